@@ -138,15 +138,15 @@ void triad_agent_add_health(void *context, struct triad_health *health)
 	struct triad_topology_status topology = triad_topology_status(agent->topology);
 	uint64_t up_us = triad_clock_now_us() - agent->service.started_us;
 	bool is_given = describe_given(&agent->service, &topology);
-	const char *from = is_given ? "manager" : triad_topology_from_name(topology.from);
+	const char *from =
+		is_given ? "manager" : triad_topology_from_name(topology.from);
 	char up[TRIAD_CLOCK_TEXT_SIZE];
 
 	triad_clock_format_length(up_us, up);
 	triad_health_line(health, "agent", "triad-agent", TRIAD_OK, "up %s", up);
 	if (topology.discover.active && topology.discover.why[0]) {
 		triad_health_add_trouble(health, TRIAD_WARNING, "topology",
-			topology.discover.why,
-			"look at the local port and at the log");
+			topology.discover.why, "look at the local port and at the log");
 		triad_health_line(health, "topology", "Topology", TRIAD_WARNING,
 			"from %s; the last discovery failed", from);
 		return;

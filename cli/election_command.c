@@ -17,10 +17,10 @@ enum {
 
 static const struct triad_option options[N_OPTIONS] = {
 	[OPTION_EVERY] = {"--every", "S", TRIAD_OPTION_KIND_NUMBER, AT(every_s),
-		.min = 1, .max = 3600,
+		.min = 1, .max = 3600, .unit = "s",
 		.help = "from one start of the command to the next, 1 to 3600 [5]"},
 	[OPTION_TIMEOUT] = {"--timeout", "S", TRIAD_OPTION_KIND_NUMBER, AT(timeout_s),
-		.min = 1, .max = 3600,
+		.min = 1, .max = 3600, .unit = "s",
 		.help = "how long it may take, 1 to 3600 [10]; then it is ended, and "
 			"the answer is no"},
 };

@@ -21,9 +21,12 @@
 #include "cli/port_command.h"
 #include "cli/profile_command.h"
 #include "cli/qos_command.h"
+#include "command/versions.h"
+#include "lib/quantity.h"
 #include "lib/text.h"
 #include "triad/command.h"
 #include "triad/control.h"
+#include "triad/output.h"
 #include "triad/severity.h"
 
 #define DEFAULT_TIMEOUT_S 30
@@ -113,7 +116,7 @@ static int parse_option(struct options *options, int letter)
 		options->is_agent = true;
 		return GO_ON;
 	case 't':
-		if (triad_text_number(optarg, &options->timeout_s) &&
+		if (!triad_quantity_parse(optarg, "s", &options->timeout_s) &&
 			options->timeout_s && options->timeout_s <= MAX_TIMEOUT_S)
 			return GO_ON;
 		return complain("--timeout: allowed are whole seconds, 1 to 3600");
@@ -338,6 +341,38 @@ static int run_monitoring(const struct options *options,
 	return status;
 }
 
+/* --- version --- */
+
+static bool write_output(
+	void *context, enum triad_frame_type type, const char *data, size_t size)
+{
+	(void)context;
+	(void)type;
+	return fwrite(data, 1, size, stdout) == size;
+}
+
+/* What answers says its version, and with it ours.  Where nothing answers, as before
+ * OpenSM is started, ours is all that there is to say, and no failure. */
+static int run_version(const struct options *options,
+	const struct triad_command *command, int n_words, char **words)
+{
+	static char option[] = "--client=" PACKAGE_VERSION;
+	const struct triad_versions ours = {.client = PACKAGE_VERSION};
+	char *asked[TRIAD_CONTROL_MAX_WORDS + 1];
+	struct triad_output output;
+
+	if (n_words >= TRIAD_CONTROL_MAX_WORDS)
+		return complain("the command is too long");
+	memcpy(asked, words, (size_t)n_words * sizeof(*asked));
+	asked[n_words] = option;
+	if (run_command(options, command, n_words + 1, asked) == TRIAD_CONTROL_DONE)
+		return TRIAD_CONTROL_DONE;
+	triad_output_init(&output, write_output, NULL);
+	triad_versions_put(&ours, command->json, &output);
+	triad_output_flush(&output);
+	return finish_output();
+}
+
 /* --- commands that need no plugin --- */
 
 static int run_profile(const struct options *options, struct triad_parser *parser)
@@ -446,6 +481,8 @@ static int run_words(const struct options *options, int n_words, char **words)
 		return parser.verb->verb == TRIAD_COMMAND_HEALTH ? TRIAD_UNKNOWN
 								 : TRIAD_CONTROL_USAGE;
 	}
+	if (command.verb == TRIAD_COMMAND_VERSION)
+		return run_version(options, &command, n_words, words);
 	return command.plugin ? run_monitoring(options, &command, n_words, words)
 			      : run_command(options, &command, n_words, words);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "triad/command.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include <glib.h>
@@ -141,19 +142,22 @@ static int read_switch_port(const struct arguments *arguments)
 	struct triad_parser *parser = arguments->parser;
 	struct triad_command *command = arguments->command;
 	unsigned number;
+	int error;
 
 	if (!node)
+		return 0;
+	error = triad_parser_read_node(parser, "NODE", node, command->node);
+	if (error)
+		return error;
+	/* 'leaf-01:3' has it already. */
+	if (!port && triad_node_text_has_port(node))
 		return 0;
 	if (!port)
 		return triad_parser_complain(
 			parser, "%.80s needs the number of a port", node);
-	if (!*node || strlen(node) >= sizeof(command->node))
-		return triad_parser_complain(
-			parser, "%.80s: a node is a GUID as 0x..., or a name", node);
 	if (!triad_text_number(port, &number) || !number || number > MAX_PORT)
 		return triad_parser_complain(parser,
 			"%.80s: a switch has ports from 1 to %u", port, MAX_PORT);
-	strcpy(command->node, node);
 	command->port = (int)number;
 	return 0;
 }
@@ -173,13 +177,17 @@ static int read_arguments(const struct arguments *arguments)
 	case TRIAD_COMMAND_PERF_CLEAR:
 		return read_clear(arguments);
 	case TRIAD_COMMAND_AGENTS_OWNER:
-		return triad_parser_copy(parser, "NODE", command->node,
-			sizeof(command->node), arguments->words[0]);
+		return triad_parser_read_node(
+			parser, "NODE", arguments->words[0], command->node);
 	case TRIAD_COMMAND_QOS_PLAN:
 		return arguments->n
 			? triad_parser_copy(parser, "FILE", command->file,
 				  sizeof(command->file), arguments->words[0])
 			: 0;
+	case TRIAD_COMMAND_GET:
+		return arguments->n ? triad_parser_copy(parser, "KEY", command->key,
+					      sizeof(command->key), arguments->words[0])
+				    : 0;
 	case TRIAD_COMMAND_SET:
 		return read_setting(arguments);
 	case TRIAD_COMMAND_PORT_PRIORITY:
@@ -203,6 +211,8 @@ int triad_command_read(struct triad_parser *parser, struct triad_command *comman
 
 	*command = defaults;
 	command->verb = parser->verb->verb;
+	if (command->verb == TRIAD_COMMAND_NODES)
+		command->limit = UINT_MAX;
 	error = triad_parser_read_rest(parser, command, arguments.words, &arguments.n);
 	if (error)
 		return error;

@@ -15,8 +15,8 @@
 		.present = offsetof(struct triad_command, has_##member)
 
 const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
-	[TRIAD_OPTION_NODE] = {"--node", "GUID|NAME", TRIAD_OPTION_KIND_NODE, AT(node),
-		.help = "one node alone: its GUID, as 0x..., or its name"},
+	[TRIAD_OPTION_NODE] = {"--node", "NODE", TRIAD_OPTION_KIND_NODE, AT(node),
+		.help = "its name, 'leaf-*', GUID or LID; NAME:3 is a port"},
 	[TRIAD_OPTION_PORT] = {"--port", "N", TRIAD_OPTION_KIND_NUMBER, AT(port),
 		.max = 254, .help = "ports with this number alone, 0 to 254"},
 	[TRIAD_OPTION_TYPE] = {"--type", "ca|switch|router|all",
@@ -24,7 +24,7 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		.help = "nodes of this type alone [all]"},
 	[TRIAD_OPTION_ERRORS] = {"--errors", NULL, TRIAD_OPTION_KIND_FLAG, AT(errors),
 		.help = "ports with errors alone, and those that did not answer"},
-	[TRIAD_OPTION_GROUP] = {"--group", "NAME", TRIAD_OPTION_KIND_GROUP, AT(group),
+	[TRIAD_OPTION_GROUP] = {"--group", "NAME", TRIAD_OPTION_KIND_TEXT, AT(group),
 		.help = "ports of this [group NAME] of triad.conf alone"},
 	[TRIAD_OPTION_ALL] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
 		.help = "those too that were cleared lately"},
@@ -52,11 +52,13 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		.help = "sort by the rate of this counter [PortXmitData]"},
 	[TRIAD_OPTION_LIMIT] = {"-n", "N", TRIAD_OPTION_KIND_NUMBER, AT(limit),
 		.min = 1, .max = 65535, .help = "how many to show, 1 to 65535 [20]"},
-	[TRIAD_OPTION_SOURCE] = {"--src", "NODE|GUID|LID", TRIAD_OPTION_KIND_END,
-		AT(source),
-		.help = "the path's source: a node's name (with /P2 for its "
-			"port 2), a GUID as 0x..., or a LID"},
-	[TRIAD_OPTION_DESTINATION] = {"--dst", "NODE|GUID|LID", TRIAD_OPTION_KIND_END,
+	[TRIAD_OPTION_LIMIT_ALL] = {"-n", "N", TRIAD_OPTION_KIND_NUMBER, AT(limit),
+		.min = 1, .max = 1000000,
+		.help = "how many to show, 1 to 1000000 [all]"},
+	[TRIAD_OPTION_SOURCE] = {"--src", "NODE", TRIAD_OPTION_KIND_NODE, AT(source),
+		.help = "where it begins: a node's name (:2 its port 2), GUID "
+			"or LID"},
+	[TRIAD_OPTION_DESTINATION] = {"--dst", "NODE", TRIAD_OPTION_KIND_NODE,
 		AT(destination), .help = "its destination"},
 	[TRIAD_OPTION_SERVICE_ID] = {"--service-id", "N", VALUE(service_id),
 		.max_value = UINT64_MAX, .help = "ask with this Service-ID"},
@@ -71,11 +73,13 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 	[TRIAD_OPTION_WATCH] = {"--watch", NULL, TRIAD_OPTION_KIND_FLAG, AT(watch),
 		.help = "show them again and again, until Ctrl-C"},
 	[TRIAD_OPTION_INTERVAL] = {"--interval", "S", TRIAD_OPTION_KIND_NUMBER,
-		AT(interval_s), .min = 1, .max = 3600,
-		.help = "with --watch: each S seconds, 1 to 3600 [2]"},
+		AT(interval_s), .min = 1, .max = 3600, .unit = "s",
+		.help = "with --watch: each S seconds (or 5m), 1 to 3600 [2]"},
 	[TRIAD_OPTION_JSON] = {"--json", NULL, TRIAD_OPTION_KIND_FLAG, AT(json),
 		.help = "JSON instead of text"},
 	[TRIAD_OPTION_COLOR] = {"--color", NULL, TRIAD_OPTION_KIND_FLAG, AT(color)},
+	[TRIAD_OPTION_CLIENT] = {"--client", "VERSION", TRIAD_OPTION_KIND_TEXT,
+		AT(client)},
 };
 
 #define BIT(option) TRIAD_OPTION_BIT(TRIAD_OPTION_##option)
@@ -105,6 +109,12 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 			"and could run at, how busy it is, errors, how often it went "
 			"down.  Of --down, --slow, --errors and --flapped, those that "
 			"fit any."},
+	{.name = "nodes",
+		.verb = TRIAD_COMMAND_NODES,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(NODE) | BIT(TYPE) | BIT(LIMIT_ALL) | OUTPUT,
+		.help = "The fabric's nodes: type, GUID, LID, ports that are up, and "
+			"whether they answer."},
 	{.name = "perf show",
 		.verb = TRIAD_COMMAND_PERF_SHOW,
 		.access = TRIAD_VERB_READS,
@@ -290,7 +300,7 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.help = "A port that was disabled as failed is enabled again, and "
 			"looked at anew.",
 		.arguments = "NODE PORT",
-		.n_arguments_min = 2,
+		.n_arguments_min = 1,
 		.n_arguments_max = 2},
 	{.name = "port approve",
 		.verb = TRIAD_COMMAND_PORT_APPROVE,
@@ -305,6 +315,21 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
 		.help = "The fabric as it is, written as an expected configuration."},
+	{.name = "get",
+		.verb = TRIAD_COMMAND_GET,
+		.access = TRIAD_VERB_READS,
+		.options = OUTPUT,
+		.help = "The value in force of a key of triad.conf, of all keys of a "
+			"section, or of all, and where it is from.",
+		.arguments = "[KEY]",
+		.n_arguments_max = 1},
+	{.name = "config diff",
+		.verb = TRIAD_COMMAND_CONFIG_DIFF,
+		.access = TRIAD_VERB_READS,
+		.options = OUTPUT,
+		.help = "What is in force compared with triad.conf as it is now, and "
+			"with the defaults.  Exits with 3 when the file is not in "
+			"force as it stands."},
 	{.name = "set",
 		.verb = TRIAD_COMMAND_SET,
 		.access = TRIAD_VERB_CHANGES,
@@ -320,6 +345,11 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.options = BIT(COLOR),
 		.help = "Reads triad.conf again; a file with a mistake changes "
 			"nothing."},
+	{.name = "version",
+		.verb = TRIAD_COMMAND_VERSION,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(CLIENT) | OUTPUT,
+		.help = "The version of Triad, and what it runs in."},
 	{.name = "help",
 		.verb = TRIAD_COMMAND_HELP,
 		.access = TRIAD_VERB_READS,

@@ -13,12 +13,11 @@ enum triad_option_kind {
 	TRIAD_OPTION_KIND_FLAG,
 	TRIAD_OPTION_KIND_NUMBER, /* min to max */
 	TRIAD_OPTION_KIND_CHOICE, /* one of 'choices'; the value is its index */
-	TRIAD_OPTION_KIND_NODE,
-	TRIAD_OPTION_KIND_END,   /* of a path: a node, a GUID or a LID */
-	TRIAD_OPTION_KIND_VALUE, /* 0 to 'max_value', decimal or 0x...; sets
+	TRIAD_OPTION_KIND_NODE,   /* ib/node_choice.h */
+	TRIAD_OPTION_KIND_VALUE,  /* 0 to 'max_value', decimal or 0x...; sets
 	                             'present' */
 	TRIAD_OPTION_KIND_COUNTER,
-	TRIAD_OPTION_KIND_GROUP,
+	TRIAD_OPTION_KIND_TEXT,
 	TRIAD_OPTION_KIND_PATH, /* const char *: of triadctl's own commands, */
 	TRIAD_OPTION_KIND_NAME, /* as is this */
 };
@@ -29,9 +28,10 @@ struct triad_option {
 	enum triad_option_kind kind;
 	size_t offset, size; /* of the member, in the command's struct */
 	unsigned min, max;
-	size_t present; /* offset of a bool: the option was there; 0: none */
+	size_t present;     /* offset of a bool: the option was there; 0: none */
 	uint64_t max_value; /* of a TRIAD_OPTION_KIND_VALUE */
 	const char *const *choices;
+	const char *unit; /* of a TRIAD_OPTION_KIND_NUMBER that has one, "s" */
 	const char *help; /* NULL: triadctl's own, not shown */
 };
 
@@ -54,6 +54,7 @@ enum {
 	TRIAD_OPTION_FAILED,
 	TRIAD_OPTION_BY,
 	TRIAD_OPTION_LIMIT,
+	TRIAD_OPTION_LIMIT_ALL,
 	TRIAD_OPTION_SOURCE,
 	TRIAD_OPTION_DESTINATION,
 	TRIAD_OPTION_SERVICE_ID,
@@ -65,6 +66,7 @@ enum {
 	TRIAD_OPTION_INTERVAL,
 	TRIAD_OPTION_JSON,
 	TRIAD_OPTION_COLOR,
+	TRIAD_OPTION_CLIENT,
 	TRIAD_N_OPTIONS
 };
 
@@ -93,7 +95,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 36
+#define TRIAD_N_VERBS 40
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

@@ -6,4 +6,5 @@ libtriad_la_SOURCES += \
 	command/command_table.c command/command_table.h \
 	command/control.c \
 	command/output.c \
+	command/versions.c command/versions.h \
 	command/parser.c command/parser.h

@@ -9,6 +9,7 @@
 #include <glib.h>
 
 #include "ib/counter.h"
+#include "lib/quantity.h"
 #include "lib/text.h"
 
 #define NAME_SIZE 64
@@ -58,47 +59,58 @@ static bool is_first_of_name(
 	return false;
 }
 
-/* The command whose name is spelled like these words; NULL: none is. */
-static const char *guess_verb(const struct triad_parser *parser, const char *words)
+/* The commands whose names are like these words. */
+static struct triad_text_nearest guess_verbs(
+	const struct triad_parser *parser, const char *words)
 {
-	struct triad_text_guess guess = {.word = words};
-	const char *best = NULL;
+	struct triad_text_nearest nearest = {.word = words};
 
 	for (size_t t = 0; t < parser->n_tables; t++)
 		for (size_t i = 0; i < parser->tables[t].n_verbs; i++)
-			if (triad_text_guess_try(
-				    &guess, parser->tables[t].verbs[i].name))
-				best = parser->tables[t].verbs[i].name;
-	return best;
+			triad_text_nearest_try(
+				&nearest, parser->tables[t].verbs[i].name);
+	return nearest;
 }
 
-/* Proposes what is spelled alike, else lists the commands that begin with the same
- * word, else all. */
-static int complain_unknown(struct triad_parser *parser, const char *words)
+/* 'perf', which is no command by itself. */
+static int complain_unfinished(struct triad_parser *parser, const char *topic)
 {
-	const char *best = guess_verb(parser, words);
-	char group[NAME_SIZE], known[1024] = "";
-	bool is_group;
+	char known[1024] = "";
 
-	snprintf(group, sizeof(group), "%.*s", (int)strcspn(words, " "), words);
-	is_group = *group && is_any_topic(parser, group);
 	for (size_t t = 0; t < parser->n_tables; t++)
 		for (size_t i = 0; i < parser->tables[t].n_verbs; i++) {
 			const struct triad_verb *verb = &parser->tables[t].verbs[i];
 
-			if ((!is_group || triad_verb_is_topic(verb, group)) &&
+			if (triad_verb_is_topic(verb, topic) &&
 				is_first_of_name(parser, verb))
 				triad_text_append(known, sizeof(known), "%s%s",
 					known[0] ? ", " : "", verb->name);
 		}
+	return triad_parser_complain(
+		parser, "'%s' is the beginning of %s", topic, known);
+}
+
+static int complain_unknown(struct triad_parser *parser, const char *words)
+{
+	struct triad_text_nearest nearest = guess_verbs(parser, words);
+	char topic[NAME_SIZE], names[3 * TRIAD_TEXT_NEAREST_SIZE + 16] = "";
+	bool is_topic;
+
 	if (!*words)
 		return triad_parser_complain(
-			parser, "a command is missing; known are %s", known);
-	if (best)
+			parser, "a command is missing; 'help' lists them");
+	snprintf(topic, sizeof(topic), "%.*s", (int)strcspn(words, " "), words);
+	is_topic = is_any_topic(parser, topic);
+	if (is_topic && !strcmp(topic, words))
+		return complain_unfinished(parser, topic);
+	triad_text_nearest_append(&nearest, names, sizeof(names));
+	if (nearest.n)
 		return triad_parser_complain(parser,
-			"unknown command '%.80s'; did you mean '%s'?", words, best);
-	return triad_parser_complain(
-		parser, "unknown command '%.80s'; known are %s", words, known);
+			"unknown command '%.80s'; did you mean %s?", words, names);
+	return triad_parser_complain(parser,
+		"unknown command '%.80s'; 'help%s%s' lists %s", words,
+		is_topic ? " " : "", is_topic ? topic : "",
+		is_topic ? "those of that name" : "all");
 }
 
 static int n_words_of(const struct triad_verb *verb)
@@ -231,11 +243,32 @@ static int complain_option(struct triad_parser *parser, const char *word)
 	return triad_parser_complain(parser, "no option '%.80s'%s", word, known);
 }
 
+static int set_quantity(struct triad_parser *parser, const struct triad_option *option,
+	const char *value, unsigned *member)
+{
+	unsigned number = 0;
+	char reason[160];
+	enum triad_quantity refusal =
+		triad_quantity_parse(value, option->unit, &number);
+
+	if (!refusal && (number < option->min || number > option->max))
+		refusal = TRIAD_QUANTITY_TOO_LARGE;
+	if (!refusal) {
+		*member = number;
+		return 0;
+	}
+	triad_quantity_explain(refusal, value, option->unit, reason, sizeof(reason));
+	return triad_parser_complain(parser, "%s: %s; allowed are %u to %u %s",
+		option->name, reason, option->min, option->max, option->unit);
+}
+
 static int set_number(struct triad_parser *parser, const struct triad_option *option,
 	const char *value, unsigned *member)
 {
 	unsigned number;
 
+	if (option->unit)
+		return set_quantity(parser, option, value, member);
 	if (!triad_text_number(value, &number) || number < option->min ||
 		number > option->max)
 		return triad_parser_complain(parser,
@@ -256,35 +289,6 @@ static int set_choice(struct triad_parser *parser, const struct triad_option *op
 	}
 	return triad_parser_complain(parser, "%s %.80s: allowed are %s", option->name,
 		value, option->operand);
-}
-
-static int set_node(struct triad_parser *parser, const struct triad_option *option,
-	const char *value, char *member)
-{
-	uint64_t guid;
-
-	if (!g_ascii_strncasecmp(value, "0x", 2) && !triad_text_guid(value, &guid))
-		return triad_parser_complain(parser,
-			"%s %.80s: a GUID is 0x and 1 to 16 hexadecimal digits, "
-			"not all 0",
-			option->name, value);
-	if (!*value || strlen(value) >= option->size)
-		return triad_parser_complain(parser,
-			"%s: a name has 1 to %zu octets, this one %zu", option->name,
-			option->size - 1, strlen(value));
-	strcpy(member, value);
-	return 0;
-}
-
-static int set_end(struct triad_parser *parser, const struct triad_option *option,
-	const char *value, char *member)
-{
-	if (!*value || strlen(value) >= option->size)
-		return triad_parser_complain(parser,
-			"%s: allowed are 1 to %zu octets, not %zu", option->name,
-			option->size - 1, strlen(value));
-	strcpy(member, value);
-	return 0;
 }
 
 static int set_value(struct triad_parser *parser, const struct triad_option *option,
@@ -336,6 +340,18 @@ int triad_parser_read_counter(struct triad_parser *parser, const char *what,
 		parser->verb->name);
 }
 
+int triad_parser_read_node(struct triad_parser *parser, const char *what,
+	const char *word, char node[TRIAD_NODE_TEXT_SIZE])
+{
+	char reason[128];
+
+	if (!triad_node_text_check(word, reason, sizeof(reason)))
+		return triad_parser_complain(
+			parser, "%s %.80s: %s", what, word, reason);
+	strcpy(node, word);
+	return 0;
+}
+
 int triad_parser_copy(struct triad_parser *parser, const char *what, char *to,
 	size_t size, const char *word)
 {
@@ -361,9 +377,7 @@ static int set_option(struct triad_parser *parser, const struct triad_option *op
 	case TRIAD_OPTION_KIND_CHOICE:
 		return set_choice(parser, option, value, member);
 	case TRIAD_OPTION_KIND_NODE:
-		return set_node(parser, option, value, member);
-	case TRIAD_OPTION_KIND_END:
-		return set_end(parser, option, value, member);
+		return triad_parser_read_node(parser, option->name, value, member);
 	case TRIAD_OPTION_KIND_VALUE:
 		*(bool *)((char *)command + option->present) = true;
 		return set_value(parser, option, value, member);
@@ -371,7 +385,7 @@ static int set_option(struct triad_parser *parser, const struct triad_option *op
 		if (option->present)
 			*(bool *)((char *)command + option->present) = true;
 		return triad_parser_read_counter(parser, "--by ", value, member);
-	case TRIAD_OPTION_KIND_GROUP:
+	case TRIAD_OPTION_KIND_TEXT:
 		return triad_parser_copy(
 			parser, option->name, member, option->size, value);
 	case TRIAD_OPTION_KIND_PATH:
@@ -426,7 +440,7 @@ static int complain_too_many(struct triad_parser *parser, const char *word)
 
 	/* "election chekc": the first word alone is a command, too. */
 	snprintf(words, sizeof(words), "%s %.40s", parser->verb->name, word);
-	if (n_words_of(parser->verb) == 1 && !max && guess_verb(parser, words)) {
+	if (n_words_of(parser->verb) == 1 && !max && guess_verbs(parser, words).n) {
 		parser->verb = NULL;
 		return complain_unknown(parser, words);
 	}

@@ -12,6 +12,7 @@
 #define TRIAD_COMMAND_PARSER_H
 
 #include "command/command_table.h"
+#include "ib/node_choice.h"
 
 /* To begin with, what is not commented is 0. */
 struct triad_parser {
@@ -48,6 +49,10 @@ int triad_parser_complain(struct triad_parser *parser, const char *format, ...)
 /* Copies a word into 'size' octets; 'what' it is, for the sentence. */
 int triad_parser_copy(struct triad_parser *parser, const char *what, char *to,
 	size_t size, const char *word);
+
+/* A node or a port, for ib/node_choice.h to find; 'what' it is, for the sentence. */
+int triad_parser_read_node(struct triad_parser *parser, const char *what,
+	const char *word, char node[TRIAD_NODE_TEXT_SIZE]);
 
 /* The name of a counter; 'what' stands before it in the sentence: "--by ", or "". */
 int triad_parser_read_counter(struct triad_parser *parser, const char *what,

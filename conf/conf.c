@@ -205,6 +205,7 @@ static int set_value(struct triad_conf *conf, struct triad_conf_key_ref ref,
 		triad_diags_add(diags, 0, 0, "%s: %s", name, reason);
 		return EINVAL;
 	}
+	triad_conf_value_set_origin(conf, ref, TRIAD_CONF_FROM_SET);
 	missing = triad_conf_missing(conf, &because);
 	if (!missing)
 		return 0;
@@ -304,22 +305,58 @@ static bool step(const struct triad_conf *conf, struct triad_conf_entry *entry)
 	return next < end;
 }
 
+/* What is to be said of the entry's key. */
+static void fill_entry(const struct triad_conf *conf, struct triad_conf_entry *entry)
+{
+	struct triad_conf_key_ref ref = {entry->key, entry->element};
+	char value[TRIAD_CONF_VALUE_SIZE];
+
+	triad_conf_value_format(conf, ref, value, sizeof(value));
+	if (ref.key->check == triad_servers_check)
+		triad_servers_mask(value, entry->value, sizeof(entry->value));
+	else
+		memcpy(entry->value, value, sizeof(value));
+	triad_conf_key_ref_name(conf, ref, entry->name, sizeof(entry->name));
+	entry->origin = triad_conf_value_origin(conf, ref);
+}
+
 bool triad_conf_next(const struct triad_conf *conf, struct triad_conf_entry *entry)
 {
 	while (step(conf, entry)) {
-		struct triad_conf_key_ref ref = {entry->key, entry->element};
-		char value[TRIAD_CONF_VALUE_SIZE];
-
-		triad_conf_value_format(conf, ref, value, sizeof(value));
-		if (ref.key->check == triad_servers_check)
-			triad_servers_mask(value, entry->value, sizeof(entry->value));
-		else
-			memcpy(entry->value, value, sizeof(value));
-		if (ref.key->type == TRIAD_CONF_THRESHOLD &&
-			!strcmp(entry->value, "inherit"))
-			continue;
-		triad_conf_key_ref_name(conf, ref, entry->name, sizeof(entry->name));
-		return true;
+		fill_entry(conf, entry);
+		if (entry->key->type != TRIAD_CONF_THRESHOLD ||
+			strcmp(entry->value, "inherit") != 0)
+			return true;
 	}
 	return false;
+}
+
+/* --- keys by name ------------------------------------------------------ */
+
+bool triad_conf_get(const struct triad_conf *conf, const char *name,
+	struct triad_conf_entry *entry, char *reason, size_t size)
+{
+	struct triad_conf_key_ref ref;
+
+	if (!triad_conf_key_ref_find(conf, NULL, name, &ref, reason, size))
+		return false;
+	entry->key = ref.key;
+	entry->element = ref.element;
+	fill_entry(conf, entry);
+	return true;
+}
+
+bool triad_conf_is_alike(
+	const struct triad_conf *a, const struct triad_conf *b, const char *name)
+{
+	char value_a[TRIAD_CONF_VALUE_SIZE], value_b[TRIAD_CONF_VALUE_SIZE];
+	struct triad_conf_key_ref ref_a, ref_b;
+
+	/* A group may have another place in each, so values are compared as text. */
+	if (!triad_conf_key_ref_find(a, NULL, name, &ref_a, NULL, 0) ||
+		!triad_conf_key_ref_find(b, NULL, name, &ref_b, NULL, 0))
+		return false;
+	triad_conf_value_format(a, ref_a, value_a, sizeof(value_a));
+	triad_conf_value_format(b, ref_b, value_b, sizeof(value_b));
+	return !strcmp(value_a, value_b);
 }

@@ -12,8 +12,6 @@
 
 #include "triad/conf.h"
 
-#define TRIAD_CONF_MAX_KEYS 144 /* rows the table may have */
-
 struct triad_conf_section {
 	const struct triad_conf_key *first; /* its rows; NULL: none has that name */
 	uint8_t n;                          /* they stand together */

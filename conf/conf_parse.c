@@ -223,6 +223,7 @@ static bool store_value(struct parser *parser, struct triad_conf_key_ref ref,
 
 	if (!triad_conf_value_set(conf, ref, value, parser->port_guid, reason, size))
 		return false;
+	triad_conf_value_set_origin(conf, ref, TRIAD_CONF_FROM_FILE);
 	if (is_own)
 		parser->own_has[index] |= UINT32_C(1) << ref.element;
 	if (conf != &parser->others)
@@ -384,6 +385,7 @@ static void report_missing(struct parser *parser)
 		missing->name);
 	triad_conf_value_set(parser->conf, ref, ref.key->standard, parser->port_guid,
 		reason, sizeof(reason));
+	triad_conf_value_set_origin(parser->conf, ref, TRIAD_CONF_FROM_DEFAULT);
 }
 
 int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,

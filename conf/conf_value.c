@@ -8,6 +8,7 @@
 
 #include <glib.h>
 
+#include "lib/quantity.h"
 #include "lib/text.h"
 
 /* A member of 'struct triad_conf', of the type that its row names. */
@@ -59,22 +60,19 @@ static bool set_bool(bool *member, const char *value, char *reason, size_t size)
 static bool set_uint(unsigned *member, const struct triad_conf_key *key,
 	const char *value, char *reason, size_t size)
 {
-	const char *gap = key->unit[0] ? " " : "";
-	unsigned number;
+	unsigned number = 0;
+	enum triad_quantity refusal = triad_quantity_parse(value, key->unit, &number);
 
-	/* A sign, a unit and a fraction are refused as what they are, not as a number
-	 * out of range. */
-	if (!*value || value[strspn(value, "0123456789")])
-		return refuse(reason, size,
-			"'%.80s' isn't a whole number; allowed are %u to %u%s%s", value,
-			key->min, key->max, gap, key->unit);
-	if (!triad_text_number(value, &number) || number < key->min ||
-		number > key->max)
-		return refuse(reason, size,
-			"%.80s is out of range; allowed are %u to %u%s%s", value,
-			key->min, key->max, gap, key->unit);
-	*member = number;
-	return true;
+	if (!refusal && (number < key->min || number > key->max))
+		refusal = TRIAD_QUANTITY_TOO_LARGE;
+	if (!refusal) {
+		*member = number;
+		return true;
+	}
+	triad_quantity_explain(refusal, value, key->unit, reason, size);
+	triad_text_append(reason, size, "; allowed are %u to %u%s%s", key->min,
+		key->max, key->unit[0] ? " " : "", key->unit);
+	return false;
 }
 
 static bool set_choice(unsigned *member, const struct triad_conf_key *key,
@@ -245,6 +243,32 @@ void triad_conf_value_copy(struct triad_conf *to, const struct triad_conf *from,
 {
 	memcpy(member_of(to, ref).octets, member_of(from, ref).octets,
 		member_size(ref.key->type));
+	triad_conf_value_set_origin(to, ref, triad_conf_value_origin(from, ref));
+}
+
+void triad_conf_value_set_origin(struct triad_conf *conf, struct triad_conf_key_ref ref,
+	enum triad_conf_origin origin)
+{
+	size_t index = triad_conf_key_index(ref.key);
+	uint32_t bit = UINT32_C(1) << ref.element;
+
+	conf->in_file[index] &= ~bit;
+	conf->by_set[index] &= ~bit;
+	if (origin == TRIAD_CONF_FROM_FILE)
+		conf->in_file[index] |= bit;
+	if (origin == TRIAD_CONF_FROM_SET)
+		conf->by_set[index] |= bit;
+}
+
+enum triad_conf_origin triad_conf_value_origin(
+	const struct triad_conf *conf, struct triad_conf_key_ref ref)
+{
+	size_t index = triad_conf_key_index(ref.key);
+
+	if (conf->by_set[index] >> ref.element & 1)
+		return TRIAD_CONF_FROM_SET;
+	return conf->in_file[index] >> ref.element & 1 ? TRIAD_CONF_FROM_FILE
+						       : TRIAD_CONF_FROM_DEFAULT;
 }
 
 void triad_conf_value_format(const struct triad_conf *conf,

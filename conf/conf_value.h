@@ -17,9 +17,16 @@ bool triad_conf_value_set(struct triad_conf *conf, struct triad_conf_key_ref ref
 bool triad_conf_value_is_same(const struct triad_conf *a, const struct triad_conf *b,
 	struct triad_conf_key_ref ref);
 
-/* Copies one value from one configuration to another with the same groups. */
+/* Copies one value, and where it is from, from one configuration to another with the
+ * same groups. */
 void triad_conf_value_copy(struct triad_conf *to, const struct triad_conf *from,
 	struct triad_conf_key_ref ref);
+
+/* Notes where the value is from, and says it. */
+void triad_conf_value_set_origin(struct triad_conf *conf, struct triad_conf_key_ref ref,
+	enum triad_conf_origin origin);
+enum triad_conf_origin triad_conf_value_origin(
+	const struct triad_conf *conf, struct triad_conf_key_ref ref);
 
 /* Writes the value as it would be written in a file, cut at 'size' octets
  * (TRIAD_CONF_VALUE_SIZE hold any). */

@@ -4,6 +4,7 @@ libtriad_la_SOURCES += \
 	ib/counter.c ib/counter.h \
 	ib/fabric.c \
 	ib/link.c ib/link.h \
+	ib/node_choice.c ib/node_choice.h \
 	ib/partitions.c ib/partitions.h \
 	ib/pma.c ib/pma.h \
 	ib/rates.c ib/rates.h \

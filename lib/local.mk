@@ -15,6 +15,7 @@ libtriad_la_SOURCES = \
 	lib/json.c \
 	lib/line_file.c \
 	lib/log.c \
+	lib/quantity.c lib/quantity.h \
 	lib/ring.h \
 	lib/search.h \
 	lib/task.c lib/task.h \

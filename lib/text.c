@@ -181,18 +181,80 @@ static bool may_be_near(const char *a, const char *b, unsigned near)
 		(unsigned)__builtin_popcount(in_b & ~in_a) <= near;
 }
 
-bool triad_text_guess_try(struct triad_text_guess *guess, const char *name)
+/* How many slips lie between the words; UINT_MAX when they are too many for a guess. */
+static unsigned slips(const char *word, const char *name)
 {
-	size_t n_word = strlen(guess->word), n_name = strlen(name);
+	size_t n_word = strlen(word), n_name = strlen(name);
 	unsigned n, near = n_word > 5 ? TRIAD_TEXT_GUESS_NEAR : 1;
 
 	if (!n_word || n_word > MAX_GUESS_LENGTH || n_name > MAX_GUESS_LENGTH ||
 		n_name > n_word + near || n_word > n_name + near ||
-		!may_be_near(guess->word, name, near))
-		return false;
-	n = distance(guess->word, n_word, name, n_name, near);
-	if (n > near || (guess->limit && n >= guess->limit - 1))
+		!may_be_near(word, name, near))
+		return UINT_MAX;
+	n = distance(word, n_word, name, n_name, near);
+	return n > near ? UINT_MAX : n;
+}
+
+bool triad_text_guess_try(struct triad_text_guess *guess, const char *name)
+{
+	unsigned n = slips(guess->word, name);
+
+	if (n == UINT_MAX || (guess->limit && n >= guess->limit - 1))
 		return false;
 	guess->limit = n + 1;
 	return true;
+}
+
+/* A word of one letter is in nearly every name. */
+#define MIN_PART 2
+
+/* As slips(); a name that the word is a part of is farther than any that is spelled
+ * like it. */
+static unsigned how_far(const char *word, const char *name)
+{
+	unsigned n = slips(word, name);
+	size_t n_word = strlen(word);
+
+	if (n != UINT_MAX || n_word < MIN_PART)
+		return n;
+	if (!g_ascii_strncasecmp(name, word, n_word))
+		return TRIAD_TEXT_GUESS_NEAR + 1;
+	for (; *name; name++)
+		if (!g_ascii_strncasecmp(name, word, n_word))
+			return TRIAD_TEXT_GUESS_NEAR + 2;
+	return UINT_MAX;
+}
+
+void triad_text_nearest_try(struct triad_text_nearest *nearest, const char *name)
+{
+	unsigned far = how_far(nearest->word, name), at = nearest->n;
+
+	while (at && nearest->far[at - 1] > far)
+		at--;
+	if (far == UINT_MAX || at == TRIAD_TEXT_NEAREST)
+		return;
+	/* The same name is as far, so it stands right before this place. */
+	for (unsigned i = 0; i < at; i++)
+		if (!strcmp(nearest->names[i], name))
+			return;
+	if (nearest->n < TRIAD_TEXT_NEAREST)
+		nearest->n++;
+	for (unsigned i = nearest->n - 1; i > at; i--) {
+		nearest->far[i] = nearest->far[i - 1];
+		memcpy(nearest->names[i], nearest->names[i - 1],
+			sizeof(nearest->names[i]));
+	}
+	nearest->far[at] = far;
+	snprintf(nearest->names[at], sizeof(nearest->names[at]), "%s", name);
+}
+
+void triad_text_nearest_append(
+	const struct triad_text_nearest *nearest, char *text, size_t size)
+{
+	for (unsigned i = 0; i < nearest->n; i++)
+		triad_text_append(text, size, "%s'%s'",
+			!i                            ? ""
+				: i == nearest->n - 1 ? " or "
+						      : ", ",
+			nearest->names[i]);
 }

@@ -58,4 +58,24 @@ struct triad_text_guess {
  * longer than five letters; case ignored) and nearer than those tried before. */
 bool triad_text_guess_try(struct triad_text_guess *guess, const char *name);
 
+#define TRIAD_TEXT_NEAREST 3
+#define TRIAD_TEXT_NEAREST_SIZE 96
+
+/* The same for somebody who may also have typed a part of it: the three nearest names.
+ * Those spelled alike come first, then those that begin with the word, then those that
+ * have it in them; of equally near ones the first that was tried. */
+struct triad_text_nearest {
+	const char *word;
+	unsigned n;
+	unsigned far[TRIAD_TEXT_NEAREST]; /* how far each is */
+	char names[TRIAD_TEXT_NEAREST][TRIAD_TEXT_NEAREST_SIZE];
+};
+
+/* Keeps a copy of 'name' when it is one of the nearest so far and not there already. */
+void triad_text_nearest_try(struct triad_text_nearest *nearest, const char *name);
+
+/* Appends "'a', 'b' or 'c'"; nothing when there is none. */
+void triad_text_nearest_append(
+	const struct triad_text_nearest *nearest, char *text, size_t size);
+
 #endif

@@ -46,6 +46,7 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 	return (struct triad_service_owner){
 		.context = plugin,
 		.program = "OpenSM",
+		.sm = OSM_VERSION,
 		.may_manage = true,
 		.no_fabric = "OpenSM has not brought up the subnet yet: see its log",
 		.no_conf = "the plugin was started without a configuration file: give "

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "qos/explain.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/text.h"
-#include "qos/rules/node_names.h"
+#include "ib/node_choice.h"
 
 /* --- ends --- */
-
-static uint32_t find_lid(
-	const struct triad_paths *paths, unsigned lid, char *reason, size_t size)
-{
-	uint32_t port =
-		lid < TRIAD_PATH_N_LIDS ? paths->port_of_lid[lid] : TRIAD_FABRIC_NONE;
-
-	if (port == TRIAD_FABRIC_NONE)
-		snprintf(reason, size, "no port has LID %u", lid);
-	return port;
-}
 
 /* The end port of this node with that number (-1: the only one). */
 static uint32_t end_of_node(const struct triad_paths *paths, uint32_t node, int number,
@@ -50,92 +37,23 @@ static uint32_t end_of_node(const struct triad_paths *paths, uint32_t node, int 
 	return TRIAD_FABRIC_NONE;
 }
 
-static uint32_t find_guid(
-	const struct triad_paths *paths, uint64_t guid, char *reason, size_t size)
-{
-	uint32_t port = triad_fabric_find_alias(paths->fabric, guid);
-	uint32_t node = triad_fabric_find_node(paths->fabric, guid);
-
-	if (port != TRIAD_FABRIC_NONE)
-		return port;
-	if (node != TRIAD_FABRIC_NONE)
-		return end_of_node(paths, node, -1, reason, size);
-	snprintf(reason, size, "no port or node has the GUID 0x%016" PRIx64, guid);
-	return TRIAD_FABRIC_NONE;
-}
-
-/* Splits "name/P2"; -1 when there is no number behind the name. */
-static int cut_number(char *name)
-{
-	char *slash = strrchr(name, '/');
-	unsigned number;
-
-	if (!slash || slash[1] != 'P' || !triad_text_number(slash + 2, &number) ||
-		number > 254)
-		return -1;
-	*slash = '\0';
-	return (int)number;
-}
-
-/* The last of '*n' nodes of that name; with 'words' of those whose first two words are
- * HOST and HCA of "HOST/HCA", as port names of XML policies are written. */
-static uint32_t find_node(
-	const struct triad_fabric *fabric, const char *name, bool words, unsigned *n)
-{
-	struct triad_node_key wanted = triad_node_key_wanted(name, words);
-	uint32_t found = TRIAD_FABRIC_NONE;
-
-	*n = 0;
-	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
-		struct triad_node_key key =
-			triad_node_key_of(fabric->nodes[i].name, words);
-
-		if (strcmp(key.text, wanted.text))
-			continue;
-		found = i;
-		++*n;
-	}
-	return found;
-}
-
-static uint32_t find_name(
-	const struct triad_paths *paths, const char *text, char *reason, size_t size)
-{
-	char name[128], words[128];
-	uint32_t found;
-	unsigned n;
-	int number;
-
-	snprintf(name, sizeof(name), "%s", text);
-	number = cut_number(name);
-	memcpy(words, name, sizeof(words));
-	/* A description may hold a '/', so the whole name goes before HOST/HCA. */
-	found = find_node(paths->fabric, name, false, &n);
-	if (!n && strchr(words, '/')) {
-		*strchr(words, '/') = ' ';
-		found = find_node(paths->fabric, words, true, &n);
-	}
-	if (n == 1)
-		return end_of_node(paths, found, number, reason, size);
-	if (n)
-		snprintf(reason, size, "%u nodes are called '%s': name one by its GUID",
-			n, name);
-	else
-		snprintf(reason, size, "no node is called '%s'", name);
-	return TRIAD_FABRIC_NONE;
-}
-
 uint32_t triad_explain_find_end(
 	const struct triad_paths *paths, const char *text, char *reason, size_t size)
 {
-	uint64_t guid;
-	unsigned lid;
+	struct triad_node_choice choice =
+		triad_node_choice_make(text, paths->fabric, 0);
 
-	if (triad_text_number(text, &lid))
-		return find_lid(paths, lid, reason, size);
-	if (triad_text_guid(text, &guid))
-		return find_guid(paths, guid, reason, size);
-	return find_name(paths, text, reason, size);
+	if (choice.rule == TRIAD_NODE_RULE_GUID &&
+		choice.end_port != TRIAD_FABRIC_NONE &&
+		!strcmp(choice.typed, choice.name))
+		return choice.end_port;
+	if (*text && choice.n == 1)
+		return end_of_node(paths, choice.first, choice.port, reason, size);
+	if (*text)
+		triad_node_choice_explain(&choice, paths->fabric, reason, size);
+	else
+		snprintf(reason, size, "the name is empty");
+	return TRIAD_FABRIC_NONE;
 }
 
 /* --- rules --- */

@@ -37,10 +37,9 @@ void triad_explain(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, uint32_t source, uint32_t destination,
 	struct triad_explanation *explanation);
 
-/* The end port that 'text' names: a LID in decimal, a GUID as 0x... (a port's, an
- * alias, or a node's that has one end port), a node's name, with "/P2" behind it for
- * its port 2. TRIAD_FABRIC_NONE with the reason in 'reason' when there is none or there
- * are several. */
+/* The end port that 'text' names, as ib/node_choice.h has it: one node, which has one
+ * end port unless its number is there.  TRIAD_FABRIC_NONE with the reason in 'reason'
+ * when there is none or there are several. */
 uint32_t triad_explain_find_end(
 	const struct triad_paths *paths, const char *text, char *reason, size_t size);
 

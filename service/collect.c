@@ -335,6 +335,38 @@ int triad_collect_owner(struct triad_collect *collect, uint64_t node_guid,
 	return error;
 }
 
+/* The fabric that was asked about may be another than this one. */
+static void find_owners(struct triad_collect *collect, struct triad_collect_job *job)
+{
+	job->error = ENODATA;
+	if (!collect->member || !collect->fabric)
+		return;
+	for (uint32_t i = 0; i < job->fabric->n_nodes; i++) {
+		uint32_t node = triad_fabric_find_node(
+			collect->fabric, job->fabric->nodes[i].guid);
+
+		if (node != TRIAD_FABRIC_NONE)
+			job->owners[i] = triad_claims_owner(
+				triad_member_claims(collect->member), node, NULL);
+	}
+	job->error = 0;
+}
+
+uint64_t *triad_collect_owners(
+	struct triad_collect *collect, const struct triad_fabric *fabric)
+{
+	struct triad_collect_job job = {.run = find_owners, .fabric = fabric};
+
+	if (collect->mode == TRIAD_COLLECT_LOCAL)
+		return NULL;
+	job.owners = calloc((size_t)fabric->n_nodes + 1, sizeof(*job.owners));
+	if (job.owners && have_done(collect, &job)) {
+		free(job.owners);
+		return NULL;
+	}
+	return job.owners;
+}
+
 static void set_drain(struct triad_collect *collect, struct triad_collect_job *job)
 {
 	job->error = ENODATA;

@@ -108,6 +108,11 @@ struct triad_fabric *triad_collect_fabric(struct triad_collect *collect);
 int triad_collect_owner(struct triad_collect *collect, uint64_t node_guid,
 	uint64_t *owner, uint8_t *hops);
 
+/* The owner of each node of 'fabric', in its order, 0: none; to be freed.  NULL in the
+ * mode local, and when memory is short or this ends. */
+uint64_t *triad_collect_owners(
+	struct triad_collect *collect, const struct triad_fabric *fabric);
+
 /* Drains this agent, or ends that.  Returns 0, ENODATA or ECANCELED. */
 int triad_collect_drain(struct triad_collect *collect, bool drain);
 

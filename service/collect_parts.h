@@ -22,11 +22,13 @@ struct triad_collect_job {
 	int error;
 	/* request */
 	uint64_t node_guid;
+	const struct triad_fabric *fabric;
 	bool drain;
 	struct triad_gather_request request;
 	/* answer */
 	uint64_t owner;
 	uint8_t hops;
+	uint64_t *owners; /* of the nodes of 'fabric' */
 };
 
 /* A request for histograms, one at a time. */

@@ -51,8 +51,7 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf, uint64_t port_g
 	void *context, struct triad_log *log)
 {
 	struct triad_exports *exports = calloc(1, sizeof(*exports));
-	const struct triad_http_callbacks callbacks = {
-		.view = give_view,
+	const struct triad_http_callbacks callbacks = {.view = give_view,
 		.links = give_links,
 		.own = give_own,
 		.context = exports};

@@ -345,8 +345,7 @@ static void add_output(struct triad_health *health, enum triad_health_output out
 		"prometheus", "profile", "alerts.file", "sflow"};
 
 	health->is_failing[output] = true;
-	triad_health_add_trouble(
-		health, TRIAD_WARNING, sections[output], what, advice);
+	triad_health_add_trouble(health, TRIAD_WARNING, sections[output], what, advice);
 }
 
 static bool is_sflow_failing(const struct triad_sflow_sender_status *status)

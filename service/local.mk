@@ -13,11 +13,13 @@ libtriadservice_la_SOURCES = \
 	service/command/agents.c \
 	service/command/alerts.c \
 	service/command/commands.c service/command/commands.h \
+	service/command/config.c \
 	service/command/format.c service/command/format.h \
 	service/command/health.c service/command/health.h \
 	service/command/histogram.c \
 	service/command/links.c \
 	service/command/list.c service/command/list.h \
+	service/command/nodes.c \
 	service/command/perf.c \
 	service/command/ports.c service/command/ports.h \
 	service/command/report.c service/command/report.h \

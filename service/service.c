@@ -42,21 +42,21 @@ static struct triad_conf *make_standard(const struct triad_service *service)
 }
 
 /* 'conf' has the defaults; NULL: there was no memory for them. */
-static int load(const struct triad_service *service, struct triad_conf *conf,
-	struct triad_diags *diags)
+static int load(const struct triad_service *service, const char *path,
+	struct triad_conf *conf, struct triad_diags *diags)
 {
 	char reason[TRIAD_FILE_REASON_SIZE];
 
-	triad_diags_init(diags, service->conf_path);
+	triad_diags_init(diags, path);
 	if (!conf) {
 		triad_diags_add(diags, 0, 0, "not enough memory");
 		return ENOMEM;
 	}
-	if (triad_file_check_trusted(service->conf_path, false, reason) == EPERM) {
+	if (triad_file_check_trusted(path, false, reason) == EPERM) {
 		triad_diags_add(diags, 0, 0, "%s", reason);
 		return EPERM;
 	}
-	return triad_conf_load(service->conf_path, service->port_guid, conf, diags);
+	return triad_conf_load(path, service->port_guid, conf, diags);
 }
 
 static void load_first_conf(struct triad_service *service)
@@ -68,7 +68,7 @@ static void load_first_conf(struct triad_service *service)
 	if (!conf || !service->conf_path[0])
 		return;
 	service->conf_state = TRIAD_CONF_LOADED;
-	if (!load(service, conf, &service->conf_diags))
+	if (!load(service, service->conf_path, conf, &service->conf_diags))
 		return;
 	service->conf_state = TRIAD_CONF_BROKEN;
 	log_diags(service, &service->conf_diags);
@@ -139,6 +139,39 @@ const struct triad_conf *triad_service_conf(struct triad_service *service)
 	return conf;
 }
 
+const struct triad_conf *triad_service_standard(const struct triad_service *service)
+{
+	return make_standard(service);
+}
+
+enum triad_conf_state triad_service_conf_state(struct triad_service *service)
+{
+	enum triad_conf_state state;
+
+	pthread_mutex_lock(&service->conf_lock);
+	state = service->conf_state;
+	pthread_mutex_unlock(&service->conf_lock);
+	return state;
+}
+
+int triad_service_read_file(struct triad_service *service, struct triad_conf **conf,
+	struct triad_diags *diags)
+{
+	char path[sizeof(service->conf_path)];
+
+	pthread_mutex_lock(&service->conf_lock);
+	memcpy(path, service->conf_path, sizeof(path));
+	pthread_mutex_unlock(&service->conf_lock);
+	/* One that was written since the start, which a reload would find. */
+	if (!path[0] && !access(service->owner->conf_path, F_OK))
+		snprintf(path, sizeof(path), "%s", service->owner->conf_path);
+	*conf = make_standard(service);
+	if (path[0])
+		return load(service, path, *conf, diags);
+	triad_diags_init(diags, "");
+	return ENODATA;
+}
+
 enum triad_role triad_service_role(void *context, const struct triad_peer *peer)
 {
 	struct triad_service *service = context;
@@ -169,7 +202,7 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 		return ENOENT;
 	}
 	conf = make_standard(service);
-	error = load(service, conf, diags);
+	error = load(service, service->conf_path, conf, diags);
 	/* The file is read without the lock, which commands need, and a disk may
 	 * hang. */
 	pthread_mutex_lock(&service->conf_lock);
@@ -197,12 +230,7 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 
 const char *triad_service_trouble(struct triad_service *service)
 {
-	bool broken;
-
-	pthread_mutex_lock(&service->conf_lock);
-	broken = service->conf_state == TRIAD_CONF_BROKEN;
-	pthread_mutex_unlock(&service->conf_lock);
-	if (broken)
+	if (triad_service_conf_state(service) == TRIAD_CONF_BROKEN)
 		return "the configuration has mistakes (see 'status'): mend it and "
 		       "type 'reload'";
 	switch (triad_perf_state(service->perf)) {

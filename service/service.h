@@ -43,6 +43,7 @@ enum triad_conf_state {
 struct triad_service_owner {
 	void *context;
 	const char *program;   /* what is restarted: "OpenSM" */
+	const char *sm;        /* OSM_VERSION, "OpenSM 3.3.23"; NULL: none */
 	bool may_manage;       /* it may be a manager, else only an agent */
 	const char *no_fabric; /* why there is no topology, and what to do */
 	const char *no_conf;   /* the same of a configuration file */
@@ -115,6 +116,19 @@ bool triad_service_free(struct triad_service *service, bool ended);
 /* A reference to the configuration in force, for the caller to unref; after init, if
  * start succeeds. */
 const struct triad_conf *triad_service_conf(struct triad_service *service);
+
+/* The defaults, as triad_conf_new() makes them; for the caller to unref.  NULL: not
+ * enough memory. */
+const struct triad_conf *triad_service_standard(const struct triad_service *service);
+
+enum triad_conf_state triad_service_conf_state(struct triad_service *service);
+
+/* Reads the file as it is now, which changes nothing.  '*conf' is the caller's: as
+ * triad_conf_load() leaves it, all defaults where there is no file, NULL where memory is
+ * short.  Returns 0, ENODATA (there is no file) or another errno with the mistakes in
+ * 'diags', whose 'source' is the file. */
+int triad_service_read_file(struct triad_service *service, struct triad_conf **conf,
+	struct triad_diags *diags);
 
 /* Reads the file again.  Returns 0, with a line in 'diags' for each change that must
  * wait for a restart; ENOENT (there is no file) or EINVAL with the mistakes, or that

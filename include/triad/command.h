@@ -4,37 +4,41 @@
  *
  *     health     [--plugin] [--json]
  *     status     [--all] [--json]
- *     links      [--down] [--slow] [--errors] [--flapped] [--node GUID|NAME]
+ *     links      [--down] [--slow] [--errors] [--flapped] [--node NODE]
  *                [--port N] [--by COUNTER] [--watch] [--interval S] [--json]
- *     perf show  [--errors] [--node GUID|NAME] [--port N]
+ *     nodes      [--node NODE] [--type ca|switch|router|all] [-n N] [--json]
+ *     perf show  [--errors] [--node NODE] [--port N]
  *                [--type ca|switch|router|all] [--json]
  *     perf top   [--by COUNTER] [-n N] [--watch] [--interval S] [--json]
  *     perf sweep                  [--json]
- *     perf clear totals|hardware [--all] [--node GUID|NAME] [--port N] [--type ...]
+ *     perf clear totals|hardware [--all] [--node NODE] [--port N] [--type ...]
  *                [--json]
  *     perf clear histograms       [--json]
- *     perf histogram COUNTER [--node GUID|NAME [--port N]] [--group NAME] [--json]
- *     alerts     [--all] [--node GUID|NAME] [-n N] [--watch] [--interval S] [--json]
+ *     perf histogram COUNTER [--node NODE [--port N]] [--group NAME] [--json]
+ *     alerts     [--all] [--node NODE] [-n N] [--watch] [--interval S] [--json]
  *     agents     [--json]         agents owner NODE [--json]
  *     agents drain                agents resume
  *     qos on                      qos off
  *     qos clients [-n N] [--json]
- *     qos explain --src NODE|GUID|LID --dst NODE|GUID|LID [--service-id N]
+ *     qos explain --src NODE --dst NODE [--service-id N]
  *                [--tclass N] [--qos-class N] [--pkey N] [--sl N] [--json]
- *     qos plan [FILE] [--node GUID|NAME] [--port N] [-n N] [--json]
+ *     qos plan [FILE] [--node NODE] [--port N] [-n N] [--json]
  *     qos apply                   qos nodes [--json]
- *     qos tables [--node GUID|NAME] [--port N] [--json]
+ *     qos tables [--node NODE] [--port N] [--json]
  *     election                    [--json]
  *     port priority N             port confirm
  *     port blacklist [add|remove GUID]
  *     port verdict yes|no
- *     port plan  [--node GUID|NAME] [--port N] [-n N] [--json]
- *     port list  [--failed] [--node GUID|NAME] [--port N] [-n N] [--json]
- *     port history [--node GUID|NAME] [--port N] [-n N] [--json]
- *     port release NODE PORT      port approve [NODE PORT]
+ *     port plan  [--node NODE] [--port N] [-n N] [--json]
+ *     port list  [--failed] [--node NODE] [--port N] [-n N] [--json]
+ *     port history [--node NODE] [--port N] [-n N] [--json]
+ *     port release NODE PORT      port approve [NODE PORT]     (or NODE:PORT)
  *     port snapshot
+ *     get [KEY]  [--json]         config diff [--json]
  *     set KEY VALUE               reload               help [COMMAND]
+ *     version    [--json]
  *
+ * NODE is a node's name, GUID or LID, perhaps with a port; ib/node_choice.h has it all.
  * --interval goes with --watch alone.  An option's value stands in the next word or
  * after '=' ("--port=3"; "-n3"); options may stand in any order, the last of two
  * wins.  Numbers are decimal, those of a request for a path also hexadecimal after 0x;
@@ -64,6 +68,7 @@ enum triad_command_verb {
 	TRIAD_COMMAND_HEALTH,
 	TRIAD_COMMAND_STATUS,
 	TRIAD_COMMAND_LINKS,
+	TRIAD_COMMAND_NODES,
 	TRIAD_COMMAND_PERF_SHOW,
 	TRIAD_COMMAND_PERF_TOP,
 	TRIAD_COMMAND_PERF_SWEEP,
@@ -94,8 +99,11 @@ enum triad_command_verb {
 	TRIAD_COMMAND_PORT_RELEASE,
 	TRIAD_COMMAND_PORT_APPROVE,
 	TRIAD_COMMAND_PORT_SNAPSHOT,
+	TRIAD_COMMAND_GET,
+	TRIAD_COMMAND_CONFIG_DIFF,
 	TRIAD_COMMAND_SET,
 	TRIAD_COMMAND_RELOAD,
+	TRIAD_COMMAND_VERSION,
 };
 
 enum triad_command_type {
@@ -124,19 +132,19 @@ struct triad_command {
 	bool changes; /* it is for those alone who may change something */
 	bool json;
 	bool color;
-	char node[128]; /* GUID in hex, or a name; empty: every node */
+	char node[128]; /* TRIAD_NODE_TEXT_SIZE; empty: every node */
 	int port;       /* -1: every port */
 	enum triad_command_type type;
 	unsigned by;    /* enum triad_counter */
 	bool has_by;    /* of 'links' */
-	unsigned limit; /* rows of 'perf top', 'alerts', 'qos clients', 'qos plan' */
+	unsigned limit; /* rows of lists that take -n */
 	char group[32]; /* of ports; empty: none */
 	bool all;       /* alerts that were cleared, too; of 'perf clear': every port;
 	                 * of 'status': every section */
 	bool plugin;    /* of 'health': one line, as monitoring plugins write it */
 	bool failed;    /* of 'port list': those that were disabled as failed alone */
 	bool errors;    /* show ports with errors alone */
-	bool down, slow, flapped; /* of 'links': those alone */
+	bool down, slow, flapped;       /* of 'links': those alone */
 	enum triad_command_clear clear; /* of 'perf clear' */
 	/* Of 'qos explain': the ends, and what else the request has. */
 	char source[128], destination[128];
@@ -149,8 +157,10 @@ struct triad_command {
 	enum triad_command_change change; /* of 'port blacklist' */
 	uint64_t guid;                    /* whom to add or remove */
 	bool is_yes;                      /* of 'port verdict' */
-	char key[96];
+	char key[96];                     /* of 'set' and 'get'; empty: all */
 	char value[256];
+	char client
+		[32]; /* of 'version': triadctl's, which asks; empty: it is another */
 	char topic[TRIAD_COMMAND_TOPIC_SIZE]; /* of 'help' */
 };
 

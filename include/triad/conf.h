@@ -24,7 +24,8 @@
  * the port with that GUID; every such section is checked, whichever port it is for.
  *
  *     bool       true or false; also yes, no, on, off, 1, 0; case ignored
- *     uint       decimal digits, no sign
+ *     uint       decimal digits, no sign; the key's unit may stand behind them, and
+ *                where that is one of time, ms, s, m, h or d (lib/quantity.h)
  *     choice     one of the words listed, case ignored
  *     path       absolute; %g stands for the port's GUID, as 0x%016x, and %% for a
  *                percent sign; at most 107 octets then, as UNIX sockets want it
@@ -37,7 +38,7 @@
  * Thread-safety: one thread makes and fills a configuration.  Once it is in force it is
  * const: any thread may read it and count references.  A change makes a new one, and
  * each owner exchanges its reference under its own lock.
- * Memory: on the heap, 21 KiB, freed with the last reference. */
+ * Memory: on the heap, 22 KiB, freed with the last reference. */
 #ifndef TRIAD_CONF_H
 #define TRIAD_CONF_H
 
@@ -66,6 +67,7 @@
 
 #define TRIAD_CONF_MAX_AGENT_NAME 64 /* with the 0, of [collect] name, ... */
 #define TRIAD_CONF_MAX_PEERS 9       /* addresses of [election] peers */
+#define TRIAD_CONF_MAX_KEYS 144      /* rows the table of keys may have */
 #define TRIAD_CONF_MAX_GUIDS 12      /* of [election] ports, blacklist */
 #define TRIAD_CONF_MAX_GROUP_LENGTH 100
 
@@ -259,6 +261,16 @@ struct triad_conf {
 	struct triad_conf_thresholds thresholds[TRIAD_CONF_MAX_SCOPES];
 	unsigned n_groups;
 	struct triad_conf_group groups[TRIAD_CONF_MAX_GROUPS];
+	/* Where values are from: of each row of the table of keys a bit for each of its
+	 * elements; in neither, the value is the default. */
+	uint32_t in_file[TRIAD_CONF_MAX_KEYS], by_set[TRIAD_CONF_MAX_KEYS];
+};
+
+/* Where a value in force is from. */
+enum triad_conf_origin {
+	TRIAD_CONF_FROM_DEFAULT,
+	TRIAD_CONF_FROM_FILE,
+	TRIAD_CONF_FROM_SET, /* triad_conf_set() */
 };
 
 enum triad_conf_type {
@@ -344,8 +356,9 @@ void triad_conf_keep_start_only(struct triad_conf *conf,
 
 /* One key of one element and its value. */
 struct triad_conf_entry {
-	const struct triad_conf_key *key;  /* NULL: before the first one */
-	unsigned element;                  /* group or scope it is of, else 0 */
+	const struct triad_conf_key *key; /* NULL: before the first one */
+	unsigned element;                 /* group or scope it is of, else 0 */
+	enum triad_conf_origin origin;
 	char name[TRIAD_CONF_NAME_SIZE];   /* in full */
 	char value[TRIAD_CONF_VALUE_SIZE]; /* as in a file, but for passwords: *** */
 };
@@ -355,5 +368,16 @@ struct triad_conf_entry {
  *
  *     for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);) */
 bool triad_conf_next(const struct triad_conf *conf, struct triad_conf_entry *entry);
+
+/* The key of that name in full, also a threshold that is inherited.  False, with the
+ * reason, when there is none, or no such group; with 'size' 0 the reason, which takes
+ * time, is not made. */
+bool triad_conf_get(const struct triad_conf *conf, const char *name,
+	struct triad_conf_entry *entry, char *reason, size_t size);
+
+/* Whether both have the key of that name in full, with the same value, passwords
+ * included. */
+bool triad_conf_is_alike(
+	const struct triad_conf *a, const struct triad_conf *b, const char *name);
 
 #endif

@@ -85,10 +85,10 @@ struct triad_fabric_port {
 	/* PortInfo:LinkWidthSupported, LinkSpeedSupported and LinkSpeedExtSupported, a
 	 * bit for each; 0: not known. */
 	uint8_t width_supported, speed_supported, speed_ext_supported;
-	bool has_pma;       /* it has counters to be asked for */
-	bool has_sl2vl;     /* SL2VL tables; a switch's ports as its port 0 says */
-	uint8_t vl_cap;     /* PortInfo:VLCap, coded as triad_vls_n() has it */
-	uint8_t op_vls;     /* PortInfo:OperationalVLs, coded so */
+	bool has_pma;   /* it has counters to be asked for */
+	bool has_sl2vl; /* SL2VL tables; a switch's ports as its port 0 says */
+	uint8_t vl_cap; /* PortInfo:VLCap, coded as triad_vls_n() has it */
+	uint8_t op_vls; /* PortInfo:OperationalVLs, coded so */
 	uint8_t vlarb_high_cap, vlarb_low_cap; /* by triad_vlarb_cap() */
 	uint8_t high_limit;                    /* PortInfo:VLHighLimit */
 	struct triad_fabric_slice pkeys;       /* in 'pkeys'; none: not known */

@@ -82,7 +82,7 @@ struct triad_metrics {
 	enum stage stage;
 	size_t next_own;
 	unsigned kind, family;
-	uint32_t port, gone; /* of the fabric; of 'lost' */
+	uint32_t port, gone;  /* of the fabric; of 'lost' */
 	bool has_header;      /* of the family */
 	char name[NAME_SIZE]; /* of the family */
 	uint64_t guid;        /* that 'prefix' has, when it has a length */

@@ -90,7 +90,7 @@ struct triad_metrics_params {
 	enum triad_exposition_format format;
 	struct triad_view *view; /* referenced; NULL: there is none */
 	const struct triad_metric *own;
-	size_t n_own; /* copied; names and help are borrowed */
+	size_t n_own;                   /* copied; names and help are borrowed */
 	const struct triad_link *links; /* that went down some time; copied */
 	uint32_t n_links;
 	struct triad_metrics_filter filter;

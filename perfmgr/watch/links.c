@@ -128,7 +128,8 @@ static struct record *need(
 	*record = (struct record){.link.rate = triad_link_rate_active(first)};
 	/* A fabric's ports are sorted by node GUID and number. */
 	triad_link_end_describe(&record->link.ends[0], fabric, first);
-	triad_link_end_describe(&record->link.ends[1], fabric, &fabric->ports[first->remote]);
+	triad_link_end_describe(
+		&record->link.ends[1], fabric, &fabric->ports[first->remote]);
 	index_record(links, links->n++);
 	return record;
 }

@@ -24,14 +24,14 @@
 #include "triad/fabric.h"
 
 struct triad_loss {
-	bool nodes_gone;      /* else a link between nodes that stayed */
-	uint32_t near, far;   /* the first lost link: ports of the old fabric.  The node
+	bool nodes_gone;    /* else a link between nodes that stayed */
+	uint32_t near, far; /* the first lost link: ports of the old fabric.  The node
 	                       * of 'near' stayed; TRIAD_FABRIC_NONE: the part hung on
 	                       * nothing */
-	uint32_t n_nodes;     /* that are gone */
+	uint32_t n_nodes;   /* that are gone */
 	const uint32_t *nodes; /* of the old fabric, n_nodes of them */
-	uint32_t n_links;     /* lost links to nodes that stayed */
-	const uint32_t *ends; /* their ports on that side, n_links of them */
+	uint32_t n_links;      /* lost links to nodes that stayed */
+	const uint32_t *ends;  /* their ports on that side, n_links of them */
 };
 
 /* Calls 'take' for each loss.  'new_port' gives for each port of 'old' the port of

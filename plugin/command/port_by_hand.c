@@ -13,6 +13,7 @@
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
 #include "portmgr/expected/write.h"
+#include "service/command/ports.h"
 #include "service/command/report.h"
 
 static int print_refusal(struct triad_output *output, const char *what, const char *why)
@@ -21,27 +22,56 @@ static int print_refusal(struct triad_output *output, const char *what, const ch
 	return TRIAD_CONTROL_FAILED;
 }
 
-int triad_command_find_switch(struct triad_plugin *plugin, const char *what,
-	const char *node, uint64_t *guid, struct triad_output *output)
+int triad_command_find_switch(struct triad_plugin *plugin, const char *verb,
+	const struct triad_command *command, struct triad_command_switch *found,
+	struct triad_output *output)
 {
-	*guid = 0;
-	if (!*node)
-		return 0;
-	switch (triad_ports_find_node(plugin->ports, node, guid)) {
-	case 0:
-		return 0;
-	case EAGAIN:
-		return print_refusal(output, what,
-			"there is no fabric to look for that name in: give the GUID, "
-			"or ask on the host of the master");
-	case EEXIST:
-		return print_refusal(output, what,
-			"several switches have that name: give the GUID, as 0x...");
-	default:
-		return print_refusal(output, what,
-			"no switch has that name; 'port list' has those of the "
-			"expected configuration");
+	struct triad_fabric *fabric = triad_ports_fabric(plugin->ports);
+	struct triad_node_choice choice;
+	int status = 0;
+
+	if (!triad_command_choose_of_type(
+		    command, fabric, TRIAD_NODE_SWITCH, verb, &choice, output)) {
+		triad_fabric_unref(fabric);
+		return TRIAD_CONTROL_FAILED;
 	}
+	*found = (struct triad_command_switch){.port = choice.port};
+	snprintf(found->name, sizeof(found->name), "%.*s", (int)sizeof(found->name) - 1,
+		choice.name);
+	if (choice.n == 1) {
+		const struct triad_fabric_node *node = &fabric->nodes[choice.first];
+
+		found->guid = node->guid;
+		memcpy(found->name, node->name, sizeof(found->name));
+	} else if (choice.rule == TRIAD_NODE_RULE_GUID) {
+		found->guid = choice.guid;
+	} else if (choice.rule != TRIAD_NODE_RULE_ALL && !fabric) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"%s: there is no fabric to look for that name in: give the "
+			"GUID, or ask on the host of the master\n",
+			verb);
+		status = TRIAD_CONTROL_FAILED;
+	} else if (choice.rule != TRIAD_NODE_RULE_ALL) {
+		status = triad_command_print_choice(verb, &choice, fabric, output);
+	}
+	triad_fabric_unref(fabric);
+	return status;
+}
+
+/* The same, where it must be a port, which can be disabled. */
+static int find_port(struct triad_plugin *plugin, const char *verb,
+	const struct triad_command *command, struct triad_command_switch *found,
+	struct triad_output *output)
+{
+	if (triad_command_find_switch(plugin, verb, command, found, output))
+		return TRIAD_CONTROL_FAILED;
+	if (found->port > 0)
+		return 0;
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"%s: '%s' is a whole switch, and one of its ports from 1 on is wanted: "
+		"'%s %s 3', or '%s:3'\n",
+		verb, command->node, verb, found->name, found->name);
+	return TRIAD_CONTROL_FAILED;
 }
 
 /* --- by hand --- */
@@ -90,11 +120,11 @@ static int run_release(struct triad_plugin *plugin, const struct triad_command *
 	struct triad_output *output)
 {
 	enum triad_ports_answer answer;
-	uint64_t guid;
+	struct triad_command_switch found;
 
-	if (triad_command_find_switch(plugin, "release", command->node, &guid, output))
+	if (find_port(plugin, "port release", command, &found, output))
 		return TRIAD_CONTROL_FAILED;
-	answer = triad_ports_release(plugin->ports, guid, (uint8_t)command->port);
+	answer = triad_ports_release(plugin->ports, found.guid, (uint8_t)found.port);
 	if (answer == TRIAD_PORTS_NOTHING)
 		return print_refusal(output, "release",
 			"this port was not disabled as failed; 'port list --failed' "
@@ -103,7 +133,7 @@ static int run_release(struct triad_plugin *plugin, const struct triad_command *
 		return refuse(plugin, "release", answer, output);
 	triad_output_printf(output,
 		"%s port %d: released; it is enabled when the plan comes to it\n",
-		command->node, command->port);
+		found.name, found.port);
 	return TRIAD_CONTROL_DONE;
 }
 
@@ -125,22 +155,23 @@ static int run_approve(struct triad_plugin *plugin, const struct triad_command *
 	struct triad_output *output)
 {
 	enum triad_ports_answer answer;
+	struct triad_command_switch found;
 	char cut[TRIAD_PORTS_CUT_SIZE];
-	uint64_t guid;
 
 	if (!command->node[0])
 		return approve_all(plugin, output);
-	if (triad_command_find_switch(plugin, "approve", command->node, &guid, output))
+	if (find_port(plugin, "port approve", command, &found, output))
 		return TRIAD_CONTROL_FAILED;
-	answer = triad_ports_approve(plugin->ports, guid, (uint8_t)command->port, cut);
+	answer = triad_ports_approve(
+		plugin->ports, found.guid, (uint8_t)found.port, cut);
 	if (answer == TRIAD_PORTS_NOTHING)
 		return print_refusal(output, "approve",
 			"the plan has nothing to do at this port; 'port plan' shows "
 			"it");
 	if (answer != TRIAD_PORTS_OK)
 		return refuse(plugin, "approve", answer, output);
-	triad_output_printf(output, "%s port %d: approved%s%s\n", command->node,
-		command->port, *cut ? "; it cuts off " : "", cut);
+	triad_output_printf(output, "%s port %d: approved%s%s\n", found.name,
+		found.port, *cut ? "; it cuts off " : "", cut);
 	return TRIAD_CONTROL_DONE;
 }
 

@@ -157,13 +157,13 @@ int triad_command_run_port_history(struct triad_plugin *plugin,
 {
 	struct triad_fabric *fabric;
 	struct history history = {.n = 0};
-	uint64_t guid;
+	struct triad_command_switch found;
 
-	if (triad_command_find_switch(plugin, "history", command->node, &guid, output))
+	if (triad_command_find_switch(plugin, "port history", command, &found, output))
 		return TRIAD_CONTROL_FAILED;
 	/* Two records for each action that is shown. */
-	if (triad_ports_history(plugin->ports, guid, command->port, 2 * command->limit,
-		    &history.records, &history.n)) {
+	if (triad_ports_history(plugin->ports, found.guid, found.port,
+		    2 * command->limit, &history.records, &history.n)) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"port history: not enough memory\n");
 		return TRIAD_CONTROL_FAILED;

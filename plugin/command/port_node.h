@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The switch that a 'port ...' command names. */
+/* The switch that a 'port ...' command names, and its port. */
 #ifndef TRIAD_PLUGIN_COMMAND_PORT_NODE_H
 #define TRIAD_PLUGIN_COMMAND_PORT_NODE_H
 
 #include <stdint.h>
 
+#include "triad/command.h"
+#include "triad/fabric.h"
 #include "triad/output.h"
 
 struct triad_plugin;
 
-/* Sets '*guid', to 0 for an empty name.  Returns 0, or TRIAD_CONTROL_FAILED with the
- * reason in 'output'.  'what' is the command's second word. */
-int triad_command_find_switch(struct triad_plugin *plugin, const char *what,
-	const char *node, uint64_t *guid, struct triad_output *output);
+struct triad_command_switch {
+	uint64_t guid;                   /* 0: every switch */
+	int port;                        /* -1: every port */
+	char name[TRIAD_NODE_NAME_SIZE]; /* of a fabric; else as it was typed */
+};
+
+/* Finds the one switch.  A GUID is taken as it is where no switch has it: the history
+ * may know one that is gone.  Returns 0, or TRIAD_CONTROL_FAILED with the reason in
+ * 'output'.  'verb' is the command. */
+int triad_command_find_switch(struct triad_plugin *plugin, const char *verb,
+	const struct triad_command *command, struct triad_command_switch *found,
+	struct triad_output *output);
 
 #endif

@@ -197,7 +197,7 @@ static void put_view(struct view *view)
 
 /* --- the commands --- */
 
-static int fail(struct view *view, const char *what, int error)
+static int fail(struct view *view, const char *verb, int error)
 {
 	const char *why = "not enough memory";
 
@@ -210,25 +210,25 @@ static int fail(struct view *view, const char *what, int error)
 		why = "there is no fabric: OpenSM has not brought up the subnet yet, "
 		      "or this SM is not the master; ask on the host of the master";
 	triad_output_message(
-		view->report.output, TRIAD_FRAME_MESSAGE, "port %s: %s\n", what, why);
+		view->report.output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb, why);
 	return TRIAD_CONTROL_FAILED;
 }
 
 static int find_rows(struct triad_plugin *plugin, struct view *view,
-	enum triad_ports_which which, const char *what)
+	enum triad_ports_which which, const char *verb)
 {
-	uint64_t guid = 0;
+	struct triad_command_switch found;
 	int error = triad_command_find_switch(
-		plugin, what, view->command->node, &guid, view->report.output);
+		plugin, verb, view->command, &found, view->report.output);
 
 	if (error)
 		return error;
 	triad_ports_status(plugin->ports, &view->status);
 	error = view->status.is_enabled
-		? triad_ports_rows(plugin->ports, which, guid, view->command->port,
+		? triad_ports_rows(plugin->ports, which, found.guid, found.port,
 			  view->command->limit, &view->rows, &view->n, &view->n_all)
 		: EAGAIN;
-	return error ? fail(view, what, error) : 0;
+	return error ? fail(view, verb, error) : 0;
 }
 
 static bool has_something_to_do(const struct triad_ports_status *status)
@@ -244,7 +244,7 @@ int triad_command_run_port_plan(struct triad_plugin *plugin,
 {
 	struct view view = {.command = command,
 		.report = {.output = output, .as_json = command->json}};
-	int error = find_rows(plugin, &view, TRIAD_PORTS_PLAN, "plan");
+	int error = find_rows(plugin, &view, TRIAD_PORTS_PLAN, "port plan");
 
 	if (error)
 		return error;
@@ -262,7 +262,7 @@ int triad_command_run_port_list(struct triad_plugin *plugin,
 	struct view view = {.command = command,
 		.report = {.output = output, .as_json = command->json}};
 	int error = find_rows(plugin, &view,
-		command->failed ? TRIAD_PORTS_FAILED : TRIAD_PORTS_ALL, "list");
+		command->failed ? TRIAD_PORTS_FAILED : TRIAD_PORTS_ALL, "port list");
 
 	if (error)
 		return error;

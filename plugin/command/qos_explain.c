@@ -334,12 +334,12 @@ static struct triad_path_request request_of(const struct triad_command *command)
 static bool find_end(const struct triad_qos_snapshot *snapshot, const char *option,
 	const char *text, struct triad_output *output, uint32_t *port)
 {
-	char reason[256];
+	char reason[960];
 
 	*port = triad_explain_find_end(snapshot->paths, text, reason, sizeof(reason));
 	if (*port == TRIAD_FABRIC_NONE)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"qos explain: %s %s: %s\n", option, text, reason);
+			"qos explain: %s %.40s: %s\n", option, text, reason);
 	return *port != TRIAD_FABRIC_NONE;
 }
 

@@ -20,6 +20,7 @@
 /* What is shown, and where it is written. */
 struct telling {
 	const struct triad_command *command;
+	struct triad_node_choice choice;
 	const struct triad_setup_context *context;
 	const struct triad_setup_plan *plan;
 	struct triad_output *output;
@@ -67,15 +68,8 @@ static unsigned line_of(
 static bool is_wanted(
 	const struct telling *telling, const struct triad_setup_change *change)
 {
-	const struct triad_command *command = telling->command;
-	const struct triad_fabric_node *node = node_of(telling, change->port);
-
-	if (command->port >= 0 &&
-		telling->context->fabric->ports[change->port].number !=
-			(unsigned)command->port)
-		return false;
-	return !command->node[0] ||
-		triad_command_is_node(command, node->name, node->guid);
+	return triad_node_choice_has_port(
+		&telling->choice, telling->context->fabric, change->port);
 }
 
 /* --- what would change --- */
@@ -271,6 +265,21 @@ static void put_plan(struct telling *telling)
 
 /* --- commands --- */
 
+/* A mistyped name must not look as if nothing were to be done there. */
+static bool choose(struct telling *telling)
+{
+	const struct triad_fabric *fabric = telling->context->fabric;
+	struct triad_node_choice *choice = &telling->choice;
+
+	if (!triad_command_choose(
+		    telling->command, fabric, "qos plan", choice, telling->output))
+		return false;
+	if (choice->rule == TRIAD_NODE_RULE_ALL || choice->n)
+		return true;
+	triad_command_print_choice("qos plan", choice, fabric, telling->output);
+	return false;
+}
+
 int triad_command_run_qos_plan(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
@@ -285,6 +294,10 @@ int triad_command_run_qos_plan(struct triad_plugin *plugin,
 	if (!triad_setup_context_make(
 		    &context, plugin, "qos plan", command->file, output))
 		return TRIAD_CONTROL_FAILED;
+	if (!choose(&telling)) {
+		triad_setup_context_drop(&context);
+		return TRIAD_CONTROL_FAILED;
+	}
 	error = triad_setup_plan_make(context.setup, context.fabric, &plan);
 	if (error) {
 		triad_output_message(

@@ -35,6 +35,7 @@ struct row {
 
 struct telling {
 	const struct triad_command *command;
+	struct triad_node_choice choice;
 	struct triad_fabric *fabric;
 	struct triad_desired desired;
 	struct triad_read_back *items; /* NULL: nothing is read */
@@ -53,16 +54,8 @@ struct telling {
 
 static bool is_chosen(const struct telling *telling, uint32_t port)
 {
-	const struct triad_command *command = telling->command;
-	const struct triad_fabric_port *at = &telling->fabric->ports[port];
-	const struct triad_fabric_node *node = &telling->fabric->nodes[at->node];
-
-	if (!telling->desired.ports[port].is_looked_at)
-		return false;
-	if (command->port >= 0 && at->number != (unsigned)command->port)
-		return false;
-	return !command->node[0] ||
-		triad_command_is_node(command, node->name, node->guid);
+	return telling->desired.ports[port].is_looked_at &&
+		triad_node_choice_has_port(&telling->choice, telling->fabric, port);
 }
 
 /* In-ports of the SL2VL tables of 'port'; 0: it has none. */
@@ -350,6 +343,11 @@ static void put_all(struct telling *telling)
 
 static int show(struct telling *telling, struct triad_plugin *plugin)
 {
+	const struct triad_node_choice *choice = &telling->choice;
+
+	if (choice->rule != TRIAD_NODE_RULE_ALL && !choice->n)
+		return triad_command_print_choice(
+			"qos tables", choice, telling->fabric, telling->output);
 	read_back(telling, plugin);
 	triad_report_array(&telling->report, NULL);
 	put_all(telling);
@@ -379,17 +377,20 @@ int triad_command_run_qos_tables(struct triad_plugin *plugin,
 		.report = {.output = output, .as_json = command->json},
 		.list = {.report = &telling.report}};
 	int status = TRIAD_CONTROL_FAILED;
-	bool has_tables, has_desired;
+	bool has_tables, is_chosen_well, has_desired;
 
 	telling.fabric = triad_setup_find_fabric(plugin, "qos tables", output);
 	has_tables = telling.fabric &&
 		triad_setup_sm_has_qos(telling.fabric, "qos tables", output);
-	has_desired = has_tables &&
+	is_chosen_well = has_tables &&
+		triad_command_choose(
+			command, telling.fabric, "qos tables", &telling.choice, output);
+	has_desired = is_chosen_well &&
 		!triad_desired_resolve(&telling.desired, setup, telling.fabric);
 	if (has_desired) {
 		status = show(&telling, plugin);
 		triad_desired_clear(&telling.desired);
-	} else if (has_tables) {
+	} else if (is_chosen_well) {
 		triad_output_message(
 			output, TRIAD_FRAME_MESSAGE, "qos tables: not enough memory\n");
 	}

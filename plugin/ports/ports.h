@@ -132,11 +132,6 @@ int triad_ports_rows(struct triad_ports *ports, enum triad_ports_which which,
 int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int number,
 	uint32_t max, struct triad_record **records, uint32_t *n);
 
-/* The switch of that GUID (in hexadecimal) or name, in the present fabric.  Returns 0,
- * EAGAIN (no fabric), ENOENT or EEXIST (several have that name). */
-int triad_ports_find_node(
-	struct triad_ports *ports, const char *node, uint64_t *node_guid);
-
 enum triad_ports_answer {
 	TRIAD_PORTS_OK,
 	TRIAD_PORTS_OFF,           /* port.enabled is false */

@@ -298,37 +298,6 @@ int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int numbe
 	return 0;
 }
 
-static int find_by_name(
-	const struct triad_fabric *fabric, const char *name, uint64_t *node_guid)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		if (fabric->nodes[i].type == TRIAD_NODE_SWITCH &&
-			strcmp(fabric->nodes[i].name, name) == 0) {
-			*node_guid = fabric->nodes[i].guid;
-			n++;
-		}
-	return n == 1 ? 0 : n ? EEXIST : ENOENT;
-}
-
-int triad_ports_find_node(
-	struct triad_ports *ports, const char *node, uint64_t *node_guid)
-{
-	char *end;
-	int error = EAGAIN;
-
-	/* A GUID is taken as it is: the history may know a switch that is gone. */
-	*node_guid = strtoull(node, &end, 16);
-	if (strncmp(node, "0x", 2) == 0 && !*end)
-		return 0;
-	pthread_mutex_lock(&ports->lock);
-	if (ports->fabric)
-		error = find_by_name(ports->fabric, node, node_guid);
-	pthread_mutex_unlock(&ports->lock);
-	return error;
-}
-
 /* --- by hand --- */
 
 static enum triad_ports_answer may_be_told(struct triad_ports *ports)

@@ -238,26 +238,25 @@ static int run_owner(struct triad_service *service, const struct triad_command *
 	struct triad_output *output)
 {
 	struct triad_fabric *fabric = triad_collect_fabric(service->collect);
+	struct triad_node_choice choice;
 	char name[TRIAD_NODE_NAME_SIZE] = "";
 	uint64_t guid = 0, owner;
-	uint32_t n = 0, node;
 	uint8_t hops;
 	int error;
 
 	if (!fabric)
 		return fail(command, LOCAL, output);
 	/* By the GUID from here on: the next step may be of another fabric. */
-	node = triad_command_find_node(command, fabric, &n);
-	if (node != TRIAD_FABRIC_NONE) {
-		guid = fabric->nodes[node].guid;
-		memcpy(name, fabric->nodes[node].name, sizeof(name));
+	choice = triad_node_choice_make(command->node, fabric, 0);
+	if (choice.n == 1) {
+		guid = fabric->nodes[choice.first].guid;
+		memcpy(name, fabric->nodes[choice.first].name, sizeof(name));
+	} else {
+		triad_command_print_choice("agents owner", &choice, fabric, output);
 	}
 	triad_fabric_unref(fabric);
 	if (!guid)
-		return fail(command,
-			n ? "several nodes are called so: give one's GUID"
-			  : "there is no such node in the fabric",
-			output);
+		return TRIAD_CONTROL_FAILED;
 	error = triad_collect_owner(service->collect, guid, &owner, &hops);
 	if (error)
 		return fail(command, why_not(error), output);

@@ -22,6 +22,7 @@ struct found {
 struct list {
 	struct triad_watch *watch;
 	const struct triad_command *command;
+	struct triad_node_choice choice;
 	struct triad_output *output;
 	const char *program; /* that has run since then */
 	int64_t wall_offset_us;
@@ -29,16 +30,22 @@ struct list {
 	uint32_t n, room;
 };
 
-static bool is_wanted(
-	const struct triad_command *command, const struct triad_alert *alert)
+/* An alert about a node as a whole is about each of its ports. */
+static bool is_wanted(const struct list *list, const struct triad_alert *alert)
 {
-	if (alert->state == TRIAD_ALERT_CLEARED && !command->all)
+	const struct triad_node_choice *choice = &list->choice;
+
+	if (alert->state == TRIAD_ALERT_CLEARED && !list->command->all)
 		return false;
-	for (unsigned i = 0; command->node[0] && i < alert->n_ends; i++)
-		if (triad_command_is_node(command, alert->ends[i].node_name,
-			    alert->ends[i].node_guid))
+	for (unsigned i = 0; i < alert->n_ends; i++) {
+		const struct triad_alert_end *end = &alert->ends[i];
+
+		if (triad_node_choice_has(choice, end->node_name, end->node_guid) &&
+			(choice->port < 0 || choice->port == end->port ||
+				end->port == TRIAD_ALERT_NO_PORT))
 			return true;
-	return !command->node[0];
+	}
+	return choice->rule == TRIAD_NODE_RULE_ALL;
 }
 
 /* Returns false when memory is short. */
@@ -63,7 +70,7 @@ static bool find_alerts(struct list *list)
 	uint32_t cursor = 0, at = 0;
 
 	while (triad_watch_next_alert(list->watch, &cursor, &alert)) {
-		if (is_wanted(list->command, &alert) && !add_found(list, alert.id, at))
+		if (is_wanted(list, &alert) && !add_found(list, alert.id, at))
 			return false;
 		at = cursor;
 	}
@@ -191,24 +198,16 @@ static void put_json(const struct list *list, const struct triad_alerts_counts *
 	triad_json_end(&json);
 }
 
-static int put_list(struct triad_service *service, const struct list *list,
+static int put_list(const struct triad_fabric *fabric, const struct list *list,
 	const struct triad_alerts_counts *counts)
 {
-	struct triad_view *view = triad_perf_view(service->perf);
-	uint32_t n_nodes = 1;
+	bool is_named = list->choice.rule != TRIAD_NODE_RULE_ALL;
 
 	/* An alert may be about a node that is gone: only without one must the node be
 	 * in the fabric.  A mistyped name must not look like good news. */
-	if (list->command->node[0] && !list->n && view)
-		(void)triad_command_find_node(list->command, view->fabric, &n_nodes);
-	triad_view_unref(view);
-	if (!n_nodes) {
-		triad_output_message(list->output, TRIAD_FRAME_MESSAGE,
-			"alerts: no such node: '%s'; give its whole name, a pattern as "
-			"'leaf-*', or a GUID; 'perf show' lists all\n",
-			list->command->node);
-		return TRIAD_CONTROL_FAILED;
-	}
+	if (is_named && !list->n && fabric && !list->choice.n)
+		return triad_command_print_choice(
+			"alerts", &list->choice, fabric, list->output);
 	if (list->command->json)
 		put_json(list, counts);
 	else
@@ -229,6 +228,8 @@ int triad_command_run_alerts(struct triad_service *service,
 	};
 	struct triad_alerts_counts counts = triad_watch_status(list.watch).alerts;
 	const char *trouble = triad_service_trouble(service);
+	struct triad_view *view = triad_perf_view(service->perf);
+	const struct triad_fabric *fabric = view ? view->fabric : NULL;
 	int status = TRIAD_CONTROL_DONE;
 
 	/* Without sweeps a list of alerts is old, and an empty one says nothing. */
@@ -237,15 +238,17 @@ int triad_command_run_alerts(struct triad_service *service,
 			"no alerts are looked for here: %s\n", trouble);
 	/* First which alerts, then each again by its place: alerts are large, and the
 	 * list is sorted. */
+	list.choice = triad_node_choice_make(command->node, fabric, 0);
 	if (find_alerts(&list)) {
 		if (list.n)
 			qsort(list.found, list.n, sizeof(*list.found), compare_ids);
-		status = put_list(service, &list, &counts);
+		status = put_list(fabric, &list, &counts);
 	} else {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"alerts: not enough memory to list them; try again\n");
 		status = TRIAD_CONTROL_FAILED;
 	}
 	free(list.found);
+	triad_view_unref(view);
 	return status;
 }

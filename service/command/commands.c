@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "config.h"
+
 #include "service/command/commands.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "command/command_table.h"
+#include "command/versions.h"
 #include "service/command/health.h"
 #include "service/service.h"
 #include "triad/clock.h"
@@ -84,6 +87,18 @@ static int run_help(const char *prefix, const struct triad_command *command,
 	return TRIAD_CONTROL_DONE;
 }
 
+static int run_version(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	const struct triad_versions versions = {.client = command->client,
+		.program = service->owner->program,
+		.server = PACKAGE_VERSION,
+		.sm = service->owner->sm};
+
+	triad_versions_put(&versions, command->json, output);
+	return TRIAD_CONTROL_DONE;
+}
+
 int triad_service_run(struct triad_service *service, const char *prefix,
 	const struct triad_command *command, struct triad_output *output)
 {
@@ -113,6 +128,14 @@ int triad_service_run(struct triad_service *service, const char *prefix,
 	case TRIAD_COMMAND_AGENTS_DRAIN:
 	case TRIAD_COMMAND_AGENTS_RESUME:
 		return triad_command_run_agents(service, command, output);
+	case TRIAD_COMMAND_NODES:
+		return triad_command_run_nodes(service, command, output);
+	case TRIAD_COMMAND_VERSION:
+		return run_version(service, command, output);
+	case TRIAD_COMMAND_GET:
+		return triad_command_run_get(service, command, output);
+	case TRIAD_COMMAND_CONFIG_DIFF:
+		return triad_command_run_config_diff(service, command, output);
 	case TRIAD_COMMAND_SET:
 		return run_set(service, command, output);
 	case TRIAD_COMMAND_RELOAD:

@@ -31,6 +31,12 @@ int triad_command_run_perf_histogram(struct triad_service *service,
 /* 'agents ...' */
 int triad_command_run_agents(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_nodes(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_get(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_config_diff(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_alerts(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 

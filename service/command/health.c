@@ -253,13 +253,8 @@ int triad_command_run_health(struct triad_service *service,
 
 int triad_command_status_exit(struct triad_service *service)
 {
-	enum triad_conf_state conf_state;
-
-	pthread_mutex_lock(&service->conf_lock);
-	conf_state = service->conf_state;
-	pthread_mutex_unlock(&service->conf_lock);
 	/* Without a fabric it waits, which is no failure. */
-	return conf_state == TRIAD_CONF_BROKEN ||
+	return triad_service_conf_state(service) == TRIAD_CONF_BROKEN ||
 			triad_perf_state(service->perf) == TRIAD_PERF_NO_TRANSPORT
 		? TRIAD_CONTROL_FAILED
 		: TRIAD_CONTROL_DONE;

@@ -47,21 +47,25 @@ static int choose_node(const struct triad_view *view,
 	const struct triad_command *command, struct triad_histograms_scope *scope,
 	struct shown_histogram *shown, struct triad_output *output)
 {
-	uint32_t n, node = triad_command_find_node(command, view->fabric, &n);
+	struct triad_node_choice choice;
+	uint32_t node;
 
-	if (node == TRIAD_FABRIC_NONE)
-		return complain(n ? "several nodes are" : "there is no node",
-			command->node, "give one node's whole name or its GUID",
-			output);
+	if (!triad_command_choose(
+		    command, view->fabric, "perf histogram", &choice, output))
+		return TRIAD_CONTROL_FAILED;
+	if (choice.n != 1)
+		return triad_command_print_choice(
+			"perf histogram", &choice, view->fabric, output);
+	node = choice.first;
 	scope->of = TRIAD_HISTOGRAMS_OF_NODE;
 	scope->node_guid = view->fabric->nodes[node].guid;
 	shown->scope = "node";
 	snprintf(shown->where, sizeof(shown->where), "%s (0x%016" PRIx64 ")",
 		view->fabric->nodes[node].name, scope->node_guid);
-	if (command->port < 0)
+	if (choice.port < 0)
 		return 0;
 	scope->of = TRIAD_HISTOGRAMS_OF_PORT;
-	scope->port = (unsigned)command->port;
+	scope->port = (unsigned)choice.port;
 	shown->scope = "port";
 	snprintf(shown->where + strlen(shown->where),
 		sizeof(shown->where) - strlen(shown->where), " port %u", scope->port);

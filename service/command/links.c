@@ -26,6 +26,7 @@ struct cable {
 struct list {
 	struct triad_service *service;
 	const struct triad_command *command;
+	struct triad_node_choice choice;
 	struct triad_view *view;
 	struct cable *cables;
 	uint32_t n;
@@ -163,13 +164,13 @@ static bool is_wanted(const struct triad_command *command, const struct shown *s
 
 static bool is_node_wanted(const struct list *list, const struct shown *shown)
 {
-	bool is_any = !list->command->node[0];
+	bool is_any = false;
 
 	for (unsigned i = 0; i < 2 && !is_any; i++)
-		is_any = triad_command_is_node(list->command, shown->ends[i].name,
+		is_any = triad_node_choice_has(&list->choice, shown->ends[i].name,
 				 shown->ends[i].guid) &&
-			(list->command->port < 0 ||
-				list->command->port == shown->ends[i].port);
+			(list->choice.port < 0 ||
+				list->choice.port == shown->ends[i].port);
 	return is_any;
 }
 
@@ -374,14 +375,10 @@ static void put_cables(const struct list *list, struct triad_output *output)
 /* Nothing to show is good news when something bad was asked for. */
 static int put_none(const struct list *list, struct triad_output *output)
 {
-	const struct triad_command *command = list->command;
-	uint32_t n_nodes = 1;
-
-	if (command->node[0])
-		(void)triad_command_find_node(command, list->view->fabric, &n_nodes);
-	if (!n_nodes)
-		return triad_command_no_port("links", list->view, command, output);
-	if (!command->json)
+	if (!list->choice.n)
+		return triad_command_no_port(
+			"links", list->view->fabric, &list->choice, output);
+	if (!list->command->json)
 		triad_output_printf(output, "no link is like that\n");
 	return TRIAD_CONTROL_DONE;
 }
@@ -400,6 +397,11 @@ int triad_command_run_links(struct triad_service *service,
 	if (trouble)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"these links are as they were: %s\n", trouble);
+	if (!triad_command_choose(
+		    command, list.view->fabric, "links", &list.choice, output)) {
+		triad_view_unref(list.view);
+		return TRIAD_CONTROL_FAILED;
+	}
 	if (!find_cables(&list)) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"links: not enough memory to list them; try again\n");

@@ -154,13 +154,13 @@ static bool has_trouble(const struct triad_shown_port *shown)
 
 /* The next port to be shown, from '*next' on. */
 static bool next_shown(const struct triad_view *view,
-	const struct triad_command *command, uint32_t *next,
-	struct triad_shown_port *shown)
+	const struct triad_command *command, const struct triad_node_choice *choice,
+	uint32_t *next, struct triad_shown_port *shown)
 {
 	while (*next < view->fabric->n_ports) {
 		uint32_t port = (*next)++;
 
-		if (!triad_command_wants_port(command, view->fabric, port))
+		if (!triad_command_wants_port(choice, view->fabric, port))
 			continue;
 		triad_shown_port_read(shown, view, port);
 		if (!command->errors || has_trouble(shown))
@@ -171,7 +171,7 @@ static bool next_shown(const struct triad_view *view,
 
 static unsigned show_ports(const struct triad_view *view,
 	const struct triad_sflow_indices *indices, const struct triad_command *command,
-	struct triad_output *output)
+	const struct triad_node_choice *choice, struct triad_output *output)
 {
 	struct triad_report report = {.output = output, .as_json = command->json};
 	struct triad_list list = {.report = &report,
@@ -183,14 +183,16 @@ static unsigned show_ports(const struct triad_view *view,
 	unsigned n = 0;
 
 	/* First the widths of columns are measured, then the rows are written. */
-	while (!command->json && next_shown(view, command, &next, &shown))
+	while (!command->json && next_shown(view, command, choice, &next, &shown))
 		put_place(&list, &shown);
 	list.phase = TRIAD_LIST_ROWS;
 	/* After a change of the fabric there is a moment until sFlow has it too. */
 	if (indices && indices->fabric != view->fabric)
 		indices = NULL;
 	triad_report_array(&report, NULL);
-	for (next = 0; !output->failed && next_shown(view, command, &next, &shown); n++)
+	for (next = 0;
+		!output->failed && next_shown(view, command, choice, &next, &shown);
+		n++)
 		put_line(&list, &shown, indices);
 	triad_report_array_end(&report);
 	return n;
@@ -198,14 +200,14 @@ static unsigned show_ports(const struct triad_view *view,
 
 /* No port was shown: with --errors that is good news, if there are such ports. */
 static int show_none(const struct triad_view *view, const struct triad_command *command,
-	struct triad_output *output)
+	const struct triad_node_choice *choice, struct triad_output *output)
 {
 	bool is_any_wanted = false;
 
 	for (uint32_t i = 0; i < view->fabric->n_ports && !is_any_wanted; i++)
-		is_any_wanted = triad_command_wants_port(command, view->fabric, i);
+		is_any_wanted = triad_command_wants_port(choice, view->fabric, i);
 	if (!command->errors || !is_any_wanted)
-		return triad_command_no_port("perf show", view, command, output);
+		return triad_command_no_port("perf show", view->fabric, choice, output);
 	if (!command->json)
 		triad_output_printf(
 			output, "no port has errors, and all have answered\n");
@@ -217,16 +219,21 @@ int triad_command_run_perf_show(struct triad_service *service,
 {
 	struct triad_view *view = triad_perf_view(service->perf);
 	struct triad_sflow_indices *indices;
-	unsigned n;
-	int status;
+	struct triad_node_choice choice;
+	int status = TRIAD_CONTROL_DONE;
 
 	if (!view)
 		return triad_command_no_view(service, output);
 	put_trouble(service, output);
+	if (!triad_command_choose(
+		    command, view->fabric, "perf show", &choice, output)) {
+		triad_view_unref(view);
+		return TRIAD_CONTROL_FAILED;
+	}
 	indices = triad_exports_sflow_indices(service->exports);
-	n = show_ports(view, indices, command, output);
+	if (!show_ports(view, indices, command, &choice, output))
+		status = show_none(view, command, &choice, output);
 	triad_sflow_indices_unref(indices);
-	status = n ? TRIAD_CONTROL_DONE : show_none(view, command, output);
 	triad_view_unref(view);
 	return status;
 }
@@ -261,7 +268,7 @@ static uint32_t rank(const struct triad_view *view, const struct triad_command *
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < view->fabric->n_ports; i++) {
-		if (!triad_command_wants_port(command, view->fabric, i))
+		if (!view->fabric->ports[i].has_pma)
 			continue;
 		triad_shown_port_read(&shown, view, i);
 		if (shown.row.has & 1u << command->by)

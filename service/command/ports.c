@@ -1,96 +1,62 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "service/command/ports.h"
 
-#include <fnmatch.h>
-#include <string.h>
-
-#include "lib/text.h"
 #include "service/service.h"
 #include "triad/control.h"
 
 /* --- which ports --- */
 
-/* A GUID as we write it, as sysfs does (with colons) or as 16 bare digits. */
-static bool parse_guid(const char *text, uint64_t *guid)
+static unsigned type_of(const struct triad_command *command)
 {
-	char digits[2 + 16 + 1] = "0x";
-	size_t n = 2;
-
-	if (triad_text_guid(text, guid))
-		return true;
-	for (; *text; text++) {
-		if (*text == ':')
-			continue;
-		if (n == sizeof(digits) - 1)
-			return false;
-		digits[n++] = *text;
-	}
-	digits[n] = 0;
-	return n == sizeof(digits) - 1 && triad_text_guid(digits, guid);
-}
-
-static bool is_name(const struct triad_command *command, const char *name)
-{
-	return strcmp(command->node, name) == 0 || fnmatch(command->node, name, 0) == 0;
-}
-
-bool triad_command_is_node(
-	const struct triad_command *command, const char *name, uint64_t guid)
-{
-	uint64_t wanted;
-
-	if (parse_guid(command->node, &wanted))
-		return wanted == guid;
-	return is_name(command, name);
-}
-
-static bool is_node_wanted(const struct triad_command *command,
-	const struct triad_fabric *fabric, const struct triad_fabric_port *port)
-{
-	const struct triad_fabric_node *node = &fabric->nodes[port->node];
 	static const uint8_t types[] = {
 		[TRIAD_COMMAND_TYPE_CA] = TRIAD_NODE_CA,
 		[TRIAD_COMMAND_TYPE_SWITCH] = TRIAD_NODE_SWITCH,
 		[TRIAD_COMMAND_TYPE_ROUTER] = TRIAD_NODE_ROUTER,
 	};
-	uint64_t guid;
 
-	if (command->type != TRIAD_COMMAND_TYPE_ALL &&
-		node->type != types[command->type])
+	return types[command->type];
+}
+
+bool triad_command_choose_of_type(const struct triad_command *command,
+	const struct triad_fabric *fabric, unsigned type, const char *verb,
+	struct triad_node_choice *choice, struct triad_output *output)
+{
+	*choice = triad_node_choice_make(command->node, fabric, type);
+	if (command->port >= 0 && choice->port >= 0 && choice->port != command->port) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"%s: '%s' means port %d, and the port that is given is %d: "
+			"leave one of them out\n",
+			verb, command->node, choice->port, command->port);
 		return false;
-	if (!command->node[0])
-		return true;
-	/* Of the node, or of the port: people have either. */
-	if (parse_guid(command->node, &guid))
-		return node->guid == guid || port->guid == guid;
-	return is_name(command, node->name);
-}
-
-bool triad_command_wants_port(const struct triad_command *command,
-	const struct triad_fabric *fabric, uint32_t index)
-{
-	const struct triad_fabric_port *port = &fabric->ports[index];
-
-	return port->has_pma && (command->port < 0 || command->port == port->number) &&
-		is_node_wanted(command, fabric, port);
-}
-
-uint32_t triad_command_find_node(const struct triad_command *command,
-	const struct triad_fabric *fabric, uint32_t *n)
-{
-	uint32_t found = TRIAD_FABRIC_NONE;
-
-	*n = 0;
-	/* By its ports, as a port's GUID names its node, too. */
-	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		const struct triad_fabric_port *port = &fabric->ports[i];
-
-		if (port->node == found || !is_node_wanted(command, fabric, port))
-			continue;
-		found = port->node;
-		++*n;
 	}
-	return *n == 1 ? found : TRIAD_FABRIC_NONE;
+	if (command->port >= 0)
+		choice->port = command->port;
+	return true;
+}
+
+bool triad_command_choose(const struct triad_command *command,
+	const struct triad_fabric *fabric, const char *verb,
+	struct triad_node_choice *choice, struct triad_output *output)
+{
+	return triad_command_choose_of_type(
+		command, fabric, type_of(command), verb, choice, output);
+}
+
+int triad_command_print_choice(const char *verb, const struct triad_node_choice *choice,
+	const struct triad_fabric *fabric, struct triad_output *output)
+{
+	char reason[960];
+
+	triad_node_choice_explain(choice, fabric, reason, sizeof(reason));
+	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb, reason);
+	return TRIAD_CONTROL_FAILED;
+}
+
+bool triad_command_wants_port(const struct triad_node_choice *choice,
+	const struct triad_fabric *fabric, uint32_t port)
+{
+	return fabric->ports[port].has_pma &&
+		triad_node_choice_has_port(choice, fabric, port);
 }
 
 /* --- one port, as text and as JSON --- */
@@ -179,26 +145,19 @@ int triad_command_no_view(struct triad_service *service, struct triad_output *ou
 	return TRIAD_CONTROL_FAILED;
 }
 
-int triad_command_no_port(const char *verb, const struct triad_view *view,
-	const struct triad_command *command, struct triad_output *output)
+int triad_command_no_port(const char *verb, const struct triad_fabric *fabric,
+	const struct triad_node_choice *choice, struct triad_output *output)
 {
-	const struct triad_fabric *fabric = view->fabric;
-	bool is_known = false;
-
-	for (uint32_t i = 0; i < fabric->n_ports && !is_known; i++)
-		is_known = is_node_wanted(command, fabric, &fabric->ports[i]);
-	if (is_known && command->port >= 0)
+	if (choice->rule != TRIAD_NODE_RULE_ALL && !choice->n)
+		return triad_command_print_choice(verb, choice, fabric, output);
+	if (choice->port >= 0)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"%s: no port %d with counters there (port 0 of a switch "
 			"has them only where it is an enhanced one)\n",
-			verb, command->port);
-	else if (command->node[0])
-		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"%s: no such node: '%s'; give its whole name, a pattern "
-			"as 'leaf-*', or a GUID; 'perf show' lists all\n",
-			verb, command->node);
+			verb, choice->port);
 	else
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"%s: no port of that kind; 'perf show' lists all\n", verb);
+			"%s: no port of that kind has counters; 'perf show' lists all\n",
+			verb);
 	return TRIAD_CONTROL_FAILED;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ib/node_choice.h"
 #include "perfmgr/collector.h"
 #include "triad/clock.h"
 #include "triad/command.h"
@@ -27,19 +28,26 @@ struct triad_shown_port {
 	struct triad_engine_row row;
 };
 
-/* Whether --node, --port and --type choose the port; one without counters is never
- * chosen. */
-bool triad_command_wants_port(const struct triad_command *command,
+/* What --node, --port and --type of a command choose ('fabric' may be NULL, as in
+ * ib/node_choice.h).  False, having said it, when the name means one port and --port
+ * another.  'verb' is the command, for messages. */
+bool triad_command_choose(const struct triad_command *command,
+	const struct triad_fabric *fabric, const char *verb,
+	struct triad_node_choice *choice, struct triad_output *output);
+
+/* The same among the nodes of a type (enum triad_node_type) that the command implies. */
+bool triad_command_choose_of_type(const struct triad_command *command,
+	const struct triad_fabric *fabric, unsigned type, const char *verb,
+	struct triad_node_choice *choice, struct triad_output *output);
+
+/* Says why no node, or several, are meant where one must be.  Returns the command's
+ * status. */
+int triad_command_print_choice(const char *verb, const struct triad_node_choice *choice,
+	const struct triad_fabric *fabric, struct triad_output *output);
+
+/* Whether a port is chosen; one without counters never is. */
+bool triad_command_wants_port(const struct triad_node_choice *choice,
 	const struct triad_fabric *fabric, uint32_t port);
-
-/* Whether --node chooses the node. */
-bool triad_command_is_node(
-	const struct triad_command *command, const char *name, uint64_t guid);
-
-/* The one node that --node chooses, by GUID, name or pattern; TRIAD_FABRIC_NONE when
- * there is none, or when it chooses several: '*n' says how many. */
-uint32_t triad_command_find_node(const struct triad_command *command,
-	const struct triad_fabric *fabric, uint32_t *n);
 
 /* Everything about port 'port' of the view. */
 void triad_shown_port_read(
@@ -54,7 +62,7 @@ const char *triad_command_format_time(uint64_t at_us, char text[TRIAD_CLOCK_TEXT
 
 /* Say that there is nothing to show, and why; return the command's status. */
 int triad_command_no_view(struct triad_service *service, struct triad_output *output);
-int triad_command_no_port(const char *verb, const struct triad_view *view,
-	const struct triad_command *command, struct triad_output *output);
+int triad_command_no_port(const char *verb, const struct triad_fabric *fabric,
+	const struct triad_node_choice *choice, struct triad_output *output);
 
 #endif

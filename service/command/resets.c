@@ -14,6 +14,7 @@
 
 struct list {
 	const struct triad_command *command;
+	struct triad_node_choice choice;
 	struct triad_output *output;
 	struct triad_report report;
 	struct triad_list rows;
@@ -58,14 +59,14 @@ static void put_reset(struct triad_list *rows, const struct triad_reset *reset,
 
 static void add_reset(struct list *list, const struct triad_reset *reset)
 {
-	const struct triad_command *command = list->command;
+	const struct triad_node_choice *choice = &list->choice;
 	const char *name = name_of(list, reset->node_guid);
 	char at[TRIAD_CLOCK_TEXT_SIZE];
 
-	if (command->port >= 0 && command->port != reset->port)
+	if (choice->port >= 0 && choice->port != reset->port)
 		return;
 	/* A node that has left has no name here, but its GUID still fits. */
-	if (command->node[0] && !triad_command_is_node(command, name, reset->node_guid))
+	if (!triad_node_choice_has(choice, name, reset->node_guid))
 		return;
 	if (list->n == list->command->limit) {
 		list->n_left_out++;
@@ -108,6 +109,11 @@ int triad_command_run_perf_resets(struct triad_service *service,
 	uint64_t n = triad_reset_log_count(log);
 	struct triad_reset reset;
 
+	if (!triad_command_choose(
+		    command, list.fabric, "perf resets", &list.choice, output)) {
+		triad_view_unref(view);
+		return TRIAD_CONTROL_FAILED;
+	}
 	list.rows.report = &list.report;
 	triad_report_array(&list.report, NULL);
 	/* The newest first, until one was overwritten. */

@@ -101,15 +101,16 @@ static bool is_of_hardware(const struct triad_command *command)
 	return command->clear == TRIAD_COMMAND_CLEAR_HARDWARE;
 }
 
-static struct triad_selection *select_ports(
-	struct triad_view *view, const struct triad_command *command, uint32_t *n)
+static struct triad_selection *select_ports(struct triad_view *view,
+	const struct triad_command *command, const struct triad_node_choice *choice,
+	uint32_t *n)
 {
 	struct triad_selection *selection = triad_selection_new(view);
 
 	*n = 0;
 	for (uint32_t i = 0; selection && i < view->fabric->n_ports; i++) {
 		selection->chosen[i] =
-			triad_command_wants_port(command, view->fabric, i);
+			triad_command_wants_port(choice, view->fabric, i);
 		*n += selection->chosen[i];
 	}
 	if (selection)
@@ -117,15 +118,15 @@ static struct triad_selection *select_ports(
 	return selection;
 }
 
-/* Ports of the command whose hardware has been reset since then. */
+/* Chosen ports whose hardware has been reset since then. */
 static uint32_t count_reset(const struct triad_view *view,
-	const struct triad_command *command, uint64_t since_us)
+	const struct triad_node_choice *choice, uint64_t since_us)
 {
 	struct triad_shown_port shown;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < view->fabric->n_ports; i++) {
-		if (!triad_command_wants_port(command, view->fabric, i))
+		if (!triad_command_wants_port(choice, view->fabric, i))
 			continue;
 		triad_shown_port_read(&shown, view, i);
 		/* Rows keep the time of a reset to the second. */
@@ -164,7 +165,8 @@ static void put_reset(const struct triad_command *command, uint32_t n, uint32_t 
 
 /* The totals of 'n' ports, and of 'hardware' what is behind them. */
 static int reset(struct triad_service *service, const struct triad_command *command,
-	struct triad_selection *selection, uint32_t n, struct triad_output *output)
+	const struct triad_node_choice *choice, struct triad_selection *selection,
+	uint32_t n, struct triad_output *output)
 {
 	struct triad_collector_status status;
 	struct triad_view *view;
@@ -183,7 +185,7 @@ static int reset(struct triad_service *service, const struct triad_command *comm
 		return print_stopped("perf clear", output);
 	view = triad_perf_view(service->perf);
 	if (is_of_hardware(command) && view)
-		n_reset = count_reset(view, command, ticket);
+		n_reset = count_reset(view, choice, ticket);
 	triad_view_unref(view);
 	put_reset(command, n, n_reset, output);
 	return n_reset || !is_of_hardware(command) ? TRIAD_CONTROL_DONE
@@ -219,6 +221,7 @@ static int clear_histograms(struct triad_service *service,
 int triad_command_run_perf_clear(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
+	struct triad_node_choice choice;
 	struct triad_selection *selection;
 	struct triad_view *view;
 	uint32_t n = 0;
@@ -231,14 +234,20 @@ int triad_command_run_perf_clear(struct triad_service *service,
 	view = triad_perf_view(service->perf);
 	if (!view)
 		return triad_command_no_view(service, output);
-	selection = select_ports(view, command, &n);
+	if (!triad_command_choose(
+		    command, view->fabric, "perf clear", &choice, output)) {
+		triad_view_unref(view);
+		return TRIAD_CONTROL_FAILED;
+	}
+	selection = select_ports(view, command, &choice, &n);
 	if (!selection)
 		triad_output_message(
 			output, TRIAD_FRAME_MESSAGE, "perf clear: out of memory\n");
 	else if (!n)
-		status = triad_command_no_port("perf clear", view, command, output);
+		status = triad_command_no_port(
+			"perf clear", view->fabric, &choice, output);
 	if (selection && n)
-		status = reset(service, command, selection, n, output);
+		status = reset(service, command, &choice, selection, n, output);
 	else
 		triad_selection_free(selection);
 	triad_view_unref(view);

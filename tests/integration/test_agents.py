@@ -91,7 +91,13 @@ def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(scratch):
         assert "0 hops away" in text and "alive, owns " in text, text
         text = ask(lab, "agents")
         assert all(len(line) <= 80 for line in text.splitlines()), text
-        failed(lab.run("triadctl", "agents", "owner", "nobody"), 1, "no such node")
+        failed(lab.run("triadctl", "agents", "owner", "nobody"), 1, "no node is called")
+        rows = {row["name"]: row for row in json.loads(ask(lab, "nodes", "--json"))}
+        assert rows["host-0002 HCA-1"]["agent"] == "a2", rows
+        assert {row["state"] for row in rows.values()} == {"answers"}, rows
+        text = ask(lab, "nodes")
+        assert "AGENT" in text and \
+            all(len(line) <= 80 for line in text.splitlines()), text
         # An agent knows it of nodes that others read, too.
         assert members[2].ask("agents", "owner", "host-0002 HCA-1")["agent"] == "a2", \
             "who reads the host of a2, says a9"

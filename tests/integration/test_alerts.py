@@ -328,8 +328,8 @@ def test_histogram_of_what_is_not_there():
     with ready_lab() as lab:
         wait_for_sweep(lab)
         for words, message in (
-                (("PortXmitData", "--node", "nobody"), "there is no node 'nobody'"),
-                (("PortXmitData", "--node", "Switch?"), "several nodes are 'Switch?'"),
+                (("PortXmitData", "--node", "nobody"), "no node is called 'nobody'"),
+                (("PortXmitData", "--node", "Switch?"), "2 nodes are called 'Switch?'"),
                 (("PortXmitData", "--group", "none"), "there is no group 'none'"),
                 (("PortXmitData", "--node", "Switch1", "--port", "99"), "no port"),
                 (("VL15Dropped", "--node", "Switch1", "--port", "3"),

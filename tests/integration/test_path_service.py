@@ -308,8 +308,8 @@ def test_explain_match_near_miss_and_vl15(scratch):
             "the SA's own answer"
         text = ask(lab, *words, "--service-id", "0x20001")
         assert "dropped here" in text, "the table"
-        for end, why in (("77", "no port has LID 77"), ("Hca9", "no node is called 'Hca9'"),
-                         ("0x77", "no port or node has the GUID")):
+        for end, why in (("77", "none has that LID"), ("Hca9", "did you mean 'Hca1', 'Hca2' or 'Hca3'?"),
+                         ("0x77", "no port of one has the GUID")):
             process = lab.run("triadctl", "qos", "explain", "--src", end, "--dst", "1")
             failed(process, 1, why)
 

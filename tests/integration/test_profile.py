@@ -689,7 +689,7 @@ def test_merge_mistakes_told(scratch):
     driver.end()
     content = path.read_bytes()
     cases = [
-        (["profile"], 2, "known are profile merge, profile report"),
+        (["profile"], 2, "is the beginning of profile merge, profile report"),
         (["profile", "mrege"], 2, "did you mean 'profile merge'?"),
         (["profile", "merge"], 2, "profile merge: it needs FILE..."),
         (["profile", "merge", "--svg", "x", path], 2, "no option '--svg'; it has -o"),

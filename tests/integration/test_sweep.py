@@ -178,7 +178,7 @@ def test_perf_reset_of_no_such_node():
         wait_for_sweep(lab)
         process = lab.run("triadctl", "perf", "clear", "totals", "--node", "nobody")
         assert process.returncode == 1, "status"
-        assert "perf clear: no such node: 'nobody'" in process.stderr, process.stderr
+        assert "perf clear: no node is called 'nobody'" in process.stderr, process.stderr
 
 
 def test_reset_by_others_is_told_apart():

@@ -224,7 +224,10 @@ def test_usage_wrong_command_told_without_plugin():
     for words, part in (
             ([], "a command is missing"),
             (["statsu"], "did you mean 'status'?"),
-            (["perf"], "known are perf show, perf top, perf sweep"),
+            (["perf"], "is the beginning of perf show, perf top, perf sweep"),
+            (["show"], "did you mean 'perf show'?"),
+            (["nonsense"], "'help' lists all"),
+            (["--timeout", "500ms", "status"], "1 to 3600"),
             (["perf", "show", "--port", "999"], "0 to 254"),
             (["perf", "top", "--by", "PortXmitWiat"], "did you mean 'PortXmitWait'?"),
             (["set", "log.level"], "it needs KEY VALUE"),
@@ -262,6 +265,26 @@ def test_version_answered_without_plugin():
     process = run("--version")
     succeeded(process)
     assert re.search(r"^triadctl \d+\.\d+\.\d+\n$", process.stdout), "version"
+
+
+def test_version_command_asks_and_falls_back(scratch):
+    plugin = Plugin(scratch, frame(OUTPUT, b"triadctl  1\n") + DONE)
+    process = ask(plugin, "version")
+    succeeded(process)
+    own = run("--version").stdout.split()[1]
+    assert plugin.requests == [["version", f"--client={own}"]], "the request"
+    assert process.stdout == "triadctl  1\n", "the answer"
+    process = run("--socket", "/nowhere/x.sock", "version")
+    succeeded(process)
+    assert process.stdout == f"triadctl  {own}\nanswers   nothing\nprotocol  1\n", "alone"
+    assert "isn't running here" in process.stderr, "why"
+    answer = json.loads(run("--socket", "/nowhere/x.sock", "version", "--json").stdout)
+    assert answer == {"triadctl": own, "program": None, "version": None, "sm": None,
+                      "protocol": 1}, "JSON"
+    # One that does not know the command, yet.
+    older = ask(Plugin(scratch, frame(MESSAGE, b"unknown\n") + exit_frame(2)), "version")
+    succeeded(older)
+    assert "answers   nothing" in older.stdout and older.stderr == "unknown\n", "older"
 
 
 # --- finding the plugin ------------------------------------------------------
@@ -532,7 +555,7 @@ def test_qos_check_mistakes_told_with_places(tmp_path):
 def test_qos_words_wrong_refused():
     path = POLICIES / "qos-policy.xml"
     cases = [
-        (["qos"], 2, "known are qos on"),
+        (["qos"], 2, "is the beginning of qos on"),
         (["qos", "chek", path], 2, "did you mean 'qos check'?"),
         (["qos", "check"], 2, "qos check: it needs FILE"),
         (["qos", "check", path, path], 2, "is one word too many"),

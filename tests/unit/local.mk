@@ -11,11 +11,13 @@ unit_tests = \
 	tests/unit/conf/test_conf \
 	tests/unit/conf/test_conf_files \
 	tests/unit/conf/test_conf_groups \
+	tests/unit/conf/test_conf_origin \
 	tests/unit/conf/test_conf_refs \
 	tests/unit/command/test_control \
 	tests/unit/lib/test_diag \
 	tests/unit/ib/test_fabric \
 	tests/unit/ib/test_link \
+	tests/unit/ib/test_node_choice \
 	tests/unit/lib/test_fields \
 	tests/unit/lib/test_file \
 	tests/unit/lib/test_grow \
@@ -24,6 +26,7 @@ unit_tests = \
 	tests/unit/conf/test_lists \
 	tests/unit/lib/test_line_file \
 	tests/unit/lib/test_log \
+	tests/unit/lib/test_quantity \
 	tests/unit/ib/test_recent \
 	tests/unit/lib/test_ring \
 	tests/unit/lib/test_search \

@@ -314,8 +314,8 @@ END_TEST
 
 START_TEST(test_parse_numbers_strictly_decimal)
 {
-	static const char *const bad[] = {"", "-1", "+60", "0x3c", "6 0", "60s", "6.0",
-		"99999999999999999999", "18446744073709551617"};
+	static const char *const bad[] = {"", "-1", "+60", "0x3c", "6 0", "60x",
+		"60 MB", "6.0", "99999999999999999999", "18446744073709551617"};
 
 	renew(&conf);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -822,7 +822,8 @@ START_TEST(test_format_every_value_parses_to_itself)
 		*first = *conf;
 		ck_assert_msg(!parse(text->str), "%s%s", text->str, all_diags());
 		ck_assert_msg(is_equal(conf, first), "seed 43: %s", text->str);
-		ck_assert_mem_eq(conf, first, sizeof(*conf));
+		/* The text has every key; the file it was made from had some. */
+		ck_assert_mem_eq(conf, first, offsetof(struct triad_conf, in_file));
 		g_string_free(text, TRUE);
 	}
 	triad_conf_unref(first);

@@ -231,6 +231,45 @@ START_TEST(test_guess_random_words_as_naive_distance)
 }
 END_TEST
 
+static const char *nearest_of(const char *word, const char *const *names)
+{
+	struct triad_text_nearest nearest = {.word = word};
+	static char text[400];
+
+	text[0] = '\0';
+	for (; *names; names++)
+		triad_text_nearest_try(&nearest, *names);
+	triad_text_nearest_append(&nearest, text, sizeof(text));
+	return text;
+}
+
+START_TEST(test_nearest_alike_before_beginning_before_part)
+{
+	static const char *const names[] = {
+		"perf show", "show all", "shwo", "zzz", "qos show", "shwo", NULL};
+	static const char *const many[] = {"leaf-10", "leaf-1", "Leaf-2", "leaf-2",
+		"leaf-01", "spine-leaf-1", NULL};
+
+	ck_assert_str_eq(
+		nearest_of("show", names), "'shwo', 'show all' or 'perf show'");
+	ck_assert_str_eq(
+		nearest_of("SHOW", names), "'shwo', 'show all' or 'perf show'");
+	ck_assert_str_eq(nearest_of("leaf-1", many), "'leaf-1', 'leaf-10' or 'Leaf-2'");
+}
+END_TEST
+
+START_TEST(test_nearest_few_or_none)
+{
+	static const char *const names[] = {"window", "node_window", NULL};
+
+	ck_assert_str_eq(nearest_of("windw", names), "'window'");
+	ck_assert_str_eq(nearest_of("window", names), "'window' or 'node_window'");
+	ck_assert_str_eq(nearest_of("far", names), "");
+	ck_assert_str_eq(nearest_of("w", names), "");
+	ck_assert_str_eq(nearest_of("", names), "");
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("text");
@@ -251,5 +290,7 @@ int main(void)
 	tcase_add_test(cases, test_guess_equally_near_first_wins);
 	tcase_add_test(cases, test_guess_far_word_not_taken);
 	tcase_add_test(cases, test_guess_random_words_as_naive_distance);
+	tcase_add_test(cases, test_nearest_alike_before_beginning_before_part);
+	tcase_add_test(cases, test_nearest_few_or_none);
 	return run_cases(cases);
 }

@@ -50,10 +50,10 @@ START_TEST(test_end_by_lid)
 	check_end("2", 1, 0);
 	check_end("4", 2, 1);
 	check_end("5", 2, 1);
-	check_no_end("3", "no port has LID 3");
-	check_no_end("0", "no port has LID 0");
-	check_no_end("49152", "no port has LID 49152");
-	check_no_end("70000", "no port has LID 70000");
+	check_no_end(
+		"3", "no node is called '3', and none has that LID; 'nodes' lists all");
+	check_no_end("0", "no node is called '0'; 'nodes' lists all");
+	check_no_end("49152", "no node is called '49152'; 'nodes' lists all");
 }
 END_TEST
 
@@ -65,7 +65,9 @@ START_TEST(test_end_by_guid_of_port_alias_or_node)
 	check_end("0xa0000000000000bc", 2, 1);
 	check_end("0x3000", 2, 1);
 	check_end("0x1000", 0, 0);
-	check_no_end("0x77", "no port or node has the GUID 0x0000000000000077");
+	check_no_end("0x77",
+		"no node and no port of one has the GUID 0x0000000000000077; 'nodes' "
+		"lists all");
 }
 END_TEST
 
@@ -75,12 +77,15 @@ START_TEST(test_end_by_name_and_number)
 	check_end("host-4/P1", 4, 1);
 	check_end("switch-1", 1, 0);
 	check_end("switch-1/P0", 1, 0);
+	check_end("host-4:1", 4, 1);
+	check_end("0x5000:1", 4, 1);
 	check_no_end("host-4/P2", "host-4 has no such port with a LID");
 	check_no_end("switch-1/P1", "switch-1 has no such port with a LID");
-	check_no_end("host-9", "no node is called 'host-9'");
-	check_no_end("host-9/P1", "no node is called 'host-9'");
-	check_no_end("host-4/P999", "no node is called 'host-4/P999'");
-	check_no_end("", "no node is called ''");
+	check_no_end("ghost/P1", "no node is called 'ghost'; 'nodes' lists all");
+	check_no_end("hots-4",
+		"no node is called 'hots-4'; did you mean 'host-4', 'host-2' or "
+		"'host-3'? 'nodes' lists all");
+	check_no_end("", "the name is empty");
 }
 END_TEST
 
@@ -113,7 +118,8 @@ START_TEST(test_end_by_host_hca_and_number)
 	check_end("vs1/HCA-1/P1", 3, 1);
 	check_end("vs1/HCA-1", 3, 1);
 	check_end("vs1 HCA-1 firmware 7/P1", 3, 1);
-	check_no_end("vs1/HCA-2/P1", "no node is called 'vs1/HCA-2'");
+	check_no_end(
+		"vs1/HCA-2/P1", "no node is called 'vs1/HCA-2'; 'nodes' lists all");
 	strcpy(plan->nodes[4].name, "vs1/HCA-1"); /* a name that is so goes first */
 	build();
 	check_end("vs1/HCA-1/P1", 4, 1);
@@ -124,8 +130,12 @@ START_TEST(test_end_by_name_of_several_nodes_told)
 {
 	snprintf(plan->nodes[3].name, sizeof(plan->nodes[3].name), "host-2");
 	build();
-	check_no_end("host-2", "2 nodes are called 'host-2': name one by its GUID");
-	check_no_end("host-2/P1", "2 nodes are called 'host-2': name one by its GUID");
+	check_no_end("host-2",
+		"2 nodes are called 'host-2'; name one by its GUID:\n"
+		"  0x0000000000003000  host-2\n  0x0000000000004000  host-2");
+	check_no_end("host-2/P1",
+		"2 nodes are called 'host-2/P1'; name one by its GUID:\n"
+		"  0x0000000000003000  host-2\n  0x0000000000004000  host-2");
 }
 END_TEST
 

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'nodes': the nodes of the fabric. */
+#include "service/command/commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "service/command/list.h"
+#include "service/command/ports.h"
+#include "service/service.h"
+
+/* What is shown of a node. */
+struct shown_node {
+	const struct triad_fabric_node *node;
+	uint16_t lid;
+	uint32_t n_ports, n_up;                  /* that leave the node */
+	uint32_t n_asked, n_answered, n_skipped; /* that have counters */
+};
+
+struct nodes {
+	const struct triad_view *view;
+	const struct triad_command *command;
+	struct triad_node_choice choice;
+	const uint64_t *owners; /* of each node of the fabric; NULL: all are ours */
+	const struct triad_collect_agent *agents;
+	unsigned n_agents;
+	struct triad_list list;
+	uint32_t n_left_out;
+};
+
+static void read_node(
+	struct shown_node *shown, const struct triad_view *view, uint32_t at)
+{
+	const struct triad_fabric *fabric = view->fabric;
+	const struct triad_fabric_node *node = &fabric->nodes[at];
+
+	*shown = (struct shown_node){.node = node};
+	for (uint32_t i = node->first_port; i < node->first_port + node->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+		struct triad_shown_port counted;
+
+		if (!shown->lid)
+			shown->lid = port->lid;
+		if (port->number) {
+			shown->n_ports++;
+			shown->n_up += port->state > TRIAD_PORT_DOWN;
+		}
+		if (!port->has_pma)
+			continue;
+		triad_shown_port_read(&counted, view, i);
+		shown->n_skipped += counted.skipped;
+		shown->n_asked += !counted.skipped;
+		shown->n_answered += !counted.skipped && counted.row.answered;
+	}
+}
+
+/* Ports of a CA that are down have counters, too, and answer. */
+static const char *state_of(const struct shown_node *shown)
+{
+	if (!shown->n_asked)
+		return shown->n_skipped ? "skipped" : "not asked";
+	if (!shown->n_answered)
+		return "unanswered";
+	return shown->n_answered < shown->n_asked ? "in part" : "answers";
+}
+
+/* The agent that reads it; NULL: nobody. */
+static const char *agent_of(const struct nodes *nodes, uint32_t node)
+{
+	uint64_t owner = nodes->owners[node];
+
+	for (unsigned i = 0; owner && i < nodes->n_agents; i++)
+		if (nodes->agents[i].id == owner)
+			return nodes->agents[i].name;
+	return owner ? "?" : NULL;
+}
+
+static void put_node(struct nodes *nodes, uint32_t at)
+{
+	struct triad_list *list = &nodes->list;
+	struct shown_node shown;
+
+	read_node(&shown, nodes->view, at);
+	triad_list_row(list);
+	triad_list_text(list, "name", "NODE", TRIAD_LIST_MEASURED, shown.node->name);
+	triad_list_text(
+		list, "type", "TYPE", -6, triad_node_type_name(shown.node->type));
+	triad_list_guid(list, "guid", "GUID", shown.node->guid);
+	triad_list_uint(list, "lid", "LID", 5, shown.lid);
+	triad_list_uint(list, "ports_up", "UP", 3, shown.n_up);
+	triad_list_uint(list, "ports", "OF", 3, shown.n_ports);
+	triad_list_uint(list, "ports_asked", NULL, 0, shown.n_asked);
+	triad_list_uint(list, "ports_answered", NULL, 0, shown.n_answered);
+	if (nodes->owners)
+		triad_list_text(list, "agent", "AGENT", TRIAD_LIST_MEASURED,
+			agent_of(nodes, at));
+	triad_list_text(list, "state", "STATE", 0, state_of(&shown));
+	triad_list_row_end(list);
+}
+
+static bool is_wanted(const struct nodes *nodes, uint32_t at)
+{
+	const struct triad_fabric_node *node = &nodes->view->fabric->nodes[at];
+
+	return (!nodes->choice.type || node->type == nodes->choice.type) &&
+		triad_node_choice_has(&nodes->choice, node->name, node->guid);
+}
+
+/* Returns how many nodes were put. */
+static uint32_t put_nodes(struct nodes *nodes)
+{
+	const struct triad_output *output = nodes->list.report->output;
+	uint32_t n = 0;
+
+	nodes->n_left_out = 0;
+	for (uint32_t i = 0; i < nodes->view->fabric->n_nodes && !output->failed; i++) {
+		if (!is_wanted(nodes, i))
+			continue;
+		if (n == nodes->command->limit) {
+			nodes->n_left_out++;
+			continue;
+		}
+		put_node(nodes, i);
+		n++;
+	}
+	return n;
+}
+
+static int show(struct nodes *nodes, struct triad_output *output)
+{
+	struct triad_report report = {
+		.output = output, .as_json = nodes->command->json};
+	uint32_t n;
+
+	nodes->list = (struct triad_list){.report = &report,
+		.gap = "  ",
+		.bold = true,
+		.phase = TRIAD_LIST_WIDTHS};
+	if (!nodes->command->json)
+		put_nodes(nodes);
+	nodes->list.phase = TRIAD_LIST_ROWS;
+	triad_report_array(&report, NULL);
+	n = put_nodes(nodes);
+	triad_report_array_end(&report);
+	if (nodes->n_left_out && !nodes->command->json)
+		triad_output_printf(
+			output, "%u more; -n shows more of them\n", nodes->n_left_out);
+	if (n)
+		return TRIAD_CONTROL_DONE;
+	if (nodes->choice.rule != TRIAD_NODE_RULE_ALL)
+		return triad_command_print_choice(
+			"nodes", &nodes->choice, nodes->view->fabric, output);
+	if (!nodes->command->json)
+		triad_output_printf(output, "the fabric has no node of that type\n");
+	return TRIAD_CONTROL_DONE;
+}
+
+int triad_command_run_nodes(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct nodes nodes = {.command = command};
+	struct triad_collect_agent *agents;
+	struct triad_view *view = triad_perf_view(service->perf);
+	uint64_t *owners;
+	int status = TRIAD_CONTROL_FAILED;
+
+	if (!view)
+		return triad_command_no_view(service, output);
+	agents = triad_collect_agents(service->collect, &nodes.n_agents);
+	owners = triad_collect_owners(service->collect, view->fabric);
+	nodes.view = view;
+	nodes.agents = agents;
+	nodes.owners = owners;
+	if (triad_command_choose(command, view->fabric, "nodes", &nodes.choice, output))
+		status = show(&nodes, output);
+	free(owners);
+	free(agents);
+	triad_view_unref(view);
+	return status;
+}
