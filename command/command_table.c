@@ -56,8 +56,7 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		.min = 1, .max = 1000000,
 		.help = "how many to show, 1 to 1000000 [all]"},
 	[TRIAD_OPTION_SOURCE] = {"--src", "NODE", TRIAD_OPTION_KIND_NODE, AT(source),
-		.help = "where it begins: a node's name (:2 its port 2), GUID "
-			"or LID"},
+		.help = "its source: a node's name, GUID or LID; NAME:2"},
 	[TRIAD_OPTION_DESTINATION] = {"--dst", "NODE", TRIAD_OPTION_KIND_NODE,
 		AT(destination), .help = "its destination"},
 	[TRIAD_OPTION_SERVICE_ID] = {"--service-id", "N", VALUE(service_id),
@@ -74,7 +73,7 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		.help = "show them again and again, until Ctrl-C"},
 	[TRIAD_OPTION_INTERVAL] = {"--interval", "S", TRIAD_OPTION_KIND_NUMBER,
 		AT(interval_s), .min = 1, .max = 3600, .unit = "s",
-		.help = "with --watch: each S seconds (or 5m), 1 to 3600 [2]"},
+		.help = "with --watch: each S seconds, 1 to 3600 [2]"},
 	[TRIAD_OPTION_JSON] = {"--json", NULL, TRIAD_OPTION_KIND_FLAG, AT(json),
 		.help = "JSON instead of text"},
 	[TRIAD_OPTION_COLOR] = {"--color", NULL, TRIAD_OPTION_KIND_FLAG, AT(color)},

@@ -106,6 +106,10 @@ def test_console_any_user_reads_and_changes_nothing(scratch):
         before = window(lab)
         assert "Configuration" in typed(lab, NOBODY, "triad status")
         assert "Usage: triad set" in typed(lab, NOBODY, "triad set --help")
+        assert "Switch1" in typed(lab, NOBODY, "triad nodes")
+        assert "default  " in typed(lab, NOBODY, "triad get perfmgr.window")
+        assert "is in force as it stands" in typed(lab, NOBODY, "triad config diff")
+        assert "answers   Triad " in typed(lab, NOBODY, "triad version")
         for line in ("triad set perfmgr.window 7", f"triad set port.expected_file {theirs}",
                      "triad set port.mode enforce", f"triad set profile.file {theirs}",
                      "triad perf clear totals --all", "triad reload", "triad qos plan /etc/shadow"):

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from checks import succeeded, wait_until
+from checks import failed, succeeded, wait_until
 from triadlib import (ask, ask_json, lid_of, log_has, perfquery, report_ports,
                       triad_lab)
 
@@ -61,6 +61,8 @@ def test_role_standby_the_standby_reads_and_the_master_is_idle():
         report = of(lab, MASTER, "status")["perfmgr"]
         assert (report["state"], report["sweeps"]) == ("idle", 0), "the master"
         assert "not a standby" in report["trouble"], "why"
+        assert {row["state"] for row in of(lab, STANDBY, "nodes")} == {"answers"}, "nodes"
+        failed(lab.run("triadctl", "nodes"), 1, "this SM is not a standby")
         lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=7')
         ask(lab, "perf", "sweep", sm=STANDBY)
         assert total(lab, STANDBY, SWITCH1, 3, "SymbolErrorCounter") == 7, "total"
