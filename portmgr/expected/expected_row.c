@@ -262,7 +262,7 @@ static void read_speed(const struct field *field, struct triad_expected_port *ro
 	if (*field->text && !row->speed)
 		complain(field,
 			"the speed '%.40s': allowed are SDR, DDR, QDR, FDR, EDR, HDR, "
-			"NDR",
+			"NDR, XDR",
 			field->text);
 }
 

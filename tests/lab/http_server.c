@@ -239,7 +239,8 @@ int main(int argc, char **argv)
 	struct triad_engine *engine = triad_engine_new();
 	struct triad_log log = {.write = write_log, .level = TRIAD_LOG_DEBUG};
 	struct lab lab = {.running = true};
-	struct triad_http_callbacks callbacks = {give_view, give_own, &lab};
+	struct triad_http_callbacks callbacks = {
+		.view = give_view, .own = give_own, .context = &lab};
 	char line[2048];
 
 	if (!engine)

@@ -214,14 +214,14 @@ END_TEST
 
 START_TEST(test_values_wrong_all_told)
 {
-	ASSERT_REFUSED(",,on,,3x,XDR\n"
+	ASSERT_REFUSED(",,on,,3x,ZDR\n"
 		       "0x0,0,enabled\n"
 		       "leaf,255,Enabled,,4,edr\n",
 		"2:1: the node is missing: its GUID, or its name\n"
 		"2:2: the port is missing, 1 to 254\n"
 		"2:3: the state 'on': allowed are enabled, disabled, test\n"
 		"2:7: the width '3x': allowed are 1x, 2x, 4x, 8x, 12x\n"
-		"2:10: the speed 'XDR': allowed are SDR, DDR, QDR, FDR, EDR, HDR, NDR\n"
+		"2:10: the speed 'ZDR': allowed are SDR, DDR, QDR, FDR, EDR, HDR, NDR, XDR\n"
 		"3:1: the node 0x0: a GUID is 0x and 1 to 16 hexadecimal digits, not "
 		"all 0\n"
 		"3:5: the port 0: allowed are 1 to 254\n"
@@ -229,7 +229,7 @@ START_TEST(test_values_wrong_all_told)
 		"4:10: the state 'Enabled': allowed are enabled, disabled, test\n"
 		"4:19: the width '4': allowed are 1x, 2x, 4x, 8x, 12x\n"
 		"4:21: the speed 'edr': allowed are SDR, DDR, QDR, FDR, EDR, HDR, "
-		"NDR\n");
+		"NDR, XDR\n");
 }
 END_TEST
 
