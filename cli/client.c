@@ -2,6 +2,7 @@
 #include "cli/client.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,7 +24,6 @@
 struct answer {
 	const struct triad_client *client;
 	int fd;
-	bool has_output;
 	bool progress_shown;
 };
 
@@ -35,7 +35,8 @@ static void show_progress(struct answer *answer, const char *text)
 	struct winsize window = {0};
 	char line[TRIAD_REPLY_PIECE_SIZE + 16];
 
-	if ((!*text && !answer->progress_shown) || !isatty(STDERR_FILENO))
+	if ((!*text && !answer->progress_shown) || !isatty(STDERR_FILENO) ||
+		answer->client->hides_progress)
 		return;
 	/* A line that wraps could not be overwritten. */
 	ioctl(STDERR_FILENO, TIOCGWINSZ, &window);
@@ -45,89 +46,72 @@ static void show_progress(struct answer *answer, const char *text)
 	answer->progress_shown = *text;
 }
 
-static int put_output(struct answer *answer, const char *data, size_t size)
+/* A sentence to the sink, as if it came from the plugin. */
+static void __attribute__((format(printf, 2, 3)))
+complain(struct answer *answer, const char *format, ...)
 {
-	const char *before = answer->client->before;
-	int error = 0;
+	const struct triad_client_sink *sink = answer->client->sink;
+	char text[1024];
+	va_list args;
 
-	if (answer->client->drops_output)
-		return STATUS_NONE;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
 	show_progress(answer, "");
-	/* Only now: a screen is not cleared for an answer that does not come. */
-	if (before && !answer->has_output)
-		error = triad_write_all(STDOUT_FILENO, before, strlen(before));
-	answer->has_output = true;
-	if (!error)
-		error = triad_write_all(STDOUT_FILENO, data, size);
-	if (!error)
-		return STATUS_NONE;
-	/* Whoever reads the output has seen enough, as 'head' does. */
-	if (error == EPIPE)
-		return TRIAD_CLIENT_UNREAD;
-	fprintf(stderr, "triadctl: can't write to standard output: %s\n",
-		strerror(error));
-	return TRIAD_CONTROL_FAILED;
+	(void)sink->take(sink->context, TRIAD_FRAME_MESSAGE, text, strlen(text));
 }
 
 /* --- the socket -------------------------------------------------------- */
 
-static int status_without_answer(const struct triad_client *client)
+static int print_unreachable(struct answer *answer, int error)
 {
-	return client->no_answer ? client->no_answer : TRIAD_CONTROL_FAILED;
-}
+	const struct triad_client *client = answer->client;
 
-static int print_unreachable(const struct triad_client *client, int error)
-{
-	if (client->is_silent)
-		return status_without_answer(client);
 	if (error == ENOENT || error == ECONNREFUSED)
-		fprintf(stderr, "triadctl: %s isn't running here: %s: %s; %s\n",
+		complain(answer, "triadctl: %s isn't running here: %s: %s; %s\n",
 			client->is_agent ? "triad-agent"
 					 : "OpenSM with the Triad plugin",
 			client->path, strerror(error),
 			client->is_agent ? TRIAD_AGENT_ADVICE : TRIAD_SOCKET_ADVICE);
 	else if (error == EAGAIN)
-		fprintf(stderr,
+		complain(answer,
 			"triadctl: %s: the plugin took no connection for %u s\n",
 			client->path, client->timeout_s);
 	else
-		fprintf(stderr, "triadctl: can't connect to %s: %s%s\n", client->path,
+		complain(answer, "triadctl: can't connect to %s: %s%s\n", client->path,
 			strerror(error),
 			error == EACCES
 				? "; only root and the user of opensm may, unless "
 				  "control.group or control.admin_group is set"
 				: "");
-	return status_without_answer(client);
+	return TRIAD_CLIENT_NO_ANSWER;
 }
 
 static int print_cut(struct answer *answer, int error)
 {
 	const struct triad_client *client = answer->client;
 
-	if (client->is_silent)
-		return status_without_answer(client);
-	show_progress(answer, "");
 	if (error == EAGAIN)
-		fprintf(stderr,
+		complain(answer,
 			"triadctl: %s: the plugin said nothing for %u s; the command "
 			"may still run (see --timeout)\n",
 			client->path, client->timeout_s);
 	else if (error == EPROTONOSUPPORT)
-		fprintf(stderr,
+		complain(answer,
 			"triadctl: %s: the plugin speaks another version of the "
 			"protocol; triadctl and libosmtriad.so must be of one "
 			"release\n",
 			client->path);
 	else if (error == EPROTO || error == EMSGSIZE)
-		fprintf(stderr,
+		complain(answer,
 			"triadctl: %s: this isn't the Triad plugin's protocol\n",
 			client->path);
 	else
-		fprintf(stderr,
+		complain(answer,
 			"triadctl: %s: the connection was cut before the answer was "
 			"complete; OpenSM may have ended\n",
 			client->path);
-	return status_without_answer(client);
+	return TRIAD_CLIENT_NO_ANSWER;
 }
 
 /* Receives exactly 'size' octets; ECONNRESET when they end before. */
@@ -176,20 +160,32 @@ static int connect_to(const struct triad_client *client, int *fd)
 
 static int read_piece(struct answer *answer, struct triad_reply *reply)
 {
-	switch (reply->frame.type) {
-	case TRIAD_FRAME_OUTPUT:
-		return put_output(answer, reply->piece, reply->piece_size);
-	case TRIAD_FRAME_MESSAGE:
-		if (answer->client->is_silent)
-			return STATUS_NONE;
-		show_progress(answer, "");
-		triad_write_all(STDERR_FILENO, reply->piece, reply->piece_size);
-		return STATUS_NONE;
-	default:
+	const struct triad_client_sink *sink = answer->client->sink;
+	int error;
+
+	if (reply->frame.type == TRIAD_FRAME_PROGRESS) {
 		/* It goes to a terminal, where control characters do harm. */
 		triad_text_clean(reply->piece);
 		show_progress(answer, reply->piece);
 		return STATUS_NONE;
+	}
+	show_progress(answer, "");
+	error = sink->take(
+		sink->context, reply->frame.type, reply->piece, reply->piece_size);
+	switch (error) {
+	case 0:
+		return STATUS_NONE;
+	case EPIPE:
+		/* Whoever reads the output has seen enough, as 'head' does. */
+		return TRIAD_CLIENT_UNREAD;
+	case ECANCELED:
+		return TRIAD_CONTROL_USAGE;
+	case EPROTO:
+		return print_cut(answer, error);
+	default:
+		complain(answer, "triadctl: can't write to standard output: %s\n",
+			strerror(error));
+		return TRIAD_CONTROL_FAILED;
 	}
 }
 
@@ -223,7 +219,7 @@ int triad_client_ask(
 	int error = connect_to(client, &answer.fd);
 
 	if (error)
-		return print_unreachable(client, error);
+		return print_unreachable(&answer, error);
 	/* A plugin that refuses early closes before it has read the request; what it
 	 * said is still there to be read. */
 	triad_frame_encode(

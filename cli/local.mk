@@ -2,7 +2,10 @@
 bin_PROGRAMS += triadctl
 
 triadctl_SOURCES = \
+	cli/ask.c cli/ask.h \
 	cli/client.c cli/client.h \
+	cli/complete.c cli/complete.h \
+	cli/complete_nodes.c cli/complete_nodes.h \
 	cli/election_check.c \
 	cli/election_command.c cli/election_command.h \
 	cli/find.c cli/find.h \
@@ -22,5 +25,22 @@ triadctl_SOURCES = \
 	cli/qos_check.c \
 	cli/qos_command.c cli/qos_command.h \
 	cli/reply.c cli/reply.h \
+	cli/screen.c cli/screen.h \
+	cli/table.c cli/table.h \
+	cli/table_fit.c cli/table_fit.h \
 	cli/triadctl.c
-triadctl_LDADD = libtriadexpected.la libtriadqos.la libtriad.la $(GLIB_LIBS) $(ZSTD_LIBS) -lm
+nodist_triadctl_SOURCES = cli/completion_scripts.h
+triadctl_LDADD = libtriadexpected.la libtriadqos.la libtriad.la $(GLIB_LIBS) $(ZSTD_LIBS) $(SMARTCOLS_LIBS) -lm
+
+# The scripts that 'triadctl completion' prints (contrib/local.mk), as strings in C.
+cli/completion_scripts.h: \
+		contrib/completion/triadctl.bash contrib/completion/triadctl.fish \
+		contrib/completion/triadctl.zsh
+	$(AM_V_GEN)$(MKDIR_P) cli && for shell in bash fish zsh; do \
+		echo "static const char $${shell}_script[] ="; \
+		$(SED) -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' \
+			$(srcdir)/contrib/completion/triadctl.$$shell; \
+		echo ";"; \
+	done >$@.new && mv $@.new $@
+cli/complete.$(OBJEXT): cli/completion_scripts.h
+CLEANFILES += cli/completion_scripts.h

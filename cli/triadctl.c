@@ -5,17 +5,18 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <limits.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "cli/ask.h"
 #include "cli/client.h"
+#include "cli/complete.h"
 #include "cli/election_command.h"
 #include "cli/find.h"
 #include "cli/port_command.h"
@@ -36,7 +37,7 @@
 #define VERDICT_TIMEOUT_S 2
 
 /* Whose commands: the plugin's, or those that triadctl carries out itself. */
-enum { PLUGIN, ELECTION, PORT, PROFILE, QOS, N_TABLES };
+enum { PLUGIN, ELECTION, PORT, PROFILE, QOS, COMPLETION, N_TABLES };
 
 /* What a step returns that doesn't end the program; others are its exit status. */
 #define GO_ON (-1)
@@ -46,6 +47,7 @@ struct options {
 	uint64_t port_guid; /* 0: not given */
 	bool is_agent;      /* asks triad-agent, not OpenSM */
 	unsigned timeout_s;
+	enum triad_screen_color color;
 };
 
 static const char before_command[] =
@@ -56,6 +58,8 @@ static const char before_command[] =
 	"  --port-guid GUID    the OpenSM on this port; needed where several run\n"
 	"  --agent             ask triad-agent, and not the plugin in OpenSM\n"
 	"  --timeout S         give up when nothing comes for S seconds [30]\n"
+	"  --color WHEN        colors: always, never, or auto: on a terminal, unless\n"
+	"                      NO_COLOR is set [auto]\n"
 	"  --version           show the version\n"
 	"  --help              show this\n";
 
@@ -84,6 +88,7 @@ static void list_tables(struct triad_verb_table tables[N_TABLES])
 	tables[PORT] = triad_port_verbs();
 	tables[PROFILE] = triad_profile_verbs();
 	tables[QOS] = triad_qos_verbs();
+	tables[COMPLETION] = triad_completion_verbs();
 }
 
 static int show_help(const char *topic)
@@ -101,9 +106,22 @@ static int show_help(const char *topic)
 	return finish_output();
 }
 
+static int parse_color(struct options *options, const char *word)
+{
+	for (unsigned i = 0; triad_color_words[i]; i++) {
+		if (strcmp(word, triad_color_words[i]) != 0)
+			continue;
+		options->color = i;
+		return GO_ON;
+	}
+	return complain("--color: allowed are auto, always and never");
+}
+
 static int parse_option(struct options *options, int letter)
 {
 	switch (letter) {
+	case 'c':
+		return parse_color(options, optarg);
 	case 's':
 		options->socket = optarg;
 		return GO_ON;
@@ -130,25 +148,28 @@ static int parse_option(struct options *options, int letter)
 	}
 }
 
+/* What may stand before the command. */
+static const struct option known_options[] = {
+	{"socket", required_argument, NULL, 's'},
+	{"port-guid", required_argument, NULL, 'g'},
+	{"agent", no_argument, NULL, 'a'},
+	{"timeout", required_argument, NULL, 't'},
+	{"color", required_argument, NULL, 'c'},
+	{"version", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
 /* Reads what stands before the command; leaves 'optind' at its first word. */
 static int parse_options(struct options *options, int argc, char **argv)
 {
-	static const struct option known[] = {
-		{"socket", required_argument, NULL, 's'},
-		{"port-guid", required_argument, NULL, 'g'},
-		{"agent", no_argument, NULL, 'a'},
-		{"timeout", required_argument, NULL, 't'},
-		{"version", no_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
 	static char name[] = "triadctl"; /* getopt_long() puts it before messages */
 	int letter, status = GO_ON;
 
 	if (argc)
 		argv[0] = name;
 	while (status == GO_ON &&
-		(letter = getopt_long(argc, argv, "+h", known, NULL)) != -1)
+		(letter = getopt_long(argc, argv, "+h", known_options, NULL)) != -1)
 		status = parse_option(options, letter);
 	if (status == GO_ON && options->socket && options->port_guid)
 		return complain("--socket and --port-guid exclude each other");
@@ -206,85 +227,7 @@ static int find_socket(const struct options *options, char *path, size_t size)
 	return status;
 }
 
-/* --- asking ------------------------------------------------------------ */
-
-static bool is_terminal(void)
-{
-	const char *term = getenv("TERM");
-
-	return isatty(STDOUT_FILENO) && (!term || strcmp(term, "dumb"));
-}
-
-static bool is_color_wanted(void)
-{
-	const char *no_color = getenv("NO_COLOR");
-
-	return is_terminal() && (!no_color || !*no_color);
-}
-
-/* Which word is the command's file: behind 'qos plan', and not an option's value; -1:
- * none is. */
-static int find_file(const struct triad_command *command, int n_words, char **words)
-{
-	for (int i = 2; command->file[0] && i < n_words; i++) {
-		const char *before = words[i - 1];
-		bool is_value = before[0] == '-' && !strchr(before, '=') &&
-			strcmp(before, "--json") != 0;
-
-		if (!is_value && !strcmp(words[i], command->file))
-			return i;
-	}
-	return -1;
-}
-
-/* Packs the words, and '--color' if need be; returns the size, 0: too long. */
-static size_t pack_request(char *request, size_t size,
-	const struct triad_command *command, int n_words, char **words)
-{
-	const char *packed[TRIAD_CONTROL_MAX_WORDS + 1];
-	int file = find_file(command, n_words, words);
-	char path[PATH_MAX];
-	int n = 0;
-
-	if (n_words >= TRIAD_CONTROL_MAX_WORDS)
-		return 0;
-	/* The plugin has another working directory, so a file's name becomes a whole
-	 * path.  A name without a file stays: the plugin will say so. */
-	for (; n < n_words; n++)
-		packed[n] = n == file && realpath(words[n], path) ? path : words[n];
-	if (is_color_wanted())
-		packed[n++] = "--color";
-	return triad_request_encode(request, size, n, packed);
-}
-
-/* Ctrl-C is how a watch ends.  Nothing is in a buffer. */
-static void end_watch(int signal_number)
-{
-	(void)signal_number;
-	_exit(TRIAD_CONTROL_DONE);
-}
-
-static int watch(const struct triad_client *client, unsigned interval_s,
-	const char *request, size_t size)
-{
-	struct timespec next;
-	int status;
-
-	signal(SIGINT, end_watch);
-	signal(SIGTERM, end_watch);
-	clock_gettime(CLOCK_MONOTONIC, &next);
-	while (!(status = triad_client_ask(client, request, size))) {
-		struct timespec now;
-
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		next.tv_sec += interval_s;
-		/* An answer that took longer than the interval delays the next one. */
-		if (next.tv_sec < now.tv_sec)
-			next = now;
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
-	}
-	return status;
-}
+/* --- the plugin's commands --------------------------------------------- */
 
 /* Monitoring plugins have a status for what can't be told. */
 static int no_answer_to(const struct triad_command *command)
@@ -296,24 +239,16 @@ static int no_answer_to(const struct triad_command *command)
 static int run_command(const struct options *options,
 	const struct triad_command *command, int n_words, char **words)
 {
-	char path[4096], request[TRIAD_CONTROL_REQUEST_SIZE];
-	size_t size = pack_request(request, sizeof(request), command, n_words, words);
-	struct triad_client client = {.path = path,
+	char path[4096];
+	const struct triad_ask ask = {.path = path,
 		.is_agent = options->is_agent,
 		.timeout_s = options->timeout_s,
+		.color = options->color,
 		.no_answer = no_answer_to(command)};
-	int status;
 
-	if (!size)
-		return complain("the command is too long");
-	if (find_socket(options, path, sizeof(path)) != GO_ON)
-		return client.no_answer;
-	if (command->watch && !command->json && is_terminal())
-		/* It moves the cursor to the top and clears the screen. */
-		client.before = "\033[H\033[2J";
-	status = command->watch ? watch(&client, command->interval_s, request, size)
-				: triad_client_ask(&client, request, size);
-	return status == TRIAD_CLIENT_UNREAD ? TRIAD_CONTROL_DONE : status;
+	return find_socket(options, path, sizeof(path)) == GO_ON
+		? triad_ask(&ask, command, n_words, words)
+		: ask.no_answer;
 }
 
 /* A monitoring plugin says in its first line on standard output why it knows nothing, so
@@ -407,6 +342,17 @@ static int run_port(const struct options *options, struct triad_parser *parser)
 						: triad_port_snapshot(&command);
 }
 
+/* Of a verdict's answer, errors alone are for people. */
+static int show_verdict_errors(
+	void *context, enum triad_frame_type type, const char *piece, size_t size)
+{
+	const bool *is_loud = context;
+
+	if (*is_loud && type == TRIAD_FRAME_MESSAGE)
+		fwrite(piece, 1, size, stderr);
+	return 0;
+}
+
 /* OpenSM may come and go: the socket is looked for each time. */
 static bool report_verdict(void *context, bool is_yes, bool is_loud)
 {
@@ -414,10 +360,11 @@ static bool report_verdict(void *context, bool is_yes, bool is_loud)
 	const struct options *options = context;
 	char path[4096], message[2048], request[TRIAD_CONTROL_REQUEST_SIZE];
 	size_t size = triad_request_encode(request, sizeof(request), 3, words);
+	const struct triad_client_sink sink = {show_verdict_errors, &is_loud};
 	const struct triad_client client = {.path = path,
 		.timeout_s = VERDICT_TIMEOUT_S,
-		.drops_output = true,
-		.is_silent = !is_loud};
+		.sink = &sink,
+		.hides_progress = true};
 	int status = find_socket_or_print(
 		options, path, sizeof(path), message, sizeof(message));
 
@@ -439,6 +386,50 @@ static int run_election(const struct options *options, struct triad_parser *pars
 	return triad_election_check(&command, &reporter);
 }
 
+/* --- completion --- */
+
+static int run_completion(const struct options *options, struct triad_parser *parser)
+{
+	(void)options;
+	return triad_completion_print(parser) ? complain(parser->message)
+					      : finish_output();
+}
+
+/* The options that stand in the line that is completed say which plugin knows nodes. */
+static bool find_node_socket(int argc, char **argv, char *path, size_t size)
+{
+	struct options options = {.timeout_s = 1};
+	char message[2048];
+	int letter;
+
+	/* Mistakes in them are not for now. */
+	opterr = 0;
+	optind = 0;
+	while ((letter = getopt_long(argc, argv, "+h", known_options, NULL)) != -1) {
+		if (letter == 's')
+			options.socket = optarg;
+		else if (letter == 'a')
+			options.is_agent = true;
+		else if (letter == 'g' && !triad_text_guid(optarg, &options.port_guid))
+			return false;
+	}
+	return find_socket_or_print(&options, path, size, message, sizeof(message)) ==
+		GO_ON;
+}
+
+static int complete_words(int n_words, char **words)
+{
+	struct triad_verb_table tables[N_TABLES];
+	const struct triad_complete complete = {.tables = tables,
+		.n_tables = N_TABLES,
+		.options = known_options,
+		.find_socket = find_node_socket};
+
+	list_tables(tables);
+	triad_complete(&complete, n_words, words);
+	return finish_output();
+}
+
 /* --- any command --- */
 
 static int (*const run_local[N_TABLES])(
@@ -447,6 +438,7 @@ static int (*const run_local[N_TABLES])(
 	[PORT] = run_port,
 	[PROFILE] = run_profile,
 	[QOS] = run_qos,
+	[COMPLETION] = run_completion,
 };
 
 static int run_words(const struct options *options, int n_words, char **words)
@@ -466,6 +458,9 @@ static int run_words(const struct options *options, int n_words, char **words)
 
 	if (status != GO_ON)
 		return status;
+	/* What scripts of shells type (cli/complete.h). */
+	if (n_words > 1 && !strcmp(words[0], "complete") && !strcmp(words[1], "--"))
+		return complete_words(n_words - 2, words + 2);
 	list_tables(tables);
 	if (triad_parser_read_verb(&parser))
 		return complain(message);
@@ -492,6 +487,10 @@ int main(int argc, char **argv)
 	struct options options = {.timeout_s = DEFAULT_TIMEOUT_S};
 	int status;
 
+	/* Names of nodes are UTF-8, whatever else the user's language is: their widths
+	 * count, and they are written as they are. */
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		setlocale(LC_CTYPE, "");
 	/* A reader of the output that ends shows as an error of write(). */
 	signal(SIGPIPE, SIG_IGN);
 	status = parse_options(&options, argc, argv);

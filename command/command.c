@@ -204,6 +204,12 @@ static int read_arguments(const struct arguments *arguments)
 	}
 }
 
+bool triad_command_has_layout(const struct triad_command *command)
+{
+	return command->columns[0] || command->sort[0] || command->no_headings ||
+		command->raw;
+}
+
 int triad_command_read(struct triad_parser *parser, struct triad_command *command)
 {
 	struct arguments arguments = {.parser = parser, .command = command};
@@ -222,6 +228,10 @@ int triad_command_read(struct triad_parser *parser, struct triad_command *comman
 		(parser->verb->arguments_change && arguments.n);
 	if (command->interval_s && !command->watch)
 		return triad_parser_complain(parser, "--interval needs --watch");
+	if (command->json && triad_command_has_layout(command))
+		return triad_parser_complain(parser,
+			"--columns, --sort, --no-headings and --raw are for tables: "
+			"leave out --json, or them");
 	if (!command->interval_s)
 		command->interval_s = DEFAULT_INTERVAL_S;
 	return read_arguments(&arguments);

@@ -70,40 +70,54 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 	[TRIAD_OPTION_SL] = {"--sl", "N", VALUE(sl), .max_value = 15,
 		.help = "ask with this SL, 0 to 15"},
 	[TRIAD_OPTION_WATCH] = {"--watch", NULL, TRIAD_OPTION_KIND_FLAG, AT(watch),
-		.help = "show them again and again, until Ctrl-C"},
+		.help = "show it again and again, until Ctrl-C"},
 	[TRIAD_OPTION_INTERVAL] = {"--interval", "S", TRIAD_OPTION_KIND_NUMBER,
 		AT(interval_s), .min = 1, .max = 3600, .unit = "s",
 		.help = "with --watch: each S seconds, 1 to 3600 [2]"},
+	[TRIAD_OPTION_COLUMNS] = {"--columns", "A,B,...", TRIAD_OPTION_KIND_TEXT,
+		AT(columns),
+		.help = "these columns alone, in this order: by their titles, or by "
+			"their names in JSON"},
+	[TRIAD_OPTION_SORT] = {"--sort", "[-]COLUMN", TRIAD_OPTION_KIND_TEXT, AT(sort),
+		.help = "sort by this column; with a minus, the greatest first"},
+	[TRIAD_OPTION_NO_HEADINGS] = {"--no-headings", NULL, TRIAD_OPTION_KIND_FLAG,
+		AT(no_headings), .help = "no titles above the columns"},
+	[TRIAD_OPTION_RAW] = {"--raw", NULL, TRIAD_OPTION_KIND_FLAG, AT(raw),
+		.help = "tabs between columns, numbers without units, for programs"},
 	[TRIAD_OPTION_JSON] = {"--json", NULL, TRIAD_OPTION_KIND_FLAG, AT(json),
 		.help = "JSON instead of text"},
 	[TRIAD_OPTION_COLOR] = {"--color", NULL, TRIAD_OPTION_KIND_FLAG, AT(color)},
 	[TRIAD_OPTION_CLIENT] = {"--client", "VERSION", TRIAD_OPTION_KIND_TEXT,
 		AT(client)},
+	[TRIAD_OPTION_TABLE] = {"--table", NULL, TRIAD_OPTION_KIND_FLAG, AT(table)},
 };
 
 #define BIT(option) TRIAD_OPTION_BIT(TRIAD_OPTION_##option)
 #define OUTPUT (BIT(JSON) | BIT(COLOR))
+/* Of commands that read: all of them can be watched. */
+#define WATCHED (OUTPUT | BIT(WATCH) | BIT(INTERVAL))
+/* Of those whose answer has a table. */
+#define TABLE (WATCHED | BIT(TABLE) | TRIAD_OPTIONS_OF_LAYOUT)
 
 const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "health",
 		.verb = TRIAD_COMMAND_HEALTH,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(PLUGIN) | OUTPUT,
+		.options = BIT(PLUGIN) | WATCHED,
 		.help = "Whether all is well: a verdict, at most ten findings, the "
 			"worst first, and a line for each part.  Exits with 0 (OK), 1 "
 			"(WARNING), 2 (CRITICAL) or 3 (UNKNOWN)."},
 	{.name = "status",
 		.verb = TRIAD_COMMAND_STATUS,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(SECTIONS) | OUTPUT,
+		.options = BIT(SECTIONS) | WATCHED,
 		.help = "What the plugin sees and does, on one screen; --all and "
 			"--json have every number.  Exits with 1 when nothing works."},
 	{.name = "links",
 		.verb = TRIAD_COMMAND_LINKS,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(DOWN) | BIT(SLOW) | BIT(LINK_ERRORS) | BIT(FLAPPED) |
-			BIT(NODE) | BIT(PORT) | BIT(LINKS_BY) | BIT(WATCH) |
-			BIT(INTERVAL) | OUTPUT,
+			BIT(NODE) | BIT(PORT) | BIT(LINKS_BY) | TABLE,
 		.help = "Each cable once, the worst on top: both ends, what it runs at "
 			"and could run at, how busy it is, errors, how often it went "
 			"down.  Of --down, --slow, --errors and --flapped, those that "
@@ -111,18 +125,18 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "nodes",
 		.verb = TRIAD_COMMAND_NODES,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(TYPE) | BIT(LIMIT_ALL) | OUTPUT,
+		.options = BIT(NODE) | BIT(TYPE) | BIT(LIMIT_ALL) | TABLE,
 		.help = "The fabric's nodes: type, GUID, LID, ports that are up, and "
 			"whether they answer."},
 	{.name = "perf show",
 		.verb = TRIAD_COMMAND_PERF_SHOW,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(ERRORS) | BIT(NODE) | BIT(PORT) | BIT(TYPE) | OUTPUT,
+		.options = BIT(ERRORS) | BIT(NODE) | BIT(PORT) | BIT(TYPE) | TABLE,
 		.help = "The counters of ports, as the last sweep read them."},
 	{.name = "perf top",
 		.verb = TRIAD_COMMAND_PERF_TOP,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(BY) | BIT(LIMIT) | BIT(WATCH) | BIT(INTERVAL) | OUTPUT,
+		.options = BIT(BY) | BIT(LIMIT) | TABLE,
 		.help = "The ports where one counter grows fastest."},
 	{.name = "perf sweep",
 		.verb = TRIAD_COMMAND_PERF_SWEEP,
@@ -142,13 +156,13 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "perf resets",
 		.verb = TRIAD_COMMAND_PERF_RESETS,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
+		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
 		.help = "The last resets of counters in hardware, the newest first: "
 			"the counter, what it read before, when, by whom."},
 	{.name = "perf histogram",
 		.verb = TRIAD_COMMAND_PERF_HISTOGRAM,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(PORT) | BIT(GROUP) | OUTPUT,
+		.options = BIT(NODE) | BIT(PORT) | BIT(GROUP) | WATCHED,
 		.help = "How often a counter grew how fast: over all ports, one port "
 			"group, one node or one port.",
 		.arguments = "COUNTER",
@@ -157,13 +171,12 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "alerts",
 		.verb = TRIAD_COMMAND_ALERTS,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(ALL) | BIT(LIMIT) | BIT(WATCH) |
-			BIT(INTERVAL) | OUTPUT,
+		.options = BIT(NODE) | BIT(ALL) | BIT(LIMIT) | WATCHED,
 		.help = "What is wrong at present, the last to come first."},
 	{.name = "agents owner",
 		.verb = TRIAD_COMMAND_AGENTS_OWNER,
 		.access = TRIAD_VERB_READS,
-		.options = OUTPUT,
+		.options = WATCHED,
 		.help = "Which agent reads a node.",
 		.arguments = "NODE",
 		.n_arguments_min = 1,
@@ -182,7 +195,7 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "agents",
 		.verb = TRIAD_COMMAND_AGENTS,
 		.access = TRIAD_VERB_READS,
-		.options = OUTPUT,
+		.options = TABLE,
 		.help = "The agents that read counters, and how each of them does."},
 	{.name = "qos on",
 		.verb = TRIAD_COMMAND_QOS_ON,
@@ -199,20 +212,20 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "qos clients",
 		.verb = TRIAD_COMMAND_QOS_CLIENTS,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(LIMIT) | OUTPUT,
+		.options = BIT(LIMIT) | TABLE,
 		.help = "Who asks most for paths."},
 	{.name = "qos explain",
 		.verb = TRIAD_COMMAND_QOS_EXPLAIN,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(SOURCE) | BIT(DESTINATION) | BIT(SERVICE_ID) |
-			BIT(TCLASS) | BIT(QOS_CLASS) | BIT(PKEY) | BIT(SL) | OUTPUT,
+			BIT(TCLASS) | BIT(QOS_CLASS) | BIT(PKEY) | BIT(SL) | TABLE,
 		.help = "Why a request for a path gets its answer: rule, level, every "
 			"hop."},
 	{.name = "qos plan",
 		.verb = TRIAD_COMMAND_QOS_PLAN,
 		.access = TRIAD_VERB_READS,
 		.arguments_change = true, /* it reads FILE */
-		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
+		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
 		.help = "Which QoS tables would change, by the policy in FILE or the "
 			"one that is loaded, and what is wrong with it on this fabric. "
 			" Exits with 3 when something would.",
@@ -228,18 +241,18 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "qos tables",
 		.verb = TRIAD_COMMAND_QOS_TABLES,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(PORT) | OUTPUT,
+		.options = BIT(NODE) | BIT(PORT) | TABLE,
 		.help = "The QoS tables of ports: as the policy says, as the SM knows "
 			"them, as the ports answer."},
 	{.name = "qos nodes",
 		.verb = TRIAD_COMMAND_QOS_NODES,
 		.access = TRIAD_VERB_READS,
-		.options = OUTPUT,
+		.options = TABLE,
 		.help = "Nodes that are in none of the policy's port groups."},
 	{.name = "election",
 		.verb = TRIAD_COMMAND_ELECTION,
 		.access = TRIAD_VERB_READS,
-		.options = OUTPUT,
+		.options = TABLE,
 		.help = "Who is master and who may enforce, why, and how the members "
 			"are."},
 	{.name = "port priority",
@@ -278,18 +291,18 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "port plan",
 		.verb = TRIAD_COMMAND_PORT_PLAN,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
+		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
 		.help = "What would be done so that switch ports are as expected, what "
 			"is not done, and why.  Exits with 3 when something would."},
 	{.name = "port list",
 		.verb = TRIAD_COMMAND_PORT_LIST,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(FAILED) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
+		.options = BIT(FAILED) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
 		.help = "Switch ports as they are expected and as they are."},
 	{.name = "port history",
 		.verb = TRIAD_COMMAND_PORT_HISTORY,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
+		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | WATCHED,
 		.help = "What was done to ports, by whom, when and why, the last "
 			"first."},
 	{.name = "port release",

@@ -17,7 +17,7 @@ enum triad_option_kind {
 	TRIAD_OPTION_KIND_VALUE,  /* 0 to 'max_value', decimal or 0x...; sets
 	                             'present' */
 	TRIAD_OPTION_KIND_COUNTER,
-	TRIAD_OPTION_KIND_TEXT,
+	TRIAD_OPTION_KIND_TEXT, /* one or more octets */
 	TRIAD_OPTION_KIND_PATH, /* const char *: of triadctl's own commands, */
 	TRIAD_OPTION_KIND_NAME, /* as is this */
 };
@@ -64,13 +64,25 @@ enum {
 	TRIAD_OPTION_SL,
 	TRIAD_OPTION_WATCH,
 	TRIAD_OPTION_INTERVAL,
+	TRIAD_OPTION_COLUMNS,
+	TRIAD_OPTION_SORT,
+	TRIAD_OPTION_NO_HEADINGS,
+	TRIAD_OPTION_RAW,
 	TRIAD_OPTION_JSON,
 	TRIAD_OPTION_COLOR,
 	TRIAD_OPTION_CLIENT,
+	TRIAD_OPTION_TABLE,
 	TRIAD_N_OPTIONS
 };
 
 #define TRIAD_OPTION_BIT(option) (UINT64_C(1) << (option))
+
+/* How a table is laid out, which is triadctl's part. */
+#define TRIAD_OPTIONS_OF_LAYOUT                                                        \
+	(TRIAD_OPTION_BIT(TRIAD_OPTION_COLUMNS) |                                      \
+		TRIAD_OPTION_BIT(TRIAD_OPTION_SORT) |                                  \
+		TRIAD_OPTION_BIT(TRIAD_OPTION_NO_HEADINGS) |                           \
+		TRIAD_OPTION_BIT(TRIAD_OPTION_RAW))
 
 extern const struct triad_option triad_options[TRIAD_N_OPTIONS];
 

@@ -7,4 +7,5 @@ libtriad_la_SOURCES += \
 	command/control.c \
 	command/output.c \
 	command/versions.c command/versions.h \
-	command/parser.c command/parser.h
+	command/parser.c command/parser.h \
+	command/table.c

@@ -12,6 +12,8 @@ void triad_output_init(struct triad_output *output,
 	output->write = write;
 	output->context = context;
 	output->color = false;
+	output->tables = false;
+	output->type = TRIAD_FRAME_OUTPUT;
 	output->failed = false;
 	output->used = 0;
 }
@@ -19,13 +21,18 @@ void triad_output_init(struct triad_output *output,
 void triad_output_flush(struct triad_output *output)
 {
 	if (output->used && !output->failed)
-		output->failed = !output->write(output->context, TRIAD_FRAME_OUTPUT,
-			output->buffer, output->used);
+		output->failed = !output->write(
+			output->context, output->type, output->buffer, output->used);
 	output->used = 0;
 }
 
-void triad_output_put(struct triad_output *output, const char *data, size_t size)
+static void put(struct triad_output *output, enum triad_frame_type type,
+	const char *data, size_t size)
 {
+	/* Text and tables keep their order. */
+	if (output->type != type)
+		triad_output_flush(output);
+	output->type = type;
 	/* Once a write has failed, the rest is dropped: the client is gone. */
 	while (size && !output->failed) {
 		size_t room = sizeof(output->buffer) - output->used;
@@ -38,6 +45,17 @@ void triad_output_put(struct triad_output *output, const char *data, size_t size
 		if (output->used == sizeof(output->buffer))
 			triad_output_flush(output);
 	}
+}
+
+void triad_output_put(struct triad_output *output, const char *data, size_t size)
+{
+	put(output, TRIAD_FRAME_OUTPUT, data, size);
+}
+
+void triad_output_put_table(
+	struct triad_output *output, const void *records, size_t size)
+{
+	put(output, TRIAD_FRAME_TABLE, records, size);
 }
 
 static size_t __attribute__((format(printf, 3, 0)))

@@ -386,6 +386,9 @@ static int set_option(struct triad_parser *parser, const struct triad_option *op
 			*(bool *)((char *)command + option->present) = true;
 		return triad_parser_read_counter(parser, "--by ", value, member);
 	case TRIAD_OPTION_KIND_TEXT:
+		if (!*value)
+			return triad_parser_complain(parser, "%s needs a value: %s",
+				option->name, option->operand);
 		return triad_parser_copy(
 			parser, option->name, member, option->size, value);
 	case TRIAD_OPTION_KIND_PATH:

@@ -12,3 +12,26 @@ triadqosdir = $(pkgdatadir)/qos
 dist_triadqos_DATA = contrib/qos/qos-policy.conf contrib/qos/qos-policy.xml
 triadsystemddir = $(pkgdatadir)/systemd
 dist_triadsystemd_DATA = contrib/systemd/triad-agent.service contrib/systemd/triad-check.service
+# Where shells look for completions of their own accord.
+completion_scripts = \
+	contrib/completion/triadctl.bash \
+	contrib/completion/triadctl.fish \
+	contrib/completion/triadctl.zsh
+EXTRA_DIST += $(completion_scripts)
+bashcompletiondir = $(datadir)/bash-completion/completions
+zshcompletiondir = $(datadir)/zsh/site-functions
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+# Under the names that the shells look for.
+install-data-local:
+	$(MKDIR_P) "$(DESTDIR)$(bashcompletiondir)" "$(DESTDIR)$(zshcompletiondir)" \
+		"$(DESTDIR)$(fishcompletiondir)"
+	$(INSTALL_DATA) $(srcdir)/contrib/completion/triadctl.bash \
+		"$(DESTDIR)$(bashcompletiondir)/triadctl"
+	$(INSTALL_DATA) $(srcdir)/contrib/completion/triadctl.zsh \
+		"$(DESTDIR)$(zshcompletiondir)/_triadctl"
+	$(INSTALL_DATA) $(srcdir)/contrib/completion/triadctl.fish \
+		"$(DESTDIR)$(fishcompletiondir)/triadctl.fish"
+uninstall-local:
+	rm -f "$(DESTDIR)$(bashcompletiondir)/triadctl" \
+		"$(DESTDIR)$(zshcompletiondir)/_triadctl" \
+		"$(DESTDIR)$(fishcompletiondir)/triadctl.fish"

@@ -16,6 +16,7 @@ noinst_HEADERS += \
 	include/triad/output.h \
 	include/triad/severity.h \
 	include/triad/socket_address.h \
+	include/triad/table.h \
 	include/triad/thread.h \
 	include/triad/threshold.h \
 	include/triad/wire.h

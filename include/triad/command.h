@@ -5,17 +5,17 @@
  *     health     [--plugin] [--json]
  *     status     [--all] [--json]
  *     links      [--down] [--slow] [--errors] [--flapped] [--node NODE]
- *                [--port N] [--by COUNTER] [--watch] [--interval S] [--json]
+ *                [--port N] [--by COUNTER] [--json]
  *     nodes      [--node NODE] [--type ca|switch|router|all] [-n N] [--json]
  *     perf show  [--errors] [--node NODE] [--port N]
  *                [--type ca|switch|router|all] [--json]
- *     perf top   [--by COUNTER] [-n N] [--watch] [--interval S] [--json]
+ *     perf top   [--by COUNTER] [-n N] [--json]
  *     perf sweep                  [--json]
  *     perf clear totals|hardware [--all] [--node NODE] [--port N] [--type ...]
  *                [--json]
  *     perf clear histograms       [--json]
  *     perf histogram COUNTER [--node NODE [--port N]] [--group NAME] [--json]
- *     alerts     [--all] [--node NODE] [-n N] [--watch] [--interval S] [--json]
+ *     alerts     [--all] [--node NODE] [-n N] [--json]
  *     agents     [--json]         agents owner NODE [--json]
  *     agents drain                agents resume
  *     qos on                      qos off
@@ -39,11 +39,17 @@
  *     version    [--json]
  *
  * NODE is a node's name, GUID or LID, perhaps with a port; ib/node_choice.h has it all.
+ *
+ * Commands that read also take --watch [--interval S]; those whose answer has a table,
+ * also --columns A,B,..., --sort [-]COLUMN, --no-headings and --raw, without --json.
+ * triadctl carries these four out, so other askers are refused.
+ *
  * --interval goes with --watch alone.  An option's value stands in the next word or
  * after '=' ("--port=3"; "-n3"); options may stand in any order, the last of two
  * wins.  Numbers are decimal, those of a request for a path also hexadecimal after 0x;
- * words of a choice and counters ignore case.  Each command also takes '--color', which
- * help doesn't show: triadctl adds it when its output is a terminal.
+ * words of a choice and counters ignore case.  Each command also takes '--color', and
+ * those with tables '--table', which help doesn't show: triadctl adds the former when its
+ * output is a terminal, and the latter unless JSON is asked for.
  *
  * A command either reads, or changes something; the table of commands says which, so
  * that whoever is asked can refuse the latter to those who may only read.
@@ -150,6 +156,11 @@ struct triad_command {
 	char source[128], destination[128];
 	uint64_t service_id, tclass, qos_class, pkey, sl;
 	bool has_service_id, has_tclass, has_qos_class, has_pkey, has_sl;
+	/* How triadctl lays tables out. */
+	char columns[256]; /* empty: all */
+	char sort[64];     /* empty: as they come */
+	bool no_headings, raw;
+	bool table; /* the receiver lays tables out */
 	bool watch; /* triadctl asks again each 'interval_s' */
 	unsigned interval_s;
 	char file[1024];                  /* of 'qos plan', as typed; empty: none */
@@ -172,6 +183,9 @@ struct triad_command {
  * 'key' and 'value' of TRIAD_COMMAND_SET are for triad_conf_set() to check. */
 int triad_command_parse(int n_words, const char *const *words,
 	struct triad_command *command, char *message, size_t size);
+
+/* Whether it says how tables are laid out. */
+bool triad_command_has_layout(const struct triad_command *command);
 
 /* Help on all commands ('topic' empty) or on one ("perf show"), as text ending in
  * a newline; 'prefix' is what is typed before ("triadctl", "triad").  Returns 0

@@ -2,8 +2,8 @@
 /* The control socket's protocol, version 1.
  *
  * A UNIX stream socket; one request a connection.  The client sends one frame of
- * type TRIAD_FRAME_REQUEST; the plugin answers with any number of OUTPUT, MESSAGE
- * and PROGRESS frames, then one EXIT frame, and closes.  A connection that ends
+ * type TRIAD_FRAME_REQUEST; the plugin answers with any number of OUTPUT, TABLE,
+ * MESSAGE and PROGRESS frames, then one EXIT frame, and closes.  A connection that ends
  * without an EXIT frame was cut.
  *
  * A frame is an 8-octet header, then 'size' octets:
@@ -16,6 +16,8 @@
  *               "show" 0 "--json" 0.  At most TRIAD_CONTROL_REQUEST_SIZE octets
  *               and TRIAD_CONTROL_MAX_WORDS words.
  *     OUTPUT    text for standard output, at most TRIAD_CONTROL_REPLY_SIZE octets
+ *     TABLE     records of a table for standard output, at most as much: triad/table.h;
+ *               only to a request with '--table'
  *     MESSAGE   text for standard error, at most as much
  *     PROGRESS  one line, without newline, that replaces the one before it
  *     EXIT      one octet: 0 done, 1 failed, 2 usage, 3 done and something to do */
@@ -41,6 +43,7 @@ enum {
 enum triad_frame_type {
 	TRIAD_FRAME_REQUEST = 'R',
 	TRIAD_FRAME_OUTPUT = 'O',
+	TRIAD_FRAME_TABLE = 'T',
 	TRIAD_FRAME_MESSAGE = 'E',
 	TRIAD_FRAME_PROGRESS = 'P',
 	TRIAD_FRAME_EXIT = 'X',

@@ -17,12 +17,14 @@
 
 struct triad_output {
 	/* Passes on one piece; false when the receiver is gone.  'type' is OUTPUT,
-	 * MESSAGE or PROGRESS. */
+	 * TABLE, MESSAGE or PROGRESS. */
 	bool (*write)(void *context, enum triad_frame_type type, const char *data,
 		size_t size);
 	void *context;
 	bool color;
+	bool tables; /* the receiver lays tables out: triad/table.h */
 	bool failed;
+	enum triad_frame_type type; /* of what is in the buffer */
 	size_t used;
 	char buffer[8192];
 };
@@ -32,6 +34,10 @@ void triad_output_init(struct triad_output *output,
 	void *context);
 
 void triad_output_put(struct triad_output *output, const char *data, size_t size);
+
+/* Records of a table; the receiver must want them. */
+void triad_output_put_table(
+	struct triad_output *output, const void *records, size_t size);
 
 /* At most 1,023 octets a call. */
 void triad_output_printf(struct triad_output *output, const char *format, ...)

@@ -75,7 +75,7 @@ static void put_member(struct triad_list *list,
 	const struct triad_election_member *member)
 {
 	uint64_t ms = heard_ms(status, member);
-	char text[PRIORITY_TEXT_SIZE];
+	char text[PRIORITY_TEXT_SIZE], heard[24];
 
 	triad_priority_text(member->priority, text, sizeof(text));
 	triad_list_row(list);
@@ -87,17 +87,23 @@ static void put_member(struct triad_list *list,
 	triad_list_uint(list, "priority", NULL, 0, member->priority);
 	triad_list_text(list, "priority_text", NULL, 0, text);
 	triad_list_bool(list, "able", "able", -4, member->is_able);
+	list->next = (struct triad_list_next){.name = "witness", .is_spare = true};
 	triad_list_bool(list, NULL, "witness", -7, member->is_witness);
+	list->next.is_spare = true;
 	triad_list_bool(list, "blacklisted", "listed", -6, member->is_blacklisted);
 	triad_list_bool(list, "witness", NULL, 0, member->is_witness);
 	triad_list_bool(list, "vote", "vote", -4, has_voted(status, member));
 	triad_list_uint(list, "term", NULL, 0, member->term);
 	triad_list_uint(list, "claim", NULL, 0, member->claim);
+	list->next.is_spare = true;
 	triad_list_uint(list, "generation", "generation", 10, member->generation);
 	triad_list_guid(list, "hash", NULL, member->hash);
 	triad_list_uint(list, "heard_ms", NULL, 0, ms);
+	snprintf(heard, sizeof(heard), "%" PRIu64, ms);
+	list->next = (struct triad_list_next){.name = "heard_ms", .value = heard};
 	triad_list_format(list, "heard", 9, "%" PRIu64 " ms", ms);
 	triad_list_blank(list);
+	list->next.name = "priority_text";
 	triad_list_text(list, NULL, "priority", 0, text);
 	triad_list_row_end(list);
 }

@@ -74,13 +74,13 @@ static void put_item_json(struct triad_json *json, const struct triad_ports_row 
 			: triad_agenda_state_name(row->agenda));
 }
 
-static void put_remarks(struct triad_output *output, const struct triad_ports_row *row)
+static void put_remarks(struct triad_list *list, const struct triad_ports_row *row)
 {
 	if (row->text[0])
-		triad_output_printf(output, "\n    %s", row->text);
+		triad_list_note(list, "    %s", row->text);
 	if (row->has_item && row->kind != TRIAD_PLAN_NOTE && !is_stopped(row) &&
 		row->agenda)
-		triad_output_printf(output, "\n    %s",
+		triad_list_note(list, "    %s",
 			row->agenda == TRIAD_AGENDA_AGAIN
 				? "it was tried in vain, and will be again"
 				: row->agenda == TRIAD_AGENDA_DONE
@@ -92,7 +92,7 @@ static void put_row(struct triad_list *list, const struct triad_ports_row *row)
 {
 	triad_list_row(list);
 	triad_list_guid(list, "node_guid", NULL, row->node_guid);
-	triad_list_text(list, "node_name", "node", -24, row->node);
+	triad_list_text(list, "node_name", "node", TRIAD_LIST_LONG, row->node);
 	triad_list_uint(list, "port", "port", 4, row->number);
 	triad_list_blank(list);
 	triad_list_text(list, "expected", "expected", -8,
@@ -100,6 +100,8 @@ static void put_row(struct triad_list *list, const struct triad_ports_row *row)
 	triad_list_text(
 		list, "expected_remote", NULL, 0, row->remote[0] ? row->remote : NULL);
 	triad_list_blank(list);
+	if (row->is_failed)
+		list->next.color = TRIAD_TABLE_RED;
 	triad_list_text(list, "found", "found", -8, found_word(row));
 	triad_list_text(list, "state", NULL, 0, triad_port_state_name(row->state));
 	triad_list_text(list, "phys_state", NULL, 0, phys_state_name(row->phys_state));
@@ -111,11 +113,11 @@ static void put_row(struct triad_list *list, const struct triad_ports_row *row)
 	if (row->has_item && triad_list_json(list))
 		put_item_json(triad_list_json(list), row);
 	triad_list_blank(list);
+	list->next.name = "action";
 	triad_list_text(list, NULL, "plan", -8,
 		row->has_item ? triad_plan_kind_name(row->kind) : "");
 	triad_list_text(list, "text", NULL, 0, row->text[0] ? row->text : NULL);
-	if (triad_list_tail(list, NULL))
-		put_remarks(list->report->output, row);
+	put_remarks(list, row);
 	triad_list_row_end(list);
 }
 

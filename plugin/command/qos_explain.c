@@ -85,9 +85,10 @@ static void put_hop(struct triad_list *list, const struct telling *telling,
 	double rate = triad_rate_tenths(triad_rate_of_rank(hop->rank)) / 10.0;
 	uint8_t vl = triad_paths_vl(telling->snapshot->paths, hop->port, hop->in_port,
 		telling->explained->sl);
+	char value[32];
 
 	triad_list_row(list);
-	triad_list_text(list, "node_name", "node", -32, node->name);
+	triad_list_text(list, "node_name", "node", TRIAD_LIST_LONG, node->name);
 	triad_list_guid(list, "node_guid", NULL, node->guid);
 	triad_list_uint(list, "in_port", "in", 3, hop->in_port);
 	triad_list_uint(list, "out_port", "out", 3, port->number);
@@ -98,9 +99,10 @@ static void put_hop(struct triad_list *list, const struct telling *telling,
 		triad_fabric_vl_weight(fabric, hop->port, false, vl));
 	triad_list_uint(list, "mtu", "MTU", 5, triad_mtu_octets(hop->mtu));
 	triad_list_double(list, "rate_gbps", rate);
+	snprintf(value, sizeof(value), "%g", rate);
+	list->next = (struct triad_list_next){.name = "rate_gbps", .value = value};
 	triad_list_format(list, "rate", 10, "%5g Gb/s", rate);
-	if (triad_list_tail(list, NULL) && vl == 15)
-		triad_output_printf(telling->output, "  dropped here");
+	triad_list_text(list, NULL, "", 0, vl == 15 ? "dropped here" : "");
 	triad_list_row_end(list);
 }
 
@@ -176,16 +178,17 @@ static void put_near(struct triad_list *list, const struct telling *telling,
 		(enum triad_class_field)__builtin_ctz(near->mismatch.failed));
 	char text[384];
 
-	triad_list_row(list);
-	if (triad_list_json(list))
-		put_rule_json(triad_list_json(list), telling, near->rule);
-	triad_list_text(list, "condition", NULL, 0, field);
-	triad_list_bool(list, "not_asked_for", NULL, 0, near->mismatch.missing);
-	if (triad_list_tail(list, NULL))
-		triad_output_printf(telling->output, "  %-10s %s; %s %s", "nearly",
+	if (!telling->report.as_json) {
+		triad_output_printf(telling->output, "  %-10s %s; %s %s\n", "nearly",
 			place_of(telling, near->rule, text, sizeof(text)), field,
 			near->mismatch.missing ? "is not in the request"
 					       : "does not fit");
+		return;
+	}
+	triad_list_row(list);
+	put_rule_json(triad_list_json(list), telling, near->rule);
+	triad_list_text(list, "condition", NULL, 0, field);
+	triad_list_bool(list, "not_asked_for", NULL, 0, near->mismatch.missing);
 	triad_list_row_end(list);
 }
 

@@ -91,10 +91,10 @@ static void put_change(struct triad_list *list, const struct telling *telling,
 	triad_list_text(list, "from", NULL, 0, from);
 	triad_list_text(list, "to", NULL, 0, to);
 	triad_list_uint(list, "line", NULL, 0, line);
+	list->next.name = "line";
 	triad_list_text(list, NULL, "because of", 0, scope);
-	if (triad_list_tail(list, NULL))
-		triad_output_printf(
-			telling->output, "\n    from %s\n    to   %s", from, to);
+	triad_list_note(list, "    from %s", from);
+	triad_list_note(list, "    to   %s", to);
 	triad_list_row_end(list);
 }
 
@@ -170,6 +170,15 @@ static void put_path(struct triad_list *list, const struct telling *telling,
 	const char *to = node_of(telling, path->to)->name;
 	const struct triad_fabric_node *node = node_of(telling, path->port);
 
+	if (!telling->report.as_json) {
+		triad_output_printf(telling->output,
+			"  error: SL %u from '%s' port %u to '%s' port %u is dropped "
+			"by '%s', from port %u to port %u\n",
+			path->sl, from, ports[path->from].number, to,
+			ports[path->to].number, node->name, path->in_port,
+			ports[path->port].number);
+		return;
+	}
 	triad_list_row(list);
 	triad_list_uint(list, "sl", NULL, 0, path->sl);
 	triad_list_text(list, "from", NULL, 0, from);
@@ -178,13 +187,6 @@ static void put_path(struct triad_list *list, const struct telling *telling,
 	triad_list_guid(list, "node_guid", NULL, node->guid);
 	triad_list_text(list, "node_name", NULL, 0, node->name);
 	triad_list_uint(list, "port", NULL, 0, ports[path->port].number);
-	if (triad_list_tail(list, NULL))
-		triad_output_printf(telling->output,
-			"  error: SL %u from '%s' port %u to '%s' port %u is dropped "
-			"by '%s', from port %u to port %u",
-			path->sl, from, ports[path->from].number, to,
-			ports[path->to].number, node->name, path->in_port,
-			ports[path->port].number);
 	triad_list_row_end(list);
 }
 

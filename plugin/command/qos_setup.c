@@ -49,9 +49,10 @@ void triad_setup_put_table(struct triad_list *list, const struct triad_fabric *f
 		snprintf(in_ports, sizeof(in_ports),
 			in_first == in_last ? "%u" : "%u-%u", in_first, in_last);
 	triad_list_guid(list, "node_guid", NULL, node->guid);
-	triad_list_text(list, "node_name", "node", -32, node->name);
+	triad_list_text(list, "node_name", "node", TRIAD_LIST_LONG, node->name);
 	triad_list_uint(list, "port", "port", 4, at->number);
 	triad_list_blank(list);
+	list->next.name = "in";
 	triad_list_text(list, NULL, "in", -7, in_ports);
 	triad_list_blank(list);
 	triad_list_text(list, "table", "table", -10, table_name(table));

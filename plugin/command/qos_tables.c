@@ -210,11 +210,12 @@ static void put_row(struct telling *telling, const struct row *row)
 	triad_list_text(list, "sm", NULL, 0, sm);
 	triad_list_text(list, "port_answers", NULL, 0, answered);
 	triad_list_bool(list, "agrees", NULL, 0, agrees(row));
-	if (triad_list_tail(list, NULL) && !agrees(row))
-		triad_output_printf(telling->output,
-			"\n    differs: policy %s\n             SM     %s\n"
-			"             port   %s",
-			policy, sm, answered ? answered : "(not asked)");
+	if (!agrees(row)) {
+		triad_list_note(list, "    differs: policy %s", policy);
+		triad_list_note(list, "             SM     %s", sm);
+		triad_list_note(list, "             port   %s",
+			answered ? answered : "(not asked)");
+	}
 	triad_list_row_end(list);
 }
 

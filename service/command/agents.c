@@ -79,15 +79,19 @@ static const char *reports_to(const struct triad_collect_status *status,
 static void put_agent(struct triad_list *list, const struct triad_collect_agent *agent,
 	const char *master)
 {
-	char address[ADDRESS_SIZE];
+	char address[ADDRESS_SIZE], octets[32];
 
 	format_address(agent, address);
 	triad_list_row(list);
 	triad_list_text(list, "name", NULL, 0, agent->name);
+	list->next.name = "name";
 	triad_list_text(list, NULL, "Agent", TRIAD_LIST_MEASURED,
 		agent->name[0] ? agent->name : "?");
 	triad_list_guid(list, "guid", NULL, agent->id);
 	triad_list_text(list, "address", NULL, 0, address);
+	list->next.color = agent->state == TRIAD_AGENT_DEAD ? TRIAD_TABLE_RED
+		: agent->state == TRIAD_AGENT_ALIVE         ? TRIAD_TABLE_PLAIN
+							    : TRIAD_TABLE_YELLOW;
 	triad_list_text(list, "state", "State", -8,
 		triad_collect_agent_state_name(agent->state));
 	triad_list_bool(list, "self", NULL, 0, agent->is_self);
@@ -96,9 +100,14 @@ static void put_agent(struct triad_list *list, const struct triad_collect_agent 
 	triad_list_uint(list, "ports_unanswered", NULL, 0, agent->n_silent);
 	triad_list_uint(list, "lag_ms", "Lag ms", 7, agent->lag_ms);
 	triad_list_double(list, "octets_per_s", agent->octets_per_s);
-	triad_list_format(list, "Octets/s", 8, "%.0f", agent->octets_per_s);
+	snprintf(octets, sizeof(octets), "%.0f", agent->octets_per_s);
+	list->next = (struct triad_list_next){
+		.name = "octets_per_s", .value = octets, .is_spare = true};
+	triad_list_text(list, NULL, "Octets/s", 8, octets);
+	list->next.name = "address";
 	triad_list_text(list, NULL, "Address", TRIAD_LIST_MEASURED, address);
 	triad_list_blank(list);
+	list->next.name = "master";
 	triad_list_text(list, NULL, "Reports to", 0, master);
 	if (agent->master)
 		triad_list_guid(list, "master", NULL, agent->master);

@@ -188,7 +188,17 @@ int triad_service_ask(void *context, const struct triad_asker *asker, int n_word
 		refuse(service, asker, triad_verb_of(command.verb)->name, output);
 		return TRIAD_CONTROL_FAILED;
 	}
+	/* OpenSM's console, and who else asks for lines. */
+	if (!command.table && triad_command_has_layout(&command)) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"%s: --columns, --sort, --no-headings and --raw are carried out "
+			"by triadctl: type 'triadctl %s ...' in a shell\n",
+			triad_verb_of(command.verb)->name,
+			triad_verb_of(command.verb)->name);
+		return TRIAD_CONTROL_USAGE;
+	}
 	output->color = command.color;
+	output->tables = command.table && !command.json;
 	status = owner->run(owner->context, asker->prefix, &command, output);
 	triad_output_flush(output);
 	return status;

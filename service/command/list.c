@@ -6,8 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <glib.h>
+
 #include "lib/text.h"
 #include "service/command/format.h"
+
+#define HEADING_SIZE 64
 
 struct triad_json *triad_list_json(const struct triad_list *list)
 {
@@ -26,42 +30,115 @@ static void append(struct triad_list *list, const char *text)
 void triad_list_row(struct triad_list *list)
 {
 	list->n_columns = 0;
-	list->titles[0] = list->row[0] = 0;
+	list->titles[0] = list->row[0] = list->notes[0] = 0;
 	append(list, list->indent ? list->indent : "");
+	triad_table_record_begin(&list->record, TRIAD_TABLE_ROW);
 	if (triad_list_json(list))
 		triad_json_object_begin(triad_list_json(list), NULL);
 }
 
-/* Writes the titles, once, and what of the row is not written yet.  Returns false where
- * no row is written for people. */
-static bool show(struct triad_list *list)
-{
-	struct triad_output *output = list->report->output;
-	bool is_bold = list->bold && output->color;
+/* --- the end of a row --- */
 
-	if (list->report->as_json || list->phase == TRIAD_LIST_WIDTHS)
-		return false;
-	if (!list->has_titles && list->titles[strspn(list->titles, " ")])
-		triad_output_printf(output, "%s%s%s\n", is_bold ? "\033[1m" : "",
-			list->titles, is_bold ? "\033[0m" : "");
+static bool is_titled(const struct triad_list *list)
+{
+	for (unsigned i = 0; i < list->n_columns; i++)
+		if (*list->columns[i].title)
+			return true;
+	return false;
+}
+
+static void send_record(struct triad_list *list, struct triad_table_record *record)
+{
+	triad_table_record_end(record);
+	triad_output_put_table(list->report->output, record->octets, record->used);
+}
+
+/* One style for all tables. */
+static void make_heading(char *text, size_t size, const char *title)
+{
+	snprintf(text, size, "%s", title);
+	for (; *text; text++)
+		*text = g_ascii_toupper(*text);
+}
+
+static void send_columns(struct triad_list *list)
+{
+	char heading[HEADING_SIZE];
+	struct triad_table_record record;
+
+	triad_table_record_begin(&record, TRIAD_TABLE_BEGIN);
+	triad_table_record_text(&record, list->indent ? list->indent : "");
+	triad_table_record_octet(&record, (uint8_t)list->n_columns);
+	for (unsigned i = 0; i < list->n_columns; i++) {
+		triad_table_record_octet(&record, list->columns[i].flags);
+		triad_table_record_text(&record, list->columns[i].name);
+		make_heading(heading, sizeof(heading), list->columns[i].title);
+		triad_table_record_text(&record, heading);
+	}
+	send_record(list, &record);
+}
+
+static void send_notes(struct triad_list *list)
+{
+	struct triad_table_record record;
+
+	for (char *line = list->notes, *end; *line; line = end + 1) {
+		end = line + strcspn(line, "\n");
+		if (!*end)
+			break;
+		*end = '\0';
+		triad_table_record_begin(&record, TRIAD_TABLE_NOTE);
+		triad_table_record_text(&record, line);
+		send_record(list, &record);
+	}
+}
+
+static void send_row(struct triad_list *list)
+{
+	if (!list->has_titles)
+		send_columns(list);
 	list->has_titles = true;
 	if (list->phase == TRIAD_LIST_TITLES)
-		return false;
+		return;
+	send_record(list, &list->record);
+	send_notes(list);
+}
+
+static void write_row(struct triad_list *list)
+{
+	struct triad_output *output = list->report->output;
+
+	if (!list->has_titles && is_titled(list))
+		triad_output_printf(output, "%s%s%s\n", output->color ? "\033[1m" : "",
+			list->titles, output->color ? "\033[0m" : "");
+	list->has_titles = true;
+	if (list->phase == TRIAD_LIST_TITLES)
+		return;
+	/* An empty last column leaves no blanks behind. */
+	g_strchomp(list->row);
 	triad_output_put(output, list->row, strlen(list->row));
-	list->row[0] = 0;
-	return true;
+	triad_output_put(output, "\n", 1);
+	triad_output_put(output, list->notes, strlen(list->notes));
 }
 
 void triad_list_row_end(struct triad_list *list)
 {
-	if (show(list))
-		triad_output_put(list->report->output, "\n", 1);
+	const struct triad_report *report = list->report;
+
+	if (!report->as_json && list->phase != TRIAD_LIST_WIDTHS) {
+		if (report->output->tables && is_titled(list))
+			send_row(list);
+		else
+			write_row(list);
+	}
 	if (triad_list_json(list))
 		triad_json_object_end(triad_list_json(list));
 	/* The row of titles was the first and only one of its kind. */
 	if (list->phase == TRIAD_LIST_TITLES)
 		list->phase = TRIAD_LIST_ROWS;
 }
+
+/* --- cells --- */
 
 static void measure(int *width, const char *text)
 {
@@ -82,28 +159,86 @@ static void append_cell(
 		triad_text_append(line, size, "%*s", width, text);
 }
 
-static void put_cell(
-	struct triad_list *list, const char *title, int width, const char *text)
+static void append_title(
+	struct triad_list *list, const char *title, int width, int measured)
 {
+	char heading[HEADING_SIZE];
+
+	make_heading(heading, sizeof(heading), title);
+	append_cell(list->titles, sizeof(list->titles), width, measured, heading);
+}
+
+static void append_colored(
+	struct triad_list *list, int width, int measured, const char *text)
+{
+	bool is_colored = list->next.color && list->report->output->color;
+
+	if (is_colored)
+		triad_text_append(list->row, sizeof(list->row), "%s",
+			triad_table_color_start(list->next.color));
+	append_cell(list->row, sizeof(list->row), width, measured, text);
+	if (is_colored)
+		triad_text_append(list->row, sizeof(list->row), "\033[0m");
+}
+
+static uint8_t flags_of(int width, bool is_spare)
+{
+	bool is_long =
+		!width || width == TRIAD_LIST_MEASURED || width == TRIAD_LIST_LONG;
+
+	return (uint8_t)((width > 0 ? TRIAD_TABLE_NUMBER : 0) |
+		(is_long ? TRIAD_TABLE_LONG : 0) | (is_spare ? TRIAD_TABLE_SPARE : 0));
+}
+
+static void add_cell(struct triad_list *list, const char *name, const char *title,
+	int width, const char *text, const char *value)
+{
+	const struct triad_list_next *next = &list->next;
 	int *measured = &list->widths[list->n_columns];
 
-	if (!title || list->report->as_json ||
-		list->n_columns == TRIAD_LIST_MAX_COLUMNS)
-		return;
+	list->columns[list->n_columns] = (struct triad_table_column){
+		.flags = flags_of(width, next->is_spare),
+		.name = name         ? name
+			: next->name ? next->name
+				     : "",
+		.title = title,
+	};
 	if (list->n_columns++)
 		append(list, list->gap ? list->gap : " ");
 	measure(measured, title);
 	measure(measured, text);
-	append_cell(list->titles, sizeof(list->titles), width, *measured, title);
-	append_cell(list->row, sizeof(list->row), width, *measured, text);
+	append_title(list, title, width, *measured);
+	append_colored(list, width, *measured, text);
+	triad_table_record_octet(&list->record, (uint8_t)next->color);
+	triad_table_record_text(&list->record, text);
+	triad_table_record_text(&list->record, value ? value : "");
+}
+
+static void put_number(struct triad_list *list, const char *name, const char *title,
+	int width, const char *text, const char *value)
+{
+	if (!title)
+		return;
+	if (!list->report->as_json && list->n_columns < TRIAD_LIST_MAX_COLUMNS)
+		add_cell(list, name, title, width, text, value);
+	list->next = (struct triad_list_next){.name = NULL};
+}
+
+static void put_cell(struct triad_list *list, const char *name, const char *title,
+	int width, const char *text)
+{
+	put_number(list, name, title, width, text, list->next.value);
 }
 
 void triad_list_uint(struct triad_list *list, const char *name, const char *title,
 	int width, uint64_t value)
 {
+	char text[24];
+
 	if (name && triad_list_json(list))
 		triad_json_uint(triad_list_json(list), name, value);
-	triad_list_format(list, title, width, "%" PRIu64, value);
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	put_number(list, name, title, width, text, text);
 }
 
 void triad_list_text(struct triad_list *list, const char *name, const char *title,
@@ -111,7 +246,7 @@ void triad_list_text(struct triad_list *list, const char *name, const char *titl
 {
 	if (name && triad_list_json(list))
 		triad_json_string(triad_list_json(list), name, text);
-	put_cell(list, title, width, text ? text : "-");
+	put_cell(list, name, title, width, text ? text : "-");
 }
 
 void triad_list_bool(struct triad_list *list, const char *name, const char *title,
@@ -119,15 +254,18 @@ void triad_list_bool(struct triad_list *list, const char *name, const char *titl
 {
 	if (name && triad_list_json(list))
 		triad_json_bool(triad_list_json(list), name, value);
-	put_cell(list, title, width, value ? "yes" : "-");
+	put_cell(list, name, title, width, value ? "yes" : "-");
 }
 
 void triad_list_guid(
 	struct triad_list *list, const char *name, const char *title, uint64_t guid)
 {
+	char text[24];
+
 	if (name && triad_list_json(list))
 		triad_json_guid(triad_list_json(list), name, guid);
-	triad_list_format(list, title, -18, "0x%016" PRIx64, guid);
+	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
+	put_cell(list, name, title, -18, text);
 }
 
 void triad_list_double(struct triad_list *list, const char *name, double value)
@@ -145,7 +283,7 @@ void triad_list_format(
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	put_cell(list, title, width, text);
+	put_cell(list, NULL, title, width, text);
 }
 
 void triad_list_blank(struct triad_list *list)
@@ -153,10 +291,15 @@ void triad_list_blank(struct triad_list *list)
 	append(list, " ");
 }
 
-bool triad_list_tail(struct triad_list *list, const char *title)
+void triad_list_note(struct triad_list *list, const char *format, ...)
 {
-	if (title)
-		triad_text_append(list->titles, sizeof(list->titles), "%s%s",
-			list->gap ? list->gap : " ", title);
-	return show(list);
+	char line[1024];
+	va_list args;
+
+	if (list->report->as_json)
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	triad_text_append(list->notes, sizeof(list->notes), "%s\n", line);
 }

@@ -3,7 +3,11 @@
  *
  * Model: a function of the command's puts one row, column after column.  A column has a
  * name in JSON (NULL: people alone see it) and a title for people (NULL: JSON alone has
- * it).  Titles stand above the first row, unless all are "".
+ * it).  Titles stand above the first row, in upper case, unless all are "".
+ *
+ * A receiver that lays tables out itself (triadctl; triad/table.h) gets columns and
+ * cells; others, as OpenSM's console, get lines.  A list without titles is lines for
+ * both.
  *
  *     triad_report_array(report, "doors");
  *     for (each door) {
@@ -16,7 +20,10 @@
  *
  * Widths are printf()'s: negative is left-aligned, 0 as wide as the text.  Columns that
  * are as wide as their widest text are measured before: all rows are put twice, in the
- * phase TRIAD_LIST_WIDTHS first, in which nothing is shown.
+ * phase TRIAD_LIST_WIDTHS first, in which nothing is shown.  triadctl has its own
+ * widths, and takes from these what a column is: positive is a number, which is never
+ * cut; TRIAD_LIST_MEASURED, TRIAD_LIST_LONG and 0 are names and remarks, which are cut
+ * where a terminal is too narrow; other negative ones are short words.
  *
  * Thread-safety: one thread. */
 #ifndef TRIAD_SERVICE_COMMAND_LIST_H
@@ -25,14 +32,23 @@
 #include <limits.h>
 
 #include "service/command/report.h"
+#include "triad/table.h"
 
-#define TRIAD_LIST_MAX_COLUMNS 16   /* for people */
+#define TRIAD_LIST_MAX_COLUMNS TRIAD_TABLE_MAX_COLUMNS /* for people */
 #define TRIAD_LIST_MEASURED INT_MIN /* as wide as the widest text; left-aligned */
+#define TRIAD_LIST_LONG (-32)       /* left-aligned; longer texts stick out in lines */
+
+/* What else there is to say of the next column for people; of that one alone. */
+struct triad_list_next {
+	const char *name;  /* of JSON's member, where the column's own is NULL */
+	const char *value; /* the number, in digits alone; set by triad_list_uint() */
+	bool is_spare;     /* left out first where a terminal is too narrow */
+	enum triad_table_color color;
+};
 
 struct triad_list {
 	struct triad_report *report;
 	const char *indent, *gap; /* before a row, between columns; NULL: "", " " */
-	bool bold;                /* titles, where there are colors */
 	enum {
 		TRIAD_LIST_ROWS,
 		TRIAD_LIST_WIDTHS,
@@ -41,9 +57,12 @@ struct triad_list {
 	} phase;
 	bool has_titles; /* they have been shown */
 	int widths[TRIAD_LIST_MAX_COLUMNS];
+	struct triad_list_next next;
 	/* Of the present row, for people; what does not fit is left out. */
 	unsigned n_columns;
-	char titles[512], row[1024];
+	struct triad_table_column columns[TRIAD_LIST_MAX_COLUMNS];
+	char titles[512], row[1024], notes[2048];
+	struct triad_table_record record; /* the cells, for a receiver of tables */
 };
 
 void triad_list_row(struct triad_list *list);
@@ -77,8 +96,8 @@ void triad_list_format(struct triad_list *list, const char *title, int width,
 /* For people: one blank more before the next column. */
 void triad_list_blank(struct triad_list *list);
 
-/* True when the caller may write something behind the last column, for people, before
- * the row's end; 'title' is what stands over it, or NULL. */
-bool triad_list_tail(struct triad_list *list, const char *title);
+/* For people: a line beneath the row, at most 1023 octets. */
+void triad_list_note(struct triad_list *list, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/text.h"
 #include "service/command/format.h"
 #include "service/command/list.h"
 #include "service/command/ports.h"
@@ -35,11 +36,16 @@ static void put_place(struct triad_list *list, const struct triad_shown_port *sh
 	triad_list_row(list);
 	if (triad_list_json(list))
 		triad_shown_port_json(shown, triad_list_json(list));
+	list->next.name = "node_name";
 	triad_list_text(list, NULL, "NODE", TRIAD_LIST_MEASURED, shown->node->name);
+	list->next = (struct triad_list_next){.name = "node_guid", .is_spare = true};
 	triad_list_guid(list, NULL, "GUID", shown->node->guid);
+	list->next.name = "port";
 	triad_list_uint(list, NULL, "PORT", 4, shown->port->number);
+	list->next = (struct triad_list_next){.name = "state", .is_spare = true};
 	triad_list_text(
 		list, NULL, "STATE", -6, triad_port_state_name(shown->port->state));
+	list->next.name = "remote_name";
 	if (shown->remote_node)
 		triad_list_format(list, "FAR END", TRIAD_LIST_MEASURED, "%s:%u",
 			shown->remote_node->name, shown->remote_port->number);
@@ -58,7 +64,7 @@ static const unsigned show_columns[] = {
 #define N_SHOW_COLUMNS (sizeof(show_columns) / sizeof(show_columns[0]))
 
 /* When the counters were reset last, and by whom. */
-static void put_resets(struct triad_output *output, const struct triad_engine_row *row)
+static void append_resets(char *text, size_t size, const struct triad_engine_row *row)
 {
 	const struct {
 		const char *what;
@@ -73,38 +79,56 @@ static void put_resets(struct triad_output *output, const struct triad_engine_ro
 	for (unsigned i = 0; i < sizeof(resets) / sizeof(resets[0]); i++)
 		if (triad_command_format_time(resets[i].at_us, at))
 			/* A reset by others is known to the second at best. */
-			triad_output_printf(
-				output, "  [%s %.19sZ]", resets[i].what, at);
+			triad_text_append(text, size, "%s[%s %.19sZ]",
+				text[0] ? "  " : "", resets[i].what, at);
 }
 
 /* The last column: what is wrong with the port. */
-static void put_remarks(
-	struct triad_output *output, const struct triad_shown_port *shown)
+static void put_remarks(struct triad_list *list, const struct triad_shown_port *shown)
 {
 	const struct triad_engine_row *row = &shown->row;
-	const char *end = output->color ? "\033[0m" : "";
-	char errors[512];
+	char errors[512], text[768] = "";
 
 	format_errors(errors, sizeof(errors), row);
-	if (shown->skipped)
-		triad_output_printf(output, "  %s%s%s",
+	if (shown->skipped) {
+		triad_text_append(text, sizeof(text), "%s%s%s",
 			shown->apart ? "not asked: no partition shared"
 				     : "left out, as its group says",
 			errors[0] ? "; last: " : "", errors);
-	else if (!row->answered)
-		triad_output_printf(output, "  %sunanswered%s%s%s",
-			output->color ? "\033[31m" : "", end,
+	} else if (!row->answered) {
+		triad_text_append(text, sizeof(text), "unanswered%s%s",
 			errors[0] ? "; last: " : "", errors);
-	else if (errors[0])
-		triad_output_printf(output, "  %s%s%s", output->color ? "\033[33m" : "",
-			errors, end);
-	put_resets(output, row);
+		list->next.color = TRIAD_TABLE_RED;
+	} else if (errors[0]) {
+		triad_text_append(text, sizeof(text), "%s", errors);
+		list->next.color = TRIAD_TABLE_YELLOW;
+	}
+	append_resets(text, sizeof(text), row);
+	list->next.name = "errors";
+	triad_list_text(list, NULL, "ERRORS", 0, text);
+}
+
+/* A total or a rate of a counter, "-" for NAN; 'behind' it "" or "/s".  Its value for
+ * sorting is in the unit that is shown: octets, not words. */
+static void put_counter(struct triad_list *list, const char *title, int width,
+	unsigned counter, double amount, const char *behind)
+{
+	double scale = triad_counters[counter].unit == TRIAD_UNIT_WORDS ? 4 : 1;
+	char text[40], value[40] = "";
+
+	triad_command_format_counter(text, sizeof(text), counter, amount);
+	if (!isnan(amount)) {
+		triad_text_append(text, sizeof(text), "%s", behind);
+		snprintf(value, sizeof(value), *behind ? "%.9g" : "%.0f",
+			amount * scale);
+	}
+	list->next.value = value;
+	triad_list_text(list, NULL, title, width, text);
 }
 
 static void put_line(struct triad_list *list, const struct triad_shown_port *shown,
 	const struct triad_sflow_indices *indices)
 {
-	char value[32];
 	const struct triad_engine_row *row = &shown->row;
 	struct triad_json *json = triad_list_json(list);
 
@@ -119,14 +143,14 @@ static void put_line(struct triad_list *list, const struct triad_shown_port *sho
 	for (unsigned i = 0; i < N_SHOW_COLUMNS; i++) {
 		unsigned counter = show_columns[i];
 
-		snprintf(value, sizeof(value), "-");
-		if (row->has & 1u << counter)
-			triad_command_format_counter(value, sizeof(value), counter,
-				(double)row->total[counter]);
-		triad_list_text(list, NULL, triad_counters[counter].heading, 9, value);
+		list->next.name = triad_counters[counter].name;
+		list->next.is_spare =
+			triad_counters[counter].unit == TRIAD_UNIT_PACKETS;
+		put_counter(list, triad_counters[counter].heading, 9, counter,
+			row->has & 1u << counter ? (double)row->total[counter] : NAN,
+			"");
 	}
-	if (triad_list_tail(list, "ERRORS"))
-		put_remarks(list->report->output, shown);
+	put_remarks(list, shown);
 	triad_list_row_end(list);
 }
 
@@ -174,10 +198,8 @@ static unsigned show_ports(const struct triad_view *view,
 	const struct triad_node_choice *choice, struct triad_output *output)
 {
 	struct triad_report report = {.output = output, .as_json = command->json};
-	struct triad_list list = {.report = &report,
-		.gap = "  ",
-		.bold = true,
-		.phase = TRIAD_LIST_WIDTHS};
+	struct triad_list list = {
+		.report = &report, .gap = "  ", .phase = TRIAD_LIST_WIDTHS};
 	struct triad_shown_port shown;
 	uint32_t next = 0;
 	unsigned n = 0;
@@ -302,20 +324,16 @@ static void put_footer(const struct ranked *ranked, uint32_t n, unsigned by,
 static void put_ranked(struct triad_list *list, const struct triad_shown_port *shown,
 	const struct ranked *ranked, unsigned by)
 {
-	char value[32];
-
 	put_place(list, shown);
 	triad_list_double(list, "rate", ranked->rate);
-	triad_command_format_counter(value, sizeof(value), by, ranked->rate);
-	triad_list_format(
-		list, "RATE", 12, "%s%s", value, isnan(ranked->rate) ? "" : "/s");
-	triad_command_format_counter(value, sizeof(value), by, (double)ranked->total);
-	triad_list_text(list, NULL, "TOTAL", 9, value);
-	if (triad_list_tail(list, NULL))
-		triad_output_printf(list->report->output, "%s",
-			shown->skipped                ? "  left out"
-				: shown->row.answered ? ""
-						      : "  unanswered");
+	list->next.name = "rate";
+	put_counter(list, "RATE", 12, by, ranked->rate, "/s");
+	list->next.name = triad_counters[by].name;
+	put_counter(list, "TOTAL", 9, by, (double)ranked->total, "");
+	triad_list_text(list, NULL, "REMARK", 0,
+		shown->skipped                ? "left out"
+			: shown->row.answered ? ""
+					      : "unanswered");
 	triad_list_row_end(list);
 }
 
@@ -337,10 +355,8 @@ static void put_top(const struct triad_view *view, const struct ranked *ranked,
 	static const struct triad_fabric_port port;
 	static const struct triad_shown_port nothing = {.node = &node, .port = &port};
 	struct triad_report report = {.output = output, .as_json = command->json};
-	struct triad_list list = {.report = &report,
-		.gap = "  ",
-		.bold = true,
-		.phase = TRIAD_LIST_WIDTHS};
+	struct triad_list list = {
+		.report = &report, .gap = "  ", .phase = TRIAD_LIST_WIDTHS};
 
 	put_all_ranked(&list, view, ranked, n, command->by);
 	list.phase = TRIAD_LIST_TITLES;

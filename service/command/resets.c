@@ -41,19 +41,23 @@ static void put_reset(struct triad_list *rows, const struct triad_reset *reset,
 	triad_list_text(rows, "time", NULL, 0, at);
 	/* That a port was reset is noticed when it is read: it is known to the
 	 * second. */
+	rows->next.name = "time";
 	triad_list_format(rows, "time", -20, "%.19sZ", at);
 	triad_list_guid(rows, "node_guid", NULL, reset->node_guid);
 	triad_list_text(rows, "node_name", NULL, 0, *name ? name : NULL);
-	triad_list_format(rows, "node", -20, "%.20s", *name ? name : guid);
+	rows->next.name = "node_name";
+	triad_list_text(rows, NULL, "node", TRIAD_LIST_LONG, *name ? name : guid);
 	triad_list_uint(rows, "port", "port", 4, reset->port);
 	triad_list_blank(rows);
 	triad_list_text(rows, "counter", NULL, 0, triad_counters[reset->counter].name);
+	rows->next.name = "counter";
 	triad_list_text(
 		rows, NULL, "counter", -10, triad_counters[reset->counter].heading);
 	triad_list_uint(rows, "value", "value before", 12, reset->value);
 	triad_list_blank(rows);
 	triad_list_text(rows, "by", NULL, 0, reset->is_own ? "triad" : "others");
-	triad_list_text(rows, NULL, "by", 0, reset->is_own ? "Triad" : "others");
+	rows->next.name = "by";
+	triad_list_text(rows, NULL, "by", -6, reset->is_own ? "Triad" : "others");
 	triad_list_row_end(rows);
 }
 

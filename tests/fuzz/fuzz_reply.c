@@ -22,7 +22,7 @@ struct end {
 };
 
 static const char types[] = {TRIAD_FRAME_OUTPUT, TRIAD_FRAME_MESSAGE,
-	TRIAD_FRAME_PROGRESS, TRIAD_FRAME_EXIT, TRIAD_FRAME_REQUEST};
+	TRIAD_FRAME_PROGRESS, TRIAD_FRAME_EXIT, TRIAD_FRAME_REQUEST, TRIAD_FRAME_TABLE};
 
 static void put(struct octets *to, const void *octets, size_t size)
 {

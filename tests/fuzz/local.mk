@@ -28,7 +28,8 @@ fuzz_targets = \
 	tests/fuzz/fuzz_seal \
 	tests/fuzz/fuzz_sflow \
 	tests/fuzz/fuzz_replica \
-	tests/fuzz/fuzz_smp
+	tests/fuzz/fuzz_smp \
+	tests/fuzz/fuzz_table
 
 tests_fuzz_fuzz_collect_data_SOURCES = \
 	tests/fuzz/fuzz_collect_data.c $(fuzz_driver)
@@ -100,6 +101,8 @@ tests_fuzz_fuzz_sampled_request_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_smp_SOURCES = \
 	tests/fuzz/fuzz_smp.c $(fuzz_driver)
 tests_fuzz_fuzz_smp_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_table_SOURCES = tests/fuzz/fuzz_table.c $(fuzz_driver)
+tests_fuzz_fuzz_table_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 
 if FUZZING
 fuzz_driver =

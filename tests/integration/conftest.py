@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
 # Their assertions are to show both sides, too.
 pytest.register_assert_rewrite(
-    "agentlib", "checks", "electionlib", "labs", "pathlab", "portlib", "tablelib",
+    "agentlib", "checks", "ctllib", "electionlib", "labs", "pathlab", "portlib", "tablelib",
     "triadlib")
 
 import labs  # noqa: E402

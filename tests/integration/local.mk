@@ -6,6 +6,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/checks.py \
 	tests/integration/conftest.py \
 	tests/integration/control.py \
+	tests/integration/ctllib.py \
 	tests/integration/electionlib.py \
 	tests/integration/labs.py \
 	tests/integration/natskeys.py \
@@ -19,6 +20,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_alerts.py \
 	tests/integration/test_bench.py \
 	tests/integration/test_cluster.py \
+	tests/integration/test_completion.py \
 	tests/integration/test_conf.py \
 	tests/integration/test_console.py \
 	tests/integration/test_control_socket.py \
@@ -60,6 +62,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_soak.py \
 	tests/integration/test_standby.py \
 	tests/integration/test_sweep.py \
+	tests/integration/test_tables.py \
 	tests/integration/test_tour.py \
 	tests/integration/test_triadctl.py \
 	tests/integration/test_trusted_files.py \

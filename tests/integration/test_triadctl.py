@@ -4,12 +4,9 @@
 import itertools
 import json
 import os
-import pty
 import re
 import shutil
 import signal
-import socket
-import struct
 import subprocess
 import threading
 import time
@@ -17,138 +14,13 @@ import time
 import pytest
 
 from checks import failed, succeeded, wait_until
+from ctllib import (DONE, MESSAGE, OUTPUT, PROGRESS, TRIADCTL, Plugin, ask,
+                    ask_on_terminal, environment, exit_frame, frame, run)
 from labs import BUILDDIR, SRCDIR
 
 
-TRIADCTL = BUILDDIR / "triadctl"
 GUID = "0x0002c90300001234"
 ADVICE = "start opensm with event_plugin_name osmtriad, see its log for ERR 1000"
-CLEAR = b"\033[H\033[2J"
-
-
-# --- the plugin's part -------------------------------------------------------
-
-def frame(kind, payload=b"", version=1):
-    return struct.pack(">cBHI", kind, version, 0, len(payload)) + payload
-
-
-OUTPUT = b"O"
-MESSAGE = b"E"
-PROGRESS = b"P"
-
-
-def exit_frame(status):
-    return frame(b"X", bytes([status]))
-
-
-DONE = exit_frame(0)
-
-
-class Plugin:
-    """Listens on a socket; each connection gets its request read, which is kept in
-    'requests' as a list of words, and then 'answer(connection)'.  An answer that is
-    bytes is sent."""
-
-    def __init__(self, scratch, answer, read_request=True):
-        self.path = str(scratch.folder() / "triad.sock")
-        self.requests = []
-        self._answer = answer
-        self._read_request = read_request
-        self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(self.path)
-        self._listener.listen()
-        self._thread = threading.Thread(target=self._serve)
-        self._thread.start()
-        scratch.callback(self.stop)
-
-    def stop(self):
-        """Ends once the connection that is served, if any, is."""
-        if self._thread.is_alive():
-            self._listener.shutdown(socket.SHUT_RDWR)
-            self._thread.join()
-        self._listener.close()
-
-    def _serve(self):
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            with connection:
-                try:
-                    self._serve_one(connection)
-                except (BrokenPipeError, ConnectionResetError):
-                    pass
-
-    def _serve_one(self, connection):
-        if self._read_request:
-            self.requests.append(read_request(connection))
-        if callable(self._answer):
-            self._answer(connection)
-        else:
-            connection.sendall(self._answer)
-
-
-def read_exactly(connection, size):
-    data = b""
-    while len(data) < size:
-        piece = connection.recv(size - len(data))
-        assert piece, "the client went before its request was complete"
-        data += piece
-    return data
-
-
-def read_request(connection):
-    kind, version, reserved, size = struct.unpack(">cBHI", read_exactly(connection, 8))
-    assert (kind, version, reserved) == (b"R", 1, 0), (kind, version, reserved)
-    payload = read_exactly(connection, size)
-    assert payload.endswith(b"\0"), payload
-    return payload[:-1].decode().split("\0")
-
-
-# --- running triadctl --------------------------------------------------------
-
-def environment(**variables):
-    kept = {name: value for name, value in os.environ.items()
-            if name not in ("TRIAD_SOCKET", "NO_COLOR", "TERM")}
-    return {**kept, "TERM": "xterm", **variables}
-
-
-def run(*arguments, env=None, **options):
-    silent = {} if "input" in options else {"stdin": subprocess.DEVNULL}
-    return subprocess.run([TRIADCTL, *map(str, arguments)], timeout=60, check=False,
-                          env=env or environment(), **silent,
-                          **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
-                             "text": True, **options})
-
-
-def ask(plugin, *arguments, **options):
-    return run("--socket", plugin.path, *arguments, **options)
-
-
-def read_terminal(master):
-    """All that was written to a terminal whose other side is closed."""
-    data = b""
-    while True:
-        try:
-            piece = os.read(master, 65536)
-        except OSError:  # EIO: nobody has the other side open
-            return data
-        if not piece:
-            return data
-        data += piece
-
-
-def ask_on_terminal(scratch, plugin, *arguments, stream="stdout", env=None):
-    """Runs with 'stream' on a terminal; returns the process and what that got."""
-    master, slave = pty.openpty()
-    scratch.callback(os.close, master)
-    options = {stream: slave}
-    try:
-        process = ask(plugin, *arguments, env=env, **options)
-    finally:
-        os.close(slave)
-    return process, read_terminal(master)
 
 
 # --- requests and answers ----------------------------------------------------
@@ -475,25 +347,21 @@ def test_watch_interval_runs_from_question_to_question(scratch):
     assert times[3] - times[0] > 2, times
 
 
-def test_watch_clears_terminal_alone(scratch):
+def test_watch_paints_terminals_alone(scratch):
     plugin = Plugin(scratch, frame(OUTPUT, b"a\n") + frame(OUTPUT, b"b\n") + exit_frame(1))
-    _, shown = ask_on_terminal(scratch, plugin, "perf", "top", "--watch")
-    assert shown == CLEAR + b"a\r\nb\r\n", "terminal"
-    _, shown = ask_on_terminal(scratch, plugin, "perf", "top", "--watch", "--json")
-    assert shown == b"a\r\nb\r\n", "terminal"
-    _, shown = ask_on_terminal(scratch, plugin, "perf", "top")
-    assert shown == b"a\r\nb\r\n", "terminal"
+    for words in (["--watch", "--json"], []):
+        _, shown = ask_on_terminal(scratch, plugin, "perf", "top", *words)
+        assert shown == b"a\r\nb\r\n", "terminal"
     assert ask(plugin, "perf", "top", "--watch").stdout == "a\nb\n", "standard output"
 
 
-def test_watch_plugin_gone_ends(scratch):
+def test_watch_plugin_gone_told_and_waited_for(scratch):
     plugin = Plugin(scratch, frame(OUTPUT, b"[]\n") + DONE)
     process = start_watch(scratch, plugin, "--interval", "1", "--json")
     wait_until(lambda: plugin.requests, what="a request")
     plugin.stop()
-    _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 1, "status"
-    assert "isn't running here" in stderr.decode(), "message"
+    assert b"isn't running here" in process.stderr.readline(), "message"
+    assert process.poll() is None, "it goes on"
 
 
 def test_watch_refusal_ends(scratch):

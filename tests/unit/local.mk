@@ -4,6 +4,7 @@
 unit_tests = \
 	tests/unit/cli/test_find \
 	tests/unit/cli/test_profile_stats \
+	tests/unit/cli/test_table_fit \
 	tests/unit/collect/test_claims \
 	tests/unit/collect/test_claims_received \
 	tests/unit/collect/test_message \
@@ -157,6 +158,8 @@ tests_unit_agent_test_discovery_process_SOURCES = \
 	agent/discovery_process.c agent/discovery_reply.c
 
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
+tests_unit_cli_test_table_fit_SOURCES = tests/unit/cli/test_table_fit.c \
+	cli/table_fit.c
 tests_unit_cli_test_profile_stats_SOURCES = tests/unit/cli/test_profile_stats.c \
 	cli/profile_links.c cli/profile_stats.c
 tests_unit_cli_test_profile_stats_LDADD = $(LDADD) -lm

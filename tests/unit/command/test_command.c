@@ -312,10 +312,14 @@ START_TEST(test_parse_unknown_option_guessed)
 	ASSERT_REFUSED("perf show --jsno",
 		"perf show: no option '--jsno'; did you mean '--json'?");
 	ASSERT_REFUSED("perf show --by PortXmitData",
-		"perf show: no option '--by'; it has --node, --port, --type, --errors, --json");
+		"perf show: no option '--by'; it has --node, --port, --type, --errors, "
+		"--watch, --interval, --columns, --sort, --no-headings, --raw, "
+		"--json");
 	ASSERT_REFUSED("perf show --jsonx",
 		"perf show: no option '--jsonx'; did you mean '--json'?");
-	ASSERT_REFUSED("status -x", "status: no option '-x'; it has --all, --json");
+	ASSERT_REFUSED("status -x",
+		"status: no option '-x'; it has --all, --watch, "
+		"--interval, --json");
 	ASSERT_REFUSED("reload --json", "reload: no option '--json'");
 	ASSERT_REFUSED("perf top -nx", "perf top: no option '-nx'; did you mean '-n'?");
 }
@@ -325,6 +329,46 @@ START_TEST(test_parse_interval_without_watch_refused)
 {
 	ASSERT_REFUSED("perf top --interval 5", "perf top: --interval needs --watch");
 	ASSERT_PARSED("perf top --interval 5 --watch", TRIAD_COMMAND_PERF_TOP);
+}
+END_TEST
+
+/* triadctl carries them out; both ends read them. */
+START_TEST(test_parse_layout_of_tables)
+{
+	ASSERT_PARSED("perf show --columns node,port --sort -port --no-headings --raw",
+		TRIAD_COMMAND_PERF_SHOW);
+	ck_assert_str_eq(command.columns, "node,port");
+	ck_assert_str_eq(command.sort, "-port");
+	ck_assert(command.no_headings && command.raw && !command.table);
+	ck_assert(triad_command_has_layout(&command));
+	ASSERT_PARSED("port list --table --color", TRIAD_COMMAND_PORT_LIST);
+	ck_assert(command.table && !triad_command_has_layout(&command));
+	ASSERT_REFUSED("agents --columns=", "agents: --columns needs a value: A,B,...");
+	ASSERT_REFUSED("agents --json --sort name",
+		"agents: --columns, --sort, --no-headings and --raw are for tables: leave "
+		"out --json, or them");
+	ASSERT_REFUSED("alerts --raw",
+		"alerts: no option '--raw'; it has --node, --all, -n, "
+		"--watch, --interval, --json");
+	ASSERT_REFUSED("reload --table", "reload: no option '--table'");
+}
+END_TEST
+
+/* Every command that reads, and none that changes something. */
+START_TEST(test_parse_watch_of_all_that_read)
+{
+	for (size_t i = 0; i < TRIAD_N_VERBS; i++) {
+		const struct triad_verb *verb = &triad_verbs[i];
+		bool is_watched = verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_WATCH);
+		bool has_answer = verb->access == TRIAD_VERB_READS &&
+			verb->verb != TRIAD_COMMAND_HELP &&
+			verb->verb != TRIAD_COMMAND_PORT_BLACKLIST;
+
+		ck_assert_msg(is_watched == has_answer, "%s", verb->name);
+		ck_assert_msg(!(verb->options & TRIAD_OPTIONS_OF_LAYOUT) ==
+				!(verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_TABLE)),
+			"%s", verb->name);
+	}
 }
 END_TEST
 
@@ -534,13 +578,16 @@ START_TEST(test_help_text_laid_out)
 {
 	ck_assert_int_eq(triad_command_help("status", "triad", help, sizeof(help)), 0);
 	ck_assert_str_eq(help,
-		"Usage: triad status [--all] [--json]\n"
+		"Usage: triad status [--all] [--watch] [--interval S] [--json]\n"
 		"\n"
 		"What the plugin sees and does, on one screen; --all and --json have "
 		"every number.  Exits with 1 when nothing works.\n"
 		"\n"
 		"  --all                       every part with every number, not one "
 		"screen\n"
+		"  --watch                     show it again and again, until Ctrl-C\n"
+		"  --interval S                with --watch: each S seconds, 1 to 3600 "
+		"[2]\n"
 		"  --json                      JSON instead of text\n");
 	ck_assert_int_eq(triad_command_help("set", "triadctl", help, sizeof(help)), 0);
 	ck_assert_str_eq(help,
@@ -568,10 +615,12 @@ START_TEST(test_help_group_has_all_of_it)
 		"Usage: triad perf show [--node NODE] "
 		"[--port N] [--type ca|switch|router|all] "
 		"[--errors] "
-		"[--json]\n"));
+		"[--watch] [--interval S] [--columns A,B,...] "
+		"[--sort [-]COLUMN] [--no-headings] [--raw] [--json]\n"));
 	ck_assert_ptr_nonnull(strstr(help,
 		"Usage: triad perf top [--by COUNTER] [-n N] "
-		"[--watch] [--interval S] [--json]\n"));
+		"[--watch] [--interval S] [--columns A,B,...] "
+		"[--sort [-]COLUMN] [--no-headings] [--raw] [--json]\n"));
 	ck_assert_ptr_nonnull(strstr(help, "Usage: triad perf sweep [--json]\n"));
 	ck_assert_ptr_null(strstr(help, "reload"));
 	ck_assert_uint_lt(strlen(help), sizeof(help) - 1);
@@ -641,6 +690,8 @@ int main(void)
 	tcase_add_test(cases, test_parse_missing_value_told);
 	tcase_add_test(cases, test_parse_unknown_option_guessed);
 	tcase_add_test(cases, test_parse_interval_without_watch_refused);
+	tcase_add_test(cases, test_parse_layout_of_tables);
+	tcase_add_test(cases, test_parse_watch_of_all_that_read);
 	tcase_add_test(cases, test_parse_unknown_command_guessed);
 	tcase_add_test(cases, test_parse_unfinished_command_lists_its_topic);
 	tcase_add_test(cases, test_parse_nodes_get_and_others);

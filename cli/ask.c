@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "cli/ask.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/client.h"
+#include "cli/table.h"
+#include "command/command_table.h"
+#include "lib/text.h"
+#include "triad/clock.h"
+#include "triad/control.h"
+#include "triad/file.h"
+
+/* On a terminal, an answer with more rows ends with advice. */
+#define LONG_ANSWER_ROWS 200
+
+struct asking {
+	const struct triad_ask *ask;
+	const struct triad_command *command;
+	struct triad_client client;
+	struct triad_client_sink sink;
+	const char *request;
+	size_t request_size;
+	struct triad_screen screen;
+	struct triad_layout layout;
+	struct triad_tables *tables; /* of the present answer */
+	struct triad_table_reader reader;
+	struct triad_table_sink table_sink;
+	char message[1024]; /* the last one, in a watch on a terminal */
+	bool has_output;    /* the present answer */
+};
+
+/* --- the request ------------------------------------------------------- */
+
+/* Which word is the command's file: behind 'qos plan', and not an option's value; -1:
+ * none is. */
+static int find_file(const struct triad_command *command, int n_words, char **words)
+{
+	for (int i = 2; command->file[0] && i < n_words; i++) {
+		const char *before = words[i - 1];
+		bool is_value = before[0] == '-' && !strchr(before, '=') &&
+			strcmp(before, "--json") != 0;
+
+		if (!is_value && !strcmp(words[i], command->file))
+			return i;
+	}
+	return -1;
+}
+
+static bool has_option(const struct triad_command *command, unsigned option)
+{
+	return triad_verb_of(command->verb)->options & TRIAD_OPTION_BIT(option);
+}
+
+/* Packs the words, and '--color' and '--table' if need be; returns the size, 0: too
+ * long. */
+static size_t pack_request(char *request, size_t size, const struct asking *asking,
+	int n_words, char **words)
+{
+	const struct triad_command *command = asking->command;
+	const char *packed[TRIAD_CONTROL_MAX_WORDS + 2];
+	int file = find_file(command, n_words, words);
+	char path[PATH_MAX];
+	int n = 0;
+
+	if (n_words >= TRIAD_CONTROL_MAX_WORDS - 1)
+		return 0;
+	/* The plugin has another working directory, so a file's name becomes a whole
+	 * path.  A name without a file stays: the plugin will say so. */
+	for (; n < n_words; n++)
+		packed[n] = n == file && realpath(words[n], path) ? path : words[n];
+	if (asking->screen.has_color)
+		packed[n++] = "--color";
+	if (has_option(command, TRIAD_OPTION_TABLE) && !command->json)
+		packed[n++] = "--table";
+	return triad_request_encode(request, size, n, packed);
+}
+
+/* --- one answer -------------------------------------------------------- */
+
+static int complain(const char *message)
+{
+	fprintf(stderr, "triadctl: %s\n", message);
+	return TRIAD_CONTROL_FAILED;
+}
+
+/* What triad_tables_...() returned, for the client. */
+static int convert_error(struct asking *asking, int error)
+{
+	if (error != EINVAL && error != E2BIG && error != ENOMEM)
+		return error;
+	fprintf(stderr, "triadctl: %s: %s\n",
+		triad_verb_of(asking->command->verb)->name,
+		triad_tables_complaint(asking->tables));
+	return ECANCELED;
+}
+
+static int take_message(struct asking *asking, const char *piece, size_t size)
+{
+	if (!asking->screen.is_watched)
+		return triad_write_all(STDERR_FILENO, piece, size), 0;
+	/* It would destroy the picture: it goes into the last row. */
+	while (*piece) {
+		size_t length = strcspn(piece, "\n");
+
+		triad_text_append(asking->message, sizeof(asking->message), "%s%.*s",
+			asking->message[0] ? "; " : "", (int)length, piece);
+		piece += length + (piece[length] == '\n');
+	}
+	return 0;
+}
+
+static int take(
+	void *context, enum triad_frame_type type, const char *piece, size_t size)
+{
+	struct asking *asking = context;
+	int error;
+
+	if (type == TRIAD_FRAME_MESSAGE)
+		return take_message(asking, piece, size);
+	asking->has_output = true;
+	if (type == TRIAD_FRAME_TABLE)
+		return convert_error(asking,
+			triad_table_reader_take(
+				&asking->reader, piece, size, &asking->table_sink));
+	error = triad_tables_end(asking->tables);
+	return error ? convert_error(asking, error)
+		     : triad_screen_write(&asking->screen, piece, size);
+}
+
+/* Which options would have made a long answer shorter. */
+static void print_advice(const struct asking *asking)
+{
+	static const unsigned options[] = {TRIAD_OPTION_NODE, TRIAD_OPTION_PORT,
+		TRIAD_OPTION_TYPE, TRIAD_OPTION_ERRORS, TRIAD_OPTION_FAILED,
+		TRIAD_OPTION_LIMIT};
+	uint64_t n = triad_tables_n_rows(asking->tables);
+	char text[256] = "";
+
+	if (n <= LONG_ANSWER_ROWS || !asking->screen.is_terminal ||
+		asking->screen.is_watched || asking->command->raw)
+		return;
+	for (unsigned i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (has_option(asking->command, options[i]))
+			triad_text_append(text, sizeof(text), "%s%s",
+				text[0] ? ", " : "", triad_options[options[i]].name);
+	printf("%llu rows%s%s\n", (unsigned long long)n,
+		text[0] ? "; to see fewer: " : "", text);
+	fflush(stdout);
+}
+
+/* The rows that are left, when no more comes; also of an answer that was cut. */
+static int end_answer(struct asking *asking, int status)
+{
+	int error = triad_tables_end(asking->tables);
+
+	if (!error) {
+		print_advice(asking);
+		return status;
+	}
+	if (error == EPIPE)
+		return TRIAD_CLIENT_UNREAD;
+	if (convert_error(asking, error) == ECANCELED)
+		return TRIAD_CONTROL_USAGE;
+	fprintf(stderr, "triadctl: can't write to standard output: %s\n",
+		strerror(error));
+	return TRIAD_CONTROL_FAILED;
+}
+
+static int ask_once(struct asking *asking)
+{
+	int status;
+
+	asking->tables = triad_tables_new(&asking->screen, &asking->layout);
+	if (!asking->tables)
+		return complain("not enough memory");
+	asking->message[0] = '\0';
+	asking->has_output = false;
+	asking->table_sink = triad_tables_sink(asking->tables);
+	triad_table_reader_init(&asking->reader);
+	triad_screen_begin(&asking->screen);
+	status = triad_client_ask(
+		&asking->client, asking->request, asking->request_size);
+	if (status != TRIAD_CLIENT_UNREAD)
+		status = end_answer(asking, status);
+	triad_tables_free(asking->tables);
+	asking->tables = NULL;
+	return status;
+}
+
+/* --- again and again --------------------------------------------------- */
+
+/* Ctrl-C is how a watch ends.  Nothing is in a buffer. */
+static void end_watch(int signal_number)
+{
+	(void)signal_number;
+	_exit(TRIAD_CONTROL_DONE);
+}
+
+static void end_pictures(int signal_number)
+{
+	(void)signal_number;
+	triad_screen_leave();
+	_exit(TRIAD_CONTROL_DONE);
+}
+
+/* The terminal has another size: the wait ends. */
+static void note_resize(int signal_number)
+{
+	(void)signal_number;
+}
+
+static void catch_signals(const struct asking *asking)
+{
+	const struct sigaction resize = {.sa_handler = note_resize};
+	bool is_watched = asking->screen.is_watched;
+
+	signal(SIGINT, is_watched ? end_pictures : end_watch);
+	signal(SIGTERM, is_watched ? end_pictures : end_watch);
+	if (!is_watched)
+		return;
+	signal(SIGHUP, end_pictures);
+	/* Without SA_RESTART, so that it is seen at once. */
+	sigaction(SIGWINCH, &resize, NULL);
+}
+
+/* Whether there is something to show.  A verdict that all is not well is an answer, too. */
+static bool is_answer(const struct asking *asking, int status)
+{
+	return status == TRIAD_CONTROL_DONE || (status > 0 && asking->has_output);
+}
+
+/* Paints what has come, or says below the picture before it why nothing did. */
+static int show_picture(struct asking *asking, int status)
+{
+	char text[sizeof(asking->message) + 64], at[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (!asking->screen.is_watched)
+		return 0;
+	triad_clock_format(triad_clock_wall_us(), at);
+	if (is_answer(asking, status)) {
+		snprintf(text, sizeof(text), "%.8sZ, every %u s%s%s", at + 11,
+			asking->command->interval_s, asking->message[0] ? "; " : "",
+			asking->message);
+		return triad_screen_show(&asking->screen, text);
+	}
+	snprintf(text, sizeof(text), "%.8sZ, trying again: %s", at + 11,
+		asking->message);
+	return triad_screen_show_status(&asking->screen, text);
+}
+
+static int watch(struct asking *asking)
+{
+	bool has_answered = false;
+	struct timespec next;
+	int status;
+
+	catch_signals(asking);
+	clock_gettime(CLOCK_MONOTONIC, &next);
+	for (;;) {
+		struct timespec now;
+
+		status = ask_once(asking);
+		has_answered |= is_answer(asking, status);
+		/* A first question that fails is a mistake.  Later, OpenSM may have been
+		 * restarted: whoever watches wants to see how it comes back. */
+		if (status == TRIAD_CLIENT_UNREAD || !has_answered ||
+			(status == TRIAD_CONTROL_USAGE && !asking->has_output))
+			break;
+		if (show_picture(asking, status)) {
+			status = TRIAD_CLIENT_UNREAD;
+			break;
+		}
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		next.tv_sec += asking->command->interval_s;
+		/* An answer that took longer than the interval delays the next one. */
+		if (next.tv_sec < now.tv_sec)
+			next = now;
+		/* After a resize, the next question is asked at once. */
+		if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL))
+			clock_gettime(CLOCK_MONOTONIC, &next);
+	}
+	if (asking->screen.is_watched && has_answered)
+		triad_screen_leave();
+	/* The message was for the last row, which was never painted. */
+	if (asking->screen.is_watched && asking->message[0])
+		fprintf(stderr, "%s\n", asking->message);
+	return status;
+}
+
+int triad_ask(const struct triad_ask *ask, const struct triad_command *command,
+	int n_words, char **words)
+{
+	char request[TRIAD_CONTROL_REQUEST_SIZE];
+	struct asking asking = {
+		.ask = ask,
+		.command = command,
+		.client = {.path = ask->path,
+			.is_agent = ask->is_agent,
+			.timeout_s = ask->timeout_s,
+			.sink = &asking.sink},
+		.sink = {take, &asking},
+		.request = request,
+		.layout = {.columns = command->columns,
+			.sort = command->sort,
+			.no_headings = command->no_headings,
+			.is_raw = command->raw},
+	};
+	int status;
+
+	triad_screen_init(&asking.screen, ask->color, command->watch && !command->json);
+	asking.layout.worst_first = asking.screen.is_watched;
+	asking.client.hides_progress = asking.screen.is_watched;
+	asking.request_size =
+		pack_request(request, sizeof(request), &asking, n_words, words);
+	if (!asking.request_size) {
+		complain("the command is too long");
+		return TRIAD_CONTROL_USAGE;
+	}
+	status = command->watch ? watch(&asking) : ask_once(&asking);
+	triad_screen_clear(&asking.screen);
+	if (status == TRIAD_CLIENT_NO_ANSWER)
+		return ask->no_answer;
+	return status == TRIAD_CLIENT_UNREAD ? TRIAD_CONTROL_DONE : status;
+}

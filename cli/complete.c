@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "cli/complete.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "cli/client.h"
+#include "cli/complete_nodes.h"
+#include "cli/completion_scripts.h"
+#include "ib/counter.h"
+#include "lib/text.h"
+#include "triad/conf.h"
+
+#define TOKEN_SIZE 64
+
+const char *const triad_color_words[] = {"auto", "always", "never", NULL};
+
+/* --- completion SHELL --- */
+
+static const struct triad_verb verbs[] = {
+	{.name = "completion",
+		.help = "Prints the script that completes commands, options and names "
+			"of nodes in this shell.",
+		.arguments = "bash|zsh|fish",
+		.n_arguments_min = 1,
+		.n_arguments_max = 1},
+};
+
+struct triad_verb_table triad_completion_verbs(void)
+{
+	static const struct triad_option none[1];
+
+	return (struct triad_verb_table){.verbs = verbs, .n_verbs = 1, .options = none};
+}
+
+int triad_completion_print(struct triad_parser *parser)
+{
+	static const struct {
+		const char *shell, *script;
+	} scripts[] = {
+		{"bash", bash_script},
+		{"zsh", zsh_script},
+		{"fish", fish_script},
+	};
+	const char *shell;
+	unsigned n;
+	int error = triad_parser_read_rest(parser, NULL, &shell, &n);
+
+	if (error)
+		return error;
+	for (unsigned i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+		if (strcmp(shell, scripts[i].shell) != 0)
+			continue;
+		fputs(scripts[i].script, stdout);
+		return 0;
+	}
+	return triad_parser_complain(
+		parser, "%.80s: allowed are bash, zsh and fish", shell);
+}
+
+/* --- candidates --- */
+
+struct completion {
+	const struct triad_complete *by;
+	int n_words;
+	char **words;
+	const char *word;   /* the last one, or its value behind '=' */
+	const char *before; /* "--option=" of that, or "" */
+	int before_size;
+	int n_global; /* words before the command */
+};
+
+static bool begins_with(const char *text, const char *word)
+{
+	return !g_ascii_strncasecmp(text, word, strlen(word));
+}
+
+/* 'help' may be NULL, and is shown by shells that can. */
+static void offer(
+	const struct completion *completion, const char *text, const char *help)
+{
+	if (!begins_with(text, completion->word))
+		return;
+	printf("%.*s%s%s%s\n", completion->before_size, completion->before, text,
+		help ? "\t" : "", help ? help : "");
+}
+
+static void offer_all(const struct completion *completion, const char *const *texts)
+{
+	for (; *texts; texts++)
+		offer(completion, *texts, NULL);
+}
+
+static void offer_counters(const struct completion *completion)
+{
+	for (int i = 0; i < TRIAD_N_COUNTERS; i++)
+		offer(completion, triad_counters[i].name, NULL);
+}
+
+static void offer_keys(const struct completion *completion)
+{
+	char name[TRIAD_CONF_NAME_SIZE];
+	size_t n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
+	/* Keys of groups and scopes have a name between, which the file gives them. */
+	for (size_t i = 0; i < n; i++) {
+		if (keys[i].per != TRIAD_CONF_ONCE)
+			continue;
+		snprintf(name, sizeof(name), "%s.%s", keys[i].section, keys[i].name);
+		offer(completion, name, keys[i].help);
+	}
+}
+
+/* The values of the key in the word before. */
+static void offer_values(const struct completion *completion)
+{
+	static const char *const bools[] = {"true", "false", NULL};
+	const char *key = completion->words[completion->n_words - 2];
+	char name[TRIAD_CONF_NAME_SIZE];
+	size_t n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "%s.%s", keys[i].section, keys[i].name);
+		if (strcmp(name, key) != 0)
+			continue;
+		if (keys[i].type == TRIAD_CONF_BOOL)
+			offer_all(completion, bools);
+		if (keys[i].type == TRIAD_CONF_CHOICE)
+			offer_all(completion, keys[i].choices);
+	}
+}
+
+static void offer_node(void *context, const char *name)
+{
+	offer(context, name, NULL);
+}
+
+static void offer_nodes(struct completion *completion)
+{
+	char *argv[TRIAD_CONTROL_MAX_WORDS + 2] = {(char *)"triadctl"};
+	char path[4096];
+
+	if (completion->n_global > TRIAD_CONTROL_MAX_WORDS)
+		return;
+	memcpy(argv + 1, completion->words,
+		(size_t)completion->n_global * sizeof(*argv));
+	if (completion->by->find_socket(
+		    completion->n_global + 1, argv, path, sizeof(path)))
+		triad_complete_nodes(path, !strncmp(completion->word, "0x", 2),
+			offer_node, completion);
+}
+
+/* --- the value of an option --- */
+
+static void offer_option_values(
+	struct completion *completion, const struct triad_option *option)
+{
+	switch (option->kind) {
+	case TRIAD_OPTION_KIND_CHOICE:
+		offer_all(completion, option->choices);
+		break;
+	case TRIAD_OPTION_KIND_COUNTER:
+		offer_counters(completion);
+		break;
+	case TRIAD_OPTION_KIND_NODE:
+	case TRIAD_OPTION_KIND_END:
+		offer_nodes(completion);
+		break;
+	case TRIAD_OPTION_KIND_PATH:
+		printf(":files\n");
+		break;
+	default:
+		break;
+	}
+}
+
+/* The option that 'word' is, up to a '='; NULL: none of the command's. */
+static const struct triad_option *find_option(const struct triad_verb_table *table,
+	const struct triad_verb *verb, const char *word)
+{
+	size_t n = strcspn(word, "=");
+
+	for (size_t i = 0; i < table->n_options; i++)
+		if (verb->options & TRIAD_OPTION_BIT(i) &&
+			strlen(table->options[i].name) == n &&
+			!strncmp(table->options[i].name, word, n))
+			return &table->options[i];
+	return NULL;
+}
+
+/* --- words that are no options --- */
+
+static bool offer_verbs(const struct completion *completion, const char *first);
+
+/* 'arguments' of the table of commands: "KEY VALUE", "[add|remove GUID]", "FILE...". */
+static void offer_argument(
+	struct completion *completion, const char *arguments, unsigned at)
+{
+	char token[TOKEN_SIZE];
+
+	while (at && arguments[strcspn(arguments, " ")]) {
+		arguments += strcspn(arguments, " ") + 1;
+		at--;
+	}
+	/* A command's name has two words. */
+	if (at && !strstr(arguments, "...") && strcmp(arguments, "[COMMAND]") != 0)
+		return;
+	arguments += *arguments == '[';
+	snprintf(token, sizeof(token), "%.*s", (int)strcspn(arguments, " ]."),
+		arguments);
+	if (!strcmp(token, "NODE")) {
+		offer_nodes(completion);
+	} else if (!strcmp(token, "COUNTER")) {
+		offer_counters(completion);
+	} else if (!strcmp(token, "KEY")) {
+		offer_keys(completion);
+	} else if (!strcmp(token, "VALUE")) {
+		offer_values(completion);
+	} else if (!strcmp(token, "FILE")) {
+		printf(":files\n");
+	} else if (!strcmp(token, "COMMAND")) {
+		(void)offer_verbs(completion,
+			at ? completion->words[completion->n_words - 2] : NULL);
+	} else if (strchr(token, '|')) {
+		char *rest = NULL;
+
+		for (char *word = strtok_r(token, "|", &rest); word;
+			word = strtok_r(NULL, "|", &rest))
+			offer(completion, word, NULL);
+	}
+}
+
+/* --- commands --- */
+
+static bool is_first_word(const struct triad_verb *verb, const char *word)
+{
+	size_t n = strcspn(verb->name, " ");
+
+	return strlen(word) == n && !strncmp(verb->name, word, n);
+}
+
+/* The first words of commands, each once; or the second ones behind 'first'.  Returns
+ * whether there are any. */
+static bool offer_verbs(const struct completion *completion, const char *first)
+{
+	const struct triad_complete *by = completion->by;
+	/* Those offered: several tables have commands of one group. */
+	char word[TOKEN_SIZE], known[TOKEN_SIZE + 2], seen[2048] = " ";
+	bool is_any = false;
+
+	for (size_t t = 0; t < by->n_tables; t++)
+		for (size_t i = 0; i < by->tables[t].n_verbs; i++) {
+			const struct triad_verb *verb = &by->tables[t].verbs[i];
+			const char *second = strchr(verb->name, ' ');
+
+			if (first && (!second || !is_first_word(verb, first)))
+				continue;
+			snprintf(word, sizeof(word), "%.*s",
+				first ? TOKEN_SIZE - 1 : (int)strcspn(verb->name, " "),
+				first ? second + 1 : verb->name);
+			is_any = true;
+			snprintf(known, sizeof(known), " %s ", word);
+			if (strstr(seen, known))
+				continue;
+			triad_text_append(seen, sizeof(seen), "%s ", word);
+			offer(completion, word, first || !second ? verb->help : NULL);
+		}
+	return is_any;
+}
+
+/* The command that begins at 'words', of the most words; '*n' of these are its name. */
+static const struct triad_verb *find_verb(const struct triad_complete *by, int n_words,
+	char **words, const struct triad_verb_table **table, int *n)
+{
+	const struct triad_verb *found = NULL;
+
+	*n = 0;
+	*table = NULL;
+	for (size_t t = 0; t < by->n_tables; t++)
+		for (size_t i = 0; i < by->tables[t].n_verbs; i++) {
+			const struct triad_verb *verb = &by->tables[t].verbs[i];
+			const char *second = strchr(verb->name, ' ');
+			int length = second ? 2 : 1;
+
+			if (length <= *n || n_words < length ||
+				!is_first_word(verb, words[0]) ||
+				(second && strcmp(second + 1, words[1]) != 0))
+				continue;
+			found = verb;
+			*table = &by->tables[t];
+			*n = length;
+		}
+	return found;
+}
+
+static void complete_verb(struct completion *completion,
+	const struct triad_verb_table *table, const struct triad_verb *verb, int at)
+{
+	int last = completion->n_words - 1;
+	const struct triad_option *option = NULL;
+	const char *word = completion->words[last], *value;
+	unsigned n_arguments = 0;
+
+	for (; at < last; at++) {
+		option = completion->words[at][0] == '-'
+			? find_option(table, verb, completion->words[at])
+			: NULL;
+		if (option && (!option->operand || strchr(completion->words[at], '=')))
+			option = NULL;
+		else if (option && at + 1 < last)
+			at++, option = NULL;
+		else if (!option && completion->words[at][0] != '-')
+			n_arguments++;
+	}
+	if (option) {
+		offer_option_values(completion, option);
+		return;
+	}
+	value = word[0] == '-' ? strchr(word, '=') : NULL;
+	if (value && (option = find_option(table, verb, word))) {
+		completion->before = word;
+		completion->before_size = (int)(value + 1 - word);
+		completion->word = value + 1;
+		offer_option_values(completion, option);
+		return;
+	}
+	if (verb->arguments && n_arguments < (unsigned)verb->n_arguments_max &&
+		word[0] != '-')
+		offer_argument(completion, verb->arguments, n_arguments);
+	/* Options are offered to who begins one, or where nothing else can stand. */
+	if (word[0] != '-' && (word[0] || verb->arguments))
+		return;
+	for (size_t i = 0; i < table->n_options; i++)
+		if (verb->options & TRIAD_OPTION_BIT(i) && table->options[i].help)
+			offer(completion, table->options[i].name,
+				table->options[i].help);
+}
+
+/* --- before the command --- */
+
+/* Skips the options before the command.  Returns true when the last word belongs to
+ * them, and is completed. */
+static bool complete_global(struct completion *completion)
+{
+	const struct option *option;
+	int at = 0, last = completion->n_words - 1;
+	char name[TOKEN_SIZE];
+
+	for (; at < last && completion->words[at][0] == '-'; at++) {
+		const char *word = completion->words[at];
+
+		for (option = completion->by->options; option->name; option++)
+			if (!strncmp(word, "--", 2) && !strcmp(word + 2, option->name))
+				break;
+		if (!option->name || option->has_arg != required_argument)
+			continue;
+		if (++at < last)
+			continue;
+		if (!strcmp(option->name, "color"))
+			offer_all(completion, triad_color_words);
+		if (!strcmp(option->name, "socket"))
+			printf(":files\n");
+		return true;
+	}
+	completion->n_global = at;
+	if (at < last || completion->word[0] != '-')
+		return false;
+	for (option = completion->by->options; option->name; option++) {
+		snprintf(name, sizeof(name), "--%s", option->name);
+		offer(completion, name, NULL);
+	}
+	return true;
+}
+
+void triad_complete(const struct triad_complete *complete, int n_words, char **words)
+{
+	struct completion completion = {.by = complete,
+		.n_words = n_words,
+		.words = words,
+		.word = n_words ? words[n_words - 1] : "",
+		.before = ""};
+	const struct triad_verb_table *table;
+	const struct triad_verb *verb;
+	int at, n_name;
+
+	if (!n_words || complete_global(&completion))
+		return;
+	at = completion.n_global;
+	if (at == n_words - 1) {
+		(void)offer_verbs(&completion, NULL);
+		return;
+	}
+	/* Whoever begins with a minus wants an option of "agents", not a subcommand. */
+	if (at == n_words - 2 && completion.word[0] != '-' &&
+		offer_verbs(&completion, words[at]))
+		return;
+	/* The last word is not part of the name yet: "agents" may become "agents
+	 * owner". */
+	verb = find_verb(complete, n_words - 1 - at, words + at, &table, &n_name);
+	if (verb)
+		complete_verb(&completion, table, verb, at + n_name);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The nodes that the running plugin knows, for completion.
+ *
+ * Thread-safety: one thread.  Memory: a few KiB, however many nodes there are. */
+#ifndef TRIAD_CLI_COMPLETE_NODES_H
+#define TRIAD_CLI_COMPLETE_NODES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TRIAD_NODES_STRING_SIZE 256
+
+/* Reads JSON as it comes, and finds in it the values of certain members, at any depth;
+ * what is no JSON has no such values, or wrong ones.  To begin with all is 0, but for
+ * what is marked as given. */
+struct triad_nodes_scan {
+	bool guids; /* given: members "guid" and "node_guid", not "name" and "node_name" */
+	void (*found)(void *context, const char *value); /* given */
+	void *context;
+	bool is_in_string, is_escaped,
+		is_member; /* the next string is a value we want */
+	unsigned n_hex;    /* digits to come of \uXXXX */
+	unsigned code;
+	bool has_string; /* one has just ended */
+	size_t size;     /* more than fits is left out, and so is the string */
+	char string[TRIAD_NODES_STRING_SIZE];
+};
+
+void triad_nodes_scan(struct triad_nodes_scan *scan, const char *json, size_t size);
+
+/* Asks the plugin or agent at 'path' for its nodes, and hands over each name, or with
+ * 'guids' each GUID; for none when nobody answers within a second. */
+void triad_complete_nodes(const char *path, bool guids,
+	void (*found)(void *context, const char *value), void *context);
+
+#endif
