@@ -117,22 +117,34 @@ static int take_message(struct asking *asking, const char *piece, size_t size)
 	return 0;
 }
 
-static int take(
-	void *context, enum triad_frame_type type, const char *piece, size_t size)
+static int take_piece(struct asking *asking, enum triad_frame_type type,
+	const char *piece, size_t size)
 {
-	struct asking *asking = context;
 	int error;
 
 	if (type == TRIAD_FRAME_MESSAGE)
 		return take_message(asking, piece, size);
-	asking->has_output = true;
 	if (type == TRIAD_FRAME_TABLE)
 		return convert_error(asking,
 			triad_table_reader_take(
 				&asking->reader, piece, size, &asking->table_sink));
 	error = triad_tables_end(asking->tables);
-	return error ? convert_error(asking, error)
-		     : triad_screen_write(&asking->screen, piece, size);
+	if (error)
+		return convert_error(asking, error);
+	/* A program that asks for rows wants no sentences between them. */
+	if (asking->layout.is_raw || asking->layout.no_headings)
+		return take_message(asking, piece, size);
+	return triad_screen_write(&asking->screen, piece, size);
+}
+
+static int take(
+	void *context, enum triad_frame_type type, const char *piece, size_t size)
+{
+	struct asking *asking = context;
+	int error = take_piece(asking, type, piece, size);
+
+	asking->has_output |= !error && type != TRIAD_FRAME_MESSAGE;
+	return error;
 }
 
 /* Which options would have made a long answer shorter. */

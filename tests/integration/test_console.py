@@ -66,6 +66,20 @@ def test_loopback_triad_commands_answered(scratch):
         assert "quote" in session.type('triad perf show --node "no end')
 
 
+def test_loopback_tables_are_lines_of_its_own(scratch):
+    with triad_lab(CONF, console="loopback") as lab:
+        wait_for_sweep(lab)
+        session = loopback(lab, scratch)
+        lines = session.type("triad perf show --node Switch1").splitlines()
+        assert lines[0].split()[:5] == ["NODE", "GUID", "PORT", "STATE", "FAR"], lines
+        assert all(line == line.rstrip() for line in lines), lines
+        for option in ("--raw", "--no-headings", "--sort port", "--columns node"):
+            assert "are carried out by triadctl: type 'triadctl perf show ...'" in \
+                session.type(f"triad perf show {option}"), option
+        # What reads can be watched in a shell; here it is answered once.
+        assert "PerfManager" in session.type("triad status --watch")
+
+
 def test_loopback_opensm_commands_go_on(scratch):
     with triad_lab(CONF, console="loopback") as lab:
         session = loopback(lab, scratch)

@@ -7,10 +7,11 @@ import signal
 import subprocess
 
 import pytest
-from test_triadctl import (ADVICE, DONE, MESSAGE, OUTPUT, TRIADCTL, Plugin, environment,
-                           exit_frame, frame, run)
 
 from checks import failed, wait_until
+from ctllib import (DONE, MESSAGE, OUTPUT, TRIADCTL, Plugin, environment, exit_frame,
+                    frame, run)
+from test_triadctl import ADVICE
 
 
 class Helper:

@@ -7,9 +7,9 @@ import resource
 import subprocess
 
 import pytest
-from test_triadctl import DONE, TRIADCTL, Plugin, environment, run
 
 from checks import failed, succeeded
+from ctllib import DONE, TRIADCTL, Plugin, environment, run
 from labs import SRCDIR, Lab, sanitizer
 
 # Enough for the largest file that is read; ten million rows would take twice that.

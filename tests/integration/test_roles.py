@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from checks import failed, succeeded, wait_until
+from ctllib import TRIADCTL
 from labs import Lab
 from test_agent import Agent
-from test_triadctl import TRIADCTL
 from triadlib import NET, QUICK, ask, log_has, status, triad_lab
 
 NOBODY = 65534

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Tables of triadctl: columns, sorting, widths, watches; the plugin is played here."""
 
+import grp
+import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 
@@ -12,6 +15,10 @@ from checks import failed, succeeded, wait_until
 from ctllib import (DONE, LONG, MESSAGE, NUMBER, OUTPUT, RED, SPARE, TRIADCTL, YELLOW,
                     Plugin, Terminal, ask, ask_on_terminal, begin, environment,
                     exit_frame, frame, note, row, table)
+from triadlib import QUICK, triad_lab, wait_for_sweep
+
+NOBODY = 65534
+NOGROUP = grp.getgrgid(NOBODY).gr_name
 
 HEAD = begin(("NODE", LONG, "node_name"), ("GUID", SPARE, "node_guid"),
              ("PORT", NUMBER, "port"), ("DATA", NUMBER, "PortXmitData"),
@@ -129,6 +136,15 @@ def test_raw_has_tabs_and_values(plugin):
     assert lines(plugin, "perf", "show", "--raw", "--no-headings", "--sort", "port",
                  "--columns", "port,data") == ["1\t1500000000", "3\t", "12\t900000000"], \
         "raw and sorted"
+
+
+def test_rows_for_programs_have_no_sentences_between(scratch):
+    plugin = Plugin(scratch, frame(OUTPUT, b"before\n") + table(HEAD, ROWS[0]) +
+                    frame(OUTPUT, b"by rate\n") + DONE)
+    for option in ("--raw", "--no-headings"):
+        process = succeeded(ask(plugin, "perf", "top", option, "--columns", "port"))
+        assert process.stdout.split() == (["PORT"] if option == "--raw" else []) + ["1"]
+        assert process.stderr == "before\nby rate\n", option
 
 
 def test_layout_with_json_refused(plugin):
@@ -362,3 +378,44 @@ def test_watch_in_a_pipe_goes_on_after_a_failure(scratch):
     assert wait_until(process.stdout.readline, 30) in (b"again\n", b"[]\n"), "answer"
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 0, "status"
+
+
+# --- a real plugin -----------------------------------------------------------
+
+def test_tables_of_the_plugin_have_the_names_of_json(scratch):
+    with triad_lab(f"{QUICK}[control]\ngroup = {NOGROUP}\n") as lab:
+        wait_for_sweep(lab)
+        path = lab.state().sms[0].control_socket
+        folder = scratch.folder()
+        folder.chmod(0o755)
+        program = shutil.copy(TRIADCTL, folder)
+
+        def told(*words, user=0):
+            return succeeded(subprocess.run(
+                [program, "--socket", path, *words], stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True, check=False, timeout=60,
+                user=user, group=user, extra_groups=[])).stdout
+
+        rows = json.loads(told("perf", "show", "--json"))
+        columns = ["node_guid", "node_name", "port", "state", "remote_name",
+                   "PortXmitPkts"]
+        shown = [line.split("\t") for line in told(
+            "perf", "show", "--raw", "--no-headings", "--columns", ",".join(columns),
+            user=NOBODY).splitlines()]
+        assert [line[:4] for line in shown] == [
+            [str(row[name]) for name in columns[:4]] for row in rows], "cells"
+        assert all(line[4].startswith(row["remote_name"] or "-") and
+                   int(line[5]) >= row["counters"]["PortXmitPkts"]
+                   for line, row in zip(shown, rows)), "cells"
+        ports = told("perf", "show", "--raw", "--no-headings", "--columns", "port",
+                     "--sort", "-port").split()
+        assert [int(port) for port in ports] == \
+            sorted((row["port"] for row in rows), reverse=True), "sorted"
+        for words in (["perf", "top"], ["perf", "show", "--errors"], ["perf", "resets"],
+                      ["election"], ["status"]):
+            assert told(*words).strip(), words
+            assert "\033" not in told(*words), words
+        # The same lines as for those who ask for no tables, but for their widths.
+        plain = succeeded(lab.triad("perf", "show")).stdout.splitlines()
+        assert len(plain) == len(told("perf", "show").splitlines()), "lines"
+        assert plain[0].split() == told("perf", "show").splitlines()[0].split(), "titles"
