@@ -34,7 +34,7 @@ static void end_string(struct triad_nodes_scan *scan)
 	if (scan->size == sizeof(scan->string))
 		scan->size = 0;
 	scan->string[scan->size] = '\0';
-	if (scan->is_member && scan->size &&
+	if (scan->is_member && scan->size && !memchr(scan->string, '\t', scan->size) &&
 		triad_text_check(scan->string, scan->size) == scan->size)
 		scan->found(scan->context, scan->string);
 	scan->is_member = false;

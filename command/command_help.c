@@ -10,6 +10,11 @@
 
 #define LEFT_SIZE 64
 
+/* What so many commands have that a line of the overview would be too long with it. */
+#define COMMON                                                                         \
+	(TRIAD_OPTIONS_OF_LAYOUT | TRIAD_OPTION_BIT(TRIAD_OPTION_WATCH) |              \
+		TRIAD_OPTION_BIT(TRIAD_OPTION_INTERVAL))
+
 static bool is_shown(const struct triad_verb_table *table,
 	const struct triad_verb *verb, size_t option)
 {
@@ -17,8 +22,9 @@ static bool is_shown(const struct triad_verb_table *table,
 }
 
 static void append_synopsis(const struct triad_verb_table *table,
-	const struct triad_verb *verb, char *text, size_t size)
+	const struct triad_verb *verb, bool is_overview, char *text, size_t size)
 {
+	unsigned left_out = is_overview && table->options == triad_options ? COMMON : 0;
 	/* Behind "--" there are no options any more. */
 	bool is_last = verb->arguments && verb->arguments[0] == '-';
 
@@ -28,7 +34,7 @@ static void append_synopsis(const struct triad_verb_table *table,
 	for (size_t i = 0; i < table->n_options; i++) {
 		const struct triad_option *option = &table->options[i];
 
-		if (is_shown(table, verb, i))
+		if (is_shown(table, verb, i) && !(left_out & TRIAD_OPTION_BIT(i)))
 			triad_text_append(text, size, " [%s%s%s]", option->name,
 				option->operand ? " " : "",
 				option->operand ? option->operand : "");
@@ -73,7 +79,7 @@ static void append_verb(const struct triad_verb_table *table,
 {
 	triad_text_append(
 		text, size, "%s%s ", text[0] ? "\nUsage: " : "Usage: ", prefix);
-	append_synopsis(table, verb, text, size);
+	append_synopsis(table, verb, false, text, size);
 	triad_text_append(text, size, "\n\n%s\n", verb->help);
 	if (table->options == triad_options)
 		append_access(verb, text, size);
@@ -94,7 +100,7 @@ static void append_overview(
 {
 	for (size_t i = 0; i < table->n_verbs; i++) {
 		triad_text_append(text, size, "  ");
-		append_synopsis(table, &table->verbs[i], text, size);
+		append_synopsis(table, &table->verbs[i], true, text, size);
 		triad_text_append(text, size, "\n      %s\n", table->verbs[i].help);
 	}
 }
@@ -115,8 +121,11 @@ int triad_verb_tables_help(const struct triad_verb_table *tables, size_t n,
 					text, size);
 	}
 	if (!*topic)
-		triad_text_append(
-			text, size, "\n'%s help COMMAND' tells more.\n", prefix);
+		triad_text_append(text, size,
+			"\nCommands that only read also take --watch [--interval S]; those "
+			"that show a table,\n--columns A,B,..., --sort [-]COLUMN, "
+			"--no-headings and --raw.\n'%s help COMMAND' tells more.\n",
+			prefix);
 	return text[0] ? 0 : ENOENT;
 }
 

@@ -16,6 +16,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_http_request \
 	tests/fuzz/fuzz_journal \
 	tests/fuzz/fuzz_netdiscover \
+	tests/fuzz/fuzz_nodes \
 	tests/fuzz/fuzz_path_request \
 	tests/fuzz/fuzz_pma \
 	tests/fuzz/fuzz_policy \
@@ -101,6 +102,9 @@ tests_fuzz_fuzz_sampled_request_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_smp_SOURCES = \
 	tests/fuzz/fuzz_smp.c $(fuzz_driver)
 tests_fuzz_fuzz_smp_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_nodes_SOURCES = tests/fuzz/fuzz_nodes.c \
+	cli/complete_nodes.c $(fuzz_driver)
+tests_fuzz_fuzz_nodes_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_table_SOURCES = tests/fuzz/fuzz_table.c $(fuzz_driver)
 tests_fuzz_fuzz_table_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 

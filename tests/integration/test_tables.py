@@ -386,6 +386,8 @@ def test_tables_of_the_plugin_have_the_names_of_json(scratch):
     with triad_lab(f"{QUICK}[control]\ngroup = {NOGROUP}\n") as lab:
         wait_for_sweep(lab)
         path = lab.state().sms[0].control_socket
+        for on_the_way in (lab.folder, lab.folder / "sm-0"):
+            on_the_way.chmod(0o755)
         folder = scratch.folder()
         folder.chmod(0o755)
         program = shutil.copy(TRIADCTL, folder)

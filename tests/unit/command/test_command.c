@@ -604,7 +604,11 @@ START_TEST(test_help_text_laid_out)
 	ck_assert_int_eq(triad_command_help("", "triadctl", help, sizeof(help)), 0);
 	ck_assert_ptr_nonnull(strstr(help,
 		"\n  help [COMMAND]\n      All commands, or one with its options.\n\n"
-		"'triadctl help COMMAND' tells more.\n"));
+		"Commands that only read also take --watch [--interval S]; those that "
+		"show a table,\n--columns A,B,..., --sort [-]COLUMN, --no-headings and "
+		"--raw.\n'triadctl help COMMAND' tells more.\n"));
+	ck_assert_ptr_nonnull(strstr(
+		help, "\n  perf top [--by COUNTER] [-n N] [--json]\n      The ports"));
 }
 END_TEST
 
