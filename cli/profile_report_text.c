@@ -163,8 +163,8 @@ static void put_links(const struct triad_profile_report_data *report, const char
 	triad_output_printf(output,
 		"\n%s, Gb/s\n"
 		"  %-18s %3s  %-18s %3s %7s %8s %8s %5s %8s %8s %5s\n",
-		title, "a", "", "b", "", "link", "mean a>b", "b>a", "%", "peak a>b",
-		"b>a", "%");
+		title, "A", "", "B", "", "LINK", "MEAN A>B", "B>A", "%", "PEAK A>B",
+		"B>A", "%");
 	for (size_t i = 0; i < links->n_links && i < report->limit; i++)
 		put_link(output, &links->links[order[i]]);
 }
@@ -179,7 +179,7 @@ static void put_bundles(
 	triad_output_printf(output,
 		"\nParallel links of unlike load, mean Gb/s\n"
 		"  %-18s  %-18s %5s %8s %8s %6s  %s\n",
-		"from", "to", "links", "mean", "busiest", "ratio", "busiest by port");
+		"FROM", "TO", "LINKS", "MEAN", "BUSIEST", "RATIO", "BUSIEST BY PORT");
 	for (size_t i = 0; i < links->n_bundles && i < report->limit; i++) {
 		const struct triad_bundle *bundle = &links->bundles[i];
 		const struct triad_link *link = &links->links[bundle->busiest];
@@ -203,8 +203,8 @@ static void put_gaps(
 
 	if (!n)
 		return;
-	triad_output_printf(output, "\nGaps\n  %-18s %-20s  %-20s %s\n", "collector",
-		"last sweep", "next sweep", "missing");
+	triad_output_printf(output, "\nGaps\n  %-18s %-20s  %-20s %s\n", "COLLECTOR",
+		"LAST SWEEP", "NEXT SWEEP", "MISSING");
 	for (uint64_t i = 0; i < n && i < report->limit; i++) {
 		const struct triad_stats_gap *gap = &stats->gaps[i];
 		char sm[20], from[TRIAD_CLOCK_TEXT_SIZE], to[TRIAD_CLOCK_TEXT_SIZE];
