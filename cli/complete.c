@@ -169,7 +169,6 @@ static void offer_option_values(
 		offer_counters(completion);
 		break;
 	case TRIAD_OPTION_KIND_NODE:
-	case TRIAD_OPTION_KIND_END:
 		offer_nodes(completion);
 		break;
 	case TRIAD_OPTION_KIND_PATH:

@@ -473,8 +473,9 @@ static int run_words(const struct options *options, int n_words, char **words)
 	if (triad_command_read(&parser, &command)) {
 		complain(message);
 		/* 2 would be CRITICAL. */
-		return parser.verb->verb == TRIAD_COMMAND_HEALTH ? TRIAD_UNKNOWN
-								 : TRIAD_CONTROL_USAGE;
+		return parser.verb && parser.verb->verb == TRIAD_COMMAND_HEALTH
+			? TRIAD_UNKNOWN
+			: TRIAD_CONTROL_USAGE;
 	}
 	if (command.verb == TRIAD_COMMAND_VERSION)
 		return run_version(options, &command, n_words, words);

@@ -18,6 +18,7 @@ libtriad_la_SOURCES = \
 	lib/quantity.c lib/quantity.h \
 	lib/ring.h \
 	lib/search.h \
+	lib/severity.c \
 	lib/task.c lib/task.h \
 	lib/text.c lib/text.h \
 	lib/thread.c

@@ -177,17 +177,15 @@ static const char *why_of(
 	return entry->key->at_run_time ? "edited" : "restart";
 }
 
-static void put_why(const struct diff *diff, const struct triad_conf_key *key,
-	const char *why, const char *file)
+static void format_why(const struct diff *diff, const struct triad_conf_key *key,
+	const char *why, const char *file, char *line, size_t size)
 {
-	struct triad_output *output = diff->report.output;
 	char text[SHOWN_SIZE];
 
 	if (file)
 		format_value(key, file, text);
-	if (!strcmp(why, "set"))
-		triad_output_printf(output, "'set' changed it; ");
-	triad_output_printf(output, "%s has %s%s",
+	snprintf(line, size, "%s%s has %s%s",
+		strcmp(why, "set") ? "" : "'set' changed it; ",
 		diff->has_file ? "the file" : "the default",
 		file ? text : "no such group",
 		!strcmp(why, "edited")            ? "; 'reload' takes it"
@@ -211,7 +209,7 @@ static void put_difference(
 	struct triad_list *list = &diff->list;
 	struct triad_conf_entry other, found;
 	const char *why = why_of(diff, entry, in_force), *present, *file;
-	char text[SHOWN_SIZE];
+	char text[SHOWN_SIZE], line[SHOWN_SIZE + 64];
 
 	present = in_force ? entry->value
 		: triad_conf_get(diff->in_force, entry->name, &other, NULL, 0)
@@ -230,10 +228,8 @@ static void put_difference(
 	triad_list_text(list, "why", NULL, 0, why);
 	put_setting(list, entry->name,
 		present ? format_value(entry->key, present, text) : "(not there)");
-	if (triad_list_tail(list, NULL)) {
-		triad_output_printf(diff->report.output, "\n      ");
-		put_why(diff, entry->key, why, file);
-	}
+	format_why(diff, entry->key, why, file, line, sizeof(line));
+	triad_list_note(list, "      %s", line);
 	triad_list_row_end(list);
 }
 
@@ -303,12 +299,10 @@ static void put_changed(struct diff *diff)
 		triad_list_text(list, "from", NULL, 0, origin_name(entry.origin));
 		put_setting(
 			list, entry.name, format_value(entry.key, entry.value, text));
-		if (triad_list_tail(list, NULL))
-			triad_output_printf(diff->report.output,
-				"\n      %s; the default is %s",
-				entry.origin == TRIAD_CONF_FROM_SET ? "by 'set'"
-								    : "of the file",
-				format_value(entry.key, standard, text));
+		triad_list_note(list, "      %s; the default is %s",
+			entry.origin == TRIAD_CONF_FROM_SET ? "by 'set'"
+							    : "of the file",
+			format_value(entry.key, standard, text));
 		triad_list_row_end(list);
 	}
 	triad_report_array_end(&diff->report);

@@ -303,14 +303,22 @@ static void put_json(struct triad_json *json, const struct shown *shown)
 		triad_command_format_time(link ? link->up_us : 0, text));
 }
 
-static void put_end(struct triad_list *list, const struct end *end, const char *title)
+static void put_end(struct triad_list *list, const struct end *end, const char *title,
+	const char *name)
 {
+	list->next = (struct triad_list_next){.name = name};
 	triad_list_format(
 		list, title, TRIAD_LIST_MEASURED, "%s:%u", end->name, end->port);
 }
 
-static void put_percent(struct triad_list *list, const char *title, double percent)
+static void put_percent(
+	struct triad_list *list, const char *title, const char *name, double percent)
 {
+	char value[32];
+
+	snprintf(value, sizeof(value), "%.3f", percent);
+	list->next = (struct triad_list_next){
+		.name = name, .value = isnan(percent) ? NULL : value};
 	if (isnan(percent))
 		triad_list_text(list, NULL, title, 5, "-");
 	else
@@ -321,6 +329,7 @@ static void put_row(struct triad_list *list, const struct shown *shown)
 {
 	double wait = fmax(shown->ends[0].wait_percent, shown->ends[1].wait_percent);
 	const struct triad_link *link = shown->has_history ? &shown->history : NULL;
+	uint64_t n_errors = shown->ends[0].n_errors + shown->ends[1].n_errors;
 	char rate[16], best[16], at[TRIAD_CLOCK_TEXT_SIZE] = "-";
 
 	triad_link_rate_format(shown->rate, rate, sizeof(rate));
@@ -330,19 +339,27 @@ static void put_row(struct triad_list *list, const struct shown *shown)
 	triad_list_row(list);
 	if (triad_list_json(list))
 		put_json(triad_list_json(list), shown);
-	put_end(list, &shown->ends[0], "END");
-	put_end(list, &shown->ends[1], "FAR END");
-	triad_list_text(list, NULL, "STATE", TRIAD_LIST_MEASURED, shown->state);
-	triad_list_text(list, NULL, "RATE", TRIAD_LIST_MEASURED, rate);
-	triad_list_text(
-		list, NULL, "COULD", TRIAD_LIST_MEASURED, shown->is_slow ? best : "");
-	put_percent(list, "OUT", shown->ends[0].use_percent);
-	put_percent(list, "IN", shown->ends[1].use_percent);
-	put_percent(list, "WAIT", wait);
-	triad_list_uint(list, NULL, "ERRORS", 6,
-		shown->ends[0].n_errors + shown->ends[1].n_errors);
+	put_end(list, &shown->ends[0], "END", "end");
+	put_end(list, &shown->ends[1], "FAR END", "far_end");
+	list->next = (struct triad_list_next){.name = "state",
+		.color = shown->ends[0].is_present ? TRIAD_TABLE_PLAIN
+						   : TRIAD_TABLE_RED};
+	triad_list_text(list, NULL, "STATE", -11, shown->state);
+	list->next = (struct triad_list_next){.name = "rate"};
+	triad_list_text(list, NULL, "RATE", -7, rate);
+	list->next = (struct triad_list_next){
+		.name = "best_rate", .is_spare = true, .color = TRIAD_TABLE_YELLOW};
+	triad_list_text(list, NULL, "COULD", -7, shown->is_slow ? best : "");
+	put_percent(list, "OUT", "out", shown->ends[0].use_percent);
+	put_percent(list, "IN", "in", shown->ends[1].use_percent);
+	put_percent(list, "WAIT", "wait", wait);
+	list->next = (struct triad_list_next){.name = "errors",
+		.color = n_errors ? TRIAD_TABLE_YELLOW : TRIAD_TABLE_PLAIN};
+	triad_list_uint(list, NULL, "ERRORS", 6, n_errors);
+	list->next = (struct triad_list_next){.name = "downs"};
 	triad_list_uint(list, NULL, "DOWNS", 5, link ? triad_link_n_downs(link) : 0);
-	triad_list_format(list, "LAST DOWN", TRIAD_LIST_MEASURED, "%.19s", at);
+	list->next = (struct triad_list_next){.name = "last_down", .is_spare = true};
+	triad_list_format(list, "LAST DOWN", -19, "%.19s", at);
 	triad_list_row_end(list);
 }
 
@@ -359,12 +376,11 @@ static void put_rows(const struct list *list, struct triad_list *rows)
 static void put_cables(const struct list *list, struct triad_output *output)
 {
 	struct triad_report report = {.output = output, .as_json = list->command->json};
-	struct triad_list rows = {.report = &report,
-		.gap = "  ",
-		.bold = true,
-		.phase = TRIAD_LIST_WIDTHS};
+	struct triad_list rows = {
+		.report = &report, .gap = "  ", .phase = TRIAD_LIST_WIDTHS};
 
-	if (!list->command->json)
+	/* triadctl measures by itself. */
+	if (!list->command->json && !output->tables)
 		put_rows(list, &rows);
 	rows.phase = TRIAD_LIST_ROWS;
 	triad_report_array(&report, NULL);
@@ -375,7 +391,7 @@ static void put_cables(const struct list *list, struct triad_output *output)
 /* Nothing to show is good news when something bad was asked for. */
 static int put_none(const struct list *list, struct triad_output *output)
 {
-	if (!list->choice.n)
+	if (list->choice.rule == TRIAD_NODE_RULE_NONE)
 		return triad_command_no_port(
 			"links", list->view->fabric, &list->choice, output);
 	if (!list->command->json)

@@ -132,11 +132,10 @@ static int show(struct nodes *nodes, struct triad_output *output)
 		.output = output, .as_json = nodes->command->json};
 	uint32_t n;
 
-	nodes->list = (struct triad_list){.report = &report,
-		.gap = "  ",
-		.bold = true,
-		.phase = TRIAD_LIST_WIDTHS};
-	if (!nodes->command->json)
+	nodes->list = (struct triad_list){
+		.report = &report, .gap = "  ", .phase = TRIAD_LIST_WIDTHS};
+	/* triadctl measures by itself. */
+	if (!nodes->command->json && !output->tables)
 		put_nodes(nodes);
 	nodes->list.phase = TRIAD_LIST_ROWS;
 	triad_report_array(&report, NULL);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """triad.conf with mistakes, at start and at reload, on a real opensm."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import json
+import ThreadPoolExecutor
 
 import pytest
 
@@ -28,7 +29,9 @@ def test_conf_broken_at_start_opensm_runs_on():
             found = [line for line in lines
                      if f"triad.conf:{number}" in line and word in line]
             assert len(found) == 1, f"log lines about line {number} ({lines})"
-        report = status(lab)
+        process = lab.triad("status", "--json")
+        report = json.loads(process.stdout)
+        assert process.returncode == 1, "exit status of status"
         assert report["configuration"]["state"] == "broken", "state"
         assert len(report["configuration"]["mistakes"]) == 5, "mistakes in status"
         assert report["perfmgr"]["mads_sent"] == 0, "MADs sent"

@@ -87,7 +87,7 @@ def test_check_every_mistake_told_at_once(tmp_path):
             "7:10: remote: no key 'guid'; allowed are port_guid=, node_guid=, name=, "
             "vendor=, port=",
             "7:19: the width '5x': allowed are 1x, 2x, 4x, 8x, 12x",
-            "7:22: the speed 'ZDR': allowed are SDR, DDR, QDR, FDR, EDR, HDR, NDR",
+            "7:22: the speed 'ZDR': allowed are SDR, DDR, QDR, FDR, EDR, HDR, NDR, XDR",
             "7:26: check: no key 'pong'; allowed are name=, ping",
             "8:23: a check is for ports under test; this one is disabled",
             "9:6: the octet 0xff is part of a control character or isn't UTF-8",
