@@ -243,10 +243,19 @@ static void catch_signals(const struct asking *asking)
 	sigaction(SIGWINCH, &resize, NULL);
 }
 
-/* Whether there is something to show.  A verdict that all is not well is an answer, too. */
+/* These exit with what they found, so that any status may be an answer. */
+static bool is_verdict(const struct asking *asking)
+{
+	return asking->has_output &&
+		(asking->command->verb == TRIAD_COMMAND_HEALTH ||
+			asking->command->verb == TRIAD_COMMAND_STATUS);
+}
+
+/* An answer of a watch: 0, or what else there is to do for somebody, is one. */
 static bool is_answer(const struct asking *asking, int status)
 {
-	return status == TRIAD_CONTROL_DONE || (status > 0 && asking->has_output);
+	return status == TRIAD_CONTROL_DONE || status == TRIAD_CONTROL_TO_DO ||
+		(status > 0 && is_verdict(asking));
 }
 
 /* Paints what has come, or says below the picture before it why nothing did. */
@@ -284,7 +293,7 @@ static int watch(struct asking *asking)
 		/* A first question that fails is a mistake.  Later, OpenSM may have been
 		 * restarted: whoever watches wants to see how it comes back. */
 		if (status == TRIAD_CLIENT_UNREAD || !has_answered ||
-			(status == TRIAD_CONTROL_USAGE && !asking->has_output))
+			(status == TRIAD_CONTROL_USAGE && !is_verdict(asking)))
 			break;
 		if (show_picture(asking, status)) {
 			status = TRIAD_CLIENT_UNREAD;

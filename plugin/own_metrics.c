@@ -3,14 +3,24 @@
 
 #include "plugin/own_metrics.h"
 
+#include <string.h>
+
 #include "plugin/election/elector.h"
 #include "plugin/facts.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/tables.h"
+#include "plugin/sm_state.h"
 #include "plugin/worker.h"
 #include "service/own_metrics.h"
+
+static void add_sm(struct triad_own_metrics *list, struct triad_plugin *plugin)
+{
+	triad_own_gauge(list, "triad_sm_is_master",
+		"1 while the SM that Triad runs in is the master.",
+		!strcmp(triad_sm_state(plugin->osm), "master"));
+}
 
 static void add_topology(struct triad_own_metrics *list, struct triad_plugin *plugin)
 {
@@ -126,6 +136,7 @@ void triad_plugin_add_metrics(void *context, struct triad_own_metrics *list)
 
 	triad_metric_add_label(metric, "version", PACKAGE_VERSION);
 	triad_metric_add_label(metric, "opensm", TRIAD_OPENSM_VERSION);
+	add_sm(list, plugin);
 	add_topology(list, plugin);
 	add_paths(list, plugin);
 	add_tables(list, plugin);

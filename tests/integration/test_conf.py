@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """triad.conf with mistakes, at start and at reload, on a real opensm."""
 
-from concurrent.futures import json
-import ThreadPoolExecutor
+import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 

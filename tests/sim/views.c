@@ -44,6 +44,9 @@ static struct triad_fabric_port make_port(
 		.speed_ext =
 			(uint8_t)(random_below(seed, 3) ? 1u << random_below(seed, 5)
 							: 0),
+		.width_supported = (uint8_t)random_below(seed, 32),
+		.speed_supported = 7,
+		.speed_ext_supported = (uint8_t)random_below(seed, 16),
 		.has_pma = true};
 }
 
