@@ -33,6 +33,7 @@ struct asking {
 	struct triad_tables *tables; /* of the present answer */
 	struct triad_table_reader reader;
 	struct triad_table_sink table_sink;
+	int refusal;        /* the exit status when an answer is not wanted further */
 	char message[1024]; /* the last one, in a watch on a terminal */
 	bool has_output;    /* the present answer */
 };
@@ -99,6 +100,8 @@ static int convert_error(struct asking *asking, int error)
 	fprintf(stderr, "triadctl: %s: %s\n",
 		triad_verb_of(asking->command->verb)->name,
 		triad_tables_complaint(asking->tables));
+	/* A column that there is none of is a mistake of who typed it. */
+	asking->refusal = error == EINVAL ? TRIAD_CONTROL_USAGE : TRIAD_CONTROL_FAILED;
 	return ECANCELED;
 }
 
@@ -180,7 +183,7 @@ static int end_answer(struct asking *asking, int status)
 	if (error == EPIPE)
 		return TRIAD_CLIENT_UNREAD;
 	if (convert_error(asking, error) == ECANCELED)
-		return TRIAD_CONTROL_USAGE;
+		return asking->refusal;
 	fprintf(stderr, "triadctl: can't write to standard output: %s\n",
 		strerror(error));
 	return TRIAD_CONTROL_FAILED;
@@ -200,7 +203,9 @@ static int ask_once(struct asking *asking)
 	triad_screen_begin(&asking->screen);
 	status = triad_client_ask(
 		&asking->client, asking->request, asking->request_size);
-	if (status != TRIAD_CLIENT_UNREAD)
+	if (status == TRIAD_CLIENT_CANCELED)
+		status = asking->refusal;
+	else if (status != TRIAD_CLIENT_UNREAD)
 		status = end_answer(asking, status);
 	triad_tables_free(asking->tables);
 	asking->tables = NULL;

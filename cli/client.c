@@ -19,7 +19,7 @@
 #include "triad/control.h"
 #include "triad/file.h"
 
-#define STATUS_NONE (-2) /* the answer goes on */
+#define STATUS_NONE (-3) /* the answer goes on */
 
 struct answer {
 	const struct triad_client *client;
@@ -179,7 +179,7 @@ static int read_piece(struct answer *answer, struct triad_reply *reply)
 		/* Whoever reads the output has seen enough, as 'head' does. */
 		return TRIAD_CLIENT_UNREAD;
 	case ECANCELED:
-		return TRIAD_CONTROL_USAGE;
+		return TRIAD_CLIENT_CANCELED;
 	case EPROTO:
 		return print_cut(answer, error);
 	default:

@@ -34,13 +34,15 @@ struct triad_client {
 
 /* The reader of standard output has gone: no more is wanted. */
 #define TRIAD_CLIENT_UNREAD (-1)
+/* The sink wanted no more: ECANCELED. */
+#define TRIAD_CLIENT_CANCELED (-2)
 
 /* It can't be reached, or the answer was cut; the sink was told. */
-#define TRIAD_CLIENT_NO_ANSWER (-3)
+#define TRIAD_CLIENT_NO_ANSWER (-4)
 
 /* Sends 'request' (see triad_request_encode()) and hands on the answer.
- * Returns the status that the plugin gave, TRIAD_CONTROL_USAGE after ECANCELED, or one of
- * these. */
+/* Sends 'request' (see triad_request_encode()) and hands on the answer.
+ * Returns the status that the plugin gave, or one of these. */
 int triad_client_ask(
 	const struct triad_client *client, const char *request, size_t request_size);
 

@@ -330,7 +330,7 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "get",
 		.verb = TRIAD_COMMAND_GET,
 		.access = TRIAD_VERB_READS,
-		.options = OUTPUT,
+		.options = WATCHED,
 		.help = "The value in force of a key of triad.conf, of all keys of a "
 			"section, or of all, and where it is from.",
 		.arguments = "[KEY]",
@@ -338,7 +338,7 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "config diff",
 		.verb = TRIAD_COMMAND_CONFIG_DIFF,
 		.access = TRIAD_VERB_READS,
-		.options = OUTPUT,
+		.options = WATCHED,
 		.help = "What is in force compared with triad.conf as it is now, and "
 			"with the defaults.  Exits with 3 when the file is not in "
 			"force as it stands."},
