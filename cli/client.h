@@ -41,7 +41,6 @@ struct triad_client {
 #define TRIAD_CLIENT_NO_ANSWER (-4)
 
 /* Sends 'request' (see triad_request_encode()) and hands on the answer.
-/* Sends 'request' (see triad_request_encode()) and hands on the answer.
  * Returns the status that the plugin gave, or one of these. */
 int triad_client_ask(
 	const struct triad_client *client, const char *request, size_t request_size);
