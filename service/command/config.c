@@ -195,7 +195,7 @@ static void format_why(const struct diff *diff, const struct triad_conf_key *key
 
 static void put_setting(struct triad_list *list, const char *name, const char *value)
 {
-	char text[TRIAD_CONF_NAME_SIZE + SHOWN_SIZE];
+	char text[TRIAD_CONF_NAME_SIZE + SHOWN_SIZE + sizeof(" = ")];
 
 	snprintf(text, sizeof(text), "%s = %s", name, value);
 	triad_list_text(list, NULL, "", 0, text);
