@@ -6,7 +6,10 @@ dist_triadprometheus_DATA = \
 	contrib/prometheus/triad-alerts.rules.yml \
 	contrib/prometheus/triad-recording.rules.yml
 triadgrafanadir = $(pkgdatadir)/grafana
-dist_triadgrafana_DATA = contrib/grafana/triad.json
+dist_triadgrafana_DATA = \
+	contrib/grafana/triad-host.json \
+	contrib/grafana/triad-links.json \
+	contrib/grafana/triad.json
 EXTRA_DIST += contrib/prometheus/triad-rules.test.yml
 triadqosdir = $(pkgdatadir)/qos
 dist_triadqos_DATA = contrib/qos/qos-policy.conf contrib/qos/qos-policy.xml

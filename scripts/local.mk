@@ -14,6 +14,7 @@ EXTRA_DIST += \
 	scripts/fuzz \
 	scripts/gen-fabric \
 	scripts/lab \
+	scripts/make-dashboards \
 	scripts/rows \
 	scripts/mutate \
 	scripts/mutation/__init__.py \

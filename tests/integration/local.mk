@@ -25,6 +25,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_console.py \
 	tests/integration/test_control_socket.py \
 	tests/integration/test_counters.py \
+	tests/integration/test_dashboards.py \
 	tests/integration/test_demo.py \
 	tests/integration/test_election_check.py \
 	tests/integration/test_election_commands.py \

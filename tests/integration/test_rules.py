@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Rules for Prometheus and the dashboard: promtool's checks and tests, and that there is
+"""Rules for Prometheus and the dashboards: promtool's checks and tests, and that there is
 what they ask for."""
 
 import json
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.scripts
 PROMETHEUS = SRCDIR.resolve() / "contrib" / "prometheus"
 RECORDING = PROMETHEUS / "triad-recording.rules.yml"
 ALERTS = PROMETHEUS / "triad-alerts.rules.yml"
-DASHBOARD = SRCDIR / "contrib" / "grafana" / "triad.json"
+DASHBOARDS = sorted((SRCDIR / "contrib" / "grafana").glob("*.json"))
 
 METRIC = re.compile(r"\b(?:infiniband|triad)_\w+")
 RECORDED = re.compile(r"\btriad:[\w:]+")
@@ -28,9 +28,9 @@ def recorded():
     return set(re.findall(r"^  - record: (\S+)$", RECORDING.read_text(), re.M))
 
 
-def expressions():
-    """Those of the dashboard and of its variables."""
-    dashboard = json.loads(DASHBOARD.read_text())
+def expressions(path):
+    """Those of a dashboard and of its variables."""
+    dashboard = json.loads(path.read_text())
     for panel in dashboard["panels"]:
         for target in panel.get("targets", []):
             yield target["expr"]
@@ -54,7 +54,7 @@ def test_rules_and_dashboard_names_exist(scratch):
     exported = {name.split("{")[0] for name in samples(Server(scratch).text())}
     texts = {path.name: re.sub(r"^ *#.*$", "", path.read_text(), flags=re.M)
              for path in (RECORDING, ALERTS)}
-    texts[DASHBOARD.name] = "\n".join(expressions())
+    texts |= {path.name: "\n".join(expressions(path)) for path in DASHBOARDS}
     known = recorded()
     for name, text in texts.items():
         used = set(METRIC.findall(text))
@@ -63,13 +63,14 @@ def test_rules_and_dashboard_names_exist(scratch):
         assert set(RECORDED.findall(text)) - known == set(), \
             f"names of {name} that nobody records"
     # A recording that nobody asks for is work for nothing, but for what completes a pair.
-    asked = set(RECORDED.findall(texts[ALERTS.name] + texts[DASHBOARD.name]))
+    asked = set(RECORDED.findall(" ".join(texts[path.name] for path in (ALERTS, *DASHBOARDS))))
     assert len(asked) > len(known) / 2, known - asked
 
 
-def test_dashboard_panels_have_places_of_their_own():
+@pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
+def test_dashboard_panels_have_places_of_their_own(path):
     places = set()
-    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+    for panel in json.loads(path.read_text())["panels"]:
         place = panel["gridPos"]
         cells = {(x, y) for x in range(place["x"], place["x"] + place["w"])
                  for y in range(place["y"], place["y"] + place["h"])}
