@@ -77,7 +77,7 @@ def test_loopback_tables_are_lines_of_its_own(scratch):
             assert "are carried out by triadctl: type 'triadctl perf show ...'" in \
                 session.type(f"triad perf show {option}"), option
         # What reads can be watched in a shell; here it is answered once.
-        assert "PerfManager" in session.type("triad status --watch")
+        assert "Configuration" in session.type("triad status --watch")
 
 
 def test_loopback_opensm_commands_go_on(scratch):
@@ -101,7 +101,7 @@ def test_loopback_off_untouched(scratch):
         session = Session(lab.status()["sms"][0]["console_port"])
         scratch.callback(session.close)
         answer = session.type("triad status")
-        assert "PerfManager" not in answer, answer
+        assert "Configuration" not in answer, answer
         assert "SM State" in session.type("status")
 
 
