@@ -65,8 +65,9 @@ static struct triad_service_owner make_owner(struct triad_agent *agent)
 	return (struct triad_service_owner){
 		.context = agent,
 		.program = "triad-agent",
-		.no_fabric = "the fabric is not known yet: see topology in 'status', "
-			     "and the agent's log",
+		.no_fabric =
+			"the fabric is not known yet: see topology in 'status --all', "
+			"and the agent's log",
 		.no_conf = "triad-agent was started without a configuration file: "
 			   "write " STANDARD_CONF_PATH ", or start it with --conf PATH",
 		.conf_path = STANDARD_CONF_PATH,

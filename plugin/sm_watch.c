@@ -112,7 +112,7 @@ static void sweep_text(const struct triad_sm_watch *watch, char *text, size_t si
 			"this SM's heavy sweep is not through after %" PRIu64
 			" s; the longest before took %" PRIu64
 			" s: ports that come up stay in INIT; OpenSM's log may say why, "
-			"'triadctl status' tells when it is over",
+			"'triadctl health' tells when it is over",
 			s, watch->longest_sweep_us / TRIAD_US_PER_S);
 }
 

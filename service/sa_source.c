@@ -413,7 +413,7 @@ static void log_unknown_senders(struct triad_sa_source *source)
 			triad_log_write(source->log, TRIAD_LOG_ERROR,
 				"topology: LID %u reports ports that came or went, but "
 				"the SM is at LID %u: such reports are ignored; look "
-				"what runs there ('status' counts them)",
+				"what runs there ('status --all' counts them)",
 				unknown_senders.last_lid, unknown_senders.sm_lid);
 		source->unknown_sender_us = now_us;
 		source->n_unknown_senders += unknown_senders.n;

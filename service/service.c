@@ -231,7 +231,7 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 const char *triad_service_trouble(struct triad_service *service)
 {
 	if (triad_service_conf_state(service) == TRIAD_CONF_BROKEN)
-		return "the configuration has mistakes (see 'status'): mend it and "
+		return "the configuration has mistakes (see 'config diff'): mend it and "
 		       "type 'reload'";
 	switch (triad_perf_state(service->perf)) {
 	case TRIAD_PERF_RUNNING:

@@ -101,7 +101,7 @@ static int refuse(struct triad_plugin *plugin, const char *what,
 	case TRIAD_PORTS_NOT_WRITTEN:
 		return print_refusal(output, what,
 			"not done: it could not be written to the journal, or to a "
-			"majority of the SMs; see 'status'");
+			"majority of the SMs; see 'health'");
 	case TRIAD_PORTS_BUSY:
 		return print_refusal(output, what,
 			"not done: the port manager waits for its disk or for "

@@ -207,7 +207,7 @@ static int fail(struct view *view, const char *verb, int error)
 		why = "the port manager is off: 'set port.enabled true' switches it on";
 	else if (error == ENOENT)
 		why = "there is no expected configuration: see port.expected_file, and "
-		      "'status' for what is wrong with it";
+		      "'health' for what is wrong with it";
 	else if (error == EAGAIN)
 		why = "there is no fabric: OpenSM has not brought up the subnet yet, "
 		      "or this SM is not the master; ask on the host of the master";

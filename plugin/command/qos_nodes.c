@@ -83,7 +83,7 @@ int triad_command_run_qos_nodes(struct triad_plugin *plugin,
 
 	if (!policy)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"qos nodes: no policy is loaded: see 'status'\n");
+			"qos nodes: no policy is loaded: see 'health'\n");
 	else
 		fabric = triad_setup_find_fabric(plugin, "qos nodes", output);
 	if (fabric)

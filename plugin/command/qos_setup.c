@@ -138,7 +138,7 @@ struct triad_fabric *triad_setup_find_fabric(
 	if (!fabric)
 		fail_with(output, verb,
 			"this SM is not the master, or has not brought up the subnet "
-			"yet: see 'status'");
+			"yet: see 'health'");
 	return fabric;
 }
 
