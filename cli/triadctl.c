@@ -71,6 +71,13 @@ static int complain(const char *message)
 	return TRIAD_CONTROL_USAGE;
 }
 
+/* The same of 'health': to monitoring, 2 would be CRITICAL. */
+static int complain_unknown(const char *message)
+{
+	(void)complain(message);
+	return TRIAD_UNKNOWN;
+}
+
 /* What was printed may still be in a buffer; tells when it can't be written. */
 static int finish_output(void)
 {
@@ -262,7 +269,7 @@ static int run_monitoring(const struct options *options,
 	ssize_t n;
 
 	if (messages < 0 || errors < 0 || dup2(messages, STDERR_FILENO) < 0)
-		return complain("no file descriptors are left");
+		return complain_unknown("no file descriptors are left");
 	status = run_command(options, command, n_words, words);
 	fflush(stderr);
 	n = pread(messages, text, sizeof(text) - 1, 0);
@@ -463,20 +470,18 @@ static int run_words(const struct options *options, int n_words, char **words)
 		return complete_words(n_words - 2, words + 2);
 	list_tables(tables);
 	if (triad_parser_read_verb(&parser))
-		return complain(message);
+		return strcmp(words[0], "health") ? complain(message)
+						  : complain_unknown(message);
 	if (!parser.verb)
 		return show_help(parser.topic);
 	/* Both triadctl and the plugin have a command 'port snapshot'. */
 	triad_port_claim_snapshot(&parser);
 	if (parser.table != &tables[PLUGIN])
 		return run_local[parser.table - tables](options, &parser);
-	if (triad_command_read(&parser, &command)) {
-		complain(message);
-		/* 2 would be CRITICAL. */
-		return parser.verb && parser.verb->verb == TRIAD_COMMAND_HEALTH
-			? TRIAD_UNKNOWN
-			: TRIAD_CONTROL_USAGE;
-	}
+	if (triad_command_read(&parser, &command))
+		return parser.verb->verb == TRIAD_COMMAND_HEALTH
+			? complain_unknown(message)
+			: complain(message);
 	if (command.verb == TRIAD_COMMAND_VERSION)
 		return run_version(options, &command, n_words, words);
 	return command.plugin ? run_monitoring(options, &command, n_words, words)
@@ -495,6 +500,10 @@ int main(int argc, char **argv)
 	/* A reader of the output that ends shows as an error of write(). */
 	signal(SIGPIPE, SIG_IGN);
 	status = parse_options(&options, argc, argv);
+	/* A wrong option may stand before the command. */
+	for (int i = optind; status == TRIAD_CONTROL_USAGE && i < argc; i++)
+		if (!strcmp(argv[i], "health"))
+			status = TRIAD_UNKNOWN;
 	if (status != GO_ON)
 		return status;
 	if (optind == argc)
