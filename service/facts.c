@@ -100,6 +100,8 @@ const struct triad_fact triad_watch_facts[] = {
 		TRIAD_COUNTER(
 			"triad_alerts_cleared", "Of these, alerts that are over.")},
 	{"not_kept", "not kept, too many", TRIAD_FACT(UINT, alerts.n_not_kept)},
+	{"links_not_kept", "links that went down not kept, too many",
+		TRIAD_FACT(UINT, links.n_not_kept)},
 	TRIAD_FACTS_END,
 };
 

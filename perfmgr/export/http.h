@@ -47,7 +47,7 @@ struct triad_http;
 struct triad_http_callbacks {
 	/* The view to show, referenced; NULL: none, and only what own() gives. */
 	struct triad_view *(*view)(void *context);
-	/* Links that went down, '*n' of them, to be freed; see triad_links_copy().  May
+	/* Links that went down, '*n' of them, to be freed; see triad_watch_copy_links().  May
 	 * be NULL. */
 	struct triad_link *(*links)(void *context, uint32_t *n);
 	/* Fills 'room' with at most 'n' metrics and returns how many.  May be NULL. */

@@ -26,7 +26,7 @@ struct triad_links {
 	struct record *records;
 	size_t room;
 	uint32_t n;
-	uint64_t n_not_kept;
+	struct triad_links_counts counts;
 	/* Each is a list of ends: twice the number of a record, plus the end. */
 	uint32_t buckets[N_BUCKETS];
 };
@@ -121,7 +121,7 @@ static struct record *need(
 	if (links->n == TRIAD_LINKS_MAX ||
 		triad_grow(&links->records, &links->room, links->n + 1, sizeof(*record),
 			64)) {
-		links->n_not_kept++;
+		links->counts.n_not_kept++;
 		return NULL;
 	}
 	record = &links->records[links->n];
@@ -134,15 +134,22 @@ static struct record *need(
 	return record;
 }
 
-/* Takes out the records that are over. */
+/* Takes out the records that are over, and counts those that are left: whoever asks how
+ * many are down must not have to wait for a walk over all. */
 static void compact(struct triad_links *links)
 {
+	struct triad_links_counts *counts = &links->counts;
 	uint32_t n = 0;
 
 	memset(links->buckets, 0xff, sizeof(links->buckets));
+	counts->n_down = counts->n_unreachable = 0;
 	for (uint32_t i = 0; i < links->n; i++) {
+		uint8_t state = links->records[i].link.state;
+
 		if (links->records[i].is_over)
 			continue;
+		counts->n_down += state == TRIAD_LINK_DOWN;
+		counts->n_unreachable += state == TRIAD_LINK_UNREACHABLE;
 		if (n != i)
 			links->records[n] = links->records[i];
 		index_record(links, n++);
@@ -347,27 +354,14 @@ bool triad_links_find(const struct triad_links *links, uint64_t node_guid, uint8
 	return record;
 }
 
-struct triad_link *triad_links_copy(const struct triad_links *links, uint32_t *n)
+uint32_t triad_links_n(const struct triad_links *links)
 {
-	struct triad_link *copy = calloc(links->n + 1, sizeof(*copy));
-
-	*n = 0;
-	while (copy && triad_links_next(links, n, &copy[*n]))
-		;
-	return copy;
+	return links->n;
 }
 
 struct triad_links_counts triad_links_counts(const struct triad_links *links)
 {
-	struct triad_links_counts counts = {.n_not_kept = links->n_not_kept};
-
-	for (uint32_t i = 0; i < links->n; i++) {
-		uint8_t state = links->records[i].link.state;
-
-		counts.n_down += state == TRIAD_LINK_DOWN;
-		counts.n_unreachable += state == TRIAD_LINK_UNREACHABLE;
-	}
-	return counts;
+	return links->counts;
 }
 
 size_t triad_links_octets(const struct triad_links *links)

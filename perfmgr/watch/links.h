@@ -101,10 +101,10 @@ bool triad_links_next(
 bool triad_links_find(const struct triad_links *links, uint64_t node_guid, uint8_t port,
 	struct triad_link *copy);
 
-/* A copy of all records, '*n' of them, for the caller to free; NULL when memory is
- * short. */
-struct triad_link *triad_links_copy(const struct triad_links *links, uint32_t *n);
+/* How many records there are. */
+uint32_t triad_links_n(const struct triad_links *links);
 
+/* As of the last fabric that was adopted, without what has been forgotten since. */
 struct triad_links_counts triad_links_counts(const struct triad_links *links);
 size_t triad_links_octets(const struct triad_links *links);
 

@@ -275,11 +275,23 @@ bool triad_watch_find_link(struct triad_watch *watch, uint64_t node_guid, uint8_
 
 struct triad_link *triad_watch_copy_links(struct triad_watch *watch, uint32_t *n)
 {
+	uint32_t room, cursor = 0;
 	struct triad_link *copy;
+	bool some = true;
 
 	pthread_mutex_lock(&watch->lock);
-	copy = triad_links_copy(watch->links, n);
+	room = triad_links_n(watch->links);
 	pthread_mutex_unlock(&watch->lock);
+	copy = calloc((size_t)room + 1, sizeof(*copy));
+	*n = 0;
+	while (copy && some && *n < room) {
+		pthread_mutex_lock(&watch->lock);
+		for (uint32_t i = 0; some && i < TRIAD_WATCH_SLICE && *n < room; i++) {
+			some = triad_links_next(watch->links, &cursor, &copy[*n]);
+			*n += some;
+		}
+		pthread_mutex_unlock(&watch->lock);
+	}
 	return copy;
 }
 

@@ -84,12 +84,13 @@ void triad_watch_clear_histograms(struct triad_watch *watch);
 bool triad_watch_next_alert(
 	struct triad_watch *watch, uint32_t *cursor, struct triad_alert *copy);
 
-/* See triad_links_next(), _find() and _copy(). */
+/* See triad_links_next() and _find(). */
 bool triad_watch_next_link(
 	struct triad_watch *watch, uint32_t *cursor, struct triad_link *copy);
 bool triad_watch_find_link(struct triad_watch *watch, uint64_t node_guid, uint8_t port,
 	struct triad_link *copy);
-
+/* A copy of all records, '*n' of them, for the caller to free; NULL when memory is short.
+ * It is made in slices, between which some may come or go. */
 struct triad_link *triad_watch_copy_links(struct triad_watch *watch, uint32_t *n);
 
 struct triad_watch_status {

@@ -705,6 +705,16 @@ START_TEST(test_metrics_names_with_quotes_are_escaped)
 }
 END_TEST
 
+static struct triad_link *copy_links(const struct triad_links *from, uint32_t *n)
+{
+	struct triad_link *copy = calloc(triad_links_n(from) + 1, sizeof(*copy));
+
+	*n = 0;
+	while (copy && triad_links_next(from, n, &copy[*n]))
+		;
+	return copy;
+}
+
 /* The host of a pair leaves: what was known of it and of its link stays. */
 START_TEST(test_metrics_of_a_node_that_left_stay)
 {
@@ -719,7 +729,7 @@ START_TEST(test_metrics_of_a_node_that_left_stay)
 	ck_assert_int_eq(triad_links_adopt(links, pair, 1), 0);
 	ck_assert_int_eq(triad_links_adopt(links, fabric, 2), 0);
 	params.view = view;
-	params.links = triad_links_copy(links, &params.n_links);
+	params.links = copy_links(links, &params.n_links);
 	ck_assert_uint_eq(params.n_links, 1);
 	text = generate(&params, 1000);
 	check_has(text, "infiniband_hca_up{guid=\"0x0000000000000def\"} 0\n");
