@@ -294,6 +294,10 @@ void triad_collector_set_params(
 	if (started_us && params->period_us != collector->params.period_us)
 		collector->due_us = started_us + params->period_us;
 	collector->params = *params;
+	/* Readers compare the age of the last sweep with it, before the next one. */
+	pthread_mutex_lock(&collector->published_lock);
+	collector->status.period_us = params->period_us;
+	pthread_mutex_unlock(&collector->published_lock);
 }
 
 int triad_collector_configure(

@@ -15,16 +15,31 @@ static bool is_worse(
 	return a->since_us > b->since_us;
 }
 
+/* How many of those that are kept are as bad or worse. */
+static uint32_t rank_of(
+	const struct triad_health *health, const struct triad_health_finding *finding)
+{
+	uint32_t rank = health->n_findings;
+
+	while (rank && is_worse(finding, &health->findings[rank - 1]))
+		rank--;
+	return rank;
+}
+
+bool triad_health_would_keep(
+	const struct triad_health *health, const struct triad_health_finding *finding)
+{
+	return rank_of(health, finding) < TRIAD_HEALTH_MAX_FINDINGS;
+}
+
 void triad_health_add(
 	struct triad_health *health, const struct triad_health_finding *finding)
 {
-	uint32_t at = health->n_findings, n_behind;
+	uint32_t at = rank_of(health, finding), n_behind;
 
 	health->n_of[finding->severity]++;
 	if (triad_severity_is_worse(finding->severity, health->verdict))
 		health->verdict = finding->severity;
-	while (at && is_worse(finding, &health->findings[at - 1]))
-		at--;
 	if (at == TRIAD_HEALTH_MAX_FINDINGS)
 		return;
 	if (health->n_findings < TRIAD_HEALTH_MAX_FINDINGS)

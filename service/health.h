@@ -63,6 +63,11 @@ struct triad_health {
 	bool is_failing[TRIAD_HEALTH_N_OUTPUTS];
 };
 
+/* True when there are not yet TRIAD_HEALTH_MAX_FINDINGS that are worse: of others, no
+ * text is shown.  Looks at the severity, the weight and the time. */
+bool triad_health_would_keep(
+	const struct triad_health *health, const struct triad_health_finding *finding);
+
 /* Adds a finding; it is copied. */
 void triad_health_add(
 	struct triad_health *health, const struct triad_health_finding *finding);

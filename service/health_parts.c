@@ -65,13 +65,14 @@ static void add_conf(struct triad_health *health, struct triad_service *service)
 
 /* --- sweeps and ports --- */
 
+/* Since no sweep has ended, or since one could have. */
 static void add_missing_sweep(struct triad_health *health,
-	const struct triad_collector_status *status, uint64_t ago_us)
+	const struct triad_collector_status *status, uint64_t missing_us)
 {
-	char what[128], ago[TRIAD_CLOCK_TEXT_SIZE];
+	char what[128], length[TRIAD_CLOCK_TEXT_SIZE];
 
-	triad_clock_format_length(ago_us, ago);
-	snprintf(what, sizeof(what), "no sweep has ended for %s", ago);
+	triad_clock_format_length(missing_us, length);
+	snprintf(what, sizeof(what), "no sweep has ended for %s", length);
 	triad_health_add_trouble(health, TRIAD_CRITICAL, "sweep", what,
 		status->send_errors
 			? "MADs can't be sent: look at the local port and at the log"
@@ -80,58 +81,67 @@ static void add_missing_sweep(struct triad_health *health,
 }
 
 /* 'is_round': agents read, and a period of their reports counts as a sweep. */
-static void add_running_sweep(struct triad_health *health,
+static void add_last_sweep(struct triad_health *health,
 	const struct triad_collector_status *status, bool is_round, uint64_t now_us)
 {
-	uint64_t ago_us = now_us - status->finished_us;
 	bool is_late = !is_round && status->duration_us > status->period_us;
 	char ago[TRIAD_CLOCK_TEXT_SIZE];
 
-	if (ago_us > MISSING_PERIODS * status->period_us + SLACK_US) {
-		add_missing_sweep(health, status, ago_us);
-		return;
-	}
 	if (is_late)
 		triad_health_add_trouble(health, TRIAD_WARNING, "sweep",
 			"the last sweep took longer than perfmgr.sweep_period",
 			"raise perfmgr.sweep_period or perfmgr.window, or let agents "
 			"read");
-	triad_clock_format_length(ago_us, ago);
+	triad_clock_format_length(now_us - status->finished_us, ago);
 	triad_health_line(health, "sweep", "Sweep", is_late ? TRIAD_WARNING : TRIAD_OK,
 		"%s ago, took %.2f s; every %" PRIu64 " s, %" PRIu64 " so far", ago,
 		(double)status->duration_us / 1e6, status->period_us / TRIAD_US_PER_S,
 		status->n_sweeps);
 }
 
-static void add_sweep(struct triad_health *health, struct triad_service *service)
+/* While counters are read.  Before a role or a period changed, no sweep was due. */
+static void add_running_sweep(
+	struct triad_health *health, struct triad_service *service)
 {
 	struct triad_collector_status status = triad_perf_status(service->perf);
-	enum triad_perf_state state = triad_perf_state(service->perf);
-	const char *trouble = triad_service_trouble(service);
+	uint64_t since_us = triad_perf_expects_since(service->perf);
 	uint64_t now_us = triad_clock_now_us();
+	/* Sweeps that take longer than a period follow each other. */
+	uint64_t each_us = status.duration_us > status.period_us ? status.duration_us
+								 : status.period_us;
 
-	if (state == TRIAD_PERF_DISABLED || state == TRIAD_PERF_OTHER_ROLE) {
-		/* As it is configured. */
-		triad_health_line_off(health, "sweep", "Sweep", trouble);
-	} else if (trouble) {
-		triad_health_add_trouble(health,
-			state == TRIAD_PERF_NO_TRANSPORT ? TRIAD_CRITICAL
-							 : TRIAD_UNKNOWN,
-			"sweep", "no counters are read", trouble);
-		triad_health_line(
-			health, "sweep", "Sweep", TRIAD_UNKNOWN, "%s", trouble);
-	} else if (!status.n_sweeps) {
+	if (status.finished_us > since_us)
+		since_us = status.finished_us;
+	if (now_us > since_us + MISSING_PERIODS * each_us + SLACK_US) {
+		add_missing_sweep(health, &status, now_us - since_us);
+	} else if (status.n_sweeps) {
+		add_last_sweep(health, &status,
+			triad_collect_is_manager(service->collect), now_us);
+	} else {
 		triad_health_add_trouble(health, TRIAD_UNKNOWN, "sweep",
 			"no sweep has ended yet", "wait for the first");
 		triad_health_line(health, "sweep", "Sweep", TRIAD_UNKNOWN,
 			"the first is under way");
-	} else {
-		add_running_sweep(health, &status,
-			triad_collect_is_manager(service->collect), now_us);
 	}
 	health->sweep_us = status.duration_us;
 	health->n_ports = status.last.n_ports;
 	health->n_unanswered = status.last.n_unanswered;
+}
+
+static void add_sweep(struct triad_health *health, struct triad_service *service)
+{
+	const char *trouble = triad_service_trouble(service);
+
+	if (!trouble) {
+		add_running_sweep(health, service);
+		return;
+	}
+	triad_health_add_trouble(health,
+		triad_perf_state(service->perf) == TRIAD_PERF_NO_TRANSPORT
+			? TRIAD_CRITICAL
+			: TRIAD_UNKNOWN,
+		"sweep", "no counters are read", trouble);
+	triad_health_line(health, "sweep", "Sweep", TRIAD_UNKNOWN, "%s", trouble);
 }
 
 static void add_ports(struct triad_health *health, struct triad_service *service)
@@ -152,9 +162,11 @@ static void add_ports(struct triad_health *health, struct triad_service *service
 	if (links.n_down || health->n_unanswered)
 		severity = TRIAD_WARNING;
 	triad_health_line(health, "ports", "Ports", severity,
-		"%" PRIu32 " links up, %" PRIu32 " down that were up; %" PRIu32
+		"%" PRIu32 " link%s up, %" PRIu32 " down that %s up; %" PRIu32
 		" ports read, %" PRIu32 " unanswered",
-		counts.n_links, links.n_down, health->n_ports, health->n_unanswered);
+		counts.n_links, plural(counts.n_links), links.n_down,
+		links.n_down == 1 ? "was" : "were", health->n_ports,
+		health->n_unanswered);
 }
 
 /* --- alerts --- */
@@ -166,13 +178,6 @@ static void describe_alert(
 	const char *advice = triad_alert_advice(alert);
 	char text[200];
 
-	*finding = (struct triad_health_finding){
-		.severity = triad_alert_severity(alert),
-		.weight = alert->n_nodes > alert->n_links ? alert->n_nodes
-							  : alert->n_links,
-		.since_us = alert->findings[0].since_us,
-		.alert = alert->id,
-	};
 	format_place(finding->at, sizeof(finding->at), alert->ends[0].node_name,
 		alert->ends[0].port,
 		!is_gone && alert->ends[0].port != TRIAD_ALERT_NO_PORT);
@@ -199,7 +204,16 @@ static void add_alerts(struct triad_health *health, struct triad_service *servic
 	while (triad_watch_next_alert(watch, &cursor, &alert)) {
 		if (alert.state != TRIAD_ALERT_ACTIVE)
 			continue;
-		describe_alert(&finding, &alert);
+		finding = (struct triad_health_finding){
+			.severity = triad_alert_severity(&alert),
+			.weight = alert.n_nodes > alert.n_links ? alert.n_nodes
+								: alert.n_links,
+			.since_us = alert.findings[0].since_us,
+			.alert = alert.id,
+		};
+		/* A scrape must not make text of 65,536 alerts. */
+		if (triad_health_would_keep(health, &finding))
+			describe_alert(&finding, &alert);
 		triad_health_add(health, &finding);
 		n_of[finding.severity]++;
 		health->n_alerts_of[triad_alert_kind(&alert)][finding.severity]++;
@@ -251,6 +265,26 @@ static void add_watch(struct triad_health *health, struct triad_service *service
 	if (!conf->alerts.enabled || !conf->alerts.links)
 		add_links(health, service);
 	triad_conf_unref(conf);
+}
+
+/* What was found before this SM stopped to read is old: others may have mended it, and
+ * the SM that reads now tells of what is left. */
+static void add_fabric(struct triad_health *health, struct triad_service *service)
+{
+	static const char old[] = "not looked at here";
+	enum triad_perf_state state = triad_perf_state(service->perf);
+
+	if (state == TRIAD_PERF_DISABLED || state == TRIAD_PERF_OTHER_ROLE) {
+		/* As it is configured. */
+		triad_health_line_off(
+			health, "sweep", "Sweep", triad_service_trouble(service));
+		triad_health_line_off(health, "ports", "Ports", old);
+		triad_health_line_off(health, "alerts", "Alerts", old);
+	} else {
+		add_sweep(health, service);
+		add_ports(health, service);
+		add_watch(health, service);
+	}
 }
 
 /* --- agents --- */
@@ -398,9 +432,7 @@ void triad_service_health(struct triad_service *service, struct triad_health *he
 {
 	*health = (struct triad_health){.verdict = TRIAD_OK};
 	service->owner->add_health(service->owner->context, health);
-	add_sweep(health, service);
-	add_ports(health, service);
-	add_watch(health, service);
+	add_fabric(health, service);
 	add_agents(health, service);
 	add_exports(health, service);
 	add_conf(health, service);

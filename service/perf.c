@@ -37,6 +37,9 @@ struct triad_perf {
 	struct triad_perf_hooks new_hooks; /* functions NULL: none */
 	uint64_t n_resets;                 /* taken up */
 	uint64_t last_reset_us;
+	uint64_t period_s;                    /* perfmgr.sweep_period */
+	uint64_t expects_us;                  /* see triad_perf_expects_since() */
+	enum triad_perf_state reported_state; /* by the thread to those who wait */
 
 	/* Of the thread alone. */
 	struct triad_perf_hooks hooks;
@@ -45,7 +48,6 @@ struct triad_perf {
 	uint64_t open_again_us;
 	int open_error;  /* said last */
 	uint64_t n_told; /* sweeps whose end was told to those who wait */
-	enum triad_perf_state reported_state;
 };
 
 static uint64_t now_us(void *context)
@@ -136,6 +138,9 @@ void triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf
 	pthread_mutex_lock(&perf->lock);
 	old = perf->conf;
 	perf->conf = triad_conf_ref(conf);
+	if (perf->period_s != conf->perfmgr.sweep_period_s)
+		perf->expects_us = triad_clock_now_us();
+	perf->period_s = conf->perfmgr.sweep_period_s;
 	perf->enabled = conf->perfmgr.enabled;
 	perf->role = conf->perfmgr.role;
 	triad_task_wake(&perf->task);
@@ -231,6 +236,20 @@ enum triad_perf_state triad_perf_state(struct triad_perf *perf)
 	state = state_of(perf);
 	pthread_mutex_unlock(&perf->lock);
 	return state;
+}
+
+uint64_t triad_perf_expects_since(struct triad_perf *perf)
+{
+	uint64_t since_us;
+
+	pthread_mutex_lock(&perf->lock);
+	since_us = perf->expects_us;
+	/* The thread may not know yet that it is to read, or has not for long. */
+	if (perf->reported_state != TRIAD_PERF_RUNNING ||
+		state_of(perf) != TRIAD_PERF_RUNNING)
+		since_us = triad_clock_now_us();
+	pthread_mutex_unlock(&perf->lock);
+	return since_us;
 }
 
 struct triad_collector_status triad_perf_status(struct triad_perf *perf)
@@ -472,6 +491,8 @@ static void wake_waiters(struct triad_perf *perf, bool reset_made)
 
 	if (n_sweeps == perf->n_told && state == perf->reported_state && !reset_made)
 		return;
+	if (state == TRIAD_PERF_RUNNING && state != perf->reported_state)
+		perf->expects_us = triad_clock_now_us();
 	perf->n_told = n_sweeps;
 	perf->reported_state = state;
 	pthread_cond_broadcast(&perf->swept);

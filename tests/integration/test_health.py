@@ -5,6 +5,7 @@ ends."""
 import json
 import re
 import signal
+import time
 
 import pytest
 
@@ -132,6 +133,44 @@ def test_link_counts_downs_that_topology_did_not_see():
         assert flapped["downs"] == 3, "the same three, counted by the other end"
 
 
+def test_what_nobody_looks_at_is_no_finding():
+    with triad_lab(CONF) as lab:
+        wait_for_sweep(lab)
+        lab.sim('Unlink "Hca3"')
+        wait_for_verdict(lab, WARNING)
+        ask(lab, "set", "perfmgr.enabled", "false")
+        # What was found may be mended by now: the verdict is about what is known.
+        answer = wait_for_verdict(lab, OK)
+        for name in ("sweep", "ports", "alerts"):
+            assert part(answer, name)["off"], name
+        assert " links_down=0;" in lab.triad("health", "--plugin").stdout, "old links"
+        ask(lab, "set", "perfmgr.enabled", "true")
+        wait_for_verdict(lab, WARNING)
+        lab.sim('Link "Hca3"[1] "Switch1"[2]')
+        wait_for_verdict(lab, OK)
+
+
+def test_sweep_that_is_not_due_is_not_missing():
+    """By the period before, three sweeps and 10 s were due; so they are by the one
+    after."""
+    with triad_lab(CONF) as lab:
+        wait_for_sweep(lab)
+        ask(lab, "set", "perfmgr.sweep_period", "3600")
+        n_sweeps = status(lab)["perfmgr"]["sweeps"]
+        end = time.monotonic() + 14
+        while time.monotonic() < end:
+            code, answer = health(lab)
+            assert code == OK, answer["findings"]
+            time.sleep(0.5)
+        assert status(lab)["perfmgr"]["sweeps"] <= n_sweeps + 1, "sweeps meanwhile"
+        ask(lab, "set", "perfmgr.enabled", "false")
+        ask(lab, "set", "perfmgr.sweep_period", "1")
+        ask(lab, "set", "perfmgr.enabled", "true")
+        while status(lab)["perfmgr"]["sweeps"] <= n_sweeps + 1:
+            code, answer = health(lab)
+            assert code == OK, answer["findings"]
+
+
 # --- what keeps Triad from working ----------------------------------------------
 
 def test_broken_configuration_is_critical_until_it_is_mended():
@@ -165,7 +204,9 @@ def test_output_that_fails_is_a_warning(tmp_path):
 @pytest.mark.plain
 def test_without_a_plugin_nothing_is_known(tmp_path):
     nowhere = ("--socket", str(tmp_path / "no.sock"))
-    for words in (["health"], ["health", "--json"], ["health", "--bogus"]):
+    for words in (["health"], ["health", "--json"], ["health", "--bogus"],
+                  ["health", "bogus"], ["--bogus", "health"],
+                  ["--timeout", "soon", "health", "--plugin"]):
         process = triadctl(*nowhere, *words)
         assert process.returncode == UNKNOWN and process.stderr, words
     process = triadctl(*nowhere, "health", "--plugin")

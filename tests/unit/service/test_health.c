@@ -21,6 +21,13 @@ static void add(enum triad_severity severity, uint32_t weight, const char *at)
 	triad_health_add(&health, &finding);
 }
 
+static bool would_keep(enum triad_severity severity, uint32_t weight)
+{
+	struct triad_health_finding finding = {.severity = severity, .weight = weight};
+
+	return triad_health_would_keep(&health, &finding);
+}
+
 START_TEST(test_health_without_findings_is_ok)
 {
 	triad_health_line(&health, "sweep", "Sweep", TRIAD_OK, "%d s ago", 3);
@@ -61,6 +68,9 @@ START_TEST(test_health_of_many_the_worst_are_kept_and_all_are_counted)
 	ck_assert_str_eq(health.findings[2].at, "10");
 	ck_assert_str_eq(health.findings[3].at, "29");
 	ck_assert_str_eq(health.findings[9].at, "23");
+	ck_assert(!would_keep(TRIAD_WARNING, 22));
+	ck_assert(would_keep(TRIAD_WARNING, 24));
+	ck_assert(would_keep(TRIAD_CRITICAL, 1));
 }
 END_TEST
 
