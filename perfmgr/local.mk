@@ -4,6 +4,7 @@ libtriad_la_SOURCES += \
 	perfmgr/engine.c perfmgr/engine.h \
 	perfmgr/engine_doubt.c \
 	perfmgr/reset_log.c perfmgr/reset_log.h \
+	perfmgr/formats/alertmanager.c perfmgr/formats/alertmanager.h \
 	perfmgr/formats/change_filter.c perfmgr/formats/change_filter.h \
 	perfmgr/formats/exposition.c perfmgr/formats/exposition.h \
 	perfmgr/formats/http_request.c perfmgr/formats/http_request.h \
@@ -13,6 +14,7 @@ libtriad_la_SOURCES += \
 	perfmgr/formats/sampled_request.c perfmgr/formats/sampled_request.h \
 	perfmgr/formats/sflow.c perfmgr/formats/sflow.h \
 	perfmgr/formats/sflow_schedule.c perfmgr/formats/sflow_schedule.h \
+	perfmgr/formats/told_alerts.c perfmgr/formats/told_alerts.h \
 	perfmgr/groups.c perfmgr/groups.h \
 	perfmgr/rows.c perfmgr/rows.h \
 	perfmgr/sweep/sweep_agents.c perfmgr/sweep/sweep_agents.h \

@@ -231,22 +231,31 @@ void triad_alert_more_format(const struct triad_alert *alert, char *text, size_t
 				end ? " (far end)" : "");
 }
 
+void triad_alert_findings_format(
+	const struct triad_alert *alert, char *text, size_t size)
+{
+	char more[512];
+
+	text[0] = '\0';
+	append_findings(alert, 0, text, size);
+	append_findings(alert, 1, text, size);
+	triad_alert_more_format(alert, more, sizeof(more));
+	if (more[0])
+		triad_text_append(text, size, ", besides %s", more);
+}
+
 void triad_alert_format(enum triad_alert_change change, const struct triad_alert *alert,
 	int64_t wall_offset_us, char *text, size_t size)
 {
 	const char *advice = triad_alert_advice(alert);
-	char part[512], at[TRIAD_CLOCK_TEXT_SIZE];
+	char part[512], findings[TRIAD_ALERT_TEXT_SIZE], at[TRIAD_CLOCK_TEXT_SIZE];
 
 	snprintf(text, size, "alert %" PRIu64 " %s: ", alert->id,
 		triad_alert_change_name(change));
 	triad_alert_location_format(alert, part, sizeof(part));
 	triad_text_append(text, size, "%s: ", part);
-	append_findings(alert, 0, text, size);
-	append_findings(alert, 1, text, size);
-	triad_alert_more_format(alert, part, sizeof(part));
-	if (part[0])
-		triad_text_append(text, size, ", besides %s", part);
-	triad_text_append(text, size, "; since %s",
+	triad_alert_findings_format(alert, findings, sizeof(findings));
+	triad_text_append(text, size, "%s; since %s", findings,
 		format_time(alert->findings[0].since_us, wall_offset_us, at));
 	if (change == TRIAD_ALERT_ENDED)
 		triad_text_append(text, size, ", for %" PRIu64 " s",

@@ -42,6 +42,7 @@ unit_tests = \
 	tests/unit/collect/test_peers \
 	tests/unit/perfmgr/test_change_filter \
 	tests/unit/perfmgr/test_alert_hard_cases \
+	tests/unit/perfmgr/test_alertmanager \
 	tests/unit/perfmgr/test_alerts \
 	tests/unit/perfmgr/test_collector \
 	tests/unit/perfmgr/test_engine \
@@ -55,6 +56,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_losses \
 	tests/unit/perfmgr/test_metrics \
 	tests/unit/perfmgr/test_modes \
+	tests/unit/perfmgr/test_told_alerts \
 	tests/unit/ib/test_partitions \
 	tests/unit/ib/test_pma \
 	tests/unit/perfmgr/test_profile \
