@@ -68,6 +68,30 @@ static bool check_listen(const char *value, char *reason, size_t size)
 	return !*value || triad_address_parse(value, 0, &address, reason, size);
 }
 
+/* A password in the URL would be seen by all who may read the configuration. */
+static bool check_webhook(const char *value, char *reason, size_t size)
+{
+	size_t scheme = !strncmp(value, "http://", 7) ? 7
+		: !strncmp(value, "https://", 8)      ? 8
+						      : 0;
+	size_t host = strcspn(value + scheme, "/?#");
+
+	if (!*value)
+		return true;
+	if (!scheme || !host || strpbrk(value, " \t\"\\#") ||
+		triad_text_check(value, strlen(value)) != strlen(value))
+		snprintf(reason, size,
+			"it is no URL as in http://host:9093/api/v2/alerts (http or "
+			"https, a host, the whole path)");
+	else if (memchr(value + scheme, '@', host))
+		snprintf(reason, size,
+			"no user and password in the URL: write a token into a file "
+			"and name it in webhook_token_file");
+	else
+		return true;
+	return false;
+}
+
 static bool check_collectors(const char *value, char *reason, size_t size)
 {
 	struct triad_address addresses[TRIAD_CONF_MAX_COLLECTORS];
@@ -288,6 +312,15 @@ static const struct triad_conf_key table[] = {
 		.help = "How many files are kept, besides the one that is written."},
 	{KEY(alerts, burst), UINT(0, 10000, ""), .standard = "20", .at_run_time = true,
 		.help = "How many alerts of a sweep are logged one by one."},
+	{KEY(alerts, webhook), TEXT(check_webhook), .standard = "", .at_run_time = true,
+		.help = "Where alerts are sent by HTTP, as Alertmanager takes them."},
+	{KEY(alerts, webhook_ca), FILE_OR_NONE, .at_run_time = true,
+		.help = "Who signs that server's certificate, not the system's CAs."},
+	{KEY(alerts, webhook_token_file), FILE_OR_NONE, .at_run_time = true,
+		.help = "The file with the token that is sent with alerts."},
+	{KEY_AS(alerts, webhook_repeat, webhook_repeat_s), UINT(10, 3600, "s"),
+		.standard = "60", .at_run_time = true,
+		.help = "How often an active alert is sent again."},
 	THRESHOLD(SYMBOL_ERROR_COUNTER, "SymbolErrorCounter", "10/sweep"),
 	THRESHOLD(LINK_ERROR_RECOVERY_COUNTER, "LinkErrorRecoveryCounter", "1/sweep"),
 	THRESHOLD(LINK_DOWNED_COUNTER, "LinkDownedCounter", "1/sweep"),

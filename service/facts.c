@@ -8,6 +8,7 @@
 #include "service/exports.h"
 #include "service/perf.h"
 #include "service/sa_source.h"
+#include "service/webhook.h"
 
 /* --- the PerfManager --- */
 
@@ -119,6 +120,28 @@ const struct triad_fact triad_alert_log_facts[] = {
 	{"file_lines", "lines in the file", TRIAD_FACT(UINT, n_file_lines)},
 	{"file_dropped", "lines not written", TRIAD_FACT(UINT, n_file_dropped)},
 	{"file_error", "last attempt to write", TRIAD_FACT(ERROR, file_error)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+#define STATUS struct triad_webhook_status
+const struct triad_fact triad_webhook_facts[] = {
+	{"waiting", "alerts to be sent", TRIAD_FACT(UINT, told.n_waiting),
+		TRIAD_GAUGE("triad_webhook_alerts_waiting",
+			"Alerts that the webhook is still to be sent.")},
+	{"taken", "alerts taken, each time", TRIAD_FACT(UINT, told.n_taken),
+		TRIAD_COUNTER("triad_webhook_alerts_taken",
+			"Alerts that the webhook took, each time they were sent.")},
+	{"refused", "alerts refused", TRIAD_FACT(UINT, told.n_refused),
+		TRIAD_COUNTER("triad_webhook_alerts_refused",
+			"Alerts that the webhook did not understand.")},
+	{"failures", "attempts that failed", TRIAD_FACT(UINT, told.n_failures),
+		TRIAD_COUNTER("triad_webhook_failures",
+			"Attempts to send alerts to the webhook that failed.")},
+	{"dropped", "alerts not kept, too many", TRIAD_FACT(UINT, told.n_dropped),
+		TRIAD_COUNTER("triad_webhook_alerts_dropped",
+			"Alerts that there was no room for until they are sent.")},
+	{"last_taken", "last taken", TRIAD_FACT(WHEN, taken_us)},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

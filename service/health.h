@@ -24,6 +24,7 @@ enum triad_health_output {
 	TRIAD_HEALTH_PROMETHEUS,
 	TRIAD_HEALTH_PROFILE,
 	TRIAD_HEALTH_ALERTS_FILE,
+	TRIAD_HEALTH_WEBHOOK,
 	TRIAD_HEALTH_SFLOW,
 	TRIAD_HEALTH_N_OUTPUTS
 };
@@ -85,7 +86,7 @@ void triad_health_line(struct triad_health *health, const char *name, const char
 void triad_health_line_off(struct triad_health *health, const char *name,
 	const char *title, const char *why);
 
-/* "prometheus", "profile", "alerts_file", "sflow". */
+/* "prometheus", "profile", "alerts_file", "webhook", "sflow". */
 const char *triad_health_output_name(enum triad_health_output output);
 
 /* Looks at all parts of a service and of its owner.  'health' is filled in.  Any

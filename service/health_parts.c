@@ -366,6 +366,7 @@ const char *triad_health_output_name(enum triad_health_output output)
 		[TRIAD_HEALTH_PROMETHEUS] = "prometheus",
 		[TRIAD_HEALTH_PROFILE] = "profile",
 		[TRIAD_HEALTH_ALERTS_FILE] = "alerts_file",
+		[TRIAD_HEALTH_WEBHOOK] = "webhook",
 		[TRIAD_HEALTH_SFLOW] = "sflow",
 	};
 
@@ -376,7 +377,7 @@ static void add_output(struct triad_health *health, enum triad_health_output out
 	const char *what, const char *advice)
 {
 	static const char *const sections[TRIAD_HEALTH_N_OUTPUTS] = {
-		"prometheus", "profile", "alerts.file", "sflow"};
+		"prometheus", "profile", "alerts.file", "alerts.webhook", "sflow"};
 
 	health->is_failing[output] = true;
 	triad_health_add_trouble(health, TRIAD_WARNING, sections[output], what, advice);
@@ -399,6 +400,7 @@ static void add_exports(struct triad_health *health, struct triad_service *servi
 	struct triad_sflow_sender_status sflow =
 		triad_exports_sflow_status(service->exports);
 	struct triad_alert_log_status log = triad_alert_log_status(service->alert_log);
+	struct triad_webhook_status webhook = triad_webhook_status(service->webhook);
 	char listen[TRIAD_ADDRESS_TEXT_SIZE] = "";
 	bool is_bad = false;
 
@@ -416,6 +418,10 @@ static void add_exports(struct triad_health *health, struct triad_service *servi
 	if (log.file_error)
 		add_output(health, TRIAD_HEALTH_ALERTS_FILE, strerror(log.file_error),
 			"look at the disk and at alerts.file");
+	if (webhook.is_failing)
+		add_output(health, TRIAD_HEALTH_WEBHOOK, webhook.reason,
+			"look whether alerts.webhook, its CA and its token are right and "
+			"the server runs; alerts are sent again once it takes them");
 	if (is_sflow_failing(&sflow))
 		add_output(health, TRIAD_HEALTH_SFLOW, "a collector can't be sent to",
 			"'triadctl status --all' shows which and why");
@@ -423,9 +429,11 @@ static void add_exports(struct triad_health *health, struct triad_service *servi
 		is_bad |= health->is_failing[i];
 	triad_health_line(health, "exports", "Exports",
 		is_bad ? TRIAD_WARNING : TRIAD_OK,
-		"Prometheus %s%s; sFlow %u collector%s; profile file %s",
+		"Prometheus %s%s; sFlow %u collector%s; profile file %s; "
+		"webhook %s",
 		http.listening ? "at " : "off", listen, sflow.n_collectors,
-		plural(sflow.n_collectors), profile.n_files ? "written" : "off");
+		plural(sflow.n_collectors), profile.n_files ? "written" : "off",
+		webhook.is_on ? "on" : "off");
 }
 
 void triad_service_health(struct triad_service *service, struct triad_health *health)

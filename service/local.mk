@@ -45,6 +45,8 @@ libtriadservice_la_SOURCES = \
 	service/sa_source.c service/sa_source.h \
 	service/service.c service/service.h \
 	service/sflow.c service/sflow.h \
-	service/umad.c service/umad.h
-libtriadservice_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
-libtriadservice_la_LIBADD = $(GLIB_LIBS) $(UMAD_LIBS)
+	service/umad.c service/umad.h \
+	service/webhook.c service/webhook.h \
+	service/webhook_post.c service/webhook_post.h
+libtriadservice_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(CURL_CFLAGS)
+libtriadservice_la_LIBADD = $(GLIB_LIBS) $(UMAD_LIBS) $(CURL_LIBS)

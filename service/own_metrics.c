@@ -83,7 +83,11 @@ static void add_alerts(struct triad_own_metrics *list, struct triad_service *ser
 	struct triad_watch_status status =
 		triad_watch_status(triad_perf_watch(service->perf));
 
+	struct triad_webhook_status webhook = triad_webhook_status(service->webhook);
+
 	triad_own_facts(list, triad_watch_facts, &status);
+	if (webhook.is_on)
+		triad_own_facts(list, triad_webhook_facts, &webhook);
 }
 
 static struct triad_metric *add_labelled(struct triad_own_metrics *list,

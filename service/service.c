@@ -118,6 +118,7 @@ void triad_service_put_in_force(struct triad_service *service)
 	}
 	atomic_store(&service->log->level, (int)conf->log.level);
 	triad_alert_log_configure(service->alert_log, conf);
+	triad_webhook_configure(service->webhook, conf);
 	triad_exports_configure(service->exports, conf);
 	service->owner->put_in_force(service->owner->context, conf);
 	triad_perf_configure(service->perf, conf);
@@ -306,10 +307,21 @@ static size_t give_own_metrics(void *context, struct triad_metric *room, size_t 
 	return triad_own_metrics(context, room, n);
 }
 
+/* Whether the alerts known here are what is.  Those of an SM that was the master are of
+ * the past. */
+static bool may_tell_alerts(void *context)
+{
+	struct triad_service *service = context;
+	enum triad_perf_state state = triad_perf_state(service->perf);
+
+	return state == TRIAD_PERF_RUNNING || state == TRIAD_PERF_NO_TRANSPORT;
+}
+
 static struct triad_perf *make_perf(struct triad_service *service)
 {
 	struct triad_alerts_sink log = triad_alert_log_sink(service->alert_log);
-	struct triad_alerts_sink sink = triad_collect_sink(service->collect, &log);
+	struct triad_alerts_sink webhook = triad_webhook_sink(service->webhook, &log);
+	struct triad_alerts_sink sink = triad_collect_sink(service->collect, &webhook);
 	struct triad_perf *perf =
 		triad_perf_new(service->port_guid, &sink, service->log);
 
@@ -323,9 +335,10 @@ bool triad_service_start(struct triad_service *service)
 	if (!service->conf)
 		return false;
 	service->alert_log = triad_alert_log_new(service->log);
+	service->webhook = triad_webhook_new(may_tell_alerts, service, service->log);
 	service->collect = triad_collect_new(
 		service->port_guid, service->owner->may_manage, service->log);
-	if (service->alert_log && service->collect)
+	if (service->alert_log && service->webhook && service->collect)
 		service->perf = make_perf(service);
 	if (!service->perf)
 		return false;
@@ -363,7 +376,9 @@ void triad_service_close(struct triad_service *service)
 
 bool triad_service_stop(struct triad_service *service)
 {
-	return triad_exports_stop(service->exports);
+	bool ended = triad_exports_stop(service->exports);
+
+	return triad_webhook_stop(service->webhook) && ended;
 }
 
 bool triad_service_free(struct triad_service *service, bool ended)
@@ -374,6 +389,7 @@ bool triad_service_free(struct triad_service *service, bool ended)
 		triad_exports_free(service->exports);
 		triad_collect_free(service->collect);
 		triad_perf_free(service->perf);
+		triad_webhook_free(service->webhook);
 	}
 	ended &= triad_alert_log_free(service->alert_log);
 	if (ended) {

@@ -25,6 +25,7 @@
 #include "service/exports.h"
 #include "service/perf.h"
 #include "service/sa_source.h"
+#include "service/webhook.h"
 #include "triad/command.h"
 #include "triad/conf.h"
 #include "triad/output.h"
@@ -77,6 +78,7 @@ struct triad_service {
 	char conf_path[4096];          /* empty: none */
 
 	struct triad_alert_log *alert_log;
+	struct triad_webhook *webhook;
 	struct triad_collect *collect;
 	struct triad_perf *perf;
 	struct triad_exports *exports;

@@ -190,6 +190,10 @@ struct triad_conf {
 		unsigned file_max_size_mb;       /* 0: it isn't renamed */
 		unsigned keep;
 		unsigned burst; /* lines a sweep that are logged one by one */
+		char webhook[TRIAD_CONF_TEXT_SIZE];            /* a URL; "": off */
+		char webhook_ca[TRIAD_CONF_PATH_SIZE];         /* "": the system's */
+		char webhook_token_file[TRIAD_CONF_PATH_SIZE]; /* "": none */
+		unsigned webhook_repeat_s;
 	} alerts;
 	struct {
 		char listen[TRIAD_CONF_TEXT_SIZE]; /* triad_address_parse(); "": off */

@@ -30,6 +30,23 @@ static void report_watch(struct triad_report *report, struct triad_service *serv
 	triad_report_section_end(report);
 }
 
+static void report_webhook(struct triad_report *report, struct triad_service *service)
+{
+	struct triad_webhook_status status = triad_webhook_status(service->webhook);
+
+	triad_report_section(report, "webhook", "Webhook of alerts");
+	triad_report_text(report, "url", "sends to", status.is_on ? status.url : NULL);
+	triad_report_text(report, "state", "state",
+		!status.is_on               ? "off"
+			: status.is_idle    ? "nothing sent: counters are not read here"
+			: status.is_failing ? "failing"
+					    : "sending");
+	triad_report_text(report, "error", "last attempt",
+		status.reason[0] ? status.reason : NULL);
+	triad_report_facts(report, triad_webhook_facts, &status);
+	triad_report_section_end(report);
+}
+
 static void report_perfmgr(struct triad_report *report, struct triad_service *service)
 {
 	struct triad_collector_status status = triad_perf_status(service->perf);
@@ -80,6 +97,7 @@ void triad_service_report_engine(
 	triad_service_report_collect(report, service);
 	report_groups(report, service);
 	report_watch(report, service);
+	report_webhook(report, service);
 }
 
 /* --- where the topology is from --- */

@@ -518,6 +518,27 @@ START_TEST(test_parse_mistakes_beyond_room_counted)
 }
 END_TEST
 
+START_TEST(test_webhook_is_a_url_without_password)
+{
+	static const char *const wrong[] = {"host:9093", "ftp://host/alerts", "http://",
+		"https:///alerts", "http://host/a#b", "HTTP//host"};
+
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		char text[128];
+
+		snprintf(text, sizeof(text), "[alerts]\nwebhook = %s\n", wrong[i]);
+		ASSERT_ONE_DIAG(text, 2, "webhook", "http://host:9093/api/v2/alerts");
+	}
+	ASSERT_ONE_DIAG("[alerts]\nwebhook = https://me:secret@host/alerts\n", 2,
+		"no user and password", "webhook_token_file");
+	begin();
+	ck_assert_int_eq(
+		parse("[alerts]\nwebhook = https://[::1]:9093/a?user=me@x\n"), 0);
+	ck_assert_str_eq(conf->alerts.webhook, "https://[::1]:9093/a?user=me@x");
+	ck_assert_uint_eq(conf->alerts.webhook_repeat_s, 60);
+}
+END_TEST
+
 START_TEST(test_parse_many_sections_bounded)
 {
 	GString *text = g_string_new(NULL);
@@ -847,6 +868,7 @@ int main(void)
 	tcase_add_test(cases, test_parse_line_ends_of_other_systems_taken);
 	tcase_add_test(cases, test_parse_value_with_hash_and_equals_taken_whole);
 	tcase_add_test(cases, test_parse_syntax_mistakes_located);
+	tcase_add_test(cases, test_webhook_is_a_url_without_password);
 	tcase_add_test(cases, test_parse_unknown_names_guessed);
 	tcase_add_test(cases, test_parse_repeated_names_refused);
 	tcase_add_test(cases, test_parse_bad_values_say_what_is_allowed);

@@ -262,6 +262,10 @@ START_TEST(test_paused_remembers_active_alone)
 	tell(TRIAD_TOLD_TAKEN, BEGIN);
 	clear_alert(2, BEGIN + S);
 	triad_told_alerts_pause(told);
+	triad_told_alerts_begin(told, REPEAT);
+	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + S), 1);
+	ck_assert_uint_eq(batch[0].alert.id, 1);
+	triad_told_alerts_pause(told);
 	ck_assert_uint_eq(due(), UINT64_MAX);
 	clear_alert(1, BEGIN + S);
 	raise_alert(3);

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/webhook.h"
+
+#include <curl/curl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/task.h"
+#include "perfmgr/formats/alertmanager.h"
+#include "service/webhook_post.h"
+#include "triad/clock.h"
+#include "triad/lists.h"
+
+#define BATCH 64u
+#define BODY_SIZE (2 + BATCH * TRIAD_ALERTMANAGER_ALERT_SIZE)
+#define STOP_US TRIAD_US_PER_S
+#define LOOK_US TRIAD_US_PER_S /* how often may_tell() is asked */
+#define MAX_LOGGED 16u
+
+/* What the thread alone uses. */
+struct sender {
+	struct triad_webhook_post *post;
+	struct triad_told_alert batch[BATCH];
+	char body[BODY_SIZE];
+};
+
+struct triad_webhook {
+	struct triad_log *log;
+	bool (*may_tell)(void *context);
+	void *context;
+	struct triad_alerts_sink next_sink;
+	struct triad_task task;
+	struct sender *sender; /* there before the thread, and until after it */
+
+	pthread_mutex_t lock; /* of what follows */
+	struct triad_told_alerts *told;
+	struct triad_webhook_target target;
+	struct triad_alertmanager_sender told_by;
+	uint64_t repeat_us;
+	uint32_t n_targets; /* so far: tells one target from the next */
+	bool is_telling;    /* may_tell() was true */
+	struct triad_webhook_status status;
+	/* Troubles that were logged since the last success. */
+	int logged[MAX_LOGGED];
+	unsigned n_logged;
+};
+
+static uint64_t webhook_step(void *context);
+
+/* --- life --- */
+
+struct triad_webhook *triad_webhook_new(
+	bool (*may_tell)(void *context), void *context, struct triad_log *log)
+{
+	struct triad_webhook *webhook = calloc(1, sizeof(*webhook));
+
+	if (!webhook)
+		return NULL;
+	webhook->told = triad_told_alerts_new();
+	if (!webhook->told) {
+		free(webhook);
+		return NULL;
+	}
+	webhook->log = log;
+	webhook->may_tell = may_tell;
+	webhook->context = context;
+	pthread_mutex_init(&webhook->lock, NULL);
+	triad_task_init(
+		&webhook->task, &webhook->lock, "triad-webhook", webhook_step, webhook);
+	return webhook;
+}
+
+static void free_sender(struct sender *sender)
+{
+	if (sender)
+		triad_webhook_post_free(sender->post);
+	free(sender);
+}
+
+static struct sender *make_sender(void)
+{
+	struct sender *sender = NULL;
+
+	/* Counted, so others in this process may do the same; thread-safe. */
+	if (!curl_global_init(CURL_GLOBAL_DEFAULT))
+		sender = calloc(1, sizeof(*sender));
+	if (sender)
+		sender->post = triad_webhook_post_new();
+	if (sender && sender->post)
+		return sender;
+	free_sender(sender);
+	return NULL;
+}
+
+bool triad_webhook_stop(struct triad_webhook *webhook)
+{
+	if (!webhook)
+		return true;
+	if (webhook->sender)
+		triad_webhook_post_cancel(webhook->sender->post);
+	return triad_task_stop(&webhook->task, STOP_US);
+}
+
+void triad_webhook_free(struct triad_webhook *webhook)
+{
+	if (!webhook)
+		return;
+	free_sender(webhook->sender);
+	triad_task_clear(&webhook->task);
+	triad_told_alerts_free(webhook->told);
+	pthread_mutex_destroy(&webhook->lock);
+	free(webhook);
+}
+
+/* --- the sink --- */
+
+static void take_change(
+	void *context, enum triad_alert_change change, const struct triad_alert *alert)
+{
+	struct triad_webhook *webhook = context;
+	int64_t wall_offset_us =
+		(int64_t)(triad_clock_wall_us() - triad_clock_now_us());
+
+	pthread_mutex_lock(&webhook->lock);
+	triad_told_alerts_take(webhook->told, change, alert, wall_offset_us);
+	pthread_mutex_unlock(&webhook->lock);
+	webhook->next_sink.take(webhook->next_sink.context, change, alert);
+}
+
+/* The thread is woken here and not for each alert, so that those of one sweep go
+ * together. */
+static void note_done(void *context)
+{
+	struct triad_webhook *webhook = context;
+
+	pthread_mutex_lock(&webhook->lock);
+	triad_task_wake(&webhook->task);
+	pthread_mutex_unlock(&webhook->lock);
+	if (webhook->next_sink.done)
+		webhook->next_sink.done(webhook->next_sink.context);
+}
+
+struct triad_alerts_sink triad_webhook_sink(
+	struct triad_webhook *webhook, const struct triad_alerts_sink *next)
+{
+	webhook->next_sink = *next;
+	return (struct triad_alerts_sink){
+		.context = webhook, .take = take_change, .done = note_done};
+}
+
+/* --- configuration --- */
+
+/* With the HTTP server on, alerts lead to its page. */
+static struct triad_alertmanager_sender make_told_by(const struct triad_conf *conf)
+{
+	struct triad_alertmanager_sender told_by = {0};
+	struct triad_address address;
+	char reason[TRIAD_DIAG_TEXT_SIZE];
+
+	if (gethostname(told_by.host, sizeof(told_by.host) - 1))
+		told_by.host[0] = '\0';
+	if (told_by.host[0] && conf->prometheus.listen[0] &&
+		triad_address_parse(
+			conf->prometheus.listen, 0, &address, reason, sizeof(reason)) &&
+		address.port)
+		snprintf(told_by.url, sizeof(told_by.url), "%s://%s:%u/metrics",
+			conf->prometheus.tls_certificate[0] ? "https" : "http",
+			told_by.host, address.port);
+	return told_by;
+}
+
+static void take_target(
+	struct triad_webhook *webhook, const struct triad_webhook_target *target)
+{
+	bool is_other = strcmp(target->url, webhook->target.url);
+
+	webhook->target = *target;
+	webhook->n_targets++;
+	webhook->n_logged = 0;
+	webhook->status.is_on = target->url[0];
+	memcpy(webhook->status.url, target->url, sizeof(target->url));
+	webhook->status.is_failing = false;
+	webhook->status.reason[0] = '\0';
+	if (is_other) {
+		/* It is not for this one to hear what is over; the thread begins
+		 * again. */
+		webhook->is_telling = false;
+		triad_told_alerts_pause(webhook->told);
+	} else if (webhook->is_telling) {
+		triad_told_alerts_begin(webhook->told, webhook->repeat_us);
+	}
+}
+
+static bool start_thread(struct triad_webhook *webhook)
+{
+	if (!webhook->sender)
+		webhook->sender = make_sender();
+	return webhook->sender && !triad_task_start(&webhook->task);
+}
+
+void triad_webhook_configure(
+	struct triad_webhook *webhook, const struct triad_conf *conf)
+{
+	struct triad_webhook_target target = {0};
+	struct triad_alertmanager_sender told_by = make_told_by(conf);
+	uint64_t repeat_us = conf->alerts.webhook_repeat_s * TRIAD_US_PER_S;
+	bool has_thread = true, is_new;
+
+	/* The rest stays 0, so that two targets can be compared. */
+	snprintf(target.url, sizeof(target.url), "%s", conf->alerts.webhook);
+	snprintf(target.ca, sizeof(target.ca), "%s", conf->alerts.webhook_ca);
+	snprintf(target.token_file, sizeof(target.token_file), "%s",
+		conf->alerts.webhook_token_file);
+	pthread_mutex_lock(&webhook->lock);
+	is_new = webhook->repeat_us != repeat_us ||
+		memcmp(&target, &webhook->target, sizeof(target)) != 0;
+	webhook->told_by = told_by;
+	webhook->repeat_us = repeat_us;
+	/* What failed may be mended by a reload of the same, so it is tried at once. */
+	if (is_new || webhook->status.is_failing)
+		take_target(webhook, &target);
+	if (target.url[0])
+		has_thread = start_thread(webhook);
+	triad_task_wake(&webhook->task);
+	pthread_mutex_unlock(&webhook->lock);
+	if (!has_thread)
+		triad_log_write(webhook->log, TRIAD_LOG_ERROR,
+			"alerts.webhook: no thread or no memory for it; no alerts are "
+			"sent, type 'triadctl reload' to try again");
+}
+
+struct triad_webhook_status triad_webhook_status(struct triad_webhook *webhook)
+{
+	struct triad_webhook_status status;
+
+	pthread_mutex_lock(&webhook->lock);
+	status = webhook->status;
+	status.told = triad_told_alerts_status(webhook->told);
+	status.is_idle = status.is_on && !webhook->is_telling;
+	pthread_mutex_unlock(&webhook->lock);
+	return status;
+}
+
+/* --- the thread --- */
+
+/* With the lock.  Returns whether this trouble is news. */
+static bool note_trouble(struct triad_webhook *webhook, int trouble)
+{
+	for (unsigned i = 0; i < webhook->n_logged; i++)
+		if (webhook->logged[i] == trouble)
+			return false;
+	if (webhook->n_logged < MAX_LOGGED)
+		webhook->logged[webhook->n_logged++] = trouble;
+	return true;
+}
+
+/* With the lock, which is released meanwhile: logging may take long. */
+static void report_answer(
+	struct triad_webhook *webhook, const struct triad_webhook_answer *answer)
+{
+	bool was_failing = webhook->status.is_failing;
+	bool is_news = answer->trouble && note_trouble(webhook, answer->trouble);
+	char url[TRIAD_CONF_TEXT_SIZE];
+
+	memcpy(url, webhook->target.url, sizeof(url));
+	webhook->status.is_failing = answer->trouble;
+	snprintf(webhook->status.reason, sizeof(webhook->status.reason), "%s",
+		answer->reason);
+	if (!answer->trouble) {
+		webhook->status.taken_us = triad_clock_now_us();
+		webhook->n_logged = 0;
+	}
+	pthread_mutex_unlock(&webhook->lock);
+	if (is_news)
+		triad_log_write(webhook->log, TRIAD_LOG_ERROR,
+			"alerts.webhook: %s: %s; alerts are in the log and in 'triadctl "
+			"alerts', and are sent when it takes them again",
+			url, answer->reason);
+	else if (was_failing && !answer->trouble)
+		triad_log_write(webhook->log, TRIAD_LOG_INFO,
+			"alerts.webhook: %s takes alerts again", url);
+	pthread_mutex_lock(&webhook->lock);
+}
+
+/* Begins or ceases to tell, by may_tell(). */
+static void look_whether_to_tell(struct triad_webhook *webhook)
+{
+	bool may_tell;
+
+	pthread_mutex_unlock(&webhook->lock);
+	may_tell = webhook->may_tell(webhook->context);
+	pthread_mutex_lock(&webhook->lock);
+	if (may_tell && !webhook->is_telling && webhook->status.is_on)
+		triad_told_alerts_begin(webhook->told, webhook->repeat_us);
+	else if (!may_tell && webhook->is_telling)
+		triad_told_alerts_pause(webhook->told);
+	webhook->is_telling = may_tell && webhook->status.is_on;
+}
+
+static void send_batch(struct triad_webhook *webhook, uint64_t now_us)
+{
+	struct sender *sender = webhook->sender;
+	struct triad_webhook_target target = webhook->target;
+	struct triad_alertmanager_sender told_by = webhook->told_by;
+	uint32_t n_targets = webhook->n_targets;
+	size_t n = triad_told_alerts_batch(webhook->told, now_us, sender->batch, BATCH);
+	struct triad_webhook_answer answer;
+	enum triad_told_outcome outcome;
+
+	pthread_mutex_unlock(&webhook->lock);
+	answer = triad_webhook_post_send(sender->post, &target, sender->body,
+		triad_alertmanager_body(sender->batch, n, &told_by, sender->body));
+	outcome = triad_told_outcome(answer.status);
+	pthread_mutex_lock(&webhook->lock);
+	/* What became of it says nothing about another target, or at the end. */
+	if (n_targets != webhook->n_targets || webhook->task.must_end)
+		return;
+	triad_told_alerts_done(webhook->told, outcome, triad_clock_now_us());
+	report_answer(webhook, &answer);
+}
+
+static uint64_t webhook_step(void *context)
+{
+	struct triad_webhook *webhook = context;
+	uint64_t now_us, due_us;
+
+	if (!webhook->status.is_on)
+		return UINT64_MAX;
+	look_whether_to_tell(webhook);
+	now_us = triad_clock_now_us();
+	due_us = triad_told_alerts_due_us(webhook->told);
+	if (due_us > now_us)
+		return due_us < now_us + LOOK_US ? due_us : now_us + LOOK_US;
+	send_batch(webhook, now_us);
+	return now_us;
+}

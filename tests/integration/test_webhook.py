@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Alerts sent to the real Alertmanager, and to servers that make trouble."""
+
+import contextlib
+import http.server
+import json
+import os
+import signal
+import ssl
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from checks import failed, wait_until
+from tlslib import certificate
+from triadlab.tcp_ports import free_port
+from triadlib import ask, log_has, status, triad_lab, wait_for_sweep
+
+SWITCH1, SWITCH2 = "0x0000000000200000", "0x0000000000200001"
+OPENSM_CONF = "sweep_interval 1\n"
+ALERTMANAGER = "/usr/bin/prometheus-alertmanager"
+
+
+def conf(url, more=""):
+    return f"""\
+[perfmgr]
+sweep_period = 1
+[alerts]
+clear_after = 0
+webhook = {url}
+webhook_repeat = 10
+{more}"""
+
+
+class Alertmanager:
+    """Debian's Alertmanager, which forgets all alerts when it ends."""
+
+    def __init__(self, scratch):
+        if not os.path.exists(ALERTMANAGER):
+            pytest.skip("prometheus-alertmanager is not installed")
+        self._folder = scratch.folder()
+        self._port = free_port()
+        self._process = None
+        (self._folder / "conf.yml").write_text(
+            "route:\n  receiver: nobody\n  group_by: [alertname]\n  group_wait: 0s\n"
+            "receivers:\n  - name: nobody\n", encoding="utf-8")
+        scratch.callback(self.stop)
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self._port}/api/v2/alerts"
+
+    def start(self):
+        with open(self._folder / "log", "a", encoding="utf-8") as log:
+            self._process = subprocess.Popen(
+                [ALERTMANAGER, f"--config.file={self._folder}/conf.yml",
+                 f"--storage.path={self._folder}/data", "--cluster.listen-address=",
+                 f"--web.listen-address=127.0.0.1:{self._port}"],
+                stdout=log, stderr=log)
+        wait_until(lambda: self._get("status") is not None, 60, "Alertmanager")
+
+    def stop(self):
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+
+    def _get(self, what):
+        try:
+            with urllib.request.urlopen(self.url.replace("alerts", what)) as answer:
+                return json.load(answer)
+        except urllib.error.URLError:
+            return None
+
+    def alerts(self):
+        """Those that are active, by name and (GUID, port)."""
+        return {(alert["labels"]["alertname"], alert["labels"]["guid"],
+                 alert["labels"].get("port")): alert
+                for alert in self._get("alerts")}
+
+    def groups(self):
+        return {group["labels"]["alertname"]: len(group["alerts"])
+                for group in self._get("alerts/groups")}
+
+
+class Receiver(http.server.ThreadingHTTPServer):
+    """Takes what is sent to it, and makes trouble when told to."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, scratch, tls=None):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.bodies, self.paths = [], []
+        self.token = self.redirect = None
+        self.let_go = threading.Event()  # nothing is answered before
+        self.let_go.set()
+        self._scheme = "http"
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            # The handshake is for the thread of the request: a client that breaks it off
+            # must not end the server.
+            self.socket = context.wrap_socket(self.socket, server_side=True,
+                                              do_handshake_on_connect=False)
+            self._scheme = "https"
+        scratch.callback(self.server_close)
+        scratch.callback(self.shutdown)
+        scratch.callback(self.let_go.set)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"{self._scheme}://localhost:{self.server_address[1]}/alerts?fabric=a"
+
+    def handle_error(self, request, client_address):
+        pass  # clients that refuse the certificate
+
+    def alerts(self):
+        """The last that was said of each alert."""
+        return {alert["labels"]["guid"]: alert for body in list(self.bodies)
+                for alert in body}
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):  # pylint: disable=invalid-name
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        server = self.server
+        server.paths.append(self.path)
+        server.let_go.wait()
+        if server.redirect:
+            self._answer(302, Location=server.redirect)
+        elif server.token and self.headers["Authorization"] != f"Bearer {server.token}":
+            self._answer(401, b"who are you?\x1b[31m\n")
+        else:
+            assert self.headers["Content-Type"] == "application/json"
+            server.bodies.append(json.loads(body))
+            self._answer(200)
+
+    def _answer(self, code, text=b"", **headers):
+        self.send_response(code)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, format, *args):  # pylint: disable=redefined-builtin
+        pass
+
+
+def webhook(lab):
+    return status(lab)["webhook"]
+
+
+def finding(lab):
+    """What 'health' says of the webhook, or None."""
+    answer = json.loads(lab.triad("health", "--json").stdout)
+    return next((finding["what"] for finding in answer["findings"]
+                 if finding["at"] == "alerts.webhook"), None)
+
+
+def raise_errors(lab, node, port):
+    lab.sim(f'PerformanceSet "{node}"[{port}] PortCounters.SymbolErrorCounter=60')
+
+
+def token_file(folder, token):
+    path = Path(folder) / "token"
+    path.write_text(f"{token}\n", encoding="utf-8")
+    path.chmod(0o600)
+    return path
+
+
+# --- Alertmanager ------------------------------------------------------------
+
+@pytest.mark.row("N2")
+@pytest.mark.plain
+def test_dead_links_are_in_alertmanager_until_they_are_back(scratch):
+    alertmanager = Alertmanager(scratch)
+    alertmanager.start()
+    # What the environment says of proxies does not matter.
+    os.environ["http_proxy"] = os.environ["all_proxy"] = "http://127.0.0.1:1"
+    with triad_lab(conf(alertmanager.url), opensm_conf=OPENSM_CONF) as lab:
+        wait_for_sweep(lab, 2)
+        lab.sim('Unlink "Switch1"[3]', 'Unlink "Switch2"[1]')
+        wait_until(lambda: len(alertmanager.alerts()) == 2, 60, "both alerts")
+        told = list(alertmanager.alerts().values())
+        link = next(alert for alert in told
+                    if alert["labels"]["alertname"] == "TriadLinkDown")
+        assert link["labels"]["severity"] == "warning", link
+        assert {link["labels"]["guid"], link["labels"]["far_end_guid"]} == \
+            {SWITCH1, SWITCH2}, link
+        assert link["labels"]["port"] == link["labels"]["far_end_port"] == "3", link
+        assert link["annotations"]["advice"] == "check the cable and its plugs", link
+        assert "link down" in link["annotations"]["description"], link
+        groups = wait_until(alertmanager.groups, 30, "groups")
+        assert groups == {"TriadLinkDown": 1, "TriadNodeGone": 1}, "groups"
+        lab.sim('ReLink "Switch1"[3]', 'ReLink "Switch2"[1]')
+        wait_until(lambda: not alertmanager.alerts(), 60, "the end of both")
+        assert webhook(lab)["state"] == "sending", "status"
+        assert webhook(lab)["refused"] == 0, "status"
+        assert finding(lab) is None, "health"
+
+
+def test_alertmanager_that_was_away_is_right_again(scratch):
+    alertmanager = Alertmanager(scratch)
+    with triad_lab(conf(alertmanager.url), opensm_conf=OPENSM_CONF) as lab:
+        # It is noticed before there is an alert.
+        log_has(lab, f"alerts.webhook: {alertmanager.url}: Failed to connect")
+        assert wait_until(lambda: finding(lab), 10, "the finding")
+        alertmanager.start()
+        log_has(lab, f"alerts.webhook: {alertmanager.url} takes alerts again", timeout_s=90)
+        assert finding(lab) is None, "health"
+        lab.sim('Unlink "Switch2"[1]')
+        wait_until(lambda: len(alertmanager.alerts()) == 1, 60, "the first alert")
+        alertmanager.stop()
+        lab.sim('ReLink "Switch2"[1]', 'Unlink "Switch1"[2]')
+        wait_until(lambda: finding(lab) and status(lab)["alerts"]["cleared"] >= 1 and
+                   status(lab)["alerts"]["active"] == 1, 60, "an outage")
+        alertmanager.start()
+        wait_until(alertmanager.alerts, 90, "the second alert")
+        wait_until(lambda: not webhook(lab)["waiting"], 30, "all told")
+        assert len(alertmanager.alerts()) == 1, "alerts after the outage"
+        assert status(lab)["alerts"]["active"] == 1, "alerts of Triad"
+        lines = [line for line in lab.log().splitlines()
+                 if "alerts.webhook" in line and "Failed to connect" in line]
+        assert len(lines) <= 2, f"once for each outage: {lines}"
+
+
+def test_url_that_is_set_later_is_told_what_is_active(scratch):
+    receiver = Receiver(scratch)
+    with triad_lab(conf(""), opensm_conf=OPENSM_CONF) as lab:
+        wait_for_sweep(lab, 2)
+        lab.sim('Unlink "Switch1"[3]')
+        wait_until(lambda: status(lab)["alerts"]["active"] == 1, 30, "the alert")
+        assert webhook(lab)["state"] == "off", "status"
+        # What was raised before somebody is to be told is told as well.
+        ask(lab, "set", "alerts.webhook", receiver.url)
+        alert, = wait_until(receiver.alerts, 30, "the alert there").values()
+        assert alert["labels"]["kind"] == "link_down" and "endsAt" not in alert, alert
+        assert set(receiver.paths) == {"/alerts?fabric=a"}, "the whole path"
+        ask(lab, "set", "alerts.enabled", "false")
+        wait_until(lambda: all("endsAt" in alert for alert in receiver.alerts().values()),
+                   30, "the end of alerts")
+
+
+# --- servers that make trouble -----------------------------------------------
+
+def test_tls_by_own_ca_and_token(scratch, tmp_path):
+    tls = certificate(scratch)
+    receiver = Receiver(scratch, tls)
+    receiver.token = "right-token-0123456789"
+    path = token_file(tmp_path, "wrong-token-0123456789")
+    with triad_lab(conf(receiver.url, f"webhook_token_file = {path}\n")) as lab:
+        wait_for_sweep(lab, 2)
+        raise_errors(lab, "Switch1", 3)
+        # The system's authorities don't know it.
+        assert "certificate" in wait_until(lambda: finding(lab), 30, "a finding").lower()
+        assert not receiver.paths, "nothing is sent to a server that is not verified"
+        ask(lab, "set", "alerts.webhook_ca", str(tls[0]))
+        wait_until(lambda: "answers 401: who are you?" in (finding(lab) or ""), 30,
+                   "a finding")
+        log_has(lab, "it answers 401: who are you?")
+        assert "\x1b" not in lab.log(), "what a server says does not drive terminals"
+        assert "wrong-token" not in lab.log(), "secrets are not logged"
+        assert not receiver.bodies, "nothing is taken without the token"
+        token_file(tmp_path, receiver.token)
+        wait_until(receiver.bodies.copy, 60, "the right token")
+        wait_until(lambda: finding(lab) is None, 10, "health")
+        path.chmod(0o644)
+        ask(lab, "set", "alerts.webhook_repeat", "11")
+        assert str(path) in wait_until(lambda: finding(lab), 30, "a finding")
+
+
+def test_server_that_hangs_delays_neither_sweeps_nor_the_end(scratch):
+    receiver = Receiver(scratch)
+    receiver.let_go.clear()
+    with triad_lab(conf(receiver.url)) as lab:
+        wait_until(lambda: receiver.paths, 30, "a request")
+        before = status(lab)["perfmgr"]["sweeps"]
+        raise_errors(lab, "Switch1", 3)
+        wait_until(lambda: status(lab)["perfmgr"]["sweeps"] > before + 3, 30, "sweeps")
+        assert status(lab)["alerts"]["raised"] >= 1, "alerts"
+        assert status(lab)["perfmgr"]["sweeps_late"] == 0, "late sweeps"
+        pid = lab.status()["sms"][0]["pid"]
+        begun = time.monotonic()
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not _is_running(pid), 30, "the end of opensm")
+        # The answer would have been waited for for 15 s.
+        assert time.monotonic() - begun < 8, "the end"
+
+
+def _is_running(pid):
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    return False
+
+
+def test_redirect_is_not_followed(scratch):
+    receiver, other = Receiver(scratch), Receiver(scratch)
+    receiver.redirect = other.url
+    with triad_lab(conf(receiver.url)) as lab:
+        assert "a redirect, which is not followed" in \
+            wait_until(lambda: finding(lab), 30, "a finding")
+        assert not other.paths, "requests to where it leads"
+        receiver.redirect = None
+        wait_until(lambda: receiver.bodies == [[]] * len(receiver.bodies) and
+                   receiver.bodies, 60, "empty lists while there is no alert")
+
+
+def test_url_that_is_none_is_refused(scratch):
+    with triad_lab(conf("")) as lab:
+        for url in ("ftp://host/alerts", "host:9093", "http://", "https:///alerts"):
+            failed(lab.triad("set", "alerts.webhook", url), 1, "it is no URL as in http")
+        failed(lab.triad("set", "alerts.webhook", "http://me:secret@host/alerts"), 1,
+               "webhook_token_file")
