@@ -229,6 +229,9 @@ void triad_text_nearest_try(struct triad_text_nearest *nearest, const char *name
 {
 	unsigned far = how_far(nearest->word, name), at = nearest->n;
 
+	/* A name of blanks has no first word: nobody can type it. */
+	if (!*name)
+		return;
 	while (at && nearest->far[at - 1] > far)
 		at--;
 	if (far == UINT_MAX || at == TRIAD_TEXT_NEAREST)

@@ -261,8 +261,10 @@ END_TEST
 START_TEST(test_nearest_few_or_none)
 {
 	static const char *const names[] = {"window", "node_window", NULL};
+	static const char *const blank[] = {"", NULL};
 
 	ck_assert_str_eq(nearest_of("windw", names), "'window'");
+	ck_assert_str_eq(nearest_of("w", blank), "");
 	ck_assert_str_eq(nearest_of("window", names), "'window' or 'node_window'");
 	ck_assert_str_eq(nearest_of("far", names), "");
 	ck_assert_str_eq(nearest_of("w", names), "");
