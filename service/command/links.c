@@ -65,7 +65,10 @@ static double percent_of(
 	double words_per_s = (double)link_bps / 32;
 	double rate = triad_engine_rate(row, counter);
 
-	return words_per_s > 0 ? fmin(100 * rate / words_per_s, 100) : NAN;
+	/* fmin() of a rate that is not known would be 100. */
+	if (isnan(rate) || words_per_s <= 0)
+		return NAN;
+	return fmin(100 * rate / words_per_s, 100);
 }
 
 static uint64_t count_errors(const struct triad_engine_row *row)
