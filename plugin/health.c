@@ -31,6 +31,14 @@ static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 			&worker.sm, (enum triad_sm_trouble)i, text, sizeof(text));
 		triad_health_add_trouble(health, severity, "SM", text, "");
 	}
+	/* Also at the start, for a moment: so is the first sweep. */
+	if (plugin->osm->subn.sm_state == IB_SMINFO_STATE_DISCOVERING) {
+		severity = TRIAD_UNKNOWN;
+		triad_health_add_trouble(health, severity, "SM",
+			"it is neither master nor standby: it is looking for the "
+			"fabric",
+			"look at the link of the local port and at OpenSM's log");
+	}
 	triad_clock_format_length(up_us, up);
 	triad_sm_watch_summary(&worker.sm, text, sizeof(text));
 	triad_health_line(health, "sm", "SM", severity, "%s, OpenSM %s, up %s%s%s",

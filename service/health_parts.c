@@ -228,6 +228,20 @@ static void add_alerts(struct triad_health *health, struct triad_service *servic
 		triad_watch_status(watch).alerts.n_raised);
 }
 
+/* Where no alerts tell of them. */
+static void add_unanswered(struct triad_health *health)
+{
+	uint32_t n = health->n_unanswered;
+	char what[96];
+
+	if (!n)
+		return;
+	snprintf(what, sizeof(what),
+		"%" PRIu32 " port%s did not answer in the last sweep", n, plural(n));
+	triad_health_add_trouble(health, TRIAD_WARNING, "ports", what,
+		"'triadctl nodes' shows of which nodes");
+}
+
 /* Where no alerts tell of links, these do. */
 static void add_links(struct triad_health *health, struct triad_service *service)
 {
@@ -256,12 +270,14 @@ static void add_watch(struct triad_health *health, struct triad_service *service
 {
 	const struct triad_conf *conf = triad_service_conf(service);
 
-	if (conf->alerts.enabled)
+	if (conf->alerts.enabled) {
 		add_alerts(health, service);
-	else
+	} else {
 		triad_health_line_off(health, "alerts", "Alerts",
 			"off: alerts.enabled is false; counters are not compared with "
 			"thresholds");
+		add_unanswered(health);
+	}
 	if (!conf->alerts.enabled || !conf->alerts.links)
 		add_links(health, service);
 	triad_conf_unref(conf);

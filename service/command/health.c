@@ -135,7 +135,10 @@ static void put_text(struct triad_output *output, const struct triad_health *hea
 		put_finding(output, &health->findings[i]);
 	if (n_more)
 		triad_output_printf(output,
-			"and %" PRIu32 " more: 'triadctl alerts' lists them\n", n_more);
+			"and %" PRIu32
+			" more: 'triadctl alerts' and 'triadctl links --down' list "
+			"them\n",
+			n_more);
 	triad_output_put(output, "\n", 1);
 	put_lines(output, health);
 }

@@ -120,6 +120,29 @@ def test_links_show_each_cable_once_and_what_is_wrong():
         assert text.splitlines()[0].split()[:3] == ["END", "FAR", "END"], text
 
 
+def test_use_of_links_is_not_known_before_there_is_a_rate():
+    with triad_lab(CONF.replace("= 1", "= 3600")) as lab:
+        wait_for_sweep(lab)
+        ends = [end for link in links(lab) for end in link["ends"]]
+        assert all(end["use_percent"] is None and end["wait_percent"] is None
+                   for end in ends), ends
+        ask(lab, "perf", "sweep")
+        ends = [end for link in links(lab) for end in link["ends"]]
+        assert all(end["use_percent"] is not None for end in ends), ends
+
+
+def test_sm_without_a_link_is_not_well():
+    with triad_lab(CONF) as lab:
+        wait_for_sweep(lab)
+        wait_for_verdict(lab, OK)
+        lab.sim('Unlink "Hca1"')
+        answer = wait_for_verdict(lab, UNKNOWN)
+        assert "SM" in {finding["at"] for finding in answer["findings"]}, answer
+        assert part(answer, "sm")["text"].startswith("discovering"), answer
+        lab.sim('Link "Hca1"[1] "Switch1"[1]')
+        wait_for_verdict(lab, OK)
+
+
 def test_link_counts_downs_that_topology_did_not_see():
     with triad_lab(CONF) as lab:
         wait_for_sweep(lab)
@@ -147,6 +170,22 @@ def test_what_nobody_looks_at_is_no_finding():
         ask(lab, "set", "perfmgr.enabled", "true")
         wait_for_verdict(lab, WARNING)
         lab.sim('Link "Hca3"[1] "Switch1"[2]')
+        wait_for_verdict(lab, OK)
+
+
+def test_silent_ports_are_a_finding_without_alerts():
+    with triad_lab(f"{CONF}enabled = false\n") as lab:
+        wait_for_sweep(lab)
+        wait_for_verdict(lab, OK)
+        lid = next(node["lid"] for node in ask_json(lab, "nodes")
+                   if node["name"] == "Hca3")
+        lab.harm_mads(f"lose class 0x04 lid {lid} direction in\n")
+        wait_until(lambda: part(health(lab)[1], "ports")["severity"] == "WARNING",
+                   30, "a silent port")
+        answer = wait_for_verdict(lab, WARNING)
+        assert ("ports", "1 port did not answer in the last sweep") in {
+            (finding["at"], finding["what"]) for finding in answer["findings"]}, answer
+        lab.heal_mads()
         wait_for_verdict(lab, OK)
 
 
