@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "lib/text.h"
 #include "perfmgr/export/http_files.h"
@@ -71,6 +72,14 @@ static size_t take_answer(char *data, size_t one, size_t size, void *context)
 	return size;
 }
 
+/* Programs that this process starts must not inherit the connection. */
+static curl_socket_t open_socket(
+	void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	return socket(
+		address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 static void set_target(
 	struct triad_webhook_post *post, const struct triad_webhook_target *target)
 {
@@ -82,6 +91,7 @@ static void set_target(
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	/* An empty text, or libcurl would look into the environment. */
 	curl_easy_setopt(easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
 	/* Timeouts must not come by signals, which are OpenSM's. */
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(

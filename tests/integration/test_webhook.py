@@ -19,7 +19,7 @@ import pytest
 from checks import failed, wait_until
 from tlslib import certificate
 from triadlab.tcp_ports import free_port
-from triadlib import ask, log_has, status, triad_lab, wait_for_sweep
+from triadlib import ask, log_has, status, triad_lab, triad_lines, wait_for_sweep
 
 SWITCH1, SWITCH2 = "0x0000000000200000", "0x0000000000200001"
 OPENSM_CONF = "sweep_interval 1\n"
@@ -251,6 +251,24 @@ def test_url_that_is_set_later_is_told_what_is_active(scratch):
                    30, "the end of alerts")
 
 
+def test_standby_sends_nothing_until_it_is_the_master(scratch):
+    receiver = Receiver(scratch)
+    quick = OPENSM_CONF + "sminfo_polling_timeout 1000\npolling_retry_number 1\n"
+    with triad_lab(conf(receiver.url), sms=("Hca1", "Hca4"), opensm_conf=quick) as lab:
+        wait_for_sweep(lab, 2)
+        wait_until(receiver.bodies.copy, 30, "a list of the master")
+        standby = status(lab, sm=1)["webhook"]
+        assert standby["state"] == "nothing sent: counters are not read here", standby
+        assert (standby["last_taken"], standby["failures"]) == (None, 0), standby
+        os.kill(lab.status()["sms"][0]["pid"], signal.SIGKILL)
+        wait_until(lambda: status(lab, sm=1)["webhook"]["state"] == "sending", 60,
+                   "the new master")
+        wait_until(lambda: status(lab, sm=1)["perfmgr"]["sweeps"] > 1, 30, "sweeps")
+        raise_errors(lab, "Switch1", 3)
+        alert = wait_until(lambda: receiver.alerts().get(SWITCH1), 30, "its alert")
+        assert alert["labels"]["what"] == "SymbolErrorCounter", alert
+
+
 # --- servers that make trouble -----------------------------------------------
 
 def test_tls_by_own_ca_and_token(scratch, tmp_path):
@@ -295,6 +313,7 @@ def test_server_that_hangs_delays_neither_sweeps_nor_the_end(scratch):
         wait_until(lambda: not _is_running(pid), 30, "the end of opensm")
         # The answer would have been waited for for 15 s.
         assert time.monotonic() - begun < 8, "the end"
+        assert triad_lines(lab.log())[-1] == "ended", "Triad's last line"
 
 
 def _is_running(pid):
