@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/text.h"
 #include "service/health.h"
 #include "service/service.h"
 #include "triad/clock.h"
@@ -190,6 +191,10 @@ static void describe_alert(
 	if (alert->n_findings > 1)
 		snprintf(finding->what, sizeof(finding->what), "%s, and %u more", text,
 			alert->n_findings - 1);
+	/* It is over when it has been so for alerts.clear_after. */
+	if (alert->findings[0].under_us)
+		triad_text_append(
+			finding->what, sizeof(finding->what), ", but not any more");
 	snprintf(finding->advice, sizeof(finding->advice), "%s", advice ? advice : "");
 }
 

@@ -150,8 +150,8 @@ def test_top_ranks_by_rate():
         wait_for_sweep(lab)
         for value in (1000, 9_000_000):
             lab.sim(*(f'PerformanceSet "Switch2"[{port}] '
-                      f"PortCountersExtended.PortRcvData={value * port}"
-                      for port in (6, 7, 8)))
+                      f"PortCountersExtended.PortRcvData={value * times}"
+                      for port, times in ((6, 1), (7, 4), (8, 16))))
             ask(lab, "perf", "sweep")
         rows = ask_json(lab, "perf", "top", "--by", "PortRcvData", "-n", "3")
         assert [(row["node_name"], row["port"]) for row in rows] == \
