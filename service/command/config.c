@@ -188,7 +188,8 @@ static void format_why(const struct diff *diff, const struct triad_conf_key *key
 		strcmp(why, "set") ? "" : "'set' changed it; ",
 		diff->has_file ? "the file" : "the default",
 		file ? text : "no such group",
-		!strcmp(why, "edited")            ? "; 'reload' takes it"
+		diff->is_broken                   ? ""
+			: !strcmp(why, "edited")  ? "; 'reload' takes it"
 			: !strcmp(why, "restart") ? "; a restart takes it"
 						  : "");
 }
