@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Alerts sent to Alertmanager, or to what speaks its API v2: [alerts] webhook.
  *
- * The PerfManager's thread leaves alerts in a list (perfmgr/formats/told_alerts.h), which
- * takes a lock for the time of copying one alert.  A thread of its own, made with the
+ * The PerfManager's thread leaves alerts in a list (perfmgr/formats/told_alerts.h),
+ * which takes a lock for the time of copying one alert.  A thread of its own, made with the
  * first URL, sends what is due (webhook_post.h); nobody waits for it.
  *
  * Alerts are told while this process reads counters, and kept to itself otherwise: what
@@ -36,8 +36,8 @@ struct triad_webhook_status {
 		taken_us; /* when the receiver took something last, monotonic; 0: never */
 };
 
-/* 'may_tell' says whether this process reads counters; it is called by the thread, until
- * triad_webhook_stop().  NULL when memory is short. */
+/* 'may_tell' says whether this process reads counters; it is called by the thread,
+ * until triad_webhook_stop().  NULL when memory is short. */
 struct triad_webhook *triad_webhook_new(
 	bool (*may_tell)(void *context), void *context, struct triad_log *log);
 
@@ -52,8 +52,8 @@ void triad_webhook_configure(
 
 struct triad_webhook_status triad_webhook_status(struct triad_webhook *webhook);
 
-/* Ends the thread, in a second at most, whatever it waits for.  Returns false when it is
- * stuck, in a look-up of a name or on a disk: then 'webhook' and its log must stay.
+/* Ends the thread, in a second at most, whatever it waits for.  Returns false when it
+ * is stuck, in a look-up of a name or on a disk: then 'webhook' and its log must stay.
  * Accepts NULL. */
 bool triad_webhook_stop(struct triad_webhook *webhook);
 

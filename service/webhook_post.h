@@ -36,9 +36,9 @@ struct triad_webhook_post *triad_webhook_post_new(void);
 /* Accepts NULL. */
 void triad_webhook_post_free(struct triad_webhook_post *post);
 
-/* Sends 'size' octets of JSON.  Takes TRIAD_WEBHOOK_ANSWER_MS at most, unless looking up
- * the host's name hangs for longer.  The files are read each time, so that a token can be
- * replaced. */
+/* Sends 'size' octets of JSON.  Takes TRIAD_WEBHOOK_ANSWER_MS at most, unless looking
+ * up the host's name hangs for longer.  The files are read each time, so that a token
+ * can be replaced. */
 struct triad_webhook_answer triad_webhook_post_send(struct triad_webhook_post *post,
 	const struct triad_webhook_target *target, const char *body, size_t size);
 

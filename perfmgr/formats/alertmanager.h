@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Alerts as JSON for Alertmanager's API v2: the body of POST /api/v2/alerts.
  *
- * Labels say which alert it is, so none of them has a value that changes while it lasts;
- * annotations say what is wrong now.  Labels that have no value are left out, as
- * Alertmanager does.
+ * Labels say which alert it is, so none of them has a value that changes while it
+ * lasts; annotations say what is wrong now.  Labels that have no value are left out,
+ * as Alertmanager does.
  *
  * Thread-safety: functions without state.  Memory: no allocation.
  * Source: api/v2/openapi.yaml of Alertmanager. */

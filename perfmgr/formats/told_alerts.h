@@ -4,8 +4,8 @@
  * Model: the receiver forgets an alert that it does not hear of again and again, and
  * may lose all when it restarts.  So this is no queue of events but a list of alerts
  * with what is to be told of each: every active one at once and then each 'repeat_us',
- * the end of one until the receiver has taken it.  After a failure all is told again, so
- * whatever the receiver missed or lost, it is right once it answers.
+ * the end of one until the receiver has taken it.  After a failure all is told again,
+ * so whatever the receiver missed or lost, it is right once it answers.
  *
  *     triad_told_alerts_take(told, change, alert, wall_offset)   from the alerts' sink
  *     n = triad_told_alerts_batch(told, now, batch, room)        what is due
@@ -22,8 +22,8 @@
  *
  * Failures are followed by a pause of 1 s, which doubles up to 60 s.
  *
- * Invariants: at most TRIAD_TOLD_ALERTS_MAX alerts; the oldest that is over gives way to
- * a new one.  What there was no room for is counted.
+ * Invariants: at most TRIAD_TOLD_ALERTS_MAX alerts; the oldest that is over gives way
+ * to a new one.  What there was no room for is counted.
  * Thread-safety: none.  Memory: some 900 octets for each alert; checked. */
 #ifndef TRIAD_PERFMGR_FORMATS_TOLD_ALERTS_H
 #define TRIAD_PERFMGR_FORMATS_TOLD_ALERTS_H
@@ -84,8 +84,8 @@ void triad_told_alerts_take(struct triad_told_alerts *told,
 	enum triad_alert_change change, const struct triad_alert *alert,
 	int64_t wall_offset_us);
 
-/* Copies up to 'room' alerts that are due, in the order in which they were raised.  They
- * are on their way until triad_told_alerts_done(). */
+/* Copies up to 'room' alerts that are due, in the order in which they were raised.
+ * They are on their way until triad_told_alerts_done(). */
 size_t triad_told_alerts_batch(struct triad_told_alerts *told, uint64_t now_us,
 	struct triad_told_alert *batch, size_t room);
 

@@ -49,8 +49,8 @@ enum triad_severity triad_alert_severity(const struct triad_alert *alert);
 void triad_alert_finding_format(const struct triad_alert *alert,
 	const struct triad_alert_finding *finding, char *text, size_t size);
 
-/* What is wrong: all findings, "SymbolErrorCounter 60/sweep (threshold 10/sweep); at the
- * far end: ...". */
+/* What is wrong: all findings, "SymbolErrorCounter 60/sweep (threshold 10/sweep); at
+ * the far end: ...". */
 void triad_alert_findings_format(
 	const struct triad_alert *alert, char *text, size_t size);
 
