@@ -3,8 +3,8 @@
  *
  * Model: each part adds one line, and a finding for each thing that somebody should do
  * something about.  The verdict is the worst finding's.  The worst findings are kept,
- * at most TRIAD_HEALTH_MAX_FINDINGS; others are counted.  'health', 'status', Prometheus
- * and monitoring plugins show the same.
+ * at most TRIAD_HEALTH_MAX_FINDINGS; others are counted.  'health', 'status',
+ * Prometheus and monitoring plugins show the same.
  *
  * Thread-safety: none; a struct of the caller's.  Memory: no allocation. */
 #ifndef TRIAD_SERVICE_HEALTH_H

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import urllib.request
 
+import pytest
 from test_http import promtool
 
 from checks import succeeded, wait_until
@@ -84,6 +85,7 @@ def wait_for_links_down(lab, n):
                f"{n} links that are down")
 
 
+@pytest.mark.row("N2")
 def test_rules_fire_for_links_and_nodes_within_two_sweeps(tmp_path):
     address = free_address()
     recording = Recording()
