@@ -448,6 +448,13 @@ static int (*const run_local[N_TABLES])(
 	[COMPLETION] = run_completion,
 };
 
+/* The parser may have given up the command that it took the first word for. */
+static int complain_about(const char *first_word, const char *message)
+{
+	return strcmp(first_word, "health") ? complain(message)
+					    : complain_unknown(message);
+}
+
 static int run_words(const struct options *options, int n_words, char **words)
 {
 	struct triad_verb_table tables[N_TABLES];
@@ -470,8 +477,7 @@ static int run_words(const struct options *options, int n_words, char **words)
 		return complete_words(n_words - 2, words + 2);
 	list_tables(tables);
 	if (triad_parser_read_verb(&parser))
-		return strcmp(words[0], "health") ? complain(message)
-						  : complain_unknown(message);
+		return complain_about(words[0], message);
 	if (!parser.verb)
 		return show_help(parser.topic);
 	/* Both triadctl and the plugin have a command 'port snapshot'. */
@@ -479,9 +485,7 @@ static int run_words(const struct options *options, int n_words, char **words)
 	if (parser.table != &tables[PLUGIN])
 		return run_local[parser.table - tables](options, &parser);
 	if (triad_command_read(&parser, &command))
-		return parser.verb->verb == TRIAD_COMMAND_HEALTH
-			? complain_unknown(message)
-			: complain(message);
+		return complain_about(words[0], message);
 	if (command.verb == TRIAD_COMMAND_VERSION)
 		return run_version(options, &command, n_words, words);
 	return command.plugin ? run_monitoring(options, &command, n_words, words)
