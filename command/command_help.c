@@ -24,7 +24,7 @@ static bool is_shown(const struct triad_verb_table *table,
 static void append_synopsis(const struct triad_verb_table *table,
 	const struct triad_verb *verb, bool is_overview, char *text, size_t size)
 {
-	unsigned left_out = is_overview && table->options == triad_options ? COMMON : 0;
+	uint64_t left_out = is_overview && table->options == triad_options ? COMMON : 0;
 	/* Behind "--" there are no options any more. */
 	bool is_last = verb->arguments && verb->arguments[0] == '-';
 

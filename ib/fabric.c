@@ -174,15 +174,14 @@ uint32_t triad_fabric_find_node(const struct triad_fabric *fabric, uint64_t guid
 uint32_t triad_fabric_find_port(
 	const struct triad_fabric *fabric, uint32_t node, unsigned number)
 {
-	uint32_t first = fabric->nodes[node].first_port;
-	uint32_t at;
+	uint32_t first, end, at;
 
-	TRIAD_SEARCH(at, first, first + fabric->nodes[node].n_ports,
-		fabric->ports[at].number < number);
-	if (at < first + fabric->nodes[node].n_ports &&
-		fabric->ports[at].number == number)
-		return at;
-	return TRIAD_FABRIC_NONE;
+	if (node == TRIAD_FABRIC_NONE)
+		return TRIAD_FABRIC_NONE;
+	first = fabric->nodes[node].first_port;
+	end = first + fabric->nodes[node].n_ports;
+	TRIAD_SEARCH(at, first, end, fabric->ports[at].number < number);
+	return at < end && fabric->ports[at].number == number ? at : TRIAD_FABRIC_NONE;
 }
 
 bool triad_fabric_is_end_port(const struct triad_fabric *fabric, uint32_t port)

@@ -324,10 +324,8 @@ static uint32_t gather_pkeys(const struct tables *tables, uint16_t lid, uint16_t
 static uint32_t find_port(
 	const struct triad_fabric *fabric, uint64_t node_guid, unsigned number)
 {
-	uint32_t node = triad_fabric_find_node(fabric, node_guid);
-
-	return node != TRIAD_FABRIC_NONE ? triad_fabric_find_port(fabric, node, number)
-					 : TRIAD_FABRIC_NONE;
+	return triad_fabric_find_port(
+		fabric, triad_fabric_find_node(fabric, node_guid), number);
 }
 
 static void add_pkeys(struct triad_fabric_builder *builder, const struct tables *tables,

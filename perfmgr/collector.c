@@ -418,9 +418,7 @@ void triad_collector_reset(
 		swept = collector->view->fabric;
 		node = triad_fabric_find_node(
 			swept, view->fabric->nodes[port->node].guid);
-		at = node == TRIAD_FABRIC_NONE
-			? node
-			: triad_fabric_find_port(swept, node, port->number);
+		at = triad_fabric_find_port(swept, node, port->number);
 		if (at != TRIAD_FABRIC_NONE)
 			triad_sweep_want_reset(collector->sweep, at);
 	}

@@ -203,7 +203,8 @@ struct triad_fabric *triad_fabric_ref(struct triad_fabric *fabric);
 /* Accepts NULL. */
 void triad_fabric_unref(struct triad_fabric *fabric);
 
-/* Index of the node or port, or TRIAD_FABRIC_NONE. */
+/* Index of the node or port, or TRIAD_FABRIC_NONE.  No node (TRIAD_FABRIC_NONE) has a
+ * port, so what one call finds may be given to the other. */
 uint32_t triad_fabric_find_node(const struct triad_fabric *fabric, uint64_t guid);
 uint32_t triad_fabric_find_port(
 	const struct triad_fabric *fabric, uint32_t node, unsigned number);

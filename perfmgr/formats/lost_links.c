@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/search.h"
+
 static int compare(uint64_t guid, uint8_t port, const struct triad_link_end *end)
 {
 	if (guid != end->node_guid)
@@ -20,10 +22,9 @@ static int compare_ends(const void *a, const void *b)
 
 static bool is_in(const struct triad_fabric *fabric, const struct triad_link_end *end)
 {
-	uint32_t node = triad_fabric_find_node(fabric, end->node_guid);
-
-	return node != TRIAD_FABRIC_NONE &&
-		triad_fabric_find_port(fabric, node, end->port) != TRIAD_FABRIC_NONE;
+	return triad_fabric_find_port(fabric,
+		       triad_fabric_find_node(fabric, end->node_guid),
+		       end->port) != TRIAD_FABRIC_NONE;
 }
 
 bool triad_lost_links_init(struct triad_lost_links *lost,
@@ -61,19 +62,12 @@ void triad_lost_links_clear(struct triad_lost_links *lost)
 const struct triad_lost_end *triad_lost_links_find(
 	const struct triad_lost_links *lost, uint64_t node_guid, uint8_t port)
 {
-	uint32_t low = 0, high = lost->n_ends;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int order = compare(
-			node_guid, port, triad_lost_end_near(&lost->ends[middle]));
-
-		if (!order)
-			return &lost->ends[middle];
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NULL;
+	TRIAD_SEARCH(at, 0, lost->n_ends,
+		compare(node_guid, port, triad_lost_end_near(&lost->ends[at])) > 0);
+	return at < lost->n_ends &&
+			!compare(node_guid, port, triad_lost_end_near(&lost->ends[at]))
+		? &lost->ends[at]
+		: NULL;
 }

@@ -451,13 +451,12 @@ static int copy_port(const struct triad_histograms *histograms,
 	uint32_t below = histograms->port_counters & ((1u << counter) - 1);
 	/* A port keeps some counters only, in the order of their numbers. */
 	unsigned k = (unsigned)__builtin_popcount(below);
-	uint32_t node = TRIAD_FABRIC_NONE, at = TRIAD_FABRIC_NONE;
+	uint32_t at = TRIAD_FABRIC_NONE;
 	const struct port *port;
 
 	if (fabric)
-		node = triad_fabric_find_node(fabric, scope->node_guid);
-	if (node != TRIAD_FABRIC_NONE)
-		at = triad_fabric_find_port(fabric, node, scope->port);
+		at = triad_fabric_find_port(fabric,
+			triad_fabric_find_node(fabric, scope->node_guid), scope->port);
 	if (at == TRIAD_FABRIC_NONE)
 		return ENOENT;
 	if (!(histograms->port_counters & 1u << counter))

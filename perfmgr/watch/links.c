@@ -210,11 +210,8 @@ static void take_loss(void *context, const struct triad_loss *loss)
 static uint32_t find_port(
 	const struct triad_fabric *fabric, const struct triad_link_end *end)
 {
-	uint32_t node = triad_fabric_find_node(fabric, end->node_guid);
-
-	return node == TRIAD_FABRIC_NONE
-		? TRIAD_FABRIC_NONE
-		: triad_fabric_find_port(fabric, node, end->port);
+	return triad_fabric_find_port(
+		fabric, triad_fabric_find_node(fabric, end->node_guid), end->port);
 }
 
 /* LIDs and names may be others now. */

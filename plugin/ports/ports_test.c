@@ -38,14 +38,10 @@ void ports_end_tests(struct triad_ports *ports)
 static uint32_t find_port(
 	const struct triad_ports *ports, const struct ports_test *test)
 {
-	uint32_t node;
-
 	if (!ports->fabric)
 		return TRIAD_FABRIC_NONE;
-	node = triad_fabric_find_node(ports->fabric, test->node_guid);
-	return node == TRIAD_FABRIC_NONE
-		? TRIAD_FABRIC_NONE
-		: triad_fabric_find_port(ports->fabric, node, test->number);
+	return triad_fabric_find_port(ports->fabric,
+		triad_fabric_find_node(ports->fabric, test->node_guid), test->number);
 }
 
 /* --- what sweeps see --- */
