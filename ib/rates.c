@@ -29,12 +29,14 @@ static const struct {
 	[20] = {500, 11},
 	[21] = {4000, 20},
 	[22] = {6000, 21},
+	[23] = {8000, 22},
+	[24] = {12000, 23},
 };
 
 /* The same, by rank.  Ranks follow the signal: FDR's 56 Gb/s outruns 50, its 112 the
  * 100 of EDR, and 120 Gb/s of QDR are less than the 100 of EDR, as OpenSM has it. */
-static const uint8_t by_rank[] = {
-	0, 2, 5, 3, 11, 6, 4, 15, 19, 7, 8, 20, 12, 9, 10, 16, 13, 14, 17, 18, 21, 22};
+static const uint8_t by_rank[] = {0, 2, 5, 3, 11, 6, 4, 15, 19, 7, 8, 20, 12, 9, 10, 16,
+	13, 14, 17, 18, 21, 22, 23, 24};
 
 uint8_t triad_rate_rank(uint8_t rate)
 {
@@ -71,9 +73,16 @@ uint8_t triad_rate_for(uint8_t rate, uint8_t caps)
 		return caps & TRIAD_RATE_CAP_EXTENDED ? 15 : 6;
 	case 20: /* 50 Gb/s: two lanes of EDR, or one of HDR */
 		return caps & (TRIAD_RATE_CAP_2X | TRIAD_RATE_CAP_HDR) ? rate : 7;
-	case 21: /* 400 and 600 Gb/s: HDR alone */
+	case 21: /* 400 and 600 Gb/s: HDR or NDR */
 	case 22:
-		return caps & TRIAD_RATE_CAP_HDR ? rate : 18;
+		return caps & (TRIAD_RATE_CAP_HDR | TRIAD_RATE_CAP_NDR) ? rate : 18;
+	case 23: /* 800 and 1,200 Gb/s: NDR */
+	case 24:
+		if (caps & TRIAD_RATE_CAP_NDR)
+			return rate;
+		/* OpenSM believes a port that has no CapabilityMask2 to know HDR. */
+		return caps & TRIAD_RATE_CAP_HDR || !(caps & TRIAD_RATE_CAP_MASK2) ? 22
+										   : 18;
 	default:
 		return rate;
 	}
@@ -88,10 +97,25 @@ uint8_t triad_rate_original(uint8_t rate)
 		return 7;
 	case 21:
 	case 22:
+	case 23:
+	case 24:
 		return 18;
 	default:
 		return rate;
 	}
+}
+
+uint8_t triad_rate_limited(uint8_t rate, uint8_t limit)
+{
+	uint8_t rank = triad_rate_rank(rate), most = triad_rate_rank(limit);
+
+	if (rate <= limit || !rank)
+		return rate;
+	/* Codes are not in the order of the rates, so both are compared. */
+	do
+		rank--;
+	while (rank > 1 && (rank > most || triad_rate_of_rank(rank) > limit));
+	return rank ? triad_rate_of_rank(rank) : TRIAD_RATE_MIN;
 }
 
 unsigned triad_mtu_octets(uint8_t mtu)

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define TRIAD_RATE_MIN 2
-#define TRIAD_RATE_MAX 22
+#define TRIAD_RATE_MAX 24 /* of OpenSM from 3.3.24 on; 22 before */
 #define TRIAD_MTU_MIN 1
 #define TRIAD_MTU_MAX 5
 
@@ -28,11 +28,15 @@ unsigned triad_rate_tenths(uint8_t rate);
 uint8_t triad_rate_below(uint64_t tenths);
 
 /* The rate as a port with 'caps' (TRIAD_RATE_CAP_*) understands it: one that came after
- * what it knows becomes the next one below. */
+ * what it knows becomes a lower one, as OpenSM 3.3.24 chooses it. */
 uint8_t triad_rate_for(uint8_t rate, uint8_t caps);
 
 /* The same for clients that know none that came after EDR. */
 uint8_t triad_rate_original(uint8_t rate);
+
+/* The same for clients that know no code over 'limit', as OpenSM's max_rate_enum has
+ * it. */
+uint8_t triad_rate_limited(uint8_t rate, uint8_t limit);
 
 /* 256 to 4096, or 0. */
 unsigned triad_mtu_octets(uint8_t mtu);

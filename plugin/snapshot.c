@@ -121,10 +121,15 @@ static uint8_t rate_caps(const osm_physp_t *physp)
 		caps |= TRIAD_RATE_CAP_EXTENDED;
 	if (!(info->capability_mask & IB_PORT_CAP_HAS_CAP_MASK2))
 		return caps;
+	caps |= TRIAD_RATE_CAP_MASK2;
 	if (info->capability_mask2 & IB_PORT_CAP2_IS_LINK_WIDTH_2X_SUPPORTED)
 		caps |= TRIAD_RATE_CAP_2X;
 	if (info->capability_mask2 & IB_PORT_CAP2_IS_LINK_SPEED_HDR_SUPPORTED)
 		caps |= TRIAD_RATE_CAP_HDR;
+#ifdef IB_PORT_CAP2_IS_LINK_SPEED_NDR_SUPPORTED /* from 3.3.24 on */
+	if (info->capability_mask2 & IB_PORT_CAP2_IS_LINK_SPEED_NDR_SUPPORTED)
+		caps |= TRIAD_RATE_CAP_NDR;
+#endif
 	return caps;
 }
 
@@ -283,6 +288,17 @@ static void read_aliases(struct snapshot *snapshot)
 	}
 }
 
+/* The highest code of a rate that is answered with; 0: any. */
+static uint8_t rate_limit(const osm_subn_opt_t *opt)
+{
+#ifdef HAVE_OSM_SUBN_OPT_T_MAX_RATE_ENUM /* from 3.3.24 on */
+	return opt->max_rate_enum < SA_RATE_MAX_ENUM ? opt->max_rate_enum : 0;
+#else
+	(void)opt;
+	return 0;
+#endif
+}
+
 static struct triad_fabric_sa read_sa(const struct osm_opensm *osm)
 {
 	const osm_subn_opt_t *opt = &osm->subn.opt;
@@ -296,6 +312,7 @@ static struct triad_fabric_sa read_sa(const struct osm_opensm *osm)
 		.allow_both_pkeys = opt->allow_both_pkeys,
 		.quirks = opt->enable_quirks,
 		.original_rates = opt->use_original_extended_sa_rates_only,
+		.rate_limit = rate_limit(opt),
 		.engine_has_sl = !osm_exit_flag && engine && engine->path_sl,
 	};
 }

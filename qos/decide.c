@@ -321,10 +321,13 @@ bool triad_path_bits_allow(const struct triad_policy_level *level,
 uint8_t triad_path_reported_rate(
 	const struct triad_path_ask *ask, const struct triad_path_decision *decision)
 {
+	const struct triad_fabric_sa *sa = &ask->paths->fabric->sa;
 	const struct triad_path_end *ends = ask->paths->ends;
 	uint8_t rate = decision->rate;
 
-	if (ask->paths->fabric->sa.original_rates)
+	if (sa->rate_limit)
+		return triad_rate_limited(rate, sa->rate_limit);
+	if (sa->original_rates)
 		return triad_rate_original(rate);
 	if (rate < 19) /* every client knows it */
 		return rate;

@@ -26,10 +26,30 @@ static uint64_t end_of(unsigned bucket)
 		1;
 }
 
+/* The doubling of the first of TRIAD_LATENCY_N_ENDS. */
+#define FIRST_END_SHIFT 10
+
+uint64_t triad_latency_end_ns(unsigned i)
+{
+	return UINT64_C(1) << (FIRST_END_SHIFT + i);
+}
+
 void triad_latency_add(struct triad_latency *latency, uint64_t ns)
 {
 	atomic_fetch_add_explicit(
 		&latency->buckets[bucket_of(ns)], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&latency->sum_ns, ns, memory_order_relaxed);
+}
+
+static void count_below(struct triad_latency_summary *summary, const uint64_t *counts)
+{
+	uint64_t n = 0;
+
+	for (unsigned bucket = 0, i = 0; i < TRIAD_LATENCY_N_ENDS; i++) {
+		for (; bucket < bucket_of(triad_latency_end_ns(i)); bucket++)
+			n += counts[bucket];
+		summary->n_below[i] = n;
+	}
 }
 
 static uint64_t quantile(const uint64_t *counts, uint64_t n, double part)
@@ -61,6 +81,8 @@ struct triad_latency_summary triad_latency_summarize(
 	}
 	if (!summary.n)
 		return summary;
+	summary.sum_ns = atomic_load_explicit(&latency->sum_ns, memory_order_relaxed);
+	count_below(&summary, counts);
 	summary.p50_ns = quantile(counts, summary.n, 0.5);
 	summary.p99_ns = quantile(counts, summary.n, 0.99);
 	return summary;

@@ -115,7 +115,7 @@ static enum triad_sa_status mark_service_id(uint64_t mask, const uint8_t bits[2]
 static enum triad_sa_status check(const struct triad_path_request *request)
 {
 	if (request->has & TRIAD_HAS_RATE &&
-		(request->rate < TRIAD_RATE_MIN || request->rate > TRIAD_RATE_MAX))
+		(request->rate < TRIAD_RATE_MIN || request->rate > request->max_rate))
 		return TRIAD_SA_REQUEST_INVALID;
 	if (request->has & TRIAD_HAS_MTU &&
 		(request->mtu < TRIAD_MTU_MIN || request->mtu > TRIAD_MTU_MAX))
@@ -132,7 +132,7 @@ static struct triad_gid read_gid(struct triad_wire *w)
 }
 
 enum triad_sa_status triad_path_request_read(const uint8_t *record, uint64_t mask,
-	bool get, enum triad_service_id_mask service_id,
+	bool get, const struct triad_request_rules *rules,
 	struct triad_path_request *request)
 {
 	struct triad_wire w;
@@ -140,7 +140,7 @@ enum triad_sa_status triad_path_request_read(const uint8_t *record, uint64_t mas
 	enum triad_sa_status status;
 
 	triad_wire_init(&w, (void *)record, TRIAD_PATH_RECORD_SIZE);
-	*request = (struct triad_path_request){.one = get};
+	*request = (struct triad_path_request){.one = get, .max_rate = rules->max_rate};
 	request->has = read_mask(mask, &of_path) |
 		(is_set(mask, 2) ? TRIAD_HAS_DGID : 0) |
 		(is_set(mask, 3) ? TRIAD_HAS_SGID : 0) |
@@ -158,8 +158,9 @@ enum triad_sa_status triad_path_request_read(const uint8_t *record, uint64_t mas
 	request->slid = triad_wire_get16(&w);
 	read_common(&w, request);
 	status = check(request);
-	return status ? status
-		      : mark_service_id(mask, of_path.service_id, service_id, request);
+	return status
+		? status
+		: mark_service_id(mask, of_path.service_id, rules->service_id, request);
 }
 
 static unsigned at_most(unsigned n, unsigned max)
@@ -168,7 +169,7 @@ static unsigned at_most(unsigned n, unsigned max)
 }
 
 enum triad_sa_status triad_multipath_request_read(const uint8_t *record, size_t size,
-	uint64_t mask, enum triad_service_id_mask service_id,
+	uint64_t mask, const struct triad_request_rules *rules,
 	struct triad_path_request *request)
 {
 	struct triad_wire w;
@@ -176,7 +177,8 @@ enum triad_sa_status triad_multipath_request_read(const uint8_t *record, size_t 
 	unsigned n;
 
 	triad_wire_init(&w, (void *)record, size);
-	*request = (struct triad_path_request){.multi = true};
+	*request =
+		(struct triad_path_request){.multi = true, .max_rate = rules->max_rate};
 	request->has = read_mask(mask, &of_multipath);
 	read_common(&w, request);
 	/* The Service-ID is in two parts: 8 bits before the counts, 56 behind them. */
@@ -192,7 +194,7 @@ enum triad_sa_status triad_multipath_request_read(const uint8_t *record, size_t 
 	status = check(request);
 	if (!status)
 		status = mark_service_id(
-			mask, of_multipath.service_id, service_id, request);
+			mask, of_multipath.service_id, rules->service_id, request);
 	if (status)
 		return status;
 	/* The counts are whatever the client wrote: GIDs beyond those that OpenSM takes

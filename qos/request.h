@@ -75,6 +75,7 @@ struct triad_path_request {
 	uint8_t mtu_selector, mtu; /* enum triad_selector */
 	uint8_t rate_selector, rate;
 	uint8_t life_selector, life;
+	uint8_t max_rate;                  /* the highest code that the SM takes */
 	uint8_t n_sources, n_destinations; /* GIDs in 'gids', sources first */
 	struct triad_gid gids[TRIAD_MULTIPATH_MAX_GIDS];
 };
@@ -85,17 +86,23 @@ enum triad_service_id_mask {
 	TRIAD_SERVICE_ID_FIRST, /* the first bit stands for both [qos-rfc 2] */
 };
 
+/* How requests are read. */
+struct triad_request_rules {
+	enum triad_service_id_mask service_id;
+	uint8_t max_rate; /* the highest code of a rate that the SM takes, 22 or 24 */
+};
+
 /* 'record' has TRIAD_PATH_RECORD_SIZE octets, 'mask' is the component mask.  'get': the
  * method is SubnAdmGet, else SubnAdmGetTable.  Returns TRIAD_SA_OK or the status to
  * answer with, with '*request' undefined then. */
 enum triad_sa_status triad_path_request_read(const uint8_t *record, uint64_t mask,
-	bool get, enum triad_service_id_mask service_id,
+	bool get, const struct triad_request_rules *rules,
 	struct triad_path_request *request);
 
 /* 'record' has 'size' octets of a MultiPathRecord; GIDs that are counted but lie past
  * its end make it invalid. */
 enum triad_sa_status triad_multipath_request_read(const uint8_t *record, size_t size,
-	uint64_t mask, enum triad_service_id_mask service_id,
+	uint64_t mask, const struct triad_request_rules *rules,
 	struct triad_path_request *request);
 
 /* A path, as it is answered. */

@@ -169,7 +169,7 @@ static void set_rate(struct triad_policy_builder *builder,
 	if (!read_number(&item, &number) || number < min || number > max)
 		triad_policy_report_item(builder, key->name, &item,
 			is_xml ? "1 to 1000, times 2.5 Gb/s"
-			       : "PathRecord's codes of rates, 2 to 22");
+			       : "PathRecord's codes of rates, 2 to 24");
 	else
 		put_number(builder, key,
 			is_xml ? triad_rate_below(number * BASE_TENTHS) : number);

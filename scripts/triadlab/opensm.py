@@ -107,6 +107,11 @@ def add_socket(text, path):
     return _add_settings(text, "control", [f"socket = {path.replace('%', '%%')}"])
 
 
+def add_state(text, folder):
+    """Lets a lab keep nothing outside of its folder, unless the text says where."""
+    return add_missing_keys(text, "state", {"dir": folder.replace("%", "%%")})
+
+
 def add_missing_keys(text, wanted, values):
     """Adds those keys of the dictionary that the section has not got."""
     present, section = set(), None

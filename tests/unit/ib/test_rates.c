@@ -32,6 +32,8 @@ static const struct {
 	{18, 3000, 3750},
 	{21, 4000, 5000},
 	{22, 6000, 7500},
+	{23, 8000, 10000},
+	{24, 12000, 15000},
 };
 
 #define N_RATES (sizeof(rates) / sizeof(rates[0]))
@@ -64,7 +66,7 @@ END_TEST
 
 START_TEST(test_rate_below_as_naive)
 {
-	for (unsigned tenths = 0; tenths < 7000; tenths++) {
+	for (unsigned tenths = 0; tenths < 13000; tenths++) {
 		unsigned best = 0;
 
 		for (unsigned i = 0; i < N_RATES; i++)
@@ -73,7 +75,7 @@ START_TEST(test_rate_below_as_naive)
 		ck_assert_uint_eq(triad_rate_tenths(triad_rate_below(tenths)), best);
 	}
 	ck_assert_uint_eq(triad_rate_below(24), 0);
-	ck_assert_uint_eq(triad_rate_below(UINT64_MAX), 22);
+	ck_assert_uint_eq(triad_rate_below(UINT64_MAX), 24);
 }
 END_TEST
 
@@ -81,13 +83,16 @@ END_TEST
 START_TEST(test_rate_for_port_not_above_and_understood)
 {
 	for (unsigned i = 0; i < N_RATES; i++)
-		for (uint8_t caps = 0; caps < 8; caps++) {
+		for (uint8_t caps = 0; caps < 32; caps++) {
 			uint8_t told = triad_rate_for(rates[i].code, caps);
 
 			ck_assert_uint_le(triad_rate_rank(told), i + 1);
 			ck_assert_uint_ne(triad_rate_rank(told), 0);
-			ck_assert_uint_eq(triad_rate_for(told, caps), told);
-			if (rates[i].code < 19 || caps == 7)
+			/* As OpenSM: 800 Gb/s becomes 600 for a port of which it does
+			 * not know whether it knows HDR. */
+			if (rates[i].code < 23 || caps & TRIAD_RATE_CAP_MASK2)
+				ck_assert_uint_eq(triad_rate_for(told, caps), told);
+			if (rates[i].code < 19 || caps == 31)
 				ck_assert_uint_eq(told, rates[i].code);
 		}
 }
@@ -108,6 +113,12 @@ START_TEST(test_rate_for_port_each_capability)
 		{21, TRIAD_RATE_CAP_HDR, 21},
 		{22, TRIAD_RATE_CAP_EXTENDED | TRIAD_RATE_CAP_2X, 18},
 		{22, TRIAD_RATE_CAP_HDR, 22},
+		{22, TRIAD_RATE_CAP_NDR, 22},
+		{23, TRIAD_RATE_CAP_EXTENDED, 22},
+		{23, TRIAD_RATE_CAP_MASK2, 18},
+		{23, TRIAD_RATE_CAP_MASK2 | TRIAD_RATE_CAP_HDR, 22},
+		{23, TRIAD_RATE_CAP_MASK2 | TRIAD_RATE_CAP_NDR, 23},
+		{24, TRIAD_RATE_CAP_MASK2 | TRIAD_RATE_CAP_NDR, 24},
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -130,6 +141,28 @@ START_TEST(test_rate_original_not_above_and_none_that_came_later)
 	ck_assert_uint_eq(triad_rate_original(20), 7);
 	ck_assert_uint_eq(triad_rate_original(21), 18);
 	ck_assert_uint_eq(triad_rate_original(22), 18);
+	ck_assert_uint_eq(triad_rate_original(24), 18);
+}
+END_TEST
+
+/* The highest that is not above what came in, nor above the limit, by rank and by code:
+ * as OpenSM's ib_path_get_reduced_rate(). */
+START_TEST(test_rate_limited_as_naive)
+{
+	for (unsigned limit = TRIAD_RATE_MIN; limit <= TRIAD_RATE_MAX; limit++)
+		for (unsigned i = 0; i < N_RATES; i++) {
+			uint8_t told =
+				triad_rate_limited(rates[i].code, (uint8_t)limit);
+			uint8_t most = triad_rate_rank((uint8_t)limit), want = 2;
+
+			for (unsigned k = 0; k < i; k++)
+				if (rates[k].code <= limit && k + 1 <= most)
+					want = rates[k].code;
+			if (rates[i].code <= limit)
+				want = rates[i].code;
+			ck_assert_msg(told == want, "%u limited to %u: %u, not %u",
+				rates[i].code, limit, told, want);
+		}
 }
 END_TEST
 
@@ -153,6 +186,7 @@ int main(void)
 	tcase_add_test(cases, test_rate_for_port_not_above_and_understood);
 	tcase_add_test(cases, test_rate_for_port_each_capability);
 	tcase_add_test(cases, test_rate_original_not_above_and_none_that_came_later);
+	tcase_add_test(cases, test_rate_limited_as_naive);
 	tcase_add_test(cases, test_mtu_octets_of_each_code);
 	return run_cases(cases);
 }

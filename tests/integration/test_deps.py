@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""scripts/deps: which packages who needs.  It installs none here."""
+
+import re
+import subprocess
+
+import pytest
+
+from labs import SRCDIR
+
+pytestmark = pytest.mark.scripts
+
+
+def deps(*words):
+    return subprocess.run([SRCDIR / "scripts" / "deps", *words], check=False, text=True,
+                          capture_output=True)
+
+
+def packages(*words):
+    process = deps(*words, "--list")
+    assert process.returncode == 0, process.stderr
+    lines = process.stdout.splitlines()
+    assert all(len(line.split(None, 1)) == 2 for line in lines), "what each is for"
+    return {line.split()[0] for line in lines}
+
+
+def test_each_tier_has_those_before_it():
+    build, demo, check = packages("build"), packages("demo"), packages("check")
+    assert build < demo < check == packages(), "tiers"
+    assert {"gcc", "libopensm-dev", "libibumad-dev"} <= build, build
+    assert not {"opensm", "ibsim-utils", "python3-pytest", "check", "clang"} & build, build
+    assert {"opensm", "ibsim-utils", "python3"} <= demo, demo
+
+
+def test_every_library_of_configure_is_for_the_build():
+    """By the file that pkg-config reads; configure itself does without some of them."""
+    text = (SRCDIR / "configure.ac").read_text(encoding="utf-8")
+    modules = set(re.findall(r"PKG_CHECK_MODULES\(\[\w+\], \[([\w.+-]+)", text)) - {"check"}
+    assert len(modules) > 4, modules
+    for module in modules:
+        owner = subprocess.run(["dpkg-query", "-S", f"*/pkgconfig/{module}.pc"],
+                               check=True, text=True, capture_output=True).stdout
+        assert owner.split(":")[0] in packages("build"), (module, owner)
+
+
+def test_word_that_is_none_is_refused():
+    process = deps("everything")
+    assert process.returncode == 2 and "'everything' is not understood" in process.stderr
