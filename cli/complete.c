@@ -16,6 +16,7 @@
 #include "triad/conf.h"
 
 #define TOKEN_SIZE 64
+#define PATH_SIZE 4096
 
 const char *const triad_color_words[] = {"auto", "always", "never", NULL};
 
@@ -101,19 +102,64 @@ static void offer_counters(const struct completion *completion)
 		offer(completion, triad_counters[i].name, NULL);
 }
 
-static void offer_keys(const struct completion *completion)
+static void offer_found(void *context, const char *name)
 {
-	char name[TRIAD_CONF_NAME_SIZE];
+	offer(context, name, NULL);
+}
+
+/* The socket to ask, by the options before the command; false when there is none. */
+static bool find_socket(const struct completion *completion, char path[PATH_SIZE])
+{
+	char *argv[TRIAD_CONTROL_MAX_WORDS + 2] = {(char *)"triadctl"};
+
+	if (completion->n_global > TRIAD_CONTROL_MAX_WORDS)
+		return false;
+	memcpy(argv + 1, completion->words,
+		(size_t)completion->n_global * sizeof(*argv));
+	return completion->by->find_socket(
+		completion->n_global + 1, argv, path, PATH_SIZE);
+}
+
+/* The key that 'name' is of, when it has the name of a group or scope between: a key is
+ * there once for each of these. */
+static const struct triad_conf_key *find_named_key(const char *name)
+{
+	const char *first = strchr(name, '.'), *last = strrchr(name, '.');
 	size_t n;
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
-	/* Keys of groups and scopes have a name between, which the file gives them. */
+	for (size_t i = 0; first && last > first && i < n; i++)
+		if (keys[i].per != TRIAD_CONF_ONCE &&
+			strlen(keys[i].section) == (size_t)(first - name) &&
+			!strncmp(keys[i].section, name, (size_t)(first - name)) &&
+			!strcmp(keys[i].name, last + 1))
+			return &keys[i];
+	return NULL;
+}
+
+static void offer_named_key(void *context, const char *name)
+{
+	const struct triad_conf_key *key = find_named_key(name);
+
+	if (key)
+		offer(context, name, key->help);
+}
+
+static void offer_keys(struct completion *completion)
+{
+	char name[TRIAD_CONF_NAME_SIZE], path[PATH_SIZE];
+	size_t n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
 	for (size_t i = 0; i < n; i++) {
-		if (keys[i].per != TRIAD_CONF_ONCE)
+		if (keys[i].per == TRIAD_CONF_PER_GROUP)
 			continue;
 		snprintf(name, sizeof(name), "%s.%s", keys[i].section, keys[i].name);
 		offer(completion, name, keys[i].help);
 	}
+	/* Keys of groups and scopes have a name between, which the plugin knows. */
+	if (find_socket(completion, path))
+		triad_complete_keys(path, offer_named_key, completion);
 }
 
 /* The values of the key in the word before. */
@@ -127,7 +173,7 @@ static void offer_values(const struct completion *completion)
 
 	for (size_t i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "%s.%s", keys[i].section, keys[i].name);
-		if (strcmp(name, key) != 0)
+		if (strcmp(name, key) != 0 && find_named_key(key) != &keys[i])
 			continue;
 		if (keys[i].type == TRIAD_CONF_BOOL)
 			offer_all(completion, bools);
@@ -136,24 +182,13 @@ static void offer_values(const struct completion *completion)
 	}
 }
 
-static void offer_node(void *context, const char *name)
-{
-	offer(context, name, NULL);
-}
-
 static void offer_nodes(struct completion *completion)
 {
-	char *argv[TRIAD_CONTROL_MAX_WORDS + 2] = {(char *)"triadctl"};
-	char path[4096];
+	char path[PATH_SIZE];
 
-	if (completion->n_global > TRIAD_CONTROL_MAX_WORDS)
-		return;
-	memcpy(argv + 1, completion->words,
-		(size_t)completion->n_global * sizeof(*argv));
-	if (completion->by->find_socket(
-		    completion->n_global + 1, argv, path, sizeof(path)))
+	if (find_socket(completion, path))
 		triad_complete_nodes(path, !strncmp(completion->word, "0x", 2),
-			offer_node, completion);
+			offer_found, completion);
 }
 
 /* --- the value of an option --- */

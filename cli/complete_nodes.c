@@ -42,8 +42,8 @@ static void end_string(struct triad_nodes_scan *scan)
 
 static bool is_wanted(const struct triad_nodes_scan *scan)
 {
-	return !strcmp(scan->string, scan->guids ? "guid" : "name") ||
-		!strcmp(scan->string, scan->guids ? "node_guid" : "node_name");
+	return !strcmp(scan->string, scan->members[0]) ||
+		(scan->members[1] && !strcmp(scan->string, scan->members[1]));
 }
 
 static void scan_string(struct triad_nodes_scan *scan, char c)
@@ -92,13 +92,10 @@ static int take(
 	return 0;
 }
 
-void triad_complete_nodes(const char *path, bool guids,
-	void (*found)(void *context, const char *value), void *context)
+static void ask(const char *path, const char *command, struct triad_nodes_scan *scan)
 {
-	static const char *const words[] = {"nodes", "--json"};
-	struct triad_nodes_scan scan = {
-		.guids = guids, .found = found, .context = context};
-	const struct triad_client_sink sink = {take, &scan};
+	const char *const words[] = {command, "--json"};
+	const struct triad_client_sink sink = {take, scan};
 	const struct triad_client client = {.path = path,
 		.timeout_s = TIMEOUT_S,
 		.sink = &sink,
@@ -107,4 +104,24 @@ void triad_complete_nodes(const char *path, bool guids,
 	size_t size = triad_request_encode(request, sizeof(request), 2, words);
 
 	(void)triad_client_ask(&client, request, size);
+}
+
+void triad_complete_nodes(const char *path, bool guids,
+	void (*found)(void *context, const char *value), void *context)
+{
+	struct triad_nodes_scan scan = {
+		.members = {guids ? "guid" : "name", guids ? "node_guid" : "node_name"},
+		.found = found,
+		.context = context};
+
+	ask(path, "nodes", &scan);
+}
+
+void triad_complete_keys(const char *path,
+	void (*found)(void *context, const char *value), void *context)
+{
+	struct triad_nodes_scan scan = {
+		.members = {"key"}, .found = found, .context = context};
+
+	ask(path, "get", &scan);
 }

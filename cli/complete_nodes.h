@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The nodes that the running plugin knows, for completion.
+/* What the running plugin knows, for completion: nodes, and keys that there are.
  *
  * Thread-safety: one thread.  Memory: a few KiB, however many nodes there are. */
 #ifndef TRIAD_CLI_COMPLETE_NODES_H
@@ -14,7 +14,7 @@
  * what is no JSON has no such values, or wrong ones.  To begin with all is 0, but for
  * what is marked as given. */
 struct triad_nodes_scan {
-	bool guids; /* given: members "guid" and "node_guid", not "name" and "node_name" */
+	const char *members[2]; /* given: their names; the second may be NULL */
 	void (*found)(void *context, const char *value); /* given */
 	void *context;
 	bool is_in_string, is_escaped,
@@ -31,6 +31,10 @@ void triad_nodes_scan(struct triad_nodes_scan *scan, const char *json, size_t si
 /* Asks the plugin or agent at 'path' for its nodes, and hands over each name, or with
  * 'guids' each GUID; for none when nobody answers within a second. */
 void triad_complete_nodes(const char *path, bool guids,
+	void (*found)(void *context, const char *value), void *context);
+
+/* The same for the keys of the configuration in force, as 'get' has them. */
+void triad_complete_keys(const char *path,
 	void (*found)(void *context, const char *value), void *context);
 
 #endif

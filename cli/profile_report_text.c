@@ -24,13 +24,6 @@ static double percent_of(double bps, uint32_t mbps)
 	return bps * 100 / ((double)mbps * 1e6);
 }
 
-/* To the second: reports are about minutes and days. */
-static void format_time(uint64_t time_us, char text[TRIAD_CLOCK_TEXT_SIZE])
-{
-	triad_clock_format(time_us, text);
-	strcpy(text + strlen("2026-01-02T03:04:05"), "Z");
-}
-
 static void format_octets(double octets, char *text, size_t size)
 {
 	static const char *const units[] = {
@@ -67,8 +60,8 @@ static void put_head(
 	const struct triad_stats *stats = report->stats;
 	char from[TRIAD_CLOCK_TEXT_SIZE], to[TRIAD_CLOCK_TEXT_SIZE], octets[32];
 
-	format_time(stats->first_us, from);
-	format_time(stats->last_us, to);
+	triad_clock_format_s(stats->first_us, from);
+	triad_clock_format_s(stats->last_us, to);
 	format_octets(triad_report_octets(report), octets, sizeof(octets));
 	triad_output_printf(output,
 		"from              %s\n"
@@ -123,7 +116,7 @@ static void put_traffic(
 		double bps = mean_bps(report, i, n);
 		size_t length = most > 0 ? (size_t)(bps / most * BAR_LENGTH + 0.5) : 0;
 
-		format_time(stats->first_us + i * stats->bin_us, time);
+		triad_clock_format_s(stats->first_us + i * stats->bin_us, time);
 		memset(bar, '#', sizeof(bar));
 		bar[length < BAR_LENGTH ? length : BAR_LENGTH] = '\0';
 		triad_output_printf(output, "  %s %12.3f  %s\n", time, gbps(bps), bar);
@@ -210,8 +203,8 @@ static void put_gaps(
 		char sm[20], from[TRIAD_CLOCK_TEXT_SIZE], to[TRIAD_CLOCK_TEXT_SIZE];
 
 		format_guid(stats->collectors[gap->collector].sm_guid, sm);
-		format_time(gap->from_us, from);
-		format_time(gap->to_us, to);
+		triad_clock_format_s(gap->from_us, from);
+		triad_clock_format_s(gap->to_us, to);
 		triad_output_printf(output, "  %-18s %-20s  %-20s %7" PRIu64 "\n", sm,
 			from, to, gap->n_missing);
 	}

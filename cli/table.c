@@ -347,6 +347,37 @@ static void fit_columns(struct triad_tables *tables, const struct row *rows, siz
 				: 1);
 }
 
+/* Where the port begins that a text ends with, as in "leaf-01:3" and "leaf-01/P3"; NULL:
+ * it has none. */
+static const char *find_port(const char *text)
+{
+	const char *end = text + strlen(text), *at = end;
+
+	while (at > text && g_ascii_isdigit(at[-1]))
+		at--;
+	if (at == end || end - at > 3)
+		return NULL;
+	if (at - text > 2 && at[-1] == 'P' && at[-2] == '/')
+		return at - 2;
+	return at - text > 1 && at[-1] == ':' ? at - 1 : NULL;
+}
+
+/* Cuts a text to its column's width.  A place keeps its port: "host-00~/P1". */
+static void cut_text(const char *whole, unsigned width, char *text, size_t text_size)
+{
+	bool is_cut;
+	size_t size = triad_screen_fit(whole, strlen(whole), width, &is_cut);
+	const char *port = is_cut ? find_port(whole) : NULL;
+
+	if (port && strlen(port) + 2 < width)
+		size = triad_screen_fit(
+			whole, size, width - (unsigned)strlen(port) - 1, &is_cut);
+	else
+		port = NULL;
+	snprintf(text, text_size, "%.*s%s%s", (int)size, whole, port ? "~" : "",
+		port ? port : "");
+}
+
 static bool add_line(struct triad_tables *tables, struct libscols_table *table,
 	const struct row *row)
 {
@@ -359,15 +390,10 @@ static bool add_line(struct triad_tables *tables, struct libscols_table *table,
 		const struct triad_table_fit_column *shown = &tables->fit.columns[i];
 		const struct triad_table_cell *cell = &cells[shown->at];
 		char text[TRIAD_TABLE_MAX_TEXT + 1];
-		bool is_cut;
-		size_t size;
 
 		if (shown->is_left_out)
 			continue;
-		size = triad_screen_fit(
-			cell->text, strlen(cell->text), shown->width, &is_cut);
-		memcpy(text, cell->text, size);
-		text[size] = '\0';
+		cut_text(cell->text, shown->width, text, sizeof(text));
 		if (scols_line_set_data(line, number, text))
 			return false;
 		/* An escape sequence, and to that libsmartcols adds its end. */

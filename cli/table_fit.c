@@ -1,46 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "cli/table_fit.h"
 
+#include <limits.h>
 #include <stddef.h>
 
-/* What is left of a column that is cut. */
-static unsigned least_width(const struct triad_table_fit_column *column)
+/* What is left of a column that is cut to 'least', or to its title. */
+static unsigned least_width(const struct triad_table_fit_column *column, unsigned least)
 {
-	unsigned least = column->least > TRIAD_TABLE_FIT_LEAST ? column->least
-							       : TRIAD_TABLE_FIT_LEAST;
-
+	if (least < column->least)
+		least = column->least;
 	if (!(column->flags & TRIAD_TABLE_LONG) || column->width < least)
 		return column->width;
 	return least;
 }
 
-/* Columns in all, each as wide as it is, or as narrow as it may be. */
-static unsigned sum_widths(const struct triad_table_fit *fit, unsigned gap, bool is_cut)
+/* The terminal's columns in all, when those that are cut have 'least'. */
+static unsigned sum_widths(
+	const struct triad_table_fit *fit, unsigned gap, unsigned least)
 {
 	unsigned sum = 0;
 
 	for (unsigned i = 0; i < fit->n; i++)
 		if (!fit->columns[i].is_left_out)
-			sum += (i ? gap : 0) +
-				(is_cut ? least_width(&fit->columns[i])
-					: fit->columns[i].width);
+			sum += (i ? gap : 0) + least_width(&fit->columns[i], least);
 	return sum;
 }
 
-/* The next column to be left out; NULL: the first one is all there is. */
-static struct triad_table_fit_column *find_victim(struct triad_table_fit *fit)
+/* The next column to be left out; NULL: there is none.  The first one stays. */
+static struct triad_table_fit_column *find_victim(
+	struct triad_table_fit *fit, uint8_t flags)
 {
-	struct triad_table_fit_column *found = NULL;
-
-	for (unsigned i = 1; i < fit->n; i++) {
-		struct triad_table_fit_column *column = &fit->columns[i];
-		bool is_spare = column->flags & TRIAD_TABLE_SPARE;
-
-		if (!column->is_left_out &&
-			(!found || is_spare || !(found->flags & TRIAD_TABLE_SPARE)))
-			found = column;
-	}
-	return found;
+	for (unsigned i = fit->n; i-- > 1;)
+		if (!fit->columns[i].is_left_out &&
+			(fit->columns[i].flags & flags) == flags)
+			return &fit->columns[i];
+	return NULL;
 }
 
 static struct triad_table_fit_column *find_widest(struct triad_table_fit *fit)
@@ -50,7 +44,8 @@ static struct triad_table_fit_column *find_widest(struct triad_table_fit *fit)
 	for (unsigned i = 0; i < fit->n; i++) {
 		struct triad_table_fit_column *column = &fit->columns[i];
 
-		if (!column->is_left_out && least_width(column) < column->width &&
+		if (!column->is_left_out &&
+			least_width(column, TRIAD_TABLE_FIT_LEAST) < column->width &&
 			(!found || column->width > found->width))
 			found = column;
 	}
@@ -62,9 +57,13 @@ void triad_table_fit_into(struct triad_table_fit *fit, unsigned gap, unsigned ro
 	struct triad_table_fit_column *column;
 	unsigned sum;
 
-	while (sum_widths(fit, gap, true) > room && (column = find_victim(fit)))
+	while (sum_widths(fit, gap, TRIAD_TABLE_FIT_WHOLE) > room &&
+		(column = find_victim(fit, TRIAD_TABLE_SPARE)))
 		column->is_left_out = true;
-	sum = sum_widths(fit, gap, false);
+	while (sum_widths(fit, gap, TRIAD_TABLE_FIT_LEAST) > room &&
+		(column = find_victim(fit, 0)))
+		column->is_left_out = true;
+	sum = sum_widths(fit, gap, UINT_MAX);
 	/* One column of the terminal at a time: the widest becomes as the second widest,
 	 * then both. */
 	for (; sum > room && (column = find_widest(fit)); sum--)

@@ -12,6 +12,8 @@
 
 /* A name of fewer characters tells nodes apart no longer. */
 #define TRIAD_TABLE_FIT_LEAST 12
+/* Most names, with a port, have no more: spare columns give way before they are cut. */
+#define TRIAD_TABLE_FIT_WHOLE 24
 
 struct triad_table_fit_column {
 	unsigned at;   /* which of the table's columns */
@@ -26,10 +28,15 @@ struct triad_table_fit {
 	struct triad_table_fit_column columns[TRIAD_TABLE_MAX_COLUMNS];
 };
 
-/* Makes the columns, with 'gap' between them, no wider than 'room': cuts the widest of
- * those that may be cut, down to TRIAD_TABLE_FIT_LEAST or their titles; where that is not
- * enough, leaves spare columns out, from the right, then others; never the first.  A
- * column that was left out before stays so. */
+/* Makes the columns, with 'gap' between them, no wider than 'room':
+ *
+ *     - leaves spare columns out, from the right, until the others fit with names and
+ *       remarks cut to TRIAD_TABLE_FIT_WHOLE;
+ *     - leaves others out, from the right, until they fit with names and remarks cut to
+ *       TRIAD_TABLE_FIT_LEAST; never the first column;
+ *     - cuts the widest of names and remarks until all fits.
+ *
+ * None is cut to less than its title.  A column that was left out before stays so. */
 void triad_table_fit_into(struct triad_table_fit *fit, unsigned gap, unsigned room);
 
 #endif

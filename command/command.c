@@ -3,12 +3,15 @@
 
 #include <limits.h>
 #include <string.h>
+#include <time.h>
 
 #include <glib.h>
 
 #include "command/parser.h"
 #include "ib/counter.h"
+#include "lib/quantity.h"
 #include "lib/text.h"
+#include "triad/clock.h"
 
 static const struct triad_command defaults = {
 	.port = -1,
@@ -136,6 +139,35 @@ static int read_verdict(const struct arguments *arguments)
 	return 0;
 }
 
+/* The number of an alert or a silence. */
+static int read_id(const struct arguments *arguments)
+{
+	unsigned number;
+
+	if (!triad_text_number(arguments->words[0], &number) || !number)
+		return triad_parser_complain(arguments->parser,
+			"%.80s: allowed is a number, as '%s' shows it",
+			arguments->words[0],
+			arguments->command->verb == TRIAD_COMMAND_ALERTS_ACK
+				? "alerts"
+				: "silences");
+	arguments->command->id = number;
+	return 0;
+}
+
+static int read_silence(const struct arguments *arguments)
+{
+	struct triad_command *command = arguments->command;
+	struct triad_parser *parser = arguments->parser;
+
+	/* Nobody would miss alerts that were silenced for ever and without a reason. */
+	if (!command->for_s || !command->reason[0])
+		return triad_parser_complain(parser,
+			"it needs --for and --reason: --for 2h --reason 'new line cards'");
+	return triad_parser_read_node(
+		parser, "NODE", arguments->words[0], command->node);
+}
+
 static int read_switch_port(const struct arguments *arguments)
 {
 	const char *node = arguments->words[0], *port = arguments->words[1];
@@ -162,6 +194,26 @@ static int read_switch_port(const struct arguments *arguments)
 	return 0;
 }
 
+static int read_history(const struct arguments *arguments)
+{
+	struct triad_command *command = arguments->command;
+	unsigned length_s;
+
+	if (command->since[0] &&
+		!triad_clock_parse(command->since, &command->since_us)) {
+		if (triad_quantity_parse(command->since, "s", &length_s) || !length_s)
+			return triad_parser_complain(arguments->parser,
+				"--since %.40s: allowed are a time, 2026-01-02 or "
+				"2026-01-02T03:04 (UTC), and a length of time before "
+				"now, 2d, 3h, 90m or 30s",
+				command->since);
+		command->since_length_us = length_s * TRIAD_US_PER_S;
+	}
+	return arguments->n ? triad_parser_read_node(arguments->parser, "NODE",
+				      arguments->words[0], command->node)
+			    : 0;
+}
+
 static int read_arguments(const struct arguments *arguments)
 {
 	struct triad_parser *parser = arguments->parser;
@@ -176,9 +228,16 @@ static int read_arguments(const struct arguments *arguments)
 		return read_histogram(arguments);
 	case TRIAD_COMMAND_PERF_CLEAR:
 		return read_clear(arguments);
+	case TRIAD_COMMAND_ALERTS_ACK:
+	case TRIAD_COMMAND_UNSILENCE:
+		return read_id(arguments);
+	case TRIAD_COMMAND_SILENCE:
+		return read_silence(arguments);
 	case TRIAD_COMMAND_AGENTS_OWNER:
 		return triad_parser_read_node(
 			parser, "NODE", arguments->words[0], command->node);
+	case TRIAD_COMMAND_HISTORY:
+		return read_history(arguments);
 	case TRIAD_COMMAND_QOS_PLAN:
 		return arguments->n
 			? triad_parser_copy(parser, "FILE", command->file,

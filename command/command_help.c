@@ -3,12 +3,15 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "command/command_table.h"
 #include "lib/text.h"
 #include "ib/counter.h"
 
 #define LEFT_SIZE 64
+#define SYNOPSIS_SIZE 512
+#define HELP_COLUMNS 80u
 
 /* What so many commands have that a line of the overview would be too long with it. */
 #define COMMON                                                                         \
@@ -43,6 +46,23 @@ static void append_synopsis(const struct triad_verb_table *table,
 		triad_text_append(text, size, " %s", verb->arguments);
 }
 
+/* Ends a line of 'column' columns with a text that is broken between its words; further
+ * lines begin with 'indent' blanks. */
+static void append_wrapped(
+	const char *words, unsigned column, unsigned indent, char *text, size_t size)
+{
+	while (*words) {
+		size_t n = triad_text_fit_words(words, HELP_COLUMNS - column);
+
+		triad_text_append(text, size, "%.*s\n", (int)n, words);
+		words += n;
+		words += *words == ' ';
+		if (*words)
+			triad_text_append(text, size, "%*s", (int)indent, "");
+		column = indent;
+	}
+}
+
 static void append_options(const struct triad_verb_table *table,
 	const struct triad_verb *verb, char *text, size_t size)
 {
@@ -56,8 +76,8 @@ static void append_options(const struct triad_verb_table *table,
 			continue;
 		snprintf(left, sizeof(left), "%s %s", option->name,
 			option->operand ? option->operand : "");
-		triad_text_append(
-			text, size, "%s  %-28s%s\n", before, left, option->help);
+		triad_text_append(text, size, "%s  %-28s", before, left);
+		append_wrapped(option->help, 30, 30, text, size);
 		before = "";
 	}
 }
@@ -77,10 +97,15 @@ static void append_access(const struct triad_verb *verb, char *text, size_t size
 static void append_verb(const struct triad_verb_table *table,
 	const struct triad_verb *verb, const char *prefix, char *text, size_t size)
 {
+	char synopsis[SYNOPSIS_SIZE] = "";
+
+	append_synopsis(table, verb, false, synopsis, sizeof(synopsis));
 	triad_text_append(
 		text, size, "%s%s ", text[0] ? "\nUsage: " : "Usage: ", prefix);
-	append_synopsis(table, verb, false, text, size);
-	triad_text_append(text, size, "\n\n%s\n", verb->help);
+	append_wrapped(synopsis, (unsigned)(strlen("Usage: ") + strlen(prefix) + 1), 4,
+		text, size);
+	triad_text_append(text, size, "\n");
+	append_wrapped(verb->help, 0, 0, text, size);
 	if (table->options == triad_options)
 		append_access(verb, text, size);
 	append_options(table, verb, text, size);
@@ -94,14 +119,19 @@ static void append_verb(const struct triad_verb_table *table,
 		triad_text_append(text, size, "  %s\n", triad_counters[i].name);
 }
 
-/* A synopsis and one line for each command. */
+/* A synopsis and a sentence or two for each command. */
 static void append_overview(
 	const struct triad_verb_table *table, char *text, size_t size)
 {
 	for (size_t i = 0; i < table->n_verbs; i++) {
+		char synopsis[SYNOPSIS_SIZE] = "";
+
+		append_synopsis(
+			table, &table->verbs[i], true, synopsis, sizeof(synopsis));
 		triad_text_append(text, size, "  ");
-		append_synopsis(table, &table->verbs[i], true, text, size);
-		triad_text_append(text, size, "\n      %s\n", table->verbs[i].help);
+		append_wrapped(synopsis, 2, 4, text, size);
+		triad_text_append(text, size, "      ");
+		append_wrapped(table->verbs[i].help, 6, 6, text, size);
 	}
 }
 
@@ -122,9 +152,10 @@ int triad_verb_tables_help(const struct triad_verb_table *tables, size_t n,
 	}
 	if (!*topic)
 		triad_text_append(text, size,
-			"\nCommands that only read also take --watch [--interval S]; those "
-			"that show a table,\n--columns A,B,..., --sort [-]COLUMN, "
-			"--no-headings and --raw.\n'%s help COMMAND' tells more.\n",
+			"\nCommands that only read also take --watch [--interval S]. Those "
+			"that show a\ntable also take --columns A,B,..., "
+			"--sort [-]COLUMN, --no-headings and --raw.\n"
+			"'%s help COMMAND' tells more.\n",
 			prefix);
 	return text[0] ? 0 : ENOENT;
 }

@@ -18,6 +18,7 @@ enum triad_option_kind {
 	                             'present' */
 	TRIAD_OPTION_KIND_COUNTER,
 	TRIAD_OPTION_KIND_TEXT, /* one or more octets */
+	TRIAD_OPTION_KIND_TIME, /* uint64_t: triad_clock_parse() */
 	TRIAD_OPTION_KIND_PATH, /* const char *: of triadctl's own commands, */
 	TRIAD_OPTION_KIND_NAME, /* as is this */
 };
@@ -55,6 +56,11 @@ enum {
 	TRIAD_OPTION_BY,
 	TRIAD_OPTION_LIMIT,
 	TRIAD_OPTION_LIMIT_ALL,
+	TRIAD_OPTION_FOR,
+	TRIAD_OPTION_FOR_ACK,
+	TRIAD_OPTION_FROM,
+	TRIAD_OPTION_REASON,
+	TRIAD_OPTION_SINCE,
 	TRIAD_OPTION_SOURCE,
 	TRIAD_OPTION_DESTINATION,
 	TRIAD_OPTION_SERVICE_ID,
@@ -107,7 +113,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 40
+#define TRIAD_N_VERBS 45
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

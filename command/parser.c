@@ -11,6 +11,7 @@
 #include "ib/counter.h"
 #include "lib/quantity.h"
 #include "lib/text.h"
+#include "triad/clock.h"
 
 #define NAME_SIZE 64
 
@@ -391,6 +392,13 @@ static int set_option(struct triad_parser *parser, const struct triad_option *op
 				option->name, option->operand);
 		return triad_parser_copy(
 			parser, option->name, member, option->size, value);
+	case TRIAD_OPTION_KIND_TIME:
+		if (!triad_clock_parse(value, member))
+			return triad_parser_complain(parser,
+				"%s %.80s: a time is written 2026-01-31T22:00 (UTC), or "
+				"with an offset from it, 2026-01-31T23:00+01:00",
+				option->name, value);
+		return 0;
 	case TRIAD_OPTION_KIND_PATH:
 	case TRIAD_OPTION_KIND_NAME:
 		if (!*value)

@@ -300,16 +300,13 @@ static void append_known_keys(
 	char *text, size_t size, const struct triad_conf_section *section)
 {
 	const char *separator = "; known are ";
-	char general[TRIAD_CONF_NAME_SIZE];
 	size_t i, n;
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
 	for (i = 0; i < n; i++) {
-		if (section && !stands_in(&keys[i], section))
+		if (!stands_in(&keys[i], section))
 			continue;
-		general_name(&keys[i], general);
-		triad_text_append(text, size, "%s%s", separator,
-			section ? keys[i].name : general);
+		triad_text_append(text, size, "%s%s", separator, keys[i].name);
 		separator = ", ";
 	}
 }
@@ -346,10 +343,14 @@ static void explain_full(const struct triad_conf *conf,
 	char meant[TRIAD_CONF_NAME_SIZE];
 
 	snprintf(text, size, "unknown key '%.95s'", full);
-	if (!guess) {
-		append_known_keys(text, size, NULL);
+	if (!guess && section)
+		append_known_keys(text, size, section);
+	/* All of them would fill two screens. */
+	if (!guess && !section)
+		triad_text_append(text, size,
+			"; 'triadctl get' lists all, and triad.conf(5) describes them");
+	if (!guess)
 		return;
-	}
 	if (section && stands_in(guess, section))
 		triad_conf_key_ref_name(conf,
 			(struct triad_conf_key_ref){guess, section->element}, meant,

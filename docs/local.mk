@@ -3,5 +3,5 @@
 # defaults stay what they are.
 dist_man_MANS += docs/osmtriad.7 docs/osmtriad-election.7 docs/osmtriad-ports.7 \
 	docs/triad-agent.8 docs/triad-profile.5 docs/triad-qos-policy.5 docs/triad.conf.5 docs/triadctl.1
-dist_doc_DATA += docs/architecture.svg docs/first-change.md docs/glossary.md docs/requirements.md docs/scaling.md docs/tour.md docs/agent.conf.example \
+dist_doc_DATA += docs/architecture.svg docs/picture.svg docs/first-change.md docs/glossary.md docs/requirements.md docs/scaling.md docs/tour.md docs/agent.conf.example \
 	docs/triad.conf.example

@@ -146,6 +146,8 @@ static bool choose_name(struct triad_node_choice *choice,
 	}
 	if (choice->n)
 		choice->rule = rule;
+	if (choice->n == 1 && rule != TRIAD_NODE_RULE_PATTERN)
+		choice->guid = fabric->nodes[choice->first].guid;
 	return choice->n;
 }
 
@@ -248,8 +250,10 @@ bool triad_node_choice_has(
 {
 	if (choice->rule == TRIAD_NODE_RULE_ALL)
 		return true;
+	if (choice->guid && choice->guid == guid)
+		return true;
 	if (choice->rule == TRIAD_NODE_RULE_GUID)
-		return choice->guid == guid;
+		return false;
 	return is_named(choice->name, choice->rule, name);
 }
 

@@ -18,8 +18,10 @@
  * which has one LID for all of its ports.
  *
  * The choice keeps the rule and not a list of nodes, so it can be applied to another
- * fabric, and to nodes that have left this one.  Where no rule fits a node of the
- * fabric, it fits whatever has the name, by any rule.
+ * fabric, and to nodes that have left this one.  A node that was named alone, without a
+ * pattern, is meant by its GUID as well, because a host that boots has another name for
+ * a while.  Where no rule fits a node of the fabric, it fits whatever has the name, by
+ * any rule.
  *
  * Thread-safety: functions without state.  Memory: no allocation.  A choice costs some
  * passes over the nodes of a fabric that the caller holds: 48,000 of them take some
@@ -48,7 +50,8 @@ struct triad_node_choice {
 	uint32_t first; /* the first of them; TRIAD_FABRIC_NONE: there is none */
 	/* The end port that has the GUID or LID; else TRIAD_FABRIC_NONE. */
 	uint32_t end_port;
-	uint64_t guid; /* of the node, by its GUID or a LID */
+	/* Of the node that was meant alone, by whatever rule; else 0. */
+	uint64_t guid;
 	char typed[TRIAD_NODE_TEXT_SIZE];
 	char name[TRIAD_NODE_TEXT_SIZE]; /* the same without a port's number */
 };

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 static uint64_t read_clock(clockid_t id)
@@ -35,16 +36,56 @@ uint64_t triad_clock_wall_us(void)
 	return read_clock(CLOCK_REALTIME);
 }
 
-void triad_clock_format(uint64_t wall_us, char text[TRIAD_CLOCK_TEXT_SIZE])
+/* Without the 'Z' at its end; returns its length. */
+static size_t format_seconds(uint64_t wall_us, char text[TRIAD_CLOCK_TEXT_SIZE])
 {
 	time_t seconds = (time_t)(wall_us / TRIAD_US_PER_S);
-	unsigned ms = (unsigned)(wall_us % TRIAD_US_PER_S / TRIAD_US_PER_MS);
 	struct tm tm;
-	size_t length;
 
 	gmtime_r(&seconds, &tm);
-	length = strftime(text, TRIAD_CLOCK_TEXT_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
+	return strftime(text, TRIAD_CLOCK_TEXT_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
+}
+
+void triad_clock_format(uint64_t wall_us, char text[TRIAD_CLOCK_TEXT_SIZE])
+{
+	unsigned ms = (unsigned)(wall_us % TRIAD_US_PER_S / TRIAD_US_PER_MS);
+	size_t length = format_seconds(wall_us, text);
+
 	snprintf(text + length, TRIAD_CLOCK_TEXT_SIZE - length, ".%03uZ", ms);
+}
+
+const char *triad_clock_format_s(uint64_t wall_us, char text[TRIAD_CLOCK_TEXT_SIZE])
+{
+	size_t length = format_seconds(wall_us, text);
+
+	snprintf(text + length, TRIAD_CLOCK_TEXT_SIZE - length, "Z");
+	return text;
+}
+
+bool triad_clock_parse(const char *text, uint64_t *wall_us)
+{
+	struct tm tm = {0}, read;
+	const char *at = strptime(text, "%Y-%m-%d", &tm), *time_at = NULL;
+	time_t seconds;
+
+	if (at && *at == 'T')
+		time_at = at;
+	if (time_at && !(at = strptime(time_at, "T%H:%M:%S", &tm)))
+		at = strptime(time_at, "T%H:%M", &tm);
+	if (at && time_at && *at == '.')
+		at += 1 + strspn(at + 1, "0123456789");
+	tm.tm_gmtoff = 0;
+	if (at && time_at && *at)
+		at = strptime(at, "%z", &tm);
+	if (!at || *at)
+		return false;
+	read = tm;
+	seconds = timegm(&tm);
+	/* The 30th of February became the 2nd of March. */
+	if (tm.tm_mday != read.tm_mday || seconds < read.tm_gmtoff)
+		return false;
+	*wall_us = (uint64_t)(seconds - read.tm_gmtoff) * TRIAD_US_PER_S;
+	return true;
 }
 
 void triad_clock_format_length(uint64_t length_us, char text[TRIAD_CLOCK_TEXT_SIZE])

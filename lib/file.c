@@ -45,6 +45,18 @@ int triad_read_all(int fd, void *octets, size_t size, size_t *n)
 	return 0;
 }
 
+int triad_file_read(const char *path, void *octets, size_t size, size_t *n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	int error;
+
+	if (fd < 0)
+		return errno;
+	error = triad_read_all(fd, octets, size, n);
+	close(fd);
+	return error;
+}
+
 /* --- files that are added to --- */
 
 static int check_kind(const struct stat *status, const char **why)

@@ -261,3 +261,24 @@ void triad_text_nearest_append(
 						      : ", ",
 			nearest->names[i]);
 }
+
+/* --- lines --- */
+
+size_t triad_text_fit_words(const char *text, unsigned columns)
+{
+	unsigned column = 0, depth = 0;
+	size_t end = 0;
+
+	for (size_t at = 0; text[at]; at++) {
+		if (text[at] == '[')
+			depth++;
+		else if (text[at] == ']' && depth)
+			depth--;
+		else if (text[at] == ' ' && !depth)
+			end = at;
+		column += (text[at] & 0xc0) != 0x80;
+		if (column > columns && end)
+			return end;
+	}
+	return strlen(text);
+}

@@ -58,6 +58,10 @@ struct triad_text_guess {
  * longer than five letters; case ignored) and nearer than those tried before. */
 bool triad_text_guess_try(struct triad_text_guess *guess, const char *name);
 
+/* Octets of the words at the beginning of 'text' that have room in so many columns, at
+ * least those of one word.  Words end at blanks, but what stands in [ ] is not parted. */
+size_t triad_text_fit_words(const char *text, unsigned columns);
+
 #define TRIAD_TEXT_NEAREST 3
 #define TRIAD_TEXT_NEAREST_SIZE 96
 

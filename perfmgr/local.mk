@@ -10,7 +10,10 @@ libtriad_la_SOURCES += \
 	perfmgr/formats/http_request.c perfmgr/formats/http_request.h \
 	perfmgr/formats/lost_links.c perfmgr/formats/lost_links.h \
 	perfmgr/formats/metrics.c perfmgr/formats/metrics.h \
+	perfmgr/formats/metrics_lines.c \
+	perfmgr/formats/metrics_parts.h \
 	perfmgr/formats/profile.c perfmgr/formats/profile.h \
+	perfmgr/formats/silence_file.c perfmgr/formats/silence_file.h \
 	perfmgr/formats/sampled_request.c perfmgr/formats/sampled_request.h \
 	perfmgr/formats/sflow.c perfmgr/formats/sflow.h \
 	perfmgr/formats/sflow_schedule.c perfmgr/formats/sflow_schedule.h \
@@ -22,6 +25,9 @@ libtriad_la_SOURCES += \
 	perfmgr/sweep/plan.c perfmgr/sweep/plan.h \
 	perfmgr/sweep/sweep.c perfmgr/sweep/sweep.h \
 	perfmgr/sweep/window.h \
+	perfmgr/timeline/event.c perfmgr/timeline/event.h \
+	perfmgr/timeline/reader.c perfmgr/timeline/reader.h \
+	perfmgr/timeline/timeline.c perfmgr/timeline/timeline.h \
 	perfmgr/view.c perfmgr/view.h \
 	perfmgr/watch/alert_findings.c perfmgr/watch/alert_findings.h \
 	perfmgr/watch/alert_store.c perfmgr/watch/alert_store.h \
@@ -30,10 +36,12 @@ libtriad_la_SOURCES += \
 	perfmgr/watch/alerts_adopt.c \
 	perfmgr/watch/alerts_parts.h \
 	perfmgr/watch/alerts_take.c \
+	perfmgr/watch/changes.c perfmgr/watch/changes.h \
 	perfmgr/watch/histogram.c perfmgr/watch/histogram.h \
 	perfmgr/watch/histograms.c perfmgr/watch/histograms.h \
 	perfmgr/watch/limits.c perfmgr/watch/limits.h \
 	perfmgr/watch/links.c perfmgr/watch/links.h \
 	perfmgr/watch/losses.c perfmgr/watch/losses.h \
+	perfmgr/watch/silences.c perfmgr/watch/silences.h \
 	perfmgr/watch/sm_notes.c perfmgr/watch/sm_notes.h \
 	perfmgr/watch/watch.c perfmgr/watch/watch.h

@@ -16,9 +16,12 @@
 #include <unistd.h>
 
 #include "plugin/console_session.h"
+#include "triad/clock.h"
 #include "triad/thread.h"
 
 #define MAX_SESSIONS 8
+/* OpenSM opens its console as soon as it has loaded its plugins. */
+#define OPENS_WITHIN_US (5 * TRIAD_US_PER_S)
 /* After a user who could not be accepted. */
 #define ACCEPT_AGAIN_MS 100
 
@@ -40,6 +43,8 @@ struct triad_console {
 	int inner_fd; /* ours, in its place */
 	struct sockaddr_in inner_address;
 	bool failed;
+	bool is_missed; /* OpenSM's socket did not come, and that was said */
+	uint64_t since_us;
 	bool running; /* 'thread' */
 	pthread_t thread;
 	struct session sessions[MAX_SESSIONS];
@@ -210,6 +215,15 @@ static void replace_loopback(struct triad_console *console, int outer_fd)
 		"console: 'triad help' in OpenSM's console lists what can be asked");
 }
 
+static void report_missing(struct triad_console *console)
+{
+	console->is_missed = true;
+	triad_log_write(console->log, TRIAD_LOG_ERROR,
+		"console: OpenSM has not opened its console: console loopback needs an "
+		"OpenSM with libwrap (tcp_wrappers), and a console_port that is free; "
+		"'triadctl' does all that 'triad' does there");
+}
+
 void triad_console_arm(struct triad_console *console)
 {
 	int listening = 0, fd = console->osm->console.socket;
@@ -224,6 +238,9 @@ void triad_console_arm(struct triad_console *console)
 		!getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) &&
 		listening)
 		replace_loopback(console, fd);
+	else if (!console->is_missed &&
+		triad_clock_now_us() - console->since_us > OPENS_WITHIN_US)
+		report_missing(console);
 	pthread_mutex_unlock(&console->lock);
 }
 
@@ -304,6 +321,7 @@ struct triad_console *triad_console_new(struct osm_opensm *osm,
 	console->runner = *runner;
 	console->log = log;
 	console->is_local = strcmp(kind, "local") == 0;
+	console->since_us = triad_clock_now_us();
 	console->outer_fd = -1;
 	console->inner_fd = -1;
 	pthread_mutex_init(&console->lock, NULL);

@@ -113,10 +113,11 @@ static bool make_parts(struct triad_plugin *plugin)
 			triad_elector_new(osm, service->port_guid, service->log);
 	if (plugin->elector)
 		plugin->ports = triad_ports_new(osm, service->port_guid,
-			plugin->elector, plugin->hold, service->log);
+			plugin->elector, plugin->hold, service->recorder, service->log);
 	if (plugin->ports)
 		plugin->worker = triad_worker_new(osm, service->log, plugin->events,
-			service->perf, service->source, plugin->qos, plugin->ports);
+			service->perf, service->source, plugin->qos, plugin->ports,
+			service->recorder);
 	return plugin->worker;
 }
 

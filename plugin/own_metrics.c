@@ -3,6 +3,7 @@
 
 #include "plugin/own_metrics.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "plugin/election/elector.h"
@@ -33,6 +34,34 @@ static void add_topology(struct triad_own_metrics *list, struct triad_plugin *pl
 		"Events of OpenSM's that were lost.", events.dropped);
 }
 
+static void add_part(
+	struct triad_own_metrics *list, const char *part, const char *end, double value)
+{
+	struct triad_metric *metric = triad_own_add(list, TRIAD_METRIC_HISTOGRAM,
+		"triad_path_answer_duration_seconds",
+		"Time from a request for a path to its answer, where OpenSM's routing "
+		"engine was not asked.",
+		value);
+
+	metric->part = part;
+	if (end)
+		triad_metric_add_label(metric, "le", end);
+}
+
+static void add_answer_times(
+	struct triad_own_metrics *list, const struct triad_latency_summary *latency)
+{
+	char end[32];
+
+	for (unsigned i = 0; i < TRIAD_LATENCY_N_ENDS; i++) {
+		snprintf(end, sizeof(end), "%g", (double)triad_latency_end_ns(i) / 1e9);
+		add_part(list, "_bucket", end, (double)latency->n_below[i]);
+	}
+	add_part(list, "_bucket", "+Inf", (double)latency->n);
+	add_part(list, "_sum", NULL, (double)latency->sum_ns / 1e9);
+	add_part(list, "_count", NULL, (double)latency->n);
+}
+
 /* Requests that Triad takes.  OpenSM answers others without it. */
 static void add_paths(struct triad_own_metrics *list, struct triad_plugin *plugin)
 {
@@ -49,7 +78,7 @@ static void add_paths(struct triad_own_metrics *list, struct triad_plugin *plugi
 	triad_own_facts(list, triad_request_facts, &status);
 	triad_own_count(list, "triad_path_requests_passed_on",
 		"Of these, left to OpenSM.", n_fallbacks);
-	triad_own_facts(list, triad_answer_facts, &status);
+	add_answer_times(list, &server->latency);
 }
 
 static void add_tables(struct triad_own_metrics *list, struct triad_plugin *plugin)
@@ -57,7 +86,7 @@ static void add_tables(struct triad_own_metrics *list, struct triad_plugin *plug
 	struct triad_tables_status status =
 		triad_tables_status(triad_qos_tables(plugin->qos));
 
-	triad_own_gauge(list, "triad_qos_tables_programmed",
+	triad_own_gauge(list, "triad_qos_tables_enabled",
 		"1 while a policy's QoS tables are to be in force.",
 		status.state != TRIAD_TABLES_OFF &&
 			status.state != TRIAD_TABLES_NO_SETUP);
@@ -103,7 +132,7 @@ static void add_plan(
 
 		triad_metric_add_label(metric, "kind", triad_plan_kind_name(i));
 	}
-	triad_own_gauge(list, "triad_ports_stopped",
+	triad_own_gauge(list, "triad_port_manager_stopped",
 		"1 while nothing is changed because the plan has too many changes.",
 		status->may_act && status->agenda.is_stopped);
 }
@@ -114,14 +143,14 @@ static void add_port_manager(
 	struct triad_ports_status status;
 
 	triad_ports_status(plugin->ports, &status);
-	triad_own_gauge(list, "triad_ports_enabled",
+	triad_own_gauge(list, "triad_port_manager_enabled",
 		"1 while switch ports are compared with what is expected of them.",
 		status.is_enabled);
-	triad_own_gauge(list, "triad_ports_enforcing",
+	triad_own_gauge(list, "triad_port_manager_enforcing",
 		"1 while they are to be made so.", status.is_enforcing);
-	triad_own_gauge(list, "triad_ports_may_act", "1 while this SM may do that.",
-		status.may_act);
-	triad_own_gauge(list, "triad_ports_trouble",
+	triad_own_gauge(list, "triad_port_manager_may_act",
+		"1 while this SM may do that.", status.may_act);
+	triad_own_gauge(list, "triad_port_manager_in_trouble",
 		"1 while something but permission keeps it from acting.",
 		status.trouble[0] != '\0');
 	triad_own_facts(list, triad_ports_facts, &status);

@@ -12,6 +12,7 @@
 #include "plugin/sm_state.h"
 #include "plugin/snapshot.h"
 #include "service/perf.h"
+#include "service/recorder.h"
 #include "service/sa_source.h"
 #include "triad/clock.h"
 #include "triad/thread.h"
@@ -31,6 +32,7 @@ struct triad_worker {
 	struct triad_sa_source *source;
 	struct triad_qos *qos;
 	struct triad_ports *ports;
+	struct triad_recorder *recorder;
 	_Atomic(struct triad_console *) console; /* NULL: none yet */
 	pthread_t thread;
 	atomic_ulong sweeps_begun;
@@ -55,7 +57,7 @@ static void *run_thread(void *argument);
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
 	struct triad_sa_source *source, struct triad_qos *qos,
-	struct triad_ports *ports)
+	struct triad_ports *ports, struct triad_recorder *recorder)
 {
 	struct triad_worker *worker = calloc(1, sizeof(*worker));
 
@@ -68,6 +70,7 @@ struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *
 	worker->source = source;
 	worker->qos = qos;
 	worker->ports = ports;
+	worker->recorder = recorder;
 	worker->snapshot_due_us = UINT64_MAX;
 	worker->sm_state = "";
 	pthread_mutex_init(&worker->lock, NULL);
@@ -230,6 +233,10 @@ static void look_at_sm_state(struct triad_worker *worker)
 			triad_perf_wants(worker->perf, worker->sm)
 				? ""
 				: ": no counters are read here");
+	/* On the way to those it is others, for a moment. */
+	if (worker->sm != TRIAD_SM_OTHER)
+		triad_recorder_note_text(
+			worker->recorder, TRIAD_TIMELINE_ROLE, "%s", state);
 	if (worker->sm == TRIAD_SM_STANDBY)
 		worker->is_sweeping = false; /* it broke off */
 	/* What another SM rules is not ours to copy. */

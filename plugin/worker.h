@@ -25,6 +25,7 @@ struct triad_console;
 struct triad_perf;
 struct triad_qos;
 struct triad_ports;
+struct triad_recorder;
 struct triad_sa_source;
 struct triad_worker;
 
@@ -43,7 +44,7 @@ struct triad_worker_status {
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
 	struct triad_sa_source *source, struct triad_qos *qos,
-	struct triad_ports *ports);
+	struct triad_ports *ports, struct triad_recorder *recorder);
 void triad_worker_free(struct triad_worker *worker);
 
 /* The console to arm, until the worker is freed. */

@@ -14,7 +14,9 @@ EXTRA_DIST += \
 	scripts/fuzz \
 	scripts/gen-fabric \
 	scripts/lab \
+	scripts/opensm-matrix \
 	scripts/make-dashboards \
+	scripts/picture \
 	scripts/rows \
 	scripts/mutate \
 	scripts/mutation/__init__.py \
@@ -52,6 +54,9 @@ EXTRA_DIST += \
 	scripts/triadlab/simulator.py \
 	scripts/triadlab/state.py \
 	scripts/triadlab/status.py \
+	scripts/triadlab/story.py \
 	scripts/triadlab/tcp_ports.py \
+	scripts/triadlab/terminal.py \
 	scripts/triadlab/topology.py \
+	scripts/triadlab/traffic.py \
 	scripts/triadlab/up.py

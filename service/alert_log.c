@@ -25,7 +25,7 @@
 
 /* Alerts of one sweep that there was no line for. */
 struct rest {
-	uint32_t n[TRIAD_ALERT_ENDED + 1]; /* by what happened */
+	uint32_t n[TRIAD_ALERT_N_CHANGES]; /* by what happened */
 	uint32_t of[TRIAD_ALERT_N_CAUSES]; /* raised ones, by what headed them */
 };
 
@@ -282,6 +282,10 @@ static void log_rest(struct triad_alert_log *alert_log, const struct rest *rest)
 		" more cleared at once",
 		rest->n[TRIAD_ALERT_RAISED], rest->n[TRIAD_ALERT_JOINED],
 		rest->n[TRIAD_ALERT_ENDED]);
+	if (rest->n[TRIAD_ALERT_SILENCED] || rest->n[TRIAD_ALERT_UNSILENCED])
+		triad_text_append(text, sizeof(text),
+			", %" PRIu32 " more silenced, %" PRIu32 " no longer",
+			rest->n[TRIAD_ALERT_SILENCED], rest->n[TRIAD_ALERT_UNSILENCED]);
 	for (unsigned i = 0; i < TRIAD_ALERT_N_CAUSES; i++) {
 		if (!rest->of[i])
 			continue;
@@ -304,7 +308,9 @@ static void log_item(struct triad_alert_log *alert_log, const struct item *item,
 	}
 	triad_alert_format(
 		item->change, &item->alert, wall_offset_us, text, sizeof(text));
-	triad_log_write(alert_log->log, TRIAD_LOG_WARNING, "%s", text);
+	/* What is silenced is not to wake somebody who watches the log either. */
+	triad_log_write(alert_log->log,
+		item->alert.silence ? TRIAD_LOG_INFO : TRIAD_LOG_WARNING, "%s", text);
 }
 
 /* --- the file --- */
@@ -328,6 +334,8 @@ static void put_rest(struct triad_json *json, const struct rest *rest)
 	triad_json_uint(json, "raised", rest->n[TRIAD_ALERT_RAISED]);
 	triad_json_uint(json, "joined", rest->n[TRIAD_ALERT_JOINED]);
 	triad_json_uint(json, "cleared", rest->n[TRIAD_ALERT_ENDED]);
+	triad_json_uint(json, "silenced", rest->n[TRIAD_ALERT_SILENCED]);
+	triad_json_uint(json, "unsilenced", rest->n[TRIAD_ALERT_UNSILENCED]);
 	triad_json_object_begin(json, "what");
 	for (unsigned i = 0; i < TRIAD_ALERT_N_CAUSES; i++)
 		if (rest->of[i])

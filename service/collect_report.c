@@ -95,6 +95,9 @@ static void forward_alert(
 
 	/* The agent's own log has it, too. */
 	collect->next_sink.take(collect->next_sink.context, change, alert);
+	/* Silences are the manager's; any thread may tell of them. */
+	if (change == TRIAD_ALERT_SILENCED || change == TRIAD_ALERT_UNSILENCED)
+		return;
 	if (!collect->member || collect->mode != TRIAD_COLLECT_AGENT)
 		return;
 	for (unsigned i = 0; i < alert->n_findings; i++)

@@ -37,6 +37,19 @@ static struct triad_link *give_links(void *context, uint32_t *n)
 	return triad_watch_copy_links(triad_perf_watch(exports->perf), n);
 }
 
+static struct triad_silences *give_silences(void *context)
+{
+	const struct triad_exports *exports = context;
+	struct triad_watch *watch = triad_perf_watch(exports->perf);
+	struct triad_silences *silences = NULL;
+
+	if (triad_watch_status(watch).n_silences)
+		silences = malloc(sizeof(*silences));
+	if (silences)
+		triad_watch_copy_silences(watch, silences);
+	return silences;
+}
+
 static size_t give_own(void *context, struct triad_metric *room, size_t n)
 {
 	struct triad_exports *exports = context;
@@ -53,6 +66,7 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf, uint64_t port_g
 	struct triad_exports *exports = calloc(1, sizeof(*exports));
 	const struct triad_http_callbacks callbacks = {.view = give_view,
 		.links = give_links,
+		.silences = give_silences,
 		.own = give_own,
 		.context = exports};
 

@@ -7,6 +7,7 @@
 #include "service/control.h"
 #include "service/exports.h"
 #include "service/perf.h"
+#include "service/recorder.h"
 #include "service/sa_source.h"
 #include "service/webhook.h"
 
@@ -94,12 +95,19 @@ const struct triad_fact triad_mad_facts[] = {
 #define STATUS struct triad_watch_status
 const struct triad_fact triad_watch_facts[] = {
 	{"active", "active", TRIAD_FACT(UINT, alerts.n_active),
-		TRIAD_GAUGE("triad_alerts_active", "Alerts at present.")},
+		TRIAD_GAUGE("triad_alerts_active",
+			"Alerts at present: those of triad_alerts and those that are "
+			"silenced.")},
+	{"silenced", "of these, silenced", TRIAD_FACT(UINT, alerts.n_silenced),
+		TRIAD_GAUGE("triad_alerts_silenced",
+			"Of triad_alerts_active, those that are to wake nobody.")},
+	{"silences", "silences", TRIAD_FACT(UINT, n_silences),
+		TRIAD_GAUGE("triad_silences", "Silences that somebody ordered.")},
 	{"raised", "raised", TRIAD_FACT(UINT, alerts.n_raised),
 		TRIAD_COUNTER("triad_alerts_raised", "Alerts so far.")},
 	{"cleared", "cleared", TRIAD_FACT(UINT, alerts.n_cleared),
-		TRIAD_COUNTER(
-			"triad_alerts_cleared", "Of these, alerts that are over.")},
+		TRIAD_COUNTER("triad_alerts_cleared",
+			"Of triad_alerts_raised, those that are over.")},
 	{"not_kept", "not kept, too many", TRIAD_FACT(UINT, alerts.n_not_kept)},
 	{"links_not_kept", "links that went down not kept, too many",
 		TRIAD_FACT(UINT, links.n_not_kept)},
@@ -142,6 +150,26 @@ const struct triad_fact triad_webhook_facts[] = {
 		TRIAD_COUNTER("triad_webhook_alerts_dropped",
 			"Alerts that there was no room for until they are sent.")},
 	{"last_taken", "last taken", TRIAD_FACT(WHEN, taken_us)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+#define STATUS struct triad_recorder_status
+const struct triad_fact triad_history_facts[] = {
+	{"events", "events", TRIAD_FACT(UINT, events.n),
+		TRIAD_GAUGE("triad_history_events", "Events that are kept.")},
+	{"room", "room for", TRIAD_FACT(UINT, events.room), .unit = "events"},
+	{"gave_way", "gave way to newer ones", TRIAD_FACT(UINT, events.n_gave_way)},
+	{"not_kept", "not kept, too many at once", TRIAD_FACT(UINT, events.n_not_kept),
+		TRIAD_COUNTER("triad_history_events_not_kept",
+			"Events of storms, of which only the number is kept.")},
+	{"file_lines", "lines in the file", TRIAD_FACT(UINT, n_lines)},
+	{"file_lost", "events not written", TRIAD_FACT(UINT, n_lost),
+		TRIAD_COUNTER("triad_history_events_lost",
+			"Events that gave way before they could be written.")},
+	{"file_bad", "lines that could not be read", TRIAD_FACT(UINT, n_bad)},
+	{"file_hung_us", "disk has not answered for", TRIAD_FACT(US, hung_us),
+		.is_trouble = true},
 	TRIAD_FACTS_END,
 };
 #undef STATUS
@@ -305,7 +333,7 @@ const struct triad_fact triad_agent_facts[] = {
 	{TRIAD_FACT(UINT, n_owned),
 		TRIAD_GAUGE("triad_agent_nodes_owned", "Nodes that this agent reads.")},
 	{"octets", "octets of that", TRIAD_FACT(UINT, reporter.n_octets),
-		TRIAD_COUNTER("triad_agent_octets_told",
+		TRIAD_COUNTER("triad_agent_reported_bytes",
 			"Octets of counters reported up the tree.")},
 	TRIAD_FACTS_END,
 };

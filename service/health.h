@@ -3,7 +3,8 @@
  *
  * Model: each part adds one line, and a finding for each thing that somebody should do
  * something about.  The verdict is the worst finding's.  The worst findings are kept,
- * at most TRIAD_HEALTH_MAX_FINDINGS; others are counted.  'health', 'status',
+ * at most TRIAD_HEALTH_MAX_FINDINGS; others are counted.  What is silenced is no
+ * finding, and is counted in the line of the alerts.  'health', 'status',
  * Prometheus and monitoring plugins show the same.
  *
  * Thread-safety: none; a struct of the caller's.  Memory: no allocation. */
@@ -26,6 +27,7 @@ enum triad_health_output {
 	TRIAD_HEALTH_ALERTS_FILE,
 	TRIAD_HEALTH_WEBHOOK,
 	TRIAD_HEALTH_SFLOW,
+	TRIAD_HEALTH_HISTORY,
 	TRIAD_HEALTH_N_OUTPUTS
 };
 
@@ -57,7 +59,7 @@ struct triad_health {
 	uint32_t n_lines;
 	struct triad_health_line lines[TRIAD_HEALTH_MAX_LINES];
 	/* For performance data of monitoring plugins. */
-	uint32_t n_ports, n_unanswered, n_links_down, n_alerts;
+	uint32_t n_ports, n_unanswered, n_links_down, n_alerts, n_silenced;
 	uint64_t sweep_us; /* the last sweep took */
 	/* For Prometheus: active alerts, and outputs that fail. */
 	uint32_t n_alerts_of[TRIAD_ALERT_N_KINDS][TRIAD_N_SEVERITIES];
@@ -86,7 +88,7 @@ void triad_health_line(struct triad_health *health, const char *name, const char
 void triad_health_line_off(struct triad_health *health, const char *name,
 	const char *title, const char *why);
 
-/* "prometheus", "profile", "alerts_file", "webhook", "sflow". */
+/* "prometheus", "profile", "alerts_file", "webhook", "sflow", "history". */
 const char *triad_health_output_name(enum triad_health_output output);
 
 /* Looks at all parts of a service and of its owner.  'health' is filled in.  Any

@@ -145,6 +145,21 @@ static void add_sweep(struct triad_health *health, struct triad_service *service
 	triad_health_line(health, "sweep", "Sweep", TRIAD_UNKNOWN, "%s", trouble);
 }
 
+/* Links that are down and not silenced. */
+static uint32_t count_links_to_tell(struct triad_watch *watch)
+{
+	struct triad_watch_status status = triad_watch_status(watch);
+	struct triad_link link;
+	uint32_t cursor = 0, n = 0;
+
+	if (!status.n_silences)
+		return status.links.n_down;
+	while (triad_watch_next_link(watch, &cursor, &link))
+		n += link.state == TRIAD_LINK_DOWN &&
+			!triad_watch_is_link_silenced(watch, &link);
+	return n;
+}
+
 static void add_ports(struct triad_health *health, struct triad_service *service)
 {
 	struct triad_watch *watch = triad_perf_watch(service->perf);
@@ -160,7 +175,7 @@ static void add_ports(struct triad_health *health, struct triad_service *service
 	}
 	counts = triad_fabric_count(view->fabric);
 	triad_view_unref(view);
-	if (links.n_down || health->n_unanswered)
+	if (count_links_to_tell(watch) || health->n_unanswered)
 		severity = TRIAD_WARNING;
 	triad_health_line(health, "ports", "Ports", severity,
 		"%" PRIu32 " link%s up, %" PRIu32 " down that %s up; %" PRIu32
@@ -175,17 +190,13 @@ static void add_ports(struct triad_health *health, struct triad_service *service
 static void describe_alert(
 	struct triad_health_finding *finding, const struct triad_alert *alert)
 {
-	bool is_gone = alert->findings[0].cause == TRIAD_ALERT_NODE_GONE;
 	const char *advice = triad_alert_advice(alert);
 	char text[200];
 
-	format_place(finding->at, sizeof(finding->at), alert->ends[0].node_name,
-		alert->ends[0].port,
-		!is_gone && alert->ends[0].port != TRIAD_ALERT_NO_PORT);
+	triad_alert_place_format(alert, 0, finding->at, sizeof(finding->at));
 	if (alert->n_ends > 1)
-		format_place(finding->far_end, sizeof(finding->far_end),
-			alert->ends[1].node_name, alert->ends[1].port,
-			alert->ends[1].port != TRIAD_ALERT_NO_PORT);
+		triad_alert_place_format(
+			alert, 1, finding->far_end, sizeof(finding->far_end));
 	triad_alert_finding_format(alert, &alert->findings[0], text, sizeof(text));
 	snprintf(finding->what, sizeof(finding->what), "%s", text);
 	if (alert->n_findings > 1)
@@ -205,10 +216,15 @@ static void add_alerts(struct triad_health *health, struct triad_service *servic
 	enum triad_severity worst = TRIAD_OK;
 	struct triad_health_finding finding;
 	struct triad_alert alert;
+	char silenced[32] = "";
 
 	while (triad_watch_next_alert(watch, &cursor, &alert)) {
 		if (alert.state != TRIAD_ALERT_ACTIVE)
 			continue;
+		if (alert.silence) {
+			health->n_silenced++;
+			continue;
+		}
 		finding = (struct triad_health_finding){
 			.severity = triad_alert_severity(&alert),
 			.weight = alert.n_nodes > alert.n_links ? alert.n_nodes
@@ -226,11 +242,14 @@ static void add_alerts(struct triad_health *health, struct triad_service *servic
 			worst = finding.severity;
 	}
 	health->n_alerts = n_of[TRIAD_WARNING] + n_of[TRIAD_CRITICAL];
+	if (health->n_silenced)
+		snprintf(silenced, sizeof(silenced), ", %" PRIu32 " silenced",
+			health->n_silenced);
 	triad_health_line(health, "alerts", "Alerts", worst,
-		"%" PRIu32 " critical, %" PRIu32 " warning%s; %" PRIu64
+		"%" PRIu32 " critical, %" PRIu32 " warning%s%s; %" PRIu64
 		" raised since the start",
 		n_of[TRIAD_CRITICAL], n_of[TRIAD_WARNING], plural(n_of[TRIAD_WARNING]),
-		triad_watch_status(watch).alerts.n_raised);
+		silenced, triad_watch_status(watch).alerts.n_raised);
 }
 
 /* Where no alerts tell of them. */
@@ -256,7 +275,8 @@ static void add_links(struct triad_health *health, struct triad_service *service
 	uint32_t cursor = 0;
 
 	while (triad_watch_next_link(watch, &cursor, &link)) {
-		if (link.state != TRIAD_LINK_DOWN)
+		if (link.state != TRIAD_LINK_DOWN ||
+			triad_watch_is_link_silenced(watch, &link))
 			continue;
 		finding = (struct triad_health_finding){.severity = TRIAD_WARNING,
 			.weight = 1,
@@ -269,6 +289,20 @@ static void add_links(struct triad_health *health, struct triad_service *service
 			link.ends[1].node_name, link.ends[1].port, true);
 		triad_health_add(health, &finding);
 	}
+}
+
+/* Silences that a restart would end unseen, or has ended. */
+static void add_silences(struct triad_health *health, struct triad_service *service)
+{
+	struct triad_silence_keeper_status status =
+		triad_silence_keeper_status(service->silences);
+	char what[sizeof(status.path) + sizeof(status.trouble) + 2];
+
+	if (!status.trouble[0])
+		return;
+	snprintf(what, sizeof(what), "%s: %s", status.path, status.trouble);
+	triad_health_add_trouble(health, TRIAD_WARNING, "silences", what,
+		"mend it, then give the silences that 'triadctl silences' lacks again");
 }
 
 static void add_watch(struct triad_health *health, struct triad_service *service)
@@ -285,6 +319,7 @@ static void add_watch(struct triad_health *health, struct triad_service *service
 	}
 	if (!conf->alerts.enabled || !conf->alerts.links)
 		add_links(health, service);
+	add_silences(health, service);
 	triad_conf_unref(conf);
 }
 
@@ -389,6 +424,7 @@ const char *triad_health_output_name(enum triad_health_output output)
 		[TRIAD_HEALTH_ALERTS_FILE] = "alerts_file",
 		[TRIAD_HEALTH_WEBHOOK] = "webhook",
 		[TRIAD_HEALTH_SFLOW] = "sflow",
+		[TRIAD_HEALTH_HISTORY] = "history",
 	};
 
 	return names[output];
@@ -397,8 +433,8 @@ const char *triad_health_output_name(enum triad_health_output output)
 static void add_output(struct triad_health *health, enum triad_health_output output,
 	const char *what, const char *advice)
 {
-	static const char *const sections[TRIAD_HEALTH_N_OUTPUTS] = {
-		"prometheus", "profile", "alerts.file", "alerts.webhook", "sflow"};
+	static const char *const sections[TRIAD_HEALTH_N_OUTPUTS] = {"prometheus",
+		"profile", "alerts.file", "alerts.webhook", "sflow", "history"};
 
 	health->is_failing[output] = true;
 	triad_health_add_trouble(health, TRIAD_WARNING, sections[output], what, advice);
@@ -411,6 +447,23 @@ static bool is_sflow_failing(const struct triad_sflow_sender_status *status)
 	for (unsigned i = 0; i < status->n_collectors; i++)
 		is_failing |= status->collectors[i].failing;
 	return is_failing;
+}
+
+static void add_history(struct triad_health *health, struct triad_service *service)
+{
+	struct triad_recorder_status status = triad_recorder_status(service->recorder);
+	char what[TRIAD_HEALTH_PLACE_SIZE], length[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (status.hung_us) {
+		triad_clock_format_length(status.hung_us, length);
+		snprintf(what, sizeof(what),
+			"the disk of its file has not answered for %s", length);
+		add_output(health, TRIAD_HEALTH_HISTORY, what,
+			"look after the disk of state.dir; events are kept in memory");
+	} else if (status.error) {
+		add_output(health, TRIAD_HEALTH_HISTORY, status.reason,
+			"events are kept in memory, and the file is tried again");
+	}
 }
 
 static void add_exports(struct triad_health *health, struct triad_service *service)
@@ -446,6 +499,7 @@ static void add_exports(struct triad_health *health, struct triad_service *servi
 	if (is_sflow_failing(&sflow))
 		add_output(health, TRIAD_HEALTH_SFLOW, "a collector can't be sent to",
 			"'triadctl status --all' shows which and why");
+	add_history(health, service);
 	for (unsigned i = 0; i < TRIAD_HEALTH_N_OUTPUTS; i++)
 		is_bad |= health->is_failing[i];
 	triad_health_line(health, "exports", "Exports",

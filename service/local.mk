@@ -5,6 +5,7 @@ noinst_LTLIBRARIES += libtriadservice.la
 
 libtriadservice_la_SOURCES = \
 	service/alert_log.c service/alert_log.h \
+	service/silence_keeper.c service/silence_keeper.h \
 	service/collect.c service/collect.h \
 	service/collect_fabric.c \
 	service/collect_parts.h \
@@ -17,6 +18,7 @@ libtriadservice_la_SOURCES = \
 	service/command/format.c service/command/format.h \
 	service/command/health.c service/command/health.h \
 	service/command/histogram.c \
+	service/command/history.c \
 	service/command/links.c \
 	service/command/list.c service/command/list.h \
 	service/command/nodes.c \
@@ -24,6 +26,7 @@ libtriadservice_la_SOURCES = \
 	service/command/ports.c service/command/ports.h \
 	service/command/report.c service/command/report.h \
 	service/command/resets.c \
+	service/command/silences.c \
 	service/command/status.c service/command/status.h \
 	service/command/sweep.c \
 	service/control.c service/control.h \
@@ -39,6 +42,10 @@ libtriadservice_la_SOURCES = \
 	service/peer.c service/peer.h \
 	service/perf.c service/perf.h \
 	service/profile.c service/profile.h \
+	service/recorder.c service/recorder.h \
+	service/recorder_file.c service/recorder_file.h \
+	service/recorder_parts.h \
+	service/recorder_write.c \
 	service/runner.h \
 	service/sa.c service/sa.h \
 	service/sa_pace.c service/sa_pace.h \
@@ -46,6 +53,7 @@ libtriadservice_la_SOURCES = \
 	service/service.c service/service.h \
 	service/sflow.c service/sflow.h \
 	service/umad.c service/umad.h \
+	service/state_path.c service/state_path.h \
 	service/webhook.c service/webhook.h \
 	service/webhook_post.c service/webhook_post.h
 libtriadservice_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(CURL_CFLAGS)

@@ -90,6 +90,14 @@ static void add_alerts(struct triad_own_metrics *list, struct triad_service *ser
 		triad_own_facts(list, triad_webhook_facts, &webhook);
 }
 
+static void add_history(struct triad_own_metrics *list, struct triad_service *service)
+{
+	struct triad_recorder_status status = triad_recorder_status(service->recorder);
+
+	if (status.is_on)
+		triad_own_facts(list, triad_history_facts, &status);
+}
+
 static struct triad_metric *add_labelled(struct triad_own_metrics *list,
 	const char *name, const char *help, double value, const char *label,
 	const char *label_value)
@@ -118,7 +126,7 @@ static void add_health(struct triad_own_metrics *list, struct triad_service *ser
 	for (unsigned i = 0; i < TRIAD_ALERT_N_KINDS * 2; i++) {
 		enum triad_severity severity = severities[i % 2];
 		struct triad_metric *metric = add_labelled(list, "triad_alerts",
-			"Alerts at present, by kind and severity.",
+			"Alerts at present that are not silenced, by what is wrong.",
 			health.n_alerts_of[i / 2][severity], "kind",
 			triad_alert_kind_name((enum triad_alert_kind)(i / 2)));
 
@@ -209,6 +217,7 @@ size_t triad_own_metrics(
 	add_sweeps(&list, service);
 	add_source(&list, service);
 	add_alerts(&list, service);
+	add_history(&list, service);
 	add_health(&list, service);
 	add_conf(&list, service);
 	add_collect(&list, service);

@@ -192,6 +192,8 @@ void triad_peer_name(const struct triad_peer *peer, char name[TRIAD_PEER_NAME_SI
 	if (peer->error)
 		snprintf(name, TRIAD_PEER_NAME_SIZE, "a user who isn't known (%s)",
 			strerror(peer->error));
+	else if (!peer->uid)
+		strcpy(name, "root");
 	else
 		snprintf(name, TRIAD_PEER_NAME_SIZE, "user %u", (unsigned)peer->uid);
 }

@@ -320,7 +320,10 @@ static bool may_tell_alerts(void *context)
 static struct triad_perf *make_perf(struct triad_service *service)
 {
 	struct triad_alerts_sink log = triad_alert_log_sink(service->alert_log);
-	struct triad_alerts_sink webhook = triad_webhook_sink(service->webhook, &log);
+	struct triad_alerts_sink recorder =
+		triad_recorder_sink(service->recorder, &log);
+	struct triad_alerts_sink webhook =
+		triad_webhook_sink(service->webhook, &recorder);
 	struct triad_alerts_sink sink = triad_collect_sink(service->collect, &webhook);
 	struct triad_perf *perf =
 		triad_perf_new(service->port_guid, &sink, service->log);
@@ -328,6 +331,27 @@ static struct triad_perf *make_perf(struct triad_service *service)
 	if (perf)
 		triad_collect_join(service->collect, perf);
 	return perf;
+}
+
+static const char *trouble_of(void *context)
+{
+	return triad_service_trouble(context);
+}
+
+static struct triad_recorder *make_recorder(struct triad_service *service)
+{
+	/* Of a file with mistakes it isn't known which folder it means. */
+	bool is_broken = service->conf_state == TRIAD_CONF_BROKEN;
+	const struct triad_recorder_params params = {
+		.room = service->conf->state.history,
+		.dir = is_broken ? "" : service->conf->state.dir,
+		.program = service->owner->program,
+		.port_guid = service->port_guid,
+		.trouble = trouble_of,
+		.context = service,
+	};
+
+	return triad_recorder_new(&params, service->log);
 }
 
 bool triad_service_start(struct triad_service *service)
@@ -338,10 +362,19 @@ bool triad_service_start(struct triad_service *service)
 	service->webhook = triad_webhook_new(may_tell_alerts, service, service->log);
 	service->collect = triad_collect_new(
 		service->port_guid, service->owner->may_manage, service->log);
-	if (service->alert_log && service->webhook && service->collect)
+	service->recorder = make_recorder(service);
+	if (service->recorder && service->alert_log && service->webhook &&
+		service->collect)
 		service->perf = make_perf(service);
 	if (!service->perf)
 		return false;
+	service->silences = triad_silence_keeper_new(triad_perf_watch(service->perf),
+		service->owner->program, service->port_guid, service->log);
+	if (!service->silences ||
+		!triad_silence_keeper_start(
+			service->silences, service->conf->state.dir))
+		return false;
+	triad_recorder_join(service->recorder, service->perf);
 	service->exports = triad_exports_new(service->perf, service->port_guid,
 		give_own_metrics, service, service->log);
 	service->source = triad_sa_source_new(
@@ -378,18 +411,24 @@ bool triad_service_stop(struct triad_service *service)
 {
 	bool ended = triad_exports_stop(service->exports);
 
+	/* It tells the webhook, so it ends first. */
+	ended &= triad_silence_keeper_stop(service->silences);
 	return triad_webhook_stop(service->webhook) && ended;
 }
 
 bool triad_service_free(struct triad_service *service, bool ended)
 {
+	/* It looks at other parts, and what they note last is in it. */
+	ended &= triad_recorder_stop(service->recorder);
 	/* What a thread that hangs can still reach is left until the process ends. */
 	triad_sa_source_free(service->source);
 	if (ended) {
 		triad_exports_free(service->exports);
+		triad_silence_keeper_free(service->silences);
 		triad_collect_free(service->collect);
 		triad_perf_free(service->perf);
 		triad_webhook_free(service->webhook);
+		triad_recorder_free(service->recorder);
 	}
 	ended &= triad_alert_log_free(service->alert_log);
 	if (ended) {

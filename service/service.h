@@ -24,7 +24,9 @@
 #include "service/control.h"
 #include "service/exports.h"
 #include "service/perf.h"
+#include "service/recorder.h"
 #include "service/sa_source.h"
+#include "service/silence_keeper.h"
 #include "service/webhook.h"
 #include "triad/command.h"
 #include "triad/conf.h"
@@ -81,6 +83,8 @@ struct triad_service {
 	struct triad_webhook *webhook;
 	struct triad_collect *collect;
 	struct triad_perf *perf;
+	struct triad_silence_keeper *silences;
+	struct triad_recorder *recorder;
 	struct triad_exports *exports;
 	struct triad_sa_source *source;
 	/* NULL: off or failed.  Threads that started earlier read it. */

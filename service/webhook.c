@@ -121,11 +121,11 @@ static void take_change(
 	void *context, enum triad_alert_change change, const struct triad_alert *alert)
 {
 	struct triad_webhook *webhook = context;
-	int64_t wall_offset_us =
-		(int64_t)(triad_clock_wall_us() - triad_clock_now_us());
+	uint64_t now_us = triad_clock_now_us();
+	int64_t wall_offset_us = (int64_t)(triad_clock_wall_us() - now_us);
 
 	pthread_mutex_lock(&webhook->lock);
-	triad_told_alerts_take(webhook->told, change, alert, wall_offset_us);
+	triad_told_alerts_take(webhook->told, change, alert, now_us, wall_offset_us);
 	pthread_mutex_unlock(&webhook->lock);
 	webhook->next_sink.take(webhook->next_sink.context, change, alert);
 }

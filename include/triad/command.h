@@ -16,6 +16,10 @@
  *     perf clear histograms       [--json]
  *     perf histogram COUNTER [--node NODE [--port N]] [--group NAME] [--json]
  *     alerts     [--all] [--node NODE] [-n N] [--json]
+ *     alerts ack ID [--for T] [--reason TEXT]
+ *     silence NODE --for T --reason TEXT [--from TIME]
+ *     silences   [--json]         unsilence ID
+ *     history    [NODE] [-n N] [--since TIME|LENGTH] [--json]
  *     agents     [--json]         agents owner NODE [--json]
  *     agents drain                agents resume
  *     qos on                      qos off
@@ -82,6 +86,11 @@ enum triad_command_verb {
 	TRIAD_COMMAND_PERF_RESETS,
 	TRIAD_COMMAND_PERF_HISTOGRAM,
 	TRIAD_COMMAND_ALERTS,
+	TRIAD_COMMAND_ALERTS_ACK,
+	TRIAD_COMMAND_SILENCE,
+	TRIAD_COMMAND_UNSILENCE,
+	TRIAD_COMMAND_SILENCES,
+	TRIAD_COMMAND_HISTORY,
 	TRIAD_COMMAND_AGENTS_OWNER,
 	TRIAD_COMMAND_AGENTS_DRAIN,
 	TRIAD_COMMAND_AGENTS_RESUME,
@@ -144,13 +153,22 @@ struct triad_command {
 	unsigned by;    /* enum triad_counter */
 	bool has_by;    /* of 'links' */
 	unsigned limit; /* rows of lists that take -n */
+	/* Of 'history': events since then (microseconds since 1970), or for so long; both
+	 * 0: all. */
+	uint64_t since_us, since_length_us;
+	char since[32]; /* the same, as typed */
 	char group[32]; /* of ports; empty: none */
 	bool all;       /* alerts that were cleared, too; of 'perf clear': every port;
 	                 * of 'status': every section */
 	bool plugin;    /* of 'health': one line, as monitoring plugins write it */
 	bool failed;    /* of 'port list': those that were disabled as failed alone */
 	bool errors;    /* show ports with errors alone */
-	bool down, slow, flapped;       /* of 'links': those alone */
+	bool down, slow, flapped; /* of 'links': those alone */
+	unsigned id;              /* of an alert or a silence */
+	unsigned for_s;           /* 0: not said */
+	uint64_t from_us;         /* wall clock; 0: now */
+	char reason[160];         /* of a silence; empty: none */
+	char asker[64];           /* who asks, for messages; by whoever is asked */
 	enum triad_command_clear clear; /* of 'perf clear' */
 	/* Of 'qos explain': the ends, and what else the request has. */
 	char source[128], destination[128];

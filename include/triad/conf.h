@@ -148,6 +148,10 @@ struct triad_conf {
 		unsigned forget_after_s; /* what is down that long */
 	} perfmgr;
 	struct {
+		char dir[TRIAD_CONF_PATH_SIZE]; /* "": nothing outlives a restart */
+		unsigned history;               /* events; 0: none is kept */
+	} state;
+	struct {
 		unsigned mode;                          /* enum triad_conf_collect */
 		char servers[TRIAD_CONF_TEXT_SIZE];     /* triad_servers_check() */
 		char fabric[TRIAD_CONF_TEXT_SIZE];      /* triad_subject_check() */

@@ -44,6 +44,9 @@ enum triad_port_state {
 #define TRIAD_RATE_CAP_EXTENDED 0x1 /* extended speeds */
 #define TRIAD_RATE_CAP_2X 0x2
 #define TRIAD_RATE_CAP_HDR 0x4
+#define TRIAD_RATE_CAP_NDR 0x8
+#define TRIAD_RATE_CAP_MASK2                                                           \
+	0x10 /* it has a CapabilityMask2, which says the last three */
 
 /* A place in one of the fabric's tables. */
 struct triad_fabric_slice {
@@ -141,6 +144,7 @@ struct triad_fabric_sa {
 	bool allow_both_pkeys; /* full and limited membership of one partition */
 	bool quirks;           /* 1,024 octets where an end is a Tavor */
 	bool original_rates;   /* none that came after EDR */
+	uint8_t rate_limit;    /* no code of a rate over this; 0: any */
 	bool engine_has_sl;    /* the routing engine decides on SLs */
 };
 

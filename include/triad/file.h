@@ -35,6 +35,9 @@ int triad_write_all(int fd, const void *octets, size_t size);
  * signal does not interrupt it.  Returns 0 or an errno. */
 int triad_read_all(int fd, void *octets, size_t size, size_t *n);
 
+/* The same of a small file, which is no link; does not wait for a FIFO's writer. */
+int triad_file_read(const char *path, void *octets, size_t size, size_t *n);
+
 /* --- trust (file_trust.c) ------------------------------------------------ */
 
 #define TRIAD_FILE_REASON_SIZE 256

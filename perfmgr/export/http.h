@@ -39,7 +39,7 @@
 #include "triad/lists.h"
 #include "triad/log.h"
 
-#define TRIAD_HTTP_MAX_OWN 192
+#define TRIAD_HTTP_MAX_OWN 256
 #define TRIAD_HTTP_MIN_TOKEN 16
 
 struct triad_http;
@@ -50,6 +50,8 @@ struct triad_http_callbacks {
 	/* Links that went down, '*n' of them, to be freed; see triad_watch_copy_links().  May
 	 * be NULL. */
 	struct triad_link *(*links)(void *context, uint32_t *n);
+	/* Those that there are, to be freed; NULL: none.  May be NULL. */
+	struct triad_silences *(*silences)(void *context);
 	/* Fills 'room' with at most 'n' metrics and returns how many.  May be NULL. */
 	size_t (*own)(void *context, struct triad_metric *room, size_t n);
 	void *context;

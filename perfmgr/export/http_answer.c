@@ -158,6 +158,7 @@ static struct triad_metrics *begin_metrics(struct triad_http_server *server,
 	struct triad_metric *own = calloc(TRIAD_HTTP_MAX_OWN, sizeof(*own));
 	struct triad_metrics_params params = {
 		.format = format, .filter = *filter, .own = own};
+	struct triad_silences *silences = NULL;
 	struct triad_link *links = NULL;
 	struct triad_metrics *metrics;
 
@@ -170,7 +171,10 @@ static struct triad_metrics *begin_metrics(struct triad_http_server *server,
 	if (callbacks->links)
 		params.links = links =
 			callbacks->links(callbacks->context, &params.n_links);
+	if (callbacks->silences)
+		params.silences = silences = callbacks->silences(callbacks->context);
 	metrics = triad_metrics_new(&params);
+	free(silences);
 	free(links);
 	triad_view_unref(params.view);
 	free(own);

@@ -28,7 +28,7 @@ static const char *unit_of(const char *name, enum triad_metric_type type)
 
 const char *triad_exposition_suffix(enum triad_metric_type type)
 {
-	static const char *const suffixes[] = {"_total", "", "_info"};
+	static const char *const suffixes[] = {"_total", "", "_info", ""};
 
 	return suffixes[type];
 }
@@ -48,7 +48,7 @@ void triad_exposition_header(struct triad_exposition *writer,
 	enum triad_exposition_format format, enum triad_metric_type type,
 	const char *name, const char *help)
 {
-	static const char *const types[] = {"counter", "gauge", "info"};
+	static const char *const types[] = {"counter", "gauge", "info", "histogram"};
 	bool is_open = format == TRIAD_EXPOSITION_OPENMETRICS;
 	const char *suffix = is_open ? "" : triad_exposition_suffix(type);
 	const char *unit = is_open ? unit_of(name, type) : NULL;

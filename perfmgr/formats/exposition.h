@@ -13,6 +13,12 @@
  *     info      # TYPE x_info gauge             # TYPE x info
  *               x_info{...} 1                   x_info{...} 1
  *
+ *     histogram # TYPE x histogram              # TYPE x histogram
+ *               x_bucket{le="0.1"} 1            x_bucket{le="0.1"} 1
+ *               x_bucket{le="+Inf"} 2           x_bucket{le="+Inf"} 2
+ *               x_sum 0.5                       x_sum 0.5
+ *               x_count 2                       x_count 2
+ *
  * So the samples are the same in both.  OpenMetrics also has the unit, for names that
  * end in one that we know.
  *
@@ -38,6 +44,7 @@ enum triad_metric_type {
 	TRIAD_METRIC_COUNTER,
 	TRIAD_METRIC_GAUGE,
 	TRIAD_METRIC_INFO, /* its value is 1 */
+	TRIAD_METRIC_HISTOGRAM,
 };
 
 struct triad_exposition {
@@ -67,7 +74,8 @@ void triad_exposition_header(struct triad_exposition *writer,
 	enum triad_exposition_format format, enum triad_metric_type type,
 	const char *name, const char *help);
 
-/* "_total", "_info" or "": what follows the family's name in a sample. */
+/* "_total", "_info" or "": what follows the family's name in a sample.  At a histogram
+ * the sample itself says which part it is. */
 const char *triad_exposition_suffix(enum triad_metric_type type);
 
 /* A label's value without its quotes, escaped. */

@@ -27,8 +27,11 @@
  *     infiniband_switch_port_physical_state{guid,port}
  *     infiniband_switch_port_best_rate_bytes_per_second{guid,port}  both ends can
  *     infiniband_switch_port_flaps_total{guid,port}  times that its link went down
+ *     infiniband_switch_silenced{guid}           1: alerts about it are to wake nobody;
+ *                                                else it is absent
+ *     infiniband_switch_port_silenced{guid,port} the same
  *
- * State, flaps, and the information on names and far ends stay when a link or a node
+ * State, flaps, silences and the information on names and far ends stay when a link or a node
  * goes, with what was known last, until it is forgotten (perfmgr/watch/links.h).
  *
  * There is the same with 'hca' for 'switch', whose rates have no port.  'guid' is the GUID
@@ -56,6 +59,7 @@
 #include "perfmgr/formats/exposition.h"
 #include "perfmgr/view.h"
 #include "perfmgr/watch/links.h"
+#include "perfmgr/watch/silences.h"
 
 #define TRIAD_METRIC_LABELS_SIZE 256
 #define TRIAD_METRICS_MAX_NODES 8 /* items of a filter */
@@ -68,6 +72,7 @@ struct triad_metric {
 	enum triad_metric_type type;
 	double value;
 	char labels[TRIAD_METRIC_LABELS_SIZE]; /* name="value",...; or "" */
+	const char *part; /* of a histogram: "_bucket", "_sum" or "_count"; else NULL */
 };
 
 /* Adds a label; one that has no room any more is left out. */
@@ -93,6 +98,7 @@ struct triad_metrics_params {
 	size_t n_own;                   /* copied; names and help are borrowed */
 	const struct triad_link *links; /* that went down some time; copied */
 	uint32_t n_links;
+	const struct triad_silences *silences; /* copied; NULL: none */
 	struct triad_metrics_filter filter;
 };
 

@@ -192,18 +192,22 @@ static void join_entry(struct triad_told_alerts *told, struct entry *entry,
 
 void triad_told_alerts_take(struct triad_told_alerts *told,
 	enum triad_alert_change change, const struct triad_alert *alert,
-	int64_t wall_offset_us)
+	uint64_t now_us, int64_t wall_offset_us)
 {
 	struct entry *entry = find_entry(told, alert->id);
+	bool has_ended = change == TRIAD_ALERT_ENDED;
 
-	if (change != TRIAD_ALERT_ENDED && entry) {
+	if (!has_ended && !alert->silence && entry) {
 		join_entry(told, entry, alert, wall_offset_us);
-	} else if (change != TRIAD_ALERT_ENDED) {
-		add_entry(told, alert, alert->raised_us, wall_offset_us);
+	} else if (!has_ended && !alert->silence) {
+		add_entry(told, alert,
+			change == TRIAD_ALERT_UNSILENCED ? now_us : alert->raised_us,
+			wall_offset_us);
 	} else if (entry) {
+		uint64_t ended_us = has_ended ? alert->cleared_us : now_us;
+
 		entry->told.alert = *alert;
-		end_entry(told, entry,
-			(uint64_t)((int64_t)alert->cleared_us + wall_offset_us));
+		end_entry(told, entry, (uint64_t)((int64_t)ended_us + wall_offset_us));
 	}
 	if (!told->is_on)
 		remove_over(told, UINT32_MAX, false);

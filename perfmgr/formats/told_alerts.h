@@ -17,6 +17,9 @@
  * when the severity gets worse, the receiver is told that this alert is over, and of a
  * new one.
  *
+ * A silenced alert is over for the receiver; one that is not silenced any more begins
+ * anew.
+ *
  * With nothing to tell an empty batch is due each 'repeat_us', so that a receiver that
  * can't be reached is noticed before there is an alert.
  *
@@ -82,7 +85,7 @@ void triad_told_alerts_pause(struct triad_told_alerts *told);
  * one. */
 void triad_told_alerts_take(struct triad_told_alerts *told,
 	enum triad_alert_change change, const struct triad_alert *alert,
-	int64_t wall_offset_us);
+	uint64_t now_us, int64_t wall_offset_us);
 
 /* Copies up to 'room' alerts that are due, in the order in which they were raised.
  * They are on their way until triad_told_alerts_done(). */

@@ -17,8 +17,13 @@ const char *triad_alert_change_name(enum triad_alert_change change)
 		return "joined";
 	case TRIAD_ALERT_ENDED:
 		return "cleared";
+	case TRIAD_ALERT_SILENCED:
+		return "silenced";
+	case TRIAD_ALERT_UNSILENCED:
+	case TRIAD_ALERT_N_CHANGES:
+		break;
 	}
-	return "";
+	return "unsilenced";
 }
 
 static const char *format_time(
@@ -129,21 +134,47 @@ void triad_alert_location_format(
 	triad_text_append(text, size, "%s%s", is_gone ? ", behind " : " - ", end);
 }
 
-/* A switch's own management port has no cable. */
-static const char *advise_cable(const struct triad_alert *alert)
+void triad_alert_place_format(
+	const struct triad_alert *alert, unsigned end, char *text, size_t size)
 {
-	const struct triad_alert_end *end = &alert->ends[alert->findings[0].end];
+	const struct triad_alert_end *at = &alert->ends[end];
+	bool is_gone = !end && alert->findings[0].cause == TRIAD_ALERT_NODE_GONE;
+
+	snprintf(text, size, "%s", at->node_name);
+	if (!is_gone && at->port != TRIAD_ALERT_NO_PORT)
+		triad_text_append(text, size, "/P%u", at->port);
+}
+
+static const struct triad_alert_end *first_end(const struct triad_alert *alert)
+{
+	return &alert->ends[alert->findings[0].end];
+}
+
+/* A switch's own management port has no cable and no far end. */
+static const char *advise_at_link(const struct triad_alert *alert, const char *advice)
+{
+	const struct triad_alert_end *end = first_end(alert);
 
 	if (end->node_type == TRIAD_NODE_SWITCH && !end->port)
 		return "look at the switch itself: it is its own management port";
-	return "check the cable and its plugs";
+	return advice;
+}
+
+static const char *advise_about_node(const struct triad_alert *alert)
+{
+	if (first_end(alert)->node_type == TRIAD_NODE_ROUTER)
+		return "check its power and its cables; paths to other subnets lead "
+		       "through it";
+	if (alert->n_links > 1)
+		return "check its power and its cables";
+	return "check its power and the cable to it";
 }
 
 const char *triad_alert_advice(const struct triad_alert *alert)
 {
 	switch (alert->findings[0].cause) {
 	case TRIAD_ALERT_NODE_GONE:
-		return "check its power and the cable to it";
+		return advise_about_node(alert);
 	case TRIAD_ALERT_UNANSWERED:
 		return "ask it with perfquery; if nobody gets an answer, restart it or "
 		       "leave it out by a group";
@@ -153,12 +184,14 @@ const char *triad_alert_advice(const struct triad_alert *alert)
 	case TRIAD_LOCAL_LINK_INTEGRITY_ERRORS:
 	case TRIAD_SYMBOL_ERROR_COUNTER:
 	case TRIAD_PORT_RCV_ERRORS:
-		return advise_cable(alert);
+		return advise_at_link(alert, "check the cable and its plugs");
 	case TRIAD_PORT_RCV_REMOTE_PHYSICAL_ERRORS:
 		return "look for errors at links further away";
 	case TRIAD_PORT_XMIT_WAIT:
 	case TRIAD_PORT_XMIT_DISCARDS:
-		return "look for what takes its packets too slowly behind the far end";
+		return advise_at_link(alert,
+			"look for what takes its packets too slowly behind the far "
+			"end");
 	case TRIAD_PORT_XMIT_CONSTRAINT_ERRORS:
 	case TRIAD_PORT_RCV_CONSTRAINT_ERRORS:
 		return "check partitions and P_Keys of those who send";
@@ -263,6 +296,12 @@ void triad_alert_format(enum triad_alert_change change, const struct triad_alert
 	triad_alert_sm_format(alert, wall_offset_us, part, sizeof(part));
 	if (part[0])
 		triad_text_append(text, size, "; the SM reported: %s", part);
+	if (alert->silence && change != TRIAD_ALERT_ENDED) {
+		triad_clock_format(alert->silenced_until_us, at);
+		triad_text_append(text, size,
+			"; silenced until %s (silence %" PRIu32 ")", at,
+			alert->silence);
+	}
 	if (change == TRIAD_ALERT_RAISED && advice)
 		triad_text_append(text, size, "; %s", advice);
 	if (change == TRIAD_ALERT_ENDED && alert->forgotten)
@@ -330,6 +369,21 @@ static void put_sm(struct triad_json *json, const struct triad_alert *alert,
 	triad_json_object_end(json);
 }
 
+static void put_silence(struct triad_json *json, const struct triad_alert *alert)
+{
+	char until[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (!alert->silence) {
+		triad_json_string(json, "silence", NULL);
+		return;
+	}
+	triad_clock_format(alert->silenced_until_us, until);
+	triad_json_object_begin(json, "silence");
+	triad_json_uint(json, "id", alert->silence);
+	triad_json_string(json, "until", until);
+	triad_json_object_end(json);
+}
+
 void triad_alert_json(struct triad_json *json, const char *name, const char *event,
 	const struct triad_alert *alert, int64_t wall_offset_us)
 {
@@ -350,6 +404,7 @@ void triad_alert_json(struct triad_json *json, const char *name, const char *eve
 	triad_json_string(json, "cleared",
 		format_time_if_any(alert->cleared_us, wall_offset_us, at));
 	triad_json_bool(json, "forgotten", alert->forgotten);
+	put_silence(json, alert);
 	put_end(json, "at", &alert->ends[0]);
 	if (alert->n_ends > 1)
 		put_end(json, "far_end", &alert->ends[1]);

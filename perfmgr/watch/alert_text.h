@@ -25,10 +25,17 @@ void triad_alert_end_format(const struct triad_alert_end *end, char *text, size_
 void triad_alert_location_format(
 	const struct triad_alert *alert, char *text, size_t size);
 
+#define TRIAD_ALERT_PLACE_SIZE 96
+
+/* The place of an end in short: "leaf-01/P3", or the node alone. */
+void triad_alert_place_format(
+	const struct triad_alert *alert, unsigned end, char *text, size_t size);
+
 /* What somebody may do about it: "check the cable and its plugs". */
 const char *triad_alert_advice(const struct triad_alert *alert);
 
-/* What an alert is about, by its first finding, in few kinds. */
+/* What an alert is about, by its first finding, in few kinds: each tells more than those
+ * before it. */
 enum triad_alert_kind {
 	TRIAD_ALERT_KIND_COUNTER,
 	TRIAD_ALERT_KIND_UNANSWERED,
@@ -70,7 +77,7 @@ void triad_alert_format(enum triad_alert_change change, const struct triad_alert
 void triad_alert_json(struct triad_json *json, const char *name, const char *event,
 	const struct triad_alert *alert, int64_t wall_offset_us);
 
-/* "raised", "joined", "cleared" */
+/* "raised", "joined", "cleared", "silenced", "unsilenced" */
 const char *triad_alert_change_name(enum triad_alert_change change);
 
 #endif

@@ -23,13 +23,15 @@ const char *triad_alert_cause_name(unsigned cause)
 
 /* --- life --- */
 
-struct triad_alerts *triad_alerts_new(const struct triad_alerts_sink *sink)
+struct triad_alerts *triad_alerts_new(
+	const struct triad_alerts_sink *sink, struct triad_silences *silences)
 {
 	struct triad_alerts *alerts = calloc(1, sizeof(*alerts));
 
 	if (!alerts)
 		return NULL;
 	alerts->sink = *sink;
+	alerts->silences = silences;
 	alerts->store = triad_alert_store_new();
 	if (alerts->store)
 		return alerts;
@@ -353,6 +355,32 @@ static void report_cleared(struct triad_alerts *alerts)
 	alerts->told = false;
 }
 
+/* Returns whether it was silenced, or no longer is. */
+static bool look_for_silence(struct triad_alerts *alerts, struct triad_alert *alert)
+{
+	const struct triad_silence *silence =
+		triad_silences_find(alerts->silences, alert);
+	bool was_silenced = alert->silence;
+
+	alert->silence = silence ? silence->id : 0;
+	alert->silenced_until_us = silence ? silence->until_us : 0;
+	if (was_silenced == !!silence)
+		return false;
+	if (silence)
+		alerts->counts.n_silenced++;
+	else
+		alerts->counts.n_silenced--;
+	return true;
+}
+
+static void silence_alert(struct triad_alerts *alerts, struct triad_alert *alert)
+{
+	if (look_for_silence(alerts, alert))
+		report_alert(alerts,
+			alert->silence ? TRIAD_ALERT_SILENCED : TRIAD_ALERT_UNSILENCED,
+			alert);
+}
+
 static void raise_alert(
 	struct triad_alerts *alerts, struct triad_alert *alert, uint64_t now_us)
 {
@@ -362,6 +390,8 @@ static void raise_alert(
 	triad_sm_notes_correlate(&alerts->sm_notes, alert);
 	alerts->counts.n_active++;
 	alerts->counts.n_raised++;
+	triad_silences_note(alerts->silences, alert);
+	look_for_silence(alerts, alert);
 	report_alert(alerts, TRIAD_ALERT_RAISED, alert);
 }
 
@@ -392,6 +422,8 @@ static void end_alert(
 			*alert;
 		alerts->counts.n_cleared++;
 		alerts->counts.n_active--;
+		alerts->counts.n_silenced -= alert->silence != 0;
+		triad_silences_note(alerts->silences, alert);
 		report_alert(alerts, TRIAD_ALERT_ENDED, alert);
 	}
 	triad_alert_store_remove(alerts->store, entry);
@@ -414,20 +446,45 @@ static void settle(
 	}
 	if (n_raised || alert->n_findings != n)
 		triad_alert_put_in_order(alert);
-	if (n_raised && is_new)
+	if (n_raised && is_new) {
 		raise_alert(alerts, alert, now_us);
-	else if (n_raised)
+	} else if (n_raised) {
+		triad_silences_note(alerts->silences, alert);
+		silence_alert(alerts, alert);
 		report_alert(alerts, TRIAD_ALERT_JOINED, alert);
+	}
 }
 
-void triad_alerts_settle(struct triad_alerts *alerts, uint64_t now_us)
+bool triad_alerts_settle(
+	struct triad_alerts *alerts, uint64_t now_us, uint32_t *cursor, uint32_t most)
 {
-	struct triad_alert_entry *entry;
-	uint32_t cursor = 0;
+	struct triad_alert_entry *entry = NULL;
 
-	while ((entry = triad_alert_store_next(alerts->store, &cursor)))
+	for (uint32_t i = 0; i < most; i++) {
+		entry = triad_alert_store_next(alerts->store, cursor);
+		if (!entry)
+			break;
 		settle(alerts, entry, now_us);
-	report_cleared(alerts);
+	}
+	if (!entry)
+		report_cleared(alerts);
+	return entry;
+}
+
+bool triad_alerts_silence(struct triad_alerts *alerts, uint32_t *cursor, uint32_t most)
+{
+	struct triad_alert_entry *entry = NULL;
+
+	for (uint32_t i = 0; i < most; i++) {
+		entry = triad_alert_store_next(alerts->store, cursor);
+		if (!entry)
+			break;
+		if (entry->alert.state == TRIAD_ALERT_ACTIVE)
+			silence_alert(alerts, &entry->alert);
+	}
+	if (!entry)
+		report_cleared(alerts);
+	return entry;
 }
 
 void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_us)
@@ -443,7 +500,6 @@ void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_
 			(node->n_missed || (node->silent && !alerts->is_part)))
 			judge_silence(alerts, i, now_us);
 	}
-	triad_alerts_settle(alerts, now_us);
 }
 
 /* --- configuration --- */

@@ -18,13 +18,18 @@
  * 'forget_after' counts as removed on purpose: its alert is cleared, as
  * "forgotten".
  *
- *     triad_alerts_adopt(alerts, view, now)         a new fabric: what was lost
+ *     triad_alerts_adopt(alerts, view, now)         a new fabric: what was lost;
+ *                                                   settle() after it, too
  *     triad_alerts_begin_sweep(alerts, is_part)
  *     triad_alerts_look(alerts, port, changes, now) each port that a sweep read
  *     triad_alerts_end_sweep(alerts, now)           after them
+ *     triad_alerts_settle(alerts, now, &cursor, n)  until it returns false
  *
- * The sink gets alerts in adopt(), end_sweep() and settle(), when all that was found is
- * known, and in configure(), when alerts are switched off.
+ * The sink gets alerts in settle(), when all that was found is known, and in
+ * configure(), when alerts are switched off.
+ *
+ * Silences (silences.h) say which alerts are to wake nobody.  An alert has the number
+ * of the one that fits it, if any; the sink is told when that begins and ends.
  *
  * If the SM reported something near the time at which a finding began, the alert notes
  * it: a trap about the port; for a loss also a trap about the switch, or a heavy sweep.
@@ -103,6 +108,8 @@ struct triad_alert {
 		uint16_t trap;
 		uint64_t at_us;
 	} sm;
+	uint32_t silence;               /* the number of its silence; 0: none */
+	uint64_t silenced_until_us;     /* wall clock */
 	struct triad_alert_end ends[2]; /* the first is the first finding's */
 	struct triad_alert_finding findings[TRIAD_ALERT_MAX_FINDINGS];
 	/* At each end, causes (bit i: cause i) over their thresholds beside the
@@ -114,6 +121,9 @@ enum triad_alert_change {
 	TRIAD_ALERT_RAISED,
 	TRIAD_ALERT_JOINED, /* one more finding */
 	TRIAD_ALERT_ENDED,
+	TRIAD_ALERT_SILENCED, /* while it lasts; one that is raised so is RAISED alone */
+	TRIAD_ALERT_UNSILENCED, /* while it lasts */
+	TRIAD_ALERT_N_CHANGES
 };
 
 /* 'alert' is borrowed for the call. */
@@ -134,15 +144,18 @@ struct triad_alerts_params {
 };
 
 struct triad_alerts_counts {
-	uint32_t n_active;
-	uint64_t n_raised, n_cleared; /* since the beginning */
-	uint64_t n_not_kept;          /* findings beyond TRIAD_ALERTS_MAX alerts */
+	uint32_t n_active, n_silenced; /* of those that are active */
+	uint64_t n_raised, n_cleared;  /* since the beginning */
+	uint64_t n_not_kept;           /* findings beyond TRIAD_ALERTS_MAX alerts */
 };
 
 struct triad_alerts;
+struct triad_silences;
 
-/* NULL when memory is short.  'sink' is copied. */
-struct triad_alerts *triad_alerts_new(const struct triad_alerts_sink *sink);
+/* NULL when memory is short.  'sink' is copied.  'silences' is borrowed, and loses
+ * acknowledgements whose alerts end. */
+struct triad_alerts *triad_alerts_new(
+	const struct triad_alerts_sink *sink, struct triad_silences *silences);
 void triad_alerts_free(struct triad_alerts *alerts);
 
 /* 'conf' gives the thresholds; a finding is over when its counter has no threshold any
@@ -182,9 +195,16 @@ void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned caus
  * whether its node is unanswered. */
 void triad_alerts_match(
 	struct triad_alerts *alerts, uint32_t port, uint32_t causes, uint64_t now_us);
-/* Raises what has lasted, drops what is over, and tells of both; as end_sweep()
- * does. */
-void triad_alerts_settle(struct triad_alerts *alerts, uint64_t now_us);
+/* Raises what has lasted, drops what is over, and tells of both: after end_sweep(),
+ * take(), match() and adopt().  Looks at 'most' alerts from '*cursor' on, which is 0 at
+ * first, because each is compared with all silences.  Returns false when it has looked
+ * at the last one. */
+bool triad_alerts_settle(
+	struct triad_alerts *alerts, uint64_t now_us, uint32_t *cursor, uint32_t most);
+
+/* Silences have changed: tells of the alerts that this concerns.  Looks at 'most' alerts
+ * from '*cursor' on, as settle() does. */
+bool triad_alerts_silence(struct triad_alerts *alerts, uint32_t *cursor, uint32_t most);
 
 /* The SM reported a heavy sweep (trap and lid 0) or a trap about a port. */
 void triad_alerts_note_sm(struct triad_alerts *alerts, uint16_t trap, uint16_t lid,

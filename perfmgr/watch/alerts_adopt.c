@@ -209,7 +209,6 @@ int triad_alerts_adopt(
 	if (old)
 		/* Without memory a loss goes unnoticed; its counters do not. */
 		(void)find_losses(alerts, old, new_port, now_us);
-	triad_alerts_settle(alerts, now_us);
 	triad_view_unref(old);
 	free(new_port);
 	return 0;

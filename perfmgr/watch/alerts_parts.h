@@ -10,6 +10,7 @@
 #include "perfmgr/watch/alert_findings.h"
 #include "perfmgr/watch/alert_store.h"
 #include "perfmgr/watch/limits.h"
+#include "perfmgr/watch/silences.h"
 #include "perfmgr/watch/sm_notes.h"
 
 struct triad_alerts_node {
@@ -28,6 +29,7 @@ struct triad_alerts {
 	float *words_per_us; /* that its link can do */
 	struct triad_alerts_node *nodes; /* for each node of the view */
 	struct triad_sm_notes sm_notes;
+	struct triad_silences *silences;
 	struct triad_alert cleared[TRIAD_ALERTS_MAX_CLEARED];
 	uint64_t last_id;
 	bool told;    /* the sink was called, in the present call */

@@ -11,11 +11,18 @@
 struct triad_watch {
 	struct triad_view *view; /* referenced; the owner's alone; NULL: none, or it was
 	                          * not taken up by all */
-	pthread_mutex_t lock;    /* of what follows */
+	/* What was told of last, referenced; the owner's alone; NULL: none. */
+	struct triad_fabric *told;
+	pthread_mutex_t lock; /* of what follows */
 	struct triad_histograms *histograms;
 	struct triad_alerts *alerts;
 	struct triad_links *links;
+	struct triad_silences silences;
+	uint64_t
+		looked_version; /* of the silences that the alerts were compared with */
 	uint64_t walk_us;
+	bool is_part;
+	struct triad_changes_sink changes; /* 'take' is NULL: none */
 };
 
 struct triad_watch *triad_watch_new(const struct triad_alerts_sink *sink)
@@ -26,7 +33,7 @@ struct triad_watch *triad_watch_new(const struct triad_alerts_sink *sink)
 		return NULL;
 	pthread_mutex_init(&watch->lock, NULL);
 	watch->histograms = triad_histograms_new();
-	watch->alerts = triad_alerts_new(sink);
+	watch->alerts = triad_alerts_new(sink, &watch->silences);
 	watch->links = triad_links_new();
 	if (watch->histograms && watch->alerts && watch->links)
 		return watch;
@@ -42,8 +49,17 @@ void triad_watch_free(struct triad_watch *watch)
 	triad_alerts_free(watch->alerts);
 	triad_histograms_free(watch->histograms);
 	triad_view_unref(watch->view);
+	triad_fabric_unref(watch->told);
 	pthread_mutex_destroy(&watch->lock);
 	free(watch);
+}
+
+void triad_watch_set_changes(
+	struct triad_watch *watch, const struct triad_changes_sink *sink)
+{
+	pthread_mutex_lock(&watch->lock);
+	watch->changes = *sink;
+	pthread_mutex_unlock(&watch->lock);
 }
 
 void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *conf,
@@ -68,7 +84,33 @@ void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *c
 	triad_histograms_set_port_counters(watch->histograms, counters);
 	triad_alerts_configure(watch->alerts, &params, conf, now_us);
 	triad_links_configure(watch->links, is_part, params.forget_after_us);
+	watch->is_part = is_part;
 	pthread_mutex_unlock(&watch->lock);
+}
+
+/* The ends of a part of a fabric are no news: others read what is behind them. */
+static void tell_changes(struct triad_watch *watch, struct triad_fabric *fabric)
+{
+	/* When memory is short, the next fabric is compared with the old one. */
+	if (watch->told && !watch->is_part && watch->changes.take &&
+		triad_changes_tell(watch->told, fabric, &watch->changes))
+		return;
+	triad_fabric_unref(watch->told);
+	watch->told = triad_fabric_ref(fabric);
+}
+
+/* What comes out is compared with all silences, so this goes in slices, too. */
+static void settle(struct triad_watch *watch, uint64_t now_us)
+{
+	uint32_t cursor = 0;
+	bool is_more;
+
+	do {
+		pthread_mutex_lock(&watch->lock);
+		is_more = triad_alerts_settle(
+			watch->alerts, now_us, &cursor, TRIAD_WATCH_ALERT_SLICE);
+		pthread_mutex_unlock(&watch->lock);
+	} while (is_more);
 }
 
 int triad_watch_adopt(
@@ -83,10 +125,12 @@ int triad_watch_adopt(
 	if (!error)
 		error = triad_links_adopt(watch->links, view->fabric, now_us);
 	pthread_mutex_unlock(&watch->lock);
+	settle(watch, now_us);
 	/* On an error one of them may have the view and the other not.  Then no port's
 	 * number means the same to both. */
 	triad_view_unref(watch->view);
 	watch->view = error ? NULL : triad_view_ref(view);
+	tell_changes(watch, view->fabric);
 	return error;
 }
 
@@ -95,9 +139,15 @@ int triad_watch_adopt(
 static void count_downs(struct triad_watch *watch, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us)
 {
-	if (changes->changed & 1u << TRIAD_LINK_DOWNED_COUNTER)
-		triad_links_count(watch->links, port,
-			changes->change[TRIAD_LINK_DOWNED_COUNTER], now_us);
+	const struct triad_fabric *fabric = watch->view->fabric;
+	uint64_t n = changes->change[TRIAD_LINK_DOWNED_COUNTER];
+
+	if (!(changes->changed & 1u << TRIAD_LINK_DOWNED_COUNTER))
+		return;
+	triad_links_count(watch->links, port, n, now_us);
+	if (watch->changes.take)
+		watch->changes.take(watch->changes.context, TRIAD_CHANGE_COUNTED_DOWN,
+			fabric, fabric->ports[port].node, port, n);
 }
 
 void triad_watch_begin_sweep(struct triad_watch *watch, bool is_part)
@@ -165,6 +215,9 @@ void triad_watch_end_sweep(
 	pthread_mutex_lock(&watch->lock);
 	triad_alerts_end_sweep(watch->alerts, cut, now_us);
 	triad_links_forget(watch->links, now_us);
+	pthread_mutex_unlock(&watch->lock);
+	settle(watch, now_us);
+	pthread_mutex_lock(&watch->lock);
 	watch->walk_us = triad_clock_now_us() - begun_us;
 	pthread_mutex_unlock(&watch->lock);
 }
@@ -193,11 +246,8 @@ void triad_watch_match(
 
 void triad_watch_settle(struct triad_watch *watch, uint64_t now_us)
 {
-	if (!watch->view)
-		return;
-	pthread_mutex_lock(&watch->lock);
-	triad_alerts_settle(watch->alerts, now_us);
-	pthread_mutex_unlock(&watch->lock);
+	if (watch->view)
+		settle(watch, now_us);
 }
 
 void triad_watch_end_round(
@@ -219,6 +269,98 @@ void triad_watch_note_sm(struct triad_watch *watch, uint16_t trap, uint16_t lid,
 	pthread_mutex_lock(&watch->lock);
 	triad_alerts_note_sm(watch->alerts, trap, lid, port, now_us);
 	pthread_mutex_unlock(&watch->lock);
+}
+
+/* --- silences --- */
+
+/* Ends and begins what is due, and lets the alerts have what changed, also without a
+ * command: an acknowledgement ends with one alert and may have silenced another.  In
+ * slices, because each alert is compared with each silence. */
+uint64_t triad_watch_advance_silences(
+	struct triad_watch *watch, uint64_t wall_us, uint64_t *version)
+{
+	uint64_t due_us;
+	uint32_t cursor = 0;
+	bool must_look;
+
+	pthread_mutex_lock(&watch->lock);
+	due_us = triad_silences_advance(&watch->silences, wall_us);
+	*version = watch->silences.version;
+	must_look = *version != watch->looked_version;
+	watch->looked_version = *version;
+	pthread_mutex_unlock(&watch->lock);
+	while (must_look) {
+		pthread_mutex_lock(&watch->lock);
+		must_look = triad_alerts_silence(
+			watch->alerts, &cursor, TRIAD_WATCH_ALERT_SLICE);
+		pthread_mutex_unlock(&watch->lock);
+	}
+	return due_us;
+}
+
+uint32_t triad_watch_silence(struct triad_watch *watch,
+	const struct triad_silence *silence, uint64_t wall_us)
+{
+	uint64_t version;
+	uint32_t id;
+
+	pthread_mutex_lock(&watch->lock);
+	id = triad_silences_add(&watch->silences, silence);
+	pthread_mutex_unlock(&watch->lock);
+	triad_watch_advance_silences(watch, wall_us, &version);
+	return id;
+}
+
+bool triad_watch_end_silence(struct triad_watch *watch, uint32_t id, uint64_t wall_us,
+	struct triad_silence *ended)
+{
+	const struct triad_silence *silence;
+	uint64_t version;
+
+	pthread_mutex_lock(&watch->lock);
+	silence = triad_silences_get(&watch->silences, id);
+	if (silence) {
+		*ended = *silence;
+		triad_silences_remove(&watch->silences, id);
+	}
+	pthread_mutex_unlock(&watch->lock);
+	triad_watch_advance_silences(watch, wall_us, &version);
+	return silence;
+}
+
+void triad_watch_adopt_silences(struct triad_watch *watch,
+	const struct triad_silences *silences, uint64_t wall_us)
+{
+	uint64_t version;
+
+	pthread_mutex_lock(&watch->lock);
+	watch->silences = *silences;
+	watch->looked_version = UINT64_MAX;
+	pthread_mutex_unlock(&watch->lock);
+	triad_watch_advance_silences(watch, wall_us, &version);
+}
+
+bool triad_watch_is_link_silenced(
+	struct triad_watch *watch, const struct triad_link *link)
+{
+	bool is_silenced = false;
+
+	pthread_mutex_lock(&watch->lock);
+	for (unsigned i = 0; i < 2; i++)
+		is_silenced |= triad_silences_fit_end(&watch->silences,
+			link->ends[i].node_guid, link->ends[i].node_name,
+			link->ends[i].port);
+	pthread_mutex_unlock(&watch->lock);
+	return is_silenced;
+}
+
+uint64_t triad_watch_copy_silences(
+	struct triad_watch *watch, struct triad_silences *copy)
+{
+	pthread_mutex_lock(&watch->lock);
+	*copy = watch->silences;
+	pthread_mutex_unlock(&watch->lock);
+	return copy->version;
 }
 
 int triad_watch_histogram(struct triad_watch *watch,
@@ -303,6 +445,8 @@ struct triad_watch_status triad_watch_status(struct triad_watch *watch)
 	status = (struct triad_watch_status){
 		.alerts = triad_alerts_counts(watch->alerts),
 		.links = triad_links_counts(watch->links),
+		.n_silences = watch->silences.n,
+		.silences_version = watch->silences.version,
 		.samples_dropped = triad_histograms_dropped(watch->histograms),
 		.walk_us = watch->walk_us,
 		.octets = triad_histograms_octets(watch->histograms) +

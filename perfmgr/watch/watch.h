@@ -9,10 +9,10 @@
  *
  * Thread-safety: the collector's owner calls what is above "reading", any thread what
  * is below.  The lock between them is held for TRIAD_WATCH_SLICE ports at a time, and
- * while the alerts of a sweep come out, which takes some 50 ms in a storm of
- * TRIAD_ALERTS_MAX alerts and almost no time otherwise. The alerts' sink is called with
- * it held, by the owner: it must neither block nor call back.  Memory: that of
- * histograms.h and alerts.h. */
+ * for TRIAD_WATCH_ALERT_SLICE alerts that come out or that silences concern, which takes
+ * some milliseconds with TRIAD_SILENCES_MAX silences.  The alerts' sink is called with
+ * it held, by the owner and by whoever changes silences: it must neither block nor call
+ * back.  Memory: that of histograms.h, alerts.h, links.h and silences.h. */
 #ifndef TRIAD_PERFMGR_WATCH_H
 #define TRIAD_PERFMGR_WATCH_H
 
@@ -21,18 +21,28 @@
 #include <stdint.h>
 
 #include "perfmgr/watch/alerts.h"
+#include "perfmgr/watch/changes.h"
 #include "perfmgr/watch/histograms.h"
 #include "perfmgr/watch/links.h"
+#include "perfmgr/watch/silences.h"
 #include "perfmgr/view.h"
 #include "triad/conf.h"
 
 #define TRIAD_WATCH_SLICE 512u
+/* Each of them is compared with all silences. */
+#define TRIAD_WATCH_ALERT_SLICE 64u
 
 struct triad_watch;
 
 /* NULL when memory is short.  'sink' is copied. */
 struct triad_watch *triad_watch_new(const struct triad_alerts_sink *sink);
 void triad_watch_free(struct triad_watch *watch);
+
+/* What came and went, and which ports counted that their link went down, goes to 'sink'
+ * (copied), called as that of alerts is, but from triad_watch_adopt() without the lock.
+ * Before the first configuration. */
+void triad_watch_set_changes(
+	struct triad_watch *watch, const struct triad_changes_sink *sink);
 
 /* 'is_part': views are of a part of a fabric, so alerts.links counts as false. */
 void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *conf,
@@ -80,6 +90,34 @@ int triad_watch_histogram(struct triad_watch *watch,
 /* Forgets all samples of the histograms. */
 void triad_watch_clear_histograms(struct triad_watch *watch);
 
+/* --- silences (silences.h); any thread; times are those of the wall clock --- */
+
+/* Adds a copy.  Returns its number; 0 when there are too many, or one has it.  The
+ * alerts' sink is told before it returns, by this thread. */
+uint32_t triad_watch_silence(struct triad_watch *watch,
+	const struct triad_silence *silence, uint64_t wall_us);
+
+/* Ends one, which is copied, and tells the sink.  Returns false when there is none. */
+bool triad_watch_end_silence(struct triad_watch *watch, uint32_t id, uint64_t wall_us,
+	struct triad_silence *ended);
+
+/* Takes a copy in the place of all that were there: those of a file. */
+void triad_watch_adopt_silences(struct triad_watch *watch,
+	const struct triad_silences *silences, uint64_t wall_us);
+
+/* Begins and ends those that are due, and tells the sink.  Returns when the next one is;
+ * UINT64_MAX: there is none.  '*version' is the same while nothing changes. */
+uint64_t triad_watch_advance_silences(
+	struct triad_watch *watch, uint64_t wall_us, uint64_t *version);
+
+/* Whether alerts about an end of the link would be silenced. */
+bool triad_watch_is_link_silenced(
+	struct triad_watch *watch, const struct triad_link *link);
+
+/* Copies all of them.  Returns the version. */
+uint64_t triad_watch_copy_silences(
+	struct triad_watch *watch, struct triad_silences *copy);
+
 /* See triad_alerts_next(). */
 bool triad_watch_next_alert(
 	struct triad_watch *watch, uint32_t *cursor, struct triad_alert *copy);
@@ -96,6 +134,8 @@ struct triad_link *triad_watch_copy_links(struct triad_watch *watch, uint32_t *n
 struct triad_watch_status {
 	struct triad_alerts_counts alerts;
 	struct triad_links_counts links;
+	uint32_t n_silences;
+	uint64_t silences_version;
 	uint64_t samples_dropped; /* of histograms, for want of memory */
 	uint64_t walk_us;         /* the last look took */
 	size_t octets;

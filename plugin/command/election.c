@@ -11,6 +11,7 @@
 #include "plugin/instance.h"
 #include "plugin/worker.h"
 #include "portmgr/election/priority.h"
+#include "service/command/format.h"
 #include "service/command/list.h"
 #include "service/command/report.h"
 #include "triad/clock.h"
@@ -316,12 +317,14 @@ static void print_off(struct triad_plugin *plugin, struct triad_output *output)
 {
 	const struct triad_conf *conf = triad_service_conf(&plugin->service);
 
-	triad_output_printf(output, "Elections are off%s\n",
+	triad_command_put_wrapped(output,
 		conf->election.enabled
-			? ", though election.enabled is true: OpenSM's log says why"
-			: ": 'enabled = true' in [election] of triad.conf turns them "
-			  "on, or 'set election.enabled true' until the next reload "
-			  "or start");
+			? "Elections are off, though election.enabled is true: "
+			  "OpenSM's log says why"
+			: "Elections are off: 'enabled = true' in [election] of "
+			  "triad.conf turns them on, or 'set election.enabled true' "
+			  "until the next reload or start",
+		0, 0);
 	triad_conf_unref(conf);
 }
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'port history': what was done to ports. */
+/* 'port history': what was done to ports, as a table or JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "plugin/command/commands.h"
 #include "plugin/command/port_node.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
+#include "service/command/list.h"
 #include "triad/clock.h"
 #include "triad/control.h"
-#include "triad/json.h"
 
 #define NAME_SIZE (TRIAD_NODE_NAME_SIZE + 24)
 
@@ -20,15 +19,6 @@ struct history {
 	uint32_t n;
 	const struct triad_fabric *fabric; /* for names; NULL: none */
 };
-
-/* Records are shown to the second. */
-static void format_time(uint64_t at_us, char text[TRIAD_CLOCK_TEXT_SIZE])
-{
-	triad_clock_format(at_us, text);
-	strcpy(text + strlen("2026-01-02T03:04:05"), "Z");
-}
-
-/* --- text --- */
 
 static void format_node(
 	const struct triad_fabric *fabric, uint64_t guid, char name[NAME_SIZE])
@@ -75,89 +65,85 @@ static uint32_t find_intent(const struct history *history, uint32_t i)
 	return history->n;
 }
 
-static void put_record(struct triad_output *output, const struct history *history,
+static void put_record(struct triad_list *list, const struct history *history,
 	const struct triad_record *record)
 {
 	char when[TRIAD_CLOCK_TEXT_SIZE], node[NAME_SIZE], writer[NAME_SIZE];
+	char term[24];
 
-	format_time(record->at_us, when);
+	triad_clock_format_s(record->at_us, when);
 	format_node(history->fabric, record->node_guid, node);
 	format_writer(history->fabric, record->writer, writer);
-	triad_output_printf(output,
-		"%s  %s port %u: %s %s (%s)\n    by %s, term %" PRIu64 "\n", when, node,
-		record->port, triad_port_action_name(record->action),
-		triad_outcome_name(record->outcome),
-		triad_port_reason_name(record->reason), writer, record->term);
+	snprintf(term, sizeof(term), "%" PRIu64, record->term);
+	triad_list_row(list);
+	triad_list_text(list, "time", "time", -20, when);
+	triad_list_uint(list, "term", NULL, 0, record->term);
+	triad_list_uint(list, "number", NULL, 0, record->number);
+	triad_list_guid(list, "by", NULL, record->writer);
+	triad_list_guid(list, "node_guid", NULL, record->node_guid);
+	list->next.name = "node_name";
+	triad_list_text(list, NULL, "node", TRIAD_LIST_LONG, node);
+	triad_list_uint(list, "port", "port", 4, record->port);
+	triad_list_text(
+		list, "deed", "deed", -8, triad_port_action_name(record->action));
+	triad_list_text(
+		list, "outcome", "outcome", -10, triad_outcome_name(record->outcome));
+	triad_list_text(
+		list, "reason", "reason", -11, triad_port_reason_name(record->reason));
+	triad_list_guid(list, "remote_guid", NULL, record->remote_guid);
+	triad_list_text(list, "text", NULL, 0, record->text);
+	list->next.name = "by";
+	triad_list_text(list, NULL, "by", TRIAD_LIST_LONG, writer);
+	list->next = (struct triad_list_next){
+		.name = "term", .value = term, .is_spare = true};
+	triad_list_format(list, "term", 5, "%s", term);
 	if (record->text[0])
-		triad_output_printf(output, "    %s\n", record->text);
+		triad_list_note(list, "    %s", record->text);
+	triad_list_row_end(list);
 }
 
-/* People see an intent and its outcome as one action.  The outcome is shown, because it
- * says all that the intent said. */
-static void put_text(
-	struct triad_output *output, const struct history *history, uint32_t limit)
+/* JSON has every record.  People see an intent and its outcome as one action: the
+ * outcome, because it says all that the intent said. */
+static int put_history(
+	struct triad_report *report, const struct history *history, uint32_t limit)
 {
 	bool *is_told = calloc((size_t)history->n + 1, sizeof(*is_told));
+	struct triad_list list = {.report = report};
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; is_told && i < history->n && n < limit; i++) {
-		uint32_t intent;
+	if (!is_told) {
+		triad_output_message(report->output, TRIAD_FRAME_MESSAGE,
+			"port history: not enough memory to list it; try again\n");
+		return TRIAD_CONTROL_FAILED;
+	}
+	triad_report_array(report, NULL);
+	for (uint32_t i = 0; i < history->n && n < limit; i++) {
+		uint32_t intent =
+			report->as_json ? history->n : find_intent(history, i);
 
 		if (is_told[i])
 			continue;
 		/* The newest come first, so an outcome is met before its intent. */
-		put_record(output, history, &history->records[i]);
-		intent = find_intent(history, i);
+		put_record(&list, history, &history->records[i]);
 		if (intent < history->n)
 			is_told[intent] = true;
 		n++;
 	}
-	if (!history->n)
-		triad_output_printf(output, "nothing was done to any port\n");
+	triad_report_array_end(report);
+	if (!history->n && !report->as_json)
+		triad_output_printf(report->output, "nothing was done to any port\n");
 	free(is_told);
-}
-
-/* --- JSON --- */
-
-static void put_record_json(struct triad_json *json, const struct triad_record *record)
-{
-	char when[TRIAD_CLOCK_TEXT_SIZE];
-
-	format_time(record->at_us, when);
-	triad_json_object_begin(json, NULL);
-	triad_json_string(json, "time", when);
-	triad_json_uint(json, "term", record->term);
-	triad_json_uint(json, "number", record->number);
-	triad_json_guid(json, "by", record->writer);
-	triad_json_guid(json, "node_guid", record->node_guid);
-	triad_json_uint(json, "port", record->port);
-	triad_json_string(json, "deed", triad_port_action_name(record->action));
-	triad_json_string(json, "outcome", triad_outcome_name(record->outcome));
-	triad_json_string(json, "reason", triad_port_reason_name(record->reason));
-	triad_json_guid(json, "remote_guid", record->remote_guid);
-	triad_json_string(json, "text", record->text);
-	triad_json_object_end(json);
-}
-
-static void put_json(
-	struct triad_output *output, const struct history *history, uint32_t limit)
-{
-	struct triad_json json;
-
-	triad_json_init(&json, output);
-	triad_json_array_begin(&json, NULL);
-	for (uint32_t i = 0; i < history->n && i < limit; i++)
-		put_record_json(&json, &history->records[i]);
-	triad_json_array_end(&json);
-	triad_json_end(&json);
+	return TRIAD_CONTROL_DONE;
 }
 
 int triad_command_run_port_history(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
+	struct triad_report report = {.output = output, .as_json = command->json};
 	struct triad_fabric *fabric;
 	struct history history = {.n = 0};
 	struct triad_command_switch found;
+	int status;
 
 	if (triad_command_find_switch(plugin, "port history", command, &found, output))
 		return TRIAD_CONTROL_FAILED;
@@ -170,11 +156,8 @@ int triad_command_run_port_history(struct triad_plugin *plugin,
 	}
 	fabric = triad_ports_fabric(plugin->ports);
 	history.fabric = fabric;
-	if (command->json)
-		put_json(output, &history, command->limit);
-	else
-		put_text(output, &history, command->limit);
+	status = put_history(&report, &history, command->limit);
 	triad_fabric_unref(fabric);
 	free(history.records);
-	return TRIAD_CONTROL_DONE;
+	return status;
 }

@@ -391,9 +391,15 @@ int triad_command_run_qos_explain(struct triad_plugin *plugin,
 	int status;
 
 	if (!snapshot) {
+		enum triad_qos_state state = triad_qos_status(plugin->qos).state;
+
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"qos explain: there is nothing to explain from: QoS is %s\n",
-			triad_qos_state_name(triad_qos_status(plugin->qos).state));
+			"qos explain: Triad answers no requests for paths: %s; %s\n",
+			triad_qos_state_name(state),
+			state == TRIAD_QOS_OFF
+				? "'qos on' begins it, for good qos.enabled in "
+				  "triad.conf"
+				: "'health' says more");
 		return TRIAD_CONTROL_FAILED;
 	}
 	status = explain(plugin->osm, snapshot, command, output);

@@ -217,6 +217,11 @@ static void put_paths(struct telling *telling)
 
 /* --- the whole --- */
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void put_head(const struct telling *telling)
 {
 	const struct triad_setup_plan *plan = telling->plan;
@@ -224,14 +229,21 @@ static void put_head(const struct telling *telling)
 
 	triad_output_printf(telling->output,
 		"policy   %s\n"
-		"tables   %" PRIu64 " of %u port(s)\n"
-		"change   %" PRIu64 " of %u port(s), by %" PRIu64 " SMP(s)\n",
+		"tables   %" PRIu64 " at %u port%s\n",
 		!policy ? "none: OpenSM's tables"
 			: telling->context->setup
 			? policy->source
 			: "without qos-setup: OpenSM's tables",
-		plan->n_tables, plan->n_ports, n_changed(plan), plan->n_changed_ports,
-		plan->n_smps);
+		plan->n_tables, plan->n_ports, plural(plan->n_ports));
+	if (n_changed(plan))
+		triad_output_printf(telling->output,
+			"change   %" PRIu64 " of these, at %u port%s, by %" PRIu64
+			" SMP%s\n",
+			n_changed(plan), plan->n_changed_ports,
+			plural(plan->n_changed_ports), plan->n_smps,
+			plural(plan->n_smps));
+	else
+		triad_output_printf(telling->output, "change   none\n");
 }
 
 static void put_head_json(struct telling *telling)

@@ -2,12 +2,10 @@
 #include "plugin/election/state_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "portmgr/election/stored.h"
 #include "triad/file.h"
@@ -24,23 +22,11 @@ int triad_state_file_name(const char *dir, uint64_t id, char *path, size_t size)
 
 /* --- reading --- */
 
-static int read_all(const char *path, char text[MAX_SIZE], size_t *size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	int error;
-
-	if (fd < 0)
-		return errno;
-	error = triad_read_all(fd, text, MAX_SIZE, size);
-	close(fd);
-	return error;
-}
-
 int triad_state_file_read(const char *path, struct triad_election_stored *stored)
 {
 	char text[MAX_SIZE];
 	size_t size = 0;
-	int error = read_all(path, text, &size);
+	int error = triad_file_read(path, text, MAX_SIZE, &size);
 
 	memset(stored, 0, sizeof(*stored));
 	return error ? error : triad_election_stored_parse(text, size, stored);

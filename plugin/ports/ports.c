@@ -331,7 +331,8 @@ static bool make_parts(struct triad_ports *ports)
 }
 
 struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
-	struct triad_elector *elector, struct triad_hold *hold, struct triad_log *log)
+	struct triad_elector *elector, struct triad_hold *hold,
+	struct triad_recorder *recorder, struct triad_log *log)
 {
 	struct triad_ports *ports = calloc(1, sizeof(*ports));
 	struct triad_cluster_sink sink = {.context = ports,
@@ -344,6 +345,7 @@ struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
 	ports->id = port_guid;
 	ports->elector = elector;
 	ports->hold = hold;
+	ports->recorder = recorder;
 	ports->log = log;
 	pthread_mutex_init(&ports->inbox.lock, NULL);
 	pthread_mutex_init(&ports->lock, NULL);

@@ -40,6 +40,7 @@
 
 struct osm_opensm;
 struct triad_elector;
+struct triad_recorder;
 struct triad_ports;
 
 #define TRIAD_PORTS_CUT_SIZE 1024u
@@ -97,7 +98,8 @@ enum triad_ports_which {
 
 /* NULL: no memory or threads.  The arguments outlive it. */
 struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
-	struct triad_elector *elector, struct triad_hold *hold, struct triad_log *log);
+	struct triad_elector *elector, struct triad_hold *hold,
+	struct triad_recorder *recorder, struct triad_log *log);
 /* Returns false when its thread hangs in a write; then the thread and its memory are
  * left. */
 bool triad_ports_free(struct triad_ports *ports);

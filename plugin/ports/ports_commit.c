@@ -9,6 +9,7 @@
 
 #include "plugin/election/elector.h"
 #include "plugin/ports/ports_parts.h"
+#include "service/recorder.h"
 
 /* How long a majority is waited for. */
 #define AGREE_US TRIAD_US_PER_S
@@ -57,6 +58,29 @@ bool ports_may_act(struct triad_ports *ports)
 		triad_elector_permission_in_term(ports->elector, ports->term).is_given;
 }
 
+/* What came of it is in the history of the fabric, too; that it was intended, in the
+ * journal alone. */
+static void note_in_history(
+	struct triad_ports *ports, const struct triad_record *record)
+{
+	struct triad_timeline_event event = {.kind = TRIAD_TIMELINE_PORT_MANAGER,
+		.at_us = record->at_us,
+		.ends[0] = {.node_guid = record->node_guid, .port = record->port}};
+	const char *name = ports_node_name(ports, record->node_guid);
+
+	if (record->outcome == TRIAD_OUTCOME_INTENDED)
+		return;
+	if (strcmp(name, "?") != 0)
+		snprintf(event.ends[0].node_name, sizeof(event.ends[0].node_name), "%s",
+			name);
+	snprintf(event.text, sizeof(event.text), "%s %s (%s): %.*s",
+		triad_port_action_name(record->action),
+		triad_outcome_name(record->outcome),
+		triad_port_reason_name(record->reason), (int)sizeof(event.text) / 2,
+		record->text);
+	triad_recorder_note(ports->recorder, &event);
+}
+
 int ports_journal(struct triad_ports *ports, const struct triad_record *record)
 {
 	char text[sizeof(ports->trouble)] = "";
@@ -69,6 +93,8 @@ int ports_journal(struct triad_ports *ports, const struct triad_record *record)
 	ports_begin_wait(ports);
 	error = triad_journal_append(ports->journal, record);
 	ports_end_wait(ports);
+	if (!error)
+		note_in_history(ports, record);
 	/* It is tried again in each step: only another reason is worth a line. */
 	if (error)
 		snprintf(text, sizeof(text),

@@ -87,6 +87,7 @@ struct triad_ports {
 	struct osm_opensm *osm;
 	uint64_t id;
 	struct triad_elector *elector;
+	struct triad_recorder *recorder;
 	struct triad_log *log;
 	atomic_bool may_hold; /* enabled, and enforcing */
 

@@ -5,14 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "lib/text.h"
-#include "triad/clock.h"
-
-#define TIME_SIZE 28                                   /* with its 0 */
-#define MAX_TIME_US (UINT64_C(253402300800000000) - 1) /* the end of the year 9999 */
-#define CHECKSUM_LENGTH 8u
+#include "lib/checked_line.h"
 
 static const char *const actions[TRIAD_N_ACTIONS] = {
 	[TRIAD_ACTION_DISABLE] = "disable",
@@ -94,67 +88,25 @@ int triad_record_compare(const struct triad_record *a, const struct triad_record
 
 void triad_record_clean(struct triad_record *record)
 {
-	if (record->at_us > MAX_TIME_US)
-		record->at_us = MAX_TIME_US;
+	if (record->at_us > TRIAD_CHECKED_LINE_MAX_US)
+		record->at_us = TRIAD_CHECKED_LINE_MAX_US;
 	record->text[sizeof(record->text) - 1] = '\0';
-	triad_text_clean(record->text);
-	for (char *p = record->text; *p; p++)
-		if (*p == '\t')
-			*p = '?';
+	triad_checked_line_clean(record->text);
 }
 
 /* --- the line --- */
-
-/* CRC-32, as Ethernet and zip have it. */
-static uint32_t checksum(const char *octets, size_t size)
-{
-	uint32_t sum = UINT32_MAX;
-
-	for (size_t i = 0; i < size; i++) {
-		sum ^= (uint8_t)octets[i];
-		for (int bit = 0; bit < 8; bit++)
-			sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0);
-	}
-	return ~sum;
-}
-
-static void format_time(uint64_t at_us, char text[TIME_SIZE])
-{
-	time_t seconds = (time_t)(at_us / TRIAD_US_PER_S);
-	struct tm tm;
-	size_t length;
-
-	gmtime_r(&seconds, &tm);
-	length = strftime(text, TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(text + length, TIME_SIZE - length, ".%06uZ",
-		(unsigned)(at_us % TRIAD_US_PER_S));
-}
-
-static size_t put_quoted(char *line, const char *text)
-{
-	size_t at = 0;
-
-	line[at++] = '"';
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			line[at++] = '\\';
-		line[at++] = *text;
-	}
-	line[at++] = '"';
-	return at;
-}
 
 size_t triad_record_format(
 	const struct triad_record *record, char line[TRIAD_RECORD_LINE_SIZE])
 {
 	struct triad_record clean = *record;
-	char moment[TIME_SIZE];
+	char moment[TRIAD_CHECKED_LINE_TIME_SIZE];
 	size_t at;
 
 	/* A clean record fits: its text is bounded, and its time has four digits for
 	 * the year. */
 	triad_record_clean(&clean);
-	format_time(clean.at_us, moment);
+	triad_checked_line_time(clean.at_us, moment);
 	at = (size_t)snprintf(line, TRIAD_RECORD_LINE_SIZE,
 		"%" PRIu64 " %" PRIu64 " %s 0x%016" PRIx64 " 0x%016" PRIx64
 		" %u %s %s %s 0x%016" PRIx64 " ",
@@ -162,49 +114,19 @@ size_t triad_record_format(
 		clean.port, triad_port_action_name(clean.action),
 		triad_outcome_name(clean.outcome), triad_port_reason_name(clean.reason),
 		clean.remote_guid);
-	at += put_quoted(line + at, clean.text);
-	return at +
-		(size_t)snprintf(line + at, TRIAD_RECORD_LINE_SIZE - at, " %08" PRIx32,
-			checksum(line, at));
-}
-
-static bool parse_time(const char *text, uint64_t *at_us)
-{
-	struct tm tm = {.tm_isdst = 0};
-	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-	time_t seconds = end ? timegm(&tm) : -1;
-	unsigned us;
-
-	if (seconds < 0 || sscanf(end, ".%6uZ", &us) != 1)
-		return false;
-	*at_us = (uint64_t)seconds * TRIAD_US_PER_S + us;
-	return true;
-}
-
-/* 'quoted' begins behind the first quote. */
-static bool parse_text(const char *quoted, char text[TRIAD_RECORD_TEXT_SIZE])
-{
-	size_t length = 0;
-
-	for (; *quoted && *quoted != '"'; quoted++) {
-		if (*quoted == '\\' && !*++quoted)
-			return false;
-		if (length + 1 == TRIAD_RECORD_TEXT_SIZE)
-			return false;
-		text[length++] = *quoted;
-	}
-	text[length] = '\0';
-	return *quoted == '"';
+	at += triad_checked_line_quote(line + at, clean.text);
+	return triad_checked_line_end(line, at);
 }
 
 static bool parse_fields(const char *line, struct triad_record *record)
 {
-	char moment[TIME_SIZE], action[16], outcome[16], reason[16];
+	char moment[TRIAD_CHECKED_LINE_TIME_SIZE], action[16], outcome[16], reason[16];
+	const char *text;
 	int behind = 0;
 
 	if (sscanf(line,
 		    "%20" SCNu64 " %20" SCNu64 " %27s 0x%16" SCNx64 " 0x%16" SCNx64
-		    " %3" SCNu8 " %15s %15s %15s 0x%16" SCNx64 " \"%n",
+		    " %3" SCNu8 " %15s %15s %15s 0x%16" SCNx64 " %n",
 		    &record->term, &record->number, moment, &record->writer,
 		    &record->node_guid, &record->port, action, outcome, reason,
 		    &record->remote_guid, &behind) != 10 ||
@@ -214,8 +136,10 @@ static bool parse_fields(const char *line, struct triad_record *record)
 	record->action = value_of(actions, TRIAD_N_ACTIONS, action);
 	record->outcome = value_of(outcomes, TRIAD_N_OUTCOMES, outcome);
 	record->reason = value_of(reasons, TRIAD_N_REASONS, reason);
-	return parse_time(moment, &record->at_us) &&
-		parse_text(line + behind, record->text);
+	text = line + behind;
+	return triad_checked_line_parse_time(moment, &record->at_us) &&
+		triad_checked_line_parse_quoted(
+			&text, record->text, sizeof(record->text));
 }
 
 static bool is_sound(const struct triad_record *record)
@@ -232,18 +156,12 @@ static bool is_sound(const struct triad_record *record)
 int triad_record_parse(const char *line, size_t length, struct triad_record *record)
 {
 	char copy[TRIAD_RECORD_LINE_SIZE], again[TRIAD_RECORD_LINE_SIZE];
-	char sum[CHECKSUM_LENGTH + 2];
-	size_t size;
 
-	if (length >= sizeof(copy) || length < CHECKSUM_LENGTH + 1 ||
-		memchr(line, '\0', length))
+	if (length >= sizeof(copy) || memchr(line, '\0', length) ||
+		!triad_checked_line_is_whole(line, length))
 		return EINVAL;
 	memcpy(copy, line, length);
 	copy[length] = '\0';
-	size = length - CHECKSUM_LENGTH - 1;
-	snprintf(sum, sizeof(sum), " %08" PRIx32, checksum(copy, size));
-	if (strcmp(copy + size, sum) != 0)
-		return EINVAL;
 	memset(record, 0, sizeof(*record));
 	if (!parse_fields(copy, record) || !is_sound(record))
 		return EINVAL;

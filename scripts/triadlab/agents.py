@@ -76,6 +76,7 @@ def make(lab, index, node, perfmgr):
         process=state.Started(f"{lab.token}/agent-{index}"))
     keys = _keys(lab, "agent") | {"name": node.node_id}
     text = opensm.add_missing_keys(perfmgr, "collect", keys)
+    text = opensm.add_state(text, f"{folder}/state")
     (folder / "agent.conf").write_text(
         opensm.add_socket(text, agent.control_socket), encoding="utf-8")
     return agent

@@ -2,18 +2,25 @@
 """What 'demo --agents N' shows: agents share a fabric, one is killed, others read its
 nodes, and no total jumps."""
 
-import json
 import os
 import signal
 import time
 
 from .errors import LabError
-from .plugin import run_in, triadctl, triadctl_json, wait
+from .plugin import triadctl_json, wait
+from .story import Story
 
 TRIAD_CONF = """\
 [perfmgr]
 sweep_period = 1
 """
+
+# (what was shown, the command)
+SHOWN = (
+    ("which agent reads how much", "triadctl agents"),
+    ("who reads one node", "triadctl agents owner NODE"),
+    ("all their counters, at the manager", "triadctl perf top"),
+)
 
 # Data that are counted between two looks at a port: what agents ask, and a margin.
 _MOST_WORDS = 1_000_000
@@ -54,31 +61,28 @@ def _watch(lab, condition, what, seen):
 
 
 def show(lab, n_agents, as_json):
-    def say(text):
-        if not as_json:
-            print(text, flush=True)
-
+    story = Story(lab, as_json)
     before = wait(lambda: _shared(lab, n_agents), "the agents to share the fabric")
-    say("# triadctl agents\n" + triadctl(lab, "agents"))
+    story.say(f"--- {n_agents} agents share the fabric; OpenSM's Triad is their manager")
+    story.command("agents")
     victim = max(before["agents"], key=lambda row: (row["nodes_owned"], row["name"]))
     agent = next(agent for agent in lab.agents if agent.node == victim["name"])
     seen = {}
     wait(lambda: _totals(lab), "totals")
-    say(f"--- the agent on {agent.node}, which reads {victim['nodes_owned']} nodes, is "
-        "killed")
+    story.say(f"--- the agent on {agent.node}, which reads {victim['nodes_owned']} nodes, "
+              "is killed")
     begun = time.monotonic()
     os.kill(agent.process.pid, signal.SIGKILL)
     after, jumped = _watch(lab, lambda: _shared(lab, n_agents - 1),
                            "others to read its nodes", seen)
     took_s = time.monotonic() - begun
-    say("# triadctl agents\n" + triadctl(lab, "agents"))
-    say(f"--- {took_s:.1f} s later others read its nodes; of {len(seen)} ports, totals of "
-        f"{len(jumped)} jumped")
-    if not as_json:
-        say("# triadctl perf top\n" + run_in(lab, "triadctl", "perf", "top", "-n", "5"))
+    story.command("agents")
+    story.say(f"--- {took_s:.1f} s later others read its nodes; of {len(seen)} ports, "
+              f"totals of {len(jumped)} jumped")
+    story.command("perf", "top", "-n", "5")
     if jumped:
         raise LabError(f"totals jumped at {jumped[:5]}")
-    if as_json:
-        print(json.dumps({"before": before, "killed": victim["name"], "after": after,
-                          "seconds": round(took_s, 1), "ports": len(seen),
-                          "totals_that_jumped": len(jumped)}), flush=True)
+    story.document = {"before": before, "killed": victim["name"], "after": after,
+                      "seconds": round(took_s, 1), "ports": len(seen),
+                      "totals_that_jumped": len(jumped)}
+    story.end()

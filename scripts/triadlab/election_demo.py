@@ -2,51 +2,42 @@
 """What 'demo --election' shows: three SMs that elect, the master's death, and a planned
 hand-over."""
 
-import json
-
 from . import failover
 from .plugin import triadctl, triadctl_json
+from .story import Story
 
 _TAKEOVER_S = 60
 _PREFERENCE = "12"
 # Mastership is shown in milliseconds.
 _POLL_S = 0.001
 
+# (what was shown, the command)
+SHOWN = (
+    ("which SM is master, which may enforce", "triadctl election"),
+    ("a planned hand-over, typed at the SM that is to have it",
+     "triadctl port priority 12"),
+)
 
-class _Shown:
-    """Texts for people, or one document at the end."""
 
-    def __init__(self, lab, as_json):
-        self._lab = lab
-        self._as_json = as_json
-        self.document = {}
-
-    def say(self, text):
-        if not self._as_json:
-            print(text, flush=True)
-
+class _Story(Story):
     def election(self, sm, key):
         """What an SM says that may enforce: on a loaded machine it may be without its
         lease for a moment, just when it is asked."""
         def report():
-            said = triadctl_json(self._lab, "election", sm=sm)
+            said = triadctl_json(self.lab, "election", sm=sm)
             return said if said["may_enforce"] else None
         said = _wait(report, f"sm-{sm} may enforce")
-        if self._as_json:
+        if self.as_json:
             self.document[key] = said
         else:
             self.say(f"sm-{sm}# triadctl election\n"
-                     + triadctl(self._lab, "election", sm=sm))
-
-    def end(self):
-        if self._as_json:
-            print(json.dumps(self.document), flush=True)
+                     + triadctl(self.lab, "election", sm=sm))
 
 
 def show(lab, net, traces_folder, as_json):
     _, client = failover.places(net)
     sms = failover.Sms(lab, failover.Traces(traces_folder, lab))
-    shown = _Shown(lab, as_json)
+    shown = _Story(lab, as_json)
     old = sms.rest()
     shown.say("--- three SMs on hosts of their own, with Corosync")
     shown.election(old, "before")

@@ -2,12 +2,12 @@
 """What 'demo --ports' shows: a cable in the wrong place is found, planned, disabled with
 its reason, and released when it is mended; a port under test is held back, then admitted."""
 
-import json
 from pathlib import Path
 
 from . import netfile, simulator
 from .errors import LabError
-from .plugin import run_in, triadctl, triadctl_json, wait
+from .plugin import triadctl, triadctl_json, wait
+from .story import Story
 
 TRIAD_CONF = """\
 [perfmgr]
@@ -28,34 +28,15 @@ OPENSM_CONF = "sweep_interval 1\n"
 
 _TO_DO = 3
 
-
-class _Shown:
-    """Texts for people, or one document at the end."""
-
-    def __init__(self, lab, as_json):
-        self.lab = lab
-        self._as_json = as_json
-        self.document = {}
-
-    def say(self, text):
-        if not self._as_json:
-            print(text, flush=True)
-
-    def command(self, *words, key=None, allowed=(0,)):
-        """Shows a command and its answer, or keeps the answer as 'key'."""
-        if self._as_json:
-            if key:
-                self.document[key] = json.loads(
-                    run_in(self.lab, "triadctl", *words, "--json", allowed=allowed))
-            else:
-                triadctl(self.lab, *words, allowed=allowed)
-        else:
-            self.say("# triadctl " + " ".join(words) + "\n"
-                     + triadctl(self.lab, *words, allowed=allowed))
-
-    def end(self):
-        if self._as_json:
-            print(json.dumps(self.document), flush=True)
+# (what was shown, the command)
+SHOWN = (
+    ("what ports should be, and are", "triadctl port list"),
+    ("what would be done, and why", "triadctl port plan"),
+    ("letting the plan be done", "triadctl set port.mode enforce"),
+    ("ports that failed", "triadctl port list --failed"),
+    ("a mended port enabled again", "triadctl port release NODE PORT"),
+    ("what was done, and when", "triadctl port history"),
+)
 
 
 class _Place:
@@ -116,7 +97,7 @@ def _load(lab, folder, generation, change=None):
 
 
 def show(lab, net, folder, as_json):
-    shown = _Shown(lab, as_json)
+    shown = Story(lab, as_json)
     place = _Place(lab, net)
     wait(lambda: triadctl_json(lab, "status")["topology"]["nodes"], "the fabric")
     shown.say("--- the fabric as it is becomes what is expected: triadctl port snapshot "

@@ -311,6 +311,7 @@ class _Start:
             if len(path.encode()) > _MAX_SOCKET_PATH:
                 path = f"/tmp/triad-lab-{self._lab.token}-{folder.name}.sock"
             text = opensm.add_socket(text, path)
+        text = opensm.add_state(text, f"{folder}/state")
         text = cluster.add_election(self._lab, cluster.host_of(self._lab, index), text)
         text = agents.add_manager(self._lab, text)
         (folder / "triad.conf").write_text(text, encoding="utf-8")

@@ -8,6 +8,7 @@
 
 #include "perfmgr/watch/alert_text.h"
 #include "perfmgr/watch/watch.h"
+#include "service/command/list.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 #include "triad/clock.h"
@@ -100,75 +101,138 @@ static bool fetch(
 static const char *format_time(
 	const struct list *list, uint64_t at_us, char text[TRIAD_CLOCK_TEXT_SIZE])
 {
-	triad_clock_format((uint64_t)((int64_t)at_us + list->wall_offset_us), text);
-	return text;
+	return triad_clock_format_s(
+		(uint64_t)((int64_t)at_us + list->wall_offset_us), text);
 }
 
-/* Findings of one end. */
-static void put_findings(
-	const struct list *list, const struct triad_alert *alert, unsigned end)
+/* Findings of one end; the first of all stands in the row. */
+static void put_findings(const struct list *list, struct triad_list *rows,
+	const struct triad_alert *alert, unsigned end)
 {
-	char text[256], at[TRIAD_CLOCK_TEXT_SIZE];
+	char text[256], since[TRIAD_CLOCK_TEXT_SIZE], under[TRIAD_CLOCK_TEXT_SIZE];
 
 	for (unsigned i = 0; i < alert->n_findings; i++) {
 		const struct triad_alert_finding *finding = &alert->findings[i];
 
-		if (finding->end != end)
+		if (finding->end != end || (!i && !finding->under_us))
 			continue;
 		triad_alert_finding_format(alert, finding, text, sizeof(text));
-		triad_output_printf(list->output, "    %s%s, since %s",
-			end ? "far end: " : "", text,
-			format_time(list, finding->since_us, at));
-		if (finding->under_us)
-			triad_output_printf(list->output, ", not any more since %s",
-				format_time(list, finding->under_us, at));
-		triad_output_put(list->output, "\n", 1);
+		triad_list_note(rows, "    %s%s, since %s%s%s", end ? "far end: " : "",
+			text, format_time(list, finding->since_us, since),
+			finding->under_us ? ", not any more since " : "",
+			finding->under_us ? format_time(list, finding->under_us, under)
+					  : "");
 	}
 }
 
-static void put_alert(const struct list *list, const struct triad_alert *alert)
+static void put_silence(struct triad_list *rows, const struct triad_alert *alert)
 {
-	struct triad_output *output = list->output;
-	bool is_active = alert->state == TRIAD_ALERT_ACTIVE;
+	char until[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (!alert->silence || alert->state != TRIAD_ALERT_ACTIVE)
+		return;
+	triad_list_note(rows,
+		"    silenced until %s: silence %" PRIu32 " of 'triadctl silences'",
+		triad_clock_format_s(alert->silenced_until_us, until), alert->silence);
+}
+
+static void put_notes(const struct list *list, struct triad_list *rows,
+	const struct triad_alert *alert)
+{
 	const char *advice = triad_alert_advice(alert);
 	char text[512], at[TRIAD_CLOCK_TEXT_SIZE];
 
-	triad_alert_location_format(alert, text, sizeof(text));
-	triad_output_printf(output, "%s%" PRIu64 "%s  %s\n",
-		output->color ? is_active ? "\033[1;31m" : "\033[1m" : "", alert->id,
-		output->color ? "\033[0m" : "", text);
-	put_findings(list, alert, 0);
-	put_findings(list, alert, 1);
+	put_findings(list, rows, alert, 0);
+	put_findings(list, rows, alert, 1);
 	triad_alert_more_format(alert, text, sizeof(text));
 	if (text[0])
-		triad_output_printf(output, "    besides: %s\n", text);
+		triad_list_note(rows, "    besides: %s", text);
 	triad_alert_sm_format(alert, list->wall_offset_us, text, sizeof(text));
 	if (text[0])
-		triad_output_printf(output, "    the SM reported: %s\n", text);
-	if (is_active && advice)
-		triad_output_printf(output, "    %s\n", advice);
-	if (!is_active)
-		triad_output_printf(output, "    cleared %s%s\n",
+		triad_list_note(rows, "    the SM reported: %s", text);
+	put_silence(rows, alert);
+	if (alert->state == TRIAD_ALERT_CLEARED)
+		triad_list_note(rows, "    cleared %s%s",
 			format_time(list, alert->cleared_us, at),
 			alert->forgotten ? ": taken for removed on purpose" : "");
+	else if (advice)
+		triad_list_note(rows, "    %s", advice);
+}
+
+static enum triad_table_color color_of(const struct triad_alert *alert)
+{
+	if (alert->state == TRIAD_ALERT_CLEARED || alert->silence)
+		return TRIAD_TABLE_PLAIN;
+	return triad_alert_severity(alert) == TRIAD_CRITICAL ? TRIAD_TABLE_RED
+							     : TRIAD_TABLE_YELLOW;
+}
+
+static void put_alert(const struct list *list, struct triad_list *rows,
+	const struct triad_alert *alert)
+{
+	uint64_t since_us = alert->findings[0].since_us, end_us = alert->cleared_us;
+	char at[TRIAD_ALERT_PLACE_SIZE], far_end[TRIAD_ALERT_PLACE_SIZE], what[256];
+	char since[TRIAD_CLOCK_TEXT_SIZE], lasts[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_alert_place_format(alert, 0, at, sizeof(at));
+	if (alert->n_ends > 1)
+		triad_alert_place_format(alert, 1, far_end, sizeof(far_end));
+	triad_alert_finding_format(alert, &alert->findings[0], what, sizeof(what));
+	triad_clock_format_length(
+		(end_us ? end_us : triad_clock_now_us()) - since_us, lasts);
+	triad_list_row(rows);
+	triad_list_uint(rows, "id", "ID", 3, alert->id);
+	rows->next.color = color_of(alert);
+	triad_list_text(rows, "severity", "SEVERITY", -8,
+		triad_severity_name(triad_alert_severity(alert)));
+	if (list->command->all)
+		triad_list_text(rows, "state", "STATE", -7,
+			alert->state == TRIAD_ALERT_ACTIVE ? "active" : "cleared");
+	triad_list_text(rows, "at", "AT", TRIAD_LIST_MEASURED, at);
+	triad_list_text(rows, "far_end", "FAR END", TRIAD_LIST_MEASURED,
+		alert->n_ends > 1 ? far_end : NULL);
+	rows->next.is_spare = true;
+	triad_list_text(
+		rows, "since", "SINCE", -21, format_time(list, since_us, since));
+	rows->next.is_spare = true;
+	triad_list_guid(rows, "guid", "GUID", alert->ends[0].node_guid);
+	triad_list_text(rows, "lasts", "LASTS", -9, lasts);
+	triad_list_text(rows, "what", "WHAT", TRIAD_LIST_LONG, what);
+	put_notes(list, rows, alert);
+	triad_list_row_end(rows);
+}
+
+static void put_rows(const struct list *list, struct triad_list *rows, uint32_t n)
+{
+	struct triad_alert alert;
+
+	for (uint32_t i = 0; i < n && !list->output->failed; i++)
+		if (fetch(list, &list->found[i], &alert))
+			put_alert(list, rows, &alert);
 }
 
 static void put_text(const struct list *list, const struct triad_alerts_counts *counts)
 {
 	uint32_t n = list->n < list->command->limit ? list->n : list->command->limit;
-	struct triad_alert alert;
+	struct triad_report report = {.output = list->output};
+	struct triad_list rows = {
+		.report = &report, .gap = "  ", .phase = TRIAD_LIST_WIDTHS};
 
-	for (uint32_t i = 0; i < n && !list->output->failed; i++)
-		if (fetch(list, &list->found[i], &alert))
-			put_alert(list, &alert);
+	if (triad_list_is_measured(&report))
+		put_rows(list, &rows, n);
+	rows.phase = TRIAD_LIST_ROWS;
+	put_rows(list, &rows, n);
 	if (n < list->n)
 		triad_output_printf(list->output,
 			"%" PRIu32 " more; '-n %" PRIu32 "' shows them too\n",
 			list->n - n, list->n);
+	triad_output_printf(list->output, "%" PRIu32 " active", counts->n_active);
+	if (counts->n_silenced)
+		triad_output_printf(list->output, " (%" PRIu32 " of them silenced)",
+			counts->n_silenced);
 	triad_output_printf(list->output,
-		"%" PRIu32 " active; %" PRIu64 " raised and %" PRIu64
-		" cleared since %s started\n",
-		counts->n_active, counts->n_raised, counts->n_cleared, list->program);
+		"; %" PRIu64 " raised and %" PRIu64 " cleared since %s started\n",
+		counts->n_raised, counts->n_cleared, list->program);
 	if (counts->n_not_kept)
 		triad_output_printf(list->output,
 			"%" PRIu64 " more were too many to be kept\n",
@@ -185,6 +249,7 @@ static void put_json(const struct list *list, const struct triad_alerts_counts *
 	triad_json_init(&json, list->output);
 	triad_json_object_begin(&json, NULL);
 	triad_json_uint(&json, "active", counts->n_active);
+	triad_json_uint(&json, "silenced", counts->n_silenced);
 	triad_json_uint(&json, "raised", counts->n_raised);
 	triad_json_uint(&json, "cleared", counts->n_cleared);
 	triad_json_uint(&json, "not_kept", counts->n_not_kept);

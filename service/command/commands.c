@@ -123,6 +123,16 @@ int triad_service_run(struct triad_service *service, const char *prefix,
 		return triad_command_run_perf_histogram(service, command, output);
 	case TRIAD_COMMAND_ALERTS:
 		return triad_command_run_alerts(service, command, output);
+	case TRIAD_COMMAND_ALERTS_ACK:
+		return triad_command_run_ack(service, command, output);
+	case TRIAD_COMMAND_SILENCE:
+		return triad_command_run_silence(service, command, output);
+	case TRIAD_COMMAND_UNSILENCE:
+		return triad_command_run_unsilence(service, command, output);
+	case TRIAD_COMMAND_SILENCES:
+		return triad_command_run_silences(service, command, output);
+	case TRIAD_COMMAND_HISTORY:
+		return triad_command_run_history(service, command, output);
 	case TRIAD_COMMAND_AGENTS:
 	case TRIAD_COMMAND_AGENTS_OWNER:
 	case TRIAD_COMMAND_AGENTS_DRAIN:
@@ -197,6 +207,7 @@ int triad_service_ask(void *context, const struct triad_asker *asker, int n_word
 			triad_verb_of(command.verb)->name);
 		return TRIAD_CONTROL_USAGE;
 	}
+	snprintf(command.asker, sizeof(command.asker), "%s", asker->name);
 	output->color = command.color;
 	output->tables = command.table && !command.json;
 	status = owner->run(owner->context, asker->prefix, &command, output);

@@ -37,7 +37,17 @@ int triad_command_run_get(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_config_diff(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_ack(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_silence(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_unsilence(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_silences(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_alerts(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_history(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 
 /* A line for each mistake. */

@@ -3,8 +3,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ib/counter.h"
+#include "lib/text.h"
 
 void triad_command_format_scaled(
 	char *text, size_t size, double value, const char *unit)
@@ -38,6 +40,25 @@ void triad_command_format_counter(
 		triad_command_format_scaled(text, size, value * 4, "B");
 	else
 		triad_command_format_scaled(text, size, value, "");
+}
+
+void triad_command_put_wrapped(
+	struct triad_output *output, const char *text, unsigned column, unsigned indent)
+{
+	for (;;) {
+		unsigned room = column < TRIAD_COMMAND_COLUMNS
+			? TRIAD_COMMAND_COLUMNS - column
+			: 1;
+		size_t n = triad_text_fit_words(text, room);
+
+		triad_output_printf(output, "%.*s\n", (int)n, text);
+		text += n;
+		text += strspn(text, " ");
+		if (!*text)
+			return;
+		triad_output_printf(output, "%*s", (int)indent, "");
+		column = indent;
+	}
 }
 
 int triad_command_width(const char *text)

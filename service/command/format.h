@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "triad/output.h"
+
 /* "1.23 GB", "0.0625": three significant digits. */
 void triad_command_format_scaled(
 	char *text, size_t size, double value, const char *unit);
@@ -15,6 +17,13 @@ void triad_command_format_scaled(
  * NAN. */
 void triad_command_format_counter(
 	char *text, size_t size, unsigned counter, double value);
+
+/* Ends the line that has 'column' columns by now with 'text', which is broken at blanks
+ * so that no line has more than TRIAD_COMMAND_COLUMNS; further lines begin with 'indent'
+ * blanks.  A longer word stays whole, as a path that somebody copies must. */
+#define TRIAD_COMMAND_COLUMNS 80
+void triad_command_put_wrapped(struct triad_output *output, const char *text,
+	unsigned column, unsigned indent);
 
 /* Columns a terminal needs for UTF-8 text, wide characters apart. */
 int triad_command_width(const char *text);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/command/format.h"
 #include "service/command/health.h"
 
 #include <inttypes.h>
@@ -14,7 +15,6 @@
 
 /* Of a line for people; behind it are the title and the word. */
 #define TITLE_WIDTH 14
-#define TEXT_WIDTH (80 - TITLE_WIDTH - 6)
 
 static const char *color_of(
 	const struct triad_output *output, enum triad_severity severity)
@@ -36,27 +36,6 @@ static const char *color_end(const struct triad_output *output)
 
 /* --- text --- */
 
-/* Puts 'text', broken at blanks, into lines of at most 'width' characters; each but the
- * first is indented by 'indent' blanks. */
-static void put_wrapped(
-	struct triad_output *output, const char *text, int indent, size_t width)
-{
-	size_t length = strlen(text);
-
-	while (length > width) {
-		size_t at = width;
-
-		while (at && text[at] != ' ')
-			at--;
-		if (!at)
-			at = width;
-		triad_output_printf(output, "%.*s\n%*s", (int)at, text, indent, "");
-		text += at + (text[at] == ' ');
-		length = strlen(text);
-	}
-	triad_output_printf(output, "%s\n", text);
-}
-
 static void put_lines(struct triad_output *output, const struct triad_health *health)
 {
 	static const char *const words[TRIAD_N_SEVERITIES] = {
@@ -68,7 +47,8 @@ static void put_lines(struct triad_output *output, const struct triad_health *he
 		triad_output_printf(output, "%-*s %s%-4s%s ", TITLE_WIDTH, line->title,
 			line->is_off ? "" : color_of(output, line->severity),
 			line->is_off ? "-" : words[line->severity], color_end(output));
-		put_wrapped(output, line->text, TITLE_WIDTH + 6, TEXT_WIDTH);
+		triad_command_put_wrapped(
+			output, line->text, TITLE_WIDTH + 6, TITLE_WIDTH + 6);
 	}
 }
 
@@ -81,7 +61,7 @@ static void put_finding(
 		triad_severity_name(finding->severity), color_end(output));
 	snprintf(text, sizeof(text), "%s%s%s", finding->at,
 		finding->far_end[0] ? " - " : "", finding->far_end);
-	put_wrapped(output, text, 10, 68);
+	triad_command_put_wrapped(output, text, 10, 10);
 	snprintf(text, sizeof(text), "%s", finding->what);
 	if (triad_command_format_time(finding->since_us, since)) {
 		triad_clock_format_length(
@@ -90,7 +70,7 @@ static void put_finding(
 			since, length);
 	}
 	triad_output_printf(output, "    ");
-	put_wrapped(output, text, 4, 76);
+	triad_command_put_wrapped(output, text, 4, 4);
 	if (!finding->advice[0])
 		return;
 	if (finding->alert)
@@ -99,7 +79,7 @@ static void put_finding(
 	else
 		snprintf(text, sizeof(text), "%s", finding->advice);
 	triad_output_printf(output, "    ");
-	put_wrapped(output, text, 4, 76);
+	triad_command_put_wrapped(output, text, 4, 4);
 }
 
 static uint32_t count_findings(const struct triad_health *health)

@@ -382,8 +382,7 @@ static void put_cables(const struct list *list, struct triad_output *output)
 	struct triad_list rows = {
 		.report = &report, .gap = "  ", .phase = TRIAD_LIST_WIDTHS};
 
-	/* triadctl measures by itself. */
-	if (!list->command->json && !output->tables)
+	if (triad_list_is_measured(&report))
 		put_rows(list, &rows);
 	rows.phase = TRIAD_LIST_ROWS;
 	triad_report_array(&report, NULL);

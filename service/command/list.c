@@ -27,6 +27,11 @@ static void append(struct triad_list *list, const char *text)
 	triad_text_append(list->row, sizeof(list->row), "%s", text);
 }
 
+bool triad_list_is_measured(const struct triad_report *report)
+{
+	return !report->as_json && !report->output->tables;
+}
+
 void triad_list_row(struct triad_list *list)
 {
 	list->n_columns = 0;

@@ -65,6 +65,10 @@ struct triad_list {
 	struct triad_table_record record; /* the cells, for a receiver of tables */
 };
 
+/* Whether all rows are to be put in the phase TRIAD_LIST_WIDTHS first: not for JSON, nor
+ * where triadctl measures by itself. */
+bool triad_list_is_measured(const struct triad_report *report);
+
 void triad_list_row(struct triad_list *list);
 void triad_list_row_end(struct triad_list *list);
 

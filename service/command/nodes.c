@@ -134,8 +134,7 @@ static int show(struct nodes *nodes, struct triad_output *output)
 
 	nodes->list = (struct triad_list){
 		.report = &report, .gap = "  ", .phase = TRIAD_LIST_WIDTHS};
-	/* triadctl measures by itself. */
-	if (!nodes->command->json && !output->tables)
+	if (triad_list_is_measured(&report))
 		put_nodes(nodes);
 	nodes->list.phase = TRIAD_LIST_ROWS;
 	triad_report_array(&report, NULL);

@@ -204,9 +204,8 @@ static unsigned show_ports(const struct triad_view *view,
 	uint32_t next = 0;
 	unsigned n = 0;
 
-	/* First the widths of columns are measured, then the rows are written.  triadctl
-	 * measures by itself: a million ports need not be walked twice for it. */
-	while (!command->json && !output->tables &&
+	/* A million ports need not be walked twice where triadctl measures. */
+	while (triad_list_is_measured(&report) &&
 		next_shown(view, command, choice, &next, &shown))
 		put_place(&list, &shown);
 	list.phase = TRIAD_LIST_ROWS;

@@ -152,9 +152,10 @@ int triad_command_no_port(const char *verb, const struct triad_fabric *fabric,
 		return triad_command_print_choice(verb, choice, fabric, output);
 	if (choice->port >= 0)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"%s: no port %d with counters there (port 0 of a switch "
+			"%s: %s has %s port %d with counters (port 0 of a switch "
 			"has them only where it is an enhanced one)\n",
-			verb, choice->port);
+			verb, *choice->name ? choice->name : "no node",
+			*choice->name ? "no" : "a", choice->port);
 	else
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"%s: no port of that kind has counters; 'perf show' lists all\n",

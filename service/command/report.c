@@ -4,6 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "service/command/format.h"
+
+#define LABEL_WIDTH 22
+
 void triad_report_begin(struct triad_report *report)
 {
 	triad_json_init(&report->json, report->output);
@@ -60,8 +64,18 @@ void triad_report_uint(struct triad_report *report, const char *name, const char
 	if (report->as_json)
 		triad_json_uint(&report->json, name, value);
 	else
-		triad_output_printf(report->output, "  %-22s %" PRIu64 "%s%s\n", label,
-			value, unit[0] ? " " : "", unit);
+		triad_output_printf(report->output, "  %-*s %" PRIu64 "%s%s\n",
+			LABEL_WIDTH, label, value, unit[0] ? " " : "", unit);
+}
+
+/* Sentences are broken at the end of the line. */
+static void put_line(struct triad_output *output, const char *label, const char *value)
+{
+	int width = triad_command_width(label);
+	unsigned column = 2 + (unsigned)(width > LABEL_WIDTH ? width : LABEL_WIDTH) + 1;
+
+	triad_output_printf(output, "  %-*s ", LABEL_WIDTH, label);
+	triad_command_put_wrapped(output, value, column, 2 + LABEL_WIDTH + 1);
 }
 
 void triad_report_text(struct triad_report *report, const char *name, const char *label,
@@ -70,8 +84,7 @@ void triad_report_text(struct triad_report *report, const char *name, const char
 	if (report->as_json)
 		triad_json_string(&report->json, name, value);
 	else
-		triad_output_printf(
-			report->output, "  %-22s %s\n", label, value ? value : "-");
+		put_line(report->output, label, value ? value : "-");
 }
 
 void triad_report_octets(struct triad_report *report, const char *name,
@@ -80,8 +93,8 @@ void triad_report_octets(struct triad_report *report, const char *name,
 	if (report->as_json)
 		triad_json_uint(&report->json, name, octets);
 	else
-		triad_output_printf(report->output, "  %-22s %.1f MB\n", label,
-			(double)octets / 1e6);
+		triad_output_printf(report->output, "  %-*s %.1f MB\n", LABEL_WIDTH,
+			label, (double)octets / 1e6);
 }
 
 void triad_report_guid(

@@ -47,6 +47,25 @@ static void report_webhook(struct triad_report *report, struct triad_service *se
 	triad_report_section_end(report);
 }
 
+static void report_history(struct triad_report *report, struct triad_service *service)
+{
+	struct triad_recorder_status status = triad_recorder_status(service->recorder);
+
+	triad_report_section(report, "history", "History");
+	triad_report_text(report, "state", "state",
+		!status.is_on               ? "off"
+			: !status.path[0]   ? "in memory alone"
+			: status.is_reading ? "its file is not read yet"
+			: status.error || status.hung_us
+			? "failing: its file can't be written"
+			: "written");
+	triad_report_text(report, "file", "file", status.path[0] ? status.path : NULL);
+	triad_report_text(report, "error", "last attempt",
+		status.reason[0] ? status.reason : NULL);
+	triad_report_facts(report, triad_history_facts, &status);
+	triad_report_section_end(report);
+}
+
 static void report_perfmgr(struct triad_report *report, struct triad_service *service)
 {
 	struct triad_collector_status status = triad_perf_status(service->perf);
@@ -98,6 +117,7 @@ void triad_service_report_engine(
 	report_groups(report, service);
 	report_watch(report, service);
 	report_webhook(report, service);
+	report_history(report, service);
 }
 
 /* --- where the topology is from --- */

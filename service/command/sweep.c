@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "perfmgr/watch/watch.h"
 #include "service/command/ports.h"
@@ -163,6 +165,34 @@ static void put_reset(const struct triad_command *command, uint32_t n, uint32_t 
 	triad_json_end(&json);
 }
 
+/* At its place, when one node is meant. */
+static void note_in_history(struct triad_service *service,
+	const struct triad_command *command, const struct triad_node_choice *choice,
+	uint32_t n)
+{
+	struct triad_view *view = triad_perf_view(service->perf);
+	uint32_t node = view && choice->n == 1 ? choice->first : TRIAD_FABRIC_NONE;
+	struct triad_timeline_event event = {
+		.kind = TRIAD_TIMELINE_CLEARED, .count = n};
+
+	snprintf(event.text, sizeof(event.text),
+		"totals%s of %" PRIu32 " port%s%s%.32s",
+		is_of_hardware(command) ? " and hardware" : "", n, n == 1 ? "" : "s",
+		command->node[0] ? ", " : "", command->node);
+	/* Another fabric may have come since the node was chosen. */
+	if (node != TRIAD_FABRIC_NONE && node < view->fabric->n_nodes &&
+		triad_node_choice_has(choice, view->fabric->nodes[node].name,
+			view->fabric->nodes[node].guid)) {
+		event.ends[0].node_guid = view->fabric->nodes[node].guid;
+		event.ends[0].port = choice->port < 0 ? TRIAD_TIMELINE_NO_PORT
+						      : (uint8_t)choice->port;
+		memcpy(event.ends[0].node_name, view->fabric->nodes[node].name,
+			sizeof(event.ends[0].node_name));
+	}
+	triad_recorder_note(service->recorder, &event);
+	triad_view_unref(view);
+}
+
 /* The totals of 'n' ports, and of 'hardware' what is behind them. */
 static int reset(struct triad_service *service, const struct triad_command *command,
 	const struct triad_node_choice *choice, struct triad_selection *selection,
@@ -179,6 +209,8 @@ static int reset(struct triad_service *service, const struct triad_command *comm
 			"perf clear: another one is just being made; try again\n");
 		return TRIAD_CONTROL_FAILED;
 	}
+	if (!error)
+		note_in_history(service, command, choice, n);
 	if (error ||
 		(is_of_hardware(command) &&
 			wait_for_sweep(service, ticket, &status, output)))

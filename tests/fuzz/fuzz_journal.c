@@ -4,65 +4,12 @@
  *
  * Input: flags (1: each line's checksum is made right; 2: it's records, not lines),
  * then the lines; or records, of 245 octets. */
-#include <inttypes.h>
-
 #include "portmgr/history/journal_reader.h"
+#include "tests/fuzz/checked_lines.h"
 #include "tests/fuzz/fuzz.h"
 
 #define MEND 1u
 #define RECORDS 2u
-#define MAX_SIZE ((size_t)64 << 10)
-
-struct text {
-	char octets[2 * MAX_SIZE];
-	size_t size;
-};
-
-static uint32_t checksum(const char *octets, size_t size)
-{
-	uint32_t sum = UINT32_MAX;
-
-	for (size_t i = 0; i < size; i++) {
-		sum ^= (uint8_t)octets[i];
-		for (int bit = 0; bit < 8; bit++)
-			sum = sum >> 1 ^ (sum & 1 ? UINT32_C(0xedb88320) : 0);
-	}
-	return ~sum;
-}
-
-static void put_octets(struct text *text, const char *octets, size_t size)
-{
-	if (size > sizeof(text->octets) - text->size)
-		return;
-	memcpy(text->octets + text->size, octets, size);
-	text->size += size;
-}
-
-/* Puts a line's checksum in the place of its last word. */
-static void put_mended(struct text *text, const char *line, size_t size)
-{
-	char sum[16];
-	size_t kept = size;
-
-	while (kept && line[kept - 1] != ' ')
-		kept--;
-	kept -= kept != 0;
-	snprintf(sum, sizeof(sum), " %08" PRIx32 "\n", checksum(line, kept));
-	put_octets(text, line, kept);
-	put_octets(text, sum, strlen(sum));
-}
-
-static void mend(struct text *text, const char *at, size_t size)
-{
-	const char *end = at + size, *newline;
-
-	while (at < end && (newline = memchr(at, '\n', (size_t)(end - at)))) {
-		put_mended(text, at, (size_t)(newline - at));
-		at = newline + 1;
-	}
-	put_octets(text, at, (size_t)(end - at));
-}
-
 /* --- records --- */
 
 static struct triad_record take_record(struct triad_wire *w)

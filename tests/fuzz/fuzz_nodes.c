@@ -40,7 +40,9 @@ static void scan_all(
 	const char *json, size_t size, size_t piece, bool guids, struct copy *copy)
 {
 	struct triad_nodes_scan scan = {
-		.guids = guids, .found = copy_value, .context = copy};
+		.members = {guids ? "guid" : "name", guids ? "node_guid" : "node_name"},
+		.found = copy_value,
+		.context = copy};
 
 	copy->size = 0;
 	for (size_t at = 0; at < size; at += piece)

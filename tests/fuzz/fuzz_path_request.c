@@ -243,14 +243,17 @@ static void check_answer(const struct triad_answer_snapshot *snapshot,
 static enum triad_sa_status read_request(unsigned choice, const uint8_t *record,
 	size_t size, uint64_t mask, struct triad_path_request *request)
 {
-	enum triad_service_id_mask how = choice & CHOICE_FIRST_BIT
-		? TRIAD_SERVICE_ID_FIRST
-		: TRIAD_SERVICE_ID_BOTH;
+	const struct triad_request_rules rules = {
+		.service_id = choice & CHOICE_FIRST_BIT ? TRIAD_SERVICE_ID_FIRST
+							: TRIAD_SERVICE_ID_BOTH,
+		.max_rate = TRIAD_RATE_MAX,
+	};
 
 	if (choice & CHOICE_MULTI)
-		return triad_multipath_request_read(record, size, mask, how, request);
+		return triad_multipath_request_read(
+			record, size, mask, &rules, request);
 	return triad_path_request_read(
-		record, mask, !(choice & CHOICE_TABLE), how, request);
+		record, mask, !(choice & CHOICE_TABLE), &rules, request);
 }
 
 /* What is found for the narrowed request without a policy keeps to the level's

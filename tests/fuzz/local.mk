@@ -30,7 +30,8 @@ fuzz_targets = \
 	tests/fuzz/fuzz_sflow \
 	tests/fuzz/fuzz_replica \
 	tests/fuzz/fuzz_smp \
-	tests/fuzz/fuzz_table
+	tests/fuzz/fuzz_table \
+	tests/fuzz/fuzz_timeline
 
 tests_fuzz_fuzz_collect_data_SOURCES = \
 	tests/fuzz/fuzz_collect_data.c $(fuzz_driver)
@@ -84,6 +85,9 @@ tests_fuzz_fuzz_election_state_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_group_SOURCES = \
 	tests/fuzz/fuzz_group.c $(fuzz_driver)
 tests_fuzz_fuzz_group_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_timeline_SOURCES = \
+	tests/fuzz/fuzz_timeline.c $(fuzz_driver)
+tests_fuzz_fuzz_timeline_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_journal_SOURCES = \
 	tests/fuzz/fuzz_journal.c $(fuzz_driver)
 tests_fuzz_fuzz_journal_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
@@ -123,5 +127,5 @@ endif
 .PHONY: fuzzers
 fuzzers: $(fuzz_targets)
 
-noinst_HEADERS += tests/fuzz/fuzz.h
+noinst_HEADERS += tests/fuzz/checked_lines.h tests/fuzz/fuzz.h
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/make_seeds

@@ -88,7 +88,8 @@ class Member:
         scratch.callback(self.end)
 
     def write(self, text):
-        self.conf.write_text(f"{text}[control]\nsocket = {self.socket}\n",
+        self.conf.write_text(f"{text}[control]\nsocket = {self.socket}\n"
+                             f"[state]\ndir = {self.folder}/state\n",
                              encoding="utf-8")
 
     def start(self):

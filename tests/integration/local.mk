@@ -3,6 +3,7 @@
 EXTRA_DIST += pytest.ini \
 	tests/conftest.py \
 	tests/integration/agentlib.py \
+	tests/integration/alertlib.py \
 	tests/integration/checks.py \
 	tests/integration/conftest.py \
 	tests/integration/control.py \
@@ -27,24 +28,29 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_counters.py \
 	tests/integration/test_dashboards.py \
 	tests/integration/test_demo.py \
+	tests/integration/test_deps.py \
 	tests/integration/test_election_check.py \
 	tests/integration/test_election_commands.py \
 	tests/integration/test_election_faults.py \
+	tests/integration/test_examples.py \
 	tests/integration/test_exports.py \
 	tests/integration/test_faults.py \
 	tests/integration/test_first_change.py \
 	tests/integration/test_fuzz.py \
 	tests/integration/test_gen_fabric.py \
 	tests/integration/test_health.py \
+	tests/integration/test_history.py \
 	tests/integration/test_hardening.py \
 	tests/integration/test_http.py \
 	tests/integration/test_kernel_semantics.py \
 	tests/integration/test_lab.py \
 	tests/integration/test_lab_hosts.py \
 	tests/integration/test_lifecycle.py \
+	tests/integration/test_opensm_matrix.py \
 	tests/integration/test_partitions.py \
 	tests/integration/test_path_answers.py \
 	tests/integration/test_path_service.py \
+	tests/integration/test_picture.py \
 	tests/integration/test_port_admission.py \
 	tests/integration/test_port_faults.py \
 	tests/integration/test_port_files.py \

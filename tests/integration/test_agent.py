@@ -47,7 +47,8 @@ class Agent:
         scratch.callback(self._end)
 
     def write(self, conf):
-        self.conf.write_text(f"{conf}[control]\nsocket = {self.socket}\n",
+        self.conf.write_text(f"{conf}[control]\nsocket = {self.socket}\n"
+                             f"[state]\ndir = {self.folder}/state\n",
                              encoding="utf-8")
 
     def _end(self):

@@ -10,8 +10,8 @@ from datetime import datetime
 import pytest
 
 from checks import failed, wait_until
-from triadlib import (ask, ask_json, log_has, status, syslog, triad_lab, triad_lines,
-                      wait_for_sweep)
+from triadlib import (TriadLab, ask, ask_json, log_has, status, syslog, triad_lab,
+                      triad_lines, wait_for_sweep)
 
 SWITCH1, SWITCH2 = "0x0000000000200000", "0x0000000000200001"
 # Sweeps are those asked for; what is right again is so at once.
@@ -115,6 +115,53 @@ def test_node_behind_a_dead_cable_is_one_alert():
         assert told[0]["nodes_gone"] == 1, "nodes"
         lab.sim('ReLink "Switch2"[1]')
         wait_until(lambda: not alerts(lab), 30, "the end of the alert")
+
+
+# A router has three links, to two switches.
+ROUTER_NET = """\
+switchguid=0x0200000200000010
+Switch	4 "leaf-01"	# "leaf-01"
+[1]	"host-1"[1]	# lid 0 4xEDR
+[2]	"rt-1"[1]	# lid 0 4xEDR
+[3]	"rt-1"[2]	# lid 0 4xEDR
+[4]	"leaf-02"[4]	# lid 0 4xEDR
+
+switchguid=0x0200000200000020
+Switch	4 "leaf-02"	# "leaf-02"
+[1]	"host-2"[1]	# lid 0 4xEDR
+[2]	"rt-1"[3]	# lid 0 4xEDR
+[4]	"leaf-01"[4]	# lid 0 4xEDR
+
+caguid=0x0200000100000010
+Hca	1 "host-1"	# "host-1"
+[1]	"leaf-01"[1]	# lid 0 4xEDR
+
+caguid=0x0200000100000020
+Hca	1 "host-2"	# "host-2"
+[1]	"leaf-02"[1]	# lid 0 4xEDR
+
+rtguid=0x0200000300000010
+Rt	3 "rt-1"	# "rt-1"
+[1]	"leaf-01"[2]	# lid 0 4xEDR
+[2]	"leaf-01"[3]	# lid 0 4xEDR
+[3]	"leaf-02"[2]	# lid 0 4xEDR
+"""
+
+
+def test_router_that_died_is_one_alert_for_all_its_links(tmp_path):
+    net = tmp_path / "router.net"
+    net.write_text(ROUTER_NET, encoding="utf-8")
+    with TriadLab(net, triad_conf=CONF, opensm_conf="sweep_interval 1\n") as lab:
+        wait_for_sweep(lab)
+        assert alerts(lab) == [], "alerts at first"
+        lab.sim('Unlink "rt-1"')
+        [alert] = wait_until(lambda: alerts(lab), 30, "an alert")
+        assert (alert["what"], alert["at"]["node_name"], alert["at"]["node_type"],
+                alert["nodes_gone"], alert["links_gone"], alert["severity"]) == \
+            ("node gone", "rt-1", "router", 1, 3, "CRITICAL"), alert
+        assert "other subnets" in alert["advice"], alert
+        sweep(lab)
+        assert len(alerts(lab)) == 1, "one for all"
 
 
 def test_silent_pma_is_one_alert_for_the_node(tmp_path):
@@ -290,10 +337,12 @@ def test_alerts_as_text_say_where_what_and_since_when():
         perf_set(lab, "Switch2", 1, SymbolErrorCounter=60)
         sweep(lab)
         text = ask(lab, "alerts")
-        assert "switch Switch1 (0x0000000000200000) port 3 - switch Switch2" in text, \
-            "place"
-        assert "SymbolErrorCounter 60/sweep (threshold 10/sweep), since 20" in text, \
-            "finding"
+        last = [line.split() for line in text.splitlines() if "Switch1/P3" in line][0]
+        assert last[1:4] == ["WARNING", "Switch1/P3", "Switch2/P3"], text
+        assert text.splitlines()[0].split() == [
+            "ID", "SEVERITY", "AT", "FAR", "END", "SINCE", "GUID", "LASTS", "WHAT"], text
+        assert "SymbolErrorCounter 60/sweep (threshold 10/sweep)\n    check the cable" in \
+            text, "finding and advice"
         assert "2 active; 2 raised" in text, "sum"
         assert "1 more; '-n 2' shows them too" in ask(lab, "alerts", "-n", "1"), "limit"
         assert len(alerts(lab, "--node", "Switch1")) == 1, "alerts of a node"

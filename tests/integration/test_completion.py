@@ -87,6 +87,27 @@ def test_complete_nodes_of_the_running_plugin(plugin):
     assert plugin.requests == [["nodes", "--json"]] * 4, "requests"
 
 
+def test_complete_keys_of_groups_of_the_running_plugin(scratch):
+    keys = ["perfmgr.sweep_period", "group.hot.skip", "group.hot.sweep_period",
+            "group.cold.skip", "alerts.SymbolErrorCounter",
+            "alerts.hot.SymbolErrorCounter", "group.odd.unknown"]
+    answer = json.dumps([{"key": key, "value": "x", "from": "file"} for key in keys])
+    plugin = Plugin(scratch, frame(OUTPUT, answer.encode()) + DONE)
+
+    def asked(*words):
+        return offered("--socket", plugin.path, *words)
+
+    for command in ("get", "set"):
+        assert asked(command, "group.") == \
+            ["group.hot.skip", "group.hot.sweep_period", "group.cold.skip"], command
+    assert asked("set", "alerts.hot") == ["alerts.hot.SymbolErrorCounter"], "a scope"
+    assert asked("get", "perfmgr.sweep_p") == ["perfmgr.sweep_period"], "no key twice"
+    assert asked("set", "alerts.SymbolE") == ["alerts.SymbolErrorCounter"], "in general"
+    assert asked("set", "group.hot.skip", "t") == ["true"], "a value"
+    assert set(map(tuple, plugin.requests)) == {("get", "--json")}, plugin.requests
+    assert offered("--socket", "/nowhere", "get", "group.") == [], "no plugin"
+
+
 def test_complete_without_plugin_is_silent(scratch):
     for env in (environment(TRIAD_SOCKET="/nowhere/x.sock"), environment()):
         assert offered("perf", "show", "--node", "", env=env) == [], "no plugin"

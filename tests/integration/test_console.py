@@ -9,7 +9,8 @@ import pytest
 
 from checks import wait_until
 from labs import BUILDDIR, sanitizer
-from triadlib import log_has, triad_lab, wait_for_sweep
+from triadlib import (log_has, needs_loopback_console, triad_lab,
+                      wait_for_console, wait_for_sweep)
 
 CONF = "[perfmgr]\nsweep_period = 1\n[console]\nenabled = true\n"
 PROMPT = "OpenSM $ "
@@ -45,7 +46,7 @@ class Session:
 
 
 def loopback(lab, scratch):
-    log_has(lab, "'triad help' in OpenSM's console")
+    wait_for_console(lab)
     session = Session(lab.status()["sms"][0]["console_port"])
     scratch.callback(session.close)
     return session
@@ -96,6 +97,7 @@ def test_loopback_opensm_commands_go_on(scratch):
 
 
 def test_loopback_off_untouched(scratch):
+    needs_loopback_console()
     with triad_lab(console="loopback") as lab:
         wait_for_sweep(lab)
         session = Session(lab.status()["sms"][0]["console_port"])
@@ -108,7 +110,7 @@ def test_loopback_off_untouched(scratch):
 def test_loopback_user_ends_input_still_answered():
     """As 'echo status | nc -N' does."""
     with triad_lab(CONF, console="loopback") as lab:
-        log_has(lab, "'triad help' in OpenSM's console")
+        wait_for_console(lab)
         port = lab.status()["sms"][0]["console_port"]
         for line, expected in ((b"status\n", b"SM State"),
                                (b"triad status\n", b"Configuration")):

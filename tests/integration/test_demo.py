@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """scripts/demo: what it prints, and that nothing is left behind."""
 
+import itertools
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -35,6 +37,21 @@ def demo(tmp_path):
     return run
 
 
+def listed(process):
+    """The commands that the demo lists at its end.  Each is one of triadctl's."""
+    text = process.stderr.partition("shown, and the command to see it again:")[2]
+    lines = re.findall(r"^ {8}(triadctl .*)$", text, re.MULTILINE)
+    for command in (part for line in lines for part in line.split("; ")):
+        words = list(itertools.takewhile(lambda word: re.fullmatch("[a-z]+", word),
+                                         command.split()[1:]))
+        while words and subprocess.run([BUILDDIR / "triadctl", "help", *words], check=False,
+                                       capture_output=True).returncode:
+            words.pop()
+        assert words, f"there is no command '{command}'"
+    assert "the lab is gone" in text, "what became of the lab"
+    return lines
+
+
 def test_demo_json_is_one_document_with_every_port_and_alerts(demo):
     process = demo("--fabric", EXAMPLE_NETS / "net.2sw2path4hca", "--seconds", "7",
                    "--json")
@@ -58,6 +75,9 @@ def test_demo_table_shows_ports_alerts_and_a_histogram(demo):
                  "PortXmitData per second, all ports", "####"):
         assert part in process.stdout, "table"
     assert "/metrics" in process.stderr, "where Prometheus reads"
+    assert "triadctl perf top --watch" in listed(process), "what was shown"
+    step = re.search(r"^build: compilation of \d+ files$", process.stderr, re.MULTILINE)
+    assert step and "\r" not in process.stderr, "plain lines without a terminal"
 
 
 def test_demo_qos_answers_follow_the_policy(demo):
@@ -70,10 +90,25 @@ def test_demo_qos_answers_follow_the_policy(demo):
     assert shown["tables"]["before"] > 0, "nothing was to be changed"
     assert shown["tables"]["after"] == 0, "tables to be changed in the end"
     assert all(row["agrees"] for row in shown["tables"]["rows"]), shown["tables"]["rows"]
-    text = demo("--qos").stdout
-    for part in ("saquery PR", "Rule         rule 1", "dropped here", "Who asked most",
-                 "smpquery -G sl2vl", "line "):
-        assert part in text, "text"
+    assert {row["stock_sl"] for row in shown["answers"]} == {0}, "OpenSM alone"
+
+
+def test_demo_qos_text_tells_what_is_asked_answered_and_programmed(demo):
+    process = demo("--qos")
+    text = succeeded(process).stdout
+    parts = ("--- the fabric: 8 hosts, 6 switches", "--- the policy asks that",
+             "--- what OpenSM answers alone", "SL 0, 100 Gb/s, MTU 2048",
+             "--- what Triad answers by the policy, and why",
+             "    Triad:        SL 2, 40 Gb/s, MTU 2048\n    because rule 1",
+             "saquery PR", "Rule         rule 1", "    Triad:        no path",
+             "dropped here", "--- the tables", "| 0| 1| 2| 3| 4| 5|15| 7|", "# triadctl qos plan -n 4",
+             "--- 0 tables are left to change", "| 0| 0| 2| 0| 0| 5|15| 0|",
+             "--- who asked most")
+    at = 0
+    for part in parts:
+        at = text.find(part, at)
+        assert at >= 0, f"{part!r} is not where it belongs in {text}"
+    assert "triadctl qos plan" in listed(process), "what was shown"
 
 
 def test_demo_election_survives_the_master_and_hands_over(demo):
@@ -96,9 +131,11 @@ def test_demo_election_survives_the_master_and_hands_over(demo):
 
 
 def test_demo_election_text_says_who_and_when(demo):
-    text = demo("--election").stdout
-    for part in ("# triadctl election", "kill -9", "is master after", "it may enforce after",
-                 "again: it is standby", "triadctl port priority 12", "nobody died"):
+    process = demo("--election")
+    text = process.stdout
+    assert "triadctl election" in listed(process), "what was shown"
+    for part in ("# triadctl election", "kill -9", "is master after",
+                 "it may enforce after", "again: it is standby", "triadctl port priority 12", "nobody died"):
         assert part in text, "text"
 
 
@@ -135,7 +172,9 @@ def test_demo_agents_nodes_of_one_that_is_killed_move_and_no_total_jumps(demo):
 
 
 def test_demo_ports_text_says_what_is_done(demo):
-    text = demo("--ports").stdout
+    process = demo("--ports")
+    text = process.stdout
+    assert "triadctl port plan" in listed(process), "what was shown"
     for part in ("# triadctl port plan", "miswired:", "# triadctl port release",
                  "under test", "# triadctl port history", "passed:"):
         assert part in text, "text"

@@ -177,8 +177,8 @@ def test_opensm_conf_of_the_user_wins():
         assert keys["log_file"] == f"{lab.folder}/sm-0/opensm.log", "log_file"
         triad = (lab.folder / "sm-0" / "triad.conf").read_text(encoding="utf-8")
         assert triad == \
-            "[control]\n# nothing\n" f"socket = {lab.folder}/sm-0/triad.sock\n\n[log]\n", \
-            "triad.conf"
+            "[control]\n# nothing\n" f"socket = {lab.folder}/sm-0/triad.sock\n\n[log]\n" \
+            f"[state]\ndir = {lab.folder}/sm-0/state\n", "triad.conf"
 
 
 def test_control_socket_is_added_where_it_belongs():

@@ -14,7 +14,8 @@ import pytest
 import control
 from checks import failed, succeeded, wait_until
 from labs import BUILDDIR, ScriptedLab
-from triadlib import NET, log_has, status, triad_lab, triad_lines, wait_for_sweep
+from triadlib import (NET, log_has, status, triad_lab, triad_lines, wait_for_console,
+                      wait_for_sweep)
 
 SLOW = "[perfmgr]\nsweep_period = 1\nwindow = 1\n"
 
@@ -100,7 +101,7 @@ def test_signal_with_waiting_client_clean_end(scratch):
 def test_signal_with_console_user_who_does_not_read_clean_end():
     conf = "[console]\nenabled = true\n"
     with triad_lab(conf, console="loopback") as lab:
-        log_has(lab, "'triad help' in OpenSM's console")
+        wait_for_console(lab)
         port = lab.status()["sms"][0]["console_port"]
         with socket.create_connection(("127.0.0.1", port)) as user:
             user.settimeout(1)

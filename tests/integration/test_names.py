@@ -45,6 +45,14 @@ def test_port_said_twice(swept_once):
            1, "'Switch1:2' means port 2, and the port that is given is 3")
 
 
+def test_what_is_not_there_told_with_its_name(swept_once):
+    for words, what in ((("--node", "Switch1:99"), "Switch1 has no port 99"),
+                        (("--port", "99"), "no node has a port 99")):
+        failed(swept_once.run("triadctl", "perf", "show", *words), 1, what)
+    failed(swept_once.run("triadctl", "qos", "explain", "--src", "1", "--dst", "2"), 1,
+           "Triad answers no requests for paths: off; 'qos on' begins it")
+
+
 @pytest.mark.parametrize("words", [
     ("perf", "show"), ("perf", "clear", "totals"), ("perf", "histogram", "VL15Dropped"),
     ("alerts",), ("nodes",)], ids=" ".join)
@@ -160,7 +168,7 @@ def test_config_diff_of_a_file_that_is_edited():
         assert answer["file"] == str(path), answer
         assert {row["key"]: row["from"] for row in answer["not_default"]} == \
             {"perfmgr.sweep_period": "file", "group.hot.ports": "file",
-             "control.socket": "file"}, answer
+             "control.socket": "file", "state.dir": "file"}, answer
         assert f"{path} is in force as it stands" in ask(lab, "config", "diff"), "text"
         ask(lab, "set", "perfmgr.window", "5")
         path.write_text(good.replace("= 7", "= 9").replace("[group hot]", "[group cold]") +
@@ -223,8 +231,8 @@ def test_version_of_what_answers(swept_once):
 def test_agent_answers_the_same(swept_once, scratch):
     folder = scratch.folder()
     conf, socket = folder / "agent.conf", folder / "agent.sock"
-    conf.write_text(f"[perfmgr]\nsweep_period = 1 s\n[control]\nsocket = {socket}\n",
-                    encoding="utf-8")
+    conf.write_text(f"[perfmgr]\nsweep_period = 1 s\n[control]\nsocket = {socket}\n"
+                    f"[state]\ndir = {folder}/state\n", encoding="utf-8")
     agent = start_agent(swept_once, "Hca3", "--conf", conf)
     scratch.callback(agent.communicate, timeout=20)
     scratch.callback(agent.terminate)

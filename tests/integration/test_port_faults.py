@@ -6,6 +6,7 @@ In each case everything that was sent was permitted, within its term, and in a j
 import contextlib
 import json
 import os
+import re
 import subprocess
 import threading
 import time
@@ -13,7 +14,7 @@ import urllib.request
 
 import pytest
 
-from checks import failed, wait_until
+from checks import failed, succeeded, wait_until
 from labs import BUILDDIR
 from portlib import DISABLED, POLLING, managed, switch_guid
 from triadlab import hosts, state
@@ -121,9 +122,16 @@ def test_switch_that_does_not_obey_is_asked_again_later(scratch, word, outcome, 
             "what is said"
         assert ports.status()["sets_failed"] >= 2, ports.status()
         text = ports.ask("port", "history")
-        assert f"leaf-03 port 3: disable {outcome} (expected)\n    by " in text, text
-        assert text.count("leaf-03 port 4: disable ") == 1, "one deed, one entry"
+        assert re.search(rf"^\S+Z +leaf-03 +3 +disable +{outcome} +expected +host-0001",
+                         text, re.MULTILINE), text
+        assert len(re.findall("leaf-03 +4 +disable", text)) == 1, "one deed, one entry"
         assert "0x0000" not in text and "0x02" not in text, "names, no GUIDs"
+        rows = succeeded(ports.lab.run(
+            "triadctl", "port", "history", "--raw", "--no-headings", "--sort", "port",
+            "--columns", "port,deed,outcome,node_name,term")).stdout.splitlines()
+        assert [row.split()[0] for row in rows] == sorted(
+            row.split()[0] for row in rows), rows
+        assert "4 disable done leaf-03 1" in [" ".join(row.split()) for row in rows], rows
         wish.unlink()
         ports.wait_for("leaf-03", 3, "disabled", timeout_s=60)
         deeds = ports.deeds(LEAF3, 3)

@@ -95,6 +95,67 @@ def test_metrics_are_perfquerys_values_and_promtool_is_content():
         assert (check.returncode, check.stderr) == (0, ""), "promtool check metrics"
 
 
+def families(text):
+    """{name in the line of TYPE: (type, help, {series: value})}"""
+    found, about, samples = {}, "", {}
+    for line in text.splitlines():
+        words = line.split(" ", 3)
+        if words[:2] == ["#", "HELP"]:
+            about, samples = words[3], {}
+        elif words[:2] == ["#", "TYPE"]:
+            found[words[2]] = (words[3], about, samples)
+        else:
+            series, _, value = line.rpartition(" ")
+            samples[series] = float(value)
+    return found
+
+
+@pytest.mark.row("X6")
+def test_metrics_are_named_as_prometheus_asks(tmp_path):
+    """Counters end in _total, times are seconds, amounts bytes, a truth is 0 or 1, and
+    what has a distribution is a histogram."""
+    address = free_address()
+    conf = CONF.format(address) + f"""\
+[qos]
+enabled = true
+[election]
+enabled = true
+cluster = none
+state_dir = {tmp_path}/state
+[port]
+enabled = true
+expected_file = {tmp_path}/expected.csv
+"""
+    with triad_lab(conf, opensm_conf="qos TRUE\n") as lab:
+        wait_for_sweep(lab)
+        wait_until(lambda: status(lab)["qos"]["state"] == "answering", 30, "answers")
+        succeeded(lab.run("saquery", "PR", "--src-to-dst", "1:2", node="Hca2"))
+        text = fetch(address)
+    check = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
+                           capture_output=True, check=False)
+    assert (check.returncode, check.stderr) == (0, ""), "promtool check metrics"
+    found = families(text)
+    for name, (kind, about, samples) in found.items():
+        assert (kind == "counter") == name.endswith("_total"), name
+        assert not re.search(r"_(p\d\d|[mun]s|octets|words|percent)(_|$)", name), name
+        if about.startswith("1 while"):
+            assert kind == "gauge" and set(samples.values()) <= {0, 1}, (name, samples)
+    check_histogram(found, "triad_path_answer_duration_seconds", 1)
+
+
+def check_histogram(found, name, least):
+    """Its parts agree with each other, and it has this many samples or more."""
+    kind, _, samples = found[name]
+    assert kind == "histogram", kind
+    buckets = [(float(end[1]), n) for series, n in samples.items()
+               if (end := re.search(r'_bucket{le="(.*)"}', series))]
+    ends, counts = map(list, zip(*buckets))
+    assert ends == sorted(ends) and ends[-1] == float("inf"), ends
+    assert counts == sorted(counts), counts
+    assert samples[f"{name}_count"] == counts[-1] >= least, samples
+    assert 0 < samples[f"{name}_sum"] < 60 * counts[-1], samples
+
+
 def test_counter_that_a_port_lacks_is_absent():
     address = free_address()
     with triad_lab(CONF.format(address)) as lab:

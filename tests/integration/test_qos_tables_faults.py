@@ -85,6 +85,9 @@ def test_findings_once_in_the_log_and_in_each_plan(scratch):
             "(findings, errors) by 'status'"
         assert report["dead_places"] == planned["dead_places"], "places"
         text = lab.run("triadctl", "qos", "plan").stdout
+        assert re.search(r"^tables   \d+ at \d+ ports\n"
+                         r"change   (none|\d+ of these, at \d+ ports?, by \d+ SMPs?)$",
+                         text, re.MULTILINE), text
         for _, finding in FINDINGS:
             assert finding in text, "the plan for people"
 

@@ -18,7 +18,7 @@ from checks import failed, succeeded, wait_until
 from ctllib import TRIADCTL
 from labs import Lab
 from test_agent import Agent
-from triadlib import NET, QUICK, ask, log_has, status, triad_lab
+from triadlib import NET, QUICK, ask, log_has, status, triad_lab, wait_for_console
 
 NOBODY = 65534
 NOGROUP = grp.getgrgid(NOBODY).gr_name
@@ -86,7 +86,7 @@ def ended(process):
 # --- the console -------------------------------------------------------------
 
 def console_port(lab):
-    log_has(lab, "'triad help' in OpenSM's console")
+    wait_for_console(lab)
     return lab.status()["sms"][0]["console_port"]
 
 

@@ -105,6 +105,13 @@ def test_rules_fire_for_links_and_nodes_within_two_sweeps(tmp_path):
         recording.expect(firing=["InfinibandSwitchLinkDown", "InfinibandHcaGone",
                                  "InfinibandLinkFlapped"],
                          calm=["InfinibandSwitchGone"])
+        links = ["InfinibandSwitchLinkDown", "InfinibandHcaGone", "InfinibandLinkFlapped"]
+        ask(lab, "silence", "Hca3", "--for", "1h", "--reason", "new HCA")
+        recording.add(address)
+        recording.expect(calm=links)
+        ask(lab, "unsilence", "1")
+        recording.add(address)
+        recording.expect(firing=links)
         lab.sim('Link "Hca3"[1] "Switch1"[2]')
         wait_for_links_down(lab, 0)
         recording.add(address)

@@ -260,7 +260,7 @@ def test_terminal_of_any_width_wraps_nothing(scratch, columns, rows):
     assert len(found) == 2, shown
     assert all(len(line) <= columns and "1.23 GB" in line for line in found), shown
     assert found[0] == found[1], shown
-    for part, width in (("0x0002c90300001234", 80), ("rack-17-chassis-04", 80),
+    for part, width in (("0x0002c90300001234", 120), ("rack-17-chassis-04-leaf-", 80),
                         ("rack-17-chassis-04-leaf-switch-02", 120),
                         ("PortRcvErrors 3", 200)):
         assert part in found[0] or columns < width, (part, shown)
@@ -268,6 +268,20 @@ def test_terminal_of_any_width_wraps_nothing(scratch, columns, rows):
     lines_between = shown[shown.index("NODE"):shown.index("the end")].splitlines()
     assert [line[:7] for line in lines_between[:3]] == \
         [lines_between[0][:7], "rack-17", "rack-17"], shown
+
+
+def test_terminal_narrow_cuts_the_name_of_a_place_and_not_its_port(scratch):
+    plugin = Plugin(scratch, table(HEAD, *(
+        row(f"rack-17-chassis-04-leaf-switch-02{port}", "0x1", ("36", "36"),
+            ("1.23 GB", "1230000000"), "SymbolErrorCounter 4711, PortRcvErrors 3")
+        for port in ("/P3", ":127", "/Pipe", ""))) + DONE)
+    shown = typed(Terminal(scratch, 60, 24), plugin, "perf", "show")
+    found = [line[:line.index("  ")] for line in shown.splitlines()
+             if line.startswith("rack-17")]
+    assert len(found) == 4 and len(set(map(len, found))) == 1, shown
+    assert found[0].endswith("~/P3") and found[1].endswith("~:127"), shown
+    assert "rack-17-chassis-04-leaf-switch-02".startswith(found[3]) and \
+        found[2] == found[3], shown
 
 
 def test_terminal_narrow_leaves_spare_columns_out_and_says_so(scratch):
@@ -347,7 +361,7 @@ def test_watch_of_any_reading_command(scratch):
     terminal = watch(scratch, plugin, "port", "plan")
     wait_until(lambda: len(plugin.requests) > 2, 30, "questions")
     assert terminal.shown().splitlines()[:2] == ["one", "two"], "picture"
-    for words in (["status"], ["agents"], ["election"], ["port", "history"]):
+    for words in (["status"], ["agents"], ["election"], ["config", "diff"]):
         process = subprocess.Popen(
             [TRIADCTL, "--socket", plugin.path, *words, "--watch"], env=environment(),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -16,7 +16,7 @@ import pytest
 from checks import failed, succeeded, wait_until
 from ctllib import (DONE, MESSAGE, OUTPUT, PROGRESS, TRIADCTL, Plugin, ask,
                     ask_on_terminal, environment, exit_frame, frame, run)
-from labs import BUILDDIR, SRCDIR
+from labs import SRCDIR
 
 
 GUID = "0x0002c90300001234"
@@ -125,6 +125,7 @@ def test_help_answered_without_plugin():
     for part in ("Usage: triadctl COMMAND", "perf sweep", "--port-guid GUID", "--socket",
                  "--timeout"):
         assert part in overview.stdout, "help"
+    assert max(map(len, overview.stdout.splitlines())) <= 80, "width"
     assert run("help").stdout == overview.stdout, "help"
     assert run("-h").stdout == overview.stdout, "help"
     one = run("help", "perf", "top")
@@ -445,59 +446,3 @@ def test_qos_help_in_manual():
     for option in re.findall(r"^  (--\S+)", shown, re.MULTILINE):
         section = manual[manual.index('"qos check"'):]
         assert option.replace("-", "\\-") in section, "the manual"
-
-
-# --- the manual --------------------------------------------------------------
-
-def manual_examples():
-    """The command lines under EXAMPLES, as a reader types them."""
-    text = (SRCDIR / "docs" / "triadctl.1").read_text(encoding="utf-8")
-    section = text.split("\n.SH EXAMPLES\n")[1].split("\n.SH ")[0]
-    blocks = re.findall(r"^\.EX\n(.*?)^\.EE$", section, re.MULTILINE | re.DOTALL)
-    return [line.replace("\\-", "-") for block in blocks for line in block.splitlines()]
-
-
-def make_profiles(folder):
-    """What the examples with profiles are about."""
-    text = ("time,node_guid,port,remote_guid,remote_port,gbps,PortXmitData,PortRcvData\n"
-            "2026-01-02T03:04:05.678Z,0x0002c90300001234,1,,,,1,2\n")
-    for rack in ("rack1", "rack2"):
-        (folder / rack).mkdir()
-        subprocess.run(["zstd", "-q", "-o", folder / rack / "profile.csv.zst"],
-                       input=text, text=True, check=True)
-
-
-def test_manual_examples_run_as_printed(scratch):
-    plugin = Plugin(scratch, frame(OUTPUT, b"[]\n") + DONE)
-    env = environment(TRIAD_SOCKET=plugin.path,
-                      PATH=f"{BUILDDIR}:{os.environ['PATH']}")
-    examples = manual_examples()
-    assert len(examples) >= 11, examples
-    folder = scratch.folder()
-    make_profiles(folder)
-    for policy in (SRCDIR / "contrib" / "qos").iterdir():
-        shutil.copy(policy, folder)
-    shutil.copy(SRCDIR / "tests" / "fuzz" / "corpus" / "fuzz_netdiscover" / "pair",
-                folder / "fabric.txt")
-    for example in examples:
-        n_before = len(plugin.requests)
-        # One answer is enough of a watch, and the pipes' other ends aren't ours.
-        command = re.sub(r" --watch( --interval \d+)?", "", example).split(" | ")[0]
-        command = re.sub(r"--port-guid \S+", "", command)
-        is_local = any(word in example for word in (
-            " help ", " port check ", " port snapshot ", " profile ", " qos "))
-        process = subprocess.run(["sh", "-c", command], env=env, timeout=60, cwd=folder,
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                 text=True, check=False)
-        succeeded(process)
-        n_asked = len(plugin.requests) - n_before
-        assert n_asked == (0 if is_local else command.count("triadctl")), example
-
-
-def test_manual_watch_and_port_example_parse():
-    for example in manual_examples():
-        if "--watch" not in example and "--port-guid" not in example:
-            continue
-        words = example.split()[1:]
-        failed(run(*words, env=environment(TRIAD_SOCKET="/nowhere/x.sock")), 1,
-               "isn't running here")

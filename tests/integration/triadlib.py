@@ -6,8 +6,10 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import signal
 import socket
+import subprocess
 import tempfile
 import time
 
@@ -96,6 +98,21 @@ def triad_lines(log):
 
 def log_has(lab, text, sm=0, timeout_s=10):
     return wait_until(lambda: text in lab.log(sm), timeout_s, f"{text!r} in the log")
+
+
+def needs_loopback_console():
+    """Skips the test on an OpenSM that was built without libwrap, which it takes."""
+    opensm = shutil.which("opensm", path=f"{os.environ['PATH']}:/usr/sbin")
+    linked = subprocess.run(["ldd", opensm], capture_output=True, text=True,
+                            check=True).stdout
+    if "libwrap" not in linked:
+        pytest.skip("this OpenSM was built without libwrap: no loopback console")
+
+
+def wait_for_console(lab):
+    """Until 'triad' works in OpenSM's loopback console."""
+    needs_loopback_console()
+    log_has(lab, "'triad help' in OpenSM's console")
 
 
 def _has_syslog():

@@ -55,68 +55,76 @@ static struct triad_view *give_view(void *context)
 
 static const struct triad_metric constants[] = {
 	{"triad", "Triad itself.", TRIAD_METRIC_INFO, 1,
-		"version=\"0.1.0\",opensm=\"3.3.23\""},
+		"version=\"0.1.0\",opensm=\"3.3.23\"", NULL},
 	{"triad_perfmgr_running", "1 while counters are read.", TRIAD_METRIC_GAUGE, 1,
-		""},
-	{"triad_sweeps", "Sweeps that ended.", TRIAD_METRIC_COUNTER, 12, ""},
+		"", NULL},
+	{"triad_sweeps", "Sweeps that ended.", TRIAD_METRIC_COUNTER, 12, "", NULL},
 	{"triad_sweeps_late", "Sweeps longer than the period.", TRIAD_METRIC_COUNTER, 1,
-		""},
+		"", NULL},
 	{"triad_sweep_duration_seconds", "Time that the last sweep took.",
-		TRIAD_METRIC_GAUGE, 0.25, ""},
+		TRIAD_METRIC_GAUGE, 0.25, "", NULL},
 	{"triad_sweep_period_seconds", "Time between two sweeps.", TRIAD_METRIC_GAUGE,
-		60, ""},
+		60, "", NULL},
 	{"triad_sweep_finished_timestamp_seconds", "When the last sweep ended.",
-		TRIAD_METRIC_GAUGE, 1767225600.5, ""},
+		TRIAD_METRIC_GAUGE, 1767225600.5, "", NULL},
 	{"triad_qos_tables_different",
 		"QoS tables of ports that are not what they should be.",
-		TRIAD_METRIC_GAUGE, 0, ""},
-	{"triad_election_enabled", "1 while SMs elect.", TRIAD_METRIC_GAUGE, 1, ""},
+		TRIAD_METRIC_GAUGE, 0, "", NULL},
+	{"triad_election_enabled", "1 while SMs elect.", TRIAD_METRIC_GAUGE, 1, "",
+		NULL},
 	{"triad_election_may_enforce", "1 while this SM may.", TRIAD_METRIC_GAUGE, 1,
-		""},
-	{"triad_election_forged", "Datagrams of another key.", TRIAD_METRIC_COUNTER, 0,
-		""},
-	{"triad_ports_enabled", "1 while ports are compared.", TRIAD_METRIC_GAUGE, 1,
-		""},
-	{"triad_ports_enforcing", "1 while they are changed.", TRIAD_METRIC_GAUGE, 1,
-		""},
-	{"triad_ports_may_act", "1 while this SM may.", TRIAD_METRIC_GAUGE, 1, ""},
-	{"triad_ports_trouble", "1 while it can't.", TRIAD_METRIC_GAUGE, 0, ""},
-	{"triad_ports_mistakes", "Mistakes of the file.", TRIAD_METRIC_GAUGE, 0, ""},
-	{"triad_ports_guarded", "Items that guards stop.", TRIAD_METRIC_GAUGE, 0, ""},
-	{"triad_ports_stopped", "1 while there are too many.", TRIAD_METRIC_GAUGE, 0,
-		""},
-	{"triad_broker_connected", "A broker.", TRIAD_METRIC_GAUGE, 1, ""},
-	{"triad_agents_nodes_not_seen", "Nodes.", TRIAD_METRIC_GAUGE, 0, ""},
-	{"triad_ports_failed", "Ports that failed.", TRIAD_METRIC_GAUGE, 0, ""},
-	{"triad_ports_sets_failed", "Changes refused.", TRIAD_METRIC_COUNTER, 0, ""},
-	{"triad_ports", "Ports that are asked.", TRIAD_METRIC_GAUGE, 70000, ""},
+		"", NULL},
+	{"triad_election_datagrams_forged", "Datagrams of another key.",
+		TRIAD_METRIC_COUNTER, 0, "", NULL},
+	{"triad_port_manager_enabled", "1 while ports are compared.",
+		TRIAD_METRIC_GAUGE, 1, "", NULL},
+	{"triad_port_manager_enforcing", "1 while they are changed.",
+		TRIAD_METRIC_GAUGE, 1, "", NULL},
+	{"triad_port_manager_may_act", "1 while this SM may.", TRIAD_METRIC_GAUGE, 1,
+		"", NULL},
+	{"triad_port_manager_in_trouble", "1 while it can't.", TRIAD_METRIC_GAUGE, 0,
+		"", NULL},
+	{"triad_ports_mistakes", "Mistakes of the file.", TRIAD_METRIC_GAUGE, 0, "",
+		NULL},
+	{"triad_ports_guarded", "Items that guards stop.", TRIAD_METRIC_GAUGE, 0, "",
+		NULL},
+	{"triad_port_manager_stopped", "1 while there are too many.",
+		TRIAD_METRIC_GAUGE, 0, "", NULL},
+	{"triad_broker_connected", "A broker.", TRIAD_METRIC_GAUGE, 1, "", NULL},
+	{"triad_agents_nodes_not_seen", "Nodes.", TRIAD_METRIC_GAUGE, 0, "", NULL},
+	{"triad_ports_failed", "Ports that failed.", TRIAD_METRIC_GAUGE, 0, "", NULL},
+	{"triad_ports_sets_failed", "Changes refused.", TRIAD_METRIC_COUNTER, 0, "",
+		NULL},
+	{"triad_ports", "Ports that are asked.", TRIAD_METRIC_GAUGE, 70000, "", NULL},
 	{"triad_ports_unanswered", "Of them, ports that did not answer.",
-		TRIAD_METRIC_GAUGE, 3, ""},
-	{"triad_mads_sent", "Questions sent.", TRIAD_METRIC_COUNTER, 123456789, ""},
+		TRIAD_METRIC_GAUGE, 3, "", NULL},
+	{"triad_mads_sent", "Questions sent.", TRIAD_METRIC_COUNTER, 123456789, "",
+		NULL},
 	{"triad_mads_timeouts", "Questions without an answer.", TRIAD_METRIC_COUNTER, 7,
-		""},
-	{"triad_health", "The verdict.", TRIAD_METRIC_GAUGE, 0, ""},
+		"", NULL},
+	{"triad_health", "The verdict.", TRIAD_METRIC_GAUGE, 0, "", NULL},
 	{"triad_health_findings", "Findings.", TRIAD_METRIC_GAUGE, 0,
-		"severity=\"WARNING\""},
+		"severity=\"WARNING\"", NULL},
 	{"triad_alerts", "Alerts.", TRIAD_METRIC_GAUGE, 0,
-		"kind=\"counter\",severity=\"WARNING\""},
-	{"triad_configuration_broken", "Nothing runs.", TRIAD_METRIC_GAUGE, 0, ""},
-	{"triad_configuration_mistakes", "Mistakes.", TRIAD_METRIC_GAUGE, 0, ""},
+		"kind=\"counter\",severity=\"WARNING\"", NULL},
+	{"triad_configuration_broken", "Nothing runs.", TRIAD_METRIC_GAUGE, 0, "",
+		NULL},
+	{"triad_configuration_mistakes", "Mistakes.", TRIAD_METRIC_GAUGE, 0, "", NULL},
 	{"triad_output_failing", "It fails.", TRIAD_METRIC_GAUGE, 0,
-		"output=\"profile\""},
-	{"triad_sm_is_master", "It is.", TRIAD_METRIC_GAUGE, 1, ""},
-	{"triad_sm_two_masters", "Another is, too.", TRIAD_METRIC_GAUGE, 0, ""},
-	{"triad_sm_sweep_unended", "It goes on.", TRIAD_METRIC_GAUGE, 0, ""},
+		"output=\"profile\"", NULL},
+	{"triad_sm_is_master", "It is.", TRIAD_METRIC_GAUGE, 1, "", NULL},
+	{"triad_sm_two_masters", "Another is, too.", TRIAD_METRIC_GAUGE, 0, "", NULL},
+	{"triad_sm_sweep_unended", "It goes on.", TRIAD_METRIC_GAUGE, 0, "", NULL},
 	{"triad_events_dropped", "Events of OpenSM's that were lost.",
-		TRIAD_METRIC_COUNTER, 0, ""},
-	{"triad_alerts_active", "Alerts at present.", TRIAD_METRIC_GAUGE, 2, ""},
-	{"triad_alerts_raised", "Alerts so far.", TRIAD_METRIC_COUNTER, 5, ""},
+		TRIAD_METRIC_COUNTER, 0, "", NULL},
+	{"triad_alerts_active", "Alerts at present.", TRIAD_METRIC_GAUGE, 2, "", NULL},
+	{"triad_alerts_raised", "Alerts so far.", TRIAD_METRIC_COUNTER, 5, "", NULL},
 	{"infiniband_exporter_collector_duration_seconds",
 		"Time that the last sweep took.", TRIAD_METRIC_GAUGE, 0.25,
-		"collector=\"switch\""},
+		"collector=\"switch\"", NULL},
 	{"infiniband_exporter_collector_duration_seconds",
 		"Time that the last sweep took.", TRIAD_METRIC_GAUGE, 0.25,
-		"collector=\"hca\""},
+		"collector=\"hca\"", NULL},
 };
 
 static struct triad_metric *add_count(struct triad_metric *metric, const char *name,
@@ -129,6 +137,17 @@ static struct triad_metric *add_count(struct triad_metric *metric, const char *n
 	if (label)
 		triad_metric_add_label(metric, label, value);
 	return metric + 1;
+}
+
+/* All nodes are silenced. */
+static struct triad_silences *give_silences(void *context)
+{
+	struct triad_silences *silences = calloc(1, sizeof(*silences));
+	const struct triad_silence all = {.choice = {.port = -1}};
+
+	if (silences)
+		triad_silences_add(silences, &all);
+	return silences;
 }
 
 static size_t give_own(void *context, struct triad_metric *room, size_t n)
@@ -249,8 +268,10 @@ int main(int argc, char **argv)
 	struct triad_engine *engine = triad_engine_new();
 	struct triad_log log = {.write = write_log, .level = TRIAD_LOG_DEBUG};
 	struct lab lab = {.running = true};
-	struct triad_http_callbacks callbacks = {
-		.view = give_view, .own = give_own, .context = &lab};
+	struct triad_http_callbacks callbacks = {.view = give_view,
+		.silences = give_silences,
+		.own = give_own,
+		.context = &lab};
 	char line[2048];
 
 	if (!engine)

@@ -15,6 +15,7 @@ unit_tests = \
 	tests/unit/conf/test_conf_origin \
 	tests/unit/conf/test_conf_refs \
 	tests/unit/command/test_control \
+	tests/unit/lib/test_clock \
 	tests/unit/lib/test_diag \
 	tests/unit/ib/test_fabric \
 	tests/unit/ib/test_link \
@@ -52,11 +53,14 @@ unit_tests = \
 	tests/unit/perfmgr/test_http_clients \
 	tests/unit/perfmgr/test_http_guard \
 	tests/unit/perfmgr/test_http_request \
+	tests/unit/perfmgr/test_changes \
 	tests/unit/perfmgr/test_links \
 	tests/unit/perfmgr/test_losses \
 	tests/unit/perfmgr/test_metrics \
 	tests/unit/perfmgr/test_modes \
+	tests/unit/perfmgr/test_silences \
 	tests/unit/perfmgr/test_told_alerts \
+	tests/unit/perfmgr/test_timeline \
 	tests/unit/ib/test_partitions \
 	tests/unit/ib/test_pma \
 	tests/unit/perfmgr/test_profile \
@@ -128,6 +132,7 @@ unit_tests = \
 	tests/unit/service/test_list \
 	tests/unit/service/test_peer \
 	tests/unit/service/test_perf \
+	tests/unit/service/test_recorder \
 	tests/unit/service/test_sa_pace \
 	tests/unit/service/test_sflow
 
@@ -205,6 +210,9 @@ tests_unit_service_test_peer_SOURCES = tests/unit/service/test_peer.c \
 	service/loopback_owner.c service/peer.c
 tests_unit_service_test_perf_SOURCES = \
 	tests/unit/service/test_perf.c service/perf.c
+tests_unit_service_test_recorder_SOURCES = \
+	tests/unit/service/test_recorder.c service/recorder.c \
+	service/recorder_file.c service/recorder_write.c service/state_path.c
 tests_unit_service_test_sa_pace_SOURCES = \
 	tests/unit/service/test_sa_pace.c service/sa_pace.c
 tests_unit_service_test_sflow_SOURCES = \

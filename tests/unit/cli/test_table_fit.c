@@ -61,15 +61,18 @@ START_TEST(test_fit_cuts_the_widest_first)
 	make_ports();
 	ck_assert_str_eq(fit_into(157), "30 18 4 20 7 7 59");
 	ck_assert_str_eq(fit_into(120), "26 18 4 20 7 7 26");
-	ck_assert_str_eq(fit_into(100), "17 18 4 17 7 7 18");
-	ck_assert_str_eq(fit_into(84), "12 18 4 12 7 7 12");
+	make_ports();
+	ck_assert_str_eq(fit_into(60), "13 - 4 14 7 - 14");
 }
 END_TEST
 
 START_TEST(test_fit_leaves_spare_columns_out_from_the_right)
 {
 	make_ports();
-	ck_assert_str_eq(fit_into(83), "14 18 4 15 7 - 15");
+	ck_assert_str_eq(fit_into(115), "28 18 4 20 7 - 28");
+	/* Rather than a name is cut to less than 24 columns. */
+	make_ports();
+	ck_assert_str_eq(fit_into(106), "30 - 4 20 7 - 37");
 	make_ports();
 	ck_assert_str_eq(fit_into(74), "18 - 4 18 7 - 19");
 	/* Not even these: then others, but never the first. */

@@ -207,13 +207,15 @@ START_TEST(test_parse_commands_classed)
 {
 	static const char *const reads[] = {"help", "health", "status", "links",
 		"perf show", "perf top", "perf resets", "perf histogram PortXmitWait",
-		"alerts", "agents", "agents owner NODE", "qos clients", "nodes", "get",
-		"config diff", "version", "qos explain --src a --dst b", "qos plan",
-		"qos tables", "qos nodes", "election", "port blacklist", "port plan",
-		"port list", "port history", "set --help"};
+		"alerts", "history leaf-01:3 --since 2d", "agents", "agents owner NODE",
+		"qos clients", "nodes", "get", "config diff", "version",
+		"qos explain --src a --dst b", "qos plan", "qos tables", "qos nodes",
+		"election", "port blacklist", "port plan", "port list", "port history",
+		"silences", "set --help"};
 	static const char *const changes[] = {"perf sweep", "perf clear totals --all",
-		"perf clear histograms", "agents drain", "agents resume", "qos on",
-		"qos off", "qos plan FILE", "qos apply", "port priority 3",
+		"perf clear histograms", "alerts ack 1", "unsilence 1",
+		"silence NODE --for 2h --reason x", "agents drain", "agents resume",
+		"qos on", "qos off", "qos plan FILE", "qos apply", "port priority 3",
 		"port confirm", "port blacklist add 0x1", "port blacklist remove 0x1",
 		"port verdict yes", "port release NODE 1", "port approve",
 		"port approve NODE 1", "port snapshot", "set log.level debug",
@@ -246,6 +248,43 @@ START_TEST(test_parse_number_limits_taken)
 	ASSERT_PARSED("perf top -n 65535", TRIAD_COMMAND_PERF_TOP);
 	ASSERT_PARSED("perf top --watch --interval 1", TRIAD_COMMAND_PERF_TOP);
 	ASSERT_PARSED("perf top --watch --interval 3600", TRIAD_COMMAND_PERF_TOP);
+}
+END_TEST
+
+START_TEST(test_parse_since_is_a_time_or_a_length)
+{
+	static const struct {
+		const char *text;
+		uint64_t at_s, length_s;
+	} cases[] = {
+		{"2026-01-02", 1767312000, 0},
+		{"2026-01-02T03:04", 1767323040, 0},
+		{"2026-01-02T03:04Z", 1767323040, 0},
+		{"2026-01-02T03:04:05", 1767323045, 0},
+		{"2026-01-02T03:04:05Z", 1767323045, 0},
+		{"2d", 0, 172800},
+		{"3h", 0, 10800},
+		{"90m", 0, 5400},
+		{"30", 0, 30},
+	};
+	static const char *const bad[] = {"yesterday", "0", "2026-13-01", "2026-01-02T",
+		"2026-01-02T03:04:05ZZ", "-2d", "1969-01-01", "2w"};
+	char line[64];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(line, sizeof(line), "history leaf-01/P3 --since %s",
+			cases[i].text);
+		ASSERT_PARSED(line, TRIAD_COMMAND_HISTORY);
+		ck_assert_str_eq(command.node, "leaf-01/P3");
+		ck_assert_uint_eq(command.since_us, cases[i].at_s * 1000000);
+		ck_assert_uint_eq(command.since_length_us, cases[i].length_s * 1000000);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(line, sizeof(line), "history --since %s", bad[i]);
+		ck_assert_msg(parse(line) == EINVAL, "%s", line);
+		ck_assert_ptr_nonnull(
+			strstr(message, "allowed are a time, 2026-01-02"));
+	}
 }
 END_TEST
 
@@ -347,9 +386,9 @@ START_TEST(test_parse_layout_of_tables)
 	ASSERT_REFUSED("agents --json --sort name",
 		"agents: --columns, --sort, --no-headings and --raw are for tables: leave "
 		"out --json, or them");
-	ASSERT_REFUSED("alerts --raw",
-		"alerts: no option '--raw'; it has --node, --all, -n, "
-		"--watch, --interval, --json");
+	ASSERT_REFUSED("health --raw",
+		"health: no option '--raw'; it has --plugin, --watch, --interval, "
+		"--json");
 	ASSERT_REFUSED("reload --table", "reload: no option '--table'");
 }
 END_TEST
@@ -457,6 +496,37 @@ START_TEST(test_parse_interval_with_a_unit)
 		"to 3600 s");
 	ASSERT_REFUSED("alerts --watch --interval 2h",
 		"alerts: --interval: 2h is out of range; allowed are 1 to 3600 s");
+}
+END_TEST
+
+START_TEST(test_parse_silences)
+{
+	ASSERT_PARSED(
+		"silence leaf-01:3 --for 2h --from 2026-01-31T22:00Z --reason 'new "
+		"cables'",
+		TRIAD_COMMAND_SILENCE);
+	ck_assert_str_eq(command.node, "leaf-01:3");
+	ck_assert_uint_eq(command.for_s, 7200);
+	ck_assert_uint_eq(command.from_us, UINT64_C(1769896800000000));
+	ck_assert_str_eq(command.reason, "new cables");
+	ASSERT_PARSED("alerts ack 12 --reason=known", TRIAD_COMMAND_ALERTS_ACK);
+	ck_assert_uint_eq(command.id, 12);
+	ck_assert_uint_eq(command.for_s, 0);
+	ASSERT_REFUSED("silence leaf-01 --reason x",
+		"silence: it needs --for and --reason: --for 2h --reason 'new line "
+		"cards'");
+	ASSERT_REFUSED("silence leaf-01 --for 2h",
+		"silence: it needs --for and --reason: --for 2h --reason 'new line "
+		"cards'");
+	ASSERT_REFUSED("silence leaf-01 --for 2h --from 22:00 --reason x",
+		"silence: --from 22:00: a time is written 2026-01-31T22:00 (UTC), or with "
+		"an offset from it, 2026-01-31T23:00+01:00");
+	ASSERT_REFUSED("silence leaf-01 --for 400d --reason x",
+		"silence: --for: 400d is out of range; allowed are 1 to 31536000 s");
+	ASSERT_REFUSED("alerts ack all",
+		"alerts ack: all: allowed is a number, as 'alerts' shows it");
+	ASSERT_REFUSED("unsilence 0",
+		"unsilence: 0: allowed is a number, as 'silences' shows it");
 }
 END_TEST
 
@@ -582,7 +652,7 @@ START_TEST(test_help_text_laid_out)
 		"Usage: triad status [--all] [--watch] [--interval S] [--json]\n"
 		"\n"
 		"What the plugin sees and does, on one screen; --all and --json have "
-		"every number.  Exits with 1 when nothing works.\n"
+		"every\nnumber.  Exits with 1 when nothing works.\n"
 		"\n"
 		"  --all                       every part with every number, not one "
 		"screen\n"
@@ -595,7 +665,7 @@ START_TEST(test_help_text_laid_out)
 		"Usage: triadctl set KEY VALUE\n"
 		"\n"
 		"Changes a key of triad.conf, written section.key, until the next "
-		"'reload' or start.\n"
+		"'reload' or\nstart.\n"
 		"For root, OpenSM's user and control.admin_group.\n");
 	ck_assert_int_eq(
 		triad_command_help("port blacklist", "triad", help, sizeof(help)), 0);
@@ -605,9 +675,9 @@ START_TEST(test_help_text_laid_out)
 	ck_assert_int_eq(triad_command_help("", "triadctl", help, sizeof(help)), 0);
 	ck_assert_ptr_nonnull(strstr(help,
 		"\n  help [COMMAND]\n      All commands, or one with its options.\n\n"
-		"Commands that only read also take --watch [--interval S]; those that "
-		"show a table,\n--columns A,B,..., --sort [-]COLUMN, --no-headings and "
-		"--raw.\n'triadctl help COMMAND' tells more.\n"));
+		"Commands that only read also take --watch [--interval S]. Those that "
+		"show a\ntable also take --columns A,B,..., --sort [-]COLUMN, "
+		"--no-headings and --raw.\n'triadctl help COMMAND' tells more.\n"));
 	ck_assert_ptr_nonnull(strstr(
 		help, "\n  perf top [--by COUNTER] [-n N] [--json]\n      The ports"));
 }
@@ -618,17 +688,35 @@ START_TEST(test_help_group_has_all_of_it)
 	ck_assert_int_eq(triad_command_help("perf", "triad", help, sizeof(help)), 0);
 	ck_assert_ptr_nonnull(strstr(help,
 		"Usage: triad perf show [--node NODE] "
-		"[--port N] [--type ca|switch|router|all] "
-		"[--errors] "
+		"[--port N] [--type ca|switch|router|all]\n"
+		"    [--errors] "
 		"[--watch] [--interval S] [--columns A,B,...] "
-		"[--sort [-]COLUMN] [--no-headings] [--raw] [--json]\n"));
+		"[--sort [-]COLUMN]\n    [--no-headings] [--raw] [--json]\n"));
 	ck_assert_ptr_nonnull(strstr(help,
 		"Usage: triad perf top [--by COUNTER] [-n N] "
-		"[--watch] [--interval S] [--columns A,B,...] "
+		"[--watch] [--interval S]\n    [--columns A,B,...] "
 		"[--sort [-]COLUMN] [--no-headings] [--raw] [--json]\n"));
 	ck_assert_ptr_nonnull(strstr(help, "Usage: triad perf sweep [--json]\n"));
 	ck_assert_ptr_null(strstr(help, "reload"));
 	ck_assert_uint_lt(strlen(help), sizeof(help) - 1);
+}
+END_TEST
+
+static void assert_help_fits_a_terminal(const char *topic)
+{
+	ck_assert_int_eq(triad_command_help(topic, "triadctl", help, sizeof(help)), 0);
+	for (const char *line = help; *line; line += strcspn(line, "\n") + 1)
+		ck_assert_msg(strcspn(line, "\n") <= 80, "'%s': %.*s", topic,
+			(int)strcspn(line, "\n"), line);
+}
+
+START_TEST(test_help_fits_a_terminal)
+{
+	struct triad_verb_table table = triad_command_verbs();
+
+	assert_help_fits_a_terminal("");
+	for (size_t i = 0; i < table.n_verbs; i++)
+		assert_help_fits_a_terminal(table.verbs[i].name);
 }
 END_TEST
 
@@ -689,6 +777,7 @@ int main(void)
 	tcase_add_test(cases, test_parse_port_bad_words_refused);
 	tcase_add_test(cases, test_parse_commands_classed);
 	tcase_add_test(cases, test_parse_number_limits_taken);
+	tcase_add_test(cases, test_parse_since_is_a_time_or_a_length);
 	tcase_add_test(cases, test_parse_numbers_out_of_range_refused);
 	tcase_add_test(cases, test_parse_bad_choices_refused);
 	tcase_add_test(cases, test_parse_bad_nodes_refused);
@@ -702,6 +791,7 @@ int main(void)
 	tcase_add_test(cases, test_parse_nodes_get_and_others);
 	tcase_add_test(cases, test_parse_port_of_a_switch);
 	tcase_add_test(cases, test_parse_interval_with_a_unit);
+	tcase_add_test(cases, test_parse_silences);
 	tcase_add_test(cases, test_parse_number_of_words_checked);
 	tcase_add_test(cases, test_parse_set_words_too_long_refused);
 	tcase_add_test(cases, test_parse_message_not_driving_terminal);
@@ -712,6 +802,7 @@ int main(void)
 	tcase_add_test(cases, test_help_one_command_alone);
 	tcase_add_test(cases, test_help_text_laid_out);
 	tcase_add_test(cases, test_help_group_has_all_of_it);
+	tcase_add_test(cases, test_help_fits_a_terminal);
 	tcase_add_test(cases, test_help_unknown_topic_told);
 	tcase_add_test(cases, test_help_top_lists_every_counter);
 	tcase_add_test(cases, test_help_defaults_are_the_parsers);

@@ -323,6 +323,9 @@ START_TEST(test_set_mistakes_change_nothing)
 		ENOENT, "alerts.ca.burst", "1", "did you mean 'alerts.burst'?");
 	ASSERT_SET_REFUSED(ENOENT, "alerts.a.ca.burst", "1", "no [group a.ca]");
 	ASSERT_SET_REFUSED(ENOENT, "group.a", "x", "unknown key 'group.a'");
+	ASSERT_SET_REFUSED(ENOENT, "zzz.qqq", "x",
+		"unknown key 'zzz.qqq'; 'triadctl get' lists all");
+	ck_assert_uint_lt(strlen(diags.entries[0].text), 120);
 	ASSERT_SET_REFUSED(EINVAL, "alerts.VL15Dropped", "inherit", "nothing to");
 	ASSERT_SET_REFUSED(EINVAL, "group.a.ports", "x", "group.a.ports");
 	ASSERT_SET_REFUSED(EINVAL, "group.a.nodes", "a\nb", "control character");

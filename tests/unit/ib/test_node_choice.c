@@ -221,6 +221,22 @@ static char reason[1024];
 		ck_assert_str_eq(reason, expected);                                    \
 	} while (0)
 
+/* A host that boots, and one whose HCA was replaced. */
+START_TEST(test_choice_of_one_node_fits_it_under_another_name)
+{
+	choice = triad_node_choice_make("host-0001/P1", fabric, 0);
+
+	ck_assert(triad_node_choice_has(&choice, "MT4129 ConnectX7", 0x1000));
+	ck_assert(triad_node_choice_has(&choice, "host-0001 HCA-1", 0x77777));
+	ck_assert(!triad_node_choice_has(&choice, "MT4129 ConnectX7", 0x2000));
+	choice = triad_node_choice_make("host-0002", fabric, 0);
+	ck_assert_uint_eq(choice.n, 2);
+	ck_assert(!triad_node_choice_has(&choice, "MT4129 ConnectX7", 0x2000));
+	choice = triad_node_choice_make("*-0001 *", fabric, 0);
+	ck_assert(!triad_node_choice_has(&choice, "MT4129 ConnectX7", 0x1000));
+}
+END_TEST
+
 START_TEST(test_explain_none_gives_near_names)
 {
 	ASSERT_REASON("host-001", 0,
@@ -288,6 +304,7 @@ int main(void)
 	tcase_add_test(cases, test_choice_with_port);
 	tcase_add_test(cases, test_choice_among_nodes_of_a_type);
 	tcase_add_test(cases, test_choice_of_what_is_gone_fits_by_any_rule);
+	tcase_add_test(cases, test_choice_of_one_node_fits_it_under_another_name);
 	tcase_add_test(cases, test_explain_none_gives_near_names);
 	tcase_add_test(cases, test_explain_several_lists_ten);
 	tcase_add_test(cases, test_text_checked);

@@ -503,7 +503,8 @@ START_TEST(test_active_and_cleared_are_listed)
 }
 END_TEST
 
-/* 100,000 ports go wrong in one sweep.  Without a collector: it is the number that
+/* 100,000 ports go wrong in one sweep, and alerts come out and are silenced in slices.
+ * Without a collector: it is the number that
  * counts. */
 START_TEST(test_more_alerts_than_fit_are_counted)
 {
@@ -517,7 +518,11 @@ START_TEST(test_more_alerts_than_fit_are_counted)
 	struct triad_groups *groups = triad_groups_new(conf);
 	struct triad_engine *engine = triad_engine_new();
 	struct triad_view *view = triad_view_new(engine, large, groups);
-	struct triad_alerts *alerts = triad_alerts_new(&sink);
+	struct triad_silences *silences = calloc(1, sizeof(*silences));
+	struct triad_alerts *alerts = triad_alerts_new(&sink, silences);
+	const struct triad_silence all = {
+		.until_us = S, .choice = triad_node_choice_make("*", NULL, 0)};
+	uint32_t cursor = 0;
 
 	changes.interval_us[TRIAD_PMA_PORT_COUNTERS] = 10e6f;
 	changes.change[TRIAD_SYMBOL_ERROR_COUNTER] = 100;
@@ -527,21 +532,86 @@ START_TEST(test_more_alerts_than_fit_are_counted)
 		if (large->nodes[large->ports[i].node].type == TRIAD_NODE_CA)
 			triad_alerts_look(alerts, i, &changes, 2 * S);
 	triad_alerts_end_sweep(alerts, false, 2 * S);
+	ck_assert(triad_alerts_settle(alerts, 2 * S, &cursor, 100));
+	ck_assert_uint_eq(triad_alerts_counts(alerts).n_active, 100);
+	ck_assert(!triad_alerts_settle(alerts, 2 * S, &cursor, UINT32_MAX));
 	ck_assert_uint_eq(triad_alerts_counts(alerts).n_active, TRIAD_ALERTS_MAX);
 	ck_assert_uint_eq(
 		triad_alerts_counts(alerts).n_not_kept, 100000 - TRIAD_ALERTS_MAX);
 	ck_assert_uint_eq(n_seen, TRIAD_ALERTS_MAX);
 	ck_assert_uint_le(triad_alerts_octets(alerts), 64u << 20);
+	triad_silences_add(silences, &all);
+	cursor = 0;
+	ck_assert(triad_alerts_silence(alerts, &cursor, 100));
+	ck_assert_uint_eq(triad_alerts_counts(alerts).n_silenced, 100);
+	ck_assert(!triad_alerts_silence(alerts, &cursor, UINT32_MAX));
+	ck_assert_uint_eq(triad_alerts_counts(alerts).n_silenced, TRIAD_ALERTS_MAX);
 	changes.changed = 0;
 	for (uint32_t i = 0; i < large->n_ports; i++)
 		triad_alerts_look(alerts, i, &changes, 3 * S);
 	triad_alerts_end_sweep(alerts, false, 4 * S);
+	cursor = 0;
+	ck_assert(!triad_alerts_settle(alerts, 4 * S, &cursor, UINT32_MAX));
 	ck_assert_uint_eq(triad_alerts_counts(alerts).n_active, 0);
 	triad_alerts_free(alerts);
+	free(silences);
 	triad_view_unref(view);
 	triad_engine_free(engine);
 	triad_groups_unref(groups);
 	triad_fabric_unref(large);
+}
+END_TEST
+
+/* What the advice says of a place: NULL advice has none of the words. */
+static bool advises(const struct triad_alert *alert, const char *words)
+{
+	const char *advice = triad_alert_advice(alert);
+
+	return advice && strstr(advice, words);
+}
+
+/* Nothing is plugged in there, whatever is counted. */
+START_TEST(test_advice_at_port_0_names_no_cable_and_no_far_end)
+{
+	struct triad_alert alert = {
+		.n_ends = 1,
+		.ends = {{.node_type = TRIAD_NODE_SWITCH, .port = 0}},
+	};
+
+	for (unsigned cause = 0; cause < TRIAD_N_COUNTERS; cause++) {
+		alert.findings[0].cause = (uint8_t)cause;
+		ck_assert_msg(!advises(&alert, "cable") && !advises(&alert, "far end"),
+			"%s: %s", triad_alert_cause_name(cause),
+			triad_alert_advice(&alert));
+	}
+	alert.findings[0].cause = TRIAD_PORT_XMIT_WAIT;
+	ck_assert(advises(&alert, "management port"));
+	alert.ends[0].port = 1;
+	ck_assert(advises(&alert, "far end"));
+}
+END_TEST
+
+/* A node that left: one cable, several, and a router, which others are reached by. */
+START_TEST(test_advice_for_what_left_fits_what_it_is)
+{
+	struct triad_alert alert = {
+		.n_ends = 2,
+		.n_nodes = 1,
+		.n_links = 1,
+		.ends = {{.node_type = TRIAD_NODE_CA}},
+		.findings = {{.cause = TRIAD_ALERT_NODE_GONE}},
+	};
+
+	ck_assert_str_eq(
+		triad_alert_advice(&alert), "check its power and the cable to it");
+	alert.n_links = 3;
+	alert.ends[0].node_type = TRIAD_NODE_SWITCH;
+	ck_assert_str_eq(triad_alert_advice(&alert), "check its power and its cables");
+	alert.ends[0].node_type = TRIAD_NODE_ROUTER;
+	ck_assert_str_eq(triad_alert_advice(&alert),
+		"check its power and its cables; paths to other subnets lead through "
+		"it");
+	ck_assert_int_eq(triad_alert_severity(&alert), TRIAD_CRITICAL);
 }
 END_TEST
 
@@ -576,6 +646,8 @@ int main(void)
 	tcase_add_test(cases, test_later_error_joins);
 	tcase_add_test(cases, test_dead_cable_is_one_alert);
 	tcase_add_test(cases, test_advice_names_cable_only_where_there_is_one);
+	tcase_add_test(cases, test_advice_at_port_0_names_no_cable_and_no_far_end);
+	tcase_add_test(cases, test_advice_for_what_left_fits_what_it_is);
 	tcase_add_test(cases, test_lost_rack_is_one_alert);
 	tcase_add_test(cases, test_link_down_is_raised_and_cleared);
 	tcase_add_test(cases, test_links_false_loss_is_no_alert);

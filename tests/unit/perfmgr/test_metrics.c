@@ -763,6 +763,44 @@ START_TEST(test_metrics_of_a_node_that_left_stay)
 }
 END_TEST
 
+/* A link is silenced with either end, whether that is there or not; a switch only with
+ * itself. */
+START_TEST(test_metrics_say_what_is_silenced)
+{
+	struct triad_silences silences = {.n = 1};
+	struct triad_metrics_params params = {.silences = &silences};
+	struct triad_links *links = triad_links_new();
+	struct triad_fabric *pair = make_pair("leaf", "host HCA-1");
+	uint64_t host = 2;
+	char *text;
+
+	tear_down();
+	set_up_fabric(fabric_without(pair, &host, 1, 0, 0));
+	ck_assert_int_eq(triad_links_adopt(links, pair, 1), 0);
+	ck_assert_int_eq(triad_links_adopt(links, fabric, 2), 0);
+	params.view = view;
+	params.links = copy_links(links, &params.n_links);
+	silences.list[0].choice = triad_node_choice_make("host", NULL, 0);
+	text = generate(&params, 1000);
+	ck_assert_ptr_null(strstr(text, "silenced")); /* it has not begun */
+	free(text);
+	silences.list[0].has_begun = true;
+	text = generate(&params, 1000);
+	check_has(text, "infiniband_hca_silenced{guid=\"0x0000000000000def\"} 1\n");
+	check_has(text,
+		"infiniband_hca_port_silenced{guid=\"0x0000000000000def\","
+		"port=\"1\"} 1\n");
+	check_has(text,
+		"infiniband_switch_port_silenced{guid=\"0x0000000000000abc\","
+		"port=\"36\"} 1\n");
+	ck_assert_ptr_null(strstr(text, "infiniband_switch_silenced"));
+	free(text);
+	free((void *)params.links);
+	triad_links_free(links);
+	triad_fabric_unref(pair);
+}
+END_TEST
+
 START_TEST(test_metrics_longest_names_fit)
 {
 	char name[TRIAD_NODE_NAME_SIZE], line[256];
@@ -812,16 +850,23 @@ START_TEST(test_metrics_data_of_over_64_bits_keeps_its_digits)
 END_TEST
 
 static const struct triad_metric own[] = {
-	{"triad", "Triad itself.", TRIAD_METRIC_INFO, 7, "version=\"1.0\""},
-	{"triad_sweeps", "Sweeps.", TRIAD_METRIC_COUNTER, 12345678901, ""},
-	{"triad_sweep_duration_seconds", "Time.", TRIAD_METRIC_GAUGE, 0.25, ""},
-	{"triad_alerts_active", "Alerts.", TRIAD_METRIC_GAUGE, 3, "type=\"ca\""},
-	{"triad_alerts_active", "Alerts.", TRIAD_METRIC_GAUGE, 0, "type=\"switch\""},
-	{"triad_odd", "Odd.", TRIAD_METRIC_GAUGE, -0.1, "n=\"1\""},
-	{"triad_odd", "Odd.", TRIAD_METRIC_GAUGE, 1e300, "n=\"2\""},
-	{"triad_odd", "Odd.", TRIAD_METRIC_GAUGE, NAN, "n=\"3\""},
-	{"triad_odd", "Odd.", TRIAD_METRIC_GAUGE, -INFINITY, "n=\"4\""},
-	{"triad_odd", "Odd.", TRIAD_METRIC_GAUGE, 1. / 3, "n=\"5\""},
+	{"triad", "Triad itself.", TRIAD_METRIC_INFO, 7, "version=\"1.0\"", NULL},
+	{"triad_sweeps", "Sweeps.", TRIAD_METRIC_COUNTER, 12345678901, "", NULL},
+	{"triad_sweep_duration_seconds", "Time.", TRIAD_METRIC_GAUGE, 0.25, "", NULL},
+	{"triad_alerts_active", "Alerts.", TRIAD_METRIC_GAUGE, 3, "type=\"ca\"", NULL},
+	{"triad_alerts_active", "Alerts.", TRIAD_METRIC_GAUGE, 0, "type=\"switch\"",
+		NULL},
+	{"triad_odd", "Odd.", TRIAD_METRIC_GAUGE, -0.1, "n=\"1\"", NULL},
+	{"triad_odd", "Odd.", TRIAD_METRIC_GAUGE, 1e300, "n=\"2\"", NULL},
+	{"triad_odd", "Odd.", TRIAD_METRIC_GAUGE, NAN, "n=\"3\"", NULL},
+	{"triad_odd", "Odd.", TRIAD_METRIC_GAUGE, -INFINITY, "n=\"4\"", NULL},
+	{"triad_odd", "Odd.", TRIAD_METRIC_GAUGE, 1. / 3, "n=\"5\"", NULL},
+	{"triad_wait_seconds", "Waits.", TRIAD_METRIC_HISTOGRAM, 1, "le=\"0.001\"",
+		"_bucket"},
+	{"triad_wait_seconds", "Waits.", TRIAD_METRIC_HISTOGRAM, 2, "le=\"+Inf\"",
+		"_bucket"},
+	{"triad_wait_seconds", "Waits.", TRIAD_METRIC_HISTOGRAM, 0.5, "", "_sum"},
+	{"triad_wait_seconds", "Waits.", TRIAD_METRIC_HISTOGRAM, 2, "", "_count"},
 };
 #define SAMPLES                                                                        \
 	"triad_alerts_active{type=\"ca\"} 3\n"                                         \
@@ -832,7 +877,14 @@ static const struct triad_metric own[] = {
 	"triad_odd{n=\"2\"} 1e+300\n"                                                  \
 	"triad_odd{n=\"3\"} NaN\n"                                                     \
 	"triad_odd{n=\"4\"} -Inf\n"                                                    \
-	"triad_odd{n=\"5\"} 0.3333333333333333\n"
+	"triad_odd{n=\"5\"} 0.3333333333333333\n"                                      \
+	"# HELP triad_wait_seconds Waits.\n"                                           \
+	"# TYPE triad_wait_seconds histogram\n"
+#define PARTS                                                                          \
+	"triad_wait_seconds_bucket{le=\"0.001\"} 1\n"                                  \
+	"triad_wait_seconds_bucket{le=\"+Inf\"} 2\n"                                   \
+	"triad_wait_seconds_sum 0.5\n"                                                 \
+	"triad_wait_seconds_count 2\n"
 
 START_TEST(test_metrics_own_without_view_are_all)
 {
@@ -851,7 +903,7 @@ START_TEST(test_metrics_own_without_view_are_all)
 		"# TYPE triad_sweep_duration_seconds gauge\n"
 		"triad_sweep_duration_seconds 0.25\n"
 		"# HELP triad_alerts_active Alerts.\n"
-		"# TYPE triad_alerts_active gauge\n" SAMPLES);
+		"# TYPE triad_alerts_active gauge\n" SAMPLES PARTS);
 	free(text);
 	params.format = TRIAD_EXPOSITION_OPENMETRICS;
 	text = generate(&params, 100);
@@ -867,7 +919,8 @@ START_TEST(test_metrics_own_without_view_are_all)
 		"# UNIT triad_sweep_duration_seconds seconds\n"
 		"triad_sweep_duration_seconds 0.25\n"
 		"# HELP triad_alerts_active Alerts.\n"
-		"# TYPE triad_alerts_active gauge\n" SAMPLES "# EOF\n");
+		"# TYPE triad_alerts_active gauge\n" SAMPLES
+		"# UNIT triad_wait_seconds seconds\n" PARTS "# EOF\n");
 	free(text);
 }
 END_TEST
@@ -913,6 +966,7 @@ int main(void)
 	tcase_add_test(cases, test_metrics_row_of_another_port_has_no_counters);
 	tcase_add_test(cases, test_metrics_names_with_quotes_are_escaped);
 	tcase_add_test(cases, test_metrics_of_a_node_that_left_stay);
+	tcase_add_test(cases, test_metrics_say_what_is_silenced);
 	tcase_add_test(cases, test_metrics_longest_names_fit);
 	tcase_add_test(cases, test_metrics_data_of_over_64_bits_keeps_its_digits);
 	tcase_add_test(cases, test_metrics_own_without_view_are_all);

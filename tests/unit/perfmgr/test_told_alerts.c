@@ -51,7 +51,7 @@ static struct triad_alert make_alert(uint64_t id)
 
 static void take(enum triad_alert_change change, const struct triad_alert *alert)
 {
-	triad_told_alerts_take(told, change, alert, WALL);
+	triad_told_alerts_take(told, change, alert, BEGIN, WALL);
 }
 
 static void raise_alert(uint64_t id)
@@ -248,7 +248,7 @@ START_TEST(test_wall_clock_set_back_ends_after_begin)
 	take(TRIAD_ALERT_RAISED, &alert);
 	alert.cleared_us = BEGIN + S;
 	triad_told_alerts_take(
-		told, TRIAD_ALERT_ENDED, &alert, WALL - 3600 * (int64_t)S);
+		told, TRIAD_ALERT_ENDED, &alert, BEGIN, WALL - 3600 * (int64_t)S);
 	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + S), 1);
 	ck_assert_uint_gt(batch[0].ended_wall_us, batch[0].began_wall_us);
 }
@@ -358,6 +358,38 @@ START_TEST(test_outcome_by_status)
 }
 END_TEST
 
+START_TEST(test_silenced_alert_is_over_until_it_is_not_silenced)
+{
+	struct triad_alert alert = make_alert(1);
+
+	take(TRIAD_ALERT_RAISED, &alert);
+	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN), 1);
+	alert.silence = 7;
+	triad_told_alerts_take(told, TRIAD_ALERT_SILENCED, &alert, BEGIN + 5 * S, WALL);
+	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + 5 * S), 1);
+	ck_assert_uint_eq(batch[0].ended_wall_us, wall(BEGIN + 5 * S));
+	take(TRIAD_ALERT_JOINED, &alert);
+	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + 6 * S), 0);
+	alert.silence = 0;
+	triad_told_alerts_take(
+		told, TRIAD_ALERT_UNSILENCED, &alert, BEGIN + 9 * S, WALL);
+	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + 9 * S), 1);
+	ck_assert_uint_eq(batch[0].ended_wall_us, 0);
+	ck_assert_uint_eq(batch[0].began_wall_us, wall(BEGIN + 9 * S));
+}
+END_TEST
+
+START_TEST(test_alert_that_is_raised_silenced_is_not_told)
+{
+	struct triad_alert alert = make_alert(1);
+
+	alert.silence = 7;
+	take(TRIAD_ALERT_RAISED, &alert);
+	clear_alert(1, BEGIN + S);
+	ck_assert_uint_eq(triad_told_alerts_status(told).n_waiting, 0);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("told_alerts");
@@ -379,5 +411,7 @@ int main(void)
 	tcase_add_test(cases, test_too_many_are_counted);
 	tcase_add_test(cases, test_random_faults_leave_the_receiver_right);
 	tcase_add_test(cases, test_outcome_by_status);
+	tcase_add_test(cases, test_silenced_alert_is_over_until_it_is_not_silenced);
+	tcase_add_test(cases, test_alert_that_is_raised_silenced_is_not_told);
 	return run_cases(cases);
 }

@@ -639,6 +639,10 @@ START_TEST(test_told_rate_as_both_ends_understand)
 	ck_assert_uint_eq(told(20, 7, 0, true), 7);
 	ck_assert_uint_eq(told(19, 7, TRIAD_RATE_CAP_EXTENDED, true), 15);
 	ck_assert_uint_eq(told(22, 7, 7, true), 22);
+	plan->sa.rate_limit = 20;
+	ck_assert_uint_eq(told(22, 7, 7, true), 20);
+	ck_assert_uint_eq(told(20, 0, 0, true), 20);
+	plan->sa.rate_limit = 0;
 	plan->sa.original_rates = true;
 	ck_assert_uint_eq(told(22, 7, 7, true), 18);
 	ck_assert_uint_eq(told(20, 7, 7, false), 7);

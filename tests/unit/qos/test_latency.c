@@ -119,6 +119,43 @@ START_TEST(test_quantiles_random_times_within_an_eighth)
 }
 END_TEST
 
+/* Against a count of the same times. */
+START_TEST(test_counts_below_doublings_and_sum_are_those_of_the_times)
+{
+	enum { N = 5000 };
+	unsigned seed = (unsigned)time(NULL);
+	uint64_t n_below[TRIAD_LATENCY_N_ENDS] = {0}, sum_ns = 0;
+	struct triad_latency_summary summary;
+
+	srand(seed);
+	for (unsigned i = 0; i < N; i++) {
+		uint64_t ns = ((uint64_t)rand() << 4) >> rand() % 30;
+
+		triad_latency_add(&latency, ns);
+		sum_ns += ns;
+		for (unsigned end = 0; end < TRIAD_LATENCY_N_ENDS; end++)
+			n_below[end] += ns < triad_latency_end_ns(end);
+	}
+	/* At the ends themselves. */
+	for (unsigned end = 0; end < TRIAD_LATENCY_N_ENDS; end++) {
+		triad_latency_add(&latency, triad_latency_end_ns(end));
+		sum_ns += triad_latency_end_ns(end);
+		for (unsigned above = end + 1; above < TRIAD_LATENCY_N_ENDS; above++)
+			n_below[above]++;
+	}
+	summary = triad_latency_summarize(&latency);
+	ck_assert_uint_eq(summary.n, N + TRIAD_LATENCY_N_ENDS);
+	ck_assert_uint_eq(summary.sum_ns, sum_ns);
+	for (unsigned end = 0; end < TRIAD_LATENCY_N_ENDS; end++)
+		ck_assert_msg(summary.n_below[end] == n_below[end],
+			"seed %u, end %u: %lu, not %lu", seed, end,
+			(unsigned long)summary.n_below[end],
+			(unsigned long)n_below[end]);
+	ck_assert_uint_eq(triad_latency_end_ns(0), 1024);
+	ck_assert_uint_eq(triad_latency_end_ns(TRIAD_LATENCY_N_ENDS - 1), 1 << 30);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("latency");
@@ -129,5 +166,7 @@ int main(void)
 	tcase_add_test(cases, test_bucket_end_within_an_eighth);
 	tcase_add_test(cases, test_bucket_beyond_the_last_is_the_last);
 	tcase_add_test(cases, test_quantiles_random_times_within_an_eighth);
+	tcase_add_test(
+		cases, test_counts_below_doublings_and_sum_are_those_of_the_times);
 	return run_cases(cases);
 }

@@ -296,9 +296,9 @@ START_TEST(test_values_out_of_range_told)
 	refuse_level("mtu-limit: 6",
 		"12: mtu-limit 6: allowed are 1 to 5, PathRecord's codes of 256 to 4,096 octets");
 	refuse_level("rate-limit: 1",
-		"13: rate-limit 1: allowed are PathRecord's codes of rates, 2 to 22");
-	refuse_level("rate-limit: 23",
-		"13: rate-limit 23: allowed are PathRecord's codes of rates, 2 to 22");
+		"13: rate-limit 1: allowed are PathRecord's codes of rates, 2 to 24");
+	refuse_level("rate-limit: 25",
+		"13: rate-limit 25: allowed are PathRecord's codes of rates, 2 to 24");
 	refuse_level("packet-life: 64", "14: packet-life 64: allowed are 0 to 63");
 	refuse_level("path-bits: 1,127-128",
 		"14: path-bits 127-128: allowed are 0 to 127, and ranges of them");

@@ -332,7 +332,7 @@ START_TEST(test_rate_limit_is_bandwidth)
 	static const unsigned rates[][2] = {{1, 2}, {2, 5}, {3, 5}, {4, 3}, {5, 3},
 		{6, 11}, {8, 6}, {10, 15}, {12, 4}, {16, 7}, {20, 20}, {24, 8}, {32, 9},
 		{40, 16}, {48, 10}, {80, 17}, {120, 18}, {160, 21}, {240, 22},
-		{1000, 22}};
+		{320, 23}, {480, 24}, {1000, 24}};
 
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
 		char elements[64];

@@ -4,10 +4,12 @@
 
 #include <string.h>
 
+#include "ib/rates.h"
 #include "tests/unit/run.h"
 
 #define BIT(n) (UINT64_C(1) << (n))
 
+static const struct triad_request_rules rules = {TRIAD_SERVICE_ID_BOTH, TRIAD_RATE_MAX};
 static uint8_t record[256];
 static struct triad_path_request request;
 
@@ -25,14 +27,12 @@ static void set_valid(unsigned mtu_at)
 
 static enum triad_sa_status read_path(uint64_t mask)
 {
-	return triad_path_request_read(
-		record, mask, false, TRIAD_SERVICE_ID_BOTH, &request);
+	return triad_path_request_read(record, mask, false, &rules, &request);
 }
 
 static enum triad_sa_status read_multi(size_t size, uint64_t mask)
 {
-	return triad_multipath_request_read(
-		record, size, mask, TRIAD_SERVICE_ID_BOTH, &request);
+	return triad_multipath_request_read(record, size, mask, &rules, &request);
 }
 
 #define BOTH_COUNTS (BIT(19) | BIT(20))
@@ -144,8 +144,7 @@ END_TEST
 
 START_TEST(test_path_record_get_is_for_one)
 {
-	ck_assert_int_eq(triad_path_request_read(
-				 record, 0, true, TRIAD_SERVICE_ID_BOTH, &request),
+	ck_assert_int_eq(triad_path_request_read(record, 0, true, &rules, &request),
 		TRIAD_SA_OK);
 	ck_assert(request.one);
 }
@@ -239,26 +238,27 @@ END_TEST
 /* Row: Q2 */
 START_TEST(test_service_id_by_first_bit_alone)
 {
-	const enum triad_service_id_mask first = TRIAD_SERVICE_ID_FIRST;
+	const struct triad_request_rules first = {
+		.service_id = TRIAD_SERVICE_ID_FIRST, .max_rate = TRIAD_RATE_MAX};
 
 	ck_assert_int_eq(
-		triad_path_request_read(record, BIT(0), false, first, &request),
+		triad_path_request_read(record, BIT(0), false, &first, &request),
 		TRIAD_SA_OK);
 	ck_assert_uint_eq(request.has, TRIAD_HAS_SERVICE_ID);
 	ck_assert_int_eq(triad_path_request_read(
-				 record, BIT(0) | BIT(1), false, first, &request),
+				 record, BIT(0) | BIT(1), false, &first, &request),
 		TRIAD_SA_OK);
 	ck_assert_uint_eq(request.has, TRIAD_HAS_SERVICE_ID);
 	ck_assert_int_eq(
-		triad_path_request_read(record, BIT(1), false, first, &request),
+		triad_path_request_read(record, BIT(1), false, &first, &request),
 		TRIAD_SA_OK);
 	ck_assert_uint_eq(request.has, 0);
 	ck_assert_int_eq(triad_multipath_request_read(
-				 record, 24, BOTH_COUNTS | BIT(16), first, &request),
+				 record, 24, BOTH_COUNTS | BIT(16), &first, &request),
 		TRIAD_SA_OK);
 	ck_assert_uint_eq(request.has, TRIAD_HAS_SERVICE_ID);
 	ck_assert_int_eq(triad_multipath_request_read(
-				 record, 24, BOTH_COUNTS | BIT(21), first, &request),
+				 record, 24, BOTH_COUNTS | BIT(21), &first, &request),
 		TRIAD_SA_OK);
 	ck_assert_uint_eq(request.has, 0);
 }
@@ -270,7 +270,7 @@ START_TEST(test_mtu_or_rate_that_is_none_refused_when_asked_for)
 {
 	for (unsigned value = 0; value < 64; value++) {
 		bool is_mtu = value >= 1 && value <= 5;
-		bool is_rate = value >= 2 && value <= 22;
+		bool is_rate = value >= 2 && value <= TRIAD_RATE_MAX;
 
 		record[54] = record[10] = (uint8_t)(0x80 | value);
 		record[55] = record[11] = (uint8_t)(0x80 | value);

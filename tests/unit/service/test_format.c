@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* service/command/format.h: three digits that count, whatever the size. */
+/* service/command/format.h: three digits that count, whatever the size; lines that end
+ * between words. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "ib/counter.h"
 #include "service/command/format.h"
@@ -38,11 +41,70 @@ START_TEST(test_value_has_three_digits_that_count)
 }
 END_TEST
 
+/* --- lines --- */
+
+static char written[4096];
+
+static bool write_text(
+	void *context, enum triad_frame_type type, const char *data, size_t size)
+{
+	strncat(written, data, size);
+	return true;
+}
+
+/* What becomes of a text behind four columns, with further lines indented by two. */
+static const char *wrap(const char *text)
+{
+	static struct triad_output output;
+
+	written[0] = '\0';
+	triad_output_init(&output, write_text, NULL);
+	triad_command_put_wrapped(&output, text, 4, 2);
+	triad_output_flush(&output);
+	return written;
+}
+
+START_TEST(test_short_text_is_one_line)
+{
+	ck_assert_str_eq(wrap("a sentence"), "a sentence\n");
+	ck_assert_str_eq(wrap(""), "\n");
+}
+END_TEST
+
+START_TEST(test_line_ends_between_words_that_still_fit)
+{
+	char text[256], expected[256];
+
+	/* 76 columns are left: "y" ends in the last of them, "z" would be beyond. */
+	snprintf(text, sizeof(text), "%074d y z", 0);
+	snprintf(expected, sizeof(expected), "%074d y\n  z\n", 0);
+	ck_assert_str_eq(wrap(text), expected);
+	/* Characters count, not octets. */
+	snprintf(text, sizeof(text), "%072d \303\251\303\251\303\251 z", 0);
+	snprintf(
+		expected, sizeof(expected), "%072d \303\251\303\251\303\251\n  z\n", 0);
+	ck_assert_str_eq(wrap(text), expected);
+}
+END_TEST
+
+START_TEST(test_word_longer_than_a_line_stays_whole)
+{
+	char text[512], expected[512];
+
+	snprintf(text, sizeof(text), "see /%0100d for more", 0);
+	snprintf(expected, sizeof(expected), "see\n  /%0100d\n  for more\n", 0);
+	ck_assert_str_eq(wrap(text), expected);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *values = tcase_create("values");
 
 	tcase_add_loop_test(values, test_value_has_three_digits_that_count, 0,
 		sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(values, test_short_text_is_one_line);
+	tcase_add_test(values, test_line_ends_between_words_that_still_fit);
+	tcase_add_test(values, test_word_longer_than_a_line_stays_whole);
 	return run_cases(values);
 }

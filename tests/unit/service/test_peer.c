@@ -49,7 +49,8 @@ START_TEST(test_loopback_open_connection_owner_known)
 	ck_assert_uint_eq(peer.uid, geteuid());
 	ck_assert_int_eq(triad_peer_role(&peer, "", ""), TRIAD_ROLE_ADMIN);
 	triad_peer_name(&peer, name);
-	snprintf(expected, sizeof(expected), "user %u", (unsigned)geteuid());
+	snprintf(expected, sizeof(expected), geteuid() ? "user %u" : "root",
+		(unsigned)geteuid());
 	ck_assert_str_eq(name, expected);
 }
 END_TEST

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What each family says of a port. */
+#include <stdio.h>
+
+#include "perfmgr/formats/metrics_parts.h"
+
+/* --- what there is ----------------------------------------------------- */
+
+const struct triad_metrics_kind triad_metrics_kinds[TRIAD_METRICS_N_KINDS] = {
+	{TRIAD_NODE_SWITCH, "switch"},
+	{TRIAD_NODE_CA, "hca"},
+	{TRIAD_NODE_ROUTER, "router"},
+};
+
+/* Of each kind: a family for each counter, then these. */
+enum {
+	RATE = TRIAD_N_COUNTERS,
+	RAW_RATE,
+	BEST_RATE,
+	STATE,
+	PHYS_STATE,
+	FLAPS,
+	SILENCED,
+	PORT_SILENCED,
+	UP,
+	INFO,
+	UPLINK_INFO,
+	TIMEOUT,
+	N_FAMILIES
+};
+
+static const struct family {
+	enum triad_metric_type type;
+	const char *name;    /* behind "infiniband_hca_" */
+	const char *help[2]; /* before and behind the kind */
+} families[N_FAMILIES] = {
+	[RATE] = {TRIAD_METRIC_GAUGE, "rate_bytes_per_second",
+		{"Data that the link of a ", " port carries each way."}},
+	[RAW_RATE] = {TRIAD_METRIC_GAUGE, "raw_rate_bytes_per_second",
+		{"Data and coding that the link of a ", " port carries each way."}},
+	[BEST_RATE] = {TRIAD_METRIC_GAUGE, "port_best_rate_bytes_per_second",
+		{"Data that both ends of the link of a ", " port could carry."}},
+	[STATE] = {TRIAD_METRIC_GAUGE, "port_state",
+		{"1 down, 2 init, 3 armed, 4 active; 0: not known, of a ", " port."}},
+	[PHYS_STATE] = {TRIAD_METRIC_GAUGE, "port_physical_state",
+		{"1 sleep, 2 polling, 3 disabled, 4 training, 5 link up, 6 recovery, of a ",
+			" port."}},
+	[FLAPS] = {TRIAD_METRIC_COUNTER, "port_flaps",
+		{"Times that the link of a ", " port went down, as far as was seen."}},
+	[SILENCED] = {TRIAD_METRIC_GAUGE, "silenced",
+		{"1 while alerts about the ", " are silenced; else it is absent."}},
+	[PORT_SILENCED] = {TRIAD_METRIC_GAUGE, "port_silenced",
+		{"1 while alerts about a ", " port are silenced; else it is absent."}},
+	[UP] = {TRIAD_METRIC_GAUGE, "up",
+		{"1 while the ", " is in the fabric, 0 after it left."}},
+	[INFO] = {TRIAD_METRIC_INFO, "", {"Name and LID of a ", "."}},
+	[UPLINK_INFO] = {TRIAD_METRIC_INFO, "uplink",
+		{"What a ", " port is connected to."}},
+	[TIMEOUT] = {TRIAD_METRIC_GAUGE, "collect_timeout",
+		{"1 when a port of the ", " did not answer when it was last asked."}},
+};
+
+const unsigned triad_metrics_n_families = N_FAMILIES;
+
+/* --- lines ------------------------------------------------------------- */
+
+void triad_metrics_put_header(struct triad_metrics *metrics,
+	struct triad_exposition *writer, enum triad_metric_type type, const char *help)
+{
+	if (metrics->has_header)
+		return;
+	metrics->has_header = true;
+	triad_exposition_header(writer, metrics->format, type, metrics->name, help);
+}
+
+static void put_uint_label(
+	struct triad_exposition *writer, const char *before, uint64_t number)
+{
+	triad_exposition_puts(writer, before);
+	triad_exposition_uint(writer, number);
+}
+
+/* A node's name without the blanks around it. */
+static void put_name_label(
+	struct triad_exposition *writer, const char *before, const char *name)
+{
+	size_t length;
+
+	name += strspn(name, " ");
+	length = strlen(name);
+
+	while (length && name[length - 1] == ' ')
+		length--;
+	triad_exposition_puts(writer, before);
+	triad_exposition_value(writer, name, length);
+}
+
+static void put_header_of_family(
+	struct triad_metrics *metrics, struct triad_exposition *writer)
+{
+	static const char *const units[] = {
+		[TRIAD_UNIT_EVENTS] = "",
+		[TRIAD_UNIT_WORDS] = ", in octets",
+		[TRIAD_UNIT_PACKETS] = "",
+		[TRIAD_UNIT_TICKS] = ", in ticks of the port",
+	};
+	const char *kind = triad_metrics_kinds[metrics->kind].name;
+	const struct triad_counter_info *counter;
+	char help[160];
+
+	if (metrics->has_header)
+		return;
+	if (metrics->family < TRIAD_N_COUNTERS) {
+		counter = &triad_counters[metrics->family];
+		snprintf(help, sizeof(help), "%s of a %s port%s.", counter->name, kind,
+			units[counter->unit]);
+		triad_metrics_put_header(metrics, writer, TRIAD_METRIC_COUNTER, help);
+	} else {
+		snprintf(help, sizeof(help), "%s%s%s",
+			families[metrics->family].help[0], kind,
+			families[metrics->family].help[1]);
+		triad_metrics_put_header(
+			metrics, writer, families[metrics->family].type, help);
+	}
+}
+
+/* --- families ---------------------------------------------------------- */
+
+static bool is_of_switch(const struct triad_metrics *metrics)
+{
+	return triad_metrics_kinds[metrics->kind].type == TRIAD_NODE_SWITCH;
+}
+
+/* The name, and all of a line that does not depend on the port. */
+void triad_metrics_begin_family(struct triad_metrics *metrics)
+{
+	const char *kind = triad_metrics_kinds[metrics->kind].name;
+	unsigned family = metrics->family;
+
+	metrics->port = metrics->gone = 0;
+	metrics->has_header = false;
+	metrics->prefix_length = 0;
+	if (family < TRIAD_N_COUNTERS)
+		snprintf(metrics->name, TRIAD_METRICS_NAME_SIZE,
+			"infiniband_%s_port_%s", kind, triad_counters[family].metric);
+	else if (is_of_switch(metrics) && (family == RATE || family == RAW_RATE))
+		snprintf(metrics->name, TRIAD_METRICS_NAME_SIZE,
+			"infiniband_%s_port_%s", kind, families[family].name);
+	else
+		snprintf(metrics->name, TRIAD_METRICS_NAME_SIZE, "infiniband_%s%s%s",
+			kind, *families[family].name ? "_" : "", families[family].name);
+}
+
+/* Name, '{guid="0x..."': the same for all ports of a switch. */
+static void put_prefix(struct triad_metrics *metrics, struct triad_exposition *writer,
+	uint64_t guid, const char *suffix)
+{
+	if (!metrics->prefix_length || metrics->guid != guid) {
+		struct triad_exposition prefix = {.at = metrics->prefix,
+			.end = metrics->prefix + sizeof(metrics->prefix)};
+
+		triad_exposition_puts(&prefix, metrics->name);
+		triad_exposition_puts(&prefix, suffix);
+		triad_exposition_puts(&prefix, "{guid=\"");
+		triad_exposition_guid(&prefix, guid);
+		triad_exposition_put(&prefix, "\"", 1);
+		metrics->prefix_length = (size_t)(prefix.at - metrics->prefix);
+		metrics->guid = guid;
+	}
+	triad_exposition_put(writer, metrics->prefix, metrics->prefix_length);
+}
+
+static void put_counter(struct triad_metrics *metrics, struct triad_exposition *writer,
+	const struct triad_fabric_port *port, uint32_t index)
+{
+	unsigned counter = metrics->family;
+	uint64_t total;
+
+	/* Omit skipped ports: a frozen total would look idle. */
+	if (triad_view_is_skipped(metrics->view, index) ||
+		!triad_view_total(metrics->view, index, counter, &total))
+		return;
+	put_header_of_family(metrics, writer);
+	put_prefix(metrics, writer, port->guid, "_total");
+	triad_exposition_put(writer, ",port=\"", 7);
+	triad_exposition_uint(writer, port->number);
+	triad_exposition_put(writer, "\"} ", 3);
+	if (triad_counters[counter].unit == TRIAD_UNIT_WORDS)
+		triad_exposition_octets(writer, total);
+	else
+		triad_exposition_uint(writer, total);
+	triad_exposition_put(writer, "\n", 1);
+}
+
+static void put_rate(struct triad_metrics *metrics, struct triad_exposition *writer,
+	const struct triad_fabric_port *port)
+{
+	uint64_t bps = metrics->family == RATE ? triad_fabric_port_bps(port)
+					       : triad_fabric_port_signal_bps(port);
+
+	if (!bps || port->remote == TRIAD_FABRIC_NONE)
+		return;
+	put_header_of_family(metrics, writer);
+	put_prefix(metrics, writer, port->guid, "");
+	if (is_of_switch(metrics)) {
+		put_uint_label(writer, ",port=\"", port->number);
+		triad_exposition_put(writer, "\"", 1);
+	}
+	triad_exposition_puts(writer, "} ");
+	triad_exposition_double(writer, (double)bps / 8);
+	triad_exposition_put(writer, "\n", 1);
+}
+
+/* "guid,port} value" of a family whose values are whole numbers. */
+static void put_value(struct triad_metrics *metrics, struct triad_exposition *writer,
+	uint64_t guid, unsigned port, uint64_t value)
+{
+	put_header_of_family(metrics, writer);
+	put_prefix(metrics, writer, guid, metrics->family == FLAPS ? "_total" : "");
+	put_uint_label(writer, ",port=\"", port);
+	triad_exposition_puts(writer, "\"} ");
+	triad_exposition_uint(writer, value);
+	triad_exposition_put(writer, "\n", 1);
+}
+
+static void put_up(struct triad_metrics *metrics, struct triad_exposition *writer,
+	uint64_t guid, bool is_up)
+{
+	put_header_of_family(metrics, writer);
+	put_prefix(metrics, writer, guid, "");
+	triad_exposition_puts(writer, is_up ? "} 1\n" : "} 0\n");
+}
+
+static bool is_silenced(const struct triad_metrics *metrics,
+	const struct triad_link_end *end, uint8_t port)
+{
+	return triad_silences_fit_end(
+		metrics->silences, end->node_guid, end->node_name, port);
+}
+
+/* A port is silenced with either end of its link.  So is an HCA's port as a whole; a
+ * switch is with itself alone.  'far' may be NULL. */
+static void put_silenced(struct triad_metrics *metrics, struct triad_exposition *writer,
+	uint64_t guid, const struct triad_link_end *near,
+	const struct triad_link_end *far)
+{
+	bool is_port = metrics->family == PORT_SILENCED;
+	bool is_link = is_port || !is_of_switch(metrics);
+
+	if (!(!is_port && is_silenced(metrics, near, TRIAD_ALERT_NO_PORT)) &&
+		!(is_link && is_silenced(metrics, near, near->port)) &&
+		!(is_link && far && is_silenced(metrics, far, far->port)))
+		return;
+	if (is_port)
+		put_value(metrics, writer, guid, near->port, 1);
+	else
+		put_up(metrics, writer, guid, true);
+}
+
+static void put_best_rate(struct triad_metrics *metrics,
+	struct triad_exposition *writer, const struct triad_fabric_port *port)
+{
+	const struct triad_fabric_port *ports = metrics->view->fabric->ports;
+	uint64_t bps = 0;
+
+	if (port->remote != TRIAD_FABRIC_NONE)
+		bps = triad_link_rate_bps(
+			triad_link_rate_best(port, &ports[port->remote]));
+	if (bps)
+		put_value(metrics, writer, port->guid, port->number, bps / 8);
+}
+
+static void put_info(struct triad_metrics *metrics, struct triad_exposition *writer,
+	uint64_t guid, uint16_t lid, const char *name)
+{
+	put_header_of_family(metrics, writer);
+	put_prefix(metrics, writer, guid, "_info");
+	put_uint_label(writer, ",lid=\"", lid);
+	triad_exposition_puts(writer, "\",");
+	triad_exposition_puts(writer, triad_metrics_kinds[metrics->kind].name);
+	put_name_label(writer, "=\"", name);
+	triad_exposition_puts(writer, "\"} 1\n");
+}
+
+/* As ibnetdiscover has it. */
+static const char *short_type(unsigned type)
+{
+	static const char *const names[] = {"??", "CA", "SW", "RT"};
+
+	return names[type <= TRIAD_NODE_ROUTER ? type : 0];
+}
+
+static void put_uplink(struct triad_metrics *metrics, struct triad_exposition *writer,
+	const struct triad_link_end *near, const struct triad_link_end *far)
+{
+	put_header_of_family(metrics, writer);
+	put_prefix(metrics, writer, near->port_guid, "_info");
+	put_uint_label(writer, ",port=\"", near->port);
+	triad_exposition_puts(writer, "\",");
+	triad_exposition_puts(writer, triad_metrics_kinds[metrics->kind].name);
+	put_name_label(writer, "=\"", near->node_name);
+	put_name_label(writer, "\",uplink=\"", far->node_name);
+	triad_exposition_puts(writer, "\",uplink_guid=\"");
+	triad_exposition_guid(writer, far->port_guid);
+	put_uint_label(writer, "\",uplink_lid=\"", far->lid);
+	put_uint_label(writer, "\",uplink_port=\"", far->port);
+	triad_exposition_puts(writer, "\",uplink_type=\"");
+	triad_exposition_puts(writer, short_type(far->node_type));
+	triad_exposition_puts(writer, "\"} 1\n");
+}
+
+/* What is plugged in at a port, or was when its link went down. */
+static void put_uplink_of(struct triad_metrics *metrics,
+	struct triad_exposition *writer, const struct triad_fabric_port *port)
+{
+	const struct triad_fabric *fabric = metrics->view->fabric;
+	const struct triad_lost_end *lost;
+	struct triad_link_end near, far;
+
+	if (port->remote != TRIAD_FABRIC_NONE) {
+		triad_link_end_describe(&near, fabric, port);
+		triad_link_end_describe(&far, fabric, &fabric->ports[port->remote]);
+		put_uplink(metrics, writer, &near, &far);
+		return;
+	}
+	lost = triad_lost_links_find(
+		&metrics->lost, fabric->nodes[port->node].guid, port->number);
+	if (lost)
+		put_uplink(metrics, writer, triad_lost_end_near(lost),
+			triad_lost_end_far(lost));
+}
+
+static void put_silenced_of(struct triad_metrics *metrics,
+	struct triad_exposition *writer, const struct triad_fabric_port *port)
+{
+	const struct triad_fabric *fabric = metrics->view->fabric;
+	const struct triad_lost_end *lost;
+	struct triad_link_end near, far;
+	bool has_far = port->remote != TRIAD_FABRIC_NONE;
+
+	if (!metrics->silences)
+		return;
+	triad_link_end_describe(&near, fabric, port);
+	if (has_far)
+		triad_link_end_describe(&far, fabric, &fabric->ports[port->remote]);
+	lost = triad_lost_links_find(&metrics->lost, near.node_guid, near.port);
+	put_silenced(metrics, writer, port->guid, &near,
+		has_far        ? &far
+			: lost ? triad_lost_end_far(lost)
+			       : NULL);
+}
+
+static void put_flaps(struct triad_metrics *metrics, struct triad_exposition *writer,
+	const struct triad_fabric_port *port)
+{
+	uint64_t guid = metrics->view->fabric->nodes[port->node].guid;
+	const struct triad_lost_end *lost =
+		triad_lost_links_find(&metrics->lost, guid, port->number);
+
+	/* A counter must be there before it counts: so it is 0 for each link. */
+	if (lost || port->remote != TRIAD_FABRIC_NONE)
+		put_value(metrics, writer, port->guid, port->number,
+			lost ? triad_link_n_downs(lost->link) : 0);
+}
+
+/* About 'n' ports from 'port' on. */
+static void put_timeout(struct triad_metrics *metrics, struct triad_exposition *writer,
+	uint32_t port, uint32_t n)
+{
+	const struct triad_view *view = metrics->view;
+	bool asked = false, silent = false;
+	struct triad_engine_row row;
+
+	for (uint32_t i = port; i < port + n; i++) {
+		if (!triad_view_is_asked(view, i))
+			continue;
+		asked = true;
+		silent |= !triad_view_read(view, i, &row) || !row.answered;
+	}
+	if (!asked)
+		return;
+	metrics->n_asked[metrics->kind]++;
+	metrics->n_silent[metrics->kind] += silent;
+	put_header_of_family(metrics, writer);
+	put_prefix(metrics, writer, view->fabric->ports[port].guid, "");
+	triad_exposition_puts(writer, ",collector=\"");
+	triad_exposition_puts(writer, triad_metrics_kinds[metrics->kind].name);
+	triad_exposition_puts(writer, silent ? "\"} 1\n" : "\"} 0\n");
+}
+
+void triad_metrics_put_port(
+	struct triad_metrics *metrics, struct triad_exposition *writer, uint32_t index)
+{
+	const struct triad_fabric *fabric = metrics->view->fabric;
+	const struct triad_fabric_port *port = &fabric->ports[index];
+	const struct triad_fabric_node *node = &fabric->nodes[port->node];
+	/* A switch is one thing, each port of an HCA another. */
+	bool is_whole = node->type == TRIAD_NODE_SWITCH;
+	bool is_first = !is_whole || index == node->first_port;
+
+	/* A switch's port 0 has no link. */
+	bool has_link = !is_whole || port->number;
+
+	if (metrics->family < TRIAD_N_COUNTERS)
+		put_counter(metrics, writer, port, index);
+	else if (metrics->family == RATE || metrics->family == RAW_RATE)
+		put_rate(metrics, writer, port);
+	else if (metrics->family == BEST_RATE)
+		put_best_rate(metrics, writer, port);
+	else if (metrics->family == STATE && has_link)
+		put_value(metrics, writer, port->guid, port->number, port->state);
+	else if (metrics->family == PHYS_STATE && has_link)
+		put_value(metrics, writer, port->guid, port->number, port->phys_state);
+	else if (metrics->family == FLAPS)
+		put_flaps(metrics, writer, port);
+	else if (metrics->family == SILENCED && is_first)
+		put_silenced_of(metrics, writer, port);
+	else if (metrics->family == PORT_SILENCED && has_link)
+		put_silenced_of(metrics, writer, port);
+	else if (metrics->family == UPLINK_INFO)
+		put_uplink_of(metrics, writer, port);
+	else if (metrics->family == UP && is_first)
+		put_up(metrics, writer, port->guid, true);
+	else if (metrics->family == INFO && is_first)
+		put_info(metrics, writer, port->guid, port->lid, node->name);
+	else if (metrics->family == TIMEOUT && is_first)
+		put_timeout(metrics, writer, index, is_whole ? node->n_ports : 1);
+}
+
+/* The end of a link whose port left the fabric; 'is_first': of its node. */
+void triad_metrics_put_gone(struct triad_metrics *metrics,
+	struct triad_exposition *writer, const struct triad_lost_end *gone,
+	bool is_first)
+{
+	const struct triad_link_end *near = triad_lost_end_near(gone);
+	bool is_whole = near->node_type == TRIAD_NODE_SWITCH;
+	bool is_node_gone = triad_fabric_find_node(metrics->view->fabric,
+				    near->node_guid) == TRIAD_FABRIC_NONE;
+
+	if (metrics->family == STATE)
+		put_value(metrics, writer, near->port_guid, near->port,
+			gone->link->state == TRIAD_LINK_DOWN ? TRIAD_PORT_DOWN
+							     : TRIAD_PORT_NOP);
+	else if (metrics->family == FLAPS)
+		put_value(metrics, writer, near->port_guid, near->port,
+			triad_link_n_downs(gone->link));
+	else if (metrics->family == UPLINK_INFO)
+		put_uplink(metrics, writer, near, triad_lost_end_far(gone));
+	else if (metrics->silences &&
+		(metrics->family == PORT_SILENCED ||
+			(metrics->family == SILENCED && is_node_gone &&
+				(is_first || !is_whole))))
+		put_silenced(metrics, writer, near->port_guid, near,
+			triad_lost_end_far(gone));
+	else if (metrics->family == UP && is_node_gone && (is_first || !is_whole))
+		put_up(metrics, writer, near->port_guid, false);
+	else if (metrics->family == INFO && is_node_gone && (is_first || !is_whole))
+		put_info(metrics, writer, near->port_guid, near->lid, near->node_name);
+}

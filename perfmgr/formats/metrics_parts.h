@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the parts of metrics.h share; nobody else includes this.
+ *
+ *     metrics.c         in which order everything is written; life
+ *     metrics_lines.c   what each family says of a port */
+#ifndef TRIAD_PERFMGR_METRICS_PARTS_H
+#define TRIAD_PERFMGR_METRICS_PARTS_H
+
+#include "perfmgr/formats/lost_links.h"
+#include "perfmgr/formats/metrics.h"
+
+/* The most that one step writes: a header and a line with two node names, each octet of
+ * them escaped, or with labels of the caller's. */
+#define TRIAD_METRICS_STEP_SIZE 2048
+#define TRIAD_METRICS_NAME_SIZE 96
+#define TRIAD_METRICS_N_KINDS 3u
+
+struct triad_metrics_kind {
+	enum triad_node_type type;
+	const char *name;
+};
+
+extern const struct triad_metrics_kind triad_metrics_kinds[TRIAD_METRICS_N_KINDS];
+
+/* Of each kind there is a family for each counter, then some more. */
+extern const unsigned triad_metrics_n_families;
+
+/* Where the text is. */
+enum stage { OWN, PORTS, GONE_PORTS, TOTALS, END, DONE };
+
+struct triad_metrics {
+	enum triad_exposition_format format;
+	struct triad_view *view;
+	struct triad_metrics_filter filter;
+	struct triad_lost_links lost;
+	struct triad_silences *silences; /* NULL: none */
+	uint8_t *wanted; /* bit for each node of the fabric; NULL: all */
+	struct triad_metric *own;
+	size_t n_own;
+	/* where it stands */
+	enum stage stage;
+	size_t next_own;
+	unsigned kind, family;
+	uint32_t port, gone;                /* of the fabric; of 'lost' */
+	bool has_header;                    /* of the family */
+	char name[TRIAD_METRICS_NAME_SIZE]; /* of the family */
+	uint64_t guid; /* that 'prefix' has, when it has a length */
+	char prefix[2 * TRIAD_METRICS_NAME_SIZE];
+	size_t prefix_length;
+	uint32_t n_asked[TRIAD_METRICS_N_KINDS],
+		n_silent[TRIAD_METRICS_N_KINDS]; /* samples of TIMEOUT, those at 1 */
+	/* what was written and has not been handed over */
+	size_t pending_at, pending_size;
+	char pending[TRIAD_METRICS_STEP_SIZE];
+};
+
+/* The family that 'metrics' stands at: its name, and all of a line that does not depend
+ * on the port. */
+void triad_metrics_begin_family(struct triad_metrics *metrics);
+
+/* The header of a family, before its first line. */
+void triad_metrics_put_header(struct triad_metrics *metrics,
+	struct triad_exposition *writer, enum triad_metric_type type, const char *help);
+
+/* What the family says of a port, often nothing. */
+void triad_metrics_put_port(
+	struct triad_metrics *metrics, struct triad_exposition *writer, uint32_t index);
+
+/* The same of the end of a link whose port left the fabric; 'is_first': of its node. */
+void triad_metrics_put_gone(struct triad_metrics *metrics,
+	struct triad_exposition *writer, const struct triad_lost_end *gone,
+	bool is_first);
+
+#endif

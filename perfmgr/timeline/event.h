@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* One thing that happened at a place of the fabric, or to the program that looks at it;
+ * and its line in a file.
+ *
+ * An event is about nobody's place (the program started), about one (a node that left,
+ * a port that was disabled), or about a link with both of its ends.  It has the names
+ * that nodes had then, so it can be shown when they are gone.
+ *
+ * The line, its fields separated by a space, ends in a checksum (lib/checked_line.h):
+ *
+ *     TIME KIND COUNT NODE PORT "NAME" FAR-NODE PORT "NAME" "TEXT" CHECKSUM
+ *     2026-01-02T03:04:05.678901Z link-down 0 0x... 3 "leaf-01" 0x... 1 "host-0001 HCA-1"
+ *         "" 1f2e3d4c
+ *
+ * An end that there is not has the node 0.  There is one line for an event: what is
+ * written otherwise is refused.
+ *
+ * Thread-safety: functions without state.  Memory: an event has 256 octets. */
+#ifndef TRIAD_PERFMGR_TIMELINE_EVENT_H
+#define TRIAD_PERFMGR_TIMELINE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ib/node_choice.h"
+#include "triad/fabric.h"
+
+#define TRIAD_TIMELINE_NO_PORT 255u
+#define TRIAD_TIMELINE_TEXT_SIZE 80
+#define TRIAD_TIMELINE_LINE_SIZE 640 /* with its 0, without a line's end */
+
+enum triad_timeline_kind {
+	/* About the program. */
+	TRIAD_TIMELINE_STARTED = 1,
+	TRIAD_TIMELINE_ENDED,
+	TRIAD_TIMELINE_LOST,  /* it ended without saying so: when it was last alive */
+	TRIAD_TIMELINE_ROLE,  /* of its SM; the text says it */
+	TRIAD_TIMELINE_LOOKS, /* counters are read from now on */
+	TRIAD_TIMELINE_LOOKS_NO_MORE, /* ...; the text says why */
+	/* About the fabric, as two looks at it differ. */
+	TRIAD_TIMELINE_LINK_DOWN,
+	TRIAD_TIMELINE_LINK_UP,
+	TRIAD_TIMELINE_NODE_LEFT,
+	TRIAD_TIMELINE_NODE_CAME,
+	/* About a port: */
+	TRIAD_TIMELINE_COUNTED_DOWN, /* LinkDownedCounter grew by 'count' */
+	TRIAD_TIMELINE_ALERT_RAISED, /* the text says what is wrong */
+	TRIAD_TIMELINE_ALERT_JOINED,
+	TRIAD_TIMELINE_ALERT_CLEARED,
+	TRIAD_TIMELINE_ALERT_SILENCED,
+	TRIAD_TIMELINE_ALERT_UNSILENCED,
+	TRIAD_TIMELINE_RESET,        /* 'count' of its counters were, in hardware */
+	TRIAD_TIMELINE_CLEARED,      /* totals, by a command */
+	TRIAD_TIMELINE_PORT_MANAGER, /* it did what the text says */
+	/* 'count' others of the kind that the text names came too fast to be kept. */
+	TRIAD_TIMELINE_MORE,
+	TRIAD_N_TIMELINE_KINDS
+};
+
+struct triad_timeline_end {
+	uint64_t node_guid; /* 0: there is no such end */
+	uint8_t port;       /* TRIAD_TIMELINE_NO_PORT: the node as a whole */
+	char node_name[TRIAD_NODE_NAME_SIZE];
+};
+
+struct triad_timeline_event {
+	uint64_t at_us; /* since 1970, by the wall clock */
+	uint32_t count;
+	uint8_t kind; /* enum triad_timeline_kind */
+	char text[TRIAD_TIMELINE_TEXT_SIZE];
+	struct triad_timeline_end ends[2];
+};
+
+/* Makes of it what would be read back from its line. */
+void triad_timeline_event_clean(struct triad_timeline_event *event);
+
+/* Whether one of its ends is meant.  What is about a node as a whole is about each of
+ * its ports. */
+bool triad_timeline_event_is_at(const struct triad_timeline_event *event,
+	const struct triad_node_choice *choice);
+
+/* Writes the line, without an end; returns its length. */
+size_t triad_timeline_event_format(
+	const struct triad_timeline_event *event, char line[TRIAD_TIMELINE_LINE_SIZE]);
+
+/* 'line' is 'length' octets, without an end.  Returns 0; or EINVAL for what is no
+ * event's line: 'event' is undefined then. */
+int triad_timeline_event_parse(
+	const char *line, size_t length, struct triad_timeline_event *event);
+
+/* "link-down"; "?" for none. */
+const char *triad_timeline_kind_name(unsigned kind);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The octets of a file of events, taken into a timeline piece by piece, however they are
+ * cut.
+ *
+ * A line that is no event's, because it was torn or altered, is left out and counted.
+ * Only the file's last line may have no end: its writer was killed.
+ *
+ * Thread-safety: none.  Memory: a line. */
+#ifndef TRIAD_PERFMGR_TIMELINE_READER_H
+#define TRIAD_PERFMGR_TIMELINE_READER_H
+
+#include "perfmgr/timeline/timeline.h"
+
+struct triad_timeline_reader {
+	struct triad_timeline *timeline;
+	char line[TRIAD_TIMELINE_LINE_SIZE];
+	size_t length;    /* more than there is room for: too long to be an event */
+	uint64_t n_lines; /* that were taken */
+	uint64_t n_bad;   /* that are no event's */
+};
+
+void triad_timeline_reader_init(
+	struct triad_timeline_reader *reader, struct triad_timeline *timeline);
+
+/* Takes the next octets. */
+void triad_timeline_reader_take(
+	struct triad_timeline_reader *reader, const char *piece, size_t size);
+
+/* Whether the last line has no end so far. */
+bool triad_timeline_reader_is_torn(const struct triad_timeline_reader *reader);
+
+/* No more comes: takes a last line without its end. */
+void triad_timeline_reader_end(struct triad_timeline_reader *reader);
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/recorder.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ib/counter.h"
+#include "perfmgr/reset_log.h"
+#include "perfmgr/watch/alert_text.h"
+#include "service/recorder_parts.h"
+#include "triad/clock.h"
+#include "triad/thread.h"
+
+#define LOOK_US TRIAD_US_PER_S
+/* For the last events, and then for each thread. */
+#define END_US TRIAD_US_PER_S
+
+static uint64_t look(void *context);
+
+/* --- events --- */
+
+/* With the lock. */
+static void add(
+	struct triad_recorder *recorder, const struct triad_timeline_event *event)
+{
+	struct triad_timeline_event now = *event;
+
+	if (!recorder->timeline || recorder->is_closed)
+		return;
+	if (!now.at_us)
+		now.at_us = triad_clock_wall_us();
+	triad_timeline_add(recorder->timeline, &now);
+}
+
+/* Whether an event of that kind is to be made; it is counted otherwise. */
+static bool admits(struct triad_recorder *recorder, enum triad_timeline_kind kind)
+{
+	bool is_admitted;
+
+	pthread_mutex_lock(&recorder->lock);
+	is_admitted = recorder->timeline &&
+		triad_timeline_admits(recorder->timeline, kind, triad_clock_now_us());
+	pthread_mutex_unlock(&recorder->lock);
+	return is_admitted;
+}
+
+static void add_admitted(
+	struct triad_recorder *recorder, const struct triad_timeline_event *event)
+{
+	pthread_mutex_lock(&recorder->lock);
+	add(recorder, event);
+	pthread_mutex_unlock(&recorder->lock);
+}
+
+void triad_recorder_note(
+	struct triad_recorder *recorder, const struct triad_timeline_event *event)
+{
+	if (admits(recorder, event->kind))
+		add_admitted(recorder, event);
+}
+
+void triad_recorder_note_text(struct triad_recorder *recorder,
+	enum triad_timeline_kind kind, const char *format, ...)
+{
+	struct triad_timeline_event event = {.kind = (uint8_t)kind};
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(event.text, sizeof(event.text), format, args);
+	va_end(args);
+	triad_recorder_note(recorder, &event);
+}
+
+/* --- life --- */
+
+static void name_file(
+	struct triad_recorder *recorder, const struct triad_recorder_params *params)
+{
+	triad_recorder_file_init(&recorder->file, "", "", 0);
+	if (!*params->dir)
+		return;
+	triad_recorder_file_init(
+		&recorder->file, params->dir, params->program, params->port_guid);
+	recorder->has_file = recorder->is_reading = true;
+}
+
+static int start(struct triad_recorder *recorder)
+{
+	const struct triad_timeline_event event = {
+		.at_us = triad_clock_wall_us(), .kind = TRIAD_TIMELINE_STARTED};
+	int error = 0;
+
+	if (!recorder->timeline)
+		return 0;
+	recorder->unwritten = triad_timeline_end(recorder->timeline);
+	triad_timeline_add(recorder->timeline, &event);
+	if (recorder->has_file)
+		error = triad_task_start(&recorder->write);
+	return error;
+}
+
+struct triad_recorder *triad_recorder_new(
+	const struct triad_recorder_params *params, struct triad_log *log)
+{
+	struct triad_recorder *recorder = calloc(1, sizeof(*recorder));
+
+	if (!recorder)
+		return NULL;
+	recorder->log = log;
+	recorder->trouble = params->trouble;
+	recorder->context = params->context;
+	pthread_mutex_init(&recorder->lock, NULL);
+	triad_task_init(
+		&recorder->look, &recorder->lock, "triad-history", look, recorder);
+	triad_task_init(&recorder->write, &recorder->lock, "triad-histfile",
+		recorder_write, recorder);
+	if (params->room) {
+		recorder->timeline = triad_timeline_new(params->room);
+		if (!recorder->timeline)
+			triad_log_write(log, TRIAD_LOG_ERROR,
+				"history: not enough memory for %" PRIu32
+				" events, so none is kept: lower state.history and "
+				"restart %s",
+				params->room, params->program);
+	}
+	name_file(recorder, params);
+	if (!start(recorder))
+		return recorder;
+	(void)triad_recorder_stop(recorder);
+	triad_recorder_free(recorder);
+	return NULL;
+}
+
+/* Waits until all is written, or can't be. */
+static void write_last(struct triad_recorder *recorder)
+{
+	const struct triad_timeline_event event = {
+		.at_us = triad_clock_wall_us(), .kind = TRIAD_TIMELINE_ENDED};
+	uint64_t until_us = triad_clock_now_us() + END_US;
+
+	pthread_mutex_lock(&recorder->lock);
+	if (recorder->timeline && !recorder->is_closed) {
+		triad_timeline_tell_more(recorder->timeline, triad_clock_now_us(),
+			triad_clock_wall_us(), true);
+		add(recorder, &event);
+	}
+	recorder->is_closed = true;
+	triad_task_wake(&recorder->write);
+	while (recorder->write.is_started &&
+		recorder->unwritten < triad_timeline_end(recorder->timeline) &&
+		!recorder->status.error)
+		if (triad_condition_wait(
+			    &recorder->write.changed, &recorder->lock, until_us))
+			break;
+	pthread_mutex_unlock(&recorder->lock);
+}
+
+bool triad_recorder_stop(struct triad_recorder *recorder)
+{
+	bool has_ended;
+
+	if (!recorder)
+		return true;
+	/* It waits for nothing but locks. */
+	has_ended = triad_task_stop(&recorder->look, UINT64_MAX);
+	write_last(recorder);
+	return triad_task_stop(&recorder->write, END_US) && has_ended;
+}
+
+void triad_recorder_free(struct triad_recorder *recorder)
+{
+	if (!recorder)
+		return;
+	triad_recorder_file_close(&recorder->file);
+	triad_timeline_free(recorder->timeline);
+	triad_task_clear(&recorder->look);
+	triad_task_clear(&recorder->write);
+	pthread_mutex_destroy(&recorder->lock);
+	free(recorder);
+}
+
+/* --- what the PerfManager finds --- */
+
+static void describe_end(struct triad_timeline_end *end,
+	const struct triad_fabric *fabric, uint32_t node, uint32_t port)
+{
+	end->node_guid = fabric->nodes[node].guid;
+	end->port = port == TRIAD_FABRIC_NONE ? TRIAD_TIMELINE_NO_PORT
+					      : fabric->ports[port].number;
+	memcpy(end->node_name, fabric->nodes[node].name, sizeof(end->node_name));
+}
+
+static void take_change(void *context, enum triad_change change,
+	const struct triad_fabric *fabric, uint32_t node, uint32_t port, uint64_t count)
+{
+	static const uint8_t kinds[] = {
+		[TRIAD_CHANGE_LINK_DOWN] = TRIAD_TIMELINE_LINK_DOWN,
+		[TRIAD_CHANGE_LINK_UP] = TRIAD_TIMELINE_LINK_UP,
+		[TRIAD_CHANGE_NODE_LEFT] = TRIAD_TIMELINE_NODE_LEFT,
+		[TRIAD_CHANGE_NODE_CAME] = TRIAD_TIMELINE_NODE_CAME,
+		[TRIAD_CHANGE_COUNTED_DOWN] = TRIAD_TIMELINE_COUNTED_DOWN,
+	};
+	struct triad_timeline_event event = {.kind = kinds[change],
+		.count = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX};
+	struct triad_recorder *recorder = context;
+	uint32_t far = port == TRIAD_FABRIC_NONE ? port : fabric->ports[port].remote;
+
+	if (!admits(recorder, event.kind))
+		return;
+	describe_end(&event.ends[0], fabric, node, port);
+	if (far != TRIAD_FABRIC_NONE)
+		describe_end(&event.ends[1], fabric, fabric->ports[far].node, far);
+	add_admitted(recorder, &event);
+}
+
+static void take_alert(
+	void *context, enum triad_alert_change change, const struct triad_alert *alert)
+{
+	static const uint8_t kinds[TRIAD_ALERT_N_CHANGES] = {
+		[TRIAD_ALERT_RAISED] = TRIAD_TIMELINE_ALERT_RAISED,
+		[TRIAD_ALERT_JOINED] = TRIAD_TIMELINE_ALERT_JOINED,
+		[TRIAD_ALERT_ENDED] = TRIAD_TIMELINE_ALERT_CLEARED,
+		[TRIAD_ALERT_SILENCED] = TRIAD_TIMELINE_ALERT_SILENCED,
+		[TRIAD_ALERT_UNSILENCED] = TRIAD_TIMELINE_ALERT_UNSILENCED,
+	};
+	struct triad_recorder *recorder = context;
+	struct triad_timeline_event event = {.kind = kinds[change]};
+
+	if (admits(recorder, event.kind)) {
+		/* TRIAD_ALERT_NO_PORT is TRIAD_TIMELINE_NO_PORT. */
+		for (unsigned i = 0; i < alert->n_ends; i++) {
+			event.ends[i].node_guid = alert->ends[i].node_guid;
+			event.ends[i].port = alert->ends[i].port;
+			memcpy(event.ends[i].node_name, alert->ends[i].node_name,
+				sizeof(event.ends[i].node_name));
+		}
+		triad_alert_finding_format(
+			alert, &alert->findings[0], event.text, sizeof(event.text));
+		event.count = alert->n_findings;
+		add_admitted(recorder, &event);
+	}
+	recorder->next_sink.take(recorder->next_sink.context, change, alert);
+}
+
+static void note_alerts_done(void *context)
+{
+	struct triad_recorder *recorder = context;
+
+	if (recorder->next_sink.done)
+		recorder->next_sink.done(recorder->next_sink.context);
+}
+
+struct triad_alerts_sink triad_recorder_sink(
+	struct triad_recorder *recorder, const struct triad_alerts_sink *next)
+{
+	recorder->next_sink = *next;
+	return (struct triad_alerts_sink){
+		.context = recorder, .take = take_alert, .done = note_alerts_done};
+}
+
+void triad_recorder_join(struct triad_recorder *recorder, struct triad_perf *perf)
+{
+	const struct triad_changes_sink sink = {
+		.take = take_change, .context = recorder};
+
+	recorder->perf = perf;
+	if (!recorder->timeline)
+		return;
+	triad_watch_set_changes(triad_perf_watch(perf), &sink);
+	pthread_mutex_lock(&recorder->lock);
+	if (triad_task_start(&recorder->look))
+		triad_log_write(recorder->log, TRIAD_LOG_ERROR,
+			"history: no thread for it: resets of counters are not in it");
+	pthread_mutex_unlock(&recorder->lock);
+}
+
+/* --- the thread that looks --- */
+
+static bool is_same_port(const struct triad_reset *a, const struct triad_reset *b)
+{
+	return a->node_guid == b->node_guid && a->port == b->port &&
+		a->is_own == b->is_own;
+}
+
+/* 'n' counters of a port, 'reset' the first of them. */
+static void note_reset(struct triad_recorder *recorder,
+	const struct triad_fabric *fabric, const struct triad_reset *reset, uint32_t n)
+{
+	struct triad_timeline_event event = {.kind = TRIAD_TIMELINE_RESET,
+		.count = n,
+		.at_us = reset->at_us + (triad_clock_wall_us() - triad_clock_now_us()),
+		.ends[0] = {.node_guid = reset->node_guid, .port = reset->port}};
+	uint32_t node = fabric ? triad_fabric_find_node(fabric, reset->node_guid)
+			       : TRIAD_FABRIC_NONE;
+
+	if (!n || !admits(recorder, event.kind))
+		return;
+	if (node != TRIAD_FABRIC_NONE)
+		memcpy(event.ends[0].node_name, fabric->nodes[node].name,
+			sizeof(event.ends[0].node_name));
+	snprintf(event.text, sizeof(event.text), "by %s; %s was %" PRIu64,
+		reset->is_own ? "Triad" : "others", triad_counters[reset->counter].name,
+		reset->value);
+	add_admitted(recorder, &event);
+}
+
+/* Resets of several counters of a port at once are one event. */
+static void look_at_resets(struct triad_recorder *recorder)
+{
+	struct triad_reset_log *log = triad_perf_resets(recorder->perf);
+	uint64_t end = triad_reset_log_count(log), n_gone = 0;
+	struct triad_reset first = {0}, reset;
+	const struct triad_fabric *fabric;
+	struct triad_view *view;
+	uint32_t n = 0;
+
+	/* As nearly each second. */
+	if (recorder->n_resets == end)
+		return;
+	view = triad_perf_view(recorder->perf);
+	fabric = view ? view->fabric : NULL;
+	for (; recorder->n_resets < end; recorder->n_resets++) {
+		if (!triad_reset_log_get(log, recorder->n_resets, &reset)) {
+			n_gone++;
+		} else if (n && is_same_port(&first, &reset)) {
+			n++;
+		} else {
+			note_reset(recorder, fabric, &first, n);
+			first = reset;
+			n = 1;
+		}
+	}
+	note_reset(recorder, fabric, &first, n);
+	pthread_mutex_lock(&recorder->lock);
+	if (n_gone)
+		triad_timeline_note_more(recorder->timeline, TRIAD_TIMELINE_RESET,
+			n_gone, triad_clock_now_us());
+	pthread_mutex_unlock(&recorder->lock);
+	triad_view_unref(view);
+}
+
+static void look_at_reading(struct triad_recorder *recorder)
+{
+	const char *trouble = recorder->trouble(recorder->context);
+	struct triad_fabric_counts counts = {0};
+	struct triad_view *view;
+
+	if (recorder->was_looking == !trouble)
+		return;
+	recorder->was_looking = !trouble;
+	pthread_mutex_lock(&recorder->lock);
+	recorder->looked_us = triad_clock_wall_us();
+	pthread_mutex_unlock(&recorder->lock);
+	if (trouble) {
+		triad_recorder_note_text(
+			recorder, TRIAD_TIMELINE_LOOKS_NO_MORE, "%s", trouble);
+		return;
+	}
+	view = triad_perf_view(recorder->perf);
+	if (view)
+		counts = triad_fabric_count(view->fabric);
+	triad_view_unref(view);
+	triad_recorder_note_text(recorder, TRIAD_TIMELINE_LOOKS,
+		"%" PRIu32 " nodes, %" PRIu32 " links", counts.n_nodes, counts.n_links);
+}
+
+static void look_at_disk(struct triad_recorder *recorder)
+{
+	bool is_hung = triad_recorder_status(recorder).hung_us;
+
+	if (is_hung == recorder->was_hung)
+		return;
+	recorder->was_hung = is_hung;
+	triad_log_write(recorder->log, is_hung ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
+		"history: the disk of %s %s", recorder->file.path,
+		is_hung ? "does not answer; what happens is kept in memory meanwhile: "
+			  "look after that disk"
+			: "answers again");
+}
+
+static uint64_t look(void *context)
+{
+	struct triad_recorder *recorder = context;
+
+	pthread_mutex_unlock(&recorder->lock);
+	look_at_reading(recorder);
+	look_at_resets(recorder);
+	look_at_disk(recorder);
+	pthread_mutex_lock(&recorder->lock);
+	triad_timeline_tell_more(
+		recorder->timeline, triad_clock_now_us(), triad_clock_wall_us(), false);
+	return triad_clock_now_us() + LOOK_US;
+}
+
+/* --- reading --- */
+
+uint32_t triad_recorder_copy(struct triad_recorder *recorder, uint64_t *number,
+	struct triad_timeline_event *events, uint32_t room)
+{
+	const struct triad_timeline_event *event = NULL;
+	uint32_t n = 0;
+
+	pthread_mutex_lock(&recorder->lock);
+	if (recorder->timeline && *number > triad_timeline_end(recorder->timeline))
+		*number = triad_timeline_end(recorder->timeline);
+	while (recorder->timeline && n < room) {
+		event = triad_timeline_get(recorder->timeline, *number - 1);
+		if (!event)
+			break;
+		events[n++] = *event;
+		--*number;
+	}
+	pthread_mutex_unlock(&recorder->lock);
+	return n;
+}
+
+struct triad_recorder_status triad_recorder_status(struct triad_recorder *recorder)
+{
+	struct triad_recorder_status status;
+	uint64_t now_us = triad_clock_now_us();
+
+	pthread_mutex_lock(&recorder->lock);
+	status = recorder->status;
+	status.is_on = recorder->timeline;
+	status.is_reading = recorder->timeline && recorder->is_reading;
+	status.looked_us = recorder->looked_us;
+	if (recorder->timeline)
+		status.events = triad_timeline_counts(recorder->timeline);
+	if (recorder->disk_since_us &&
+		now_us - recorder->disk_since_us >= TRIAD_RECORDER_HUNG_US)
+		status.hung_us = now_us - recorder->disk_since_us;
+	pthread_mutex_unlock(&recorder->lock);
+	if (recorder->timeline && recorder->has_file)
+		snprintf(status.path, sizeof(status.path), "%s", recorder->file.path);
+	return status;
+}

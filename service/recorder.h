@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Records what happens: links and nodes that come and go, alerts, resets of counters,
+ * the SM's role, what the port manager did, and when nobody looked.
+ *
+ * Model: whoever notices something adds an event to a timeline in memory
+ * (perfmgr/timeline/), which takes a copy of 256 octets and waits for no disk.  A thread
+ * looks once a second whether counters are read and which were reset; another one
+ * appends what is new to a file of state.dir, and reads that file at the start.
+ *
+ * The start and the end of the program are events, too.  A program that was killed has
+ * no end in its file: then the file's time, not more than TRIAD_RECORDER_TOUCH_US old,
+ * says when it was last alive.
+ *
+ * A disk that fails or hangs stops that thread alone.  Events stay in memory, and are
+ * written when it works again; those that gave way before are counted.
+ *
+ * Thread-safety: any thread, for all but new, join, the sink, stop and free; the lock is
+ * held for a copy.  No other lock is taken under it.
+ * Memory: that of the timeline, twice while the file is read; 130 KiB for the file. */
+#ifndef TRIAD_SERVICE_RECORDER_H
+#define TRIAD_SERVICE_RECORDER_H
+
+#include "perfmgr/timeline/timeline.h"
+#include "perfmgr/watch/alerts.h"
+#include "service/perf.h"
+#include "service/recorder_file.h"
+#include "triad/log.h"
+
+#define TRIAD_RECORDER_TOUCH_US (20 * TRIAD_US_PER_S)
+/* A disk that takes longer for one write counts as hung. */
+#define TRIAD_RECORDER_HUNG_US (10 * TRIAD_US_PER_S)
+
+struct triad_recorder;
+
+struct triad_recorder_params {
+	uint32_t room;       /* for events; 0: nothing is recorded */
+	const char *dir;     /* "": in memory alone */
+	const char *program; /* "OpenSM": in the file's name, in lower case */
+	uint64_t port_guid;
+	/* Why counters are not read here; NULL when they are. */
+	const char *(*trouble)(void *context);
+	void *context;
+};
+
+struct triad_recorder_status {
+	bool is_on;
+	char path[PATH_MAX]; /* "": in memory alone */
+	struct triad_timeline_counts events;
+	uint64_t n_lines; /* written to the file */
+	uint64_t n_lost;  /* events that gave way before they could be */
+	uint64_t n_bad;   /* lines that could not be read at the start */
+	uint64_t hung_us; /* for how long the disk has not answered; 0: it does */
+	/* Since when (wall clock) the fabric is looked at, or is not; 0: not since the
+	 * start. */
+	uint64_t looked_us;
+	bool is_reading; /* the file is not read yet */
+	int error; /* errno of the last attempt to read or write the file; 0: none */
+	char reason[TRIAD_RECORDER_REASON_SIZE]; /* of that, and what to do */
+};
+
+/* What 'params' points to outlives the recorder, but for 'dir' and 'program'.  NULL when
+ * memory or threads are short; without memory for events it records nothing. */
+struct triad_recorder *triad_recorder_new(
+	const struct triad_recorder_params *params, struct triad_log *log);
+
+/* Takes what 'perf' finds; before its first configuration. */
+void triad_recorder_join(struct triad_recorder *recorder, struct triad_perf *perf);
+
+/* The sink for alerts: records them and passes them on to 'next', which is copied. */
+struct triad_alerts_sink triad_recorder_sink(
+	struct triad_recorder *recorder, const struct triad_alerts_sink *next);
+
+/* Ends the threads, before 'perf' goes: what comes later is not recorded.  Waits about
+ * two seconds at most.  False: one hangs in a write; the recorder must stay, and so must
+ * its log.  Accepts NULL. */
+bool triad_recorder_stop(struct triad_recorder *recorder);
+/* After triad_recorder_stop() returned true.  Accepts NULL. */
+void triad_recorder_free(struct triad_recorder *recorder);
+
+/* Records an event; 'at_us' 0 is now. */
+void triad_recorder_note(
+	struct triad_recorder *recorder, const struct triad_timeline_event *event);
+/* The same of one without a place. */
+void triad_recorder_note_text(struct triad_recorder *recorder,
+	enum triad_timeline_kind kind, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Copies events that are older than '*number' (UINT64_MAX: all), the newest first, at
+ * most 'room', and puts the oldest one's number there.  Returns how many. */
+uint32_t triad_recorder_copy(struct triad_recorder *recorder, uint64_t *number,
+	struct triad_timeline_event *events, uint32_t room);
+
+struct triad_recorder_status triad_recorder_status(struct triad_recorder *recorder);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What recorder.c and recorder_write.c share. */
+#ifndef TRIAD_SERVICE_RECORDER_PARTS_H
+#define TRIAD_SERVICE_RECORDER_PARTS_H
+
+#include "lib/task.h"
+#include "service/recorder.h"
+#include "triad/file.h"
+
+#define RECORDER_BATCH 128u /* events at once, between memory and the file */
+
+struct triad_recorder {
+	struct triad_log *log;
+	const char *(*trouble)(void *context);
+	void *context;
+	struct triad_perf *perf;
+	struct triad_alerts_sink next_sink;
+
+	pthread_mutex_t lock; /* of what follows */
+	struct triad_task look, write;
+	struct triad_timeline *timeline; /* NULL: nothing is recorded */
+	bool has_file, is_reading, is_closed;
+	uint64_t unwritten;     /* number of the first event that is not in the file */
+	uint64_t disk_since_us; /* asked then, it has not answered; 0: it has */
+	uint64_t looked_us;
+	struct triad_recorder_status status; /* n_lines, n_lost, n_bad, error, reason */
+
+	/* Of the thread that looks. */
+	bool was_looking, was_hung;
+	uint64_t n_resets; /* of the log of resets that were looked at */
+
+	/* Of the thread that writes. */
+	struct triad_recorder_file file;
+	struct triad_file_report told;
+	uint64_t open_again_us, touched_us;
+	uint64_t anew_lines; /* it is written anew when it has so many */
+	struct triad_timeline_event events[RECORDER_BATCH];
+	char lines[RECORDER_BATCH * TRIAD_TIMELINE_LINE_SIZE];
+};
+
+/* The step of the thread that writes; see lib/task.h. */
+uint64_t recorder_write(void *context);
+
+#endif

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What happened, as 'triadctl history' shows it: also before a restart, and with the gaps
+in which nobody looked."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+
+import pytest
+
+from checks import failed, succeeded, wait_until
+from labs import BUILDDIR
+from portlib import managed, switch_guid
+from test_agent import Agent
+from test_alerts import perf_set
+from test_lifecycle import end
+from test_roles import NOGROUP, asked, path_of
+from test_standby import MASTER, STANDBY, two_sms
+from triadlib import QUICK, ask, ask_json, log_has, triad_lab, wait_for_sweep
+
+CONF = QUICK + "[alerts]\nraise_after = 0\nclear_after = 0\n"
+SWITCH2, HCA2 = "0x0000000000200001", "0x0000000000100003"
+
+
+def history_lab(folder=None, conf=CONF, **options):
+    """A lab; 'folder' outlives it, and has 'state'."""
+    state = f"[state]\ndir = {folder}/state\n" if folder else ""
+    return triad_lab(conf + state, opensm_conf="sweep_interval 1\n", **options)
+
+
+def history(lab, *words, **options):
+    """Its rows, the last first."""
+    return ask_json(lab, "history", "-n", "65535", *words, **options)
+
+
+def events(rows):
+    return [row["event"] for row in rows]
+
+
+def wait_for_event(lab, event, *words, n=1, **options):
+    """The rows, the last first, once so many of them are of that kind."""
+    def rows_with_it():
+        rows = history(lab, *words, **options)
+        return events(rows).count(event) >= n and rows
+
+    return wait_until(rows_with_it, 40, f"{n} events {event!r}")
+
+
+def has_written(folder, event):
+    """Whether it is in the file."""
+    file, = folder.glob("history-*")
+    return f" {event} ".encode() in file.read_bytes()
+
+
+def restart(lab, number=signal.SIGTERM):
+    end(lab, number)
+    lab.down()
+    lab.up()
+
+
+def cut_and_mend(lab):
+    """The link between the two switches."""
+    wait_for_sweep(lab)
+    wait_for_event(lab, "looks")
+    lab.sim('Unlink "Switch1"[3]')
+    wait_for_event(lab, "link-down")
+    lab.sim('ReLink "Switch1"[3]')
+    wait_for_event(lab, "link-up")
+
+
+def is_about_the_cut_link(row):
+    ends = {(row["node_name"], row["port"]), (row["remote_name"], row["remote_port"])}
+    return ends == {("Switch1", 3), ("Switch2", 3)}
+
+
+# --- what happened, and restarts ---------------------------------------------------
+
+@pytest.mark.plain
+@pytest.mark.row("N1")
+def test_link_down_and_up_shown_with_both_ends_also_after_a_restart(tmp_path):
+    with history_lab(tmp_path) as lab:
+        cut_and_mend(lab)
+        rows = history(lab, "Switch1/P3")
+        told = [row for row in rows if row["event"] in ("link-down", "link-up")]
+        assert events(told) == ["link-up", "link-down"], rows
+        assert all(map(is_about_the_cut_link, told)), told
+        assert history(lab, "Switch2:3") == rows, "from its other end"
+        assert "link-down" not in events(history(lab, "Switch1/P1")), "another port"
+        restart(lab)
+        after = wait_for_event(lab, "looks", "Switch1/P3", n=2)
+        assert [row for row in after if row in rows] == rows, "what was there before"
+        assert "ended" in events(after), "the end"
+        start = after[events(after).index("started")]
+        assert re.fullmatch(r"nobody looked for \d+ (ms|s|min.*)", start["text"]), start
+        assert history(lab, "--since", "1d", "Switch1/P3") == after, "of today"
+        assert not history(lab, "--since", "2099-01-01"), "of tomorrow"
+
+
+def test_host_that_left_shown_with_its_link_and_by_its_name(tmp_path):
+    with history_lab(tmp_path) as lab:
+        wait_for_sweep(lab)
+        wait_for_event(lab, "looks")
+        lab.sim('Unlink "Hca2"[1]')
+        rows = wait_for_event(lab, "node-left", "Hca2")
+        left = rows[events(rows).index("node-left")]
+        assert (left["node_guid"], left["port"]) == (HCA2, 1), left
+        assert left["remote_name"].startswith("Switch"), left
+        place = f"{left['remote_name']}/P{left['remote_port']}"
+        assert left in history(lab, place), "at its switch"
+        assert HCA2 not in [row["guid"] for row in ask_json(lab, "nodes")], "the fabric"
+        assert left in history(lab, HCA2), "by its GUID"
+        failed(lab.triad("history", "Hca9"), 1, "no node is called 'Hca9'")
+        lab.sim('ReLink "Hca2"[1]')
+        came = wait_for_event(lab, "node-came", "Hca2/P1")[0]
+        assert {**came, "time": 0, "event": 0} == {**left, "time": 0, "event": 0}, came
+        restart(lab)
+        assert left in history(lab, "Hca2"), "after a restart"
+
+
+def test_killed_program_has_its_events_and_its_end_is_noticed(tmp_path):
+    with history_lab(tmp_path) as lab:
+        cut_and_mend(lab)
+        rows = history(lab)
+        wait_until(lambda: has_written(tmp_path / "state", "link-up"), 20, "the file")
+        restart(lab, signal.SIGKILL)
+        after = wait_for_event(lab, "lost")
+        assert [row for row in after if row in rows] == rows, "what was there before"
+        last = after[events(after).index("lost")]
+        start = after[events(after).index("started")]
+        assert rows[0]["time"] <= last["time"] <= start["time"], after
+        assert events(after)[events(after).index("started") + 1] == "lost", "the order"
+
+
+def test_alerts_counters_and_commands_are_in_it():
+    with history_lab() as lab:
+        wait_for_sweep(lab, 2)
+        perf_set(lab, "Switch2", 3, LinkDownedCounter=2)
+        wait_for_event(lab, "alert-raised", "Switch2/P3")
+        row, = [row for row in history(lab, "Switch2/P3")
+                if row["event"] == "counted-down"]
+        assert (row["count"], row["remote_name"]) == (2, "Switch1"), row
+        wait_for_event(lab, "alert-cleared", "Switch2/P3")
+        lid = ask_json(lab, "perf", "show", "--node", SWITCH2)[0]["lid"]
+        succeeded(lab.run("perfquery", "-R", lid, "3"))
+        row = wait_for_event(lab, "reset", "Switch2/P3")[0]
+        assert (row["count"], row["text"]) == (1, "by others; LinkDownedCounter was 2"), row
+        ask(lab, "perf", "clear", "totals", "--node", "Switch2", "--port", "3")
+        row = wait_for_event(lab, "cleared", "Switch2/P3")[0]
+        assert row["text"] == "totals of 1 port, Switch2", row
+
+
+def test_what_the_port_manager_did_is_in_it():
+    with managed(port={"grace": 0, "drain": 0}) as manager:
+        guid = switch_guid(3)
+        manager.expected.change(guid, 3, state="disabled")
+        manager.load()
+        manager.wait_for("leaf-03", 3, "disabled")
+        row, = wait_until(lambda: [
+            row for row in history(manager.lab, "leaf-03/P3")
+            if row["event"] == "port-manager"], 20, "the deed")
+        assert (row["node_guid"], row["port"]) == (f"0x{guid:016x}", 3), row
+        assert row["text"].startswith("disable done (expected): "), row
+
+
+def test_table_fits_80_columns_and_has_titles():
+    with history_lab() as lab:
+        cut_and_mend(lab)
+        text = succeeded(lab.run("triadctl", "history", "Switch1/P3")).stdout
+        first, *lines = text.splitlines()
+        assert first.split() == ["TIME", "WHERE", "WHAT", "FAR", "END", "DETAIL"], text
+        assert max(map(len, lines)) <= 80, text
+        assert any(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +Switch1/P3 +link down +"
+                            "Switch2/P3", line) for line in lines), text
+        raw = succeeded(lab.run("triadctl", "history", "--raw", "--no-headings",
+                                "--columns", "what,far end", "Switch1/P3")).stdout
+        assert "link down\tSwitch2/P3\n" in raw, raw
+
+
+# --- who asks, and whom ---------------------------------------------------------------
+
+def test_any_user_of_the_group_may_read_it():
+    with history_lab(conf=f"{CONF}[control]\ngroup = {NOGROUP}\n") as lab:
+        wait_for_event(lab, "looks")
+        answer = succeeded(asked(path_of(lab), "history", "--json"))
+        assert '"started"' in answer.stdout, answer
+        file, = (lab.folder / "sm-0" / "state").iterdir()
+        assert file.stat().st_mode & 0o777 == 0o600, "the file"
+
+
+def test_standby_says_that_it_does_not_look():
+    with two_sms("master") as lab:
+        wait_for_event(lab, "looks", sm=MASTER)
+        rows = wait_for_event(lab, "role", sm=STANDBY)
+        assert "standby" in [row["text"] for row in rows if row["event"] == "role"], rows
+        answer = succeeded(lab.triad("history", sm=STANDBY))
+        assert "history: not looked at here since the start: this SM is not the master" \
+            in answer.stderr, answer.stderr
+        os.kill(lab.status()["sms"][MASTER]["pid"], signal.SIGKILL)
+        rows = wait_for_event(lab, "looks", sm=STANDBY)
+        assert "master" in [row["text"] for row in rows if row["event"] == "role"], rows
+
+
+def test_agent_has_a_history_of_its_own(scratch):
+    with history_lab() as lab:
+        agent = Agent(scratch, lab)
+        # Its socket is there a moment before it answers.
+        wait_until(lambda: agent.status() and "looks" in events(agent.ask("history")), 40,
+                   "the agent")
+        lab.sim('Unlink "Hca2"[1]')
+        wait_until(lambda: "node-left" in events(agent.ask("history")), 40, "the host")
+        file, = (agent.folder / "state").iterdir()
+        assert file.name.startswith("history-triad-agent-0x"), file
+
+
+# --- files and disks that fail -----------------------------------------------------
+
+def failing(lab):
+    """What health says of the file."""
+    report = json.loads(lab.triad("health", "--json").stdout)
+    return [finding["what"] for finding in report["findings"]
+            if finding["at"] == "history"]
+
+
+def test_folder_of_others_told_once_and_written_when_it_is_mended(tmp_path):
+    folder = tmp_path / "state"
+    with history_lab(tmp_path) as lab:
+        wait_for_event(lab, "looks")
+        end(lab, signal.SIGTERM)
+        lab.down()
+        folder.chmod(0o777)
+        lab.up()
+        what, = wait_until(lambda: failing(lab), 30, "health")
+        assert str(folder) in what, what
+        report = ask_json(lab, "status")["history"]
+        assert report["state"].startswith("failing"), report
+        cut_and_mend(lab)
+        folder.chmod(0o755)
+        wait_until(lambda: not failing(lab), 30, "the end of the trouble")
+        log_has(lab, "history-opensm-")
+        assert lab.log().count("what happens is kept in memory meanwhile") == 1, "lines"
+        # What was before it, and what happened meanwhile.
+        rows = history(lab)
+        assert events(rows).count("started") == 2, rows
+        wait_until(lambda: has_written(folder, "link-up"), 20, "the file")
+
+
+def test_no_folder_in_memory_alone():
+    with history_lab(conf=CONF + "[state]\ndir =\n") as lab:
+        cut_and_mend(lab)
+        assert ask_json(lab, "status")["history"]["state"] == "in memory alone"
+        assert not (lab.folder / "sm-0" / "state").exists(), "a folder"
+
+
+def test_switched_off_says_so():
+    with triad_lab(CONF + "[state]\nhistory = 0\n") as lab:
+        failed(lab.triad("history"), 1, "state.history in triad.conf is 0")
+        assert ask_json(lab, "status")["history"]["state"] == "off"
+
+
+@contextlib.contextmanager
+def hung_disk_lab(tmp_path, monkeypatch):
+    flag = tmp_path / "hung"
+    monkeypatch.setenv("TRIAD_HUNG_DISK", str(flag))
+    library = BUILDDIR / "tests/lab/.libs/libhungdisk.so"
+    with history_lab(tmp_path, preload=[library]) as lab:
+        try:
+            yield lab, flag
+        finally:
+            flag.unlink(missing_ok=True)
+
+
+@pytest.mark.plain
+def test_disk_that_hangs_stops_nothing_else_and_is_told(tmp_path, monkeypatch):
+    with hung_disk_lab(tmp_path, monkeypatch) as (lab, flag):
+        wait_for_event(lab, "looks")
+        flag.write_text("history-", encoding="ascii")
+        cut_and_mend(lab)
+        what, = wait_until(lambda: failing(lab), 40, "health")
+        assert "has not answered for" in what, what
+        log_has(lab, "does not answer; what happens is kept in memory", timeout_s=20)
+        n = ask_json(lab, "status")["perfmgr"]["sweeps"]
+        wait_until(lambda: ask_json(lab, "status")["perfmgr"]["sweeps"] > n + 1, 30,
+                   "sweeps")
+        flag.unlink()
+        wait_until(lambda: not failing(lab), 30, "the disk to answer")
+        log_has(lab, "answers again", timeout_s=20)
+        wait_until(lambda: has_written(tmp_path / "state", "link-up"), 20, "the file")
+
+
+def test_disk_that_hangs_at_the_end_does_not_keep_opensm(tmp_path, monkeypatch):
+    with hung_disk_lab(tmp_path, monkeypatch) as (lab, flag):
+        wait_for_event(lab, "looks")
+        flag.write_text("history-", encoding="ascii")
+        cut_and_mend(lab)
+        end(lab, signal.SIGTERM)
