@@ -5,7 +5,7 @@ at the end for programs."""
 import json
 import shlex
 
-from .plugin import run_in
+from .plugin import run_in, triadctl_json, wait
 
 
 class Story:
@@ -27,6 +27,16 @@ class Story:
                 run_in(self.lab, "triadctl", *words, "--json", allowed=allowed))
         else:
             self.program("triadctl", *words, allowed=allowed)
+
+    def command_when(self, condition, what, *words, key):
+        """As command(), once its answer for programs meets the condition; what passes soon
+        is not asked for twice."""
+        answer = wait(lambda: (found := triadctl_json(self.lab, *words)) and
+                      condition(found) and found, what)
+        if self.as_json:
+            self.document[key] = answer
+        else:
+            self.program("triadctl", *words)
 
     def program(self, *words, allowed=(0,)):
         """Shows any command and what it printed."""

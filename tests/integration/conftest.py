@@ -53,11 +53,17 @@ def tmp_path():
         yield scratch.folder()
 
 
+SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM)
+
+
 @pytest.fixture(autouse=True)
 def _same_environment():
-    """No test changes the environment of the next one."""
+    """No test changes the environment of the next one, or what signals do to it."""
     before = dict(os.environ)
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
     yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
     for name in set(os.environ) - set(before):
         del os.environ[name]
     os.environ.update(before)
