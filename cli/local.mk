@@ -9,6 +9,8 @@ triadctl_SOURCES = \
 	cli/election_check.c \
 	cli/election_command.c cli/election_command.h \
 	cli/find.c cli/find.h \
+	cli/opensm_conf.c cli/opensm_conf.h \
+	cli/plugin_file.c cli/plugin_file.h \
 	cli/port_check.c \
 	cli/port_command.c cli/port_command.h \
 	cli/port_files.c \
@@ -26,6 +28,12 @@ triadctl_SOURCES = \
 	cli/qos_command.c cli/qos_command.h \
 	cli/reply.c cli/reply.h \
 	cli/screen.c cli/screen.h \
+	cli/setup.c cli/setup_parts.h \
+	cli/setup_command.c cli/setup_command.h \
+	cli/setup_judge.c cli/setup_judge.h \
+	cli/setup_look.c \
+	cli/setup_restart.c \
+	cli/setup_show.c \
 	cli/table.c cli/table.h \
 	cli/table_fit.c cli/table_fit.h \
 	cli/triadctl.c

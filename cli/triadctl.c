@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/ask.h"
@@ -22,6 +23,7 @@
 #include "cli/port_command.h"
 #include "cli/profile_command.h"
 #include "cli/qos_command.h"
+#include "cli/setup_command.h"
 #include "command/versions.h"
 #include "lib/quantity.h"
 #include "lib/text.h"
@@ -36,8 +38,12 @@
 /* A plugin that is stuck must not keep the external check from going on. */
 #define VERDICT_TIMEOUT_S 2
 
+/* While OpenSM starts, the plugin is asked again and again. */
+#define SETUP_ANSWER_S 2
+#define SETUP_REASON_SIZE 1024
+
 /* Whose commands: the plugin's, or those that triadctl carries out itself. */
-enum { PLUGIN, ELECTION, PORT, PROFILE, QOS, COMPLETION, N_TABLES };
+enum { PLUGIN, ELECTION, PORT, PROFILE, QOS, SETUP, COMPLETION, N_TABLES };
 
 /* What a step returns that doesn't end the program; others are its exit status. */
 #define GO_ON (-1)
@@ -95,6 +101,7 @@ static void list_tables(struct triad_verb_table tables[N_TABLES])
 	tables[PORT] = triad_port_verbs();
 	tables[PROFILE] = triad_profile_verbs();
 	tables[QOS] = triad_qos_verbs();
+	tables[SETUP] = triad_setup_verbs();
 	tables[COMPLETION] = triad_completion_verbs();
 }
 
@@ -393,6 +400,67 @@ static int run_election(const struct options *options, struct triad_parser *pars
 	return triad_election_check(&command, &reporter);
 }
 
+/* --- setup --- */
+
+/* Of an answer, only that it came counts; why none came is the sentence. */
+static int keep_message(
+	void *context, enum triad_frame_type type, const char *piece, size_t size)
+{
+	char *reason = context;
+
+	if (type == TRIAD_FRAME_MESSAGE && !*reason)
+		snprintf(reason, SETUP_REASON_SIZE, "%.*s", (int)strcspn(piece, "\n"),
+			piece);
+	(void)size;
+	return 0;
+}
+
+/* The plugin that setup waits for may listen where its triad.conf says. */
+static bool find_setup_socket(const struct options *options, const char *named,
+	char path[4096], char *reason, size_t size)
+{
+	struct stat status;
+
+	if (options->socket || options->port_guid || getenv("TRIAD_SOCKET") || !*named)
+		return find_socket_or_print(options, path, 4096, reason, size) == GO_ON;
+	snprintf(path, 4096, "%s", named);
+	return stat(named, &status) || !S_ISDIR(status.st_mode) ||
+		!triad_socket_find(named, false, path, 4096, reason, size);
+}
+
+static bool ask_for_setup(void *context, const char *named, char *reason, size_t size)
+{
+	static const char *const words[] = {"status"};
+	char path[4096], request[TRIAD_CONTROL_REQUEST_SIZE],
+		text[SETUP_REASON_SIZE] = "";
+	const struct triad_client_sink sink = {keep_message, text};
+	const struct triad_client client = {.path = path,
+		.timeout_s = SETUP_ANSWER_S,
+		.sink = &sink,
+		.hides_progress = true};
+	bool is_answered;
+
+	if (!find_setup_socket(context, named, path, reason, size))
+		return false;
+	is_answered =
+		triad_client_ask(&client, request,
+			triad_request_encode(request, sizeof(request), 1, words)) >= 0;
+	if (!is_answered)
+		snprintf(reason, size, "%s", text);
+	return is_answered;
+}
+
+static int run_setup(const struct options *options, struct triad_parser *parser)
+{
+	const struct triad_setup_asker asker = {
+		.ask = ask_for_setup, .context = (void *)options};
+	struct triad_setup_command command;
+
+	if (triad_setup_command_read(parser, &command))
+		return complain(parser->message);
+	return triad_setup(&command, &asker);
+}
+
 /* --- completion --- */
 
 static int run_completion(const struct options *options, struct triad_parser *parser)
@@ -445,6 +513,7 @@ static int (*const run_local[N_TABLES])(
 	[PORT] = run_port,
 	[PROFILE] = run_profile,
 	[QOS] = run_qos,
+	[SETUP] = run_setup,
 	[COMPLETION] = run_completion,
 };
 

@@ -18,6 +18,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_netdiscover \
 	tests/fuzz/fuzz_nodes \
 	tests/fuzz/fuzz_path_request \
+	tests/fuzz/fuzz_plugin_file \
 	tests/fuzz/fuzz_pma \
 	tests/fuzz/fuzz_policy \
 	tests/fuzz/fuzz_profile \
@@ -57,6 +58,9 @@ tests_fuzz_fuzz_netdiscover_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_path_request_SOURCES = \
 	tests/fuzz/fuzz_path_request.c $(fuzz_driver)
 tests_fuzz_fuzz_path_request_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_plugin_file_SOURCES = tests/fuzz/fuzz_plugin_file.c \
+	cli/plugin_file.c $(fuzz_driver)
+tests_fuzz_fuzz_plugin_file_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_pma_SOURCES = tests/fuzz/fuzz_pma.c $(fuzz_driver)
 tests_fuzz_fuzz_pma_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_policy_SOURCES = tests/fuzz/fuzz_policy.c $(fuzz_driver)

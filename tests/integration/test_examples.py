@@ -32,6 +32,8 @@ NOT_RUN = {
     "../configure && make && make install && ldconfig":
         "it installs Triad on this machine; scripts/build runs configure and make",
     "systemctl enable --now triad-agent": "no systemd runs here",
+    "triadctl setup --dry-run": "it looks at this machine's OpenSM; test_setup.py runs it",
+    "triadctl setup --restart": "it changes this machine's OpenSM; test_setup.py runs it",
 }
 
 # Programs of which a line may be, besides what this machine has.

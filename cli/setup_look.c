@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/setup_parts.h"
+#include "lib/text.h"
+#include "triad/file.h"
+
+#define MAX_PLUGIN_SIZE ((size_t)256 << 20)
+#define LIBRARY "lib" TRIAD_OPENSM_PLUGIN ".so"
+
+/* --- programs and files --- */
+
+int triad_setup_run(
+	const char *const *words, const char *const *variables, char **output)
+{
+	char **environment = g_get_environ();
+	char *errors = NULL;
+	int status = -1;
+
+	*output = NULL;
+	for (; variables && *variables; variables += 2)
+		environment =
+			g_environ_setenv(environment, variables[0], variables[1], TRUE);
+	if (!g_spawn_sync(NULL, (char **)words, environment, G_SPAWN_SEARCH_PATH, NULL,
+		    NULL, output, &errors, &status, NULL))
+		status = -1;
+	else
+		status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	if (errors && *errors && *output) {
+		char *all = g_strconcat(*output, errors, NULL);
+
+		g_free(*output);
+		*output = all;
+	}
+	g_free(errors);
+	g_strfreev(environment);
+	if (!*output)
+		*output = g_strdup("");
+	return status;
+}
+
+/* One octet more than allowed is read, too: then the caller sees that it is too large. */
+static int read_open(int fd, size_t max, char **octets, size_t *size, const char **why)
+{
+	struct stat status;
+	size_t room;
+	int error;
+
+	if (fstat(fd, &status))
+		return errno;
+	if (!S_ISREG(status.st_mode)) {
+		*why = S_ISDIR(status.st_mode) ? "it is a folder"
+					       : "it is not a regular file";
+		return EMEDIUMTYPE;
+	}
+	room = (uint64_t)status.st_size < max ? (size_t)status.st_size + 1 : max + 1;
+	*octets = malloc(room);
+	if (!*octets)
+		return ENOMEM;
+	error = triad_read_all(fd, *octets, room, size);
+	if (error)
+		free(*octets);
+	return error;
+}
+
+int triad_setup_read_file(
+	const char *path, size_t max, char **octets, size_t *size, const char **why)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), error;
+
+	*why = NULL;
+	*octets = NULL;
+	error = fd < 0 ? errno : read_open(fd, max, octets, size, why);
+	if (fd >= 0)
+		close(fd);
+	if (error && !*why)
+		*why = strerror(error);
+	if (error)
+		*octets = NULL;
+	return error;
+}
+
+/* --- opensms that run --- */
+
+static bool read_link(int pid, const char *name, char path[PATH_MAX])
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/%s", pid, name);
+	n = readlink(link, path, PATH_MAX - 1);
+	path[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+static bool is_opensm(int pid)
+{
+	char path[64], name[32], theirs[PATH_MAX], ours[PATH_MAX];
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	if (triad_file_read(path, name, sizeof(name) - 1, &n))
+		return false;
+	name[n] = '\0';
+	if (strcmp(name, "opensm\n"))
+		return false;
+	/* That of a container has other files. */
+	return !read_link(pid, "ns/mnt", theirs) ||
+		!read_link((int)getpid(), "ns/mnt", ours) || !strcmp(theirs, ours);
+}
+
+/* A path that the process 'pid' gave, as it is for us. */
+static void resolve(int pid, char path[PATH_MAX])
+{
+	char folder[PATH_MAX], whole[PATH_MAX], real[PATH_MAX];
+
+	if (*path && *path != '/' && read_link(pid, "cwd", folder)) {
+		whole[0] = '\0';
+		triad_text_append(whole, sizeof(whole), "%s/%s", folder, path);
+		memcpy(path, whole, PATH_MAX);
+	}
+	if (realpath(path, real))
+		memcpy(path, real, strlen(real) + 1);
+}
+
+static void read_sm(struct triad_setup *setup, int pid)
+{
+	struct triad_setup_sm *sm = &setup->sms[setup->n_sms];
+	static char words[65536];
+	char path[64];
+	size_t n;
+
+	*sm = (struct triad_setup_sm){.pid = pid};
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	if (triad_file_read(path, words, sizeof(words), &n) || !n)
+		return;
+	triad_setup_read_words(words, n, sm);
+	if (strcmp(sm->log, "stdout") != 0)
+		resolve(pid, sm->log);
+	if (!*sm->conf)
+		snprintf(sm->conf, sizeof(sm->conf), "%s", setup->standard);
+	resolve(pid, sm->conf);
+	/* One that was replaced since is "... (deleted)". */
+	if (!read_link(pid, "exe", sm->program) || access(sm->program, X_OK))
+		sm->program[0] = '\0';
+	setup->n_sms++;
+}
+
+static void find_sms(struct triad_setup *setup)
+{
+	DIR *folder = opendir("/proc");
+	struct dirent *entry;
+	unsigned pid;
+
+	setup->n_sms = 0;
+	while (folder && (entry = readdir(folder)) &&
+		setup->n_sms < TRIAD_SETUP_MAX_SMS)
+		if (triad_text_number(entry->d_name, &pid) && is_opensm((int)pid))
+			read_sm(setup, (int)pid);
+	if (folder)
+		closedir(folder);
+}
+
+void triad_setup_keep_sms(struct triad_setup *setup)
+{
+	const char *conf = *setup->target ? setup->target : setup->conf;
+	unsigned n = 0;
+
+	find_sms(setup);
+	for (unsigned i = 0; i < setup->n_sms; i++)
+		if (!strcmp(setup->sms[i].conf, conf))
+			setup->sms[n++] = setup->sms[i];
+	setup->n_sms = n;
+}
+
+/* --- opensm --- */
+
+static void find_opensm(struct triad_setup *setup)
+{
+	/* It is no user's command, so PATH may lack its folder. */
+	static const char *const others[] = {
+		"/usr/sbin/opensm", "/sbin/opensm", "/usr/local/sbin/opensm"};
+	char *found = g_find_program_in_path("opensm");
+
+	if (found)
+		snprintf(setup->opensm, sizeof(setup->opensm), "%s", found);
+	g_free(found);
+	for (size_t i = 0; i < 3 && !*setup->opensm; i++)
+		if (!access(others[i], X_OK))
+			snprintf(setup->opensm, sizeof(setup->opensm), "%s", others[i]);
+}
+
+void triad_setup_look(struct triad_setup *setup)
+{
+	const char *words[] = {setup->opensm, "-h", NULL};
+	char *help;
+
+	find_opensm(setup);
+	if (*setup->opensm) {
+		triad_setup_run(words, NULL, &help);
+		triad_setup_read_help(help, setup->standard);
+		g_free(help);
+	}
+	find_sms(setup);
+}
+
+bool triad_setup_make_defaults(struct triad_setup *setup, char **octets, size_t *size,
+	char *reason, size_t reason_size)
+{
+	char folder[] = "/tmp/triadctl-setup.XXXXXX";
+	char none[64], made[64], *output = NULL;
+	const char *words[] = {setup->opensm, "-F", none, "-c", made, NULL};
+	const char *why = strerror(errno);
+	int error = EIO;
+
+	if (!mkdtemp(folder)) {
+		snprintf(reason, reason_size, "%s: %s", folder, strerror(errno));
+		return false;
+	}
+	snprintf(none, sizeof(none), "%s/none", folder);
+	snprintf(made, sizeof(made), "%s/opensm.conf", folder);
+	if (triad_setup_run(words, NULL, &output))
+		why = output;
+	else
+		error = triad_setup_read_file(
+			made, TRIAD_OPENSM_CONF_MAX_SIZE, octets, size, &why);
+	if (error)
+		snprintf(reason, reason_size,
+			"'opensm -c' could not write its defaults: %.600s", why);
+	g_free(output);
+	(void)unlink(made);
+	(void)rmdir(folder);
+	return !error;
+}
+
+/* --- the plugin --- */
+
+/* The dynamic linker lists what opensm would need with the plugin, and runs nothing. */
+static void trace_plugin(struct triad_setup *setup, struct triad_setup_trace *trace)
+{
+	const char *words[] = {setup->opensm, NULL};
+	const char *before = getenv("LD_PRELOAD");
+	char *preload =
+		g_strjoin(":", LIBRARY, before && *before ? before : NULL, NULL);
+	const char *variables[] = {"LD_TRACE_LOADED_OBJECTS", "1", "LD_WARN", "yes",
+		"LD_BIND_NOW", "yes", "LD_PRELOAD", preload, NULL};
+	char *output;
+
+	triad_setup_run(words, variables, &output);
+	triad_setup_read_trace(output, LIBRARY, trace);
+	g_free(output);
+	g_free(preload);
+}
+
+static void read_plugin_version(struct triad_setup_plugin *plugin)
+{
+	char *octets;
+	const char *why;
+	size_t size;
+
+	plugin->error = triad_setup_read_file(
+		plugin->trace.path, MAX_PLUGIN_SIZE, &octets, &size, &why);
+	if (plugin->error)
+		return;
+	plugin->error = triad_plugin_file_version(octets, size, plugin->version);
+	free(octets);
+}
+
+void triad_setup_look_at_plugin(struct triad_setup *setup)
+{
+	struct triad_setup_plugin plugin = {
+		.opensm = setup->opensm, .library_path = getenv("LD_LIBRARY_PATH")};
+	const char *words[] = {setup->opensm, "--version", NULL};
+	char *output;
+
+	/* What runs is what will be restarted. */
+	if (setup->n_sms && *setup->sms[0].program)
+		snprintf(setup->opensm, sizeof(setup->opensm), "%s",
+			setup->sms[0].program);
+	if (*setup->opensm) {
+		triad_setup_run(words, NULL, &output);
+		triad_setup_read_version(output, plugin.opensm_version);
+		g_free(output);
+		trace_plugin(setup, &plugin.trace);
+	}
+	if (*plugin.trace.path)
+		read_plugin_version(&plugin);
+	triad_setup_judge_plugin(&plugin, &setup->checks);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <errno.h>
+#include <glib.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/setup_parts.h"
+#include "lib/text.h"
+#include "triad/clock.h"
+
+#define POLL_US (TRIAD_US_PER_S / 5)
+#define MAX_LOGS 64
+#define STANDARD_LOG "/var/log/opensm.log"
+
+/* A log of OpenSM's, and where it ended before the restart. */
+struct log {
+	char path[PATH_MAX];
+	ino_t file;
+	off_t end;
+};
+
+struct logs {
+	unsigned n;
+	struct log logs[MAX_LOGS];
+};
+
+/* --- the service --- */
+
+void triad_setup_find_unit(struct triad_setup *setup)
+{
+	static const char *const units[] = {"opensm.service", "opensmd.service"};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		const char *words[] = {"systemctl", "cat", units[i], NULL};
+		char *output;
+		int status = triad_setup_run(words, NULL, &output);
+
+		g_free(output);
+		if (status)
+			continue;
+		snprintf(setup->unit, sizeof(setup->unit), "%s", units[i]);
+		return;
+	}
+}
+
+/* --- OpenSM's log --- */
+
+static void note_log(struct logs *logs, const char *path)
+{
+	struct log *log = &logs->logs[logs->n];
+	struct stat status;
+
+	for (unsigned i = 0; i < logs->n; i++)
+		if (!strcmp(logs->logs[i].path, path))
+			return;
+	if (logs->n == MAX_LOGS || *path != '/')
+		return;
+	snprintf(log->path, sizeof(log->path), "%s", path);
+	/* One that is not there yet is read from its start. */
+	log->file = stat(path, &status) ? 0 : status.st_ino;
+	log->end = log->file ? status.st_size : 0;
+	logs->n++;
+}
+
+static void note_logs(const struct triad_setup *setup, struct logs *logs)
+{
+	char path[TRIAD_OPENSM_CONF_LINE_SIZE];
+	glob_t found = {0};
+	unsigned n;
+
+	if (!triad_opensm_conf_get(
+		    setup->edit.octets, setup->edit.size, "log_file", path, &n))
+		snprintf(path, sizeof(path), STANDARD_LOG);
+	note_log(logs, path);
+	for (unsigned i = 0; i < setup->n_sms; i++)
+		note_log(logs, setup->sms[i].log);
+	/* A service may name one for each port. */
+	if (!glob("/var/log/opensm*.log", 0, NULL, &found))
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			note_log(logs, found.gl_pathv[i]);
+	globfree(&found);
+}
+
+/* Returns whether Triad will not come. */
+static bool take_line(struct triad_setup *setup, char *line)
+{
+	const char *advice;
+	bool is_final;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (!triad_setup_judge_line(line, &advice, &is_final))
+		return false;
+	if (!setup->advice)
+		setup->advice = advice;
+	triad_text_clean(line);
+	if (setup->n_lines < TRIAD_SETUP_MAX_LINES)
+		snprintf(setup->lines[setup->n_lines++], sizeof(setup->lines[0]),
+			"%.511s", line);
+	return is_final;
+}
+
+/* Reads what was written since the restart; returns whether Triad will not come. */
+static bool read_log(struct triad_setup *setup, const struct log *log)
+{
+	FILE *stream = fopen(log->path, "re");
+	bool is_final = false;
+	struct stat status;
+	char line[4096];
+
+	if (!stream)
+		return false;
+	if (!fstat(fileno(stream), &status) && S_ISREG(status.st_mode)) {
+		/* OpenSM may have begun its log anew. */
+		bool is_same = status.st_ino == log->file && status.st_size >= log->end;
+
+		if (is_same)
+			(void)fseeko(stream, log->end, SEEK_SET);
+		while (fgets(line, sizeof(line), stream))
+			is_final |= take_line(setup, line);
+	}
+	fclose(stream);
+	return is_final;
+}
+
+static bool read_logs(struct triad_setup *setup, const struct logs *logs)
+{
+	bool is_final = false;
+
+	setup->n_lines = 0;
+	setup->advice = NULL;
+	for (unsigned i = 0; i < logs->n; i++)
+		is_final |= read_log(setup, &logs->logs[i]);
+	return is_final;
+}
+
+/* --- waiting --- */
+
+static void show_progress(const struct triad_setup *setup, uint64_t waited_us)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\rwaiting for Triad: %u s of %u\033[K",
+			(unsigned)(waited_us / TRIAD_US_PER_S),
+			setup->command->timeout_s);
+}
+
+static bool wait_for_answer(struct triad_setup *setup, struct logs *logs)
+{
+	const struct triad_setup_asker *asker = setup->asker;
+	uint64_t start_us = triad_clock_now_us(), waited_us = 0;
+	bool is_final = false;
+
+	setup->was_asked = true;
+	while (!setup->is_loaded && !is_final &&
+		waited_us < setup->command->timeout_s * TRIAD_US_PER_S) {
+		is_final = read_logs(setup, logs);
+		setup->is_loaded = asker->ask(asker->context, setup->socket,
+			setup->reason, sizeof(setup->reason));
+		show_progress(setup, waited_us);
+		if (!setup->is_loaded && !is_final)
+			g_usleep(POLL_US);
+		waited_us = triad_clock_now_us() - start_us;
+	}
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	/* Logs with names of their own are known when OpenSM runs. */
+	triad_setup_keep_sms(setup);
+	for (unsigned i = 0; i < setup->n_sms; i++)
+		note_log(logs, setup->sms[i].log);
+	read_logs(setup, logs);
+	return setup->is_loaded;
+}
+
+static void explain_silence(struct triad_setup *setup)
+{
+	char waited[1024];
+
+	snprintf(waited, sizeof(waited), "%s", setup->reason);
+	if (setup->n_lines)
+		snprintf(setup->reason, sizeof(setup->reason),
+			"OpenSM runs without Triad; its log says why:");
+	else if (!setup->n_sms)
+		snprintf(setup->reason, sizeof(setup->reason),
+			"no opensm runs with %.500s; 'systemctl status %s' and 'journalctl "
+			"-u %s' say why",
+			setup->conf, setup->unit, setup->unit);
+	else
+		snprintf(setup->reason, sizeof(setup->reason),
+			"Triad did not answer within %u s: %.900s",
+			setup->command->timeout_s, waited);
+}
+
+bool triad_setup_restart(struct triad_setup *setup)
+{
+	const char *words[] = {"systemctl", "restart", setup->unit, NULL};
+	static struct logs logs;
+	char *output;
+	int status;
+
+	note_logs(setup, &logs);
+	status = triad_setup_run(words, NULL, &output);
+	if (status) {
+		triad_text_clean(output);
+		snprintf(setup->reason, sizeof(setup->reason),
+			"'systemctl restart %s' failed: %.700s; 'journalctl -u %s' says "
+			"more",
+			setup->unit, output, setup->unit);
+	}
+	g_free(output);
+	setup->has_restarted = !status;
+	if (status || setup->command->remove)
+		return !status;
+	if (wait_for_answer(setup, &logs))
+		return true;
+	explain_silence(setup);
+	return false;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/setup_parts.h"
+#include "lib/text.h"
+#include "triad/control.h"
+#include "triad/json.h"
+
+#define WIDTH 79
+#define NAME_WIDTH 12
+#define INDENT 22
+
+static const char *const states[] = {
+	[TRIAD_SETUP_OK] = "ok",
+	[TRIAD_SETUP_WARNING] = "warning",
+	[TRIAD_SETUP_PROBLEM] = "problem",
+};
+
+/* --- text --- */
+
+/* Words from the column 'indent' on, where the first line is already. */
+static void print_words(const char *text, unsigned indent)
+{
+	while (*text) {
+		size_t n = triad_text_fit_words(text, WIDTH - indent);
+
+		printf("%.*s\n", (int)n, text);
+		text += n;
+		text += strspn(text, " ");
+		if (*text)
+			printf("%*s", (int)indent, "");
+	}
+}
+
+static void print_check(const struct triad_setup_check *check)
+{
+	printf("%-8s %-*s ", states[check->state], NAME_WIDTH, check->name);
+	print_words(check->text, INDENT);
+	if (!*check->advice)
+		return;
+	printf("%*s", INDENT, "");
+	print_words(check->advice, INDENT);
+}
+
+/* What can't be shown is '?', so that a file does not drive a terminal. */
+static void print_line(char sign, const char *line)
+{
+	char text[TRIAD_OPENSM_CONF_LINE_SIZE];
+
+	if (!*line)
+		return;
+	snprintf(text, sizeof(text), "%s", line);
+	for (char *tab = text; (tab = strchr(tab, '\t'));)
+		*tab = ' ';
+	triad_text_clean(text);
+	printf("%c %s\n", sign, text);
+}
+
+static void print_changes(const struct triad_setup *setup)
+{
+	const struct triad_opensm_conf_edit *edit = &setup->edit;
+
+	if (setup->checks.n_problems)
+		return;
+	if (!edit->n_changes) {
+		printf("\n%s: nothing to do, Triad is %s\n", setup->conf,
+			setup->command->remove ? "not there" : "there already");
+		return;
+	}
+	printf("\n%s%s%s%s:\n", setup->target,
+		setup->is_missing ? " (new, by 'opensm -c')" : "",
+		setup->command->dry_run ? " would change" : "",
+		setup->command->dry_run ? ", and nothing else" : "");
+	for (unsigned i = 0; i < edit->n_changes; i++) {
+		printf("@ line %u\n", edit->changes[i].line);
+		print_line('-', edit->changes[i].before);
+		print_line('+', edit->changes[i].after);
+	}
+}
+
+void triad_setup_show_plan(const struct triad_setup *setup)
+{
+	if (setup->command->json)
+		return;
+	for (unsigned i = 0; i < setup->checks.n; i++)
+		print_check(&setup->checks.checks[i]);
+	print_changes(setup);
+	fflush(stdout);
+}
+
+static void print_next(const struct triad_setup *setup)
+{
+	bool is_removed = setup->command->remove;
+
+	if (setup->has_copied)
+		printf("The file as it was: %s\n", setup->copy);
+	if (!setup->has_changed || setup->has_restarted)
+		return;
+	printf("\nOpenSM %s with its next start.  A restart has the SM sweep the\n"
+	       "fabric anew.  When that is all right:\n\n",
+		is_removed ? "leaves Triad out" : "loads Triad");
+	printf("    systemctl restart %s%s\n",
+		*setup->unit ? setup->unit : "opensm        (or as it is started here)",
+		is_removed ? "" : "\n    triadctl status");
+}
+
+void triad_setup_show_end(const struct triad_setup *setup, int status)
+{
+	if (!setup->command->json) {
+		print_next(setup);
+		if (setup->is_loaded)
+			printf("Triad answers: triadctl health, triadctl status\n");
+	}
+	fflush(stdout);
+	if (status == TRIAD_CONTROL_DONE)
+		return;
+	fprintf(stderr, "triadctl: setup: %s\n", setup->reason);
+	for (unsigned i = 0; i < setup->n_lines && !setup->command->json; i++)
+		fprintf(stderr, "  %s\n", setup->lines[i]);
+	if (setup->advice)
+		fprintf(stderr, "What to do: %s\n", setup->advice);
+}
+
+/* --- JSON --- */
+
+static bool write_out(
+	void *context, enum triad_frame_type type, const char *data, size_t size)
+{
+	(void)context;
+	(void)type;
+	return fwrite(data, 1, size, stdout) == size;
+}
+
+static void put_line(struct triad_json *json, const char *name, const char *line)
+{
+	char text[PATH_MAX];
+
+	snprintf(text, sizeof(text), "%s", line);
+	triad_text_clean(text);
+	triad_json_string(json, name, *text ? text : NULL);
+}
+
+static void put_checks(struct triad_json *json, const struct triad_setup *setup)
+{
+	triad_json_array_begin(json, "checks");
+	for (unsigned i = 0; i < setup->checks.n; i++) {
+		const struct triad_setup_check *check = &setup->checks.checks[i];
+
+		triad_json_object_begin(json, NULL);
+		triad_json_string(json, "name", check->name);
+		triad_json_string(json, "state", states[check->state]);
+		triad_json_string(json, "text", check->text);
+		triad_json_string(
+			json, "advice", *check->advice ? check->advice : NULL);
+		triad_json_object_end(json);
+	}
+	triad_json_array_end(json);
+}
+
+static void put_changes(struct triad_json *json, const struct triad_setup *setup)
+{
+	triad_json_array_begin(json, "changes");
+	for (unsigned i = 0; !setup->checks.n_problems && i < setup->edit.n_changes;
+		i++) {
+		triad_json_object_begin(json, NULL);
+		triad_json_uint(json, "line", setup->edit.changes[i].line);
+		put_line(json, "before", setup->edit.changes[i].before);
+		put_line(json, "after", setup->edit.changes[i].after);
+		triad_json_object_end(json);
+	}
+	triad_json_array_end(json);
+}
+
+void triad_setup_show_json(const struct triad_setup *setup)
+{
+	struct triad_output output;
+	struct triad_json json;
+
+	if (!setup->command->json)
+		return;
+	triad_output_init(&output, write_out, NULL);
+	triad_json_init(&json, &output);
+	triad_json_object_begin(&json, NULL);
+	put_line(&json, "conf", setup->target);
+	put_line(&json, "copy", setup->has_copied ? setup->copy : "");
+	put_checks(&json, setup);
+	put_changes(&json, setup);
+	triad_json_bool(&json, "dry_run", setup->command->dry_run);
+	triad_json_bool(&json, "changed", setup->has_changed);
+	triad_json_bool(&json, "restarted", setup->has_restarted);
+	if (setup->was_asked)
+		triad_json_bool(&json, "loaded", setup->is_loaded);
+	else
+		triad_json_string(&json, "loaded", NULL);
+	put_line(&json, "reason", setup->reason);
+	triad_json_array_begin(&json, "log");
+	for (unsigned i = 0; i < setup->n_lines; i++)
+		triad_json_string(&json, NULL, setup->lines[i]);
+	triad_json_array_end(&json);
+	triad_json_object_end(&json);
+	triad_json_end(&json);
+	triad_output_flush(&output);
+}
