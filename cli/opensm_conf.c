@@ -178,7 +178,7 @@ bool triad_opensm_conf_takes_path(const char *path)
 	return *path == '/' && !strpbrk(path, OPTION_ENDS BLANKS "#\"'");
 }
 
-/* Copies 'text' without the 'length' octets at 'at' and what parted them from others. */
+/* Copies 'text' without the 'length' octets at 'at' and what parts them from others. */
 static void cut(const char *text, const char *at, size_t length, const char *ends,
 	char *result, size_t size)
 {

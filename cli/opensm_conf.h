@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The text of an opensm.conf: what it says of plugins, and how that is changed.
  *
- * Model: lines are read as OpenSM reads them.  A line is a key and the rest of the line,
- * up to a '#'; blanks around the value and a pair of quotes are no part of it; of a key
- * that is there several times, the last counts; "(null)" is no value.  A line longer than
- * OpenSM's buffer is several lines.  A value is replaced where it stands: each octet
- * around it stays.
+ * Model: lines are read as OpenSM reads them.  A line is a key and the rest of the
+ * line, up to a '#'; blanks around the value and a pair of quotes are no part of it; of
+ * a key that is there several times, the last counts; "(null)" is no value.  A line
+ * longer than OpenSM's buffer is several lines.  A value is replaced where it stands:
+ * each octet around it stays.
  *
  * Thread-safety: functions without state.  Memory: an edit owns its text. */
 #ifndef TRIAD_CLI_OPENSM_CONF_H
@@ -38,8 +38,8 @@ struct triad_opensm_conf_edit {
 /* Whether the octets can be an opensm.conf; otherwise why not, in words. */
 const char *triad_opensm_conf_refuse(const char *octets, size_t size);
 
-/* The value that OpenSM takes for 'key'.  False, and an empty value, when there is none.
- * '*n' lines have the key. */
+/* The value that OpenSM takes for 'key'.  False, and an empty value, when there is
+ * none.  '*n' lines have the key. */
 bool triad_opensm_conf_get(const char *octets, size_t size, const char *key,
 	char value[TRIAD_OPENSM_CONF_LINE_SIZE], unsigned *n);
 
@@ -60,8 +60,8 @@ int triad_opensm_conf_add(const char *octets, size_t size, const char *path,
 	struct triad_opensm_conf_edit *edit);
 
 /* OpenSM shall not load Triad.  When adding it to 'old', a copy from before, gives this
- * text, the copy is the result; otherwise its name is taken out, and its configuration if
- * no other plugin is left that may read it.  'old' may be NULL.  Returns as '_add'. */
+ * text, the copy is the result; otherwise its name is taken out, and its configuration
+ * if no other plugin is left that may read it.  'old' may be NULL.  Returns as '_add'. */
 int triad_opensm_conf_remove(const char *octets, size_t size, const char *old,
 	size_t old_size, struct triad_opensm_conf_edit *edit);
 

@@ -89,7 +89,7 @@ static void judge_conf(struct triad_setup *setup)
 		setup->octets, setup->size, "event_plugin_name", value, &n);
 	if (setup->is_missing)
 		triad_setup_check(checks, TRIAD_SETUP_OK, "opensm.conf",
-			"%s is not there; 'opensm -c' writes one with OpenSM's defaults",
+			"%s is not there; 'opensm -c' writes one with its defaults",
 			setup->conf);
 	else if (triad_file_check_trusted(setup->target, false, reason) == EPERM)
 		triad_setup_check(checks, TRIAD_SETUP_WARNING, "opensm.conf", "%s: %s",
@@ -363,7 +363,7 @@ static bool change_conf(struct triad_setup *setup)
 	}
 	if (error) {
 		snprintf(setup->reason, sizeof(setup->reason),
-			"%.700s can't be written: %s; OpenSM's configuration is as it was",
+			"%.700s can't be written: %s; OpenSM's file is whole: as it was, or as shown",
 			path, strerror(error));
 		return false;
 	}

@@ -4,11 +4,11 @@
  *     setup [--dry-run] [--remove] [--restart] [--conf FILE] [--triad-conf FILE]
  *           [--timeout S] [--json]
  *
- * Model: everything is looked at first; each fact becomes a check that is well, a warning
- * or a problem.  With a problem nothing is changed.  Otherwise the lines of opensm.conf
- * are edited (cli/opensm_conf.h), and the file replaced as a whole.  OpenSM is restarted
- * only when told to; then Triad is asked until it answers, or OpenSM's log says why it
- * does not.
+ * Model: everything is looked at first; each fact becomes a check that is well, a
+ * warning or a problem.  With a problem nothing is changed.  Otherwise the lines of
+ * opensm.conf are edited (cli/opensm_conf.h), and the file replaced as a whole.  OpenSM
+ * is restarted only when told to; then Triad is asked until it answers, or OpenSM's log
+ * says why it does not.
  *
  * Thread-safety: none. */
 #ifndef TRIAD_CLI_SETUP_COMMAND_H
@@ -35,8 +35,8 @@ int triad_setup_command_read(
 
 /* Asks the plugin for its status. */
 struct triad_setup_asker {
-	/* 'socket' is a control socket, or the folder that it is looked for in.  False when
-	 * nobody answers, with the reason. */
+	/* 'socket' is a control socket, or the folder that it is looked for in.  False
+	 * when nobody answers, with the reason. */
 	bool (*ask)(void *context, const char *socket, char *reason, size_t size);
 	void *context;
 };

@@ -31,8 +31,8 @@ struct triad_setup_checks {
 	struct triad_setup_check checks[TRIAD_SETUP_MAX_CHECKS];
 };
 
-/* Adds a check, whose advice is still empty, and returns it; 'name' is borrowed.  Past the
- * last place the last check is replaced. */
+/* Adds a check, whose advice is still empty, and returns it; 'name' is borrowed.  Past
+ * the last place the last check is replaced. */
 struct triad_setup_check *triad_setup_check(struct triad_setup_checks *checks,
 	enum triad_setup_state state, const char *name, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -47,7 +47,7 @@ int triad_setup_run(
 	return status;
 }
 
-/* One octet more than allowed is read, too: then the caller sees that it is too large. */
+/* One octet more than allowed is read: then the caller sees that it is too large. */
 static int read_open(int fd, size_t max, char **octets, size_t *size, const char **why)
 {
 	struct stat status;

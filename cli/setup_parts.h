@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the parts of 'triadctl setup' share: the state of one run.
  *
- * Model: setup.c decides and changes; setup_look.c looks at processes, programs and files;
- * setup_restart.c restarts OpenSM and waits; setup_show.c tells.
+ * Model: setup.c decides and changes; setup_look.c looks at processes, programs and
+ * files; setup_restart.c restarts OpenSM and waits; setup_show.c tells.
  *
  * Thread-safety: none.  Memory: one run a process; texts live until its end. */
 #ifndef TRIAD_CLI_SETUP_PARTS_H
@@ -65,8 +65,8 @@ bool triad_setup_make_defaults(struct triad_setup *setup, char **octets, size_t 
 int triad_setup_read_file(
 	const char *path, size_t max, char **octets, size_t *size, const char **why);
 
-/* Runs a program; '*output', to be freed, is what it printed.  'variables' are pairs, ended
- * by NULL.  Returns its exit status, or -1 when it did not run to its end. */
+/* Runs a program; '*output', for g_free(), is what it printed.  'variables' are pairs,
+ * ended by NULL.  Returns its exit status, or -1 when it did not run to its end. */
 int triad_setup_run(
 	const char *const *words, const char *const *variables, char **output);
 

@@ -184,8 +184,8 @@ static void explain_silence(struct triad_setup *setup)
 			"OpenSM runs without Triad; its log says why:");
 	else if (!setup->n_sms)
 		snprintf(setup->reason, sizeof(setup->reason),
-			"no opensm runs with %.500s; 'systemctl status %s' and 'journalctl "
-			"-u %s' say why",
+			"no opensm runs with %.500s; 'systemctl status %s' and "
+			"'journalctl -u %s' say why",
 			setup->conf, setup->unit, setup->unit);
 	else
 		snprintf(setup->reason, sizeof(setup->reason),
@@ -205,8 +205,8 @@ bool triad_setup_restart(struct triad_setup *setup)
 	if (status) {
 		triad_text_clean(output);
 		snprintf(setup->reason, sizeof(setup->reason),
-			"'systemctl restart %s' failed: %.700s; 'journalctl -u %s' says "
-			"more",
+			"'systemctl restart %s' failed: %.700s; 'journalctl -u %s' "
+			"says more",
 			setup->unit, output, setup->unit);
 	}
 	g_free(output);

@@ -420,12 +420,15 @@ static bool find_setup_socket(const struct options *options, const char *named,
 	char path[4096], char *reason, size_t size)
 {
 	struct stat status;
+	int error = 0;
 
 	if (options->socket || options->port_guid || getenv("TRIAD_SOCKET") || !*named)
 		return find_socket_or_print(options, path, 4096, reason, size) == GO_ON;
 	snprintf(path, 4096, "%s", named);
-	return stat(named, &status) || !S_ISDIR(status.st_mode) ||
-		!triad_socket_find(named, false, path, 4096, reason, size);
+	if (!stat(named, &status) && S_ISDIR(status.st_mode))
+		error = triad_socket_find(named, false, path, 4096, reason, size);
+	/* Of several OpenSMs with this configuration, the last one found is asked. */
+	return !error || error == EEXIST;
 }
 
 static bool ask_for_setup(void *context, const char *named, char *reason, size_t size)

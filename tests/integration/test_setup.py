@@ -14,7 +14,7 @@ import sys
 import pytest
 
 from checks import failed, succeeded
-from ctllib import TRIADCTL, environment, run
+from ctllib import DONE, TRIADCTL, Plugin, environment, run
 from labs import BUILDDIR, SRCDIR, Lab
 from triadlab.opensm import conf_keys
 from triadlib import NET
@@ -292,6 +292,20 @@ def test_service_that_is_not_there_is_said_before_a_change(tmp_path):
     process = setup("--conf", conf, "--restart", path=tmp_path / "bin")
     failed(process, 1, "nothing was changed")
     assert "leave out --restart" in process.stdout and conf.read_bytes() == before
+
+
+def test_two_opensms_with_triad_are_not_restarted(scratch):
+    folder = scratch.folder()
+    conf, triad_conf = default_conf(folder), folder / "triad.conf"
+    triad_conf.write_text(f"[control]\nsocket = {folder}/%g.sock\n")
+    (folder / "bin").mkdir()
+    (folder / "bin" / "systemctl").symlink_to("/bin/true")
+    succeeded(setup("--conf", conf, "--triad-conf", triad_conf))
+    for guid in (1, 2):
+        Plugin(scratch, DONE, path=str(folder / f"0x{guid:016x}.sock"))
+    process = succeeded(setup("--conf", conf, "--restart", "--json",
+                              path=folder / "bin"))
+    assert not json.loads(process.stdout)["restarted"], process.stdout
 
 
 def test_several_configurations_in_use_must_be_chosen_from():

@@ -123,6 +123,7 @@ START_TEST(test_add_line_too_long_refused)
 	snprintf(text, sizeof(text), "#%0*devent_plugin_name osmtriad\n", 1021, 0);
 	ck_assert_int_eq(triad_opensm_conf_add(text, strlen(text), NULL, &edit), 0);
 	ck_assert_uint_eq(edit.n_changes, 0);
+	triad_opensm_conf_edit_clear(&edit);
 	snprintf(text, sizeof(text), "event_plugin_name a%*s\n", 1100, "b");
 	ck_assert_int_eq(
 		triad_opensm_conf_add(text, strlen(text), NULL, &edit), EMSGSIZE);
