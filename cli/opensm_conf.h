@@ -61,7 +61,8 @@ int triad_opensm_conf_add(const char *octets, size_t size, const char *path,
 
 /* OpenSM shall not load Triad.  When adding it to 'old', a copy from before, gives this
  * text, the copy is the result; otherwise its name is taken out, and its configuration
- * if no other plugin is left that may read it.  'old' may be NULL.  Returns as '_add'. */
+ * if no other plugin is left that may read it.  'old' may be NULL.  Returns as '_add'.
+ */
 int triad_opensm_conf_remove(const char *octets, size_t size, const char *old,
 	size_t old_size, struct triad_opensm_conf_edit *edit);
 

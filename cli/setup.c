@@ -363,7 +363,8 @@ static bool change_conf(struct triad_setup *setup)
 	}
 	if (error) {
 		snprintf(setup->reason, sizeof(setup->reason),
-			"%.700s can't be written: %s; OpenSM's file is whole: as it was, or as shown",
+			"%.700s can't be written: %s; OpenSM's file is whole: as "
+			"it was, or as shown",
 			path, strerror(error));
 		return false;
 	}
