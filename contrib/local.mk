@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# For those who run Prometheus and Grafana, on whatever host, policies to begin with,
-# units; installed as examples.
+# For those who run Prometheus and Grafana, on whatever host, and policies to begin with:
+# installed as examples.
 triadprometheusdir = $(pkgdatadir)/prometheus
 dist_triadprometheus_DATA = \
 	contrib/prometheus/triad-alerts.rules.yml \
@@ -13,8 +13,10 @@ dist_triadgrafana_DATA = \
 EXTRA_DIST += contrib/prometheus/triad-rules.test.yml
 triadqosdir = $(pkgdatadir)/qos
 dist_triadqos_DATA = contrib/qos/qos-policy.conf contrib/qos/qos-policy.xml
-triadsystemddir = $(pkgdatadir)/systemd
-dist_triadsystemd_DATA = contrib/systemd/triad-agent.service contrib/systemd/triad-check.service
+# Units that nobody starts before an administrator says so.
+dist_systemdsystemunit_DATA = contrib/systemd/triad-agent.service contrib/systemd/triad-check.service
+logrotatedir = $(sysconfdir)/logrotate.d
+dist_logrotate_DATA = contrib/logrotate/osmtriad
 # Where shells look for completions of their own accord.
 completion_scripts = \
 	contrib/completion/triadctl.bash \
@@ -24,8 +26,10 @@ EXTRA_DIST += $(completion_scripts)
 bashcompletiondir = $(datadir)/bash-completion/completions
 zshcompletiondir = $(datadir)/zsh/site-functions
 fishcompletiondir = $(datadir)/fish/vendor_completions.d
-# Under the names that the shells look for.
+# Completions have the names that the shells look for.
 install-data-local:
+	$(MKDIR_P) "$(DESTDIR)$(sysconfdir)/osmtriad" \
+		"$(DESTDIR)$(localstatedir)/lib/osmtriad" "$(DESTDIR)$(localstatedir)/log/osmtriad"
 	$(MKDIR_P) "$(DESTDIR)$(bashcompletiondir)" "$(DESTDIR)$(zshcompletiondir)" \
 		"$(DESTDIR)$(fishcompletiondir)"
 	$(INSTALL_DATA) $(srcdir)/contrib/completion/triadctl.bash \

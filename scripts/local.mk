@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	scripts/lab \
 	scripts/opensm-matrix \
 	scripts/make-dashboards \
+	scripts/name-folders \
 	scripts/picture \
 	scripts/rows \
 	scripts/mutate \

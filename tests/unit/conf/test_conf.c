@@ -109,7 +109,7 @@ START_TEST(test_init_defaults_as_documented)
 	ck_assert_uint_eq(standard->log.level, TRIAD_LOG_INFO);
 	ck_assert(standard->log.syslog);
 	ck_assert(standard->control.enabled);
-	ck_assert_str_eq(standard->control.socket, "/run/osmtriad/" GUID_TEXT ".sock");
+	ck_assert_str_eq(standard->control.socket, TRIAD_RUNSTATEDIR "/" GUID_TEXT ".sock");
 	ck_assert_uint_eq(standard->control.max_clients, 16);
 	ck_assert(!standard->console.enabled);
 	ck_assert_uint_eq(standard->perfmgr.role, TRIAD_ROLE_MASTER);
@@ -132,7 +132,7 @@ START_TEST(test_init_defaults_as_documented)
 	ck_assert_uint_eq(standard->sflow.interval_s, 30);
 	ck_assert_str_eq(standard->sflow.agent, "");
 	ck_assert_uint_eq(standard->sflow.mtu, 1400);
-	ck_assert_str_eq(standard->state.dir, "/var/lib/osmtriad");
+	ck_assert_str_eq(standard->state.dir, TRIAD_STATEDIR);
 	ck_assert_uint_eq(standard->state.history, 65536);
 	ck_assert_str_eq(standard->profile.file, "");
 	ck_assert_uint_eq(standard->profile.counters, TRIAD_PROFILE_DATA);
