@@ -8,6 +8,7 @@
 #include "plugin/access.h"
 #include "plugin/election/elector.h"
 #include "plugin/instance.h"
+#include "plugin/layout/measured.h"
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
 #include "plugin/worker.h"
@@ -19,24 +20,42 @@
 
 #define TRAP_GID_OUT_OF_SERVICE 65
 
+#define MENDS_LAYOUT                                                                   \
+	"Triad stays off, OpenSM goes on without it; build Triad with the headers "    \
+	"of this opensm, configure --with-opensm=PREFIX"
+
+/* 'found' is the layout of this opensm, NULL for one that we don't know: then OpenSM's
+ * log can't be found. */
+static void report_layout(struct osm_opensm *osm, const struct triad_layout *built_for,
+	const struct triad_layout *found)
+{
+	static const char unknown[] =
+		"triad: error: this opensm has another layout than the " OSM_VERSION
+		" that libosmtriad.so was built for, one that Triad does not "
+		"know: " MENDS_LAYOUT;
+	struct triad_osmlog osmlog;
+
+	if (!found) {
+		fprintf(stderr, "%s\n", unknown);
+		syslog(LOG_DAEMON | LOG_ERR, "%s", unknown);
+		return;
+	}
+	triad_osmlog_init(&osmlog, triad_layout_log(found, osm));
+	triad_log_write(&osmlog.log, TRIAD_LOG_ERROR,
+		"this opensm was configured %s, but libosmtriad.so was built for one "
+		"that was configured %s, and their structures differ: " MENDS_LAYOUT,
+		found->options, built_for->options);
+}
+
 static void *create(struct osm_opensm *osm)
 {
+	const struct triad_layout *built_for =
+		triad_layout_of(MEASURED_DEBUG, MEASURED_PERFMGR);
+	const struct triad_layout *found = triad_layout_find(osm);
 	struct triad_plugin *plugin;
 
-	/* OpenSM's structures point at each other: if they don't lie where our headers
-	 * say, it shows here. */
-	if (osm->subn.p_osm != osm || osm->sm.p_subn != &osm->subn ||
-		osm->sa.p_subn != &osm->subn || osm->sa.p_log != &osm->log ||
-		osm->sm.p_lock != &osm->lock || osm->sa.p_lock != &osm->lock) {
-		/* OpenSM's log can't be found either, then. */
-		static const char line[] =
-			"triad: error: this opensm has another layout than the one "
-			"that libosmtriad.so was built for (" OSM_VERSION
-			"): Triad stays "
-			"off; build it with the headers of this opensm";
-
-		fprintf(stderr, "%s\n", line);
-		syslog(LOG_DAEMON | LOG_ERR, "%s", line);
+	if (found != built_for) {
+		report_layout(osm, built_for, found);
 		return NULL;
 	}
 	plugin = triad_plugin_new(osm);

@@ -121,20 +121,31 @@ static bool make_parts(struct triad_plugin *plugin)
 	return plugin->worker;
 }
 
+static void report_shortage(struct triad_log *log)
+{
+	triad_log_write(log, TRIAD_LOG_ERROR,
+		"not enough memory or threads for Triad: it stays off, OpenSM goes on "
+		"without it; raise the limits of opensm (ulimit -v and -u; MemoryMax= "
+		"and TasksMax= of its systemd unit) and restart it");
+}
+
 struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 {
 	struct triad_plugin *plugin = calloc(1, sizeof(*plugin));
 	struct triad_service *service;
+	struct triad_osmlog osmlog;
 
-	if (!plugin)
+	if (!plugin) {
+		triad_osmlog_init(&osmlog, &osm->log);
+		report_shortage(&osmlog.log);
 		return NULL;
+	}
 	plugin->osm = osm;
 	triad_osmlog_init(&plugin->osmlog, &osm->log);
 	init_service(plugin);
 	service = &plugin->service;
 	if (!make_parts(plugin)) {
-		triad_log_write(service->log, TRIAD_LOG_ERROR,
-			"not enough memory or threads: Triad stays off");
+		report_shortage(service->log);
 		triad_service_close(service);
 		triad_plugin_free(plugin);
 		return NULL;

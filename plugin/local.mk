@@ -35,6 +35,12 @@ libosmtriad_la_SOURCES = \
 	plugin/facts.c plugin/facts.h \
 	plugin/health.c plugin/health.h \
 	plugin/instance.c plugin/instance.h \
+	plugin/layout/debug.c \
+	plugin/layout/debug_no_perfmgr.c \
+	plugin/layout/layout.c plugin/layout/layout.h \
+	plugin/layout/measured.h \
+	plugin/layout/no_perfmgr.c \
+	plugin/layout/stock.c \
 	plugin/opensm.h \
 	plugin/osmlog.c plugin/osmlog.h \
 	plugin/own_metrics.c plugin/own_metrics.h \

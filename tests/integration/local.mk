@@ -62,6 +62,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_qos_broadcast.py \
 	tests/integration/test_qos_tables.py \
 	tests/integration/test_qos_tables_faults.py \
+	tests/integration/test_refused_load.py \
 	tests/integration/test_roles.py \
 	tests/integration/test_rows.py \
 	tests/integration/test_rules.py \
@@ -128,6 +129,9 @@ lab_programs = \
 	tests/lab/libclockstep.la \
 	tests/lab/libhungdisk.la \
 	tests/lab/liblocker.la \
+	tests/lab/libnothreads.la \
+	tests/lab/libotherlayout.la \
+	tests/lab/libotherversion.la \
 	tests/lab/librecord.la \
 	tests/lab/probe
 .PHONY: lab-programs

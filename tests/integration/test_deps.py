@@ -27,6 +27,8 @@ def packages(*words):
 def test_each_tier_has_those_before_it():
     build, demo, check = packages("build"), packages("demo"), packages("check")
     assert build < demo < check == packages(), "tiers"
+    matrix = packages("matrix")
+    assert check < matrix and matrix - check == {"bison", "flex", "libwrap0-dev"}, matrix
     assert {"gcc", "libopensm-dev", "libibumad-dev"} <= build, build
     assert not {"opensm", "ibsim-utils", "python3-pytest", "check", "clang"} & build, build
     assert {"opensm", "ibsim-utils", "python3"} <= demo, demo

@@ -22,15 +22,17 @@ def test_version_that_does_not_build_is_a_row_and_the_next_is_tried(tmp_path):
     with tarfile.open(tmp_path / "opensm-3.3.99.tar.xz", "w:xz") as tar:
         tar.add(tmp_path / "opensm-3.3.99", "opensm-3.3.99")
     process = matrix("--sources", tmp_path, "--cache", tmp_path / "cache", "3.3.99",
-                     "3.3.98")
+                     "3.3.98", "3.3.98-debug")
     assert process.returncode == 1, process.stderr
-    heading, first, second = process.stdout.splitlines()
-    assert heading.split() == ["OPENSM", "PASSED", "FAILED", "SKIPPED", "SECONDS",
+    heading, first, second, variant = process.stdout.splitlines()
+    assert heading.split() == ["OPENSM", "TESTS", "PASSED", "FAILED", "SKIPPED", "SECONDS",
                                "OUTCOME"], heading
     log = tmp_path / "cache" / "3.3.99" / "opensm.log"
     assert first.startswith("3.3.99") and first.endswith(f"failed: see {log}"), first
     assert "autoreconf" in log.read_text(encoding="utf-8"), "the log"
     assert second.endswith(f"no {tmp_path}/opensm-3.3.98.tar.*"), second
+    assert variant.endswith(f"no {tmp_path}/opensm-3.3.98.tar.*"), variant
+    assert variant.split()[:2] == ["3.3.98-debug", "plain"], variant
 
 
 def test_words_wrong_are_told(tmp_path):

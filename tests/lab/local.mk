@@ -66,6 +66,30 @@ tests_lab_liblocker_la_SOURCES = tests/lab/locker.c
 tests_lab_liblocker_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 tests_lab_liblocker_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
+# Plugins that opensm or Triad must refuse.  Only the way to a refusal is linked: what lies
+# behind it is never called, so it may be missing.
+refused_parts = plugin/layout/debug.c plugin/layout/debug_no_perfmgr.c \
+	plugin/layout/layout.c plugin/layout/no_perfmgr.c plugin/layout/stock.c plugin/osmlog.c
+refused_ldflags = $(AM_LDFLAGS) -Wl,-z,lazy -module -avoid-version -shared \
+	-Wl,--version-script=$(top_srcdir)/plugin/exports.map -rpath /nowhere
+check_LTLIBRARIES += tests/lab/libotherlayout.la tests/lab/libotherversion.la
+tests_lab_libotherlayout_la_SOURCES = tests/lab/other_layout.c $(refused_parts)
+tests_lab_libotherlayout_la_CPPFLAGS = $(libosmtriad_la_CPPFLAGS)
+tests_lab_libotherlayout_la_LDFLAGS = $(refused_ldflags)
+tests_lab_libotherlayout_la_LIBADD = libtriad.la $(GLIB_LIBS)
+tests_lab_libotherversion_la_SOURCES = tests/lab/other_version.c $(refused_parts)
+tests_lab_libotherversion_la_CPPFLAGS = $(libosmtriad_la_CPPFLAGS)
+tests_lab_libotherversion_la_LDFLAGS = $(refused_ldflags)
+tests_lab_libotherversion_la_LIBADD = libtriad.la $(GLIB_LIBS)
+
+# No threads for the plugin, in an opensm that it is preloaded into.
+check_LTLIBRARIES += tests/lab/libnothreads.la
+tests_lab_libnothreads_la_SOURCES = tests/lab/no_threads.c
+tests_lab_libnothreads_la_CFLAGS = $(AM_CFLAGS) -fno-sanitize=all
+tests_lab_libnothreads_la_LDFLAGS = -Wc,-fno-sanitize=all -module -avoid-version -shared \
+	-rpath /nowhere
+tests_lab_libnothreads_la_LIBADD = -ldl
+
 # The HTTP server without a plugin around it.
 check_PROGRAMS += tests/lab/http_server
 tests_lab_http_server_SOURCES = tests/lab/http_server.c
