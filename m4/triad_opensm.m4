@@ -47,13 +47,13 @@ AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
     #endif
   ]])], [AC_MSG_RESULT([yes])],
   [AC_MSG_RESULT([no])
-   AC_MSG_ERROR([OpenSM $opensm_version in $opensm_includedir doesn't compile, has another plugin interface than 2, or was configured without pthreads (see config.log); Triad is known to work with 3.3.23])])
+   AC_MSG_ERROR([OpenSM $opensm_version in $opensm_includedir doesn't compile, has another plugin interface than 2, or was configured without pthreads (see config.log); Triad works with 3.3.21 to 3.3.24])])
 AC_CHECK_MEMBERS([osm_opensm_t.subn, osm_opensm_t.lock, osm_opensm_t.log,
     osm_opensm_t.console, osm_opensm_t.sa, osm_subn_t.node_guid_tbl,
     osm_subn_t.sm_port_guid, osm_subn_t.sm_state, osm_subn_opt_t.console,
     osm_subn_opt_t.event_plugin_options, osm_switch_t.lft, osm_switch_t.lft_size,
     osm_physp_t.slvl_by_port, osm_physp_t.pkeys, osm_console_t.socket],
-  [], [AC_MSG_ERROR([OpenSM $opensm_version lacks a structure member that Triad reads (the last 'checking for' line above); Triad is known to work with 3.3.23])],
+  [], [AC_MSG_ERROR([OpenSM $opensm_version lacks a structure member that Triad reads (the last 'checking for' line above); Triad works with 3.3.21 to 3.3.24])],
   [[
     #include <opensm/osm_config.h>
     #include <opensm/osm_opensm.h>
