@@ -52,6 +52,7 @@ def loopback(lab, scratch):
     return session
 
 
+@pytest.mark.plain
 @pytest.mark.row("A7")
 def test_loopback_triad_commands_answered(scratch):
     with triad_lab(CONF, console="loopback") as lab:
@@ -173,5 +174,5 @@ def test_local_without_standard_input_log_goes_on(scratch):
 
 def test_console_off_in_opensm_said():
     with triad_lab(CONF) as lab:
-        log_has(lab, "opensm.conf has console off")
+        log_has(lab, "OpenSM has console off: Triad works in a local")
         wait_for_sweep(lab)
