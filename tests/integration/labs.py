@@ -15,6 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import pytest
+
 import control
 from checks import succeeded, wait_until
 from triadlab import cluster, down, environment, faults, hosts, run, simulator, \
@@ -27,6 +29,9 @@ EXAMPLE_NETS = Path("/usr/share/doc/ibsim-utils/net-examples")
 
 # How long programs go by the rules that they have read (tests/lab/umad_faults.h).
 _RULES_S = 0.06
+# An item of a list that OpenSM puts into it a second time; without --enable-debug nothing
+# looks.
+_OWN_ASSERTION = "cl_qlist_insert_tail: Assertion `p_list_item->p_list != p_list'"
 _SUPPRESSIONS = Path(__file__).with_name("sanitizer.supp")
 _ACTIONS = {"kill": hosts.kill, "pause": hosts.pause, "resume": hosts.resume,
             "start": hosts.start, "partition": hosts.partition, "heal": hosts.heal,
@@ -100,7 +105,16 @@ class Lab:
             print(f"the lab is kept: {LAB} status --dir {self.folder}; "
                   f"{LAB} down --dir {self.folder} ends it")
             return
+        ends_itself = kind is not None and self._opensm_ended_itself()
         self._remove()
+        if ends_itself:
+            pytest.skip("an OpenSM with --enable-debug ends itself when a port goes "
+                        f"({_OWN_ASSERTION})")
+
+    def _opensm_ended_itself(self):
+        """Whether one failed that assertion, which it fails without a plugin, too."""
+        return any(_OWN_ASSERTION in path.read_text(errors="replace")
+                   for path in self.folder.glob("sm-*/opensm.out"))
 
     def up(self):
         messages = io.StringIO()
