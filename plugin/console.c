@@ -310,9 +310,9 @@ struct triad_console *triad_console_new(struct osm_opensm *osm,
 	if (!kind || (strcmp(kind, "local") && strcmp(kind, "loopback"))) {
 		triad_log_write(log, TRIAD_LOG_ERROR,
 			"console: console.enabled is true, but OpenSM has console %s: "
-			"Triad works in a local or a loopback console; console loopback "
-			"needs an OpenSM with libwrap (tcp_wrappers), others turn it "
-			"off; 'triadctl' does all that 'triad' does there",
+			"Triad works in a local or a loopback console; console "
+			"loopback needs an OpenSM with libwrap (tcp_wrappers), others "
+			"turn it off; 'triadctl' does all that 'triad' does there",
 			kind ? kind : "off");
 		return NULL;
 	}
