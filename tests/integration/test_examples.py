@@ -29,7 +29,7 @@ NOT_RUN = {
     "./scripts/deps build": "it installs packages; scripts/build, and so scripts/check, runs it",
     "./autogen.sh": "it writes into the source folder; scripts/build runs it",
     "mkdir -p build && cd build": "the next line, which needs it, isn't run",
-    "../configure && make && make install && ldconfig":
+    "../configure && make && make install":
         "it installs Triad on this machine; scripts/build runs configure and make",
     "systemctl enable --now triad-agent": "no systemd runs here",
     "triadctl setup --dry-run": "it looks at this machine's OpenSM; test_setup.py runs it",
