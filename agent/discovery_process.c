@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -14,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/close_range.h"
 #include "triad/file.h"
 
 #define LOOK_MS 100
@@ -32,6 +34,8 @@ int triad_discovery_reply_write(uint64_t port_guid, int fd)
 	int error;
 
 	prctl(PR_SET_NAME, TRIAD_DISCOVERY_NAME);
+	/* The agent's sockets and files are none of this process's. */
+	triad_close_range(STDERR_FILENO + 1, INT_MAX);
 	/* This process ends with the agent.  If the agent ended before this call, the
 	 * pipe has no reader, which poll() shows. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -73,8 +77,7 @@ static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attri
 			actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) ||
 		(!is_loud &&
 			posix_spawn_file_actions_addopen(
-				actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)) ||
-		posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1))
+				actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)))
 		return ENOMEM;
 	return 0;
 }

@@ -387,7 +387,7 @@ static bool split_full(char *text, char **element, char **name)
 static bool find_full(const struct triad_conf *conf, const char *full,
 	struct triad_conf_key_ref *ref, char *reason, size_t size)
 {
-	char pieces[TRIAD_CONF_NAME_SIZE], *element, *name = pieces;
+	char pieces[TRIAD_CONF_NAME_SIZE], *element = NULL, *name = pieces;
 	struct triad_conf_section section = {0};
 
 	*ref = (struct triad_conf_key_ref){0};

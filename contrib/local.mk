@@ -14,7 +14,10 @@ EXTRA_DIST += contrib/prometheus/triad-rules.test.yml
 triadqosdir = $(pkgdatadir)/qos
 dist_triadqos_DATA = contrib/qos/qos-policy.conf contrib/qos/qos-policy.xml
 # Units that nobody starts before an administrator says so.
-dist_systemdsystemunit_DATA = contrib/systemd/triad-agent.service contrib/systemd/triad-check.service
+dist_systemdsystemunit_DATA = contrib/systemd/triad-check.service
+if HAVE_IBNETDISC
+dist_systemdsystemunit_DATA += contrib/systemd/triad-agent.service
+endif
 logrotatedir = $(sysconfdir)/logrotate.d
 dist_logrotate_DATA = contrib/logrotate/osmtriad
 # Where shells look for completions of their own accord.

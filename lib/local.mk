@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += libtriad.la
 libtriad_la_SOURCES = \
 	lib/address.c \
 	lib/checked_line.c lib/checked_line.h \
+	lib/close_range.h \
 	lib/clock.c \
 	lib/diag.c \
 	lib/fields.c lib/fields.h \

@@ -86,7 +86,11 @@ static void set_target(
 	CURL *easy = post->easy;
 
 	curl_easy_setopt(easy, CURLOPT_URL, target->url);
+#if LIBCURL_VERSION_NUM >= 0x075500 /* 7.85 */
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
+#endif
 	curl_easy_setopt(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	/* An empty text, or libcurl would look into the environment. */

@@ -139,7 +139,7 @@ static ssize_t give_piece(void *context, uint64_t at, char *buffer, size_t size)
 	if (n < 0)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	atomic_fetch_add(&answer->server->counts->octets, (unsigned long)n);
-	return n ? n : MHD_CONTENT_READER_END_OF_STREAM;
+	return n ? n : (ssize_t)MHD_CONTENT_READER_END_OF_STREAM;
 }
 
 static bool begin_packing(struct answer *answer)

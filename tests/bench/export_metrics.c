@@ -2,7 +2,6 @@
 /* The part of the benchmark that is Prometheus'; see export.c. */
 #include <arpa/inet.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include "perfmgr/formats/metrics.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/export.h"
+#include "tests/heap.h"
 #include "tests/sim/views.h"
 
 #define PIECE (32 * 1024)
@@ -39,7 +39,7 @@ static size_t count_lines(const char *text, size_t size)
 static void write_text(struct bench *bench, char *piece)
 {
 	struct triad_metrics_params params = {.view = bench->view};
-	size_t before = mallinfo2().uordblks, size;
+	size_t before = heap_in_use(), size;
 	uint64_t begun_us = triad_clock_now_us(), text_us;
 	struct triad_metrics *metrics = triad_metrics_new(&params);
 
@@ -51,7 +51,7 @@ static void write_text(struct bench *bench, char *piece)
 		bench->octets += size;
 	text_us = triad_clock_now_us() - begun_us;
 	bench->text_us = least(bench->text_us, text_us);
-	bench->history = mallinfo2().uordblks - before;
+	bench->history = heap_in_use() - before;
 	triad_metrics_free(metrics);
 }
 

@@ -8,19 +8,14 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "lib/close_range.h"
 
 /* What scripts/triadlab/process.py looks for in the environment of processes. */
 #define MARK "TRIAD_LAB_PROCESS"
 
 /* --- the guardian's process --- */
-
-static void close_range_of_fds(int first, int last)
-{
-	if (first <= last)
-		syscall(SYS_close_range, (unsigned)first, (unsigned)last, 0);
-}
 
 /* Closes all descriptors but these, which get sorted. */
 static void close_others(int *kept, int n)
@@ -32,10 +27,11 @@ static void close_others(int *kept, int n)
 			kept[j - 1] = kept[j];
 			kept[j] = higher;
 		}
-	close_range_of_fds(0, kept[0] - 1);
+	if (kept[0])
+		triad_close_range(0, (unsigned)kept[0] - 1);
 	for (int i = 1; i < n; i++)
-		close_range_of_fds(kept[i - 1] + 1, kept[i] - 1);
-	close_range_of_fds(kept[n - 1] + 1, INT_MAX);
+		triad_close_range((unsigned)kept[i - 1] + 1, (unsigned)kept[i] - 1);
+	triad_close_range((unsigned)kept[n - 1] + 1, INT_MAX);
 }
 
 /* Cuts the value of the mark in this process's copy of the environment. */

@@ -2,6 +2,7 @@
 # Stands in for what can't be had: a fabric without an SM, agents that misbehave.
 noinst_LTLIBRARIES += tests/sim/libsim.la
 tests_sim_libsim_la_SOURCES = \
+	tests/heap.h \
 	tests/random.h \
 	tests/sim/agents.c tests/sim/agents.h \
 	tests/sim/collectors.c tests/sim/collectors.h \

@@ -2,9 +2,9 @@
 #include "triad/fabric.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <string.h>
 
+#include "tests/heap.h"
 #include "tests/sim/fabrics.h"
 #include "tests/unit/run.h"
 
@@ -40,7 +40,6 @@ START_TEST(test_build_again_and_again_heap_stays_small)
 			.guid = i + 1, .type = TRIAD_NODE_CA};
 		const struct triad_fabric_port port = {.number = 1, .guid = i + 2};
 		struct triad_fabric *last = fabric;
-		struct mallinfo2 heap;
 
 		triad_fabric_builder_add_node(builder, &node, "", NULL, 0);
 		triad_fabric_builder_prepare(builder);
@@ -50,8 +49,7 @@ START_TEST(test_build_again_and_again_heap_stays_small)
 		triad_fabric_unref(last);
 		ck_assert_uint_eq(fabric->nodes[0].guid, i + 1);
 		ck_assert_uint_eq(fabric->ports[0].guid, i + 2);
-		heap = mallinfo2();
-		ck_assert_uint_lt(heap.arena + heap.hblkhd, 4 << 20);
+		ck_assert_uint_lt(heap_size(), 4 << 20);
 	}
 	triad_fabric_unref(fabric);
 }
