@@ -34,8 +34,10 @@ int triad_discovery_reply_write(uint64_t port_guid, int fd)
 	int error;
 
 	prctl(PR_SET_NAME, TRIAD_DISCOVERY_NAME);
+#if !__GLIBC_PREREQ(2, 34)
 	/* The agent's sockets and files are none of this process's. */
 	triad_close_range(STDERR_FILENO + 1, INT_MAX);
+#endif
 	/* This process ends with the agent.  If the agent ended before this call, the
 	 * pipe has no reader, which poll() shows. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -79,7 +81,11 @@ static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attri
 			posix_spawn_file_actions_addopen(
 				actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)))
 		return ENOMEM;
-	return 0;
+#if __GLIBC_PREREQ(2, 34)
+	return posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
+#else
+	return 0; /* it closes them itself */
+#endif
 }
 
 static int start(const struct triad_discovery_asking *asking, int to, pid_t *pid)

@@ -192,13 +192,15 @@ static int parse_options(struct options *options, int argc, char **argv)
 
 /* 'set KEY -' takes a line of standard input: words can be seen in the list of
  * processes, which a password must not. */
-static int read_value(int n_words, char **words, char *value, int size)
+static int read_value(int n_words, char **words)
 {
+	/* It becomes one of main()'s words, and lasts as long. */
+	static char value[TRIAD_CONTROL_REQUEST_SIZE];
 	size_t length;
 
 	if (n_words != 3 || strcmp(words[0], "set") || strcmp(words[2], "-"))
 		return GO_ON;
-	if (!fgets(value, size, stdin))
+	if (!fgets(value, sizeof(value), stdin))
 		return complain("set: standard input has no line to take as the value");
 	length = strcspn(value, "\n");
 	if (!value[length] && !feof(stdin))
@@ -530,7 +532,7 @@ static int complain_about(const char *first_word, const char *message)
 static int run_words(const struct options *options, int n_words, char **words)
 {
 	struct triad_verb_table tables[N_TABLES];
-	char message[2048], value[TRIAD_CONTROL_REQUEST_SIZE];
+	char message[2048];
 	struct triad_command command;
 	struct triad_parser parser = {
 		.tables = tables,
@@ -540,7 +542,7 @@ static int run_words(const struct options *options, int n_words, char **words)
 		.message = message,
 		.size = sizeof(message),
 	};
-	int status = read_value(n_words, words, value, sizeof(value));
+	int status = read_value(n_words, words);
 
 	if (status != GO_ON)
 		return status;

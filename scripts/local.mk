@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	scripts/check \
 	scripts/demo \
 	scripts/deps \
+	scripts/distro-matrix \
 	scripts/draw-architecture \
 	scripts/fuzz \
 	scripts/gen-fabric \

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import control
 from checks import succeeded, wait_until
-from labs import BUILDDIR, SRCDIR, Lab, sanitizer
+from labs import AGENT, BUILDDIR, NATS, SRCDIR, Lab, need, sanitizer
 from triadlab.tcp_ports import free_port
 
 
@@ -24,6 +24,7 @@ def triadctl(*words):
 def start_agent(lab, node, *arguments, variables=None, preload=(), **options):
     """triad-agent on a node of a lab, as a Popen; 'variables' are for its environment,
     'preload' the libraries after the lab's own."""
+    need(AGENT)
     return lab.start("triad-agent", *arguments, node=node, before=sanitizer(),
                      after=preload, variables=variables, stdin=subprocess.DEVNULL,
                      stdout=subprocess.PIPE, **options)
@@ -33,6 +34,7 @@ class Broker:
     """nats-server on loopback; 'options' are its own."""
 
     def __init__(self, scratch, *options, port=None):
+        need(NATS)
         self.port = port or free_port()
         self.url = f"nats://127.0.0.1:{self.port}"
         self.options = options

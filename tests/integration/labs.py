@@ -24,6 +24,7 @@ from triadlab import cluster, down, environment, faults, hosts, run, simulator, 
 
 SRCDIR = Path(os.environ.get("TRIAD_SRCDIR", Path(__file__).resolve().parents[2]))
 BUILDDIR = Path(os.environ.get("TRIAD_BUILDDIR", SRCDIR / "build"))
+
 LAB = SRCDIR / "scripts" / "lab"
 EXAMPLE_NETS = Path("/usr/share/doc/ibsim-utils/net-examples")
 
@@ -64,6 +65,16 @@ def sanitizer_options(folder):
     options = f"detect_leaks=0:log_path={folder}/sanitizer"
     return {"ASAN_OPTIONS": f"{options}:suppressions={_SUPPRESSIONS}",
             "UBSAN_OPTIONS": f"print_stacktrace=1:{options}"}
+# Parts that configure leaves out where a library is missing, by its words for them.
+AGENT, COROSYNC, NATS = "IBNETDISC", "COROSYNC", "NATS"
+
+
+def need(*parts):
+    """Skips the test that calls it where Triad was built without one of these."""
+    made = (BUILDDIR / "config.status").read_text(encoding="utf-8")
+    for part in parts:
+        if f'S["HAVE_{part}_TRUE"]="#"' in made:
+            pytest.skip(f"built without {part}")
 
 
 class Lab:
@@ -80,6 +91,8 @@ class Lab:
     def __init__(self, net, sms=(), opensm_conf="", triad_conf="", plugin="yes",
                  console="off", preload=(), timeout_s=None, umad2sim=False,
                  cluster="none", agents=0):
+        need(*[COROSYNC] if cluster == "corosync" else [],
+             *[AGENT, NATS] if agents else [])
         self.folder = Path(tempfile.mkdtemp(prefix="triad-test-"))
         self.up_messages = ""
         self._logs = {}

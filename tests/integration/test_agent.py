@@ -15,7 +15,7 @@ import pytest
 import control
 from agentlib import start_agent, triadctl
 from checks import failed, succeeded, wait_until
-from labs import BUILDDIR, SRCDIR, Lab
+from labs import AGENT, BUILDDIR, SRCDIR, Lab, need
 from triadlab.tcp_ports import free_address
 from triadlib import ERRORS, NET, lid_of, perfquery, report_ports
 
@@ -95,6 +95,7 @@ class Agent:
 
 def run_agent(*options):
     """Where there is no fabric."""
+    need(AGENT)
     return subprocess.run([BUILDDIR / "triad-agent", *map(str, options)], check=False,
                           text=True, stdin=subprocess.DEVNULL, timeout=20,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)

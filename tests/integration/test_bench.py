@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from checks import succeeded
-from labs import BUILDDIR, SRCDIR
+from labs import BUILDDIR, COROSYNC, SRCDIR, need
 
 pytestmark = pytest.mark.scripts
 
@@ -195,6 +195,7 @@ def test_qos_tables_small_prints_documented_keys():
 
 
 def test_failover_small_prints_documented_keys():
+    need(COROSYNC)
     process = subprocess.run(
         [SRCDIR / "scripts" / "bench-failover", "--builddir", BUILDDIR, "--hosts", "4",
          "--runs", "1", "--what", "stock_fast,triad", "--json"],

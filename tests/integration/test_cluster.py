@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from checks import wait_until
-from labs import BUILDDIR
+from labs import BUILDDIR, COROSYNC, need
 
 
 SAY = BUILDDIR / "tests" / "integration" / "cluster_say"
@@ -58,6 +58,7 @@ class Cluster:
     """Namespaces, and Corosync in them when it is started."""
 
     def __init__(self, scratch, votes=1):
+        need(COROSYNC)
         if not shutil.which("corosync"):
             pytest.skip("there is no corosync here")
         self.scratch = scratch

@@ -8,7 +8,7 @@ import re
 import subprocess
 
 import pytest
-from labs import BUILDDIR
+from labs import AGENT, BUILDDIR, need
 
 pytestmark = [pytest.mark.scripts]
 
@@ -19,6 +19,8 @@ OBJECTS = {"libosmtriad.so": ".libs/libosmtriad.so", "triadctl": "triadctl",
 @pytest.fixture(params=OBJECTS)
 def elf(request):
     """readelf's long words about each object."""
+    if request.param == "triad-agent":
+        need(AGENT)
     path = BUILDDIR / OBJECTS[request.param]
     assert path.exists(), f"{path} has not been built"
     return subprocess.run(["readelf", "--wide", "--segments", "--dynamic", "--dyn-syms",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from checks import failed, succeeded
-from labs import BUILDDIR, SRCDIR
+from labs import AGENT, BUILDDIR, SRCDIR, need
 
 pytestmark = pytest.mark.scripts
 
@@ -23,6 +23,7 @@ def run(*words):
 
 @pytest.fixture(scope="module", name="root")
 def installed():
+    need(AGENT)
     with tempfile.TemporaryDirectory(prefix="triad-test-") as root:
         succeeded(run("make", "-C", BUILDDIR, "install", f"DESTDIR={root}"))
         yield Path(root)

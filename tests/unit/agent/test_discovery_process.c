@@ -278,7 +278,9 @@ int main(int argc, char **argv)
 	tcase_add_loop_test(cases, test_nonsense_is_refused, 0, 3);
 	tcase_add_test(cases, test_signals_of_the_agent_do_not_end_it);
 	tcase_add_test(cases, test_program_that_is_not_there_is_told);
-	tcase_add_test(cases, test_it_has_nothing_of_the_agents);
+	/* With an older C library only triad_discovery_reply_write() closes it. */
+	if (__GLIBC_PREREQ(2, 34))
+		tcase_add_test(cases, test_it_has_nothing_of_the_agents);
 	tcase_add_test(cases, test_it_takes_too_long_and_is_killed);
 	tcase_add_test(cases, test_it_is_killed_and_does_not_end_which_is_told_once);
 	tcase_add_test(cases, test_it_is_over_and_is_killed);
