@@ -156,6 +156,18 @@ static int connect_to(const struct triad_client *client, int *fd)
 	return error;
 }
 
+/* The process that made the socket: none with a name left over from another can. */
+static void note_peer(const struct triad_client *client, int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (client->pid)
+		*client->pid = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size)
+			? 0
+			: (int)peer.pid;
+}
+
 /* --- frames ------------------------------------------------------------ */
 
 static int read_piece(struct answer *answer, struct triad_reply *reply)
@@ -220,6 +232,7 @@ int triad_client_ask(
 
 	if (error)
 		return print_unreachable(&answer, error);
+	note_peer(client, answer.fd);
 	/* A plugin that refuses early closes before it has read the request; what it
 	 * said is still there to be read. */
 	triad_frame_encode(

@@ -30,6 +30,7 @@ struct triad_client {
 	unsigned timeout_s; /* the request ends if no frame comes for so long */
 	const struct triad_client_sink *sink;
 	bool hides_progress;
+	int *pid; /* NULL: not wanted; who listens, 0: not known */
 };
 
 /* The reader of standard output has gone: no more is wanted. */

@@ -18,6 +18,10 @@
 int triad_socket_find(const char *folder, bool is_agent, char *path, size_t path_size,
 	char *message, size_t message_size);
 
+/* Calls 'visit' with each of those sockets of OpenSMs.  Returns how many there are. */
+unsigned triad_sockets_visit(const char *folder,
+	void (*visit)(void *context, const char *path), void *context);
+
 /* What to do when nobody answers, put after the reason; ends without newline. */
 #define TRIAD_SOCKET_ADVICE                                                            \
 	"start opensm with event_plugin_name osmtriad, see its log for ERR 1000"

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include <errno.h>
 #include <fcntl.h>
+#include <glib.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "cli/setup_parts.h"
@@ -152,7 +154,7 @@ static void judge_permission(struct triad_setup *setup)
 	char folder[PATH_MAX], beside[PATH_MAX] = "";
 	struct triad_setup_checks *checks = &setup->checks;
 	struct triad_setup_check *check;
-	struct stat status;
+	struct stat status = {0};
 	bool is_other;
 
 	if (!setup->edit.n_changes)
@@ -164,6 +166,15 @@ static void judge_permission(struct triad_setup *setup)
 		check = triad_setup_check(checks, state, "permission",
 			"you may not replace %s", setup->target);
 		triad_setup_advise(check, "run it as root");
+	}
+	if (status.st_nlink > 1) {
+		check = triad_setup_check(checks, state, "permission",
+			"%s has another name (a hard link), which would keep the old "
+			"text",
+			setup->target);
+		triad_setup_advise(check,
+			"'find -samefile' finds it: remove it, or make it a symbolic "
+			"link");
 	}
 	triad_text_append(beside, sizeof(beside), "%s.new", setup->target);
 	if (!lstat(beside, &status)) {
@@ -280,16 +291,44 @@ static void look_at_triad_conf(struct triad_setup *setup)
 
 /* --- the service --- */
 
+/* A restart must not start a second OpenSM beside one that systemd does not know. */
+static void judge_restart(struct triad_setup *setup)
+{
+	const struct triad_setup_sm *foreign = NULL;
+	struct triad_setup_check *check;
+
+	triad_setup_find_groups(setup);
+	for (unsigned i = 0; i < setup->n_sms && !foreign; i++)
+		if (!triad_setup_owns(setup, &setup->sms[i]))
+			foreign = &setup->sms[i];
+	if (foreign) {
+		check = triad_setup_check(&setup->checks, TRIAD_SETUP_PROBLEM,
+			"service",
+			"opensm (process %d) was not started by %s, whose restart would "
+			"start a second one",
+			foreign->pid, setup->unit);
+		triad_setup_advise(check,
+			"leave out --restart, then restart OpenSM as it was started");
+	} else if (!setup->n_sms && setup->other.pid) {
+		check = triad_setup_check(&setup->checks, TRIAD_SETUP_PROBLEM,
+			"service", "opensm (process %d) reads %s, and none reads %s",
+			setup->other.pid, setup->other.conf, setup->conf);
+		triad_setup_advise(
+			check, "name that file with --conf, or leave out --restart");
+	} else {
+		triad_setup_check(&setup->checks, TRIAD_SETUP_OK, "service",
+			"%s: a restart has the SM sweep the fabric anew", setup->unit);
+	}
+}
+
 static void judge_service(struct triad_setup *setup)
 {
 	struct triad_setup_check *check;
 
-	triad_setup_find_unit(setup);
 	if (!setup->command->restart)
 		return;
 	if (*setup->unit) {
-		triad_setup_check(&setup->checks, TRIAD_SETUP_OK, "service",
-			"%s: a restart has the SM sweep the fabric anew", setup->unit);
+		judge_restart(setup);
 		return;
 	}
 	check = triad_setup_check(&setup->checks, TRIAD_SETUP_PROBLEM, "service",
@@ -301,10 +340,48 @@ static void judge_service(struct triad_setup *setup)
 
 /* --- changing --- */
 
-/* Writes a file beside 'like', with its mode and owner; if there is none, 0644. */
-static int write_like(
-	const char *path, const char *like, const char *octets, size_t size)
+/* SELinux' label, without which OpenSM may not read the file, and access lists. */
+static int copy_attributes(const char *from, int to)
 {
+	static const char *const names[] = {
+		"security.selinux", "system.posix_acl_access"};
+	static char value[65536];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		ssize_t size = getxattr(from, names[i], value, sizeof(value));
+
+		if (size < 0 && (errno == ENODATA || errno == ENOTSUP))
+			continue;
+		if (size < 0 || fsetxattr(to, names[i], value, (size_t)size, 0))
+			return errno;
+	}
+	return 0;
+}
+
+/* Whether nobody changed OpenSM's file since it was read. */
+static bool is_as_read(const struct triad_setup *setup)
+{
+	struct stat status;
+	const char *why;
+	char *octets;
+	size_t size;
+	bool is_same;
+
+	if (setup->is_missing)
+		return lstat(setup->target, &status) && errno == ENOENT;
+	if (triad_setup_read_file(
+		    setup->target, TRIAD_OPENSM_CONF_MAX_SIZE, &octets, &size, &why))
+		return false;
+	is_same = size == setup->size && !memcmp(octets, setup->octets, size);
+	free(octets);
+	return is_same;
+}
+
+/* Writes a file with OpenSM's file's mode, owner and label; if there is none, 0644. */
+static int write_like(const struct triad_setup *setup, const char *path,
+	const char *octets, size_t size)
+{
+	const char *like = setup->target;
 	struct stat status;
 	bool is_new = stat(like, &status);
 	int fd = triad_file_new_open(path, 0, 0600), error = 0;
@@ -314,8 +391,12 @@ static int write_like(
 	if ((!is_new && fchown(fd, status.st_uid, status.st_gid)) ||
 		fchmod(fd, is_new ? 0644 : status.st_mode & 07777))
 		error = errno;
+	if (!error && !is_new)
+		error = copy_attributes(like, fd);
 	if (!error)
 		error = triad_write_all(fd, octets, size);
+	if (!error && !is_as_read(setup))
+		error = ESTALE;
 	if (!error)
 		error = triad_file_new_commit(fd, path);
 	if (error) {
@@ -334,7 +415,7 @@ static int keep_copy(struct triad_setup *setup)
 
 	if (setup->is_missing || setup->command->remove || !lstat(setup->copy, &status))
 		return 0;
-	error = write_like(setup->copy, setup->target, setup->octets, setup->size);
+	error = write_like(setup, setup->copy, setup->octets, setup->size);
 	setup->has_copied = !error;
 	return error;
 }
@@ -352,6 +433,23 @@ static void drop_copy(const struct triad_setup *setup)
 	free(copy);
 }
 
+static void explain_failure(struct triad_setup *setup, const char *path, int error)
+{
+	/* Of a file that did not change, a copy says nothing. */
+	if (setup->has_copied && is_as_read(setup) && !unlink(setup->copy))
+		setup->has_copied = false;
+	if (error == ESTALE)
+		snprintf(setup->reason, sizeof(setup->reason),
+			"%.700s was changed by somebody else meanwhile, so it was left "
+			"as it is: try again",
+			setup->target);
+	else
+		snprintf(setup->reason, sizeof(setup->reason),
+			"%.700s can't be written: %s; OpenSM's file is whole: as "
+			"it was, or as shown",
+			path, strerror(error));
+}
+
 static bool change_conf(struct triad_setup *setup)
 {
 	const char *path = setup->copy;
@@ -359,13 +457,10 @@ static bool change_conf(struct triad_setup *setup)
 
 	if (!error) {
 		path = setup->target;
-		error = write_like(path, path, setup->edit.octets, setup->edit.size);
+		error = write_like(setup, path, setup->edit.octets, setup->edit.size);
 	}
 	if (error) {
-		snprintf(setup->reason, sizeof(setup->reason),
-			"%.700s can't be written: %s; OpenSM's file is whole: as "
-			"it was, or as shown",
-			path, strerror(error));
+		explain_failure(setup, path, error);
 		return false;
 	}
 	setup->has_changed = true;
@@ -381,8 +476,9 @@ static bool look(struct triad_setup *setup)
 	const struct triad_setup_command *command = setup->command;
 
 	triad_setup_look(setup);
+	triad_setup_find_unit(setup);
 	if (!triad_setup_choose(command->conf, setup->sms, setup->n_sms,
-		    setup->standard, setup->conf, setup->reason,
+		    setup->standard, setup->doubt, setup->conf, setup->reason,
 		    sizeof(setup->reason)) &&
 		(*setup->opensm || setup->n_sms))
 		return false;
@@ -405,11 +501,11 @@ static bool look(struct triad_setup *setup)
 /* Whether OpenSM runs with Triad though it shall not, or without it though it shall. */
 static bool is_behind(struct triad_setup *setup)
 {
-	const struct triad_setup_asker *asker = setup->asker;
 	char reason[1024];
+	bool is_there =
+		triad_setup_ask(setup, reason, sizeof(reason)) != TRIAD_SETUP_SILENT;
 
-	return asker->ask(asker->context, setup->socket, reason, sizeof(reason)) ==
-		setup->command->remove;
+	return is_there == setup->command->remove;
 }
 
 static bool act(struct triad_setup *setup)
@@ -447,6 +543,7 @@ int triad_setup(const struct triad_setup_command *command,
 	}
 	triad_setup_show_json(&setup);
 	triad_setup_show_end(&setup, status);
+	g_free(setup.groups);
 	free(setup.octets);
 	triad_opensm_conf_edit_clear(&setup.edit);
 	return status;

@@ -33,11 +33,22 @@ struct triad_verb_table triad_setup_verbs(void);
 int triad_setup_command_read(
 	struct triad_parser *parser, struct triad_setup_command *command);
 
+enum triad_setup_answer {
+	TRIAD_SETUP_SILENT, /* with the reason */
+	TRIAD_SETUP_IDLE,   /* loaded, but it can't work */
+	TRIAD_SETUP_WORKS,
+};
+
+/* Whether an answer from this process counts. */
+typedef bool triad_setup_accepts(const void *context, int pid);
+
 /* Asks the plugin for its status. */
 struct triad_setup_asker {
-	/* 'socket' is a control socket, or the folder that it is looked for in.  False
-	 * when nobody answers, with the reason. */
-	bool (*ask)(void *context, const char *socket, char *reason, size_t size);
+	/* 'socket' is a control socket, or the folder of several, of which some may be
+	 * left over from processes that ended.  The best answer is returned. */
+	enum triad_setup_answer (*ask)(void *context, const char *socket,
+		triad_setup_accepts *accepts, const void *accepts_context, char *reason,
+		size_t size);
 	void *context;
 };
 

@@ -142,8 +142,43 @@ void triad_setup_read_words(const char *words, size_t size, struct triad_setup_s
 	}
 }
 
+static bool is_naming(const char *line, size_t size)
+{
+	static const char between[] = " \t\"'=";
+	static const char *const options[] = {"-F", "--config"};
+
+	for (size_t i = strspn(line, between); i < size;) {
+		size_t n = strcspn(line + i, " \t\"'=\n");
+
+		for (size_t k = 0; k < 2; k++)
+			if (n == strlen(options[k]) &&
+				!strncmp(line + i, options[k], n))
+				return true;
+		/* "-F/etc/a.conf" */
+		if (!strncmp(line + i, "-F/", 3))
+			return true;
+		i += n;
+		i += strspn(line + i, between);
+	}
+	return false;
+}
+
+bool triad_setup_names_conf(const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		char first = text[strspn(text, " \t")];
+
+		if (first != '#' && first != ';' && is_naming(text, n))
+			return true;
+		text += n + (text[n] == '\n');
+	}
+	return false;
+}
+
 bool triad_setup_choose(const char *wish, const struct triad_setup_sm *sms, unsigned n,
-	const char *standard, char path[PATH_MAX], char *message, size_t size)
+	const char *standard, const char *doubt, char path[PATH_MAX], char *message,
+	size_t size)
 {
 	unsigned n_others = 0;
 
@@ -159,6 +194,12 @@ bool triad_setup_choose(const char *wish, const struct triad_setup_sm *sms, unsi
 		for (unsigned i = 0; i < n; i++)
 			triad_text_append(message, size, "\n  %s (process %d)",
 				sms[i].conf, sms[i].pid);
+		return false;
+	}
+	if (!n && *doubt) {
+		snprintf(message, size,
+			"no opensm runs here, and %s; name the file with --conf",
+			doubt);
 		return false;
 	}
 	if (!*path)

@@ -71,10 +71,16 @@ struct triad_setup_sm {
 /* Reads the words of a command line, each with a 0 behind it. */
 void triad_setup_read_words(const char *words, size_t size, struct triad_setup_sm *sm);
 
+/* Whether what starts OpenSM, a unit or a file of variables, tells it which
+ * configuration to read: a word -F or --config outside of comments. */
+bool triad_setup_names_conf(const char *text);
+
 /* Which file is meant: 'wish' if there is one, else the one that running opensms read,
- * else 'standard'.  False, with the reason, when there are several. */
+ * else 'standard', unless 'doubt', a sentence, is not empty.  False, with the reason,
+ * when there are several. */
 bool triad_setup_choose(const char *wish, const struct triad_setup_sm *sms, unsigned n,
-	const char *standard, char path[PATH_MAX], char *message, size_t size);
+	const char *standard, const char *doubt, char path[PATH_MAX], char *message,
+	size_t size);
 
 /* --- the plugin --- */
 

@@ -3,10 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/setup_parts.h"
@@ -14,36 +17,62 @@
 #include "triad/file.h"
 
 #define MAX_PLUGIN_SIZE ((size_t)256 << 20)
+#define MAX_OUTPUT_SIZE ((size_t)256 << 10)
 #define LIBRARY "lib" TRIAD_OPENSM_PLUGIN ".so"
 
 /* --- programs and files --- */
 
-int triad_setup_run(
-	const char *const *words, const char *const *variables, char **output)
+/* In the child: the alarm outlives exec(), and ends the program. */
+static void limit_time(void *limit_s)
 {
-	char **environment = g_get_environ();
-	char *errors = NULL;
-	int status = -1;
+	(void)signal(SIGALRM, SIG_DFL);
+	alarm(*(const unsigned *)limit_s);
+}
 
-	*output = NULL;
+/* What the program left running may hold its output open, so that it goes to a file
+ * and not through a pipe, whose end would never come. */
+static char *read_output(int fd)
+{
+	char *output = g_malloc0(MAX_OUTPUT_SIZE);
+
+	if (fd >= 0 && pread(fd, output, MAX_OUTPUT_SIZE - 1, 0) < 0)
+		output[0] = '\0';
+	return output;
+}
+
+static int wait_for_end(pid_t pid, unsigned limit_s, char **output)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+		*output = g_strdup_printf("it did not end within %u s", limit_s);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int triad_setup_run(const char *const *words, const char *const *variables,
+	unsigned limit_s, char **output)
+{
+	const GSpawnFlags flags = G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD;
+	int fd = memfd_create("output", MFD_CLOEXEC), status = -1;
+	char **environment = g_get_environ();
+	GPid pid;
+
 	for (; variables && *variables; variables += 2)
 		environment =
 			g_environ_setenv(environment, variables[0], variables[1], TRUE);
-	if (!g_spawn_sync(NULL, (char **)words, environment, G_SPAWN_SEARCH_PATH, NULL,
-		    NULL, output, &errors, &status, NULL))
-		status = -1;
-	else
-		status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	if (errors && *errors && *output) {
-		char *all = g_strconcat(*output, errors, NULL);
-
-		g_free(*output);
-		*output = all;
-	}
-	g_free(errors);
-	g_strfreev(environment);
+	*output = NULL;
+	if (fd >= 0 &&
+		g_spawn_async_with_fds(NULL, (char **)words, environment, flags,
+			limit_time, &limit_s, &pid, -1, fd, fd, NULL))
+		status = wait_for_end(pid, limit_s, output);
 	if (!*output)
-		*output = g_strdup("");
+		*output = read_output(fd);
+	if (fd >= 0)
+		close(fd);
+	g_strfreev(environment);
 	return status;
 }
 
@@ -171,10 +200,14 @@ static void find_sms(struct triad_setup *setup)
 
 void triad_setup_keep_sms(struct triad_setup *setup)
 {
-	const char *conf = *setup->target ? setup->target : setup->conf;
+	char conf[PATH_MAX];
 	unsigned n = 0;
 
+	/* It may have been made since. */
+	if (!realpath(setup->conf, conf))
+		snprintf(conf, sizeof(conf), "%s", setup->conf);
 	find_sms(setup);
+	setup->other = setup->n_sms ? setup->sms[0] : (struct triad_setup_sm){0};
 	for (unsigned i = 0; i < setup->n_sms; i++)
 		if (!strcmp(setup->sms[i].conf, conf))
 			setup->sms[n++] = setup->sms[i];
@@ -198,6 +231,31 @@ static void find_opensm(struct triad_setup *setup)
 			snprintf(setup->opensm, sizeof(setup->opensm), "%s", others[i]);
 }
 
+/* What the next start reads is certain only of an OpenSM that runs. */
+static void find_doubt(struct triad_setup *setup)
+{
+	static const char *const confs[] = {
+		"/etc/opensm/opensm.conf", "/etc/rdma/opensm.conf"};
+	static const char *const starters[] = {
+		"/etc/default/opensm", "/etc/sysconfig/opensm"};
+	char text[16384];
+	size_t n;
+
+	for (size_t i = 0; i < sizeof(confs) / sizeof(confs[0]); i++)
+		if (*setup->standard && strcmp(confs[i], setup->standard) != 0 &&
+			!access(confs[i], F_OK) && !access(setup->standard, F_OK))
+			snprintf(setup->doubt, sizeof(setup->doubt),
+				"there are %s and %s", setup->standard, confs[i]);
+	for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++) {
+		if (triad_file_read(starters[i], text, sizeof(text) - 1, &n))
+			continue;
+		text[n] = '\0';
+		if (triad_setup_names_conf(text))
+			snprintf(setup->doubt, sizeof(setup->doubt),
+				"%s tells it which configuration to read", starters[i]);
+	}
+}
+
 void triad_setup_look(struct triad_setup *setup)
 {
 	const char *words[] = {setup->opensm, "-h", NULL};
@@ -205,11 +263,12 @@ void triad_setup_look(struct triad_setup *setup)
 
 	find_opensm(setup);
 	if (*setup->opensm) {
-		triad_setup_run(words, NULL, &help);
+		triad_setup_run(words, NULL, TRIAD_SETUP_LOOK_S, &help);
 		triad_setup_read_help(help, setup->standard);
 		g_free(help);
 	}
 	find_sms(setup);
+	find_doubt(setup);
 }
 
 bool triad_setup_make_defaults(struct triad_setup *setup, char **octets, size_t *size,
@@ -227,7 +286,7 @@ bool triad_setup_make_defaults(struct triad_setup *setup, char **octets, size_t 
 	}
 	snprintf(none, sizeof(none), "%s/none", folder);
 	snprintf(made, sizeof(made), "%s/opensm.conf", folder);
-	if (triad_setup_run(words, NULL, &output))
+	if (triad_setup_run(words, NULL, TRIAD_SETUP_LOOK_S, &output))
 		why = output;
 	else
 		error = triad_setup_read_file(
@@ -254,7 +313,7 @@ static void trace_plugin(struct triad_setup *setup, struct triad_setup_trace *tr
 		"LD_BIND_NOW", "yes", "LD_PRELOAD", preload, NULL};
 	char *output;
 
-	triad_setup_run(words, variables, &output);
+	triad_setup_run(words, variables, TRIAD_SETUP_LOOK_S, &output);
 	triad_setup_read_trace(output, LIBRARY, trace);
 	g_free(output);
 	g_free(preload);
@@ -286,7 +345,7 @@ void triad_setup_look_at_plugin(struct triad_setup *setup)
 		snprintf(setup->opensm, sizeof(setup->opensm), "%s",
 			setup->sms[0].program);
 	if (*setup->opensm) {
-		triad_setup_run(words, NULL, &output);
+		triad_setup_run(words, NULL, TRIAD_SETUP_LOOK_S, &output);
 		triad_setup_read_version(output, plugin.opensm_version);
 		g_free(output);
 		trace_plugin(setup, &plugin.trace);

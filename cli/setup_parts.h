@@ -14,6 +14,9 @@
 
 #define TRIAD_SETUP_MAX_SMS 64
 #define TRIAD_SETUP_MAX_LINES 20
+/* Looking takes a moment; a service may wait for OpenSM's end, and for its start. */
+#define TRIAD_SETUP_LOOK_S 10u
+#define TRIAD_SETUP_RESTART_S 300u
 #define TRIAD_SETUP_COPY_SUFFIX ".before-triad"
 
 struct triad_setup {
@@ -21,26 +24,31 @@ struct triad_setup {
 	const struct triad_setup_asker *asker;
 
 	/* What was seen. */
-	char opensm[PATH_MAX];   /* the program; empty: not found */
-	char standard[PATH_MAX]; /* what it reads when told nothing else */
+	char opensm[PATH_MAX];      /* the program; empty: not found */
+	char standard[PATH_MAX];    /* what it reads when told nothing else */
+	char doubt[PATH_MAX + 128]; /* why another may be meant; empty: none */
 	struct triad_setup_sm sms[TRIAD_SETUP_MAX_SMS];
-	unsigned n_sms;        /* of all, later of those with this configuration */
-	char conf[PATH_MAX];   /* as it is named */
-	char target[PATH_MAX]; /* without links */
-	char copy[PATH_MAX];   /* that of before */
+	unsigned n_sms; /* of all, later of those with this configuration */
+	struct triad_setup_sm other; /* one of all that run; pid 0: none does */
+	char conf[PATH_MAX];         /* as it is named */
+	char target[PATH_MAX];       /* without links */
+	char copy[PATH_MAX];         /* that of before */
 	char *octets;
 	size_t size;
 	bool is_missing;           /* there is no such file yet */
 	char triad_conf[PATH_MAX]; /* empty: none is named, and none there */
 	char socket[PATH_MAX];     /* or its folder */
 	char unit[64];             /* OpenSM's service; empty: none */
+	char *groups;              /* its control groups, a line each; NULL: none */
 
 	/* What follows from it. */
 	struct triad_setup_checks checks;
 	struct triad_opensm_conf_edit edit;
 	bool has_copied, has_changed, has_restarted;
-	bool was_asked, is_loaded; /* whether Triad answers */
-	char reason[1024];         /* why not */
+	bool was_asked, is_loaded;    /* whether Triad answers, and works */
+	int old[TRIAD_SETUP_MAX_SMS]; /* opensms from before the restart */
+	unsigned n_old;
+	char reason[1024]; /* why not */
 	unsigned n_lines;
 	char lines[TRIAD_SETUP_MAX_LINES][512]; /* of OpenSM's log */
 	const char *advice;
@@ -65,15 +73,26 @@ bool triad_setup_make_defaults(struct triad_setup *setup, char **octets, size_t 
 int triad_setup_read_file(
 	const char *path, size_t max, char **octets, size_t *size, const char **why);
 
-/* Runs a program; '*output', for g_free(), is what it printed.  'variables' are pairs,
- * ended by NULL.  Returns its exit status, or -1 when it did not run to its end. */
-int triad_setup_run(
-	const char *const *words, const char *const *variables, char **output);
+/* Runs a program for at most 'limit_s'; '*output', for g_free(), is what it printed, or
+ * that it took longer.  'variables' are pairs, ended by NULL.  Returns its exit status,
+ * or -1 when it did not run to its end. */
+int triad_setup_run(const char *const *words, const char *const *variables,
+	unsigned limit_s, char **output);
 
 /* --- setup_restart.c --- */
 
-/* Finds OpenSM's service. */
+/* Finds OpenSM's service, and whether it names another configuration. */
 void triad_setup_find_unit(struct triad_setup *setup);
+
+/* Finds the control groups of its processes. */
+void triad_setup_find_groups(struct triad_setup *setup);
+
+/* Whether one of them has this opensm. */
+bool triad_setup_owns(const struct triad_setup *setup, const struct triad_setup_sm *sm);
+
+/* Asks Triad in the opensms that run now with setup->conf, but for those of 'old'. */
+enum triad_setup_answer triad_setup_ask(
+	struct triad_setup *setup, char *reason, size_t size);
 
 /* Restarts it; then, unless Triad is taken out, waits until Triad answers.  False when
  * that failed, with the reason. */

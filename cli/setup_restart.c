@@ -11,6 +11,7 @@
 #include "cli/setup_parts.h"
 #include "lib/text.h"
 #include "triad/clock.h"
+#include "triad/file.h"
 
 #define POLL_US (TRIAD_US_PER_S / 5)
 #define MAX_LOGS 64
@@ -30,6 +31,18 @@ struct logs {
 
 /* --- the service --- */
 
+void triad_setup_find_groups(struct triad_setup *setup)
+{
+	/* Debian's service starts one of a template for each port. */
+	const char *words[] = {"systemctl", "show", "--property=ControlGroup",
+		"--value", setup->unit, "opensm@*.service", NULL};
+
+	if (triad_setup_run(words, NULL, TRIAD_SETUP_LOOK_S, &setup->groups)) {
+		g_free(setup->groups);
+		setup->groups = NULL;
+	}
+}
+
 void triad_setup_find_unit(struct triad_setup *setup)
 {
 	static const char *const units[] = {"opensm.service", "opensmd.service"};
@@ -37,14 +50,51 @@ void triad_setup_find_unit(struct triad_setup *setup)
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		const char *words[] = {"systemctl", "cat", units[i], NULL};
 		char *output;
-		int status = triad_setup_run(words, NULL, &output);
+		int status = triad_setup_run(words, NULL, TRIAD_SETUP_LOOK_S, &output);
 
+		if (!status && triad_setup_names_conf(output))
+			snprintf(setup->doubt, sizeof(setup->doubt),
+				"%s tells it which configuration to read", units[i]);
 		g_free(output);
 		if (status)
 			continue;
 		snprintf(setup->unit, sizeof(setup->unit), "%s", units[i]);
 		return;
 	}
+}
+
+/* In /proc/PID/cgroup, systemd's own hierarchy is the one without controllers. */
+static bool is_in_group(const char *line, const char *group)
+{
+	const char *path = strstr(line, "::");
+	size_t n = strlen(group);
+
+	if (path)
+		path += 2;
+	else if ((path = strstr(line, ":name=systemd:")))
+		path += strlen(":name=systemd:");
+	return path && !strncmp(path, group, n) && (!path[n] || path[n] == '/');
+}
+
+bool triad_setup_owns(const struct triad_setup *setup, const struct triad_setup_sm *sm)
+{
+	char path[64], octets[8192];
+	bool is_owned = false;
+	gchar **lines, **groups;
+	size_t size;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", sm->pid);
+	if (!setup->groups || triad_file_read(path, octets, sizeof(octets) - 1, &size))
+		return false;
+	octets[size] = '\0';
+	lines = g_strsplit(octets, "\n", -1);
+	groups = g_strsplit(setup->groups, "\n", -1);
+	for (unsigned i = 0; lines[i]; i++)
+		for (unsigned k = 0; groups[k]; k++)
+			is_owned |= *groups[k] && is_in_group(lines[i], groups[k]);
+	g_strfreev(groups);
+	g_strfreev(lines);
+	return is_owned;
 }
 
 /* --- OpenSM's log --- */
@@ -147,31 +197,73 @@ static void show_progress(const struct triad_setup *setup, uint64_t waited_us)
 			setup->command->timeout_s);
 }
 
-static bool wait_for_answer(struct triad_setup *setup, struct logs *logs)
+/* Whether it is an opensm that reads the configuration, and started since. */
+static bool is_new_sm(const void *context, int pid)
+{
+	const struct triad_setup *setup = context;
+	bool is_there = false;
+
+	for (unsigned i = 0; i < setup->n_sms; i++)
+		is_there |= setup->sms[i].pid == pid;
+	for (unsigned i = 0; i < setup->n_old; i++)
+		is_there &= setup->old[i] != pid;
+	return is_there;
+}
+
+enum triad_setup_answer triad_setup_ask(
+	struct triad_setup *setup, char *reason, size_t size)
 {
 	const struct triad_setup_asker *asker = setup->asker;
+
+	triad_setup_keep_sms(setup);
+	return asker->ask(
+		asker->context, setup->socket, is_new_sm, setup, reason, size);
+}
+
+static bool wait_for_answer(struct triad_setup *setup, struct logs *logs)
+{
+	enum triad_setup_answer answer = TRIAD_SETUP_SILENT;
 	uint64_t start_us = triad_clock_now_us(), waited_us = 0;
 	bool is_final = false;
 
 	setup->was_asked = true;
-	while (!setup->is_loaded && !is_final &&
+	while (answer == TRIAD_SETUP_SILENT && !is_final &&
 		waited_us < setup->command->timeout_s * TRIAD_US_PER_S) {
 		is_final = read_logs(setup, logs);
-		setup->is_loaded = asker->ask(asker->context, setup->socket,
-			setup->reason, sizeof(setup->reason));
+		answer = triad_setup_ask(setup, setup->reason, sizeof(setup->reason));
 		show_progress(setup, waited_us);
-		if (!setup->is_loaded && !is_final)
+		if (answer == TRIAD_SETUP_SILENT && !is_final)
 			g_usleep(POLL_US);
 		waited_us = triad_clock_now_us() - start_us;
 	}
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	/* Logs with names of their own are known when OpenSM runs. */
-	triad_setup_keep_sms(setup);
 	for (unsigned i = 0; i < setup->n_sms; i++)
 		note_log(logs, setup->sms[i].log);
 	read_logs(setup, logs);
-	return setup->is_loaded;
+	if (answer == TRIAD_SETUP_IDLE)
+		snprintf(setup->reason, sizeof(setup->reason),
+			"Triad was loaded, but does nothing; 'triadctl health' says why");
+	setup->is_loaded = answer == TRIAD_SETUP_WORKS;
+	return answer != TRIAD_SETUP_SILENT;
+}
+
+/* Whether an opensm from before the restart still runs. */
+static bool explain_old(struct triad_setup *setup)
+{
+	int pid = 0;
+
+	for (unsigned i = 0; i < setup->n_sms; i++)
+		for (unsigned k = 0; k < setup->n_old; k++)
+			if (setup->sms[i].pid == setup->old[k])
+				pid = setup->old[k];
+	if (pid)
+		snprintf(setup->reason, sizeof(setup->reason),
+			"opensm (process %d) from before the restart still runs; "
+			"'systemctl status %s' says why",
+			pid, setup->unit);
+	return pid;
 }
 
 static void explain_silence(struct triad_setup *setup)
@@ -179,6 +271,8 @@ static void explain_silence(struct triad_setup *setup)
 	char waited[1024];
 
 	snprintf(waited, sizeof(waited), "%s", setup->reason);
+	if (explain_old(setup))
+		return;
 	if (setup->n_lines)
 		snprintf(setup->reason, sizeof(setup->reason),
 			"OpenSM runs without Triad; its log says why:");
@@ -201,7 +295,9 @@ bool triad_setup_restart(struct triad_setup *setup)
 	int status;
 
 	note_logs(setup, &logs);
-	status = triad_setup_run(words, NULL, &output);
+	for (unsigned i = 0; i < setup->n_sms; i++)
+		setup->old[setup->n_old++] = setup->sms[i].pid;
+	status = triad_setup_run(words, NULL, TRIAD_SETUP_RESTART_S, &output);
 	if (status) {
 		triad_text_clean(output);
 		snprintf(setup->reason, sizeof(setup->reason),
@@ -211,10 +307,13 @@ bool triad_setup_restart(struct triad_setup *setup)
 	}
 	g_free(output);
 	setup->has_restarted = !status;
-	if (status || setup->command->remove)
-		return !status;
-	if (wait_for_answer(setup, &logs))
-		return true;
-	explain_silence(setup);
-	return false;
+	if (status)
+		return false;
+	if (setup->command->remove) {
+		triad_setup_keep_sms(setup);
+		return !explain_old(setup);
+	}
+	if (!wait_for_answer(setup, &logs))
+		explain_silence(setup);
+	return setup->is_loaded;
 }

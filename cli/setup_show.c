@@ -57,11 +57,17 @@ static void print_line(char sign, const char *line)
 	printf("%c %s\n", sign, text);
 }
 
+/* With a problem nothing changes; who only tries sees it all the same. */
+static bool is_shown(const struct triad_setup *setup)
+{
+	return setup->octets && (!setup->checks.n_problems || setup->command->dry_run);
+}
+
 static void print_changes(const struct triad_setup *setup)
 {
 	const struct triad_opensm_conf_edit *edit = &setup->edit;
 
-	if (setup->checks.n_problems)
+	if (!is_shown(setup) || (setup->checks.n_problems && !edit->n_changes))
 		return;
 	if (!edit->n_changes) {
 		printf("\n%s: nothing to do, Triad is %s\n", setup->conf,
@@ -71,7 +77,9 @@ static void print_changes(const struct triad_setup *setup)
 	printf("\n%s%s%s%s:\n", setup->target,
 		setup->is_missing ? " (new, by 'opensm -c')" : "",
 		setup->command->dry_run ? " would change" : "",
-		setup->command->dry_run ? ", and nothing else" : "");
+		!setup->command->dry_run           ? ""
+			: setup->checks.n_problems ? " without the problems"
+						   : ", and nothing else");
 	for (unsigned i = 0; i < edit->n_changes; i++) {
 		printf("@ line %u\n", edit->changes[i].line);
 		print_line('-', edit->changes[i].before);
@@ -161,8 +169,7 @@ static void put_checks(struct triad_json *json, const struct triad_setup *setup)
 static void put_changes(struct triad_json *json, const struct triad_setup *setup)
 {
 	triad_json_array_begin(json, "changes");
-	for (unsigned i = 0; !setup->checks.n_problems && i < setup->edit.n_changes;
-		i++) {
+	for (unsigned i = 0; is_shown(setup) && i < setup->edit.n_changes; i++) {
 		triad_json_object_begin(json, NULL);
 		triad_json_uint(json, "line", setup->edit.changes[i].line);
 		put_line(json, "before", setup->edit.changes[i].before);

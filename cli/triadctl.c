@@ -417,42 +417,69 @@ static int keep_message(
 	return 0;
 }
 
-/* The plugin that setup waits for may listen where its triad.conf says. */
-static bool find_setup_socket(const struct options *options, const char *named,
-	char path[4096], char *reason, size_t size)
-{
-	struct stat status;
-	int error = 0;
+/* One question of setup's, asked at each socket. */
+struct setup_question {
+	triad_setup_accepts *accepts;
+	const void *accepts_context;
+	enum triad_setup_answer answer;
+	char *reason;
+	size_t reason_size;
+};
 
-	if (options->socket || options->port_guid || getenv("TRIAD_SOCKET") || !*named)
-		return find_socket_or_print(options, path, 4096, reason, size) == GO_ON;
-	snprintf(path, 4096, "%s", named);
-	if (!stat(named, &status) && S_ISDIR(status.st_mode))
-		error = triad_socket_find(named, false, path, 4096, reason, size);
-	/* Of several OpenSMs with this configuration, the last one found is asked. */
-	return !error || error == EEXIST;
-}
-
-static bool ask_for_setup(void *context, const char *named, char *reason, size_t size)
+static void ask_one_for_setup(void *context, const char *path)
 {
 	static const char *const words[] = {"status"};
-	char path[4096], request[TRIAD_CONTROL_REQUEST_SIZE],
-		text[SETUP_REASON_SIZE] = "";
+	char request[TRIAD_CONTROL_REQUEST_SIZE], text[SETUP_REASON_SIZE] = "";
+	struct setup_question *question = context;
 	const struct triad_client_sink sink = {keep_message, text};
+	int pid = 0, status;
 	const struct triad_client client = {.path = path,
 		.timeout_s = SETUP_ANSWER_S,
 		.sink = &sink,
-		.hides_progress = true};
-	bool is_answered;
+		.hides_progress = true,
+		.pid = &pid};
+	enum triad_setup_answer answer = TRIAD_SETUP_SILENT;
 
-	if (!find_setup_socket(context, named, path, reason, size))
-		return false;
-	is_answered =
-		triad_client_ask(&client, request,
-			triad_request_encode(request, sizeof(request), 1, words)) >= 0;
-	if (!is_answered)
-		snprintf(reason, size, "%s", text);
-	return is_answered;
+	status = triad_client_ask(&client, request,
+		triad_request_encode(request, sizeof(request), 1, words));
+	if (status >= 0 && !question->accepts(question->accepts_context, pid))
+		snprintf(text, sizeof(text),
+			"%.900s: process %d answers, which is no OpenSM that was to "
+			"load Triad",
+			path, pid);
+	else if (status >= 0)
+		answer = status == TRIAD_CONTROL_DONE ? TRIAD_SETUP_WORKS
+						      : TRIAD_SETUP_IDLE;
+	if (answer > question->answer)
+		question->answer = answer;
+	if (question->answer == TRIAD_SETUP_SILENT)
+		snprintf(question->reason, question->reason_size, "%s", text);
+}
+
+/* The plugin that setup waits for may listen where its triad.conf says. */
+static enum triad_setup_answer ask_for_setup(void *context, const char *named,
+	triad_setup_accepts *accepts, const void *accepts_context, char *reason,
+	size_t size)
+{
+	struct setup_question question = {.accepts = accepts,
+		.accepts_context = accepts_context,
+		.reason = reason,
+		.reason_size = size};
+	const struct options *options = context;
+	char path[4096];
+	struct stat status;
+
+	*reason = '\0';
+	if (options->socket || options->port_guid || getenv("TRIAD_SOCKET") ||
+		!*named) {
+		if (find_socket_or_print(options, path, 4096, reason, size) == GO_ON)
+			ask_one_for_setup(&question, path);
+	} else if (stat(named, &status) || !S_ISDIR(status.st_mode)) {
+		ask_one_for_setup(&question, named);
+	} else if (!triad_sockets_visit(named, ask_one_for_setup, &question)) {
+		(void)triad_socket_find(named, false, path, 4096, reason, size);
+	}
+	return question.answer;
 }
 
 static int run_setup(const struct options *options, struct triad_parser *parser)

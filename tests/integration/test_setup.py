@@ -7,9 +7,12 @@ import os
 import re
 import resource
 import shutil
+import signal
 import stat
+import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -28,12 +31,24 @@ SYSTEMCTL = """#!{python}
 import sys
 sys.path.insert(0, "{scripts}")
 from triadlab import hosts, state
+{before}
+if sys.argv[1] == "show":
+    print("{group}")
+    sys.exit()
 if sys.argv[1:] == ["restart", "opensm.service"]:
-    lab = state.load_required("{folder}")
-    hosts.kill(lab, 0)
-    hosts.start(lab, 0)
+    if {restarts}:
+        lab = state.load_required("{folder}")
+        hosts.kill(lab, 0)
+        hosts.start(lab, 0)
 sys.exit(sys.argv[2] != "opensm.service")
 """
+
+
+def own_group():
+    """The control group of this process, which the opensm of a lab has, too."""
+    lines = Path("/proc/self/cgroup").read_text(encoding="ascii").splitlines()
+    return next(line.split(":", 2)[2] for line in lines
+                if line.split(":", 2)[1] in ("", "name=systemd"))
 
 
 def setup(*words, library=PLUGIN.parent, path=None, **options):
@@ -63,6 +78,11 @@ def other_version(folder):
     (folder / "other").mkdir()
     (folder / "other" / PLUGIN.name).write_bytes(octets)
     return folder / "other"
+
+
+def script(path, text):
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
 
 
 def checks_of(process):
@@ -157,7 +177,74 @@ def test_file_of_somebody_else_beside_it_is_not_overwritten(tmp_path):
     assert (tmp_path / "opensm.conf.new").read_text() == "mine"
 
 
+def test_access_list_stays_and_hard_link_is_refused(tmp_path):
+    conf = default_conf(tmp_path)
+    # user::rw-, user:1:r--, group::r--, mask::r--, other::---
+    acl = struct.pack("<I", 2) + b"".join(
+        struct.pack("<HHI", tag, access, who) for tag, access, who in (
+            (1, 6, 2**32 - 1), (2, 4, 1), (4, 4, 2**32 - 1), (16, 4, 2**32 - 1),
+            (32, 0, 2**32 - 1)))
+    try:
+        os.setxattr(conf, "system.posix_acl_access", acl)
+    except OSError as error:
+        pytest.skip(f"no access lists here: {error}")
+    succeeded(setup("--conf", conf))
+    assert os.getxattr(conf, "system.posix_acl_access") == acl
+    succeeded(setup("--conf", conf, "--remove"))
+    (tmp_path / "other").hardlink_to(conf)
+    process = setup("--conf", conf)
+    failed(process, 1, "nothing was changed")
+    assert "hard link" in process.stdout, process.stdout
+
+
+def test_full_disk_leaves_the_old_file_alone(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small disk")
+    conf = default_conf(tmp_path)
+    before = conf.read_bytes()
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    # There is room for the file and its copy.
+    room = 2 * (len(before) // 4096 + 1) * 4096
+    words = " ".join((str(TRIADCTL), "setup", "--conf", f"{disk}/opensm.conf"))
+    process = subprocess.run(
+        ["unshare", "--mount", "sh", "-c",
+         f"mount -t tmpfs -o size={room} disk {disk} && cp {conf} {disk} && "
+         f"{{ {words}; echo $? >&2; ls {disk} >&2; cmp {conf} {disk}/opensm.conf; }}"],
+        env=environment(LD_LIBRARY_PATH=str(PLUGIN.parent)), text=True, timeout=60,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    succeeded(process)
+    assert "No space left" in process.stderr, process.stderr
+    assert process.stderr.endswith("\n1\nopensm.conf\n"), "neither copy nor rest"
+
+
 # --- checks ------------------------------------------------------------------
+
+def test_dry_run_with_a_problem_shows_what_would_change(tmp_path):
+    conf, other = default_conf(tmp_path), other_version(tmp_path)
+    process = setup("--conf", conf, "--dry-run", library=other)
+    failed(process, 1, "nothing was changed")
+    assert "+ event_plugin_name osmtriad" in process.stdout, process.stdout
+    process = setup("--conf", conf, "--dry-run", "--json", library=other)
+    assert json.loads(process.stdout)["changes"], process.stdout
+    assert not json.loads(setup("--conf", conf, "--json", library=other).stdout)["changes"]
+
+
+def test_program_that_hangs_is_ended(tmp_path):
+    # It leaves one behind that keeps its output open.
+    (tmp_path / "bin").mkdir()
+    script(tmp_path / "bin" / "opensm", f"""
+case $1 in --version)
+    sleep 300 & echo $! >{tmp_path}/left
+    exec sleep 300
+esac""")
+    (tmp_path / "opensm.conf").write_text("")
+    process = setup("--conf", tmp_path / "opensm.conf", path=tmp_path / "bin")
+    os.kill(int((tmp_path / "left").read_text()), signal.SIGKILL)
+    failed(process, 1, "nothing was changed")
+    shown = " ".join(process.stdout.split())
+    assert "doesn't say its version" in shown, shown
+
 
 def test_plugin_that_does_not_fit_changes_nothing(tmp_path):
     conf = default_conf(tmp_path)
@@ -240,8 +327,14 @@ class SetupLab(Lab):
         self.conf.write_text(text)
         self.bin = self.folder / "bin"
         self.bin.mkdir()
+        self.systemctl()
+
+    def systemctl(self, group=None, restarts=True, before="pass"):
+        """A systemctl whose unit has this control group; 'before' is a line of Python
+        that runs first."""
         (self.bin / "systemctl").write_text(SYSTEMCTL.format(
-            python=sys.executable, scripts=SRCDIR / "scripts", folder=self.folder))
+            python=sys.executable, scripts=SRCDIR / "scripts", folder=self.folder,
+            group=group or own_group(), restarts=restarts, before=before))
         (self.bin / "systemctl").chmod(0o755)
 
     def setup(self, *words, **options):
@@ -294,18 +387,77 @@ def test_service_that_is_not_there_is_said_before_a_change(tmp_path):
     assert "leave out --restart" in process.stdout and conf.read_bytes() == before
 
 
-def test_two_opensms_with_triad_are_not_restarted(scratch):
-    folder = scratch.folder()
-    conf, triad_conf = default_conf(folder), folder / "triad.conf"
-    triad_conf.write_text(f"[control]\nsocket = {folder}/%g.sock\n")
-    (folder / "bin").mkdir()
-    (folder / "bin" / "systemctl").symlink_to("/bin/true")
-    succeeded(setup("--conf", conf, "--triad-conf", triad_conf))
-    for guid in (1, 2):
-        Plugin(scratch, DONE, path=str(folder / f"0x{guid:016x}.sock"))
-    process = succeeded(setup("--conf", conf, "--restart", "--json",
-                              path=folder / "bin"))
-    assert not json.loads(process.stdout)["restarted"], process.stdout
+def test_opensm_that_the_service_did_not_start_is_not_restarted():
+    with SetupLab() as lab:
+        before, pid = lab.conf.read_bytes(), lab.state().sms[0].process.pid
+        lab.systemctl(group="/system.slice/opensm.service")
+        process = lab.setup("--restart", "--json")
+        failed(process, 1, "nothing was changed")
+        service = checks_of(process)["service"]
+        assert f"process {pid})" in service["text"] and service["advice"], service
+        # Some opensm runs, but none with this configuration.
+        lab.systemctl()
+        other = lab.folder / "other.conf"
+        other.write_bytes(before)
+        process = setup("--conf", other, "--restart", "--json", path=lab.bin)
+        failed(process, 1, "nothing was changed")
+        assert "none reads" in checks_of(process)["service"]["text"]
+        assert lab.conf.read_bytes() == before == other.read_bytes()
+        assert lab.state().sms[0].process.pid == pid
+
+
+def test_edit_by_somebody_else_meanwhile_is_kept():
+    with SetupLab() as lab:
+        before, files = lab.conf.read_bytes(), sorted(os.listdir(lab.conf.parent))
+        # The service's groups are asked for when the file has been read.
+        lab.systemctl(before=(
+            f"if sys.argv[1] == 'show': open({str(lab.conf)!r}, 'a').write('qos TRUE')"))
+        process = lab.setup("--restart")
+        failed(process, 1, "changed by somebody else")
+        assert lab.conf.read_bytes() == before + b"qos TRUE", "it stays"
+        assert sorted(os.listdir(lab.conf.parent)) == files, "nothing is left over"
+
+
+def test_answer_counts_if_its_opensm_started_since_and_works():
+    with SetupLab() as lab:
+        triad_conf = lab.folder / "sm-0" / "triad.conf"
+        lab.systemctl(before=(
+            f"if sys.argv[1] == 'restart': open({str(triad_conf)!r}, 'a').write('x x')"))
+        good = triad_conf.read_bytes()
+        process = lab.setup("--triad-conf", triad_conf, "--restart")
+        failed(process, 1, "does nothing")
+        assert "triadctl health" in process.stderr and "triad: error: " in process.stderr
+        triad_conf.write_bytes(good)
+
+        # It has Triad now, and outlives a restart that isn't one.
+        lab.systemctl(restarts=False)
+        other = triad_conf.with_name("other.conf")
+        other.write_bytes(good)
+        pid = lab.state().sms[0].process.pid
+        process = lab.setup("--triad-conf", other, "--restart", "--timeout", 1)
+        failed(process, 1, f"opensm (process {pid}) from before the restart still runs")
+        process = lab.setup("--remove", "--restart")
+        failed(process, 1, "from before the restart still runs")
+
+
+def test_sockets_that_are_left_over_are_passed_over(scratch):
+    with SetupLab() as lab:
+        triad_conf, sockets = lab.folder / "sm-0" / "triad.conf", scratch.folder()
+        text = re.sub("(?m)^socket *=.*$", f"socket = {sockets}/%g.sock",
+                      triad_conf.read_text(encoding="utf-8"))
+        triad_conf.write_text(text, encoding="utf-8")
+        # One of a process that is gone, one of another that answers.
+        for name, is_served in (("0x0", False), ("0xf", True)):
+            plugin = Plugin(scratch, DONE, path=str(sockets / f"{name}.sock"))
+            if not is_served:
+                plugin.stop()
+        lab.systemctl(restarts=False)
+        process = lab.setup("--triad-conf", triad_conf, "--restart", "--timeout", 1)
+        failed(process, 1, "from before the restart still runs")
+        lab.systemctl()
+        assert json.loads(succeeded(lab.setup("--restart", "--json")).stdout)["loaded"]
+        report = json.loads(succeeded(lab.setup("--restart", "--json")).stdout)
+        assert not report["restarted"], "no restart without need"
 
 
 def test_several_configurations_in_use_must_be_chosen_from():

@@ -87,6 +87,8 @@ START_TEST(test_words_of_a_command_line_name_its_files)
 }
 END_TEST
 
+static const char *doubt = "";
+
 static bool choose(const char *wish, unsigned n, const char *standard)
 {
 	static const struct triad_setup_sm sms[] = {
@@ -97,8 +99,20 @@ static bool choose(const char *wish, unsigned n, const char *standard)
 
 	message[0] = '\0';
 	return triad_setup_choose(
-		wish, sms, n, standard, path, message, sizeof(message));
+		wish, sms, n, standard, doubt, path, message, sizeof(message));
 }
+
+START_TEST(test_starter_names_a_configuration)
+{
+	ck_assert(triad_setup_names_conf("[Service]\nExecStart=/sbin/opensm -F /a\n"));
+	ck_assert(triad_setup_names_conf("OPTIONS=\"--config /a.conf\""));
+	ck_assert(triad_setup_names_conf("OPTIONS='-F/a.conf'\n"));
+	ck_assert(triad_setup_names_conf("exec opensm --config=/a"));
+	ck_assert(!triad_setup_names_conf("# OPTIONS=-F /a\n\nPORTS=ALL\n"));
+	ck_assert(!triad_setup_names_conf("ExecStart=opensm --guid %I -f /a.log -FOO"));
+	ck_assert(!triad_setup_names_conf("A=--configure\n -x"));
+}
+END_TEST
 
 START_TEST(test_choice_of_the_file)
 {
@@ -112,6 +126,12 @@ START_TEST(test_choice_of_the_file)
 	ck_assert_ptr_nonnull(strstr(message, "--conf"));
 	ck_assert_ptr_nonnull(strstr(message, "/a (process 7)"));
 	ck_assert_ptr_nonnull(strstr(message, "/b (process 9)"));
+	doubt = "there are two";
+	ck_assert(choose("/wish", 0, "/default"));
+	ck_assert(choose(NULL, 2, "/default"));
+	ck_assert(!choose(NULL, 0, "/default"));
+	ck_assert_ptr_nonnull(strstr(message, "there are two"));
+	doubt = "";
 	ck_assert(!choose(NULL, 0, ""));
 	ck_assert_ptr_nonnull(strstr(message, "--conf"));
 }
@@ -233,6 +253,7 @@ int main(void)
 	tcase_add_test(cases, test_version_is_a_line_of_its_own);
 	tcase_add_test(cases, test_trace_tells_place_and_what_is_missing);
 	tcase_add_test(cases, test_words_of_a_command_line_name_its_files);
+	tcase_add_test(cases, test_starter_names_a_configuration);
 	tcase_add_test(cases, test_choice_of_the_file);
 	tcase_add_test(cases, test_plugin_that_fits_is_well);
 	tcase_add_test(cases, test_plugin_that_opensm_would_refuse_is_a_problem);
