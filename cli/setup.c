@@ -156,16 +156,21 @@ static void judge_permission(struct triad_setup *setup)
 	struct triad_setup_check *check;
 	struct stat status = {0};
 	bool is_other;
+	int error;
 
 	if (!setup->edit.n_changes)
 		return;
 	folder_of(setup->target, folder);
 	is_other = !stat(setup->target, &status) && geteuid() &&
 		status.st_uid != geteuid();
-	if (is_other || (access(folder, W_OK) && errno != ENOENT)) {
+	error = is_other ? EPERM : access(folder, W_OK) ? errno : 0;
+	if (error && error != ENOENT) {
 		check = triad_setup_check(checks, state, "permission",
-			"you may not replace %s", setup->target);
-		triad_setup_advise(check, "run it as root");
+			"%s can't be replaced: %s", setup->target, strerror(error));
+		triad_setup_advise(check,
+			error == EROFS
+				? "change it where it comes from, or mount it writable"
+				: "run it as root");
 	}
 	if (status.st_nlink > 1) {
 		check = triad_setup_check(checks, state, "permission",
@@ -395,6 +400,9 @@ static int write_like(const struct triad_setup *setup, const char *path,
 		error = copy_attributes(like, fd);
 	if (!error)
 		error = triad_write_all(fd, octets, size);
+	/* So that little time is left between comparing and renaming. */
+	if (!error && fsync(fd))
+		error = errno;
 	if (!error && !is_as_read(setup))
 		error = ESTALE;
 	if (!error)
@@ -480,7 +488,7 @@ static bool look(struct triad_setup *setup)
 	if (!triad_setup_choose(command->conf, setup->sms, setup->n_sms,
 		    setup->standard, setup->doubt, setup->conf, setup->reason,
 		    sizeof(setup->reason)) &&
-		(*setup->opensm || setup->n_sms))
+		(*setup->opensm || setup->n_sms || command->remove))
 		return false;
 	read_conf(setup);
 	triad_text_append(setup->copy, sizeof(setup->copy), "%s%s", setup->target,

@@ -204,8 +204,8 @@ bool triad_setup_choose(const char *wish, const struct triad_setup_sm *sms, unsi
 	}
 	if (!*path)
 		snprintf(message, size,
-			"this opensm doesn't say which configuration it reads; name "
-			"it with --conf");
+			"which configuration OpenSM reads is not known here; name it "
+			"with --conf");
 	return *path;
 }
 

@@ -39,7 +39,7 @@ struct triad_setup {
 	char triad_conf[PATH_MAX]; /* empty: none is named, and none there */
 	char socket[PATH_MAX];     /* or its folder */
 	char unit[64];             /* OpenSM's service; empty: none */
-	char *groups;              /* its control groups, a line each; NULL: none */
+	char *groups; /* what systemd says of its control groups; NULL: nothing */
 
 	/* What follows from it. */
 	struct triad_setup_checks checks;

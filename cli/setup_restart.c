@@ -15,6 +15,7 @@
 
 #define POLL_US (TRIAD_US_PER_S / 5)
 #define MAX_LOGS 64
+#define GROUP "ControlGroup="
 #define STANDARD_LOG "/var/log/opensm.log"
 
 /* A log of OpenSM's, and where it ended before the restart. */
@@ -35,7 +36,7 @@ void triad_setup_find_groups(struct triad_setup *setup)
 {
 	/* Debian's service starts one of a template for each port. */
 	const char *words[] = {"systemctl", "show", "--property=ControlGroup",
-		"--value", setup->unit, "opensm@*.service", NULL};
+		setup->unit, "opensm@*.service", NULL};
 
 	if (triad_setup_run(words, NULL, TRIAD_SETUP_LOOK_S, &setup->groups)) {
 		g_free(setup->groups);
@@ -91,7 +92,8 @@ bool triad_setup_owns(const struct triad_setup *setup, const struct triad_setup_
 	groups = g_strsplit(setup->groups, "\n", -1);
 	for (unsigned i = 0; lines[i]; i++)
 		for (unsigned k = 0; groups[k]; k++)
-			is_owned |= *groups[k] && is_in_group(lines[i], groups[k]);
+			is_owned |= g_str_has_prefix(groups[k], GROUP "/") &&
+				is_in_group(lines[i], groups[k] + strlen(GROUP));
 	g_strfreev(groups);
 	g_strfreev(lines);
 	return is_owned;

@@ -33,7 +33,7 @@ sys.path.insert(0, "{scripts}")
 from triadlab import hosts, state
 {before}
 if sys.argv[1] == "show":
-    print("{group}")
+    print("ControlGroup={group}\n\nControlGroup=")
     sys.exit()
 if sys.argv[1:] == ["restart", "opensm.service"]:
     if {restarts}:
@@ -197,9 +197,43 @@ def test_access_list_stays_and_hard_link_is_refused(tmp_path):
     assert "hard link" in process.stdout, process.stdout
 
 
-def test_full_disk_leaves_the_old_file_alone(tmp_path):
+def in_own_mounts(command):
+    """Runs a shell's command where mounts are its own."""
     if os.geteuid() != 0:
-        pytest.skip("only root can mount a small disk")
+        pytest.skip("only root can mount")
+    return subprocess.run(
+        ["unshare", "--mount", "sh", "-c", command], text=True, timeout=60,
+        env=environment(LD_LIBRARY_PATH=str(PLUGIN.parent)), check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_folder_that_is_read_only_and_opensm_that_is_missing_are_told(tmp_path):
+    conf = default_conf(tmp_path)
+    process = in_own_mounts(
+        f"mount --bind {tmp_path} {tmp_path} && mount -o remount,ro,bind {tmp_path} && "
+        f"{TRIADCTL} setup --conf {conf}")
+    failed(process, 1, "nothing was changed")
+    assert "Read-only" in process.stdout and "as root" not in process.stdout
+    for words, message in (("--dry-run", "nothing was changed"),
+                           ("--remove", "name it with --conf")):
+        failed(in_own_mounts(f"mount -t tmpfs none /usr/sbin && "
+                             f"PATH=/usr/bin:/bin {TRIADCTL} setup {words}"), 1, message)
+
+
+def test_two_files_that_may_be_meant_must_be_chosen_from(tmp_path):
+    for name in ("opensm", "rdma"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "opensm.conf").write_text("")
+    shutil.copy("/etc/ld.so.cache", tmp_path)
+    # No opensm runs there, because one with other mounts is not looked at.
+    process = in_own_mounts(
+        f"mount --bind {tmp_path} /etc && {TRIADCTL} setup --dry-run")
+    failed(process, 1, "name the file with --conf")
+    assert "/etc/opensm/opensm.conf and /etc/rdma/opensm.conf" in process.stderr or \
+        "/etc/rdma/opensm.conf and /etc/opensm/opensm.conf" in process.stderr
+
+
+def test_full_disk_leaves_the_old_file_alone(tmp_path):
     conf = default_conf(tmp_path)
     before = conf.read_bytes()
     disk = tmp_path / "disk"
@@ -207,12 +241,9 @@ def test_full_disk_leaves_the_old_file_alone(tmp_path):
     # There is room for the file and its copy.
     room = 2 * (len(before) // 4096 + 1) * 4096
     words = " ".join((str(TRIADCTL), "setup", "--conf", f"{disk}/opensm.conf"))
-    process = subprocess.run(
-        ["unshare", "--mount", "sh", "-c",
-         f"mount -t tmpfs -o size={room} disk {disk} && cp {conf} {disk} && "
-         f"{{ {words}; echo $? >&2; ls {disk} >&2; cmp {conf} {disk}/opensm.conf; }}"],
-        env=environment(LD_LIBRARY_PATH=str(PLUGIN.parent)), text=True, timeout=60,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    process = in_own_mounts(
+        f"mount -t tmpfs -o size={room} disk {disk} && cp {conf} {disk} && "
+        f"{{ {words}; echo $? >&2; ls {disk} >&2; cmp {conf} {disk}/opensm.conf; }}")
     succeeded(process)
     assert "No space left" in process.stderr, process.stderr
     assert process.stderr.endswith("\n1\nopensm.conf\n"), "neither copy nor rest"
