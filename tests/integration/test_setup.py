@@ -33,7 +33,7 @@ sys.path.insert(0, "{scripts}")
 from triadlab import hosts, state
 {before}
 if sys.argv[1] == "show":
-    print("ControlGroup={group}\n\nControlGroup=")
+    print("ControlGroup={group}", "", "ControlGroup=", sep="\\n")
     sys.exit()
 if sys.argv[1:] == ["restart", "opensm.service"]:
     if {restarts}:
