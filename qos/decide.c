@@ -9,8 +9,8 @@ const char *triad_refusal_text(enum triad_refusal refusal)
 {
 	static const char *const texts[TRIAD_N_REFUSALS] = {
 		[TRIAD_REFUSAL_NONE] = "there is a path",
-		[TRIAD_REFUSAL_UNSURE] = "the way is not known for certain at this "
-					 "moment: OpenSM answers",
+		[TRIAD_REFUSAL_UNSURE] = ("the way is not known for certain at this "
+					  "moment: OpenSM answers"),
 		[TRIAD_REFUSAL_VL15] = "no SL has a VL on every hop",
 		[TRIAD_REFUSAL_TOO_LONG] = "the way is longer than 64 switches",
 		[TRIAD_REFUSAL_LEVEL_SL] = "the level's SL comes to VL15 on the way",
