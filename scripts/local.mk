@@ -16,6 +16,8 @@ EXTRA_DIST += \
 	scripts/gen-fabric \
 	scripts/lab \
 	scripts/opensm-matrix \
+	scripts/package-deb \
+	scripts/package-test \
 	scripts/make-dashboards \
 	scripts/name-folders \
 	scripts/picture \

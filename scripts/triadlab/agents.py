@@ -6,7 +6,6 @@ import os
 import shutil
 import socket
 import subprocess
-from pathlib import Path
 
 from . import environment, opensm, state
 from .errors import LabError, UsageError
@@ -83,14 +82,14 @@ def make(lab, index, node, perfmgr):
 
 
 def start(lab, agent, variables):
-    program = Path(lab.builddir, _PROGRAM)
-    if not program.exists():
-        raise LabError(f"{program} is not there: libibnetdisc-dev was missing when it "
-                       "was configured (scripts/deps installs it)")
+    program = environment.find_built(lab.builddir, _PROGRAM)
+    if not program:
+        raise LabError(f"{_PROGRAM} is not in {lab.builddir}: libibnetdisc-dev was missing "
+                       "when it was configured (scripts/deps installs it)")
     os.makedirs(f"{agent.folder}/cwd", exist_ok=True)
     with open(f"{agent.folder}/agent.log", "ab") as log:
         return subprocess.Popen(
-            [str(program), "--conf", f"{agent.folder}/agent.conf"],
+            [program, "--conf", f"{agent.folder}/agent.conf"],
             env=environment.attached(lab, agent.node, f"{agent.folder}/cwd",
                                      lab.preload) | lab.variables | variables,
             cwd=f"{agent.folder}/cwd", stdin=subprocess.DEVNULL, stdout=log,

@@ -16,6 +16,7 @@ from pathlib import Path
 from .errors import LabError
 
 PLUGIN = "libosmtriad.so"
+_SCRIPTS = Path(__file__).resolve().parents[1]
 _LABUMAD = "tests/lab/.libs/liblabumad.so"
 _LABSIM = "tests/lab/.libs/liblabsim.so"
 _PORT_LIBRARIES = ("libumad2sim.so", "liblabumad.so")
@@ -28,7 +29,8 @@ _FOREIGN = ("IBSIM_SERVER_NAME", "IBSIM_SERVER_PORT", "SIM_HOST", "SIM_SET_ISSM"
 def require_programs(*more):
     for program in ("ibsim", "opensm", *more):
         if not shutil.which(program, path=_search_path()):
-            raise LabError(f"{program} is not installed; scripts/deps installs it")
+            raise LabError(f"{program} is not installed"
+                           + ("" if is_installed() else "; scripts/deps installs it"))
 
 
 def _search_path(builddir=None):
@@ -37,16 +39,38 @@ def _search_path(builddir=None):
     return ":".join([*([builddir] if builddir else []), path, "/usr/sbin", "/sbin"])
 
 
+def is_installed():
+    """Whether these scripts are those of the package triad-lab.  What labs take from a
+    build tree otherwise then stands beside the scripts."""
+    return (_SCRIPTS / Path(_LABUMAD).name).exists()
+
+
+def command(name):
+    """What people type for one of the scripts."""
+    return f"triad-{name}" if is_installed() else f"{_SCRIPTS}/{name}"
+
+
+def find_built(builddir, path):
+    """A file by its path in the build tree, or without a tree the one that is installed;
+    None when it isn't there."""
+    found = Path(builddir, path) if builddir else _SCRIPTS / Path(path).name
+    return str(found) if found.exists() else None
+
+
+def find_plugin(builddir):
+    return find_built(builddir, f".libs/{PLUGIN}")
+
+
 def find_builddir(wanted):
     """Where the plugin was built; None when nowhere."""
     wanted = wanted or os.environ.get("TRIAD_BUILDDIR")
     if wanted:
         return os.path.abspath(wanted)
-    root = Path(__file__).resolve().parents[2]
+    root = _SCRIPTS.parent
     # As scripts/build: what was configured in place is built there.
     is_in_place = (root / "config.status").exists()
     for folder in (root, root / "build") if is_in_place else (root / "build",):
-        if (folder / ".libs" / PLUGIN).exists():
+        if find_plugin(folder):
             return str(folder)
     return None
 
@@ -63,16 +87,15 @@ def find_umad2sim():
 
 
 def find_labumad(builddir):
-    """Our own library in the build tree; None when it is not built."""
-    library = Path(builddir or "", _LABUMAD)
-    return str(library) if builddir and library.exists() else None
+    """Our own library; None when it is not built."""
+    return find_built(builddir, _LABUMAD)
 
 
 def sanitizer(builddir):
     """What a plugin of that build tree that has the address sanitizer needs loaded before
     all others, as a list: opensm itself has no sanitizer.  Empty for any other."""
-    plugin = Path(builddir, ".libs", PLUGIN)
-    if not plugin.exists() or b"libasan.so" not in plugin.read_bytes():
+    plugin = find_plugin(builddir)
+    if not plugin or b"libasan.so" not in Path(plugin).read_bytes():
         return []
     found = subprocess.run(["gcc", "-print-file-name=libasan.so"], text=True, check=True,
                            stdout=subprocess.PIPE)
@@ -95,10 +118,10 @@ def plain(lab):
 def simulator(lab):
     """For ibsim.  A library keeps it from spinning while a client doesn't read."""
     variables = plain(lab)
-    library = Path(lab.builddir or "", _LABSIM)
-    if lab.builddir and library.exists():
+    library = find_built(lab.builddir, _LABSIM)
+    if library:
         variables["LD_PRELOAD"] = ":".join([
-            *filter(None, [variables.get("LD_PRELOAD")]), str(library)])
+            *filter(None, [variables.get("LD_PRELOAD")]), library])
     return variables
 
 

@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import hosts, netfile, opensm, process
+from . import environment, hosts, netfile, opensm, process
 from .errors import LabError
 from .plugin import triadctl_json
 
@@ -71,13 +71,13 @@ class Stream:
     the host of an SM, which stays there when the SM is dead."""
 
     def __init__(self, lab, node):
-        program = Path(lab.builddir or "", _STREAM)
-        if not program.exists():
-            raise LabError(f"{program} is not there: run make or scripts/build")
+        program = environment.find_built(lab.builddir, _STREAM)
+        if not program:
+            raise LabError(f"{_STREAM} is not in the build tree: run make or scripts/build")
         self._answers = []
         self._child = subprocess.Popen(
             [sys.executable, str(_LAB), "run", "--dir", lab.folder, "--node", node, "--",
-             str(program), "--to", lab.sms[-1].port_guid],
+             program, "--to", lab.sms[-1].port_guid],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._thread = threading.Thread(target=self._read, daemon=True)
 

@@ -3,6 +3,7 @@
 other."""
 
 import contextlib
+import os
 import secrets
 import shutil
 import signal
@@ -110,7 +111,7 @@ class _Start:
         timeout_s = wishes.timeout_s or 120 + len(fabric.nodes) / 100
         self._deadline = time.monotonic() + timeout_s
         builddir = environment.find_builddir(wishes.builddir)
-        preload = environment.sanitizer(builddir) if builddir else []
+        preload = environment.sanitizer(builddir)
         self._lab = state.Lab(
             folder=str(wishes.folder), token=secrets.token_hex(6),
             net=str(wishes.folder / "fabric.net"), n_nodes=len(fabric.nodes),
@@ -179,13 +180,13 @@ class _Start:
             folder.mkdir()
             shutil.copyfile(wanted, folder / environment.PLUGIN)
             return str(folder)
-        folder = Path(self._lab.builddir or "", ".libs")
-        if not self._lab.builddir or not (folder / environment.PLUGIN).exists():
+        plugin = environment.find_plugin(self._lab.builddir)
+        if not plugin:
             where = self._lab.builddir or "build or the source folder"
             raise LabError(f"{environment.PLUGIN} is not in .libs of {where}: run "
                            "make, name the build tree with --builddir, or use "
                            "--plugin no")
-        return str(folder)
+        return os.path.dirname(plugin)
 
     # --- processes ---
 

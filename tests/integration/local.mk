@@ -48,6 +48,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_lab_hosts.py \
 	tests/integration/test_lifecycle.py \
 	tests/integration/test_opensm_matrix.py \
+	tests/integration/test_packages.py \
 	tests/integration/test_partitions.py \
 	tests/integration/test_path_answers.py \
 	tests/integration/test_path_service.py \
