@@ -109,7 +109,8 @@ START_TEST(test_init_defaults_as_documented)
 	ck_assert_uint_eq(standard->log.level, TRIAD_LOG_INFO);
 	ck_assert(standard->log.syslog);
 	ck_assert(standard->control.enabled);
-	ck_assert_str_eq(standard->control.socket, TRIAD_RUNSTATEDIR "/" GUID_TEXT ".sock");
+	ck_assert_str_eq(
+		standard->control.socket, TRIAD_RUNSTATEDIR "/" GUID_TEXT ".sock");
 	ck_assert_uint_eq(standard->control.max_clients, 16);
 	ck_assert(!standard->console.enabled);
 	ck_assert_uint_eq(standard->perfmgr.role, TRIAD_ROLE_MASTER);
