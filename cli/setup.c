@@ -405,14 +405,7 @@ static int write_like(const struct triad_setup *setup, const char *path,
 		error = errno;
 	if (!error && !is_as_read(setup))
 		error = ESTALE;
-	if (!error)
-		error = triad_file_new_commit(fd, path);
-	if (error) {
-		triad_file_new_discard(fd, path);
-		return error;
-	}
-	close(fd);
-	return triad_file_sync_folder(path);
+	return triad_file_new_end(fd, path, error);
 }
 
 /* The first copy stays: it is the one without Triad. */

@@ -247,14 +247,8 @@ void triad_file_new_discard(int fd, const char *path)
 		(void)unlink(beside);
 }
 
-int triad_file_replace(const char *path, const void *octets, size_t size, mode_t mode)
+int triad_file_new_end(int fd, const char *path, int error)
 {
-	int fd = triad_file_new_open(path, 0, mode);
-	int error;
-
-	if (fd < 0)
-		return -fd;
-	error = triad_write_all(fd, octets, size);
 	if (!error)
 		error = triad_file_new_commit(fd, path);
 	if (error) {
@@ -263,4 +257,13 @@ int triad_file_replace(const char *path, const void *octets, size_t size, mode_t
 	}
 	close(fd);
 	return triad_file_sync_folder(path);
+}
+
+int triad_file_replace(const char *path, const void *octets, size_t size, mode_t mode)
+{
+	int fd = triad_file_new_open(path, 0, mode);
+
+	if (fd < 0)
+		return -fd;
+	return triad_file_new_end(fd, path, triad_write_all(fd, octets, size));
 }

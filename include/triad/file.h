@@ -93,6 +93,10 @@ int triad_file_new_open(const char *path, int flags, mode_t mode);
 int triad_file_new_commit(int fd, const char *path);
 void triad_file_new_discard(int fd, const char *path);
 
+/* Commits what was written without 'error', makes its name outlive a crash, and closes;
+ * otherwise discards it.  Returns 0 or an errno, 'error' at first. */
+int triad_file_new_end(int fd, const char *path, int error);
+
 /* Makes the folder of a file, if it is missing. */
 void triad_file_make_folder(const char *path);
 
