@@ -18,6 +18,8 @@
 /* Octets of a line, with its end and a 0. */
 #define TRIAD_OPENSM_CONF_LINE_SIZE 1023
 #define TRIAD_OPENSM_PLUGIN "osmtriad"
+/* The file that OpenSM makes of that name. */
+#define TRIAD_OPENSM_LIBRARY "lib" TRIAD_OPENSM_PLUGIN ".so"
 
 /* One line; 'before' is empty for one that is new.  As in the file, without its end. */
 struct triad_opensm_conf_change {

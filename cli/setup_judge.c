@@ -214,16 +214,15 @@ bool triad_setup_choose(const char *wish, const struct triad_setup_sm *sms, unsi
 static void judge_place(
 	const struct triad_setup_plugin *plugin, struct triad_setup_checks *checks)
 {
-	static const char library[] = "lib" TRIAD_OPENSM_PLUGIN ".so";
 	struct triad_setup_check *check;
 
 	if (!*plugin->trace.path) {
 		check = triad_setup_check(checks, TRIAD_SETUP_PROBLEM, "plugin",
-			"%s is not where the dynamic linker looks", library);
+			TRIAD_OPENSM_LIBRARY " is not where the dynamic linker looks");
 		triad_setup_advise(check,
 			"install Triad, then run ldconfig; if it is in /usr/local/lib "
 			"and still not found, put that line into "
-			"/etc/ld.so.conf.d/triad.conf and run ldconfig again");
+			"/etc/ld.so.conf.d/osmtriad.conf and run ldconfig again");
 	} else if (*plugin->trace.missing) {
 		check = triad_setup_check(checks, TRIAD_SETUP_PROBLEM, "plugin",
 			"%s can't be loaded into %s, which lacks: %s",

@@ -18,7 +18,6 @@
 
 #define MAX_PLUGIN_SIZE ((size_t)256 << 20)
 #define MAX_OUTPUT_SIZE ((size_t)256 << 10)
-#define LIBRARY "lib" TRIAD_OPENSM_PLUGIN ".so"
 
 /* --- programs and files --- */
 
@@ -277,7 +276,7 @@ bool triad_setup_make_defaults(struct triad_setup *setup, char **octets, size_t 
 	char folder[] = "/tmp/triadctl-setup.XXXXXX";
 	char none[64], made[64], *output = NULL;
 	const char *words[] = {setup->opensm, "-F", none, "-c", made, NULL};
-	const char *why = strerror(errno);
+	const char *why;
 	int error = EIO;
 
 	if (!mkdtemp(folder)) {
@@ -307,14 +306,14 @@ static void trace_plugin(struct triad_setup *setup, struct triad_setup_trace *tr
 {
 	const char *words[] = {setup->opensm, NULL};
 	const char *before = getenv("LD_PRELOAD");
-	char *preload =
-		g_strjoin(":", LIBRARY, before && *before ? before : NULL, NULL);
+	char *preload = g_strjoin(
+		":", TRIAD_OPENSM_LIBRARY, before && *before ? before : NULL, NULL);
 	const char *variables[] = {"LD_TRACE_LOADED_OBJECTS", "1", "LD_WARN", "yes",
 		"LD_BIND_NOW", "yes", "LD_PRELOAD", preload, NULL};
 	char *output;
 
 	triad_setup_run(words, variables, TRIAD_SETUP_LOOK_S, &output);
-	triad_setup_read_trace(output, LIBRARY, trace);
+	triad_setup_read_trace(output, TRIAD_OPENSM_LIBRARY, trace);
 	g_free(output);
 	g_free(preload);
 }
