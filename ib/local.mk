@@ -2,6 +2,7 @@
 # InfiniBand's own things: the fabric, counters, MADs.
 libtriad_la_SOURCES += \
 	ib/counter.c ib/counter.h \
+	ib/detail.c ib/detail.h \
 	ib/fabric.c \
 	ib/link.c ib/link.h \
 	ib/node_choice.c ib/node_choice.h \

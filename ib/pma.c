@@ -8,6 +8,7 @@
 
 /* Octets into the MAD. */
 enum {
+	AT_METHOD = 3,
 	AT_STATUS = 4,
 	AT_TID_LOW = 12,
 	AT_ATTRIBUTE = 16,
@@ -35,6 +36,24 @@ static const uint16_t attribute_ids[TRIAD_PMA_N_ATTRIBUTES] = {
 	[TRIAD_PMA_CLASS_PORT_INFO] = 0x0001,
 	[TRIAD_PMA_PORT_COUNTERS] = 0x0012,
 	[TRIAD_PMA_PORT_COUNTERS_EXTENDED] = 0x001d,
+	[TRIAD_PMA_RCV_ERROR_DETAILS] = 0x0015,
+	[TRIAD_PMA_XMIT_DISCARD_DETAILS] = 0x0016,
+	[TRIAD_PMA_OP_RCV_COUNTERS] = 0x0017,
+	[TRIAD_PMA_FLOW_CTL_COUNTERS] = 0x0018,
+	[TRIAD_PMA_VL_OP_PACKETS] = 0x0019,
+	[TRIAD_PMA_VL_OP_DATA] = 0x001a,
+	[TRIAD_PMA_VL_XMIT_FLOW_CTL_UPDATE_ERRORS] = 0x001b,
+	[TRIAD_PMA_VL_XMIT_WAIT] = 0x001c,
+	[TRIAD_PMA_EXT_SPEEDS] = 0x001f,
+	[TRIAD_PMA_EXT_SPEEDS_RSFEC] = 0x001f,
+	[TRIAD_PMA_SW_PORT_VL_CONGESTION] = 0x0030,
+	[TRIAD_PMA_RCV_CON_CTRL] = 0x0031,
+	[TRIAD_PMA_SL_RCV_FECN] = 0x0032,
+	[TRIAD_PMA_SL_RCV_BECN] = 0x0033,
+	[TRIAD_PMA_XMIT_CON_CTRL] = 0x0034,
+	[TRIAD_PMA_VL_XMIT_TIME_CONG] = 0x0035,
+	[TRIAD_PMA_XMIT_DATA_SL] = 0x0036,
+	[TRIAD_PMA_RCV_DATA_SL] = 0x0037,
 };
 
 static void encode_header(struct triad_wire *w, uint8_t *mad, uint8_t method,
@@ -62,6 +81,11 @@ void triad_pma_encode_get(uint8_t mad[TRIAD_MAD_SIZE],
 	triad_wire_seek(&w, AT_DATA + AT_PORT_SELECT);
 	triad_wire_put(&w, 1, port);
 	triad_wire_put(&w, 2, 0xffff); /* CounterSelect: all; a Get ignores it */
+}
+
+void triad_pma_make_set(uint8_t mad[TRIAD_MAD_SIZE])
+{
+	mad[AT_METHOD] = TRIAD_MAD_METHOD_SET;
 }
 
 void triad_pma_encode_reset(uint8_t mad[TRIAD_MAD_SIZE],
@@ -125,6 +149,16 @@ int triad_pma_check(const uint8_t *mad, size_t size, enum triad_pma_attribute at
 	return *status ? EOPNOTSUPP : 0;
 }
 
+uint8_t *triad_pma_data(uint8_t *mad)
+{
+	return mad + AT_DATA;
+}
+
+uint8_t triad_pma_port_select(const uint8_t *mad)
+{
+	return mad[AT_DATA + AT_PORT_SELECT];
+}
+
 uint16_t triad_pma_decode_capabilities(const uint8_t *mad)
 {
 	return (uint16_t)triad_wire_bits(mad + AT_DATA, 16, 16);
@@ -177,7 +211,7 @@ int triad_pma_decode_counters(const uint8_t *mad, enum triad_pma_attribute attri
 
 	/* An answer about another port must not count for this one. */
 	reading->has = 0;
-	if (data[AT_PORT_SELECT] != port)
+	if (triad_pma_port_select(mad) != port)
 		return EPROTO;
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
 		const struct triad_counter_info *info = &triad_counters[i];

@@ -27,6 +27,7 @@ enum {
 	TRIAD_PMA_EXTENDED_WIDTH = 1 << 9,
 	TRIAD_PMA_EXTENDED_WIDTH_NO_IETF = 1 << 10, /* without unicast, multicast */
 	TRIAD_PMA_XMIT_WAIT = 1 << 12,
+	TRIAD_PMA_RSFEC = 1 << 14, /* PortExtendedSpeedsCounters has RS-FEC's layout */
 	TRIAD_PMA_QP1_DROPPED = 1 << 15,
 };
 
@@ -34,6 +35,27 @@ enum triad_pma_attribute {
 	TRIAD_PMA_CLASS_PORT_INFO,
 	TRIAD_PMA_PORT_COUNTERS,
 	TRIAD_PMA_PORT_COUNTERS_EXTENDED,
+	TRIAD_PMA_N_COUNTER_ATTRIBUTES, /* with counters of ib/counter.h, and the info */
+	/* Those of ib/detail.h. */
+	TRIAD_PMA_FIRST_DETAIL = TRIAD_PMA_N_COUNTER_ATTRIBUTES,
+	TRIAD_PMA_RCV_ERROR_DETAILS = TRIAD_PMA_FIRST_DETAIL,
+	TRIAD_PMA_XMIT_DISCARD_DETAILS,
+	TRIAD_PMA_OP_RCV_COUNTERS,
+	TRIAD_PMA_FLOW_CTL_COUNTERS,
+	TRIAD_PMA_VL_OP_PACKETS,
+	TRIAD_PMA_VL_OP_DATA,
+	TRIAD_PMA_VL_XMIT_FLOW_CTL_UPDATE_ERRORS,
+	TRIAD_PMA_VL_XMIT_WAIT,
+	TRIAD_PMA_EXT_SPEEDS,
+	TRIAD_PMA_EXT_SPEEDS_RSFEC,
+	TRIAD_PMA_SW_PORT_VL_CONGESTION,
+	TRIAD_PMA_RCV_CON_CTRL,
+	TRIAD_PMA_SL_RCV_FECN,
+	TRIAD_PMA_SL_RCV_BECN,
+	TRIAD_PMA_XMIT_CON_CTRL,
+	TRIAD_PMA_VL_XMIT_TIME_CONG,
+	TRIAD_PMA_XMIT_DATA_SL,
+	TRIAD_PMA_RCV_DATA_SL,
 	TRIAD_PMA_N_ATTRIBUTES
 };
 
@@ -59,6 +81,9 @@ struct triad_pma_redirect {
 void triad_pma_encode_get(uint8_t mad[TRIAD_MAD_SIZE],
 	enum triad_pma_attribute attribute, uint8_t port, uint32_t tid);
 
+/* Makes a Set of a Get whose CounterSelect names all counters. */
+void triad_pma_make_set(uint8_t mad[TRIAD_MAD_SIZE]);
+
 /* Makes a Set that resets the counters in 'mask' (bit i: counter i), as far as they
  * can be by 'attribute'. */
 void triad_pma_encode_reset(uint8_t mad[TRIAD_MAD_SIZE],
@@ -74,6 +99,12 @@ uint32_t triad_pma_tid(const uint8_t *mad, size_t size);
  * status field, for the log). */
 int triad_pma_check(const uint8_t *mad, size_t size, enum triad_pma_attribute attribute,
 	uint16_t *status);
+
+/* The attribute in a MAD of the performance class. */
+uint8_t *triad_pma_data(uint8_t *mad);
+
+/* The port that a MAD with a counter attribute is about. */
+uint8_t triad_pma_port_select(const uint8_t *mad);
 
 /* Reads the capability mask out of a checked ClassPortInfo. */
 uint16_t triad_pma_decode_capabilities(const uint8_t *mad);

@@ -76,7 +76,7 @@ struct triad_engine_row {
 	bool answered;    /* the last time it was asked */
 	bool wide_behind; /* data counters of PortCounters are from before the
 	                      interval */
-	uint64_t interval_us[TRIAD_PMA_N_ATTRIBUTES]; /* that 'change' took; 0: none */
+	uint64_t interval_us[TRIAD_PMA_N_COUNTER_ATTRIBUTES]; /* that 'change' took; 0: none */
 	uint64_t total[TRIAD_N_COUNTERS];
 	uint64_t change[TRIAD_N_COUNTERS];
 };
@@ -88,7 +88,7 @@ struct triad_engine_changes {
 	uint32_t full;     /* bit i: of these, it stands at its maximum: it grew by no
 	                    * less */
 	uint32_t extended; /* bit i: it came with PortCountersExtended */
-	float interval_us[TRIAD_PMA_N_ATTRIBUTES]; /* of attributes with fresh ones */
+	float interval_us[TRIAD_PMA_N_COUNTER_ATTRIBUTES]; /* of attributes with fresh ones */
 	uint64_t change[TRIAD_N_COUNTERS];
 };
 

@@ -390,12 +390,12 @@ void triad_histograms_add(struct triad_histograms *histograms, uint32_t port,
 	const struct triad_view *view = histograms->view;
 	struct set *all = &histograms->all, *group = group_of(histograms, port);
 	struct set *node = &histograms->of_fabric[view->fabric->ports[port].node]->set;
-	double factor[TRIAD_PMA_N_ATTRIBUTES];
+	double factor[TRIAD_PMA_N_COUNTER_ATTRIBUTES];
 	uint8_t places[TRIAD_N_COUNTERS];
 
 	if (!changes->fresh)
 		return;
-	for (unsigned a = 0; a < TRIAD_PMA_N_ATTRIBUTES; a++)
+	for (unsigned a = 0; a < TRIAD_PMA_N_COUNTER_ATTRIBUTES; a++)
 		factor[a] = triad_histogram_factor((double)changes->interval_us[a]);
 	count_sample(&all->samples, changes->fresh);
 	count_sample(&node->samples, changes->fresh);

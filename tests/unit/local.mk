@@ -162,6 +162,8 @@ tests_unit_agent_test_discover_SOURCES = \
 	agent/discovery_pkeys.c
 tests_unit_agent_test_discover_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(IBNETDISC_CFLAGS)
 tests_unit_agent_test_discover_LDADD = $(LDADD) $(IBNETDISC_LIBS)
+tests_unit_ib_test_detail_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(IBNETDISC_CFLAGS)
+tests_unit_ib_test_detail_LDADD = $(LDADD) $(IBNETDISC_LIBS)
 tests_unit_agent_test_discovery_process_SOURCES = \
 	tests/unit/agent/test_discovery_process.c \
 	agent/discovery_process.c agent/discovery_reply.c
@@ -235,6 +237,8 @@ tests_unit_portmgr_test_seal_LDADD = $(LDADD) $(NETTLE_LIBS)
 
 if HAVE_IBNETDISC
 unit_tests += tests/unit/agent/test_discover tests/unit/agent/test_discovery_process
+# libibmad comes with what the agent needs.
+unit_tests += tests/unit/ib/test_detail
 endif
 if HAVE_NATS
 unit_tests += tests/unit/collect/test_bus
