@@ -436,6 +436,8 @@ void triad_member_receive(struct triad_member *member,
 	case TRIAD_COLLECT_HEAD_OTHER_VERSION:
 	case TRIAD_COLLECT_HEAD_UNKNOWN_KIND:
 		member->counts.n_other_version++;
+		member->counts.other = from->id ? from->id : head.sender;
+		member->counts.other_version = octets[2];
 		return;
 	case TRIAD_COLLECT_HEAD_FOREIGN:
 		member->counts.n_foreign++;

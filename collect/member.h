@@ -105,6 +105,8 @@ struct triad_member_counts {
 	uint64_t octets_heard, octets_said;
 	uint64_t n_foreign;       /* not a message of ours, or malformed */
 	uint64_t n_other_version; /* of another version of Triad */
+	uint64_t other;           /* the sender of the last of them, */
+	unsigned other_version;   /* and its version; ours: a kind that is not known */
 	uint64_t n_relayed;
 	uint64_t n_traps;         /* sent, or received by a manager */
 	uint64_t n_traps_refused; /* about nodes that another agent owns */

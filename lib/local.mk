@@ -12,6 +12,7 @@ libtriad_la_SOURCES = \
 	lib/fields.c lib/fields.h \
 	lib/file.c \
 	lib/file_trust.c \
+	lib/format_version.c lib/format_version.h \
 	lib/grow.c lib/grow.h \
 	lib/hash.c lib/hash.h \
 	lib/json.c \

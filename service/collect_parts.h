@@ -81,6 +81,7 @@ struct triad_collect {
 	/* Claims refused so far; since when they grow, their number then, and when that
 	 * was logged; 0: not. */
 	uint64_t n_refused, refused_since_us, refused_us, refused_logged_us;
+	uint64_t n_other_version, other_logged_us; /* the same of another version */
 	bool is_cut_off, is_unseen_logged, is_alert_due;
 };
 

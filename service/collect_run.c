@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collect/message.h"
+#include "lib/format_version.h"
 #include "service/collect_parts.h"
 #include "triad/clock.h"
 
@@ -264,6 +266,28 @@ static void look_at_apart(struct triad_collect *collect, uint64_t now_us)
 			"collect: all nodes share a partition with some agent again");
 }
 
+/* Says that an agent, master or manager is of another release. */
+static void look_at_versions(struct triad_collect *collect, uint64_t now_us)
+{
+	struct triad_member_counts counts = triad_member_counts(collect->member);
+	const struct triad_peers_entry *who =
+		triad_peers_find(triad_member_peers(collect->member), counts.other);
+	bool is_more = counts.n_other_version > collect->n_other_version;
+	char why[TRIAD_FORMAT_REFUSAL_SIZE];
+
+	collect->n_other_version = counts.n_other_version;
+	if (!is_more || counts.other_version == TRIAD_COLLECT_VERSION ||
+		(collect->other_logged_us &&
+			now_us - collect->other_logged_us < REFUSED_SAID_US))
+		return;
+	collect->other_logged_us = now_us;
+	triad_format_disagreement(why, counts.other_version, TRIAD_COLLECT_VERSION);
+	triad_log_write(collect->log, TRIAD_LOG_ERROR,
+		"collect: agent '%s' (0x%016" PRIx64 ") %s (%" PRIu64
+		" messages so far)",
+		who ? who->alive.name : "?", counts.other, why, counts.n_other_version);
+}
+
 /* Warns when claims are refused for long.  A few are normal: another agent may have a
  * newer or an older fabric for a moment. */
 static void look_at_refused(struct triad_collect *collect, uint64_t now_us)
@@ -442,6 +466,7 @@ static uint64_t run_step(void *context, bool wanted, bool *reads, bool *has_fabr
 	if (is_manager(collect))
 		look_at_view(collect);
 	receive_messages(collect);
+	look_at_versions(collect, now_us);
 	next_us = triad_member_step(collect->member, now_us);
 	own_us = is_manager(collect) ? step_manager(collect, now_us)
 				     : step_agent(collect, now_us);

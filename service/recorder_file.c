@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/format_version.h"
 #include "perfmgr/timeline/reader.h"
 #include "triad/clock.h"
 #include "service/state_path.h"
@@ -62,6 +63,16 @@ static int fail_by(struct triad_recorder_file *file, int error)
 		advice = "let this user write there, or name another folder in "
 			 "state.dir";
 	return fail(file, error, strerror(error), advice);
+}
+
+/* The file is of a later Triad. */
+static int fail_by_version(struct triad_recorder_file *file, unsigned version)
+{
+	char refusal[TRIAD_FORMAT_REFUSAL_SIZE];
+
+	triad_format_refusal(refusal, version, TRIAD_TIMELINE_FILE_VERSION);
+	snprintf(file->reason, sizeof(file->reason), "%.160s: %s", file->path, refusal);
+	return EPROTONOSUPPORT;
 }
 
 /* --- opening --- */
@@ -131,6 +142,8 @@ static int read_it(struct triad_recorder_file *file, struct triad_timeline *olde
 	triad_timeline_reader_end(&reader);
 	file->n_lines = reader.n_lines + reader.n_bad;
 	file->n_bad = reader.n_bad;
+	if (!error && reader.version > TRIAD_TIMELINE_FILE_VERSION)
+		return fail_by_version(file, reader.version);
 	return error ? fail_by(file, error) : 0;
 }
 

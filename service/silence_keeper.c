@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "lib/format_version.h"
 #include "lib/task.h"
 #include "perfmgr/formats/silence_file.h"
 #include "service/state_path.h"
@@ -34,6 +36,7 @@ struct triad_silence_keeper {
 	uint8_t octets[TRIAD_SILENCE_FILE_SIZE];
 	struct triad_file_report told;
 	bool has_unread; /* the file has silences that were not read */
+	unsigned later;  /* version of the file, when it is later than is known here */
 
 	pthread_mutex_t lock;            /* of what follows */
 	char path[TRIAD_CONF_PATH_SIZE]; /* "": no file; constant once started */
@@ -106,6 +109,32 @@ static void put_aside(struct triad_silence_keeper *keeper)
 	(void)rename(keeper->path, aside);
 }
 
+/* A file of a later Triad stays, until somebody moves it away. */
+static bool must_keep(struct triad_silence_keeper *keeper)
+{
+	if (keeper->later && access(keeper->path, F_OK) && errno == ENOENT)
+		keeper->later = 0;
+	return keeper->later;
+}
+
+/* Why the file could not be read, and what became of it. */
+static void describe_unread(struct triad_silence_keeper *keeper, int error,
+	char trouble[TRIAD_SILENCE_TROUBLE_SIZE])
+{
+	char refusal[TRIAD_FORMAT_REFUSAL_SIZE];
+	const char *why = strerror(error);
+
+	if (error == EPROTONOSUPPORT) {
+		triad_format_refusal(
+			refusal, keeper->later, TRIAD_SILENCE_FILE_VERSION);
+		why = refusal;
+	} else if (error == EPROTO || error == EINVAL) {
+		why = "it is no file of silences, and was renamed, with '.bad' at its "
+		      "end";
+	}
+	snprintf(trouble, TRIAD_SILENCE_TROUBLE_SIZE, "not read: %s", why);
+}
+
 /* Writes into 'trouble' why nothing was read, if that is so. */
 static void read_file(
 	struct triad_silence_keeper *keeper, char trouble[TRIAD_SILENCE_TROUBLE_SIZE])
@@ -131,15 +160,14 @@ static void read_file(
 	if (!error) {
 		error = triad_silence_file_read(
 			keeper->octets, size, &keeper->silences);
-		if (error)
+		if (error == EPROTONOSUPPORT)
+			keeper->later =
+				triad_silence_file_version(keeper->octets, size);
+		else if (error)
 			put_aside(keeper);
 	}
 	if (error)
-		snprintf(trouble, TRIAD_SILENCE_TROUBLE_SIZE, "not read: %s",
-			error == EPROTO || error == EINVAL
-				? "it is no file of silences, and was renamed, "
-				  "with '.bad' at its end"
-				: strerror(error));
+		describe_unread(keeper, error, trouble);
 }
 
 static void log_trouble(struct triad_silence_keeper *keeper, int error, const char *why)
@@ -169,6 +197,10 @@ static int write_file(
 	int error;
 
 	trouble[0] = '\0';
+	if (must_keep(keeper)) {
+		describe_unread(keeper, EPROTONOSUPPORT, trouble);
+		return EPROTONOSUPPORT;
+	}
 	triad_file_make_folder(keeper->path);
 	error = triad_file_check_folder(keeper->path, why) == EPERM ? EPERM : 0;
 	/* Somebody who mends it and restarts the program has what is in it; so does

@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "lib/fields.h"
+#include "lib/format_version.h"
 #include "lib/text.h"
 
-static const char title[] = "Silences of Triad, version 1\n";
+#define NAME "Silences of Triad"
+
+static const char title[] = NAME ", version 1\n";
 
 static const struct triad_field fields[] = {
 	TRIAD_FIELD(struct triad_silence, id, 4),
@@ -67,6 +70,11 @@ static bool read_silence(struct triad_wire *wire, struct triad_silences *silence
 		triad_silences_add(silences, &silence);
 }
 
+unsigned triad_silence_file_version(const uint8_t *octets, size_t size)
+{
+	return triad_format_version((const char *)octets, size, NAME);
+}
+
 int triad_silence_file_read(
 	uint8_t *octets, size_t size, struct triad_silences *silences)
 {
@@ -76,6 +84,8 @@ int triad_silence_file_read(
 	unsigned n;
 
 	triad_wire_init(&wire, octets, size);
+	if (triad_silence_file_version(octets, size) > TRIAD_SILENCE_FILE_VERSION)
+		return EPROTONOSUPPORT;
 	begin = triad_wire_take(&wire, strlen(title));
 	if (!begin || memcmp(begin, title, strlen(title)) != 0)
 		return EPROTO;

@@ -140,13 +140,27 @@ static bool parse_fields(const char *line, struct triad_timeline_event *event)
 			&line, event->text, sizeof(event->text));
 }
 
+/* Whether the line is the one that would be written of the event.  A later Triad may add
+ * fields behind the text. */
+static bool is_as_written(
+	const char *line, size_t length, const struct triad_timeline_event *event)
+{
+	char again[TRIAD_TIMELINE_LINE_SIZE];
+	size_t n = triad_timeline_event_format(event, again);
+
+	if (n > length)
+		return false;
+	n -= TRIAD_CHECKED_LINE_SUM_LENGTH;
+	return !memcmp(line, again, n) && line[n] == ' ';
+}
+
 /* The checksum comes first, because it finds nearly all bad lines.  In the end the
  * event must give the very line that it was read from: so a line that sscanf() takes,
  * but nobody writes, is refused. */
 int triad_timeline_event_parse(
 	const char *line, size_t length, struct triad_timeline_event *event)
 {
-	char copy[TRIAD_TIMELINE_LINE_SIZE], again[TRIAD_TIMELINE_LINE_SIZE];
+	char copy[TRIAD_TIMELINE_LINE_SIZE];
 
 	if (length >= sizeof(copy) || memchr(line, '\0', length) ||
 		!triad_checked_line_is_whole(line, length))
@@ -154,10 +168,6 @@ int triad_timeline_event_parse(
 	memcpy(copy, line, length);
 	copy[length] = '\0';
 	memset(event, 0, sizeof(*event));
-	if (!parse_fields(copy, event))
-		return EINVAL;
-	return triad_timeline_event_format(event, again) == length &&
-			!strcmp(copy, again)
-		? 0
-		: EINVAL;
+	return parse_fields(copy, event) && is_as_written(copy, length, event) ? 0
+									       : EINVAL;
 }

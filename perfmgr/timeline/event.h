@@ -12,7 +12,7 @@
  *     2026-01-02T03:04:05.678901Z link-down 0 0x... 3 "leaf-01" 0x... 1 "host-0001 HCA-1"
  *         "" 1f2e3d4c
  *
- * An end that there is not has the node 0.  There is one line for an event: what is
+ * An end that there is not has the node 0.  There is one line for an event, behind whose text a later Triad may add fields; what is
  * written otherwise is refused.
  *
  * Thread-safety: functions without state.  Memory: an event has 256 octets. */

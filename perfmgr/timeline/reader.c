@@ -1,17 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "perfmgr/timeline/reader.h"
 
+#include "lib/format_version.h"
+
+#define NAME "# Triad's history"
+
 void triad_timeline_reader_init(
 	struct triad_timeline_reader *reader, struct triad_timeline *timeline)
 {
 	reader->timeline = timeline;
 	reader->length = 0;
 	reader->n_lines = reader->n_bad = 0;
+	reader->is_begun = false;
+	reader->version = TRIAD_TIMELINE_FILE_VERSION;
 }
 
 bool triad_timeline_reader_is_torn(const struct triad_timeline_reader *reader)
 {
 	return reader->length;
+}
+
+/* Whether it is the first line, and names the version. */
+static bool is_title(struct triad_timeline_reader *reader, size_t length)
+{
+	unsigned version = 0;
+
+	if (!reader->is_begun && length < sizeof(reader->line))
+		version = triad_format_version(reader->line, length, NAME);
+	reader->is_begun = true;
+	if (version)
+		reader->version = version;
+	return version;
 }
 
 void triad_timeline_reader_end(struct triad_timeline_reader *reader)
@@ -20,7 +39,8 @@ void triad_timeline_reader_end(struct triad_timeline_reader *reader)
 	size_t length = reader->length;
 
 	reader->length = 0;
-	if (!length)
+	if (!length || is_title(reader, length) ||
+		reader->version > TRIAD_TIMELINE_FILE_VERSION)
 		return;
 	/* A bad line is counted and skipped: the events behind it are good. */
 	if (length < sizeof(reader->line) &&

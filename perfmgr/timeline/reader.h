@@ -5,11 +5,16 @@
  * A line that is no event's, because it was torn or altered, is left out and counted.
  * Only the file's last line may have no end: its writer was killed.
  *
+ * The first line may name a version (lib/format_version.h); of another one, nothing is
+ * taken.
+ *
  * Thread-safety: none.  Memory: a line. */
 #ifndef TRIAD_PERFMGR_TIMELINE_READER_H
 #define TRIAD_PERFMGR_TIMELINE_READER_H
 
 #include "perfmgr/timeline/timeline.h"
+
+#define TRIAD_TIMELINE_FILE_VERSION 1u
 
 struct triad_timeline_reader {
 	struct triad_timeline *timeline;
@@ -17,6 +22,8 @@ struct triad_timeline_reader {
 	size_t length;    /* more than there is room for: too long to be an event */
 	uint64_t n_lines; /* that were taken */
 	uint64_t n_bad;   /* that are no event's */
+	bool is_begun;    /* a line was read */
+	unsigned version; /* of the file */
 };
 
 void triad_timeline_reader_init(

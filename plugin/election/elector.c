@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/format_version.h"
 #include "plugin/election/elector_parts.h"
 #include "triad/clock.h"
 #include "triad/thread.h"
@@ -60,6 +61,24 @@ static bool handle_item(struct triad_elector *elector, struct elector_item *item
 	return has_one;
 }
 
+/* Says that a member is of another release, whose messages are not understood. */
+static void note_version(struct triad_elector *elector, const struct elector_item *item)
+{
+	unsigned version = triad_format_message_version(
+		item->payload, item->size, TRIAD_ELECTION_MAGIC);
+	char why[TRIAD_FORMAT_REFUSAL_SIZE];
+	unsigned long suppressed;
+
+	if (!version || version == TRIAD_ELECTION_VERSION ||
+		!triad_log_limit_pass(
+			&elector->version_limit, triad_clock_now_us(), &suppressed))
+		return;
+	triad_format_disagreement(why, version, TRIAD_ELECTION_VERSION);
+	triad_log_write(elector->log, TRIAD_LOG_ERROR,
+		"election: SM 0x%016" PRIx64 " %s (%lu more times before)",
+		item->sender, why, suppressed);
+}
+
 static void handle_inbox(struct triad_elector *elector)
 {
 	struct triad_cluster_view view;
@@ -69,11 +88,13 @@ static void handle_inbox(struct triad_elector *elector)
 	while (elector->election && handle_item(elector, &item, &view)) {
 		uint64_t now_us = triad_clock_boot_us();
 
-		if (item.is_view)
+		if (item.is_view) {
 			triad_election_view(elector->election, &view, now_us);
-		else
+		} else {
+			note_version(elector, &item);
 			triad_election_payload(elector->election, item.sender,
 				item.payload, item.size, now_us);
+		}
 		elector_act(elector);
 	}
 	/* A view that found the queue full was left beside it.  It is taken when the
@@ -269,6 +290,8 @@ struct triad_elector *triad_elector_new(
 		.cluster = "none", .id = port_guid, .check_age_us = UINT64_MAX};
 	elector->late_limit.burst = 1;
 	elector->late_limit.period_us = 60 * TRIAD_US_PER_S;
+	elector->version_limit.burst = 1;
+	elector->version_limit.period_us = 60 * TRIAD_US_PER_S;
 	elector->conf = triad_conf_new(port_guid);
 	elector->sm = triad_sm_control_new(osm, log);
 	elector->watch = triad_health_watch_new();

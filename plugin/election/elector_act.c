@@ -24,7 +24,7 @@ static void store(
 	if (!error && triad_file_check_folder(path, why) == EPERM)
 		error = EPERM;
 	if (!error)
-		error = triad_state_file_write(path, stored);
+		error = triad_state_file_write(path, stored, why);
 	if (error)
 		triad_election_store_failed(elector->election);
 	elector->n_store_failed += error != 0;
@@ -33,7 +33,7 @@ static void store(
 			"election: %s: can't be written: %s; this SM gives no vote and "
 			"may not enforce in a new term until it can, which is tried "
 			"again and again (election.state_dir)",
-			path, error == EPERM && *why ? why : strerror(error));
+			path, *why ? why : strerror(error));
 	if (!error && elector->has_store_trouble)
 		triad_log_write(elector->log, TRIAD_LOG_INFO,
 			"election: %s: is written again: this SM votes", path);

@@ -63,12 +63,12 @@ static struct triad_election *make_election(struct triad_elector *elector)
 	if (!error && triad_file_check_trusted(path, false, why) == EPERM)
 		error = EPERM;
 	if (!error)
-		error = triad_state_file_read(path, &stored);
+		error = triad_state_file_read(path, &stored, why);
 	if (error && error != ENOENT)
 		triad_log_write(elector->log, TRIAD_LOG_ERROR,
 			"election: %s: can't be read: %s; it is begun anew, without a "
 			"blacklist",
-			path, error == EPERM && *why ? why : strerror(error));
+			path, *why ? why : strerror(error));
 	/* The machine waits until promises that were given before are over.  If the
 	 * state can't be read, one of the longest lease may have been given. */
 	if (error && error != ENOENT)

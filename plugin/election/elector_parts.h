@@ -66,7 +66,7 @@ struct triad_elector {
 	uint64_t absent_port; /* of election.ports; 0: all are there */
 	uint64_t due_us;      /* the present turn was to begin then */
 	uint64_t n_late, longest_late_us;
-	struct triad_log_limit late_limit;
+	struct triad_log_limit late_limit, version_limit;
 	enum triad_check check;
 	uint64_t verdict_us; /* 0: none yet */
 	bool verdict;

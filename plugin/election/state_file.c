@@ -22,22 +22,33 @@ int triad_state_file_name(const char *dir, uint64_t id, char *path, size_t size)
 
 /* --- reading --- */
 
-int triad_state_file_read(const char *path, struct triad_election_stored *stored)
+int triad_state_file_read(const char *path, struct triad_election_stored *stored,
+	char why[TRIAD_FORMAT_REFUSAL_SIZE])
 {
 	char text[MAX_SIZE];
 	size_t size = 0;
 	int error = triad_file_read(path, text, MAX_SIZE, &size);
 
 	memset(stored, 0, sizeof(*stored));
-	return error ? error : triad_election_stored_parse(text, size, stored);
+	if (!error)
+		error = triad_election_stored_parse(text, size, stored);
+	if (error == EPROTONOSUPPORT)
+		triad_format_refusal(why, triad_election_stored_version(text, size),
+			TRIAD_ELECTION_STORED_VERSION);
+	return error;
 }
 
 /* --- writing --- */
 
-int triad_state_file_write(const char *path, const struct triad_election_stored *stored)
+int triad_state_file_write(const char *path, const struct triad_election_stored *stored,
+	char why[TRIAD_FORMAT_REFUSAL_SIZE])
 {
+	struct triad_election_stored there;
 	char text[MAX_SIZE];
 	size_t size = triad_election_stored_format(stored, text);
 
+	/* A later Triad's votes are worth more than ours here. */
+	if (triad_state_file_read(path, &there, why) == EPROTONOSUPPORT)
+		return EPROTONOSUPPORT;
 	return triad_file_replace(path, text, size, 0600);
 }

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/format_version.h"
 #include "plugin/election/elector.h"
 #include "plugin/ports/ports_parts.h"
+#include "portmgr/replica/replica_message.h"
 #include "triad/thread.h"
 
 /* How often permission is looked at while nothing comes in. */
@@ -103,6 +105,25 @@ static void announce(struct triad_ports *ports)
 	ports_end_wait(ports);
 }
 
+static void take_payload(struct triad_ports *ports, const struct ports_item *item)
+{
+	unsigned version = triad_format_message_version(
+		item->payload, item->size, TRIAD_REPLICA_MAGIC);
+	char why[TRIAD_FORMAT_REFUSAL_SIZE];
+	unsigned long suppressed;
+
+	if (version && version != TRIAD_REPLICA_VERSION &&
+		triad_log_limit_pass(
+			&ports->version_limit, triad_clock_now_us(), &suppressed)) {
+		triad_format_disagreement(why, version, TRIAD_REPLICA_VERSION);
+		triad_log_write(ports->log, TRIAD_LOG_ERROR,
+			"ports: SM 0x%016" PRIx64 " %s (%lu more times before)",
+			item->sender, why, suppressed);
+	}
+	triad_replica_payload(ports->replica, item->sender, item->payload, item->size,
+		triad_clock_boot_us());
+}
+
 void ports_pump(struct triad_ports *ports)
 {
 	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
@@ -115,8 +136,7 @@ void ports_pump(struct triad_ports *ports)
 		triad_replica_view(ports->replica, &ports->view, triad_clock_boot_us());
 	while (ports_next_item(ports, &item))
 		if (ports->conf->port.enabled)
-			triad_replica_payload(ports->replica, item.sender, item.payload,
-				item.size, triad_clock_boot_us());
+			take_payload(ports, &item);
 	if (!ports->conf->port.enabled)
 		return;
 	triad_replica_run(ports->replica, triad_clock_boot_us());
@@ -347,6 +367,8 @@ struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
 	ports->hold = hold;
 	ports->recorder = recorder;
 	ports->log = log;
+	ports->version_limit.burst = 1;
+	ports->version_limit.period_us = 60 * TRIAD_US_PER_S;
 	pthread_mutex_init(&ports->inbox.lock, NULL);
 	pthread_mutex_init(&ports->lock, NULL);
 	pthread_mutex_init(&ports->status_lock, NULL);

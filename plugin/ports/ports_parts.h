@@ -89,6 +89,7 @@ struct triad_ports {
 	struct triad_elector *elector;
 	struct triad_recorder *recorder;
 	struct triad_log *log;
+	struct triad_log_limit version_limit;
 	atomic_bool may_hold; /* enabled, and enforcing */
 
 	struct ports_inbox inbox;

@@ -5,7 +5,6 @@
 
 #include "lib/fields.h"
 
-#define MAGIC 0x5472456cu
 #define KNOWN_FLAGS                                                                    \
 	(TRIAD_ELECTION_IS_ABLE | TRIAD_ELECTION_IS_WITNESS |                          \
 		TRIAD_ELECTION_SM_IS_MASTER)
@@ -42,7 +41,7 @@ size_t triad_election_message_encode(const struct triad_election_message *messag
 	struct triad_wire wire;
 
 	triad_wire_init(&wire, octets, TRIAD_ELECTION_MESSAGE_SIZE);
-	triad_wire_put(&wire, 4, MAGIC);
+	triad_wire_put(&wire, 4, TRIAD_ELECTION_MAGIC);
 	triad_wire_put(&wire, 1, TRIAD_ELECTION_VERSION);
 	triad_fields_put(&wire, fields, N_FIELDS, message);
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -77,8 +76,7 @@ static bool is_sound(const struct triad_election_message *message)
 	return message->kind >= TRIAD_ELECTION_STATUS &&
 		message->kind <= TRIAD_ELECTION_CEDE &&
 		message->state >= TRIAD_ELECTION_ELECTING &&
-		message->state <= TRIAD_ELECTION_MASTER &&
-		!(message->flags & ~KNOWN_FLAGS) && message->from &&
+		message->state <= TRIAD_ELECTION_MASTER && message->from &&
 		message->claim <= message->term && message->grant <= message->term &&
 		message->held <= message->term &&
 		message->generation <= message->newest &&
@@ -93,14 +91,15 @@ int triad_election_message_decode(
 	struct triad_wire wire;
 
 	triad_wire_init(&wire, (void *)(uintptr_t)octets, size);
-	if (triad_wire_get(&wire, 4) != MAGIC)
+	if (triad_wire_get(&wire, 4) != TRIAD_ELECTION_MAGIC)
 		return EINVAL;
 	/* Magic and version are the same in all versions, nothing else is. */
 	if (triad_wire_get(&wire, 1) != TRIAD_ELECTION_VERSION)
 		return wire.failed ? EINVAL : EPROTONOSUPPORT;
 	triad_fields_get(&wire, fields, N_FIELDS, message);
+	message->flags &= KNOWN_FLAGS;
 	if (read_blacklist(&wire, &message->blacklist) || wire.failed ||
-		wire.at != wire.size || !is_sound(message))
+		!is_sound(message))
 		return EINVAL;
 	return 0;
 }

@@ -8,7 +8,8 @@
  *
  * A claim asks for the lease of the configuration manager; an answer grants it or not.
  *
- * Octets, big-endian; a message of another version is refused as a whole:
+ * Octets, big-endian; a message of another version is refused as a whole.  Within a
+ * version, a receiver ignores flags that it does not know, and octets at the end:
  *
  *     at    size
  *     0     4     magic "TrEl"
@@ -38,6 +39,7 @@
 
 #include "portmgr/election/blacklist.h"
 
+#define TRIAD_ELECTION_MAGIC 0x5472456cu
 #define TRIAD_ELECTION_VERSION 2u
 /* Of generations and terms: so that there is always a higher one for who has to get
  * over nonsense. */

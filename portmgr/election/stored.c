@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/format_version.h"
+
 #define MAX_SIZE TRIAD_ELECTION_STORED_SIZE
-#define FIRST_LINE "# Triad's election; written by itself\n"
+#define NAME "# Triad's election"
+#define FIRST_LINE NAME "; written by itself\n"
 
 size_t triad_election_stored_format(
 	const struct triad_election_stored *stored, char text[MAX_SIZE])
@@ -25,6 +28,20 @@ size_t triad_election_stored_format(
 			list->entries[i].id, list->entries[i].version,
 			list->entries[i].is_listed);
 	return (size_t)size;
+}
+
+/* Whether a later Triad may have added the line: it has a word that is none of ours, so
+ * it is no line of ours that was altered. */
+static bool is_of_later(const char *line)
+{
+	static const char *const ours[] = {
+		"term", "voted", "generation", "lease_ms", "blacklist"};
+	size_t length = strspn(line, "abcdefghijklmnopqrstuvwxyz_");
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (strlen(ours[i]) == length && !strncmp(line, ours[i], length))
+			return false;
+	return length && line[length] == ' ';
 }
 
 static int read_line(const char *line, struct triad_election_stored *stored)
@@ -49,28 +66,48 @@ static int read_line(const char *line, struct triad_election_stored *stored)
 	return 0;
 }
 
+/* It must be the very text that would be written.  That finds what sscanf() overlooks:
+ * a line that is missing, doubled, or has more behind it. */
+static bool is_as_written(
+	const char *text, size_t size, const struct triad_election_stored *stored)
+{
+	char again[MAX_SIZE];
+	size_t length = triad_election_stored_format(stored, again);
+
+	return length <= size && !memcmp(again, text, length) && text[size - 1] == '\n';
+}
+
+unsigned triad_election_stored_version(const char *text, size_t size)
+{
+	return triad_format_version(text, size, NAME);
+}
+
 int triad_election_stored_parse(
 	const char *text, size_t size, struct triad_election_stored *stored)
 {
 	char copy[MAX_SIZE], *save = NULL;
-	int error = size < sizeof(copy) ? 0 : EINVAL;
+	bool is_behind = false;
+	int error = size < sizeof(copy) && !memchr(text, 0, size) ? 0 : EINVAL;
 
 	memset(stored, 0, sizeof(*stored));
+	if (triad_election_stored_version(text, size) > TRIAD_ELECTION_STORED_VERSION)
+		return EPROTONOSUPPORT;
 	if (!error) {
 		memcpy(copy, text, size);
 		copy[size] = '\0';
 		for (char *line = strtok_r(copy, "\n", &save); line && !error;
-			line = strtok_r(NULL, "\n", &save))
-			error = read_line(line, stored);
+			line = strtok_r(NULL, "\n", &save)) {
+			is_behind |= is_of_later(line);
+			if (!is_behind)
+				error = read_line(line, stored);
+			else if (!is_of_later(line))
+				error = EINVAL;
+		}
 	}
 	/* Nobody votes in a term that he does not know. */
 	if (stored->voted_term > stored->term)
 		error = EINVAL;
-	/* It must be the very text that would be written.  That finds what sscanf()
-	 * overlooks: a line that is missing, doubled, or has more behind it. */
-	if (!error &&
-		(triad_election_stored_format(stored, copy) != size ||
-			memcmp(copy, text, size) != 0))
+	if (!error && !is_as_written(text, size, stored))
 		error = EINVAL;
 	if (error)
 		memset(stored, 0, sizeof(*stored));

@@ -3,7 +3,9 @@
  * one for each id of the blacklist.
  *
  * There is one text for what is remembered: a text that was cut off or altered is not
- * what would be written, and is refused.
+ * what would be written, and is refused.  Behind it there may be lines of a later Triad,
+ * each with a word that is not known here; they are ignored.  The first line may name a
+ * version (lib/format_version.h).
  *
  * Thread-safety: no state. */
 #ifndef TRIAD_PORTMGR_ELECTION_STORED_H
@@ -18,7 +20,12 @@
 size_t triad_election_stored_format(const struct triad_election_stored *stored,
 	char text[TRIAD_ELECTION_STORED_SIZE]);
 
-/* Returns 0, or EINVAL and zeroes. */
+#define TRIAD_ELECTION_STORED_VERSION 1u
+
+/* Version of such a text; 0: it is none. */
+unsigned triad_election_stored_version(const char *text, size_t size);
+
+/* Returns 0; or EINVAL, or EPROTONOSUPPORT for another version, and zeroes. */
 int triad_election_stored_parse(
 	const char *text, size_t size, struct triad_election_stored *stored);
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/format_version.h"
 #include "portmgr/history/journal_reader.h"
 #include "triad/file.h"
 
@@ -27,6 +28,7 @@ struct triad_journal {
 	uint64_t trim_size; /* it is written anew when it is larger */
 	bool is_torn;       /* the last line has no end */
 	uint64_t n_bad;
+	unsigned version;
 };
 
 uint64_t triad_journal_n_bad(const struct triad_journal *journal)
@@ -65,6 +67,7 @@ static int read_all(struct triad_journal *journal, struct triad_history *history
 	if (!error)
 		error = triad_journal_reader_end(&reader);
 	journal->n_bad = reader.n_bad;
+	journal->version = reader.version;
 	return error;
 }
 
@@ -130,6 +133,21 @@ static int check_trusted(const struct triad_journal *journal, char *reason, size
 	return error;
 }
 
+static void describe_unread(
+	const struct triad_journal *journal, int error, char *reason, size_t size)
+{
+	char refusal[TRIAD_FORMAT_REFUSAL_SIZE];
+
+	triad_format_refusal(refusal, journal->version, TRIAD_JOURNAL_VERSION);
+	if (error == EPROTONOSUPPORT)
+		snprintf(reason, size, "journal %s can't be read: %s", journal->path,
+			refusal);
+	else
+		snprintf(reason, size, "journal %s can't be read: %s: %s",
+			journal->path, strerror(error),
+			error == ENOMEM ? "free memory" : "look after its disk");
+}
+
 static int open_and_read(struct triad_journal *journal, struct triad_history *history,
 	char *reason, size_t size)
 {
@@ -158,9 +176,7 @@ static int open_and_read(struct triad_journal *journal, struct triad_history *hi
 	if (!error)
 		error = read_all(journal, history);
 	if (error)
-		snprintf(reason, size, "journal %s can't be read: %s: %s",
-			journal->path, strerror(error),
-			error == ENOMEM ? "free memory" : "look after its disk");
+		describe_unread(journal, error, reason, size);
 	return error;
 }
 

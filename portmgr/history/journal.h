@@ -7,7 +7,8 @@
  * grown beyond TRIAD_JOURNAL_MAX_OCTETS, or to twice of what it has to hold, when that
  * is more, is written anew (beside, then renamed) with the history and each port's last
  * record.  A write that fails leaves the file as it was before, or with a torn line at
- * its end, behind which the next line is found.
+ * its end, behind which the next line is found.  A file of a later version is not read,
+ * and stays as it is.
  *
  * Thread-safety: one thread; calls may wait for the disk. */
 #ifndef TRIAD_PORTMGR_JOURNAL_H

@@ -3,17 +3,36 @@
 
 #include <errno.h>
 
+#include "lib/format_version.h"
+
+#define NAME "# Triad's journal of ports"
+
 void triad_journal_reader_init(
 	struct triad_journal_reader *reader, struct triad_history *history)
 {
 	reader->history = history;
 	reader->length = 0;
 	reader->n_bad = 0;
+	reader->is_begun = false;
+	reader->version = TRIAD_JOURNAL_VERSION;
 }
 
 bool triad_journal_reader_is_torn(const struct triad_journal_reader *reader)
 {
 	return reader->length;
+}
+
+/* Whether it is the first line, and names the version. */
+static bool is_title(struct triad_journal_reader *reader, size_t length)
+{
+	unsigned version = 0;
+
+	if (!reader->is_begun && length < sizeof(reader->line))
+		version = triad_format_version(reader->line, length, NAME);
+	reader->is_begun = true;
+	if (version)
+		reader->version = version;
+	return version;
 }
 
 int triad_journal_reader_end(struct triad_journal_reader *reader)
@@ -25,6 +44,8 @@ int triad_journal_reader_end(struct triad_journal_reader *reader)
 	reader->length = 0;
 	if (!length)
 		return 0;
+	if (is_title(reader, length))
+		return reader->version > TRIAD_JOURNAL_VERSION ? EPROTONOSUPPORT : 0;
 	/* A bad line is counted and skipped: the records behind it are good.  EALREADY
 	 * is no mistake: a newer record of the port was read before. */
 	if (length < sizeof(reader->line))

@@ -6,8 +6,6 @@
 
 #include "triad/wire.h"
 
-#define MAGIC 0x5472506du
-
 uint64_t triad_replica_n_pieces(size_t size)
 {
 	return size / TRIAD_REPLICA_PIECE_SIZE + (size % TRIAD_REPLICA_PIECE_SIZE != 0);
@@ -67,7 +65,7 @@ size_t triad_replica_message_encode(const struct triad_replica_message *message,
 	struct triad_wire wire;
 
 	triad_wire_init(&wire, payload, TRIAD_CLUSTER_PAYLOAD_SIZE);
-	triad_wire_put(&wire, 4, MAGIC);
+	triad_wire_put(&wire, 4, TRIAD_REPLICA_MAGIC);
 	triad_wire_put(&wire, 1, TRIAD_REPLICA_VERSION);
 	triad_wire_put(&wire, 1, message->kind);
 	triad_wire_put(&wire, 2, 0);
@@ -178,14 +176,18 @@ int triad_replica_message_decode(
 	struct triad_wire wire;
 
 	triad_wire_init(&wire, (void *)(uintptr_t)payload, size);
-	if (size > TRIAD_CLUSTER_PAYLOAD_SIZE || triad_wire_get(&wire, 4) != MAGIC)
+	if (size > TRIAD_CLUSTER_PAYLOAD_SIZE ||
+		triad_wire_get(&wire, 4) != TRIAD_REPLICA_MAGIC)
 		return EINVAL;
 	if (triad_wire_get(&wire, 1) != TRIAD_REPLICA_VERSION)
 		return wire.failed ? EINVAL : EPROTONOSUPPORT;
 	message->kind = (enum triad_replica_kind)triad_wire_get(&wire, 1);
-	/* The reserved octets are 0, and nothing may be left behind the body. */
-	if (triad_wire_get(&wire, 2) || wire.failed || !get_body(&wire, message) ||
-		wire.failed || wire.at != wire.size)
+	(void)triad_wire_get(&wire, 2);
+	if (wire.failed)
+		return EINVAL;
+	if (message->kind < TRIAD_REPLICA_DIGEST || message->kind > TRIAD_REPLICA_PART)
+		return EPROTONOSUPPORT;
+	if (!get_body(&wire, message) || wire.failed)
 		return EINVAL;
 	return 0;
 }

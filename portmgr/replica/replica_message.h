@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The messages between the replicas of a cluster (replica.h), and their octets.
  *
- * Octets, big-endian; a payload of another version is refused as a whole:
+ * Octets, big-endian; a payload of another version is refused as a whole.  Within a
+ * version, a receiver ignores what it does not know behind a DIGEST or WANT, and in the
+ * reserved octets; kinds that it does not know count as another version:
  *
  *     at    size
  *     0     4     magic "TrPm"
  *     4     1     version, 1
  *     5     1     kind
- *     6     2     0
+ *     6     2     reserved, 0
  *
  *     DIGEST: what the sender has
  *     8     512   the history's digest, 64 buckets of 8 (history.h)
@@ -39,6 +41,7 @@
 
 #include "portmgr/replica/replica.h"
 
+#define TRIAD_REPLICA_MAGIC 0x5472506du
 #define TRIAD_REPLICA_VERSION 1u
 #define TRIAD_REPLICA_MAX_GENERATION (UINT64_C(1) << 63)
 #define TRIAD_REPLICA_PIECE_SIZE 960u /* octets */

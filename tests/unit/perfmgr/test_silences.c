@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "perfmgr/formats/silence_file.h"
 #include "perfmgr/watch/watch.h"
@@ -368,6 +369,20 @@ START_TEST(test_file_that_is_cut_or_other_is_refused)
 END_TEST
 
 /* Whatever stands in it, what was read can be written and read again. */
+START_TEST(test_file_of_a_later_version_is_refused_as_such)
+{
+	char later[] = "Silences of Triad, version 2\nwhatever";
+	struct triad_silences read = {.wall_us = 1};
+
+	ck_assert_int_eq(
+		triad_silence_file_read((uint8_t *)later, strlen(later), &read),
+		EPROTONOSUPPORT);
+	ck_assert_uint_eq(
+		triad_silence_file_version((uint8_t *)later, strlen(later)), 2);
+	ck_assert_uint_eq(read.n, 0);
+}
+END_TEST
+
 START_TEST(test_file_of_random_octets_harms_nothing)
 {
 	uint64_t start = triad_clock_now_us(), random = start;
@@ -411,6 +426,7 @@ int main(void)
 	tcase_add_test(cases, test_file_gives_back_what_is_not_over);
 	tcase_add_test(cases, test_file_has_room_for_the_longest);
 	tcase_add_test(cases, test_file_that_is_cut_or_other_is_refused);
+	tcase_add_test(cases, test_file_of_a_later_version_is_refused_as_such);
 	tcase_add_test(cases, test_file_of_random_octets_harms_nothing);
 	return run_cases(cases);
 }

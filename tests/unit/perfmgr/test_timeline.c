@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/checked_line.h"
 #include "perfmgr/timeline/reader.h"
 #include "tests/unit/run.h"
 
@@ -40,6 +41,26 @@ START_TEST(test_event_line_is_as_documented)
 	ck_assert_uint_eq(length, strlen(line));
 	ck_assert_uint_eq(length, strlen(begin) + 8);
 	ck_assert(!strncmp(line, begin, strlen(begin)));
+}
+END_TEST
+
+START_TEST(test_event_with_fields_of_a_later_triad_is_read)
+{
+	struct triad_timeline_event event;
+	char line[TRIAD_TIMELINE_LINE_SIZE];
+	size_t length = triad_timeline_event_format(&cut, line);
+
+	length -= TRIAD_CHECKED_LINE_SUM_LENGTH;
+	length += (size_t)sprintf(line + length, " 17 \"more\"");
+	length = triad_checked_line_end(line, length);
+	ck_assert_int_eq(triad_timeline_event_parse(line, length, &event), 0);
+	ck_assert_str_eq(event.text, cut.text);
+	/* No field, but a text that goes on. */
+	length = triad_timeline_event_format(&cut, line);
+	length -= TRIAD_CHECKED_LINE_SUM_LENGTH;
+	line[length++] = 'x';
+	length = triad_checked_line_end(line, length);
+	ck_assert_int_eq(triad_timeline_event_parse(line, length, &event), EINVAL);
 }
 END_TEST
 
@@ -278,6 +299,7 @@ int main(void)
 	TCase *tcase = tcase_create("timeline");
 
 	tcase_add_test(tcase, test_event_line_is_as_documented);
+	tcase_add_test(tcase, test_event_with_fields_of_a_later_triad_is_read);
 	tcase_add_test(tcase, test_event_of_each_kind_is_read_back);
 	tcase_add_test(tcase, test_event_line_altered_anywhere_is_refused);
 	tcase_add_test(tcase, test_event_longest_texts_fit_a_line);

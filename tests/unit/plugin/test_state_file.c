@@ -68,6 +68,9 @@ static void check_same(
 	}
 }
 
+/* Of the last call, if it failed for the version. */
+static char why[TRIAD_FORMAT_REFUSAL_SIZE];
+
 static void check_zeroes(const struct triad_election_stored *stored)
 {
 	const struct triad_election_stored zeroes = {.term = 0};
@@ -80,7 +83,7 @@ static void put(const char *text)
 	const struct triad_election_stored nothing = {.term = 0};
 	FILE *file;
 
-	ck_assert_int_eq(triad_state_file_write(path, &nothing), 0);
+	ck_assert_int_eq(triad_state_file_write(path, &nothing, why), 0);
 	file = fopen(path, "w");
 	ck_assert_ptr_nonnull(file);
 	fputs(text, file);
@@ -91,8 +94,8 @@ START_TEST(test_state_written_is_read_back)
 {
 	struct triad_election_stored ours = some((uint32_t)_i), theirs;
 
-	ck_assert_int_eq(triad_state_file_write(path, &ours), 0);
-	ck_assert_int_eq(triad_state_file_read(path, &theirs), 0);
+	ck_assert_int_eq(triad_state_file_write(path, &ours, why), 0);
+	ck_assert_int_eq(triad_state_file_read(path, &theirs, why), 0);
 	check_same(&ours, &theirs);
 	ck_assert_int_ne(access(new_path, F_OK), 0);
 }
@@ -103,14 +106,14 @@ START_TEST(test_state_written_again_replaces_the_file_as_a_whole)
 	struct triad_election_stored ours = some(TRIAD_BLACKLIST_MAX), theirs;
 	struct stat before, after;
 
-	ck_assert_int_eq(triad_state_file_write(path, &ours), 0);
+	ck_assert_int_eq(triad_state_file_write(path, &ours, why), 0);
 	ck_assert_int_eq(stat(path, &before), 0);
 	ours = (struct triad_election_stored){.term = 3};
-	ck_assert_int_eq(triad_state_file_write(path, &ours), 0);
+	ck_assert_int_eq(triad_state_file_write(path, &ours, why), 0);
 	ck_assert_int_eq(stat(path, &after), 0);
 	ck_assert_uint_ne(before.st_ino, after.st_ino);
 	ck_assert_uint_eq(after.st_mode & 0777, 0600);
-	ck_assert_int_eq(triad_state_file_read(path, &theirs), 0);
+	ck_assert_int_eq(triad_state_file_read(path, &theirs, why), 0);
 	check_same(&ours, &theirs);
 }
 END_TEST
@@ -120,10 +123,10 @@ START_TEST(test_state_not_writable_leaves_the_old_one)
 {
 	struct triad_election_stored ours = some(1), other = some(2), theirs;
 
-	ck_assert_int_eq(triad_state_file_write(path, &ours), 0);
+	ck_assert_int_eq(triad_state_file_write(path, &ours, why), 0);
 	ck_assert_int_eq(mkdir(new_path, 0700), 0);
-	ck_assert_int_eq(triad_state_file_write(path, &other), EISDIR);
-	ck_assert_int_eq(triad_state_file_read(path, &theirs), 0);
+	ck_assert_int_eq(triad_state_file_write(path, &other, why), EISDIR);
+	ck_assert_int_eq(triad_state_file_read(path, &theirs, why), 0);
 	check_same(&ours, &theirs);
 }
 END_TEST
@@ -132,7 +135,7 @@ START_TEST(test_state_missing_is_zeroes)
 {
 	struct triad_election_stored theirs = some(1);
 
-	ck_assert_int_eq(triad_state_file_read(path, &theirs), ENOENT);
+	ck_assert_int_eq(triad_state_file_read(path, &theirs, why), ENOENT);
 	check_zeroes(&theirs);
 }
 END_TEST
@@ -159,16 +162,62 @@ static const char *const foreign[] = {
 	FIRST_LINE "term 5\nvoted 4 0x7\n",
 	FIRST_LINE "term 52\nvoted 48 0x00000000000000",
 	FIRST_LINE "term 52\nvoted 48 0x0000000000000007\ngeneration 5",
+	/* known lines behind one of a later Triad, and a line without a value */
+	FIRST_LINE "flavour 7\nterm 5\nvoted 4 0x0000000000000007\ngeneration 5\n"
+		   "lease_ms 400\n",
+	FIRST_LINE "term 5\nvoted 4 0x0000000000000007\ngeneration 5\nlease_ms 400\n"
+		   "flavour\n",
+	FIRST_LINE "term 5\nvoted 4 0x0000000000000007\ngeneration 5\nlease_ms 400\n"
+		   "flavour 7",
 	/* a vote in a term that was never heard of */
 	FIRST_LINE "term 5\nvoted 6 0x0000000000000007\ngeneration 5\n",
 };
+
+/* A later Triad may remember more: it is behind what is known here. */
+START_TEST(test_state_with_lines_of_a_later_triad_is_read)
+{
+	struct triad_election_stored ours = some(2), theirs;
+	FILE *file;
+
+	ck_assert_int_eq(triad_state_file_write(path, &ours, why), 0);
+	file = fopen(path, "a");
+	fputs("flavour 7 0x1\nlatest_wish none\n", file);
+	fclose(file);
+	ck_assert_int_eq(triad_state_file_read(path, &theirs, why), 0);
+	check_same(&ours, &theirs);
+	ck_assert_int_eq(triad_state_file_write(path, &ours, why), 0);
+}
+END_TEST
+
+/* What it stands for is not known here, so no vote of ours may take its place. */
+START_TEST(test_state_of_a_later_version_is_refused_and_stays)
+{
+	const char *text = "# Triad's election, version 2; written by itself\nterm 5\n";
+	struct triad_election_stored ours = some(1), theirs = some(1);
+	char there[128];
+	FILE *file;
+	size_t n;
+
+	put(text);
+	ck_assert_int_eq(triad_state_file_read(path, &theirs, why), EPROTONOSUPPORT);
+	check_zeroes(&theirs);
+	why[0] = '\0';
+	ck_assert_int_eq(triad_state_file_write(path, &ours, why), EPROTONOSUPPORT);
+	ck_assert_ptr_nonnull(strstr(why, "it has version 2 of its format"));
+	file = fopen(path, "r");
+	n = fread(there, 1, sizeof(there), file);
+	fclose(file);
+	ck_assert_uint_eq(n, strlen(text));
+	ck_assert_mem_eq(there, text, n);
+}
+END_TEST
 
 START_TEST(test_state_of_somebody_else_or_cut_off_is_refused)
 {
 	struct triad_election_stored theirs = some(1);
 
 	put(foreign[_i]);
-	ck_assert_int_eq(triad_state_file_read(path, &theirs), EINVAL);
+	ck_assert_int_eq(triad_state_file_read(path, &theirs, why), EINVAL);
 	check_zeroes(&theirs);
 }
 END_TEST
@@ -179,12 +228,12 @@ START_TEST(test_state_with_octets_behind_a_zero_is_refused)
 	struct triad_election_stored ours = some(1), theirs;
 	FILE *file;
 
-	ck_assert_int_eq(triad_state_file_write(path, &ours), 0);
+	ck_assert_int_eq(triad_state_file_write(path, &ours, why), 0);
 	file = fopen(path, "a");
 	ck_assert_ptr_nonnull(file);
 	fwrite("\0term 5\n", 1, 8, file);
 	fclose(file);
-	ck_assert_int_eq(triad_state_file_read(path, &theirs), EINVAL);
+	ck_assert_int_eq(triad_state_file_read(path, &theirs, why), EINVAL);
 	check_zeroes(&theirs);
 }
 END_TEST
@@ -198,7 +247,7 @@ START_TEST(test_state_with_long_blacklist_is_refused)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			"blacklist 0x%x 1 1\n", i);
 	put(text);
-	ck_assert_int_eq(triad_state_file_read(path, &theirs), EINVAL);
+	ck_assert_int_eq(triad_state_file_read(path, &theirs, why), EINVAL);
 }
 END_TEST
 
@@ -207,11 +256,11 @@ START_TEST(test_state_behind_symbolic_link_is_not_followed)
 	struct triad_election_stored theirs, ours = some(1);
 	char target[64];
 
-	ck_assert_int_eq(triad_state_file_write(path, &ours), 0);
+	ck_assert_int_eq(triad_state_file_write(path, &ours, why), 0);
 	snprintf(target, sizeof(target), "%s/target", dir);
 	ck_assert_int_eq(rename(path, target), 0);
 	ck_assert_int_eq(symlink(target, path), 0);
-	ck_assert_int_eq(triad_state_file_read(path, &theirs), ELOOP);
+	ck_assert_int_eq(triad_state_file_read(path, &theirs, why), ELOOP);
 	check_zeroes(&theirs);
 	unlink(target);
 }
@@ -224,7 +273,7 @@ START_TEST(test_state_that_is_a_fifo_does_not_hang)
 	put("");
 	unlink(path);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert_int_ne(triad_state_file_read(path, &theirs), 0);
+	ck_assert_int_ne(triad_state_file_read(path, &theirs, why), 0);
 	check_zeroes(&theirs);
 }
 END_TEST
@@ -250,6 +299,8 @@ int main(void)
 	tcase_add_test(cases, test_state_written_again_replaces_the_file_as_a_whole);
 	tcase_add_test(cases, test_state_not_writable_leaves_the_old_one);
 	tcase_add_test(cases, test_state_missing_is_zeroes);
+	tcase_add_test(cases, test_state_with_lines_of_a_later_triad_is_read);
+	tcase_add_test(cases, test_state_of_a_later_version_is_refused_and_stays);
 	tcase_add_loop_test(cases, test_state_of_somebody_else_or_cut_off_is_refused, 0,
 		sizeof(foreign) / sizeof(*foreign));
 	tcase_add_test(cases, test_state_with_octets_behind_a_zero_is_refused);

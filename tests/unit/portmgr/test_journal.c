@@ -386,6 +386,24 @@ START_TEST(test_journal_far_too_large_is_refused)
 }
 END_TEST
 
+/* A later version's records may mean something else: nothing is read, so no port is
+ * touched, and the file stays. */
+START_TEST(test_journal_of_a_later_version_is_refused)
+{
+	add_octets("# Triad's journal of ports, version 2\nwhatever\n");
+	check_refused(EPROTONOSUPPORT, "it has version 2 of its format");
+}
+END_TEST
+
+START_TEST(test_journal_with_the_version_named_is_read)
+{
+	add_octets("# Triad's journal of ports, version 1\n");
+	ck_assert_int_eq(open_journal(), 0);
+	ck_assert_uint_eq(triad_journal_n_bad(journal), 0);
+	close_journal();
+}
+END_TEST
+
 /* --- trimming --- */
 
 /* Its ports are more than the history has. */
@@ -489,6 +507,8 @@ int main(void)
 	tcase_add_test(cases, test_journal_folders_missing_is_refused);
 	tcase_add_test(cases, test_journal_name_too_long_is_refused);
 	tcase_add_test(cases, test_journal_far_too_large_is_refused);
+	tcase_add_test(cases, test_journal_of_a_later_version_is_refused);
+	tcase_add_test(cases, test_journal_with_the_version_named_is_read);
 	tcase_add_test(cases, test_journal_too_large_is_trimmed_nothing_lost);
 	tcase_add_test(cases, test_journal_trimmed_goes_on);
 	tcase_add_loop_test(cases, test_journal_trim_fails_file_stays, 0, 2);

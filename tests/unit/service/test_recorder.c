@@ -228,6 +228,26 @@ START_TEST(test_recorder_torn_and_altered_lines_left_out_and_told)
 }
 END_TEST
 
+START_TEST(test_recorder_file_of_a_later_version_stays)
+{
+	struct stat before, after;
+
+	start();
+	stop();
+	ck_assert_int_eq(truncate(path, 0), 0);
+	append_to_file("# Triad's history, version 2\nwhatever\n");
+	ck_assert_int_eq(stat(path, &before), 0);
+	start();
+	note(1);
+	ck_assert_str_eq(kinds(), "counted-down started");
+	ck_assert_int_eq(triad_recorder_status(recorder).error, EPROTONOSUPPORT);
+	stop();
+	ck_assert_ptr_nonnull(strstr(logged, "it has version 2 of its format"));
+	ck_assert_int_eq(stat(path, &after), 0);
+	ck_assert_int_eq(after.st_size, before.st_size);
+}
+END_TEST
+
 START_TEST(test_recorder_file_does_not_grow_for_ever)
 {
 	uint64_t largest = 0;
@@ -367,6 +387,7 @@ int main(void)
 	tcase_add_test(tcase, test_recorder_restart_has_it_all);
 	tcase_add_test(tcase, test_recorder_after_a_kill_shows_when_it_was_alive_last);
 	tcase_add_test(tcase, test_recorder_torn_and_altered_lines_left_out_and_told);
+	tcase_add_test(tcase, test_recorder_file_of_a_later_version_stays);
 	tcase_add_test(tcase, test_recorder_file_does_not_grow_for_ever);
 	tcase_add_test(
 		tcase, test_recorder_second_program_with_the_file_refused_and_harmless);
