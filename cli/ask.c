@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/client.h"
+#include "cli/other_version.h"
 #include "cli/table.h"
 #include "command/command_table.h"
 #include "lib/text.h"
@@ -321,6 +322,16 @@ static int watch(struct asking *asking)
 	return status;
 }
 
+/* triadctl understood the command.  Who refused it may be of another release. */
+static void explain_refusal(const struct asking *asking)
+{
+	char text[256];
+
+	if (!asking->refusal && !is_verdict(asking) &&
+		triad_other_version_explain(&asking->client, text, sizeof(text)))
+		complain(text);
+}
+
 int triad_ask(const struct triad_ask *ask, const struct triad_command *command,
 	int n_words, char **words)
 {
@@ -352,6 +363,8 @@ int triad_ask(const struct triad_ask *ask, const struct triad_command *command,
 	}
 	status = command->watch ? watch(&asking) : ask_once(&asking);
 	triad_screen_clear(&asking.screen);
+	if (status == TRIAD_CONTROL_USAGE)
+		explain_refusal(&asking);
 	if (status == TRIAD_CLIENT_NO_ANSWER)
 		return ask->no_answer;
 	return status == TRIAD_CLIENT_UNREAD ? TRIAD_CONTROL_DONE : status;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "config.h"
+
 #include "cli/client.h"
 
 #include <errno.h>
@@ -99,8 +101,9 @@ static int print_cut(struct answer *answer, int error)
 	else if (error == EPROTONOSUPPORT)
 		complain(answer,
 			"triadctl: %s: the plugin speaks another version of the "
-			"protocol; triadctl and libosmtriad.so must be of one "
-			"release\n",
+			"protocol than this triadctl of release " PACKAGE_VERSION
+			"; triadctl and libosmtriad.so must be of one release: "
+			"install the same, and restart OpenSM\n",
 			client->path);
 	else if (error == EPROTO || error == EMSGSIZE)
 		complain(answer,

@@ -10,6 +10,7 @@ triadctl_SOURCES = \
 	cli/election_command.c cli/election_command.h \
 	cli/find.c cli/find.h \
 	cli/opensm_conf.c cli/opensm_conf.h \
+	cli/other_version.c cli/other_version.h \
 	cli/plugin_file.c cli/plugin_file.h \
 	cli/port_check.c \
 	cli/port_command.c cli/port_command.h \

@@ -10,5 +10,8 @@ include tests/fuzz/local.mk
 include tests/bench/local.mk
 include tests/integration/local.mk
 
+# What earlier releases wrote.
+EXTRA_DIST += tests/compat
+
 # Small changes of the product that some test should notice; scripts/mutate tries them.
 EXTRA_DIST += tests/mutants

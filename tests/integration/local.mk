@@ -6,6 +6,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/alertlib.py \
 	tests/integration/checks.py \
 	tests/integration/conftest.py \
+	tests/integration/compatlib.py \
 	tests/integration/control.py \
 	tests/integration/ctllib.py \
 	tests/integration/electionlib.py \
@@ -21,6 +22,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_alerts.py \
 	tests/integration/test_bench.py \
 	tests/integration/test_cluster.py \
+	tests/integration/test_compat.py \
 	tests/integration/test_completion.py \
 	tests/integration/test_conf.py \
 	tests/integration/test_console.py \

@@ -10,6 +10,7 @@ unit_tests = \
 	tests/unit/collect/test_claims \
 	tests/unit/collect/test_claims_received \
 	tests/unit/collect/test_message \
+	tests/unit/compat/test_releases \
 	tests/unit/command/test_command \
 	tests/unit/conf/test_conf \
 	tests/unit/conf/test_conf_files \
