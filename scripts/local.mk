@@ -21,6 +21,13 @@ EXTRA_DIST += \
 	scripts/make-dashboards \
 	scripts/name-folders \
 	scripts/picture \
+	scripts/release \
+	scripts/releasing/__init__.py \
+	scripts/releasing/main.py \
+	scripts/releasing/make.py \
+	scripts/releasing/news.py \
+	scripts/releasing/sbom.py \
+	scripts/releasing/tree.py \
 	scripts/rows \
 	scripts/mutate \
 	scripts/mutation/__init__.py \

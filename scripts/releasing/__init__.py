@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What scripts/release is made of."""
