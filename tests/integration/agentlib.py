@@ -242,12 +242,12 @@ class Stranger:
     def _send(self, octets):
         self._socket.sendall(octets)
 
-    def say(self, octets, role="agent", speaker=None):
-        """As the message's sender, unless another speaker is given."""
+    def say(self, octets, role="agent", speaker=None, subject=None):
+        """As the message's sender, unless another speaker or the whole subject is given."""
         if speaker is None:
             sender = octets[AT_SENDER:AT_SENDER + 8]
             speaker = int.from_bytes(sender, "big") if len(sender) == 8 else 0
-        subject = f"triad.{self._fabric}.{role}.{speaker:016x}.all"
+        subject = subject or f"triad.{self._fabric}.{role}.{speaker:016x}.all"
         self._send(f"PUB {subject} {len(octets)}\r\n".encode() + octets + b"\r\n")
 
     def refusal(self):

@@ -66,6 +66,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_qos_tables.py \
 	tests/integration/test_qos_tables_faults.py \
 	tests/integration/test_refused_load.py \
+	tests/integration/test_release.py \
 	tests/integration/test_roles.py \
 	tests/integration/test_rows.py \
 	tests/integration/test_rules.py \

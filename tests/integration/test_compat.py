@@ -15,6 +15,7 @@ from agentlib import Broker, Stranger, manager_lab
 from checks import failed, succeeded, wait_until
 from compatlib import COMPAT, RELEASES, Peer
 from ctllib import DONE, MESSAGE, OUTPUT, Plugin, ask as ask_plugin, exit_frame, frame, run
+from labs import SRCDIR
 from portlib import managed
 from triadlib import ask_json, log_has, triad_lab, wait_for_sweep
 
@@ -139,15 +140,18 @@ def test_sm_of_another_release_is_understood_or_named(scratch):
 
 
 def test_agent_of_another_release_is_understood_or_named(scratch):
+    subjects = (COMPAT / RELEASES[0] / "subjects").read_text("ascii")
     alive = (COMPAT / RELEASES[0] / "messages" / "agent-alive").read_bytes()
     guid = 0x7001
+    subject = re.search(r"^alive (\S+)$", subjects, re.M)[1].replace(
+        alive[4:12].hex(), f"{guid:016x}")
     alive = alive[:4] + struct.pack(">QQ", guid, 1 << 50) + alive[20:]
     broker = Broker(scratch)
     with manager_lab(scratch, broker) as lab:
         stranger = Stranger(scratch, broker)
 
         def says(octets, is_enough):
-            stranger.say(octets)
+            stranger.say(octets, subject=subject)
             stranger.flush()
             return is_enough()
         wait_until(lambda: says(alive[:2] + b"\2" + alive[3:], lambda:
@@ -189,3 +193,31 @@ def test_triadctl_newer_than_the_plugin_says_so(scratch):
     assert re.search(r"this triadctl is of release \S+, and the plugin runs release "
                      r"0\.0\.9, which may not have this: install", process.stderr)
     succeeded(ask_plugin(plugin, "version"))
+
+
+# Where the code has the versions that docs/upgrade.md names.
+VERSIONS = {
+    "history": ("perfmgr/timeline/reader.h", "TRIAD_TIMELINE_FILE_VERSION"),
+    "silences": ("perfmgr/formats/silence_file.h", "TRIAD_SILENCE_FILE_VERSION"),
+    "election's state": ("portmgr/election/stored.h", "TRIAD_ELECTION_STORED_VERSION"),
+    "journal of ports": ("portmgr/history/journal_reader.h", "TRIAD_JOURNAL_VERSION"),
+    "control socket": ("include/triad/control.h", "TRIAD_CONTROL_VERSION"),
+    "election's messages": ("portmgr/election/message.h", "TRIAD_ELECTION_VERSION"),
+    "port manager's messages": ("portmgr/replica/replica_message.h",
+                                "TRIAD_REPLICA_VERSION"),
+    "Corosync's group": ("portmgr/cluster/group.c", "VERSION"),
+    "peers' datagrams": ("portmgr/cluster/seal.h", "TRIAD_SEAL_VERSION"),
+    "agents' messages": ("collect/message.h", "TRIAD_COLLECT_VERSION"),
+}
+ELSEWHERE = {"expected configuration": "none", "profile": "1"}
+
+
+@pytest.mark.scripts
+def test_document_has_the_versions_of_the_code():
+    text = (SRCDIR / "docs" / "upgrade.md").read_text(encoding="utf-8")
+    said = dict(re.findall(r"^\| ([^|]*[a-z]) \| (none|\d+) \|", text, re.M))
+    found = dict(ELSEWHERE)
+    for name, (path, macro) in VERSIONS.items():
+        header = (SRCDIR / path).read_text(encoding="utf-8")
+        found[name] = re.search(rf"^#define {macro} (\d+)u?$", header, re.M)[1]
+    assert said == found
