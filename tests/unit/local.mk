@@ -25,6 +25,7 @@ unit_tests = \
 	tests/unit/ib/test_node_choice \
 	tests/unit/lib/test_fields \
 	tests/unit/lib/test_file \
+	tests/unit/lib/test_format_version \
 	tests/unit/lib/test_grow \
 	tests/unit/lib/test_hash \
 	tests/unit/lib/test_json \
