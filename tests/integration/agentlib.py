@@ -250,6 +250,20 @@ class Stranger:
         subject = subject or f"triad.{self._fabric}.{role}.{speaker:016x}.all"
         self._send(f"PUB {subject} {len(octets)}\r\n".encode() + octets + b"\r\n")
 
+    def listen(self):
+        """From now on next_message() has all that is said."""
+        self._send(b"SUB > 1\r\n")
+
+    def next_message(self):
+        """(subject, octets) that the broker delivers."""
+        while True:
+            words = self._input.readline().split()
+            if words[:1] == [b"PING"]:
+                self._send(b"PONG\r\n")
+            if words[:1] in ([b"MSG"], [b"HMSG"]):
+                octets = self._input.read(int(words[-1]) + 2)[:-2]
+                return words[1].decode(), octets
+
     def refusal(self):
         """The broker's word about what was said."""
         return self._input.readline().decode()

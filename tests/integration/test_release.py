@@ -131,15 +131,15 @@ def check_sbom(tree, document):
 def test_changelogs_are_made_of_news(tree):
     deb = succeeded(release(tree, "--changelog", "deb")).stdout
     assert deb.startswith("triad (0.1.0-1) unstable; urgency=medium\n\n  * libosmtriad.so")
-    assert re.search(r"\n -- The Triad authors <\S+>  \w{3}, \d\d \w{3} \d{4} \S+ [-+]0000\n$",
-                     deb), deb
+    assert re.search(r"\n -- The Triad authors <\S+>  \w{3}, \d\d \w{3} \d{4} "
+                     r"[\d:]+ [-+]0000\n$", deb), deb
     (tree / "debian/changelog").write_text(deb, encoding="utf-8")
     parsed = subprocess.run(["dpkg-parsechangelog", "-S", "Version"], cwd=tree, text=True,
                             capture_output=True, check=False)
     assert (parsed.stdout, parsed.stderr) == ("0.1.0-1\n", "")
     rpm = succeeded(release(tree, "--changelog", "rpm")).stdout
-    assert re.match(r"\* \w{3} \w{3} \d\d \d{4} The Triad authors <\S+> - 0.1.0-1\n- libosm",
-                    rpm), rpm
+    assert re.match(r"\* \w{3} \w{3} \d\d \d{4} The Triad authors <\S+> - 0.1.0-1\n"
+                    "- libosm", rpm), rpm
     news = re.findall(r"^\* ", (tree / "NEWS").read_text("utf-8"), re.M)
     assert len(re.findall("^- ", rpm, re.M)) == len(news), "items"
 
