@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfmgr/details.h"
 #include "perfmgr/rows.h"
 
 #define US_PER_S UINT64_C(1000000)
+/* Until somebody sets another limit. */
+#define DETAILS_OCTETS ((size_t)256 << 20)
 
 struct triad_engine *triad_engine_new(void)
 {
@@ -15,12 +18,13 @@ struct triad_engine *triad_engine_new(void)
 
 	if (!engine)
 		return NULL;
+	triad_rows_init(&engine->rows);
 	engine->resets = triad_reset_log_new();
-	if (!engine->resets) {
-		free(engine);
+	engine->details = triad_details_new(DETAILS_OCTETS);
+	if (!engine->resets || !engine->details) {
+		triad_engine_free(engine);
 		return NULL;
 	}
-	triad_rows_init(&engine->rows);
 	return engine;
 }
 
@@ -29,12 +33,18 @@ struct triad_reset_log *triad_engine_resets(struct triad_engine *engine)
 	return engine->resets;
 }
 
+struct triad_details *triad_engine_details(const struct triad_engine *engine)
+{
+	return engine->details;
+}
+
 void triad_engine_free(struct triad_engine *engine)
 {
 	if (!engine)
 		return;
 	triad_rows_clear(&engine->rows);
 	triad_reset_log_free(engine->resets);
+	triad_details_free(engine->details);
 	free(engine);
 }
 
@@ -507,6 +517,9 @@ void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_u
 		cold->base[i] = 0 - last_of(hot, i);
 	hot->zeroed_s = to_seconds(now_us);
 	triad_row_write_end(hot);
+	triad_details_zero(engine->details,
+		&(struct triad_details_port){
+			.row = row, .number = hot->port, .node_guid = hot->node_guid});
 }
 
 /* --- what others read --- */

@@ -56,6 +56,7 @@
 #define TRIAD_ENGINE_MAX_ROWS (1u << 22)
 #define TRIAD_ENGINE_KEEP_S (24 * 3600)
 
+struct triad_details;
 struct triad_engine;
 
 /* A kind of reset of a port, as far as it was noticed. */
@@ -76,7 +77,8 @@ struct triad_engine_row {
 	bool answered;    /* the last time it was asked */
 	bool wide_behind; /* data counters of PortCounters are from before the
 	                      interval */
-	uint64_t interval_us[TRIAD_PMA_N_COUNTER_ATTRIBUTES]; /* that 'change' took; 0: none */
+	uint64_t interval_us
+		[TRIAD_PMA_N_COUNTER_ATTRIBUTES]; /* that 'change' took; 0: none */
 	uint64_t total[TRIAD_N_COUNTERS];
 	uint64_t change[TRIAD_N_COUNTERS];
 };
@@ -88,7 +90,8 @@ struct triad_engine_changes {
 	uint32_t full;     /* bit i: of these, it stands at its maximum: it grew by no
 	                    * less */
 	uint32_t extended; /* bit i: it came with PortCountersExtended */
-	float interval_us[TRIAD_PMA_N_COUNTER_ATTRIBUTES]; /* of attributes with fresh ones */
+	float interval_us
+		[TRIAD_PMA_N_COUNTER_ATTRIBUTES]; /* of attributes with fresh ones */
 	uint64_t change[TRIAD_N_COUNTERS];
 };
 
@@ -107,6 +110,10 @@ void triad_engine_free(struct triad_engine *engine);
 /* The resets that updates found and that were told by triad_engine_reset(): of counters
  * that did not stand at 0.  It lives as long as the engine. */
 struct triad_reset_log *triad_engine_resets(struct triad_engine *engine);
+
+/* The totals of detail attributes, by the engine's rows.  It lives as long as the
+ * engine. */
+struct triad_details *triad_engine_details(const struct triad_engine *engine);
 
 /* Makes the ports of 'fabric' the present ones.  'rows' (room for fabric->n_ports)
  * receives each port's row.  Returns 0, ENOMEM or EOVERFLOW; then nothing changed. */
@@ -144,7 +151,7 @@ void triad_engine_expect_reset(
 void triad_engine_reset(struct triad_engine *engine, uint32_t row,
 	const struct triad_pma_reading *reading, uint64_t now_us);
 
-/* Makes the port's totals 0. */
+/* Makes the port's totals 0, those of its details too. */
 void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_us);
 
 /* Fetches a row that will be updated soon into the cache. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 libtriad_la_SOURCES += \
 	perfmgr/collector.c perfmgr/collector.h \
+	perfmgr/details.c perfmgr/details.h \
 	perfmgr/engine.c perfmgr/engine.h \
 	perfmgr/engine_doubt.c \
 	perfmgr/reset_log.c perfmgr/reset_log.h \

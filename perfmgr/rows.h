@@ -88,6 +88,7 @@ struct triad_rows {
 struct triad_engine {
 	struct triad_rows rows;
 	struct triad_reset_log *resets;
+	struct triad_details *details;
 };
 
 void triad_rows_init(struct triad_rows *rows);

@@ -86,6 +86,16 @@ bool triad_view_total(
 		view->fabric->nodes[at->node].guid, at->number, counter, total);
 }
 
+struct triad_details_port triad_view_details_port(
+	const struct triad_view *view, uint32_t port)
+{
+	const struct triad_fabric_port *at = &view->fabric->ports[port];
+
+	return (struct triad_details_port){.row = view->rows[port],
+		.number = at->number,
+		.node_guid = view->fabric->nodes[at->node].guid};
+}
+
 /* --- a choice of its ports --- */
 
 struct triad_selection *triad_selection_new(struct triad_view *view)

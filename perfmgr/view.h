@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "perfmgr/details.h"
 #include "perfmgr/engine.h"
 #include "perfmgr/groups.h"
 #include "ib/partitions.h"
@@ -49,6 +50,10 @@ bool triad_view_read(
  * or its row went to another port since. */
 bool triad_view_total(const struct triad_view *view, uint32_t port, unsigned counter,
 	uint64_t *total);
+
+/* Whose details 'port' has, in triad_engine_details(). */
+struct triad_details_port triad_view_details_port(
+	const struct triad_view *view, uint32_t port);
 
 /* Whether 'port' has no partition in common with ours, so that it can't be asked. */
 static inline bool triad_view_is_apart(const struct triad_view *view, uint32_t port)

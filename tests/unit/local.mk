@@ -50,6 +50,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_alertmanager \
 	tests/unit/perfmgr/test_alerts \
 	tests/unit/perfmgr/test_collector \
+	tests/unit/perfmgr/test_details \
 	tests/unit/perfmgr/test_engine \
 	tests/unit/perfmgr/test_hard_cases \
 	tests/unit/perfmgr/test_histogram \

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/details.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfmgr/engine.h"
+
+#define SLAB_ROWS 1024u
+#define N_SLABS (TRIAD_ENGINE_MAX_ROWS / SLAB_ROWS)
+
+struct slot {
+	uint64_t base; /* total = base + last, modulo 2^64 */
+	uint32_t last, change;
+};
+
+struct block {
+	struct block *next;
+	uint64_t read_us, interval_us;
+	uint32_t n_own_resets, n_others_resets;
+	uint8_t attribute;
+	uint8_t n_slots;
+	bool was_read; /* since the row belongs to its present port */
+	struct slot slots[];
+};
+
+struct row {
+	atomic_uint sequence; /* odd while the row or one of its blocks is written */
+	uint32_t zeros;       /* attributes read, without a block: all of it was 0 */
+	uint64_t zeros_us;    /* when one of them was, last */
+	uint64_t node_guid;
+	_Atomic(struct block *) first;
+	uint8_t number;
+};
+
+struct triad_details {
+	_Atomic(struct row *) slabs[N_SLABS];
+	size_t most_octets;
+	atomic_size_t octets;
+	atomic_uint_fast64_t n_dropped;
+};
+
+struct triad_details *triad_details_new(size_t most_octets)
+{
+	struct triad_details *details = calloc(1, sizeof(*details));
+
+	if (details)
+		details->most_octets = most_octets;
+	return details;
+}
+
+static void free_slab(struct row *rows)
+{
+	for (unsigned i = 0; rows && i < SLAB_ROWS; i++) {
+		struct block *block = atomic_load(&rows[i].first), *next;
+
+		for (; block; block = next) {
+			next = block->next;
+			free(block);
+		}
+	}
+	free(rows);
+}
+
+void triad_details_free(struct triad_details *details)
+{
+	if (!details)
+		return;
+	for (unsigned i = 0; i < N_SLABS; i++)
+		free_slab(atomic_load(&details->slabs[i]));
+	free(details);
+}
+
+void triad_details_set_limit(struct triad_details *details, size_t most_octets)
+{
+	details->most_octets = most_octets;
+}
+
+struct triad_details_counts triad_details_counts(const struct triad_details *details)
+{
+	return (struct triad_details_counts){
+		.octets = atomic_load_explicit(&details->octets, memory_order_relaxed),
+		.n_dropped =
+			atomic_load_explicit(&details->n_dropped, memory_order_relaxed),
+	};
+}
+
+/* --- memory --- */
+
+/* Zeroed memory within the limit, or NULL. */
+static void *take(struct triad_details *details, size_t size)
+{
+	size_t taken = atomic_load_explicit(&details->octets, memory_order_relaxed);
+	void *memory = NULL;
+
+	if (size <= details->most_octets && taken <= details->most_octets - size)
+		memory = calloc(1, size);
+	if (memory)
+		atomic_fetch_add_explicit(&details->octets, size, memory_order_relaxed);
+	else
+		atomic_fetch_add_explicit(&details->n_dropped, 1, memory_order_relaxed);
+	return memory;
+}
+
+static struct row *find_row(const struct triad_details *details, uint32_t row)
+{
+	struct row *slab;
+
+	if (row / SLAB_ROWS >= N_SLABS)
+		return NULL;
+	slab = atomic_load_explicit(
+		&details->slabs[row / SLAB_ROWS], memory_order_acquire);
+	return slab ? &slab[row % SLAB_ROWS] : NULL;
+}
+
+static struct row *make_row(struct triad_details *details, uint32_t row)
+{
+	struct row *found = find_row(details, row), *slab;
+
+	if (found || row / SLAB_ROWS >= N_SLABS)
+		return found;
+	slab = take(details, SLAB_ROWS * sizeof(*slab));
+	if (!slab)
+		return NULL;
+	atomic_store_explicit(
+		&details->slabs[row / SLAB_ROWS], slab, memory_order_release);
+	return &slab[row % SLAB_ROWS];
+}
+
+static struct block *find_block(
+	const struct row *row, enum triad_pma_attribute attribute)
+{
+	struct block *block =
+		atomic_load_explicit(&((struct row *)row)->first, memory_order_acquire);
+
+	while (block && block->attribute != attribute)
+		block = block->next;
+	return block;
+}
+
+static struct block *make_block(struct triad_details *details, struct row *row,
+	enum triad_pma_attribute attribute)
+{
+	unsigned n = triad_detail_n_slots(attribute);
+	struct block *block =
+		take(details, sizeof(*block) + n * sizeof(block->slots[0]));
+
+	if (!block)
+		return NULL;
+	block->attribute = (uint8_t)attribute;
+	block->n_slots = (uint8_t)n;
+	block->next = atomic_load_explicit(&row->first, memory_order_relaxed);
+	atomic_store_explicit(&row->first, block, memory_order_release);
+	return block;
+}
+
+/* --- writing --- */
+
+static void write_begin(struct row *row)
+{
+	unsigned sequence = atomic_load_explicit(&row->sequence, memory_order_relaxed);
+
+	atomic_store_explicit(&row->sequence, sequence + 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+}
+
+static void write_end(struct row *row)
+{
+	unsigned sequence = atomic_load_explicit(&row->sequence, memory_order_relaxed);
+
+	atomic_store_explicit(&row->sequence, sequence + 1, memory_order_release);
+}
+
+static bool belongs_to(const struct row *row, const struct triad_details_port *port)
+{
+	return row->node_guid == port->node_guid && row->number == port->number;
+}
+
+/* The row has a new port, or its first one. */
+static void begin_anew(struct row *row, const struct triad_details_port *port)
+{
+	struct block *block = atomic_load_explicit(&row->first, memory_order_relaxed);
+
+	row->node_guid = port->node_guid;
+	row->number = port->number;
+	row->zeros = 0;
+	for (; block; block = block->next) {
+		block->was_read = false;
+		block->read_us = block->interval_us = 0;
+		block->n_own_resets = block->n_others_resets = 0;
+		memset(block->slots, 0, block->n_slots * sizeof(block->slots[0]));
+	}
+}
+
+static bool is_zero(const struct triad_detail_reading *reading, unsigned n_slots)
+{
+	uint32_t any = 0;
+
+	for (unsigned i = 0; i < n_slots; i++)
+		any |= reading->raw[i];
+	return !any;
+}
+
+/* Adds what was read to a block that was read before.  Returns whether a counter went
+ * back. */
+static bool count(struct block *block, const struct triad_detail_reading *reading)
+{
+	bool went_back = false;
+
+	for (unsigned i = 0; i < block->n_slots; i++) {
+		struct slot *slot = &block->slots[i];
+		uint32_t raw = reading->raw[i];
+
+		if (raw < slot->last) {
+			went_back = true;
+			slot->base += slot->last;
+			slot->change = raw;
+		} else {
+			slot->change = raw - slot->last;
+		}
+		slot->last = raw;
+	}
+	return went_back;
+}
+
+static void count_first(
+	struct block *block, const struct triad_detail_reading *reading, bool was_zero)
+{
+	for (unsigned i = 0; i < block->n_slots; i++) {
+		block->slots[i].last = reading->raw[i];
+		/* From 0, which was read before, it grew; else it stood there. */
+		block->slots[i].change = was_zero ? reading->raw[i] : 0;
+	}
+	block->was_read = true;
+}
+
+/* Adds a reading that is not the first one of its block. */
+static void count_on(struct block *block, const struct triad_detail_reading *reading,
+	bool after_reset, uint64_t now_us)
+{
+	bool went_back = count(block, reading);
+
+	block->n_own_resets += went_back && after_reset;
+	block->n_others_resets += went_back && !after_reset;
+	block->interval_us = now_us > block->read_us ? now_us - block->read_us : 0;
+}
+
+void triad_details_update(struct triad_details *details,
+	const struct triad_details_port *port, enum triad_pma_attribute attribute,
+	const struct triad_detail_reading *reading, bool after_reset, uint64_t now_us)
+{
+	uint32_t bit = TRIAD_DETAIL_BIT(attribute);
+	bool zero = is_zero(reading, triad_detail_n_slots(attribute)), was_zero;
+	struct row *row = make_row(details, port->row);
+	struct block *block;
+
+	if (!row)
+		return;
+	write_begin(row);
+	if (!belongs_to(row, port))
+		begin_anew(row, port);
+	was_zero = row->zeros & bit;
+	row->zeros &= ~bit;
+	block = find_block(row, attribute);
+	if (!block && !zero)
+		block = make_block(details, row, attribute);
+	if (block) {
+		if (block->was_read)
+			count_on(block, reading, after_reset, now_us);
+		else
+			count_first(block, reading, was_zero);
+		block->read_us = now_us;
+	} else if (zero) {
+		row->zeros |= bit;
+		row->zeros_us = now_us;
+	}
+	write_end(row);
+}
+
+void triad_details_zero(
+	struct triad_details *details, const struct triad_details_port *port)
+{
+	struct row *row = find_row(details, port->row);
+	struct block *block;
+
+	if (!row || !belongs_to(row, port))
+		return;
+	write_begin(row);
+	block = atomic_load_explicit(&row->first, memory_order_relaxed);
+	for (; block; block = block->next)
+		for (unsigned i = 0; i < block->n_slots; i++)
+			block->slots[i].base = UINT64_C(0) - block->slots[i].last;
+	write_end(row);
+}
+
+/* --- reading --- */
+
+static void copy_block(const struct block *block, struct triad_detail_row *copy)
+{
+	copy->read_us = block->read_us;
+	copy->interval_us = block->interval_us;
+	copy->n_own_resets = block->n_own_resets;
+	copy->n_others_resets = block->n_others_resets;
+	for (unsigned i = 0; i < block->n_slots; i++) {
+		const struct slot *slot = &block->slots[i];
+		const struct triad_detail_field *field =
+			triad_detail_field(block->attribute, i);
+
+		copy->total[i] = slot->base + slot->last;
+		copy->change[i] = slot->change;
+		if (slot->last == triad_detail_max(field))
+			copy->saturated |= UINT64_C(1) << i;
+	}
+}
+
+/* One try; the caller looks whether the row changed meanwhile. */
+static bool copy_attribute(const struct row *row, const struct triad_details_port *port,
+	enum triad_pma_attribute attribute, struct triad_detail_row *copy)
+{
+	const struct block *block = find_block(row, attribute);
+
+	memset(copy, 0, sizeof(*copy));
+	if (!belongs_to(row, port))
+		return false;
+	if (block && block->was_read) {
+		copy_block(block, copy);
+		return true;
+	}
+	copy->read_us = row->zeros_us;
+	return row->zeros & TRIAD_DETAIL_BIT(attribute);
+}
+
+static uint32_t known_of(const struct row *row, const struct triad_details_port *port)
+{
+	const struct block *block =
+		atomic_load_explicit(&((struct row *)row)->first, memory_order_acquire);
+	uint32_t known = row->zeros;
+
+	if (!belongs_to(row, port))
+		return 0;
+	for (; block; block = block->next)
+		known |= block->was_read ? TRIAD_DETAIL_BIT(block->attribute) : 0;
+	return known;
+}
+
+/* The sequence before a copy; odd: it is no use. */
+static unsigned read_begin(const struct row *row)
+{
+	return atomic_load_explicit(
+		&((struct row *)row)->sequence, memory_order_acquire);
+}
+
+static bool is_whole(const struct row *row, unsigned before)
+{
+	atomic_thread_fence(memory_order_acquire);
+	return before % 2 == 0 &&
+		atomic_load_explicit(
+			&((struct row *)row)->sequence, memory_order_relaxed) == before;
+}
+
+uint32_t triad_details_known(
+	const struct triad_details *details, const struct triad_details_port *port)
+{
+	const struct row *row = find_row(details, port->row);
+	uint32_t known = 0;
+	unsigned before;
+
+	if (!row)
+		return 0;
+	do {
+		before = read_begin(row);
+		known = known_of(row, port);
+	} while (!is_whole(row, before));
+	return known;
+}
+
+bool triad_details_read(const struct triad_details *details,
+	const struct triad_details_port *port, enum triad_pma_attribute attribute,
+	struct triad_detail_row *copy)
+{
+	const struct row *row = find_row(details, port->row);
+	unsigned before;
+	bool is_known;
+
+	if (!row)
+		return false;
+	do {
+		before = read_begin(row);
+		is_known = copy_attribute(row, port, attribute, copy);
+	} while (!is_whole(row, before));
+	return is_known;
+}
