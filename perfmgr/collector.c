@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +127,7 @@ static void report_impossible(struct triad_collector *collector, uint32_t port,
 		others);
 }
 
-static void add_reading(void *context, uint32_t port,
+static uint32_t add_reading(void *context, uint32_t port,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	uint64_t now_us)
 {
@@ -147,16 +148,29 @@ static void add_reading(void *context, uint32_t port,
 	}
 	/* The row stays as it is, so the next reading covers this interval, too. */
 	if (!is_believed)
-		return;
-	triad_engine_update(
+		return 0;
+	return triad_engine_update(
 		collector->engine, row_of(collector, port), attribute, reading, now_us);
 }
 
-static void confirm_reading(void *context, uint32_t port, uint64_t now_us)
+static void add_detail(void *context, uint32_t port, enum triad_pma_attribute attribute,
+	const struct triad_detail_reading *reading, bool after_reset, uint64_t now_us)
+{
+	struct triad_collector *collector = context;
+	const struct triad_details_port of =
+		triad_view_details_port(collector->view, port);
+
+	triad_details_update(triad_engine_details(collector->engine), &of, attribute,
+		reading, after_reset, now_us);
+}
+
+static void confirm_reading(
+	void *context, uint32_t port, bool wait_too, uint64_t now_us)
 {
 	struct triad_collector *collector = context;
 
-	triad_engine_confirm(collector->engine, row_of(collector, port), now_us);
+	triad_engine_confirm(
+		collector->engine, row_of(collector, port), wait_too, now_us);
 }
 
 static void expect_reset(void *context, uint32_t port, uint32_t mask)
@@ -233,6 +247,7 @@ struct triad_collector *triad_collector_new(const struct triad_collector_clock *
 		.find_pkey = find_pkey,
 		.coming = note_coming,
 		.reading = add_reading,
+		.detail = add_detail,
 		.unchanged = confirm_reading,
 		.resetting = expect_reset,
 		.reset = note_reset,
@@ -590,6 +605,25 @@ static void note_groups_begun(struct triad_collector *collector, uint64_t now_us
 	}
 }
 
+/* How much of its rounds a sweep does: a sweep of all ports as much as time has passed
+ * since the last one, a sweep of groups nothing. */
+static void plan_rounds(const struct triad_collector *collector,
+	struct triad_sweep_params *params, uint32_t groups, uint64_t now_us)
+{
+	uint64_t last_us = collector->status.started_us;
+
+	for (unsigned i = 0; i < TRIAD_N_ROUNDS; i++) {
+		uint64_t period_us = collector->params.round_period_us[i];
+
+		params->round_part[i] = 0;
+		if (!groups && last_us && period_us)
+			params->round_part[i] =
+				fmin(1, (double)(now_us - last_us) / (double)period_us);
+	}
+	if (groups)
+		params->round_share = 0;
+}
+
 /* Begins a sweep of 'groups', or of all ports when it is 0. */
 static int begin_sweep(
 	struct triad_collector *collector, uint32_t groups, uint64_t now_us)
@@ -610,6 +644,7 @@ static int begin_sweep(
 	triad_watch_begin_sweep(collector->watch, groups);
 	/* Somebody waits for this sweep, so it also asks agents in back-off. */
 	params.ask_silent = collector->sweep_asked && !groups;
+	plan_rounds(collector, &params, groups, now_us);
 	error = triad_sweep_start(collector->sweep, &params);
 	if (error)
 		return error;

@@ -47,6 +47,9 @@ struct triad_collector;
 struct triad_collector_params {
 	struct triad_sweep_params sweep;
 	uint64_t period_us;
+	/* In which each round goes over all ports, if 'sweep.round_share' allows; 0: it is
+	 * not done.  What is in 'sweep.round_part' does not matter. */
+	uint64_t round_period_us[TRIAD_N_ROUNDS];
 	/* Fabrics are parts of one, whose many ends are no lost links: alerts.links
 	 * counts as false. */
 	bool is_part;

@@ -107,12 +107,8 @@ static void set_last(
 
 /* --- reading --- */
 
-static const enum triad_pma_attribute attributes[TRIAD_ROW_N_ATTRIBUTES] = {
-	[TRIAD_ROW_NARROW] = TRIAD_PMA_PORT_COUNTERS,
-	[TRIAD_ROW_WIDE] = TRIAD_PMA_PORT_COUNTERS_EXTENDED,
-};
-
-static void unpack_head(const struct triad_row_hot *hot, struct triad_engine_row *row)
+static void unpack_head(const struct triad_row_hot *hot,
+	const struct triad_row_cold *cold, struct triad_engine_row *row)
 {
 	*row = (struct triad_engine_row){
 		.node_guid = hot->node_guid,
@@ -120,12 +116,12 @@ static void unpack_head(const struct triad_row_hot *hot, struct triad_engine_row
 		.has = hot->has,
 		.answered = hot->answered,
 		.wide_behind = hot->wide_behind,
-		.others = {from_seconds(hot->others_reset_s), hot->n_others_resets},
-		.own = {from_seconds(hot->own_reset_s), hot->n_own_resets},
-		.zeroed_us = from_seconds(hot->zeroed_s),
+		.others = {from_seconds(cold->others_reset_s), hot->n_others_resets},
+		.own = {from_seconds(cold->own_reset_s), hot->n_own_resets},
+		.zeroed_us = from_seconds(cold->zeroed_s),
 	};
-	for (unsigned i = 0; i < TRIAD_ROW_N_ATTRIBUTES; i++) {
-		row->interval_us[attributes[i]] = (uint64_t)hot->interval_us[i];
+	for (unsigned i = 0; i < TRIAD_READ_N_PARTS; i++) {
+		row->interval_us[i] = (uint64_t)hot->interval_us[i];
 		if (hot->read_us[i] > row->read_us)
 			row->read_us = hot->read_us[i];
 	}
@@ -134,7 +130,7 @@ static void unpack_head(const struct triad_row_hot *hot, struct triad_engine_row
 static void unpack(const struct triad_row_hot *hot, const struct triad_row_cold *cold,
 	struct triad_engine_row *row)
 {
-	unpack_head(hot, row);
+	unpack_head(hot, cold, row);
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
 		row->total[i] = cold->base[i] + last_of(hot, i);
 		row->change[i] = change_of(hot, i);
@@ -224,7 +220,8 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 	uint64_t since_us, struct triad_engine_changes *changes)
 {
 	const struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
-	uint32_t of[TRIAD_ROW_N_ATTRIBUTES];
+	const uint32_t wait = 1u << TRIAD_PORT_XMIT_WAIT;
+	uint32_t of[TRIAD_READ_N_PARTS];
 	bool was_read = false;
 
 	changes->fresh = changes->changed = changes->full = 0;
@@ -232,16 +229,17 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 		return false;
 	changes->extended =
 		hot->has & (uint32_t)hot->from_extended << TRIAD_FIRST_WIDE_COUNTER;
-	of[TRIAD_ROW_NARROW] = hot->has & ~changes->extended;
+	of[TRIAD_READ_NARROW] = hot->has & ~changes->extended & ~wait;
 	/* The wide counters in PortCounters were not read in all of this interval. */
 	if (hot->wide_behind)
-		of[TRIAD_ROW_NARROW] &= TRIAD_NARROW_COUNTERS;
-	of[TRIAD_ROW_WIDE] = changes->extended;
-	for (unsigned a = 0; a < TRIAD_ROW_N_ATTRIBUTES; a++) {
+		of[TRIAD_READ_NARROW] &= TRIAD_NARROW_COUNTERS;
+	of[TRIAD_READ_WIDE] = changes->extended;
+	of[TRIAD_READ_WAIT] = hot->has & wait;
+	for (unsigned a = 0; a < TRIAD_READ_N_PARTS; a++) {
 		bool is_read = hot->read_us[a] && hot->read_us[a] >= since_us;
 
 		was_read |= is_read;
-		changes->interval_us[attributes[a]] = hot->interval_us[a];
+		changes->interval_us[a] = hot->interval_us[a];
 		/* A first reading has no interval, nor has one by a clock that went
 		 * back. */
 		if (is_read && hot->interval_us[a] > 0)
@@ -320,24 +318,26 @@ static bool is_wrap(const struct triad_row_hot *hot,
 	return others_go_on;
 }
 
-static void note_own_reset(struct triad_row_hot *hot, uint64_t now_us)
+static void note_own_reset(
+	struct triad_row_hot *hot, struct triad_row_cold *cold, uint64_t now_us)
 {
-	hot->own_reset_s = to_seconds(now_us);
+	cold->own_reset_s = to_seconds(now_us);
 	if (hot->n_own_resets < UINT16_MAX)
 		hot->n_own_resets++;
 }
 
-static void note_reset(struct triad_row_hot *hot, uint32_t back, uint64_t now_us)
+static void note_reset(struct triad_row_hot *hot, struct triad_row_cold *cold,
+	uint32_t back, uint64_t now_us)
 {
 	bool own = hot->asked & back;
 
 	hot->asked &= ~back;
 	/* If we asked for one of the counters, the reset was ours. */
 	if (own) {
-		note_own_reset(hot, now_us);
+		note_own_reset(hot, cold, now_us);
 		return;
 	}
-	hot->others_reset_s = to_seconds(now_us);
+	cold->others_reset_s = to_seconds(now_us);
 	if (hot->n_others_resets < UINT16_MAX)
 		hot->n_others_resets++;
 }
@@ -406,43 +406,47 @@ static void note_read(struct triad_row_hot *hot, unsigned attribute, uint64_t no
 	hot->read_us[attribute] = now_us;
 }
 
-void triad_engine_update(struct triad_engine *engine, uint32_t row,
+uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	uint64_t now_us)
 {
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 	bool extended = attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED;
-	uint32_t known, back;
+	uint32_t known, back, errors = reading->has & ((1u << TRIAD_N_SHORT) - 1);
 
 	if (!hot)
-		return;
+		return 0;
 	triad_row_write_begin(hot);
 	known = comparable(hot, reading->has, extended);
 	back = count_on(hot, reading, known);
 	/* What went on was not reset, whatever was asked for. */
 	hot->asked &= ~(known & ~back);
 	if (back) {
+		struct triad_row_cold *cold = triad_rows_cold(&engine->rows, row);
 		bool wrapped = is_wrap(hot, reading, back, extended);
 
 		/* First the log: it takes the last values and what was asked for, which
 		 * the other two change. */
 		if (!wrapped)
 			log_resets(engine, hot, back, now_us);
-		count_back(hot, triad_rows_cold(&engine->rows, row), reading, back,
-			wrapped);
+		count_back(hot, cold, reading, back, wrapped);
 		if (!wrapped)
-			note_reset(hot, back, now_us);
+			note_reset(hot, cold, back, now_us);
 	}
 	if (known != reading->has)
 		count_first(hot, triad_rows_cold(&engine->rows, row), reading,
 			reading->has & ~known, extended);
 	if (!extended && hot->wide_behind)
 		hot->wide_behind--;
-	note_read(hot, extended ? TRIAD_ROW_WIDE : TRIAD_ROW_NARROW, now_us);
+	note_read(hot, extended ? TRIAD_READ_WIDE : TRIAD_READ_NARROW, now_us);
+	if (reading->has & 1u << TRIAD_PORT_XMIT_WAIT)
+		note_read(hot, TRIAD_READ_WAIT, now_us);
 	triad_row_write_end(hot);
+	return errors ? changed_counters(hot) & errors : 0;
 }
 
-void triad_engine_confirm(struct triad_engine *engine, uint32_t row, uint64_t now_us)
+void triad_engine_confirm(
+	struct triad_engine *engine, uint32_t row, bool wait_too, uint64_t now_us)
 {
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 
@@ -450,12 +454,15 @@ void triad_engine_confirm(struct triad_engine *engine, uint32_t row, uint64_t no
 		return;
 	triad_row_write_begin(hot);
 	memset(hot->short_change, 0, sizeof(hot->short_change));
-	hot->wait_change = 0;
+	if (wait_too) {
+		hot->wait_change = 0;
+		note_read(hot, TRIAD_READ_WAIT, now_us);
+	}
 	/* The wide counters in PortCounters were last read before this interval.  The
 	 * next reading's change spans both intervals; that of the one after it is
 	 * right. */
 	hot->wide_behind = 2;
-	note_read(hot, TRIAD_ROW_NARROW, now_us);
+	note_read(hot, TRIAD_READ_NARROW, now_us);
 	triad_row_write_end(hot);
 }
 
@@ -499,7 +506,7 @@ void triad_engine_reset(struct triad_engine *engine, uint32_t row,
 		set_last(hot, i, raw, change);
 		hot->asked &= ~(1u << i);
 	}
-	note_own_reset(hot, now_us);
+	note_own_reset(hot, cold, now_us);
 	triad_row_write_end(hot);
 }
 
@@ -515,7 +522,7 @@ void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_u
 	/* total = base + last, modulo 2^64.  The hardware goes on as it is. */
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 		cold->base[i] = 0 - last_of(hot, i);
-	hot->zeroed_s = to_seconds(now_us);
+	cold->zeroed_s = to_seconds(now_us);
 	triad_row_write_end(hot);
 	triad_details_zero(engine->details,
 		&(struct triad_details_port){
@@ -562,14 +569,14 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	hot->wide_behind = 0;
 	hot->answered = report->answered;
 	if (report->n_others_resets > hot->n_others_resets)
-		hot->others_reset_s = to_seconds(report->read_us);
+		cold->others_reset_s = to_seconds(report->read_us);
 	if (report->n_own_resets > hot->n_own_resets)
-		hot->own_reset_s = to_seconds(report->read_us);
+		cold->own_reset_s = to_seconds(report->read_us);
 	hot->n_others_resets = (uint16_t)report->n_others_resets;
 	hot->n_own_resets = (uint16_t)report->n_own_resets;
-	/* A report names no attribute, so each counter's attribute gets its time. */
-	note_read(hot, TRIAD_ROW_NARROW, report->read_us);
-	note_read(hot, TRIAD_ROW_WIDE, report->read_us);
+	/* A report names no attribute, so each part gets its time. */
+	for (unsigned i = 0; i < TRIAD_READ_N_PARTS; i++)
+		note_read(hot, i, report->read_us);
 	triad_row_write_end(hot);
 }
 
@@ -579,7 +586,8 @@ static uint64_t when_read(const struct triad_row_hot *hot)
 {
 	uint64_t newest_us = 0, oldest_us = UINT64_MAX;
 
-	for (unsigned i = 0; i < TRIAD_ROW_N_ATTRIBUTES; i++) {
+	/* PortXmitWait may have been left out for long. */
+	for (unsigned i = 0; i <= TRIAD_READ_WIDE; i++) {
 		if (hot->read_us[i] > newest_us)
 			newest_us = hot->read_us[i];
 		if (hot->read_us[i] && hot->read_us[i] < oldest_us)
@@ -602,7 +610,7 @@ bool triad_engine_describe(const struct triad_engine *engine, uint32_t row,
 		.answered = hot->answered,
 		.n_others_resets = hot->n_others_resets,
 		.n_own_resets = hot->n_own_resets,
-		.zeroed_s = hot->zeroed_s,
+		.zeroed_s = cold->zeroed_s,
 	};
 	report->read_us = when_read(hot);
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
@@ -635,13 +643,15 @@ void triad_engine_prefetch(const struct triad_engine *engine, uint32_t row)
 
 double triad_engine_rate(const struct triad_engine_row *row, unsigned counter)
 {
+	uint64_t interval_us = row->interval_us[TRIAD_READ_NARROW];
+
 	/* A counter that is in both attributes is read from the extended one where
 	 * the agent has it; then that one has an interval. */
-	uint64_t interval_us = row->interval_us[TRIAD_PMA_PORT_COUNTERS];
-
-	if (triad_counters[counter].ext_offset &&
-		row->interval_us[TRIAD_PMA_PORT_COUNTERS_EXTENDED])
-		interval_us = row->interval_us[TRIAD_PMA_PORT_COUNTERS_EXTENDED];
+	if (counter == TRIAD_PORT_XMIT_WAIT)
+		interval_us = row->interval_us[TRIAD_READ_WAIT];
+	else if (triad_counters[counter].ext_offset &&
+		row->interval_us[TRIAD_READ_WIDE])
+		interval_us = row->interval_us[TRIAD_READ_WIDE];
 	else if (counter >= TRIAD_FIRST_WIDE_COUNTER && row->wide_behind)
 		interval_us = 0;
 	return interval_us ? (double)row->change[counter] * 1e6 / (double)interval_us

@@ -39,7 +39,7 @@
  *
  * Memory: rows lie in slabs that are freed only with the engine, so that a reader
  * with an old row number reads a row of somebody else at worst, and sees that by the
- * GUID and port in it.  At most TRIAD_ENGINE_MAX_ROWS; 444 octets for each.
+ * GUID and port in it.  At most TRIAD_ENGINE_MAX_ROWS; 448 octets for each.
  * Spec: IBA volume 1, 16.1.3.5, 16.1.4.11; [perf-manager-arch 2]. */
 #ifndef TRIAD_PERFMGR_ENGINE_H
 #define TRIAD_PERFMGR_ENGINE_H
@@ -58,6 +58,16 @@
 
 struct triad_details;
 struct triad_engine;
+
+/* Counters that are read together, and so changed in the same interval.  PortXmitWait
+ * is in PortCounters, but a port's errors can be known, from its node's sum, while its
+ * PortXmitWait is not. */
+enum triad_reading_part {
+	TRIAD_READ_NARROW, /* the rest of PortCounters */
+	TRIAD_READ_WIDE,   /* PortCountersExtended */
+	TRIAD_READ_WAIT,   /* PortXmitWait */
+	TRIAD_READ_N_PARTS
+};
 
 /* A kind of reset of a port, as far as it was noticed. */
 struct triad_engine_resets {
@@ -95,12 +105,13 @@ struct triad_engine_changes {
 	uint64_t change[TRIAD_N_COUNTERS];
 };
 
-/* The attribute that a fresh counter came with. */
-static inline enum triad_pma_attribute triad_engine_attribute(
+/* What a fresh counter was read with. */
+static inline enum triad_reading_part triad_engine_part(
 	const struct triad_engine_changes *changes, unsigned counter)
 {
-	return changes->extended & 1u << counter ? TRIAD_PMA_PORT_COUNTERS_EXTENDED
-						 : TRIAD_PMA_PORT_COUNTERS;
+	if (counter == TRIAD_PORT_XMIT_WAIT)
+		return TRIAD_READ_WAIT;
+	return changes->extended & 1u << counter ? TRIAD_READ_WIDE : TRIAD_READ_NARROW;
 }
 
 /* NULL when memory is short. */
@@ -120,8 +131,9 @@ struct triad_details *triad_engine_details(const struct triad_engine *engine);
 int triad_engine_adopt(struct triad_engine *engine, const struct triad_fabric *fabric,
 	uint64_t now_us, uint32_t *rows);
 
-/* Adds what 'attribute' said about 'row' at 'now_us'.  Never allocates or blocks. */
-void triad_engine_update(struct triad_engine *engine, uint32_t row,
+/* Adds what 'attribute' said about 'row' at 'now_us'.  Never allocates or blocks.
+ * Returns the counters of errors (bit i: counter i) that have grown since. */
+uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	uint64_t now_us);
 
@@ -137,10 +149,12 @@ uint32_t triad_engine_mark_doubtful(struct triad_engine *engine, uint32_t row,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	double words_per_us, uint64_t now_us, bool *is_believed);
 
-/* The port's errors and PortXmitWait are known, from its node's sum, to be what they
- * were: as an update without a change.  Of data counters in the same attribute nothing
- * is known: they have no interval until they were read twice in a row again. */
-void triad_engine_confirm(struct triad_engine *engine, uint32_t row, uint64_t now_us);
+/* The port's errors are known, from its node's sum, to be what they were: as an update
+ * without a change.  'wait_too': PortXmitWait as well; else its interval goes on until
+ * it is read.  Of data counters in the same attribute nothing is known: they have no
+ * interval until they were read twice in a row again. */
+void triad_engine_confirm(
+	struct triad_engine *engine, uint32_t row, bool wait_too, uint64_t now_us);
 
 /* A reset of the counters in 'mask' (bit i: counter i) is being sent; 0: what was sent
  * was refused. */

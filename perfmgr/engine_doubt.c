@@ -64,7 +64,7 @@ uint32_t triad_engine_mark_doubtful(struct triad_engine *engine, uint32_t row,
 	*is_believed = true;
 	if (!hot || attribute != TRIAD_PMA_PORT_COUNTERS_EXTENDED)
 		return 0;
-	last_us = hot->read_us[TRIAD_ROW_WIDE];
+	last_us = hot->read_us[TRIAD_READ_WIDE];
 	if (!last_us || now_us < last_us)
 		return 0;
 	if (words_per_us <= 0)

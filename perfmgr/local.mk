@@ -24,6 +24,7 @@ libtriad_la_SOURCES += \
 	perfmgr/sweep/sweep_agents.c perfmgr/sweep/sweep_agents.h \
 	perfmgr/sweep/answers.c perfmgr/sweep/answers.h \
 	perfmgr/sweep/plan.c perfmgr/sweep/plan.h \
+	perfmgr/sweep/rounds.c perfmgr/sweep/rounds.h \
 	perfmgr/sweep/sweep.c perfmgr/sweep/sweep.h \
 	perfmgr/sweep/window.h \
 	perfmgr/timeline/event.c perfmgr/timeline/event.h \

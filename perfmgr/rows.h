@@ -35,16 +35,12 @@
 
 _Static_assert(TRIAD_N_SHORT + 1 == TRIAD_FIRST_WIDE_COUNTER, "the table's order");
 
-/* The counter attributes, as the engine numbers them. */
-enum { TRIAD_ROW_NARROW, TRIAD_ROW_WIDE, TRIAD_ROW_N_ATTRIBUTES };
-
 struct triad_row_hot {
 	atomic_uint sequence; /* odd while the row is written */
 	uint32_t has;
 	uint64_t node_guid;
-	uint64_t read_us[TRIAD_ROW_N_ATTRIBUTES];
-	float interval_us[TRIAD_ROW_N_ATTRIBUTES];
-	uint32_t others_reset_s, own_reset_s, zeroed_s; /* 0: never */
+	uint64_t read_us[TRIAD_READ_N_PARTS];
+	float interval_us[TRIAD_READ_N_PARTS];
 	union {
 		uint32_t away_s;    /* since when it is not in the fabric; 0: it is */
 		uint32_t next_free; /* while nobody has the row */
@@ -67,6 +63,7 @@ _Static_assert(sizeof(struct triad_row_hot) == 256, "four cache lines");
 
 struct triad_row_cold {
 	uint64_t base[TRIAD_N_COUNTERS];
+	uint32_t others_reset_s, own_reset_s, zeroed_s; /* 0: never */
 	uint8_t n_doubts; /* readings in a row that can't be */
 };
 

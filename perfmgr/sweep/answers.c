@@ -7,7 +7,7 @@
 
 /* --- answers --- */
 
-static void note_sign_of_life(struct triad_sweep_agent *agent)
+void triad_answer_note_life(struct triad_sweep_agent *agent)
 {
 	agent->answered = true;
 	agent->was_alive = true;
@@ -18,7 +18,7 @@ static void note_sign_of_life(struct triad_sweep_agent *agent)
 void triad_answer_capabilities(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint16_t capabilities)
 {
-	note_sign_of_life(agent);
+	triad_answer_note_life(agent);
 	agent->pending &= (uint8_t)~TRIAD_ASK_CAPABILITIES;
 	agent->known = true;
 	agent->capabilities = capabilities;
@@ -26,32 +26,45 @@ void triad_answer_capabilities(struct triad_sweep_agents *agents,
 		triad_plan_agent(agents, agent);
 }
 
-/* True when the sums say that nothing happened; 'summary' takes them. */
-static bool is_unchanged(
-	struct triad_summary *summary, const struct triad_pma_reading *sums)
+/* True when the sum of a counter says that nothing happened; 'summary' takes it.  A sum
+ * at its maximum would hide a change.  One below what the ports said themselves is not
+ * the sum of them. */
+static bool is_same_sum(struct triad_summary *summary, unsigned counter, uint64_t raw)
+{
+	bool same = raw == summary->sum[counter] && raw < triad_counter_max(counter) &&
+		raw >= summary->read[counter];
+
+	summary->sum[counter] = (uint32_t)raw;
+	return same;
+}
+
+/* True when the sums say that there are no new errors; 'summary' takes them.  When
+ * 'wait_alone', PortXmitWait, which moves all the time where there is traffic, is none;
+ * '*wait_moved' says whether it did. */
+static bool is_unchanged(struct triad_summary *summary,
+	const struct triad_pma_reading *sums, bool wait_alone, bool *wait_moved)
 {
 	uint32_t has = sums->has & TRIAD_NARROW_COUNTERS;
 	bool unchanged = summary->has == has;
 
+	*wait_moved = false;
 	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++) {
-		uint64_t raw = sums->raw[i];
+		bool same = !(has & 1u << i) || is_same_sum(summary, i, sums->raw[i]);
 
-		if (!(has & 1u << i))
-			continue;
-		/* A sum at its maximum would hide a change.  One below what the ports
-		 * said themselves is not the sum of them. */
-		unchanged &= raw == summary->sum[i] && raw < triad_counter_max(i) &&
-			raw >= summary->read[i];
-		summary->sum[i] = (uint32_t)raw;
+		if (i == TRIAD_PORT_XMIT_WAIT && wait_alone)
+			*wait_moved = !same;
+		else
+			unchanged &= same;
 	}
 	summary->has = has;
 	return unchanged;
 }
 
 /* The ports need not wait for the node's sum any longer.  Those whose errors are known
- * and unchanged are done with them, the others are read. */
+ * and unchanged are done with them, the others are read.  PortXmitWait that has moved is
+ * read in a round. */
 static void settle_waiting_ports(struct triad_sweep_agents *agents,
-	struct triad_sweep_agent *agent, uint64_t now_us)
+	struct triad_sweep_agent *agent, bool wait_moved, uint64_t now_us)
 {
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
 		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
@@ -64,7 +77,9 @@ static void settle_waiting_ports(struct triad_sweep_agents *agents,
 			triad_plan_add(agents, agent, port, TRIAD_ASK_COUNTERS);
 			continue;
 		}
-		agents->sink->unchanged(agents->sink->context, port, now_us);
+		state->wait_behind |= wait_moved;
+		agents->sink->unchanged(
+			agents->sink->context, port, !state->wait_behind, now_us);
 		triad_plan_finish_if_through(agents, state);
 	}
 }
@@ -86,15 +101,18 @@ void triad_answer_summary(struct triad_sweep_agents *agents,
 	struct triad_summary *summary = agent->summary == TRIAD_FABRIC_NONE
 		? NULL
 		: &agents->summaries[agent->summary];
+	bool wait_moved = false;
 
-	note_sign_of_life(agent);
+	triad_answer_note_life(agent);
 	agent->pending &= (uint8_t)~TRIAD_ASK_SUMMARY;
-	if (!summary || !is_unchanged(summary, sums)) {
+	if (!summary ||
+		!is_unchanged(
+			summary, sums, agents->params->wait_in_rounds, &wait_moved)) {
 		forget_errors(agents, agent);
 		if (summary)
 			memset(summary->read, 0, sizeof(summary->read));
 	}
-	settle_waiting_ports(agents, agent, now_us);
+	settle_waiting_ports(agents, agent, wait_moved, now_us);
 }
 
 static uint32_t near_full(const struct triad_pma_reading *reading)
@@ -146,11 +164,14 @@ void triad_answer_reading(struct triad_sweep_agents *agents,
 {
 	struct triad_port_plan *state = &agents->ports[port];
 
-	note_sign_of_life(agent);
+	triad_answer_note_life(agent);
 	state->pending &= (uint8_t)~question;
 	if (question == TRIAD_ASK_COUNTERS) {
+		/* A port that is read once more is already part of what was read. */
+		if (!state->errors_known)
+			add_to_summary(agents, agent, reading);
 		state->errors_known = true;
-		add_to_summary(agents, agent, reading);
+		state->wait_behind = false;
 		if (agents->params->reset_near_full)
 			state->near_full = near_full(reading);
 	} else {
@@ -178,7 +199,7 @@ void triad_answer_refusal(struct triad_sweep_agents *agents,
 {
 	struct triad_port_plan *state = &agents->ports[port];
 
-	note_sign_of_life(agent);
+	triad_answer_note_life(agent);
 	switch (question) {
 	case TRIAD_ASK_CAPABILITIES:
 		/* An agent without it has the mandatory counters only. */
@@ -188,7 +209,7 @@ void triad_answer_refusal(struct triad_sweep_agents *agents,
 		agent->pending &= (uint8_t)~TRIAD_ASK_SUMMARY;
 		agent->capabilities &= (uint16_t)~TRIAD_PMA_ALL_PORT_SELECT;
 		forget_errors(agents, agent);
-		settle_waiting_ports(agents, agent, 0);
+		settle_waiting_ports(agents, agent, false, 0);
 		return;
 	case TRIAD_ASK_EXTENDED:
 		if (agent->has_answered_extended) {
@@ -245,6 +266,7 @@ static void silence(struct triad_sweep_agents *agents, struct triad_sweep_agent 
 		 * capabilities. */
 		agent->was_alive = false;
 		agent->known = false;
+		agent->refused = agent->missed = agent->told = 0;
 		agent->redirected = false;
 		agent->to = triad_agent_own_address(agents, agent);
 		triad_backoff_miss(&agent->backoff);
@@ -278,6 +300,7 @@ static void miss_port(struct triad_sweep_agents *agents,
 			triad_backoff_miss(&state->backoff);
 		state->failed = true;
 		state->todo = 0;
+		state->details = state->details_to_reset = 0;
 	}
 	triad_plan_finish_if_through(agents, state);
 }
@@ -300,6 +323,6 @@ void triad_answer_silence(struct triad_sweep_agents *agents,
 		miss_port(agents, agent, port, question);
 	} else if (question == TRIAD_ASK_SUMMARY) {
 		forget_errors(agents, agent);
-		settle_waiting_ports(agents, agent, 0);
+		settle_waiting_ports(agents, agent, false, 0);
 	}
 }

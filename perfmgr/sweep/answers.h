@@ -6,6 +6,8 @@
  * one that is less than its ports were when they were read last (there are agents
  * whose sums stop early): then the ports are read.  A reset by others which other
  * ports make up for to the last error within one sweep is noticed with the next error.
+ * The sum of PortXmitWait, which moves wherever there is traffic, does not have ports
+ * read; rounds.h does, some at a time.
  *
  * Silence: an agent that does not answer the first question of a sweep, or more
  * ports in a row than are asked at a time, is not asked any more in this sweep.
@@ -20,6 +22,9 @@
 
 /* An agent that sends us on more often in one sweep sends us in circles. */
 #define TRIAD_MAX_REDIRECTS 4
+
+/* Whatever the answer is, the agent lives. */
+void triad_answer_note_life(struct triad_sweep_agent *agent);
 
 void triad_answer_capabilities(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint16_t capabilities);

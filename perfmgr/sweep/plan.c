@@ -49,7 +49,8 @@ static void finish(struct triad_sweep_agents *agents, struct triad_port_plan *st
 void triad_plan_finish_if_through(
 	struct triad_sweep_agents *agents, struct triad_port_plan *state)
 {
-	if (state->todo || state->pending || state->finished)
+	if (state->todo || state->pending || state->finished || state->details ||
+		state->details_pending || state->details_to_reset)
 		return;
 	if (!state->failed)
 		state->backoff = (struct triad_backoff){0};
@@ -71,6 +72,7 @@ void triad_plan_give_up(
 {
 	state->failed = true;
 	state->todo = 0;
+	state->details = state->details_to_reset = 0;
 	triad_plan_finish_if_through(agents, state);
 }
 
@@ -165,6 +167,7 @@ static bool begin_port(struct triad_sweep_agents *agents, struct triad_port_plan
 {
 	state->todo = 0;
 	state->pending = 0;
+	state->details = state->details_pending = state->details_to_reset = 0;
 	state->near_full = 0;
 	state->reset_tried = false;
 	state->resets_all = false;
@@ -240,6 +243,7 @@ void triad_plan_cut(struct triad_sweep_agents *agents)
 		if (!agents->fabric->ports[i].has_pma || state->finished)
 			continue;
 		state->pending = 0;
+		state->details_pending = 0;
 		state->errors_known = false;
 		triad_plan_give_up(agents, state);
 	}
@@ -252,8 +256,45 @@ static enum triad_question lowest(uint8_t questions)
 	return (enum triad_question)(questions & -questions);
 }
 
+static enum triad_pma_attribute attribute_of(enum triad_question question)
+{
+	switch (question) {
+	case TRIAD_ASK_CAPABILITIES:
+		return TRIAD_PMA_CLASS_PORT_INFO;
+	case TRIAD_ASK_EXTENDED:
+	case TRIAD_ASK_RESET_EXTENDED:
+		return TRIAD_PMA_PORT_COUNTERS_EXTENDED;
+	default:
+		return TRIAD_PMA_PORT_COUNTERS;
+	}
+}
+
+/* The next question of a port, now pending: counters, then what explains them, then
+ * resets of that.  0: there is none. */
+static enum triad_question take_question(
+	struct triad_port_plan *state, enum triad_pma_attribute *attribute)
+{
+	uint8_t todo = state->todo & (uint8_t)~TRIAD_ASK_SUMMARY;
+	uint32_t *details = state->details ? &state->details : &state->details_to_reset;
+
+	if (todo) {
+		todo = lowest(todo);
+		state->todo &= (uint8_t)~todo;
+		state->pending |= todo;
+		*attribute = attribute_of(todo);
+		return todo;
+	}
+	if (!*details)
+		return 0;
+	*attribute = (enum triad_pma_attribute)__builtin_ctz(*details);
+	*details &= ~TRIAD_DETAIL_BIT(*attribute);
+	state->details_pending |= TRIAD_DETAIL_BIT(*attribute);
+	return details == &state->details ? TRIAD_ASK_DETAIL : TRIAD_ASK_RESET_DETAIL;
+}
+
 enum triad_question triad_plan_ask(struct triad_sweep_agents *agents,
-	struct triad_sweep_agent *agent, uint32_t *port)
+	struct triad_sweep_agent *agent, uint32_t *port,
+	enum triad_pma_attribute *attribute)
 {
 	/* An agent that was silent gets one query until it answers. */
 	bool is_probe = agent->backoff.misses && !agent->answered;
@@ -268,20 +309,18 @@ enum triad_question triad_plan_ask(struct triad_sweep_agents *agents,
 		question = lowest(agent->todo);
 		agent->todo &= (uint8_t)~question;
 		agent->pending |= (uint8_t)question;
+		*attribute = attribute_of(question);
 		return question;
 	}
 	for (; agent->next_port < agent->n_ports; agent->next_port++) {
 		struct triad_port_plan *state =
 			triad_plan_of(agents, agent, agent->next_port);
-		uint8_t todo = state ? state->todo & (uint8_t)~TRIAD_ASK_SUMMARY : 0;
 
-		if (!todo)
+		question = state ? take_question(state, attribute) : 0;
+		if (!question)
 			continue;
 		*port = agent->first_port + agent->next_port;
-		todo = lowest(todo);
-		state->todo &= (uint8_t)~todo;
-		state->pending |= todo;
-		return todo;
+		return question;
 	}
 	return 0;
 }

@@ -40,10 +40,11 @@ void triad_plan_agent(
 uint8_t triad_plan_questions(const struct triad_sweep_agents *agents,
 	const struct triad_sweep_agent *agent, const struct triad_port_plan *state);
 
-/* The agent's next question (now pending) and the port that it is about, or 0 when
- * there is none at the moment. */
+/* The agent's next question (now pending), the port and the attribute that it is about,
+ * or 0 when there is none at the moment. */
 enum triad_question triad_plan_ask(struct triad_sweep_agents *agents,
-	struct triad_sweep_agent *agent, uint32_t *port);
+	struct triad_sweep_agent *agent, uint32_t *port,
+	enum triad_pma_attribute *attribute);
 
 /* The counters that a reset of 'port' by 'question' is to reset. */
 uint32_t triad_plan_reset_mask(const struct triad_sweep_agents *agents,
@@ -56,7 +57,7 @@ uint32_t triad_plan_reset_mask(const struct triad_sweep_agents *agents,
 struct triad_port_plan *triad_plan_of(struct triad_sweep_agents *agents,
 	const struct triad_sweep_agent *agent, uint32_t offset);
 
-/* More is to be asked of 'port'. */
+/* More is to be asked of 'port': 'todo', or what its sets of details have got. */
 void triad_plan_add(struct triad_sweep_agents *agents, struct triad_sweep_agent *agent,
 	uint32_t port, uint8_t todo);
 

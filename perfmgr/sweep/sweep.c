@@ -9,6 +9,7 @@
 #include "perfmgr/sweep/sweep_agents.h"
 #include "perfmgr/sweep/answers.h"
 #include "perfmgr/sweep/plan.h"
+#include "perfmgr/sweep/rounds.h"
 #include "perfmgr/sweep/window.h"
 
 /* A transaction ID is the query's place and how often that place was used, so that
@@ -23,7 +24,8 @@ struct query {
 	uint32_t agent;
 	uint32_t port; /* index in the fabric; of a question to an agent: its first */
 	enum triad_question question; /* 0: of an agent or a port that is gone */
-	struct triad_mad_address to;  /* where it was sent */
+	enum triad_pma_attribute attribute;
+	struct triad_mad_address to; /* where it was sent */
 	unsigned tries;
 	bool in_flight;
 };
@@ -37,6 +39,8 @@ struct triad_sweep {
 	struct triad_sweep_counts counts;
 	bool running;
 	struct triad_sweep_agents agents;
+	struct triad_rounds rounds;
+	uint64_t sent_before; /* counts.sent when the last sweep with rounds began */
 	struct triad_window window;
 	struct query *queries; /* params.window of them */
 	unsigned n_queries;
@@ -198,6 +202,9 @@ int triad_sweep_start(
 	sweep->params = *params;
 	sweep->running = true;
 	triad_plan_begin(&sweep->agents);
+	triad_rounds_begin(&sweep->rounds, &sweep->agents,
+		sweep->counts.sent - sweep->sent_before);
+	sweep->sent_before = sweep->counts.sent;
 	return 0;
 }
 
@@ -218,7 +225,8 @@ static struct query *new_query(struct triad_sweep *sweep)
 	if (!query || sweep->n_used >= sweep->window.width)
 		return NULL;
 	while ((agent = triad_sweep_agents_next_ready(&sweep->agents))) {
-		query->question = triad_plan_ask(&sweep->agents, agent, &query->port);
+		query->question = triad_plan_ask(
+			&sweep->agents, agent, &query->port, &query->attribute);
 		if (!query->question)
 			continue; /* an answer makes it ready again */
 		query->agent = (uint32_t)(agent - sweep->agents.agents);
@@ -231,17 +239,14 @@ static struct query *new_query(struct triad_sweep *sweep)
 	return NULL;
 }
 
-static enum triad_pma_attribute attribute_of(enum triad_question question)
+static bool is_reset(const struct query *query)
 {
-	switch (question) {
-	case TRIAD_ASK_CAPABILITIES:
-		return TRIAD_PMA_CLASS_PORT_INFO;
-	case TRIAD_ASK_EXTENDED:
-	case TRIAD_ASK_RESET_EXTENDED:
-		return TRIAD_PMA_PORT_COUNTERS_EXTENDED;
-	default:
-		return TRIAD_PMA_PORT_COUNTERS;
-	}
+	return query->question & (TRIAD_ASK_RESETS | TRIAD_ASK_RESET_DETAIL);
+}
+
+static bool is_of_detail(const struct query *query)
+{
+	return query->question & (TRIAD_ASK_DETAIL | TRIAD_ASK_RESET_DETAIL);
 }
 
 static uint8_t port_select(const struct triad_sweep *sweep, const struct query *query)
@@ -254,17 +259,20 @@ static uint8_t port_select(const struct triad_sweep *sweep, const struct query *
 static void encode(struct triad_sweep *sweep, const struct query *query,
 	uint8_t mad[TRIAD_MAD_SIZE])
 {
-	enum triad_pma_attribute attribute = attribute_of(query->question);
 	uint8_t port = port_select(sweep, query);
 	uint32_t mask;
 
-	if (!(query->question & TRIAD_ASK_RESETS)) {
-		triad_pma_encode_get(mad, attribute, port, query->tid);
+	if (!is_reset(query)) {
+		triad_pma_encode_get(mad, query->attribute, port, query->tid);
+		return;
+	}
+	if (is_of_detail(query)) {
+		triad_detail_encode_reset(mad, query->attribute, port, query->tid);
 		return;
 	}
 	mask = triad_plan_reset_mask(&sweep->agents,
 		&sweep->agents.agents[query->agent], query->port, query->question);
-	triad_pma_encode_reset(mad, attribute, port, mask, query->tid);
+	triad_pma_encode_reset(mad, query->attribute, port, mask, query->tid);
 	sweep->sink.resetting(sweep->sink.context, query->port, mask);
 }
 
@@ -332,8 +340,13 @@ static void release(struct triad_sweep *sweep, struct query *query)
 
 static void give_up(struct triad_sweep *sweep, struct query *query)
 {
-	sweep->counts.resets_failed += query->question & TRIAD_ASK_RESETS ? 1 : 0;
+	sweep->counts.resets_failed += is_reset(query);
 	release(sweep, query);
+	if (is_of_detail(query)) {
+		triad_details_silence(&sweep->agents, agent_of(sweep, query),
+			query->port, query->attribute);
+		return;
+	}
 	triad_answer_silence(
 		&sweep->agents, agent_of(sweep, query), query->port, query->question);
 }
@@ -354,7 +367,7 @@ static void time_out(struct triad_sweep *sweep, struct query *query)
 	/* A reset may have been done although its answer was lost, so it is not
 	 * repeated. */
 	if (query->tries++ < sweep->params.retries && !agent->silent &&
-		!(query->question & TRIAD_ASK_RESETS))
+		!is_reset(query))
 		move(sweep, query, &sweep->flying, &sweep->waiting);
 	else
 		give_up(sweep, query);
@@ -363,7 +376,13 @@ static void time_out(struct triad_sweep *sweep, struct query *query)
 static void handle_refusal(struct triad_sweep *sweep, struct query *query)
 {
 	sweep->counts.refused++;
-	if (query->question & TRIAD_ASK_RESETS) {
+	if (is_of_detail(query)) {
+		release(sweep, query);
+		triad_details_refusal(&sweep->agents, agent_of(sweep, query),
+			query->port, query->attribute);
+		return;
+	}
+	if (is_reset(query)) {
 		sweep->counts.resets_failed++;
 		/* The engine need not expect the reset any longer. */
 		sweep->sink.resetting(sweep->sink.context, query->port, 0);
@@ -436,6 +455,7 @@ static void handle_counters(struct triad_sweep *sweep, const struct query *query
 	const struct triad_sweep_sink *sink = &sweep->sink;
 	struct triad_sweep_agents *agents = &sweep->agents;
 	struct triad_sweep_agent *agent = agent_of(sweep, query);
+	uint32_t moved;
 
 	switch (query->question) {
 	case TRIAD_ASK_SUMMARY:
@@ -448,22 +468,56 @@ static void handle_counters(struct triad_sweep *sweep, const struct query *query
 		triad_answer_reset(agents, query->port, query->question);
 		break;
 	default:
-		sink->reading(sink->context, query->port, attribute_of(query->question),
-			reading, now_us);
+		moved = sink->reading(
+			sink->context, query->port, query->attribute, reading, now_us);
+		if (sink->detail)
+			triad_details_want(agents, agent, query->port,
+				triad_detail_explain(moved));
 		triad_answer_reading(
 			agents, agent, query->port, query->question, reading);
 	}
 }
 
+static void handle_detail(struct triad_sweep *sweep, const struct query *query,
+	const struct triad_detail_reading *reading, uint64_t now_us)
+{
+	bool after_reset = query->question == TRIAD_ASK_RESET_DETAIL;
+
+	sweep->counts.resets += after_reset;
+	if (sweep->sink.detail)
+		sweep->sink.detail(sweep->sink.context, query->port, query->attribute,
+			reading, after_reset, now_us);
+	triad_details_answer(&sweep->agents, agent_of(sweep, query), query->port,
+		query->attribute,
+		!after_reset && triad_detail_is_near_full(query->attribute, reading));
+}
+
+/* What was read out of an answer to any question but that for capabilities. */
+union reading {
+	struct triad_pma_reading counters;
+	struct triad_detail_reading detail;
+};
+
+/* Returns 0, or EPROTO when it is not about the port that was asked for. */
+static int decode(const struct triad_sweep *sweep, const struct query *query,
+	const uint8_t *mad, union reading *reading)
+{
+	uint8_t port = port_select(sweep, query);
+
+	if (is_of_detail(query))
+		return triad_detail_decode(
+			mad, query->attribute, port, &reading->detail);
+	return triad_pma_decode_counters(mad, query->attribute, port,
+		sweep->agents.agents[query->agent].capabilities, &reading->counters);
+}
+
 static void handle_answer(struct triad_sweep *sweep, struct query *query,
 	const uint8_t *mad, uint64_t now_us)
 {
-	struct triad_pma_reading reading;
+	union reading reading;
 
 	if (query->question != TRIAD_ASK_CAPABILITIES &&
-		triad_pma_decode_counters(mad, attribute_of(query->question),
-			port_select(sweep, query), agent_of(sweep, query)->capabilities,
-			&reading)) {
+		decode(sweep, query, mad, &reading)) {
 		sweep->counts.malformed++;
 		return; /* as if lost: it will be asked again */
 	}
@@ -474,7 +528,10 @@ static void handle_answer(struct triad_sweep *sweep, struct query *query,
 		return;
 	}
 	release(sweep, query);
-	handle_counters(sweep, query, &reading, now_us);
+	if (is_of_detail(query))
+		handle_detail(sweep, query, &reading.detail, now_us);
+	else
+		handle_counters(sweep, query, &reading.counters, now_us);
 }
 
 static void handle_reply(struct triad_sweep *sweep, struct query *query,
@@ -484,8 +541,7 @@ static void handle_reply(struct triad_sweep *sweep, struct query *query,
 	bool behind_router;
 	uint16_t status;
 
-	switch (triad_pma_check(
-		reply->mad, reply->size, attribute_of(query->question), &status)) {
+	switch (triad_pma_check(reply->mad, reply->size, query->attribute, &status)) {
 	case 0:
 		handle_answer(sweep, query, reply->mad, now_us);
 		break;

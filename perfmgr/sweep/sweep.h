@@ -10,9 +10,11 @@
  *
  * What is asked depends on the mode:
  *     triad    the data counters of every port; errors and PortXmitWait of the ports
- *              of nodes whose summary changed or can't be trusted
+ *              of nodes whose summary of errors changed or can't be trusted
  *     full     everything of every port
  *     errors   as triad, without the data counters where they are not beside the errors
+ * What else a port has to say is asked now and then, or when it explains an error
+ * (rounds.h).
  *
  *     triad_sweep_adopt(sweep, fabric)         at any time
  *     triad_sweep_start(sweep, params)
@@ -37,6 +39,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ib/detail.h"
 #include "ib/pma.h"
 #include "triad/fabric.h"
 #include "triad/mad.h"
@@ -51,6 +54,15 @@ enum triad_sweep_mode {
 	TRIAD_SWEEP_ERRORS,
 };
 
+/* What is asked of all ports in turn; see rounds.h. */
+enum triad_round {
+	TRIAD_ROUND_ERRORS = TRIAD_DETAIL_ERRORS,
+	TRIAD_ROUND_FEC = TRIAD_DETAIL_FEC,
+	TRIAD_ROUND_VL = TRIAD_DETAIL_VL,
+	TRIAD_ROUND_WAIT, /* PortXmitWait, where it alone has moved */
+	TRIAD_N_ROUNDS
+};
+
 struct triad_sweep_params {
 	enum triad_sweep_mode mode;
 	unsigned window; /* 1-TRIAD_SWEEP_MAX_WINDOW */
@@ -59,6 +71,13 @@ struct triad_sweep_params {
 	uint64_t timeout_us;
 	bool reset_near_full; /* counters that are near their maximum */
 	bool ask_silent;      /* also those that were left out for their silence */
+	/* How much of all ports each round asks in this sweep, 0 to 1, and how much of
+	 * the last sweep's queries all of them may add. */
+	double round_part[TRIAD_N_ROUNDS];
+	double round_share;
+	/* PortXmitWait that moved is read in rounds; else, as errors are, in the same
+	 * sweep, of all ports of the switch. */
+	bool wait_in_rounds;
 };
 
 struct triad_sweep_sink {
@@ -71,14 +90,20 @@ struct triad_sweep_sink {
 	/* The index in our table of a P_Key of that partition, or -1.  NULL: it has the
 	 * default partition alone. */
 	int (*find_pkey)(void *context, uint16_t pkey);
-	/* 'port' (index in the fabric) said this. */
-	void (*reading)(void *context, uint32_t port,
+	/* 'port' (index in the fabric) said this.  Returns the counters (bit i: counter
+	 * i) that have moved since they were read last. */
+	uint32_t (*reading)(void *context, uint32_t port,
 		enum triad_pma_attribute attribute,
 		const struct triad_pma_reading *reading, uint64_t now_us);
+	/* The same of a detail attribute; 'after_reset': in answer to its reset.  NULL:
+	 * nobody wants to know. */
+	void (*detail)(void *context, uint32_t port, enum triad_pma_attribute attribute,
+		const struct triad_detail_reading *reading, bool after_reset,
+		uint64_t now_us);
 	/* An answer of 'port' has come and is looked at next. */
 	void (*coming)(void *context, uint32_t port);
-	/* The errors and PortXmitWait of 'port' are what they were. */
-	void (*unchanged)(void *context, uint32_t port, uint64_t now_us);
+	/* The errors of 'port' are what they were; 'wait_too': PortXmitWait as well. */
+	void (*unchanged)(void *context, uint32_t port, bool wait_too, uint64_t now_us);
 	/* A reset of the counters in 'mask' (bit i: counter i) is being sent; 0: what
 	 * was sent was refused. */
 	void (*resetting)(void *context, uint32_t port, uint32_t mask);

@@ -30,6 +30,9 @@ enum triad_question {
 	TRIAD_ASK_EXTENDED = 1 << 3,
 	TRIAD_ASK_RESET = 1 << 4,
 	TRIAD_ASK_RESET_EXTENDED = 1 << 5,
+	/* Of one detail attribute; they stand in sets of their own. */
+	TRIAD_ASK_DETAIL = 1 << 6,
+	TRIAD_ASK_RESET_DETAIL = 1 << 7,
 };
 #define TRIAD_ASK_RESETS (TRIAD_ASK_RESET | TRIAD_ASK_RESET_EXTENDED)
 
@@ -54,6 +57,9 @@ struct triad_sweep_agent {
 	bool redirected; /* 'to' is what it told us */
 	bool has_answered_extended;
 	bool was_alive; /* it answered in the last sweep it was asked in */
+	/* Detail attributes that it does not have; that it left without an answer; that
+	 * it has answered. */
+	uint32_t refused, missed, told;
 	struct triad_backoff backoff;
 	/* of the present sweep: */
 	uint8_t todo, pending;
@@ -71,8 +77,10 @@ struct triad_port_plan {
 	struct triad_backoff backoff;
 	bool reset_wanted; /* by somebody, of all its counters, in the next sweep */
 	bool errors_known; /* read since its agent's sums changed */
+	bool wait_behind;  /* its agent's sum of PortXmitWait has moved since */
 	/* of the present sweep: */
 	uint8_t todo, pending;
+	uint32_t details, details_pending, details_to_reset; /* attributes */
 	bool resets_all;
 	bool reset_tried;
 	bool failed;

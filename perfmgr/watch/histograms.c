@@ -390,12 +390,12 @@ void triad_histograms_add(struct triad_histograms *histograms, uint32_t port,
 	const struct triad_view *view = histograms->view;
 	struct set *all = &histograms->all, *group = group_of(histograms, port);
 	struct set *node = &histograms->of_fabric[view->fabric->ports[port].node]->set;
-	double factor[TRIAD_PMA_N_COUNTER_ATTRIBUTES];
+	double factor[TRIAD_READ_N_PARTS];
 	uint8_t places[TRIAD_N_COUNTERS];
 
 	if (!changes->fresh)
 		return;
-	for (unsigned a = 0; a < TRIAD_PMA_N_COUNTER_ATTRIBUTES; a++)
+	for (unsigned a = 0; a < TRIAD_READ_N_PARTS; a++)
 		factor[a] = triad_histogram_factor((double)changes->interval_us[a]);
 	count_sample(&all->samples, changes->fresh);
 	count_sample(&node->samples, changes->fresh);
@@ -404,7 +404,7 @@ void triad_histograms_add(struct triad_histograms *histograms, uint32_t port,
 	for (uint32_t left = changes->changed; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctz(left);
 		double steps = (double)(int64_t)changes->change[i] *
-			factor[triad_engine_attribute(changes, i)];
+			factor[triad_engine_part(changes, i)];
 
 		places[i] = (uint8_t)triad_histogram_place(steps);
 		add(histograms, &all->of[i], places[i]);

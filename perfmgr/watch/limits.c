@@ -36,7 +36,7 @@ double triad_limits_measure(const struct triad_threshold *threshold,
 {
 	double change = 0, percent;
 	double interval_us =
-		(double)changes->interval_us[triad_engine_attribute(changes, counter)];
+		(double)changes->interval_us[triad_engine_part(changes, counter)];
 
 	if (changes->changed & 1u << counter)
 		change = (double)changes->change[counter];

@@ -14,11 +14,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static unsigned n_done;
 static bool adopted;
 
-static void take_reading(void *context, uint32_t port,
+static uint32_t take_reading(void *context, uint32_t port,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	uint64_t now_us)
 {
 	if (reading->has >> TRIAD_N_COUNTERS)
+		abort();
+	return reading->has;
+}
+
+static void take_detail(void *context, uint32_t port,
+	enum triad_pma_attribute attribute, const struct triad_detail_reading *reading,
+	bool after_reset, uint64_t now_us)
+{
+	if (!triad_detail_attribute(attribute))
 		abort();
 }
 
@@ -26,7 +35,7 @@ static void take_coming(void *context, uint32_t port)
 {
 }
 
-static void take_unchanged(void *context, uint32_t port, uint64_t now_us)
+static void take_unchanged(void *context, uint32_t port, bool wait_too, uint64_t now_us)
 {
 }
 
@@ -105,6 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct triad_sweep_sink sink = {
 		.coming = take_coming,
 		.reading = take_reading,
+		.detail = take_detail,
 		.unchanged = take_unchanged,
 		.resetting = take_resetting,
 		.reset = take_reset,
@@ -114,7 +124,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.node_window = 2,
 		.retries = 1,
 		.timeout_us = 1000,
-		.reset_near_full = true};
+		.reset_near_full = true,
+		.round_part = {1, 1, 1, 1},
+		.round_share = 1};
 	struct triad_fabric *fabric = fabric_row(2, 2), *other = fabric_row(3, 1);
 	struct triad_sweep *sweep = triad_sweep_new(&sink);
 	struct triad_sweep_progress progress;

@@ -106,6 +106,65 @@ static void fill_counters(
 	}
 }
 
+/* The detail attribute of a request; 0 for another one.  Both layouts of
+ * PortExtendedSpeedsCounters have one ID; an agent has one of them. */
+static enum triad_pma_attribute detail_of(
+	const struct agents *agents, const uint8_t *mad)
+{
+	static const uint16_t ids[TRIAD_PMA_N_ATTRIBUTES] = {
+		[TRIAD_PMA_RCV_ERROR_DETAILS] = 0x15,
+		[TRIAD_PMA_XMIT_DISCARD_DETAILS] = 0x16,
+		[TRIAD_PMA_OP_RCV_COUNTERS] = 0x17,
+		[TRIAD_PMA_FLOW_CTL_COUNTERS] = 0x18,
+		[TRIAD_PMA_VL_OP_PACKETS] = 0x19,
+		[TRIAD_PMA_VL_OP_DATA] = 0x1a,
+		[TRIAD_PMA_VL_XMIT_FLOW_CTL_UPDATE_ERRORS] = 0x1b,
+		[TRIAD_PMA_VL_XMIT_WAIT] = 0x1c,
+		[TRIAD_PMA_EXT_SPEEDS] = 0x1f,
+		[TRIAD_PMA_EXT_SPEEDS_RSFEC] = 0x1f,
+		[TRIAD_PMA_SW_PORT_VL_CONGESTION] = 0x30,
+		[TRIAD_PMA_RCV_CON_CTRL] = 0x31,
+		[TRIAD_PMA_SL_RCV_FECN] = 0x32,
+		[TRIAD_PMA_SL_RCV_BECN] = 0x33,
+		[TRIAD_PMA_XMIT_CON_CTRL] = 0x34,
+		[TRIAD_PMA_VL_XMIT_TIME_CONG] = 0x35,
+		[TRIAD_PMA_XMIT_DATA_SL] = 0x36,
+		[TRIAD_PMA_RCV_DATA_SL] = 0x37,
+	};
+	unsigned id = mad[16] << 8 | mad[17];
+	enum triad_pma_attribute found = 0;
+
+	for (unsigned i = 1; i < TRIAD_PMA_N_ATTRIBUTES; i++)
+		if (ids[i] == id && (!found || agents->details & TRIAD_DETAIL_BIT(i)))
+			found = i;
+	return found;
+}
+
+static void fill_detail(struct agents *agents, enum triad_pma_attribute attribute,
+	uint8_t *mad, uint16_t lid, bool is_set)
+{
+	uint8_t *data = mad + 64;
+	struct triad_detail_reading *detail =
+		&agents->detail[find_port(agents->fabric, lid, data[1])][attribute];
+
+	agents->n_details += !is_set;
+	agents->n_detail_of[attribute] += !is_set;
+	agents->n_detail_sets += is_set;
+	if (!(agents->details & TRIAD_DETAIL_BIT(attribute))) {
+		mad[5] = 0x0c; /* this method of this attribute is not supported */
+		return;
+	}
+	if (is_set)
+		memset(detail, 0, sizeof(*detail));
+	for (unsigned i = 0; i < triad_detail_n_slots(attribute); i++) {
+		const struct triad_detail_field *field =
+			triad_detail_field(attribute, i);
+
+		put_bits(data, field->bit_offset + (i - field->slot) * field->bits,
+			field->bits, detail->raw[i]);
+	}
+}
+
 static void fill(
 	struct agents *agents, uint8_t *mad, const struct triad_mad_address *to)
 {
@@ -132,6 +191,10 @@ static void fill(
 			     : find_port(agents->fabric, lid, data[1]) < 0) ||
 		(attribute == 0x001d && agents->refuses_extended)) {
 		mad[5] = 0x1c; /* invalid field */
+		return;
+	}
+	if (detail_of(agents, mad)) {
+		fill_detail(agents, detail_of(agents, mad), mad, lid, is_set);
 		return;
 	}
 	if (is_set)
@@ -176,6 +239,8 @@ static int send_mad(void *context, const struct triad_mad_address *to,
 		return 0;
 	memcpy(answer, mad, TRIAD_MAD_SIZE);
 	fill(agents, answer, to);
+	if (TRIAD_DETAIL_BIT(detail_of(agents, mad)) & agents->ignored_details)
+		return 0;
 	if (agents->lose_set_answers && mad[3] == 0x02)
 		return 0;
 	if (chance(agents, agents->garbage_percent))
@@ -219,6 +284,8 @@ static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *
 void agents_move_to(struct agents *agents, const struct triad_fabric *fabric)
 {
 	uint64_t(*raw)[TRIAD_N_COUNTERS] = calloc(fabric->n_ports, sizeof(*raw));
+	struct triad_detail_reading(*detail)[TRIAD_PMA_N_ATTRIBUTES] =
+		calloc(fabric->n_ports, sizeof(*detail));
 	const struct triad_fabric *was = agents->fabric;
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
@@ -228,11 +295,15 @@ void agents_move_to(struct agents *agents, const struct triad_fabric *fabric)
 			? TRIAD_FABRIC_NONE
 			: triad_fabric_find_port(was, node, fabric->ports[i].number);
 
-		if (port != TRIAD_FABRIC_NONE)
-			memcpy(raw[i], agents->raw[port], sizeof(raw[i]));
+		if (port == TRIAD_FABRIC_NONE)
+			continue;
+		memcpy(raw[i], agents->raw[port], sizeof(raw[i]));
+		memcpy(detail[i], agents->detail[port], sizeof(detail[i]));
 	}
 	free(agents->raw);
+	free(agents->detail);
 	agents->raw = raw;
+	agents->detail = detail;
 	agents->fabric = fabric;
 }
 
@@ -252,6 +323,7 @@ struct agents *agents_new(const struct triad_fabric *fabric, uint64_t seed)
 	agents->capabilities = 0x1300; /* as ibsim's */
 	agents->silent_lids = calloc(65536, sizeof(bool));
 	agents->raw = calloc(fabric->n_ports, sizeof(*agents->raw));
+	agents->detail = calloc(fabric->n_ports, sizeof(*agents->detail));
 	agents->transport = (struct triad_mad_transport){
 		.context = agents, .send = send_mad, .receive = receive_mad};
 	agents->clock =
@@ -263,6 +335,7 @@ void agents_free(struct agents *agents)
 {
 	free(agents->silent_lids);
 	free(agents->raw);
+	free(agents->detail);
 	free(agents->queue);
 	free(agents);
 }

@@ -13,6 +13,7 @@
 
 #include "perfmgr/collector.h"
 #include "ib/counter.h"
+#include "ib/detail.h"
 #include "triad/fabric.h"
 #include "triad/mad.h"
 
@@ -43,7 +44,14 @@ struct agents {
 	unsigned send_room; /* EAGAIN past so many in flight; 0: any number */
 	bool broken;        /* receive() fails */
 	uint64_t (*raw)[TRIAD_N_COUNTERS]; /* for each port of the fabric */
+	/* Detail attributes that are answered; that are answered by nothing at all.  The
+	 * others are refused. */
+	uint32_t details, ignored_details;
+	struct triad_detail_reading (
+		*detail)[TRIAD_PMA_N_ATTRIBUTES]; /* of each port */
 	/* what was seen */
+	unsigned n_details, n_detail_sets; /* Gets and Sets of detail attributes */
+	unsigned n_detail_of[TRIAD_PMA_N_ATTRIBUTES]; /* Gets of each */
 	unsigned n_sent, n_class_port_info, n_summaries, n_sets;
 	unsigned in_flight, most_in_flight;
 	unsigned lid_in_flight[65536];

@@ -60,6 +60,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_http_request \
 	tests/unit/perfmgr/test_changes \
 	tests/unit/perfmgr/test_links \
+	tests/unit/perfmgr/test_rounds \
 	tests/unit/perfmgr/test_losses \
 	tests/unit/perfmgr/test_metrics \
 	tests/unit/perfmgr/test_modes \

@@ -269,10 +269,10 @@ START_TEST(test_confirmed_port_rate_zero)
 
 	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 1, 2 * S);
 	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 5, 4 * S);
-	triad_engine_confirm(engine, rows[1], 9 * S);
+	triad_engine_confirm(engine, rows[1], true, 9 * S);
 	row = read_row(rows[1]);
 	ck_assert(triad_engine_rate(&row, TRIAD_PORT_RCV_ERRORS) == 0);
-	ck_assert_uint_eq(row.interval_us[TRIAD_PMA_PORT_COUNTERS], 5 * S);
+	ck_assert_uint_eq(row.interval_us[TRIAD_READ_NARROW], 5 * S);
 	ck_assert_uint_eq(row.total[TRIAD_PORT_RCV_ERRORS], 5);
 	ck_assert_uint_eq(row.read_us, 9 * S);
 }

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/sweep/rounds.h"
+
+#include "ib/link.h"
+#include "perfmgr/sweep/answers.h"
+#include "perfmgr/sweep/plan.h"
+
+/* --- what a port can be asked for --- */
+
+/* PortExtendedSpeedsCounters, in the layout that the link has; 0 for a link too slow
+ * to have it.
+ *
+ * Deviation: whether RS-FEC is active at EDR stands in PortInfoExtended, which an SM
+ * need not have read.  It is taken to be where the agent has counters for it. */
+static uint32_t speeds_attribute(
+	const struct triad_fabric_port *port, uint16_t capabilities)
+{
+	enum triad_link_speed speed = triad_link_rate_active(port).speed;
+
+	if (speed < TRIAD_SPEED_FDR)
+		return 0;
+	if (speed >= TRIAD_SPEED_EDR && capabilities & TRIAD_PMA_RSFEC)
+		return TRIAD_DETAIL_BIT(TRIAD_PMA_EXT_SPEEDS_RSFEC);
+	return TRIAD_DETAIL_BIT(TRIAD_PMA_EXT_SPEEDS);
+}
+
+static uint32_t possible_details(const struct triad_sweep_agents *agents,
+	const struct triad_sweep_agent *agent, uint32_t port)
+{
+	const struct triad_fabric_port *at = &agents->fabric->ports[port];
+	const struct triad_fabric_node *node = &agents->fabric->nodes[at->node];
+	uint32_t speeds = triad_detail_attributes(TRIAD_DETAIL_FEC);
+	uint32_t set = ~agent->refused;
+
+	set &= ~speeds | speeds_attribute(at, agent->capabilities);
+	if (node->type != TRIAD_NODE_SWITCH || !at->number)
+		set &= ~TRIAD_DETAIL_BIT(TRIAD_PMA_SW_PORT_VL_CONGESTION);
+	return set;
+}
+
+unsigned triad_details_want(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port, uint32_t attributes)
+{
+	struct triad_port_plan *state = &agents->ports[port];
+
+	attributes &= possible_details(agents, agent, port);
+	attributes &= ~(state->details | state->details_pending);
+	if (!attributes || agent->silent || state->failed)
+		return 0;
+	state->details |= attributes;
+	triad_plan_add(agents, agent, port, 0);
+	triad_sweep_agents_make_ready(agents, agent);
+	return (unsigned)__builtin_popcount(attributes);
+}
+
+/* --- rounds --- */
+
+static uint32_t greatest_common_divisor(uint32_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* About 0.618 of the ports, so that steps in a row are far apart, and without a common
+ * divisor, so that they reach each port. */
+static uint32_t choose_stride(uint32_t n_ports)
+{
+	uint32_t stride = (uint32_t)(0.618 * n_ports);
+
+	while (stride > 1 && greatest_common_divisor(stride, n_ports) != 1)
+		stride--;
+	return stride ? stride : 1;
+}
+
+/* The agent that answers for 'port': they are in the order of their ports. */
+static struct triad_sweep_agent *agent_of(
+	struct triad_sweep_agents *agents, uint32_t port)
+{
+	uint32_t from = 0, to = agents->n_agents;
+
+	while (to - from > 1) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (agents->agents[middle].first_port <= port)
+			from = middle;
+		else
+			to = middle;
+	}
+	return &agents->agents[from];
+}
+
+/* PortXmitWait of a port whose other errors need not be read. */
+static unsigned ask_wait(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port)
+{
+	struct triad_port_plan *state = &agents->ports[port];
+
+	if (!state->wait_behind || !(state->todo & TRIAD_ASK_SUMMARY))
+		return 0;
+	state->todo &= (uint8_t)~TRIAD_ASK_SUMMARY;
+	triad_plan_add(agents, agent, port, TRIAD_ASK_COUNTERS);
+	return 1;
+}
+
+/* Asks the round's next port.  Returns how many queries that adds. */
+static unsigned ask_next(struct triad_rounds *rounds, struct triad_sweep_agents *agents,
+	enum triad_round round)
+{
+	uint32_t port = rounds->at[round];
+	struct triad_port_plan *state = &agents->ports[port];
+	struct triad_sweep_agent *agent = agent_of(agents, port);
+
+	rounds->at[round] =
+		(uint32_t)(((uint64_t)port + rounds->stride) % rounds->n_ports);
+	if (!agents->fabric->ports[port].has_pma || !agent->known || agent->silent ||
+		state->finished)
+		return 0;
+	if (round == TRIAD_ROUND_WAIT)
+		return ask_wait(agents, agent, port);
+	return triad_details_want(
+		agents, agent, port, triad_detail_attributes((unsigned)round));
+}
+
+static void adopt_fabric(struct triad_rounds *rounds, uint32_t n_ports)
+{
+	if (rounds->n_ports == n_ports)
+		return;
+	rounds->n_ports = n_ports;
+	rounds->stride = choose_stride(n_ports);
+	for (unsigned i = 0; i < TRIAD_N_ROUNDS; i++) {
+		rounds->at[i] = n_ports ? rounds->at[i] % n_ports : 0;
+		if (rounds->want[i] > n_ports)
+			rounds->want[i] = n_ports;
+	}
+}
+
+/* The share of a sweep, of which no more than twice is saved up. */
+static void add_credit(struct triad_rounds *rounds,
+	const struct triad_sweep_agents *agents, double n_sent)
+{
+	double share = agents->params->round_share * n_sent;
+
+	rounds->credit += share;
+	if (rounds->credit > 2 * share + 1)
+		rounds->credit = 2 * share + 1;
+}
+
+void triad_rounds_begin(
+	struct triad_rounds *rounds, struct triad_sweep_agents *agents, uint64_t n_sent)
+{
+	uint32_t n_ports = agents->fabric ? agents->fabric->n_ports : 0;
+	bool any;
+
+	adopt_fabric(rounds, n_ports);
+	add_credit(rounds, agents,
+		n_sent > rounds->n_asked ? (double)(n_sent - rounds->n_asked) : 0);
+	rounds->n_asked = 0;
+	for (unsigned i = 0; i < TRIAD_N_ROUNDS; i++) {
+		rounds->want[i] += agents->params->round_part[i] * n_ports;
+		if (rounds->want[i] > n_ports)
+			rounds->want[i] = n_ports;
+	}
+	do {
+		any = false;
+		for (unsigned i = 0; i < TRIAD_N_ROUNDS && rounds->credit >= 1; i++) {
+			unsigned n_asked;
+
+			if (rounds->want[i] < 1)
+				continue;
+			n_asked = ask_next(rounds, agents, i);
+			rounds->want[i] -= 1;
+			rounds->credit -= n_asked;
+			rounds->n_asked += n_asked;
+			any = true;
+		}
+	} while (any);
+}
+
+/* --- answers --- */
+
+static void end_question(struct triad_sweep_agents *agents, uint32_t port,
+	enum triad_pma_attribute attribute)
+{
+	struct triad_port_plan *state = &agents->ports[port];
+
+	state->details_pending &= ~TRIAD_DETAIL_BIT(attribute);
+	triad_plan_finish_if_through(agents, state);
+}
+
+void triad_details_answer(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port,
+	enum triad_pma_attribute attribute, bool is_near_full)
+{
+	struct triad_port_plan *state = &agents->ports[port];
+	uint32_t bit = TRIAD_DETAIL_BIT(attribute);
+
+	triad_answer_note_life(agent);
+	agent->told |= bit;
+	agent->missed &= ~bit;
+	if (is_near_full && agents->params->reset_near_full && !agent->silent) {
+		state->details_to_reset |= bit;
+		triad_plan_add(agents, agent, port, 0);
+	}
+	end_question(agents, port, attribute);
+}
+
+void triad_details_refusal(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port,
+	enum triad_pma_attribute attribute)
+{
+	uint32_t bit = TRIAD_DETAIL_BIT(attribute);
+
+	triad_answer_note_life(agent);
+	/* It may have it for other ports alone. */
+	if (!(agent->told & bit))
+		agent->refused |= bit;
+	end_question(agents, port, attribute);
+}
+
+void triad_details_silence(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port,
+	enum triad_pma_attribute attribute)
+{
+	uint32_t bit = TRIAD_DETAIL_BIT(attribute);
+
+	if (agent->answered && !(agent->told & bit)) {
+		agent->refused |= agent->missed & bit;
+		agent->missed |= bit;
+	}
+	end_question(agents, port, attribute);
+}

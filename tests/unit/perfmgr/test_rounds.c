@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is asked beside counters: details that explain an error, and rounds. */
+#include "tests/unit/perfmgr/fixture.h"
+
+#include <math.h>
+
+#include "perfmgr/view.h"
+
+#define ALL_ERRORS triad_detail_attributes(TRIAD_DETAIL_ERRORS)
+#define RSFEC TRIAD_PMA_EXT_SPEEDS_RSFEC
+
+/* Rounds of all kinds go over all ports each 'sweeps' sweeps, as far as 'share' allows. */
+static void set_rounds(double share, unsigned sweeps)
+{
+	params.sweep.round_share = share;
+	params.sweep.wait_in_rounds = share > 0;
+	for (unsigned i = 0; i < TRIAD_N_ROUNDS; i++)
+		params.round_period_us[i] = share > 0 ? sweeps * params.period_us : 0;
+	triad_collector_set_params(collector, &params);
+}
+
+/* Links of HDR, so that they have counters of FEC. */
+static void set_up_fast(void)
+{
+	set_up();
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		fabric->ports[i].speed_ext = 4;
+}
+
+static bool read_detail(
+	uint32_t port, enum triad_pma_attribute attribute, struct triad_detail_row *row)
+{
+	struct triad_view *view = triad_collector_view(collector);
+	const struct triad_details_port of = triad_view_details_port(view, port);
+	bool known = triad_details_read(
+		triad_engine_details(view->engine), &of, attribute, row);
+
+	triad_view_unref(view);
+	return known;
+}
+
+static unsigned n_known(enum triad_pma_attribute attribute)
+{
+	struct triad_detail_row row;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		n += fabric->ports[i].has_pma && read_detail(i, attribute, &row);
+	return n;
+}
+
+static unsigned mads_of_sweeps(unsigned n)
+{
+	unsigned before = agents->n_sent;
+
+	sweep(n);
+	return agents->n_sent - before;
+}
+
+START_TEST(test_details_are_asked_in_the_sweep_in_which_their_total_moved)
+{
+	uint32_t port = find_port(0x201, 5);
+	struct triad_detail_row row;
+
+	agents->details = ALL_ERRORS;
+	set_mode(TRIAD_SWEEP_TRIAD);
+	sweep(2);
+	ck_assert_uint_eq(agents->n_details, 0);
+	agents->raw[port][TRIAD_PORT_RCV_ERRORS] = 17;
+	agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] = 3;
+	agents->detail[port][TRIAD_PMA_RCV_ERROR_DETAILS].raw[3] = 17;
+	sweep(1);
+	ck_assert_uint_eq(agents->n_details, 1);
+	ck_assert(read_detail(port, TRIAD_PMA_RCV_ERROR_DETAILS, &row));
+	ck_assert_uint_eq(row.total[3], 17);
+	ck_assert(!read_detail(port, TRIAD_PMA_XMIT_DISCARD_DETAILS, &row));
+	/* Nothing moves, nothing is asked. */
+	sweep(3);
+	ck_assert_uint_eq(agents->n_details, 1);
+	agents->raw[port][TRIAD_PORT_XMIT_DISCARDS] = 1;
+	sweep(1);
+	ck_assert_uint_eq(agents->n_detail_of[TRIAD_PMA_XMIT_DISCARD_DETAILS], 1);
+	ck_assert_uint_eq(agents->n_details, 2);
+}
+END_TEST
+
+START_TEST(test_round_reaches_every_port_once_in_its_period)
+{
+	agents->details = UINT32_MAX;
+	agents->capabilities |= TRIAD_PMA_RSFEC;
+	set_rounds(100, 10);
+	/* The first sweep knows no agent yet. */
+	sweep(1);
+	ck_assert_uint_eq(agents->n_details, 0);
+	for (unsigned i = 0; i < 10; i++) {
+		unsigned before = agents->n_detail_of[RSFEC];
+
+		sweep(1);
+		/* Evenly. */
+		ck_assert_uint_le(
+			agents->n_detail_of[RSFEC] - before, fabric->n_ports / 10 + 1);
+	}
+	sweep(1);
+	ck_assert_uint_eq(n_known(RSFEC), n_ports_with_pma());
+	ck_assert_uint_le(agents->n_detail_of[RSFEC], n_ports_with_pma() * 11 / 10 + 2);
+	ck_assert_uint_eq(agents->n_detail_of[TRIAD_PMA_EXT_SPEEDS], 0);
+	ck_assert_uint_eq(n_known(TRIAD_PMA_VL_XMIT_WAIT), n_ports_with_pma());
+	/* Congestion of VLs is told by ports of switches alone, but port 0. */
+	ck_assert_uint_lt(n_known(TRIAD_PMA_SW_PORT_VL_CONGESTION), n_ports_with_pma());
+	ck_assert_uint_gt(n_known(TRIAD_PMA_SW_PORT_VL_CONGESTION), 40);
+}
+END_TEST
+
+/* Mode _i of the sweeps. */
+START_TEST(test_rounds_keep_to_their_share)
+{
+	unsigned quiet, with_rounds;
+
+	agents->details = UINT32_MAX;
+	set_mode(_i);
+	sweep(2);
+	quiet = mads_of_sweeps(200);
+	set_rounds(0.05, 1);
+	with_rounds = mads_of_sweeps(200);
+	/* A round may owe what the last port's attributes cost. */
+	ck_assert_uint_le(with_rounds, quiet * 105 / 100 + 20);
+	ck_assert_uint_ge(with_rounds, quiet * 104 / 100 - 20);
+	ck_assert_uint_gt(n_known(TRIAD_PMA_RCV_ERROR_DETAILS), 0);
+	ck_assert_uint_gt(n_known(TRIAD_PMA_EXT_SPEEDS), 0);
+	ck_assert_uint_gt(n_known(TRIAD_PMA_RCV_CON_CTRL), 0);
+}
+END_TEST
+
+START_TEST(test_refused_attribute_is_not_asked_again)
+{
+	unsigned asked;
+
+	agents->details = 0;
+	set_rounds(100, 1);
+	sweep(3);
+	asked = agents->n_details;
+	ck_assert_uint_gt(asked, 0);
+	sweep(5);
+	ck_assert_uint_eq(agents->n_details, asked);
+	ck_assert_uint_eq(triad_collector_status(collector).last.n_unanswered, 0);
+}
+END_TEST
+
+START_TEST(test_ignored_attribute_is_not_asked_for_ever)
+{
+	unsigned asked;
+
+	agents->details = UINT32_MAX;
+	agents->ignored_details = TRIAD_DETAIL_BIT(TRIAD_PMA_VL_OP_DATA);
+	set_rounds(100, 1);
+	sweep(4);
+	asked = agents->n_detail_of[TRIAD_PMA_VL_OP_DATA];
+	ck_assert_uint_gt(asked, 0);
+	sweep(5);
+	ck_assert_uint_eq(agents->n_detail_of[TRIAD_PMA_VL_OP_DATA], asked);
+	/* Its silence about that is no silence of the port. */
+	ck_assert_uint_eq(triad_collector_status(collector).last.n_unanswered, 0);
+	ck_assert_uint_eq(n_known(TRIAD_PMA_VL_OP_PACKETS), n_ports_with_pma());
+}
+END_TEST
+
+START_TEST(test_agent_that_was_silent_is_asked_anew)
+{
+	agents->details = 0;
+	set_rounds(100, 1);
+	sweep(3);
+	memset(agents->silent_lids, 1, 65536);
+	sweep(2);
+	memset(agents->silent_lids, 0, 65536);
+	agents->details = UINT32_MAX;
+	triad_collector_sweep_now(collector);
+	sweep(4);
+	ck_assert_uint_eq(n_known(TRIAD_PMA_VL_OP_DATA), n_ports_with_pma());
+}
+END_TEST
+
+START_TEST(test_counter_near_full_is_reset_and_its_total_goes_on)
+{
+	uint32_t port = find_port(0x201, 5);
+	struct triad_detail_row row;
+
+	agents->details = UINT32_MAX;
+	params.sweep.reset_near_full = true;
+	set_rounds(100, 1);
+	agents->detail[port][TRIAD_PMA_VL_XMIT_WAIT].raw[2] = 60000;
+	sweep(2);
+	ck_assert_uint_eq(agents->n_detail_sets, 1);
+	ck_assert_uint_eq(agents->detail[port][TRIAD_PMA_VL_XMIT_WAIT].raw[2], 0);
+	agents->detail[port][TRIAD_PMA_VL_XMIT_WAIT].raw[2] = 100;
+	sweep(1);
+	ck_assert(read_detail(port, TRIAD_PMA_VL_XMIT_WAIT, &row));
+	ck_assert_uint_eq(row.total[2], 60100);
+	ck_assert_uint_eq(row.change[2], 100);
+	ck_assert_uint_eq(row.n_own_resets, 1);
+	ck_assert_uint_eq(agents->n_detail_sets, 1);
+}
+END_TEST
+
+/* --- PortXmitWait --- */
+
+static void tick(uint64_t ticks)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		agents->raw[i][TRIAD_PORT_XMIT_WAIT] += ticks;
+}
+
+/* In the modes that need not ask all ports. */
+START_TEST(test_load_costs_no_more_than_the_share)
+{
+	unsigned quiet, loaded = 0;
+
+	set_mode(_i ? TRIAD_SWEEP_ERRORS : TRIAD_SWEEP_TRIAD);
+	set_rounds(0.05, 1);
+	agents->details = 0;
+	/* Errors of old, which a port that is read more than once must not make appear
+	 * more than their sum. */
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		agents->raw[i][TRIAD_SYMBOL_ERROR_COUNTER] = 9;
+	sweep(10);
+	quiet = mads_of_sweeps(100);
+	for (unsigned i = 0; i < 100; i++) {
+		tick(10000);
+		loaded += mads_of_sweeps(1);
+	}
+	ck_assert_uint_le(loaded, quiet * 106 / 100);
+	ck_assert_uint_gt(loaded, quiet);
+}
+END_TEST
+
+START_TEST(test_rate_of_wait_is_that_of_its_own_interval)
+{
+	uint32_t port = find_port(0x201, 5);
+
+	set_mode(TRIAD_SWEEP_TRIAD);
+	set_rounds(0.05, 1);
+	sweep(1);
+	for (unsigned i = 0; i < 60; i++) {
+		struct triad_engine_row row = read_port(port);
+		double rate = triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT);
+
+		/* 1,000,000 ticks in each 10 s, whenever it was read. */
+		if (i > 40)
+			ck_assert_msg(fabs(rate - 100000) < 1000, "%f", rate);
+		tick(1000000);
+		sweep(1);
+	}
+}
+END_TEST
+
+START_TEST(test_wait_that_stopped_is_known_to_have_stopped)
+{
+	uint32_t port = find_port(0x201, 5);
+	struct triad_engine_row row;
+
+	set_mode(TRIAD_SWEEP_TRIAD);
+	set_rounds(0.2, 1);
+	for (unsigned i = 0; i < 20; i++) {
+		tick(1000000);
+		sweep(1);
+	}
+	sweep(20);
+	row = read_port(port);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_WAIT], 20000000);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) == 0);
+}
+END_TEST
+
+START_TEST(test_errors_beside_waiting_are_read_at_once)
+{
+	uint32_t port = find_port(0x201, 5);
+
+	set_mode(TRIAD_SWEEP_ERRORS);
+	set_rounds(0.05, 1);
+	for (unsigned i = 0; i < 30; i++) {
+		tick(1000);
+		agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER]++;
+		sweep(1);
+		ck_assert_uint_eq(read_port(port).total[TRIAD_SYMBOL_ERROR_COUNTER],
+			agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER]);
+	}
+}
+END_TEST
+
+/* --- whatever happens --- */
+
+START_TEST(test_sweeps_end_whatever_is_lost)
+{
+	agents->details = UINT32_MAX & ~TRIAD_DETAIL_BIT(TRIAD_PMA_SL_RCV_FECN);
+	agents->lost_percent = 10;
+	agents->twice_percent = 10;
+	agents->garbage_percent = 10;
+	agents->jitter_us = 200 * MS;
+	params.sweep.reset_near_full = true;
+	set_rounds(1, 2);
+	for (unsigned i = 0; i < 40; i++) {
+		struct triad_sweep_progress last;
+
+		for (uint32_t p = 0; p < fabric->n_ports; p++) {
+			agents->raw[p][TRIAD_PORT_RCV_ERRORS] += p % 3;
+			agents->detail[p][i % TRIAD_PMA_N_ATTRIBUTES].raw[0] += 20000;
+		}
+		if (i == 20)
+			change_fabric(fabric_row(5, 9));
+		last = sweep(1).last;
+		ck_assert_uint_eq(last.n_answered + last.n_unanswered, last.n_ports);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("rounds");
+
+	tcase_add_checked_fixture(cases, set_up_fast, tear_down);
+	tcase_add_test(
+		cases, test_details_are_asked_in_the_sweep_in_which_their_total_moved);
+	tcase_add_test(cases, test_round_reaches_every_port_once_in_its_period);
+	tcase_add_loop_test(cases, test_rounds_keep_to_their_share, 0, 3);
+	tcase_add_test(cases, test_refused_attribute_is_not_asked_again);
+	tcase_add_test(cases, test_ignored_attribute_is_not_asked_for_ever);
+	tcase_add_test(cases, test_agent_that_was_silent_is_asked_anew);
+	tcase_add_test(cases, test_counter_near_full_is_reset_and_its_total_goes_on);
+	tcase_add_loop_test(cases, test_load_costs_no_more_than_the_share, 0, 2);
+	tcase_add_test(cases, test_rate_of_wait_is_that_of_its_own_interval);
+	tcase_add_test(cases, test_wait_that_stopped_is_known_to_have_stopped);
+	tcase_add_test(cases, test_errors_beside_waiting_are_read_at_once);
+	tcase_add_test(cases, test_sweeps_end_whatever_is_lost);
+	return run_cases(cases);
+}
