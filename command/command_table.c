@@ -30,6 +30,8 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		.help = "those too that were cleared lately"},
 	[TRIAD_OPTION_EVERY] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
 		.help = "every port"},
+	[TRIAD_OPTION_ZEROS] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
+		.help = "counters that are 0, too"},
 	[TRIAD_OPTION_SECTIONS] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
 		.help = "every part with every number, not one screen"},
 	[TRIAD_OPTION_PLUGIN] = {"--plugin", NULL, TRIAD_OPTION_KIND_FLAG, AT(plugin),
@@ -173,6 +175,14 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
 		.help = "The last resets of counters in hardware, the newest first: "
 			"the counter, what it read before, when, by whom."},
+	{.name = "perf details",
+		.verb = TRIAD_COMMAND_PERF_DETAILS,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(NODE) | BIT(PORT) | BIT(TYPE) | BIT(ZEROS) |
+			BIT(LIMIT_ALL) | TABLE,
+		.help = "Why there are errors and discards, what forward error "
+			"correction did, what VLs and SLs carried: counters that are "
+			"read now and then, or when there is a new error."},
 	{.name = "perf histogram",
 		.verb = TRIAD_COMMAND_PERF_HISTOGRAM,
 		.access = TRIAD_VERB_READS,

@@ -218,6 +218,21 @@ static const struct triad_conf_key table[] = {
 		.standard = "PortXmitData; PortRcvData; PortXmitWait",
 		.at_run_time = true,
 		.help = "Counters of which it is kept how often they grew how fast."},
+	{KEY_AS(perfmgr, detail_share, detail_share_percent), UINT(0, 100, "%"),
+		.standard = "5", .at_run_time = true,
+		.help = "How many more queries a sweep may have for details and for "
+			"PortXmitWait that moved."},
+	{KEY_AS(perfmgr, fec_period, fec_period_s), UINT(0, 65535, "s"),
+		.standard = "300", .at_run_time = true,
+		.help = "In which each link is asked for errors that were corrected; 0: "
+			"never."},
+	{KEY_AS(perfmgr, vl_period, vl_period_s), UINT(0, 65535, "s"),
+		.standard = "900", .at_run_time = true,
+		.help = "In which each port is asked for counters of VLs, SLs and "
+			"congestion; 0: never."},
+	{KEY_AS(perfmgr, detail_memory, detail_memory_mib), UINT(0, 65536, "MiB"),
+		.standard = "256", .at_run_time = true,
+		.help = "Memory for details, at most."},
 	{KEY_AS(perfmgr, forget_after, forget_after_s), UINT(60, 31536000, "s"),
 		.standard = "86400", .at_run_time = true,
 		.help = "What is down for so long counts as removed on purpose."},

@@ -385,6 +385,7 @@ static void publish_status(struct triad_collector *collector)
 	status->send_errors = collector->send_errors;
 	status->receive_errors = collector->receive_errors;
 	status->n_impossible = collector->n_impossible;
+	status->details = triad_details_counts(triad_engine_details(collector->engine));
 	pthread_mutex_unlock(&collector->published_lock);
 }
 

@@ -33,6 +33,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "perfmgr/details.h"
 #include "perfmgr/engine.h"
 #include "perfmgr/sweep/sweep.h"
 #include "perfmgr/view.h"
@@ -80,6 +81,7 @@ struct triad_collector_status {
 	uint64_t receive_errors;
 	uint64_t n_impossible; /* readings of more than a link can carry */
 	uint64_t octets;       /* memory of the engine */
+	struct triad_details_counts details;
 	struct triad_partitions_counts partitions; /* of the fabric adopted last */
 };
 

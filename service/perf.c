@@ -371,10 +371,27 @@ static struct work take_over_work(struct triad_perf *perf)
 	return work;
 }
 
+/* What explains an error is read anyway when the error comes; this finds what was
+ * there before. */
+#define ERROR_DETAILS_PERIOD_S 3600
+
 static struct triad_collector_params params_of(const struct triad_conf *conf)
 {
+	unsigned share_percent = conf->perfmgr.detail_share_percent;
+
 	return (struct triad_collector_params){
 		.period_us = conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
+		.round_period_us =
+			{
+				[TRIAD_ROUND_ERRORS] =
+					ERROR_DETAILS_PERIOD_S * TRIAD_US_PER_S,
+				[TRIAD_ROUND_FEC] =
+					conf->perfmgr.fec_period_s * TRIAD_US_PER_S,
+				[TRIAD_ROUND_VL] =
+					conf->perfmgr.vl_period_s * TRIAD_US_PER_S,
+				/* As soon as the share allows. */
+				[TRIAD_ROUND_WAIT] = 1,
+			},
 		.sweep =
 			{
 				.mode = conf->perfmgr.mode,
@@ -385,6 +402,8 @@ static struct triad_collector_params params_of(const struct triad_conf *conf)
 				.retries = conf->perfmgr.retries,
 				.timeout_us =
 					conf->perfmgr.timeout_ms * TRIAD_US_PER_MS,
+				.round_share = share_percent / 100.0,
+				.wait_in_rounds = share_percent > 0,
 			},
 	};
 }
@@ -396,6 +415,9 @@ static void adopt_conf(struct triad_perf *perf, const struct triad_conf *conf)
 	params.is_part = perf->hooks.configure &&
 		perf->hooks.configure(perf->hooks.context, conf);
 	triad_collector_set_params(perf->collector, &params);
+	triad_details_set_limit(
+		triad_engine_details(triad_collector_engine(perf->collector)),
+		(size_t)conf->perfmgr.detail_memory_mib << 20);
 	if (triad_collector_configure(perf->collector, conf))
 		triad_log_write(perf->log, TRIAD_LOG_ERROR,
 			"perfmgr: not enough memory for the port groups of triad.conf; "

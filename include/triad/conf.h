@@ -67,7 +67,7 @@
 
 #define TRIAD_CONF_MAX_AGENT_NAME 64 /* with the 0, of [collect] name, ... */
 #define TRIAD_CONF_MAX_PEERS 9       /* addresses of [election] peers */
-#define TRIAD_CONF_MAX_KEYS 144      /* rows the table of keys may have */
+#define TRIAD_CONF_MAX_KEYS 160      /* rows the table of keys may have */
 #define TRIAD_CONF_MAX_GUIDS 12      /* of [election] ports, blacklist */
 #define TRIAD_CONF_MAX_GROUP_LENGTH 100
 
@@ -145,6 +145,9 @@ struct triad_conf {
 		unsigned timeout_ms;     /* for one answer */
 		unsigned retries;        /* after the first query */
 		char histogram_counters[TRIAD_CONF_TEXT_SIZE]; /* at most 4 */
+		unsigned detail_share_percent;
+		unsigned fec_period_s, vl_period_s; /* 0: never */
+		unsigned detail_memory_mib;
 		unsigned forget_after_s; /* what is down that long */
 	} perfmgr;
 	struct {

@@ -205,6 +205,7 @@ void triad_plan_begin_agent(
 	agent->failures = 0;
 	agent->redirects = 0;
 	agent->in_flight = 0;
+	agent->trying = 0;
 	agent->silent = false;
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
 		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
@@ -271,11 +272,12 @@ static enum triad_pma_attribute attribute_of(enum triad_question question)
 
 /* The next question of a port, now pending: counters, then what explains them, then
  * resets of that.  0: there is none. */
-static enum triad_question take_question(
+static enum triad_question take_question(struct triad_sweep_agent *agent,
 	struct triad_port_plan *state, enum triad_pma_attribute *attribute)
 {
 	uint8_t todo = state->todo & (uint8_t)~TRIAD_ASK_SUMMARY;
-	uint32_t *details = state->details ? &state->details : &state->details_to_reset;
+	/* What another port tries for the first time is waited for. */
+	uint32_t details = state->details & ~agent->trying, bit;
 
 	if (todo) {
 		todo = lowest(todo);
@@ -284,12 +286,19 @@ static enum triad_question take_question(
 		*attribute = attribute_of(todo);
 		return todo;
 	}
-	if (!*details)
+	if (!details && !state->details_to_reset)
 		return 0;
-	*attribute = (enum triad_pma_attribute)__builtin_ctz(*details);
-	*details &= ~TRIAD_DETAIL_BIT(*attribute);
-	state->details_pending |= TRIAD_DETAIL_BIT(*attribute);
-	return details == &state->details ? TRIAD_ASK_DETAIL : TRIAD_ASK_RESET_DETAIL;
+	*attribute = (enum triad_pma_attribute)__builtin_ctz(
+		details ? details : state->details_to_reset);
+	bit = TRIAD_DETAIL_BIT(*attribute);
+	state->details_pending |= bit;
+	if (!details) {
+		state->details_to_reset &= ~bit;
+		return TRIAD_ASK_RESET_DETAIL;
+	}
+	state->details &= ~bit;
+	agent->trying |= bit & ~agent->told;
+	return TRIAD_ASK_DETAIL;
 }
 
 enum triad_question triad_plan_ask(struct triad_sweep_agents *agents,
@@ -316,7 +325,7 @@ enum triad_question triad_plan_ask(struct triad_sweep_agents *agents,
 		struct triad_port_plan *state =
 			triad_plan_of(agents, agent, agent->next_port);
 
-		question = state ? take_question(state, attribute) : 0;
+		question = state ? take_question(agent, state, attribute) : 0;
 		if (!question)
 			continue;
 		*port = agent->first_port + agent->next_port;

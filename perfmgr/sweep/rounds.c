@@ -183,6 +183,30 @@ void triad_rounds_begin(
 
 /* --- answers --- */
 
+/* Its other ports need not wait any longer. */
+static void end_trial(struct triad_sweep_agent *agent, uint32_t bit)
+{
+	if (!(agent->trying & bit))
+		return;
+	agent->trying &= ~bit;
+	/* The walk over the ports has passed those that waited. */
+	agent->next_port = 0;
+}
+
+/* None of its ports is asked for that in this sweep. */
+static void drop_details(struct triad_sweep_agents *agents,
+	const struct triad_sweep_agent *agent, uint32_t bit)
+{
+	for (uint32_t i = 0; i < agent->n_ports; i++) {
+		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
+
+		if (!state || !(state->details & bit))
+			continue;
+		state->details &= ~bit;
+		triad_plan_finish_if_through(agents, state);
+	}
+}
+
 static void end_question(struct triad_sweep_agents *agents, uint32_t port,
 	enum triad_pma_attribute attribute)
 {
@@ -200,6 +224,7 @@ void triad_details_answer(struct triad_sweep_agents *agents,
 	uint32_t bit = TRIAD_DETAIL_BIT(attribute);
 
 	triad_answer_note_life(agent);
+	end_trial(agent, bit);
 	agent->told |= bit;
 	agent->missed &= ~bit;
 	if (is_near_full && agents->params->reset_near_full && !agent->silent) {
@@ -216,9 +241,12 @@ void triad_details_refusal(struct triad_sweep_agents *agents,
 	uint32_t bit = TRIAD_DETAIL_BIT(attribute);
 
 	triad_answer_note_life(agent);
+	end_trial(agent, bit);
 	/* It may have it for other ports alone. */
-	if (!(agent->told & bit))
+	if (!(agent->told & bit)) {
 		agent->refused |= bit;
+		drop_details(agents, agent, bit);
+	}
 	end_question(agents, port, attribute);
 }
 
@@ -228,9 +256,11 @@ void triad_details_silence(struct triad_sweep_agents *agents,
 {
 	uint32_t bit = TRIAD_DETAIL_BIT(attribute);
 
+	end_trial(agent, bit);
 	if (agent->answered && !(agent->told & bit)) {
 		agent->refused |= agent->missed & bit;
 		agent->missed |= bit;
+		drop_details(agents, agent, bit);
 	}
 	end_question(agents, port, attribute);
 }

@@ -11,9 +11,11 @@
  * for their periods, they take turns and last longer.  So what they cost is bounded,
  * whatever the fabric is like.
  *
- * An agent that refuses an attribute, or leaves it twice without an answer while it
- * answers others, is not asked for it again until it was silent as a whole: then it may
- * be another device.
+ * There are agents that refuse an attribute that they do not have, and others that do
+ * not answer at all.  So an attribute that an agent never answered is first tried at one
+ * port, once; its other ports wait for what comes of that.  An agent that refuses it, or leaves it without an answer
+ * twice while it answers other questions, is not asked for it again until it was silent
+ * as a whole: then it may be another device.
  *
  * Internal to the scheduler; thread-safety: none. */
 #ifndef TRIAD_PERFMGR_ROUNDS_H

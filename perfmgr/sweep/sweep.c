@@ -131,8 +131,10 @@ static int make_queries(struct triad_sweep *sweep, unsigned window)
 static void forget(struct triad_sweep *sweep, struct query *query,
 	struct query_list *list, struct triad_sweep_agent *agent)
 {
-	if (agent)
+	if (agent) {
 		agent->in_flight--;
+		agent->trying &= ~TRIAD_DETAIL_BIT(query->attribute);
+	}
 	query->question = 0;
 	if (list == &sweep->waiting)
 		move(sweep, query, list, &sweep->free);
@@ -338,6 +340,13 @@ static void release(struct triad_sweep *sweep, struct query *query)
 	triad_sweep_agents_make_ready(&sweep->agents, agent);
 }
 
+/* Whether the agent may not know what it was asked for: it never answered that. */
+static bool is_first_try(struct triad_sweep *sweep, const struct query *query)
+{
+	return is_of_detail(query) &&
+		!(agent_of(sweep, query)->told & TRIAD_DETAIL_BIT(query->attribute));
+}
+
 static void give_up(struct triad_sweep *sweep, struct query *query)
 {
 	sweep->counts.resets_failed += is_reset(query);
@@ -361,13 +370,14 @@ static void time_out(struct triad_sweep *sweep, struct query *query)
 	}
 	agent = agent_of(sweep, query);
 	sweep->counts.timeouts++;
-	/* A dead agent loses everything, however narrow the window is. */
-	if (agent->was_alive)
+	/* A dead agent loses everything, however narrow the window is, and one that
+	 * lives what it does not know. */
+	if (agent->was_alive && !is_first_try(sweep, query))
 		triad_window_judge(&sweep->window, true);
 	/* A reset may have been done although its answer was lost, so it is not
 	 * repeated. */
 	if (query->tries++ < sweep->params.retries && !agent->silent &&
-		!is_reset(query))
+		!is_reset(query) && !is_first_try(sweep, query))
 		move(sweep, query, &sweep->flying, &sweep->waiting);
 	else
 		give_up(sweep, query);

@@ -60,6 +60,7 @@ struct triad_sweep_agent {
 	/* Detail attributes that it does not have; that it left without an answer; that
 	 * it has answered. */
 	uint32_t refused, missed, told;
+	uint32_t trying; /* one of its ports was asked for it, for the first time */
 	struct triad_backoff backoff;
 	/* of the present sweep: */
 	uint8_t todo, pending;

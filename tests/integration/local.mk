@@ -28,6 +28,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_console.py \
 	tests/integration/test_control_socket.py \
 	tests/integration/test_counters.py \
+	tests/integration/test_details.py \
 	tests/integration/test_dashboards.py \
 	tests/integration/test_demo.py \
 	tests/integration/test_deps.py \

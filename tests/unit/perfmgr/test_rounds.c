@@ -84,6 +84,24 @@ START_TEST(test_details_are_asked_in_the_sweep_in_which_their_total_moved)
 }
 END_TEST
 
+/* The first one is tried first; _i: what its agent makes of that. */
+START_TEST(test_all_ports_with_new_errors_are_asked_in_one_sweep)
+{
+	unsigned asked = _i ? 1 : 10;
+
+	agents->details = _i == 1 ? 0 : ALL_ERRORS;
+	agents->ignored_details = _i == 2 ? ALL_ERRORS : 0;
+	set_mode(TRIAD_SWEEP_TRIAD);
+	sweep(2);
+	for (unsigned number = 1; number <= 10; number++)
+		agents->raw[find_port(0x201, number)][TRIAD_PORT_RCV_ERRORS] = number;
+	sweep(1);
+	ck_assert_uint_eq(agents->n_details, asked);
+	ck_assert_uint_eq(n_known(TRIAD_PMA_RCV_ERROR_DETAILS), _i ? 0 : 10);
+	ck_assert_uint_eq(triad_collector_status(collector).last.n_unanswered, 0);
+}
+END_TEST
+
 START_TEST(test_round_reaches_every_port_once_in_its_period)
 {
 	agents->details = UINT32_MAX;
@@ -319,6 +337,8 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up_fast, tear_down);
 	tcase_add_test(
 		cases, test_details_are_asked_in_the_sweep_in_which_their_total_moved);
+	tcase_add_loop_test(
+		cases, test_all_ports_with_new_errors_are_asked_in_one_sweep, 0, 3);
 	tcase_add_test(cases, test_round_reaches_every_port_once_in_its_period);
 	tcase_add_loop_test(cases, test_rounds_keep_to_their_share, 0, 3);
 	tcase_add_test(cases, test_refused_attribute_is_not_asked_again);

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'perf details': what ports tell beyond their counters; see ib/detail.h. */
+#include "service/command/commands.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "ib/detail.h"
+#include "perfmgr/details.h"
+#include "service/command/list.h"
+#include "service/command/ports.h"
+#include "service/service.h"
+
+/* One counter of an attribute of a port. */
+struct shown {
+	const struct triad_fabric_node *node;
+	uint8_t port;
+	enum triad_pma_attribute attribute;
+	const struct triad_detail_field *field;
+	unsigned slot;
+	const struct triad_detail_row *row;
+};
+
+struct details {
+	const struct triad_command *command;
+	const struct triad_view *view;
+	struct triad_node_choice choice;
+	struct triad_list list;
+	uint32_t n_ports, n_read, n_rows; /* ports chosen; with any details; lines */
+};
+
+/* --- one counter --- */
+
+static double rate_of(const struct shown *shown)
+{
+	const struct triad_detail_row *row = shown->row;
+
+	return row->interval_us
+		? (double)row->change[shown->slot] * 1e6 / (double)row->interval_us
+		: NAN;
+}
+
+static void put_element_json(const struct shown *shown, struct triad_json *json)
+{
+	const struct triad_detail_field *field = shown->field;
+
+	triad_json_string(
+		json, "attribute", triad_detail_attribute(shown->attribute)->name);
+	triad_json_string(json, "field", field->name);
+	if (field->n > 1)
+		triad_json_uint(json, triad_detail_part_name(field->part),
+			shown->slot - field->slot);
+}
+
+static void put_counter(struct triad_list *list, const struct shown *shown)
+{
+	const struct triad_detail_row *row = shown->row;
+	bool is_full = row->saturated >> shown->slot & 1;
+	struct triad_json *json = triad_list_json(list);
+	char name[64], at[TRIAD_CLOCK_TEXT_SIZE];
+	double rate = rate_of(shown);
+
+	triad_detail_format_name(shown->field, shown->slot, name, sizeof(name));
+	triad_list_row(list);
+	triad_list_guid(list, "node_guid", NULL, shown->node->guid);
+	triad_list_text(list, "node_name", "node", TRIAD_LIST_LONG, shown->node->name);
+	triad_list_uint(list, "port", "port", 4, shown->port);
+	if (json)
+		put_element_json(shown, json);
+	triad_list_text(list, "counter", "counter", -30, name);
+	triad_list_uint(list, "total", "total", 12, row->total[shown->slot]);
+	triad_list_double(list, "rate_per_s", rate);
+	if (isnan(rate))
+		triad_list_format(list, "per s", 9, "-");
+	else
+		triad_list_format(list, "per s", 9, "%.4g", rate);
+	triad_list_bool(list, "at_maximum", NULL, 0, is_full);
+	triad_list_text(list, "last_read", NULL, 0,
+		triad_command_format_time(row->read_us, at));
+	triad_list_row_end(list);
+	if (is_full)
+		triad_list_note(list,
+			"stands at its maximum: it counts no more until it is reset");
+}
+
+/* --- ports --- */
+
+static void put_attribute(struct details *details, struct shown *shown)
+{
+	unsigned n = triad_detail_n_slots(shown->attribute);
+
+	for (shown->slot = 0; shown->slot < n; shown->slot++) {
+		if (!shown->row->total[shown->slot] && !details->command->all)
+			continue;
+		if (details->n_rows++ >= details->command->limit)
+			continue;
+		shown->field = triad_detail_field(shown->attribute, shown->slot);
+		put_counter(&details->list, shown);
+	}
+}
+
+static void put_port(struct details *details, uint32_t port)
+{
+	const struct triad_fabric *fabric = details->view->fabric;
+	const struct triad_details *store = triad_engine_details(details->view->engine);
+	const struct triad_details_port of =
+		triad_view_details_port(details->view, port);
+	uint32_t known = triad_details_known(store, &of);
+	struct triad_detail_row row;
+	struct shown shown = {.node = &fabric->nodes[fabric->ports[port].node],
+		.port = of.number,
+		.row = &row};
+
+	details->n_ports++;
+	details->n_read += known != 0;
+	for (; known; known &= known - 1) {
+		shown.attribute = (enum triad_pma_attribute)__builtin_ctz(known);
+		if (triad_details_read(store, &of, shown.attribute, &row))
+			put_attribute(details, &shown);
+	}
+}
+
+/* Why there is less than was asked for. */
+static void put_end(const struct details *details, struct triad_service *service,
+	struct triad_output *output)
+{
+	if (details->n_rows > details->command->limit)
+		triad_output_printf(output,
+			"%" PRIu32 " more; '-n %" PRIu32 "' shows them too\n",
+			details->n_rows - (uint32_t)details->command->limit,
+			details->n_rows);
+	if (details->n_rows)
+		return;
+	if (details->n_read)
+		triad_output_printf(output,
+			"all details read so far are 0, of %" PRIu32 " ports; '--all' "
+			"shows them\n",
+			details->n_read);
+	else
+		triad_output_printf(output,
+			"no details have been read yet: they are read some ports at a "
+			"time (perfmgr.detail_share), and when there is a new error\n");
+	if (triad_collect_status(service->collect).mode == TRIAD_COLLECT_MANAGER)
+		triad_output_printf(output,
+			"agents know what they read: ask 'triadctl perf details' on "
+			"their hosts\n");
+}
+
+int triad_command_run_perf_details(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_view *view = triad_perf_view(service->perf);
+	struct triad_report report = {.output = output, .as_json = command->json};
+	struct details details = {
+		.command = command, .view = view, .list = {.report = &report}};
+	int status = TRIAD_CONTROL_DONE;
+
+	if (!view)
+		return triad_command_no_view(service, output);
+	if (!triad_command_choose(
+		    command, view->fabric, "perf details", &details.choice, output)) {
+		triad_view_unref(view);
+		return TRIAD_CONTROL_FAILED;
+	}
+	triad_report_array(&report, NULL);
+	for (uint32_t i = 0; i < view->fabric->n_ports && !output->failed; i++)
+		if (triad_command_wants_port(&details.choice, view->fabric, i))
+			put_port(&details, i);
+	triad_report_array_end(&report);
+	if (!details.n_ports)
+		status = triad_command_no_port(
+			"perf details", view->fabric, &details.choice, output);
+	else if (!command->json)
+		put_end(&details, service, output);
+	triad_view_unref(view);
+	return status;
+}
