@@ -17,7 +17,10 @@ EXTRA_DIST += \
 	scripts/lab \
 	scripts/opensm-matrix \
 	scripts/package-deb \
+	scripts/package-rpm \
+	scripts/package-rpm-test \
 	scripts/package-test \
+	scripts/triad-lab.1 \
 	scripts/make-dashboards \
 	scripts/name-folders \
 	scripts/picture \

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""debian/: what it says agrees with the rest, as far as that shows without a build of the
-packages (scripts/package-deb, scripts/package-test)."""
+"""debian/, rpm/ and selinux/: what they say agrees with the rest, as far as that shows
+without a build of the packages (scripts/package-deb, package-test, package-rpm,
+package-rpm-test)."""
 
 import fnmatch
 import re
@@ -66,6 +67,7 @@ def fixture_installed(tmp_path_factory):
                   if not path.is_dir())
 
 
+@pytest.mark.row("N3")
 def test_installed_files_are_in_one_package_each(installed):
     assert len(installed) > 20, installed
     packaged = patterns(*install_lists())
@@ -81,3 +83,115 @@ def test_packages_name_only_files_that_are_there(installed):
         assert built or any(is_in(path, pattern) for path in installed), pattern
     for path in patterns("triadctl.docs", "triadctl.examples", "triad-lab.manpages"):
         assert (SRCDIR / path).exists(), path
+
+
+# --- rpm/triad.spec ---
+
+MACROS = {"_bindir": "usr/bin", "_sbindir": "usr/sbin", "_libdir": "usr/lib/multiarch",
+          "_datadir": "usr/share", "_mandir": "usr/share/man", "_sysconfdir": "etc",
+          "_localstatedir": "var", "_unitdir": "usr/lib/systemd/system",
+          "selinux_modules": "usr/share/selinux/packages/targeted"}
+# Where debhelper and rpm put documents and licences is theirs.
+WORDS = ("%license", "%doc")
+
+
+def spec_sections():
+    """The text of each section by its first line; that of the preamble by ''."""
+    heads = "package|description|prep|build|install|check|files|changelog|" \
+        "pre|post|preun|postun|posttrans"
+    parts = re.split(rf"^%((?:{heads})\b.*)\n", text_of("rpm/triad.spec"), flags=re.M)
+    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2]))}
+
+
+def spec_package(heading):
+    """As in 'files -n triadctl', 'files agent' and 'files'."""
+    words = heading.split()[1:]
+    return words[-1] if words[:1] == ["-n"] else "-".join(["triad", *words])
+
+
+def expand(path):
+    return re.sub(r"%\{(\w+)\}", lambda macro: MACROS[macro[1]], path).lstrip("/")
+
+
+def spec_files():
+    """What each package lists, without documents."""
+    return {spec_package(heading): [
+        expand(line.split()[-1]) for line in text.splitlines()
+        if line.strip() and not line.startswith(("#", *WORDS))]
+            for heading, text in spec_sections().items() if heading.startswith("files")}
+
+
+def owners_in(lists, path):
+    return [package for package, patterns_of_it in lists.items()
+            if any(is_in(path, it) for it in patterns_of_it)]
+
+
+def test_spec_has_the_version_of_configure():
+    version = re.search(r"AC_INIT\(\[triad\], \[([\d.]+)\]\)", text_of("configure.ac"))[1]
+    sections = spec_sections()
+    assert re.search(r"^Version: +(\S+)$", sections[""], re.M)[1] == version, "Version"
+    assert re.search(r"> - ([\d.]+)-", sections["changelog"])[1] == version, "changelog"
+
+
+def test_spec_requires_every_library_of_configure():
+    checks = re.findall(
+        r"(?:PKG_CHECK_MODULES|TRIAD_FEATURE)\(\[\w+\],(?: \[\$\w+\],)? \[([^\]]+)\]",
+        text_of("configure.ac"))
+    modules = {word for words in checks for word in words.split() if word[0].isalpha()}
+    required = set(re.findall(r"^BuildRequires: +pkgconfig\(([^)]+)\)",
+                              text_of("rpm/triad.spec"), re.M))
+    assert len(modules) > 10 and modules == required, (modules, required)
+
+
+@pytest.mark.row("N3")
+def test_spec_has_each_installed_file_in_the_package_that_debian_has_it_in(installed):
+    debian = {name.removesuffix(".install"): patterns(name) for name in install_lists()}
+    rpm = spec_files()
+    debian["triad"] += [path for path in installed if path.endswith("triad-check.service")]
+    debian["triad-agent"] += [
+        path for path in installed if path.endswith("triad-agent.service")]
+    for path in installed:
+        # '%install' removes these.
+        if is_in(path, DOC) or path.endswith(".la"):
+            continue
+        owners = owners_in(rpm, path)
+        assert len(owners) == 1 and owners == owners_in(debian, path), (path, owners)
+
+
+def test_spec_names_only_files_that_are_there(installed):
+    sections = spec_sections()
+    for package, listed in spec_files().items():
+        for path in listed:
+            made = path.rstrip("*").rpartition("/")[2] in sections["install"]
+            is_ours = path in ("etc/osmtriad", "var/lib/osmtriad", "var/log/osmtriad")
+            assert made or is_ours or any(is_in(it, path) for it in installed), \
+                (package, path)
+    for heading, text in sections.items():
+        for line in text.splitlines() if heading.startswith("files") else []:
+            for path in line.split()[1:] if line.startswith(WORDS) else []:
+                assert (SRCDIR / path).exists(), path
+
+
+def test_spec_describes_packages_as_debian_does():
+    described = {}
+    for stanza in text_of("debian/control").split("\n\n")[1:]:
+        text = re.search(r"^Description: .*\n((?: .*\n?)*)", stanza, re.M)[1]
+        package = re.match(r"Package: (\S+)", stanza)[1]
+        described[package] = text.replace("\n .\n", "\n").split()
+    for heading, text in spec_sections().items():
+        package = spec_package(heading)
+        if heading.startswith("description") and package != "triad-selinux":
+            assert text.split() == described.pop(package), package
+    assert not described, described
+
+
+def test_selinux_module_knows_triads_folders_and_port():
+    contexts = text_of("selinux/triad.fc")
+    for folder in ("/etc", "/var/lib", "/var/log", "/run"):
+        assert f"\n{folder}/osmtriad(/.*)?" in contexts, folder
+    types = set(re.findall(r"object_r:(\w+)", contexts + text_of("selinux/triad_port.cil")))
+    declared = set(re.findall(r"^type (\w+);", text_of("selinux/triad.te"), re.M))
+    assert types <= declared, (types, declared)
+    port = re.search(r"\(portcon tcp (\d+) ", text_of("selinux/triad_port.cil"))[1]
+    assert f"127.0.0.1:{port}" in text_of("docs/triad.conf.example"), port
+    assert f"({port})" in text_of("rpm/triad.spec"), port

@@ -130,6 +130,7 @@ def test_link_to_the_conf_stays_and_other_plugin_too(tmp_path):
     assert target.read_bytes() == b"qos TRUE\nevent_plugin_name other # mine\r\n\xff"
 
 
+@pytest.mark.row("N3")
 def test_conf_that_is_missing_is_made_by_opensm(tmp_path):
     conf = tmp_path / "etc" / "opensm.conf"
     succeeded(setup("--conf", conf, "--dry-run"))
