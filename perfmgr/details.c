@@ -37,6 +37,7 @@ struct row {
 struct triad_details {
 	_Atomic(struct row *) slabs[N_SLABS];
 	size_t most_octets;
+	atomic_uint any; /* attributes */
 	atomic_size_t octets;
 	atomic_uint_fast64_t n_dropped;
 };
@@ -75,6 +76,11 @@ void triad_details_free(struct triad_details *details)
 void triad_details_set_limit(struct triad_details *details, size_t most_octets)
 {
 	details->most_octets = most_octets;
+}
+
+uint32_t triad_details_any(const struct triad_details *details)
+{
+	return atomic_load_explicit(&details->any, memory_order_relaxed);
 }
 
 struct triad_details_counts triad_details_counts(const struct triad_details *details)
@@ -257,6 +263,7 @@ void triad_details_update(struct triad_details *details,
 
 	if (!row)
 		return;
+	atomic_fetch_or_explicit(&details->any, bit, memory_order_relaxed);
 	write_begin(row);
 	if (!belongs_to(row, port))
 		begin_anew(row, port);

@@ -12,7 +12,7 @@
  * A row that has gone to another port begins anew.
  *
  * Thread-safety: as the engine, to which it belongs: one thread, the engine's, calls all
- * but triad_details_read(), _known() and _counts(), which any thread may call at any
+ * but triad_details_read(), _known(), _any() and _counts(), which any thread may call at any
  * time.  Each row has a sequence counter, odd while it is written; nobody waits for a
  * reader.
  *
@@ -77,6 +77,9 @@ uint32_t triad_details_known(
 bool triad_details_read(const struct triad_details *details,
 	const struct triad_details_port *port, enum triad_pma_attribute attribute,
 	struct triad_detail_row *copy);
+
+/* The attributes that any port was ever read for. */
+uint32_t triad_details_any(const struct triad_details *details);
 
 struct triad_details_counts triad_details_counts(const struct triad_details *details);
 

@@ -11,6 +11,7 @@ libtriad_la_SOURCES += \
 	perfmgr/formats/http_request.c perfmgr/formats/http_request.h \
 	perfmgr/formats/lost_links.c perfmgr/formats/lost_links.h \
 	perfmgr/formats/metrics.c perfmgr/formats/metrics.h \
+	perfmgr/formats/metrics_details.c \
 	perfmgr/formats/metrics_lines.c \
 	perfmgr/formats/metrics_parts.h \
 	perfmgr/formats/profile.c perfmgr/formats/profile.h \

@@ -30,14 +30,26 @@ static uint32_t next_wanted(const struct triad_metrics *metrics, uint32_t port)
 	return port;
 }
 
+/* A field of details that nobody has told: no port need be looked at for it. */
+static bool is_unread_detail(const struct triad_metrics *metrics, unsigned family)
+{
+	const struct triad_detail_field *field = triad_metrics_detail(family);
+
+	return field &&
+		!(field->attributes &
+			triad_details_any(triad_engine_details(metrics->view->engine)));
+}
+
 /* The next family, from 'family' on, that the filter wants; the end after the last. */
 static void go_to_family(struct triad_metrics *metrics, unsigned family)
 {
 	uint32_t counters = metrics->filter.counters;
 
 	/* A filter of counters leaves out the families that are none. */
-	while (family < triad_metrics_n_families && counters &&
-		(family >= TRIAD_N_COUNTERS || !(counters >> family & 1)))
+	while (family < triad_metrics_n_families &&
+		((counters &&
+			 (family >= TRIAD_N_COUNTERS || !(counters >> family & 1))) ||
+			is_unread_detail(metrics, family)))
 		family++;
 	if (family == triad_metrics_n_families &&
 		metrics->kind + 1 < TRIAD_METRICS_N_KINDS) {

@@ -31,6 +31,10 @@
  *                                                else it is absent
  *     infiniband_switch_port_silenced{guid,port} the same
  *
+ * Details are named as in ib/detail.h, those of PortRcvErrorDetails as
+ * infiniband_exporter does.  A label 'vl' or 'sl' says of which one a sample is; those
+ * that are 0 are left out.  Lanes are summed up.
+ *
  * State, flaps, silences and the information on names and far ends stay when a link or a node
  * goes, with what was known last, until it is forgotten (perfmgr/watch/links.h).
  *

@@ -60,7 +60,14 @@ static const struct family {
 		{"1 when a port of the ", " did not answer when it was last asked."}},
 };
 
-const unsigned triad_metrics_n_families = N_FAMILIES;
+const unsigned triad_metrics_n_families = N_FAMILIES + TRIAD_DETAIL_N_FIELDS;
+
+const struct triad_detail_field *triad_metrics_detail(unsigned family)
+{
+	return family >= N_FAMILIES && family < triad_metrics_n_families
+		? &triad_detail_fields[family - N_FAMILIES]
+		: NULL;
+}
 
 /* --- lines ------------------------------------------------------------- */
 
@@ -95,7 +102,7 @@ static void put_name_label(
 	triad_exposition_value(writer, name, length);
 }
 
-static void put_header_of_family(
+void triad_metrics_put_family_header(
 	struct triad_metrics *metrics, struct triad_exposition *writer)
 {
 	static const char *const units[] = {
@@ -105,11 +112,19 @@ static void put_header_of_family(
 		[TRIAD_UNIT_TICKS] = ", in ticks of the port",
 	};
 	const char *kind = triad_metrics_kinds[metrics->kind].name;
+	const struct triad_detail_field *detail = triad_metrics_detail(metrics->family);
 	const struct triad_counter_info *counter;
 	char help[160];
 
 	if (metrics->has_header)
 		return;
+	if (detail) {
+		snprintf(help, sizeof(help), "%s of a %s port%s%s.", detail->name, kind,
+			detail->part == TRIAD_PART_LANE ? ", all lanes" : "",
+			units[detail->unit]);
+		triad_metrics_put_header(metrics, writer, TRIAD_METRIC_COUNTER, help);
+		return;
+	}
 	if (metrics->family < TRIAD_N_COUNTERS) {
 		counter = &triad_counters[metrics->family];
 		snprintf(help, sizeof(help), "%s of a %s port%s.", counter->name, kind,
@@ -136,13 +151,15 @@ void triad_metrics_begin_family(struct triad_metrics *metrics)
 {
 	const char *kind = triad_metrics_kinds[metrics->kind].name;
 	unsigned family = metrics->family;
+	const struct triad_detail_field *detail = triad_metrics_detail(family);
 
 	metrics->port = metrics->gone = 0;
 	metrics->has_header = false;
 	metrics->prefix_length = 0;
-	if (family < TRIAD_N_COUNTERS)
+	if (family < TRIAD_N_COUNTERS || detail)
 		snprintf(metrics->name, TRIAD_METRICS_NAME_SIZE,
-			"infiniband_%s_port_%s", kind, triad_counters[family].metric);
+			"infiniband_%s_port_%s", kind,
+			detail ? detail->metric : triad_counters[family].metric);
 	else if (is_of_switch(metrics) && (family == RATE || family == RAW_RATE))
 		snprintf(metrics->name, TRIAD_METRICS_NAME_SIZE,
 			"infiniband_%s_port_%s", kind, families[family].name);
@@ -151,9 +168,8 @@ void triad_metrics_begin_family(struct triad_metrics *metrics)
 			kind, *families[family].name ? "_" : "", families[family].name);
 }
 
-/* Name, '{guid="0x..."': the same for all ports of a switch. */
-static void put_prefix(struct triad_metrics *metrics, struct triad_exposition *writer,
-	uint64_t guid, const char *suffix)
+void triad_metrics_put_prefix(struct triad_metrics *metrics,
+	struct triad_exposition *writer, uint64_t guid, const char *suffix)
 {
 	if (!metrics->prefix_length || metrics->guid != guid) {
 		struct triad_exposition prefix = {.at = metrics->prefix,
@@ -180,8 +196,8 @@ static void put_counter(struct triad_metrics *metrics, struct triad_exposition *
 	if (triad_view_is_skipped(metrics->view, index) ||
 		!triad_view_total(metrics->view, index, counter, &total))
 		return;
-	put_header_of_family(metrics, writer);
-	put_prefix(metrics, writer, port->guid, "_total");
+	triad_metrics_put_family_header(metrics, writer);
+	triad_metrics_put_prefix(metrics, writer, port->guid, "_total");
 	triad_exposition_put(writer, ",port=\"", 7);
 	triad_exposition_uint(writer, port->number);
 	triad_exposition_put(writer, "\"} ", 3);
@@ -200,8 +216,8 @@ static void put_rate(struct triad_metrics *metrics, struct triad_exposition *wri
 
 	if (!bps || port->remote == TRIAD_FABRIC_NONE)
 		return;
-	put_header_of_family(metrics, writer);
-	put_prefix(metrics, writer, port->guid, "");
+	triad_metrics_put_family_header(metrics, writer);
+	triad_metrics_put_prefix(metrics, writer, port->guid, "");
 	if (is_of_switch(metrics)) {
 		put_uint_label(writer, ",port=\"", port->number);
 		triad_exposition_put(writer, "\"", 1);
@@ -215,8 +231,9 @@ static void put_rate(struct triad_metrics *metrics, struct triad_exposition *wri
 static void put_value(struct triad_metrics *metrics, struct triad_exposition *writer,
 	uint64_t guid, unsigned port, uint64_t value)
 {
-	put_header_of_family(metrics, writer);
-	put_prefix(metrics, writer, guid, metrics->family == FLAPS ? "_total" : "");
+	triad_metrics_put_family_header(metrics, writer);
+	triad_metrics_put_prefix(
+		metrics, writer, guid, metrics->family == FLAPS ? "_total" : "");
 	put_uint_label(writer, ",port=\"", port);
 	triad_exposition_puts(writer, "\"} ");
 	triad_exposition_uint(writer, value);
@@ -226,8 +243,8 @@ static void put_value(struct triad_metrics *metrics, struct triad_exposition *wr
 static void put_up(struct triad_metrics *metrics, struct triad_exposition *writer,
 	uint64_t guid, bool is_up)
 {
-	put_header_of_family(metrics, writer);
-	put_prefix(metrics, writer, guid, "");
+	triad_metrics_put_family_header(metrics, writer);
+	triad_metrics_put_prefix(metrics, writer, guid, "");
 	triad_exposition_puts(writer, is_up ? "} 1\n" : "} 0\n");
 }
 
@@ -273,8 +290,8 @@ static void put_best_rate(struct triad_metrics *metrics,
 static void put_info(struct triad_metrics *metrics, struct triad_exposition *writer,
 	uint64_t guid, uint16_t lid, const char *name)
 {
-	put_header_of_family(metrics, writer);
-	put_prefix(metrics, writer, guid, "_info");
+	triad_metrics_put_family_header(metrics, writer);
+	triad_metrics_put_prefix(metrics, writer, guid, "_info");
 	put_uint_label(writer, ",lid=\"", lid);
 	triad_exposition_puts(writer, "\",");
 	triad_exposition_puts(writer, triad_metrics_kinds[metrics->kind].name);
@@ -293,8 +310,8 @@ static const char *short_type(unsigned type)
 static void put_uplink(struct triad_metrics *metrics, struct triad_exposition *writer,
 	const struct triad_link_end *near, const struct triad_link_end *far)
 {
-	put_header_of_family(metrics, writer);
-	put_prefix(metrics, writer, near->port_guid, "_info");
+	triad_metrics_put_family_header(metrics, writer);
+	triad_metrics_put_prefix(metrics, writer, near->port_guid, "_info");
 	put_uint_label(writer, ",port=\"", near->port);
 	triad_exposition_puts(writer, "\",");
 	triad_exposition_puts(writer, triad_metrics_kinds[metrics->kind].name);
@@ -381,8 +398,8 @@ static void put_timeout(struct triad_metrics *metrics, struct triad_exposition *
 		return;
 	metrics->n_asked[metrics->kind]++;
 	metrics->n_silent[metrics->kind] += silent;
-	put_header_of_family(metrics, writer);
-	put_prefix(metrics, writer, view->fabric->ports[port].guid, "");
+	triad_metrics_put_family_header(metrics, writer);
+	triad_metrics_put_prefix(metrics, writer, view->fabric->ports[port].guid, "");
 	triad_exposition_puts(writer, ",collector=\"");
 	triad_exposition_puts(writer, triad_metrics_kinds[metrics->kind].name);
 	triad_exposition_puts(writer, silent ? "\"} 1\n" : "\"} 0\n");
@@ -403,6 +420,8 @@ void triad_metrics_put_port(
 
 	if (metrics->family < TRIAD_N_COUNTERS)
 		put_counter(metrics, writer, port, index);
+	else if (triad_metrics_detail(metrics->family))
+		triad_metrics_put_detail(metrics, writer, index);
 	else if (metrics->family == RATE || metrics->family == RAW_RATE)
 		put_rate(metrics, writer, port);
 	else if (metrics->family == BEST_RATE)

@@ -2,7 +2,8 @@
 /* What the parts of metrics.h share; nobody else includes this.
  *
  *     metrics.c         in which order everything is written; life
- *     metrics_lines.c   what each family says of a port */
+ *     metrics_lines.c   what each family says of a port
+ *     metrics_details.c the same, for families of details */
 #ifndef TRIAD_PERFMGR_METRICS_PARTS_H
 #define TRIAD_PERFMGR_METRICS_PARTS_H
 
@@ -10,8 +11,8 @@
 #include "perfmgr/formats/metrics.h"
 
 /* The most that one step writes: a header and a line with two node names, each octet of
- * them escaped, or with labels of the caller's. */
-#define TRIAD_METRICS_STEP_SIZE 2048
+ * them escaped, or with labels of the caller's; or a line for each VL of a port. */
+#define TRIAD_METRICS_STEP_SIZE 4096
 #define TRIAD_METRICS_NAME_SIZE 96
 #define TRIAD_METRICS_N_KINDS 3u
 
@@ -22,8 +23,12 @@ struct triad_metrics_kind {
 
 extern const struct triad_metrics_kind triad_metrics_kinds[TRIAD_METRICS_N_KINDS];
 
-/* Of each kind there is a family for each counter, then some more. */
+/* Of each kind there is a family for each counter, then some more, then one for each
+ * field of details. */
 extern const unsigned triad_metrics_n_families;
+
+/* The field of details that a family is about, or NULL. */
+const struct triad_detail_field *triad_metrics_detail(unsigned family);
 
 /* Where the text is. */
 enum stage { OWN, PORTS, GONE_PORTS, TOTALS, END, DONE };
@@ -57,6 +62,18 @@ struct triad_metrics {
 /* The family that 'metrics' stands at: its name, and all of a line that does not depend
  * on the port. */
 void triad_metrics_begin_family(struct triad_metrics *metrics);
+
+/* The header of the family that it stands at, before its first line. */
+void triad_metrics_put_family_header(
+	struct triad_metrics *metrics, struct triad_exposition *writer);
+
+/* Name, '{guid="0x..."': the same for all ports of a switch. */
+void triad_metrics_put_prefix(struct triad_metrics *metrics,
+	struct triad_exposition *writer, uint64_t guid, const char *suffix);
+
+/* What a family of details says of a port. */
+void triad_metrics_put_detail(
+	struct triad_metrics *metrics, struct triad_exposition *writer, uint32_t index);
 
 /* The header of a family, before its first line. */
 void triad_metrics_put_header(struct triad_metrics *metrics,

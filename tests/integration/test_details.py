@@ -2,11 +2,13 @@
 """What ports tell beyond PortCounters: its numbers are perfquery's."""
 
 import re
+import subprocess
 
 import pytest
 
 from checks import succeeded, wait_until
 from triadlib import ask, ask_json, triad_lab, wait_for_sweep
+from triadlab.tcp_ports import free_address
 
 # As many details in a sweep as there are other queries; rounds of a second.
 OFTEN = """\
@@ -17,6 +19,8 @@ detail_share = 100
 fec_period = 1
 vl_period = 1
 """
+# Sweeps that the test asks for; no rounds but that of PortXmitWait.
+RARELY = "[perfmgr]\nsweep_period = 3600\nfec_period = 0\nvl_period = 0\n"
 # Attribute: perfquery's option, the fields as ibsim's console has them, their width.
 EACH_VL = range(16)
 ATTRIBUTES = {
@@ -37,6 +41,8 @@ ATTRIBUTES = {
                                [f"PortVLXmitWaitCounters{i}" for i in EACH_VL], 16),
 }
 PORTS = range(1, 5)
+SWITCH1 = "0x0000000000200000"
+ADDRESS = free_address()
 
 
 def set_details(lab):
@@ -78,7 +84,7 @@ def read_all(lab):
 
 @pytest.fixture(scope="module")
 def lab():
-    with triad_lab(OFTEN) as lab:
+    with triad_lab(OFTEN + f"[prometheus]\nlisten = {ADDRESS}\n") as lab:
         wait_for_sweep(lab)
         set_details(lab)
         read_all(lab)
@@ -96,6 +102,36 @@ def test_every_field_equals_perfquery(lab):
             assert any(expected.values())
             assert {name: shown[port, name]["total"] for name in expected} == expected
             assert {shown[port, name]["attribute"] for name in expected} == {attribute}
+
+
+def sample(text, name, **labels):
+    wanted = ",".join(f'{key}="{value}"' for key, value in labels.items())
+    found = re.search(rf"^infiniband_switch_port_{name}_total{{{wanted}}} (\d+)$", text,
+                      re.MULTILINE)
+    return int(found[1]) if found else None
+
+
+@pytest.mark.row("N4")
+def test_prometheus_has_them_by_the_names_that_dashboards_use(lab):
+    text = succeeded(lab.run("curl", "-sS", f"http://{ADDRESS}/metrics")).stdout
+    shown = details(lab, "--node", "Switch1", "--all")
+    port = {"guid": SWITCH1, "port": 3}
+    for name, counter in {"local_physical_errors": "PortLocalPhysicalErrors",
+                          "dli_mapping_errors": "PortDLIDMappingErrors",
+                          "op_receive_packets": "PortOpRcvPkts"}.items():
+        assert sample(text, name, **port) == shown[3, counter]["total"]
+    # Of words, octets; of VLs, those that are not 0, each with its label.
+    assert sample(text, "vl_op_data_bytes", **port, vl=7) == \
+        4 * shown[3, "PortVLOpData7"]["total"]
+    for vl in EACH_VL:
+        total = shown[3, f"PortVLXmitFlowCtlUpdateErrors{vl}"]["total"]
+        assert sample(text, "vl_transmit_flow_control_update_errors", **port,
+                      vl=vl) == (total or None)
+    # What nobody has told is absent.
+    assert "receive_fecn" not in text
+    check = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
+                           capture_output=True, check=False)
+    assert (check.returncode, check.stderr) == (0, "")
 
 
 def test_refused_attributes_are_missing_and_harm_nothing(lab):
@@ -120,19 +156,20 @@ def test_lines_for_people_fit_a_terminal(lab):
 
 @pytest.mark.row("N4")
 def test_cause_is_read_in_the_sweep_that_finds_the_error():
-    with triad_lab("[perfmgr]\nsweep_period = 3600\nfec_period = 0\nvl_period = 0\n") as lab:
+    with triad_lab(RARELY) as lab:
         wait_for_sweep(lab)
         nothing = ask(lab, "perf", "details")
         assert nothing.startswith("no details have been read yet")
+        physical = "PortRcvErrorDetails.PortLocalPhysicalErrors"
         lab.sim('PerformanceSet "Switch1"[3] PortCounters.PortRcvErrors=17',
-                'PerformanceSet "Switch1"[3] PortRcvErrorDetails.PortLocalPhysicalErrors=17')
+                f'PerformanceSet "Switch1"[3] {physical}=17')
         ask(lab, "perf", "sweep")
         assert {key: row["total"] for key, row in details(lab).items()} == {
             (3, "PortLocalPhysicalErrors"): 17}
         # Totals begin anew, and go on when the hardware is reset by somebody else.
         ask(lab, "perf", "clear", "totals", "--all")
         assert not details(lab)
-        lab.sim('PerformanceSet "Switch1"[3] PortRcvErrorDetails.PortLocalPhysicalErrors=2',
+        lab.sim(f'PerformanceSet "Switch1"[3] {physical}=2',
                 'PerformanceSet "Switch1"[3] PortCounters.PortRcvErrors=18')
         ask(lab, "perf", "sweep")
         assert details(lab)[3, "PortLocalPhysicalErrors"]["total"] == 2
@@ -141,8 +178,7 @@ def test_cause_is_read_in_the_sweep_that_finds_the_error():
 @pytest.mark.row("N4")
 def test_waiting_costs_no_more_than_the_share():
     """In mode errors, on a switch that waits all the time."""
-    with triad_lab("[perfmgr]\nsweep_period = 3600\nmode = errors\nfec_period = 0\n"
-                   "vl_period = 0\n") as lab:
+    with triad_lab(RARELY + "mode = errors\n") as lab:
         wait_for_sweep(lab)
 
         def mads(ticks):
