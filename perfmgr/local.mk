@@ -35,6 +35,7 @@ libtriad_la_SOURCES += \
 	perfmgr/watch/alert_findings.c perfmgr/watch/alert_findings.h \
 	perfmgr/watch/alert_store.c perfmgr/watch/alert_store.h \
 	perfmgr/watch/alert_text.c perfmgr/watch/alert_text.h \
+	perfmgr/watch/alert_why.c perfmgr/watch/alert_why.h \
 	perfmgr/watch/alerts.c perfmgr/watch/alerts.h \
 	perfmgr/watch/alerts_adopt.c \
 	perfmgr/watch/alerts_parts.h \

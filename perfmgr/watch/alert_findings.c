@@ -100,6 +100,8 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 	finding->under_us = 0;
 	finding->value = now->value;
 	finding->at_least = now->at_least;
+	if (now->why.field)
+		finding->why = now->why;
 	finding->threshold = now->threshold;
 	if (now->value > finding->worst)
 		finding->worst = now->value;

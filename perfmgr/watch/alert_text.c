@@ -74,6 +74,10 @@ static void append_counter(
 		triad_alert_cause_name(finding->cause),
 		finding->at_least ? "at least " : "", (double)finding->worst,
 		unit_of(finding), threshold);
+	if (finding->why.field)
+		triad_text_append(text, size, ", %s of them %s",
+			finding->why.is_only_one ? "all" : "most",
+			triad_alert_why_name(finding->why));
 }
 
 void triad_alert_finding_format(const struct triad_alert *alert,
@@ -172,6 +176,10 @@ static const char *advise_about_node(const struct triad_alert *alert)
 
 const char *triad_alert_advice(const struct triad_alert *alert)
 {
+	const char *advice = triad_alert_why_advice(alert->findings[0].why);
+
+	if (advice)
+		return advise_at_link(alert, advice);
 	switch (alert->findings[0].cause) {
 	case TRIAD_ALERT_NODE_GONE:
 		return advise_about_node(alert);
@@ -340,6 +348,7 @@ static void put_finding(struct triad_json *json, const struct triad_alert *alert
 	triad_json_double(json, "value", (double)finding->value);
 	triad_json_double(json, "worst", (double)finding->worst);
 	triad_json_bool(json, "at_least", finding->at_least);
+	triad_json_string(json, "why", triad_alert_why_name(finding->why));
 	text[0] = '\0';
 	if (finding->cause < TRIAD_N_COUNTERS)
 		triad_threshold_format(&finding->threshold, text, sizeof(text));

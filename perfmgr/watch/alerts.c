@@ -224,6 +224,9 @@ static void look_for_new(struct triad_alerts *alerts, uint32_t port,
 
 		if (isnan(value) || value < limits->of[i].value)
 			continue;
+		found.why = triad_alert_find_why(alerts->view, port, i,
+			(double)changes->interval_us[triad_engine_part(changes, i)],
+			now_us);
 		entry = triad_alerts_need(alerts, port);
 		if (entry)
 			triad_alert_note_over(&entry->alert, i,

@@ -47,6 +47,7 @@
 
 #include "perfmgr/engine.h"
 #include "perfmgr/view.h"
+#include "perfmgr/watch/alert_why.h"
 #include "triad/conf.h"
 
 #define TRIAD_ALERTS_MAX 65536u
@@ -72,7 +73,8 @@ struct triad_alert_finding {
 	uint8_t cause; /* enum triad_alert_cause */
 	uint8_t end;   /* index in the alert's ends */
 	bool raised;
-	bool at_least;      /* the counter stands at its maximum */
+	bool at_least;              /* the counter stands at its maximum */
+	struct triad_alert_why why; /* of a counter that details explain */
 	float value, worst; /* in the threshold's terms; ports, for unanswered ones */
 	struct triad_threshold threshold; /* of a counter */
 	uint64_t since_us;                /* when it began */

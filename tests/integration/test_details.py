@@ -198,3 +198,41 @@ def test_waiting_costs_no_more_than_the_share():
             row["counters"]["PortXmitWait"] for row in ask_json(lab, "perf", "show")
             if row["node_name"] == "Switch1" and row["port"] in PORTS} == {1019},
             timeout_s=60, what="PortXmitWait of all ports")
+
+
+CAUSES = {
+    "PortRcvErrorDetails.PortLocalPhysicalErrors": ("PortRcvErrors", "cable"),
+    "PortRcvErrorDetails.PortBufferOverrunErrors": ("PortRcvErrors", "credits"),
+    "PortRcvErrorDetails.PortDLIDMappingErrors": ("PortRcvErrors", "routes are wrong"),
+    "PortRcvErrorDetails.PortVLMappingErrors": ("PortRcvErrors", "SL2VL"),
+    "PortXmitDiscardDetails.PortSwHOQLifetimeLimitDiscards":
+        ("PortXmitDiscards", "congestion"),
+}
+
+
+@pytest.mark.row("N4")
+def test_alert_says_what_kind_of_fault_it_is():
+    """One fault after the other, at a port of its own; the last has two kinds."""
+    with triad_lab(RARELY + "[alerts]\nraise_after = 0\nPortRcvErrors = 5/sweep\n"
+                   "PortXmitDiscards = 5/sweep\n") as lab:
+        wait_for_sweep(lab)
+        for port, (detail, (total, _)) in enumerate(CAUSES.items(), 1):
+            lab.sim(f'PerformanceSet "Switch1"[{port}] PortCounters.{total}=60',
+                    f'PerformanceSet "Switch1"[{port}] {detail}=60')
+        lab.sim('PerformanceSet "Switch2"[4] PortCounters.PortRcvErrors=60',
+                'PerformanceSet "Switch2"[4] PortRcvErrorDetails.PortDLIDMappingErrors=40',
+                'PerformanceSet "Switch2"[4] PortRcvErrorDetails.PortLoopingErrors=20')
+        ask(lab, "perf", "sweep")
+        alerts = wait_until(lambda: (found := ask_json(lab, "alerts")["alerts"]) and
+                            len(found) == 6 and found, what="six alerts")
+        by_port = {(alert["at"]["node_name"], alert["at"]["port"]): alert
+                   for alert in alerts}
+        for port, (detail, (_, advice)) in enumerate(CAUSES.items(), 1):
+            alert = by_port["Switch1", port]
+            assert alert["findings"][0]["why"] == detail.split(".")[1]
+            assert advice in alert["advice"]
+        assert by_port["Switch2", 4]["findings"][0]["why"] == "PortDLIDMappingErrors"
+        shown = " ".join(ask(lab, "alerts").split())
+        assert "PortRcvErrors 60/sweep (threshold 5/sweep), most of them " \
+               "PortDLIDMappingErrors" in shown
+        assert "all of them PortLocalPhysicalErrors" in shown
