@@ -31,8 +31,8 @@ const char *triad_qos_state_name(enum triad_qos_state state)
 		[TRIAD_QOS_TOO_LARGE] =
 			"the policy is too large for this fabric: OpenSM answers",
 		[TRIAD_QOS_NO_MEMORY] = "not enough memory: OpenSM answers",
-		[TRIAD_QOS_REFUSED] = "this OpenSM is laid out otherwise than the one "
-				      "Triad was built for: OpenSM answers",
+		[TRIAD_QOS_REFUSED] = ("this OpenSM is laid out otherwise than the one "
+				       "Triad was built for: OpenSM answers"),
 	};
 
 	return state < TRIAD_QOS_N_STATES ? names[state] : "unknown";

@@ -125,7 +125,9 @@ static void respond_records(struct worker *worker, osm_madw_t *madw)
 
 	cl_qlist_init(&list);
 	for (uint32_t i = 0; i < worker->answer.n; i++) {
-		osm_sa_item_t *item = malloc(SA_ITEM_RESP_SIZE(path_rec));
+		/* OpenSM's items end with what they carry: no whole struct. */
+		void *memory = malloc(SA_ITEM_RESP_SIZE(path_rec));
+		osm_sa_item_t *item = memory;
 
 		/* Without memory the client gets fewer paths.  None would say that there
 		 * is no path. */
