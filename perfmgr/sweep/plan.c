@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "perfmgr/sweep/plan.h"
 
+#include "perfmgr/sweep/rounds.h"
+
 /* --- back-off --- */
 
 void triad_backoff_miss(struct triad_backoff *backoff)
@@ -137,6 +139,10 @@ void triad_plan_agent(
 			triad_plan_leave_out(agents, state);
 		else
 			state->todo = triad_plan_questions(agents, agent, state);
+		/* What it has told before is reset with the rest, and read first. */
+		if (state->resets_all)
+			triad_details_want(
+				agents, agent, agent->first_port + i, agent->told);
 	}
 }
 

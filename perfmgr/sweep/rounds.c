@@ -100,7 +100,7 @@ static unsigned ask_wait(struct triad_sweep_agents *agents,
 {
 	struct triad_port_plan *state = &agents->ports[port];
 
-	if (!state->wait_behind || !(state->todo & TRIAD_ASK_SUMMARY))
+	if (!(state->todo & TRIAD_ASK_SUMMARY))
 		return 0;
 	state->todo &= (uint8_t)~TRIAD_ASK_SUMMARY;
 	triad_plan_add(agents, agent, port, TRIAD_ASK_COUNTERS);
@@ -113,10 +113,14 @@ static unsigned ask_next(struct triad_rounds *rounds, struct triad_sweep_agents 
 {
 	uint32_t port = rounds->at[round];
 	struct triad_port_plan *state = &agents->ports[port];
-	struct triad_sweep_agent *agent = agent_of(agents, port);
+	struct triad_sweep_agent *agent;
 
 	rounds->at[round] =
 		(uint32_t)(((uint64_t)port + rounds->stride) % rounds->n_ports);
+	/* On a quiet fabric this walk goes over all ports in each sweep. */
+	if (round == TRIAD_ROUND_WAIT && !state->wait_behind)
+		return 0;
+	agent = agent_of(agents, port);
 	if (!agents->fabric->ports[port].has_pma || !agent->known || agent->silent ||
 		state->finished)
 		return 0;
@@ -218,16 +222,18 @@ static void end_question(struct triad_sweep_agents *agents, uint32_t port,
 
 void triad_details_answer(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port,
-	enum triad_pma_attribute attribute, bool is_near_full)
+	enum triad_pma_attribute attribute, bool is_near_full, bool after_reset)
 {
 	struct triad_port_plan *state = &agents->ports[port];
 	uint32_t bit = TRIAD_DETAIL_BIT(attribute);
+	bool wants_reset =
+		state->resets_all || (is_near_full && agents->params->reset_near_full);
 
 	triad_answer_note_life(agent);
 	end_trial(agent, bit);
 	agent->told |= bit;
 	agent->missed &= ~bit;
-	if (is_near_full && agents->params->reset_near_full && !agent->silent) {
+	if (wants_reset && !after_reset && !agent->silent) {
 		state->details_to_reset |= bit;
 		triad_plan_add(agents, agent, port, 0);
 	}

@@ -42,10 +42,10 @@ unsigned triad_details_want(struct triad_sweep_agents *agents,
 
 /* --- answers --- */
 
-/* 'is_near_full': it is to be reset. */
+/* 'is_near_full': it is to be reset, if that is wanted.  'after_reset': it has been. */
 void triad_details_answer(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port,
-	enum triad_pma_attribute attribute, bool is_near_full);
+	enum triad_pma_attribute attribute, bool is_near_full, bool after_reset);
 void triad_details_refusal(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port,
 	enum triad_pma_attribute attribute);

@@ -498,8 +498,8 @@ static void handle_detail(struct triad_sweep *sweep, const struct query *query,
 		sweep->sink.detail(sweep->sink.context, query->port, query->attribute,
 			reading, after_reset, now_us);
 	triad_details_answer(&sweep->agents, agent_of(sweep, query), query->port,
-		query->attribute,
-		!after_reset && triad_detail_is_near_full(query->attribute, reading));
+		query->attribute, triad_detail_is_near_full(query->attribute, reading),
+		after_reset);
 }
 
 /* What was read out of an answer to any question but that for capabilities. */

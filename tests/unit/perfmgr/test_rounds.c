@@ -219,6 +219,27 @@ START_TEST(test_counter_near_full_is_reset_and_its_total_goes_on)
 }
 END_TEST
 
+START_TEST(test_reset_of_hardware_resets_details_and_loses_nothing)
+{
+	uint32_t port = find_port(0x201, 5);
+	struct triad_detail_row row;
+
+	agents->details = ALL_ERRORS | TRIAD_DETAIL_BIT(TRIAD_PMA_VL_XMIT_WAIT);
+	set_rounds(100, 1);
+	sweep(3);
+	/* Not read before the reset is asked for. */
+	agents->detail[port][TRIAD_PMA_VL_XMIT_WAIT].raw[2] = 70;
+	set_rounds(0, 1);
+	reset_port(port, true);
+	sweep(2);
+	ck_assert_uint_eq(agents->n_detail_sets, 3);
+	ck_assert_uint_eq(agents->detail[port][TRIAD_PMA_VL_XMIT_WAIT].raw[2], 0);
+	ck_assert(read_detail(port, TRIAD_PMA_VL_XMIT_WAIT, &row));
+	ck_assert_uint_eq(row.total[2], 70);
+	ck_assert_uint_eq(row.n_own_resets, 1);
+}
+END_TEST
+
 /* --- PortXmitWait --- */
 
 static void tick(uint64_t ticks)
@@ -345,6 +366,7 @@ int main(void)
 	tcase_add_test(cases, test_ignored_attribute_is_not_asked_for_ever);
 	tcase_add_test(cases, test_agent_that_was_silent_is_asked_anew);
 	tcase_add_test(cases, test_counter_near_full_is_reset_and_its_total_goes_on);
+	tcase_add_test(cases, test_reset_of_hardware_resets_details_and_loses_nothing);
 	tcase_add_loop_test(cases, test_load_costs_no_more_than_the_share, 0, 2);
 	tcase_add_test(cases, test_rate_of_wait_is_that_of_its_own_interval);
 	tcase_add_test(cases, test_wait_that_stopped_is_known_to_have_stopped);
