@@ -62,6 +62,8 @@ static uint32_t take(uint64_t now_us, uint32_t *first)
 {
 	uint32_t n = 0, port;
 
+	if (first)
+		*first = UINT32_MAX;
 	while (triad_sflow_schedule_next(schedule, now_us, &port)) {
 		if (!n && first)
 			*first = port;
