@@ -13,8 +13,8 @@ const char *triad_tables_state_name(enum triad_tables_state state)
 		[TRIAD_TABLES_OFF] = "off",
 		[TRIAD_TABLES_NO_SETUP] =
 			"OpenSM's: there is no policy with a qos-setup",
-		[TRIAD_TABLES_NO_QOS] = "none: OpenSM runs without QoS ('qos TRUE' in "
-					"opensm.conf begins it)",
+		[TRIAD_TABLES_NO_QOS] = ("none: OpenSM runs without QoS ('qos TRUE' in "
+					 "opensm.conf begins it)"),
 		[TRIAD_TABLES_WAITING] = "waiting for a sweep",
 		[TRIAD_TABLES_IN_FORCE] = "in force",
 		[TRIAD_TABLES_DIFFERENT] = "some ports have others than they should",
