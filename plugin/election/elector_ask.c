@@ -201,6 +201,20 @@ void elector_publish_and_unlock(struct triad_elector *elector)
 	pthread_mutex_unlock(&elector->lock);
 }
 
+/* The facts are published before a step's actions are carried out, the status after
+ * them.  Who has the lease, and in which term, must be told as the permission sees it. */
+static void take_lease_from_facts(struct triad_elector_status *status)
+{
+	struct triad_election_status *election = &status->election;
+
+	if (status->facts.is_holder) {
+		election->holder = status->id;
+		election->term = status->facts.term;
+	} else if (election->holder == status->id) {
+		election->holder = 0;
+	}
+}
+
 /* The state at the end of the last step, as a step may hang in a write to the disk.
  * What permission depends on is judged at this moment. */
 void triad_elector_status(
@@ -215,6 +229,7 @@ void triad_elector_status(
 	if (status->check_age_us != UINT64_MAX)
 		status->check_age_us += now_us - status->now_us;
 	status->now_us = now_us;
+	take_lease_from_facts(status);
 	status->permission = triad_permission_judge(&status->facts, now_us);
 	pthread_mutex_lock(&elector->inbox_lock);
 	status->n_dropped = elector->n_dropped;
