@@ -18,6 +18,7 @@ libtriad_la_SOURCES = \
 	lib/json.c \
 	lib/line_file.c \
 	lib/log.c \
+	lib/poisson.c lib/poisson.h \
 	lib/quantity.c lib/quantity.h \
 	lib/ring.h \
 	lib/search.h \

@@ -34,6 +34,7 @@ unit_tests = \
 	tests/unit/lib/test_log \
 	tests/unit/lib/test_quantity \
 	tests/unit/ib/test_recent \
+	tests/unit/lib/test_poisson \
 	tests/unit/lib/test_ring \
 	tests/unit/lib/test_search \
 	tests/unit/lib/test_task \
