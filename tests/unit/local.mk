@@ -50,6 +50,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_alert_hard_cases \
 	tests/unit/perfmgr/test_alertmanager \
 	tests/unit/perfmgr/test_alerts \
+	tests/unit/perfmgr/test_ber \
 	tests/unit/perfmgr/test_collector \
 	tests/unit/perfmgr/test_details \
 	tests/unit/perfmgr/test_engine \
