@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The benchmarks run and print what they say they print; times are not judged."""
+"""Benchmarks, and simulations that print figures, print what they say they print; times
+that a machine takes are not judged."""
 
 import json
 import subprocess
@@ -11,6 +12,38 @@ from labs import BUILDDIR, COROSYNC, SRCDIR, need
 
 pytestmark = pytest.mark.scripts
 
+
+
+def test_ber_trials_small_keeps_what_is_promised():
+    """Figures hold for the seed; the program's default size has them more exactly."""
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "sim" / "ber_trials", "--link-days", "1000", "--trials",
+         "200", "--seed", "1"],
+        capture_output=True, text=True, check=False)
+    succeeded(process)
+    result = json.loads(process.stdout)
+    assert result["seed"] == 1 and result["link_days"] > 2250, result
+    ours = {(judge["n_readings"], round(judge["promised_per_year"], 2)): judge
+            for judge in result["judges"] if judge["kind"] == "evidence"}
+    windows = {judge["short_over"]: judge
+               for judge in result["judges"] if judge["kind"] == "windows"}
+    for judge in ours.values():
+        assert judge["alarms_per_year_1"] <= judge["promised_per_year"], judge
+        assert judge["alarms_per_year_0.1"] <= judge["promised_per_year"] / 100, judge
+        assert judge["good_share_1"] < 0.01 and judge["good_share_0.1"] > 0.95, judge
+        assert (judge["bursts_per_year_0.1"] < 1) == (judge["n_readings"] > 1), judge
+    assert windows[2.88]["alarms_per_year_1"] > 2000, windows[2.88]
+
+    def means(judge):
+        return [found["mean_s"] for found in judge["detection"]]
+
+    # About one false alarm a year at the target, with either.
+    assert ours[1, 3.65]["alarms_per_year_1"] <= windows[7]["alarms_per_year_1"]
+    pairs = list(zip(means(ours[1, 3.65]), means(windows[7])))
+    assert all(our < 0.9 * their for our, their in pairs), pairs
+    # What one alarm a year among 100,000 links costs, and that one reading is no proof.
+    two, three, ten, hundred = means(ours[3, 0])
+    assert two < 40 * 3600 and three < 14 * 3600 and ten < 90 * 60 and hundred < 1000
 
 
 def test_classify_small_prints_documented_keys():

@@ -40,3 +40,6 @@ TESTS += tests/sim/claims_storm tests/sim/election_storm tests/sim/gather_storm
 # Prints what happens after a script; a unit test runs those in tests/sim/elections.
 check_PROGRAMS += tests/sim/election_run
 EXTRA_DIST += tests/sim/elections
+
+# Prints how soon links of known BER are judged; built by 'make', as benchmarks are.
+noinst_PROGRAMS += tests/sim/ber_trials
