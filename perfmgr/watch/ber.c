@@ -41,19 +41,16 @@ double triad_ber_target(enum triad_link_speed speed, enum triad_ber_kind kind)
 
 /* --- the test --- */
 
-/* Ratios to the target, as powers of 2. */
-static const double octaves[TRIAD_BER_N_RATIOS] = {1, 2, 4, 6};
-
-static double excess(unsigned i)
-{
-	return exp2(octaves[i]) - 1;
-}
+/* Ratios to the target: their logarithms to base 2, and what they are above 1. */
+static const struct {
+	double octaves, excess;
+} ratios[TRIAD_BER_N_RATIOS] = {{1, 1}, {2, 3}, {4, 15}, {6, 63}};
 
 /* Evidence for one ratio on a link that has had no errors for long, read all the time;
  * with long readings it is less. */
 static double quiet(unsigned i)
 {
-	return 1 / excess(i);
+	return 1 / ratios[i].excess;
 }
 
 static double quiet_mean(void)
@@ -113,7 +110,8 @@ static void evidence_add(struct triad_ber *ber, const struct triad_ber_test *tes
 		double before = ber->evidence[i];
 		double most = test->most * fmax(before, quiet(i));
 		double after = (before + expected) *
-			exp2(octaves[i] * errors - excess(i) * expected * M_LOG2E);
+			exp2(ratios[i].octaves * errors -
+				ratios[i].excess * expected * M_LOG2E);
 
 		ber->evidence[i] = fmin(after, most);
 	}
@@ -259,7 +257,7 @@ static double until_worse(const struct triad_ber *ber,
 	double ratio = (double)span.errors / span.expected, least = INFINITY;
 
 	for (unsigned i = 0; i < TRIAD_BER_N_RATIOS; i++) {
-		double growth = ratio * octaves[i] * M_LN2 - excess(i);
+		double growth = ratio * ratios[i].octaves * M_LN2 - ratios[i].excess;
 		double wanted = TRIAD_BER_N_RATIOS * test->alarm /
 			fmax(ber->evidence[i], quiet(i));
 

@@ -361,7 +361,7 @@ static void run(struct sim *sim)
 
 static void usage(void)
 {
-	puts("usage: ber_trials [--link-days N] [--trials N] [--interval SECONDS] "
+	puts("Usage: ber_trials [--link-days N] [--trials N] [--interval SECONDS] "
 	     "[--seed N]\n"
 	     "\n"
 	     "Prints JSON: false alarms and times to detection of Triad's test of BERs,\n"
