@@ -201,8 +201,9 @@ void elector_publish_and_unlock(struct triad_elector *elector)
 	pthread_mutex_unlock(&elector->lock);
 }
 
-/* The facts are published before a step's actions are carried out, the status after
- * them.  Who has the lease, and in which term, must be told as the permission sees it. */
+/* A step publishes its facts at once, for permission, and its status later, when the
+ * trace is written and the transport was asked.  An answer in between must tell who has
+ * the lease, and in which term, as the permission beside it sees that. */
 static void take_lease_from_facts(struct triad_elector_status *status)
 {
 	struct triad_election_status *election = &status->election;
