@@ -262,8 +262,7 @@ static void *run_thread(void *argument)
 
 	while (wait_for_item(outlet)) {
 		/* Anew for each: the time of day may have been set. */
-		int64_t wall_offset_us =
-			(int64_t)(triad_clock_wall_us() - triad_clock_now_us());
+		int64_t wall_offset_us = triad_clock_wall_offset_us();
 
 		outlet->write(outlet->alert_log, &outlet->item, wall_offset_us);
 	}

@@ -122,7 +122,7 @@ static void take_change(
 {
 	struct triad_webhook *webhook = context;
 	uint64_t now_us = triad_clock_now_us();
-	int64_t wall_offset_us = (int64_t)(triad_clock_wall_us() - now_us);
+	int64_t wall_offset_us = triad_clock_wall_offset_us();
 
 	pthread_mutex_lock(&webhook->lock);
 	triad_told_alerts_take(webhook->told, change, alert, now_us, wall_offset_us);

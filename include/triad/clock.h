@@ -28,6 +28,10 @@ uint64_t triad_clock_from_boot_us(uint64_t boot_us);
 /* Microseconds since 1970, UTC. */
 uint64_t triad_clock_wall_us(void);
 
+/* What a monotonic time lacks to the wall clock's, to 5 ms.  It stays the same until the
+ * wall clock has moved by more, so that a moment that is shown twice has one time. */
+int64_t triad_clock_wall_offset_us(void);
+
 #define TRIAD_CLOCK_TEXT_SIZE 32
 
 /* Writes a wall time as "2026-01-02T03:04:05.678Z". */

@@ -288,8 +288,7 @@ int triad_command_run_alerts(struct triad_service *service,
 		.command = command,
 		.output = output,
 		.program = service->owner->program,
-		.wall_offset_us =
-			(int64_t)(triad_clock_wall_us() - triad_clock_now_us()),
+		.wall_offset_us = triad_clock_wall_offset_us(),
 	};
 	struct triad_alerts_counts counts = triad_watch_status(list.watch).alerts;
 	const char *trouble = triad_service_trouble(service);

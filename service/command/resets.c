@@ -107,8 +107,7 @@ int triad_command_run_perf_resets(struct triad_service *service,
 		.output = output,
 		.report = {.output = output, .as_json = command->json},
 		.fabric = view ? view->fabric : NULL,
-		.wall_offset_us =
-			(int64_t)triad_clock_wall_us() - (int64_t)triad_clock_now_us()};
+		.wall_offset_us = triad_clock_wall_offset_us()};
 	struct triad_reset_log *log = triad_perf_resets(service->perf);
 	uint64_t n = triad_reset_log_count(log);
 	struct triad_reset reset;

@@ -78,6 +78,22 @@ START_TEST(test_what_is_written_is_read_again)
 }
 END_TEST
 
+START_TEST(test_moment_shown_twice_has_one_time)
+{
+	int64_t offset_us = triad_clock_wall_offset_us();
+
+	for (unsigned i = 0; i < 1000; i++) {
+		uint64_t begun_us = triad_clock_wall_us(), wall_us, ended_us;
+
+		ck_assert_int_eq(triad_clock_wall_offset_us(), offset_us);
+		wall_us = triad_clock_now_us() + (uint64_t)offset_us;
+		ended_us = triad_clock_wall_us();
+		ck_assert_uint_ge(wall_us + 6000, begun_us);
+		ck_assert_uint_le(wall_us, ended_us + 6000);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("clock");
@@ -86,5 +102,6 @@ int main(void)
 	tcase_add_test(cases, test_what_is_no_time_is_refused);
 	tcase_add_test(cases, test_what_is_written_is_read_again);
 	tcase_add_test(cases, test_time_to_the_second);
+	tcase_add_test(cases, test_moment_shown_twice_has_one_time);
 	return run_cases(cases);
 }
