@@ -211,11 +211,11 @@ def wait_until_connected(member):
     wait_until(lambda: member.section("collect").get("broker"), 20, "the connection")
 
 
-def n_complaints(member):
+def complaints(member):
     """Lines of the log that say that there is no connection; but for a broker that a busy
     machine keeps from answering in time."""
-    return len([line for line in member.log().splitlines()
-                if "no connection to the broker" in line and "Timeout" not in line])
+    return [line for line in member.log().splitlines()
+            if "no connection to the broker" in line and "Timeout" not in line]
 
 
 def test_tls_right_authority_connects_and_others_are_told(scratch):
@@ -230,17 +230,17 @@ def test_tls_right_authority_connects_and_others_are_told(scratch):
     with Lab(fat_tree(scratch, HOSTS, "--radix", "6"), sms=[SM], plugin="no") as lab:
         member = Member(scratch, lab, f"host-{NEAR:04d}", text(tls_ca=path))
         wait_until_connected(member)
-        assert n_complaints(member) == 0, "complaints"
+        assert complaints(member) == [], "complaints"
         reload(member, text(tls_ca=wrong))
         wait_for_reason(member, "self-signed certificate")
         # Tried again, but not said again.
         attempts = broker.log.read_text().count("TLS handshake error")
         wait_until(lambda: broker.log.read_text().count("TLS handshake error") >
                    attempts + 1, 20, "more attempts")
-        assert n_complaints(member) == 1, "complaints"
+        assert len(complaints(member)) == 1, "complaints"
         reload(member, text(tls_ca=missing))
         wait_for_reason(member, "Error loading", str(missing))
-        assert n_complaints(member) == 2, "complaints"
+        assert len(complaints(member)) == 2, "complaints"
         # The file comes; the configuration is what it was.
         shutil.copy(path, missing)
         wait_until_connected(member)
@@ -270,7 +270,7 @@ def test_password_wrong_and_right_is_never_shown(scratch):
         # It goes on trying: it may be the broker's password that is mended.
         before = refused()
         wait_until(lambda: refused() > before + 2, 20, "more attempts")
-        assert n_complaints(member) == 1, "complaints"
+        assert len(complaints(member)) == 1, "complaints"
         check()
         reload(member, text(PASSWORD))
         wait_until_connected(member)
@@ -320,7 +320,9 @@ class Realm:
         operator = self._folder / "operator"
         operator.write_text(self._operator.sign(self._operator, {"type": "operator"}))
         path = self._folder / "broker"
+        # A busy machine takes longer to authenticate than the 2 s that are the default.
         path.write_text(f"operator: {operator}\nresolver: MEMORY\n"
+                        "authorization: { timeout: 60 }\n"
                         f'resolver_preload: {{ {self._account.public}: "{account}" }}\n')
         return path
 
@@ -337,7 +339,7 @@ def test_credentials_right_connect_and_others_are_told(scratch):
     with Lab(fat_tree(scratch, HOSTS, "--radix", "6"), sms=[SM], plugin="no") as lab:
         member = Member(scratch, lab, f"host-{NEAR:04d}", text(realm.credentials))
         wait_until_connected(member)
-        assert n_complaints(member) == 0, "complaints"
+        assert complaints(member) == [], "complaints"
         reload(member, text(other.credentials))
         wait_for_reason(member, "Authorization Violation")
         reload(member, text(missing))

@@ -7,7 +7,9 @@ that their frames are right: that everything behind them is found."""
 
 import contextlib
 import json
+import os
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -182,7 +184,8 @@ class Sfacctd:
             f"logfile: {self.folder}/log", "")), encoding="utf-8")
         self.process = subprocess.Popen(
             [need("sfacctd"), "-f", config], stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True)
         scratch.callback(self.end)
         wait_until(self._is_listening, 30, "sfacctd listens")
 
@@ -205,11 +208,12 @@ class Sfacctd:
 
     def end(self):
         self.process.terminate()
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        # Its plugin is a process of its own, and may outlive it.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
 
 
 @pytest.mark.row("S6")
