@@ -277,7 +277,8 @@ int triad_command_read(struct triad_parser *parser, struct triad_command *comman
 	*command = defaults;
 	command->verb = parser->verb->verb;
 	if (command->verb == TRIAD_COMMAND_NODES ||
-		command->verb == TRIAD_COMMAND_PERF_DETAILS)
+		command->verb == TRIAD_COMMAND_PERF_DETAILS ||
+		command->verb == TRIAD_COMMAND_PERF_BER)
 		command->limit = UINT_MAX;
 	error = triad_parser_read_rest(parser, command, arguments.words, &arguments.n);
 	if (error)

@@ -32,6 +32,8 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		.help = "every port"},
 	[TRIAD_OPTION_ZEROS] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
 		.help = "counters that are 0, too"},
+	[TRIAD_OPTION_LINKS_ALL] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
+		.help = "good links, too"},
 	[TRIAD_OPTION_SECTIONS] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
 		.help = "every part with every number, not one screen"},
 	[TRIAD_OPTION_PLUGIN] = {"--plugin", NULL, TRIAD_OPTION_KIND_FLAG, AT(plugin),
@@ -183,6 +185,13 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.help = "Why there are errors and discards, what forward error "
 			"correction did, what VLs and SLs carried: counters that are "
 			"read now and then, or when there is a new error."},
+	{.name = "perf ber",
+		.verb = TRIAD_COMMAND_PERF_BER,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(NODE) | BIT(PORT) | BIT(TYPE) | BIT(LINKS_ALL) |
+			BIT(LIMIT_ALL) | TABLE,
+		.help = "Bit error rates: links that are worse than their target, and "
+			"those with errors of which it is not known yet."},
 	{.name = "perf histogram",
 		.verb = TRIAD_COMMAND_PERF_HISTOGRAM,
 		.access = TRIAD_VERB_READS,

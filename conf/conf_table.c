@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ib/ber_target.h"
 #include "lib/text.h"
 #include "triad/lists.h"
 
@@ -90,6 +91,13 @@ static bool check_webhook(const char *value, char *reason, size_t size)
 	else
 		return true;
 	return false;
+}
+
+static bool check_ber_targets(const char *value, char *reason, size_t size)
+{
+	struct triad_ber_targets targets;
+
+	return triad_ber_targets_parse(value, &targets, reason, size);
 }
 
 static bool check_collectors(const char *value, char *reason, size_t size)
@@ -323,6 +331,16 @@ static const struct triad_conf_key table[] = {
 		.help = "How long a port must be silent to be an alert; 0 for none."},
 	{KEY(alerts, links), BOOL, .standard = "true", .at_run_time = true,
 		.help = "Whether links that go down and nodes that leave are alerts."},
+	{KEY(alerts, ber), BOOL, .standard = "true", .at_run_time = true,
+		.help = "Whether links whose bit error rate is over its target are "
+			"alerts."},
+	{KEY(alerts, ber_false_alarms), UINT(1, 1000, ""), .standard = "1",
+		.at_run_time = true,
+		.help = "How many of these alerts may be false in a year, at most on "
+			"average, among all ports."},
+	{KEY(alerts, ber_targets), TEXT(check_ber_targets), .standard = "",
+		.at_run_time = true,
+		.help = "Targets other than the defaults: SPEED KIND RATE."},
 	{KEY(alerts, file), FILE_OR_NONE, .at_run_time = true,
 		.help = "Where each alert is written as a line of JSON."},
 	{KEY_AS(alerts, file_max_size, file_max_size_mb), UINT(0, 1048576, "MB"),

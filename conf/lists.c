@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include <glib.h>
 
 #include "lib/text.h"
+#include "ib/ber_target.h"
 #include "ib/counter.h"
 
 #define ITEM_SIZE 256
@@ -154,6 +156,58 @@ bool triad_counters_parse(const char *text, uint32_t *mask, char *reason, size_t
 		if (counter < 0)
 			return refuse_counter(item, reason, size);
 		*mask |= 1u << counter;
+	}
+	return true;
+}
+
+/* --- bit error rates --------------------------------------------------- */
+
+#define LEAST_BER 1e-18
+#define GREATEST_BER 1e-3
+
+static bool parse_ber(const char *text, double *ber)
+{
+	char *end;
+
+	if (!strcasecmp(text, "off")) {
+		*ber = 0;
+		return true;
+	}
+	*ber = strtod(text, &end);
+	return end != text && !*end && *ber >= LEAST_BER && *ber <= GREATEST_BER;
+}
+
+static bool refuse_ber(const char *item, char *reason, size_t size)
+{
+	snprintf(reason, size,
+		"'%.80s' isn't a speed (SDR to XDR), a kind (raw, effective, symbol) "
+		"and a bit error rate from 1e-18 to 1e-3, or off: NDR raw 1e-6",
+		item);
+	return false;
+}
+
+bool triad_ber_targets_parse(
+	const char *text, struct triad_ber_targets *targets, char *reason, size_t size)
+{
+	char item[ITEM_SIZE], speed_name[8], kind_name[16], ber_text[32], rest;
+
+	for (unsigned speed = 0; speed < TRIAD_N_SPEEDS; speed++)
+		for (unsigned kind = 0; kind < TRIAD_BER_N_KINDS; kind++)
+			targets->of[speed][kind] = triad_ber_target(speed, kind);
+	while (triad_list_next(&text, item, sizeof(item))) {
+		enum triad_link_speed speed = TRIAD_SPEED_ANY;
+		enum triad_ber_kind kind = TRIAD_BER_N_KINDS;
+		double ber;
+
+		if (sscanf(item, "%7s %15s %31s %c", speed_name, kind_name, ber_text,
+			    &rest) == 3) {
+			speed = triad_link_speed_find(speed_name);
+			kind = triad_ber_kind_find(kind_name);
+		}
+		if (speed == TRIAD_SPEED_ANY || kind == TRIAD_BER_N_KINDS ||
+			!parse_ber(ber_text, &ber))
+			return refuse_ber(item, reason, size);
+		targets->of[speed][kind] = ber;
 	}
 	return true;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # InfiniBand's own things: the fabric, counters, MADs.
 libtriad_la_SOURCES += \
+	ib/ber_target.c ib/ber_target.h \
 	ib/counter.c ib/counter.h \
 	ib/detail.c ib/detail.h \
 	ib/fabric.c \

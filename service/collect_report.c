@@ -34,7 +34,7 @@ static void mark_alert(const struct triad_fabric *fabric,
 		const struct triad_alert_finding *finding = &alert->findings[i];
 		uint32_t n, port = find_ports(fabric, &alert->ends[finding->end], &n);
 
-		if (!finding->raised || finding->cause > TRIAD_ALERT_UNANSWERED)
+		if (!finding->raised || !(TRIAD_ALERT_TAKEN & 1u << finding->cause))
 			continue;
 		for (uint32_t j = 0; j < n; j++)
 			findings[port + j] |= 1u << finding->cause;

@@ -25,6 +25,7 @@ libtriadservice_la_SOURCES = \
 	service/command/perf.c \
 	service/command/ports.c service/command/ports.h \
 	service/command/report.c service/command/report.h \
+	service/command/ber.c \
 	service/command/details.c \
 	service/command/resets.c \
 	service/command/silences.c \

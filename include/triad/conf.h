@@ -190,11 +190,14 @@ struct triad_conf {
 		bool enabled;
 		unsigned raise_after_s;
 		unsigned clear_after_s;
-		unsigned clear_below_percent;    /* of the threshold */
-		unsigned unanswered_sweeps;      /* 0: off */
-		bool links;                      /* links and nodes that go */
-		char file[TRIAD_CONF_PATH_SIZE]; /* "": off */
-		unsigned file_max_size_mb;       /* 0: it isn't renamed */
+		unsigned clear_below_percent; /* of the threshold */
+		unsigned unanswered_sweeps;   /* 0: off */
+		bool links;                   /* links and nodes that go */
+		bool ber;
+		unsigned ber_false_alarms;              /* in a year */
+		char ber_targets[TRIAD_CONF_TEXT_SIZE]; /* triad_ber_targets_parse() */
+		char file[TRIAD_CONF_PATH_SIZE];        /* "": off */
+		unsigned file_max_size_mb;              /* 0: it isn't renamed */
 		unsigned keep;
 		unsigned burst; /* lines a sweep that are logged one by one */
 		char webhook[TRIAD_CONF_TEXT_SIZE];            /* a URL; "": off */

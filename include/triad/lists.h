@@ -49,6 +49,12 @@ static inline bool triad_ports_has(const uint8_t set[32], uint8_t port)
  * triad_counter.  No item: none. */
 bool triad_counters_parse(const char *text, uint32_t *mask, char *reason, size_t size);
 
+/* Targets of bit error rates, each item a speed, a kind and a rate, or "off":
+ * "NDR raw 1e-6; HDR symbol off".  '*targets' are the defaults but for these. */
+struct triad_ber_targets;
+bool triad_ber_targets_parse(
+	const char *text, struct triad_ber_targets *targets, char *reason, size_t size);
+
 /* Brokers: nats://HOST:PORT or tls://HOST:PORT, USER:PASSWORD@ before HOST if need be;
  * 1 to TRIAD_MAX_SERVERS. */
 #define TRIAD_MAX_SERVERS 16

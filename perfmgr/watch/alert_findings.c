@@ -10,8 +10,8 @@ static unsigned rank_of(unsigned cause)
 {
 	static const uint8_t first[] = {TRIAD_ALERT_NODE_GONE, TRIAD_ALERT_LINK_DOWN,
 		TRIAD_ALERT_UNANSWERED, TRIAD_LINK_DOWNED_COUNTER,
-		TRIAD_LINK_ERROR_RECOVERY_COUNTER, TRIAD_LOCAL_LINK_INTEGRITY_ERRORS,
-		TRIAD_SYMBOL_ERROR_COUNTER};
+		TRIAD_LINK_ERROR_RECOVERY_COUNTER, TRIAD_ALERT_BER,
+		TRIAD_LOCAL_LINK_INTEGRITY_ERRORS, TRIAD_SYMBOL_ERROR_COUNTER};
 
 	for (unsigned i = 0; i < sizeof(first); i++)
 		if (first[i] == cause)
@@ -62,6 +62,24 @@ static struct triad_alert_finding *find_room(struct triad_alert *alert, unsigned
 	return least;
 }
 
+struct triad_alert_finding triad_alert_finding_of_ber(
+	enum triad_ber_kind kind, const struct triad_bers_rate *rate)
+{
+	const struct triad_ber_estimate *estimate = &rate->estimate;
+
+	return (struct triad_alert_finding){
+		.value = (float)estimate->ber,
+		.ber =
+			{
+				.kind = (uint8_t)kind,
+				.low = (float)estimate->low,
+				.high = (float)estimate->high,
+				.target = (float)rate->target,
+				.in_s = (float)(rate->read_us - rate->since_us) / 1e6f,
+			},
+	};
+}
+
 unsigned triad_alert_n_more(const struct triad_alert *alert)
 {
 	return (unsigned)(__builtin_popcount(alert->more[0]) +
@@ -95,7 +113,7 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 		finding->since_us = now_us;
 	}
 	/* A port or node that is lost again was there meanwhile: count from now on. */
-	if (cause >= TRIAD_ALERT_LINK_DOWN)
+	if (triad_alert_is_loss(cause))
 		finding->since_us = now_us;
 	finding->under_us = 0;
 	finding->value = now->value;
@@ -103,6 +121,7 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 	if (now->why.field)
 		finding->why = now->why;
 	finding->threshold = now->threshold;
+	finding->ber = now->ber;
 	if (now->value > finding->worst)
 		finding->worst = now->value;
 }
@@ -163,7 +182,7 @@ static bool has_lasted(uint64_t since_us, uint64_t wanted_us, uint64_t now_us)
 static bool is_forgotten(const struct triad_alerts_params *params,
 	const struct triad_alert_finding *finding, uint64_t now_us)
 {
-	return finding->cause >= TRIAD_ALERT_LINK_DOWN && finding->raised &&
+	return triad_alert_is_loss(finding->cause) && finding->raised &&
 		!finding->under_us &&
 		now_us - finding->since_us >= params->forget_after_us;
 }

@@ -80,6 +80,20 @@ static void append_counter(
 			triad_alert_why_name(finding->why));
 }
 
+static void append_ber(
+	const struct triad_alert_finding *finding, char *text, size_t size)
+{
+	if (finding->value <= 0) {
+		triad_text_append(text, size, "bit error rate over its target");
+		return;
+	}
+	triad_text_append(text, size,
+		"%s bit error rate %.2g (%.2g to %.2g; target %.2g), by %.0f s",
+		triad_ber_kind_name(finding->ber.kind), (double)finding->value,
+		(double)finding->ber.low, (double)finding->ber.high,
+		(double)finding->ber.target, (double)finding->ber.in_s);
+}
+
 void triad_alert_finding_format(const struct triad_alert *alert,
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
@@ -100,6 +114,9 @@ void triad_alert_finding_format(const struct triad_alert *alert,
 		if (alert->n_links > 1)
 			triad_text_append(
 				text, size, ", %" PRIu32 " links", alert->n_links);
+		break;
+	case TRIAD_ALERT_BER:
+		append_ber(finding, text, size);
 		break;
 	default:
 		append_counter(finding, text, size);
@@ -186,6 +203,7 @@ const char *triad_alert_advice(const struct triad_alert *alert)
 	case TRIAD_ALERT_UNANSWERED:
 		return "ask it with perfquery; if nobody gets an answer, restart it or "
 		       "leave it out by a group";
+	case TRIAD_ALERT_BER:
 	case TRIAD_ALERT_LINK_DOWN:
 	case TRIAD_LINK_DOWNED_COUNTER:
 	case TRIAD_LINK_ERROR_RECOVERY_COUNTER:
@@ -217,6 +235,8 @@ enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert)
 		return TRIAD_ALERT_KIND_LINK_DOWN;
 	case TRIAD_ALERT_NODE_GONE:
 		return TRIAD_ALERT_KIND_NODE_GONE;
+	case TRIAD_ALERT_BER:
+		return TRIAD_ALERT_KIND_BER;
 	default:
 		return TRIAD_ALERT_KIND_COUNTER;
 	}
@@ -229,6 +249,7 @@ const char *triad_alert_kind_name(enum triad_alert_kind kind)
 		[TRIAD_ALERT_KIND_UNANSWERED] = "unanswered",
 		[TRIAD_ALERT_KIND_LINK_DOWN] = "link_down",
 		[TRIAD_ALERT_KIND_NODE_GONE] = "node_gone",
+		[TRIAD_ALERT_KIND_BER] = "bit_error_rate",
 	};
 
 	return names[kind];
@@ -336,6 +357,7 @@ static void put_finding(struct triad_json *json, const struct triad_alert *alert
 	const struct triad_alert_finding *finding, int64_t wall_offset_us)
 {
 	const struct triad_alert_end *end = &alert->ends[finding->end];
+	bool is_ber = finding->cause == TRIAD_ALERT_BER && finding->value > 0;
 	char text[64], at[TRIAD_CLOCK_TEXT_SIZE];
 
 	triad_json_object_begin(json, NULL);
@@ -348,7 +370,14 @@ static void put_finding(struct triad_json *json, const struct triad_alert *alert
 	triad_json_double(json, "value", (double)finding->value);
 	triad_json_double(json, "worst", (double)finding->worst);
 	triad_json_bool(json, "at_least", finding->at_least);
-	triad_json_string(json, "why", triad_alert_why_name(finding->why));
+	triad_json_string(json, "why",
+		is_ber ? triad_ber_kind_name(finding->ber.kind)
+		       : triad_alert_why_name(finding->why));
+	if (is_ber) {
+		triad_json_double(json, "low", (double)finding->ber.low);
+		triad_json_double(json, "high", (double)finding->ber.high);
+		triad_json_double(json, "target", (double)finding->ber.target);
+	}
 	text[0] = '\0';
 	if (finding->cause < TRIAD_N_COUNTERS)
 		triad_threshold_format(&finding->threshold, text, sizeof(text));

@@ -35,7 +35,7 @@
  * it: a trap about the port; for a loss also a trap about the switch, or a heavy sweep.
  *
  * Thread-safety: none; the caller excludes readers from writers.  Memory: at most
- * TRIAD_ALERTS_MAX alerts of some 500 octets, taken as they are needed; what does not
+ * TRIAD_ALERTS_MAX alerts of some 700 octets, taken as they are needed; what does not
  * fit is counted.
  * Source: [monitoring-rfc M2, M6, M11], [perf-manager-arch 3, 4]. */
 #ifndef TRIAD_PERFMGR_ALERTS_H
@@ -48,6 +48,7 @@
 #include "perfmgr/engine.h"
 #include "perfmgr/view.h"
 #include "perfmgr/watch/alert_why.h"
+#include "perfmgr/watch/bers.h"
 #include "triad/conf.h"
 
 #define TRIAD_ALERTS_MAX 65536u
@@ -60,8 +61,18 @@ enum triad_alert_cause {
 	TRIAD_ALERT_UNANSWERED = TRIAD_N_COUNTERS,
 	TRIAD_ALERT_LINK_DOWN,
 	TRIAD_ALERT_NODE_GONE,
+	TRIAD_ALERT_BER, /* a bit error rate is over its target */
 	TRIAD_ALERT_N_CAUSES
 };
+
+/* What others find, as bits: counters, unanswered ports, bit error rates; losses are
+ * found where the whole fabric is known. */
+#define TRIAD_ALERT_TAKEN (((2u << TRIAD_ALERT_UNANSWERED) - 1) | 1u << TRIAD_ALERT_BER)
+
+static inline bool triad_alert_is_loss(unsigned cause)
+{
+	return cause == TRIAD_ALERT_LINK_DOWN || cause == TRIAD_ALERT_NODE_GONE;
+}
 
 enum triad_alert_state {
 	TRIAD_ALERT_PENDING,
@@ -75,10 +86,17 @@ struct triad_alert_finding {
 	bool raised;
 	bool at_least;              /* the counter stands at its maximum */
 	struct triad_alert_why why; /* of a counter that details explain */
-	float value, worst; /* in the threshold's terms; ports, for unanswered ones */
+	float value, worst; /* in the threshold's terms; ports, for unanswered ones;
+	                     * a bit error rate, 0: not told */
 	struct triad_threshold threshold; /* of a counter */
-	uint64_t since_us;                /* when it began */
-	uint64_t under_us; /* since when it is under its threshold; 0: it is not */
+	struct {
+		uint8_t kind;    /* enum triad_ber_kind */
+		float low, high; /* 'value' is between them, with 95 % confidence */
+		float target;
+		float in_s; /* the data that decided took so long */
+	} ber;              /* of a bit error rate */
+	uint64_t since_us;  /* when it began */
+	uint64_t under_us;  /* since when it is under its threshold; 0: it is not */
 };
 
 struct triad_alert_end {
@@ -187,8 +205,8 @@ void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_
  * not be asked. */
 void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_us);
 
-/* What somebody else found, who looks at counters in the place of look(): 'cause' (a
- * counter, or TRIAD_ALERT_UNANSWERED for the port's node) is over its threshold at
+/* What somebody else found, who looks at counters in the place of look(): 'cause' (one
+ * of TRIAD_ALERT_TAKEN; unanswered is for the port's node) is over its threshold at
  * 'port', as 'found' says (value, at_least, threshold), or no longer is (NULL).  It
  * comes out with triad_alerts_settle(). */
 void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned cause,
@@ -223,7 +241,11 @@ struct triad_alerts_counts triad_alerts_counts(const struct triad_alerts *alerts
 bool triad_alerts_next(
 	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy);
 
-/* "LinkDownedCounter", "unanswered", "link down", "node gone" */
+/* A link that is worse than its target, as triad_bers_read() tells it. */
+struct triad_alert_finding triad_alert_finding_of_ber(
+	enum triad_ber_kind kind, const struct triad_bers_rate *rate);
+
+/* "LinkDownedCounter", "unanswered", "link down", "node gone", "bit error rate" */
 const char *triad_alert_cause_name(unsigned cause);
 
 size_t triad_alerts_octets(const struct triad_alerts *alerts);

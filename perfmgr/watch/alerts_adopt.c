@@ -135,7 +135,7 @@ static void look_at_entry(
 	for (unsigned i = alert->n_findings; i-- > 0;) {
 		struct triad_alert_finding *finding = &alert->findings[i];
 		const struct triad_alert_end *end = &alert->ends[finding->end];
-		bool is_loss = finding->cause >= TRIAD_ALERT_LINK_DOWN;
+		bool is_loss = triad_alert_is_loss(finding->cause);
 
 		/* Nothing is read of a port that left or is skipped, so its findings
 		 * are over.  Its loss is a finding of its own. */

@@ -68,7 +68,7 @@ void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned caus
 	const struct triad_alert_finding *found, uint64_t now_us)
 {
 	if (!alerts->view || !alerts->params.enabled ||
-		cause > TRIAD_ALERT_UNANSWERED ||
+		!(TRIAD_ALERT_TAKEN & 1u << cause) ||
 		!triad_view_is_asked(alerts->view, port))
 		return;
 	if (found)
@@ -82,8 +82,8 @@ static uint32_t known_causes(struct triad_alerts *alerts, uint32_t port)
 {
 	uint32_t known = 0;
 
-	for (unsigned cause = 0; cause <= TRIAD_ALERT_UNANSWERED; cause++) {
-		unsigned index;
+	for (uint32_t left = TRIAD_ALERT_TAKEN; left; left &= left - 1) {
+		unsigned cause = (unsigned)__builtin_ctz(left), index;
 		struct triad_alert_entry *entry =
 			find_entry(alerts, port, cause, false, &index);
 		struct triad_alert_finding *finding = entry
@@ -115,10 +115,11 @@ void triad_alerts_match(
 		return;
 	limits = triad_alerts_limits_of(alerts, port);
 	known = known_causes(alerts, port);
-	differ = known ^ (causes & ((2u << TRIAD_ALERT_UNANSWERED) - 1));
+	differ = known ^ (causes & TRIAD_ALERT_TAKEN);
 	for (; differ; differ &= differ - 1) {
 		unsigned cause = (unsigned)__builtin_ctz(differ);
-		struct triad_alert_finding found = {.value = 1};
+		struct triad_alert_finding found = {
+			.value = cause == TRIAD_ALERT_UNANSWERED};
 
 		/* How far it was is not told again. */
 		if (cause < TRIAD_N_COUNTERS) {

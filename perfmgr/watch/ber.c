@@ -13,32 +13,6 @@
 /* Evidence of this many times a quiet link's is no rise yet. */
 #define RISE 2.0
 
-/* --- targets --- */
-
-/* Up to FDR 1e-12 is what InfiniBand asks for, as NVIDIA restates it [DGX SuperPOD:
- * Cabling Data Centers, Mixing Widths and Rates, "Bit Error Rate (BER)"].  From EDR to
- * NDR: the normal value, of the lines of a speed the one that allows most (so that no
- * ASIC, cable or FEC is accused that was sold so) [UFM SDK,
- * pdr_deterministic_plugin/build/config/Field_BER_Thresholds.csv, version V06].  But
- * symbol errors of NDR: its lines with retransmission (PLR), which are also the long
- * window of [the same, README.md, "NDR Link Validation Procedure"].
- * XDR has no public figure: NDR's. */
-static const double targets[TRIAD_N_SPEEDS][TRIAD_BER_N_KINDS] = {
-	[TRIAD_SPEED_SDR] = {1e-12, 1e-12, 1e-12},
-	[TRIAD_SPEED_DDR] = {1e-12, 1e-12, 1e-12},
-	[TRIAD_SPEED_QDR] = {1e-12, 1e-12, 1e-12},
-	[TRIAD_SPEED_FDR] = {1e-12, 1e-12, 1e-12},
-	[TRIAD_SPEED_EDR] = {1e-10, 1e-14, 1e-14},
-	[TRIAD_SPEED_HDR] = {1e-6, 1e-14, 1e-14},
-	[TRIAD_SPEED_NDR] = {1e-6, 1e-12, 1e-15},
-	[TRIAD_SPEED_XDR] = {1e-6, 1e-12, 1e-15},
-};
-
-double triad_ber_target(enum triad_link_speed speed, enum triad_ber_kind kind)
-{
-	return targets[speed][kind];
-}
-
 /* --- the test --- */
 
 /* Ratios to the target: their logarithms to base 2, and what they are above 1. */
@@ -114,6 +88,16 @@ static void evidence_add(struct triad_ber *ber, const struct triad_ber_test *tes
 				ratios[i].excess * expected * M_LOG2E);
 
 		ber->evidence[i] = fmin(after, most);
+	}
+}
+
+/* The limit of ever shorter readings: evidence grows by what is expected, and fades. */
+static void evidence_add_quiet(struct triad_ber *ber, double expected)
+{
+	for (unsigned i = 0; i < TRIAD_BER_N_RATIOS; i++) {
+		double faded = -expm1(-ratios[i].excess * expected);
+
+		ber->evidence[i] += faded * (quiet(i) - ber->evidence[i]);
 	}
 }
 
@@ -215,6 +199,24 @@ enum triad_ber_verdict triad_ber_add(struct triad_ber *ber,
 		recent_clear(ber);
 	else
 		recent_add(ber, reading->errors, expected);
+	judge(ber, test);
+	return (enum triad_ber_verdict)ber->verdict;
+}
+
+enum triad_ber_verdict triad_ber_add_quiet(struct triad_ber *ber,
+	const struct triad_ber_test *test, double seconds, uint64_t from_us)
+{
+	double expected = seconds * test->bps * test->target;
+
+	if (!is_positive(expected))
+		return (enum triad_ber_verdict)ber->verdict;
+	if (ber->verdict != TRIAD_BER_WORSE) {
+		if (evidence_of(ber) < RISE * quiet_mean())
+			episode_begin(ber, from_us);
+		evidence_add_quiet(ber, expected);
+	}
+	span_add(&ber->episode, 0, expected);
+	recent_add(ber, 0, expected);
 	judge(ber, test);
 	return (enum triad_ber_verdict)ber->verdict;
 }

@@ -65,25 +65,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ib/link.h"
+#include "ib/ber_target.h"
 
 #define TRIAD_BER_N_RATIOS 4u
 #define TRIAD_BER_SPAN 100.0
 #define TRIAD_BER_DOUBT 0.001
 #define TRIAD_BER_N_READINGS 3u
-
-/* --- targets --- */
-
-enum triad_ber_kind {
-	TRIAD_BER_RAW,       /* before FEC: corrected errors */
-	TRIAD_BER_EFFECTIVE, /* after FEC: blocks not corrected */
-	TRIAD_BER_SYMBOL,    /* after FEC and retransmission by the link */
-	TRIAD_BER_N_KINDS
-};
-
-/* The BER that a link of that speed should not exceed, by default; 0 for
- * TRIAD_SPEED_ANY. */
-double triad_ber_target(enum triad_link_speed speed, enum triad_ber_kind kind);
 
 /* --- the test --- */
 
@@ -142,6 +129,11 @@ void triad_ber_begin(struct triad_ber *ber);
  * Returns the verdict. */
 enum triad_ber_verdict triad_ber_add(struct triad_ber *ber,
 	const struct triad_ber_test *test, const struct triad_ber_reading *reading);
+
+/* Adds time without errors, as if it had been read all the time: evidence then is what
+ * it is on a link that was good, however long the time.  'seconds' above 0. */
+enum triad_ber_verdict triad_ber_add_quiet(struct triad_ber *ber,
+	const struct triad_ber_test *test, double seconds, uint64_t from_us);
 
 struct triad_ber_estimate {
 	double ber, low, high; /* the interval holds it with the confidence asked for */

@@ -17,6 +17,7 @@ struct triad_watch {
 	struct triad_histograms *histograms;
 	struct triad_alerts *alerts;
 	struct triad_links *links;
+	struct triad_bers *bers;
 	struct triad_silences silences;
 	uint64_t
 		looked_version; /* of the silences that the alerts were compared with */
@@ -35,7 +36,8 @@ struct triad_watch *triad_watch_new(const struct triad_alerts_sink *sink)
 	watch->histograms = triad_histograms_new();
 	watch->alerts = triad_alerts_new(sink, &watch->silences);
 	watch->links = triad_links_new();
-	if (watch->histograms && watch->alerts && watch->links)
+	watch->bers = triad_bers_new();
+	if (watch->histograms && watch->alerts && watch->links && watch->bers)
 		return watch;
 	triad_watch_free(watch);
 	return NULL;
@@ -45,6 +47,7 @@ void triad_watch_free(struct triad_watch *watch)
 {
 	if (!watch)
 		return;
+	triad_bers_free(watch->bers);
 	triad_links_free(watch->links);
 	triad_alerts_free(watch->alerts);
 	triad_histograms_free(watch->histograms);
@@ -74,16 +77,23 @@ void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *c
 		.clear_below = conf->alerts.clear_below_percent / 100.0,
 		.unanswered_sweeps = conf->alerts.unanswered_sweeps,
 	};
+	struct triad_bers_params bers = {
+		.enabled = conf->alerts.ber,
+		.false_alarms = conf->alerts.ber_false_alarms,
+	};
 	char reason[TRIAD_DIAG_TEXT_SIZE];
 	uint32_t counters = 0;
 
-	/* It was checked when triad.conf was read. */
+	/* They were checked when triad.conf was read. */
 	(void)triad_counters_parse(
 		conf->perfmgr.histogram_counters, &counters, reason, sizeof(reason));
+	(void)triad_ber_targets_parse(
+		conf->alerts.ber_targets, &bers.targets, reason, sizeof(reason));
 	pthread_mutex_lock(&watch->lock);
 	triad_histograms_set_port_counters(watch->histograms, counters);
 	triad_alerts_configure(watch->alerts, &params, conf, now_us);
 	triad_links_configure(watch->links, is_part, params.forget_after_us);
+	triad_bers_configure(watch->bers, &bers);
 	watch->is_part = is_part;
 	pthread_mutex_unlock(&watch->lock);
 }
@@ -124,6 +134,8 @@ int triad_watch_adopt(
 		error = triad_alerts_adopt(watch->alerts, view, now_us);
 	if (!error)
 		error = triad_links_adopt(watch->links, view->fabric, now_us);
+	if (!error)
+		error = triad_bers_adopt(watch->bers, view);
 	pthread_mutex_unlock(&watch->lock);
 	settle(watch, now_us);
 	/* On an error one of them may have the view and the other not.  Then no port's
@@ -163,13 +175,36 @@ void triad_watch_miss(struct triad_watch *watch, uint32_t port, uint64_t now_us)
 		triad_alerts_miss(watch->alerts, port, now_us);
 }
 
+/* The verdict has waited for enough data: alerts take it as they take others' word. */
+static void judge_ber(struct triad_watch *watch, uint32_t port,
+	const struct triad_engine_changes *changes, uint64_t now_us)
+{
+	struct triad_bers_rate rates[TRIAD_BER_N_KINDS];
+	struct triad_alert_finding found = {0};
+	enum triad_ber_kind kind = 0;
+	enum triad_bers_change change =
+		triad_bers_look(watch->bers, port, changes, now_us, &kind);
+
+	if (change == TRIAD_BERS_NOTHING)
+		return;
+	if (change == TRIAD_BERS_WORSE) {
+		triad_bers_read(watch->bers, watch->view, port, rates);
+		found = triad_alert_finding_of_ber(kind, &rates[kind]);
+	}
+	triad_alerts_take(watch->alerts, port, TRIAD_ALERT_BER,
+		change == TRIAD_BERS_WORSE ? &found : NULL, now_us);
+}
+
 static void look_at(
 	struct triad_watch *watch, uint32_t port, uint64_t since_us, uint64_t now_us)
 {
 	const struct triad_view *view = watch->view;
 	struct triad_engine_changes changes;
+	bool is_read = triad_engine_changes(
+		view->engine, view->rows[port], since_us, &changes);
 
-	if (!triad_engine_changes(view->engine, view->rows[port], since_us, &changes))
+	judge_ber(watch, port, is_read ? &changes : NULL, now_us);
+	if (!is_read)
 		return;
 	triad_histograms_add(watch->histograms, port, &changes);
 	triad_alerts_look(watch->alerts, port, &changes, now_us);
@@ -415,6 +450,14 @@ bool triad_watch_find_link(struct triad_watch *watch, uint64_t node_guid, uint8_
 	return found;
 }
 
+void triad_watch_read_bers(struct triad_watch *watch, const struct triad_view *view,
+	uint32_t port, struct triad_bers_rate rates[TRIAD_BER_N_KINDS])
+{
+	pthread_mutex_lock(&watch->lock);
+	triad_bers_read(watch->bers, view, port, rates);
+	pthread_mutex_unlock(&watch->lock);
+}
+
 struct triad_link *triad_watch_copy_links(struct triad_watch *watch, uint32_t *n)
 {
 	uint32_t room, cursor = 0;
@@ -448,10 +491,12 @@ struct triad_watch_status triad_watch_status(struct triad_watch *watch)
 		.n_silences = watch->silences.n,
 		.silences_version = watch->silences.version,
 		.samples_dropped = triad_histograms_dropped(watch->histograms),
+		.bers_dropped = triad_bers_dropped(watch->bers),
 		.walk_us = watch->walk_us,
 		.octets = triad_histograms_octets(watch->histograms) +
 			triad_alerts_octets(watch->alerts) +
-			triad_links_octets(watch->links),
+			triad_links_octets(watch->links) +
+			triad_bers_octets(watch->bers),
 	};
 	pthread_mutex_unlock(&watch->lock);
 	return status;

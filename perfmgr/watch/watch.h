@@ -2,8 +2,8 @@
 /* Evaluates what a sweep found: histograms and alerts.
  *
  * Model: when a sweep has ended, one walk over the ports it read adds a sample to the
- * histograms (histograms.h), compares changes with thresholds (alerts.h) and counts
- * which links went down (links.h).  A walk in
+ * histograms (histograms.h), compares changes with thresholds (alerts.h), counts which
+ * links went down (links.h) and judges bit error rates (bers.h).  A walk in
  * the order of the engine's rows, after the sweep, costs a third of what looking at
  * each answer as it comes would, and the sweep does not wait for it.
  *
@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "perfmgr/watch/alerts.h"
+#include "perfmgr/watch/bers.h"
 #include "perfmgr/watch/changes.h"
 #include "perfmgr/watch/histograms.h"
 #include "perfmgr/watch/links.h"
@@ -127,6 +128,9 @@ bool triad_watch_next_link(
 	struct triad_watch *watch, uint32_t *cursor, struct triad_link *copy);
 bool triad_watch_find_link(struct triad_watch *watch, uint64_t node_guid, uint8_t port,
 	struct triad_link *copy);
+/* See triad_bers_read(). */
+void triad_watch_read_bers(struct triad_watch *watch, const struct triad_view *view,
+	uint32_t port, struct triad_bers_rate rates[TRIAD_BER_N_KINDS]);
 /* A copy of all records, '*n' of them, for the caller to free; NULL when memory is short.
  * It is made in slices, between which some may come or go. */
 struct triad_link *triad_watch_copy_links(struct triad_watch *watch, uint32_t *n);
@@ -137,6 +141,7 @@ struct triad_watch_status {
 	uint32_t n_silences;
 	uint64_t silences_version;
 	uint64_t samples_dropped; /* of histograms, for want of memory */
+	uint64_t bers_dropped;    /* readings, for want of memory */
 	uint64_t walk_us;         /* the last look took */
 	size_t octets;
 };

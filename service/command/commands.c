@@ -119,6 +119,8 @@ int triad_service_run(struct triad_service *service, const char *prefix,
 		return triad_command_run_perf_clear(service, command, output);
 	case TRIAD_COMMAND_PERF_RESETS:
 		return triad_command_run_perf_resets(service, command, output);
+	case TRIAD_COMMAND_PERF_BER:
+		return triad_command_run_perf_ber(service, command, output);
 	case TRIAD_COMMAND_PERF_DETAILS:
 		return triad_command_run_perf_details(service, command, output);
 	case TRIAD_COMMAND_PERF_HISTOGRAM:

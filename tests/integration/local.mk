@@ -20,6 +20,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_agents_brokers.py \
 	tests/integration/test_agents_faults.py \
 	tests/integration/test_alerts.py \
+	tests/integration/test_ber.py \
 	tests/integration/test_bench.py \
 	tests/integration/test_cluster.py \
 	tests/integration/test_compat.py \

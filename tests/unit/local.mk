@@ -51,6 +51,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_alertmanager \
 	tests/unit/perfmgr/test_alerts \
 	tests/unit/perfmgr/test_ber \
+	tests/unit/perfmgr/test_bers \
 	tests/unit/perfmgr/test_collector \
 	tests/unit/perfmgr/test_details \
 	tests/unit/perfmgr/test_engine \

@@ -206,7 +206,7 @@ END_TEST
 START_TEST(test_parse_commands_classed)
 {
 	static const char *const reads[] = {"help", "health", "status", "links",
-		"perf show", "perf top", "perf resets", "perf details",
+		"perf show", "perf top", "perf resets", "perf details", "perf ber",
 		"perf histogram PortXmitWait", "alerts", "history leaf-01:3 --since 2d",
 		"agents", "agents owner NODE", "qos clients", "nodes", "get",
 		"config diff", "version", "qos explain --src a --dst b", "qos plan",
@@ -438,7 +438,7 @@ START_TEST(test_parse_unfinished_command_lists_its_topic)
 {
 	ASSERT_REFUSED("perf",
 		"'perf' is the beginning of perf show, perf top, perf sweep, perf "
-		"clear, perf resets, perf details, perf histogram");
+		"clear, perf resets, perf details, perf ber, perf histogram");
 	ASSERT_REFUSED("qos --json",
 		"'qos' is the beginning of qos on, qos off, qos clients, qos explain, "
 		"qos plan, qos apply, qos tables, qos nodes");

@@ -55,6 +55,8 @@ static inline void set_up_alerts(void)
 	triad_conf_unref(conf);
 	conf = triad_conf_new(1);
 	conf->alerts.clear_after_s = 15;
+	/* Tests that repeat errors are about counters; test_bers.c is about rates. */
+	conf->alerts.ber = false;
 	configure();
 	sweep(2); /* so that there is an interval */
 	ck_assert_uint_eq(n_seen, 0);

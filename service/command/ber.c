@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'perf ber': bit error rates of links, against their targets; see
+ * perfmgr/watch/bers.h. */
+#include "service/command/commands.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "perfmgr/watch/watch.h"
+#include "service/command/list.h"
+#include "service/command/ports.h"
+#include "service/service.h"
+
+struct shown {
+	const struct triad_fabric_node *node;
+	const struct triad_fabric_port *port;
+	enum triad_ber_kind kind;
+	const struct triad_bers_rate *rate;
+};
+
+struct rates {
+	const struct triad_command *command;
+	const struct triad_view *view;
+	struct triad_watch *watch;
+	struct triad_node_choice choice;
+	struct triad_list list;
+	uint32_t n_ports, n_known, n_rows; /* ports chosen; with rates; lines */
+};
+
+static const char *const verdicts[] = {
+	[TRIAD_BER_UNDECIDED] = "undecided",
+	[TRIAD_BER_GOOD] = "good",
+	[TRIAD_BER_WORSE] = "worse",
+};
+
+/* --- one rate --- */
+
+static void put_number(
+	struct triad_list *list, const char *name, const char *title, double number)
+{
+	triad_list_double(list, name, number);
+	if (isfinite(number))
+		triad_list_format(list, title, 7, "%.2g", number);
+	else
+		triad_list_format(list, title, 7, "-");
+}
+
+static void put_rate(struct triad_list *list, const struct shown *shown)
+{
+	const struct triad_bers_rate *rate = shown->rate;
+	char text[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_list_row(list);
+	triad_list_guid(list, "node_guid", NULL, shown->node->guid);
+	triad_list_text(list, "node_name", "node", TRIAD_LIST_LONG, shown->node->name);
+	triad_list_uint(list, "port", "port", 4, shown->port->number);
+	triad_link_rate_format(triad_link_rate_active(shown->port), text, sizeof(text));
+	triad_list_text(list, "rate", NULL, 0, text);
+	triad_list_text(list, "kind", "kind", -9, triad_ber_kind_name(shown->kind));
+	put_number(list, "ber", "BER", rate->estimate.ber);
+	put_number(list, "low", "from", rate->estimate.low);
+	put_number(list, "high", "to", rate->estimate.high);
+	put_number(list, "target", "target", rate->target);
+	triad_list_text(list, "verdict", "verdict", -9, verdicts[rate->verdict]);
+	triad_list_uint(list, "errors", NULL, 0, rate->estimate.errors);
+	triad_list_double(list, "bits", rate->estimate.bits);
+	triad_list_double(list, "remaining_s", rate->remaining_s);
+	triad_list_text(list, "since", NULL, 0,
+		triad_command_format_time(rate->since_us, text));
+	triad_list_text(list, "last_read", NULL, 0,
+		triad_command_format_time(rate->read_us, text));
+	triad_list_row_end(list);
+}
+
+/* --- ports --- */
+
+/* A link without errors is good, or will be: who wants to see that says so. */
+static bool is_wanted(const struct rates *rates, const struct triad_bers_rate *rate)
+{
+	return rate->is_known &&
+		(rates->command->all || rate->verdict == TRIAD_BER_WORSE ||
+			(rate->verdict == TRIAD_BER_UNDECIDED &&
+				rate->estimate.errors));
+}
+
+static void put_port(struct rates *rates, uint32_t port)
+{
+	const struct triad_fabric *fabric = rates->view->fabric;
+	struct triad_bers_rate of[TRIAD_BER_N_KINDS];
+	bool is_known = false;
+
+	triad_watch_read_bers(rates->watch, rates->view, port, of);
+	for (unsigned kind = 0; kind < TRIAD_BER_N_KINDS; kind++) {
+		const struct shown shown = {
+			.node = &fabric->nodes[fabric->ports[port].node],
+			.port = &fabric->ports[port],
+			.kind = kind,
+			.rate = &of[kind],
+		};
+
+		is_known |= of[kind].is_known;
+		if (is_wanted(rates, &of[kind]) &&
+			rates->n_rows++ < rates->command->limit)
+			put_rate(&rates->list, &shown);
+	}
+	rates->n_ports++;
+	rates->n_known += is_known;
+}
+
+/* Why there is less than was asked for. */
+static void put_end(const struct rates *rates, struct triad_service *service,
+	struct triad_output *output)
+{
+	if (rates->n_rows > rates->command->limit)
+		triad_output_printf(output,
+			"%" PRIu32 " more; '-n %" PRIu32 "' shows them too\n",
+			rates->n_rows - (uint32_t)rates->command->limit, rates->n_rows);
+	if (rates->n_rows)
+		return;
+	if (rates->n_known)
+		triad_output_printf(output,
+			"no link of %" PRIu32 " ports is worse than its target or "
+			"undecided after errors; '--all' shows them all\n",
+			rates->n_known);
+	else
+		triad_output_printf(output,
+			"no bit error rate is known yet: a link must have been read "
+			"twice since it came up (alerts.ber must be true)\n");
+	if (triad_collect_status(service->collect).mode == TRIAD_COLLECT_MANAGER)
+		triad_output_printf(output,
+			"agents know those of what they read: ask 'triadctl perf ber' "
+			"on their hosts\n");
+}
+
+int triad_command_run_perf_ber(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_view *view = triad_perf_view(service->perf);
+	struct triad_report report = {.output = output, .as_json = command->json};
+	struct rates rates = {
+		.command = command,
+		.view = view,
+		.watch = triad_perf_watch(service->perf),
+		.list = {.report = &report},
+	};
+	int status = TRIAD_CONTROL_DONE;
+
+	if (!view)
+		return triad_command_no_view(service, output);
+	if (!triad_command_choose(
+		    command, view->fabric, "perf ber", &rates.choice, output)) {
+		triad_view_unref(view);
+		return TRIAD_CONTROL_FAILED;
+	}
+	triad_report_array(&report, NULL);
+	for (uint32_t i = 0; i < view->fabric->n_ports && !output->failed; i++)
+		if (triad_command_wants_port(&rates.choice, view->fabric, i))
+			put_port(&rates, i);
+	triad_report_array_end(&report);
+	if (!rates.n_ports)
+		status = triad_command_no_port(
+			"perf ber", view->fabric, &rates.choice, output);
+	else if (!command->json)
+		put_end(&rates, service, output);
+	triad_view_unref(view);
+	return status;
+}
