@@ -288,12 +288,24 @@ static uint32_t remote_row(const struct triad_view *view, uint32_t index)
 	return remote == TRIAD_FABRIC_NONE ? remote : view->rows[remote];
 }
 
-/* Whether it is the link that is known. */
+/* Whether it is the link that is known.  A part of a fabric does not show what is behind
+ * its ends, and which part that is changes. */
 static bool is_same(const struct port *port, const struct port *now)
 {
 	return port->node_guid == now->node_guid && port->number == now->number &&
-		port->remote == now->remote && port->link.width == now->link.width &&
+		(port->remote == now->remote || port->remote == TRIAD_FABRIC_NONE ||
+			now->remote == TRIAD_FABRIC_NONE) &&
+		port->link.width == now->link.width &&
 		port->link.speed == now->link.speed;
+}
+
+/* A switch's own management port has no link. */
+static bool has_link(const struct triad_fabric *fabric, uint32_t index)
+{
+	const struct triad_fabric_port *port = &fabric->ports[index];
+
+	return port->state >= TRIAD_PORT_INIT &&
+		(port->number || fabric->nodes[port->node].type != TRIAD_NODE_SWITCH);
 }
 
 static struct port describe(const struct triad_view *view, uint32_t index)
@@ -332,15 +344,17 @@ enum triad_bers_change triad_bers_look(struct triad_bers *bers, uint32_t index,
 {
 	struct port *port = &bers->ports[bers->view->rows[index]];
 	struct port now = describe(bers->view, index);
-	bool went_down = changes && changes->changed & 1u << TRIAD_LINK_DOWNED_COUNTER;
 	bool was_told = port->is_told;
+	bool is_up = has_link(bers->view->fabric, index) &&
+		!(changes && changes->changed & 1u << TRIAD_LINK_DOWNED_COUNTER);
 
-	if (!is_same(port, &now) || went_down) {
+	if (!is_up || !is_same(port, &now)) {
 		forget_rates(bers, port);
-		now.is_told = was_told;
 		*port = now;
 	}
-	if (bers->params.enabled && port->remote != TRIAD_FABRIC_NONE && !went_down) {
+	if (now.remote != TRIAD_FABRIC_NONE)
+		port->remote = now.remote;
+	if (bers->params.enabled && is_up) {
 		if (changes)
 			look_at_symbols(bers, port, changes, now_us);
 		look_at_details(bers, index, port);

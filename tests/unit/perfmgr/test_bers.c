@@ -142,6 +142,36 @@ START_TEST(test_link_that_went_down_begins_anew)
 }
 END_TEST
 
+/* An agent's part of a fabric ends at such a port; its neighbour may come and go with
+ * what the agent owns. */
+START_TEST(test_end_of_a_part_is_judged_and_goes_on_when_the_part_grows)
+{
+	uint32_t port = find_port(0x201, 3), remote = fabric->ports[port].remote;
+
+	fabric->ports[port].remote = TRIAD_FABRIC_NONE;
+	sweep_with_errors(port, ERRORS);
+	ck_assert_uint_eq(rate_of(port, TRIAD_BER_SYMBOL).estimate.errors, ERRORS);
+	fabric->ports[port].remote = remote;
+	sweep_with_errors(port, ERRORS);
+	ck_assert_uint_eq(rate_of(port, TRIAD_BER_SYMBOL).estimate.errors, 2 * ERRORS);
+	fabric->ports[port].remote = find_port(0x202, 3);
+	sweep_with_errors(port, ERRORS);
+	ck_assert_uint_eq(rate_of(port, TRIAD_BER_SYMBOL).estimate.errors, ERRORS);
+}
+END_TEST
+
+START_TEST(test_port_without_a_link_is_not_judged)
+{
+	uint32_t port = find_port(0x201, 3);
+
+	fabric->ports[port].state = TRIAD_PORT_DOWN;
+	for (unsigned i = 0; i < 4; i++)
+		sweep_with_errors(port, ERRORS);
+	ck_assert(!rate_of(port, TRIAD_BER_SYMBOL).is_known);
+	ck_assert_uint_eq(n_seen, 0);
+}
+END_TEST
+
 /* A gap without an answer is one long reading: its errors are not those of the last
  * sweep. */
 START_TEST(test_silence_is_one_long_reading)
@@ -337,6 +367,9 @@ int main(void)
 	tcase_add_test(cases, test_alert_ends_when_the_link_is_good_again);
 	tcase_add_test(cases, test_one_burst_is_no_bad_cable);
 	tcase_add_test(cases, test_link_that_went_down_begins_anew);
+	tcase_add_test(
+		cases, test_end_of_a_part_is_judged_and_goes_on_when_the_part_grows);
+	tcase_add_test(cases, test_port_without_a_link_is_not_judged);
 	tcase_add_test(cases, test_silence_is_one_long_reading);
 	tcase_add_test(cases, test_switched_off_ends_the_alert_and_forgets);
 	tcase_add_test(cases, test_target_that_is_off_is_not_judged);
