@@ -283,6 +283,30 @@ def test_counter_over_its_threshold_is_an_alert_at_the_top(scratch):
         wait_until(lambda: not ask_json(lab, "alerts")["alerts"], 30, "its end")
 
 
+@pytest.mark.row("N4")
+def test_worn_cable_that_an_agent_found_is_an_alert_at_the_top(scratch):
+    broker = Broker(scratch)
+    # The counter's own threshold says nothing.
+    quiet = f"[alerts]\n{ERROR} = off\n"
+    with lab_of(scratch, broker, quiet) as lab:
+        start(scratch, lab, broker, 2, 9, extra=quiet)
+        wait_until_settled(lab, 2)
+
+        def whats():
+            return [(finding["what"], alert["at"]["node_name"].split()[0])
+                    for alert in ask_json(lab, "alerts")["alerts"]
+                    if alert["state"] == "active"
+                    for finding in alert["findings"]]
+        for n in range(8):
+            if whats():
+                break
+            set_errors(lab, 3 * n)
+            wait_for_errors(lab, 3 * n)
+        wait_until(whats, 20, "the alert")
+        assert whats() == [("bit error rate", VICTIM)]
+        assert "bit error rate over its target" in ask(lab, "alerts")
+
+
 @pytest.mark.row("M8", "M13", "M14")
 def test_histograms_of_all_agents_are_one(scratch):
     broker = Broker(scratch)
