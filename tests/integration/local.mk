@@ -49,6 +49,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_install.py \
 	tests/integration/test_kernel_semantics.py \
 	tests/integration/test_lab.py \
+	tests/integration/test_lab_details.py \
 	tests/integration/test_lab_hosts.py \
 	tests/integration/test_lifecycle.py \
 	tests/integration/test_opensm_matrix.py \

@@ -48,10 +48,17 @@ tests_lab_liblabumad_la_LIBADD = -ldl
 
 # What a lab preloads into ibsim.
 noinst_LTLIBRARIES += tests/lab/liblabsim.la
-tests_lab_liblabsim_la_SOURCES = tests/lab/sim_preload.c
-tests_lab_liblabsim_la_CFLAGS = $(AM_CFLAGS) -fno-sanitize=all
+tests_lab_liblabsim_la_SOURCES = \
+	ib/counter.c \
+	ib/detail.c \
+	ib/pma.c \
+	tests/lab/sim_details.c \
+	tests/lab/sim_details.h \
+	tests/lab/sim_preload.c
+tests_lab_liblabsim_la_CFLAGS = $(AM_CFLAGS) -O2 -fno-sanitize=all
 tests_lab_liblabsim_la_LDFLAGS = -Wc,-fno-sanitize=all -module -avoid-version -shared \
 	-rpath /nowhere
+tests_lab_liblabsim_la_LIBADD = -ldl
 
 # What tests look at a lab's port with.
 check_PROGRAMS += tests/lab/probe

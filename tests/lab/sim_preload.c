@@ -1,32 +1,291 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Preloaded into ibsim: a client that does not read loses MADs, as on a fabric.
+/* Preloaded into ibsim: clients that do not read lose MADs, as on a fabric; and agents
+ * have the performance attributes that ibsim lacks.
  *
- * ibsim alone would spin until the client reads, and serve nobody else meanwhile: a few
- * hundred MADs to a stopped SM would stop the whole fabric.  Here each client has room
- * for as many as the kernel lets wait (net.unix.max_dgram_qlen).  When that is full, it
- * is waited for once; from then on, until it reads again, what comes for it is lost.
+ * Clients: ibsim alone would spin until the client reads, and serve nobody else
+ * meanwhile: a few hundred MADs to a stopped SM would stop the whole fabric.  Here each
+ * client has room for as many as the kernel lets wait (net.unix.max_dgram_qlen).  When
+ * that is full, it is waited for once; from then on, until it reads again, what comes
+ * for it is lost.
+ *
+ * Attributes: sim_details.h has the counters.  What ibsim reads is changed on the way
+ * in, and what it writes on the way out:
+ *
+ *   - Console: a command that sets such a counter becomes a Dump of its node.  What
+ *     ibsim prints comes by stdout, which is a stream of ours, and becomes the
+ *     command's answer.
+ *   - Sockets: a request for such an attribute becomes a Get(NodeInfo), whose answer
+ *     becomes the one to the request.  ibsim answers a packet before it reads the next
+ *     one, so one question is open at a time.
+ *   - ClassPortInfo is answered by ibsim.  Before it, the same way, NodeInfo is asked
+ *     for, because the answer to ClassPortInfo does not say whose it is.  The request
+ *     then waits in a line of the client, and select() says that there is something to
+ *     read.
  *
  * Thread-safety: none; ibsim has one thread. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "tests/lab/sim_details.h"
+#include "tests/lab/umad_wire.h"
+
 #define EXPORT __attribute__((visibility("default")))
-#define MAX_FDS 1024
+#define MAX_FDS FD_SETSIZE
 #define SOCKET_BUFFER_SIZE (8 << 20)
 
 /* Longer than a busy machine leaves a client that lives without a CPU. */
 #define PATIENCE_MS 2000
 
 static bool is_wide[MAX_FDS], is_deaf[MAX_FDS];
+static struct sim_details *details;
 
 static long really_write(int fd, const void *data, size_t size)
 {
 	return syscall(SYS_write, fd, data, size);
 }
+
+static long really_read(int fd, void *data, size_t size)
+{
+	return syscall(SYS_read, fd, data, size);
+}
+
+/* --- the console --- */
+
+static struct {
+	char line[SIM_LINE_SIZE]; /* what ibsim is given to read */
+	size_t at, length;
+	bool is_setting; /* 'setting' waits for the dump */
+	struct sim_setting setting;
+	char dump[SIM_LINE_SIZE * 4]; /* its beginning */
+	size_t dump_length;
+} console;
+
+/* Reads a line, as long as ibsim would take it.  Returns what read() does. */
+static long read_line(void)
+{
+	long got = 1;
+
+	console.at = console.length = 0;
+	while (console.length < sizeof(console.line) - 1) {
+		got = really_read(STDIN_FILENO, console.line + console.length, 1);
+		if (got != 1 || console.line[console.length++] == '\n')
+			break;
+	}
+	console.line[console.length] = '\0';
+	return console.length ? 1 : got;
+}
+
+static void replace_setting(void)
+{
+	console.is_setting = details && strchr(console.line, '\n') &&
+		sim_setting_parse(console.line, &console.setting);
+	if (console.is_setting)
+		console.length = (size_t)snprintf(console.line, sizeof(console.line),
+			"Dump \"%s\"\n", console.setting.node);
+	console.dump_length = 0;
+}
+
+static long read_console(char *octet)
+{
+	if (console.at == console.length) {
+		long got = read_line();
+
+		if (got <= 0)
+			return got;
+		replace_setting();
+	}
+	*octet = console.line[console.at++];
+	return 1;
+}
+
+/* Where the prompt begins that ends the text; NULL without one. */
+static const char *find_prompt(const char *text, size_t size)
+{
+	static const char *const prompts[] = {"sim> ", "sim (inactive)> "};
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t length = strlen(prompts[i]);
+
+		if (size >= length &&
+			memcmp(text + size - length, prompts[i], length) == 0)
+			return text + size - length;
+	}
+	return NULL;
+}
+
+static void write_all(const char *text, size_t size)
+{
+	long done = 0;
+
+	for (; size > 0; text += done, size -= (size_t)done) {
+		done = really_write(STDOUT_FILENO, text, size);
+		if (done < 0 && errno == EINTR)
+			done = 0;
+		else if (done < 0)
+			return;
+	}
+}
+
+/* Keeps the beginning of a dump; at its end says what came of the command. */
+static void answer_setting(const char *text, size_t size)
+{
+	size_t room = sizeof(console.dump) - 1 - console.dump_length;
+	size_t kept = size < room ? size : room;
+	const char *prompt = find_prompt(text, size);
+	char answer[SIM_LINE_SIZE * 2];
+
+	memcpy(console.dump + console.dump_length, text, kept);
+	console.dump_length += kept;
+	if (!prompt)
+		return;
+	console.dump[console.dump_length] = '\0';
+	console.is_setting = false;
+	sim_details_set(
+		details, &console.setting, console.dump, answer, sizeof(answer));
+	write_all(answer, strlen(answer));
+	write_all(prompt, (size_t)(text + size - prompt));
+}
+
+static ssize_t write_output(void *cookie, const char *text, size_t size)
+{
+	(void)cookie;
+	if (console.is_setting)
+		answer_setting(text, size);
+	else
+		write_all(text, size);
+	return (ssize_t)size;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	const cookie_io_functions_t functions = {.write = write_output};
+	FILE *output = fopencookie(NULL, "w", functions);
+
+	if (!output)
+		return;
+	stdout = output;
+	details = sim_details_new();
+}
+
+/* --- requests --- */
+
+/* The question that ibsim works on, and the request that it stands for. */
+static struct {
+	bool is_open;
+	bool is_about_class; /* ibsim is to answer the request itself, then */
+	int fd;
+	struct lab_packet request;
+} question;
+
+/* A request for ClassPortInfo that ibsim is still to read, by client, and whose. */
+static struct waiting {
+	enum { NOTHING, WAITS, IS_DUE } state;
+	uint64_t guid;
+	struct lab_packet request;
+} waiting[MAX_FDS];
+static bool is_somebody_waiting;
+
+/* The node whose ClassPortInfo ibsim works on. */
+static struct {
+	bool is_open;
+	uint64_t guid;
+} class_answer;
+
+static long read_packet(int fd, struct lab_packet *packet)
+{
+	struct waiting *waits = &waiting[fd];
+	long got;
+
+	question.is_open = class_answer.is_open = false;
+	if (waits->state != NOTHING) {
+		*packet = waits->request;
+		waits->state = NOTHING;
+		class_answer.is_open = true;
+		class_answer.guid = waits->guid;
+		return sizeof(*packet);
+	}
+	got = really_read(fd, packet, sizeof(*packet));
+	if (got != sizeof(*packet) || !details)
+		return got;
+	question.is_about_class = sim_details_is_class_request(packet->mad);
+	question.is_open =
+		question.is_about_class || sim_details_is_request(packet->mad);
+	if (question.is_open) {
+		question.fd = fd;
+		question.request = *packet;
+		sim_details_make_question(packet->mad);
+	}
+	return got;
+}
+
+/* Makes what ibsim writes after a question the answer to the request.  Returns false
+ * when there is nothing to write yet. */
+static bool answer_request(struct lab_packet *packet)
+{
+	uint8_t node_info[LAB_MAD_SIZE];
+	uint64_t tid =
+		lab_mad_tid(packet->mad); /* ibsim has put the client's number in */
+
+	question.is_open = false;
+	memcpy(node_info, packet->mad, sizeof(node_info));
+	memcpy(packet->mad, question.request.mad, sizeof(packet->mad));
+	lab_mad_set_tid(packet->mad, tid);
+	if (packet->status != 0)
+		return true; /* lost: the request goes back */
+	if (!question.is_about_class) {
+		sim_details_answer(details, node_info, packet->mad);
+		return true;
+	}
+	is_somebody_waiting = true;
+	waiting[question.fd] = (struct waiting){.state = WAITS,
+		.guid = sim_details_guid(node_info),
+		.request = question.request};
+	return false;
+}
+
+static bool change_packet(struct lab_packet *packet)
+{
+	if (question.is_open)
+		return answer_request(packet);
+	if (class_answer.is_open && packet->status == 0)
+		sim_details_announce(details, class_answer.guid, packet->mad);
+	class_answer.is_open = false;
+	return true;
+}
+
+/* Says once what waits: ibsim no longer reads from a client that it has lost. */
+static int wake_readers(fd_set *readers)
+{
+	fd_set due;
+	int n = 0;
+
+	if (!is_somebody_waiting)
+		return 0;
+	FD_ZERO(&due);
+	for (int fd = 0; fd < MAX_FDS; fd++)
+		if (waiting[fd].state == IS_DUE) {
+			waiting[fd].state = NOTHING;
+		} else if (waiting[fd].state == WAITS) {
+			waiting[fd].state = IS_DUE;
+			FD_SET(fd, &due);
+			n++;
+		}
+	is_somebody_waiting = n > 0;
+	if (n > 0)
+		*readers = due;
+	return n;
+}
+
+/* --- what ibsim calls --- */
 
 /* Room for more, the first time; as root, beyond the system's limit. */
 static bool widen(int fd)
@@ -47,14 +306,50 @@ static bool has_room_soon(int fd)
 	return !is_deaf[fd] && poll(&polled, 1, PATIENCE_MS) > 0;
 }
 
-EXPORT ssize_t write(int fd, const void *data, size_t size)
+static ssize_t write_patiently(int fd, const void *data, size_t size)
 {
 	long result = really_write(fd, data, size);
 
-	if (fd < 0 || fd >= MAX_FDS)
-		return result;
 	while (result < 0 && errno == EAGAIN && (widen(fd) || has_room_soon(fd)))
 		result = really_write(fd, data, size);
 	is_deaf[fd] = result < 0 && errno == EAGAIN;
 	return is_deaf[fd] ? (ssize_t)size : result;
+}
+
+EXPORT ssize_t write(int fd, const void *data, size_t size)
+{
+	struct lab_packet packet;
+
+	if (fd < 0 || fd >= MAX_FDS)
+		return really_write(fd, data, size);
+	if (size != sizeof(packet) || !details)
+		return write_patiently(fd, data, size);
+	memcpy(&packet, data, sizeof(packet));
+	return change_packet(&packet) ? write_patiently(fd, &packet, sizeof(packet))
+				      : (ssize_t)size;
+}
+
+/* ibsim has more room for a packet than a packet takes, and reads the console and its
+ * files octet by octet. */
+EXPORT ssize_t read(int fd, void *data, size_t size)
+{
+	if (fd == STDIN_FILENO && size == 1)
+		return read_console(data);
+	if (fd < 0 || fd >= MAX_FDS || size < sizeof(struct lab_packet))
+		return really_read(fd, data, size);
+	return read_packet(fd, data);
+}
+
+EXPORT int select(int n_fds, fd_set *readers, fd_set *writers, fd_set *others,
+	struct timeval *timeout)
+{
+	static int (*really_select)(
+		int, fd_set *, fd_set *, fd_set *, struct timeval *);
+	int n = wake_readers(readers);
+
+	if (n > 0)
+		return n;
+	if (!really_select)
+		*(void **)&really_select = dlsym(RTLD_NEXT, "select");
+	return really_select(n_fds, readers, writers, others, timeout);
 }
