@@ -7,7 +7,7 @@ import time
 import pytest
 
 from checks import failed, succeeded, wait_until
-from triadlib import ask, ask_json, status, triad_lab, wait_for_sweep
+from triadlib import NET, TriadLab, ask, ask_json, status, triad_lab, wait_for_sweep
 
 # Errors stay under the threshold of SymbolErrorCounter, 10 in a sweep.
 CONF = "[perfmgr]\nsweep_period = 1\nreset = never\n"
@@ -92,6 +92,44 @@ def test_burst_is_no_worn_cable_and_its_rate_is_shown():
         succeeded(lab.run("triadctl", "set", "alerts.ber", "false"))
         wait_until(lambda: rate(lab, "--all") == {}, 20, "all is forgotten")
         assert "alerts.ber" in ask(lab, "perf", "ber")
+
+
+FEC = """\
+[perfmgr]
+sweep_period = 1
+reset = never
+detail_share = 100
+fec_period = 1
+[alerts]
+ber_targets = HDR raw 1e-12
+"""
+
+
+@pytest.mark.row("N4")
+@pytest.mark.parametrize("kind, field", (
+    ("raw", "PortFECCorrectedSymbolCtr"), ("effective", "PortFECUncorrectableBlockCtr")))
+def test_errors_of_forward_error_correction_are_an_alert(tmp_path, kind, field):
+    net = tmp_path / "net"
+    net.write_text("extspeed=7\n" + NET.read_text(encoding="ascii"), encoding="ascii")
+    with TriadLab(net, triad_conf=FEC) as lab:
+        wait_for_sweep(lab)
+
+        def is_known():
+            return kind in rate(lab, "--all")
+        wait_until(is_known, 60, "what FEC did is read twice")
+        for n in range(1, 20):
+            if ber_alerts(lab):
+                break
+            lab.sim(f'PerformanceSet "{NODE}"[{PORT}] '
+                    f"PortExtendedSpeedsCounters.{field}={100 * n}")
+            wait_until(lambda n=n: rate(lab, "--all")[kind]["errors"] >= 100 * n or
+                       ber_alerts(lab), 20, "errors are read")
+        (alert,) = ber_alerts(lab)
+        (finding,) = alert["findings"]
+        assert (finding["why"], alert["at"]["node_name"], alert["at"]["port"]) == \
+            (kind, NODE, PORT)
+        assert rate(lab)[kind]["rate"] == "4x HDR"
+        assert rate(lab)[kind]["verdict"] == "worse"
 
 
 def test_wrong_targets_are_refused_with_their_place():
