@@ -84,9 +84,10 @@ def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(scratch):
             topology = member.section("topology")
             assert (topology["from"], topology["nodes"]) == \
                 ("manager", owners(lab)["nodes"]), "topology"
-        report = status(lab)["perfmgr"]
-        assert (report["state"], report["ports_unanswered"]) == ("agents read", 0), \
-            "the manager's state, unanswered"
+        assert status(lab)["perfmgr"]["state"] == "agents read", "the manager's state"
+        # A busy machine's fabric may lose a question, until the next sweep.
+        wait_until(lambda: not status(lab)["perfmgr"]["ports_unanswered"], 20,
+                   "every port answers")
         text = ask(lab, "agents", "owner", "host-0002 HCA-1")
         assert "0 hops away" in text and "alive, owns " in text, text
         text = ask(lab, "agents")
