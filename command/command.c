@@ -276,9 +276,7 @@ int triad_command_read(struct triad_parser *parser, struct triad_command *comman
 
 	*command = defaults;
 	command->verb = parser->verb->verb;
-	if (command->verb == TRIAD_COMMAND_NODES ||
-		command->verb == TRIAD_COMMAND_PERF_DETAILS ||
-		command->verb == TRIAD_COMMAND_PERF_BER)
+	if (parser->verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_LIMIT_ALL))
 		command->limit = UINT_MAX;
 	error = triad_parser_read_rest(parser, command, arguments.words, &arguments.n);
 	if (error)

@@ -70,6 +70,11 @@ int64_t triad_clock_wall_offset_us(void)
 	return offset_us;
 }
 
+uint64_t triad_clock_to_wall_us(uint64_t at_us)
+{
+	return at_us + (uint64_t)triad_clock_wall_offset_us();
+}
+
 /* Without the 'Z' at its end; returns its length. */
 static size_t format_seconds(uint64_t wall_us, char text[TRIAD_CLOCK_TEXT_SIZE])
 {

@@ -29,7 +29,7 @@ static uint64_t read_wall_us(const struct triad_fact *fact, const void *status)
 {
 	uint64_t at_us = read_uint(&fact->member, status);
 
-	return at_us ? (uint64_t)triad_clock_wall_offset_us() + at_us : 0;
+	return at_us ? triad_clock_to_wall_us(at_us) : 0;
 }
 
 uint64_t triad_fact_uint(const struct triad_fact *fact, const void *status)

@@ -291,7 +291,7 @@ static void note_reset(struct triad_recorder *recorder,
 {
 	struct triad_timeline_event event = {.kind = TRIAD_TIMELINE_RESET,
 		.count = n,
-		.at_us = reset->at_us + (uint64_t)triad_clock_wall_offset_us(),
+		.at_us = triad_clock_to_wall_us(reset->at_us),
 		.ends[0] = {.node_guid = reset->node_guid, .port = reset->port}};
 	uint32_t node = fabric ? triad_fabric_find_node(fabric, reset->node_guid)
 			       : TRIAD_FABRIC_NONE;

@@ -32,6 +32,9 @@ uint64_t triad_clock_wall_us(void);
  * wall clock has moved by more, so that a moment that is shown twice has one time. */
 int64_t triad_clock_wall_offset_us(void);
 
+/* The wall time of a monotonic one, by that. */
+uint64_t triad_clock_to_wall_us(uint64_t at_us);
+
 #define TRIAD_CLOCK_TEXT_SIZE 32
 
 /* Writes a wall time as "2026-01-02T03:04:05.678Z". */

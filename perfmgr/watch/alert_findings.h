@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What is wrong at the place of one alert: findings that begin, last and are over.
  *
- * Internal to alerts.c, which says who may call when. */
+ * Internal to perfmgr/watch; alerts.h says who may call when. */
 #ifndef TRIAD_PERFMGR_ALERT_FINDINGS_H
 #define TRIAD_PERFMGR_ALERT_FINDINGS_H
 
 #include "perfmgr/watch/alerts.h"
+#include "perfmgr/watch/bers.h"
 
 /* NULL when there is none; valid until one is taken away. */
 struct triad_alert_finding *triad_alert_find_finding(
@@ -23,6 +24,10 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 /* The finding is below its clearing level.  If it is pending, it is removed. */
 void triad_alert_note_under(struct triad_alert *alert,
 	struct triad_alert_finding *finding, uint64_t now_us);
+
+/* A link that is worse than its target, as triad_bers_read() tells it. */
+struct triad_alert_finding triad_alert_finding_of_ber(
+	enum triad_ber_kind kind, const struct triad_bers_rate *rate);
 
 /* Whether there are causes over their thresholds beside the findings, and how many. */
 unsigned triad_alert_n_more(const struct triad_alert *alert);

@@ -48,7 +48,6 @@
 #include "perfmgr/engine.h"
 #include "perfmgr/view.h"
 #include "perfmgr/watch/alert_why.h"
-#include "perfmgr/watch/bers.h"
 #include "triad/conf.h"
 
 #define TRIAD_ALERTS_MAX 65536u
@@ -240,10 +239,6 @@ struct triad_alerts_counts triad_alerts_counts(const struct triad_alerts *alerts
  * missed. */
 bool triad_alerts_next(
 	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy);
-
-/* A link that is worse than its target, as triad_bers_read() tells it. */
-struct triad_alert_finding triad_alert_finding_of_ber(
-	enum triad_ber_kind kind, const struct triad_bers_rate *rate);
 
 /* "LinkDownedCounter", "unanswered", "link down", "node gone", "bit error rate" */
 const char *triad_alert_cause_name(unsigned cause);

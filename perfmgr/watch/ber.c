@@ -182,8 +182,10 @@ static void judge(struct triad_ber *ber, const struct triad_ber_test *test)
 		ber->verdict = is_good_now ? TRIAD_BER_GOOD : TRIAD_BER_UNDECIDED;
 }
 
-enum triad_ber_verdict triad_ber_add(struct triad_ber *ber,
-	const struct triad_ber_test *test, const struct triad_ber_reading *reading)
+/* 'is_quiet': no errors, in readings as short as can be. */
+static enum triad_ber_verdict add(struct triad_ber *ber,
+	const struct triad_ber_test *test, const struct triad_ber_reading *reading,
+	bool is_quiet)
 {
 	double expected = reading->seconds * test->bps * test->target;
 
@@ -192,7 +194,10 @@ enum triad_ber_verdict triad_ber_add(struct triad_ber *ber,
 	if (ber->verdict != TRIAD_BER_WORSE) {
 		if (evidence_of(ber) < RISE * quiet_mean())
 			episode_begin(ber, reading->from_us);
-		evidence_add(ber, test, (double)reading->errors, expected);
+		if (is_quiet)
+			evidence_add_quiet(ber, expected);
+		else
+			evidence_add(ber, test, (double)reading->errors, expected);
 	}
 	span_add(&ber->episode, reading->errors, expected);
 	if (reading->is_least)
@@ -203,22 +208,19 @@ enum triad_ber_verdict triad_ber_add(struct triad_ber *ber,
 	return (enum triad_ber_verdict)ber->verdict;
 }
 
+enum triad_ber_verdict triad_ber_add(struct triad_ber *ber,
+	const struct triad_ber_test *test, const struct triad_ber_reading *reading)
+{
+	return add(ber, test, reading, false);
+}
+
 enum triad_ber_verdict triad_ber_add_quiet(struct triad_ber *ber,
 	const struct triad_ber_test *test, double seconds, uint64_t from_us)
 {
-	double expected = seconds * test->bps * test->target;
+	const struct triad_ber_reading reading = {
+		.seconds = seconds, .from_us = from_us};
 
-	if (!is_positive(expected))
-		return (enum triad_ber_verdict)ber->verdict;
-	if (ber->verdict != TRIAD_BER_WORSE) {
-		if (evidence_of(ber) < RISE * quiet_mean())
-			episode_begin(ber, from_us);
-		evidence_add_quiet(ber, expected);
-	}
-	span_add(&ber->episode, 0, expected);
-	recent_add(ber, 0, expected);
-	judge(ber, test);
-	return (enum triad_ber_verdict)ber->verdict;
+	return add(ber, test, &reading, true);
 }
 
 /* --- what is known --- */

@@ -153,12 +153,6 @@ int triad_bers_adopt(struct triad_bers *bers, struct triad_view *view)
 
 /* --- readings --- */
 
-struct reading {
-	uint64_t errors, from_us, to_us;
-	double seconds;
-	bool is_least;
-};
-
 /* The first error of a link: until then it was good, as far as is known.  More of that
  * than the test looks back on would hide what comes. */
 static struct triad_ber *begin_test(struct triad_bers *bers, struct rate *rate,
@@ -180,22 +174,12 @@ static struct triad_ber *begin_test(struct triad_bers *bers, struct rate *rate,
 }
 
 static void add_reading(struct triad_bers *bers, struct rate *rate,
-	const struct triad_ber_test *test, const struct reading *reading)
+	const struct triad_ber_test *test, const struct triad_ber_reading *reading)
 {
-	struct triad_ber_reading add = {
-		.errors = reading->errors,
-		.seconds = reading->seconds,
-		.from_us = reading->from_us,
-		.is_least = reading->is_least,
-	};
-
-	if (!rate->since_us)
-		rate->since_us = reading->from_us;
-	rate->read_us = reading->to_us;
 	if (!rate->test && !reading->errors)
 		return;
 	if (rate->test || begin_test(bers, rate, test, reading->from_us))
-		(void)triad_ber_add(rate->test, test, &add);
+		(void)triad_ber_add(rate->test, test, reading);
 }
 
 static void look_at_symbols(struct triad_bers *bers, struct port *port,
@@ -204,18 +188,22 @@ static void look_at_symbols(struct triad_bers *bers, struct port *port,
 	const uint32_t bit = 1u << TRIAD_SYMBOL_ERROR_COUNTER;
 	const struct triad_ber_test *test = test_of(bers, port->link, TRIAD_BER_SYMBOL);
 	double us = (double)changes->interval_us[TRIAD_READ_NARROW];
-	struct reading reading = {
+	struct rate *rate = &port->rates[TRIAD_BER_SYMBOL];
+	struct triad_ber_reading reading = {
 		.errors = changes->changed & bit
 			? changes->change[TRIAD_SYMBOL_ERROR_COUNTER]
 			: 0,
 		.seconds = us / 1e6,
 		.from_us = now_us > (uint64_t)us ? now_us - (uint64_t)us : 1,
-		.to_us = now_us,
 		.is_least = changes->full & bit,
 	};
 
-	if (test && changes->fresh & bit)
-		add_reading(bers, &port->rates[TRIAD_BER_SYMBOL], test, &reading);
+	if (!test || !(changes->fresh & bit))
+		return;
+	if (!rate->since_us)
+		rate->since_us = reading.from_us;
+	rate->read_us = now_us;
+	add_reading(bers, rate, test, &reading);
 }
 
 /* Which fields of an attribute are errors of a kind. */
@@ -237,7 +225,7 @@ static void look_at_detail(struct triad_bers *bers, struct port *port,
 {
 	const struct triad_ber_test *test = test_of(bers, port->link, kind);
 	struct rate *rate = &port->rates[kind];
-	struct reading reading = {.from_us = rate->read_us, .to_us = row->read_us};
+	struct triad_ber_reading reading = {.from_us = rate->read_us};
 	uint64_t total = 0;
 
 	if (!test || row->read_us <= rate->read_us)

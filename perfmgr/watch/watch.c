@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "perfmgr/watch/alert_findings.h"
 #include "triad/clock.h"
 #include "triad/lists.h"
 

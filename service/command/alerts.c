@@ -8,6 +8,7 @@
 
 #include "perfmgr/watch/alert_text.h"
 #include "perfmgr/watch/watch.h"
+#include "service/command/format.h"
 #include "service/command/list.h"
 #include "service/command/ports.h"
 #include "service/service.h"
@@ -222,10 +223,7 @@ static void put_text(const struct list *list, const struct triad_alerts_counts *
 		put_rows(list, &rows, n);
 	rows.phase = TRIAD_LIST_ROWS;
 	put_rows(list, &rows, n);
-	if (n < list->n)
-		triad_output_printf(list->output,
-			"%" PRIu32 " more; '-n %" PRIu32 "' shows them too\n",
-			list->n - n, list->n);
+	triad_command_put_left_out(list->output, list->n - n, list->n, "more");
 	triad_output_printf(list->output, "%" PRIu32 " active", counts->n_active);
 	if (counts->n_silenced)
 		triad_output_printf(list->output, " (%" PRIu32 " of them silenced)",

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "perfmgr/watch/watch.h"
+#include "service/command/format.h"
 #include "service/command/list.h"
 #include "service/command/ports.h"
 #include "service/service.h"
@@ -112,9 +113,9 @@ static void put_end(const struct rates *rates, struct triad_service *service,
 	struct triad_output *output)
 {
 	if (rates->n_rows > rates->command->limit)
-		triad_output_printf(output,
-			"%" PRIu32 " more; '-n %" PRIu32 "' shows them too\n",
-			rates->n_rows - (uint32_t)rates->command->limit, rates->n_rows);
+		triad_command_put_left_out(output,
+			rates->n_rows - (uint32_t)rates->command->limit, rates->n_rows,
+			"more");
 	if (rates->n_rows)
 		return;
 	if (rates->n_known)

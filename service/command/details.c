@@ -7,6 +7,7 @@
 
 #include "ib/detail.h"
 #include "perfmgr/details.h"
+#include "service/command/format.h"
 #include "service/command/list.h"
 #include "service/command/ports.h"
 #include "service/service.h"
@@ -125,10 +126,9 @@ static void put_end(const struct details *details, struct triad_service *service
 	struct triad_output *output)
 {
 	if (details->n_rows > details->command->limit)
-		triad_output_printf(output,
-			"%" PRIu32 " more; '-n %" PRIu32 "' shows them too\n",
+		triad_command_put_left_out(output,
 			details->n_rows - (uint32_t)details->command->limit,
-			details->n_rows);
+			details->n_rows, "more");
 	if (details->n_rows)
 		return;
 	if (details->n_read)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "service/command/format.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,6 +60,15 @@ void triad_command_put_wrapped(
 		triad_output_printf(output, "%*s", (int)indent, "");
 		column = indent;
 	}
+}
+
+void triad_command_put_left_out(
+	struct triad_output *output, uint32_t n_left_out, uint32_t n, const char *what)
+{
+	if (n_left_out)
+		triad_output_printf(output,
+			"%" PRIu32 " %s; '-n %" PRIu32 "' shows them too\n", n_left_out,
+			what, n);
 }
 
 int triad_command_width(const char *text)

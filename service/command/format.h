@@ -25,6 +25,11 @@ void triad_command_format_counter(
 void triad_command_put_wrapped(struct triad_output *output, const char *text,
 	unsigned column, unsigned indent);
 
+/* Says that 'n_left_out' of 'n' lines were left out by -n; nothing when none was.  'what'
+ * they are: "more". */
+void triad_command_put_left_out(
+	struct triad_output *output, uint32_t n_left_out, uint32_t n, const char *what);
+
 /* Columns a terminal needs for UTF-8 text, wide characters apart. */
 int triad_command_width(const char *text);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "service/command/format.h"
 #include "service/command/list.h"
 #include "service/command/ports.h"
 #include "service/service.h"
@@ -224,10 +225,8 @@ static void put_warnings(struct triad_service *service,
 
 static void put_rest(const struct list *list)
 {
-	if (list->n_left_out)
-		triad_output_printf(list->output,
-			"%" PRIu32 " older ones; '-n %" PRIu32 "' shows them too\n",
-			list->n_left_out, list->n + list->n_left_out);
+	triad_command_put_left_out(list->output, list->n_left_out,
+		list->n + list->n_left_out, "older ones");
 	if (!list->n_placed)
 		triad_output_printf(list->output,
 			"nothing is known to have happened %s%s\n",

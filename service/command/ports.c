@@ -82,7 +82,7 @@ const char *triad_command_format_time(uint64_t at_us, char text[TRIAD_CLOCK_TEXT
 {
 	if (!at_us)
 		return NULL;
-	triad_clock_format((uint64_t)triad_clock_wall_offset_us() + at_us, text);
+	triad_clock_format(triad_clock_to_wall_us(at_us), text);
 	return text;
 }
 

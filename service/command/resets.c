@@ -7,6 +7,7 @@
 
 #include "ib/counter.h"
 #include "perfmgr/reset_log.h"
+#include "service/command/format.h"
 #include "service/command/list.h"
 #include "service/command/ports.h"
 #include "service/service.h"
@@ -84,10 +85,8 @@ static void add_reset(struct list *list, const struct triad_reset *reset)
 
 static void put_end(const struct list *list, struct triad_service *service)
 {
-	if (list->n_left_out)
-		triad_output_printf(list->output,
-			"%" PRIu32 " older ones; '-n %" PRIu32 "' shows them too\n",
-			list->n_left_out, list->n + list->n_left_out);
+	triad_command_put_left_out(list->output, list->n_left_out,
+		list->n + list->n_left_out, "older ones");
 	if (list->n)
 		return;
 	triad_output_printf(list->output,
