@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ib/detail.h"
 #include "lib/fields.h"
 #include "perfmgr/watch/alerts.h"
 #include "triad/fabric.h"
@@ -248,12 +249,19 @@ static const struct triad_field trap_fields[] = {
 	TRAP(threshold_unit, 1),
 };
 
+/* An agent of before details were read sends none of these. */
+static const struct triad_field trap_why_fields[] = {
+	TRAP(why_field, 1),
+	TRAP_FLAG(why_is_only_one, 0x1),
+};
+
 size_t triad_collect_put_trap(const struct triad_collect_head *head,
 	const struct triad_collect_trap *trap, uint8_t *to, size_t size)
 {
 	struct triad_wire wire = begin(to, size, head, TRIAD_COLLECT_TRAP);
 
 	PUT(&wire, trap_fields, trap);
+	PUT(&wire, trap_why_fields, trap);
 	return end(&wire);
 }
 
@@ -265,6 +273,13 @@ static bool is_amount(float value)
 bool triad_collect_get_trap(struct triad_wire *body, struct triad_collect_trap *trap)
 {
 	GET(body, trap_fields, trap);
+	trap->why_field = 0;
+	trap->why_is_only_one = false;
+	if (body->at < body->size)
+		GET(body, trap_why_fields, trap);
+	/* A later Triad may have fields that are not known here. */
+	if (trap->why_field > TRIAD_DETAIL_N_FIELDS)
+		trap->why_field = 0;
 	/* The cause is used as an index, and the numbers are compared. */
 	return !body->failed && trap->node_guid && trap->cause < TRIAD_ALERT_N_CAUSES &&
 		is_amount(trap->value) && is_amount(trap->threshold) &&

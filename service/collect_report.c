@@ -82,6 +82,8 @@ static void report_finding(struct triad_collect *collect,
 		.value = finding->value,
 		.threshold = (float)finding->threshold.value,
 		.threshold_unit = finding->threshold.unit,
+		.why_field = finding->why.field,
+		.why_is_only_one = finding->why.is_only_one,
 	};
 
 	if (finding->cause <= TRIAD_ALERT_UNANSWERED)
@@ -201,6 +203,7 @@ void triad_collect_take_trap(void *context, const struct triad_collect_trap *tra
 		.at_least = trap->is_at_least,
 		.threshold = {.value = (double)trap->threshold,
 			.unit = trap->threshold_unit},
+		.why = {.field = trap->why_field, .is_only_one = trap->why_is_only_one},
 	};
 	uint32_t n = 0, port = fabric ? find_ports(fabric, &end, &n) : 0;
 

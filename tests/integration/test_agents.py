@@ -309,6 +309,36 @@ def test_worn_cable_that_an_agent_found_is_an_alert_at_the_top(scratch):
         assert "bit error rate over its target" in ask(lab, "alerts")
 
 
+@pytest.mark.row("M12", "N4")
+def test_details_that_agents_read_are_the_managers(scratch):
+    broker = Broker(scratch)
+    with lab_of(scratch, broker) as lab:
+        members = start(scratch, lab, broker, 2, 9)
+        wait_until_settled(lab, 2)
+
+        def at_manager():
+            return {row["counter"]: row["total"] for row in ask_json(
+                lab, "perf", "details", "--node", f"{VICTIM} HCA-1")}
+
+        def count_to(value):
+            """Errors of one kind, whose details are then read."""
+            lab.sim(*(f'PerformanceSet "{VICTIM}"[1] {counter}={value}' for counter in (
+                "PortRcvErrorDetails.PortLocalPhysicalErrors",
+                "PortCounters.PortRcvErrors")))
+            wait_until(lambda: at_manager() == {"PortLocalPhysicalErrors": value}, 40,
+                       f"{value} at the manager")
+
+        def whys():
+            return [finding["why"] for alert in ask_json(lab, "alerts")["alerts"]
+                    for finding in alert["findings"] if finding["what"] == "PortRcvErrors"]
+        count_to(170)
+        wait_until(lambda: whys() == ["PortLocalPhysicalErrors"], 20, "the alert's reason")
+        # The next reader's totals begin anew, those here go on.
+        by_name(members, owner_of(lab)).end(signal.SIGKILL)
+        wait_until_settled(lab, 1)
+        count_to(200)
+
+
 @pytest.mark.row("M8", "M13", "M14")
 def test_histograms_of_all_agents_are_one(scratch):
     broker = Broker(scratch)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ib/detail.h"
 #include "perfmgr/watch/alerts.h"
 #include "tests/unit/run.h"
 #include "triad/threshold.h"
@@ -64,7 +65,9 @@ static struct triad_collect_trap a_trap(void)
 		.is_raised = true,
 		.value = 1.5F,
 		.threshold = 0.25F,
-		.threshold_unit = TRIAD_THRESHOLD_PER_S};
+		.threshold_unit = TRIAD_THRESHOLD_PER_S,
+		.why_field = TRIAD_DETAIL_N_FIELDS,
+		.why_is_only_one = true};
 }
 
 static struct triad_collect_clear a_clear(void)
@@ -273,6 +276,28 @@ START_TEST(test_trap_round_trip_is_the_same)
 	ck_assert(got.value == trap.value);
 	ck_assert(got.threshold == trap.threshold);
 	ck_assert_uint_eq(got.threshold_unit, trap.threshold_unit);
+	ck_assert_uint_eq(got.why_field, trap.why_field);
+	ck_assert(got.why_is_only_one);
+}
+END_TEST
+
+/* One of before details were read, and one whose table of details is longer. */
+START_TEST(test_trap_without_a_reason_that_is_known_has_none)
+{
+	struct triad_collect_trap got, trap = a_trap();
+	uint8_t octets[ROOM];
+	size_t size = put(TRIAD_COLLECT_TRAP, octets, ROOM) - 2;
+	struct triad_wire body = body_of(octets, size);
+
+	ck_assert(triad_collect_get_trap(&body, &got));
+	ck_assert_uint_eq(got.threshold_unit, trap.threshold_unit);
+	ck_assert_uint_eq(got.why_field, 0);
+	ck_assert(!got.why_is_only_one);
+	trap.why_field = TRIAD_DETAIL_N_FIELDS + 1;
+	body = body_of(
+		octets, triad_collect_put_trap(&head, &trap, octets, sizeof(octets)));
+	ck_assert(triad_collect_get_trap(&body, &got));
+	ck_assert_uint_eq(got.why_field, 0);
 }
 END_TEST
 
@@ -330,7 +355,11 @@ START_TEST(test_message_cut_anywhere_is_none)
 		return;
 	ck_assert(is_good(octets, size));
 	for (size_t shorter = 0; shorter < size; shorter++) {
-		ck_assert_msg(!is_good(octets, shorter), "%zu octets", shorter);
+		/* A TRAP without its reason is one of before there were any. */
+		bool is_older = _i == TRIAD_COLLECT_TRAP && shorter == size - 2;
+
+		ck_assert_msg(
+			is_good(octets, shorter) == is_older, "%zu octets", shorter);
 		ck_assert_uint_eq(put((enum triad_collect_kind)_i, octets, shorter), 0);
 		put((enum triad_collect_kind)_i, octets, ROOM);
 	}
@@ -585,6 +614,7 @@ int main(void)
 	tcase_add_test(cases, test_owner_round_trip_is_the_same);
 	tcase_add_test(cases, test_who_owns_round_trip_is_the_same);
 	tcase_add_test(cases, test_trap_round_trip_is_the_same);
+	tcase_add_test(cases, test_trap_without_a_reason_that_is_known_has_none);
 	tcase_add_test(cases, test_clear_and_again_round_trip_are_the_same);
 	tcase_add_test(cases, test_octets_are_where_they_are_documented);
 	tcase_add_loop_test(cases, test_message_cut_anywhere_is_none,
