@@ -253,6 +253,7 @@ static const struct triad_field trap_fields[] = {
 static const struct triad_field trap_why_fields[] = {
 	TRAP(why_field, 1),
 	TRAP_FLAG(why_is_only_one, 0x1),
+	TRAP(why_element, 1),
 };
 
 size_t triad_collect_put_trap(const struct triad_collect_head *head,
@@ -275,11 +276,14 @@ bool triad_collect_get_trap(struct triad_wire *body, struct triad_collect_trap *
 	GET(body, trap_fields, trap);
 	trap->why_field = 0;
 	trap->why_is_only_one = false;
+	trap->why_element = 0;
 	if (body->at < body->size)
 		GET(body, trap_why_fields, trap);
 	/* A later Triad may have fields that are not known here. */
-	if (trap->why_field > TRIAD_DETAIL_N_FIELDS)
-		trap->why_field = 0;
+	if (trap->why_field > TRIAD_DETAIL_N_FIELDS ||
+		(trap->why_field &&
+			trap->why_element >= triad_detail_fields[trap->why_field - 1].n))
+		trap->why_field = trap->why_element = 0;
 	/* The cause is used as an index, and the numbers are compared. */
 	return !body->failed && trap->node_guid && trap->cause < TRIAD_ALERT_N_CAUSES &&
 		is_amount(trap->value) && is_amount(trap->threshold) &&

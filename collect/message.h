@@ -34,7 +34,7 @@
  *     WHO_OWNS  flags (1 list), n; n times u64 GUID
  *     TRAP      ... cause, flags (1 raised, 2 at least), value ... threshold_unit;
  *               since details are read: why (its place in the table of ib/detail.c and
- *               1; 0: not known), flags (1 it alone)
+ *               1; 0: not known), flags (1 it alone), which VL, SL or lane
  *     CLEAR     ... port, flags (1 totals, 2 histograms, 4 hardware)
  *
  * A receiver accepts only its own version, and counts others.  Bodies may grow at their
@@ -149,6 +149,7 @@ struct triad_collect_trap {
 	uint8_t threshold_unit; /* enum triad_threshold_unit, as triad/threshold.h */
 	uint8_t why_field;      /* struct triad_alert_why */
 	bool why_is_only_one;
+	uint8_t why_element;
 };
 
 struct triad_collect_again {

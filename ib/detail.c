@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "triad/wire.h"
 
@@ -183,6 +184,14 @@ const struct triad_detail_field *triad_detail_field(
 			return field;
 	}
 	return NULL;
+}
+
+int triad_detail_field_find(const char *name)
+{
+	for (int i = 0; i < TRIAD_DETAIL_N_FIELDS; i++)
+		if (!strcasecmp(triad_detail_fields[i].name, name))
+			return i;
+	return -1;
 }
 
 const char *triad_detail_part_name(enum triad_detail_part part)

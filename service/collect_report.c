@@ -84,9 +84,11 @@ static void report_finding(struct triad_collect *collect,
 		.threshold_unit = finding->threshold.unit,
 		.why_field = finding->why.field,
 		.why_is_only_one = finding->why.is_only_one,
+		.why_element = finding->why.element,
 	};
 
-	if (finding->cause <= TRIAD_ALERT_UNANSWERED)
+	if (finding->cause <= TRIAD_ALERT_UNANSWERED ||
+		finding->cause == TRIAD_ALERT_DETAIL)
 		triad_member_send_trap(collect->member, &trap, triad_clock_now_us());
 }
 
@@ -203,7 +205,9 @@ void triad_collect_take_trap(void *context, const struct triad_collect_trap *tra
 		.at_least = trap->is_at_least,
 		.threshold = {.value = (double)trap->threshold,
 			.unit = trap->threshold_unit},
-		.why = {.field = trap->why_field, .is_only_one = trap->why_is_only_one},
+		.why = {.field = trap->why_field,
+			.is_only_one = trap->why_is_only_one,
+			.element = trap->why_element},
 	};
 	uint32_t n = 0, port = fabric ? find_ports(fabric, &end, &n) : 0;
 

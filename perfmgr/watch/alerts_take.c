@@ -77,6 +77,20 @@ void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned caus
 		note_under(alerts, port, cause, now_us);
 }
 
+struct triad_alert_why triad_alerts_detail(struct triad_alerts *alerts, uint32_t port)
+{
+	struct triad_alert_entry *entry = NULL;
+	struct triad_alert_finding *finding = NULL;
+	unsigned index;
+
+	if (alerts->view && alerts->flagged[port])
+		entry = find_entry(alerts, port, TRIAD_ALERT_DETAIL, false, &index);
+	if (entry)
+		finding = triad_alert_find_finding(
+			&entry->alert, TRIAD_ALERT_DETAIL, index);
+	return finding ? finding->why : (struct triad_alert_why){0};
+}
+
 /* Bit i: cause i is a finding there that is raised, and not over. */
 static uint32_t known_causes(struct triad_alerts *alerts, uint32_t port)
 {

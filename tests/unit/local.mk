@@ -43,6 +43,7 @@ unit_tests = \
 	tests/unit/collect/test_data \
 	tests/unit/collect/test_detail_message \
 	tests/unit/perfmgr/test_details_told \
+	tests/unit/perfmgr/test_detail_limits \
 	tests/unit/collect/test_gather \
 	tests/unit/collect/test_topology_message \
 	tests/unit/collect/test_member \

@@ -67,7 +67,8 @@ static struct triad_collect_trap a_trap(void)
 		.threshold = 0.25F,
 		.threshold_unit = TRIAD_THRESHOLD_PER_S,
 		.why_field = TRIAD_DETAIL_N_FIELDS,
-		.why_is_only_one = true};
+		.why_is_only_one = true,
+		.why_element = 15};
 }
 
 static struct triad_collect_clear a_clear(void)
@@ -278,6 +279,7 @@ START_TEST(test_trap_round_trip_is_the_same)
 	ck_assert_uint_eq(got.threshold_unit, trap.threshold_unit);
 	ck_assert_uint_eq(got.why_field, trap.why_field);
 	ck_assert(got.why_is_only_one);
+	ck_assert_uint_eq(got.why_element, trap.why_element);
 }
 END_TEST
 
@@ -286,7 +288,7 @@ START_TEST(test_trap_without_a_reason_that_is_known_has_none)
 {
 	struct triad_collect_trap got, trap = a_trap();
 	uint8_t octets[ROOM];
-	size_t size = put(TRIAD_COLLECT_TRAP, octets, ROOM) - 2;
+	size_t size = put(TRIAD_COLLECT_TRAP, octets, ROOM) - 3;
 	struct triad_wire body = body_of(octets, size);
 
 	ck_assert(triad_collect_get_trap(&body, &got));
@@ -356,7 +358,7 @@ START_TEST(test_message_cut_anywhere_is_none)
 	ck_assert(is_good(octets, size));
 	for (size_t shorter = 0; shorter < size; shorter++) {
 		/* A TRAP without its reason is one of before there were any. */
-		bool is_older = _i == TRIAD_COLLECT_TRAP && shorter == size - 2;
+		bool is_older = _i == TRIAD_COLLECT_TRAP && shorter == size - 3;
 
 		ck_assert_msg(
 			is_good(octets, shorter) == is_older, "%zu octets", shorter);
