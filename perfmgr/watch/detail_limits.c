@@ -4,7 +4,7 @@
 struct look {
 	const struct triad_detail_thresholds *thresholds;
 	const struct triad_detail_row *row;
-	double worst;    /* how many times its threshold; below 1: nothing is over */
+	double worst; /* how many times its threshold 'found' is; below 1: under it */
 	uint64_t looked; /* bit i: field i was read */
 	struct triad_alert_finding *found;
 };
@@ -21,7 +21,7 @@ static void look_at_field(struct look *look, unsigned index)
 		double change = (double)look->row->change[field->slot + i];
 		double per_s = change * 1e6 / (double)look->row->interval_us;
 
-		if (per_s < limit || per_s / limit <= look->worst)
+		if (per_s / limit <= look->worst)
 			continue;
 		look->worst = per_s / limit;
 		*look->found = (struct triad_alert_finding){

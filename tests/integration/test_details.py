@@ -142,6 +142,21 @@ def test_refused_attributes_are_missing_and_harm_nothing(lab):
     assert not [row for row in ask_json(lab, "perf", "show") if not row["answered"]]
 
 
+@pytest.mark.row("N4")
+def test_histogram_says_how_rates_of_details_are_spread(lab):
+    def of_ports_read_twice():
+        ask(lab, "perf", "sweep")
+        report = ask_json(lab, "perf", "histogram", "portvlxmitwait", "--node", "Switch1")
+        return report["samples"] and report
+    report = wait_until(of_ports_read_twice, 20, "a port that was read twice")
+    assert report["counter"] == "PortVLXmitWait" and report["unit"] == "ticks/s", report
+    # Of 16 VLs of each port that was read twice, without a change since.
+    assert report["samples"] == report["zeros"] > 0, report
+    assert report["samples"] % 16 == 0, report
+    text = ask(lab, "perf", "histogram", "PortVLXmitWait")
+    assert "one for each VL of a port that was read twice" in text, text
+
+
 def test_lines_for_people_fit_a_terminal(lab):
     shown = ask(lab, "perf", "details", "--node", "Switch1:2")
     assert re.search(r"^Switch1 +2 +PortVLXmitFlowCtlUpdateErrors12 +\d+ ", shown,

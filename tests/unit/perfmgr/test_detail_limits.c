@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Thresholds of details, and the alerts that come of them. */
+/* Thresholds of details, the alerts that come of them, and how rates are spread. */
 #include "perfmgr/watch/detail_limits.h"
 
+#include <errno.h>
 #include <string.h>
 
+#include "perfmgr/watch/detail_histogram.h"
 #include "perfmgr/watch/alert_text.h"
 #include "tests/unit/perfmgr/alert_fixture.h"
 #include "triad/lists.h"
@@ -150,6 +152,61 @@ START_TEST(test_what_was_not_read_again_stays_as_it_was)
 }
 END_TEST
 
+/* --- how rates are spread --- */
+
+static uint64_t values_of(const char *field, const struct triad_histograms_scope *scope,
+	uint64_t *n_zeros)
+{
+	struct triad_histogram histogram;
+	uint64_t n;
+
+	ck_assert_int_eq(
+		triad_detail_histogram(view, scope,
+			(unsigned)triad_detail_field_find(field), &histogram, n_zeros),
+		0);
+	n = triad_histogram_count(&histogram);
+	if (n)
+		ck_assert_double_eq_tol(triad_histogram_quantile(&histogram, 0, 0.99) /
+				TRIAD_HISTOGRAM_STEPS_PER_UNIT,
+			11, 11 * triad_histogram_error(&histogram));
+	triad_histogram_clear(&histogram);
+	return n;
+}
+
+START_TEST(test_rates_of_each_vl_are_in_the_histogram_of_its_port)
+{
+	uint64_t node_guid = fabric->nodes[fabric->ports[port].node].guid, n_zeros;
+	const struct triad_histograms_scope all = {.of = TRIAD_HISTOGRAMS_OF_ALL},
+					    node = {.of = TRIAD_HISTOGRAMS_OF_NODE,
+						    .node_guid = node_guid},
+					    group = {.of = TRIAD_HISTOGRAMS_OF_GROUP,
+						    .group = 1},
+					    here = {.of = TRIAD_HISTOGRAMS_OF_PORT,
+						    .node_guid = node_guid,
+						    .port = 3},
+					    there = {.of = TRIAD_HISTOGRAMS_OF_PORT,
+						    .node_guid = node_guid,
+						    .port = 2},
+					    nowhere = {.of = TRIAD_HISTOGRAMS_OF_NODE,
+						    .node_guid = 0x999};
+	struct triad_histogram histogram;
+
+	told(TRIAD_PMA_VL_XMIT_WAIT, 3, 1000, 2100);
+	ck_assert_uint_eq(values_of("PortVLXmitWait", &all, &n_zeros), 1);
+	ck_assert_uint_eq(n_zeros, 15);
+	ck_assert_uint_eq(values_of("PortVLXmitWait", &node, &n_zeros), 1);
+	ck_assert_uint_eq(values_of("PortVLXmitWait", &here, &n_zeros), 1);
+	ck_assert_uint_eq(n_zeros, 15);
+	ck_assert_uint_eq(values_of("PortVLXmitWait", &there, &n_zeros), 0);
+	ck_assert_uint_eq(n_zeros, 0);
+	ck_assert_uint_eq(values_of("PortVLXmitWait", &group, &n_zeros), 0);
+	ck_assert_uint_eq(values_of("PortVLOpData", &all, &n_zeros), 0);
+	ck_assert_int_eq(
+		triad_detail_histogram(view, &nowhere, 0, &histogram, &n_zeros),
+		ENOENT);
+}
+END_TEST
+
 START_TEST(test_mistakes_in_thresholds_are_told)
 {
 	ck_assert_str_eq(limits("PortVLXmitWait"),
@@ -175,6 +232,7 @@ int main(void)
 	tcase_add_test(cases, test_alert_of_a_threshold_that_is_taken_away_ends);
 	tcase_add_test(cases, test_each_vl_is_compared_and_the_worst_of_all_is_found);
 	tcase_add_test(cases, test_what_was_not_read_again_stays_as_it_was);
+	tcase_add_test(cases, test_rates_of_each_vl_are_in_the_histogram_of_its_port);
 	tcase_add_test(cases, test_mistakes_in_thresholds_are_told);
 	return run_cases(cases);
 }
