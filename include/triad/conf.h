@@ -108,6 +108,7 @@ enum triad_conf_port_mode {
 enum triad_conf_profile {
 	TRIAD_PROFILE_DATA,
 	TRIAD_PROFILE_ALL,
+	TRIAD_PROFILE_DETAILS, /* all, and what details have */
 };
 
 /* How SMs that elect reach each other: [election] cluster. */
