@@ -34,7 +34,8 @@
  *     WHO_OWNS  flags (1 list), n; n times u64 GUID
  *     TRAP      ... cause, flags (1 raised, 2 at least), value ... threshold_unit;
  *               since details are read: why (its place in the table of ib/detail.c and
- *               1; 0: not known), flags (1 it alone), which VL, SL or lane
+ *               1; 0: not known), flags (1 it alone), which VL, SL or lane; of a bit error
+ *               rate its kind, low, high, target, seconds (floats)
  *     CLEAR     ... port, flags (1 totals, 2 histograms, 4 hardware)
  *
  * A receiver accepts only its own version, and counts others.  Bodies may grow at their
@@ -150,6 +151,9 @@ struct triad_collect_trap {
 	uint8_t why_field;      /* struct triad_alert_why */
 	bool why_is_only_one;
 	uint8_t why_element;
+	/* Of a bit error rate, as struct triad_alert_finding has it; 0: not said. */
+	uint8_t ber_kind;
+	float ber_low, ber_high, ber_target, ber_in_s;
 };
 
 struct triad_collect_again {

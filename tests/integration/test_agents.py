@@ -306,7 +306,7 @@ def test_worn_cable_that_an_agent_found_is_an_alert_at_the_top(scratch):
             wait_for_errors(lab, 3 * n)
         wait_until(whats, 20, "the alert")
         assert whats() == [("bit error rate", VICTIM)]
-        assert "bit error rate over its target" in ask(lab, "alerts")
+        assert "symbol bit error rate " in ask(lab, "alerts"), "with its evidence"
 
 
 @pytest.mark.row("M12", "N4")
