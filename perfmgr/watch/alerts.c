@@ -268,6 +268,7 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 		 * not come and go. */
 		under = finding->raised ? alerts->params.clear_below : 1;
 		finding->value = isnan(value) ? 0 : (float)value;
+		finding->judged = false; /* it is looked at here */
 		if (isnan(value) || value < under * limits->of[cause].value)
 			triad_alert_note_under(alert, finding, now_us);
 		else

@@ -86,8 +86,10 @@ struct triad_alert_finding {
 	uint8_t cause; /* enum triad_alert_cause */
 	uint8_t end;   /* index in the alert's ends */
 	bool raised;
-	bool at_least;              /* the counter stands at its maximum */
-	struct triad_alert_why why; /* of a counter that details explain, and of details */
+	bool at_least; /* the counter stands at its maximum */
+	bool judged;   /* who looked has waited: it is raised, and over, at once */
+	/* Of a counter that details explain, and of details. */
+	struct triad_alert_why why;
 	float value, worst; /* in the threshold's terms; ports, for unanswered ones;
 	                     * a bit error rate, 0: not told */
 	struct triad_threshold threshold; /* of a counter */

@@ -81,6 +81,10 @@ START_TEST(test_alert_of_a_threshold_that_is_taken_away_ends)
 	set("alerts.details", "PortLocalPhysicalErrors off");
 	sweep(1);
 	ck_assert_uint_eq(n_active(), 0);
+	expect(1, TRIAD_ALERT_ENDED, TRIAD_ALERT_DETAIL);
+	/* It is over at once, and not before it began. */
+	ck_assert_uint_gt(
+		seen[1].alert.findings[0].under_us, seen[1].alert.findings[0].since_us);
 }
 END_TEST
 
