@@ -315,6 +315,13 @@ static const struct triad_conf_key table[] = {
 	{GROUP_KEY_AS(sweep_period, sweep_period_s), UINT(0, 65535, "s"),
 		.standard = "0", .at_run_time = true,
 		.help = "How often these ports are swept besides; 0 for not at all."},
+	{KEY(devices, enabled), BOOL, .standard = "false", .at_run_time = true,
+		.help = "Whether devices are asked about themselves and their cables, "
+			"by MADs of their vendor."},
+	{KEY_AS(devices, period, period_s), UINT(10, 86400, "s"), .standard = "300",
+		.at_run_time = true, .help = "How often all of them are asked."},
+	{KEY(devices, rate), UINT(1, 1000, ""), .standard = "50", .at_run_time = true,
+		.help = "How many of these MADs are sent in a second, at most."},
 	{KEY(alerts, enabled), BOOL, .standard = "true", .at_run_time = true,
 		.help = "Whether there are alerts."},
 	{KEY_AS(alerts, raise_after, raise_after_s), UINT(0, 86400, "s"),

@@ -90,6 +90,7 @@ static const struct triad_conf *make_effective(const struct triad_service *servi
 	conf->log = service->conf->log;
 	conf->control = service->conf->control;
 	conf->perfmgr.enabled = false;
+	conf->devices.enabled = false;
 	conf->qos.enabled = false;
 	conf->qos.tables_enabled = false;
 	conf->qos.partition_groups = false;
@@ -122,6 +123,7 @@ void triad_service_put_in_force(struct triad_service *service)
 	triad_exports_configure(service->exports, conf);
 	service->owner->put_in_force(service->owner->context, conf);
 	triad_perf_configure(service->perf, conf);
+	triad_device_reader_configure(service->devices, conf);
 	if (service->control) {
 		struct triad_control_params params = control_params(conf);
 
@@ -368,6 +370,10 @@ bool triad_service_start(struct triad_service *service)
 		service->perf = make_perf(service);
 	if (!service->perf)
 		return false;
+	service->devices = triad_device_reader_new(
+		service->perf, service->collect, service->port_guid, service->log);
+	if (!service->devices)
+		return false;
 	service->silences = triad_silence_keeper_new(triad_perf_watch(service->perf),
 		service->owner->program, service->port_guid, service->log);
 	if (!service->silences ||
@@ -403,6 +409,7 @@ void triad_service_close(struct triad_service *service)
 	if (service->collect)
 		triad_collect_stop(service->collect);
 	triad_perf_stop(service->perf);
+	triad_device_reader_stop(service->devices);
 	triad_control_free(service->control);
 	atomic_store(&service->control, NULL);
 }
@@ -426,6 +433,7 @@ bool triad_service_free(struct triad_service *service, bool ended)
 		triad_exports_free(service->exports);
 		triad_silence_keeper_free(service->silences);
 		triad_collect_free(service->collect);
+		triad_device_reader_free(service->devices);
 		triad_perf_free(service->perf);
 		triad_webhook_free(service->webhook);
 		triad_recorder_free(service->recorder);

@@ -188,6 +188,11 @@ struct triad_conf {
 	} console;
 	struct {
 		bool enabled;
+		unsigned period_s;
+		unsigned rate; /* MADs in a second */
+	} devices;
+	struct {
+		bool enabled;
 		unsigned raise_after_s;
 		unsigned clear_after_s;
 		unsigned clear_below_percent; /* of the threshold */
