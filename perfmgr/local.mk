@@ -3,6 +3,7 @@ libtriad_la_SOURCES += \
 	perfmgr/collector.c perfmgr/collector.h \
 	perfmgr/details.c perfmgr/details.h \
 	perfmgr/devices/devices.c perfmgr/devices/devices.h \
+	perfmgr/devices/fault.c perfmgr/devices/fault.h \
 	perfmgr/engine.c perfmgr/engine.h \
 	perfmgr/engine_doubt.c \
 	perfmgr/reset_log.c perfmgr/reset_log.h \

@@ -356,8 +356,19 @@ static struct triad_recorder *make_recorder(struct triad_service *service)
 	return triad_recorder_new(&params, service->log);
 }
 
+static bool judge_hardware(void *context, uint64_t guid, uint8_t number,
+	struct triad_hardware_finding *finding)
+{
+	struct triad_service *service = context;
+
+	return triad_device_reader_judge(service->devices, guid, number, finding);
+}
+
 bool triad_service_start(struct triad_service *service)
 {
+	const struct triad_watch_hardware hardware = {
+		.judge = judge_hardware, .context = service};
+
 	if (!service->conf)
 		return false;
 	service->alert_log = triad_alert_log_new(service->log);
@@ -374,6 +385,7 @@ bool triad_service_start(struct triad_service *service)
 		service->perf, service->collect, service->port_guid, service->log);
 	if (!service->devices)
 		return false;
+	triad_watch_set_hardware(triad_perf_watch(service->perf), &hardware);
 	service->silences = triad_silence_keeper_new(triad_perf_watch(service->perf),
 		service->owner->program, service->port_guid, service->log);
 	if (!service->silences ||

@@ -32,6 +32,7 @@
 
 #include "ib/cable.h"
 #include "ib/device_info.h"
+#include "perfmgr/devices/fault.h"
 #include "perfmgr/view.h"
 
 /* After that, a cable is read as a whole. */
@@ -116,21 +117,6 @@ struct triad_cable_known {
 
 bool triad_devices_read_port(const struct triad_devices *devices, uint64_t guid,
 	uint8_t number, struct triad_cable_known *copy);
-
-enum triad_hardware_fault {
-	TRIAD_HARDWARE_FINE,
-	TRIAD_HARDWARE_MODULE_HOT,
-	TRIAD_HARDWARE_MODULE_DARK,
-	TRIAD_HARDWARE_DEVICE_HOT,
-	TRIAD_HARDWARE_FAN_STANDS,
-	TRIAD_HARDWARE_SUPPLY_FAILED,
-};
-
-struct triad_hardware_finding {
-	enum triad_hardware_fault fault;
-	unsigned index; /* lane, sensor, fan or supply */
-	double value, limit;
-};
 
 /* What is wrong with the module at a port, or with the device as a whole (number 0; an
  * HCA has no port 0).  False: nothing, as far as is known. */

@@ -45,6 +45,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "perfmgr/devices/fault.h"
 #include "perfmgr/engine.h"
 #include "perfmgr/view.h"
 #include "perfmgr/watch/alert_why.h"
@@ -60,13 +61,17 @@ enum triad_alert_cause {
 	TRIAD_ALERT_UNANSWERED = TRIAD_N_COUNTERS,
 	TRIAD_ALERT_LINK_DOWN,
 	TRIAD_ALERT_NODE_GONE,
-	TRIAD_ALERT_BER, /* a bit error rate is over its target */
+	TRIAD_ALERT_BER,    /* a bit error rate is over its target */
+	TRIAD_ALERT_MODULE, /* a cable or module has a fault */
+	TRIAD_ALERT_DEVICE, /* a switch or HCA has one */
 	TRIAD_ALERT_N_CAUSES
 };
 
-/* What others find, as bits: counters, unanswered ports, bit error rates; losses are
- * found where the whole fabric is known. */
-#define TRIAD_ALERT_TAKEN (((2u << TRIAD_ALERT_UNANSWERED) - 1) | 1u << TRIAD_ALERT_BER)
+/* What others find, as bits: counters, unanswered ports, bit error rates, faults of
+ * hardware; losses are found where the whole fabric is known. */
+#define TRIAD_ALERT_TAKEN                                                              \
+	(((2u << TRIAD_ALERT_UNANSWERED) - 1) | 1u << TRIAD_ALERT_BER |                \
+		1u << TRIAD_ALERT_MODULE | 1u << TRIAD_ALERT_DEVICE)
 
 static inline bool triad_alert_is_loss(unsigned cause)
 {
@@ -86,7 +91,7 @@ struct triad_alert_finding {
 	bool at_least;              /* the counter stands at its maximum */
 	struct triad_alert_why why; /* of a counter that details explain */
 	float value, worst; /* in the threshold's terms; ports, for unanswered ones;
-	                     * a bit error rate, 0: not told */
+	                     * a bit error rate, 0: not told; of hardware, in its unit */
 	struct triad_threshold threshold; /* of a counter */
 	struct {
 		uint8_t kind;    /* enum triad_ber_kind */
@@ -94,8 +99,13 @@ struct triad_alert_finding {
 		float target;
 		float in_s; /* the data that decided took so long */
 	} ber;              /* of a bit error rate */
-	uint64_t since_us;  /* when it began */
-	uint64_t under_us;  /* since when it is under its threshold; 0: it is not */
+	struct {
+		uint8_t fault; /* enum triad_hardware_fault; 0: not told */
+		uint8_t index;
+		float limit;
+	} hardware;        /* of a module or device */
+	uint64_t since_us; /* when it began */
+	uint64_t under_us; /* since when it is under its threshold; 0: it is not */
 };
 
 struct triad_alert_end {
@@ -205,7 +215,7 @@ void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_
 void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_us);
 
 /* What somebody else found, who looks at counters in the place of look(): 'cause' (one
- * of TRIAD_ALERT_TAKEN; unanswered is for the port's node) is over its threshold at
+ * of TRIAD_ALERT_TAKEN; unanswered and device are for the port's node) is over its threshold at
  * 'port', as 'found' says (value, at_least, threshold), or no longer is (NULL).  It
  * comes out with triad_alerts_settle(). */
 void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned cause,
@@ -240,7 +250,8 @@ struct triad_alerts_counts triad_alerts_counts(const struct triad_alerts *alerts
 bool triad_alerts_next(
 	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy);
 
-/* "LinkDownedCounter", "unanswered", "link down", "node gone", "bit error rate" */
+/* "LinkDownedCounter", "unanswered", "link down", "node gone", "bit error rate", "module",
+ * "device" */
 const char *triad_alert_cause_name(unsigned cause);
 
 size_t triad_alerts_octets(const struct triad_alerts *alerts);

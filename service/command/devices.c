@@ -200,6 +200,7 @@ static void put_device(struct triad_list *list, const struct triad_fabric_node *
 	triad_list_text(list, "state", NULL, 0,
 		known->is_silent         ? "silent"
 			: known->read_us ? "told"
+			: info->refused  ? "refused"
 					 : "unread");
 	triad_list_text(list, "firmware", "firmware", -12,
 		known->is_silent ? "silent" : text_or_null(firmware));
