@@ -318,7 +318,7 @@ static const struct triad_conf_key table[] = {
 	{KEY(devices, enabled), BOOL, .standard = "false", .at_run_time = true,
 		.help = "Whether devices are asked about themselves and their cables, "
 			"by MADs of their vendor."},
-	{KEY_AS(devices, period, period_s), UINT(10, 86400, "s"), .standard = "300",
+	{KEY_AS(devices, period, period_s), UINT(1, 86400, "s"), .standard = "300",
 		.at_run_time = true, .help = "How often all of them are asked."},
 	{KEY(devices, rate), UINT(1, 1000, ""), .standard = "50", .at_run_time = true,
 		.help = "How many of these MADs are sent in a second, at most."},

@@ -14,6 +14,7 @@ libtriad_la_SOURCES += \
 	perfmgr/formats/lost_links.c perfmgr/formats/lost_links.h \
 	perfmgr/formats/metrics.c perfmgr/formats/metrics.h \
 	perfmgr/formats/metrics_details.c \
+	perfmgr/formats/metrics_devices.c \
 	perfmgr/formats/metrics_lines.c \
 	perfmgr/formats/metrics_parts.h \
 	perfmgr/formats/profile.c perfmgr/formats/profile.h \

@@ -393,8 +393,8 @@ bool triad_service_start(struct triad_service *service)
 			service->silences, service->conf->state.dir))
 		return false;
 	triad_recorder_join(service->recorder, service->perf);
-	service->exports = triad_exports_new(service->perf, service->port_guid,
-		give_own_metrics, service, service->log);
+	service->exports = triad_exports_new(service->perf, service->devices,
+		service->port_guid, give_own_metrics, service, service->log);
 	service->source = triad_sa_source_new(
 		service->port_guid, &service->owner->source, service->log);
 	return service->exports && service->source;

@@ -10,14 +10,15 @@ import pytest
 
 from checks import failed, succeeded, wait_until
 from triadlab.tcp_ports import free_address
-from triadlib import TriadLab, ask, ask_json, wait_for_sweep
+from triadlib import TriadLab, ask, ask_json, status, wait_for_sweep
 
 ADDRESS = free_address()
 SWEEPS = "[perfmgr]\nsweep_period = 1\nreset = never\n"
-CONF = (SWEEPS + "[devices]\nenabled = true\nperiod = 10\nrate = 1000\n"
+CONF = (SWEEPS + "[devices]\nenabled = true\nperiod = 1\nrate = 1000\n"
         "[alerts]\nraise_after = 0\nclear_after = 0\n"
         f"[prometheus]\nlisten = {ADDRESS}\n")
-# Leaf and Hca1 are of the vendor; Spine is of another one.
+NODES = ["Leaf", "Hca1", "Hca2", "Spine", "Hca3"]
+# Leaf, Hca1 and Hca2 are of the vendor; Spine is of another one.
 FABRIC = """\
 vendid=0x2c9
 devid=0xd2f0
@@ -177,24 +178,155 @@ def n_asked(lab, node):
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     with TriadLab(net(tmp_path_factory.mktemp("net")), sms=["Hca1"],
-                  triad_conf=SWEEPS) as lab:
+                  triad_conf=CONF.replace("true", "false", 1)) as lab:
         equip(lab)
+        wait_for_sweep(lab, 2)
+        # Off by default: nothing was asked until now.
+        assert [n_asked(lab, node) for node in NODES] == [0] * len(NODES)
+        failed(lab.triad("cables"), 1, "set devices.enabled true")
+        ask(lab, "set", "devices.enabled", "true")
+        wait_for_rounds(lab)
         yield lab
 
 
-def test_x(lab):
-    wait_for_sweep(lab, 2)
-    print(ask(lab, "nodes"))
-    print(lab.triad("cables"))
-    print(n_asked(lab, "Leaf"))
-    print(ask(lab, "set", "devices.enabled", "true"))
-    print(ask(lab, "set", "devices.rate", "1000"))
-    import time
-    time.sleep(4)
-    print(ask(lab, "cables"))
-    print(ask(lab, "devices"))
-    print(ask(lab, "devices", "--firmware"))
-    print(ask(lab, "cables", "--json"))
-    print(ask(lab, "devices", "--json"))
-    print(n_asked(lab, "Leaf"), n_asked(lab, "Hca1"), n_asked(lab, "Hca2"), n_asked(lab, "Spine"), n_asked(lab, "Hca3"))
-    assert 0
+def cables(lab, *words):
+    return {(row["node_name"], row["port"]): row
+            for row in ask_json(lab, "cables", *words)}
+
+
+@pytest.mark.row("N6")
+def test_cables_equal_what_modules_hold(lab):
+    rows = cables(lab)
+    optical, copper = rows["Leaf", 1], rows["Leaf", 2]
+    assert {key: optical[key] for key in (
+        "identifier", "technology", "vendor", "vendor_oui", "part", "revision", "serial",
+        "date", "length_m", "temperature_c", "voltage_v", "remote_node_name")} == {
+            "identifier": "QSFP28", "technology": "850 nm VCSEL", "vendor": "Mellanox",
+            "vendor_oui": "0x0002c9", "part": "MFS1S00-H020V", "revision": "B2",
+            "serial": "MT2133VS01234", "date": "210817", "length_m": 20,
+            "temperature_c": 35, "voltage_v": 3.3, "remote_node_name": "Hca1"}
+    assert [lane["rx_mw"] for lane in optical["lanes"]] == [0.8, 0.7, 0.6, 0.5]
+    assert [lane["tx_mw"] for lane in optical["lanes"]] == [0.9] * 4
+    assert [lane["tx_bias_ma"] for lane in optical["lanes"]] == [6.7] * 4
+    assert optical["rx_limits_dbm"]["low_alarm"] == -10
+    assert optical["temperature_limits_c"] == {
+        "high_alarm": 75, "high_warning": 70, "low_warning": 0, "low_alarm": -5}
+    assert {key: copper[key] for key in ("identifier", "technology", "vendor", "part",
+                                         "serial", "length_m", "temperature_c",
+                                         "lanes")} == {
+        "identifier": "OSFP", "technology": "copper, linear active", "vendor": "NVIDIA",
+        "part": "MCA4J80-N001", "serial": "MT2301FT09876", "length_m": 1.5,
+        "temperature_c": 41.5, "lanes": []}
+    # A name, or a port of it.
+    assert list(cables(lab, "Leaf:2")) == [("Leaf", 2)]
+    assert rows["Leaf", 4]["module"] == "empty"
+
+
+@pytest.mark.row("N6")
+def test_devices_equal_what_registers_hold(lab):
+    rows = {row["node_name"]: row for row in ask_json(lab, "devices")}
+    leaf = rows["Leaf"]
+    assert {key: leaf[key] for key in ("firmware", "psid", "part", "serial", "revision",
+                                       "product", "uptime_s", "temperature_c")} == {
+        "firmware": "27.2010.3118", "psid": "MT_0000000063", "part": "MQM8790-HS2F",
+        "serial": "MT2113X01234", "revision": "AG", "product": "Jaguar Unmng IB 200",
+        "uptime_s": 864000, "temperature_c": 60}
+    assert leaf["sensors"][0]["threshold_c"] == 105
+    assert leaf["fans"] == [{"fan": 1, "rpm": 6100}, {"fan": 2, "rpm": 6200}]
+    assert [(supply["status"], supply["watts"]) for supply in leaf["power_supplies"]] == [
+        ("ok", 123), ("ok", None)]
+    assert rows["Hca2"]["refused"] == ["GeneralInfo", "CableInfo"]
+    assert set(rows) == {"Leaf", "Hca1", "Hca2"}, "devices of another vendor"
+    (version,) = ask_json(lab, "devices", "--firmware")
+    assert (version["firmware"], version["devices"]) == ("27.2010.3118", 1)
+
+
+@pytest.mark.row("N6")
+def test_who_refused_or_is_another_vendors_is_left_alone(lab):
+    before = {node: n_asked(lab, node) for node in NODES}
+    wait_for_rounds(lab, 2)
+    after = {node: n_asked(lab, node) for node in NODES}
+    assert after["Leaf"] > before["Leaf"]
+    # An HCA refused both attributes, once each.
+    assert before == {**before, "Hca1": 2, "Hca2": 2, "Spine": 0, "Hca3": 0}
+    assert {**after, "Leaf": 0} == {**before, "Leaf": 0}
+
+
+@pytest.mark.row("N6")
+def test_prometheus_has_names_of_exporter(lab):
+    text = succeeded(lab.run("curl", "-sS", f"http://{ADDRESS}/metrics")).stdout
+    guid = 'guid="0x0000000000000010"'
+    for line in (
+            f'infiniband_switch_hardware_info{{{guid},firmware_version="27.2010.3118",'
+            'psid="MT_0000000063",part_number="MQM8790-HS2F",'
+            'serial_number="MT2113X01234",switch="Leaf"} 1',
+            f"infiniband_switch_uptime_seconds{{{guid}}} 864000",
+            f"infiniband_switch_temperature_celsius{{{guid}}} 60",
+            f'infiniband_switch_fan_rpm{{{guid},fan="2"}} 6200',
+            f'infiniband_switch_power_supply_status_info{{{guid},psu="1",status="OK"}} 1',
+            f'infiniband_switch_power_supply_watts{{{guid},psu="0"}} 123',
+            f'infiniband_switch_port_cable_temperature_celsius{{{guid},port="1"}} 35',
+            f'infiniband_switch_port_cable_tx_bias_amperes{{{guid},port="1",lane="4"}} '
+            "0.0067"):
+        assert line in text.splitlines()
+    check = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
+                           capture_output=True, check=False)
+    assert (check.returncode, check.stderr) == (0, "")
+
+
+def test_lines_for_people(lab):
+    assert re.search(r"^Leaf/P1 +Hca1/P1 .* MFS1S00-H020V +MT2133VS01234 +20\.0 +35\.0 +"
+                     r"-3\.0$", ask(lab, "cables"), re.MULTILINE)
+    assert re.search(r"^Leaf +27\.2010\.3118 .* 60\.0 2 of 2 2 of 2$",
+                     ask(lab, "devices"), re.MULTILINE)
+    assert re.search(r"Devices ok 1 of 3 read, 2 refused something, 0 silent; 2 cables, "
+                     r"0 faults", " ".join(ask(lab, "health").split()))
+
+
+def hardware_alerts(lab):
+    return {alert["findings"][0]["why"]: alert
+            for alert in ask_json(lab, "alerts")["alerts"]
+            if alert["state"] == "active" and alert["what"] in ("module", "device")}
+
+
+@pytest.mark.row("N6")
+def test_faults_are_alerts_and_end(lab):
+    assert not hardware_alerts(lab)
+    lab.sim(*qsfp28("MT2133VS01234", temperature=78).commands("Leaf", 1),
+            *registers("Leaf", (27, 2010, 3118), "MT_0000000063", rpm=0))
+    alerts = wait_until(lambda: len(found := hardware_alerts(lab)) == 2 and found,
+                        60, "two alerts")
+    module, fan = alerts["module_temperature"], alerts["fan"]
+    assert (module["at"]["node_name"], module["at"]["port"]) == ("Leaf", 1)
+    assert (module["findings"][0]["value"], module["findings"][0]["limit"]) == (78, 75)
+    assert (fan["at"]["node_name"], fan["at"]["port"]) == ("Leaf", None)
+    shown = " ".join(ask(lab, "alerts").split())
+    assert "module temperature 78.0 C (alarm above 75.0 C)" in shown
+    assert "fan 2 stands" in shown
+    # Less light than the module's own alarm, once it is cool again.
+    lab.sim(*qsfp28("MT2133VS01234", rx=(8000, 900, 6000, 5000)).commands("Leaf", 1),
+            *registers("Leaf", (27, 2010, 3118), "MT_0000000063"))
+    dark = wait_until(lambda: hardware_alerts(lab).get("rx_power"), 60, "an alert")
+    assert dark["findings"][0]["index"] == 2
+    equip(lab)
+    wait_until(lambda: not hardware_alerts(lab), 60, "the end of all alerts")
+
+
+@pytest.mark.row("N6")
+def test_silent_device_is_asked_once_until_it_is_switched_on_again(lab):
+    lid = next(row["lid"] for row in ask_json(lab, "nodes") if row["name"] == "Leaf")
+    ask(lab, "set", "devices.enabled", "false")
+    lab.harm_mads(f"lose class 0x0a lid {lid} direction in")
+    before = n_asked(lab, "Leaf")
+    ask(lab, "set", "devices.enabled", "true")
+    wait_until(lambda: status(lab)["devices"]["silent"] == 1, 30, "a silent device")
+    wait_for_rounds(lab, 2)
+    assert n_asked(lab, "Leaf") == before + 1
+    (row,) = [row for row in ask_json(lab, "devices") if row["node_name"] == "Leaf"]
+    assert row["state"] == "silent"
+    lab.heal_mads()
+    wait_for_rounds(lab, 1)
+    assert n_asked(lab, "Leaf") == before + 1
+    ask(lab, "set", "devices.enabled", "false")
+    ask(lab, "set", "devices.enabled", "true")
+    wait_until(lambda: n_asked(lab, "Leaf") > before + 10, 30, "questions again")
