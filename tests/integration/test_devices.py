@@ -8,7 +8,9 @@ import subprocess
 
 import pytest
 
+from agentlib import Broker, Member, conf
 from checks import failed, succeeded, wait_until
+from labs import Lab
 from triadlab.tcp_ports import free_address
 from triadlib import TriadLab, ask, ask_json, status, wait_for_sweep
 
@@ -330,3 +332,24 @@ def test_silent_device_is_asked_once_until_it_is_switched_on_again(lab):
     ask(lab, "set", "devices.enabled", "false")
     ask(lab, "set", "devices.enabled", "true")
     wait_until(lambda: n_asked(lab, "Leaf") > before + 10, 30, "questions again")
+
+
+@pytest.mark.row("N6")
+def test_agent_asks_its_devices_and_manager_says_so(scratch):
+    broker, devices = Broker(scratch), CONF[CONF.index("[devices]"):CONF.index("[prom")]
+    with Lab(net(scratch.folder()), sms=["Hca1"],
+             triad_conf=conf(broker, "manager", devices)) as lab:
+        equip(lab)
+        agent = Member(scratch, lab, "Hca3", conf(broker, "agent", devices, name="a3"))
+        wait_until(lambda: agent.section("devices").get("told") == 1, 60, "a device")
+        rows = wait_until(lambda: [row for row in agent.ask("cables")
+                                   if row["module"] == "known"], 30, "cables")
+        assert [row["serial"] for row in rows] == ["MT2133VS01234", "MT2301FT09876"]
+        # The manager asks nothing, and says who does.
+        failed(lab.triad("cables"), 1, "agents owner")
+        assert status(lab)["devices"]["questions"] == 0
+        lab.sim(*registers("Leaf", (27, 2010, 3118), "MT_0000000063", rpm=0))
+        alert = wait_until(lambda: [alert for alert in ask_json(lab, "alerts")["alerts"]
+                                    if alert["what"] == "device"], 60, "an alert")[0]
+        assert (alert["at"]["node_name"], alert["at"]["port"]) == ("Leaf", None)
+        assert "on the agent's host" in alert["advice"]

@@ -20,6 +20,8 @@ unit_tests = \
 	tests/unit/command/test_control \
 	tests/unit/lib/test_clock \
 	tests/unit/lib/test_diag \
+	tests/unit/ib/test_cable \
+	tests/unit/ib/test_device_info \
 	tests/unit/ib/test_fabric \
 	tests/unit/ib/test_link \
 	tests/unit/ib/test_node_choice \
@@ -54,6 +56,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_bers \
 	tests/unit/perfmgr/test_collector \
 	tests/unit/perfmgr/test_details \
+	tests/unit/perfmgr/test_devices \
 	tests/unit/perfmgr/test_engine \
 	tests/unit/perfmgr/test_hard_cases \
 	tests/unit/perfmgr/test_histogram \
