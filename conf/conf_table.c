@@ -320,6 +320,8 @@ static const struct triad_conf_key table[] = {
 			"by MADs of their vendor."},
 	{KEY_AS(devices, period, period_s), UINT(1, 86400, "s"), .standard = "300",
 		.at_run_time = true, .help = "How often all of them are asked."},
+	{KEY(devices, cables), BOOL, .standard = "true", .at_run_time = true,
+		.help = "Whether what is plugged in at ports is asked for, too."},
 	{KEY(devices, rate), UINT(1, 1000, ""), .standard = "50", .at_run_time = true,
 		.help = "How many of these MADs are sent in a second, at most."},
 	{KEY(alerts, enabled), BOOL, .standard = "true", .at_run_time = true,

@@ -75,6 +75,7 @@ void triad_device_reader_configure(
 	reader->gap_us = TRIAD_US_PER_S / conf->devices.rate;
 	triad_devices_set_period(
 		reader->devices, conf->devices.period_s * TRIAD_US_PER_S);
+	triad_devices_set_cables(reader->devices, conf->devices.cables);
 	if (reader->is_enabled)
 		error = triad_task_start(&reader->task);
 	triad_task_wake(&reader->task);

@@ -189,6 +189,7 @@ struct triad_conf {
 	struct {
 		bool enabled;
 		unsigned period_s;
+		bool cables;
 		unsigned rate; /* MADs in a second */
 	} devices;
 	struct {

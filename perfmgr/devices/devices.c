@@ -48,6 +48,7 @@ struct cursor {
 struct triad_devices {
 	struct known known;
 	uint64_t period_us;
+	bool lacks_cables;          /* they are not wanted */
 	bool is_in_round, is_asked; /* a question is under way */
 	uint64_t began_us, due_us;
 	uint32_t tid;
@@ -87,6 +88,11 @@ void triad_devices_set_period(struct triad_devices *devices, uint64_t period_us)
 	devices->period_us = period_us;
 	if (devices->due_us > devices->began_us + period_us)
 		devices->due_us = devices->began_us + period_us;
+}
+
+void triad_devices_set_cables(struct triad_devices *devices, bool are_wanted)
+{
+	devices->lacks_cables = !are_wanted;
 }
 
 void triad_devices_clear(struct triad_devices *devices)
@@ -430,6 +436,8 @@ static bool ask_about_port(struct triad_devices *devices, uint64_t now_us,
 	struct cursor *cursor = &devices->cursor;
 	const struct device *device = at_cursor(devices);
 
+	if (devices->lacks_cables)
+		return false;
 	for (; cursor->slot < device->n_slots; leave_slot(devices)) {
 		struct slot *slot = slot_at_cursor(devices);
 		const struct triad_fabric_port *port = &fabric->ports[slot->port];

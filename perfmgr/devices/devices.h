@@ -77,6 +77,9 @@ void triad_devices_free(struct triad_devices *devices);
 /* Between the begins of two rounds. */
 void triad_devices_set_period(struct triad_devices *devices, uint64_t period_us);
 
+/* Whether what is plugged in at ports is asked for, too; it is at first. */
+void triad_devices_set_cables(struct triad_devices *devices, bool are_wanted);
+
 /* Forgets all, refusals and silence, too. */
 void triad_devices_clear(struct triad_devices *devices);
 

@@ -300,6 +300,19 @@ START_TEST(test_refusal_is_of_one_attribute)
 }
 END_TEST
 
+START_TEST(test_cables_that_are_not_wanted_are_not_asked_for)
+{
+	triad_devices_set_cables(devices, false);
+	adopt(view);
+	ask_all();
+	ck_assert_uint_eq(n_of_cables, 0);
+	ck_assert_uint_eq(triad_devices_counts(devices).n_told, 6);
+	triad_devices_set_cables(devices, true);
+	ask_round();
+	ck_assert_uint_gt(n_of_cables, 0);
+}
+END_TEST
+
 START_TEST(test_busy_device_is_asked_again_in_the_next_round)
 {
 	unsigned n;
@@ -447,6 +460,7 @@ int main(void)
 	tcase_add_test(cases, test_silent_device_is_asked_once_until_it_comes_back);
 	tcase_add_test(cases, test_clear_forgets_silence_and_refusals);
 	tcase_add_test(cases, test_refusal_is_of_one_attribute);
+	tcase_add_test(cases, test_cables_that_are_not_wanted_are_not_asked_for);
 	tcase_add_test(cases, test_busy_device_is_asked_again_in_the_next_round);
 	tcase_add_test(cases, test_what_was_not_sent_is_counted_and_blames_nobody);
 	tcase_add_test(
