@@ -2,6 +2,7 @@
 #include "service/devices.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,10 +28,13 @@ struct triad_device_reader {
 	uint64_t port_guid;
 	struct triad_log *log;
 
+	/* With the lock; read without it by who would take it for each port in vain. */
+	_Atomic bool is_enabled;
+
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_task task;
 	struct triad_devices *devices;
-	bool is_enabled, must_clear, is_reading;
+	bool must_clear, is_reading;
 	uint64_t gap_us; /* between two MADs */
 	int error;
 
@@ -311,6 +315,8 @@ bool triad_device_reader_judge(struct triad_device_reader *reader, uint64_t guid
 {
 	bool is_wrong;
 
+	if (!reader->is_enabled)
+		return false;
 	pthread_mutex_lock(&reader->lock);
 	is_wrong = triad_devices_judge(reader->devices, guid, number, finding);
 	pthread_mutex_unlock(&reader->lock);

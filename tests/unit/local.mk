@@ -59,6 +59,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_devices \
 	tests/unit/perfmgr/test_engine \
 	tests/unit/perfmgr/test_hard_cases \
+	tests/unit/perfmgr/test_hardware_alerts \
 	tests/unit/perfmgr/test_histogram \
 	tests/unit/perfmgr/test_histograms \
 	tests/unit/perfmgr/test_http_clients \
