@@ -436,9 +436,8 @@ static void add_devices(struct triad_health *health, struct triad_service *servi
 	} else {
 		triad_health_line(health, "devices", "Devices",
 			counts->n_faulty ? TRIAD_WARNING : TRIAD_OK,
-			"%" PRIu32 " of %" PRIu32 " read, %" PRIu32
-			" refused something, %" PRIu32 " silent; %" PRIu32
-			" cable%s, %" PRIu32 " fault%s",
+			"%" PRIu32 " of %" PRIu32 " read, %" PRIu32 " refused, %" PRIu32
+			" silent; %" PRIu32 " cable%s, %" PRIu32 " fault%s",
 			counts->n_told, counts->n_devices, counts->n_refused,
 			counts->n_silent, counts->n_cables, plural(counts->n_cables),
 			counts->n_faulty, plural(counts->n_faulty));

@@ -154,9 +154,9 @@ static void put_count(
 	struct triad_list *list, const char *title, unsigned n_good, unsigned n)
 {
 	if (n)
-		triad_list_format(list, title, -6, "%u of %u", n_good, n);
+		triad_list_format(list, title, -5, "%u/%u", n_good, n);
 	else
-		triad_list_format(list, title, -6, "-");
+		triad_list_format(list, title, -5, "-");
 }
 
 static void put_fan_count(struct triad_list *list, const struct triad_device_info *info)
