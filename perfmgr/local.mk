@@ -4,6 +4,7 @@ libtriad_la_SOURCES += \
 	perfmgr/details.c perfmgr/details.h \
 	perfmgr/devices/devices.c perfmgr/devices/devices.h \
 	perfmgr/devices/fault.c perfmgr/devices/fault.h \
+	perfmgr/devices/known.c perfmgr/devices/known.h \
 	perfmgr/engine.c perfmgr/engine.h \
 	perfmgr/engine_doubt.c \
 	perfmgr/reset_log.c perfmgr/reset_log.h \

@@ -6,35 +6,9 @@
 #include <string.h>
 
 #include "lib/search.h"
+#include "perfmgr/devices/known.h"
 
 #define QP_GSI 1
-
-struct slot {
-	struct triad_cable *cable; /* NULL: not known */
-	uint64_t read_us;          /* anything */
-	uint64_t whole_us;         /* all of the cable; 0: it is to be read anew */
-	uint32_t port;             /* index in the view's fabric */
-	uint8_t number;
-	uint8_t module; /* enum triad_port_module */
-	bool is_faulty;
-};
-
-struct device {
-	uint64_t guid;
-	uint64_t read_us;
-	struct triad_device_info *info; /* NULL: nothing was told */
-	uint32_t node;                  /* index in the view's fabric */
-	uint32_t first_slot, n_slots;
-	bool is_silent, refuses_cables, is_faulty;
-};
-
-/* All of one view. */
-struct known {
-	struct triad_view *view; /* referenced; NULL: none */
-	uint32_t n_devices, n_slots;
-	struct device *devices; /* sorted by GUID */
-	struct slot *slots;     /* those of a device together, sorted by number */
-};
 
 /* Where the round is.  Behind the parts of a device come its ports. */
 struct cursor {
@@ -46,7 +20,7 @@ struct cursor {
 };
 
 struct triad_devices {
-	struct known known;
+	struct triad_known known;
 	uint64_t period_us;
 	bool lacks_cables;          /* they are not wanted */
 	bool is_in_round, is_asked; /* a question is under way */
@@ -63,23 +37,11 @@ struct triad_devices *triad_devices_new(void)
 	return calloc(1, sizeof(struct triad_devices));
 }
 
-static void clear_known(struct known *known)
-{
-	for (uint32_t i = 0; i < known->n_devices; i++)
-		free(known->devices[i].info);
-	for (uint32_t i = 0; i < known->n_slots; i++)
-		free(known->slots[i].cable);
-	free(known->devices);
-	free(known->slots);
-	triad_view_unref(known->view);
-	*known = (struct known){0};
-}
-
 void triad_devices_free(struct triad_devices *devices)
 {
 	if (!devices)
 		return;
-	clear_known(&devices->known);
+	triad_known_clear(&devices->known);
 	free(devices);
 }
 
@@ -97,160 +59,20 @@ void triad_devices_set_cables(struct triad_devices *devices, bool are_wanted)
 
 void triad_devices_clear(struct triad_devices *devices)
 {
-	clear_known(&devices->known);
+	triad_known_clear(&devices->known);
 	devices->is_in_round = devices->is_asked = false;
 	devices->due_us = devices->began_us = 0;
 	devices->cursor = (struct cursor){0};
 	devices->counts.round_us = 0;
 }
 
-/* --- look-up --- */
-
-static struct device *find_device(const struct known *known, uint64_t guid)
-{
-	uint32_t at;
-
-	TRIAD_SEARCH(at, 0, known->n_devices, known->devices[at].guid < guid);
-	return at < known->n_devices && known->devices[at].guid == guid
-		? &known->devices[at]
-		: NULL;
-}
-
-static struct slot *find_slot(
-	const struct known *known, const struct device *device, uint8_t number)
-{
-	uint32_t end = device->first_slot + device->n_slots, at;
-
-	TRIAD_SEARCH(at, device->first_slot, end, known->slots[at].number < number);
-	return at < end && known->slots[at].number == number ? &known->slots[at] : NULL;
-}
-
 /* --- a view --- */
 
-static bool is_asked(
-	const struct triad_view *view, const struct triad_fabric_node *node)
-{
-	if (!triad_device_is_known_vendor(node->vendor_id))
-		return false;
-	for (uint32_t i = 0; i < node->n_ports; i++)
-		if (triad_view_is_asked(view, node->first_port + i))
-			return true;
-	return false;
-}
-
-static uint32_t count_slots(
-	const struct triad_fabric *fabric, const struct triad_fabric_node *node)
-{
-	bool has_port0 = node->n_ports && !fabric->ports[node->first_port].number;
-
-	return node->n_ports - has_port0;
-}
-
-static int make_room(struct known *known, struct triad_view *view)
-{
-	const struct triad_fabric *fabric = view->fabric;
-
-	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		if (is_asked(view, &fabric->nodes[i])) {
-			known->n_devices++;
-			known->n_slots += count_slots(fabric, &fabric->nodes[i]);
-		}
-	known->devices = calloc((size_t)known->n_devices + 1, sizeof(*known->devices));
-	known->slots = calloc((size_t)known->n_slots + 1, sizeof(*known->slots));
-	if (known->devices && known->slots) {
-		known->view = triad_view_ref(view);
-		return 0;
-	}
-	free(known->devices);
-	free(known->slots);
-	*known = (struct known){0};
-	return ENOMEM;
-}
-
-static void list_devices(struct known *known)
-{
-	const struct triad_fabric *fabric = known->view->fabric;
-	uint32_t n = 0, n_slots = 0;
-
-	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
-		const struct triad_fabric_node *node = &fabric->nodes[i];
-		struct device *device = &known->devices[n];
-
-		if (!is_asked(known->view, node))
-			continue;
-		n++;
-		device->guid = node->guid;
-		device->node = i;
-		device->first_slot = n_slots;
-		device->n_slots = count_slots(fabric, node);
-		for (uint32_t j = 0; j < node->n_ports; j++) {
-			uint32_t port = node->first_port + j;
-
-			if (!fabric->ports[port].number)
-				continue;
-			known->slots[n_slots].port = port;
-			known->slots[n_slots++].number = fabric->ports[port].number;
-		}
-	}
-}
-
-/* Whether a port's link leads to the same port as before. */
-static bool has_same_link(const struct known *old, const struct slot *was,
-	const struct known *now, const struct slot *is)
-{
-	const struct triad_fabric *before = old->view->fabric,
-				  *after = now->view->fabric;
-	uint32_t a = before->ports[was->port].remote, b = after->ports[is->port].remote;
-
-	if (a == TRIAD_FABRIC_NONE || b == TRIAD_FABRIC_NONE)
-		return a == b;
-	return before->ports[a].number == after->ports[b].number &&
-		before->nodes[before->ports[a].node].guid ==
-		after->nodes[after->ports[b].node].guid;
-}
-
-static void inherit_slots(struct known *old, struct device *was, struct known *now,
-	const struct device *device)
-{
-	for (uint32_t i = 0; i < device->n_slots; i++) {
-		struct slot *slot = &now->slots[device->first_slot + i];
-		struct slot *before = find_slot(old, was, slot->number);
-
-		if (!before)
-			continue;
-		slot->cable = before->cable;
-		before->cable = NULL;
-		slot->read_us = before->read_us;
-		slot->module = before->module;
-		slot->is_faulty = before->is_faulty;
-		if (has_same_link(old, before, now, slot))
-			slot->whole_us = before->whole_us;
-	}
-}
-
-static void inherit(struct known *old, struct known *now)
-{
-	for (uint32_t i = 0; i < now->n_devices; i++) {
-		struct device *device = &now->devices[i];
-		struct device *was = find_device(old, device->guid);
-
-		if (!was)
-			continue;
-		device->info = was->info;
-		was->info = NULL;
-		device->read_us = was->read_us;
-		device->is_silent = was->is_silent;
-		device->refuses_cables = was->refuses_cables;
-		device->is_faulty = was->is_faulty;
-		inherit_slots(old, was, now, device);
-	}
-}
-
 /* The round goes on at the device where it was, or at the next that is there. */
-static void move_cursor(struct triad_devices *devices, const struct known *old)
+static void move_cursor(struct triad_devices *devices, const struct triad_known *old)
 {
 	struct cursor *cursor = &devices->cursor;
-	const struct known *known = &devices->known;
+	const struct triad_known *known = &devices->known;
 	uint64_t guid;
 	uint32_t at;
 
@@ -271,14 +93,13 @@ static void move_cursor(struct triad_devices *devices, const struct known *old)
 
 int triad_devices_adopt(struct triad_devices *devices, struct triad_view *view)
 {
-	struct known old = devices->known, now = {0};
-	int error = make_room(&now, view);
+	struct triad_known old = devices->known, now;
+	int error = triad_known_make(&now, view);
 
 	if (error)
 		return error;
-	list_devices(&now);
 	if (old.view)
-		inherit(&old, &now);
+		triad_known_inherit(&now, &old);
 	devices->known = now;
 	move_cursor(devices, &old);
 	/* An answer that is still to come is of a port that may have gone. */
@@ -286,13 +107,13 @@ int triad_devices_adopt(struct triad_devices *devices, struct triad_view *view)
 	/* New devices needn't wait for the next round. */
 	if (!old.view || now.n_devices > old.n_devices)
 		devices->due_us = 0;
-	clear_known(&old);
+	triad_known_clear(&old);
 	return 0;
 }
 
 /* --- questions --- */
 
-static struct device *at_cursor(const struct triad_devices *devices)
+static struct triad_known_device *at_cursor(const struct triad_devices *devices)
 {
 	return &devices->known.devices[devices->cursor.device];
 }
@@ -307,8 +128,8 @@ static bool is_reached(const struct triad_fabric *fabric, uint32_t port)
 
 /* The port at which the device is asked about itself: a switch's port 0; of an HCA one
  * that can be asked. */
-static const struct triad_fabric_port *own_port(
-	const struct known *known, const struct device *device, uint32_t *index)
+static const struct triad_fabric_port *own_port(const struct triad_known *known,
+	const struct triad_known_device *device, uint32_t *index)
 {
 	const struct triad_fabric *fabric = known->view->fabric;
 	const struct triad_fabric_node *node = &fabric->nodes[device->node];
@@ -326,7 +147,7 @@ static bool ask_about_device(
 	struct triad_devices *devices, struct triad_devices_question *question)
 {
 	struct cursor *cursor = &devices->cursor;
-	struct device *device = at_cursor(devices);
+	struct triad_known_device *device = at_cursor(devices);
 	const struct triad_fabric_port *port;
 	uint32_t index;
 
@@ -354,8 +175,8 @@ static bool ask_about_device(
 	return true;
 }
 
-static void begin_slot(
-	struct triad_devices *devices, const struct slot *slot, uint64_t now_us)
+static void begin_slot(struct triad_devices *devices,
+	const struct triad_known_slot *slot, uint64_t now_us)
 {
 	devices->cursor.has_work = true;
 	if (slot->cable && slot->whole_us &&
@@ -367,7 +188,7 @@ static void begin_slot(
 	}
 }
 
-static struct slot *slot_at_cursor(const struct triad_devices *devices)
+static struct triad_known_slot *slot_at_cursor(const struct triad_devices *devices)
 {
 	return &devices->known
 			.slots[at_cursor(devices)->first_slot + devices->cursor.slot];
@@ -379,13 +200,14 @@ static void leave_slot(struct triad_devices *devices)
 	devices->cursor.has_work = false;
 }
 
-static bool is_link_up(const struct known *known, const struct slot *slot)
+static bool is_link_up(
+	const struct triad_known *known, const struct triad_known_slot *slot)
 {
 	return known->view->fabric->ports[slot->port].remote != TRIAD_FABRIC_NONE;
 }
 
-static bool judge_slot(const struct known *known, const struct slot *slot,
-	struct triad_hardware_finding *finding)
+static bool judge_slot(const struct triad_known *known,
+	const struct triad_known_slot *slot, struct triad_hardware_finding *finding)
 {
 	static const enum triad_hardware_fault faults[] = {
 		[TRIAD_CABLE_FINE] = TRIAD_HARDWARE_FINE,
@@ -404,7 +226,7 @@ static bool judge_slot(const struct known *known, const struct slot *slot,
 /* What was read of the slot at the cursor is what is known of it. */
 static void keep_work(struct triad_devices *devices, uint64_t now_us)
 {
-	struct slot *slot = slot_at_cursor(devices);
+	struct triad_known_slot *slot = slot_at_cursor(devices);
 	bool is_whole = !slot->cable || !slot->whole_us ||
 		now_us - slot->whole_us >= TRIAD_DEVICES_ANEW_US;
 	struct triad_hardware_finding finding;
@@ -434,12 +256,12 @@ static bool ask_about_port(struct triad_devices *devices, uint64_t now_us,
 {
 	const struct triad_fabric *fabric = devices->known.view->fabric;
 	struct cursor *cursor = &devices->cursor;
-	const struct device *device = at_cursor(devices);
+	const struct triad_known_device *device = at_cursor(devices);
 
 	if (devices->lacks_cables)
 		return false;
 	for (; cursor->slot < device->n_slots; leave_slot(devices)) {
-		struct slot *slot = slot_at_cursor(devices);
+		struct triad_known_slot *slot = slot_at_cursor(devices);
 		const struct triad_fabric_port *port = &fabric->ports[slot->port];
 		struct triad_cable_place place;
 
@@ -474,7 +296,7 @@ static void end_round(struct triad_devices *devices, uint64_t now_us)
 bool triad_devices_next(struct triad_devices *devices, uint64_t now_us,
 	struct triad_devices_question *question, uint64_t *due_us)
 {
-	const struct known *known = &devices->known;
+	const struct triad_known *known = &devices->known;
 
 	*due_us = known->n_devices ? devices->due_us : UINT64_MAX;
 	if (!known->n_devices || (!devices->is_in_round && now_us < devices->due_us))
@@ -503,7 +325,7 @@ bool triad_devices_next(struct triad_devices *devices, uint64_t now_us,
 /* --- answers --- */
 
 static bool judge_device(
-	const struct device *device, struct triad_hardware_finding *finding)
+	const struct triad_known_device *device, struct triad_hardware_finding *finding)
 {
 	static const enum triad_hardware_fault faults[] = {
 		[TRIAD_DEVICE_FINE] = TRIAD_HARDWARE_FINE,
@@ -522,7 +344,7 @@ static bool judge_device(
 static void take_device(
 	struct triad_devices *devices, const uint8_t *mad, uint64_t now_us)
 {
-	struct device *device = at_cursor(devices);
+	struct triad_known_device *device = at_cursor(devices);
 	struct triad_hardware_finding finding;
 
 	if (triad_device_take(device->info, &devices->cursor.query, mad) ==
@@ -533,7 +355,7 @@ static void take_device(
 
 static void empty_slot(struct triad_devices *devices, enum triad_port_module module)
 {
-	struct slot *slot = slot_at_cursor(devices);
+	struct triad_known_slot *slot = slot_at_cursor(devices);
 
 	free(slot->cable);
 	slot->cable = NULL;
@@ -599,19 +421,19 @@ void triad_devices_answer(struct triad_devices *devices,
 
 /* --- reading --- */
 
-static bool has_refused(const struct device *device)
+static bool has_refused(const struct triad_known_device *device)
 {
 	return device->refuses_cables || (device->info && device->info->refused);
 }
 
 struct triad_devices_counts triad_devices_counts(const struct triad_devices *devices)
 {
-	const struct known *known = &devices->known;
+	const struct triad_known *known = &devices->known;
 	struct triad_devices_counts counts = devices->counts;
 
 	counts.n_devices = known->n_devices;
 	for (uint32_t i = 0; i < known->n_devices; i++) {
-		const struct device *device = &known->devices[i];
+		const struct triad_known_device *device = &known->devices[i];
 
 		counts.n_told += device->info && device->info->told;
 		counts.n_silent += device->is_silent;
@@ -628,7 +450,8 @@ struct triad_devices_counts triad_devices_counts(const struct triad_devices *dev
 bool triad_devices_read(const struct triad_devices *devices, uint64_t guid,
 	struct triad_device_known *copy)
 {
-	const struct device *device = find_device(&devices->known, guid);
+	const struct triad_known_device *device =
+		triad_known_find(&devices->known, guid);
 
 	memset(copy, 0, sizeof(*copy));
 	if (!device)
@@ -644,9 +467,10 @@ bool triad_devices_read(const struct triad_devices *devices, uint64_t guid,
 bool triad_devices_read_port(const struct triad_devices *devices, uint64_t guid,
 	uint8_t number, struct triad_cable_known *copy)
 {
-	const struct device *device = find_device(&devices->known, guid);
-	const struct slot *slot =
-		device ? find_slot(&devices->known, device, number) : NULL;
+	const struct triad_known_device *device =
+		triad_known_find(&devices->known, guid);
+	const struct triad_known_slot *slot =
+		device ? triad_known_find_slot(&devices->known, device, number) : NULL;
 
 	memset(copy, 0, sizeof(*copy));
 	if (!slot)
@@ -661,13 +485,14 @@ bool triad_devices_read_port(const struct triad_devices *devices, uint64_t guid,
 bool triad_devices_judge(const struct triad_devices *devices, uint64_t guid,
 	uint8_t number, struct triad_hardware_finding *finding)
 {
-	const struct device *device = find_device(&devices->known, guid);
-	const struct slot *slot;
+	const struct triad_known_device *device =
+		triad_known_find(&devices->known, guid);
+	const struct triad_known_slot *slot;
 
 	if (!device)
 		return false;
 	if (!number)
 		return device->is_faulty && judge_device(device, finding);
-	slot = find_slot(&devices->known, device, number);
+	slot = triad_known_find_slot(&devices->known, device, number);
 	return slot && slot->is_faulty && judge_slot(&devices->known, slot, finding);
 }
