@@ -143,6 +143,7 @@ unit_tests = \
 	tests/unit/service/test_health \
 	tests/unit/service/test_format \
 	tests/unit/service/test_list \
+	tests/unit/service/test_local_port \
 	tests/unit/service/test_peer \
 	tests/unit/service/test_perf \
 	tests/unit/service/test_recorder \
@@ -225,6 +226,8 @@ tests_unit_service_test_format_SOURCES = \
 	tests/unit/service/test_format.c service/command/format.c
 tests_unit_service_test_list_SOURCES = tests/unit/service/test_list.c
 tests_unit_service_test_list_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
+tests_unit_service_test_local_port_SOURCES = \
+	tests/unit/service/test_local_port.c service/local_port.c
 tests_unit_service_test_peer_SOURCES = tests/unit/service/test_peer.c \
 	service/loopback_owner.c service/peer.c
 tests_unit_service_test_perf_SOURCES = \
