@@ -342,9 +342,9 @@ def test_agent_asks_its_devices_and_manager_says_so(scratch):
         equip(lab)
         agent = Member(scratch, lab, "Hca3", conf(broker, "agent", devices, name="a3"))
         wait_until(lambda: agent.section("devices").get("told") == 1, 60, "a device")
-        rows = wait_until(lambda: [row for row in agent.ask("cables")
-                                   if row["module"] == "known"], 30, "cables")
-        assert [row["serial"] for row in rows] == ["MT2133VS01234", "MT2301FT09876"]
+        wait_until(lambda: [row["serial"] for row in agent.ask("cables")
+                            if row["module"] == "known"] == [
+                                "MT2133VS01234", "MT2301FT09876"], 30, "two cables")
         # The manager asks nothing, and says who does.
         failed(lab.triad("cables"), 1, "agents owner")
         assert status(lab)["devices"]["questions"] == 0
