@@ -115,7 +115,8 @@ int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
 	int number, error;
 
 	*made = (struct triad_discovery){0};
-	if (umad_init() < 0 || !triad_local_port_find(port_guid, ca_name, &number))
+	if (umad_init() < 0 ||
+		!triad_local_port_find_for_smps(port_guid, ca_name, &number))
 		return ENODEV;
 	found = ibnd_discover_fabric(ca_name, number, NULL, &config);
 	if (!found)

@@ -260,6 +260,9 @@ static const struct triad_field trap_evidence_fields[] = {
 	TRAP(ber_high, 4),
 	TRAP(ber_target, 4),
 	TRAP(ber_in_s, 4),
+	TRAP(hardware_fault, 1),
+	TRAP(hardware_index, 1),
+	TRAP(hardware_limit, 4),
 };
 
 size_t triad_collect_put_trap(const struct triad_collect_head *head,
@@ -286,6 +289,8 @@ static void get_evidence(struct triad_wire *body, struct triad_collect_trap *tra
 	trap->why_field = trap->why_element = trap->ber_kind = 0;
 	trap->why_is_only_one = false;
 	trap->ber_low = trap->ber_high = trap->ber_target = trap->ber_in_s = 0;
+	trap->hardware_fault = trap->hardware_index = 0;
+	trap->hardware_limit = 0;
 	if (body->at < body->size)
 		GET(body, trap_evidence_fields, trap);
 	field = trap->why_field && trap->why_field <= TRIAD_DETAIL_N_FIELDS
@@ -300,6 +305,20 @@ static void get_evidence(struct triad_wire *body, struct triad_collect_trap *tra
 		trap->ber_low = trap->ber_high = trap->ber_target = 0;
 		trap->ber_in_s = 0;
 	}
+	if (trap->hardware_fault >= TRIAD_HARDWARE_N_FAULTS ||
+		!isfinite(trap->hardware_limit)) {
+		trap->hardware_fault = 0;
+		trap->hardware_limit = 0;
+	}
+}
+
+/* What a counter does is never below 0; a temperature, or a power in dBm, may be. */
+static bool is_value(const struct triad_collect_trap *trap)
+{
+	bool is_of_hardware =
+		trap->cause == TRIAD_ALERT_MODULE || trap->cause == TRIAD_ALERT_DEVICE;
+
+	return is_of_hardware ? isfinite(trap->value) : is_amount(trap->value);
 }
 
 bool triad_collect_get_trap(struct triad_wire *body, struct triad_collect_trap *trap)
@@ -308,7 +327,7 @@ bool triad_collect_get_trap(struct triad_wire *body, struct triad_collect_trap *
 	get_evidence(body, trap);
 	/* The cause is used as an index, and the numbers are compared. */
 	return !body->failed && trap->node_guid && trap->cause < TRIAD_ALERT_N_CAUSES &&
-		is_amount(trap->value) && is_amount(trap->threshold) &&
+		is_value(trap) && is_amount(trap->threshold) &&
 		trap->threshold_unit <= TRIAD_THRESHOLD_PERCENT;
 }
 

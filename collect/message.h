@@ -35,7 +35,8 @@
  *     TRAP      ... cause, flags (1 raised, 2 at least), value ... threshold_unit;
  *               since details are read: why (its place in the table of ib/detail.c and
  *               1; 0: not known), flags (1 it alone), which VL, SL or lane; of a bit error
- *               rate its kind, low, high, target, seconds (floats)
+ *               rate its kind, low, high, target, seconds (floats); of hardware the
+ *               fault, its number, the limit (a float)
  *     CLEAR     ... port, flags (1 totals, 2 histograms, 4 hardware)
  *
  * A receiver accepts only its own version, and counts others.  Bodies may grow at their
@@ -154,6 +155,9 @@ struct triad_collect_trap {
 	/* Of a bit error rate, as struct triad_alert_finding has it; 0: not said. */
 	uint8_t ber_kind;
 	float ber_low, ber_high, ber_target, ber_in_s;
+	/* Of hardware, the same. */
+	uint8_t hardware_fault, hardware_index;
+	float hardware_limit;
 };
 
 struct triad_collect_again {

@@ -244,6 +244,11 @@ static int read_arguments(const struct arguments *arguments)
 			parser, "NODE", arguments->words[0], command->node);
 	case TRIAD_COMMAND_HISTORY:
 		return read_history(arguments);
+	case TRIAD_COMMAND_CABLES:
+	case TRIAD_COMMAND_DEVICES:
+		return arguments->n ? triad_parser_read_node(arguments->parser, "NODE",
+					      arguments->words[0], command->node)
+				    : 0;
 	case TRIAD_COMMAND_QOS_PLAN:
 		return arguments->n
 			? triad_parser_copy(parser, "FILE", command->file,

@@ -34,6 +34,9 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		.help = "counters that are 0, too"},
 	[TRIAD_OPTION_LINKS_ALL] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
 		.help = "good links, too"},
+	[TRIAD_OPTION_FIRMWARE] = {"--firmware", NULL, TRIAD_OPTION_KIND_FLAG,
+		AT(firmware),
+		.help = "how many devices of each kind have which firmware"},
 	[TRIAD_OPTION_SECTIONS] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
 		.help = "every part with every number, not one screen"},
 	[TRIAD_OPTION_PLUGIN] = {"--plugin", NULL, TRIAD_OPTION_KIND_FLAG, AT(plugin),
@@ -192,6 +195,24 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 			BIT(LIMIT_ALL) | TABLE,
 		.help = "Bit error rates: links that are worse than their target, and "
 			"those with errors of which it is not known yet."},
+	{.name = "cables",
+		.verb = TRIAD_COMMAND_CABLES,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(TYPE) | BIT(LIMIT_ALL) | TABLE,
+		.help = "What is plugged in at ports, of all nodes, one node or one port "
+			"(NODE:3): vendor, part, serial number, length, temperature, "
+			"power of light.  It needs devices.enabled.",
+		.arguments = "[NODE]",
+		.n_arguments_max = 1},
+	{.name = "devices",
+		.verb = TRIAD_COMMAND_DEVICES,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(TYPE) | BIT(FIRMWARE) | BIT(LIMIT_ALL) | TABLE,
+		.help = "What switches and HCAs say about themselves: firmware, serial "
+			"number, temperature, fans, power supplies.  It needs "
+			"devices.enabled.",
+		.arguments = "[NODE]",
+		.n_arguments_max = 1},
 	{.name = "perf histogram",
 		.verb = TRIAD_COMMAND_PERF_HISTOGRAM,
 		.access = TRIAD_VERB_READS,

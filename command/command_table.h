@@ -47,6 +47,7 @@ enum {
 	TRIAD_OPTION_EVERY,
 	TRIAD_OPTION_ZEROS,
 	TRIAD_OPTION_LINKS_ALL,
+	TRIAD_OPTION_FIRMWARE,
 	TRIAD_OPTION_SECTIONS,
 	TRIAD_OPTION_PLUGIN,
 	TRIAD_OPTION_DOWN,
@@ -115,7 +116,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 47
+#define TRIAD_N_VERBS 49
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

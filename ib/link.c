@@ -29,7 +29,7 @@ static const struct {
 	[TRIAD_SPEED_EDR] = {0, 2, "EDR", 25000, 25781250},
 	[TRIAD_SPEED_HDR] = {0, 4, "HDR", 50000, 53125000},
 	[TRIAD_SPEED_NDR] = {0, 8, "NDR", 100000, 106250000},
-	[TRIAD_SPEED_XDR] = {0, 16, "XDR", 200000, 212500000},
+	[TRIAD_SPEED_XDR] = {0, 32, "XDR", 200000, 212500000},
 };
 
 /* --- names and codes --- */
@@ -77,6 +77,19 @@ void triad_link_speed_codes(
 {
 	*code = speeds[speed].speed;
 	*code_ext = speeds[speed].speed_ext;
+}
+
+/* In the octet: a reserved bit, two of active, two of supported, three of enabled. */
+uint8_t triad_link_speed_ext_active(uint8_t ext, uint8_t ext2_octet)
+{
+	uint8_t ext2 = ext2_octet >> 5 & 3;
+
+	return ext2 ? (uint8_t)(ext2 << 5) : ext;
+}
+
+uint8_t triad_link_speed_ext_supported(uint8_t ext, uint8_t ext2_octet)
+{
+	return (uint8_t)(ext | (ext2_octet >> 3 & 3) << 5);
 }
 
 /* --- rates --- */

@@ -2,6 +2,7 @@
 /* Widths and speeds of links: their codes in PortInfo, their names, what they carry
  * [IBA 14.2.5.6].
  *
+ * Source: rdma-core, libibmad/fields.c and libibnetdisc/ibnetdisc.c, for XDR.
  * Thread-safety: functions without state. */
 #ifndef TRIAD_IB_LINK_H
 #define TRIAD_IB_LINK_H
@@ -11,7 +12,8 @@
 
 struct triad_fabric_port;
 
-/* PortInfo has it in two fields: LinkSpeedActive, LinkSpeedExtActive. */
+/* PortInfo has it in three fields: LinkSpeedActive, LinkSpeedExtActive and, from XDR on,
+ * LinkSpeedExtActive2. */
 enum triad_link_speed {
 	TRIAD_SPEED_ANY,
 	TRIAD_SPEED_SDR,
@@ -33,7 +35,14 @@ const char *triad_link_speed_name(enum triad_link_speed speed);
 uint8_t triad_link_width_find(const char *name);
 enum triad_link_speed triad_link_speed_find(const char *name);
 
-/* Of PortInfo's two fields, and these of it; 0 for TRIAD_SPEED_ANY. */
+/* LinkSpeedExtActive and LinkSpeedExtActive2 as one number, of which the latter is in the
+ * bits from 5 on (XDR is 32), as libibnetdisc has it; and the same of what is supported.
+ * 'ext2_octet' is octet 56 of PortInfo, which is 0 where there is no such field. */
+#define TRIAD_PORT_INFO_EXT2 56
+uint8_t triad_link_speed_ext_active(uint8_t ext, uint8_t ext2_octet);
+uint8_t triad_link_speed_ext_supported(uint8_t ext, uint8_t ext2_octet);
+
+/* Of LinkSpeedActive and that number, and these of it; 0 for TRIAD_SPEED_ANY. */
 enum triad_link_speed triad_link_speed(uint8_t speed, uint8_t speed_ext);
 void triad_link_speed_codes(
 	enum triad_link_speed speed, uint8_t *code, uint8_t *code_ext);

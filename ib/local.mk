@@ -2,8 +2,11 @@
 # InfiniBand's own things: the fabric, counters, MADs.
 libtriad_la_SOURCES += \
 	ib/ber_target.c ib/ber_target.h \
+	ib/cable.c ib/cable.h \
+	ib/cable_info.c ib/cable_info.h \
 	ib/counter.c ib/counter.h \
 	ib/detail.c ib/detail.h \
+	ib/device_info.c ib/device_info.h \
 	ib/fabric.c \
 	ib/link.c ib/link.h \
 	ib/node_choice.c ib/node_choice.h \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ib/link.h"
 #include "lib/search.h"
 #include "triad/wire.h"
 
@@ -264,10 +265,12 @@ void triad_port_info_read(
 	port->mtu = info[36] >> 4;
 	port->width = info[31];
 	port->speed = info[35] >> 4;
-	port->speed_ext = info[62] >> 4;
+	port->speed_ext =
+		triad_link_speed_ext_active(info[62] >> 4, info[TRIAD_PORT_INFO_EXT2]);
 	port->width_supported = info[30];
 	port->speed_supported = info[32] >> 4;
-	port->speed_ext_supported = info[62] & 0xf;
+	port->speed_ext_supported = triad_link_speed_ext_supported(
+		info[62] & 0xf, info[TRIAD_PORT_INFO_EXT2]);
 	port->has_pma = port->lid &&
 		(is_switch ? port->number > 0 : port->state >= TRIAD_PORT_INIT);
 }

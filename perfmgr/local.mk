@@ -2,6 +2,9 @@
 libtriad_la_SOURCES += \
 	perfmgr/collector.c perfmgr/collector.h \
 	perfmgr/details.c perfmgr/details.h \
+	perfmgr/devices/devices.c perfmgr/devices/devices.h \
+	perfmgr/devices/fault.c perfmgr/devices/fault.h \
+	perfmgr/devices/known.c perfmgr/devices/known.h \
 	perfmgr/engine.c perfmgr/engine.h \
 	perfmgr/engine_doubt.c \
 	perfmgr/reset_log.c perfmgr/reset_log.h \
@@ -12,6 +15,7 @@ libtriad_la_SOURCES += \
 	perfmgr/formats/lost_links.c perfmgr/formats/lost_links.h \
 	perfmgr/formats/metrics.c perfmgr/formats/metrics.h \
 	perfmgr/formats/metrics_details.c \
+	perfmgr/formats/metrics_devices.c \
 	perfmgr/formats/metrics_lines.c \
 	perfmgr/formats/metrics_parts.h \
 	perfmgr/formats/profile.c perfmgr/formats/profile.h \

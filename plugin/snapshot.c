@@ -7,6 +7,7 @@
 #include <opensm/osm_partition.h>
 #include <string.h>
 
+#include "ib/link.h"
 #include "plugin/physp.h"
 #include "plugin/qos/tables/hooks.h"
 #include "plugin/qos/tables/osm_defaults.h"
@@ -139,6 +140,8 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	const ib_port_info_t *info = &physp->port_info;
 	uint8_t caps = rate_caps(physp);
 	const osm_physp_t *remote = osm_physp_get_remote(physp);
+	/* OpenSM knows no such field: it has these octets as link_rt_latency. */
+	uint8_t ext2 = ((const uint8_t *)info)[TRIAD_PORT_INFO_EXT2];
 	struct triad_fabric_port port = {
 		.guid = cl_ntoh64(osm_physp_get_port_guid(physp)),
 		.lid = way->lid,
@@ -154,10 +157,12 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 		.rate_caps = caps,
 		.width = info->link_width_active,
 		.speed = ib_port_info_get_link_speed_active(info),
-		.speed_ext = ib_port_info_get_link_speed_ext_active(info),
+		.speed_ext = triad_link_speed_ext_active(
+			ib_port_info_get_link_speed_ext_active(info), ext2),
 		.width_supported = info->link_width_supported,
 		.speed_supported = ib_port_info_get_link_speed_sup(info),
-		.speed_ext_supported = ib_port_info_get_link_speed_ext_sup(info),
+		.speed_ext_supported = triad_link_speed_ext_supported(
+			ib_port_info_get_link_speed_ext_sup(info), ext2),
 		.has_pma = answers_for_counters(node, physp, way->lid),
 		.has_sl2vl = triad_physp_speaker(physp)->port_info.capability_mask &
 			IB_PORT_CAP_HAS_SL_MAP,

@@ -90,6 +90,9 @@ static void report_finding(struct triad_collect *collect,
 		.ber_high = finding->ber.high,
 		.ber_target = finding->ber.target,
 		.ber_in_s = finding->ber.in_s,
+		.hardware_fault = finding->hardware.fault,
+		.hardware_index = finding->hardware.index,
+		.hardware_limit = finding->hardware.limit,
 	};
 
 	if (TRIAD_ALERT_TAKEN & 1u << finding->cause)
@@ -217,6 +220,9 @@ void triad_collect_take_trap(void *context, const struct triad_collect_trap *tra
 			.high = trap->ber_high,
 			.target = trap->ber_target,
 			.in_s = trap->ber_in_s},
+		.hardware = {.fault = trap->hardware_fault,
+			.index = trap->hardware_index,
+			.limit = trap->hardware_limit},
 	};
 	uint32_t n = 0, port = fabric ? find_ports(fabric, &end, &n) : 0;
 

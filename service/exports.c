@@ -12,6 +12,8 @@ struct triad_exports {
 	struct triad_perf *perf;
 	size_t (*own)(void *context, struct triad_metric *room, size_t n);
 	void *own_context;
+	struct triad_device_reader *devices;
+	struct triad_metrics_hardware hardware; /* of 'devices' */
 	struct triad_http *http;
 	struct triad_sampler *sampler;
 	struct triad_sflow *sflow;
@@ -50,6 +52,26 @@ static struct triad_silences *give_silences(void *context)
 	return silences;
 }
 
+static bool read_device(void *context, uint64_t guid, struct triad_device_known *copy)
+{
+	return triad_device_reader_read(context, guid, copy);
+}
+
+static bool read_cable(
+	void *context, uint64_t guid, uint8_t number, struct triad_cable_known *copy)
+{
+	return triad_device_reader_read_port(context, guid, number, copy);
+}
+
+static const struct triad_metrics_hardware *give_hardware(void *context)
+{
+	const struct triad_exports *exports = context;
+
+	return triad_device_reader_status(exports->devices).is_enabled
+		? &exports->hardware
+		: NULL;
+}
+
 static size_t give_own(void *context, struct triad_metric *room, size_t n)
 {
 	struct triad_exports *exports = context;
@@ -59,7 +81,8 @@ static size_t give_own(void *context, struct triad_metric *room, size_t n)
 
 /* --- life --- */
 
-struct triad_exports *triad_exports_new(struct triad_perf *perf, uint64_t port_guid,
+struct triad_exports *triad_exports_new(struct triad_perf *perf,
+	struct triad_device_reader *devices, uint64_t port_guid,
 	size_t (*own)(void *context, struct triad_metric *room, size_t n),
 	void *context, struct triad_log *log)
 {
@@ -67,6 +90,7 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf, uint64_t port_g
 	const struct triad_http_callbacks callbacks = {.view = give_view,
 		.links = give_links,
 		.silences = give_silences,
+		.hardware = give_hardware,
 		.own = give_own,
 		.context = exports};
 
@@ -74,6 +98,9 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf, uint64_t port_g
 		return NULL;
 	exports->log = log;
 	exports->perf = perf;
+	exports->devices = devices;
+	exports->hardware = (struct triad_metrics_hardware){
+		.read = read_device, .read_port = read_cable, .context = devices};
 	exports->own = own;
 	exports->own_context = context;
 	exports->http = triad_http_new(&callbacks, log);

@@ -12,15 +12,17 @@
 #include "service/perf.h"
 #include "service/profile.h"
 #include "service/sflow.h"
+#include "service/devices.h"
 #include "triad/conf.h"
 #include "triad/log.h"
 
 struct triad_exports;
 
-/* 'perf' must outlive it; 'port_guid' is of the port that it reads from; 'own' (see
+/* 'perf' and 'devices' must outlive it; 'port_guid' is of the port that it reads from; 'own' (see
  * triad_http_callbacks, with 'context') is called until triad_exports_stop().  NULL
  * when memory is short. */
-struct triad_exports *triad_exports_new(struct triad_perf *perf, uint64_t port_guid,
+struct triad_exports *triad_exports_new(struct triad_perf *perf,
+	struct triad_device_reader *devices, uint64_t port_guid,
 	size_t (*own)(void *context, struct triad_metric *room, size_t n),
 	void *context, struct triad_log *log);
 

@@ -9,6 +9,7 @@
 #include "service/perf.h"
 #include "service/recorder.h"
 #include "service/sa_source.h"
+#include "service/devices.h"
 #include "service/webhook.h"
 
 /* --- the PerfManager --- */
@@ -156,6 +157,43 @@ const struct triad_fact triad_webhook_facts[] = {
 		TRIAD_COUNTER("triad_webhook_alerts_dropped",
 			"Alerts that there was no room for until they are sent.")},
 	{"last_taken", "last taken", TRIAD_FACT(WHEN, taken_us)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+#define STATUS struct triad_device_reader_status
+const struct triad_fact triad_device_facts[] = {
+	{"asked", "devices that are asked", TRIAD_FACT(UINT, counts.n_devices),
+		TRIAD_GAUGE("triad_devices_asked",
+			"Switches and HCAs that are asked about themselves.")},
+	{"told", "devices that told something", TRIAD_FACT(UINT, counts.n_told),
+		TRIAD_GAUGE("triad_devices_told", "Of these, those that answered.")},
+	{"silent", "devices that did not answer", TRIAD_FACT(UINT, counts.n_silent),
+		TRIAD_GAUGE("triad_devices_silent",
+			"Those that did not, and are not asked any more.")},
+	{"refused", "devices that refused something",
+		TRIAD_FACT(UINT, counts.n_refused),
+		TRIAD_GAUGE("triad_devices_refused",
+			"Those that refused something, and are not asked for it any "
+			"more.")},
+	{"cables", "cables that are known", TRIAD_FACT(UINT, counts.n_cables),
+		TRIAD_GAUGE("triad_devices_cables", "Cables that are known.")},
+	{"faulty", "devices and cables with a fault", TRIAD_FACT(UINT, counts.n_faulty),
+		TRIAD_GAUGE("triad_devices_faulty",
+			"Devices and cables that tell of a fault.")},
+	{"questions", "questions", TRIAD_FACT(UINT, counts.n_questions),
+		TRIAD_COUNTER("triad_devices_questions",
+			"MADs of the vendor's that were sent.")},
+	{"rounds", "rounds", TRIAD_FACT(UINT, counts.n_rounds),
+		TRIAD_COUNTER(
+			"triad_devices_rounds", "Times that all devices were asked.")},
+	{"round_us", "the last round took", TRIAD_FACT(US, counts.round_us),
+		TRIAD_GAUGE("triad_devices_round_seconds",
+			"Time that the last round took.")},
+	{"send_errors", "questions not sent", TRIAD_FACT(UINT, counts.n_errors),
+		.is_trouble = true},
+	{"dropped", "not kept, for want of memory", TRIAD_FACT(UINT, counts.n_dropped),
+		.is_trouble = true},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

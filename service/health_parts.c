@@ -414,6 +414,36 @@ static void add_agents(struct triad_health *health, struct triad_service *servic
 	}
 }
 
+/* --- devices --- */
+
+static void add_devices(struct triad_health *health, struct triad_service *service)
+{
+	struct triad_device_reader_status status =
+		triad_device_reader_status(service->devices);
+	const struct triad_devices_counts *counts = &status.counts;
+
+	if (!status.is_enabled) {
+		triad_health_line_off(health, "devices", "Devices",
+			"not asked: devices.enabled is false");
+	} else if (triad_collect_is_manager(service->collect)) {
+		triad_health_line_off(health, "devices", "Devices",
+			"agents ask those that they read");
+	} else if (status.error) {
+		triad_health_add_trouble(health, TRIAD_WARNING, "devices",
+			"the local port can't be opened for their MADs", "see the log");
+		triad_health_line(health, "devices", "Devices", TRIAD_WARNING,
+			"not asked: %s", strerror(status.error));
+	} else {
+		triad_health_line(health, "devices", "Devices",
+			counts->n_faulty ? TRIAD_WARNING : TRIAD_OK,
+			"%" PRIu32 " of %" PRIu32 " read, %" PRIu32 " refused, %" PRIu32
+			" silent; %" PRIu32 " cable%s, %" PRIu32 " fault%s",
+			counts->n_told, counts->n_devices, counts->n_refused,
+			counts->n_silent, counts->n_cables, plural(counts->n_cables),
+			counts->n_faulty, plural(counts->n_faulty));
+	}
+}
+
 /* --- exports --- */
 
 const char *triad_health_output_name(enum triad_health_output output)
@@ -517,6 +547,7 @@ void triad_service_health(struct triad_service *service, struct triad_health *he
 	service->owner->add_health(service->owner->context, health);
 	add_fabric(health, service);
 	add_agents(health, service);
+	add_devices(health, service);
 	add_exports(health, service);
 	add_conf(health, service);
 }

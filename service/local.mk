@@ -16,6 +16,7 @@ libtriadservice_la_SOURCES = \
 	service/command/commands.c service/command/commands.h \
 	service/command/config.c \
 	service/command/format.c service/command/format.h \
+	service/command/hardware.c service/command/hardware.h \
 	service/command/health.c service/command/health.h \
 	service/command/histogram.c \
 	service/command/history.c \
@@ -26,13 +27,16 @@ libtriadservice_la_SOURCES = \
 	service/command/ports.c service/command/ports.h \
 	service/command/report.c service/command/report.h \
 	service/command/ber.c \
+	service/command/cables.c \
 	service/command/details.c \
+	service/command/devices.c \
 	service/command/resets.c \
 	service/command/silences.c \
 	service/command/status.c service/command/status.h \
 	service/command/sweep.c \
 	service/control.c service/control.h \
 	service/control_file.c service/control_file.h \
+	service/devices.c service/devices.h \
 	service/exports.c service/exports.h \
 	service/fact.c service/fact.h \
 	service/facts.c service/facts.h \

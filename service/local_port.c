@@ -8,28 +8,56 @@
 #include "lib/text.h"
 #include "triad/fabric.h"
 
-bool triad_local_port_find(
-	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number)
+/* PortInfo:CapabilityMask.IsSMdisabled [IBA 14.2.5.6]. */
+#define SM_DISABLED (1u << 10)
+
+/* The number of the CA's port with that GUID, or -1. */
+static int find_in_ca(const umad_ca_t *ca, uint64_t port_guid)
+{
+	for (int port = 0; port <= ca->numports; port++)
+		if (ca->ports[port] && be64toh(ca->ports[port]->port_guid) == port_guid)
+			return port;
+	return -1;
+}
+
+/* Goes on behind a port that will do, if need be, to one that is meant for it. */
+static bool find_port(
+	uint64_t port_guid, bool for_smps, char ca_name[UMAD_CA_NAME_LEN], int *number)
 {
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
 	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
-	bool found = false;
+	bool found = false, is_meant = false;
 
-	for (int i = 0; i < n && !found; i++) {
+	for (int i = 0; i < n && !is_meant; i++) {
 		umad_ca_t ca;
+		int port;
 
 		if (umad_get_ca(names[i], &ca))
 			continue;
-		for (int port = 0; port <= ca.numports && !found; port++)
-			if (ca.ports[port] &&
-				be64toh(ca.ports[port]->port_guid) == port_guid) {
-				memcpy(ca_name, names[i], UMAD_CA_NAME_LEN);
-				*number = port;
-				found = true;
-			}
+		port = find_in_ca(&ca, port_guid);
+		if (port >= 0)
+			is_meant = !(be32toh(ca.ports[port]->capmask) & SM_DISABLED) ==
+				for_smps;
+		if (port >= 0 && (is_meant || !found)) {
+			memcpy(ca_name, names[i], UMAD_CA_NAME_LEN);
+			*number = port;
+			found = true;
+		}
 		umad_release_ca(&ca);
 	}
 	return found;
+}
+
+bool triad_local_port_find(
+	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number)
+{
+	return find_port(port_guid, false, ca_name, number);
+}
+
+bool triad_local_port_find_for_smps(
+	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number)
+{
+	return find_port(port_guid, true, ca_name, number);
 }
 
 size_t triad_local_port_pkeys(uint64_t port_guid, uint16_t *pkeys, size_t most)

@@ -10,8 +10,15 @@
 #include <infiniband/umad.h>
 
 /* Sets the name of the CA and the number of the port, as umad_open_port() wants them;
- * returns false when there is none.  After umad_init(). */
+ * returns false when there is none.  After umad_init().
+ *
+ * A port of several planes (XDR) is there twice, by one GUID: one device takes SMPs, and
+ * the other, which says that it does not (IsSMdisabled), everything else.  This finds the
+ * latter, and _find_for_smps() the former; with all other ports they find the same.
+ * Source: rdma-core, libibumad/umad.c. */
 bool triad_local_port_find(
+	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number);
+bool triad_local_port_find_for_smps(
 	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number);
 
 /* The P_Keys in the table of the port with that GUID, at most 'most'; returns how many

@@ -90,6 +90,15 @@ static void add_alerts(struct triad_own_metrics *list, struct triad_service *ser
 		triad_own_facts(list, triad_webhook_facts, &webhook);
 }
 
+static void add_devices(struct triad_own_metrics *list, struct triad_service *service)
+{
+	struct triad_device_reader_status status =
+		triad_device_reader_status(service->devices);
+
+	if (status.is_enabled)
+		triad_own_facts(list, triad_device_facts, &status);
+}
+
 static void add_history(struct triad_own_metrics *list, struct triad_service *service)
 {
 	struct triad_recorder_status status = triad_recorder_status(service->recorder);
@@ -218,6 +227,7 @@ size_t triad_own_metrics(
 	add_source(&list, service);
 	add_alerts(&list, service);
 	add_history(&list, service);
+	add_devices(&list, service);
 	add_health(&list, service);
 	add_conf(&list, service);
 	add_collect(&list, service);

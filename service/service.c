@@ -90,6 +90,7 @@ static const struct triad_conf *make_effective(const struct triad_service *servi
 	conf->log = service->conf->log;
 	conf->control = service->conf->control;
 	conf->perfmgr.enabled = false;
+	conf->devices.enabled = false;
 	conf->qos.enabled = false;
 	conf->qos.tables_enabled = false;
 	conf->qos.partition_groups = false;
@@ -122,6 +123,7 @@ void triad_service_put_in_force(struct triad_service *service)
 	triad_exports_configure(service->exports, conf);
 	service->owner->put_in_force(service->owner->context, conf);
 	triad_perf_configure(service->perf, conf);
+	triad_device_reader_configure(service->devices, conf);
 	if (service->control) {
 		struct triad_control_params params = control_params(conf);
 
@@ -354,8 +356,19 @@ static struct triad_recorder *make_recorder(struct triad_service *service)
 	return triad_recorder_new(&params, service->log);
 }
 
+static bool judge_hardware(void *context, uint64_t guid, uint8_t number,
+	struct triad_hardware_finding *finding)
+{
+	struct triad_service *service = context;
+
+	return triad_device_reader_judge(service->devices, guid, number, finding);
+}
+
 bool triad_service_start(struct triad_service *service)
 {
+	const struct triad_watch_hardware hardware = {
+		.judge = judge_hardware, .context = service};
+
 	if (!service->conf)
 		return false;
 	service->alert_log = triad_alert_log_new(service->log);
@@ -368,6 +381,11 @@ bool triad_service_start(struct triad_service *service)
 		service->perf = make_perf(service);
 	if (!service->perf)
 		return false;
+	service->devices = triad_device_reader_new(
+		service->perf, service->collect, service->port_guid, service->log);
+	if (!service->devices)
+		return false;
+	triad_watch_set_hardware(triad_perf_watch(service->perf), &hardware);
 	service->silences = triad_silence_keeper_new(triad_perf_watch(service->perf),
 		service->owner->program, service->port_guid, service->log);
 	if (!service->silences ||
@@ -375,8 +393,8 @@ bool triad_service_start(struct triad_service *service)
 			service->silences, service->conf->state.dir))
 		return false;
 	triad_recorder_join(service->recorder, service->perf);
-	service->exports = triad_exports_new(service->perf, service->port_guid,
-		give_own_metrics, service, service->log);
+	service->exports = triad_exports_new(service->perf, service->devices,
+		service->port_guid, give_own_metrics, service, service->log);
 	service->source = triad_sa_source_new(
 		service->port_guid, &service->owner->source, service->log);
 	return service->exports && service->source;
@@ -403,6 +421,7 @@ void triad_service_close(struct triad_service *service)
 	if (service->collect)
 		triad_collect_stop(service->collect);
 	triad_perf_stop(service->perf);
+	triad_device_reader_stop(service->devices);
 	triad_control_free(service->control);
 	atomic_store(&service->control, NULL);
 }
@@ -426,6 +445,7 @@ bool triad_service_free(struct triad_service *service, bool ended)
 		triad_exports_free(service->exports);
 		triad_silence_keeper_free(service->silences);
 		triad_collect_free(service->collect);
+		triad_device_reader_free(service->devices);
 		triad_perf_free(service->perf);
 		triad_webhook_free(service->webhook);
 		triad_recorder_free(service->recorder);

@@ -22,6 +22,7 @@
 #include "service/alert_log.h"
 #include "service/collect.h"
 #include "service/control.h"
+#include "service/devices.h"
 #include "service/exports.h"
 #include "service/perf.h"
 #include "service/recorder.h"
@@ -83,6 +84,7 @@ struct triad_service {
 	struct triad_webhook *webhook;
 	struct triad_collect *collect;
 	struct triad_perf *perf;
+	struct triad_device_reader *devices;
 	struct triad_silence_keeper *silences;
 	struct triad_recorder *recorder;
 	struct triad_exports *exports;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ib/smp_mad.h"
 #include "service/local_port.h"
 #include "triad/clock.h"
 
@@ -104,6 +105,15 @@ static size_t read_pkeys(void *context, uint16_t *pkeys, size_t most)
 	return triad_local_port_pkeys(umad->port_guid, pkeys, most);
 }
 
+static bool find_port(
+	uint64_t port_guid, int mgmt_class, char ca_name[UMAD_CA_NAME_LEN], int *number)
+{
+	if (mgmt_class == TRIAD_MAD_CLASS_SUBNET_LID ||
+		mgmt_class == TRIAD_SMP_CLASS_DIRECTED)
+		return triad_local_port_find_for_smps(port_guid, ca_name, number);
+	return triad_local_port_find(port_guid, ca_name, number);
+}
+
 static int open_port(
 	struct triad_umad *umad, uint64_t port_guid, int mgmt_class, const uint8_t *oui)
 {
@@ -113,7 +123,7 @@ static int open_port(
 
 	if (umad_init() < 0)
 		return ENODEV;
-	if (!triad_local_port_find(port_guid, ca_name, &number))
+	if (!find_port(port_guid, mgmt_class, ca_name, &number))
 		return ENODEV;
 	fd = umad_open_port(ca_name, number);
 	if (fd < 0)

@@ -86,6 +86,8 @@ enum triad_command_verb {
 	TRIAD_COMMAND_PERF_RESETS,
 	TRIAD_COMMAND_PERF_DETAILS,
 	TRIAD_COMMAND_PERF_BER,
+	TRIAD_COMMAND_CABLES,
+	TRIAD_COMMAND_DEVICES,
 	TRIAD_COMMAND_PERF_HISTOGRAM,
 	TRIAD_COMMAND_ALERTS,
 	TRIAD_COMMAND_ALERTS_ACK,
@@ -163,6 +165,7 @@ struct triad_command {
 	char group[32]; /* of ports; empty: none */
 	bool all;       /* alerts that were cleared, too; of 'perf clear': every port;
 	                 * of 'status': every section */
+	bool firmware;  /* of 'devices': a line for each version */
 	bool plugin;    /* of 'health': one line, as monitoring plugins write it */
 	bool failed;    /* of 'port list': those that were disabled as failed alone */
 	bool errors;    /* show ports with errors alone */

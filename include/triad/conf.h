@@ -189,6 +189,12 @@ struct triad_conf {
 	} console;
 	struct {
 		bool enabled;
+		unsigned period_s;
+		bool cables;
+		unsigned rate; /* MADs in a second */
+	} devices;
+	struct {
+		bool enabled;
 		unsigned raise_after_s;
 		unsigned clear_after_s;
 		unsigned clear_below_percent; /* of the threshold */

@@ -84,7 +84,7 @@ struct triad_fabric_port {
 	uint8_t rate_caps;  /* TRIAD_RATE_CAP_* */
 	uint8_t width;      /* PortInfo:LinkWidthActive */
 	uint8_t speed;      /* PortInfo:LinkSpeedActive */
-	uint8_t speed_ext;  /* PortInfo:LinkSpeedExtActive */
+	uint8_t speed_ext;  /* by triad_link_speed_ext_active() */
 	/* PortInfo:LinkWidthSupported, LinkSpeedSupported and LinkSpeedExtSupported, a
 	 * bit for each; 0: not known. */
 	uint8_t width_supported, speed_supported, speed_ext_supported;

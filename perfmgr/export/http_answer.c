@@ -171,6 +171,8 @@ static struct triad_metrics *begin_metrics(struct triad_http_server *server,
 	if (callbacks->links)
 		params.links = links =
 			callbacks->links(callbacks->context, &params.n_links);
+	if (callbacks->hardware)
+		params.hardware = callbacks->hardware(callbacks->context);
 	if (callbacks->silences)
 		params.silences = silences = callbacks->silences(callbacks->context);
 	metrics = triad_metrics_new(&params);

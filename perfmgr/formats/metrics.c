@@ -40,6 +40,13 @@ static bool is_unread_detail(const struct triad_metrics *metrics, unsigned famil
 			triad_details_any(triad_engine_details(metrics->view->engine)));
 }
 
+static bool is_unknown_hardware(const struct triad_metrics *metrics, unsigned family)
+{
+	unsigned rank;
+
+	return !metrics->hardware.read && triad_metrics_is_hardware(family, &rank);
+}
+
 /* The next family, from 'family' on, that the filter wants; the end after the last. */
 static void go_to_family(struct triad_metrics *metrics, unsigned family)
 {
@@ -49,7 +56,8 @@ static void go_to_family(struct triad_metrics *metrics, unsigned family)
 	while (family < triad_metrics_n_families &&
 		((counters &&
 			 (family >= TRIAD_N_COUNTERS || !(counters >> family & 1))) ||
-			is_unread_detail(metrics, family)))
+			is_unread_detail(metrics, family) ||
+			is_unknown_hardware(metrics, family)))
 		family++;
 	if (family == triad_metrics_n_families &&
 		metrics->kind + 1 < TRIAD_METRICS_N_KINDS) {
@@ -294,6 +302,8 @@ struct triad_metrics *triad_metrics_new(const struct triad_metrics_params *param
 	}
 	metrics->format = params->format;
 	metrics->filter = params->filter;
+	if (params->hardware)
+		metrics->hardware = *params->hardware;
 	metrics->n_own = params->n_own;
 	if (params->view)
 		metrics->view = triad_view_ref(params->view);

@@ -31,6 +31,27 @@
  *                                                else it is absent
  *     infiniband_switch_port_silenced{guid,port} the same
  *
+ * Devices and cables (perfmgr/devices/devices.h), those of devices named as
+ * infiniband_exporter does with what ibswinfo prints:
+ *
+ *     infiniband_switch_hardware_info{firmware_version,guid,part_number,psid,
+ *                                     serial_number,switch}
+ *     infiniband_switch_uptime_seconds{guid}
+ *     infiniband_switch_temperature_celsius{guid}
+ *     infiniband_switch_fan_rpm{fan,guid}
+ *     infiniband_switch_power_supply_status_info{guid,psu,status}      OK, ERROR
+ *     infiniband_switch_power_supply_dc_power_status_info{guid,psu,status}
+ *     infiniband_switch_power_supply_fan_status_info{guid,psu,status}
+ *     infiniband_switch_power_supply_watts{guid,psu}
+ *     infiniband_switch_port_cable_info{guid,identifier,part,port,revision,serial,
+ *                                       technology,vendor}
+ *     infiniband_switch_port_cable_length_meters{guid,port}
+ *     infiniband_switch_port_cable_temperature_celsius{guid,port}
+ *     infiniband_switch_port_cable_voltage_volts{guid,port}
+ *     infiniband_switch_port_cable_rx_power_dbm{guid,lane,port}
+ *     infiniband_switch_port_cable_tx_power_dbm{guid,lane,port}
+ *     infiniband_switch_port_cable_tx_bias_amperes{guid,lane,port}
+ *
  * Details are named as in ib/detail.h, those of PortRcvErrorDetails as
  * infiniband_exporter does.  A label 'vl' or 'sl' says of which one a sample is; those
  * that are 0 are left out.  Lanes are summed up.
@@ -60,6 +81,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "perfmgr/devices/devices.h"
 #include "perfmgr/formats/exposition.h"
 #include "perfmgr/view.h"
 #include "perfmgr/watch/links.h"
@@ -95,6 +117,14 @@ struct triad_metrics_filter {
 	} nodes[TRIAD_METRICS_MAX_NODES];
 };
 
+/* Who knows of devices and cables; see triad_devices_read().  Any thread. */
+struct triad_metrics_hardware {
+	bool (*read)(void *context, uint64_t guid, struct triad_device_known *copy);
+	bool (*read_port)(void *context, uint64_t guid, uint8_t number,
+		struct triad_cable_known *copy);
+	void *context;
+};
+
 struct triad_metrics_params {
 	enum triad_exposition_format format;
 	struct triad_view *view; /* referenced; NULL: there is none */
@@ -102,7 +132,8 @@ struct triad_metrics_params {
 	size_t n_own;                   /* copied; names and help are borrowed */
 	const struct triad_link *links; /* that went down some time; copied */
 	uint32_t n_links;
-	const struct triad_silences *silences; /* copied; NULL: none */
+	const struct triad_silences *silences;         /* copied; NULL: none */
+	const struct triad_metrics_hardware *hardware; /* copied; NULL: nobody */
 	struct triad_metrics_filter filter;
 };
 

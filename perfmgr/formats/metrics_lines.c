@@ -60,11 +60,19 @@ static const struct family {
 		{"1 when a port of the ", " did not answer when it was last asked."}},
 };
 
-const unsigned triad_metrics_n_families = N_FAMILIES + TRIAD_DETAIL_N_FIELDS;
+enum { FIRST_HARDWARE = N_FAMILIES + TRIAD_DETAIL_N_FIELDS };
+
+const unsigned triad_metrics_n_families = FIRST_HARDWARE + TRIAD_METRICS_N_HARDWARE;
+
+bool triad_metrics_is_hardware(unsigned family, unsigned *rank)
+{
+	*rank = family - FIRST_HARDWARE;
+	return family >= FIRST_HARDWARE && family < triad_metrics_n_families;
+}
 
 const struct triad_detail_field *triad_metrics_detail(unsigned family)
 {
-	return family >= N_FAMILIES && family < triad_metrics_n_families
+	return family >= N_FAMILIES && family < FIRST_HARDWARE
 		? &triad_detail_fields[family - N_FAMILIES]
 		: NULL;
 }
@@ -115,9 +123,18 @@ void triad_metrics_put_family_header(
 	const struct triad_detail_field *detail = triad_metrics_detail(metrics->family);
 	const struct triad_counter_info *counter;
 	char help[160];
+	unsigned rank;
 
 	if (metrics->has_header)
 		return;
+	if (triad_metrics_is_hardware(metrics->family, &rank)) {
+		const struct triad_metrics_hardware_family *family =
+			triad_metrics_hardware_family(rank);
+
+		snprintf(help, sizeof(help), "%s%s.", family->help, kind);
+		triad_metrics_put_header(metrics, writer, family->type, help);
+		return;
+	}
 	if (detail) {
 		snprintf(help, sizeof(help), "%s of a %s port%s%s.", detail->name, kind,
 			detail->part == TRIAD_PART_LANE ? ", all lanes" : "",
@@ -152,6 +169,7 @@ void triad_metrics_begin_family(struct triad_metrics *metrics)
 	const char *kind = triad_metrics_kinds[metrics->kind].name;
 	unsigned family = metrics->family;
 	const struct triad_detail_field *detail = triad_metrics_detail(family);
+	unsigned rank;
 
 	metrics->port = metrics->gone = 0;
 	metrics->has_header = false;
@@ -160,6 +178,9 @@ void triad_metrics_begin_family(struct triad_metrics *metrics)
 		snprintf(metrics->name, TRIAD_METRICS_NAME_SIZE,
 			"infiniband_%s_port_%s", kind,
 			detail ? detail->metric : triad_counters[family].metric);
+	else if (triad_metrics_is_hardware(family, &rank))
+		snprintf(metrics->name, TRIAD_METRICS_NAME_SIZE, "infiniband_%s_%s",
+			kind, triad_metrics_hardware_family(rank)->name);
 	else if (is_of_switch(metrics) && (family == RATE || family == RAW_RATE))
 		snprintf(metrics->name, TRIAD_METRICS_NAME_SIZE,
 			"infiniband_%s_port_%s", kind, families[family].name);
@@ -417,9 +438,12 @@ void triad_metrics_put_port(
 
 	/* A switch's port 0 has no link. */
 	bool has_link = !is_whole || port->number;
+	unsigned rank;
 
 	if (metrics->family < TRIAD_N_COUNTERS)
 		put_counter(metrics, writer, port, index);
+	else if (triad_metrics_is_hardware(metrics->family, &rank))
+		triad_metrics_put_hardware(metrics, writer, rank, index);
 	else if (triad_metrics_detail(metrics->family))
 		triad_metrics_put_detail(metrics, writer, index);
 	else if (metrics->family == RATE || metrics->family == RAW_RATE)

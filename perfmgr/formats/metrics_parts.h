@@ -3,7 +3,8 @@
  *
  *     metrics.c         in which order everything is written; life
  *     metrics_lines.c   what each family says of a port
- *     metrics_details.c the same, for families of details */
+ *     metrics_details.c the same, for families of details
+ *     metrics_devices.c the same, for those of devices and cables */
 #ifndef TRIAD_PERFMGR_METRICS_PARTS_H
 #define TRIAD_PERFMGR_METRICS_PARTS_H
 
@@ -30,6 +31,25 @@ extern const unsigned triad_metrics_n_families;
 /* The field of details that a family is about, or NULL. */
 const struct triad_detail_field *triad_metrics_detail(unsigned family);
 
+/* Behind these, the families of devices and cables. */
+#define TRIAD_METRICS_N_HARDWARE 15u
+
+struct triad_metrics_hardware_family {
+	enum triad_metric_type type;
+	const char *name; /* behind "infiniband_switch_" */
+	const char *help; /* before the kind */
+};
+
+const struct triad_metrics_hardware_family *triad_metrics_hardware_family(
+	unsigned rank);
+
+/* Whether the family is one of them; '*rank' is its number there. */
+bool triad_metrics_is_hardware(unsigned family, unsigned *rank);
+
+/* What it says of a port. */
+void triad_metrics_put_hardware(struct triad_metrics *metrics,
+	struct triad_exposition *writer, unsigned rank, uint32_t index);
+
 /* Where the text is. */
 enum stage { OWN, PORTS, GONE_PORTS, TOTALS, END, DONE };
 
@@ -38,7 +58,8 @@ struct triad_metrics {
 	struct triad_view *view;
 	struct triad_metrics_filter filter;
 	struct triad_lost_links lost;
-	struct triad_silences *silences; /* NULL: none */
+	struct triad_silences *silences;        /* NULL: none */
+	struct triad_metrics_hardware hardware; /* 'read' is NULL: nobody knows */
 	uint8_t *wanted; /* bit for each node of the fabric; NULL: all */
 	struct triad_metric *own;
 	size_t n_own;

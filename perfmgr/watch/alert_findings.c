@@ -10,8 +10,9 @@ static unsigned rank_of(unsigned cause)
 {
 	static const uint8_t first[] = {TRIAD_ALERT_NODE_GONE, TRIAD_ALERT_LINK_DOWN,
 		TRIAD_ALERT_UNANSWERED, TRIAD_LINK_DOWNED_COUNTER,
-		TRIAD_LINK_ERROR_RECOVERY_COUNTER, TRIAD_ALERT_BER,
-		TRIAD_LOCAL_LINK_INTEGRITY_ERRORS, TRIAD_SYMBOL_ERROR_COUNTER};
+		TRIAD_LINK_ERROR_RECOVERY_COUNTER, TRIAD_ALERT_DEVICE,
+		TRIAD_ALERT_MODULE, TRIAD_ALERT_BER, TRIAD_LOCAL_LINK_INTEGRITY_ERRORS,
+		TRIAD_SYMBOL_ERROR_COUNTER};
 
 	for (unsigned i = 0; i < sizeof(first); i++)
 		if (first[i] == cause)
@@ -80,6 +81,18 @@ struct triad_alert_finding triad_alert_finding_of_ber(
 	};
 }
 
+struct triad_alert_finding triad_alert_finding_of_hardware(
+	const struct triad_hardware_finding *found)
+{
+	return (struct triad_alert_finding){
+		.value = (float)found->value,
+		.worst = (float)found->value,
+		.hardware = {.fault = (uint8_t)found->fault,
+			.index = (uint8_t)found->index,
+			.limit = (float)found->limit},
+	};
+}
+
 unsigned triad_alert_n_more(const struct triad_alert *alert)
 {
 	return (unsigned)(__builtin_popcount(alert->more[0]) +
@@ -123,6 +136,7 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 		finding->why = now->why;
 	finding->threshold = now->threshold;
 	finding->ber = now->ber;
+	finding->hardware = now->hardware;
 	if (now->value > finding->worst)
 		finding->worst = now->value;
 }

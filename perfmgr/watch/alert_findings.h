@@ -29,6 +29,10 @@ void triad_alert_note_under(struct triad_alert *alert,
 struct triad_alert_finding triad_alert_finding_of_ber(
 	enum triad_ber_kind kind, const struct triad_bers_rate *rate);
 
+/* A fault of a module or device. */
+struct triad_alert_finding triad_alert_finding_of_hardware(
+	const struct triad_hardware_finding *found);
+
 /* Whether there are causes over their thresholds beside the findings, and how many. */
 unsigned triad_alert_n_more(const struct triad_alert *alert);
 /* The cause, without a finding of its own, is under its threshold. */

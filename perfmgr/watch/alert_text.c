@@ -113,6 +113,26 @@ static void append_detail(
 		threshold);
 }
 
+static bool is_of_hardware(unsigned cause)
+{
+	return cause == TRIAD_ALERT_MODULE || cause == TRIAD_ALERT_DEVICE;
+}
+
+static void append_hardware(
+	const struct triad_alert_finding *finding, char *text, size_t size)
+{
+	const struct triad_hardware_finding found = {
+		.fault = finding->hardware.fault,
+		.index = finding->hardware.index,
+		.value = (double)finding->value,
+		.limit = (double)finding->hardware.limit,
+	};
+	char what[128];
+
+	triad_hardware_finding_format(&found, what, sizeof(what));
+	triad_text_append(text, size, "%s", what);
+}
+
 void triad_alert_finding_format(const struct triad_alert *alert,
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
@@ -139,6 +159,10 @@ void triad_alert_finding_format(const struct triad_alert *alert,
 		break;
 	case TRIAD_ALERT_DETAIL:
 		append_detail(finding, text, size);
+		break;
+	case TRIAD_ALERT_MODULE:
+	case TRIAD_ALERT_DEVICE:
+		append_hardware(finding, text, size);
 		break;
 	default:
 		append_counter(finding, text, size);
@@ -225,6 +249,9 @@ const char *triad_alert_advice(const struct triad_alert *alert)
 	case TRIAD_ALERT_UNANSWERED:
 		return "ask it with perfquery; if nobody gets an answer, restart it or "
 		       "leave it out by a group";
+	case TRIAD_ALERT_MODULE:
+	case TRIAD_ALERT_DEVICE:
+		return triad_hardware_advice(alert->findings[0].hardware.fault);
 	case TRIAD_ALERT_BER:
 	case TRIAD_ALERT_LINK_DOWN:
 	case TRIAD_LINK_DOWNED_COUNTER:
@@ -261,6 +288,9 @@ enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert)
 		return TRIAD_ALERT_KIND_BER;
 	case TRIAD_ALERT_DETAIL:
 		return TRIAD_ALERT_KIND_DETAIL;
+	case TRIAD_ALERT_MODULE:
+	case TRIAD_ALERT_DEVICE:
+		return TRIAD_ALERT_KIND_HARDWARE;
 	default:
 		return TRIAD_ALERT_KIND_COUNTER;
 	}
@@ -275,6 +305,7 @@ const char *triad_alert_kind_name(enum triad_alert_kind kind)
 		[TRIAD_ALERT_KIND_NODE_GONE] = "node_gone",
 		[TRIAD_ALERT_KIND_BER] = "bit_error_rate",
 		[TRIAD_ALERT_KIND_DETAIL] = "detail",
+		[TRIAD_ALERT_KIND_HARDWARE] = "hardware",
 	};
 
 	return names[kind];
@@ -378,6 +409,15 @@ static void put_end(
 	triad_json_object_end(json);
 }
 
+static const char *why_of(const struct triad_alert_finding *finding)
+{
+	if (finding->cause == TRIAD_ALERT_BER && finding->value > 0)
+		return triad_ber_kind_name(finding->ber.kind);
+	if (is_of_hardware(finding->cause) && finding->hardware.fault)
+		return triad_hardware_fault_name(finding->hardware.fault);
+	return triad_alert_why_name(finding->why);
+}
+
 static void put_finding(struct triad_json *json, const struct triad_alert *alert,
 	const struct triad_alert_finding *finding, int64_t wall_offset_us)
 {
@@ -395,9 +435,7 @@ static void put_finding(struct triad_json *json, const struct triad_alert *alert
 	triad_json_double(json, "value", (double)finding->value);
 	triad_json_double(json, "worst", (double)finding->worst);
 	triad_json_bool(json, "at_least", finding->at_least);
-	triad_json_string(json, "why",
-		is_ber ? triad_ber_kind_name(finding->ber.kind)
-		       : triad_alert_why_name(finding->why));
+	triad_json_string(json, "why", why_of(finding));
 	if (finding->cause == TRIAD_ALERT_DETAIL && finding->why.field &&
 		triad_detail_fields[finding->why.field - 1].n > 1)
 		triad_json_uint(json,
@@ -408,6 +446,10 @@ static void put_finding(struct triad_json *json, const struct triad_alert *alert
 		triad_json_double(json, "low", (double)finding->ber.low);
 		triad_json_double(json, "high", (double)finding->ber.high);
 		triad_json_double(json, "target", (double)finding->ber.target);
+	}
+	if (is_of_hardware(finding->cause) && finding->hardware.fault) {
+		triad_json_uint(json, "index", finding->hardware.index);
+		triad_json_double(json, "limit", (double)finding->hardware.limit);
 	}
 	text[0] = '\0';
 	if (finding->cause < TRIAD_N_COUNTERS || finding->cause == TRIAD_ALERT_DETAIL)

@@ -43,11 +43,13 @@ enum triad_alert_kind {
 	TRIAD_ALERT_KIND_NODE_GONE,
 	TRIAD_ALERT_KIND_BER,
 	TRIAD_ALERT_KIND_DETAIL,
+	TRIAD_ALERT_KIND_HARDWARE,
 	TRIAD_ALERT_N_KINDS
 };
 
 enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert);
-/* "counter", "unanswered", "link_down", "node_gone". */
+/* "counter", "unanswered", "link_down", "node_gone", "bit_error_rate", "detail",
+ * "hardware". */
 const char *triad_alert_kind_name(enum triad_alert_kind kind);
 
 /* How bad it is: what took a switch, a router or many nodes with it is critical, others

@@ -16,6 +16,8 @@ const char *triad_alert_cause_name(unsigned cause)
 		[TRIAD_ALERT_NODE_GONE - TRIAD_N_COUNTERS] = "node gone",
 		[TRIAD_ALERT_BER - TRIAD_N_COUNTERS] = "bit error rate",
 		[TRIAD_ALERT_DETAIL - TRIAD_N_COUNTERS] = "detail",
+		[TRIAD_ALERT_MODULE - TRIAD_N_COUNTERS] = "module",
+		[TRIAD_ALERT_DEVICE - TRIAD_N_COUNTERS] = "device",
 	};
 
 	if (cause < TRIAD_N_COUNTERS)

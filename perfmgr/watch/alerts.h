@@ -45,6 +45,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "perfmgr/devices/fault.h"
 #include "perfmgr/engine.h"
 #include "perfmgr/view.h"
 #include "perfmgr/watch/alert_why.h"
@@ -62,14 +63,17 @@ enum triad_alert_cause {
 	TRIAD_ALERT_NODE_GONE,
 	TRIAD_ALERT_BER,    /* a bit error rate is over its target */
 	TRIAD_ALERT_DETAIL, /* a detail is over its threshold; 'why' says which */
+	TRIAD_ALERT_MODULE, /* a cable or module has a fault */
+	TRIAD_ALERT_DEVICE, /* a switch or HCA has one */
 	TRIAD_ALERT_N_CAUSES
 };
 
-/* What others find, as bits: counters, unanswered ports, bit error rates, details;
- * losses are found where the whole fabric is known. */
+/* What others find, as bits: counters, unanswered ports, bit error rates, details, faults
+ * of hardware; losses are found where the whole fabric is known. */
 #define TRIAD_ALERT_TAKEN                                                              \
 	(((2u << TRIAD_ALERT_UNANSWERED) - 1) | 1u << TRIAD_ALERT_BER |                \
-		1u << TRIAD_ALERT_DETAIL)
+		1u << TRIAD_ALERT_DETAIL | 1u << TRIAD_ALERT_MODULE |                  \
+		1u << TRIAD_ALERT_DEVICE)
 
 static inline bool triad_alert_is_loss(unsigned cause)
 {
@@ -91,7 +95,7 @@ struct triad_alert_finding {
 	/* Of a counter that details explain, and of details. */
 	struct triad_alert_why why;
 	float value, worst; /* in the threshold's terms; ports, for unanswered ones;
-	                     * a bit error rate, 0: not told */
+	                     * a bit error rate, 0: not told; of hardware, in its unit */
 	struct triad_threshold threshold; /* of a counter */
 	struct {
 		uint8_t kind;    /* enum triad_ber_kind */
@@ -99,8 +103,13 @@ struct triad_alert_finding {
 		float target;
 		float in_s; /* the data that decided took so long */
 	} ber;              /* of a bit error rate */
-	uint64_t since_us;  /* when it began */
-	uint64_t under_us;  /* since when it is under its threshold; 0: it is not */
+	struct {
+		uint8_t fault; /* enum triad_hardware_fault; 0: not told */
+		uint8_t index;
+		float limit;
+	} hardware;        /* of a module or device */
+	uint64_t since_us; /* when it began */
+	uint64_t under_us; /* since when it is under its threshold; 0: it is not */
 };
 
 struct triad_alert_end {
@@ -210,7 +219,7 @@ void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_
 void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_us);
 
 /* What somebody else found, who looks at counters in the place of look(): 'cause' (one
- * of TRIAD_ALERT_TAKEN; unanswered is for the port's node) is over its threshold at
+ * of TRIAD_ALERT_TAKEN; unanswered and device are for the port's node) is over its threshold at
  * 'port', as 'found' says (value, at_least, threshold), or no longer is (NULL).  It
  * comes out with triad_alerts_settle(). */
 void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned cause,
@@ -248,7 +257,7 @@ bool triad_alerts_next(
 	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy);
 
 /* "LinkDownedCounter", "unanswered", "link down", "node gone", "bit error rate",
- * "detail" */
+ * "detail", "module", "device" */
 const char *triad_alert_cause_name(unsigned cause);
 
 size_t triad_alerts_octets(const struct triad_alerts *alerts);

@@ -8,7 +8,7 @@ static struct triad_alert_entry *find_entry(struct triad_alerts *alerts, uint32_
 	unsigned cause, bool is_needed, unsigned *index)
 {
 	const struct triad_fabric *fabric = alerts->view->fabric;
-	bool is_node = cause == TRIAD_ALERT_UNANSWERED;
+	bool is_node = cause == TRIAD_ALERT_UNANSWERED || cause == TRIAD_ALERT_DEVICE;
 	const struct triad_alert_end end = is_node
 		? triad_alerts_end_of_node(fabric, fabric->ports[port].node)
 		: triad_alerts_end_of(fabric, port);
@@ -62,7 +62,8 @@ void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned caus
 		return;
 	if (found)
 		note_over(alerts, port, cause, found, now_us);
-	else
+	/* Most ports have no alert, and had none. */
+	else if (cause != TRIAD_ALERT_MODULE || alerts->flagged[port])
 		note_under(alerts, port, cause, now_us);
 }
 

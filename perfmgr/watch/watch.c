@@ -26,7 +26,8 @@ struct triad_watch {
 		looked_version; /* of the silences that the alerts were compared with */
 	uint64_t walk_us;
 	bool is_part;
-	struct triad_changes_sink changes; /* 'take' is NULL: none */
+	struct triad_changes_sink changes;    /* 'take' is NULL: none */
+	struct triad_watch_hardware hardware; /* 'judge' is NULL: nobody */
 };
 
 struct triad_watch *triad_watch_new(const struct triad_alerts_sink *sink)
@@ -65,6 +66,14 @@ void triad_watch_set_changes(
 {
 	pthread_mutex_lock(&watch->lock);
 	watch->changes = *sink;
+	pthread_mutex_unlock(&watch->lock);
+}
+
+void triad_watch_set_hardware(
+	struct triad_watch *watch, const struct triad_watch_hardware *hardware)
+{
+	pthread_mutex_lock(&watch->lock);
+	watch->hardware = *hardware;
 	pthread_mutex_unlock(&watch->lock);
 }
 
@@ -223,6 +232,35 @@ static void judge_details(
 	}
 }
 
+static void judge_part(struct triad_watch *watch, uint32_t port, unsigned cause,
+	uint64_t guid, uint8_t number, uint64_t now_us)
+{
+	struct triad_hardware_finding finding;
+	struct triad_alert_finding found;
+	bool is_wrong =
+		watch->hardware.judge(watch->hardware.context, guid, number, &finding);
+
+	if (is_wrong)
+		found = triad_alert_finding_of_hardware(&finding);
+	triad_alerts_take(watch->alerts, port, cause, is_wrong ? &found : NULL, now_us);
+}
+
+/* What is plugged in at the port; with the first port of a node, the node itself. */
+static void judge_hardware(struct triad_watch *watch, uint32_t port, uint64_t now_us)
+{
+	const struct triad_fabric *fabric = watch->view->fabric;
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	const struct triad_fabric_node *node = &fabric->nodes[at->node];
+
+	if (!watch->hardware.judge)
+		return;
+	if (at->number)
+		judge_part(watch, port, TRIAD_ALERT_MODULE, node->guid, at->number,
+			now_us);
+	if (port == node->first_port || !fabric->ports[port - 1].has_pma)
+		judge_part(watch, port, TRIAD_ALERT_DEVICE, node->guid, 0, now_us);
+}
+
 static void look_at(
 	struct triad_watch *watch, uint32_t port, uint64_t since_us, uint64_t now_us)
 {
@@ -233,6 +271,7 @@ static void look_at(
 
 	judge_ber(watch, port, is_read ? &changes : NULL, now_us);
 	judge_details(watch, port, since_us, now_us);
+	judge_hardware(watch, port, now_us);
 	if (!is_read)
 		return;
 	triad_histograms_add(watch->histograms, port, &changes);

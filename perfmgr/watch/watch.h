@@ -128,6 +128,17 @@ bool triad_watch_next_link(
 	struct triad_watch *watch, uint32_t *cursor, struct triad_link *copy);
 bool triad_watch_find_link(struct triad_watch *watch, uint64_t node_guid, uint8_t port,
 	struct triad_link *copy);
+/* Who knows about faults of hardware: 'number' is a port's, or 0 for the device.  Called
+ * by the owner, in each sweep, with the lock. */
+struct triad_watch_hardware {
+	bool (*judge)(void *context, uint64_t node_guid, uint8_t number,
+		struct triad_hardware_finding *finding);
+	void *context;
+};
+/* Copied; before the first sweep. */
+void triad_watch_set_hardware(
+	struct triad_watch *watch, const struct triad_watch_hardware *hardware);
+
 /* See triad_bers_read(). */
 void triad_watch_read_bers(struct triad_watch *watch, const struct triad_view *view,
 	uint32_t port, struct triad_bers_rate rates[TRIAD_BER_N_KINDS]);

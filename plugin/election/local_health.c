@@ -13,7 +13,8 @@ static bool is_good(uint64_t guid, bool *is_there)
 	bool good;
 	int number;
 
-	*is_there = triad_local_port_find(guid, ca_name, &number) &&
+	/* The one that the SM sends from, which is looked for in fewer files. */
+	*is_there = triad_local_port_find_for_smps(guid, ca_name, &number) &&
 		!umad_get_port(ca_name, number, &port);
 	if (!*is_there)
 		return false;

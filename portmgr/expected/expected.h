@@ -20,7 +20,7 @@
  *               pattern with * and ?), vendor= (a vendor id, hexadecimal after 0x),
  *               port=, with ';' between; empty: anything
  *     width     1x, 2x, 4x, 8x, 12x; empty: any
- *     speed     SDR, DDR, QDR, FDR, EDR, HDR, NDR; empty: any
+ *     speed     SDR, DDR, QDR, FDR, EDR, HDR, NDR, XDR; empty: any
  *     check     of a port under test: name= (a pattern that the far end's
  *               NodeDescription must match), ping (it answers ibping), with ';' between
  *     comment   kept, shown, not looked at

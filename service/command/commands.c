@@ -121,6 +121,10 @@ int triad_service_run(struct triad_service *service, const char *prefix,
 		return triad_command_run_perf_resets(service, command, output);
 	case TRIAD_COMMAND_PERF_BER:
 		return triad_command_run_perf_ber(service, command, output);
+	case TRIAD_COMMAND_CABLES:
+		return triad_command_run_cables(service, command, output);
+	case TRIAD_COMMAND_DEVICES:
+		return triad_command_run_devices(service, command, output);
 	case TRIAD_COMMAND_PERF_DETAILS:
 		return triad_command_run_perf_details(service, command, output);
 	case TRIAD_COMMAND_PERF_HISTOGRAM:

@@ -28,6 +28,10 @@ int triad_command_run_perf_resets(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_perf_ber(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_cables(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_devices(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_perf_details(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_perf_histogram(struct triad_service *service,

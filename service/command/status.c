@@ -66,6 +66,21 @@ static void report_history(struct triad_report *report, struct triad_service *se
 	triad_report_section_end(report);
 }
 
+static void report_devices(struct triad_report *report, struct triad_service *service)
+{
+	struct triad_device_reader_status status =
+		triad_device_reader_status(service->devices);
+
+	triad_report_section(report, "devices", "Devices and cables");
+	triad_report_text(report, "state", "state",
+		!status.is_enabled           ? "off"
+			: status.error       ? "the local port can't be opened"
+			: !status.is_reading ? "not asked here"
+					     : "asked");
+	triad_report_facts(report, triad_device_facts, &status);
+	triad_report_section_end(report);
+}
+
 static void report_perfmgr(struct triad_report *report, struct triad_service *service)
 {
 	struct triad_collector_status status = triad_perf_status(service->perf);
@@ -118,6 +133,7 @@ void triad_service_report_engine(
 	report_watch(report, service);
 	report_webhook(report, service);
 	report_history(report, service);
+	report_devices(report, service);
 }
 
 /* --- where the topology is from --- */

@@ -8,6 +8,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_conf \
 	tests/fuzz/fuzz_console \
 	tests/fuzz/fuzz_control \
+	tests/fuzz/fuzz_devices \
 	tests/fuzz/fuzz_discovery \
 	tests/fuzz/fuzz_election_message \
 	tests/fuzz/fuzz_election_state \
@@ -79,6 +80,8 @@ tests_fuzz_fuzz_sflow_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_console_SOURCES = tests/fuzz/fuzz_console.c \
 	plugin/console_lines.c $(fuzz_driver)
 tests_fuzz_fuzz_console_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_devices_SOURCES = tests/fuzz/fuzz_devices.c $(fuzz_driver)
+tests_fuzz_fuzz_devices_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_discovery_SOURCES = tests/fuzz/fuzz_discovery.c \
 	agent/discovery_reply.c $(fuzz_driver)
 tests_fuzz_fuzz_discovery_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)

@@ -54,6 +54,8 @@ tests_lab_liblabsim_la_SOURCES = \
 	ib/pma.c \
 	tests/lab/sim_details.c \
 	tests/lab/sim_details.h \
+	tests/lab/sim_hardware.c \
+	tests/lab/sim_hardware.h \
 	tests/lab/sim_preload.c
 tests_lab_liblabsim_la_CFLAGS = $(AM_CFLAGS) -O2 -fno-sanitize=all
 tests_lab_liblabsim_la_LDFLAGS = -Wc,-fno-sanitize=all -module -avoid-version -shared \

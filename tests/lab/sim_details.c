@@ -161,15 +161,7 @@ bool sim_setting_parse(const char *line, struct sim_setting *setting)
 	return end != value && *end == '\0' && is_attribute(setting->attribute);
 }
 
-/* What a dump says of a node. */
-struct dumped_node {
-	char type[16];
-	char name[SIM_NODE_NAME_SIZE];
-	int n_ports;
-	uint64_t guid;
-};
-
-static bool read_dump(const char *dump, struct dumped_node *node)
+bool sim_dump_read(const char *dump, struct sim_dumped_node *node)
 {
 	while (dump) {
 		if (sscanf(dump, "%15s %d \"%64[^\"]\" nodeguid %" SCNx64, node->type,
@@ -182,7 +174,7 @@ static bool read_dump(const char *dump, struct dumped_node *node)
 }
 
 /* Whether a counter can't be set at that port; then '*answer' says why. */
-static bool refuse_port(const struct dumped_node *node,
+static bool refuse_port(const struct sim_dumped_node *node,
 	const struct sim_setting *setting, const struct triad_detail_field *field,
 	char *answer, size_t size)
 {
@@ -222,13 +214,13 @@ static uint32_t store_value(struct node *node, struct triad_detail_reading *read
 void sim_details_set(struct sim_details *details, const struct sim_setting *setting,
 	const char *dump, char *answer, size_t size)
 {
-	struct dumped_node dumped;
+	struct sim_dumped_node dumped;
 	struct triad_detail_reading *readings;
 	struct node *node;
 	unsigned slot = 0;
 	const struct triad_detail_field *field = find_field(setting, &slot);
 
-	if (!read_dump(dump, &dumped)) {
+	if (!sim_dump_read(dump, &dumped)) {
 		snprintf(answer, size, "# nodeid \"%s\" not found\n", setting->node);
 		return;
 	}

@@ -42,6 +42,17 @@ struct sim_setting {
 
 struct sim_details;
 
+/* What a dump of ibsim's says of a node. */
+struct sim_dumped_node {
+	char type[16];
+	char name[SIM_NODE_NAME_SIZE];
+	int n_ports;
+	uint64_t guid;
+};
+
+/* Returns false when there is none in it. */
+bool sim_dump_read(const char *dump, struct sim_dumped_node *node);
+
 /* Returns NULL without memory. */
 struct sim_details *sim_details_new(void);
 

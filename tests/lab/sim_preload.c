@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Preloaded into ibsim: clients that do not read lose MADs, as on a fabric; and agents
- * have the performance attributes that ibsim lacks.
+ * have the performance attributes that ibsim lacks, and those of one vendor.
  *
  * Clients: ibsim alone would spin until the client reads, and serve nobody else
  * meanwhile: a few hundred MADs to a stopped SM would stop the whole fabric.  Here each
@@ -8,7 +8,7 @@
  * that is full, it is waited for once; from then on, until it reads again, what comes
  * for it is lost.
  *
- * Attributes: sim_details.h has the counters.  What ibsim reads is changed on the way
+ * Attributes: sim_details.h has the counters, sim_hardware.h the vendor's.  What ibsim reads is changed on the way
  * in, and what it writes on the way out:
  *
  *   - Console: a command that sets such a counter becomes a Dump of its node.  What
@@ -36,6 +36,7 @@
 #include <unistd.h>
 
 #include "tests/lab/sim_details.h"
+#include "tests/lab/sim_hardware.h"
 #include "tests/lab/umad_wire.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -47,6 +48,7 @@
 
 static bool is_wide[MAX_FDS], is_deaf[MAX_FDS];
 static struct sim_details *details;
+static struct sim_hardware *hardware;
 
 static long really_write(int fd, const void *data, size_t size)
 {
@@ -63,8 +65,10 @@ static long really_read(int fd, void *data, size_t size)
 static struct {
 	char line[SIM_LINE_SIZE]; /* what ibsim is given to read */
 	size_t at, length;
-	bool is_setting; /* 'setting' waits for the dump */
+	bool is_setting;  /* 'setting' waits for the dump */
+	bool is_hardware; /* it is 'hardware_setting' */
 	struct sim_setting setting;
+	struct sim_hardware_setting hardware_setting;
 	char dump[SIM_LINE_SIZE * 4]; /* its beginning */
 	size_t dump_length;
 } console;
@@ -86,11 +90,18 @@ static long read_line(void)
 
 static void replace_setting(void)
 {
-	console.is_setting = details && strchr(console.line, '\n') &&
-		sim_setting_parse(console.line, &console.setting);
+	bool is_whole = strchr(console.line, '\n');
+
+	console.is_hardware = hardware && is_whole &&
+		sim_hardware_parse(console.line, &console.hardware_setting);
+	console.is_setting = console.is_hardware ||
+		(details && is_whole &&
+			sim_setting_parse(console.line, &console.setting));
 	if (console.is_setting)
 		console.length = (size_t)snprintf(console.line, sizeof(console.line),
-			"Dump \"%s\"\n", console.setting.node);
+			"Dump \"%s\"\n",
+			console.is_hardware ? console.hardware_setting.node
+					    : console.setting.node);
 	console.dump_length = 0;
 }
 
@@ -149,8 +160,12 @@ static void answer_setting(const char *text, size_t size)
 		return;
 	console.dump[console.dump_length] = '\0';
 	console.is_setting = false;
-	sim_details_set(
-		details, &console.setting, console.dump, answer, sizeof(answer));
+	if (console.is_hardware)
+		sim_hardware_set(hardware, &console.hardware_setting, console.dump,
+			answer, sizeof(answer));
+	else
+		sim_details_set(details, &console.setting, console.dump, answer,
+			sizeof(answer));
 	write_all(answer, strlen(answer));
 	write_all(prompt, (size_t)(text + size - prompt));
 }
@@ -174,6 +189,7 @@ __attribute__((constructor)) static void begin(void)
 		return;
 	stdout = output;
 	details = sim_details_new();
+	hardware = sim_hardware_new();
 }
 
 /* --- requests --- */
@@ -217,8 +233,9 @@ static long read_packet(int fd, struct lab_packet *packet)
 	if (got != sizeof(*packet) || !details)
 		return got;
 	question.is_about_class = sim_details_is_class_request(packet->mad);
-	question.is_open =
-		question.is_about_class || sim_details_is_request(packet->mad);
+	question.is_open = question.is_about_class ||
+		sim_details_is_request(packet->mad) ||
+		(hardware && sim_hardware_is_request(packet->mad));
 	if (question.is_open) {
 		question.fd = fd;
 		question.request = *packet;
@@ -242,7 +259,10 @@ static bool answer_request(struct lab_packet *packet)
 	if (packet->status != 0)
 		return true; /* lost: the request goes back */
 	if (!question.is_about_class) {
-		sim_details_answer(details, node_info, packet->mad);
+		if (sim_hardware_is_request(packet->mad))
+			sim_hardware_answer(hardware, node_info, packet->mad);
+		else
+			sim_details_answer(details, node_info, packet->mad);
 		return true;
 	}
 	is_somebody_waiting = true;

@@ -20,6 +20,8 @@ unit_tests = \
 	tests/unit/command/test_control \
 	tests/unit/lib/test_clock \
 	tests/unit/lib/test_diag \
+	tests/unit/ib/test_cable \
+	tests/unit/ib/test_device_info \
 	tests/unit/ib/test_fabric \
 	tests/unit/ib/test_link \
 	tests/unit/ib/test_node_choice \
@@ -57,8 +59,10 @@ unit_tests = \
 	tests/unit/perfmgr/test_bers \
 	tests/unit/perfmgr/test_collector \
 	tests/unit/perfmgr/test_details \
+	tests/unit/perfmgr/test_devices \
 	tests/unit/perfmgr/test_engine \
 	tests/unit/perfmgr/test_hard_cases \
+	tests/unit/perfmgr/test_hardware_alerts \
 	tests/unit/perfmgr/test_histogram \
 	tests/unit/perfmgr/test_histograms \
 	tests/unit/perfmgr/test_http_clients \
@@ -142,6 +146,7 @@ unit_tests = \
 	tests/unit/service/test_health \
 	tests/unit/service/test_format \
 	tests/unit/service/test_list \
+	tests/unit/service/test_local_port \
 	tests/unit/service/test_peer \
 	tests/unit/service/test_perf \
 	tests/unit/service/test_recorder \
@@ -224,6 +229,8 @@ tests_unit_service_test_format_SOURCES = \
 	tests/unit/service/test_format.c service/command/format.c
 tests_unit_service_test_list_SOURCES = tests/unit/service/test_list.c
 tests_unit_service_test_list_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
+tests_unit_service_test_local_port_SOURCES = \
+	tests/unit/service/test_local_port.c service/local_port.c
 tests_unit_service_test_peer_SOURCES = tests/unit/service/test_peer.c \
 	service/loopback_owner.c service/peer.c
 tests_unit_service_test_perf_SOURCES = \

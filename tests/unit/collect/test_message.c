@@ -12,7 +12,7 @@
 #include "triad/threshold.h"
 
 /* Octets of a TRAP's end, which older ones lack. */
-#define EVIDENCE_SIZE 20
+#define EVIDENCE_SIZE 26
 #define ROOM 1024u
 #define HEAD TRIAD_COLLECT_HEAD_SIZE
 
@@ -75,7 +75,10 @@ static struct triad_collect_trap a_trap(void)
 		.ber_low = 1e-13F,
 		.ber_high = 4e-13F,
 		.ber_target = 1e-14F,
-		.ber_in_s = 33.0F};
+		.ber_in_s = 33.0F,
+		.hardware_fault = TRIAD_HARDWARE_N_FAULTS - 1,
+		.hardware_index = 7,
+		.hardware_limit = -12.5F};
 }
 
 static struct triad_collect_clear a_clear(void)
@@ -290,6 +293,9 @@ START_TEST(test_trap_round_trip_is_the_same)
 	ck_assert(got.ber_low == trap.ber_low && got.ber_high == trap.ber_high);
 	ck_assert(got.ber_target == trap.ber_target);
 	ck_assert(got.ber_in_s == trap.ber_in_s);
+	ck_assert_uint_eq(got.hardware_fault, trap.hardware_fault);
+	ck_assert_uint_eq(got.hardware_index, trap.hardware_index);
+	ck_assert(got.hardware_limit == trap.hardware_limit);
 }
 END_TEST
 
@@ -307,12 +313,14 @@ START_TEST(test_trap_without_evidence_that_is_known_has_none)
 	ck_assert(!got.why_is_only_one);
 	trap.why_field = TRIAD_DETAIL_N_FIELDS + 1;
 	trap.ber_kind = TRIAD_BER_N_KINDS;
+	trap.hardware_fault = TRIAD_HARDWARE_N_FAULTS;
 	body = body_of(
 		octets, triad_collect_put_trap(&head, &trap, octets, sizeof(octets)));
 	ck_assert(triad_collect_get_trap(&body, &got));
 	ck_assert_uint_eq(got.why_field, 0);
 	ck_assert_uint_eq(got.ber_kind, 0);
 	ck_assert(got.ber_target <= 0);
+	ck_assert_uint_eq(got.hardware_fault, 0);
 	trap.ber_kind = 0;
 	trap.why_field = (uint8_t)triad_detail_field_find("PortVLXmitWait") + 1;
 	trap.why_element = 16;

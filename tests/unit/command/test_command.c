@@ -207,11 +207,12 @@ START_TEST(test_parse_commands_classed)
 {
 	static const char *const reads[] = {"help", "health", "status", "links",
 		"perf show", "perf top", "perf resets", "perf details", "perf ber",
-		"perf histogram PortXmitWait", "alerts", "history leaf-01:3 --since 2d",
-		"agents", "agents owner NODE", "qos clients", "nodes", "get",
-		"config diff", "version", "qos explain --src a --dst b", "qos plan",
-		"qos tables", "qos nodes", "election", "port blacklist", "port plan",
-		"port list", "port history", "silences", "set --help"};
+		"cables leaf-01:3", "devices --firmware", "perf histogram PortXmitWait",
+		"alerts", "history leaf-01:3 --since 2d", "agents", "agents owner NODE",
+		"qos clients", "nodes", "get", "config diff", "version",
+		"qos explain --src a --dst b", "qos plan", "qos tables", "qos nodes",
+		"election", "port blacklist", "port plan", "port list", "port history",
+		"silences", "set --help"};
 	static const char *const changes[] = {"perf sweep", "perf clear totals --all",
 		"perf clear histograms", "alerts ack 1", "unsilence 1",
 		"silence NODE --for 2h --reason x", "agents drain", "agents resume",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "ib/link.h"
 
+#include "ib/sa_topology.h"
 #include "tests/unit/run.h"
 #include "triad/fabric.h"
 
@@ -20,7 +21,34 @@ START_TEST(test_link_names_of_widths_and_speeds_are_found_again)
 			triad_link_width_find(triad_link_width_name(width)), width);
 	ck_assert_str_eq(triad_link_width_name(3), "");
 	ck_assert_int_eq(triad_link_speed(4, 2), TRIAD_SPEED_EDR);
-	ck_assert_int_eq(triad_link_speed(4, 32), TRIAD_SPEED_ANY);
+	/* 16 is no speed: XDR has a field of its own. */
+	ck_assert_int_eq(triad_link_speed(4, 16), TRIAD_SPEED_ANY);
+}
+END_TEST
+
+/* PortInfo of a port that could run at XDR, and of one that does. */
+/* Row: N6 */
+START_TEST(test_xdr_is_read_from_its_own_field_of_port_info)
+{
+	uint8_t info[64] = {[31] = 2, [30] = 3, [32] = 0x74, [35] = 0x40, [62] = 0x8f};
+	struct triad_fabric_port ndr = {.number = 1}, xdr = {.number = 1};
+
+	info[TRIAD_PORT_INFO_EXT2] = 0x08; /* supported */
+	triad_port_info_read(info, true, &ndr);
+	ck_assert_int_eq(triad_link_rate_active(&ndr).speed, TRIAD_SPEED_NDR);
+	ck_assert_uint_eq(triad_link_rate_bps(triad_link_rate_active(&ndr)),
+		UINT64_C(400000000000));
+	info[TRIAD_PORT_INFO_EXT2] = 0x29; /* active, supported, enabled */
+	triad_port_info_read(info, true, &xdr);
+	ck_assert_int_eq(triad_link_rate_active(&xdr).speed, TRIAD_SPEED_XDR);
+	ck_assert_uint_eq(triad_link_rate_bps(triad_link_rate_active(&xdr)),
+		UINT64_C(800000000000));
+	ck_assert_uint_eq(triad_link_rate_signal_bps(triad_link_rate_active(&xdr)),
+		UINT64_C(850000000000));
+	ck_assert_int_eq(triad_link_rate_best(&ndr, &xdr).speed, TRIAD_SPEED_XDR);
+	info[TRIAD_PORT_INFO_EXT2] = 0x00;
+	triad_port_info_read(info, true, &ndr);
+	ck_assert_int_eq(triad_link_rate_best(&ndr, &xdr).speed, TRIAD_SPEED_NDR);
 }
 END_TEST
 
@@ -78,6 +106,7 @@ int main(void)
 	TCase *cases = tcase_create("link");
 
 	tcase_add_test(cases, test_link_names_of_widths_and_speeds_are_found_again);
+	tcase_add_test(cases, test_xdr_is_read_from_its_own_field_of_port_info);
 	tcase_add_test(cases, test_link_best_is_the_most_that_both_can);
 	tcase_add_test(cases, test_link_rate_as_text);
 	return run_cases(cases);

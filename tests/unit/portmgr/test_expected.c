@@ -145,8 +145,8 @@ START_TEST(test_names_of_widths_and_speeds)
 	ck_assert_str_eq(triad_link_speed_name(TRIAD_SPEED_ANY), "");
 	ck_assert_int_eq(triad_link_speed(4, 0), TRIAD_SPEED_QDR);
 	ck_assert_int_eq(triad_link_speed(4, 2), TRIAD_SPEED_EDR);
-	ck_assert_int_eq(triad_link_speed(4, 16), TRIAD_SPEED_XDR);
-	ck_assert_int_eq(triad_link_speed(4, 32), TRIAD_SPEED_ANY);
+	ck_assert_int_eq(triad_link_speed(4, 32), TRIAD_SPEED_XDR);
+	ck_assert_int_eq(triad_link_speed(4, 16), TRIAD_SPEED_ANY);
 	ck_assert_int_eq(triad_link_speed(0, 0), TRIAD_SPEED_ANY);
 	ck_assert_str_eq(triad_expected_state_name(TRIAD_EXPECTED_TEST), "test");
 	ck_assert_str_eq(triad_expected_state_name(3), "");

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is known of the devices of one view, and of their ports.
+ *
+ * Internal to perfmgr/devices; thread-safety: none. */
+#ifndef TRIAD_PERFMGR_DEVICES_KNOWN_H
+#define TRIAD_PERFMGR_DEVICES_KNOWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ib/cable.h"
+#include "ib/device_info.h"
+#include "perfmgr/view.h"
+
+struct triad_known_slot {
+	struct triad_cable *cable; /* NULL: not known */
+	uint64_t read_us;          /* anything */
+	uint64_t whole_us;         /* all of the cable; 0: it is to be read anew */
+	uint32_t port;             /* index in the view's fabric */
+	uint8_t number;
+	uint8_t module; /* enum triad_port_module */
+	bool is_faulty;
+};
+
+struct triad_known_device {
+	uint64_t guid;
+	uint64_t read_us;
+	struct triad_device_info *info; /* NULL: nothing was told */
+	uint32_t node;                  /* index in the view's fabric */
+	uint32_t first_slot, n_slots;
+	bool is_silent, refuses_cables, is_faulty;
+};
+
+/* All of one view. */
+struct triad_known {
+	struct triad_view *view; /* referenced; NULL: none */
+	uint32_t n_devices, n_slots;
+	struct triad_known_device *devices; /* sorted by GUID */
+	/* Those of a device together, sorted by number. */
+	struct triad_known_slot *slots;
+};
+
+/* The devices of 'view' (referenced) that are asked here, of which nothing is known yet.
+ * Returns 0 or ENOMEM; then '*known' is empty. */
+int triad_known_make(struct triad_known *known, struct triad_view *view);
+
+/* Takes over what 'old' knows of devices that are in both. */
+void triad_known_inherit(struct triad_known *known, struct triad_known *old);
+
+/* Frees all, and leaves it empty. */
+void triad_known_clear(struct triad_known *known);
+
+/* NULL: there is none. */
+struct triad_known_device *triad_known_find(
+	const struct triad_known *known, uint64_t guid);
+struct triad_known_slot *triad_known_find_slot(const struct triad_known *known,
+	const struct triad_known_device *device, uint8_t number);
+
+#endif

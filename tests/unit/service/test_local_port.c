@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which device a port's MADs go by, where libibumad's devices are made up. */
+#include "service/local_port.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/run.h"
+
+#define SM_DISABLED (1u << 10)
+
+static struct {
+	const char *name;
+	uint64_t guid;
+	uint32_t capmask;
+} devices[4];
+static unsigned n_devices, n_looks;
+static umad_port_t port;
+
+/* In the place of libibumad's. */
+int umad_get_cas_names(char names[][UMAD_CA_NAME_LEN], int max)
+{
+	ck_assert_int_ge(max, (int)n_devices);
+	for (unsigned i = 0; i < n_devices; i++)
+		snprintf(names[i], UMAD_CA_NAME_LEN, "%s", devices[i].name);
+	return (int)n_devices;
+}
+
+int umad_get_ca(const char *name, umad_ca_t *ca)
+{
+	n_looks++;
+	for (unsigned i = 0; i < n_devices; i++) {
+		if (strcmp(devices[i].name, name))
+			continue;
+		memset(ca, 0, sizeof(*ca));
+		port.port_guid = htobe64(devices[i].guid);
+		port.capmask = htobe32(devices[i].capmask);
+		ca->numports = 1;
+		ca->ports[1] = &port;
+		return 0;
+	}
+	return -1;
+}
+
+int umad_release_ca(umad_ca_t *ca)
+{
+	return 0;
+}
+
+/* What these tests do not call. */
+int umad_init(void)
+{
+	return -1;
+}
+
+int umad_get_port(const char *name, int number, umad_port_t *found)
+{
+	return -1;
+}
+
+int umad_release_port(umad_port_t *found)
+{
+	return 0;
+}
+
+static void set_up(void)
+{
+	memset(devices, 0, sizeof(devices));
+	n_devices = n_looks = 0;
+}
+
+static void add_device(const char *name, uint64_t guid, uint32_t capmask)
+{
+	devices[n_devices].name = name;
+	devices[n_devices].guid = guid;
+	devices[n_devices++].capmask = capmask;
+}
+
+static void check_found(uint64_t guid, const char *name, const char *name_for_smps)
+{
+	char found[UMAD_CA_NAME_LEN];
+	int number = 0;
+
+	ck_assert(triad_local_port_find(guid, found, &number));
+	ck_assert_str_eq(found, name);
+	ck_assert_int_eq(number, 1);
+	ck_assert(triad_local_port_find_for_smps(guid, found, &number));
+	ck_assert_str_eq(found, name_for_smps);
+}
+
+/* Row: N6 */
+START_TEST(test_port_of_several_planes_has_a_device_for_smps)
+{
+	add_device("mlx5_0", 0x11, SM_DISABLED);
+	add_device("mlx5_1", 0x22, 0);
+	add_device("smi0", 0x11, 0);
+	check_found(0x11, "mlx5_0", "smi0");
+	check_found(0x22, "mlx5_1", "mlx5_1");
+	/* Whichever comes first. */
+	set_up();
+	add_device("asmi", 0x11, 0);
+	add_device("mlx5_0", 0x11, SM_DISABLED);
+	check_found(0x11, "mlx5_0", "asmi");
+}
+END_TEST
+
+START_TEST(test_other_ports_have_one_device_for_all)
+{
+	char found[UMAD_CA_NAME_LEN];
+	int number;
+
+	add_device("mlx5_0", 0x11, 0);
+	add_device("mlx5_1", 0x22, SM_DISABLED);
+	check_found(0x11, "mlx5_0", "mlx5_0");
+	check_found(0x22, "mlx5_1", "mlx5_1");
+	n_looks = 0;
+	ck_assert(triad_local_port_find_for_smps(0x11, found, &number));
+	ck_assert_uint_eq(n_looks, 1);
+	ck_assert(!triad_local_port_find(0x33, found, &number));
+	ck_assert(!triad_local_port_find_for_smps(0x33, found, &number));
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("local_port");
+
+	tcase_add_checked_fixture(cases, set_up, NULL);
+	tcase_add_test(cases, test_port_of_several_planes_has_a_device_for_smps);
+	tcase_add_test(cases, test_other_ports_have_one_device_for_all);
+	return run_cases(cases);
+}
