@@ -5,4 +5,5 @@ libtriad_la_SOURCES += \
 	routes/credit.c routes/credit.h \
 	routes/graph.c routes/graph.h \
 	routes/layout.c routes/layout.h \
-	routes/tree.c routes/tree.h
+	routes/tree.c routes/tree.h \
+	routes/way.c routes/way.h

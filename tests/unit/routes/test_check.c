@@ -2,6 +2,7 @@
 /* Routes of random fabrics, checked beside a walk of each pair; and of fabrics whose
  * credit loops are known. */
 #include "routes/check.h"
+#include "routes/way.h"
 
 #include <errno.h>
 #include <string.h>
@@ -432,6 +433,63 @@ static void compare_credit(void)
 			least);
 }
 
+/* Each pair over a link is one whose walk passes it; there are as many as were
+ * counted. */
+struct crossing {
+	uint32_t port;
+	uint64_t n;
+};
+
+static bool take_crossing(void *context, uint32_t from, uint32_t to, uint16_t lid)
+{
+	struct crossing *crossing = context;
+	struct triad_routes_way way;
+	unsigned host = (unsigned)(fabric->ports[from].guid - 0x100001) / 16;
+	struct routed_walk walk = routed_walk(&routed, routed.host_switch[host],
+		routed.host_port[host], lid);
+	bool passes = false;
+
+	triad_routes_way_find(check->layout, from, to, lid, 0, &way);
+	MUST(way.end == TRIAD_ROUTES_ARRIVES && walk.end == ROUTED_ARRIVES,
+		"over a link to nowhere", seed);
+	MUST(way.n_hops == walk.n + 1, "%u hops, not %u", seed, way.n_hops, walk.n + 1);
+	for (unsigned i = 0; i < way.n_hops; i++) {
+		passes |= way.hops[i].port == crossing->port;
+		if (!i)
+			continue;
+		MUST(way.hops[i].port == switch_port(walk.sw[i - 1], walk.out[i - 1]) &&
+				way.hops[i].in_port == walk.in[i - 1] &&
+				way.hops[i].vl == vl_at(&walk, i - 1, 0),
+			"hop %u", seed, i);
+	}
+	MUST(passes, "a pair that does not pass the link", seed);
+	crossing->n++;
+	return true;
+}
+
+START_TEST(test_over_lists_the_pairs_that_were_counted)
+{
+	for (unsigned i = 0; i < N_FABRICS / 4; i++) {
+		uint64_t state = seed = (unsigned long)time(NULL) * 100000 + i;
+
+		routed_random(&routed, &state);
+		make_check();
+		for (uint32_t port = 0; port < fabric->n_ports; port++) {
+			struct crossing crossing = {.port = port};
+
+			/* Some: a walk of each pair is slow. */
+			if (random_below(&state, 4))
+				continue;
+			ck_assert_int_eq(triad_routes_over(check->layout, port,
+						 take_crossing, &crossing),
+				0);
+			MUST(crossing.n == check->pairs[port], "%lu pairs, not %lu",
+				seed, crossing.n, check->pairs[port]);
+		}
+	}
+}
+END_TEST
+
 static uint64_t *random_ports(uint64_t *state)
 {
 	uint64_t *set = calloc(fabric->n_ports / 64 + 1, sizeof(*set));
@@ -667,6 +725,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, begin, end);
 	tcase_add_test(cases, test_check_random_fabrics_equals_walks);
 	tcase_add_test(cases, test_check_sls_of_engine_equals_walks);
+	tcase_add_test(cases, test_over_lists_the_pairs_that_were_counted);
 	tcase_add_test(cases, test_check_groups_counts_their_pairs);
 	tcase_add_test(cases, test_credit_ring_with_one_vl_loops_both_ways);
 	tcase_add_test(cases, test_credit_ring_with_dateline_is_clean);
