@@ -115,7 +115,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 47
+#define TRIAD_N_VERBS 51
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

@@ -83,6 +83,7 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/tables/report.c plugin/qos/tables/report.h \
 	plugin/sm_state.c plugin/sm_state.h \
 	plugin/sm_watch.c plugin/sm_watch.h \
+	plugin/route_sls.c plugin/route_sls.h \
 	plugin/snapshot.c plugin/snapshot.h \
 	plugin/worker.c plugin/worker.h
 libosmtriad_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)

@@ -534,6 +534,26 @@ void triad_routes_check_free(struct triad_routes_check *check)
 	free(check);
 }
 
+int triad_routes_check_move(const struct triad_routes_check *check,
+	struct triad_fabric *fabric, struct triad_routes_check **moved)
+{
+	struct triad_routes_check *made = malloc(sizeof(*made));
+	size_t size = fabric->n_ports * sizeof(*made->pairs);
+
+	if (!made)
+		return ENOMEM;
+	*made = *check;
+	made->layout = NULL;
+	made->pairs = malloc(size ? size : 1);
+	if (!made->pairs || triad_routes_layout_make(fabric, &made->layout)) {
+		triad_routes_check_free(made);
+		return ENOMEM;
+	}
+	memcpy(made->pairs, check->pairs, size);
+	*moved = made;
+	return 0;
+}
+
 int triad_routes_check_credit(const struct triad_routes_layout *layout,
 	const struct triad_routes_options *options, struct triad_routes_credit *credit)
 {

@@ -87,6 +87,11 @@ int triad_routes_check_make(struct triad_fabric *fabric,
 	const struct triad_routes_options *options, struct triad_routes_check **check);
 void triad_routes_check_free(struct triad_routes_check *check); /* accepts NULL */
 
+/* The same for another fabric with the same tables (triad_routes_hash()), to '*moved':
+ * the old one's memory may go then.  Returns 0 or ENOMEM. */
+int triad_routes_check_move(const struct triad_routes_check *check,
+	struct triad_fabric *fabric, struct triad_routes_check **moved);
+
 /* Looks for credit loops alone, in a layout that was made before.  Returns the same. */
 int triad_routes_check_credit(const struct triad_routes_layout *layout,
 	const struct triad_routes_options *options, struct triad_routes_credit *credit);

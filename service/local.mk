@@ -28,6 +28,8 @@ libtriadservice_la_SOURCES = \
 	service/command/ber.c \
 	service/command/details.c \
 	service/command/resets.c \
+	service/command/routes.c \
+	service/command/routes_pairs.c service/command/routes_parts.h \
 	service/command/silences.c \
 	service/command/status.c service/command/status.h \
 	service/command/sweep.c \
@@ -48,6 +50,7 @@ libtriadservice_la_SOURCES = \
 	service/recorder_file.c service/recorder_file.h \
 	service/recorder_parts.h \
 	service/recorder_write.c \
+	service/route_checker.c service/route_checker.h \
 	service/runner.h \
 	service/sa.c service/sa.h \
 	service/sa_pace.c service/sa_pace.h \

@@ -90,6 +90,7 @@ static const struct triad_conf *make_effective(const struct triad_service *servi
 	conf->log = service->conf->log;
 	conf->control = service->conf->control;
 	conf->perfmgr.enabled = false;
+	conf->routes.enabled = false;
 	conf->qos.enabled = false;
 	conf->qos.tables_enabled = false;
 	conf->qos.partition_groups = false;
@@ -120,6 +121,7 @@ void triad_service_put_in_force(struct triad_service *service)
 	triad_alert_log_configure(service->alert_log, conf);
 	triad_webhook_configure(service->webhook, conf);
 	triad_exports_configure(service->exports, conf);
+	triad_route_checker_configure(service->routes, conf);
 	service->owner->put_in_force(service->owner->context, conf);
 	triad_perf_configure(service->perf, conf);
 	if (service->control) {
@@ -375,11 +377,13 @@ bool triad_service_start(struct triad_service *service)
 			service->silences, service->conf->state.dir))
 		return false;
 	triad_recorder_join(service->recorder, service->perf);
+	service->routes =
+		triad_route_checker_new(&service->owner->routes, service->log);
 	service->exports = triad_exports_new(service->perf, service->port_guid,
 		give_own_metrics, service, service->log);
 	service->source = triad_sa_source_new(
 		service->port_guid, &service->owner->source, service->log);
-	return service->exports && service->source;
+	return service->exports && service->source && service->routes;
 }
 
 void triad_service_open(struct triad_service *service)
@@ -411,6 +415,7 @@ bool triad_service_stop(struct triad_service *service)
 {
 	bool ended = triad_exports_stop(service->exports);
 
+	ended &= triad_route_checker_stop(service->routes);
 	/* It tells the webhook, so it ends first. */
 	ended &= triad_silence_keeper_stop(service->silences);
 	return triad_webhook_stop(service->webhook) && ended;
@@ -424,6 +429,7 @@ bool triad_service_free(struct triad_service *service, bool ended)
 	triad_sa_source_free(service->source);
 	if (ended) {
 		triad_exports_free(service->exports);
+		triad_route_checker_free(service->routes);
 		triad_silence_keeper_free(service->silences);
 		triad_collect_free(service->collect);
 		triad_perf_free(service->perf);

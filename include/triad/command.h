@@ -7,6 +7,10 @@
  *     links      [--down] [--slow] [--errors] [--flapped] [--node NODE]
  *                [--port N] [--by COUNTER] [--json]
  *     nodes      [--node NODE] [--type ca|switch|router|all] [-n N] [--json]
+ *     routes     [--group NAME] [-n N] [--json]
+ *     routes check                [--json]
+ *     routes over NODE:PORT [-n N] [--json]
+ *     routes between NODE NODE [--sl N] [--json]
  *     perf show  [--errors] [--node NODE] [--port N]
  *                [--type ca|switch|router|all] [--json]
  *     perf top   [--by COUNTER] [-n N] [--json]
@@ -79,6 +83,10 @@ enum triad_command_verb {
 	TRIAD_COMMAND_STATUS,
 	TRIAD_COMMAND_LINKS,
 	TRIAD_COMMAND_NODES,
+	TRIAD_COMMAND_ROUTES_CHECK,
+	TRIAD_COMMAND_ROUTES_OVER,
+	TRIAD_COMMAND_ROUTES_BETWEEN,
+	TRIAD_COMMAND_ROUTES,
 	TRIAD_COMMAND_PERF_SHOW,
 	TRIAD_COMMAND_PERF_TOP,
 	TRIAD_COMMAND_PERF_SWEEP,
