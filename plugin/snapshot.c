@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <opensm/osm_partition.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "plugin/physp.h"
@@ -304,7 +305,7 @@ static struct triad_fabric_sa read_sa(const struct osm_opensm *osm)
 	const osm_subn_opt_t *opt = &osm->subn.opt;
 	const struct osm_routing_engine *engine = osm->routing_engine_used;
 
-	return (struct triad_fabric_sa){
+	struct triad_fabric_sa sa = {
 		.subnet_prefix = cl_ntoh64(opt->subnet_prefix),
 		.subnet_timeout = opt->subnet_timeout,
 		.lmc = opt->lmc,
@@ -313,8 +314,14 @@ static struct triad_fabric_sa read_sa(const struct osm_opensm *osm)
 		.quirks = opt->enable_quirks,
 		.original_rates = opt->use_original_extended_sa_rates_only,
 		.rate_limit = rate_limit(opt),
-		.engine_has_sl = !osm_exit_flag && engine && engine->path_sl,
 	};
+
+	if (!osm_exit_flag && engine) {
+		sa.engine_has_sl = engine->path_sl;
+		snprintf(sa.engine, sizeof(sa.engine), "%s",
+			osm_routing_engine_type_str(engine->type));
+	}
+	return sa;
 }
 
 /* What there is once: the SM's own port, from where everything is sent, partitions,

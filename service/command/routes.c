@@ -22,6 +22,13 @@ struct busy {
 	double of_mean;
 };
 
+static const char *engine_of(const struct triad_routes_check *check)
+{
+	const char *engine = check->layout->fabric->sa.engine;
+
+	return engine[0] ? engine : "unknown";
+}
+
 /* --- 'routes' --- */
 
 static void put_tier(struct triad_list *list, const struct triad_fabric *fabric,
@@ -152,6 +159,8 @@ static void put_summary_json(
 	triad_json_string(
 		json, "checked", triad_command_format_time(result->checked_us, at));
 	triad_json_double(json, "took_ms", (double)result->took_us / 1000);
+	triad_json_string(json, "engine",
+		engine_of(check));
 	triad_json_uint(json, "hosts", check->layout->n_hosts);
 	triad_json_uint(json, "switches", check->layout->n_switches);
 	triad_json_uint(json, "lids", check->layout->n_host_goals);
@@ -175,9 +184,10 @@ static void put_summary_text(
 	triad_clock_format_length(triad_clock_now_us() - result->checked_us, ago);
 	triad_output_printf(output,
 		"Routes of %" PRIu32 " host port%s over %" PRIu32
-		" switch%s, checked %s ago in %.1f ms\n",
+		" switch%s by %s, checked %s ago in %.1f ms\n",
 		check->layout->n_hosts, check->layout->n_hosts == 1 ? "" : "s",
 		check->layout->n_switches, check->layout->n_switches == 1 ? "" : "es",
+		engine_of(check),
 		ago, (double)result->took_us / 1000);
 	triad_output_printf(output,
 		"  %" PRIu64 " pairs, of which %" PRIu64
@@ -305,6 +315,8 @@ static void put_numbers_json(
 	const char *why_not = why_no_credit(result);
 
 	triad_json_bool(json, "clean", triad_routes_check_is_clean(check));
+	triad_json_string(json, "engine",
+		engine_of(check));
 	triad_json_uint(json, "credit_loops", check->credit.n_loops);
 	triad_json_bool(json, "credit_loops_checked", !why_not);
 	triad_json_string(json, "credit_loops_not_checked_because", why_not);
@@ -332,10 +344,10 @@ static void put_numbers_text(
 	const struct triad_routes_check *check = result->check;
 	const char *why_not = why_no_credit(result);
 
-	triad_output_printf(output, "%s\n",
-		!triad_routes_check_is_clean(check) ? "Something is wrong with routes"
-			: why_not ? "Nothing is wrong with routes, as far as was checked"
-				  : "Nothing is wrong with routes");
+	triad_output_printf(output, "%s wrong with routes by %s%s\n",
+		triad_routes_check_is_clean(check) ? "Nothing is" : "Something is",
+		engine_of(check),
+		why_not ? ", as far as was checked" : "");
 	if (why_not) {
 		triad_output_printf(output, "%12s  ", "not checked");
 		triad_command_put_wrapped(output, "credit loops:", 14, 14);
