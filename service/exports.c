@@ -11,6 +11,7 @@ struct triad_exports {
 	struct triad_log *log;
 	struct triad_perf *perf;
 	size_t (*own)(void *context, struct triad_metric *room, size_t n);
+	uint64_t *(*routes)(void *context, const struct triad_fabric *fabric);
 	void *own_context;
 	struct triad_http *http;
 	struct triad_sampler *sampler;
@@ -50,6 +51,13 @@ static struct triad_silences *give_silences(void *context)
 	return silences;
 }
 
+static uint64_t *give_routes(void *context, const struct triad_fabric *fabric)
+{
+	struct triad_exports *exports = context;
+
+	return exports->routes(exports->own_context, fabric);
+}
+
 static size_t give_own(void *context, struct triad_metric *room, size_t n)
 {
 	struct triad_exports *exports = context;
@@ -61,12 +69,14 @@ static size_t give_own(void *context, struct triad_metric *room, size_t n)
 
 struct triad_exports *triad_exports_new(struct triad_perf *perf, uint64_t port_guid,
 	size_t (*own)(void *context, struct triad_metric *room, size_t n),
+	uint64_t *(*routes)(void *context, const struct triad_fabric *fabric),
 	void *context, struct triad_log *log)
 {
 	struct triad_exports *exports = calloc(1, sizeof(*exports));
 	const struct triad_http_callbacks callbacks = {.view = give_view,
 		.links = give_links,
 		.silences = give_silences,
+		.routes = give_routes,
 		.own = give_own,
 		.context = exports};
 
@@ -75,6 +85,7 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf, uint64_t port_g
 	exports->log = log;
 	exports->perf = perf;
 	exports->own = own;
+	exports->routes = routes;
 	exports->own_context = context;
 	exports->http = triad_http_new(&callbacks, log);
 	exports->sampler = triad_sampler_new(triad_clock_wall_us());

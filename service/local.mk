@@ -40,6 +40,7 @@ libtriadservice_la_SOURCES = \
 	service/facts.c service/facts.h \
 	service/health.c service/health.h \
 	service/health_parts.c \
+	service/health_routes.c service/health_routes.h \
 	service/local_port.c service/local_port.h \
 	service/loopback_owner.c \
 	service/own_metrics.c service/own_metrics.h \

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "service/health_routes.h"
 #include "service/own_metrics.h"
 #include "triad/clock.h"
 #include "triad/file.h"
@@ -309,6 +310,11 @@ static size_t give_own_metrics(void *context, struct triad_metric *room, size_t 
 	return triad_own_metrics(context, room, n);
 }
 
+static uint64_t *give_routes(void *context, const struct triad_fabric *fabric)
+{
+	return triad_routes_copy_pairs(context, fabric);
+}
+
 /* Whether the alerts known here are what is.  Those of an SM that was the master are of
  * the past. */
 static bool may_tell_alerts(void *context)
@@ -380,7 +386,7 @@ bool triad_service_start(struct triad_service *service)
 	service->routes =
 		triad_route_checker_new(&service->owner->routes, service->log);
 	service->exports = triad_exports_new(service->perf, service->port_guid,
-		give_own_metrics, service, service->log);
+		give_own_metrics, give_routes, service, service->log);
 	service->source = triad_sa_source_new(
 		service->port_guid, &service->owner->source, service->log);
 	return service->exports && service->source && service->routes;

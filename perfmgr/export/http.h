@@ -52,6 +52,8 @@ struct triad_http_callbacks {
 	struct triad_link *(*links)(void *context, uint32_t *n);
 	/* Those that there are, to be freed; NULL: none.  May be NULL. */
 	struct triad_silences *(*silences)(void *context);
+	/* See struct triad_metrics_params.  May be NULL. */
+	uint64_t *(*routes)(void *context, const struct triad_fabric *fabric);
 	/* Fills 'room' with at most 'n' metrics and returns how many.  May be NULL. */
 	size_t (*own)(void *context, struct triad_metric *room, size_t n);
 	void *context;
