@@ -431,8 +431,8 @@ static const struct triad_conf_key table[] = {
 		.help = "Whether the policy's SL2VL and VL arbitration tables are "
 			"programmed."},
 	{KEY(qos, tables_guard), BOOL, .standard = "true", .at_run_time = true,
-		.help = "Whether tables that would cut the SM off from hosts are "
-			"refused."},
+		.help = "Whether tables that would cut the SM off from hosts, or close a "
+			"credit loop, are refused."},
 	{KEY(qos, partition_groups), BOOL, .standard = "false", .at_run_time = true,
 		.help = "Whether broadcast groups of partitions carry what the policy "
 			"has for these."},

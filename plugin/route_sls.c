@@ -18,7 +18,7 @@
 
 /* What is asked next. */
 struct asking {
-	struct triad_plugin *plugin;
+	struct osm_opensm *osm;
 	const struct triad_routes_layout *layout;
 	uint16_t *sls;
 	uint16_t hints; /* a bit for each SL that partitions have */
@@ -46,7 +46,7 @@ uint16_t triad_route_sls_of_policy(void *context)
 	return sls;
 }
 
-static bool is_over(const struct asking *asking)
+static bool is_through(const struct asking *asking)
 {
 	return asking->goal == asking->layout->n_goals;
 }
@@ -82,7 +82,7 @@ static void ask(struct asking *asking, const struct osm_routing_engine *engine)
 /* Asks for TRIAD_SNAPSHOT_HOLD_US at most.  Returns 0, EAGAIN or ECANCELED. */
 static int ask_some(struct asking *asking)
 {
-	struct osm_opensm *osm = asking->plugin->osm;
+	struct osm_opensm *osm = asking->osm;
 	const struct osm_routing_engine *engine;
 	uint64_t until_us;
 	int error = 0;
@@ -97,43 +97,72 @@ static int ask_some(struct asking *asking)
 			error = ECANCELED;
 		else if (!engine || !engine->path_sl)
 			error = EAGAIN;
-		for (unsigned i = 0; !error && i < QUESTIONS && !is_over(asking); i++) {
+		for (unsigned i = 0; !error && i < QUESTIONS && !is_through(asking); i++) {
 			ask(asking, engine);
 			go_on(asking);
 		}
-	} while (!error && !is_over(asking) && triad_clock_now_us() < until_us);
+	} while (!error && !is_through(asking) && triad_clock_now_us() < until_us);
 	cl_plock_release(&osm->lock);
 	return error;
 }
 
-int triad_route_sls_ask(void *context, const struct triad_routes_layout *layout,
-	uint16_t *sls, bool (*is_stopped)(void *), void *stop_context)
+int triad_route_sls_ask_engine(struct osm_opensm *osm,
+	const struct triad_routes_layout *layout, uint16_t *sls,
+	bool (*is_over)(void *context), void *context)
 {
-	struct triad_plugin *plugin = context;
-	struct asking asking = {.plugin = plugin,
+	struct asking asking = {.osm = osm,
 		.layout = layout,
 		.sls = sls,
-		.hints = triad_route_sls_of(layout->fabric)};
+		.hints = triad_routes_sls_of(layout->fabric)};
 	uint64_t n = (uint64_t)layout->n_host_goals * layout->n_hosts *
 		(unsigned)__builtin_popcount(asking.hints);
 	int error = 0;
 
 	if (n > TRIAD_ROUTE_SLS_MAX)
 		return E2BIG;
-	while (!error && !is_over(&asking)) {
-		if (is_stopped(stop_context))
-			return ECANCELED;
+	while (!error && !is_through(&asking)) {
 		error = ask_some(&asking);
-		/* The tables of another sweep would not fit what was said. */
-		if (!error &&
-			(!plugin->worker ||
-				!triad_worker_is_current(plugin->worker,
-					layout->fabric->generation)))
-			error = EAGAIN;
+		if (!error && is_over(context))
+			error = ECANCELED;
 		/* Lets somebody have the lock who waits for it. */
 		usleep(PAUSE_US);
 	}
 	return error;
+}
+
+/* --- for the check of routes --- */
+
+struct present {
+	struct triad_plugin *plugin;
+	uint64_t generation;
+	bool (*is_stopped)(void *);
+	void *stop_context;
+	bool was_stopped;
+};
+
+/* The tables of another sweep would not fit what the engine says. */
+static bool is_past(void *context)
+{
+	struct present *present = context;
+
+	present->was_stopped = present->is_stopped(present->stop_context);
+	return present->was_stopped || !present->plugin->worker ||
+		!triad_worker_is_current(
+			present->plugin->worker, present->generation);
+}
+
+int triad_route_sls_ask(void *context, const struct triad_routes_layout *layout,
+	uint16_t *sls, bool (*is_stopped)(void *), void *stop_context)
+{
+	struct triad_plugin *plugin = context;
+	struct present present = {.plugin = plugin,
+		.generation = layout->fabric->generation,
+		.is_stopped = is_stopped,
+		.stop_context = stop_context};
+	int error = triad_route_sls_ask_engine(
+		plugin->osm, layout, sls, is_past, &present);
+
+	return error == ECANCELED && !present.was_stopped ? EAGAIN : error;
 }
 
 bool triad_route_sls_between(void *context, uint16_t slid, uint16_t dlid, uint8_t *sl)

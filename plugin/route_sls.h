@@ -17,6 +17,15 @@
 /* Some 2,000 hosts; the engine answers in less than a microsecond. */
 #define TRIAD_ROUTE_SLS_MAX 4000000u
 
+struct osm_opensm;
+
+/* Asks the routing engine that is used for struct triad_routes_sls.of; between two
+ * pieces 'is_over' is asked, which ends it with ECANCELED.  Returns 0, E2BIG, EAGAIN
+ * (there is none that decides) or ECANCELED. */
+int triad_route_sls_ask_engine(struct osm_opensm *osm,
+	const struct triad_routes_layout *layout, uint16_t *sls,
+	bool (*is_over)(void *context), void *context);
+
 /* 'context' is a struct triad_plugin; see struct triad_route_source. */
 uint16_t triad_route_sls_of_policy(void *context);
 int triad_route_sls_ask(void *context, const struct triad_routes_layout *layout,

@@ -131,6 +131,20 @@ uint8_t triad_routes_fabric_vl(
 	return sl % 2 ? octet & 0xf : octet >> 4;
 }
 
+uint16_t triad_routes_sls_of(const struct triad_fabric *fabric)
+{
+	uint16_t sls = 1;
+
+	if (!fabric->sa.qos)
+		return sls;
+	for (uint32_t i = 0; i < fabric->n_partitions; i++)
+		sls |= (uint16_t)(1u << (fabric->partitions[i].sl & 0xf));
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (fabric->ports[i].lid && triad_fabric_is_end_port(fabric, i))
+			sls |= (uint16_t)(1u << (fabric->ports[i].sm_sl & 0xf));
+	return sls;
+}
+
 /* The fabric's port that is that port of a switch: the layout knows that it is there. */
 static uint32_t fabric_port(
 	const struct triad_routes_layout *layout, uint32_t sw, unsigned number)

@@ -110,6 +110,10 @@ int triad_routes_credit_find(const struct triad_routes_deps *deps,
 	const struct triad_routes_sls *sls, const struct triad_routes_vls *vls,
 	struct triad_routes_credit *credit);
 
+/* SLs that packets may have by what the fabric says: those of partitions and of what is
+ * asked of the SM; SL 0 alone where the SM programs no tables. */
+uint16_t triad_routes_sls_of(const struct triad_fabric *fabric);
+
 /* The VL by the fabric's tables: VL0 where the SM programs none or the port has none. */
 uint8_t triad_routes_fabric_vl(
 	const struct triad_fabric *fabric, uint32_t port, unsigned in_port, uint8_t sl);

@@ -206,20 +206,6 @@ static bool is_stopped(void *context)
 	return is_over;
 }
 
-uint16_t triad_route_sls_of(const struct triad_fabric *fabric)
-{
-	uint16_t sls = 1;
-
-	if (!fabric->sa.qos)
-		return sls;
-	for (uint32_t i = 0; i < fabric->n_partitions; i++)
-		sls |= (uint16_t)(1u << (fabric->partitions[i].sl & 0xf));
-	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		if (fabric->ports[i].lid && triad_fabric_is_end_port(fabric, i))
-			sls |= (uint16_t)(1u << (fabric->ports[i].sm_sl & 0xf));
-	return sls;
-}
-
 /* The SLs of a routing engine that decides on them are asked for only when links alone
  * could be in a credit loop. */
 static int ask_engine(struct triad_route_checker *checker,
@@ -262,7 +248,7 @@ static int check_fabric(struct triad_route_checker *checker,
 	int error;
 
 	if (!fabric->sa.engine_has_sl) {
-		result->sls = triad_route_sls_of(fabric);
+		result->sls = triad_routes_sls_of(fabric);
 		if (fabric->sa.qos && checker->source.more_sls)
 			result->sls |=
 				checker->source.more_sls(checker->source.context);

@@ -99,8 +99,4 @@ void triad_route_result_unref(struct triad_route_result *result); /* accepts NUL
 const char *triad_route_state_text(enum triad_route_state state);
 const char *triad_route_credit_text(enum triad_route_credit credit);
 
-/* SLs that packets may have by what the fabric says: those of partitions and of what is
- * asked of the SM; SL 0 alone where the SM programs no tables. */
-uint16_t triad_route_sls_of(const struct triad_fabric *fabric);
-
 #endif

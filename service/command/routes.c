@@ -418,8 +418,8 @@ static void put_loop(struct triad_report *report, const struct triad_fabric *fab
 			loop->n_channels - loop->n_steps);
 }
 
-static void put_loops(struct triad_report *report, const struct triad_fabric *fabric,
-	const struct triad_routes_credit *credit)
+void triad_routes_put_loops(struct triad_report *report,
+	const struct triad_fabric *fabric, const struct triad_routes_credit *credit)
 {
 	triad_report_array(report, "credit_loops");
 	for (uint32_t i = 0; i < credit->n_shown; i++)
@@ -484,7 +484,7 @@ static void put_evidence(
 {
 	if (report->as_json)
 		triad_json_object_begin(&report->json, "evidence");
-	put_loops(report, check->layout->fabric, &check->credit);
+	triad_routes_put_loops(report, check->layout->fabric, &check->credit);
 	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++)
 		put_examples(report, check, i);
 	if (report->as_json)

@@ -20,6 +20,10 @@ struct triad_route_result *triad_routes_command_result(
 void triad_routes_put_port(struct triad_list *list, const char *prefix,
 	const char *title, const struct triad_fabric *fabric, uint32_t port);
 
+/* Credit loops, each hop by hop: an array "credit_loops" in JSON. */
+void triad_routes_put_loops(struct triad_report *report,
+	const struct triad_fabric *fabric, const struct triad_routes_credit *credit);
+
 /* "NODE:3". */
 const char *triad_routes_format_port(
 	const struct triad_fabric *fabric, uint32_t port, char *text, size_t size);

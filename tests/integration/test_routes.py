@@ -256,3 +256,59 @@ def test_fat_tree_is_clean_until_tables_lead_to_a_dead_port(scratch):
         for example in answer["evidence"]["dead_port_entries"]:
             assert (example["end"], example["at_node_name"], example["at_port"]) in (
                 ("a dead port", "leaf-01", 3), ("a dead port", "spine-01", 1)), example
+
+
+# --- tables that would close a loop ---------------------------------------------
+
+# All of LASH's layers in one VL.
+POLICY = """\
+port-groups
+port-group
+name: switches
+node-type: SWITCH
+end-port-group
+end-port-groups
+qos-setup
+sl2vl-tables
+sl2vl-scope
+group: switches
+sl2vl-table: {}
+end-sl2vl-scope
+end-sl2vl-tables
+end-qos-setup
+qos-levels
+qos-level
+name: DEFAULT
+sl: 0
+end-qos-level
+end-qos-levels
+"""
+ONE_VL = ",".join(["0"] * 16)
+LAYERS = ",".join(str(7 - sl % 8) for sl in range(16))
+
+
+@pytest.mark.row("N7")
+def test_tables_that_close_a_loop_are_shown_and_refused(scratch):
+    folder = scratch.folder()
+    net, policy = write_ring(folder / "ring.net"), folder / "policy"
+    policy.write_text(POLICY.format(LAYERS), encoding="utf-8")
+    conf = f"[qos]\npolicy_file = {policy}\ntables_enabled = true\n"
+    with TriadLab(net, triad_conf=QUICK + conf,
+                  opensm_conf="routing_engine lash\nqos TRUE\n") as lab:
+        wait_until(lambda: status(lab)["qos_tables"]["state"] == "in force", 30,
+                   "tables that keep layers apart")
+        assert findings(check(lab, 0)) == {}
+        policy.write_text(POLICY.format(ONE_VL), encoding="utf-8")
+        plan = lab.triad("qos", "plan", str(policy))
+        assert plan.returncode == 3 and "would close 2 credit loops" in plan.stdout
+        answer = json.loads(lab.triad("qos", "plan", str(policy), "--json").stdout)
+        assert answer["credit"] == "closed by the policy", answer["credit"]
+        assert [loop["channels"] for loop in answer["credit_loops"]] == [N, N]
+        assert {step["sl"] for loop in answer["credit_loops"]
+                for step in loop["steps"]} == {0, 1}, "paths of both layers"
+        applied = lab.triad("qos", "apply")
+        assert applied.returncode == 1 and "close a credit loop" in applied.stderr
+        wait_until(lambda: status(lab)["qos_tables"]["refused"], 30, "the refusal")
+        assert log_has(lab, "it would close a credit loop of 5 channels")
+        assert status(lab)["qos_tables"]["state"] == "in force", "those before"
+        assert findings(check(lab, 0)) == {}

@@ -130,6 +130,7 @@ unit_tests = \
 	tests/unit/qos/test_scopes_memory \
 	tests/unit/qos/test_scopes_random \
 	tests/unit/qos/test_setup \
+	tests/unit/qos/test_setup_credit \
 	tests/unit/qos/test_setup_findings \
 	tests/unit/qos/test_setup_memory \
 	tests/unit/qos/test_setup_paths \
