@@ -6,6 +6,7 @@ libosmtriad_la_SOURCES = \
 	plugin/command/election.c \
 	plugin/command/port.c \
 	plugin/command/port_by_hand.c \
+	plugin/command/port_effect.c plugin/command/port_effect.h \
 	plugin/command/port_history.c \
 	plugin/command/port_node.h \
 	plugin/command/port_plan.c \

@@ -6,4 +6,5 @@ libtriad_la_SOURCES += \
 	routes/graph.c routes/graph.h \
 	routes/layout.c routes/layout.h \
 	routes/tree.c routes/tree.h \
-	routes/way.c routes/way.h
+	routes/way.c routes/way.h \
+	routes/without.c routes/without.h
