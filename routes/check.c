@@ -505,6 +505,8 @@ static int make(struct triad_routes_check *check, struct triad_fabric *fabric,
 	if (!error && !options->from && !options->to)
 		error = triad_routes_credit_find(
 			&pass.deps, &options->sls, &options->vls, &check->credit);
+	if (!error && !options->from && !options->to)
+		error = triad_routes_multicast_find(check->layout, &check->multicast);
 	end(&pass);
 	return error;
 }
@@ -574,7 +576,8 @@ bool triad_routes_check_is_clean(const struct triad_routes_check *check)
 	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++)
 		if (i != TRIAD_ROUTES_LONGER && check->problems[i].n)
 			return false;
-	return check->credit.state != TRIAD_ROUTES_CREDIT_LOOPS;
+	return check->credit.state != TRIAD_ROUTES_CREDIT_LOOPS &&
+		!check->multicast.n_looping;
 }
 
 double triad_routes_tier_imbalance(const struct triad_routes_tier *tier)
@@ -622,6 +625,10 @@ uint64_t triad_routes_hash(const struct triad_fabric *fabric)
 
 		hash = triad_hash_word(hash, node->guid << 2 ^ node->type);
 		hash = hash_octets(hash, fabric->lft + node->lft.at, node->lft.n);
+		if (node->mft.n)
+			hash = hash_octets(hash,
+				(const uint8_t *)(fabric->mft + node->mft.at),
+				node->mft.n * sizeof(*fabric->mft));
 	}
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct triad_fabric_port *port = &fabric->ports[i];

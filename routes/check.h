@@ -18,6 +18,7 @@
 #define TRIAD_ROUTES_CHECK_H
 
 #include "routes/credit.h"
+#include "routes/multicast.h"
 
 #define TRIAD_ROUTES_MAX_EXAMPLES 8u /* of each problem */
 #define TRIAD_ROUTES_MAX_TIERS 64u
@@ -65,6 +66,7 @@ struct triad_routes_check {
 	uint16_t most_links;
 	struct triad_routes_found problems[TRIAD_ROUTES_N_PROBLEMS];
 	struct triad_routes_credit credit;
+	struct triad_routes_multicast multicast;
 	uint64_t *pairs; /* for each of the fabric's ports: pairs that leave by it */
 	uint32_t n_tiers;
 	struct triad_routes_tier tiers[TRIAD_ROUTES_MAX_TIERS];
@@ -74,8 +76,8 @@ struct triad_routes_options {
 	struct triad_routes_sls sls;
 	struct triad_routes_vls vls;
 	/* Only pairs from one of these ports to one of those, a bit for each of the
-	 * fabric's ports; NULL: from all, to all.  Then credit loops are not looked
-	 * for. */
+	 * fabric's ports; NULL: from all, to all.  Then neither credit
+	 * loops are looked for nor multicast. */
 	const uint64_t *from, *to;
 	/* Asked now and then: true ends the check with ECANCELED.  May be NULL. */
 	bool (*is_stopped)(void *context);
@@ -97,7 +99,7 @@ int triad_routes_check_credit(const struct triad_routes_layout *layout,
 	const struct triad_routes_options *options, struct triad_routes_credit *credit);
 
 /* True when something was found that should not be: all problems but longer paths,
- * which some routing engines choose, and credit loops. */
+ * which some routing engines choose, credit loops, and trees that loop. */
 bool triad_routes_check_is_clean(const struct triad_routes_check *check);
 
 /* The busiest link of a tier against the mean of all: 1 is even. */

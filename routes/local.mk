@@ -5,6 +5,7 @@ libtriad_la_SOURCES += \
 	routes/credit.c routes/credit.h \
 	routes/graph.c routes/graph.h \
 	routes/layout.c routes/layout.h \
+	routes/multicast.c routes/multicast.h \
 	routes/tree.c routes/tree.h \
 	routes/way.c routes/way.h \
 	routes/without.c routes/without.h

@@ -57,6 +57,15 @@ static enum triad_severity add_findings(
 			     "'qos TRUE', or torus-2QoS, have none");
 		worst = TRIAD_WARNING;
 	}
+	if (check->multicast.n_looping) {
+		snprintf(what, sizeof(what),
+			"%" PRIu32 " multicast tree(s) with a loop: packets are copied "
+			"again and again",
+			check->multicast.n_looping);
+		triad_health_add_trouble(health, TRIAD_CRITICAL, "routes", what,
+			SHOW "the switches; have OpenSM route anew: SIGHUP");
+		worst = TRIAD_CRITICAL;
+	}
 	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++) {
 		if (!is_finding(check, i))
 			continue;
@@ -164,6 +173,7 @@ void triad_routes_add_metrics(
 		"1 when it is known whether there are credit loops.",
 		!result->credit);
 	add_finding(list, "credit_loops", result->check->credit.n_loops);
+	add_finding(list, "multicast_loops", result->check->multicast.n_looping);
 	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++)
 		add_finding(list, triad_routes_problem_name(i),
 			result->check->problems[i].n);

@@ -274,12 +274,15 @@ static void tell(
 			"routes: %" PRIu32 " credit loop(s), %" PRIu64
 			" unreachable pair(s) of hosts, %" PRIu64
 			" forwarding loop(s), %" PRIu64 " entries to dead ports, %" PRIu64
-			" turns from down to up; 'triadctl routes check' shows them",
+			" turns from down to up, %" PRIu32
+			" multicast tree(s) that loop; 'triadctl routes check' shows "
+			"them",
 			check->credit.n_loops,
 			check->problems[TRIAD_ROUTES_UNREACHABLE].n,
 			check->problems[TRIAD_ROUTES_LOOPS].n,
 			check->problems[TRIAD_ROUTES_DEAD_ENTRIES].n,
-			check->problems[TRIAD_ROUTES_TURNS].n);
+			check->problems[TRIAD_ROUTES_TURNS].n,
+			check->multicast.n_looping);
 	else if (!checker->was_clean)
 		triad_log_write(checker->log, TRIAD_LOG_INFO,
 			"routes: what was wrong is right again");

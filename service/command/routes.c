@@ -325,6 +325,9 @@ static void put_numbers_json(
 		triad_json_uint(
 			json, triad_routes_problem_name(i), check->problems[i].n);
 	triad_json_bool(json, "down_up_turns_checked", check->layout->is_tree);
+	triad_json_uint(json, "multicast_loops", check->multicast.n_looping);
+	triad_json_uint(json, "multicast_trees", check->multicast.n_mlids);
+	triad_json_bool(json, "multicast_all_checked", !check->multicast.is_cut);
 	triad_json_uint(json, "pairs", check->n_pairs);
 	triad_json_array_begin(json, "sls");
 	for (unsigned sl = 0; sl < 16; sl++)
@@ -367,6 +370,10 @@ static void put_numbers_text(
 		else
 			put_number(output, check->problems[i].n, problem_texts[i]);
 	}
+	triad_output_printf(output, "%12" PRIu32 "  of %" PRIu32
+		" multicast trees that loop%s\n",
+		check->multicast.n_looping, check->multicast.n_mlids,
+		check->multicast.is_cut ? ", of the first 1,024 multicast LIDs" : "");
 }
 
 /* --- the evidence --- */
@@ -479,6 +486,39 @@ static void put_examples(struct triad_report *report,
 	triad_report_array_end(report);
 }
 
+static void put_hop(
+	struct triad_list *list, const struct triad_fabric *fabric, uint32_t port)
+{
+	triad_list_row(list);
+	triad_routes_put_port(list, NULL, "FROM", fabric, port);
+	triad_routes_put_port(list, "to", "TO", fabric, fabric->ports[port].remote);
+	triad_list_row_end(list);
+}
+
+static void put_multicast_loop(struct triad_report *report,
+	const struct triad_fabric *fabric,
+	const struct triad_routes_multicast_loop *loop)
+{
+	struct triad_list list = {.report = report, .indent = "  ", .gap = "  "};
+
+	if (report->as_json) {
+		triad_json_object_begin(&report->json, NULL);
+		triad_json_uint(&report->json, "mlid", loop->mlid);
+		triad_json_uint(&report->json, "hops_in_all", loop->n_hops);
+	} else {
+		triad_output_printf(report->output,
+			"\nMulticast LID 0x%04x: %" PRIu32 " hops in a circle\n",
+			loop->mlid, loop->n_hops);
+	}
+	triad_report_array(report, "hops");
+	for (uint32_t i = 0; i < loop->n_hops && i < TRIAD_ROUTES_MAX_MULTICAST_HOPS;
+		i++)
+		put_hop(&list, fabric, loop->ports[i]);
+	triad_report_array_end(report);
+	if (report->as_json)
+		triad_json_object_end(&report->json);
+}
+
 static void put_evidence(
 	struct triad_report *report, const struct triad_routes_check *check)
 {
@@ -487,6 +527,11 @@ static void put_evidence(
 	triad_routes_put_loops(report, check->layout->fabric, &check->credit);
 	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++)
 		put_examples(report, check, i);
+	triad_report_array(report, "multicast_loops");
+	for (uint32_t i = 0; i < check->multicast.n_shown; i++)
+		put_multicast_loop(
+			report, check->layout->fabric, &check->multicast.loops[i]);
+	triad_report_array_end(report);
 	if (report->as_json)
 		triad_json_object_end(&report->json);
 }

@@ -113,6 +113,7 @@ unit_tests = \
 	tests/unit/portmgr/test_seal_random \
 	tests/unit/portmgr/test_replica \
 	tests/unit/routes/test_check \
+	tests/unit/routes/test_multicast \
 	tests/unit/routes/test_without \
 	tests/unit/qos/test_answer \
 	tests/unit/qos/test_classifier \
