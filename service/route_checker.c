@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/task.h"
 #include "triad/clock.h"
@@ -18,10 +19,16 @@ struct counted {
 	atomic_uint refs;
 };
 
+/* How many of each; without padding, to be compared whole. */
+struct findings {
+	uint64_t n_credit_loops, n_multicast_loops;
+	uint64_t n[TRIAD_ROUTES_N_PROBLEMS];
+};
+
 struct triad_route_checker {
 	struct triad_route_source source;
 	struct triad_log *log;
-	bool was_clean; /* of the thread alone: what was logged last */
+	struct findings told; /* of the thread alone: what was logged last */
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_task task;
@@ -72,7 +79,6 @@ struct triad_route_checker *triad_route_checker_new(
 	if (source)
 		checker->source = *source;
 	checker->log = log;
-	checker->was_clean = true;
 	pthread_mutex_init(&checker->lock, NULL);
 	triad_task_init(
 		&checker->task, &checker->lock, "triad-routes", task_step, checker);
@@ -262,31 +268,42 @@ static int check_fabric(struct triad_route_checker *checker,
 	return error;
 }
 
-/* One line when findings come or are over. */
+static struct findings findings_of(const struct triad_routes_check *check)
+{
+	struct findings findings = {.n_credit_loops = check->credit.n_loops,
+		.n_multicast_loops = check->multicast.n_looping};
+
+	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++)
+		if (i != TRIAD_ROUTES_LONGER)
+			findings.n[i] = check->problems[i].n;
+	return findings;
+}
+
+/* One line when findings come, change or are over. */
 static void tell(
 	struct triad_route_checker *checker, const struct triad_route_result *result)
 {
-	const struct triad_routes_check *check = result->check;
-	bool is_clean = triad_routes_check_is_clean(check);
+	static const struct findings none;
+	struct findings now = findings_of(result->check);
 
-	if (!is_clean)
-		triad_log_write(checker->log, TRIAD_LOG_WARNING,
-			"routes: %" PRIu32 " credit loop(s), %" PRIu64
-			" unreachable pair(s) of hosts, %" PRIu64
-			" forwarding loop(s), %" PRIu64 " entries to dead ports, %" PRIu64
-			" turns from down to up, %" PRIu32
-			" multicast tree(s) that loop; 'triadctl routes check' shows "
-			"them",
-			check->credit.n_loops,
-			check->problems[TRIAD_ROUTES_UNREACHABLE].n,
-			check->problems[TRIAD_ROUTES_LOOPS].n,
-			check->problems[TRIAD_ROUTES_DEAD_ENTRIES].n,
-			check->problems[TRIAD_ROUTES_TURNS].n,
-			check->multicast.n_looping);
-	else if (!checker->was_clean)
+	if (!memcmp(&now, &checker->told, sizeof(now)))
+		return;
+	checker->told = now;
+	if (!memcmp(&now, &none, sizeof(now))) {
 		triad_log_write(checker->log, TRIAD_LOG_INFO,
 			"routes: what was wrong is right again");
-	checker->was_clean = is_clean;
+		return;
+	}
+	triad_log_write(checker->log, TRIAD_LOG_WARNING,
+		"routes: %" PRIu64 " credit loop(s), %" PRIu64
+		" unreachable pair(s) of hosts, %" PRIu64
+		" cases of a host and a switch, %" PRIu64 " forwarding loop(s), %" PRIu64
+		" entries to dead ports, %" PRIu64 " turns from down to up, %" PRIu64
+		" multicast tree(s) that loop; 'triadctl routes check' shows them",
+		now.n_credit_loops, now.n[TRIAD_ROUTES_UNREACHABLE],
+		now.n[TRIAD_ROUTES_SWITCHES], now.n[TRIAD_ROUTES_LOOPS],
+		now.n[TRIAD_ROUTES_DEAD_ENTRIES], now.n[TRIAD_ROUTES_TURNS],
+		now.n_multicast_loops);
 }
 
 /* True when the last result is of the same tables.  The SLs of a routing engine, and of
