@@ -12,6 +12,7 @@
 #include "cli/complete_nodes.h"
 #include "cli/completion_scripts.h"
 #include "ib/counter.h"
+#include "ib/detail.h"
 #include "lib/text.h"
 #include "triad/conf.h"
 
@@ -251,7 +252,10 @@ static void offer_argument(
 	if (!strcmp(token, "NODE")) {
 		offer_nodes(completion);
 	} else if (!strcmp(token, "COUNTER")) {
+		/* 'perf histogram' alone has it as a word. */
 		offer_counters(completion);
+		for (int i = 0; i < TRIAD_DETAIL_N_FIELDS; i++)
+			offer(completion, triad_detail_fields[i].name, NULL);
 	} else if (!strcmp(token, "KEY")) {
 		offer_keys(completion);
 	} else if (!strcmp(token, "VALUE")) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collect/aggregator_agents.h"
+#include "collect/detail_message.h"
 #include "lib/grow.h"
 #include "triad/clock.h"
 
@@ -126,14 +127,14 @@ static uint64_t mix(uint64_t sum, uint64_t more)
 }
 
 /* Sets who reads the row's port, and whose totals they are. */
-static void find_teller(const struct triad_collect_head *head,
-	const struct triad_collect_row *row, uint32_t *reader, uint32_t *teller)
+static void find_teller(const struct triad_collect_head *head, uint64_t node_guid,
+	uint8_t port, uint32_t zeroed_s, uint32_t *reader, uint32_t *teller)
 {
 	uint64_t sum = mix(mix(0, head->sender), head->incarnation);
 
-	sum = mix(mix(sum, row->node_guid), row->port);
+	sum = mix(mix(sum, node_guid), port);
 	*reader = (uint32_t)(sum >> 32) | 1;
-	*teller = (uint32_t)(mix(sum, row->zeroed_s) >> 32) | 1;
+	*teller = (uint32_t)(mix(sum, zeroed_s) >> 32) | 1;
 }
 
 /* Where the total stands after what the new teller's first row says of the hardware. */
@@ -254,7 +255,7 @@ static void apply_row(struct triad_aggregator *aggregator,
 	}
 	if (!origin || !triad_engine_describe(aggregator->engine, at, &before))
 		return;
-	find_teller(head, row, &reader, &teller);
+	find_teller(head, row->node_guid, row->port, row->zeroed_s, &reader, &teller);
 	/* A teller's own rows come in order: only another one's can be older. */
 	if (origin->teller != teller &&
 		is_stale(aggregator, &before, row, read_us, origin->reader != reader)) {
@@ -379,6 +380,72 @@ void triad_aggregator_receive(struct triad_aggregator *aggregator, uint8_t *octe
 	 * dropped wrongly, so this message counts as lost and is asked for again. */
 	if (status->n_not_owner != n_not_owner || aggregator->n_doubtful != n_doubtful)
 		aggregator_agent_note_missing(agent, data.number, data.number);
+}
+
+/* --- details --- */
+
+static void look_at_details(struct triad_aggregator *aggregator,
+	const struct triad_collect_head *head, struct triad_detail_entry *entry,
+	struct place *place, uint64_t now_us)
+{
+	struct triad_aggregator_status *status = &aggregator->status;
+	uint64_t age_us = entry->age_ms < now_us / TRIAD_US_PER_MS
+		? entry->age_ms * TRIAD_US_PER_MS
+		: now_us;
+	uint32_t port, reader, teller;
+	struct triad_details_port of;
+
+	find_place(aggregator, head->sender, entry->node_guid, place);
+	port = triad_fabric_find_port(
+		aggregator->view->fabric, place->node, entry->port);
+	if (port == TRIAD_FABRIC_NONE) {
+		status->n_unknown++;
+		return;
+	}
+	if (!place->is_owner) {
+		status->n_not_owner++;
+		return;
+	}
+	find_teller(
+		head, entry->node_guid, entry->port, entry->zeroed_s, &reader, &teller);
+	of = triad_view_details_port(aggregator->view, port);
+	entry->report.read_us = now_us - age_us;
+	if (triad_details_take(triad_engine_details(aggregator->engine), &of,
+		    entry->attribute, &entry->report, teller))
+		status->n_details++;
+	else
+		status->n_stale++;
+}
+
+void triad_aggregator_receive_details(struct triad_aggregator *aggregator,
+	uint8_t *octets, size_t size, uint64_t sweep_us, uint64_t now_us)
+{
+	struct triad_aggregator_status *status = &aggregator->status;
+	struct place place = {.node_guid = 0, .node = TRIAD_FABRIC_NONE};
+	struct triad_detail_reader reader;
+	struct triad_collect_head head;
+	struct triad_wire body;
+	struct aggregator_agent *agent;
+	enum triad_detail_next next;
+
+	if (!aggregator->view)
+		return;
+	status->n_messages++;
+	status->n_octets += size;
+	if (triad_collect_get_head(octets, size, &head, &body)) {
+		status->n_broken++;
+		return;
+	}
+	agent = aggregator_agents_need(&aggregator->agents, &head, now_us);
+	if (!agent) {
+		status->n_old++;
+		return;
+	}
+	aggregator_agent_note_octets(agent, size, sweep_us, now_us);
+	triad_detail_reader_begin(&reader, &body);
+	while ((next = triad_detail_reader_next(&reader)) == TRIAD_DETAIL_ENTRY)
+		look_at_details(aggregator, &head, &reader.entry, &place, now_us);
+	status->n_broken += next == TRIAD_DETAIL_BROKEN;
 }
 
 void triad_aggregator_clear_totals(

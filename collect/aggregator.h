@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Merges the DATA of all agents into the rows of one engine.
+/* Merges the DATA and DETAILS of all agents into the rows of one engine.
  *
  * Model: while the same start of the same agent reports a port, and does not set totals
  * to 0, the port's total is the agent's total plus a constant offset.  When another
@@ -66,6 +66,7 @@ struct triad_aggregator_status {
 	uint64_t n_not_owner;
 	uint64_t n_stale;
 	uint64_t n_handed_over; /* ports that another agent took over */
+	uint64_t n_details;     /* attributes of ports */
 	uint32_t n_nodes_unseen,
 		n_ports_unseen; /* by triad_aggregator_check_silence() */
 	uint64_t oldest_us;     /* the age of the oldest last DATA of an agent */
@@ -96,6 +97,10 @@ void triad_aggregator_adopt(
  * sender's sweeps, as far as it is known. */
 void triad_aggregator_receive(struct triad_aggregator *aggregator, uint8_t *octets,
 	size_t size, uint64_t sweep_us, uint64_t now_us);
+
+/* Receives a DETAILS message: the details of ports, kept beside the engine's rows. */
+void triad_aggregator_receive_details(struct triad_aggregator *aggregator,
+	uint8_t *octets, size_t size, uint64_t sweep_us, uint64_t now_us);
 
 /* Sets the totals of the row's port to 0. */
 void triad_aggregator_clear_totals(

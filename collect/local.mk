@@ -11,6 +11,8 @@ libtriadcollect_la_SOURCES = \
 	collect/claims_round.c \
 	collect/data.c collect/data.h \
 	collect/reporter.c collect/reporter.h \
+	collect/detail_message.c collect/detail_message.h \
+	collect/detail_reporter.c collect/detail_reporter.h \
 	collect/gather.c collect/gather.h \
 	collect/topology_message.c collect/topology_message.h \
 	collect/incarnation.h \

@@ -178,8 +178,10 @@ struct triad_member *triad_member_new(const struct triad_member_params *params,
 	member->liveness_us = liveness_us;
 	member->claims = triad_claims_new(&claims_params, &claims_sink);
 	member->reporter = triad_reporter_new();
+	member->detail_reporter = triad_detail_reporter_new();
 	member->pieces = triad_topology_pieces_new();
-	if (member->claims && member->reporter && member->pieces)
+	if (member->claims && member->reporter && member->detail_reporter &&
+		member->pieces)
 		return member;
 	triad_member_free(member);
 	return NULL;
@@ -195,6 +197,7 @@ void triad_member_free(struct triad_member *member)
 	forget_distances(member);
 	triad_claims_free(member->claims);
 	triad_reporter_free(member->reporter);
+	triad_detail_reporter_free(member->detail_reporter);
 	triad_topology_pieces_free(member->pieces);
 	free(member->packed.octets);
 	triad_fabric_unref(member->fabric);
@@ -314,10 +317,13 @@ static void receive_again(struct triad_member *member, struct triad_wire *body)
 {
 	struct triad_collect_again again;
 
-	if (triad_collect_get_again(body, &again))
-		triad_reporter_repeat_from(member->reporter, again.from);
-	else
+	if (!triad_collect_get_again(body, &again)) {
 		member->counts.n_foreign++;
+		return;
+	}
+	triad_reporter_repeat_from(member->reporter, again.from);
+	/* DETAILS have no numbers: where DATA were lost, they may have been, too. */
+	triad_detail_reporter_forget(member->detail_reporter);
 }
 
 static void receive_kind(struct triad_member *member,
@@ -335,6 +341,7 @@ static void receive_kind(struct triad_member *member,
 		break;
 	case TRIAD_COLLECT_TRAP:
 	case TRIAD_COLLECT_DATA:
+	case TRIAD_COLLECT_DETAILS:
 		triad_member_receive_up(member, head, body, now_us);
 		break;
 	case TRIAD_COLLECT_GET_HISTOGRAMS:
@@ -366,7 +373,9 @@ static bool is_own_come_round(
 	const struct triad_member *member, const struct triad_collect_head *head)
 {
 	return head->n_relays && head->incarnation == member->params.incarnation &&
-		(head->kind == TRIAD_COLLECT_DATA || head->kind == TRIAD_COLLECT_TRAP);
+		(head->kind == TRIAD_COLLECT_DATA ||
+			head->kind == TRIAD_COLLECT_DETAILS ||
+			head->kind == TRIAD_COLLECT_TRAP);
 }
 
 static bool is_heard(const struct triad_member *member, uint64_t id, uint64_t now_us)
@@ -515,6 +524,12 @@ void triad_member_send_sweep(struct triad_member *member, struct triad_view *vie
 	/* Each message is sent before the next one is written into the same buffer. */
 	while ((size = triad_reporter_next(
 			member->reporter, &head, now_us, member->octets)))
+		triad_member_send_up(member, member->octets, size);
+	head = triad_member_head(member, TRIAD_COLLECT_DETAILS);
+	triad_detail_reporter_begin(
+		member->detail_reporter, view, member->settings.reporter.refresh);
+	while ((size = triad_detail_reporter_next(
+			member->detail_reporter, &head, now_us, member->octets)))
 		triad_member_send_up(member, member->octets, size);
 }
 

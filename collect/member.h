@@ -42,6 +42,7 @@
 
 #include "collect/claims.h"
 #include "collect/reporter.h"
+#include "collect/detail_reporter.h"
 #include "collect/gather.h"
 #include "collect/aggregator.h"
 #include "collect/peers.h"

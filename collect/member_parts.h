@@ -34,6 +34,7 @@ struct triad_member {
 	struct triad_claims *claims;
 	struct triad_peers peers;
 	struct triad_reporter *reporter;
+	struct triad_detail_reporter *detail_reporter;
 	struct triad_aggregator *aggregator; /* a manager's; not ours */
 	struct triad_member_counts counts;
 

@@ -186,6 +186,9 @@ void triad_member_receive_up(struct triad_member *member,
 		relay(member, head, body);
 	} else if (head->kind == TRIAD_COLLECT_TRAP) {
 		receive_trap(member, head, body);
+	} else if (head->kind == TRIAD_COLLECT_DETAILS) {
+		triad_aggregator_receive_details(
+			member->aggregator, body->start, body->size, sweep_us, now_us);
 	} else {
 		triad_aggregator_receive(
 			member->aggregator, body->start, body->size, sweep_us, now_us);

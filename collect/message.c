@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "ib/ber_target.h"
+#include "ib/detail.h"
 #include "lib/fields.h"
 #include "perfmgr/watch/alerts.h"
 #include "triad/fabric.h"
@@ -248,12 +250,25 @@ static const struct triad_field trap_fields[] = {
 	TRAP(threshold_unit, 1),
 };
 
+/* An agent of before there was evidence sends none of these. */
+static const struct triad_field trap_evidence_fields[] = {
+	TRAP(why_field, 1),
+	TRAP_FLAG(why_is_only_one, 0x1),
+	TRAP(why_element, 1),
+	TRAP(ber_kind, 1),
+	TRAP(ber_low, 4),
+	TRAP(ber_high, 4),
+	TRAP(ber_target, 4),
+	TRAP(ber_in_s, 4),
+};
+
 size_t triad_collect_put_trap(const struct triad_collect_head *head,
 	const struct triad_collect_trap *trap, uint8_t *to, size_t size)
 {
 	struct triad_wire wire = begin(to, size, head, TRIAD_COLLECT_TRAP);
 
 	PUT(&wire, trap_fields, trap);
+	PUT(&wire, trap_evidence_fields, trap);
 	return end(&wire);
 }
 
@@ -262,9 +277,35 @@ static bool is_amount(float value)
 	return isfinite(value) && value >= 0;
 }
 
+/* Reads what an older agent does not send, and leaves out what makes no sense here, as of
+ * a later Triad: the alert is told all the same. */
+static void get_evidence(struct triad_wire *body, struct triad_collect_trap *trap)
+{
+	const struct triad_detail_field *field;
+
+	trap->why_field = trap->why_element = trap->ber_kind = 0;
+	trap->why_is_only_one = false;
+	trap->ber_low = trap->ber_high = trap->ber_target = trap->ber_in_s = 0;
+	if (body->at < body->size)
+		GET(body, trap_evidence_fields, trap);
+	field = trap->why_field && trap->why_field <= TRIAD_DETAIL_N_FIELDS
+		? &triad_detail_fields[trap->why_field - 1]
+		: NULL;
+	if (!field || trap->why_element >= field->n)
+		trap->why_field = trap->why_element = 0;
+	if (trap->ber_kind >= TRIAD_BER_N_KINDS || !is_amount(trap->ber_low) ||
+		!is_amount(trap->ber_high) || !is_amount(trap->ber_target) ||
+		!is_amount(trap->ber_in_s)) {
+		trap->ber_kind = 0;
+		trap->ber_low = trap->ber_high = trap->ber_target = 0;
+		trap->ber_in_s = 0;
+	}
+}
+
 bool triad_collect_get_trap(struct triad_wire *body, struct triad_collect_trap *trap)
 {
 	GET(body, trap_fields, trap);
+	get_evidence(body, trap);
 	/* The cause is used as an index, and the numbers are compared. */
 	return !body->failed && trap->node_guid && trap->cause < TRIAD_ALERT_N_CAUSES &&
 		is_amount(trap->value) && is_amount(trap->threshold) &&

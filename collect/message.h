@@ -15,6 +15,7 @@
  *     AGAIN            to a sender of DATA: messages were lost, send their ports again
  *     WANT_TOPOLOGY    to the manager
  *     TOPOLOGY         a piece of the fabric, to all
+ *     DETAILS          up the tree: detail attributes of ports (detail_message.h)
  *
  * Kind 11 was TOPOLOGY without P_Key tables; it counts as another version.
  *
@@ -31,7 +32,10 @@
  *     OWNER     number, as_of, flags (1 list, 2 draining), part, n_parts, load,
  *               address, port, n_nodes, n; n times u64 GUID, u8 hops, u8 load
  *     WHO_OWNS  flags (1 list), n; n times u64 GUID
- *     TRAP      ... cause, flags (1 raised, 2 at least), value ...
+ *     TRAP      ... cause, flags (1 raised, 2 at least), value ... threshold_unit;
+ *               since details are read: why (its place in the table of ib/detail.c and
+ *               1; 0: not known), flags (1 it alone), which VL, SL or lane; of a bit error
+ *               rate its kind, low, high, target, seconds (floats)
  *     CLEAR     ... port, flags (1 totals, 2 histograms, 4 hardware)
  *
  * A receiver accepts only its own version, and counts others.  Bodies may grow at their
@@ -73,6 +77,7 @@ enum triad_collect_kind {
 	TRIAD_COLLECT_WANT_TOPOLOGY,
 	TRIAD_COLLECT_OLD_TOPOLOGY,
 	TRIAD_COLLECT_TOPOLOGY,
+	TRIAD_COLLECT_DETAILS,
 	TRIAD_COLLECT_N_KINDS
 };
 
@@ -143,6 +148,12 @@ struct triad_collect_trap {
 	float value;
 	float threshold;
 	uint8_t threshold_unit; /* enum triad_threshold_unit, as triad/threshold.h */
+	uint8_t why_field;      /* struct triad_alert_why */
+	bool why_is_only_one;
+	uint8_t why_element;
+	/* Of a bit error rate, as struct triad_alert_finding has it; 0: not said. */
+	uint8_t ber_kind;
+	float ber_low, ber_high, ber_target, ber_in_s;
 };
 
 struct triad_collect_again {

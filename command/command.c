@@ -9,6 +9,7 @@
 
 #include "command/parser.h"
 #include "ib/counter.h"
+#include "ib/detail.h"
 #include "lib/quantity.h"
 #include "lib/text.h"
 #include "triad/clock.h"
@@ -35,12 +36,17 @@ struct arguments {
 static int read_histogram(const struct arguments *arguments)
 {
 	struct triad_command *command = arguments->command;
+	int field = triad_detail_field_find(arguments->words[0]);
 
 	if (command->port >= 0 && !command->node[0])
 		return triad_parser_complain(arguments->parser, "--port needs --node");
 	if (command->group[0] && command->node[0])
 		return triad_parser_complain(
 			arguments->parser, "--group and --node exclude each other");
+	if (field >= 0) {
+		command->by = TRIAD_N_COUNTERS + (unsigned)field;
+		return 0;
+	}
 	return triad_parser_read_counter(
 		arguments->parser, "", arguments->words[0], &command->by);
 }

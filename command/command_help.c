@@ -8,6 +8,7 @@
 #include "command/command_table.h"
 #include "lib/text.h"
 #include "ib/counter.h"
+#include "ib/detail.h"
 
 #define LEFT_SIZE 64
 #define SYNOPSIS_SIZE 512
@@ -117,6 +118,11 @@ static void append_verb(const struct triad_verb_table *table,
 	triad_text_append(text, size, "\nCounters (case is ignored):\n");
 	for (int i = 0; i < TRIAD_N_COUNTERS; i++)
 		triad_text_append(text, size, "  %s\n", triad_counters[i].name);
+	if (verb->verb != TRIAD_COMMAND_PERF_HISTOGRAM)
+		return;
+	triad_text_append(text, size, "\nDetails ('perf details'):\n");
+	for (int i = 0; i < TRIAD_DETAIL_N_FIELDS; i++)
+		triad_text_append(text, size, "  %s\n", triad_detail_fields[i].name);
 }
 
 /* A synopsis and a sentence or two for each command. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ib/ber_target.h"
+#include "ib/detail.h"
 #include "lib/text.h"
 #include "triad/lists.h"
 
@@ -19,7 +20,7 @@ static const char *const sweep_modes[] = {"triad", "full", "errors", NULL};
 static const char *const resets[] = {"near-full", "never", NULL};
 static const char *const roles[] = {"master", "standby", "any", NULL};
 static const char *const topologies[] = {"auto", "sa", "discover", NULL};
-static const char *const profiles[] = {"data", "all", NULL};
+static const char *const profiles[] = {"data", "all", "details", NULL};
 static const char *const collect_modes[] = {"local", "manager", "agent", NULL};
 static const char *const port_modes[] = {"observe", "enforce", NULL};
 static const char *const clusters[] = {"corosync", "peers", "none", NULL};
@@ -98,6 +99,13 @@ static bool check_ber_targets(const char *value, char *reason, size_t size)
 	struct triad_ber_targets targets;
 
 	return triad_ber_targets_parse(value, &targets, reason, size);
+}
+
+static bool check_details(const char *value, char *reason, size_t size)
+{
+	struct triad_detail_thresholds thresholds;
+
+	return triad_detail_thresholds_parse(value, &thresholds, reason, size);
 }
 
 static bool check_collectors(const char *value, char *reason, size_t size)
@@ -344,6 +352,8 @@ static const struct triad_conf_key table[] = {
 	{KEY(alerts, ber_targets), TEXT(check_ber_targets), .standard = "",
 		.at_run_time = true,
 		.help = "Targets other than the defaults: SPEED KIND RATE."},
+	{KEY(alerts, details), TEXT(check_details), .standard = "", .at_run_time = true,
+		.help = "Thresholds of details: NAME RATE."},
 	{KEY(alerts, file), FILE_OR_NONE, .at_run_time = true,
 		.help = "Where each alert is written as a line of JSON."},
 	{KEY_AS(alerts, file_max_size, file_max_size_mb), UINT(0, 1048576, "MB"),

@@ -13,6 +13,8 @@
 #include "lib/text.h"
 #include "ib/ber_target.h"
 #include "ib/counter.h"
+#include "ib/detail.h"
+#include "triad/threshold.h"
 
 #define ITEM_SIZE 256
 #define MAX_PORT_NUMBER 254 /* 255 is AllPortSelect [IBA 16.1.3.5] */
@@ -208,6 +210,65 @@ bool triad_ber_targets_parse(
 			!parse_ber(ber_text, &ber))
 			return refuse_ber(item, reason, size);
 		targets->of[speed][kind] = ber;
+	}
+	return true;
+}
+
+/* --- details ------------------------------------------------------------ */
+
+static bool refuse_detail(const char *name, char *reason, size_t size)
+{
+	struct triad_text_guess guess = {.word = name};
+	const char *best = NULL;
+
+	for (int i = 0; i < TRIAD_DETAIL_N_FIELDS; i++)
+		if (triad_text_guess_try(&guess, triad_detail_fields[i].name))
+			best = triad_detail_fields[i].name;
+	snprintf(reason, size, "no detail '%.80s'", name);
+	if (best)
+		triad_text_append(reason, size, "; did you mean '%s'?", best);
+	else
+		triad_text_append(reason, size,
+			"; 'triadctl perf details --all' shows them, without the "
+			"number at the end");
+	return false;
+}
+
+bool triad_detail_thresholds_parse(const char *text,
+	struct triad_detail_thresholds *thresholds, char *reason, size_t size)
+{
+	char item[ITEM_SIZE], name[64], rate[64], rest;
+
+	memset(thresholds, 0, sizeof(*thresholds));
+	while (triad_list_next(&text, item, sizeof(item))) {
+		int field;
+		struct triad_threshold threshold = {0};
+
+		if (sscanf(item, "%63s %63s %c", name, rate, &rest) != 2) {
+			snprintf(reason, size,
+				"'%.80s' isn't the name of a detail and a rate: "
+				"PortVLXmitWait 10000/s",
+				item);
+			return false;
+		}
+		field = triad_detail_field_find(name);
+		if (field < 0)
+			return refuse_detail(name, reason, size);
+		if (!triad_threshold_parse(
+			    rate, TRIAD_SYMBOL_ERROR_COUNTER, &threshold, reason, size))
+			return false;
+		/* Details are not read in each sweep. */
+		if (threshold.unit != TRIAD_THRESHOLD_PER_S &&
+			threshold.unit != TRIAD_THRESHOLD_OFF) {
+			snprintf(reason, size,
+				"'%.40s' isn't a rate of details: write such as 0.5/s, "
+				"or off",
+				rate);
+			return false;
+		}
+		thresholds->per_s[field] = threshold.value;
+		if (threshold.value > 0)
+			thresholds->attributes |= triad_detail_fields[field].attributes;
 	}
 	return true;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "triad/wire.h"
 
@@ -95,7 +96,8 @@ uint32_t triad_detail_explain(uint32_t counters)
 	FIELD(name_, metric_, IN(in_), part_, unit_, error_, bits_, 32, 16, 0)
 #define BOTH_SPEEDS (IN(EXT_SPEEDS) | IN(EXT_SPEEDS_RSFEC))
 
-/* Metrics of the first six have the names that treydock's infiniband_exporter gave
+/* Agents name fields by their places here (collect/message.h): new ones go to the end.
+ * Metrics of the first six have the names that treydock's infiniband_exporter gave
  * them. */
 const struct triad_detail_field triad_detail_fields[TRIAD_DETAIL_N_FIELDS] = {
 	CAUSE("PortLocalPhysicalErrors", "local_physical_errors", RCV_ERROR_DETAILS, 0),
@@ -182,6 +184,14 @@ const struct triad_detail_field *triad_detail_field(
 			return field;
 	}
 	return NULL;
+}
+
+int triad_detail_field_find(const char *name)
+{
+	for (int i = 0; i < TRIAD_DETAIL_N_FIELDS; i++)
+		if (!strcasecmp(triad_detail_fields[i].name, name))
+			return i;
+	return -1;
 }
 
 const char *triad_detail_part_name(enum triad_detail_part part)

@@ -88,6 +88,15 @@ unsigned triad_detail_n_slots(enum triad_pma_attribute attribute);
 const struct triad_detail_field *triad_detail_field(
 	enum triad_pma_attribute attribute, unsigned slot);
 
+/* The place in triad_detail_fields of the field of that name, case ignored; -1. */
+int triad_detail_field_find(const char *name);
+
+/* Rates of fields that are too high: thresholds of alerts. */
+struct triad_detail_thresholds {
+	double per_s[TRIAD_DETAIL_N_FIELDS]; /* 0: none */
+	uint32_t attributes; /* those with a field that has one (TRIAD_DETAIL_BIT()) */
+};
+
 /* "vl", "sl", "lane"; "" for TRIAD_PART_PORT. */
 const char *triad_detail_part_name(enum triad_detail_part part);
 

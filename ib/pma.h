@@ -36,7 +36,8 @@ enum triad_pma_attribute {
 	TRIAD_PMA_PORT_COUNTERS,
 	TRIAD_PMA_PORT_COUNTERS_EXTENDED,
 	TRIAD_PMA_N_COUNTER_ATTRIBUTES, /* with counters of ib/counter.h, and the info */
-	/* Those of ib/detail.h. */
+	/* Those of ib/detail.h.  Agents name them by their numbers: new ones go to the
+	 * end (collect/detail_message.h). */
 	TRIAD_PMA_FIRST_DETAIL = TRIAD_PMA_N_COUNTER_ATTRIBUTES,
 	TRIAD_PMA_RCV_ERROR_DETAILS = TRIAD_PMA_FIRST_DETAIL,
 	TRIAD_PMA_XMIT_DISCARD_DETAILS,

@@ -19,6 +19,8 @@ struct block {
 	struct block *next;
 	uint64_t read_us, interval_us;
 	uint32_t n_own_resets, n_others_resets;
+	uint64_t *told;  /* each slot's base, as the teller said; NULL: all are 0 */
+	uint32_t teller; /* 0: it was read here */
 	uint8_t attribute;
 	uint8_t n_slots;
 	bool was_read; /* since the row belongs to its present port */
@@ -26,9 +28,10 @@ struct block {
 };
 
 struct row {
-	atomic_uint sequence; /* odd while the row or one of its blocks is written */
-	uint32_t zeros;       /* attributes read, without a block: all of it was 0 */
-	uint64_t zeros_us;    /* when one of them was, last */
+	atomic_uint sequence;  /* odd while the row or one of its blocks is written */
+	uint32_t zeros;        /* attributes read, without a block: all of it was 0 */
+	uint64_t zeros_us;     /* when one of them was, last */
+	uint32_t zeros_teller; /* who said so; 0: it was read here */
 	uint64_t node_guid;
 	_Atomic(struct block *) first;
 	uint8_t number;
@@ -58,6 +61,7 @@ static void free_slab(struct row *rows)
 
 		for (; block; block = next) {
 			next = block->next;
+			free(block->told);
 			free(block);
 		}
 	}
@@ -195,17 +199,27 @@ static void begin_anew(struct row *row, const struct triad_details_port *port)
 		block->was_read = false;
 		block->read_us = block->interval_us = 0;
 		block->n_own_resets = block->n_others_resets = 0;
+		block->teller = 0;
 		memset(block->slots, 0, block->n_slots * sizeof(block->slots[0]));
+		if (block->told)
+			memset(block->told, 0, block->n_slots * sizeof(*block->told));
 	}
 }
 
-static bool is_zero(const struct triad_detail_reading *reading, unsigned n_slots)
+static bool is_zero(const uint32_t *raw, unsigned n_slots)
 {
 	uint32_t any = 0;
 
 	for (unsigned i = 0; i < n_slots; i++)
-		any |= reading->raw[i];
+		any |= raw[i];
 	return !any;
+}
+
+static void note_zeros(struct row *row, uint32_t bit, uint32_t teller, uint64_t read_us)
+{
+	row->zeros |= bit;
+	row->zeros_us = read_us;
+	row->zeros_teller = teller;
 }
 
 /* Adds what was read to a block that was read before.  Returns whether a counter went
@@ -257,7 +271,7 @@ void triad_details_update(struct triad_details *details,
 	const struct triad_detail_reading *reading, bool after_reset, uint64_t now_us)
 {
 	uint32_t bit = TRIAD_DETAIL_BIT(attribute);
-	bool zero = is_zero(reading, triad_detail_n_slots(attribute)), was_zero;
+	bool zero = is_zero(reading->raw, triad_detail_n_slots(attribute)), was_zero;
 	struct row *row = make_row(details, port->row);
 	struct block *block;
 
@@ -278,11 +292,141 @@ void triad_details_update(struct triad_details *details,
 		else
 			count_first(block, reading, was_zero);
 		block->read_us = now_us;
+		block->teller = 0;
 	} else if (zero) {
-		row->zeros |= bit;
-		row->zeros_us = now_us;
+		note_zeros(row, bit, 0, now_us);
 	}
 	write_end(row);
+}
+
+/* --- what agents say --- */
+
+/* Where the slot's total is to begin, so that it goes on with what the report says. */
+static uint64_t new_base(const struct block *block,
+	const struct triad_details_report *report, unsigned i, bool is_same,
+	bool was_zero)
+{
+	const struct slot *slot = &block->slots[i];
+	uint64_t told = block->told ? block->told[i] : 0;
+
+	if (is_same)
+		return slot->base + (report->base[i] - told);
+	/* From another teller: the hardware is the same, the teller's total is not. */
+	if (block->was_read)
+		return report->raw[i] < slot->last ? slot->base + slot->last
+						   : slot->base;
+	return was_zero ? 0 : report->base[i];
+}
+
+/* A total of the same teller that went back means that messages changed places.  Of
+ * another one, time decides, and when that is close, so do the counters. */
+static bool is_stale(const struct block *block,
+	const struct triad_details_report *report, bool is_same)
+{
+	bool went_back = false;
+
+	for (unsigned i = 0; i < block->n_slots && block->was_read; i++) {
+		uint64_t told = is_same && block->told ? block->told[i] : 0;
+		uint64_t now = report->raw[i], then = block->slots[i].last;
+
+		if (is_same) {
+			now += report->base[i];
+			then += told;
+		}
+		went_back |= (int64_t)(now - then) < 0;
+	}
+	if (!block->was_read || is_same)
+		return went_back;
+	return report->read_us < block->read_us ||
+		(went_back &&
+			report->read_us < block->read_us + TRIAD_DETAILS_DOUBT_US);
+}
+
+/* Room for the teller's bases, where there are any.  Returns false without memory. */
+static bool need_told(struct triad_details *details, struct block *block,
+	const struct triad_details_report *report)
+{
+	uint64_t any = 0;
+
+	for (unsigned i = 0; i < block->n_slots; i++)
+		any |= report->base[i];
+	if (any && !block->told)
+		block->told = take(details, block->n_slots * sizeof(*block->told));
+	return !any || block->told;
+}
+
+static void take_slots(struct block *block, const struct triad_details_report *report,
+	bool is_same, bool was_zero)
+{
+	for (unsigned i = 0; i < block->n_slots; i++) {
+		struct slot *slot = &block->slots[i];
+		uint64_t before = slot->base + slot->last, grew;
+
+		slot->base = new_base(block, report, i, is_same, was_zero);
+		slot->last = report->raw[i];
+		grew = block->was_read || was_zero ? slot->base + slot->last - before
+						   : 0;
+		slot->change = grew < UINT32_MAX ? (uint32_t)grew : UINT32_MAX;
+		if (block->told)
+			block->told[i] = report->base[i];
+	}
+}
+
+/* Takes a report that is not all zeros, or of an attribute that has a block. */
+static bool take_block(struct triad_details *details, struct block *block,
+	const struct triad_details_report *report, uint32_t teller, bool was_zero,
+	bool is_zeros_teller)
+{
+	bool is_same =
+		block->was_read ? block->teller == teller : was_zero && is_zeros_teller;
+
+	if (is_stale(block, report, is_same) || !need_told(details, block, report))
+		return false;
+	block->interval_us = block->was_read && report->read_us > block->read_us
+		? report->read_us - block->read_us
+		: 0;
+	take_slots(block, report, is_same, was_zero);
+	block->was_read = true;
+	block->read_us = report->read_us;
+	block->teller = teller;
+	block->n_own_resets = report->n_own_resets;
+	block->n_others_resets = report->n_others_resets;
+	return true;
+}
+
+bool triad_details_take(struct triad_details *details,
+	const struct triad_details_port *port, enum triad_pma_attribute attribute,
+	const struct triad_details_report *report, uint32_t teller)
+{
+	uint32_t bit = TRIAD_DETAIL_BIT(attribute);
+	unsigned n = triad_detail_n_slots(attribute);
+	bool zero = is_zero(report->raw, n), was_zero, is_taken = true;
+	struct row *row = make_row(details, port->row);
+	struct block *block;
+
+	if (!row)
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		zero &= !report->base[i];
+	atomic_fetch_or_explicit(&details->any, bit, memory_order_relaxed);
+	write_begin(row);
+	if (!belongs_to(row, port))
+		begin_anew(row, port);
+	was_zero = row->zeros & bit;
+	block = find_block(row, attribute);
+	if (!block && !zero)
+		block = make_block(details, row, attribute);
+	if (block)
+		is_taken = take_block(details, block, report, teller, was_zero,
+			row->zeros_teller == teller);
+	else if (zero)
+		note_zeros(row, bit, teller, report->read_us);
+	else
+		is_taken = false;
+	if (block && is_taken)
+		row->zeros &= ~bit;
+	write_end(row);
+	return is_taken;
 }
 
 void triad_details_zero(
@@ -338,6 +482,29 @@ static bool copy_attribute(const struct row *row, const struct triad_details_por
 	return row->zeros & TRIAD_DETAIL_BIT(attribute);
 }
 
+static bool describe_attribute(const struct row *row,
+	const struct triad_details_port *port, enum triad_pma_attribute attribute,
+	struct triad_details_report *report)
+{
+	const struct block *block = find_block(row, attribute);
+
+	memset(report, 0, sizeof(*report));
+	if (!belongs_to(row, port))
+		return false;
+	if (!block || !block->was_read) {
+		report->read_us = row->zeros_us;
+		return row->zeros & TRIAD_DETAIL_BIT(attribute);
+	}
+	report->read_us = block->read_us;
+	report->n_own_resets = block->n_own_resets;
+	report->n_others_resets = block->n_others_resets;
+	for (unsigned i = 0; i < block->n_slots; i++) {
+		report->raw[i] = block->slots[i].last;
+		report->base[i] = block->slots[i].base;
+	}
+	return true;
+}
+
 static uint32_t known_of(const struct row *row, const struct triad_details_port *port)
 {
 	const struct block *block =
@@ -382,6 +549,15 @@ uint32_t triad_details_known(
 	return known;
 }
 
+uint32_t triad_details_version(
+	const struct triad_details *details, const struct triad_details_port *port)
+{
+	const struct row *row = find_row(details, port->row);
+
+	/* Between two writes it is even, and 0 only before the first one. */
+	return row && belongs_to(row, port) ? read_begin(row) : 0;
+}
+
 bool triad_details_read(const struct triad_details *details,
 	const struct triad_details_port *port, enum triad_pma_attribute attribute,
 	struct triad_detail_row *copy)
@@ -395,6 +571,23 @@ bool triad_details_read(const struct triad_details *details,
 	do {
 		before = read_begin(row);
 		is_known = copy_attribute(row, port, attribute, copy);
+	} while (!is_whole(row, before));
+	return is_known;
+}
+
+bool triad_details_describe(const struct triad_details *details,
+	const struct triad_details_port *port, enum triad_pma_attribute attribute,
+	struct triad_details_report *report)
+{
+	const struct row *row = find_row(details, port->row);
+	unsigned before;
+	bool is_known;
+
+	if (!row)
+		return false;
+	do {
+		before = read_begin(row);
+		is_known = describe_attribute(row, port, attribute, report);
 	} while (!is_whole(row, before));
 	return is_known;
 }

@@ -41,6 +41,8 @@ libtriad_la_SOURCES += \
 	perfmgr/watch/alerts_parts.h \
 	perfmgr/watch/alerts_take.c \
 	perfmgr/watch/ber.c perfmgr/watch/ber.h \
+	perfmgr/watch/detail_histogram.c perfmgr/watch/detail_histogram.h \
+	perfmgr/watch/detail_limits.c perfmgr/watch/detail_limits.h \
 	perfmgr/watch/bers.c perfmgr/watch/bers.h \
 	perfmgr/watch/changes.c perfmgr/watch/changes.h \
 	perfmgr/watch/histogram.c perfmgr/watch/histogram.h \

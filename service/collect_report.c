@@ -82,9 +82,17 @@ static void report_finding(struct triad_collect *collect,
 		.value = finding->value,
 		.threshold = (float)finding->threshold.value,
 		.threshold_unit = finding->threshold.unit,
+		.why_field = finding->why.field,
+		.why_is_only_one = finding->why.is_only_one,
+		.why_element = finding->why.element,
+		.ber_kind = finding->ber.kind,
+		.ber_low = finding->ber.low,
+		.ber_high = finding->ber.high,
+		.ber_target = finding->ber.target,
+		.ber_in_s = finding->ber.in_s,
 	};
 
-	if (finding->cause <= TRIAD_ALERT_UNANSWERED)
+	if (TRIAD_ALERT_TAKEN & 1u << finding->cause)
 		triad_member_send_trap(collect->member, &trap, triad_clock_now_us());
 }
 
@@ -201,6 +209,14 @@ void triad_collect_take_trap(void *context, const struct triad_collect_trap *tra
 		.at_least = trap->is_at_least,
 		.threshold = {.value = (double)trap->threshold,
 			.unit = trap->threshold_unit},
+		.why = {.field = trap->why_field,
+			.is_only_one = trap->why_is_only_one,
+			.element = trap->why_element},
+		.ber = {.kind = trap->ber_kind,
+			.low = trap->ber_low,
+			.high = trap->ber_high,
+			.target = trap->ber_target,
+			.in_s = trap->ber_in_s},
 	};
 	uint32_t n = 0, port = fabric ? find_ports(fabric, &end, &n) : 0;
 

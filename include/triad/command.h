@@ -160,7 +160,8 @@ struct triad_command {
 	char node[128]; /* TRIAD_NODE_TEXT_SIZE; empty: every node */
 	int port;       /* -1: every port */
 	enum triad_command_type type;
-	unsigned by;    /* enum triad_counter */
+	unsigned by;    /* enum triad_counter; perf histogram: from TRIAD_N_COUNTERS
+	                 * on a place in triad_detail_fields */
 	bool has_by;    /* of 'links' */
 	unsigned limit; /* rows of lists that take -n */
 	/* Of 'history': events since then (microseconds since 1970), or for so long; both

@@ -108,6 +108,7 @@ enum triad_conf_port_mode {
 enum triad_conf_profile {
 	TRIAD_PROFILE_DATA,
 	TRIAD_PROFILE_ALL,
+	TRIAD_PROFILE_DETAILS, /* all, and what details have */
 };
 
 /* How SMs that elect reach each other: [election] cluster. */
@@ -199,8 +200,10 @@ struct triad_conf {
 		bool ber;
 		unsigned ber_false_alarms;              /* in a year */
 		char ber_targets[TRIAD_CONF_TEXT_SIZE]; /* triad_ber_targets_parse() */
-		char file[TRIAD_CONF_PATH_SIZE];        /* "": off */
-		unsigned file_max_size_mb;              /* 0: it isn't renamed */
+		char details
+			[TRIAD_CONF_TEXT_SIZE];  /* triad_detail_thresholds_parse() */
+		char file[TRIAD_CONF_PATH_SIZE]; /* "": off */
+		unsigned file_max_size_mb;       /* 0: it isn't renamed */
 		unsigned keep;
 		unsigned burst; /* lines a sweep that are logged one by one */
 		char webhook[TRIAD_CONF_TEXT_SIZE];            /* a URL; "": off */

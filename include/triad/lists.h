@@ -55,6 +55,12 @@ struct triad_ber_targets;
 bool triad_ber_targets_parse(
 	const char *text, struct triad_ber_targets *targets, char *reason, size_t size);
 
+/* Thresholds of details, each item a field's IBA name and a rate, or "off":
+ * "PortVLXmitWait 10000/s; PortPktRcvFECN 50/s". */
+struct triad_detail_thresholds;
+bool triad_detail_thresholds_parse(const char *text,
+	struct triad_detail_thresholds *thresholds, char *reason, size_t size);
+
 /* Brokers: nats://HOST:PORT or tls://HOST:PORT, USER:PASSWORD@ before HOST if need be;
  * 1 to TRIAD_MAX_SERVERS. */
 #define TRIAD_MAX_SERVERS 16

@@ -32,6 +32,7 @@ struct frame {
 	const struct triad_view *view;
 	uint64_t wall_us, since_us; /* when its sweep began */
 	uint64_t n_rows, n_looked_at, n_text_octets, n_octets;
+	bool is_first; /* of its file */
 	int error;
 };
 
@@ -60,7 +61,8 @@ struct triad_profile_writer {
 struct triad_profile_params triad_profile_params(const struct triad_conf *conf)
 {
 	struct triad_profile_params params = {
-		.all_counters = conf->profile.counters == TRIAD_PROFILE_ALL,
+		.all_counters = conf->profile.counters != TRIAD_PROFILE_DATA,
+		.details = conf->profile.counters == TRIAD_PROFILE_DETAILS,
 		.max_size_octets = conf->profile.max_size_mb * UINT64_C(1000000),
 		.max_age_us = conf->profile.max_age_h * 3600 * TRIAD_US_PER_S,
 		.keep = conf->profile.keep,
@@ -145,7 +147,7 @@ static void note_opened(struct triad_profile_writer *writer)
 				: "it has a damaged place, up to which it can be read");
 }
 
-static int open_file(struct triad_profile_writer *writer, const struct frame *frame)
+static int open_file(struct triad_profile_writer *writer, struct frame *frame)
 {
 	int error = triad_profile_file_open(&writer->file, writer->params.path);
 	uint64_t begun_us = writer->file.begun_us, age_us = 0;
@@ -158,6 +160,7 @@ static int open_file(struct triad_profile_writer *writer, const struct frame *fr
 	writer->begun_us = frame->since_us > age_us ? frame->since_us - age_us : 0;
 	note_opened(writer);
 	/* Each file can be read alone, so it begins with all ports. */
+	frame->is_first = true;
 	triad_change_filter_forget(writer->filter);
 	return 0;
 }
@@ -175,7 +178,7 @@ static bool must_be_aside(
 		frame->since_us - writer->begun_us >= params->max_age_us;
 }
 
-static int prepare_file(struct triad_profile_writer *writer, const struct frame *frame)
+static int prepare_file(struct triad_profile_writer *writer, struct frame *frame)
 {
 	struct triad_profile_file *file = &writer->file;
 	int error = 0;
@@ -330,6 +333,43 @@ static void put_head(struct triad_profile_writer *writer, struct frame *frame)
 		writer->params.all_counters ? TRIAD_PROFILE_ALL_COUNTERS : 0);
 }
 
+static void put_detail(struct triad_profile_writer *writer, struct frame *frame,
+	const struct triad_details_port *of, const struct triad_detail_field *field,
+	const struct triad_detail_row *row)
+{
+	uint64_t any = 0;
+
+	for (unsigned i = 0; i < field->n; i++)
+		any |= row->total[field->slot + i];
+	if (any)
+		writer->n_text += triad_profile_render_detail(line(writer, frame),
+			of->node_guid, of->number, field, row->total + field->slot);
+}
+
+/* A file's first frame has all that is known. */
+static void put_details(
+	struct triad_profile_writer *writer, struct frame *frame, uint32_t port)
+{
+	const struct triad_details *details = triad_engine_details(frame->view->engine);
+	const struct triad_details_port of = triad_view_details_port(frame->view, port);
+	uint32_t known = triad_details_known(details, &of);
+	struct triad_detail_row row;
+
+	for (; known && !frame->error; known &= known - 1) {
+		enum triad_pma_attribute attribute =
+			(enum triad_pma_attribute)__builtin_ctz(known);
+
+		if (!triad_details_read(details, &of, attribute, &row) ||
+			(!frame->is_first && row.read_us < frame->since_us))
+			continue;
+		for (unsigned i = 0; i < TRIAD_DETAIL_N_FIELDS; i++)
+			if (triad_detail_fields[i].attributes &
+				TRIAD_DETAIL_BIT(attribute))
+				put_detail(writer, frame, &of, &triad_detail_fields[i],
+					&row);
+	}
+}
+
 static void make_frame(struct triad_profile_writer *writer, struct frame *frame)
 {
 	char time[TRIAD_CLOCK_TEXT_SIZE];
@@ -352,6 +392,11 @@ static void make_frame(struct triad_profile_writer *writer, struct frame *frame)
 		if (is_due(writer, frame, i, &row))
 			put_row(writer, frame, i, time, &row);
 	}
+	for (uint32_t i = 0; writer->params.details && !frame->error &&
+		i < frame->view->fabric->n_ports;
+		i++)
+		if (triad_view_is_asked(frame->view, i))
+			put_details(writer, frame, i);
 	compress(writer, frame, ZSTD_e_end);
 }
 

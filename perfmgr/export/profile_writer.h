@@ -6,7 +6,8 @@
  * in the sweep, and whose data changed by more than min_change since their last row
  * (perfmgr/formats/change_filter.h); with all counters, also of ports that waited for
  * as much or where an error was counted.  The first frame of a file has every port that
- * answered.
+ * answered.  Details are of those read in the sweep, and in the first frame all that are
+ * known.
  *
  * Before a frame that would make the file larger than max_size, or when it is older
  * than max_age, the file is put aside (profile_old.h) and the next one begun.
@@ -33,7 +34,7 @@ struct triad_profile_writer;
 
 struct triad_profile_params {
 	char path[TRIAD_CONF_PATH_SIZE]; /* "": nothing is written */
-	bool all_counters;
+	bool all_counters, details;
 	uint64_t max_size_octets, max_age_us;
 	unsigned keep; /* files put aside */
 	uint64_t min_change_octets;

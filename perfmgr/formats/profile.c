@@ -133,6 +133,25 @@ size_t triad_profile_render_row(char *to, const char *time,
 	return (size_t)(at - to);
 }
 
+size_t triad_profile_render_detail(char *to, uint64_t node_guid, uint8_t port,
+	const struct triad_detail_field *field, const uint64_t *totals)
+{
+	char *at = stpcpy(to, "# triad-detail ");
+
+	at = put_guid(at, node_guid);
+	*at++ = ',';
+	at = put_number(at, port);
+	*at++ = ',';
+	at = stpcpy(at, field->name);
+	for (unsigned i = 0; i < field->n; i++) {
+		*at++ = ',';
+		at = put_number(at, totals[i]);
+	}
+	*at++ = '\n';
+	*at = '\0';
+	return (size_t)(at - to);
+}
+
 /* --- parsing --- */
 
 /* A line as far as it was read. */

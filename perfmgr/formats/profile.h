@@ -31,6 +31,13 @@
  *     period       seconds between sweeps, as configured
  *     min_change   octets: a port is left out until its data changed by more than that
  *
+ * With [profile] counters = details, comments behind the rows have totals of details
+ * (ib/detail.h) that were read in the sweep and are not 0, one field of a port each:
+ *
+ *     # triad-detail 0x0002c90300001234,1,PortVLXmitWait,0,0,0,17,...
+ *
+ * with a total for each VL, SL or lane.
+ *
  * A reader ignores comments that begin otherwise, and keys that it doesn't know.
  *
  * Invariants: a number, GUID or time is written in one way alone, so that what was
@@ -48,6 +55,7 @@
 #include <stdint.h>
 
 #include "ib/counter.h"
+#include "ib/detail.h"
 #include "triad/clock.h"
 
 #define TRIAD_PROFILE_DATA_COUNTERS                                                    \
@@ -98,6 +106,10 @@ size_t triad_profile_render_header(char *to, uint32_t counters);
 /* 'time' is row->time_us, formatted once for all rows of a section. */
 size_t triad_profile_render_row(char *to, const char *time,
 	const struct triad_profile_row *row, uint32_t counters);
+
+/* The totals of a field of 'port': field->n of them. */
+size_t triad_profile_render_detail(char *to, uint64_t node_guid, uint8_t port,
+	const struct triad_detail_field *field, const uint64_t *totals);
 
 /* --- parsing --- */
 

@@ -116,6 +116,7 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 	if (triad_alert_is_loss(cause))
 		finding->since_us = now_us;
 	finding->under_us = 0;
+	finding->judged = now->judged;
 	finding->value = now->value;
 	finding->at_least = now->at_least;
 	if (now->why.field)
@@ -191,7 +192,9 @@ static bool is_over(const struct triad_alerts_params *params,
 	const struct triad_alert_finding *finding, uint64_t now_us)
 {
 	return (finding->under_us &&
-		       has_lasted(finding->under_us, params->clear_after_us, now_us)) ||
+		       (finding->judged ||
+			       has_lasted(finding->under_us, params->clear_after_us,
+				       now_us))) ||
 		is_forgotten(params, finding, now_us);
 }
 
@@ -204,7 +207,9 @@ unsigned triad_alert_raise_findings(const struct triad_alerts_params *params,
 		struct triad_alert_finding *finding = &alert->findings[i];
 
 		if (finding->raised ||
-			!has_lasted(finding->since_us, params->raise_after_us, now_us))
+			!(finding->judged ||
+				has_lasted(finding->since_us, params->raise_after_us,
+					now_us)))
 			continue;
 		finding->raised = true;
 		n++;

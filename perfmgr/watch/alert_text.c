@@ -94,6 +94,25 @@ static void append_ber(
 		(double)finding->ber.target, (double)finding->ber.in_s);
 }
 
+static void append_detail(
+	const struct triad_alert_finding *finding, char *text, size_t size)
+{
+	const struct triad_detail_field *field;
+	char name[64], threshold[64];
+
+	if (!finding->why.field) {
+		triad_text_append(text, size, "a detail over its threshold");
+		return;
+	}
+	field = &triad_detail_fields[finding->why.field - 1];
+	triad_detail_format_name(
+		field, field->slot + finding->why.element, name, sizeof(name));
+	triad_threshold_format(&finding->threshold, threshold, sizeof(threshold));
+	triad_text_append(text, size, "%s %s%.4g/s (threshold %s)", name,
+		finding->at_least ? "at least " : "", (double)finding->worst,
+		threshold);
+}
+
 void triad_alert_finding_format(const struct triad_alert *alert,
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
@@ -117,6 +136,9 @@ void triad_alert_finding_format(const struct triad_alert *alert,
 		break;
 	case TRIAD_ALERT_BER:
 		append_ber(finding, text, size);
+		break;
+	case TRIAD_ALERT_DETAIL:
+		append_detail(finding, text, size);
 		break;
 	default:
 		append_counter(finding, text, size);
@@ -237,6 +259,8 @@ enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert)
 		return TRIAD_ALERT_KIND_NODE_GONE;
 	case TRIAD_ALERT_BER:
 		return TRIAD_ALERT_KIND_BER;
+	case TRIAD_ALERT_DETAIL:
+		return TRIAD_ALERT_KIND_DETAIL;
 	default:
 		return TRIAD_ALERT_KIND_COUNTER;
 	}
@@ -250,6 +274,7 @@ const char *triad_alert_kind_name(enum triad_alert_kind kind)
 		[TRIAD_ALERT_KIND_LINK_DOWN] = "link_down",
 		[TRIAD_ALERT_KIND_NODE_GONE] = "node_gone",
 		[TRIAD_ALERT_KIND_BER] = "bit_error_rate",
+		[TRIAD_ALERT_KIND_DETAIL] = "detail",
 	};
 
 	return names[kind];
@@ -373,13 +398,19 @@ static void put_finding(struct triad_json *json, const struct triad_alert *alert
 	triad_json_string(json, "why",
 		is_ber ? triad_ber_kind_name(finding->ber.kind)
 		       : triad_alert_why_name(finding->why));
+	if (finding->cause == TRIAD_ALERT_DETAIL && finding->why.field &&
+		triad_detail_fields[finding->why.field - 1].n > 1)
+		triad_json_uint(json,
+			triad_detail_part_name(
+				triad_detail_fields[finding->why.field - 1].part),
+			finding->why.element);
 	if (is_ber) {
 		triad_json_double(json, "low", (double)finding->ber.low);
 		triad_json_double(json, "high", (double)finding->ber.high);
 		triad_json_double(json, "target", (double)finding->ber.target);
 	}
 	text[0] = '\0';
-	if (finding->cause < TRIAD_N_COUNTERS)
+	if (finding->cause < TRIAD_N_COUNTERS || finding->cause == TRIAD_ALERT_DETAIL)
 		triad_threshold_format(&finding->threshold, text, sizeof(text));
 	triad_json_string(json, "threshold", text[0] ? text : NULL);
 	triad_json_string(json, "since",

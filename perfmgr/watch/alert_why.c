@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#define BAD_CABLE "check the cable and its plugs"
+#define SLOW_RECEIVER "look for what takes its packets too slowly behind the far end"
+
 struct triad_alert_why triad_alert_find_why(const struct triad_view *view,
 	uint32_t port, unsigned counter, double interval_us, uint64_t now_us)
 {
@@ -47,7 +50,7 @@ const char *triad_alert_why_advice(struct triad_alert_why why)
 	static const struct {
 		const char *name, *advice;
 	} advices[] = {
-		{"PortLocalPhysicalErrors", "check the cable and its plugs"},
+		{"PortLocalPhysicalErrors", BAD_CABLE},
 		{"PortMalformedPktErrors",
 			"what is at the far end sends packets that are wrong: look at "
 			"its firmware"},
@@ -73,6 +76,22 @@ const char *triad_alert_why_advice(struct triad_alert_why why)
 		{"PortSwHOQLifetimeLimitDiscards",
 			"the far end gave no credits for too long: congestion, or "
 			"routes that wait for each other; look behind it"},
+		{"PortVLXmitFlowCtlUpdateErrors",
+			"the far end did not tell its credits in time: look at its "
+			"firmware and at errors of the link"},
+		{"PortVLXmitWait", SLOW_RECEIVER},
+		{"SWPortVLCongestion", SLOW_RECEIVER},
+		{"PortXmitTimeCong", SLOW_RECEIVER},
+		{"PortVLXmitTimeCong", SLOW_RECEIVER},
+		{"SyncHeaderErrorCounter", BAD_CABLE},
+		{"UnknownBlockCounter", BAD_CABLE},
+		{"ErrorDetectionCounterLane", BAD_CABLE},
+		{"FECCorrectableBlockCtrLane", BAD_CABLE},
+		{"FECUncorrectableBlockCtrLane", BAD_CABLE},
+		{"FECCorrectableSymbolCtrLane", BAD_CABLE},
+		{"PortFECCorrectableBlockCtr", BAD_CABLE},
+		{"PortFECUncorrectableBlockCtr", BAD_CABLE},
+		{"PortFECCorrectedSymbolCtr", BAD_CABLE},
 	};
 	const char *name = triad_alert_why_name(why);
 

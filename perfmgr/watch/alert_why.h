@@ -17,6 +17,7 @@
 struct triad_alert_why {
 	uint8_t field;    /* its place in triad_detail_fields, and 1; 0: not known */
 	bool is_only_one; /* none of the others grew */
+	uint8_t element;  /* of a detail over its own threshold: which VL, SL or lane */
 };
 
 /* Of 'counter' of 'port', which grew in the last 'interval_us'. */

@@ -15,6 +15,7 @@ const char *triad_alert_cause_name(unsigned cause)
 		[TRIAD_ALERT_LINK_DOWN - TRIAD_N_COUNTERS] = "link down",
 		[TRIAD_ALERT_NODE_GONE - TRIAD_N_COUNTERS] = "node gone",
 		[TRIAD_ALERT_BER - TRIAD_N_COUNTERS] = "bit error rate",
+		[TRIAD_ALERT_DETAIL - TRIAD_N_COUNTERS] = "detail",
 	};
 
 	if (cause < TRIAD_N_COUNTERS)
@@ -267,6 +268,7 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 		 * not come and go. */
 		under = finding->raised ? alerts->params.clear_below : 1;
 		finding->value = isnan(value) ? 0 : (float)value;
+		finding->judged = false; /* it is looked at here */
 		if (isnan(value) || value < under * limits->of[cause].value)
 			triad_alert_note_under(alert, finding, now_us);
 		else

@@ -60,13 +60,16 @@ enum triad_alert_cause {
 	TRIAD_ALERT_UNANSWERED = TRIAD_N_COUNTERS,
 	TRIAD_ALERT_LINK_DOWN,
 	TRIAD_ALERT_NODE_GONE,
-	TRIAD_ALERT_BER, /* a bit error rate is over its target */
+	TRIAD_ALERT_BER,    /* a bit error rate is over its target */
+	TRIAD_ALERT_DETAIL, /* a detail is over its threshold; 'why' says which */
 	TRIAD_ALERT_N_CAUSES
 };
 
-/* What others find, as bits: counters, unanswered ports, bit error rates; losses are
- * found where the whole fabric is known. */
-#define TRIAD_ALERT_TAKEN (((2u << TRIAD_ALERT_UNANSWERED) - 1) | 1u << TRIAD_ALERT_BER)
+/* What others find, as bits: counters, unanswered ports, bit error rates, details;
+ * losses are found where the whole fabric is known. */
+#define TRIAD_ALERT_TAKEN                                                              \
+	(((2u << TRIAD_ALERT_UNANSWERED) - 1) | 1u << TRIAD_ALERT_BER |                \
+		1u << TRIAD_ALERT_DETAIL)
 
 static inline bool triad_alert_is_loss(unsigned cause)
 {
@@ -83,8 +86,10 @@ struct triad_alert_finding {
 	uint8_t cause; /* enum triad_alert_cause */
 	uint8_t end;   /* index in the alert's ends */
 	bool raised;
-	bool at_least;              /* the counter stands at its maximum */
-	struct triad_alert_why why; /* of a counter that details explain */
+	bool at_least; /* the counter stands at its maximum */
+	bool judged;   /* who looked has waited: it is raised, and over, at once */
+	/* Of a counter that details explain, and of details. */
+	struct triad_alert_why why;
 	float value, worst; /* in the threshold's terms; ports, for unanswered ones;
 	                     * a bit error rate, 0: not told */
 	struct triad_threshold threshold; /* of a counter */
@@ -210,6 +215,8 @@ void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_
  * comes out with triad_alerts_settle(). */
 void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned cause,
 	const struct triad_alert_finding *found, uint64_t now_us);
+/* The detail that is a finding at 'port'; all 0: there is none. */
+struct triad_alert_why triad_alerts_detail(struct triad_alerts *alerts, uint32_t port);
 /* 'causes' (bit i: cause i) is everything that is over its threshold at 'port', and
  * whether its node is unanswered. */
 void triad_alerts_match(
@@ -240,7 +247,8 @@ struct triad_alerts_counts triad_alerts_counts(const struct triad_alerts *alerts
 bool triad_alerts_next(
 	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy);
 
-/* "LinkDownedCounter", "unanswered", "link down", "node gone", "bit error rate" */
+/* "LinkDownedCounter", "unanswered", "link down", "node gone", "bit error rate",
+ * "detail" */
 const char *triad_alert_cause_name(unsigned cause);
 
 size_t triad_alerts_octets(const struct triad_alerts *alerts);

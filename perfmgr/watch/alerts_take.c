@@ -23,26 +23,17 @@ static struct triad_alert_entry *find_entry(struct triad_alerts *alerts, uint32_
 	return entry;
 }
 
-static uint64_t ago(uint64_t now_us, uint64_t time_us)
-{
-	/* Not 0, which stands for never. */
-	return now_us > time_us ? now_us - time_us : 1;
-}
-
 static void note_over(struct triad_alerts *alerts, uint32_t port, unsigned cause,
 	const struct triad_alert_finding *found, uint64_t now_us)
 {
 	unsigned index;
 	struct triad_alert_entry *entry = find_entry(alerts, port, cause, true, &index);
-	struct triad_alert_finding *finding;
+	struct triad_alert_finding judged = *found;
 
 	if (!entry)
 		return;
-	triad_alert_note_over(&entry->alert, cause, index, found, now_us);
-	finding = triad_alert_find_finding(&entry->alert, cause, index);
-	/* The agent has waited until it raised it: here it is raised at once. */
-	if (finding && !finding->raised)
-		finding->since_us = ago(now_us, alerts->params.raise_after_us);
+	judged.judged = true;
+	triad_alert_note_over(&entry->alert, cause, index, &judged, now_us);
 }
 
 static void note_under(
@@ -58,10 +49,8 @@ static void note_under(
 		triad_alert_note_no_more(&entry->alert, cause, index);
 	if (!finding)
 		return;
-	if (finding->raised)
-		finding->under_us = ago(now_us, alerts->params.clear_after_us);
-	else
-		triad_alert_note_under(&entry->alert, finding, now_us);
+	finding->judged = true;
+	triad_alert_note_under(&entry->alert, finding, now_us);
 }
 
 void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned cause,
@@ -75,6 +64,20 @@ void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned caus
 		note_over(alerts, port, cause, found, now_us);
 	else
 		note_under(alerts, port, cause, now_us);
+}
+
+struct triad_alert_why triad_alerts_detail(struct triad_alerts *alerts, uint32_t port)
+{
+	struct triad_alert_entry *entry = NULL;
+	struct triad_alert_finding *finding = NULL;
+	unsigned index;
+
+	if (alerts->view && alerts->flagged[port])
+		entry = find_entry(alerts, port, TRIAD_ALERT_DETAIL, false, &index);
+	if (entry)
+		finding = triad_alert_find_finding(
+			&entry->alert, TRIAD_ALERT_DETAIL, index);
+	return finding ? finding->why : (struct triad_alert_why){0};
 }
 
 /* Bit i: cause i is a finding there that is raised, and not over. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "perfmgr/watch/alert_findings.h"
+#include "perfmgr/watch/detail_limits.h"
 #include "triad/clock.h"
 #include "triad/lists.h"
 
@@ -19,6 +20,7 @@ struct triad_watch {
 	struct triad_alerts *alerts;
 	struct triad_links *links;
 	struct triad_bers *bers;
+	struct triad_detail_thresholds detail_thresholds;
 	struct triad_silences silences;
 	uint64_t
 		looked_version; /* of the silences that the alerts were compared with */
@@ -82,6 +84,7 @@ void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *c
 		.enabled = conf->alerts.ber,
 		.false_alarms = conf->alerts.ber_false_alarms,
 	};
+	struct triad_detail_thresholds thresholds = {0};
 	char reason[TRIAD_DIAG_TEXT_SIZE];
 	uint32_t counters = 0;
 
@@ -90,11 +93,14 @@ void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *c
 		conf->perfmgr.histogram_counters, &counters, reason, sizeof(reason));
 	(void)triad_ber_targets_parse(
 		conf->alerts.ber_targets, &bers.targets, reason, sizeof(reason));
+	(void)triad_detail_thresholds_parse(
+		conf->alerts.details, &thresholds, reason, sizeof(reason));
 	pthread_mutex_lock(&watch->lock);
 	triad_histograms_set_port_counters(watch->histograms, counters);
 	triad_alerts_configure(watch->alerts, &params, conf, now_us);
 	triad_links_configure(watch->links, is_part, params.forget_after_us);
 	triad_bers_configure(watch->bers, &bers);
+	watch->detail_thresholds = thresholds;
 	watch->is_part = is_part;
 	pthread_mutex_unlock(&watch->lock);
 }
@@ -196,6 +202,27 @@ static void judge_ber(struct triad_watch *watch, uint32_t port,
 		change == TRIAD_BERS_WORSE ? &found : NULL, now_us);
 }
 
+static void judge_details(
+	struct triad_watch *watch, uint32_t port, uint64_t since_us, uint64_t now_us)
+{
+	const struct triad_alert_why known = triad_alerts_detail(watch->alerts, port);
+	struct triad_alert_finding found;
+
+	switch (triad_detail_limits_look(&watch->detail_thresholds, watch->view, port,
+		known, since_us, &found)) {
+	case TRIAD_DETAIL_IS_OVER:
+		triad_alerts_take(
+			watch->alerts, port, TRIAD_ALERT_DETAIL, &found, now_us);
+		break;
+	case TRIAD_DETAIL_IS_UNDER:
+		triad_alerts_take(
+			watch->alerts, port, TRIAD_ALERT_DETAIL, NULL, now_us);
+		break;
+	case TRIAD_DETAIL_NOTHING_NEW:
+		break;
+	}
+}
+
 static void look_at(
 	struct triad_watch *watch, uint32_t port, uint64_t since_us, uint64_t now_us)
 {
@@ -205,6 +232,7 @@ static void look_at(
 		view->engine, view->rows[port], since_us, &changes);
 
 	judge_ber(watch, port, is_read ? &changes : NULL, now_us);
+	judge_details(watch, port, since_us, now_us);
 	if (!is_read)
 		return;
 	triad_histograms_add(watch->histograms, port, &changes);

@@ -122,8 +122,7 @@ static void put_port(struct details *details, uint32_t port)
 }
 
 /* Why there is less than was asked for. */
-static void put_end(const struct details *details, struct triad_service *service,
-	struct triad_output *output)
+static void put_end(const struct details *details, struct triad_output *output)
 {
 	if (details->n_rows > details->command->limit)
 		triad_command_put_left_out(output,
@@ -140,10 +139,6 @@ static void put_end(const struct details *details, struct triad_service *service
 		triad_output_printf(output,
 			"no details have been read yet: they are read some ports at a "
 			"time (perfmgr.detail_share), and when there is a new error\n");
-	if (triad_collect_status(service->collect).mode == TRIAD_COLLECT_MANAGER)
-		triad_output_printf(output,
-			"agents know what they read: ask 'triadctl perf details' on "
-			"their hosts\n");
 }
 
 int triad_command_run_perf_details(struct triad_service *service,
@@ -171,7 +166,7 @@ int triad_command_run_perf_details(struct triad_service *service,
 		status = triad_command_no_port(
 			"perf details", view->fabric, &details.choice, output);
 	else if (!command->json)
-		put_end(&details, service, output);
+		put_end(&details, output);
 	triad_view_unref(view);
 	return status;
 }

@@ -31,13 +31,13 @@ void triad_command_format_scaled(
 }
 
 void triad_command_format_counter(
-	char *text, size_t size, unsigned counter, double value)
+	char *text, size_t size, enum triad_counter_unit unit, double value)
 {
 	if (isnan(value))
 		snprintf(text, size, "-");
-	else if (triad_counters[counter].unit == TRIAD_UNIT_EVENTS && value < 1e7)
+	else if (unit == TRIAD_UNIT_EVENTS && value < 1e7)
 		snprintf(text, size, value < 100 ? "%.4g" : "%.0f", value);
-	else if (triad_counters[counter].unit == TRIAD_UNIT_WORDS)
+	else if (unit == TRIAD_UNIT_WORDS)
 		triad_command_format_scaled(text, size, value * 4, "B");
 	else
 		triad_command_format_scaled(text, size, value, "");

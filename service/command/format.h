@@ -7,16 +7,16 @@
 
 #include <stddef.h>
 
+#include "ib/counter.h"
 #include "triad/output.h"
 
 /* "1.23 GB", "0.0625": three significant digits. */
 void triad_command_format_scaled(
 	char *text, size_t size, double value, const char *unit);
 
-/* A value of enum triad_counter 'counter', or a rate of it; data in octets.  "-" for
- * NAN. */
+/* A counter's value, or a rate of it; data in octets.  "-" for NAN. */
 void triad_command_format_counter(
-	char *text, size_t size, unsigned counter, double value);
+	char *text, size_t size, enum triad_counter_unit unit, double value);
 
 /* Ends the line that has 'column' columns by now with 'text', which is broken at blanks
  * so that no line has more than TRIAD_COMMAND_COLUMNS; further lines begin with 'indent'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'perf histogram': how often a counter grew how fast. */
+/* 'perf histogram': how often a counter grew how fast; of a detail, at how many places. */
 #include "service/command/commands.h"
 
 #include <errno.h>
@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ib/detail.h"
+#include "perfmgr/watch/detail_histogram.h"
 #include "perfmgr/watch/watch.h"
 #include "service/command/format.h"
 #include "service/command/ports.h"
@@ -21,7 +23,8 @@
 struct shown_histogram {
 	const char *scope; /* "all", "group", "node", "port" */
 	char where[TRIAD_NODE_NAME_SIZE + 64];
-	unsigned counter;
+	unsigned counter; /* from TRIAD_N_COUNTERS on a field of details: */
+	const struct triad_detail_field *field;
 	struct triad_histogram histogram;
 	uint64_t n_zeros, n_values;
 	bool is_gathered; /* from agents: */
@@ -101,9 +104,20 @@ static double rate_of(double steps)
 	return steps / TRIAD_HISTOGRAM_STEPS_PER_UNIT;
 }
 
-static void format_rate(char *text, size_t size, unsigned counter, double steps)
+static const char *name_of(const struct shown_histogram *shown)
 {
-	triad_command_format_counter(text, size, counter, rate_of(steps));
+	return shown->field ? shown->field->name : triad_counters[shown->counter].name;
+}
+
+static enum triad_counter_unit unit_of(const struct shown_histogram *shown)
+{
+	return shown->field ? shown->field->unit : triad_counters[shown->counter].unit;
+}
+
+static void format_rate(
+	char *text, size_t size, const struct shown_histogram *shown, double steps)
+{
+	triad_command_format_counter(text, size, unit_of(shown), rate_of(steps));
 	snprintf(text + strlen(text), size - strlen(text), "/s");
 }
 
@@ -132,8 +146,8 @@ static void put_buckets(const struct shown_histogram *shown,
 	for (unsigned i = 0; i < drawn->n; i++) {
 		struct triad_histogram_bucket bucket = triad_histogram_bucket(drawn, i);
 
-		format_rate(low, sizeof(low), shown->counter, bucket.low);
-		format_rate(high, sizeof(high), shown->counter, bucket.high);
+		format_rate(low, sizeof(low), shown, bucket.low);
+		format_rate(high, sizeof(high), shown, bucket.high);
 		snprintf(label, sizeof(label), "%s to %s", low, high);
 		put_bar(label, bucket.count, most, output);
 	}
@@ -153,15 +167,27 @@ static void put_bars(const struct shown_histogram *shown, struct triad_output *o
 	triad_histogram_clear(&few);
 }
 
+/* What each sample is of. */
+static const char *samples_of(const struct shown_histogram *shown)
+{
+	static const char *const parts[] = {
+		[TRIAD_PART_PORT] = "each port that was read twice",
+		[TRIAD_PART_VL] = "each VL of a port that was read twice",
+		[TRIAD_PART_SL] = "each SL of a port that was read twice",
+		[TRIAD_PART_LANE] = "each lane of a port that was read twice",
+	};
+
+	return shown->field ? parts[shown->field->part] : "each port and sweep";
+}
+
 static void put_text(const struct shown_histogram *shown, struct triad_output *output)
 {
 	const char *separator = "";
 	char text[32];
 
 	triad_output_printf(output,
-		"%s per second, %s: %" PRIu64 " samples, one for each port and sweep\n",
-		triad_counters[shown->counter].name, shown->where,
-		shown->n_values + shown->n_zeros);
+		"%s per second, %s: %" PRIu64 " samples, one for %s\n", name_of(shown),
+		shown->where, shown->n_values + shown->n_zeros, samples_of(shown));
 	if (shown->is_gathered)
 		triad_output_printf(output, "from %u of %u agents\n", shown->n_agents,
 			shown->n_asked);
@@ -169,7 +195,7 @@ static void put_text(const struct shown_histogram *shown, struct triad_output *o
 	if (!shown->n_values && !shown->n_zeros)
 		return;
 	for (unsigned i = 0; i < N_SHARES; i++) {
-		format_rate(text, sizeof(text), shown->counter,
+		format_rate(text, sizeof(text), shown,
 			triad_histogram_quantile(
 				&shown->histogram, shown->n_zeros, shares[i]));
 		triad_output_printf(output, "%s%s %s", separator, share_names[i], text);
@@ -191,8 +217,8 @@ static void put_json(const struct shown_histogram *shown, struct triad_output *o
 
 	triad_json_init(&json, output);
 	triad_json_object_begin(&json, NULL);
-	triad_json_string(&json, "counter", triad_counters[shown->counter].name);
-	triad_json_string(&json, "unit", units[triad_counters[shown->counter].unit]);
+	triad_json_string(&json, "counter", name_of(shown));
+	triad_json_string(&json, "unit", units[unit_of(shown)]);
 	triad_json_string(&json, "scope", shown->scope);
 	triad_json_string(&json, "where", shown->where);
 	triad_json_uint(&json, "samples", shown->n_values + shown->n_zeros);
@@ -227,8 +253,7 @@ static int print_why(
 	int error, const struct shown_histogram *shown, struct triad_output *output)
 {
 	if (error == ENODATA)
-		return complain("ports have no histogram of",
-			triad_counters[shown->counter].name,
+		return complain("ports have no histogram of", name_of(shown),
 			"perfmgr.histogram_counters in triad.conf says of which they "
 			"have; nodes have one of each counter",
 			output);
@@ -249,11 +274,17 @@ static int show(struct triad_service *service, const struct triad_view *view,
 	struct triad_histograms_scope scope;
 	int error;
 
+	if (shown.counter >= TRIAD_N_COUNTERS)
+		shown.field = &triad_detail_fields[shown.counter - TRIAD_N_COUNTERS];
 	if (choose(view, command, &scope, &shown, output))
 		return TRIAD_CONTROL_FAILED;
-	/* A manager reads nothing itself: its agents have the histograms. */
-	shown.is_gathered = triad_collect_is_manager(service->collect);
-	if (shown.is_gathered)
+	/* A manager reads nothing itself: its agents have the histograms of counters. */
+	shown.is_gathered = !shown.field && triad_collect_is_manager(service->collect);
+	if (shown.field)
+		error = triad_detail_histogram(view, &scope,
+			shown.counter - TRIAD_N_COUNTERS, &shown.histogram,
+			&shown.n_zeros);
+	else if (shown.is_gathered)
 		error = triad_collect_histogram(service->collect, &scope,
 			command->group, shown.counter, &shown.histogram, &shown.n_zeros,
 			&shown.n_agents, &shown.n_asked);

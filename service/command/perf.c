@@ -116,7 +116,8 @@ static void put_counter(struct triad_list *list, const char *title, int width,
 	double scale = triad_counters[counter].unit == TRIAD_UNIT_WORDS ? 4 : 1;
 	char text[40], value[40] = "";
 
-	triad_command_format_counter(text, sizeof(text), counter, amount);
+	triad_command_format_counter(
+		text, sizeof(text), triad_counters[counter].unit, amount);
 	if (!isnan(amount)) {
 		triad_text_append(text, sizeof(text), "%s", behind);
 		snprintf(value, sizeof(value), *behind ? "%.9g" : "%.0f",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What comes from the broker, with the head made right, heard by an agent and by a
- * manager with a small fabric, who also hear each other: DATA, histograms, the fabric
- * handed down, and the rest.  What they say is sound, and their time goes on.
+ * manager with a small fabric, who also hear each other: DATA, DETAILS, histograms, the
+ * fabric handed down, and the rest.  What they say is sound, and their time goes on.
  *
  * Input: messages, each behind 4 octets:
  *
@@ -27,9 +27,9 @@
 #define AGENT UINT64_C(0x10000)
 #define MANAGER (~AGENT)
 #define OTHER UINT64_C(0x10100)
-#define ASK TRIAD_COLLECT_N_KINDS
-#define FABRIC (TRIAD_COLLECT_N_KINDS + 1)
-#define N_KINDS (TRIAD_COLLECT_N_KINDS + 2)
+#define ASK 16 /* kinds of messages have four bits */
+#define FABRIC 17
+#define N_KINDS 18
 #define MAX_POSTED 64u
 #define MAX_PORTS 4096u
 

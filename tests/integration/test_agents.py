@@ -206,8 +206,9 @@ def test_agent_drained_gives_its_nodes_away_and_takes_them_again(scratch):
         first, _ = start(scratch, lab, broker, 2, 9)
         wait_until_settled(lab, 2)
         succeeded(first.run("agents", "drain"))
-        wait_until(lambda: agents(lab)["a2"]["nodes_owned"] == 0, 20, "its nodes to go")
-        assert agents(lab)["a2"]["state"] == "draining", "its state"
+        # It gives nodes away in one message and says that it drains in another.
+        wait_until(lambda: agents(lab)["a2"]["nodes_owned"] == 0
+                   and agents(lab)["a2"]["state"] == "draining", 20, "its nodes to go")
         assert owners(lab)["nodes_without_owner"] == 0, "nodes without an owner"
         succeeded(first.run("agents", "resume"))
         wait_until_settled(lab, 2)
@@ -305,7 +306,40 @@ def test_worn_cable_that_an_agent_found_is_an_alert_at_the_top(scratch):
             wait_for_errors(lab, 3 * n)
         wait_until(whats, 20, "the alert")
         assert whats() == [("bit error rate", VICTIM)]
-        assert "bit error rate over its target" in ask(lab, "alerts")
+        assert "symbol bit error rate " in ask(lab, "alerts"), "with its evidence"
+
+
+@pytest.mark.row("M12", "N4")
+def test_details_that_agents_read_are_the_managers(scratch):
+    broker = Broker(scratch)
+    with lab_of(scratch, broker) as lab:
+        members = start(scratch, lab, broker, 2, 9)
+        wait_until_settled(lab, 2)
+
+        def at_manager():
+            return {row["counter"]: row["total"] for row in ask_json(
+                lab, "perf", "details", "--node", f"{VICTIM} HCA-1")}
+
+        def count_to(value):
+            """Errors of one kind, whose details are then read."""
+            lab.sim(*(f'PerformanceSet "{VICTIM}"[1] {counter}={value}' for counter in (
+                "PortRcvErrorDetails.PortLocalPhysicalErrors",
+                "PortCounters.PortRcvErrors")))
+            wait_until(lambda: at_manager() == {"PortLocalPhysicalErrors": value}, 40,
+                       f"{value} at the manager")
+
+        def whys():
+            return [finding["why"] for alert in ask_json(lab, "alerts")["alerts"]
+                    for finding in alert["findings"] if finding["what"] == "PortRcvErrors"]
+        # What a counter has when it is read first is no growth, so no alert.
+        wait_until(lambda: errors_at(lab) is not None, 20, "a first reading")
+        count_to(170)
+        wait_until(lambda: whys() == ["PortLocalPhysicalErrors"], 20, "the alert's reason")
+        # The next reader's totals begin anew, those here go on.
+        by_name(members, owner_of(lab)).end(signal.SIGKILL)
+        set_errors(lab, 7)
+        wait_for_errors(lab, 7)
+        count_to(200)
 
 
 @pytest.mark.row("M8", "M13", "M14")

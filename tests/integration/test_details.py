@@ -142,6 +142,46 @@ def test_refused_attributes_are_missing_and_harm_nothing(lab):
     assert not [row for row in ask_json(lab, "perf", "show") if not row["answered"]]
 
 
+@pytest.mark.row("N4")
+def test_histogram_says_how_rates_of_details_are_spread(lab):
+    def of_ports_read_twice():
+        ask(lab, "perf", "sweep")
+        report = ask_json(lab, "perf", "histogram", "portvlxmitwait", "--node", "Switch1")
+        return report["samples"] and report
+    report = wait_until(of_ports_read_twice, 20, "a port that was read twice")
+    assert report["counter"] == "PortVLXmitWait" and report["unit"] == "ticks/s", report
+    # Of 16 VLs of each port that was read twice, without a change since.
+    assert report["samples"] == report["zeros"] > 0, report
+    assert report["samples"] % 16 == 0, report
+    text = ask(lab, "perf", "histogram", "PortVLXmitWait")
+    assert "one for each VL of a port that was read twice" in text, text
+
+
+@pytest.mark.row("M3", "N4")
+def test_profile_has_details_behind_the_rows_of_a_sweep(lab, tmp_path):
+    file = tmp_path / "profile.zst"
+    ask(lab, "set", "profile.counters", "details")
+    ask(lab, "set", "profile.file", file)
+
+    def lines():
+        ask(lab, "perf", "sweep")
+        if not file.exists():
+            return None
+        text = succeeded(subprocess.run(["zstdcat", file], capture_output=True, text=True,
+                                        check=False)).stdout
+        return [line.removeprefix("# triad-detail ").split(",") for line in
+                text.splitlines() if line.startswith("# triad-detail ")]
+    found = wait_until(lines, 20, "details in the profile")
+    ask(lab, "set", "profile.file", "")
+    # The first sweep of a file has all that was read before.
+    written = {(int(port), field if len(totals) == 1 else f"{field}{i}"): int(total)
+               for guid, port, field, *totals in found if guid == SWITCH1
+               for i, total in enumerate(totals) if int(total)}
+    shown = details(lab, "--node", "Switch1", "-n", "1000000")
+    assert written == {key: row["total"] for key, row in shown.items() if row["total"]}
+    succeeded(lab.run("triadctl", "profile", "report", file))
+
+
 def test_lines_for_people_fit_a_terminal(lab):
     shown = ask(lab, "perf", "details", "--node", "Switch1:2")
     assert re.search(r"^Switch1 +2 +PortVLXmitFlowCtlUpdateErrors12 +\d+ ", shown,

@@ -10,7 +10,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 
 import pytest
@@ -131,9 +130,9 @@ def _has_syslog():
 @contextlib.contextmanager
 def syslog():
     """What is written to syslog, on a machine without a daemon: a function that waits
-    for a line with these texts in it.  There is one /dev/log, so tests take turns."""
-    path = os.path.join(tempfile.gettempdir(), "triad-test-syslog.lock")
-    with open(path, "w", encoding="utf-8") as turn, \
+    for a line with these texts in it.  There is one /dev/log, so tests take turns, those
+    with a /tmp of their own, too."""
+    with open("/run/lock/triad-test-syslog.lock", "w", encoding="utf-8") as turn, \
             socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as daemon:
         fcntl.flock(turn, fcntl.LOCK_EX)
         if _has_syslog():

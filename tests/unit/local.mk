@@ -41,6 +41,9 @@ unit_tests = \
 	tests/unit/lib/test_text \
 	tests/unit/conf/test_threshold \
 	tests/unit/collect/test_data \
+	tests/unit/collect/test_detail_message \
+	tests/unit/perfmgr/test_details_told \
+	tests/unit/perfmgr/test_detail_limits \
 	tests/unit/collect/test_gather \
 	tests/unit/collect/test_topology_message \
 	tests/unit/collect/test_member \

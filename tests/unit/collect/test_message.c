@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ib/ber_target.h"
+#include "ib/detail.h"
 #include "perfmgr/watch/alerts.h"
 #include "tests/unit/run.h"
 #include "triad/threshold.h"
 
+/* Octets of a TRAP's end, which older ones lack. */
+#define EVIDENCE_SIZE 20
 #define ROOM 1024u
 #define HEAD TRIAD_COLLECT_HEAD_SIZE
 
@@ -64,7 +68,14 @@ static struct triad_collect_trap a_trap(void)
 		.is_raised = true,
 		.value = 1.5F,
 		.threshold = 0.25F,
-		.threshold_unit = TRIAD_THRESHOLD_PER_S};
+		.threshold_unit = TRIAD_THRESHOLD_PER_S,
+		.why_field = TRIAD_DETAIL_N_FIELDS,
+		.why_is_only_one = true,
+		.ber_kind = TRIAD_BER_EFFECTIVE,
+		.ber_low = 1e-13F,
+		.ber_high = 4e-13F,
+		.ber_target = 1e-14F,
+		.ber_in_s = 33.0F};
 }
 
 static struct triad_collect_clear a_clear(void)
@@ -273,6 +284,47 @@ START_TEST(test_trap_round_trip_is_the_same)
 	ck_assert(got.value == trap.value);
 	ck_assert(got.threshold == trap.threshold);
 	ck_assert_uint_eq(got.threshold_unit, trap.threshold_unit);
+	ck_assert_uint_eq(got.why_field, trap.why_field);
+	ck_assert(got.why_is_only_one);
+	ck_assert_uint_eq(got.ber_kind, trap.ber_kind);
+	ck_assert(got.ber_low == trap.ber_low && got.ber_high == trap.ber_high);
+	ck_assert(got.ber_target == trap.ber_target);
+	ck_assert(got.ber_in_s == trap.ber_in_s);
+}
+END_TEST
+
+/* One of before there was evidence, and one whose tables are longer. */
+START_TEST(test_trap_without_evidence_that_is_known_has_none)
+{
+	struct triad_collect_trap got, trap = a_trap();
+	uint8_t octets[ROOM];
+	size_t size = put(TRIAD_COLLECT_TRAP, octets, ROOM) - EVIDENCE_SIZE;
+	struct triad_wire body = body_of(octets, size);
+
+	ck_assert(triad_collect_get_trap(&body, &got));
+	ck_assert_uint_eq(got.threshold_unit, trap.threshold_unit);
+	ck_assert_uint_eq(got.why_field, 0);
+	ck_assert(!got.why_is_only_one);
+	trap.why_field = TRIAD_DETAIL_N_FIELDS + 1;
+	trap.ber_kind = TRIAD_BER_N_KINDS;
+	body = body_of(
+		octets, triad_collect_put_trap(&head, &trap, octets, sizeof(octets)));
+	ck_assert(triad_collect_get_trap(&body, &got));
+	ck_assert_uint_eq(got.why_field, 0);
+	ck_assert_uint_eq(got.ber_kind, 0);
+	ck_assert(got.ber_target <= 0);
+	trap.ber_kind = 0;
+	trap.why_field = (uint8_t)triad_detail_field_find("PortVLXmitWait") + 1;
+	trap.why_element = 16;
+	body = body_of(
+		octets, triad_collect_put_trap(&head, &trap, octets, sizeof(octets)));
+	ck_assert(triad_collect_get_trap(&body, &got));
+	ck_assert_uint_eq(got.why_field, 0);
+	trap.why_element = 15;
+	body = body_of(
+		octets, triad_collect_put_trap(&head, &trap, octets, sizeof(octets)));
+	ck_assert(triad_collect_get_trap(&body, &got));
+	ck_assert_uint_eq(got.why_element, 15);
 }
 END_TEST
 
@@ -330,7 +382,12 @@ START_TEST(test_message_cut_anywhere_is_none)
 		return;
 	ck_assert(is_good(octets, size));
 	for (size_t shorter = 0; shorter < size; shorter++) {
-		ck_assert_msg(!is_good(octets, shorter), "%zu octets", shorter);
+		/* A TRAP without evidence is one of before there was any. */
+		bool is_older =
+			_i == TRIAD_COLLECT_TRAP && shorter == size - EVIDENCE_SIZE;
+
+		ck_assert_msg(
+			is_good(octets, shorter) == is_older, "%zu octets", shorter);
 		ck_assert_uint_eq(put((enum triad_collect_kind)_i, octets, shorter), 0);
 		put((enum triad_collect_kind)_i, octets, ROOM);
 	}
@@ -585,6 +642,7 @@ int main(void)
 	tcase_add_test(cases, test_owner_round_trip_is_the_same);
 	tcase_add_test(cases, test_who_owns_round_trip_is_the_same);
 	tcase_add_test(cases, test_trap_round_trip_is_the_same);
+	tcase_add_test(cases, test_trap_without_evidence_that_is_known_has_none);
 	tcase_add_test(cases, test_clear_and_again_round_trip_are_the_same);
 	tcase_add_test(cases, test_octets_are_where_they_are_documented);
 	tcase_add_loop_test(cases, test_message_cut_anywhere_is_none,

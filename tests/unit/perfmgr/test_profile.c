@@ -108,6 +108,29 @@ START_TEST(test_longest_row_fits)
 }
 END_TEST
 
+/* Row: N4 */
+START_TEST(test_detail_is_a_comment_that_fits)
+{
+	uint64_t totals[16] = {0, 0, 17};
+
+	ck_assert_uint_eq(
+		triad_profile_render_detail(text, 0x1234, 7,
+			&triad_detail_fields[triad_detail_field_find("PortVLXmitWait")],
+			totals),
+		strlen(text));
+	ck_assert_str_eq(text,
+		"# triad-detail 0x0000000000001234,7,PortVLXmitWait,"
+		"0,0,17,0,0,0,0,0,0,0,0,0,0,0,0,0\n");
+	text[strlen(text) - 1] = '\0';
+	ck_assert_int_eq(parse(text), TRIAD_PROFILE_COMMENT);
+	memset(totals, 0xff, sizeof(totals));
+	for (unsigned i = 0; i < TRIAD_DETAIL_N_FIELDS; i++)
+		ck_assert_uint_lt(triad_profile_render_detail(text, UINT64_MAX, 255,
+					  &triad_detail_fields[i], totals),
+			TRIAD_PROFILE_LINE_SIZE);
+}
+END_TEST
+
 START_TEST(test_info_says_what_was_given)
 {
 	struct triad_profile_info info = {.time_us = TIME_US,
@@ -259,6 +282,7 @@ int main(void)
 	tcase_add_test(cases, test_row_rendered_as_documented);
 	tcase_add_test(cases, test_header_has_every_counter_once);
 	tcase_add_test(cases, test_longest_row_fits);
+	tcase_add_test(cases, test_detail_is_a_comment_that_fits);
 	tcase_add_test(cases, test_info_says_what_was_given);
 	tcase_add_test(cases, test_row_parsed_as_it_stands);
 	tcase_add_test(cases, test_row_mistakes_told_with_their_column);

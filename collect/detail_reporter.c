@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/detail_reporter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/grow.h"
+#include "triad/clock.h"
+
+#define FIRST_ROWS 1024u
+
+/* What was reported of a row. */
+struct told {
+	uint32_t version; /* of the details then looked at: the same, nothing is new */
+	uint32_t hash;    /* 0: nothing was reported */
+};
+
+struct triad_detail_reporter {
+	struct triad_view *view; /* of the present report; NULL: none */
+	uint32_t next_port;
+	uint32_t refresh, n_sweeps;
+	struct told *told; /* by the engine's row */
+	size_t n_told;
+	struct triad_detail_entries entries; /* of the port looked at */
+};
+
+struct triad_detail_reporter *triad_detail_reporter_new(void)
+{
+	return calloc(1, sizeof(struct triad_detail_reporter));
+}
+
+void triad_detail_reporter_free(struct triad_detail_reporter *reporter)
+{
+	if (!reporter)
+		return;
+	triad_view_unref(reporter->view);
+	free(reporter->told);
+	free(reporter);
+}
+
+void triad_detail_reporter_forget(struct triad_detail_reporter *reporter)
+{
+	if (reporter->n_told)
+		memset(reporter->told, 0, reporter->n_told * sizeof(*reporter->told));
+}
+
+void triad_detail_reporter_begin(struct triad_detail_reporter *reporter,
+	struct triad_view *view, uint32_t refresh)
+{
+	triad_view_unref(reporter->view);
+	reporter->view = triad_view_ref(view);
+	reporter->next_port = 0;
+	reporter->refresh = refresh;
+	reporter->n_sweeps++;
+}
+
+/* --- which ports --- */
+
+/* Where what was reported of the row is remembered; NULL when memory is short. */
+static struct told *need_told(struct triad_detail_reporter *reporter, uint32_t row)
+{
+	size_t n = reporter->n_told;
+
+	if (row < n)
+		return &reporter->told[row];
+	if (row >= TRIAD_ENGINE_MAX_ROWS ||
+		triad_grow(&reporter->told, &reporter->n_told, row + 1,
+			sizeof(*reporter->told), FIRST_ROWS))
+		return NULL;
+	memset(reporter->told + n, 0, (reporter->n_told - n) * sizeof(*reporter->told));
+	return &reporter->told[row];
+}
+
+static uint64_t mix(uint64_t sum, uint64_t value)
+{
+	sum = (sum ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	return sum ^ sum >> 29;
+}
+
+/* Of what makes a port due when it changes: which attributes it has, and when those with
+ * anything but zeros were read. */
+static uint32_t hash_of(const struct triad_detail_entries *entries)
+{
+	uint64_t sum = mix(entries->node_guid, entries->port);
+
+	sum = mix(sum, entries->zeroed_s);
+	for (unsigned i = 0; i < entries->n; i++) {
+		const struct triad_details_report *report = &entries->report[i];
+		uint64_t any = 0;
+
+		for (unsigned k = 0; k < TRIAD_DETAIL_MOST_SLOTS; k++)
+			any |= report->raw[k] | report->base[k];
+		sum = mix(sum, entries->attribute[i]);
+		sum = mix(sum, any ? report->read_us : 0);
+	}
+	return (uint32_t)(sum >> 32) | 1;
+}
+
+/* Copies what is known of the port's details.  Returns false when there is nothing. */
+static bool describe(
+	struct triad_detail_reporter *reporter, uint32_t port, uint64_t now_us)
+{
+	const struct triad_view *view = reporter->view;
+	const struct triad_details *details = triad_engine_details(view->engine);
+	const struct triad_details_port of = triad_view_details_port(view, port);
+	struct triad_detail_entries *entries = &reporter->entries;
+	struct triad_engine_report report;
+	uint32_t known = triad_details_known(details, &of);
+
+	if (!known || !triad_engine_describe(view->engine, view->rows[port], &report))
+		return false;
+	entries->node_guid = of.node_guid;
+	entries->port = of.number;
+	entries->zeroed_s = report.zeroed_s;
+	entries->n = 0;
+	for (; known; known &= known - 1) {
+		unsigned i = entries->n;
+		uint64_t read_us;
+
+		entries->attribute[i] = (enum triad_pma_attribute)__builtin_ctz(known);
+		if (!triad_details_describe(
+			    details, &of, entries->attribute[i], &entries->report[i]))
+			continue;
+		read_us = entries->report[i].read_us;
+		entries->age_ms[i] =
+			now_us > read_us ? (now_us - read_us) / TRIAD_US_PER_MS : 0;
+		entries->n++;
+	}
+	return entries->n;
+}
+
+/* Puts the port into the message if it is due.  Returns false when it is full. */
+static bool report_port(struct triad_detail_reporter *reporter, uint32_t port,
+	uint64_t now_us, struct triad_detail_writer *writer)
+{
+	const struct triad_view *view = reporter->view;
+	const struct triad_details_port of = triad_view_details_port(view, port);
+	uint32_t row = view->rows[port], hash;
+	uint32_t version =
+		triad_details_version(triad_engine_details(view->engine), &of);
+	bool is_refreshed = reporter->refresh &&
+		row % reporter->refresh == reporter->n_sweeps % reporter->refresh;
+	struct told *told;
+
+	if (!version || !triad_view_is_asked(view, port))
+		return true;
+	told = need_told(reporter, row);
+	if (told && told->hash && told->version == version && !is_refreshed)
+		return true;
+	if (!describe(reporter, port, now_us))
+		return true;
+	hash = hash_of(&reporter->entries);
+	if ((!told || told->hash != hash || is_refreshed) &&
+		!triad_detail_writer_put(writer, &reporter->entries))
+		return false;
+	if (told)
+		*told = (struct told){.version = version, .hash = hash};
+	return true;
+}
+
+size_t triad_detail_reporter_next(struct triad_detail_reporter *reporter,
+	const struct triad_collect_head *head, uint64_t now_us, uint8_t *to)
+{
+	struct triad_view *view = reporter->view;
+	struct triad_detail_writer writer;
+
+	if (!view)
+		return 0;
+	triad_detail_writer_begin(
+		&writer, head, to, TRIAD_DETAIL_REPORTER_MESSAGE_SIZE);
+	while (reporter->next_port < view->fabric->n_ports &&
+		report_port(reporter, reporter->next_port, now_us, &writer))
+		reporter->next_port++;
+	if (reporter->next_port == view->fabric->n_ports) {
+		triad_view_unref(view);
+		reporter->view = NULL;
+	}
+	return writer.n_rows ? writer.wire.at : 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Compares details (perfmgr/details.h) with their thresholds.
+ *
+ * Model: a threshold is a rate of one field (ib/detail.h).  Of a field that has a counter
+ * for each VL, SL or lane each counter is compared.  Details are read now and then, so a
+ * rate is that over the time between two readings, and one look decides: what was over
+ * for so long has lasted, and what no longer is has ended.
+ *
+ * A port has one finding about details: the counter that is furthest over its threshold.
+ *
+ * Thread-safety: functions without state; see triad_details_read(). */
+#ifndef TRIAD_PERFMGR_DETAIL_LIMITS_H
+#define TRIAD_PERFMGR_DETAIL_LIMITS_H
+
+#include "perfmgr/view.h"
+#include "perfmgr/watch/alerts.h"
+
+enum triad_detail_verdict {
+	TRIAD_DETAIL_NOTHING_NEW,
+	TRIAD_DETAIL_IS_OVER,  /* '*found' has it */
+	TRIAD_DETAIL_IS_UNDER, /* what was found before is over no longer */
+};
+
+/* Of what was read of 'port' since 'since_us'.  'known': what was found there before. */
+enum triad_detail_verdict triad_detail_limits_look(
+	const struct triad_detail_thresholds *thresholds, const struct triad_view *view,
+	uint32_t port, struct triad_alert_why known, uint64_t since_us,
+	struct triad_alert_finding *found);
+
+#endif
