@@ -116,6 +116,8 @@ unit_tests = \
 	tests/unit/portmgr/test_seal_random \
 	tests/unit/portmgr/test_replica \
 	tests/unit/routes/test_check \
+	tests/unit/jobs/test_hostlist \
+	tests/unit/jobs/test_slurm_topology \
 	tests/unit/routes/test_multicast \
 	tests/unit/routes/test_without \
 	tests/unit/qos/test_answer \
