@@ -243,6 +243,16 @@ static int read_arguments(const struct arguments *arguments)
 			: triad_parser_complain(parser, "it needs --src and --dst");
 	case TRIAD_COMMAND_ROUTES_BETWEEN:
 		return read_ends(arguments);
+	case TRIAD_COMMAND_JOB:
+		return !command->hosts[0] == !command->slurm_job[0]
+			? triad_parser_complain(
+				  parser, "it needs --nodes or --slurm, one of them")
+			: 0;
+	case TRIAD_COMMAND_TOPOLOGY:
+		return command->slurm
+			? 0
+			: triad_parser_complain(parser,
+				  "it needs --slurm: the form in which it is written");
 	case TRIAD_COMMAND_PERF_HISTOGRAM:
 		return read_histogram(arguments);
 	case TRIAD_COMMAND_PERF_CLEAR:

@@ -70,6 +70,9 @@ enum {
 	TRIAD_OPTION_QOS_CLASS,
 	TRIAD_OPTION_PKEY,
 	TRIAD_OPTION_SL,
+	TRIAD_OPTION_HOSTS,
+	TRIAD_OPTION_SLURM_JOB,
+	TRIAD_OPTION_SLURM,
 	TRIAD_OPTION_WATCH,
 	TRIAD_OPTION_INTERVAL,
 	TRIAD_OPTION_COLUMNS,
@@ -115,7 +118,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 51
+#define TRIAD_N_VERBS 53
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

@@ -96,12 +96,12 @@ void triad_hostlist_sort(struct triad_hostlist *list)
 	list->n = kept;
 }
 
-bool triad_hostlist_has(const struct triad_hostlist *list, const char *name)
+uint32_t triad_hostlist_find(const struct triad_hostlist *list, const char *name)
 {
 	uint32_t at;
 
 	TRIAD_SEARCH(at, 0, list->n, triad_hostlist_compare(list->names[at], name) < 0);
-	return at < list->n && !strcmp(list->names[at], name);
+	return at < list->n && !strcmp(list->names[at], name) ? at : UINT32_MAX;
 }
 
 /* --- reading --- */

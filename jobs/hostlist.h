@@ -41,8 +41,8 @@ int triad_hostlist_add(struct triad_hostlist *list, const char *name);
 /* Sorts, and leaves out names that are there before. */
 void triad_hostlist_sort(struct triad_hostlist *list);
 
-/* Whether a sorted list has the name. */
-bool triad_hostlist_has(const struct triad_hostlist *list, const char *name);
+/* The place of a name in a sorted list, UINT32_MAX: it is not there. */
+uint32_t triad_hostlist_find(const struct triad_hostlist *list, const char *name);
 
 /* Writes a sorted list in pieces, one after the other. */
 void triad_hostlist_write(const struct triad_hostlist *list,

@@ -28,6 +28,7 @@ libtriadservice_la_SOURCES = \
 	service/command/ber.c \
 	service/command/details.c \
 	service/command/resets.c \
+	service/command/job.c \
 	service/command/routes.c \
 	service/command/routes_pairs.c service/command/routes_parts.h \
 	service/command/silences.c \

@@ -59,6 +59,11 @@ static const struct {
 	{"n12345678901", "n12345678901", 1},
 };
 
+static bool has(const struct triad_hostlist *of, const char *name)
+{
+	return triad_hostlist_find(of, name) != UINT32_MAX;
+}
+
 /* Row: N9 */
 START_TEST(test_list_is_read_sorted_and_written)
 {
@@ -98,11 +103,11 @@ END_TEST
 START_TEST(test_names_are_found_in_a_sorted_list)
 {
 	ck_assert_int_eq(parse("n[1-20],login"), 0);
-	ck_assert(triad_hostlist_has(&list, "n7"));
-	ck_assert(triad_hostlist_has(&list, "login"));
-	ck_assert(!triad_hostlist_has(&list, "n07"));
-	ck_assert(!triad_hostlist_has(&list, "n21"));
-	ck_assert(!triad_hostlist_has(&list, ""));
+	ck_assert(has(&list, "n7"));
+	ck_assert(has(&list, "login"));
+	ck_assert(!has(&list, "n07"));
+	ck_assert(!has(&list, "n21"));
+	ck_assert(!has(&list, ""));
 }
 END_TEST
 
@@ -126,8 +131,7 @@ START_TEST(test_any_names_are_written_so_that_they_are_read_again)
 	write_list();
 	ck_assert_int_eq(parse(written), 0);
 	for (unsigned i = 0; i < n; i++)
-		ck_assert_msg(triad_hostlist_has(&list, names[i]), "%s in %s", names[i],
-			written);
+		ck_assert_msg(has(&list, names[i]), "%s in %s", names[i], written);
 	ck_assert_uint_le(list.n, n);
 	for (uint32_t i = 1; i < list.n; i++)
 		ck_assert_int_lt(
