@@ -445,8 +445,8 @@ static bool take_crossing(void *context, uint32_t from, uint32_t to, uint16_t li
 	struct crossing *crossing = context;
 	struct triad_routes_way way;
 	unsigned host = (unsigned)(fabric->ports[from].guid - 0x100001) / 16;
-	struct routed_walk walk = routed_walk(&routed, routed.host_switch[host],
-		routed.host_port[host], lid);
+	struct routed_walk walk = routed_walk(
+		&routed, routed.host_switch[host], routed.host_port[host], lid);
 	bool passes = false;
 
 	triad_routes_way_find(check->layout, from, to, lid, 0, &way);
