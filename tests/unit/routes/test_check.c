@@ -13,7 +13,7 @@
 #include "tests/sim/routed.h"
 #include "tests/unit/run.h"
 
-#define N_FABRICS 1000
+#define N_FABRICS 500
 #define N_VLS 15
 #define N_CHANNELS (ROUTED_SWITCHES * ROUTED_PORTS * N_VLS)
 
