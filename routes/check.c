@@ -149,16 +149,24 @@ static void look_at_circles(struct pass *pass)
 	}
 }
 
-/* From port 0 of a switch to a host. */
-static void look_at_switch(struct pass *pass, uint32_t sw)
+/* A switch's port 0 if it has a LID, or TRIAD_FABRIC_NONE. */
+static uint32_t port_0(const struct triad_routes_layout *layout, uint32_t sw)
 {
-	const struct triad_fabric *fabric = pass->layout->fabric;
-	uint32_t port = fabric->nodes[pass->layout->switches[sw].node].first_port;
+	const struct triad_fabric_node *node =
+		&layout->fabric->nodes[layout->switches[sw].node];
+
+	return node->n_ports && !layout->fabric->ports[node->first_port].number &&
+			layout->fabric->ports[node->first_port].lid
+		? node->first_port
+		: TRIAD_FABRIC_NONE;
+}
+
+/* From 'port', whose packets come to switch 'sw' first. */
+static void add_switch_case(struct pass *pass, uint32_t port, uint32_t sw)
+{
 	struct triad_routes_example *example;
 
-	if (pass->tree.ends[sw] == TRIAD_ROUTES_ARRIVES ||
-		!pass->layout->switches[sw].n_links || fabric->ports[port].number ||
-		!fabric->ports[port].lid)
+	if (pass->tree.ends[sw] == TRIAD_ROUTES_ARRIVES || port == TRIAD_FABRIC_NONE)
 		return;
 	pass->check->problems[TRIAD_ROUTES_SWITCHES].n++;
 	example = add_example(pass, TRIAD_ROUTES_SWITCHES);
@@ -170,15 +178,11 @@ static void look_at_switch(struct pass *pass, uint32_t sw)
 
 static void add_unreachable(struct pass *pass, uint32_t sw, uint32_t n)
 {
-	bool is_host = goal_of(pass)->host != TRIAD_FABRIC_NONE;
-	enum triad_routes_problem problem =
-		is_host ? TRIAD_ROUTES_UNREACHABLE : TRIAD_ROUTES_SWITCHES;
 	struct triad_routes_example *example;
 
-	pass->check->problems[problem].n += n;
-	if (is_host)
-		pass->check->n_unreachable[pass->tree.ends[sw]] += n;
-	example = add_example(pass, problem);
+	pass->check->problems[TRIAD_ROUTES_UNREACHABLE].n += n;
+	pass->check->n_unreachable[pass->tree.ends[sw]] += n;
+	example = add_example(pass, TRIAD_ROUTES_UNREACHABLE);
 	if (!example)
 		return;
 	example->from = host_at(pass, sw);
@@ -235,34 +239,42 @@ static void go_on(struct pass *pass, uint32_t sw, uint32_t n)
 	}
 }
 
-/* The pairs that end at a host's LID, or cases of a host and a switch. */
+/* The pairs that end at a host's LID. */
 static void look_at_pairs(struct pass *pass)
 {
 	const struct triad_routes_tree *tree = &pass->tree;
 	const struct triad_routes_goal *goal = goal_of(pass);
-	bool is_host = goal->host != TRIAD_FABRIC_NONE;
+	bool is_own = is_in(pass->options->from, goal->port);
 
-	if (is_host)
-		pass->n_own[goal->host] += tree->ends[goal->sw] == TRIAD_ROUTES_ARRIVES;
+	pass->n_own[goal->host] += tree->ends[goal->sw] == TRIAD_ROUTES_ARRIVES;
 	for (uint32_t i = 0; i < tree->n_switches; i++) {
-		uint32_t n = pass->n_hosts[i];
-
-		if (is_host) {
-			look_at_switch(pass, i);
-			pass->n_arriving[i] += tree->ends[i] == TRIAD_ROUTES_ARRIVES;
-		}
 		/* No pair of a host with itself. */
-		if (is_host && i == goal->sw && n &&
-			is_in(pass->options->from, goal->port))
-			n--;
-		if (!n)
-			continue;
-		pass->check->n_pairs += is_host ? n : 0;
-		if (tree->ends[i] != TRIAD_ROUTES_ARRIVES)
+		uint32_t n = pass->n_hosts[i] - (i == goal->sw && is_own);
+
+		pass->n_arriving[i] += tree->ends[i] == TRIAD_ROUTES_ARRIVES;
+		pass->check->n_pairs += n;
+		if (n && tree->ends[i] != TRIAD_ROUTES_ARRIVES)
 			add_unreachable(pass, i, n);
-		else if (is_host)
+		else if (n)
 			add_arriving(pass, i, n);
 	}
+}
+
+/* The SM's port and switches, one way or the other. */
+static void look_at_sm(struct pass *pass)
+{
+	const struct triad_routes_layout *layout = pass->layout;
+	const struct triad_routes_goal *goal = goal_of(pass);
+	uint32_t sm_port = layout->fabric->sm_port;
+	uint32_t host = sm_port == TRIAD_FABRIC_NONE ? TRIAD_FABRIC_NONE
+						     : layout->host_of_port[sm_port];
+
+	if (host == TRIAD_FABRIC_NONE)
+		return;
+	if (goal->host == TRIAD_FABRIC_NONE)
+		add_switch_case(pass, sm_port, layout->hosts[host].sw);
+	for (uint32_t i = 0; goal->host == host && i < layout->n_switches; i++)
+		add_switch_case(pass, port_0(layout, i), i);
 }
 
 static void look_at_links(struct pass *pass)
@@ -296,7 +308,9 @@ static void look_at_goal(
 		tree->count[goal->sw]--;
 	triad_routes_tree_grow(tree, pass->layout, goal, column);
 	if (pass->check) {
-		look_at_pairs(pass);
+		if (is_host)
+			look_at_pairs(pass);
+		look_at_sm(pass);
 		look_at_dead_ports(pass);
 		look_at_circles(pass);
 	}

@@ -29,8 +29,8 @@ static const struct {
 		"LID(s) that a switch sends to a dead port",
 		SHOW "the switches; have OpenSM route anew: SIGHUP"},
 	[TRIAD_ROUTES_SWITCHES] = {TRIAD_WARNING,
-		"case(s) of a host and a switch that can't reach each other",
-		SHOW "which; counters of such a switch may be missing"},
+		"way(s) between the SM's port and a switch that lead nowhere",
+		SHOW "which; counters of such a switch can't be read from here"},
 	[TRIAD_ROUTES_TURNS] = {TRIAD_WARNING,
 		"turn(s) of pairs from down to up in a tree: credit loops are near",
 		SHOW "where; give OpenSM the roots of the tree, or routing_engine "

@@ -295,7 +295,8 @@ static const char *const problem_texts[TRIAD_ROUTES_N_PROBLEMS] = {
 	[TRIAD_ROUTES_UNREACHABLE] = "pairs of hosts that don't arrive",
 	[TRIAD_ROUTES_LOOPS] = "forwarding loops, for each LID",
 	[TRIAD_ROUTES_DEAD_ENTRIES] = "LIDs that a switch sends to a dead port",
-	[TRIAD_ROUTES_SWITCHES] = "cases of a host and a switch that don't arrive",
+	[TRIAD_ROUTES_SWITCHES] =
+		"ways between the SM's port and a switch that don't arrive",
 	[TRIAD_ROUTES_LONGER] = "pairs on a path longer than the shortest",
 	[TRIAD_ROUTES_TURNS] = "turns of pairs from down to up",
 };
