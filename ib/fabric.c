@@ -223,8 +223,7 @@ size_t triad_fabric_octets(const struct triad_fabric *fabric)
 	return sizeof(struct counted) + fabric->n_nodes * sizeof(*fabric->nodes) +
 		fabric->n_ports * sizeof(*fabric->ports) +
 		pkeys * sizeof(*fabric->pkeys) + sl2vl * sizeof(*fabric->sl2vl) + lft +
-		mft * sizeof(*fabric->mft) +
-		vlarb * sizeof(*fabric->vlarb) +
+		mft * sizeof(*fabric->mft) + vlarb * sizeof(*fabric->vlarb) +
 		fabric->n_partitions * sizeof(*fabric->partitions) +
 		fabric->n_aliases * sizeof(*fabric->aliases);
 }

@@ -65,18 +65,18 @@ static void ask(struct asking *asking, const struct osm_routing_engine *engine)
 	const struct triad_routes_layout *layout = asking->layout;
 	const struct triad_routes_goal *goal = &layout->goals[asking->goal];
 	const struct triad_routes_host *host = &layout->hosts[asking->host];
-	uint16_t *sls = &asking->sls[(size_t)asking->goal * layout->n_switches +
-		host->sw];
+	uint16_t *sls =
+		&asking->sls[(size_t)asking->goal * layout->n_switches + host->sw];
 	uint16_t slid = layout->fabric->ports[host->port].lid;
 
 	if (goal->host == TRIAD_FABRIC_NONE || goal->host == asking->host)
 		return;
 	for (uint8_t hint = 0; hint < 16; hint++)
 		if (asking->hints >> hint & 1)
-			*sls |= (uint16_t)(1u << (engine->path_sl(engine->context, hint,
-						     cl_hton16(slid),
-						     cl_hton16(goal->lid)) &
-						    0xf));
+			*sls |= (uint16_t)(1u
+				<< (engine->path_sl(engine->context, hint,
+					    cl_hton16(slid), cl_hton16(goal->lid)) &
+					   0xf));
 }
 
 /* Asks for TRIAD_SNAPSHOT_HOLD_US at most.  Returns 0, EAGAIN or ECANCELED. */
@@ -97,7 +97,8 @@ static int ask_some(struct asking *asking)
 			error = ECANCELED;
 		else if (!engine || !engine->path_sl)
 			error = EAGAIN;
-		for (unsigned i = 0; !error && i < QUESTIONS && !is_through(asking); i++) {
+		for (unsigned i = 0; !error && i < QUESTIONS && !is_through(asking);
+			i++) {
 			ask(asking, engine);
 			go_on(asking);
 		}
@@ -147,8 +148,7 @@ static bool is_past(void *context)
 
 	present->was_stopped = present->is_stopped(present->stop_context);
 	return present->was_stopped || !present->plugin->worker ||
-		!triad_worker_is_current(
-			present->plugin->worker, present->generation);
+		!triad_worker_is_current(present->plugin->worker, present->generation);
 }
 
 int triad_route_sls_ask(void *context, const struct triad_routes_layout *layout,
@@ -159,8 +159,8 @@ int triad_route_sls_ask(void *context, const struct triad_routes_layout *layout,
 		.generation = layout->fabric->generation,
 		.is_stopped = is_stopped,
 		.stop_context = stop_context};
-	int error = triad_route_sls_ask_engine(
-		plugin->osm, layout, sls, is_past, &present);
+	int error =
+		triad_route_sls_ask_engine(plugin->osm, layout, sls, is_past, &present);
 
 	return error == ECANCELED && !present.was_stopped ? EAGAIN : error;
 }
@@ -176,8 +176,8 @@ bool triad_route_sls_between(void *context, uint16_t slid, uint16_t dlid, uint8_
 	engine = osm->routing_engine_used;
 	is_known = !osm_exit_flag && engine && engine->path_sl;
 	if (is_known)
-		*sl = engine->path_sl(engine->context, *sl, cl_hton16(slid),
-			      cl_hton16(dlid)) &
+		*sl = engine->path_sl(
+			      engine->context, *sl, cl_hton16(slid), cl_hton16(dlid)) &
 			0xf;
 	pthread_rwlock_unlock(&osm->lock.lock);
 	return is_known;

@@ -39,11 +39,11 @@ struct triad_worker {
 	pthread_t thread;
 	atomic_ulong sweeps_begun;
 	atomic_ulong sweeps_of_fabric; /* had begun before the last one was copied */
-	uint64_t snapshot_due_us; /* UINT64_MAX: none */
-	bool is_up;               /* the sweep that it is due for is through */
-	unsigned n_discarded;     /* in a row */
-	int snapshot_error;       /* said last */
-	bool is_sweeping;         /* a heavy sweep began, and the subnet is not up */
+	uint64_t snapshot_due_us;      /* UINT64_MAX: none */
+	bool is_up;                    /* the sweep that it is due for is through */
+	unsigned n_discarded;          /* in a row */
+	int snapshot_error;            /* said last */
+	bool is_sweeping; /* a heavy sweep began, and the subnet is not up */
 	struct triad_sm_watch watch;
 	const char *sm_state; /* seen last */
 	enum triad_sm sm;     /* the same, as far as it matters */

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hash.h"
-
 #define COLUMNS 64u /* goals at a time */
 
 struct pass {
@@ -151,16 +149,24 @@ static void look_at_circles(struct pass *pass)
 	}
 }
 
-/* From port 0 of a switch to a host. */
-static void look_at_switch(struct pass *pass, uint32_t sw)
+/* A switch's port 0 if it has a LID, or TRIAD_FABRIC_NONE. */
+static uint32_t port_0(const struct triad_routes_layout *layout, uint32_t sw)
 {
-	const struct triad_fabric *fabric = pass->layout->fabric;
-	uint32_t port = fabric->nodes[pass->layout->switches[sw].node].first_port;
+	const struct triad_fabric_node *node =
+		&layout->fabric->nodes[layout->switches[sw].node];
+
+	return node->n_ports && !layout->fabric->ports[node->first_port].number &&
+			layout->fabric->ports[node->first_port].lid
+		? node->first_port
+		: TRIAD_FABRIC_NONE;
+}
+
+/* From 'port', whose packets come to switch 'sw' first. */
+static void add_switch_case(struct pass *pass, uint32_t port, uint32_t sw)
+{
 	struct triad_routes_example *example;
 
-	if (pass->tree.ends[sw] == TRIAD_ROUTES_ARRIVES ||
-		!pass->layout->switches[sw].n_links || fabric->ports[port].number ||
-		!fabric->ports[port].lid)
+	if (pass->tree.ends[sw] == TRIAD_ROUTES_ARRIVES || port == TRIAD_FABRIC_NONE)
 		return;
 	pass->check->problems[TRIAD_ROUTES_SWITCHES].n++;
 	example = add_example(pass, TRIAD_ROUTES_SWITCHES);
@@ -172,15 +178,11 @@ static void look_at_switch(struct pass *pass, uint32_t sw)
 
 static void add_unreachable(struct pass *pass, uint32_t sw, uint32_t n)
 {
-	bool is_host = goal_of(pass)->host != TRIAD_FABRIC_NONE;
-	enum triad_routes_problem problem =
-		is_host ? TRIAD_ROUTES_UNREACHABLE : TRIAD_ROUTES_SWITCHES;
 	struct triad_routes_example *example;
 
-	pass->check->problems[problem].n += n;
-	if (is_host)
-		pass->check->n_unreachable[pass->tree.ends[sw]] += n;
-	example = add_example(pass, problem);
+	pass->check->problems[TRIAD_ROUTES_UNREACHABLE].n += n;
+	pass->check->n_unreachable[pass->tree.ends[sw]] += n;
+	example = add_example(pass, TRIAD_ROUTES_UNREACHABLE);
 	if (!example)
 		return;
 	example->from = host_at(pass, sw);
@@ -237,34 +239,42 @@ static void go_on(struct pass *pass, uint32_t sw, uint32_t n)
 	}
 }
 
-/* The pairs that end at a host's LID, or cases of a host and a switch. */
+/* The pairs that end at a host's LID. */
 static void look_at_pairs(struct pass *pass)
 {
 	const struct triad_routes_tree *tree = &pass->tree;
 	const struct triad_routes_goal *goal = goal_of(pass);
-	bool is_host = goal->host != TRIAD_FABRIC_NONE;
+	bool is_own = is_in(pass->options->from, goal->port);
 
-	if (is_host)
-		pass->n_own[goal->host] += tree->ends[goal->sw] == TRIAD_ROUTES_ARRIVES;
+	pass->n_own[goal->host] += tree->ends[goal->sw] == TRIAD_ROUTES_ARRIVES;
 	for (uint32_t i = 0; i < tree->n_switches; i++) {
-		uint32_t n = pass->n_hosts[i];
-
-		if (is_host) {
-			look_at_switch(pass, i);
-			pass->n_arriving[i] += tree->ends[i] == TRIAD_ROUTES_ARRIVES;
-		}
 		/* No pair of a host with itself. */
-		if (is_host && i == goal->sw && n &&
-			is_in(pass->options->from, goal->port))
-			n--;
-		if (!n)
-			continue;
-		pass->check->n_pairs += is_host ? n : 0;
-		if (tree->ends[i] != TRIAD_ROUTES_ARRIVES)
+		uint32_t n = pass->n_hosts[i] - (i == goal->sw && is_own);
+
+		pass->n_arriving[i] += tree->ends[i] == TRIAD_ROUTES_ARRIVES;
+		pass->check->n_pairs += n;
+		if (n && tree->ends[i] != TRIAD_ROUTES_ARRIVES)
 			add_unreachable(pass, i, n);
-		else if (is_host)
+		else if (n)
 			add_arriving(pass, i, n);
 	}
+}
+
+/* The SM's port and switches, one way or the other. */
+static void look_at_sm(struct pass *pass)
+{
+	const struct triad_routes_layout *layout = pass->layout;
+	const struct triad_routes_goal *goal = goal_of(pass);
+	uint32_t sm_port = layout->fabric->sm_port;
+	uint32_t host = sm_port == TRIAD_FABRIC_NONE ? TRIAD_FABRIC_NONE
+						     : layout->host_of_port[sm_port];
+
+	if (host == TRIAD_FABRIC_NONE)
+		return;
+	if (goal->host == TRIAD_FABRIC_NONE)
+		add_switch_case(pass, sm_port, layout->hosts[host].sw);
+	for (uint32_t i = 0; goal->host == host && i < layout->n_switches; i++)
+		add_switch_case(pass, port_0(layout, i), i);
 }
 
 static void look_at_links(struct pass *pass)
@@ -298,7 +308,9 @@ static void look_at_goal(
 		tree->count[goal->sw]--;
 	triad_routes_tree_grow(tree, pass->layout, goal, column);
 	if (pass->check) {
-		look_at_pairs(pass);
+		if (is_host)
+			look_at_pairs(pass);
+		look_at_sm(pass);
 		look_at_dead_ports(pass);
 		look_at_circles(pass);
 	}
@@ -527,35 +539,6 @@ int triad_routes_check_make(struct triad_fabric *fabric,
 	return error;
 }
 
-void triad_routes_check_free(struct triad_routes_check *check)
-{
-	if (!check)
-		return;
-	triad_routes_layout_free(check->layout);
-	free(check->pairs);
-	free(check);
-}
-
-int triad_routes_check_move(const struct triad_routes_check *check,
-	struct triad_fabric *fabric, struct triad_routes_check **moved)
-{
-	struct triad_routes_check *made = malloc(sizeof(*made));
-	size_t size = fabric->n_ports * sizeof(*made->pairs);
-
-	if (!made)
-		return ENOMEM;
-	*made = *check;
-	made->layout = NULL;
-	made->pairs = malloc(size ? size : 1);
-	if (!made->pairs || triad_routes_layout_make(fabric, &made->layout)) {
-		triad_routes_check_free(made);
-		return ENOMEM;
-	}
-	memcpy(made->pairs, check->pairs, size);
-	*moved = made;
-	return 0;
-}
-
 int triad_routes_check_credit(const struct triad_routes_layout *layout,
 	const struct triad_routes_options *options, struct triad_routes_credit *credit)
 {
@@ -569,83 +552,4 @@ int triad_routes_check_credit(const struct triad_routes_layout *layout,
 			&pass.deps, &options->sls, &options->vls, credit);
 	end(&pass);
 	return error;
-}
-
-bool triad_routes_check_is_clean(const struct triad_routes_check *check)
-{
-	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++)
-		if (i != TRIAD_ROUTES_LONGER && check->problems[i].n)
-			return false;
-	return check->credit.state != TRIAD_ROUTES_CREDIT_LOOPS &&
-		!check->multicast.n_looping;
-}
-
-double triad_routes_tier_imbalance(const struct triad_routes_tier *tier)
-{
-	return tier->n_pairs
-		? (double)tier->most * tier->n_links / (double)tier->n_pairs
-		: 1;
-}
-
-const char *triad_routes_problem_name(enum triad_routes_problem problem)
-{
-	static const char *const names[] = {
-		[TRIAD_ROUTES_UNREACHABLE] = "unreachable_pairs",
-		[TRIAD_ROUTES_LOOPS] = "forwarding_loops",
-		[TRIAD_ROUTES_DEAD_ENTRIES] = "dead_port_entries",
-		[TRIAD_ROUTES_SWITCHES] = "unreachable_switches",
-		[TRIAD_ROUTES_LONGER] = "longer_paths",
-		[TRIAD_ROUTES_TURNS] = "down_up_turns"};
-
-	return problem < TRIAD_ROUTES_N_PROBLEMS ? names[problem] : "?";
-}
-
-/* --- hash --- */
-
-static uint64_t hash_octets(uint64_t hash, const uint8_t *octets, size_t n)
-{
-	uint64_t word;
-
-	for (; n >= sizeof(word); octets += sizeof(word), n -= sizeof(word)) {
-		memcpy(&word, octets, sizeof(word));
-		hash = triad_hash_word(hash, word);
-	}
-	word = 0;
-	memcpy(&word, octets, n);
-	return triad_hash_word(hash, word);
-}
-
-uint64_t triad_routes_hash(const struct triad_fabric *fabric)
-{
-	uint64_t hash = triad_hash_word(TRIAD_HASH_START,
-		(uint64_t)fabric->sa.qos << 1 | fabric->sa.engine_has_sl);
-
-	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
-		const struct triad_fabric_node *node = &fabric->nodes[i];
-
-		hash = triad_hash_word(hash, node->guid << 2 ^ node->type);
-		hash = hash_octets(hash, fabric->lft + node->lft.at, node->lft.n);
-		if (node->mft.n)
-			hash = hash_octets(hash,
-				(const uint8_t *)(fabric->mft + node->mft.at),
-				node->mft.n * sizeof(*fabric->mft));
-	}
-	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		const struct triad_fabric_port *port = &fabric->ports[i];
-		bool is_down = port->state == TRIAD_PORT_DOWN;
-
-		hash = triad_hash_word(hash, port->guid);
-		hash = triad_hash_word(hash,
-			(uint64_t)port->remote << 32 | (uint32_t)port->lid << 16 |
-				port->number << 8 | is_down << 7 | port->lmc);
-		hash = triad_hash_word(
-			hash, (uint64_t)port->phys_state << 8 | port->sm_sl);
-		if (port->sl2vl.n)
-			hash = hash_octets(hash,
-				(const uint8_t *)(fabric->sl2vl + port->sl2vl.at),
-				port->sl2vl.n * sizeof(*fabric->sl2vl));
-	}
-	for (uint32_t i = 0; i < fabric->n_partitions; i++)
-		hash = triad_hash_word(hash, fabric->partitions[i].sl);
-	return hash;
 }

@@ -7,9 +7,10 @@
  * which the numbers of hosts are added up along the ways, so that no pair is walked by
  * itself.  A link is crossed by the pairs that arrive.
  *
- * Switches: packets between a host and a switch's own LID are checked, but are no pairs
- * and cross no link.  Between two switches nothing is checked: routing engines that
- * keep to up and down have no way between some, and nobody needs it.
+ * Switches: packets between the SM's port and a switch's own LID are checked, but are no
+ * pairs and cross no link.  Between other hosts and switches, and between two switches,
+ * that is not: routing engines that keep to up and down have no way between some, and
+ * nobody needs it.
  *
  * Thread-safety: functions without state; a result is immutable.
  * Memory: 8 octets for each port, some for each switch; the result owns its arrays and
@@ -27,9 +28,9 @@ enum triad_routes_problem {
 	TRIAD_ROUTES_UNREACHABLE,  /* pairs that don't arrive */
 	TRIAD_ROUTES_LOOPS,        /* circles of switches, for each LID */
 	TRIAD_ROUTES_DEAD_ENTRIES, /* entries of tables that lead to a dead port */
-	TRIAD_ROUTES_SWITCHES, /* a host and a switch, one way, that doesn't arrive */
-	TRIAD_ROUTES_LONGER,   /* pairs whose path is longer than the shortest */
-	TRIAD_ROUTES_TURNS,    /* turns from down to up, of pairs, in a tree */
+	TRIAD_ROUTES_SWITCHES,     /* from the SM's port to a switch, or back */
+	TRIAD_ROUTES_LONGER,       /* pairs whose path is longer than the shortest */
+	TRIAD_ROUTES_TURNS,        /* turns from down to up, of pairs, in a tree */
 	TRIAD_ROUTES_N_PROBLEMS
 };
 

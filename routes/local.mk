@@ -2,6 +2,7 @@
 # Routes proven: what the forwarding tables do, for all pairs; pure.
 libtriad_la_SOURCES += \
 	routes/check.c routes/check.h \
+	routes/check_result.c \
 	routes/credit.c routes/credit.h \
 	routes/graph.c routes/graph.h \
 	routes/layout.c routes/layout.h \

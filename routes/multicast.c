@@ -31,7 +31,7 @@ static bool sends(
 		return false;
 	return fabric->mft[node->mft.at + (size_t)mlid * node->mft_width +
 		       number / 16] >>
-			number % 16 &
+		number % 16 &
 		1;
 }
 
@@ -128,8 +128,8 @@ static uint32_t find_before(const struct search *search, uint32_t link, uint32_t
 
 /* Whatever is left has something left before it: going back ends in a circle, at the
  * first link that comes again.  'queue' is free by now, and has the way. */
-static void show_circle(struct search *search, uint32_t mlid,
-	struct triad_routes_multicast_loop *loop)
+static void show_circle(
+	struct search *search, uint32_t mlid, struct triad_routes_multicast_loop *loop)
 {
 	const struct triad_routes_layout *layout = search->layout;
 	uint32_t n = 0, first = 0, at = TRIAD_FABRIC_NONE;
@@ -170,8 +170,8 @@ static void look_at_mlids(
 			continue;
 		multicast->n_looping++;
 		if (multicast->n_shown < TRIAD_ROUTES_MAX_MULTICAST)
-			show_circle(search, mlid,
-				&multicast->loops[multicast->n_shown++]);
+			show_circle(
+				search, mlid, &multicast->loops[multicast->n_shown++]);
 	}
 }
 

@@ -16,7 +16,7 @@
 
 #include "routes/layout.h"
 
-#define TRIAD_ROUTES_MAX_MULTICAST 8u    /* loops that are shown */
+#define TRIAD_ROUTES_MAX_MULTICAST 8u       /* loops that are shown */
 #define TRIAD_ROUTES_MAX_MULTICAST_HOPS 32u /* of each */
 
 /* One circle in the tree of a multicast LID. */

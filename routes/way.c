@@ -9,7 +9,8 @@
 static struct triad_routes_hop hop_of(const struct triad_fabric *fabric, uint32_t node,
 	uint8_t number, uint8_t in_port, uint8_t sl)
 {
-	struct triad_routes_hop hop = {.port = triad_fabric_find_port(fabric, node, number),
+	struct triad_routes_hop hop = {
+		.port = triad_fabric_find_port(fabric, node, number),
 		.node = node,
 		.number = number,
 		.in_port = in_port};

@@ -9,8 +9,8 @@ struct work {
 	const struct triad_routes_layout *layout;
 	struct triad_routes_layout reduced; /* the same, with dead links */
 	struct triad_routes_without *without;
-	uint64_t *pairs;      /* of each link, by its number */
-	uint32_t *n_hosts;    /* of each switch, now and then */
+	uint64_t *pairs;   /* of each link, by its number */
+	uint32_t *n_hosts; /* of each switch, now and then */
 	uint32_t *n_left;
 	uint32_t *n_arriving; /* LIDs of hosts that each switch gets to then */
 	uint32_t *n_own;      /* of those, at its switch, each host's own */
@@ -138,8 +138,8 @@ static void count_moved(struct work *work, const struct triad_routes_goal *goal)
 				(sw == goal->sw && work->n_left[sw] > 0);
 }
 
-static void look_at_goal(
-	struct work *work, const struct triad_routes_goal *goal, const uint16_t *shortest)
+static void look_at_goal(struct work *work, const struct triad_routes_goal *goal,
+	const uint16_t *shortest)
 {
 	const struct triad_routes_layout *layout = work->layout;
 	uint32_t n_switches = layout->n_switches;

@@ -17,9 +17,10 @@
 #define TRIAD_ROUTES_MAX_LOST 16u /* hosts that are named */
 
 struct triad_routes_without {
-	uint64_t *pairs; /* for each of the fabric's ports: pairs that leave by it then */
-	uint64_t n_moved; /* pairs that take another path then */
-	uint64_t n_lost;  /* pairs that arrive now, and not then */
+	uint64_t *
+		pairs; /* for each of the fabric's ports: pairs that leave by it then */
+	uint64_t n_moved;      /* pairs that take another path then */
+	uint64_t n_lost;       /* pairs that arrive now, and not then */
 	uint32_t n_hosts_lost; /* they have no path to or from anybody then */
 	uint32_t hosts_lost[TRIAD_ROUTES_MAX_LOST]; /* the first; the fabric's ports */
 };

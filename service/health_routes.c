@@ -29,8 +29,8 @@ static const struct {
 		"LID(s) that a switch sends to a dead port",
 		SHOW "the switches; have OpenSM route anew: SIGHUP"},
 	[TRIAD_ROUTES_SWITCHES] = {TRIAD_WARNING,
-		"case(s) of a host and a switch that can't reach each other",
-		SHOW "which; counters of such a switch may be missing"},
+		"way(s) between the SM's port and a switch that lead nowhere",
+		SHOW "which; counters of such a switch can't be read from here"},
 	[TRIAD_ROUTES_TURNS] = {TRIAD_WARNING,
 		"turn(s) of pairs from down to up in a tree: credit loops are near",
 		SHOW "where; give OpenSM the roots of the tree, or routing_engine "
@@ -53,8 +53,9 @@ static enum triad_severity add_findings(
 			"%" PRIu32 " credit loop(s): traffic may stand still for ever",
 			check->credit.n_loops);
 		triad_health_add_trouble(health, TRIAD_WARNING, "routes", what,
-			SHOW "each, hop by hop; routing_engine lash, dfsssp or nue with "
-			     "'qos TRUE', or torus-2QoS, have none");
+			SHOW
+			"each, hop by hop; routing_engine lash, dfsssp or nue with "
+			"'qos TRUE', or torus-2QoS, have none");
 		worst = TRIAD_WARNING;
 	}
 	if (check->multicast.n_looping) {
@@ -89,8 +90,8 @@ void triad_routes_add_health(struct triad_health *health, struct triad_service *
 	if (!result) {
 		/* Where no SM is, nobody expects routes. */
 		triad_health_line_off(health, "routes", "Routes",
-			status.state == TRIAD_ROUTE_OFF     ? "off"
-				: !service->owner->sm       ? "known to the SM's plugin"
+			status.state == TRIAD_ROUTE_OFF ? "off"
+				: !service->owner->sm   ? "known to the SM's plugin"
 				: status.state == TRIAD_ROUTE_NO_MEMORY
 				? "not enough memory"
 				: "none checked yet");
@@ -101,7 +102,7 @@ void triad_routes_add_health(struct triad_health *health, struct triad_service *
 	triad_health_line(health, "routes", "Routes", severity,
 		"%" PRIu64 " of %" PRIu64 " pairs arrive, credit loops: %s; by %s",
 		check->n_arriving, check->n_pairs,
-		result->credit              ? "not checked"
+		result->credit                  ? "not checked"
 			: check->credit.n_loops ? "yes"
 						: "none",
 		check->layout->fabric->sa.engine[0] ? check->layout->fabric->sa.engine
@@ -157,8 +158,8 @@ void triad_routes_add_metrics(
 		triad_route_result_unref(result);
 		return;
 	}
-	triad_own_count(list, "triad_routes_checks", "Checks of routes.",
-		status.n_checks);
+	triad_own_count(
+		list, "triad_routes_checks", "Checks of routes.", status.n_checks);
 	triad_own_count(list, "triad_routes_unchanged",
 		"Topologies with the tables of the one before, not checked again.",
 		status.n_unchanged);
@@ -170,8 +171,7 @@ void triad_routes_add_metrics(
 	triad_own_gauge(list, "triad_routes_pairs", "Pairs of hosts with a path.",
 		(double)result->check->n_arriving);
 	triad_own_gauge(list, "triad_routes_credit_loops_checked",
-		"1 when it is known whether there are credit loops.",
-		!result->credit);
+		"1 when it is known whether there are credit loops.", !result->credit);
 	add_finding(list, "credit_loops", result->check->credit.n_loops);
 	add_finding(list, "multicast_loops", result->check->multicast.n_looping);
 	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++)

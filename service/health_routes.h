@@ -13,7 +13,8 @@ struct triad_health;
 struct triad_own_metrics;
 struct triad_service;
 
-void triad_routes_add_health(struct triad_health *health, struct triad_service *service);
+void triad_routes_add_health(
+	struct triad_health *health, struct triad_service *service);
 void triad_routes_add_metrics(
 	struct triad_own_metrics *list, struct triad_service *service);
 

@@ -152,7 +152,7 @@ struct triad_fabric_sa {
 	bool original_rates;   /* none that came after EDR */
 	uint8_t rate_limit;    /* no code of a rate over this; 0: any */
 	bool engine_has_sl;    /* the routing engine decides on SLs */
-	char engine[24];       /* the routing engine that is used, "minhop"; "": unknown */
+	char engine[24]; /* the routing engine that is used, "minhop"; "": unknown */
 };
 
 /* Kinds of ports that OpenSM has default tables for. */

@@ -68,8 +68,8 @@ static uint32_t find_gains(const struct triad_routes_check *check,
 
 	for (uint32_t i = 0; i < check->layout->fabric->n_ports; i++)
 		if (check->pairs[i] && without->pairs[i] >= FACTOR * check->pairs[i])
-			gains[n++] = (struct gain){i,
-				(double)without->pairs[i] / (double)check->pairs[i]};
+			gains[n++] = (struct gain){
+				i, (double)without->pairs[i] / (double)check->pairs[i]};
 	qsort(gains, n, sizeof(*gains), compare_gains);
 	return n;
 }
@@ -92,14 +92,13 @@ static void put_gains(struct triad_report *report,
 		triad_routes_put_port(
 			&list, "to", "TO", fabric, fabric->ports[port].remote);
 		triad_list_uint(&list, "pairs", "PAIRS", 9, check->pairs[port]);
-		triad_list_uint(
-			&list, "pairs_then", "THEN", 9, without->pairs[port]);
+		triad_list_uint(&list, "pairs_then", "THEN", 9, without->pairs[port]);
 		triad_list_row_end(&list);
 	}
 	triad_report_array_end(report);
 	if (n > MAX_LINKS && !report->as_json)
-		triad_output_printf(report->output, "  ... and %" PRIu32 " more\n",
-			n - MAX_LINKS);
+		triad_output_printf(
+			report->output, "  ... and %" PRIu32 " more\n", n - MAX_LINKS);
 	free(gains);
 }
 
@@ -109,8 +108,8 @@ static void put_lost(struct triad_report *report, const struct triad_fabric *fab
 	struct triad_list list = {.report = report, .indent = "  "};
 
 	triad_report_array(report, "hosts_without_path");
-	for (uint32_t i = 0;
-		i < without->n_hosts_lost && i < TRIAD_ROUTES_MAX_LOST; i++) {
+	for (uint32_t i = 0; i < without->n_hosts_lost && i < TRIAD_ROUTES_MAX_LOST;
+		i++) {
 		triad_list_row(&list);
 		triad_routes_put_port(
 			&list, NULL, "WITHOUT A PATH", fabric, without->hosts_lost[i]);

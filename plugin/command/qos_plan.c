@@ -238,8 +238,7 @@ static void put_credit(struct telling *telling)
 	struct triad_json *json = &telling->report.json;
 
 	if (telling->report.as_json) {
-		triad_json_string(
-			json, "credit", credit_names[telling->credit_state]);
+		triad_json_string(json, "credit", credit_names[telling->credit_state]);
 		triad_json_uint(json, "n_credit_loops", telling->credit->n_loops);
 	}
 	triad_routes_put_loops(

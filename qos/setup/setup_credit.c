@@ -16,8 +16,8 @@ static uint8_t desired_vl(
 	/* Without tables there is VL0 alone. */
 	if (desired->ports[port].first_row == TRIAD_FABRIC_NONE)
 		return 0;
-	octet = triad_desired_sl2vl(desired, port,
-		triad_desired_row_at(desired, port, in_port))
+	octet = triad_desired_sl2vl(
+		desired, port, triad_desired_row_at(desired, port, in_port))
 			->vl[sl / 2];
 	return sl % 2 ? octet & 0xf : octet >> 4;
 }
@@ -29,8 +29,8 @@ struct look {
 };
 
 /* 'setup' may be NULL: the defaults. */
-static int look_at(
-	struct look *look, struct triad_setup *setup, struct triad_routes_credit *credit)
+static int look_at(struct look *look, struct triad_setup *setup,
+	struct triad_routes_credit *credit)
 {
 	struct triad_desired desired;
 	struct triad_routes_options options = {
@@ -47,8 +47,8 @@ static int look_at(
 	return error;
 }
 
-static int ask_engine(
-	struct look *look, const struct triad_setup_credit_engine *engine, uint16_t **of)
+static int ask_engine(struct look *look, const struct triad_setup_credit_engine *engine,
+	uint16_t **of)
 {
 	size_t n = (size_t)look->layout->n_goals * look->layout->n_switches;
 
@@ -69,8 +69,9 @@ static int judge(struct look *look, struct triad_setup *setup,
 
 	if (error)
 		return error;
-	*state = credit->state == TRIAD_ROUTES_CREDIT_CLEAN ? TRIAD_SETUP_CREDIT_CLEAN
-							    : TRIAD_SETUP_CREDIT_UNKNOWN;
+	*state = credit->state == TRIAD_ROUTES_CREDIT_CLEAN
+		? TRIAD_SETUP_CREDIT_CLEAN
+		: TRIAD_SETUP_CREDIT_UNKNOWN;
 	if (credit->state != TRIAD_ROUTES_CREDIT_LOOPS)
 		return 0;
 	without = malloc(sizeof(*without));

@@ -27,8 +27,8 @@ enum triad_setup_credit_state {
 /* What is known of SLs where the routing engine decides: fills 'sls' (struct
  * triad_routes_sls.of), returns 0 or an errno. */
 struct triad_setup_credit_engine {
-	int (*ask)(void *context, const struct triad_routes_layout *layout,
-		uint16_t *sls);
+	int (*ask)(
+		void *context, const struct triad_routes_layout *layout, uint16_t *sls);
 	void *context;
 };
 

@@ -34,7 +34,8 @@ static const char *engine_of(const struct triad_routes_check *check)
 static void put_tier(struct triad_list *list, const struct triad_fabric *fabric,
 	const struct triad_routes_tier *tier)
 {
-	double mean = (double)tier->n_pairs / (double)(tier->n_links ? tier->n_links : 1);
+	double mean =
+		(double)tier->n_pairs / (double)(tier->n_links ? tier->n_links : 1);
 	double imbalance = triad_routes_tier_imbalance(tier);
 	char value[32];
 
@@ -108,8 +109,8 @@ static uint32_t find_busy(const struct triad_routes_check *check, struct busy *b
 			continue;
 		mean = mean_of(check, layout->switches[from].level,
 			layout->switches[to].level);
-		busy[n++] = (struct busy){
-			i, mean > 0 ? (double)check->pairs[i] / mean : 0};
+		busy[n++] =
+			(struct busy){i, mean > 0 ? (double)check->pairs[i] / mean : 0};
 	}
 	qsort(busy, n, sizeof(*busy), compare_busy);
 	return n;
@@ -159,8 +160,7 @@ static void put_summary_json(
 	triad_json_string(
 		json, "checked", triad_command_format_time(result->checked_us, at));
 	triad_json_double(json, "took_ms", (double)result->took_us / 1000);
-	triad_json_string(json, "engine",
-		engine_of(check));
+	triad_json_string(json, "engine", engine_of(check));
 	triad_json_uint(json, "hosts", check->layout->n_hosts);
 	triad_json_uint(json, "switches", check->layout->n_switches);
 	triad_json_uint(json, "lids", check->layout->n_host_goals);
@@ -187,8 +187,7 @@ static void put_summary_text(
 		" switch%s by %s, checked %s ago in %.1f ms\n",
 		check->layout->n_hosts, check->layout->n_hosts == 1 ? "" : "s",
 		check->layout->n_switches, check->layout->n_switches == 1 ? "" : "es",
-		engine_of(check),
-		ago, (double)result->took_us / 1000);
+		engine_of(check), ago, (double)result->took_us / 1000);
 	triad_output_printf(output,
 		"  %" PRIu64 " pairs, of which %" PRIu64
 		" arrive; over %.1f links on average, %u at most\n",
@@ -224,8 +223,7 @@ static void put_summary(struct triad_service *service,
 /* Ports of a [group NAME], a bit for each of the fabric's; NULL: not enough memory. */
 static uint64_t *ports_of_group(const struct triad_view *view, unsigned group)
 {
-	uint64_t *ports =
-		calloc(view->fabric->n_ports / 64 + 1, sizeof(*ports));
+	uint64_t *ports = calloc(view->fabric->n_ports / 64 + 1, sizeof(*ports));
 
 	for (uint32_t i = 0; ports && i < view->fabric->n_ports; i++)
 		if (view->group[i] == group)
@@ -297,7 +295,8 @@ static const char *const problem_texts[TRIAD_ROUTES_N_PROBLEMS] = {
 	[TRIAD_ROUTES_UNREACHABLE] = "pairs of hosts that don't arrive",
 	[TRIAD_ROUTES_LOOPS] = "forwarding loops, for each LID",
 	[TRIAD_ROUTES_DEAD_ENTRIES] = "LIDs that a switch sends to a dead port",
-	[TRIAD_ROUTES_SWITCHES] = "cases of a host and a switch that don't arrive",
+	[TRIAD_ROUTES_SWITCHES] =
+		"ways between the SM's port and a switch that don't arrive",
 	[TRIAD_ROUTES_LONGER] = "pairs on a path longer than the shortest",
 	[TRIAD_ROUTES_TURNS] = "turns of pairs from down to up",
 };
@@ -315,12 +314,12 @@ static void put_numbers_json(
 	const char *why_not = why_no_credit(result);
 
 	triad_json_bool(json, "clean", triad_routes_check_is_clean(check));
-	triad_json_string(json, "engine",
-		engine_of(check));
+	triad_json_string(json, "engine", engine_of(check));
 	triad_json_uint(json, "credit_loops", check->credit.n_loops);
 	triad_json_bool(json, "credit_loops_checked", !why_not);
 	triad_json_string(json, "credit_loops_not_checked_because", why_not);
-	triad_json_bool(json, "credit_loops_ruled_out_by_links", check->credit.by_links);
+	triad_json_bool(
+		json, "credit_loops_ruled_out_by_links", check->credit.by_links);
 	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++)
 		triad_json_uint(
 			json, triad_routes_problem_name(i), check->problems[i].n);
@@ -349,8 +348,7 @@ static void put_numbers_text(
 
 	triad_output_printf(output, "%s wrong with routes by %s%s\n",
 		triad_routes_check_is_clean(check) ? "Nothing is" : "Something is",
-		engine_of(check),
-		why_not ? ", as far as was checked" : "");
+		engine_of(check), why_not ? ", as far as was checked" : "");
 	if (why_not) {
 		triad_output_printf(output, "%12s  ", "not checked");
 		triad_command_put_wrapped(output, "credit loops:", 14, 14);
@@ -370,8 +368,8 @@ static void put_numbers_text(
 		else
 			put_number(output, check->problems[i].n, problem_texts[i]);
 	}
-	triad_output_printf(output, "%12" PRIu32 "  of %" PRIu32
-		" multicast trees that loop%s\n",
+	triad_output_printf(output,
+		"%12" PRIu32 "  of %" PRIu32 " multicast trees that loop%s\n",
 		check->multicast.n_looping, check->multicast.n_mlids,
 		check->multicast.is_cut ? ", of the first 1,024 multicast LIDs" : "");
 }
@@ -451,8 +449,8 @@ static void put_example(struct triad_list *list, const struct triad_fabric *fabr
 	triad_routes_put_port(list, "destination", "TO", fabric, example->to);
 	triad_list_uint(list, "lid", "LID", 5, example->lid);
 	triad_list_text(list, "at_node_name", NULL, 0, node);
-	triad_list_guid(list, "at_node_guid", NULL,
-		node ? fabric->nodes[example->at].guid : 0);
+	triad_list_guid(
+		list, "at_node_guid", NULL, node ? fabric->nodes[example->at].guid : 0);
 	triad_list_uint(list, "at_port", NULL, 0, example->out);
 	triad_list_uint(list, "links", NULL, 0, example->links);
 	triad_list_uint(list, "shortest", NULL, 0, example->shortest);

@@ -66,7 +66,8 @@ void triad_routes_put_port(struct triad_list *list, const char *prefix,
 }
 
 /* The node's only end port that has a LID, or the one with that number. */
-static uint32_t end_of_node(const struct triad_fabric *fabric, uint32_t node, int number)
+static uint32_t end_of_node(
+	const struct triad_fabric *fabric, uint32_t node, int number)
 {
 	const struct triad_fabric_node *at = &fabric->nodes[node];
 	uint32_t found = TRIAD_FABRIC_NONE;
@@ -184,8 +185,7 @@ static uint32_t find_link(const struct triad_fabric *fabric,
 			"routes over", &choice, fabric, output);
 		return TRIAD_FABRIC_NONE;
 	}
-	port = choice.port < 0 && choice.end_port != TRIAD_FABRIC_NONE
-		? choice.end_port
+	port = choice.port < 0 && choice.end_port != TRIAD_FABRIC_NONE ? choice.end_port
 		: choice.port < 0
 		? TRIAD_FABRIC_NONE
 		: triad_fabric_find_port(fabric, choice.first, (unsigned)choice.port);
@@ -237,8 +237,7 @@ static int show_over(struct triad_service *service, const struct triad_command *
 		return TRIAD_CONTROL_FAILED;
 	}
 	if (over.n < check->pairs[port] && !command->json)
-		triad_output_printf(output,
-			"%" PRIu64 " more; -n shows more of them\n",
+		triad_output_printf(output, "%" PRIu64 " more; -n shows more of them\n",
 			check->pairs[port] - over.n);
 	return TRIAD_CONTROL_DONE;
 }
@@ -271,8 +270,8 @@ struct between {
 	bool has_sl; /* it is the one that packets have, or was asked for */
 };
 
-static void put_hop(
-	struct triad_list *list, struct between *between, const struct triad_routes_hop *hop)
+static void put_hop(struct triad_list *list, struct between *between,
+	const struct triad_routes_hop *hop)
 {
 	const struct triad_routes_check *check = between->result->check;
 	const struct triad_fabric *fabric = check->layout->fabric;
@@ -297,8 +296,8 @@ static void put_hop(
 	triad_routes_put_use(list,
 		is_there ? triad_routes_use_percent(between->service, fabric, hop->port)
 			 : NAN);
-	triad_list_uint(list, "pairs", "PAIRS", 9,
-		is_there ? check->pairs[hop->port] : 0);
+	triad_list_uint(
+		list, "pairs", "PAIRS", 9, is_there ? check->pairs[hop->port] : 0);
 	triad_list_row_end(list);
 }
 
@@ -318,14 +317,13 @@ static void find_sl(struct between *between, const struct triad_command *command
 	uint16_t slid, uint16_t dlid)
 {
 	const struct triad_fabric *fabric = between->result->check->layout->fabric;
-	const struct triad_route_source *source =
-		&between->service->owner->routes;
+	const struct triad_route_source *source = &between->service->owner->routes;
 
 	between->sl = (uint8_t)command->sl;
 	between->has_sl = command->has_sl || !fabric->sa.engine_has_sl;
 	if (!between->has_sl && source->sl_between)
-		between->has_sl = source->sl_between(
-			source->context, slid, dlid, &between->sl);
+		between->has_sl =
+			source->sl_between(source->context, slid, dlid, &between->sl);
 }
 
 static void put_way(struct between *between, const struct triad_command *command,
@@ -368,8 +366,7 @@ static void put_way(struct between *between, const struct triad_command *command
 static int show_between(struct between *between, const struct triad_command *command,
 	struct triad_output *output)
 {
-	const struct triad_fabric *fabric =
-		between->result->check->layout->fabric;
+	const struct triad_fabric *fabric = between->result->check->layout->fabric;
 	uint32_t from = triad_routes_find_end(
 		fabric, "routes between", command->source, output);
 	uint32_t to = from == TRIAD_FABRIC_NONE

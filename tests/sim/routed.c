@@ -239,7 +239,7 @@ struct triad_fabric *routed_fabric(const struct routed *routed)
 		add_switch(routed, builder, i);
 	for (unsigned i = 0; i < routed->n_hosts; i++)
 		add_host(routed, builder, i);
-	if (triad_fabric_build(builder, 0, &fabric))
+	if (triad_fabric_build(builder, host_guid(0) + 1, &fabric))
 		abort();
 	triad_fabric_builder_free(builder);
 	fabric->sa.qos = routed->qos;

@@ -55,7 +55,8 @@ void routed_route(struct routed *routed, uint64_t *seed);
 /* Anything: links that are down, tables with mistakes, SL2VL tables. */
 void routed_random(struct routed *routed, uint64_t *seed);
 
-/* Switch i has GUID 0x1000 + 16 i, host i 0x100000 + 16 i, its port one more. */
+/* Switch i has GUID 0x1000 + 16 i, host i 0x100000 + 16 i, its port one more.
+ * The SM is at host 0. */
 struct triad_fabric *routed_fabric(const struct routed *routed);
 
 /* --- the oracle --- */

@@ -18,8 +18,8 @@ static bool cuts_off(
 		return false;
 	cuts = plan->n_cut_off;
 	if (cuts)
-		triad_tables_report_cut_off(report, plan,
-			triad_setup_policy(guard->setup), guard->fabric);
+		triad_tables_report_cut_off(
+			report, plan, triad_setup_policy(guard->setup), guard->fabric);
 	triad_setup_plan_free(plan);
 	return cuts;
 }
@@ -70,7 +70,7 @@ enum triad_tables_refusal triad_tables_guard_look(
 {
 	if (!guard->setup || !guard->fabric || !guard->fabric->sa.qos)
 		return TRIAD_TABLES_PASSES;
-	return cuts_off(guard, report)           ? TRIAD_TABLES_CUTS_OFF
+	return cuts_off(guard, report)       ? TRIAD_TABLES_CUTS_OFF
 		: closes_loop(guard, report) ? TRIAD_TABLES_CLOSES_LOOP
 					     : TRIAD_TABLES_PASSES;
 }

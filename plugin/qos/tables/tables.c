@@ -22,8 +22,7 @@ const char *triad_tables_state_name(enum triad_tables_state state)
 			"in force, as far as the routing engine lets them",
 		[TRIAD_TABLES_REFUSED] =
 			"refused: they would cut the SM off from hosts",
-		[TRIAD_TABLES_REFUSED_LOOP] =
-			"refused: they would close a credit loop",
+		[TRIAD_TABLES_REFUSED_LOOP] = "refused: they would close a credit loop",
 		[TRIAD_TABLES_NO_MEMORY] = "not enough memory: they stay as they are",
 	};
 

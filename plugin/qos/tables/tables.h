@@ -55,7 +55,7 @@ struct triad_tables_status {
 	struct triad_tables_pass_counts last; /* pass */
 	uint64_t n_sweeps_asked;              /* that OpenSM was asked for */
 	uint64_t n_refused;                   /* setups */
-	bool refused; /* the last one: what is in force is older */
+	bool refused;                      /* the last one: what is in force is older */
 	enum triad_tables_refusal refusal; /* why */
 	/* Of the last review: */
 	uint64_t n_different; /* tables that are not what they should be */

@@ -55,8 +55,8 @@ static int ask(void *context, const struct triad_routes_layout *layout, uint16_t
 		return EAGAIN;
 	for (uint32_t goal = 0; goal < layout->n_goals; goal++)
 		for (uint32_t sw = 0; sw < layout->n_switches; sw++) {
-			struct routed_walk walk = routed_walk(
-				&routed, sw, 0, layout->goals[goal].lid);
+			struct routed_walk walk =
+				routed_walk(&routed, sw, 0, layout->goals[goal].lid);
 			bool crosses = false;
 
 			for (unsigned i = 1; i < walk.n; i++)

@@ -13,7 +13,7 @@
 #include "tests/sim/routed.h"
 #include "tests/unit/run.h"
 
-#define N_FABRICS 1000
+#define N_FABRICS 500
 #define N_VLS 15
 #define N_CHANNELS (ROUTED_SWITCHES * ROUTED_PORTS * N_VLS)
 
@@ -112,27 +112,23 @@ static void expect_pair(
 			expected->problems[TRIAD_ROUTES_TURNS]++;
 }
 
+/* The SM is at host 0. */
 static void expect_switches(struct expected *expected)
 {
-	for (unsigned host = 0; host < routed.n_hosts; host++) {
-		for (unsigned sw = 0; sw < routed.n_switches; sw++) {
-			struct routed_walk there =
-				routed_walk(&routed, routed.host_switch[host],
-					routed.host_port[host], routed_switch_lid(sw));
+	for (unsigned sw = 0; sw < routed.n_switches; sw++) {
+		struct routed_walk there = routed_walk(&routed, routed.host_switch[0],
+			routed.host_port[0], routed_switch_lid(sw));
 
-			if (!is_live_host(host))
-				continue;
+		if (!routed.n_hosts || !is_live_host(0))
+			return;
+		expected->problems[TRIAD_ROUTES_SWITCHES] +=
+			is_in(options.to, switch_port(sw, 0)) &&
+			there.end != ROUTED_ARRIVES;
+		for (unsigned i = 0; i < 1u << routed.lmc; i++)
 			expected->problems[TRIAD_ROUTES_SWITCHES] +=
-				is_in(options.from, host_port(host)) &&
-				is_in(options.to, switch_port(sw, 0)) &&
-				there.end != ROUTED_ARRIVES;
-			for (unsigned i = 0; i < 1u << routed.lmc; i++)
-				expected->problems[TRIAD_ROUTES_SWITCHES] +=
-					is_in(options.to, host_port(host)) &&
-					routed_walk(&routed, sw, 0,
-						routed_host_lid(host) + i)
-							.end != ROUTED_ARRIVES;
-		}
+				is_in(options.to, host_port(0)) &&
+				routed_walk(&routed, sw, 0, routed_host_lid(0) + i)
+						.end != ROUTED_ARRIVES;
 	}
 }
 
@@ -445,8 +441,8 @@ static bool take_crossing(void *context, uint32_t from, uint32_t to, uint16_t li
 	struct crossing *crossing = context;
 	struct triad_routes_way way;
 	unsigned host = (unsigned)(fabric->ports[from].guid - 0x100001) / 16;
-	struct routed_walk walk = routed_walk(&routed, routed.host_switch[host],
-		routed.host_port[host], lid);
+	struct routed_walk walk = routed_walk(
+		&routed, routed.host_switch[host], routed.host_port[host], lid);
 	bool passes = false;
 
 	triad_routes_way_find(check->layout, from, to, lid, 0, &way);

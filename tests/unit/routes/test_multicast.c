@@ -94,10 +94,12 @@ static bool loops(unsigned mlid)
 }
 
 /* Each hop leads on to the next one. */
-static void check_loop(const struct triad_routes_multicast_loop *loop, unsigned long seed)
+static void check_loop(
+	const struct triad_routes_multicast_loop *loop, unsigned long seed)
 {
 	for (uint32_t i = 0; i < loop->n_hops; i++) {
-		uint32_t port = loop->ports[i], next = loop->ports[(i + 1) % loop->n_hops];
+		uint32_t port = loop->ports[i],
+			 next = loop->ports[(i + 1) % loop->n_hops];
 		const struct triad_fabric_port *far =
 			&fabric->ports[fabric->ports[port].remote];
 		unsigned sw = (unsigned)(fabric->ports[next].guid - 0x1000) / 16;
@@ -167,8 +169,8 @@ START_TEST(test_multicast_ring_loops_until_a_link_is_left_out)
 	ck_assert_uint_eq(found.loops[0].mlid, 0xc001);
 	ck_assert_uint_eq(found.loops[0].n_hops, 3);
 	/* Port 1 of switch 0 leads to port 1 of switch 1. */
-	masks[0][1] &= (uint16_t)~(1u << 1);
-	masks[1][1] &= (uint16_t)~(1u << 1);
+	masks[0][1] &= (uint16_t) ~(1u << 1);
+	masks[1][1] &= (uint16_t) ~(1u << 1);
 	find();
 	ck_assert_uint_eq(found.n_mlids, 1);
 	ck_assert_uint_eq(found.n_looping, 0);

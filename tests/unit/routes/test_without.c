@@ -93,8 +93,7 @@ START_TEST(test_without_one_of_two_uplinks_other_has_all)
 	ck_assert_uint_eq(without->pairs[fabric->ports[gone].remote], 0);
 	/* Two hosts to six others, each way. */
 	ck_assert_uint_eq(without->pairs[switch_port(0, 2)], 12);
-	ck_assert_uint_eq(
-		without->pairs[fabric->ports[switch_port(0, 2)].remote], 12);
+	ck_assert_uint_eq(without->pairs[fabric->ports[switch_port(0, 2)].remote], 12);
 	ck_assert_uint_eq(without->n_moved,
 		check->pairs[gone] + check->pairs[fabric->ports[gone].remote]);
 }
@@ -179,8 +178,8 @@ START_TEST(test_without_random_links_what_is_connected_arrives)
 		ck_assert_msg(sum == count_connected() && delivered == sum,
 			"seed %lu: %lu begin, %lu arrive, %lu are connected", seed, sum,
 			delivered, count_connected());
-		ck_assert_msg(without->n_lost == check->n_arriving - sum, "seed %lu",
-			seed);
+		ck_assert_msg(
+			without->n_lost == check->n_arriving - sum, "seed %lu", seed);
 	}
 }
 END_TEST
