@@ -144,17 +144,17 @@ def test_hosts_that_are_wrong_are_told(lab):
 
 
 @pytest.mark.row("N9")
-def test_hosts_of_a_job_are_asked_of_slurm(lab, scratch):
+def test_hosts_of_a_job_are_asked_of_slurm(lab, scratch, monkeypatch):
     slurm = Slurm(scratch, ask(lab, "topology", "--slurm"))
     wait_until(slurm.switches, 30, "slurmctld's answer")
     # The real squeue knows no such job.
-    failed(lab.run("env", f"SLURM_CONF={slurm.environment['SLURM_CONF']}", "triadctl",
-                   "job", "--slurm", "4711"), 1, "squeue: ")
+    monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
+    failed(lab.run("triadctl", "job", "--slurm", "4711"), 1, "squeue: ")
     # A job that runs needs slurmd on each host; what squeue prints of one is played.
     folder = scratch.folder()
     (folder / "squeue").write_text("#!/bin/sh\necho 'host-[0001-0002]'\n",
                                    encoding="ascii")
     (folder / "squeue").chmod(0o755)
-    job = succeeded(lab.run("sh", "-c", f"PATH={folder}:$PATH triadctl job --slurm=17")
-                    ).stdout
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    job = succeeded(lab.run("triadctl", "job", "--slurm=17")).stdout
     assert "2 hosts (2 ports) at 1 switch" in job, job
