@@ -35,6 +35,7 @@ triadctl_SOURCES = \
 	cli/setup_look.c \
 	cli/setup_restart.c \
 	cli/setup_show.c \
+	cli/slurm_job.c cli/slurm_job.h \
 	cli/table.c cli/table.h \
 	cli/table_fit.c cli/table_fit.h \
 	cli/triadctl.c

@@ -24,6 +24,7 @@
 #include "cli/profile_command.h"
 #include "cli/qos_command.h"
 #include "cli/setup_command.h"
+#include "cli/slurm_job.h"
 #include "command/versions.h"
 #include "lib/quantity.h"
 #include "lib/text.h"
@@ -324,6 +325,25 @@ static int run_version(const struct options *options,
 	return finish_output();
 }
 
+/* --- jobs --- */
+
+/* Slurm is asked here; the plugin gets hosts. */
+static int run_slurm_job(const struct options *options, struct triad_command *command,
+	int n_words, char **words)
+{
+	char *asked[TRIAD_CONTROL_MAX_WORDS + 1], reason[512];
+
+	if (n_words >= TRIAD_CONTROL_MAX_WORDS)
+		return complain("the command is too long");
+	if (!triad_slurm_job_hosts(command->slurm_job, command->hosts,
+		    sizeof(command->hosts), reason, sizeof(reason))) {
+		complain(reason);
+		return TRIAD_CONTROL_FAILED;
+	}
+	n_words = triad_slurm_job_words(n_words, words, command->hosts, asked);
+	return run_command(options, command, n_words, asked);
+}
+
 /* --- commands that need no plugin --- */
 
 static int run_profile(const struct options *options, struct triad_parser *parser)
@@ -589,6 +609,8 @@ static int run_words(const struct options *options, int n_words, char **words)
 		return complain_about(words[0], message);
 	if (command.verb == TRIAD_COMMAND_VERSION)
 		return run_version(options, &command, n_words, words);
+	if (command.verb == TRIAD_COMMAND_JOB && command.slurm_job[0])
+		return run_slurm_job(options, &command, n_words, words);
 	return command.plugin ? run_monitoring(options, &command, n_words, words)
 			      : run_command(options, &command, n_words, words);
 }

@@ -200,6 +200,17 @@ static int read_switch_port(const struct arguments *arguments)
 	return 0;
 }
 
+static int read_ends(const struct arguments *arguments)
+{
+	struct triad_command *command = arguments->command;
+	int error = triad_parser_read_node(
+		arguments->parser, "NODE", arguments->words[0], command->source);
+
+	return error ? error
+		     : triad_parser_read_node(arguments->parser, "NODE",
+			       arguments->words[1], command->destination);
+}
+
 static int read_history(const struct arguments *arguments)
 {
 	struct triad_command *command = arguments->command;
@@ -230,6 +241,18 @@ static int read_arguments(const struct arguments *arguments)
 		return command->source[0] && command->destination[0]
 			? 0
 			: triad_parser_complain(parser, "it needs --src and --dst");
+	case TRIAD_COMMAND_ROUTES_BETWEEN:
+		return read_ends(arguments);
+	case TRIAD_COMMAND_JOB:
+		return !command->hosts[0] == !command->slurm_job[0]
+			? triad_parser_complain(
+				  parser, "it needs --nodes or --slurm, one of them")
+			: 0;
+	case TRIAD_COMMAND_TOPOLOGY:
+		return command->slurm
+			? 0
+			: triad_parser_complain(parser,
+				  "it needs --slurm: the form in which it is written");
 	case TRIAD_COMMAND_PERF_HISTOGRAM:
 		return read_histogram(arguments);
 	case TRIAD_COMMAND_PERF_CLEAR:
@@ -266,6 +289,7 @@ static int read_arguments(const struct arguments *arguments)
 		return read_blacklist(arguments);
 	case TRIAD_COMMAND_PORT_VERDICT:
 		return read_verdict(arguments);
+	case TRIAD_COMMAND_ROUTES_OVER:
 	case TRIAD_COMMAND_PORT_RELEASE:
 	case TRIAD_COMMAND_PORT_APPROVE:
 		return read_switch_port(arguments);

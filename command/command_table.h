@@ -71,6 +71,9 @@ enum {
 	TRIAD_OPTION_QOS_CLASS,
 	TRIAD_OPTION_PKEY,
 	TRIAD_OPTION_SL,
+	TRIAD_OPTION_HOSTS,
+	TRIAD_OPTION_SLURM_JOB,
+	TRIAD_OPTION_SLURM,
 	TRIAD_OPTION_WATCH,
 	TRIAD_OPTION_INTERVAL,
 	TRIAD_OPTION_COLUMNS,
@@ -116,7 +119,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 49
+#define TRIAD_N_VERBS 55
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

@@ -257,6 +257,9 @@ static const struct triad_conf_key table[] = {
 		.help = "The folder of what is to outlive a restart, or nothing."},
 	{KEY(state, history), UINT(0, 1000000, ""), .standard = "65536",
 		.help = "How many events 'triadctl history' has; 0: none."},
+	{KEY(routes, enabled), BOOL, .standard = "true", .at_run_time = true,
+		.help = "Whether the routes of all pairs are checked when the SM has "
+			"routed."},
 	{KEY(collect, mode), CHOICE(collect_modes), .standard = "local",
 		.at_run_time = true,
 		.help = "Whether agents read counters, and who this is."},
@@ -447,8 +450,8 @@ static const struct triad_conf_key table[] = {
 		.help = "Whether the policy's SL2VL and VL arbitration tables are "
 			"programmed."},
 	{KEY(qos, tables_guard), BOOL, .standard = "true", .at_run_time = true,
-		.help = "Whether tables that would cut the SM off from hosts are "
-			"refused."},
+		.help = "Whether tables that would cut the SM off from hosts, or close a "
+			"credit loop, are refused."},
 	{KEY(qos, partition_groups), BOOL, .standard = "false", .at_run_time = true,
 		.help = "Whether broadcast groups of partitions carry what the policy "
 			"has for these."},

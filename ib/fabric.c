@@ -39,7 +39,7 @@ struct far_end {
 struct triad_fabric_builder {
 	int error;
 	struct triad_recent recent; /* of the tables in 'pkeys' */
-	struct pool nodes, ports, far_ends, pkeys, sl2vl, vlarb, lft, partitions,
+	struct pool nodes, ports, far_ends, pkeys, sl2vl, vlarb, lft, mft, partitions,
 		aliases;
 };
 
@@ -156,6 +156,7 @@ void triad_fabric_unref(struct triad_fabric *fabric)
 	free(fabric->sl2vl);
 	free(fabric->vlarb);
 	free(fabric->lft);
+	free(fabric->mft);
 	free(fabric->partitions);
 	free(fabric->aliases);
 	free(fabric);
@@ -208,10 +209,12 @@ static size_t slices_end(size_t so_far, struct triad_fabric_slice slice)
 
 size_t triad_fabric_octets(const struct triad_fabric *fabric)
 {
-	size_t lft = 0, pkeys = 0, sl2vl = 0, vlarb = 0;
+	size_t lft = 0, mft = 0, pkeys = 0, sl2vl = 0, vlarb = 0;
 
-	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
 		lft = slices_end(lft, fabric->nodes[i].lft);
+		mft = slices_end(mft, fabric->nodes[i].mft);
+	}
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		pkeys = slices_end(pkeys, fabric->ports[i].pkeys);
 		sl2vl = slices_end(sl2vl, fabric->ports[i].sl2vl);
@@ -220,7 +223,7 @@ size_t triad_fabric_octets(const struct triad_fabric *fabric)
 	return sizeof(struct counted) + fabric->n_nodes * sizeof(*fabric->nodes) +
 		fabric->n_ports * sizeof(*fabric->ports) +
 		pkeys * sizeof(*fabric->pkeys) + sl2vl * sizeof(*fabric->sl2vl) + lft +
-		vlarb * sizeof(*fabric->vlarb) +
+		mft * sizeof(*fabric->mft) + vlarb * sizeof(*fabric->vlarb) +
 		fabric->n_partitions * sizeof(*fabric->partitions) +
 		fabric->n_aliases * sizeof(*fabric->aliases);
 }
@@ -408,6 +411,7 @@ struct triad_fabric_builder *triad_fabric_builder_new(const struct triad_fabric 
 	pool_init(&builder->vlarb, sizeof(struct triad_vlarb_entry),
 		octets / sizeof(struct triad_vlarb_entry));
 	pool_init(&builder->lft, 1, octets);
+	pool_init(&builder->mft, sizeof(uint16_t), octets / sizeof(uint16_t));
 	pool_init(&builder->partitions, sizeof(struct triad_fabric_partition), 65536);
 	pool_init(&builder->aliases, sizeof(struct alias), TRIAD_FABRIC_MAX_PORTS);
 	if (!like)
@@ -436,6 +440,7 @@ void triad_fabric_builder_prepare(struct triad_fabric_builder *builder)
 	pool_prepare(&builder->sl2vl);
 	pool_prepare(&builder->vlarb);
 	pool_prepare(&builder->lft);
+	pool_prepare(&builder->mft);
 }
 
 void triad_fabric_builder_free(struct triad_fabric_builder *builder)
@@ -449,6 +454,7 @@ void triad_fabric_builder_free(struct triad_fabric_builder *builder)
 	pool_free(&builder->sl2vl);
 	pool_free(&builder->vlarb);
 	pool_free(&builder->lft);
+	pool_free(&builder->mft);
 	pool_free(&builder->partitions);
 	pool_free(&builder->aliases);
 	free(builder);
@@ -481,9 +487,26 @@ void triad_fabric_builder_add_node(struct triad_fabric_builder *builder,
 	added.n_ports = 0;
 	added.lft = (struct triad_fabric_slice){
 		.n = lft ? lft_size : 0, .at = builder->lft.n};
+	added.mft = (struct triad_fabric_slice){0};
+	added.mft_width = 0;
+	added.mft_is_cut = false;
 	triad_fabric_clean_name(added.name, name ? name : "");
 	pool_append(builder, &builder->lft, lft, added.lft.n);
 	pool_append(builder, &builder->nodes, &added, 1);
+}
+
+void triad_fabric_builder_add_mft(struct triad_fabric_builder *builder,
+	const uint16_t *masks, uint32_t n, uint8_t width, bool is_cut)
+{
+	struct triad_fabric_node *nodes = builder->nodes.items, *last;
+
+	if (builder->error || !builder->nodes.n)
+		return;
+	last = &nodes[builder->nodes.n - 1];
+	last->mft = (struct triad_fabric_slice){.n = n, .at = builder->mft.n};
+	last->mft_width = width;
+	last->mft_is_cut = is_cut;
+	pool_append(builder, &builder->mft, masks, n);
 }
 
 static struct triad_fabric_port *last_port(struct triad_fabric_builder *builder)
@@ -738,6 +761,7 @@ static void move_pools(struct triad_fabric_builder *builder, struct triad_fabric
 	built->sl2vl = pool_take(builder, &builder->sl2vl);
 	built->vlarb = pool_take(builder, &builder->vlarb);
 	built->lft = pool_take(builder, &builder->lft);
+	built->mft = pool_take(builder, &builder->mft);
 	built->partitions = pool_take(builder, &builder->partitions);
 }
 

@@ -95,7 +95,8 @@ const struct triad_fact triad_tables_facts[] = {
 	{"dead_places", "SLs without a VL on a route", TRIAD_FACT(UINT, n_dead_places)},
 	{"refused", "policies refused", TRIAD_FACT(UINT, n_refused),
 		TRIAD_COUNTER("triad_qos_setups_refused",
-			"Setups refused because they would cut the SM off.")},
+			"Setups refused because they would cut the SM off or close a "
+			"credit loop.")},
 	TRIAD_FACTS_END,
 };
 

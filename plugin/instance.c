@@ -17,6 +17,7 @@
 #include "plugin/own_metrics.h"
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
+#include "plugin/route_sls.h"
 #include "plugin/worker.h"
 
 #define STANDARD_CONF_PATH TRIAD_SYSCONFDIR "/triad.conf"
@@ -57,6 +58,10 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 		.add_metrics = triad_plugin_add_metrics,
 		.add_health = triad_plugin_add_health,
 		.run = triad_commands_run,
+		.routes = {.context = plugin,
+			.more_sls = triad_route_sls_of_policy,
+			.ask_sls = triad_route_sls_ask,
+			.sl_between = triad_route_sls_between},
 		.source = {.context = plugin, .take = receive_fabric},
 	};
 }
@@ -117,7 +122,7 @@ static bool make_parts(struct triad_plugin *plugin)
 	if (plugin->ports)
 		plugin->worker = triad_worker_new(osm, service->log, plugin->events,
 			service->perf, service->source, plugin->qos, plugin->ports,
-			service->recorder);
+			service->recorder, service->routes);
 	return plugin->worker;
 }
 

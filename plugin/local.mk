@@ -6,6 +6,7 @@ libosmtriad_la_SOURCES = \
 	plugin/command/election.c \
 	plugin/command/port.c \
 	plugin/command/port_by_hand.c \
+	plugin/command/port_effect.c plugin/command/port_effect.h \
 	plugin/command/port_history.c \
 	plugin/command/port_node.h \
 	plugin/command/port_plan.c \
@@ -70,6 +71,7 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/qos_build.c plugin/qos/qos_parts.h \
 	plugin/qos/sample.c plugin/qos/sample.h \
 	plugin/qos/server.c plugin/qos/server.h \
+	plugin/qos/tables/guard.c plugin/qos/tables/guard.h \
 	plugin/qos/tables/hooks.c plugin/qos/tables/hooks.h \
 	plugin/qos/tables/osm_defaults.c plugin/qos/tables/osm_defaults.h \
 	plugin/qos/tables/pass.c plugin/qos/tables/pass.h \
@@ -83,6 +85,7 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/tables/report.c plugin/qos/tables/report.h \
 	plugin/sm_state.c plugin/sm_state.h \
 	plugin/sm_watch.c plugin/sm_watch.h \
+	plugin/route_sls.c plugin/route_sls.h \
 	plugin/snapshot.c plugin/snapshot.h \
 	plugin/worker.c plugin/worker.h
 libosmtriad_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)

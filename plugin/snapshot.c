@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <opensm/osm_partition.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ib/link.h"
@@ -12,6 +13,8 @@
 #include "plugin/qos/tables/hooks.h"
 #include "plugin/qos/tables/osm_defaults.h"
 #include "triad/clock.h"
+
+#define MAX_MFT_BLOCKS ((int)(TRIAD_FABRIC_MAX_MLIDS / IB_MCAST_BLOCK_SIZE))
 
 struct snapshot {
 	struct osm_opensm *osm;
@@ -189,6 +192,33 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	add_vlarb(snapshot, physp);
 }
 
+/* Blocks have 32 multicast LIDs and 16 ports each; the fabric wants all ports of one
+ * multicast LID together. */
+static void add_mft(const struct snapshot *snapshot, osm_switch_t *sw)
+{
+	uint16_t masks[TRIAD_FABRIC_MAX_MLIDS * (IB_MCAST_POSITION_MAX + 1)] = {0};
+	unsigned width = sw->num_ports / IB_MCAST_MASK_SIZE + 1u;
+	int last = osm_mcast_tbl_get_max_block_in_use(&sw->mcast_tbl);
+	bool is_cut = last >= MAX_MFT_BLOCKS;
+	unsigned n_blocks = is_cut ? MAX_MFT_BLOCKS : (unsigned)(last + 1);
+
+	if (last < 0 || width > IB_MCAST_POSITION_MAX + 1)
+		return;
+	for (unsigned block = 0; block < n_blocks; block++)
+		for (unsigned position = 0; position < width; position++) {
+			ib_net16_t of[IB_MCAST_BLOCK_SIZE];
+
+			if (!osm_mcast_tbl_get_block(&sw->mcast_tbl, (int16_t)block,
+				    (uint8_t)position, of))
+				continue;
+			for (unsigned i = 0; i < IB_MCAST_BLOCK_SIZE; i++)
+				masks[(block * IB_MCAST_BLOCK_SIZE + i) * width +
+					position] = cl_ntoh16(of[i]);
+		}
+	triad_fabric_builder_add_mft(snapshot->builder, masks,
+		n_blocks * IB_MCAST_BLOCK_SIZE * width, (uint8_t)width, is_cut);
+}
+
 static void add_node(const struct snapshot *snapshot, osm_node_t *node)
 {
 	const osm_switch_t *sw = node->sw;
@@ -215,6 +245,8 @@ static void add_node(const struct snapshot *snapshot, osm_node_t *node)
 	}
 	triad_fabric_builder_add_node(snapshot->builder, &added, node->print_desc,
 		sw ? sw->new_lft : NULL, lft_size);
+	if (node->sw)
+		add_mft(snapshot, node->sw);
 	for (uint32_t i = 0; i < osm_node_get_num_physp(node); i++) {
 		osm_physp_t *physp = osm_node_get_physp_ptr(node, i);
 
@@ -309,7 +341,7 @@ static struct triad_fabric_sa read_sa(const struct osm_opensm *osm)
 	const osm_subn_opt_t *opt = &osm->subn.opt;
 	const struct osm_routing_engine *engine = osm->routing_engine_used;
 
-	return (struct triad_fabric_sa){
+	struct triad_fabric_sa sa = {
 		.subnet_prefix = cl_ntoh64(opt->subnet_prefix),
 		.subnet_timeout = opt->subnet_timeout,
 		.lmc = opt->lmc,
@@ -318,8 +350,14 @@ static struct triad_fabric_sa read_sa(const struct osm_opensm *osm)
 		.quirks = opt->enable_quirks,
 		.original_rates = opt->use_original_extended_sa_rates_only,
 		.rate_limit = rate_limit(opt),
-		.engine_has_sl = !osm_exit_flag && engine && engine->path_sl,
 	};
+
+	if (!osm_exit_flag && engine) {
+		sa.engine_has_sl = engine->path_sl;
+		snprintf(sa.engine, sizeof(sa.engine), "%s",
+			osm_routing_engine_type_str(engine->type));
+	}
+	return sa;
 }
 
 /* What there is once: the SM's own port, from where everything is sent, partitions,

@@ -13,6 +13,7 @@
 #include "plugin/snapshot.h"
 #include "service/perf.h"
 #include "service/recorder.h"
+#include "service/route_checker.h"
 #include "service/sa_source.h"
 #include "triad/clock.h"
 #include "triad/thread.h"
@@ -33,14 +34,16 @@ struct triad_worker {
 	struct triad_qos *qos;
 	struct triad_ports *ports;
 	struct triad_recorder *recorder;
+	struct triad_route_checker *routes;
 	_Atomic(struct triad_console *) console; /* NULL: none yet */
 	pthread_t thread;
 	atomic_ulong sweeps_begun;
-	uint64_t snapshot_due_us; /* UINT64_MAX: none */
-	bool is_up;               /* the sweep that it is due for is through */
-	unsigned n_discarded;     /* in a row */
-	int snapshot_error;       /* said last */
-	bool is_sweeping;         /* a heavy sweep began, and the subnet is not up */
+	atomic_ulong sweeps_of_fabric; /* had begun before the last one was copied */
+	uint64_t snapshot_due_us;      /* UINT64_MAX: none */
+	bool is_up;                    /* the sweep that it is due for is through */
+	unsigned n_discarded;          /* in a row */
+	int snapshot_error;            /* said last */
+	bool is_sweeping; /* a heavy sweep began, and the subnet is not up */
 	struct triad_sm_watch watch;
 	const char *sm_state; /* seen last */
 	enum triad_sm sm;     /* the same, as far as it matters */
@@ -57,7 +60,8 @@ static void *run_thread(void *argument);
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
 	struct triad_sa_source *source, struct triad_qos *qos,
-	struct triad_ports *ports, struct triad_recorder *recorder)
+	struct triad_ports *ports, struct triad_recorder *recorder,
+	struct triad_route_checker *routes)
 {
 	struct triad_worker *worker = calloc(1, sizeof(*worker));
 
@@ -71,6 +75,7 @@ struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *
 	worker->qos = qos;
 	worker->ports = ports;
 	worker->recorder = recorder;
+	worker->routes = routes;
 	worker->snapshot_due_us = UINT64_MAX;
 	worker->sm_state = "";
 	pthread_mutex_init(&worker->lock, NULL);
@@ -100,6 +105,13 @@ void triad_worker_set_console(
 void triad_worker_note_sweep(struct triad_worker *worker)
 {
 	atomic_fetch_add(&worker->sweeps_begun, 1);
+}
+
+bool triad_worker_is_current(struct triad_worker *worker, uint64_t generation)
+{
+	return triad_worker_status(worker).generation == generation &&
+		atomic_load(&worker->sweeps_begun) ==
+		atomic_load(&worker->sweeps_of_fabric);
 }
 
 struct triad_worker_status triad_worker_status(struct triad_worker *worker)
@@ -137,8 +149,10 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 	worker->fabric = fabric;
 	triad_perf_set_fabric(worker->perf, fabric, worker->sm);
 	/* A standby's fabric is for counters alone: only the master may touch ports. */
-	if (worker->sm == TRIAD_SM_MASTER)
+	if (worker->sm == TRIAD_SM_MASTER) {
 		triad_ports_set_fabric(worker->ports, fabric);
+		triad_route_checker_set_fabric(worker->routes, fabric);
+	}
 	triad_log_write(worker->log, TRIAD_LOG_VERBOSE,
 		"topology: %u nodes, %u switches, %u ports, %u links; the SM's lock "
 		"was held for %lu us at most",
@@ -190,6 +204,7 @@ static void copy_subnet_for_paths(struct triad_worker *worker)
 static void copy_subnet(struct triad_worker *worker)
 {
 	struct triad_fabric *fabric = NULL;
+	unsigned long sweeps = atomic_load(&worker->sweeps_begun);
 	int error = snapshot(
 		worker, worker->is_up ? TRIAD_QOS_UP : TRIAD_QOS_LATE, &fabric);
 
@@ -210,6 +225,7 @@ static void copy_subnet(struct triad_worker *worker)
 	} else {
 		worker->n_discarded = 0;
 		worker->snapshot_error = 0;
+		atomic_store(&worker->sweeps_of_fabric, sweeps);
 		publish(worker, fabric);
 	}
 }
@@ -244,6 +260,7 @@ static void look_at_sm_state(struct triad_worker *worker)
 		worker->snapshot_due_us = UINT64_MAX;
 		triad_qos_forget_fabric(worker->qos);
 		triad_ports_set_fabric(worker->ports, NULL);
+		triad_route_checker_set_fabric(worker->routes, NULL);
 	}
 	worker->reads_as_standby = false;
 	triad_perf_set_sm(worker->perf, worker->sm);

@@ -26,6 +26,7 @@ struct triad_perf;
 struct triad_qos;
 struct triad_ports;
 struct triad_recorder;
+struct triad_route_checker;
 struct triad_sa_source;
 struct triad_worker;
 
@@ -44,7 +45,8 @@ struct triad_worker_status {
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
 	struct triad_sa_source *source, struct triad_qos *qos,
-	struct triad_ports *ports, struct triad_recorder *recorder);
+	struct triad_ports *ports, struct triad_recorder *recorder,
+	struct triad_route_checker *routes);
 void triad_worker_free(struct triad_worker *worker);
 
 /* The console to arm, until the worker is freed. */
@@ -55,5 +57,9 @@ void triad_worker_set_console(
 void triad_worker_note_sweep(struct triad_worker *worker);
 
 struct triad_worker_status triad_worker_status(struct triad_worker *worker);
+
+/* Whether the fabric of that generation is the last one, and no heavy sweep has begun
+ * since it was copied. */
+bool triad_worker_is_current(struct triad_worker *worker, uint64_t generation);
 
 #endif

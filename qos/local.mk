@@ -47,6 +47,7 @@ libtriadqos_la_SOURCES += \
 	qos/setup/setup_findings.c \
 	qos/setup/setup_fits.c \
 	qos/setup/setup_paths.c \
+	qos/setup/setup_credit.c qos/setup/setup_credit.h \
 	qos/setup/setup_plan.c qos/setup/setup_plan.h \
 	qos/setup/setup_plan_parts.h \
 	qos/setup/setup_text.c \

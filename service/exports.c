@@ -11,6 +11,7 @@ struct triad_exports {
 	struct triad_log *log;
 	struct triad_perf *perf;
 	size_t (*own)(void *context, struct triad_metric *room, size_t n);
+	uint64_t *(*routes)(void *context, const struct triad_fabric *fabric);
 	void *own_context;
 	struct triad_device_reader *devices;
 	struct triad_metrics_hardware hardware; /* of 'devices' */
@@ -72,6 +73,13 @@ static const struct triad_metrics_hardware *give_hardware(void *context)
 		: NULL;
 }
 
+static uint64_t *give_routes(void *context, const struct triad_fabric *fabric)
+{
+	struct triad_exports *exports = context;
+
+	return exports->routes(exports->own_context, fabric);
+}
+
 static size_t give_own(void *context, struct triad_metric *room, size_t n)
 {
 	struct triad_exports *exports = context;
@@ -84,6 +92,7 @@ static size_t give_own(void *context, struct triad_metric *room, size_t n)
 struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	struct triad_device_reader *devices, uint64_t port_guid,
 	size_t (*own)(void *context, struct triad_metric *room, size_t n),
+	uint64_t *(*routes)(void *context, const struct triad_fabric *fabric),
 	void *context, struct triad_log *log)
 {
 	struct triad_exports *exports = calloc(1, sizeof(*exports));
@@ -91,6 +100,7 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf,
 		.links = give_links,
 		.silences = give_silences,
 		.hardware = give_hardware,
+		.routes = give_routes,
 		.own = give_own,
 		.context = exports};
 
@@ -102,6 +112,7 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	exports->hardware = (struct triad_metrics_hardware){
 		.read = read_device, .read_port = read_cable, .context = devices};
 	exports->own = own;
+	exports->routes = routes;
 	exports->own_context = context;
 	exports->http = triad_http_new(&callbacks, log);
 	exports->sampler = triad_sampler_new(triad_clock_wall_us());

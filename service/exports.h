@@ -18,12 +18,14 @@
 
 struct triad_exports;
 
-/* 'perf' and 'devices' must outlive it; 'port_guid' is of the port that it reads from; 'own' (see
- * triad_http_callbacks, with 'context') is called until triad_exports_stop().  NULL
+/* 'perf' and 'devices' must outlive it; 'port_guid' is of the port that it reads from;
+ * 'own' (see triad_http_callbacks, with 'context') and 'routes' (the same) are called until
+ * triad_exports_stop().  NULL
  * when memory is short. */
 struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	struct triad_device_reader *devices, uint64_t port_guid,
 	size_t (*own)(void *context, struct triad_metric *room, size_t n),
+	uint64_t *(*routes)(void *context, const struct triad_fabric *fabric),
 	void *context, struct triad_log *log);
 
 /* Ends the threads; before triad_perf_free(), and before what own() reads goes.

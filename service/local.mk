@@ -31,6 +31,9 @@ libtriadservice_la_SOURCES = \
 	service/command/details.c \
 	service/command/devices.c \
 	service/command/resets.c \
+	service/command/job.c \
+	service/command/routes.c \
+	service/command/routes_pairs.c service/command/routes_parts.h \
 	service/command/silences.c \
 	service/command/status.c service/command/status.h \
 	service/command/sweep.c \
@@ -42,6 +45,7 @@ libtriadservice_la_SOURCES = \
 	service/facts.c service/facts.h \
 	service/health.c service/health.h \
 	service/health_parts.c \
+	service/health_routes.c service/health_routes.h \
 	service/local_port.c service/local_port.h \
 	service/loopback_owner.c \
 	service/own_metrics.c service/own_metrics.h \
@@ -52,6 +56,7 @@ libtriadservice_la_SOURCES = \
 	service/recorder_file.c service/recorder_file.h \
 	service/recorder_parts.h \
 	service/recorder_write.c \
+	service/route_checker.c service/route_checker.h \
 	service/runner.h \
 	service/sa.c service/sa.h \
 	service/sa_pace.c service/sa_pace.h \

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "service/health_routes.h"
 #include "service/own_metrics.h"
 #include "triad/clock.h"
 #include "triad/file.h"
@@ -91,6 +92,7 @@ static const struct triad_conf *make_effective(const struct triad_service *servi
 	conf->control = service->conf->control;
 	conf->perfmgr.enabled = false;
 	conf->devices.enabled = false;
+	conf->routes.enabled = false;
 	conf->qos.enabled = false;
 	conf->qos.tables_enabled = false;
 	conf->qos.partition_groups = false;
@@ -121,6 +123,7 @@ void triad_service_put_in_force(struct triad_service *service)
 	triad_alert_log_configure(service->alert_log, conf);
 	triad_webhook_configure(service->webhook, conf);
 	triad_exports_configure(service->exports, conf);
+	triad_route_checker_configure(service->routes, conf);
 	service->owner->put_in_force(service->owner->context, conf);
 	triad_perf_configure(service->perf, conf);
 	triad_device_reader_configure(service->devices, conf);
@@ -309,6 +312,11 @@ static size_t give_own_metrics(void *context, struct triad_metric *room, size_t 
 	return triad_own_metrics(context, room, n);
 }
 
+static uint64_t *give_routes(void *context, const struct triad_fabric *fabric)
+{
+	return triad_routes_copy_pairs(context, fabric);
+}
+
 /* Whether the alerts known here are what is.  Those of an SM that was the master are of
  * the past. */
 static bool may_tell_alerts(void *context)
@@ -393,11 +401,14 @@ bool triad_service_start(struct triad_service *service)
 			service->silences, service->conf->state.dir))
 		return false;
 	triad_recorder_join(service->recorder, service->perf);
-	service->exports = triad_exports_new(service->perf, service->devices,
-		service->port_guid, give_own_metrics, service, service->log);
+	service->routes =
+		triad_route_checker_new(&service->owner->routes, service->log);
+	service->exports =
+		triad_exports_new(service->perf, service->devices, service->port_guid,
+			give_own_metrics, give_routes, service, service->log);
 	service->source = triad_sa_source_new(
 		service->port_guid, &service->owner->source, service->log);
-	return service->exports && service->source;
+	return service->exports && service->source && service->routes;
 }
 
 void triad_service_open(struct triad_service *service)
@@ -430,6 +441,7 @@ bool triad_service_stop(struct triad_service *service)
 {
 	bool ended = triad_exports_stop(service->exports);
 
+	ended &= triad_route_checker_stop(service->routes);
 	/* It tells the webhook, so it ends first. */
 	ended &= triad_silence_keeper_stop(service->silences);
 	return triad_webhook_stop(service->webhook) && ended;
@@ -443,6 +455,7 @@ bool triad_service_free(struct triad_service *service, bool ended)
 	triad_sa_source_free(service->source);
 	if (ended) {
 		triad_exports_free(service->exports);
+		triad_route_checker_free(service->routes);
 		triad_silence_keeper_free(service->silences);
 		triad_collect_free(service->collect);
 		triad_device_reader_free(service->devices);

@@ -26,6 +26,7 @@
 #include "service/exports.h"
 #include "service/perf.h"
 #include "service/recorder.h"
+#include "service/route_checker.h"
 #include "service/sa_source.h"
 #include "service/silence_keeper.h"
 #include "service/webhook.h"
@@ -63,6 +64,8 @@ struct triad_service_owner {
 	/* Runs a command; those that are the service's go to triad_service_run(). */
 	int (*run)(void *context, const char *prefix,
 		const struct triad_command *command, struct triad_output *output);
+	/* What the check of routes asks; all NULL: nothing. */
+	struct triad_route_source routes;
 	/* Receives a topology from the SA; see struct triad_sa_source_user. */
 	struct triad_sa_source_user source;
 };
@@ -87,6 +90,7 @@ struct triad_service {
 	struct triad_device_reader *devices;
 	struct triad_silence_keeper *silences;
 	struct triad_recorder *recorder;
+	struct triad_route_checker *routes;
 	struct triad_exports *exports;
 	struct triad_sa_source *source;
 	/* NULL: off or failed.  Threads that started earlier read it. */

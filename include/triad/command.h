@@ -7,6 +7,12 @@
  *     links      [--down] [--slow] [--errors] [--flapped] [--node NODE]
  *                [--port N] [--by COUNTER] [--json]
  *     nodes      [--node NODE] [--type ca|switch|router|all] [-n N] [--json]
+ *     routes     [--group NAME] [-n N] [--json]
+ *     routes check                [--json]
+ *     routes over NODE:PORT [-n N] [--json]
+ *     routes between NODE NODE [--sl N] [--json]
+ *     job        --nodes HOSTS [-n N] [--json]
+ *     topology   --slurm
  *     perf show  [--errors] [--node NODE] [--port N]
  *                [--type ca|switch|router|all] [--json]
  *     perf top   [--by COUNTER] [-n N] [--json]
@@ -79,6 +85,12 @@ enum triad_command_verb {
 	TRIAD_COMMAND_STATUS,
 	TRIAD_COMMAND_LINKS,
 	TRIAD_COMMAND_NODES,
+	TRIAD_COMMAND_ROUTES_CHECK,
+	TRIAD_COMMAND_ROUTES_OVER,
+	TRIAD_COMMAND_ROUTES_BETWEEN,
+	TRIAD_COMMAND_ROUTES,
+	TRIAD_COMMAND_JOB,
+	TRIAD_COMMAND_TOPOLOGY,
 	TRIAD_COMMAND_PERF_SHOW,
 	TRIAD_COMMAND_PERF_TOP,
 	TRIAD_COMMAND_PERF_SWEEP,
@@ -176,6 +188,9 @@ struct triad_command {
 	char reason[160];         /* of a silence; empty: none */
 	char asker[64];           /* who asks, for messages; by whoever is asked */
 	enum triad_command_clear clear; /* of 'perf clear' */
+	char hosts[2048];               /* of 'job': jobs/hostlist.h */
+	char slurm_job[64]; /* of 'job', for triadctl, which asks Slurm for its hosts */
+	bool slurm;         /* of 'topology' */
 	/* Of 'qos explain': the ends, and what else the request has. */
 	char source[128], destination[128];
 	uint64_t service_id, tclass, qos_class, pkey, sl;

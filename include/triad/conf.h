@@ -156,6 +156,9 @@ struct triad_conf {
 		unsigned history;               /* events; 0: none is kept */
 	} state;
 	struct {
+		bool enabled;
+	} routes;
+	struct {
 		unsigned mode;                          /* enum triad_conf_collect */
 		char servers[TRIAD_CONF_TEXT_SIZE];     /* triad_servers_check() */
 		char fabric[TRIAD_CONF_TEXT_SIZE];      /* triad_subject_check() */

@@ -24,6 +24,7 @@
 #define TRIAD_FABRIC_MAX_PORTS (1u << 22)
 #define TRIAD_FABRIC_MAX_TABLE_OCTETS ((size_t)1 << 31) /* of each kind of table */
 #define TRIAD_FABRIC_NONE UINT32_MAX
+#define TRIAD_FABRIC_MAX_MLIDS 1024u
 #define TRIAD_NODE_NAME_SIZE 65
 
 enum triad_node_type {
@@ -65,6 +66,11 @@ struct triad_fabric_node {
 	bool optimized_sl2vl; /* a switch that takes one SL2VL table for many ports */
 	char name[TRIAD_NODE_NAME_SIZE]; /* printable UTF-8 */
 	struct triad_fabric_slice lft;   /* out-port for each LID, in 'lft' */
+	/* Masks for each multicast LID from 0xc000 on, in 'mft': 'mft_width' of them, each
+	 * with a bit for each of 16 ports. */
+	struct triad_fabric_slice mft;
+	uint8_t mft_width;
+	bool mft_is_cut; /* it has more than TRIAD_FABRIC_MAX_MLIDS */
 };
 
 struct triad_fabric_port {
@@ -146,6 +152,7 @@ struct triad_fabric_sa {
 	bool original_rates;   /* none that came after EDR */
 	uint8_t rate_limit;    /* no code of a rate over this; 0: any */
 	bool engine_has_sl;    /* the routing engine decides on SLs */
+	char engine[24]; /* the routing engine that is used, "minhop"; "": unknown */
 };
 
 /* Kinds of ports that OpenSM has default tables for. */
@@ -191,6 +198,7 @@ struct triad_fabric {
 	struct triad_sl2vl *sl2vl;
 	struct triad_vlarb_entry *vlarb;
 	uint8_t *lft;
+	uint16_t *mft;
 	uint32_t n_partitions;
 	struct triad_fabric_partition *partitions; /* sorted by P_Key */
 	uint32_t n_aliases;
@@ -295,6 +303,11 @@ void triad_fabric_builder_prepare(struct triad_fabric_builder *builder);
 void triad_fabric_builder_add_node(struct triad_fabric_builder *builder,
 	const struct triad_fabric_node *node, const char *name, const uint8_t *lft,
 	uint32_t lft_size);
+
+/* The multicast forwarding table of the switch added last: 'n' masks; see 'mft' of the
+ * node. */
+void triad_fabric_builder_add_mft(struct triad_fabric_builder *builder,
+	const uint16_t *masks, uint32_t n, uint8_t width, bool is_cut);
 
 /* 'remote_guid' (0: none) and 'remote_number' name the far end. */
 void triad_fabric_builder_add_port(struct triad_fabric_builder *builder,

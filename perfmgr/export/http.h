@@ -54,6 +54,8 @@ struct triad_http_callbacks {
 	struct triad_silences *(*silences)(void *context);
 	/* Who knows of devices and cables; NULL: nobody.  May be NULL. */
 	const struct triad_metrics_hardware *(*hardware)(void *context);
+	/* See struct triad_metrics_params.  May be NULL. */
+	uint64_t *(*routes)(void *context, const struct triad_fabric *fabric);
 	/* Fills 'room' with at most 'n' metrics and returns how many.  May be NULL. */
 	size_t (*own)(void *context, struct triad_metric *room, size_t n);
 	void *context;

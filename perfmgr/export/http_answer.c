@@ -175,6 +175,9 @@ static struct triad_metrics *begin_metrics(struct triad_http_server *server,
 		params.hardware = callbacks->hardware(callbacks->context);
 	if (callbacks->silences)
 		params.silences = silences = callbacks->silences(callbacks->context);
+	if (callbacks->routes && params.view)
+		params.routes =
+			callbacks->routes(callbacks->context, params.view->fabric);
 	metrics = triad_metrics_new(&params);
 	free(silences);
 	free(links);

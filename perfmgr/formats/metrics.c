@@ -293,8 +293,11 @@ struct triad_metrics *triad_metrics_new(const struct triad_metrics_params *param
 {
 	struct triad_metrics *metrics = calloc(1, sizeof(*metrics));
 
-	if (!metrics)
+	if (!metrics) {
+		free(params->routes);
 		return NULL;
+	}
+	metrics->routes = params->routes;
 	if (params->silences) {
 		metrics->silences = malloc(sizeof(*metrics->silences));
 		if (metrics->silences)
@@ -329,6 +332,7 @@ void triad_metrics_free(struct triad_metrics *metrics)
 	triad_view_unref(metrics->view);
 	triad_lost_links_clear(&metrics->lost);
 	free(metrics->silences);
+	free(metrics->routes);
 	free(metrics->wanted);
 	free(metrics->own);
 	free(metrics);

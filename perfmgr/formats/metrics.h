@@ -27,6 +27,8 @@
  *     infiniband_switch_port_physical_state{guid,port}
  *     infiniband_switch_port_best_rate_bytes_per_second{guid,port}  both ends can
  *     infiniband_switch_port_flaps_total{guid,port}  times that its link went down
+ *     infiniband_switch_port_routes{guid,port}   pairs of hosts whose path leaves by the
+ *                                                port, where routes are checked
  *     infiniband_switch_silenced{guid}           1: alerts about it are to wake nobody;
  *                                                else it is absent
  *     infiniband_switch_port_silenced{guid,port} the same
@@ -134,6 +136,9 @@ struct triad_metrics_params {
 	uint32_t n_links;
 	const struct triad_silences *silences;         /* copied; NULL: none */
 	const struct triad_metrics_hardware *hardware; /* copied; NULL: nobody */
+	/* Pairs of hosts whose path leaves by each port of the view's fabric; taken over,
+	 * to be freed, also when there is no memory.  NULL: not known. */
+	uint64_t *routes;
 	struct triad_metrics_filter filter;
 };
 

@@ -20,6 +20,7 @@ enum {
 	STATE,
 	PHYS_STATE,
 	FLAPS,
+	ROUTES,
 	SILENCED,
 	PORT_SILENCED,
 	UP,
@@ -47,6 +48,8 @@ static const struct family {
 			" port."}},
 	[FLAPS] = {TRIAD_METRIC_COUNTER, "port_flaps",
 		{"Times that the link of a ", " port went down, as far as was seen."}},
+	[ROUTES] = {TRIAD_METRIC_GAUGE, "port_routes",
+		{"Pairs of hosts whose path leaves by a ", " port."}},
 	[SILENCED] = {TRIAD_METRIC_GAUGE, "silenced",
 		{"1 while alerts about the ", " are silenced; else it is absent."}},
 	[PORT_SILENCED] = {TRIAD_METRIC_GAUGE, "port_silenced",
@@ -456,6 +459,10 @@ void triad_metrics_put_port(
 		put_value(metrics, writer, port->guid, port->number, port->phys_state);
 	else if (metrics->family == FLAPS)
 		put_flaps(metrics, writer, port);
+	else if (metrics->family == ROUTES && metrics->routes && has_link &&
+		port->remote != TRIAD_FABRIC_NONE)
+		put_value(metrics, writer, port->guid, port->number,
+			metrics->routes[index]);
 	else if (metrics->family == SILENCED && is_first)
 		put_silenced_of(metrics, writer, port);
 	else if (metrics->family == PORT_SILENCED && has_link)

@@ -60,6 +60,7 @@ struct triad_metrics {
 	struct triad_lost_links lost;
 	struct triad_silences *silences;        /* NULL: none */
 	struct triad_metrics_hardware hardware; /* 'read' is NULL: nobody knows */
+	uint64_t *routes;                       /* of each port; NULL: not known */
 	uint8_t *wanted; /* bit for each node of the fabric; NULL: all */
 	struct triad_metric *own;
 	size_t n_own;

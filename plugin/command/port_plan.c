@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "plugin/command/port_effect.h"
 #include "plugin/command/port_node.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
@@ -175,7 +176,8 @@ static void put_head_json(struct triad_json *json, const struct view *view)
 	triad_json_uint(json, "rows", view->n_all);
 }
 
-static void put_view(struct view *view)
+/* 'plugin': what it does to routes, too; NULL: nothing of that. */
+static void put_view(struct view *view, struct triad_plugin *plugin)
 {
 	struct triad_report *report = &view->report;
 	struct triad_list list = {.report = report};
@@ -189,12 +191,14 @@ static void put_view(struct view *view)
 	for (uint32_t i = 0; i < view->n; i++)
 		put_row(&list, &view->rows[i]);
 	triad_report_array_end(report);
-	triad_report_end(report);
 	if (!report->as_json && view->n_all > view->n)
 		triad_output_printf(report->output,
 			"... and %u more: -n shows more of them, --node and --port "
 			"choose\n",
 			view->n_all - view->n);
+	if (plugin)
+		triad_port_effect_put(plugin, report);
+	triad_report_end(report);
 }
 
 /* --- the commands --- */
@@ -252,7 +256,7 @@ int triad_command_run_port_plan(struct triad_plugin *plugin,
 		return error;
 	if (!command->json)
 		put_plan_head(&view);
-	put_view(&view);
+	put_view(&view, plugin);
 	free(view.rows);
 	return has_something_to_do(&view.status) ? TRIAD_CONTROL_TO_DO
 						 : TRIAD_CONTROL_DONE;
@@ -269,7 +273,7 @@ int triad_command_run_port_list(struct triad_plugin *plugin,
 	if (error)
 		return error;
 	if (command->json || view.n)
-		put_view(&view);
+		put_view(&view, NULL);
 	else
 		triad_output_printf(output, "no port%s\n",
 			command->failed ? " was disabled as failed" : "");

@@ -56,9 +56,12 @@ static void report_tables(
 	if (status->state != TRIAD_TABLES_OFF || report->as_json) {
 		triad_report_facts(report, triad_tables_facts, status);
 		triad_report_text(report, "problem", "problem",
-			status->refused ? "the policy read last is refused: it would "
-					  "cut the SM off; see OpenSM's log"
-					: NULL);
+			!status->refused ? NULL
+				: status->refusal == TRIAD_TABLES_CLOSES_LOOP
+				? "the policy read last is refused: it would close a "
+				  "credit loop; see OpenSM's log"
+				: "the policy read last is refused: it would cut the SM "
+				  "off; see OpenSM's log");
 		triad_report_facts(report, triad_pass_facts, status);
 	}
 	triad_report_section_end(report);

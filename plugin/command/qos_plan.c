@@ -13,9 +13,11 @@
 #include "plugin/command/qos_setup.h"
 #include "plugin/instance.h"
 #include "plugin/qos/qos.h"
+#include "plugin/qos/tables/guard.h"
 #include "plugin/qos/tables/tables.h"
 #include "service/command/commands.h"
 #include "service/command/ports.h"
+#include "service/command/routes_parts.h"
 
 /* What is shown, and where it is written. */
 struct telling {
@@ -23,6 +25,8 @@ struct telling {
 	struct triad_node_choice choice;
 	const struct triad_setup_context *context;
 	const struct triad_setup_plan *plan;
+	enum triad_setup_credit_state credit_state;
+	struct triad_routes_credit *credit; /* with the policy's tables */
 	struct triad_output *output;
 	struct triad_report report;
 };
@@ -215,12 +219,63 @@ static void put_paths(struct telling *telling)
 			telling->context->fabric->ports[plan->first_cut_off].number);
 }
 
-/* --- the whole --- */
-
 static const char *plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
 }
+
+/* --- credit loops --- */
+
+static const char *const credit_names[] = {
+	[TRIAD_SETUP_CREDIT_CLEAN] = "none",
+	[TRIAD_SETUP_CREDIT_CLOSES] = "closed by the policy",
+	[TRIAD_SETUP_CREDIT_LOOPS] = "with OpenSM's tables, too",
+	[TRIAD_SETUP_CREDIT_UNKNOWN] = "unknown",
+};
+
+static void put_credit(struct telling *telling)
+{
+	struct triad_json *json = &telling->report.json;
+
+	if (telling->report.as_json) {
+		triad_json_string(json, "credit", credit_names[telling->credit_state]);
+		triad_json_uint(json, "n_credit_loops", telling->credit->n_loops);
+	}
+	triad_routes_put_loops(
+		&telling->report, telling->context->fabric, telling->credit);
+	if (telling->report.as_json)
+		return;
+	if (telling->credit_state == TRIAD_SETUP_CREDIT_CLOSES)
+		triad_output_printf(telling->output,
+			"\n  error: these tables would close %" PRIu32
+			" credit loop%s: unless qos.tables_guard is off, this policy is "
+			"refused\n",
+			telling->credit->n_loops, plural(telling->credit->n_loops));
+	else if (telling->credit_state == TRIAD_SETUP_CREDIT_LOOPS)
+		triad_output_printf(telling->output,
+			"\n  warning: there are credit loops with OpenSM's tables, too: "
+			"'routes check'\n");
+}
+
+/* Looks for them; false, having said it, when memory is short. */
+static bool find_credit(struct telling *telling, struct triad_plugin *plugin)
+{
+	const struct triad_tables_guard guard = {.osm = plugin->osm,
+		.setup = telling->context->setup,
+		.fabric = telling->context->fabric};
+	int error = ENOMEM;
+
+	telling->credit = calloc(1, sizeof(*telling->credit));
+	if (telling->credit)
+		error = triad_tables_guard_credit(
+			&guard, &telling->credit_state, telling->credit);
+	if (error)
+		triad_output_message(telling->output, TRIAD_FRAME_MESSAGE,
+			"qos plan: %s\n", strerror(error));
+	return !error;
+}
+
+/* --- the whole --- */
 
 static void put_head(const struct telling *telling)
 {
@@ -274,6 +329,7 @@ static void put_plan(struct telling *telling)
 	put_changes(telling);
 	put_findings(telling);
 	put_paths(telling);
+	put_credit(telling);
 	triad_report_end(&telling->report);
 }
 
@@ -320,8 +376,12 @@ int triad_command_run_qos_plan(struct triad_plugin *plugin,
 		return TRIAD_CONTROL_FAILED;
 	}
 	telling.plan = plan;
-	put_plan(&telling);
-	status = n_changed(plan) ? TRIAD_CONTROL_TO_DO : TRIAD_CONTROL_DONE;
+	status = TRIAD_CONTROL_FAILED;
+	if (find_credit(&telling, plugin)) {
+		put_plan(&telling);
+		status = n_changed(plan) ? TRIAD_CONTROL_TO_DO : TRIAD_CONTROL_DONE;
+	}
+	free(telling.credit);
 	triad_setup_plan_free(plan);
 	triad_setup_context_drop(&context);
 	return status;
@@ -350,6 +410,8 @@ static bool passes_guard(
 {
 	struct triad_setup_context context;
 	struct triad_setup_plan *plan;
+	enum triad_setup_credit_state state = TRIAD_SETUP_CREDIT_UNKNOWN;
+	struct triad_routes_credit *credit;
 	uint32_t n_cut_off = 0;
 
 	if (!triad_setup_context_make(&context, plugin, "qos apply", "", output))
@@ -361,7 +423,20 @@ static bool passes_guard(
 		n_cut_off = plan->n_cut_off;
 		triad_setup_plan_free(plan);
 	}
+	credit = is_guarded ? calloc(1, sizeof(*credit)) : NULL;
+	if (credit)
+		(void)triad_tables_guard_credit(
+			&(struct triad_tables_guard){.osm = plugin->osm,
+				.setup = context.setup,
+				.fabric = context.fabric},
+			&state, credit);
+	free(credit);
 	triad_setup_context_drop(&context);
+	if (state == TRIAD_SETUP_CREDIT_CLOSES)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"qos apply: refused: its tables would close a credit loop; the "
+			"policy before stays in force, rules and tables; 'qos plan' "
+			"shows it, 'set qos.tables_guard false' overrides it\n");
 	if (n_cut_off)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"qos apply: refused: the SM could not answer %" PRIu32
@@ -369,7 +444,7 @@ static bool passes_guard(
 			"tables; 'qos plan' shows them, 'set qos.tables_guard false' "
 			"overrides it\n",
 			n_cut_off);
-	return !n_cut_off;
+	return !n_cut_off && state != TRIAD_SETUP_CREDIT_CLOSES;
 }
 
 int triad_command_run_qos_apply(struct triad_plugin *plugin,

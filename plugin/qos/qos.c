@@ -335,7 +335,8 @@ const char *triad_qos_problem(const struct triad_qos_status *status)
 		       "log has them, and 'triadctl qos check FILE' shows them";
 	if (status->is_refused)
 		return "the policy read last is refused, rules and tables: it would "
-		       "cut the SM off; 'triadctl qos plan' shows from whom";
+		       "cut the SM off or close a credit loop; 'triadctl qos plan' shows "
+		       "it";
 	if (status->is_edited)
 		return "the file was changed since it was read: 'triadctl qos apply' "
 		       "or the SM's next heavy sweep reads it again";

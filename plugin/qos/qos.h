@@ -52,7 +52,7 @@ struct triad_qos_status {
 	uint64_t octets;         /* paths and compiled policy */
 	uint64_t n_loads, n_failed_loads;
 	bool has_failed; /* the last load: the policy is the one before */
-	bool is_refused; /* the policy read last, whole: its tables cut the SM off */
+	bool is_refused; /* the policy read last, whole: the guard stops its tables */
 	bool is_edited;  /* its file, since it was read */
 	struct triad_qos_server_status server;
 };

@@ -66,7 +66,7 @@ static bool is_end(const struct triad_fabric *fabric, uint32_t port)
 	return fabric->ports[port].lid && triad_fabric_is_end_port(fabric, port);
 }
 
-static uint16_t sls_in_use(const struct triad_desired *desired)
+uint16_t triad_setup_sls_in_use(const struct triad_desired *desired)
 {
 	const struct triad_fabric *fabric = desired->fabric;
 	uint16_t sls = 0;
@@ -384,7 +384,7 @@ static int find_dead_places(
 	const struct triad_desired *desired, struct triad_setup_plan *plan)
 {
 	struct search *search;
-	uint16_t sls = sls_in_use(desired);
+	uint16_t sls = triad_setup_sls_in_use(desired);
 	int error;
 
 	if (!(desired->dead & sls))

@@ -55,6 +55,10 @@ void triad_setup_fit_node(const struct triad_desired *desired, uint32_t node,
 
 /* --- parts of a plan --- */
 
+/* SLs that packets may have: of partitions, of what is asked of the SM, of the policy's
+ * levels; a bit for each. */
+uint16_t triad_setup_sls_in_use(const struct triad_desired *desired);
+
 /* Fills in the findings.  Returns 0 or ENOMEM. */
 int triad_setup_find(
 	const struct triad_desired *desired, struct triad_setup_plan *plan);

@@ -109,6 +109,18 @@ int triad_service_run(struct triad_service *service, const char *prefix,
 		return triad_command_run_health(service, command, output);
 	case TRIAD_COMMAND_LINKS:
 		return triad_command_run_links(service, command, output);
+	case TRIAD_COMMAND_JOB:
+		return triad_command_run_job(service, command, output);
+	case TRIAD_COMMAND_TOPOLOGY:
+		return triad_command_run_topology(service, command, output);
+	case TRIAD_COMMAND_ROUTES:
+		return triad_command_run_routes(service, command, output);
+	case TRIAD_COMMAND_ROUTES_CHECK:
+		return triad_command_run_routes_check(service, command, output);
+	case TRIAD_COMMAND_ROUTES_OVER:
+		return triad_command_run_routes_over(service, command, output);
+	case TRIAD_COMMAND_ROUTES_BETWEEN:
+		return triad_command_run_routes_between(service, command, output);
 	case TRIAD_COMMAND_PERF_SHOW:
 		return triad_command_run_perf_show(service, command, output);
 	case TRIAD_COMMAND_PERF_TOP:

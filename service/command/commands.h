@@ -39,6 +39,20 @@ int triad_command_run_perf_histogram(struct triad_service *service,
 /* 'agents ...' */
 int triad_command_run_agents(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
+/* 'job', 'topology' */
+int triad_command_run_job(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_topology(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+/* 'routes ...' */
+int triad_command_run_routes(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_routes_check(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_routes_over(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_routes_between(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_nodes(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_get(struct triad_service *service,

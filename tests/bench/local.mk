@@ -10,6 +10,7 @@ noinst_PROGRAMS += \
 	tests/bench/portplan \
 	tests/bench/profile \
 	tests/bench/qosplan \
+	tests/bench/routes \
 	tests/bench/scopes
 
 tests_bench_export_SOURCES = \

@@ -71,6 +71,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_refused_load.py \
 	tests/integration/test_release.py \
 	tests/integration/test_roles.py \
+	tests/integration/test_routes.py \
 	tests/integration/test_rows.py \
 	tests/integration/test_rules.py \
 	tests/integration/test_rules_lab.py \

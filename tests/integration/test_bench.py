@@ -187,6 +187,20 @@ def test_profile_small_prints_documented_keys():
     assert all(result[key] > 0 and result["all"][key] > 0 for key in keys), result
 
 
+@pytest.mark.row("N7")
+def test_routes_quick_prints_documented_keys():
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "bench" / "routes", "--quick", "--json"],
+        capture_output=True, text=True, check=False)
+    succeeded(process)
+    result = json.loads(process.stdout)
+    assert set(result) == {"hash_ms", "check_ms", "wrong_ms", "octets", "pairs",
+                           "wrong_pairs", "loops"}, result
+    assert result["pairs"] == 128 * 127, result
+    assert result["wrong_pairs"] > 0, "tables of which some are wrong"
+    assert 0 < result["check_ms"] < 1000, result
+
+
 def test_qosplan_small_prints_documented_keys():
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "qosplan", "--radix", "4", "--json"],

@@ -2,6 +2,7 @@
 """The port manager's plans on stock opensm: what guards stop, more than may be done at
 once, ports that are phased out, and what is only observed."""
 
+import json
 import re
 import threading
 import time
@@ -80,6 +81,27 @@ def test_file_of_a_few_rows_cuts_off_nothing_that_it_does_not_name():
         assert (row["found"], row["guard"], row["nodes_lost"]) == ("active", "split", 5)
         assert ports.status()["guarded"] == 1, "stopped, by 'status'"
         ports.check(expected_sets=3)
+
+
+def test_plan_shows_links_that_get_the_pairs_of_others():
+    with managed(port={"mode": "observe", "grace": 0, "drain": 0},
+                 state="observing") as ports:
+        for near, spine, far in UPLINKS[:3]:
+            ports.expected.change(LEAF2, near, state="disabled")
+            ports.expected.change(spine, far, state="disabled")
+        ports.load()
+
+        def effect():
+            return json.loads(planned(ports, "--json")[1]).get("routes")
+
+        wait_until(effect, 30, "what the plan does to routes")
+        answer = effect()
+        assert (answer["hosts_lost"], answer["pairs_lost"]) == (0, 0), answer
+        gains = {(link["node_name"], link["port"]): link["pairs_then"]
+                 for link in answer["links_that_gain"]}
+        # Four hosts to eight others, and back.
+        assert gains["leaf-02", 8] == gains["spine-02", 4] == 32, answer
+        assert answer["pairs_moved"] >= 32, answer
 
 
 @pytest.mark.row("X3")
@@ -242,6 +264,8 @@ def test_observe_mode_plans_and_does_nothing():
         text = planned(ports)[1]
         assert "to disable 1, to enable 0, to test 1; stopped by a guard 0" in text
         assert "\nnothing is done: port.mode is observe\n" in text
+        wait_until(lambda: "nor have 2 hosts\n" in planned(ports)[1], 30,
+                   "what the plan does to routes")
         for words in (("release", "leaf-03", "3"), ("approve", "leaf-03", "3"),
                       ("approve",)):
             failed(ports.lab.run("triadctl", "port", *words), 1,

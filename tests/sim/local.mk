@@ -27,6 +27,7 @@ tests_sim_libsim_la_SOURCES = \
 	tests/sim/plans.c tests/sim/plans.h \
 	tests/sim/plans_qos.c \
 	tests/sim/policies.c tests/sim/policies.h \
+	tests/sim/routed.c tests/sim/routed.h \
 	tests/sim/setups.c tests/sim/setups.h \
 	tests/sim/sflow_decode.c tests/sim/sflow_decode.h \
 	tests/sim/storms.c tests/sim/storms.h \

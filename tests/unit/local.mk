@@ -119,6 +119,12 @@ unit_tests = \
 	tests/unit/portmgr/test_seal \
 	tests/unit/portmgr/test_seal_random \
 	tests/unit/portmgr/test_replica \
+	tests/unit/routes/test_check \
+	tests/unit/jobs/test_hostlist \
+	tests/unit/jobs/test_slurm_topology \
+	tests/unit/routes/test_memory \
+	tests/unit/routes/test_multicast \
+	tests/unit/routes/test_without \
 	tests/unit/qos/test_answer \
 	tests/unit/qos/test_classifier \
 	tests/unit/qos/test_clients \
@@ -136,6 +142,7 @@ unit_tests = \
 	tests/unit/qos/test_scopes_memory \
 	tests/unit/qos/test_scopes_random \
 	tests/unit/qos/test_setup \
+	tests/unit/qos/test_setup_credit \
 	tests/unit/qos/test_setup_findings \
 	tests/unit/qos/test_setup_memory \
 	tests/unit/qos/test_setup_paths \
@@ -150,6 +157,7 @@ unit_tests = \
 	tests/unit/service/test_peer \
 	tests/unit/service/test_perf \
 	tests/unit/service/test_recorder \
+	tests/unit/service/test_route_checker \
 	tests/unit/service/test_sa_pace \
 	tests/unit/service/test_sflow
 
@@ -165,6 +173,8 @@ tests_unit_perfmgr_test_histograms_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_portmgr_test_agenda_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_portmgr_test_plan_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_routes_test_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_qos_test_scopes_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
@@ -238,6 +248,8 @@ tests_unit_service_test_perf_SOURCES = \
 tests_unit_service_test_recorder_SOURCES = \
 	tests/unit/service/test_recorder.c service/recorder.c \
 	service/recorder_file.c service/recorder_write.c service/state_path.c
+tests_unit_service_test_route_checker_SOURCES = \
+	tests/unit/service/test_route_checker.c service/route_checker.c
 tests_unit_service_test_sa_pace_SOURCES = \
 	tests/unit/service/test_sa_pace.c service/sa_pace.c
 tests_unit_service_test_sflow_SOURCES = \

@@ -152,3 +152,23 @@ void triad_tables_report_cut_off(struct triad_tables_report *report,
 	if (is_news(report, text))
 		triad_log_write(report->log, TRIAD_LOG_ERROR, "%s", text);
 }
+
+void triad_tables_report_loop(struct triad_tables_report *report,
+	const struct triad_routes_credit *credit, const struct triad_policy *policy,
+	const struct triad_fabric *fabric)
+{
+	const struct triad_routes_loop *loop = &credit->loops[0];
+	const struct triad_fabric_port *port = &fabric->ports[loop->steps[0].port];
+	char text[TEXT_SIZE];
+
+	snprintf(text, sizeof(text),
+		"%s: its qos-setup is refused: it would close a credit loop of %u "
+		"channels, which begins at port %u of '%s', VL %u, and in which traffic "
+		"may stand still for ever; 'triadctl qos plan' shows it hop by hop; mend "
+		"the SL2VL tables, or 'set qos.tables_guard false'; it is tried again "
+		"after each sweep",
+		policy->source, loop->n_channels, port->number,
+		fabric->nodes[port->node].name, loop->steps[0].vl);
+	if (is_news(report, text))
+		triad_log_write(report->log, TRIAD_LOG_ERROR, "%s", text);
+}

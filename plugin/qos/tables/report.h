@@ -8,6 +8,7 @@
 #define TRIAD_PLUGIN_QOS_TABLES_REPORT_H
 
 #include "qos/setup/setup_plan.h"
+#include "routes/credit.h"
 #include "triad/log.h"
 
 #define TRIAD_TABLES_REPORT_MAX 4096
@@ -33,6 +34,9 @@ void triad_tables_report_different(struct triad_tables_report *report,
 /* Why the setup is refused. */
 void triad_tables_report_cut_off(struct triad_tables_report *report,
 	const struct triad_setup_plan *plan, const struct triad_policy *policy,
+	const struct triad_fabric *fabric);
+void triad_tables_report_loop(struct triad_tables_report *report,
+	const struct triad_routes_credit *credit, const struct triad_policy *policy,
 	const struct triad_fabric *fabric);
 
 #endif

@@ -5,6 +5,7 @@
 #include <opensm/osm_sm.h>
 #include <string.h>
 
+#include "plugin/qos/tables/guard.h"
 #include "plugin/qos/tables/tables_parts.h"
 #include "triad/clock.h"
 
@@ -17,7 +18,9 @@
 static enum triad_tables_state state_without_review(const struct triad_tables *tables)
 {
 	if (tables->status.refused && !tables->setup)
-		return TRIAD_TABLES_REFUSED;
+		return tables->status.refusal == TRIAD_TABLES_CLOSES_LOOP
+			? TRIAD_TABLES_REFUSED_LOOP
+			: TRIAD_TABLES_REFUSED;
 	if (tables->setup || tables->dirty)
 		return TRIAD_TABLES_WAITING;
 	return tables->desired ? TRIAD_TABLES_NO_SETUP : TRIAD_TABLES_OFF;
@@ -34,6 +37,7 @@ static void put_into_force(
 	tables->setup = setup;
 	tables->desired = desired;
 	tables->status.refused = false;
+	tables->status.refusal = TRIAD_TABLES_PASSES;
 	tables->dirty |= setup || old;
 	tables->offer++;
 	tables->n_asked = 0;
@@ -44,11 +48,13 @@ static void put_into_force(
 }
 
 /* The one in force stays. */
-static void refuse(struct triad_tables *tables, bool desired)
+static void refuse(
+	struct triad_tables *tables, enum triad_tables_refusal refusal, bool desired)
 {
 	pthread_mutex_lock(&tables->lock);
 	tables->status.n_refused += !tables->status.refused;
 	tables->status.refused = true;
+	tables->status.refusal = refusal;
 	tables->desired = desired;
 	if (!tables->setup)
 		tables->status.state = state_without_review(tables);
@@ -56,22 +62,17 @@ static void refuse(struct triad_tables *tables, bool desired)
 	triad_tables_tell_state(tables);
 }
 
-/* True when hosts would be out of the SM's reach; says so. */
-static bool cuts_off(struct triad_tables *tables, struct triad_setup *setup,
-	const struct triad_fabric *fabric)
+static enum triad_tables_refusal look_at(struct triad_tables *tables,
+	struct triad_setup *setup, const struct triad_tables_wish *wish)
 {
-	struct triad_setup_plan *plan;
-	bool cuts;
+	const struct triad_tables_guard guard = {.osm = tables->osm,
+		.setup = setup,
+		.fabric = wish->fabric,
+		.sweeps = wish->sweeps,
+		.n_sweeps = wish->n_sweeps};
 
-	if (!setup || !fabric || !fabric->sa.qos ||
-		triad_setup_plan_make(setup, fabric, &plan))
-		return false;
-	cuts = plan->n_cut_off;
-	if (cuts)
-		triad_tables_report_cut_off(
-			tables->report, plan, triad_setup_policy(setup), fabric);
-	triad_setup_plan_free(plan);
-	return cuts;
+	return wish->guarded ? triad_tables_guard_look(&guard, tables->report)
+			     : TRIAD_TABLES_PASSES;
 }
 
 /* 0 and the setup that is wished for, which may be none; or an errno. */
@@ -93,15 +94,17 @@ static void offer(struct triad_tables *tables, const struct triad_tables_wish *w
 {
 	struct triad_setup *setup;
 	int error = compile(tables, wish, &setup);
+	enum triad_tables_refusal refusal =
+		error ? TRIAD_TABLES_PASSES : look_at(tables, setup, wish);
 
 	if (error) {
 		triad_log_write(tables->log, TRIAD_LOG_ERROR,
 			"%s: its qos-setup can't be put into force: %s; the tables "
 			"stay as they are",
 			wish->policy->source, strerror(error));
-	} else if (wish->guarded && cuts_off(tables, setup, wish->fabric)) {
+	} else if (refusal) {
 		triad_setup_unref(setup);
-		refuse(tables, wish->desired);
+		refuse(tables, refusal, wish->desired);
 	} else {
 		tables->tested = wish->fabric || !wish->guarded;
 		put_into_force(tables, setup, wish->desired);
@@ -253,11 +256,13 @@ static void test_first(
 	struct triad_tables *tables, const struct triad_tables_wish *wish)
 {
 	struct triad_setup *setup = triad_tables_setup(tables);
+	enum triad_tables_refusal refusal = setup && !tables->tested
+		? look_at(tables, setup, wish)
+		: TRIAD_TABLES_PASSES;
 
-	if (setup && wish->guarded && !tables->tested &&
-		cuts_off(tables, setup, wish->fabric)) {
+	if (refusal) {
 		put_into_force(tables, NULL, wish->desired);
-		refuse(tables, wish->desired);
+		refuse(tables, refusal, wish->desired);
 	}
 	tables->tested = true;
 	triad_setup_unref(setup);

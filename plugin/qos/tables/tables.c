@@ -22,6 +22,7 @@ const char *triad_tables_state_name(enum triad_tables_state state)
 			"in force, as far as the routing engine lets them",
 		[TRIAD_TABLES_REFUSED] =
 			"refused: they would cut the SM off from hosts",
+		[TRIAD_TABLES_REFUSED_LOOP] = "refused: they would close a credit loop",
 		[TRIAD_TABLES_NO_MEMORY] = "not enough memory: they stay as they are",
 	};
 
@@ -73,6 +74,7 @@ void triad_tables_tell_state(struct triad_tables *tables)
 		triad_log_write(tables->log,
 			state == TRIAD_TABLES_NO_MEMORY ||
 					state == TRIAD_TABLES_REFUSED ||
+					state == TRIAD_TABLES_REFUSED_LOOP ||
 					state == TRIAD_TABLES_DIFFERENT
 				? TRIAD_LOG_ERROR
 				: TRIAD_LOG_INFO,

@@ -2,7 +2,7 @@
 /* QoS tables: the policy's setup put into force, and looked at.
  *
  * Model: whoever has read a policy offers its setup.  One that would cut the SM off
- * from hosts is refused, and the last one stays.  The setup in force is programmed in
+ * from hosts, or close a credit loop, is refused, and the last one stays (guard.h).  The setup in force is programmed in
  * OpenSM's QoS pass (pass.h), of which there is one in each heavy sweep and reroute; a
  * pass works with one setup from its beginning to its end.  When there is none any
  * more, the hooks stay until a pass has found OpenSM's own tables everywhere; without a
@@ -37,8 +37,16 @@ enum triad_tables_state {
 	TRIAD_TABLES_DIFFERENT, /* some tables are not what they should be */
 	TRIAD_TABLES_ENGINE,    /* in force, as far as the routing engine lets them */
 	TRIAD_TABLES_REFUSED,   /* they would cut the SM off */
+	TRIAD_TABLES_REFUSED_LOOP, /* they would close a credit loop */
 	TRIAD_TABLES_NO_MEMORY,
 	TRIAD_TABLES_N_STATES
+};
+
+/* What the guard says of a setup. */
+enum triad_tables_refusal {
+	TRIAD_TABLES_PASSES,
+	TRIAD_TABLES_CUTS_OFF,
+	TRIAD_TABLES_CLOSES_LOOP,
 };
 
 struct triad_tables_status {
@@ -47,7 +55,8 @@ struct triad_tables_status {
 	struct triad_tables_pass_counts last; /* pass */
 	uint64_t n_sweeps_asked;              /* that OpenSM was asked for */
 	uint64_t n_refused;                   /* setups */
-	bool refused; /* the last one: what is in force is older */
+	bool refused;                      /* the last one: what is in force is older */
+	enum triad_tables_refusal refusal; /* why */
 	/* Of the last review: */
 	uint64_t n_different; /* tables that are not what they should be */
 	uint32_t n_different_ports;
@@ -68,7 +77,7 @@ const char *triad_tables_state_name(enum triad_tables_state state);
 struct triad_tables_wish {
 	struct triad_policy *policy; /* the last good one; NULL: none */
 	bool desired;                /* its tables */
-	bool guarded;                /* tables that cut the SM off are refused */
+	bool guarded;                /* tables that the guard stops are refused */
 	struct triad_fabric *fabric; /* the last one; NULL: none yet */
 	bool is_settled;             /* that is what a sweep found that is through */
 	/* How many sweeps have begun, and had when the fabric was taken. */

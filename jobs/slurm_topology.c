@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "jobs/slurm_topology.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE TRIAD_FABRIC_NONE
+
+/* A host and the line that it is at. */
+struct place {
+	char name[TRIAD_HOSTLIST_NAME_SIZE];
+	uint32_t line;
+};
+
+struct builder {
+	const struct triad_routes_layout *layout;
+	struct triad_slurm_topology *topology;
+	char (*names)[TRIAD_HOSTLIST_NAME_SIZE]; /* of the layout's switches */
+	uint32_t *set;  /* of each switch: another one of its set, or itself */
+	uint32_t *line; /* of each set's first switch: the line that it is, or NONE */
+	struct place *places;
+	uint32_t n_places;
+	bool *is_named_after; /* switches whose names lines have */
+};
+
+/* --- names --- */
+
+static bool is_of_name(char c)
+{
+	return isalnum((unsigned char)c) || (c && strchr("-_.", c));
+}
+
+void triad_slurm_host_name(const char *description, char name[TRIAD_HOSTLIST_NAME_SIZE])
+{
+	size_t length = strcspn(description, " ");
+
+	name[0] = '\0';
+	if (!length || length >= TRIAD_HOSTLIST_NAME_SIZE)
+		return;
+	for (size_t i = 0; i < length; i++)
+		if (!is_of_name(description[i]))
+			return;
+	memcpy(name, description, length);
+	name[length] = '\0';
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Switches whose descriptions are alike, as those of one product may be, are told apart
+ * by their GUIDs. */
+static int name_switches(struct builder *builder)
+{
+	const struct triad_routes_layout *layout = builder->layout;
+	char **sorted = calloc(layout->n_switches + 1, sizeof(*sorted));
+	bool *is_again = calloc(layout->n_switches + 1, sizeof(*is_again));
+
+	for (uint32_t i = 0; sorted && i < layout->n_switches; i++) {
+		const struct triad_fabric_node *node =
+			&layout->fabric->nodes[layout->switches[i].node];
+		char *name = builder->names[i];
+
+		snprintf(name, TRIAD_HOSTLIST_NAME_SIZE, "%.40s", node->name);
+		name[strcspn(name, " ")] = '\0';
+		for (char *c = name; *c; c++)
+			*c = is_of_name(*c) ? *c : '_';
+		sorted[i] = name;
+	}
+	if (sorted && is_again) {
+		qsort(sorted, layout->n_switches, sizeof(*sorted), compare_texts);
+		for (uint32_t i = 0; i < layout->n_switches; i++)
+			is_again[i] = !sorted[i][0] ||
+				(i && !strcmp(sorted[i - 1], sorted[i])) ||
+				(i + 1 < layout->n_switches &&
+					!strcmp(sorted[i], sorted[i + 1]));
+		for (uint32_t i = 0; i < layout->n_switches; i++) {
+			uint32_t sw = (uint32_t)((sorted[i] - builder->names[0]) /
+				TRIAD_HOSTLIST_NAME_SIZE);
+			uint32_t node = layout->switches[sw].node;
+
+			if (is_again[i])
+				snprintf(sorted[i] + strlen(sorted[i]),
+					TRIAD_HOSTLIST_NAME_SIZE - strlen(sorted[i]),
+					"%s%016" PRIx64, sorted[i][0] ? "-" : "switch-",
+					layout->fabric->nodes[node].guid);
+		}
+	}
+	free(sorted);
+	free(is_again);
+	return sorted && is_again ? 0 : ENOMEM;
+}
+
+/* --- sets of switches --- */
+
+static uint32_t set_of(struct builder *builder, uint32_t sw)
+{
+	while (builder->set[sw] != sw) {
+		builder->set[sw] = builder->set[builder->set[sw]];
+		sw = builder->set[sw];
+	}
+	return sw;
+}
+
+/* A name for the line that a set of switches becomes: that of one of its highest, of
+ * which no line has the name yet. */
+static void name_set(struct builder *builder, uint32_t set, uint16_t level, char *name)
+{
+	uint32_t best = NONE;
+
+	for (uint32_t i = 0; i < builder->layout->n_switches; i++) {
+		if (builder->layout->switches[i].level != level ||
+			builder->is_named_after[i] || set_of(builder, i) != set)
+			continue;
+		if (best == NONE ||
+			triad_hostlist_compare(
+				builder->names[i], builder->names[best]) < 0)
+			best = i;
+	}
+	if (best == NONE) {
+		/* All of them have hosts, and lines of their own. */
+		snprintf(name, TRIAD_HOSTLIST_NAME_SIZE, "set-%" PRIu32,
+			builder->topology->n + 1);
+		return;
+	}
+	builder->is_named_after[best] = true;
+	memcpy(name, builder->names[best], TRIAD_HOSTLIST_NAME_SIZE);
+}
+
+/* Joins what is connected by switches up to 'level'.  Lines that so come together get a
+ * parent. */
+static int join_level(struct builder *builder, uint16_t level)
+{
+	const struct triad_routes_layout *layout = builder->layout;
+	struct triad_slurm_topology *topology = builder->topology;
+	uint32_t n_before = topology->n;
+	uint32_t *set_of_line = calloc(topology->n + 1, sizeof(*set_of_line));
+	uint32_t *n_lines = calloc(layout->n_switches + 1, sizeof(*n_lines));
+	int error = set_of_line && n_lines ? 0 : ENOMEM;
+
+	/* The switch by which a line without a parent is found again. */
+	for (uint32_t i = 0; !error && i < layout->n_switches; i++)
+		if (set_of(builder, i) == i && builder->line[i] != NONE)
+			set_of_line[builder->line[i]] = i;
+	for (uint32_t i = 0; !error && i < layout->n_switches; i++) {
+		const struct triad_routes_switch *sw = &layout->switches[i];
+
+		for (uint32_t k = 0; sw->level <= level && k < sw->n_links; k++) {
+			const struct triad_routes_link *link =
+				&layout->links[sw->first_link + k];
+			uint32_t a, b;
+
+			if (link->kind != TRIAD_ROUTES_TO_SWITCH ||
+				layout->switches[link->to].level > level)
+				continue;
+			a = set_of(builder, i);
+			b = set_of(builder, link->to);
+			builder->set[b] = a;
+			/* Which line a set has is of no meaning until all are joined. */
+			if (builder->line[a] == NONE)
+				builder->line[a] = builder->line[b];
+		}
+	}
+	for (uint32_t i = 0; !error && i < n_before; i++)
+		if (topology->switches[i].parent == NONE)
+			n_lines[set_of(builder, set_of_line[i])]++;
+	for (uint32_t i = 0; !error && i < n_before; i++) {
+		uint32_t set;
+
+		if (topology->switches[i].parent != NONE)
+			continue;
+		set = set_of(builder, set_of_line[i]);
+		if (n_lines[set] < 2)
+			continue;
+		/* The first of them makes the parent, and is its first child. */
+		if (builder->line[set] < n_before) {
+			struct triad_slurm_switch *made =
+				&topology->switches[topology->n];
+
+			made->parent = NONE;
+			name_set(builder, set, level, made->name);
+			builder->line[set] = topology->n++;
+		}
+		topology->switches[i].parent = builder->line[set];
+		error = triad_hostlist_add(
+			&topology->switches[builder->line[set]].switches,
+			topology->switches[i].name);
+	}
+	for (uint32_t i = n_before; !error && i < topology->n; i++)
+		triad_hostlist_sort(&topology->switches[i].switches);
+	free(set_of_line);
+	free(n_lines);
+	return error;
+}
+
+/* --- switches with hosts --- */
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *one = a, *other = b;
+	int order = strcmp(one->name, other->name);
+
+	return order ? order : one->line < other->line ? -1 : one->line > other->line;
+}
+
+static void add_host(struct builder *builder, uint32_t host, uint32_t line)
+{
+	const struct triad_fabric *fabric = builder->layout->fabric;
+	uint32_t port = builder->layout->hosts[host].port;
+	const struct triad_fabric_node *node = &fabric->nodes[fabric->ports[port].node];
+	struct place *place = &builder->places[builder->n_places];
+
+	/* Slurm runs nothing on a router. */
+	if (node->type != TRIAD_NODE_CA)
+		return;
+	triad_slurm_host_name(node->name, place->name);
+	place->line = line;
+	builder->topology->n_unnamed += !place->name[0];
+	builder->n_places += place->name[0] != '\0';
+}
+
+/* Orders switches by name. */
+static int compare_leaves(const void *a, const void *b, void *names)
+{
+	const char(*of)[TRIAD_HOSTLIST_NAME_SIZE] = names;
+
+	return triad_hostlist_compare(
+		of[*(const uint32_t *)a], of[*(const uint32_t *)b]);
+}
+
+static int add_leaves(struct builder *builder)
+{
+	const struct triad_routes_layout *layout = builder->layout;
+	struct triad_slurm_topology *topology = builder->topology;
+	uint32_t *leaves = calloc(layout->n_switches + 1, sizeof(*leaves)), n = 0;
+	int error = leaves ? 0 : ENOMEM;
+
+	for (uint32_t i = 0; leaves && i < layout->n_switches; i++)
+		if (layout->switches[i].n_hosts)
+			leaves[n++] = i;
+	if (n)
+		qsort_r(leaves, n, sizeof(*leaves), compare_leaves, builder->names);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct triad_routes_switch *sw = &layout->switches[leaves[i]];
+
+		memcpy(topology->switches[i].name, builder->names[leaves[i]],
+			TRIAD_HOSTLIST_NAME_SIZE);
+		topology->switches[i].parent = NONE;
+		builder->line[leaves[i]] = i;
+		builder->is_named_after[leaves[i]] = true;
+		for (uint32_t k = 0; k < sw->n_hosts; k++)
+			add_host(builder, sw->first_host + k, i);
+	}
+	topology->n = topology->n_leaves = n;
+	if (builder->n_places)
+		qsort(builder->places, builder->n_places, sizeof(*builder->places),
+			compare_places);
+	for (uint32_t i = 0; i < builder->n_places && !error; i++) {
+		const struct place *place = &builder->places[i];
+
+		if (i && !strcmp(place[-1].name, place->name)) {
+			topology->n_again += place[-1].line != place->line;
+			continue;
+		}
+		topology->n_hosts++;
+		error = triad_hostlist_add(
+			&topology->switches[place->line].hosts, place->name);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		triad_hostlist_sort(&topology->switches[i].hosts);
+	free(leaves);
+	return error;
+}
+
+/* --- all --- */
+
+static int build(struct builder *builder)
+{
+	const struct triad_routes_layout *layout = builder->layout;
+	struct triad_slurm_topology *topology = builder->topology;
+	int error = name_switches(builder);
+
+	for (uint32_t i = 0; i < layout->n_switches; i++) {
+		builder->set[i] = i;
+		builder->line[i] = NONE;
+	}
+	if (!error)
+		error = add_leaves(builder);
+	for (unsigned level = 1; !error && level <= layout->n_levels; level++)
+		error = join_level(builder, (uint16_t)level);
+	for (uint32_t i = 0; i < topology->n; i++)
+		topology->n_roots += topology->switches[i].parent == NONE;
+	return error;
+}
+
+int triad_slurm_topology_make(const struct triad_routes_layout *layout,
+	struct triad_slurm_topology **topology)
+{
+	uint32_t n = layout->n_switches;
+	struct builder builder = {.layout = layout};
+	int error = ENOMEM;
+
+	builder.topology = calloc(1, sizeof(*builder.topology));
+	builder.names = calloc(n + 1, sizeof(*builder.names));
+	builder.set = calloc(n + 1, sizeof(*builder.set));
+	builder.line = calloc(n + 1, sizeof(*builder.line));
+	builder.is_named_after = calloc(n + 1, sizeof(*builder.is_named_after));
+	builder.places = calloc(layout->n_hosts + 1, sizeof(*builder.places));
+	/* A line above joins two at least, so there are fewer of them than below. */
+	if (builder.topology)
+		builder.topology->switches =
+			calloc(2 * n + 1, sizeof(*builder.topology->switches));
+	if (builder.topology && builder.topology->switches && builder.names &&
+		builder.set && builder.line && builder.is_named_after && builder.places)
+		error = build(&builder);
+	free(builder.names);
+	free(builder.set);
+	free(builder.line);
+	free(builder.is_named_after);
+	free(builder.places);
+	if (error)
+		triad_slurm_topology_free(builder.topology);
+	else
+		*topology = builder.topology;
+	return error;
+}
+
+void triad_slurm_topology_free(struct triad_slurm_topology *topology)
+{
+	if (!topology)
+		return;
+	for (uint32_t i = 0; topology->switches && i < topology->n; i++) {
+		triad_hostlist_clear(&topology->switches[i].hosts);
+		triad_hostlist_clear(&topology->switches[i].switches);
+	}
+	free(topology->switches);
+	free(topology);
+}

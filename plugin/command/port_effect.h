@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a plan of the port manager does to routes (routes/without.h), for 'port plan'.
+ *
+ * Thread-safety: functions without state. */
+#ifndef TRIAD_PLUGIN_COMMAND_PORT_EFFECT_H
+#define TRIAD_PLUGIN_COMMAND_PORT_EFFECT_H
+
+#include "service/command/report.h"
+
+struct triad_plugin;
+
+/* Puts it behind the plan: links that gain a lot, hosts that lose their last path.
+ * Nothing where the plan takes no link down, or routes are not checked. */
+void triad_port_effect_put(struct triad_plugin *plugin, struct triad_report *report);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include "plugin/qos/tables/guard.h"
+
+#include <stdlib.h>
+
+#include "plugin/route_sls.h"
+
+/* True when hosts would be out of the SM's reach; says so. */
+static bool cuts_off(
+	const struct triad_tables_guard *guard, struct triad_tables_report *report)
+{
+	struct triad_setup_plan *plan;
+	bool cuts;
+
+	if (triad_setup_plan_make(guard->setup, guard->fabric, &plan))
+		return false;
+	cuts = plan->n_cut_off;
+	if (cuts)
+		triad_tables_report_cut_off(
+			report, plan, triad_setup_policy(guard->setup), guard->fabric);
+	triad_setup_plan_free(plan);
+	return cuts;
+}
+
+static bool has_swept(void *context)
+{
+	const struct triad_tables_guard *guard = context;
+
+	return guard->sweeps && atomic_load(guard->sweeps) != guard->n_sweeps;
+}
+
+static int ask_engine(
+	void *context, const struct triad_routes_layout *layout, uint16_t *sls)
+{
+	const struct triad_tables_guard *guard = context;
+
+	return triad_route_sls_ask_engine(guard->osm, layout, sls, has_swept, context);
+}
+
+int triad_tables_guard_credit(const struct triad_tables_guard *guard,
+	enum triad_setup_credit_state *state, struct triad_routes_credit *credit)
+{
+	struct triad_tables_guard copy = *guard;
+	const struct triad_setup_credit_engine engine = {
+		.ask = ask_engine, .context = &copy};
+
+	return triad_setup_credit_find(
+		guard->setup, guard->fabric, &engine, state, credit);
+}
+
+static bool closes_loop(
+	const struct triad_tables_guard *guard, struct triad_tables_report *report)
+{
+	struct triad_routes_credit *credit = malloc(sizeof(*credit));
+	enum triad_setup_credit_state state = TRIAD_SETUP_CREDIT_UNKNOWN;
+	bool closes = credit && !triad_tables_guard_credit(guard, &state, credit) &&
+		state == TRIAD_SETUP_CREDIT_CLOSES;
+
+	if (closes)
+		triad_tables_report_loop(report, credit,
+			triad_setup_policy(guard->setup), guard->fabric);
+	free(credit);
+	return closes;
+}
+
+enum triad_tables_refusal triad_tables_guard_look(
+	const struct triad_tables_guard *guard, struct triad_tables_report *report)
+{
+	if (!guard->setup || !guard->fabric || !guard->fabric->sa.qos)
+		return TRIAD_TABLES_PASSES;
+	return cuts_off(guard, report)       ? TRIAD_TABLES_CUTS_OFF
+		: closes_loop(guard, report) ? TRIAD_TABLES_CLOSES_LOOP
+					     : TRIAD_TABLES_PASSES;
+}

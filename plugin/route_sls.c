@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include "plugin/route_sls.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "plugin/instance.h"
+#include "plugin/qos/qos.h"
+#include "plugin/snapshot.h"
+#include "plugin/worker.h"
+#include "qos/policy/policy.h"
+#include "triad/clock.h"
+
+#define QUESTIONS 64 /* between two looks at the clock */
+#define PAUSE_US 100 /* between two pieces */
+
+/* What is asked next. */
+struct asking {
+	struct osm_opensm *osm;
+	const struct triad_routes_layout *layout;
+	uint16_t *sls;
+	uint16_t hints; /* a bit for each SL that partitions have */
+	uint32_t goal, host;
+};
+
+static uint16_t sl_of_level(const struct triad_policy *policy, uint32_t level)
+{
+	return policy->levels[level].has_sl
+		? (uint16_t)(1u << (policy->levels[level].sl & 0xf))
+		: 0;
+}
+
+uint16_t triad_route_sls_of_policy(void *context)
+{
+	struct triad_plugin *plugin = context;
+	struct triad_qos_status status = triad_qos_status(plugin->qos);
+	struct triad_policy *policy = triad_qos_policy(plugin->qos);
+	uint16_t sls = 0;
+
+	if (policy && status.state == TRIAD_QOS_ANSWERING)
+		for (uint32_t i = 0; i < policy->n_levels; i++)
+			sls |= sl_of_level(policy, i);
+	triad_policy_unref(policy);
+	return sls;
+}
+
+static bool is_through(const struct asking *asking)
+{
+	return asking->goal == asking->layout->n_goals;
+}
+
+static void go_on(struct asking *asking)
+{
+	if (++asking->host < asking->layout->n_hosts)
+		return;
+	asking->host = 0;
+	asking->goal++;
+}
+
+/* With OpenSM's lock. */
+static void ask(struct asking *asking, const struct osm_routing_engine *engine)
+{
+	const struct triad_routes_layout *layout = asking->layout;
+	const struct triad_routes_goal *goal = &layout->goals[asking->goal];
+	const struct triad_routes_host *host = &layout->hosts[asking->host];
+	uint16_t *sls =
+		&asking->sls[(size_t)asking->goal * layout->n_switches + host->sw];
+	uint16_t slid = layout->fabric->ports[host->port].lid;
+
+	if (goal->host == TRIAD_FABRIC_NONE || goal->host == asking->host)
+		return;
+	for (uint8_t hint = 0; hint < 16; hint++)
+		if (asking->hints >> hint & 1)
+			*sls |= (uint16_t)(1u
+				<< (engine->path_sl(engine->context, hint,
+					    cl_hton16(slid), cl_hton16(goal->lid)) &
+					   0xf));
+}
+
+/* Asks for TRIAD_SNAPSHOT_HOLD_US at most.  Returns 0, EAGAIN or ECANCELED. */
+static int ask_some(struct asking *asking)
+{
+	struct osm_opensm *osm = asking->osm;
+	const struct osm_routing_engine *engine;
+	uint64_t until_us;
+	int error = 0;
+
+	cl_plock_acquire(&osm->lock);
+	until_us = triad_clock_now_us() + TRIAD_SNAPSHOT_HOLD_US;
+	do {
+		/* OpenSM frees its routing engines, without a lock, some steps after
+		 * it has raised this flag. */
+		engine = osm->routing_engine_used;
+		if (osm_exit_flag)
+			error = ECANCELED;
+		else if (!engine || !engine->path_sl)
+			error = EAGAIN;
+		for (unsigned i = 0; !error && i < QUESTIONS && !is_through(asking);
+			i++) {
+			ask(asking, engine);
+			go_on(asking);
+		}
+	} while (!error && !is_through(asking) && triad_clock_now_us() < until_us);
+	cl_plock_release(&osm->lock);
+	return error;
+}
+
+int triad_route_sls_ask_engine(struct osm_opensm *osm,
+	const struct triad_routes_layout *layout, uint16_t *sls,
+	bool (*is_over)(void *context), void *context)
+{
+	struct asking asking = {.osm = osm,
+		.layout = layout,
+		.sls = sls,
+		.hints = triad_routes_sls_of(layout->fabric)};
+	uint64_t n = (uint64_t)layout->n_host_goals * layout->n_hosts *
+		(unsigned)__builtin_popcount(asking.hints);
+	int error = 0;
+
+	if (n > TRIAD_ROUTE_SLS_MAX)
+		return E2BIG;
+	while (!error && !is_through(&asking)) {
+		error = ask_some(&asking);
+		if (!error && is_over(context))
+			error = ECANCELED;
+		/* Lets somebody have the lock who waits for it. */
+		usleep(PAUSE_US);
+	}
+	return error;
+}
+
+/* --- for the check of routes --- */
+
+struct present {
+	struct triad_plugin *plugin;
+	uint64_t generation;
+	bool (*is_stopped)(void *);
+	void *stop_context;
+	bool was_stopped;
+};
+
+/* The tables of another sweep would not fit what the engine says. */
+static bool is_past(void *context)
+{
+	struct present *present = context;
+
+	present->was_stopped = present->is_stopped(present->stop_context);
+	return present->was_stopped || !present->plugin->worker ||
+		!triad_worker_is_current(present->plugin->worker, present->generation);
+}
+
+int triad_route_sls_ask(void *context, const struct triad_routes_layout *layout,
+	uint16_t *sls, bool (*is_stopped)(void *), void *stop_context)
+{
+	struct triad_plugin *plugin = context;
+	struct present present = {.plugin = plugin,
+		.generation = layout->fabric->generation,
+		.is_stopped = is_stopped,
+		.stop_context = stop_context};
+	int error =
+		triad_route_sls_ask_engine(plugin->osm, layout, sls, is_past, &present);
+
+	return error == ECANCELED && !present.was_stopped ? EAGAIN : error;
+}
+
+bool triad_route_sls_between(void *context, uint16_t slid, uint16_t dlid, uint8_t *sl)
+{
+	struct osm_opensm *osm = ((struct triad_plugin *)context)->osm;
+	const struct osm_routing_engine *engine;
+	bool is_known;
+
+	if (pthread_rwlock_tryrdlock(&osm->lock.lock))
+		return false;
+	engine = osm->routing_engine_used;
+	is_known = !osm_exit_flag && engine && engine->path_sl;
+	if (is_known)
+		*sl = engine->path_sl(
+			      engine->context, *sl, cl_hton16(slid), cl_hton16(dlid)) &
+			0xf;
+	pthread_rwlock_unlock(&osm->lock.lock);
+	return is_known;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The SLs of paths, for the check of routes: those of the QoS policy's levels; and, of a
+ * routing engine that decides on SLs (LASH, DFSSSP, Nue, torus-2QoS), its own.
+ *
+ * The engine is asked about each pair of hosts under OpenSM's shared lock, for
+ * TRIAD_SNAPSHOT_HOLD_US at a time, TRIAD_ROUTE_SLS_MAX pairs at most.  What it says is
+ * of use only while the fabric is the present one: a sweep ends the asking.
+ *
+ * One pair, for a command, is asked about only if the lock is free.
+ *
+ * Thread-safety: the thread triad-routes; _between: any.  Locks: osm->lock, shared. */
+#ifndef TRIAD_PLUGIN_ROUTE_SLS_H
+#define TRIAD_PLUGIN_ROUTE_SLS_H
+
+#include "service/route_checker.h"
+
+/* Some 2,000 hosts; the engine answers in less than a microsecond. */
+#define TRIAD_ROUTE_SLS_MAX 4000000u
+
+struct osm_opensm;
+
+/* Asks the routing engine that is used for struct triad_routes_sls.of; between two
+ * pieces 'is_over' is asked, which ends it with ECANCELED.  Returns 0, E2BIG, EAGAIN
+ * (there is none that decides) or ECANCELED. */
+int triad_route_sls_ask_engine(struct osm_opensm *osm,
+	const struct triad_routes_layout *layout, uint16_t *sls,
+	bool (*is_over)(void *context), void *context);
+
+/* 'context' is a struct triad_plugin; see struct triad_route_source. */
+uint16_t triad_route_sls_of_policy(void *context);
+int triad_route_sls_ask(void *context, const struct triad_routes_layout *layout,
+	uint16_t *sls, bool (*is_stopped)(void *), void *stop_context);
+
+bool triad_route_sls_between(void *context, uint16_t slid, uint16_t dlid, uint8_t *sl);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Credit loops: circles of buffers, each of which can be emptied only when the next one
+ * has room.
+ *
+ * Model: a channel is one direction of a link between switches and a VL.  A channel
+ * depends on another one when packets of some path come by the first and leave by the
+ * second.  When channels depend on each other in a circle, they may fill up and stand
+ * still for ever; without a circle that can't be (Dally, Seitz: Deadlock-free message
+ * routing in multiprocessor interconnection networks, 1987).  Hosts take no part:
+ * packets begin there, and are taken out.
+ *
+ * Which paths: of each host to each LID of every other host that arrive, in each SL
+ * that may be used between them.  VLs are what the SL2VL tables say; packets on VL15 are
+ * dropped.  Each set of channels that depend on each other counts as one loop, of which
+ * the shortest circle is shown, each step with a path that takes it.
+ *
+ * Two steps: links alone first, as if there were one VL.  Where that has no circle,
+ * there is none for any SLs and tables.  Else channels are looked at, in those links
+ * that are in a circle or behind one; then SLs must be known.
+ *
+ * Thread-safety: functions without state; a result is immutable.
+ * Memory: TRIAD_ROUTES_MAX_EDGES dependencies of channels. */
+#ifndef TRIAD_ROUTES_CREDIT_H
+#define TRIAD_ROUTES_CREDIT_H
+
+#include "routes/tree.h"
+
+#define TRIAD_ROUTES_MAX_LOOPS 8u       /* shown */
+#define TRIAD_ROUTES_MAX_LOOP_STEPS 64u /* of each */
+
+/* Which SLs packets may have. */
+struct triad_routes_sls {
+	uint16_t all; /* a bit for each, between any two; 0: not known */
+	/* If not NULL: from the hosts of a switch to a goal, entry goal * n_switches +
+	 * sw. */
+	const uint16_t *of;
+};
+
+/* The VL from 'in_port' out of 'port' (an index in the fabric's ports), 15: none.
+ * NULL functions: the fabric's tables. */
+struct triad_routes_vls {
+	uint8_t (*vl)(const void *context, uint32_t port, unsigned in_port, uint8_t sl);
+	const void *context;
+};
+
+/* One channel of a loop, and a path that goes on from it to the next one. */
+struct triad_routes_step {
+	uint32_t port; /* the out-port, an index in the fabric's ports */
+	uint8_t vl;
+	uint8_t sl;
+	uint16_t lid;
+	uint32_t from, to; /* indices in the fabric's ports; NONE: not found */
+};
+
+struct triad_routes_loop {
+	uint32_t n_channels; /* of the shortest circle */
+	uint32_t n_involved; /* channels that depend on each other */
+	uint32_t n_steps;    /* shown: all but in very long circles */
+	struct triad_routes_step steps[TRIAD_ROUTES_MAX_LOOP_STEPS];
+};
+
+enum triad_routes_credit_state {
+	TRIAD_ROUTES_CREDIT_CLEAN,
+	TRIAD_ROUTES_CREDIT_LOOPS,
+	TRIAD_ROUTES_CREDIT_NO_SLS,    /* not checked: the routing engine has them */
+	TRIAD_ROUTES_CREDIT_TOO_LARGE, /* not checked: too many dependencies */
+};
+
+struct triad_routes_credit {
+	enum triad_routes_credit_state state;
+	bool by_links; /* links alone are without a circle: clean for any SLs */
+	uint32_t n_loops;
+	uint32_t n_dependencies; /* of channels; 0 with 'by_links' */
+	uint32_t n_shown;
+	struct triad_routes_loop loops[TRIAD_ROUTES_MAX_LOOPS];
+};
+
+/* --- dependencies of links, found on the way of other checks --- */
+
+struct triad_routes_deps {
+	const struct triad_routes_layout *layout;
+	size_t *first;   /* of each switch's in-port 0, in 'words' */
+	uint64_t *words; /* for each in-port a bit for each out-port */
+};
+
+/* Returns 0 or ENOMEM; clear in either case. */
+int triad_routes_deps_init(
+	struct triad_routes_deps *deps, const struct triad_routes_layout *layout);
+void triad_routes_deps_clear(struct triad_routes_deps *deps);
+
+static inline uint32_t triad_routes_deps_width(const struct triad_routes_switch *sw)
+{
+	return (sw->n_links + 63) / 64;
+}
+
+static inline void triad_routes_deps_add(struct triad_routes_deps *deps, uint32_t sw,
+	unsigned in_port, unsigned out_port)
+{
+	uint32_t width = triad_routes_deps_width(&deps->layout->switches[sw]);
+
+	deps->words[deps->first[sw] + (size_t)in_port * width + out_port / 64] |=
+		UINT64_C(1) << out_port % 64;
+}
+
+/* --- loops --- */
+
+/* Fills 'credit' from what all paths of the layout left in 'deps'.  Returns 0 or
+ * ENOMEM. */
+int triad_routes_credit_find(const struct triad_routes_deps *deps,
+	const struct triad_routes_sls *sls, const struct triad_routes_vls *vls,
+	struct triad_routes_credit *credit);
+
+/* SLs that packets may have by what the fabric says: those of partitions and of what is
+ * asked of the SM; SL 0 alone where the SM programs no tables. */
+uint16_t triad_routes_sls_of(const struct triad_fabric *fabric);
+
+/* The VL by the fabric's tables: VL0 where the SM programs none or the port has none. */
+uint8_t triad_routes_fabric_vl(
+	const struct triad_fabric *fabric, uint32_t port, unsigned in_port, uint8_t sl);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Circles in a directed graph: which nodes wait for each other, and the shortest way
+ * round.
+ *
+ * Model: edges are added in any order, twice perhaps; nodes are numbers below 2^32, and
+ * exist as ends of edges.  triad_routes_graph_solve() finds the strongly connected
+ * components with more than one node, or one with an edge to itself (Tarjan: Depth-first
+ * search and linear graph algorithms, 1972; without recursion).
+ *
+ * Thread-safety: none; the caller's.
+ * Memory: TRIAD_ROUTES_MAX_EDGES at most. */
+#ifndef TRIAD_ROUTES_GRAPH_H
+#define TRIAD_ROUTES_GRAPH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRIAD_ROUTES_MAX_EDGES (1u << 22)
+
+struct triad_routes_graph {
+	uint64_t *edges; /* from << 32 | to; a hash table, 0: empty */
+	uint32_t n_edges, n_slots;
+	/* After solving: */
+	uint32_t n_nodes;
+	uint32_t *names;      /* of nodes, sorted */
+	uint32_t *at, *to;    /* edges from node i: to[at[i]] to before to[at[i + 1]] */
+	uint32_t *components; /* of each node; TRIAD_FABRIC_NONE: in no circle */
+	uint32_t n_components;
+};
+
+/* All zero is an empty graph.  Clears it to that. */
+void triad_routes_graph_clear(struct triad_routes_graph *graph);
+
+/* 'from' is above 0.  Returns 0, ENOMEM or EOVERFLOW (too many). */
+int triad_routes_graph_add(
+	struct triad_routes_graph *graph, uint32_t from, uint32_t to);
+
+/* No edges are added afterwards.  Returns 0 or ENOMEM. */
+int triad_routes_graph_solve(struct triad_routes_graph *graph);
+
+/* One of the shortest circles in a component: its nodes' names, in order, to '*circle',
+ * which is the caller's to free, their number to '*n'.  In a large component it is the
+ * shortest of those that a bounded search finds.  Returns 0 or ENOMEM. */
+int triad_routes_graph_circle(const struct triad_routes_graph *graph,
+	uint32_t component, uint32_t **circle, uint32_t *n);
+
+#endif

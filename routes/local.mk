@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Routes proven: what the forwarding tables do, for all pairs; pure.
+libtriad_la_SOURCES += \
+	routes/check.c routes/check.h \
+	routes/check_result.c \
+	routes/credit.c routes/credit.h \
+	routes/graph.c routes/graph.h \
+	routes/layout.c routes/layout.h \
+	routes/multicast.c routes/multicast.h \
+	routes/tree.c routes/tree.h \
+	routes/way.c routes/way.h \
+	routes/without.c routes/without.h

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'job' and 'topology': what a set of hosts uses of the fabric, and the fabric as a
+ * workload manager wants it. */
+#include "config.h"
+
+#include "service/command/commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jobs/hostlist.h"
+#include "jobs/slurm_topology.h"
+#include "perfmgr/watch/alert_text.h"
+#include "perfmgr/watch/watch.h"
+#include "service/command/format.h"
+#include "service/command/ports.h"
+#include "service/command/routes_parts.h"
+#include "service/service.h"
+
+struct job {
+	const struct triad_command *command;
+	struct triad_service *service;
+	const struct triad_route_result *routes; /* of all hosts */
+	struct triad_routes_check *check;        /* of the job's alone */
+	struct triad_view *view;                 /* counters; NULL: none */
+	struct triad_hostlist hosts, unknown;
+	uint64_t *ports; /* of the job, a bit for each of the fabric's */
+	uint32_t n_ports, n_switches;
+	uint32_t *links; /* ports that pairs of the job leave by, the busiest first */
+	uint32_t n_links;
+};
+
+/* A link in one direction, as its counters have it. */
+struct link_state {
+	double use_percent, wait_percent; /* NAN: not known */
+	uint64_t n_errors;                /* at both ends */
+};
+
+/* --- which hosts --- */
+
+/* Marks the ports of the job's hosts, and finds out which hosts there are not. */
+static int find_hosts(struct job *job)
+{
+	const struct triad_routes_layout *layout = job->routes->check->layout;
+	const struct triad_fabric *fabric = layout->fabric;
+	bool *is_found = calloc(job->hosts.n + 1, sizeof(*is_found));
+	uint32_t last = TRIAD_FABRIC_NONE;
+	int error = 0;
+
+	job->ports = calloc(fabric->n_ports / 64 + 1, sizeof(*job->ports));
+	if (!job->ports || !is_found) {
+		free(is_found);
+		return ENOMEM;
+	}
+	for (uint32_t i = 0; i < layout->n_hosts; i++) {
+		const struct triad_routes_host *host = &layout->hosts[i];
+		const struct triad_fabric_node *node =
+			&fabric->nodes[fabric->ports[host->port].node];
+		char name[TRIAD_HOSTLIST_NAME_SIZE];
+		uint32_t at;
+
+		triad_slurm_host_name(node->name, name);
+		at = name[0] ? triad_hostlist_find(&job->hosts, name)
+			     : TRIAD_FABRIC_NONE;
+		if (at == TRIAD_FABRIC_NONE)
+			continue;
+		is_found[at] = true;
+		job->ports[host->port / 64] |= UINT64_C(1) << host->port % 64;
+		job->n_ports++;
+		/* Hosts lie by switch. */
+		job->n_switches += host->sw != last;
+		last = host->sw;
+	}
+	for (uint32_t i = 0; i < job->hosts.n && !error; i++)
+		if (!is_found[i])
+			error = triad_hostlist_add(&job->unknown, job->hosts.names[i]);
+	free(is_found);
+	return error;
+}
+
+/* --- which links --- */
+
+static int compare_links(const void *a, const void *b, void *context)
+{
+	const uint64_t *pairs = context;
+	uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+
+	if (pairs[one] != pairs[other])
+		return pairs[one] > pairs[other] ? -1 : 1;
+	return one < other ? -1 : one > other;
+}
+
+static int find_links(struct job *job)
+{
+	const struct triad_fabric *fabric = job->routes->check->layout->fabric;
+	const struct triad_routes_options options = {
+		.sls.all = 1, .from = job->ports, .to = job->ports};
+	int error = triad_routes_check_make(
+		(struct triad_fabric *)fabric, &options, &job->check);
+
+	if (error)
+		return error;
+	job->links = malloc((fabric->n_ports + 1u) * sizeof(*job->links));
+	if (!job->links)
+		return ENOMEM;
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (job->check->pairs[i])
+			job->links[job->n_links++] = i;
+	if (job->n_links)
+		qsort_r(job->links, job->n_links, sizeof(*job->links), compare_links,
+			job->check->pairs);
+	return 0;
+}
+
+static double percent_of(
+	const struct triad_engine_row *row, unsigned counter, uint64_t bps)
+{
+	double rate = triad_engine_rate(row, counter);
+
+	/* A word of data, and the tick of waiting, is what 4 octets take. */
+	return isnan(rate) || !bps ? NAN : fmin(100 * rate * 32 / (double)bps, 100);
+}
+
+static uint64_t errors_of(const struct triad_engine_row *row)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		n += triad_counters[i].is_error ? row->total[i] : 0;
+	return n;
+}
+
+/* The counters' fabric may be another than that of the routes: ports are looked up. */
+static bool read_port(
+	const struct job *job, uint32_t port, struct triad_engine_row *row)
+{
+	const struct triad_fabric *fabric = job->routes->check->layout->fabric;
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	uint32_t same;
+
+	if (!job->view)
+		return false;
+	same = triad_fabric_find_port(job->view->fabric,
+		triad_fabric_find_node(job->view->fabric, fabric->nodes[at->node].guid),
+		at->number);
+	return same != TRIAD_FABRIC_NONE && triad_view_read(job->view, same, row);
+}
+
+static struct link_state state_of(const struct job *job, uint32_t port)
+{
+	const struct triad_fabric *fabric = job->routes->check->layout->fabric;
+	struct link_state state = {.use_percent = NAN, .wait_percent = NAN};
+	uint64_t bps = triad_fabric_port_bps(&fabric->ports[port]);
+	struct triad_engine_row row;
+
+	if (read_port(job, port, &row)) {
+		state.use_percent = percent_of(&row, TRIAD_PORT_XMIT_DATA, bps);
+		state.wait_percent = percent_of(&row, TRIAD_PORT_XMIT_WAIT, bps);
+		state.n_errors = errors_of(&row);
+	}
+	if (read_port(job, fabric->ports[port].remote, &row))
+		state.n_errors += errors_of(&row);
+	return state;
+}
+
+/* --- showing --- */
+
+static void put_percent(
+	struct triad_list *list, const char *name, const char *title, double percent)
+{
+	char value[32];
+
+	triad_list_double(list, name, percent);
+	snprintf(value, sizeof(value), "%.3f", percent);
+	list->next = (struct triad_list_next){.name = name, .value = value};
+	if (isnan(percent))
+		triad_list_format(list, title, 6, "-");
+	else
+		triad_list_format(list, title, 6, "%.1f%%", percent);
+}
+
+static void put_link(struct job *job, struct triad_list *list, uint32_t port)
+{
+	const struct triad_routes_check *all = job->routes->check;
+	const struct triad_fabric *fabric = all->layout->fabric;
+	const struct link_state state = state_of(job, port);
+	uint64_t n = job->check->pairs[port];
+
+	triad_list_row(list);
+	triad_routes_put_port(list, NULL, "LINK FROM", fabric, port);
+	triad_routes_put_port(list, "to", "TO", fabric, fabric->ports[port].remote);
+	triad_list_uint(list, "pairs", "PAIRS", 7, n);
+	put_percent(list, "share_percent", "SHARE",
+		all->pairs[port] ? 100 * (double)n / (double)all->pairs[port] : NAN);
+	put_percent(list, "use_percent", "USE", state.use_percent);
+	put_percent(list, "wait_percent", "WAIT", state.wait_percent);
+	triad_list_uint(list, "errors", "ERRORS", 6, state.n_errors);
+	triad_list_row_end(list);
+}
+
+/* Whether pairs of the job cross a link at the end, in either direction. */
+static bool is_of_job(const struct job *job, const struct triad_alert_end *end)
+{
+	const struct triad_fabric *fabric = job->routes->check->layout->fabric;
+	uint32_t node = triad_fabric_find_node(fabric, end->node_guid), port;
+
+	if (node == TRIAD_FABRIC_NONE)
+		return false;
+	for (uint32_t i = 0;
+		end->port == TRIAD_ALERT_NO_PORT && i < fabric->nodes[node].n_ports;
+		i++)
+		if (job->check->pairs[fabric->nodes[node].first_port + i])
+			return true;
+	port = triad_fabric_find_port(fabric, node, end->port);
+	if (port == TRIAD_FABRIC_NONE)
+		return false;
+	return job->check->pairs[port] ||
+		(fabric->ports[port].remote != TRIAD_FABRIC_NONE &&
+			job->check->pairs[fabric->ports[port].remote]);
+}
+
+static void put_alert(struct triad_report *report, const struct triad_alert *alert)
+{
+	char where[256], what[TRIAD_ALERT_TEXT_SIZE];
+
+	triad_alert_end_format(&alert->ends[0], where, sizeof(where));
+	triad_alert_findings_format(alert, what, sizeof(what));
+	if (!report->as_json) {
+		triad_output_printf(report->output, "  alert %" PRIu64 ": ", alert->id);
+		snprintf(where + strlen(where), sizeof(where) - strlen(where), ":");
+		triad_output_printf(report->output, "%s ", where);
+		triad_command_put_wrapped(
+			report->output, what, (unsigned)strlen(where) + 13, 4);
+		return;
+	}
+	triad_json_object_begin(&report->json, NULL);
+	triad_json_uint(&report->json, "id", alert->id);
+	triad_json_string(&report->json, "at", where);
+	triad_json_string(&report->json, "what", what);
+	triad_json_object_end(&report->json);
+}
+
+static void put_alerts(struct job *job, struct triad_report *report)
+{
+	struct triad_watch *watch = triad_perf_watch(job->service->perf);
+	struct triad_alert alert;
+
+	triad_report_array(report, "alerts");
+	for (uint32_t at = 0; triad_watch_next_alert(watch, &at, &alert);)
+		if (alert.state == TRIAD_ALERT_ACTIVE &&
+			(is_of_job(job, &alert.ends[0]) ||
+				(alert.n_ends > 1 && is_of_job(job, &alert.ends[1]))))
+			put_alert(report, &alert);
+	triad_report_array_end(report);
+}
+
+static void put_piece(void *context, const char *piece)
+{
+	struct triad_output *output = context;
+
+	triad_output_printf(output, "%s", piece);
+}
+
+static void put_names(
+	struct triad_json *json, const char *name, const struct triad_hostlist *list)
+{
+	triad_json_array_begin(json, name);
+	for (uint32_t i = 0; i < list->n; i++)
+		triad_json_string(json, NULL, list->names[i]);
+	triad_json_array_end(json);
+}
+
+static double mean_links(const struct triad_routes_check *check)
+{
+	return check->n_arriving
+		? (double)check->n_links_sum / (double)check->n_arriving
+		: 0;
+}
+
+static void put_head(struct job *job, struct triad_report *report)
+{
+	const struct triad_routes_check *check = job->check;
+	struct triad_output *output = report->output;
+	uint32_t n_hosts = job->hosts.n - job->unknown.n;
+
+	if (report->as_json) {
+		triad_json_uint(&report->json, "hosts", n_hosts);
+		put_names(&report->json, "unknown_hosts", &job->unknown);
+		triad_json_uint(&report->json, "host_ports", job->n_ports);
+		triad_json_uint(&report->json, "host_switches", job->n_switches);
+		triad_json_uint(&report->json, "pairs", check->n_pairs);
+		triad_json_uint(&report->json, "arriving_pairs", check->n_arriving);
+		triad_json_double(&report->json, "mean_links", mean_links(check));
+		triad_json_uint(&report->json, "most_links", check->most_links);
+		triad_json_uint(&report->json, "links_used", job->n_links);
+		return;
+	}
+	triad_output_printf(output,
+		"%" PRIu32 " host%s (%" PRIu32 " port%s) at %" PRIu32 " switch%s\n",
+		n_hosts, n_hosts == 1 ? "" : "s", job->n_ports,
+		job->n_ports == 1 ? "" : "s", job->n_switches,
+		job->n_switches == 1 ? "" : "es");
+	if (job->unknown.n) {
+		triad_output_printf(output, "not in the fabric: ");
+		triad_hostlist_write(&job->unknown, put_piece, output);
+		triad_output_printf(output, "\n");
+	}
+	triad_output_printf(output,
+		"%" PRIu64 " pairs, of which %" PRIu64
+		" arrive; over %.1f links on average, %u at most\n\n",
+		check->n_pairs, check->n_arriving, mean_links(check),
+		check->most_links);
+}
+
+static void put_job(struct job *job, struct triad_output *output)
+{
+	struct triad_report report = {.output = output, .as_json = job->command->json};
+	struct triad_list list = {.report = &report};
+
+	triad_report_begin(&report);
+	put_head(job, &report);
+	triad_report_array(&report, "links");
+	for (uint32_t i = 0; i < job->n_links && i < job->command->limit; i++)
+		put_link(job, &list, job->links[i]);
+	triad_report_array_end(&report);
+	if (!report.as_json && job->n_links > job->command->limit)
+		triad_command_put_left_out(output,
+			job->n_links - (uint32_t)job->command->limit, job->n_links,
+			"more links");
+	put_alerts(job, &report);
+	triad_report_end(&report);
+}
+
+/* --- the commands --- */
+
+static int refuse(struct triad_output *output, const char *verb, const char *what)
+{
+	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb, what);
+	return TRIAD_CONTROL_FAILED;
+}
+
+static int make_job(struct job *job, struct triad_output *output)
+{
+	char reason[160];
+	int error = triad_hostlist_parse(
+		&job->hosts, job->command->hosts, reason, sizeof(reason));
+
+	if (!error)
+		error = find_hosts(job);
+	else if (error != ENOMEM)
+		return refuse(output, "job: --nodes", reason);
+	if (!error && !job->n_ports)
+		return refuse(output, "job",
+			"none of these hosts is in the fabric; a host is named by the "
+			"first word of its node's description ('triadctl nodes')");
+	if (!error)
+		error = find_links(job);
+	if (!error)
+		return TRIAD_CONTROL_DONE;
+	return refuse(output, "job",
+		error == ENODATA ? triad_route_state_text(TRIAD_ROUTE_NO_TABLES)
+				 : "not enough memory; try again");
+}
+
+int triad_command_run_job(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_route_result *routes =
+		triad_routes_command_result(service, "job", output);
+	struct job job = {.command = command, .service = service, .routes = routes};
+	int status;
+
+	if (!routes)
+		return TRIAD_CONTROL_FAILED;
+	if (!command->hosts[0]) {
+		triad_route_result_unref(routes);
+		return refuse(output, "job",
+			"triadctl asks Slurm for the hosts of a job; name them with "
+			"--nodes here");
+	}
+	job.view = triad_perf_view(service->perf);
+	status = make_job(&job, output);
+	if (status == TRIAD_CONTROL_DONE)
+		put_job(&job, output);
+	triad_view_unref(job.view);
+	triad_routes_check_free(job.check);
+	triad_hostlist_clear(&job.hosts);
+	triad_hostlist_clear(&job.unknown);
+	free(job.ports);
+	free(job.links);
+	triad_route_result_unref(routes);
+	return status;
+}
+
+static void put_topology(
+	const struct triad_slurm_topology *topology, struct triad_output *output)
+{
+	triad_output_printf(output,
+		"# topology.conf of Slurm (topology/tree), by Triad " PACKAGE_VERSION
+		"\n# %" PRIu32 " hosts at %" PRIu32
+		" switches; lines above are sets of switches\n",
+		topology->n_hosts, topology->n_leaves);
+	if (topology->n_again)
+		triad_output_printf(output,
+			"# %" PRIu32
+			" hosts are at more than one switch, and stand at one\n",
+			topology->n_again);
+	if (topology->n_unnamed)
+		triad_output_printf(output,
+			"# %" PRIu32
+			" hosts are left out: their nodes' descriptions begin with no "
+			"host's name\n",
+			topology->n_unnamed);
+	if (topology->n_roots > 1)
+		triad_output_printf(output, "# %" PRIu32 " parts are not connected\n",
+			topology->n_roots);
+	for (uint32_t i = 0; i < topology->n; i++) {
+		const struct triad_slurm_switch *line = &topology->switches[i];
+
+		/* Routers and storage may be all that is at a switch. */
+		if (!line->hosts.n && !line->switches.n)
+			continue;
+		triad_output_printf(output, "SwitchName=%s %s=", line->name,
+			line->hosts.n ? "Nodes" : "Switches");
+		triad_hostlist_write(line->hosts.n ? &line->hosts : &line->switches,
+			put_piece, output);
+		triad_output_printf(output, "\n");
+	}
+}
+
+int triad_command_run_topology(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_view *view = triad_perf_view(service->perf);
+	struct triad_routes_layout *layout = NULL;
+	struct triad_slurm_topology *topology = NULL;
+	int error;
+
+	(void)command;
+	if (!view)
+		return triad_command_no_view(service, output);
+	error = triad_routes_layout_make(view->fabric, &layout);
+	if (!error)
+		error = triad_slurm_topology_make(layout, &topology);
+	if (!error)
+		put_topology(topology, output);
+	triad_slurm_topology_free(topology);
+	triad_routes_layout_free(layout);
+	triad_view_unref(view);
+	return error ? refuse(output, "topology", "not enough memory; try again")
+		     : TRIAD_CONTROL_DONE;
+}

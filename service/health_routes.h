@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the check of routes says: to 'health' and to Prometheus.
+ *
+ * Thread-safety: any thread, while the service lives. */
+#ifndef TRIAD_SERVICE_HEALTH_ROUTES_H
+#define TRIAD_SERVICE_HEALTH_ROUTES_H
+
+#include <stdint.h>
+
+#include "triad/fabric.h"
+
+struct triad_health;
+struct triad_own_metrics;
+struct triad_service;
+
+void triad_routes_add_health(
+	struct triad_health *health, struct triad_service *service);
+void triad_routes_add_metrics(
+	struct triad_own_metrics *list, struct triad_service *service);
+
+/* Pairs that leave by each port of 'fabric', to be freed; NULL: not known of it. */
+uint64_t *triad_routes_copy_pairs(
+	struct triad_service *service, const struct triad_fabric *fabric);
+
+#endif

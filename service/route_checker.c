@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/route_checker.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/task.h"
+#include "triad/clock.h"
+
+#define STOP_US (2 * TRIAD_US_PER_S)
+
+/* What 'struct triad_route_result' really is. */
+struct counted {
+	struct triad_route_result result;
+	atomic_uint refs;
+};
+
+/* How many of each; without padding, to be compared whole. */
+struct findings {
+	uint64_t n_credit_loops, n_multicast_loops;
+	uint64_t n[TRIAD_ROUTES_N_PROBLEMS];
+};
+
+struct triad_route_checker {
+	struct triad_route_source source;
+	struct triad_log *log;
+	struct findings told; /* of the thread alone: what was logged last */
+
+	pthread_mutex_t lock; /* of what follows */
+	struct triad_task task;
+	bool enabled;
+	struct triad_fabric *next; /* to be checked */
+	struct triad_route_result *result;
+	struct triad_route_status status;
+};
+
+static uint64_t task_step(void *context);
+
+/* --- results --- */
+
+struct triad_route_result *triad_route_result_ref(struct triad_route_result *result)
+{
+	atomic_fetch_add_explicit(
+		&((struct counted *)result)->refs, 1, memory_order_relaxed);
+	return result;
+}
+
+void triad_route_result_unref(struct triad_route_result *result)
+{
+	if (!result || atomic_fetch_sub(&((struct counted *)result)->refs, 1) != 1)
+		return;
+	triad_routes_check_free(result->check);
+	free(result);
+}
+
+static struct triad_route_result *make_result(void)
+{
+	struct counted *counted = calloc(1, sizeof(*counted));
+
+	if (!counted)
+		return NULL;
+	atomic_init(&counted->refs, 1);
+	return &counted->result;
+}
+
+/* --- life --- */
+
+struct triad_route_checker *triad_route_checker_new(
+	const struct triad_route_source *source, struct triad_log *log)
+{
+	struct triad_route_checker *checker = calloc(1, sizeof(*checker));
+
+	if (!checker)
+		return NULL;
+	if (source)
+		checker->source = *source;
+	checker->log = log;
+	pthread_mutex_init(&checker->lock, NULL);
+	triad_task_init(
+		&checker->task, &checker->lock, "triad-routes", task_step, checker);
+	return checker;
+}
+
+bool triad_route_checker_stop(struct triad_route_checker *checker)
+{
+	return !checker || triad_task_stop(&checker->task, STOP_US);
+}
+
+void triad_route_checker_free(struct triad_route_checker *checker)
+{
+	if (!checker)
+		return;
+	triad_fabric_unref(checker->next);
+	triad_route_result_unref(checker->result);
+	triad_task_clear(&checker->task);
+	pthread_mutex_destroy(&checker->lock);
+	free(checker);
+}
+
+/* With the lock. */
+static void forget(struct triad_route_checker *checker, enum triad_route_state state)
+{
+	triad_fabric_unref(checker->next);
+	checker->next = NULL;
+	triad_route_result_unref(checker->result);
+	checker->result = NULL;
+	checker->status.state = state;
+}
+
+void triad_route_checker_configure(
+	struct triad_route_checker *checker, const struct triad_conf *conf)
+{
+	pthread_mutex_lock(&checker->lock);
+	if (checker->enabled && !conf->routes.enabled)
+		forget(checker, TRIAD_ROUTE_OFF);
+	else if (!checker->enabled && conf->routes.enabled)
+		checker->status.state = TRIAD_ROUTE_NO_FABRIC;
+	checker->enabled = conf->routes.enabled;
+	pthread_mutex_unlock(&checker->lock);
+}
+
+void triad_route_checker_set_fabric(
+	struct triad_route_checker *checker, struct triad_fabric *fabric)
+{
+	pthread_mutex_lock(&checker->lock);
+	if (!fabric) {
+		if (checker->enabled)
+			forget(checker, TRIAD_ROUTE_NO_FABRIC);
+	} else if (checker->enabled && fabric->consistent) {
+		/* Of a copy into which a sweep came nothing can be proven. */
+		triad_fabric_unref(checker->next);
+		checker->next = triad_fabric_ref(fabric);
+		if (triad_task_start(&checker->task))
+			forget(checker, TRIAD_ROUTE_NO_MEMORY);
+		triad_task_wake(&checker->task);
+	}
+	pthread_mutex_unlock(&checker->lock);
+}
+
+struct triad_route_status triad_route_checker_status(
+	struct triad_route_checker *checker)
+{
+	struct triad_route_status status;
+
+	pthread_mutex_lock(&checker->lock);
+	status = checker->status;
+	pthread_mutex_unlock(&checker->lock);
+	return status;
+}
+
+struct triad_route_result *triad_route_checker_result(
+	struct triad_route_checker *checker)
+{
+	struct triad_route_result *result;
+
+	pthread_mutex_lock(&checker->lock);
+	result = checker->result ? triad_route_result_ref(checker->result) : NULL;
+	pthread_mutex_unlock(&checker->lock);
+	return result;
+}
+
+const char *triad_route_state_text(enum triad_route_state state)
+{
+	switch (state) {
+	case TRIAD_ROUTE_OFF:
+		return "routes are not checked: 'set routes.enabled true' begins it";
+	case TRIAD_ROUTE_NO_FABRIC:
+		return "no routes are known here: the plugin in the SM that is master has "
+		       "them, once it has brought up the subnet; ask on its host";
+	case TRIAD_ROUTE_NO_TABLES:
+		return "the SM has no forwarding tables yet: see OpenSM's log";
+	case TRIAD_ROUTE_NO_MEMORY:
+		return "not enough memory to check routes; it is tried again after the "
+		       "next sweep of the SM";
+	case TRIAD_ROUTE_CHECKED:
+		break;
+	}
+	return NULL;
+}
+
+const char *triad_route_credit_text(enum triad_route_credit credit)
+{
+	switch (credit) {
+	case TRIAD_ROUTE_CREDIT_CHECKED:
+		break;
+	case TRIAD_ROUTE_CREDIT_NO_SLS:
+		return "the routing engine decides on SLs, and could not be asked";
+	case TRIAD_ROUTE_CREDIT_NO_TABLES:
+		return "the routing engine decides on SLs, but OpenSM programs no SL2VL "
+		       "tables: 'qos TRUE' in opensm.conf";
+	case TRIAD_ROUTE_CREDIT_TOO_MANY:
+		return "the routing engine decides on SLs, and there are too many pairs "
+		       "to ask it about all";
+	}
+	return NULL;
+}
+
+/* --- the thread --- */
+
+static bool is_stopped(void *context)
+{
+	struct triad_route_checker *checker = context;
+	bool is_over;
+
+	pthread_mutex_lock(&checker->lock);
+	is_over = checker->task.must_end || !checker->enabled;
+	pthread_mutex_unlock(&checker->lock);
+	return is_over;
+}
+
+/* The SLs of a routing engine that decides on them are asked for only when links alone
+ * could be in a credit loop. */
+static int ask_engine(struct triad_route_checker *checker,
+	struct triad_routes_options *options, struct triad_route_result *result)
+{
+	const struct triad_routes_layout *layout = result->check->layout;
+	size_t n = (size_t)layout->n_goals * layout->n_switches;
+	uint16_t *of;
+	int error = EAGAIN;
+
+	if (!layout->fabric->sa.qos) {
+		result->credit = TRIAD_ROUTE_CREDIT_NO_TABLES;
+		return 0;
+	}
+	of = calloc(n ? n : 1, sizeof(*of));
+	if (!of)
+		return ENOMEM;
+	if (checker->source.ask_sls)
+		error = checker->source.ask_sls(
+			checker->source.context, layout, of, is_stopped, checker);
+	result->credit = error == E2BIG ? TRIAD_ROUTE_CREDIT_TOO_MANY
+		: error == ENOTSUP      ? TRIAD_ROUTE_CREDIT_NO_TABLES
+		: error                 ? TRIAD_ROUTE_CREDIT_NO_SLS
+					: TRIAD_ROUTE_CREDIT_CHECKED;
+	options->sls.of = of;
+	if (!error)
+		error = triad_routes_check_credit(
+			layout, options, &result->check->credit);
+	else if (error != ECANCELED)
+		error = 0;
+	free(of);
+	return error;
+}
+
+static int check_fabric(struct triad_route_checker *checker,
+	struct triad_fabric *fabric, struct triad_route_result *result)
+{
+	struct triad_routes_options options = {
+		.is_stopped = is_stopped, .context = checker};
+	int error;
+
+	if (!fabric->sa.engine_has_sl) {
+		result->sls = triad_routes_sls_of(fabric);
+		if (fabric->sa.qos && checker->source.more_sls)
+			result->sls |=
+				checker->source.more_sls(checker->source.context);
+	}
+	options.sls.all = result->sls;
+	error = triad_routes_check_make(fabric, &options, &result->check);
+	if (!error && result->check->credit.state == TRIAD_ROUTES_CREDIT_NO_SLS)
+		error = ask_engine(checker, &options, result);
+	if (!error && result->check->credit.state == TRIAD_ROUTES_CREDIT_TOO_LARGE)
+		result->credit = TRIAD_ROUTE_CREDIT_TOO_MANY;
+	return error;
+}
+
+static struct findings findings_of(const struct triad_routes_check *check)
+{
+	struct findings findings = {.n_credit_loops = check->credit.n_loops,
+		.n_multicast_loops = check->multicast.n_looping};
+
+	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++)
+		if (i != TRIAD_ROUTES_LONGER)
+			findings.n[i] = check->problems[i].n;
+	return findings;
+}
+
+/* One line when findings come, change or are over. */
+static void tell(
+	struct triad_route_checker *checker, const struct triad_route_result *result)
+{
+	static const struct findings none;
+	struct findings now = findings_of(result->check);
+
+	if (!memcmp(&now, &checker->told, sizeof(now)))
+		return;
+	checker->told = now;
+	if (!memcmp(&now, &none, sizeof(now))) {
+		triad_log_write(checker->log, TRIAD_LOG_INFO,
+			"routes: what was wrong is right again");
+		return;
+	}
+	triad_log_write(checker->log, TRIAD_LOG_WARNING,
+		"routes: %" PRIu64 " credit loop(s), %" PRIu64
+		" unreachable pair(s) of hosts, %" PRIu64
+		" ways between the SM and a switch, %" PRIu64
+		" forwarding loop(s), %" PRIu64 " entries to dead ports, %" PRIu64
+		" turns from down to up, %" PRIu64
+		" multicast tree(s) that loop; 'triadctl routes check' shows them",
+		now.n_credit_loops, now.n[TRIAD_ROUTES_UNREACHABLE],
+		now.n[TRIAD_ROUTES_SWITCHES], now.n[TRIAD_ROUTES_LOOPS],
+		now.n[TRIAD_ROUTES_DEAD_ENTRIES], now.n[TRIAD_ROUTES_TURNS],
+		now.n_multicast_loops);
+}
+
+/* True when the last result is of the same tables.  The SLs of a routing engine, and of
+ * a policy, are in no table of the fabric's. */
+static bool is_unchanged(struct triad_route_checker *checker,
+	const struct triad_fabric *fabric, uint64_t hash)
+{
+	struct triad_route_result *last = triad_route_checker_result(checker);
+	bool is_same = last && last->hash == hash &&
+		(last->check->credit.by_links ||
+			(!fabric->sa.engine_has_sl &&
+				(!fabric->sa.qos || !checker->source.more_sls)));
+
+	triad_route_result_unref(last);
+	return is_same;
+}
+
+static struct triad_route_result *make(struct triad_route_checker *checker,
+	struct triad_fabric *fabric, uint64_t hash, int *error)
+{
+	struct triad_route_result *last = triad_route_checker_result(checker);
+	struct triad_route_result *result = make_result();
+	uint64_t begun_us = triad_clock_now_us();
+	bool is_same = is_unchanged(checker, fabric, hash);
+
+	*error = result ? 0 : ENOMEM;
+	if (!*error && is_same) {
+		/* With the new fabric, so that the old one's memory can go. */
+		*error = triad_routes_check_move(last->check, fabric, &result->check);
+		result->credit = last->credit;
+		result->sls = last->sls;
+		result->took_us = last->took_us;
+	} else if (!*error) {
+		*error = check_fabric(checker, fabric, result);
+		result->took_us = triad_clock_now_us() - begun_us;
+	}
+	triad_route_result_unref(last);
+	if (*error) {
+		triad_route_result_unref(result);
+		return NULL;
+	}
+	result->generation = fabric->generation;
+	result->hash = hash;
+	result->checked_us = triad_clock_now_us();
+	pthread_mutex_lock(&checker->lock);
+	checker->status.n_unchanged += is_same;
+	checker->status.n_checks += !is_same;
+	pthread_mutex_unlock(&checker->lock);
+	return result;
+}
+
+static void check_next(struct triad_route_checker *checker, struct triad_fabric *fabric)
+{
+	int error = 0;
+	struct triad_route_result *result =
+		make(checker, fabric, triad_routes_hash(fabric), &error);
+
+	if (result)
+		tell(checker, result);
+	pthread_mutex_lock(&checker->lock);
+	checker->status.n_failed += error == ENOMEM;
+	if (!checker->enabled || checker->status.state == TRIAD_ROUTE_OFF) {
+		triad_route_result_unref(result);
+	} else if (result) {
+		triad_route_result_unref(checker->result);
+		checker->result = result;
+		checker->status.state = TRIAD_ROUTE_CHECKED;
+		checker->status.took_us = result->took_us;
+		checker->status.checked_us = result->checked_us;
+	} else if (error == ENODATA || error == ENOMEM) {
+		/* An old result would be taken for the present one. */
+		triad_route_result_unref(checker->result);
+		checker->result = NULL;
+		checker->status.state = error == ENODATA ? TRIAD_ROUTE_NO_TABLES
+							 : TRIAD_ROUTE_NO_MEMORY;
+	}
+	pthread_mutex_unlock(&checker->lock);
+}
+
+static uint64_t task_step(void *context)
+{
+	struct triad_route_checker *checker = context;
+	struct triad_fabric *fabric = checker->next;
+
+	checker->next = NULL;
+	if (!fabric)
+		return UINT64_MAX;
+	pthread_mutex_unlock(&checker->lock);
+	check_next(checker, fabric);
+	triad_fabric_unref(fabric);
+	pthread_mutex_lock(&checker->lock);
+	return checker->next ? triad_clock_now_us() : UINT64_MAX;
+}
