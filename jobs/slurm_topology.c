@@ -20,8 +20,8 @@ struct builder {
 	const struct triad_routes_layout *layout;
 	struct triad_slurm_topology *topology;
 	char (*names)[TRIAD_HOSTLIST_NAME_SIZE]; /* of the layout's switches */
-	uint32_t *set;  /* of each switch: another one of its set, or itself */
-	uint32_t *line; /* of each set's first switch: the line that it is, or NONE */
+	uint32_t *set;       /* of each switch: another one of its set, or itself */
+	uint32_t *switch_of; /* of each line: a switch of its set */
 	struct place *places;
 	uint32_t n_places;
 	bool *is_named_after; /* switches whose names lines have */
@@ -132,69 +132,67 @@ static void name_set(struct builder *builder, uint32_t set, uint16_t level, char
 	memcpy(name, builder->names[best], TRIAD_HOSTLIST_NAME_SIZE);
 }
 
-/* Joins what is connected by switches up to 'level'.  Lines that so come together get a
- * parent. */
-static int join_level(struct builder *builder, uint16_t level)
+/* Joins what is connected by switches up to 'level'. */
+static void join_level(struct builder *builder, uint16_t level)
 {
 	const struct triad_routes_layout *layout = builder->layout;
-	struct triad_slurm_topology *topology = builder->topology;
-	uint32_t n_before = topology->n;
-	uint32_t *set_of_line = calloc(topology->n + 1, sizeof(*set_of_line));
-	uint32_t *n_lines = calloc(layout->n_switches + 1, sizeof(*n_lines));
-	int error = set_of_line && n_lines ? 0 : ENOMEM;
 
-	/* The switch by which a line without a parent is found again. */
-	for (uint32_t i = 0; !error && i < layout->n_switches; i++)
-		if (set_of(builder, i) == i && builder->line[i] != NONE)
-			set_of_line[builder->line[i]] = i;
-	for (uint32_t i = 0; !error && i < layout->n_switches; i++) {
+	for (uint32_t i = 0; i < layout->n_switches; i++) {
 		const struct triad_routes_switch *sw = &layout->switches[i];
 
 		for (uint32_t k = 0; sw->level <= level && k < sw->n_links; k++) {
 			const struct triad_routes_link *link =
 				&layout->links[sw->first_link + k];
-			uint32_t a, b;
 
-			if (link->kind != TRIAD_ROUTES_TO_SWITCH ||
-				layout->switches[link->to].level > level)
-				continue;
-			a = set_of(builder, i);
-			b = set_of(builder, link->to);
-			builder->set[b] = a;
-			/* Which line a set has is of no meaning until all are joined. */
-			if (builder->line[a] == NONE)
-				builder->line[a] = builder->line[b];
+			if (link->kind == TRIAD_ROUTES_TO_SWITCH &&
+				layout->switches[link->to].level <= level)
+				builder->set[set_of(builder, link->to)] =
+					set_of(builder, i);
 		}
 	}
+}
+
+/* A new line above those of a set. */
+static uint32_t add_parent(struct builder *builder, uint32_t set, uint16_t level)
+{
+	struct triad_slurm_topology *topology = builder->topology;
+	struct triad_slurm_switch *made = &topology->switches[topology->n];
+
+	made->parent = NONE;
+	name_set(builder, set, level, made->name);
+	builder->switch_of[topology->n] = set;
+	return topology->n++;
+}
+
+/* Lines without a parent whose switches are in one set by now get one. */
+static int give_parents(struct builder *builder, uint16_t level)
+{
+	struct triad_slurm_topology *topology = builder->topology;
+	uint32_t n_before = topology->n, n_switches = builder->layout->n_switches;
+	uint32_t *n_lines = calloc(n_switches + 1, sizeof(*n_lines));
+	uint32_t *parents = calloc(n_switches + 1, sizeof(*parents)); /* 0: none yet */
+	int error = n_lines && parents ? 0 : ENOMEM;
+
 	for (uint32_t i = 0; !error && i < n_before; i++)
 		if (topology->switches[i].parent == NONE)
-			n_lines[set_of(builder, set_of_line[i])]++;
+			n_lines[set_of(builder, builder->switch_of[i])]++;
 	for (uint32_t i = 0; !error && i < n_before; i++) {
-		uint32_t set;
+		struct triad_slurm_switch *line = &topology->switches[i];
+		uint32_t set = set_of(builder, builder->switch_of[i]);
 
-		if (topology->switches[i].parent != NONE)
+		if (line->parent != NONE || n_lines[set] < 2)
 			continue;
-		set = set_of(builder, set_of_line[i]);
-		if (n_lines[set] < 2)
-			continue;
-		/* The first of them makes the parent, and is its first child. */
-		if (builder->line[set] < n_before) {
-			struct triad_slurm_switch *made =
-				&topology->switches[topology->n];
-
-			made->parent = NONE;
-			name_set(builder, set, level, made->name);
-			builder->line[set] = topology->n++;
-		}
-		topology->switches[i].parent = builder->line[set];
+		/* Not 0: that is a line with hosts. */
+		if (!parents[set])
+			parents[set] = add_parent(builder, set, level);
+		line->parent = parents[set];
 		error = triad_hostlist_add(
-			&topology->switches[builder->line[set]].switches,
-			topology->switches[i].name);
+			&topology->switches[line->parent].switches, line->name);
 	}
-	for (uint32_t i = n_before; !error && i < topology->n; i++)
+	for (uint32_t i = n_before; i < topology->n; i++)
 		triad_hostlist_sort(&topology->switches[i].switches);
-	free(set_of_line);
 	free(n_lines);
+	free(parents);
 	return error;
 }
 
@@ -251,7 +249,7 @@ static int add_leaves(struct builder *builder)
 		memcpy(topology->switches[i].name, builder->names[leaves[i]],
 			TRIAD_HOSTLIST_NAME_SIZE);
 		topology->switches[i].parent = NONE;
-		builder->line[leaves[i]] = i;
+		builder->switch_of[i] = leaves[i];
 		builder->is_named_after[leaves[i]] = true;
 		for (uint32_t k = 0; k < sw->n_hosts; k++)
 			add_host(builder, sw->first_host + k, i);
@@ -285,14 +283,14 @@ static int build(struct builder *builder)
 	struct triad_slurm_topology *topology = builder->topology;
 	int error = name_switches(builder);
 
-	for (uint32_t i = 0; i < layout->n_switches; i++) {
+	for (uint32_t i = 0; i < layout->n_switches; i++)
 		builder->set[i] = i;
-		builder->line[i] = NONE;
-	}
 	if (!error)
 		error = add_leaves(builder);
-	for (unsigned level = 1; !error && level <= layout->n_levels; level++)
-		error = join_level(builder, (uint16_t)level);
+	for (uint16_t level = 1; !error && level <= layout->n_levels; level++) {
+		join_level(builder, level);
+		error = give_parents(builder, level);
+	}
 	for (uint32_t i = 0; i < topology->n; i++)
 		topology->n_roots += topology->switches[i].parent == NONE;
 	return error;
@@ -308,7 +306,7 @@ int triad_slurm_topology_make(const struct triad_routes_layout *layout,
 	builder.topology = calloc(1, sizeof(*builder.topology));
 	builder.names = calloc(n + 1, sizeof(*builder.names));
 	builder.set = calloc(n + 1, sizeof(*builder.set));
-	builder.line = calloc(n + 1, sizeof(*builder.line));
+	builder.switch_of = calloc(2 * n + 1, sizeof(*builder.switch_of));
 	builder.is_named_after = calloc(n + 1, sizeof(*builder.is_named_after));
 	builder.places = calloc(layout->n_hosts + 1, sizeof(*builder.places));
 	/* A line above joins two at least, so there are fewer of them than below. */
@@ -316,11 +314,12 @@ int triad_slurm_topology_make(const struct triad_routes_layout *layout,
 		builder.topology->switches =
 			calloc(2 * n + 1, sizeof(*builder.topology->switches));
 	if (builder.topology && builder.topology->switches && builder.names &&
-		builder.set && builder.line && builder.is_named_after && builder.places)
+		builder.set && builder.switch_of && builder.is_named_after &&
+		builder.places)
 		error = build(&builder);
 	free(builder.names);
 	free(builder.set);
-	free(builder.line);
+	free(builder.switch_of);
 	free(builder.is_named_after);
 	free(builder.places);
 	if (error)

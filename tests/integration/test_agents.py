@@ -285,7 +285,7 @@ def test_counter_over_its_threshold_is_an_alert_at_the_top(scratch):
         wait_until(lambda: not ask_json(lab, "alerts")["alerts"], 30, "its end")
 
 
-@pytest.mark.row("N4")
+@pytest.mark.row("N5")
 def test_worn_cable_that_an_agent_found_is_an_alert_at_the_top(scratch):
     broker = Broker(scratch)
     # The counter's own threshold says nothing.

@@ -46,7 +46,7 @@ def ber_alerts(lab):
             any(finding["what"] == "bit error rate" for finding in alert["findings"])]
 
 
-@pytest.mark.row("N4")
+@pytest.mark.row("N5")
 def test_worn_cable_is_an_alert_within_three_readings(record_property):
     with triad_lab(CONF) as lab:
         wait_for_sweep(lab, 3)
@@ -105,7 +105,7 @@ ber_targets = HDR raw 1e-12
 """
 
 
-@pytest.mark.row("N4")
+@pytest.mark.row("N5")
 @pytest.mark.parametrize("kind, field", (
     ("raw", "PortFECCorrectedSymbolCtr"), ("effective", "PortFECUncorrectableBlockCtr")))
 def test_errors_of_forward_error_correction_are_an_alert(tmp_path, kind, field):

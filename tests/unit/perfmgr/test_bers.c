@@ -69,7 +69,7 @@ static struct triad_bers_rate rate_of(uint32_t port, enum triad_ber_kind kind)
 	return rates[kind];
 }
 
-/* Row: N4 */
+/* Row: N5 */
 START_TEST(test_worn_cable_is_an_alert_at_the_third_reading_with_errors)
 {
 	uint32_t port = find_port(0x201, 3);
@@ -98,7 +98,7 @@ START_TEST(test_worn_cable_is_an_alert_at_the_third_reading_with_errors)
 }
 END_TEST
 
-/* Row: N4 */
+/* Row: N5 */
 START_TEST(test_alert_ends_when_the_link_is_good_again)
 {
 	uint32_t port = find_port(0x201, 3);
