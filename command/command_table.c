@@ -87,6 +87,9 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		.help = "ask with this P_Key"},
 	[TRIAD_OPTION_SL] = {"--sl", "N", VALUE(sl), .max_value = 15,
 		.help = "ask with this SL, 0 to 15"},
+	[TRIAD_OPTION_PATH_SL] = {"--sl", "N", VALUE(sl), .max_value = 15,
+		.help = "VLs of packets with this SL, 0 to 15 [that of the routing "
+			"engine, or 0]"},
 	[TRIAD_OPTION_WATCH] = {"--watch", NULL, TRIAD_OPTION_KIND_FLAG, AT(watch),
 		.help = "show it again and again, until Ctrl-C"},
 	[TRIAD_OPTION_INTERVAL] = {"--interval", "S", TRIAD_OPTION_KIND_NUMBER,
@@ -164,7 +167,7 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "routes between",
 		.verb = TRIAD_COMMAND_ROUTES_BETWEEN,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(SL) | TABLE,
+		.options = BIT(PATH_SL) | TABLE,
 		.help = "Each path from one host to another: every hop, its VL, how "
 			"busy it is and how many pairs share it.",
 		.arguments = "NODE NODE",

@@ -76,7 +76,8 @@ def findings(answer):
 @pytest.fixture(scope="module")
 def ring(tmp_path_factory):
     net = write_ring(tmp_path_factory.mktemp("ring") / "ring.net")
-    with TriadLab(net, triad_conf=f"{QUICK}[prometheus]\nlisten = {free_address()}\n",
+    group = "[group some]\nnodes = host-01; host-03; host-05\n"
+    with TriadLab(net, triad_conf=f"{QUICK}{group}[prometheus]\nlisten = {free_address()}\n",
                   opensm_conf="routing_engine minhop\n") as lab:
         wait_for_sweep(lab, 2)
         yield lab
@@ -183,6 +184,21 @@ def test_prometheus_has_routes_and_findings(ring):
                         re.MULTILINE)
     assert sorted(map(int, routes)) == sorted(
         n for (_, port), n in counted(ring).items() if port == UP)
+
+
+def test_pairs_of_a_group_are_counted_apart(ring):
+    check(ring, 1)
+    answer = ask_json(ring, "routes", "--group", "some")
+    assert (answer["pairs"], answer["arriving_pairs"]) == (6, 6), answer
+    over = ask_json(ring, "routes", "over", f"ring-1:{UP}", "-n", "1000")["pairs"]
+    group = {"host-01", "host-03", "host-05"}
+    n = sum({pair["source_node_name"], pair["destination_node_name"]} <= group
+            for pair in over)
+    (link,) = [row for row in answer["worst_links"]
+               if (row["node_name"], row["port"]) == ("ring-1", UP)]
+    assert link["pairs"] == n > 0, "pairs of the group over a link"
+    answer = ring.triad("routes", "--group", "none")
+    assert (answer.returncode, "[group none]" in answer.stderr) == (1, True), answer
 
 
 def test_what_is_no_link_is_said(ring):
