@@ -11,6 +11,9 @@
 #include "service/service.h"
 #include "triad/clock.h"
 
+/* For Prometheus: trees have six or so. */
+#define MAX_TIERS 16u
+
 #define SHOW "'triadctl routes check' shows "
 
 /* What a problem is to people, and what to do. */
@@ -126,7 +129,7 @@ static void add_tiers(struct triad_own_metrics *list, const char *name,
 	const char *help, const struct triad_routes_check *check,
 	double (*value)(const struct triad_routes_tier *tier))
 {
-	for (uint32_t i = 0; i < check->n_tiers; i++) {
+	for (uint32_t i = 0; i < check->n_tiers && i < MAX_TIERS; i++) {
 		const struct triad_routes_tier *tier = &check->tiers[i];
 		struct triad_metric *metric;
 		char level[8];
