@@ -17,6 +17,7 @@ static const char *alert_name(enum triad_alert_kind kind)
 		[TRIAD_ALERT_KIND_LINK_DOWN] = "TriadLinkDown",
 		[TRIAD_ALERT_KIND_NODE_GONE] = "TriadNodeGone",
 		[TRIAD_ALERT_KIND_BER] = "TriadBitErrorRate",
+		[TRIAD_ALERT_KIND_ROUTES] = "TriadRoutes",
 	};
 
 	return names[kind];

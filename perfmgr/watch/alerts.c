@@ -15,6 +15,7 @@ const char *triad_alert_cause_name(unsigned cause)
 		[TRIAD_ALERT_LINK_DOWN - TRIAD_N_COUNTERS] = "link down",
 		[TRIAD_ALERT_NODE_GONE - TRIAD_N_COUNTERS] = "node gone",
 		[TRIAD_ALERT_BER - TRIAD_N_COUNTERS] = "bit error rate",
+		[TRIAD_ALERT_ROUTES - TRIAD_N_COUNTERS] = "routes",
 	};
 
 	if (cause < TRIAD_N_COUNTERS)

@@ -60,13 +60,26 @@ enum triad_alert_cause {
 	TRIAD_ALERT_UNANSWERED = TRIAD_N_COUNTERS,
 	TRIAD_ALERT_LINK_DOWN,
 	TRIAD_ALERT_NODE_GONE,
-	TRIAD_ALERT_BER, /* a bit error rate is over its target */
+	TRIAD_ALERT_BER,    /* a bit error rate is over its target */
+	TRIAD_ALERT_ROUTES, /* the forwarding tables are wrong, seen for example here */
 	TRIAD_ALERT_N_CAUSES
 };
 
 /* What others find, as bits: counters, unanswered ports, bit error rates; losses are
  * found where the whole fabric is known. */
 #define TRIAD_ALERT_TAKEN (((2u << TRIAD_ALERT_UNANSWERED) - 1) | 1u << TRIAD_ALERT_BER)
+
+/* What is wrong with them. */
+enum triad_alert_routes {
+	TRIAD_ALERT_CREDIT_LOOPS,
+	TRIAD_ALERT_MULTICAST_LOOPS,
+	TRIAD_ALERT_FORWARDING_LOOPS,
+	TRIAD_ALERT_UNREACHABLE_PAIRS,
+	TRIAD_ALERT_DEAD_PORTS,
+	TRIAD_ALERT_UNREACHABLE_SWITCHES,
+	TRIAD_ALERT_TURNS,
+	TRIAD_ALERT_N_ROUTES
+};
 
 static inline bool triad_alert_is_loss(unsigned cause)
 {
@@ -83,7 +96,8 @@ struct triad_alert_finding {
 	uint8_t cause; /* enum triad_alert_cause */
 	uint8_t end;   /* index in the alert's ends */
 	bool raised;
-	bool at_least;              /* the counter stands at its maximum */
+	bool at_least;  /* the counter stands at its maximum */
+	uint8_t routes; /* of routes: enum triad_alert_routes, of which 'value' tells */
 	struct triad_alert_why why; /* of a counter that details explain */
 	float value, worst; /* in the threshold's terms; ports, for unanswered ones;
 	                     * a bit error rate, 0: not told */
@@ -204,8 +218,8 @@ void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_
  * not be asked. */
 void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_us);
 
-/* What somebody else found, who looks at counters in the place of look(): 'cause' (one
- * of TRIAD_ALERT_TAKEN; unanswered is for the port's node) is over its threshold at
+/* What somebody else found, who looks at counters in the place of look(), or at routes:
+ * 'cause' (TRIAD_ALERT_ROUTES, or one of TRIAD_ALERT_TAKEN; unanswered is for the port's node) is over its threshold at
  * 'port', as 'found' says (value, at_least, threshold), or no longer is (NULL).  It
  * comes out with triad_alerts_settle(). */
 void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned cause,
@@ -240,7 +254,7 @@ struct triad_alerts_counts triad_alerts_counts(const struct triad_alerts *alerts
 bool triad_alerts_next(
 	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy);
 
-/* "LinkDownedCounter", "unanswered", "link down", "node gone", "bit error rate" */
+/* "LinkDownedCounter", "unanswered", "link down", "node gone", "bit error rate", "routes" */
 const char *triad_alert_cause_name(unsigned cause);
 
 size_t triad_alerts_octets(const struct triad_alerts *alerts);

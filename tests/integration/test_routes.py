@@ -107,11 +107,23 @@ def test_ring_by_minhop_has_a_credit_loop_each_way(ring):
     assert log_has(ring, "2 credit loop(s)"), "a line in the log"
 
 
-def test_credit_loop_is_a_finding_with_advice(ring):
+def test_credit_loop_is_an_alert_and_a_finding_with_advice(ring):
     check(ring, 1)
+
+    def alerts():
+        return [alert for alert in ask_json(ring, "alerts")["alerts"]
+                if alert["state"] == "active" and
+                alert["findings"][0]["what"] == "routes"]
+
+    wait_until(alerts, 30, "an alert")
+    (alert,) = alerts()
+    assert "ring-1/P7  ring-2/P8" in ask(ring, "alerts"), "its place"
+    (found,) = alert["findings"]
+    assert (found["why"], found["value"], found["port"]) == ("credit_loops", 2, UP), found
+    assert "routes: 2 credit loop(s), one of them here" in ask(ring, "alerts")
     health = json.loads(ring.triad("health", "--json").stdout)
-    (finding,) = [f for f in health["findings"] if f["at"] == "routes"]
-    assert finding["severity"] == "WARNING" and "2 credit loop(s)" in finding["what"]
+    (finding,) = [f for f in health["findings"] if "routes:" in f["what"]]
+    assert (finding["severity"], finding["alert"]) == ("WARNING", alert["id"]), finding
     assert "lash" in finding["advice"], finding
     (line,) = [p for p in health["parts"] if p["part"] == "routes"]
     assert line["text"] == "90 of 90 pairs arrive, credit loops: yes; by minhop", line
@@ -215,6 +227,8 @@ def test_switched_off_there_are_none(ring):
     try:
         answer = ring.triad("routes")
         assert answer.returncode == 1 and "set routes.enabled true" in answer.stderr
+        ask(ring, "set", "alerts.clear_after", "0")
+        wait_until(lambda: not ask_json(ring, "alerts")["active"], 30, "no alert")
     finally:
         ask(ring, "set", "routes.enabled", "true")
     sweep_heavily(ring, lambda: ring.triad("routes").returncode == 0)
