@@ -16,6 +16,7 @@ from triadlab.tcp_ports import free_address
 from triadlib import TriadLab, ask, ask_json, log_has, status, sweep_heavily, wait_for_sweep
 
 QUICK = "[perfmgr]\nsweep_period = 1\nreset = never\n"
+JOIN = SRCDIR / "tests" / "integration" / "join_group.py"
 N, HOSTS = 5, 2  # switches of the ring, hosts at each
 UP, DOWN = 7, 8  # ports to the next switch of the ring and to the one before
 
@@ -211,6 +212,21 @@ def test_pairs_of_a_group_are_counted_apart(ring):
     assert link["pairs"] == n > 0, "pairs of the group over a link"
     answer = ring.triad("routes", "--group", "none")
     assert (answer.returncode, "[group none]" in answer.stderr) == (1, True), answer
+
+
+@pytest.mark.row("N7")
+def test_multicast_tree_of_hosts_that_joined_is_seen_and_loops_nowhere(ring):
+    nodes = {row["name"]: row for row in ask_json(ring, "nodes")}
+    sm_guid = int(status(ring)["sm"]["port_guid"], 16) - 1
+    (sm_lid,) = [row["lid"] for row in nodes.values() if int(row["guid"], 16) == sm_guid]
+    for host in ("host-03", "host-07", "host-10"):
+        joined = ring.run("/usr/bin/python3", JOIN, hex(int(nodes[host]["guid"], 16) + 1),
+                          sm_lid, node=host)
+        assert int(succeeded(joined).stdout) == 0xc000, joined
+    sweep_heavily(ring, lambda: check(ring, 1)["multicast_trees"])
+    answer = check(ring, 1)
+    assert (answer["multicast_trees"], answer["multicast_loops"]) == (1, 0), answer
+    assert answer["multicast_all_checked"], answer
 
 
 def test_what_is_no_link_is_said(ring):
