@@ -96,6 +96,9 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		AT(slurm_job), .help = "the hosts that squeue says this job has"},
 	[TRIAD_OPTION_SLURM] = {"--slurm", NULL, TRIAD_OPTION_KIND_FLAG, AT(slurm),
 		.help = "as topology.conf of Slurm, for topology/tree"},
+	[TRIAD_OPTION_PATH_SL] = {"--sl", "N", VALUE(sl), .max_value = 15,
+		.help = "VLs of packets with this SL, 0 to 15 [that of the routing "
+			"engine, or 0]"},
 	[TRIAD_OPTION_WATCH] = {"--watch", NULL, TRIAD_OPTION_KIND_FLAG, AT(watch),
 		.help = "show it again and again, until Ctrl-C"},
 	[TRIAD_OPTION_INTERVAL] = {"--interval", "S", TRIAD_OPTION_KIND_NUMBER,
@@ -173,7 +176,7 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "routes between",
 		.verb = TRIAD_COMMAND_ROUTES_BETWEEN,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(SL) | TABLE,
+		.options = BIT(PATH_SL) | TABLE,
 		.help = "Each path from one host to another: every hop, its VL, how "
 			"busy it is and how many pairs share it.",
 		.arguments = "NODE NODE",

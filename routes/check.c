@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS 64u /* goals at a time */
+/* Goals at a time: LIDs of one switch are all over the tables, and a row of a table that
+ * was fetched is to serve for many. */
+#define COLUMNS 1024u
 
 struct pass {
 	const struct triad_routes_layout *layout;

@@ -315,7 +315,9 @@ void triad_routes_distances(const struct triad_routes_layout *layout, uint32_t f
 	memset(words, 0, 3 * n_switches * sizeof(*words));
 	for (uint32_t i = 0; i < n; i++)
 		here[first + i] = seen[first + i] = UINT64_C(1) << i;
-	for (uint16_t distance = 0; goes_on; distance++) {
+	/* The bound keeps a chain of very many switches from taking for ever. */
+	for (uint16_t distance = 0; goes_on && distance <= TRIAD_ROUTES_MAX_DISTANCE;
+		distance++) {
 		uint64_t *swapped = here;
 
 		for (uint32_t i = 0; i < n_switches; i++)

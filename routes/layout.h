@@ -111,9 +111,11 @@ static inline bool triad_routes_arrives(const struct triad_routes_goal *goal,
 }
 
 /* Distances, in links between switches, to the 'n' switches from 'first' on (64 at
- * most): entry i * n_switches + sw of 'distances', UINT16_MAX where there is no way.
+ * most): entry i * n_switches + sw of 'distances', UINT16_MAX where there is no way, or
+ * a longer one than TRIAD_ROUTES_MAX_DISTANCE (OpenSM's paths have 64 hops at most).
  * 'words' is room for 3 * n_switches. */
 #define TRIAD_ROUTES_DISTANCES 64u
+#define TRIAD_ROUTES_MAX_DISTANCE 255
 void triad_routes_distances(const struct triad_routes_layout *layout, uint32_t first,
 	uint32_t n, uint16_t *distances, uint64_t *words);
 

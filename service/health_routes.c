@@ -6,35 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfmgr/watch/alert_text.h"
 #include "service/health.h"
 #include "service/own_metrics.h"
 #include "service/service.h"
 #include "triad/clock.h"
 
-#define SHOW "'triadctl routes check' shows "
+/* For Prometheus: trees have six or so. */
+#define MAX_TIERS 16u
 
 /* What a problem is to people, and what to do. */
 static const struct {
 	enum triad_severity severity;
-	const char *what; /* behind the number; "(s)" is for those that are one */
-	const char *advice;
+	enum triad_alert_routes routes;
+	const char *what; /* behind the number; NULL: nothing is wrong with it */
 } problems[TRIAD_ROUTES_N_PROBLEMS] = {
-	[TRIAD_ROUTES_UNREACHABLE] = {TRIAD_CRITICAL,
-		"pair(s) of hosts can't reach each other",
-		SHOW "which, and where their packets end; OpenSM's log says why it "
-		     "routes so; a routing engine of another kind may help"},
-	[TRIAD_ROUTES_LOOPS] = {TRIAD_CRITICAL, "forwarding loop(s), for each LID",
-		SHOW "the switches; have OpenSM route anew: SIGHUP"},
-	[TRIAD_ROUTES_DEAD_ENTRIES] = {TRIAD_WARNING,
-		"LID(s) that a switch sends to a dead port",
-		SHOW "the switches; have OpenSM route anew: SIGHUP"},
-	[TRIAD_ROUTES_SWITCHES] = {TRIAD_WARNING,
-		"way(s) between the SM's port and a switch that lead nowhere",
-		SHOW "which; counters of such a switch can't be read from here"},
-	[TRIAD_ROUTES_TURNS] = {TRIAD_WARNING,
-		"turn(s) of pairs from down to up in a tree: credit loops are near",
-		SHOW "where; give OpenSM the roots of the tree, or routing_engine "
-		     "ftree or updn"},
+	[TRIAD_ROUTES_UNREACHABLE] = {TRIAD_CRITICAL, TRIAD_ALERT_UNREACHABLE_PAIRS,
+		"pair(s) of hosts can't reach each other"},
+	[TRIAD_ROUTES_LOOPS] = {TRIAD_CRITICAL, TRIAD_ALERT_FORWARDING_LOOPS,
+		"forwarding loop(s), for each LID"},
+	[TRIAD_ROUTES_DEAD_ENTRIES] = {TRIAD_WARNING, TRIAD_ALERT_DEAD_PORTS,
+		"LID(s) that a switch sends to a dead port"},
+	[TRIAD_ROUTES_SWITCHES] = {TRIAD_WARNING, TRIAD_ALERT_UNREACHABLE_SWITCHES,
+		"way(s) between the SM's port and a switch that lead nowhere"},
+	[TRIAD_ROUTES_TURNS] = {TRIAD_WARNING, TRIAD_ALERT_TURNS,
+		"turn(s) of pairs from down to up in a tree: credit loops are near"},
 };
 
 static bool is_finding(const struct triad_routes_check *check, unsigned problem)
@@ -42,8 +38,20 @@ static bool is_finding(const struct triad_routes_check *check, unsigned problem)
 	return problems[problem].what && check->problems[problem].n;
 }
 
-static enum triad_severity add_findings(
-	struct triad_health *health, const struct triad_routes_check *check)
+/* 'is_told': alerts tell of it. */
+static void add(struct triad_health *health, enum triad_severity severity,
+	enum triad_alert_routes routes, const char *what, bool is_told,
+	enum triad_severity *worst)
+{
+	if (!is_told)
+		triad_health_add_trouble(health, severity, "routes", what,
+			triad_alert_routes_advice(routes));
+	if (triad_severity_is_worse(severity, *worst))
+		*worst = severity;
+}
+
+static enum triad_severity add_findings(struct triad_health *health,
+	const struct triad_routes_check *check, bool is_told)
 {
 	enum triad_severity worst = TRIAD_OK;
 	char what[256];
@@ -52,32 +60,37 @@ static enum triad_severity add_findings(
 		snprintf(what, sizeof(what),
 			"%" PRIu32 " credit loop(s): traffic may stand still for ever",
 			check->credit.n_loops);
-		triad_health_add_trouble(health, TRIAD_WARNING, "routes", what,
-			SHOW
-			"each, hop by hop; routing_engine lash, dfsssp or nue with "
-			"'qos TRUE', or torus-2QoS, have none");
-		worst = TRIAD_WARNING;
+		add(health, TRIAD_WARNING, TRIAD_ALERT_CREDIT_LOOPS, what, is_told,
+			&worst);
 	}
 	if (check->multicast.n_looping) {
 		snprintf(what, sizeof(what),
 			"%" PRIu32 " multicast tree(s) with a loop: packets are copied "
 			"again and again",
 			check->multicast.n_looping);
-		triad_health_add_trouble(health, TRIAD_CRITICAL, "routes", what,
-			SHOW "the switches; have OpenSM route anew: SIGHUP");
-		worst = TRIAD_CRITICAL;
+		add(health, TRIAD_CRITICAL, TRIAD_ALERT_MULTICAST_LOOPS, what, is_told,
+			&worst);
 	}
 	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++) {
 		if (!is_finding(check, i))
 			continue;
 		snprintf(what, sizeof(what), "%" PRIu64 " %s", check->problems[i].n,
 			problems[i].what);
-		triad_health_add_trouble(health, problems[i].severity, "routes", what,
-			problems[i].advice);
-		if (triad_severity_is_worse(problems[i].severity, worst))
-			worst = problems[i].severity;
+		add(health, problems[i].severity, problems[i].routes, what, is_told,
+			&worst);
 	}
 	return worst;
+}
+
+/* Alerts are raised at the end of a sweep, and may be silenced. */
+static bool alerts_tell(struct triad_service *service)
+{
+	const struct triad_conf *conf = triad_service_conf(service);
+	bool tell = conf->alerts.enabled &&
+		triad_perf_state(service->perf) == TRIAD_PERF_RUNNING;
+
+	triad_conf_unref(conf);
+	return tell;
 }
 
 void triad_routes_add_health(struct triad_health *health, struct triad_service *service)
@@ -98,7 +111,7 @@ void triad_routes_add_health(struct triad_health *health, struct triad_service *
 		return;
 	}
 	check = result->check;
-	severity = add_findings(health, check);
+	severity = add_findings(health, check, alerts_tell(service));
 	triad_health_line(health, "routes", "Routes", severity,
 		"%" PRIu64 " of %" PRIu64 " pairs arrive, credit loops: %s; by %s",
 		check->n_arriving, check->n_pairs,
@@ -126,7 +139,7 @@ static void add_tiers(struct triad_own_metrics *list, const char *name,
 	const char *help, const struct triad_routes_check *check,
 	double (*value)(const struct triad_routes_tier *tier))
 {
-	for (uint32_t i = 0; i < check->n_tiers; i++) {
+	for (uint32_t i = 0; i < check->n_tiers && i < MAX_TIERS; i++) {
 		const struct triad_routes_tier *tier = &check->tiers[i];
 		struct triad_metric *metric;
 		char level[8];
@@ -199,4 +212,62 @@ uint64_t *triad_routes_copy_pairs(
 		memcpy(pairs, result->check->pairs, size);
 	triad_route_result_unref(result);
 	return pairs;
+}
+
+/* --- for alerts --- */
+
+static struct triad_watch_routes at_port(
+	const struct triad_fabric *fabric, uint32_t port, uint64_t n)
+{
+	if (port == TRIAD_FABRIC_NONE)
+		return (struct triad_watch_routes){0};
+	return (struct triad_watch_routes){
+		.node_guid = fabric->nodes[fabric->ports[port].node].guid,
+		.port = fabric->ports[port].number,
+		.n = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX};
+}
+
+/* Where the first example of a problem is seen: the port by which a switch sends on, or
+ * the host of which packets don't arrive. */
+static struct triad_watch_routes of_problem(
+	const struct triad_routes_check *check, enum triad_routes_problem problem)
+{
+	const struct triad_routes_found *found = &check->problems[problem];
+	const struct triad_routes_example *example = &found->examples[0];
+	const struct triad_fabric *fabric = check->layout->fabric;
+
+	if (!found->n || !found->n_examples)
+		return (struct triad_watch_routes){0};
+	if (problem == TRIAD_ROUTES_SWITCHES)
+		return at_port(fabric, fabric->sm_port, found->n);
+	return at_port(fabric,
+		example->at == TRIAD_FABRIC_NONE
+			? example->from
+			: triad_fabric_find_port(fabric, example->at, example->out),
+		found->n);
+}
+
+void triad_routes_give(
+	void *context, struct triad_watch_routes routes[TRIAD_ALERT_N_ROUTES])
+{
+	struct triad_service *service = context;
+	struct triad_route_result *result = triad_route_checker_result(service->routes);
+	const struct triad_routes_check *check = result ? result->check : NULL;
+
+	if (!check)
+		return;
+	if (check->credit.n_shown)
+		routes[TRIAD_ALERT_CREDIT_LOOPS] = at_port(check->layout->fabric,
+			check->credit.loops[0].steps[0].port, check->credit.n_loops);
+	if (check->multicast.n_shown)
+		routes[TRIAD_ALERT_MULTICAST_LOOPS] = at_port(check->layout->fabric,
+			check->multicast.loops[0].ports[0], check->multicast.n_looping);
+	routes[TRIAD_ALERT_FORWARDING_LOOPS] = of_problem(check, TRIAD_ROUTES_LOOPS);
+	routes[TRIAD_ALERT_UNREACHABLE_PAIRS] =
+		of_problem(check, TRIAD_ROUTES_UNREACHABLE);
+	routes[TRIAD_ALERT_DEAD_PORTS] = of_problem(check, TRIAD_ROUTES_DEAD_ENTRIES);
+	routes[TRIAD_ALERT_UNREACHABLE_SWITCHES] =
+		of_problem(check, TRIAD_ROUTES_SWITCHES);
+	routes[TRIAD_ALERT_TURNS] = of_problem(check, TRIAD_ROUTES_TURNS);
+	triad_route_result_unref(result);
 }

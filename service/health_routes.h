@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "perfmgr/watch/watch.h"
 #include "triad/fabric.h"
 
 struct triad_health;
@@ -17,6 +18,10 @@ void triad_routes_add_health(
 	struct triad_health *health, struct triad_service *service);
 void triad_routes_add_metrics(
 	struct triad_own_metrics *list, struct triad_service *service);
+
+/* For triad_watch_set_routes(); 'context' is the service. */
+void triad_routes_give(
+	void *context, struct triad_watch_routes routes[TRIAD_ALERT_N_ROUTES]);
 
 /* Pairs that leave by each port of 'fabric', to be freed; NULL: not known of it. */
 uint64_t *triad_routes_copy_pairs(

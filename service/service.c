@@ -403,12 +403,16 @@ bool triad_service_start(struct triad_service *service)
 	triad_recorder_join(service->recorder, service->perf);
 	service->routes =
 		triad_route_checker_new(&service->owner->routes, service->log);
+	if (!service->routes)
+		return false;
+	triad_watch_set_routes(
+		triad_perf_watch(service->perf), triad_routes_give, service);
 	service->exports =
 		triad_exports_new(service->perf, service->devices, service->port_guid,
 			give_own_metrics, give_routes, service, service->log);
 	service->source = triad_sa_source_new(
 		service->port_guid, &service->owner->source, service->log);
-	return service->exports && service->source && service->routes;
+	return service->exports && service->source;
 }
 
 void triad_service_open(struct triad_service *service)

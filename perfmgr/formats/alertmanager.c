@@ -19,6 +19,7 @@ static const char *alert_name(enum triad_alert_kind kind)
 		[TRIAD_ALERT_KIND_BER] = "TriadBitErrorRate",
 		[TRIAD_ALERT_KIND_DETAIL] = "TriadDetail",
 		[TRIAD_ALERT_KIND_HARDWARE] = "TriadHardware",
+		[TRIAD_ALERT_KIND_ROUTES] = "TriadRoutes",
 	};
 
 	return names[kind];

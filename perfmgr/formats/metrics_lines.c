@@ -459,7 +459,7 @@ void triad_metrics_put_port(
 		put_value(metrics, writer, port->guid, port->number, port->phys_state);
 	else if (metrics->family == FLAPS)
 		put_flaps(metrics, writer, port);
-	else if (metrics->family == ROUTES && metrics->routes && has_link &&
+	else if (metrics->family == ROUTES && metrics->routes &&
 		port->remote != TRIAD_FABRIC_NONE)
 		put_value(metrics, writer, port->guid, port->number,
 			metrics->routes[index]);

@@ -9,7 +9,7 @@
 static unsigned rank_of(unsigned cause)
 {
 	static const uint8_t first[] = {TRIAD_ALERT_NODE_GONE, TRIAD_ALERT_LINK_DOWN,
-		TRIAD_ALERT_UNANSWERED, TRIAD_LINK_DOWNED_COUNTER,
+		TRIAD_ALERT_UNANSWERED, TRIAD_ALERT_ROUTES, TRIAD_LINK_DOWNED_COUNTER,
 		TRIAD_LINK_ERROR_RECOVERY_COUNTER, TRIAD_ALERT_DEVICE,
 		TRIAD_ALERT_MODULE, TRIAD_ALERT_BER, TRIAD_LOCAL_LINK_INTEGRITY_ERRORS,
 		TRIAD_SYMBOL_ERROR_COUNTER};
@@ -137,6 +137,7 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 	finding->threshold = now->threshold;
 	finding->ber = now->ber;
 	finding->hardware = now->hardware;
+	finding->routes = now->routes;
 	if (now->value > finding->worst)
 		finding->worst = now->value;
 }

@@ -133,6 +133,44 @@ static void append_hardware(
 	triad_text_append(text, size, "%s", what);
 }
 
+/* As 'routes check' names them. */
+static const char *routes_name(unsigned routes)
+{
+	static const char *const names[TRIAD_ALERT_N_ROUTES] = {
+		[TRIAD_ALERT_CREDIT_LOOPS] = "credit_loops",
+		[TRIAD_ALERT_MULTICAST_LOOPS] = "multicast_loops",
+		[TRIAD_ALERT_FORWARDING_LOOPS] = "forwarding_loops",
+		[TRIAD_ALERT_UNREACHABLE_PAIRS] = "unreachable_pairs",
+		[TRIAD_ALERT_DEAD_PORTS] = "dead_port_entries",
+		[TRIAD_ALERT_UNREACHABLE_SWITCHES] = "unreachable_switches",
+		[TRIAD_ALERT_TURNS] = "down_up_turns",
+	};
+
+	return routes < TRIAD_ALERT_N_ROUTES ? names[routes] : NULL;
+}
+
+static void append_routes(
+	const struct triad_alert_finding *finding, char *text, size_t size)
+{
+	static const char *const what[TRIAD_ALERT_N_ROUTES] = {
+		[TRIAD_ALERT_CREDIT_LOOPS] = "credit loop(s), one of them here",
+		[TRIAD_ALERT_MULTICAST_LOOPS] =
+			"multicast tree(s) that loop, one of them here",
+		[TRIAD_ALERT_FORWARDING_LOOPS] = "forwarding loop(s), one of them here",
+		[TRIAD_ALERT_UNREACHABLE_PAIRS] =
+			"pair(s) of hosts that don't reach each other, one from here",
+		[TRIAD_ALERT_DEAD_PORTS] =
+			"LID(s) that are sent to dead ports, one of them to this",
+		[TRIAD_ALERT_UNREACHABLE_SWITCHES] =
+			"way(s) between the SM's port and a switch that lead nowhere",
+		[TRIAD_ALERT_TURNS] =
+			"turn(s) from down to up in a tree, one of them here",
+	};
+
+	triad_text_append(text, size, "routes: %.0f %s", (double)finding->value,
+		finding->routes < TRIAD_ALERT_N_ROUTES ? what[finding->routes] : "?");
+}
+
 void triad_alert_finding_format(const struct triad_alert *alert,
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
@@ -163,6 +201,9 @@ void triad_alert_finding_format(const struct triad_alert *alert,
 	case TRIAD_ALERT_MODULE:
 	case TRIAD_ALERT_DEVICE:
 		append_hardware(finding, text, size);
+		break;
+	case TRIAD_ALERT_ROUTES:
+		append_routes(finding, text, size);
 		break;
 	default:
 		append_counter(finding, text, size);
@@ -237,6 +278,33 @@ static const char *advise_about_node(const struct triad_alert *alert)
 	return "check its power and the cable to it";
 }
 
+#define SHOW "'triadctl routes check' shows "
+
+const char *triad_alert_routes_advice(enum triad_alert_routes routes)
+{
+	static const char *const advice[TRIAD_ALERT_N_ROUTES] = {
+		[TRIAD_ALERT_CREDIT_LOOPS] = SHOW
+		"each, hop by hop; routing_engine lash, dfsssp or nue with "
+		"'qos TRUE', or torus-2QoS, have none",
+		[TRIAD_ALERT_MULTICAST_LOOPS] =
+			SHOW "the switches; have OpenSM route anew: SIGHUP",
+		[TRIAD_ALERT_FORWARDING_LOOPS] =
+			SHOW "the switches; have OpenSM route anew: SIGHUP",
+		[TRIAD_ALERT_UNREACHABLE_PAIRS] = SHOW
+		"which, and where their packets end; OpenSM's log says why "
+		"it routes so; a routing engine of another kind may help",
+		[TRIAD_ALERT_DEAD_PORTS] =
+			SHOW "the switches; have OpenSM route anew: SIGHUP",
+		[TRIAD_ALERT_UNREACHABLE_SWITCHES] =
+			SHOW "which; counters of such a switch can't be read from here",
+		[TRIAD_ALERT_TURNS] =
+			SHOW "where; give OpenSM the roots of the tree, or "
+			     "routing_engine ftree or updn",
+	};
+
+	return routes < TRIAD_ALERT_N_ROUTES ? advice[routes] : NULL;
+}
+
 const char *triad_alert_advice(const struct triad_alert *alert)
 {
 	const char *advice = triad_alert_why_advice(alert->findings[0].why);
@@ -252,6 +320,8 @@ const char *triad_alert_advice(const struct triad_alert *alert)
 	case TRIAD_ALERT_MODULE:
 	case TRIAD_ALERT_DEVICE:
 		return triad_hardware_advice(alert->findings[0].hardware.fault);
+	case TRIAD_ALERT_ROUTES:
+		return triad_alert_routes_advice(alert->findings[0].routes);
 	case TRIAD_ALERT_BER:
 	case TRIAD_ALERT_LINK_DOWN:
 	case TRIAD_LINK_DOWNED_COUNTER:
@@ -291,6 +361,8 @@ enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert)
 	case TRIAD_ALERT_MODULE:
 	case TRIAD_ALERT_DEVICE:
 		return TRIAD_ALERT_KIND_HARDWARE;
+	case TRIAD_ALERT_ROUTES:
+		return TRIAD_ALERT_KIND_ROUTES;
 	default:
 		return TRIAD_ALERT_KIND_COUNTER;
 	}
@@ -306,6 +378,7 @@ const char *triad_alert_kind_name(enum triad_alert_kind kind)
 		[TRIAD_ALERT_KIND_BER] = "bit_error_rate",
 		[TRIAD_ALERT_KIND_DETAIL] = "detail",
 		[TRIAD_ALERT_KIND_HARDWARE] = "hardware",
+		[TRIAD_ALERT_KIND_ROUTES] = "routes",
 	};
 
 	return names[kind];
@@ -315,6 +388,12 @@ enum triad_severity triad_alert_severity(const struct triad_alert *alert)
 {
 	const struct triad_alert_finding *finding = &alert->findings[0];
 
+	/* What can't be reached, and what goes round and fills the fabric, can't wait. */
+	if (finding->cause == TRIAD_ALERT_ROUTES)
+		return finding->routes >= TRIAD_ALERT_MULTICAST_LOOPS &&
+				finding->routes <= TRIAD_ALERT_UNREACHABLE_PAIRS
+			? TRIAD_CRITICAL
+			: TRIAD_WARNING;
 	return finding->cause == TRIAD_ALERT_NODE_GONE &&
 			(alert->n_nodes > 1 ||
 				alert->ends[finding->end].node_type != TRIAD_NODE_CA)
@@ -415,6 +494,8 @@ static const char *why_of(const struct triad_alert_finding *finding)
 		return triad_ber_kind_name(finding->ber.kind);
 	if (is_of_hardware(finding->cause) && finding->hardware.fault)
 		return triad_hardware_fault_name(finding->hardware.fault);
+	if (finding->cause == TRIAD_ALERT_ROUTES)
+		return routes_name(finding->routes);
 	return triad_alert_why_name(finding->why);
 }
 

@@ -34,6 +34,9 @@ void triad_alert_place_format(
 /* What somebody may do about it: "check the cable and its plugs". */
 const char *triad_alert_advice(const struct triad_alert *alert);
 
+/* What to do about a kind of finding about routes. */
+const char *triad_alert_routes_advice(enum triad_alert_routes routes);
+
 /* What an alert is about, by its first finding, in few kinds: each tells more than those
  * before it. */
 enum triad_alert_kind {
@@ -44,12 +47,13 @@ enum triad_alert_kind {
 	TRIAD_ALERT_KIND_BER,
 	TRIAD_ALERT_KIND_DETAIL,
 	TRIAD_ALERT_KIND_HARDWARE,
+	TRIAD_ALERT_KIND_ROUTES,
 	TRIAD_ALERT_N_KINDS
 };
 
 enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert);
 /* "counter", "unanswered", "link_down", "node_gone", "bit_error_rate", "detail",
- * "hardware". */
+ * "hardware", "routes". */
 const char *triad_alert_kind_name(enum triad_alert_kind kind);
 
 /* How bad it is: what took a switch, a router or many nodes with it is critical, others

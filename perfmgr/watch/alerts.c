@@ -18,6 +18,7 @@ const char *triad_alert_cause_name(unsigned cause)
 		[TRIAD_ALERT_DETAIL - TRIAD_N_COUNTERS] = "detail",
 		[TRIAD_ALERT_MODULE - TRIAD_N_COUNTERS] = "module",
 		[TRIAD_ALERT_DEVICE - TRIAD_N_COUNTERS] = "device",
+		[TRIAD_ALERT_ROUTES - TRIAD_N_COUNTERS] = "routes",
 	};
 
 	if (cause < TRIAD_N_COUNTERS)

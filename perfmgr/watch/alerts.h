@@ -65,6 +65,7 @@ enum triad_alert_cause {
 	TRIAD_ALERT_DETAIL, /* a detail is over its threshold; 'why' says which */
 	TRIAD_ALERT_MODULE, /* a cable or module has a fault */
 	TRIAD_ALERT_DEVICE, /* a switch or HCA has one */
+	TRIAD_ALERT_ROUTES, /* the forwarding tables are wrong, seen for example here */
 	TRIAD_ALERT_N_CAUSES
 };
 
@@ -74,6 +75,18 @@ enum triad_alert_cause {
 	(((2u << TRIAD_ALERT_UNANSWERED) - 1) | 1u << TRIAD_ALERT_BER |                \
 		1u << TRIAD_ALERT_DETAIL | 1u << TRIAD_ALERT_MODULE |                  \
 		1u << TRIAD_ALERT_DEVICE)
+
+/* What is wrong with them. */
+enum triad_alert_routes {
+	TRIAD_ALERT_CREDIT_LOOPS,
+	TRIAD_ALERT_MULTICAST_LOOPS,
+	TRIAD_ALERT_FORWARDING_LOOPS,
+	TRIAD_ALERT_UNREACHABLE_PAIRS,
+	TRIAD_ALERT_DEAD_PORTS,
+	TRIAD_ALERT_UNREACHABLE_SWITCHES,
+	TRIAD_ALERT_TURNS,
+	TRIAD_ALERT_N_ROUTES
+};
 
 static inline bool triad_alert_is_loss(unsigned cause)
 {
@@ -90,8 +103,9 @@ struct triad_alert_finding {
 	uint8_t cause; /* enum triad_alert_cause */
 	uint8_t end;   /* index in the alert's ends */
 	bool raised;
-	bool at_least; /* the counter stands at its maximum */
-	bool judged;   /* who looked has waited: it is raised, and over, at once */
+	bool at_least;  /* the counter stands at its maximum */
+	bool judged;    /* who looked has waited: it is raised, and over, at once */
+	uint8_t routes; /* of routes: enum triad_alert_routes, of which 'value' tells */
 	/* Of a counter that details explain, and of details. */
 	struct triad_alert_why why;
 	float value, worst; /* in the threshold's terms; ports, for unanswered ones;
@@ -218,8 +232,9 @@ void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_
  * not be asked. */
 void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_us);
 
-/* What somebody else found, who looks at counters in the place of look(): 'cause' (one
- * of TRIAD_ALERT_TAKEN; unanswered and device are for the port's node) is over its threshold at
+/* What somebody else found, who looks at counters in the place of look(), or at routes:
+ * 'cause' (TRIAD_ALERT_ROUTES, or one of TRIAD_ALERT_TAKEN; unanswered and device are for
+ * the port's node) is over its threshold at
  * 'port', as 'found' says (value, at_least, threshold), or no longer is (NULL).  It
  * comes out with triad_alerts_settle(). */
 void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned cause,
@@ -257,7 +272,7 @@ bool triad_alerts_next(
 	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy);
 
 /* "LinkDownedCounter", "unanswered", "link down", "node gone", "bit error rate",
- * "detail", "module", "device" */
+ * "detail", "module", "device", "routes" */
 const char *triad_alert_cause_name(unsigned cause);
 
 size_t triad_alerts_octets(const struct triad_alerts *alerts);

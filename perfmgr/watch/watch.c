@@ -15,6 +15,10 @@ struct triad_watch {
 	                          * not taken up by all */
 	/* What was told of last, referenced; the owner's alone; NULL: none. */
 	struct triad_fabric *told;
+	/* What was wrong with routes last; the owner's alone. */
+	struct triad_watch_routes routes[TRIAD_ALERT_N_ROUTES];
+	void (*read_routes)(void *context, struct triad_watch_routes *routes);
+	void *routes_context;
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_histograms *histograms;
 	struct triad_alerts *alerts;
@@ -307,6 +311,72 @@ static void walk(struct triad_watch *watch,
 	}
 }
 
+/* --- routes --- */
+
+void triad_watch_set_routes(struct triad_watch *watch,
+	void (*read)(
+		void *context, struct triad_watch_routes routes[TRIAD_ALERT_N_ROUTES]),
+	void *context)
+{
+	watch->read_routes = read;
+	watch->routes_context = context;
+}
+
+static uint32_t port_of(
+	const struct triad_watch *watch, const struct triad_watch_routes *routes)
+{
+	const struct triad_fabric *fabric = watch->view->fabric;
+
+	return routes->n ? triad_fabric_find_port(fabric,
+				   triad_fabric_find_node(fabric, routes->node_guid),
+				   routes->port)
+			 : TRIAD_FABRIC_NONE;
+}
+
+/* A kind keeps its place while that is there, or an alert would end and another begin
+ * whenever another example is found first.  Of two kinds in one place the first counts. */
+static void place_routes(const struct triad_watch *watch,
+	struct triad_watch_routes now[TRIAD_ALERT_N_ROUTES])
+{
+	for (unsigned i = 0; i < TRIAD_ALERT_N_ROUTES; i++) {
+		if (now[i].n &&
+			port_of(watch, &watch->routes[i]) != TRIAD_FABRIC_NONE) {
+			now[i].node_guid = watch->routes[i].node_guid;
+			now[i].port = watch->routes[i].port;
+		}
+		for (unsigned j = 0; j < i; j++)
+			if (now[j].n && now[j].node_guid == now[i].node_guid &&
+				now[j].port == now[i].port)
+				now[i].n = 0;
+	}
+}
+
+static void look_at_routes(struct triad_watch *watch, uint64_t now_us)
+{
+	struct triad_watch_routes now[TRIAD_ALERT_N_ROUTES] = {{0}};
+
+	if (!watch->read_routes)
+		return;
+	watch->read_routes(watch->routes_context, now);
+	place_routes(watch, now);
+	for (unsigned i = 0; i < TRIAD_ALERT_N_ROUTES; i++) {
+		uint32_t port = port_of(watch, &watch->routes[i]);
+
+		if (!now[i].n && port != TRIAD_FABRIC_NONE)
+			triad_watch_take(watch, port, TRIAD_ALERT_ROUTES, NULL, now_us);
+	}
+	for (unsigned i = 0; i < TRIAD_ALERT_N_ROUTES; i++) {
+		const struct triad_alert_finding found = {
+			.value = (float)now[i].n, .routes = (uint8_t)i};
+		uint32_t port = port_of(watch, &now[i]);
+
+		if (port != TRIAD_FABRIC_NONE)
+			triad_watch_take(
+				watch, port, TRIAD_ALERT_ROUTES, &found, now_us);
+		watch->routes[i] = now[i];
+	}
+}
+
 void triad_watch_end_sweep(
 	struct triad_watch *watch, uint64_t since_us, bool cut, uint64_t now_us)
 {
@@ -315,6 +385,7 @@ void triad_watch_end_sweep(
 	if (!watch->view)
 		return;
 	walk(watch, look_at, since_us, now_us);
+	look_at_routes(watch, now_us);
 	pthread_mutex_lock(&watch->lock);
 	triad_alerts_end_sweep(watch->alerts, cut, now_us);
 	triad_links_forget(watch->links, now_us);
@@ -359,6 +430,7 @@ void triad_watch_end_round(
 	if (!watch->view)
 		return;
 	walk(watch, look_at_downs, since_us, now_us);
+	look_at_routes(watch, now_us);
 	pthread_mutex_lock(&watch->lock);
 	triad_links_forget(watch->links, now_us);
 	pthread_mutex_unlock(&watch->lock);

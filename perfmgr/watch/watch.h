@@ -45,6 +45,22 @@ void triad_watch_free(struct triad_watch *watch);
 void triad_watch_set_changes(
 	struct triad_watch *watch, const struct triad_changes_sink *sink);
 
+/* A kind of finding about routes, with a place where it is seen for example; 'n' is how
+ * many there are, 0: none. */
+struct triad_watch_routes {
+	uint64_t node_guid;
+	uint32_t n;
+	uint8_t port;
+};
+
+/* At the end of each sweep 'read' is asked, without a lock, what is wrong with routes:
+ * it fills one for each enum triad_alert_routes.  Each kind is an alert, which keeps its
+ * place while that is there.  Before the first configuration. */
+void triad_watch_set_routes(struct triad_watch *watch,
+	void (*read)(
+		void *context, struct triad_watch_routes routes[TRIAD_ALERT_N_ROUTES]),
+	void *context);
+
 /* 'is_part': views are of a part of a fabric, so alerts.links counts as false. */
 void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *conf,
 	bool is_part, uint64_t now_us);

@@ -10,6 +10,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/control.py \
 	tests/integration/ctllib.py \
 	tests/integration/electionlib.py \
+	tests/integration/join_group.py \
 	tests/integration/labs.py \
 	tests/integration/natskeys.py \
 	tests/integration/pathlab.py \

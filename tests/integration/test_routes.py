@@ -16,6 +16,7 @@ from triadlab.tcp_ports import free_address
 from triadlib import TriadLab, ask, ask_json, log_has, status, sweep_heavily, wait_for_sweep
 
 QUICK = "[perfmgr]\nsweep_period = 1\nreset = never\n"
+JOIN = SRCDIR / "tests" / "integration" / "join_group.py"
 N, HOSTS = 5, 2  # switches of the ring, hosts at each
 UP, DOWN = 7, 8  # ports to the next switch of the ring and to the one before
 
@@ -76,7 +77,8 @@ def findings(answer):
 @pytest.fixture(scope="module")
 def ring(tmp_path_factory):
     net = write_ring(tmp_path_factory.mktemp("ring") / "ring.net")
-    with TriadLab(net, triad_conf=f"{QUICK}[prometheus]\nlisten = {free_address()}\n",
+    group = "[group some]\nnodes = host-01; host-03; host-05\n"
+    with TriadLab(net, triad_conf=f"{QUICK}{group}[prometheus]\nlisten = {free_address()}\n",
                   opensm_conf="routing_engine minhop\n") as lab:
         wait_for_sweep(lab, 2)
         yield lab
@@ -106,11 +108,23 @@ def test_ring_by_minhop_has_a_credit_loop_each_way(ring):
     assert log_has(ring, "2 credit loop(s)"), "a line in the log"
 
 
-def test_credit_loop_is_a_finding_with_advice(ring):
+def test_credit_loop_is_an_alert_and_a_finding_with_advice(ring):
     check(ring, 1)
+
+    def alerts():
+        return [alert for alert in ask_json(ring, "alerts")["alerts"]
+                if alert["state"] == "active" and
+                alert["findings"][0]["what"] == "routes"]
+
+    wait_until(alerts, 30, "an alert")
+    (alert,) = alerts()
+    assert "ring-1/P7  ring-2/P8" in ask(ring, "alerts"), "its place"
+    (found,) = alert["findings"]
+    assert (found["why"], found["value"], found["port"]) == ("credit_loops", 2, UP), found
+    assert "routes: 2 credit loop(s), one of them here" in ask(ring, "alerts")
     health = json.loads(ring.triad("health", "--json").stdout)
-    (finding,) = [f for f in health["findings"] if f["at"] == "routes"]
-    assert finding["severity"] == "WARNING" and "2 credit loop(s)" in finding["what"]
+    (finding,) = [f for f in health["findings"] if "routes:" in f["what"]]
+    assert (finding["severity"], finding["alert"]) == ("WARNING", alert["id"]), finding
     assert "lash" in finding["advice"], finding
     (line,) = [p for p in health["parts"] if p["part"] == "routes"]
     assert line["text"] == "90 of 90 pairs arrive, credit loops: yes; by minhop", line
@@ -185,6 +199,36 @@ def test_prometheus_has_routes_and_findings(ring):
         n for (_, port), n in counted(ring).items() if port == UP)
 
 
+def test_pairs_of_a_group_are_counted_apart(ring):
+    check(ring, 1)
+    answer = ask_json(ring, "routes", "--group", "some")
+    assert (answer["pairs"], answer["arriving_pairs"]) == (6, 6), answer
+    over = ask_json(ring, "routes", "over", f"ring-1:{UP}", "-n", "1000")["pairs"]
+    group = {"host-01", "host-03", "host-05"}
+    n = sum({pair["source_node_name"], pair["destination_node_name"]} <= group
+            for pair in over)
+    (link,) = [row for row in answer["worst_links"]
+               if (row["node_name"], row["port"]) == ("ring-1", UP)]
+    assert link["pairs"] == n > 0, "pairs of the group over a link"
+    answer = ring.triad("routes", "--group", "none")
+    assert (answer.returncode, "[group none]" in answer.stderr) == (1, True), answer
+
+
+@pytest.mark.row("N7")
+def test_multicast_tree_of_hosts_that_joined_is_seen_and_loops_nowhere(ring):
+    nodes = {row["name"]: row for row in ask_json(ring, "nodes")}
+    sm_guid = int(status(ring)["sm"]["port_guid"], 16) - 1
+    (sm_lid,) = [row["lid"] for row in nodes.values() if int(row["guid"], 16) == sm_guid]
+    for host in ("host-03", "host-07", "host-10"):
+        joined = ring.run("/usr/bin/python3", JOIN, hex(int(nodes[host]["guid"], 16) + 1),
+                          sm_lid, node=host)
+        assert int(succeeded(joined).stdout) == 0xc000, joined
+    sweep_heavily(ring, lambda: check(ring, 1)["multicast_trees"])
+    answer = check(ring, 1)
+    assert (answer["multicast_trees"], answer["multicast_loops"]) == (1, 0), answer
+    assert answer["multicast_all_checked"], answer
+
+
 def test_what_is_no_link_is_said(ring):
     check(ring, 1)
     answer = ring.triad("routes", "over", "ring-1:6")
@@ -199,6 +243,8 @@ def test_switched_off_there_are_none(ring):
     try:
         answer = ring.triad("routes")
         assert answer.returncode == 1 and "set routes.enabled true" in answer.stderr
+        ask(ring, "set", "alerts.clear_after", "0")
+        wait_until(lambda: not ask_json(ring, "alerts")["active"], 30, "no alert")
     finally:
         ask(ring, "set", "routes.enabled", "true")
     sweep_heavily(ring, lambda: ring.triad("routes").returncode == 0)

@@ -67,6 +67,8 @@ static const struct triad_metric constants[] = {
 		60, "", NULL},
 	{"triad_sweep_finished_timestamp_seconds", "When the last sweep ended.",
 		TRIAD_METRIC_GAUGE, 1767225600.5, "", NULL},
+	{"triad_routes_findings", "What is wrong with the forwarding tables.",
+		TRIAD_METRIC_GAUGE, 0, "kind=\"credit_loops\"", NULL},
 	{"triad_qos_tables_different",
 		"QoS tables of ports that are not what they should be.",
 		TRIAD_METRIC_GAUGE, 0, "", NULL},

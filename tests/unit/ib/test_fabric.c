@@ -99,6 +99,44 @@ START_TEST(test_build_any_order_sorted_by_guid)
 }
 END_TEST
 
+/* A node that is copied from another fabric brings none of that one's tables along. */
+START_TEST(test_build_multicast_tables_stay_with_their_switch)
+{
+	static const uint16_t masks[3][4] = {
+		{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}};
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_fabric *fabric;
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct triad_fabric_node node = {.guid = 10 - i,
+			.type = TRIAD_NODE_SWITCH,
+			.mft = {.n = 77, .at = 99},
+			.mft_width = 7,
+			.mft_is_cut = true};
+
+		triad_fabric_builder_add_node(builder, &node, "", NULL, 0);
+		triad_fabric_builder_prepare(builder);
+		if (i)
+			triad_fabric_builder_add_mft(builder, masks[i], 4, 2, i == 2);
+	}
+	ck_assert_int_eq(triad_fabric_build(builder, 0, &fabric), 0);
+	triad_fabric_builder_free(builder);
+	for (unsigned i = 0; i < 3; i++) {
+		const struct triad_fabric_node *node = &fabric->nodes[2 - i];
+
+		ck_assert_uint_eq(node->guid, 10 - i);
+		ck_assert_uint_eq(node->mft.n, i ? 4 : 0);
+		ck_assert_uint_eq(node->mft_width, i ? 2 : 0);
+		ck_assert(node->mft_is_cut == (i == 2));
+		if (i)
+			ck_assert_mem_eq(
+				&fabric->mft[node->mft.at], masks[i], sizeof(masks[i]));
+	}
+	ck_assert_uint_ge(triad_fabric_octets(fabric), 8 * sizeof(uint16_t));
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
 START_TEST(test_build_one_sided_link_dropped)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
@@ -365,6 +403,7 @@ int main(void)
 	tcase_add_test(cases, test_build_row_links_both_ways);
 	tcase_add_test(cases, test_build_again_and_again_heap_stays_small);
 	tcase_add_test(cases, test_build_any_order_sorted_by_guid);
+	tcase_add_test(cases, test_build_multicast_tables_stay_with_their_switch);
 	tcase_add_test(cases, test_build_one_sided_link_dropped);
 	tcase_add_test(cases, test_build_link_of_node_without_guid_dropped);
 	tcase_add_test(cases, test_build_guid_twice_refused);

@@ -801,6 +801,40 @@ START_TEST(test_metrics_say_what_is_silenced)
 }
 END_TEST
 
+/* Pairs of hosts are there for ports with a link, where they are known. */
+START_TEST(test_routes_are_of_ports_with_links)
+{
+	struct triad_fabric *switches = fabric_row(2, 1);
+	struct triad_view *row = triad_view_new(engine, switches, NULL);
+	struct triad_metrics_params params = {.view = row};
+	char *text;
+
+	ck_assert_ptr_nonnull(row);
+	params.routes = calloc(switches->n_ports, sizeof(*params.routes));
+	for (uint32_t i = 0; i < switches->n_ports; i++)
+		params.routes[i] = 100 + i;
+	text = generate(&params, 1000);
+	check_has(text,
+		"infiniband_switch_port_routes{guid=\"0x0000000000000200\","
+		"port=\"1\"} 101\n");
+	check_has(text, "infiniband_hca_port_routes{guid=\"0x0000000000010002\",");
+	/* Port 0 has no link, nor has the last one of the first switch. */
+	ck_assert_ptr_null(strstr(text,
+		"infiniband_switch_port_routes{guid=\"0x0000000000000200\","
+		"port=\"0\""));
+	ck_assert_ptr_null(strstr(text,
+		"infiniband_switch_port_routes{guid=\"0x0000000000000200\","
+		"port=\"3\""));
+	free(text);
+	params.routes = NULL;
+	text = generate(&params, 1000);
+	ck_assert_ptr_null(strstr(text, "port_routes"));
+	free(text);
+	triad_view_unref(row);
+	triad_fabric_unref(switches);
+}
+END_TEST
+
 START_TEST(test_metrics_longest_names_fit)
 {
 	char name[TRIAD_NODE_NAME_SIZE], line[256];
@@ -972,5 +1006,6 @@ int main(void)
 	tcase_add_test(cases, test_metrics_own_without_view_are_all);
 	tcase_add_test(cases, test_metric_label_without_room_is_left_out);
 	tcase_add_test(cases, test_metrics_total_grows_between_two_reads);
+	tcase_add_test(cases, test_routes_are_of_ports_with_links);
 	return run_cases(cases);
 }
