@@ -211,7 +211,7 @@ int umad_init(void)
 	return 0;
 }
 
-bool triad_local_port_find(
+bool triad_local_port_find_for_smps(
 	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number)
 {
 	strcpy(ca_name, "test");
