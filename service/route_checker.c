@@ -33,7 +33,8 @@ struct triad_route_checker {
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_task task;
 	bool enabled;
-	struct triad_fabric *next; /* to be checked */
+	struct triad_fabric *fabric; /* the last one; kept while nothing is checked */
+	bool is_due;                 /* it is to be checked */
 	struct triad_route_result *result;
 	struct triad_route_status status;
 };
@@ -94,7 +95,7 @@ void triad_route_checker_free(struct triad_route_checker *checker)
 {
 	if (!checker)
 		return;
-	triad_fabric_unref(checker->next);
+	triad_fabric_unref(checker->fabric);
 	triad_route_result_unref(checker->result);
 	triad_task_clear(&checker->task);
 	pthread_mutex_destroy(&checker->lock);
@@ -104,22 +105,36 @@ void triad_route_checker_free(struct triad_route_checker *checker)
 /* With the lock. */
 static void forget(struct triad_route_checker *checker, enum triad_route_state state)
 {
-	triad_fabric_unref(checker->next);
-	checker->next = NULL;
+	checker->is_due = false;
 	triad_route_result_unref(checker->result);
 	checker->result = NULL;
 	checker->status.state = state;
 }
 
+/* With the lock. */
+static void check_soon(struct triad_route_checker *checker)
+{
+	checker->is_due = true;
+	if (triad_task_start(&checker->task))
+		forget(checker, TRIAD_ROUTE_NO_MEMORY);
+	triad_task_wake(&checker->task);
+}
+
 void triad_route_checker_configure(
 	struct triad_route_checker *checker, const struct triad_conf *conf)
 {
+	bool is_begun;
+
 	pthread_mutex_lock(&checker->lock);
+	is_begun = !checker->enabled && conf->routes.enabled;
 	if (checker->enabled && !conf->routes.enabled)
 		forget(checker, TRIAD_ROUTE_OFF);
-	else if (!checker->enabled && conf->routes.enabled)
+	else if (is_begun)
 		checker->status.state = TRIAD_ROUTE_NO_FABRIC;
 	checker->enabled = conf->routes.enabled;
+	/* The SM may route nothing anew for days. */
+	if (is_begun && checker->fabric)
+		check_soon(checker);
 	pthread_mutex_unlock(&checker->lock);
 }
 
@@ -127,16 +142,14 @@ void triad_route_checker_set_fabric(
 	struct triad_route_checker *checker, struct triad_fabric *fabric)
 {
 	pthread_mutex_lock(&checker->lock);
-	if (!fabric) {
-		if (checker->enabled)
+	/* Of a copy into which a sweep came nothing can be proven. */
+	if (!fabric || fabric->consistent) {
+		triad_fabric_unref(checker->fabric);
+		checker->fabric = fabric ? triad_fabric_ref(fabric) : NULL;
+		if (checker->enabled && fabric)
+			check_soon(checker);
+		else if (checker->enabled)
 			forget(checker, TRIAD_ROUTE_NO_FABRIC);
-	} else if (checker->enabled && fabric->consistent) {
-		/* Of a copy into which a sweep came nothing can be proven. */
-		triad_fabric_unref(checker->next);
-		checker->next = triad_fabric_ref(fabric);
-		if (triad_task_start(&checker->task))
-			forget(checker, TRIAD_ROUTE_NO_MEMORY);
-		triad_task_wake(&checker->task);
 	}
 	pthread_mutex_unlock(&checker->lock);
 }
@@ -387,14 +400,15 @@ static void check_next(struct triad_route_checker *checker, struct triad_fabric 
 static uint64_t task_step(void *context)
 {
 	struct triad_route_checker *checker = context;
-	struct triad_fabric *fabric = checker->next;
+	struct triad_fabric *fabric;
 
-	checker->next = NULL;
-	if (!fabric)
+	if (!checker->is_due)
 		return UINT64_MAX;
+	checker->is_due = false;
+	fabric = triad_fabric_ref(checker->fabric);
 	pthread_mutex_unlock(&checker->lock);
 	check_next(checker, fabric);
 	triad_fabric_unref(fabric);
 	pthread_mutex_lock(&checker->lock);
-	return checker->next ? triad_clock_now_us() : UINT64_MAX;
+	return checker->is_due ? triad_clock_now_us() : UINT64_MAX;
 }

@@ -5,7 +5,8 @@
  * came meanwhile the last one.  A fabric with the same tables as the last one needs no
  * new check.  The result is immutable and swapped whole; while there is no new one, the
  * last one stays.  Where the routing engine decides on SLs, and links alone could be in
- * a credit loop, the owner is asked for them.
+ * a credit loop, the owner is asked for them.  Switched on, it begins with the fabric that
+ * is there.
  *
  * A fabric without forwarding tables, as an agent's, is not checked: the status says so.
  *

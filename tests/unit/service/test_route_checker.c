@@ -91,14 +91,10 @@ static void end(void)
 	checker = NULL;
 }
 
-/* Gives the fabric, and waits for the result of it. */
-static struct triad_route_result *give(struct triad_fabric *fabric)
+static struct triad_route_result *wait_for(uint64_t generation)
 {
-	uint64_t generation = fabric->generation;
 	struct triad_route_result *result = NULL;
 
-	triad_route_checker_set_fabric(checker, fabric);
-	triad_fabric_unref(fabric);
 	for (unsigned i = 0; i < 20000; i++) {
 		result = triad_route_checker_result(checker);
 		if (result && result->generation == generation)
@@ -108,6 +104,16 @@ static struct triad_route_result *give(struct triad_fabric *fabric)
 	}
 	ck_abort_msg("no result");
 	return NULL;
+}
+
+/* Gives the fabric, and waits for the result of it. */
+static struct triad_route_result *give(struct triad_fabric *fabric)
+{
+	uint64_t generation = fabric->generation;
+
+	triad_route_checker_set_fabric(checker, fabric);
+	triad_fabric_unref(fabric);
+	return wait_for(generation);
 }
 
 START_TEST(test_fabric_is_checked_and_told_once)
@@ -200,9 +206,11 @@ START_TEST(test_engine_that_is_mute_makes_no_alarm)
 }
 END_TEST
 
-START_TEST(test_off_forgets_and_takes_nothing)
+/* The SM may have brought up the subnet for the last time days ago. */
+START_TEST(test_off_forgets_and_on_checks_the_last_fabric)
 {
 	struct triad_fabric *fabric = make_fabric();
+	uint64_t generation = fabric->generation;
 
 	start();
 	triad_route_result_unref(give(make_fabric()));
@@ -214,9 +222,24 @@ START_TEST(test_off_forgets_and_takes_nothing)
 	ck_assert_int_eq(triad_route_checker_status(checker).state, TRIAD_ROUTE_OFF);
 	conf->routes.enabled = true;
 	triad_route_checker_configure(checker, conf);
+	triad_route_result_unref(wait_for(generation));
+	triad_route_result_unref(give(make_fabric()));
+}
+END_TEST
+
+START_TEST(test_past_fabric_is_not_checked_when_switched_on)
+{
+	start();
+	triad_route_result_unref(give(make_fabric()));
+	conf->routes.enabled = false;
+	triad_route_checker_configure(checker, conf);
+	triad_route_checker_set_fabric(checker, NULL);
+	conf->routes.enabled = true;
+	triad_route_checker_configure(checker, conf);
 	ck_assert_int_eq(
 		triad_route_checker_status(checker).state, TRIAD_ROUTE_NO_FABRIC);
 	triad_route_result_unref(give(make_fabric()));
+	ck_assert_uint_eq(triad_route_checker_status(checker).n_checks, 2);
 }
 END_TEST
 
@@ -273,7 +296,8 @@ int main(void)
 	tcase_add_test(cases, test_engine_is_asked_where_links_could_loop);
 	tcase_add_loop_test(cases, test_engine_that_is_mute_makes_no_alarm, 0,
 		sizeof(mute) / sizeof(mute[0]));
-	tcase_add_test(cases, test_off_forgets_and_takes_nothing);
+	tcase_add_test(cases, test_off_forgets_and_on_checks_the_last_fabric);
+	tcase_add_test(cases, test_past_fabric_is_not_checked_when_switched_on);
 	tcase_add_test(cases, test_fabric_that_a_sweep_spoilt_is_not_checked);
 	tcase_add_test(cases, test_past_fabric_has_no_result);
 	tcase_add_test(cases, test_fabric_without_tables_says_so);
