@@ -231,6 +231,30 @@ static int compare_leaves(const void *a, const void *b, void *names)
 		of[*(const uint32_t *)a], of[*(const uint32_t *)b]);
 }
 
+/* Routers and storage may be all that is at a switch, or hosts that stand elsewhere: it
+ * has no line then, and no line may name it. */
+static void drop_empty_leaves(struct builder *builder)
+{
+	struct triad_slurm_topology *topology = builder->topology;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < topology->n; i++) {
+		struct triad_slurm_switch *line = &topology->switches[i];
+
+		if (!line->hosts.n) {
+			builder->is_named_after[builder->switch_of[i]] = false;
+			continue;
+		}
+		if (kept < i) {
+			topology->switches[kept] = *line;
+			builder->switch_of[kept] = builder->switch_of[i];
+			memset(line, 0, sizeof(*line));
+		}
+		kept++;
+	}
+	topology->n = topology->n_leaves = kept;
+}
+
 static int add_leaves(struct builder *builder)
 {
 	const struct triad_routes_layout *layout = builder->layout;
@@ -254,7 +278,7 @@ static int add_leaves(struct builder *builder)
 		for (uint32_t k = 0; k < sw->n_hosts; k++)
 			add_host(builder, sw->first_host + k, i);
 	}
-	topology->n = topology->n_leaves = n;
+	topology->n = n;
 	if (builder->n_places)
 		qsort(builder->places, builder->n_places, sizeof(*builder->places),
 			compare_places);
@@ -271,6 +295,8 @@ static int add_leaves(struct builder *builder)
 	}
 	for (uint32_t i = 0; i < n; i++)
 		triad_hostlist_sort(&topology->switches[i].hosts);
+	if (!error)
+		drop_empty_leaves(builder);
 	free(leaves);
 	return error;
 }

@@ -6,7 +6,8 @@
  * each switch with hosts, and above them one for each set that is connected by switches
  * up to some level (routes/layout.h), where that joins several lines.  A line above has
  * the name of one of its switches.  Hosts that are close in the fabric so are close in the
- * tree, whatever the fabric is like.
+ * tree, whatever the fabric is like.  A switch without a host that has a name is in no
+ * line.
  *
  * Names: of a host, what stands before the first blank of its node's description; of a
  * switch, the same with '_' for what is in no name, and its GUID where that is not

@@ -421,9 +421,6 @@ static void put_topology(
 	for (uint32_t i = 0; i < topology->n; i++) {
 		const struct triad_slurm_switch *line = &topology->switches[i];
 
-		/* Routers and storage may be all that is at a switch. */
-		if (!line->hosts.n && !line->switches.n)
-			continue;
 		triad_output_printf(output, "SwitchName=%s %s=", line->name,
 			line->hosts.n ? "Nodes" : "Switches");
 		triad_hostlist_write(line->hosts.n ? &line->hosts : &line->switches,
@@ -432,25 +429,37 @@ static void put_topology(
 	}
 }
 
+/* With a reference.  An agent's view has only what it reads itself.  NULL: none yet. */
+static struct triad_fabric *whole_fabric(struct triad_service *service)
+{
+	struct triad_fabric *fabric = triad_collect_fabric(service->collect);
+	struct triad_view *view = fabric ? NULL : triad_perf_view(service->perf);
+
+	if (view)
+		fabric = triad_fabric_ref(view->fabric);
+	triad_view_unref(view);
+	return fabric;
+}
+
 int triad_command_run_topology(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct triad_view *view = triad_perf_view(service->perf);
+	struct triad_fabric *fabric = whole_fabric(service);
 	struct triad_routes_layout *layout = NULL;
 	struct triad_slurm_topology *topology = NULL;
 	int error;
 
 	(void)command;
-	if (!view)
+	if (!fabric)
 		return triad_command_no_view(service, output);
-	error = triad_routes_layout_make(view->fabric, &layout);
+	error = triad_routes_layout_make(fabric, &layout);
 	if (!error)
 		error = triad_slurm_topology_make(layout, &topology);
 	if (!error)
 		put_topology(topology, output);
 	triad_slurm_topology_free(topology);
 	triad_routes_layout_free(layout);
-	triad_view_unref(view);
+	triad_fabric_unref(fabric);
 	return error ? refuse(output, "topology", "not enough memory; try again")
 		     : TRIAD_CONTROL_DONE;
 }

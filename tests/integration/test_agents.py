@@ -84,6 +84,9 @@ def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(scratch):
             topology = member.section("topology")
             assert (topology["from"], topology["nodes"]) == \
                 ("manager", owners(lab)["nodes"]), "topology"
+            # Not of what it reads alone.
+            assert succeeded(member.control("topology", "--slurm")).stdout == \
+                succeeded(lab.triad("topology", "--slurm")).stdout, "for Slurm"
         assert status(lab)["perfmgr"]["state"] == "agents read", "the manager's state"
         # A busy machine's fabric may lose a question, until the next sweep.
         wait_until(lambda: not status(lab)["perfmgr"]["ports_unanswered"], 20,

@@ -119,6 +119,26 @@ START_TEST(test_parts_that_are_not_connected_are_counted)
 }
 END_TEST
 
+/* Storage and routers, or what is named like another host. */
+START_TEST(test_switch_without_named_hosts_is_in_no_line)
+{
+	static const char *const names[] = {"n<1>", "n<2>", "other", "other"};
+	uint32_t n = 0;
+
+	fabric = fabric_row(4, 1);
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		if (fabric->nodes[i].type == TRIAD_NODE_CA && n < 4)
+			strcpy(fabric->nodes[i].name, names[n++]);
+	make(fabric);
+	ck_assert_uint_eq(topology->n_leaves, 1);
+	ck_assert_uint_eq(topology->n, 1);
+	ck_assert_uint_eq(topology->n_again, 1);
+	ck_assert_uint_eq(topology->n_unnamed, 2);
+	ck_assert_str_eq(text_of(&topology->switches[0].hosts), "other");
+	ck_assert_uint_eq(topology->switches[0].parent, TRIAD_FABRIC_NONE);
+}
+END_TEST
+
 START_TEST(test_host_names_end_at_the_first_blank)
 {
 	char name[TRIAD_HOSTLIST_NAME_SIZE];
@@ -162,6 +182,7 @@ int main(void)
 	tcase_add_test(cases, test_large_tree_is_a_tree);
 	tcase_add_test(cases, test_switches_with_hosts_alone_have_a_line_above);
 	tcase_add_test(cases, test_parts_that_are_not_connected_are_counted);
+	tcase_add_test(cases, test_switch_without_named_hosts_is_in_no_line);
 	tcase_add_test(cases, test_host_names_end_at_the_first_blank);
 	tcase_add_test(cases, test_switches_of_one_name_are_told_apart);
 	return run_cases(cases);
