@@ -167,16 +167,18 @@ static int await(struct triad_device_reader *reader,
 		uint64_t left_us = until_us > now_us ? until_us - now_us : 0;
 		int error;
 
-		if (!left_us) {
-			reply->status = ETIMEDOUT;
-			return 0;
-		}
+		/* Also when the time is over: who was stopped meanwhile finds the answer
+		 * that came in time. */
 		error = transport->receive(transport->context,
 			left_us < SLICE_US ? left_us : SLICE_US, reply);
 		if (error && error != EAGAIN)
 			return error;
 		if (!error && triad_pma_tid(reply->mad, reply->size) == tid)
 			return 0;
+		if (error && !left_us) {
+			reply->status = ETIMEDOUT;
+			return 0;
+		}
 	}
 	return ECANCELED;
 }

@@ -315,6 +315,7 @@ bool triad_devices_next(struct triad_devices *devices, uint64_t now_us,
 			devices->counts.n_questions++;
 			return true;
 		}
+		at_cursor(devices)->n_missed = 0;
 		devices->cursor = (struct cursor){.device = devices->cursor.device + 1};
 	}
 	end_round(devices, now_us);
@@ -398,6 +399,14 @@ static void take_port(
 	}
 }
 
+/* A MAD may be lost, of which a device that tells is not guilty. */
+static void note_silence(struct triad_known_device *device)
+{
+	device->n_missed++;
+	device->is_silent =
+		!device->has_answered || device->n_missed >= TRIAD_DEVICES_MISSED;
+}
+
 void triad_devices_answer(struct triad_devices *devices,
 	const struct triad_mad_reply *reply, uint64_t now_us)
 {
@@ -406,6 +415,7 @@ void triad_devices_answer(struct triad_devices *devices,
 		return;
 	devices->is_asked = false;
 	if (reply && !reply->status && reply->size == TRIAD_MAD_SIZE) {
+		at_cursor(devices)->has_answered = true;
 		if (devices->cursor.is_at_ports)
 			take_port(devices, reply->mad, now_us);
 		else
@@ -413,7 +423,7 @@ void triad_devices_answer(struct triad_devices *devices,
 		return;
 	}
 	if (reply && reply->status == ETIMEDOUT)
-		at_cursor(devices)->is_silent = true;
+		note_silence(at_cursor(devices));
 	else
 		devices->counts.n_errors++;
 	devices->cursor = (struct cursor){.device = devices->cursor.device + 1};

@@ -16,8 +16,9 @@
  * A cable that is known is asked in later rounds for what changes alone, and anew when
  * its link has changed, or after a day.
  *
- * Restraint: a device that does not answer a question is asked nothing any more; one
- * that refuses an attribute or a register is not asked for that one any more.  Both are
+ * Restraint: a device that does not answer its first question is asked nothing any more,
+ * nor is one that answered before, and then leaves questions unanswered in three rounds
+ * in a row: a MAD may be lost.  One that refuses an attribute or a register is not asked for that one any more.  Both are
  * forgotten when the node leaves the view, and by triad_devices_clear().
  *
  * Thread-safety: none; the owner excludes others (service/devices.h).
@@ -37,6 +38,9 @@
 
 /* After that, a cable is read as a whole. */
 #define TRIAD_DEVICES_ANEW_US (UINT64_C(86400) * 1000000)
+
+/* Rounds without an answer after which a device that answered before is silent. */
+#define TRIAD_DEVICES_MISSED 3
 
 struct triad_devices;
 

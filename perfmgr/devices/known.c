@@ -154,6 +154,8 @@ void triad_known_inherit(struct triad_known *known, struct triad_known *old)
 		device->info = was->info;
 		was->info = NULL;
 		device->read_us = was->read_us;
+		device->n_missed = was->n_missed;
+		device->has_answered = was->has_answered;
 		device->is_silent = was->is_silent;
 		device->refuses_cables = was->refuses_cables;
 		device->is_faulty = was->is_faulty;

@@ -28,7 +28,8 @@ struct triad_known_device {
 	struct triad_device_info *info; /* NULL: nothing was told */
 	uint32_t node;                  /* index in the view's fabric */
 	uint32_t first_slot, n_slots;
-	bool is_silent, refuses_cables, is_faulty;
+	uint8_t n_missed; /* rounds in a row in which it left a question unanswered */
+	bool has_answered, is_silent, refuses_cables, is_faulty;
 };
 
 /* All of one view. */

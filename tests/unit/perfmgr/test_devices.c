@@ -263,6 +263,30 @@ START_TEST(test_silent_device_is_asked_once_until_it_comes_back)
 }
 END_TEST
 
+/* A MAD is lost now and then. */
+START_TEST(test_device_that_answered_is_silent_after_three_rounds_without_an_answer)
+{
+	unsigned n_before;
+
+	adopt(view);
+	ask_all();
+	for (unsigned n = 0; n < 2; n++) {
+		behaviours[1] = SILENT;
+		ask_round();
+		ask_round();
+		ck_assert_uint_eq(triad_devices_counts(devices).n_silent, 0);
+		behaviours[1] = TELLS;
+		ask_round();
+	}
+	behaviours[1] = SILENT;
+	n_before = n_asked[1];
+	for (unsigned n = 0; n < 5; n++)
+		ask_round();
+	ck_assert_uint_eq(triad_devices_counts(devices).n_silent, 1);
+	ck_assert_uint_eq(n_asked[1], n_before + 3);
+}
+END_TEST
+
 START_TEST(test_clear_forgets_silence_and_refusals)
 {
 	behaviours[1] = SILENT;
@@ -458,6 +482,8 @@ int main(void)
 	tcase_add_test(cases, test_devices_of_other_vendors_are_not_asked);
 	tcase_add_test(cases, test_ports_that_are_not_read_here_are_not_asked);
 	tcase_add_test(cases, test_silent_device_is_asked_once_until_it_comes_back);
+	tcase_add_test(cases,
+		test_device_that_answered_is_silent_after_three_rounds_without_an_answer);
 	tcase_add_test(cases, test_clear_forgets_silence_and_refusals);
 	tcase_add_test(cases, test_refusal_is_of_one_attribute);
 	tcase_add_test(cases, test_cables_that_are_not_wanted_are_not_asked_for);
