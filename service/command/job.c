@@ -429,14 +429,19 @@ static void put_topology(
 	}
 }
 
-/* With a reference.  An agent's view has only what it reads itself.  NULL: none yet. */
+/* With a reference.  An agent's view has only what it reads itself, and a master that
+ * reads no counters has routes alone.  NULL: none yet. */
 static struct triad_fabric *whole_fabric(struct triad_service *service)
 {
 	struct triad_fabric *fabric = triad_collect_fabric(service->collect);
-	struct triad_view *view = fabric ? NULL : triad_perf_view(service->perf);
+	struct triad_view *view = triad_perf_view(service->perf);
+	struct triad_route_result *routes = triad_route_checker_result(service->routes);
 
-	if (view)
+	if (!fabric && view)
 		fabric = triad_fabric_ref(view->fabric);
+	else if (!fabric && routes)
+		fabric = triad_fabric_ref(routes->check->layout->fabric);
+	triad_route_result_unref(routes);
 	triad_view_unref(view);
 	return fabric;
 }

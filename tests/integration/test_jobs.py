@@ -2,6 +2,7 @@
 """Jobs and Slurm: a real slurmctld reads the topology; links of a set of hosts."""
 
 import os
+import re
 import subprocess
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from checks import failed, succeeded, wait_until
 from labs import SRCDIR
 from triadlab.tcp_ports import free_port
-from triadlib import TriadLab, ask, ask_json, wait_for_sweep
+from triadlib import TriadLab, ask, ask_json, triad_lab, wait_for_sweep
 
 HOSTS = 24
 CONF = "[perfmgr]\nsweep_period = 1\nreset = never\n"
@@ -134,6 +135,14 @@ def test_job_has_the_errors_and_alerts_of_its_links(lab):
     assert not ask_json(lab, "job", "--nodes", "host-[0001-0002]")["alerts"]
     text = ask(lab, "job", "--nodes", "host-[0009-0010]")
     assert "SymbolErrorCounter" in text and "host-0010" in text, text
+
+
+@pytest.mark.row("N9")
+def test_topology_needs_no_counters():
+    with triad_lab("[perfmgr]\nenabled = false\n") as lab:
+        topology = wait_until(lambda: lab.triad("topology", "--slurm").stdout, 20,
+                              "a topology")
+        assert re.search(r"^SwitchName=\S+ Nodes=", topology, re.MULTILINE), topology
 
 
 @pytest.mark.row("N9")
