@@ -108,6 +108,15 @@ static void add_goals(
 	layout->n_host_goals += host != TRIAD_FABRIC_NONE ? n : 0;
 }
 
+/* An aggregation node (SHARP) is a CA inside a switch, and runs no programs: it would make
+ * each spine a switch with hosts. */
+static bool is_host(const struct triad_fabric *fabric, uint32_t port)
+{
+	const char *name = fabric->nodes[fabric->ports[port].node].name;
+
+	return !strstr(name, "Aggregation Node");
+}
+
 static void add_ends(struct triad_routes_layout *layout, uint32_t sw)
 {
 	struct triad_routes_switch *at = &layout->switches[sw];
@@ -126,6 +135,10 @@ static void add_ends(struct triad_routes_layout *layout, uint32_t sw)
 		if (link->kind != TRIAD_ROUTES_TO_END ||
 			!n_lids_of(&layout->fabric->ports[port]))
 			continue;
+		if (!is_host(layout->fabric, port)) {
+			add_goals(layout, sw, port, TRIAD_FABRIC_NONE);
+			continue;
+		}
 		if (layout->hosts) {
 			layout->hosts[layout->n_hosts] = (struct triad_routes_host){
 				.port = port, .sw = sw, .in_port = (uint8_t)number};

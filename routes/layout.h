@@ -3,9 +3,10 @@
  *
  * Model: switches have numbers from 0 on; a link is one port of a switch, as the port
  * that packets leave by.  Hosts are the ports of CAs and routers that have a LID and
- * whose link leads to a switch: packets begin and end there.  Goals are the LIDs that
+ * whose link leads to a switch, but for aggregation nodes, which are inside switches:
+ * packets begin and end there.  Goals are the LIDs that
  * packets go to: each LID of each host (with LMC, each is a path of its own) and those
- * of switches.  Goals are sorted by the switch at which they are, then by LID.
+ * of switches and aggregation nodes.  Goals are sorted by the switch at which they are, then by LID.
  *
  * A link is dead when nothing passes it: there is no such port, nothing is known at its
  * other end, or an end is down or disabled.

@@ -139,6 +139,25 @@ START_TEST(test_switch_without_named_hosts_is_in_no_line)
 }
 END_TEST
 
+/* Row: N7, N9 */
+START_TEST(test_aggregation_node_is_no_host)
+{
+	fabric = fabric_row(3, 1);
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		if (fabric->nodes[i].guid == 0x10000 + 256 + 1)
+			strcpy(fabric->nodes[i].name,
+				"Mellanox Technologies Aggregation Node");
+	make(fabric);
+	ck_assert_uint_eq(topology->n_leaves, 2);
+	ck_assert_uint_eq(topology->n_hosts, 2);
+	ck_assert(layout->is_tree);
+	ck_assert_uint_eq(layout->n_levels, 2);
+	/* Packets can go there all the same. */
+	ck_assert_uint_eq(layout->n_goals, 3 + 3);
+	ck_assert_uint_eq(layout->n_host_goals, 2);
+}
+END_TEST
+
 START_TEST(test_host_names_end_at_the_first_blank)
 {
 	char name[TRIAD_HOSTLIST_NAME_SIZE];
@@ -183,6 +202,7 @@ int main(void)
 	tcase_add_test(cases, test_switches_with_hosts_alone_have_a_line_above);
 	tcase_add_test(cases, test_parts_that_are_not_connected_are_counted);
 	tcase_add_test(cases, test_switch_without_named_hosts_is_in_no_line);
+	tcase_add_test(cases, test_aggregation_node_is_no_host);
 	tcase_add_test(cases, test_host_names_end_at_the_first_blank);
 	tcase_add_test(cases, test_switches_of_one_name_are_told_apart);
 	return run_cases(cases);
