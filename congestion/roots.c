@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "congestion/roots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "congestion/roots_parts.h"
+
+/* Most of what a root sends comes from ports that wait. */
+#define MOST 0.5
+
+/* --- which ports are roots --- */
+
+static bool leads_to_host(const struct triad_congestion_finder *finder, uint32_t port)
+{
+	uint32_t far = finder->fabric->ports[port].remote;
+
+	return far != TRIAD_FABRIC_NONE &&
+		finder->layout->host_of_port[far] != TRIAD_FABRIC_NONE;
+}
+
+/* Whether something else than 'but' can hold up what comes to switch 'sw' by 'in'. */
+static bool has_cause(const struct triad_congestion_finder *finder, uint32_t sw,
+	uint32_t in, uint32_t but)
+{
+	const struct triad_routes_switch *at = &finder->layout->switches[sw];
+
+	for (uint32_t i = 0; i < at->n_links; i++) {
+		uint32_t out = finder->turns->ports[at->first_link + i];
+
+		if (out != TRIAD_FABRIC_NONE && out != but &&
+			(triad_congestion_waits(finder, out) ||
+				triad_congestion_is_busy(finder, out)) &&
+			triad_congestion_turn(finder->turns, sw, in, i))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a port that sends all the time holds up others. */
+static bool holds_up(struct triad_congestion_finder *finder, uint32_t port)
+{
+	uint32_t sw = triad_congestion_switch(finder, port);
+	const struct triad_routes_switch *at = &finder->layout->switches[sw];
+	uint8_t number = finder->fabric->ports[port].number;
+	double share = 0;
+
+	for (uint32_t in = 0; in < at->n_links; in++) {
+		uint32_t from = finder->turns->from[at->first_link + in];
+
+		if (from == TRIAD_FABRIC_NONE ||
+			!triad_congestion_waits(finder, from) ||
+			!triad_congestion_turn(finder->turns, sw, in, number))
+			continue;
+		if (!has_cause(finder, sw, in, port))
+			return true;
+		triad_congestion_estimate_make(
+			&finder->estimate, finder->turns, finder->loads, sw);
+		share += triad_congestion_share_of_out(&finder->estimate, in, number);
+	}
+	return share >= MOST;
+}
+
+static bool is_root(struct triad_congestion_finder *finder, uint32_t port)
+{
+	uint32_t sw = triad_congestion_switch(finder, port);
+
+	if (sw == TRIAD_FABRIC_NONE ||
+		finder->fabric->ports[port].remote == TRIAD_FABRIC_NONE)
+		return false;
+	if (triad_congestion_waits(finder, port))
+		return leads_to_host(finder, port);
+	return triad_congestion_is_busy(finder, port) && holds_up(finder, port);
+}
+
+/* --- their trees --- */
+
+/* Adds to the queue the waiting ports that hold packets for 'port'.  Returns whether
+ * there are any. */
+static bool add_feeders(struct triad_congestion_finder *finder, uint32_t port,
+	double to_root, uint32_t mark, uint32_t *n)
+{
+	uint32_t sw = triad_congestion_switch(finder, port);
+	const struct triad_routes_switch *at;
+	uint8_t number = finder->fabric->ports[port].number;
+	bool has_any = false;
+
+	if (sw == TRIAD_FABRIC_NONE)
+		return false;
+	at = &finder->layout->switches[sw];
+	for (uint32_t in = 0; in < at->n_links; in++) {
+		uint32_t from = finder->turns->from[at->first_link + in];
+
+		if (from == TRIAD_FABRIC_NONE ||
+			!triad_congestion_waits(finder, from) ||
+			!triad_congestion_turn(finder->turns, sw, in, number))
+			continue;
+		has_any = true;
+		if (finder->in_tree[from] != mark) {
+			finder->in_tree[from] = mark;
+			finder->to_root[from] = 0;
+			finder->queue[(*n)++] = from;
+		}
+		triad_congestion_estimate_make(
+			&finder->estimate, finder->turns, finder->loads, sw);
+		finder->to_root[from] += to_root *
+			triad_congestion_share_of_in(&finder->estimate, in, number);
+	}
+	return has_any;
+}
+
+static int fill_root(struct triad_congestion_finder *finder,
+	struct triad_congestion_root *root, uint32_t mark)
+{
+	uint32_t n = 0;
+
+	root->wait = finder->loads[root->port].wait;
+	root->sent = finder->loads[root->port].sent;
+	add_feeders(finder, root->port, 1, mark, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t port = finder->queue[i];
+
+		/* Nothing waits for it: what it could have sent was lost. */
+		if (!add_feeders(finder, port, finder->to_root[port], mark, &n))
+			root->loss_bps += (double)finder->loads[port].wait *
+				triad_congestion_link_bps(finder->fabric, port);
+	}
+	/* Without a tree, the root itself waits. */
+	if (!n && triad_congestion_waits(finder, root->port))
+		root->loss_bps = (double)root->wait *
+			triad_congestion_link_bps(finder->fabric, root->port);
+	root->n_waiting = n;
+	root->waiting = malloc((n + 1u) * sizeof(*root->waiting));
+	if (!root->waiting)
+		return ENOMEM;
+	memcpy(root->waiting, finder->queue, n * sizeof(*root->waiting));
+	return triad_congestion_find_hosts(finder, root);
+}
+
+static int compare_roots(const void *a, const void *b)
+{
+	const struct triad_congestion_root *one = a, *other = b;
+
+	if (one->loss_bps != other->loss_bps)
+		return one->loss_bps > other->loss_bps ? -1 : 1;
+	return one->port < other->port ? -1 : one->port > other->port;
+}
+
+static int find_roots(
+	struct triad_congestion_finder *finder, struct triad_congestion *found)
+{
+	uint32_t n_ports = finder->fabric->n_ports;
+
+	for (uint32_t i = 0; i < n_ports; i++) {
+		struct triad_congestion_root *root = &found->roots[found->n_roots];
+		int error;
+
+		found->n_waiting += triad_congestion_waits(finder, i);
+		if (!is_root(finder, i))
+			continue;
+		if (found->n_roots == TRIAD_CONGESTION_MAX_ROOTS) {
+			found->n_more++;
+			continue;
+		}
+		found->n_roots++;
+		root->port = i;
+		error = fill_root(finder, root, found->n_roots);
+		if (error)
+			return error;
+		root->kind = (uint8_t)triad_congestion_kind_of(finder, root);
+	}
+	for (uint32_t i = 0; i < n_ports; i++)
+		found->n_unexplained += triad_congestion_waits(finder, i) &&
+			!finder->in_tree[i] && !leads_to_host(finder, i);
+	qsort(found->roots, found->n_roots, sizeof(*found->roots), compare_roots);
+	return 0;
+}
+
+int triad_congestion_find(const struct triad_congestion_turns *turns,
+	const struct triad_congestion_load *loads,
+	const struct triad_congestion_limits *limits, struct triad_congestion **found)
+{
+	struct triad_congestion_finder finder = {.turns = turns,
+		.layout = turns->layout,
+		.fabric = turns->layout->fabric,
+		.loads = loads,
+		.limits = *limits};
+	struct triad_congestion *made = calloc(1, sizeof(*made));
+	size_t n = finder.fabric->n_ports + 1u;
+	int error = triad_congestion_estimate_init(&finder.estimate, turns->layout);
+
+	finder.queue = malloc(n * sizeof(*finder.queue));
+	finder.in_tree = calloc(n, sizeof(*finder.in_tree));
+	finder.to_root = malloc(n * sizeof(*finder.to_root));
+	if (made)
+		made->roots = calloc(TRIAD_CONGESTION_MAX_ROOTS + 1u,
+			sizeof(*made->roots));
+	if (!finder.queue || !finder.in_tree || !finder.to_root || !made ||
+		!made->roots)
+		error = ENOMEM;
+	if (!error)
+		error = find_roots(&finder, made);
+	triad_congestion_estimate_clear(&finder.estimate);
+	free(finder.queue);
+	free(finder.in_tree);
+	free(finder.to_root);
+	*found = error ? NULL : made;
+	if (error)
+		triad_congestion_free(made);
+	return error;
+}
+
+void triad_congestion_free(struct triad_congestion *found)
+{
+	if (!found)
+		return;
+	for (uint32_t i = 0; found->roots && i < found->n_roots; i++) {
+		free(found->roots[i].waiting);
+		free(found->roots[i].hosts);
+	}
+	free(found->roots);
+	free(found);
+}
+
+uint32_t triad_congestion_find_root(const struct triad_congestion *found, uint32_t port)
+{
+	for (uint32_t i = 0; i < found->n_roots; i++)
+		if (found->roots[i].port == port)
+			return i;
+	return TRIAD_FABRIC_NONE;
+}
