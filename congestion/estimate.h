@@ -18,8 +18,8 @@ struct triad_congestion_load;
 struct triad_congestion_estimate {
 	uint32_t sw; /* whose it is at present, or TRIAD_FABRIC_NONE */
 	uint32_t n_links;
-	double *bps;       /* by the number of the port in, then out */
-	double *in, *out;  /* of each port, bit/s */
+	double *bps;      /* by the number of the port in, then out */
+	double *in, *out; /* of each port, bit/s */
 };
 
 /* Returns 0 or ENOMEM; clear in either case. */

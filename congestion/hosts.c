@@ -7,9 +7,6 @@
 #include "congestion/roots_parts.h"
 #include "routes/tree.h"
 
-/* An estimate of less is no evidence that a host sends there at all. */
-#define LEAST_SHARE 0.02
-
 struct walk {
 	struct triad_congestion_finder *finder;
 	struct triad_congestion_root *root;
@@ -35,8 +32,8 @@ static void walk_goal(struct walk *walk, const struct triad_routes_goal *goal)
 
 		if (!goes_on && next != TRIAD_FABRIC_NONE &&
 			walk->waits_all_along[next]) {
-			uint32_t port = finder->turns->ports[at->first_link +
-				walk->column[sw]];
+			uint32_t port =
+				finder->turns->ports[at->first_link + walk->column[sw]];
 
 			goes_on = port != TRIAD_FABRIC_NONE &&
 				triad_congestion_waits(finder, port);
@@ -72,8 +69,8 @@ static int compare_hosts(const void *a, const void *b)
 
 	if (one->role != other->role)
 		return one->role - other->role;
-	if (one->share * one->sent != other->share * other->sent)
-		return one->share * one->sent > other->share * other->sent ? -1 : 1;
+	if (one->sent != other->sent)
+		return one->sent > other->sent ? -1 : 1;
 	return one->port < other->port ? -1 : one->port > other->port;
 }
 
@@ -83,12 +80,11 @@ static struct triad_congestion_host host_of(
 	const struct triad_congestion_finder *finder = walk->finder;
 	struct triad_congestion_host made = {.port = port,
 		.wait = finder->loads[port].wait,
-		.sent = finder->loads[port].sent,
-		.share = (float)finder->to_root[port]};
+		.sent = finder->loads[port].sent};
 
-	made.role = !walk->may[host]      ? TRIAD_CONGESTION_VICTIM
-		: made.share < LEAST_SHARE ? TRIAD_CONGESTION_UNDECIDED
-					   : TRIAD_CONGESTION_CONTRIBUTOR;
+	made.role = !walk->may[host]    ? TRIAD_CONGESTION_VICTIM
+		: finder->is_sure[port] ? TRIAD_CONGESTION_CONTRIBUTOR
+					: TRIAD_CONGESTION_UNDECIDED;
 	return made;
 }
 

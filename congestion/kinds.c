@@ -30,7 +30,8 @@ static double pairs_over(
 	return pairs;
 }
 
-static struct peers peers_of(const struct triad_congestion_finder *finder, uint32_t port)
+static struct peers peers_of(
+	const struct triad_congestion_finder *finder, uint32_t port)
 {
 	uint32_t sw = triad_congestion_switch(finder, port);
 	const struct triad_routes_switch *at = &finder->layout->switches[sw];
@@ -84,7 +85,7 @@ enum triad_congestion_kind triad_congestion_kind_of(
 	double bps = triad_congestion_link_bps(finder->fabric, root->port);
 	uint32_t sw = triad_congestion_switch(finder, root->port);
 
-	if (triad_congestion_waits(finder, root->port))
+	if (!level_at(finder, root->port) && triad_congestion_waits(finder, root->port))
 		return TRIAD_CONGESTION_SLOW_HOST;
 	if (could_be_wider(finder->fabric, root->port) || (peers.n && peers.bps > bps))
 		return TRIAD_CONGESTION_WEAK_LINK;
@@ -100,8 +101,7 @@ enum triad_congestion_kind triad_congestion_kind_of(
 
 const char *triad_congestion_kind_name(enum triad_congestion_kind kind)
 {
-	static const char *const names[] = {
-		[TRIAD_CONGESTION_SLOW_HOST] = "slow host",
+	static const char *const names[] = {[TRIAD_CONGESTION_SLOW_HOST] = "slow host",
 		[TRIAD_CONGESTION_INCAST] = "incast",
 		[TRIAD_CONGESTION_WEAK_LINK] = "weak link",
 		[TRIAD_CONGESTION_IMBALANCE] = "imbalance of routes",

@@ -20,9 +20,8 @@ static bool leads_to_host(const struct triad_congestion_finder *finder, uint32_t
 		finder->layout->host_of_port[far] != TRIAD_FABRIC_NONE;
 }
 
-/* Whether something else than 'but' can hold up what comes to switch 'sw' by 'in'. */
-static bool has_cause(const struct triad_congestion_finder *finder, uint32_t sw,
-	uint32_t in, uint32_t but)
+bool triad_congestion_has_cause(const struct triad_congestion_finder *finder,
+	uint32_t sw, uint32_t in, uint32_t but)
 {
 	const struct triad_routes_switch *at = &finder->layout->switches[sw];
 
@@ -53,7 +52,7 @@ static bool holds_up(struct triad_congestion_finder *finder, uint32_t port)
 			!triad_congestion_waits(finder, from) ||
 			!triad_congestion_turn(finder->turns, sw, in, number))
 			continue;
-		if (!has_cause(finder, sw, in, port))
+		if (!triad_congestion_has_cause(finder, sw, in, port))
 			return true;
 		triad_congestion_estimate_make(
 			&finder->estimate, finder->turns, finder->loads, sw);
@@ -76,38 +75,59 @@ static bool is_root(struct triad_congestion_finder *finder, uint32_t port)
 
 /* --- their trees --- */
 
-/* Adds to the queue the waiting ports that hold packets for 'port'.  Returns whether
- * there are any. */
-static bool add_feeders(struct triad_congestion_finder *finder, uint32_t port,
-	double to_root, uint32_t mark, uint32_t *n)
+/* Whether what comes to the switch by 'in' waits for 'port', to add to the tree. */
+static bool is_feeder(const struct triad_congestion_finder *finder, uint32_t port,
+	uint32_t sw, uint32_t in)
+{
+	uint32_t from =
+		finder->turns->from[finder->layout->switches[sw].first_link + in];
+
+	return from != TRIAD_FABRIC_NONE && triad_congestion_waits(finder, from) &&
+		triad_congestion_turn(
+			finder->turns, sw, in, finder->fabric->ports[port].number);
+}
+
+/* Adds to the queue the waiting ports that hold packets for 'port'.  Returns how many
+ * there are, in the queue or not. */
+static uint32_t add_feeders(struct triad_congestion_finder *finder, uint32_t port,
+	uint32_t mark, uint32_t *n)
+{
+	uint32_t sw = triad_congestion_switch(finder, port), n_feeders = 0;
+	uint32_t n_links =
+		sw == TRIAD_FABRIC_NONE ? 0 : finder->layout->switches[sw].n_links;
+
+	for (uint32_t in = 0; in < n_links; in++) {
+		uint32_t from;
+
+		if (!is_feeder(finder, port, sw, in))
+			continue;
+		n_feeders++;
+		from = finder->turns
+			       ->from[finder->layout->switches[sw].first_link + in];
+		if (finder->in_tree[from] == mark)
+			continue;
+		finder->in_tree[from] = mark;
+		finder->is_sure[from] = false;
+		finder->queue[(*n)++] = from;
+	}
+	return n_feeders;
+}
+
+/* What only the root can hold up carries packets for it; further from it, what alone
+ * feeds a port that does. */
+static void mark_sure(struct triad_congestion_finder *finder, uint32_t port,
+	bool is_root, uint32_t n_feeders)
 {
 	uint32_t sw = triad_congestion_switch(finder, port);
-	const struct triad_routes_switch *at;
-	uint8_t number = finder->fabric->ports[port].number;
-	bool has_any = false;
+	const uint32_t *from;
 
-	if (sw == TRIAD_FABRIC_NONE)
-		return false;
-	at = &finder->layout->switches[sw];
-	for (uint32_t in = 0; in < at->n_links; in++) {
-		uint32_t from = finder->turns->from[at->first_link + in];
-
-		if (from == TRIAD_FABRIC_NONE ||
-			!triad_congestion_waits(finder, from) ||
-			!triad_congestion_turn(finder->turns, sw, in, number))
-			continue;
-		has_any = true;
-		if (finder->in_tree[from] != mark) {
-			finder->in_tree[from] = mark;
-			finder->to_root[from] = 0;
-			finder->queue[(*n)++] = from;
-		}
-		triad_congestion_estimate_make(
-			&finder->estimate, finder->turns, finder->loads, sw);
-		finder->to_root[from] += to_root *
-			triad_congestion_share_of_in(&finder->estimate, in, number);
-	}
-	return has_any;
+	if (!n_feeders || (!is_root && (n_feeders > 1 || !finder->is_sure[port])))
+		return;
+	from = finder->turns->from + finder->layout->switches[sw].first_link;
+	for (uint32_t in = 0; in < finder->layout->switches[sw].n_links; in++)
+		if (is_feeder(finder, port, sw, in) &&
+			!triad_congestion_has_cause(finder, sw, in, port))
+			finder->is_sure[from[in]] = true;
 }
 
 static int fill_root(struct triad_congestion_finder *finder,
@@ -117,12 +137,14 @@ static int fill_root(struct triad_congestion_finder *finder,
 
 	root->wait = finder->loads[root->port].wait;
 	root->sent = finder->loads[root->port].sent;
-	add_feeders(finder, root->port, 1, mark, &n);
+	mark_sure(finder, root->port, true, add_feeders(finder, root->port, mark, &n));
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t port = finder->queue[i];
+		uint32_t n_feeders = add_feeders(finder, port, mark, &n);
 
+		mark_sure(finder, port, false, n_feeders);
 		/* Nothing waits for it: what it could have sent was lost. */
-		if (!add_feeders(finder, port, finder->to_root[port], mark, &n))
+		if (!n_feeders)
 			root->loss_bps += (double)finder->loads[port].wait *
 				triad_congestion_link_bps(finder->fabric, port);
 	}
@@ -192,11 +214,11 @@ int triad_congestion_find(const struct triad_congestion_turns *turns,
 
 	finder.queue = malloc(n * sizeof(*finder.queue));
 	finder.in_tree = calloc(n, sizeof(*finder.in_tree));
-	finder.to_root = malloc(n * sizeof(*finder.to_root));
+	finder.is_sure = calloc(n, sizeof(*finder.is_sure));
 	if (made)
-		made->roots = calloc(TRIAD_CONGESTION_MAX_ROOTS + 1u,
-			sizeof(*made->roots));
-	if (!finder.queue || !finder.in_tree || !finder.to_root || !made ||
+		made->roots =
+			calloc(TRIAD_CONGESTION_MAX_ROOTS + 1u, sizeof(*made->roots));
+	if (!finder.queue || !finder.in_tree || !finder.is_sure || !made ||
 		!made->roots)
 		error = ENOMEM;
 	if (!error)
@@ -204,7 +226,7 @@ int triad_congestion_find(const struct triad_congestion_turns *turns,
 	triad_congestion_estimate_clear(&finder.estimate);
 	free(finder.queue);
 	free(finder.in_tree);
-	free(finder.to_root);
+	free(finder.is_sure);
 	*found = error ? NULL : made;
 	if (error)
 		triad_congestion_free(made);

@@ -22,15 +22,17 @@
  * that their sums are right, as evenly as they allow.
  *
  * Hosts: those in the tree whose own port waits.  Counters don't say where a host sends,
- * so this is what routes and rates allow:
+ * so only what follows from routes and waits is claimed:
  *
- *     victim       not on any of its ways over the root each link waits that is before
- *                  the root: what it waits for is something else's packets.
- *     contributor  it has such a way, and the estimate gives the way its share.
- *     undecided    it has such a way, and its rates fit as well without it: either.
- *
- * Two hosts at one switch that send over the same links at the same rates, one to the
- * root and one elsewhere, can't be told apart.
+ *     victim       on each of its ways over the root a link before the root does not
+ *                  wait: it waits for packets of others.
+ *     contributor  it has such a way on which each link waits, and is the only one that
+ *                  can have brought the root's packets into its branch of the tree.
+ *     undecided    it has such a way, and others of its branch have, too: at least one
+ *                  of them contributes.  Two hosts at one switch that send over the same
+ *                  links, one to the root and one elsewhere, get the same share of them,
+ *                  so their counters and those of all links on are the same whichever
+ *                  of the two it is.
  *
  * Loss: the rate at which waiting ports that nothing waits for (most are those of hosts)
  * could have sent while they waited.  A host that would send more than the root can carry
@@ -77,7 +79,6 @@ struct triad_congestion_host {
 	uint32_t port; /* index in the fabric's ports */
 	uint8_t role;  /* enum triad_congestion_role */
 	float wait, sent;
-	float share; /* of what the host sends, to the root: an estimate, 0 to 1 */
 };
 
 struct triad_congestion_root {
@@ -88,14 +89,14 @@ struct triad_congestion_root {
 	uint32_t n_waiting, n_hosts;
 	uint32_t n_roles[TRIAD_CONGESTION_N_ROLES];
 	uint32_t *waiting;                   /* ports, those near the root first */
-	struct triad_congestion_host *hosts; /* by role, then by what they send there */
+	struct triad_congestion_host *hosts; /* by role, then by what they send */
 };
 
 struct triad_congestion {
-	uint32_t n_roots, n_more; /* roots beyond those kept */
+	uint32_t n_roots, n_more;            /* roots beyond those kept */
 	struct triad_congestion_root *roots; /* by loss, the greatest first */
-	uint32_t n_waiting;     /* ports */
-	uint32_t n_unexplained; /* of these, in no root's tree */
+	uint32_t n_waiting;                  /* ports */
+	uint32_t n_unexplained;              /* of these, in no root's tree */
 };
 
 /* 'loads' is for each port of the layout's fabric.  Returns 0 or ENOMEM. */

@@ -13,9 +13,10 @@ struct triad_congestion_finder {
 	const struct triad_congestion_load *loads;
 	struct triad_congestion_limits limits;
 	struct triad_congestion_estimate estimate;
-	uint32_t *queue;  /* ports of the tree that is walked */
-	uint32_t *in_tree; /* of each port: the root that had it last, from 1 on; or 0 */
-	double *to_root;  /* of each port of the tree: share of what it sends, estimated */
+	uint32_t *queue; /* ports of the tree that is walked */
+	uint32_t
+		*in_tree; /* of each port: the root that had it last, from 1 on; or 0 */
+	bool *is_sure; /* of each port of the tree: it carries packets for the root */
 };
 
 static inline bool triad_congestion_waits(
@@ -29,6 +30,11 @@ static inline bool triad_congestion_is_busy(
 {
 	return finder->loads[port].sent >= finder->limits.busy;
 }
+
+/* Whether something else than port 'but' can hold up what comes to switch 'sw' by port
+ * number 'in'. */
+bool triad_congestion_has_cause(const struct triad_congestion_finder *finder,
+	uint32_t sw, uint32_t in, uint32_t but);
 
 /* The switch that 'port' is of, or TRIAD_FABRIC_NONE. */
 static inline uint32_t triad_congestion_switch(

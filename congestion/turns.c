@@ -13,7 +13,8 @@ struct counter {
 	struct triad_congestion_turns *turns;
 	struct triad_routes_tree tree;
 	uint8_t *columns;
-	uint32_t *of_hosts; /* of each link: LIDs that a host of the switch sends there */
+	uint32_t *
+		of_hosts; /* of each link: LIDs that a host of the switch sends there */
 };
 
 static uint32_t *pairs_of(
@@ -58,8 +59,8 @@ static void add_hosts(struct counter *counter)
 
 		for (uint32_t out = 0; out < at->n_links; out++)
 			if (out != host->in_port)
-				*pairs_of(counter->turns, host->sw, host->in_port, out) =
-					counter->of_hosts[at->first_link + out];
+				*pairs_of(counter->turns, host->sw, host->in_port,
+					out) = counter->of_hosts[at->first_link + out];
 	}
 }
 

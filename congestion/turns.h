@@ -17,10 +17,11 @@
 
 struct triad_congestion_turns {
 	const struct triad_routes_layout *layout;
-	size_t *first;    /* in 'pairs', of each switch */
-	uint32_t *pairs;  /* by the number of the port in, then out */
-	uint32_t *ports;  /* of each of the layout's links: index in the fabric's ports */
-	uint32_t *from;   /* of each of the layout's links: the port at its other end */
+	size_t *first;   /* in 'pairs', of each switch */
+	uint32_t *pairs; /* by the number of the port in, then out */
+	uint32_t
+		*ports; /* of each of the layout's links: index in the fabric's ports */
+	uint32_t *from; /* of each of the layout's links: the port at its other end */
 };
 
 /* 'is_stopped' is asked now and then, may be NULL.  Returns 0, ECANCELED or ENOMEM (or

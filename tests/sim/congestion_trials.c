@@ -82,7 +82,8 @@ static uint32_t port_to(const struct trial *trial, uint32_t host)
 	return trial->fabric->ports[trial->layout->hosts[host].port].remote;
 }
 
-static void add_root(struct trial *trial, uint32_t port, enum triad_congestion_kind kind)
+static void add_root(
+	struct trial *trial, uint32_t port, enum triad_congestion_kind kind)
 {
 	trial->roots[trial->n_roots] = port;
 	trial->kinds[trial->n_roots++] = (uint8_t)kind;
@@ -90,8 +91,8 @@ static void add_root(struct trial *trial, uint32_t port, enum triad_congestion_k
 
 /* --- scenarios; false: this one came out as none --- */
 
-static bool add_senders(struct trial *trial, uint32_t to, unsigned least, unsigned most,
-	double wanted)
+static bool add_senders(
+	struct trial *trial, uint32_t to, unsigned least, unsigned most, double wanted)
 {
 	unsigned n = least + random_below(&trial->random, most - least + 1);
 	double sum = 0;
@@ -131,15 +132,15 @@ static bool crosses(const struct flows_flow *flow, uint32_t port)
 	return false;
 }
 
-static bool add_flows_over(struct trial *trial, uint32_t port, double least, double most,
-	double wanted)
+static bool add_flows_over(
+	struct trial *trial, uint32_t port, double least, double most, double wanted)
 {
 	double sum = 0;
 
 	for (unsigned i = 0; i < 20000 && sum < wanted; i++) {
 		double rate = between(trial, least, most);
-		uint32_t flow = flows_add(
-			trial->flows, any_host(trial), any_host(trial), rate);
+		uint32_t flow =
+			flows_add(trial->flows, any_host(trial), any_host(trial), rate);
 
 		if (flow == UINT32_MAX)
 			continue;
@@ -165,8 +166,7 @@ static bool begin_weak(struct trial *trial)
 	flows_set_rate(trial->flows, port, 0.5);
 	flows_set_rate(trial->flows, far, 0.5);
 	add_root(trial, port, TRIAD_CONGESTION_WEAK_LINK);
-	return add_flows_over(
-		trial, port, 0.15, 0.6, 0.7 + between(trial, 0, 0.5));
+	return add_flows_over(trial, port, 0.15, 0.6, 0.7 + between(trial, 0, 0.5));
 }
 
 /* Before the layout's users look: the table itself is changed. */
@@ -176,8 +176,8 @@ static bool begin_routing(struct trial *trial)
 	uint32_t host = any_host(trial);
 	uint32_t node = fabric->ports[port_to(trial, host)].node;
 	const struct triad_fabric_slice *lft = &fabric->nodes[node].lft;
-	uint8_t chosen = (uint8_t)(RADIX / 2 + 1 +
-		random_below(&trial->random, RADIX / 2));
+	uint8_t chosen =
+		(uint8_t)(RADIX / 2 + 1 + random_below(&trial->random, RADIX / 2));
 	uint32_t port = triad_fabric_find_port(fabric, node, chosen);
 
 	if (flows_n(trial->flows))
@@ -187,8 +187,7 @@ static bool begin_routing(struct trial *trial)
 			fabric->lft[lft->at + lid] <= RADIX)
 			fabric->lft[lft->at + lid] = chosen;
 	add_root(trial, port, TRIAD_CONGESTION_IMBALANCE);
-	return add_flows_over(
-		trial, port, 0.2, 0.9, 1.3 + between(trial, 0, 1));
+	return add_flows_over(trial, port, 0.2, 0.9, 1.3 + between(trial, 0, 1));
 }
 
 static bool scenario_begin(struct trial *trial, enum scenario scenario)
@@ -295,8 +294,9 @@ static bool trial_begin(const struct sim *sim, struct trial *trial)
 	set_widths(trial->fabric);
 	if (triad_routes_layout_make(trial->fabric, &trial->layout))
 		abort();
-	trial->flows = flows_new(trial->layout, buffers[random_below(&trial->random, 4)],
-		(unsigned)sim->window, random_next(&trial->random));
+	trial->flows =
+		flows_new(trial->layout, buffers[random_below(&trial->random, 4)],
+			(unsigned)sim->window, random_next(&trial->random));
 	trial->used = calloc(trial->fabric->n_ports, sizeof(double));
 	if (!trial->used)
 		abort();
@@ -370,22 +370,22 @@ static void tell(const struct trial *trial, const struct triad_congestion *found
 				port_name(trial, port), flows_sent(trial->flows, port),
 				flows_wait(trial->flows, port), trial->used[port],
 				found->roots[i].n_waiting,
-				trial->n_roots ? port_name(trial, trial->roots[0]) : "-");
+				trial->n_roots ? port_name(trial, trial->roots[0])
+					       : "-");
 	}
 }
 
 static void trial_judge(struct sim *sim, struct trial *trial, uint64_t number)
 {
 	struct counts *counts = &sim->counts[trial->scenario];
-	struct triad_congestion_limits limits = {(float)sim->wait_percent / 100,
-		(float)sim->busy_percent / 100};
+	struct triad_congestion_limits limits = {
+		(float)sim->wait_percent / 100, (float)sim->busy_percent / 100};
 	uint32_t n = trial->fabric->n_ports;
 	struct triad_congestion_load *loads = calloc(n, sizeof(*loads));
 	struct triad_congestion_turns *turns;
 	struct triad_congestion *found;
 
-	if (!loads ||
-		triad_congestion_turns_make(trial->layout, NULL, NULL, &turns))
+	if (!loads || triad_congestion_turns_make(trial->layout, NULL, NULL, &turns))
 		abort();
 	for (uint32_t i = 0; i < n; i++)
 		loads[i] = (struct triad_congestion_load){

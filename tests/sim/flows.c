@@ -17,8 +17,8 @@ struct packet {
 struct link {
 	double rate, tokens;
 	uint64_t n_sent, n_waited;
-	uint32_t turn; /* of the buffer that was served last */
-	uint64_t wants; /* a bit for each number of an in-port with a packet for it */
+	uint32_t turn;    /* of the buffer that was served last */
+	uint64_t wants;   /* a bit for each number of an in-port with a packet for it */
 	uint32_t head, n; /* of the buffer */
 };
 
@@ -27,8 +27,8 @@ struct flows {
 	const struct triad_fabric *fabric;
 	unsigned buffer, window;
 	uint64_t random, n_slots;
-	struct link *links;     /* for each port of the fabric */
-	struct packet *packets; /* 'buffer' for each port */
+	struct link *links;            /* for each port of the fabric */
+	struct packet *packets;        /* 'buffer' for each port */
 	double *drains, *drain_tokens; /* for each host */
 	struct flows_flow *flows;
 	double *backlog;
@@ -124,8 +124,8 @@ uint32_t flows_add(struct flows *flows, uint32_t from, uint32_t to, double rate)
 		return UINT32_MAX;
 	if (flows->n_flows == flows->room) {
 		flows->room = flows->room ? 2 * flows->room : 64;
-		flows->flows = need(realloc(
-			flows->flows, flows->room * sizeof(*flows->flows)));
+		flows->flows = need(
+			realloc(flows->flows, flows->room * sizeof(*flows->flows)));
 		flows->backlog =
 			need(realloc(flows->backlog, flows->room * sizeof(double)));
 	}
@@ -214,7 +214,8 @@ void flows_share(struct flows *flows, double *used)
 			struct flows_flow *flow = &flows->flows[i];
 			bool stops = flow->fair > flow->rate - 1e-9;
 
-			for (uint32_t h = 0; !done[i] && !stops && h < flow->n_hops; h++)
+			for (uint32_t h = 0; !done[i] && !stops && h < flow->n_hops;
+				h++)
 				if (used[flow->hops[h]] >
 					room_of(flows, flow->hops[h]) - 1e-9)
 					flow->bottleneck = flow->hops[h];
@@ -321,7 +322,8 @@ static void host_send(struct flows *flows, uint32_t host, const uint32_t *first)
 	uint32_t chosen = UINT32_MAX;
 
 	for (uint32_t k = 0; k < n; k++) {
-		uint32_t i = flows->order[first[host] + (flows->host_turn[host] + k) % n];
+		uint32_t i =
+			flows->order[first[host] + (flows->host_turn[host] + k) % n];
 		double chance = (double)(random_next(&flows->random) >> 11) * 0x1p-53;
 
 		if (flows->backlog[i] < BACKLOG && chance < flows->flows[i].rate)

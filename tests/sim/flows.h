@@ -33,7 +33,7 @@ struct flows_flow {
 	uint32_t n_hops;
 	uint32_t hops[FLOWS_MAX_HOPS]; /* ports that it leaves by, the host's first */
 	uint64_t n_sent, n_received;
-	double fair; /* flows_share() */
+	double fair;         /* flows_share() */
 	uint32_t bottleneck; /* a port; TRIAD_FABRIC_NONE: it gets what it wants */
 };
 
