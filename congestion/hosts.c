@@ -36,7 +36,7 @@ static void walk_goal(struct walk *walk, const struct triad_routes_goal *goal)
 				finder->turns->ports[at->first_link + walk->column[sw]];
 
 			goes_on = port != TRIAD_FABRIC_NONE &&
-				triad_congestion_waits(finder, port);
+				finder->in_tree[port] == finder->mark;
 		}
 		walk->waits_all_along[sw] = goes_on;
 		for (uint32_t k = 0; goes_on && k < at->n_hosts; k++)

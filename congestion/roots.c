@@ -9,6 +9,9 @@
 
 /* Most of what a root sends comes from ports that wait. */
 #define MOST 0.5
+/* What one link sends leaves by one other. */
+#define NEARLY_ALL 0.8
+#define MAX_LINKS 64u
 
 /* --- which ports are roots --- */
 
@@ -73,6 +76,45 @@ static bool is_root(struct triad_congestion_finder *finder, uint32_t port)
 	return triad_congestion_is_busy(finder, port) && holds_up(finder, port);
 }
 
+/* The busy port behind a busy one, which most of what that sends leaves by; or NONE. */
+static uint32_t next_busy(struct triad_congestion_finder *finder, uint32_t port)
+{
+	const struct triad_fabric_port *far =
+		&finder->fabric->ports[finder->fabric->ports[port].remote];
+	uint32_t sw = finder->layout->switch_of_node[far->node];
+	const struct triad_routes_switch *at;
+
+	if (sw == TRIAD_FABRIC_NONE)
+		return TRIAD_FABRIC_NONE;
+	at = &finder->layout->switches[sw];
+	triad_congestion_estimate_make(
+		&finder->estimate, finder->turns, finder->loads, sw);
+	for (uint32_t i = 0; i < at->n_links; i++) {
+		uint32_t out = finder->turns->ports[at->first_link + i];
+
+		if (out != TRIAD_FABRIC_NONE && triad_congestion_is_busy(finder, out) &&
+			triad_congestion_turn(finder->turns, sw, far->number, i) &&
+			triad_congestion_share_of_in(
+				&finder->estimate, far->number, i) >= NEARLY_ALL)
+			return out;
+	}
+	return TRIAD_FABRIC_NONE;
+}
+
+/* What all is sent to one host meets where its ways meet, and fills all links from there
+ * on: the root is the port to the host.  Returns it, or 'port'. */
+static uint32_t follow_to_host(struct triad_congestion_finder *finder, uint32_t port)
+{
+	uint32_t at = port;
+
+	for (unsigned i = 0; i < MAX_LINKS && at != TRIAD_FABRIC_NONE; i++) {
+		if (leads_to_host(finder, at))
+			return at;
+		at = next_busy(finder, at);
+	}
+	return port;
+}
+
 /* --- their trees --- */
 
 /* Whether what comes to the switch by 'in' waits for 'port', to add to the tree. */
@@ -89,8 +131,8 @@ static bool is_feeder(const struct triad_congestion_finder *finder, uint32_t por
 
 /* Adds to the queue the waiting ports that hold packets for 'port'.  Returns how many
  * there are, in the queue or not. */
-static uint32_t add_feeders(struct triad_congestion_finder *finder, uint32_t port,
-	uint32_t mark, uint32_t *n)
+static uint32_t add_feeders(
+	struct triad_congestion_finder *finder, uint32_t port, uint32_t *n)
 {
 	uint32_t sw = triad_congestion_switch(finder, port), n_feeders = 0;
 	uint32_t n_links =
@@ -104,9 +146,9 @@ static uint32_t add_feeders(struct triad_congestion_finder *finder, uint32_t por
 		n_feeders++;
 		from = finder->turns
 			       ->from[finder->layout->switches[sw].first_link + in];
-		if (finder->in_tree[from] == mark)
+		if (finder->in_tree[from] == finder->mark)
 			continue;
-		finder->in_tree[from] = mark;
+		finder->in_tree[from] = finder->mark;
 		finder->is_sure[from] = false;
 		finder->queue[(*n)++] = from;
 	}
@@ -130,17 +172,23 @@ static void mark_sure(struct triad_congestion_finder *finder, uint32_t port,
 			finder->is_sure[from[in]] = true;
 }
 
+/* 'begin' is where what leads to the root fills its links first; the root itself mostly. */
 static int fill_root(struct triad_congestion_finder *finder,
-	struct triad_congestion_root *root, uint32_t mark)
+	struct triad_congestion_root *root, uint32_t begin)
 {
 	uint32_t n = 0;
 
 	root->wait = finder->loads[root->port].wait;
 	root->sent = finder->loads[root->port].sent;
-	mark_sure(finder, root->port, true, add_feeders(finder, root->port, mark, &n));
+	for (uint32_t port = begin;; port = next_busy(finder, port)) {
+		mark_sure(finder, port, true, add_feeders(finder, port, &n));
+		finder->in_tree[port] = finder->mark;
+		if (port == root->port)
+			break;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t port = finder->queue[i];
-		uint32_t n_feeders = add_feeders(finder, port, mark, &n);
+		uint32_t n_feeders = add_feeders(finder, port, &n);
 
 		mark_sure(finder, port, false, n_feeders);
 		/* Nothing waits for it: what it could have sent was lost. */
@@ -176,18 +224,24 @@ static int find_roots(
 
 	for (uint32_t i = 0; i < n_ports; i++) {
 		struct triad_congestion_root *root = &found->roots[found->n_roots];
+		uint32_t port;
 		int error;
 
 		found->n_waiting += triad_congestion_waits(finder, i);
 		if (!is_root(finder, i))
+			continue;
+		port = triad_congestion_waits(finder, i) ? i
+							 : follow_to_host(finder, i);
+		if (triad_congestion_find_root(found, port) != TRIAD_FABRIC_NONE)
 			continue;
 		if (found->n_roots == TRIAD_CONGESTION_MAX_ROOTS) {
 			found->n_more++;
 			continue;
 		}
 		found->n_roots++;
-		root->port = i;
-		error = fill_root(finder, root, found->n_roots);
+		root->port = port;
+		finder->mark = found->n_roots;
+		error = fill_root(finder, root, i);
 		if (error)
 			return error;
 		root->kind = (uint8_t)triad_congestion_kind_of(finder, root);

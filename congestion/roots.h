@@ -21,6 +21,9 @@
  * latter is estimated: the rates into a switch and out of it are spread over its turns so
  * that their sums are right, as evenly as they allow.
  *
+ * What many send to one host meets where their ways meet, and fills each link from there
+ * on.  Then the root is the port to the host, not the first of them.
+ *
  * Hosts: those in the tree whose own port waits.  Counters don't say where a host sends,
  * so only what follows from routes and waits is claimed:
  *

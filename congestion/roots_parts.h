@@ -16,6 +16,7 @@ struct triad_congestion_finder {
 	uint32_t *queue; /* ports of the tree that is walked */
 	uint32_t
 		*in_tree; /* of each port: the root that had it last, from 1 on; or 0 */
+	uint32_t mark;    /* of the present root, in 'in_tree' */
 	bool *is_sure; /* of each port of the tree: it carries packets for the root */
 };
 

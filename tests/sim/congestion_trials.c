@@ -219,6 +219,25 @@ static bool is_true_root(const struct trial *trial, uint32_t port)
 	return false;
 }
 
+/* Whether all that crosses a port crosses the same root after it: what goes to one host
+ * fills the links from where its ways meet. */
+static bool leads_to_root(const struct trial *trial, uint32_t port)
+{
+	for (uint32_t i = 0; i < trial->n_roots; i++) {
+		bool is_so = true;
+
+		for (uint32_t k = 0; k < flows_n(trial->flows); k++) {
+			const struct flows_flow *flow = flows_get(trial->flows, k);
+
+			if (crosses(flow, port) && !crosses(flow, trial->roots[i]))
+				is_so = false;
+		}
+		if (is_so)
+			return true;
+	}
+	return false;
+}
+
 /* Whether flows are held at all roots, and there alone. */
 static bool is_as_meant(struct trial *trial)
 {
@@ -240,6 +259,7 @@ static bool is_as_meant(struct trial *trial)
 			return false;
 	for (uint32_t i = 0; i < trial->fabric->n_ports; i++)
 		if (trial->used[i] > FULLEST && !is_true_root(trial, i) &&
+			!leads_to_root(trial, i) &&
 			trial->layout->host_of_port[i] == TRIAD_FABRIC_NONE)
 			return false;
 	return true;

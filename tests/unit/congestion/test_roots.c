@@ -212,6 +212,19 @@ START_TEST(test_many_to_one_is_incast)
 }
 END_TEST
 
+/* They fill the port at which their ways meet, and all from there on. */
+START_TEST(test_many_of_one_pod_to_one_is_incast_at_its_end)
+{
+	for (unsigned i = 0; i < 4; i++)
+		add(8 + i, 0, 0.8);
+	run_flows();
+	ck_assert_uint_eq(found->n_roots, 1);
+	assert_root(port_of("edge-0-0", 1), TRIAD_CONGESTION_INCAST);
+	ck_assert_uint_eq(found->roots[0].n_hosts, 4);
+	ck_assert_uint_eq(found->roots[0].n_roles[TRIAD_CONGESTION_VICTIM], 0);
+}
+END_TEST
+
 START_TEST(test_link_of_half_width_is_weak)
 {
 	uint32_t port = port_of("edge-0-0", 2), far = fabric->ports[port].remote;
@@ -328,6 +341,7 @@ int main(void)
 	tcase_add_test(tests, test_slow_host_is_root_and_its_sender_contributes);
 	tcase_add_test(tests, test_hosts_of_one_edge_are_undecided);
 	tcase_add_test(tests, test_many_to_one_is_incast);
+	tcase_add_test(tests, test_many_of_one_pod_to_one_is_incast_at_its_end);
 	tcase_add_test(tests, test_link_of_half_width_is_weak);
 	tcase_add_test(tests, test_all_up_by_one_port_is_imbalance);
 	tcase_add_test(tests, test_two_roots_are_told_apart);
