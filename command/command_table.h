@@ -118,7 +118,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 53
+#define TRIAD_N_VERBS 54
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

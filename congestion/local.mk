@@ -6,4 +6,5 @@ libtriad_la_SOURCES += \
 	congestion/kinds.c \
 	congestion/roots.c congestion/roots.h \
 	congestion/roots_parts.h \
+	congestion/track.c congestion/track.h \
 	congestion/turns.c congestion/turns.h

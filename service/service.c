@@ -92,6 +92,7 @@ static const struct triad_conf *make_effective(const struct triad_service *servi
 	conf->control = service->conf->control;
 	conf->perfmgr.enabled = false;
 	conf->routes.enabled = false;
+	conf->congestion.enabled = false;
 	conf->qos.enabled = false;
 	conf->qos.tables_enabled = false;
 	conf->qos.partition_groups = false;
@@ -123,6 +124,7 @@ void triad_service_put_in_force(struct triad_service *service)
 	triad_webhook_configure(service->webhook, conf);
 	triad_exports_configure(service->exports, conf);
 	triad_route_checker_configure(service->routes, conf);
+	triad_congestion_watcher_configure(service->congestion, conf);
 	service->owner->put_in_force(service->owner->context, conf);
 	triad_perf_configure(service->perf, conf);
 	if (service->control) {
@@ -385,11 +387,14 @@ bool triad_service_start(struct triad_service *service)
 	triad_recorder_join(service->recorder, service->perf);
 	service->routes =
 		triad_route_checker_new(&service->owner->routes, service->log);
+	if (service->routes)
+		service->congestion = triad_congestion_watcher_new(
+			service->perf, service->routes, service->log);
 	service->exports = triad_exports_new(service->perf, service->port_guid,
 		give_own_metrics, give_routes, service, service->log);
 	service->source = triad_sa_source_new(
 		service->port_guid, &service->owner->source, service->log);
-	return service->exports && service->source && service->routes;
+	return service->exports && service->source && service->congestion;
 }
 
 void triad_service_open(struct triad_service *service)
@@ -421,6 +426,7 @@ bool triad_service_stop(struct triad_service *service)
 {
 	bool ended = triad_exports_stop(service->exports);
 
+	ended &= triad_congestion_watcher_stop(service->congestion);
 	ended &= triad_route_checker_stop(service->routes);
 	/* It tells the webhook, so it ends first. */
 	ended &= triad_silence_keeper_stop(service->silences);
@@ -435,6 +441,7 @@ bool triad_service_free(struct triad_service *service, bool ended)
 	triad_sa_source_free(service->source);
 	if (ended) {
 		triad_exports_free(service->exports);
+		triad_congestion_watcher_free(service->congestion);
 		triad_route_checker_free(service->routes);
 		triad_silence_keeper_free(service->silences);
 		triad_collect_free(service->collect);

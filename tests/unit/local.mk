@@ -117,6 +117,7 @@ unit_tests = \
 	tests/unit/portmgr/test_replica \
 	tests/unit/congestion/test_memory \
 	tests/unit/congestion/test_roots \
+	tests/unit/congestion/test_track \
 	tests/unit/routes/test_check \
 	tests/unit/jobs/test_hostlist \
 	tests/unit/jobs/test_slurm_topology \
