@@ -161,6 +161,12 @@ const char *triad_congestion_state_text(enum triad_congestion_state state)
 
 /* --- what is looked at --- */
 
+/* NAN stays NAN. */
+static float share_of(double rate, double most)
+{
+	return (float)(rate > most ? 1 : rate / most);
+}
+
 /* A port's load in its last interval; NAN: not known. */
 static struct triad_congestion_load load_of(const struct triad_view *view,
 	uint32_t port, const struct triad_fabric_port *at)
@@ -174,10 +180,10 @@ static struct triad_congestion_load load_of(const struct triad_view *view,
 		!triad_view_is_asked(view, port) ||
 		!triad_view_read(view, port, &row) || !row.answered)
 		return load;
-	load.wait = (float)fmin(
-		triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) / words_per_s, 1);
-	load.sent = (float)fmin(
-		triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA) / words_per_s, 1);
+	load.wait =
+		share_of(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT), words_per_s);
+	load.sent =
+		share_of(triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA), words_per_s);
 	return load;
 }
 
@@ -304,8 +310,9 @@ static void follow(struct triad_congestion_watcher *watcher,
 	}
 }
 
-/* Without the lock. */
-static void look(struct triad_congestion_watcher *watcher,
+/* Without the lock.  Returns whether to look again before the next sweep has ended: routes
+ * are checked, or the view is made, a little later than the first one. */
+static bool look(struct triad_congestion_watcher *watcher,
 	const struct triad_congestion_limits *limits)
 {
 	struct triad_view *view = triad_perf_view(watcher->perf);
@@ -331,6 +338,7 @@ static void look(struct triad_congestion_watcher *watcher,
 	else
 		triad_congestion_result_unref(result);
 	pthread_mutex_unlock(&watcher->lock);
+	return !error && state != TRIAD_CONGESTION_KNOWN;
 }
 
 static uint64_t task_step(void *context)
@@ -339,14 +347,15 @@ static uint64_t task_step(void *context)
 	struct triad_congestion_limits limits = watcher->limits;
 	bool is_enabled = watcher->enabled;
 	uint64_t n_sweeps;
+	bool is_due = false;
 
 	pthread_mutex_unlock(&watcher->lock);
 	n_sweeps = triad_perf_status(watcher->perf).n_sweeps;
 	if (!is_enabled)
 		follow(watcher, NULL);
 	else if (n_sweeps != watcher->n_sweeps)
-		look(watcher, &limits);
-	watcher->n_sweeps = is_enabled ? n_sweeps : 0;
+		is_due = look(watcher, &limits);
+	watcher->n_sweeps = is_enabled && !is_due ? n_sweeps : 0;
 	pthread_mutex_lock(&watcher->lock);
 	return watcher->enabled ? triad_clock_now_us() + LOOK_US : UINT64_MAX;
 }

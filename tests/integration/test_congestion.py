@@ -34,6 +34,7 @@ def lab(tmp_path_factory):
         netfile.write(fabric, stream, "two switches")
     with TriadLab(net, triad_conf=CONF) as made:
         wait_until(lambda: made.triad("routes", "check").returncode == 0, 30, "routes")
+        wait_until(lambda: made.triad("congestion").returncode == 0, 30, "a first answer")
         yield made
 
 
@@ -53,6 +54,11 @@ def sweep(lab, ticks=None):
     ask(lab, "perf", "sweep")
     wait_until(is_new, 20, "congestion of the new sweep")
     return json.loads(answer[0].stdout)
+
+
+def test_first_sweep_has_no_rates_so_nothing_waits(lab):
+    answer = ask_json(lab, "congestion")
+    assert (answer["waiting_ports"], answer["roots"]) == (0, []), answer
 
 
 @pytest.mark.row("N8")
