@@ -188,6 +188,13 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.options = BIT(GROUP) | BIT(LIMIT) | TABLE,
 		.help = "How many pairs of hosts cross each link: by tier, how "
 			"uneven, and the worst links; --group: pairs within a group."},
+	{.name = "congestion",
+		.verb = TRIAD_COMMAND_CONGESTION,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(LIMIT) | TABLE,
+		.help = "Where congestion begins: slow hosts, incasts, weak links, "
+			"uneven routes; what waits because of each, whose packets, what it "
+			"costs and what to do."},
 	{.name = "job",
 		.verb = TRIAD_COMMAND_JOB,
 		.access = TRIAD_VERB_READS,

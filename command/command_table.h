@@ -120,7 +120,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 55
+#define TRIAD_N_VERBS 56
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

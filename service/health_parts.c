@@ -6,6 +6,7 @@
 
 #include "lib/text.h"
 #include "service/health.h"
+#include "service/health_congestion.h"
 #include "service/health_routes.h"
 #include "service/service.h"
 #include "triad/clock.h"
@@ -548,6 +549,7 @@ void triad_service_health(struct triad_service *service, struct triad_health *he
 	service->owner->add_health(service->owner->context, health);
 	add_fabric(health, service);
 	triad_routes_add_health(health, service);
+	triad_congestion_add_health(health, service);
 	add_agents(health, service);
 	add_devices(health, service);
 	add_exports(health, service);

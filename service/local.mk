@@ -15,6 +15,7 @@ libtriadservice_la_SOURCES = \
 	service/command/alerts.c \
 	service/command/commands.c service/command/commands.h \
 	service/command/config.c \
+	service/command/congestion.c \
 	service/command/format.c service/command/format.h \
 	service/command/hardware.c service/command/hardware.h \
 	service/command/health.c service/command/health.h \
@@ -37,6 +38,7 @@ libtriadservice_la_SOURCES = \
 	service/command/silences.c \
 	service/command/status.c service/command/status.h \
 	service/command/sweep.c \
+	service/congestion_watcher.c service/congestion_watcher.h \
 	service/control.c service/control.h \
 	service/control_file.c service/control_file.h \
 	service/devices.c service/devices.h \
@@ -44,6 +46,7 @@ libtriadservice_la_SOURCES = \
 	service/fact.c service/fact.h \
 	service/facts.c service/facts.h \
 	service/health.c service/health.h \
+	service/health_congestion.c service/health_congestion.h \
 	service/health_parts.c \
 	service/health_routes.c service/health_routes.h \
 	service/local_port.c service/local_port.h \

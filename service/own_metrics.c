@@ -3,6 +3,7 @@
 
 #include "service/facts.h"
 #include "service/health.h"
+#include "service/health_congestion.h"
 #include "service/health_routes.h"
 #include "service/service.h"
 #include "triad/clock.h"
@@ -231,6 +232,7 @@ size_t triad_own_metrics(
 	add_devices(&list, service);
 	add_health(&list, service);
 	triad_routes_add_metrics(&list, service);
+	triad_congestion_add_metrics(&list, service);
 	add_conf(&list, service);
 	add_collect(&list, service);
 	add_http(&list, service);

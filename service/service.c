@@ -93,6 +93,7 @@ static const struct triad_conf *make_effective(const struct triad_service *servi
 	conf->perfmgr.enabled = false;
 	conf->devices.enabled = false;
 	conf->routes.enabled = false;
+	conf->congestion.enabled = false;
 	conf->qos.enabled = false;
 	conf->qos.tables_enabled = false;
 	conf->qos.partition_groups = false;
@@ -124,6 +125,7 @@ void triad_service_put_in_force(struct triad_service *service)
 	triad_webhook_configure(service->webhook, conf);
 	triad_exports_configure(service->exports, conf);
 	triad_route_checker_configure(service->routes, conf);
+	triad_congestion_watcher_configure(service->congestion, conf);
 	service->owner->put_in_force(service->owner->context, conf);
 	triad_perf_configure(service->perf, conf);
 	triad_device_reader_configure(service->devices, conf);
@@ -407,12 +409,14 @@ bool triad_service_start(struct triad_service *service)
 		return false;
 	triad_watch_set_routes(
 		triad_perf_watch(service->perf), triad_routes_give, service);
+	service->congestion = triad_congestion_watcher_new(
+		service->perf, service->routes, service->log);
 	service->exports =
 		triad_exports_new(service->perf, service->devices, service->port_guid,
 			give_own_metrics, give_routes, service, service->log);
 	service->source = triad_sa_source_new(
 		service->port_guid, &service->owner->source, service->log);
-	return service->exports && service->source;
+	return service->exports && service->source && service->congestion;
 }
 
 void triad_service_open(struct triad_service *service)
@@ -445,6 +449,7 @@ bool triad_service_stop(struct triad_service *service)
 {
 	bool ended = triad_exports_stop(service->exports);
 
+	ended &= triad_congestion_watcher_stop(service->congestion);
 	ended &= triad_route_checker_stop(service->routes);
 	/* It tells the webhook, so it ends first. */
 	ended &= triad_silence_keeper_stop(service->silences);
@@ -459,6 +464,7 @@ bool triad_service_free(struct triad_service *service, bool ended)
 	triad_sa_source_free(service->source);
 	if (ended) {
 		triad_exports_free(service->exports);
+		triad_congestion_watcher_free(service->congestion);
 		triad_route_checker_free(service->routes);
 		triad_silence_keeper_free(service->silences);
 		triad_collect_free(service->collect);

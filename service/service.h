@@ -26,6 +26,7 @@
 #include "service/exports.h"
 #include "service/perf.h"
 #include "service/recorder.h"
+#include "service/congestion_watcher.h"
 #include "service/route_checker.h"
 #include "service/sa_source.h"
 #include "service/silence_keeper.h"
@@ -91,6 +92,7 @@ struct triad_service {
 	struct triad_silence_keeper *silences;
 	struct triad_recorder *recorder;
 	struct triad_route_checker *routes;
+	struct triad_congestion_watcher *congestion;
 	struct triad_exports *exports;
 	struct triad_sa_source *source;
 	/* NULL: off or failed.  Threads that started earlier read it. */

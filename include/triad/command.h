@@ -11,6 +11,7 @@
  *     routes check                [--json]
  *     routes over NODE:PORT [-n N] [--json]
  *     routes between NODE NODE [--sl N] [--json]
+ *     congestion [-n N] [--json]
  *     job        --nodes HOSTS [-n N] [--json]
  *     topology   --slurm
  *     perf show  [--errors] [--node NODE] [--port N]
@@ -89,6 +90,7 @@ enum triad_command_verb {
 	TRIAD_COMMAND_ROUTES_OVER,
 	TRIAD_COMMAND_ROUTES_BETWEEN,
 	TRIAD_COMMAND_ROUTES,
+	TRIAD_COMMAND_CONGESTION,
 	TRIAD_COMMAND_JOB,
 	TRIAD_COMMAND_TOPOLOGY,
 	TRIAD_COMMAND_PERF_SHOW,

@@ -159,6 +159,10 @@ struct triad_conf {
 		bool enabled;
 	} routes;
 	struct {
+		bool enabled;
+		unsigned wait_percent, busy_percent;
+	} congestion;
+	struct {
 		unsigned mode;                          /* enum triad_conf_collect */
 		char servers[TRIAD_CONF_TEXT_SIZE];     /* triad_servers_check() */
 		char fabric[TRIAD_CONF_TEXT_SIZE];      /* triad_subject_check() */

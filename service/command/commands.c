@@ -109,6 +109,8 @@ int triad_service_run(struct triad_service *service, const char *prefix,
 		return triad_command_run_health(service, command, output);
 	case TRIAD_COMMAND_LINKS:
 		return triad_command_run_links(service, command, output);
+	case TRIAD_COMMAND_CONGESTION:
+		return triad_command_run_congestion(service, command, output);
 	case TRIAD_COMMAND_JOB:
 		return triad_command_run_job(service, command, output);
 	case TRIAD_COMMAND_TOPOLOGY:

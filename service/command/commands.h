@@ -39,6 +39,9 @@ int triad_command_run_perf_histogram(struct triad_service *service,
 /* 'agents ...' */
 int triad_command_run_agents(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
+/* 'congestion' */
+int triad_command_run_congestion(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
 /* 'job', 'topology' */
 int triad_command_run_job(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);

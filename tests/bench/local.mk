@@ -2,6 +2,7 @@
 # Built by 'make', run by hand; tests only see that they run.
 noinst_PROGRAMS += \
 	tests/bench/classify \
+	tests/bench/congestion \
 	tests/bench/distributed \
 	tests/bench/engine \
 	tests/bench/export \

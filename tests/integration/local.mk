@@ -27,6 +27,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_compat.py \
 	tests/integration/test_completion.py \
 	tests/integration/test_conf.py \
+	tests/integration/test_congestion.py \
 	tests/integration/test_console.py \
 	tests/integration/test_control_socket.py \
 	tests/integration/test_counters.py \

@@ -201,6 +201,34 @@ def test_routes_quick_prints_documented_keys():
     assert 0 < result["check_ms"] < 1000, result
 
 
+@pytest.mark.row("N8")
+def test_congestion_quick_prints_documented_keys():
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "bench" / "congestion", "--quick", "--json"],
+        capture_output=True, text=True, check=False)
+    succeeded(process)
+    result = json.loads(process.stdout)
+    assert set(result) == {"turns_ms", "find_ms", "roots", "waiting"}, result
+    assert result["roots"] > 32 and result["waiting"] > 0, result
+    assert 0 < result["find_ms"] < 1000, result
+
+
+@pytest.mark.row("N8")
+def test_congestion_trials_few_name_the_roots():
+    """Figures hold for the seed; the program's default size has them more exactly."""
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "sim" / "congestion_trials", "--trials", "60", "--seed", "7",
+         "--slots", "2000", "--json"],
+        capture_output=True, text=True, check=False)
+    succeeded(process)
+    result = json.loads(process.stdout)
+    everything = result["all"]
+    assert everything["trials"] == 60 and len(result["scenarios"]) == 6, result
+    assert everything["found"] >= 0.95 * everything["roots"], everything
+    assert everything["false"] <= 0.05 * everything["roots"], everything
+    assert everything["victims"]["contributor"] == 0, "victims that are accused"
+
+
 def test_qosplan_small_prints_documented_keys():
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "qosplan", "--radix", "4", "--json"],

@@ -20,6 +20,7 @@ tests_sim_libsim_la_SOURCES = \
 	tests/sim/event_heap.c tests/sim/event_heap.h \
 	tests/sim/fabrics.c tests/sim/fabrics.h \
 	tests/sim/fat_tree.c tests/sim/fat_tree.h \
+	tests/sim/flows.c tests/sim/flows.h \
 	tests/sim/gathering.c tests/sim/gathering.h \
 	tests/sim/many_ports.c tests/sim/many_ports.h \
 	tests/sim/pmas.c tests/sim/pmas.h \
@@ -44,3 +45,6 @@ EXTRA_DIST += tests/sim/elections
 
 # Prints how soon links of known BER are judged; built by 'make', as benchmarks are.
 noinst_PROGRAMS += tests/sim/ber_trials
+
+# Prints how often congestion is explained rightly; built by 'make', too.
+noinst_PROGRAMS += tests/sim/congestion_trials

@@ -120,6 +120,9 @@ unit_tests = \
 	tests/unit/portmgr/test_seal \
 	tests/unit/portmgr/test_seal_random \
 	tests/unit/portmgr/test_replica \
+	tests/unit/congestion/test_memory \
+	tests/unit/congestion/test_roots \
+	tests/unit/congestion/test_track \
 	tests/unit/routes/test_check \
 	tests/unit/jobs/test_hostlist \
 	tests/unit/jobs/test_slurm_topology \
@@ -174,6 +177,8 @@ tests_unit_perfmgr_test_histograms_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_portmgr_test_agenda_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_portmgr_test_plan_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_congestion_test_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_routes_test_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc

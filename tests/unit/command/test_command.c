@@ -209,7 +209,7 @@ START_TEST(test_parse_commands_classed)
 		"perf show", "perf top", "perf resets", "perf details", "perf ber",
 		"cables leaf-01:3", "devices --firmware", "perf histogram PortXmitWait",
 		"alerts", "history leaf-01:3 --since 2d", "agents", "agents owner NODE",
-		"qos clients", "nodes", "get", "routes", "routes check",
+		"qos clients", "nodes", "get", "routes", "routes check", "congestion",
 		"job --nodes a", "topology --slurm", "routes over leaf-01:3",
 		"routes between a b", "config diff", "version",
 		"qos explain --src a --dst b", "qos plan", "qos tables", "qos nodes",

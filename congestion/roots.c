@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "congestion/roots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "congestion/roots_parts.h"
+
+/* Most of what a root sends comes from ports that wait. */
+#define MOST 0.5
+/* What one link sends leaves by one other. */
+#define NEARLY_ALL 0.8
+#define MAX_LINKS 64u
+
+/* --- which ports are roots --- */
+
+static bool leads_to_host(const struct triad_congestion_finder *finder, uint32_t port)
+{
+	uint32_t far = finder->fabric->ports[port].remote;
+
+	return far != TRIAD_FABRIC_NONE &&
+		finder->layout->host_of_port[far] != TRIAD_FABRIC_NONE;
+}
+
+bool triad_congestion_has_cause(const struct triad_congestion_finder *finder,
+	uint32_t sw, uint32_t in, uint32_t but)
+{
+	const struct triad_routes_switch *at = &finder->layout->switches[sw];
+
+	for (uint32_t i = 0; i < at->n_links; i++) {
+		uint32_t out = finder->turns->ports[at->first_link + i];
+
+		if (out != TRIAD_FABRIC_NONE && out != but &&
+			(triad_congestion_waits(finder, out) ||
+				triad_congestion_is_busy(finder, out)) &&
+			triad_congestion_turn(finder->turns, sw, in, i))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a port that sends all the time holds up others. */
+static bool holds_up(struct triad_congestion_finder *finder, uint32_t port)
+{
+	uint32_t sw = triad_congestion_switch(finder, port);
+	const struct triad_routes_switch *at = &finder->layout->switches[sw];
+	uint8_t number = finder->fabric->ports[port].number;
+	double share = 0;
+
+	for (uint32_t in = 0; in < at->n_links; in++) {
+		uint32_t from = finder->turns->from[at->first_link + in];
+
+		if (from == TRIAD_FABRIC_NONE ||
+			!triad_congestion_waits(finder, from) ||
+			!triad_congestion_turn(finder->turns, sw, in, number))
+			continue;
+		if (!triad_congestion_has_cause(finder, sw, in, port))
+			return true;
+		triad_congestion_estimate_make(
+			&finder->estimate, finder->turns, finder->loads, sw);
+		share += triad_congestion_share_of_out(&finder->estimate, in, number);
+	}
+	return share >= MOST;
+}
+
+static bool is_root(struct triad_congestion_finder *finder, uint32_t port)
+{
+	uint32_t sw = triad_congestion_switch(finder, port);
+
+	if (sw == TRIAD_FABRIC_NONE ||
+		finder->fabric->ports[port].remote == TRIAD_FABRIC_NONE)
+		return false;
+	if (triad_congestion_waits(finder, port))
+		return leads_to_host(finder, port);
+	return triad_congestion_is_busy(finder, port) && holds_up(finder, port);
+}
+
+/* The busy port behind a busy one, which most of what that sends leaves by; or NONE. */
+static uint32_t next_busy(struct triad_congestion_finder *finder, uint32_t port)
+{
+	const struct triad_fabric_port *far =
+		&finder->fabric->ports[finder->fabric->ports[port].remote];
+	uint32_t sw = finder->layout->switch_of_node[far->node];
+	const struct triad_routes_switch *at;
+
+	if (sw == TRIAD_FABRIC_NONE)
+		return TRIAD_FABRIC_NONE;
+	at = &finder->layout->switches[sw];
+	triad_congestion_estimate_make(
+		&finder->estimate, finder->turns, finder->loads, sw);
+	for (uint32_t i = 0; i < at->n_links; i++) {
+		uint32_t out = finder->turns->ports[at->first_link + i];
+
+		if (out != TRIAD_FABRIC_NONE && triad_congestion_is_busy(finder, out) &&
+			triad_congestion_turn(finder->turns, sw, far->number, i) &&
+			triad_congestion_share_of_in(
+				&finder->estimate, far->number, i) >= NEARLY_ALL)
+			return out;
+	}
+	return TRIAD_FABRIC_NONE;
+}
+
+/* What all is sent to one host meets where its ways meet, and fills all links from there
+ * on: the root is the port to the host.  Returns it, or 'port'. */
+static uint32_t follow_to_host(struct triad_congestion_finder *finder, uint32_t port)
+{
+	uint32_t at = port;
+
+	for (unsigned i = 0; i < MAX_LINKS && at != TRIAD_FABRIC_NONE; i++) {
+		if (leads_to_host(finder, at))
+			return at;
+		at = next_busy(finder, at);
+	}
+	return port;
+}
+
+/* --- their trees --- */
+
+/* Whether what comes to the switch by 'in' waits for 'port', to add to the tree. */
+static bool is_feeder(const struct triad_congestion_finder *finder, uint32_t port,
+	uint32_t sw, uint32_t in)
+{
+	uint32_t from =
+		finder->turns->from[finder->layout->switches[sw].first_link + in];
+
+	return from != TRIAD_FABRIC_NONE && triad_congestion_waits(finder, from) &&
+		triad_congestion_turn(
+			finder->turns, sw, in, finder->fabric->ports[port].number);
+}
+
+/* Adds to the queue the waiting ports that hold packets for 'port'.  Returns how many
+ * there are, in the queue or not. */
+static uint32_t add_feeders(
+	struct triad_congestion_finder *finder, uint32_t port, uint32_t *n)
+{
+	uint32_t sw = triad_congestion_switch(finder, port), n_feeders = 0;
+	uint32_t n_links =
+		sw == TRIAD_FABRIC_NONE ? 0 : finder->layout->switches[sw].n_links;
+
+	for (uint32_t in = 0; in < n_links; in++) {
+		uint32_t from;
+
+		if (!is_feeder(finder, port, sw, in))
+			continue;
+		n_feeders++;
+		from = finder->turns
+			       ->from[finder->layout->switches[sw].first_link + in];
+		if (finder->in_tree[from] == finder->mark)
+			continue;
+		finder->in_tree[from] = finder->mark;
+		finder->is_sure[from] = false;
+		finder->queue[(*n)++] = from;
+	}
+	return n_feeders;
+}
+
+/* What only the root can hold up carries packets for it; further from it, what alone
+ * feeds a port that does. */
+static void mark_sure(struct triad_congestion_finder *finder, uint32_t port,
+	bool is_root, uint32_t n_feeders)
+{
+	uint32_t sw = triad_congestion_switch(finder, port);
+	const uint32_t *from;
+
+	if (!n_feeders || (!is_root && (n_feeders > 1 || !finder->is_sure[port])))
+		return;
+	from = finder->turns->from + finder->layout->switches[sw].first_link;
+	for (uint32_t in = 0; in < finder->layout->switches[sw].n_links; in++)
+		if (is_feeder(finder, port, sw, in) &&
+			!triad_congestion_has_cause(finder, sw, in, port))
+			finder->is_sure[from[in]] = true;
+}
+
+/* 'begin' is where what leads to the root fills its links first; the root itself mostly. */
+static int fill_root(struct triad_congestion_finder *finder,
+	struct triad_congestion_root *root, uint32_t begin)
+{
+	uint32_t n = 0;
+
+	root->wait = finder->loads[root->port].wait;
+	root->sent = finder->loads[root->port].sent;
+	for (uint32_t port = begin;; port = next_busy(finder, port)) {
+		mark_sure(finder, port, true, add_feeders(finder, port, &n));
+		finder->in_tree[port] = finder->mark;
+		if (port == root->port)
+			break;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t port = finder->queue[i];
+		uint32_t n_feeders = add_feeders(finder, port, &n);
+
+		mark_sure(finder, port, false, n_feeders);
+		/* Nothing waits for it: what it could have sent was lost. */
+		if (!n_feeders)
+			root->loss_bps += (double)finder->loads[port].wait *
+				triad_congestion_link_bps(finder->fabric, port);
+	}
+	/* Without a tree, the root itself waits. */
+	if (!n && triad_congestion_waits(finder, root->port))
+		root->loss_bps = (double)root->wait *
+			triad_congestion_link_bps(finder->fabric, root->port);
+	root->n_waiting = n;
+	root->waiting = malloc((n + 1u) * sizeof(*root->waiting));
+	if (!root->waiting)
+		return ENOMEM;
+	memcpy(root->waiting, finder->queue, n * sizeof(*root->waiting));
+	return triad_congestion_find_hosts(finder, root);
+}
+
+static int compare_roots(const void *a, const void *b)
+{
+	const struct triad_congestion_root *one = a, *other = b;
+
+	if (one->loss_bps != other->loss_bps)
+		return one->loss_bps > other->loss_bps ? -1 : 1;
+	return one->port < other->port ? -1 : one->port > other->port;
+}
+
+static int find_roots(
+	struct triad_congestion_finder *finder, struct triad_congestion *found)
+{
+	uint32_t n_ports = finder->fabric->n_ports;
+
+	for (uint32_t i = 0; i < n_ports; i++) {
+		struct triad_congestion_root *root = &found->roots[found->n_roots];
+		uint32_t port;
+		int error;
+
+		found->n_waiting += triad_congestion_waits(finder, i);
+		if (!is_root(finder, i))
+			continue;
+		port = triad_congestion_waits(finder, i) ? i
+							 : follow_to_host(finder, i);
+		if (triad_congestion_find_root(found, port) != TRIAD_FABRIC_NONE)
+			continue;
+		if (found->n_roots == TRIAD_CONGESTION_MAX_ROOTS) {
+			found->n_more++;
+			continue;
+		}
+		found->n_roots++;
+		root->port = port;
+		finder->mark = found->n_roots;
+		error = fill_root(finder, root, i);
+		if (error)
+			return error;
+		root->kind = (uint8_t)triad_congestion_kind_of(finder, root);
+	}
+	for (uint32_t i = 0; i < n_ports; i++)
+		found->n_unexplained += triad_congestion_waits(finder, i) &&
+			!finder->in_tree[i] && !leads_to_host(finder, i);
+	qsort(found->roots, found->n_roots, sizeof(*found->roots), compare_roots);
+	return 0;
+}
+
+int triad_congestion_find(const struct triad_congestion_turns *turns,
+	const struct triad_congestion_load *loads,
+	const struct triad_congestion_limits *limits, struct triad_congestion **found)
+{
+	struct triad_congestion_finder finder = {.turns = turns,
+		.layout = turns->layout,
+		.fabric = turns->layout->fabric,
+		.loads = loads,
+		.limits = *limits};
+	struct triad_congestion *made = calloc(1, sizeof(*made));
+	size_t n = finder.fabric->n_ports + 1u;
+	int error = triad_congestion_estimate_init(&finder.estimate, turns->layout);
+
+	finder.queue = malloc(n * sizeof(*finder.queue));
+	finder.in_tree = calloc(n, sizeof(*finder.in_tree));
+	finder.is_sure = calloc(n, sizeof(*finder.is_sure));
+	if (made)
+		made->roots =
+			calloc(TRIAD_CONGESTION_MAX_ROOTS + 1u, sizeof(*made->roots));
+	if (!finder.queue || !finder.in_tree || !finder.is_sure || !made ||
+		!made->roots)
+		error = ENOMEM;
+	if (!error)
+		error = find_roots(&finder, made);
+	triad_congestion_estimate_clear(&finder.estimate);
+	free(finder.queue);
+	free(finder.in_tree);
+	free(finder.is_sure);
+	*found = error ? NULL : made;
+	if (error)
+		triad_congestion_free(made);
+	return error;
+}
+
+void triad_congestion_free(struct triad_congestion *found)
+{
+	if (!found)
+		return;
+	for (uint32_t i = 0; found->roots && i < found->n_roots; i++) {
+		free(found->roots[i].waiting);
+		free(found->roots[i].hosts);
+	}
+	free(found->roots);
+	free(found);
+}
+
+uint32_t triad_congestion_find_root(const struct triad_congestion *found, uint32_t port)
+{
+	for (uint32_t i = 0; i < found->n_roots; i++)
+		if (found->roots[i].port == port)
+			return i;
+	return TRIAD_FABRIC_NONE;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the files that find roots share; internal to congestion/. */
+#ifndef TRIAD_CONGESTION_ROOTS_PARTS_H
+#define TRIAD_CONGESTION_ROOTS_PARTS_H
+
+#include "congestion/estimate.h"
+#include "congestion/roots.h"
+
+struct triad_congestion_finder {
+	const struct triad_congestion_turns *turns;
+	const struct triad_routes_layout *layout;
+	const struct triad_fabric *fabric;
+	const struct triad_congestion_load *loads;
+	struct triad_congestion_limits limits;
+	struct triad_congestion_estimate estimate;
+	uint32_t *queue; /* ports of the tree that is walked */
+	uint32_t
+		*in_tree; /* of each port: the root that had it last, from 1 on; or 0 */
+	uint32_t mark;    /* of the present root, in 'in_tree' */
+	bool *is_sure; /* of each port of the tree: it carries packets for the root */
+};
+
+static inline bool triad_congestion_waits(
+	const struct triad_congestion_finder *finder, uint32_t port)
+{
+	return finder->loads[port].wait >= finder->limits.wait;
+}
+
+static inline bool triad_congestion_is_busy(
+	const struct triad_congestion_finder *finder, uint32_t port)
+{
+	return finder->loads[port].sent >= finder->limits.busy;
+}
+
+/* Whether something else than port 'but' can hold up what comes to switch 'sw' by port
+ * number 'in'. */
+bool triad_congestion_has_cause(const struct triad_congestion_finder *finder,
+	uint32_t sw, uint32_t in, uint32_t but);
+
+/* The switch that 'port' is of, or TRIAD_FABRIC_NONE. */
+static inline uint32_t triad_congestion_switch(
+	const struct triad_congestion_finder *finder, uint32_t port)
+{
+	return finder->layout->switch_of_node[finder->fabric->ports[port].node];
+}
+
+/* Fills in who the hosts of the root's tree are.  Returns 0 or ENOMEM. */
+int triad_congestion_find_hosts(
+	struct triad_congestion_finder *finder, struct triad_congestion_root *root);
+
+enum triad_congestion_kind triad_congestion_kind_of(
+	const struct triad_congestion_finder *finder,
+	const struct triad_congestion_root *root);
+
+#endif

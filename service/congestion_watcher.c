@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/congestion_watcher.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "congestion/track.h"
+#include "lib/task.h"
+#include "triad/clock.h"
+
+#define LOOK_US TRIAD_US_PER_S
+#define STOP_US (2 * TRIAD_US_PER_S)
+
+/* What 'struct triad_congestion_result' really is. */
+struct counted {
+	struct triad_congestion_result result;
+	atomic_uint refs;
+};
+
+struct triad_congestion_watcher {
+	struct triad_perf *perf;
+	struct triad_route_checker *routes;
+	struct triad_log *log;
+
+	/* Of the thread alone: */
+	uint64_t n_sweeps;                 /* that were looked at */
+	struct triad_route_result *turned; /* whose turns are counted; NULL: none */
+	struct triad_congestion_turns *turns;
+	struct triad_congestion_track track;
+	const struct triad_fabric *told_of; /* while the track tells */
+
+	pthread_mutex_t lock; /* of what follows */
+	struct triad_task task;
+	bool enabled;
+	struct triad_congestion_limits limits;
+	enum triad_congestion_state state;
+	struct triad_congestion_result *result;
+};
+
+static uint64_t task_step(void *context);
+
+/* --- results --- */
+
+void triad_congestion_result_unref(struct triad_congestion_result *result)
+{
+	if (!result || atomic_fetch_sub(&((struct counted *)result)->refs, 1) != 1)
+		return;
+	triad_congestion_free(result->found);
+	triad_route_result_unref(result->routes);
+	free(result);
+}
+
+struct triad_congestion_result *triad_congestion_watcher_result(
+	struct triad_congestion_watcher *watcher)
+{
+	struct triad_congestion_result *result;
+
+	pthread_mutex_lock(&watcher->lock);
+	result = watcher->result;
+	if (result)
+		atomic_fetch_add(&((struct counted *)result)->refs, 1);
+	pthread_mutex_unlock(&watcher->lock);
+	return result;
+}
+
+/* With the lock. */
+static void publish(struct triad_congestion_watcher *watcher,
+	struct triad_congestion_result *result, enum triad_congestion_state state)
+{
+	triad_congestion_result_unref(watcher->result);
+	watcher->result = result;
+	watcher->state = state;
+}
+
+/* --- life --- */
+
+struct triad_congestion_watcher *triad_congestion_watcher_new(struct triad_perf *perf,
+	struct triad_route_checker *routes, struct triad_log *log)
+{
+	struct triad_congestion_watcher *watcher = calloc(1, sizeof(*watcher));
+
+	if (!watcher)
+		return NULL;
+	watcher->perf = perf;
+	watcher->routes = routes;
+	watcher->log = log;
+	pthread_mutex_init(&watcher->lock, NULL);
+	triad_task_init(
+		&watcher->task, &watcher->lock, "triad-congest", task_step, watcher);
+	return watcher;
+}
+
+bool triad_congestion_watcher_stop(struct triad_congestion_watcher *watcher)
+{
+	return !watcher || triad_task_stop(&watcher->task, STOP_US);
+}
+
+void triad_congestion_watcher_free(struct triad_congestion_watcher *watcher)
+{
+	if (!watcher)
+		return;
+	triad_congestion_result_unref(watcher->result);
+	triad_congestion_turns_free(watcher->turns);
+	triad_route_result_unref(watcher->turned);
+	triad_task_clear(&watcher->task);
+	pthread_mutex_destroy(&watcher->lock);
+	free(watcher);
+}
+
+void triad_congestion_watcher_configure(
+	struct triad_congestion_watcher *watcher, const struct triad_conf *conf)
+{
+	pthread_mutex_lock(&watcher->lock);
+	watcher->limits = (struct triad_congestion_limits){
+		.wait = (float)conf->congestion.wait_percent / 100,
+		.busy = (float)conf->congestion.busy_percent / 100};
+	if (watcher->enabled != conf->congestion.enabled)
+		publish(watcher, NULL,
+			conf->congestion.enabled ? TRIAD_CONGESTION_NO_SWEEP
+						 : TRIAD_CONGESTION_OFF);
+	watcher->enabled = conf->congestion.enabled;
+	if (watcher->enabled && triad_task_start(&watcher->task))
+		publish(watcher, NULL, TRIAD_CONGESTION_NO_MEMORY);
+	triad_task_wake(&watcher->task);
+	pthread_mutex_unlock(&watcher->lock);
+}
+
+enum triad_congestion_state triad_congestion_watcher_state(
+	struct triad_congestion_watcher *watcher)
+{
+	enum triad_congestion_state state;
+
+	pthread_mutex_lock(&watcher->lock);
+	state = watcher->state;
+	pthread_mutex_unlock(&watcher->lock);
+	return state;
+}
+
+const char *triad_congestion_state_text(enum triad_congestion_state state)
+{
+	switch (state) {
+	case TRIAD_CONGESTION_OFF:
+		return "congestion is not looked for: 'set congestion.enabled true' "
+		       "begins it";
+	case TRIAD_CONGESTION_NO_SWEEP:
+		return "no sweep has ended yet: 'triadctl perf sweep' makes one";
+	case TRIAD_CONGESTION_NO_ROUTES:
+		return "no routes are known here, which it is explained by: ask on the "
+		       "host of the SM that is master; routes.enabled must be true";
+	case TRIAD_CONGESTION_NO_MEMORY:
+		return "not enough memory to explain congestion; it is tried again after "
+		       "the next sweep";
+	case TRIAD_CONGESTION_KNOWN:
+		break;
+	}
+	return NULL;
+}
+
+/* --- what is looked at --- */
+
+/* NAN stays NAN. */
+static float share_of(double rate, double most)
+{
+	return (float)(rate > most ? 1 : rate / most);
+}
+
+/* A port's load in its last interval; NAN: not known. */
+static struct triad_congestion_load load_of(const struct triad_view *view,
+	uint32_t port, const struct triad_fabric_port *at)
+{
+	struct triad_congestion_load load = {NAN, NAN};
+	/* A word of the data counters, and a tick of PortXmitWait, is 4 octets. */
+	double words_per_s = (double)triad_fabric_port_bps(at) / 32;
+	struct triad_engine_row row;
+
+	if (port == TRIAD_FABRIC_NONE || words_per_s <= 0 ||
+		!triad_view_is_asked(view, port) ||
+		!triad_view_read(view, port, &row) || !row.answered)
+		return load;
+	load.wait =
+		share_of(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT), words_per_s);
+	load.sent =
+		share_of(triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA), words_per_s);
+	return load;
+}
+
+/* For each port of 'fabric', which may be another one than the view's; NULL when memory is
+ * short. */
+static struct triad_congestion_load *loads_of(
+	const struct triad_view *view, const struct triad_fabric *fabric)
+{
+	struct triad_congestion_load *loads =
+		calloc(fabric->n_ports + 1u, sizeof(*loads));
+
+	for (uint32_t i = 0; loads && i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *at = &fabric->ports[i];
+		uint32_t port = i;
+
+		if (view->fabric != fabric)
+			port = triad_fabric_find_port(view->fabric,
+				triad_fabric_find_node(
+					view->fabric, fabric->nodes[at->node].guid),
+				at->number);
+		loads[i] = load_of(view, port, at);
+	}
+	return loads;
+}
+
+static bool is_stopped(void *context)
+{
+	struct triad_congestion_watcher *watcher = context;
+	bool is_over;
+
+	pthread_mutex_lock(&watcher->lock);
+	is_over = watcher->task.must_end || !watcher->enabled;
+	pthread_mutex_unlock(&watcher->lock);
+	return is_over;
+}
+
+/* Counts turns again when 'routes' are new. */
+static int turn(
+	struct triad_congestion_watcher *watcher, struct triad_route_result *routes)
+{
+	int error;
+
+	if (watcher->turned == routes)
+		return 0;
+	triad_congestion_turns_free(watcher->turns);
+	triad_route_result_unref(watcher->turned);
+	watcher->turned = NULL;
+	error = triad_congestion_turns_make(
+		routes->check->layout, is_stopped, watcher, &watcher->turns);
+	if (!error)
+		watcher->turned = triad_route_result_ref(routes);
+	return error;
+}
+
+static int explain(struct triad_congestion_watcher *watcher,
+	const struct triad_view *view, struct triad_route_result *routes,
+	const struct triad_congestion_limits *limits,
+	struct triad_congestion_result **result)
+{
+	const struct triad_fabric *fabric = routes->check->layout->fabric;
+	uint64_t begun_us = triad_clock_now_us();
+	struct counted *counted = calloc(1, sizeof(*counted));
+	struct triad_congestion_load *loads = loads_of(view, fabric);
+	int error = counted && loads ? turn(watcher, routes) : ENOMEM;
+
+	if (!error)
+		error = triad_congestion_find(
+			watcher->turns, loads, limits, &counted->result.found);
+	free(loads);
+	if (error) {
+		free(counted);
+		return error;
+	}
+	atomic_init(&counted->refs, 1);
+	counted->result.routes = triad_route_result_ref(routes);
+	counted->result.swept_us = triad_clock_now_us();
+	counted->result.took_us = counted->result.swept_us - begun_us;
+	*result = &counted->result;
+	return 0;
+}
+
+/* --- the thread --- */
+
+static void tell(void *context, enum triad_congestion_change change,
+	const struct triad_congestion_tracked *root)
+{
+	struct triad_congestion_watcher *watcher = context;
+	uint32_t node = watcher->told_of
+		? triad_fabric_find_node(watcher->told_of, root->node_guid)
+		: TRIAD_FABRIC_NONE;
+
+	triad_log_write(watcher->log,
+		change == TRIAD_CONGESTION_BEGUN ? TRIAD_LOG_WARNING : TRIAD_LOG_INFO,
+		"congestion: %s at %s (0x%016" PRIx64 ") port %u %s%s",
+		triad_congestion_kind_name(root->kind),
+		node == TRIAD_FABRIC_NONE ? "a node that is gone"
+					  : watcher->told_of->nodes[node].name,
+		root->node_guid, root->port,
+		change == TRIAD_CONGESTION_BEGUN ? "holds up others" : "is over",
+		change == TRIAD_CONGESTION_BEGUN
+			? "; 'triadctl congestion' shows whom, and what to do"
+			: "");
+}
+
+/* 'result': NULL, nothing is known. */
+static void follow(struct triad_congestion_watcher *watcher,
+	struct triad_congestion_result *result)
+{
+	const struct triad_fabric *fabric =
+		result ? result->routes->check->layout->fabric : NULL;
+
+	watcher->told_of = fabric;
+	triad_congestion_track_add(&watcher->track, fabric,
+		result ? result->found : NULL, triad_clock_now_us(), tell, watcher);
+	watcher->told_of = NULL;
+	for (uint32_t i = 0; result && i < result->found->n_roots; i++) {
+		const struct triad_fabric_port *port =
+			&fabric->ports[result->found->roots[i].port];
+		const struct triad_congestion_tracked *root =
+			triad_congestion_track_find(&watcher->track,
+				fabric->nodes[port->node].guid, port->number);
+
+		result->since_us[i] = root ? root->since_us : result->swept_us;
+	}
+}
+
+/* Without the lock.  Returns whether to look again before the next sweep has ended: routes
+ * are checked, or the view is made, a little later than the first one. */
+static bool look(struct triad_congestion_watcher *watcher,
+	const struct triad_congestion_limits *limits)
+{
+	struct triad_view *view = triad_perf_view(watcher->perf);
+	struct triad_route_result *routes = triad_route_checker_result(watcher->routes);
+	struct triad_congestion_result *result = NULL;
+	enum triad_congestion_state state = TRIAD_CONGESTION_KNOWN;
+	int error = 0;
+
+	if (!view || !routes)
+		state = !routes ? TRIAD_CONGESTION_NO_ROUTES
+				: TRIAD_CONGESTION_NO_SWEEP;
+	else
+		error = explain(watcher, view, routes, limits, &result);
+	if (error == ENOMEM)
+		state = TRIAD_CONGESTION_NO_MEMORY;
+	if (error != ECANCELED)
+		follow(watcher, result);
+	triad_route_result_unref(routes);
+	triad_view_unref(view);
+	pthread_mutex_lock(&watcher->lock);
+	if (watcher->enabled && error != ECANCELED)
+		publish(watcher, result, state);
+	else
+		triad_congestion_result_unref(result);
+	pthread_mutex_unlock(&watcher->lock);
+	return !error && state != TRIAD_CONGESTION_KNOWN;
+}
+
+static uint64_t task_step(void *context)
+{
+	struct triad_congestion_watcher *watcher = context;
+	struct triad_congestion_limits limits = watcher->limits;
+	bool is_enabled = watcher->enabled;
+	uint64_t n_sweeps;
+	bool is_due = false;
+
+	pthread_mutex_unlock(&watcher->lock);
+	n_sweeps = triad_perf_status(watcher->perf).n_sweeps;
+	if (!is_enabled)
+		follow(watcher, NULL);
+	else if (n_sweeps != watcher->n_sweeps)
+		is_due = look(watcher, &limits);
+	watcher->n_sweeps = is_enabled && !is_due ? n_sweeps : 0;
+	pthread_mutex_lock(&watcher->lock);
+	return watcher->enabled ? triad_clock_now_us() + LOOK_US : UINT64_MAX;
+}

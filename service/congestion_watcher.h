@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Explains congestion after each sweep (congestion/roots.h), beside what sweeps.
+ *
+ * Model: the thread triad-congest looks each second whether a sweep has ended.  It takes
+ * the rates of all ports from the present view and the forwarding tables from the last
+ * check of routes; without one of them nothing is known.  Which pairs turn where is
+ * counted again when routes were checked.  The result is immutable and swapped whole.
+ * What begins and ends is logged, once for each root.
+ *
+ * Thread-safety: any thread.  The lock is held for pointers and the status.
+ * Memory: a result holds its routes; turns take 4 octets for each two ports of a
+ * switch. */
+#ifndef TRIAD_SERVICE_CONGESTION_WATCHER_H
+#define TRIAD_SERVICE_CONGESTION_WATCHER_H
+
+#include "congestion/roots.h"
+#include "service/perf.h"
+#include "service/route_checker.h"
+
+struct triad_congestion_watcher;
+
+enum triad_congestion_state {
+	TRIAD_CONGESTION_OFF,
+	TRIAD_CONGESTION_NO_SWEEP,  /* no sweep has ended since there are routes */
+	TRIAD_CONGESTION_NO_ROUTES, /* they were not checked */
+	TRIAD_CONGESTION_NO_MEMORY,
+	TRIAD_CONGESTION_KNOWN,
+};
+
+struct triad_congestion_result {
+	struct triad_route_result *routes; /* whose layout the ports are of */
+	struct triad_congestion *found;
+	uint64_t since_us[TRIAD_CONGESTION_MAX_ROOTS]; /* monotonic, of each root */
+	uint64_t swept_us; /* monotonic, when it was ready */
+	uint64_t took_us;
+};
+
+/* NULL when memory is short.  Both parts are borrowed. */
+struct triad_congestion_watcher *triad_congestion_watcher_new(struct triad_perf *perf,
+	struct triad_route_checker *routes, struct triad_log *log);
+bool triad_congestion_watcher_stop(
+	struct triad_congestion_watcher *watcher); /* or NULL */
+void triad_congestion_watcher_free(
+	struct triad_congestion_watcher *watcher); /* or NULL */
+
+void triad_congestion_watcher_configure(
+	struct triad_congestion_watcher *watcher, const struct triad_conf *conf);
+
+enum triad_congestion_state triad_congestion_watcher_state(
+	struct triad_congestion_watcher *watcher);
+
+/* The last result, with a reference; NULL: there is none. */
+struct triad_congestion_result *triad_congestion_watcher_result(
+	struct triad_congestion_watcher *watcher);
+void triad_congestion_result_unref(
+	struct triad_congestion_result *result); /* or NULL */
+
+/* Why there is no result, and what to do; NULL: nothing to say. */
+const char *triad_congestion_state_text(enum triad_congestion_state state);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/health_congestion.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "service/health.h"
+#include "service/own_metrics.h"
+#include "service/service.h"
+
+#define MAX_TROUBLES 4u /* roots that are findings of their own */
+#define MAX_METRICS 16u
+
+static void add_trouble(struct triad_health *health, const struct triad_fabric *fabric,
+	const struct triad_congestion_root *root)
+{
+	const struct triad_fabric_port *port = &fabric->ports[root->port];
+	char what[256];
+
+	snprintf(what, sizeof(what),
+		"congestion: %s at %s:%u, %" PRIu32 " port(s) wait, %.1f Gb/s lost",
+		triad_congestion_kind_name(root->kind), fabric->nodes[port->node].name,
+		port->number, root->n_waiting, root->loss_bps / 1e9);
+	triad_health_add_trouble(health, TRIAD_WARNING, "congestion", what,
+		"'triadctl congestion' shows whom it holds up, and what to do");
+}
+
+void triad_congestion_add_health(
+	struct triad_health *health, struct triad_service *service)
+{
+	struct triad_congestion_result *result =
+		triad_congestion_watcher_result(service->congestion);
+	const struct triad_congestion *found;
+	uint32_t n;
+
+	if (!result) {
+		triad_health_line_off(health, "congestion", "Congestion",
+			triad_congestion_watcher_state(service->congestion) ==
+					TRIAD_CONGESTION_OFF
+				? "off"
+				: "not known yet");
+		return;
+	}
+	found = result->found;
+	n = found->n_roots + found->n_more;
+	for (uint32_t i = 0; i < found->n_roots && i < MAX_TROUBLES; i++)
+		add_trouble(health, result->routes->check->layout->fabric,
+			&found->roots[i]);
+	triad_health_line(health, "congestion", "Congestion",
+		n ? TRIAD_WARNING : TRIAD_OK,
+		"%" PRIu32 " root%s, %" PRIu32 " port%s wait%s", n, n == 1 ? "" : "s",
+		found->n_waiting, found->n_waiting == 1 ? "" : "s",
+		found->n_waiting == 1 ? "s" : "");
+	triad_congestion_result_unref(result);
+}
+
+/* --- for Prometheus --- */
+
+static void add_loss(struct triad_own_metrics *list, const struct triad_fabric *fabric,
+	const struct triad_congestion_root *root)
+{
+	const struct triad_fabric_port *port = &fabric->ports[root->port];
+	struct triad_metric *metric = triad_own_add(list, TRIAD_METRIC_GAUGE,
+		"triad_congestion_loss_bits_per_second",
+		"What waiting cost at most because of a root, of those that cost most.",
+		root->loss_bps);
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%016" PRIx64, fabric->nodes[port->node].guid);
+	triad_metric_add_label(metric, "guid", text);
+	snprintf(text, sizeof(text), "%u", port->number);
+	triad_metric_add_label(metric, "port", text);
+	triad_metric_add_label(metric, "kind", triad_congestion_kind_name(root->kind));
+}
+
+void triad_congestion_add_metrics(
+	struct triad_own_metrics *list, struct triad_service *service)
+{
+	struct triad_congestion_result *result =
+		triad_congestion_watcher_result(service->congestion);
+
+	if (!result)
+		return;
+	triad_own_gauge(list, "triad_congestion_roots",
+		"Ports where congestion begins, by the last sweep.",
+		(double)result->found->n_roots + result->found->n_more);
+	triad_own_gauge(list, "triad_congestion_waiting_ports",
+		"Ports that wait, by the last sweep.",
+		(double)result->found->n_waiting);
+	for (uint32_t i = 0; i < result->found->n_roots && i < MAX_METRICS; i++)
+		add_loss(list, result->routes->check->layout->fabric,
+			&result->found->roots[i]);
+	triad_congestion_result_unref(result);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is known of congestion: to 'health' and to Prometheus.
+ *
+ * Thread-safety: any thread, while the service lives. */
+#ifndef TRIAD_SERVICE_HEALTH_CONGESTION_H
+#define TRIAD_SERVICE_HEALTH_CONGESTION_H
+
+struct triad_health;
+struct triad_own_metrics;
+struct triad_service;
+
+void triad_congestion_add_health(
+	struct triad_health *health, struct triad_service *service);
+void triad_congestion_add_metrics(
+	struct triad_own_metrics *list, struct triad_service *service);
+
+#endif

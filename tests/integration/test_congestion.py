@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Congestion explained: ibsim has no traffic, so counters are set to what ports would count
+(tests/sim/flows.h) between sweeps."""
+
+import json
+
+import pytest
+
+from checks import wait_until
+from triadlab import netfile
+from triadlib import TriadLab, ask, ask_json, log_has
+
+CONF = "[perfmgr]\nmode = full\nsweep_period = 3600\nreset = never\n"
+TICKS = 10 ** 9  # of waiting, between two sweeps: all the time of some seconds
+UPLINK = 8
+WAITING = [("leaf-1", UPLINK), ("host-1", 1)]  # because of the root, near it first
+ROOT = ("leaf-2", 1)  # to host-3
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """Two switches, a link between them, two hosts at each."""
+    fabric = netfile.Fabric()
+    leaves = [fabric.add(netfile.Node(netfile.SWITCH, f"leaf-{i}", 8, f"leaf-{i}",
+                                      0x02000002_00000000 + 0x10 * i)) for i in (1, 2)]
+    fabric.link(leaves[0], UPLINK, leaves[1], UPLINK)
+    for n in range(4):
+        name = f"host-{n + 1}"
+        host = fabric.add(netfile.Node(netfile.HCA, name, 1, name,
+                                       0x02000001_00000010 + 0x10 * n))
+        fabric.link(host, 1, leaves[n // 2], 1 + n % 2)
+    net = tmp_path_factory.mktemp("congestion") / "two.net"
+    with open(net, "w", encoding="utf-8") as stream:
+        netfile.write(fabric, stream, "two switches")
+    with TriadLab(net, triad_conf=CONF) as made:
+        wait_until(lambda: made.triad("routes", "check").returncode == 0, 30, "routes")
+        wait_until(lambda: made.triad("congestion").returncode == 0, 30, "a first answer")
+        yield made
+
+
+def sweep(lab, ticks=None):
+    """One more sweep, with PortXmitWait of those that wait; what is known after it."""
+    before = lab.triad("congestion", "--json")
+    swept = json.loads(before.stdout)["swept"] if before.returncode == 0 else None
+    if ticks is not None:
+        lab.sim(*(f'PerformanceSet "{node}"[{port}] PortCounters.PortXmitWait={ticks}'
+                  for node, port in WAITING + [ROOT]))
+    answer = []
+
+    def is_new():
+        answer[:] = [lab.triad("congestion", "--json")]
+        return answer[0].returncode == 0 and json.loads(answer[0].stdout)["swept"] != swept
+
+    ask(lab, "perf", "sweep")
+    wait_until(is_new, 20, "congestion of the new sweep")
+    return json.loads(answer[0].stdout)
+
+
+def test_first_sweep_has_no_rates_so_nothing_waits(lab):
+    answer = ask_json(lab, "congestion")
+    assert (answer["waiting_ports"], answer["roots"]) == (0, []), answer
+
+
+@pytest.mark.row("N8")
+def test_slow_host_is_named_until_it_is_over(lab):
+    sweep(lab, 0)
+    answer = sweep(lab, TICKS)
+    (root,) = answer["roots"]
+    assert ((root["node_name"], root["port"]), root["kind"]) == (ROOT, "slow host"), root
+    assert [(port["node_name"], port["port"]) for port in root["waiting"]] == WAITING, root
+    (host,) = root["hosts"]
+    assert (host["node_name"], host["role"]) == ("host-1", "contributor"), host
+    assert root["loss_gbps"] > 0 and "PCIe" in root["advice"], root
+    assert (answer["waiting_ports"], answer["unexplained_ports"]) == (3, 0), answer
+    assert log_has(lab, "congestion: slow host at leaf-2"), "a line in the log"
+    text = ask(lab, "congestion")
+    assert "leaf-2:1 to host-3: slow host" in text and "contributors: 1" in text, text
+    assert max(map(len, text.splitlines())) <= 80, text
+    health = json.loads(lab.triad("health", "--json").stdout)
+    (finding,) = [f for f in health["findings"] if f["at"] == "congestion"]
+    assert "slow host at leaf-2:1" in finding["what"], finding
+
+    (again,) = sweep(lab, 2 * TICKS)["roots"]
+    assert again["since"] == root["since"], "the same root"
+    assert not sweep(lab)["roots"], "over"
+    sweep(lab)
+    assert log_has(lab, "port 1 is over"), "a line in the log"
+
+
+def test_switched_off_it_is_not_looked_for(lab):
+    sweep(lab)
+    ask(lab, "set", "congestion.enabled", "false")
+    try:
+        answer = lab.triad("congestion")
+        assert answer.returncode == 1 and "congestion.enabled" in answer.stderr, answer
+    finally:
+        ask(lab, "set", "congestion.enabled", "true")
+    assert not sweep(lab)["roots"]
+    assert ask_json(lab, "congestion")["waiting_ports"] == 0

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* How often congestion/ names the right roots, and tells victims from contributors, in
+ * scenarios of which all is known.
+ *
+ * Each trial: a fat tree of 128 hosts (routed as tests/sim/fat_tree.h says), one
+ * scenario at random places with random rates, and other traffic, run with credits
+ * (flows.h).  A root is true when a fair share (flows_share()) is held there; scenarios
+ * are thrown away in which that is anywhere else than the scenario means, or a link is
+ * nearly full without being one, before any of congestion/ is asked.
+ *
+ *     slow       a host takes 10 to 60 % of its link's rate
+ *     incast     2 to 16 hosts send to one, more than its link carries
+ *     weak       a link between switches, or to a host, has half its width
+ *     routing    a switch sends all that goes up by one port
+ *     two        two of these
+ *     none       other traffic alone
+ *
+ * Of hosts, each is counted for each true root that was named and in whose tree it is:
+ * one that sends over the root is a contributor; one that does not, and waits, a victim. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "congestion/roots.h"
+#include "ib/link.h"
+#include "tests/random.h"
+#include "tests/sim/fat_tree.h"
+#include "tests/sim/flows.h"
+#include "tests/sim/storms.h"
+
+#define RADIX 8u
+#define MAX_ROOTS 2u
+#define FULLEST 0.9 /* of links that are no roots */
+
+enum scenario { SLOW, INCAST, WEAK, ROUTING, TWO, NONE, N_SCENARIOS };
+
+static const char *const scenario_names[] = {
+	"slow", "incast", "weak", "routing", "two", "none"};
+
+struct counts {
+	uint64_t n, n_true, n_found, n_false, n_kind, n_unexplained;
+	/* By what they are, and what they are called. */
+	uint64_t hosts[2][TRIAD_CONGESTION_N_ROLES];
+};
+
+struct sim {
+	uint64_t seed, n_trials, window, wait_percent, busy_percent, n_slots;
+	bool is_json, is_verbose;
+	struct counts counts[N_SCENARIOS];
+	uint64_t n_thrown_away;
+};
+
+struct trial {
+	uint64_t random;
+	enum scenario scenario;
+	struct triad_fabric *fabric;
+	struct triad_routes_layout *layout;
+	struct flows *flows;
+	double *used;
+	uint32_t n_roots;
+	uint32_t roots[MAX_ROOTS];
+	uint8_t kinds[MAX_ROOTS];
+};
+
+static double between(struct trial *trial, double least, double most)
+{
+	return least +
+		(most - least) * (double)(random_next(&trial->random) >> 11) * 0x1p-53;
+}
+
+static uint32_t any_host(struct trial *trial)
+{
+	return random_below(&trial->random, trial->layout->n_hosts);
+}
+
+/* The switch's port that leads to a host. */
+static uint32_t port_to(const struct trial *trial, uint32_t host)
+{
+	return trial->fabric->ports[trial->layout->hosts[host].port].remote;
+}
+
+static void add_root(
+	struct trial *trial, uint32_t port, enum triad_congestion_kind kind)
+{
+	trial->roots[trial->n_roots] = port;
+	trial->kinds[trial->n_roots++] = (uint8_t)kind;
+}
+
+/* --- scenarios; false: this one came out as none --- */
+
+static bool add_senders(
+	struct trial *trial, uint32_t to, unsigned least, unsigned most, double wanted)
+{
+	unsigned n = least + random_below(&trial->random, most - least + 1);
+	double sum = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		double rate = between(trial, 0.2, 1);
+
+		if (flows_add(trial->flows, any_host(trial), to, rate) != UINT32_MAX)
+			sum += rate;
+	}
+	return sum > wanted;
+}
+
+static bool begin_slow(struct trial *trial)
+{
+	uint32_t host = any_host(trial);
+	double drain = between(trial, 0.1, 0.6);
+
+	flows_set_drain(trial->flows, host, drain);
+	add_root(trial, port_to(trial, host), TRIAD_CONGESTION_SLOW_HOST);
+	return add_senders(trial, host, 1, 8, drain + 0.3);
+}
+
+static bool begin_incast(struct trial *trial)
+{
+	uint32_t host = any_host(trial);
+
+	add_root(trial, port_to(trial, host), TRIAD_CONGESTION_INCAST);
+	return add_senders(trial, host, 2, 16, 1.3);
+}
+
+static bool crosses(const struct flows_flow *flow, uint32_t port)
+{
+	for (uint32_t i = 0; i < flow->n_hops; i++)
+		if (flow->hops[i] == port)
+			return true;
+	return false;
+}
+
+static bool add_flows_over(
+	struct trial *trial, uint32_t port, double least, double most, double wanted)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < 20000 && sum < wanted; i++) {
+		double rate = between(trial, least, most);
+		uint32_t flow =
+			flows_add(trial->flows, any_host(trial), any_host(trial), rate);
+
+		if (flow == UINT32_MAX)
+			continue;
+		if (crosses(flows_get(trial->flows, flow), port))
+			sum += rate;
+		else
+			flows_remove_last(trial->flows);
+	}
+	return sum >= wanted;
+}
+
+static bool begin_weak(struct trial *trial)
+{
+	struct triad_fabric *fabric = trial->fabric;
+	uint32_t port = random_below(&trial->random, fabric->n_ports), far;
+
+	while (fabric->ports[port].number == 0 ||
+		fabric->nodes[fabric->ports[port].node].type != TRIAD_NODE_SWITCH)
+		port = random_below(&trial->random, fabric->n_ports);
+	far = fabric->ports[port].remote;
+	fabric->ports[port].width = fabric->ports[far].width =
+		triad_link_width_find("2x");
+	flows_set_rate(trial->flows, port, 0.5);
+	flows_set_rate(trial->flows, far, 0.5);
+	add_root(trial, port, TRIAD_CONGESTION_WEAK_LINK);
+	return add_flows_over(trial, port, 0.15, 0.6, 0.7 + between(trial, 0, 0.5));
+}
+
+/* Before the layout's users look: the table itself is changed. */
+static bool begin_routing(struct trial *trial)
+{
+	struct triad_fabric *fabric = trial->fabric;
+	uint32_t host = any_host(trial);
+	uint32_t node = fabric->ports[port_to(trial, host)].node;
+	const struct triad_fabric_slice *lft = &fabric->nodes[node].lft;
+	uint8_t chosen =
+		(uint8_t)(RADIX / 2 + 1 + random_below(&trial->random, RADIX / 2));
+	uint32_t port = triad_fabric_find_port(fabric, node, chosen);
+
+	if (flows_n(trial->flows))
+		return false; /* their ways are found already */
+	for (uint32_t lid = 1; lid < lft->n; lid++)
+		if (fabric->lft[lft->at + lid] > RADIX / 2 &&
+			fabric->lft[lft->at + lid] <= RADIX)
+			fabric->lft[lft->at + lid] = chosen;
+	add_root(trial, port, TRIAD_CONGESTION_IMBALANCE);
+	return add_flows_over(trial, port, 0.2, 0.9, 1.3 + between(trial, 0, 1));
+}
+
+static bool scenario_begin(struct trial *trial, enum scenario scenario)
+{
+	switch (scenario) {
+	case SLOW:
+		return begin_slow(trial);
+	case INCAST:
+		return begin_incast(trial);
+	case WEAK:
+		return begin_weak(trial);
+	case ROUTING:
+		return begin_routing(trial);
+	case TWO:
+		return scenario_begin(trial, random_below(&trial->random, 4)) &&
+			scenario_begin(trial, random_below(&trial->random, 3));
+	default:
+		return true;
+	}
+}
+
+/* --- what is true --- */
+
+static bool is_true_root(const struct trial *trial, uint32_t port)
+{
+	for (uint32_t i = 0; i < trial->n_roots; i++)
+		if (trial->roots[i] == port)
+			return true;
+	return false;
+}
+
+/* Whether all that crosses a port crosses the same root after it: what goes to one host
+ * fills the links from where its ways meet. */
+static bool leads_to_root(const struct trial *trial, uint32_t port)
+{
+	for (uint32_t i = 0; i < trial->n_roots; i++) {
+		bool is_so = true;
+
+		for (uint32_t k = 0; k < flows_n(trial->flows); k++) {
+			const struct flows_flow *flow = flows_get(trial->flows, k);
+
+			if (crosses(flow, port) && !crosses(flow, trial->roots[i]))
+				is_so = false;
+		}
+		if (is_so)
+			return true;
+	}
+	return false;
+}
+
+/* Whether flows are held at all roots, and there alone. */
+static bool is_as_meant(struct trial *trial)
+{
+	double missing[MAX_ROOTS] = {0};
+
+	flows_share(trial->flows, trial->used);
+	for (uint32_t i = 0; i < flows_n(trial->flows); i++) {
+		const struct flows_flow *flow = flows_get(trial->flows, i);
+
+		if (flow->bottleneck == TRIAD_FABRIC_NONE)
+			continue;
+		if (!is_true_root(trial, flow->bottleneck))
+			return false;
+		missing[flow->bottleneck == trial->roots[0] ? 0 : 1] +=
+			flow->rate - flow->fair;
+	}
+	for (uint32_t i = 0; i < trial->n_roots; i++)
+		if (missing[i] < 0.2)
+			return false;
+	for (uint32_t i = 0; i < trial->fabric->n_ports; i++)
+		if (trial->used[i] > FULLEST && !is_true_root(trial, i) &&
+			!leads_to_root(trial, i) &&
+			trial->layout->host_of_port[i] == TRIAD_FABRIC_NONE)
+			return false;
+	return true;
+}
+
+static void add_background(struct trial *trial)
+{
+	unsigned n = 20 + random_below(&trial->random, 80);
+
+	for (unsigned i = 0; i < n; i++) {
+		/* Now and then one that nearly fills its links by itself. */
+		double rate = random_below(&trial->random, 20)
+			? between(trial, 0.05, 0.4)
+			: 0.88;
+
+		if (flows_add(trial->flows, any_host(trial), any_host(trial), rate) !=
+				UINT32_MAX &&
+			!is_as_meant(trial))
+			flows_remove_last(trial->flows);
+	}
+}
+
+/* --- a trial --- */
+
+static void set_widths(struct triad_fabric *fabric)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		struct triad_fabric_port *port = &fabric->ports[i];
+
+		port->width = triad_link_width_find("4x");
+		port->width_supported = (uint8_t)(triad_link_width_find("4x") |
+			triad_link_width_find("2x"));
+		port->speed = 4;
+		port->speed_ext = 2;
+	}
+}
+
+static void trial_end(struct trial *trial)
+{
+	flows_free(trial->flows);
+	free(trial->used);
+	triad_routes_layout_free(trial->layout);
+	triad_fabric_unref(trial->fabric);
+}
+
+static bool trial_begin(const struct sim *sim, struct trial *trial)
+{
+	static const unsigned buffers[] = {8, 16, 32, 64};
+
+	trial->n_roots = 0;
+	trial->fabric = fat_tree(RADIX);
+	set_widths(trial->fabric);
+	if (triad_routes_layout_make(trial->fabric, &trial->layout))
+		abort();
+	trial->flows =
+		flows_new(trial->layout, buffers[random_below(&trial->random, 4)],
+			(unsigned)sim->window, random_next(&trial->random));
+	trial->used = calloc(trial->fabric->n_ports, sizeof(double));
+	if (!trial->used)
+		abort();
+	if (!scenario_begin(trial, trial->scenario) || !is_as_meant(trial))
+		return false;
+	add_background(trial);
+	return is_as_meant(trial);
+}
+
+static bool sends_over(const struct trial *trial, uint32_t host_port, uint32_t root)
+{
+	uint32_t host = trial->layout->host_of_port[host_port];
+
+	for (uint32_t i = 0; i < flows_n(trial->flows); i++) {
+		const struct flows_flow *flow = flows_get(trial->flows, i);
+
+		if (flow->from == host && crosses(flow, root))
+			return true;
+	}
+	return false;
+}
+
+static void count_root(struct counts *counts, const struct trial *trial,
+	const struct triad_congestion_root *root)
+{
+	for (uint32_t i = 0; i < trial->n_roots; i++) {
+		if (trial->roots[i] != root->port)
+			continue;
+		counts->n_found++;
+		counts->n_kind += trial->kinds[i] == root->kind;
+		for (uint32_t k = 0; k < root->n_hosts; k++)
+			counts->hosts[!sends_over(trial, root->hosts[k].port,
+				root->port)][root->hosts[k].role]++;
+		return;
+	}
+	counts->n_false++;
+}
+
+static const char *port_name(const struct trial *trial, uint32_t port)
+{
+	static char text[2][96];
+	static unsigned next;
+	const struct triad_fabric_port *at = &trial->fabric->ports[port];
+
+	next = !next;
+	snprintf(text[next], sizeof(text[next]), "%s:%u",
+		trial->fabric->nodes[at->node].name, at->number);
+	return text[next];
+}
+
+static void tell(const struct trial *trial, const struct triad_congestion *found,
+	uint64_t number)
+{
+	for (uint32_t i = 0; i < trial->n_roots; i++)
+		if (triad_congestion_find_root(found, trial->roots[i]) ==
+			TRIAD_FABRIC_NONE)
+			fprintf(stderr,
+				"%" PRIu64 " %s: missed %s, sent %.2f, wait %.2f\n",
+				number, scenario_names[trial->scenario],
+				port_name(trial, trial->roots[i]),
+				flows_sent(trial->flows, trial->roots[i]),
+				flows_wait(trial->flows, trial->roots[i]));
+	for (uint32_t i = 0; i < found->n_roots; i++) {
+		uint32_t port = found->roots[i].port;
+
+		if (!is_true_root(trial, port))
+			fprintf(stderr,
+				"%" PRIu64 " %s: false %s, sent %.2f, wait %.2f, fair "
+				"%.2f, %u wait; true is %s\n",
+				number, scenario_names[trial->scenario],
+				port_name(trial, port), flows_sent(trial->flows, port),
+				flows_wait(trial->flows, port), trial->used[port],
+				found->roots[i].n_waiting,
+				trial->n_roots ? port_name(trial, trial->roots[0])
+					       : "-");
+	}
+}
+
+static void trial_judge(struct sim *sim, struct trial *trial, uint64_t number)
+{
+	struct counts *counts = &sim->counts[trial->scenario];
+	struct triad_congestion_limits limits = {
+		(float)sim->wait_percent / 100, (float)sim->busy_percent / 100};
+	uint32_t n = trial->fabric->n_ports;
+	struct triad_congestion_load *loads = calloc(n, sizeof(*loads));
+	struct triad_congestion_turns *turns;
+	struct triad_congestion *found;
+
+	if (!loads || triad_congestion_turns_make(trial->layout, NULL, NULL, &turns))
+		abort();
+	for (uint32_t i = 0; i < n; i++)
+		loads[i] = (struct triad_congestion_load){
+			(float)flows_wait(trial->flows, i),
+			(float)flows_sent(trial->flows, i)};
+	if (triad_congestion_find(turns, loads, &limits, &found))
+		abort();
+	counts->n++;
+	counts->n_true += trial->n_roots;
+	counts->n_unexplained += found->n_unexplained;
+	for (uint32_t i = 0; i < found->n_roots; i++)
+		count_root(counts, trial, &found->roots[i]);
+	if (sim->is_verbose)
+		tell(trial, found, number);
+	triad_congestion_free(found);
+	triad_congestion_turns_free(turns);
+	free(loads);
+}
+
+static void trial_run(struct sim *sim, uint64_t number)
+{
+	struct trial trial = {.random = sim->seed * 1000003 + number,
+		.scenario = number % N_SCENARIOS};
+
+	while (!trial_begin(sim, &trial)) {
+		sim->n_thrown_away++;
+		trial_end(&trial);
+	}
+	flows_run(trial.flows, (unsigned)sim->n_slots / 2, (unsigned)sim->n_slots);
+	trial_judge(sim, &trial, number);
+	trial_end(&trial);
+}
+
+/* --- results --- */
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? 100 * (double)part / (double)all : NAN;
+}
+
+static void add_counts(struct counts *sum, const struct counts *counts)
+{
+	sum->n += counts->n;
+	sum->n_true += counts->n_true;
+	sum->n_found += counts->n_found;
+	sum->n_false += counts->n_false;
+	sum->n_kind += counts->n_kind;
+	sum->n_unexplained += counts->n_unexplained;
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned k = 0; k < TRIAD_CONGESTION_N_ROLES; k++)
+			sum->hosts[i][k] += counts->hosts[i][k];
+}
+
+static void print_json(const char *name, const struct counts *counts)
+{
+	printf("{\"scenario\":\"%s\",\"trials\":%" PRIu64 ",\"roots\":%" PRIu64
+	       ",\"found\":%" PRIu64 ",\"false\":%" PRIu64 ",\"kind_right\":%" PRIu64
+	       ",\"unexplained_waits\":%" PRIu64,
+		name, counts->n, counts->n_true, counts->n_found, counts->n_false,
+		counts->n_kind, counts->n_unexplained);
+	for (unsigned i = 0; i < 2; i++)
+		printf(",\"%s\":{\"contributor\":%" PRIu64 ",\"victim\":%" PRIu64
+		       ",\"undecided\":%" PRIu64 "}",
+			i ? "victims" : "contributors", counts->hosts[i][0],
+			counts->hosts[i][1], counts->hosts[i][2]);
+	printf("}");
+}
+
+static void print_line(const char *name, const struct counts *counts)
+{
+	uint64_t n[2] = {0};
+
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned k = 0; k < TRIAD_CONGESTION_N_ROLES; k++)
+			n[i] += counts->hosts[i][k];
+	printf("%-8s %6" PRIu64 " %6" PRIu64 " %6.1f %6" PRIu64 " %6.1f %6" PRIu64
+	       " %6.1f %6.1f %6" PRIu64 " %6.1f %6.1f\n",
+		name, counts->n, counts->n_true,
+		percent(counts->n_found, counts->n_true), counts->n_false,
+		percent(counts->n_kind, counts->n_found), n[1],
+		percent(counts->hosts[1][TRIAD_CONGESTION_VICTIM], n[1]),
+		percent(counts->hosts[1][TRIAD_CONGESTION_UNDECIDED], n[1]), n[0],
+		percent(counts->hosts[0][TRIAD_CONGESTION_CONTRIBUTOR], n[0]),
+		percent(counts->hosts[0][TRIAD_CONGESTION_UNDECIDED], n[0]));
+}
+
+static void print_all(const struct sim *sim)
+{
+	struct counts all = {0};
+
+	for (unsigned i = 0; i < N_SCENARIOS; i++)
+		add_counts(&all, &sim->counts[i]);
+	if (!sim->is_json) {
+		puts("scenario trials  roots found% false  kind%  victims right% "
+		     "undec%  contrib right% undec%");
+		for (unsigned i = 0; i < N_SCENARIOS; i++)
+			print_line(scenario_names[i], &sim->counts[i]);
+		print_line("all", &all);
+		return;
+	}
+	printf("{\"seed\":%" PRIu64 ",\"window\":%" PRIu64 ",\"thrown_away\":%" PRIu64
+	       ",\"scenarios\":[\n",
+		sim->seed, sim->window, sim->n_thrown_away);
+	for (unsigned i = 0; i < N_SCENARIOS; i++) {
+		print_json(scenario_names[i], &sim->counts[i]);
+		puts(i + 1 < N_SCENARIOS ? "," : "],\n\"all\":");
+	}
+	print_json("all", &all);
+	puts("}");
+}
+
+/* --- command line --- */
+
+static void usage(void)
+{
+	puts("Usage: congestion_trials [--trials N] [--seed N] [--window N] [--json]\n"
+	     "\n"
+	     "Counts how often roots of congestion are named, and victims told apart.\n"
+	     "\n"
+	     "  --trials N   (default 500)\n"
+	     "  --seed N     of the random numbers (default 1)\n"
+	     "  --slots N    of time that is counted, after half as many (default 4000)\n"
+	     "  --window N   packets at the head of a buffer that may be the next to\n"
+	     "               leave (default 1: in their order)\n"
+	     "  --wait N     percent of the time from which on a port waits (default 10)\n"
+	     "  --busy N     percent of the rate from which on it is busy (default 90)\n"
+	     "  --verbose    say what was wrong\n"
+	     "  --json");
+}
+
+static bool take_option(int option, void *wish)
+{
+	struct sim *sim = wish;
+
+	switch (option) {
+	case 't':
+		return storms_read_number(optarg, &sim->n_trials) && sim->n_trials;
+	case 's':
+		return storms_read_number(optarg, &sim->seed);
+	case 'n':
+		return storms_read_number(optarg, &sim->n_slots) && sim->n_slots;
+	case 'w':
+		return storms_read_number(optarg, &sim->window) && sim->window;
+	case 'p':
+		return storms_read_number(optarg, &sim->wait_percent);
+	case 'b':
+		return storms_read_number(optarg, &sim->busy_percent);
+	case 'v':
+		return sim->is_verbose = true;
+	case 'j':
+		return sim->is_json = true;
+	}
+	return false;
+}
+
+static const struct option known[] = {
+	{"trials", required_argument, NULL, 't'},
+	{"seed", required_argument, NULL, 's'},
+	{"slots", required_argument, NULL, 'n'},
+	{"window", required_argument, NULL, 'w'},
+	{"wait", required_argument, NULL, 'p'},
+	{"busy", required_argument, NULL, 'b'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+	const struct storms_options options = {known, usage, take_option};
+	struct sim sim = {.seed = 1,
+		.n_trials = 500,
+		.window = 1,
+		.wait_percent = 10,
+		.busy_percent = 90,
+		.n_slots = 4000};
+	int status;
+
+	if (!storms_read_options(&options, argc, argv, &sim, &status))
+		return status;
+	for (uint64_t i = 0; i < sim.n_trials; i++)
+		trial_run(&sim, i);
+	print_all(&sim);
+	return 0;
+}

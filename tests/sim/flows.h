@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Flows of packets over the forwarding tables of a fabric, with InfiniBand's credits.
+ *
+ * Model: time passes in slots, in one of which a link of rate 1 sends one packet.  Each
+ * receiving port has a buffer for 'buffer' packets, of one VL.  A port sends only when
+ * the buffer at its other end has room: that is what credits are.  Packets of a buffer
+ * leave in their order; with a 'window' of more than 1 a switch may take one of the
+ * first 'window' packets whose way out is free, as switches do whose buffers are shared
+ * by queues for each way out.  Ways out take turns among the buffers that have something
+ * for them.  Hosts take turns among their flows, take packets out of their buffer at the
+ * rate that they have, and hold back 'backlog' packets of a flow at most: what would be
+ * more is not sent.
+ *
+ * What is counted is what ports count: packets sent (PortXmitData), and slots in which a
+ * packet was there to be sent and the link was idle, for want of credits (PortXmitWait).
+ * A link that sends all the time does not wait, however much there is to send.
+ *
+ * Not modelled: the time that packets and credits are on a link, several VLs, congestion
+ * control, a limit to what a switch moves inside.
+ *
+ * Nothing of this is shared with congestion/, which is judged by it.
+ * Memory: owns its arrays and aborts when memory is short; the layout is borrowed. */
+#ifndef TRIAD_TESTS_SIM_FLOWS_H
+#define TRIAD_TESTS_SIM_FLOWS_H
+
+#include "routes/layout.h"
+
+#define FLOWS_MAX_HOPS 16u
+
+struct flows_flow {
+	uint32_t from, to; /* indices in the layout's hosts */
+	double rate;       /* packets each slot that shall be sent */
+	uint32_t n_hops;
+	uint32_t hops[FLOWS_MAX_HOPS]; /* ports that it leaves by, the host's first */
+	uint64_t n_sent, n_received;
+	double fair;         /* flows_share() */
+	uint32_t bottleneck; /* a port; TRIAD_FABRIC_NONE: it gets what it wants */
+};
+
+struct flows;
+
+struct flows *flows_new(const struct triad_routes_layout *layout, unsigned buffer,
+	unsigned window, uint64_t seed);
+void flows_free(struct flows *flows);
+
+/* Of the direction out of a port of the fabric; 1 until then. */
+void flows_set_rate(struct flows *flows, uint32_t port, double rate);
+/* How fast a host takes packets out of its buffer; 1 until then. */
+void flows_set_drain(struct flows *flows, uint32_t host, double rate);
+
+/* Returns its number, or UINT32_MAX when there is no way. */
+uint32_t flows_add(struct flows *flows, uint32_t from, uint32_t to, double rate);
+void flows_remove_last(struct flows *flows);
+uint32_t flows_n(const struct flows *flows);
+const struct flows_flow *flows_get(const struct flows *flows, uint32_t flow);
+
+/* What flows would get if all shared fairly (max-min: rates grow together until a link,
+ * or a host that takes packets, is full; what passes that is held there, by this
+ * 'bottleneck': the port that leads to it).  'used' (for each port of the fabric) gets
+ * the share of its rate that is used, of one to a host, of the host's. */
+void flows_share(struct flows *flows, double *used);
+
+/* Runs 'n_slots' after 'n_before' that are not counted. */
+void flows_run(struct flows *flows, unsigned n_before, unsigned n_slots);
+
+/* Shares of the counted time, and of the link's rate. */
+double flows_wait(const struct flows *flows, uint32_t port);
+double flows_sent(const struct flows *flows, uint32_t port);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Roots of congestion in scenarios of which all is known, run by the simulator. */
+#include "congestion/roots.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ib/link.h"
+#include "tests/sim/fat_tree.h"
+#include "tests/sim/flows.h"
+#include "tests/unit/run.h"
+
+#define RADIX 4u /* 16 hosts, 2 at each edge, 4 in each pod */
+
+static struct triad_fabric *fabric;
+static struct triad_routes_layout *layout;
+static struct flows *flows;
+static struct triad_congestion_turns *turns;
+static struct triad_congestion_load *loads;
+static struct triad_congestion *found;
+
+static void begin(void)
+{
+	fabric = fat_tree(RADIX);
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		fabric->ports[i].width = triad_link_width_find("4x");
+		fabric->ports[i].width_supported = fabric->ports[i].width;
+		fabric->ports[i].speed = 4;
+		fabric->ports[i].speed_ext = 2;
+	}
+	ck_assert_int_eq(triad_routes_layout_make(fabric, &layout), 0);
+	flows = flows_new(layout, 8, 1, 1);
+	loads = calloc(fabric->n_ports, sizeof(*loads));
+}
+
+static void end(void)
+{
+	triad_congestion_free(found);
+	found = NULL;
+	triad_congestion_turns_free(turns);
+	turns = NULL;
+	flows_free(flows);
+	free(loads);
+	triad_routes_layout_free(layout);
+	triad_fabric_unref(fabric);
+}
+
+/* --- helpers --- */
+
+static uint32_t port_of(const char *name, unsigned number)
+{
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		if (strcmp(fabric->nodes[i].name, name) == 0)
+			return triad_fabric_find_port(fabric, i, number);
+	return TRIAD_FABRIC_NONE;
+}
+
+static uint32_t host(unsigned n)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "host-%u", n);
+	return layout->host_of_port[port_of(name, 1)];
+}
+
+static void add(unsigned from, unsigned to, double rate)
+{
+	ck_assert_uint_ne(flows_add(flows, host(from), host(to), rate), UINT32_MAX);
+}
+
+static void find_in_loads(void)
+{
+	static const struct triad_congestion_limits limits = {0.1f, 0.9f};
+
+	if (!turns)
+		ck_assert_int_eq(
+			triad_congestion_turns_make(layout, NULL, NULL, &turns), 0);
+	ck_assert_int_eq(triad_congestion_find(turns, loads, &limits, &found), 0);
+}
+
+static void run_flows(void)
+{
+	flows_run(flows, 1000, 4000);
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		loads[i] = (struct triad_congestion_load){
+			(float)flows_wait(flows, i), (float)flows_sent(flows, i)};
+	find_in_loads();
+}
+
+static void assert_root(uint32_t port, enum triad_congestion_kind kind)
+{
+	uint32_t i = triad_congestion_find_root(found, port);
+
+	ck_assert_uint_ne(i, TRIAD_FABRIC_NONE);
+	ck_assert_str_eq(triad_congestion_kind_name(found->roots[i].kind),
+		triad_congestion_kind_name(kind));
+}
+
+static const struct triad_congestion_host *find_host(uint32_t root, unsigned n)
+{
+	uint32_t port = layout->hosts[host(n)].port;
+	const struct triad_congestion_root *at =
+		&found->roots[triad_congestion_find_root(found, root)];
+
+	for (uint32_t i = 0; i < at->n_hosts; i++)
+		if (at->hosts[i].port == port)
+			return &at->hosts[i];
+	return NULL;
+}
+
+static bool stops(void *context)
+{
+	(void)context;
+	return true;
+}
+
+static uint32_t pairs_of_port(uint32_t port)
+{
+	uint32_t sw = layout->switch_of_node[fabric->ports[port].node], sum = 0;
+
+	for (uint32_t in = 0; in < layout->switches[sw].n_links; in++)
+		sum += triad_congestion_turn(turns, sw, in, fabric->ports[port].number);
+	return sum;
+}
+
+/* --- turns --- */
+
+START_TEST(test_turns_to_hosts_are_all_pairs)
+{
+	find_in_loads();
+	for (uint32_t i = 0; i < layout->n_hosts; i++)
+		ck_assert_uint_eq(
+			pairs_of_port(fabric->ports[layout->hosts[i].port].remote), 15);
+	/* From an edge's 2 hosts to the 14 others, by 2 ports. */
+	ck_assert_uint_eq(pairs_of_port(port_of("edge-0-0", 3)) +
+			pairs_of_port(port_of("edge-0-0", 4)),
+		28);
+}
+END_TEST
+
+START_TEST(test_turns_that_are_stopped_are_cancelled)
+{
+	ck_assert_int_eq(
+		triad_congestion_turns_make(layout, stops, NULL, &turns), ECANCELED);
+	ck_assert_ptr_null(turns);
+}
+END_TEST
+
+/* --- one root --- */
+
+START_TEST(test_quiet_fabric_has_no_root)
+{
+	add(0, 5, 0.5);
+	add(6, 1, 0.4);
+	run_flows();
+	ck_assert_uint_eq(found->n_roots, 0);
+	ck_assert_uint_eq(found->n_waiting, 0);
+}
+END_TEST
+
+START_TEST(test_link_filled_by_one_flow_is_no_root)
+{
+	add(0, 5, 1);
+	run_flows();
+	ck_assert_uint_eq(found->n_roots, 0);
+}
+END_TEST
+
+START_TEST(test_slow_host_is_root_and_its_sender_contributes)
+{
+	flows_set_drain(flows, host(5), 0.3);
+	add(0, 5, 0.9);
+	run_flows();
+	ck_assert_uint_eq(found->n_roots, 1);
+	assert_root(port_of("edge-1-0", 2), TRIAD_CONGESTION_SLOW_HOST);
+	ck_assert_uint_eq(found->roots[0].n_hosts, 1);
+	ck_assert_int_eq(found->roots[0].hosts[0].role, TRIAD_CONGESTION_CONTRIBUTOR);
+	/* The host's port, edge, aggregation, core, aggregation. */
+	ck_assert_uint_eq(found->roots[0].n_waiting, 5);
+	/* 4x EDR carries 100 Gb/s without coding, of which 0.7 wait. */
+	ck_assert_double_eq_tol(found->roots[0].loss_bps / 1e9, 70, 7);
+}
+END_TEST
+
+START_TEST(test_hosts_of_one_edge_are_undecided)
+{
+	flows_set_drain(flows, host(5), 0.2);
+	add(0, 5, 0.9);
+	/* By the same port of edge-0-0, to another pod. */
+	add(1, 13, 0.9);
+	run_flows();
+	ck_assert_uint_eq(found->n_roots, 1);
+	ck_assert_uint_eq(found->roots[0].n_roles[TRIAD_CONGESTION_UNDECIDED], 2);
+	ck_assert_ptr_nonnull(find_host(found->roots[0].port, 0));
+	ck_assert_ptr_nonnull(find_host(found->roots[0].port, 1));
+}
+END_TEST
+
+START_TEST(test_many_to_one_is_incast)
+{
+	/* Of each pod one: what a pod sends to one LID shares a port up. */
+	add(1, 0, 0.6);
+	add(4, 0, 0.6);
+	add(8, 0, 0.6);
+	add(12, 0, 0.6);
+	run_flows();
+	ck_assert_uint_eq(found->n_roots, 1);
+	assert_root(port_of("edge-0-0", 1), TRIAD_CONGESTION_INCAST);
+	ck_assert_uint_eq(found->roots[0].n_hosts, 4);
+}
+END_TEST
+
+/* They fill the port at which their ways meet, and all from there on. */
+START_TEST(test_many_of_one_pod_to_one_is_incast_at_its_end)
+{
+	for (unsigned i = 0; i < 4; i++)
+		add(8 + i, 0, 0.8);
+	run_flows();
+	ck_assert_uint_eq(found->n_roots, 1);
+	assert_root(port_of("edge-0-0", 1), TRIAD_CONGESTION_INCAST);
+	ck_assert_uint_eq(found->roots[0].n_hosts, 4);
+	ck_assert_uint_eq(found->roots[0].n_roles[TRIAD_CONGESTION_VICTIM], 0);
+}
+END_TEST
+
+START_TEST(test_link_of_half_width_is_weak)
+{
+	uint32_t port = port_of("edge-0-0", 2), far = fabric->ports[port].remote;
+
+	fabric->ports[port].width = fabric->ports[far].width =
+		triad_link_width_find("2x");
+	flows_set_rate(flows, port, 0.5);
+	flows_set_rate(flows, far, 0.5);
+	add(9, 1, 0.8);
+	run_flows();
+	ck_assert_uint_eq(found->n_roots, 1);
+	assert_root(port, TRIAD_CONGESTION_WEAK_LINK);
+}
+END_TEST
+
+START_TEST(test_all_up_by_one_port_is_imbalance)
+{
+	uint32_t port = port_of("edge-2-1", 4);
+	const struct triad_fabric_slice *lft =
+		&fabric->nodes[fabric->ports[port].node].lft;
+
+	for (uint32_t lid = 1; lid < lft->n; lid++)
+		if (fabric->lft[lft->at + lid] == 3)
+			fabric->lft[lft->at + lid] = 4;
+	add(10, 0, 0.9);
+	add(11, 5, 0.9);
+	run_flows();
+	ck_assert_uint_eq(found->n_roots, 1);
+	assert_root(port, TRIAD_CONGESTION_IMBALANCE);
+	ck_assert_uint_eq(found->roots[0].n_roles[TRIAD_CONGESTION_CONTRIBUTOR], 2);
+}
+END_TEST
+
+/* --- several --- */
+
+/* Row: N8 */
+START_TEST(test_two_roots_are_told_apart)
+{
+	flows_set_drain(flows, host(5), 0.3);
+	add(0, 5, 0.9);
+	add(12, 10, 0.6);
+	add(3, 10, 0.6);
+	add(8, 10, 0.6);
+	run_flows();
+	ck_assert_uint_eq(found->n_roots, 2);
+	assert_root(port_of("edge-1-0", 2), TRIAD_CONGESTION_SLOW_HOST);
+	assert_root(port_of("edge-2-1", 1), TRIAD_CONGESTION_INCAST);
+	ck_assert_uint_eq(found->roots[0].n_hosts + found->roots[1].n_hosts, 4);
+	ck_assert_uint_eq(found->n_unexplained, 0);
+}
+END_TEST
+
+/* Host 0 waits in the tree, but its own way to the root is another one. */
+START_TEST(test_host_without_waiting_way_is_victim)
+{
+	uint16_t lid = fabric->ports[port_of("host-5", 1)].lid;
+	uint32_t sw = layout->hosts[host(0)].sw;
+	uint8_t *entry =
+		&fabric->lft[fabric->nodes[layout->switches[sw].node].lft.at + lid];
+
+	*entry = *entry == 3 ? 4 : 3;
+	flows_set_drain(flows, host(5), 0.2);
+	add(2, 5, 0.9);
+	/* By the same aggregation and core as that, then to another pod. */
+	add(0, 13, 0.9);
+	run_flows();
+	ck_assert_uint_eq(found->n_roots, 1);
+	ck_assert_ptr_nonnull(find_host(found->roots[0].port, 0));
+	ck_assert_int_eq(
+		find_host(found->roots[0].port, 0)->role, TRIAD_CONGESTION_VICTIM);
+	ck_assert_int_ne(
+		find_host(found->roots[0].port, 2)->role, TRIAD_CONGESTION_VICTIM);
+}
+END_TEST
+
+/* --- made up: what the simulator does not show --- */
+
+START_TEST(test_unknown_loads_count_as_nothing)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		loads[i] = (struct triad_congestion_load){NAN, NAN};
+	find_in_loads();
+	ck_assert_uint_eq(found->n_roots, 0);
+	ck_assert_uint_eq(found->n_waiting, 0);
+}
+END_TEST
+
+START_TEST(test_roots_beyond_what_is_kept_are_counted)
+{
+	triad_routes_layout_free(layout);
+	triad_fabric_unref(fabric);
+	free(loads);
+	fabric = fat_tree(8);
+	ck_assert_int_eq(triad_routes_layout_make(fabric, &layout), 0);
+	loads = calloc(fabric->n_ports, sizeof(*loads));
+	for (uint32_t i = 0; i < layout->n_hosts; i++)
+		loads[fabric->ports[layout->hosts[i].port].remote].wait =
+			(float)(i + 100) / 1000;
+	find_in_loads();
+	ck_assert_uint_eq(found->n_roots, TRIAD_CONGESTION_MAX_ROOTS);
+	ck_assert_uint_eq(found->n_more, layout->n_hosts - TRIAD_CONGESTION_MAX_ROOTS);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tests = tcase_create("roots");
+
+	tcase_add_checked_fixture(tests, begin, end);
+	tcase_add_test(tests, test_turns_to_hosts_are_all_pairs);
+	tcase_add_test(tests, test_turns_that_are_stopped_are_cancelled);
+	tcase_add_test(tests, test_quiet_fabric_has_no_root);
+	tcase_add_test(tests, test_link_filled_by_one_flow_is_no_root);
+	tcase_add_test(tests, test_slow_host_is_root_and_its_sender_contributes);
+	tcase_add_test(tests, test_hosts_of_one_edge_are_undecided);
+	tcase_add_test(tests, test_many_to_one_is_incast);
+	tcase_add_test(tests, test_many_of_one_pod_to_one_is_incast_at_its_end);
+	tcase_add_test(tests, test_link_of_half_width_is_weak);
+	tcase_add_test(tests, test_all_up_by_one_port_is_imbalance);
+	tcase_add_test(tests, test_two_roots_are_told_apart);
+	tcase_add_test(tests, test_host_without_waiting_way_is_victim);
+	tcase_add_test(tests, test_unknown_loads_count_as_nothing);
+	tcase_add_test(tests, test_roots_beyond_what_is_kept_are_counted);
+	return run_cases(tests);
+}

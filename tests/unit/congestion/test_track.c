@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Roots of congestion from one sweep to the next. */
+#include "congestion/track.h"
+
+#include "tests/sim/fat_tree.h"
+#include "tests/unit/run.h"
+
+static struct triad_fabric *fabric;
+static struct triad_congestion_track track;
+static unsigned n_told[2];
+
+static void begin(void)
+{
+	fabric = fat_tree(4);
+	track.n = 0;
+	n_told[0] = n_told[1] = 0;
+}
+
+static void end(void)
+{
+	triad_fabric_unref(fabric);
+}
+
+static void tell(void *context, enum triad_congestion_change change,
+	const struct triad_congestion_tracked *root)
+{
+	(void)context;
+	(void)root;
+	n_told[change]++;
+}
+
+/* A sweep that found roots at 'n' ports from 'first' on. */
+static void sweep(uint32_t first, uint32_t n, uint64_t now_us)
+{
+	struct triad_congestion_root roots[8] = {0};
+	struct triad_congestion found = {.n_roots = n, .roots = roots};
+
+	for (uint32_t i = 0; i < n; i++)
+		roots[i].port = first + i;
+	triad_congestion_track_add(&track, fabric, &found, now_us, tell, NULL);
+}
+
+static uint64_t since(uint32_t port)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	const struct triad_congestion_tracked *root = triad_congestion_track_find(
+		&track, fabric->nodes[at->node].guid, at->number);
+
+	return root ? root->since_us : 0;
+}
+
+START_TEST(test_root_found_again_keeps_its_time)
+{
+	sweep(3, 2, 100);
+	sweep(4, 1, 200);
+	sweep(3, 2, 300);
+	ck_assert_uint_eq(since(3), 100);
+	ck_assert_uint_eq(since(4), 100);
+	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_BEGUN], 2);
+	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_ENDED], 0);
+}
+END_TEST
+
+START_TEST(test_root_missed_twice_is_over)
+{
+	sweep(3, 1, 100);
+	sweep(3, 0, 200);
+	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_ENDED], 0);
+	sweep(3, 0, 300);
+	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_ENDED], 1);
+	ck_assert_uint_eq(since(3), 0);
+	sweep(3, 1, 400);
+	ck_assert_uint_eq(since(3), 400);
+}
+END_TEST
+
+START_TEST(test_roots_that_are_not_known_are_over)
+{
+	sweep(3, 2, 100);
+	triad_congestion_track_add(&track, fabric, NULL, 200, tell, NULL);
+	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_ENDED], 2);
+	ck_assert_uint_eq(track.n, 0);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tests = tcase_create("track");
+
+	tcase_add_checked_fixture(tests, begin, end);
+	tcase_add_test(tests, test_root_found_again_keeps_its_time);
+	tcase_add_test(tests, test_root_missed_twice_is_over);
+	tcase_add_test(tests, test_roots_that_are_not_known_are_over);
+	return run_cases(tests);
+}
