@@ -499,7 +499,8 @@ bool triad_devices_judge(const struct triad_devices *devices, uint64_t guid,
 		triad_known_find(&devices->known, guid);
 	const struct triad_known_slot *slot;
 
-	if (!device)
+	/* Of a silent one it is not known whether what it told last still holds. */
+	if (!device || device->is_silent)
 		return false;
 	if (!number)
 		return device->is_faulty && judge_device(device, finding);

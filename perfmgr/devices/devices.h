@@ -126,7 +126,8 @@ bool triad_devices_read_port(const struct triad_devices *devices, uint64_t guid,
 	uint8_t number, struct triad_cable_known *copy);
 
 /* What is wrong with the module at a port, or with the device as a whole (number 0; an
- * HCA has no port 0).  False: nothing, as far as is known. */
+ * HCA has no port 0).  False: nothing, as far as is known; of a silent device nothing
+ * is. */
 bool triad_devices_judge(const struct triad_devices *devices, uint64_t guid,
 	uint8_t number, struct triad_hardware_finding *finding);
 

@@ -434,6 +434,24 @@ START_TEST(test_hot_module_is_a_finding_until_it_is_cool)
 }
 END_TEST
 
+START_TEST(test_fault_of_a_device_that_falls_silent_is_a_finding_no_longer)
+{
+	struct triad_hardware_finding finding;
+	uint64_t guid = fabric->nodes[0].guid;
+
+	adopt(view);
+	temperature = 71;
+	ask_all();
+	ck_assert(triad_devices_judge(devices, guid, 1, &finding));
+	behaviours[0] = SILENT;
+	for (unsigned n = 0; n < TRIAD_DEVICES_MISSED; n++) {
+		ck_assert(triad_devices_judge(devices, guid, 1, &finding));
+		ask_round();
+	}
+	ck_assert(!triad_devices_judge(devices, guid, 1, &finding));
+}
+END_TEST
+
 /* Views come in the middle of rounds; every device is asked in the end, and nobody twice
  * who was silent. */
 START_TEST(test_views_that_change_in_a_round_lose_nobody)
@@ -492,6 +510,8 @@ int main(void)
 	tcase_add_test(
 		cases, test_cable_is_read_anew_when_its_link_changes_and_after_a_day);
 	tcase_add_test(cases, test_cable_that_is_pulled_is_gone);
+	tcase_add_test(
+		cases, test_fault_of_a_device_that_falls_silent_is_a_finding_no_longer);
 	tcase_add_test(cases, test_hot_module_is_a_finding_until_it_is_cool);
 	tcase_add_test(cases, test_views_that_change_in_a_round_lose_nobody);
 	return run_cases(cases);
