@@ -116,40 +116,6 @@ static int find_links(struct job *job)
 	return 0;
 }
 
-static double percent_of(
-	const struct triad_engine_row *row, unsigned counter, uint64_t bps)
-{
-	double rate = triad_engine_rate(row, counter);
-
-	/* A word of data, and the tick of waiting, is what 4 octets take. */
-	return isnan(rate) || !bps ? NAN : fmin(100 * rate * 32 / (double)bps, 100);
-}
-
-static uint64_t errors_of(const struct triad_engine_row *row)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
-		n += triad_counters[i].is_error ? row->total[i] : 0;
-	return n;
-}
-
-/* The counters' fabric may be another than that of the routes: ports are looked up. */
-static bool read_port(
-	const struct job *job, uint32_t port, struct triad_engine_row *row)
-{
-	const struct triad_fabric *fabric = job->routes->check->layout->fabric;
-	const struct triad_fabric_port *at = &fabric->ports[port];
-	uint32_t same;
-
-	if (!job->view)
-		return false;
-	same = triad_fabric_find_port(job->view->fabric,
-		triad_fabric_find_node(job->view->fabric, fabric->nodes[at->node].guid),
-		at->number);
-	return same != TRIAD_FABRIC_NONE && triad_view_read(job->view, same, row);
-}
-
 static struct link_state state_of(const struct job *job, uint32_t port)
 {
 	const struct triad_fabric *fabric = job->routes->check->layout->fabric;
@@ -157,13 +123,15 @@ static struct link_state state_of(const struct job *job, uint32_t port)
 	uint64_t bps = triad_fabric_port_bps(&fabric->ports[port]);
 	struct triad_engine_row row;
 
-	if (read_port(job, port, &row)) {
-		state.use_percent = percent_of(&row, TRIAD_PORT_XMIT_DATA, bps);
-		state.wait_percent = percent_of(&row, TRIAD_PORT_XMIT_WAIT, bps);
-		state.n_errors = errors_of(&row);
+	if (triad_routes_read_port(job->view, fabric, port, &row)) {
+		state.use_percent =
+			triad_command_link_percent(&row, TRIAD_PORT_XMIT_DATA, bps);
+		state.wait_percent =
+			triad_command_link_percent(&row, TRIAD_PORT_XMIT_WAIT, bps);
+		state.n_errors = triad_command_count_errors(&row);
 	}
-	if (read_port(job, fabric->ports[port].remote, &row))
-		state.n_errors += errors_of(&row);
+	if (triad_routes_read_port(job->view, fabric, fabric->ports[port].remote, &row))
+		state.n_errors += triad_command_count_errors(&row);
 	return state;
 }
 

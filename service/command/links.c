@@ -58,29 +58,6 @@ struct shown {
 
 /* --- what there is to show --- */
 
-static double percent_of(
-	const struct triad_engine_row *row, unsigned counter, uint64_t link_bps)
-{
-	/* A word of the data counters, and a tick of PortXmitWait, is 4 octets. */
-	double words_per_s = (double)link_bps / 32;
-	double rate = triad_engine_rate(row, counter);
-
-	/* fmin() of a rate that is not known would be 100. */
-	if (isnan(rate) || words_per_s <= 0)
-		return NAN;
-	return fmin(100 * rate / words_per_s, 100);
-}
-
-static uint64_t count_errors(const struct triad_engine_row *row)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
-		if (triad_counters[i].is_error && row->has & 1u << i)
-			n += row->total[i];
-	return n;
-}
-
 static void read_end(struct end *end, const struct triad_view *view, uint32_t index)
 {
 	const struct triad_fabric_port *port = &view->fabric->ports[index];
@@ -94,9 +71,11 @@ static void read_end(struct end *end, const struct triad_view *view, uint32_t in
 		.lid = port->lid,
 		.is_present = true};
 	(void)triad_view_read(view, index, &end->row);
-	end->use_percent = percent_of(&end->row, TRIAD_PORT_XMIT_DATA, bps);
-	end->wait_percent = percent_of(&end->row, TRIAD_PORT_XMIT_WAIT, bps);
-	end->n_errors = count_errors(&end->row);
+	end->use_percent =
+		triad_command_link_percent(&end->row, TRIAD_PORT_XMIT_DATA, bps);
+	end->wait_percent =
+		triad_command_link_percent(&end->row, TRIAD_PORT_XMIT_WAIT, bps);
+	end->n_errors = triad_command_count_errors(&end->row);
 }
 
 static void read_gone_end(struct end *end, const struct triad_link_end *gone)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "service/command/ports.h"
 
+#include <math.h>
+
 #include "service/service.h"
 #include "triad/control.h"
 
@@ -161,4 +163,27 @@ int triad_command_no_port(const char *verb, const struct triad_fabric *fabric,
 			"%s: no port of that kind has counters; 'perf show' lists all\n",
 			verb);
 	return TRIAD_CONTROL_FAILED;
+}
+
+double triad_command_link_percent(
+	const struct triad_engine_row *row, unsigned counter, uint64_t link_bps)
+{
+	/* A word of the data counters, and a tick of PortXmitWait, is 4 octets. */
+	double words_per_s = (double)link_bps / 32;
+	double rate = triad_engine_rate(row, counter);
+
+	/* fmin() of a rate that is not known would be 100. */
+	if (isnan(rate) || words_per_s <= 0)
+		return NAN;
+	return fmin(100 * rate / words_per_s, 100);
+}
+
+uint64_t triad_command_count_errors(const struct triad_engine_row *row)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		if (triad_counters[i].is_error && row->has & 1u << i)
+			n += row->total[i];
+	return n;
 }

@@ -65,4 +65,12 @@ int triad_command_no_view(struct triad_service *service, struct triad_output *ou
 int triad_command_no_port(const char *verb, const struct triad_fabric *fabric,
 	const struct triad_node_choice *choice, struct triad_output *output);
 
+/* A rate of data or of PortXmitWait as a part of what a link of 'link_bps' can carry, in
+ * percent, 100 at most; NAN: not known. */
+double triad_command_link_percent(
+	const struct triad_engine_row *row, unsigned counter, uint64_t link_bps);
+
+/* The sum of a port's counters of errors. */
+uint64_t triad_command_count_errors(const struct triad_engine_row *row);
+
 #endif

@@ -107,29 +107,30 @@ uint32_t triad_routes_find_end(const struct triad_fabric *fabric, const char *ve
 }
 
 /* The fabric of the view may be another one than that of the routes. */
-double triad_routes_use_percent(
-	struct triad_service *service, const struct triad_fabric *fabric, uint32_t port)
+bool triad_routes_read_port(const struct triad_view *view,
+	const struct triad_fabric *fabric, uint32_t port, struct triad_engine_row *row)
 {
 	const struct triad_fabric_port *at = &fabric->ports[port];
-	struct triad_view *view = triad_perf_view(service->perf);
-	struct triad_engine_row row;
-	double use = NAN, words_per_s;
 	uint32_t same;
 
 	if (!view)
-		return NAN;
+		return false;
 	same = triad_fabric_find_port(view->fabric,
 		triad_fabric_find_node(view->fabric, fabric->nodes[at->node].guid),
 		at->number);
-	if (same != TRIAD_FABRIC_NONE && triad_view_read(view, same, &row)) {
-		/* A word of PortXmitData is 4 octets. */
-		words_per_s = (double)triad_fabric_port_bps(at) / 32;
-		use = triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA);
-		if (!isnan(use) && words_per_s > 0)
-			use = fmin(100 * use / words_per_s, 100);
-		else
-			use = NAN;
-	}
+	return same != TRIAD_FABRIC_NONE && triad_view_read(view, same, row);
+}
+
+double triad_routes_use_percent(
+	struct triad_service *service, const struct triad_fabric *fabric, uint32_t port)
+{
+	struct triad_view *view = triad_perf_view(service->perf);
+	struct triad_engine_row row;
+	double use = NAN;
+
+	if (triad_routes_read_port(view, fabric, port, &row))
+		use = triad_command_link_percent(&row, TRIAD_PORT_XMIT_DATA,
+			triad_fabric_port_bps(&fabric->ports[port]));
 	triad_view_unref(view);
 	return use;
 }

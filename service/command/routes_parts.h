@@ -32,6 +32,11 @@ const char *triad_routes_format_port(
 uint32_t triad_routes_find_end(const struct triad_fabric *fabric, const char *verb,
 	const char *text, struct triad_output *output);
 
+/* Reads the counters of a port of a fabric, which may be another than the view's: it is
+ * looked up.  False: 'view' is NULL or lacks the port, or its row is another's. */
+bool triad_routes_read_port(const struct triad_view *view,
+	const struct triad_fabric *fabric, uint32_t port, struct triad_engine_row *row);
+
 /* How busy the direction out of 'port' of a fabric is, by the counters of the present
  * view, in percent; NAN: not known. */
 double triad_routes_use_percent(struct triad_service *service,
