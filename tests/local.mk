@@ -15,3 +15,9 @@ EXTRA_DIST += tests/compat
 
 # Small changes of the product that some test should notice; scripts/mutate tries them.
 EXTRA_DIST += tests/mutants
+
+# libtool would take half of the time that building the tests takes.
+$(check_PROGRAMS) $(fuzz_targets): private LINK = $(top_srcdir)/tests/link $(CCLD) $(AM_CFLAGS) $(CFLAGS) \
+	$(AM_LDFLAGS) $(LDFLAGS) -o $@
+$(fuzz_targets): private AM_LDFLAGS += $(fuzz_ldflags)
+EXTRA_DIST += tests/link

@@ -38,86 +38,55 @@ fuzz_targets = \
 tests_fuzz_fuzz_collect_data_SOURCES = \
 	tests/fuzz/fuzz_collect_data.c $(fuzz_driver)
 tests_fuzz_fuzz_collect_data_LDADD = $(LDADD) $(ZSTD_LIBS)
-tests_fuzz_fuzz_collect_data_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_collect_message_SOURCES = \
 	tests/fuzz/fuzz_collect_message.c $(fuzz_driver)
-tests_fuzz_fuzz_collect_message_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c $(fuzz_driver)
-tests_fuzz_fuzz_conf_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_control_SOURCES = tests/fuzz/fuzz_control.c $(fuzz_driver)
-tests_fuzz_fuzz_control_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_election_message_SOURCES = \
 	tests/fuzz/fuzz_election_message.c $(fuzz_driver)
-tests_fuzz_fuzz_election_message_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_expected_SOURCES = tests/fuzz/fuzz_expected.c $(fuzz_driver)
-tests_fuzz_fuzz_expected_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_http_request_SOURCES = \
 	tests/fuzz/fuzz_http_request.c $(fuzz_driver)
-tests_fuzz_fuzz_http_request_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_netdiscover_SOURCES = tests/fuzz/fuzz_netdiscover.c $(fuzz_driver)
-tests_fuzz_fuzz_netdiscover_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_path_request_SOURCES = \
 	tests/fuzz/fuzz_path_request.c $(fuzz_driver)
-tests_fuzz_fuzz_path_request_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_plugin_file_SOURCES = tests/fuzz/fuzz_plugin_file.c \
 	cli/plugin_file.c $(fuzz_driver)
-tests_fuzz_fuzz_plugin_file_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_pma_SOURCES = tests/fuzz/fuzz_pma.c $(fuzz_driver)
-tests_fuzz_fuzz_pma_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_policy_SOURCES = tests/fuzz/fuzz_policy.c $(fuzz_driver)
-tests_fuzz_fuzz_policy_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz_profile.c $(fuzz_driver)
-tests_fuzz_fuzz_profile_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c $(fuzz_driver)
-tests_fuzz_fuzz_sa_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_seal_SOURCES = tests/fuzz/fuzz_seal.c $(fuzz_driver)
-tests_fuzz_fuzz_seal_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_seal_LDADD = $(LDADD) $(NETTLE_LIBS)
 tests_fuzz_fuzz_replica_SOURCES = tests/fuzz/fuzz_replica.c $(fuzz_driver)
-tests_fuzz_fuzz_replica_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_sflow_SOURCES = tests/fuzz/fuzz_sflow.c $(fuzz_driver)
-tests_fuzz_fuzz_sflow_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_console_SOURCES = tests/fuzz/fuzz_console.c \
 	plugin/console_lines.c $(fuzz_driver)
-tests_fuzz_fuzz_console_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_devices_SOURCES = tests/fuzz/fuzz_devices.c $(fuzz_driver)
-tests_fuzz_fuzz_devices_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_discovery_SOURCES = tests/fuzz/fuzz_discovery.c \
 	agent/discovery_reply.c $(fuzz_driver)
-tests_fuzz_fuzz_discovery_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_discovery_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_fuzz_fuzz_election_state_SOURCES = \
 	tests/fuzz/fuzz_election_state.c $(fuzz_driver)
-tests_fuzz_fuzz_election_state_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_group_SOURCES = \
 	tests/fuzz/fuzz_group.c $(fuzz_driver)
-tests_fuzz_fuzz_group_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_timeline_SOURCES = \
 	tests/fuzz/fuzz_timeline.c $(fuzz_driver)
-tests_fuzz_fuzz_timeline_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_journal_SOURCES = \
 	tests/fuzz/fuzz_journal.c $(fuzz_driver)
-tests_fuzz_fuzz_journal_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_profile_file_SOURCES = tests/fuzz/fuzz_profile_file.c \
 	cli/profile_inputs.c $(fuzz_driver)
-tests_fuzz_fuzz_profile_file_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_profile_file_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_fuzz_fuzz_reply_SOURCES = tests/fuzz/fuzz_reply.c \
 	cli/reply.c $(fuzz_driver)
-tests_fuzz_fuzz_reply_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_sa_mad_SOURCES = tests/fuzz/fuzz_sa_mad.c $(fuzz_driver)
-tests_fuzz_fuzz_sa_mad_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_sampled_request_SOURCES = \
 	tests/fuzz/fuzz_sampled_request.c $(fuzz_driver)
-tests_fuzz_fuzz_sampled_request_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_smp_SOURCES = \
 	tests/fuzz/fuzz_smp.c $(fuzz_driver)
-tests_fuzz_fuzz_smp_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_nodes_SOURCES = tests/fuzz/fuzz_nodes.c \
 	cli/complete_nodes.c $(fuzz_driver)
-tests_fuzz_fuzz_nodes_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_table_SOURCES = tests/fuzz/fuzz_table.c $(fuzz_driver)
-tests_fuzz_fuzz_table_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 
 if FUZZING
 fuzz_driver =

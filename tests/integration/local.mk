@@ -145,4 +145,6 @@ lab_programs = \
 	tests/lab/librecord.la \
 	tests/lab/probe
 .PHONY: lab-programs
-lab-programs: all $(lab_programs)
+# Behind 'all' and not beside it: that is a make of its own, and two would compile the same.
+lab-programs: all
+	@$(MAKE) $(AM_MAKEFLAGS) $(lab_programs)
