@@ -39,6 +39,7 @@ static const struct part {
 	[TRIAD_DEVICE_MFCR] = {"MFCR", 0x9001, true},
 	[TRIAD_DEVICE_MFSM] = {"MFSM", 0x9003, false},
 	[TRIAD_DEVICE_MSPS] = {"MSPS", 0x900d, false},
+	[TRIAD_DEVICE_FORE] = {"FORE", 0x9007, false},
 };
 
 const char *triad_device_part_name(enum triad_device_part part)
@@ -201,12 +202,22 @@ static void take_mtmp(
 	take_text(sensor[i].name, data + 0x18, 8);
 }
 
+/* A bit for each tachometer: in the upper half of a word, bits 25 to 16 are of the first
+ * ten, 31 to 26 of the others. */
+static uint16_t get_fans(const uint8_t *word)
+{
+	return get16(word);
+}
+
 static void take_mfcr(struct triad_device_info *info, const uint8_t *data)
 {
-	/* Bits 25 to 16 of the second word are of the first ten, 31 to 26 of the others. */
-	uint16_t there = get16(data + 4);
+	info->fans_there = get_fans(data + 4);
+}
 
-	info->fans_there = there;
+static void take_fore(struct triad_device_info *info, const uint8_t *data)
+{
+	info->fans_slow = get_fans(data);
+	info->fans_fast = get_fans(data + 4);
 }
 
 static void take_mfsm(
@@ -287,6 +298,9 @@ static void take_part(struct triad_device_info *info,
 	case TRIAD_DEVICE_MFSM:
 		take_mfsm(info, data, query->index);
 		break;
+	case TRIAD_DEVICE_FORE:
+		take_fore(info, data);
+		break;
 	default:
 		take_msps(info, data);
 		break;
@@ -315,9 +329,31 @@ enum triad_device_result triad_device_take(struct triad_device_info *info,
 
 /* --- reading --- */
 
+/* What is wrong with a fan; the lowest number of those for which it is. */
+static enum triad_device_fault judge_fans(
+	const struct triad_device_info *info, unsigned *index)
+{
+	for (unsigned i = 0; i < info->n_fans; i++)
+		if (!info->fans[i].rpm) {
+			*index = info->fans[i].index;
+			return TRIAD_DEVICE_FAN_STANDS;
+		}
+	if (info->fans_slow) {
+		*index = (unsigned)__builtin_ctz(info->fans_slow);
+		return TRIAD_DEVICE_FAN_SLOW;
+	}
+	if (info->fans_fast) {
+		*index = (unsigned)__builtin_ctz(info->fans_fast);
+		return TRIAD_DEVICE_FAN_FAST;
+	}
+	return TRIAD_DEVICE_FINE;
+}
+
 enum triad_device_fault triad_device_judge(const struct triad_device_info *info,
 	unsigned *index, double *value, double *limit)
 {
+	enum triad_device_fault of_fans;
+
 	*index = 0;
 	*value = *limit = 0;
 	for (unsigned i = 0; i < info->n_sensors; i++) {
@@ -330,11 +366,9 @@ enum triad_device_fault triad_device_judge(const struct triad_device_info *info,
 		*limit = sensor->limit / 8.0;
 		return TRIAD_DEVICE_HOT;
 	}
-	for (unsigned i = 0; i < info->n_fans; i++)
-		if (!info->fans[i].rpm) {
-			*index = info->fans[i].index;
-			return TRIAD_DEVICE_FAN_STANDS;
-		}
+	of_fans = judge_fans(info, index);
+	if (of_fans != TRIAD_DEVICE_FINE)
+		return of_fans;
 	for (unsigned i = 0; i < info->n_supplies; i++)
 		if (info->supplies[i].state == TRIAD_SUPPLY_FAILED) {
 			*index = i;

@@ -22,8 +22,8 @@
  *
  * Thread-safety: functions without state.
  * Source: mstflint, mtcr_ul/mtcr_ib_ofed.c (MADs) and tools_layouts/adb/prm/switch
- * (registers); rdma-core, infiniband-diags/vendstat.c (GeneralInfo); ibswinfo (which
- * registers, MSPS); OpenSM, osm_base.h (vendors). */
+ * (registers); Linux, mlxsw/reg.h (FORE); rdma-core, infiniband-diags/vendstat.c
+ * (GeneralInfo); ibswinfo (which registers, MSPS); OpenSM, osm_base.h (vendors). */
 #ifndef TRIAD_IB_DEVICE_INFO_H
 #define TRIAD_IB_DEVICE_INFO_H
 
@@ -52,6 +52,7 @@ enum triad_device_part {
 	TRIAD_DEVICE_MFCR,  /* which fans there are */
 	TRIAD_DEVICE_MFSM,  /* one fan */
 	TRIAD_DEVICE_MSPS,  /* power supplies */
+	TRIAD_DEVICE_FORE,  /* which fans are out of their range */
 	TRIAD_DEVICE_N_PARTS
 };
 
@@ -91,8 +92,9 @@ struct triad_device_info {
 	uint32_t uptime_s;
 	char psid[17];
 	char serial[25], part[21], revision[5], product[65];
-	uint64_t sensors_there; /* bit for each sensor */
-	uint16_t fans_there;    /* bit for each tachometer */
+	uint64_t sensors_there;        /* bit for each sensor */
+	uint16_t fans_there;           /* bit for each tachometer, as in the next two */
+	uint16_t fans_slow, fans_fast; /* below and above their limits */
 	uint8_t n_sensors, n_fans, n_supplies;
 	struct triad_device_sensor sensors[TRIAD_DEVICE_MAX_SENSORS];
 	struct triad_device_fan fans[TRIAD_DEVICE_MAX_FANS];
@@ -128,6 +130,8 @@ enum triad_device_fault {
 	TRIAD_DEVICE_FINE,
 	TRIAD_DEVICE_HOT,          /* a sensor is above its threshold */
 	TRIAD_DEVICE_FAN_STANDS,   /* 0 rpm */
+	TRIAD_DEVICE_FAN_SLOW,     /* below its limit, as the device says */
+	TRIAD_DEVICE_FAN_FAST,     /* above it */
 	TRIAD_DEVICE_SUPPLY_FAILED /* one that is plugged in gives no power */
 };
 

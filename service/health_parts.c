@@ -418,6 +418,22 @@ static void add_agents(struct triad_health *health, struct triad_service *servic
 
 /* --- devices --- */
 
+/* Those that never answered may not know these MADs; those that did are broken, or no longer
+ * let themselves be read. */
+static void add_fallen_silent(struct triad_health *health, uint32_t n)
+{
+	char what[128];
+
+	if (!n)
+		return;
+	snprintf(what, sizeof(what),
+		"%" PRIu32 " device%s told of %s before and do%s not answer any more",
+		n, plural(n), n == 1 ? "itself" : "themselves", n == 1 ? "es" : "");
+	triad_health_add_trouble(health, TRIAD_WARNING, "devices", what,
+		"see 'triadctl devices'; devices.enabled set to false and true asks "
+		"them again");
+}
+
 static void add_devices(struct triad_health *health, struct triad_service *service)
 {
 	struct triad_device_reader_status status =
@@ -436,8 +452,10 @@ static void add_devices(struct triad_health *health, struct triad_service *servi
 		triad_health_line(health, "devices", "Devices", TRIAD_WARNING,
 			"not asked: %s", strerror(status.error));
 	} else {
+		add_fallen_silent(health, counts->n_fell_silent);
 		triad_health_line(health, "devices", "Devices",
-			counts->n_faulty ? TRIAD_WARNING : TRIAD_OK,
+			counts->n_faulty || counts->n_fell_silent ? TRIAD_WARNING
+								  : TRIAD_OK,
 			"%" PRIu32 " of %" PRIu32 " read, %" PRIu32 " refused, %" PRIu32
 			" silent; %" PRIu32 " cable%s, %" PRIu32 " fault%s",
 			counts->n_told, counts->n_devices, counts->n_refused,

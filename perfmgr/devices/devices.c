@@ -332,6 +332,8 @@ static bool judge_device(
 		[TRIAD_DEVICE_FINE] = TRIAD_HARDWARE_FINE,
 		[TRIAD_DEVICE_HOT] = TRIAD_HARDWARE_DEVICE_HOT,
 		[TRIAD_DEVICE_FAN_STANDS] = TRIAD_HARDWARE_FAN_STANDS,
+		[TRIAD_DEVICE_FAN_SLOW] = TRIAD_HARDWARE_FAN_SLOW,
+		[TRIAD_DEVICE_FAN_FAST] = TRIAD_HARDWARE_FAN_FAST,
 		[TRIAD_DEVICE_SUPPLY_FAILED] = TRIAD_HARDWARE_SUPPLY_FAILED,
 	};
 
@@ -447,6 +449,7 @@ struct triad_devices_counts triad_devices_counts(const struct triad_devices *dev
 
 		counts.n_told += device->info && device->info->told;
 		counts.n_silent += device->is_silent;
+		counts.n_fell_silent += device->is_silent && device->has_answered;
 		counts.n_refused += has_refused(device);
 		counts.n_faulty += device->is_faulty;
 	}

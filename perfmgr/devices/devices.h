@@ -64,9 +64,10 @@ struct triad_devices_counts {
 	uint32_t n_devices; /* that are asked */
 	uint32_t n_told;    /* of these, those that told something */
 	uint32_t n_silent;  /* those that did not answer, and are not asked any more */
-	uint32_t n_refused; /* those that refused something */
-	uint32_t n_cables;  /* that are known */
-	uint32_t n_faulty;  /* devices and cables with a fault */
+	uint32_t n_fell_silent; /* of these, those that had answered before */
+	uint32_t n_refused;     /* those that refused something */
+	uint32_t n_cables;      /* that are known */
+	uint32_t n_faulty;      /* devices and cables with a fault */
 	uint64_t n_questions, n_rounds;
 	uint64_t n_errors;  /* questions that could not be sent */
 	uint64_t n_dropped; /* for want of memory */

@@ -11,6 +11,8 @@ const char *triad_hardware_fault_name(enum triad_hardware_fault fault)
 		[TRIAD_HARDWARE_MODULE_DARK] = "rx_power",
 		[TRIAD_HARDWARE_DEVICE_HOT] = "temperature",
 		[TRIAD_HARDWARE_FAN_STANDS] = "fan",
+		[TRIAD_HARDWARE_FAN_SLOW] = "fan",
+		[TRIAD_HARDWARE_FAN_FAST] = "fan",
 		[TRIAD_HARDWARE_SUPPLY_FAILED] = "power_supply",
 	};
 
@@ -37,6 +39,12 @@ void triad_hardware_finding_format(
 	case TRIAD_HARDWARE_FAN_STANDS:
 		snprintf(text, size, "fan %u stands", finding->index);
 		break;
+	case TRIAD_HARDWARE_FAN_SLOW:
+		snprintf(text, size, "fan %u is slower than its limit", finding->index);
+		break;
+	case TRIAD_HARDWARE_FAN_FAST:
+		snprintf(text, size, "fan %u is faster than its limit", finding->index);
+		break;
 	case TRIAD_HARDWARE_SUPPLY_FAILED:
 		snprintf(text, size, "power supply %u gives no power", finding->index);
 		break;
@@ -57,7 +65,10 @@ const char *triad_hardware_advice(enum triad_hardware_fault fault)
 	case TRIAD_HARDWARE_DEVICE_HOT:
 		return "check its fans and the air around it";
 	case TRIAD_HARDWARE_FAN_STANDS:
+	case TRIAD_HARDWARE_FAN_SLOW:
 		return "replace the fan";
+	case TRIAD_HARDWARE_FAN_FAST:
+		return "check the air around the device and its other fans";
 	case TRIAD_HARDWARE_SUPPLY_FAILED:
 		return "check its power cord, then replace the power supply";
 	default:

@@ -13,6 +13,8 @@ enum triad_hardware_fault {
 	TRIAD_HARDWARE_MODULE_DARK, /* a lane is below the low alarm of received power */
 	TRIAD_HARDWARE_DEVICE_HOT,  /* a sensor is above its threshold */
 	TRIAD_HARDWARE_FAN_STANDS,
+	TRIAD_HARDWARE_FAN_SLOW, /* below or above its limit, as the device says */
+	TRIAD_HARDWARE_FAN_FAST,
 	TRIAD_HARDWARE_SUPPLY_FAILED,
 	TRIAD_HARDWARE_N_FAULTS
 };
@@ -23,7 +25,8 @@ struct triad_hardware_finding {
 	double value, limit; /* in degrees Celsius or dBm */
 };
 
-/* "module_temperature", "rx_power", "temperature", "fan", "power_supply" */
+/* "module_temperature", "rx_power", "temperature", "fan" (all three of a fan),
+ * "power_supply" */
 const char *triad_hardware_fault_name(enum triad_hardware_fault fault);
 
 /* "module temperature 78.0 C (alarm above 75.0 C)", "fan 3 stands". */

@@ -41,6 +41,7 @@
  *     infiniband_switch_uptime_seconds{guid}
  *     infiniband_switch_temperature_celsius{guid}
  *     infiniband_switch_fan_rpm{fan,guid}
+ *     infiniband_switch_fan_status_info{guid,status}                   OK, ERROR
  *     infiniband_switch_power_supply_status_info{guid,psu,status}      OK, ERROR
  *     infiniband_switch_power_supply_dc_power_status_info{guid,psu,status}
  *     infiniband_switch_power_supply_fan_status_info{guid,psu,status}

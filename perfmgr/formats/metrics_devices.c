@@ -9,6 +9,7 @@ enum {
 	UPTIME,
 	TEMPERATURE,
 	FAN_RPM,
+	FAN_STATUS,
 	SUPPLY_STATUS,
 	SUPPLY_DC_STATUS,
 	SUPPLY_FAN_STATUS,
@@ -31,6 +32,8 @@ static const struct triad_metrics_hardware_family families[TRIAD_METRICS_N_HARDW
 		"Temperature of the chip of a "},
 	[FAN_RPM] = {TRIAD_METRIC_GAUGE, "fan_rpm",
 		"Speed of the fans, in rounds per minute, of a "},
+	[FAN_STATUS] = {TRIAD_METRIC_INFO, "fan_status",
+		"Whether all fans turn within their limits, of a "},
 	[SUPPLY_STATUS] = {TRIAD_METRIC_INFO, "power_supply_status",
 		"Whether power supplies are plugged in, of a "},
 	[SUPPLY_DC_STATUS] = {TRIAD_METRIC_INFO, "power_supply_dc_power_status",
@@ -109,6 +112,16 @@ static const char *status_of(uint8_t state)
 	return state == TRIAD_SUPPLY_OK ? "OK" : "ERROR";
 }
 
+static void put_fan_status(
+	const struct line *line, const struct triad_device_info *info)
+{
+	if (!(info->told >> TRIAD_DEVICE_FORE & 1))
+		return;
+	begin_line(line);
+	put_text(line, "status", info->fans_slow || info->fans_fast ? "ERROR" : "OK");
+	end_line(line, 1);
+}
+
 static void put_supply(const struct line *line, unsigned number,
 	const struct triad_device_supply *supply)
 {
@@ -166,6 +179,8 @@ static void put_device(
 			put_number(line, "fan", info->fans[i].index);
 			end_line(line, info->fans[i].rpm);
 		}
+	} else if (line->rank == FAN_STATUS) {
+		put_fan_status(line, info);
 	} else {
 		for (unsigned i = 0; i < info->n_supplies; i++)
 			put_supply(line, i, &info->supplies[i]);

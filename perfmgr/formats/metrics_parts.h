@@ -32,7 +32,7 @@ extern const unsigned triad_metrics_n_families;
 const struct triad_detail_field *triad_metrics_detail(unsigned family);
 
 /* Behind these, the families of devices and cables. */
-#define TRIAD_METRICS_N_HARDWARE 15u
+#define TRIAD_METRICS_N_HARDWARE 16u
 
 struct triad_metrics_hardware_family {
 	enum triad_metric_type type;

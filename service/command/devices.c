@@ -83,6 +83,15 @@ static void put_fans(struct triad_json *json, const struct triad_device_info *in
 	triad_json_array_end(json);
 }
 
+/* Fans out of their range, as an array of their numbers. */
+static void put_fan_numbers(struct triad_json *json, const char *name, unsigned fans)
+{
+	triad_json_array_begin(json, name);
+	for (; fans; fans &= fans - 1)
+		triad_json_uint(json, NULL, (unsigned)__builtin_ctz(fans));
+	triad_json_array_end(json);
+}
+
 static void put_supplies(struct triad_json *json, const struct triad_device_info *info)
 {
 	triad_json_array_begin(json, "power_supplies");
@@ -128,6 +137,8 @@ static void put_device_json(
 	triad_json_double(json, "uptime_s", is_told ? info->uptime_s : NAN);
 	put_sensors(json, info);
 	put_fans(json, info);
+	put_fan_numbers(json, "fans_below_limit", info->fans_slow);
+	put_fan_numbers(json, "fans_above_limit", info->fans_fast);
 	put_supplies(json, info);
 	put_refused(json, known);
 }
@@ -161,10 +172,10 @@ static void put_count(
 
 static void put_fan_count(struct triad_list *list, const struct triad_device_info *info)
 {
-	unsigned n = 0;
+	unsigned n = 0, out_of_range = info->fans_slow | info->fans_fast;
 
 	for (unsigned i = 0; i < info->n_fans; i++)
-		n += info->fans[i].rpm != 0;
+		n += info->fans[i].rpm && !(out_of_range >> info->fans[i].index & 1);
 	put_count(list, "fans", n, info->n_fans);
 }
 

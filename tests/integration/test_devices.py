@@ -2,6 +2,7 @@
 """Cables, and devices that tell of themselves: what a lab's devices have is what 'cables',
 'devices' and Prometheus show; who must not be asked is not asked."""
 
+import json
 import re
 import struct
 import subprocess
@@ -128,7 +129,7 @@ def osfp(serial):
     return module
 
 
-def registers(node, firmware, psid, temperature=480, rpm=6200):
+def registers(node, firmware, psid, temperature=480, rpm=6200, slow_fans=0):
     """What a switch tells [mstflint]; temperatures are in 1/8 degrees."""
     def put(register, at, octets, index=0):
         return f'Register "{node}"[{index}] {register}.{at}={octets.hex()}'
@@ -148,6 +149,7 @@ def registers(node, firmware, psid, temperature=480, rpm=6200):
     yield put("0x9001", 0x04, struct.pack(">H", 0b110))
     yield put("0x9003", 0x06, struct.pack(">H", 6100), 1)
     yield put("0x9003", 0x06, struct.pack(">H", rpm), 2)
+    yield put("0x9007", 0x00, struct.pack(">H", slow_fans))
     yield put("0x900d", 0x00, struct.pack(">III", 0x50000010, 2, 0x80000000 | 123))
     yield put("0x900d", 0x50, struct.pack(">III", 0x50000010, 2, 0))
 
@@ -235,6 +237,7 @@ def test_devices_equal_what_registers_hold(lab):
         "uptime_s": 864000, "temperature_c": 60}
     assert leaf["sensors"][0]["threshold_c"] == 105
     assert leaf["fans"] == [{"fan": 1, "rpm": 6100}, {"fan": 2, "rpm": 6200}]
+    assert leaf["fans_below_limit"] == leaf["fans_above_limit"] == []
     assert [(supply["status"], supply["watts"]) for supply in leaf["power_supplies"]] == [
         ("ok", 123), ("ok", None)]
     assert rows["Hca2"]["refused"] == ["GeneralInfo", "CableInfo"]
@@ -265,6 +268,7 @@ def test_prometheus_has_names_of_exporter(lab):
             f"infiniband_switch_uptime_seconds{{{guid}}} 864000",
             f"infiniband_switch_temperature_celsius{{{guid}}} 60",
             f'infiniband_switch_fan_rpm{{{guid},fan="2"}} 6200',
+            f'infiniband_switch_fan_status_info{{{guid},status="OK"}} 1',
             f'infiniband_switch_power_supply_status_info{{{guid},psu="1",status="OK"}} 1',
             f'infiniband_switch_power_supply_watts{{{guid},psu="0"}} 123',
             f'infiniband_switch_port_cable_temperature_celsius{{{guid},port="1"}} 35',
@@ -305,6 +309,11 @@ def test_faults_are_alerts_and_end(lab):
     shown = " ".join(ask(lab, "alerts").split())
     assert "module temperature 78.0 C (alarm above 75.0 C)" in shown
     assert "fan 2 stands" in shown
+    # It turns again, but too slowly.
+    lab.sim(*registers("Leaf", (27, 2010, 3118), "MT_0000000063", slow_fans=0b100))
+    wait_until(lambda: "fan 2 is slower than its limit" in
+               " ".join(ask(lab, "alerts").split()), 60, "an alert")
+    assert re.search(r"^Leaf +.* 1/2   2/2 *$", ask(lab, "devices"), re.MULTILINE)
     # Less light than the module's own alarm, once it is cool again.
     lab.sim(*qsfp28("MT2133VS01234", rx=(8000, 900, 6000, 5000)).commands("Leaf", 1),
             *registers("Leaf", (27, 2010, 3118), "MT_0000000063"))
@@ -332,6 +341,28 @@ def test_silent_device_is_asked_once_until_it_is_switched_on_again(lab):
     ask(lab, "set", "devices.enabled", "false")
     ask(lab, "set", "devices.enabled", "true")
     wait_until(lambda: n_asked(lab, "Leaf") > before + 10, 30, "questions again")
+
+
+@pytest.mark.row("N6")
+def test_device_that_falls_silent_is_a_finding_until_it_is_asked_again(lab):
+    def findings():
+        health = json.loads(lab.triad("health", "--json").stdout)
+        return [finding["what"] for finding in health["findings"]
+                if finding["at"] == "devices"]
+    wait_until(lambda: status(lab)["devices"]["silent"] == 0, 30, "all devices to answer")
+    assert not findings()
+    lid = next(row["lid"] for row in ask_json(lab, "nodes") if row["name"] == "Leaf")
+    lab.harm_mads(f"lose class 0x0a lid {lid} direction in")
+    assert wait_until(findings, 60, "a finding") == [
+        "1 device told of itself before and does not answer any more"]
+    (part,) = [part for part in json.loads(lab.triad("health", "--json").stdout)["parts"]
+               if part["part"] == "devices"]
+    assert part["severity"] == "WARNING"
+    lab.heal_mads()
+    ask(lab, "set", "devices.enabled", "false")
+    ask(lab, "set", "devices.enabled", "true")
+    wait_until(lambda: status(lab)["devices"]["silent"] == 0 and not findings(), 30,
+               "the end of the finding")
 
 
 @pytest.mark.row("N6")

@@ -82,7 +82,7 @@ START_TEST(test_general_info_tells_firmware_and_whether_there_are_registers)
 	ck_assert_uint_eq(info.hardware_revision, 0xa0);
 	ck_assert_str_eq(questions(), "0");
 	tell_general(true);
-	ck_assert_str_eq(questions(), "0 1 2 4 6");
+	ck_assert_str_eq(questions(), "0 1 2 4 6 7");
 }
 END_TEST
 
@@ -151,6 +151,22 @@ static void fill_fan(uint8_t *octets)
 	memcpy(octets + 4, "\0\0\x18\x38", 4);
 }
 
+static void fill_slow_and_fast(uint8_t *octets)
+{
+	octets[0] = 0x04; /* tachometer 10 is slow */
+	octets[5] = 0x02; /* and 1 fast */
+}
+
+static void fill_fast(uint8_t *octets)
+{
+	octets[5] = 0x0a;
+}
+
+static void fill_nothing(uint8_t *octets)
+{
+	(void)octets;
+}
+
 static void fill_supplies(uint8_t *octets)
 {
 	memcpy(octets, "\x50\0\0\x10\0\0\0\x02\x80\0\0\x7b", 12);
@@ -171,7 +187,7 @@ START_TEST(test_registers_tell_sensors_fans_and_supplies)
 	tell(TRIAD_DEVICE_MTCAP, 0, fill_sensor_map);
 	tell(TRIAD_DEVICE_MFCR, 0, fill_fan_map);
 	/* What does not change is not asked again. */
-	ck_assert_str_eq(questions(), "0 3 3/2 3/63 5/1 5/10 6");
+	ck_assert_str_eq(questions(), "0 3 3/2 3/63 5/1 5/10 6 7");
 	tell(TRIAD_DEVICE_MTMP, 0, fill_temperature);
 	tell(TRIAD_DEVICE_MTMP, 2, fill_frost);
 	tell(TRIAD_DEVICE_MTMP, 0, fill_temperature);
@@ -221,7 +237,7 @@ START_TEST(test_more_sensors_and_fans_than_there_is_room_for_are_not_asked)
 	}
 	ck_assert_uint_eq(info.n_sensors, TRIAD_DEVICE_MAX_SENSORS);
 	ck_assert_uint_eq(info.n_fans, TRIAD_DEVICE_MAX_FANS);
-	ck_assert_uint_eq(n, TRIAD_DEVICE_MAX_SENSORS + TRIAD_DEVICE_MAX_FANS + 3u);
+	ck_assert_uint_eq(n, TRIAD_DEVICE_MAX_SENSORS + TRIAD_DEVICE_MAX_FANS + 4u);
 	/* Others that nobody asked for have no place either. */
 	tell(TRIAD_DEVICE_MTMP, 63, fill_temperature);
 	tell(TRIAD_DEVICE_MFSM, 99, fill_fan);
@@ -240,16 +256,16 @@ START_TEST(test_what_is_refused_is_not_asked_again)
 	begin_answer(&msps);
 	put(4, 2, 20);
 	ck_assert_int_eq(triad_device_take(&info, &msps, mad), TRIAD_DEVICE_REFUSED);
-	ck_assert_str_eq(questions(), "0 1 2 4");
+	ck_assert_str_eq(questions(), "0 1 2 4 7");
 	/* One that is busy is asked again. */
 	begin_answer(&general);
 	put(4, 2, 1);
 	ck_assert_int_eq(triad_device_take(&info, &general, mad), TRIAD_DEVICE_BUSY);
-	ck_assert_str_eq(questions(), "0 1 2 4");
+	ck_assert_str_eq(questions(), "0 1 2 4 7");
 	/* An answer of another kind is a refusal. */
 	begin_answer(&msps);
 	ck_assert_int_eq(triad_device_take(&info, &general, mad), TRIAD_DEVICE_REFUSED);
-	ck_assert_str_eq(questions(), "1 2 4");
+	ck_assert_str_eq(questions(), "1 2 4 7");
 }
 END_TEST
 
@@ -268,6 +284,17 @@ START_TEST(test_device_is_judged_by_what_it_tells)
 	ck_assert_int_eq(triad_device_judge(&info, &index, &value, &limit),
 		TRIAD_DEVICE_SUPPLY_FAILED);
 	ck_assert_uint_eq(index, 1);
+	tell(TRIAD_DEVICE_FORE, 0, fill_fast);
+	ck_assert_int_eq(triad_device_judge(&info, &index, &value, &limit),
+		TRIAD_DEVICE_FAN_FAST);
+	ck_assert_uint_eq(index, 1);
+	tell(TRIAD_DEVICE_FORE, 0, fill_slow_and_fast);
+	ck_assert_int_eq(triad_device_judge(&info, &index, &value, &limit),
+		TRIAD_DEVICE_FAN_SLOW);
+	ck_assert_uint_eq(index, 10);
+	tell(TRIAD_DEVICE_FORE, 0, fill_nothing);
+	ck_assert_int_eq(triad_device_judge(&info, &index, &value, &limit),
+		TRIAD_DEVICE_SUPPLY_FAILED);
 	info.fans[0].rpm = 0;
 	ck_assert_int_eq(triad_device_judge(&info, &index, &value, &limit),
 		TRIAD_DEVICE_FAN_STANDS);

@@ -241,6 +241,7 @@ START_TEST(test_silent_device_is_asked_once_until_it_comes_back)
 	ask_round();
 	ck_assert_uint_eq(n_asked[1], 1);
 	ck_assert_uint_eq(triad_devices_counts(devices).n_silent, 1);
+	ck_assert_uint_eq(triad_devices_counts(devices).n_fell_silent, 0);
 	ck_assert(triad_devices_read(devices, fabric->nodes[1].guid, &known));
 	ck_assert(known.is_silent);
 	/* It stays so in another view that has it. */
@@ -283,6 +284,7 @@ START_TEST(test_device_that_answered_is_silent_after_three_rounds_without_an_ans
 	for (unsigned n = 0; n < 5; n++)
 		ask_round();
 	ck_assert_uint_eq(triad_devices_counts(devices).n_silent, 1);
+	ck_assert_uint_eq(triad_devices_counts(devices).n_fell_silent, 1);
 	ck_assert_uint_eq(n_asked[1], n_before + 3);
 }
 END_TEST
@@ -313,7 +315,7 @@ START_TEST(test_refusal_is_of_one_attribute)
 	adopt(view);
 	ask_all();
 	/* GeneralInfo, four registers that are refused, one question about a cable. */
-	ck_assert_uint_eq(n_asked[0], 6);
+	ck_assert_uint_eq(n_asked[0], 7);
 	ck_assert(triad_devices_read(devices, fabric->nodes[0].guid, &known));
 	ck_assert(known.refuses_cables && !known.is_silent);
 	n_cables = n_of_cables;
