@@ -7,6 +7,7 @@
 #include "collect/aggregator_agents.h"
 #include "collect/detail_message.h"
 #include "lib/grow.h"
+#include "lib/hash.h"
 #include "triad/clock.h"
 
 #define FIRST_ROWS 1024u
@@ -120,21 +121,16 @@ static struct offsets *need_offsets(
 	return offsets;
 }
 
-static uint64_t mix(uint64_t sum, uint64_t more)
-{
-	sum = (sum ^ more) * UINT64_C(0x9e3779b97f4a7c15);
-	return sum ^ sum >> 29;
-}
-
 /* Sets who reads the row's port, and whose totals they are. */
 static void find_teller(const struct triad_collect_head *head, uint64_t node_guid,
 	uint8_t port, uint32_t zeroed_s, uint32_t *reader, uint32_t *teller)
 {
-	uint64_t sum = mix(mix(0, head->sender), head->incarnation);
+	uint64_t sum =
+		triad_hash_word(triad_hash_word(0, head->sender), head->incarnation);
 
-	sum = mix(mix(sum, node_guid), port);
+	sum = triad_hash_word(triad_hash_word(sum, node_guid), port);
 	*reader = (uint32_t)(sum >> 32) | 1;
-	*teller = (uint32_t)(mix(sum, zeroed_s) >> 32) | 1;
+	*teller = (uint32_t)(triad_hash_word(sum, zeroed_s) >> 32) | 1;
 }
 
 /* Where the total stands after what the new teller's first row says of the hardware. */

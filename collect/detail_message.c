@@ -20,15 +20,6 @@ void triad_detail_writer_begin(struct triad_detail_writer *writer,
 	triad_collect_put_head(&writer->wire, head);
 }
 
-static bool is_all_zero(const struct triad_details_report *report)
-{
-	uint64_t any = 0;
-
-	for (unsigned i = 0; i < TRIAD_DETAIL_MOST_SLOTS; i++)
-		any |= report->raw[i] | report->base[i];
-	return !any;
-}
-
 static void put_attribute(struct triad_wire *w,
 	const struct triad_details_report *report, uint64_t age_ms)
 {
@@ -55,7 +46,7 @@ static void put_row(struct triad_wire *w, const struct triad_detail_entries *ent
 	uint64_t zeros_age_ms = 0;
 
 	for (unsigned i = 0; i < entries->n; i++) {
-		if (!is_all_zero(&entries->report[i])) {
+		if (!triad_details_is_zero(&entries->report[i])) {
 			others |= TRIAD_DETAIL_BIT(entries->attribute[i]);
 			continue;
 		}

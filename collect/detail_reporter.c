@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/grow.h"
+#include "lib/hash.h"
 #include "triad/clock.h"
 
 #define FIRST_ROWS 1024u
@@ -71,27 +72,19 @@ static struct told *need_told(struct triad_detail_reporter *reporter, uint32_t r
 	return &reporter->told[row];
 }
 
-static uint64_t mix(uint64_t sum, uint64_t value)
-{
-	sum = (sum ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-	return sum ^ sum >> 29;
-}
-
 /* Of what makes a port due when it changes: which attributes it has, and when those with
  * anything but zeros were read. */
 static uint32_t hash_of(const struct triad_detail_entries *entries)
 {
-	uint64_t sum = mix(entries->node_guid, entries->port);
+	uint64_t sum = triad_hash_word(entries->node_guid, entries->port);
 
-	sum = mix(sum, entries->zeroed_s);
+	sum = triad_hash_word(sum, entries->zeroed_s);
 	for (unsigned i = 0; i < entries->n; i++) {
 		const struct triad_details_report *report = &entries->report[i];
-		uint64_t any = 0;
 
-		for (unsigned k = 0; k < TRIAD_DETAIL_MOST_SLOTS; k++)
-			any |= report->raw[k] | report->base[k];
-		sum = mix(sum, entries->attribute[i]);
-		sum = mix(sum, any ? report->read_us : 0);
+		sum = triad_hash_word(sum, entries->attribute[i]);
+		sum = triad_hash_word(
+			sum, triad_details_is_zero(report) ? 0 : report->read_us);
 	}
 	return (uint32_t)(sum >> 32) | 1;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "perfmgr/formats/change_filter.h"
 #include "triad/clock.h"
 
@@ -116,31 +117,24 @@ void triad_reporter_begin(struct triad_reporter *reporter, struct triad_view *vi
 
 /* --- which ports --- */
 
-static uint32_t mix(uint32_t sum, uint64_t value)
-{
-	uint64_t product = (sum + value + 1) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (uint32_t)(product >> 32);
-}
-
 /* A hash of what makes a port due when it changes.  With a finding, that includes the
  * totals of errors. */
 static uint32_t watched(const struct triad_engine_report *report, uint32_t findings)
 {
-	uint32_t sum = mix(0, report->answered);
+	uint64_t sum = triad_hash_word(TRIAD_HASH_START, report->answered);
 
-	sum = mix(sum, report->has);
-	sum = mix(sum, findings);
-	sum = mix(sum, report->n_others_resets);
-	sum = mix(sum, report->n_own_resets);
-	sum = mix(sum, report->zeroed_s);
+	sum = triad_hash_word(sum, report->has);
+	sum = triad_hash_word(sum, findings);
+	sum = triad_hash_word(sum, report->n_others_resets);
+	sum = triad_hash_word(sum, report->n_own_resets);
+	sum = triad_hash_word(sum, report->zeroed_s);
 	for (uint32_t left = findings ? report->has & ERROR_COUNTERS : 0; left;
 		left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctz(left);
 
-		sum = mix(sum, report->base[i] + report->raw[i]);
+		sum = triad_hash_word(sum, report->base[i] + report->raw[i]);
 	}
-	return sum;
+	return (uint32_t)(sum >> 32);
 }
 
 /* What a counter grows by in a period, as fast as it did last: two sweeps may be

@@ -78,6 +78,16 @@ struct triad_details_report {
 	uint64_t base[TRIAD_DETAIL_MOST_SLOTS]; /* total = base + raw, modulo 2^64 */
 };
 
+/* Whether all it counts is 0, as of most ports. */
+static inline bool triad_details_is_zero(const struct triad_details_report *report)
+{
+	uint64_t any = 0;
+
+	for (unsigned i = 0; i < TRIAD_DETAIL_MOST_SLOTS; i++)
+		any |= report->raw[i] | report->base[i];
+	return !any;
+}
+
 /* Two readings by different agents that are closer than this are not known to be in
  * order: clocks are compared by messages, which take their time. */
 #define TRIAD_DETAILS_DOUBT_US UINT64_C(2000000)
