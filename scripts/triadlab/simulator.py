@@ -20,7 +20,6 @@ from .netfile import SWITCH
 
 QUEUE_LIMIT = 4096
 
-READY = "Network simulator ready."
 PROMPT = "sim> "
 
 # ibsim 0.10 reads 127 octets of a line, the newline among them.
@@ -80,8 +79,9 @@ def start(lab, fabric, variables):
 
 
 def is_ready(lab):
-    with open(lab.path("sim.out"), encoding="utf-8", errors="replace") as output:
-        return READY in output.read()
+    """Whether a client can reach it: it says 'ready' before it has a socket."""
+    with open("/proc/net/unix", encoding="utf-8", errors="replace") as sockets:
+        return f"@{lab.socket_name}:ctl" in sockets.read()
 
 
 class Console:

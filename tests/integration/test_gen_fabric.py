@@ -224,5 +224,7 @@ def test_fabric_in_ibsim_comes_up(tmp_path, arguments):
         assert {(node.description, node.guid) for node in found.nodes.values()} == \
             {(node.description, node.guid) for node in expected.nodes.values()}, \
             "descriptions and GUIDs"
-        assert (lab.folder / "sim.err").read_text(encoding="utf-8") == "", \
+        complaints = (lab.folder / "sim.err").read_text(encoding="utf-8").splitlines()
+        # A client that goes does not wait until ibsim has heard of it.
+        assert [line for line in complaints if "cannot response ctl" not in line] == [], \
             "what ibsim complained about"
