@@ -224,6 +224,16 @@ static bool is_stale(struct triad_aggregator *aggregator,
 	return true;
 }
 
+/* What a total grew by; 0 when it was not there before. */
+static uint64_t growth(const struct triad_engine_report *before,
+	const struct triad_engine_report *now, unsigned counter)
+{
+	if (!(before->has & now->has & 1u << counter))
+		return 0;
+	return now->base[counter] + now->raw[counter] - before->base[counter] -
+		before->raw[counter];
+}
+
 /* Takes a row of the port (index in the view's fabric). */
 static void apply_row(struct triad_aggregator *aggregator,
 	const struct triad_collect_head *head, const struct triad_collect_row *row,
@@ -245,8 +255,7 @@ static void apply_row(struct triad_aggregator *aggregator,
 	 * that another read before stay, as of a port that does not answer. */
 	if (!row->has) {
 		triad_engine_mark(aggregator->engine, at, row->answered);
-		aggregator->sink.findings(
-			aggregator->sink.context, port, row->findings);
+		aggregator->sink.row(aggregator->sink.context, port, row->findings, 0);
 		return;
 	}
 	if (!origin || !triad_engine_describe(aggregator->engine, at, &before))
@@ -275,7 +284,8 @@ static void apply_row(struct triad_aggregator *aggregator,
 		report.base[i] += aggregator->offsets[origin->offsets - 1].of[i];
 	triad_engine_take(aggregator->engine, at, &report);
 	aggregator->status.n_rows++;
-	aggregator->sink.findings(aggregator->sink.context, port, row->findings);
+	aggregator->sink.row(aggregator->sink.context, port, row->findings,
+		growth(&before, &report, TRIAD_LINK_DOWNED_COUNTER));
 }
 
 /* A node whose rows come one after the other is looked up once. */

@@ -699,7 +699,7 @@ void triad_collector_note_round(struct triad_collector *collector,
 	status->octets = triad_engine_octets(collector->engine);
 	status->n_sweeps++;
 	pthread_mutex_unlock(&collector->published_lock);
-	triad_watch_end_round(collector->watch, started_us, now_us);
+	triad_watch_end_round(collector->watch, now_us);
 }
 
 static void end_sweep(struct triad_collector *collector, uint64_t now_us)

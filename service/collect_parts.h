@@ -97,7 +97,8 @@ int triad_collect_give_histogram(void *context,
 void triad_collect_do_clear(void *context, const struct triad_collect_clear *clear);
 void triad_collect_take_trap(void *context, const struct triad_collect_trap *trap);
 /* See struct triad_aggregator_sink. */
-void triad_collect_take_findings(void *context, uint32_t port, uint32_t causes);
+void triad_collect_take_row(
+	void *context, uint32_t port, uint32_t causes, uint64_t n_downs);
 /* A manager: sets totals to 0 here and below. */
 void triad_collect_reset_all(
 	struct triad_collect *collect, const struct triad_selection *selection);

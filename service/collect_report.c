@@ -234,12 +234,16 @@ void triad_collect_take_trap(void *context, const struct triad_collect_trap *tra
 	collect->is_alert_due = true;
 }
 
-void triad_collect_take_findings(void *context, uint32_t port, uint32_t causes)
+void triad_collect_take_row(
+	void *context, uint32_t port, uint32_t causes, uint64_t n_downs)
 {
 	struct triad_collect *collect = context;
+	struct triad_watch *watch = triad_collector_watch(collect->collector);
+	uint64_t now_us = triad_clock_now_us();
 
-	triad_watch_match(triad_collector_watch(collect->collector), port, causes,
-		triad_clock_now_us());
+	triad_watch_match(watch, port, causes, now_us);
+	if (n_downs)
+		triad_watch_count_downs(watch, port, n_downs, now_us);
 	collect->is_alert_due = true;
 }
 

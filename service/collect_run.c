@@ -180,7 +180,7 @@ static bool begin_member(struct triad_collect *collect)
 		.context = collect,
 		.owner = owner_of,
 		.ask_again = ask_again,
-		.findings = triad_collect_take_findings,
+		.row = triad_collect_take_row,
 	};
 	uint64_t liveness_us = collect->conf->collect.liveness_ms * TRIAD_US_PER_MS;
 	uint64_t backoff_us = liveness_us / BACKOFF_PART;

@@ -168,14 +168,11 @@ int triad_watch_adopt(
 
 /* --- a sweep --- */
 
-static void count_downs(struct triad_watch *watch, uint32_t port,
-	const struct triad_engine_changes *changes, uint64_t now_us)
+static void count_downs(
+	struct triad_watch *watch, uint32_t port, uint64_t n, uint64_t now_us)
 {
 	const struct triad_fabric *fabric = watch->view->fabric;
-	uint64_t n = changes->change[TRIAD_LINK_DOWNED_COUNTER];
 
-	if (!(changes->changed & 1u << TRIAD_LINK_DOWNED_COUNTER))
-		return;
 	triad_links_count(watch->links, port, n, now_us);
 	if (watch->changes.take)
 		watch->changes.take(watch->changes.context, TRIAD_CHANGE_COUNTED_DOWN,
@@ -280,24 +277,13 @@ static void look_at(
 		return;
 	triad_histograms_add(watch->histograms, port, &changes);
 	triad_alerts_look(watch->alerts, port, &changes, now_us);
-	count_downs(watch, port, &changes, now_us);
-}
-
-/* Of what others read, they look at thresholds themselves. */
-static void look_at_downs(
-	struct triad_watch *watch, uint32_t port, uint64_t since_us, uint64_t now_us)
-{
-	const struct triad_view *view = watch->view;
-	struct triad_engine_changes changes;
-
-	if (triad_engine_changes(view->engine, view->rows[port], since_us, &changes))
-		count_downs(watch, port, &changes, now_us);
+	if (changes.changed & 1u << TRIAD_LINK_DOWNED_COUNTER)
+		count_downs(
+			watch, port, changes.change[TRIAD_LINK_DOWNED_COUNTER], now_us);
 }
 
 /* Slices, so that a reader gets its turn. */
-static void walk(struct triad_watch *watch,
-	void (*look)(struct triad_watch *, uint32_t, uint64_t, uint64_t),
-	uint64_t since_us, uint64_t now_us)
+static void walk(struct triad_watch *watch, uint64_t since_us, uint64_t now_us)
 {
 	uint32_t n = watch->view->fabric->n_ports;
 
@@ -305,7 +291,7 @@ static void walk(struct triad_watch *watch,
 		if (i % TRIAD_WATCH_SLICE == 0)
 			pthread_mutex_lock(&watch->lock);
 		if (watch->view->fabric->ports[i].has_pma)
-			look(watch, i, since_us, now_us);
+			look_at(watch, i, since_us, now_us);
 		if ((i + 1) % TRIAD_WATCH_SLICE == 0 || i + 1 == n)
 			pthread_mutex_unlock(&watch->lock);
 	}
@@ -384,7 +370,7 @@ void triad_watch_end_sweep(
 
 	if (!watch->view)
 		return;
-	walk(watch, look_at, since_us, now_us);
+	walk(watch, since_us, now_us);
 	look_at_routes(watch, now_us);
 	pthread_mutex_lock(&watch->lock);
 	triad_alerts_end_sweep(watch->alerts, cut, now_us);
@@ -424,12 +410,20 @@ void triad_watch_settle(struct triad_watch *watch, uint64_t now_us)
 		settle(watch, now_us);
 }
 
-void triad_watch_end_round(
-	struct triad_watch *watch, uint64_t since_us, uint64_t now_us)
+void triad_watch_count_downs(
+	struct triad_watch *watch, uint32_t port, uint64_t n, uint64_t now_us)
 {
 	if (!watch->view)
 		return;
-	walk(watch, look_at_downs, since_us, now_us);
+	pthread_mutex_lock(&watch->lock);
+	count_downs(watch, port, n, now_us);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+void triad_watch_end_round(struct triad_watch *watch, uint64_t now_us)
+{
+	if (!watch->view)
+		return;
 	look_at_routes(watch, now_us);
 	pthread_mutex_lock(&watch->lock);
 	triad_links_forget(watch->links, now_us);

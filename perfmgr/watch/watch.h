@@ -89,9 +89,11 @@ void triad_watch_take(struct triad_watch *watch, uint32_t port, unsigned cause,
 void triad_watch_match(
 	struct triad_watch *watch, uint32_t port, uint32_t causes, uint64_t now_us);
 void triad_watch_settle(struct triad_watch *watch, uint64_t now_us);
-/* A round of what others read has ended, begun at 'since_us'. */
-void triad_watch_end_round(
-	struct triad_watch *watch, uint64_t since_us, uint64_t now_us);
+/* The port counted that its link went down, 'n' times. */
+void triad_watch_count_downs(
+	struct triad_watch *watch, uint32_t port, uint64_t n, uint64_t now_us);
+/* A round of what others read has ended. */
+void triad_watch_end_round(struct triad_watch *watch, uint64_t now_us);
 
 /* --- reading, and what any thread may say --- */
 

@@ -156,7 +156,7 @@ static void ask_again(void *context, uint64_t id, uint32_t number)
 	triad_member_ask_again(manager.member, id, number);
 }
 
-static void take_findings(void *context, uint32_t port, uint32_t causes)
+static void take_row(void *context, uint32_t port, uint32_t causes, uint64_t n_downs)
 {
 	(void)context;
 	(void)causes;
@@ -192,7 +192,7 @@ static void begin(struct side *side, uint64_t id, struct triad_fabric *fabric)
 		.trap = take_trap,
 	};
 	const struct triad_aggregator_sink aggregator_sink = {
-		.owner = owner_of, .ask_again = ask_again, .findings = take_findings};
+		.owner = owner_of, .ask_again = ask_again, .row = take_row};
 	const struct triad_member_settings settings = {
 		.reporter = {.refresh = 10, .period_us = TRIAD_US_PER_S},
 		.sweep_ms = 1000};

@@ -274,6 +274,9 @@ def test_manager_and_agents_have_verdicts_and_links(scratch):
         wait_until_settled(lab, 2)
         wait_for_verdict(lab, OK)
         assert "2 of 2 alive" in part(health(lab)[1], "agents")["text"], "agents"
+        # What a port has counted before it is first read is no flap.
+        wait_until(lambda: all(end["answered"] for link in links(lab)
+                               for end in link["ends"]), 40, "all ports to be read")
         lab.sim('PerformanceSet "host-0005"[1] PortCounters.LinkDownedCounter=2')
         wait_until(lambda: links(lab, "--flapped"), 40, "a flap that an agent read")
         [flapped] = links(lab, "--flapped")

@@ -170,7 +170,7 @@ static void ask_again(void *context, uint64_t agent, uint32_t number)
 	triad_member_ask_again(g->manager.member, agent, number);
 }
 
-static void take_findings(void *context, uint32_t port, uint32_t causes)
+static void take_row(void *context, uint32_t port, uint32_t causes, uint64_t n_downs)
 {
 	(void)context;
 	(void)port;
@@ -279,7 +279,7 @@ struct gathering *gathering_new(const struct gathering_params *params)
 	const struct triad_aggregator_sink sink = {.context = g,
 		.owner = owner_of,
 		.ask_again = ask_again,
-		.findings = take_findings};
+		.row = take_row};
 
 	g->params = *params;
 	g->now_us = 1000 * TRIAD_US_PER_S;

@@ -35,6 +35,7 @@ static unsigned lost_percent;
 static uint64_t delay_us;     /* of messages */
 static uint32_t asked_number; /* last */
 static uint32_t reported_causes[512];
+static uint64_t n_downs_of[512];
 static unsigned seed;
 
 static uint64_t id_of(unsigned reader)
@@ -55,9 +56,10 @@ static void ask_again(void *context, uint64_t agent, uint32_t number)
 		triad_reporter_repeat_from(readers[agent - 0x900].reporter, number);
 }
 
-static void take_findings(void *context, uint32_t port, uint32_t causes)
+static void take_row(void *context, uint32_t port, uint32_t causes, uint64_t n_downs)
 {
 	reported_causes[port] = causes;
+	n_downs_of[port] += n_downs;
 }
 
 static struct triad_view *view_of(struct triad_engine *engine)
@@ -94,7 +96,7 @@ static void end(struct reader *reader)
 static void set_up(void)
 {
 	static const struct triad_aggregator_sink sink = {
-		.owner = owner_of, .ask_again = ask_again, .findings = take_findings};
+		.owner = owner_of, .ask_again = ask_again, .row = take_row};
 
 	seed = (unsigned)time(NULL);
 	srand(seed);
@@ -105,6 +107,7 @@ static void set_up(void)
 	hardware = calloc(fabric->n_ports, sizeof(*hardware));
 	memset(owners, 0, sizeof(owners));
 	memset(reported_causes, 0, sizeof(reported_causes));
+	memset(n_downs_of, 0, sizeof(n_downs_of));
 	for (unsigned i = 0; i < N_AGENTS; i++)
 		start(&readers[i], i, 1);
 	start(&whole, 9, 1);
@@ -216,6 +219,37 @@ static void check_totals(void)
 			"port %u, seed %u", i, seed);
 	}
 }
+
+/* Row: N1 */
+START_TEST(test_links_that_went_down_are_told_of_whoever_reads_and_however_late)
+{
+	uint64_t first[512];
+	struct triad_engine_row row;
+
+	delay_us = 3 * TRIAD_US_PER_S;
+	give_all_to(0);
+	sweep();
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		triad_view_read(top_view, i, &row);
+		first[i] = row.total[TRIAD_LINK_DOWNED_COUNTER];
+	}
+	for (unsigned i = 0; i < 100; i++) {
+		count_on();
+		sweep();
+		owners[(uint32_t)rand() % fabric->n_nodes] =
+			id_of((unsigned)rand() % N_AGENTS);
+	}
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		if (!fabric->ports[i].has_pma)
+			continue;
+		triad_view_read(top_view, i, &row);
+		ck_assert_msg(row.total[TRIAD_LINK_DOWNED_COUNTER] - first[i] ==
+				n_downs_of[i],
+			"port %u, seed %u", i, seed);
+		ck_assert_uint_gt(n_downs_of[i], 0);
+	}
+}
+END_TEST
 
 /* Row: M5 */
 START_TEST(test_one_agent_top_has_its_totals_and_rates)
@@ -792,6 +826,8 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_one_agent_top_has_its_totals_and_rates);
+	tcase_add_test(cases,
+		test_links_that_went_down_are_told_of_whoever_reads_and_however_late);
 	tcase_add_test(cases, test_nodes_change_hands_totals_go_on);
 	tcase_add_test(cases, test_messages_lost_totals_are_right_when_they_come_again);
 	tcase_add_test(cases, test_hardware_reset_by_others_is_counted_through);

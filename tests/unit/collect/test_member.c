@@ -166,7 +166,7 @@ static void ask_again(void *context, uint64_t agent, uint32_t number)
 	triad_member_ask_again(peers[MANAGER].member, agent, number);
 }
 
-static void take_findings(void *context, uint32_t port, uint32_t causes)
+static void take_row(void *context, uint32_t port, uint32_t causes, uint64_t n_downs)
 {
 }
 
@@ -222,7 +222,7 @@ static void end(unsigned i)
 static void set_up(void)
 {
 	const struct triad_aggregator_sink sink = {
-		.owner = owner_of, .ask_again = ask_again, .findings = take_findings};
+		.owner = owner_of, .ask_again = ask_again, .row = take_row};
 
 	now_us = 1000 * TRIAD_US_PER_S;
 	first = NULL;
