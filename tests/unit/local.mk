@@ -53,6 +53,7 @@ unit_tests = \
 	tests/unit/collect/test_peers \
 	tests/unit/perfmgr/test_change_filter \
 	tests/unit/perfmgr/test_alert_hard_cases \
+	tests/unit/perfmgr/test_alert_congestion \
 	tests/unit/perfmgr/test_alert_routes \
 	tests/unit/perfmgr/test_alertmanager \
 	tests/unit/perfmgr/test_alerts \
