@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "congestion/track.h"
 #include "lib/task.h"
@@ -30,6 +31,8 @@ struct triad_congestion_watcher {
 	uint64_t ended_us;                 /* of the sweep that was looked at */
 	struct triad_route_result *turned; /* whose turns are counted; NULL: none */
 	struct triad_congestion_turns *turns;
+	struct triad_congestion_matrix matrix; /* of the same layout */
+	bool is_matrix_told;                   /* that it is not known */
 	struct triad_congestion_track track;
 	const struct triad_fabric *told_of; /* while the track tells */
 	enum triad_congestion_state looked_state;
@@ -107,6 +110,7 @@ void triad_congestion_watcher_free(struct triad_congestion_watcher *watcher)
 	if (!watcher)
 		return;
 	triad_congestion_result_unref(watcher->result);
+	triad_congestion_matrix_clear(&watcher->matrix);
 	triad_congestion_turns_free(watcher->turns);
 	triad_route_result_unref(watcher->turned);
 	triad_task_clear(&watcher->task);
@@ -228,7 +232,8 @@ static bool is_stopped(void *context)
 	return is_over;
 }
 
-/* Counts turns again when 'routes' are new. */
+/* Counts turns again when 'routes' are new.  With the tables of those before, what was
+ * learnt stays. */
 static int turn(
 	struct triad_congestion_watcher *watcher, struct triad_route_result *routes)
 {
@@ -236,6 +241,8 @@ static int turn(
 
 	if (watcher->turned == routes)
 		return 0;
+	if (!watcher->turned || watcher->turned->hash != routes->hash)
+		triad_congestion_matrix_clear(&watcher->matrix);
 	triad_congestion_turns_free(watcher->turns);
 	triad_route_result_unref(watcher->turned);
 	watcher->turned = NULL;
@@ -243,7 +250,25 @@ static int turn(
 		routes->check->layout, is_stopped, watcher, &watcher->turns);
 	if (!error)
 		watcher->turned = triad_route_result_ref(routes);
+	else
+		triad_congestion_matrix_clear(&watcher->matrix);
 	return error;
+}
+
+/* Without the matrix more hosts are undecided, that is all. */
+static void learn(struct triad_congestion_watcher *watcher,
+	const struct triad_congestion_load *loads)
+{
+	int error =
+		triad_congestion_matrix_learn(&watcher->matrix, watcher->turns, loads);
+
+	if (error && !watcher->is_matrix_told)
+		triad_log_write(watcher->log, TRIAD_LOG_INFO,
+			"congestion: who sends to whom is not estimated: %s; more hosts "
+			"are undecided between contributor and victim",
+			error == E2BIG ? "too many hosts send at once"
+				       : strerror(error));
+	watcher->is_matrix_told = error;
 }
 
 static int explain(struct triad_congestion_watcher *watcher,
@@ -257,9 +282,11 @@ static int explain(struct triad_congestion_watcher *watcher,
 	struct triad_congestion_load *loads = loads_of(view, fabric);
 	int error = counted && loads ? turn(watcher, routes) : ENOMEM;
 
-	if (!error)
-		error = triad_congestion_find(
-			watcher->turns, loads, limits, &counted->result.found);
+	if (!error) {
+		learn(watcher, loads);
+		error = triad_congestion_find(watcher->turns, loads, limits,
+			&watcher->matrix, &counted->result.found);
+	}
 	free(loads);
 	if (error) {
 		free(counted);

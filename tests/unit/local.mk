@@ -121,6 +121,7 @@ unit_tests = \
 	tests/unit/portmgr/test_seal \
 	tests/unit/portmgr/test_seal_random \
 	tests/unit/portmgr/test_replica \
+	tests/unit/congestion/test_matrix \
 	tests/unit/congestion/test_memory \
 	tests/unit/congestion/test_roots \
 	tests/unit/congestion/test_track \
@@ -178,6 +179,8 @@ tests_unit_perfmgr_test_histograms_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_portmgr_test_agenda_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_portmgr_test_plan_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_congestion_test_matrix_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_congestion_test_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
