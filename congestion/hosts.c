@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Who the hosts in a root's tree are. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "congestion/roots_parts.h"
 #include "routes/tree.h"
+
+/* From this share of what a host sends on, over the root, it contributes; below that
+ * one it does not. */
+#define CONTRIBUTES 0.3f
+#define CONTRIBUTES_NOT 0.1f
 
 struct walk {
 	struct triad_congestion_finder *finder;
@@ -82,9 +88,16 @@ static struct triad_congestion_host host_of(
 		.wait = finder->loads[port].wait,
 		.sent = finder->loads[port].sent};
 
-	made.role = !walk->may[host]    ? TRIAD_CONGESTION_VICTIM
-		: finder->is_sure[port] ? TRIAD_CONGESTION_CONTRIBUTOR
-					: TRIAD_CONGESTION_UNDECIDED;
+	made.share = finder->matrix ? (float)triad_congestion_matrix_share(
+					      finder->matrix, host, walk->root->port)
+				    : NAN;
+	made.role = TRIAD_CONGESTION_UNDECIDED;
+	if (!walk->may[host])
+		made.role = TRIAD_CONGESTION_VICTIM;
+	else if (finder->is_sure[port] || made.share >= CONTRIBUTES)
+		made.role = TRIAD_CONGESTION_CONTRIBUTOR;
+	else if (made.share < CONTRIBUTES_NOT)
+		made.role = TRIAD_CONGESTION_VICTIM;
 	return made;
 }
 

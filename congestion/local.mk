@@ -4,6 +4,7 @@ libtriad_la_SOURCES += \
 	congestion/estimate.c congestion/estimate.h \
 	congestion/hosts.c \
 	congestion/kinds.c \
+	congestion/matrix.c congestion/matrix.h \
 	congestion/roots.c congestion/roots.h \
 	congestion/roots_parts.h \
 	congestion/track.c congestion/track.h \

@@ -255,13 +255,15 @@ static int find_roots(
 
 int triad_congestion_find(const struct triad_congestion_turns *turns,
 	const struct triad_congestion_load *loads,
-	const struct triad_congestion_limits *limits, struct triad_congestion **found)
+	const struct triad_congestion_limits *limits,
+	const struct triad_congestion_matrix *matrix, struct triad_congestion **found)
 {
 	struct triad_congestion_finder finder = {.turns = turns,
 		.layout = turns->layout,
 		.fabric = turns->layout->fabric,
 		.loads = loads,
-		.limits = *limits};
+		.limits = *limits,
+		.matrix = matrix};
 	struct triad_congestion *made = calloc(1, sizeof(*made));
 	size_t n = finder.fabric->n_ports + 1u;
 	int error = triad_congestion_estimate_init(&finder.estimate, turns->layout);

@@ -37,6 +37,9 @@
  *                  so their counters and those of all links on are the same whichever
  *                  of the two it is.
  *
+ * Where traffic has changed from sweep to sweep, a matrix of it (matrix.h) decides about
+ * the undecided: a host that sends most of what it sends elsewhere is a victim.
+ *
  * Loss: the rate at which waiting ports that nothing waits for (most are those of hosts)
  * could have sent while they waited.  A host that would send more than the root can carry
  * in any case waits for that, too: it is what waiting cost at most.
@@ -47,7 +50,7 @@
 #ifndef TRIAD_CONGESTION_ROOTS_H
 #define TRIAD_CONGESTION_ROOTS_H
 
-#include "congestion/turns.h"
+#include "congestion/matrix.h"
 
 #define TRIAD_CONGESTION_MAX_ROOTS 64u
 
@@ -82,6 +85,7 @@ struct triad_congestion_host {
 	uint32_t port; /* index in the fabric's ports */
 	uint8_t role;  /* enum triad_congestion_role */
 	float wait, sent;
+	float share; /* of what it sends, over the root, as the matrix has it; or NAN */
 };
 
 struct triad_congestion_root {
@@ -102,10 +106,12 @@ struct triad_congestion {
 	uint32_t n_unexplained;              /* of these, in no root's tree */
 };
 
-/* 'loads' is for each port of the layout's fabric.  Returns 0 or ENOMEM. */
+/* 'loads' is for each port of the layout's fabric; 'matrix', which has learnt from them,
+ * may be NULL.  Returns 0 or ENOMEM. */
 int triad_congestion_find(const struct triad_congestion_turns *turns,
 	const struct triad_congestion_load *loads,
-	const struct triad_congestion_limits *limits, struct triad_congestion **found);
+	const struct triad_congestion_limits *limits,
+	const struct triad_congestion_matrix *matrix, struct triad_congestion **found);
 void triad_congestion_free(struct triad_congestion *found); /* accepts NULL */
 
 /* The index of the root at 'port', or TRIAD_FABRIC_NONE. */

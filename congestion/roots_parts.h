@@ -12,6 +12,7 @@ struct triad_congestion_finder {
 	const struct triad_fabric *fabric;
 	const struct triad_congestion_load *loads;
 	struct triad_congestion_limits limits;
+	const struct triad_congestion_matrix *matrix; /* or NULL */
 	struct triad_congestion_estimate estimate;
 	uint32_t *queue; /* ports of the tree that is walked */
 	uint32_t

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "congestion/track.h"
 
-#include <string.h>
+#include "lib/hash.h"
 
 static uint32_t find(
 	const struct triad_congestion_track *track, uint64_t node_guid, uint8_t port)
@@ -21,6 +21,111 @@ const struct triad_congestion_tracked *triad_congestion_track_find(
 	return i == TRIAD_FABRIC_NONE ? NULL : &track->roots[i];
 }
 
+/* --- how alike two roots are --- */
+
+static uint64_t hash_of(const struct triad_fabric *fabric, uint32_t port)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+
+	return triad_hash_word(
+		triad_hash_word(TRIAD_HASH_START, fabric->nodes[at->node].guid),
+		at->number);
+}
+
+static void add_hash(struct triad_congestion_tracked *root, uint64_t hash)
+{
+	unsigned i = root->n_hashes;
+
+	if (i == TRIAD_CONGESTION_SKETCH && hash >= root->hashes[i - 1])
+		return;
+	i -= i == TRIAD_CONGESTION_SKETCH;
+	for (; i > 0 && root->hashes[i - 1] > hash; i--)
+		root->hashes[i] = root->hashes[i - 1];
+	root->hashes[i] = hash;
+	root->n_hashes += root->n_hashes < TRIAD_CONGESTION_SKETCH;
+}
+
+/* Whether half of the hosts of both are those of each. */
+static bool are_alike(const struct triad_congestion_tracked *one,
+	const struct triad_congestion_tracked *other)
+{
+	unsigned i = 0, k = 0, n = 0, n_both = 0;
+
+	for (; n < TRIAD_CONGESTION_SKETCH; n++) {
+		bool has_one = i < one->n_hashes, has_other = k < other->n_hashes;
+		uint64_t a = has_one ? one->hashes[i] : UINT64_MAX;
+		uint64_t b = has_other ? other->hashes[k] : UINT64_MAX;
+
+		if (!has_one && !has_other)
+			break;
+		n_both += has_one && has_other && a == b;
+		i += has_one && a <= b;
+		k += has_other && b <= a;
+	}
+	return n_both && 2 * n_both >= n;
+}
+
+/* --- a sweep --- */
+
+static struct triad_congestion_tracked make(const struct triad_fabric *fabric,
+	const struct triad_congestion_root *found, uint64_t now_us)
+{
+	const struct triad_fabric_port *port = &fabric->ports[found->port];
+	struct triad_congestion_tracked root = {
+		.node_guid = fabric->nodes[port->node].guid,
+		.since_us = now_us,
+		.port = port->number,
+		.kind = found->kind,
+		.n_waiting = found->n_waiting,
+		.loss_bps = found->loss_bps};
+
+	for (uint32_t i = 0; i < found->n_hosts; i++)
+		add_hash(&root, hash_of(fabric, found->hosts[i].port));
+	return root;
+}
+
+/* Which of those that were not found has moved to 'root'; NONE: it is a new one. */
+static uint32_t find_moved(const struct triad_congestion_track *track, uint32_t n_known,
+	const struct triad_congestion_tracked *root)
+{
+	for (uint32_t i = 0; i < n_known; i++)
+		if (track->roots[i].n_missed && are_alike(&track->roots[i], root))
+			return i;
+	return TRIAD_FABRIC_NONE;
+}
+
+static void add_new(struct triad_congestion_track *track, uint32_t n_known,
+	struct triad_congestion_tracked *root,
+	void (*tell)(void *context, enum triad_congestion_change change,
+		const struct triad_congestion_tracked *root),
+	void *context)
+{
+	uint32_t at = find_moved(track, n_known, root);
+
+	if (at != TRIAD_FABRIC_NONE) {
+		root->since_us = track->roots[at].since_us;
+		root->from_guid = track->roots[at].node_guid;
+		root->from_port = track->roots[at].port;
+		track->roots[at] = *root;
+		tell(context, TRIAD_CONGESTION_MOVED, root);
+	} else if (track->n < TRIAD_CONGESTION_MAX_TRACKED) {
+		track->roots[track->n++] = *root;
+		tell(context, TRIAD_CONGESTION_BEGUN, root);
+	}
+}
+
+/* What is known of a root that is found again. */
+static void renew(struct triad_congestion_tracked *known,
+	const struct triad_congestion_tracked *root)
+{
+	struct triad_congestion_tracked now = *root;
+
+	now.since_us = known->since_us;
+	now.from_guid = known->from_guid;
+	now.from_port = known->from_port;
+	*known = now;
+}
+
 void triad_congestion_track_add(struct triad_congestion_track *track,
 	const struct triad_fabric *fabric, const struct triad_congestion *found,
 	uint64_t now_us,
@@ -28,28 +133,22 @@ void triad_congestion_track_add(struct triad_congestion_track *track,
 		const struct triad_congestion_tracked *root),
 	void *context)
 {
-	uint32_t n_left = 0;
+	uint32_t n_left = 0, n_known = track->n;
 
-	for (uint32_t i = 0; i < track->n; i++)
+	for (uint32_t i = 0; i < n_known; i++)
 		track->roots[i].n_missed++;
-	for (uint32_t i = 0; found && i < found->n_roots; i++) {
-		const struct triad_fabric_port *port =
-			&fabric->ports[found->roots[i].port];
-		struct triad_congestion_tracked root = {
-			.node_guid = fabric->nodes[port->node].guid,
-			.since_us = now_us,
-			.port = port->number,
-			.kind = found->roots[i].kind};
-		uint32_t at = find(track, root.node_guid, root.port);
+	/* First those that are where they were, then the others, which may have moved. */
+	for (unsigned is_new = 0; is_new < 2; is_new++)
+		for (uint32_t i = 0; found && i < found->n_roots; i++) {
+			struct triad_congestion_tracked root =
+				make(fabric, &found->roots[i], now_us);
+			uint32_t at = find(track, root.node_guid, root.port);
 
-		if (at != TRIAD_FABRIC_NONE) {
-			track->roots[at].n_missed = 0;
-			track->roots[at].kind = root.kind;
-		} else if (track->n < TRIAD_CONGESTION_MAX_TRACKED) {
-			track->roots[track->n++] = root;
-			tell(context, TRIAD_CONGESTION_BEGUN, &root);
+			if (at != TRIAD_FABRIC_NONE && !is_new)
+				renew(&track->roots[at], &root);
+			else if (at == TRIAD_FABRIC_NONE && is_new)
+				add_new(track, n_known, &root, tell, context);
 		}
-	}
 	for (uint32_t i = 0; i < track->n; i++) {
 		if (found && track->roots[i].n_missed < TRIAD_CONGESTION_MISSES)
 			track->roots[n_left++] = track->roots[i];

@@ -2,8 +2,10 @@
 /* Roots of congestion from one sweep to the next: which is still the same, since when.
  *
  * Model: a root is known by the GUID of its node and its port number.  It stays while
- * sweeps find it; it is over when TRIAD_CONGESTION_MISSES in a row don't.  A root that moves
- * to another port is another one.
+ * sweeps find it; it is over when TRIAD_CONGESTION_MISSES in a row don't.  One that is not
+ * found, while another begins for which mostly the same hosts wait, has moved there: it
+ * keeps the time since when it is there.  How many hosts two roots share is estimated by
+ * the smallest hashes of each (MinHash: Broder, SEQUENCES 1997).
  *
  * Thread-safety: none; the caller's.
  * Memory: TRIAD_CONGESTION_MAX_TRACKED roots, of a fixed size; more are not followed. */
@@ -14,16 +16,28 @@
 
 #define TRIAD_CONGESTION_MISSES 2u
 #define TRIAD_CONGESTION_MAX_TRACKED (2 * TRIAD_CONGESTION_MAX_ROOTS)
+#define TRIAD_CONGESTION_SKETCH 16u
 
 struct triad_congestion_tracked {
 	uint64_t node_guid;
-	uint64_t since_us; /* monotonic: the sweep that found it first */
+	uint64_t since_us;  /* monotonic: the sweep that found it first */
+	uint64_t from_guid; /* where it was before it moved; 0: it has not */
+	uint8_t from_port;
 	uint8_t port;
-	uint8_t kind; /* enum triad_congestion_kind, when it was found last */
+	/* When it was found last: */
+	uint8_t kind; /* enum triad_congestion_kind */
 	uint8_t n_missed;
+	uint8_t n_hashes;
+	uint32_t n_waiting;
+	double loss_bps;
+	uint64_t hashes[TRIAD_CONGESTION_SKETCH]; /* of hosts that wait, ascending */
 };
 
-enum triad_congestion_change { TRIAD_CONGESTION_BEGUN, TRIAD_CONGESTION_ENDED };
+enum triad_congestion_change {
+	TRIAD_CONGESTION_BEGUN,
+	TRIAD_CONGESTION_MOVED,
+	TRIAD_CONGESTION_ENDED
+};
 
 struct triad_congestion_track {
 	uint32_t n;
@@ -31,7 +45,7 @@ struct triad_congestion_track {
 };
 
 /* Takes what a sweep found, or (NULL) that nothing is known any more: then all are over.
- * Calls 'tell' for each that begins or ends. */
+ * Calls 'tell' for each that begins, moves or ends. */
 void triad_congestion_track_add(struct triad_congestion_track *track,
 	const struct triad_fabric *fabric, const struct triad_congestion *found,
 	uint64_t now_us,

@@ -671,7 +671,7 @@ static void end_full_sweep(struct triad_collector *collector, uint64_t now_us)
 	pthread_mutex_lock(&collector->published_lock);
 	status->sweeping = false;
 	status->last_started_us = status->started_us;
-	status->finished_us = now_us;
+	status->finished_us = status->ended_us = now_us;
 	status->duration_us = took_us;
 	status->last = status->progress;
 	status->n_sweeps++;
@@ -693,7 +693,7 @@ void triad_collector_note_round(struct triad_collector *collector,
 	pthread_mutex_lock(&collector->published_lock);
 	status->period_us = collector->params.period_us;
 	status->started_us = status->last_started_us = started_us;
-	status->finished_us = now_us;
+	status->finished_us = status->ended_us = now_us;
 	status->duration_us = now_us - started_us;
 	status->progress = status->last = *progress;
 	status->octets = triad_engine_octets(collector->engine);
@@ -713,6 +713,7 @@ static void end_sweep(struct triad_collector *collector, uint64_t now_us)
 	publish_status(collector);
 	pthread_mutex_lock(&collector->published_lock);
 	collector->status.sweeping = false;
+	collector->status.ended_us = now_us;
 	collector->status.n_group_sweeps++;
 	pthread_mutex_unlock(&collector->published_lock);
 }

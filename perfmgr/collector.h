@@ -70,6 +70,7 @@ struct triad_collector_status {
 	uint64_t started_us;      /* the present or last sweep; 0: none yet */
 	uint64_t last_started_us; /* the last one that finished */
 	uint64_t finished_us;
+	uint64_t ended_us; /* the last one that finished, also of groups alone */
 	uint64_t duration_us;
 	uint64_t period_us;
 	bool sweeping;

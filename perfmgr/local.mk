@@ -42,6 +42,7 @@ libtriad_la_SOURCES += \
 	perfmgr/watch/alert_why.c perfmgr/watch/alert_why.h \
 	perfmgr/watch/alerts.c perfmgr/watch/alerts.h \
 	perfmgr/watch/alerts_adopt.c \
+	perfmgr/watch/alerts_explain.c \
 	perfmgr/watch/alerts_parts.h \
 	perfmgr/watch/alerts_take.c \
 	perfmgr/watch/ber.c perfmgr/watch/ber.h \
@@ -54,6 +55,7 @@ libtriad_la_SOURCES += \
 	perfmgr/watch/limits.c perfmgr/watch/limits.h \
 	perfmgr/watch/links.c perfmgr/watch/links.h \
 	perfmgr/watch/losses.c perfmgr/watch/losses.h \
+	perfmgr/watch/others.c perfmgr/watch/others.h \
 	perfmgr/watch/silences.c perfmgr/watch/silences.h \
 	perfmgr/watch/sm_notes.c perfmgr/watch/sm_notes.h \
 	perfmgr/watch/watch.c perfmgr/watch/watch.h

@@ -5,7 +5,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "congestion/track.h"
 #include "lib/task.h"
@@ -26,15 +28,19 @@ struct triad_congestion_watcher {
 	struct triad_log *log;
 
 	/* Of the thread alone: */
-	uint64_t n_sweeps;                 /* that were looked at */
+	uint64_t ended_us;                 /* of the sweep that was looked at */
 	struct triad_route_result *turned; /* whose turns are counted; NULL: none */
 	struct triad_congestion_turns *turns;
+	struct triad_congestion_matrix matrix; /* of the same layout */
+	bool is_matrix_told;                   /* that it is not known */
 	struct triad_congestion_track track;
 	const struct triad_fabric *told_of; /* while the track tells */
+	enum triad_congestion_state looked_state;
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_task task;
 	bool enabled;
+	bool is_begun; /* what was looked at before does not count */
 	struct triad_congestion_limits limits;
 	enum triad_congestion_state state;
 	struct triad_congestion_result *result;
@@ -49,6 +55,7 @@ void triad_congestion_result_unref(struct triad_congestion_result *result)
 	if (!result || atomic_fetch_sub(&((struct counted *)result)->refs, 1) != 1)
 		return;
 	triad_congestion_free(result->found);
+	free(result->explained);
 	triad_route_result_unref(result->routes);
 	free(result);
 }
@@ -103,6 +110,7 @@ void triad_congestion_watcher_free(struct triad_congestion_watcher *watcher)
 	if (!watcher)
 		return;
 	triad_congestion_result_unref(watcher->result);
+	triad_congestion_matrix_clear(&watcher->matrix);
 	triad_congestion_turns_free(watcher->turns);
 	triad_route_result_unref(watcher->turned);
 	triad_task_clear(&watcher->task);
@@ -121,6 +129,7 @@ void triad_congestion_watcher_configure(
 		publish(watcher, NULL,
 			conf->congestion.enabled ? TRIAD_CONGESTION_NO_SWEEP
 						 : TRIAD_CONGESTION_OFF);
+	watcher->is_begun |= !watcher->enabled && conf->congestion.enabled;
 	watcher->enabled = conf->congestion.enabled;
 	if (watcher->enabled && triad_task_start(&watcher->task))
 		publish(watcher, NULL, TRIAD_CONGESTION_NO_MEMORY);
@@ -150,6 +159,9 @@ const char *triad_congestion_state_text(enum triad_congestion_state state)
 	case TRIAD_CONGESTION_NO_ROUTES:
 		return "no routes are known here, which it is explained by: ask on the "
 		       "host of the SM that is master; routes.enabled must be true";
+	case TRIAD_CONGESTION_NO_COUNTERS:
+		return "counters are not read here, which it is seen by: ask on the host "
+		       "of the SM that is master, with perfmgr.role = master or any";
 	case TRIAD_CONGESTION_NO_MEMORY:
 		return "not enough memory to explain congestion; it is tried again after "
 		       "the next sweep";
@@ -220,7 +232,8 @@ static bool is_stopped(void *context)
 	return is_over;
 }
 
-/* Counts turns again when 'routes' are new. */
+/* Counts turns again when 'routes' are new.  With the tables of those before, what was
+ * learnt stays. */
 static int turn(
 	struct triad_congestion_watcher *watcher, struct triad_route_result *routes)
 {
@@ -228,6 +241,8 @@ static int turn(
 
 	if (watcher->turned == routes)
 		return 0;
+	if (!watcher->turned || watcher->turned->hash != routes->hash)
+		triad_congestion_matrix_clear(&watcher->matrix);
 	triad_congestion_turns_free(watcher->turns);
 	triad_route_result_unref(watcher->turned);
 	watcher->turned = NULL;
@@ -235,7 +250,25 @@ static int turn(
 		routes->check->layout, is_stopped, watcher, &watcher->turns);
 	if (!error)
 		watcher->turned = triad_route_result_ref(routes);
+	else
+		triad_congestion_matrix_clear(&watcher->matrix);
 	return error;
+}
+
+/* Without the matrix more hosts are undecided, that is all. */
+static void learn(struct triad_congestion_watcher *watcher,
+	const struct triad_congestion_load *loads)
+{
+	int error =
+		triad_congestion_matrix_learn(&watcher->matrix, watcher->turns, loads);
+
+	if (error && !watcher->is_matrix_told)
+		triad_log_write(watcher->log, TRIAD_LOG_INFO,
+			"congestion: who sends to whom is not estimated: %s; more hosts "
+			"are undecided between contributor and victim",
+			error == E2BIG ? "too many hosts send at once"
+				       : strerror(error));
+	watcher->is_matrix_told = error;
 }
 
 static int explain(struct triad_congestion_watcher *watcher,
@@ -249,9 +282,11 @@ static int explain(struct triad_congestion_watcher *watcher,
 	struct triad_congestion_load *loads = loads_of(view, fabric);
 	int error = counted && loads ? turn(watcher, routes) : ENOMEM;
 
-	if (!error)
-		error = triad_congestion_find(
-			watcher->turns, loads, limits, &counted->result.found);
+	if (!error) {
+		learn(watcher, loads);
+		error = triad_congestion_find(watcher->turns, loads, limits,
+			&watcher->matrix, &counted->result.found);
+	}
 	free(loads);
 	if (error) {
 		free(counted);
@@ -265,80 +300,212 @@ static int explain(struct triad_congestion_watcher *watcher,
 	return 0;
 }
 
+/* --- what alerts are told --- */
+
+static void add_explained(struct triad_congestion_result *result,
+	const struct triad_fabric *fabric, bool *is_in, uint32_t port)
+{
+	if (is_in[port])
+		return;
+	is_in[port] = true;
+	result->explained[result->n_explained++] = (struct triad_congestion_place){
+		.node_guid = fabric->nodes[fabric->ports[port].node].guid,
+		.port = fabric->ports[port].number};
+}
+
+/* Returns 0 or ENOMEM. */
+static int fill_explained(struct triad_congestion_watcher *watcher,
+	struct triad_congestion_result *result, bool is_missed)
+{
+	const struct triad_fabric *fabric = result->routes->check->layout->fabric;
+	const struct triad_congestion *found = result->found;
+	struct triad_congestion_result *last =
+		is_missed ? triad_congestion_watcher_result(watcher) : NULL;
+	uint32_t n_last = last ? last->n_explained_now : 0;
+	size_t room = (size_t)found->n_waiting + found->n_roots + n_last + 1;
+	bool *is_in = calloc(fabric->n_ports + 1u, sizeof(*is_in));
+
+	result->explained = calloc(room, sizeof(*result->explained));
+	if (!is_in || !result->explained) {
+		free(is_in);
+		triad_congestion_result_unref(last);
+		return ENOMEM;
+	}
+	for (uint32_t i = 0; i < found->n_roots; i++) {
+		const struct triad_congestion_root *root = &found->roots[i];
+
+		add_explained(result, fabric, is_in, root->port);
+		for (uint32_t k = 0; k < root->n_waiting; k++)
+			add_explained(result, fabric, is_in, root->waiting[k]);
+	}
+	free(is_in);
+	result->n_explained_now = result->n_explained;
+	for (uint32_t i = 0; i < n_last; i++)
+		result->explained[result->n_explained++] = last->explained[i];
+	triad_congestion_result_unref(last);
+	return 0;
+}
+
+static uint64_t key_of(const struct triad_congestion_tracked *root)
+{
+	return root->node_guid ^ (uint64_t)root->port << 56;
+}
+
+void triad_congestion_watcher_give(
+	struct triad_congestion_watcher *watcher, struct triad_found *found)
+{
+	struct triad_congestion_result *result =
+		triad_congestion_watcher_result(watcher);
+
+	if (!result)
+		return;
+	triad_found_explain_until(found, result->until_us);
+	for (uint32_t i = 0; i < result->n_tracked; i++) {
+		const struct triad_congestion_tracked *root = &result->tracked[i];
+		const struct triad_alert_finding finding = {
+			.cause = TRIAD_ALERT_CONGESTION,
+			.value = (float)root->n_waiting,
+			.since_us = root->since_us,
+			.congestion = {root->kind, (float)root->loss_bps}};
+
+		triad_found_add(
+			found, root->node_guid, root->port, key_of(root), &finding);
+	}
+	for (uint32_t i = 0; i < result->n_explained; i++)
+		triad_found_explain(found, result->explained[i].node_guid,
+			result->explained[i].port);
+	triad_congestion_result_unref(result);
+}
+
 /* --- the thread --- */
+
+static const char *name_of(
+	const struct triad_congestion_watcher *watcher, uint64_t guid)
+{
+	uint32_t node = watcher->told_of
+		? triad_fabric_find_node(watcher->told_of, guid)
+		: TRIAD_FABRIC_NONE;
+
+	return node == TRIAD_FABRIC_NONE ? "a node that is gone"
+					 : watcher->told_of->nodes[node].name;
+}
 
 static void tell(void *context, enum triad_congestion_change change,
 	const struct triad_congestion_tracked *root)
 {
 	struct triad_congestion_watcher *watcher = context;
-	uint32_t node = watcher->told_of
-		? triad_fabric_find_node(watcher->told_of, root->node_guid)
-		: TRIAD_FABRIC_NONE;
+	char what[256] = "is over";
 
+	if (change == TRIAD_CONGESTION_BEGUN)
+		snprintf(what, sizeof(what),
+			"holds up others; 'triadctl congestion' shows whom, and what to "
+			"do");
+	if (change == TRIAD_CONGESTION_MOVED)
+		snprintf(what, sizeof(what),
+			"holds up those that waited for %s (0x%016" PRIx64
+			") port %u before: it has moved",
+			name_of(watcher, root->from_guid), root->from_guid,
+			root->from_port);
 	triad_log_write(watcher->log,
-		change == TRIAD_CONGESTION_BEGUN ? TRIAD_LOG_WARNING : TRIAD_LOG_INFO,
-		"congestion: %s at %s (0x%016" PRIx64 ") port %u %s%s",
+		change == TRIAD_CONGESTION_ENDED ? TRIAD_LOG_INFO : TRIAD_LOG_WARNING,
+		"congestion: %s at %s (0x%016" PRIx64 ") port %u %s",
 		triad_congestion_kind_name(root->kind),
-		node == TRIAD_FABRIC_NONE ? "a node that is gone"
-					  : watcher->told_of->nodes[node].name,
-		root->node_guid, root->port,
-		change == TRIAD_CONGESTION_BEGUN ? "holds up others" : "is over",
-		change == TRIAD_CONGESTION_BEGUN
-			? "; 'triadctl congestion' shows whom, and what to do"
-			: "");
+		name_of(watcher, root->node_guid), root->node_guid, root->port, what);
 }
 
-/* 'result': NULL, nothing is known. */
-static void follow(struct triad_congestion_watcher *watcher,
+/* 'result': NULL, nothing is known.  Returns 0 or ENOMEM. */
+static int follow(struct triad_congestion_watcher *watcher,
 	struct triad_congestion_result *result)
 {
 	const struct triad_fabric *fabric =
 		result ? result->routes->check->layout->fabric : NULL;
+	struct triad_congestion_track *track = &watcher->track;
+	bool is_missed = false;
 
-	watcher->told_of = fabric;
-	triad_congestion_track_add(&watcher->track, fabric,
-		result ? result->found : NULL, triad_clock_now_us(), tell, watcher);
+	watcher->told_of = fabric ? fabric
+		: watcher->turned ? watcher->turned->check->layout->fabric
+				  : NULL;
+	triad_congestion_track_add(track, fabric, result ? result->found : NULL,
+		triad_clock_now_us(), tell, watcher);
 	watcher->told_of = NULL;
-	for (uint32_t i = 0; result && i < result->found->n_roots; i++) {
+	if (!result)
+		return 0;
+	for (uint32_t i = 0; i < result->found->n_roots; i++) {
 		const struct triad_fabric_port *port =
 			&fabric->ports[result->found->roots[i].port];
 		const struct triad_congestion_tracked *root =
-			triad_congestion_track_find(&watcher->track,
-				fabric->nodes[port->node].guid, port->number);
+			triad_congestion_track_find(
+				track, fabric->nodes[port->node].guid, port->number);
 
 		result->since_us[i] = root ? root->since_us : result->swept_us;
 	}
+	result->n_tracked = track->n;
+	for (uint32_t i = 0; i < track->n; i++) {
+		result->tracked[i] = track->roots[i];
+		is_missed |= track->roots[i].n_missed > 0;
+	}
+	return fill_explained(watcher, result, is_missed);
 }
 
-/* Without the lock.  Returns whether to look again before the next sweep has ended: routes
- * are checked, or the view is made, a little later than the first one. */
-static bool look(struct triad_congestion_watcher *watcher,
-	const struct triad_congestion_limits *limits)
+static enum triad_congestion_state state_of(
+	const struct triad_congestion_watcher *watcher, bool has_swept,
+	const struct triad_route_result *routes)
+{
+	switch (triad_perf_state(watcher->perf)) {
+	case TRIAD_PERF_DISABLED:
+	case TRIAD_PERF_OTHER_ROLE:
+		return TRIAD_CONGESTION_NO_COUNTERS;
+	default:
+		return !routes      ? TRIAD_CONGESTION_NO_ROUTES
+			: has_swept ? TRIAD_CONGESTION_KNOWN
+				    : TRIAD_CONGESTION_NO_SWEEP;
+	}
+}
+
+/* Without the lock.  'ended_us' is when the last sweep had ended. */
+static void look(struct triad_congestion_watcher *watcher,
+	const struct triad_congestion_limits *limits, uint64_t ended_us)
 {
 	struct triad_view *view = triad_perf_view(watcher->perf);
 	struct triad_route_result *routes = triad_route_checker_result(watcher->routes);
 	struct triad_congestion_result *result = NULL;
-	enum triad_congestion_state state = TRIAD_CONGESTION_KNOWN;
+	enum triad_congestion_state state = state_of(watcher, view && ended_us, routes);
+	bool is_new = state != watcher->looked_state || ended_us != watcher->ended_us;
 	int error = 0;
 
-	if (!view || !routes)
-		state = !routes ? TRIAD_CONGESTION_NO_ROUTES
-				: TRIAD_CONGESTION_NO_SWEEP;
-	else
+	/* Without one of the two it is looked again each second. */
+	if (is_new && state == TRIAD_CONGESTION_KNOWN)
 		error = explain(watcher, view, routes, limits, &result);
-	if (error == ENOMEM)
-		state = TRIAD_CONGESTION_NO_MEMORY;
-	if (error != ECANCELED)
-		follow(watcher, result);
+	if (result)
+		result->until_us = ended_us;
+	if (is_new && error != ECANCELED)
+		error = follow(watcher, result);
 	triad_route_result_unref(routes);
 	triad_view_unref(view);
+	if (!is_new || error == ECANCELED)
+		return;
+	watcher->looked_state = state;
+	watcher->ended_us = ended_us;
+	if (error) {
+		triad_congestion_result_unref(result);
+		result = NULL;
+		state = TRIAD_CONGESTION_NO_MEMORY;
+	}
 	pthread_mutex_lock(&watcher->lock);
-	if (watcher->enabled && error != ECANCELED)
+	if (watcher->enabled)
 		publish(watcher, result, state);
 	else
 		triad_congestion_result_unref(result);
 	pthread_mutex_unlock(&watcher->lock);
-	return !error && state != TRIAD_CONGESTION_KNOWN;
+	triad_perf_note_findings(watcher->perf);
+}
+
+/* Nothing is looked for any more. */
+static void forget(struct triad_congestion_watcher *watcher)
+{
+	(void)follow(watcher, NULL);
+	watcher->looked_state = TRIAD_CONGESTION_OFF;
+	triad_perf_note_findings(watcher->perf);
 }
 
 static uint64_t task_step(void *context)
@@ -346,16 +513,15 @@ static uint64_t task_step(void *context)
 	struct triad_congestion_watcher *watcher = context;
 	struct triad_congestion_limits limits = watcher->limits;
 	bool is_enabled = watcher->enabled;
-	uint64_t n_sweeps;
-	bool is_due = false;
 
+	if (watcher->is_begun)
+		watcher->looked_state = TRIAD_CONGESTION_OFF;
+	watcher->is_begun = false;
 	pthread_mutex_unlock(&watcher->lock);
-	n_sweeps = triad_perf_status(watcher->perf).n_sweeps;
-	if (!is_enabled)
-		follow(watcher, NULL);
-	else if (n_sweeps != watcher->n_sweeps)
-		is_due = look(watcher, &limits);
-	watcher->n_sweeps = is_enabled && !is_due ? n_sweeps : 0;
+	if (is_enabled)
+		look(watcher, &limits, triad_perf_status(watcher->perf).ended_us);
+	else
+		forget(watcher);
 	pthread_mutex_lock(&watcher->lock);
 	return watcher->enabled ? triad_clock_now_us() + LOOK_US : UINT64_MAX;
 }

@@ -3,9 +3,13 @@
  *
  * Model: the thread triad-congest looks each second whether a sweep has ended.  It takes
  * the rates of all ports from the present view and the forwarding tables from the last
- * check of routes; without one of them nothing is known.  Which pairs turn where is
- * counted again when routes were checked.  The result is immutable and swapped whole.
- * What begins and ends is logged, once for each root.
+ * check of routes; without one of them, or where no counters are read any more, nothing is
+ * known.  Which pairs turn where is counted again when routes were checked.  The result is
+ * immutable and swapped whole.  What begins, moves and ends is logged, once for each root,
+ * and alerts are told of it.
+ *
+ * A root that one sweep does not find is not over yet (track.h): what waited because of it
+ * before counts as explained meanwhile.
  *
  * Thread-safety: any thread.  The lock is held for pointers and the status.
  * Memory: a result holds its routes; turns take 4 octets for each two ports of a
@@ -13,7 +17,8 @@
 #ifndef TRIAD_SERVICE_CONGESTION_WATCHER_H
 #define TRIAD_SERVICE_CONGESTION_WATCHER_H
 
-#include "congestion/roots.h"
+#include "congestion/track.h"
+#include "perfmgr/watch/others.h"
 #include "service/perf.h"
 #include "service/route_checker.h"
 
@@ -21,10 +26,16 @@ struct triad_congestion_watcher;
 
 enum triad_congestion_state {
 	TRIAD_CONGESTION_OFF,
-	TRIAD_CONGESTION_NO_SWEEP,  /* no sweep has ended since there are routes */
-	TRIAD_CONGESTION_NO_ROUTES, /* they were not checked */
+	TRIAD_CONGESTION_NO_SWEEP,    /* no sweep has ended since there are routes */
+	TRIAD_CONGESTION_NO_ROUTES,   /* they were not checked */
+	TRIAD_CONGESTION_NO_COUNTERS, /* another SM reads them, or nobody does */
 	TRIAD_CONGESTION_NO_MEMORY,
 	TRIAD_CONGESTION_KNOWN,
+};
+
+struct triad_congestion_place {
+	uint64_t node_guid;
+	uint8_t port;
 };
 
 struct triad_congestion_result {
@@ -33,6 +44,13 @@ struct triad_congestion_result {
 	uint64_t since_us[TRIAD_CONGESTION_MAX_ROOTS]; /* monotonic, of each root */
 	uint64_t swept_us; /* monotonic, when it was ready */
 	uint64_t took_us;
+	uint64_t until_us; /* monotonic, when the sweep had ended that it is by */
+	/* Roots that alerts are about: those found, and those missed once. */
+	uint32_t n_tracked;
+	struct triad_congestion_tracked tracked[TRIAD_CONGESTION_MAX_TRACKED];
+	/* Ports that are roots, or wait because of one; those of this sweep first. */
+	uint32_t n_explained, n_explained_now;
+	struct triad_congestion_place *explained;
 };
 
 /* NULL when memory is short.  Both parts are borrowed. */
@@ -54,6 +72,10 @@ struct triad_congestion_result *triad_congestion_watcher_result(
 	struct triad_congestion_watcher *watcher);
 void triad_congestion_result_unref(
 	struct triad_congestion_result *result); /* or NULL */
+
+/* Gives alerts the roots of the last result, and what they explain. */
+void triad_congestion_watcher_give(
+	struct triad_congestion_watcher *watcher, struct triad_found *found);
 
 /* Why there is no result, and what to do; NULL: nothing to say. */
 const char *triad_congestion_state_text(enum triad_congestion_state state);

@@ -108,6 +108,11 @@ const struct triad_fact triad_watch_facts[] = {
 	{"silenced", "of these, silenced", TRIAD_FACT(UINT, alerts.n_silenced),
 		TRIAD_GAUGE("triad_alerts_silenced",
 			"Of triad_alerts_active, those that are to wake nobody.")},
+	{"explained", "waits explained by congestion",
+		TRIAD_FACT(UINT, alerts.n_explained),
+		TRIAD_GAUGE("triad_alerts_explained",
+			"Ports over their threshold of PortXmitWait that raise no "
+			"alert, because one about a root of congestion explains it.")},
 	{"silences", "silences", TRIAD_FACT(UINT, n_silences),
 		TRIAD_GAUGE("triad_silences", "Silences that somebody ordered.")},
 	{"raised", "raised", TRIAD_FACT(UINT, alerts.n_raised),

@@ -88,6 +88,10 @@ void triad_health_line(struct triad_health *health, const char *name, const char
 void triad_health_line_off(struct triad_health *health, const char *name,
 	const char *title, const char *why);
 
+/* Whether alerts tell here what routes and congestion are like: they may be silenced, so
+ * that nothing else is to tell. */
+bool triad_health_alerts_tell(struct triad_service *service);
+
 /* "prometheus", "profile", "alerts_file", "webhook", "sflow", "history". */
 const char *triad_health_output_name(enum triad_health_output output);
 

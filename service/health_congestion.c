@@ -18,9 +18,10 @@ static void add_trouble(struct triad_health *health, const struct triad_fabric *
 	char what[256];
 
 	snprintf(what, sizeof(what),
-		"congestion: %s at %s:%u, %" PRIu32 " port(s) wait, %.1f Gb/s lost",
+		"congestion: %s at %s:%u, %" PRIu32 " port%s wait%s, %.1f Gb/s lost",
 		triad_congestion_kind_name(root->kind), fabric->nodes[port->node].name,
-		port->number, root->n_waiting, root->loss_bps / 1e9);
+		port->number, root->n_waiting, root->n_waiting == 1 ? "" : "s",
+		root->n_waiting == 1 ? "s" : "", root->loss_bps / 1e9);
 	triad_health_add_trouble(health, TRIAD_WARNING, "congestion", what,
 		"'triadctl congestion' shows whom it holds up, and what to do");
 }
@@ -31,6 +32,7 @@ void triad_congestion_add_health(
 	struct triad_congestion_result *result =
 		triad_congestion_watcher_result(service->congestion);
 	const struct triad_congestion *found;
+	bool is_told;
 	uint32_t n;
 
 	if (!result) {
@@ -43,7 +45,8 @@ void triad_congestion_add_health(
 	}
 	found = result->found;
 	n = found->n_roots + found->n_more;
-	for (uint32_t i = 0; i < found->n_roots && i < MAX_TROUBLES; i++)
+	is_told = triad_health_alerts_tell(service);
+	for (uint32_t i = 0; !is_told && i < found->n_roots && i < MAX_TROUBLES; i++)
 		add_trouble(health, result->routes->check->layout->fabric,
 			&found->roots[i]);
 	triad_health_line(health, "congestion", "Congestion",
@@ -52,6 +55,15 @@ void triad_congestion_add_health(
 		found->n_waiting, found->n_waiting == 1 ? "" : "s",
 		found->n_waiting == 1 ? "s" : "");
 	triad_congestion_result_unref(result);
+}
+
+/* --- for alerts --- */
+
+void triad_congestion_give(void *context, struct triad_found *found)
+{
+	struct triad_service *service = context;
+
+	triad_congestion_watcher_give(service->congestion, found);
 }
 
 /* --- for Prometheus --- */

@@ -325,6 +325,17 @@ static void add_watch(struct triad_health *health, struct triad_service *service
 	triad_conf_unref(conf);
 }
 
+bool triad_health_alerts_tell(struct triad_service *service)
+{
+	const struct triad_conf *conf = triad_service_conf(service);
+	bool tell = conf->alerts.enabled &&
+		(triad_perf_state(service->perf) == TRIAD_PERF_RUNNING ||
+			triad_perf_is_idle_master(service->perf));
+
+	triad_conf_unref(conf);
+	return tell;
+}
+
 /* What was found before this SM stopped to read is old: others may have mended it, and
  * the SM that reads now tells of what is left. */
 static void add_fabric(struct triad_health *health, struct triad_service *service)
@@ -337,7 +348,12 @@ static void add_fabric(struct triad_health *health, struct triad_service *servic
 		triad_health_line_off(
 			health, "sweep", "Sweep", triad_service_trouble(service));
 		triad_health_line_off(health, "ports", "Ports", old);
-		triad_health_line_off(health, "alerts", "Alerts", old);
+		/* A master that reads nothing tells of routes. */
+		if (triad_perf_is_idle_master(service->perf) &&
+			triad_health_alerts_tell(service))
+			add_alerts(health, service);
+		else
+			triad_health_line_off(health, "alerts", "Alerts", old);
 	} else {
 		add_sweep(health, service);
 		add_ports(health, service);

@@ -82,17 +82,6 @@ static enum triad_severity add_findings(struct triad_health *health,
 	return worst;
 }
 
-/* Alerts are raised at the end of a sweep, and may be silenced. */
-static bool alerts_tell(struct triad_service *service)
-{
-	const struct triad_conf *conf = triad_service_conf(service);
-	bool tell = conf->alerts.enabled &&
-		triad_perf_state(service->perf) == TRIAD_PERF_RUNNING;
-
-	triad_conf_unref(conf);
-	return tell;
-}
-
 void triad_routes_add_health(struct triad_health *health, struct triad_service *service)
 {
 	struct triad_route_status status = triad_route_checker_status(service->routes);
@@ -111,7 +100,7 @@ void triad_routes_add_health(struct triad_health *health, struct triad_service *
 		return;
 	}
 	check = result->check;
-	severity = add_findings(health, check, alerts_tell(service));
+	severity = add_findings(health, check, triad_health_alerts_tell(service));
 	triad_health_line(health, "routes", "Routes", severity,
 		"%" PRIu64 " of %" PRIu64 " pairs arrive, credit loops: %s; by %s",
 		check->n_arriving, check->n_pairs,
@@ -216,40 +205,43 @@ uint64_t *triad_routes_copy_pairs(
 
 /* --- for alerts --- */
 
-static struct triad_watch_routes at_port(
-	const struct triad_fabric *fabric, uint32_t port, uint64_t n)
+/* A kind of finding, seen for example at 'port'. */
+static void give(struct triad_found *found, const struct triad_fabric *fabric,
+	enum triad_alert_routes kind, uint32_t port, uint64_t n)
 {
-	if (port == TRIAD_FABRIC_NONE)
-		return (struct triad_watch_routes){0};
-	return (struct triad_watch_routes){
-		.node_guid = fabric->nodes[fabric->ports[port].node].guid,
-		.port = fabric->ports[port].number,
-		.n = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX};
+	const struct triad_alert_finding finding = {.cause = TRIAD_ALERT_ROUTES,
+		.value = (float)n,
+		.routes = (uint8_t)kind};
+
+	if (n && port != TRIAD_FABRIC_NONE)
+		triad_found_add(found, fabric->nodes[fabric->ports[port].node].guid,
+			fabric->ports[port].number, kind, &finding);
 }
 
-/* Where the first example of a problem is seen: the port by which a switch sends on, or
- * the host of which packets don't arrive. */
-static struct triad_watch_routes of_problem(
+/* The first example is seen at the port by which a switch sends on, or at the host of
+ * which packets don't arrive. */
+static void give_problem(struct triad_found *found,
 	const struct triad_routes_check *check, enum triad_routes_problem problem)
 {
-	const struct triad_routes_found *found = &check->problems[problem];
-	const struct triad_routes_example *example = &found->examples[0];
+	const struct triad_routes_found *at = &check->problems[problem];
+	const struct triad_routes_example *example = &at->examples[0];
 	const struct triad_fabric *fabric = check->layout->fabric;
+	uint32_t port = fabric->sm_port;
 
-	if (!found->n || !found->n_examples)
-		return (struct triad_watch_routes){0};
-	if (problem == TRIAD_ROUTES_SWITCHES)
-		return at_port(fabric, fabric->sm_port, found->n);
-	return at_port(fabric,
-		example->at == TRIAD_FABRIC_NONE
+	if (!at->n_examples)
+		return;
+	if (problem != TRIAD_ROUTES_SWITCHES)
+		port = example->at == TRIAD_FABRIC_NONE
 			? example->from
-			: triad_fabric_find_port(fabric, example->at, example->out),
-		found->n);
+			: triad_fabric_find_port(fabric, example->at, example->out);
+	give(found, fabric, problems[problem].routes, port, at->n);
 }
 
-void triad_routes_give(
-	void *context, struct triad_watch_routes routes[TRIAD_ALERT_N_ROUTES])
+void triad_routes_give(void *context, struct triad_found *found)
 {
+	static const enum triad_routes_problem order[] = {TRIAD_ROUTES_LOOPS,
+		TRIAD_ROUTES_UNREACHABLE, TRIAD_ROUTES_DEAD_ENTRIES,
+		TRIAD_ROUTES_SWITCHES, TRIAD_ROUTES_TURNS};
 	struct triad_service *service = context;
 	struct triad_route_result *result = triad_route_checker_result(service->routes);
 	const struct triad_routes_check *check = result ? result->check : NULL;
@@ -257,17 +249,12 @@ void triad_routes_give(
 	if (!check)
 		return;
 	if (check->credit.n_shown)
-		routes[TRIAD_ALERT_CREDIT_LOOPS] = at_port(check->layout->fabric,
+		give(found, check->layout->fabric, TRIAD_ALERT_CREDIT_LOOPS,
 			check->credit.loops[0].steps[0].port, check->credit.n_loops);
 	if (check->multicast.n_shown)
-		routes[TRIAD_ALERT_MULTICAST_LOOPS] = at_port(check->layout->fabric,
+		give(found, check->layout->fabric, TRIAD_ALERT_MULTICAST_LOOPS,
 			check->multicast.loops[0].ports[0], check->multicast.n_looping);
-	routes[TRIAD_ALERT_FORWARDING_LOOPS] = of_problem(check, TRIAD_ROUTES_LOOPS);
-	routes[TRIAD_ALERT_UNREACHABLE_PAIRS] =
-		of_problem(check, TRIAD_ROUTES_UNREACHABLE);
-	routes[TRIAD_ALERT_DEAD_PORTS] = of_problem(check, TRIAD_ROUTES_DEAD_ENTRIES);
-	routes[TRIAD_ALERT_UNREACHABLE_SWITCHES] =
-		of_problem(check, TRIAD_ROUTES_SWITCHES);
-	routes[TRIAD_ALERT_TURNS] = of_problem(check, TRIAD_ROUTES_TURNS);
+	for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		give_problem(found, check, order[i]);
 	triad_route_result_unref(result);
 }

@@ -19,9 +19,8 @@ void triad_routes_add_health(
 void triad_routes_add_metrics(
 	struct triad_own_metrics *list, struct triad_service *service);
 
-/* For triad_watch_set_routes(); 'context' is the service. */
-void triad_routes_give(
-	void *context, struct triad_watch_routes routes[TRIAD_ALERT_N_ROUTES]);
+/* For struct triad_finder; 'context' is the service. */
+void triad_routes_give(void *context, struct triad_found *found);
 
 /* Pairs that leave by each port of 'fabric', to be freed; NULL: not known of it. */
 uint64_t *triad_routes_copy_pairs(

@@ -29,7 +29,7 @@ struct triad_perf {
 	unsigned role; /* enum triad_conf_role */
 	enum triad_sm sm;
 	bool has_fabric, has_hooks_fabric;
-	bool sweep_asked;
+	bool sweep_asked, findings_due;
 	bool closed;                   /* the local port can't be opened */
 	const struct triad_conf *conf; /* not yet taken up, or NULL */
 	struct triad_fabric *fabric;   /* the same */
@@ -44,7 +44,7 @@ struct triad_perf {
 	/* Of the thread alone. */
 	struct triad_perf_hooks hooks;
 	struct triad_umad *umad;
-	bool was_wanted;
+	bool was_wanted, was_idle;
 	uint64_t open_again_us;
 	int open_error;  /* said last */
 	uint64_t n_told; /* sweeps whose end was told to those who wait */
@@ -238,6 +238,30 @@ enum triad_perf_state triad_perf_state(struct triad_perf *perf)
 	return state;
 }
 
+/* A master that reads no counters knows the routes all the same.  Called with the lock. */
+static bool is_idle_master(const struct triad_perf *perf)
+{
+	return perf->sm == TRIAD_SM_MASTER && state_of(perf) == TRIAD_PERF_OTHER_ROLE;
+}
+
+bool triad_perf_is_idle_master(struct triad_perf *perf)
+{
+	bool is_idle;
+
+	pthread_mutex_lock(&perf->lock);
+	is_idle = is_idle_master(perf);
+	pthread_mutex_unlock(&perf->lock);
+	return is_idle;
+}
+
+void triad_perf_note_findings(struct triad_perf *perf)
+{
+	pthread_mutex_lock(&perf->lock);
+	perf->findings_due = true;
+	triad_task_wake(&perf->task);
+	pthread_mutex_unlock(&perf->lock);
+}
+
 uint64_t triad_perf_expects_since(struct triad_perf *perf)
 {
 	uint64_t since_us;
@@ -269,6 +293,9 @@ struct triad_reset_log *triad_perf_resets(struct triad_perf *perf)
 
 struct triad_view *triad_perf_view(struct triad_perf *perf)
 {
+	/* The view of a master that never read is there for alerts alone. */
+	if (triad_perf_is_idle_master(perf) && !triad_perf_status(perf).n_sweeps)
+		return NULL;
 	return triad_collector_view(perf->collector);
 }
 
@@ -341,7 +368,8 @@ int triad_perf_reset(
 struct work {
 	bool wanted;  /* sweeping */
 	bool is_ours; /* this one is to see to it, as soon as there is a fabric */
-	bool sweep_asked;
+	bool is_idle; /* the master, and another one is to see to it */
+	bool sweep_asked, findings_due;
 	const struct triad_conf *conf;
 	struct triad_fabric *fabric;
 	struct triad_selection *reset;
@@ -357,6 +385,7 @@ static struct work take_over_work(struct triad_perf *perf)
 			state == TRIAD_PERF_RUNNING || state == TRIAD_PERF_NO_TRANSPORT,
 		.is_ours =
 			state != TRIAD_PERF_DISABLED && state != TRIAD_PERF_OTHER_ROLE,
+		.is_idle = is_idle_master(perf),
 		.conf = perf->conf,
 		.fabric = perf->fabric,
 		.reset = perf->reset,
@@ -366,6 +395,8 @@ static struct work take_over_work(struct triad_perf *perf)
 	/* A sweep that can't be made yet stays asked for. */
 	work.sweep_asked = work.wanted && perf->sweep_asked;
 	perf->sweep_asked &= !work.wanted;
+	work.findings_due = perf->findings_due;
+	perf->findings_due = false;
 	perf->conf = NULL;
 	perf->fabric = NULL;
 	return work;
@@ -542,6 +573,23 @@ static uint64_t run_hooks(struct triad_perf *perf, struct work *work)
 	return until_us;
 }
 
+/* What was found about routes and congestion.  Where neither is of the present, the next
+ * sweep looks, or the next master does. */
+static void look_at_others(struct triad_perf *perf, const struct work *work)
+{
+	struct triad_watch *watch = triad_collector_watch(perf->collector);
+
+	if (!work->wanted && !work->is_idle)
+		return;
+	if (work->is_idle)
+		triad_collector_adopt(perf->collector);
+	if (work->is_idle != perf->was_idle)
+		triad_watch_set_idle(watch, work->is_idle, triad_clock_now_us());
+	else if (work->findings_due)
+		triad_watch_look_at_others(watch, triad_clock_now_us());
+	perf->was_idle = work->is_idle;
+}
+
 static uint64_t task_step(void *context)
 {
 	struct triad_perf *perf = context;
@@ -552,6 +600,7 @@ static uint64_t task_step(void *context)
 	 * swept here, then the sweep. */
 	pthread_mutex_unlock(&perf->lock);
 	adopt_work(perf, &work);
+	look_at_others(perf, &work);
 	hooks_us = run_hooks(perf, &work);
 	until_us = run_step(perf, work.wanted);
 	pthread_mutex_lock(&perf->lock);

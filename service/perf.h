@@ -88,6 +88,12 @@ void triad_perf_set_fabric(
 /* Whether counters are to be read while this SM is 'sm'. */
 bool triad_perf_wants(struct triad_perf *perf, enum triad_sm sm);
 
+/* Whether this is the master and another SM reads counters, by perfmgr.role: alerts are
+ * those about routes alone. */
+bool triad_perf_is_idle_master(struct triad_perf *perf);
+/* What finders of the watch find may have changed: it looks soon, without a sweep. */
+void triad_perf_note_findings(struct triad_perf *perf);
+
 enum triad_perf_state triad_perf_state(struct triad_perf *perf);
 /* Since when sweeps are expected (monotonic): counters have been read from then on, with
  * the present period.  Now, while they are not. */
@@ -97,7 +103,7 @@ struct triad_collector_status triad_perf_status(struct triad_perf *perf);
 /* What sweeps found; its lower half is for any thread. */
 struct triad_watch *triad_perf_watch(struct triad_perf *perf);
 
-/* See triad_collector_view(). */
+/* See triad_collector_view(); NULL too for a master that never read counters. */
 struct triad_view *triad_perf_view(struct triad_perf *perf);
 
 /* Resets of counters in hardware; lives as long as 'perf'. */

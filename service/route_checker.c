@@ -28,6 +28,8 @@ struct findings {
 struct triad_route_checker {
 	struct triad_route_source source;
 	struct triad_log *log;
+	void (*changed)(void *context);
+	void *context;
 	struct findings told; /* of the thread alone: what was logged last */
 
 	pthread_mutex_t lock; /* of what follows */
@@ -102,6 +104,19 @@ void triad_route_checker_free(struct triad_route_checker *checker)
 	free(checker);
 }
 
+void triad_route_checker_set_listener(struct triad_route_checker *checker,
+	void (*changed)(void *context), void *context)
+{
+	checker->changed = changed;
+	checker->context = context;
+}
+
+static void tell_listener(const struct triad_route_checker *checker)
+{
+	if (checker->changed)
+		checker->changed(checker->context);
+}
+
 /* With the lock. */
 static void forget(struct triad_route_checker *checker, enum triad_route_state state)
 {
@@ -136,6 +151,7 @@ void triad_route_checker_configure(
 	if (is_begun && checker->fabric)
 		check_soon(checker);
 	pthread_mutex_unlock(&checker->lock);
+	tell_listener(checker);
 }
 
 void triad_route_checker_set_fabric(
@@ -152,6 +168,8 @@ void triad_route_checker_set_fabric(
 			forget(checker, TRIAD_ROUTE_NO_FABRIC);
 	}
 	pthread_mutex_unlock(&checker->lock);
+	if (!fabric)
+		tell_listener(checker);
 }
 
 struct triad_route_status triad_route_checker_status(
@@ -395,6 +413,7 @@ static void check_next(struct triad_route_checker *checker, struct triad_fabric 
 							 : TRIAD_ROUTE_NO_MEMORY;
 	}
 	pthread_mutex_unlock(&checker->lock);
+	tell_listener(checker);
 }
 
 static uint64_t task_step(void *context)

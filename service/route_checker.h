@@ -78,6 +78,11 @@ struct triad_route_checker *triad_route_checker_new(
 bool triad_route_checker_stop(struct triad_route_checker *checker); /* accepts NULL */
 void triad_route_checker_free(struct triad_route_checker *checker); /* accepts NULL */
 
+/* 'changed' is called, without a lock, when there is another result, or none any more.
+ * Before the first configuration. */
+void triad_route_checker_set_listener(struct triad_route_checker *checker,
+	void (*changed)(void *context), void *context);
+
 void triad_route_checker_configure(
 	struct triad_route_checker *checker, const struct triad_conf *conf);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "service/health_congestion.h"
 #include "service/health_routes.h"
 #include "service/own_metrics.h"
 #include "triad/clock.h"
@@ -326,7 +327,8 @@ static bool may_tell_alerts(void *context)
 	struct triad_service *service = context;
 	enum triad_perf_state state = triad_perf_state(service->perf);
 
-	return state == TRIAD_PERF_RUNNING || state == TRIAD_PERF_NO_TRANSPORT;
+	return state == TRIAD_PERF_RUNNING || state == TRIAD_PERF_NO_TRANSPORT ||
+		triad_perf_is_idle_master(service->perf);
 }
 
 static struct triad_perf *make_perf(struct triad_service *service)
@@ -364,6 +366,25 @@ static struct triad_recorder *make_recorder(struct triad_service *service)
 	};
 
 	return triad_recorder_new(&params, service->log);
+}
+
+static void note_routes(void *context)
+{
+	struct triad_service *service = context;
+
+	triad_perf_note_findings(service->perf);
+}
+
+static void add_finders(struct triad_service *service)
+{
+	const struct triad_finder routes = {
+		.read = triad_routes_give, .context = service};
+	const struct triad_finder congestion = {
+		.read = triad_congestion_give, .context = service};
+
+	triad_watch_add_finder(triad_perf_watch(service->perf), &routes);
+	triad_watch_add_finder(triad_perf_watch(service->perf), &congestion);
+	triad_route_checker_set_listener(service->routes, note_routes, service);
 }
 
 static bool judge_hardware(void *context, uint64_t guid, uint8_t number,
@@ -407,16 +428,17 @@ bool triad_service_start(struct triad_service *service)
 		triad_route_checker_new(&service->owner->routes, service->log);
 	if (!service->routes)
 		return false;
-	triad_watch_set_routes(
-		triad_perf_watch(service->perf), triad_routes_give, service);
 	service->congestion = triad_congestion_watcher_new(
 		service->perf, service->routes, service->log);
+	if (!service->congestion)
+		return false;
+	add_finders(service);
 	service->exports =
 		triad_exports_new(service->perf, service->devices, service->port_guid,
 			give_own_metrics, give_routes, service, service->log);
 	service->source = triad_sa_source_new(
 		service->port_guid, &service->owner->source, service->log);
-	return service->exports && service->source && service->congestion;
+	return service->exports && service->source;
 }
 
 void triad_service_open(struct triad_service *service)

@@ -12,7 +12,7 @@ static unsigned rank_of(unsigned cause)
 		TRIAD_ALERT_UNANSWERED, TRIAD_ALERT_ROUTES, TRIAD_LINK_DOWNED_COUNTER,
 		TRIAD_LINK_ERROR_RECOVERY_COUNTER, TRIAD_ALERT_DEVICE,
 		TRIAD_ALERT_MODULE, TRIAD_ALERT_BER, TRIAD_LOCAL_LINK_INTEGRITY_ERRORS,
-		TRIAD_SYMBOL_ERROR_COUNTER};
+		TRIAD_SYMBOL_ERROR_COUNTER, TRIAD_ALERT_CONGESTION};
 
 	for (unsigned i = 0; i < sizeof(first); i++)
 		if (first[i] == cause)
@@ -123,7 +123,9 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 		*finding = *now;
 		finding->cause = (uint8_t)cause;
 		finding->end = (uint8_t)end;
-		finding->since_us = now_us;
+		/* Who found it may know of it for longer. */
+		if (!now->since_us)
+			finding->since_us = now_us;
 	}
 	/* A port or node that is lost again was there meanwhile: count from now on. */
 	if (triad_alert_is_loss(cause))
@@ -138,6 +140,7 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 	finding->ber = now->ber;
 	finding->hardware = now->hardware;
 	finding->routes = now->routes;
+	finding->congestion = now->congestion;
 	if (now->value > finding->worst)
 		finding->worst = now->value;
 }
@@ -206,6 +209,9 @@ static bool is_forgotten(const struct triad_alerts_params *params,
 static bool is_over(const struct triad_alerts_params *params,
 	const struct triad_alert_finding *finding, uint64_t now_us)
 {
+	/* The alert about the root tells of it. */
+	if (finding->held)
+		return finding->raised;
 	return (finding->under_us &&
 		       (finding->judged ||
 			       has_lasted(finding->under_us, params->clear_after_us,
@@ -221,7 +227,7 @@ unsigned triad_alert_raise_findings(const struct triad_alerts_params *params,
 	for (unsigned i = 0; i < alert->n_findings; i++) {
 		struct triad_alert_finding *finding = &alert->findings[i];
 
-		if (finding->raised ||
+		if (finding->raised || finding->held ||
 			!(finding->judged ||
 				has_lasted(finding->since_us, params->raise_after_us,
 					now_us)))
@@ -235,15 +241,20 @@ unsigned triad_alert_raise_findings(const struct triad_alerts_params *params,
 bool triad_alert_drop_over(const struct triad_alerts_params *params,
 	struct triad_alert *alert, uint64_t now_us)
 {
-	unsigned n_over = 0, n_raised = 0, n = alert->n_findings;
+	unsigned n_over = 0, n_raised = 0, n_held = 0, n = alert->n_findings;
 
 	for (unsigned i = 0; i < n; i++) {
-		n_over += is_over(params, &alert->findings[i], now_us);
-		n_raised += alert->findings[i].raised;
+		const struct triad_alert_finding *finding = &alert->findings[i];
+
+		n_over += is_over(params, finding, now_us);
+		n_raised += finding->raised;
+		n_held += finding->held && !finding->raised;
 	}
-	if (n_over == n) {
+	/* What is held back keeps no alert: the next sweep finds it again. */
+	if (n_over + n_held == n && (n_over || !n)) {
 		alert->forgotten =
 			n && is_forgotten(params, &alert->findings[0], now_us);
+		alert->explained = n && alert->findings[0].held;
 		return false;
 	}
 	/* Only pending findings would be left, and an alert is about raised ones. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "congestion/roots.h"
 #include "lib/text.h"
 #include "perfmgr/watch/alert_findings.h"
 #include "triad/clock.h"
@@ -171,6 +172,17 @@ static void append_routes(
 		finding->routes < TRIAD_ALERT_N_ROUTES ? what[finding->routes] : "?");
 }
 
+static void append_congestion(
+	const struct triad_alert_finding *finding, char *text, size_t size)
+{
+	triad_text_append(text, size,
+		"congestion: %s, %.0f port%s wait%s, %.1f Gb/s lost",
+		triad_congestion_kind_name(finding->congestion.kind),
+		(double)finding->value, finding->value == 1 ? "" : "s",
+		finding->value == 1 ? "s" : "",
+		(double)finding->congestion.loss_bps / 1e9);
+}
+
 void triad_alert_finding_format(const struct triad_alert *alert,
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
@@ -204,6 +216,9 @@ void triad_alert_finding_format(const struct triad_alert *alert,
 		break;
 	case TRIAD_ALERT_ROUTES:
 		append_routes(finding, text, size);
+		break;
+	case TRIAD_ALERT_CONGESTION:
+		append_congestion(finding, text, size);
 		break;
 	default:
 		append_counter(finding, text, size);
@@ -322,6 +337,8 @@ const char *triad_alert_advice(const struct triad_alert *alert)
 		return triad_hardware_advice(alert->findings[0].hardware.fault);
 	case TRIAD_ALERT_ROUTES:
 		return triad_alert_routes_advice(alert->findings[0].routes);
+	case TRIAD_ALERT_CONGESTION:
+		return triad_congestion_advice(alert->findings[0].congestion.kind);
 	case TRIAD_ALERT_BER:
 	case TRIAD_ALERT_LINK_DOWN:
 	case TRIAD_LINK_DOWNED_COUNTER:
@@ -363,6 +380,8 @@ enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert)
 		return TRIAD_ALERT_KIND_HARDWARE;
 	case TRIAD_ALERT_ROUTES:
 		return TRIAD_ALERT_KIND_ROUTES;
+	case TRIAD_ALERT_CONGESTION:
+		return TRIAD_ALERT_KIND_CONGESTION;
 	default:
 		return TRIAD_ALERT_KIND_COUNTER;
 	}
@@ -379,6 +398,7 @@ const char *triad_alert_kind_name(enum triad_alert_kind kind)
 		[TRIAD_ALERT_KIND_DETAIL] = "detail",
 		[TRIAD_ALERT_KIND_HARDWARE] = "hardware",
 		[TRIAD_ALERT_KIND_ROUTES] = "routes",
+		[TRIAD_ALERT_KIND_CONGESTION] = "congestion",
 	};
 
 	return names[kind];
@@ -470,6 +490,9 @@ void triad_alert_format(enum triad_alert_change change, const struct triad_alert
 		triad_text_append(text, size, "; %s", advice);
 	if (change == TRIAD_ALERT_ENDED && alert->forgotten)
 		triad_text_append(text, size, "; taken for removed on purpose");
+	if (change == TRIAD_ALERT_ENDED && alert->explained)
+		triad_text_append(text, size,
+			"; a root of congestion explains it, which has an alert");
 }
 
 /* --- JSON --- */
@@ -496,6 +519,8 @@ static const char *why_of(const struct triad_alert_finding *finding)
 		return triad_hardware_fault_name(finding->hardware.fault);
 	if (finding->cause == TRIAD_ALERT_ROUTES)
 		return routes_name(finding->routes);
+	if (finding->cause == TRIAD_ALERT_CONGESTION)
+		return triad_congestion_kind_name(finding->congestion.kind);
 	return triad_alert_why_name(finding->why);
 }
 
@@ -532,6 +557,9 @@ static void put_finding(struct triad_json *json, const struct triad_alert *alert
 		triad_json_uint(json, "index", finding->hardware.index);
 		triad_json_double(json, "limit", (double)finding->hardware.limit);
 	}
+	if (finding->cause == TRIAD_ALERT_CONGESTION)
+		triad_json_double(
+			json, "loss_gbps", (double)finding->congestion.loss_bps / 1e9);
 	text[0] = '\0';
 	if (finding->cause < TRIAD_N_COUNTERS || finding->cause == TRIAD_ALERT_DETAIL)
 		triad_threshold_format(&finding->threshold, text, sizeof(text));
@@ -596,6 +624,7 @@ void triad_alert_json(struct triad_json *json, const char *name, const char *eve
 	triad_json_string(json, "cleared",
 		format_time_if_any(alert->cleared_us, wall_offset_us, at));
 	triad_json_bool(json, "forgotten", alert->forgotten);
+	triad_json_bool(json, "explained", alert->explained);
 	put_silence(json, alert);
 	put_end(json, "at", &alert->ends[0]);
 	if (alert->n_ends > 1)

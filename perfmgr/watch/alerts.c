@@ -19,6 +19,7 @@ const char *triad_alert_cause_name(unsigned cause)
 		[TRIAD_ALERT_MODULE - TRIAD_N_COUNTERS] = "module",
 		[TRIAD_ALERT_DEVICE - TRIAD_N_COUNTERS] = "device",
 		[TRIAD_ALERT_ROUTES - TRIAD_N_COUNTERS] = "routes",
+		[TRIAD_ALERT_CONGESTION - TRIAD_N_COUNTERS] = "congestion",
 	};
 
 	if (cause < TRIAD_N_COUNTERS)
@@ -37,6 +38,7 @@ struct triad_alerts *triad_alerts_new(
 		return NULL;
 	alerts->sink = *sink;
 	alerts->silences = silences;
+	alerts->explained_until_us = UINT64_MAX; /* nobody looks for roots */
 	alerts->store = triad_alert_store_new();
 	if (alerts->store)
 		return alerts;
@@ -51,6 +53,7 @@ void triad_alerts_free(struct triad_alerts *alerts)
 	triad_alert_store_free(alerts->store);
 	triad_view_unref(alerts->view);
 	free(alerts->flagged);
+	free(alerts->explained);
 	free(alerts->words_per_us);
 	free(alerts->nodes);
 	free(alerts);
@@ -446,9 +449,10 @@ static void settle(
 {
 	struct triad_alert *alert = &entry->alert;
 	bool is_new = alert->state == TRIAD_ALERT_PENDING;
-	unsigned n = alert->n_findings;
-	unsigned n_raised = triad_alert_raise_findings(&alerts->params, alert, now_us);
+	unsigned n = alert->n_findings, n_raised;
 
+	triad_alerts_hold(alerts, alert);
+	n_raised = triad_alert_raise_findings(&alerts->params, alert, now_us);
 	if (!triad_alert_drop_over(&alerts->params, alert, now_us)) {
 		end_alert(alerts, entry, now_us);
 		return;
@@ -469,14 +473,18 @@ bool triad_alerts_settle(
 {
 	struct triad_alert_entry *entry = NULL;
 
+	if (!*cursor)
+		alerts->n_held = 0;
 	for (uint32_t i = 0; i < most; i++) {
 		entry = triad_alert_store_next(alerts->store, cursor);
 		if (!entry)
 			break;
 		settle(alerts, entry, now_us);
 	}
-	if (!entry)
+	if (!entry) {
+		alerts->counts.n_explained = alerts->n_held;
 		report_cleared(alerts);
+	}
 	return entry;
 }
 
@@ -498,6 +506,7 @@ bool triad_alerts_silence(struct triad_alerts *alerts, uint32_t *cursor, uint32_
 
 void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_us)
 {
+	triad_alerts_note_sweep(alerts, now_us);
 	if (!alerts->view || !alerts->params.enabled)
 		return;
 	for (uint32_t i = 0; !cut && i < alerts->view->fabric->n_nodes; i++) {
@@ -530,6 +539,7 @@ void triad_alerts_configure(struct triad_alerts *alerts,
 	/* No sweep would end them any longer. */
 	while ((entry = triad_alert_store_next(alerts->store, &cursor)))
 		end_alert(alerts, entry, now_us);
+	alerts->counts.n_explained = 0;
 	report_cleared(alerts);
 }
 
@@ -585,6 +595,7 @@ size_t triad_alerts_octets(const struct triad_alerts *alerts)
 	if (alerts->view)
 		octets += alerts->view->fabric->n_nodes *
 				sizeof(struct triad_alerts_node) +
-			alerts->view->fabric->n_ports * (sizeof(bool) + sizeof(float));
+			alerts->view->fabric->n_ports *
+				(2 * sizeof(bool) + sizeof(float));
 	return octets;
 }

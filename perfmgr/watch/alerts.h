@@ -31,6 +31,12 @@
  * Silences (silences.h) say which alerts are to wake nobody.  An alert has the number
  * of the one that fits it, if any; the sink is told when that begins and ends.
  *
+ * A root of congestion is one alert, however many ports wait because of it: a finding of
+ * PortXmitWait that a root explains is held back.  It stays pending, is counted, and is
+ * raised when no root explains it any more.  One that was raised before is over for its
+ * alert.  Who looks for roots needs a moment after a sweep: what is new in the last sweep
+ * is held back until then, but not beyond the next sweep.
+ *
  * If the SM reported something near the time at which a finding began, the alert notes
  * it: a trap about the port; for a loss also a trap about the switch, or a heavy sweep.
  *
@@ -66,6 +72,7 @@ enum triad_alert_cause {
 	TRIAD_ALERT_MODULE, /* a cable or module has a fault */
 	TRIAD_ALERT_DEVICE, /* a switch or HCA has one */
 	TRIAD_ALERT_ROUTES, /* the forwarding tables are wrong, seen for example here */
+	TRIAD_ALERT_CONGESTION, /* a root: it makes others wait */
 	TRIAD_ALERT_N_CAUSES
 };
 
@@ -105,6 +112,7 @@ struct triad_alert_finding {
 	bool raised;
 	bool at_least;  /* the counter stands at its maximum */
 	bool judged;    /* who looked has waited: it is raised, and over, at once */
+	bool held;      /* of PortXmitWait: a root of congestion explains it, or may */
 	uint8_t routes; /* of routes: enum triad_alert_routes, of which 'value' tells */
 	/* Of a counter that details explain, and of details. */
 	struct triad_alert_why why;
@@ -121,7 +129,11 @@ struct triad_alert_finding {
 		uint8_t fault; /* enum triad_hardware_fault; 0: not told */
 		uint8_t index;
 		float limit;
-	} hardware;        /* of a module or device */
+	} hardware; /* of a module or device */
+	struct {
+		uint8_t kind;   /* enum triad_congestion_kind */
+		float loss_bps; /* at most */
+	} congestion;      /* of a root; 'value' is how many ports wait because of it */
 	uint64_t since_us; /* when it began */
 	uint64_t under_us; /* since when it is under its threshold; 0: it is not */
 };
@@ -146,6 +158,7 @@ struct triad_alert {
 	uint8_t n_ends;
 	uint8_t n_findings;
 	bool forgotten;      /* cleared because it lasted for so long */
+	bool explained;      /* cleared because a root of congestion explains it */
 	uint32_t n_nodes;    /* gone */
 	uint32_t n_links;    /* down, of a part that is gone */
 	uint64_t raised_us;  /* monotonic, as all times; 0: not yet */
@@ -192,12 +205,16 @@ struct triad_alerts_params {
 
 struct triad_alerts_counts {
 	uint32_t n_active, n_silenced; /* of those that are active */
+	uint32_t n_explained;          /* findings held back at present */
 	uint64_t n_raised, n_cleared;  /* since the beginning */
 	uint64_t n_not_kept;           /* findings beyond TRIAD_ALERTS_MAX alerts */
 };
 
 struct triad_alerts;
 struct triad_silences;
+
+/* What others find who know the whole fabric. */
+#define TRIAD_ALERT_OF_OTHERS (1u << TRIAD_ALERT_ROUTES | 1u << TRIAD_ALERT_CONGESTION)
 
 /* NULL when memory is short.  'sink' is copied.  'silences' is borrowed, and loses
  * acknowledgements whose alerts end. */
@@ -217,6 +234,10 @@ void triad_alerts_configure(struct triad_alerts *alerts,
 int triad_alerts_adopt(
 	struct triad_alerts *alerts, struct triad_view *view, uint64_t now_us);
 
+/* 'is_idle': counters are read elsewhere.  What they found is over, losses too, and only
+ * what others find counts. */
+void triad_alerts_set_idle(struct triad_alerts *alerts, bool is_idle, uint64_t now_us);
+
 /* What a sweep read of 'port' (index in the view's fabric). */
 void triad_alerts_look(struct triad_alerts *alerts, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us);
@@ -233,12 +254,21 @@ void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_
 void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_us);
 
 /* What somebody else found, who looks at counters in the place of look(), or at routes:
- * 'cause' (TRIAD_ALERT_ROUTES, or one of TRIAD_ALERT_TAKEN; unanswered and device are for
+ * 'cause' (of TRIAD_ALERT_OF_OTHERS or TRIAD_ALERT_TAKEN; unanswered and device are for
  * the port's node) is over its threshold at
  * 'port', as 'found' says (value, at_least, threshold), or no longer is (NULL).  It
  * comes out with triad_alerts_settle(). */
 void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned cause,
 	const struct triad_alert_finding *found, uint64_t now_us);
+/* Which waiting roots of congestion explain: begin() forgets all, explain() adds a port.
+ * 'until_us': when the sweep had ended that they are known by; UINT64_MAX: nobody looks
+ * for roots.  It comes out with triad_alerts_settle(). */
+void triad_alerts_explain_begin(struct triad_alerts *alerts, uint64_t until_us);
+void triad_alerts_explain(
+	struct triad_alerts *alerts, uint64_t node_guid, uint8_t port);
+/* A round of what others read has ended; a sweep says so by triad_alerts_end_sweep(). */
+void triad_alerts_note_sweep(struct triad_alerts *alerts, uint64_t now_us);
+
 /* The detail that is a finding at 'port'; all 0: there is none. */
 struct triad_alert_why triad_alerts_detail(struct triad_alerts *alerts, uint32_t port);
 /* 'causes' (bit i: cause i) is everything that is over its threshold at 'port', and
@@ -272,7 +302,7 @@ bool triad_alerts_next(
 	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy);
 
 /* "LinkDownedCounter", "unanswered", "link down", "node gone", "bit error rate",
- * "detail", "module", "device", "routes" */
+ * "detail", "module", "device", "routes", "congestion" */
 const char *triad_alert_cause_name(unsigned cause);
 
 size_t triad_alerts_octets(const struct triad_alerts *alerts);

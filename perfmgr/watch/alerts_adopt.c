@@ -137,6 +137,11 @@ static void look_at_entry(
 		const struct triad_alert_end *end = &alert->ends[finding->end];
 		bool is_loss = triad_alert_is_loss(finding->cause);
 
+		if (alerts->is_idle && !(TRIAD_ALERT_OF_OTHERS >> finding->cause & 1)) {
+			finding->judged = true; /* no sweep would end it */
+			triad_alert_note_under(alert, finding, now_us);
+			continue;
+		}
 		/* Nothing is read of a port that left or is skipped, so its findings
 		 * are over.  Its loss is a finding of its own. */
 		if (is_loss ? !alerts->params.links ||
@@ -147,7 +152,9 @@ static void look_at_entry(
 			finding->under_us = 0;
 	}
 	for (unsigned i = 0; i < alert->n_ends; i++)
-		if (alert->more[i] && !triad_alerts_is_end_asked(view, &alert->ends[i]))
+		if (alert->more[i] &&
+			(alerts->is_idle ||
+				!triad_alerts_is_end_asked(view, &alert->ends[i])))
 			alert->more[i] = 0;
 }
 
@@ -166,7 +173,7 @@ static int find_losses(struct triad_alerts *alerts, struct triad_view *old,
 	struct adoption adoption = {
 		.alerts = alerts, .old = old->fabric, .now_us = now_us};
 
-	if (!alerts->params.enabled || !alerts->params.links)
+	if (!alerts->params.enabled || !alerts->params.links || alerts->is_idle)
 		return 0;
 	triad_losses_match_ports(old->fabric, alerts->view->fabric, new_port);
 	return triad_losses_find(
@@ -180,13 +187,15 @@ int triad_alerts_adopt(
 	struct triad_view *old = alerts->view;
 	struct triad_alerts_node *nodes = calloc(fabric->n_nodes + 1, sizeof(*nodes));
 	bool *flagged = calloc(fabric->n_ports + 1, sizeof(*flagged));
+	bool *explained = calloc(fabric->n_ports + 1, sizeof(*explained));
 	float *words_per_us = calloc(fabric->n_ports + 1, sizeof(*words_per_us));
 	uint32_t n_old = old ? old->fabric->n_ports : 0;
 	uint32_t *new_port = calloc(n_old + 1, sizeof(*new_port));
 
-	if (!nodes || !flagged || !words_per_us || !new_port) {
+	if (!nodes || !flagged || !explained || !words_per_us || !new_port) {
 		free(nodes);
 		free(flagged);
+		free(explained);
 		free(words_per_us);
 		free(new_port);
 		return ENOMEM;
@@ -195,9 +204,11 @@ int triad_alerts_adopt(
 		inherit_nodes(alerts, fabric, nodes);
 	free(alerts->nodes);
 	free(alerts->flagged);
+	free(alerts->explained);
 	free(alerts->words_per_us);
 	alerts->nodes = nodes;
 	alerts->flagged = flagged;
+	alerts->explained = explained;
 	alerts->words_per_us = words_per_us;
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		words_per_us[i] =

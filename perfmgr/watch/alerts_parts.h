@@ -3,7 +3,8 @@
  *
  *     alerts.c          places, what sweeps read, what comes out
  *     alerts_adopt.c    a new fabric
- *     alerts_take.c     what others found */
+ *     alerts_take.c     what others found
+ *     alerts_explain.c  waiting that roots of congestion explain */
 #ifndef TRIAD_PERFMGR_ALERTS_PARTS_H
 #define TRIAD_PERFMGR_ALERTS_PARTS_H
 
@@ -26,6 +27,7 @@ struct triad_alerts {
 	struct triad_alert_store *store;
 	struct triad_view *view;
 	bool *flagged;       /* for each port of the view: it has an alert */
+	bool *explained;     /* the same: a root of congestion explains its waiting */
 	float *words_per_us; /* that its link can do */
 	struct triad_alerts_node *nodes; /* for each node of the view */
 	struct triad_sm_notes sm_notes;
@@ -34,6 +36,10 @@ struct triad_alerts {
 	uint64_t last_id;
 	bool told;    /* the sink was called, in the present call */
 	bool is_part; /* the present sweep is not of all ports */
+	bool is_idle; /* see triad_alerts_set_idle() */
+	uint64_t explained_until_us;
+	uint64_t swept_us, swept_before_us; /* ends of the last two sweeps */
+	uint32_t n_held;                    /* so far, while alerts are settled */
 	struct triad_alerts_counts counts;
 };
 
@@ -67,6 +73,9 @@ bool triad_alerts_is_end_asked(
 
 const struct triad_limits *triad_alerts_limits_of(
 	const struct triad_alerts *alerts, uint32_t port);
+
+/* Says which findings of the alert are held back, and counts those that are explained. */
+void triad_alerts_hold(struct triad_alerts *alerts, struct triad_alert *alert);
 
 /* What the fabric and the configuration say about all alerts. */
 void triad_alerts_look_at_entries(struct triad_alerts *alerts, uint64_t now_us);

@@ -57,7 +57,7 @@ void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned caus
 	const struct triad_alert_finding *found, uint64_t now_us)
 {
 	if (!alerts->view || !alerts->params.enabled ||
-		!((TRIAD_ALERT_TAKEN | 1u << TRIAD_ALERT_ROUTES) & 1u << cause) ||
+		!((TRIAD_ALERT_TAKEN | TRIAD_ALERT_OF_OTHERS) & 1u << cause) ||
 		!triad_view_is_asked(alerts->view, port))
 		return;
 	if (found)

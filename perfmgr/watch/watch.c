@@ -15,11 +15,8 @@ struct triad_watch {
 	                          * not taken up by all */
 	/* What was told of last, referenced; the owner's alone; NULL: none. */
 	struct triad_fabric *told;
-	/* What was wrong with routes last; the owner's alone. */
-	struct triad_watch_routes routes[TRIAD_ALERT_N_ROUTES];
-	void (*read_routes)(void *context, struct triad_watch_routes *routes);
-	void *routes_context;
-	pthread_mutex_t lock; /* of what follows */
+	struct triad_others others; /* the owner's alone */
+	pthread_mutex_t lock;       /* of what follows */
 	struct triad_histograms *histograms;
 	struct triad_alerts *alerts;
 	struct triad_links *links;
@@ -297,70 +294,35 @@ static void walk(struct triad_watch *watch, uint64_t since_us, uint64_t now_us)
 	}
 }
 
-/* --- routes --- */
+/* --- what others found --- */
 
-void triad_watch_set_routes(struct triad_watch *watch,
-	void (*read)(
-		void *context, struct triad_watch_routes routes[TRIAD_ALERT_N_ROUTES]),
-	void *context)
+void triad_watch_add_finder(
+	struct triad_watch *watch, const struct triad_finder *finder)
 {
-	watch->read_routes = read;
-	watch->routes_context = context;
+	if (watch->others.n_finders < TRIAD_OTHERS_MAX_FINDERS)
+		watch->others.finders[watch->others.n_finders++] = *finder;
 }
 
-static uint32_t port_of(
-	const struct triad_watch *watch, const struct triad_watch_routes *routes)
+static void look_at_others(struct triad_watch *watch, uint64_t now_us)
 {
-	const struct triad_fabric *fabric = watch->view->fabric;
-
-	return routes->n ? triad_fabric_find_port(fabric,
-				   triad_fabric_find_node(fabric, routes->node_guid),
-				   routes->port)
-			 : TRIAD_FABRIC_NONE;
+	triad_others_look(&watch->others, watch->alerts, watch->view->fabric,
+		&watch->lock, now_us);
 }
 
-/* A kind keeps its place while that is there, or an alert would end and another begin
- * whenever another example is found first.  Of two kinds in one place the first counts. */
-static void place_routes(const struct triad_watch *watch,
-	struct triad_watch_routes now[TRIAD_ALERT_N_ROUTES])
+void triad_watch_look_at_others(struct triad_watch *watch, uint64_t now_us)
 {
-	for (unsigned i = 0; i < TRIAD_ALERT_N_ROUTES; i++) {
-		if (now[i].n &&
-			port_of(watch, &watch->routes[i]) != TRIAD_FABRIC_NONE) {
-			now[i].node_guid = watch->routes[i].node_guid;
-			now[i].port = watch->routes[i].port;
-		}
-		for (unsigned j = 0; j < i; j++)
-			if (now[j].n && now[j].node_guid == now[i].node_guid &&
-				now[j].port == now[i].port)
-				now[i].n = 0;
-	}
-}
-
-static void look_at_routes(struct triad_watch *watch, uint64_t now_us)
-{
-	struct triad_watch_routes now[TRIAD_ALERT_N_ROUTES] = {{0}};
-
-	if (!watch->read_routes)
+	if (!watch->view)
 		return;
-	watch->read_routes(watch->routes_context, now);
-	place_routes(watch, now);
-	for (unsigned i = 0; i < TRIAD_ALERT_N_ROUTES; i++) {
-		uint32_t port = port_of(watch, &watch->routes[i]);
+	look_at_others(watch, now_us);
+	settle(watch, now_us);
+}
 
-		if (!now[i].n && port != TRIAD_FABRIC_NONE)
-			triad_watch_take(watch, port, TRIAD_ALERT_ROUTES, NULL, now_us);
-	}
-	for (unsigned i = 0; i < TRIAD_ALERT_N_ROUTES; i++) {
-		const struct triad_alert_finding found = {
-			.value = (float)now[i].n, .routes = (uint8_t)i};
-		uint32_t port = port_of(watch, &now[i]);
-
-		if (port != TRIAD_FABRIC_NONE)
-			triad_watch_take(
-				watch, port, TRIAD_ALERT_ROUTES, &found, now_us);
-		watch->routes[i] = now[i];
-	}
+void triad_watch_set_idle(struct triad_watch *watch, bool is_idle, uint64_t now_us)
+{
+	pthread_mutex_lock(&watch->lock);
+	triad_alerts_set_idle(watch->alerts, is_idle, now_us);
+	pthread_mutex_unlock(&watch->lock);
+	triad_watch_look_at_others(watch, now_us);
 }
 
 void triad_watch_end_sweep(
@@ -371,7 +333,7 @@ void triad_watch_end_sweep(
 	if (!watch->view)
 		return;
 	walk(watch, since_us, now_us);
-	look_at_routes(watch, now_us);
+	look_at_others(watch, now_us);
 	pthread_mutex_lock(&watch->lock);
 	triad_alerts_end_sweep(watch->alerts, cut, now_us);
 	triad_links_forget(watch->links, now_us);
@@ -382,7 +344,7 @@ void triad_watch_end_sweep(
 	pthread_mutex_unlock(&watch->lock);
 }
 
-/* --- what others found --- */
+/* --- what other members found --- */
 
 void triad_watch_take(struct triad_watch *watch, uint32_t port, unsigned cause,
 	const struct triad_alert_finding *found, uint64_t now_us)
@@ -424,10 +386,12 @@ void triad_watch_end_round(struct triad_watch *watch, uint64_t now_us)
 {
 	if (!watch->view)
 		return;
-	look_at_routes(watch, now_us);
+	look_at_others(watch, now_us);
 	pthread_mutex_lock(&watch->lock);
+	triad_alerts_note_sweep(watch->alerts, now_us);
 	triad_links_forget(watch->links, now_us);
 	pthread_mutex_unlock(&watch->lock);
+	settle(watch, now_us);
 }
 
 /* --- reading --- */

@@ -25,6 +25,7 @@
 #include "perfmgr/watch/changes.h"
 #include "perfmgr/watch/histograms.h"
 #include "perfmgr/watch/links.h"
+#include "perfmgr/watch/others.h"
 #include "perfmgr/watch/silences.h"
 #include "perfmgr/view.h"
 #include "triad/conf.h"
@@ -45,21 +46,9 @@ void triad_watch_free(struct triad_watch *watch);
 void triad_watch_set_changes(
 	struct triad_watch *watch, const struct triad_changes_sink *sink);
 
-/* A kind of finding about routes, with a place where it is seen for example; 'n' is how
- * many there are, 0: none. */
-struct triad_watch_routes {
-	uint64_t node_guid;
-	uint32_t n;
-	uint8_t port;
-};
-
-/* At the end of each sweep 'read' is asked, without a lock, what is wrong with routes:
- * it fills one for each enum triad_alert_routes.  Each kind is an alert, which keeps its
- * place while that is there.  Before the first configuration. */
-void triad_watch_set_routes(struct triad_watch *watch,
-	void (*read)(
-		void *context, struct triad_watch_routes routes[TRIAD_ALERT_N_ROUTES]),
-	void *context);
+/* Copied; before the first configuration.  It is asked at the end of each sweep. */
+void triad_watch_add_finder(
+	struct triad_watch *watch, const struct triad_finder *finder);
 
 /* 'is_part': views are of a part of a fabric, so alerts.links counts as false. */
 void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *conf,
@@ -69,6 +58,12 @@ void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *c
  * 0. */
 int triad_watch_adopt(
 	struct triad_watch *watch, struct triad_view *view, uint64_t now_us);
+
+/* What finders find may have changed. */
+void triad_watch_look_at_others(struct triad_watch *watch, uint64_t now_us);
+
+/* Counters are read elsewhere, or here again; see triad_alerts_set_idle(). */
+void triad_watch_set_idle(struct triad_watch *watch, bool is_idle, uint64_t now_us);
 
 /* See triad_alerts_begin_sweep(). */
 void triad_watch_begin_sweep(struct triad_watch *watch, bool is_part);

@@ -155,7 +155,10 @@ static void put_notes(const struct list *list, struct triad_list *rows,
 	if (alert->state == TRIAD_ALERT_CLEARED)
 		triad_list_note(rows, "    cleared %s%s",
 			format_time(list, alert->cleared_us, at),
-			alert->forgotten ? ": taken for removed on purpose" : "");
+			alert->forgotten           ? ": taken for removed on purpose"
+				: alert->explained ? ": a root of congestion explains "
+						     "it, which has an alert"
+						   : "");
 	else if (advice)
 		triad_list_note(rows, "    %s", advice);
 }
@@ -231,6 +234,13 @@ static void put_text(const struct list *list, const struct triad_alerts_counts *
 	triad_output_printf(list->output,
 		"; %" PRIu64 " raised and %" PRIu64 " cleared since %s started\n",
 		counts->n_raised, counts->n_cleared, list->program);
+	if (counts->n_explained)
+		triad_output_printf(list->output,
+			"%" PRIu32 " port%s wait%s because of congestion that has an "
+			"alert; 'triadctl congestion' shows %s\n",
+			counts->n_explained, counts->n_explained == 1 ? "" : "s",
+			counts->n_explained == 1 ? "s" : "",
+			counts->n_explained == 1 ? "it" : "them");
 	if (counts->n_not_kept)
 		triad_output_printf(list->output,
 			"%" PRIu64 " more were too many to be kept\n",
@@ -248,6 +258,7 @@ static void put_json(const struct list *list, const struct triad_alerts_counts *
 	triad_json_object_begin(&json, NULL);
 	triad_json_uint(&json, "active", counts->n_active);
 	triad_json_uint(&json, "silenced", counts->n_silenced);
+	triad_json_uint(&json, "explained", counts->n_explained);
 	triad_json_uint(&json, "raised", counts->n_raised);
 	triad_json_uint(&json, "cleared", counts->n_cleared);
 	triad_json_uint(&json, "not_kept", counts->n_not_kept);
@@ -295,7 +306,10 @@ int triad_command_run_alerts(struct triad_service *service,
 	int status = TRIAD_CONTROL_DONE;
 
 	/* Without sweeps a list of alerts is old, and an empty one says nothing. */
-	if (trouble)
+	if (trouble && triad_perf_is_idle_master(service->perf))
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"only alerts about routes are looked for here: %s\n", trouble);
+	else if (trouble)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"no alerts are looked for here: %s\n", trouble);
 	/* First which alerts, then each again by its place: alerts are large, and the

@@ -3,6 +3,7 @@
 #include "service/command/commands.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "service/command/format.h"
@@ -56,11 +57,14 @@ static void put_hosts(struct triad_output *output, const struct shown *shown,
 		if (n == 1)
 			triad_output_printf(output, "  %s: %" PRIu32 "\n", titles[role],
 				root->n_roles[role]);
-		triad_output_printf(output,
-			"    %-40s sends %5.1f %%, waits %5.1f %%\n",
+		triad_output_printf(output, "    %-28s sends %5.1f %%, waits %5.1f %%",
 			triad_routes_format_port(
 				shown->fabric, host->port, text, sizeof(text)),
 			100 * (double)host->sent, 100 * (double)host->wait);
+		if (!isnan(host->share))
+			triad_output_printf(output, ", %3.0f %% of it here",
+				100 * (double)host->share);
+		triad_output_printf(output, "\n");
 	}
 	if (n > shown->limit)
 		triad_output_printf(output, "    and %u more\n", n - shown->limit);
@@ -136,6 +140,7 @@ static void put_host_json(struct triad_json *json, const struct triad_fabric *fa
 	triad_json_string(json, "role", triad_congestion_role_name(host->role));
 	triad_json_double(json, "sent_percent", 100 * (double)host->sent);
 	triad_json_double(json, "wait_percent", 100 * (double)host->wait);
+	triad_json_double(json, "share_percent", 100 * (double)host->share);
 	triad_json_object_end(json);
 }
 

@@ -77,14 +77,52 @@ def test_slow_host_is_named_until_it_is_over(lab):
     assert "leaf-2:1 to host-3: slow host" in text and "contributors: 1" in text, text
     assert max(map(len, text.splitlines())) <= 80, text
     health = json.loads(lab.triad("health", "--json").stdout)
-    (finding,) = [f for f in health["findings"] if f["at"] == "congestion"]
-    assert "slow host at leaf-2:1" in finding["what"], finding
+    (finding,) = [f for f in health["findings"] if "congestion:" in f["what"]]
+    assert (finding["at"], finding["what"].split(",")[0]) == \
+        ("leaf-2/P1", "congestion: slow host"), finding
 
     (again,) = sweep(lab, 2 * TICKS)["roots"]
     assert again["since"] == root["since"], "the same root"
     assert not sweep(lab)["roots"], "over"
     sweep(lab)
     assert log_has(lab, "port 1 is over"), "a line in the log"
+
+
+def active(lab):
+    return [alert for alert in ask_json(lab, "alerts")["alerts"] if alert["state"] == "active"]
+
+
+@pytest.mark.row("N8")
+def test_root_is_one_alert_and_what_waits_for_it_none(lab):
+    ask(lab, "set", "alerts.clear_after", "0")
+    sweep(lab, 0)
+    sweep(lab, TICKS)
+    wait_until(lambda: active(lab), 10, "an alert")
+    (alert,) = active(lab)
+    assert (alert["what"], alert["at"]["node_name"], alert["at"]["port"]) == \
+        ("congestion", *ROOT), alert
+    found = alert["findings"][0]
+    assert (found["why"], found["value"], found["loss_gbps"] > 0) == \
+        ("slow host", len(WAITING), True), found
+    assert ask_json(lab, "alerts")["explained"] == len(WAITING) + 1
+    assert "3 ports wait because of congestion that has an alert" in ask(lab, "alerts")
+    sweep(lab, 2 * TICKS)
+    assert [a["id"] for a in active(lab)] == [alert["id"]], "the same, and no other"
+
+    # Without roots the ports have their own.
+    ask(lab, "set", "congestion.enabled", "false")
+    try:
+        wait_until(lambda: [a["what"] for a in active(lab)] == 3 * ["PortXmitWait"], 10,
+                   "alerts of those that wait")
+    finally:
+        ask(lab, "set", "congestion.enabled", "true")
+    wait_until(lambda: {a["what"] for a in active(lab)} == {"congestion"}, 10,
+               "the root's alert")
+    ended = [a for a in ask_json(lab, "alerts", "--all")["alerts"] if a["explained"]]
+    assert {a["what"] for a in ended} == {"PortXmitWait"}, ended
+    sweep(lab)
+    sweep(lab)
+    wait_until(lambda: not active(lab), 10, "the end")
 
 
 def test_switched_off_it_is_not_looked_for(lab):

@@ -130,6 +130,41 @@ def test_credit_loop_is_an_alert_and_a_finding_with_advice(ring):
     assert line["text"] == "90 of 90 pairs arrive, credit loops: yes; by minhop", line
 
 
+def test_master_that_reads_no_counters_tells_of_routes(scratch):
+    """Also without sweeps, and it is the same alert when it begins to read."""
+    net = write_ring(scratch.folder() / "ring.net")
+    with TriadLab(net, triad_conf="[perfmgr]\nrole = standby\n[alerts]\nclear_after = 0\n",
+                  opensm_conf="routing_engine minhop\n") as lab:
+        def of(alert):
+            return (alert["id"], alert["state"], alert["findings"][0]["what"])
+
+        def alerts():
+            return [of(alert) for alert in ask_json(lab, "alerts", "--all")["alerts"]]
+
+        wait_until(alerts, 30, "an alert")
+        assert alerts() == [(1, "active", "routes")]
+        assert not status(lab)["perfmgr"]["sweeps"]
+        answer = lab.triad("alerts")
+        assert "only alerts about routes are looked for here" in answer.stderr, answer
+        assert lab.triad("nodes").returncode == 1, "no counters"
+        health = json.loads(lab.triad("health", "--json").stdout)
+        assert [f["alert"] for f in health["findings"] if "routes:" in f["what"]] == [1]
+        answer = lab.triad("congestion")
+        assert (answer.returncode, "counters are not read here" in answer.stderr) == \
+            (1, True), answer
+
+        ask(lab, "set", "perfmgr.role", "any")
+        wait_for_sweep(lab, 1)
+        lab.sim('PerformanceSet "ring-2"[1] PortCounters.SymbolErrorCounter=100')
+        ask(lab, "perf", "sweep")
+        wait_until(lambda: len(alerts()) == 2, 10, "an alert about a counter")
+        ask(lab, "set", "perfmgr.role", "standby")
+        wait_until(lambda: (2, "cleared", "SymbolErrorCounter") in alerts(), 10, "its end")
+        assert (1, "active", "routes") in alerts(), alerts()
+        ask(lab, "set", "routes.enabled", "false")
+        wait_until(lambda: (1, "cleared", "routes") in alerts(), 10, "the end")
+
+
 def forwarding_tables(lab):
     """{switch's name: {LID: port}}, as the switches themselves have it."""
     tables = {}

@@ -15,6 +15,15 @@
  *     two        two of these
  *     none       other traffic alone
  *
+ * With several sweeps, the last one is judged, in which all flows send.  In those before,
+ * each flow pauses or not, by chance, for the whole sweep: as an assumption, what jobs do
+ * in phases that are longer than a sweep.
+ *
+ * By seed 1, of victims 94 % are named and 0.5 % are called contributors, of contributors
+ * 96 % are named and 2 % are called victims, when flows pause in half of 20 sweeps (120
+ * trials); 81, 10, 81 and 9 % when they pause in a fifth of 40 (60 trials); without pauses
+ * victims are undecided.
+ *
  * Of hosts, each is counted for each true root that was named and in whose tree it is:
  * one that sends over the root is a contributor; one that does not, and waits, a victim. */
 #include <getopt.h>
@@ -48,6 +57,7 @@ struct counts {
 
 struct sim {
 	uint64_t seed, n_trials, window, wait_percent, busy_percent, n_slots;
+	uint64_t n_sweeps, pause_percent;
 	bool is_json, is_verbose;
 	struct counts counts[N_SCENARIOS];
 	uint64_t n_thrown_away;
@@ -63,6 +73,9 @@ struct trial {
 	uint32_t n_roots;
 	uint32_t roots[MAX_ROOTS];
 	uint8_t kinds[MAX_ROOTS];
+	struct triad_congestion_turns *turns;
+	struct triad_congestion_load *loads;
+	struct triad_congestion_matrix matrix;
 };
 
 static double between(struct trial *trial, double least, double most)
@@ -395,23 +408,31 @@ static void tell(const struct trial *trial, const struct triad_congestion *found
 	}
 }
 
+/* One more sweep; in the last one all flows send. */
+static void trial_sweep(const struct sim *sim, struct trial *trial, bool is_last)
+{
+	for (uint32_t i = 0; sim->pause_percent && i < flows_n(trial->flows); i++)
+		flows_set_pause(trial->flows, i,
+			!is_last &&
+				random_below(&trial->random, 100) < sim->pause_percent);
+	flows_run(trial->flows, (unsigned)sim->n_slots / 2, (unsigned)sim->n_slots);
+	for (uint32_t i = 0; i < trial->fabric->n_ports; i++)
+		trial->loads[i] = (struct triad_congestion_load){
+			(float)flows_wait(trial->flows, i),
+			(float)flows_sent(trial->flows, i)};
+	if (triad_congestion_matrix_learn(&trial->matrix, trial->turns, trial->loads))
+		abort();
+}
+
 static void trial_judge(struct sim *sim, struct trial *trial, uint64_t number)
 {
 	struct counts *counts = &sim->counts[trial->scenario];
 	struct triad_congestion_limits limits = {
 		(float)sim->wait_percent / 100, (float)sim->busy_percent / 100};
-	uint32_t n = trial->fabric->n_ports;
-	struct triad_congestion_load *loads = calloc(n, sizeof(*loads));
-	struct triad_congestion_turns *turns;
 	struct triad_congestion *found;
 
-	if (!loads || triad_congestion_turns_make(trial->layout, NULL, NULL, &turns))
-		abort();
-	for (uint32_t i = 0; i < n; i++)
-		loads[i] = (struct triad_congestion_load){
-			(float)flows_wait(trial->flows, i),
-			(float)flows_sent(trial->flows, i)};
-	if (triad_congestion_find(turns, loads, &limits, &found))
+	if (triad_congestion_find(
+		    trial->turns, trial->loads, &limits, &trial->matrix, &found))
 		abort();
 	counts->n++;
 	counts->n_true += trial->n_roots;
@@ -421,8 +442,6 @@ static void trial_judge(struct sim *sim, struct trial *trial, uint64_t number)
 	if (sim->is_verbose)
 		tell(trial, found, number);
 	triad_congestion_free(found);
-	triad_congestion_turns_free(turns);
-	free(loads);
 }
 
 static void trial_run(struct sim *sim, uint64_t number)
@@ -434,8 +453,16 @@ static void trial_run(struct sim *sim, uint64_t number)
 		sim->n_thrown_away++;
 		trial_end(&trial);
 	}
-	flows_run(trial.flows, (unsigned)sim->n_slots / 2, (unsigned)sim->n_slots);
+	trial.loads = calloc(trial.fabric->n_ports, sizeof(*trial.loads));
+	if (!trial.loads ||
+		triad_congestion_turns_make(trial.layout, NULL, NULL, &trial.turns))
+		abort();
+	for (uint64_t i = 0; i < sim->n_sweeps; i++)
+		trial_sweep(sim, &trial, i + 1 == sim->n_sweeps);
 	trial_judge(sim, &trial, number);
+	triad_congestion_matrix_clear(&trial.matrix);
+	triad_congestion_turns_free(trial.turns);
+	free(trial.loads);
 	trial_end(&trial);
 }
 
@@ -487,9 +514,9 @@ static void print_line(const char *name, const struct counts *counts)
 		percent(counts->n_found, counts->n_true), counts->n_false,
 		percent(counts->n_kind, counts->n_found), n[1],
 		percent(counts->hosts[1][TRIAD_CONGESTION_VICTIM], n[1]),
-		percent(counts->hosts[1][TRIAD_CONGESTION_UNDECIDED], n[1]), n[0],
+		percent(counts->hosts[1][TRIAD_CONGESTION_CONTRIBUTOR], n[1]), n[0],
 		percent(counts->hosts[0][TRIAD_CONGESTION_CONTRIBUTOR], n[0]),
-		percent(counts->hosts[0][TRIAD_CONGESTION_UNDECIDED], n[0]));
+		percent(counts->hosts[0][TRIAD_CONGESTION_VICTIM], n[0]));
 }
 
 static void print_all(const struct sim *sim)
@@ -499,8 +526,8 @@ static void print_all(const struct sim *sim)
 	for (unsigned i = 0; i < N_SCENARIOS; i++)
 		add_counts(&all, &sim->counts[i]);
 	if (!sim->is_json) {
-		puts("scenario trials  roots found% false  kind%  victims right% "
-		     "undec%  contrib right% undec%");
+		puts("scenario trials  roots found%  false  kind% victim right% wrong% "
+		     "contrb right% wrong%");
 		for (unsigned i = 0; i < N_SCENARIOS; i++)
 			print_line(scenario_names[i], &sim->counts[i]);
 		print_line("all", &all);
@@ -528,6 +555,9 @@ static void usage(void)
 	     "  --trials N   (default 500)\n"
 	     "  --seed N     of the random numbers (default 1)\n"
 	     "  --slots N    of time that is counted, after half as many (default 4000)\n"
+	     "  --sweeps N   of which the last is judged (default 1)\n"
+	     "  --pauses N   percent of the sweeps before, in which a flow pauses\n"
+	     "               (default 0)\n"
 	     "  --window N   packets at the head of a buffer that may be the next to\n"
 	     "               leave (default 1: in their order)\n"
 	     "  --wait N     percent of the time from which on a port waits (default 10)\n"
@@ -553,6 +583,10 @@ static bool take_option(int option, void *wish)
 		return storms_read_number(optarg, &sim->wait_percent);
 	case 'b':
 		return storms_read_number(optarg, &sim->busy_percent);
+	case 'i':
+		return storms_read_number(optarg, &sim->n_sweeps) && sim->n_sweeps;
+	case 'a':
+		return storms_read_number(optarg, &sim->pause_percent);
 	case 'v':
 		return sim->is_verbose = true;
 	case 'j':
@@ -568,6 +602,8 @@ static const struct option known[] = {
 	{"window", required_argument, NULL, 'w'},
 	{"wait", required_argument, NULL, 'p'},
 	{"busy", required_argument, NULL, 'b'},
+	{"sweeps", required_argument, NULL, 'i'},
+	{"pauses", required_argument, NULL, 'a'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"json", no_argument, NULL, 'j'},
 	{"help", no_argument, NULL, 'h'},
@@ -582,7 +618,8 @@ int main(int argc, char **argv)
 		.window = 1,
 		.wait_percent = 10,
 		.busy_percent = 90,
-		.n_slots = 4000};
+		.n_slots = 4000,
+		.n_sweeps = 1};
 	int status;
 
 	if (!storms_read_options(&options, argc, argv, &sim, &status))

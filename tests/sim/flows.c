@@ -139,6 +139,12 @@ void flows_remove_last(struct flows *flows)
 	flows->n_flows--;
 }
 
+void flows_set_pause(struct flows *flows, uint32_t flow, bool pauses)
+{
+	flows->flows[flow].pauses = pauses;
+	flows->backlog[flow] = pauses ? 0 : flows->backlog[flow];
+}
+
 uint32_t flows_n(const struct flows *flows)
 {
 	return flows->n_flows;
@@ -326,7 +332,8 @@ static void host_send(struct flows *flows, uint32_t host, const uint32_t *first)
 			flows->order[first[host] + (flows->host_turn[host] + k) % n];
 		double chance = (double)(random_next(&flows->random) >> 11) * 0x1p-53;
 
-		if (flows->backlog[i] < BACKLOG && chance < flows->flows[i].rate)
+		if (flows->backlog[i] < BACKLOG && !flows->flows[i].pauses &&
+			chance < flows->flows[i].rate)
 			flows->backlog[i]++;
 		if (chosen == UINT32_MAX && flows->backlog[i] >= 1)
 			chosen = i;

@@ -30,6 +30,7 @@
 struct flows_flow {
 	uint32_t from, to; /* indices in the layout's hosts */
 	double rate;       /* packets each slot that shall be sent */
+	bool pauses;       /* at present */
 	uint32_t n_hops;
 	uint32_t hops[FLOWS_MAX_HOPS]; /* ports that it leaves by, the host's first */
 	uint64_t n_sent, n_received;
@@ -51,6 +52,8 @@ void flows_set_drain(struct flows *flows, uint32_t host, double rate);
 /* Returns its number, or UINT32_MAX when there is no way. */
 uint32_t flows_add(struct flows *flows, uint32_t from, uint32_t to, double rate);
 void flows_remove_last(struct flows *flows);
+/* It sends nothing from now on, or again. */
+void flows_set_pause(struct flows *flows, uint32_t flow, bool pauses);
 uint32_t flows_n(const struct flows *flows);
 const struct flows_flow *flows_get(const struct flows *flows, uint32_t flow);
 

@@ -53,6 +53,7 @@ unit_tests = \
 	tests/unit/collect/test_peers \
 	tests/unit/perfmgr/test_change_filter \
 	tests/unit/perfmgr/test_alert_hard_cases \
+	tests/unit/perfmgr/test_alert_congestion \
 	tests/unit/perfmgr/test_alert_routes \
 	tests/unit/perfmgr/test_alertmanager \
 	tests/unit/perfmgr/test_alerts \
@@ -120,6 +121,7 @@ unit_tests = \
 	tests/unit/portmgr/test_seal \
 	tests/unit/portmgr/test_seal_random \
 	tests/unit/portmgr/test_replica \
+	tests/unit/congestion/test_matrix \
 	tests/unit/congestion/test_memory \
 	tests/unit/congestion/test_roots \
 	tests/unit/congestion/test_track \
@@ -177,6 +179,8 @@ tests_unit_perfmgr_test_histograms_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_portmgr_test_agenda_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_portmgr_test_plan_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_congestion_test_matrix_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_congestion_test_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc

@@ -77,7 +77,7 @@ static void find_in_loads(void)
 	if (!turns)
 		ck_assert_int_eq(
 			triad_congestion_turns_make(layout, NULL, NULL, &turns), 0);
-	ck_assert_int_eq(triad_congestion_find(turns, loads, &limits, &found), 0);
+	ck_assert_int_eq(triad_congestion_find(turns, loads, &limits, NULL, &found), 0);
 }
 
 static void run_flows(void)

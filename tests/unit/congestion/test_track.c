@@ -2,18 +2,23 @@
 /* Roots of congestion from one sweep to the next. */
 #include "congestion/track.h"
 
+#include <string.h>
+
 #include "tests/sim/fat_tree.h"
 #include "tests/unit/run.h"
 
 static struct triad_fabric *fabric;
 static struct triad_congestion_track track;
-static unsigned n_told[2];
+static unsigned n_told[3];
+static struct triad_congestion_host hosts[8]; /* of the first root */
+static uint32_t n_hosts;
 
 static void begin(void)
 {
 	fabric = fat_tree(4);
 	track.n = 0;
-	n_told[0] = n_told[1] = 0;
+	memset(n_told, 0, sizeof(n_told));
+	n_hosts = 0;
 }
 
 static void end(void)
@@ -37,6 +42,8 @@ static void sweep(uint32_t first, uint32_t n, uint64_t now_us)
 
 	for (uint32_t i = 0; i < n; i++)
 		roots[i].port = first + i;
+	roots[0].hosts = hosts;
+	roots[0].n_hosts = n_hosts;
 	triad_congestion_track_add(&track, fabric, &found, now_us, tell, NULL);
 }
 
@@ -83,6 +90,65 @@ START_TEST(test_roots_that_are_not_known_are_over)
 }
 END_TEST
 
+/* Hosts from port 'first' on wait. */
+static void wait_at(uint32_t first, uint32_t n)
+{
+	n_hosts = n;
+	for (uint32_t i = 0; i < n; i++)
+		hosts[i].port = first + i;
+}
+
+START_TEST(test_root_for_which_the_same_hosts_wait_has_moved)
+{
+	const struct triad_congestion_tracked *root;
+
+	wait_at(20, 6);
+	sweep(3, 1, 100);
+	wait_at(21, 6);
+	sweep(7, 1, 200);
+	ck_assert_uint_eq(since(7), 100);
+	ck_assert_uint_eq(since(3), 0);
+	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_BEGUN], 1);
+	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_MOVED], 1);
+	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_ENDED], 0);
+	root = &track.roots[0];
+	ck_assert_uint_eq(root->from_guid, fabric->nodes[fabric->ports[3].node].guid);
+	ck_assert_uint_eq(root->from_port, fabric->ports[3].number);
+	sweep(7, 1, 300);
+	ck_assert_uint_eq(since(7), 100);
+}
+END_TEST
+
+START_TEST(test_root_for_which_other_hosts_wait_is_another)
+{
+	wait_at(20, 6);
+	sweep(3, 1, 100);
+	wait_at(25, 6);
+	sweep(7, 1, 200);
+	ck_assert_uint_eq(since(7), 200);
+	ck_assert_uint_eq(since(3), 100);
+	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_MOVED], 0);
+}
+END_TEST
+
+START_TEST(test_root_that_is_still_there_has_not_moved)
+{
+	wait_at(20, 6);
+	sweep(3, 1, 100);
+	/* The second one has the same hosts, and is found first. */
+	for (unsigned i = 0; i < 2; i++) {
+		struct triad_congestion_root roots[2] = {
+			{.port = 7, .hosts = hosts, .n_hosts = 6},
+			{.port = 3, .hosts = hosts, .n_hosts = 6}};
+		struct triad_congestion found = {.n_roots = 2, .roots = roots};
+
+		triad_congestion_track_add(&track, fabric, &found, 200 + i, tell, NULL);
+	}
+	ck_assert_uint_eq(since(3), 100);
+	ck_assert_uint_eq(since(7), 200);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("track");
@@ -91,5 +157,8 @@ int main(void)
 	tcase_add_test(tests, test_root_found_again_keeps_its_time);
 	tcase_add_test(tests, test_root_missed_twice_is_over);
 	tcase_add_test(tests, test_roots_that_are_not_known_are_over);
+	tcase_add_test(tests, test_root_for_which_the_same_hosts_wait_has_moved);
+	tcase_add_test(tests, test_root_for_which_other_hosts_wait_is_another);
+	tcase_add_test(tests, test_root_that_is_still_there_has_not_moved);
 	return run_cases(tests);
 }

@@ -5,20 +5,33 @@
 #include "perfmgr/watch/alert_text.h"
 #include "tests/unit/perfmgr/alert_fixture.h"
 
-static struct triad_watch_routes wrong[TRIAD_ALERT_N_ROUTES];
+static struct {
+	uint64_t guid;
+	uint32_t n;
+	uint8_t port;
+} wrong[TRIAD_ALERT_N_ROUTES];
 
-static void read_routes(
-	void *context, struct triad_watch_routes routes[TRIAD_ALERT_N_ROUTES])
+static void read_routes(void *context, struct triad_found *found)
 {
 	(void)context;
-	memcpy(routes, wrong, sizeof(wrong));
+	for (unsigned i = 0; i < TRIAD_ALERT_N_ROUTES; i++) {
+		const struct triad_alert_finding finding = {.cause = TRIAD_ALERT_ROUTES,
+			.value = (float)wrong[i].n,
+			.routes = (uint8_t)i};
+
+		if (wrong[i].n)
+			triad_found_add(
+				found, wrong[i].guid, wrong[i].port, i, &finding);
+	}
 }
 
 static void begin(void)
 {
+	static const struct triad_finder finder = {.read = read_routes};
+
 	memset(wrong, 0, sizeof(wrong));
 	set_up_alerts();
-	triad_watch_set_routes(triad_collector_watch(collector), read_routes, NULL);
+	triad_watch_add_finder(triad_collector_watch(collector), &finder);
 }
 
 static void end(void)
@@ -27,9 +40,11 @@ static void end(void)
 	tear_down();
 }
 
-static struct triad_watch_routes at(uint64_t guid, uint8_t port, uint32_t n)
+static void put(enum triad_alert_routes kind, uint64_t guid, uint8_t port, uint32_t n)
 {
-	return (struct triad_watch_routes){.node_guid = guid, .port = port, .n = n};
+	wrong[kind].guid = guid;
+	wrong[kind].port = port;
+	wrong[kind].n = n;
 }
 
 START_TEST(test_credit_loop_is_an_alert_until_it_is_over)
@@ -37,7 +52,7 @@ START_TEST(test_credit_loop_is_an_alert_until_it_is_over)
 	const struct triad_alert *alert = &seen[0].alert;
 	char text[TRIAD_ALERT_TEXT_SIZE];
 
-	wrong[TRIAD_ALERT_CREDIT_LOOPS] = at(0x201, 2, 3);
+	put(TRIAD_ALERT_CREDIT_LOOPS, 0x201, 2, 3);
 	sweep(1);
 	expect(0, TRIAD_ALERT_RAISED, TRIAD_ALERT_ROUTES);
 	ck_assert_uint_eq(alert->ends[0].node_guid, 0x201);
@@ -58,9 +73,9 @@ END_TEST
 
 START_TEST(test_other_example_is_the_same_alert)
 {
-	wrong[TRIAD_ALERT_CREDIT_LOOPS] = at(0x201, 2, 3);
+	put(TRIAD_ALERT_CREDIT_LOOPS, 0x201, 2, 3);
 	sweep(1);
-	wrong[TRIAD_ALERT_CREDIT_LOOPS] = at(0x201, 1, 5);
+	put(TRIAD_ALERT_CREDIT_LOOPS, 0x201, 1, 5);
 	sweep(3);
 	ck_assert_uint_eq(n_seen, 1);
 	ck_assert_uint_eq(n_active(), 1);
@@ -69,10 +84,10 @@ END_TEST
 
 START_TEST(test_each_kind_is_an_alert)
 {
-	wrong[TRIAD_ALERT_CREDIT_LOOPS] = at(0x201, 2, 1);
-	wrong[TRIAD_ALERT_UNREACHABLE_PAIRS] = at(0x201, 1, 7);
+	put(TRIAD_ALERT_CREDIT_LOOPS, 0x201, 2, 1);
+	put(TRIAD_ALERT_UNREACHABLE_PAIRS, 0x201, 1, 7);
 	/* In the place of another one, which counts. */
-	wrong[TRIAD_ALERT_TURNS] = at(0x201, 1, 9);
+	put(TRIAD_ALERT_TURNS, 0x201, 1, 9);
 	sweep(1);
 	ck_assert_uint_eq(n_active(), 2);
 	ck_assert_int_eq(triad_alert_severity(&seen[1].alert),
@@ -84,10 +99,10 @@ END_TEST
 
 START_TEST(test_place_that_is_not_there_is_none)
 {
-	wrong[TRIAD_ALERT_CREDIT_LOOPS] = at(0x999, 2, 1);
+	put(TRIAD_ALERT_CREDIT_LOOPS, 0x999, 2, 1);
 	sweep(2);
 	ck_assert_uint_eq(n_seen, 0);
-	wrong[TRIAD_ALERT_CREDIT_LOOPS] = at(0x201, 2, 1);
+	put(TRIAD_ALERT_CREDIT_LOOPS, 0x201, 2, 1);
 	sweep(1);
 	ck_assert_uint_eq(n_active(), 1);
 }

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "congestion/matrix.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "congestion/estimate.h"
+#include "congestion/roots.h"
+#include "routes/tree.h"
+
+#define N_ROUNDS 100u
+#define N_SHARPENED 3u
+#define SHARPER 1.3
+#define KEPT 0.95
+/* Below this share of its rate a link carries nothing; a pair below this part of what it
+ * would have by itself begins with that. */
+#define NOTHING 0.003f
+#define LEAST 1e-3
+/* A host's rate has changed when it differs by this share of the greater one. */
+#define CHANGED 0.5f
+#define MAX_WAY 16u
+
+void triad_congestion_matrix_clear(struct triad_congestion_matrix *matrix)
+{
+	free(matrix->pairs);
+	free(matrix->ways);
+	free(matrix->sent);
+	free(matrix->changes);
+	*matrix = (struct triad_congestion_matrix){0};
+}
+
+/* --- pairs that may send --- */
+
+struct learner {
+	const struct triad_congestion_turns *turns;
+	const struct triad_congestion_load *loads;
+	struct triad_congestion_matrix *made;
+	uint32_t pairs_room, ways_room;
+	uint8_t *column;
+	double *sums; /* of each port of the fabric */
+};
+
+static bool carries(const struct learner *learner, uint32_t port)
+{
+	return learner->loads[port].sent > NOTHING;
+}
+
+static double bps_of(const struct learner *learner, uint32_t port)
+{
+	return triad_congestion_sent_bps(
+		learner->turns->layout->fabric, learner->loads, port);
+}
+
+static bool grow(void **array, uint32_t *room, uint32_t needed, size_t size)
+{
+	uint32_t more = *room ? 2 * *room : 1024;
+	void *grown;
+
+	if (needed <= *room)
+		return true;
+	grown = realloc(*array, more * size);
+	if (!grown)
+		return false;
+	*array = grown;
+	*room = more;
+	return true;
+}
+
+/* Returns 0, ENOMEM or E2BIG. */
+static int add_pair(struct learner *learner, const struct triad_congestion_pair *pair)
+{
+	struct triad_congestion_matrix *made = learner->made;
+
+	if (made->n_pairs == TRIAD_CONGESTION_MAX_PAIRS)
+		return E2BIG;
+	if (!grow((void **)&made->pairs, &learner->pairs_room, made->n_pairs + 1,
+		    sizeof(*made->pairs)))
+		return ENOMEM;
+	made->pairs[made->n_pairs++] = *pair;
+	return 0;
+}
+
+/* The way of packets from a host to a goal.  Returns how many links it has; 0 when it does
+ * not arrive, or one of them carries nothing. */
+static uint32_t find_way(const struct learner *learner, uint32_t host,
+	const struct triad_routes_goal *goal, uint32_t way[MAX_WAY])
+{
+	const struct triad_routes_layout *layout = learner->turns->layout;
+	uint32_t sw = layout->hosts[host].sw, n = 0;
+
+	way[n++] = layout->hosts[host].port;
+	while (n < MAX_WAY) {
+		uint8_t out = learner->column[sw];
+		const struct triad_routes_link *link =
+			triad_routes_link(layout, sw, out);
+		uint32_t port = link
+			? learner->turns->ports[layout->switches[sw].first_link + out]
+			: TRIAD_FABRIC_NONE;
+
+		if (port == TRIAD_FABRIC_NONE || !carries(learner, port))
+			return 0;
+		way[n++] = port;
+		if (triad_routes_arrives(goal, link, sw))
+			return n;
+		if (link->kind != TRIAD_ROUTES_TO_SWITCH)
+			return 0;
+		sw = link->to;
+	}
+	return 0;
+}
+
+static int add_way(struct learner *learner, uint32_t host, uint32_t goal)
+{
+	struct triad_congestion_matrix *made = learner->made;
+	struct triad_congestion_pair pair = {
+		.host = host, .goal = goal, .first = made->n_ways};
+	uint32_t way[MAX_WAY];
+
+	pair.n = find_way(learner, host, &learner->turns->layout->goals[goal], way);
+	if (!pair.n)
+		return 0;
+	if (!grow((void **)&made->ways, &learner->ways_room, made->n_ways + pair.n,
+		    sizeof(*made->ways)))
+		return ENOMEM;
+	memcpy(made->ways + made->n_ways, way, pair.n * sizeof(*way));
+	made->n_ways += pair.n;
+	return add_pair(learner, &pair);
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct triad_congestion_pair *one = a, *other = b;
+
+	if (one->host != other->host)
+		return one->host < other->host ? -1 : 1;
+	return one->goal < other->goal ? -1 : one->goal > other->goal;
+}
+
+static void sort_pairs(struct triad_congestion_matrix *matrix)
+{
+	if (matrix->n_pairs)
+		qsort(matrix->pairs, matrix->n_pairs, sizeof(*matrix->pairs),
+			compare_pairs);
+}
+
+/* All pairs of hosts of whose way each link carries something. */
+static int add_ways(struct learner *learner)
+{
+	const struct triad_routes_layout *layout = learner->turns->layout;
+	int error = 0;
+
+	for (uint32_t i = 0; !error && i < layout->n_goals; i++) {
+		uint32_t to = layout->goals[i].host;
+		uint32_t last = to == TRIAD_FABRIC_NONE
+			? TRIAD_FABRIC_NONE
+			: layout->fabric->ports[layout->hosts[to].port].remote;
+
+		if (last == TRIAD_FABRIC_NONE || !carries(learner, last))
+			continue;
+		triad_routes_columns(layout, i, 1, learner->column);
+		for (uint32_t host = 0; !error && host < layout->n_hosts; host++)
+			if (host != to && carries(learner, layout->hosts[host].port))
+				error = add_way(learner, host, i);
+	}
+	sort_pairs(learner->made);
+	return error;
+}
+
+/* --- what was known before --- */
+
+/* What pairs have that were there, and what new ones have by what all send and get. */
+static void begin_with_known(
+	struct learner *learner, const struct triad_congestion_matrix *old)
+{
+	struct triad_congestion_matrix *made = learner->made;
+	const struct triad_routes_layout *layout = learner->turns->layout;
+	double all_bps = 1;
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < layout->n_hosts; i++)
+		all_bps += bps_of(learner, layout->hosts[i].port);
+	for (uint32_t i = 0; i < made->n_pairs; i++) {
+		struct triad_congestion_pair *pair = &made->pairs[i];
+		const uint32_t *way = made->ways + pair->first;
+		double even = bps_of(learner, way[0]) *
+			bps_of(learner, way[pair->n - 1]) / all_bps;
+
+		while (k < old->n_pairs && compare_pairs(&old->pairs[k], pair) < 0)
+			k++;
+		pair->bps = even;
+		if (k == old->n_pairs || compare_pairs(&old->pairs[k], pair))
+			continue;
+		pair->known = old->pairs[k].known;
+		pair->bps = fmax(pair->known, LEAST * even);
+	}
+}
+
+/* Pairs that send nothing now, but did, as far as there is room. */
+static int keep_absent(
+	struct learner *learner, const struct triad_congestion_matrix *old)
+{
+	struct triad_congestion_matrix *made = learner->made;
+	uint32_t k = 0, n = made->n_pairs;
+	int error = 0;
+
+	for (uint32_t i = 0; !error && i < old->n_pairs; i++) {
+		struct triad_congestion_pair absent = old->pairs[i];
+
+		while (k < n && compare_pairs(&made->pairs[k], &absent) < 0)
+			k++;
+		if ((k < n && !compare_pairs(&made->pairs[k], &absent)) ||
+			absent.known < 1e6)
+			continue;
+		absent.first = absent.n = 0;
+		absent.bps = 0;
+		absent.known *= KEPT;
+		error = add_pair(learner, &absent);
+	}
+	sort_pairs(made);
+	return error == E2BIG ? 0 : error;
+}
+
+/* --- fitting --- */
+
+/* Scales each pair by the mean (of logarithms) of what its links would need. */
+static void fit(struct learner *learner)
+{
+	struct triad_congestion_matrix *made = learner->made;
+	uint32_t n_ports = learner->turns->layout->fabric->n_ports;
+	double *sums = learner->sums;
+
+	for (unsigned round = 0; round < N_ROUNDS; round++) {
+		memset(sums, 0, n_ports * sizeof(*sums));
+		for (uint32_t i = 0; i < made->n_pairs; i++)
+			for (uint32_t k = 0; k < made->pairs[i].n; k++)
+				sums[made->ways[made->pairs[i].first + k]] +=
+					made->pairs[i].bps;
+		for (uint32_t i = 0; i < n_ports; i++)
+			if (sums[i] > 0)
+				sums[i] = log(bps_of(learner, i) / sums[i]);
+		for (uint32_t i = 0; i < made->n_pairs; i++) {
+			struct triad_congestion_pair *pair = &made->pairs[i];
+			double sum = 0;
+
+			for (uint32_t k = 0; k < pair->n; k++)
+				sum += sums[made->ways[pair->first + k]];
+			pair->bps *= exp(sum / pair->n);
+		}
+	}
+}
+
+static void fit_all(struct learner *learner)
+{
+	struct triad_congestion_matrix *made = learner->made;
+
+	fit(learner);
+	for (unsigned i = 0; i < N_SHARPENED; i++) {
+		for (uint32_t k = 0; k < made->n_pairs; k++)
+			made->pairs[k].bps =
+				1e9 * pow(made->pairs[k].bps / 1e9, SHARPER);
+		fit(learner);
+	}
+	for (uint32_t i = 0; i < made->n_pairs; i++)
+		made->pairs[i].known = KEPT * made->pairs[i].known + made->pairs[i].bps;
+}
+
+/* --- hosts --- */
+
+static int note_changes(
+	struct learner *learner, const struct triad_congestion_matrix *old)
+{
+	const struct triad_routes_layout *layout = learner->turns->layout;
+	struct triad_congestion_matrix *made = learner->made;
+
+	made->n_hosts = layout->n_hosts;
+	made->sent = calloc(layout->n_hosts + 1u, sizeof(*made->sent));
+	made->changes = calloc(layout->n_hosts + 1u, sizeof(*made->changes));
+	if (!made->sent || !made->changes)
+		return ENOMEM;
+	for (uint32_t i = 0; i < layout->n_hosts; i++) {
+		float sent = learner->loads[layout->hosts[i].port].sent;
+		float before = i < old->n_hosts ? old->sent[i] : 0;
+
+		made->sent[i] = sent > NOTHING ? sent : 0;
+		if (i < old->n_hosts)
+			made->changes[i] = (float)KEPT * old->changes[i] +
+				(float)(fabsf(made->sent[i] - before) >
+					CHANGED * fmaxf(made->sent[i], before));
+	}
+	return 0;
+}
+
+int triad_congestion_matrix_learn(struct triad_congestion_matrix *matrix,
+	const struct triad_congestion_turns *turns,
+	const struct triad_congestion_load *loads)
+{
+	struct triad_congestion_matrix made = {.n_sweeps = matrix->n_sweeps + 1};
+	struct learner learner = {.turns = turns, .loads = loads, .made = &made};
+	int error = note_changes(&learner, matrix);
+
+	learner.sums =
+		calloc(turns->layout->fabric->n_ports + 1u, sizeof(*learner.sums));
+	learner.column = malloc(turns->layout->n_switches + 1u);
+	if (!learner.sums || !learner.column)
+		error = ENOMEM;
+	if (!error)
+		error = add_ways(&learner);
+	if (!error) {
+		begin_with_known(&learner, matrix);
+		fit_all(&learner);
+		error = keep_absent(&learner, matrix);
+	}
+	free(learner.sums);
+	free(learner.column);
+	triad_congestion_matrix_clear(error ? &made : matrix);
+	if (error)
+		triad_congestion_matrix_clear(matrix);
+	else
+		*matrix = made;
+	return error;
+}
+
+/* --- asking --- */
+
+/* The first pair of 'host', or of those after it. */
+static uint32_t first_pair(const struct triad_congestion_matrix *matrix, uint32_t host)
+{
+	uint32_t low = 0, high = matrix->n_pairs;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (matrix->pairs[middle].host < host)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+double triad_congestion_matrix_share(
+	const struct triad_congestion_matrix *matrix, uint32_t host, uint32_t port)
+{
+	double all_bps = 0, over_bps = 0;
+
+	if (matrix->n_sweeps < TRIAD_CONGESTION_MIN_SWEEPS || host >= matrix->n_hosts ||
+		matrix->changes[host] < TRIAD_CONGESTION_MIN_CHANGES)
+		return NAN;
+	for (uint32_t i = first_pair(matrix, host);
+		i < matrix->n_pairs && matrix->pairs[i].host == host; i++) {
+		const struct triad_congestion_pair *pair = &matrix->pairs[i];
+
+		all_bps += pair->bps;
+		for (uint32_t k = 0; k < pair->n; k++)
+			if (matrix->ways[pair->first + k] == port)
+				over_bps += pair->bps;
+	}
+	return all_bps > 0 ? over_bps / all_bps : NAN;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/watch/others.h"
+
+struct triad_found {
+	struct triad_others_list *list;
+	struct triad_alerts *alerts;
+};
+
+void triad_found_add(struct triad_found *found, uint64_t node_guid, uint8_t port,
+	uint64_t key, const struct triad_alert_finding *finding)
+{
+	struct triad_others_list *list = found->list;
+
+	if (list->n < TRIAD_OTHERS_MAX)
+		list->findings[list->n++] =
+			(struct triad_others_finding){.node_guid = node_guid,
+				.key = key,
+				.port = port,
+				.finding = *finding};
+}
+
+/* No reader sees what these two change, so they need no lock. */
+void triad_found_explain_until(struct triad_found *found, uint64_t until_us)
+{
+	triad_alerts_explain_begin(found->alerts, until_us);
+}
+
+void triad_found_explain(struct triad_found *found, uint64_t node_guid, uint8_t port)
+{
+	triad_alerts_explain(found->alerts, node_guid, port);
+}
+
+static uint32_t port_of(
+	const struct triad_fabric *fabric, const struct triad_others_finding *finding)
+{
+	return triad_fabric_find_port(fabric,
+		triad_fabric_find_node(fabric, finding->node_guid), finding->port);
+}
+
+static bool are_in_one_place(const struct triad_others_finding *one,
+	const struct triad_others_finding *other)
+{
+	return one->finding.cause == other->finding.cause &&
+		one->node_guid == other->node_guid && one->port == other->port;
+}
+
+static void keep_place(const struct triad_others *others,
+	const struct triad_fabric *fabric, struct triad_others_finding *finding)
+{
+	for (uint32_t i = 0; i < others->known.n; i++) {
+		const struct triad_others_finding *known = &others->known.findings[i];
+
+		if (known->key != finding->key ||
+			known->finding.cause != finding->finding.cause ||
+			port_of(fabric, known) == TRIAD_FABRIC_NONE)
+			continue;
+		finding->node_guid = known->node_guid;
+		finding->port = known->port;
+	}
+}
+
+/* Leaves those that have a place of their own in the fabric. */
+static void place_all(struct triad_others *others, const struct triad_fabric *fabric)
+{
+	struct triad_others_list *now = &others->now;
+	uint32_t n = now->n;
+
+	now->n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct triad_others_finding finding = now->findings[i];
+		bool is_first = true;
+
+		keep_place(others, fabric, &finding);
+		for (uint32_t k = 0; k < now->n; k++)
+			is_first &= !are_in_one_place(&finding, &now->findings[k]);
+		if (is_first && port_of(fabric, &finding) != TRIAD_FABRIC_NONE)
+			now->findings[now->n++] = finding;
+	}
+}
+
+void triad_others_look(struct triad_others *others, struct triad_alerts *alerts,
+	const struct triad_fabric *fabric, pthread_mutex_t *lock, uint64_t now_us)
+{
+	struct triad_found found = {.list = &others->now, .alerts = alerts};
+
+	others->now.n = 0;
+	triad_alerts_explain_begin(alerts, UINT64_MAX);
+	for (uint32_t i = 0; i < others->n_finders; i++)
+		others->finders[i].read(others->finders[i].context, &found);
+	place_all(others, fabric);
+	pthread_mutex_lock(lock);
+	for (uint32_t i = 0; i < others->known.n; i++) {
+		const struct triad_others_finding *known = &others->known.findings[i];
+		uint32_t port = port_of(fabric, known);
+		bool is_there = port == TRIAD_FABRIC_NONE;
+
+		for (uint32_t k = 0; k < others->now.n; k++)
+			is_there |= are_in_one_place(known, &others->now.findings[k]);
+		if (!is_there)
+			triad_alerts_take(
+				alerts, port, known->finding.cause, NULL, now_us);
+	}
+	for (uint32_t i = 0; i < others->now.n; i++) {
+		const struct triad_others_finding *is = &others->now.findings[i];
+
+		triad_alerts_take(alerts, port_of(fabric, is), is->finding.cause,
+			&is->finding, now_us);
+	}
+	pthread_mutex_unlock(lock);
+	others->known = others->now;
+}

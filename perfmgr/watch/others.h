@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What threads of their own find out about the whole fabric, beside what sweeps read:
+ * what is wrong with routes, and roots of congestion.
+ *
+ * Model: each of them is a finder, which is asked for all that it finds at present: at
+ * the end of each sweep, and when it has said that this has changed.  A finding is known
+ * by its cause and key.  It keeps its place while it is there, or an alert would end and
+ * another begin whenever another example of the same is seen first.  Of two findings of
+ * one cause in one place the first counts.  What is found no more is over.
+ *
+ * Thread-safety: the owner of the alerts calls all; finders are called by it, without
+ * its lock.
+ * Memory: TRIAD_OTHERS_MAX findings of a fixed size; more are left out. */
+#ifndef TRIAD_PERFMGR_OTHERS_H
+#define TRIAD_PERFMGR_OTHERS_H
+
+#include <pthread.h>
+
+#include "congestion/track.h"
+#include "perfmgr/watch/alerts.h"
+
+#define TRIAD_OTHERS_MAX (TRIAD_ALERT_N_ROUTES + TRIAD_CONGESTION_MAX_TRACKED)
+#define TRIAD_OTHERS_MAX_FINDERS 2u
+
+/* What finders add to. */
+struct triad_found;
+
+struct triad_finder {
+	void (*read)(void *context, struct triad_found *found);
+	void *context;
+};
+
+/* A finding ('cause', and what belongs to that) at a port.  'key' is its own among those
+ * of its cause. */
+void triad_found_add(struct triad_found *found, uint64_t node_guid, uint8_t port,
+	uint64_t key, const struct triad_alert_finding *finding);
+/* See triad_alerts_explain_begin() and _explain(); the first comes first. */
+void triad_found_explain_until(struct triad_found *found, uint64_t until_us);
+void triad_found_explain(struct triad_found *found, uint64_t node_guid, uint8_t port);
+
+/* --- for the watch --- */
+
+struct triad_others_finding {
+	uint64_t node_guid, key;
+	uint8_t port;
+	struct triad_alert_finding finding;
+};
+
+struct triad_others_list {
+	uint32_t n;
+	struct triad_others_finding findings[TRIAD_OTHERS_MAX];
+};
+
+struct triad_others {
+	uint32_t n_finders;
+	struct triad_finder finders[TRIAD_OTHERS_MAX_FINDERS];
+	struct triad_others_list known, now;
+};
+
+/* Asks all finders, and has 'alerts' take what is new and what is over.  'lock' is that
+ * of the alerts. */
+void triad_others_look(struct triad_others *others, struct triad_alerts *alerts,
+	const struct triad_fabric *fabric, pthread_mutex_t *lock, uint64_t now_us);
+
+#endif
