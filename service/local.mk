@@ -49,6 +49,10 @@ libtriadservice_la_SOURCES = \
 	service/health_congestion.c service/health_congestion.h \
 	service/health_parts.c \
 	service/health_routes.c service/health_routes.h \
+	service/history_files.c service/history_files.h \
+	service/history_keeper.c service/history_keeper.h \
+	service/history_reader.c service/history_reader.h \
+	service/history_store.c service/history_store.h \
 	service/local_port.c service/local_port.h \
 	service/loopback_owner.c \
 	service/own_metrics.c service/own_metrics.h \

@@ -88,6 +88,9 @@ void triad_perf_set_fabric(
 /* Whether counters are to be read while this SM is 'sm'. */
 bool triad_perf_wants(struct triad_perf *perf, enum triad_sm sm);
 
+/* What was said last of this SM. */
+enum triad_sm triad_perf_sm(struct triad_perf *perf);
+
 enum triad_perf_state triad_perf_state(struct triad_perf *perf);
 /* Since when sweeps are expected (monotonic): counters have been read from then on, with
  * the present period.  Now, while they are not. */
