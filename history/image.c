@@ -203,6 +203,26 @@ static void put_routes(struct writing *w)
 	}
 }
 
+bool triad_history_conf_next(
+	const struct triad_conf *conf, struct triad_conf_entry *entry)
+{
+	while (triad_conf_next(conf, entry))
+		if (entry->origin != TRIAD_CONF_FROM_DEFAULT)
+			return true;
+	return false;
+}
+
+static void put_conf(struct writing *w)
+{
+	const struct triad_conf *conf = w->image->conf;
+	struct triad_conf_entry entry = {0};
+
+	while (conf && triad_history_conf_next(conf, &entry))
+		add(w,
+			(size_t)sprintf(line(w), "# triad-conf %s %s\n", entry.name,
+				entry.value));
+}
+
 static void put_alerts(struct writing *w)
 {
 	const struct triad_history_image *image = w->image;
@@ -378,6 +398,7 @@ int triad_history_image_write(const struct triad_history_image *image,
 			put_topology(&w);
 			put_routes(&w);
 		}
+		put_conf(&w);
 		put_alerts(&w);
 		put_events(&w);
 		put_rows(&w);

@@ -9,6 +9,7 @@
  *     # triad-topology HASH SIZE PACKED-SIZE, then its octets in as many lines as needed:
  *     # triad-octets HEX                  the fabric, as collect/topology_message.h has it
  *     # triad-routes GUID,HASH            of a switch's forwarding tables
+ *     # triad-conf KEY VALUE              of triad.conf, where it isn't the default's
  *     # triad-alert HEX ...               history/record.h
  *     # triad-event LINE                  perfmgr/timeline/event.h, since the image before
  *     # triad-quiet GUID,PORT,WHY         what the row of a port has is old: WHY is
@@ -37,6 +38,7 @@
 #include "perfmgr/view.h"
 #include "perfmgr/watch/alerts.h"
 #include "perfmgr/watch/links.h"
+#include "triad/conf.h"
 
 /* Of the line 'triad-image'. */
 #define TRIAD_HISTORY_IMAGE_VERSION 1u
@@ -58,6 +60,11 @@ enum triad_history_quiet {
 /* "unanswered"; "" for TRIAD_HISTORY_READ. */
 const char *triad_history_quiet_name(enum triad_history_quiet quiet);
 
+/* Steps through the keys of a configuration that images have: those of a file or that
+ * were set, without passwords.  As triad_conf_next(). */
+bool triad_history_conf_next(
+	const struct triad_conf *conf, struct triad_conf_entry *entry);
+
 /* What an image says about itself. */
 struct triad_history_head {
 	bool is_key;
@@ -77,6 +84,7 @@ struct triad_history_image {
 	int64_t offset_us;  /* what monotonic times lack to the wall clock */
 	uint64_t port_guid; /* that it was read from */
 	uint64_t started_us, period_us;
+	const struct triad_conf *conf; /* in force; NULL: none is written */
 	const struct triad_alert *alerts;
 	const struct triad_link *links;
 	const struct triad_timeline_event *events;

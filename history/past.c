@@ -9,6 +9,7 @@
 
 #include "history/record.h"
 #include "lib/grow.h"
+#include "lib/text.h"
 #include "perfmgr/engine.h"
 
 /* What an image says of a port. */
@@ -71,6 +72,7 @@ void triad_past_free(struct triad_past *past)
 	free(past->alerts);
 	free(past->links);
 	free(past->routes);
+	free(past->keys);
 	free(past);
 }
 
@@ -163,6 +165,26 @@ static bool take_routes(struct triad_past *past, const char *text)
 			sizeof(routes), 64))
 		return no_memory(past);
 	past->routes[past->n_routes++] = routes;
+	return true;
+}
+
+static bool take_key(struct triad_past *past, const char *text, size_t n)
+{
+	const char *blank = memchr(text, ' ', n);
+	struct triad_past_key *key;
+
+	if (!blank || (size_t)(blank - text) >= sizeof(key->name) ||
+		n - (size_t)(blank - text) > sizeof(key->value))
+		return fail(past, EPROTO, "a line 'triad-conf' is malformed");
+	if (past->n_keys == TRIAD_PAST_MAX_KEYS ||
+		triad_grow(&past->keys, &past->keys_room, past->n_keys + 1,
+			sizeof(*key), 32))
+		return no_memory(past);
+	key = &past->keys[past->n_keys++];
+	snprintf(key->name, sizeof(key->name), "%.*s", (int)(blank - text), text);
+	snprintf(key->value, sizeof(key->value), "%s", blank + 1);
+	triad_text_clean(key->name);
+	triad_text_clean(key->value);
 	return true;
 }
 
@@ -342,6 +364,8 @@ static bool take_content(struct triad_past *past, const char *line, size_t lengt
 	const char *text;
 	size_t n;
 
+	if ((text = after(line, length, "# triad-conf ", &n)))
+		return take_key(past, text, n);
 	if ((text = after(line, length, "# triad-alert ", &n)))
 		return take_alert(past, text, n);
 	if ((text = after(line, length, "# triad-finding ", &n)))
@@ -393,6 +417,7 @@ void triad_past_begin(struct triad_past *past, enum triad_past_part part)
 	/* Alerts, links and quiet ports are those of the image alone. */
 	past->n_alerts = part == TRIAD_PAST_IMAGE ? 0 : past->n_alerts;
 	past->n_links = part == TRIAD_PAST_IMAGE ? 0 : past->n_links;
+	past->n_keys = part == TRIAD_PAST_IMAGE ? 0 : past->n_keys;
 	ports = part_ports(past);
 	if (part == TRIAD_PAST_BEFORE_KEY)
 		memset(ports, 0, building->fabric->n_ports * sizeof(*ports));

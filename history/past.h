@@ -31,6 +31,7 @@
 #include "perfmgr/export/frame_reader.h"
 
 #define TRIAD_PAST_MAX_PORTS (1u << 18)
+#define TRIAD_PAST_MAX_KEYS 4096u
 
 enum triad_past_part {
 	TRIAD_PAST_KEY,
@@ -41,6 +42,11 @@ enum triad_past_part {
 
 struct triad_past_routes {
 	uint64_t node_guid, hash;
+};
+
+/* A key of triad.conf whose value was not the default. */
+struct triad_past_key {
+	char name[TRIAD_CONF_NAME_SIZE], value[TRIAD_CONF_VALUE_SIZE];
 };
 
 struct triad_past_building;
@@ -54,11 +60,12 @@ struct triad_past {
 	struct triad_alert *alerts;
 	struct triad_link *links;
 	struct triad_past_routes *routes; /* of switches, in the order of the fabric */
-	uint32_t n_alerts, n_links, n_routes;
+	struct triad_past_key *keys;      /* in the order of the table */
+	uint32_t n_alerts, n_links, n_routes, n_keys;
 	char message[160]; /* what is wrong, after an error */
 
 	int64_t offset_us; /* what monotonic times lack to the wall clock, now */
-	size_t alerts_room, links_room, routes_room;
+	size_t alerts_room, links_room, routes_room, keys_room;
 	struct triad_past_building *building;
 };
 

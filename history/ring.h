@@ -138,6 +138,7 @@ enum triad_history_found {
 
 /* Where an image is, and the key that it belongs to. */
 struct triad_history_place {
+	uint64_t port_guid; /* whose image it is; set by who has several rings */
 	enum triad_history_tier tier;
 	uint64_t segment; /* its begun_us */
 	struct triad_history_entry entry, key;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "perfmgr/export/zstd_frame.h"
 #include "service/state_path.h"
 #include "triad/clock.h"
+#include "triad/conf.h"
 #include "triad/file.h"
 
 #define SUFFIX ".csv.zst"
@@ -129,6 +131,47 @@ int triad_history_list(const struct triad_history_owner *owner,
 	return 0;
 }
 
+/* The GUID in the name of a segment of that program; 0: it is none. */
+static uint64_t guid_of_name(const char *name, const char *program)
+{
+	char begin[TRIAD_CONF_PATH_SIZE];
+	const char *end;
+	uint64_t guid, begun_us;
+	size_t n;
+
+	for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++) {
+		n = (size_t)snprintf(begin, sizeof(begin), "%s-%s-0x",
+			triad_history_tiers[tier].name, program);
+		if (strncasecmp(name, begin, n) != 0 || strlen(name) < n + 18 ||
+			sscanf(name + n, "%16" SCNx64 "-", &guid) != 1 ||
+			!get_time(name + n + 17, &end, &begun_us) ||
+			strcmp(end, SUFFIX) != 0)
+			continue;
+		return guid;
+	}
+	return 0;
+}
+
+unsigned triad_history_list_others(
+	const struct triad_history_owner *owner, uint64_t *port_guids, unsigned room)
+{
+	DIR *dir = opendir(owner->dir);
+	struct dirent *entry;
+	unsigned n = 0, i;
+
+	while (dir && (entry = readdir(dir))) {
+		uint64_t guid = guid_of_name(entry->d_name, owner->program);
+
+		for (i = 0; i < n && port_guids[i] != guid; i++)
+			;
+		if (guid && guid != owner->port_guid && i == n && n < room)
+			port_guids[n++] = guid;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
 /* --- the index --- */
 
 struct loading {
@@ -136,6 +179,7 @@ struct loading {
 	enum triad_history_tier tier;
 	struct triad_history_segment *segment;
 	struct triad_frame_reader *reader;
+	bool is_own;
 	char path[PATH_MAX], index[PATH_MAX];
 	int fd;
 	uint64_t size, end; /* of the file; of its last image that is known */
@@ -265,16 +309,17 @@ static int load_opened(struct loading *loading)
 	triad_history_ring_set_octets(
 		loading->ring, loading->tier, loading->segment, loading->size);
 	/* Without it, the segment is looked through again at the next start. */
-	if (!error && !is_whole)
+	if (!error && !is_whole && loading->is_own)
 		(void)write_index(loading);
 	return error;
 }
 
 int triad_history_load(const struct triad_history_owner *owner,
 	enum triad_history_tier tier, uint64_t begun_us,
-	struct triad_frame_reader *reader, struct triad_history_ring *ring)
+	struct triad_frame_reader *reader, struct triad_history_ring *ring, bool is_own)
 {
-	struct loading loading = {.ring = ring, .tier = tier, .reader = reader};
+	struct loading loading = {
+		.ring = ring, .tier = tier, .reader = reader, .is_own = is_own};
 	int error;
 
 	if (!triad_history_segment_path(owner, tier, begun_us, loading.path) ||

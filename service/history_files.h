@@ -26,11 +26,17 @@ bool triad_history_index_path(const char *segment, char path[PATH_MAX]);
 int triad_history_list(const struct triad_history_owner *owner,
 	enum triad_history_tier tier, uint64_t **times, uint32_t *n);
 
+/* The port GUIDs of others whose segments are there, of the same program; at most 'room'.
+ * Returns how many. */
+unsigned triad_history_list_others(
+	const struct triad_history_owner *owner, uint64_t *port_guids, unsigned room);
+
 /* Adds a segment and its images to 'ring'.  An index that lacks something is made anew
- * from the segment.  Returns 0 or an errno: then the segment is there without what could
+ * from the segment, and written if 'is_own'.  Returns 0 or an errno: then the segment is there without what could
  * not be read. */
 int triad_history_load(const struct triad_history_owner *owner,
 	enum triad_history_tier tier, uint64_t begun_us,
-	struct triad_frame_reader *reader, struct triad_history_ring *ring);
+	struct triad_frame_reader *reader, struct triad_history_ring *ring,
+	bool is_own);
 
 #endif

@@ -32,8 +32,8 @@ struct triad_history_keeper {
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_task task;
-	bool wanted; /* there is a folder, or one is to be closed */
-	uint64_t period_us;
+	bool wanted;                   /* there is a folder, or one is to be closed */
+	const struct triad_conf *conf; /* referenced; NULL: none yet */
 };
 
 static uint64_t task_step(void *context);
@@ -75,6 +75,7 @@ void triad_history_keeper_free(struct triad_history_keeper *keeper)
 	triad_history_reader_free(keeper->reader);
 	triad_history_store_free(keeper->store);
 	triad_task_clear(&keeper->task);
+	triad_conf_unref(keeper->conf);
 	pthread_mutex_destroy(&keeper->lock);
 	free(keeper->alerts);
 	free(keeper->events);
@@ -152,7 +153,7 @@ static const char *name_sm(enum triad_sm sm)
 /* --- the thread --- */
 
 static void write_image(struct triad_history_keeper *keeper, struct triad_view *view,
-	const struct triad_collector_status *status, uint64_t period_us)
+	const struct triad_collector_status *status, const struct triad_conf *conf)
 {
 	struct triad_watch *watch = triad_perf_watch(keeper->perf);
 	int64_t offset_us = triad_clock_wall_offset_us();
@@ -170,7 +171,8 @@ static void write_image(struct triad_history_keeper *keeper, struct triad_view *
 		.offset_us = offset_us,
 		.port_guid = keeper->port_guid,
 		.started_us = keeper->started_us,
-		.period_us = period_us,
+		.period_us = conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
+		.conf = conf,
 		.links = links,
 		.n_links = links ? n_links : 0,
 	};
@@ -194,7 +196,8 @@ static void write_image(struct triad_history_keeper *keeper, struct triad_view *
 }
 
 /* Writes the last sweep, unless it is written. */
-static void write_sweep(struct triad_history_keeper *keeper, uint64_t period_us)
+static void write_sweep(
+	struct triad_history_keeper *keeper, const struct triad_conf *conf)
 {
 	struct triad_collector_status status = triad_perf_status(keeper->perf);
 	struct triad_view *view;
@@ -204,7 +207,7 @@ static void write_sweep(struct triad_history_keeper *keeper, uint64_t period_us)
 		return;
 	view = triad_perf_view(keeper->perf);
 	if (view)
-		write_image(keeper, view, &status, period_us);
+		write_image(keeper, view, &status, conf);
 	triad_view_unref(view);
 	keeper->written_us = status.last_started_us;
 }
@@ -212,12 +215,14 @@ static void write_sweep(struct triad_history_keeper *keeper, uint64_t period_us)
 static uint64_t task_step(void *context)
 {
 	struct triad_history_keeper *keeper = context;
-	uint64_t period_us = keeper->period_us;
+	const struct triad_conf *conf;
 
 	if (!keeper->wanted)
 		return UINT64_MAX;
+	conf = triad_conf_ref(keeper->conf);
 	pthread_mutex_unlock(&keeper->lock);
-	write_sweep(keeper, period_us);
+	write_sweep(keeper, conf);
+	triad_conf_unref(conf);
 	pthread_mutex_lock(&keeper->lock);
 	return triad_clock_now_us() + LOOK_US;
 }
@@ -231,18 +236,21 @@ void triad_history_keeper_configure(
 			.keep_us = conf->history.keep_d * US_PER_DAY,
 			.period_us = conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
 		}};
+	const struct triad_conf *old;
 	int error = 0;
 
 	memcpy(params.dir, conf->history.dir, sizeof(params.dir));
 	triad_history_store_configure(keeper->store, &params);
 	pthread_mutex_lock(&keeper->lock);
-	keeper->period_us = params.limits.period_us;
+	old = keeper->conf;
+	keeper->conf = triad_conf_ref(conf);
 	/* Once begun it also closes what was written. */
 	keeper->wanted |= params.dir[0] != '\0';
 	if (keeper->wanted)
 		error = triad_task_start(&keeper->task);
 	triad_task_wake(&keeper->task);
 	pthread_mutex_unlock(&keeper->lock);
+	triad_conf_unref(old);
 	if (error)
 		triad_log_write(keeper->log, TRIAD_LOG_ERROR,
 			"history: no thread for it: %s; no images are written, type "

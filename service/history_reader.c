@@ -142,11 +142,17 @@ static int read_place(const struct triad_history_reader *reader,
 	return error;
 }
 
+static bool same_segment(
+	const struct triad_history_place *a, const struct triad_history_place *b)
+{
+	return a->port_guid == b->port_guid && a->tier == b->tier &&
+		a->segment == b->segment;
+}
+
 static bool same_key(
 	const struct triad_history_place *a, const struct triad_history_place *b)
 {
-	return a->tier == b->tier && a->segment == b->segment &&
-		a->key.offset == b->key.offset;
+	return same_segment(a, b) && a->key.offset == b->key.offset;
 }
 
 static int read_all(const struct triad_history_reader *reader, struct triad_past *past,
@@ -166,17 +172,19 @@ static int read_all(const struct triad_history_reader *reader, struct triad_past
 struct triad_past *triad_history_reader_read(struct triad_history_reader *reader,
 	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
-	struct triad_history_answer answer =
-		triad_history_store_find(reader->store, at_us);
+	struct triad_history_answer answer;
 	struct triad_past *past;
 
 	message[0] = '\0';
+	pthread_mutex_lock(&reader->lock);
+	reader->message = message;
+	triad_history_store_look_at_others(reader->store, reader->frames);
+	answer = triad_history_store_find(reader->store, at_us);
 	if (answer.found != TRIAD_HISTORY_FOUND) {
+		pthread_mutex_unlock(&reader->lock);
 		explain(&answer, message);
 		return NULL;
 	}
-	pthread_mutex_lock(&reader->lock);
-	reader->message = message;
 	past = triad_past_new(triad_clock_wall_offset_us());
 	if (!past)
 		complain(reader, ENOMEM, "not enough memory; try again");
@@ -245,8 +253,7 @@ struct series {
 static int read_point(const struct triad_history_reader *reader, struct series *series,
 	const struct triad_history_place *place, struct triad_history_point *point)
 {
-	bool is_open = series->has_place && series->last.tier == place->tier &&
-		series->last.segment == place->segment;
+	bool is_open = series->has_place && same_segment(&series->last, place);
 	int error = 0;
 
 	if (!is_open) {
@@ -270,6 +277,7 @@ static int read_point(const struct triad_history_reader *reader, struct series *
 	series->last = *place;
 	series->has_place = true;
 	point->time_us = place->entry.time_us;
+	point->port_guid = place->port_guid;
 	return error;
 }
 
@@ -286,6 +294,7 @@ uint32_t triad_history_reader_series(struct triad_history_reader *reader,
 	message[0] = '\0';
 	pthread_mutex_lock(&reader->lock);
 	reader->message = message;
+	triad_history_store_look_at_others(reader->store, reader->frames);
 	if (!places)
 		complain(reader, ENOMEM, "not enough memory; try again");
 	else

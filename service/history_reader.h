@@ -28,7 +28,8 @@ struct triad_past *triad_history_reader_read(struct triad_history_reader *reader
 /* A port's counter at a time. */
 struct triad_history_point {
 	uint64_t time_us;
-	bool is_known; /* the port was there, and had the counter */
+	uint64_t port_guid; /* of the SM that wrote it: totals of two may differ */
+	bool is_known;      /* the port was there, and had the counter */
 	uint64_t total;
 };
 

@@ -9,6 +9,10 @@
  * next start, so a kill or a full disk costs the last image at most.  After a start new
  * segments are begun.
  *
+ * Other SMs may write to the same folder, on a disk that they share or where somebody
+ * copies their files: of all images the latest one that is not later than a time shows it,
+ * so all SMs answer alike, also about a time at which one of them was dead.
+ *
  * An image that can't be written is counted, said once, and left out; the next one tries
  * again.
  *
@@ -24,6 +28,7 @@
 
 #include "history/image.h"
 #include "history/ring.h"
+#include "perfmgr/export/frame_reader.h"
 #include "triad/conf.h"
 #include "triad/log.h"
 
@@ -75,7 +80,14 @@ int triad_history_store_write(
 struct triad_history_status triad_history_store_status(
 	struct triad_history_store *store);
 
-/* See triad_history_ring_find() and _spread(). */
+#define TRIAD_HISTORY_MAX_OTHERS 8u
+
+/* Looks at what others have written to the folder.  By one thread at a time, which may
+ * wait for the disk there; 'frames' is borrowed. */
+void triad_history_store_look_at_others(
+	struct triad_history_store *store, struct triad_frame_reader *frames);
+
+/* See triad_history_ring_find() and _spread(); of all images. */
 struct triad_history_answer triad_history_store_find(
 	struct triad_history_store *store, uint64_t time_us);
 uint32_t triad_history_store_spread(struct triad_history_store *store, uint64_t from_us,

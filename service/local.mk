@@ -20,9 +20,13 @@ libtriadservice_la_SOURCES = \
 	service/command/hardware.c service/command/hardware.h \
 	service/command/health.c service/command/health.h \
 	service/command/histogram.c \
+	service/command/diff.c \
+	service/command/diff_counters.c service/command/diff_parts.h \
 	service/command/history.c \
+	service/command/perf_history.c \
 	service/command/links.c \
 	service/command/list.c service/command/list.h \
+	service/command/moment.c service/command/moment.h \
 	service/command/nodes.c \
 	service/command/perf.c \
 	service/command/ports.c service/command/ports.h \

@@ -424,6 +424,33 @@ START_TEST(test_clock_that_goes_back_costs_no_image)
 }
 END_TEST
 
+/* Row: N10 */
+START_TEST(test_images_of_another_fill_the_time_in_which_one_was_dead)
+{
+	struct triad_history_store *ours = store, *other;
+	struct triad_history_reader *of_other;
+	struct triad_past *past;
+
+	write_images(10, 10 * S);
+	other = store = triad_history_store_new("OpenSM", GUID + 1, NULL);
+	of_other = triad_history_reader_new(other);
+	triad_history_store_configure(other, &params);
+	write_images(10, 10 * S);
+	store = ours;
+	write_images(10, 10 * S);
+	/* Each answers about all of it, and of all its own files are there still. */
+	for (uint32_t i = 0; i < n_copies; i++) {
+		check_at(copies[i].wall_us, &copies[i]);
+		past = triad_history_reader_read(of_other, copies[i].wall_us, message);
+		ck_assert_msg(past != NULL, "%s", message);
+		check_ports(past, &copies[i]);
+		triad_past_free(past);
+	}
+	triad_history_reader_free(of_other);
+	triad_history_store_free(other);
+}
+END_TEST
+
 START_TEST(test_series_has_the_totals_of_a_port)
 {
 	struct triad_history_point points[64];
@@ -471,6 +498,8 @@ int main(void)
 	tcase_add_test(cases, test_altered_octets_are_noticed_and_other_images_stay);
 	tcase_add_test(cases, test_room_is_kept_to_and_the_oldest_give_way);
 	tcase_add_test(cases, test_clock_that_goes_back_costs_no_image);
+	tcase_add_test(
+		cases, test_images_of_another_fill_the_time_in_which_one_was_dead);
 	tcase_add_test(cases, test_series_has_the_totals_of_a_port);
 	return run_cases(cases);
 }
