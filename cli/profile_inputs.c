@@ -11,14 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <zstd.h>
-
 #include "lib/text.h"
 #include "perfmgr/export/zstd_frame.h"
 
 #define MAX_OPEN 64
-#define MAX_WINDOW_LOG 23
-#define PIECE_SIZE (128u << 10)
 
 struct input {
 	const char *path;
@@ -36,11 +32,7 @@ struct triad_profile_inputs {
 	void *context;
 	unsigned n, n_open, n_failed;
 	uint64_t turn;
-	ZSTD_DCtx *zstd;
-	struct triad_profile_parser parser;
-	char line[TRIAD_PROFILE_LINE_SIZE]; /* begun in the piece before */
-	size_t n_line;
-	char in[PIECE_SIZE], out[PIECE_SIZE];
+	struct triad_frame_reader *reader;
 	struct input inputs[];
 };
 
@@ -55,10 +47,10 @@ struct triad_profile_inputs *triad_profile_inputs_new(unsigned n,
 	inputs->tell = tell;
 	inputs->context = context;
 	inputs->n = n;
-	inputs->zstd = ZSTD_createDCtx();
+	inputs->reader = triad_frame_reader_new();
 	for (unsigned i = 0; i < n; i++)
 		inputs->inputs[i] = (struct input){.path = paths[i], .fd = -1};
-	if (inputs->zstd)
+	if (inputs->reader)
 		return inputs;
 	free(inputs);
 	return NULL;
@@ -71,7 +63,7 @@ void triad_profile_inputs_free(struct triad_profile_inputs *inputs)
 	for (unsigned i = 0; i < inputs->n; i++)
 		if (inputs->inputs[i].fd >= 0)
 			close(inputs->inputs[i].fd);
-	ZSTD_freeDCtx(inputs->zstd);
+	triad_frame_reader_free(inputs->reader);
 	free(inputs);
 }
 
@@ -167,116 +159,14 @@ static ssize_t read_at(const struct input *input, void *to, size_t size, uint64_
 	return n;
 }
 
-/* --- the lines of a frame --- */
-
-struct reading {
-	struct triad_profile_inputs *inputs;
-	struct input *input;
-	triad_profile_take_line *take;
-	void *context;
-	bool is_enough;
-};
-
-static bool parse_line(struct reading *reading, const char *line, size_t length)
+/* Gives the lines of the input's frame. */
+static bool read_frame(struct triad_profile_inputs *inputs, struct input *input,
+	triad_profile_take_line *take, void *context)
 {
-	struct triad_profile_inputs *inputs = reading->inputs;
-	enum triad_profile_line kind =
-		triad_profile_parse(&inputs->parser, line, length);
-
-	if (kind == TRIAD_PROFILE_WRONG)
-		return fail(inputs, reading->input,
-			"offset %" PRIu64 ", in the frame there, %s",
-			reading->input->offset, inputs->parser.message);
-	reading->is_enough = reading->take &&
-		!reading->take(reading->context, kind, &inputs->parser, line, length);
-	return true;
-}
-
-/* Cuts text into lines; the rest waits for the next piece.  Of a line that is too long
- * its beginning is enough: the parser refuses it. */
-static bool split_text(struct reading *reading, const char *text, size_t size)
-{
-	struct triad_profile_inputs *inputs = reading->inputs;
-
-	while (size && !reading->is_enough) {
-		const char *end = memchr(text, '\n', size);
-		size_t n = end ? (size_t)(end - text) : size;
-		size_t room = sizeof(inputs->line) - inputs->n_line;
-		bool is_whole = end && !inputs->n_line, is_right = true;
-
-		if (!is_whole) {
-			memcpy(inputs->line + inputs->n_line, text,
-				n < room ? n : room);
-			inputs->n_line += n < room ? n : room;
-		}
-		if (is_whole) {
-			is_right = parse_line(reading, text, n);
-		} else if (end || n >= room) {
-			is_right = parse_line(reading, inputs->line, inputs->n_line);
-			inputs->n_line = 0;
-		}
-		if (!is_right)
-			return false;
-		text += n + (end != NULL);
-		size -= n + (end != NULL);
-	}
-	return true;
-}
-
-/* Decompresses a piece; '*left' is 0 at the frame's end. */
-static bool unpack_piece(struct reading *reading, ZSTD_inBuffer *in, size_t *left)
-{
-	struct triad_profile_inputs *inputs = reading->inputs;
-
-	do {
-		ZSTD_outBuffer out = {.dst = inputs->out, .size = PIECE_SIZE};
-
-		*left = ZSTD_decompressStream(inputs->zstd, &out, in);
-		if (!split_text(reading, inputs->out, out.pos))
-			return false;
-		if (ZSTD_isError(*left))
-			return fail(inputs, reading->input,
-				"offset %" PRIu64 ": the frame there is damaged: %s",
-				reading->input->offset, ZSTD_getErrorName(*left));
-		if (!*left)
-			break;
-		/* All that was read is used, and the decompressor holds nothing
-		 * back. */
-		if (out.pos < out.size && in->pos == in->size)
-			break;
-	} while (!reading->is_enough);
-	return true;
-}
-
-static bool read_frame(struct reading *reading)
-{
-	struct triad_profile_inputs *inputs = reading->inputs;
-	struct input *input = reading->input;
-	uint64_t at = input->offset, end = input->offset + input->size;
-	size_t left = 1;
-
-	ZSTD_DCtx_reset(inputs->zstd, ZSTD_reset_session_and_parameters);
-	/* Bounded, because a damaged frame may ask for any amount of memory. */
-	ZSTD_DCtx_setParameter(inputs->zstd, ZSTD_d_windowLogMax, MAX_WINDOW_LOG);
-	triad_profile_parser_init(&inputs->parser);
-	inputs->n_line = 0;
-	while (left && !reading->is_enough) {
-		size_t size = end - at < PIECE_SIZE ? (size_t)(end - at) : PIECE_SIZE;
-		ssize_t n = size ? read_at(input, inputs->in, size, at) : 0;
-		ZSTD_inBuffer in = {.src = inputs->in, .size = n > 0 ? (size_t)n : 0};
-
-		if (n <= 0)
-			return fail(inputs, input, "offset %" PRIu64 ": %s", at,
-				n < 0 ? strerror(errno) : "the file became shorter");
-		if (!unpack_piece(reading, &in, &left))
-			return false;
-		at += (uint64_t)n;
-	}
-	if (inputs->n_line && !reading->is_enough)
-		return fail(inputs, input,
-			"offset %" PRIu64 ": the frame there ends within a line",
-			input->offset);
-	return true;
+	if (!triad_frame_reader_read(inputs->reader, input->fd, input->offset,
+		    input->size, take, context))
+		return true;
+	return fail(inputs, input, "%s", triad_frame_reader_message(inputs->reader));
 }
 
 /* --- the order --- */
@@ -337,11 +227,9 @@ static bool measure_frame(struct triad_profile_inputs *inputs, struct input *inp
 static void find_frame(struct triad_profile_inputs *inputs, struct input *input)
 {
 	struct peek peek = {0};
-	struct reading reading = {
-		.inputs = inputs, .input = input, .take = note_time, .context = &peek};
 
 	if (!open_input(inputs, input) || !measure_frame(inputs, input) ||
-		!read_frame(&reading))
+		!read_frame(inputs, input, note_time, &peek))
 		return;
 	/* A file keeps its order, even where the clock went back. */
 	if (peek.time_us > input->time_us)
@@ -381,15 +269,14 @@ bool triad_profile_inputs_read(struct triad_profile_inputs *inputs,
 	void *context)
 {
 	struct input *input = &inputs->inputs[frame->input];
-	struct reading reading = {
-		.inputs = inputs, .input = input, .take = take, .context = context};
 	bool is_right;
 
 	/* As it was when the frame was given.  After that the input goes on behind
 	 * it. */
 	input->offset = frame->offset;
 	input->size = frame->size;
-	is_right = open_input(inputs, input) && read_frame(&reading);
+	is_right =
+		open_input(inputs, input) && read_frame(inputs, input, take, context);
 	input->offset += input->size;
 	input->size = 0;
 	return is_right;

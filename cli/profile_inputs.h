@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "perfmgr/export/frame_reader.h"
 #include "perfmgr/formats/profile.h"
 
 struct triad_profile_inputs;
@@ -28,11 +29,6 @@ struct triad_profile_frame {
 	uint64_t offset, size; /* where it is in the file */
 	uint64_t time_us;      /* by which it was chosen */
 };
-
-/* Takes a line; 'line' is as it stands there, without its newline.  False: no more are
- * wanted of this frame. */
-typedef bool triad_profile_take_line(void *context, enum triad_profile_line kind,
-	const struct triad_profile_parser *parser, const char *line, size_t length);
 
 /* 'paths' are borrowed.  'tell' gets a sentence for each file that is wrong, with its
  * name, the place, and what.  NULL when memory is short. */

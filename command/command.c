@@ -211,24 +211,93 @@ static int read_ends(const struct arguments *arguments)
 			       arguments->words[1], command->destination);
 }
 
-static int read_history(const struct arguments *arguments)
+/* A time, or a length of time before now: sets one of the two.  'what' is the option or
+ * argument, for messages.  A time is all of its second. */
+static int read_moment(struct triad_parser *parser, const char *what, const char *text,
+	uint64_t *at_us, uint64_t *ago_us)
 {
-	struct triad_command *command = arguments->command;
 	unsigned length_s;
 
-	if (command->since[0] &&
-		!triad_clock_parse(command->since, &command->since_us)) {
-		if (triad_quantity_parse(command->since, "s", &length_s) || !length_s)
-			return triad_parser_complain(arguments->parser,
-				"--since %.40s: allowed are a time, 2026-01-02 or "
-				"2026-01-02T03:04 (UTC), and a length of time before "
-				"now, 2d, 3h, 90m or 30s",
-				command->since);
-		command->since_length_us = length_s * TRIAD_US_PER_S;
-	}
-	return arguments->n ? triad_parser_read_node(arguments->parser, "NODE",
-				      arguments->words[0], command->node)
-			    : 0;
+	if (!text[0])
+		return 0;
+	if (triad_clock_parse(text, at_us))
+		return 0;
+	if (triad_quantity_parse(text, "s", &length_s) || !length_s)
+		return triad_parser_complain(parser,
+			"%s %.40s: allowed are a time, 2026-01-02 or 2026-01-02T03:04 "
+			"(UTC), and a length of time before now, 2d, 3h, 90m or 30s",
+			what, text);
+	*ago_us = length_s * TRIAD_US_PER_S;
+	return 0;
+}
+
+/* All of the second that was typed. */
+static uint64_t end_of_second(uint64_t at_us)
+{
+	return at_us ? at_us + TRIAD_US_PER_S - 1 : 0;
+}
+
+static int read_at(struct triad_parser *parser, struct triad_command *command)
+{
+	int error = read_moment(
+		parser, "--at", command->at, &command->at_us, &command->at_ago_us);
+
+	command->at_us = end_of_second(command->at_us);
+	if (command->at[0] && command->watch)
+		return triad_parser_complain(
+			parser, "--at shows one moment: without --watch");
+	return error;
+}
+
+static int read_since(const struct arguments *arguments)
+{
+	struct triad_command *command = arguments->command;
+
+	return read_moment(arguments->parser, "--since", command->since,
+		&command->since_us, &command->since_length_us);
+}
+
+static int read_history(const struct arguments *arguments)
+{
+	int error = read_since(arguments);
+
+	if (error || !arguments->n)
+		return error;
+	return triad_parser_read_node(arguments->parser, "NODE", arguments->words[0],
+		arguments->command->node);
+}
+
+static int read_perf_history(const struct arguments *arguments)
+{
+	struct triad_command *command = arguments->command;
+	struct triad_parser *parser = arguments->parser;
+	int error = read_since(arguments);
+
+	if (!error)
+		error = triad_parser_read_node(
+			parser, "NODE:PORT", arguments->words[0], command->node);
+	if (!error && !triad_node_text_has_port(arguments->words[0]))
+		error = triad_parser_complain(parser,
+			"%.80s needs the number of a port: NODE:3",
+			arguments->words[0]);
+	return error ? error
+		     : triad_parser_read_counter(
+			       parser, "", arguments->words[1], &command->by);
+}
+
+static int read_diff(const struct arguments *arguments)
+{
+	struct triad_command *command = arguments->command;
+	struct triad_parser *parser = arguments->parser;
+	int error = read_moment(parser, "TIME", arguments->words[0], &command->at_us,
+		&command->at_ago_us);
+
+	command->at_us = end_of_second(command->at_us);
+	if (!error && arguments->n > 1)
+		error = read_moment(parser, "TIME", arguments->words[1],
+			&command->to_us, &command->to_ago_us);
+	command->to_us = end_of_second(command->to_us);
+	return error;
 }
 
 static int read_arguments(const struct arguments *arguments)
@@ -267,6 +336,10 @@ static int read_arguments(const struct arguments *arguments)
 			parser, "NODE", arguments->words[0], command->node);
 	case TRIAD_COMMAND_HISTORY:
 		return read_history(arguments);
+	case TRIAD_COMMAND_PERF_HISTORY:
+		return read_perf_history(arguments);
+	case TRIAD_COMMAND_DIFF:
+		return read_diff(arguments);
 	case TRIAD_COMMAND_CABLES:
 	case TRIAD_COMMAND_DEVICES:
 		return arguments->n ? triad_parser_read_node(arguments->parser, "NODE",
@@ -328,7 +401,8 @@ int triad_command_read(struct triad_parser *parser, struct triad_command *comman
 			"leave out --json, or them");
 	if (!command->interval_s)
 		command->interval_s = DEFAULT_INTERVAL_S;
-	return read_arguments(&arguments);
+	error = read_at(parser, command);
+	return error ? error : read_arguments(&arguments);
 }
 
 int triad_command_parse(int n_words, const char *const *words,

@@ -76,6 +76,12 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 	[TRIAD_OPTION_SINCE] = {"--since", "TIME", TRIAD_OPTION_KIND_TEXT, AT(since),
 		.help = "since then, as 2026-01-02, 2026-01-02T03:04 (UTC), or as 2d, "
 			"3h, 90m ago"},
+	[TRIAD_OPTION_AT] = {"--at", "TIME", TRIAD_OPTION_KIND_TEXT, AT(at),
+		.help = "as it was then: 2026-01-02T03:04 (UTC), or 2d, 3h, 90m ago; it "
+			"needs history.dir",
+		.absent =
+			"its past is not kept; 'help' of links, nodes, topology, perf "
+			"show, perf top, perf history, alerts and history has it"},
 	[TRIAD_OPTION_SOURCE] = {"--src", "NODE", TRIAD_OPTION_KIND_NODE, AT(source),
 		.help = "its source: a node's name, GUID or LID; NAME:2"},
 	[TRIAD_OPTION_DESTINATION] = {"--dst", "NODE", TRIAD_OPTION_KIND_NODE,
@@ -146,8 +152,8 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "links",
 		.verb = TRIAD_COMMAND_LINKS,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(DOWN) | BIT(SLOW) | BIT(LINK_ERRORS) | BIT(FLAPPED) |
-			BIT(NODE) | BIT(PORT) | BIT(LINKS_BY) | TABLE,
+		.options = BIT(AT) | BIT(DOWN) | BIT(SLOW) | BIT(LINK_ERRORS) |
+			BIT(FLAPPED) | BIT(NODE) | BIT(PORT) | BIT(LINKS_BY) | TABLE,
 		.help = "Each cable once, the worst on top: both ends, what it runs at "
 			"and could run at, how busy it is, errors, how often it went "
 			"down.  Of --down, --slow, --errors and --flapped, those that "
@@ -155,7 +161,7 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "nodes",
 		.verb = TRIAD_COMMAND_NODES,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(TYPE) | BIT(LIMIT_ALL) | TABLE,
+		.options = BIT(AT) | BIT(NODE) | BIT(TYPE) | BIT(LIMIT_ALL) | TABLE,
 		.help = "The fabric's nodes: type, GUID, LID, ports that are up, and "
 			"whether they answer."},
 	{.name = "routes check",
@@ -205,17 +211,18 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "topology",
 		.verb = TRIAD_COMMAND_TOPOLOGY,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(SLURM) | BIT(COLOR),
+		.options = BIT(AT) | BIT(SLURM) | BIT(COLOR),
 		.help = "The fabric as a workload manager wants it."},
 	{.name = "perf show",
 		.verb = TRIAD_COMMAND_PERF_SHOW,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(ERRORS) | BIT(NODE) | BIT(PORT) | BIT(TYPE) | TABLE,
+		.options = BIT(AT) | BIT(ERRORS) | BIT(NODE) | BIT(PORT) | BIT(TYPE) |
+			TABLE,
 		.help = "The counters of ports, as the last sweep read them."},
 	{.name = "perf top",
 		.verb = TRIAD_COMMAND_PERF_TOP,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(BY) | BIT(LIMIT) | TABLE,
+		.options = BIT(AT) | BIT(BY) | BIT(LIMIT) | TABLE,
 		.help = "The ports where one counter grows fastest."},
 	{.name = "perf sweep",
 		.verb = TRIAD_COMMAND_PERF_SWEEP,
@@ -253,6 +260,25 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 			BIT(LIMIT_ALL) | TABLE,
 		.help = "Bit error rates: links that are worse than their target, and "
 			"those with errors of which it is not known yet."},
+	{.name = "perf history",
+		.verb = TRIAD_COMMAND_PERF_HISTORY,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(SINCE) | BIT(AT) | WATCHED,
+		.help = "How fast a counter of a port grew, drawn as a curve: in the "
+			"last hour, since --since, until --at.  It needs history.dir.",
+		.arguments = "NODE:PORT COUNTER",
+		.n_arguments_min = 2,
+		.n_arguments_max = 2},
+	{.name = "diff",
+		.verb = TRIAD_COMMAND_DIFF,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(LIMIT) | WATCHED,
+		.help = "What changed between two times, or from one until now: nodes, "
+			"links, speeds, routes, alerts, the counters that grew most.  "
+			"It needs history.dir.",
+		.arguments = "TIME [TIME]",
+		.n_arguments_min = 1,
+		.n_arguments_max = 2},
 	{.name = "cables",
 		.verb = TRIAD_COMMAND_CABLES,
 		.access = TRIAD_VERB_READS,
@@ -283,7 +309,7 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "alerts",
 		.verb = TRIAD_COMMAND_ALERTS,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(ALL) | BIT(LIMIT) | TABLE,
+		.options = BIT(AT) | BIT(NODE) | BIT(ALL) | BIT(LIMIT) | TABLE,
 		.help = "What is wrong at present, the last to come first."},
 	{.name = "alerts ack",
 		.verb = TRIAD_COMMAND_ALERTS_ACK,
@@ -321,7 +347,7 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "history",
 		.verb = TRIAD_COMMAND_HISTORY,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(LIMIT) | BIT(SINCE) | TABLE,
+		.options = BIT(AT) | BIT(LIMIT) | BIT(SINCE) | TABLE,
 		.help = "What happened in the fabric, or at a node or port (NODE:3), "
 			"the last first, before restarts too: links and nodes that came "
 			"and went, alerts, resets, what was done to ports; and when "

@@ -32,8 +32,9 @@ struct triad_option {
 	size_t present;     /* offset of a bool: the option was there; 0: none */
 	uint64_t max_value; /* of a TRIAD_OPTION_KIND_VALUE */
 	const char *const *choices;
-	const char *unit; /* of a TRIAD_OPTION_KIND_NUMBER that has one, "s" */
-	const char *help; /* NULL: triadctl's own, not shown */
+	const char *unit;   /* of a TRIAD_OPTION_KIND_NUMBER that has one, "s" */
+	const char *help;   /* NULL: triadctl's own, not shown */
+	const char *absent; /* why a command has not got it; NULL: nothing is said */
 };
 
 /* Rows of triad_options, and bits of a command's 'options'. */
@@ -64,6 +65,7 @@ enum {
 	TRIAD_OPTION_FROM,
 	TRIAD_OPTION_REASON,
 	TRIAD_OPTION_SINCE,
+	TRIAD_OPTION_AT,
 	TRIAD_OPTION_SOURCE,
 	TRIAD_OPTION_DESTINATION,
 	TRIAD_OPTION_SERVICE_ID,
@@ -120,7 +122,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 56
+#define TRIAD_N_VERBS 58
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

@@ -230,6 +230,9 @@ static int complain_option(struct triad_parser *parser, const char *word)
 	for (size_t i = 0; i < parser->table->n_options; i++) {
 		const struct triad_option *option = &parser->table->options[i];
 
+		if (option->absent && !strcmp(option->name, word))
+			return triad_parser_complain(
+				parser, "no option '%s': %s", word, option->absent);
 		if (!(parser->verb->options & TRIAD_OPTION_BIT(i)) || !option->help)
 			continue;
 		if (triad_text_guess_try(&guess, option->name))

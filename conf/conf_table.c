@@ -584,6 +584,14 @@ static const struct triad_conf_key table[] = {
 	{KEY_AS(profile, min_change, min_change_kb), UINT(0, 4294967295, "kB"),
 		.standard = "0", .at_run_time = true,
 		.help = "A port is written when its data changed by more than that."},
+	{KEY(history, dir), FILE_OR_NONE, .at_run_time = true,
+		.help = "The folder of images of the fabric, which --at shows."},
+	{KEY_AS(history, max_size, max_size_mb), UINT(16, 1048576, "MB"),
+		.standard = "1100", .at_run_time = true,
+		.help = "How much images may take there; the oldest give way."},
+	{KEY_AS(history, keep, keep_d), UINT(1, 3650, "d"), .standard = "31",
+		.at_run_time = true,
+		.help = "How long images are kept, one an hour after the first day."},
 };
 
 #define N_KEYS (sizeof(table) / sizeof(table[0]))

@@ -41,6 +41,11 @@ struct triad_view *triad_view_new(const struct triad_engine *engine,
 	return &view->view;
 }
 
+void triad_view_own_engine(struct triad_view *view, struct triad_engine *engine)
+{
+	view->own_engine = engine;
+}
+
 void triad_view_choose_pkeys(
 	struct triad_view *view, const uint16_t *ours, uint32_t n_ours)
 {
@@ -60,6 +65,7 @@ void triad_view_unref(struct triad_view *view)
 		return;
 	triad_fabric_unref(view->fabric);
 	triad_groups_unref(view->groups);
+	triad_engine_free(view->own_engine);
 	free(counted_of(view));
 }
 

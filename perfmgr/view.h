@@ -3,8 +3,8 @@
  * ports, the group that it is in and the P_Key that it is asked with; and a choice of
  * ports among them.
  *
- * A view is immutable and reference-counted; the engine must outlive it.  Rows are
- * read through triad_engine_read().
+ * A view is immutable and reference-counted; the engine must outlive it, or is its own.
+ * Rows are read through triad_engine_read().
  *
  * Thread-safety: any thread may take and give references. */
 #ifndef TRIAD_PERFMGR_VIEW_H
@@ -21,6 +21,7 @@
 
 struct triad_view {
 	const struct triad_engine *engine;
+	struct triad_engine *own_engine; /* goes with the view; NULL: it has none */
 	struct triad_fabric *fabric;
 	struct triad_groups *groups; /* NULL: none */
 	uint8_t *group; /* of each port of the fabric, or TRIAD_GROUP_NONE */
@@ -36,6 +37,9 @@ struct triad_view {
 struct triad_view *triad_view_new(const struct triad_engine *engine,
 	struct triad_fabric *fabric, struct triad_groups *groups);
 struct triad_view *triad_view_ref(struct triad_view *view);
+
+/* Gives the engine to the view, before the view is given away: it is freed with it. */
+void triad_view_own_engine(struct triad_view *view, struct triad_engine *engine);
 
 /* Chooses the P_Keys that ports are asked with; 'ours' are our port's. */
 void triad_view_choose_pkeys(

@@ -6,6 +6,7 @@
 #include "service/collect.h"
 #include "service/control.h"
 #include "service/exports.h"
+#include "service/history_store.h"
 #include "service/perf.h"
 #include "service/recorder.h"
 #include "service/sa_source.h"
@@ -290,6 +291,29 @@ const struct triad_fact triad_profile_facts[] = {
 	{"file_octets", "the file has", TRIAD_FACT(OCTETS, file_octets)},
 	{"files", "files begun", TRIAD_FACT(UINT, n_files)},
 	{"dropped", "sweeps not written", TRIAD_FACT(UINT, n_dropped)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+#define STATUS struct triad_history_status
+const struct triad_fact triad_image_facts[] = {
+	{"dir", "folder", TRIAD_FACT(TEXT, dir)},
+	{"kept", "images kept", TRIAD_FACT(UINT, n_kept),
+		TRIAD_GAUGE(
+			"triad_images_kept", "Images of the fabric that are kept.")},
+	{"segments", "files", TRIAD_FACT(UINT, n_segments)},
+	{"octets", "they have", TRIAD_FACT(OCTETS, octets),
+		TRIAD_GAUGE("triad_images_bytes", "Octets that images take.")},
+	{"max_octets", "room for", TRIAD_FACT(OCTETS, max_octets)},
+	{"written", "images written", TRIAD_FACT(UINT, n_images),
+		TRIAD_COUNTER("triad_images_written", "Images that were written.")},
+	{"dropped", "images not written", TRIAD_FACT(UINT, n_dropped),
+		TRIAD_COUNTER("triad_images_dropped",
+			"Sweeps whose images could not be written.")},
+	{"removed", "files removed", TRIAD_FACT(UINT, n_removed)},
+	{"took_us", "the last one took", TRIAD_FACT(US, took_us),
+		TRIAD_GAUGE("triad_images_write_seconds",
+			"Time that it took to write the last image.")},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

@@ -491,6 +491,7 @@ const char *triad_health_output_name(enum triad_health_output output)
 		[TRIAD_HEALTH_WEBHOOK] = "webhook",
 		[TRIAD_HEALTH_SFLOW] = "sflow",
 		[TRIAD_HEALTH_HISTORY] = "history",
+		[TRIAD_HEALTH_IMAGES] = "images",
 	};
 
 	return names[output];
@@ -500,7 +501,8 @@ static void add_output(struct triad_health *health, enum triad_health_output out
 	const char *what, const char *advice)
 {
 	static const char *const sections[TRIAD_HEALTH_N_OUTPUTS] = {"prometheus",
-		"profile", "alerts.file", "alerts.webhook", "sflow", "history"};
+		"profile", "alerts.file", "alerts.webhook", "sflow", "history",
+		"history.dir"};
 
 	health->is_failing[output] = true;
 	triad_health_add_trouble(health, TRIAD_WARNING, sections[output], what, advice);
@@ -541,6 +543,8 @@ static void add_exports(struct triad_health *health, struct triad_service *servi
 		triad_exports_sflow_status(service->exports);
 	struct triad_alert_log_status log = triad_alert_log_status(service->alert_log);
 	struct triad_webhook_status webhook = triad_webhook_status(service->webhook);
+	struct triad_history_status images =
+		triad_history_keeper_status(service->history);
 	char listen[TRIAD_ADDRESS_TEXT_SIZE] = "";
 	bool is_bad = false;
 
@@ -566,6 +570,9 @@ static void add_exports(struct triad_health *health, struct triad_service *servi
 		add_output(health, TRIAD_HEALTH_SFLOW, "a collector can't be sent to",
 			"'triadctl status --all' shows which and why");
 	add_history(health, service);
+	if (images.error)
+		add_output(health, TRIAD_HEALTH_IMAGES, images.reason,
+			"look at the disk and at history.dir; each sweep tries again");
 	for (unsigned i = 0; i < TRIAD_HEALTH_N_OUTPUTS; i++)
 		is_bad |= health->is_failing[i];
 	triad_health_line(health, "exports", "Exports",

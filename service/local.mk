@@ -20,9 +20,13 @@ libtriadservice_la_SOURCES = \
 	service/command/hardware.c service/command/hardware.h \
 	service/command/health.c service/command/health.h \
 	service/command/histogram.c \
+	service/command/diff.c \
+	service/command/diff_counters.c service/command/diff_parts.h \
 	service/command/history.c \
+	service/command/perf_history.c \
 	service/command/links.c \
 	service/command/list.c service/command/list.h \
+	service/command/moment.c service/command/moment.h \
 	service/command/nodes.c \
 	service/command/perf.c \
 	service/command/ports.c service/command/ports.h \
@@ -49,6 +53,10 @@ libtriadservice_la_SOURCES = \
 	service/health_congestion.c service/health_congestion.h \
 	service/health_parts.c \
 	service/health_routes.c service/health_routes.h \
+	service/history_files.c service/history_files.h \
+	service/history_keeper.c service/history_keeper.h \
+	service/history_reader.c service/history_reader.h \
+	service/history_store.c service/history_store.h \
 	service/local_port.c service/local_port.h \
 	service/loopback_owner.c \
 	service/own_metrics.c service/own_metrics.h \

@@ -109,6 +109,15 @@ static void add_history(struct triad_own_metrics *list, struct triad_service *se
 		triad_own_facts(list, triad_history_facts, &status);
 }
 
+static void add_images(struct triad_own_metrics *list, struct triad_service *service)
+{
+	struct triad_history_status status =
+		triad_history_keeper_status(service->history);
+
+	if (status.is_on)
+		triad_own_facts(list, triad_image_facts, &status);
+}
+
 static struct triad_metric *add_labelled(struct triad_own_metrics *list,
 	const char *name, const char *help, double value, const char *label,
 	const char *label_value)
@@ -229,6 +238,7 @@ size_t triad_own_metrics(
 	add_source(&list, service);
 	add_alerts(&list, service);
 	add_history(&list, service);
+	add_images(&list, service);
 	add_devices(&list, service);
 	add_health(&list, service);
 	triad_routes_add_metrics(&list, service);

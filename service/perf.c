@@ -216,6 +216,16 @@ bool triad_perf_wants(struct triad_perf *perf, enum triad_sm sm)
 	return wanted;
 }
 
+enum triad_sm triad_perf_sm(struct triad_perf *perf)
+{
+	enum triad_sm sm;
+
+	pthread_mutex_lock(&perf->lock);
+	sm = perf->sm;
+	pthread_mutex_unlock(&perf->lock);
+	return sm;
+}
+
 /* Called with the lock. */
 static enum triad_perf_state state_of(const struct triad_perf *perf)
 {

@@ -93,6 +93,8 @@ bool triad_perf_wants(struct triad_perf *perf, enum triad_sm sm);
 bool triad_perf_is_idle_master(struct triad_perf *perf);
 /* What finders of the watch find may have changed: it looks soon, without a sweep. */
 void triad_perf_note_findings(struct triad_perf *perf);
+/* What was said last of this SM. */
+enum triad_sm triad_perf_sm(struct triad_perf *perf);
 
 enum triad_perf_state triad_perf_state(struct triad_perf *perf);
 /* Since when sweeps are expected (monotonic): counters have been read from then on, with

@@ -93,6 +93,7 @@ static const struct triad_conf *make_effective(const struct triad_service *servi
 	conf->control = service->conf->control;
 	conf->perfmgr.enabled = false;
 	conf->devices.enabled = false;
+	conf->history.dir[0] = '\0';
 	conf->routes.enabled = false;
 	conf->congestion.enabled = false;
 	conf->qos.enabled = false;
@@ -125,6 +126,7 @@ void triad_service_put_in_force(struct triad_service *service)
 	triad_alert_log_configure(service->alert_log, conf);
 	triad_webhook_configure(service->webhook, conf);
 	triad_exports_configure(service->exports, conf);
+	triad_history_keeper_configure(service->history, conf);
 	triad_route_checker_configure(service->routes, conf);
 	triad_congestion_watcher_configure(service->congestion, conf);
 	service->owner->put_in_force(service->owner->context, conf);
@@ -424,6 +426,10 @@ bool triad_service_start(struct triad_service *service)
 			service->silences, service->conf->state.dir))
 		return false;
 	triad_recorder_join(service->recorder, service->perf);
+	service->history = triad_history_keeper_new(service->perf, service->recorder,
+		service->owner->program, service->port_guid, service->log);
+	if (!service->history)
+		return false;
 	service->routes =
 		triad_route_checker_new(&service->owner->routes, service->log);
 	if (!service->routes)
@@ -471,6 +477,7 @@ bool triad_service_stop(struct triad_service *service)
 {
 	bool ended = triad_exports_stop(service->exports);
 
+	ended &= triad_history_keeper_stop(service->history);
 	ended &= triad_congestion_watcher_stop(service->congestion);
 	ended &= triad_route_checker_stop(service->routes);
 	/* It tells the webhook, so it ends first. */
@@ -486,6 +493,7 @@ bool triad_service_free(struct triad_service *service, bool ended)
 	triad_sa_source_free(service->source);
 	if (ended) {
 		triad_exports_free(service->exports);
+		triad_history_keeper_free(service->history);
 		triad_congestion_watcher_free(service->congestion);
 		triad_route_checker_free(service->routes);
 		triad_silence_keeper_free(service->silences);

@@ -24,6 +24,7 @@
 #include "service/control.h"
 #include "service/devices.h"
 #include "service/exports.h"
+#include "service/history_keeper.h"
 #include "service/perf.h"
 #include "service/recorder.h"
 #include "service/congestion_watcher.h"
@@ -91,6 +92,7 @@ struct triad_service {
 	struct triad_device_reader *devices;
 	struct triad_silence_keeper *silences;
 	struct triad_recorder *recorder;
+	struct triad_history_keeper *history;
 	struct triad_route_checker *routes;
 	struct triad_congestion_watcher *congestion;
 	struct triad_exports *exports;

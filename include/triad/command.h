@@ -22,6 +22,8 @@
  *                [--json]
  *     perf clear histograms       [--json]
  *     perf histogram COUNTER [--node NODE [--port N]] [--group NAME] [--json]
+ *     perf history NODE:PORT COUNTER [--since TIME|LENGTH] [--json]
+ *     diff TIME|LENGTH [TIME|LENGTH] [-n N] [--json]
  *     alerts     [--all] [--node NODE] [-n N] [--json]
  *     alerts ack ID [--for T] [--reason TEXT]
  *     silence NODE --for T --reason TEXT [--from TIME]
@@ -50,6 +52,8 @@
  *     version    [--json]
  *
  * NODE is a node's name, GUID or LID, perhaps with a port; ib/node_choice.h has it all.
+ *
+ * Those that show what images keep (health apart) take --at TIME: the fabric as it was.
  *
  * Commands that read also take --watch [--interval S]; those whose answer has a table,
  * also --columns A,B,..., --sort [-]COLUMN, --no-headings and --raw, without --json.
@@ -103,6 +107,8 @@ enum triad_command_verb {
 	TRIAD_COMMAND_CABLES,
 	TRIAD_COMMAND_DEVICES,
 	TRIAD_COMMAND_PERF_HISTOGRAM,
+	TRIAD_COMMAND_PERF_HISTORY,
+	TRIAD_COMMAND_DIFF,
 	TRIAD_COMMAND_ALERTS,
 	TRIAD_COMMAND_ALERTS_ACK,
 	TRIAD_COMMAND_SILENCE,
@@ -176,6 +182,11 @@ struct triad_command {
 	 * 0: all. */
 	uint64_t since_us, since_length_us;
 	char since[32]; /* the same, as typed */
+	/* The moment that is shown: then (wall clock), or so long ago. */
+	uint64_t at_us, at_ago_us;
+	char at[32]; /* the same, as typed; empty: now */
+	/* Of 'diff': the other one; both 0: now. */
+	uint64_t to_us, to_ago_us;
 	char group[32]; /* of ports; empty: none */
 	bool all;       /* alerts that were cleared, too; of 'perf clear': every port;
 	                 * of 'status': every section */

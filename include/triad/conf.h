@@ -67,7 +67,7 @@
 
 #define TRIAD_CONF_MAX_AGENT_NAME 64 /* with the 0, of [collect] name, ... */
 #define TRIAD_CONF_MAX_PEERS 9       /* addresses of [election] peers */
-#define TRIAD_CONF_MAX_KEYS 160      /* rows the table of keys may have */
+#define TRIAD_CONF_MAX_KEYS 168      /* rows the table of keys may have */
 #define TRIAD_CONF_MAX_GUIDS 12      /* of [election] ports, blacklist */
 #define TRIAD_CONF_MAX_GROUP_LENGTH 100
 
@@ -244,6 +244,11 @@ struct triad_conf {
 		unsigned keep;
 		unsigned min_change_kb;
 	} profile;
+	struct {
+		char dir[TRIAD_CONF_PATH_SIZE]; /* "": off */
+		unsigned max_size_mb;
+		unsigned keep_d;
+	} history;
 	struct {
 		bool enabled;
 		char policy_file[TRIAD_CONF_PATH_SIZE];   /* "": OpenSM's own, if any */

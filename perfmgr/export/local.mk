@@ -21,6 +21,8 @@ libtriadexport_la_LIBADD = $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) $(ZLIB_LIBS)
 AM_CPPFLAGS += $(ZSTD_CFLAGS)
 libtriad_la_LIBADD += $(ZSTD_LIBS)
 libtriad_la_SOURCES += \
+	perfmgr/export/frame_reader.c perfmgr/export/frame_reader.h \
+	perfmgr/export/frame_writer.c perfmgr/export/frame_writer.h \
 	perfmgr/export/profile_file.c perfmgr/export/profile_file.h \
 	perfmgr/export/profile_old.c perfmgr/export/profile_old.h \
 	perfmgr/export/profile_writer.c perfmgr/export/profile_writer.h \

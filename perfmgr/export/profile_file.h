@@ -21,6 +21,7 @@
 #ifndef TRIAD_PERFMGR_EXPORT_PROFILE_FILE_H
 #define TRIAD_PERFMGR_EXPORT_PROFILE_FILE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +33,7 @@
 
 struct triad_profile_file {
 	int fd; /* -1: not open */
-	char path[TRIAD_CONF_PATH_SIZE];
+	char path[PATH_MAX];
 	dev_t device;
 	ino_t inode;
 	uint64_t size;       /* octets of whole frames */

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zstd.h>
-
 #include "perfmgr/formats/change_filter.h"
+#include "perfmgr/export/frame_writer.h"
 #include "perfmgr/export/profile_file.h"
 #include "perfmgr/export/profile_old.h"
 #include "perfmgr/formats/profile.h"
@@ -19,19 +18,11 @@
 
 #define OCTETS_PER_WORD 4
 
-/* Rows of a sweep are alike within a few lines: a small window finds that, and is what
- * a reader needs memory for. */
-#define LEVEL 1
-#define WINDOW_LOG 17
-
-#define TEXT_SIZE (64u << 10)
-#define OCTETS_SIZE (128u << 10)
-
 /* A frame that is being made. */
 struct frame {
 	const struct triad_view *view;
 	uint64_t wall_us, since_us; /* when its sweep began */
-	uint64_t n_rows, n_looked_at, n_text_octets, n_octets;
+	uint64_t n_rows, n_looked_at;
 	bool is_first; /* of its file */
 	int error;
 };
@@ -48,14 +39,11 @@ struct triad_profile_writer {
 	struct triad_profile_params params;
 	struct triad_profile_file file;
 	struct triad_change_filter *filter;
-	ZSTD_CCtx *zstd;
+	struct triad_frame_writer *out;
 	uint64_t begun_us;    /* monotonic, when the file's first frame began */
 	uint64_t last_octets; /* of the frame before */
 	struct triad_file_report told;
 	uint64_t n_dropped_since; /* it was said */
-	size_t n_text;
-	char text[TEXT_SIZE];
-	char octets[OCTETS_SIZE];
 };
 
 struct triad_profile_params triad_profile_params(const struct triad_conf *conf)
@@ -87,8 +75,8 @@ struct triad_profile_writer *triad_profile_writer_new(
 	pthread_mutex_init(&writer->lock, NULL);
 	triad_profile_file_init(&writer->file);
 	writer->filter = triad_change_filter_new();
-	writer->zstd = ZSTD_createCCtx();
-	if (writer->filter && writer->zstd)
+	writer->out = triad_frame_writer_new();
+	if (writer->filter && writer->out)
 		return writer;
 	triad_profile_writer_free(writer);
 	return NULL;
@@ -100,7 +88,7 @@ void triad_profile_writer_free(struct triad_profile_writer *writer)
 		return;
 	triad_profile_file_close(&writer->file);
 	triad_change_filter_free(writer->filter);
-	ZSTD_freeCCtx(writer->zstd);
+	triad_frame_writer_free(writer->out);
 	pthread_mutex_destroy(&writer->lock);
 	free(writer);
 }
@@ -205,38 +193,6 @@ static int prepare_file(struct triad_profile_writer *writer, struct frame *frame
 
 /* --- a frame --- */
 
-/* Compresses the text so far, or with ZSTD_e_end to the frame's end. */
-static void compress(struct triad_profile_writer *writer, struct frame *frame,
-	ZSTD_EndDirective directive)
-{
-	ZSTD_inBuffer in = {.src = writer->text, .size = writer->n_text};
-	size_t left;
-
-	do {
-		ZSTD_outBuffer out = {.dst = writer->octets, .size = OCTETS_SIZE};
-
-		if (frame->error)
-			break;
-		left = ZSTD_compressStream2(writer->zstd, &out, &in, directive);
-		if (ZSTD_isError(left))
-			frame->error = ENOMEM; /* nothing else can go wrong there */
-		else
-			frame->error = triad_profile_file_append(
-				&writer->file, writer->octets, out.pos);
-		frame->n_octets += out.pos;
-	} while (in.pos < in.size || (directive == ZSTD_e_end && left));
-	frame->n_text_octets += writer->n_text;
-	writer->n_text = 0;
-}
-
-/* Room for a line. */
-static char *line(struct triad_profile_writer *writer, struct frame *frame)
-{
-	if (writer->n_text > TEXT_SIZE - TRIAD_PROFILE_LINE_SIZE)
-		compress(writer, frame, ZSTD_e_continue);
-	return writer->text + writer->n_text;
-}
-
 static uint32_t sum_of_errors(const struct triad_engine_row *row)
 {
 	uint64_t sum = 0;
@@ -292,8 +248,10 @@ static void put_row(struct triad_profile_writer *writer, struct frame *frame,
 		profile.remote_port = far->number;
 	}
 	memcpy(profile.total, row->total, sizeof(profile.total));
-	writer->n_text += triad_profile_render_row(line(writer, frame), time, &profile,
-		writer->params.all_counters ? TRIAD_PROFILE_ALL_COUNTERS : 0);
+	triad_frame_writer_add(writer->out,
+		triad_profile_render_row(triad_frame_writer_line(writer->out), time,
+			&profile,
+			writer->params.all_counters ? TRIAD_PROFILE_ALL_COUNTERS : 0));
 	frame->n_rows++;
 }
 
@@ -328,12 +286,14 @@ static void put_head(struct triad_profile_writer *writer, struct frame *frame)
 		.sweep = sweep_of(frame),
 	};
 
-	writer->n_text += triad_profile_render_info(line(writer, frame), &info);
-	writer->n_text += triad_profile_render_header(line(writer, frame),
-		writer->params.all_counters ? TRIAD_PROFILE_ALL_COUNTERS : 0);
+	triad_frame_writer_add(writer->out,
+		triad_profile_render_info(triad_frame_writer_line(writer->out), &info));
+	triad_frame_writer_add(writer->out,
+		triad_profile_render_header(triad_frame_writer_line(writer->out),
+			writer->params.all_counters ? TRIAD_PROFILE_ALL_COUNTERS : 0));
 }
 
-static void put_detail(struct triad_profile_writer *writer, struct frame *frame,
+static void put_detail(struct triad_profile_writer *writer,
 	const struct triad_details_port *of, const struct triad_detail_field *field,
 	const struct triad_detail_row *row)
 {
@@ -342,8 +302,10 @@ static void put_detail(struct triad_profile_writer *writer, struct frame *frame,
 	for (unsigned i = 0; i < field->n; i++)
 		any |= row->total[field->slot + i];
 	if (any)
-		writer->n_text += triad_profile_render_detail(line(writer, frame),
-			of->node_guid, of->number, field, row->total + field->slot);
+		triad_frame_writer_add(writer->out,
+			triad_profile_render_detail(
+				triad_frame_writer_line(writer->out), of->node_guid,
+				of->number, field, row->total + field->slot));
 }
 
 /* A file's first frame has all that is known. */
@@ -355,7 +317,7 @@ static void put_details(
 	uint32_t known = triad_details_known(details, &of);
 	struct triad_detail_row row;
 
-	for (; known && !frame->error; known &= known - 1) {
+	for (; known && !triad_frame_writer_error(writer->out); known &= known - 1) {
 		enum triad_pma_attribute attribute =
 			(enum triad_pma_attribute)__builtin_ctz(known);
 
@@ -365,8 +327,7 @@ static void put_details(
 		for (unsigned i = 0; i < TRIAD_DETAIL_N_FIELDS; i++)
 			if (triad_detail_fields[i].attributes &
 				TRIAD_DETAIL_BIT(attribute))
-				put_detail(writer, frame, &of, &triad_detail_fields[i],
-					&row);
+				put_detail(writer, &of, &triad_detail_fields[i], &row);
 	}
 }
 
@@ -374,14 +335,12 @@ static void make_frame(struct triad_profile_writer *writer, struct frame *frame)
 {
 	char time[TRIAD_CLOCK_TEXT_SIZE];
 
-	writer->n_text = 0;
-	ZSTD_CCtx_reset(writer->zstd, ZSTD_reset_session_and_parameters);
-	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, LEVEL);
-	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_windowLog, WINDOW_LOG);
-	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_checksumFlag, 1);
+	triad_frame_writer_begin(writer->out, &writer->file);
 	triad_clock_format(frame->wall_us, time);
 	put_head(writer, frame);
-	for (uint32_t i = 0; i < frame->view->fabric->n_ports && !frame->error; i++) {
+	for (uint32_t i = 0; i < frame->view->fabric->n_ports &&
+		!triad_frame_writer_error(writer->out);
+		i++) {
 		struct triad_engine_row row;
 
 		if (!frame->view->fabric->ports[i].has_pma ||
@@ -392,12 +351,13 @@ static void make_frame(struct triad_profile_writer *writer, struct frame *frame)
 		if (is_due(writer, frame, i, &row))
 			put_row(writer, frame, i, time, &row);
 	}
-	for (uint32_t i = 0; writer->params.details && !frame->error &&
+	for (uint32_t i = 0;
+		writer->params.details && !triad_frame_writer_error(writer->out) &&
 		i < frame->view->fabric->n_ports;
 		i++)
 		if (triad_view_is_asked(frame->view, i))
 			put_details(writer, frame, i);
-	compress(writer, frame, ZSTD_e_end);
+	frame->error = triad_frame_writer_end(writer->out);
 }
 
 /* --- what became of it --- */
@@ -420,8 +380,8 @@ static void note_status(struct triad_profile_writer *writer, const struct frame 
 	} else {
 		status->n_frames++;
 		status->n_rows += frame->n_rows;
-		status->n_text_octets += frame->n_text_octets;
-		status->n_octets += frame->n_octets;
+		status->n_text_octets += triad_frame_writer_text_octets(writer->out);
+		status->n_octets += triad_frame_writer_octets(writer->out);
 	}
 	if (frame->n_looked_at)
 		status->ns_per_row =
@@ -491,7 +451,7 @@ int triad_profile_writer_write(struct triad_profile_writer *writer,
 			triad_change_filter_forget(writer->filter);
 		} else {
 			triad_profile_file_keep(&writer->file);
-			writer->last_octets = frame.n_octets;
+			writer->last_octets = triad_frame_writer_octets(writer->out);
 		}
 	}
 	note_status(writer, &frame, triad_clock_now_us() - begun_us);

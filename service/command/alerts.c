@@ -10,6 +10,7 @@
 #include "perfmgr/watch/watch.h"
 #include "service/command/format.h"
 #include "service/command/list.h"
+#include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 #include "triad/clock.h"
@@ -22,7 +23,7 @@ struct found {
 };
 
 struct list {
-	struct triad_watch *watch;
+	struct triad_moment moment;
 	const struct triad_command *command;
 	struct triad_node_choice choice;
 	struct triad_output *output;
@@ -71,7 +72,7 @@ static bool find_alerts(struct list *list)
 	struct triad_alert alert;
 	uint32_t cursor = 0, at = 0;
 
-	while (triad_watch_next_alert(list->watch, &cursor, &alert)) {
+	while (triad_moment_next_alert(&list->moment, &cursor, &alert)) {
 		if (is_wanted(list, &alert) && !add_found(list, alert.id, at))
 			return false;
 		at = cursor;
@@ -93,7 +94,7 @@ static bool fetch(
 {
 	uint32_t cursor = found->cursor;
 
-	return triad_watch_next_alert(list->watch, &cursor, alert) &&
+	return triad_moment_next_alert(&list->moment, &cursor, alert) &&
 		alert->id == found->id;
 }
 
@@ -182,8 +183,9 @@ static void put_alert(const struct list *list, struct triad_list *rows,
 	if (alert->n_ends > 1)
 		triad_alert_place_format(alert, 1, far_end, sizeof(far_end));
 	triad_alert_finding_format(alert, &alert->findings[0], what, sizeof(what));
-	triad_clock_format_length(
-		(end_us ? end_us : triad_clock_now_us()) - since_us, lasts);
+	/* What the sweep of an image found came after its time. */
+	end_us = end_us ? end_us : triad_moment_now_us(&list->moment);
+	triad_clock_format_length(end_us > since_us ? end_us - since_us : 0, lasts);
 	triad_list_row(rows);
 	triad_list_uint(rows, "id", "ID", 3, alert->id);
 	rows->next.color = color_of(alert);
@@ -293,17 +295,21 @@ int triad_command_run_alerts(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct list list = {
-		.watch = triad_perf_watch(service->perf),
 		.command = command,
 		.output = output,
 		.program = service->owner->program,
 		.wall_offset_us = triad_clock_wall_offset_us(),
 	};
-	struct triad_alerts_counts counts = triad_watch_status(list.watch).alerts;
-	const char *trouble = triad_service_trouble(service);
-	struct triad_view *view = triad_perf_view(service->perf);
-	const struct triad_fabric *fabric = view ? view->fabric : NULL;
+	const struct triad_fabric *fabric;
+	struct triad_alerts_counts counts;
+	const char *trouble;
 	int status = TRIAD_CONTROL_DONE;
+
+	if (!triad_moment_open(&list.moment, service, command, output))
+		return TRIAD_CONTROL_FAILED;
+	fabric = list.moment.view ? list.moment.view->fabric : NULL;
+	counts = triad_moment_alerts_counts(&list.moment);
+	trouble = triad_moment_trouble(&list.moment);
 
 	/* Without sweeps a list of alerts is old, and an empty one says nothing. */
 	if (trouble && triad_perf_is_idle_master(service->perf))
@@ -325,6 +331,6 @@ int triad_command_run_alerts(struct triad_service *service,
 		status = TRIAD_CONTROL_FAILED;
 	}
 	free(list.found);
-	triad_view_unref(view);
+	triad_moment_close(&list.moment);
 	return status;
 }

@@ -143,6 +143,10 @@ int triad_service_run(struct triad_service *service, const char *prefix,
 		return triad_command_run_perf_details(service, command, output);
 	case TRIAD_COMMAND_PERF_HISTOGRAM:
 		return triad_command_run_perf_histogram(service, command, output);
+	case TRIAD_COMMAND_PERF_HISTORY:
+		return triad_command_run_perf_history(service, command, output);
+	case TRIAD_COMMAND_DIFF:
+		return triad_command_run_diff(service, command, output);
 	case TRIAD_COMMAND_ALERTS:
 		return triad_command_run_alerts(service, command, output);
 	case TRIAD_COMMAND_ALERTS_ACK:

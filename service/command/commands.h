@@ -70,6 +70,10 @@ int triad_command_run_unsilence(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_silences(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_perf_history(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_diff(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_alerts(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_history(struct triad_service *service,

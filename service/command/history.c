@@ -8,6 +8,7 @@
 
 #include "service/command/format.h"
 #include "service/command/list.h"
+#include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 #include "triad/clock.h"
@@ -22,7 +23,7 @@ struct list {
 	struct triad_output *output;
 	struct triad_report report;
 	struct triad_list rows;
-	uint64_t since_us;
+	uint64_t since_us, until_us;
 	uint32_t n, n_left_out;
 	uint32_t n_placed; /* of both, those at a node that is meant */
 };
@@ -152,7 +153,7 @@ static void add_event(
 {
 	bool is_placed = event->ends[0].node_guid;
 
-	if (event->at_us < list->since_us)
+	if (event->at_us < list->since_us || event->at_us > list->until_us)
 		return;
 	if (is_placed && list->choice.rule != TRIAD_NODE_RULE_ALL &&
 		!triad_timeline_event_is_at(event, &list->choice))
@@ -257,9 +258,12 @@ int triad_command_run_history(struct triad_service *service,
 		.output = output,
 		.report = {.output = output, .as_json = command->json},
 		.choice = triad_node_choice_make(command->node, fabric, 0),
-		.since_us = command->since_us};
+		.since_us = command->since_us,
+		.until_us = UINT64_MAX};
 	int result = TRIAD_CONTROL_FAILED;
 
+	if (command->at[0])
+		list.until_us = triad_moment_time(command->at_us, command->at_ago_us);
 	if (command->since_length_us)
 		list.since_us = triad_clock_wall_us() - command->since_length_us;
 	if (status.is_on) {

@@ -17,6 +17,7 @@
 #include "perfmgr/watch/alert_text.h"
 #include "perfmgr/watch/watch.h"
 #include "service/command/format.h"
+#include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "service/command/routes_parts.h"
 #include "service/service.h"
@@ -417,12 +418,20 @@ static struct triad_fabric *whole_fabric(struct triad_service *service)
 int triad_command_run_topology(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct triad_fabric *fabric = whole_fabric(service);
+	struct triad_fabric *fabric = NULL;
+	struct triad_moment moment;
 	struct triad_routes_layout *layout = NULL;
 	struct triad_slurm_topology *topology = NULL;
 	int error;
 
-	(void)command;
+	if (!command->at[0]) {
+		fabric = whole_fabric(service);
+	} else if (triad_moment_open(&moment, service, command, output)) {
+		fabric = triad_fabric_ref(moment.view->fabric);
+		triad_moment_close(&moment);
+	} else {
+		return TRIAD_CONTROL_FAILED;
+	}
 	if (!fabric)
 		return triad_command_no_view(service, output);
 	error = triad_routes_layout_make(fabric, &layout);

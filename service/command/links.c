@@ -10,9 +10,9 @@
 
 #include "ib/link.h"
 #include "lib/grow.h"
-#include "perfmgr/watch/watch.h"
 #include "service/command/format.h"
 #include "service/command/list.h"
+#include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 
@@ -24,10 +24,10 @@ struct cable {
 };
 
 struct list {
-	struct triad_service *service;
+	struct triad_moment moment;
 	const struct triad_command *command;
 	struct triad_node_choice choice;
-	struct triad_view *view;
+	struct triad_view *view; /* the moment's */
 	struct cable *cables;
 	uint32_t n;
 	struct triad_link *gone;
@@ -123,9 +123,8 @@ static void read_cable(
 	/* Without what both can, a link is not called slow. */
 	shown->is_slow =
 		triad_link_rate_bps(shown->rate) < triad_link_rate_bps(shown->best);
-	shown->has_history =
-		triad_watch_find_link(triad_perf_watch(list->service->perf),
-			shown->ends[0].guid, shown->ends[0].port, &shown->history);
+	shown->has_history = triad_moment_find_link(&list->moment, shown->ends[0].guid,
+		shown->ends[0].port, &shown->history);
 }
 
 /* --- which, in what order --- */
@@ -201,11 +200,10 @@ static void add_if_wanted(struct list *list, struct cable cable)
 /* Copies the links that are down; returns false when memory is short. */
 static bool read_gone(struct list *list)
 {
-	struct triad_watch *watch = triad_perf_watch(list->service->perf);
 	struct triad_link link;
 	uint32_t cursor = 0;
 
-	while (triad_watch_next_link(watch, &cursor, &link)) {
+	while (triad_moment_next_link(&list->moment, &cursor, &link)) {
 		if (link.state == TRIAD_LINK_UP)
 			continue;
 		if (triad_grow(&list->gone, &list->gone_room, list->n_gone + 1,
@@ -383,20 +381,22 @@ static int put_none(const struct list *list, struct triad_output *output)
 int triad_command_run_links(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct list list = {.service = service,
-		.command = command,
-		.view = triad_perf_view(service->perf)};
-	const char *trouble = triad_service_trouble(service);
+	struct list list = {.command = command};
+	const char *trouble;
 	int status = TRIAD_CONTROL_DONE;
 
+	if (!triad_moment_open(&list.moment, service, command, output))
+		return TRIAD_CONTROL_FAILED;
+	list.view = list.moment.view;
 	if (!list.view)
 		return triad_command_no_view(service, output);
+	trouble = triad_moment_trouble(&list.moment);
 	if (trouble)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"these links are as they were: %s\n", trouble);
 	if (!triad_command_choose(
 		    command, list.view->fabric, "links", &list.choice, output)) {
-		triad_view_unref(list.view);
+		triad_moment_close(&list.moment);
 		return TRIAD_CONTROL_FAILED;
 	}
 	if (!find_cables(&list)) {
@@ -411,6 +411,6 @@ int triad_command_run_links(struct triad_service *service,
 	}
 	free(list.cables);
 	free(list.gone);
-	triad_view_unref(list.view);
+	triad_moment_close(&list.moment);
 	return status;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "service/command/list.h"
+#include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 
@@ -158,14 +159,18 @@ int triad_command_run_nodes(struct triad_service *service,
 {
 	struct nodes nodes = {.command = command};
 	struct triad_collect_agent *agents;
-	struct triad_view *view = triad_perf_view(service->perf);
+	struct triad_view *view = triad_moment_view(service, command, output);
 	uint64_t *owners;
 	int status = TRIAD_CONTROL_FAILED;
 
 	if (!view)
-		return triad_command_no_view(service, output);
-	agents = triad_collect_agents(service->collect, &nodes.n_agents);
-	owners = triad_collect_owners(service->collect, view->fabric);
+		return TRIAD_CONTROL_FAILED;
+	/* Who read a node is not kept. */
+	agents = command->at[0]
+		? NULL
+		: triad_collect_agents(service->collect, &nodes.n_agents);
+	owners = command->at[0] ? NULL
+				: triad_collect_owners(service->collect, view->fabric);
 	nodes.view = view;
 	nodes.agents = agents;
 	nodes.owners = owners;

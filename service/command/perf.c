@@ -11,6 +11,7 @@
 #include "lib/text.h"
 #include "service/command/format.h"
 #include "service/command/list.h"
+#include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 #include "triad/json.h"
@@ -158,11 +159,13 @@ static void put_line(struct triad_list *list, const struct triad_shown_port *sho
 /* --- perf show --- */
 
 /* Readers may be older than what they read: say so. */
-static void put_trouble(struct triad_service *service, struct triad_output *output)
+static void put_trouble(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
 {
 	const char *trouble = triad_service_trouble(service);
 
-	if (trouble)
+	/* A past is as it was anyway. */
+	if (trouble && !command->at[0])
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"these counters are not read any more: %s\n", trouble);
 }
@@ -241,14 +244,14 @@ static int show_none(const struct triad_view *view, const struct triad_command *
 int triad_command_run_perf_show(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct triad_view *view = triad_perf_view(service->perf);
+	struct triad_view *view = triad_moment_view(service, command, output);
 	struct triad_sflow_indices *indices;
 	struct triad_node_choice choice;
 	int status = TRIAD_CONTROL_DONE;
 
 	if (!view)
-		return triad_command_no_view(service, output);
-	put_trouble(service, output);
+		return TRIAD_CONTROL_FAILED;
+	put_trouble(service, command, output);
 	if (!triad_command_choose(
 		    command, view->fabric, "perf show", &choice, output)) {
 		triad_view_unref(view);
@@ -373,12 +376,12 @@ static void put_top(const struct triad_view *view, const struct ranked *ranked,
 int triad_command_run_perf_top(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct triad_view *view = triad_perf_view(service->perf);
+	struct triad_view *view = triad_moment_view(service, command, output);
 	struct ranked *ranked;
 	uint32_t n;
 
 	if (!view)
-		return triad_command_no_view(service, output);
+		return TRIAD_CONTROL_FAILED;
 	ranked = malloc(((size_t)view->fabric->n_ports + 1) * sizeof(*ranked));
 	if (!ranked) {
 		triad_view_unref(view);
@@ -386,7 +389,7 @@ int triad_command_run_perf_top(struct triad_service *service,
 			output, TRIAD_FRAME_MESSAGE, "perf top: out of memory\n");
 		return TRIAD_CONTROL_FAILED;
 	}
-	put_trouble(service, output);
+	put_trouble(service, command, output);
 	n = rank(view, command, ranked);
 	put_top(view, ranked, n, command, output);
 	free(ranked);

@@ -234,11 +234,32 @@ static void report_profile(struct triad_report *report, struct triad_service *se
 	triad_report_section_end(report);
 }
 
+static void report_images(struct triad_report *report, struct triad_service *service)
+{
+	struct triad_history_status status =
+		triad_history_keeper_status(service->history);
+	char text[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (!status.is_on && !report->as_json)
+		return;
+	triad_report_section(report, "images", "Images of the fabric");
+	triad_report_facts(report, triad_image_facts, &status);
+	triad_clock_format(status.first_us, text);
+	triad_report_text(
+		report, "first", "the first one", status.first_us ? text : NULL);
+	triad_clock_format(status.last_us, text);
+	triad_report_text(report, "last", "the last one", status.last_us ? text : NULL);
+	triad_report_text(report, "error", "last attempt to write",
+		status.error ? status.reason : NULL);
+	triad_report_section_end(report);
+}
+
 void triad_service_report_exports(
 	struct triad_report *report, struct triad_service *service)
 {
 	report_http(report, service);
 	report_profile(report, service);
+	report_images(report, service);
 	report_sflow(report, service);
 }
 

@@ -7,6 +7,7 @@ noinst_PROGRAMS += \
 	tests/bench/engine \
 	tests/bench/export \
 	tests/bench/flood \
+	tests/bench/history \
 	tests/bench/path_stream \
 	tests/bench/portplan \
 	tests/bench/profile \
@@ -21,6 +22,8 @@ tests_bench_export_SOURCES = \
 tests_bench_flood_SOURCES = tests/bench/flood.c \
 	service/local_port.c service/local_port.h service/umad.c service/umad.h
 tests_bench_flood_LDADD = libtriad.la $(UMAD_LIBS)
+tests_bench_history_SOURCES = tests/bench/history.c service/history_files.c \
+	service/history_reader.c service/history_store.c service/state_path.c
 noinst_HEADERS += tests/bench/bench.h
 
 # A second plugin, which OpenSM asks for by the name "pathbench".

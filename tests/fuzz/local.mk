@@ -18,6 +18,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_journal \
 	tests/fuzz/fuzz_netdiscover \
 	tests/fuzz/fuzz_nodes \
+	tests/fuzz/fuzz_past \
 	tests/fuzz/fuzz_path_request \
 	tests/fuzz/fuzz_plugin_file \
 	tests/fuzz/fuzz_pma \
@@ -48,6 +49,8 @@ tests_fuzz_fuzz_expected_SOURCES = tests/fuzz/fuzz_expected.c $(fuzz_driver)
 tests_fuzz_fuzz_http_request_SOURCES = \
 	tests/fuzz/fuzz_http_request.c $(fuzz_driver)
 tests_fuzz_fuzz_netdiscover_SOURCES = tests/fuzz/fuzz_netdiscover.c $(fuzz_driver)
+tests_fuzz_fuzz_past_SOURCES = tests/fuzz/fuzz_past.c $(fuzz_driver)
+tests_fuzz_fuzz_past_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_fuzz_fuzz_path_request_SOURCES = \
 	tests/fuzz/fuzz_path_request.c $(fuzz_driver)
 tests_fuzz_fuzz_plugin_file_SOURCES = tests/fuzz/fuzz_plugin_file.c \

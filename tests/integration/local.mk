@@ -48,6 +48,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_history.py \
 	tests/integration/test_hardening.py \
 	tests/integration/test_http.py \
+	tests/integration/test_images.py \
 	tests/integration/test_install.py \
 	tests/integration/test_kernel_semantics.py \
 	tests/integration/test_lab.py \

@@ -174,6 +174,16 @@ def test_portplan_small_prints_documented_keys():
              "enable_us", "agenda_us"}, f"times, {name}"
 
 
+def test_history_small_prints_documented_keys():
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "bench" / "history", "--ports", "500", "--sweeps", "20",
+         "--json"], capture_output=True, text=True, check=True)
+    result = json.loads(process.stdout)
+    assert result["images_kept"] >= 20 and result["octets"] > 0
+    assert result["core_percent"] > 0 and result["read_ms"] > 0
+    assert result["ns_per_port"] > 0 and result["series_ms"] > 0
+
+
 def test_profile_small_prints_documented_keys():
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "profile", "--ports", "2000", "--json"],

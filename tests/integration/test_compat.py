@@ -201,6 +201,7 @@ VERSIONS = {
     "silences": ("perfmgr/formats/silence_file.h", "TRIAD_SILENCE_FILE_VERSION"),
     "election's state": ("portmgr/election/stored.h", "TRIAD_ELECTION_STORED_VERSION"),
     "journal of ports": ("portmgr/history/journal_reader.h", "TRIAD_JOURNAL_VERSION"),
+    "images of the fabric": ("history/image.h", "TRIAD_HISTORY_IMAGE_VERSION"),
     "control socket": ("include/triad/control.h", "TRIAD_CONTROL_VERSION"),
     "election's messages": ("portmgr/election/message.h", "TRIAD_ELECTION_VERSION"),
     "port manager's messages": ("portmgr/replica/replica_message.h",

@@ -157,6 +157,7 @@ unit_tests = \
 	tests/unit/service/test_control_file \
 	tests/unit/service/test_facts \
 	tests/unit/service/test_health \
+	tests/unit/service/test_history_store \
 	tests/unit/service/test_format \
 	tests/unit/service/test_list \
 	tests/unit/service/test_local_port \
@@ -245,6 +246,10 @@ tests_unit_service_test_control_file_SOURCES = \
 tests_unit_service_test_control_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=unlink
 tests_unit_service_test_facts_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
 tests_unit_service_test_health_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
+tests_unit_service_test_history_store_SOURCES = \
+	tests/unit/service/test_history_store.c tests/unit/history/fixture.h \
+	service/history_files.c service/history_reader.c service/history_store.c \
+	service/state_path.c
 tests_unit_service_test_format_SOURCES = \
 	tests/unit/service/test_format.c service/command/format.c
 tests_unit_service_test_list_SOURCES = tests/unit/service/test_list.c

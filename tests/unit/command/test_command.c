@@ -201,6 +201,38 @@ START_TEST(test_parse_port_bad_words_refused)
 }
 END_TEST
 
+START_TEST(test_parse_moment_read_and_refused_where_no_past_is_kept)
+{
+	static const struct {
+		const char *line, *part;
+	} refused[] = {
+		{"nodes --at yesterday", "--at yesterday: allowed are a time"},
+		{"diff soon", "TIME soon: allowed are a time"},
+		{"alerts --at 2h --watch", "--at shows one moment"},
+		{"perf ber --at 2h", "no option '--at': its past is not kept"},
+		{"perf history leaf-01 PortXmitData", "needs the number of a port"},
+	};
+
+	ASSERT_PARSED("links --at 2026-01-02T03:04:05", TRIAD_COMMAND_LINKS);
+	/* All of that second. */
+	ck_assert_uint_eq(command.at_us, UINT64_C(1767323045999999));
+	ASSERT_PARSED("perf top --at 90m", TRIAD_COMMAND_PERF_TOP);
+	ck_assert_uint_eq(command.at_us, 0);
+	ck_assert_uint_eq(command.at_ago_us, UINT64_C(5400000000));
+	ASSERT_PARSED("diff 2h 2026-01-02", TRIAD_COMMAND_DIFF);
+	ck_assert_uint_eq(command.at_ago_us, UINT64_C(7200000000));
+	ck_assert_uint_eq(command.to_us, UINT64_C(1767312000999999));
+	ASSERT_PARSED("perf history leaf-01:3 portxmitdata --since 2d",
+		TRIAD_COMMAND_PERF_HISTORY);
+	ck_assert_str_eq(command.node, "leaf-01:3");
+	ck_assert_uint_eq(command.by, TRIAD_PORT_XMIT_DATA);
+	for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
+		ck_assert_msg(parse(refused[i].line) == EINVAL, "%s", refused[i].line);
+		ck_assert_ptr_nonnull(strstr(message, refused[i].part));
+	}
+}
+END_TEST
+
 /* What changes something, of all that can be typed; readers may type the rest.  A new
  * command must be in one of the two lists. */
 START_TEST(test_parse_commands_classed)
@@ -208,7 +240,8 @@ START_TEST(test_parse_commands_classed)
 	static const char *const reads[] = {"help", "health", "status", "links",
 		"perf show", "perf top", "perf resets", "perf details", "perf ber",
 		"cables leaf-01:3", "devices --firmware", "perf histogram PortXmitWait",
-		"alerts", "history leaf-01:3 --since 2d", "agents", "agents owner NODE",
+		"perf history leaf-01:3 PortXmitData", "diff 2h 1h", "alerts",
+		"history leaf-01:3 --since 2d", "agents", "agents owner NODE",
 		"qos clients", "nodes", "get", "routes", "routes check", "congestion",
 		"job --nodes a", "topology --slurm", "routes over leaf-01:3",
 		"routes between a b", "config diff", "version",
@@ -355,6 +388,7 @@ START_TEST(test_parse_unknown_option_guessed)
 		"perf show: no option '--jsno'; did you mean '--json'?");
 	ASSERT_REFUSED("perf show --by PortXmitData",
 		"perf show: no option '--by'; it has --node, --port, --type, --errors, "
+		"--at, "
 		"--watch, --interval, --columns, --sort, --no-headings, --raw, "
 		"--json");
 	ASSERT_REFUSED("perf show --jsonx",
@@ -442,7 +476,7 @@ START_TEST(test_parse_unfinished_command_lists_its_topic)
 {
 	ASSERT_REFUSED("perf",
 		"'perf' is the beginning of perf show, perf top, perf sweep, perf "
-		"clear, perf resets, perf details, perf ber, perf histogram");
+		"clear, perf resets, perf details, perf ber, perf history, perf histogram");
 	ASSERT_REFUSED("qos --json",
 		"'qos' is the beginning of qos on, qos off, qos clients, qos explain, "
 		"qos plan, qos apply, qos tables, qos nodes");
@@ -682,8 +716,8 @@ START_TEST(test_help_text_laid_out)
 		"Commands that only read also take --watch [--interval S]. Those that "
 		"show a\ntable also take --columns A,B,..., --sort [-]COLUMN, "
 		"--no-headings and --raw.\n'triadctl help COMMAND' tells more.\n"));
-	ck_assert_ptr_nonnull(strstr(
-		help, "\n  perf top [--by COUNTER] [-n N] [--json]\n      The ports"));
+	ck_assert_ptr_nonnull(strstr(help,
+		"\n  perf top [--by COUNTER] [-n N] [--at TIME] [--json]\n      The ports"));
 }
 END_TEST
 
@@ -693,11 +727,11 @@ START_TEST(test_help_group_has_all_of_it)
 	ck_assert_ptr_nonnull(strstr(help,
 		"Usage: triad perf show [--node NODE] "
 		"[--port N] [--type ca|switch|router|all]\n"
-		"    [--errors] "
-		"[--watch] [--interval S] [--columns A,B,...] "
-		"[--sort [-]COLUMN]\n    [--no-headings] [--raw] [--json]\n"));
+		"    [--errors] [--at TIME] "
+		"[--watch] [--interval S] [--columns A,B,...]\n    "
+		"[--sort [-]COLUMN] [--no-headings] [--raw] [--json]\n"));
 	ck_assert_ptr_nonnull(strstr(help,
-		"Usage: triad perf top [--by COUNTER] [-n N] "
+		"Usage: triad perf top [--by COUNTER] [-n N] [--at TIME] "
 		"[--watch] [--interval S]\n    [--columns A,B,...] "
 		"[--sort [-]COLUMN] [--no-headings] [--raw] [--json]\n"));
 	ck_assert_ptr_nonnull(strstr(help, "Usage: triad perf sweep [--json]\n"));
@@ -779,6 +813,7 @@ int main(void)
 	tcase_add_test(cases, test_parse_port_words_stored);
 	tcase_add_test(cases, test_parse_clear);
 	tcase_add_test(cases, test_parse_port_bad_words_refused);
+	tcase_add_test(cases, test_parse_moment_read_and_refused_where_no_past_is_kept);
 	tcase_add_test(cases, test_parse_commands_classed);
 	tcase_add_test(cases, test_parse_number_limits_taken);
 	tcase_add_test(cases, test_parse_since_is_a_time_or_a_length);

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "history/image.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "history/record.h"
+#include "lib/hash.h"
+#include "perfmgr/formats/profile.h"
+
+#define IS_FULL 0x80u /* in a port's note: some of its counters are at their maximum */
+#define QUIET_MASK 0x0fu
+
+struct writing {
+	const struct triad_history_image *image;
+	const struct triad_history_topology *topology;
+	struct triad_history_key *key;
+	struct triad_frame_writer *out;
+	bool is_key;
+	uint64_t n_rows;
+};
+
+const char *triad_history_quiet_name(enum triad_history_quiet quiet)
+{
+	static const char *const names[TRIAD_HISTORY_N_QUIET] = {
+		"", "unanswered", "skipped", "apart"};
+
+	return names[quiet];
+}
+
+/* --- the topology --- */
+
+/* Eight entries in one step: a large fabric has a hundred million. */
+static uint64_t hash_table(uint64_t hash, const uint8_t *octets, size_t n)
+{
+	uint64_t word;
+	size_t i;
+
+	for (i = 0; i + sizeof(word) <= n; i += sizeof(word)) {
+		memcpy(&word, octets + i, sizeof(word));
+		hash = triad_hash_word(hash, word);
+	}
+	return triad_hash_octets(hash, octets + i, n - i);
+}
+
+uint64_t triad_history_hash_routes(
+	const struct triad_fabric *fabric, const struct triad_fabric_node *node)
+{
+	uint64_t hash = TRIAD_HASH_START;
+
+	if (!node->lft.n)
+		return 0;
+	hash = hash_table(hash, fabric->lft + node->lft.at, node->lft.n);
+	hash = hash_table(hash, (const uint8_t *)(fabric->mft + node->mft.at),
+		node->mft.n * sizeof(*fabric->mft));
+	return hash ? hash : 1;
+}
+
+void triad_history_topology_clear(struct triad_history_topology *topology)
+{
+	triad_fabric_unref(topology->fabric);
+	free(topology->packed.octets);
+	*topology = (struct triad_history_topology){0};
+}
+
+int triad_history_topology_update(
+	struct triad_history_topology *topology, struct triad_fabric *fabric)
+{
+	int error;
+
+	if (topology->fabric == fabric)
+		return 0;
+	triad_history_topology_clear(topology);
+	error = triad_topology_pack(fabric, &topology->packed);
+	if (error)
+		return error;
+	topology->fabric = triad_fabric_ref(fabric);
+	topology->routes_hash = TRIAD_HASH_START;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		topology->routes_hash = triad_hash_word(topology->routes_hash,
+			triad_history_hash_routes(fabric, &fabric->nodes[i]));
+	return 0;
+}
+
+/* --- the key --- */
+
+void triad_history_key_forget(struct triad_history_key *key)
+{
+	key->n_ports = 0;
+	key->topology_hash = 0;
+}
+
+void triad_history_key_clear(struct triad_history_key *key)
+{
+	free(key->rows);
+	free(key->notes);
+	*key = (struct triad_history_key){0};
+}
+
+/* Two fabrics with the same packed form have the same ports in the same places. */
+bool triad_history_key_is_due(const struct triad_history_key *key,
+	const struct triad_history_topology *topology)
+{
+	return !key->topology_hash || key->topology_hash != topology->packed.hash ||
+		key->routes_hash != topology->routes_hash ||
+		key->n_ports != topology->fabric->n_ports;
+}
+
+static int make_room(struct triad_history_key *key, uint32_t n_ports)
+{
+	uint64_t *rows;
+	uint8_t *notes;
+
+	if (n_ports <= key->room)
+		return 0;
+	rows = realloc(key->rows, n_ports * sizeof(*rows));
+	if (rows)
+		key->rows = rows;
+	notes = realloc(key->notes, n_ports);
+	if (notes)
+		key->notes = notes;
+	if (!rows || !notes)
+		return ENOMEM;
+	key->room = n_ports;
+	return 0;
+}
+
+/* --- lines --- */
+
+static char *line(struct writing *w)
+{
+	return triad_frame_writer_line(w->out);
+}
+
+static void add(struct writing *w, size_t length)
+{
+	triad_frame_writer_add(w->out, length);
+}
+
+static void put_head(struct writing *w)
+{
+	const struct triad_history_image *image = w->image;
+	const struct triad_history_head *head = &image->head;
+	const struct triad_profile_info info = {
+		.time_us = image->wall_us,
+		.sm_guid = image->port_guid,
+		.started_us = image->started_us,
+		.min_change_octets = 0,
+		.period_us = image->period_us,
+		.sweep = TRIAD_PROFILE_SWEEP_ALL,
+	};
+
+	add(w, triad_profile_render_info(line(w), &info));
+	add(w,
+		(size_t)sprintf(line(w),
+			"# triad-image version=%u kind=%s sweep=%" PRIu64
+			" generation=%" PRIu64 " sm=%.15s active=%" PRIu32
+			" silenced=%" PRIu32 " raised=%" PRIu64 " cleared=%" PRIu64
+			" not_kept=%" PRIu64 " left_out=%" PRIu32 "\n",
+			TRIAD_HISTORY_IMAGE_VERSION, w->is_key ? "key" : "change",
+			head->sweep, head->generation, head->sm, head->alerts.n_active,
+			head->alerts.n_silenced, head->alerts.n_raised,
+			head->alerts.n_cleared, head->alerts.n_not_kept,
+			head->n_left_out));
+}
+
+static void put_topology(struct writing *w)
+{
+	const struct triad_topology_packed *packed = &w->topology->packed;
+	const uint32_t piece = TRIAD_HISTORY_DIGITS / 2;
+
+	add(w,
+		(size_t)sprintf(line(w),
+			"# triad-topology 0x%016" PRIx64 " %" PRIu32 " %" PRIu32 "\n",
+			packed->hash, packed->size, packed->packed_size));
+	for (uint32_t at = 0; at < packed->packed_size; at += piece) {
+		uint32_t left = packed->packed_size - at;
+		char *begin = line(w), *to = stpcpy(begin, "# triad-octets ");
+
+		to += triad_history_put_hex(
+			to, packed->octets + at, left < piece ? left : piece);
+		*to++ = '\n';
+		add(w, (size_t)(to - begin));
+	}
+}
+
+static void put_routes(struct writing *w)
+{
+	const struct triad_fabric *fabric = w->topology->fabric;
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
+		uint64_t hash = triad_history_hash_routes(fabric, &fabric->nodes[i]);
+
+		if (hash)
+			add(w,
+				(size_t)sprintf(line(w),
+					"# triad-routes 0x%016" PRIx64 ",0x%016" PRIx64
+					"\n",
+					fabric->nodes[i].guid, hash));
+	}
+}
+
+bool triad_history_conf_next(
+	const struct triad_conf *conf, struct triad_conf_entry *entry)
+{
+	while (triad_conf_next(conf, entry))
+		if (entry->origin != TRIAD_CONF_FROM_DEFAULT)
+			return true;
+	return false;
+}
+
+static void put_conf(struct writing *w)
+{
+	const struct triad_conf *conf = w->image->conf;
+	struct triad_conf_entry entry = {0};
+
+	while (conf && triad_history_conf_next(conf, &entry))
+		add(w,
+			(size_t)sprintf(line(w), "# triad-conf %s %s\n", entry.name,
+				entry.value));
+}
+
+static void put_alerts(struct writing *w)
+{
+	const struct triad_history_image *image = w->image;
+
+	for (uint32_t i = 0; i < image->n_alerts; i++) {
+		const struct triad_alert *alert = &image->alerts[i];
+
+		add(w, triad_history_put_alert(line(w), alert, image->offset_us));
+		for (unsigned f = 0; f < alert->n_findings; f++)
+			add(w,
+				triad_history_put_finding(line(w), &alert->findings[f],
+					image->offset_us));
+	}
+	for (uint32_t i = 0; i < image->n_links; i++)
+		add(w,
+			triad_history_put_link(
+				line(w), &image->links[i], image->offset_us));
+}
+
+static void put_events(struct writing *w)
+{
+	for (uint32_t i = 0; i < w->image->n_events; i++) {
+		char *begin, *to;
+
+		if (w->image->events[i].at_us <= w->image->events_since_us)
+			continue;
+		begin = line(w);
+		to = stpcpy(begin, "# triad-event ");
+		to += triad_timeline_event_format(&w->image->events[i], to);
+		*to++ = '\n';
+		add(w, (size_t)(to - begin));
+	}
+}
+
+/* --- rows --- */
+
+static enum triad_history_quiet quiet_of(const struct triad_view *view, uint32_t port,
+	const struct triad_engine_row *row, uint64_t since_us)
+{
+	if (triad_view_is_apart(view, port))
+		return TRIAD_HISTORY_APART;
+	if (triad_view_is_skipped(view, port))
+		return TRIAD_HISTORY_SKIPPED;
+	return row->answered && row->read_us >= since_us ? TRIAD_HISTORY_READ
+							 : TRIAD_HISTORY_UNANSWERED;
+}
+
+/* When the row was read is not in it: that of a quiet port doesn't change. */
+static uint64_t hash_row(const struct triad_engine_row *row)
+{
+	uint64_t hash = triad_hash_word(
+		TRIAD_HASH_START, (uint64_t)row->has << 32 | row->saturated);
+
+	return triad_hash_words(hash, row->total, TRIAD_N_COUNTERS);
+}
+
+static void put_row(struct writing *w, uint32_t index,
+	const struct triad_engine_row *row, uint64_t time_us, const char *time)
+{
+	const struct triad_fabric *fabric = w->image->view->fabric;
+	const struct triad_fabric_port *port = &fabric->ports[index];
+	struct triad_profile_row profile = {
+		.time_us = time_us,
+		.node_guid = row->node_guid,
+		.mbps = (uint32_t)(triad_fabric_port_bps(port) / 1000000),
+		.has = row->has,
+		.port = row->port,
+	};
+
+	if (port->remote != TRIAD_FABRIC_NONE) {
+		const struct triad_fabric_port *far = &fabric->ports[port->remote];
+
+		profile.remote_guid = fabric->nodes[far->node].guid;
+		profile.remote_port = far->number;
+	}
+	memcpy(profile.total, row->total, sizeof(profile.total));
+	add(w,
+		triad_profile_render_row(
+			line(w), time, &profile, TRIAD_PROFILE_ALL_COUNTERS));
+	w->n_rows++;
+}
+
+/* Most rows have the time of the sweep; that of a quiet port was read before it. */
+static void put_port(struct writing *w, uint32_t port, const char *sweep_time)
+{
+	const struct triad_history_image *image = w->image;
+	struct triad_history_key *key = w->key;
+	struct triad_engine_row row;
+	char time[TRIAD_CLOCK_TEXT_SIZE];
+	enum triad_history_quiet quiet;
+	uint64_t hash;
+
+	key->notes[port] = 0;
+	if (!triad_view_read(image->view, port, &row) &&
+		!image->view->fabric->ports[port].has_pma)
+		return;
+	quiet = quiet_of(image->view, port, &row, image->since_us);
+	key->notes[port] = (uint8_t)(quiet | (row.saturated ? IS_FULL : 0));
+	/* It never answered: nothing is known of it. */
+	if (!row.read_us)
+		return;
+	hash = hash_row(&row);
+	if (!w->is_key && hash == key->rows[port])
+		return;
+	if (w->is_key)
+		key->rows[port] = hash;
+	if (quiet == TRIAD_HISTORY_READ) {
+		put_row(w, port, &row, image->wall_us, sweep_time);
+		return;
+	}
+	triad_clock_format(row.read_us + (uint64_t)image->offset_us, time);
+	put_row(w, port, &row, row.read_us + (uint64_t)image->offset_us, time);
+}
+
+static void put_rows(struct writing *w)
+{
+	const struct triad_fabric *fabric = w->image->view->fabric;
+	char time[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_clock_format(w->image->wall_us, time);
+	add(w, triad_profile_render_header(line(w), TRIAD_PROFILE_ALL_COUNTERS));
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		if (w->is_key)
+			w->key->rows[i] = 0;
+		w->key->notes[i] = 0;
+		if (fabric->ports[i].has_pma && !triad_frame_writer_error(w->out))
+			put_port(w, i, time);
+	}
+}
+
+/* What was noted of ports while their rows were written. */
+static void put_notes(struct writing *w)
+{
+	const struct triad_view *view = w->image->view;
+
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &view->fabric->ports[i];
+		uint64_t guid = view->fabric->nodes[port->node].guid;
+		uint8_t note = w->key->notes[i];
+		struct triad_engine_row row;
+
+		if (note & QUIET_MASK)
+			add(w,
+				(size_t)sprintf(line(w),
+					"# triad-quiet 0x%016" PRIx64 ",%u,%s\n", guid,
+					port->number,
+					triad_history_quiet_name(note & QUIET_MASK)));
+		if (note & IS_FULL && triad_view_read(view, i, &row))
+			add(w,
+				(size_t)sprintf(line(w),
+					"# triad-full 0x%016" PRIx64 ",%u,0x%" PRIx32
+					"\n",
+					guid, port->number, row.saturated));
+	}
+}
+
+int triad_history_image_write(const struct triad_history_image *image,
+	const struct triad_history_topology *topology, struct triad_history_key *key,
+	struct triad_frame_writer *writer, struct triad_profile_file *file,
+	uint64_t *n_rows)
+{
+	struct writing w = {.image = image,
+		.topology = topology,
+		.key = key,
+		.out = writer,
+		.is_key = triad_history_key_is_due(key, topology)};
+	int error = make_room(key, topology->fabric->n_ports);
+
+	if (!error) {
+		triad_frame_writer_begin(writer, file);
+		put_head(&w);
+		if (w.is_key) {
+			put_topology(&w);
+			put_routes(&w);
+		}
+		put_conf(&w);
+		put_alerts(&w);
+		put_events(&w);
+		put_rows(&w);
+		put_notes(&w);
+		error = triad_frame_writer_end(writer);
+	}
+	if (error) {
+		triad_history_key_forget(key);
+		return error;
+	}
+	*n_rows = w.n_rows;
+	if (w.is_key) {
+		key->topology_hash = topology->packed.hash;
+		key->routes_hash = topology->routes_hash;
+		key->n_ports = topology->fabric->n_ports;
+	}
+	return 0;
+}

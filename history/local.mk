@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# In libtriadcollect.la, whose form of a fabric images have.
+libtriadcollect_la_SOURCES += \
+	history/image.c history/image.h \
+	history/past.c history/past.h \
+	history/record.c history/record.h \
+	history/ring.c history/ring.h

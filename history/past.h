@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A fabric as it was, put together again from images.
+ *
+ * Model: the lines of two to four frames (history/image.h) are taken, in this order:
+ *
+ *     TRIAD_PAST_KEY          the key image: the topology, all ports
+ *     TRIAD_PAST_IMAGE        the image, unless it is the key itself
+ *     TRIAD_PAST_BEFORE_KEY   the same of the image before, if there is one: rates are
+ *     TRIAD_PAST_BEFORE       what changed between the two
+ *
+ *     triad_past_begin(past, part);
+ *     triad_frame_reader_read(..., triad_past_take_line, past);
+ *     error = triad_past_end(past);
+ *
+ * triad_past_finish() makes a view of it, with an engine of its own: commands read it as
+ * they read the present one.
+ *
+ * Monotonic times in it are such that the clock of now makes the right wall times of
+ * them; before the machine's start they wrap around.
+ *
+ * Thread-safety: none.
+ * Memory: some 400 octets a port while it is put together, and the engine's; fabrics of
+ * more than TRIAD_PAST_MAX_PORTS are refused.  Checked. */
+#ifndef TRIAD_HISTORY_PAST_H
+#define TRIAD_HISTORY_PAST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "history/image.h"
+#include "perfmgr/export/frame_reader.h"
+
+#define TRIAD_PAST_MAX_PORTS (1u << 18)
+#define TRIAD_PAST_MAX_KEYS 4096u
+
+enum triad_past_part {
+	TRIAD_PAST_KEY,
+	TRIAD_PAST_IMAGE,
+	TRIAD_PAST_BEFORE_KEY,
+	TRIAD_PAST_BEFORE,
+};
+
+struct triad_past_routes {
+	uint64_t node_guid, hash;
+};
+
+/* A key of triad.conf whose value was not the default. */
+struct triad_past_key {
+	char name[TRIAD_CONF_NAME_SIZE], value[TRIAD_CONF_VALUE_SIZE];
+};
+
+struct triad_past_building;
+
+struct triad_past {
+	struct triad_history_head head; /* of the image */
+	uint64_t wall_us;               /* when its sweep began */
+	uint64_t before_us;             /* the same of the image before; 0: none */
+	uint64_t period_us;             /* of sweeps, as configured then */
+	struct triad_view *view;        /* after finish() */
+	struct triad_alert *alerts;
+	struct triad_link *links;
+	struct triad_past_routes *routes; /* of switches, in the order of the fabric */
+	struct triad_past_key *keys;      /* in the order of the table */
+	uint32_t n_alerts, n_links, n_routes, n_keys;
+	char message[160]; /* what is wrong, after an error */
+
+	int64_t offset_us; /* what monotonic times lack to the wall clock, now */
+	size_t alerts_room, links_room, routes_room, keys_room;
+	struct triad_past_building *building;
+};
+
+/* NULL when memory is short. */
+struct triad_past *triad_past_new(int64_t offset_us);
+/* Accepts NULL. */
+void triad_past_free(struct triad_past *past);
+
+void triad_past_begin(struct triad_past *past, enum triad_past_part part);
+
+/* As triad_profile_take_line; 'past' is the context.  False after an error. */
+bool triad_past_take_line(void *past, enum triad_profile_line kind,
+	const struct triad_profile_parser *parser, const char *line, size_t length);
+
+/* Returns 0; EPROTO (this is no such image), EOVERFLOW (the fabric is too large) or
+ * ENOMEM, with a message. */
+int triad_past_end(struct triad_past *past);
+
+/* Makes the view; nothing is taken after that.  Returns 0 or ENOMEM. */
+int triad_past_finish(struct triad_past *past);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which images are kept, in which segments they are, and where one is found again.
+ *
+ * Model: three tiers are written at the same time, and nothing is ever written anew:
+ *
+ *     sweeps     every image             kept for an hour
+ *     minutes    the first of a minute   kept for a day
+ *     hours      the first of an hour    kept for as long as is configured
+ *
+ * A tier is a row of segments, each a file of images that begins with a key image
+ * (history/image.h).  Segments are removed as a whole: the oldest of a tier when all of
+ * it is too old; while all are too large together, the oldest of the tier that has most,
+ * the segment that is written included.  A segment ends after a time, or when it has
+ * 1/32 of the room.
+ *
+ * The index of a segment is a line for each image, with a checksum (lib/checked_line.h):
+ *
+ *     2026-01-02T03:04:05.678000Z 0 51234 key 17 1f2e3d4c
+ *
+ * its time, offset, size, key or change, the sweep's number.  It can always be made anew
+ * from the segment.
+ *
+ * Images are found by their own times, whatever the wall clock did meanwhile.
+ *
+ * Thread-safety: none; the caller excludes others.
+ * Memory: 40 octets an image, at most TRIAD_HISTORY_MAX_ENTRIES of them; checked. */
+#ifndef TRIAD_HISTORY_RING_H
+#define TRIAD_HISTORY_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRIAD_HISTORY_LINE_SIZE 160
+#define TRIAD_HISTORY_MAX_ENTRIES 1000000u
+
+enum triad_history_tier {
+	TRIAD_HISTORY_SWEEPS,
+	TRIAD_HISTORY_MINUTES,
+	TRIAD_HISTORY_HOURS,
+	TRIAD_HISTORY_N_TIERS
+};
+
+struct triad_history_tier_info {
+	const char *name;
+	uint64_t spacing_us; /* 0: every image */
+	uint64_t keep_us;    /* 0: as configured */
+	uint64_t segment_us;
+};
+
+extern const struct triad_history_tier_info triad_history_tiers[TRIAD_HISTORY_N_TIERS];
+
+/* An image in its segment.  Times are of the wall clock. */
+struct triad_history_entry {
+	uint64_t time_us, offset, size, sweep;
+	bool is_key;
+};
+
+struct triad_history_segment {
+	uint64_t begun_us; /* its name: later than that of any before */
+	uint64_t octets;   /* of its images, and what is unreadable behind them */
+	uint32_t n;
+	size_t room;
+	struct triad_history_entry *entries;
+};
+
+struct triad_history_tier_state {
+	struct triad_history_segment *segments; /* the oldest first */
+	uint32_t n;
+	size_t room;
+	uint64_t octets;
+};
+
+struct triad_history_limits {
+	uint64_t max_octets;
+	uint64_t keep_us;   /* of the hours */
+	uint64_t period_us; /* of sweeps */
+};
+
+struct triad_history_ring {
+	struct triad_history_tier_state tiers[TRIAD_HISTORY_N_TIERS];
+	uint32_t n_entries;
+};
+
+void triad_history_ring_clear(struct triad_history_ring *ring);
+
+/* Adds a segment as the newest of its tier.  NULL when memory is short. */
+struct triad_history_segment *triad_history_ring_begin(struct triad_history_ring *ring,
+	enum triad_history_tier tier, uint64_t begun_us);
+/* The newest one; NULL: there is none. */
+struct triad_history_segment *triad_history_ring_last(
+	struct triad_history_ring *ring, enum triad_history_tier tier);
+
+/* Adds an image to a segment of that tier.  Returns 0 or ENOMEM. */
+int triad_history_ring_add(struct triad_history_ring *ring,
+	enum triad_history_tier tier, struct triad_history_segment *segment,
+	const struct triad_history_entry *entry);
+
+/* Says what else a segment has, in octets, that can't be read. */
+void triad_history_ring_set_octets(struct triad_history_ring *ring,
+	enum triad_history_tier tier, struct triad_history_segment *segment,
+	uint64_t octets);
+
+/* Forgets the oldest segment of the tier. */
+void triad_history_ring_drop(
+	struct triad_history_ring *ring, enum triad_history_tier tier);
+
+/* When its last image was; 0: it has none. */
+uint64_t triad_history_ring_last_us(
+	const struct triad_history_ring *ring, enum triad_history_tier tier);
+
+/* Whether the tier takes an image of that time. */
+bool triad_history_ring_takes(const struct triad_history_ring *ring,
+	enum triad_history_tier tier, uint64_t time_us);
+
+/* Whether the newest segment has enough for an image of that time to begin another. */
+bool triad_history_ring_is_full(const struct triad_history_ring *ring,
+	enum triad_history_tier tier, const struct triad_history_limits *limits,
+	uint64_t time_us);
+
+/* The tier whose oldest segment is to go, so that 'more' octets have room at 'now_us';
+ * TRIAD_HISTORY_N_TIERS: none is. */
+enum triad_history_tier triad_history_ring_surplus(
+	const struct triad_history_ring *ring,
+	const struct triad_history_limits *limits, uint64_t now_us, uint64_t more);
+
+uint64_t triad_history_ring_octets(const struct triad_history_ring *ring);
+
+/* --- finding --- */
+
+enum triad_history_found {
+	TRIAD_HISTORY_FOUND,
+	TRIAD_HISTORY_EMPTY,     /* there is no image at all */
+	TRIAD_HISTORY_TOO_EARLY, /* before the first one */
+	TRIAD_HISTORY_GAP,       /* nothing was written then */
+	TRIAD_HISTORY_TOO_LATE,  /* after the last one */
+};
+
+/* Where an image is, and the key that it belongs to. */
+struct triad_history_place {
+	uint64_t port_guid; /* whose image it is; set by who has several rings */
+	enum triad_history_tier tier;
+	uint64_t segment; /* its begun_us */
+	struct triad_history_entry entry, key;
+};
+
+struct triad_history_answer {
+	enum triad_history_found found;
+	struct triad_history_place place;
+	/* The image before that in its tier; 'has_before' false: none that is near. */
+	bool has_before;
+	struct triad_history_place before;
+	uint64_t first_us, last_us; /* of all images */
+	/* Of a gap: the images around it. */
+	uint64_t gap_from_us, gap_to_us;
+};
+
+/* The image that shows the fabric at 'time_us': the latest that is not later. */
+struct triad_history_answer triad_history_ring_find(
+	const struct triad_history_ring *ring,
+	const struct triad_history_limits *limits, uint64_t time_us);
+
+/* At most 'room' images between two times (both included), in order, spread evenly over
+ * those there are, of the finest tier at each time.  Returns how many. */
+uint32_t triad_history_ring_spread(const struct triad_history_ring *ring,
+	uint64_t from_us, uint64_t to_us, struct triad_history_place *places,
+	uint32_t room);
+
+/* --- lines of an index --- */
+
+/* Writes a line, with its newline; returns its length. */
+size_t triad_history_line_format(
+	const struct triad_history_entry *entry, char line[TRIAD_HISTORY_LINE_SIZE]);
+/* 'line' is 'length' octets, without a newline.  False: it is none. */
+bool triad_history_line_parse(
+	const char *line, size_t length, struct triad_history_entry *entry);
+
+#endif

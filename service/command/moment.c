@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/command/moment.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "command/command_table.h"
+#include "service/command/ports.h"
+#include "service/service.h"
+#include "triad/clock.h"
+
+uint64_t triad_moment_time(uint64_t at_us, uint64_t ago_us)
+{
+	return at_us ? at_us : triad_clock_wall_us() - ago_us;
+}
+
+/* --- a past --- */
+
+static void say_which(const struct triad_past *past, struct triad_output *output)
+{
+	char at[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"as of %s: sweep %" PRIu64 ", %s%s\n",
+		triad_clock_format_s(past->wall_us, at), past->head.sweep,
+		!strcmp(past->head.sm, "none") ? "no SM here" : "this SM was ",
+		!strcmp(past->head.sm, "none") ? "" : past->head.sm);
+}
+
+bool triad_moment_open_at(struct triad_moment *moment, struct triad_service *service,
+	uint64_t at_us, const char *verb, struct triad_output *output)
+{
+	struct triad_history_status status =
+		triad_history_keeper_status(service->history);
+	char message[TRIAD_HISTORY_MESSAGE_SIZE];
+
+	*moment = (struct triad_moment){.service = service};
+	if (!status.is_on || !status.is_read) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb,
+			status.is_on
+				? "the images that there are have not been read yet: try "
+				  "again"
+				: "no images of the fabric are kept: name a folder in "
+				  "history.dir, and ask about times after that");
+		return false;
+	}
+	moment->past = triad_history_reader_read(
+		triad_history_keeper_reader(service->history), at_us, message);
+	if (!moment->past) {
+		triad_output_message(
+			output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb, message);
+		return false;
+	}
+	moment->view = triad_view_ref(moment->past->view);
+	return true;
+}
+
+bool triad_moment_open(struct triad_moment *moment, struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	*moment = (struct triad_moment){.service = service};
+	if (!command->at[0]) {
+		moment->view = triad_perf_view(service->perf);
+		return true;
+	}
+	if (!triad_moment_open_at(moment, service,
+		    triad_moment_time(command->at_us, command->at_ago_us),
+		    triad_verb_of(command->verb)->name, output))
+		return false;
+	say_which(moment->past, output);
+	return true;
+}
+
+void triad_moment_close(struct triad_moment *moment)
+{
+	triad_view_unref(moment->view);
+	triad_past_free(moment->past);
+	*moment = (struct triad_moment){.service = moment->service};
+}
+
+struct triad_view *triad_moment_view(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_moment moment;
+	struct triad_view *view;
+
+	if (!triad_moment_open(&moment, service, command, output))
+		return NULL;
+	view = moment.view ? triad_view_ref(moment.view) : NULL;
+	triad_moment_close(&moment);
+	if (!view)
+		(void)triad_command_no_view(service, output);
+	return view;
+}
+
+const char *triad_moment_trouble(const struct triad_moment *moment)
+{
+	return moment->past ? NULL : triad_service_trouble(moment->service);
+}
+
+uint64_t triad_moment_now_us(const struct triad_moment *moment)
+{
+	return moment->past ? moment->past->wall_us - (uint64_t)moment->past->offset_us
+			    : triad_clock_now_us();
+}
+
+/* --- alerts and links --- */
+
+bool triad_moment_next_alert(
+	const struct triad_moment *moment, uint32_t *cursor, struct triad_alert *copy)
+{
+	const struct triad_past *past = moment->past;
+
+	if (!past)
+		return triad_watch_next_alert(
+			triad_perf_watch(moment->service->perf), cursor, copy);
+	if (*cursor >= past->n_alerts)
+		return false;
+	*copy = past->alerts[(*cursor)++];
+	return true;
+}
+
+bool triad_moment_next_link(
+	const struct triad_moment *moment, uint32_t *cursor, struct triad_link *copy)
+{
+	const struct triad_past *past = moment->past;
+
+	if (!past)
+		return triad_watch_next_link(
+			triad_perf_watch(moment->service->perf), cursor, copy);
+	if (*cursor >= past->n_links)
+		return false;
+	*copy = past->links[(*cursor)++];
+	return true;
+}
+
+bool triad_moment_find_link(const struct triad_moment *moment, uint64_t node_guid,
+	uint8_t port, struct triad_link *copy)
+{
+	uint32_t cursor = 0;
+
+	if (!moment->past)
+		return triad_watch_find_link(
+			triad_perf_watch(moment->service->perf), node_guid, port, copy);
+	while (triad_moment_next_link(moment, &cursor, copy))
+		for (unsigned i = 0; i < 2; i++)
+			if (copy->ends[i].node_guid == node_guid &&
+				copy->ends[i].port == port)
+				return true;
+	return false;
+}
+
+struct triad_alerts_counts triad_moment_alerts_counts(const struct triad_moment *moment)
+{
+	return moment->past
+		? moment->past->head.alerts
+		: triad_watch_status(triad_perf_watch(moment->service->perf)).alerts;
+}

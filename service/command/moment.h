@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a command shows: the fabric as it is, or with --at as it was.
+ *
+ * The same code shows both: it reads a view, alerts and links of a moment, and does not
+ * know which one that is.
+ *
+ * Thread-safety: one thread.  Opening a past waits for the disk, and for others that do
+ * the same. */
+#ifndef TRIAD_SERVICE_COMMAND_MOMENT_H
+#define TRIAD_SERVICE_COMMAND_MOMENT_H
+
+#include "history/past.h"
+#include "perfmgr/watch/watch.h"
+#include "triad/command.h"
+#include "triad/output.h"
+
+struct triad_service;
+
+struct triad_moment {
+	struct triad_service *service;
+	struct triad_past *past; /* NULL: the present */
+	struct triad_view *view; /* referenced; NULL: there is none, at present */
+};
+
+/* A time as it was typed: 'at_us' of the wall clock, or 'ago_us' before now. */
+uint64_t triad_moment_time(uint64_t at_us, uint64_t ago_us);
+
+/* The moment that the command is about.  Of a past one it says which image it is; false,
+ * having said why, when there is none.  At present there may be no view. */
+bool triad_moment_open(struct triad_moment *moment, struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+/* The same of a time of the wall clock; 'verb' is the command, for messages. */
+bool triad_moment_open_at(struct triad_moment *moment, struct triad_service *service,
+	uint64_t at_us, const char *verb, struct triad_output *output);
+void triad_moment_close(struct triad_moment *moment);
+
+/* The view alone, referenced; NULL, having said why. */
+struct triad_view *triad_moment_view(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+
+/* Why counters are not read here at present; NULL: they are, or a past is shown. */
+const char *triad_moment_trouble(const struct triad_moment *moment);
+
+/* The time of the moment, monotonic. */
+uint64_t triad_moment_now_us(const struct triad_moment *moment);
+
+/* See triad_watch_next_alert(), _next_link() and _find_link(). */
+bool triad_moment_next_alert(
+	const struct triad_moment *moment, uint32_t *cursor, struct triad_alert *copy);
+bool triad_moment_next_link(
+	const struct triad_moment *moment, uint32_t *cursor, struct triad_link *copy);
+bool triad_moment_find_link(const struct triad_moment *moment, uint64_t node_guid,
+	uint8_t port, struct triad_link *copy);
+struct triad_alerts_counts triad_moment_alerts_counts(
+	const struct triad_moment *moment);
+
+#endif

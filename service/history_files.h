@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is in the folder of images: names, and the index of each segment.
+ *
+ * Thread-safety: functions without state.  Calls wait for the disk. */
+#ifndef TRIAD_SERVICE_HISTORY_FILES_H
+#define TRIAD_SERVICE_HISTORY_FILES_H
+
+#include <limits.h>
+
+#include "history/ring.h"
+#include "perfmgr/export/frame_reader.h"
+
+/* Whose images are meant. */
+struct triad_history_owner {
+	const char *dir, *program;
+	uint64_t port_guid;
+};
+
+/* The file of a segment, and of its index.  False: the name is too long. */
+bool triad_history_segment_path(const struct triad_history_owner *owner,
+	enum triad_history_tier tier, uint64_t begun_us, char path[PATH_MAX]);
+bool triad_history_index_path(const char *segment, char path[PATH_MAX]);
+
+/* Lists the segments of a tier: their times, in order, for the caller to free.  Returns 0
+ * or an errno. */
+int triad_history_list(const struct triad_history_owner *owner,
+	enum triad_history_tier tier, uint64_t **times, uint32_t *n);
+
+/* The port GUIDs of others whose segments are there, of the same program; at most 'room'.
+ * Returns how many. */
+unsigned triad_history_list_others(
+	const struct triad_history_owner *owner, uint64_t *port_guids, unsigned room);
+
+/* Adds a segment and its images to 'ring'.  An index that lacks something is made anew
+ * from the segment, and written if 'is_own'.  Returns 0 or an errno: then the segment is there without what could
+ * not be read. */
+int triad_history_load(const struct triad_history_owner *owner,
+	enum triad_history_tier tier, uint64_t begun_us,
+	struct triad_frame_reader *reader, struct triad_history_ring *ring,
+	bool is_own);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/history_keeper.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/grow.h"
+#include "lib/task.h"
+#include "triad/clock.h"
+
+/* How often it looks whether a sweep has ended. */
+#define LOOK_US (TRIAD_US_PER_S / 10)
+#define JOIN_US TRIAD_US_PER_S
+#define BATCH 128u /* events at once */
+#define US_PER_DAY (24 * 3600 * TRIAD_US_PER_S)
+
+struct triad_history_keeper {
+	struct triad_perf *perf;
+	struct triad_recorder *recorder;
+	struct triad_history_store *store;
+	struct triad_history_reader *reader;
+	struct triad_log *log;
+	uint64_t port_guid, started_us;
+
+	/* Of the thread alone. */
+	uint64_t written_us; /* when the sweep written last began */
+	struct triad_alert *alerts;
+	struct triad_timeline_event *events;
+	uint32_t n_alerts, n_events;
+	size_t alerts_room, events_room;
+	uint32_t n_left_out;
+
+	pthread_mutex_t lock; /* of what follows */
+	struct triad_task task;
+	bool wanted;                   /* there is a folder, or one is to be closed */
+	const struct triad_conf *conf; /* referenced; NULL: none yet */
+};
+
+static uint64_t task_step(void *context);
+
+struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
+	struct triad_recorder *recorder, const char *program, uint64_t port_guid,
+	struct triad_log *log)
+{
+	struct triad_history_keeper *keeper = calloc(1, sizeof(*keeper));
+
+	if (!keeper)
+		return NULL;
+	keeper->perf = perf;
+	keeper->recorder = recorder;
+	keeper->log = log;
+	keeper->port_guid = port_guid;
+	keeper->started_us = triad_clock_wall_us();
+	pthread_mutex_init(&keeper->lock, NULL);
+	triad_task_init(
+		&keeper->task, &keeper->lock, "triad-images", task_step, keeper);
+	keeper->store = triad_history_store_new(program, port_guid, log);
+	if (keeper->store)
+		keeper->reader = triad_history_reader_new(keeper->store);
+	if (keeper->reader)
+		return keeper;
+	triad_history_keeper_free(keeper);
+	return NULL;
+}
+
+bool triad_history_keeper_stop(struct triad_history_keeper *keeper)
+{
+	return !keeper || triad_task_stop(&keeper->task, JOIN_US);
+}
+
+void triad_history_keeper_free(struct triad_history_keeper *keeper)
+{
+	if (!keeper)
+		return;
+	triad_history_reader_free(keeper->reader);
+	triad_history_store_free(keeper->store);
+	triad_task_clear(&keeper->task);
+	triad_conf_unref(keeper->conf);
+	pthread_mutex_destroy(&keeper->lock);
+	free(keeper->alerts);
+	free(keeper->events);
+	free(keeper);
+}
+
+/* --- what an image has besides counters --- */
+
+/* What is too much, or has no room, is counted. */
+static void copy_alerts(struct triad_history_keeper *keeper)
+{
+	struct triad_watch *watch = triad_perf_watch(keeper->perf);
+	struct triad_alert alert;
+	uint32_t cursor = 0;
+
+	keeper->n_alerts = 0;
+	while (triad_watch_next_alert(watch, &cursor, &alert)) {
+		if (keeper->n_alerts == TRIAD_HISTORY_MAX_ALERTS ||
+			triad_grow(&keeper->alerts, &keeper->alerts_room,
+				keeper->n_alerts + 1, sizeof(alert), 16)) {
+			keeper->n_left_out++;
+			continue;
+		}
+		keeper->alerts[keeper->n_alerts++] = alert;
+	}
+}
+
+/* Events later than 'since_us', the newest first; returns false when there are no more
+ * of them. */
+static bool take_events(struct triad_history_keeper *keeper,
+	const struct triad_timeline_event *events, uint32_t n, uint64_t since_us)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (events[i].at_us <= since_us)
+			return false;
+		if (keeper->n_events == TRIAD_HISTORY_MAX_EVENTS ||
+			triad_grow(&keeper->events, &keeper->events_room,
+				keeper->n_events + 1, sizeof(*events), 16)) {
+			keeper->n_left_out++;
+			return false;
+		}
+		keeper->events[keeper->n_events++] = events[i];
+	}
+	return n > 0;
+}
+
+/* The tier of the hours needs those of an hour; each takes what it lacks. */
+static void copy_events(struct triad_history_keeper *keeper, uint64_t wall_us)
+{
+	const uint64_t most_us = 2 * 3600 * TRIAD_US_PER_S;
+	struct triad_timeline_event batch[BATCH];
+	uint64_t number = UINT64_MAX;
+	uint32_t n;
+
+	keeper->n_events = 0;
+	do
+		n = triad_recorder_copy(keeper->recorder, &number, batch, BATCH);
+	while (take_events(keeper, batch, n, wall_us - most_us));
+}
+
+static const char *name_sm(enum triad_sm sm)
+{
+	switch (sm) {
+	case TRIAD_SM_MASTER:
+		return "master";
+	case TRIAD_SM_STANDBY:
+		return "standby";
+	case TRIAD_SM_ABSENT:
+		return "none";
+	default:
+		return "other";
+	}
+}
+
+/* --- the thread --- */
+
+static void write_image(struct triad_history_keeper *keeper, struct triad_view *view,
+	const struct triad_collector_status *status, const struct triad_conf *conf)
+{
+	struct triad_watch *watch = triad_perf_watch(keeper->perf);
+	int64_t offset_us = triad_clock_wall_offset_us();
+	uint64_t wall_us = status->last_started_us + (uint64_t)offset_us;
+	uint32_t n_links;
+	struct triad_link *links = triad_watch_copy_links(watch, &n_links);
+	struct triad_history_image image = {
+		.head = {.sweep = status->n_sweeps,
+			.generation = view->fabric->generation,
+			.alerts = triad_watch_status(watch).alerts},
+		.view = view,
+		.since_us = status->last_started_us,
+		/* As exact as it is written, to milliseconds. */
+		.wall_us = wall_us / TRIAD_US_PER_MS * TRIAD_US_PER_MS,
+		.offset_us = offset_us,
+		.port_guid = keeper->port_guid,
+		.started_us = keeper->started_us,
+		.period_us = conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
+		.conf = conf,
+		.links = links,
+		.n_links = links ? n_links : 0,
+	};
+
+	keeper->n_left_out = 0;
+	copy_alerts(keeper);
+	copy_events(keeper, wall_us);
+	if (image.n_links > TRIAD_HISTORY_MAX_LINKS) {
+		keeper->n_left_out += image.n_links - TRIAD_HISTORY_MAX_LINKS;
+		image.n_links = TRIAD_HISTORY_MAX_LINKS;
+	}
+	strcpy(image.head.sm, name_sm(triad_perf_sm(keeper->perf)));
+	image.head.n_left_out = keeper->n_left_out;
+	image.alerts = keeper->alerts;
+	image.n_alerts = keeper->n_alerts;
+	image.events = keeper->events;
+	image.n_events = keeper->n_events;
+	/* The store logs and counts its errors. */
+	(void)triad_history_store_write(keeper->store, &image);
+	free(links);
+}
+
+/* Writes the last sweep, unless it is written. */
+static void write_sweep(
+	struct triad_history_keeper *keeper, const struct triad_conf *conf)
+{
+	struct triad_collector_status status = triad_perf_status(keeper->perf);
+	struct triad_view *view;
+
+	triad_history_store_prepare(keeper->store);
+	if (!status.n_sweeps || status.last_started_us == keeper->written_us)
+		return;
+	view = triad_perf_view(keeper->perf);
+	if (view)
+		write_image(keeper, view, &status, conf);
+	triad_view_unref(view);
+	keeper->written_us = status.last_started_us;
+}
+
+static uint64_t task_step(void *context)
+{
+	struct triad_history_keeper *keeper = context;
+	const struct triad_conf *conf;
+
+	if (!keeper->wanted)
+		return UINT64_MAX;
+	conf = triad_conf_ref(keeper->conf);
+	pthread_mutex_unlock(&keeper->lock);
+	write_sweep(keeper, conf);
+	triad_conf_unref(conf);
+	pthread_mutex_lock(&keeper->lock);
+	return triad_clock_now_us() + LOOK_US;
+}
+
+void triad_history_keeper_configure(
+	struct triad_history_keeper *keeper, const struct triad_conf *conf)
+{
+	struct triad_history_params params = {
+		.limits = {
+			.max_octets = conf->history.max_size_mb * UINT64_C(1000000),
+			.keep_us = conf->history.keep_d * US_PER_DAY,
+			.period_us = conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
+		}};
+	const struct triad_conf *old;
+	int error = 0;
+
+	memcpy(params.dir, conf->history.dir, sizeof(params.dir));
+	triad_history_store_configure(keeper->store, &params);
+	pthread_mutex_lock(&keeper->lock);
+	old = keeper->conf;
+	keeper->conf = triad_conf_ref(conf);
+	/* Once begun it also closes what was written. */
+	keeper->wanted |= params.dir[0] != '\0';
+	if (keeper->wanted)
+		error = triad_task_start(&keeper->task);
+	triad_task_wake(&keeper->task);
+	pthread_mutex_unlock(&keeper->lock);
+	triad_conf_unref(old);
+	if (error)
+		triad_log_write(keeper->log, TRIAD_LOG_ERROR,
+			"history: no thread for it: %s; no images are written, type "
+			"'triadctl reload' to try again",
+			strerror(error));
+}
+
+struct triad_history_status triad_history_keeper_status(
+	struct triad_history_keeper *keeper)
+{
+	return triad_history_store_status(keeper->store);
+}
+
+struct triad_history_reader *triad_history_keeper_reader(
+	struct triad_history_keeper *keeper)
+{
+	return keeper->reader;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Keeps images of the fabric (history/image.h): a thread writes one after each sweep, and
+ * whoever asks reads them.
+ *
+ * The thread takes a reference to the view, and copies of alerts, links and events; it
+ * may wait for a disk for ever, and nobody waits for it.  Sweeps that end meanwhile are
+ * left out.  It begins with the first folder that is configured.
+ *
+ * Thread-safety: any thread, for all but new, stop and free. */
+#ifndef TRIAD_SERVICE_HISTORY_KEEPER_H
+#define TRIAD_SERVICE_HISTORY_KEEPER_H
+
+#include "service/history_reader.h"
+#include "service/history_store.h"
+#include "service/perf.h"
+#include "service/recorder.h"
+#include "triad/conf.h"
+#include "triad/log.h"
+
+struct triad_history_keeper;
+
+/* What is pointed to outlives the keeper.  NULL when memory is short. */
+struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
+	struct triad_recorder *recorder, const char *program, uint64_t port_guid,
+	struct triad_log *log);
+
+/* Ends the thread, in a second at most.  Returns false when it is stuck in a write: then
+ * it, and what it uses, must stay.  Accepts NULL. */
+bool triad_history_keeper_stop(struct triad_history_keeper *keeper);
+/* After triad_history_keeper_stop() returned true, when nobody reads any more.  Accepts
+ * NULL. */
+void triad_history_keeper_free(struct triad_history_keeper *keeper);
+
+void triad_history_keeper_configure(
+	struct triad_history_keeper *keeper, const struct triad_conf *conf);
+
+struct triad_history_status triad_history_keeper_status(
+	struct triad_history_keeper *keeper);
+
+/* Where images are read. */
+struct triad_history_reader *triad_history_keeper_reader(
+	struct triad_history_keeper *keeper);
+
+#endif

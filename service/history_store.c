@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/history_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "service/history_files.h"
+#include "triad/clock.h"
+#include "triad/file.h"
+
+/* A tier while it is written. */
+struct writer_tier {
+	struct triad_profile_file file;
+	int index; /* -1: it is not written; the next start makes it anew */
+	struct triad_history_key key;
+	uint64_t last_octets; /* of its last image */
+};
+
+struct triad_history_store {
+	const char *program;
+	uint64_t port_guid;
+	struct triad_log *log;
+
+	pthread_mutex_t lock; /* of what follows */
+	struct triad_history_params next;
+	struct triad_history_status status;
+	/* Changed by the writer alone, with the lock. */
+	struct triad_history_ring ring;
+	struct triad_history_params params;
+	/* Changed by who looks at others, with the lock. */
+	struct triad_history_ring others[TRIAD_HISTORY_MAX_OTHERS];
+	uint64_t other_guids[TRIAD_HISTORY_MAX_OTHERS];
+	unsigned n_others;
+
+	/* Of the writer alone. */
+	struct writer_tier tiers[TRIAD_HISTORY_N_TIERS];
+	struct triad_history_topology topology;
+	struct triad_frame_writer *out;
+	struct triad_frame_reader *reader;
+	struct triad_file_report told;
+	uint64_t n_dropped_since; /* it was said */
+	char reason[320];         /* of the image that is written */
+};
+
+struct triad_history_store *triad_history_store_new(
+	const char *program, uint64_t port_guid, struct triad_log *log)
+{
+	struct triad_history_store *store = calloc(1, sizeof(*store));
+
+	if (!store)
+		return NULL;
+	store->program = program;
+	store->port_guid = port_guid;
+	store->log = log;
+	pthread_mutex_init(&store->lock, NULL);
+	for (unsigned i = 0; i < TRIAD_HISTORY_N_TIERS; i++) {
+		triad_profile_file_init(&store->tiers[i].file);
+		store->tiers[i].index = -1;
+	}
+	store->out = triad_frame_writer_new();
+	store->reader = triad_frame_reader_new();
+	if (store->out && store->reader)
+		return store;
+	triad_history_store_free(store);
+	return NULL;
+}
+
+static void close_tier(struct writer_tier *tier)
+{
+	triad_profile_file_close(&tier->file);
+	if (tier->index >= 0)
+		close(tier->index);
+	tier->index = -1;
+	triad_history_key_forget(&tier->key);
+}
+
+void triad_history_store_free(struct triad_history_store *store)
+{
+	if (!store)
+		return;
+	for (unsigned i = 0; i < TRIAD_HISTORY_N_TIERS; i++) {
+		close_tier(&store->tiers[i]);
+		triad_history_key_clear(&store->tiers[i].key);
+	}
+	triad_history_topology_clear(&store->topology);
+	triad_history_ring_clear(&store->ring);
+	for (unsigned i = 0; i < store->n_others; i++)
+		triad_history_ring_clear(&store->others[i]);
+	triad_frame_writer_free(store->out);
+	triad_frame_reader_free(store->reader);
+	pthread_mutex_destroy(&store->lock);
+	free(store);
+}
+
+void triad_history_store_configure(
+	struct triad_history_store *store, const struct triad_history_params *params)
+{
+	pthread_mutex_lock(&store->lock);
+	store->next = *params;
+	pthread_mutex_unlock(&store->lock);
+}
+
+static struct triad_history_owner owner_of(const struct triad_history_store *store)
+{
+	return (struct triad_history_owner){.dir = store->params.dir,
+		.program = store->program,
+		.port_guid = store->port_guid};
+}
+
+/* --- what is there --- */
+
+/* What its writer could not finish goes, as long as nobody else writes there. */
+static void mend_newest(struct triad_history_store *store, enum triad_history_tier tier,
+	uint64_t begun_us)
+{
+	const struct triad_history_owner owner = owner_of(store);
+	struct triad_profile_file *file = &store->tiers[tier].file;
+	char path[PATH_MAX];
+
+	if (!triad_history_segment_path(&owner, tier, begun_us, path) ||
+		strlen(path) >= sizeof(file->path))
+		return;
+	if (!triad_profile_file_open(file, path) && file->cut_octets)
+		triad_log_write(store->log, TRIAD_LOG_INFO,
+			"history: %s ended within an image: %" PRIu64
+			" octets were cut off",
+			path, file->cut_octets);
+	triad_profile_file_close(file);
+}
+
+static void load_tier(struct triad_history_store *store, enum triad_history_tier tier,
+	struct triad_history_ring *ring)
+{
+	const struct triad_history_owner owner = owner_of(store);
+	uint64_t *times;
+	uint32_t n;
+	int error = triad_history_list(&owner, tier, &times, &n);
+
+	if (error && error != ENOENT)
+		triad_log_write(store->log, TRIAD_LOG_ERROR,
+			"history: %s can't be read: %s; what is there is not shown",
+			owner.dir, strerror(error));
+	if (n)
+		mend_newest(store, tier, times[n - 1]);
+	for (uint32_t i = 0; i < n; i++) {
+		error = triad_history_load(
+			&owner, tier, times[i], store->reader, ring, true);
+		if (error)
+			triad_log_write(store->log, TRIAD_LOG_ERROR,
+				"history: a segment of %s in %s can't be read: %s; its "
+				"images are not shown",
+				triad_history_tiers[tier].name, owner.dir,
+				strerror(error));
+	}
+	free(times);
+}
+
+void triad_history_store_prepare(struct triad_history_store *store)
+{
+	struct triad_history_ring ring = {0}, old;
+	bool is_other;
+
+	pthread_mutex_lock(&store->lock);
+	is_other = strcmp(store->params.dir, store->next.dir) != 0;
+	store->params = store->next;
+	store->status.is_on = store->params.dir[0];
+	if (is_other)
+		store->status.is_read = false;
+	pthread_mutex_unlock(&store->lock);
+	if (!is_other)
+		return;
+	for (unsigned i = 0; i < TRIAD_HISTORY_N_TIERS; i++)
+		close_tier(&store->tiers[i]);
+	for (unsigned i = 0; store->params.dir[0] && i < TRIAD_HISTORY_N_TIERS; i++)
+		load_tier(store, i, &ring);
+	pthread_mutex_lock(&store->lock);
+	old = store->ring;
+	store->ring = ring;
+	store->status.is_read = true;
+	store->status.error = 0;
+	store->status.reason[0] = '\0';
+	pthread_mutex_unlock(&store->lock);
+	triad_history_ring_clear(&old);
+}
+
+/* --- room --- */
+
+static void remove_oldest(
+	struct triad_history_store *store, enum triad_history_tier tier)
+{
+	const struct triad_history_owner owner = owner_of(store);
+	uint64_t begun_us = store->ring.tiers[tier].segments[0].begun_us;
+	char path[PATH_MAX], index[PATH_MAX];
+
+	/* It may be the one that is written. */
+	if (store->ring.tiers[tier].n == 1)
+		close_tier(&store->tiers[tier]);
+	pthread_mutex_lock(&store->lock);
+	triad_history_ring_drop(&store->ring, tier);
+	store->status.n_removed++;
+	pthread_mutex_unlock(&store->lock);
+	if (!triad_history_segment_path(&owner, tier, begun_us, path) ||
+		!triad_history_index_path(path, index))
+		return;
+	if (unlink(path) && errno != ENOENT)
+		triad_log_write(store->log, TRIAD_LOG_ERROR,
+			"history: %s is too old, and can't be removed: %s", path,
+			strerror(errno));
+	(void)unlink(index);
+}
+
+static void make_room(struct triad_history_store *store, uint64_t now_us, uint64_t more)
+{
+	enum triad_history_tier tier;
+
+	for (;;) {
+		tier = triad_history_ring_surplus(
+			&store->ring, &store->params.limits, now_us, more);
+		if (tier == TRIAD_HISTORY_N_TIERS)
+			return;
+		remove_oldest(store, tier);
+	}
+}
+
+/* --- segments --- */
+
+/* Returns an errno, with the reason. */
+static int refuse(
+	struct triad_history_store *store, int error, const char *what, const char *why)
+{
+	snprintf(store->reason, sizeof(store->reason), "%.160s: %.140s", what,
+		why ? why : strerror(error));
+	return error;
+}
+
+/* Names are in order, though the clock was set back. */
+static uint64_t name_segment(struct triad_history_store *store,
+	enum triad_history_tier tier, uint64_t time_us)
+{
+	const struct triad_history_segment *last =
+		triad_history_ring_last(&store->ring, tier);
+	uint64_t begun_us = time_us / TRIAD_US_PER_MS * TRIAD_US_PER_MS;
+
+	return last && begun_us <= last->begun_us ? last->begun_us + TRIAD_US_PER_MS
+						  : begun_us;
+}
+
+static int begin_segment(struct triad_history_store *store,
+	enum triad_history_tier tier, uint64_t time_us)
+{
+	const struct triad_history_owner owner = owner_of(store);
+	struct writer_tier *to = &store->tiers[tier];
+	uint64_t begun_us = name_segment(store, tier, time_us);
+	char path[PATH_MAX], index[PATH_MAX], why[TRIAD_FILE_REASON_SIZE];
+	struct triad_history_segment *segment;
+	int error;
+
+	close_tier(to);
+	if (!triad_history_segment_path(&owner, tier, begun_us, path) ||
+		!triad_history_index_path(path, index) ||
+		strlen(path) >= sizeof(to->file.path))
+		return refuse(store, ENAMETOOLONG, owner.dir, NULL);
+	triad_file_make_folder(path);
+	error = triad_file_check_folder(path, why);
+	if (error)
+		return refuse(store, error, owner.dir, why);
+	error = triad_profile_file_open(&to->file, path);
+	if (error)
+		return refuse(store, error, path, to->file.why);
+	to->index = open(index,
+		O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW |
+			O_NOCTTY | O_NONBLOCK,
+		0640);
+	pthread_mutex_lock(&store->lock);
+	segment = triad_history_ring_begin(&store->ring, tier, begun_us);
+	pthread_mutex_unlock(&store->lock);
+	if (segment)
+		return 0;
+	close_tier(to);
+	return refuse(store, ENOMEM, path, NULL);
+}
+
+/* --- an image --- */
+
+static void write_index_line(
+	struct writer_tier *to, const struct triad_history_entry *entry)
+{
+	char line[TRIAD_HISTORY_LINE_SIZE];
+	size_t n = triad_history_line_format(entry, line);
+
+	if (to->index < 0 || !triad_write_all(to->index, line, n))
+		return;
+	/* A torn line is found by its checksum, and what follows it is lost: the next
+	 * start makes the index anew. */
+	close(to->index);
+	to->index = -1;
+}
+
+static int keep_image(struct triad_history_store *store, enum triad_history_tier tier,
+	const struct triad_history_entry *entry, uint64_t n_octets)
+{
+	int error;
+
+	pthread_mutex_lock(&store->lock);
+	error = triad_history_ring_add(
+		&store->ring, tier, triad_history_ring_last(&store->ring, tier), entry);
+	if (!error) {
+		store->status.n_images++;
+		store->status.n_written_octets += n_octets;
+	}
+	pthread_mutex_unlock(&store->lock);
+	return error;
+}
+
+static int write_tier(struct triad_history_store *store, enum triad_history_tier tier,
+	const struct triad_history_image *image)
+{
+	struct writer_tier *to = &store->tiers[tier];
+	struct triad_history_image shown = *image;
+	struct triad_history_entry entry = {
+		.time_us = image->wall_us, .sweep = image->head.sweep};
+	uint64_t n_rows;
+	int error = 0;
+
+	make_room(store, image->wall_us, to->last_octets);
+	/* Somebody may have moved or removed the file. */
+	if (!triad_profile_file_is_there(&to->file) ||
+		triad_history_ring_is_full(
+			&store->ring, tier, &store->params.limits, image->wall_us))
+		error = begin_segment(store, tier, image->wall_us);
+	if (error)
+		return error;
+	entry.offset = to->file.size;
+	entry.is_key = triad_history_key_is_due(&to->key, &store->topology);
+	shown.events_since_us = triad_history_ring_last_us(&store->ring, tier);
+	error = triad_history_image_write(
+		&shown, &store->topology, &to->key, store->out, &to->file, &n_rows);
+	if (error) {
+		triad_profile_file_drop(&to->file);
+		return refuse(store, error, to->file.path, NULL);
+	}
+	triad_profile_file_keep(&to->file);
+	entry.size = to->last_octets = triad_frame_writer_octets(store->out);
+	write_index_line(to, &entry);
+	return keep_image(store, tier, &entry, entry.size);
+}
+
+/* --- what became of it --- */
+
+static void note_status(struct triad_history_store *store,
+	const struct triad_history_image *image, int error, uint64_t took_us)
+{
+	struct triad_history_status *status = &store->status;
+	uint32_t n_ports = image->view->fabric->n_ports;
+
+	pthread_mutex_lock(&store->lock);
+	status->error = error;
+	snprintf(status->reason, sizeof(status->reason), "%s",
+		error ? store->reason : "");
+	status->n_dropped += error != 0;
+	status->took_us = took_us;
+	status->ns_per_port = n_ports ? (double)took_us * 1000 / n_ports : 0;
+	pthread_mutex_unlock(&store->lock);
+}
+
+static void log_result(struct triad_history_store *store, int error)
+{
+	const char *dir = store->params.dir;
+
+	store->n_dropped_since += error != 0;
+	switch (triad_file_report(&store->told, dir, error)) {
+	case TRIAD_FILE_IN_TROUBLE:
+		triad_log_write(store->log, TRIAD_LOG_ERROR,
+			"history: no image can be written: %s; each sweep tries again, "
+			"those until then are left out",
+			store->reason);
+		break;
+	case TRIAD_FILE_WELL_AGAIN:
+		triad_log_write(store->log, TRIAD_LOG_INFO,
+			"history: images are written to %s again; %" PRIu64
+			" sweeps were left out",
+			dir, store->n_dropped_since);
+		break;
+	default:
+		break;
+	}
+	if (!error)
+		store->n_dropped_since = 0;
+}
+
+int triad_history_store_write(
+	struct triad_history_store *store, const struct triad_history_image *image)
+{
+	uint64_t begun_us = triad_clock_now_us();
+	int error, first = 0;
+
+	triad_history_store_prepare(store);
+	if (!store->params.dir[0])
+		return 0;
+	first = triad_history_topology_update(&store->topology, image->view->fabric);
+	if (first)
+		refuse(store, first, "the fabric", NULL);
+	for (unsigned tier = 0; !first && tier < TRIAD_HISTORY_N_TIERS; tier++) {
+		if (!triad_history_ring_takes(&store->ring, tier, image->wall_us))
+			continue;
+		error = write_tier(store, tier, image);
+		first = first ? first : error;
+	}
+	note_status(store, image, first, triad_clock_now_us() - begun_us);
+	log_result(store, first);
+	return first;
+}
+
+/* --- reading --- */
+
+static void note_entries(
+	const struct triad_history_ring *ring, struct triad_history_status *status)
+{
+	status->n_kept = ring->n_entries;
+	for (unsigned i = 0; i < TRIAD_HISTORY_N_TIERS; i++)
+		status->n_segments += ring->tiers[i].n;
+}
+
+struct triad_history_status triad_history_store_status(
+	struct triad_history_store *store)
+{
+	struct triad_history_status status;
+	struct triad_history_answer answer;
+
+	pthread_mutex_lock(&store->lock);
+	status = store->status;
+	memcpy(status.dir, store->params.dir, sizeof(status.dir));
+	status.max_octets = store->params.limits.max_octets;
+	status.octets = triad_history_ring_octets(&store->ring);
+	note_entries(&store->ring, &status);
+	answer = triad_history_ring_find(&store->ring, &store->params.limits, 0);
+	pthread_mutex_unlock(&store->lock);
+	status.first_us = answer.first_us;
+	status.last_us = answer.last_us;
+	return status;
+}
+
+/* --- others --- */
+
+static void load_other(const struct triad_history_owner *other,
+	struct triad_frame_reader *frames, struct triad_history_ring *ring)
+{
+	for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++) {
+		uint64_t *times;
+		uint32_t n;
+
+		(void)triad_history_list(other, tier, &times, &n);
+		/* What can't be read, as it is just removed, is left out. */
+		for (uint32_t i = 0; i < n; i++)
+			(void)triad_history_load(
+				other, tier, times[i], frames, ring, false);
+		free(times);
+	}
+}
+
+void triad_history_store_look_at_others(
+	struct triad_history_store *store, struct triad_frame_reader *frames)
+{
+	struct triad_history_ring rings[TRIAD_HISTORY_MAX_OTHERS] = {0};
+	struct triad_history_ring old[TRIAD_HISTORY_MAX_OTHERS];
+	uint64_t guids[TRIAD_HISTORY_MAX_OTHERS];
+	char dir[TRIAD_CONF_PATH_SIZE];
+	struct triad_history_owner owner = {
+		.dir = dir, .program = store->program, .port_guid = store->port_guid};
+	unsigned n, n_old;
+
+	pthread_mutex_lock(&store->lock);
+	memcpy(dir, store->params.dir, sizeof(dir));
+	pthread_mutex_unlock(&store->lock);
+	n = dir[0] ? triad_history_list_others(&owner, guids, TRIAD_HISTORY_MAX_OTHERS)
+		   : 0;
+	for (unsigned i = 0; i < n; i++) {
+		owner.port_guid = guids[i];
+		load_other(&owner, frames, &rings[i]);
+	}
+	pthread_mutex_lock(&store->lock);
+	memcpy(old, store->others, sizeof(old));
+	n_old = store->n_others;
+	memcpy(store->others, rings, sizeof(rings));
+	memcpy(store->other_guids, guids, n * sizeof(guids[0]));
+	store->n_others = n;
+	pthread_mutex_unlock(&store->lock);
+	for (unsigned i = 0; i < n_old; i++)
+		triad_history_ring_clear(&old[i]);
+}
+
+/* Another's answer takes the place of one that found nothing, or an earlier image. */
+static void take_answer(
+	struct triad_history_answer *answer, const struct triad_history_answer *other)
+{
+	uint64_t first_us = answer->first_us, last_us = answer->last_us;
+	bool is_empty = answer->found == TRIAD_HISTORY_EMPTY;
+
+	if (other->found == TRIAD_HISTORY_EMPTY)
+		return;
+	if (is_empty ||
+		(other->found == TRIAD_HISTORY_FOUND &&
+			(answer->found != TRIAD_HISTORY_FOUND ||
+				other->place.entry.time_us >
+					answer->place.entry.time_us)))
+		*answer = *other;
+	if (is_empty)
+		return;
+	answer->first_us = first_us < other->first_us ? first_us : other->first_us;
+	answer->last_us = last_us > other->last_us ? last_us : other->last_us;
+}
+
+/* Called with the lock. */
+static struct triad_history_answer find_in(struct triad_history_store *store,
+	const struct triad_history_ring *ring, uint64_t port_guid, uint64_t time_us)
+{
+	struct triad_history_answer answer =
+		triad_history_ring_find(ring, &store->params.limits, time_us);
+
+	answer.place.port_guid = answer.before.port_guid = port_guid;
+	return answer;
+}
+
+struct triad_history_answer triad_history_store_find(
+	struct triad_history_store *store, uint64_t time_us)
+{
+	struct triad_history_answer answer;
+
+	pthread_mutex_lock(&store->lock);
+	answer = find_in(store, &store->ring, store->port_guid, time_us);
+	for (unsigned i = 0; i < store->n_others; i++) {
+		struct triad_history_answer other = find_in(
+			store, &store->others[i], store->other_guids[i], time_us);
+
+		take_answer(&answer, &other);
+	}
+	pthread_mutex_unlock(&store->lock);
+	return answer;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct triad_history_place *x = a, *y = b;
+
+	return (x->entry.time_us > y->entry.time_us) -
+		(x->entry.time_us < y->entry.time_us);
+}
+
+/* Called with the lock: places of one ring more. */
+static uint32_t spread_over(const struct triad_history_ring *ring, uint64_t port_guid,
+	uint64_t from_us, uint64_t to_us, struct triad_history_place *places,
+	uint32_t room)
+{
+	uint32_t n = triad_history_ring_spread(ring, from_us, to_us, places, room);
+
+	for (uint32_t i = 0; i < n; i++)
+		places[i].port_guid = port_guid;
+	return n;
+}
+
+uint32_t triad_history_store_spread(struct triad_history_store *store, uint64_t from_us,
+	uint64_t to_us, struct triad_history_place *places, uint32_t room)
+{
+	struct triad_history_place *all =
+		calloc((size_t)room * (TRIAD_HISTORY_MAX_OTHERS + 1), sizeof(*all));
+	uint32_t n, n_given;
+
+	if (!all)
+		return 0;
+	pthread_mutex_lock(&store->lock);
+	n = spread_over(&store->ring, store->port_guid, from_us, to_us, all, room);
+	for (unsigned i = 0; i < store->n_others; i++)
+		n += spread_over(&store->others[i], store->other_guids[i], from_us,
+			to_us, all + n, room);
+	pthread_mutex_unlock(&store->lock);
+	qsort(all, n, sizeof(*all), compare_places);
+	n_given = n < room ? n : room;
+	for (uint32_t i = 0; i < n_given; i++)
+		places[i] = all[n_given > 1
+				? (uint32_t)((uint64_t)i * (n - 1) / (n_given - 1))
+				: n - 1];
+	free(all);
+	return n_given;
+}
+
+bool triad_history_store_path(struct triad_history_store *store,
+	const struct triad_history_place *place, char path[PATH_MAX])
+{
+	struct triad_history_owner owner;
+	bool fits;
+
+	pthread_mutex_lock(&store->lock);
+	owner = owner_of(store);
+	owner.port_guid = place->port_guid;
+	fits = triad_history_segment_path(&owner, place->tier, place->segment, path);
+	pthread_mutex_unlock(&store->lock);
+	return fits;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Images of a busy fabric: a day of them, what they cost, and how soon one is read.
+ *
+ *     history [--ports N] [--sweeps N] [--busy PERCENT] [--dir DIR] [--json]
+ *
+ * octets          that all images have on the disk at the end, a sweep each 10 s of
+ *                 simulated time
+ * octets_most     the most that they had at any time
+ * ns_per_port     to write an image, all tiers together
+ * core_percent    of a core, with a sweep each 10 s
+ * read_ms         to put an image together again, with rates
+ * series_ms       for 64 points of one port's counter
+ *
+ * Nothing here is asserted: machines differ. */
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "perfmgr/engine.h"
+#include "service/history_reader.h"
+#include "service/history_store.h"
+#include "tests/random.h"
+#include "triad/clock.h"
+
+#define PERIOD_US (10 * TRIAD_US_PER_S)
+#define PORTS_PER_SWITCH 40
+#define BEGIN_US (UINT64_C(1767323045) * TRIAD_US_PER_S)
+#define N_READS 20u
+#define N_POINTS 64u
+
+struct bench {
+	unsigned n_ports, n_sweeps, busy_percent;
+	uint64_t seed, now_us, spent_us, most;
+	struct triad_engine *engine;
+	struct triad_view *view;
+	struct triad_history_store *store;
+	struct triad_history_reader *reader;
+	struct triad_history_params params;
+	struct triad_pma_reading data;
+};
+
+static _Noreturn void die(const char *what)
+{
+	fprintf(stderr, "history: %s\n", what);
+	exit(1);
+}
+
+static void *need(void *memory)
+{
+	if (!memory)
+		die("out of memory");
+	return memory;
+}
+
+/* Switches in pairs, port to port. */
+static struct triad_fabric *make_fabric(unsigned n_ports)
+{
+	struct triad_fabric_builder *builder = need(triad_fabric_builder_new(NULL));
+	struct triad_fabric *fabric;
+	char name[TRIAD_NODE_NAME_SIZE];
+
+	for (unsigned i = 0; i < n_ports; i++) {
+		uint64_t node_number = i / PORTS_PER_SWITCH;
+		struct triad_fabric_node node = {
+			.guid = 0x248a070300000000 + node_number * 0x40,
+			.type = TRIAD_NODE_SWITCH};
+		struct triad_fabric_port port = {
+			.number = (uint8_t)(1 + i % PORTS_PER_SWITCH),
+			.lid = (uint16_t)(1 + node_number),
+			.state = TRIAD_PORT_ACTIVE,
+			.width = 2,
+			.speed_ext = 2,
+			.has_pma = true};
+
+		snprintf(name, sizeof(name), "switch-%04u", (unsigned)node_number);
+		if (i % PORTS_PER_SWITCH == 0)
+			triad_fabric_builder_add_node(builder, &node, name, NULL, 0);
+		triad_fabric_builder_add_port(builder, &port,
+			0x248a070300000000 + (node_number ^ 1) * 0x40, port.number);
+	}
+	if (triad_fabric_build(builder, 0x248a070300000001, &fabric))
+		die("no fabric");
+	triad_fabric_builder_free(builder);
+	return fabric;
+}
+
+static void make_view(struct bench *bench)
+{
+	struct triad_fabric *fabric = make_fabric(bench->n_ports);
+
+	bench->engine = need(triad_engine_new());
+	bench->view = need(triad_view_new(bench->engine, fabric, NULL));
+	if (triad_engine_adopt(bench->engine, fabric, 1, bench->view->rows))
+		die("the engine takes no fabric of that size");
+	triad_fabric_unref(fabric);
+}
+
+/* Every port answers; counters of the busy ones grew by up to 10 GB of data. */
+static void sweep(struct bench *bench)
+{
+	bench->now_us += PERIOD_US;
+	for (unsigned i = 0; i < bench->n_ports; i++) {
+		uint32_t row = bench->view->rows[i];
+		bool is_busy = i % 100 < bench->busy_percent;
+		struct triad_engine_row before;
+
+		triad_engine_read(bench->engine, row, &before);
+		for (unsigned c = TRIAD_FIRST_WIDE_COUNTER; c < TRIAD_N_COUNTERS; c++)
+			bench->data.raw[c] = before.total[c] +
+				(is_busy ? random_next(&bench->seed) %
+							UINT64_C(2500000000)
+					 : 0);
+		triad_engine_update(bench->engine, row,
+			TRIAD_PMA_PORT_COUNTERS_EXTENDED, &bench->data, bench->now_us);
+		triad_engine_mark(bench->engine, row, true);
+	}
+}
+
+static void write_image(struct bench *bench, unsigned number)
+{
+	const struct triad_history_image image = {
+		.head = {.sm = "master", .sweep = number},
+		.view = bench->view,
+		.since_us = bench->now_us,
+		.wall_us = BEGIN_US + bench->now_us,
+		.offset_us = (int64_t)BEGIN_US,
+		.port_guid = 1,
+		.started_us = BEGIN_US,
+		.period_us = PERIOD_US,
+	};
+	struct triad_history_status status;
+
+	if (triad_history_store_write(bench->store, &image))
+		die("an image was not written");
+	status = triad_history_store_status(bench->store);
+	bench->spent_us += status.took_us;
+	if (status.octets > bench->most)
+		bench->most = status.octets;
+}
+
+static double read_ms(struct bench *bench)
+{
+	uint64_t begun_us = triad_clock_now_us(), span_us = bench->now_us - PERIOD_US;
+	char message[TRIAD_HISTORY_MESSAGE_SIZE];
+
+	for (unsigned i = 0; i < N_READS; i++) {
+		uint64_t ago_us = random_next(&bench->seed) % span_us / 2;
+		struct triad_past *past = triad_history_reader_read(
+			bench->reader, BEGIN_US + bench->now_us - ago_us, message);
+
+		if (!past)
+			die(message);
+		triad_past_free(past);
+	}
+	return (double)(triad_clock_now_us() - begun_us) / 1000 / N_READS;
+}
+
+static double series_ms(struct bench *bench)
+{
+	const struct triad_fabric *fabric = bench->view->fabric;
+	uint64_t begun_us = triad_clock_now_us();
+	const struct triad_fabric_node *node = &fabric->nodes[fabric->n_nodes / 2];
+	struct triad_history_point points[N_POINTS];
+	char message[TRIAD_HISTORY_MESSAGE_SIZE];
+
+	if (!triad_history_reader_series(bench->reader, node->guid, 1,
+		    TRIAD_PORT_XMIT_DATA, 0, UINT64_MAX, points, N_POINTS, message))
+		die(message);
+	return (double)(triad_clock_now_us() - begun_us) / 1000;
+}
+
+static void clean(const char *path)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(path);
+	char name[600];
+
+	while (dir && (entry = readdir(dir))) {
+		snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
+		if (entry->d_name[0] != '.')
+			unlink(name);
+	}
+	if (dir)
+		closedir(dir);
+	rmdir(path);
+}
+
+static void run(struct bench *bench, bool as_json)
+{
+	struct triad_history_status status;
+	double ns, core;
+
+	for (unsigned i = 1; i <= bench->n_sweeps; i++) {
+		sweep(bench);
+		write_image(bench, i);
+	}
+	status = triad_history_store_status(bench->store);
+	ns = (double)bench->spent_us * 1000 / bench->n_sweeps / bench->n_ports;
+	core = (double)bench->spent_us / bench->n_sweeps / (double)PERIOD_US * 100;
+	printf(as_json ? "{\"ports\":%u,\"sweeps\":%u,\"busy_percent\":%u,"
+			 "\"images_kept\":%" PRIu64 ",\"octets\":%" PRIu64
+			 ",\"octets_most\":%" PRIu64
+			 ",\"ns_per_port\":%.1f,\"core_percent\":%.2f,"
+			 "\"read_ms\":%.1f,\"series_ms\":%.1f}\n"
+		       : "%u ports, %u sweeps, %u %% busy: %" PRIu64
+			 " images kept, %" PRIu64 " octets, %" PRIu64
+			 " at most; %.1f ns a port, %.2f %% of a core; %.1f ms to read "
+			 "one, %.1f ms for a series\n",
+		bench->n_ports, bench->n_sweeps, bench->busy_percent, status.n_kept,
+		status.octets, bench->most, ns, core, read_ms(bench), series_ms(bench));
+}
+
+static void read_options(struct bench *bench, int argc, char **argv, bool *as_json)
+{
+	for (int i = 1; i < argc; i++) {
+		bool has_value = i + 1 < argc;
+
+		if (!strcmp(argv[i], "--json"))
+			*as_json = true;
+		else if (!strcmp(argv[i], "--ports") && has_value)
+			bench->n_ports = (unsigned)strtoul(argv[++i], NULL, 10);
+		else if (!strcmp(argv[i], "--sweeps") && has_value)
+			bench->n_sweeps = (unsigned)strtoul(argv[++i], NULL, 10);
+		else if (!strcmp(argv[i], "--busy") && has_value)
+			bench->busy_percent = (unsigned)strtoul(argv[++i], NULL, 10);
+		else if (!strcmp(argv[i], "--dir") && has_value)
+			snprintf(bench->params.dir, sizeof(bench->params.dir), "%s",
+				argv[++i]);
+		else
+			die("usage: history [--ports N] [--sweeps N] [--busy PERCENT] "
+			    "[--dir DIR] [--json]");
+	}
+	if (!bench->n_ports || bench->n_ports > TRIAD_PAST_MAX_PORTS ||
+		bench->n_sweeps < 3)
+		die("--ports must be from 1 to 262144, --sweeps 3 at least");
+}
+
+int main(int argc, char **argv)
+{
+	struct bench bench = {.n_ports = 10000,
+		.n_sweeps = 8640,
+		.busy_percent = 100,
+		.seed = 20260101,
+		.params = {.limits = {.max_octets = UINT64_C(1) << 40,
+				   .keep_us = UINT64_C(31) * 24 * 3600 * TRIAD_US_PER_S,
+				   .period_us = PERIOD_US}}};
+	bool as_json = false;
+
+	read_options(&bench, argc, argv, &as_json);
+	if (!bench.params.dir[0]) {
+		strcpy(bench.params.dir, "/tmp/triad-bench-XXXXXX");
+		if (!mkdtemp(bench.params.dir))
+			die("no folder");
+	}
+	for (unsigned c = TRIAD_FIRST_WIDE_COUNTER; c < TRIAD_N_COUNTERS; c++)
+		bench.data.has |= 1u << c;
+	make_view(&bench);
+	bench.store = need(triad_history_store_new("bench", 1, NULL));
+	bench.reader = need(triad_history_reader_new(bench.store));
+	triad_history_store_configure(bench.store, &bench.params);
+	run(&bench, as_json);
+	triad_history_reader_free(bench.reader);
+	triad_history_store_free(bench.store);
+	clean(bench.params.dir);
+	triad_view_unref(bench.view);
+	triad_engine_free(bench.engine);
+	return 0;
+}

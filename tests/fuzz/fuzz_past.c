@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Images put together again from any lines: what is taken is within its caps, and can be
+ * shown.  A frame begins with its line 'triad-profile'; the first four are a key, an image
+ * and the same of the image before.  Lines of an index are written as they were read. */
+#include "history/past.h"
+#include "history/ring.h"
+#include "perfmgr/watch/alert_text.h"
+#include "tests/fuzz/fuzz.h"
+
+#define OFFSET_US INT64_C(1767323045000000)
+
+struct reading {
+	struct triad_past *past;
+	struct triad_profile_parser parser;
+	unsigned n_frames;
+	bool has_failed;
+};
+
+/* --- an index --- */
+
+static void check_index_line(const char *line, size_t length)
+{
+	struct triad_history_entry entry, again;
+	char text[TRIAD_HISTORY_LINE_SIZE];
+	size_t n;
+
+	if (!triad_history_line_parse(line, length, &entry))
+		return;
+	n = triad_history_line_format(&entry, text);
+	require(n <= sizeof(text) && text[n - 1] == '\n', "a line has an end");
+	require(triad_history_line_parse(text, n - 1, &again), "a line is one");
+	require(!memcmp(&entry, &again, sizeof(entry)), "a line says the same");
+}
+
+/* --- frames --- */
+
+static void end_frame(struct reading *reading)
+{
+	if (reading->n_frames && !reading->has_failed)
+		reading->has_failed = triad_past_end(reading->past) != 0;
+}
+
+static void take_line(struct reading *reading, const char *line, size_t length)
+{
+	enum triad_profile_line kind =
+		triad_profile_parse(&reading->parser, line, length);
+
+	if (kind == TRIAD_PROFILE_INFO && reading->n_frames < 4) {
+		end_frame(reading);
+		if (!reading->has_failed)
+			triad_past_begin(reading->past,
+				(enum triad_past_part)reading->n_frames++);
+	}
+	if (kind == TRIAD_PROFILE_WRONG || !reading->n_frames)
+		return;
+	if (!reading->has_failed &&
+		!triad_past_take_line(
+			reading->past, kind, &reading->parser, line, length))
+		reading->has_failed = true;
+}
+
+/* All that a command would show. */
+static void show(const struct triad_past *past)
+{
+	struct triad_engine_row row;
+	char text[TRIAD_ALERT_TEXT_SIZE];
+
+	for (uint32_t i = 0; i < past->view->fabric->n_ports; i++)
+		(void)triad_view_read(past->view, i, &row);
+	for (uint32_t i = 0; i < past->n_alerts; i++) {
+		const struct triad_alert *alert = &past->alerts[i];
+
+		require(alert->n_findings <= TRIAD_ALERT_MAX_FINDINGS, "findings");
+		for (unsigned f = 0; f < alert->n_findings; f++)
+			triad_alert_finding_format(
+				alert, &alert->findings[f], text, sizeof(text));
+		for (unsigned e = 0; e < alert->n_ends; e++)
+			triad_alert_place_format(alert, e, text, sizeof(text));
+		triad_alert_more_format(alert, text, sizeof(text));
+		triad_alert_sm_format(alert, OFFSET_US, text, sizeof(text));
+		(void)triad_alert_advice(alert);
+		(void)triad_alert_severity(alert);
+	}
+	for (uint32_t i = 0; i < past->n_links; i++)
+		triad_link_rate_format(past->links[i].rate, text, sizeof(text));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *at = (const char *)data, *end = at + size;
+	struct reading reading = {.past = triad_past_new(OFFSET_US)};
+
+	if (!reading.past)
+		return 0;
+	triad_profile_parser_init(&reading.parser);
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		size_t length = (size_t)((newline ? newline : end) - at);
+		/* Of just that size: a sanitizer sees the first octet too far. */
+		char *line = malloc(length ? length : 1);
+
+		if (!line)
+			break;
+		memcpy(line, at, length);
+		check_index_line(line, length);
+		take_line(&reading, line, length);
+		free(line);
+		at += length + (newline != NULL);
+	}
+	end_frame(&reading);
+	if (reading.n_frames && !reading.has_failed) {
+		if (!triad_past_finish(reading.past))
+			show(reading.past);
+	}
+	triad_past_free(reading.past);
+	return 0;
+}

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Images of the fabric, written by the plugin in stock opensm and read again."""
+
+import json
+import signal
+import subprocess
+import time
+
+import pytest
+
+from checks import failed, succeeded, wait_until
+from test_lifecycle import end
+from triadlab import hosts, state
+from triadlib import ask, ask_json, log_has, status, sweep_heavily, triad_lab
+
+CONF = """\
+[perfmgr]
+sweep_period = 1
+[history]
+dir = {folder}/images
+"""
+
+
+def images(lab):
+    return status(lab)["images"]
+
+
+def wait_for_images(lab, n):
+    wait_until(lambda: images(lab)["written"] >= n, 40, f"{n} images")
+
+
+def check_files(folder):
+    """Each is whole, and a profile."""
+    files = sorted((folder / "images").glob("*.zst"))
+    assert files, "no file"
+    for file in files:
+        succeeded(subprocess.run(["zstd", "-tq", file], capture_output=True, text=True,
+                                 check=False))
+    return files
+
+
+@pytest.mark.plain
+@pytest.mark.row("N10")
+def test_images_outlive_a_kill_and_are_profiles(scratch):
+    folder = scratch.folder()
+    with triad_lab(CONF.format(folder=folder)) as lab:
+        wait_for_images(lab, 6)
+        kept = images(lab)["kept"]
+        end(lab, signal.SIGKILL)
+        lab.down()
+        lab.up()
+        wait_for_images(lab, 3)
+        assert images(lab)["kept"] >= kept - 1 + 3
+        files = check_files(folder)
+        succeeded(lab.run("triadctl", "profile", "report", "--json", *files))
+
+
+@pytest.mark.row("N10")
+def test_full_disk_costs_images_alone(scratch):
+    folder = scratch.folder()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], check=True)
+    scratch.callback(subprocess.run, ["umount", folder])
+    with triad_lab(CONF.format(folder=folder)) as lab:
+        wait_for_images(lab, 3)
+        filler = folder / "filler"
+        with filler.open("wb", buffering=0) as file, pytest.raises(OSError):
+            while True:
+                file.write(b"x" * 1024)
+        wait_until(lambda: images(lab)["dropped"], 60, "an image that is lost")
+        log_has(lab, "No space left on device")
+        assert "No space" in images(lab)["error"]
+        sweeps = status(lab)["perfmgr"]["sweeps"]
+        wait_until(lambda: status(lab)["perfmgr"]["sweeps"] >= sweeps + 2, 30, "sweeps")
+        filler.unlink()
+        written = images(lab)["written"]
+        wait_for_images(lab, written + 2)
+        assert images(lab)["error"] is None
+        ask(lab, "set", "history.dir", "")
+        check_files(folder)
+
+
+@pytest.fixture(name="past", scope="module")
+def past_lab(tmp_path_factory):
+    """A lab in which something happened after a moment: the lab and that moment."""
+    folder = tmp_path_factory.mktemp("images")
+    with triad_lab(CONF.format(folder=folder) +
+                   "[alerts]\nraise_after = 0\nclear_after = 0\n",
+                   opensm_conf="sweep_interval 1\n") as lab:
+        lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=2')
+        wait_for_images(lab, 4)
+        # All of a second, in which nothing has happened yet.
+        then = images(lab)["last"][:19]
+        written = images(lab)["written"]
+        wait_until(lambda: images(lab)["last"][:19] > then, 20, "the next second")
+        lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=44')
+        lab.sim('Unlink "Hca2"')
+        ask(lab, "set", "perfmgr.retries", 3)
+        sweep_heavily(lab, lambda: "Hca2" not in names(lab))
+        wait_until(lambda: [alert for alert in ask_json(lab, "alerts")["alerts"]
+                            if "SymbolErrorCounter" in json.dumps(alert)], 30, "an alert")
+        wait_for_images(lab, written + 3)
+        yield lab, then
+
+
+def names(lab, *words):
+    return {row["name"] for row in ask_json(lab, "nodes", *words)}
+
+
+def symbol_errors(lab, *words):
+    row, = ask_json(lab, "perf", "show", "--node", "Switch1:3", *words)
+    return row["counters"]["SymbolErrorCounter"]
+
+
+@pytest.mark.row("N10")
+def test_commands_show_a_past_moment(past):
+    lab, then = past
+    assert "Hca2" not in names(lab) and "Hca2" in names(lab, "--at", then)
+    assert symbol_errors(lab) == 44 and symbol_errors(lab, "--at", then) == 2
+    links, was = ask_json(lab, "links"), ask_json(lab, "links", "--at", then)
+    assert [row["state"] for row in links].count("down") == 1
+    assert "down" not in [row["state"] for row in was]
+    assert not ask_json(lab, "alerts", "--at", then)["alerts"]
+    assert ask_json(lab, "perf", "top", "--at", then)
+    process = lab.run("triadctl", "perf", "show", "--at", then)
+    assert f"as of {then}" in succeeded(process).stderr and "this SM was master" in process.stderr
+    assert all(row["time"][:19] <= then for row in ask_json(lab, "history", "--at", then))
+
+
+@pytest.mark.row("N10")
+def test_diff_says_what_changed(past):
+    lab, then = past
+    found = ask_json(lab, "diff", then)
+    assert [(row["what"], row["node_name"]) for row in found["nodes"]] == [("left", "Hca2")]
+    assert [row["what"] for row in found["links"]] == ["went"]
+    assert found["routes"], "the switches route no more to Hca2"
+    grown = {row["counter"]: row for row in found["counters"]}
+    assert grown["SymbolErrorCounter"]["grew_by"] == 42
+    assert (grown["SymbolErrorCounter"]["most_name"],
+            grown["SymbolErrorCounter"]["most_port"]) == ("Switch1", 3)
+    assert "raised" in [row["what"] for row in found["alerts"]]
+    assert found["configuration"] == [
+        {"key": "perfmgr.retries", "was": "default", "is": "3"}]
+    # Backwards is what came and went the other way round; nothing changed between one
+    # moment and itself.
+    same = ask_json(lab, "diff", then, then)
+    assert not any(same[part] for part in
+                   ("nodes", "links", "routes", "configuration", "alerts", "counters"))
+    text = succeeded(lab.run("triadctl", "diff", then)).stdout
+    assert "Hca2" in text and "SymbolErrorCounter" in text
+
+
+@pytest.mark.row("N10")
+def test_perf_history_draws_what_a_counter_did(past):
+    lab, then = past
+    points = ask_json(lab, "perf", "history", "Switch1:3", "SymbolErrorCounter")["points"]
+    assert {2, 44} <= {point["total"] for point in points}
+    assert max(point["per_second"] or 0 for point in points) > 0
+    until = ask_json(lab, "perf", "history", "Switch1:3", "SymbolErrorCounter", "--at", then)
+    assert {point["total"] for point in until["points"]} <= {0, 2, None}
+    text = succeeded(lab.run("triadctl", "perf", "history", "Switch1:3",
+                             "SymbolErrorCounter")).stdout
+    assert "#" in text and " in all\n" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_moment_without_image_or_past_is_refused(past):
+    lab, then = past
+    failed(lab.run("triadctl", "perf", "show", "--at", "2001-01-01"), 1,
+           "before the first image")
+    failed(lab.run("triadctl", "perf", "ber", "--at", then), 2, "its past is not kept")
+    failed(lab.run("triadctl", "links", "--at", "yesterday"), 2, "allowed are a time")
+    tomorrow = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(time.time() + 86400))
+    failed(lab.run("triadctl", "nodes", "--at", tomorrow), 1, "after the last image")
+    failed(lab.run("triadctl", "perf", "history", "Switch1", "PortXmitData"), 2,
+           "needs the number of a port")
+
+
+TWO_SMS = "sweep_interval 1\nsminfo_polling_timeout 1000\npolling_retry_number 1\n"
+
+
+def master_of(lab, among):
+    """The SM of these that reads counters, once one does."""
+    def reader():
+        return next((sm for sm in among if
+                     not ask_json(lab, "status", sm=sm)["perfmgr"]["trouble"]), None)
+    return wait_until(lambda: (sm := reader()) is not None and (sm,), 60, "a master")[0]
+
+
+def shown(lab, sm, then):
+    """What an SM says of a moment: its counters, links, nodes."""
+    return [ask_json(lab, *words, "--at", then, sm=sm) for words in
+            (("perf", "show"), ("links",), ("nodes",), ("perf", "top"))]
+
+
+@pytest.mark.long
+@pytest.mark.row("N10")
+def test_two_sms_with_one_folder_have_one_history_over_a_failover(scratch):
+    folder = scratch.folder()
+    with triad_lab(CONF.format(folder=folder),
+                   sms=("Hca1", "Hca4"), opensm_conf=TWO_SMS) as lab:
+        first = master_of(lab, (0, 1))
+        wait_until(lambda: ask_json(lab, "status", sm=first)["images"]["written"] >= 3, 40,
+                   "images of the first master")
+        before = ask_json(lab, "status", sm=first)["images"]["last"][:19]
+        hosts.kill(state.load_required(lab.folder), first, "opensm")
+        second = master_of(lab, (1 - first,))
+        wait_until(lambda: ask_json(lab, "status", sm=second)["images"]["written"] >= 3, 60,
+                   "images of the second master")
+        between = ask_json(lab, "status", sm=second)["images"]["last"][:19]
+        # It has what the other one wrote, which is dead.
+        assert shown(lab, second, before)[0]
+        hosts.start(state.load_required(lab.folder), first, "opensm")
+        wait_until(lambda: ask_json(lab, "status", sm=first)["perfmgr"]["state"], 60,
+                   "its return")
+        wait_until(lambda: ask_json(lab, "status", sm=first)["images"]["last"], 40,
+                   "its folder read")
+        for then in (before, between):
+            assert shown(lab, first, then) == shown(lab, second, then), then
+        points = ask_json(lab, "perf", "history", "Switch1:3", "PortXmitData", "--at",
+                          between, sm=first)["points"]
+        times = [point["time"][:19] for point in points]
+        assert times[0] <= before and times[-1] >= between[:18], times

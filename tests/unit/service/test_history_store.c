@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Images written to a folder and read from it, whatever happens to the files. */
+#include "service/history_reader.h"
+#include "service/history_store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "tests/unit/history/fixture.h"
+
+#define MAX_COPIES 6000u
+#define HOUR (3600 * S)
+
+static struct world world;
+static uint64_t seed;
+static char folder[64];
+static struct triad_history_params params;
+static struct triad_history_store *store;
+static struct triad_history_reader *reader;
+static struct copied *copies;
+static uint32_t n_copies;
+static char message[TRIAD_HISTORY_MESSAGE_SIZE];
+
+static void open_store(void)
+{
+	store = triad_history_store_new("OpenSM", GUID, NULL);
+	reader = triad_history_reader_new(store);
+	ck_assert_ptr_nonnull(reader);
+	triad_history_store_configure(store, &params);
+	triad_history_store_prepare(store);
+}
+
+static void close_store(void)
+{
+	triad_history_reader_free(reader);
+	triad_history_store_free(store);
+}
+
+static void set_up(void)
+{
+	seed = (uint64_t)time(NULL) * 1000003 + (uint64_t)getpid();
+	world_begin(&world, seed);
+	snprintf(folder, sizeof(folder), "/tmp/triad-images-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	params = (struct triad_history_params){.limits = {.max_octets = 1000000000,
+						       .keep_us = 31 * 24 * HOUR,
+						       .period_us = 10 * S}};
+	strcpy(params.dir, folder);
+	copies = calloc(MAX_COPIES, sizeof(*copies));
+	n_copies = 0;
+	open_store();
+}
+
+/* Calls for each file there whose name has 'part' in it; returns how many. */
+static unsigned for_files(const char *part, void (*call)(const char *path))
+{
+	struct dirent *entry;
+	DIR *dir = opendir(folder);
+	unsigned n = 0;
+	char path[512];
+
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && strstr(entry->d_name, part)) {
+			snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+			n++;
+			if (call)
+				call(path);
+		}
+	closedir(dir);
+	return n;
+}
+
+static void remove_file(const char *path)
+{
+	unlink(path);
+}
+
+static void tear_down(void)
+{
+	close_store();
+	for_files("", remove_file);
+	rmdir(folder);
+	free(copies);
+	world_end(&world);
+}
+
+static int write_image(void)
+{
+	struct triad_history_image image = world_image(&world);
+	int error = triad_history_store_write(store, &image);
+
+	if (!error)
+		copies[n_copies++] = world_copy(&world);
+	return error;
+}
+
+static void write_images(unsigned n, uint64_t each_us)
+{
+	for (unsigned i = 0; i < n; i++) {
+		world_sweep(&world, each_us);
+		ck_assert_int_eq(write_image(), 0);
+	}
+}
+
+static const struct copied *copy_at(uint64_t wall_us)
+{
+	for (uint32_t i = n_copies; i; i--)
+		if (copies[i - 1].wall_us <= wall_us)
+			return &copies[i - 1];
+	return NULL;
+}
+
+static void check_ports(const struct triad_past *past, const struct copied *copied)
+{
+	const struct triad_view *view = past->view;
+
+	ck_assert_uint_eq(view->fabric->n_ports, copied->n_ports);
+	for (uint32_t i = 0; i < copied->n_ports; i++) {
+		const struct copy *copy = &copied->ports[i];
+		struct triad_engine_row row;
+
+		if (!view->fabric->ports[i].has_pma)
+			continue;
+		ck_assert(triad_view_read(view, i, &row));
+		ck_assert_msg((row.read_us != 0) == copy->was_read, "seed %lu: port %u",
+			(unsigned long)seed, i);
+		if (!copy->was_read)
+			continue;
+		ck_assert_int_eq(row.answered, copy->quiet == TRIAD_HISTORY_READ);
+		for (unsigned c = 0; c < TRIAD_N_COUNTERS; c++)
+			ck_assert_msg(row.total[c] == copy->total[c],
+				"seed %lu: port %u, %s is %lu and was %lu",
+				(unsigned long)seed, i, triad_counters[c].name,
+				(unsigned long)row.total[c],
+				(unsigned long)copy->total[c]);
+	}
+}
+
+static void check_at(uint64_t wall_us, const struct copied *copied)
+{
+	struct triad_past *past = triad_history_reader_read(reader, wall_us, message);
+
+	ck_assert_msg(past != NULL, "seed %lu: %s", (unsigned long)seed, message);
+	ck_assert_msg(past->wall_us == copied->wall_us, "seed %lu: %lu and not %lu",
+		(unsigned long)seed, (unsigned long)past->wall_us,
+		(unsigned long)copied->wall_us);
+	check_ports(past, copied);
+	triad_past_free(past);
+}
+
+static uint64_t random_time(void)
+{
+	uint64_t from_us = copies[0].wall_us, to_us = copies[n_copies - 1].wall_us + S;
+
+	return from_us + random_next(&world.seed) % (to_us - from_us);
+}
+
+static void change_topology(void)
+{
+	world_adopt(&world,
+		random_below(&world.seed, 2)
+			? fabric_without(world.fabric, NULL, 0, 0x200,
+				  1 + random_below(&world.seed, 4))
+			: fabric_row(2, 4));
+}
+
+/* Row: N10 */
+START_TEST(test_images_at_random_times_are_what_was_written)
+{
+	for (unsigned i = 0; i < 240; i++) {
+		if (!random_below(&world.seed, 20))
+			change_topology();
+		write_images(1, (8 + random_below(&world.seed, 5)) * S);
+	}
+	for (unsigned i = 0; i < 300; i++) {
+		uint64_t wall_us = random_time();
+
+		check_at(wall_us, copy_at(wall_us));
+	}
+	/* Another start knows them all, too, with and without the index. */
+	close_store();
+	open_store();
+	check_at(copies[17].wall_us, &copies[17]);
+	close_store();
+	for_files(".idx", remove_file);
+	open_store();
+	for (unsigned i = 0; i < 50; i++) {
+		uint64_t wall_us = random_time();
+
+		check_at(wall_us, copy_at(wall_us));
+	}
+}
+END_TEST
+
+START_TEST(test_image_has_rates_from_the_one_before)
+{
+	struct triad_past *past;
+	struct triad_engine_row row;
+	uint64_t grown;
+
+	write_images(100, 10 * S);
+	past = triad_history_reader_read(reader, copies[80].wall_us + S, message);
+	ck_assert_msg(past != NULL, "%s", message);
+	ck_assert_uint_eq(past->before_us, copies[79].wall_us);
+	for (uint32_t i = 0; i < copies[80].n_ports; i++) {
+		const struct copy *now = &copies[80].ports[i];
+		const struct copy *before = &copies[79].ports[i];
+
+		if (now->quiet || before->quiet || !before->was_read)
+			continue;
+		ck_assert(triad_view_read(past->view, i, &row));
+		grown = now->total[TRIAD_PORT_XMIT_DATA] -
+			before->total[TRIAD_PORT_XMIT_DATA];
+		ck_assert_double_eq_tol(triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA),
+			(double)grown / 10, 0.01);
+	}
+	triad_past_free(past);
+}
+END_TEST
+
+/* Row: N10 */
+START_TEST(test_older_images_are_thinned_and_their_totals_stay_exact)
+{
+	/* Two days and some, an image a minute. */
+	write_images(3200, 60 * S);
+	for (unsigned i = 0; i < 300; i++) {
+		uint64_t wall_us = random_time();
+		uint64_t age_us = copies[n_copies - 1].wall_us - wall_us;
+		struct triad_past *past =
+			triad_history_reader_read(reader, wall_us, message);
+
+		ck_assert_msg(
+			past != NULL, "seed %lu: %s", (unsigned long)seed, message);
+		ck_assert_uint_le(past->wall_us, wall_us);
+		ck_assert_uint_le(wall_us - past->wall_us,
+			age_us < 24 * HOUR ? 60 * S : HOUR + 60 * S);
+		check_ports(past, copy_at(past->wall_us));
+		triad_past_free(past);
+	}
+	ck_assert_uint_gt(triad_history_store_status(store).n_removed, 0);
+}
+END_TEST
+
+START_TEST(test_time_without_image_is_refused_with_what_there_is)
+{
+	ck_assert_ptr_null(triad_history_reader_read(reader, BEGIN_US, message));
+	ck_assert_ptr_nonnull(strstr(message, "no image yet"));
+	write_images(10, 10 * S);
+	world.now_us += 600 * S;
+	write_images(10, 10 * S);
+	ck_assert_ptr_null(
+		triad_history_reader_read(reader, copies[0].wall_us - 1, message));
+	ck_assert_ptr_nonnull(strstr(message, "before the first image"));
+	ck_assert_ptr_null(triad_history_reader_read(
+		reader, copies[9].wall_us + 300 * S, message));
+	ck_assert_ptr_nonnull(strstr(message, "nothing was recorded between"));
+	ck_assert_ptr_null(triad_history_reader_read(
+		reader, copies[19].wall_us + 300 * S, message));
+	ck_assert_ptr_nonnull(strstr(message, "after the last image"));
+}
+END_TEST
+
+/* --- harm --- */
+
+/* The newest segment of a tier. */
+static void find_newest(const char *tier, char path[512])
+{
+	struct dirent *entry;
+	DIR *dir = opendir(folder);
+	char newest[256] = "";
+
+	while ((entry = readdir(dir)))
+		if (!strncmp(entry->d_name, tier, strlen(tier)) &&
+			!strstr(entry->d_name, ".idx") &&
+			strcmp(entry->d_name, newest) > 0)
+			strcpy(newest, entry->d_name);
+	closedir(dir);
+	ck_assert(newest[0]);
+	snprintf(path, 512, "%s/%s", folder, newest);
+}
+
+/* Row: N10 */
+START_TEST(test_kill_within_an_image_loses_that_one_alone)
+{
+	char path[512];
+
+	write_images(20, 10 * S);
+	for (unsigned i = 0; i < 24; i++) {
+		struct triad_history_answer last =
+			triad_history_store_find(store, UINT64_MAX);
+		uint64_t left = random_next(&world.seed) % last.place.entry.size;
+
+		close_store();
+		/* As a kill leaves it: some of the last frame, and no line for it. */
+		find_newest("sweeps", path);
+		ck_assert_int_eq(
+			truncate(path, (off_t)(last.place.entry.offset + left)), 0);
+		for_files(".idx", remove_file);
+		open_store();
+		n_copies--;
+		check_at(copies[n_copies].wall_us - 1, &copies[n_copies - 1]);
+		check_at(copies[3].wall_us, &copies[3]);
+		write_images(2, 10 * S);
+		check_at(copies[n_copies - 1].wall_us, &copies[n_copies - 1]);
+		check_at(copies[n_copies - 2].wall_us, &copies[n_copies - 2]);
+	}
+}
+END_TEST
+
+static void limit_files(rlim_t octets)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = octets;
+	setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* A file may have so many octets and no more, as on a disk that is full. */
+/* Row: N10 */
+START_TEST(test_full_disk_loses_images_until_there_is_room_and_no_file)
+{
+	struct triad_history_answer last;
+	uint32_t n;
+	int error;
+
+	signal(SIGXFSZ, SIG_IGN);
+	write_images(20, 10 * S);
+	last = triad_history_store_find(store, UINT64_MAX);
+	world_sweep(&world, 10 * S);
+	/* Nothing is asserted meanwhile, which needs a file, too. */
+	limit_files((rlim_t)(last.place.entry.offset + last.place.entry.size + 100));
+	error = write_image();
+	limit_files(RLIM_INFINITY);
+	ck_assert_int_eq(error, EFBIG);
+	ck_assert_ptr_nonnull(
+		strstr(triad_history_store_status(store).reason, "large"));
+	ck_assert_uint_eq(triad_history_store_status(store).n_dropped, 1);
+	n = n_copies;
+	check_at(copies[n - 1].wall_us, &copies[n - 1]);
+	write_images(10, 10 * S);
+	ck_assert_int_eq(triad_history_store_status(store).error, 0);
+	for (uint32_t i = 0; i < n_copies; i++)
+		check_at(copies[i].wall_us, &copies[i]);
+	close_store();
+	open_store();
+	for (uint32_t i = 0; i < n_copies; i++)
+		check_at(copies[i].wall_us, &copies[i]);
+}
+END_TEST
+
+START_TEST(test_altered_octets_are_noticed_and_other_images_stay)
+{
+	char path[512];
+	unsigned n_failed = 0;
+
+	write_images(30, 10 * S);
+	find_newest("sweeps", path);
+	for (unsigned i = 0; i < 40; i++) {
+		struct triad_history_answer answer =
+			triad_history_store_find(store, copies[10 + i % 19].wall_us);
+		uint64_t at = answer.place.entry.offset +
+			random_next(&world.seed) % answer.place.entry.size;
+		int fd = open(path, O_RDWR);
+		struct triad_past *past;
+		uint8_t was, is;
+
+		ck_assert_int_eq(pread(fd, &was, 1, (off_t)at), 1);
+		is = (uint8_t)(was ^ (1 + random_below(&world.seed, 255)));
+		ck_assert_int_eq(pwrite(fd, &is, 1, (off_t)at), 1);
+		past = triad_history_reader_read(
+			reader, copies[10 + i % 19].wall_us, message);
+		n_failed += !past;
+		if (past)
+			check_ports(past, copy_at(past->wall_us));
+		triad_past_free(past);
+		check_at(copies[2].wall_us, &copies[2]);
+		ck_assert_int_eq(pwrite(fd, &was, 1, (off_t)at), 1);
+		close(fd);
+	}
+	/* Some octets of a frame don't matter. */
+	ck_assert_uint_gt(n_failed, 30);
+}
+END_TEST
+
+START_TEST(test_room_is_kept_to_and_the_oldest_give_way)
+{
+	struct triad_history_status status;
+
+	params.limits.max_octets = 200000;
+	triad_history_store_configure(store, &params);
+	for (unsigned i = 0; i < 1000; i++) {
+		write_images(1, 10 * S);
+		status = triad_history_store_status(store);
+		ck_assert_uint_le(status.octets, params.limits.max_octets + 8000);
+	}
+	ck_assert_uint_gt(status.n_removed, 0);
+	ck_assert_uint_gt(status.octets, params.limits.max_octets / 2);
+	ck_assert_uint_eq(status.last_us, copies[n_copies - 1].wall_us);
+	check_at(copies[n_copies - 1].wall_us, &copies[n_copies - 1]);
+	/* Each segment has its index. */
+	ck_assert_uint_eq(for_files(".idx", NULL), status.n_segments);
+	ck_assert_uint_eq(for_files("", NULL), 2 * status.n_segments);
+}
+END_TEST
+
+START_TEST(test_clock_that_goes_back_costs_no_image)
+{
+	write_images(10, 10 * S);
+	/* The wall clock is a fixed time behind the monotonic one here. */
+	world.now_us -= 1800 * S;
+	write_images(10, 10 * S);
+	check_at(copies[9].wall_us, &copies[9]);
+	check_at(copies[19].wall_us, &copies[19]);
+	close_store();
+	open_store();
+	check_at(copies[9].wall_us, &copies[9]);
+	check_at(copies[19].wall_us, &copies[19]);
+}
+END_TEST
+
+/* Row: N10 */
+START_TEST(test_images_of_another_fill_the_time_in_which_one_was_dead)
+{
+	struct triad_history_store *ours = store, *other;
+	struct triad_history_reader *of_other;
+	struct triad_past *past;
+
+	write_images(10, 10 * S);
+	other = store = triad_history_store_new("OpenSM", GUID + 1, NULL);
+	of_other = triad_history_reader_new(other);
+	triad_history_store_configure(other, &params);
+	write_images(10, 10 * S);
+	store = ours;
+	write_images(10, 10 * S);
+	/* Each answers about all of it, and of all its own files are there still. */
+	for (uint32_t i = 0; i < n_copies; i++) {
+		check_at(copies[i].wall_us, &copies[i]);
+		past = triad_history_reader_read(of_other, copies[i].wall_us, message);
+		ck_assert_msg(past != NULL, "%s", message);
+		check_ports(past, &copies[i]);
+		triad_past_free(past);
+	}
+	triad_history_reader_free(of_other);
+	triad_history_store_free(other);
+}
+END_TEST
+
+START_TEST(test_series_has_the_totals_of_a_port)
+{
+	struct triad_history_point points[64];
+	uint32_t n,
+		port = triad_fabric_find_port(
+			world.fabric, triad_fabric_find_node(world.fabric, 0x200), 3);
+
+	write_images(100, 10 * S);
+	n = triad_history_reader_series(reader, 0x200, 3, TRIAD_PORT_XMIT_DATA,
+		copies[20].wall_us, copies[83].wall_us, points, 64, message);
+	ck_assert_msg(n == 64, "%u: %s", n, message);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct copied *copied = copy_at(points[i].time_us);
+
+		ck_assert_uint_eq(copied->wall_us, points[i].time_us);
+		ck_assert_int_eq(points[i].is_known, copied->ports[port].was_read);
+		ck_assert_uint_eq(points[i].total,
+			copied->ports[port].total[TRIAD_PORT_XMIT_DATA]);
+	}
+	n = triad_history_reader_series(reader, 0x200, 3, TRIAD_PORT_XMIT_DATA,
+		BEGIN_US, UINT64_MAX, points, 10, message);
+	ck_assert_uint_eq(n, 10);
+	ck_assert_uint_eq(points[0].time_us, copies[0].wall_us);
+	ck_assert_uint_eq(points[9].time_us, copies[99].wall_us);
+	ck_assert_uint_eq(triad_history_reader_series(reader, 0x200, 3,
+				  TRIAD_PORT_XMIT_DATA, 1, 2, points, 10, message),
+		0);
+	ck_assert_ptr_nonnull(strstr(message, "before the first image"));
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("history_store");
+
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_test(cases, test_images_at_random_times_are_what_was_written);
+	tcase_add_test(cases, test_image_has_rates_from_the_one_before);
+	tcase_add_test(
+		cases, test_older_images_are_thinned_and_their_totals_stay_exact);
+	tcase_add_test(cases, test_time_without_image_is_refused_with_what_there_is);
+	tcase_add_test(cases, test_kill_within_an_image_loses_that_one_alone);
+	tcase_add_test(
+		cases, test_full_disk_loses_images_until_there_is_room_and_no_file);
+	tcase_add_test(cases, test_altered_octets_are_noticed_and_other_images_stay);
+	tcase_add_test(cases, test_room_is_kept_to_and_the_oldest_give_way);
+	tcase_add_test(cases, test_clock_that_goes_back_costs_no_image);
+	tcase_add_test(
+		cases, test_images_of_another_fill_the_time_in_which_one_was_dead);
+	tcase_add_test(cases, test_series_has_the_totals_of_a_port);
+	return run_cases(cases);
+}
