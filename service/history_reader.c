@@ -151,11 +151,14 @@ static bool wait_for_end(
 static const char *run_job(struct triad_history_reader *reader, struct job *job,
 	uint64_t until_us, bool *is_left)
 {
+	static const char ending[] = "the program ends";
+	static const char hanging[] = "the disk of history.dir has not answered for "
+				      "long: look after it";
 	const char *why = NULL;
 
 	pthread_mutex_lock(&reader->lock);
 	if (!wait_for_room(reader, until_us)) {
-		why = reader->is_closed ? "it ends"
+		why = reader->is_closed ? ending
 					: "others are reading images: try again";
 	} else if (triad_task_start(&reader->task)) {
 		why = "there is no thread for it: try again";
@@ -164,8 +167,7 @@ static const char *run_job(struct triad_history_reader *reader, struct job *job,
 		triad_task_wake(&reader->task);
 		*is_left = !wait_for_end(reader, job, until_us);
 		if (*is_left)
-			why = "the disk of history.dir has not answered for long: look "
-			      "after it";
+			why = reader->is_closed ? ending : hanging;
 	}
 	pthread_mutex_unlock(&reader->lock);
 	return why;
