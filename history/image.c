@@ -34,29 +34,65 @@ const char *triad_history_quiet_name(enum triad_history_quiet quiet)
 /* --- the topology --- */
 
 /* Eight entries in one step: a large fabric has a hundred million. */
-static uint64_t hash_table(uint64_t hash, const uint8_t *octets, size_t n)
+static uint64_t hash_table(
+	uint64_t hash, const void *table, size_t at, size_t n, size_t element_size)
 {
+	const uint8_t *octets;
+	size_t size = n * element_size, i;
 	uint64_t word;
-	size_t i;
 
-	for (i = 0; i + sizeof(word) <= n; i += sizeof(word)) {
+	/* A fabric without such tables has no array of them. */
+	if (!n)
+		return hash;
+	octets = (const uint8_t *)table + at * element_size;
+	for (i = 0; i + sizeof(word) <= size; i += sizeof(word)) {
 		memcpy(&word, octets + i, sizeof(word));
 		hash = triad_hash_word(hash, word);
 	}
-	return triad_hash_octets(hash, octets + i, n - i);
+	return triad_hash_octets(hash, octets + i, size - i);
 }
 
-uint64_t triad_history_hash_routes(
+static uint64_t hash_routes(
 	const struct triad_fabric *fabric, const struct triad_fabric_node *node)
 {
 	uint64_t hash = TRIAD_HASH_START;
 
 	if (!node->lft.n)
 		return 0;
-	hash = hash_table(hash, fabric->lft + node->lft.at, node->lft.n);
-	hash = hash_table(hash, (const uint8_t *)(fabric->mft + node->mft.at),
-		node->mft.n * sizeof(*fabric->mft));
+	hash = hash_table(hash, fabric->lft, node->lft.at, node->lft.n, 1);
+	hash = hash_table(
+		hash, fabric->mft, node->mft.at, node->mft.n, sizeof(*fabric->mft));
 	return hash ? hash : 1;
+}
+
+static uint64_t hash_qos(
+	const struct triad_fabric *fabric, const struct triad_fabric_node *node)
+{
+	uint64_t hash = TRIAD_HASH_START;
+	bool has_any = false;
+
+	for (uint32_t i = 0; i < node->n_ports; i++) {
+		const struct triad_fabric_port *port =
+			&fabric->ports[node->first_port + i];
+
+		if (!port->sl2vl.n && !port->vlarb.n)
+			continue;
+		has_any = true;
+		hash = triad_hash_word(
+			hash, (uint64_t)port->number << 8 | port->high_limit);
+		hash = hash_table(hash, fabric->sl2vl, port->sl2vl.at, port->sl2vl.n,
+			sizeof(*fabric->sl2vl));
+		hash = hash_table(hash, fabric->vlarb, port->vlarb.at, port->vlarb.n,
+			sizeof(*fabric->vlarb));
+	}
+	return has_any ? (hash ? hash : 1) : 0;
+}
+
+uint64_t triad_history_hash_tables(const struct triad_fabric *fabric,
+	const struct triad_fabric_node *node, enum triad_history_tables tables)
+{
+	return tables == TRIAD_HISTORY_ROUTES ? hash_routes(fabric, node)
+					      : hash_qos(fabric, node);
 }
 
 void triad_history_topology_clear(struct triad_history_topology *topology)
@@ -78,10 +114,12 @@ int triad_history_topology_update(
 	if (error)
 		return error;
 	topology->fabric = triad_fabric_ref(fabric);
-	topology->routes_hash = TRIAD_HASH_START;
+	topology->tables_hash = TRIAD_HASH_START;
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		topology->routes_hash = triad_hash_word(topology->routes_hash,
-			triad_history_hash_routes(fabric, &fabric->nodes[i]));
+		for (unsigned t = 0; t < TRIAD_HISTORY_N_TABLES; t++)
+			topology->tables_hash = triad_hash_word(topology->tables_hash,
+				triad_history_hash_tables(
+					fabric, &fabric->nodes[i], t));
 	return 0;
 }
 
@@ -105,7 +143,7 @@ bool triad_history_key_is_due(const struct triad_history_key *key,
 	const struct triad_history_topology *topology)
 {
 	return !key->topology_hash || key->topology_hash != topology->packed.hash ||
-		key->routes_hash != topology->routes_hash ||
+		key->tables_hash != topology->tables_hash ||
 		key->n_ports != topology->fabric->n_ports;
 }
 
@@ -187,19 +225,21 @@ static void put_topology(struct writing *w)
 	}
 }
 
-static void put_routes(struct writing *w)
+static void put_tables(struct writing *w, enum triad_history_tables tables)
 {
+	static const char *const names[TRIAD_HISTORY_N_TABLES] = {"routes", "qos"};
 	const struct triad_fabric *fabric = w->topology->fabric;
 
 	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
-		uint64_t hash = triad_history_hash_routes(fabric, &fabric->nodes[i]);
+		uint64_t hash =
+			triad_history_hash_tables(fabric, &fabric->nodes[i], tables);
 
 		if (hash)
 			add(w,
 				(size_t)sprintf(line(w),
-					"# triad-routes 0x%016" PRIx64 ",0x%016" PRIx64
+					"# triad-%s 0x%016" PRIx64 ",0x%016" PRIx64
 					"\n",
-					fabric->nodes[i].guid, hash));
+					names[tables], fabric->nodes[i].guid, hash));
 	}
 }
 
@@ -396,7 +436,8 @@ int triad_history_image_write(const struct triad_history_image *image,
 		put_head(&w);
 		if (w.is_key) {
 			put_topology(&w);
-			put_routes(&w);
+			for (unsigned t = 0; t < TRIAD_HISTORY_N_TABLES; t++)
+				put_tables(&w, t);
 		}
 		put_conf(&w);
 		put_alerts(&w);
@@ -412,7 +453,7 @@ int triad_history_image_write(const struct triad_history_image *image,
 	*n_rows = w.n_rows;
 	if (w.is_key) {
 		key->topology_hash = topology->packed.hash;
-		key->routes_hash = topology->routes_hash;
+		key->tables_hash = topology->tables_hash;
 		key->n_ports = topology->fabric->n_ports;
 	}
 	return 0;

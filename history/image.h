@@ -9,6 +9,7 @@
  *     # triad-topology HASH SIZE PACKED-SIZE, then its octets in as many lines as needed:
  *     # triad-octets HEX                  the fabric, as collect/topology_message.h has it
  *     # triad-routes GUID,HASH            of a switch's forwarding tables
+ *     # triad-qos GUID,HASH               of a node's SL2VL and VL arbitration tables
  *     # triad-conf KEY VALUE              of triad.conf, where it isn't the default's
  *     # triad-alert HEX ...               history/record.h
  *     # triad-event LINE                  perfmgr/timeline/event.h, since the image before
@@ -18,8 +19,8 @@
  *
  * A key image has all ports and the topology.  The others have what differs from the
  * last key image, not from the image before: so two frames give any image, and a damaged
- * one harms itself alone.  An image is a key when the topology or the routes differ
- * from those of the last key.
+ * one harms itself alone.  An image is a key when the topology or those tables differ
+ * from the last key's.
  *
  * Invariant: a total in an image is what the engine had; leaving images out later loses
  * no precision of those that stay.
@@ -96,7 +97,7 @@ struct triad_history_image {
 struct triad_history_topology {
 	struct triad_fabric *fabric; /* referenced; NULL: none yet */
 	struct triad_topology_packed packed;
-	uint64_t routes_hash;
+	uint64_t tables_hash;
 };
 
 /* Makes it that of 'fabric'; nothing happens when it is.  Returns 0, ENOMEM or
@@ -105,13 +106,20 @@ int triad_history_topology_update(
 	struct triad_history_topology *topology, struct triad_fabric *fabric);
 void triad_history_topology_clear(struct triad_history_topology *topology);
 
-/* The hash of a switch's forwarding tables; 0: it has none. */
-uint64_t triad_history_hash_routes(
-	const struct triad_fabric *fabric, const struct triad_fabric_node *node);
+/* Tables of a node that images have a hash of. */
+enum triad_history_tables {
+	TRIAD_HISTORY_ROUTES, /* a switch's forwarding tables */
+	TRIAD_HISTORY_QOS,    /* SL2VL, VL arbitration, high limit of all ports */
+	TRIAD_HISTORY_N_TABLES
+};
+
+/* The hash; 0: the node has none, or they are not known. */
+uint64_t triad_history_hash_tables(const struct triad_fabric *fabric,
+	const struct triad_fabric_node *node, enum triad_history_tables tables);
 
 /* What the last key image of a tier had; zeros: there is none. */
 struct triad_history_key {
-	uint64_t topology_hash, routes_hash;
+	uint64_t topology_hash, tables_hash;
 	uint32_t n_ports, room;
 	uint64_t *rows; /* a hash of each port's row */
 	uint8_t *notes; /* of each port, while an image is written */

@@ -71,7 +71,8 @@ void triad_past_free(struct triad_past *past)
 	triad_view_unref(past->view);
 	free(past->alerts);
 	free(past->links);
-	free(past->routes);
+	for (unsigned t = 0; t < TRIAD_HISTORY_N_TABLES; t++)
+		free(past->tables[t]);
 	free(past->keys);
 	free(past);
 }
@@ -153,18 +154,20 @@ static bool take_octets(struct triad_past *past, const char *digits, size_t n)
 	return true;
 }
 
-static bool take_routes(struct triad_past *past, const char *text)
+static bool take_tables(
+	struct triad_past *past, const char *text, enum triad_history_tables of)
 {
-	struct triad_past_routes routes;
+	struct triad_past_tables tables;
 
-	if (sscanf(text, "0x%16" SCNx64 ",0x%16" SCNx64, &routes.node_guid,
-		    &routes.hash) != 2)
-		return fail(past, EPROTO, "a line 'triad-routes' is malformed");
-	if (past->n_routes == TRIAD_FABRIC_MAX_NODES ||
-		triad_grow(&past->routes, &past->routes_room, past->n_routes + 1,
-			sizeof(routes), 64))
+	if (sscanf(text, "0x%16" SCNx64 ",0x%16" SCNx64, &tables.node_guid,
+		    &tables.hash) != 2)
+		return fail(past, EPROTO,
+			"a line 'triad-routes' or 'triad-qos' is malformed");
+	if (past->n_tables[of] == TRIAD_FABRIC_MAX_NODES ||
+		triad_grow(&past->tables[of], &past->tables_room[of],
+			past->n_tables[of] + 1, sizeof(tables), 64))
 		return no_memory(past);
-	past->routes[past->n_routes++] = routes;
+	past->tables[of][past->n_tables[of]++] = tables;
 	return true;
 }
 
@@ -377,7 +380,9 @@ static bool take_content(struct triad_past *past, const char *line, size_t lengt
 	if (is_key && (text = after(line, length, "# triad-octets ", &n)))
 		return take_octets(past, text, n);
 	if (is_key && (text = after(line, length, "# triad-routes ", &n)))
-		return take_routes(past, text);
+		return take_tables(past, text, TRIAD_HISTORY_ROUTES);
+	if (is_key && (text = after(line, length, "# triad-qos ", &n)))
+		return take_tables(past, text, TRIAD_HISTORY_QOS);
 	return true;
 }
 

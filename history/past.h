@@ -40,7 +40,8 @@ enum triad_past_part {
 	TRIAD_PAST_BEFORE,
 };
 
-struct triad_past_routes {
+/* The hash of tables of a node. */
+struct triad_past_tables {
 	uint64_t node_guid, hash;
 };
 
@@ -59,13 +60,14 @@ struct triad_past {
 	struct triad_view *view;        /* after finish() */
 	struct triad_alert *alerts;
 	struct triad_link *links;
-	struct triad_past_routes *routes; /* of switches, in the order of the fabric */
-	struct triad_past_key *keys;      /* in the order of the table */
-	uint32_t n_alerts, n_links, n_routes, n_keys;
+	struct triad_past_tables
+		*tables[TRIAD_HISTORY_N_TABLES]; /* in the order of the fabric */
+	struct triad_past_key *keys;             /* in the order of the table */
+	uint32_t n_alerts, n_links, n_keys, n_tables[TRIAD_HISTORY_N_TABLES];
 	char message[160]; /* what is wrong, after an error */
 
 	int64_t offset_us; /* what monotonic times lack to the wall clock, now */
-	size_t alerts_room, links_room, routes_room, keys_room;
+	size_t alerts_room, links_room, keys_room, tables_room[TRIAD_HISTORY_N_TABLES];
 	struct triad_past_building *building;
 };
 

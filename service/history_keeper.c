@@ -63,9 +63,20 @@ struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 	return NULL;
 }
 
+void triad_history_keeper_close(struct triad_history_keeper *keeper)
+{
+	if (keeper)
+		triad_history_reader_close(keeper->reader);
+}
+
 bool triad_history_keeper_stop(struct triad_history_keeper *keeper)
 {
-	return !keeper || triad_task_stop(&keeper->task, JOIN_US);
+	bool ended;
+
+	if (!keeper)
+		return true;
+	ended = triad_history_reader_stop(keeper->reader);
+	return triad_task_stop(&keeper->task, JOIN_US) && ended;
 }
 
 void triad_history_keeper_free(struct triad_history_keeper *keeper)

@@ -24,8 +24,11 @@ struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 	struct triad_recorder *recorder, const char *program, uint64_t port_guid,
 	struct triad_log *log);
 
-/* Ends the thread, in a second at most.  Returns false when it is stuck in a write: then
- * it, and what it uses, must stay.  Accepts NULL. */
+/* Lets go who waits for images that are read. */
+void triad_history_keeper_close(struct triad_history_keeper *keeper);
+
+/* Ends the threads, in two seconds at most.  Returns false when one is stuck at a disk:
+ * then it, and what it uses, must stay.  Accepts NULL. */
 bool triad_history_keeper_stop(struct triad_history_keeper *keeper);
 /* After triad_history_keeper_stop() returned true, when nobody reads any more.  Accepts
  * NULL. */

@@ -1,22 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "service/history_reader.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "lib/task.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
+
+#define JOIN_US TRIAD_US_PER_S
+
+struct job {
+	bool is_series, is_done;
+	bool is_left; /* nobody waits for it any more */
+	uint64_t at_us;
+	struct triad_history_wish wish;
+	/* What came of it. */
+	struct triad_past *past;
+	uint32_t n_points;
+	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS];
+	char message[TRIAD_HISTORY_MESSAGE_SIZE];
+};
 
 struct triad_history_reader {
-	struct triad_history_store *store;
-	pthread_mutex_t lock; /* of one reading */
-	struct triad_frame_reader *frames;
-	char *message; /* of the reading */
+	struct triad_history_reading reading; /* of the thread alone */
+
+	pthread_mutex_t lock; /* of what follows */
+	struct triad_task task;
+	pthread_cond_t changed; /* a job is done, or there is room for one */
+	struct job *job;        /* NULL: none */
+	bool is_closed;
 };
+
+static uint64_t task_step(void *context);
 
 struct triad_history_reader *triad_history_reader_new(struct triad_history_store *store)
 {
@@ -24,296 +42,183 @@ struct triad_history_reader *triad_history_reader_new(struct triad_history_store
 
 	if (!reader)
 		return NULL;
-	reader->store = store;
-	reader->frames = triad_frame_reader_new();
-	if (!reader->frames) {
+	reader->reading.store = store;
+	reader->reading.frames = triad_frame_reader_new();
+	if (!reader->reading.frames) {
 		free(reader);
 		return NULL;
 	}
 	pthread_mutex_init(&reader->lock, NULL);
+	triad_condition_init(&reader->changed);
+	triad_task_init(
+		&reader->task, &reader->lock, "triad-rewind", task_step, reader);
 	return reader;
+}
+
+void triad_history_reader_close(struct triad_history_reader *reader)
+{
+	pthread_mutex_lock(&reader->lock);
+	reader->is_closed = true;
+	pthread_cond_broadcast(&reader->changed);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+bool triad_history_reader_stop(struct triad_history_reader *reader)
+{
+	if (!reader)
+		return true;
+	triad_history_reader_close(reader);
+	return triad_task_stop(&reader->task, JOIN_US);
+}
+
+static void free_job(struct job *job)
+{
+	if (job)
+		triad_past_free(job->past);
+	free(job);
 }
 
 void triad_history_reader_free(struct triad_history_reader *reader)
 {
 	if (!reader)
 		return;
-	triad_frame_reader_free(reader->frames);
+	free_job(reader->job);
+	triad_frame_reader_free(reader->reading.frames);
+	triad_task_clear(&reader->task);
+	pthread_cond_destroy(&reader->changed);
 	pthread_mutex_destroy(&reader->lock);
 	free(reader);
 }
 
-/* --- what can't be shown --- */
+/* --- the thread --- */
 
-static void explain(const struct triad_history_answer *answer, char *message)
+static void do_job(struct triad_history_reading *reading, struct job *job)
 {
-	char first[TRIAD_CLOCK_TEXT_SIZE], last[TRIAD_CLOCK_TEXT_SIZE];
-	char from[TRIAD_CLOCK_TEXT_SIZE], to[TRIAD_CLOCK_TEXT_SIZE];
+	if (job->is_series)
+		job->n_points =
+			triad_history_read_series(reading, &job->wish, job->points);
+	else
+		job->past = triad_history_read_past(reading, job->at_us);
+	memcpy(job->message, reading->message, sizeof(job->message));
+}
 
-	triad_clock_format_s(answer->first_us, first);
-	triad_clock_format_s(answer->last_us, last);
-	triad_clock_format_s(answer->gap_from_us, from);
-	switch (answer->found) {
-	case TRIAD_HISTORY_EMPTY:
-		snprintf(message, TRIAD_HISTORY_MESSAGE_SIZE,
-			"there is no image yet: the first one is written after a sweep");
-		break;
-	case TRIAD_HISTORY_TOO_EARLY:
-		snprintf(message, TRIAD_HISTORY_MESSAGE_SIZE,
-			"that is before the first image: they reach from %s to %s",
-			first, last);
-		break;
-	case TRIAD_HISTORY_GAP:
-		snprintf(message, TRIAD_HISTORY_MESSAGE_SIZE,
-			"nothing was recorded between %s and %s; images reach from %s "
-			"to %s",
-			from, triad_clock_format_s(answer->gap_to_us, to), first, last);
-		break;
-	default:
-		snprintf(message, TRIAD_HISTORY_MESSAGE_SIZE,
-			"that is after the last image: they reach from %s to %s", first,
-			last);
-		break;
+static uint64_t task_step(void *context)
+{
+	struct triad_history_reader *reader = context;
+	struct job *job = reader->job;
+
+	if (!job || job->is_done)
+		return UINT64_MAX;
+	pthread_mutex_unlock(&reader->lock);
+	do_job(&reader->reading, job);
+	pthread_mutex_lock(&reader->lock);
+	job->is_done = true;
+	if (job->is_left) {
+		reader->job = NULL;
+		free_job(job);
 	}
+	pthread_cond_broadcast(&reader->changed);
+	return UINT64_MAX;
 }
 
-static int complain(
-	const struct triad_history_reader *reader, int error, const char *why)
+/* --- who asks --- */
+
+/* Called with the lock.  Waits for the end of what another one asked. */
+static bool wait_for_room(struct triad_history_reader *reader, uint64_t until_us)
 {
-	snprintf(reader->message, TRIAD_HISTORY_MESSAGE_SIZE,
-		"the image can't be read: %.400s", why);
-	return error;
+	while (reader->job && !reader->is_closed)
+		if (triad_condition_wait(&reader->changed, &reader->lock, until_us))
+			break;
+	return !reader->job && !reader->is_closed;
 }
 
-/* --- files --- */
-
-/* Returns a descriptor or -1, with a message. */
-static int open_segment(const struct triad_history_reader *reader,
-	const struct triad_history_place *place)
+/* Called with the lock.  False: it takes too long, and is left to the thread. */
+static bool wait_for_end(
+	struct triad_history_reader *reader, struct job *job, uint64_t until_us)
 {
-	char path[PATH_MAX], why[PATH_MAX + 64];
-	int fd;
-
-	if (!triad_history_store_path(reader->store, place, path)) {
-		complain(reader, ENAMETOOLONG, strerror(ENAMETOOLONG));
-		return -1;
+	while (!job->is_done && !reader->is_closed)
+		if (triad_condition_wait(&reader->changed, &reader->lock, until_us))
+			break;
+	if (!job->is_done) {
+		job->is_left = true;
+		return false;
 	}
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0) {
-		snprintf(why, sizeof(why), "%s: %s", path, strerror(errno));
-		complain(reader, errno, why);
+	reader->job = NULL;
+	pthread_cond_broadcast(&reader->changed);
+	return true;
+}
+
+static const char *run_job(struct triad_history_reader *reader, struct job *job,
+	uint64_t until_us, bool *is_left)
+{
+	static const char ending[] = "the program ends";
+	static const char hanging[] = "the disk of history.dir has not answered for "
+				      "long: look after it";
+	const char *why = NULL;
+
+	pthread_mutex_lock(&reader->lock);
+	if (!wait_for_room(reader, until_us)) {
+		why = reader->is_closed ? ending
+					: "others are reading images: try again";
+	} else if (triad_task_start(&reader->task)) {
+		why = "there is no thread for it: try again";
+	} else {
+		reader->job = job;
+		triad_task_wake(&reader->task);
+		*is_left = !wait_for_end(reader, job, until_us);
+		if (*is_left)
+			why = reader->is_closed ? ending : hanging;
 	}
-	return fd;
+	pthread_mutex_unlock(&reader->lock);
+	return why;
 }
 
-/* --- an image --- */
-
-static int read_part(const struct triad_history_reader *reader, struct triad_past *past,
-	int fd, const struct triad_history_entry *entry, enum triad_past_part part)
+/* The job when it is done, to be freed; NULL, with a message. */
+static struct job *ask(struct triad_history_reader *reader, const struct job *wanted,
+	char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
-	int error;
+	struct job *job = malloc(sizeof(*job));
+	bool is_left = false;
+	const char *why;
 
-	triad_past_begin(past, part);
-	error = triad_frame_reader_read(reader->frames, fd, entry->offset, entry->size,
-		triad_past_take_line, past);
-	if (error)
-		return complain(
-			reader, error, triad_frame_reader_message(reader->frames));
-	error = triad_past_end(past);
-	return error ? complain(reader, error, past->message) : 0;
-}
-
-/* The key and what differs from it, or of the image before what is not there yet. */
-static int read_place(const struct triad_history_reader *reader,
-	struct triad_past *past, const struct triad_history_place *place,
-	bool is_before, bool has_key)
-{
-	int fd = open_segment(reader, place), error = 0;
-
-	if (fd < 0)
-		return EIO;
-	if (!has_key)
-		error = read_part(reader, past, fd, &place->key,
-			is_before ? TRIAD_PAST_BEFORE_KEY : TRIAD_PAST_KEY);
-	if (!error && !place->entry.is_key)
-		error = read_part(reader, past, fd, &place->entry,
-			is_before ? TRIAD_PAST_BEFORE : TRIAD_PAST_IMAGE);
-	close(fd);
-	return error;
-}
-
-static bool same_segment(
-	const struct triad_history_place *a, const struct triad_history_place *b)
-{
-	return a->port_guid == b->port_guid && a->tier == b->tier &&
-		a->segment == b->segment;
-}
-
-static bool same_key(
-	const struct triad_history_place *a, const struct triad_history_place *b)
-{
-	return same_segment(a, b) && a->key.offset == b->key.offset;
-}
-
-static int read_all(const struct triad_history_reader *reader, struct triad_past *past,
-	const struct triad_history_answer *answer)
-{
-	int error = read_place(reader, past, &answer->place, false, false);
-
-	if (!error && answer->has_before)
-		error = read_place(reader, past, &answer->before, true,
-			same_key(&answer->place, &answer->before) &&
-				!answer->before.entry.is_key);
-	if (!error && triad_past_finish(past))
-		error = complain(reader, ENOMEM, "not enough memory; try again");
-	return error;
+	snprintf(message, TRIAD_HISTORY_MESSAGE_SIZE, "not enough memory; try again");
+	if (!job)
+		return NULL;
+	*job = *wanted;
+	why = run_job(
+		reader, job, triad_clock_now_us() + TRIAD_HISTORY_WAIT_US, &is_left);
+	if (why)
+		snprintf(message, TRIAD_HISTORY_MESSAGE_SIZE, "%s", why);
+	if (why && !is_left)
+		free_job(job);
+	if (why)
+		return NULL;
+	memcpy(message, job->message, TRIAD_HISTORY_MESSAGE_SIZE);
+	return job;
 }
 
 struct triad_past *triad_history_reader_read(struct triad_history_reader *reader,
 	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
-	struct triad_history_answer answer;
-	struct triad_past *past;
+	const struct job wanted = {.at_us = at_us};
+	struct job *job = ask(reader, &wanted, message);
+	struct triad_past *past = job ? job->past : NULL;
 
-	message[0] = '\0';
-	pthread_mutex_lock(&reader->lock);
-	reader->message = message;
-	triad_history_store_look_at_others(reader->store, reader->frames);
-	answer = triad_history_store_find(reader->store, at_us);
-	if (answer.found != TRIAD_HISTORY_FOUND) {
-		pthread_mutex_unlock(&reader->lock);
-		explain(&answer, message);
-		return NULL;
-	}
-	past = triad_past_new(triad_clock_wall_offset_us());
-	if (!past)
-		complain(reader, ENOMEM, "not enough memory; try again");
-	if (past && read_all(reader, past, &answer)) {
-		triad_past_free(past);
-		past = NULL;
-	}
-	pthread_mutex_unlock(&reader->lock);
+	free(job);
 	return past;
 }
 
-/* --- a port's counter --- */
-
-struct look {
-	uint64_t node_guid;
-	uint8_t port;
-	unsigned counter;
-	struct triad_history_point found; /* of the frame that is read */
-	bool has_row;
-};
-
-static bool look_at_row(void *context, enum triad_profile_line kind,
-	const struct triad_profile_parser *parser, const char *line, size_t length)
-{
-	const struct triad_profile_row *row = &parser->row;
-	struct look *look = context;
-
-	(void)line;
-	(void)length;
-	if (kind != TRIAD_PROFILE_ROW)
-		return true;
-	if (row->node_guid == look->node_guid && row->port == look->port) {
-		look->has_row = true;
-		look->found.is_known = row->has & 1u << look->counter;
-		look->found.total = row->total[look->counter];
-	}
-	/* Rows are in the order of GUIDs and ports. */
-	return row->node_guid < look->node_guid ||
-		(row->node_guid == look->node_guid && row->port < look->port);
-}
-
-/* What a frame has of the port, into 'look'. */
-static int read_row(const struct triad_history_reader *reader, int fd,
-	const struct triad_history_entry *entry, struct look *look)
-{
-	int error;
-
-	look->has_row = false;
-	look->found = (struct triad_history_point){0};
-	error = triad_frame_reader_read(
-		reader->frames, fd, entry->offset, entry->size, look_at_row, look);
-	return error
-		? complain(reader, error, triad_frame_reader_message(reader->frames))
-		: 0;
-}
-
-/* A segment is opened once, and a key read once, for all points that need them. */
-struct series {
-	struct look look;
-	int fd;
-	bool has_place;
-	struct triad_history_place last;   /* that was read */
-	struct triad_history_point of_key; /* of its key */
-};
-
-static int read_point(const struct triad_history_reader *reader, struct series *series,
-	const struct triad_history_place *place, struct triad_history_point *point)
-{
-	bool is_open = series->has_place && same_segment(&series->last, place);
-	int error = 0;
-
-	if (!is_open) {
-		if (series->fd >= 0)
-			close(series->fd);
-		series->has_place = false;
-		series->fd = open_segment(reader, place);
-		if (series->fd < 0)
-			return EIO;
-	}
-	if (!is_open || !same_key(&series->last, place)) {
-		error = read_row(reader, series->fd, &place->key, &series->look);
-		series->of_key = series->look.found;
-	}
-	*point = series->of_key;
-	if (!error && !place->entry.is_key) {
-		error = read_row(reader, series->fd, &place->entry, &series->look);
-		if (series->look.has_row)
-			*point = series->look.found;
-	}
-	series->last = *place;
-	series->has_place = true;
-	point->time_us = place->entry.time_us;
-	point->port_guid = place->port_guid;
-	return error;
-}
-
 uint32_t triad_history_reader_series(struct triad_history_reader *reader,
-	uint64_t node_guid, uint8_t port, unsigned counter, uint64_t from_us,
-	uint64_t to_us, struct triad_history_point *points, uint32_t room,
+	const struct triad_history_wish *wish,
+	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS],
 	char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
-	struct triad_history_place *places = calloc(room, sizeof(*places));
-	struct series series = {.fd = -1,
-		.look = {.node_guid = node_guid, .port = port, .counter = counter}};
-	uint32_t n = 0, n_read = 0;
+	const struct job wanted = {.is_series = true, .wish = *wish};
+	struct job *job = ask(reader, &wanted, message);
+	uint32_t n = job ? job->n_points : 0;
 
-	message[0] = '\0';
-	pthread_mutex_lock(&reader->lock);
-	reader->message = message;
-	triad_history_store_look_at_others(reader->store, reader->frames);
-	if (!places)
-		complain(reader, ENOMEM, "not enough memory; try again");
-	else
-		n = triad_history_store_spread(
-			reader->store, from_us, to_us, places, room);
-	while (n_read < n &&
-		!read_point(reader, &series, &places[n_read], &points[n_read]))
-		n_read++;
-	pthread_mutex_unlock(&reader->lock);
-	if (series.fd >= 0)
-		close(series.fd);
-	if (!n && !message[0]) {
-		struct triad_history_answer answer =
-			triad_history_store_find(reader->store, from_us);
-
-		if (answer.found == TRIAD_HISTORY_FOUND)
-			answer.found = TRIAD_HISTORY_TOO_LATE;
-		explain(&answer, message);
-	}
-	free(places);
-	return n_read < n ? 0 : n;
+	if (job)
+		memcpy(points, job->points, n * sizeof(*points));
+	free(job);
+	return n;
 }

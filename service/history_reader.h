@@ -1,43 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads images from the folder of a store (service/history_store.h).
+/* Reads images for whoever asks, in a thread of its own: a disk that hangs stops that
+ * thread, and neither a client nor the end of the process waits for it.
  *
- * Thread-safety: any thread; calls wait for the disk, and for each other: one image is
- * put together at a time, so that clients can't take all memory.
- * Memory: that of history/past.h for each that is given out, and 280 KiB. */
+ * Model: who asks leaves a job and waits, TRIAD_HISTORY_WAIT_US at most; one job is done
+ * at a time, so that clients can't take all memory.  A job that nobody waits for any
+ * more is thrown away when it is done.  The thread begins with the first job.
+ *
+ * Thread-safety: any thread, for all but new, stop and free.
+ * Memory: that of history_read.h, and a job. */
 #ifndef TRIAD_SERVICE_HISTORY_READER_H
 #define TRIAD_SERVICE_HISTORY_READER_H
 
-#include "history/past.h"
-#include "service/history_store.h"
+#include "service/history_read.h"
 
-#define TRIAD_HISTORY_MESSAGE_SIZE 512
+#define TRIAD_HISTORY_WAIT_US (20 * TRIAD_US_PER_S)
 
 struct triad_history_reader;
 
 /* 'store' outlives it.  NULL when memory is short. */
 struct triad_history_reader *triad_history_reader_new(
 	struct triad_history_store *store);
-/* Accepts NULL. */
+
+/* Lets go who waits; nothing is read after that. */
+void triad_history_reader_close(struct triad_history_reader *reader);
+
+/* Closes it, and ends the thread, in a second at most.  False: it hangs at a disk; then
+ * it, and the store, must stay.  Accepts NULL. */
+bool triad_history_reader_stop(struct triad_history_reader *reader);
+/* After triad_history_reader_stop() returned true.  Accepts NULL. */
 void triad_history_reader_free(struct triad_history_reader *reader);
 
-/* The fabric as it was at 'at_us' (wall clock): the latest image that is not later.
- * NULL, with a sentence that says why and what there is. */
+/* See triad_history_read_past() and _series(); also NULL and 0, with a message, when it
+ * takes too long. */
 struct triad_past *triad_history_reader_read(struct triad_history_reader *reader,
 	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE]);
-
-/* A port's counter at a time. */
-struct triad_history_point {
-	uint64_t time_us;
-	uint64_t port_guid; /* of the SM that wrote it: totals of two may differ */
-	bool is_known;      /* the port was there, and had the counter */
-	uint64_t total;
-};
-
-/* At most 'room' points between two times.  Returns how many; 0 with a message: there is
- * none, or they can't be read. */
 uint32_t triad_history_reader_series(struct triad_history_reader *reader,
-	uint64_t node_guid, uint8_t port, unsigned counter, uint64_t from_us,
-	uint64_t to_us, struct triad_history_point *points, uint32_t room,
+	const struct triad_history_wish *wish,
+	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS],
 	char message[TRIAD_HISTORY_MESSAGE_SIZE]);
 
 #endif

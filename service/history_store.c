@@ -4,49 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "service/history_files.h"
+#include "service/history_store_parts.h"
 #include "triad/clock.h"
 #include "triad/file.h"
-
-/* A tier while it is written. */
-struct writer_tier {
-	struct triad_profile_file file;
-	int index; /* -1: it is not written; the next start makes it anew */
-	struct triad_history_key key;
-	uint64_t last_octets; /* of its last image */
-};
-
-struct triad_history_store {
-	const char *program;
-	uint64_t port_guid;
-	struct triad_log *log;
-
-	pthread_mutex_t lock; /* of what follows */
-	struct triad_history_params next;
-	struct triad_history_status status;
-	/* Changed by the writer alone, with the lock. */
-	struct triad_history_ring ring;
-	struct triad_history_params params;
-	/* Changed by who looks at others, with the lock. */
-	struct triad_history_ring others[TRIAD_HISTORY_MAX_OTHERS];
-	uint64_t other_guids[TRIAD_HISTORY_MAX_OTHERS];
-	unsigned n_others;
-
-	/* Of the writer alone. */
-	struct writer_tier tiers[TRIAD_HISTORY_N_TIERS];
-	struct triad_history_topology topology;
-	struct triad_frame_writer *out;
-	struct triad_frame_reader *reader;
-	struct triad_file_report told;
-	uint64_t n_dropped_since; /* it was said */
-	char reason[320];         /* of the image that is written */
-};
 
 struct triad_history_store *triad_history_store_new(
 	const char *program, uint64_t port_guid, struct triad_log *log)
@@ -106,20 +71,13 @@ void triad_history_store_configure(
 	pthread_mutex_unlock(&store->lock);
 }
 
-static struct triad_history_owner owner_of(const struct triad_history_store *store)
-{
-	return (struct triad_history_owner){.dir = store->params.dir,
-		.program = store->program,
-		.port_guid = store->port_guid};
-}
-
 /* --- what is there --- */
 
 /* What its writer could not finish goes, as long as nobody else writes there. */
 static void mend_newest(struct triad_history_store *store, enum triad_history_tier tier,
 	uint64_t begun_us)
 {
-	const struct triad_history_owner owner = owner_of(store);
+	const struct triad_history_owner owner = history_owner_of(store);
 	struct triad_profile_file *file = &store->tiers[tier].file;
 	char path[PATH_MAX];
 
@@ -137,7 +95,7 @@ static void mend_newest(struct triad_history_store *store, enum triad_history_ti
 static void load_tier(struct triad_history_store *store, enum triad_history_tier tier,
 	struct triad_history_ring *ring)
 {
-	const struct triad_history_owner owner = owner_of(store);
+	const struct triad_history_owner owner = history_owner_of(store);
 	uint64_t *times;
 	uint32_t n;
 	int error = triad_history_list(&owner, tier, &times, &n);
@@ -194,7 +152,7 @@ void triad_history_store_prepare(struct triad_history_store *store)
 static void remove_oldest(
 	struct triad_history_store *store, enum triad_history_tier tier)
 {
-	const struct triad_history_owner owner = owner_of(store);
+	const struct triad_history_owner owner = history_owner_of(store);
 	uint64_t begun_us = store->ring.tiers[tier].segments[0].begun_us;
 	char path[PATH_MAX], index[PATH_MAX];
 
@@ -254,7 +212,7 @@ static uint64_t name_segment(struct triad_history_store *store,
 static int begin_segment(struct triad_history_store *store,
 	enum triad_history_tier tier, uint64_t time_us)
 {
-	const struct triad_history_owner owner = owner_of(store);
+	const struct triad_history_owner owner = history_owner_of(store);
 	struct writer_tier *to = &store->tiers[tier];
 	uint64_t begun_us = name_segment(store, tier, time_us);
 	char path[PATH_MAX], index[PATH_MAX], why[TRIAD_FILE_REASON_SIZE];
@@ -446,149 +404,6 @@ struct triad_history_status triad_history_store_status(
 	return status;
 }
 
-/* --- others --- */
-
-static void load_other(const struct triad_history_owner *other,
-	struct triad_frame_reader *frames, struct triad_history_ring *ring)
-{
-	for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++) {
-		uint64_t *times;
-		uint32_t n;
-
-		(void)triad_history_list(other, tier, &times, &n);
-		/* What can't be read, as it is just removed, is left out. */
-		for (uint32_t i = 0; i < n; i++)
-			(void)triad_history_load(
-				other, tier, times[i], frames, ring, false);
-		free(times);
-	}
-}
-
-void triad_history_store_look_at_others(
-	struct triad_history_store *store, struct triad_frame_reader *frames)
-{
-	struct triad_history_ring rings[TRIAD_HISTORY_MAX_OTHERS] = {0};
-	struct triad_history_ring old[TRIAD_HISTORY_MAX_OTHERS];
-	uint64_t guids[TRIAD_HISTORY_MAX_OTHERS];
-	char dir[TRIAD_CONF_PATH_SIZE];
-	struct triad_history_owner owner = {
-		.dir = dir, .program = store->program, .port_guid = store->port_guid};
-	unsigned n, n_old;
-
-	pthread_mutex_lock(&store->lock);
-	memcpy(dir, store->params.dir, sizeof(dir));
-	pthread_mutex_unlock(&store->lock);
-	n = dir[0] ? triad_history_list_others(&owner, guids, TRIAD_HISTORY_MAX_OTHERS)
-		   : 0;
-	for (unsigned i = 0; i < n; i++) {
-		owner.port_guid = guids[i];
-		load_other(&owner, frames, &rings[i]);
-	}
-	pthread_mutex_lock(&store->lock);
-	memcpy(old, store->others, sizeof(old));
-	n_old = store->n_others;
-	memcpy(store->others, rings, sizeof(rings));
-	memcpy(store->other_guids, guids, n * sizeof(guids[0]));
-	store->n_others = n;
-	pthread_mutex_unlock(&store->lock);
-	for (unsigned i = 0; i < n_old; i++)
-		triad_history_ring_clear(&old[i]);
-}
-
-/* Another's answer takes the place of one that found nothing, or an earlier image. */
-static void take_answer(
-	struct triad_history_answer *answer, const struct triad_history_answer *other)
-{
-	uint64_t first_us = answer->first_us, last_us = answer->last_us;
-	bool is_empty = answer->found == TRIAD_HISTORY_EMPTY;
-
-	if (other->found == TRIAD_HISTORY_EMPTY)
-		return;
-	if (is_empty ||
-		(other->found == TRIAD_HISTORY_FOUND &&
-			(answer->found != TRIAD_HISTORY_FOUND ||
-				other->place.entry.time_us >
-					answer->place.entry.time_us)))
-		*answer = *other;
-	if (is_empty)
-		return;
-	answer->first_us = first_us < other->first_us ? first_us : other->first_us;
-	answer->last_us = last_us > other->last_us ? last_us : other->last_us;
-}
-
-/* Called with the lock. */
-static struct triad_history_answer find_in(struct triad_history_store *store,
-	const struct triad_history_ring *ring, uint64_t port_guid, uint64_t time_us)
-{
-	struct triad_history_answer answer =
-		triad_history_ring_find(ring, &store->params.limits, time_us);
-
-	answer.place.port_guid = answer.before.port_guid = port_guid;
-	return answer;
-}
-
-struct triad_history_answer triad_history_store_find(
-	struct triad_history_store *store, uint64_t time_us)
-{
-	struct triad_history_answer answer;
-
-	pthread_mutex_lock(&store->lock);
-	answer = find_in(store, &store->ring, store->port_guid, time_us);
-	for (unsigned i = 0; i < store->n_others; i++) {
-		struct triad_history_answer other = find_in(
-			store, &store->others[i], store->other_guids[i], time_us);
-
-		take_answer(&answer, &other);
-	}
-	pthread_mutex_unlock(&store->lock);
-	return answer;
-}
-
-static int compare_places(const void *a, const void *b)
-{
-	const struct triad_history_place *x = a, *y = b;
-
-	return (x->entry.time_us > y->entry.time_us) -
-		(x->entry.time_us < y->entry.time_us);
-}
-
-/* Called with the lock: places of one ring more. */
-static uint32_t spread_over(const struct triad_history_ring *ring, uint64_t port_guid,
-	uint64_t from_us, uint64_t to_us, struct triad_history_place *places,
-	uint32_t room)
-{
-	uint32_t n = triad_history_ring_spread(ring, from_us, to_us, places, room);
-
-	for (uint32_t i = 0; i < n; i++)
-		places[i].port_guid = port_guid;
-	return n;
-}
-
-uint32_t triad_history_store_spread(struct triad_history_store *store, uint64_t from_us,
-	uint64_t to_us, struct triad_history_place *places, uint32_t room)
-{
-	struct triad_history_place *all =
-		calloc((size_t)room * (TRIAD_HISTORY_MAX_OTHERS + 1), sizeof(*all));
-	uint32_t n, n_given;
-
-	if (!all)
-		return 0;
-	pthread_mutex_lock(&store->lock);
-	n = spread_over(&store->ring, store->port_guid, from_us, to_us, all, room);
-	for (unsigned i = 0; i < store->n_others; i++)
-		n += spread_over(&store->others[i], store->other_guids[i], from_us,
-			to_us, all + n, room);
-	pthread_mutex_unlock(&store->lock);
-	qsort(all, n, sizeof(*all), compare_places);
-	n_given = n < room ? n : room;
-	for (uint32_t i = 0; i < n_given; i++)
-		places[i] = all[n_given > 1
-				? (uint32_t)((uint64_t)i * (n - 1) / (n_given - 1))
-				: n - 1];
-	free(all);
-	return n_given;
-}
-
 bool triad_history_store_path(struct triad_history_store *store,
 	const struct triad_history_place *place, char path[PATH_MAX])
 {
@@ -596,7 +411,7 @@ bool triad_history_store_path(struct triad_history_store *store,
 	bool fits;
 
 	pthread_mutex_lock(&store->lock);
-	owner = owner_of(store);
+	owner = history_owner_of(store);
 	owner.port_guid = place->port_guid;
 	fits = triad_history_segment_path(&owner, place->tier, place->segment, path);
 	pthread_mutex_unlock(&store->lock);

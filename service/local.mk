@@ -55,8 +55,11 @@ libtriadservice_la_SOURCES = \
 	service/health_routes.c service/health_routes.h \
 	service/history_files.c service/history_files.h \
 	service/history_keeper.c service/history_keeper.h \
+	service/history_others.c \
+	service/history_read.c service/history_read.h \
 	service/history_reader.c service/history_reader.h \
 	service/history_store.c service/history_store.h \
+	service/history_store_parts.h \
 	service/local_port.c service/local_port.h \
 	service/loopback_owner.c \
 	service/own_metrics.c service/own_metrics.h \

@@ -467,6 +467,7 @@ void triad_service_close(struct triad_service *service)
 	/* First those end that commands wait for, then the commands' threads can. */
 	if (service->collect)
 		triad_collect_stop(service->collect);
+	triad_history_keeper_close(service->history);
 	triad_perf_stop(service->perf);
 	triad_device_reader_stop(service->devices);
 	triad_control_free(service->control);

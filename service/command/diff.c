@@ -263,6 +263,8 @@ static void put_diff(struct diff *diff)
 	diff_put_part(diff, "nodes", "Nodes", put_nodes);
 	diff_put_part(diff, "links", "Links", put_links);
 	diff_put_part(diff, "routes", "Switches whose routes changed", diff_put_routes);
+	diff_put_part(diff, "qos", "Nodes whose SL2VL or VL arbitration changed",
+		diff_put_qos);
 	diff_put_part(diff, "configuration", "Configuration", diff_put_conf);
 	diff_put_part(diff, "alerts", "Alerts", put_alerts);
 	diff_put_part(diff, "counters", "Counters that grew", diff_put_counters);

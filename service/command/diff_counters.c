@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Counters, configuration and routes of 'diff'. */
+/* Counters, configuration and tables of nodes of 'diff'. */
 #include "service/command/diff_parts.h"
 
 #include <inttypes.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "history/image.h"
+#include "lib/search.h"
 #include "service/command/format.h"
 #include "service/service.h"
 
@@ -164,32 +165,29 @@ uint32_t diff_put_conf(const struct diff *diff, struct triad_list *list)
 	return n;
 }
 
-/* --- routes --- */
+/* --- tables of nodes --- */
 
 /* 0: it has none, or they are not kept. */
-static uint64_t routes_hash(const struct triad_moment *moment, uint32_t node)
+static uint64_t tables_hash(const struct triad_moment *moment, uint32_t node,
+	enum triad_history_tables tables)
 {
 	const struct triad_fabric *fabric = moment->view->fabric;
 	const struct triad_past *past = moment->past;
 	uint64_t guid = fabric->nodes[node].guid;
+	uint32_t at;
 
 	if (!past)
-		return triad_history_hash_routes(fabric, &fabric->nodes[node]);
+		return triad_history_hash_tables(fabric, &fabric->nodes[node], tables);
 	/* They are in the order of GUIDs. */
-	for (uint32_t low = 0, high = past->n_routes; low < high;) {
-		uint32_t at = low + (high - low) / 2;
-
-		if (past->routes[at].node_guid == guid)
-			return past->routes[at].hash;
-		if (past->routes[at].node_guid < guid)
-			low = at + 1;
-		else
-			high = at;
-	}
-	return 0;
+	TRIAD_SEARCH(at, 0, past->n_tables[tables],
+		past->tables[tables][at].node_guid < guid);
+	return at < past->n_tables[tables] && past->tables[tables][at].node_guid == guid
+		? past->tables[tables][at].hash
+		: 0;
 }
 
-uint32_t diff_put_routes(const struct diff *diff, struct triad_list *list)
+static uint32_t put_tables(const struct diff *diff, struct triad_list *list,
+	enum triad_history_tables tables)
 {
 	const struct triad_fabric *now = diff->to.view->fabric;
 	const struct triad_fabric *before = diff->from.view->fabric;
@@ -197,20 +195,30 @@ uint32_t diff_put_routes(const struct diff *diff, struct triad_list *list)
 
 	for (uint32_t i = 0; i < now->n_nodes; i++) {
 		uint32_t at = triad_fabric_find_node(before, now->nodes[i].guid);
-		uint64_t hash = routes_hash(&diff->to, i), old;
+		uint64_t hash = tables_hash(&diff->to, i, tables), old;
 
 		if (!hash || at == TRIAD_FABRIC_NONE)
 			continue;
-		old = routes_hash(&diff->from, at);
+		old = tables_hash(&diff->from, at, tables);
 		if (!old || old == hash)
 			continue;
 		if (n++ >= diff->command->limit && !diff->report.as_json)
 			continue;
 		triad_list_row(list);
-		triad_list_text(list, "node_name", "SWITCH", TRIAD_LIST_LONG,
-			now->nodes[i].name);
+		triad_list_text(
+			list, "node_name", "NODE", TRIAD_LIST_LONG, now->nodes[i].name);
 		triad_list_guid(list, "node_guid", "GUID", now->nodes[i].guid);
 		triad_list_row_end(list);
 	}
 	return n;
+}
+
+uint32_t diff_put_routes(const struct diff *diff, struct triad_list *list)
+{
+	return put_tables(diff, list, TRIAD_HISTORY_ROUTES);
+}
+
+uint32_t diff_put_qos(const struct diff *diff, struct triad_list *list)
+{
+	return put_tables(diff, list, TRIAD_HISTORY_QOS);
 }

@@ -26,5 +26,7 @@ uint32_t diff_put_conf(const struct diff *diff, struct triad_list *list);
 
 /* The switches whose forwarding tables differ. */
 uint32_t diff_put_routes(const struct diff *diff, struct triad_list *list);
+/* The nodes whose SL2VL or VL arbitration tables differ. */
+uint32_t diff_put_qos(const struct diff *diff, struct triad_list *list);
 
 #endif

@@ -21,10 +21,10 @@
 struct curve {
 	const struct triad_command *command;
 	char where[TRIAD_NODE_NAME_SIZE + 8];
-	uint64_t node_guid, from_us, to_us;
+	uint64_t node_guid;
 	uint8_t port;
 	uint32_t n;
-	struct triad_history_point points[N_POINTS];
+	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS];
 	/* Up to each point, from the one before; NAN: not known.  The first has none. */
 	double rate[N_POINTS];
 	double most, sum;
@@ -193,6 +193,8 @@ int triad_command_run_perf_history(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct curve curve = {.command = command};
+	struct triad_history_wish wish;
+	uint64_t to_us;
 	char message[TRIAD_HISTORY_MESSAGE_SIZE];
 
 	if (!triad_history_keeper_status(service->history).is_on) {
@@ -203,15 +205,19 @@ int triad_command_run_perf_history(struct triad_service *service,
 	}
 	if (!find_port(service, command, &curve, output))
 		return TRIAD_CONTROL_FAILED;
-	curve.to_us = triad_moment_time(command->at_us, command->at_ago_us);
-	curve.from_us = command->since_us ? command->since_us
-		: command->since_length_us
-		? triad_clock_wall_us() - command->since_length_us
-		: curve.to_us - DEFAULT_US;
+	to_us = triad_moment_time(command->at_us, command->at_ago_us);
+	wish = (struct triad_history_wish){.node_guid = curve.node_guid,
+		.port = curve.port,
+		.counter = command->by,
+		.from_us = command->since_us ? command->since_us
+			: command->since_length_us
+			? triad_clock_wall_us() - command->since_length_us
+			: to_us - DEFAULT_US,
+		.to_us = to_us,
+		.n = N_POINTS};
 	curve.n = triad_history_reader_series(
-		triad_history_keeper_reader(service->history), curve.node_guid,
-		curve.port, command->by, curve.from_us, curve.to_us, curve.points,
-		N_POINTS, message);
+		triad_history_keeper_reader(service->history), &wish, curve.points,
+		message);
 	if (!curve.n) {
 		triad_output_message(
 			output, TRIAD_FRAME_MESSAGE, "perf history: %s\n", message);

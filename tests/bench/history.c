@@ -163,11 +163,15 @@ static double series_ms(struct bench *bench)
 	const struct triad_fabric *fabric = bench->view->fabric;
 	uint64_t begun_us = triad_clock_now_us();
 	const struct triad_fabric_node *node = &fabric->nodes[fabric->n_nodes / 2];
-	struct triad_history_point points[N_POINTS];
+	const struct triad_history_wish wish = {.node_guid = node->guid,
+		.port = 1,
+		.counter = TRIAD_PORT_XMIT_DATA,
+		.to_us = UINT64_MAX,
+		.n = N_POINTS};
+	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS];
 	char message[TRIAD_HISTORY_MESSAGE_SIZE];
 
-	if (!triad_history_reader_series(bench->reader, node->guid, 1,
-		    TRIAD_PORT_XMIT_DATA, 0, UINT64_MAX, points, N_POINTS, message))
+	if (!triad_history_reader_series(bench->reader, &wish, points, message))
 		die(message);
 	return (double)(triad_clock_now_us() - begun_us) / 1000;
 }
@@ -262,6 +266,7 @@ int main(int argc, char **argv)
 	bench.reader = need(triad_history_reader_new(bench.store));
 	triad_history_store_configure(bench.store, &bench.params);
 	run(&bench, as_json);
+	(void)triad_history_reader_stop(bench.reader);
 	triad_history_reader_free(bench.reader);
 	triad_history_store_free(bench.store);
 	clean(bench.params.dir);

@@ -144,7 +144,7 @@ def test_diff_says_what_changed(past):
     # moment and itself.
     same = ask_json(lab, "diff", then, then)
     assert not any(same[part] for part in
-                   ("nodes", "links", "routes", "configuration", "alerts", "counters"))
+                   ("nodes", "links", "routes", "qos", "configuration", "alerts", "counters"))
     text = succeeded(lab.run("triadctl", "diff", then)).stdout
     assert "Hca2" in text and "SymbolErrorCounter" in text
 

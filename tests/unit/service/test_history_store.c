@@ -6,11 +6,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "perfmgr/export/zstd_frame.h"
 #include "tests/unit/history/fixture.h"
 
 #define MAX_COPIES 6000u
@@ -37,8 +40,22 @@ static void open_store(void)
 
 static void close_store(void)
 {
+	ck_assert(triad_history_reader_stop(reader));
 	triad_history_reader_free(reader);
 	triad_history_store_free(store);
+}
+
+/* In the place of pread(): a disk that does not answer. */
+static atomic_bool hangs, is_asked;
+ssize_t __real_pread(int fd, void *to, size_t size, off_t at);
+ssize_t __wrap_pread(int fd, void *to, size_t size, off_t at);
+
+ssize_t __wrap_pread(int fd, void *to, size_t size, off_t at)
+{
+	is_asked = true;
+	while (hangs)
+		usleep(1000);
+	return __real_pread(fd, to, size, at);
 }
 
 static void set_up(void)
@@ -132,6 +149,10 @@ static void check_ports(const struct triad_past *past, const struct copied *copi
 		if (!copy->was_read)
 			continue;
 		ck_assert_int_eq(row.answered, copy->quiet == TRIAD_HISTORY_READ);
+		/* Also of a port that did not change. */
+		if (copy->quiet == TRIAD_HISTORY_READ)
+			ck_assert_uint_eq(
+				row.read_us + (uint64_t)past->offset_us, past->wall_us);
 		for (unsigned c = 0; c < TRIAD_N_COUNTERS; c++)
 			ck_assert_msg(row.total[c] == copy->total[c],
 				"seed %lu: port %u, %s is %lu and was %lu",
@@ -312,6 +333,26 @@ START_TEST(test_kill_within_an_image_loses_that_one_alone)
 }
 END_TEST
 
+/* Whether it consists of whole frames. */
+static void check_whole(const char *path)
+{
+	struct triad_zstd_frame frame;
+	struct stat status;
+	uint64_t at = 0;
+	int fd = open(path, O_RDONLY);
+
+	if (strstr(path, ".idx")) {
+		close(fd);
+		return;
+	}
+	ck_assert_int_eq(fstat(fd, &status), 0);
+	for (; at < (uint64_t)status.st_size; at += frame.size)
+		ck_assert_int_eq(triad_zstd_frame_measure(
+					 fd, at, (uint64_t)status.st_size, &frame),
+			0);
+	close(fd);
+}
+
 static void limit_files(rlim_t octets)
 {
 	struct rlimit limit;
@@ -345,6 +386,7 @@ START_TEST(test_full_disk_loses_images_until_there_is_room_and_no_file)
 	check_at(copies[n - 1].wall_us, &copies[n - 1]);
 	write_images(10, 10 * S);
 	ck_assert_int_eq(triad_history_store_status(store).error, 0);
+	for_files("", check_whole);
 	for (uint32_t i = 0; i < n_copies; i++)
 		check_at(copies[i].wall_us, &copies[i]);
 	close_store();
@@ -446,21 +488,34 @@ START_TEST(test_images_of_another_fill_the_time_in_which_one_was_dead)
 		check_ports(past, &copies[i]);
 		triad_past_free(past);
 	}
+	ck_assert(triad_history_reader_stop(of_other));
 	triad_history_reader_free(of_other);
 	triad_history_store_free(other);
 }
 END_TEST
 
+static uint32_t read_series(uint64_t from_us, uint64_t to_us, uint32_t n,
+	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS])
+{
+	const struct triad_history_wish wish = {.node_guid = 0x200,
+		.port = 3,
+		.counter = TRIAD_PORT_XMIT_DATA,
+		.from_us = from_us,
+		.to_us = to_us,
+		.n = n};
+
+	return triad_history_reader_series(reader, &wish, points, message);
+}
+
 START_TEST(test_series_has_the_totals_of_a_port)
 {
-	struct triad_history_point points[64];
+	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS];
 	uint32_t n,
 		port = triad_fabric_find_port(
 			world.fabric, triad_fabric_find_node(world.fabric, 0x200), 3);
 
 	write_images(100, 10 * S);
-	n = triad_history_reader_series(reader, 0x200, 3, TRIAD_PORT_XMIT_DATA,
-		copies[20].wall_us, copies[83].wall_us, points, 64, message);
+	n = read_series(copies[20].wall_us, copies[83].wall_us, 64, points);
 	ck_assert_msg(n == 64, "%u: %s", n, message);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct copied *copied = copy_at(points[i].time_us);
@@ -470,15 +525,46 @@ START_TEST(test_series_has_the_totals_of_a_port)
 		ck_assert_uint_eq(points[i].total,
 			copied->ports[port].total[TRIAD_PORT_XMIT_DATA]);
 	}
-	n = triad_history_reader_series(reader, 0x200, 3, TRIAD_PORT_XMIT_DATA,
-		BEGIN_US, UINT64_MAX, points, 10, message);
+	n = read_series(BEGIN_US, UINT64_MAX, 10, points);
 	ck_assert_uint_eq(n, 10);
 	ck_assert_uint_eq(points[0].time_us, copies[0].wall_us);
 	ck_assert_uint_eq(points[9].time_us, copies[99].wall_us);
-	ck_assert_uint_eq(triad_history_reader_series(reader, 0x200, 3,
-				  TRIAD_PORT_XMIT_DATA, 1, 2, points, 10, message),
-		0);
+	ck_assert_uint_eq(read_series(1, 2, 10, points), 0);
 	ck_assert_ptr_nonnull(strstr(message, "before the first image"));
+}
+END_TEST
+
+static void *read_once(void *past)
+{
+	*(struct triad_past **)past =
+		triad_history_reader_read(reader, copies[0].wall_us, message);
+	return NULL;
+}
+
+/* As whoever has it must leave it. */
+static struct triad_history_reader *volatile left;
+
+START_TEST(test_disk_that_hangs_holds_nobody_when_the_process_ends)
+{
+	struct triad_past *past = (struct triad_past *)&past;
+	pthread_t thread;
+
+	write_images(3, 10 * S);
+	hangs = true;
+	is_asked = false;
+	ck_assert_int_eq(pthread_create(&thread, NULL, read_once, &past), 0);
+	while (!is_asked)
+		usleep(1000);
+	triad_history_reader_close(reader);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_ptr_null(past);
+	ck_assert_ptr_nonnull(strstr(message, "the program ends"));
+	/* What it uses must stay as long as it hangs. */
+	ck_assert(!triad_history_reader_stop(reader));
+	hangs = false;
+	left = reader;
+	reader = triad_history_reader_new(store);
+	check_at(copies[2].wall_us, &copies[2]);
 }
 END_TEST
 
@@ -500,6 +586,7 @@ int main(void)
 	tcase_add_test(cases, test_clock_that_goes_back_costs_no_image);
 	tcase_add_test(
 		cases, test_images_of_another_fill_the_time_in_which_one_was_dead);
+	tcase_add_test(cases, test_disk_that_hangs_holds_nobody_when_the_process_ends);
 	tcase_add_test(cases, test_series_has_the_totals_of_a_port);
 	return run_cases(cases);
 }

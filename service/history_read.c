@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/history_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "triad/clock.h"
+
+/* --- what can't be shown --- */
+
+static void explain(const struct triad_history_answer *answer, char *message)
+{
+	char first[TRIAD_CLOCK_TEXT_SIZE], last[TRIAD_CLOCK_TEXT_SIZE];
+	char from[TRIAD_CLOCK_TEXT_SIZE], to[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_clock_format_s(answer->first_us, first);
+	triad_clock_format_s(answer->last_us, last);
+	triad_clock_format_s(answer->gap_from_us, from);
+	switch (answer->found) {
+	case TRIAD_HISTORY_EMPTY:
+		snprintf(message, TRIAD_HISTORY_MESSAGE_SIZE,
+			"there is no image yet: the first one is written after a sweep");
+		break;
+	case TRIAD_HISTORY_TOO_EARLY:
+		snprintf(message, TRIAD_HISTORY_MESSAGE_SIZE,
+			"that is before the first image: they reach from %s to %s",
+			first, last);
+		break;
+	case TRIAD_HISTORY_GAP:
+		snprintf(message, TRIAD_HISTORY_MESSAGE_SIZE,
+			"nothing was recorded between %s and %s; images reach from %s "
+			"to %s",
+			from, triad_clock_format_s(answer->gap_to_us, to), first, last);
+		break;
+	default:
+		snprintf(message, TRIAD_HISTORY_MESSAGE_SIZE,
+			"that is after the last image: they reach from %s to %s", first,
+			last);
+		break;
+	}
+}
+
+static int complain(struct triad_history_reading *reading, int error, const char *why)
+{
+	snprintf(reading->message, TRIAD_HISTORY_MESSAGE_SIZE,
+		"the image can't be read: %.400s", why);
+	return error;
+}
+
+/* --- files --- */
+
+/* Returns a descriptor or -1, with a message. */
+static int open_segment(
+	struct triad_history_reading *reading, const struct triad_history_place *place)
+{
+	char path[PATH_MAX], why[PATH_MAX + 64];
+	int fd;
+
+	if (!triad_history_store_path(reading->store, place, path)) {
+		complain(reading, ENAMETOOLONG, strerror(ENAMETOOLONG));
+		return -1;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0) {
+		snprintf(why, sizeof(why), "%s: %s", path, strerror(errno));
+		complain(reading, errno, why);
+	}
+	return fd;
+}
+
+/* --- an image --- */
+
+static int read_part(struct triad_history_reading *reading, struct triad_past *past,
+	int fd, const struct triad_history_entry *entry, enum triad_past_part part)
+{
+	int error;
+
+	triad_past_begin(past, part);
+	error = triad_frame_reader_read(reading->frames, fd, entry->offset, entry->size,
+		triad_past_take_line, past);
+	if (error)
+		return complain(
+			reading, error, triad_frame_reader_message(reading->frames));
+	error = triad_past_end(past);
+	return error ? complain(reading, error, past->message) : 0;
+}
+
+/* The key and what differs from it, or of the image before what is not there yet. */
+static int read_place(struct triad_history_reading *reading, struct triad_past *past,
+	const struct triad_history_place *place, bool is_before, bool has_key)
+{
+	int fd = open_segment(reading, place), error = 0;
+
+	if (fd < 0)
+		return EIO;
+	if (!has_key)
+		error = read_part(reading, past, fd, &place->key,
+			is_before ? TRIAD_PAST_BEFORE_KEY : TRIAD_PAST_KEY);
+	if (!error && !place->entry.is_key)
+		error = read_part(reading, past, fd, &place->entry,
+			is_before ? TRIAD_PAST_BEFORE : TRIAD_PAST_IMAGE);
+	close(fd);
+	return error;
+}
+
+static bool same_segment(
+	const struct triad_history_place *a, const struct triad_history_place *b)
+{
+	return a->port_guid == b->port_guid && a->tier == b->tier &&
+		a->segment == b->segment;
+}
+
+static bool same_key(
+	const struct triad_history_place *a, const struct triad_history_place *b)
+{
+	return same_segment(a, b) && a->key.offset == b->key.offset;
+}
+
+static int read_all(struct triad_history_reading *reading, struct triad_past *past,
+	const struct triad_history_answer *answer)
+{
+	int error = read_place(reading, past, &answer->place, false, false);
+
+	if (!error && answer->has_before)
+		error = read_place(reading, past, &answer->before, true,
+			same_key(&answer->place, &answer->before) &&
+				!answer->before.entry.is_key);
+	if (!error && triad_past_finish(past))
+		error = complain(reading, ENOMEM, "not enough memory; try again");
+	return error;
+}
+
+struct triad_past *triad_history_read_past(
+	struct triad_history_reading *reading, uint64_t at_us)
+{
+	struct triad_history_answer answer;
+	struct triad_past *past;
+
+	reading->message[0] = '\0';
+	triad_history_store_look_at_others(reading->store, reading->frames);
+	answer = triad_history_store_find(reading->store, at_us);
+	if (answer.found != TRIAD_HISTORY_FOUND) {
+		explain(&answer, reading->message);
+		return NULL;
+	}
+	past = triad_past_new(triad_clock_wall_offset_us());
+	if (!past)
+		complain(reading, ENOMEM, "not enough memory; try again");
+	if (past && read_all(reading, past, &answer)) {
+		triad_past_free(past);
+		past = NULL;
+	}
+	return past;
+}
+
+/* --- a port's counter --- */
+
+struct look {
+	uint64_t node_guid;
+	uint8_t port;
+	unsigned counter;
+	struct triad_history_point found; /* of the frame that is read */
+	bool has_row;
+};
+
+static bool look_at_row(void *context, enum triad_profile_line kind,
+	const struct triad_profile_parser *parser, const char *line, size_t length)
+{
+	const struct triad_profile_row *row = &parser->row;
+	struct look *look = context;
+
+	(void)line;
+	(void)length;
+	if (kind != TRIAD_PROFILE_ROW)
+		return true;
+	if (row->node_guid == look->node_guid && row->port == look->port) {
+		look->has_row = true;
+		look->found.is_known = row->has & 1u << look->counter;
+		look->found.total = row->total[look->counter];
+	}
+	/* Rows are in the order of GUIDs and ports. */
+	return row->node_guid < look->node_guid ||
+		(row->node_guid == look->node_guid && row->port < look->port);
+}
+
+/* What a frame has of the port, into 'look'. */
+static int read_row(struct triad_history_reading *reading, int fd,
+	const struct triad_history_entry *entry, struct look *look)
+{
+	int error;
+
+	look->has_row = false;
+	look->found = (struct triad_history_point){0};
+	error = triad_frame_reader_read(
+		reading->frames, fd, entry->offset, entry->size, look_at_row, look);
+	return error
+		? complain(reading, error, triad_frame_reader_message(reading->frames))
+		: 0;
+}
+
+/* A segment is opened once, and a key read once, for all points that need them. */
+struct series {
+	struct look look;
+	int fd;
+	bool has_place;
+	struct triad_history_place last;   /* that was read */
+	struct triad_history_point of_key; /* of its key */
+};
+
+static int read_point(struct triad_history_reading *reading, struct series *series,
+	const struct triad_history_place *place, struct triad_history_point *point)
+{
+	bool is_open = series->has_place && same_segment(&series->last, place);
+	int error = 0;
+
+	if (!is_open) {
+		if (series->fd >= 0)
+			close(series->fd);
+		series->has_place = false;
+		series->fd = open_segment(reading, place);
+		if (series->fd < 0)
+			return EIO;
+	}
+	if (!is_open || !same_key(&series->last, place)) {
+		error = read_row(reading, series->fd, &place->key, &series->look);
+		series->of_key = series->look.found;
+	}
+	*point = series->of_key;
+	if (!error && !place->entry.is_key) {
+		error = read_row(reading, series->fd, &place->entry, &series->look);
+		if (series->look.has_row)
+			*point = series->look.found;
+	}
+	series->last = *place;
+	series->has_place = true;
+	point->time_us = place->entry.time_us;
+	point->port_guid = place->port_guid;
+	return error;
+}
+
+/* Why there is none. */
+static void explain_none(
+	struct triad_history_reading *reading, const struct triad_history_wish *wish)
+{
+	struct triad_history_answer answer =
+		triad_history_store_find(reading->store, wish->from_us);
+
+	if (answer.found == TRIAD_HISTORY_FOUND)
+		answer.found = TRIAD_HISTORY_TOO_LATE;
+	explain(&answer, reading->message);
+}
+
+uint32_t triad_history_read_series(struct triad_history_reading *reading,
+	const struct triad_history_wish *wish,
+	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS])
+{
+	struct triad_history_place places[TRIAD_HISTORY_MAX_POINTS];
+	struct series series = {.fd = -1,
+		.look = {.node_guid = wish->node_guid,
+			.port = wish->port,
+			.counter = wish->counter}};
+	uint32_t n, n_read = 0;
+
+	reading->message[0] = '\0';
+	triad_history_store_look_at_others(reading->store, reading->frames);
+	n = triad_history_store_spread(reading->store, wish->from_us, wish->to_us,
+		places,
+		wish->n < TRIAD_HISTORY_MAX_POINTS ? wish->n
+						   : TRIAD_HISTORY_MAX_POINTS);
+	while (n_read < n &&
+		!read_point(reading, &series, &places[n_read], &points[n_read]))
+		n_read++;
+	if (series.fd >= 0)
+		close(series.fd);
+	if (!n)
+		explain_none(reading, wish);
+	return n_read < n ? 0 : n;
+}
