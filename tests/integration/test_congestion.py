@@ -148,6 +148,7 @@ def tree(tmp_path_factory):
     net = tmp_path_factory.mktemp("tree") / "tree.net"
     subprocess.run([SRCDIR / "scripts" / "gen-fabric", "fat-tree", "--radix", "8",
                     "-o", net], check=True)
+    simflows.slow_links(net)
     with TriadLab(net, triad_conf=CONF, opensm_conf="routing_engine ftree\n") as made:
         wait_until(lambda: made.triad("routes", "check").returncode == 0, 30, "routes")
         wait_until(lambda: made.triad("congestion").returncode == 0, 30, "a first answer")
