@@ -87,7 +87,8 @@ enum triad_congestion_kind triad_congestion_kind_of(
 
 	if (!level_at(finder, root->port) && triad_congestion_waits(finder, root->port))
 		return TRIAD_CONGESTION_SLOW_HOST;
-	if (could_be_wider(finder->fabric, root->port) || (peers.n && peers.bps > bps))
+	/* What all run at is the fabric's rate, whatever ports say that they could. */
+	if (peers.n ? peers.bps > bps : could_be_wider(finder->fabric, root->port))
 		return TRIAD_CONGESTION_WEAK_LINK;
 	if (!level_at(finder, root->port))
 		return TRIAD_CONGESTION_INCAST;

@@ -10,7 +10,10 @@
 #include "congestion/roots.h"
 #include "routes/tree.h"
 
-#define N_ROUNDS 100u
+/* As many as pairs leave time for. */
+#define MAX_ROUNDS 100u
+#define MIN_ROUNDS 20u
+#define MAX_STEPS (1u << 23)
 #define N_SHARPENED 3u
 #define SHARPER 1.3
 #define KEPT 0.95
@@ -230,8 +233,12 @@ static void fit(struct learner *learner)
 	struct triad_congestion_matrix *made = learner->made;
 	uint32_t n_ports = learner->turns->layout->fabric->n_ports;
 	double *sums = learner->sums;
+	uint32_t n_rounds = made->n_ways ? MAX_STEPS / made->n_ways : 0;
 
-	for (unsigned round = 0; round < N_ROUNDS; round++) {
+	n_rounds = n_rounds > MAX_ROUNDS ? MAX_ROUNDS
+		: n_rounds < MIN_ROUNDS  ? MIN_ROUNDS
+					 : n_rounds;
+	for (uint32_t round = 0; round < n_rounds; round++) {
 		memset(sums, 0, n_ports * sizeof(*sums));
 		for (uint32_t i = 0; i < made->n_pairs; i++)
 			for (uint32_t k = 0; k < made->pairs[i].n; k++)

@@ -68,7 +68,7 @@ struct triad_congestion_limits {
 enum triad_congestion_kind {
 	TRIAD_CONGESTION_SLOW_HOST, /* takes less than its link carries */
 	TRIAD_CONGESTION_INCAST,    /* a host that is sent more than its link carries */
-	TRIAD_CONGESTION_WEAK_LINK, /* narrower or slower than it could or its peers are */
+	TRIAD_CONGESTION_WEAK_LINK, /* narrower or slower than its peers, or than it could be */
 	TRIAD_CONGESTION_IMBALANCE, /* others beside it have fewer pairs, and room */
 	TRIAD_CONGESTION_FULL_LINK, /* none of that: too much traffic for it */
 	TRIAD_CONGESTION_N_KINDS

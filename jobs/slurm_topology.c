@@ -107,6 +107,19 @@ static uint32_t set_of(struct builder *builder, uint32_t sw)
 	return sw;
 }
 
+static bool is_taken(const struct builder *builder, const char *name)
+{
+	const struct triad_slurm_topology *topology = builder->topology;
+
+	for (uint32_t i = 0; i < builder->layout->n_switches; i++)
+		if (!strcmp(builder->names[i], name))
+			return true;
+	for (uint32_t i = 0; i < topology->n; i++)
+		if (!strcmp(topology->switches[i].name, name))
+			return true;
+	return false;
+}
+
 /* A name for the line that a set of switches becomes: that of one of its highest, of
  * which no line has the name yet. */
 static void name_set(struct builder *builder, uint32_t set, uint16_t level, char *name)
@@ -124,8 +137,12 @@ static void name_set(struct builder *builder, uint32_t set, uint16_t level, char
 	}
 	if (best == NONE) {
 		/* All of them have hosts, and lines of their own. */
-		snprintf(name, TRIAD_HOSTLIST_NAME_SIZE, "set-%" PRIu32,
-			builder->topology->n + 1);
+		uint32_t number = builder->topology->n;
+
+		do
+			snprintf(name, TRIAD_HOSTLIST_NAME_SIZE, "set-%" PRIu32,
+				++number);
+		while (is_taken(builder, name));
 		return;
 	}
 	builder->is_named_after[best] = true;

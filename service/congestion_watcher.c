@@ -13,7 +13,7 @@
 #include "lib/task.h"
 #include "triad/clock.h"
 
-#define LOOK_US TRIAD_US_PER_S
+#define LOOK_US (TRIAD_US_PER_S / 4)
 #define STOP_US (2 * TRIAD_US_PER_S)
 
 /* What 'struct triad_congestion_result' really is. */

@@ -131,8 +131,9 @@ static void put_effect(struct triad_report *report,
 		triad_output_printf(report->output,
 			"\non routes, as an estimate: %" PRIu64
 			" pairs take other paths, %" PRIu64
-			" have none any more, nor have %" PRIu32 " hosts\n",
-			without->n_moved, without->n_lost, without->n_hosts_lost);
+			" have none any more, nor have %" PRIu32 " host%s\n",
+			without->n_moved, without->n_lost, without->n_hosts_lost,
+			without->n_hosts_lost == 1 ? "" : "s");
 	}
 	put_lost(report, check->layout->fabric, without);
 	put_gains(report, check, without);

@@ -413,6 +413,8 @@ static bool passes_guard(
 	enum triad_setup_credit_state state = TRIAD_SETUP_CREDIT_UNKNOWN;
 	struct triad_routes_credit *credit;
 	uint32_t n_cut_off = 0;
+	int credit_error = 0;
+	bool is_looked_for;
 
 	if (!triad_setup_context_make(&context, plugin, "qos apply", "", output))
 		return false;
@@ -424,8 +426,11 @@ static bool passes_guard(
 		triad_setup_plan_free(plan);
 	}
 	credit = is_guarded ? calloc(1, sizeof(*credit)) : NULL;
+	is_looked_for = is_guarded && context.setup && context.fabric->sa.qos;
+	if (is_looked_for)
+		credit_error = ENOMEM;
 	if (credit)
-		(void)triad_tables_guard_credit(
+		credit_error = triad_tables_guard_credit(
 			&(struct triad_tables_guard){.osm = plugin->osm,
 				.setup = context.setup,
 				.fabric = context.fabric},
@@ -437,6 +442,15 @@ static bool passes_guard(
 			"qos apply: refused: its tables would close a credit loop; the "
 			"policy before stays in force, rules and tables; 'qos plan' "
 			"shows it, 'set qos.tables_guard false' overrides it\n");
+	if (is_looked_for && (credit_error || state == TRIAD_SETUP_CREDIT_UNKNOWN))
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"qos apply: whether its tables close a credit loop is not known: "
+			"%s; the guard lets them pass\n",
+			credit_error == ENOMEM ? "not enough memory"
+				: credit_error
+				? "there are too many dependencies"
+				: "the routing engine replaces them, or can't "
+				  "be asked for SLs");
 	if (n_cut_off)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"qos apply: refused: the SM could not answer %" PRIu32

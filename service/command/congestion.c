@@ -196,6 +196,19 @@ static void put_json(struct triad_report *report, const struct shown *shown)
 	triad_json_array_end(json);
 }
 
+static const char *why_not(struct triad_service *service)
+{
+	enum triad_congestion_state state =
+		triad_congestion_watcher_state(service->congestion);
+	const char *why = triad_congestion_state_text(state);
+
+	if (state == TRIAD_CONGESTION_NO_ROUTES && !service->owner->sm)
+		return "an agent has no routes, which it is explained by: ask on the host "
+		       "of the SM that is master; with collect.mode = manager its Triad "
+		       "explains what agents read";
+	return why ? why : "try again";
+}
+
 int triad_command_run_congestion(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
@@ -203,13 +216,10 @@ int triad_command_run_congestion(struct triad_service *service,
 		triad_congestion_watcher_result(service->congestion);
 	struct triad_report report = {.output = output, .as_json = command->json};
 	struct shown shown = {.result = result, .limit = command->limit};
-	const char *why;
 
 	if (!result) {
-		why = triad_congestion_state_text(
-			triad_congestion_watcher_state(service->congestion));
 		triad_output_message(output, TRIAD_FRAME_MESSAGE, "congestion: %s\n",
-			why ? why : "try again");
+			why_not(service));
 		return TRIAD_CONTROL_FAILED;
 	}
 	shown.fabric = result->routes->check->layout->fabric;

@@ -370,20 +370,20 @@ static void put_topology(
 {
 	triad_output_printf(output,
 		"# topology.conf of Slurm (topology/tree), by Triad " PACKAGE_VERSION
-		"\n# %" PRIu32 " hosts at %" PRIu32
-		" switches; lines above are sets of switches\n",
-		topology->n_hosts, topology->n_leaves);
+		"\n# %" PRIu32 " host%s at %" PRIu32
+		" switch%s; lines above are sets of switches\n",
+		topology->n_hosts, topology->n_hosts == 1 ? "" : "s",
+		topology->n_leaves, topology->n_leaves == 1 ? "" : "es");
 	if (topology->n_again)
 		triad_output_printf(output,
-			"# %" PRIu32
-			" hosts are at more than one switch, and stand at one\n",
-			topology->n_again);
+			"# at more than one switch, and listed at one: %" PRIu32
+			" host%s\n",
+			topology->n_again, topology->n_again == 1 ? "" : "s");
 	if (topology->n_unnamed)
 		triad_output_printf(output,
-			"# %" PRIu32
-			" hosts are left out: their nodes' descriptions begin with no "
-			"host's name\n",
-			topology->n_unnamed);
+			"# left out, because descriptions of nodes begin with no host's "
+			"name: %" PRIu32 " host%s\n",
+			topology->n_unnamed, topology->n_unnamed == 1 ? "" : "s");
 	if (topology->n_roots > 1)
 		triad_output_printf(output, "# %" PRIu32 " parts are not connected\n",
 			topology->n_roots);

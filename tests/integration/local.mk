@@ -90,6 +90,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_trusted_files.py \
 	tests/integration/test_webhook.py \
 	tests/integration/tlslib.py \
+	tests/integration/simflows.py \
 	tests/integration/triadlib.py \
 	tests/integration/sanitizer.supp
 

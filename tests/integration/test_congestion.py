@@ -3,10 +3,13 @@
 (tests/sim/flows.h) between sweeps."""
 
 import json
+import subprocess
 
 import pytest
 
+import simflows
 from checks import wait_until
+from labs import SRCDIR
 from triadlab import netfile
 from triadlib import TriadLab, ask, ask_json, log_has
 
@@ -135,3 +138,63 @@ def test_switched_off_it_is_not_looked_for(lab):
         ask(lab, "set", "congestion.enabled", "true")
     assert not sweep(lab)["roots"]
     assert ask_json(lab, "congestion")["waiting_ports"] == 0
+
+
+# --- flows of a simulator, on the tables of a real OpenSM ------------------------
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A fat tree of 32 hosts, and its description for the simulator."""
+    net = tmp_path_factory.mktemp("tree") / "tree.net"
+    subprocess.run([SRCDIR / "scripts" / "gen-fabric", "fat-tree", "--radix", "8",
+                    "-o", net], check=True)
+    simflows.slow_links(net)
+    with TriadLab(net, triad_conf=CONF, opensm_conf="routing_engine ftree\n") as made:
+        wait_until(lambda: made.triad("routes", "check").returncode == 0, 30, "routes")
+        wait_until(lambda: made.triad("congestion").returncode == 0, 30, "a first answer")
+        yield made, simflows.describe(made)
+
+
+def far_end_of(lab, host):
+    """The switch's port that leads to a host."""
+    for link in ask_json(lab, "links"):
+        ends = link["ends"]
+        for near, far in (ends, ends[::-1]):
+            if simflows.node_of(far) == host:
+                return near["node_name"], near["port"]
+    raise AssertionError(f"{host} has no link")
+
+
+SLOW = ["drain host-0010 0.4", "flow host-0001 host-0010 0.7"]
+INCAST = [f"flow host-00{n} host-0020 0.6" for n in ("05", "09", "13", "25")]
+OTHERS = ["flow host-0015 host-0030 0.3", "flow host-0031 host-0002 0.2"]
+
+
+@pytest.mark.row("N8")
+@pytest.mark.parametrize("flows, roots", [
+    (SLOW, {"host-0010": "slow host"}),
+    (INCAST, {"host-0020": "incast"}),
+    (SLOW + INCAST, {"host-0010": "slow host", "host-0020": "incast"})])
+def test_roots_of_simulated_flows_are_named(tree, flows, roots):
+    lab, fabric = tree
+    before = ask_json(lab, "congestion")["swept"]
+    simflows.run(lab, simflows.simulate(fabric, flows + OTHERS))
+    wanted = {far_end_of(lab, host): kind for host, kind in roots.items()}
+    answer = {}
+
+    def are_named():
+        answer.update(ask_json(lab, "congestion"))
+        return answer["swept"] != before and wanted == {
+            (root["node_name"], root["port"]): root["kind"] for root in answer["roots"]}
+
+    wait_until(are_named, 10, f"{wanted}, not {answer}")
+    assert not answer["unexplained_ports"], answer
+    wait_until(lambda: sorted((alert["at"]["node_name"], alert["at"]["port"])
+                              for alert in active(lab)) == sorted(wanted), 10,
+               "an alert for each root, and none else")
+    senders = {line.split()[1] for line in flows if line.startswith("flow")}
+    hosts = {simflows.node_of(host) for root in answer["roots"] for host in root["hosts"]}
+    assert hosts == senders, hosts
+    sweep(lab)
+    sweep(lab)
+    assert not ask_json(lab, "congestion")["roots"], "over"

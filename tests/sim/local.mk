@@ -48,3 +48,6 @@ noinst_PROGRAMS += tests/sim/ber_trials
 
 # Prints how often congestion is explained rightly; built by 'make', too.
 noinst_PROGRAMS += tests/sim/congestion_trials
+
+# Runs flows on a fabric that it is told of; a lab's counters are set to what comes out.
+noinst_PROGRAMS += tests/sim/flows_run

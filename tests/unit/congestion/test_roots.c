@@ -240,6 +240,20 @@ START_TEST(test_link_of_half_width_is_weak)
 }
 END_TEST
 
+/* All ports say that they could be wider. */
+START_TEST(test_link_as_wide_as_its_peers_is_not_weak)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		fabric->ports[i].width_supported |= triad_link_width_find("12x");
+	add(1, 0, 0.6);
+	add(4, 0, 0.6);
+	add(8, 0, 0.6);
+	add(12, 0, 0.6);
+	run_flows();
+	assert_root(port_of("edge-0-0", 1), TRIAD_CONGESTION_INCAST);
+}
+END_TEST
+
 START_TEST(test_all_up_by_one_port_is_imbalance)
 {
 	uint32_t port = port_of("edge-2-1", 4);
@@ -343,6 +357,7 @@ int main(void)
 	tcase_add_test(tests, test_many_to_one_is_incast);
 	tcase_add_test(tests, test_many_of_one_pod_to_one_is_incast_at_its_end);
 	tcase_add_test(tests, test_link_of_half_width_is_weak);
+	tcase_add_test(tests, test_link_as_wide_as_its_peers_is_not_weak);
 	tcase_add_test(tests, test_all_up_by_one_port_is_imbalance);
 	tcase_add_test(tests, test_two_roots_are_told_apart);
 	tcase_add_test(tests, test_host_without_waiting_way_is_victim);

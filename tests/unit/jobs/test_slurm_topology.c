@@ -107,6 +107,19 @@ START_TEST(test_switches_with_hosts_alone_have_a_line_above)
 }
 END_TEST
 
+START_TEST(test_line_above_has_no_name_that_a_switch_has)
+{
+	struct triad_fabric *row = fabric_row(3, 2);
+
+	for (uint32_t i = 0; i < row->n_nodes; i++)
+		if (!strcmp(row->nodes[i].name, "switch-1"))
+			strcpy(row->nodes[i].name, "set-4");
+	make(row);
+	ck_assert_uint_eq(topology->n, 4);
+	ck_assert_str_eq(topology->switches[3].name, "set-5");
+}
+END_TEST
+
 START_TEST(test_parts_that_are_not_connected_are_counted)
 {
 	uint64_t gone[] = {0x201};
@@ -200,6 +213,7 @@ int main(void)
 	tcase_add_test(cases, test_fat_tree_has_edges_pods_and_one_line_above);
 	tcase_add_test(cases, test_large_tree_is_a_tree);
 	tcase_add_test(cases, test_switches_with_hosts_alone_have_a_line_above);
+	tcase_add_test(cases, test_line_above_has_no_name_that_a_switch_has);
 	tcase_add_test(cases, test_parts_that_are_not_connected_are_counted);
 	tcase_add_test(cases, test_switch_without_named_hosts_is_in_no_line);
 	tcase_add_test(cases, test_aggregation_node_is_no_host);
