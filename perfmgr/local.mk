@@ -55,7 +55,7 @@ libtriad_la_SOURCES += \
 	perfmgr/watch/limits.c perfmgr/watch/limits.h \
 	perfmgr/watch/links.c perfmgr/watch/links.h \
 	perfmgr/watch/losses.c perfmgr/watch/losses.h \
-	perfmgr/watch/others.c perfmgr/watch/others.h \
+	perfmgr/watch/finders.c perfmgr/watch/finders.h \
 	perfmgr/watch/silences.c perfmgr/watch/silences.h \
 	perfmgr/watch/sm_notes.c perfmgr/watch/sm_notes.h \
 	perfmgr/watch/watch.c perfmgr/watch/watch.h

@@ -18,7 +18,7 @@
 #define TRIAD_SERVICE_CONGESTION_WATCHER_H
 
 #include "congestion/track.h"
-#include "perfmgr/watch/others.h"
+#include "perfmgr/watch/finders.h"
 #include "service/perf.h"
 #include "service/route_checker.h"
 

@@ -585,7 +585,7 @@ static uint64_t run_hooks(struct triad_perf *perf, struct work *work)
 
 /* What was found about routes and congestion.  Where neither is of the present, the next
  * sweep looks, or the next master does. */
-static void look_at_others(struct triad_perf *perf, const struct work *work)
+static void look_at_finders(struct triad_perf *perf, const struct work *work)
 {
 	struct triad_watch *watch = triad_collector_watch(perf->collector);
 
@@ -596,7 +596,7 @@ static void look_at_others(struct triad_perf *perf, const struct work *work)
 	if (work->is_idle != perf->was_idle)
 		triad_watch_set_idle(watch, work->is_idle, triad_clock_now_us());
 	else if (work->findings_due)
-		triad_watch_look_at_others(watch, triad_clock_now_us());
+		triad_watch_look_at_finders(watch, triad_clock_now_us());
 	perf->was_idle = work->is_idle;
 }
 
@@ -610,7 +610,7 @@ static uint64_t task_step(void *context)
 	 * swept here, then the sweep. */
 	pthread_mutex_unlock(&perf->lock);
 	adopt_work(perf, &work);
-	look_at_others(perf, &work);
+	look_at_finders(perf, &work);
 	hooks_us = run_hooks(perf, &work);
 	until_us = run_step(perf, work.wanted);
 	pthread_mutex_lock(&perf->lock);

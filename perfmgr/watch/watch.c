@@ -15,8 +15,8 @@ struct triad_watch {
 	                          * not taken up by all */
 	/* What was told of last, referenced; the owner's alone; NULL: none. */
 	struct triad_fabric *told;
-	struct triad_others others; /* the owner's alone */
-	pthread_mutex_t lock;       /* of what follows */
+	struct triad_finders finders; /* the owner's alone */
+	pthread_mutex_t lock;         /* of what follows */
 	struct triad_histograms *histograms;
 	struct triad_alerts *alerts;
 	struct triad_links *links;
@@ -294,26 +294,26 @@ static void walk(struct triad_watch *watch, uint64_t since_us, uint64_t now_us)
 	}
 }
 
-/* --- what others found --- */
+/* --- what finders found --- */
 
 void triad_watch_add_finder(
 	struct triad_watch *watch, const struct triad_finder *finder)
 {
-	if (watch->others.n_finders < TRIAD_OTHERS_MAX_FINDERS)
-		watch->others.finders[watch->others.n_finders++] = *finder;
+	if (watch->finders.n_finders < TRIAD_MAX_FINDERS)
+		watch->finders.finders[watch->finders.n_finders++] = *finder;
 }
 
-static void look_at_others(struct triad_watch *watch, uint64_t now_us)
+static void look_at_finders(struct triad_watch *watch, uint64_t now_us)
 {
-	triad_others_look(&watch->others, watch->alerts, watch->view->fabric,
+	triad_finders_look(&watch->finders, watch->alerts, watch->view->fabric,
 		&watch->lock, now_us);
 }
 
-void triad_watch_look_at_others(struct triad_watch *watch, uint64_t now_us)
+void triad_watch_look_at_finders(struct triad_watch *watch, uint64_t now_us)
 {
 	if (!watch->view)
 		return;
-	look_at_others(watch, now_us);
+	look_at_finders(watch, now_us);
 	settle(watch, now_us);
 }
 
@@ -322,7 +322,7 @@ void triad_watch_set_idle(struct triad_watch *watch, bool is_idle, uint64_t now_
 	pthread_mutex_lock(&watch->lock);
 	triad_alerts_set_idle(watch->alerts, is_idle, now_us);
 	pthread_mutex_unlock(&watch->lock);
-	triad_watch_look_at_others(watch, now_us);
+	triad_watch_look_at_finders(watch, now_us);
 }
 
 void triad_watch_end_sweep(
@@ -333,7 +333,7 @@ void triad_watch_end_sweep(
 	if (!watch->view)
 		return;
 	walk(watch, since_us, now_us);
-	look_at_others(watch, now_us);
+	look_at_finders(watch, now_us);
 	pthread_mutex_lock(&watch->lock);
 	triad_alerts_end_sweep(watch->alerts, cut, now_us);
 	triad_links_forget(watch->links, now_us);
@@ -386,7 +386,7 @@ void triad_watch_end_round(struct triad_watch *watch, uint64_t now_us)
 {
 	if (!watch->view)
 		return;
-	look_at_others(watch, now_us);
+	look_at_finders(watch, now_us);
 	pthread_mutex_lock(&watch->lock);
 	triad_alerts_note_sweep(watch->alerts, now_us);
 	triad_links_forget(watch->links, now_us);

@@ -25,7 +25,7 @@
 #include "perfmgr/watch/changes.h"
 #include "perfmgr/watch/histograms.h"
 #include "perfmgr/watch/links.h"
-#include "perfmgr/watch/others.h"
+#include "perfmgr/watch/finders.h"
 #include "perfmgr/watch/silences.h"
 #include "perfmgr/view.h"
 #include "triad/conf.h"
@@ -60,7 +60,7 @@ int triad_watch_adopt(
 	struct triad_watch *watch, struct triad_view *view, uint64_t now_us);
 
 /* What finders find may have changed. */
-void triad_watch_look_at_others(struct triad_watch *watch, uint64_t now_us);
+void triad_watch_look_at_finders(struct triad_watch *watch, uint64_t now_us);
 
 /* Counters are read elsewhere, or here again; see triad_alerts_set_idle(). */
 void triad_watch_set_idle(struct triad_watch *watch, bool is_idle, uint64_t now_us);

@@ -214,6 +214,10 @@ def test_two_sms_with_one_folder_have_one_history_over_a_failover(scratch):
                    "its return")
         wait_until(lambda: ask_json(lab, "status", sm=first)["images"]["last"], 40,
                    "its folder read")
+        # Until then one of that second may still come.
+        wait_until(lambda: any(newest > between for newest in
+                               (ask_json(lab, "status", sm=sm)["images"]["last"][:19]
+                                for sm in (first, second))), 40, "later images")
         for then in (before, between):
             assert shown(lab, first, then) == shown(lab, second, then), then
         points = ask_json(lab, "perf", "history", "Switch1:3", "PortXmitData", "--at",

@@ -88,7 +88,7 @@ static void judge(uint32_t n_roots, uint32_t n_explained)
 	finds.n_roots = n_roots;
 	finds.ports[0] = ROOT_PORT;
 	finds.n_explained = n_explained;
-	triad_watch_look_at_others(watch(), agents->now_us);
+	triad_watch_look_at_finders(watch(), agents->now_us);
 }
 
 static uint32_t n_explained(void)
@@ -235,7 +235,7 @@ START_TEST(test_root_that_moves_is_an_alert_where_it_is)
 {
 	judge(1, 0);
 	finds.ports[0] = ROOT_PORT + 1;
-	triad_watch_look_at_others(watch(), agents->now_us);
+	triad_watch_look_at_finders(watch(), agents->now_us);
 	ck_assert_uint_eq(n_seen, 3);
 	ck_assert_uint_eq(n_active(), 1);
 	for (unsigned i = 1; i < 3; i++)

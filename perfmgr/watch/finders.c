@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perfmgr/watch/others.h"
+#include "perfmgr/watch/finders.h"
 
 struct triad_found {
-	struct triad_others_list *list;
+	struct triad_placed_list *list;
 	struct triad_alerts *alerts;
 };
 
 void triad_found_add(struct triad_found *found, uint64_t node_guid, uint8_t port,
 	uint64_t key, const struct triad_alert_finding *finding)
 {
-	struct triad_others_list *list = found->list;
+	struct triad_placed_list *list = found->list;
 
-	if (list->n < TRIAD_OTHERS_MAX)
+	if (list->n < TRIAD_FINDERS_MAX_FINDINGS)
 		list->findings[list->n++] =
-			(struct triad_others_finding){.node_guid = node_guid,
+			(struct triad_placed_finding){.node_guid = node_guid,
 				.key = key,
 				.port = port,
 				.finding = *finding};
@@ -31,24 +31,24 @@ void triad_found_explain(struct triad_found *found, uint64_t node_guid, uint8_t 
 }
 
 static uint32_t port_of(
-	const struct triad_fabric *fabric, const struct triad_others_finding *finding)
+	const struct triad_fabric *fabric, const struct triad_placed_finding *finding)
 {
 	return triad_fabric_find_port(fabric,
 		triad_fabric_find_node(fabric, finding->node_guid), finding->port);
 }
 
-static bool are_in_one_place(const struct triad_others_finding *one,
-	const struct triad_others_finding *other)
+static bool are_in_one_place(const struct triad_placed_finding *one,
+	const struct triad_placed_finding *other)
 {
 	return one->finding.cause == other->finding.cause &&
 		one->node_guid == other->node_guid && one->port == other->port;
 }
 
-static void keep_place(const struct triad_others *others,
-	const struct triad_fabric *fabric, struct triad_others_finding *finding)
+static void keep_place(const struct triad_finders *finders,
+	const struct triad_fabric *fabric, struct triad_placed_finding *finding)
 {
-	for (uint32_t i = 0; i < others->known.n; i++) {
-		const struct triad_others_finding *known = &others->known.findings[i];
+	for (uint32_t i = 0; i < finders->known.n; i++) {
+		const struct triad_placed_finding *known = &finders->known.findings[i];
 
 		if (known->key != finding->key ||
 			known->finding.cause != finding->finding.cause ||
@@ -60,17 +60,17 @@ static void keep_place(const struct triad_others *others,
 }
 
 /* Leaves those that have a place of their own in the fabric. */
-static void place_all(struct triad_others *others, const struct triad_fabric *fabric)
+static void place_all(struct triad_finders *finders, const struct triad_fabric *fabric)
 {
-	struct triad_others_list *now = &others->now;
+	struct triad_placed_list *now = &finders->now;
 	uint32_t n = now->n;
 
 	now->n = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		struct triad_others_finding finding = now->findings[i];
+		struct triad_placed_finding finding = now->findings[i];
 		bool is_first = true;
 
-		keep_place(others, fabric, &finding);
+		keep_place(finders, fabric, &finding);
 		for (uint32_t k = 0; k < now->n; k++)
 			is_first &= !are_in_one_place(&finding, &now->findings[k]);
 		if (is_first && port_of(fabric, &finding) != TRIAD_FABRIC_NONE)
@@ -78,34 +78,34 @@ static void place_all(struct triad_others *others, const struct triad_fabric *fa
 	}
 }
 
-void triad_others_look(struct triad_others *others, struct triad_alerts *alerts,
+void triad_finders_look(struct triad_finders *finders, struct triad_alerts *alerts,
 	const struct triad_fabric *fabric, pthread_mutex_t *lock, uint64_t now_us)
 {
-	struct triad_found found = {.list = &others->now, .alerts = alerts};
+	struct triad_found found = {.list = &finders->now, .alerts = alerts};
 
-	others->now.n = 0;
+	finders->now.n = 0;
 	triad_alerts_explain_begin(alerts, UINT64_MAX);
-	for (uint32_t i = 0; i < others->n_finders; i++)
-		others->finders[i].read(others->finders[i].context, &found);
-	place_all(others, fabric);
+	for (uint32_t i = 0; i < finders->n_finders; i++)
+		finders->finders[i].read(finders->finders[i].context, &found);
+	place_all(finders, fabric);
 	pthread_mutex_lock(lock);
-	for (uint32_t i = 0; i < others->known.n; i++) {
-		const struct triad_others_finding *known = &others->known.findings[i];
+	for (uint32_t i = 0; i < finders->known.n; i++) {
+		const struct triad_placed_finding *known = &finders->known.findings[i];
 		uint32_t port = port_of(fabric, known);
 		bool is_there = port == TRIAD_FABRIC_NONE;
 
-		for (uint32_t k = 0; k < others->now.n; k++)
-			is_there |= are_in_one_place(known, &others->now.findings[k]);
+		for (uint32_t k = 0; k < finders->now.n; k++)
+			is_there |= are_in_one_place(known, &finders->now.findings[k]);
 		if (!is_there)
 			triad_alerts_take(
 				alerts, port, known->finding.cause, NULL, now_us);
 	}
-	for (uint32_t i = 0; i < others->now.n; i++) {
-		const struct triad_others_finding *is = &others->now.findings[i];
+	for (uint32_t i = 0; i < finders->now.n; i++) {
+		const struct triad_placed_finding *is = &finders->now.findings[i];
 
 		triad_alerts_take(alerts, port_of(fabric, is), is->finding.cause,
 			&is->finding, now_us);
 	}
 	pthread_mutex_unlock(lock);
-	others->known = others->now;
+	finders->known = finders->now;
 }

@@ -10,17 +10,17 @@
  *
  * Thread-safety: the owner of the alerts calls all; finders are called by it, without
  * its lock.
- * Memory: TRIAD_OTHERS_MAX findings of a fixed size; more are left out. */
-#ifndef TRIAD_PERFMGR_OTHERS_H
-#define TRIAD_PERFMGR_OTHERS_H
+ * Memory: TRIAD_FINDERS_MAX_FINDINGS findings of a fixed size; more are left out. */
+#ifndef TRIAD_PERFMGR_FINDERS_H
+#define TRIAD_PERFMGR_FINDERS_H
 
 #include <pthread.h>
 
 #include "congestion/track.h"
 #include "perfmgr/watch/alerts.h"
 
-#define TRIAD_OTHERS_MAX (TRIAD_ALERT_N_ROUTES + TRIAD_CONGESTION_MAX_TRACKED)
-#define TRIAD_OTHERS_MAX_FINDERS 2u
+#define TRIAD_FINDERS_MAX_FINDINGS (TRIAD_ALERT_N_ROUTES + TRIAD_CONGESTION_MAX_TRACKED)
+#define TRIAD_MAX_FINDERS 2u
 
 /* What finders add to. */
 struct triad_found;
@@ -40,26 +40,26 @@ void triad_found_explain(struct triad_found *found, uint64_t node_guid, uint8_t 
 
 /* --- for the watch --- */
 
-struct triad_others_finding {
+struct triad_placed_finding {
 	uint64_t node_guid, key;
 	uint8_t port;
 	struct triad_alert_finding finding;
 };
 
-struct triad_others_list {
+struct triad_placed_list {
 	uint32_t n;
-	struct triad_others_finding findings[TRIAD_OTHERS_MAX];
+	struct triad_placed_finding findings[TRIAD_FINDERS_MAX_FINDINGS];
 };
 
-struct triad_others {
+struct triad_finders {
 	uint32_t n_finders;
-	struct triad_finder finders[TRIAD_OTHERS_MAX_FINDERS];
-	struct triad_others_list known, now;
+	struct triad_finder finders[TRIAD_MAX_FINDERS];
+	struct triad_placed_list known, now;
 };
 
 /* Asks all finders, and has 'alerts' take what is new and what is over.  'lock' is that
  * of the alerts. */
-void triad_others_look(struct triad_others *others, struct triad_alerts *alerts,
+void triad_finders_look(struct triad_finders *finders, struct triad_alerts *alerts,
 	const struct triad_fabric *fabric, pthread_mutex_t *lock, uint64_t now_us);
 
 #endif
