@@ -4,6 +4,7 @@
 
 import json
 import subprocess
+import urllib.request
 
 import pytest
 
@@ -11,6 +12,7 @@ import simflows
 from checks import wait_until
 from labs import SRCDIR
 from triadlab import netfile
+from triadlab.tcp_ports import free_address
 from triadlib import TriadLab, ask, ask_json, log_has
 
 CONF = "[perfmgr]\nmode = full\nsweep_period = 3600\nreset = never\n"
@@ -35,7 +37,9 @@ def lab(tmp_path_factory):
     net = tmp_path_factory.mktemp("congestion") / "two.net"
     with open(net, "w", encoding="utf-8") as stream:
         netfile.write(fabric, stream, "two switches")
-    with TriadLab(net, triad_conf=CONF) as made:
+    address = free_address()
+    with TriadLab(net, triad_conf=f"{CONF}[prometheus]\nlisten = {address}\n") as made:
+        made.address = address
         wait_until(lambda: made.triad("routes", "check").returncode == 0, 30, "routes")
         wait_until(lambda: made.triad("congestion").returncode == 0, 30, "a first answer")
         yield made
@@ -83,6 +87,13 @@ def test_slow_host_is_named_until_it_is_over(lab):
     (finding,) = [f for f in health["findings"] if "congestion:" in f["what"]]
     assert (finding["at"], finding["what"].split(",")[0]) == \
         ("leaf-2/P1", "congestion: slow host"), finding
+
+    with urllib.request.urlopen(f"http://{lab.address}/metrics") as page:
+        lines = page.read().decode().splitlines()
+    (loss,) = [line for line in lines
+               if line.startswith("triad_congestion_loss_bits_per_second{")]
+    assert 'guid="' in loss and 'port="1"' in loss and 'kind="slow host"' in loss, loss
+    assert "triad_congestion_roots 1" in lines
 
     (again,) = sweep(lab, 2 * TICKS)["roots"]
     assert again["since"] == root["since"], "the same root"
