@@ -322,23 +322,10 @@ static uint64_t hash_row(const struct triad_engine_row *row)
 static void put_row(struct writing *w, uint32_t index,
 	const struct triad_engine_row *row, uint64_t time_us, const char *time)
 {
-	const struct triad_fabric *fabric = w->image->view->fabric;
-	const struct triad_fabric_port *port = &fabric->ports[index];
-	struct triad_profile_row profile = {
-		.time_us = time_us,
-		.node_guid = row->node_guid,
-		.mbps = (uint32_t)(triad_fabric_port_bps(port) / 1000000),
-		.has = row->has,
-		.port = row->port,
-	};
+	struct triad_profile_row profile =
+		triad_profile_row_of(w->image->view->fabric, index, row);
 
-	if (port->remote != TRIAD_FABRIC_NONE) {
-		const struct triad_fabric_port *far = &fabric->ports[port->remote];
-
-		profile.remote_guid = fabric->nodes[far->node].guid;
-		profile.remote_port = far->number;
-	}
-	memcpy(profile.total, row->total, sizeof(profile.total));
+	profile.time_us = time_us;
 	add(w,
 		triad_profile_render_row(
 			line(w), time, &profile, TRIAD_PROFILE_ALL_COUNTERS));

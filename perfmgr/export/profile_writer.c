@@ -232,22 +232,9 @@ static bool is_fresh(const struct triad_engine_row *row, const struct frame *fra
 static void put_row(struct triad_profile_writer *writer, struct frame *frame,
 	uint32_t index, const char *time, const struct triad_engine_row *row)
 {
-	const struct triad_fabric *fabric = frame->view->fabric;
-	const struct triad_fabric_port *port = &fabric->ports[index];
-	struct triad_profile_row profile = {
-		.node_guid = row->node_guid,
-		.mbps = (uint32_t)(triad_fabric_port_bps(port) / 1000000),
-		.has = row->has,
-		.port = row->port,
-	};
+	const struct triad_profile_row profile =
+		triad_profile_row_of(frame->view->fabric, index, row);
 
-	if (port->remote != TRIAD_FABRIC_NONE) {
-		const struct triad_fabric_port *far = &fabric->ports[port->remote];
-
-		profile.remote_guid = fabric->nodes[far->node].guid;
-		profile.remote_port = far->number;
-	}
-	memcpy(profile.total, row->total, sizeof(profile.total));
 	triad_frame_writer_add(writer->out,
 		triad_profile_render_row(triad_frame_writer_line(writer->out), time,
 			&profile,

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "perfmgr/engine.h"
+#include "triad/fabric.h"
+
 static const char fixed_columns[] =
 	"time,node_guid,port,remote_guid,remote_port,gbps,PortXmitData,PortRcvData";
 
@@ -14,6 +17,27 @@ static const uint8_t data_counters[] = {TRIAD_PORT_XMIT_DATA, TRIAD_PORT_RCV_DAT
 
 #define MAX_PERIOD_S 65535u
 #define N_DATA_COUNTERS (sizeof(data_counters) / sizeof(data_counters[0]))
+
+struct triad_profile_row triad_profile_row_of(const struct triad_fabric *fabric,
+	uint32_t port, const struct triad_engine_row *counters)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	struct triad_profile_row row = {
+		.node_guid = counters->node_guid,
+		.mbps = (uint32_t)(triad_fabric_port_bps(at) / 1000000),
+		.has = counters->has,
+		.port = counters->port,
+	};
+
+	if (at->remote != TRIAD_FABRIC_NONE) {
+		const struct triad_fabric_port *far = &fabric->ports[at->remote];
+
+		row.remote_guid = fabric->nodes[far->node].guid;
+		row.remote_port = far->number;
+	}
+	memcpy(row.total, counters->total, sizeof(row.total));
+	return row;
+}
 
 /* --- rendering --- */
 

@@ -69,6 +69,9 @@
 /* What every profile begins with. */
 #define TRIAD_PROFILE_SIGNATURE "# triad-profile "
 
+struct triad_engine_row;
+struct triad_fabric;
+
 enum triad_profile_sweep {
 	TRIAD_PROFILE_SWEEP_UNKNOWN,
 	TRIAD_PROFILE_SWEEP_ALL,
@@ -94,6 +97,10 @@ struct triad_profile_row {
 	uint8_t port, remote_port;
 	uint64_t total[TRIAD_N_COUNTERS];
 };
+
+/* What the row of a port (index in 'fabric') says, but for its time. */
+struct triad_profile_row triad_profile_row_of(const struct triad_fabric *fabric,
+	uint32_t port, const struct triad_engine_row *counters);
 
 /* --- rendering: 'to' has room for TRIAD_PROFILE_LINE_SIZE octets; what is returned is
  * the line's length, newline included --- */
