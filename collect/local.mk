@@ -7,6 +7,7 @@ libtriadcollect_la_SOURCES = \
 	collect/claims_receive.c \
 	collect/claims_parts.h \
 	collect/claims_send.c \
+	collect/claims_fabric.c \
 	collect/claims_table.c \
 	collect/claims_round.c \
 	collect/data.c collect/data.h \

@@ -266,7 +266,7 @@ static int run_owner(struct triad_service *service, const struct triad_command *
 	triad_fabric_unref(fabric);
 	if (!guid)
 		return TRIAD_CONTROL_FAILED;
-	error = triad_collect_owner(service->collect, guid, &owner, &hops);
+	error = triad_collect_owner_of(service->collect, guid, &owner, &hops);
 	if (error)
 		return fail(command, why_not(error), output);
 	put_owner(service, command, guid, name, owner, hops, output);
