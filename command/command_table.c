@@ -135,7 +135,7 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 /* Of those whose answer has a table. */
 #define TABLE (WATCHED | BIT(TABLE) | TRIAD_OPTIONS_OF_LAYOUT)
 
-const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
+const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "health",
 		.verb = TRIAD_COMMAND_HEALTH,
 		.access = TRIAD_VERB_READS,
@@ -556,7 +556,7 @@ struct triad_verb_table triad_command_verbs(void)
 {
 	return (struct triad_verb_table){
 		.verbs = triad_verbs,
-		.n_verbs = TRIAD_N_VERBS,
+		.n_verbs = TRIAD_N_COMMANDS,
 		.options = triad_options,
 		.n_options = TRIAD_N_OPTIONS,
 	};
@@ -564,7 +564,7 @@ struct triad_verb_table triad_command_verbs(void)
 
 const struct triad_verb *triad_verb_of(enum triad_command_verb verb)
 {
-	for (size_t i = 0; i < TRIAD_N_VERBS; i++)
+	for (size_t i = 0; i < TRIAD_N_COMMANDS; i++)
 		if (triad_verbs[i].verb == verb)
 			return &triad_verbs[i];
 	return NULL;

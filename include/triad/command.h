@@ -143,6 +143,7 @@ enum triad_command_verb {
 	TRIAD_COMMAND_SET,
 	TRIAD_COMMAND_RELOAD,
 	TRIAD_COMMAND_VERSION,
+	TRIAD_N_COMMANDS,
 };
 
 enum triad_command_type {
