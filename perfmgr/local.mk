@@ -42,6 +42,7 @@ libtriad_la_SOURCES += \
 	perfmgr/watch/alert_why.c perfmgr/watch/alert_why.h \
 	perfmgr/watch/alerts.c perfmgr/watch/alerts.h \
 	perfmgr/watch/alerts_adopt.c \
+	perfmgr/watch/alerts_places.c \
 	perfmgr/watch/alerts_explain.c \
 	perfmgr/watch/alerts_parts.h \
 	perfmgr/watch/alerts_take.c \

@@ -9,6 +9,25 @@
 #include "perfmgr/watch/alert_findings.h"
 #include "triad/clock.h"
 
+const char *triad_alert_cause_name(unsigned cause)
+{
+	static const char *const others[] = {
+		[TRIAD_ALERT_UNANSWERED - TRIAD_N_COUNTERS] = "unanswered",
+		[TRIAD_ALERT_LINK_DOWN - TRIAD_N_COUNTERS] = "link down",
+		[TRIAD_ALERT_NODE_GONE - TRIAD_N_COUNTERS] = "node gone",
+		[TRIAD_ALERT_BER - TRIAD_N_COUNTERS] = "bit error rate",
+		[TRIAD_ALERT_DETAIL - TRIAD_N_COUNTERS] = "detail",
+		[TRIAD_ALERT_MODULE - TRIAD_N_COUNTERS] = "module",
+		[TRIAD_ALERT_DEVICE - TRIAD_N_COUNTERS] = "device",
+		[TRIAD_ALERT_ROUTES - TRIAD_N_COUNTERS] = "routes",
+		[TRIAD_ALERT_CONGESTION - TRIAD_N_COUNTERS] = "congestion",
+	};
+
+	if (cause < TRIAD_N_COUNTERS)
+		return triad_counters[cause].name;
+	return cause < TRIAD_ALERT_N_CAUSES ? others[cause - TRIAD_N_COUNTERS] : "";
+}
+
 const char *triad_alert_change_name(enum triad_alert_change change)
 {
 	switch (change) {
