@@ -202,7 +202,7 @@ def test_roots_of_simulated_flows_are_named(tree, flows, roots):
     assert not answer["unexplained_ports"], answer
     wait_until(lambda: sorted((alert["at"]["node_name"], alert["at"]["port"])
                               for alert in active(lab)) == sorted(wanted), 10,
-               "an alert for each root, and none else")
+               lambda: f"an alert for each root, and none else: {active(lab)}")
     senders = {line.split()[1] for line in flows if line.startswith("flow")}
     hosts = {simflows.node_of(host) for root in answer["roots"] for host in root["hosts"]}
     assert hosts == senders, hosts
