@@ -175,9 +175,13 @@ static void append_routes(
 static void append_congestion(
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
+	char vl[16] = "";
+
+	if (finding->congestion.vl != TRIAD_CONGESTION_NO_VL)
+		snprintf(vl, sizeof(vl), " on VL%u", finding->congestion.vl);
 	triad_text_append(text, size,
-		"congestion: %s, %.0f port%s wait%s, %.1f Gb/s lost",
-		triad_congestion_kind_name(finding->congestion.kind),
+		"congestion: %s%s, %.0f port%s wait%s, %.1f Gb/s lost",
+		triad_congestion_kind_name(finding->congestion.kind), vl,
 		(double)finding->value, finding->value == 1 ? "" : "s",
 		finding->value == 1 ? "s" : "",
 		(double)finding->congestion.loss_bps / 1e9);
@@ -557,9 +561,14 @@ static void put_finding(struct triad_json *json, const struct triad_alert *alert
 		triad_json_uint(json, "index", finding->hardware.index);
 		triad_json_double(json, "limit", (double)finding->hardware.limit);
 	}
-	if (finding->cause == TRIAD_ALERT_CONGESTION)
+	if (finding->cause == TRIAD_ALERT_CONGESTION) {
 		triad_json_double(
 			json, "loss_gbps", (double)finding->congestion.loss_bps / 1e9);
+		if (finding->congestion.vl != TRIAD_CONGESTION_NO_VL)
+			triad_json_uint(json, "vl", finding->congestion.vl);
+		else
+			triad_json_string(json, "vl", NULL);
+	}
 	text[0] = '\0';
 	if (finding->cause < TRIAD_N_COUNTERS || finding->cause == TRIAD_ALERT_DETAIL)
 		triad_threshold_format(&finding->threshold, text, sizeof(text));

@@ -38,7 +38,11 @@ def lab(tmp_path_factory):
     with open(net, "w", encoding="utf-8") as stream:
         netfile.write(fabric, stream, "two switches")
     address = free_address()
-    with TriadLab(net, triad_conf=f"{CONF}[prometheus]\nlisten = {address}\n") as made:
+    partitions = tmp_path_factory.mktemp("partitions") / "partitions.conf"
+    partitions.write_text("Default=0x7fff,ipoib: ALL=full;\n"
+                          "Other=0x8001, sl=1: ALL=full;\n", encoding="utf-8")
+    with TriadLab(net, triad_conf=f"{CONF}[prometheus]\nlisten = {address}\n",
+                  opensm_conf=f"qos TRUE\npartition_config_file {partitions}\n") as made:
         made.address = address
         wait_until(lambda: made.triad("routes", "check").returncode == 0, 30, "routes")
         wait_until(lambda: made.triad("congestion").returncode == 0, 30, "a first answer")
@@ -66,6 +70,7 @@ def sweep(lab, ticks=None):
 def test_first_sweep_has_no_rates_so_nothing_waits(lab):
     answer = ask_json(lab, "congestion")
     assert (answer["waiting_ports"], answer["roots"]) == (0, []), answer
+    assert not answer["too_many_pairs"], answer
 
 
 @pytest.mark.row("N8")
@@ -81,6 +86,7 @@ def test_slow_host_is_named_until_it_is_over(lab):
     assert (answer["waiting_ports"], answer["unexplained_ports"]) == (3, 0), answer
     assert log_has(lab, "congestion: slow host at leaf-2"), "a line in the log"
     text = ask(lab, "congestion")
+    assert root["vl"] is None and "not told apart by VL" in text, text
     assert "leaf-2:1 to host-3: slow host" in text and "contributors: 1" in text, text
     assert max(map(len, text.splitlines())) <= 80, text
     health = json.loads(lab.triad("health", "--json").stdout)
@@ -100,6 +106,45 @@ def test_slow_host_is_named_until_it_is_over(lab):
     assert not sweep(lab)["roots"], "over"
     sweep(lab)
     assert log_has(lab, "port 1 is over"), "a line in the log"
+
+
+def set_vl_waits(lab, ticks):
+    """Ticks of ports on VLs: {(node, port): {VL: ticks}}."""
+    lab.sim(*(f'PerformanceSet "{node}"[{port}] '
+              f"PortVLXmitWaitCounters.PortVLXmitWaitCounters{vl}={n}"
+              for (node, port), vls in ticks.items() for vl, n in vls.items()))
+
+
+@pytest.mark.row("N8")
+def test_trees_on_two_vls_of_the_same_links_are_told_apart(lab):
+    on_both = ("leaf-1", UPLINK)
+    vls = {ROOT: [0], ("leaf-2", 2): [1], on_both: [0, 1], ("host-1", 1): [0],
+           ("host-2", 1): [1]}
+
+    def wait_on_vls(n):
+        lab.sim(*(f'PerformanceSet "{node}"[{port}] PortCounters.PortXmitWait={n * TICKS // 4}'
+                  for node, port in vls))
+        set_vl_waits(lab, {at: {vl: 1000 * n for vl in waits} for at, waits in vls.items()})
+
+    wait_on_vls(1)
+    sweep(lab)
+    wait_on_vls(2)
+    sweep(lab)
+    wait_on_vls(3)
+    answer = sweep(lab)
+    roots = {(root["node_name"], root["port"]): root for root in answer["roots"]}
+    assert {at: root["vl"] for at, root in roots.items()} == {ROOT: 0, ("leaf-2", 2): 1}
+    assert answer["waiting_ports_by_vl"] == len(vls), answer
+    for at, name in ((ROOT, "host-1"), (("leaf-2", 2), "host-2")):
+        assert [host["node_name"] for host in roots[at]["hosts"]] == [name], roots[at]
+    text = ask(lab, "congestion")
+    assert "leaf-2:2 to host-4: slow host on VL1" in text, text
+    assert max(map(len, text.splitlines())) <= 80, text
+    wait_until(lambda: "slow host on VL1" in ask(lab, "alerts"), 10, "the VL in the alert")
+    with urllib.request.urlopen(f"http://{lab.address}/metrics") as page:
+        assert 'vl="1"' in page.read().decode()
+    sweep(lab)
+    sweep(lab)
 
 
 def active(lab):
