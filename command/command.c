@@ -300,6 +300,16 @@ static int read_diff(const struct arguments *arguments)
 	return error;
 }
 
+static int read_job(const struct arguments *arguments)
+{
+	const struct triad_command *command = arguments->command;
+
+	return !command->hosts[0] == !command->slurm_job[0]
+		? triad_parser_complain(
+			  arguments->parser, "it needs --nodes or --slurm, one of them")
+		: read_since(arguments);
+}
+
 static int read_arguments(const struct arguments *arguments)
 {
 	struct triad_parser *parser = arguments->parser;
@@ -313,10 +323,7 @@ static int read_arguments(const struct arguments *arguments)
 	case TRIAD_COMMAND_ROUTES_BETWEEN:
 		return read_ends(arguments);
 	case TRIAD_COMMAND_JOB:
-		return !command->hosts[0] == !command->slurm_job[0]
-			? triad_parser_complain(
-				  parser, "it needs --nodes or --slurm, one of them")
-			: 0;
+		return read_job(arguments);
 	case TRIAD_COMMAND_TOPOLOGY:
 		return command->slurm
 			? 0

@@ -137,6 +137,12 @@ def test_trees_on_two_vls_of_the_same_links_are_told_apart(lab):
     assert answer["waiting_ports_by_vl"] == len(vls), answer
     for at, name in ((ROOT, "host-1"), (("leaf-2", 2), "host-2")):
         assert [host["node_name"] for host in roots[at]["hosts"]] == [name], roots[at]
+    (part,) = [part for part in ask_json(lab, "job", "--nodes", "host-[2-3]")["congestion"]
+               if part["vl"] == 1]
+    assert (part["contributors"], part["victims"]) == (1, 0), part
+    assert part["share_percent"] in (100, None), part  # it sends next to nothing
+    assert (part["leads_to_job"], part["root_hosts"]) == (False, 1), part
+    assert part["loss_gbps"] > 0, part
     text = ask(lab, "congestion")
     assert "leaf-2:2 to host-4: slow host on VL1" in text, text
     assert max(map(len, text.splitlines())) <= 80, text
