@@ -153,23 +153,33 @@ static const char *routes_name(unsigned routes)
 static void append_routes(
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
-	static const char *const what[TRIAD_ALERT_N_ROUTES] = {
-		[TRIAD_ALERT_CREDIT_LOOPS] = "credit loop(s), one of them here",
-		[TRIAD_ALERT_MULTICAST_LOOPS] =
-			"multicast tree(s) that loop, one of them here",
-		[TRIAD_ALERT_FORWARDING_LOOPS] = "forwarding loop(s), one of them here",
+	/* Of one, and of several. */
+	static const char *const what[TRIAD_ALERT_N_ROUTES][2] = {
+		[TRIAD_ALERT_CREDIT_LOOPS] = {"credit loop, here",
+			"credit loops, one of them here"},
+		[TRIAD_ALERT_MULTICAST_LOOPS] = {"multicast tree that loops, here",
+			"multicast trees that loop, one of them here"},
+		[TRIAD_ALERT_FORWARDING_LOOPS] = {"forwarding loop, here",
+			"forwarding loops, one of them here"},
 		[TRIAD_ALERT_UNREACHABLE_PAIRS] =
-			"pair(s) of hosts that don't reach each other, one from here",
-		[TRIAD_ALERT_DEAD_PORTS] =
-			"LID(s) that are sent to dead ports, one of them to this",
+			{"pair of hosts that don't reach each other, from here",
+				"pairs of hosts that don't reach each other, one from "
+				"here"},
+		[TRIAD_ALERT_DEAD_PORTS] = {"LID that is sent to this dead port",
+			"LIDs that are sent to dead ports, one of them to this"},
 		[TRIAD_ALERT_UNREACHABLE_SWITCHES] =
-			"way(s) between the SM's port and a switch that lead nowhere",
-		[TRIAD_ALERT_TURNS] =
-			"turn(s) from down to up in a tree, one of them here",
+			{"way between the SM's port and a switch that leads nowhere",
+				"ways between the SM's port and a switch that lead "
+				"nowhere"},
+		[TRIAD_ALERT_TURNS] = {"turn from down to up in a tree, here",
+			"turns from down to up in a tree, one of them here"},
 	};
+	bool are_several = finding->value != 1;
 
 	triad_text_append(text, size, "routes: %.0f %s", (double)finding->value,
-		finding->routes < TRIAD_ALERT_N_ROUTES ? what[finding->routes] : "?");
+		finding->routes < TRIAD_ALERT_N_ROUTES
+			? what[finding->routes][are_several]
+			: "?");
 }
 
 static void append_congestion(
