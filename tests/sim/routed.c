@@ -331,18 +331,74 @@ static bool has_hosts(const struct routed *routed, unsigned sw)
 	return false;
 }
 
-unsigned routed_level(const struct routed *routed, unsigned sw)
+static unsigned n_hosts_of(const struct routed *routed, unsigned sw)
+{
+	unsigned n = 0;
+
+	for (unsigned p = 1; p < ROUTED_PORTS; p++)
+		n += is_live(routed, sw, p) && routed->far[sw][p].kind == ROUTED_HOST;
+	return n;
+}
+
+static bool are_joined(const struct routed *routed, unsigned a, unsigned b)
+{
+	return a != b && routed_distance(routed, a, b) == 1;
+}
+
+/* Where all switches with hosts have level 1. */
+static unsigned level_among(
+	const struct routed *routed, unsigned sw, const bool *is_leaf)
 {
 	unsigned level = 0;
 
 	for (unsigned i = 0; i < routed->n_switches; i++) {
 		unsigned distance = routed_distance(routed, sw, i);
 
-		if (has_hosts(routed, i) && distance != ROUTED_NONE &&
+		if (is_leaf[i] && distance != ROUTED_NONE &&
 			(!level || distance + 1 < level))
 			level = distance + 1;
 	}
 	return level;
+}
+
+/* Whether a switch has few hosts and all neighbours that 'like', which has none, has
+ * below. */
+static bool is_like(
+	const struct routed *routed, unsigned sw, unsigned like, const bool *with_hosts)
+{
+	unsigned level = level_among(routed, like, with_hosts), n = 0;
+
+	if (with_hosts[like])
+		return false;
+	for (unsigned i = 0; i < routed->n_switches; i++)
+		if (are_joined(routed, like, i) &&
+			level_among(routed, i, with_hosts) < level) {
+			if (!are_joined(routed, sw, i))
+				return false;
+			n++;
+		}
+	return n >= 2;
+}
+
+unsigned routed_level(const struct routed *routed, unsigned sw)
+{
+	bool with_hosts[ROUTED_SWITCHES], is_leaf[ROUTED_SWITCHES];
+	unsigned n_with = 0, n_hosts = 0;
+
+	for (unsigned i = 0; i < routed->n_switches; i++) {
+		with_hosts[i] = n_hosts_of(routed, i) > 0;
+		n_with += with_hosts[i];
+		n_hosts += n_hosts_of(routed, i);
+	}
+	for (unsigned i = 0; i < routed->n_switches; i++) {
+		bool is_few = 2 * n_hosts_of(routed, i) * n_with <= n_hosts;
+
+		is_leaf[i] = with_hosts[i];
+		for (unsigned k = 0; k < routed->n_switches && is_few; k++)
+			if (is_like(routed, i, k, with_hosts))
+				is_leaf[i] = false;
+	}
+	return level_among(routed, sw, is_leaf);
 }
 
 bool routed_is_tree(const struct routed *routed)
