@@ -3,7 +3,10 @@
 (tests/sim/flows.h) between sweeps."""
 
 import json
+import os
+import signal
 import subprocess
+import time
 import urllib.request
 
 import pytest
@@ -260,3 +263,65 @@ def test_roots_of_simulated_flows_are_named(tree, flows, roots):
     sweep(lab)
     sweep(lab)
     assert not ask_json(lab, "congestion")["roots"], "over"
+
+
+PAUSE_S = 5
+
+
+def pause(lab):
+    """The SM, and so its sweeps, stand still; then the first answer of after that."""
+    pid = lab.status()["sms"][0]["pid"]
+    swept = ask_json(lab, "congestion")["swept"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        time.sleep(PAUSE_S)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    answer = {}
+
+    def is_new():
+        answer.update(ask_json(lab, "congestion"))
+        return answer["swept"] != swept
+    wait_until(is_new, 20, "a sweep after the pause")
+    return answer
+
+
+@pytest.mark.long
+@pytest.mark.row("N8")
+def test_pause_of_the_sm_is_no_alert_and_no_end(tree):
+    lab, fabric = tree
+    shares = simflows.simulate(fabric, SLOW)
+    node, port = root = far_end_of(lab, "host-0010")
+
+    def roots():
+        return {(found["node_name"], found["port"]): found
+                for found in ask_json(lab, "congestion")["roots"]}
+
+    def alerts():
+        """All there ever were, and those of the root that are active."""
+        known = ask_json(lab, "alerts", "--all")["alerts"]
+        return ({alert["id"] for alert in known},
+                [alert["id"] for alert in known if alert["state"] == "active" and
+                 (alert["at"]["node_name"], alert["at"]["port"]) == root])
+
+    ask(lab, "set", "perfmgr.sweep_period", "1")
+    try:
+        with simflows.Traffic(lab, shares):
+            since = wait_until(lambda: roots().get(root), 20, "the root")["since"]
+            wait_until(lambda: alerts()[1], 10, "its alert")
+            before = alerts()
+            n_over = str(lab.log()).count(f"port {port} is over")
+            answer = pause(lab)
+            (found,) = [found for found in answer["roots"] if
+                        (found["node_name"], found["port"]) == (node, port)]
+            assert found["since"] == since, "the same root"
+            assert found["wait_percent"] == pytest.approx(100 * shares[root][1], rel=0.2), \
+                "the rate over all of the pause"
+            assert len(answer["roots"]) == 1 and alerts() == before
+            assert str(lab.log()).count(f"port {port} is over") == n_over
+        # The traffic is over: what it did until then is found once more, at most.
+        pause(lab)
+        wait_until(lambda: not roots(), 10, "the end")
+        assert alerts()[0] == before[0], "no other alert"
+    finally:
+        ask(lab, "set", "perfmgr.sweep_period", "3600")

@@ -336,6 +336,7 @@ static void give_tables(struct triad_fabric *fabric)
 	uint32_t n_rows = 0;
 
 	fabric->sa.qos = true;
+	free(fabric->sl2vl);
 	fabric->sl2vl =
 		calloc((size_t)fabric->n_ports * (RADIX + 1), sizeof(*fabric->sl2vl));
 	if (!fabric->sl2vl)

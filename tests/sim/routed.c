@@ -340,19 +340,20 @@ static unsigned n_hosts_of(const struct routed *routed, unsigned sw)
 	return n;
 }
 
-static bool are_joined(const struct routed *routed, unsigned a, unsigned b)
-{
-	return a != b && routed_distance(routed, a, b) == 1;
-}
+/* What levels are found by: links between each two switches, and hosts of each. */
+struct levels {
+	unsigned n, distances[ROUTED_SWITCHES][ROUTED_SWITCHES];
+	unsigned n_hosts[ROUTED_SWITCHES], n_all, n_with;
+	unsigned first[ROUTED_SWITCHES]; /* where each with hosts has level 1 */
+};
 
-/* Where all switches with hosts have level 1. */
 static unsigned level_among(
-	const struct routed *routed, unsigned sw, const bool *is_leaf)
+	const struct levels *levels, unsigned sw, const bool *is_leaf)
 {
 	unsigned level = 0;
 
-	for (unsigned i = 0; i < routed->n_switches; i++) {
-		unsigned distance = routed_distance(routed, sw, i);
+	for (unsigned i = 0; i < levels->n; i++) {
+		unsigned distance = levels->distances[sw][i];
 
 		if (is_leaf[i] && distance != ROUTED_NONE &&
 			(!level || distance + 1 < level))
@@ -361,52 +362,59 @@ static unsigned level_among(
 	return level;
 }
 
-/* Whether a switch has few hosts and all neighbours that 'like', which has none, has
- * below. */
-static bool is_like(
-	const struct routed *routed, unsigned sw, unsigned like, const bool *with_hosts)
+static void measure(const struct routed *routed, struct levels *levels, bool *is_leaf)
 {
-	unsigned level = level_among(routed, like, with_hosts), n = 0;
+	*levels = (struct levels){.n = routed->n_switches};
+	for (unsigned i = 0; i < levels->n; i++) {
+		levels->n_hosts[i] = n_hosts_of(routed, i);
+		levels->n_all += levels->n_hosts[i];
+		levels->n_with += levels->n_hosts[i] > 0;
+		is_leaf[i] = levels->n_hosts[i] > 0;
+		for (unsigned k = 0; k < levels->n; k++)
+			levels->distances[i][k] = routed_distance(routed, i, k);
+	}
+	for (unsigned i = 0; i < levels->n; i++)
+		levels->first[i] = level_among(levels, i, is_leaf);
+}
 
-	if (with_hosts[like])
+/* Whether a switch has all neighbours that 'like', which has no hosts, has below. */
+static bool is_like(const struct levels *levels, unsigned sw, unsigned like)
+{
+	unsigned n = 0;
+
+	if (levels->n_hosts[like])
 		return false;
-	for (unsigned i = 0; i < routed->n_switches; i++)
-		if (are_joined(routed, like, i) &&
-			level_among(routed, i, with_hosts) < level) {
-			if (!are_joined(routed, sw, i))
+	for (unsigned i = 0; i < levels->n; i++)
+		if (levels->distances[like][i] == 1 &&
+			levels->first[i] < levels->first[like]) {
+			if (levels->distances[sw][i] != 1)
 				return false;
 			n++;
 		}
 	return n >= 2;
 }
 
-unsigned routed_level(const struct routed *routed, unsigned sw)
+void routed_levels(const struct routed *routed, unsigned found[ROUTED_SWITCHES])
 {
-	bool with_hosts[ROUTED_SWITCHES], is_leaf[ROUTED_SWITCHES];
-	unsigned n_with = 0, n_hosts = 0;
+	bool is_leaf[ROUTED_SWITCHES];
+	struct levels levels;
 
-	for (unsigned i = 0; i < routed->n_switches; i++) {
-		with_hosts[i] = n_hosts_of(routed, i) > 0;
-		n_with += with_hosts[i];
-		n_hosts += n_hosts_of(routed, i);
-	}
-	for (unsigned i = 0; i < routed->n_switches; i++) {
-		bool is_few = 2 * n_hosts_of(routed, i) * n_with <= n_hosts;
-
-		is_leaf[i] = with_hosts[i];
-		for (unsigned k = 0; k < routed->n_switches && is_few; k++)
-			if (is_like(routed, i, k, with_hosts))
+	measure(routed, &levels, is_leaf);
+	for (unsigned i = 0; i < levels.n; i++)
+		for (unsigned k = 0; k < levels.n; k++)
+			if (2 * levels.n_hosts[i] * levels.n_with <= levels.n_all &&
+				is_like(&levels, i, k))
 				is_leaf[i] = false;
-	}
-	return level_among(routed, sw, is_leaf);
+	for (unsigned i = 0; i < levels.n; i++)
+		found[i] = level_among(&levels, i, is_leaf);
 }
 
-bool routed_is_tree(const struct routed *routed)
+bool routed_is_tree(const struct routed *routed, const unsigned levels[ROUTED_SWITCHES])
 {
 	bool any = false;
 
 	for (unsigned sw = 0; sw < routed->n_switches; sw++) {
-		unsigned level = routed_level(routed, sw);
+		unsigned level = levels[sw];
 
 		any |= has_hosts(routed, sw);
 		if (!level)
@@ -414,7 +422,7 @@ bool routed_is_tree(const struct routed *routed)
 		for (unsigned p = 1; p < ROUTED_PORTS; p++)
 			if (is_live(routed, sw, p) &&
 				routed->far[sw][p].kind == ROUTED_SWITCH &&
-				routed_level(routed, routed->far[sw][p].to) == level)
+				levels[routed->far[sw][p].to] == level)
 				return false;
 	}
 	return any;

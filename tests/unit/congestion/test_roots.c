@@ -315,6 +315,7 @@ static void give_tables(void)
 	uint32_t n_rows = 0;
 
 	fabric->sa.qos = true;
+	free(fabric->sl2vl);
 	fabric->sl2vl = calloc(fabric->n_ports * RADIX * 2, sizeof(*fabric->sl2vl));
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		fabric->ports[i].sl2vl =

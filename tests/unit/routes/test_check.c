@@ -67,6 +67,8 @@ static uint32_t host_port(unsigned host)
 /* --- the oracle of counts --- */
 
 struct expected {
+	unsigned levels[ROUTED_SWITCHES];
+	bool is_tree;
 	uint64_t pairs, ends[ROUTED_N_ENDS], links_sum;
 	unsigned most_links;
 	uint64_t problems[TRIAD_ROUTES_N_PROBLEMS];
@@ -89,7 +91,6 @@ static void expect_pair(
 	unsigned begin = routed.host_switch[from];
 	struct routed_walk walk =
 		routed_walk(&routed, begin, routed.host_port[from], lid);
-	bool is_tree = routed_is_tree(&routed);
 
 	expected->pairs++;
 	if (walk.end != ROUTED_ARRIVES) {
@@ -105,11 +106,9 @@ static void expect_pair(
 	expected->of_host[from]++;
 	for (unsigned i = 0; i < walk.n; i++)
 		expected->of_port[walk.sw[i]][walk.out[i]]++;
-	for (unsigned i = 1; i + 1 < walk.n && is_tree; i++)
-		if (routed_level(&routed, walk.sw[i - 1]) >
-				routed_level(&routed, walk.sw[i]) &&
-			routed_level(&routed, walk.sw[i + 1]) >
-				routed_level(&routed, walk.sw[i]))
+	for (unsigned i = 1; i + 1 < walk.n && expected->is_tree; i++)
+		if (expected->levels[walk.sw[i - 1]] > expected->levels[walk.sw[i]] &&
+			expected->levels[walk.sw[i + 1]] > expected->levels[walk.sw[i]])
 			expected->problems[TRIAD_ROUTES_TURNS]++;
 }
 
@@ -157,6 +156,8 @@ static void expect_of_lid(struct expected *expected, unsigned lid)
 static void expect(struct expected *expected)
 {
 	memset(expected, 0, sizeof(*expected));
+	routed_levels(&routed, expected->levels);
+	expected->is_tree = routed_is_tree(&routed, expected->levels);
 	expect_switches(expected);
 	for (unsigned sw = 0; sw < routed.n_switches; sw++)
 		if (is_in(options.to, switch_port(sw, 0)))
