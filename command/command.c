@@ -316,7 +316,7 @@ static int read_job(const struct arguments *arguments)
 	return !command->hosts[0] == !command->slurm_job[0]
 		? triad_parser_complain(
 			  arguments->parser, "it needs --nodes or --slurm, one of them")
-		: 0;
+		: read_since(arguments);
 }
 
 static int read_topology(const struct arguments *arguments)

@@ -204,10 +204,12 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "job",
 		.verb = TRIAD_COMMAND_JOB,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(HOSTS) | BIT(SLURM_JOB) | BIT(LIMIT) | TABLE,
+		.options =
+			BIT(HOSTS) | BIT(SLURM_JOB) | BIT(SINCE) | BIT(LIMIT) | TABLE,
 		.help = "What a set of hosts uses of the fabric: each link between "
 			"them, its share of all pairs there, how busy it is, how long "
-			"data waits, errors and alerts."},
+			"data waits, errors, congestion and alerts; now, or since a "
+			"time, which needs history.dir."},
 	{.name = "topology",
 		.verb = TRIAD_COMMAND_TOPOLOGY,
 		.access = TRIAD_VERB_READS,

@@ -15,6 +15,8 @@
 
 #define LOOK_US (TRIAD_US_PER_S / 4)
 #define STOP_US (2 * TRIAD_US_PER_S)
+/* From there on a counter of 16 bits is reset. */
+#define NEAR_FULL (3u << 14)
 
 /* What 'struct triad_congestion_result' really is. */
 struct counted {
@@ -31,6 +33,7 @@ struct triad_congestion_watcher {
 	uint64_t ended_us;                 /* of the sweep that was looked at */
 	struct triad_route_result *turned; /* whose turns are counted; NULL: none */
 	struct triad_congestion_turns *turns;
+	struct triad_congestion_planes planes; /* of the same */
 	struct triad_congestion_matrix matrix; /* of the same layout */
 	bool is_matrix_told;                   /* that it is not known */
 	struct triad_congestion_track track;
@@ -112,6 +115,7 @@ void triad_congestion_watcher_free(struct triad_congestion_watcher *watcher)
 	triad_congestion_result_unref(watcher->result);
 	triad_congestion_matrix_clear(&watcher->matrix);
 	triad_congestion_turns_free(watcher->turns);
+	triad_congestion_planes_clear(&watcher->planes);
 	triad_route_result_unref(watcher->turned);
 	triad_task_clear(&watcher->task);
 	pthread_mutex_destroy(&watcher->lock);
@@ -199,6 +203,19 @@ static struct triad_congestion_load load_of(const struct triad_view *view,
 	return load;
 }
 
+/* The view's port that is port 'i' of 'fabric', or TRIAD_FABRIC_NONE. */
+static uint32_t port_of(
+	const struct triad_view *view, const struct triad_fabric *fabric, uint32_t i)
+{
+	const struct triad_fabric_port *at = &fabric->ports[i];
+
+	if (view->fabric == fabric)
+		return i;
+	return triad_fabric_find_port(view->fabric,
+		triad_fabric_find_node(view->fabric, fabric->nodes[at->node].guid),
+		at->number);
+}
+
 /* For each port of 'fabric', which may be another one than the view's; NULL when memory is
  * short. */
 static struct triad_congestion_load *loads_of(
@@ -207,18 +224,84 @@ static struct triad_congestion_load *loads_of(
 	struct triad_congestion_load *loads =
 		calloc(fabric->n_ports + 1u, sizeof(*loads));
 
-	for (uint32_t i = 0; loads && i < fabric->n_ports; i++) {
-		const struct triad_fabric_port *at = &fabric->ports[i];
-		uint32_t port = i;
-
-		if (view->fabric != fabric)
-			port = triad_fabric_find_port(view->fabric,
-				triad_fabric_find_node(
-					view->fabric, fabric->nodes[at->node].guid),
-				at->number);
-		loads[i] = load_of(view, port, at);
-	}
+	for (uint32_t i = 0; loads && i < fabric->n_ports; i++)
+		loads[i] = load_of(view, port_of(view, fabric, i), &fabric->ports[i]);
 	return loads;
+}
+
+/* --- waits by VL --- */
+
+/* The waits of a port's VLs in its last interval, if they were read in it and tell which
+ * VLs waited. */
+static bool read_vl_waits(
+	const struct triad_view *view, uint32_t port, struct triad_detail_row *waits)
+{
+	const struct triad_details_port of = triad_view_details_port(view, port);
+	uint64_t sum = 0, most_age_us;
+	struct triad_engine_row row;
+
+	if (!triad_details_read(triad_engine_details(view->engine), &of,
+		    TRIAD_PMA_VL_XMIT_WAIT, waits) ||
+		!waits->interval_us || !triad_view_read(view, port, &row))
+		return false;
+	most_age_us = row.interval_us[TRIAD_PMA_PORT_COUNTERS];
+	if (waits->read_us + most_age_us < row.read_us)
+		return false;
+	for (unsigned vl = 0; vl < TRIAD_CONGESTION_N_VLS; vl++) {
+		/* It stands at its maximum since an earlier reading. */
+		if (waits->saturated >> vl & 1 && !waits->change[vl])
+			return false;
+		sum += waits->change[vl];
+	}
+	return sum > 0;
+}
+
+/* What each VL had of a port's waiting. */
+static void share_wait(const struct triad_detail_row *row,
+	const struct triad_congestion_load *load,
+	const struct triad_congestion_limits *limits,
+	struct triad_congestion_vl_waits *waits)
+{
+	bool is_busy = load->sent >= limits->busy;
+	/* A link that other VLs fill does not wait as a whole. */
+	float longest = is_busy ? fmaxf(load->wait, limits->wait) : load->wait;
+	uint64_t sum = 0;
+
+	for (unsigned vl = 0; vl < TRIAD_CONGESTION_N_VLS; vl++)
+		sum += row->change[vl];
+	for (unsigned vl = 0; vl < TRIAD_CONGESTION_N_VLS; vl++)
+		waits->wait[vl] = row->change[vl] >= NEAR_FULL
+			? longest
+			: load->wait * (float)row->change[vl] / (float)sum;
+}
+
+/* Fills 'by_vl', whose 'waits' the caller frees.  Returns 0 or ENOMEM. */
+static int read_by_vl(struct triad_congestion_watcher *watcher,
+	const struct triad_view *view, const struct triad_fabric *fabric,
+	const struct triad_congestion_load *loads,
+	const struct triad_congestion_limits *limits,
+	struct triad_congestion_by_vl *by_vl)
+{
+	struct triad_congestion_vl_waits *waits;
+	uint32_t n_waiting = 0;
+
+	*by_vl = (struct triad_congestion_by_vl){.planes = &watcher->planes};
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		n_waiting += loads[i].wait >= limits->wait;
+	waits = calloc(n_waiting + 1u, sizeof(*waits));
+	if (!waits)
+		return ENOMEM;
+	for (uint32_t i = 0; watcher->planes.n && i < fabric->n_ports; i++) {
+		struct triad_detail_row row;
+
+		if (!(loads[i].wait >= limits->wait) ||
+			!read_vl_waits(view, port_of(view, fabric, i), &row))
+			continue;
+		waits[by_vl->n].port = i;
+		share_wait(&row, &loads[i], limits, &waits[by_vl->n++]);
+	}
+	by_vl->waits = waits;
+	return 0;
 }
 
 static bool is_stopped(void *context)
@@ -244,10 +327,14 @@ static int turn(
 	if (!watcher->turned || watcher->turned->hash != routes->hash)
 		triad_congestion_matrix_clear(&watcher->matrix);
 	triad_congestion_turns_free(watcher->turns);
+	triad_congestion_planes_clear(&watcher->planes);
 	triad_route_result_unref(watcher->turned);
 	watcher->turned = NULL;
 	error = triad_congestion_turns_make(
 		routes->check->layout, is_stopped, watcher, &watcher->turns);
+	if (!error)
+		error = triad_congestion_planes_make(
+			&watcher->planes, routes->check->layout, routes->sls);
 	if (!error)
 		watcher->turned = triad_route_result_ref(routes);
 	else
@@ -255,8 +342,9 @@ static int turn(
 	return error;
 }
 
-/* Without the matrix more hosts are undecided, that is all. */
-static void learn(struct triad_congestion_watcher *watcher,
+/* Without the matrix more hosts are undecided, that is all.  Returns 0 or why it is not
+ * known. */
+static int learn(struct triad_congestion_watcher *watcher,
 	const struct triad_congestion_load *loads)
 {
 	int error =
@@ -269,6 +357,7 @@ static void learn(struct triad_congestion_watcher *watcher,
 			error == E2BIG ? "too many hosts send at once"
 				       : strerror(error));
 	watcher->is_matrix_told = error;
+	return error;
 }
 
 static int explain(struct triad_congestion_watcher *watcher,
@@ -280,13 +369,18 @@ static int explain(struct triad_congestion_watcher *watcher,
 	uint64_t begun_us = triad_clock_now_us();
 	struct counted *counted = calloc(1, sizeof(*counted));
 	struct triad_congestion_load *loads = loads_of(view, fabric);
+	struct triad_congestion_by_vl by_vl = {0};
 	int error = counted && loads ? turn(watcher, routes) : ENOMEM;
 
+	if (!error)
+		error = read_by_vl(watcher, view, fabric, loads, limits, &by_vl);
 	if (!error) {
-		learn(watcher, loads);
-		error = triad_congestion_find(watcher->turns, loads, limits,
+		counted->result.n_by_vl = by_vl.n;
+		counted->result.is_matrix_full = learn(watcher, loads) == E2BIG;
+		error = triad_congestion_find(watcher->turns, loads, limits, &by_vl,
 			&watcher->matrix, &counted->result.found);
 	}
+	free((void *)by_vl.waits);
 	free(loads);
 	if (error) {
 		free(counted);
@@ -348,7 +442,9 @@ static int fill_explained(struct triad_congestion_watcher *watcher,
 
 static uint64_t key_of(const struct triad_congestion_tracked *root)
 {
-	return root->node_guid ^ (uint64_t)root->port << 56;
+	/* Its VL may become known later: it is the same root. */
+	return root->node_guid ^ (uint64_t)root->port << 56 ^
+		(uint64_t)root->begun_vl << 48;
 }
 
 void triad_congestion_watcher_give(
@@ -366,7 +462,7 @@ void triad_congestion_watcher_give(
 			.cause = TRIAD_ALERT_CONGESTION,
 			.value = (float)root->n_waiting,
 			.since_us = root->since_us,
-			.congestion = {root->kind, (float)root->loss_bps}};
+			.congestion = {root->kind, root->vl, (float)root->loss_bps}};
 
 		triad_found_add(
 			found, root->node_guid, root->port, key_of(root), &finding);
@@ -394,8 +490,10 @@ static void tell(void *context, enum triad_congestion_change change,
 	const struct triad_congestion_tracked *root)
 {
 	struct triad_congestion_watcher *watcher = context;
-	char what[256] = "is over";
+	char what[256] = "is over", vl[16] = "";
 
+	if (root->vl != TRIAD_CONGESTION_NO_VL)
+		snprintf(vl, sizeof(vl), " VL%u", root->vl);
 	if (change == TRIAD_CONGESTION_BEGUN)
 		snprintf(what, sizeof(what),
 			"holds up others; 'triadctl congestion' shows whom, and what to "
@@ -408,9 +506,10 @@ static void tell(void *context, enum triad_congestion_change change,
 			root->from_port);
 	triad_log_write(watcher->log,
 		change == TRIAD_CONGESTION_ENDED ? TRIAD_LOG_INFO : TRIAD_LOG_WARNING,
-		"congestion: %s at %s (0x%016" PRIx64 ") port %u %s",
+		"congestion: %s at %s (0x%016" PRIx64 ") port %u%s %s",
 		triad_congestion_kind_name(root->kind),
-		name_of(watcher, root->node_guid), root->node_guid, root->port, what);
+		name_of(watcher, root->node_guid), root->node_guid, root->port, vl,
+		what);
 }
 
 /* 'result': NULL, nothing is known.  Returns 0 or ENOMEM. */
@@ -434,8 +533,9 @@ static int follow(struct triad_congestion_watcher *watcher,
 		const struct triad_fabric_port *port =
 			&fabric->ports[result->found->roots[i].port];
 		const struct triad_congestion_tracked *root =
-			triad_congestion_track_find(
-				track, fabric->nodes[port->node].guid, port->number);
+			triad_congestion_track_find(track,
+				fabric->nodes[port->node].guid, port->number,
+				result->found->roots[i].vl);
 
 		result->since_us[i] = root ? root->since_us : result->swept_us;
 	}

@@ -37,6 +37,7 @@ libtriadservice_la_SOURCES = \
 	service/command/devices.c \
 	service/command/resets.c \
 	service/command/job.c \
+	service/command/job_congestion.c service/command/job_congestion.h \
 	service/command/routes.c \
 	service/command/routes_pairs.c service/command/routes_parts.h \
 	service/command/silences.c \

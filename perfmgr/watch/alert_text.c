@@ -172,31 +172,45 @@ static const char *routes_name(unsigned routes)
 static void append_routes(
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
-	static const char *const what[TRIAD_ALERT_N_ROUTES] = {
-		[TRIAD_ALERT_CREDIT_LOOPS] = "credit loop(s), one of them here",
-		[TRIAD_ALERT_MULTICAST_LOOPS] =
-			"multicast tree(s) that loop, one of them here",
-		[TRIAD_ALERT_FORWARDING_LOOPS] = "forwarding loop(s), one of them here",
+	/* Of one, and of several. */
+	static const char *const what[TRIAD_ALERT_N_ROUTES][2] = {
+		[TRIAD_ALERT_CREDIT_LOOPS] = {"credit loop, here",
+			"credit loops, one of them here"},
+		[TRIAD_ALERT_MULTICAST_LOOPS] = {"multicast tree that loops, here",
+			"multicast trees that loop, one of them here"},
+		[TRIAD_ALERT_FORWARDING_LOOPS] = {"forwarding loop, here",
+			"forwarding loops, one of them here"},
 		[TRIAD_ALERT_UNREACHABLE_PAIRS] =
-			"pair(s) of hosts that don't reach each other, one from here",
-		[TRIAD_ALERT_DEAD_PORTS] =
-			"LID(s) that are sent to dead ports, one of them to this",
+			{"pair of hosts that don't reach each other, from here",
+				"pairs of hosts that don't reach each other, one from "
+				"here"},
+		[TRIAD_ALERT_DEAD_PORTS] = {"LID that is sent to this dead port",
+			"LIDs that are sent to dead ports, one of them to this"},
 		[TRIAD_ALERT_UNREACHABLE_SWITCHES] =
-			"way(s) between the SM's port and a switch that lead nowhere",
-		[TRIAD_ALERT_TURNS] =
-			"turn(s) from down to up in a tree, one of them here",
+			{"way between the SM's port and a switch that leads nowhere",
+				"ways between the SM's port and a switch that lead "
+				"nowhere"},
+		[TRIAD_ALERT_TURNS] = {"turn from down to up in a tree, here",
+			"turns from down to up in a tree, one of them here"},
 	};
+	bool are_several = finding->value != 1;
 
 	triad_text_append(text, size, "routes: %.0f %s", (double)finding->value,
-		finding->routes < TRIAD_ALERT_N_ROUTES ? what[finding->routes] : "?");
+		finding->routes < TRIAD_ALERT_N_ROUTES
+			? what[finding->routes][are_several]
+			: "?");
 }
 
 static void append_congestion(
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
+	char vl[16] = "";
+
+	if (finding->congestion.vl != TRIAD_CONGESTION_NO_VL)
+		snprintf(vl, sizeof(vl), " on VL%u", finding->congestion.vl);
 	triad_text_append(text, size,
-		"congestion: %s, %.0f port%s wait%s, %.1f Gb/s lost",
-		triad_congestion_kind_name(finding->congestion.kind),
+		"congestion: %s%s, %.0f port%s wait%s, %.1f Gb/s lost",
+		triad_congestion_kind_name(finding->congestion.kind), vl,
 		(double)finding->value, finding->value == 1 ? "" : "s",
 		finding->value == 1 ? "s" : "",
 		(double)finding->congestion.loss_bps / 1e9);
@@ -576,9 +590,14 @@ static void put_finding(struct triad_json *json, const struct triad_alert *alert
 		triad_json_uint(json, "index", finding->hardware.index);
 		triad_json_double(json, "limit", (double)finding->hardware.limit);
 	}
-	if (finding->cause == TRIAD_ALERT_CONGESTION)
+	if (finding->cause == TRIAD_ALERT_CONGESTION) {
 		triad_json_double(
 			json, "loss_gbps", (double)finding->congestion.loss_bps / 1e9);
+		if (finding->congestion.vl != TRIAD_CONGESTION_NO_VL)
+			triad_json_uint(json, "vl", finding->congestion.vl);
+		else
+			triad_json_string(json, "vl", NULL);
+	}
 	text[0] = '\0';
 	if (finding->cause < TRIAD_N_COUNTERS || finding->cause == TRIAD_ALERT_DETAIL)
 		triad_threshold_format(&finding->threshold, text, sizeof(text));

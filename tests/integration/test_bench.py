@@ -224,17 +224,18 @@ def test_congestion_quick_prints_documented_keys():
 
 
 @pytest.mark.row("N8")
-def test_congestion_trials_few_name_the_roots():
+@pytest.mark.parametrize("options, found", [([], 0.95), (["--vls", "2", "--full"], 0.85)])
+def test_congestion_trials_few_name_the_roots(options, found):
     """Figures hold for the seed; the program's default size has them more exactly."""
     process = subprocess.run(
         [BUILDDIR / "tests" / "sim" / "congestion_trials", "--trials", "60", "--seed", "7",
-         "--slots", "2000", "--json"],
+         "--slots", "2000", "--json", *options],
         capture_output=True, text=True, check=False)
     succeeded(process)
     result = json.loads(process.stdout)
     everything = result["all"]
     assert everything["trials"] == 60 and len(result["scenarios"]) == 6, result
-    assert everything["found"] >= 0.95 * everything["roots"], everything
+    assert everything["found"] >= found * everything["roots"], everything
     assert everything["false"] <= 0.05 * everything["roots"], everything
     assert everything["victims"]["contributor"] == 0, "victims that are accused"
 
