@@ -38,6 +38,7 @@ libtriad_la_SOURCES += \
 	perfmgr/view.c perfmgr/view.h \
 	perfmgr/watch/alert_findings.c perfmgr/watch/alert_findings.h \
 	perfmgr/watch/alert_store.c perfmgr/watch/alert_store.h \
+	perfmgr/watch/alert_kind.c perfmgr/watch/alert_kind.h \
 	perfmgr/watch/alert_text.c perfmgr/watch/alert_text.h \
 	perfmgr/watch/alert_why.c perfmgr/watch/alert_why.h \
 	perfmgr/watch/alerts.c perfmgr/watch/alerts.h \
