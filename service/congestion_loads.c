@@ -34,19 +34,6 @@ static struct triad_congestion_load load_of(const struct triad_view *view,
 	return load;
 }
 
-/* The view's port that is port 'i' of 'fabric', or TRIAD_FABRIC_NONE. */
-static uint32_t port_of(
-	const struct triad_view *view, const struct triad_fabric *fabric, uint32_t i)
-{
-	const struct triad_fabric_port *at = &fabric->ports[i];
-
-	if (view->fabric == fabric)
-		return i;
-	return triad_fabric_find_port(view->fabric,
-		triad_fabric_find_node(view->fabric, fabric->nodes[at->node].guid),
-		at->number);
-}
-
 struct triad_congestion_load *triad_congestion_loads_of(
 	const struct triad_view *view, const struct triad_fabric *fabric)
 {
@@ -54,7 +41,9 @@ struct triad_congestion_load *triad_congestion_loads_of(
 		calloc(fabric->n_ports + 1u, sizeof(*loads));
 
 	for (uint32_t i = 0; loads && i < fabric->n_ports; i++)
-		loads[i] = load_of(view, port_of(view, fabric, i), &fabric->ports[i]);
+		loads[i] = load_of(view,
+			triad_fabric_find_same_port(view->fabric, fabric, i),
+			&fabric->ports[i]);
 	return loads;
 }
 
@@ -123,7 +112,9 @@ int triad_congestion_read_by_vl(const struct triad_view *view,
 		struct triad_detail_row row;
 
 		if (!(loads[i].wait >= limits->wait) ||
-			!read_vl_waits(view, port_of(view, fabric, i), &row))
+			!read_vl_waits(view,
+				triad_fabric_find_same_port(view->fabric, fabric, i),
+				&row))
 			continue;
 		waits[by_vl->n].port = i;
 		share_wait(&row, &loads[i], limits, &waits[by_vl->n++]);

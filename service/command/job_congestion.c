@@ -19,12 +19,7 @@ struct part {
 static bool is_of_job(const struct triad_fabric *fabric, const uint64_t *ports,
 	const struct triad_fabric *other, uint32_t port)
 {
-	const struct triad_fabric_port *at = &other->ports[port];
-
-	if (other != fabric)
-		port = triad_fabric_find_port(fabric,
-			triad_fabric_find_node(fabric, other->nodes[at->node].guid),
-			at->number);
+	port = triad_fabric_find_same_port(fabric, other, port);
 	return port != TRIAD_FABRIC_NONE && ports[port / 64] >> port % 64 & 1;
 }
 
