@@ -87,7 +87,9 @@ def past_lab(tmp_path_factory):
                    "[alerts]\nraise_after = 0\nclear_after = 0\n",
                    opensm_conf="sweep_interval 1\n") as lab:
         lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=2')
-        wait_for_images(lab, 4)
+        wait_until(lambda: symbol_errors(lab) == 2, 20, "what is there at first")
+        # A sweep may write three, into as many tiers.
+        wait_for_images(lab, images(lab)["written"] + 4)
         # All of a second, in which nothing has happened yet.
         then = images(lab)["last"][:19]
         written = images(lab)["written"]
