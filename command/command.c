@@ -246,6 +246,12 @@ static int read_at(struct triad_parser *parser, struct triad_command *command)
 	if (command->at[0] && command->watch)
 		return triad_parser_complain(
 			parser, "--at shows one moment: without --watch");
+	if (command->at[0] && parser->verb->is_kept &&
+		(command->limit != defaults.limit || command->group[0] ||
+			command->plugin || command->all))
+		return triad_parser_complain(parser,
+			"--at shows what it answered then, which was without -n, --all, "
+			"--group and --plugin: leave them out");
 	return error;
 }
 
@@ -388,15 +394,22 @@ bool triad_command_has_layout(const struct triad_command *command)
 		command->raw;
 }
 
+struct triad_command triad_verb_default(const struct triad_verb *verb)
+{
+	struct triad_command command = defaults;
+
+	command.verb = verb->verb;
+	if (verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_LIMIT_ALL))
+		command.limit = UINT_MAX;
+	return command;
+}
+
 int triad_command_read(struct triad_parser *parser, struct triad_command *command)
 {
 	struct arguments arguments = {.parser = parser, .command = command};
 	int error;
 
-	*command = defaults;
-	command->verb = parser->verb->verb;
-	if (parser->verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_LIMIT_ALL))
-		command->limit = UINT_MAX;
+	*command = triad_verb_default(parser->verb);
 	error = triad_parser_read_rest(parser, command, arguments.words, &arguments.n);
 	if (error)
 		return error;

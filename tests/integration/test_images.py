@@ -129,6 +129,26 @@ def test_commands_show_a_past_moment(past):
 
 
 @pytest.mark.row("N10")
+def test_commands_show_what_they_answered(past):
+    lab, then = past
+    now, was = ask_json(lab, "status"), ask_json(lab, "status", "--at", then)
+    assert was["perfmgr"]["sweeps"] < now["perfmgr"]["sweeps"]
+    # Findings of now: a link that is down, and errors.
+    process = lab.run("triadctl", "health", "--json")
+    before = lab.run("triadctl", "health", "--json", "--at", then)
+    assert process.returncode and "Hca2" in process.stdout
+    assert (before.returncode, before.stdout.count("Hca2")) == (0, 0)
+    for words in (("health",), ("status",), ("routes",), ("routes", "check"), ("congestion",),
+                  ("silences",), ("agents",), ("election",)):
+        process = lab.run("triadctl", *words, "--at", then)
+        assert f"as of {then}" in process.stderr and "no answer" not in process.stderr, words
+        assert (process.stdout or process.stderr.count("\n") > 1), words
+        assert max(map(len, process.stdout.splitlines()), default=0) <= 80, words
+    bare = succeeded(lab.run("triadctl", "routes", "--at", then, "--no-headings")).stdout
+    assert "BUSIEST" not in bare and "0-1" in bare, bare
+
+
+@pytest.mark.row("N10")
 def test_diff_says_what_changed(past):
     lab, then = past
     found = ask_json(lab, "diff", then)
