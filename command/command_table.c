@@ -80,9 +80,8 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		.help = "as it was then: 2026-01-02T03:04 (UTC), or 2d, 3h, 90m ago; it "
 			"needs history.dir",
 		.absent =
-			"its past is not kept; 'help' of health, status, links, nodes, "
-			"topology, routes, congestion, perf show, perf top, perf "
-			"history, alerts, silences, history, agents and election has it"},
+			"its past is not kept; 'triadctl(1)', A PAST MOMENT, names those "
+			"whose past is"},
 	[TRIAD_OPTION_SOURCE] = {"--src", "NODE", TRIAD_OPTION_KIND_NODE, AT(source),
 		.help = "its source: a node's name, GUID or LID; NAME:2"},
 	[TRIAD_OPTION_DESTINATION] = {"--dst", "NODE", TRIAD_OPTION_KIND_NODE,
@@ -250,7 +249,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "perf resets",
 		.verb = TRIAD_COMMAND_PERF_RESETS,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
+		.is_kept = true,
+		.options = BIT(AT) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
 		.help = "The last resets of counters in hardware, the newest first: "
 			"the counter, what it read before, when, by whom."},
 	{.name = "perf details",
@@ -264,8 +264,9 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "perf ber",
 		.verb = TRIAD_COMMAND_PERF_BER,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(PORT) | BIT(TYPE) | BIT(LINKS_ALL) |
-			BIT(LIMIT_ALL) | TABLE,
+		.is_kept = true,
+		.options = BIT(AT) | BIT(NODE) | BIT(PORT) | BIT(TYPE) |
+			BIT(LINKS_ALL) | BIT(LIMIT_ALL) | TABLE,
 		.help = "Bit error rates: links that are worse than their target, and "
 			"those with errors of which it is not known yet."},
 	{.name = "perf history",
@@ -403,7 +404,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "qos clients",
 		.verb = TRIAD_COMMAND_QOS_CLIENTS,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(LIMIT) | TABLE,
+		.is_kept = true,
+		.options = BIT(AT) | BIT(LIMIT) | TABLE,
 		.help = "Who asks most for paths."},
 	{.name = "qos explain",
 		.verb = TRIAD_COMMAND_QOS_EXPLAIN,
@@ -438,7 +440,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "qos nodes",
 		.verb = TRIAD_COMMAND_QOS_NODES,
 		.access = TRIAD_VERB_READS,
-		.options = TABLE,
+		.is_kept = true,
+		.options = BIT(AT) | TABLE,
 		.help = "Nodes that are in none of the policy's port groups."},
 	{.name = "election",
 		.verb = TRIAD_COMMAND_ELECTION,

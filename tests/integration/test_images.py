@@ -139,7 +139,8 @@ def test_commands_show_what_they_answered(past):
     assert process.returncode and "Hca2" in process.stdout
     assert (before.returncode, before.stdout.count("Hca2")) == (0, 0)
     for words in (("health",), ("status",), ("routes",), ("routes", "check"), ("congestion",),
-                  ("silences",), ("agents",), ("election",)):
+                  ("silences",), ("agents",), ("election",), ("perf", "ber"),
+                  ("perf", "resets"), ("qos", "clients"), ("qos", "nodes")):
         process = lab.run("triadctl", *words, "--at", then)
         assert f"as of {then}" in process.stderr and "no answer" not in process.stderr, words
         assert (process.stdout or process.stderr.count("\n") > 1), words
@@ -189,7 +190,7 @@ def test_moment_without_image_or_past_is_refused(past):
     lab, then = past
     failed(lab.run("triadctl", "perf", "show", "--at", "2001-01-01"), 1,
            "before the first image")
-    failed(lab.run("triadctl", "perf", "ber", "--at", then), 2, "its past is not kept")
+    failed(lab.run("triadctl", "cables", "--at", then), 2, "its past is not kept")
     failed(lab.run("triadctl", "links", "--at", "yesterday"), 2, "allowed are a time")
     tomorrow = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(time.time() + 86400))
     failed(lab.run("triadctl", "nodes", "--at", tomorrow), 1, "after the last image")

@@ -209,12 +209,15 @@ START_TEST(test_parse_moment_read_and_refused_where_no_past_is_kept)
 		{"nodes --at yesterday", "--at yesterday: allowed are a time"},
 		{"diff soon", "TIME soon: allowed are a time"},
 		{"alerts --at 2h --watch", "--at shows one moment"},
-		{"perf ber --at 2h", "no option '--at': its past is not kept"},
+		{"cables --at 2h", "no option '--at': its past is not kept"},
+		{"perf ber --at 2h --all", "leave the others out"},
+		{"perf resets --at 2h --node a", "leave the others out"},
+		{"perf ber --at 2h --type ca", "leave the others out"},
 		{"perf history leaf-01 PortXmitData", "needs the number of a port"},
-		{"congestion --at 2h -n 5", "leave them out"},
-		{"routes --at 2h --group a", "leave them out"},
-		{"health --plugin --at 2h", "leave them out"},
-		{"status --all --at 2h", "leave them out"},
+		{"congestion --at 2h -n 5", "leave the others out"},
+		{"routes --at 2h --group a", "leave the others out"},
+		{"health --plugin --at 2h", "leave the others out"},
+		{"status --all --at 2h", "leave the others out"},
 	};
 
 	ASSERT_PARSED("links --at 2026-01-02T03:04:05", TRIAD_COMMAND_LINKS);
