@@ -8,10 +8,12 @@ import time
 
 import pytest
 
+import control
 from checks import failed, succeeded, wait_until
+from test_agent import Agent
 from test_lifecycle import end
 from triadlab import hosts, state
-from triadlib import ask, ask_json, log_has, status, sweep_heavily, triad_lab
+from triadlib import QUICK, ask, ask_json, log_has, status, sweep_heavily, triad_lab
 
 CONF = """\
 [perfmgr]
@@ -184,6 +186,19 @@ def test_perf_history_draws_what_a_counter_did(past):
                              "SymbolErrorCounter")).stdout
     assert "#" in text and " in all\n" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.row("N10")
+def test_agent_keeps_what_its_own_commands_answered(scratch):
+    with triad_lab(QUICK) as lab:
+        agent = Agent(scratch, lab, conf=f"{QUICK}[history]\ndir = {scratch.folder()}\n")
+        wait_until(lambda: agent.status() and agent.ask("status")["images"]["written"] >= 4,
+                   40, "images")
+        then = agent.ask("status")["images"]["last"][:19]
+        parts = {part["part"] for part in agent.ask("health", "--at", then)["parts"]}
+        assert "sweep" in parts and "sm" not in parts, parts
+        process = control.request(agent.socket, "election", "--json", "--at", then)
+        assert process.returncode == 1 and "needs the Triad plugin" in process.stderr, process
 
 
 def test_moment_without_image_or_past_is_refused(past):
