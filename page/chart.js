@@ -9,6 +9,14 @@ import uPlot from "./vendor/uplot.js";
 
 const HEIGHT = 180;
 
+// 09:35; where a day begins, the day; seconds where ticks are less than a minute apart.
+function tickText(seconds, k, ticks) {
+	const text = timeOfMs(seconds * 1000);
+	if (text.endsWith("00:00:00") || (k === 0 && seconds - ticks.at(-1) < -86400))
+		return text.slice(5, 10);
+	return ticks.length > 1 && ticks[1] - ticks[0] < 60 ? text.slice(11) : text.slice(11, 16);
+}
+
 // 'series': [{label, counter, points}], each of the points of 'perf history'.
 export function chart(series, note) {
 	const host = h("div", {class: "chart", role: "img", "aria-label": note});
@@ -23,7 +31,7 @@ export function chart(series, note) {
 		width: 640, height: HEIGHT, tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "UTC"),
 		legend: {show: true, live: true},
 		cursor: {drag: {x: true, y: false}},
-		axes: [{...axis, space: 80}, {...axis, size: 80,
+		axes: [{...axis, space: 80, values: (_, ticks) => ticks.map(tickText)}, {...axis, size: 90,
 			values: (_, ticks) => ticks.map((it) => counterRate(series[0].counter, it))}],
 		series: [{label: "UTC", value: (_, it) => it === null || it === undefined ? "" : timeOfMs(it * 1000)},
 			...series.map((it, k) => ({label: it.label, stroke: lines[k % lines.length], width: 1.5, dash: k ? [6, 3] : undefined,

@@ -75,7 +75,8 @@ export function counterRate(counter, perSecond) {
 		return NOT_KNOWN;
 	if (isData(counter))
 		return bits(perSecond * 32);
-	return perSecond === 0 ? "0 /s" : `${scaled(perSecond, "").trim()}/s`;
+	const unit = counter.endsWith("XmitWait") ? " ticks" : "";
+	return `${scaled(perSecond, "").trim()}${unit}/s`;
 }
 
 // "2026-01-02T03:04:05.678Z" as "2026-01-02 03:04:05"; times are UTC, as in triadctl.

@@ -14,7 +14,7 @@ import {findLevels, findPods} from "./tiers.js";
 
 const FEW_HOSTS = 64; // that stand side by side
 const GRID_ROWS = 6;
-const GAP = 1, POD_GAP = 3, MIN_POD = 8;
+const GAP = 1, WIDE_GAP = 2, POD_GAP = 3, MIN_POD = 8;
 const FORCE_MS = 1500;
 
 // How wide a grid of hosts is.
@@ -88,14 +88,15 @@ function placeTree(fabric, layout, lists, hosts) {
 
 function placePod(layout, switches, hosts, begin) {
 	const lowest = switches.filter((i) => layout.level[i] === 1);
+	const gap = layout.isFew ? WIDE_GAP : GAP;
 	let x = begin;
 	for (const i of lowest) {
 		layout.x[i] = x + layout.columns[i] / 2;
 		layout.y[i] = 1;
 		placeGrid(layout, hosts[i], i, x, 0);
-		x += layout.columns[i] + GAP;
+		x += layout.columns[i] + gap;
 	}
-	const width = Math.max(MIN_POD, x - begin - GAP);
+	const width = Math.max(MIN_POD, x - begin - gap);
 	for (let level = 2; level <= layout.top; level++)
 		spread(layout, switches.filter((i) => layout.level[i] === level), begin, width);
 	for (const i of switches)

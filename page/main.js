@@ -162,6 +162,12 @@ class App {
 				"aria-current": this.route.view === name ? "page" : null}, VIEWS[name].title)))));
 	}
 
+	// What 'status' says, asked for once where it is not known yet: views ask parts alone that
+	// are in use.
+	async whenKnown(signal) {
+		return this.status ??= await this.server.get(["status"], {}, signal);
+	}
+
 	// 'health' and 'status' as Triad says now, whatever moment is shown.
 	takeState(health, status) {
 		this.health = health;

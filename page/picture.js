@@ -169,7 +169,7 @@ export class Picture {
 			context.fillText(name, box.middle, scene.layout.isTree ? box.centre : box.y - 8);
 		} else if (scene.layout.isTree && box.width >= 13 && scene.layout.level[i] > 0 && name.length > 3) {
 			// What tells switches of a tier apart stands at the ends of their names.
-			const tail = name.slice(-Math.floor((box.width - 4) / CHARACTER));
+			const tail = `…${name.slice(-Math.max(1, Math.floor((box.width - 10) / CHARACTER)))}`;
 			context.fillStyle = palette.text;
 			if (/\d/.test(tail))
 				context.fillText(tail, box.middle, box.centre);

@@ -71,7 +71,7 @@ export class Scene {
 		if (!layout.isTree)
 			return Math.max(5, Math.min(26, viewport.scale * 5));
 		const lowest = this.lowestWidth ??= this.#lowestWidth();
-		return Math.min(90, lowest * viewport.scale);
+		return Math.min(110, lowest * viewport.scale);
 	}
 
 	#lowestWidth() {
@@ -83,7 +83,8 @@ export class Scene {
 				least = Math.min(least, layout.columns[i]);
 			n[layout.level[i] === 1 ? 0 : 1]++;
 		}
-		return Number.isFinite(least) ? least + 0.2 : layout.width / Math.max(1, n[1]);
+		const gap = layout.isFew ? 1.5 : 0.2;
+		return Number.isFinite(least) ? least + gap : layout.width / Math.max(1, n[1]);
 	}
 
 	box(viewport, i) {

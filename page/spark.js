@@ -47,6 +47,10 @@ export function sparkline(app, guid, port, counter) {
 		if (!entry.isIntersecting)
 			return;
 		observer.disconnect();
+		if (!app.status?.images?.first) {
+			host.replaceChildren(h("span", {class: "unknown"}, "not kept"));
+			return;
+		}
 		const answer = await pointsOf(app, guid, port, counter);
 		if (answer instanceof Error || !answer.points?.some((it) => it.per_second !== null)) {
 			host.replaceChildren(h("span", {class: "unknown", title: answer.message ?? ""}, "not kept"));

@@ -15,10 +15,11 @@ export class Viewport {
 		this.fit();
 	}
 
-	// Space below is the labels'.
+	// Space below is for names, or for the cells of hosts, which stand below their switch.
 	get #rows() {
-		const n = this.layout.top + 1;
-		return {first: this.height - (this.layout.isFew ? 110 : 90), step: (this.height - 150) / Math.max(1, n - 1)};
+		const {layout: {isFew, top}, height} = this;
+		const lowest = isFew || top < 1 ? 0 : 1;
+		return {lowest, first: height - 110, step: (height - 150) / Math.max(1, top - lowest)};
 	}
 
 	fit() {
@@ -53,8 +54,8 @@ export class Viewport {
 	py(y) {
 		if (!this.layout.isTree)
 			return y * this.scale + this.dy;
-		const {first, step} = this.#rows;
-		return first - y * step;
+		const {lowest, first, step} = this.#rows;
+		return first - (y - lowest) * step;
 	}
 
 	toX(px) {

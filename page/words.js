@@ -38,12 +38,17 @@ export function findingText(finding) {
 	if (finding.why)
 		parts.push(`(${finding.why})`);
 	if (finding.value !== null && finding.value !== undefined)
-		parts.push(`${finding.at_least ? "≥ " : ""}${valueText(finding)}`);
+		parts.push(`${finding.at_least ? "≥ " : ""}${valueText(finding)}${unitOf(finding.threshold)}`);
 	if (finding.threshold)
-		parts.push(`threshold ${finding.threshold}`);
+		parts.push(`(threshold ${finding.threshold})`);
 	if (finding.under_since)
 		parts.push("not any more");
 	return parts.join(" ");
+}
+
+// "10/sweep" is in "/sweep", "2%" in "%".
+function unitOf(threshold) {
+	return threshold ? String(threshold).replace(/^[\d.e+-]+/, "") : "";
 }
 
 function valueText(finding) {

@@ -13,10 +13,13 @@ export const agents = {
 	isMissing: (status) => status.collect?.mode === "local",
 
 	async load(app, _route, signal) {
-		return {answer: await app.server.ask(["agents"], {}, signal)};
+		const {collect} = await app.whenKnown(signal);
+		return collect?.mode === "local" ? {isAlone: true} : {answer: await app.server.ask(["agents"], {}, signal)};
 	},
 
-	render(app, route, {answer}) {
+	render(app, route, {answer, isAlone}) {
+		if (isAlone)
+			return [h("h1", {}, "Agents"), none("None: all counters are read here.")];
 		return [h("h1", {}, "Agents"), presentOnly(app), missing(answer) ?? [
 			facts([["nodes", count(answer.nodes)], ["nodes that nobody reads", count(answer.nodes_without_owner)],
 				["nodes without a common partition", count(answer.nodes_apart)], ["nodes not seen", count(answer.nodes_not_seen)]]),

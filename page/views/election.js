@@ -15,17 +15,21 @@ export const election = {
 
 	async load(app, _route, signal) {
 		const ask = (words, more) => app.server.ask(words, more, signal);
-		const [it, plan, list, history] = await Promise.all([ask(["election"]), ask(["port", "plan"], {n: PAGE}),
-			ask(["port", "list"], {n: PAGE}), ask(["port", "history"], {n: 50})]);
-		return {it, plan, list, history};
+		const {ports} = await app.server.get(["status"], {}, signal);
+		const hasPorts = ports && ports.state !== "off";
+		const [it, plan, list, history] = await Promise.all([ask(["election"]),
+			hasPorts ? ask(["port", "plan"], {n: PAGE}) : null, hasPorts ? ask(["port", "list"], {n: PAGE}) : null,
+			hasPorts ? ask(["port", "history"], {n: 50}) : null]);
+		return {it, ports, plan, list, history};
 	},
 
-	render(app, route, {it, plan, list, history}) {
+	render(app, route, {it, ports, plan, list, history}) {
 		return [h("h1", {}, "Election and ports"), presentOnly(app),
 			section("Election", missing(it) ?? (it.enabled ? elected(route, it) : none("Off: OpenSM elects the master by itself."))),
-			section("Plan of ports", missing(plan) ?? planOf(route, plan)),
-			section("Ports", missing(list) ?? portsOf(route, list.ports, "l")),
-			section("What was done", missing(history) ?? done(route, history))];
+			plan ? section("Plan of ports", missing(plan) ?? planOf(route, plan))
+				: section("Ports", none(`The port manager is ${ports?.state ?? "not here"}.`)),
+			list && section("Ports", missing(list) ?? portsOf(route, list.ports, "l")),
+			history && section("What was done", missing(history) ?? done(route, history))];
 	},
 };
 

@@ -15,14 +15,18 @@ export function legend(metric, {classes, unknown}, classesOfLinks, states) {
 	for (const c of classesOfLinks)
 		counts.set(c, (counts.get(c) ?? 0) + 1);
 	const text = (c) => metric === "state" ? states[c]
-		: c === 0 ? `< ${count(bounds[0])}`.replace("< 0", "< 0.1") : c === bounds.length ? `≥ ${count(bounds.at(-1))}`
-			: `${bounds[c - 1]}–${bounds[c]}`;
+		: c === 0 ? (metric === "errors" ? "none" : `< ${bounds[0]}`) : c === bounds.length ? `≥ ${short(bounds.at(-1))}`
+			: `${short(bounds[c - 1])}–${short(bounds[c])}`;
 	const all = metric === "state" ? states.map((_, c) => c) : [...bounds.map((_, c) => c), bounds.length];
 	return h("ul", {"aria-label": `${title}: colours`},
 		h("li", {class: "title"}, title, unit && h("span", {class: "quiet"}, ` ${unit}`)),
 		all.map((c) => h("li", {}, swatch(classes[c]), text(c), h("span", {class: "quiet"}, ` ${count(counts.get(c) ?? 0)}`))),
 		metric !== "state" && h("li", {}, swatch(unknown), "not known, or down",
 			h("span", {class: "quiet"}, ` ${count(counts.get(-1) ?? 0)}`)));
+}
+
+function short(n) {
+	return n >= 1000 ? `${n / 1000}k` : String(n);
 }
 
 function swatch(colour) {

@@ -29,7 +29,7 @@ function where(route, it) {
 
 function details(it) {
 	const parts = [];
-	if (isKnown(it.count) && (it.count > 1 || !it.text))
+	if (isKnown(it.count) && it.count > 1)
 		parts.push(`${count(it.count)}×`);
 	if (it.text)
 		parts.push(it.text);

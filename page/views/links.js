@@ -67,6 +67,7 @@ export const busiest = {
 
 	async load(app, route, signal) {
 		const by = route.options.by ?? "PortXmitData";
+		await app.whenKnown(signal);
 		const names = route.options.all === "1" ? TOPS.map(([name]) => name) : [...new Set([by, "PortXmitWait"])];
 		const answers = await Promise.all(names.map((name) =>
 			app.server.ask(["perf", "top"], {by: name, n: N_TOP, at: app.at}, signal)));

@@ -12,14 +12,20 @@ import {findingText} from "../words.js";
 
 const N_EVENTS = 20;
 
+function isOn(part) {
+	return Boolean(part) && part.state !== "off";
+}
+
 async function loadNode(app, route, signal) {
 	const [guid] = route.words;
 	const {server, at} = app;
 	const ask = (words, more) => server.ask(words, more, signal);
+	const {devices, collect} = await app.whenKnown(signal);
 	const [nodes, links, alerts, events, device, owner] = await Promise.all([
 		server.get(["nodes"], {node: guid, at}, signal), server.get(["links"], {node: guid, at}, signal),
 		ask(["alerts"], {node: guid, at}), ask(["history", guid], {n: N_EVENTS, at}),
-		at ? null : ask(["devices", guid]), at ? null : ask(["agents", "owner", guid])]);
+		at || !isOn(devices) ? null : ask(["devices", guid]),
+		at || collect?.mode === "local" ? null : ask(["agents", "owner", guid])]);
 	return {nodes, links, alerts, events, device, owner};
 }
 
@@ -85,12 +91,13 @@ async function loadPort(app, route, signal) {
 	const [guid, number] = route.words, {server, at} = app;
 	const where = `${guid}:${number}`, since = at ? undefined : route.options.since ?? "1h";
 	const ask = (words, more) => server.ask(words, more, signal);
-	const curves = [...CURVES, ...(route.options.curve ? [[route.options.curve]] : [])];
+	const {devices, images} = await app.whenKnown(signal);
+	const curves = !images?.first ? [] : [...CURVES, ...(route.options.curve ? [[route.options.curve]] : [])];
 	const [rows, links, alerts, events, details, ber, cable, ...points] = await Promise.all([
 		server.get(["perf", "show"], {node: where, at}, signal), ask(["links"], {node: where, at}),
 		ask(["alerts"], {node: where, at}), ask(["history", where], {n: N_EVENTS, at}),
 		at ? null : ask(["perf", "details"], {node: where}), at ? null : ask(["perf", "ber"], {node: where, all: true}),
-		at ? null : ask(["cables", where]),
+		at || !isOn(devices) ? null : ask(["cables", where]),
 		...curves.flat().map((counter) => ask(["perf", "history", where, counter], {since, at}))]);
 	let k = 0;
 	return {rows, links, alerts, events, details, ber, cable,
@@ -114,7 +121,8 @@ export const port = {
 				h("label", {}, "Curves of ", h("select", {"data-key": "since", disabled: Boolean(app.at),
 					onchange: (event) => app.go(changed(route, {since: event.target.value}))}, options(SINCE, route.options.since ?? "1h")))),
 			linkFacts(route, row, link, guid), alertList(route, data.alerts),
-			section(app.at ? "The hour before" : "How fast", data.curves.map((it) => curve(it))),
+			section(app.at ? "The hour before" : "How fast", data.curves.length ? data.curves.map((it) => curve(it))
+				: none("No past is kept: history.dir of triad.conf would.")),
 			row ? countersSection(route, row) : null,
 			detailsSection(data.details), berSection(data.ber), cableSection(data.cable),
 			section("Lately", missing(data.events) ?? eventList(route, data.events))];

@@ -37,7 +37,7 @@ export function endLink(route, end) {
 export function bar(value, kind = "use") {
 	if (!isKnown(value))
 		return null;
-	return h("span", {class: "meter"}, h("meter", {min: 0, max: 100, value: Math.min(100, value),
+	return h("span", {class: "meter"}, value >= 0.5 && h("meter", {min: 0, max: 100, value: Math.min(100, value),
 		"data-kind": kind, "aria-hidden": "true"}), h("span", {}, percent(value)));
 }
 

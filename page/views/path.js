@@ -19,15 +19,17 @@ export const path = {
 		if (!src || !dst)
 			return {};
 		const request = Object.fromEntries(REQUEST.map(([name]) => [name, route.options[name]]).filter(([, it]) => it));
+		const {qos} = await app.whenKnown(signal);
 		const [explained, routes] = await Promise.all([
-			app.server.ask(["qos", "explain"], {src, dst, ...request}, signal),
+			!qos || qos.state === "off" ? {off: true} : app.server.ask(["qos", "explain"], {src, dst, ...request}, signal),
 			app.server.ask(["routes", "between", src, dst], {sl: request.sl}, signal)]);
 		return {explained, routes};
 	},
 
 	render(app, route, {explained, routes}) {
 		return [h("h1", {}, "Path"), presentOnly(app), form(app, route),
-			explained ? section("The answer to a request for a path", missing(explained) ?? answer(route, explained)) : null,
+			explained ? section("The answer to a request for a path", missing(explained) ?? (explained.off
+				? none("Triad answers no requests for paths here; OpenSM does.") : answer(route, explained))) : null,
 			routes ? section("The way of packets", missing(routes) ?? ways(route, routes)) : null,
 			!explained && none("Choose two ends: names, GUIDs or LIDs of hosts; NAME:2 is a port.")];
 	},

@@ -16,17 +16,22 @@ export const qos = {
 
 	async load(app, route, signal) {
 		const ask = (words, more) => app.server.ask(words, more, signal);
-		const [status, plan, tables, nodes, clients] = await Promise.all([ask(["status"]),
-			ask(["qos", "plan"], {n: PAGE}), ask(["qos", "tables"], {node: route.options.node || undefined, limit: PAGE}),
-			ask(["qos", "nodes"], {limit: PAGE}), ask(["qos", "clients"])]);
-		return {qos: status.qos, tables: status.qos_tables, plan, rows: tables, nodes, clients};
+		const status = await app.server.get(["status"], {}, signal);
+		const hasTables = status.qos_tables?.state !== "off", hasRequests = status.qos?.state !== "off";
+		const [plan, rows, nodes, clients] = await Promise.all([
+			hasTables ? ask(["qos", "plan"], {n: PAGE}) : null,
+			hasTables ? ask(["qos", "tables"], {node: route.options.node || undefined, limit: PAGE}) : null,
+			status.qos?.policy_loaded ? ask(["qos", "nodes"], {limit: PAGE}) : null,
+			hasRequests ? ask(["qos", "clients"]) : null]);
+		return {qos: status.qos, tables: status.qos_tables, plan, rows, nodes, clients};
 	},
 
 	render(app, route, data) {
-		return [h("h1", {}, "QoS"), presentOnly(app), state(data), planSection(route, data.plan),
-			section("Tables of ports", filter(app, route), missing(data.rows) ?? tablesOf(route, data.rows)),
-			section("Who asks most for paths", missing(data.clients) ?? clientsOf(route, data.clients)),
-			section("Nodes in no port group of the policy", missing(data.nodes) ?? nodesOf(route, data.nodes))];
+		const {plan, rows, nodes, clients} = data;
+		return [h("h1", {}, "QoS"), presentOnly(app), state(data), plan && planSection(route, plan),
+			rows && section("Tables of ports", filter(app, route), missing(rows) ?? tablesOf(route, rows)),
+			clients && section("Who asks most for paths", missing(clients) ?? clientsOf(route, clients)),
+			nodes && section("Nodes in no port group of the policy", missing(nodes) ?? nodesOf(route, nodes))];
 	},
 };
 
