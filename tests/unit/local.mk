@@ -18,6 +18,7 @@ unit_tests = \
 	tests/unit/conf/test_conf_origin \
 	tests/unit/conf/test_conf_refs \
 	tests/unit/command/test_control \
+	tests/unit/command/test_resource \
 	tests/unit/history/test_record \
 	tests/unit/lib/test_clock \
 	tests/unit/lib/test_diag \
@@ -32,6 +33,7 @@ unit_tests = \
 	tests/unit/lib/test_grow \
 	tests/unit/lib/test_hash \
 	tests/unit/lib/test_json \
+	tests/unit/lib/test_json_page \
 	tests/unit/conf/test_lists \
 	tests/unit/lib/test_line_file \
 	tests/unit/lib/test_log \
