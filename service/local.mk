@@ -79,7 +79,8 @@ libtriadservice_la_SOURCES = \
 	service/sflow.c service/sflow.h \
 	service/umad.c service/umad.h \
 	service/state_path.c service/state_path.h \
+	service/web/desk.c service/web/desk.h \
 	service/webhook.c service/webhook.h \
 	service/webhook_post.c service/webhook_post.h
-libtriadservice_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(CURL_CFLAGS)
-libtriadservice_la_LIBADD = $(GLIB_LIBS) $(UMAD_LIBS) $(CURL_LIBS)
+libtriadservice_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(CURL_CFLAGS) $(ZLIB_CFLAGS)
+libtriadservice_la_LIBADD = $(GLIB_LIBS) $(UMAD_LIBS) $(CURL_LIBS) $(ZLIB_LIBS)
