@@ -14,30 +14,6 @@
 #include "cli/profile_progress.h"
 #include "triad/control.h"
 
-#define OCTETS_PER_WORD 4
-#define BITS_PER_WORD 32
-
-double triad_report_bin_bps(const struct triad_profile_report_data *report, uint64_t i)
-{
-	const struct triad_stats *stats = report->stats;
-	uint64_t begin_us = stats->first_us + i * stats->bin_us;
-	/* The last bin may be shorter than the others. */
-	uint64_t length_us = stats->last_us - begin_us < stats->bin_us
-		? stats->last_us - begin_us
-		: stats->bin_us;
-
-	return length_us ? stats->bins[i] * BITS_PER_WORD * 1e6 / (double)length_us : 0;
-}
-
-double triad_report_octets(const struct triad_profile_report_data *report)
-{
-	double words = 0;
-
-	for (uint64_t i = 0; i < report->stats->n_bins; i++)
-		words += report->stats->bins[i];
-	return words * OCTETS_PER_WORD;
-}
-
 /* --- reading --- */
 
 struct reading {

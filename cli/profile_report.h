@@ -16,13 +16,6 @@ struct triad_profile_report_data {
 	unsigned limit; /* links to show */
 };
 
-/* The mean of the fabric's traffic in bin 'i', in bits per second; the last bin is as
- * long as there are frames. */
-double triad_report_bin_bps(const struct triad_profile_report_data *report, uint64_t i);
-
-/* Octets that all ports sent. */
-double triad_report_octets(const struct triad_profile_report_data *report);
-
 void triad_report_text(
 	const struct triad_profile_report_data *report, struct triad_output *output);
 void triad_report_json(

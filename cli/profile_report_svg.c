@@ -109,7 +109,7 @@ static void put_traffic(
 	double most = 0, x = LEFT;
 
 	for (uint64_t i = 0; i < stats->n_bins; i++)
-		most = fmax(most, triad_report_bin_bps(report, i));
+		most = fmax(most, triad_stats_bin_bps(report->stats, i));
 	most = round_up(most);
 	put_scale(report, output, most);
 	triad_output_printf(output,
@@ -119,7 +119,7 @@ static void put_traffic(
 	for (uint64_t i = 0; i < stats->n_bins && span_us > 0; i++) {
 		double end_us = fmin((double)((i + 1) * stats->bin_us), span_us);
 		double y = TRAFFIC_BOTTOM -
-			triad_report_bin_bps(report, i) / most * TRAFFIC_HEIGHT;
+			triad_stats_bin_bps(report->stats, i) / most * TRAFFIC_HEIGHT;
 		double end = LEFT + end_us / span_us * (RIGHT - LEFT);
 
 		triad_output_printf(output, "L%.1f %.1fL%.1f %.1f", x, y, end, y);

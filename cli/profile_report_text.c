@@ -62,7 +62,7 @@ static void put_head(
 
 	triad_clock_format_s(stats->first_us, from);
 	triad_clock_format_s(stats->last_us, to);
-	format_octets(triad_report_octets(report), octets, sizeof(octets));
+	format_octets(triad_stats_octets(report->stats), octets, sizeof(octets));
 	triad_output_printf(output,
 		"from              %s\n"
 		"to                %s\n"
@@ -96,7 +96,7 @@ static double mean_bps(
 	uint64_t i;
 
 	for (i = first; i < first + n && i < report->stats->n_bins; i++)
-		sum += triad_report_bin_bps(report, i);
+		sum += triad_stats_bin_bps(report->stats, i);
 	return sum / (double)(i - first);
 }
 
@@ -292,11 +292,12 @@ static void json_traffic(
 	const struct triad_stats *stats = report->stats;
 
 	triad_json_object_begin(json, "traffic");
-	triad_json_double(json, "octets", triad_report_octets(report));
+	triad_json_double(json, "octets", triad_stats_octets(report->stats));
 	triad_json_double(json, "interval_s", (double)stats->bin_us / 1e6);
 	triad_json_array_begin(json, "gbps");
 	for (uint64_t i = 0; i < stats->n_bins; i++)
-		triad_json_double(json, NULL, gbps(triad_report_bin_bps(report, i)));
+		triad_json_double(
+			json, NULL, gbps(triad_stats_bin_bps(report->stats, i)));
 	triad_json_array_end(json);
 	triad_json_object_end(json);
 }

@@ -13,6 +13,7 @@
 #define FIRST_SLOTS 1024u
 #define N_INTERVALS 9
 #define OCTETS_PER_WORD 4
+#define BITS_PER_WORD 32
 
 /* A link may have carried a little more than it can: times are in milliseconds, and
  * both ports aren't read at the same instant. */
@@ -514,4 +515,24 @@ const struct triad_stats_port *triad_stats_find(
 		return NULL;
 	return bsearch(&wanted, stats->ports, stats->n_ports, sizeof(*stats->ports),
 		compare_ports);
+}
+
+double triad_stats_bin_bps(const struct triad_stats *stats, uint64_t i)
+{
+	uint64_t begin_us = stats->first_us + i * stats->bin_us;
+	/* The last bin may be shorter than the others. */
+	uint64_t length_us = stats->last_us - begin_us < stats->bin_us
+		? stats->last_us - begin_us
+		: stats->bin_us;
+
+	return length_us ? stats->bins[i] * BITS_PER_WORD * 1e6 / (double)length_us : 0;
+}
+
+double triad_stats_octets(const struct triad_stats *stats)
+{
+	double words = 0;
+
+	for (uint64_t i = 0; i < stats->n_bins; i++)
+		words += stats->bins[i];
+	return words * OCTETS_PER_WORD;
 }

@@ -124,4 +124,10 @@ void triad_stats_end(struct triad_stats *stats);
 const struct triad_stats_port *triad_stats_find(
 	const struct triad_stats *stats, uint64_t guid, uint8_t port);
 
+/* The mean of the fabric's traffic in bin 'i', in bits per second; the last bin is as
+ * long as there are frames. */
+double triad_stats_bin_bps(const struct triad_stats *stats, uint64_t i);
+/* Octets that all ports sent. */
+double triad_stats_octets(const struct triad_stats *stats);
+
 #endif

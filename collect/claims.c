@@ -47,39 +47,9 @@ void triad_claims_free(struct triad_claims *claims)
 
 /* --- beginnings and ends --- */
 
-void claims_expect_list(struct claims_agent *agent, uint64_t asked_us)
-{
-	agent->asked_us = asked_us;
-	agent->is_expected = true;
-	agent->parts = 0;
-	agent->as_of = 0;
-}
-
-void claims_bury(struct triad_claims *claims, unsigned index)
-{
-	struct claims_agent *agent = &claims->agents[index];
-
-	claims_disown(claims, index, false);
-	agent->is_alive = false;
-	agent->is_expected = false;
-	agent->needs_list = false;
-	agent->behind_us = CLAIMS_NEVER;
-	agent->differs_us = CLAIMS_NEVER;
-}
-
-void claims_ask_all(struct triad_claims *claims)
-{
-	claims->asked_us = claims->now_us;
-	for (unsigned i = CLAIMS_SELF + 1; i < claims->n_agents; i++)
-		if (claims->agents[i].is_alive)
-			claims_expect_list(&claims->agents[i], claims->now_us);
-	claims->counts.n_lists++;
-	claims->sink.ask_list(claims->sink.context, TRIAD_CLAIMS_NOBODY);
-}
-
 /* Begins as if this agent had just started: what others sent meanwhile was lost, so
  * what was known is worth nothing. */
-void claims_begin(struct triad_claims *claims)
+static void begin(struct triad_claims *claims)
 {
 	claims->has_begun = true;
 	/* No claim before the others have had time to say what they own. */
@@ -101,7 +71,9 @@ void claims_begin(struct triad_claims *claims)
 	claims_ask_all(claims);
 }
 
-void claims_enter(struct triad_claims *claims, uint64_t now_us)
+/* Each function of the interface that changes something begins with it: notes the
+ * time, and finds a pause. */
+static void enter(struct triad_claims *claims, uint64_t now_us)
 {
 	/* While it is away it is known not to run, which is no stall. */
 	bool was_asleep = claims->was_called && claims->away_us == CLAIMS_NEVER &&
@@ -112,7 +84,7 @@ void claims_enter(struct triad_claims *claims, uint64_t now_us)
 	if (!was_asleep || !claims->has_begun)
 		return;
 	claims->counts.n_stalls++;
-	claims_begin(claims);
+	begin(claims);
 }
 
 void triad_claims_set_away(struct triad_claims *claims, bool is_away, uint64_t now_us)
@@ -120,7 +92,7 @@ void triad_claims_set_away(struct triad_claims *claims, bool is_away, uint64_t n
 	if (is_away == (claims->away_us != CLAIMS_NEVER))
 		return;
 	if (is_away) {
-		claims_enter(claims, now_us);
+		enter(claims, now_us);
 		claims->away_us = now_us;
 	} else {
 		/* The next call sees the whole absence as a stall, if it was that
@@ -132,7 +104,7 @@ void triad_claims_set_away(struct triad_claims *claims, bool is_away, uint64_t n
 
 void triad_claims_drain(struct triad_claims *claims, bool drain, uint64_t now_us)
 {
-	claims_enter(claims, now_us);
+	enter(claims, now_us);
 	if (claims->is_draining == drain || !claims->params.self)
 		return;
 	claims->is_draining = drain;
@@ -143,7 +115,7 @@ void triad_claims_drain(struct triad_claims *claims, bool drain, uint64_t now_us
 
 void triad_claims_leave(struct triad_claims *claims, uint64_t now_us)
 {
-	claims_enter(claims, now_us);
+	enter(claims, now_us);
 	if (claims->has_left || !claims->params.self)
 		return;
 	claims->has_left = true;
@@ -154,12 +126,52 @@ void triad_claims_leave(struct triad_claims *claims, uint64_t now_us)
 	claims_send_state(claims, true);
 }
 
-/* --- time --- */
+/* --- what comes in --- */
 
-bool claims_is_behind(const struct claims_agent *agent)
+int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
+	const uint8_t *hops, uint32_t n, uint64_t now_us)
 {
-	return agent->is_alive && (agent->needs_list || agent->heard != agent->known);
+	uint32_t n_added;
+	int error;
+
+	enter(claims, now_us);
+	error = claims_replace_nodes(claims, guids, hops, n, &n_added);
+	if (error)
+		return error;
+	if (!claims->has_begun && n)
+		begin(claims);
+	else if (n_added)
+		claims_ask_for_added(claims, n_added);
+	claims_restate(claims);
+	claims_flush(claims);
+	return 0;
 }
+
+void triad_claims_receive_alive(struct triad_claims *claims,
+	const struct triad_collect_head *head, const struct triad_collect_alive *alive,
+	uint64_t now_us)
+{
+	enter(claims, now_us);
+	claims_receive_alive(claims, head, alive);
+}
+
+void triad_claims_receive_owner(struct triad_claims *claims,
+	const struct triad_collect_head *head, const struct triad_collect_owner *owner,
+	const struct triad_collect_claim *entries, uint64_t now_us)
+{
+	enter(claims, now_us);
+	claims_receive_owner(claims, head, owner, entries);
+}
+
+void triad_claims_receive_who_owns(struct triad_claims *claims,
+	const struct triad_collect_head *head, const struct triad_collect_who_owns *who,
+	const uint64_t *guids, uint64_t now_us)
+{
+	enter(claims, now_us);
+	claims_answer(claims, head, who, guids);
+}
+
+/* --- time --- */
 
 static uint64_t dies_us(
 	const struct triad_claims *claims, const struct claims_agent *agent)
@@ -215,7 +227,7 @@ uint64_t triad_claims_step(struct triad_claims *claims, uint64_t now_us)
 {
 	uint64_t next_us;
 
-	claims_enter(claims, now_us);
+	enter(claims, now_us);
 	/* A stall is found by the time between two steps, so steps must come more often
 	 * than a stall is long. */
 	next_us = now_us + claims->params.liveness_us / 4;
@@ -285,9 +297,4 @@ size_t triad_claims_octets(const struct triad_claims *claims)
 {
 	return sizeof(*claims) +
 		claims->n * (sizeof(*claims->guids) + sizeof(*claims->nodes));
-}
-
-uint8_t triad_claims_load(uint32_t n_nodes)
-{
-	return n_nodes < 16 ? 0 : (uint8_t)(28 - __builtin_clz(n_nodes));
 }

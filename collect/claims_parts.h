@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Internals of the claims machine, for its own files alone:
+/* Internals of the claims machine, for its own files alone; each calls those above it:
  *
- *     claims.c          its life, pauses, steps
- *     claims_table.c    nodes and agents
- *     claims_round.c    what is claimed when, and which claim wins
+ *     claims_table.c    nodes and agents: who owns what, which claim wins, what is due
  *     claims_send.c     outgoing messages
- *     claims_receive.c  incoming messages */
+ *     claims_round.c    claims what is due, and balances loads
+ *     claims_fabric.c   another fabric's nodes
+ *     claims_receive.c  incoming messages
+ *     claims.c          the interface: its life, pauses, steps */
 #ifndef TRIAD_COLLECT_CLAIMS_PARTS_H
 #define TRIAD_COLLECT_CLAIMS_PARTS_H
 
@@ -91,20 +92,21 @@ struct triad_claims {
 	struct triad_collect_claim said[CLAIMS_MAX_SAID];
 };
 
-/* --- claims.c --- */
-
-/* Each public function begins with it: notes the time, and detects a pause. */
-void claims_enter(struct triad_claims *claims, uint64_t now_us);
-/* Resets everything to the state just after the start. */
-void claims_begin(struct triad_claims *claims);
-/* Marks the agent dead; its nodes have no owner. */
-void claims_bury(struct triad_claims *claims, unsigned index);
-/* A list was requested. */
-void claims_expect_list(struct claims_agent *agent, uint64_t asked_us);
-void claims_ask_all(struct triad_claims *claims);
-bool claims_is_behind(const struct claims_agent *agent);
-
 /* --- claims_table.c --- */
+
+/* A number that has nothing to do with those of other pairs. */
+uint64_t claims_hash(uint64_t a, uint64_t b);
+/* Of the agent for the node: the lower one wins. */
+uint64_t claims_tie_break(
+	const struct triad_claims *claims, uint32_t node, unsigned agent);
+/* Whether a claim of agent 'a' for the node wins against the present one. */
+bool claims_is_better(const struct triad_claims *claims, uint32_t node, unsigned a,
+	uint8_t hops, uint8_t load);
+/* Whether this agent claims nodes at all. */
+bool claims_is_claiming(const struct triad_claims *claims);
+/* Schedules the node for a claim round, or removes it, as the present state demands. */
+void claims_plan(struct triad_claims *claims, uint32_t node);
+void claims_plan_all(struct triad_claims *claims);
 
 /* The node's index, or CLAIMS_NONE.  Faster when 'guid' comes soon after that of node
  * '*near', which becomes the one found. */
@@ -112,35 +114,58 @@ uint32_t claims_find_node(
 	const struct triad_claims *claims, uint64_t guid, uint32_t *near);
 void claims_set_owner(struct triad_claims *claims, uint32_t node, unsigned owner,
 	uint8_t hops, uint8_t load);
+/* Takes the agent's nodes from it; with 'unlisted' only those that its list lacked. */
+void claims_disown(struct triad_claims *claims, unsigned agent, bool unlisted);
+
 /* The agent, or NULL. */
 struct claims_agent *claims_find_agent(struct triad_claims *claims, uint64_t id);
 /* Adds an agent, replacing a dead one if need be; NULL: there is no room. */
 struct claims_agent *claims_add_agent(struct triad_claims *claims, uint64_t id);
 unsigned claims_index(
 	const struct triad_claims *claims, const struct claims_agent *agent);
-/* Takes the agent's nodes from it; with 'unlisted' only those that its list lacked. */
-void claims_disown(struct triad_claims *claims, unsigned agent, bool unlisted);
-
-/* --- claims_round.c --- */
-
-/* Whether a claim of agent 'a' for the node wins against the present one. */
-bool claims_is_better(const struct triad_claims *claims, uint32_t node, unsigned a,
-	uint8_t hops, uint8_t load);
-/* Schedules the node for a claim round, or removes it, as the present state demands. */
-void claims_plan(struct triad_claims *claims, uint32_t node);
-void claims_plan_all(struct triad_claims *claims);
-/* Claims what is due; the second takes over nodes to balance loads. */
-void claims_run_rounds(struct triad_claims *claims);
-void claims_run_balance(struct triad_claims *claims);
-uint64_t claims_hash(uint64_t a, uint64_t b);
+/* A list was requested. */
+void claims_expect_list(struct claims_agent *agent, uint64_t asked_us);
+bool claims_is_behind(const struct claims_agent *agent);
+/* Marks the agent dead; its nodes have no owner. */
+void claims_bury(struct triad_claims *claims, unsigned index);
 
 /* --- claims_send.c --- */
 
 void claims_announce(struct triad_claims *claims, uint32_t node, uint8_t hops);
-/* Each public function ends with it: sends what was collected. */
+/* Each function of the interface ends with it: sends what was collected. */
 void claims_flush(struct triad_claims *claims);
 /* Sends an announcement without entries: the state alone, or that nothing is owned. */
 void claims_send_state(struct triad_claims *claims, bool owns_nothing);
 void claims_run_repeats(struct triad_claims *claims);
+/* Asks all agents for their lists. */
+void claims_ask_all(struct triad_claims *claims);
+/* Answers a WHO_OWNS with nodes or the list. */
+void claims_answer(struct triad_claims *claims, const struct triad_collect_head *head,
+	const struct triad_collect_who_owns *who, const uint64_t *guids);
+
+/* --- claims_round.c --- */
+
+/* Claims what is due; the second takes over nodes to balance loads. */
+void claims_run_rounds(struct triad_claims *claims);
+void claims_run_balance(struct triad_claims *claims);
+
+/* --- claims_fabric.c --- */
+
+/* Nodes that stay keep their owners.  Returns 0 and how many are new; or ENOMEM, and
+ * the nodes are the old ones. */
+int claims_replace_nodes(struct triad_claims *claims, const uint64_t *guids,
+	const uint8_t *hops, uint32_t n, uint32_t *n_added);
+/* Asks who owns the new nodes, and puts claims off until answers can be here. */
+void claims_ask_for_added(struct triad_claims *claims, uint32_t n_added);
+/* After the nodes were replaced: announces own ones at their new distance. */
+void claims_restate(struct triad_claims *claims);
+
+/* --- claims_receive.c --- */
+
+void claims_receive_alive(struct triad_claims *claims,
+	const struct triad_collect_head *head, const struct triad_collect_alive *alive);
+void claims_receive_owner(struct triad_claims *claims,
+	const struct triad_collect_head *head, const struct triad_collect_owner *owner,
+	const struct triad_collect_claim *entries);
 
 #endif

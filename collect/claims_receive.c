@@ -113,13 +113,11 @@ static void compare_digests(struct triad_claims *claims, struct claims_agent *ag
 		agent->needs_list = true;
 }
 
-void triad_claims_receive_alive(struct triad_claims *claims,
-	const struct triad_collect_head *head, const struct triad_collect_alive *alive,
-	uint64_t now_us)
+void claims_receive_alive(struct triad_claims *claims,
+	const struct triad_collect_head *head, const struct triad_collect_alive *alive)
 {
 	struct claims_agent *agent;
 
-	claims_enter(claims, now_us);
 	if (alive->is_manager)
 		return;
 	agent = listen(claims, head);
@@ -280,13 +278,12 @@ static void receive_announcement(struct triad_claims *claims,
 	receive_claims(claims, agent, entries, owner->n);
 }
 
-void triad_claims_receive_owner(struct triad_claims *claims,
+void claims_receive_owner(struct triad_claims *claims,
 	const struct triad_collect_head *head, const struct triad_collect_owner *owner,
-	const struct triad_collect_claim *entries, uint64_t now_us)
+	const struct triad_collect_claim *entries)
 {
 	struct claims_agent *agent;
 
-	claims_enter(claims, now_us);
 	if (owner->n > TRIAD_COLLECT_MAX_NODES)
 		return;
 	agent = listen(claims, head);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "collect/claims_parts.h"
 
-/* A constant with no pattern: the golden ratio's fraction. */
-#define SPREAD UINT64_C(0x9e3779b97f4a7c15)
-
 /* Those who may want the same node: all that are alive and don't drain. */
 struct rivals {
 	unsigned n;
@@ -11,91 +8,7 @@ struct rivals {
 	bool is_heavy; /* this one has two steps more than one of them, or more yet */
 };
 
-uint64_t claims_hash(uint64_t a, uint64_t b)
-{
-	uint64_t x = (a ^ b * SPREAD) + SPREAD;
-
-	for (unsigned round = 0; round < 3; round++)
-		x = (x ^ x >> 31) * SPREAD;
-	return x ^ x >> 32;
-}
-
-/* The lower one wins. */
-static uint64_t tie_break(
-	const struct triad_claims *claims, uint32_t node, unsigned agent)
-{
-	return claims_hash(claims->agents[agent].id, claims->guids[node]);
-}
-
-bool claims_is_better(const struct triad_claims *claims, uint32_t i, unsigned a,
-	uint8_t hops, uint8_t load)
-{
-	const struct claims_node *node = &claims->nodes[i];
-	const struct claims_agent *claimant = &claims->agents[a], *owner;
-	uint64_t tie_break_a, tie_break_owner;
-
-	if (node->owner == CLAIMS_UNOWNED)
-		return true;
-	owner = &claims->agents[node->owner];
-	if (claimant->is_draining != owner->is_draining)
-		return !claimant->is_draining;
-	if (hops != node->hops)
-		return hops < node->hops;
-	if (load != node->load)
-		return load < node->load;
-	/* Two hashes may be equal, ids may not: all agents find the same winner. */
-	tie_break_a = tie_break(claims, i, a);
-	tie_break_owner = tie_break(claims, i, node->owner);
-	return tie_break_a != tie_break_owner ? tie_break_a < tie_break_owner
-					      : claimant->id < owner->id;
-}
-
 /* --- when --- */
-
-static bool is_claiming(const struct triad_claims *claims)
-{
-	return claims->params.self && !claims->is_draining && !claims->has_left;
-}
-
-static bool is_wanted(const struct triad_claims *claims, uint32_t i)
-{
-	const struct claims_node *node = &claims->nodes[i];
-
-	if (!is_claiming(claims) || node->own_hops == TRIAD_CLAIMS_UNREACHABLE ||
-		node->owner == CLAIMS_SELF)
-		return false;
-	/* Any other claim would lose against the owner's. */
-	return node->owner == CLAIMS_UNOWNED ||
-		claims->agents[node->owner].is_draining || node->own_hops < node->hops;
-}
-
-/* A round that is under way goes on, whatever happens in the fabric meanwhile. */
-void claims_plan(struct triad_claims *claims, uint32_t i)
-{
-	struct claims_node *node = &claims->nodes[i];
-	uint64_t from_us = claims->now_us;
-
-	if (!is_wanted(claims, i)) {
-		node->due_us = CLAIMS_NEVER;
-		return;
-	}
-	if (node->due_us != CLAIMS_NEVER)
-		return;
-	/* After a start, the others first say what they own. */
-	if (from_us < claims->round_us)
-		from_us = claims->round_us;
-	/* One back-off for each hop: the nearest agent is first. */
-	node->due_us = from_us + node->own_hops * claims->params.backoff_us;
-	node->has_drawn = false;
-	if (node->due_us < claims->due_us)
-		claims->due_us = node->due_us;
-}
-
-void claims_plan_all(struct triad_claims *claims)
-{
-	for (uint32_t i = 0; i < claims->n; i++)
-		claims_plan(claims, i);
-}
 
 static void gather(const struct triad_claims *claims, struct rivals *rivals)
 {
@@ -120,13 +33,13 @@ static unsigned rank(
 	const struct triad_claims *claims, const struct rivals *rivals, uint32_t i)
 {
 	const struct triad_claims_params *params = &claims->params;
-	uint64_t own = tie_break(claims, i, CLAIMS_SELF);
+	uint64_t own = claims_tie_break(claims, i, CLAIMS_SELF);
 	unsigned n = 0;
 
 	for (unsigned r = 0; r < rivals->n; r++) {
 		unsigned agent = rivals->agents[r];
 
-		if (tie_break(claims, i, agent) < own &&
+		if (claims_tie_break(claims, i, agent) < own &&
 			(!params->true_hops ||
 				params->true_hops(params->context,
 					claims->agents[agent].id,
@@ -262,7 +175,8 @@ void claims_run_balance(struct triad_claims *claims)
 	claims->balance_us = claims->now_us + claims->params.liveness_us / 2;
 	claims->n_balances++;
 	/* Before the rounds begin, others may not have said yet what they own. */
-	if (!is_claiming(claims) || !claims->n || claims->now_us < claims->round_us)
+	if (!claims_is_claiming(claims) || !claims->n ||
+		claims->now_us < claims->round_us)
 		return;
 	gather(claims, &rivals);
 	for (unsigned r = 0; r < rivals.n; r++)

@@ -72,6 +72,16 @@ void claims_run_repeats(struct triad_claims *claims)
 	claims->repeat_us = claims->now_us + claims->params.liveness_us / 4;
 }
 
+void claims_ask_all(struct triad_claims *claims)
+{
+	claims->asked_us = claims->now_us;
+	for (unsigned i = CLAIMS_SELF + 1; i < claims->n_agents; i++)
+		if (claims->agents[i].is_alive)
+			claims_expect_list(&claims->agents[i], claims->now_us);
+	claims->counts.n_lists++;
+	claims->sink.ask_list(claims->sink.context, TRIAD_CLAIMS_NOBODY);
+}
+
 /* --- answers --- */
 
 /* Bounds the number of answers in a time, whoever asks. */
@@ -133,14 +143,12 @@ static void give_nodes(
 		answer(claims, to, &owner);
 }
 
-void triad_claims_receive_who_owns(struct triad_claims *claims,
-	const struct triad_collect_head *head, const struct triad_collect_who_owns *who,
-	const uint64_t *guids, uint64_t now_us)
+void claims_answer(struct triad_claims *claims, const struct triad_collect_head *head,
+	const struct triad_collect_who_owns *who, const uint64_t *guids)
 {
 	bool is_own = head->sender == claims->params.self &&
 		head->incarnation == claims->params.incarnation;
 
-	claims_enter(claims, now_us);
 	if (!head->sender || is_own || !claims->params.self || claims->has_left ||
 		!is_within_limit(claims))
 		return;

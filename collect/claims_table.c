@@ -1,16 +1,104 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "collect/claims_parts.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/search.h"
-#include "triad/fabric.h"
 
-/* New nodes that are asked for by name; when there are more, lists are asked for. */
-#define MAX_ASKED 4096u
-#define ASKED_AT_A_TIME 512u
+/* A constant with no pattern: the golden ratio's fraction. */
+#define SPREAD UINT64_C(0x9e3779b97f4a7c15)
+
+/* --- which claim wins --- */
+
+uint8_t triad_claims_load(uint32_t n_nodes)
+{
+	return n_nodes < 16 ? 0 : (uint8_t)(28 - __builtin_clz(n_nodes));
+}
+
+uint64_t claims_hash(uint64_t a, uint64_t b)
+{
+	uint64_t x = (a ^ b * SPREAD) + SPREAD;
+
+	for (unsigned round = 0; round < 3; round++)
+		x = (x ^ x >> 31) * SPREAD;
+	return x ^ x >> 32;
+}
+
+uint64_t claims_tie_break(
+	const struct triad_claims *claims, uint32_t node, unsigned agent)
+{
+	return claims_hash(claims->agents[agent].id, claims->guids[node]);
+}
+
+bool claims_is_better(const struct triad_claims *claims, uint32_t i, unsigned a,
+	uint8_t hops, uint8_t load)
+{
+	const struct claims_node *node = &claims->nodes[i];
+	const struct claims_agent *claimant = &claims->agents[a], *owner;
+	uint64_t tie_break_a, tie_break_owner;
+
+	if (node->owner == CLAIMS_UNOWNED)
+		return true;
+	owner = &claims->agents[node->owner];
+	if (claimant->is_draining != owner->is_draining)
+		return !claimant->is_draining;
+	if (hops != node->hops)
+		return hops < node->hops;
+	if (load != node->load)
+		return load < node->load;
+	/* Two hashes may be equal, ids may not: all agents find the same winner. */
+	tie_break_a = claims_tie_break(claims, i, a);
+	tie_break_owner = claims_tie_break(claims, i, node->owner);
+	return tie_break_a != tie_break_owner ? tie_break_a < tie_break_owner
+					      : claimant->id < owner->id;
+}
+
+/* --- when a node is claimed --- */
+
+bool claims_is_claiming(const struct triad_claims *claims)
+{
+	return claims->params.self && !claims->is_draining && !claims->has_left;
+}
+
+static bool is_wanted(const struct triad_claims *claims, uint32_t i)
+{
+	const struct claims_node *node = &claims->nodes[i];
+
+	if (!claims_is_claiming(claims) || node->own_hops == TRIAD_CLAIMS_UNREACHABLE ||
+		node->owner == CLAIMS_SELF)
+		return false;
+	/* Any other claim would lose against the owner's. */
+	return node->owner == CLAIMS_UNOWNED ||
+		claims->agents[node->owner].is_draining || node->own_hops < node->hops;
+}
+
+/* A round that is under way goes on, whatever happens in the fabric meanwhile. */
+void claims_plan(struct triad_claims *claims, uint32_t i)
+{
+	struct claims_node *node = &claims->nodes[i];
+	uint64_t from_us = claims->now_us;
+
+	if (!is_wanted(claims, i)) {
+		node->due_us = CLAIMS_NEVER;
+		return;
+	}
+	if (node->due_us != CLAIMS_NEVER)
+		return;
+	/* After a start, the others first say what they own. */
+	if (from_us < claims->round_us)
+		from_us = claims->round_us;
+	/* One back-off for each hop: the nearest agent is first. */
+	node->due_us = from_us + node->own_hops * claims->params.backoff_us;
+	node->has_drawn = false;
+	if (node->due_us < claims->due_us)
+		claims->due_us = node->due_us;
+}
+
+void claims_plan_all(struct triad_claims *claims)
+{
+	for (uint32_t i = 0; i < claims->n; i++)
+		claims_plan(claims, i);
+}
 
 /* --- nodes and their owners --- */
 
@@ -191,153 +279,27 @@ struct claims_agent *claims_add_agent(struct triad_claims *claims, uint64_t id)
 	return &claims->agents[index];
 }
 
-/* --- another fabric --- */
-
-/* What became of the nodes. */
-struct change {
-	uint64_t *guids;
-	struct claims_node *nodes;
-	uint32_t n, n_added;
-};
-
-static bool make_room(struct change *change, uint32_t n)
+bool claims_is_behind(const struct claims_agent *agent)
 {
-	change->n = n;
-	if (!n)
-		return true;
-	change->guids = malloc(n * sizeof(*change->guids));
-	change->nodes = calloc(n, sizeof(*change->nodes));
-	return change->guids && change->nodes;
+	return agent->is_alive && (agent->needs_list || agent->heard != agent->known);
 }
 
-/* Makes the new nodes out of the old ones.  Both lists are in ascending order. */
-static void merge_nodes(const struct triad_claims *claims, struct change *change,
-	const uint64_t *guids, const uint8_t *hops)
+void claims_expect_list(struct claims_agent *agent, uint64_t asked_us)
 {
-	uint32_t old = 0;
-
-	for (uint32_t i = 0; i < change->n; i++) {
-		change->guids[i] = guids[i];
-		while (old < claims->n && claims->guids[old] < guids[i])
-			old++;
-		if (old < claims->n && claims->guids[old] == guids[i]) {
-			struct claims_node *node = &change->nodes[i];
-
-			*node = claims->nodes[old++];
-			/* As far away as before, it keeps its place in a round. */
-			if (node->own_hops != hops[i])
-				node->due_us = CLAIMS_NEVER;
-			node->own_hops = hops[i];
-			continue;
-		}
-		change->nodes[i] = (struct claims_node){.owner = CLAIMS_UNOWNED,
-			.own_hops = hops[i],
-			.due_us = CLAIMS_NEVER,
-			.is_new = true};
-		change->n_added++;
-	}
+	agent->asked_us = asked_us;
+	agent->is_expected = true;
+	agent->parts = 0;
+	agent->as_of = 0;
 }
 
-/* Removes the nodes that are gone from all sums. */
-static void drop_removed(struct triad_claims *claims, const uint64_t *guids, uint32_t n)
+void claims_bury(struct triad_claims *claims, unsigned index)
 {
-	uint32_t at = 0;
+	struct claims_agent *agent = &claims->agents[index];
 
-	for (uint32_t i = 0; i < claims->n; i++) {
-		while (at < n && guids[at] < claims->guids[i])
-			at++;
-		if (at == n || guids[at] != claims->guids[i])
-			claims_set_owner(claims, i, CLAIMS_UNOWNED, 0, 0);
-	}
-}
-
-/* New nodes may have owners already: other agents saw them before. */
-static void ask_for_added(struct triad_claims *claims, uint32_t n_added)
-{
-	/* No claim before the answers can be here. */
-	uint64_t answered_us = claims->now_us + claims->params.backoff_us;
-	uint64_t guids[ASKED_AT_A_TIME];
-	uint32_t n = 0;
-
-	if (claims->round_us < answered_us)
-		claims->round_us = answered_us;
-	if (!claims->sink.ask_nodes || n_added > MAX_ASKED) {
-		claims_ask_all(claims);
-		return;
-	}
-	for (uint32_t i = 0; i < claims->n; i++) {
-		if (claims->nodes[i].is_new)
-			guids[n++] = claims->guids[i];
-		/* Sent when there is no more room, and at the end. */
-		if (n < ASKED_AT_A_TIME && !(n && i + 1 == claims->n))
-			continue;
-		claims->sink.ask_nodes(claims->sink.context, guids, n);
-		n = 0;
-	}
-}
-
-/* Announces own nodes at their new distance, and gives up those out of reach. */
-static void restate(struct triad_claims *claims)
-{
-	for (uint32_t i = 0; i < claims->n; i++) {
-		struct claims_node *node = &claims->nodes[i];
-
-		if (node->owner != CLAIMS_SELF || node->hops == node->own_hops)
-			continue;
-		if (node->own_hops == TRIAD_CLAIMS_UNREACHABLE) {
-			claims->counts.n_given_up++;
-			claims_set_owner(claims, i, CLAIMS_UNOWNED, 0, 0);
-			claims_announce(claims, i, TRIAD_COLLECT_HOPS_GIVEN_UP);
-		} else {
-			claims_set_owner(
-				claims, i, CLAIMS_SELF, node->own_hops, node->load);
-			claims_announce(claims, i, node->own_hops);
-		}
-	}
-}
-
-/* Digests and claims that did not fit the old fabric may fit this one. */
-static void revalidate_agents(struct triad_claims *claims)
-{
-	for (unsigned i = CLAIMS_SELF + 1; i < claims->n_agents; i++) {
-		struct claims_agent *agent = &claims->agents[i];
-
-		agent->settled_us = 0;
-		if (agent->is_alive && agent->has_refused)
-			agent->needs_list = true;
-		agent->has_refused = false;
-	}
-}
-
-int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
-	const uint8_t *hops, uint32_t n, uint64_t now_us)
-{
-	struct change change = {.n = 0};
-
-	if (n > TRIAD_FABRIC_MAX_NODES || !make_room(&change, n)) {
-		free(change.guids);
-		free(change.nodes);
-		return ENOMEM;
-	}
-	claims_enter(claims, now_us);
-	/* First the sums and owners of the old nodes, then the new ones take their
-	 * place. */
-	drop_removed(claims, guids, n);
-	merge_nodes(claims, &change, guids, hops);
-	free(claims->guids);
-	free(claims->nodes);
-	claims->guids = change.guids;
-	claims->nodes = change.nodes;
-	claims->n = change.n;
-	if (!claims->has_begun && n)
-		claims_begin(claims);
-	else if (change.n_added)
-		ask_for_added(claims, change.n_added);
-	for (uint32_t i = 0; i < n; i++)
-		claims->nodes[i].is_new = false;
-	revalidate_agents(claims);
-	restate(claims);
-	claims_plan_all(claims);
-	claims_flush(claims);
-	return 0;
+	claims_disown(claims, index, false);
+	agent->is_alive = false;
+	agent->is_expected = false;
+	agent->needs_list = false;
+	agent->behind_us = CLAIMS_NEVER;
+	agent->differs_us = CLAIMS_NEVER;
 }

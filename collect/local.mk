@@ -7,6 +7,7 @@ libtriadcollect_la_SOURCES = \
 	collect/claims_receive.c \
 	collect/claims_parts.h \
 	collect/claims_send.c \
+	collect/claims_fabric.c \
 	collect/claims_table.c \
 	collect/claims_round.c \
 	collect/data.c collect/data.h \
@@ -17,6 +18,8 @@ libtriadcollect_la_SOURCES = \
 	collect/topology_message.c collect/topology_message.h \
 	collect/incarnation.h \
 	collect/member.c collect/member.h \
+	collect/member_send.c \
+	collect/member_receive.c \
 	collect/member_topology.c \
 	collect/member_partitions.c \
 	collect/member_parts.h \

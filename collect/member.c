@@ -11,35 +11,7 @@
 /* ALIVE is sent so often in a liveness time, so that one may get lost. */
 #define ALIVES 4
 
-/* --- saying --- */
-
-struct triad_collect_head triad_member_head(
-	const struct triad_member *member, enum triad_collect_kind kind)
-{
-	return (struct triad_collect_head){
-		.kind = kind,
-		.sender = member->params.id,
-		.incarnation = member->params.incarnation,
-	};
-}
-
-void triad_member_send(struct triad_member *member, enum triad_member_to to,
-	uint64_t id, const uint8_t *octets, size_t size)
-{
-	if (!size)
-		return;
-	member->counts.n_said++;
-	member->counts.octets_said += size;
-	member->sink.send(member->sink.context, to, id, octets, size);
-}
-
-/* To all, or to one. */
-static void send_to(struct triad_member *member, uint64_t to, size_t size)
-{
-	triad_member_send(member,
-		to == TRIAD_CLAIMS_NOBODY ? TRIAD_MEMBER_TO_ALL : TRIAD_MEMBER_TO_ONE,
-		to, member->octets, size);
-}
+/* --- what the claims say --- */
 
 static void send_owner(void *context, uint64_t to,
 	const struct triad_collect_owner *owner,
@@ -51,7 +23,7 @@ static void send_owner(void *context, uint64_t to,
 
 	memcpy(said.address, member->params.address, sizeof(said.address));
 	said.port = member->params.port;
-	send_to(member, to,
+	triad_member_send_to(member, to,
 		triad_collect_put_owner(
 			&head, &said, claims, member->octets, sizeof(member->octets)));
 }
@@ -63,14 +35,9 @@ static void ask_list(void *context, uint64_t to)
 	struct triad_collect_head head =
 		triad_member_head(member, TRIAD_COLLECT_WHO_OWNS);
 
-	send_to(member, to,
+	triad_member_send_to(member, to,
 		triad_collect_put_who_owns(
 			&head, &list, NULL, member->octets, sizeof(member->octets)));
-}
-
-static uint64_t past_us(const struct triad_member *member)
-{
-	return TRIAD_COLLECT_PAST_LIVES * member->liveness_us;
 }
 
 static void send_alive(struct triad_member *member, uint64_t now_us)
@@ -93,11 +60,12 @@ static void send_alive(struct triad_member *member, uint64_t now_us)
 	memcpy(alive.name, member->params.name, sizeof(alive.name));
 	memcpy(alive.address, member->params.address, sizeof(alive.address));
 	triad_claims_fill_alive(member->claims, &alive);
-	send_to(member, TRIAD_CLAIMS_NOBODY,
+	triad_member_send_to(member, TRIAD_CLAIMS_NOBODY,
 		triad_collect_put_alive(
 			&head, &alive, member->octets, sizeof(member->octets)));
 	/* We are one of the peers: masters and names are looked up among them. */
-	triad_peers_receive(&member->peers, &head, &alive, past_us(member), now_us);
+	triad_peers_receive(
+		&member->peers, &head, &alive, triad_member_past_us(member), now_us);
 	member->alive_us = now_us;
 }
 
@@ -110,7 +78,7 @@ static void ask_nodes(void *context, const uint64_t *guids, uint32_t n)
 	struct triad_collect_head head =
 		triad_member_head(member, TRIAD_COLLECT_WHO_OWNS);
 
-	send_to(member, TRIAD_CLAIMS_NOBODY,
+	triad_member_send_to(member, TRIAD_CLAIMS_NOBODY,
 		triad_collect_put_who_owns(
 			&head, &who, guids, member->octets, sizeof(member->octets)));
 }
@@ -257,215 +225,6 @@ int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fa
 	return 0;
 }
 
-/* --- hearing --- */
-
-static void receive_alive(struct triad_member *member,
-	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
-{
-	struct triad_collect_alive alive;
-
-	if (!triad_collect_get_alive(body, &alive)) {
-		member->counts.n_foreign++;
-		return;
-	}
-	if (triad_peers_receive(
-		    &member->peers, head, &alive, past_us(member), now_us) &&
-		!alive.is_manager)
-		triad_claims_receive_alive(member->claims, head, &alive, now_us);
-}
-
-static void receive_owner(struct triad_member *member,
-	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
-{
-	struct triad_collect_owner owner;
-	struct triad_collect_claim *claims = NULL;
-	bool good = triad_collect_get_owner(body, &owner);
-
-	/* The size of the message bounds 'n', and so the memory. */
-	if (good)
-		claims = malloc((owner.n + 1) * sizeof(*claims));
-	for (uint32_t i = 0; claims && good && i < owner.n; i++)
-		good = triad_collect_get_claim(body, &claims[i]);
-	if (claims && good)
-		triad_claims_receive_owner(
-			member->claims, head, &owner, claims, now_us);
-	else
-		member->counts.n_foreign++;
-	free(claims);
-}
-
-static void receive_who_owns(struct triad_member *member,
-	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
-{
-	struct triad_collect_who_owns who;
-	uint64_t *guids = NULL;
-	bool good = triad_collect_get_who_owns(body, &who);
-
-	if (good)
-		guids = malloc((who.n + 1) * sizeof(*guids));
-	for (uint32_t i = 0; guids && i < who.n; i++)
-		guids[i] = triad_wire_get64(body);
-	if (guids && !body->failed)
-		triad_claims_receive_who_owns(
-			member->claims, head, &who, guids, now_us);
-	else
-		member->counts.n_foreign++;
-	free(guids);
-}
-
-static void receive_again(struct triad_member *member, struct triad_wire *body)
-{
-	struct triad_collect_again again;
-
-	if (!triad_collect_get_again(body, &again)) {
-		member->counts.n_foreign++;
-		return;
-	}
-	triad_reporter_repeat_from(member->reporter, again.from);
-	/* DETAILS have no numbers: where DATA were lost, they may have been, too. */
-	triad_detail_reporter_forget(member->detail_reporter);
-}
-
-static void receive_kind(struct triad_member *member,
-	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
-{
-	switch (head->kind) {
-	case TRIAD_COLLECT_ALIVE:
-		receive_alive(member, head, body, now_us);
-		break;
-	case TRIAD_COLLECT_OWNER:
-		receive_owner(member, head, body, now_us);
-		break;
-	case TRIAD_COLLECT_WHO_OWNS:
-		receive_who_owns(member, head, body, now_us);
-		break;
-	case TRIAD_COLLECT_TRAP:
-	case TRIAD_COLLECT_DATA:
-	case TRIAD_COLLECT_DETAILS:
-		triad_member_receive_up(member, head, body, now_us);
-		break;
-	case TRIAD_COLLECT_GET_HISTOGRAMS:
-		triad_member_receive_get_histograms(member, head, body, now_us);
-		break;
-	case TRIAD_COLLECT_HISTOGRAM:
-		triad_member_receive_histogram(member, head, body);
-		break;
-	case TRIAD_COLLECT_CLEAR:
-		triad_member_receive_clear(member, head, body, now_us);
-		break;
-	case TRIAD_COLLECT_AGAIN:
-		receive_again(member, body);
-		break;
-	case TRIAD_COLLECT_WANT_TOPOLOGY:
-		triad_member_receive_want_topology(member);
-		break;
-	case TRIAD_COLLECT_TOPOLOGY:
-		triad_member_receive_topology(member, head, body, now_us);
-		break;
-	case TRIAD_COLLECT_OLD_TOPOLOGY: /* refused with its head */
-	case TRIAD_COLLECT_N_KINDS:
-		break;
-	}
-}
-
-/* Its own reports up the tree: see member_tree.c. */
-static bool is_own_come_round(
-	const struct triad_member *member, const struct triad_collect_head *head)
-{
-	return head->n_relays && head->incarnation == member->params.incarnation &&
-		(head->kind == TRIAD_COLLECT_DATA ||
-			head->kind == TRIAD_COLLECT_DETAILS ||
-			head->kind == TRIAD_COLLECT_TRAP);
-}
-
-static bool is_heard(const struct triad_member *member, uint64_t id, uint64_t now_us)
-{
-	return triad_peers_find(&member->peers, id) &&
-		triad_member_is_received(member, id, now_us);
-}
-
-/* Whether the sender may relay the message. */
-static bool may_pass_on(const struct triad_member *member,
-	const struct triad_collect_head *head, const struct triad_member_sender *from,
-	uint64_t now_us)
-{
-	return !from->is_manager && is_heard(member, from->id, now_us) &&
-		(head->sender == member->params.id ||
-			is_heard(member, head->sender, now_us)) &&
-		triad_member_is_on_way_up(member, head->sender, from->id, now_us);
-}
-
-/* Whether an ALIVE is consistent with its sender; a malformed one is ignored later. */
-static bool is_of_its_role(
-	struct triad_wire body, const struct triad_member_sender *from)
-{
-	struct triad_collect_alive alive;
-
-	return !triad_collect_get_alive(&body, &alive) ||
-		alive.is_manager == from->is_manager;
-}
-
-/* Whether the sender has the right to send this message. */
-static bool is_due(const struct triad_member *member,
-	const struct triad_collect_head *head, const struct triad_wire *body,
-	const struct triad_member_sender *from, uint64_t now_us)
-{
-	if (head->n_relays)
-		return may_pass_on(member, head, from, now_us);
-	/* The broker vouches for 'from', not for what the message says. */
-	if (head->sender != from->id)
-		return false;
-	switch (head->kind) {
-	case TRIAD_COLLECT_ALIVE:
-		return is_of_its_role(*body, from);
-	case TRIAD_COLLECT_TOPOLOGY:
-	case TRIAD_COLLECT_AGAIN:
-		return from->is_manager;
-	case TRIAD_COLLECT_CLEAR:
-	case TRIAD_COLLECT_GET_HISTOGRAMS:
-		return from->is_manager ||
-			triad_member_master(member, now_us) == from->id;
-	default:
-		return true;
-	}
-}
-
-void triad_member_receive(struct triad_member *member,
-	const struct triad_member_sender *from, uint8_t *octets, size_t size,
-	uint64_t now_us)
-{
-	struct triad_collect_head head;
-	struct triad_wire body;
-
-	member->counts.n_heard++;
-	member->counts.octets_heard += size;
-	switch (triad_collect_get_head(octets, size, &head, &body)) {
-	case TRIAD_COLLECT_HEAD_GOOD:
-		break;
-	case TRIAD_COLLECT_HEAD_OTHER_VERSION:
-	case TRIAD_COLLECT_HEAD_UNKNOWN_KIND:
-		member->counts.n_other_version++;
-		member->counts.other = from->id ? from->id : head.sender;
-		member->counts.other_version = octets[2];
-		return;
-	case TRIAD_COLLECT_HEAD_FOREIGN:
-		member->counts.n_foreign++;
-		return;
-	}
-	if (!is_due(member, &head, &body, from, now_us)) {
-		member->counts.n_refused++;
-		member->counts.refused = from->id;
-		return;
-	}
-	/* With our id it comes from us, or from another process that has the id,
-	 * too. */
-	if (head.sender != member->params.id || is_own_come_round(member, &head))
-		receive_kind(member, &head, &body, now_us);
-	else
-		member->counts.n_duplicate_ids +=
-			head.incarnation != member->params.incarnation;
-}
-
 /* --- steps --- */
 
 static uint64_t sooner(uint64_t a, uint64_t b)
@@ -581,19 +340,6 @@ unsigned triad_member_neighbours(
 	return n;
 }
 
-/* --- managers --- */
-
-void triad_member_ask_again(
-	struct triad_member *member, uint64_t agent, uint32_t number)
-{
-	const struct triad_collect_again again = {.from = number};
-	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_AGAIN);
-
-	send_to(member, agent,
-		triad_collect_put_again(
-			&head, &again, member->octets, sizeof(member->octets)));
-}
-
 /* --- state --- */
 
 struct triad_claims *triad_member_claims(struct triad_member *member)
@@ -604,14 +350,6 @@ struct triad_claims *triad_member_claims(struct triad_member *member)
 const struct triad_peers *triad_member_peers(const struct triad_member *member)
 {
 	return &member->peers;
-}
-
-bool triad_member_is_received(
-	const struct triad_member *member, uint64_t id, uint64_t now_us)
-{
-	const struct triad_peers_entry *entry = triad_peers_find(&member->peers, id);
-
-	return entry && now_us - entry->heard_us <= member->liveness_us;
 }
 
 uint64_t triad_member_topology(const struct triad_member *member)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Internals of a member, for its own files alone:
+/* Internals of a member, for its own files alone; each calls those above it:
  *
- *     member.c             its life, the fabric, dispatch of messages, steps
+ *     member_send.c        sending; from whom messages are received
  *     member_tree.c        masters, relaying up and down, histograms
  *     member_topology.c    sending and receiving the fabric
- *     member_partitions.c  nodes that an agent can't ask */
+ *     member_partitions.c  nodes that an agent can't ask
+ *     member_receive.c     who may send what, and what each kind of message brings
+ *     member.c             its life, the fabric, steps */
 #ifndef TRIAD_COLLECT_MEMBER_PARTS_H
 #define TRIAD_COLLECT_MEMBER_PARTS_H
 
@@ -68,9 +70,13 @@ struct triad_member {
 
 struct triad_collect_head triad_member_head(
 	const struct triad_member *member, enum triad_collect_kind kind);
-/* Sends member->octets; nothing when 'size' is 0. */
+/* Sends octets; nothing when 'size' is 0. */
 void triad_member_send(struct triad_member *member, enum triad_member_to to,
 	uint64_t id, const uint8_t *octets, size_t size);
+/* Sends member->octets to one, or to all (TRIAD_CLAIMS_NOBODY). */
+void triad_member_send_to(struct triad_member *member, uint64_t to, size_t size);
+/* How long an earlier life of a sender is remembered. */
+uint64_t triad_member_past_us(const struct triad_member *member);
 
 /* Sets the distance of nodes that share no partition with this port to unreachable;
  * '*n_apart' is their number.  Returns 0 or ENOMEM. */

@@ -300,76 +300,87 @@ static int read_diff(const struct arguments *arguments)
 	return error;
 }
 
-static int read_arguments(const struct arguments *arguments)
+static int read_ends_by_options(const struct arguments *arguments)
 {
-	struct triad_parser *parser = arguments->parser;
+	const struct triad_command *command = arguments->command;
+
+	return command->source[0] && command->destination[0]
+		? 0
+		: triad_parser_complain(arguments->parser, "it needs --src and --dst");
+}
+
+static int read_job(const struct arguments *arguments)
+{
+	const struct triad_command *command = arguments->command;
+
+	return !command->hosts[0] == !command->slurm_job[0]
+		? triad_parser_complain(
+			  arguments->parser, "it needs --nodes or --slurm, one of them")
+		: read_since(arguments);
+}
+
+static int read_topology(const struct arguments *arguments)
+{
+	return arguments->command->slurm
+		? 0
+		: triad_parser_complain(arguments->parser,
+			  "it needs --slurm: the form in which it is written");
+}
+
+/* The first word, where there is one. */
+static int read_node(const struct arguments *arguments)
+{
+	return arguments->n ? triad_parser_read_node(arguments->parser, "NODE",
+				      arguments->words[0], arguments->command->node)
+			    : 0;
+}
+
+static int read_file(const struct arguments *arguments)
+{
 	struct triad_command *command = arguments->command;
 
-	switch (command->verb) {
-	case TRIAD_COMMAND_QOS_EXPLAIN:
-		return command->source[0] && command->destination[0]
-			? 0
-			: triad_parser_complain(parser, "it needs --src and --dst");
-	case TRIAD_COMMAND_ROUTES_BETWEEN:
-		return read_ends(arguments);
-	case TRIAD_COMMAND_JOB:
-		return !command->hosts[0] == !command->slurm_job[0]
-			? triad_parser_complain(
-				  parser, "it needs --nodes or --slurm, one of them")
-			: 0;
-	case TRIAD_COMMAND_TOPOLOGY:
-		return command->slurm
-			? 0
-			: triad_parser_complain(parser,
-				  "it needs --slurm: the form in which it is written");
-	case TRIAD_COMMAND_PERF_HISTOGRAM:
-		return read_histogram(arguments);
-	case TRIAD_COMMAND_PERF_CLEAR:
-		return read_clear(arguments);
-	case TRIAD_COMMAND_ALERTS_ACK:
-	case TRIAD_COMMAND_UNSILENCE:
-		return read_id(arguments);
-	case TRIAD_COMMAND_SILENCE:
-		return read_silence(arguments);
-	case TRIAD_COMMAND_AGENTS_OWNER:
-		return triad_parser_read_node(
-			parser, "NODE", arguments->words[0], command->node);
-	case TRIAD_COMMAND_HISTORY:
-		return read_history(arguments);
-	case TRIAD_COMMAND_PERF_HISTORY:
-		return read_perf_history(arguments);
-	case TRIAD_COMMAND_DIFF:
-		return read_diff(arguments);
-	case TRIAD_COMMAND_CABLES:
-	case TRIAD_COMMAND_DEVICES:
-		return arguments->n ? triad_parser_read_node(arguments->parser, "NODE",
-					      arguments->words[0], command->node)
-				    : 0;
-	case TRIAD_COMMAND_QOS_PLAN:
-		return arguments->n
-			? triad_parser_copy(parser, "FILE", command->file,
-				  sizeof(command->file), arguments->words[0])
-			: 0;
-	case TRIAD_COMMAND_GET:
-		return arguments->n ? triad_parser_copy(parser, "KEY", command->key,
-					      sizeof(command->key), arguments->words[0])
-				    : 0;
-	case TRIAD_COMMAND_SET:
-		return read_setting(arguments);
-	case TRIAD_COMMAND_PORT_PRIORITY:
-		return read_priority(arguments);
-	case TRIAD_COMMAND_PORT_BLACKLIST:
-		return read_blacklist(arguments);
-	case TRIAD_COMMAND_PORT_VERDICT:
-		return read_verdict(arguments);
-	case TRIAD_COMMAND_ROUTES_OVER:
-	case TRIAD_COMMAND_PORT_RELEASE:
-	case TRIAD_COMMAND_PORT_APPROVE:
-		return read_switch_port(arguments);
-	default:
-		return 0;
-	}
+	return arguments->n
+		? triad_parser_copy(arguments->parser, "FILE", command->file,
+			  sizeof(command->file), arguments->words[0])
+		: 0;
 }
+
+static int read_key(const struct arguments *arguments)
+{
+	struct triad_command *command = arguments->command;
+
+	return arguments->n ? triad_parser_copy(arguments->parser, "KEY", command->key,
+				      sizeof(command->key), arguments->words[0])
+			    : 0;
+}
+
+/* NULL: the table of options says all. */
+static int (*const readers[TRIAD_N_COMMANDS])(const struct arguments *arguments) = {
+	[TRIAD_COMMAND_ROUTES_OVER] = read_switch_port,
+	[TRIAD_COMMAND_ROUTES_BETWEEN] = read_ends,
+	[TRIAD_COMMAND_JOB] = read_job,
+	[TRIAD_COMMAND_TOPOLOGY] = read_topology,
+	[TRIAD_COMMAND_PERF_CLEAR] = read_clear,
+	[TRIAD_COMMAND_PERF_HISTOGRAM] = read_histogram,
+	[TRIAD_COMMAND_PERF_HISTORY] = read_perf_history,
+	[TRIAD_COMMAND_CABLES] = read_node,
+	[TRIAD_COMMAND_DEVICES] = read_node,
+	[TRIAD_COMMAND_DIFF] = read_diff,
+	[TRIAD_COMMAND_ALERTS_ACK] = read_id,
+	[TRIAD_COMMAND_SILENCE] = read_silence,
+	[TRIAD_COMMAND_UNSILENCE] = read_id,
+	[TRIAD_COMMAND_HISTORY] = read_history,
+	[TRIAD_COMMAND_AGENTS_OWNER] = read_node,
+	[TRIAD_COMMAND_QOS_EXPLAIN] = read_ends_by_options,
+	[TRIAD_COMMAND_QOS_PLAN] = read_file,
+	[TRIAD_COMMAND_PORT_PRIORITY] = read_priority,
+	[TRIAD_COMMAND_PORT_BLACKLIST] = read_blacklist,
+	[TRIAD_COMMAND_PORT_VERDICT] = read_verdict,
+	[TRIAD_COMMAND_PORT_RELEASE] = read_switch_port,
+	[TRIAD_COMMAND_PORT_APPROVE] = read_switch_port,
+	[TRIAD_COMMAND_GET] = read_key,
+	[TRIAD_COMMAND_SET] = read_setting,
+};
 
 bool triad_command_has_layout(const struct triad_command *command)
 {
@@ -402,7 +413,9 @@ int triad_command_read(struct triad_parser *parser, struct triad_command *comman
 	if (!command->interval_s)
 		command->interval_s = DEFAULT_INTERVAL_S;
 	error = read_at(parser, command);
-	return error ? error : read_arguments(&arguments);
+	if (error || !readers[command->verb])
+		return error;
+	return readers[command->verb](&arguments);
 }
 
 int triad_command_parse(int n_words, const char *const *words,

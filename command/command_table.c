@@ -135,7 +135,7 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 /* Of those whose answer has a table. */
 #define TABLE (WATCHED | BIT(TABLE) | TRIAD_OPTIONS_OF_LAYOUT)
 
-const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
+const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "health",
 		.verb = TRIAD_COMMAND_HEALTH,
 		.access = TRIAD_VERB_READS,
@@ -204,10 +204,12 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "job",
 		.verb = TRIAD_COMMAND_JOB,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(HOSTS) | BIT(SLURM_JOB) | BIT(LIMIT) | TABLE,
+		.options =
+			BIT(HOSTS) | BIT(SLURM_JOB) | BIT(SINCE) | BIT(LIMIT) | TABLE,
 		.help = "What a set of hosts uses of the fabric: each link between "
 			"them, its share of all pairs there, how busy it is, how long "
-			"data waits, errors and alerts."},
+			"data waits, errors, congestion and alerts; now, or since a "
+			"time, which needs history.dir."},
 	{.name = "topology",
 		.verb = TRIAD_COMMAND_TOPOLOGY,
 		.access = TRIAD_VERB_READS,
@@ -556,7 +558,7 @@ struct triad_verb_table triad_command_verbs(void)
 {
 	return (struct triad_verb_table){
 		.verbs = triad_verbs,
-		.n_verbs = TRIAD_N_VERBS,
+		.n_verbs = TRIAD_N_COMMANDS,
 		.options = triad_options,
 		.n_options = TRIAD_N_OPTIONS,
 	};
@@ -564,7 +566,7 @@ struct triad_verb_table triad_command_verbs(void)
 
 const struct triad_verb *triad_verb_of(enum triad_command_verb verb)
 {
-	for (size_t i = 0; i < TRIAD_N_VERBS; i++)
+	for (size_t i = 0; i < TRIAD_N_COMMANDS; i++)
 		if (triad_verbs[i].verb == verb)
 			return &triad_verbs[i];
 	return NULL;

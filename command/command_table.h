@@ -122,9 +122,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 58
-
-extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
+extern const struct triad_verb triad_verbs[TRIAD_N_COMMANDS];
 
 /* A table of commands with its options: the plugin's, or triadctl's own. */
 struct triad_verb_table {

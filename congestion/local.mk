@@ -5,6 +5,7 @@ libtriad_la_SOURCES += \
 	congestion/hosts.c \
 	congestion/kinds.c \
 	congestion/matrix.c congestion/matrix.h \
+	congestion/planes.c congestion/planes.h \
 	congestion/roots.c congestion/roots.h \
 	congestion/roots_parts.h \
 	congestion/track.c congestion/track.h \

@@ -214,72 +214,201 @@ static int compare_roots(const void *a, const void *b)
 
 	if (one->loss_bps != other->loss_bps)
 		return one->loss_bps > other->loss_bps ? -1 : 1;
-	return one->port < other->port ? -1 : one->port > other->port;
+	if (one->port != other->port)
+		return one->port < other->port ? -1 : 1;
+	return one->vl - other->vl;
+}
+
+/* The VL of a root in the present plane: the one that waited longest, where the plane has
+ * several there.  NO_VL where nothing in its tree counts VLs. */
+static uint8_t vl_of_root(const struct triad_congestion_finder *finder,
+	const struct triad_congestion_root *root)
+{
+	uint32_t known = finder->vl_waits[root->port];
+	bool is_known = known != 0;
+	unsigned best = TRIAD_CONGESTION_NO_VL;
+	uint16_t vls;
+
+	if (!finder->by_vl)
+		return TRIAD_CONGESTION_NO_VL;
+	for (uint32_t i = 0; !is_known && i < root->n_waiting; i++)
+		is_known = finder->vl_waits[root->waiting[i]] != 0;
+	vls = triad_congestion_plane_vls(
+		finder->by_vl->planes, finder->plane, root->port);
+	for (; is_known && vls; vls &= (uint16_t)(vls - 1)) {
+		unsigned vl = (unsigned)__builtin_ctz(vls);
+		const float *waits =
+			known ? finder->by_vl->waits[known - 1].wait : NULL;
+
+		if (best == TRIAD_CONGESTION_NO_VL ||
+			(waits && waits[vl] > waits[best]))
+			best = vl;
+	}
+	return (uint8_t)best;
+}
+
+static void free_root(struct triad_congestion_root *root)
+{
+	free(root->waiting);
+	free(root->hosts);
+	*root = (struct triad_congestion_root){0};
+}
+
+/* Adds the root that 'begin' is or leads to.  Returns 0 or ENOMEM. */
+static int add_root(struct triad_congestion_finder *finder,
+	struct triad_congestion *found, uint32_t n_before, uint32_t begin)
+{
+	struct triad_congestion_root *root = &found->roots[found->n_roots];
+	uint32_t port = triad_congestion_waits(finder, begin)
+		? begin
+		: follow_to_host(finder, begin);
+	uint8_t vl;
+	int error;
+
+	/* Of this plane: which is its first way there does not matter. */
+	for (uint32_t i = n_before; i < found->n_roots; i++)
+		if (found->roots[i].port == port)
+			return 0;
+	if (found->n_roots == TRIAD_CONGESTION_MAX_ROOTS) {
+		found->n_more++;
+		return 0;
+	}
+	*root = (struct triad_congestion_root){.port = port};
+	finder->mark++;
+	error = fill_root(finder, root, begin);
+	if (error)
+		return error;
+	vl = vl_of_root(finder, root);
+	/* The same waits may be in two planes. */
+	if (triad_congestion_find_root(found, port, vl) != TRIAD_FABRIC_NONE) {
+		free_root(root);
+		return 0;
+	}
+	root->vl = vl;
+	root->kind = (uint8_t)triad_congestion_kind_of(finder, root);
+	found->n_roots++;
+	return 0;
 }
 
 static int find_roots(
 	struct triad_congestion_finder *finder, struct triad_congestion *found)
 {
-	uint32_t n_ports = finder->fabric->n_ports;
+	uint32_t n_before = found->n_roots;
+	int error = 0;
 
-	for (uint32_t i = 0; i < n_ports; i++) {
-		struct triad_congestion_root *root = &found->roots[found->n_roots];
-		uint32_t port;
-		int error;
+	for (uint32_t i = 0; i < finder->fabric->n_ports && !error; i++)
+		if (is_root(finder, i))
+			error = add_root(finder, found, n_before, i);
+	return error;
+}
 
-		found->n_waiting += triad_congestion_waits(finder, i);
-		if (!is_root(finder, i))
+/* --- planes --- */
+
+/* A busy port whose VL waits, though nothing behind it holds that up, waits for its turn
+ * among VLs. */
+static void clear_turns(struct triad_congestion_finder *finder)
+{
+	for (uint32_t i = 0; i < finder->fabric->n_ports; i++) {
+		const struct triad_fabric_port *far;
+		uint32_t sw;
+
+		if (!triad_congestion_waits(finder, i) ||
+			!triad_congestion_is_busy(finder, i) ||
+			finder->fabric->ports[i].remote == TRIAD_FABRIC_NONE)
 			continue;
-		port = triad_congestion_waits(finder, i) ? i
-							 : follow_to_host(finder, i);
-		if (triad_congestion_find_root(found, port) != TRIAD_FABRIC_NONE)
-			continue;
-		if (found->n_roots == TRIAD_CONGESTION_MAX_ROOTS) {
-			found->n_more++;
-			continue;
-		}
-		found->n_roots++;
-		root->port = port;
-		finder->mark = found->n_roots;
-		error = fill_root(finder, root, i);
-		if (error)
-			return error;
-		root->kind = (uint8_t)triad_congestion_kind_of(finder, root);
+		far = &finder->fabric->ports[finder->fabric->ports[i].remote];
+		sw = finder->layout->switch_of_node[far->node];
+		if (sw == TRIAD_FABRIC_NONE ||
+			!triad_congestion_has_cause(
+				finder, sw, far->number, TRIAD_FABRIC_NONE))
+			finder->loads[i].wait = 0;
 	}
-	for (uint32_t i = 0; i < n_ports; i++)
-		found->n_unexplained += triad_congestion_waits(finder, i) &&
-			!finder->in_tree[i] && !leads_to_host(finder, i);
+}
+
+/* Gives ports the waits that they have in a plane.  Returns whether any waits. */
+static bool enter_plane(struct triad_congestion_finder *finder, uint32_t plane)
+{
+	const struct triad_congestion_by_vl *by_vl = finder->by_vl;
+	bool any = false;
+
+	finder->plane = plane;
+	memcpy(finder->loads, finder->all_loads,
+		finder->fabric->n_ports * sizeof(*finder->loads));
+	for (uint32_t i = 0; i < by_vl->n; i++) {
+		const struct triad_congestion_vl_waits *waits = &by_vl->waits[i];
+		uint16_t vls =
+			triad_congestion_plane_vls(by_vl->planes, plane, waits->port);
+		float sum = 0;
+
+		for (; vls; vls &= (uint16_t)(vls - 1))
+			sum += waits->wait[__builtin_ctz(vls)];
+		finder->loads[waits->port].wait = sum < 1 ? sum : 1;
+	}
+	clear_turns(finder);
+	for (uint32_t i = 0; i < finder->fabric->n_ports && !any; i++)
+		any = triad_congestion_waits(finder, i);
+	return any;
+}
+
+static int find_in_planes(
+	struct triad_congestion_finder *finder, struct triad_congestion *found)
+{
+	uint32_t n_ports = finder->fabric->n_ports;
+	int error = 0;
+
+	memcpy(finder->loads, finder->all_loads, n_ports * sizeof(*finder->loads));
+	if (!finder->by_vl)
+		error = find_roots(finder, found);
+	for (uint32_t i = 0; finder->by_vl && i < finder->by_vl->n; i++)
+		finder->vl_waits[finder->by_vl->waits[i].port] = i + 1;
+	for (uint32_t i = 0; finder->by_vl && i < finder->by_vl->planes->n && !error;
+		i++)
+		if (enter_plane(finder, i))
+			error = find_roots(finder, found);
+	for (uint32_t i = 0; i < n_ports; i++) {
+		bool waits = finder->all_loads[i].wait >= finder->limits.wait;
+
+		found->n_waiting += waits;
+		found->n_unexplained +=
+			waits && !finder->in_tree[i] && !leads_to_host(finder, i);
+	}
 	qsort(found->roots, found->n_roots, sizeof(*found->roots), compare_roots);
-	return 0;
+	return error;
 }
 
 int triad_congestion_find(const struct triad_congestion_turns *turns,
 	const struct triad_congestion_load *loads,
 	const struct triad_congestion_limits *limits,
+	const struct triad_congestion_by_vl *by_vl,
 	const struct triad_congestion_matrix *matrix, struct triad_congestion **found)
 {
 	struct triad_congestion_finder finder = {.turns = turns,
 		.layout = turns->layout,
 		.fabric = turns->layout->fabric,
-		.loads = loads,
+		.all_loads = loads,
+		.by_vl = by_vl && by_vl->n && by_vl->planes->n ? by_vl : NULL,
 		.limits = *limits,
 		.matrix = matrix};
 	struct triad_congestion *made = calloc(1, sizeof(*made));
 	size_t n = finder.fabric->n_ports + 1u;
 	int error = triad_congestion_estimate_init(&finder.estimate, turns->layout);
 
+	finder.loads = malloc(n * sizeof(*finder.loads));
+	finder.vl_waits = calloc(n, sizeof(*finder.vl_waits));
 	finder.queue = malloc(n * sizeof(*finder.queue));
 	finder.in_tree = calloc(n, sizeof(*finder.in_tree));
 	finder.is_sure = calloc(n, sizeof(*finder.is_sure));
 	if (made)
 		made->roots =
 			calloc(TRIAD_CONGESTION_MAX_ROOTS + 1u, sizeof(*made->roots));
-	if (!finder.queue || !finder.in_tree || !finder.is_sure || !made ||
-		!made->roots)
+	if (!finder.loads || !finder.vl_waits || !finder.queue || !finder.in_tree ||
+		!finder.is_sure || !made || !made->roots)
 		error = ENOMEM;
 	if (!error)
-		error = find_roots(&finder, made);
+		error = find_in_planes(&finder, made);
 	triad_congestion_estimate_clear(&finder.estimate);
+	free(finder.loads);
+	free(finder.vl_waits);
 	free(finder.queue);
 	free(finder.in_tree);
 	free(finder.is_sure);
@@ -293,18 +422,18 @@ void triad_congestion_free(struct triad_congestion *found)
 {
 	if (!found)
 		return;
-	for (uint32_t i = 0; found->roots && i < found->n_roots; i++) {
-		free(found->roots[i].waiting);
-		free(found->roots[i].hosts);
-	}
+	/* One more may have been begun when memory was short. */
+	for (uint32_t i = 0; found->roots && i <= found->n_roots; i++)
+		free_root(&found->roots[i]);
 	free(found->roots);
 	free(found);
 }
 
-uint32_t triad_congestion_find_root(const struct triad_congestion *found, uint32_t port)
+uint32_t triad_congestion_find_root(
+	const struct triad_congestion *found, uint32_t port, uint8_t vl)
 {
 	for (uint32_t i = 0; i < found->n_roots; i++)
-		if (found->roots[i].port == port)
+		if (found->roots[i].port == port && found->roots[i].vl == vl)
 			return i;
 	return TRIAD_FABRIC_NONE;
 }

@@ -40,6 +40,13 @@
  * Where traffic has changed from sweep to sweep, a matrix of it (matrix.h) decides about
  * the undecided: a host that sends most of what it sends elsewhere is a victim.
  *
+ * VLs: each has buffers of its own, so all of this is looked for in each plane (planes.h)
+ * by itself, with the waits of its VLs where ports count those.  A root then has a VL, and
+ * two trees that cross the same links on different VLs are two roots.  A link is busy by
+ * all that it sends, on whatever VL.  A busy port whose VL waits, with nothing behind it
+ * that could hold that up, waits for its turn among VLs: it is a root and not in a tree.
+ * Without a counter of a VL in its tree a root has none.  Rates are not known by VL.
+ *
  * Loss: the rate at which waiting ports that nothing waits for (most are those of hosts)
  * could have sent while they waited.  A host that would send more than the root can carry
  * in any case waits for that, too: it is what waiting cost at most.
@@ -51,6 +58,7 @@
 #define TRIAD_CONGESTION_ROOTS_H
 
 #include "congestion/matrix.h"
+#include "congestion/planes.h"
 
 #define TRIAD_CONGESTION_MAX_ROOTS 64u
 
@@ -91,6 +99,7 @@ struct triad_congestion_host {
 struct triad_congestion_root {
 	uint32_t port; /* index in the fabric's ports: packets leave by it */
 	uint8_t kind;  /* enum triad_congestion_kind */
+	uint8_t vl;    /* or TRIAD_CONGESTION_NO_VL: it is not known */
 	float wait, sent;
 	double loss_bps;
 	uint32_t n_waiting, n_hosts;
@@ -106,17 +115,18 @@ struct triad_congestion {
 	uint32_t n_unexplained;              /* of these, in no root's tree */
 };
 
-/* 'loads' is for each port of the layout's fabric; 'matrix', which has learnt from them,
- * may be NULL.  Returns 0 or ENOMEM. */
+/* 'loads' is for each port of the layout's fabric; 'by_vl', and 'matrix', which has learnt
+ * from them, may be NULL.  Returns 0 or ENOMEM. */
 int triad_congestion_find(const struct triad_congestion_turns *turns,
 	const struct triad_congestion_load *loads,
 	const struct triad_congestion_limits *limits,
+	const struct triad_congestion_by_vl *by_vl,
 	const struct triad_congestion_matrix *matrix, struct triad_congestion **found);
 void triad_congestion_free(struct triad_congestion *found); /* accepts NULL */
 
-/* The index of the root at 'port', or TRIAD_FABRIC_NONE. */
+/* The index of the root at 'port' on 'vl', or TRIAD_FABRIC_NONE. */
 uint32_t triad_congestion_find_root(
-	const struct triad_congestion *found, uint32_t port);
+	const struct triad_congestion *found, uint32_t port, uint8_t vl);
 
 /* "slow host", "incast", "weak link", "imbalance of routes", "full link". */
 const char *triad_congestion_kind_name(enum triad_congestion_kind kind);

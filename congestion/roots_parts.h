@@ -10,7 +10,12 @@ struct triad_congestion_finder {
 	const struct triad_congestion_turns *turns;
 	const struct triad_routes_layout *layout;
 	const struct triad_fabric *fabric;
-	const struct triad_congestion_load *loads;
+	struct triad_congestion_load *loads; /* in the present plane */
+	const struct triad_congestion_load *all_loads;
+	const struct triad_congestion_by_vl *by_vl; /* or NULL */
+	uint32_t plane;                             /* with 'by_vl' */
+	/* Of each port: 1 + its place in by_vl->waits; 0: its VLs are not known. */
+	uint32_t *vl_waits;
 	struct triad_congestion_limits limits;
 	const struct triad_congestion_matrix *matrix; /* or NULL */
 	struct triad_congestion_estimate estimate;

@@ -3,20 +3,32 @@
 
 #include "lib/hash.h"
 
-static uint32_t find(
-	const struct triad_congestion_track *track, uint64_t node_guid, uint8_t port)
+/* The one of that VL, else one of which the VL is not known; without a VL, any. */
+static uint32_t find(const struct triad_congestion_track *track, uint64_t node_guid,
+	uint8_t port, uint8_t vl)
 {
-	for (uint32_t i = 0; i < track->n; i++)
-		if (track->roots[i].node_guid == node_guid &&
-			track->roots[i].port == port)
+	uint32_t likely = TRIAD_FABRIC_NONE;
+
+	for (uint32_t i = 0; i < track->n; i++) {
+		const struct triad_congestion_tracked *root = &track->roots[i];
+
+		if (root->node_guid != node_guid || root->port != port)
+			continue;
+		if (root->vl == vl)
 			return i;
-	return TRIAD_FABRIC_NONE;
+		if (likely == TRIAD_FABRIC_NONE &&
+			(root->vl == TRIAD_CONGESTION_NO_VL ||
+				vl == TRIAD_CONGESTION_NO_VL))
+			likely = i;
+	}
+	return likely;
 }
 
 const struct triad_congestion_tracked *triad_congestion_track_find(
-	const struct triad_congestion_track *track, uint64_t node_guid, uint8_t port)
+	const struct triad_congestion_track *track, uint64_t node_guid, uint8_t port,
+	uint8_t vl)
 {
-	uint32_t i = find(track, node_guid, port);
+	uint32_t i = find(track, node_guid, port, vl);
 
 	return i == TRIAD_FABRIC_NONE ? NULL : &track->roots[i];
 }
@@ -75,6 +87,8 @@ static struct triad_congestion_tracked make(const struct triad_fabric *fabric,
 		.node_guid = fabric->nodes[port->node].guid,
 		.since_us = now_us,
 		.port = port->number,
+		.vl = found->vl,
+		.begun_vl = found->vl,
 		.kind = found->kind,
 		.n_waiting = found->n_waiting,
 		.loss_bps = found->loss_bps};
@@ -123,6 +137,9 @@ static void renew(struct triad_congestion_tracked *known,
 	now.since_us = known->since_us;
 	now.from_guid = known->from_guid;
 	now.from_port = known->from_port;
+	now.begun_vl = known->begun_vl;
+	if (now.vl == TRIAD_CONGESTION_NO_VL)
+		now.vl = known->vl;
 	*known = now;
 }
 
@@ -142,7 +159,7 @@ void triad_congestion_track_add(struct triad_congestion_track *track,
 		for (uint32_t i = 0; found && i < found->n_roots; i++) {
 			struct triad_congestion_tracked root =
 				make(fabric, &found->roots[i], now_us);
-			uint32_t at = find(track, root.node_guid, root.port);
+			uint32_t at = find(track, root.node_guid, root.port, root.vl);
 
 			if (at != TRIAD_FABRIC_NONE && !is_new)
 				renew(&track->roots[at], &root);

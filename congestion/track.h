@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Roots of congestion from one sweep to the next: which is still the same, since when.
  *
- * Model: a root is known by the GUID of its node and its port number.  It stays while
+ * Model: a root is known by the GUID of its node, its port number and its VL; a VL may be
+ * known in one sweep and not in another, which changes nothing.  It stays while
  * sweeps find it; it is over when TRIAD_CONGESTION_MISSES in a row don't.  One that is not
  * found, while another begins for which mostly the same hosts wait, has moved there: it
  * keeps the time since when it is there.  How many hosts two roots share is estimated by
@@ -24,6 +25,8 @@ struct triad_congestion_tracked {
 	uint64_t from_guid; /* where it was before it moved; 0: it has not */
 	uint8_t from_port;
 	uint8_t port;
+	uint8_t vl;       /* or TRIAD_CONGESTION_NO_VL: it was never known */
+	uint8_t begun_vl; /* the same, when it began here */
 	/* When it was found last: */
 	uint8_t kind; /* enum triad_congestion_kind */
 	uint8_t n_missed;
@@ -55,6 +58,7 @@ void triad_congestion_track_add(struct triad_congestion_track *track,
 
 /* NULL: it is not followed. */
 const struct triad_congestion_tracked *triad_congestion_track_find(
-	const struct triad_congestion_track *track, uint64_t node_guid, uint8_t port);
+	const struct triad_congestion_track *track, uint64_t node_guid, uint8_t port,
+	uint8_t vl);
 
 #endif

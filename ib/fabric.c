@@ -185,6 +185,18 @@ uint32_t triad_fabric_find_port(
 	return at < end && fabric->ports[at].number == number ? at : TRIAD_FABRIC_NONE;
 }
 
+uint32_t triad_fabric_find_same_port(const struct triad_fabric *fabric,
+	const struct triad_fabric *other, uint32_t port)
+{
+	const struct triad_fabric_port *at = &other->ports[port];
+
+	if (fabric == other)
+		return port;
+	return triad_fabric_find_port(fabric,
+		triad_fabric_find_node(fabric, other->nodes[at->node].guid),
+		at->number);
+}
+
 bool triad_fabric_is_end_port(const struct triad_fabric *fabric, uint32_t port)
 {
 	const struct triad_fabric_port *at = &fabric->ports[port];

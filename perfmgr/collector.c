@@ -17,6 +17,9 @@
 /* Answers taken before the window is filled again. */
 #define MAX_BATCH 64
 
+/* That are asked for waits of VLs in a sweep, however small the fabric is. */
+#define FEW_VL_PORTS 64u
+
 struct triad_collector {
 	struct triad_collector_clock clock;
 	struct triad_log *log;
@@ -40,7 +43,8 @@ struct triad_collector {
 	bool was_cut;             /* the present sweep */
 	uint64_t begun_us;        /* the present or last sweep, of whatever */
 	uint64_t send_errors, receive_errors, n_impossible;
-	unsigned n_unsent; /* queries in a row */
+	unsigned n_unsent;   /* queries in a row */
+	uint32_t n_vl_asked; /* ports that wait, in the present sweep */
 	bool sweep_asked;
 
 	/* Held for a few instructions, by readers and the owner alike. */
@@ -153,6 +157,29 @@ static uint32_t add_reading(void *context, uint32_t port,
 		collector->engine, row_of(collector, port), attribute, reading, now_us);
 }
 
+/* What VLs a port waits on tells roots of congestion apart (congestion/roots.h). */
+static uint32_t choose_details(
+	void *context, uint32_t port, const struct triad_pma_reading *reading)
+{
+	struct triad_collector *collector = context;
+	const struct triad_collector_params *params = &collector->params;
+	const struct triad_fabric *fabric = collector->view->fabric;
+	double words_per_s = (double)triad_fabric_port_bps(&fabric->ports[port]) / 32;
+	uint32_t most = FEW_VL_PORTS +
+		(uint32_t)(fmin(params->sweep.round_share, 1) * fabric->n_ports);
+	struct triad_engine_row row;
+
+	if (!(reading->has & 1u << TRIAD_PORT_XMIT_WAIT) ||
+		!reading->raw[TRIAD_PORT_XMIT_WAIT] || params->vl_wait_share <= 0 ||
+		params->sweep.round_share <= 0 || collector->n_vl_asked >= most ||
+		!triad_engine_read(collector->engine, row_of(collector, port), &row) ||
+		!(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) >=
+			params->vl_wait_share * words_per_s))
+		return 0;
+	collector->n_vl_asked++;
+	return TRIAD_DETAIL_BIT(TRIAD_PMA_VL_XMIT_WAIT);
+}
+
 static void add_detail(void *context, uint32_t port, enum triad_pma_attribute attribute,
 	const struct triad_detail_reading *reading, bool after_reset, uint64_t now_us)
 {
@@ -248,6 +275,7 @@ struct triad_collector *triad_collector_new(const struct triad_collector_clock *
 		.coming = note_coming,
 		.reading = add_reading,
 		.detail = add_detail,
+		.wanted_details = choose_details,
 		.unchanged = confirm_reading,
 		.resetting = expect_reset,
 		.reset = note_reset,
@@ -642,6 +670,7 @@ static int begin_sweep(
 			triad_watch_adopt(collector->watch, collector->view, now_us);
 	collector->sweeping_groups = groups;
 	collector->was_cut = false;
+	collector->n_vl_asked = 0;
 	triad_watch_begin_sweep(collector->watch, groups);
 	/* Somebody waits for this sweep, so it also asks agents in back-off. */
 	params.ask_silent = collector->sweep_asked && !groups;

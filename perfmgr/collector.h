@@ -51,6 +51,9 @@ struct triad_collector_params {
 	/* In which each round goes over all ports, if 'sweep.round_share' allows; 0: it is
 	 * not done.  What is in 'sweep.round_part' does not matter. */
 	uint64_t round_period_us[TRIAD_N_ROUNDS];
+	/* A port that waits for this share of the time is asked for waits of its VLs in the
+	 * same sweep: as many ports as 'sweep.round_share' is of all, and a few; 0: none. */
+	double vl_wait_share;
 	/* Fabrics are parts of one, whose many ends are no lost links: alerts.links
 	 * counts as false. */
 	bool is_part;

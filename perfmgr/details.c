@@ -222,22 +222,24 @@ static void note_zeros(struct row *row, uint32_t bit, uint32_t teller, uint64_t 
 	row->zeros_teller = teller;
 }
 
-/* Adds what was read to a block that was read before.  Returns whether a counter went
- * back. */
-static bool count(struct block *block, const struct triad_detail_reading *reading)
+/* Adds what was read to a block that was read before; 'goes_on': to the change before it.
+ * Returns whether a counter went back. */
+static bool count(
+	struct block *block, const struct triad_detail_reading *reading, bool goes_on)
 {
 	bool went_back = false;
 
 	for (unsigned i = 0; i < block->n_slots; i++) {
 		struct slot *slot = &block->slots[i];
 		uint32_t raw = reading->raw[i];
+		uint32_t before = goes_on ? slot->change : 0;
 
 		if (raw < slot->last) {
 			went_back = true;
 			slot->base += slot->last;
-			slot->change = raw;
+			slot->change = before + raw;
 		} else {
-			slot->change = raw - slot->last;
+			slot->change = before + raw - slot->last;
 		}
 		slot->last = raw;
 	}
@@ -259,11 +261,14 @@ static void count_first(
 static void count_on(struct block *block, const struct triad_detail_reading *reading,
 	bool after_reset, uint64_t now_us)
 {
-	bool went_back = count(block, reading);
+	/* A reset follows what was read just before it: both are one interval. */
+	bool goes_on = after_reset && block->interval_us;
+	bool went_back = count(block, reading, goes_on);
+	uint64_t since_us = now_us > block->read_us ? now_us - block->read_us : 0;
 
 	block->n_own_resets += went_back && after_reset;
 	block->n_others_resets += went_back && !after_reset;
-	block->interval_us = now_us > block->read_us ? now_us - block->read_us : 0;
+	block->interval_us = goes_on ? block->interval_us + since_us : since_us;
 }
 
 void triad_details_update(struct triad_details *details,

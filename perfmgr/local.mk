@@ -38,10 +38,12 @@ libtriad_la_SOURCES += \
 	perfmgr/view.c perfmgr/view.h \
 	perfmgr/watch/alert_findings.c perfmgr/watch/alert_findings.h \
 	perfmgr/watch/alert_store.c perfmgr/watch/alert_store.h \
+	perfmgr/watch/alert_kind.c perfmgr/watch/alert_kind.h \
 	perfmgr/watch/alert_text.c perfmgr/watch/alert_text.h \
 	perfmgr/watch/alert_why.c perfmgr/watch/alert_why.h \
 	perfmgr/watch/alerts.c perfmgr/watch/alerts.h \
 	perfmgr/watch/alerts_adopt.c \
+	perfmgr/watch/alerts_places.c \
 	perfmgr/watch/alerts_explain.c \
 	perfmgr/watch/alerts_parts.h \
 	perfmgr/watch/alerts_take.c \

@@ -70,7 +70,7 @@ static void add_qos(struct triad_health *health, struct triad_plugin *plugin)
 			"off: OpenSM answers requests for paths itself");
 		return;
 	}
-	if (is_bad(qos.state) || problem || has_tables_trouble)
+	if (is_bad(qos.state) || problem || has_tables_trouble || tables.unlooked)
 		severity = TRIAD_WARNING;
 	if (is_bad(qos.state))
 		triad_health_add_trouble(health, severity, "QoS",
@@ -83,6 +83,16 @@ static void add_qos(struct triad_health *health, struct triad_plugin *plugin)
 		triad_health_add_trouble(health, severity, "QoS tables",
 			triad_tables_state_name(tables.state),
 			"'triadctl qos plan' shows which tables, and why");
+	if (tables.unlooked) {
+		char what[160];
+
+		snprintf(what, sizeof(what),
+			"whether they close a credit loop is not known: %s",
+			tables.unlooked);
+		triad_health_add_trouble(health, severity, "QoS tables", what,
+			"'triadctl qos plan' looks again; Triad does so after the next "
+			"sweep");
+	}
 	triad_health_line(health, "qos", "QoS", severity,
 		"paths: %s; %" PRIu32 " rules; tables: %s",
 		triad_qos_state_name(qos.state), qos.n_rules,

@@ -187,16 +187,19 @@ static void look_at_links(struct triad_routes_layout *layout)
 	}
 }
 
-/* 'queue' is room for all switches. */
-static void find_levels(struct triad_routes_layout *layout, uint32_t *queue)
+/* From the switches of level 1 on; 'queue' is room for all switches. */
+static void spread_levels(
+	struct triad_routes_layout *layout, const bool *is_above, uint32_t *queue)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < layout->n_switches; i++)
-		if (layout->switches[i].n_hosts) {
-			layout->switches[i].level = 1;
+	for (uint32_t i = 0; i < layout->n_switches; i++) {
+		bool is_leaf = layout->switches[i].n_hosts && !is_above[i];
+
+		layout->switches[i].level = is_leaf ? 1 : TRIAD_ROUTES_NO_LEVEL;
+		if (is_leaf)
 			queue[n++] = i;
-		}
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		const struct triad_routes_switch *at = &layout->switches[queue[i]];
 
@@ -212,6 +215,86 @@ static void find_levels(struct triad_routes_layout *layout, uint32_t *queue)
 			queue[n++] = link->to;
 		}
 	}
+}
+
+/* Whether the neighbours below switch 'like', two at least, are all neighbours of 'sw'. */
+static bool is_beside(
+	const struct triad_routes_layout *layout, uint32_t sw, uint32_t like)
+{
+	const struct triad_routes_switch *at = &layout->switches[sw];
+	const struct triad_routes_switch *model = &layout->switches[like];
+	uint32_t n_below = 0, first = TRIAD_FABRIC_NONE;
+
+	for (unsigned i = 0; i < model->n_links; i++) {
+		const struct triad_routes_link *link =
+			&layout->links[model->first_link + i];
+		bool is_shared = false;
+
+		if (link->kind != TRIAD_ROUTES_TO_SWITCH ||
+			layout->switches[link->to].level >= model->level)
+			continue;
+		for (unsigned k = 0; k < at->n_links && !is_shared; k++) {
+			const struct triad_routes_link *own =
+				&layout->links[at->first_link + k];
+
+			is_shared = own->kind == TRIAD_ROUTES_TO_SWITCH &&
+				own->to == link->to;
+		}
+		if (!is_shared)
+			return false;
+		/* Several links may lead to one. */
+		n_below += link->to != first;
+		first = n_below == 1 ? link->to : first;
+	}
+	return n_below >= 2;
+}
+
+/* Whether a switch with hosts lies where another without hosts does. */
+static bool lies_above(const struct triad_routes_layout *layout, uint32_t sw)
+{
+	const struct triad_routes_switch *at = &layout->switches[sw];
+
+	for (unsigned i = 0; i < at->n_links; i++) {
+		const struct triad_routes_link *link =
+			&layout->links[at->first_link + i];
+		const struct triad_routes_switch *between;
+
+		if (link->kind != TRIAD_ROUTES_TO_SWITCH)
+			continue;
+		between = &layout->switches[link->to];
+		for (unsigned k = 0; k < between->n_links; k++) {
+			const struct triad_routes_link *next =
+				&layout->links[between->first_link + k];
+
+			if (next->kind == TRIAD_ROUTES_TO_SWITCH &&
+				!layout->switches[next->to].n_hosts &&
+				is_beside(layout, sw, next->to))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* 'queue' is room for all switches, and 'is_above', which is all false. */
+static void find_levels(
+	struct triad_routes_layout *layout, bool *is_above, uint32_t *queue)
+{
+	uint64_t n_with_hosts = 0;
+	bool any = false;
+
+	spread_levels(layout, is_above, queue);
+	for (uint32_t i = 0; i < layout->n_switches; i++)
+		n_with_hosts += layout->switches[i].n_hosts > 0;
+	for (uint32_t i = 0; i < layout->n_switches; i++) {
+		uint64_t n_hosts = layout->switches[i].n_hosts;
+
+		is_above[i] = n_hosts &&
+			2 * n_hosts * n_with_hosts <= layout->n_hosts &&
+			lies_above(layout, i);
+		any |= is_above[i];
+	}
+	if (any)
+		spread_levels(layout, is_above, queue);
 	look_at_links(layout);
 }
 
@@ -226,6 +309,7 @@ static int fill(struct triad_routes_layout *layout)
 {
 	const struct triad_fabric *fabric = layout->fabric;
 	uint32_t *queue;
+	bool *is_above;
 
 	layout->switches = array(fabric->n_nodes, sizeof(*layout->switches));
 	layout->switch_of_node = array(fabric->n_nodes, sizeof(uint32_t));
@@ -243,7 +327,9 @@ static int fill(struct triad_routes_layout *layout)
 	layout->hosts = array(layout->n_hosts, sizeof(*layout->hosts));
 	layout->goals = array(layout->n_goals, sizeof(*layout->goals));
 	queue = array(layout->n_switches, sizeof(*queue));
-	if (!layout->hosts || !layout->goals || !queue) {
+	is_above = array(layout->n_switches, sizeof(*is_above));
+	if (!layout->hosts || !layout->goals || !queue || !is_above) {
+		free(is_above);
 		free(queue);
 		return ENOMEM;
 	}
@@ -252,7 +338,8 @@ static int fill(struct triad_routes_layout *layout)
 		qsort(&layout->goals[layout->switches[i].first_goal],
 			layout->switches[i].n_goals, sizeof(*layout->goals),
 			compare_goals);
-	find_levels(layout, queue);
+	find_levels(layout, is_above, queue);
+	free(is_above);
 	free(queue);
 	return 0;
 }

@@ -13,6 +13,9 @@
  *
  * Levels: 1 for switches with hosts, else one more than the lowest neighbour's; 0 for
  * hosts.  The fabric is a tree (is_tree) when all links lead one level up or down.
+ * Storage at a spine does not make that a leaf: a switch with hosts counts as one without
+ * when these are half of the mean of switches with hosts or fewer, and there is a switch
+ * without hosts whose neighbours below, two at least, are all neighbours of it, too.
  *
  * Thread-safety: made by one thread, then immutable.
  * Memory: owns its arrays and a reference to the fabric, whose sizes are capped. */

@@ -324,7 +324,7 @@ static void find_owner(struct triad_collect *collect, struct triad_collect_job *
 			triad_member_claims(collect->member), node, &job->hops);
 }
 
-int triad_collect_owner(struct triad_collect *collect, uint64_t node_guid,
+int triad_collect_owner_of(struct triad_collect *collect, uint64_t node_guid,
 	uint64_t *owner, uint8_t *hops)
 {
 	struct triad_collect_job job = {.run = find_owner, .node_guid = node_guid};

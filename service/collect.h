@@ -105,7 +105,7 @@ struct triad_fabric *triad_collect_fabric(struct triad_collect *collect);
 
 /* The owner of a node; 0: none.  Returns 0, ENOENT (no such node), ENODATA (mode local)
  * or ECANCELED. */
-int triad_collect_owner(struct triad_collect *collect, uint64_t node_guid,
+int triad_collect_owner_of(struct triad_collect *collect, uint64_t node_guid,
 	uint64_t *owner, uint8_t *hops);
 
 /* The owner of each node of 'fabric', in its order, 0: none; to be freed.  NULL in the

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "congestion/track.h"
 #include "lib/task.h"
+#include "service/congestion_loads.h"
 #include "triad/clock.h"
 
 #define LOOK_US (TRIAD_US_PER_S / 4)
@@ -31,6 +31,7 @@ struct triad_congestion_watcher {
 	uint64_t ended_us;                 /* of the sweep that was looked at */
 	struct triad_route_result *turned; /* whose turns are counted; NULL: none */
 	struct triad_congestion_turns *turns;
+	struct triad_congestion_planes planes; /* of the same */
 	struct triad_congestion_matrix matrix; /* of the same layout */
 	bool is_matrix_told;                   /* that it is not known */
 	struct triad_congestion_track track;
@@ -112,6 +113,7 @@ void triad_congestion_watcher_free(struct triad_congestion_watcher *watcher)
 	triad_congestion_result_unref(watcher->result);
 	triad_congestion_matrix_clear(&watcher->matrix);
 	triad_congestion_turns_free(watcher->turns);
+	triad_congestion_planes_clear(&watcher->planes);
 	triad_route_result_unref(watcher->turned);
 	triad_task_clear(&watcher->task);
 	pthread_mutex_destroy(&watcher->lock);
@@ -171,55 +173,7 @@ const char *triad_congestion_state_text(enum triad_congestion_state state)
 	return NULL;
 }
 
-/* --- what is looked at --- */
-
-/* NAN stays NAN. */
-static float share_of(double rate, double most)
-{
-	return (float)(rate > most ? 1 : rate / most);
-}
-
-/* A port's load in its last interval; NAN: not known. */
-static struct triad_congestion_load load_of(const struct triad_view *view,
-	uint32_t port, const struct triad_fabric_port *at)
-{
-	struct triad_congestion_load load = {NAN, NAN};
-	/* A word of the data counters, and a tick of PortXmitWait, is 4 octets. */
-	double words_per_s = (double)triad_fabric_port_bps(at) / 32;
-	struct triad_engine_row row;
-
-	if (port == TRIAD_FABRIC_NONE || words_per_s <= 0 ||
-		!triad_view_is_asked(view, port) ||
-		!triad_view_read(view, port, &row) || !row.answered)
-		return load;
-	load.wait =
-		share_of(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT), words_per_s);
-	load.sent =
-		share_of(triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA), words_per_s);
-	return load;
-}
-
-/* For each port of 'fabric', which may be another one than the view's; NULL when memory is
- * short. */
-static struct triad_congestion_load *loads_of(
-	const struct triad_view *view, const struct triad_fabric *fabric)
-{
-	struct triad_congestion_load *loads =
-		calloc(fabric->n_ports + 1u, sizeof(*loads));
-
-	for (uint32_t i = 0; loads && i < fabric->n_ports; i++) {
-		const struct triad_fabric_port *at = &fabric->ports[i];
-		uint32_t port = i;
-
-		if (view->fabric != fabric)
-			port = triad_fabric_find_port(view->fabric,
-				triad_fabric_find_node(
-					view->fabric, fabric->nodes[at->node].guid),
-				at->number);
-		loads[i] = load_of(view, port, at);
-	}
-	return loads;
-}
+/* --- what is found --- */
 
 static bool is_stopped(void *context)
 {
@@ -244,10 +198,14 @@ static int turn(
 	if (!watcher->turned || watcher->turned->hash != routes->hash)
 		triad_congestion_matrix_clear(&watcher->matrix);
 	triad_congestion_turns_free(watcher->turns);
+	triad_congestion_planes_clear(&watcher->planes);
 	triad_route_result_unref(watcher->turned);
 	watcher->turned = NULL;
 	error = triad_congestion_turns_make(
 		routes->check->layout, is_stopped, watcher, &watcher->turns);
+	if (!error)
+		error = triad_congestion_planes_make(
+			&watcher->planes, routes->check->layout, routes->sls);
 	if (!error)
 		watcher->turned = triad_route_result_ref(routes);
 	else
@@ -255,8 +213,9 @@ static int turn(
 	return error;
 }
 
-/* Without the matrix more hosts are undecided, that is all. */
-static void learn(struct triad_congestion_watcher *watcher,
+/* Without the matrix more hosts are undecided, that is all.  Returns 0 or why it is not
+ * known. */
+static int learn(struct triad_congestion_watcher *watcher,
 	const struct triad_congestion_load *loads)
 {
 	int error =
@@ -269,6 +228,7 @@ static void learn(struct triad_congestion_watcher *watcher,
 			error == E2BIG ? "too many hosts send at once"
 				       : strerror(error));
 	watcher->is_matrix_told = error;
+	return error;
 }
 
 static int explain(struct triad_congestion_watcher *watcher,
@@ -279,14 +239,20 @@ static int explain(struct triad_congestion_watcher *watcher,
 	const struct triad_fabric *fabric = routes->check->layout->fabric;
 	uint64_t begun_us = triad_clock_now_us();
 	struct counted *counted = calloc(1, sizeof(*counted));
-	struct triad_congestion_load *loads = loads_of(view, fabric);
+	struct triad_congestion_load *loads = triad_congestion_loads_of(view, fabric);
+	struct triad_congestion_by_vl by_vl = {0};
 	int error = counted && loads ? turn(watcher, routes) : ENOMEM;
 
+	if (!error)
+		error = triad_congestion_read_by_vl(
+			view, fabric, loads, &watcher->planes, limits, &by_vl);
 	if (!error) {
-		learn(watcher, loads);
-		error = triad_congestion_find(watcher->turns, loads, limits,
+		counted->result.n_by_vl = by_vl.n;
+		counted->result.is_matrix_full = learn(watcher, loads) == E2BIG;
+		error = triad_congestion_find(watcher->turns, loads, limits, &by_vl,
 			&watcher->matrix, &counted->result.found);
 	}
+	free((void *)by_vl.waits);
 	free(loads);
 	if (error) {
 		free(counted);
@@ -348,7 +314,9 @@ static int fill_explained(struct triad_congestion_watcher *watcher,
 
 static uint64_t key_of(const struct triad_congestion_tracked *root)
 {
-	return root->node_guid ^ (uint64_t)root->port << 56;
+	/* Its VL may become known later: it is the same root. */
+	return root->node_guid ^ (uint64_t)root->port << 56 ^
+		(uint64_t)root->begun_vl << 48;
 }
 
 void triad_congestion_watcher_give(
@@ -366,7 +334,7 @@ void triad_congestion_watcher_give(
 			.cause = TRIAD_ALERT_CONGESTION,
 			.value = (float)root->n_waiting,
 			.since_us = root->since_us,
-			.congestion = {root->kind, (float)root->loss_bps}};
+			.congestion = {root->kind, root->vl, (float)root->loss_bps}};
 
 		triad_found_add(
 			found, root->node_guid, root->port, key_of(root), &finding);
@@ -394,8 +362,10 @@ static void tell(void *context, enum triad_congestion_change change,
 	const struct triad_congestion_tracked *root)
 {
 	struct triad_congestion_watcher *watcher = context;
-	char what[256] = "is over";
+	char what[256] = "is over", vl[16] = "";
 
+	if (root->vl != TRIAD_CONGESTION_NO_VL)
+		snprintf(vl, sizeof(vl), " VL%u", root->vl);
 	if (change == TRIAD_CONGESTION_BEGUN)
 		snprintf(what, sizeof(what),
 			"holds up others; 'triadctl congestion' shows whom, and what to "
@@ -408,9 +378,10 @@ static void tell(void *context, enum triad_congestion_change change,
 			root->from_port);
 	triad_log_write(watcher->log,
 		change == TRIAD_CONGESTION_ENDED ? TRIAD_LOG_INFO : TRIAD_LOG_WARNING,
-		"congestion: %s at %s (0x%016" PRIx64 ") port %u %s",
+		"congestion: %s at %s (0x%016" PRIx64 ") port %u%s %s",
 		triad_congestion_kind_name(root->kind),
-		name_of(watcher, root->node_guid), root->node_guid, root->port, what);
+		name_of(watcher, root->node_guid), root->node_guid, root->port, vl,
+		what);
 }
 
 /* 'result': NULL, nothing is known.  Returns 0 or ENOMEM. */
@@ -434,8 +405,9 @@ static int follow(struct triad_congestion_watcher *watcher,
 		const struct triad_fabric_port *port =
 			&fabric->ports[result->found->roots[i].port];
 		const struct triad_congestion_tracked *root =
-			triad_congestion_track_find(
-				track, fabric->nodes[port->node].guid, port->number);
+			triad_congestion_track_find(track,
+				fabric->nodes[port->node].guid, port->number,
+				result->found->roots[i].vl);
 
 		result->since_us[i] = root ? root->since_us : result->swept_us;
 	}

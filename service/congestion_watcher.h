@@ -8,6 +8,11 @@
  * immutable and swapped whole.  What begins, moves and ends is logged, once for each root,
  * and alerts are told of it.
  *
+ * Where ports that wait count the waits of their VLs (PortVLXmitWait), which sweeps ask
+ * them for, roots are told apart by VL (congestion/planes.h).  These counters stop at
+ * 65,535 ticks, after some microseconds: of one that is near that, it is known that the
+ * VL waited, not for how long, and it counts as having waited as long as the port.
+ *
  * A root that one sweep does not find is not over yet (track.h): what waited because of it
  * before counts as explained meanwhile.
  *
@@ -42,6 +47,9 @@ struct triad_congestion_result {
 	struct triad_route_result *routes; /* whose layout the ports are of */
 	struct triad_congestion *found;
 	uint64_t since_us[TRIAD_CONGESTION_MAX_ROOTS]; /* monotonic, of each root */
+	uint32_t n_by_vl; /* ports that wait, of which VLs are known */
+	/* Too many pairs of hosts send: who sends to whom is not estimated. */
+	bool is_matrix_full;
 	uint64_t swept_us; /* monotonic, when it was ready */
 	uint64_t took_us;
 	uint64_t until_us; /* monotonic, when the sweep had ended that it is by */

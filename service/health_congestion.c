@@ -15,12 +15,14 @@ static void add_trouble(struct triad_health *health, const struct triad_fabric *
 	const struct triad_congestion_root *root)
 {
 	const struct triad_fabric_port *port = &fabric->ports[root->port];
-	char what[256];
+	char what[256], vl[16] = "";
 
+	if (root->vl != TRIAD_CONGESTION_NO_VL)
+		snprintf(vl, sizeof(vl), " VL%u", root->vl);
 	snprintf(what, sizeof(what),
-		"congestion: %s at %s:%u, %" PRIu32 " port%s wait%s, %.1f Gb/s lost",
+		"congestion: %s at %s:%u%s, %" PRIu32 " port%s wait%s, %.1f Gb/s lost",
 		triad_congestion_kind_name(root->kind), fabric->nodes[port->node].name,
-		port->number, root->n_waiting, root->n_waiting == 1 ? "" : "s",
+		port->number, vl, root->n_waiting, root->n_waiting == 1 ? "" : "s",
 		root->n_waiting == 1 ? "s" : "", root->loss_bps / 1e9);
 	triad_health_add_trouble(health, TRIAD_WARNING, "congestion", what,
 		"'triadctl congestion' shows whom it holds up, and what to do");
@@ -82,6 +84,9 @@ static void add_loss(struct triad_own_metrics *list, const struct triad_fabric *
 	triad_metric_add_label(metric, "guid", text);
 	snprintf(text, sizeof(text), "%u", port->number);
 	triad_metric_add_label(metric, "port", text);
+	snprintf(text, sizeof(text), "%u", root->vl);
+	triad_metric_add_label(
+		metric, "vl", root->vl == TRIAD_CONGESTION_NO_VL ? "" : text);
 	triad_metric_add_label(metric, "kind", triad_congestion_kind_name(root->kind));
 }
 

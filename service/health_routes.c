@@ -19,18 +19,23 @@
 static const struct {
 	enum triad_severity severity;
 	enum triad_alert_routes routes;
-	const char *what; /* behind the number; NULL: nothing is wrong with it */
+	/* Behind the number 1, and others; NULL: nothing is wrong with it. */
+	const char *one, *what;
 } problems[TRIAD_ROUTES_N_PROBLEMS] = {
 	[TRIAD_ROUTES_UNREACHABLE] = {TRIAD_CRITICAL, TRIAD_ALERT_UNREACHABLE_PAIRS,
-		"pair(s) of hosts can't reach each other"},
+		"pair of hosts can't reach each other",
+		"pairs of hosts can't reach each other"},
 	[TRIAD_ROUTES_LOOPS] = {TRIAD_CRITICAL, TRIAD_ALERT_FORWARDING_LOOPS,
-		"forwarding loop(s), for each LID"},
+		"forwarding loop, for each LID", "forwarding loops, for each LID"},
 	[TRIAD_ROUTES_DEAD_ENTRIES] = {TRIAD_WARNING, TRIAD_ALERT_DEAD_PORTS,
-		"LID(s) that a switch sends to a dead port"},
+		"LID that a switch sends to a dead port",
+		"LIDs that a switch sends to a dead port"},
 	[TRIAD_ROUTES_SWITCHES] = {TRIAD_WARNING, TRIAD_ALERT_UNREACHABLE_SWITCHES,
-		"way(s) between the SM's port and a switch that lead nowhere"},
+		"way between the SM's port and a switch that leads nowhere",
+		"ways between the SM's port and a switch that lead nowhere"},
 	[TRIAD_ROUTES_TURNS] = {TRIAD_WARNING, TRIAD_ALERT_TURNS,
-		"turn(s) of pairs from down to up in a tree: credit loops are near"},
+		"turn of pairs from down to up in a tree: credit loops are near",
+		"turns of pairs from down to up in a tree: credit loops are near"},
 };
 
 static bool is_finding(const struct triad_routes_check *check, unsigned problem)
@@ -58,16 +63,17 @@ static enum triad_severity add_findings(struct triad_health *health,
 
 	if (check->credit.n_loops) {
 		snprintf(what, sizeof(what),
-			"%" PRIu32 " credit loop(s): traffic may stand still for ever",
-			check->credit.n_loops);
+			"%" PRIu32 " credit loop%s: traffic may stand still for ever",
+			check->credit.n_loops, check->credit.n_loops == 1 ? "" : "s");
 		add(health, TRIAD_WARNING, TRIAD_ALERT_CREDIT_LOOPS, what, is_told,
 			&worst);
 	}
 	if (check->multicast.n_looping) {
 		snprintf(what, sizeof(what),
-			"%" PRIu32 " multicast tree(s) with a loop: packets are copied "
+			"%" PRIu32 " multicast tree%s with a loop: packets are copied "
 			"again and again",
-			check->multicast.n_looping);
+			check->multicast.n_looping,
+			check->multicast.n_looping == 1 ? "" : "s");
 		add(health, TRIAD_CRITICAL, TRIAD_ALERT_MULTICAST_LOOPS, what, is_told,
 			&worst);
 	}
@@ -75,7 +81,7 @@ static enum triad_severity add_findings(struct triad_health *health,
 		if (!is_finding(check, i))
 			continue;
 		snprintf(what, sizeof(what), "%" PRIu64 " %s", check->problems[i].n,
-			problems[i].what);
+			check->problems[i].n == 1 ? problems[i].one : problems[i].what);
 		add(health, problems[i].severity, problems[i].routes, what, is_told,
 			&worst);
 	}

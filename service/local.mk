@@ -37,11 +37,13 @@ libtriadservice_la_SOURCES = \
 	service/command/devices.c \
 	service/command/resets.c \
 	service/command/job.c \
+	service/command/job_congestion.c service/command/job_congestion.h \
 	service/command/routes.c \
 	service/command/routes_pairs.c service/command/routes_parts.h \
 	service/command/silences.c \
 	service/command/status.c service/command/status.h \
 	service/command/sweep.c \
+	service/congestion_loads.c service/congestion_loads.h \
 	service/congestion_watcher.c service/congestion_watcher.h \
 	service/control.c service/control.h \
 	service/control_file.c service/control_file.h \

@@ -422,6 +422,9 @@ static struct triad_collector_params params_of(const struct triad_conf *conf)
 
 	return (struct triad_collector_params){
 		.period_us = conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
+		.vl_wait_share = conf->congestion.enabled && conf->perfmgr.vl_period_s
+			? conf->congestion.wait_percent / 100.0
+			: 0,
 		.round_period_us =
 			{
 				[TRIAD_ROUND_ERRORS] =

@@ -326,12 +326,13 @@ static void tell(
 		return;
 	}
 	triad_log_write(checker->log, TRIAD_LOG_WARNING,
-		"routes: %" PRIu64 " credit loop(s), %" PRIu64
-		" unreachable pair(s) of hosts, %" PRIu64
-		" ways between the SM and a switch, %" PRIu64
-		" forwarding loop(s), %" PRIu64 " entries to dead ports, %" PRIu64
-		" turns from down to up, %" PRIu64
-		" multicast tree(s) that loop; 'triadctl routes check' shows them",
+		"routes: credit loops: %" PRIu64
+		", unreachable pairs of hosts: %" PRIu64
+		", dead ways between the SM and a switch: %" PRIu64
+		", forwarding loops: %" PRIu64 ", entries to dead ports: %" PRIu64
+		", turns from down to up: %" PRIu64
+		", multicast trees that loop: %" PRIu64
+		"; 'triadctl routes check' shows them",
 		now.n_credit_loops, now.n[TRIAD_ROUTES_UNREACHABLE],
 		now.n[TRIAD_ROUTES_SWITCHES], now.n[TRIAD_ROUTES_LOOPS],
 		now.n[TRIAD_ROUTES_DEAD_ENTRIES], now.n[TRIAD_ROUTES_TURNS],

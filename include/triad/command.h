@@ -12,7 +12,7 @@
  *     routes over NODE:PORT [-n N] [--json]
  *     routes between NODE NODE [--sl N] [--json]
  *     congestion [-n N] [--json]
- *     job        --nodes HOSTS [-n N] [--json]
+ *     job        --nodes HOSTS [--since TIME|LENGTH] [-n N] [--json]
  *     topology   --slurm
  *     perf show  [--errors] [--node NODE] [--port N]
  *                [--type ca|switch|router|all] [--json]
@@ -143,6 +143,7 @@ enum triad_command_verb {
 	TRIAD_COMMAND_SET,
 	TRIAD_COMMAND_RELOAD,
 	TRIAD_COMMAND_VERSION,
+	TRIAD_N_COMMANDS,
 };
 
 enum triad_command_type {

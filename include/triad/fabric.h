@@ -220,6 +220,10 @@ void triad_fabric_unref(struct triad_fabric *fabric);
 uint32_t triad_fabric_find_node(const struct triad_fabric *fabric, uint64_t guid);
 uint32_t triad_fabric_find_port(
 	const struct triad_fabric *fabric, uint32_t node, unsigned number);
+/* The port of 'fabric' that is 'port' of 'other', by its node's GUID and its number; or
+ * TRIAD_FABRIC_NONE. */
+uint32_t triad_fabric_find_same_port(const struct triad_fabric *fabric,
+	const struct triad_fabric *other, uint32_t port);
 
 /* Data VLs for a code of PortInfo:VLCap or OperationalVLs: 1, 2, 4, 8 or 15, of which
  * the first is VL0; 1 for a code that is none [IBA 14.2.5.6]. */

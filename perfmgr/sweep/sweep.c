@@ -465,7 +465,7 @@ static void handle_counters(struct triad_sweep *sweep, const struct query *query
 	const struct triad_sweep_sink *sink = &sweep->sink;
 	struct triad_sweep_agents *agents = &sweep->agents;
 	struct triad_sweep_agent *agent = agent_of(sweep, query);
-	uint32_t moved;
+	uint32_t moved, wanted;
 
 	switch (query->question) {
 	case TRIAD_ASK_SUMMARY:
@@ -480,9 +480,12 @@ static void handle_counters(struct triad_sweep *sweep, const struct query *query
 	default:
 		moved = sink->reading(
 			sink->context, query->port, query->attribute, reading, now_us);
+		wanted = triad_detail_explain(moved);
+		if (sink->wanted_details)
+			wanted |= sink->wanted_details(
+				sink->context, query->port, reading);
 		if (sink->detail)
-			triad_details_want(agents, agent, query->port,
-				triad_detail_explain(moved));
+			triad_details_want(agents, agent, query->port, wanted);
 		triad_answer_reading(
 			agents, agent, query->port, query->question, reading);
 	}

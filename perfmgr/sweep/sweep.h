@@ -100,6 +100,11 @@ struct triad_sweep_sink {
 	void (*detail)(void *context, uint32_t port, enum triad_pma_attribute attribute,
 		const struct triad_detail_reading *reading, bool after_reset,
 		uint64_t now_us);
+	/* Detail attributes (TRIAD_DETAIL_BIT()) that 'port' is to be asked for in this
+	 * sweep, because it said this; besides those that explain what has moved.
+	 * NULL: none. */
+	uint32_t (*wanted_details)(
+		void *context, uint32_t port, const struct triad_pma_reading *reading);
 	/* An answer of 'port' has come and is looked at next. */
 	void (*coming)(void *context, uint32_t port);
 	/* The errors of 'port' are what they were; 'wait_too': PortXmitWait as well. */

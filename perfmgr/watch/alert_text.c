@@ -9,6 +9,25 @@
 #include "perfmgr/watch/alert_findings.h"
 #include "triad/clock.h"
 
+const char *triad_alert_cause_name(unsigned cause)
+{
+	static const char *const others[] = {
+		[TRIAD_ALERT_UNANSWERED - TRIAD_N_COUNTERS] = "unanswered",
+		[TRIAD_ALERT_LINK_DOWN - TRIAD_N_COUNTERS] = "link down",
+		[TRIAD_ALERT_NODE_GONE - TRIAD_N_COUNTERS] = "node gone",
+		[TRIAD_ALERT_BER - TRIAD_N_COUNTERS] = "bit error rate",
+		[TRIAD_ALERT_DETAIL - TRIAD_N_COUNTERS] = "detail",
+		[TRIAD_ALERT_MODULE - TRIAD_N_COUNTERS] = "module",
+		[TRIAD_ALERT_DEVICE - TRIAD_N_COUNTERS] = "device",
+		[TRIAD_ALERT_ROUTES - TRIAD_N_COUNTERS] = "routes",
+		[TRIAD_ALERT_CONGESTION - TRIAD_N_COUNTERS] = "congestion",
+	};
+
+	if (cause < TRIAD_N_COUNTERS)
+		return triad_counters[cause].name;
+	return cause < TRIAD_ALERT_N_CAUSES ? others[cause - TRIAD_N_COUNTERS] : "";
+}
+
 const char *triad_alert_change_name(enum triad_alert_change change)
 {
 	switch (change) {
@@ -153,31 +172,45 @@ static const char *routes_name(unsigned routes)
 static void append_routes(
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
-	static const char *const what[TRIAD_ALERT_N_ROUTES] = {
-		[TRIAD_ALERT_CREDIT_LOOPS] = "credit loop(s), one of them here",
-		[TRIAD_ALERT_MULTICAST_LOOPS] =
-			"multicast tree(s) that loop, one of them here",
-		[TRIAD_ALERT_FORWARDING_LOOPS] = "forwarding loop(s), one of them here",
+	/* Of one, and of several. */
+	static const char *const what[TRIAD_ALERT_N_ROUTES][2] = {
+		[TRIAD_ALERT_CREDIT_LOOPS] = {"credit loop, here",
+			"credit loops, one of them here"},
+		[TRIAD_ALERT_MULTICAST_LOOPS] = {"multicast tree that loops, here",
+			"multicast trees that loop, one of them here"},
+		[TRIAD_ALERT_FORWARDING_LOOPS] = {"forwarding loop, here",
+			"forwarding loops, one of them here"},
 		[TRIAD_ALERT_UNREACHABLE_PAIRS] =
-			"pair(s) of hosts that don't reach each other, one from here",
-		[TRIAD_ALERT_DEAD_PORTS] =
-			"LID(s) that are sent to dead ports, one of them to this",
+			{"pair of hosts that don't reach each other, from here",
+				"pairs of hosts that don't reach each other, one from "
+				"here"},
+		[TRIAD_ALERT_DEAD_PORTS] = {"LID that is sent to this dead port",
+			"LIDs that are sent to dead ports, one of them to this"},
 		[TRIAD_ALERT_UNREACHABLE_SWITCHES] =
-			"way(s) between the SM's port and a switch that lead nowhere",
-		[TRIAD_ALERT_TURNS] =
-			"turn(s) from down to up in a tree, one of them here",
+			{"way between the SM's port and a switch that leads nowhere",
+				"ways between the SM's port and a switch that lead "
+				"nowhere"},
+		[TRIAD_ALERT_TURNS] = {"turn from down to up in a tree, here",
+			"turns from down to up in a tree, one of them here"},
 	};
+	bool are_several = finding->value != 1;
 
 	triad_text_append(text, size, "routes: %.0f %s", (double)finding->value,
-		finding->routes < TRIAD_ALERT_N_ROUTES ? what[finding->routes] : "?");
+		finding->routes < TRIAD_ALERT_N_ROUTES
+			? what[finding->routes][are_several]
+			: "?");
 }
 
 static void append_congestion(
 	const struct triad_alert_finding *finding, char *text, size_t size)
 {
+	char vl[16] = "";
+
+	if (finding->congestion.vl != TRIAD_CONGESTION_NO_VL)
+		snprintf(vl, sizeof(vl), " on VL%u", finding->congestion.vl);
 	triad_text_append(text, size,
-		"congestion: %s, %.0f port%s wait%s, %.1f Gb/s lost",
-		triad_congestion_kind_name(finding->congestion.kind),
+		"congestion: %s%s, %.0f port%s wait%s, %.1f Gb/s lost",
+		triad_congestion_kind_name(finding->congestion.kind), vl,
 		(double)finding->value, finding->value == 1 ? "" : "s",
 		finding->value == 1 ? "s" : "",
 		(double)finding->congestion.loss_bps / 1e9);
@@ -266,159 +299,6 @@ void triad_alert_place_format(
 	snprintf(text, size, "%s", at->node_name);
 	if (!is_gone && at->port != TRIAD_ALERT_NO_PORT)
 		triad_text_append(text, size, "/P%u", at->port);
-}
-
-static const struct triad_alert_end *first_end(const struct triad_alert *alert)
-{
-	return &alert->ends[alert->findings[0].end];
-}
-
-/* A switch's own management port has no cable and no far end. */
-static const char *advise_at_link(const struct triad_alert *alert, const char *advice)
-{
-	const struct triad_alert_end *end = first_end(alert);
-
-	if (end->node_type == TRIAD_NODE_SWITCH && !end->port)
-		return "look at the switch itself: it is its own management port";
-	return advice;
-}
-
-static const char *advise_about_node(const struct triad_alert *alert)
-{
-	if (first_end(alert)->node_type == TRIAD_NODE_ROUTER)
-		return "check its power and its cables; paths to other subnets lead "
-		       "through it";
-	if (alert->n_links > 1)
-		return "check its power and its cables";
-	return "check its power and the cable to it";
-}
-
-#define SHOW "'triadctl routes check' shows "
-
-const char *triad_alert_routes_advice(enum triad_alert_routes routes)
-{
-	static const char *const advice[TRIAD_ALERT_N_ROUTES] = {
-		[TRIAD_ALERT_CREDIT_LOOPS] = SHOW
-		"each, hop by hop; routing_engine lash, dfsssp or nue with "
-		"'qos TRUE', or torus-2QoS, have none",
-		[TRIAD_ALERT_MULTICAST_LOOPS] =
-			SHOW "the switches; have OpenSM route anew: SIGHUP",
-		[TRIAD_ALERT_FORWARDING_LOOPS] =
-			SHOW "the switches; have OpenSM route anew: SIGHUP",
-		[TRIAD_ALERT_UNREACHABLE_PAIRS] = SHOW
-		"which, and where their packets end; OpenSM's log says why "
-		"it routes so; a routing engine of another kind may help",
-		[TRIAD_ALERT_DEAD_PORTS] =
-			SHOW "the switches; have OpenSM route anew: SIGHUP",
-		[TRIAD_ALERT_UNREACHABLE_SWITCHES] =
-			SHOW "which; counters of such a switch can't be read from here",
-		[TRIAD_ALERT_TURNS] =
-			SHOW "where; give OpenSM the roots of the tree, or "
-			     "routing_engine ftree or updn",
-	};
-
-	return routes < TRIAD_ALERT_N_ROUTES ? advice[routes] : NULL;
-}
-
-const char *triad_alert_advice(const struct triad_alert *alert)
-{
-	const char *advice = triad_alert_why_advice(alert->findings[0].why);
-
-	if (advice)
-		return advise_at_link(alert, advice);
-	switch (alert->findings[0].cause) {
-	case TRIAD_ALERT_NODE_GONE:
-		return advise_about_node(alert);
-	case TRIAD_ALERT_UNANSWERED:
-		return "ask it with perfquery; if nobody gets an answer, restart it or "
-		       "leave it out by a group";
-	case TRIAD_ALERT_MODULE:
-	case TRIAD_ALERT_DEVICE:
-		return triad_hardware_advice(alert->findings[0].hardware.fault);
-	case TRIAD_ALERT_ROUTES:
-		return triad_alert_routes_advice(alert->findings[0].routes);
-	case TRIAD_ALERT_CONGESTION:
-		return triad_congestion_advice(alert->findings[0].congestion.kind);
-	case TRIAD_ALERT_BER:
-	case TRIAD_ALERT_LINK_DOWN:
-	case TRIAD_LINK_DOWNED_COUNTER:
-	case TRIAD_LINK_ERROR_RECOVERY_COUNTER:
-	case TRIAD_LOCAL_LINK_INTEGRITY_ERRORS:
-	case TRIAD_SYMBOL_ERROR_COUNTER:
-	case TRIAD_PORT_RCV_ERRORS:
-		return advise_at_link(alert, "check the cable and its plugs");
-	case TRIAD_PORT_RCV_REMOTE_PHYSICAL_ERRORS:
-		return "look for errors at links further away";
-	case TRIAD_PORT_XMIT_WAIT:
-	case TRIAD_PORT_XMIT_DISCARDS:
-		return advise_at_link(alert,
-			"look for what takes its packets too slowly behind the far "
-			"end");
-	case TRIAD_PORT_XMIT_CONSTRAINT_ERRORS:
-	case TRIAD_PORT_RCV_CONSTRAINT_ERRORS:
-		return "check partitions and P_Keys of those who send";
-	default:
-		return NULL;
-	}
-}
-
-enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert)
-{
-	switch (alert->findings[0].cause) {
-	case TRIAD_ALERT_UNANSWERED:
-		return TRIAD_ALERT_KIND_UNANSWERED;
-	case TRIAD_ALERT_LINK_DOWN:
-		return TRIAD_ALERT_KIND_LINK_DOWN;
-	case TRIAD_ALERT_NODE_GONE:
-		return TRIAD_ALERT_KIND_NODE_GONE;
-	case TRIAD_ALERT_BER:
-		return TRIAD_ALERT_KIND_BER;
-	case TRIAD_ALERT_DETAIL:
-		return TRIAD_ALERT_KIND_DETAIL;
-	case TRIAD_ALERT_MODULE:
-	case TRIAD_ALERT_DEVICE:
-		return TRIAD_ALERT_KIND_HARDWARE;
-	case TRIAD_ALERT_ROUTES:
-		return TRIAD_ALERT_KIND_ROUTES;
-	case TRIAD_ALERT_CONGESTION:
-		return TRIAD_ALERT_KIND_CONGESTION;
-	default:
-		return TRIAD_ALERT_KIND_COUNTER;
-	}
-}
-
-const char *triad_alert_kind_name(enum triad_alert_kind kind)
-{
-	static const char *const names[TRIAD_ALERT_N_KINDS] = {
-		[TRIAD_ALERT_KIND_COUNTER] = "counter",
-		[TRIAD_ALERT_KIND_UNANSWERED] = "unanswered",
-		[TRIAD_ALERT_KIND_LINK_DOWN] = "link_down",
-		[TRIAD_ALERT_KIND_NODE_GONE] = "node_gone",
-		[TRIAD_ALERT_KIND_BER] = "bit_error_rate",
-		[TRIAD_ALERT_KIND_DETAIL] = "detail",
-		[TRIAD_ALERT_KIND_HARDWARE] = "hardware",
-		[TRIAD_ALERT_KIND_ROUTES] = "routes",
-		[TRIAD_ALERT_KIND_CONGESTION] = "congestion",
-	};
-
-	return names[kind];
-}
-
-enum triad_severity triad_alert_severity(const struct triad_alert *alert)
-{
-	const struct triad_alert_finding *finding = &alert->findings[0];
-
-	/* What can't be reached, and what goes round and fills the fabric, can't wait. */
-	if (finding->cause == TRIAD_ALERT_ROUTES)
-		return finding->routes >= TRIAD_ALERT_MULTICAST_LOOPS &&
-				finding->routes <= TRIAD_ALERT_UNREACHABLE_PAIRS
-			? TRIAD_CRITICAL
-			: TRIAD_WARNING;
-	return finding->cause == TRIAD_ALERT_NODE_GONE &&
-			(alert->n_nodes > 1 ||
-				alert->ends[finding->end].node_type != TRIAD_NODE_CA)
-		? TRIAD_CRITICAL
-		: TRIAD_WARNING;
 }
 
 /* Those of one end. */
@@ -557,9 +437,14 @@ static void put_finding(struct triad_json *json, const struct triad_alert *alert
 		triad_json_uint(json, "index", finding->hardware.index);
 		triad_json_double(json, "limit", (double)finding->hardware.limit);
 	}
-	if (finding->cause == TRIAD_ALERT_CONGESTION)
+	if (finding->cause == TRIAD_ALERT_CONGESTION) {
 		triad_json_double(
 			json, "loss_gbps", (double)finding->congestion.loss_bps / 1e9);
+		if (finding->congestion.vl != TRIAD_CONGESTION_NO_VL)
+			triad_json_uint(json, "vl", finding->congestion.vl);
+		else
+			triad_json_string(json, "vl", NULL);
+	}
 	text[0] = '\0';
 	if (finding->cause < TRIAD_N_COUNTERS || finding->cause == TRIAD_ALERT_DETAIL)
 		triad_threshold_format(&finding->threshold, text, sizeof(text));

@@ -12,9 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perfmgr/watch/alerts.h"
+#include "perfmgr/watch/alert_kind.h"
 #include "triad/json.h"
-#include "triad/severity.h"
 
 #define TRIAD_ALERT_TEXT_SIZE 1024
 
@@ -30,36 +29,6 @@ void triad_alert_location_format(
 /* The place of an end in short: "leaf-01/P3", or the node alone. */
 void triad_alert_place_format(
 	const struct triad_alert *alert, unsigned end, char *text, size_t size);
-
-/* What somebody may do about it: "check the cable and its plugs". */
-const char *triad_alert_advice(const struct triad_alert *alert);
-
-/* What to do about a kind of finding about routes. */
-const char *triad_alert_routes_advice(enum triad_alert_routes routes);
-
-/* What an alert is about, by its first finding, in few kinds: each tells more than those
- * before it. */
-enum triad_alert_kind {
-	TRIAD_ALERT_KIND_COUNTER,
-	TRIAD_ALERT_KIND_UNANSWERED,
-	TRIAD_ALERT_KIND_LINK_DOWN,
-	TRIAD_ALERT_KIND_NODE_GONE,
-	TRIAD_ALERT_KIND_BER,
-	TRIAD_ALERT_KIND_DETAIL,
-	TRIAD_ALERT_KIND_HARDWARE,
-	TRIAD_ALERT_KIND_ROUTES,
-	TRIAD_ALERT_KIND_CONGESTION,
-	TRIAD_ALERT_N_KINDS
-};
-
-enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert);
-/* "counter", "unanswered", "link_down", "node_gone", "bit_error_rate", "detail",
- * "hardware", "routes". */
-const char *triad_alert_kind_name(enum triad_alert_kind kind);
-
-/* How bad it is: what took a switch, a router or many nodes with it is critical, others
- * are warnings. */
-enum triad_severity triad_alert_severity(const struct triad_alert *alert);
 
 /* What a finding says: "LinkDownedCounter 2/sweep (threshold 1/sweep)". */
 void triad_alert_finding_format(const struct triad_alert *alert,

@@ -132,6 +132,7 @@ struct triad_alert_finding {
 	} hardware; /* of a module or device */
 	struct {
 		uint8_t kind;   /* enum triad_congestion_kind */
+		uint8_t vl;     /* or TRIAD_CONGESTION_NO_VL */
 		float loss_bps; /* at most */
 	} congestion;      /* of a root; 'value' is how many ports wait because of it */
 	uint64_t since_us; /* when it began */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the parts of alerts.h share; nobody else includes this.
  *
- *     alerts.c          places, what sweeps read, what comes out
+ *     alerts.c          what sweeps read, what comes out
+ *     alerts_places.c   the ends of links and nodes, and the alert of each
  *     alerts_adopt.c    a new fabric
  *     alerts_take.c     what others found
  *     alerts_explain.c  waiting that roots of congestion explain */

@@ -24,49 +24,38 @@ static int run_reload(struct triad_plugin *plugin, const char *prefix,
 	return TRIAD_CONTROL_FAILED;
 }
 
+/* Rows that are NULL are the service's. */
+static triad_plugin_command *const runs[TRIAD_N_COMMANDS] = {
+	[TRIAD_COMMAND_STATUS] = triad_command_run_status,
+	[TRIAD_COMMAND_QOS_ON] = triad_command_run_qos_switch,
+	[TRIAD_COMMAND_QOS_OFF] = triad_command_run_qos_switch,
+	[TRIAD_COMMAND_QOS_CLIENTS] = triad_command_run_qos_clients,
+	[TRIAD_COMMAND_QOS_EXPLAIN] = triad_command_run_qos_explain,
+	[TRIAD_COMMAND_QOS_PLAN] = triad_command_run_qos_plan,
+	[TRIAD_COMMAND_QOS_APPLY] = triad_command_run_qos_apply,
+	[TRIAD_COMMAND_QOS_TABLES] = triad_command_run_qos_tables,
+	[TRIAD_COMMAND_QOS_NODES] = triad_command_run_qos_nodes,
+	[TRIAD_COMMAND_ELECTION] = triad_command_run_election,
+	[TRIAD_COMMAND_PORT_PRIORITY] = triad_command_run_port,
+	[TRIAD_COMMAND_PORT_CONFIRM] = triad_command_run_port,
+	[TRIAD_COMMAND_PORT_BLACKLIST] = triad_command_run_port,
+	[TRIAD_COMMAND_PORT_VERDICT] = triad_command_run_port,
+	[TRIAD_COMMAND_PORT_PLAN] = triad_command_run_port_plan,
+	[TRIAD_COMMAND_PORT_LIST] = triad_command_run_port_list,
+	[TRIAD_COMMAND_PORT_HISTORY] = triad_command_run_port_history,
+	[TRIAD_COMMAND_PORT_RELEASE] = triad_command_run_port_by_hand,
+	[TRIAD_COMMAND_PORT_APPROVE] = triad_command_run_port_by_hand,
+	[TRIAD_COMMAND_PORT_SNAPSHOT] = triad_command_run_port_by_hand,
+};
+
 int triad_commands_run(void *context, const char *prefix,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct triad_plugin *plugin = context;
 
-	switch (command->verb) {
-	case TRIAD_COMMAND_STATUS:
-		return triad_command_run_status(plugin, command, output);
-	case TRIAD_COMMAND_QOS_ON:
-	case TRIAD_COMMAND_QOS_OFF:
-		return triad_command_run_qos_switch(plugin, command, output);
-	case TRIAD_COMMAND_QOS_CLIENTS:
-		return triad_command_run_qos_clients(plugin, command, output);
-	case TRIAD_COMMAND_QOS_EXPLAIN:
-		return triad_command_run_qos_explain(plugin, command, output);
-	case TRIAD_COMMAND_QOS_PLAN:
-		return triad_command_run_qos_plan(plugin, command, output);
-	case TRIAD_COMMAND_QOS_APPLY:
-		return triad_command_run_qos_apply(plugin, command, output);
-	case TRIAD_COMMAND_QOS_TABLES:
-		return triad_command_run_qos_tables(plugin, command, output);
-	case TRIAD_COMMAND_QOS_NODES:
-		return triad_command_run_qos_nodes(plugin, command, output);
-	case TRIAD_COMMAND_ELECTION:
-		return triad_command_run_election(plugin, command, output);
-	case TRIAD_COMMAND_PORT_PRIORITY:
-	case TRIAD_COMMAND_PORT_CONFIRM:
-	case TRIAD_COMMAND_PORT_BLACKLIST:
-	case TRIAD_COMMAND_PORT_VERDICT:
-		return triad_command_run_port(plugin, command, output);
-	case TRIAD_COMMAND_PORT_PLAN:
-		return triad_command_run_port_plan(plugin, command, output);
-	case TRIAD_COMMAND_PORT_LIST:
-		return triad_command_run_port_list(plugin, command, output);
-	case TRIAD_COMMAND_PORT_HISTORY:
-		return triad_command_run_port_history(plugin, command, output);
-	case TRIAD_COMMAND_PORT_RELEASE:
-	case TRIAD_COMMAND_PORT_APPROVE:
-	case TRIAD_COMMAND_PORT_SNAPSHOT:
-		return triad_command_run_port_by_hand(plugin, command, output);
-	case TRIAD_COMMAND_RELOAD:
+	if (command->verb == TRIAD_COMMAND_RELOAD)
 		return run_reload(plugin, prefix, command, output);
-	default:
-		return triad_service_run(&plugin->service, prefix, command, output);
-	}
+	if (runs[command->verb])
+		return runs[command->verb](plugin, command, output);
+	return triad_service_run(&plugin->service, prefix, command, output);
 }

@@ -19,39 +19,29 @@ struct triad_report;
 int triad_commands_run(void *context, const char *prefix,
 	const struct triad_command *command, struct triad_output *output);
 
+/* Carries out a command and writes the answer.  Returns a status of triad/control.h. */
+typedef int triad_plugin_command(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+
 /* One command each; see triad/command.h. */
-int triad_command_run_status(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
+triad_plugin_command triad_command_run_status;
 
-int triad_command_run_qos_switch(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_qos_clients(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_qos_explain(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_qos_plan(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_qos_apply(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_qos_tables(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_qos_nodes(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
+triad_plugin_command triad_command_run_qos_switch;
+triad_plugin_command triad_command_run_qos_clients;
+triad_plugin_command triad_command_run_qos_explain;
+triad_plugin_command triad_command_run_qos_plan;
+triad_plugin_command triad_command_run_qos_apply;
+triad_plugin_command triad_command_run_qos_tables;
+triad_plugin_command triad_command_run_qos_nodes;
 
-int triad_command_run_election(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_port_plan(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_port_list(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_port_history(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
+triad_plugin_command triad_command_run_election;
+triad_plugin_command triad_command_run_port_plan;
+triad_plugin_command triad_command_run_port_list;
+triad_plugin_command triad_command_run_port_history;
 /* 'port release', 'approve' and 'snapshot' */
-int triad_command_run_port_by_hand(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
+triad_plugin_command triad_command_run_port_by_hand;
 /* The other 'port ...' */
-int triad_command_run_port(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
+triad_plugin_command triad_command_run_port;
 
 /* The section of 'status' on the port manager. */
 void triad_command_report_ports(

@@ -62,6 +62,8 @@ static void report_tables(
 				  "credit loop; see OpenSM's log"
 				: "the policy read last is refused: it would cut the SM "
 				  "off; see OpenSM's log");
+		triad_report_text(
+			report, "unlooked", "credit loops unknown", status->unlooked);
 		triad_report_facts(report, triad_pass_facts, status);
 	}
 	triad_report_section_end(report);

@@ -413,7 +413,7 @@ static bool passes_guard(
 	enum triad_setup_credit_state state = TRIAD_SETUP_CREDIT_UNKNOWN;
 	struct triad_routes_credit *credit;
 	uint32_t n_cut_off = 0;
-	int credit_error = 0;
+	const char *unknown = NULL;
 	bool is_looked_for;
 
 	if (!triad_setup_context_make(&context, plugin, "qos apply", "", output))
@@ -425,16 +425,19 @@ static bool passes_guard(
 		n_cut_off = plan->n_cut_off;
 		triad_setup_plan_free(plan);
 	}
-	credit = is_guarded ? calloc(1, sizeof(*credit)) : NULL;
 	is_looked_for = is_guarded && context.setup && context.fabric->sa.qos;
-	if (is_looked_for)
-		credit_error = ENOMEM;
-	if (credit)
-		credit_error = triad_tables_guard_credit(
-			&(struct triad_tables_guard){.osm = plugin->osm,
-				.setup = context.setup,
-				.fabric = context.fabric},
-			&state, credit);
+	credit = is_looked_for ? calloc(1, sizeof(*credit)) : NULL;
+	if (is_looked_for) {
+		int error = credit
+			? triad_tables_guard_credit(
+				  &(struct triad_tables_guard){.osm = plugin->osm,
+					  .setup = context.setup,
+					  .fabric = context.fabric},
+				  &state, credit)
+			: ENOMEM;
+
+		unknown = triad_setup_credit_why_unknown(error, state, credit);
+	}
 	free(credit);
 	triad_setup_context_drop(&context);
 	if (state == TRIAD_SETUP_CREDIT_CLOSES)
@@ -442,15 +445,11 @@ static bool passes_guard(
 			"qos apply: refused: its tables would close a credit loop; the "
 			"policy before stays in force, rules and tables; 'qos plan' "
 			"shows it, 'set qos.tables_guard false' overrides it\n");
-	if (is_looked_for && (credit_error || state == TRIAD_SETUP_CREDIT_UNKNOWN))
+	if (unknown)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"qos apply: whether its tables close a credit loop is not known: "
 			"%s; the guard lets them pass\n",
-			credit_error == ENOMEM ? "not enough memory"
-				: credit_error
-				? "there are too many dependencies"
-				: "the routing engine replaces them, or can't "
-				  "be asked for SLs");
+			unknown);
 	if (n_cut_off)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"qos apply: refused: the SM could not answer %" PRIu32

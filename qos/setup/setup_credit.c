@@ -109,3 +109,19 @@ int triad_setup_credit_find(struct triad_setup *setup, struct triad_fabric *fabr
 	triad_routes_layout_free(layout);
 	return error;
 }
+
+const char *triad_setup_credit_why_unknown(int error,
+	enum triad_setup_credit_state state, const struct triad_routes_credit *credit)
+{
+	if (error == ENOMEM)
+		return "not enough memory";
+	if (error)
+		return "the policy's tables are too many";
+	if (state != TRIAD_SETUP_CREDIT_UNKNOWN)
+		return NULL;
+	if (credit->state == TRIAD_ROUTES_CREDIT_TOO_LARGE)
+		return "there are too many dependencies";
+	return credit->state == TRIAD_ROUTES_CREDIT_NO_SLS
+		? "the routing engine can't be asked for SLs"
+		: "the routing engine replaces them";
+}

@@ -38,4 +38,8 @@ int triad_setup_credit_find(struct triad_setup *setup, struct triad_fabric *fabr
 	const struct triad_setup_credit_engine *engine,
 	enum triad_setup_credit_state *state, struct triad_routes_credit *credit);
 
+/* Why it is not known, after what the function before said; NULL: it is known. */
+const char *triad_setup_credit_why_unknown(int error,
+	enum triad_setup_credit_state state, const struct triad_routes_credit *credit);
+
 #endif

@@ -16,9 +16,20 @@
 #include "triad/control.h"
 #include "triad/json.h"
 
-#define LOCAL                                                                          \
-	"this one reads all counters by itself: [collect] mode in its configuration "  \
-	"makes it one of many"
+/* Why there is nobody to show: others read nothing, or the thread that collects has not
+ * put the configuration into force yet. */
+static const char *why_local(struct triad_service *service)
+{
+	const struct triad_conf *conf = triad_service_conf(service);
+	bool is_local = conf->collect.mode == TRIAD_COLLECT_LOCAL;
+
+	triad_conf_unref(conf);
+	return is_local
+		? "this one reads all counters by itself: [collect] mode in its "
+		  "configuration makes it one of many"
+		: "it is only about to read counters together with others: ask "
+		  "again; if it lasts, the log says why";
+}
 
 static int fail(const struct triad_command *command, const char *why,
 	struct triad_output *output)
@@ -152,7 +163,7 @@ static int run_agents(struct triad_service *service,
 	unsigned n;
 
 	if (status.mode == TRIAD_COLLECT_LOCAL)
-		return fail(command, LOCAL, output);
+		return fail(command, why_local(service), output);
 	/* First the widths of columns are measured, then titles and rows are
 	 * written. */
 	agents = triad_collect_agents(service->collect, &n);
@@ -230,11 +241,11 @@ static void put_owner(struct triad_service *service,
 	free(agents);
 }
 
-static const char *why_not(int error)
+static const char *why_not(struct triad_service *service, int error)
 {
 	switch (error) {
 	case ENODATA:
-		return LOCAL;
+		return why_local(service);
 	case ENOENT:
 		return "the node has just left the fabric";
 	case ECANCELED:
@@ -254,7 +265,7 @@ static int run_owner(struct triad_service *service, const struct triad_command *
 	int error;
 
 	if (!fabric)
-		return fail(command, LOCAL, output);
+		return fail(command, why_local(service), output);
 	/* By the GUID from here on: the next step may be of another fabric. */
 	choice = triad_node_choice_make(command->node, fabric, 0);
 	if (choice.n == 1) {
@@ -266,9 +277,9 @@ static int run_owner(struct triad_service *service, const struct triad_command *
 	triad_fabric_unref(fabric);
 	if (!guid)
 		return TRIAD_CONTROL_FAILED;
-	error = triad_collect_owner(service->collect, guid, &owner, &hops);
+	error = triad_collect_owner_of(service->collect, guid, &owner, &hops);
 	if (error)
-		return fail(command, why_not(error), output);
+		return fail(command, why_not(service, error), output);
 	put_owner(service, command, guid, name, owner, hops, output);
 	return TRIAD_CONTROL_DONE;
 }
@@ -287,7 +298,7 @@ static int run_drain(struct triad_service *service, const struct triad_command *
 			output);
 	error = triad_collect_drain(service->collect, drain);
 	if (error)
-		return fail(command, why_not(error), output);
+		return fail(command, why_not(service, error), output);
 	triad_output_printf(output, "%s\n",
 		drain ? "this agent gives its nodes away; 'agents' shows how many are left"
 		      : "this agent reads nodes again");

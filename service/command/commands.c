@@ -57,10 +57,12 @@ static int run_set(struct triad_service *service, const struct triad_command *co
 	return TRIAD_CONTROL_DONE;
 }
 
-static int run_reload(struct triad_service *service, struct triad_output *output)
+static int run_reload(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
 {
 	struct triad_diags diags;
 
+	(void)command;
 	if (triad_service_reload(service, &diags)) {
 		triad_commands_put_diags(&diags, output);
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
@@ -99,89 +101,59 @@ static int run_version(struct triad_service *service,
 	return TRIAD_CONTROL_DONE;
 }
 
+/* Rows that are NULL are commands of the plugin alone; and 'help', which also wants the
+ * prefix. */
+static triad_service_command *const runs[TRIAD_N_COMMANDS] = {
+	[TRIAD_COMMAND_HEALTH] = triad_command_run_health,
+	[TRIAD_COMMAND_LINKS] = triad_command_run_links,
+	[TRIAD_COMMAND_CONGESTION] = triad_command_run_congestion,
+	[TRIAD_COMMAND_JOB] = triad_command_run_job,
+	[TRIAD_COMMAND_TOPOLOGY] = triad_command_run_topology,
+	[TRIAD_COMMAND_ROUTES] = triad_command_run_routes,
+	[TRIAD_COMMAND_ROUTES_CHECK] = triad_command_run_routes_check,
+	[TRIAD_COMMAND_ROUTES_OVER] = triad_command_run_routes_over,
+	[TRIAD_COMMAND_ROUTES_BETWEEN] = triad_command_run_routes_between,
+	[TRIAD_COMMAND_PERF_SHOW] = triad_command_run_perf_show,
+	[TRIAD_COMMAND_PERF_TOP] = triad_command_run_perf_top,
+	[TRIAD_COMMAND_PERF_SWEEP] = triad_command_run_perf_sweep,
+	[TRIAD_COMMAND_PERF_CLEAR] = triad_command_run_perf_clear,
+	[TRIAD_COMMAND_PERF_RESETS] = triad_command_run_perf_resets,
+	[TRIAD_COMMAND_PERF_BER] = triad_command_run_perf_ber,
+	[TRIAD_COMMAND_CABLES] = triad_command_run_cables,
+	[TRIAD_COMMAND_DEVICES] = triad_command_run_devices,
+	[TRIAD_COMMAND_PERF_DETAILS] = triad_command_run_perf_details,
+	[TRIAD_COMMAND_PERF_HISTOGRAM] = triad_command_run_perf_histogram,
+	[TRIAD_COMMAND_PERF_HISTORY] = triad_command_run_perf_history,
+	[TRIAD_COMMAND_DIFF] = triad_command_run_diff,
+	[TRIAD_COMMAND_ALERTS] = triad_command_run_alerts,
+	[TRIAD_COMMAND_ALERTS_ACK] = triad_command_run_ack,
+	[TRIAD_COMMAND_SILENCE] = triad_command_run_silence,
+	[TRIAD_COMMAND_UNSILENCE] = triad_command_run_unsilence,
+	[TRIAD_COMMAND_SILENCES] = triad_command_run_silences,
+	[TRIAD_COMMAND_HISTORY] = triad_command_run_history,
+	[TRIAD_COMMAND_AGENTS] = triad_command_run_agents,
+	[TRIAD_COMMAND_AGENTS_OWNER] = triad_command_run_agents,
+	[TRIAD_COMMAND_AGENTS_DRAIN] = triad_command_run_agents,
+	[TRIAD_COMMAND_AGENTS_RESUME] = triad_command_run_agents,
+	[TRIAD_COMMAND_NODES] = triad_command_run_nodes,
+	[TRIAD_COMMAND_VERSION] = run_version,
+	[TRIAD_COMMAND_GET] = triad_command_run_get,
+	[TRIAD_COMMAND_CONFIG_DIFF] = triad_command_run_config_diff,
+	[TRIAD_COMMAND_SET] = run_set,
+	[TRIAD_COMMAND_RELOAD] = run_reload,
+};
+
 int triad_service_run(struct triad_service *service, const char *prefix,
 	const struct triad_command *command, struct triad_output *output)
 {
-	switch (command->verb) {
-	case TRIAD_COMMAND_HELP:
+	if (command->verb == TRIAD_COMMAND_HELP)
 		return run_help(prefix, command, output);
-	case TRIAD_COMMAND_HEALTH:
-		return triad_command_run_health(service, command, output);
-	case TRIAD_COMMAND_LINKS:
-		return triad_command_run_links(service, command, output);
-	case TRIAD_COMMAND_CONGESTION:
-		return triad_command_run_congestion(service, command, output);
-	case TRIAD_COMMAND_JOB:
-		return triad_command_run_job(service, command, output);
-	case TRIAD_COMMAND_TOPOLOGY:
-		return triad_command_run_topology(service, command, output);
-	case TRIAD_COMMAND_ROUTES:
-		return triad_command_run_routes(service, command, output);
-	case TRIAD_COMMAND_ROUTES_CHECK:
-		return triad_command_run_routes_check(service, command, output);
-	case TRIAD_COMMAND_ROUTES_OVER:
-		return triad_command_run_routes_over(service, command, output);
-	case TRIAD_COMMAND_ROUTES_BETWEEN:
-		return triad_command_run_routes_between(service, command, output);
-	case TRIAD_COMMAND_PERF_SHOW:
-		return triad_command_run_perf_show(service, command, output);
-	case TRIAD_COMMAND_PERF_TOP:
-		return triad_command_run_perf_top(service, command, output);
-	case TRIAD_COMMAND_PERF_SWEEP:
-		return triad_command_run_perf_sweep(service, command, output);
-	case TRIAD_COMMAND_PERF_CLEAR:
-		return triad_command_run_perf_clear(service, command, output);
-	case TRIAD_COMMAND_PERF_RESETS:
-		return triad_command_run_perf_resets(service, command, output);
-	case TRIAD_COMMAND_PERF_BER:
-		return triad_command_run_perf_ber(service, command, output);
-	case TRIAD_COMMAND_CABLES:
-		return triad_command_run_cables(service, command, output);
-	case TRIAD_COMMAND_DEVICES:
-		return triad_command_run_devices(service, command, output);
-	case TRIAD_COMMAND_PERF_DETAILS:
-		return triad_command_run_perf_details(service, command, output);
-	case TRIAD_COMMAND_PERF_HISTOGRAM:
-		return triad_command_run_perf_histogram(service, command, output);
-	case TRIAD_COMMAND_PERF_HISTORY:
-		return triad_command_run_perf_history(service, command, output);
-	case TRIAD_COMMAND_DIFF:
-		return triad_command_run_diff(service, command, output);
-	case TRIAD_COMMAND_ALERTS:
-		return triad_command_run_alerts(service, command, output);
-	case TRIAD_COMMAND_ALERTS_ACK:
-		return triad_command_run_ack(service, command, output);
-	case TRIAD_COMMAND_SILENCE:
-		return triad_command_run_silence(service, command, output);
-	case TRIAD_COMMAND_UNSILENCE:
-		return triad_command_run_unsilence(service, command, output);
-	case TRIAD_COMMAND_SILENCES:
-		return triad_command_run_silences(service, command, output);
-	case TRIAD_COMMAND_HISTORY:
-		return triad_command_run_history(service, command, output);
-	case TRIAD_COMMAND_AGENTS:
-	case TRIAD_COMMAND_AGENTS_OWNER:
-	case TRIAD_COMMAND_AGENTS_DRAIN:
-	case TRIAD_COMMAND_AGENTS_RESUME:
-		return triad_command_run_agents(service, command, output);
-	case TRIAD_COMMAND_NODES:
-		return triad_command_run_nodes(service, command, output);
-	case TRIAD_COMMAND_VERSION:
-		return run_version(service, command, output);
-	case TRIAD_COMMAND_GET:
-		return triad_command_run_get(service, command, output);
-	case TRIAD_COMMAND_CONFIG_DIFF:
-		return triad_command_run_config_diff(service, command, output);
-	case TRIAD_COMMAND_SET:
-		return run_set(service, command, output);
-	case TRIAD_COMMAND_RELOAD:
-		return run_reload(service, output);
-	default:
-		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"this needs the Triad plugin in OpenSM, and %s answers here\n",
-			service->owner->program);
-		return TRIAD_CONTROL_FAILED;
-	}
+	if (runs[command->verb])
+		return runs[command->verb](service, command, output);
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"this needs the Triad plugin in OpenSM, and %s answers here\n",
+		service->owner->program);
+	return TRIAD_CONTROL_FAILED;
 }
 
 /* --- who may --- */

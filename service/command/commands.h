@@ -13,71 +13,45 @@
 
 struct triad_service;
 
+/* Carries out a command and writes the answer.  Returns a status of triad/control.h. */
+typedef int triad_service_command(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+
 /* One command each; see triad/command.h. */
-int triad_command_run_links(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_perf_show(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_perf_top(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_perf_sweep(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_perf_clear(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_perf_resets(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_perf_ber(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_cables(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_devices(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_perf_details(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_perf_histogram(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
+triad_service_command triad_command_run_links;
+triad_service_command triad_command_run_perf_show;
+triad_service_command triad_command_run_perf_top;
+triad_service_command triad_command_run_perf_sweep;
+triad_service_command triad_command_run_perf_clear;
+triad_service_command triad_command_run_perf_resets;
+triad_service_command triad_command_run_perf_ber;
+triad_service_command triad_command_run_cables;
+triad_service_command triad_command_run_devices;
+triad_service_command triad_command_run_perf_details;
+triad_service_command triad_command_run_perf_histogram;
 /* 'agents ...' */
-int triad_command_run_agents(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
+triad_service_command triad_command_run_agents;
 /* 'congestion' */
-int triad_command_run_congestion(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
+triad_service_command triad_command_run_congestion;
 /* 'job', 'topology' */
-int triad_command_run_job(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_topology(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
+triad_service_command triad_command_run_job;
+triad_service_command triad_command_run_topology;
 /* 'routes ...' */
-int triad_command_run_routes(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_routes_check(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_routes_over(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_routes_between(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_nodes(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_get(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_config_diff(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_ack(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_silence(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_unsilence(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_silences(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_perf_history(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_diff(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_alerts(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_history(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output);
+triad_service_command triad_command_run_routes;
+triad_service_command triad_command_run_routes_check;
+triad_service_command triad_command_run_routes_over;
+triad_service_command triad_command_run_routes_between;
+triad_service_command triad_command_run_nodes;
+triad_service_command triad_command_run_get;
+triad_service_command triad_command_run_config_diff;
+triad_service_command triad_command_run_ack;
+triad_service_command triad_command_run_silence;
+triad_service_command triad_command_run_unsilence;
+triad_service_command triad_command_run_silences;
+triad_service_command triad_command_run_perf_history;
+triad_service_command triad_command_run_diff;
+triad_service_command triad_command_run_alerts;
+triad_service_command triad_command_run_history;
 
 /* A line for each mistake. */
 void triad_commands_put_diags(

@@ -30,6 +30,10 @@ static void put_row(struct triad_list *list, const struct shown *shown, uint32_t
 	triad_routes_put_port(list, NULL, "ROOT", shown->fabric, root->port);
 	triad_list_text(
 		list, NULL, "KIND", -19, triad_congestion_kind_name(root->kind));
+	if (root->vl == TRIAD_CONGESTION_NO_VL)
+		triad_list_text(list, NULL, "VL", 2, "-");
+	else
+		triad_list_uint(list, NULL, "VL", 2, root->vl);
 	triad_list_format(list, "LOSS", 10, "%.1f Gb/s", root->loss_bps / 1e9);
 	triad_list_uint(list, NULL, "WAITING", 7, root->n_waiting);
 	triad_list_uint(list, NULL, "HOSTS", 5, root->n_hosts);
@@ -74,10 +78,12 @@ static void put_details(
 	struct triad_output *output, const struct shown *shown, uint32_t i)
 {
 	const struct triad_congestion_root *root = &shown->result->found->roots[i];
-	char text[TRIAD_NODE_NAME_SIZE + 8];
+	char text[TRIAD_NODE_NAME_SIZE + 8], vl[16] = "";
 
+	if (root->vl != TRIAD_CONGESTION_NO_VL)
+		snprintf(vl, sizeof(vl), " on VL%u", root->vl);
 	triad_output_printf(output,
-		"\n%s to %s: %s\n  it sends %.1f %% of its rate and waits %.1f %% of the "
+		"\n%s to %s: %s%s\n  it sends %.1f %% of its rate and waits %.1f %% of the "
 		"time\n",
 		triad_routes_format_port(shown->fabric, root->port, text, sizeof(text)),
 		shown->fabric
@@ -85,7 +91,7 @@ static void put_details(
 					->ports[shown->fabric->ports[root->port].remote]
 					.node]
 			.name,
-		triad_congestion_kind_name(root->kind), 100 * (double)root->sent,
+		triad_congestion_kind_name(root->kind), vl, 100 * (double)root->sent,
 		100 * (double)(root->wait > 0 ? root->wait : 0));
 	triad_output_printf(output, "  ");
 	triad_command_put_wrapped(output, triad_congestion_advice(root->kind), 2, 2);
@@ -96,7 +102,7 @@ static void put_details(
 static void put_text(struct triad_report *report, const struct shown *shown)
 {
 	const struct triad_congestion *found = shown->result->found;
-	struct triad_list list = {.report = report, .gap = "  "};
+	struct triad_list list = {.report = report};
 	char ago[TRIAD_CLOCK_TEXT_SIZE];
 
 	triad_clock_format_length(triad_clock_now_us() - shown->result->swept_us, ago);
@@ -111,8 +117,17 @@ static void put_text(struct triad_report *report, const struct shown *shown)
 		triad_output_printf(report->output,
 			"  %" PRIu32 " of them because of none that was found\n",
 			found->n_unexplained);
+	if (shown->result->is_matrix_full)
+		triad_output_printf(report->output,
+			"  who sends to whom is not estimated, because more than %u "
+			"pairs of\n  hosts may send: more hosts are undecided\n",
+			TRIAD_CONGESTION_MAX_PAIRS);
 	if (!found->n_roots)
 		return;
+	if (!shown->result->n_by_vl)
+		triad_output_printf(report->output,
+			"  not told apart by VL: no port that waits has counters of "
+			"VLs, or they\n  were not read yet\n");
 	triad_output_printf(report->output, "\n");
 	for (uint32_t i = 0; i < found->n_roots; i++)
 		put_row(&list, shown, i);
@@ -152,6 +167,10 @@ static void put_root_json(
 
 	triad_json_object_begin(json, NULL);
 	put_port_json(json, shown->fabric, root->port);
+	if (root->vl == TRIAD_CONGESTION_NO_VL)
+		triad_json_string(json, "vl", NULL);
+	else
+		triad_json_uint(json, "vl", root->vl);
 	triad_json_string(json, "kind", triad_congestion_kind_name(root->kind));
 	triad_json_double(json, "loss_gbps", root->loss_bps / 1e9);
 	triad_json_double(json, "sent_percent", 100 * (double)root->sent);
@@ -190,6 +209,8 @@ static void put_json(struct triad_report *report, const struct shown *shown)
 	triad_json_uint(json, "waiting_ports", found->n_waiting);
 	triad_json_uint(json, "unexplained_ports", found->n_unexplained);
 	triad_json_uint(json, "more_roots", found->n_more);
+	triad_json_uint(json, "waiting_ports_by_vl", shown->result->n_by_vl);
+	triad_json_bool(json, "too_many_pairs", shown->result->is_matrix_full);
 	triad_json_array_begin(json, "roots");
 	for (uint32_t i = 0; i < found->n_roots; i++)
 		put_root_json(json, shown, i);

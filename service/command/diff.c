@@ -80,24 +80,14 @@ static uint32_t put_nodes(const struct diff *diff, struct triad_list *list)
 
 /* --- links --- */
 
-/* The same port in the other fabric. */
-static uint32_t same_port(const struct triad_fabric *fabric, uint32_t port,
-	const struct triad_fabric *other)
-{
-	const struct triad_fabric_port *at = &fabric->ports[port];
-
-	return triad_fabric_find_port(other,
-		triad_fabric_find_node(other, fabric->nodes[at->node].guid),
-		at->number);
-}
-
 /* Whether both ends are joined in the other fabric, too; '*there' is the first one. */
 static bool has_link(const struct triad_fabric *fabric, uint32_t port,
 	const struct triad_fabric *other, uint32_t *there)
 {
-	uint32_t far = same_port(fabric, fabric->ports[port].remote, other);
+	uint32_t far =
+		triad_fabric_find_same_port(other, fabric, fabric->ports[port].remote);
 
-	*there = same_port(fabric, port, other);
+	*there = triad_fabric_find_same_port(other, fabric, port);
 	return *there != TRIAD_FABRIC_NONE && far != TRIAD_FABRIC_NONE &&
 		other->ports[*there].remote == far;
 }

@@ -50,9 +50,7 @@ static void add_all(const struct diff *diff, struct grown grown[TRIAD_N_COUNTERS
 
 	for (uint32_t i = 0; i < now->n_ports; i++) {
 		const struct triad_fabric_port *port = &now->ports[i];
-		uint32_t at = triad_fabric_find_port(before,
-			triad_fabric_find_node(before, now->nodes[port->node].guid),
-			port->number);
+		uint32_t at = triad_fabric_find_same_port(before, now, i);
 
 		if (port->has_pma && at != TRIAD_FABRIC_NONE)
 			add_port(diff, i, at, grown);

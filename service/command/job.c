@@ -17,10 +17,12 @@
 #include "perfmgr/watch/alert_text.h"
 #include "perfmgr/watch/watch.h"
 #include "service/command/format.h"
+#include "service/command/job_congestion.h"
 #include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "service/command/routes_parts.h"
 #include "service/service.h"
+#include "triad/clock.h"
 
 struct job {
 	const struct triad_command *command;
@@ -28,6 +30,9 @@ struct job {
 	const struct triad_route_result *routes; /* of all hosts */
 	struct triad_routes_check *check;        /* of the job's alone */
 	struct triad_view *view;                 /* counters; NULL: none */
+	bool is_since;
+	struct triad_moment since; /* what has grown is counted from there on */
+	double since_s;            /* so long ago that was */
 	struct triad_hostlist hosts, unknown;
 	uint64_t *ports; /* of the job, a bit for each of the fabric's */
 	uint32_t n_ports, n_switches;
@@ -38,7 +43,9 @@ struct job {
 /* A link in one direction, as its counters have it. */
 struct link_state {
 	double use_percent, wait_percent; /* NAN: not known */
+	double octets;                    /* sent, since a time; NAN: not known */
 	uint64_t n_errors;                /* at both ends */
+	bool has_errors;                  /* they are known */
 };
 
 /* --- which hosts --- */
@@ -117,22 +124,86 @@ static int find_links(struct job *job)
 	return 0;
 }
 
-static struct link_state state_of(const struct job *job, uint32_t port)
+/* Makes totals of 'row' what they have grown by since then; false: the port was not read
+ * then.  A total that went back began anew: it grew by what it is. */
+static bool count_since(const struct job *job, const struct triad_fabric *fabric,
+	uint32_t port, struct triad_engine_row *row)
+{
+	struct triad_engine_row before;
+
+	if (!triad_routes_read_port(job->since.view, fabric, port, &before) ||
+		!before.has)
+		return false;
+	row->has &= before.has;
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		row->total[i] -= row->total[i] >= before.total[i] ? before.total[i] : 0;
+	return true;
+}
+
+/* Of 'counter', in words of 4 octets or ticks of such, since then, as a part of what the
+ * link can carry. */
+static double percent_since(const struct job *job, const struct triad_engine_row *row,
+	unsigned counter, uint64_t bps)
+{
+	double most = (double)bps / 32 * job->since_s;
+
+	return most > 0 && row->has >> counter & 1
+		? fmin(100, 100 * (double)row->total[counter] / most)
+		: NAN;
+}
+
+static void add_errors(const struct job *job, uint32_t port, struct link_state *state)
 {
 	const struct triad_fabric *fabric = job->routes->check->layout->fabric;
-	struct link_state state = {.use_percent = NAN, .wait_percent = NAN};
+	struct triad_engine_row row;
+
+	if (!triad_routes_read_port(job->view, fabric, port, &row) ||
+		(job->is_since && !count_since(job, fabric, port, &row)))
+		return;
+	state->has_errors = true;
+	state->n_errors += triad_command_count_errors(&row);
+}
+
+static struct link_state state_since(const struct job *job, uint32_t port)
+{
+	const struct triad_fabric *fabric = job->routes->check->layout->fabric;
+	struct link_state state = {
+		.use_percent = NAN, .wait_percent = NAN, .octets = NAN};
 	uint64_t bps = triad_fabric_port_bps(&fabric->ports[port]);
 	struct triad_engine_row row;
 
+	add_errors(job, port, &state);
+	add_errors(job, fabric->ports[port].remote, &state);
+	if (!triad_routes_read_port(job->view, fabric, port, &row) ||
+		!count_since(job, fabric, port, &row))
+		return state;
+	state.use_percent = percent_since(job, &row, TRIAD_PORT_XMIT_DATA, bps);
+	state.wait_percent = percent_since(job, &row, TRIAD_PORT_XMIT_WAIT, bps);
+	if (row.has >> TRIAD_PORT_XMIT_DATA & 1)
+		state.octets = 4 * (double)row.total[TRIAD_PORT_XMIT_DATA];
+	return state;
+}
+
+static struct link_state state_of(const struct job *job, uint32_t port)
+{
+	const struct triad_fabric *fabric = job->routes->check->layout->fabric;
+	struct link_state state = {
+		.use_percent = NAN, .wait_percent = NAN, .octets = NAN};
+	uint64_t bps = triad_fabric_port_bps(&fabric->ports[port]);
+	struct triad_engine_row row;
+
+	if (job->is_since)
+		return state_since(job, port);
 	if (triad_routes_read_port(job->view, fabric, port, &row)) {
 		state.use_percent =
 			triad_command_link_percent(&row, TRIAD_PORT_XMIT_DATA, bps);
 		state.wait_percent =
 			triad_command_link_percent(&row, TRIAD_PORT_XMIT_WAIT, bps);
-		state.n_errors = triad_command_count_errors(&row);
 	}
-	if (triad_routes_read_port(job->view, fabric, fabric->ports[port].remote, &row))
-		state.n_errors += triad_command_count_errors(&row);
+	add_errors(job, port, &state);
+	add_errors(job, fabric->ports[port].remote, &state);
+	/* What was never read has none, as far as is known. */
+	state.has_errors = true;
 	return state;
 }
 
@@ -167,7 +238,12 @@ static void put_link(struct job *job, struct triad_list *list, uint32_t port)
 		all->pairs[port] ? 100 * (double)n / (double)all->pairs[port] : NAN);
 	put_percent(list, "use_percent", "USE", state.use_percent);
 	put_percent(list, "wait_percent", "WAIT", state.wait_percent);
-	triad_list_uint(list, "errors", "ERRORS", 6, state.n_errors);
+	if (state.has_errors)
+		triad_list_uint(list, "errors", "ERRORS", 6, state.n_errors);
+	else
+		triad_list_text(list, "errors", "ERRORS", 6, NULL);
+	if (job->is_since)
+		triad_list_double(list, "octets", state.octets);
 	triad_list_row_end(list);
 }
 
@@ -255,7 +331,10 @@ static void put_head(struct job *job, struct triad_report *report)
 	const struct triad_routes_check *check = job->check;
 	struct triad_output *output = report->output;
 	uint32_t n_hosts = job->hosts.n - job->unknown.n;
+	char since[TRIAD_CLOCK_TEXT_SIZE] = "";
 
+	if (job->is_since)
+		triad_clock_format_s(job->since.past->wall_us, since);
 	if (report->as_json) {
 		triad_json_uint(&report->json, "hosts", n_hosts);
 		put_names(&report->json, "unknown_hosts", &job->unknown);
@@ -266,6 +345,7 @@ static void put_head(struct job *job, struct triad_report *report)
 		triad_json_double(&report->json, "mean_links", mean_links(check));
 		triad_json_uint(&report->json, "most_links", check->most_links);
 		triad_json_uint(&report->json, "links_used", job->n_links);
+		triad_json_string(&report->json, "since", since[0] ? since : NULL);
 		return;
 	}
 	triad_output_printf(output,
@@ -280,9 +360,12 @@ static void put_head(struct job *job, struct triad_report *report)
 	}
 	triad_output_printf(output,
 		"%" PRIu64 " pairs, of which %" PRIu64
-		" arrive; over %.1f links on average, %u at most\n\n",
+		" arrive; over %.1f links on average, %u at most\n",
 		check->n_pairs, check->n_arriving, mean_links(check),
 		check->most_links);
+	if (since[0])
+		triad_output_printf(output, "use, waits and errors since %s\n", since);
+	triad_output_printf(output, "\n");
 }
 
 static void put_job(struct job *job, struct triad_output *output)
@@ -300,6 +383,8 @@ static void put_job(struct job *job, struct triad_output *output)
 		triad_command_put_left_out(output,
 			job->n_links - (uint32_t)job->command->limit, job->n_links,
 			"more links");
+	triad_job_put_congestion(
+		job->service, &report, job->routes->check->layout->fabric, job->ports);
 	put_alerts(job, &report);
 	triad_report_end(&report);
 }
@@ -310,6 +395,26 @@ static int refuse(struct triad_output *output, const char *verb, const char *wha
 {
 	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb, what);
 	return TRIAD_CONTROL_FAILED;
+}
+
+static int open_since(struct job *job, struct triad_output *output)
+{
+	const struct triad_command *command = job->command;
+	uint64_t now_us = triad_clock_wall_us();
+
+	if (!command->since[0])
+		return TRIAD_CONTROL_DONE;
+	if (!job->view)
+		return triad_command_no_view(job->service, output);
+	if (!triad_moment_open_at(&job->since, job->service,
+		    triad_moment_time(command->since_us, command->since_length_us),
+		    "job", output))
+		return TRIAD_CONTROL_FAILED;
+	job->is_since = true;
+	if (now_us > job->since.past->wall_us)
+		job->since_s = (double)(now_us - job->since.past->wall_us) /
+			(double)TRIAD_US_PER_S;
+	return TRIAD_CONTROL_DONE;
 }
 
 static int make_job(struct job *job, struct triad_output *output)
@@ -352,9 +457,13 @@ int triad_command_run_job(struct triad_service *service,
 			"--nodes here");
 	}
 	job.view = triad_perf_view(service->perf);
-	status = make_job(&job, output);
+	status = open_since(&job, output);
+	if (status == TRIAD_CONTROL_DONE)
+		status = make_job(&job, output);
 	if (status == TRIAD_CONTROL_DONE)
 		put_job(&job, output);
+	if (job.is_since)
+		triad_moment_close(&job.since);
 	triad_view_unref(job.view);
 	triad_routes_check_free(job.check);
 	triad_hostlist_clear(&job.hosts);

@@ -291,14 +291,21 @@ int triad_command_run_routes(struct triad_service *service,
 
 /* --- 'routes check': the numbers --- */
 
-static const char *const problem_texts[TRIAD_ROUTES_N_PROBLEMS] = {
-	[TRIAD_ROUTES_UNREACHABLE] = "pairs of hosts that don't arrive",
-	[TRIAD_ROUTES_LOOPS] = "forwarding loops, for each LID",
-	[TRIAD_ROUTES_DEAD_ENTRIES] = "LIDs that a switch sends to a dead port",
+/* Of one, and of another number. */
+static const char *const problem_texts[TRIAD_ROUTES_N_PROBLEMS][2] = {
+	[TRIAD_ROUTES_UNREACHABLE] = {"pair of hosts that doesn't arrive",
+		"pairs of hosts that don't arrive"},
+	[TRIAD_ROUTES_LOOPS] = {"forwarding loop, for each LID",
+		"forwarding loops, for each LID"},
+	[TRIAD_ROUTES_DEAD_ENTRIES] = {"LID that a switch sends to a dead port",
+		"LIDs that a switch sends to a dead port"},
 	[TRIAD_ROUTES_SWITCHES] =
-		"ways between the SM's port and a switch that don't arrive",
-	[TRIAD_ROUTES_LONGER] = "pairs on a path longer than the shortest",
-	[TRIAD_ROUTES_TURNS] = "turns of pairs from down to up",
+		{"way between the SM's port and a switch that doesn't arrive",
+			"ways between the SM's port and a switch that don't arrive"},
+	[TRIAD_ROUTES_LONGER] = {"pair on a path longer than the shortest",
+		"pairs on a path longer than the shortest"},
+	[TRIAD_ROUTES_TURNS] = {"turn of pairs from down to up",
+		"turns of pairs from down to up"},
 };
 
 /* NULL: they were looked for. */
@@ -358,7 +365,8 @@ static void put_numbers_text(
 		put_number(output, check->credit.n_loops,
 			check->credit.by_links
 				? "credit loops: links alone rule them out"
-				: "credit loops");
+				: check->credit.n_loops == 1 ? "credit loop"
+							     : "credit loops");
 	}
 	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++) {
 		if (i == TRIAD_ROUTES_TURNS && !check->layout->is_tree)
@@ -366,11 +374,14 @@ static void put_numbers_text(
 				"%12s  turns from down to up: this is no tree\n",
 				"not checked");
 		else
-			put_number(output, check->problems[i].n, problem_texts[i]);
+			put_number(output, check->problems[i].n,
+				problem_texts[i][check->problems[i].n != 1]);
 	}
 	triad_output_printf(output,
-		"%12" PRIu32 "  of %" PRIu32 " multicast trees that loop%s\n",
+		"%12" PRIu32 "  of %" PRIu32 " multicast tree%s that loop%s%s\n",
 		check->multicast.n_looping, check->multicast.n_mlids,
+		check->multicast.n_mlids == 1 ? "" : "s",
+		check->multicast.n_mlids == 1 ? "s" : "",
 		check->multicast.is_cut ? ", of the first 1,024 multicast LIDs" : "");
 }
 
@@ -431,8 +442,10 @@ void triad_routes_put_loops(struct triad_report *report,
 		put_loop(report, fabric, &credit->loops[i], i + 1);
 	triad_report_array_end(report);
 	if (credit->n_shown < credit->n_loops && !report->as_json)
-		triad_output_printf(report->output, "\n%" PRIu32 " more credit loops\n",
-			credit->n_loops - credit->n_shown);
+		triad_output_printf(report->output,
+			"\n%" PRIu32 " more credit loop%s\n",
+			credit->n_loops - credit->n_shown,
+			credit->n_loops - credit->n_shown == 1 ? "" : "s");
 }
 
 static void put_example(struct triad_list *list, const struct triad_fabric *fabric,
@@ -477,7 +490,7 @@ static void put_examples(struct triad_report *report,
 
 	if (found->n_examples && !report->as_json)
 		triad_output_printf(
-			report->output, "\nSome %s\n", problem_texts[problem]);
+			report->output, "\nSome %s\n", problem_texts[problem][1]);
 	triad_report_array(report, triad_routes_problem_name(problem));
 	for (uint32_t i = 0; i < found->n_examples; i++)
 		put_example(&list, check->layout->fabric, problem, &found->examples[i]);

@@ -110,14 +110,11 @@ uint32_t triad_routes_find_end(const struct triad_fabric *fabric, const char *ve
 bool triad_routes_read_port(const struct triad_view *view,
 	const struct triad_fabric *fabric, uint32_t port, struct triad_engine_row *row)
 {
-	const struct triad_fabric_port *at = &fabric->ports[port];
 	uint32_t same;
 
 	if (!view)
 		return false;
-	same = triad_fabric_find_port(view->fabric,
-		triad_fabric_find_node(view->fabric, fabric->nodes[at->node].guid),
-		at->number);
+	same = triad_fabric_find_same_port(view->fabric, fabric, port);
 	return same != TRIAD_FABRIC_NONE && triad_view_read(view, same, row);
 }
 

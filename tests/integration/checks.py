@@ -21,10 +21,12 @@ def failed(process, status, part=""):
 
 
 def wait_until(predicate, timeout_s=10, what="condition"):
-    """Polls until the predicate gives something true, and returns that."""
+    """Polls until the predicate gives something true, and returns that.  'what' is for the
+    message: a text, or a function that makes it then."""
     deadline = time.monotonic() + timeout_s
     while not (result := predicate()):
         if time.monotonic() > deadline:
-            raise AssertionError(f"{what}: not within {timeout_s} s")
+            raise AssertionError(f"{what() if callable(what) else what}: "
+                                 f"not within {timeout_s} s")
         time.sleep(_POLL_S)
     return result

@@ -145,6 +145,7 @@ lab_programs = \
 	tests/lab/libotherlayout.la \
 	tests/lab/libotherversion.la \
 	tests/lab/librecord.la \
+	tests/lab/libscarce.la \
 	tests/lab/probe
 .PHONY: lab-programs
 # Behind 'all' and not beside it: that is a make of its own, and two would compile the same.

@@ -8,6 +8,7 @@ links (slow_links())."""
 
 import re
 import subprocess
+import threading
 import time
 
 from checks import succeeded
@@ -81,3 +82,25 @@ def run(lab, shares):
         time.sleep(max(0.0, begun + i * SWEEP_S - time.monotonic()))
         _set_counters(lab, shares, time.monotonic() - begun)
         ask(lab, "perf", "sweep")
+
+
+class Traffic:
+    """Ports that count that, ten times a second, from the beginning to the end of a block."""
+
+    def __init__(self, lab, shares):
+        self._lab, self._shares = lab, shares
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self):
+        begun = time.monotonic()
+        while not self._is_over.wait(0.1):
+            _set_counters(self._lab, self._shares, time.monotonic() - begun)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._is_over.set()
+        self._thread.join()

@@ -88,9 +88,6 @@ def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(scratch):
             assert succeeded(member.control("topology", "--slurm")).stdout == \
                 succeeded(lab.triad("topology", "--slurm")).stdout, "for Slurm"
         assert status(lab)["perfmgr"]["state"] == "agents read", "the manager's state"
-        # A busy machine's fabric may lose a question, until the next sweep.
-        wait_until(lambda: not status(lab)["perfmgr"]["ports_unanswered"], 20,
-                   "every port answers")
         text = ask(lab, "agents", "owner", "host-0002 HCA-1")
         assert "0 hops away" in text and "alive, owns " in text, text
         text = ask(lab, "agents")
@@ -98,7 +95,9 @@ def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(scratch):
         failed(lab.run("triadctl", "agents", "owner", "nobody"), 1, "no node is called")
         rows = {row["name"]: row for row in json.loads(ask(lab, "nodes", "--json"))}
         assert rows["host-0002 HCA-1"]["agent"] == "a2", rows
-        assert {row["state"] for row in rows.values()} == {"answers"}, rows
+        # A busy machine's fabric may lose a question, until the next sweep.
+        wait_until(lambda: {row["state"] for row in json.loads(ask(lab, "nodes", "--json"))}
+                   == {"answers"}, 20, "every node answers")
         text = ask(lab, "nodes")
         assert "AGENT" in text and \
             all(len(line) <= 80 for line in text.splitlines()), text

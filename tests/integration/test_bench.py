@@ -180,7 +180,8 @@ def test_history_small_prints_documented_keys():
          "--json"], capture_output=True, text=True, check=True)
     result = json.loads(process.stdout)
     assert result["images_kept"] >= 20 and result["octets"] > 0
-    assert result["core_percent"] > 0 and result["read_ms"] > 0
+    # So few images may take less than is printed.
+    assert result["core_percent"] >= 0 and result["read_ms"] > 0
     assert result["ns_per_port"] > 0 and result["series_ms"] > 0
 
 
@@ -224,17 +225,18 @@ def test_congestion_quick_prints_documented_keys():
 
 
 @pytest.mark.row("N8")
-def test_congestion_trials_few_name_the_roots():
+@pytest.mark.parametrize("options, found", [([], 0.95), (["--vls", "2", "--full"], 0.85)])
+def test_congestion_trials_few_name_the_roots(options, found):
     """Figures hold for the seed; the program's default size has them more exactly."""
     process = subprocess.run(
         [BUILDDIR / "tests" / "sim" / "congestion_trials", "--trials", "60", "--seed", "7",
-         "--slots", "2000", "--json"],
+         "--slots", "2000", "--json", *options],
         capture_output=True, text=True, check=False)
     succeeded(process)
     result = json.loads(process.stdout)
     everything = result["all"]
     assert everything["trials"] == 60 and len(result["scenarios"]) == 6, result
-    assert everything["found"] >= 0.95 * everything["roots"], everything
+    assert everything["found"] >= found * everything["roots"], everything
     assert everything["false"] <= 0.05 * everything["roots"], everything
     assert everything["victims"]["contributor"] == 0, "victims that are accused"
 

@@ -3,7 +3,10 @@
 (tests/sim/flows.h) between sweeps."""
 
 import json
+import os
+import signal
 import subprocess
+import time
 import urllib.request
 
 import pytest
@@ -38,7 +41,11 @@ def lab(tmp_path_factory):
     with open(net, "w", encoding="utf-8") as stream:
         netfile.write(fabric, stream, "two switches")
     address = free_address()
-    with TriadLab(net, triad_conf=f"{CONF}[prometheus]\nlisten = {address}\n") as made:
+    partitions = tmp_path_factory.mktemp("partitions") / "partitions.conf"
+    partitions.write_text("Default=0x7fff,ipoib: ALL=full;\n"
+                          "Other=0x8001, sl=1: ALL=full;\n", encoding="utf-8")
+    with TriadLab(net, triad_conf=f"{CONF}[prometheus]\nlisten = {address}\n",
+                  opensm_conf=f"qos TRUE\npartition_config_file {partitions}\n") as made:
         made.address = address
         wait_until(lambda: made.triad("routes", "check").returncode == 0, 30, "routes")
         wait_until(lambda: made.triad("congestion").returncode == 0, 30, "a first answer")
@@ -66,6 +73,7 @@ def sweep(lab, ticks=None):
 def test_first_sweep_has_no_rates_so_nothing_waits(lab):
     answer = ask_json(lab, "congestion")
     assert (answer["waiting_ports"], answer["roots"]) == (0, []), answer
+    assert not answer["too_many_pairs"], answer
 
 
 @pytest.mark.row("N8")
@@ -81,6 +89,7 @@ def test_slow_host_is_named_until_it_is_over(lab):
     assert (answer["waiting_ports"], answer["unexplained_ports"]) == (3, 0), answer
     assert log_has(lab, "congestion: slow host at leaf-2"), "a line in the log"
     text = ask(lab, "congestion")
+    assert root["vl"] is None and "not told apart by VL" in text, text
     assert "leaf-2:1 to host-3: slow host" in text and "contributors: 1" in text, text
     assert max(map(len, text.splitlines())) <= 80, text
     health = json.loads(lab.triad("health", "--json").stdout)
@@ -100,6 +109,51 @@ def test_slow_host_is_named_until_it_is_over(lab):
     assert not sweep(lab)["roots"], "over"
     sweep(lab)
     assert log_has(lab, "port 1 is over"), "a line in the log"
+
+
+def set_vl_waits(lab, ticks):
+    """Ticks of ports on VLs: {(node, port): {VL: ticks}}."""
+    lab.sim(*(f'PerformanceSet "{node}"[{port}] '
+              f"PortVLXmitWaitCounters.PortVLXmitWaitCounters{vl}={n}"
+              for (node, port), vls in ticks.items() for vl, n in vls.items()))
+
+
+@pytest.mark.row("N8")
+def test_trees_on_two_vls_of_the_same_links_are_told_apart(lab):
+    on_both = ("leaf-1", UPLINK)
+    vls = {ROOT: [0], ("leaf-2", 2): [1], on_both: [0, 1], ("host-1", 1): [0],
+           ("host-2", 1): [1]}
+
+    def wait_on_vls(n):
+        lab.sim(*(f'PerformanceSet "{node}"[{port}] PortCounters.PortXmitWait={n * TICKS // 4}'
+                  for node, port in vls))
+        set_vl_waits(lab, {at: {vl: 1000 * n for vl in waits} for at, waits in vls.items()})
+
+    wait_on_vls(1)
+    sweep(lab)
+    wait_on_vls(2)
+    sweep(lab)
+    wait_on_vls(3)
+    answer = sweep(lab)
+    roots = {(root["node_name"], root["port"]): root for root in answer["roots"]}
+    assert {at: root["vl"] for at, root in roots.items()} == {ROOT: 0, ("leaf-2", 2): 1}
+    assert answer["waiting_ports_by_vl"] == len(vls), answer
+    for at, name in ((ROOT, "host-1"), (("leaf-2", 2), "host-2")):
+        assert [host["node_name"] for host in roots[at]["hosts"]] == [name], roots[at]
+    (part,) = [part for part in ask_json(lab, "job", "--nodes", "host-[2-3]")["congestion"]
+               if part["vl"] == 1]
+    assert (part["contributors"], part["victims"]) == (1, 0), part
+    assert part["share_percent"] in (100, None), part  # it sends next to nothing
+    assert (part["leads_to_job"], part["root_hosts"]) == (False, 1), part
+    assert part["loss_gbps"] > 0, part
+    text = ask(lab, "congestion")
+    assert "leaf-2:2 to host-4: slow host on VL1" in text, text
+    assert max(map(len, text.splitlines())) <= 80, text
+    wait_until(lambda: "slow host on VL1" in ask(lab, "alerts"), 10, "the VL in the alert")
+    with urllib.request.urlopen(f"http://{lab.address}/metrics") as page:
+        assert 'vl="1"' in page.read().decode()
+    sweep(lab)
+    sweep(lab)
 
 
 def active(lab):
@@ -202,10 +256,72 @@ def test_roots_of_simulated_flows_are_named(tree, flows, roots):
     assert not answer["unexplained_ports"], answer
     wait_until(lambda: sorted((alert["at"]["node_name"], alert["at"]["port"])
                               for alert in active(lab)) == sorted(wanted), 10,
-               "an alert for each root, and none else")
+               lambda: f"an alert for each root, and none else: {active(lab)}")
     senders = {line.split()[1] for line in flows if line.startswith("flow")}
     hosts = {simflows.node_of(host) for root in answer["roots"] for host in root["hosts"]}
     assert hosts == senders, hosts
     sweep(lab)
     sweep(lab)
     assert not ask_json(lab, "congestion")["roots"], "over"
+
+
+PAUSE_S = 5
+
+
+def pause(lab):
+    """The SM, and so its sweeps, stand still; then the first answer of after that."""
+    pid = lab.status()["sms"][0]["pid"]
+    swept = ask_json(lab, "congestion")["swept"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        time.sleep(PAUSE_S)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    answer = {}
+
+    def is_new():
+        answer.update(ask_json(lab, "congestion"))
+        return answer["swept"] != swept
+    wait_until(is_new, 20, "a sweep after the pause")
+    return answer
+
+
+@pytest.mark.long
+@pytest.mark.row("N8")
+def test_pause_of_the_sm_is_no_alert_and_no_end(tree):
+    lab, fabric = tree
+    shares = simflows.simulate(fabric, SLOW)
+    node, port = root = far_end_of(lab, "host-0010")
+
+    def roots():
+        return {(found["node_name"], found["port"]): found
+                for found in ask_json(lab, "congestion")["roots"]}
+
+    def alerts():
+        """All there ever were, and those of the root that are active."""
+        known = ask_json(lab, "alerts", "--all")["alerts"]
+        return ({alert["id"] for alert in known},
+                [alert["id"] for alert in known if alert["state"] == "active" and
+                 (alert["at"]["node_name"], alert["at"]["port"]) == root])
+
+    ask(lab, "set", "perfmgr.sweep_period", "1")
+    try:
+        with simflows.Traffic(lab, shares):
+            since = wait_until(lambda: roots().get(root), 20, "the root")["since"]
+            wait_until(lambda: alerts()[1], 10, "its alert")
+            before = alerts()
+            n_over = str(lab.log()).count(f"port {port} is over")
+            answer = pause(lab)
+            (found,) = [found for found in answer["roots"] if
+                        (found["node_name"], found["port"]) == (node, port)]
+            assert found["since"] == since, "the same root"
+            assert found["wait_percent"] == pytest.approx(100 * shares[root][1], rel=0.2), \
+                "the rate over all of the pause"
+            assert len(answer["roots"]) == 1 and alerts() == before
+            assert str(lab.log()).count(f"port {port} is over") == n_over
+        # The traffic is over: what it did until then is found once more, at most.
+        pause(lab)
+        wait_until(lambda: not roots(), 10, "the end")
+        assert alerts()[0] == before[0], "no other alert"
+    finally:
+        ask(lab, "set", "perfmgr.sweep_period", "3600")

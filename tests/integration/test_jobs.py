@@ -39,7 +39,9 @@ def lab(tmp_path_factory):
     net = tmp_path_factory.mktemp("jobs") / "tree.net"
     subprocess.run([SRCDIR / "scripts" / "gen-fabric", "fat-tree", "--levels", "2",
                     "--radix", "16", "--hosts", str(HOSTS), "-o", net], check=True)
-    with TriadLab(net, sms=["host-0001"], triad_conf=CONF) as lab:
+    images = tmp_path_factory.mktemp("images")
+    with TriadLab(net, sms=["host-0001"],
+                  triad_conf=f"{CONF}[history]\ndir = {images}\n") as lab:
         wait_for_sweep(lab, 2)
         wait_until(lambda: lab.triad("routes", "check", "--json").returncode != 3, 20,
                    "routes")
@@ -135,6 +137,41 @@ def test_job_has_the_errors_and_alerts_of_its_links(lab):
     assert not ask_json(lab, "job", "--nodes", "host-[0001-0002]")["alerts"]
     text = ask(lab, "job", "--nodes", "host-[0009-0010]")
     assert "SymbolErrorCounter" in text and "host-0010" in text, text
+
+
+@pytest.mark.row("N9")
+def test_job_counts_what_grew_since_a_time(lab):
+    nodes = ("job", "--nodes", "host-[0017-0018]")
+
+    def images():
+        return ask_json(lab, "status")["images"]
+
+    def most_errors(*since):
+        return max(link["errors"] or 0 for link in ask_json(lab, *nodes, *since)["links"])
+
+    def set_counters(errors, words):
+        lab.sim(f'PerformanceSet "host-0017"[1] PortCounters.SymbolErrorCounter={errors}',
+                f'PerformanceSet "host-0017"[1] PortCountersExtended.PortXmitData={words}')
+
+    set_counters(5, 1000)
+    wait_until(lambda: most_errors() == 5, 20, "what was there before")
+    written = images()["written"]
+    wait_until(lambda: images()["written"] >= written + 2, 20, "an image")
+    then = images()["last"][:19]
+    wait_until(lambda: images()["last"][:19] > then, 20, "the next second")
+    set_counters(12, 9000)
+    wait_until(lambda: most_errors("--since", then) == 7, 20, "what has grown")
+    job = ask_json(lab, *nodes, "--since", then)
+    assert job["since"][:19] <= then, job
+    links = {link["node_name"].split()[0]: link for link in job["links"]}
+    assert links["host-0017"]["octets"] == 4 * 8000, links
+    assert 0 <= links["host-0017"]["use_percent"] < 1, links
+    assert most_errors() == 12
+    text = ask(lab, *nodes, "--since", then)
+    assert "use, waits and errors since" in text, text
+    assert max(map(len, text.splitlines())) <= 80, text
+    failed(lab.run("triadctl", *nodes, "--since", "2001-01-01"), 1, "job: ")
+    failed(lab.run("triadctl", *nodes, "--since", "yesterday"), 2, "--since")
 
 
 @pytest.mark.row("N9")

@@ -285,16 +285,18 @@ def test_fault_truncate_shortens():
 
 
 def test_fault_with_a_seed_is_the_same_again():
-    def status(rules):
-        return [answer["status"] for answer in
-                ask(lab, rules, 30, timeout_ms=50)["answers"]]
+    # Corrupted, not lost: on a busy machine an answer may be late without any fault.
+    def answers(seed):
+        return [answer["data"] for answer in ask(
+            lab, f"seed {seed}\ncorrupt class 4 direction in probability 0.5\n",
+            30)["answers"]]
 
     with lab_of() as lab:
-        rule = "lose class 4 direction out probability 0.5\n"
-        first = status(f"seed 42\n{rule}")
-        assert set(first) == {0, TIMED_OUT}, "status"
-        assert status(f"seed 42\n{rule}") == first, "status the second time"
-        assert status(f"seed 43\n{rule}") != first, "another seed, the same dice"
+        sound = ask(lab, "", 1)["answers"][0]["data"]
+        first = answers(42)
+        assert 0 < first.count(sound) < 30, "sound ones"
+        assert answers(42) == first, "the second time"
+        assert answers(43) != first, "another seed, the same dice"
 
 
 def test_fault_of_another_class_attribute_or_lid_does_nothing():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentlib import Broker, conf
+from agentlib import Broker, conf, owners
 from checks import succeeded, wait_until
 from labs import Lab
 from test_agent import HCA2, RECORD, Agent, stock_lab
@@ -139,7 +139,7 @@ def test_agents_own_only_nodes_that_they_can_ask(scratch):
     def settled(owner, **values):
         """The manager's word, with Hca4 the agent's of that name."""
         def is_so():
-            report = ask_json(it.lab, "agents")
+            report = owners(it.lab)
             if values.items() <= report.items() and len(report["agents"]) == 2:
                 return ask_json(it.lab, "agents", "owner", "Hca4").get("agent") == owner
             return False

@@ -2,13 +2,15 @@
 """QoS tables when something is wrong: with the policy, the fabric, the answers; and when
 a routing engine has tables of its own."""
 
+import json
+import os
 import re
 import subprocess
 
 import pytest
 
 from checks import failed, succeeded, wait_until
-from labs import SRCDIR, Lab
+from labs import BUILDDIR, SRCDIR, Lab
 from tablelib import DIFFERENT, ENGINE, NO_VL, QOS, REFUSED, Meaning, World, \
     check_tables, hang_up, load, n_sweeps, plan, policy, read_tables, replace, \
     stock_tables, sweep, sweep_without_triad, table_lab, tables, wait_for
@@ -286,6 +288,40 @@ def test_apply_without_tables_loads_the_rules(scratch):
         replace(path, "nonsense\n")
         failed(lab.run("triadctl", "qos", "apply"), 1, "the last good one stays")
         assert status(lab)["qos"]["levels"] == 2, "the last good rules"
+
+
+def unlooked(lab):
+    """What health says of QoS tables of which the guard can't tell whether they loop."""
+    return [finding["what"] for finding in json.loads(
+        lab.triad("health", "--json").stdout)["findings"]
+            if "credit loop is not known" in finding["what"]]
+
+
+@pytest.mark.scripts
+@pytest.mark.row("X3")
+def test_guard_that_could_not_look_for_credit_loops_says_so(scratch):
+    scarce = scratch.folder() / "scarce"
+    os.environ["TRIAD_SCARCE"] = str(scarce)
+    scratch.callback(os.environ.pop, "TRIAD_SCARCE")
+    lab, path = table_lab(scratch, NET, policy(GROUPS, [STORAGE]),
+                          preload=(BUILDDIR / "tests/lab/.libs/libscarce.so",))
+    with lab:
+        wait_for(lab)
+        assert not unlooked(lab) and not tables(lab)["unlooked"]
+        scarce.touch()
+        replace(path, policy(GROUPS, [STORAGE]) + "# the same\n")
+        answer = lab.run("triadctl", "qos", "apply")
+        assert "credit loop is not known: not enough memory" in answer.stderr, answer
+        assert "OpenSM sweeps" in answer.stdout, answer
+        wait_until(lambda: unlooked(lab), 20, "a finding")
+        assert len(unlooked(lab)) == 1, unlooked(lab)
+        assert tables(lab)["unlooked"] == "not enough memory"
+        sweep(lab, 1)
+        assert unlooked(lab), "still"
+        scarce.unlink()
+        sweep(lab, 1)
+        wait_until(lambda: not unlooked(lab), 20, "the end")
+        assert tables(lab)["unlooked"] is None and tables(lab)["state"] == "in force"
 
 
 def test_guard_at_start_takes_tables_back(scratch):

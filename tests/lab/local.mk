@@ -7,6 +7,11 @@ tests_lab_librecord_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
 # A library for preloading must be shared, which libtool makes of it for its rpath.
 tests_lab_librecord_la_LDFLAGS = -Wc,-fno-sanitize=all -module -avoid-version -shared -rpath /nowhere
 
+check_LTLIBRARIES += tests/lab/libscarce.la
+tests_lab_libscarce_la_SOURCES = tests/lab/scarce.c
+tests_lab_libscarce_la_CFLAGS = $(AM_CFLAGS) -fno-builtin
+tests_lab_libscarce_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+
 # The port of programs in a lab, built with all the rest because scripts/lab needs it.
 noinst_LTLIBRARIES += tests/lab/liblabumad.la
 tests_lab_liblabumad_la_SOURCES = \

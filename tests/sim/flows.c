@@ -13,22 +13,29 @@ struct packet {
 	uint32_t flow, hop; /* the hop that it leaves by next */
 };
 
-/* The direction out of a port, and the buffer at its other end. */
-struct link {
-	double rate, tokens;
-	uint64_t n_sent, n_waited;
+/* One VL of a link, and its buffer at the other end. */
+struct channel {
+	uint64_t n_waited;
 	uint32_t turn;    /* of the buffer that was served last */
 	uint64_t wants;   /* a bit for each number of an in-port with a packet for it */
 	uint32_t head, n; /* of the buffer */
+};
+
+/* The direction out of a port. */
+struct link {
+	double rate, tokens;
+	uint64_t n_sent, n_waited;
+	unsigned vl; /* that was served last */
+	struct channel vls[FLOWS_N_VLS];
 };
 
 struct flows {
 	const struct triad_routes_layout *layout;
 	const struct triad_fabric *fabric;
 	unsigned buffer, window;
-	uint64_t random, n_slots;
+	uint64_t random, n_slots, n_steps;
 	struct link *links;            /* for each port of the fabric */
-	struct packet *packets;        /* 'buffer' for each port */
+	struct packet *packets;        /* 'buffer' for each port and VL */
 	double *drains, *drain_tokens; /* for each host */
 	struct flows_flow *flows;
 	double *backlog;
@@ -55,7 +62,8 @@ struct flows *flows_new(const struct triad_routes_layout *layout, unsigned buffe
 	flows->window = window;
 	flows->random = seed;
 	flows->links = need(calloc(n, sizeof(*flows->links)));
-	flows->packets = need(calloc((size_t)n * buffer, sizeof(*flows->packets)));
+	flows->packets =
+		need(calloc((size_t)n * FLOWS_N_VLS * buffer, sizeof(*flows->packets)));
 	flows->drains = need(calloc(layout->n_hosts, sizeof(double)));
 	flows->drain_tokens = need(calloc(layout->n_hosts, sizeof(double)));
 	flows->host_turn = need(calloc(layout->n_hosts, sizeof(uint32_t)));
@@ -132,6 +140,11 @@ uint32_t flows_add(struct flows *flows, uint32_t from, uint32_t to, double rate)
 	flows->backlog[flows->n_flows] = 0;
 	flows->flows[flows->n_flows] = flow;
 	return flows->n_flows++;
+}
+
+void flows_set_vl(struct flows *flows, uint32_t flow, uint8_t vl)
+{
+	flows->flows[flow].vl = vl;
 }
 
 void flows_remove_last(struct flows *flows)
@@ -243,41 +256,60 @@ void flows_share(struct flows *flows, double *used)
 
 /* --- slots --- */
 
-static struct packet *packet_at(struct flows *flows, uint32_t port, uint32_t i)
+static struct packet *packet_at(
+	struct flows *flows, uint32_t port, unsigned vl, uint32_t i)
 {
-	return &flows->packets[(size_t)port * flows->buffer +
-		(flows->links[port].head + i) % flows->buffer];
+	return &flows->packets[((size_t)port * FLOWS_N_VLS + vl) * flows->buffer +
+		(flows->links[port].vls[vl].head + i) % flows->buffer];
 }
 
-static struct packet packet_take(struct flows *flows, uint32_t port, uint32_t i)
+static struct packet packet_take(
+	struct flows *flows, uint32_t port, unsigned vl, uint32_t i)
 {
-	struct packet taken = *packet_at(flows, port, i);
+	struct channel *channel = &flows->links[port].vls[vl];
+	struct packet taken = *packet_at(flows, port, vl, i);
 
 	for (; i > 0; i--)
-		*packet_at(flows, port, i) = *packet_at(flows, port, i - 1);
-	flows->links[port].head = (flows->links[port].head + 1) % flows->buffer;
-	flows->links[port].n--;
+		*packet_at(flows, port, vl, i) = *packet_at(flows, port, vl, i - 1);
+	channel->head = (channel->head + 1) % flows->buffer;
+	channel->n--;
 	return taken;
 }
 
 static void packet_send(struct flows *flows, uint32_t port, struct packet packet)
 {
 	struct link *link = &flows->links[port];
+	unsigned vl = flows->flows[packet.flow].vl;
 
 	packet.hop++;
-	*packet_at(flows, port, link->n) = packet;
-	link->n++;
+	*packet_at(flows, port, vl, link->vls[vl].n) = packet;
+	link->vls[vl].n++;
+	link->vl = vl;
 	link->tokens--;
 	link->n_sent++;
 }
 
-/* Whether the link may send now; counts it as waiting when only credits are missing. */
-static bool link_may_send(const struct flows *flows, struct link *link)
+/* The VL to serve now, of those in 'wanted' (a bit for each), or FLOWS_N_VLS; counts what
+ * waits because only credits are missing. */
+static unsigned link_choose_vl(
+	const struct flows *flows, struct link *link, unsigned wanted)
 {
+	unsigned chosen = FLOWS_N_VLS;
+
 	if (link->tokens < 1)
-		return false;
-	link->n_waited += link->n == flows->buffer;
-	return link->n < flows->buffer;
+		return FLOWS_N_VLS;
+	for (unsigned i = 1; i <= FLOWS_N_VLS; i++) {
+		unsigned vl = (link->vl + i) % FLOWS_N_VLS;
+
+		if (!(wanted >> vl & 1))
+			continue;
+		if (link->vls[vl].n == flows->buffer)
+			link->vls[vl].n_waited++;
+		else if (chosen == FLOWS_N_VLS)
+			chosen = vl;
+	}
+	link->n_waited += wanted && chosen == FLOWS_N_VLS;
+	return chosen;
 }
 
 static uint32_t way_out(const struct flows *flows, const struct packet *packet)
@@ -289,16 +321,21 @@ static uint32_t way_out(const struct flows *flows, const struct packet *packet)
 static void buffers_look(struct flows *flows)
 {
 	for (uint32_t i = 0; i < flows->fabric->n_ports; i++)
-		flows->links[i].wants = 0;
+		for (unsigned vl = 0; vl < FLOWS_N_VLS; vl++)
+			flows->links[i].vls[vl].wants = 0;
 	for (uint32_t i = 0; i < flows->fabric->n_ports; i++) {
 		uint32_t far = flows->fabric->ports[i].remote;
-		uint32_t n = flows->links[i].n;
 
-		if (!n || flows->layout->host_of_port[far] != TRIAD_FABRIC_NONE)
+		if (far == TRIAD_FABRIC_NONE ||
+			flows->layout->host_of_port[far] != TRIAD_FABRIC_NONE)
 			continue;
-		for (uint32_t k = 0; k < n && k < flows->window; k++)
-			flows->links[way_out(flows, packet_at(flows, i, k))].wants |=
-				UINT64_C(1) << flows->fabric->ports[far].number;
+		for (unsigned vl = 0; vl < FLOWS_N_VLS; vl++)
+			for (uint32_t k = 0;
+				k < flows->links[i].vls[vl].n && k < flows->window; k++)
+				flows->links[way_out(flows, packet_at(flows, i, vl, k))]
+					.vls[vl]
+					.wants |= UINT64_C(1)
+					<< flows->fabric->ports[far].number;
 	}
 }
 
@@ -307,16 +344,23 @@ static void switch_port_send(struct flows *flows, uint32_t port)
 	struct link *link = &flows->links[port];
 	const struct triad_fabric_node *node =
 		&flows->fabric->nodes[flows->fabric->ports[port].node];
-	uint64_t later = link->wants & ~((UINT64_C(2) << link->turn) - 1);
+	struct channel *channel;
+	unsigned wanted = 0, vl;
+	uint64_t later;
 	uint32_t in;
 
-	if (!link->wants || !link_may_send(flows, link))
+	for (vl = 0; vl < FLOWS_N_VLS; vl++)
+		wanted |= link->vls[vl].wants ? 1u << vl : 0;
+	vl = link_choose_vl(flows, link, wanted);
+	if (vl == FLOWS_N_VLS)
 		return;
-	link->turn = (uint32_t)__builtin_ctzll(later ? later : link->wants);
-	in = flows->fabric->ports[node->first_port + link->turn].remote;
-	for (uint32_t k = 0; k < flows->links[in].n && k < flows->window; k++)
-		if (way_out(flows, packet_at(flows, in, k)) == port) {
-			packet_send(flows, port, packet_take(flows, in, k));
+	channel = &link->vls[vl];
+	later = channel->wants & ~((UINT64_C(2) << channel->turn) - 1);
+	channel->turn = (uint32_t)__builtin_ctzll(later ? later : channel->wants);
+	in = flows->fabric->ports[node->first_port + channel->turn].remote;
+	for (uint32_t k = 0; k < flows->links[in].vls[vl].n && k < flows->window; k++)
+		if (way_out(flows, packet_at(flows, in, vl, k)) == port) {
+			packet_send(flows, port, packet_take(flows, in, vl, k));
 			return;
 		}
 }
@@ -325,43 +369,53 @@ static void host_send(struct flows *flows, uint32_t host, const uint32_t *first)
 {
 	uint32_t n = first[host + 1] - first[host];
 	struct link *link = &flows->links[flows->layout->hosts[host].port];
-	uint32_t chosen = UINT32_MAX;
+	uint32_t chosen[FLOWS_N_VLS];
+	unsigned wanted = 0, vl;
 
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t i =
 			flows->order[first[host] + (flows->host_turn[host] + k) % n];
 		double chance = (double)(random_next(&flows->random) >> 11) * 0x1p-53;
 
+		vl = flows->flows[i].vl;
 		if (flows->backlog[i] < BACKLOG && !flows->flows[i].pauses &&
 			chance < flows->flows[i].rate)
 			flows->backlog[i]++;
-		if (chosen == UINT32_MAX && flows->backlog[i] >= 1)
-			chosen = i;
+		if (!(wanted >> vl & 1) && flows->backlog[i] >= 1) {
+			chosen[vl] = i;
+			wanted |= 1u << vl;
+		}
 	}
 	flows->host_turn[host]++;
-	if (chosen == UINT32_MAX || !link_may_send(flows, link))
+	vl = link_choose_vl(flows, link, wanted);
+	if (vl == FLOWS_N_VLS)
 		return;
-	flows->backlog[chosen]--;
-	flows->flows[chosen].n_sent++;
-	packet_send(flows, flows->layout->hosts[host].port, (struct packet){chosen, 0});
+	flows->backlog[chosen[vl]]--;
+	flows->flows[chosen[vl]].n_sent++;
+	packet_send(
+		flows, flows->layout->hosts[host].port, (struct packet){chosen[vl], 0});
 }
 
 static void host_receive(struct flows *flows, uint32_t host)
 {
 	uint32_t port = flows->fabric->ports[flows->layout->hosts[host].port].remote;
 	double *tokens = &flows->drain_tokens[host];
+	unsigned vl = flows->n_steps % FLOWS_N_VLS;
 
 	*tokens = fmin(*tokens + flows->drains[host], 1 + flows->drains[host]);
-	if (*tokens < 1 || !flows->links[port].n)
+	if (!flows->links[port].vls[vl].n)
+		vl = (vl + 1) % FLOWS_N_VLS;
+	if (*tokens < 1 || !flows->links[port].vls[vl].n)
 		return;
 	*tokens -= 1;
-	flows->flows[packet_take(flows, port, 0).flow].n_received++;
+	flows->flows[packet_take(flows, port, vl, 0).flow].n_received++;
 }
 
 static void slot(struct flows *flows, const uint32_t *first)
 {
 	uint32_t n = flows->fabric->n_ports, begin;
 
+	flows->n_steps++;
 	for (uint32_t i = 0; i < n; i++) {
 		struct link *link = &flows->links[i];
 
@@ -393,8 +447,11 @@ void flows_run(struct flows *flows, unsigned n_before, unsigned n_slots)
 		flows->order[first[flows->flows[i].from + 1]++] = i;
 	for (unsigned i = 0; i < n_before; i++)
 		slot(flows, first);
-	for (uint32_t i = 0; i < flows->fabric->n_ports; i++)
+	for (uint32_t i = 0; i < flows->fabric->n_ports; i++) {
 		flows->links[i].n_sent = flows->links[i].n_waited = 0;
+		for (unsigned vl = 0; vl < FLOWS_N_VLS; vl++)
+			flows->links[i].vls[vl].n_waited = 0;
+	}
 	for (uint32_t i = 0; i < flows->n_flows; i++)
 		flows->flows[i].n_sent = flows->flows[i].n_received = 0;
 	for (unsigned i = 0; i < n_slots; i++)
@@ -413,4 +470,9 @@ double flows_sent(const struct flows *flows, uint32_t port)
 {
 	return (double)flows->links[port].n_sent /
 		((double)flows->n_slots * flows->links[port].rate);
+}
+
+double flows_vl_wait(const struct flows *flows, uint32_t port, unsigned vl)
+{
+	return (double)flows->links[port].vls[vl].n_waited / (double)flows->n_slots;
 }

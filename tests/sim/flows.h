@@ -2,8 +2,8 @@
 /* Flows of packets over the forwarding tables of a fabric, with InfiniBand's credits.
  *
  * Model: time passes in slots, in one of which a link of rate 1 sends one packet.  Each
- * receiving port has a buffer for 'buffer' packets, of one VL.  A port sends only when
- * the buffer at its other end has room: that is what credits are.  Packets of a buffer
+ * receiving port has a buffer for 'buffer' packets of each VL.  A port sends a packet only
+ * when the buffer of its VL at the other end has room: that is what credits are.  Packets of a buffer
  * leave in their order; with a 'window' of more than 1 a switch may take one of the
  * first 'window' packets whose way out is free, as switches do whose buffers are shared
  * by queues for each way out.  Ways out take turns among the buffers that have something
@@ -13,10 +13,12 @@
  *
  * What is counted is what ports count: packets sent (PortXmitData), and slots in which a
  * packet was there to be sent and the link was idle, for want of credits (PortXmitWait).
- * A link that sends all the time does not wait, however much there is to send.
+ * A link that sends all the time does not wait, however much there is to send.  A VL
+ * (PortVLXmitWait) waits in a slot in which it has a packet and no credits, whatever
+ * other VLs send then.
  *
- * Not modelled: the time that packets and credits are on a link, several VLs, congestion
- * control, a limit to what a switch moves inside.
+ * Not modelled: the time that packets and credits are on a link, weights of VLs (they take
+ * turns), a VL that changes on the way, congestion control, a limit to what a switch moves inside.
  *
  * Nothing of this is shared with congestion/, which is judged by it.
  * Memory: owns its arrays and aborts when memory is short; the layout is borrowed. */
@@ -26,11 +28,13 @@
 #include "routes/layout.h"
 
 #define FLOWS_MAX_HOPS 16u
+#define FLOWS_N_VLS 2u
 
 struct flows_flow {
 	uint32_t from, to; /* indices in the layout's hosts */
 	double rate;       /* packets each slot that shall be sent */
 	bool pauses;       /* at present */
+	uint8_t vl;        /* 0 until it is set */
 	uint32_t n_hops;
 	uint32_t hops[FLOWS_MAX_HOPS]; /* ports that it leaves by, the host's first */
 	uint64_t n_sent, n_received;
@@ -51,6 +55,7 @@ void flows_set_drain(struct flows *flows, uint32_t host, double rate);
 
 /* Returns its number, or UINT32_MAX when there is no way. */
 uint32_t flows_add(struct flows *flows, uint32_t from, uint32_t to, double rate);
+void flows_set_vl(struct flows *flows, uint32_t flow, uint8_t vl);
 void flows_remove_last(struct flows *flows);
 /* It sends nothing from now on, or again. */
 void flows_set_pause(struct flows *flows, uint32_t flow, bool pauses);
@@ -69,5 +74,6 @@ void flows_run(struct flows *flows, unsigned n_before, unsigned n_slots);
 /* Shares of the counted time, and of the link's rate. */
 double flows_wait(const struct flows *flows, uint32_t port);
 double flows_sent(const struct flows *flows, uint32_t port);
+double flows_vl_wait(const struct flows *flows, uint32_t port, unsigned vl);
 
 #endif

@@ -331,26 +331,90 @@ static bool has_hosts(const struct routed *routed, unsigned sw)
 	return false;
 }
 
-unsigned routed_level(const struct routed *routed, unsigned sw)
+static unsigned n_hosts_of(const struct routed *routed, unsigned sw)
+{
+	unsigned n = 0;
+
+	for (unsigned p = 1; p < ROUTED_PORTS; p++)
+		n += is_live(routed, sw, p) && routed->far[sw][p].kind == ROUTED_HOST;
+	return n;
+}
+
+/* What levels are found by: links between each two switches, and hosts of each. */
+struct levels {
+	unsigned n, distances[ROUTED_SWITCHES][ROUTED_SWITCHES];
+	unsigned n_hosts[ROUTED_SWITCHES], n_all, n_with;
+	unsigned first[ROUTED_SWITCHES]; /* where each with hosts has level 1 */
+};
+
+static unsigned level_among(
+	const struct levels *levels, unsigned sw, const bool *is_leaf)
 {
 	unsigned level = 0;
 
-	for (unsigned i = 0; i < routed->n_switches; i++) {
-		unsigned distance = routed_distance(routed, sw, i);
+	for (unsigned i = 0; i < levels->n; i++) {
+		unsigned distance = levels->distances[sw][i];
 
-		if (has_hosts(routed, i) && distance != ROUTED_NONE &&
+		if (is_leaf[i] && distance != ROUTED_NONE &&
 			(!level || distance + 1 < level))
 			level = distance + 1;
 	}
 	return level;
 }
 
-bool routed_is_tree(const struct routed *routed)
+static void measure(const struct routed *routed, struct levels *levels, bool *is_leaf)
+{
+	*levels = (struct levels){.n = routed->n_switches};
+	for (unsigned i = 0; i < levels->n; i++) {
+		levels->n_hosts[i] = n_hosts_of(routed, i);
+		levels->n_all += levels->n_hosts[i];
+		levels->n_with += levels->n_hosts[i] > 0;
+		is_leaf[i] = levels->n_hosts[i] > 0;
+		for (unsigned k = 0; k < levels->n; k++)
+			levels->distances[i][k] = routed_distance(routed, i, k);
+	}
+	for (unsigned i = 0; i < levels->n; i++)
+		levels->first[i] = level_among(levels, i, is_leaf);
+}
+
+/* Whether a switch has all neighbours that 'like', which has no hosts, has below. */
+static bool is_like(const struct levels *levels, unsigned sw, unsigned like)
+{
+	unsigned n = 0;
+
+	if (levels->n_hosts[like])
+		return false;
+	for (unsigned i = 0; i < levels->n; i++)
+		if (levels->distances[like][i] == 1 &&
+			levels->first[i] < levels->first[like]) {
+			if (levels->distances[sw][i] != 1)
+				return false;
+			n++;
+		}
+	return n >= 2;
+}
+
+void routed_levels(const struct routed *routed, unsigned found[ROUTED_SWITCHES])
+{
+	bool is_leaf[ROUTED_SWITCHES];
+	struct levels levels;
+
+	measure(routed, &levels, is_leaf);
+	for (unsigned i = 0; i < levels.n; i++)
+		for (unsigned k = 0; k < levels.n; k++)
+			if (2 * levels.n_hosts[i] * levels.n_with <= levels.n_all &&
+				is_like(&levels, i, k))
+				is_leaf[i] = false;
+	for (unsigned i = 0; i < levels.n; i++)
+		found[i] = level_among(&levels, i, is_leaf);
+}
+
+bool routed_is_tree(const struct routed *routed, const unsigned levels[ROUTED_SWITCHES])
 {
 	bool any = false;
 
 	for (unsigned sw = 0; sw < routed->n_switches; sw++) {
-		unsigned level = routed_level(routed, sw);
+		unsigned level = levels[sw];
 
 		any |= has_hosts(routed, sw);
 		if (!level)
@@ -358,7 +422,7 @@ bool routed_is_tree(const struct routed *routed)
 		for (unsigned p = 1; p < ROUTED_PORTS; p++)
 			if (is_live(routed, sw, p) &&
 				routed->far[sw][p].kind == ROUTED_SWITCH &&
-				routed_level(routed, routed->far[sw][p].to) == level)
+				levels[routed->far[sw][p].to] == level)
 				return false;
 	}
 	return any;

@@ -84,8 +84,9 @@ struct routed_walk routed_walk(
 /* Links between two switches on the shortest way, or ROUTED_NONE. */
 unsigned routed_distance(const struct routed *routed, unsigned from, unsigned to);
 
-/* As routes/layout.h says it; 0: none. */
-unsigned routed_level(const struct routed *routed, unsigned sw);
-bool routed_is_tree(const struct routed *routed);
+/* As routes/layout.h says it, of each switch; 0: none. */
+void routed_levels(const struct routed *routed, unsigned found[ROUTED_SWITCHES]);
+bool routed_is_tree(
+	const struct routed *routed, const unsigned levels[ROUTED_SWITCHES]);
 
 #endif

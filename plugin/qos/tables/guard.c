@@ -3,6 +3,7 @@
 
 #include "plugin/qos/tables/guard.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "plugin/route_sls.h"
@@ -50,14 +51,18 @@ int triad_tables_guard_credit(const struct triad_tables_guard *guard,
 		guard->setup, guard->fabric, &engine, state, credit);
 }
 
-static bool closes_loop(
-	const struct triad_tables_guard *guard, struct triad_tables_report *report)
+static bool closes_loop(const struct triad_tables_guard *guard,
+	struct triad_tables_report *report, const char **unlooked)
 {
 	struct triad_routes_credit *credit = malloc(sizeof(*credit));
 	enum triad_setup_credit_state state = TRIAD_SETUP_CREDIT_UNKNOWN;
-	bool closes = credit && !triad_tables_guard_credit(guard, &state, credit) &&
-		state == TRIAD_SETUP_CREDIT_CLOSES;
+	int error = credit ? triad_tables_guard_credit(guard, &state, credit) : ENOMEM;
+	bool closes = !error && state == TRIAD_SETUP_CREDIT_CLOSES;
 
+	*unlooked = triad_setup_credit_why_unknown(error, state, credit);
+	/* The tables' state says so. */
+	if (guard->fabric->qos.engine_has_tables)
+		*unlooked = NULL;
 	if (closes)
 		triad_tables_report_loop(report, credit,
 			triad_setup_policy(guard->setup), guard->fabric);
@@ -66,11 +71,13 @@ static bool closes_loop(
 }
 
 enum triad_tables_refusal triad_tables_guard_look(
-	const struct triad_tables_guard *guard, struct triad_tables_report *report)
+	const struct triad_tables_guard *guard, struct triad_tables_report *report,
+	const char **unlooked)
 {
+	*unlooked = NULL;
 	if (!guard->setup || !guard->fabric || !guard->fabric->sa.qos)
 		return TRIAD_TABLES_PASSES;
-	return cuts_off(guard, report)       ? TRIAD_TABLES_CUTS_OFF
-		: closes_loop(guard, report) ? TRIAD_TABLES_CLOSES_LOOP
-					     : TRIAD_TABLES_PASSES;
+	return cuts_off(guard, report)                 ? TRIAD_TABLES_CUTS_OFF
+		: closes_loop(guard, report, unlooked) ? TRIAD_TABLES_CLOSES_LOOP
+						       : TRIAD_TABLES_PASSES;
 }

@@ -23,10 +23,12 @@ struct triad_tables_guard {
 	unsigned long n_sweeps;
 };
 
-/* Why it is refused, which is reported; TRIAD_TABLES_PASSES when it is not, or when
- * memory is short. */
+/* Why it is refused, which is reported; TRIAD_TABLES_PASSES when it is not, or when that
+ * can't be told.  '*unlooked' is then why it is not known whether a credit loop is
+ * closed, else NULL. */
 enum triad_tables_refusal triad_tables_guard_look(
-	const struct triad_tables_guard *guard, struct triad_tables_report *report);
+	const struct triad_tables_guard *guard, struct triad_tables_report *report,
+	const char **unlooked);
 
 /* See triad_setup_credit_find(). */
 int triad_tables_guard_credit(const struct triad_tables_guard *guard,

@@ -62,8 +62,25 @@ static void refuse(
 	triad_tables_tell_state(tables);
 }
 
+/* Of the setup in force. */
+static void note_unlooked(struct triad_tables *tables, const char *unlooked)
+{
+	bool is_new;
+
+	pthread_mutex_lock(&tables->lock);
+	is_new = unlooked && !tables->status.unlooked;
+	tables->status.unlooked = unlooked;
+	pthread_mutex_unlock(&tables->lock);
+	if (is_new)
+		triad_log_write(tables->log, TRIAD_LOG_WARNING,
+			"QoS tables: whether they close a credit loop is not known: "
+			"%s; it is looked again after the next sweep",
+			unlooked);
+}
+
 static enum triad_tables_refusal look_at(struct triad_tables *tables,
-	struct triad_setup *setup, const struct triad_tables_wish *wish)
+	struct triad_setup *setup, const struct triad_tables_wish *wish,
+	const char **unlooked)
 {
 	const struct triad_tables_guard guard = {.osm = tables->osm,
 		.setup = setup,
@@ -71,7 +88,8 @@ static enum triad_tables_refusal look_at(struct triad_tables *tables,
 		.sweeps = wish->sweeps,
 		.n_sweeps = wish->n_sweeps};
 
-	return wish->guarded ? triad_tables_guard_look(&guard, tables->report)
+	*unlooked = NULL;
+	return wish->guarded ? triad_tables_guard_look(&guard, tables->report, unlooked)
 			     : TRIAD_TABLES_PASSES;
 }
 
@@ -93,9 +111,10 @@ static int compile(struct triad_tables *tables, const struct triad_tables_wish *
 static void offer(struct triad_tables *tables, const struct triad_tables_wish *wish)
 {
 	struct triad_setup *setup;
+	const char *unlooked = NULL;
 	int error = compile(tables, wish, &setup);
 	enum triad_tables_refusal refusal =
-		error ? TRIAD_TABLES_PASSES : look_at(tables, setup, wish);
+		error ? TRIAD_TABLES_PASSES : look_at(tables, setup, wish, &unlooked);
 
 	if (error) {
 		triad_log_write(tables->log, TRIAD_LOG_ERROR,
@@ -108,6 +127,7 @@ static void offer(struct triad_tables *tables, const struct triad_tables_wish *w
 	} else {
 		tables->tested = wish->fabric || !wish->guarded;
 		put_into_force(tables, setup, wish->desired);
+		note_unlooked(tables, unlooked);
 	}
 }
 
@@ -256,11 +276,16 @@ static void test_first(
 	struct triad_tables *tables, const struct triad_tables_wish *wish)
 {
 	struct triad_setup *setup = triad_tables_setup(tables);
-	enum triad_tables_refusal refusal = setup && !tables->tested
-		? look_at(tables, setup, wish)
-		: TRIAD_TABLES_PASSES;
+	bool is_first = !tables->tested;
+	enum triad_tables_refusal refusal = TRIAD_TABLES_PASSES;
+	const char *unlooked = NULL;
 
-	if (refusal) {
+	if (setup && (is_first || triad_tables_status(tables).unlooked)) {
+		refusal = look_at(tables, setup, wish, &unlooked);
+		note_unlooked(tables, unlooked);
+	}
+	/* Later it stays, whatever it does: the check of routes has an alert then. */
+	if (refusal && is_first) {
 		put_into_force(tables, NULL, wish->desired);
 		refuse(tables, refusal, wish->desired);
 	}

@@ -57,6 +57,9 @@ struct triad_tables_status {
 	uint64_t n_refused;                   /* setups */
 	bool refused;                      /* the last one: what is in force is older */
 	enum triad_tables_refusal refusal; /* why */
+	/* Why it is not known whether what is in force closes a credit loop; NULL: it
+	 * is, or it need not be. */
+	const char *unlooked;
 	/* Of the last review: */
 	uint64_t n_different; /* tables that are not what they should be */
 	uint32_t n_different_ports;

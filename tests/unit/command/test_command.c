@@ -256,7 +256,7 @@ START_TEST(test_parse_commands_classed)
 		"port verdict yes", "port release NODE 1", "port approve",
 		"port approve NODE 1", "port snapshot", "set log.level debug",
 		"reload"};
-	bool is_listed[TRIAD_N_VERBS] = {false};
+	bool is_listed[TRIAD_N_COMMANDS] = {false};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(reads); i++) {
 		ck_assert_msg(!parse(reads[i]), "%s: %s", reads[i], message);
@@ -268,7 +268,7 @@ START_TEST(test_parse_commands_classed)
 		ck_assert_msg(command.changes, "%s", changes[i]);
 		is_listed[command.verb] = true;
 	}
-	for (size_t i = 0; i < TRIAD_N_VERBS; i++) {
+	for (size_t i = 0; i < TRIAD_N_COMMANDS; i++) {
 		ck_assert_msg(
 			is_listed[triad_verbs[i].verb], "%s", triad_verbs[i].name);
 		ck_assert_msg(triad_verbs[i].access != TRIAD_VERB_UNCLASSED, "%s",
@@ -433,7 +433,7 @@ END_TEST
 /* Every command that reads, and none that changes something. */
 START_TEST(test_parse_watch_of_all_that_read)
 {
-	for (size_t i = 0; i < TRIAD_N_VERBS; i++) {
+	for (size_t i = 0; i < TRIAD_N_COMMANDS; i++) {
 		const struct triad_verb *verb = &triad_verbs[i];
 		bool is_watched = verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_WATCH);
 		bool has_answer = verb->access == TRIAD_VERB_READS &&

@@ -106,7 +106,7 @@ static const struct triad_congestion_host *find_host(unsigned n)
 	static const struct triad_congestion_limits limits = {0.1f, 0.9f};
 
 	ck_assert_int_eq(
-		triad_congestion_find(turns, loads, &limits, &matrix, &found), 0);
+		triad_congestion_find(turns, loads, &limits, NULL, &matrix, &found), 0);
 	ck_assert_uint_eq(found->n_roots, 1);
 	for (uint32_t i = 0; i < found->roots[0].n_hosts; i++)
 		if (found->roots[0].hosts[i].port == layout->hosts[host(n)].port)

@@ -52,7 +52,8 @@ START_TEST(test_congestion_without_memory_fails_and_loses_nothing)
 	error = ENOMEM;
 	for (n = 0; error && ++n < MAX_ALLOCATIONS;) {
 		refuse(n);
-		error = triad_congestion_find(turns, loads, &limits, NULL, &found);
+		error = triad_congestion_find(
+			turns, loads, &limits, NULL, NULL, &found);
 		ck_assert(refused() == !!error);
 		ck_assert(!error || (error == ENOMEM && !found));
 	}

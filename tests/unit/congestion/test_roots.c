@@ -20,6 +20,9 @@ static struct flows *flows;
 static struct triad_congestion_turns *turns;
 static struct triad_congestion_load *loads;
 static struct triad_congestion *found;
+static const struct triad_congestion_by_vl *by_vl; /* NULL: ports don't count VLs */
+static struct triad_congestion_planes planes;
+static struct triad_congestion_vl_waits *vl_waits;
 
 static void begin(void)
 {
@@ -39,6 +42,10 @@ static void end(void)
 {
 	triad_congestion_free(found);
 	found = NULL;
+	by_vl = NULL;
+	triad_congestion_planes_clear(&planes);
+	free(vl_waits);
+	vl_waits = NULL;
 	triad_congestion_turns_free(turns);
 	turns = NULL;
 	flows_free(flows);
@@ -77,7 +84,8 @@ static void find_in_loads(void)
 	if (!turns)
 		ck_assert_int_eq(
 			triad_congestion_turns_make(layout, NULL, NULL, &turns), 0);
-	ck_assert_int_eq(triad_congestion_find(turns, loads, &limits, NULL, &found), 0);
+	ck_assert_int_eq(
+		triad_congestion_find(turns, loads, &limits, by_vl, NULL, &found), 0);
 }
 
 static void run_flows(void)
@@ -89,9 +97,18 @@ static void run_flows(void)
 	find_in_loads();
 }
 
+/* On any VL. */
+static uint32_t find_root(uint32_t port)
+{
+	for (uint32_t i = 0; i < found->n_roots; i++)
+		if (found->roots[i].port == port)
+			return i;
+	return TRIAD_FABRIC_NONE;
+}
+
 static void assert_root(uint32_t port, enum triad_congestion_kind kind)
 {
-	uint32_t i = triad_congestion_find_root(found, port);
+	uint32_t i = find_root(port);
 
 	ck_assert_uint_ne(i, TRIAD_FABRIC_NONE);
 	ck_assert_str_eq(triad_congestion_kind_name(found->roots[i].kind),
@@ -101,8 +118,7 @@ static void assert_root(uint32_t port, enum triad_congestion_kind kind)
 static const struct triad_congestion_host *find_host(uint32_t root, unsigned n)
 {
 	uint32_t port = layout->hosts[host(n)].port;
-	const struct triad_congestion_root *at =
-		&found->roots[triad_congestion_find_root(found, root)];
+	const struct triad_congestion_root *at = &found->roots[find_root(root)];
 
 	for (uint32_t i = 0; i < at->n_hosts; i++)
 		if (at->hosts[i].port == port)
@@ -291,6 +307,173 @@ START_TEST(test_two_roots_are_told_apart)
 }
 END_TEST
 
+/* --- VLs --- */
+
+/* SL 1 takes VL1 everywhere, as the simulator's flows of VL 1 do. */
+static void give_tables(void)
+{
+	uint32_t n_rows = 0;
+
+	fabric->sa.qos = true;
+	free(fabric->sl2vl);
+	fabric->sl2vl = calloc(fabric->n_ports * RADIX * 2, sizeof(*fabric->sl2vl));
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		fabric->ports[i].sl2vl =
+			(struct triad_fabric_slice){.at = n_rows, .n = RADIX + 1};
+		for (unsigned k = 0; k <= RADIX; k++)
+			fabric->sl2vl[n_rows++].vl[0] = 0x01;
+	}
+	ck_assert_int_eq(triad_congestion_planes_make(&planes, layout, 0x3), 0);
+	ck_assert_uint_eq(planes.n, 2);
+}
+
+/* Which ports count waits of VLs: NULL, all. */
+static void run_flows_by_vl(bool (*counts)(uint32_t port))
+{
+	static struct triad_congestion_by_vl known;
+
+	run_flows();
+	triad_congestion_free(found);
+	vl_waits = calloc(fabric->n_ports, sizeof(*vl_waits));
+	known = (struct triad_congestion_by_vl){.planes = &planes, .waits = vl_waits};
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		if (counts && !counts(i))
+			continue;
+		vl_waits[known.n].port = i;
+		for (unsigned vl = 0; vl < FLOWS_N_VLS; vl++)
+			vl_waits[known.n].wait[vl] = (float)flows_vl_wait(flows, i, vl);
+		known.n++;
+	}
+	by_vl = &known;
+	find_in_loads();
+}
+
+static void add_on(unsigned from, unsigned to, double rate, uint8_t vl)
+{
+	add(from, to, rate);
+	flows_set_vl(flows, flows_n(flows) - 1, vl);
+}
+
+/* From two hosts of one switch to one slow host each, over the same links. */
+static void begin_two_trees(void)
+{
+	give_tables();
+	flows_set_drain(flows, host(8), 0.2);
+	flows_set_drain(flows, host(12), 0.2);
+	add_on(0, 8, 0.45, 0);
+	add_on(1, 12, 0.45, 1);
+}
+
+/* Row: N8 */
+START_TEST(test_trees_on_two_vls_of_the_same_links_are_two_roots)
+{
+	uint32_t first, second;
+
+	begin_two_trees();
+	run_flows_by_vl(NULL);
+	first = find_root(port_of("edge-2-0", 1));
+	second = find_root(port_of("edge-3-0", 1));
+	ck_assert_uint_eq(found->n_roots, 2);
+	ck_assert_uint_ne(first, TRIAD_FABRIC_NONE);
+	ck_assert_uint_ne(second, TRIAD_FABRIC_NONE);
+	ck_assert_uint_eq(found->roots[first].vl, 0);
+	ck_assert_uint_eq(found->roots[second].vl, 1);
+	ck_assert_uint_eq(found->roots[first].n_hosts, 1);
+	ck_assert_uint_eq(found->roots[second].n_hosts, 1);
+	ck_assert_ptr_nonnull(find_host(port_of("edge-2-0", 1), 0));
+	ck_assert_ptr_nonnull(find_host(port_of("edge-3-0", 1), 1));
+}
+END_TEST
+
+/* The same waits, without the counters of VLs, are one tree of two roots. */
+START_TEST(test_trees_without_counters_of_vls_have_no_vl)
+{
+	begin_two_trees();
+	run_flows();
+	ck_assert_uint_eq(found->n_roots, 2);
+	ck_assert_uint_eq(found->roots[0].vl, TRIAD_CONGESTION_NO_VL);
+	ck_assert_uint_gt(found->roots[0].n_hosts + found->roots[1].n_hosts, 2);
+}
+END_TEST
+
+static bool is_a_hosts(uint32_t port)
+{
+	return layout->host_of_port[port] != TRIAD_FABRIC_NONE;
+}
+
+/* Switches don't count: hosts' counters alone tell the trees apart. */
+START_TEST(test_ports_without_counters_wait_in_each_plane)
+{
+	begin_two_trees();
+	run_flows_by_vl(is_a_hosts);
+	ck_assert_uint_ge(found->n_roots, 2);
+	for (uint32_t i = 0; i < found->n_roots; i++)
+		ck_assert_uint_le(found->roots[i].n_hosts, 1);
+}
+END_TEST
+
+/* What is held up on another VL of the same links is no victim. */
+START_TEST(test_host_on_another_vl_is_no_victim)
+{
+	give_tables();
+	flows_set_drain(flows, host(8), 0.2);
+	add_on(0, 8, 0.9, 0);
+	add_on(1, 12, 0.3, 1);
+	run_flows_by_vl(NULL);
+	ck_assert_uint_eq(found->n_roots, 1);
+	ck_assert_uint_eq(found->roots[0].vl, 0);
+	ck_assert_ptr_null(find_host(port_of("edge-2-0", 1), 1));
+}
+END_TEST
+
+/* A link that all its VLs fill is a root on each of them. */
+START_TEST(test_busy_link_is_root_on_each_vl)
+{
+	give_tables();
+	add_on(0, 8, 0.9, 0);
+	add_on(4, 8, 0.9, 0);
+	add_on(12, 8, 0.9, 1);
+	run_flows_by_vl(NULL);
+	ck_assert_uint_ge(found->n_roots, 1);
+	for (uint32_t i = 0; i < found->n_roots; i++)
+		ck_assert_uint_eq(found->roots[i].port, port_of("edge-2-0", 1));
+	ck_assert_uint_ne(triad_congestion_find_root(found, port_of("edge-2-0", 1), 0),
+		TRIAD_FABRIC_NONE);
+}
+END_TEST
+
+/* Its VLs take turns, and counters may say that they wait for that. */
+START_TEST(test_busy_port_whose_vls_take_turns_waits_for_nobody)
+{
+	uint32_t root = port_of("edge-2-0", 1);
+
+	give_tables();
+	add_on(0, 8, 0.9, 0);
+	add_on(4, 8, 0.9, 1);
+	run_flows_by_vl(NULL);
+	triad_congestion_free(found);
+	for (uint32_t i = 0; i < by_vl->n; i++)
+		for (unsigned vl = 0; vl < 2 && vl_waits[i].port == root; vl++)
+			vl_waits[i].wait[vl] = 0.5f;
+	find_in_loads();
+	ck_assert_uint_eq(found->n_roots, 2);
+	assert_root(root, TRIAD_CONGESTION_INCAST);
+}
+END_TEST
+
+/* SLs that take the same VLs are one plane. */
+START_TEST(test_sls_of_the_same_vls_are_one_plane)
+{
+	give_tables();
+	triad_congestion_planes_clear(&planes);
+	ck_assert_int_eq(triad_congestion_planes_make(&planes, layout, 0xf), 0);
+	ck_assert_uint_eq(planes.n, 2);
+	triad_congestion_planes_clear(&planes);
+	ck_assert_int_eq(triad_congestion_planes_make(&planes, layout, 0), 0);
+	ck_assert_uint_eq(planes.n, 0);
+}
+END_TEST
+
 /* Host 0 waits in the tree, but its own way to the root is another one. */
 START_TEST(test_host_without_waiting_way_is_victim)
 {
@@ -360,6 +543,13 @@ int main(void)
 	tcase_add_test(tests, test_link_as_wide_as_its_peers_is_not_weak);
 	tcase_add_test(tests, test_all_up_by_one_port_is_imbalance);
 	tcase_add_test(tests, test_two_roots_are_told_apart);
+	tcase_add_test(tests, test_trees_on_two_vls_of_the_same_links_are_two_roots);
+	tcase_add_test(tests, test_trees_without_counters_of_vls_have_no_vl);
+	tcase_add_test(tests, test_ports_without_counters_wait_in_each_plane);
+	tcase_add_test(tests, test_host_on_another_vl_is_no_victim);
+	tcase_add_test(tests, test_busy_link_is_root_on_each_vl);
+	tcase_add_test(tests, test_busy_port_whose_vls_take_turns_waits_for_nobody);
+	tcase_add_test(tests, test_sls_of_the_same_vls_are_one_plane);
 	tcase_add_test(tests, test_host_without_waiting_way_is_victim);
 	tcase_add_test(tests, test_unknown_loads_count_as_nothing);
 	tcase_add_test(tests, test_roots_beyond_what_is_kept_are_counted);

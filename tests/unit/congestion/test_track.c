@@ -41,7 +41,8 @@ static void sweep(uint32_t first, uint32_t n, uint64_t now_us)
 	struct triad_congestion found = {.n_roots = n, .roots = roots};
 
 	for (uint32_t i = 0; i < n; i++)
-		roots[i].port = first + i;
+		roots[i] = (struct triad_congestion_root){
+			.port = first + i, .vl = TRIAD_CONGESTION_NO_VL};
 	roots[0].hosts = hosts;
 	roots[0].n_hosts = n_hosts;
 	triad_congestion_track_add(&track, fabric, &found, now_us, tell, NULL);
@@ -50,8 +51,9 @@ static void sweep(uint32_t first, uint32_t n, uint64_t now_us)
 static uint64_t since(uint32_t port)
 {
 	const struct triad_fabric_port *at = &fabric->ports[port];
-	const struct triad_congestion_tracked *root = triad_congestion_track_find(
-		&track, fabric->nodes[at->node].guid, at->number);
+	const struct triad_congestion_tracked *root =
+		triad_congestion_track_find(&track, fabric->nodes[at->node].guid,
+			at->number, TRIAD_CONGESTION_NO_VL);
 
 	return root ? root->since_us : 0;
 }
@@ -65,6 +67,44 @@ START_TEST(test_root_found_again_keeps_its_time)
 	ck_assert_uint_eq(since(4), 100);
 	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_BEGUN], 2);
 	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_ENDED], 0);
+}
+END_TEST
+
+/* What VL it is on is known in the second sweep alone. */
+START_TEST(test_root_of_which_the_vl_becomes_known_is_the_same)
+{
+	struct triad_congestion_root root = {.port = 3, .vl = TRIAD_CONGESTION_NO_VL};
+	struct triad_congestion found = {.n_roots = 1, .roots = &root};
+	static const uint8_t vls[] = {
+		TRIAD_CONGESTION_NO_VL, 2, TRIAD_CONGESTION_NO_VL};
+
+	for (unsigned i = 0; i < 3; i++) {
+		root.vl = vls[i];
+		triad_congestion_track_add(
+			&track, fabric, &found, 100 * (i + 1), tell, NULL);
+	}
+	ck_assert_uint_eq(track.n, 1);
+	ck_assert_uint_eq(since(3), 100);
+	ck_assert_uint_eq(track.roots[0].vl, 2);
+	ck_assert_uint_eq(track.roots[0].begun_vl, TRIAD_CONGESTION_NO_VL);
+	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_BEGUN], 1);
+	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_ENDED], 0);
+}
+END_TEST
+
+START_TEST(test_roots_on_two_vls_of_a_port_are_two)
+{
+	struct triad_congestion_root roots[] = {
+		{.port = 3, .vl = 1}, {.port = 3, .vl = 2}};
+	struct triad_congestion found = {.n_roots = 2, .roots = roots};
+
+	triad_congestion_track_add(&track, fabric, &found, 100, tell, NULL);
+	found.n_roots = 1;
+	for (unsigned i = 0; i < 2; i++)
+		triad_congestion_track_add(&track, fabric, &found, 200, tell, NULL);
+	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_BEGUN], 2);
+	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_ENDED], 1);
+	ck_assert_uint_eq(track.roots[0].vl, 1);
 }
 END_TEST
 
@@ -155,6 +195,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, begin, end);
 	tcase_add_test(tests, test_root_found_again_keeps_its_time);
+	tcase_add_test(tests, test_root_of_which_the_vl_becomes_known_is_the_same);
+	tcase_add_test(tests, test_roots_on_two_vls_of_a_port_are_two);
 	tcase_add_test(tests, test_root_missed_twice_is_over);
 	tcase_add_test(tests, test_roots_that_are_not_known_are_over);
 	tcase_add_test(tests, test_root_for_which_the_same_hosts_wait_has_moved);

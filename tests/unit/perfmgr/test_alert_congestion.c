@@ -34,7 +34,8 @@ static void read_congestion(void *context, struct triad_found *found)
 			.cause = TRIAD_ALERT_CONGESTION,
 			.value = 3,
 			.since_us = finds.since_us,
-			.congestion = {TRIAD_CONGESTION_SLOW_HOST, 2.5e9f}};
+			.congestion = {TRIAD_CONGESTION_SLOW_HOST,
+				TRIAD_CONGESTION_NO_VL, 2.5e9f}};
 
 		triad_found_add(found, ROOT_GUID, finds.ports[i],
 			ROOT_GUID << 8 | finds.ports[i], &finding);

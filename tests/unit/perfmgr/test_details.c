@@ -63,6 +63,23 @@ START_TEST(test_total_begins_where_the_hardware_stands_and_grows)
 }
 END_TEST
 
+/* A reset comes just after a reading: what grew before that is still the change. */
+START_TEST(test_change_of_a_reading_outlasts_its_reset)
+{
+	count_to(40, 10);
+	count_to(57, 20);
+	reading.raw[2] = 1;
+	triad_details_update(details, &port, ERRORS, &reading, true, 20 * S + 5);
+	look();
+	ck_assert_uint_eq(row.total[2], 58);
+	ck_assert_uint_eq(row.change[2], 18);
+	ck_assert_uint_eq(row.interval_us, 10 * S + 5);
+	count_to(4, 30);
+	look();
+	ck_assert_uint_eq(row.change[2], 3);
+}
+END_TEST
+
 START_TEST(test_total_goes_on_over_resets_which_are_told_apart)
 {
 	count_to(40, 10);
@@ -221,6 +238,7 @@ int main(void)
 	TCase *cases = tcase_create("details");
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_test(cases, test_change_of_a_reading_outlasts_its_reset);
 	tcase_add_test(cases, test_nothing_is_known_before_the_first_reading);
 	tcase_add_test(cases, test_total_begins_where_the_hardware_stands_and_grows);
 	tcase_add_test(cases, test_total_goes_on_over_resets_which_are_told_apart);

@@ -84,6 +84,38 @@ START_TEST(test_details_are_asked_in_the_sweep_in_which_their_total_moved)
 }
 END_TEST
 
+/* Row: N8 */
+START_TEST(test_vls_of_a_port_that_waits_are_asked_for_in_the_same_sweep)
+{
+	uint32_t waiting = find_port(0x201, 3), other = find_port(0x201, 4);
+	/* Of 10 s at 4x SDR, in ticks of 4 octets. */
+	uint64_t all = (uint64_t)(10 * 8e9 / 32);
+	unsigned n = _i ? 0 : 2; /* _i: nobody wants to know */
+	struct triad_detail_row row;
+
+	fabric->ports[waiting].width = fabric->ports[other].width = 2;
+	fabric->ports[waiting].speed = fabric->ports[other].speed = 1;
+	fabric->ports[waiting].speed_ext = fabric->ports[other].speed_ext = 0;
+	agents->details = UINT32_MAX;
+	set_rounds(0.01, 1000000);
+	params.vl_wait_share = _i ? 0 : 0.1;
+	triad_collector_set_params(collector, &params);
+	set_mode(TRIAD_SWEEP_FULL);
+	sweep(2);
+	for (unsigned i = 0; i < 2; i++) {
+		agents->raw[waiting][TRIAD_PORT_XMIT_WAIT] += all / 5;
+		agents->raw[other][TRIAD_PORT_XMIT_WAIT] += all / 50;
+		agents->detail[waiting][TRIAD_PMA_VL_XMIT_WAIT].raw[2] += 1000;
+		sweep(1);
+	}
+	ck_assert_uint_eq(agents->n_detail_of[TRIAD_PMA_VL_XMIT_WAIT], n);
+	ck_assert(read_detail(waiting, TRIAD_PMA_VL_XMIT_WAIT, &row) == (n > 0));
+	if (n)
+		ck_assert_uint_eq(row.change[2], 1000);
+	ck_assert(!read_detail(other, TRIAD_PMA_VL_XMIT_WAIT, &row));
+}
+END_TEST
+
 /* The first one is tried first; _i: what its agent makes of that. */
 START_TEST(test_all_ports_with_new_errors_are_asked_in_one_sweep)
 {
@@ -358,6 +390,8 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up_fast, tear_down);
 	tcase_add_test(
 		cases, test_details_are_asked_in_the_sweep_in_which_their_total_moved);
+	tcase_add_loop_test(cases,
+		test_vls_of_a_port_that_waits_are_asked_for_in_the_same_sweep, 0, 2);
 	tcase_add_loop_test(
 		cases, test_all_ports_with_new_errors_are_asked_in_one_sweep, 0, 3);
 	tcase_add_test(cases, test_round_reaches_every_port_once_in_its_period);

@@ -111,6 +111,8 @@ START_TEST(test_setup_where_engine_is_mute_is_unknown)
 	is_mute = true;
 	find();
 	ck_assert_int_eq(state, TRIAD_SETUP_CREDIT_UNKNOWN);
+	ck_assert_str_eq(triad_setup_credit_why_unknown(0, state, &credit),
+		"the routing engine can't be asked for SLs");
 }
 END_TEST
 
@@ -130,6 +132,23 @@ START_TEST(test_setup_that_engine_replaces_is_unknown)
 	use(SWITCHES, SL2VL_OF(ALL_VL0, OF_SWITCHES), "");
 	find();
 	ck_assert_int_eq(state, TRIAD_SETUP_CREDIT_UNKNOWN);
+	ck_assert_str_eq(triad_setup_credit_why_unknown(0, state, &credit),
+		"the routing engine replaces them");
+}
+END_TEST
+
+/* Row: X3 */
+START_TEST(test_why_it_is_unknown_is_said)
+{
+	credit.state = TRIAD_ROUTES_CREDIT_TOO_LARGE;
+	ck_assert_str_eq(
+		triad_setup_credit_why_unknown(0, TRIAD_SETUP_CREDIT_UNKNOWN, &credit),
+		"there are too many dependencies");
+	ck_assert_str_eq(triad_setup_credit_why_unknown(
+				 ENOMEM, TRIAD_SETUP_CREDIT_UNKNOWN, NULL),
+		"not enough memory");
+	ck_assert_ptr_null(
+		triad_setup_credit_why_unknown(0, TRIAD_SETUP_CREDIT_CLOSES, &credit));
 }
 END_TEST
 
@@ -138,6 +157,7 @@ int main(void)
 	TCase *cases = tcase_create("setup_credit");
 
 	tcase_add_checked_fixture(cases, begin, end);
+	tcase_add_test(cases, test_why_it_is_unknown_is_said);
 	tcase_add_test(cases, test_setup_that_joins_layers_closes_loop);
 	tcase_add_test(cases, test_setup_that_keeps_layers_apart_is_clean);
 	tcase_add_test(cases, test_setup_where_defaults_loop_is_not_to_blame);

@@ -28,6 +28,7 @@
 static unsigned long seed;
 static struct routed routed;
 static struct triad_fabric *fabric;
+static struct triad_routes_layout *layout; /* of cases about levels */
 static struct triad_routes_check *check;
 static struct triad_routes_options options;
 
@@ -66,6 +67,8 @@ static uint32_t host_port(unsigned host)
 /* --- the oracle of counts --- */
 
 struct expected {
+	unsigned levels[ROUTED_SWITCHES];
+	bool is_tree;
 	uint64_t pairs, ends[ROUTED_N_ENDS], links_sum;
 	unsigned most_links;
 	uint64_t problems[TRIAD_ROUTES_N_PROBLEMS];
@@ -88,7 +91,6 @@ static void expect_pair(
 	unsigned begin = routed.host_switch[from];
 	struct routed_walk walk =
 		routed_walk(&routed, begin, routed.host_port[from], lid);
-	bool is_tree = routed_is_tree(&routed);
 
 	expected->pairs++;
 	if (walk.end != ROUTED_ARRIVES) {
@@ -104,11 +106,9 @@ static void expect_pair(
 	expected->of_host[from]++;
 	for (unsigned i = 0; i < walk.n; i++)
 		expected->of_port[walk.sw[i]][walk.out[i]]++;
-	for (unsigned i = 1; i + 1 < walk.n && is_tree; i++)
-		if (routed_level(&routed, walk.sw[i - 1]) >
-				routed_level(&routed, walk.sw[i]) &&
-			routed_level(&routed, walk.sw[i + 1]) >
-				routed_level(&routed, walk.sw[i]))
+	for (unsigned i = 1; i + 1 < walk.n && expected->is_tree; i++)
+		if (expected->levels[walk.sw[i - 1]] > expected->levels[walk.sw[i]] &&
+			expected->levels[walk.sw[i + 1]] > expected->levels[walk.sw[i]])
 			expected->problems[TRIAD_ROUTES_TURNS]++;
 }
 
@@ -156,6 +156,8 @@ static void expect_of_lid(struct expected *expected, unsigned lid)
 static void expect(struct expected *expected)
 {
 	memset(expected, 0, sizeof(*expected));
+	routed_levels(&routed, expected->levels);
+	expected->is_tree = routed_is_tree(&routed, expected->levels);
 	expect_switches(expected);
 	for (unsigned sw = 0; sw < routed.n_switches; sw++)
 		if (is_in(options.to, switch_port(sw, 0)))
@@ -714,11 +716,111 @@ START_TEST(test_hash_of_changed_tables_differs)
 }
 END_TEST
 
+/* --- levels --- */
+
+/* Four leaves with three hosts each, three spines. */
+static void make_two_levels(void)
+{
+	routed_init(&routed, 7);
+	for (unsigned leaf = 0; leaf < 4; leaf++) {
+		for (unsigned spine = 4; spine < 7; spine++)
+			routed_link(&routed, leaf, spine);
+		for (unsigned i = 0; i < 3; i++)
+			routed_add_host(&routed, leaf);
+	}
+}
+
+static void make_levels(void)
+{
+	fabric = routed_fabric(&routed);
+	ck_assert_int_eq(triad_routes_layout_make(fabric, &layout), 0);
+}
+
+static unsigned level_of(unsigned sw)
+{
+	uint32_t node = triad_fabric_find_node(fabric, 0x1000 + 16 * (uint64_t)sw);
+
+	return layout->switches[layout->switch_of_node[node]].level;
+}
+
+static void drop_levels(void)
+{
+	triad_routes_layout_free(layout);
+	triad_fabric_unref(fabric);
+	layout = NULL;
+	fabric = NULL;
+}
+
+/* Row: N9 */
+START_TEST(test_storage_at_a_spine_leaves_it_a_spine)
+{
+	make_two_levels();
+	routed_add_host(&routed, 4);
+	make_levels();
+	ck_assert_uint_eq(level_of(4), 2);
+	ck_assert_uint_eq(level_of(5), 2);
+	ck_assert_uint_eq(level_of(0), 1);
+	ck_assert(layout->is_tree);
+	ck_assert_uint_eq(layout->n_levels, 2);
+	drop_levels();
+}
+END_TEST
+
+/* Storage at a core: pods would be one level apart otherwise. */
+START_TEST(test_storage_at_a_core_leaves_it_a_core)
+{
+	routed_init(&routed, 12);
+	for (unsigned pod = 0; pod < 2; pod++)
+		for (unsigned a = 0; a < 2; a++) {
+			unsigned above = 4 + 2 * pod + a;
+
+			for (unsigned leaf = 0; leaf < 2; leaf++)
+				routed_link(&routed, 2 * pod + leaf, above);
+			for (unsigned core = 0; core < 2; core++)
+				routed_link(&routed, above, 8 + 2 * a + core);
+			for (unsigned i = 0; i < 3; i++)
+				routed_add_host(&routed, 2 * pod + a);
+		}
+	routed_add_host(&routed, 8);
+	make_levels();
+	ck_assert_uint_eq(level_of(8), 3);
+	ck_assert_uint_eq(level_of(9), 3);
+	ck_assert_uint_eq(level_of(4), 2);
+	ck_assert(layout->is_tree);
+	drop_levels();
+}
+END_TEST
+
+/* As many hosts as a leaf has make it one, and few hosts a leaf no spine. */
+START_TEST(test_switch_with_many_hosts_or_at_a_leafs_place_is_a_leaf)
+{
+	make_two_levels();
+	for (unsigned i = 0; i < 3; i++)
+		routed_add_host(&routed, 4);
+	make_levels();
+	ck_assert_uint_eq(level_of(4), 1);
+	ck_assert(!layout->is_tree);
+	drop_levels();
+	make_two_levels();
+	routed.n_hosts -= 2; /* of leaf 3, which keeps one */
+	for (unsigned p = 5; p < 7; p++)
+		routed.far[3][p].kind = ROUTED_NOTHING;
+	make_levels();
+	ck_assert_uint_eq(level_of(3), 1);
+	ck_assert(layout->is_tree);
+	drop_levels();
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("check");
 
 	tcase_add_checked_fixture(cases, begin, end);
+	tcase_add_test(cases, test_storage_at_a_spine_leaves_it_a_spine);
+	tcase_add_test(cases, test_storage_at_a_core_leaves_it_a_core);
+	tcase_add_test(
+		cases, test_switch_with_many_hosts_or_at_a_leafs_place_is_a_leaf);
 	tcase_add_test(cases, test_check_random_fabrics_equals_walks);
 	tcase_add_test(cases, test_check_sls_of_engine_equals_walks);
 	tcase_add_test(cases, test_over_lists_the_pairs_that_were_counted);
