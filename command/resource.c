@@ -145,7 +145,7 @@ static const struct triad_verb *find_verb(char (*segments)[VALUE_SIZE], unsigned
 	/* A blank in a segment would be two words of a name. */
 	if (strchr(segments[0], ' ') || (n > 1 && strchr(segments[1], ' ')))
 		return NULL;
-	for (size_t i = 0; i < TRIAD_N_VERBS; i++)
+	for (size_t i = 0; i < TRIAD_N_COMMANDS; i++)
 		if (!strcmp(triad_verbs[i].name, name))
 			return triad_resource_has(&triad_verbs[i]) ? &triad_verbs[i]
 								   : NULL;
@@ -322,6 +322,53 @@ static int add_limit(struct reading *reading)
 		resource->n_asked = most;
 	snprintf(word, sizeof(word), "-n%u", resource->n_asked);
 	return add_word(reading, word);
+}
+
+/* --- other pages --- */
+
+/* Copies what may stand in a URI; the rest as %XX. */
+static void append_escaped(char *text, size_t size, const char *from, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		triad_text_append(text, size,
+			g_ascii_isalnum(from[i]) ||
+					strchr("-._~:/?[]@!$&'()*+,;=%", from[i])
+				? "%c"
+				: "%%%02X",
+			(unsigned char)from[i]);
+}
+
+static bool is_of_page(const char *parameter, size_t length)
+{
+	const char *equals = memchr(parameter, '=', length);
+	char name[NAME_SIZE];
+
+	return triad_resource_decode(parameter,
+		       equals ? (size_t)(equals - parameter) : length, true, name,
+		       sizeof(name)) &&
+		(!strcmp(name, "limit") || !strcmp(name, "offset"));
+}
+
+bool triad_resource_turn_page(
+	const char *target, unsigned limit, unsigned offset, char *text, size_t size)
+{
+	size_t path = strcspn(target, "?");
+	const char *query = target[path] ? target + path + 1 : "";
+
+	text[0] = '\0';
+	append_escaped(text, size, target, path);
+	triad_text_append(text, size, "?");
+	while (*query) {
+		size_t length = strcspn(query, "&");
+
+		if (length && !is_of_page(query, length)) {
+			append_escaped(text, size, query, length);
+			triad_text_append(text, size, "&");
+		}
+		query += length + (query[length] == '&');
+	}
+	triad_text_append(text, size, "limit=%u&offset=%u", limit, offset);
+	return strlen(text) + 1 < size;
 }
 
 /* --- all of it --- */

@@ -21,10 +21,11 @@
 #define TRIAD_COMMAND_RESOURCE_H
 
 #include "command/command_table.h"
+#include "triad/control.h"
 
 #define TRIAD_RESOURCE_ROOT "/api/v1/"
 #define TRIAD_RESOURCE_SIZE 8192 /* octets of all words */
-#define TRIAD_RESOURCE_MAX_WORDS 48
+#define TRIAD_RESOURCE_MAX_WORDS TRIAD_CONTROL_MAX_WORDS
 #define TRIAD_RESOURCE_MAX_LIMIT 10000
 #define TRIAD_RESOURCE_MAX_OFFSET 1000000
 
@@ -50,6 +51,11 @@ const char *triad_resource_parameter(const struct triad_verb *verb, unsigned opt
  * nothing but printable characters. */
 int triad_resource_read(const char *target, struct triad_resource *resource,
 	char *message, size_t size);
+
+/* Writes 'target' with another page into 'text', fit for a header's value.  False when it
+ * has no room there. */
+bool triad_resource_turn_page(
+	const char *target, unsigned limit, unsigned offset, char *text, size_t size);
 
 /* Decodes %XX, and with 'is_query' + as a blank, of 'length' octets of 'text' into
  * 'decoded'.  Returns false when it is no UTF-8, has control characters or does not fit. */

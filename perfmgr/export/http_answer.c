@@ -367,6 +367,18 @@ enum MHD_Result triad_http_answer(struct triad_http_server *server,
 
 /* --- by a site --------------------------------------------------------- */
 
+void triad_http_add_guards(struct MHD_Response *response)
+{
+	(void)MHD_add_response_header(response, "Content-Security-Policy",
+		"default-src 'none'; script-src 'self'; style-src 'self'; "
+		"connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
+		"frame-ancestors 'none'; form-action 'none'");
+	(void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	(void)MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+	(void)MHD_add_response_header(
+		response, "Cross-Origin-Resource-Policy", "same-origin");
+}
+
 /* A problem of RFC 9457, 'json' literally, with one more header. */
 static enum MHD_Result answer_problem(struct triad_http_exchange *exchange,
 	unsigned code, const char *json, const char *header, const char *value)
@@ -376,7 +388,12 @@ static enum MHD_Result answer_problem(struct triad_http_exchange *exchange,
 
 	if (!response)
 		return MHD_NO;
-	add_headers(response, "application/problem+json");
+	(void)MHD_add_response_header(
+		response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/problem+json");
+	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+	(void)MHD_add_response_header(
+		response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	triad_http_add_guards(response);
 	(void)MHD_add_response_header(response, header, value);
 	triad_http_count_code(exchange->server->counts, code);
 	exchange->is_answered = true;

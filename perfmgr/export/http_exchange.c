@@ -118,6 +118,7 @@ static enum MHD_Result give_head(struct triad_http_exchange *exchange)
 		(void)MHD_add_response_header(
 			response, head.fields[i].name, head.fields[i].value);
 	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+	triad_http_add_guards(response);
 	exchange->client->is_endless = head.is_endless;
 	exchange->is_answered = true;
 	triad_http_count_code(server->counts, head.code);
@@ -147,7 +148,6 @@ static void begin_answer(struct triad_http_exchange *exchange)
 		.target = exchange->target,
 		.has_body = has_body(exchange),
 		.host = header_of(exchange, MHD_HTTP_HEADER_HOST),
-		.accept = header_of(exchange, MHD_HTTP_HEADER_ACCEPT),
 		.accept_encoding = header_of(exchange, MHD_HTTP_HEADER_ACCEPT_ENCODING),
 		.if_none_match = header_of(exchange, MHD_HTTP_HEADER_IF_NONE_MATCH),
 		.last_event_id = header_of(exchange, "Last-Event-ID"),

@@ -56,6 +56,9 @@ enum MHD_Result triad_http_answer(struct triad_http_server *server,
 enum MHD_Result triad_http_answer_by_site(struct triad_http_exchange *exchange,
 	struct triad_http_client *client, const char *method);
 
+/* What keeps a browser from doing more with an answer than show it. */
+void triad_http_add_guards(struct MHD_Response *response);
+
 /* Counts an answer. */
 void triad_http_count_code(struct triad_http_counts *counts, unsigned code);
 

@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define TRIAD_HTTP_MAX_FIELDS 12
+#define TRIAD_HTTP_MAX_FIELDS 16
 
 /* What read() returns besides a number of octets and 0, which is "nothing yet". */
 #define TRIAD_HTTP_END (-1)
@@ -33,7 +33,7 @@ struct triad_http_request {
 	const char *target; /* path and query as they were sent, still escaped */
 	bool has_body;
 	/* Values of headers; NULL: not there. */
-	const char *host, *accept, *accept_encoding, *if_none_match, *last_event_id;
+	const char *host, *accept_encoding, *if_none_match, *last_event_id;
 };
 
 struct triad_http_head {

@@ -293,7 +293,7 @@ struct triad_desk *triad_desk_new(void (*ready)(void *context), void *context)
 
 int triad_desk_start(struct triad_desk *desk)
 {
-	int error = 0;
+	int error = desk->has_stopped ? ECANCELED : 0;
 
 	while (desk->n_threads < TRIAD_DESK_THREADS && !error) {
 		error = triad_thread_start(

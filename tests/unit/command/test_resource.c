@@ -95,7 +95,7 @@ START_TEST(test_verbs_that_change_are_none)
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < TRIAD_N_VERBS; i++) {
+	for (size_t i = 0; i < TRIAD_N_COMMANDS; i++) {
 		const struct triad_verb *verb = &triad_verbs[i];
 
 		n += triad_resource_has(verb);
@@ -108,12 +108,29 @@ START_TEST(test_verbs_that_change_are_none)
 }
 END_TEST
 
+START_TEST(test_page_is_turned_and_the_rest_stays)
+{
+	char text[256];
+
+	ck_assert(triad_resource_turn_page(
+		"/api/v1/nodes?node=a%20b+&li%6dit=5&type=ca&offset=5", 5, 10, text,
+		sizeof(text)));
+	ck_assert_str_eq(text, "/api/v1/nodes?node=a%20b+&type=ca&limit=5&offset=10");
+	ck_assert(triad_resource_turn_page(
+		"/api/v1/nodes?node=<\">\xc3\xa4", 1, 1, text, sizeof(text)));
+	ck_assert_str_eq(text, "/api/v1/nodes?node=%3C%22%3E%C3%A4&limit=1&offset=1");
+	ck_assert(!triad_resource_turn_page(
+		"/api/v1/nodes?limit=1", 1, 1, text, sizeof("/api/v1/nodes?limit=1")));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("resource");
 
 	tcase_add_test(cases, test_target_good_becomes_words);
 	tcase_add_test(cases, test_target_unknown_not_found);
+	tcase_add_test(cases, test_page_is_turned_and_the_rest_stays);
 	tcase_add_test(cases, test_query_bad_told);
 	tcase_add_test(cases, test_verbs_that_change_are_none);
 	return run_cases(cases);
