@@ -91,7 +91,7 @@ void triad_http_warn_if_open(
 {
 	if (about->st_mode & S_IROTH)
 		triad_log_write(log, TRIAD_LOG_ERROR,
-			"prometheus: %s: everybody on this host can read it; take that "
+			"http: %s: everybody on this host can read it; take that "
 			"right away: chmod o-r %s",
 			path, path);
 }
@@ -170,14 +170,14 @@ void triad_http_token_refresh(
 		/* Note which file was bad, so that it is logged once. */
 		token->about = about;
 		triad_log_write(log, TRIAD_LOG_ERROR,
-			"prometheus: %s; the token read before stays in force", reason);
+			"http: %s; the token read before stays in force", reason);
 		return;
 	}
 	triad_http_forget(token->text);
 	token->text = text;
 	triad_http_warn_if_open(token->path, &token->about, log);
 	triad_log_write(log, TRIAD_LOG_INFO,
-		"prometheus: %s has changed: its token is in force now", token->path);
+		"http: %s has changed: its token is in force now", token->path);
 }
 
 void triad_http_token_clear(struct triad_http_token *token)

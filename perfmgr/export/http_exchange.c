@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/export/http_exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "triad/clock.h"
+
+#define PIECE_SIZE (32 * 1024)
+
+void *triad_http_exchange_new(
+	void *server, const char *target, struct MHD_Connection *connection)
+{
+	size_t size = strlen(target) + 1;
+	struct triad_http_exchange *exchange = malloc(sizeof(*exchange) + size);
+
+	if (!exchange)
+		return NULL;
+	*exchange = (struct triad_http_exchange){
+		.server = server, .connection = connection};
+	memcpy(exchange->target, target, size);
+	return exchange;
+}
+
+void triad_http_exchange_free(struct triad_http_exchange *exchange)
+{
+	const struct triad_http_site *site;
+
+	if (!exchange)
+		return;
+	site = exchange->server->callbacks.site;
+	if (exchange->answer)
+		site->end(site->context, exchange->answer);
+	free(exchange);
+}
+
+/* --- pauses --- */
+
+static void suspend(struct triad_http_exchange *exchange)
+{
+	struct triad_http_server *server = exchange->server;
+
+	exchange->is_suspended = true;
+	exchange->client->is_waiting = true;
+	exchange->next = server->suspended;
+	server->suspended = exchange;
+	MHD_suspend_connection(exchange->connection);
+}
+
+static void resume(struct triad_http_exchange *exchange)
+{
+	exchange->is_suspended = false;
+	exchange->client->is_waiting = false;
+	exchange->client->piece_us = triad_clock_now_us();
+	MHD_resume_connection(exchange->connection);
+}
+
+void triad_http_exchanges_resume(struct triad_http_server *server, bool all)
+{
+	const struct triad_http_site *site = server->callbacks.site;
+	struct triad_http_exchange **at = &server->suspended, *exchange;
+
+	while ((exchange = *at)) {
+		/* libmicrohttpd sees that a connection was cut when it is resumed. */
+		if (all || exchange->client->cut ||
+			site->is_ready(site->context, exchange->answer)) {
+			*at = exchange->next;
+			resume(exchange);
+		} else {
+			at = &exchange->next;
+		}
+	}
+}
+
+/* --- answers --- */
+
+static ssize_t give_piece(void *context, uint64_t at, char *buffer, size_t size)
+{
+	struct triad_http_exchange *exchange = context;
+	struct triad_http_server *server = exchange->server;
+	const struct triad_http_site *site = server->callbacks.site;
+	ssize_t n;
+
+	(void)at;
+	if (atomic_load(&server->stop) || exchange->client->cut)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	exchange->client->piece_us = triad_clock_now_us();
+	n = site->read(site->context, exchange->answer, buffer,
+		size < PIECE_SIZE ? size : PIECE_SIZE);
+	if (n > 0)
+		atomic_fetch_add(&server->counts->octets, (unsigned long)n);
+	else if (!n)
+		suspend(exchange);
+	else
+		return n == TRIAD_HTTP_END ? (ssize_t)MHD_CONTENT_READER_END_OF_STREAM
+					   : (ssize_t)MHD_CONTENT_READER_END_WITH_ERROR;
+	return n;
+}
+
+static enum MHD_Result give_head(struct triad_http_exchange *exchange)
+{
+	struct triad_http_server *server = exchange->server;
+	const struct triad_http_site *site = server->callbacks.site;
+	struct triad_http_head head = {.size = UINT64_MAX};
+	struct MHD_Response *response;
+	enum MHD_Result result;
+
+	site->head(site->context, exchange->answer, &head);
+	/* Without a body there is nothing to be asked for. */
+	response = head.size
+		? MHD_create_response_from_callback(
+			  head.size == UINT64_MAX ? MHD_SIZE_UNKNOWN : head.size,
+			  PIECE_SIZE, give_piece, exchange, NULL)
+		: MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+	if (!response)
+		return MHD_NO;
+	for (unsigned i = 0; i < head.n_fields; i++)
+		(void)MHD_add_response_header(
+			response, head.fields[i].name, head.fields[i].value);
+	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+	triad_http_add_guards(response);
+	exchange->client->is_endless = head.is_endless;
+	exchange->is_answered = true;
+	triad_http_count_code(server->counts, head.code);
+	result = MHD_queue_response(exchange->connection, head.code, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static const char *header_of(
+	const struct triad_http_exchange *exchange, const char *name)
+{
+	return MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name);
+}
+
+static bool has_body(const struct triad_http_exchange *exchange)
+{
+	const char *length = header_of(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
+
+	return (length && strcmp(length, "0")) ||
+		header_of(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+}
+
+static void begin_answer(struct triad_http_exchange *exchange)
+{
+	const struct triad_http_site *site = exchange->server->callbacks.site;
+	const struct triad_http_request request = {
+		.target = exchange->target,
+		.has_body = has_body(exchange),
+		.host = header_of(exchange, MHD_HTTP_HEADER_HOST),
+		.accept_encoding = header_of(exchange, MHD_HTTP_HEADER_ACCEPT_ENCODING),
+		.if_none_match = header_of(exchange, MHD_HTTP_HEADER_IF_NONE_MATCH),
+		.last_event_id = header_of(exchange, "Last-Event-ID"),
+	};
+
+	exchange->answer = site->begin(site->context, &request);
+}
+
+enum MHD_Result triad_http_exchange_answer(struct triad_http_exchange *exchange)
+{
+	struct triad_http_server *server = exchange->server;
+	const struct triad_http_site *site = server->callbacks.site;
+	bool is_first = !exchange->answer;
+
+	if (atomic_load(&server->stop) || exchange->client->cut)
+		return MHD_NO;
+	if (is_first)
+		begin_answer(exchange);
+	if (!exchange->answer) {
+		triad_http_count_code(server->counts, MHD_HTTP_SERVICE_UNAVAILABLE);
+		return MHD_NO;
+	}
+	if (site->is_ready(site->context, exchange->answer))
+		return give_head(exchange);
+	/* A connection can be suspended from the second call on. */
+	if (!is_first)
+		suspend(exchange);
+	return MHD_YES;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* One request and its answer by a site (http_site.h), as libmicrohttpd sees them.
+ *
+ * Model: while the site has nothing to send, the connection is suspended and stands in
+ * the server's list.  All calls of libmicrohttpd are made by the server's thread: those
+ * who make answers only wake it.
+ *
+ * Thread-safety: the server's thread alone.
+ * Memory: freed at the end of the request, which libmicrohttpd tells. */
+#ifndef TRIAD_PERFMGR_EXPORT_HTTP_EXCHANGE_H
+#define TRIAD_PERFMGR_EXPORT_HTTP_EXCHANGE_H
+
+#include "perfmgr/export/http_server.h"
+
+struct triad_http_exchange {
+	struct triad_http_server *server;
+	struct MHD_Connection *connection;
+	struct triad_http_client *client; /* NULL: it has not asked yet */
+	bool is_answered;                 /* a response was queued */
+	bool is_suspended;
+	void *answer;                     /* the site's; NULL: none */
+	struct triad_http_exchange *next; /* in the server's list of those suspended */
+	char target[];
+};
+
+/* For the server's MHD_OPTION_URI_LOG_CALLBACK; NULL when memory is short. */
+void *triad_http_exchange_new(
+	void *server, const char *target, struct MHD_Connection *connection);
+/* Ends the site's answer.  Accepts NULL. */
+void triad_http_exchange_free(struct triad_http_exchange *exchange);
+
+/* Begins an answer, or goes on when it is ready; the same is called again after a pause. */
+enum MHD_Result triad_http_exchange_answer(struct triad_http_exchange *exchange);
+
+/* Resumes those that are ready; all of them when 'all'. */
+void triad_http_exchanges_resume(struct triad_http_server *server, bool all);
+
+#endif
