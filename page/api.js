@@ -4,6 +4,7 @@
 // Invariant: only GET, only below this page's own address.
 
 import {resource} from "./route.js";
+import {headers} from "./token.js";
 
 // What Triad said why there is no answer, or that there was none.
 export class Problem extends Error {
@@ -23,17 +24,19 @@ export class Problem extends Error {
 export class Server {
 	lastAnswerMs = null;  // when an answer came
 	lastTrouble = null;   // a Problem since then, if Triad did not answer at all
+	pastMessage = null;   // which image the last answer about the past is of
 	#onChange;
 
-	constructor(onChange) {
+	constructor(onChange, onToken) {
 		this.#onChange = onChange;
+		this.onToken = onToken;
 	}
 
 	// The JSON of a command; throws a Problem.
 	async get(words, options = {}, signal = undefined) {
 		let response, answer;
 		try {
-			response = await fetch(resource(words, options), {signal, headers: {Accept: "application/json"}});
+			response = await fetch(resource(words, options), {signal, headers: headers()});
 			answer = await response.json();
 		} catch (error) {
 			if (error.name === "AbortError")
@@ -45,8 +48,22 @@ export class Server {
 		// 503: it is there, but too busy; still it is no answer to what was asked.
 		this.noteAnswer();
 		if (!response.ok)
-			throw new Problem(answer.title ?? response.statusText, answer.detail, response.status);
+			throw this.#refused(new Problem(answer.title ?? response.statusText, answer.detail, response.status));
+		if (options.at)
+			this.pastMessage = response.headers.get("Triad-Message");
 		return answer;
+	}
+
+	#refused(problem) {
+		if (problem.status === 401)
+			this.onToken();
+		return problem;
+	}
+
+	// A stream of events; the caller looks at the response.
+	stream(words, lastId) {
+		return fetch(resource(words), {headers: headers({Accept: "text/event-stream",
+			...(lastId ? {"Last-Event-ID": lastId} : {})})});
 	}
 
 	noteAnswer() {

@@ -2,7 +2,7 @@
 // Loads the whole fabric beside the page, so that the page never stands still: asks for nodes
 // and links, makes columns of them, and lays them out when they are connected in another way.
 //
-// Messages: {id, at} comes; {id, fabric, layout, took} or {id, problem} goes.  'layout' is null
+// Messages: {id, at, headers} comes; {id, fabric, layout, took} or {id, problem} goes.  'layout' is null
 // when the one before still holds.
 
 import * as forces from "./vendor/d3-force/index.js";
@@ -13,8 +13,8 @@ import {resource} from "./route.js";
 
 let known = ""; // how nodes are connected in the last layout
 
-async function load(words, options) {
-	const response = await fetch(resource(words, options), {headers: {Accept: "application/json"}});
+async function load(words, options, headers) {
+	const response = await fetch(resource(words, options), {headers});
 	const answer = await response.json();
 	if (!response.ok)
 		throw Object.assign(new Error(answer.detail ?? answer.title), {title: answer.title, status: response.status});
@@ -30,10 +30,10 @@ function connections(fabric) {
 	return `${hash} ${fabric.n} ${fabric.guids.join()} ${fabric.names.join()}`;
 }
 
-self.onmessage = async ({data: {id, at}}) => {
+self.onmessage = async ({data: {id, at, headers}}) => {
 	const begin = performance.now();
 	try {
-		const [nodes, links] = await Promise.all([load(["nodes"], {at}), load(["links"], {at})]);
+		const [nodes, links] = await Promise.all([load(["nodes"], {at}, headers), load(["links"], {at}, headers)]);
 		const loaded = performance.now();
 		const fabric = makeFabric(nodes, links);
 		const now = connections(fabric);

@@ -2,14 +2,16 @@
 // When the page asks again: when Triad tells of a change (Server-Sent Events), and else each
 // few seconds.
 
+import {EventReader} from "./events.js";
+
 const POLL_MS = 4000;
-const SLOW_POLL_MS = 15000; // while events come, to see that Triad is still there
+const SLOW_POLL_MS = 12000; // while events come, to see that Triad is still there
 const HIDDEN_MS = 60000;    // while nobody looks at the page
-const CHANGES = ["sweep", "alert", "topology", "role", "configuration"];
+const AGAIN_MS = 5000;      // after a stream has ended
 const TOGETHER_MS = 300;    // changes that come together are asked for once
 
 export function startLive(app) {
-	let timer = 0, hasEvents = false, sweeps = null, isFirst = true;
+	let timer = 0, hasEvents = false, before = null;
 
 	async function ask() {
 		clearTimeout(timer);
@@ -18,12 +20,11 @@ export function startLive(app) {
 			const now = JSON.stringify([status.perfmgr?.sweeps, health]);
 			app.takeState(health, status);
 			// The first view asked for itself.
-			if (now !== sweeps && !isFirst)
+			if (now !== before && before !== null)
 				app.refresh();
-			isFirst = false;
-			sweeps = now;
+			before = now;
 		} catch {
-			// The server shows since when there is no answer.
+			// The header shows since when there is no answer.
 		}
 		plan();
 	}
@@ -40,19 +41,38 @@ export function startLive(app) {
 	}
 
 	document.addEventListener("visibilitychange", () => document.hidden ? plan() : ask());
-	listen((has) => hasEvents = has, soon);
+	app.askNow = ask;
+	listen(app, (has) => hasEvents = has, soon);
 	ask();
 }
 
-// A Triad without /changes refuses it once; then the page asks by itself.
-function listen(tell, soon) {
-	const source = new EventSource("api/v1/changes");
-	source.onopen = () => tell(true);
-	source.onerror = () => {
+// Until Triad says that there is no such stream; others ended, and are begun again.
+async function listen(app, tell, soon) {
+	const reader = new EventReader();
+	for (;;) {
+		try {
+			const response = await app.server.stream(["changes"], reader.lastId);
+			if (response.status === 404 || response.status === 405)
+				return;
+			if (response.ok) {
+				tell(true);
+				await follow(response, reader, soon);
+			}
+		} catch {
+			// As an end.
+		}
 		tell(false);
-		if (source.readyState === EventSource.CLOSED)
-			source.close();
-	};
-	for (const name of CHANGES)
-		source.addEventListener(name, soon);
+		await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+	}
+}
+
+async function follow(response, reader, soon) {
+	const pieces = response.body.pipeThrough(new TextDecoderStream()).getReader();
+	for (;;) {
+		const {done, value} = await pieces.read();
+		if (done)
+			return;
+		if (reader.feed(value).length)
+			soon();
+	}
 }

@@ -15,6 +15,7 @@ import {startSearch} from "./search.js";
 import {FabricStore} from "./store.js";
 import {startTheme} from "./theme.js";
 import {TimeBar} from "./time.js";
+import {setToken} from "./token.js";
 import {NAVIGATION, VIEWS} from "./views/all.js";
 
 const STALE_MS = 15000;
@@ -22,7 +23,7 @@ const STALE_MS = 15000;
 const $ = (id) => document.getElementById(id);
 
 class App {
-	server = new Server(() => this.showFreshness());
+	server = new Server(() => this.showFreshness(), () => this.#askForToken());
 	store = new FabricStore();
 	route = parse(location.hash);
 	status = null;
@@ -155,6 +156,24 @@ class App {
 	}
 
 	// --- around them ---
+
+	#askForToken() {
+		const box = $("token");
+		if (!box.hidden)
+			return;
+		box.hidden = false;
+		box.replaceChildren(h("label", {}, "Triad wants a token (web.token_file of triad.conf): ",
+			h("input", {type: "password", name: "token", autocomplete: "off", required: true})),
+		h("button", {type: "submit"}, "Use it for this tab"));
+		box.onsubmit = (event) => {
+			event.preventDefault();
+			setToken(box.elements.token.value.trim());
+			box.hidden = true;
+			this.askNow();
+			this.#load();
+		};
+		box.elements.token.focus();
+	}
 
 	#showNavigation() {
 		put($("nav"), h("ul", {}, NAVIGATION.filter((name) => !this.missing.has(name)).map((name) =>

@@ -45,12 +45,15 @@ export class Picture {
 		if (isFolded)
 			this.#bundles();
 		this.drawn = scene.links(viewport, state.fold, state.classes, state.worst);
+		this.#halo();
 		if (!isFolded)
 			this.#lines(this.drawn);
 		this.#hosts();
 		this.#switches(isFolded);
 		if (isFolded) {
+			this.#halo();
 			this.#lines(this.drawn);
+			this.#lines(state.chosen.links);
 			this.#podNames();
 		}
 		this.#chosen();
@@ -245,25 +248,32 @@ export class Picture {
 		context.fillText(`Pods ${layout.pods.length ? `1–${layout.pods.length}` : ""}: zoom in, or click, to unfold`, 10, viewport.height - 16);
 	}
 
-	#chosen() {
+	// Behind the lines of what is chosen, so that their own colour is seen.
+	#halo() {
 		const {context, scene, viewport, state} = this;
-		const {nodes, links} = state.chosen;
 		context.strokeStyle = state.palette.chosen;
-		context.lineWidth = 4;
+		context.lineWidth = 6;
 		context.beginPath();
-		for (const j of links) {
+		for (const j of state.chosen.links) {
 			const [x0, y0, x1, y1] = scene.line(viewport, j);
 			context.moveTo(x0, y0);
 			context.lineTo(x1, y1);
 		}
 		context.stroke();
+	}
+
+	#chosen() {
+		const {context, scene, viewport, state} = this;
+		const {nodes} = state.chosen;
+		context.strokeStyle = state.palette.chosen;
 		context.lineWidth = 2.5;
 		for (const i of nodes) {
 			const isSwitch = scene.fabric.types[i] === SWITCH;
 			const box = isSwitch ? scene.box(viewport, i) : scene.cell(viewport, i);
 			const width = box.width ?? box.size;
 			context.strokeRect(box.x - 3, box.y - 3, width + 6, box.height + 6);
-			if (nodes.length <= 12) {
+			const isNamed = isSwitch && visible(scene.fabric.names[i]).length * CHARACTER <= width - 4;
+			if (nodes.length <= 12 && !isNamed) {
 				context.font = `bold ${FONT}`;
 				this.#tag(visible(scene.fabric.names[i]), box.x + width / 2, isSwitch ? box.y - 14 : box.y - 12);
 				context.font = FONT;

@@ -6,6 +6,7 @@
 
 import {neighbours} from "./model.js";
 import {Problem} from "./api.js";
+import {headers} from "./token.js";
 
 // A large fabric is not asked for again sooner than this many times what it took to load.
 const PAUSE = 5;
@@ -44,7 +45,7 @@ export class FabricStore {
 		}
 		this.at = at;
 		this.#isUnderWay = true;
-		this.#worker.postMessage({id: ++this.#id, at});
+		this.#worker.postMessage({id: ++this.#id, at, headers: headers()});
 	}
 
 	#take({id, fabric, layout, problem, took}) {

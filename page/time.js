@@ -76,6 +76,8 @@ export class TimeBar {
 	#remark(at, has, images) {
 		if (at && !PAST.has(this.#app.route.view))
 			return "The past of this view is not kept: it shows the present.";
+		if (at && this.#app.server.pastMessage)
+			return this.#app.server.pastMessage;
 		if (has)
 			return `UTC; images since ${time(images.first)} (${span(this.#oldestS)})`;
 		return "No past is kept: history.dir of triad.conf would.";

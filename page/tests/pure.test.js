@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 
+import {EventReader} from "../events.js";
 import * as format from "../format.js";
 import {classesOf, makeFabric, search, STATES} from "../model.js";
 import * as route from "../route.js";
@@ -100,4 +101,17 @@ test("search finds by name, GUID and LID, the best first", () => {
 	assert.equal(names("0x0000000000000002")[0], "core-1");
 	assert.equal(names("3")[0], "core-2");
 	assert.deepEqual(names("  "), []);
+});
+
+test("events come out of pieces, wherever these are cut", () => {
+	const text = "retry: 5000\n\n: beat\n\nevent: sweep\nid: 7\ndata: {\"number\":1}\n\nevent: alert\r\nid: 8\r\ndata: a\r\ndata: b\r\n\r\n";
+	const expected = [{name: "sweep", data: "{\"number\":1}"}, {name: "alert", data: "a\nb"}];
+	for (let size = 1; size < text.length; size++) {
+		const reader = new EventReader();
+		const found = [];
+		for (let i = 0; i < text.length; i += size)
+			found.push(...reader.feed(text.slice(i, i + size)));
+		assert.deepEqual(found, expected, `pieces of ${size}`);
+		assert.equal(reader.lastId, "8");
+	}
 });

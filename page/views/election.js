@@ -18,8 +18,8 @@ export const election = {
 		const {ports} = await app.server.get(["status"], {}, signal);
 		const hasPorts = ports && ports.state !== "off";
 		const [it, plan, list, history] = await Promise.all([ask(["election"]),
-			hasPorts ? ask(["port", "plan"], {n: PAGE}) : null, hasPorts ? ask(["port", "list"], {n: PAGE}) : null,
-			hasPorts ? ask(["port", "history"], {n: 50}) : null]);
+			hasPorts ? ask(["port", "plan"], {limit: PAGE}) : null, hasPorts ? ask(["port", "list"], {limit: PAGE}) : null,
+			hasPorts ? ask(["port", "history"], {limit: 50}) : null]);
 		return {it, ports, plan, list, history};
 	},
 

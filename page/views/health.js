@@ -16,7 +16,7 @@ export const health = {
 	async load(app, _route, signal) {
 		const {server} = app;
 		const [answer, status, events] = await Promise.all([server.get(["health"], {}, signal),
-			server.ask(["status"], {}, signal), server.ask(["history"], {n: N_EVENTS}, signal)]);
+			server.ask(["status"], {}, signal), server.ask(["history"], {limit: N_EVENTS}, signal)]);
 		app.takeState(answer, status instanceof Error ? app.status : status);
 		return {health: answer, events};
 	},

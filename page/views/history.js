@@ -7,6 +7,7 @@ import {changed} from "../route.js";
 import {eventName, eventSeverity} from "../words.js";
 import {options, portLink} from "./parts.js";
 
+const PAGE = 200, MOST = 10000;
 const SINCE = [["1h", "the last hour"], ["24h", "24 hours"], ["7d", "7 days"], ["30d", "30 days"], ["", "all that is kept"]];
 
 export function eventList(route, events) {
@@ -41,7 +42,7 @@ export const history = {
 
 	load(app, route, signal) {
 		return app.server.get(["history", ...(route.options.node ? [route.options.node] : [])],
-			{since: route.options.since, n: route.options.n ?? 200, at: app.at}, signal);
+			{since: route.options.since, limit: route.options.limit ?? PAGE, at: app.at}, signal);
 	},
 
 	render(app, route, events) {
@@ -57,7 +58,7 @@ export const history = {
 				onchange: (event) => event.target.form.requestSubmit()}, options(SINCE, route.options.since ?? ""))),
 			h("button", {type: "submit", "data-key": "show"}, "Show")),
 			eventList(route, events),
-			events.length >= Number(route.options.n ?? 200) && h("p", {class: "more"},
-				`The last ${count(events.length)}. `, h("a", {href: changed(route, {n: events.length * 4})}, "More"))];
+			events.length >= Number(route.options.limit ?? PAGE) && h("p", {class: "more"},
+				`The last ${count(events.length)}. `, h("a", {href: changed(route, {limit: Math.min(MOST, events.length * 4)})}, "More"))];
 	},
 };

@@ -9,7 +9,7 @@ import {sparkline} from "../spark.js";
 import {table} from "../table.js";
 import {linkColumns, missing, options, portLink} from "./parts.js";
 
-const PAGE = 500;
+const PAGE = 500, MOST = 10000;
 const FILTERS = [["down", "Down"], ["slow", "Slow"], ["errors", "With errors"], ["flapped", "Flapped"]];
 const BY = [["", "worst first"], ["PortXmitData", "PortXmitData"], ["PortXmitWait", "PortXmitWait"],
 	["SymbolErrorCounter", "SymbolErrorCounter"], ["PortRcvErrors", "PortRcvErrors"],
@@ -32,7 +32,7 @@ export const links = {
 				rowClass: (it) => it.state === "down" || it.state === "unreachable" ? "is-down" : null})
 				: none("No link is like that."),
 			rows.length >= limit && h("p", {class: "more"}, `Of more links, the first ${count(limit)} are here. `,
-				h("a", {href: changed(route, {limit: limit * 4}), "data-key": "more"}, "Ask for more"))];
+				h("a", {href: changed(route, {limit: Math.min(MOST, limit * 4)}), "data-key": "more"}, "Ask for more"))];
 	},
 };
 
@@ -70,7 +70,7 @@ export const busiest = {
 		await app.whenKnown(signal);
 		const names = route.options.all === "1" ? TOPS.map(([name]) => name) : [...new Set([by, "PortXmitWait"])];
 		const answers = await Promise.all(names.map((name) =>
-			app.server.ask(["perf", "top"], {by: name, n: N_TOP, at: app.at}, signal)));
+			app.server.ask(["perf", "top"], {by: name, limit: N_TOP, at: app.at}, signal)));
 		return names.map((name, i) => [name, answers[i]]);
 	},
 

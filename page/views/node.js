@@ -23,7 +23,7 @@ async function loadNode(app, route, signal) {
 	const {devices, collect} = await app.whenKnown(signal);
 	const [nodes, links, alerts, events, device, owner] = await Promise.all([
 		server.get(["nodes"], {node: guid, at}, signal), server.get(["links"], {node: guid, at}, signal),
-		ask(["alerts"], {node: guid, at}), ask(["history", guid], {n: N_EVENTS, at}),
+		ask(["alerts"], {node: guid, at}), ask(["history", guid], {limit: N_EVENTS, at}),
 		at || !isOn(devices) ? null : ask(["devices", guid]),
 		at || collect?.mode === "local" ? null : ask(["agents", "owner", guid])]);
 	return {nodes, links, alerts, events, device, owner};
@@ -95,7 +95,7 @@ async function loadPort(app, route, signal) {
 	const curves = !images?.first ? [] : [...CURVES, ...(route.options.curve ? [[route.options.curve]] : [])];
 	const [rows, links, alerts, events, details, ber, cable, ...points] = await Promise.all([
 		server.get(["perf", "show"], {node: where, at}, signal), ask(["links"], {node: where, at}),
-		ask(["alerts"], {node: where, at}), ask(["history", where], {n: N_EVENTS, at}),
+		ask(["alerts"], {node: where, at}), ask(["history", where], {limit: N_EVENTS, at}),
 		at ? null : ask(["perf", "details"], {node: where}), at ? null : ask(["perf", "ber"], {node: where, all: true}),
 		at || !isOn(devices) ? null : ask(["cables", where]),
 		...curves.flat().map((counter) => ask(["perf", "history", where, counter], {since, at}))]);

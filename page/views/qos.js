@@ -19,7 +19,7 @@ export const qos = {
 		const status = await app.server.get(["status"], {}, signal);
 		const hasTables = status.qos_tables?.state !== "off", hasRequests = status.qos?.state !== "off";
 		const [plan, rows, nodes, clients] = await Promise.all([
-			hasTables ? ask(["qos", "plan"], {n: PAGE}) : null,
+			hasTables ? ask(["qos", "plan"], {limit: PAGE}) : null,
 			hasTables ? ask(["qos", "tables"], {node: route.options.node || undefined, limit: PAGE}) : null,
 			status.qos?.policy_loaded ? ask(["qos", "nodes"], {limit: PAGE}) : null,
 			hasRequests ? ask(["qos", "clients"]) : null]);
