@@ -40,9 +40,16 @@ export function startLive(app) {
 		timer = setTimeout(ask, TOGETHER_MS);
 	}
 
+	// The end of a stream may be that of Triad.
+	function take(has) {
+		if (hasEvents && !has)
+			ask();
+		hasEvents = has;
+	}
+
 	document.addEventListener("visibilitychange", () => document.hidden ? plan() : ask());
 	app.askNow = ask;
-	listen(app, (has) => hasEvents = has, soon);
+	listen(app, take, soon);
 	ask();
 }
 

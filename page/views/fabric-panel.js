@@ -60,6 +60,10 @@ function nodePanel(route, fabric, lists, i) {
 		list.length > FEW && h("p", {class: "more"}, `${count(list.length - FEW)} more: open the node`));
 }
 
+function share(value) {
+	return Number.isNaN(value) ? "–" : percent(value);
+}
+
 function row(route, fabric, i, it) {
 	const isA = fabric.a[it.link] === i && fabric.aPort[it.link] === it.port;
 	const [out, back] = isA ? [fabric.aUse, fabric.bUse] : [fabric.bUse, fabric.aUse];
@@ -67,7 +71,7 @@ function row(route, fabric, i, it) {
 	return h("tr", {class: fabric.state[it.link] > 2 ? "is-down" : null},
 		h("td", {class: "number"}, h("a", {href: changed(route, {select: `${fabric.guids[i]}:${it.port}`})}, it.port)),
 		h("td", {}, h("a", {href: changed(route, {select: fabric.guids[it.far]})}, nameText(fabric.names[it.far])), `:${it.farPort}`),
-		h("td", {class: "number"}, percent(out[it.link])), h("td", {class: "number"}, percent(back[it.link])),
+		h("td", {class: "number"}, share(out[it.link])), h("td", {class: "number"}, share(back[it.link])),
 		h("td", {class: `number${errors ? " bad" : ""}`}, count(errors)));
 }
 

@@ -29,8 +29,8 @@ export const health = {
 };
 
 function head(answer) {
-	const counts = [[answer.critical, "critical"], [answer.warnings, "warning"], [answer.unknown, "unknown"]]
-		.filter(([n]) => n).map(([n, what]) => `${count(n)} ${what}`);
+	const counts = [answer.critical && `${count(answer.critical)} critical`,
+		answer.warnings && plural(answer.warnings, "warning"), answer.unknown && `${count(answer.unknown)} unknown`].filter(Boolean);
 	return h("div", {class: "headline"},
 		h("h1", {}, badge(answer.verdict.toLowerCase(), answer.verdict)),
 		h("p", {}, counts.length ? counts.join(", ") : "Nothing is wrong."));

@@ -168,22 +168,22 @@ function countersSection(route, row) {
 function detailsSection(details) {
 	if (!Array.isArray(details) || !details.length)
 		return null;
-	return section("Details", h("table", {class: "small"}, h("thead", {}, h("tr", {}, ["Attribute", "Counter", "Total", "Per second"].map((it, k) =>
+	return section("Details", h("div", {class: "scroll"}, h("table", {class: "small"}, h("thead", {}, h("tr", {}, ["Attribute", "Counter", "Total", "Per second"].map((it, k) =>
 		h("th", {scope: "col", class: k > 1 ? "number" : null}, it)))),
 	h("tbody", {}, details.map((it) => h("tr", {}, h("td", {}, it.attribute), h("td", {}, it.counter),
 		h("td", {class: "number"}, count(it.total), it.at_maximum ? "+" : ""),
-		h("td", {class: "number"}, it.rate_per_s === null ? "–" : Number(it.rate_per_s.toPrecision(3))))))));
+		h("td", {class: "number"}, it.rate_per_s === null ? "–" : Number(it.rate_per_s.toPrecision(3)))))))));
 }
 
 function berSection(ber) {
 	if (!Array.isArray(ber) || !ber.length)
 		return null;
 	const power = (it) => it === 0 ? "0" : it === null ? NOT_KNOWN : it.toExponential(1);
-	return section("Bit error rates", h("table", {class: "small"}, h("thead", {}, h("tr", {}, ["Kind", "Rate", "Between (95 %)", "Target", "Verdict"].map((it) =>
+	return section("Bit error rates", h("div", {class: "scroll"}, h("table", {class: "small"}, h("thead", {}, h("tr", {}, ["Kind", "Rate", "Between (95 %)", "Target", "Verdict"].map((it) =>
 		h("th", {scope: "col"}, it)))),
 	h("tbody", {}, ber.map((it) => h("tr", {}, h("td", {}, it.kind), h("td", {}, power(it.ber)),
 		h("td", {}, `${power(it.low)} – ${power(it.high)}`), h("td", {}, power(it.target)),
-		h("td", {}, badge(it.verdict === "worse" ? "warning" : it.verdict === "good" ? "ok" : "none", it.verdict)))))));
+		h("td", {}, badge(it.verdict === "worse" ? "warning" : it.verdict === "good" ? "ok" : "none", it.verdict))))))));
 }
 
 function cableSection(cables) {

@@ -37,8 +37,10 @@ export function endLink(route, end) {
 export function bar(value, kind = "use") {
 	if (!isKnown(value))
 		return null;
-	return h("span", {class: "meter"}, value >= 0.5 && h("meter", {min: 0, max: 100, value: Math.min(100, value),
-		"data-kind": kind, "aria-hidden": "true"}), h("span", {}, percent(value)));
+	const fill = h("span", {class: "fill", "data-kind": kind});
+	fill.style.width = `${Math.min(100, Math.max(0, value))}%`;
+	return h("span", {class: "meter"}, value >= 0.5 && h("span", {class: "bar-of", "aria-hidden": "true"}, fill),
+		h("span", {}, percent(value)));
 }
 
 export function stateBadge(state, isSlow = false) {
