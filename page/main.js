@@ -110,6 +110,7 @@ class App {
 			if (signal.aborted)
 				return;
 			$("notice").hidden = true;
+			this.time.show();
 			this.#render(route, shown, data);
 		} catch (error) {
 			if (error.name !== "AbortError")

@@ -11,6 +11,7 @@ import {colours} from "./theme.js";
 const FONT = "11px system-ui, sans-serif";
 const N_CLASSES = 7;
 const CHARACTER = 6.4; // pixels, about
+const MANY_NAMES = 80;  // switches in sight that still have room for theirs
 const BAR = 14;        // below the top tier, where folded pods are connected
 
 export function palette(metric) {
@@ -142,9 +143,9 @@ export class Picture {
 		context.lineWidth = 1;
 		context.textAlign = "center";
 		context.textBaseline = "middle";
-		for (const i of scene.switches) {
-			if (layout.x[i] < left || layout.x[i] > right)
-				continue;
+		const seen = scene.switches.filter((i) => layout.x[i] >= left && layout.x[i] <= right);
+		this.isRoomy = viewport.scale > 4 || seen.length <= MANY_NAMES;
+		for (const i of seen) {
 			const box = scene.box(viewport, i);
 			context.fillStyle = fabric.states[i] === "answers" || fabric.states[i] === "not asked" ? palette.box : palette.paper;
 			context.strokeStyle = fabric.states[i] === "gone" || fabric.states[i] === "unanswered"
@@ -166,7 +167,7 @@ export class Picture {
 	#name(i, box) {
 		const {context, scene, viewport, state: {palette}} = this;
 		const name = visible(scene.fabric.names[i]);
-		const room = scene.layout.isTree ? box.width : viewport.scale > 4 ? 200 : 0;
+		const room = scene.layout.isTree ? box.width : this.isRoomy ? 200 : 0;
 		if (name.length * CHARACTER <= room - 4) {
 			context.fillStyle = palette.text;
 			context.fillText(name, box.middle, scene.layout.isTree ? box.centre : box.y - 8);

@@ -42,6 +42,8 @@ export class FabricStore {
 		if (!this.#worker) {
 			this.#worker = new Worker("fabric-worker.js", {type: "module"});
 			this.#worker.onmessage = ({data}) => this.#take(data);
+			this.#worker.onerror = (event) => this.#take({id: this.#id, problem: {title: "The picture can't be made",
+				detail: event.message ?? "a part of the page can't be loaded", status: 0}});
 		}
 		this.at = at;
 		this.#isUnderWay = true;

@@ -3,7 +3,7 @@
 // ('routes between'): two ends, the rule, the level, every hop.
 
 import {badge, facts, h, nameText, none, section} from "../dom.js";
-import {count, isKnown, NOT_KNOWN, yesNo} from "../format.js";
+import {count, isKnown, NOT_KNOWN, plural, yesNo} from "../format.js";
 import {changed, sibling} from "../route.js";
 import {bar, missing, portLink, presentOnly} from "./parts.js";
 
@@ -20,10 +20,11 @@ export const path = {
 			return {};
 		const request = Object.fromEntries(REQUEST.map(([name]) => [name, route.options[name]]).filter(([, it]) => it));
 		const {qos} = await app.whenKnown(signal);
-		const [explained, routes] = await Promise.all([
-			!qos || qos.state === "off" ? {off: true} : app.server.ask(["qos", "explain"], {src, dst, ...request}, signal),
-			app.server.ask(["routes", "between", src, dst], {sl: request.sl}, signal)]);
-		return {explained, routes};
+		const explained = !qos || qos.state === "off" ? {off: true}
+			: await app.server.ask(["qos", "explain"], {src, dst, ...request}, signal);
+		// Packets go by the SL that the answer gives.
+		const sl = request.sl ?? explained.sl ?? undefined;
+		return {explained, routes: await app.server.ask(["routes", "between", src, dst], {sl}, signal)};
 	},
 
 	render(app, route, {explained, routes}) {
@@ -60,7 +61,7 @@ function answer(route, it) {
 		["rule", it.matched ? rule(it.matched) : "none matches: the default level"],
 		["level", it.level ?? "none"], ["SL", isKnown(it.sl) ? count(it.sl) : NOT_KNOWN], ["answer", it.answer],
 		...pathFacts(it.path)]),
-	it.nearly?.length ? h("details", {"data-key": "nearly"}, h("summary", {}, `${count(it.nearly.length)} rules before it did not match by one condition`),
+	it.nearly?.length ? h("details", {"data-key": "nearly"}, h("summary", {}, `${plural(it.nearly.length, "rule")} before it did not match, by one condition alone`),
 		h("ul", {}, it.nearly.map((near) => h("li", {}, rule(near), `: ${near.condition}`, near.not_asked_for ? " (not asked for)" : "")))) : null,
 	hops(route, "There", it.there), hops(route, "Back", it.back)];
 }

@@ -10,6 +10,22 @@ import {missing, nodeLink, portLink, presentOnly} from "./parts.js";
 
 const PAGE = 300;
 
+// 'qos tables' asks the ports by MADs: once for each time that somebody wants it, and never
+// because a view is shown again.
+const asked = {key: null, rows: null};
+
+async function askPorts(app, route, signal) {
+	const {node, ask} = route.options;
+	if (!ask)
+		return null;
+	const key = `${ask} ${node}`;
+	if (asked.key !== key) {
+		asked.rows = await app.server.ask(["qos", "tables"], {node: node || undefined, limit: PAGE}, signal);
+		asked.key = key;
+	}
+	return asked.rows;
+}
+
 export const qos = {
 	title: "QoS",
 	isMissing: (status) => !status.qos,
@@ -20,16 +36,16 @@ export const qos = {
 		const hasTables = status.qos_tables?.state !== "off", hasRequests = status.qos?.state !== "off";
 		const [plan, rows, nodes, clients] = await Promise.all([
 			hasTables ? ask(["qos", "plan"], {limit: PAGE}) : null,
-			hasTables ? ask(["qos", "tables"], {node: route.options.node || undefined, limit: PAGE}) : null,
+			hasTables ? askPorts(app, route, signal) : null,
 			status.qos?.policy_loaded ? ask(["qos", "nodes"], {limit: PAGE}) : null,
 			hasRequests ? ask(["qos", "clients"]) : null]);
-		return {qos: status.qos, tables: status.qos_tables, plan, rows, nodes, clients};
+		return {qos: status.qos, tables: status.qos_tables, hasTables, plan, rows, nodes, clients};
 	},
 
 	render(app, route, data) {
-		const {plan, rows, nodes, clients} = data;
+		const {hasTables, plan, rows, nodes, clients} = data;
 		return [h("h1", {}, "QoS"), presentOnly(app), state(data), plan && planSection(route, plan),
-			rows && section("Tables of ports", filter(app, route), missing(rows) ?? tablesOf(route, rows)),
+			hasTables && section("Tables of ports", filter(app, route), rows && (missing(rows) ?? tablesOf(route, rows))),
 			clients && section("Who asks most for paths", missing(clients) ?? clientsOf(route, clients)),
 			nodes && section("Nodes in no port group of the policy", missing(nodes) ?? nodesOf(route, nodes))];
 	},
@@ -66,9 +82,10 @@ function tableName(it) {
 function filter(app, route) {
 	return h("form", {class: "controls", onsubmit: (event) => {
 		event.preventDefault();
-		app.go(changed(route, {node: event.target.elements.node.value.trim()}));
+		document.activeElement.blur();
+		app.go(changed(route, {node: event.target.elements.node.value.trim(), ask: Date.now()}));
 	}}, h("label", {}, "Node or port ", h("input", {name: "node", value: route.options.node ?? "", placeholder: "all", "data-key": "node", spellcheck: "false"})),
-	h("button", {type: "submit", "data-key": "show"}, "Show"));
+	h("button", {type: "submit", "data-key": "show"}, "Ask the ports"));
 }
 
 function tablesOf(route, rows) {
