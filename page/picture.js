@@ -53,8 +53,7 @@ export class Picture {
 		this.#switches(isFolded);
 		if (isFolded) {
 			this.#halo();
-			this.#lines(this.drawn);
-			this.#lines(state.chosen.links);
+			this.#lines([...this.drawn, ...state.chosen.links]);
 			this.#podNames();
 		}
 		this.#chosen();
@@ -256,7 +255,7 @@ export class Picture {
 		context.lineWidth = 6;
 		context.beginPath();
 		for (const j of state.chosen.links) {
-			const [x0, y0, x1, y1] = scene.line(viewport, j);
+			const [x0, y0, x1, y1] = scene.line(viewport, j, true);
 			context.moveTo(x0, y0);
 			context.lineTo(x1, y1);
 		}

@@ -14,6 +14,8 @@ import {SWITCH} from "./model.js";
 
 const FOLD = 7;        // pixels of a switch below which pods are folded
 const MARKED = 400;    // links of the worst classes that are drawn over folded pods
+const CROWDED = 600;   // links above which those that leave the window are cut short
+const STUB = 26;       // pixels that are left of them
 const SWITCH_HEIGHT = 14;
 const GRID_ROWS = 6;
 
@@ -114,8 +116,12 @@ export class Scene {
 		const {layout} = this;
 		const home = layout.home[i];
 		if (!layout.isTree) {
-			const size = Math.max(1, viewport.scale * 0.8);
-			return {x: viewport.px(layout.x[i]) - size / 2, y: viewport.py(layout.y[i]) - size / 2, size, height: size};
+			const size = Math.max(1, viewport.scale * 0.8), x = viewport.px(layout.x[i]) - size / 2;
+			if (home < 0)
+				return {x, y: viewport.py(layout.y[i]) - size / 2, size, height: size};
+			const {y, height} = this.box(viewport, home);
+			const row = Math.floor(layout.slot[i] / layout.columns[home]);
+			return {x, y: y + height + 3 + row * Math.max(2, viewport.scale), size, height: size};
 		}
 		const size = Math.min(16, Math.max(1, viewport.scale * 0.8));
 		const x = viewport.px(layout.x[i]) - size / 2;
@@ -157,7 +163,14 @@ export class Scene {
 				continue;
 			list.push(j);
 		}
-		return list;
+		this.isCrowded = list.length > CROWDED;
+		return this.isCrowded ? list.filter((j) => this.#isSeen(viewport, fabric.a[j])
+			|| this.#isSeen(viewport, fabric.b[j])) : list;
+	}
+
+	#isSeen(viewport, i) {
+		const x = viewport.px(this.layout.x[i]), y = this.layout.isTree ? 0 : viewport.py(this.layout.y[i]);
+		return x > -60 && x < viewport.width + 60 && y > -60 && y < viewport.height + 60;
 	}
 
 	// What is at a point: {node}, {link}, {pod} or null.
@@ -197,9 +210,15 @@ export class Scene {
 		return found;
 	}
 
-	line(viewport, j) {
+	// From end to end.  Of many, one that leaves the window is a stub at the end that is seen,
+	// because where it goes can't be seen, and it would hide what can.
+	line(viewport, j, isWhole = false) {
 		const {fabric: {a, b}, layout} = this;
-		return [viewport.px(layout.x[a[j]]), this.#endY(viewport, a[j]), viewport.px(layout.x[b[j]]), this.#endY(viewport, b[j])];
+		const line = [viewport.px(layout.x[a[j]]), this.#endY(viewport, a[j]), viewport.px(layout.x[b[j]]), this.#endY(viewport, b[j])];
+		if (isWhole || !this.isCrowded)
+			return line;
+		const isSeen = [this.#isSeen(viewport, a[j]), this.#isSeen(viewport, b[j])];
+		return isSeen[0] === isSeen[1] ? line : stub(isSeen[0] ? line : [line[2], line[3], line[0], line[1]]);
 	}
 
 	#endY(viewport, i) {
@@ -220,6 +239,13 @@ function pushTo(map, key, value, rest) {
 function isIn(box, px, py, margin) {
 	return px >= box.x - margin && px <= box.x + box.width + margin
 		&& py >= box.y - margin && py <= box.y + box.height + margin;
+}
+
+function stub([x0, y0, x1, y1]) {
+	const dx = x1 - x0, dy = y1 - y0, height = Math.sign(dy) * STUB;
+	// As steep as can be told apart, however far the other end is.
+	const width = Math.max(-STUB, Math.min(STUB, dx * Math.abs(height) / (Math.abs(dy) || 1)));
+	return [x0, y0, x0 + width, y0 + height];
 }
 
 // The square of a point's distance from a line's piece.
