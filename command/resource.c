@@ -14,7 +14,7 @@
 /* What triadctl carries out, or adds by itself. */
 #define NOT_OFFERED                                                                    \
 	(TRIAD_OPTIONS_OF_LAYOUT | BIT(WATCH) | BIT(INTERVAL) | BIT(JSON) |            \
-		BIT(COLOR) | BIT(CLIENT) | BIT(TABLE) | BIT(SLURM_JOB))
+		BIT(COLOR) | BIT(CLIENT) | BIT(TABLE) | BIT(SLURM_JOB) | BIT(PLUGIN))
 #define LIMITS (BIT(LIMIT) | BIT(LIMIT_ALL))
 
 #define NAME_SIZE 64

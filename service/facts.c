@@ -260,7 +260,8 @@ const struct triad_fact triad_sa_facts[] = {
 		.label = "code",                                                       \
 		.value = (code)}
 
-#define HTTP_FACTS(prefix)                                                             \
+/* Those of one metric stand together. */
+#define HTTP_ANSWERS(prefix)                                                           \
 	{"clients", "clients now", TRIAD_FACT(UINT, HTTP(n_clients))},                 \
 		{"answers", "answers", TRIAD_FACT(UINT, HTTP(n_answers)),              \
 			ANSWERS(prefix, "200")},                                       \
@@ -275,10 +276,13 @@ const struct triad_fact triad_sa_facts[] = {
 			ANSWERS(prefix, "401")},                                       \
 		{TRIAD_FACT(UINT, HTTP(n_not_found)), ANSWERS(prefix, "404")},         \
 		{TRIAD_FACT(UINT, HTTP(n_bad_methods)), ANSWERS(prefix, "405")},       \
-		{TRIAD_FACT(UINT, HTTP(n_no_memory)), ANSWERS(prefix, "503")},         \
-		{"too_many", "refused: too many", TRIAD_FACT(UINT, HTTP(n_too_many)),  \
-			TRIAD_COUNTER(prefix "connections_refused",                    \
-				"Connections closed because there were too many.")},   \
+	{                                                                              \
+		TRIAD_FACT(UINT, HTTP(n_no_memory)), ANSWERS(prefix, "503")            \
+	}
+#define HTTP_CLIENTS(prefix)                                                           \
+	{"too_many", "refused: too many", TRIAD_FACT(UINT, HTTP(n_too_many)),          \
+		TRIAD_COUNTER(prefix "connections_refused",                            \
+			"Connections closed because there were too many.")},           \
 		{"timeouts", "disconnected: too slow",                                 \
 			TRIAD_FACT(UINT, HTTP(n_timeouts)),                            \
 			TRIAD_COUNTER(prefix "timeouts",                               \
@@ -291,7 +295,8 @@ const struct triad_fact triad_sa_facts[] = {
 #define STATUS struct triad_http_status
 #define HTTP(member) member
 const struct triad_fact triad_http_facts[] = {
-	HTTP_FACTS("triad_http_"),
+	HTTP_ANSWERS("triad_http_"),
+	HTTP_CLIENTS("triad_http_"),
 	TRIAD_FACTS_END,
 };
 #undef HTTP
@@ -300,15 +305,23 @@ const struct triad_fact triad_http_facts[] = {
 #define STATUS struct triad_web_status
 #define HTTP(member) http.member
 const struct triad_fact triad_web_facts[] = {
-	HTTP_FACTS("triad_web_"),
+	HTTP_ANSWERS("triad_web_"),
 	{"unchanged", "nothing new for them", TRIAD_FACT(UINT, HTTP(n_unchanged)),
 		ANSWERS("triad_web_", "304")},
 	{"refused", "refused for other reasons", TRIAD_FACT(UINT, HTTP(n_refused)),
 		ANSWERS("triad_web_", "other")},
-	{"busy", "refused: too busy", TRIAD_FACT(UINT, desk.n_busy)},
+	HTTP_CLIENTS("triad_web_"),
+	{TRIAD_FACT(UINT, HTTP(octets)),
+		TRIAD_COUNTER("triad_web_sent_bytes",
+			"Octets of answers, packed if they were.")},
+	{"busy", "refused: too busy", TRIAD_FACT(UINT, desk.n_busy),
+		TRIAD_COUNTER("triad_web_busy",
+			"Requests refused because too many were being answered.")},
 	{"running", "commands now", TRIAD_FACT(UINT, desk.n_running)},
 	{"waiting", "commands that wait", TRIAD_FACT(UINT, desk.n_waiting)},
-	{"slow", "answers broken off: not read", TRIAD_FACT(UINT, desk.n_broken_off)},
+	{"slow", "answers broken off: not read", TRIAD_FACT(UINT, desk.n_broken_off),
+		TRIAD_COUNTER("triad_web_slow",
+			"Answers broken off because the client did not read them.")},
 	{"streams", "who listen to changes", TRIAD_FACT(UINT, n_streams)},
 	TRIAD_FACTS_END,
 };

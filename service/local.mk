@@ -93,7 +93,7 @@ libtriadservice_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(CURL_CFLAGS) $(ZLIB_CF
 libtriadservice_la_LIBADD = $(GLIB_LIBS) $(UMAD_LIBS) $(CURL_LIBS) $(ZLIB_LIBS)
 
 # The page and the REST interface.
-if WEB
+if HAVE_WEB
 libtriadservice_la_SOURCES += \
 	service/web/answer.c \
 	service/web/desk.c \
@@ -107,11 +107,12 @@ endif
 
 EXTRA_DIST += scripts/embed-files service/web/plain/index.html service/web/schemas.json
 
-# The page, if it was built.
-service/web/page_files.c: scripts/embed-files service/web/plain/index.html
-	$(AM_V_GEN)$(MKDIR_P) service/web && \
+# The page, if it was built; looked at each time, because nobody knows its files here.
+.PHONY: look-for-page
+service/web/page_files.c: scripts/embed-files look-for-page
+	$(AM_V_at)$(MKDIR_P) service/web && \
 	$(srcdir)/scripts/embed-files $(srcdir)/page/dist $(srcdir)/service/web/plain >$@.tmp && \
-	mv $@.tmp $@
+	if cmp -s $@.tmp $@; then rm $@.tmp; else mv $@.tmp $@; fi
 
 service/web/schemas.c: scripts/embed-files service/web/schemas.json
 	$(AM_V_GEN)$(MKDIR_P) service/web && \

@@ -183,9 +183,9 @@ static void note_end(void *context, struct MHD_Connection *connection,
 
 	(void)connection;
 	/* An exchange begins with the first line; one whose header never came was
-	 * counted as incomplete. */
-	if (*request_context && (!exchange || exchange->client) &&
-		code != MHD_REQUEST_TERMINATED_COMPLETED_OK)
+	 * counted as incomplete.  A stream ends when the client does. */
+	if (*request_context && code != MHD_REQUEST_TERMINATED_COMPLETED_OK &&
+		(!exchange || (exchange->client && !exchange->client->is_endless)))
 		atomic_fetch_add(&server->counts->n_broken_off, 1);
 	triad_http_exchange_free(exchange);
 	*request_context = NULL;
@@ -479,6 +479,7 @@ static struct triad_http_server *server_new(
 
 /* What is wrong with the server's files. */
 struct mistakes {
+	const char *section;
 	int error; /* of the first */
 	char *text;
 	size_t size;
@@ -503,7 +504,7 @@ static void read_pem(struct mistakes *mistakes, const char *path, char **text,
 		path, TRIAD_HTTP_PEM_MAX_SIZE, text, &about, reason, sizeof(reason));
 
 	if (!error && secret_log)
-		triad_http_warn_if_open(path, &about, secret_log);
+		triad_http_warn_if_open(mistakes->section, path, &about, secret_log);
 	add_mistake(mistakes, error, reason);
 }
 
@@ -526,7 +527,8 @@ static void read_client_ca(struct triad_http_server *server, struct mistakes *mi
 static int read_files(struct triad_http_server *server, char *text, size_t size)
 {
 	const struct triad_http_params *params = &server->params;
-	struct mistakes mistakes = {.text = text, .size = size};
+	struct mistakes mistakes = {
+		.section = server->callbacks.section, .text = text, .size = size};
 	char reason[REASON_SIZE] = "";
 
 	text[0] = '\0';
@@ -538,8 +540,9 @@ static int read_files(struct triad_http_server *server, char *text, size_t size)
 	}
 	if (is_given(params->token_path))
 		add_mistake(&mistakes,
-			triad_http_token_load(&server->token, params->token_path,
-				server->log, reason, sizeof(reason)),
+			triad_http_token_load(&server->token, mistakes.section,
+				params->token_path, server->log, reason,
+				sizeof(reason)),
 			reason);
 	return mistakes.error;
 }

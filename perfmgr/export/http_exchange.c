@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "triad/clock.h"
 
@@ -40,7 +41,6 @@ static void suspend(struct triad_http_exchange *exchange)
 {
 	struct triad_http_server *server = exchange->server;
 
-	exchange->is_suspended = true;
 	exchange->client->is_waiting = true;
 	exchange->next = server->suspended;
 	server->suspended = exchange;
@@ -49,10 +49,19 @@ static void suspend(struct triad_http_exchange *exchange)
 
 static void resume(struct triad_http_exchange *exchange)
 {
-	exchange->is_suspended = false;
 	exchange->client->is_waiting = false;
 	exchange->client->piece_us = triad_clock_now_us();
 	MHD_resume_connection(exchange->connection);
+}
+
+/* Whether who listens to a stream has closed it.  While nothing is sent, libmicrohttpd
+ * does not look; of other answers, a client may close its half. */
+static bool is_gone(const struct triad_http_exchange *exchange)
+{
+	char octet;
+
+	return exchange->client->is_endless &&
+		recv(exchange->client->fd, &octet, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 void triad_http_exchanges_resume(struct triad_http_server *server, bool all)
@@ -61,8 +70,9 @@ void triad_http_exchanges_resume(struct triad_http_server *server, bool all)
 	struct triad_http_exchange **at = &server->suspended, *exchange;
 
 	while ((exchange = *at)) {
+		exchange->is_gone = is_gone(exchange);
 		/* libmicrohttpd sees that a connection was cut when it is resumed. */
-		if (all || exchange->client->cut ||
+		if (all || exchange->client->cut || exchange->is_gone ||
 			site->is_ready(site->context, exchange->answer)) {
 			*at = exchange->next;
 			resume(exchange);
@@ -82,7 +92,7 @@ static ssize_t give_piece(void *context, uint64_t at, char *buffer, size_t size)
 	ssize_t n;
 
 	(void)at;
-	if (atomic_load(&server->stop) || exchange->client->cut)
+	if (atomic_load(&server->stop) || exchange->client->cut || exchange->is_gone)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	exchange->client->piece_us = triad_clock_now_us();
 	n = site->read(site->context, exchange->answer, buffer,

@@ -17,7 +17,7 @@ struct triad_http_exchange {
 	struct MHD_Connection *connection;
 	struct triad_http_client *client; /* NULL: it has not asked yet */
 	bool is_answered;                 /* a response was queued */
-	bool is_suspended;
+	bool is_gone;                     /* the client has closed its stream */
 	void *answer;                     /* the site's; NULL: none */
 	struct triad_http_exchange *next; /* in the server's list of those suspended */
 	char target[];

@@ -180,6 +180,22 @@ static int find_losses(struct triad_alerts *alerts, struct triad_view *old,
 		old->fabric, alerts->view->fabric, new_port, adopt_loss, &adoption);
 }
 
+/* Roots of congestion explain the same ports until they are looked for again. */
+static void inherit_explained(const struct triad_alerts *alerts,
+	const struct triad_fabric *fabric, bool *explained)
+{
+	const struct triad_fabric *old = alerts->view->fabric;
+
+	for (uint32_t i = 0; i < old->n_ports; i++) {
+		uint32_t port = alerts->explained[i]
+			? triad_fabric_find_same_port(fabric, old, i)
+			: TRIAD_FABRIC_NONE;
+
+		if (port != TRIAD_FABRIC_NONE)
+			explained[port] = true;
+	}
+}
+
 int triad_alerts_adopt(
 	struct triad_alerts *alerts, struct triad_view *view, uint64_t now_us)
 {
@@ -200,8 +216,10 @@ int triad_alerts_adopt(
 		free(new_port);
 		return ENOMEM;
 	}
-	if (old)
+	if (old) {
 		inherit_nodes(alerts, fabric, nodes);
+		inherit_explained(alerts, fabric, explained);
+	}
 	free(alerts->nodes);
 	free(alerts->flagged);
 	free(alerts->explained);

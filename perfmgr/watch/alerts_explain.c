@@ -7,8 +7,9 @@
 
 void triad_alerts_note_sweep(struct triad_alerts *alerts, uint64_t now_us)
 {
-	alerts->swept_before_us = alerts->swept_us;
-	alerts->swept_us = now_us;
+	alerts->swept_us[2] = alerts->swept_us[1];
+	alerts->swept_us[1] = alerts->swept_us[0];
+	alerts->swept_us[0] = now_us;
 }
 
 void triad_alerts_explain_begin(struct triad_alerts *alerts, uint64_t until_us)
@@ -28,23 +29,25 @@ void triad_alerts_explain(struct triad_alerts *alerts, uint64_t node_guid, uint8
 		alerts->explained[at] = true;
 }
 
-/* A thread that looks for roots no more must not hide what waits: what it said counts
- * until the second sweep after that. */
+/* A thread that looks for roots may be late: after a pause of the process the next sweep
+ * may end before it has looked at the last one.  One that looks no more must not hide what
+ * waits.  So what it said counts until the third sweep after that. */
 static bool is_explained(
 	const struct triad_alerts *alerts, const struct triad_alert_end *end)
 {
 	uint32_t port = triad_alerts_find_port(alerts->view->fabric, end);
 
 	return port != TRIAD_FABRIC_NONE && alerts->explained[port] &&
-		alerts->explained_until_us >= alerts->swept_before_us;
+		alerts->explained_until_us >= alerts->swept_us[2];
 }
 
-/* Roots are not known yet by the sweep that found it. */
+/* Roots are not known yet by the sweep that found it; by the next one, where they are
+ * looked for late. */
 static bool may_be_explained(
 	const struct triad_alerts *alerts, const struct triad_alert_finding *finding)
 {
 	return !finding->raised && finding->since_us > alerts->explained_until_us &&
-		finding->since_us >= alerts->swept_us;
+		finding->since_us >= alerts->swept_us[1];
 }
 
 void triad_alerts_hold(struct triad_alerts *alerts, struct triad_alert *alert)

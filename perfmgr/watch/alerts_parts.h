@@ -39,8 +39,8 @@ struct triad_alerts {
 	bool is_part; /* the present sweep is not of all ports */
 	bool is_idle; /* see triad_alerts_set_idle() */
 	uint64_t explained_until_us;
-	uint64_t swept_us, swept_before_us; /* ends of the last two sweeps */
-	uint32_t n_held;                    /* so far, while alerts are settled */
+	uint64_t swept_us[3]; /* ends of the last sweeps, the last one first */
+	uint32_t n_held;      /* so far, while alerts are settled */
 	struct triad_alerts_counts counts;
 };
 

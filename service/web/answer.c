@@ -198,6 +198,8 @@ static const struct triad_web_file *find_file(const char *target)
 	const char *name = length == 1 ? "index.html" : target + 1;
 	size_t n = length == 1 ? strlen(name) : length - 1;
 
+	if (*target != '/')
+		return NULL;
 	for (const struct triad_web_file *file = triad_web_files; file->name; file++)
 		if (strlen(file->name) == n && !memcmp(file->name, name, n))
 			return file;

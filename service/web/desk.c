@@ -336,7 +336,8 @@ static int enqueue(struct triad_desk *desk, struct triad_desk_job *job)
 	pthread_mutex_lock(&desk->lock);
 	if (desk->has_stopped)
 		error = ECANCELED;
-	else if (desk->status.n_waiting == TRIAD_DESK_QUEUE)
+	else if (desk->status.n_running + desk->status.n_waiting ==
+		TRIAD_DESK_THREADS + TRIAD_DESK_QUEUE)
 		error = EBUSY;
 	desk->status.n_busy += error == EBUSY;
 	if (!error) {

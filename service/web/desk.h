@@ -29,7 +29,7 @@
 #include "triad/output.h"
 
 #define TRIAD_DESK_THREADS 4
-#define TRIAD_DESK_QUEUE 16
+#define TRIAD_DESK_QUEUE 16 /* jobs that wait while all threads run one */
 #define TRIAD_DESK_BUFFER_SIZE (1024u * 1024)
 #define TRIAD_DESK_PATIENCE_US UINT64_C(10000000)
 #define TRIAD_DESK_HASTE_US UINT64_C(1000000)

@@ -8,7 +8,6 @@ links (slow_links())."""
 
 import re
 import subprocess
-import threading
 import time
 
 from checks import succeeded
@@ -17,6 +16,7 @@ from triadlib import ask, ask_json
 
 WORDS_PER_S = 8e9 / 32  # 4x SDR
 SWEEP_S = 1.0
+LEAST_RATIO = 10
 
 
 def slow_links(net):
@@ -72,35 +72,31 @@ def _set_counters(lab, shares, elapsed_s):
     lab.sim(*commands)
 
 
-def run(lab, shares):
-    """Two sweeps in which ports count that, after one that sees where they begin.  It is
-    over when the next sweep finds nothing new."""
-    _set_counters(lab, shares, 0)
-    ask(lab, "perf", "sweep")
-    begun = time.monotonic()
-    for i in range(1, 3):
-        time.sleep(max(0.0, begun + i * SWEEP_S - time.monotonic()))
-        _set_counters(lab, shares, time.monotonic() - begun)
-        ask(lab, "perf", "sweep")
-
-
 class Traffic:
-    """Ports that count that, ten times a second, from the beginning to the end of a block."""
+    """Ports that count that, from the first sweep on, which sees where they begin.
+
+    Ports are set and read one after another, and Triad divides by the time between two
+    readings of a port: what it finds is what was simulated only if both take little of the
+    time from one sweep to the next.  So on a busy machine there is more time between two."""
 
     def __init__(self, lab, shares):
         self._lab, self._shares = lab, shares
-        self._is_over = threading.Event()
-        self._thread = threading.Thread(target=self._run)
+        self._begun = time.monotonic()
+        self._swept = self._took_s = 0.0
+        self.sweep()
 
-    def _run(self):
-        begun = time.monotonic()
-        while not self._is_over.wait(0.1):
-            _set_counters(self._lab, self._shares, time.monotonic() - begun)
+    def sweep(self):
+        least_s = max(SWEEP_S, LEAST_RATIO * self._took_s) if self._swept else 0.0
+        time.sleep(max(0.0, self._swept + least_s - time.monotonic()))
+        now = time.monotonic()
+        _set_counters(self._lab, self._shares, now - self._begun)
+        ask(self._lab, "perf", "sweep")
+        self._swept, self._took_s = now, time.monotonic() - now
 
-    def __enter__(self):
-        self._thread.start()
-        return self
 
-    def __exit__(self, *_):
-        self._is_over.set()
-        self._thread.join()
+def run(lab, shares):
+    """Traffic until two sweeps after the first one.  It is over when the next sweep finds
+    nothing new."""
+    traffic = Traffic(lab, shares)
+    traffic.sweep()
+    traffic.sweep()

