@@ -22,9 +22,9 @@ export class Problem extends Error {
 }
 
 export class Server {
-	lastAnswerMs = null;  // when an answer came
-	lastTrouble = null;   // a Problem since then, if Triad did not answer at all
-	pastMessage = null;   // which image the last answer about the past is of
+	lastAnswerMs = null; // when an answer came
+	lastTrouble = null; // a Problem since then, if Triad did not answer at all
+	pastMessage = null; // which image the last answer about the past is of
 	#onChange;
 
 	constructor(onChange, onToken) {
@@ -36,34 +36,54 @@ export class Server {
 	async get(words, options = {}, signal = undefined) {
 		let response, answer;
 		try {
-			response = await fetch(resource(words, options), {signal, headers: headers()});
+			response = await fetch(resource(words, options), {
+				signal,
+				headers: headers(),
+			});
 			answer = await response.json();
 		} catch (error) {
-			if (error.name === "AbortError")
-				throw error;
-			throw this.#noAnswer(response
-				? new Problem("The answer was cut or is no JSON", error.message, 0)
-				: new Problem("Triad does not answer", error.message, 0));
+			if (error.name === "AbortError") throw error;
+			throw this.#noAnswer(
+				response
+					? new Problem(
+							"The answer was cut or is no JSON",
+							error.message,
+							0,
+						)
+					: new Problem(
+							"Triad does not answer",
+							error.message,
+							0,
+						),
+			);
 		}
 		// 503: it is there, but too busy; still it is no answer to what was asked.
 		this.noteAnswer();
 		if (!response.ok)
-			throw this.#refused(new Problem(answer.title ?? response.statusText, answer.detail, response.status));
-		if (options.at)
-			this.pastMessage = response.headers.get("Triad-Message");
+			throw this.#refused(
+				new Problem(
+					answer.title ?? response.statusText,
+					answer.detail,
+					response.status,
+				),
+			);
+		if (options.at) this.pastMessage = response.headers.get("Triad-Message");
 		return answer;
 	}
 
 	#refused(problem) {
-		if (problem.status === 401)
-			this.onToken();
+		if (problem.status === 401) this.onToken();
 		return problem;
 	}
 
 	// A stream of events; the caller looks at the response.
 	stream(words, lastId) {
-		return fetch(resource(words), {headers: headers({Accept: "text/event-stream",
-			...(lastId ? {"Last-Event-ID": lastId} : {})})});
+		return fetch(resource(words), {
+			headers: headers({
+				Accept: "text/event-stream",
+				...(lastId ? {"Last-Event-ID": lastId} : {}),
+			}),
+		});
 	}
 
 	noteAnswer() {
@@ -83,8 +103,7 @@ export class Server {
 		try {
 			return await this.get(words, options, signal);
 		} catch (error) {
-			if (error instanceof Problem)
-				return error;
+			if (error instanceof Problem) return error;
 			throw error;
 		}
 	}

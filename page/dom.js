@@ -4,24 +4,54 @@
 
 import {visible} from "./format.js";
 
-const ATTRIBUTES = new Set(["id", "class", "href", "type", "value", "name", "for", "title", "role",
-	"scope", "colspan", "hidden", "disabled", "checked", "selected", "placeholder", "open",
-	"tabindex", "min", "max", "step", "list", "autocomplete", "spellcheck", "rel", "width",
-	"height", "inputmode", "required", "datetime", "size"]);
+const ATTRIBUTES = new Set([
+	"id",
+	"class",
+	"href",
+	"type",
+	"value",
+	"name",
+	"for",
+	"title",
+	"role",
+	"scope",
+	"colspan",
+	"hidden",
+	"disabled",
+	"checked",
+	"selected",
+	"placeholder",
+	"open",
+	"tabindex",
+	"min",
+	"max",
+	"step",
+	"list",
+	"autocomplete",
+	"spellcheck",
+	"rel",
+	"width",
+	"height",
+	"inputmode",
+	"required",
+	"datetime",
+	"size",
+]);
 
 export function h(tag, attributes = {}, ...children) {
 	const element = document.createElement(tag);
 	for (const [name, value] of Object.entries(attributes ?? {})) {
-		if (value === null || value === undefined || value === false)
-			continue;
-		if (name.startsWith("on"))
-			element.addEventListener(name.slice(2), value);
+		if (value === null || value === undefined || value === false) continue;
+		if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
 		else if (ATTRIBUTES.has(name) || /^(aria|data)-[a-z-]+$/.test(name))
 			setAttribute(element, name, value);
-		else
-			throw new Error(`no attribute ${name} here`);
+		else throw new Error(`no attribute ${name} here`);
 	}
-	element.append(...children.flat(9).filter((it) => it !== null && it !== undefined && it !== false));
+	element.append(
+		...children
+			.flat(9)
+			.filter((it) => it !== null && it !== undefined && it !== false),
+	);
 	return element;
 }
 
@@ -44,8 +74,15 @@ export function section(title, ...children) {
 
 // [[title, value]] as a list of terms; values are text or elements.
 export function facts(rows) {
-	return h("dl", {class: "facts"}, rows.filter(Boolean).map(([title, value]) =>
-		h("div", {}, h("dt", {}, title), h("dd", {}, value))));
+	return h(
+		"dl",
+		{class: "facts"},
+		rows
+			.filter(Boolean)
+			.map(([title, value]) =>
+				h("div", {}, h("dt", {}, title), h("dd", {}, value)),
+			),
+	);
 }
 
 export function none(text) {
@@ -59,15 +96,21 @@ export function badge(severity, text = severity) {
 // Puts 'element' into 'host' in the place of what is there; what had the focus, and what was
 // unfolded, has it again.
 export function put(host, element) {
-	const active = host.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-	const open = new Set([...host.querySelectorAll("details[open][data-key]")].map((it) => it.dataset.key));
+	const active = host.contains(document.activeElement)
+		? document.activeElement.dataset.key
+		: null;
+	const open = new Set(
+		[...host.querySelectorAll("details[open][data-key]")].map(
+			(it) => it.dataset.key,
+		),
+	);
 	const scrolled = [...host.querySelectorAll(".scroll")].map((it) => it.scrollLeft);
 	host.replaceChildren(element);
 	for (const it of host.querySelectorAll("details[data-key]"))
-		if (open.has(it.dataset.key))
-			it.open = true;
-	host.querySelectorAll(".scroll").forEach((it, i) => it.scrollLeft = scrolled[i] ?? 0);
+		if (open.has(it.dataset.key)) it.open = true;
+	host.querySelectorAll(".scroll").forEach((it, i) => (it.scrollLeft = scrolled[i] ?? 0));
 	if (active)
-		[...host.querySelectorAll("[data-key]")].find((it) => it.dataset.key === active)
+		[...host.querySelectorAll("[data-key]")]
+			.find((it) => it.dataset.key === active)
 			?.focus({preventScroll: true});
 }

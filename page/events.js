@@ -18,15 +18,14 @@ export class EventReader {
 		if (!line) {
 			const {name, data} = this.#event;
 			this.#event = {name: "", data: []};
-			return name || data.length ? {name: name || "message", data: data.join("\n")} : null;
+			return name || data.length
+				? {name: name || "message", data: data.join("\n")}
+				: null;
 		}
 		const [, field, value] = /^([^:]*)(?:: ?(.*))?$/s.exec(line);
-		if (field === "event")
-			this.#event.name = value ?? "";
-		else if (field === "data")
-			this.#event.data.push(value ?? "");
-		else if (field === "id")
-			this.lastId = value ?? "";
+		if (field === "event") this.#event.name = value ?? "";
+		else if (field === "data") this.#event.data.push(value ?? "");
+		else if (field === "id") this.lastId = value ?? "";
 		return null; // others, and comments, say nothing
 	}
 }

@@ -24,12 +24,18 @@ export function visible(name) {
 
 // A whole number in groups of three digits: 12 345 678.
 export function count(value) {
-	if (!isKnown(value))
-		return NOT_KNOWN;
+	if (!isKnown(value)) return NOT_KNOWN;
 	return String(Math.trunc(value)).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 }
 
-const SCALES = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+const SCALES = [
+	[1e18, "E"],
+	[1e15, "P"],
+	[1e12, "T"],
+	[1e9, "G"],
+	[1e6, "M"],
+	[1e3, "k"],
+];
 
 function scaled(value, unit) {
 	for (const [factor, letter] of SCALES)
@@ -41,8 +47,7 @@ function scaled(value, unit) {
 // Three digits that count.
 function digits(value) {
 	const size = Math.abs(value);
-	if (Number.isInteger(value) && size < 1000)
-		return String(value);
+	if (Number.isInteger(value) && size < 1000) return String(value);
 	return value.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0);
 }
 
@@ -71,10 +76,8 @@ export function counterTotal(counter, value) {
 }
 
 export function counterRate(counter, perSecond) {
-	if (!isKnown(perSecond))
-		return NOT_KNOWN;
-	if (isData(counter))
-		return bits(perSecond * 32);
+	if (!isKnown(perSecond)) return NOT_KNOWN;
+	if (isData(counter)) return bits(perSecond * 32);
 	const unit = counter.endsWith("XmitWait") ? " ticks" : "";
 	return `${scaled(perSecond, "").trim()}${unit}/s`;
 }
@@ -88,21 +91,23 @@ export function timeOfMs(ms) {
 	return time(new Date(ms).toISOString());
 }
 
-const SPANS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+const SPANS = [
+	[86400, "d"],
+	[3600, "h"],
+	[60, "min"],
+	[1, "s"],
+];
 
 // 75 is "1 min 15 s": two units at most.
 export function span(seconds) {
-	if (!isKnown(seconds))
-		return NOT_KNOWN;
+	if (!isKnown(seconds)) return NOT_KNOWN;
 	let rest = Math.max(0, Math.round(seconds));
 	const first = SPANS.findIndex(([size]) => rest >= size);
-	if (first < 0)
-		return "0 s";
+	if (first < 0) return "0 s";
 	const parts = [];
 	for (const [size, unit] of SPANS.slice(first, first + 2)) {
 		const n = Math.floor(rest / size);
-		if (n)
-			parts.push(`${n} ${unit}`);
+		if (n) parts.push(`${n} ${unit}`);
 		rest -= n * size;
 	}
 	return parts.join(" ");
@@ -114,8 +119,11 @@ export function ago(text, nowMs) {
 }
 
 export function ms(value) {
-	return !isKnown(value) ? NOT_KNOWN : value < 10000 ? `${count(value)} ms`
-		: span(value / 1000);
+	return !isKnown(value)
+		? NOT_KNOWN
+		: value < 10000
+			? `${count(value)} ms`
+			: span(value / 1000);
 }
 
 export function plural(n, one, many = `${one}s`) {

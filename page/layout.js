@@ -14,12 +14,17 @@ import {findLevels, findPods} from "./tiers.js";
 
 const FEW_HOSTS = 64; // that stand side by side
 const GRID_ROWS = 6;
-const GAP = 1, WIDE_GAP = 2, POD_GAP = 3, MIN_POD = 8;
+const GAP = 1,
+	WIDE_GAP = 2,
+	POD_GAP = 3,
+	MIN_POD = 8;
 const FORCE_MS = 1500;
 
 // How wide a grid of hosts is.
 function columnsFor(nHosts, nAll) {
-	return nAll <= FEW_HOSTS ? Math.max(1, nHosts) : Math.max(1, Math.ceil(nHosts / GRID_ROWS));
+	return nAll <= FEW_HOSTS
+		? Math.max(1, nHosts)
+		: Math.max(1, Math.ceil(nHosts / GRID_ROWS));
 }
 
 // Hosts by the switch that they stand at: their first that has one.
@@ -42,17 +47,25 @@ export function layOut(fabric, forces, nowMs = () => performance.now()) {
 	const nAll = home.length - fabric.types.filter((it) => it === SWITCH).length;
 	const columns = Uint16Array.from(hosts, (it) => columnsFor(it.length, nAll));
 	const n = home.length;
-	const layout = {isTree: levels.isTree, level: levels.level, top: levels.top, home, columns,
-		isFew: nAll <= FEW_HOSTS, x: new Float32Array(n), y: new Float32Array(n),
-		nHosts: Uint32Array.from(hosts, (it) => it.length), pods: [], pod: null,
-		width: 1, height: 1};
-	if (levels.isTree)
-		placeTree(fabric, layout, lists, hosts);
-	else
-		placeByForce(fabric, layout, hosts, forces, nowMs);
+	const layout = {
+		isTree: levels.isTree,
+		level: levels.level,
+		top: levels.top,
+		home,
+		columns,
+		isFew: nAll <= FEW_HOSTS,
+		x: new Float32Array(n),
+		y: new Float32Array(n),
+		nHosts: Uint32Array.from(hosts, (it) => it.length),
+		pods: [],
+		pod: null,
+		width: 1,
+		height: 1,
+	};
+	if (levels.isTree) placeTree(fabric, layout, lists, hosts);
+	else placeByForce(fabric, layout, hosts, forces, nowMs);
 	layout.slot = new Uint32Array(n);
-	for (const list of hosts)
-		list.forEach((host, k) => layout.slot[host] = k);
+	for (const list of hosts) list.forEach((host, k) => (layout.slot[host] = k));
 	return layout;
 }
 
@@ -64,21 +77,25 @@ function placeTree(fabric, layout, lists, hosts) {
 	const members = Array.from({length: nPods}, () => []);
 	const above = [];
 	for (let i = 0; i < pod.length; i++) {
-		if (fabric.types[i] !== SWITCH)
-			continue;
+		if (fabric.types[i] !== SWITCH) continue;
 		(pod[i] >= 0 ? members[pod[i]] : above).push(i);
 	}
 	for (const list of [...members, above])
 		list.sort((i, j) => compareNames(fabric.names[i], fabric.names[j]));
 	const order = members.map((_, p) => p).filter((p) => members[p].length);
-	const nameOf = (p) => fabric.names[members[p].find((i) => layout.level[i] === 1)
-		?? members[p][0]];
+	const nameOf = (p) =>
+		fabric.names[members[p].find((i) => layout.level[i] === 1) ?? members[p][0]];
 	order.sort((p, q) => compareNames(nameOf(p), nameOf(q)));
 	let x = 0;
 	for (const p of order) {
 		const width = placePod(layout, members[p], hosts, x);
-		layout.pods.push({id: p, x, width, switches: members[p],
-			nHosts: members[p].reduce((sum, i) => sum + hosts[i].length, 0)});
+		layout.pods.push({
+			id: p,
+			x,
+			width,
+			switches: members[p],
+			nHosts: members[p].reduce((sum, i) => sum + hosts[i].length, 0),
+		});
 		x += width + POD_GAP;
 	}
 	placeStrays(fabric, layout, x);
@@ -98,23 +115,34 @@ function placePod(layout, switches, hosts, begin) {
 	}
 	const width = Math.max(MIN_POD, x - begin - gap);
 	for (let level = 2; level <= layout.top; level++)
-		spread(layout, switches.filter((i) => layout.level[i] === level), begin, width);
+		spread(
+			layout,
+			switches.filter((i) => layout.level[i] === level),
+			begin,
+			width,
+		);
 	for (const i of switches)
 		if (layout.level[i] !== 1)
-			placeGrid(layout, hosts[i], i, layout.x[i] - layout.columns[i] / 2, layout.level[i] - 0.4);
+			placeGrid(
+				layout,
+				hosts[i],
+				i,
+				layout.x[i] - layout.columns[i] / 2,
+				layout.level[i] - 0.4,
+			);
 	return width;
 }
 
 function placeGrid(layout, hosts, parent, x, y) {
 	hosts.forEach((host, k) => {
-		layout.x[host] = x + k % layout.columns[parent] + 0.5;
+		layout.x[host] = x + (k % layout.columns[parent]) + 0.5;
 		layout.y[host] = y;
 	});
 }
 
 function spread(layout, switches, begin, width) {
 	switches.forEach((i, k) => {
-		layout.x[i] = begin + (k + 0.5) * width / switches.length;
+		layout.x[i] = begin + ((k + 0.5) * width) / switches.length;
 		layout.y[i] = layout.level[i];
 	});
 }
@@ -133,41 +161,53 @@ function placeStrays(fabric, layout, x) {
 const DISTANCE = 12;
 
 function placeByForce(fabric, layout, hosts, forces, nowMs) {
-	const points = [], pointOf = new Map();
+	const points = [],
+		pointOf = new Map();
 	for (let i = 0; i < layout.home.length; i++)
 		if (fabric.types[i] === SWITCH) {
 			pointOf.set(i, points.length);
 			points.push({i});
 		}
-	const seen = new Set(), springs = [];
+	const seen = new Set(),
+		springs = [];
 	for (let j = 0; j < fabric.n; j++) {
-		const a = pointOf.get(fabric.a[j]), b = pointOf.get(fabric.b[j]);
+		const a = pointOf.get(fabric.a[j]),
+			b = pointOf.get(fabric.b[j]);
 		const key = a < b ? `${a} ${b}` : `${b} ${a}`;
 		if (a !== undefined && b !== undefined && a !== b && !seen.has(key)) {
 			seen.add(key);
 			springs.push({source: a, target: b});
 		}
 	}
-	const simulation = forces.forceSimulation(points).stop()
+	const simulation = forces
+		.forceSimulation(points)
+		.stop()
 		.force("link", forces.forceLink(springs).distance(DISTANCE).strength(0.7))
-		.force("charge", forces.forceManyBody().strength(-60).distanceMax(DISTANCE * 30))
-		.force("x", forces.forceX().strength(0.02)).force("y", forces.forceY().strength(0.02));
+		.force(
+			"charge",
+			forces
+				.forceManyBody()
+				.strength(-60)
+				.distanceMax(DISTANCE * 30),
+		)
+		.force("x", forces.forceX().strength(0.02))
+		.force("y", forces.forceY().strength(0.02));
 	const begin = nowMs();
-	for (let k = 0; k < 300 && nowMs() - begin < FORCE_MS; k++)
-		simulation.tick();
+	for (let k = 0; k < 300 && nowMs() - begin < FORCE_MS; k++) simulation.tick();
 	settle(layout, points, hosts);
 	placeStrays(fabric, layout, 0);
 }
 
 function settle(layout, points, hosts) {
-	const left = Math.min(...points.map((it) => it.x)), top = Math.min(...points.map((it) => it.y));
+	const left = Math.min(...points.map((it) => it.x)),
+		top = Math.min(...points.map((it) => it.y));
 	for (const {i, x, y} of points) {
 		layout.x[i] = x - left + DISTANCE / 2;
 		layout.y[i] = y - top + DISTANCE / 2;
 		const columns = Math.max(1, Math.ceil(Math.sqrt(hosts[i].length)));
 		layout.columns[i] = columns;
 		hosts[i].forEach((host, k) => {
-			layout.x[host] = layout.x[i] + k % columns + 0.5 - columns / 2;
+			layout.x[host] = layout.x[i] + (k % columns) + 0.5 - columns / 2;
 			layout.y[host] = layout.y[i] + 1.5 + Math.floor(k / columns);
 		});
 	}

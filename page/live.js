@@ -6,22 +6,26 @@ import {EventReader} from "./events.js";
 
 const POLL_MS = 4000;
 const SLOW_POLL_MS = 12000; // while events come, to see that Triad is still there
-const HIDDEN_MS = 60000;    // while nobody looks at the page
-const AGAIN_MS = 5000;      // after a stream has ended
-const TOGETHER_MS = 300;    // changes that come together are asked for once
+const HIDDEN_MS = 60000; // while nobody looks at the page
+const AGAIN_MS = 5000; // after a stream has ended
+const TOGETHER_MS = 300; // changes that come together are asked for once
 
 export function startLive(app) {
-	let timer = 0, hasEvents = false, before = null;
+	let timer = 0,
+		hasEvents = false,
+		before = null;
 
 	async function ask() {
 		clearTimeout(timer);
 		try {
-			const [health, status] = await Promise.all([app.server.get(["health"]), app.server.get(["status"])]);
+			const [health, status] = await Promise.all([
+				app.server.get(["health"]),
+				app.server.get(["status"]),
+			]);
 			const now = JSON.stringify([status.perfmgr?.sweeps, health]);
 			app.takeState(health, status);
 			// The first view asked for itself.
-			if (now !== before && before !== null)
-				app.refresh();
+			if (now !== before && before !== null) app.refresh();
 			before = now;
 		} catch {
 			// The header shows since when there is no answer.
@@ -31,7 +35,10 @@ export function startLive(app) {
 
 	function plan() {
 		clearTimeout(timer);
-		timer = setTimeout(ask, document.hidden ? HIDDEN_MS : hasEvents ? SLOW_POLL_MS : POLL_MS);
+		timer = setTimeout(
+			ask,
+			document.hidden ? HIDDEN_MS : hasEvents ? SLOW_POLL_MS : POLL_MS,
+		);
 	}
 
 	function soon() {
@@ -42,12 +49,11 @@ export function startLive(app) {
 
 	// The end of a stream may be that of Triad.
 	function take(has) {
-		if (hasEvents && !has)
-			ask();
+		if (hasEvents && !has) ask();
 		hasEvents = has;
 	}
 
-	document.addEventListener("visibilitychange", () => document.hidden ? plan() : ask());
+	document.addEventListener("visibilitychange", () => (document.hidden ? plan() : ask()));
 	app.askNow = ask;
 	listen(app, take, soon);
 	ask();
@@ -59,8 +65,7 @@ async function listen(app, tell, soon) {
 	for (;;) {
 		try {
 			const response = await app.server.stream(["changes"], reader.lastId);
-			if (response.status === 404 || response.status === 405)
-				return;
+			if (response.status === 404 || response.status === 405) return;
 			if (response.ok) {
 				tell(true);
 				await follow(response, reader, soon);
@@ -77,9 +82,7 @@ async function follow(response, reader, soon) {
 	const pieces = response.body.pipeThrough(new TextDecoderStream()).getReader();
 	for (;;) {
 		const {done, value} = await pieces.read();
-		if (done)
-			return;
-		if (reader.feed(value).length)
-			soon();
+		if (done) return;
+		if (reader.feed(value).length) soon();
 	}
 }

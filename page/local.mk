@@ -11,6 +11,6 @@ EXTRA_DIST += page/README.md page/package.json page/package-lock.json \
 	page/views/agents.js page/views/alerts.js page/views/all.js \
 	page/views/election.js page/views/fabric-keys.js page/views/fabric-panel.js \
 	page/views/fabric.js page/views/health.js page/views/history.js \
-	page/views/links.js page/views/node.js page/views/parts.js page/views/path.js \
+	page/views/links.js page/views/node.js page/views/parts.js page/views/path.js page/views/port.js \
 	page/views/qos.js page/views/trace.js \
 	page/tests/layout.test.js page/tests/made.js page/tests/pure.test.js page/tests/scene.test.js

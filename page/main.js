@@ -23,14 +23,17 @@ const STALE_MS = 15000;
 const $ = (id) => document.getElementById(id);
 
 class App {
-	server = new Server(() => this.showFreshness(), () => this.#askForToken());
+	server = new Server(
+		() => this.showFreshness(),
+		() => this.#askForToken(),
+	);
 	store = new FabricStore();
 	route = parse(location.hash);
 	status = null;
 	health = null;
 	missing = new Set(); // views whose command this Triad does not have
-	#shown = null;       // {view, mounted, text}
-	#loading = null;     // AbortController
+	#shown = null; // {view, mounted, text}
+	#loading = null; // AbortController
 	#postponed = false;
 
 	start() {
@@ -70,7 +73,9 @@ class App {
 			this.#shown.mounted.update(this.route);
 			return;
 		}
-		const isOther = this.#shown?.view !== view || this.#shown.words !== this.route.words.join("/");
+		const isOther =
+			this.#shown?.view !== view ||
+			this.#shown.words !== this.route.words.join("/");
 		this.#shown?.mounted?.close();
 		this.#shown = {view, words: this.route.words.join("/"), text: null};
 		if (view.mount) {
@@ -80,55 +85,51 @@ class App {
 			this.#shown.mounted = view.mount(this, this.route, $("main"));
 			return;
 		}
-		if (isOther)
-			scrollTo(0, 0);
+		if (isOther) scrollTo(0, 0);
 		this.#load();
 	}
 
 	// Asks for what is shown again.
 	refresh() {
-		if (this.#shown?.mounted)
-			this.#shown.mounted.refresh();
-		else if (!this.at)
-			this.#load();
+		if (this.#shown?.mounted) this.#shown.mounted.refresh();
+		else if (!this.at) this.#load();
 	}
 
 	redraw() {
-		if (this.#shown)
-			this.#shown.text = null;
+		if (this.#shown) this.#shown.text = null;
 		this.refresh();
 	}
 
 	async #load() {
-		const {route} = this, shown = this.#shown;
+		const {route} = this,
+			shown = this.#shown;
 		this.#loading?.abort();
 		this.#loading = new AbortController();
 		const {signal} = this.#loading;
 		$("main").setAttribute("aria-busy", "true");
 		try {
 			const data = await shown.view.load(this, route, signal);
-			if (signal.aborted)
-				return;
+			if (signal.aborted) return;
 			$("notice").hidden = true;
 			this.time.show();
 			this.#render(route, shown, data);
 		} catch (error) {
-			if (error.name !== "AbortError")
-				this.#showProblem(error, shown);
+			if (error.name !== "AbortError") this.#showProblem(error, shown);
 		} finally {
-			if (!signal.aborted)
-				$("main").removeAttribute("aria-busy");
+			if (!signal.aborted) $("main").removeAttribute("aria-busy");
 		}
 	}
 
 	// Nothing is put in the place of what somebody types into or selects.
 	#render(route, shown, data) {
 		const text = JSON.stringify([route, data]);
-		if (text === shown.text)
-			return;
+		if (text === shown.text) return;
 		const active = document.activeElement;
-		const isTyping = $("main").contains(active) && active.matches("input, select, textarea");
-		const isSelecting = !getSelection().isCollapsed && $("main").contains(getSelection().anchorNode);
+		const isTyping =
+			$("main").contains(active) && active.matches("input, select, textarea");
+		const isSelecting =
+			!getSelection().isCollapsed &&
+			$("main").contains(getSelection().anchorNode);
 		if (shown.text !== null && (isTyping || isSelecting)) {
 			this.#postponed = true;
 			return;
@@ -139,19 +140,20 @@ class App {
 	}
 
 	#catchUp() {
-		if (!this.#postponed)
-			return;
+		if (!this.#postponed) return;
 		this.#postponed = false;
 		setTimeout(() => this.refresh(), 200);
 	}
 
 	#showProblem(error, shown) {
-		if (!(error instanceof Problem))
-			console.error(error);
+		if (!(error instanceof Problem)) console.error(error);
 		const box = $("notice");
 		box.hidden = false;
-		box.replaceChildren(h("strong", {}, error.title ?? "The page has a mistake"), " ",
-			error.detail || error.message);
+		box.replaceChildren(
+			h("strong", {}, error.title ?? "The page has a mistake"),
+			" ",
+			error.detail || error.message,
+		);
 		if (shown.text === null)
 			put($("main"), h("p", {class: "none"}, "There is nothing to show."));
 	}
@@ -160,12 +162,22 @@ class App {
 
 	#askForToken() {
 		const box = $("token");
-		if (!box.hidden)
-			return;
+		if (!box.hidden) return;
 		box.hidden = false;
-		box.replaceChildren(h("label", {}, "Triad wants a token (web.token_file of triad.conf): ",
-			h("input", {type: "password", name: "token", autocomplete: "off", required: true})),
-		h("button", {type: "submit"}, "Use it for this tab"));
+		box.replaceChildren(
+			h(
+				"label",
+				{},
+				"Triad wants a token (web.token_file of triad.conf): ",
+				h("input", {
+					type: "password",
+					name: "token",
+					autocomplete: "off",
+					required: true,
+				}),
+			),
+			h("button", {type: "submit"}, "Use it for this tab"),
+		);
 		box.onsubmit = (event) => {
 			event.preventDefault();
 			setToken(box.elements.token.value.trim());
@@ -177,15 +189,43 @@ class App {
 	}
 
 	#showNavigation() {
-		put($("nav"), h("ul", {}, NAVIGATION.filter((name) => !this.missing.has(name)).map((name) =>
-			h("li", {}, h("a", {href: sibling(this.route, name), "data-key": name,
-				"aria-current": this.route.view === name ? "page" : null}, VIEWS[name].title)))));
+		put(
+			$("nav"),
+			h(
+				"ul",
+				{},
+				NAVIGATION.filter((name) => !this.missing.has(name)).map(
+					(name) =>
+						h(
+							"li",
+							{},
+							h(
+								"a",
+								{
+									href: sibling(
+										this.route,
+										name,
+									),
+									"data-key": name,
+									"aria-current":
+										this.route
+											.view ===
+										name
+											? "page"
+											: null,
+								},
+								VIEWS[name].title,
+							),
+						),
+				),
+			),
+		);
 	}
 
 	// What 'status' says, asked for once where it is not known yet: views ask parts alone that
 	// are in use.
 	async whenKnown(signal) {
-		return this.status ??= await this.server.get(["status"], {}, signal);
+		return (this.status ??= await this.server.get(["status"], {}, signal));
 	}
 
 	// 'health' and 'status' as Triad says now, whatever moment is shown.
@@ -193,7 +233,11 @@ class App {
 		this.health = health;
 		this.status = status;
 		const verdict = $("verdict");
-		verdict.textContent = health ? (this.at ? `now ${health.verdict}` : health.verdict) : "not known";
+		verdict.textContent = health
+			? this.at
+				? `now ${health.verdict}`
+				: health.verdict
+			: "not known";
 		verdict.dataset.severity = (health?.verdict ?? "unknown").toLowerCase();
 		this.#findMissing();
 		this.time.show();
@@ -205,10 +249,8 @@ class App {
 		for (const name of NAVIGATION)
 			if (this.status && VIEWS[name].isMissing?.(this.status))
 				this.missing.add(name);
-			else
-				this.missing.delete(name);
-		if (this.missing.size !== before)
-			this.#showNavigation();
+			else this.missing.delete(name);
+		if (this.missing.size !== before) this.#showNavigation();
 	}
 
 	showFreshness() {
@@ -218,11 +260,15 @@ class App {
 		const isStale = Boolean(lastTrouble) || (age !== null && age > STALE_MS);
 		element.dataset.stale = String(isStale);
 		document.body.dataset.stale = String(isStale);
-		const text = age === null ? (lastTrouble ? "no answer yet" : "")
-			: isStale ? `no answer since ${timeOfMs(lastAnswerMs).slice(11)} UTC (${span(age / 1000)})`
-				: "live";
-		if (element.textContent !== text)
-			element.textContent = text;
+		const text =
+			age === null
+				? lastTrouble
+					? "no answer yet"
+					: ""
+				: isStale
+					? `no answer since ${timeOfMs(lastAnswerMs).slice(11)} UTC (${span(age / 1000)})`
+					: "live";
+		if (element.textContent !== text) element.textContent = text;
 		element.title = lastTrouble ? lastTrouble.message : "";
 		const swept = this.status?.perfmgr?.last_sweep ?? null;
 		$("sweep").textContent = swept ? `swept ${ago(swept, Date.now())}` : "";
@@ -230,15 +276,15 @@ class App {
 
 	#key(event) {
 		const isTyping = event.target.matches?.("input, select, textarea");
-		if (event.ctrlKey || event.metaKey || event.altKey || isTyping)
-			return;
+		if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
 		if (event.key === "/") {
 			event.preventDefault();
 			$("search").focus();
 		} else if (/^[1-9]$/.test(event.key)) {
-			const name = NAVIGATION.filter((it) => !this.missing.has(it))[event.key - 1];
-			if (name)
-				this.go(sibling(this.route, name));
+			const name = NAVIGATION.filter((it) => !this.missing.has(it))[
+				event.key - 1
+			];
+			if (name) this.go(sibling(this.route, name));
 		}
 	}
 }

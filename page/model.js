@@ -14,17 +14,32 @@ export const SWITCH = 0;
 export const STATES = ["active", "slow", "not active", "unreachable", "down"];
 
 export function makeFabric(nodes, links) {
-	const fabric = {names: [], guids: [], types: [], lids: [], states: [], ports: [],
-		portsUp: []};
+	const fabric = {
+		names: [],
+		guids: [],
+		types: [],
+		lids: [],
+		states: [],
+		ports: [],
+		portsUp: [],
+	};
 	const index = new Map();
-	for (const node of nodes)
-		addNode(fabric, index, node.guid, node.name, node.type, node);
+	for (const node of nodes) addNode(fabric, index, node.guid, node.name, node.type, node);
 	const n = links.length;
-	Object.assign(fabric, {n, a: new Int32Array(n), b: new Int32Array(n),
-		aPort: new Uint8Array(n), bPort: new Uint8Array(n),
-		aUse: new Float32Array(n), bUse: new Float32Array(n),
-		wait: new Float32Array(n), errors: new Float64Array(n),
-		state: new Uint8Array(n), downs: new Uint32Array(n), rates: []});
+	Object.assign(fabric, {
+		n,
+		a: new Int32Array(n),
+		b: new Int32Array(n),
+		aPort: new Uint8Array(n),
+		bPort: new Uint8Array(n),
+		aUse: new Float32Array(n),
+		bUse: new Float32Array(n),
+		wait: new Float32Array(n),
+		errors: new Float64Array(n),
+		state: new Uint8Array(n),
+		downs: new Uint32Array(n),
+		rates: [],
+	});
 	links.forEach((link, j) => addLink(fabric, index, link, j));
 	fabric.types = Uint8Array.from(fabric.types);
 	return fabric;
@@ -59,28 +74,30 @@ function addLink(fabric, index, link, j) {
 }
 
 function endNode(fabric, index, end) {
-	return index.get(end.node_guid)
-		?? addNode(fabric, index, end.node_guid, end.node_name, end.node_type, null);
+	return (
+		index.get(end.node_guid) ??
+		addNode(fabric, index, end.node_guid, end.node_name, end.node_type, null)
+	);
 }
 
 // The greater of two that may be unknown.
 export function worse(a, b) {
-	const known = [a, b].filter((it) => it !== null && it !== undefined && !Number.isNaN(it));
+	const known = [a, b].filter(
+		(it) => it !== null && it !== undefined && !Number.isNaN(it),
+	);
 	return known.length ? Math.max(...known) : NaN;
 }
 
 function sum(errors) {
 	let total = 0;
-	for (const name in errors)
-		total += errors[name];
+	for (const name in errors) total += errors[name];
 	return total;
 }
 
 function stateOf(link) {
 	if (link.state === "down" || link.state === "unreachable")
 		return STATES.indexOf(link.state);
-	if (link.state !== "active")
-		return 2;
+	if (link.state !== "active") return 2;
 	return link.slow ? 1 : 0;
 }
 
@@ -88,13 +105,20 @@ function stateOf(link) {
 export function neighbours(fabric) {
 	const lists = fabric.names.map(() => []);
 	for (let j = 0; j < fabric.n; j++) {
-		lists[fabric.a[j]].push({link: j, far: fabric.b[j], port: fabric.aPort[j],
-			farPort: fabric.bPort[j]});
-		lists[fabric.b[j]].push({link: j, far: fabric.a[j], port: fabric.bPort[j],
-			farPort: fabric.aPort[j]});
+		lists[fabric.a[j]].push({
+			link: j,
+			far: fabric.b[j],
+			port: fabric.aPort[j],
+			farPort: fabric.bPort[j],
+		});
+		lists[fabric.b[j]].push({
+			link: j,
+			far: fabric.a[j],
+			port: fabric.bPort[j],
+			farPort: fabric.aPort[j],
+		});
 	}
-	for (const list of lists)
-		list.sort((x, y) => x.port - y.port);
+	for (const list of lists) list.sort((x, y) => x.port - y.port);
 	return lists;
 }
 
@@ -105,17 +129,24 @@ export function neighbours(fabric) {
 export const METRICS = {
 	use: {title: "Utilisation", unit: "%", bounds: [1, 10, 25, 50, 75, 90]},
 	wait: {title: "Congestion", unit: "% of time waiting", bounds: [0.1, 1, 2, 5, 10, 25]},
-	errors: {title: "Errors", unit: "errors since Triad began", bounds: [1, 10, 100, 1000,
-		10000, 100000]},
+	errors: {
+		title: "Errors",
+		unit: "errors since Triad began",
+		bounds: [1, 10, 100, 1000, 10000, 100000],
+	},
 	state: {title: "State", unit: "", bounds: [1, 2, 3, 4]},
 };
 
 export function valueOf(fabric, metric, j) {
 	switch (metric) {
-	case "use": return worse(fabric.aUse[j], fabric.bUse[j]);
-	case "wait": return fabric.wait[j];
-	case "errors": return fabric.errors[j];
-	default: return fabric.state[j];
+		case "use":
+			return worse(fabric.aUse[j], fabric.bUse[j]);
+		case "wait":
+			return fabric.wait[j];
+		case "errors":
+			return fabric.errors[j];
+		default:
+			return fabric.state[j];
 	}
 }
 
@@ -127,8 +158,7 @@ export function classesOf(fabric, metric) {
 		if (metric !== "state" && (fabric.state[j] >= 3 || Number.isNaN(value)))
 			return -1;
 		let c = 0;
-		while (c < bounds.length && value >= bounds[c])
-			c++;
+		while (c < bounds.length && value >= bounds[c]) c++;
 		return c;
 	});
 }
@@ -138,13 +168,11 @@ export function classesOf(fabric, metric) {
 // The nodes whose name, GUID or LID fits, the best first, 'limit' at most.
 export function search(fabric, text, limit = 20) {
 	const words = text.trim().toLowerCase();
-	if (!words)
-		return [];
+	if (!words) return [];
 	const found = [];
 	for (let i = 0; i < fabric.names.length; i++) {
 		const rank = rankOf(fabric, i, words);
-		if (rank < 4)
-			found.push([rank, i]);
+		if (rank < 4) found.push([rank, i]);
 	}
 	found.sort((x, y) => x[0] - y[0] || collate(fabric.names[x[1]], fabric.names[y[1]]));
 	return found.slice(0, limit).map(([, i]) => i);
@@ -156,9 +184,7 @@ function rankOf(fabric, i, text) {
 	const name = fabric.names[i].toLowerCase();
 	if (name === text || fabric.guids[i] === text || String(fabric.lids[i]) === text)
 		return 0;
-	if (name.startsWith(text))
-		return 1;
-	if (name.includes(text))
-		return 2;
+	if (name.startsWith(text)) return 1;
+	if (name.includes(text)) return 2;
 	return fabric.guids[i].includes(text) && text.length > 3 ? 3 : 4;
 }

@@ -51,7 +51,8 @@ export function changed(route, options) {
 
 // A moment as --at takes it, or null: "2026-01-02T03:04:05", or so long ago.
 export function moment(text) {
-	return /^(\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?|\d{1,9}[dhms])$/.test(text ?? "") ? text
+	return /^(\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?|\d{1,9}[dhms])$/.test(text ?? "")
+		? text
 		: null;
 }
 

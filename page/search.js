@@ -6,21 +6,47 @@ import {search, TYPES} from "./model.js";
 import {sibling} from "./route.js";
 
 export function startSearch(app, input, list) {
-	let found = [], chosen = -1;
+	let found = [],
+		chosen = -1;
 
 	function show() {
 		const {fabric} = app.store;
 		const [text, port] = split(input.value);
-		found = fabric ? search(fabric, text, 12).map((i) => addressOf(app, i, port)) : [];
+		found = fabric
+			? search(fabric, text, 12).map((i) => addressOf(app, i, port))
+			: [];
 		chosen = found.length ? 0 : -1;
-		list.replaceChildren(...found.map((it, k) => h("li", {id: `found-${k}`, role: "option",
-			onmousedown: (event) => {
-				event.preventDefault();
-				go(k);
-			}}, nameText(it.name), h("span", {class: "quiet"}, ` ${it.kind} ${it.guid}`))));
+		list.replaceChildren(
+			...found.map((it, k) =>
+				h(
+					"li",
+					{
+						id: `found-${k}`,
+						role: "option",
+						onmousedown: (event) => {
+							event.preventDefault();
+							go(k);
+						},
+					},
+					nameText(it.name),
+					h("span", {class: "quiet"}, ` ${it.kind} ${it.guid}`),
+				),
+			),
+		);
 		if (!found.length && input.value.trim())
-			list.append(h("li", {role: "option", class: "quiet", "aria-disabled": "true"},
-				fabric ? "no node is called so" : "asking for the nodes …"));
+			list.append(
+				h(
+					"li",
+					{
+						role: "option",
+						class: "quiet",
+						"aria-disabled": "true",
+					},
+					fabric
+						? "no node is called so"
+						: "asking for the nodes …",
+				),
+			);
 		mark();
 	}
 
@@ -28,11 +54,12 @@ export function startSearch(app, input, list) {
 		const isOpen = list.childElementCount > 0 && document.activeElement === input;
 		list.hidden = !isOpen;
 		input.setAttribute("aria-expanded", String(isOpen));
-		[...list.children].forEach((it, k) => it.setAttribute("aria-selected", String(k === chosen)));
+		[...list.children].forEach((it, k) =>
+			it.setAttribute("aria-selected", String(k === chosen)),
+		);
 		if (chosen >= 0 && isOpen)
 			input.setAttribute("aria-activedescendant", `found-${chosen}`);
-		else
-			input.removeAttribute("aria-activedescendant");
+		else input.removeAttribute("aria-activedescendant");
 	}
 
 	function go(k) {
@@ -74,8 +101,18 @@ function split(text) {
 // In the picture a node is selected there; elsewhere its own view is shown.
 function addressOf(app, i, port) {
 	const {names, guids, types} = app.store.fabric;
-	return {name: names[i], guid: guids[i], kind: TYPES[types[i]], hash: (route) =>
-		route.view === "fabric"
-			? sibling(route, "fabric", [], {...route.options, select: port ? `${guids[i]}:${port}` : guids[i]})
-			: port ? sibling(route, "port", [guids[i], port]) : sibling(route, "node", [guids[i]])};
+	return {
+		name: names[i],
+		guid: guids[i],
+		kind: TYPES[types[i]],
+		hash: (route) =>
+			route.view === "fabric"
+				? sibling(route, "fabric", [], {
+						...route.options,
+						select: port ? `${guids[i]}:${port}` : guids[i],
+					})
+				: port
+					? sibling(route, "port", [guids[i], port])
+					: sibling(route, "node", [guids[i]]),
+	};
 }

@@ -9,14 +9,15 @@ import {Problem} from "./api.js";
 import {headers} from "./token.js";
 
 // A large fabric is not asked for again sooner than this many times what it took to load.
-const PAUSE = 5;
+const PAUSE = 20;
 
 export class FabricStore {
 	fabric = null;
 	layout = null;
 	at = undefined;
 	problem = null;
-	took = null;
+	took = null; // milliseconds for asking and for what is made of the answer
+	ms = null; // when it came
 	#worker = null;
 	#id = 0;
 	#isUnderWay = false;
@@ -37,13 +38,25 @@ export class FabricStore {
 	// Loads it unless what is there is of that moment; with 'again', anyhow.
 	want(at, again = false) {
 		const isOther = this.at !== at || !this.isWanted;
-		if (!isOther && (!again || this.#isUnderWay || performance.now() < this.#notBefore))
+		if (
+			!isOther &&
+			(!again || this.#isUnderWay || performance.now() < this.#notBefore)
+		)
 			return;
 		if (!this.#worker) {
 			this.#worker = new Worker("fabric-worker.js", {type: "module"});
 			this.#worker.onmessage = ({data}) => this.#take(data);
-			this.#worker.onerror = (event) => this.#take({id: this.#id, problem: {title: "The picture can't be made",
-				detail: event.message ?? "a part of the page can't be loaded", status: 0}});
+			this.#worker.onerror = (event) =>
+				this.#take({
+					id: this.#id,
+					problem: {
+						title: "The picture can't be made",
+						detail:
+							event.message ??
+							"a part of the page can't be loaded",
+						status: 0,
+					},
+				});
 		}
 		this.at = at;
 		this.#isUnderWay = true;
@@ -52,24 +65,24 @@ export class FabricStore {
 
 	#take({id, fabric, layout, problem, took}) {
 		// The layout is the worker's last one, even if what it came with is too late.
-		if (layout)
-			this.layout = layout;
-		if (id !== this.#id)
-			return;
+		if (layout) this.layout = layout;
+		if (id !== this.#id) return;
 		this.#isUnderWay = false;
-		this.problem = problem ? new Problem(problem.title, problem.detail, problem.status) : null;
+		this.problem = problem
+			? new Problem(problem.title, problem.detail, problem.status)
+			: null;
 		if (fabric) {
 			this.fabric = fabric;
 			this.took = took;
+			this.ms = Date.now();
 			this.#lists = null;
 			this.#notBefore = performance.now() + PAUSE * (took.load + took.make);
 		}
-		for (const listener of [...this.#listeners])
-			listener();
+		for (const listener of [...this.#listeners]) listener();
 	}
 
 	get lists() {
-		return this.#lists ??= this.fabric && neighbours(this.fabric);
+		return (this.#lists ??= this.fabric && neighbours(this.fabric));
 	}
 
 	indexOf(guid) {

@@ -22,10 +22,8 @@ function store(theme) {
 }
 
 function use(button, theme) {
-	if (theme)
-		document.documentElement.dataset.theme = theme;
-	else
-		delete document.documentElement.dataset.theme;
+	if (theme) document.documentElement.dataset.theme = theme;
+	else delete document.documentElement.dataset.theme;
 	button.textContent = TEXT[theme];
 }
 

@@ -15,24 +15,18 @@ export function findLevels(fabric, lists = neighbours(fabric)) {
 	const n = fabric.names.length;
 	const nHosts = new Uint32Array(n);
 	for (let i = 0; i < n; i++)
-		if (isSwitch(i))
-			nHosts[i] = lists[i].filter((it) => !isSwitch(it.far)).length;
+		if (isSwitch(i)) nHosts[i] = lists[i].filter((it) => !isSwitch(it.far)).length;
 	const level = new Int16Array(n).fill(-1);
 	let front = [];
 	for (let i = 0; i < n; i++) {
-		if (!isSwitch(i))
-			level[i] = 0;
-		else if (nHosts[i])
-			front.push(i);
+		if (!isSwitch(i)) level[i] = 0;
+		else if (nHosts[i]) front.push(i);
 	}
 	front = front.filter(notSpine(lists, nHosts, front, isSwitch));
-	for (const i of front)
-		level[i] = 1;
+	for (const i of front) level[i] = 1;
 	climb(level, lists, front, isSwitch);
 	// Switches that no host reaches stand with the lowest.
-	for (let i = 0; i < n; i++)
-		if (level[i] < 0)
-			level[i] = 1;
+	for (let i = 0; i < n; i++) if (level[i] < 0) level[i] = 1;
 	return {level, nHosts, ...judge(fabric, level, isSwitch)};
 }
 
@@ -42,8 +36,11 @@ function notSpine(lists, nHosts, front, isSwitch) {
 	const hasBare = (i) => lists[i].some((it) => isSwitch(it.far) && !nHosts[it.far]);
 	return (i) => {
 		const below = lists[i].filter((it) => isSwitch(it.far));
-		return nHosts[i] > mean / 2 || !below.length
-			|| !below.every((it) => nHosts[it.far] && hasBare(it.far));
+		return (
+			nHosts[i] > mean / 2 ||
+			!below.length ||
+			!below.every((it) => nHosts[it.far] && hasBare(it.far))
+		);
 	};
 }
 
@@ -61,17 +58,19 @@ function climb(level, lists, front, isSwitch) {
 }
 
 function judge(fabric, level, isSwitch) {
-	let between = 0, odd = 0, top = 0;
+	let between = 0,
+		odd = 0,
+		top = 0;
 	for (let j = 0; j < fabric.n; j++) {
-		const {a: {[j]: a}, b: {[j]: b}} = fabric;
-		if (!isSwitch(a) || !isSwitch(b))
-			continue;
+		const {
+			a: {[j]: a},
+			b: {[j]: b},
+		} = fabric;
+		if (!isSwitch(a) || !isSwitch(b)) continue;
 		between++;
-		if (Math.abs(level[a] - level[b]) !== 1)
-			odd++;
+		if (Math.abs(level[a] - level[b]) !== 1) odd++;
 	}
-	for (const it of level)
-		top = Math.max(top, it);
+	for (const it of level) top = Math.max(top, it);
 	return {top, isTree: top <= 1 ? between === 0 : odd <= between * ODD_SHARE};
 }
 
@@ -80,13 +79,19 @@ export function findPods(fabric, {level, top}, lists = neighbours(fabric)) {
 	const pod = new Int32Array(fabric.names.length).fill(-1);
 	let n = 0;
 	for (let start = 0; start < pod.length; start++) {
-		if (pod[start] >= 0 || fabric.types[start] !== SWITCH || (top > 2 && level[start] === top))
+		if (
+			pod[start] >= 0 ||
+			fabric.types[start] !== SWITCH ||
+			(top > 2 && level[start] === top)
+		)
 			continue;
 		const stack = [start];
 		pod[start] = n;
 		while (stack.length) {
 			for (const {far} of lists[stack.pop()]) {
-				const isIn = fabric.types[far] === SWITCH && (top <= 2 || level[far] < top);
+				const isIn =
+					fabric.types[far] === SWITCH &&
+					(top <= 2 || level[far] < top);
 				if (pod[far] < 0 && isIn) {
 					pod[far] = n;
 					stack.push(far);

@@ -23,15 +23,38 @@ export class TimeBar {
 	}
 
 	#make() {
-		const slider = h("input", {type: "range", min: 0, max: STEPS, step: 1, id: "slider",
-			"aria-label": "The time that is shown, from the oldest image to now"});
-		const field = h("input", {type: "text", id: "at", size: 20, placeholder: "now", autocomplete: "off",
-			"aria-label": "The time that is shown: 2026-01-02T03:04 in UTC, or 2d, 3h, 90m ago"});
+		const slider = h("input", {
+			type: "range",
+			min: 0,
+			max: STEPS,
+			step: 1,
+			id: "slider",
+			"aria-label": "The time that is shown, from the oldest image to now",
+		});
+		const field = h("input", {
+			type: "text",
+			id: "at",
+			size: 20,
+			placeholder: "now",
+			autocomplete: "off",
+			"aria-label":
+				"The time that is shown: 2026-01-02T03:04 in UTC, or 2d, 3h, 90m ago",
+		});
 		slider.addEventListener("input", () => this.#showText(this.#textOf(slider)));
 		slider.addEventListener("change", () => this.#choose(this.#textOf(slider)));
 		field.addEventListener("change", () => this.#choose(field.value.trim()));
-		const back = h("button", {type: "button", onclick: () => this.#choose("")}, "Back to now");
-		return {label: h("span", {class: "label"}), slider, field, back, remark: h("span", {class: "quiet remark"})};
+		const back = h(
+			"button",
+			{type: "button", onclick: () => this.#choose("")},
+			"Back to now",
+		);
+		return {
+			label: h("span", {class: "label"}),
+			slider,
+			field,
+			back,
+			remark: h("span", {class: "quiet remark"}),
+		};
 	}
 
 	get #oldestS() {
@@ -41,9 +64,10 @@ export class TimeBar {
 
 	#textOf(slider) {
 		const step = Number(slider.value);
-		if (step >= STEPS)
-			return "";
-		return new Date(Date.now() - ageOf(step, this.#oldestS) * 1000).toISOString().slice(0, 19);
+		if (step >= STEPS) return "";
+		return new Date(Date.now() - ageOf(step, this.#oldestS) * 1000)
+			.toISOString()
+			.slice(0, 19);
 	}
 
 	#choose(text) {
@@ -68,7 +92,10 @@ export class TimeBar {
 		if (document.activeElement !== field && !slider.matches(":active")) {
 			this.#showText(at);
 			const ms = at ? msOf(at, Date.now()) : null;
-			slider.value = ms === null ? STEPS : stepOf((Date.now() - ms) / 1000, this.#oldestS);
+			slider.value =
+				ms === null
+					? STEPS
+					: stepOf((Date.now() - ms) / 1000, this.#oldestS);
 		}
 		remark.textContent = this.#remark(at, has, images);
 	}
@@ -76,8 +103,7 @@ export class TimeBar {
 	#remark(at, has, images) {
 		if (at && !PAST.has(this.#app.route.view))
 			return "The past of this view is not kept: it shows the present.";
-		if (at && this.#app.server.pastMessage)
-			return this.#app.server.pastMessage;
+		if (at && this.#app.server.pastMessage) return this.#app.server.pastMessage;
 		if (has)
 			return `UTC; images since ${time(images.first)} (${span(this.#oldestS)})`;
 		return "No past is kept: history.dir of triad.conf would.";

@@ -23,5 +23,9 @@ export function setToken(text) {
 
 // Headers of a request; also for the worker, which can't read it itself.
 export function headers(more = {}) {
-	return {Accept: "application/json", ...more, ...(token ? {Authorization: `Bearer ${token}`} : {})};
+	return {
+		Accept: "application/json",
+		...more,
+		...(token ? {Authorization: `Bearer ${token}`} : {}),
+	};
 }

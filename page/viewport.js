@@ -17,9 +17,16 @@ export class Viewport {
 
 	// Space below is for names, or for the cells of hosts, which stand below their switch.
 	get #rows() {
-		const {layout: {isFew, top}, height} = this;
+		const {
+			layout: {isFew, top},
+			height,
+		} = this;
 		const lowest = isFew || top < 1 ? 0 : 1;
-		return {lowest, first: height - 110, step: (height - 150) / Math.max(1, top - lowest)};
+		return {
+			lowest,
+			first: height - 110,
+			step: (height - 150) / Math.max(1, top - lowest),
+		};
 	}
 
 	fit() {
@@ -29,7 +36,11 @@ export class Viewport {
 			this.scale = Math.min(x, MOST * 1.6);
 			this.dy = 0;
 		} else {
-			this.scale = Math.min(x, (this.height - 2 * MARGIN) / layout.height, MOST);
+			this.scale = Math.min(
+				x,
+				(this.height - 2 * MARGIN) / layout.height,
+				MOST,
+			);
 			this.dy = (this.height - layout.height * this.scale) / 2;
 		}
 		this.dx = (this.width - layout.width * this.scale) / 2;
@@ -41,10 +52,8 @@ export class Viewport {
 		const isFitted = Math.abs(this.scale - this.least) < 1e-9;
 		this.width = width;
 		this.height = height;
-		if (isFitted)
-			this.fit();
-		else
-			this.dx = width / 2 - middle * this.scale;
+		if (isFitted) this.fit();
+		else this.dx = width / 2 - middle * this.scale;
 	}
 
 	px(x) {
@@ -52,8 +61,7 @@ export class Viewport {
 	}
 
 	py(y) {
-		if (!this.layout.isTree)
-			return y * this.scale + this.dy;
+		if (!this.layout.isTree) return y * this.scale + this.dy;
 		const {lowest, first, step} = this.#rows;
 		return first - (y - lowest) * step;
 	}
@@ -74,19 +82,24 @@ export class Viewport {
 
 	// Around a point of the window, which stays where it is.
 	zoom(factor, px, py) {
-		const next = Math.min(MOST * 2, Math.max(this.least * 0.8, this.scale * factor));
+		const next = Math.min(
+			MOST * 2,
+			Math.max(this.least * 0.8, this.scale * factor),
+		);
 		const change = next / this.scale;
 		this.dx = px - (px - this.dx) * change;
-		if (!this.layout.isTree)
-			this.dy = py - (py - this.dy) * change;
+		if (!this.layout.isTree) this.dy = py - (py - this.dy) * change;
 		this.scale = next;
 		this.#bound();
 	}
 
 	// Shows from 'left' to 'right' of the layout.
 	show(left, right, y = null) {
-		this.scale = Math.min(MOST, (this.width - 2 * MARGIN) / Math.max(1, right - left));
-		this.dx = this.width / 2 - (left + right) / 2 * this.scale;
+		this.scale = Math.min(
+			MOST,
+			(this.width - 2 * MARGIN) / Math.max(1, right - left),
+		);
+		this.dx = this.width / 2 - ((left + right) / 2) * this.scale;
 		if (!this.layout.isTree && y !== null)
 			this.dy = this.height / 2 - y * this.scale;
 		this.#bound();

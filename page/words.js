@@ -6,13 +6,26 @@ import {count, counterTotal, place, span} from "./format.js";
 
 // Of 'history': what happened.
 const EVENTS = {
-	"started": "started", "ended": "ended", "lost": "ended unseen", "role": "SM is",
-	"looks": "looks", "looks-no-more": "looks no more", "link-down": "link down",
-	"link-up": "link up", "node-left": "node left", "node-came": "node came",
-	"counted-down": "counted down", "alert-raised": "alert", "alert-joined": "alert grew",
-	"alert-cleared": "alert cleared", "alert-silenced": "alert silenced",
-	"alert-unsilenced": "alert unsilenced", "reset": "reset", "cleared": "totals cleared",
-	"port-manager": "port manager", "more": "more",
+	started: "started",
+	ended: "ended",
+	lost: "ended unseen",
+	role: "SM is",
+	looks: "looks",
+	"looks-no-more": "looks no more",
+	"link-down": "link down",
+	"link-up": "link up",
+	"node-left": "node left",
+	"node-came": "node came",
+	"counted-down": "counted down",
+	"alert-raised": "alert",
+	"alert-joined": "alert grew",
+	"alert-cleared": "alert cleared",
+	"alert-silenced": "alert silenced",
+	"alert-unsilenced": "alert unsilenced",
+	reset: "reset",
+	cleared: "totals cleared",
+	"port-manager": "port manager",
+	more: "more",
 };
 
 export function eventName(event) {
@@ -21,7 +34,16 @@ export function eventName(event) {
 
 // How bad an event is: what the mark before it says.
 export function eventSeverity(event) {
-	if (["link-down", "node-left", "lost", "alert-raised", "alert-joined", "counted-down"].includes(event))
+	if (
+		[
+			"link-down",
+			"node-left",
+			"lost",
+			"alert-raised",
+			"alert-joined",
+			"counted-down",
+		].includes(event)
+	)
 		return "warning";
 	return ["link-up", "node-came", "alert-cleared"].includes(event) ? "ok" : "none";
 }
@@ -35,14 +57,13 @@ export function splitPlace(text) {
 // An alert's finding: what, by how much, against what.
 export function findingText(finding) {
 	const parts = [finding.what ?? "?"];
-	if (finding.why)
-		parts.push(`(${finding.why})`);
+	if (finding.why) parts.push(`(${finding.why})`);
 	if (finding.value !== null && finding.value !== undefined)
-		parts.push(`${finding.at_least ? "≥ " : ""}${valueText(finding)}${unitOf(finding.threshold)}`);
-	if (finding.threshold)
-		parts.push(`(threshold ${finding.threshold})`);
-	if (finding.under_since)
-		parts.push("not any more");
+		parts.push(
+			`${finding.at_least ? "≥ " : ""}${valueText(finding)}${unitOf(finding.threshold)}`,
+		);
+	if (finding.threshold) parts.push(`(threshold ${finding.threshold})`);
+	if (finding.under_since) parts.push("not any more");
 	return parts.join(" ");
 }
 
@@ -52,12 +73,17 @@ function unitOf(threshold) {
 }
 
 function valueText(finding) {
-	return typeof finding.value === "number" ? trimmed(finding.value) : String(finding.value);
+	return typeof finding.value === "number"
+		? trimmed(finding.value)
+		: String(finding.value);
 }
 
 function trimmed(value) {
-	return Number.isInteger(value) ? count(value) : value < 0.001 ? value.toExponential(1)
-		: String(Number(value.toPrecision(3)));
+	return Number.isInteger(value)
+		? count(value)
+		: value < 0.001
+			? value.toExponential(1)
+			: String(Number(value.toPrecision(3)));
 }
 
 export function endText(end) {

@@ -19,8 +19,12 @@ function everyPlaceIsFinite(layout) {
 test("levels of a tree are those of 'routes'", () => {
 	const fabric = fabricOf(makeTree(4, 2));
 	const levels = findLevels(fabric);
-	assert.deepEqual(["host-0-0-0", "leaf-0-0", "agg-1-1", "core-3"].map((name) =>
-		levelOf(fabric, levels, name)), [0, 1, 2, 3]);
+	assert.deepEqual(
+		["host-0-0-0", "leaf-0-0", "agg-1-1", "core-3"].map((name) =>
+			levelOf(fabric, levels, name),
+		),
+		[0, 1, 2, 3],
+	);
 	assert.ok(levels.isTree);
 	assert.equal(findPods(fabric, levels).nPods, 4);
 });
@@ -52,8 +56,12 @@ test("nodes of a tree stand apart, hosts at their switch", () => {
 	const fabric = fabricOf(makeTree(12, 6));
 	const layout = layOut(fabric, forces);
 	assert.ok(layout.isTree && everyPlaceIsFinite(layout) && layout.pods.length === 12);
-	const places = new Set(fabric.names.map((_, i) =>
-		`${layout.x[i]} ${layout.y[i]} ${layout.home[i] < 0 ? "" : layout.slot[i]}`));
+	const places = new Set(
+		fabric.names.map(
+			(_, i) =>
+				`${layout.x[i]} ${layout.y[i]} ${layout.home[i] < 0 ? "" : layout.slot[i]}`,
+		),
+	);
 	assert.equal(places.size, fabric.names.length);
 	const host = fabric.names.indexOf("host-3-2-1");
 	assert.equal(fabric.names[layout.home[host]], "leaf-3-2");

@@ -10,21 +10,43 @@ export class Maker {
 	links = [];
 
 	node(name, type) {
-		const node = {name, type, guid: guid(this.nodes.length + 1), lid: this.nodes.length + 1,
-			ports_up: 0, ports: type === "switch" ? 36 : 1, state: "answers", used: 0};
+		const node = {
+			name,
+			type,
+			guid: guid(this.nodes.length + 1),
+			lid: this.nodes.length + 1,
+			ports_up: 0,
+			ports: type === "switch" ? 36 : 1,
+			state: "answers",
+			used: 0,
+		};
 		this.nodes.push(node);
 		return node;
 	}
 
 	link(a, b, rest = {}) {
-		this.links.push({ends: [this.end(a), this.end(b)], state: "active", rate: "4x EDR",
-			slow: false, downs: 0, ...rest});
+		this.links.push({
+			ends: [this.end(a), this.end(b)],
+			state: "active",
+			rate: "4x EDR",
+			slow: false,
+			downs: 0,
+			...rest,
+		});
 	}
 
 	end(node) {
-		return {node_guid: node.guid, node_name: node.name, node_type: node.type,
-			port: ++node.used, lid: node.lid, answered: true, use_percent: 0, wait_percent: 0,
-			errors: {}};
+		return {
+			node_guid: node.guid,
+			node_name: node.name,
+			node_type: node.type,
+			port: ++node.used,
+			lid: node.lid,
+			answered: true,
+			use_percent: 0,
+			wait_percent: 0,
+			errors: {},
+		};
 	}
 }
 
@@ -32,17 +54,24 @@ export class Maker {
 // of the lower ones; half * half at the top.
 export function makeTree(pods, half) {
 	const maker = new Maker();
-	const top = Array.from({length: half * half}, (_, k) => maker.node(`core-${k}`, "switch"));
+	const top = Array.from({length: half * half}, (_, k) =>
+		maker.node(`core-${k}`, "switch"),
+	);
 	for (let p = 0; p < pods; p++) {
-		const upper = Array.from({length: half}, (_, k) => maker.node(`agg-${p}-${k}`, "switch"));
+		const upper = Array.from({length: half}, (_, k) =>
+			maker.node(`agg-${p}-${k}`, "switch"),
+		);
 		for (let k = 0; k < half; k++) {
 			const leaf = maker.node(`leaf-${p}-${k}`, "switch");
 			for (let h = 0; h < half; h++)
 				maker.link(maker.node(`host-${p}-${k}-${h}`, "ca"), leaf);
 			upper.forEach((it) => maker.link(leaf, it));
 		}
-		upper.forEach((it, k) => top.slice(k * half, (k + 1) * half)
-			.forEach((core) => maker.link(it, core)));
+		upper.forEach((it, k) =>
+			top
+				.slice(k * half, (k + 1) * half)
+				.forEach((core) => maker.link(it, core)),
+		);
 	}
 	return maker;
 }

@@ -23,7 +23,10 @@ test("numbers have units, and what is not known says so", () => {
 });
 
 test("names can't disturb what stands around them", () => {
-	assert.equal(format.visible("a\u202eb\x1b[31m\u200b"), "a\\u{202e}b\\u{001b}[31m\\u{200b}");
+	assert.equal(
+		format.visible("a\u202eb\x1b[31m\u200b"),
+		"a\\u{202e}b\\u{001b}[31m\\u{200b}",
+	);
 	assert.equal(format.visible("<b>&\"'Ü漢"), "<b>&\"'Ü漢");
 	assert.equal(format.visible("\ud800"), "\\u{d800}");
 });
@@ -41,8 +44,15 @@ test("an address is read as it was written", () => {
 });
 
 test("commands become addresses below api/v1", () => {
-	assert.equal(route.resource(["perf", "history", "leaf/1:3", "PortXmitData"], {since: "1h", at: undefined,
-		down: true, slow: false}), "api/v1/perf/history/leaf%2F1%3A3/PortXmitData?since=1h&down=true");
+	assert.equal(
+		route.resource(["perf", "history", "leaf/1:3", "PortXmitData"], {
+			since: "1h",
+			at: undefined,
+			down: true,
+			slow: false,
+		}),
+		"api/v1/perf/history/leaf%2F1%3A3/PortXmitData?since=1h&down=true",
+	);
 });
 
 test("moments are those of --at, and nothing else", () => {
@@ -63,7 +73,12 @@ test("the slider's ends are now and the oldest image", () => {
 
 test("tables sort names as people count, and put what is not known last", () => {
 	const columns = [{name: "n", value: (it) => it.n}];
-	const rows = (order, ...values) => sorted(values.map((n) => ({n})), columns, order).map((it) => it.n);
+	const rows = (order, ...values) =>
+		sorted(
+			values.map((n) => ({n})),
+			columns,
+			order,
+		).map((it) => it.n);
 	assert.deepEqual(rows("n", "host-10", "host-2", null), ["host-2", "host-10", null]);
 	assert.deepEqual(rows("-n", 3, null, 20), [20, 3, null]);
 	assert.deepEqual(rows("other", 3, 1), [3, 1]);
@@ -77,11 +92,14 @@ test("links have their classes, and those that are down have none of traffic", (
 	maker.links[0].ends[0].errors = {SymbolErrorCounter: 7, PortRcvErrors: 5};
 	maker.link(a, b, {state: "down"});
 	maker.link(a, b, {slow: true});
-	maker.links[2].ends.forEach((it) => it.use_percent = null);
+	maker.links[2].ends.forEach((it) => (it.use_percent = null));
 	const fabric = makeFabric(maker.nodes, maker.links);
 	assert.deepEqual([...classesOf(fabric, "use")], [4, -1, -1]);
 	assert.deepEqual([...classesOf(fabric, "errors")], [2, -1, 0]);
-	assert.deepEqual([...classesOf(fabric, "state")].map((it) => STATES[it]), ["active", "down", "slow"]);
+	assert.deepEqual(
+		[...classesOf(fabric, "state")].map((it) => STATES[it]),
+		["active", "down", "slow"],
+	);
 });
 
 test("an end that has left the fabric becomes a node", () => {
@@ -104,8 +122,12 @@ test("search finds by name, GUID and LID, the best first", () => {
 });
 
 test("events come out of pieces, wherever these are cut", () => {
-	const text = "retry: 5000\n\n: beat\n\nevent: sweep\nid: 7\ndata: {\"number\":1}\n\nevent: alert\r\nid: 8\r\ndata: a\r\ndata: b\r\n\r\n";
-	const expected = [{name: "sweep", data: "{\"number\":1}"}, {name: "alert", data: "a\nb"}];
+	const text =
+		'retry: 5000\n\n: beat\n\nevent: sweep\nid: 7\ndata: {"number":1}\n\nevent: alert\r\nid: 8\r\ndata: a\r\ndata: b\r\n\r\n';
+	const expected = [
+		{name: "sweep", data: '{"number":1}'},
+		{name: "alert", data: "a\nb"},
+	];
 	for (let size = 1; size < text.length; size++) {
 		const reader = new EventReader();
 		const found = [];

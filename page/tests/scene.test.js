@@ -12,12 +12,18 @@ import {neighbourOf} from "../views/fabric-keys.js";
 import {findingText, splitPlace} from "../words.js";
 import {makeRing, makeTree} from "./made.js";
 
-const WIDTH = 1000, HEIGHT = 600;
+const WIDTH = 1000,
+	HEIGHT = 600;
 
 function sceneOf(maker) {
 	const fabric = makeFabric(maker.nodes, maker.links);
 	const layout = layOut(fabric, forces, () => 0);
-	return {fabric, layout, scene: new Scene(fabric, layout), viewport: new Viewport(layout, WIDTH, HEIGHT)};
+	return {
+		fabric,
+		layout,
+		scene: new Scene(fabric, layout),
+		viewport: new Viewport(layout, WIDTH, HEIGHT),
+	};
 }
 
 const middleOf = ({scene, viewport}, i) => {
@@ -30,7 +36,10 @@ test("all of a fabric is in sight at first, and tiers stay so", () => {
 		const it = sceneOf(maker);
 		for (const i of it.scene.switches) {
 			const [x, y] = middleOf(it, i);
-			assert.ok(x >= 0 && x <= WIDTH && y >= 0 && y <= HEIGHT, `${it.fabric.names[i]} ${x} ${y}`);
+			assert.ok(
+				x >= 0 && x <= WIDTH && y >= 0 && y <= HEIGHT,
+				`${it.fabric.names[i]} ${x} ${y}`,
+			);
 		}
 		it.viewport.zoom(5, 100, 100);
 		if (it.layout.isTree)
@@ -41,12 +50,18 @@ test("all of a fabric is in sight at first, and tiers stay so", () => {
 
 test("what is drawn at a point is found there", () => {
 	for (const maker of [makeTree(4, 2), makeRing(9, 3)]) {
-		const it = sceneOf(maker), {scene, viewport} = it;
+		const it = sceneOf(maker),
+			{scene, viewport} = it;
 		for (const i of scene.switches)
-			assert.deepEqual(scene.at(viewport, "", ...middleOf(it, i), []), {node: i});
+			assert.deepEqual(scene.at(viewport, "", ...middleOf(it, i), []), {
+				node: i,
+			});
 		for (const i of scene.hosts) {
 			const {x, y, size, height} = scene.cell(viewport, i);
-			assert.deepEqual(scene.at(viewport, "", x + size / 2, y + height / 2, []), {node: i});
+			assert.deepEqual(
+				scene.at(viewport, "", x + size / 2, y + height / 2, []),
+				{node: i},
+			);
 		}
 		assert.equal(scene.at(viewport, "", 1, HEIGHT - 1, []), null);
 	}
@@ -64,13 +79,14 @@ test("a point stays where it is while the picture is zoomed around it", () => {
 test("a large tree is folded, and what is worst in it is drawn all the same", () => {
 	const maker = makeTree(36, 18);
 	maker.links[20000].state = "down";
-	maker.links[20000].ends.forEach((end) => end.use_percent = null);
+	maker.links[20000].ends.forEach((end) => (end.use_percent = null));
 	const {fabric, scene, viewport} = sceneOf(maker);
 	const classes = classesOf(fabric, "state");
 	assert.ok(scene.isFolded(viewport, ""));
 	assert.ok(!scene.isFolded(viewport, "none"));
 	const drawn = scene.links(viewport, "", classes, 3);
-	const isSwitchLink = fabric.types[fabric.a[20000]] === 0 && fabric.types[fabric.b[20000]] === 0;
+	const isSwitchLink =
+		fabric.types[fabric.a[20000]] === 0 && fabric.types[fabric.b[20000]] === 0;
 	assert.deepEqual(drawn, isSwitchLink ? [20000] : []);
 	const {x, width} = scene.layout.pods[3];
 	viewport.show(x, x + width);
@@ -85,16 +101,27 @@ test("of many links, those that leave the window are stubs there", () => {
 	const {x, width} = scene.layout.pods[3];
 	viewport.show(x, x + width);
 	for (const j of scene.links(viewport, "", classes, 9)) {
-		const [x0, y0, x1, y1] = scene.line(viewport, j), whole = scene.line(viewport, j, true);
-		assert.ok(Math.hypot(x1 - x0, y1 - y0) <= Math.hypot(whole[2] - whole[0], whole[3] - whole[1]) + 1e-6);
-		assert.ok([x0, x1].every((it) => it > -100 && it < WIDTH + 100), `${x0} ${x1}`);
+		const [x0, y0, x1, y1] = scene.line(viewport, j),
+			whole = scene.line(viewport, j, true);
+		assert.ok(
+			Math.hypot(x1 - x0, y1 - y0) <=
+				Math.hypot(whole[2] - whole[0], whole[3] - whole[1]) + 1e-6,
+		);
+		assert.ok(
+			[x0, x1].every((it) => it > -100 && it < WIDTH + 100),
+			`${x0} ${x1}`,
+		);
 	}
 });
 
 test("arrows lead to neighbours and along tiers", () => {
 	const {fabric, scene} = sceneOf(makeTree(4, 2));
 	const lists = neighbours(fabric);
-	const walk = (name, ...arrows) => arrows.reduce((i, arrow) => neighbourOf(scene, lists, i, arrow), fabric.names.indexOf(name));
+	const walk = (name, ...arrows) =>
+		arrows.reduce(
+			(i, arrow) => neighbourOf(scene, lists, i, arrow),
+			fabric.names.indexOf(name),
+		);
 	assert.equal(fabric.names[walk("leaf-0-0", "Right")], "leaf-0-1");
 	assert.equal(fabric.names[walk("leaf-0-1", "Left")], "leaf-0-0");
 	assert.equal(scene.layout.level[walk("host-1-0-0", "Up")], 1);
@@ -107,8 +134,22 @@ test("places and findings are read as Triad writes them", () => {
 	assert.deepEqual(splitPlace("leaf-01/P4"), {node: "leaf-01", port: 4});
 	assert.deepEqual(splitPlace("host-1/HCA-1:2"), {node: "host-1/HCA-1", port: 2});
 	assert.deepEqual(splitPlace("spine"), {node: "spine", port: null});
-	assert.equal(findingText({what: "PortXmitWait", value: 68.71, threshold: "2%"}), "PortXmitWait 68.7% (threshold 2%)");
-	assert.equal(findingText({what: "SymbolErrorCounter", value: 65535, at_least: true, threshold: "10/sweep",
-		under_since: "2026-01-02T03:04:05Z"}), "SymbolErrorCounter ≥ 65\u202f535/sweep (threshold 10/sweep) not any more");
-	assert.equal(findingText({what: "link down", value: null, threshold: null}), "link down");
+	assert.equal(
+		findingText({what: "PortXmitWait", value: 68.71, threshold: "2%"}),
+		"PortXmitWait 68.7% (threshold 2%)",
+	);
+	assert.equal(
+		findingText({
+			what: "SymbolErrorCounter",
+			value: 65535,
+			at_least: true,
+			threshold: "10/sweep",
+			under_since: "2026-01-02T03:04:05Z",
+		}),
+		"SymbolErrorCounter ≥ 65\u202f535/sweep (threshold 10/sweep) not any more",
+	);
+	assert.equal(
+		findingText({what: "link down", value: null, threshold: null}),
+		"link down",
+	);
 });

@@ -8,11 +8,35 @@ import {fabric} from "./fabric.js";
 import {health} from "./health.js";
 import {history} from "./history.js";
 import {busiest, links} from "./links.js";
-import {node, port} from "./node.js";
+import {node} from "./node.js";
 import {path} from "./path.js";
+import {port} from "./port.js";
 import {qos} from "./qos.js";
 
-export const VIEWS = {health, fabric, links, busiest, alerts, history, path, qos, election, agents, node, port};
+export const VIEWS = {
+	health,
+	fabric,
+	links,
+	busiest,
+	alerts,
+	history,
+	path,
+	qos,
+	election,
+	agents,
+	node,
+	port,
+};
 
-export const NAVIGATION = ["health", "fabric", "links", "busiest", "alerts", "history", "path", "qos",
-	"election", "agents"];
+export const NAVIGATION = [
+	"health",
+	"fabric",
+	"links",
+	"busiest",
+	"alerts",
+	"history",
+	"path",
+	"qos",
+	"election",
+	"agents",
+];

@@ -3,7 +3,7 @@
 // beside it.  Its address has the colour, the folding and the choice.
 
 import {h, none} from "../dom.js";
-import {count, ms, plural, visible} from "../format.js";
+import {ms, plural, timeOfMs, visible} from "../format.js";
 import {METRICS, STATES, TYPES, classesOf} from "../model.js";
 import {palette, Picture} from "../picture.js";
 import {changed, sibling} from "../route.js";
@@ -17,7 +17,11 @@ import {tracePath} from "./trace.js";
 // From this class on, links are drawn though all is folded.
 const WORST = {use: 5, wait: 3, errors: 2, state: 3};
 const DASH = {state: {1: [6, 3], 2: [2, 2], 3: [1, 3], 4: [5, 4]}};
-const FOLDS = [["", "automatic"], ["none", "nothing"], ["pods", "pods"]];
+const FOLDS = [
+	["", "automatic"],
+	["none", "nothing"],
+	["pods", "pods"],
+];
 const ZOOM = 1.5;
 
 class FabricView {
@@ -31,31 +35,80 @@ class FabricView {
 	}
 
 	#make() {
-		this.canvas = h("canvas", {tabindex: "0", role: "application", id: "canvas", "aria-describedby": "keys"});
+		this.canvas = h("canvas", {
+			tabindex: "0",
+			role: "application",
+			id: "canvas",
+			"aria-describedby": "keys",
+		});
 		this.canvas.setAttribute("aria-label", "Picture of the fabric");
-		this.message = h("p", {class: "over quiet", role: "status"}, "Asking for the fabric …");
+		this.message = h(
+			"p",
+			{class: "over quiet", role: "status"},
+			"Asking for the fabric …",
+		);
 		this.said = h("p", {class: "hidden", role: "status", "aria-live": "polite"});
-		this.stage = h("div", {class: "stage"}, this.canvas, this.message, this.#zoomButtons());
+		this.stage = h(
+			"div",
+			{class: "stage"},
+			this.canvas,
+			this.message,
+			this.#zoomButtons(),
+		);
 		this.controls = h("div", {class: "controls"});
 		this.aside = h("aside", {"aria-label": "What is chosen"});
 		this.legend = h("div", {class: "legend"});
-		this.host.replaceChildren(h("div", {class: "fabric"}, this.controls,
-			h("div", {class: "split"}, h("div", {class: "left"}, this.stage, this.legend,
-				h("p", {class: "quiet", id: "keys"}, "Drag and wheel, or keys: arrows choose, + and - zoom, "
-					+ "0 shows all, Enter opens, Escape chooses nothing.")),
-			this.aside), this.said));
+		this.host.replaceChildren(
+			h(
+				"div",
+				{class: "fabric"},
+				this.controls,
+				h(
+					"div",
+					{class: "split"},
+					h(
+						"div",
+						{class: "left"},
+						this.stage,
+						this.legend,
+						h(
+							"p",
+							{class: "quiet", id: "keys"},
+							"Drag and wheel, or keys: arrows choose, + and - zoom, " +
+								"0 shows all, Enter opens, Escape chooses nothing.",
+						),
+					),
+					this.aside,
+				),
+				this.said,
+			),
+		);
 		this.picture = new Picture(this.canvas);
 		this.colours = null;
 	}
 
 	#zoomButtons() {
-		const button = (text, title, act) => h("button", {type: "button", title, "aria-label": title,
-			onclick: () => {
-				act();
-				this.draw();
-			}}, text);
-		return h("div", {class: "zoom"}, button("+", "Zoom in", () => this.#zoom(ZOOM)),
-			button("−", "Zoom out", () => this.#zoom(1 / ZOOM)), button("⤢", "Show all", () => this.viewport?.fit()));
+		const button = (text, title, act) =>
+			h(
+				"button",
+				{
+					type: "button",
+					title,
+					"aria-label": title,
+					onclick: () => {
+						act();
+						this.draw();
+					},
+				},
+				text,
+			);
+		return h(
+			"div",
+			{class: "zoom"},
+			button("+", "Zoom in", () => this.#zoom(ZOOM)),
+			button("−", "Zoom out", () => this.#zoom(1 / ZOOM)),
+			button("⤢", "Show all", () => this.viewport?.fit()),
+		);
 	}
 
 	#watch() {
@@ -63,7 +116,8 @@ class FabricView {
 		const sizes = new ResizeObserver(() => this.#resize());
 		sizes.observe(this.stage);
 		const ends = [app.store.subscribe(() => this.#take())];
-		const listen = (name, act) => canvas.addEventListener(name, act, {passive: false});
+		const listen = (name, act) =>
+			canvas.addEventListener(name, act, {passive: false});
 		this.pointers = new Map();
 		listen("pointerdown", (event) => this.#down(event));
 		listen("pointermove", (event) => this.#move(event));
@@ -74,8 +128,7 @@ class FabricView {
 			const {offsetX, offsetY, deltaY, deltaX, shiftKey} = event;
 			if (shiftKey || Math.abs(deltaX) > Math.abs(deltaY))
 				this.viewport?.pan(-(deltaX || deltaY), 0);
-			else
-				this.viewport?.zoom(Math.exp(-deltaY * 0.0015), offsetX, offsetY);
+			else this.viewport?.zoom(Math.exp(-deltaY * 0.0015), offsetX, offsetY);
 			this.draw();
 		});
 		listen("keydown", (event) => this.#key(event));
@@ -95,8 +148,7 @@ class FabricView {
 		this.fold = route.options.fold ?? "";
 		this.app.store.want(this.app.at);
 		this.#showControls();
-		if (before?.options.path !== route.options.path)
-			this.#trace();
+		if (before?.options.path !== route.options.path) this.#trace();
 		this.#take(before?.options.select !== route.options.select);
 	}
 
@@ -109,14 +161,19 @@ class FabricView {
 	#take(isNewChoice = false) {
 		const {fabric, layout, problem} = this.app.store;
 		this.message.hidden = Boolean(fabric) && !problem;
-		this.message.textContent = problem ? problem.message : "Asking for the fabric …";
-		if (!fabric)
-			return;
+		this.message.textContent = problem
+			? problem.message
+			: "Asking for the fabric …";
+		if (!fabric) return;
 		const isFirst = this.layout !== layout;
 		if (isFirst) {
 			this.layout = layout;
 			this.scene = new Scene(fabric, layout);
-			this.viewport = new Viewport(layout, this.stage.clientWidth, this.stage.clientHeight);
+			this.viewport = new Viewport(
+				layout,
+				this.stage.clientWidth,
+				this.stage.clientHeight,
+			);
 		} else {
 			this.scene.renew(fabric);
 		}
@@ -124,44 +181,67 @@ class FabricView {
 		this.#choose();
 		if ((isFirst || isNewChoice) && this.chosen.nodes.length)
 			this.#bringIntoSight();
-		this.canvas.setAttribute("aria-label", `Picture of the fabric: ${this.#summary()}`);
+		this.canvas.setAttribute(
+			"aria-label",
+			`Picture of the fabric: ${this.#summary()}`,
+		);
 		this.draw();
 	}
 
 	#summary() {
 		const {types, n} = this.fabric;
-		const of = TYPES.map((_, k) => types.reduce((sum, it) => sum + (it === k ? 1 : 0), 0));
-		return [plural(of[1], "host"), plural(of[0], "switch", "switches"), of[2] ? plural(of[2], "router") : null,
-			plural(n, "link")].filter(Boolean).join(", ");
+		const of = TYPES.map((_, k) =>
+			types.reduce((sum, it) => sum + (it === k ? 1 : 0), 0),
+		);
+		return [
+			plural(of[1], "host"),
+			plural(of[0], "switch", "switches"),
+			of[2] ? plural(of[2], "router") : null,
+			plural(n, "link"),
+		]
+			.filter(Boolean)
+			.join(", ");
 	}
 
 	#choose() {
-		const {fabric} = this, {lists} = this.app.store;
+		const {fabric} = this,
+			{lists} = this.app.store;
 		const [guid, port] = (this.route.options.select ?? "").split(":");
 		const i = guid ? this.app.store.indexOf(guid) : -1;
 		this.chosen = {nodes: [], links: []};
 		if (i >= 0 && port) {
 			const it = lists[i].find((near) => near.port === Number(port));
-			if (it)
-				this.chosen = {nodes: [i, it.far], links: [it.link]};
-			else
-				this.chosen.nodes = [i];
+			if (it) this.chosen = {nodes: [i, it.far], links: [it.link]};
+			else this.chosen.nodes = [i];
 		} else if (i >= 0) {
 			this.chosen = {nodes: [i], links: lists[i].map((it) => it.link)};
 		}
 		const shown = this.trail && fabric ? this.trail(this.app.store) : null;
-		this.aside.replaceChildren(panel(this.app, this.route, fabric, lists, i, port, this.problem));
-		this.said.textContent = i >= 0 ? `chosen: ${visible(fabric.names[i])}${port ? ` port ${port}` : ""}` : "";
+		this.aside.replaceChildren(
+			panel(this.app, this.route, fabric, lists, i, port, this.problem),
+		);
+		this.said.textContent =
+			i >= 0
+				? `chosen: ${visible(fabric.names[i])}${port ? ` port ${port}` : ""}`
+				: "";
 		if (shown)
-			this.chosen = {nodes: [...shown.nodes, ...this.chosen.nodes], links: [...shown.links, ...this.chosen.links.slice(0, shown.nodes.length ? 0 : undefined)]};
+			this.chosen = {
+				nodes: [...shown.nodes, ...this.chosen.nodes],
+				links: [
+					...shown.links,
+					...this.chosen.links.slice(
+						0,
+						shown.nodes.length ? 0 : undefined,
+					),
+				],
+			};
 	}
 
 	async #trace() {
 		const {path} = this.route.options;
 		this.trail = null;
 		this.problem = null;
-		if (!path)
-			return;
+		if (!path) return;
 		try {
 			this.trail = await tracePath(this.app, path);
 		} catch (error) {
@@ -175,29 +255,61 @@ class FabricView {
 	}
 
 	#bringIntoSight() {
-		const {x, width, y} = this.layout, {viewport} = this;
+		const {x, width, y} = this.layout,
+			{viewport} = this;
 		const nodes = this.chosen.nodes;
-		if (!nodes.length)
-			return;
+		if (!nodes.length) return;
 		const places = nodes.map((i) => x[i]);
-		const left = Math.min(...places), right = Math.max(...places);
-		const isSeen = viewport.px(left) > 20 && viewport.px(right) < viewport.width - 20;
-		if (isSeen && !this.scene.isFolded(viewport, this.fold))
-			return;
+		const left = Math.min(...places),
+			right = Math.max(...places);
+		const isSeen =
+			viewport.px(left) > 20 && viewport.px(right) < viewport.width - 20;
+		if (isSeen && !this.scene.isFolded(viewport, this.fold)) return;
 		const margin = Math.max(10, (right - left) * 0.15);
-		viewport.show(Math.max(0, left - margin), Math.min(width, right + margin), y[nodes[0]]);
+		viewport.show(
+			Math.max(0, left - margin),
+			Math.min(width, right + margin),
+			y[nodes[0]],
+		);
 	}
 
 	#showControls() {
-		const select = (name, title, values, chosen) => h("label", {}, `${title} `, h("select", {"data-key": name, name,
-			onchange: (event) => this.app.go(changed(this.route, {[name]: event.target.value}))}, options(values, chosen)));
+		const select = (name, title, values, chosen) =>
+			h(
+				"label",
+				{},
+				`${title} `,
+				h(
+					"select",
+					{
+						"data-key": name,
+						name,
+						onchange: (event) =>
+							this.app.go(
+								changed(this.route, {
+									[name]: event.target
+										.value,
+								}),
+							),
+					},
+					options(values, chosen),
+				),
+			);
 		const active = document.activeElement?.name;
 		this.controls.replaceChildren(
-			select("colour", "Colour by", Object.entries(METRICS).map(([name, it]) => [name, it.title.toLowerCase()]), this.metric),
+			select(
+				"colour",
+				"Colour by",
+				Object.entries(METRICS).map(([name, it]) => [
+					name,
+					it.title.toLowerCase(),
+				]),
+				this.metric,
+			),
 			select("fold", "Fold", FOLDS, this.fold),
-			this.facts = h("span", {class: "quiet"}));
-		if (active)
-			this.controls.querySelector(`[name=${active}]`)?.focus();
+			(this.facts = h("span", {class: "quiet"})),
+		);
+		if (active) this.controls.querySelector(`[name=${active}]`)?.focus();
 	}
 
 	// --- drawing ---
@@ -211,13 +323,11 @@ class FabricView {
 	}
 
 	draw() {
-		if (this.isDue || !this.fabric)
-			return;
+		if (this.isDue || !this.fabric) return;
 		this.isDue = true;
 		requestAnimationFrame(() => {
 			this.isDue = false;
-			if (!this.isOver)
-				this.#drawNow();
+			if (!this.isOver) this.#drawNow();
 		});
 	}
 
@@ -228,14 +338,22 @@ class FabricView {
 		if (this.classesOf?.fabric !== fabric || this.classesOf.metric !== metric)
 			this.classesOf = {fabric, metric, classes: classesOf(fabric, metric)};
 		const begin = performance.now();
-		this.picture.draw(this.scene, this.viewport, {fold: this.fold, classes: this.classesOf.classes,
-			palette: this.colours, worst: WORST[metric], dash: DASH[metric], chosen: this.chosen});
+		this.picture.draw(this.scene, this.viewport, {
+			fold: this.fold,
+			classes: this.classesOf.classes,
+			palette: this.colours,
+			worst: WORST[metric],
+			dash: DASH[metric],
+			chosen: this.chosen,
+		});
 		this.frameMs = performance.now() - begin;
 		this.canvas.dataset.frame = this.frameMs.toFixed(1);
 		this.canvas.dataset.drawn = "true";
-		const {took} = this.app.store;
-		this.facts.textContent = `${this.#summary()}; ${took ? `loaded in ${ms(Math.round(took.load + took.make))}` : ""}`;
-		this.legend.replaceChildren(legend(metric, this.colours, this.classesOf.classes, STATES));
+		const {took, ms: at} = this.app.store;
+		this.facts.textContent = `${this.#summary()}; asked for at ${timeOfMs(at).slice(11)} UTC, which took ${ms(Math.round(took.load + took.make))}`;
+		this.legend.replaceChildren(
+			legend(metric, this.colours, this.classesOf.classes, STATES),
+		);
 	}
 
 	// --- mouse, fingers and keys ---
@@ -253,17 +371,22 @@ class FabricView {
 
 	#move(event) {
 		const before = this.pointers.get(event.pointerId);
-		if (!this.viewport)
-			return;
+		if (!this.viewport) return;
 		if (!before) {
 			this.#hover(event);
 			return;
 		}
 		const now = {x: event.offsetX, y: event.offsetY};
 		if (this.pointers.size === 2) {
-			const [other] = [...this.pointers].filter(([id]) => id !== event.pointerId).map(([, it]) => it);
+			const [other] = [...this.pointers]
+				.filter(([id]) => id !== event.pointerId)
+				.map(([, it]) => it);
 			const length = (it) => Math.hypot(it.x - other.x, it.y - other.y) || 1;
-			this.viewport.zoom(length(now) / length(before), (now.x + other.x) / 2, (now.y + other.y) / 2);
+			this.viewport.zoom(
+				length(now) / length(before),
+				(now.x + other.x) / 2,
+				(now.y + other.y) / 2,
+			);
 		} else {
 			this.viewport.pan(now.x - before.x, now.y - before.y);
 		}
@@ -274,12 +397,17 @@ class FabricView {
 
 	#up(event) {
 		this.pointers.delete(event.pointerId);
-		if (this.moved < 5)
-			this.#click(event);
+		if (this.moved < 5) this.#click(event);
 	}
 
 	#at(event) {
-		return this.scene?.at(this.viewport, this.fold, event.offsetX, event.offsetY, this.picture.drawn);
+		return this.scene?.at(
+			this.viewport,
+			this.fold,
+			event.offsetX,
+			event.offsetY,
+			this.picture.drawn,
+		);
 	}
 
 	#hover(event) {
@@ -287,22 +415,31 @@ class FabricView {
 		this.canvas.style.cursor = it ? "pointer" : "grab";
 		const {fabric} = this;
 		const end = (i, port) => `${visible(fabric.names[i])}:${port}`;
-		this.canvas.title = !it ? "" : it.node !== undefined ? visible(fabric.names[it.node])
-			: it.link !== undefined
-				? `${end(fabric.a[it.link], fabric.aPort[it.link])} – ${end(fabric.b[it.link], fabric.bPort[it.link])}`
-				: `pod ${it.pod + 1}: ${plural(this.layout.pods[it.pod].switches.length, "switch", "switches")}, ${plural(this.layout.pods[it.pod].nHosts, "host")}`;
+		this.canvas.title = !it
+			? ""
+			: it.node !== undefined
+				? visible(fabric.names[it.node])
+				: it.link !== undefined
+					? `${end(fabric.a[it.link], fabric.aPort[it.link])} – ${end(fabric.b[it.link], fabric.bPort[it.link])}`
+					: `pod ${it.pod + 1}: ${plural(this.layout.pods[it.pod].switches.length, "switch", "switches")}, ${plural(this.layout.pods[it.pod].nHosts, "host")}`;
 	}
 
 	#click(event) {
-		const it = this.#at(event), {fabric} = this;
+		const it = this.#at(event),
+			{fabric} = this;
 		if (it?.pod !== undefined) {
 			const {x, width} = this.layout.pods[it.pod];
 			this.viewport.show(x, x + width);
 			this.draw();
 			return;
 		}
-		this.#select(!it ? "" : it.node !== undefined ? fabric.guids[it.node]
-			: `${fabric.guids[fabric.a[it.link]]}:${fabric.aPort[it.link]}`);
+		this.#select(
+			!it
+				? ""
+				: it.node !== undefined
+					? fabric.guids[it.node]
+					: `${fabric.guids[fabric.a[it.link]]}:${fabric.aPort[it.link]}`,
+		);
 	}
 
 	#select(select) {
@@ -312,15 +449,21 @@ class FabricView {
 
 	#key(event) {
 		const {viewport, chosen} = this;
-		if (!viewport || event.ctrlKey || event.metaKey || event.altKey)
-			return;
+		if (!viewport || event.ctrlKey || event.metaKey || event.altKey) return;
 		const arrow = /^Arrow(Left|Right|Up|Down)$/.exec(event.key)?.[1];
 		if (arrow && event.shiftKey) {
-			viewport.pan({Left: 80, Right: -80}[arrow] ?? 0, {Up: 80, Down: -80}[arrow] ?? 0);
+			viewport.pan(
+				{Left: 80, Right: -80}[arrow] ?? 0,
+				{Up: 80, Down: -80}[arrow] ?? 0,
+			);
 		} else if (arrow) {
-			const next = neighbourOf(this.scene, this.app.store.lists, chosen.nodes[0] ?? -1, arrow);
-			if (next >= 0)
-				this.#select(this.fabric.guids[next]);
+			const next = neighbourOf(
+				this.scene,
+				this.app.store.lists,
+				chosen.nodes[0] ?? -1,
+				arrow,
+			);
+			if (next >= 0) this.#select(this.fabric.guids[next]);
 		} else if (event.key === "+" || event.key === "-") {
 			this.#zoom(event.key === "+" ? ZOOM : 1 / ZOOM);
 		} else if (event.key === "0") {
@@ -329,7 +472,13 @@ class FabricView {
 			this.#select("");
 		} else if (event.key === "Enter" && chosen.nodes.length) {
 			const [guid, port] = this.route.options.select.split(":");
-			this.app.go(sibling(this.route, port ? "port" : "node", port ? [guid, port] : [guid]));
+			this.app.go(
+				sibling(
+					this.route,
+					port ? "port" : "node",
+					port ? [guid, port] : [guid],
+				),
+			);
 		} else {
 			return;
 		}
@@ -343,4 +492,3 @@ export const fabric = {
 	title: "Fabric",
 	mount: (app, route, host) => new FabricView(app, route, host),
 };
-

@@ -9,57 +9,157 @@ import {sparkline} from "../spark.js";
 import {table} from "../table.js";
 import {linkColumns, missing, options, portLink} from "./parts.js";
 
-const PAGE = 500, MOST = 10000;
-const FILTERS = [["down", "Down"], ["slow", "Slow"], ["errors", "With errors"], ["flapped", "Flapped"]];
-const BY = [["", "worst first"], ["PortXmitData", "PortXmitData"], ["PortXmitWait", "PortXmitWait"],
-	["SymbolErrorCounter", "SymbolErrorCounter"], ["PortRcvErrors", "PortRcvErrors"],
-	["PortXmitDiscards", "PortXmitDiscards"], ["LinkDownedCounter", "LinkDownedCounter"]];
+const PAGE = 500,
+	MOST = 10000;
+const FILTERS = [
+	["down", "Down"],
+	["slow", "Slow"],
+	["errors", "With errors"],
+	["flapped", "Flapped"],
+];
+const BY = [
+	["", "worst first"],
+	["PortXmitData", "PortXmitData"],
+	["PortXmitWait", "PortXmitWait"],
+	["SymbolErrorCounter", "SymbolErrorCounter"],
+	["PortRcvErrors", "PortRcvErrors"],
+	["PortXmitDiscards", "PortXmitDiscards"],
+	["LinkDownedCounter", "LinkDownedCounter"],
+];
 
 export const links = {
 	title: "Links",
 
 	load(app, route, signal) {
 		const {node, by, limit = PAGE} = route.options;
-		const filters = Object.fromEntries(FILTERS.map(([name]) => [name, route.options[name] === "1"]));
-		return app.server.get(["links"], {...filters, node: node || undefined, by: by || undefined,
-			limit, at: app.at}, signal);
+		const filters = Object.fromEntries(
+			FILTERS.map(([name]) => [name, route.options[name] === "1"]),
+		);
+		return app.server.get(
+			["links"],
+			{
+				...filters,
+				node: node || undefined,
+				by: by || undefined,
+				limit,
+				at: app.at,
+			},
+			signal,
+		);
 	},
 
 	render(app, route, rows) {
 		const limit = Number(route.options.limit ?? PAGE);
-		return [h("h1", {}, "Links"), controls(app, route),
-			rows.length ? table(route, linkColumns(route), rows, {caption: "Links",
-				rowClass: (it) => it.state === "down" || it.state === "unreachable" ? "is-down" : null})
+		return [
+			h("h1", {}, "Links"),
+			controls(app, route),
+			rows.length
+				? table(route, linkColumns(route), rows, {
+						caption: "Links",
+						rowClass: (it) =>
+							it.state === "down" ||
+							it.state === "unreachable"
+								? "is-down"
+								: null,
+					})
 				: none("No link is like that."),
-			rows.length >= limit && h("p", {class: "more"}, `Of more links, the first ${count(limit)} are here. `,
-				h("a", {href: changed(route, {limit: Math.min(MOST, limit * 4)}), "data-key": "more"}, "Ask for more"))];
+			rows.length >= limit &&
+				h(
+					"p",
+					{class: "more"},
+					`Of more links, the first ${count(limit)} are here. `,
+					h(
+						"a",
+						{
+							href: changed(route, {
+								limit: Math.min(
+									MOST,
+									limit * 4,
+								),
+							}),
+							"data-key": "more",
+						},
+						"Ask for more",
+					),
+				),
+		];
 	},
 };
 
 function controls(app, route) {
 	const toggle = ([name, title]) => {
 		const is = route.options[name] === "1";
-		return h("a", {class: "toggle", role: "button", "aria-pressed": String(is), "data-key": name,
-			href: changed(route, {[name]: is ? undefined : "1"})}, title);
+		return h(
+			"a",
+			{
+				class: "toggle",
+				role: "button",
+				"aria-pressed": String(is),
+				"data-key": name,
+				href: changed(route, {[name]: is ? undefined : "1"}),
+			},
+			title,
+		);
 	};
-	return h("form", {class: "controls", onsubmit: (event) => {
-		event.preventDefault();
-		const {node, by} = event.target.elements;
-		app.go(changed(route, {node: node.value.trim(), by: by.value}));
-	}},
-	h("span", {class: "group", role: "group", "aria-label": "Only those that fit any of"}, FILTERS.map(toggle)),
-	h("label", {}, "Node ", h("input", {name: "node", value: route.options.node ?? "",
-		placeholder: "all, or leaf-*", "data-key": "node", spellcheck: "false"})),
-	h("label", {}, "Order ", h("select", {name: "by", "data-key": "by",
-		onchange: (event) => event.target.form.requestSubmit()}, options(BY, route.options.by ?? ""))),
-	h("button", {type: "submit", "data-key": "show"}, "Show"));
+	return h(
+		"form",
+		{
+			class: "controls",
+			onsubmit: (event) => {
+				event.preventDefault();
+				const {node, by} = event.target.elements;
+				app.go(changed(route, {node: node.value.trim(), by: by.value}));
+			},
+		},
+		h(
+			"span",
+			{
+				class: "group",
+				role: "group",
+				"aria-label": "Only those that fit any of",
+			},
+			FILTERS.map(toggle),
+		),
+		h(
+			"label",
+			{},
+			"Node ",
+			h("input", {
+				name: "node",
+				value: route.options.node ?? "",
+				placeholder: "all, or leaf-*",
+				"data-key": "node",
+				spellcheck: "false",
+			}),
+		),
+		h(
+			"label",
+			{},
+			"Order ",
+			h(
+				"select",
+				{
+					name: "by",
+					"data-key": "by",
+					onchange: (event) => event.target.form.requestSubmit(),
+				},
+				options(BY, route.options.by ?? ""),
+			),
+		),
+		h("button", {type: "submit", "data-key": "show"}, "Show"),
+	);
 }
 
 // --- the busiest and the worst ---
 
-const TOPS = [["PortXmitData", "Busiest"], ["PortXmitWait", "Waiting most"],
-	["SymbolErrorCounter", "Symbol errors"], ["PortRcvErrors", "Receive errors"],
-	["PortXmitDiscards", "Discards"], ["LinkDownedCounter", "Links that go down"]];
+const TOPS = [
+	["PortXmitData", "Busiest"],
+	["PortXmitWait", "Waiting most"],
+	["SymbolErrorCounter", "Symbol errors"],
+	["PortRcvErrors", "Receive errors"],
+	["PortXmitDiscards", "Discards"],
+	["LinkDownedCounter", "Links that go down"],
+];
 const N_TOP = 10;
 
 export const busiest = {
@@ -68,36 +168,132 @@ export const busiest = {
 	async load(app, route, signal) {
 		const by = route.options.by ?? "PortXmitData";
 		await app.whenKnown(signal);
-		const names = route.options.all === "1" ? TOPS.map(([name]) => name) : [...new Set([by, "PortXmitWait"])];
-		const answers = await Promise.all(names.map((name) =>
-			app.server.ask(["perf", "top"], {by: name, limit: N_TOP, at: app.at}, signal)));
+		const names =
+			route.options.all === "1"
+				? TOPS.map(([name]) => name)
+				: [...new Set([by, "PortXmitWait"])];
+		const answers = await Promise.all(
+			names.map((name) =>
+				app.server.ask(
+					["perf", "top"],
+					{by: name, limit: N_TOP, at: app.at},
+					signal,
+				),
+			),
+		);
 		return names.map((name, i) => [name, answers[i]]);
 	},
 
 	render(app, route, tops) {
-		return [h("h1", {}, "Busiest and worst ports"),
-			h("p", {class: "controls"}, h("span", {class: "group", role: "group", "aria-label": "By what"},
-				TOPS.map(([name, title]) => h("a", {class: "toggle", role: "button", "data-key": name,
-					"aria-pressed": String(name === (route.options.by ?? "PortXmitData")), title: name,
-					href: changed(route, {by: name})}, title)))),
-			tops.map(([name, rows]) => top(app, route, name, rows))];
+		return [
+			h("h1", {}, "Busiest and worst ports"),
+			h(
+				"p",
+				{class: "controls"},
+				h(
+					"span",
+					{
+						class: "group",
+						role: "group",
+						"aria-label": "By what",
+					},
+					TOPS.map(([name, title]) =>
+						h(
+							"a",
+							{
+								class: "toggle",
+								role: "button",
+								"data-key": name,
+								"aria-pressed": String(
+									name ===
+										(route.options
+											.by ??
+											"PortXmitData"),
+								),
+								title: name,
+								href: changed(route, {
+									by: name,
+								}),
+							},
+							title,
+						),
+					),
+				),
+			),
+			tops.map(([name, rows]) => top(app, route, name, rows)),
+		];
 	},
 };
 
 function top(app, route, counter, rows) {
 	const title = TOPS.find(([name]) => name === counter)?.[1] ?? counter;
 	const growing = Array.isArray(rows) ? rows.filter((it) => it.rate) : [];
-	return h("section", {}, h("h2", {}, title, " ", h("small", {}, counter)),
-		missing(rows) ?? (growing.length ? table(route, [
-			{name: "port", title: "Port", cell: (it) => portLink(route, it.node_guid, it.node_name, it.port)},
-			{name: "far", title: "Far end", cell: (it) => portLink(route, it.remote_guid, it.remote_name, it.remote_port)},
-			{name: "rate", title: "Now", number: true, cell: (it) => counterRate(counter, it.rate)},
-			{name: "hour", title: "The hour before", class: "spark", cell: (it) =>
-				sparkline(app, it.node_guid, it.port, counter)},
-		], growing, {id: counter, caption: `${title}, by ${counter}`}) : none(nothing(rows))));
+	return h(
+		"section",
+		{},
+		h("h2", {}, title, " ", h("small", {}, counter)),
+		missing(rows) ??
+			(growing.length
+				? table(
+						route,
+						[
+							{
+								name: "port",
+								title: "Port",
+								cell: (it) =>
+									portLink(
+										route,
+										it.node_guid,
+										it.node_name,
+										it.port,
+									),
+							},
+							{
+								name: "far",
+								title: "Far end",
+								cell: (it) =>
+									portLink(
+										route,
+										it.remote_guid,
+										it.remote_name,
+										it.remote_port,
+									),
+							},
+							{
+								name: "rate",
+								title: "Now",
+								number: true,
+								cell: (it) =>
+									counterRate(
+										counter,
+										it.rate,
+									),
+							},
+							{
+								name: "hour",
+								title: "The hour before",
+								class: "spark",
+								cell: (it) =>
+									sparkline(
+										app,
+										it.node_guid,
+										it.port,
+										counter,
+									),
+							},
+						],
+						growing,
+						{
+							id: counter,
+							caption: `${title}, by ${counter}`,
+						},
+					)
+				: none(nothing(rows))),
+	);
 }
 
 function nothing(rows) {
-	return rows.length && rows[0].rate === null ? `Rates are ${NOT_KNOWN} before the second sweep.`
+	return rows.length && rows[0].rate === null
+		? `Rates are ${NOT_KNOWN} before the second sweep.`
 		: "It grows nowhere.";
 }

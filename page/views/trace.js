@@ -7,17 +7,15 @@ export async function tracePath(app, text) {
 	const answer = await app.server.get(["routes", "between", from, to]);
 	const path = answer.paths.find((it) => String(it.lid) === lid) ?? answer.paths[0];
 	return (store) => {
-		const nodes = [], links = [];
+		const nodes = [],
+			links = [];
 		for (const {node_guid: guid, out_port: port} of path?.hops ?? []) {
 			const i = store.indexOf(guid);
-			if (i < 0)
-				continue;
+			if (i < 0) continue;
 			nodes.push(i);
 			const it = store.lists[i].find((near) => near.port === port);
-			if (it)
-				links.push(it.link);
-			if (it && !nodes.includes(it.far))
-				nodes.push(it.far);
+			if (it) links.push(it.link);
+			if (it && !nodes.includes(it.far)) nodes.push(it.far);
 		}
 		return {nodes: [...new Set(nodes)], links};
 	};

@@ -13,11 +13,15 @@ from pathlib import Path
 import pytest
 
 import pagelib
+from agentlib import Broker, wait_until_settled
 from checks import succeeded, wait_until
-from labs import SRCDIR
+from labs import SRCDIR, WEB, need
+from test_agent import Agent
+from test_agents import lab_of, start
+from test_http import TOKEN, token_file
 from test_lifecycle import end
 from triadlab.tcp_ports import free_address
-from triadlib import TriadLab, ask, ask_json, status, wait_for_sweep
+from triadlib import NET, QUICK, TriadLab, ask, ask_json, status, wait_for_sweep
 
 pytestmark = pytest.mark.skipif(not (SRCDIR / "page" / "dist" / "index.html").exists(),
                                 reason="the page was not built: scripts/page-build")
@@ -57,6 +61,7 @@ def attacked_net(folder):
 
 @pytest.fixture(scope="module", name="lab")
 def page_lab(tmp_path_factory):
+    need(WEB)
     folder = tmp_path_factory.mktemp("page")
     listen = free_address()
     with TriadLab(attacked_net(folder), opensm_conf="sweep_interval 1\n",
@@ -388,6 +393,58 @@ def test_fabric_of_11664_hosts_is_drawn_and_moved(scratch, page):
         "loaded_s": round(loaded_s, 2), "frame_ms_median": round(frames[len(frames) // 2], 1),
         "frame_ms_most": round(frames[-1], 1)})
     large.errors()  # a made fabric has no /changes
+
+
+# --- other roles -----------------------------------------------------------------
+
+@pytest.mark.row("N11")
+def test_page_of_an_agent_asks_for_its_token_and_leaves_out_what_it_lacks(scratch, page):
+    address = free_address()
+    with TriadLab(NET, triad_conf="[perfmgr]\nenabled = false\n") as lab:
+        Agent(scratch, lab, f"{QUICK}[web]\nlisten = {address}\n"
+              f"token_file = {token_file(scratch)}\n", node="Hca2")
+        wait_until(lambda: is_served(f"http://{address}"), 20, "the agent's page")
+        agent = pagelib.Browser(page.driver, f"http://{address}")
+        page.errors()
+        page.driver.get(f"{agent.base}/#/links")
+        wait_until(lambda: page.driver.find_element("id", "token").is_displayed(), 20,
+                   "the question for the token")
+        refused = page.errors()
+        assert refused and all("401" in it for it in refused), refused
+        page.driver.find_element("name", "token").send_keys(f"{TOKEN}\ue007")
+        wait_until(lambda: "Hca1" in agent.text, 20, lambda: agent.text)
+        page.errors()
+        names = page.driver.find_element("id", "nav").text
+        assert "Links" in names and "QoS" not in names and "Election" not in names, names
+        for view in (*VIEWS, "path?src=Hca1&dst=Hca3"):
+            agent.go(f"/{view}")
+            assert len(agent.text) > 10, view
+        # This role has no routes: the page says so, and the browser that it was told.
+        errors = page.errors()
+        assert all("/routes/between/" in it for it in errors), errors
+        page.driver.get("about:blank")
+
+
+def is_served(address):
+    try:
+        with urllib.request.urlopen(address) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+@pytest.mark.row("N11")
+def test_manager_shows_its_agents(scratch, page):
+    broker, address = Broker(scratch), free_address()
+    with lab_of(scratch, broker, f"[web]\nlisten = {address}\n") as lab:
+        start(scratch, lab, broker, 2, 5)
+        wait_until_settled(lab, 2)
+        page.errors()
+        manager = pagelib.Browser(page.driver, f"http://{address}")
+        manager.open("/agents")
+        assert manager.text.count("alive") == 2, manager.text
+        assert not page.errors()
+        page.driver.get("about:blank")
 
 
 def test_end_of_triad_is_seen(lab, page):
