@@ -43,6 +43,8 @@ export function startLive(app) {
 
 	function soon() {
 		app.server.noteAnswer();
+		// Who comes back to the page is told then.
+		if (document.hidden) return;
 		clearTimeout(timer);
 		timer = setTimeout(ask, TOGETHER_MS);
 	}
