@@ -7,7 +7,7 @@
 // instead, which returns {update(route), refresh(), close()}.
 
 import {Problem, Server} from "./api.js";
-import {badge, h, put} from "./dom.js";
+import {h, put} from "./dom.js";
 import {ago, span, timeOfMs} from "./format.js";
 import {startLive} from "./live.js";
 import {moment, parse, sibling} from "./route.js";

@@ -137,7 +137,7 @@ export const METRICS = {
 	state: {title: "State", unit: "", bounds: [1, 2, 3, 4]},
 };
 
-export function valueOf(fabric, metric, j) {
+function valueOf(fabric, metric, j) {
 	switch (metric) {
 		case "use":
 			return worse(fabric.aUse[j], fabric.bUse[j]);

@@ -2,7 +2,7 @@
 // What the members of Triad's JSON are called on the page, and small texts made of them.
 // Pure.
 
-import {count, counterTotal, place, span} from "./format.js";
+import {count} from "./format.js";
 
 // Of 'history': what happened.
 const EVENTS = {
@@ -86,13 +86,7 @@ function trimmed(value) {
 			: String(Number(value.toPrecision(3)));
 }
 
-export function endText(end) {
-	return end ? place(end.node_name, end.port) : "";
-}
-
 // Why a view has nothing, by what the server said.
 export function partText(problem) {
 	return problem.isMissing ? "This Triad does not have it in its role." : problem.message;
 }
-
-export {counterTotal, span};

@@ -2,7 +2,7 @@
 // The fabric as a picture: drawn, moved by mouse, fingers and keys; what is chosen is told
 // beside it.  Its address has the colour, the folding and the choice.
 
-import {h, none} from "../dom.js";
+import {h} from "../dom.js";
 import {ms, plural, timeOfMs, visible} from "../format.js";
 import {METRICS, STATES, TYPES, classesOf} from "../model.js";
 import {palette, Picture} from "../picture.js";
@@ -23,6 +23,14 @@ const FOLDS = [
 	["pods", "pods"],
 ];
 const ZOOM = 1.5;
+
+// A node with its links, or a link with its ends.
+function chosenOf({lists}, i, port) {
+	if (i < 0) return {nodes: [], links: []};
+	if (!port) return {nodes: [i], links: lists[i].map((it) => it.link)};
+	const it = lists[i].find((near) => near.port === Number(port));
+	return it ? {nodes: [i, it.far], links: [it.link]} : {nodes: [i], links: []};
+}
 
 class FabricView {
 	constructor(app, route, host) {
@@ -204,37 +212,16 @@ class FabricView {
 	}
 
 	#choose() {
-		const {fabric} = this,
-			{lists} = this.app.store;
+		const {store} = this.app;
 		const [guid, port] = (this.route.options.select ?? "").split(":");
-		const i = guid ? this.app.store.indexOf(guid) : -1;
-		this.chosen = {nodes: [], links: []};
-		if (i >= 0 && port) {
-			const it = lists[i].find((near) => near.port === Number(port));
-			if (it) this.chosen = {nodes: [i, it.far], links: [it.link]};
-			else this.chosen.nodes = [i];
-		} else if (i >= 0) {
-			this.chosen = {nodes: [i], links: lists[i].map((it) => it.link)};
-		}
-		const shown = this.trail && fabric ? this.trail(this.app.store) : null;
+		const i = guid ? store.indexOf(guid) : -1;
+		// The way of packets is marked alone, so that it can be followed.
+		this.chosen = this.trail ? this.trail(store) : chosenOf(store, i, port);
 		this.aside.replaceChildren(
-			panel(this.app, this.route, fabric, lists, i, port, this.problem),
+			panel(this.app, this.route, this.fabric, store.lists, i, port, this.problem),
 		);
-		this.said.textContent =
-			i >= 0
-				? `chosen: ${visible(fabric.names[i])}${port ? ` port ${port}` : ""}`
-				: "";
-		if (shown)
-			this.chosen = {
-				nodes: [...shown.nodes, ...this.chosen.nodes],
-				links: [
-					...shown.links,
-					...this.chosen.links.slice(
-						0,
-						shown.nodes.length ? 0 : undefined,
-					),
-				],
-			};
+		const name = i >= 0 ? visible(this.fabric.names[i]) : "";
+		this.said.textContent = name && `chosen: ${name}${port ? ` port ${port}` : ""}`;
 	}
 
 	async #trace() {

@@ -73,7 +73,7 @@ export function stateBadge(state, isSlow = false) {
 	return badge(severity, isSlow && state === "active" ? "slow" : state);
 }
 
-export function sumErrors(errors) {
+function sumErrors(errors) {
 	return Object.values(errors ?? {}).reduce((sum, it) => sum + it, 0);
 }
 

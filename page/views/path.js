@@ -2,7 +2,7 @@
 // Why a request for a path gets its answer ('qos explain'), and which way packets take
 // ('routes between'): two ends, the rule, the level, every hop.
 
-import {badge, facts, h, nameText, none, section} from "../dom.js";
+import {badge, facts, h, none, section} from "../dom.js";
 import {count, isKnown, NOT_KNOWN, plural, yesNo} from "../format.js";
 import {changed, sibling} from "../route.js";
 import {bar, isOn, missing, portLink, presentOnly} from "./parts.js";

@@ -83,7 +83,7 @@ export const qos = {
 };
 
 function state({qos: it, tables}) {
-	if (!it) return null;
+	if (!it) return none("This process has no QoS: OpenSM with the plugin has.");
 	return facts([
 		["requests for paths", it.state],
 		["policy", it.policy ? h("code", {}, visible(it.policy)) : "none"],
