@@ -80,6 +80,7 @@ class App {
 		this.#shown = {view, words: this.route.words.join("/"), text: null};
 		if (view.mount) {
 			this.#loading?.abort();
+			$("main").removeAttribute("aria-busy");
 			$("main").className = `view-${this.route.view}`;
 			$("notice").hidden = true;
 			this.#shown.mounted = view.mount(this, this.route, $("main"));

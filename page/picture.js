@@ -218,7 +218,7 @@ export class Picture {
 			);
 		} else if (
 			scene.layout.isTree &&
-			box.width >= 13 &&
+			box.width >= 28 &&
 			scene.layout.level[i] > 0 &&
 			name.length > 3
 		) {

@@ -4,7 +4,7 @@
 // Model: px = x * scale + dx.  In trees the tiers have fixed heights, so only x is moved and
 // scaled; in other fabrics x and y are, alike.  Pure.
 
-const MARGIN = 24;
+const MARGIN = 24, LEAN = 30;
 const MOST = 60; // pixels for a host's cell
 
 export class Viewport {
@@ -31,7 +31,9 @@ export class Viewport {
 
 	fit() {
 		const {layout} = this;
-		const x = (this.width - 2 * MARGIN) / layout.width;
+		// Names of hosts lean to the right.
+		const lean = layout.isTree && layout.isFew ? LEAN : 0;
+		const x = (this.width - 2 * MARGIN - lean) / layout.width;
 		if (layout.isTree) {
 			this.scale = Math.min(x, MOST * 1.6);
 			this.dy = 0;
@@ -43,7 +45,7 @@ export class Viewport {
 			);
 			this.dy = (this.height - layout.height * this.scale) / 2;
 		}
-		this.dx = (this.width - layout.width * this.scale) / 2;
+		this.dx = (this.width - lean - layout.width * this.scale) / 2;
 		this.least = Math.min(this.scale, x);
 	}
 

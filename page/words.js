@@ -2,7 +2,7 @@
 // What the members of Triad's JSON are called on the page, and small texts made of them.
 // Pure.
 
-import {count} from "./format.js";
+import {count, time} from "./format.js";
 
 // Of 'history': what happened.
 const EVENTS = {
@@ -54,28 +54,34 @@ export function splitPlace(text) {
 	return match ? {node: match[1], port: Number(match[2])} : {node: text, port: null};
 }
 
-// An alert's finding: what, by how much, against what.
+// An alert's finding: what, by how much, against what; the worst of it when it is over.
 export function findingText(finding) {
-	const parts = [finding.what ?? "?"];
+	const parts = [finding.what];
 	if (finding.why) parts.push(`(${finding.why})`);
-	if (finding.value !== null && finding.value !== undefined)
+	const value = finding.under_since ? finding.worst : finding.value;
+	if (isNumberTold(finding) && typeof value === "number")
 		parts.push(
-			`${finding.at_least ? "≥ " : ""}${valueText(finding)}${unitOf(finding.threshold)}`,
+			`${finding.at_least ? "≥ " : ""}${trimmed(value)}${unitOf(finding.threshold)}`,
 		);
 	if (finding.threshold) parts.push(`(threshold ${finding.threshold})`);
-	if (finding.under_since) parts.push("not any more");
+	if (finding.target) parts.push(`(target ${trimmed(finding.target)})`);
+	if (finding.under_since) parts.push("but not any more");
 	return parts.join(" ");
+}
+
+// What is there or not has no number.
+function isNumberTold(finding) {
+	return Boolean(finding.threshold || finding.target || finding.loss_gbps !== undefined);
+}
+
+// What the SM reported near the time of an alert.
+export function reportText(sm) {
+	return `${sm.reported}${sm.trap ? ` ${sm.trap}` : ""} at ${time(sm.at)}`;
 }
 
 // "10/sweep" is in "/sweep", "2%" in "%".
 function unitOf(threshold) {
 	return threshold ? String(threshold).replace(/^[\d.e+-]+/, "") : "";
-}
-
-function valueText(finding) {
-	return typeof finding.value === "number"
-		? trimmed(finding.value)
-		: String(finding.value);
 }
 
 function trimmed(value) {

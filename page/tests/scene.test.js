@@ -9,7 +9,7 @@ import {classesOf, makeFabric, neighbours} from "../model.js";
 import {Scene} from "../scene.js";
 import {Viewport} from "../viewport.js";
 import {neighbourOf} from "../views/fabric-keys.js";
-import {findingText, splitPlace} from "../words.js";
+import {findingText, reportText, splitPlace} from "../words.js";
 import {makeRing, makeTree} from "./made.js";
 
 const WIDTH = 1000,
@@ -141,15 +141,24 @@ test("places and findings are read as Triad writes them", () => {
 	assert.equal(
 		findingText({
 			what: "SymbolErrorCounter",
-			value: 65535,
+			value: 0,
+			worst: 65535,
 			at_least: true,
 			threshold: "10/sweep",
 			under_since: "2026-01-02T03:04:05Z",
 		}),
-		"SymbolErrorCounter ≥ 65\u202f535/sweep (threshold 10/sweep) not any more",
+		"SymbolErrorCounter ≥ 65\u202f535/sweep (threshold 10/sweep) but not any more",
 	);
 	assert.equal(
-		findingText({what: "link down", value: null, threshold: null}),
+		findingText({what: "link down", value: 1, worst: 1, threshold: null}),
 		"link down",
+	);
+	assert.equal(
+		findingText({what: "bit error rate", why: "symbol", value: 7.84e-11, target: 1e-14}),
+		"bit error rate (symbol) 7.8e-11 (target 1.0e-14)",
+	);
+	assert.equal(
+		reportText({reported: "trap", trap: 144, at: "2026-01-02T03:04:05.678Z"}),
+		"trap 144 at 2026-01-02 03:04:05",
 	);
 });

@@ -5,7 +5,7 @@ import {badge, facts, h, none, section} from "../dom.js";
 import {ago, count, plural, time} from "../format.js";
 import {changed} from "../route.js";
 import {table} from "../table.js";
-import {findingText} from "../words.js";
+import {findingText, reportText} from "../words.js";
 import {endLink, missing, presentOnly} from "./parts.js";
 
 export const alerts = {
@@ -113,7 +113,7 @@ function card(route, it) {
 			it.findings.map((finding) =>
 				h(
 					"li",
-					{class: finding.under_since ? "over" : null},
+					{class: finding.under_since ? "ended" : null},
 					findingText(finding),
 					finding.since &&
 						h(
@@ -131,7 +131,7 @@ function card(route, it) {
 					`${plural(it.more, "counter")} more over their thresholds`,
 				)
 			: null,
-		it.sm && h("p", {}, `The SM reported: ${it.sm}`),
+		it.sm && h("p", {}, `The SM reported: ${reportText(it.sm)}`),
 		it.advice && h("p", {class: "advice"}, it.advice),
 		facts([
 			["raised", `${time(it.raised)} (${ago(it.raised, Date.now())})`],

@@ -57,6 +57,8 @@ class Browser:
 
     def wait_ready(self):
         wait_until(lambda: self.js(_IS_READY), _WAIT_S, lambda: f"a view; {self.text}")
+        for mistake in ("[object", "undefined", "NaN", "null"):
+            assert mistake not in self.text, self.text
 
     def wait_for_text(self, text, timeout_s=_WAIT_S):
         wait_until(lambda: text in self.text, timeout_s, lambda: f"{text!r}, in {self.text}")

@@ -209,6 +209,13 @@ def test_time_moves_the_whole_page(lab, page):
     page.wait_for_text("down")
     wait_until(lambda: page.js("return document.querySelectorAll('tr.is-down').length"), 30,
                "the link that is down")
+    page.go("/alerts")
+    assert "link down" in page.text and "The SM reported: " in page.text, page.text
+    # Nothing lies over what is to be read.
+    assert page.js("return [...document.querySelectorAll('.alert li')].every((it) => {"
+                   "const {left, top} = it.getBoundingClientRect();"
+                   "return left > 20 && it.offsetParent === document.body"
+                   "    && getComputedStyle(it).position === 'static'; })")
     page.go(f"/links?down=1&at={then}")
     assert "No link is like that" in page.text
     assert page.js("return document.body.dataset.past") == "true"
