@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One request and its answer by a site (http_site.h), as libmicrohttpd sees them.
+/* One request and its answer by a handler (http_handler.h), as libmicrohttpd sees them.
  *
- * Model: while the site has nothing to send, the connection is suspended and stands in
+ * Model: while the handler has nothing to send, the connection is suspended and stands in
  * the server's list.  All calls of libmicrohttpd are made by the server's thread: those
  * who make answers only wake it.
  *
@@ -18,7 +18,7 @@ struct triad_http_exchange {
 	struct triad_http_client *client; /* NULL: it has not asked yet */
 	bool is_answered;                 /* a response was queued */
 	bool is_gone;                     /* the client has closed its stream */
-	void *answer;                     /* the site's; NULL: none */
+	void *answer;                     /* the handler's; NULL: none */
 	struct triad_http_exchange *next; /* in the server's list of those suspended */
 	char target[];
 };
@@ -26,7 +26,7 @@ struct triad_http_exchange {
 /* For the server's MHD_OPTION_URI_LOG_CALLBACK; NULL when memory is short. */
 void *triad_http_exchange_new(
 	void *server, const char *target, struct MHD_Connection *connection);
-/* Ends the site's answer.  Accepts NULL. */
+/* Ends the handler's answer.  Accepts NULL. */
 void triad_http_exchange_free(struct triad_http_exchange *exchange);
 
 /* Begins an answer, or goes on when it is ready; the same is called again after a pause. */

@@ -36,10 +36,11 @@ struct triad_http_server {
 	char *client_ca;                 /* PEM; NULL: clients need no certificate */
 	struct triad_http_token token;
 	struct triad_http_clients clients;
-	struct MHD_Daemon *daemon;             /* its thread's, once that runs */
-	struct triad_http_exchange *suspended; /* with a site: those that wait for it */
-	uint64_t accept_after_us;              /* nobody comes in before */
-	int listen_fd;                         /* the struct triad_http's */
+	struct MHD_Daemon *daemon; /* its thread's, once that runs */
+	struct triad_http_exchange
+		*suspended;       /* with a handler: those that wait for it */
+	uint64_t accept_after_us; /* nobody comes in before */
+	int listen_fd;            /* the struct triad_http's */
 	int epoll_fd;
 	int wake_fd;
 	pthread_t thread;
@@ -52,8 +53,8 @@ enum MHD_Result triad_http_answer(struct triad_http_server *server,
 	struct MHD_Connection *connection, struct triad_http_client *client,
 	const char *url, const char *method);
 
-/* With a site: begins the answer to a request whose header has come. */
-enum MHD_Result triad_http_answer_by_site(struct triad_http_exchange *exchange,
+/* With a handler: begins the answer to a request whose header has come. */
+enum MHD_Result triad_http_answer_by_handler(struct triad_http_exchange *exchange,
 	struct triad_http_client *client, const char *method);
 
 /* What keeps a browser from doing more with an answer than show it. */

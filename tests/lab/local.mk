@@ -114,7 +114,7 @@ if HAVE_WEB
 check_PROGRAMS += tests/lab/web_server
 endif
 tests_lab_web_server_SOURCES = tests/lab/web_server.c \
-	service/web/answer.c service/web/desk.c service/web/openapi.c \
+	service/web/answer.c service/web/pool.c service/web/openapi.c \
 	service/web/stream.c service/web/web.c
 nodist_tests_lab_web_server_SOURCES = service/web/page_files.c service/web/schemas.c
 tests_lab_web_server_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)

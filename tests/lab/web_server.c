@@ -128,8 +128,8 @@ static void show_status(struct lab *lab)
 		status.http.listening, status.http.failed, status.http.n_clients,
 		status.http.n_answers, status.http.n_unchanged, status.http.n_too_many,
 		status.http.n_timeouts, status.http.n_broken_off, status.http.octets,
-		status.desk.n_running, status.desk.n_waiting, status.desk.n_busy,
-		status.desk.n_broken_off, status.n_streams,
+		status.pool.n_running, status.pool.n_waiting, status.pool.n_busy,
+		status.pool.n_broken_off, status.n_streams,
 		atomic_load(&lab->n_running), status.http.reason[0] != '\0');
 }
 
