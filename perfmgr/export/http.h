@@ -91,7 +91,7 @@ struct triad_http_status {
 	uint64_t n_unauthorized; /* 401: without the token */
 	uint64_t n_not_found;    /* 404 */
 	uint64_t n_bad_methods;  /* 405 */
-	uint64_t n_no_memory;    /* 503 */
+	uint64_t n_no_memory;    /* 503: no memory, or too busy */
 	uint64_t n_unchanged;    /* 304 */
 	uint64_t n_refused;      /* other codes: 406, 409, 413, 421 */
 	uint64_t n_too_many;     /* connections closed because there were too many */

@@ -32,6 +32,7 @@ struct answer {
 	unsigned code;
 	const char *type;
 	bool is_packed;
+	bool is_command; /* else a file, or the description */
 	bool is_retried; /* the client may come back soon */
 	char if_none_match[ETAGS_SIZE];
 	char text[TEXT_SIZE]; /* a problem */
@@ -47,7 +48,6 @@ struct answer {
 
 /* What the pool is asked for. */
 struct wish {
-	struct triad_web *web;
 	const struct triad_web_file *file; /* NULL: none */
 	bool is_description;
 	struct triad_resource resource;
@@ -181,6 +181,7 @@ static void answer_resource(struct answer *answer, struct wish *wish, bool takes
 			wish->resource.verb->name);
 	}
 	if (!error) {
+		answer->is_command = true;
 		answer_wish(answer, wish, takes_gzip);
 		return;
 	}
@@ -253,7 +254,6 @@ static void answer_target(
 			answer, 503, "memory is short: ask again in some seconds");
 		return;
 	}
-	wish->web = answer->web;
 	wish->file = find_file(answer->target);
 	wish->is_description =
 		is_path(answer->target, TRIAD_RESOURCE_ROOT "openapi.json");
@@ -405,7 +405,9 @@ static void take_head(struct answer *answer)
 	if (triad_http_has_etag(answer->if_none_match, head->etag))
 		answer->code = 304;
 	take_page(answer);
-	snprintf(answer->status, sizeof(answer->status), "%d", head->exit_status);
+	if (answer->is_command)
+		snprintf(answer->status, sizeof(answer->status), "%d",
+			head->exit_status);
 	memcpy(answer->message, head->messages, sizeof(answer->message));
 	flatten(answer->message);
 }
