@@ -41,14 +41,15 @@ _MAPS = {"groups", "values"}
 # --- schemas, as OpenAPI 3.0 has them ------------------------------------------
 
 def _infer(value):
+    """Whatever is not known at some time is null then, so each single value may be."""
     if value is None:
         return {"nullable": True}
     if isinstance(value, bool):
-        return {"type": "boolean"}
+        return {"type": "boolean", "nullable": True}
     if isinstance(value, (int, float)):
-        return {"type": "number"}
+        return {"type": "number", "nullable": True}
     if isinstance(value, str):
-        return {"type": "string"}
+        return {"type": "string", "nullable": True}
     if isinstance(value, list):
         items = {}
         for item in value:
