@@ -386,6 +386,7 @@ static void *run_thread(void *context)
 			/* Clients are refused at once, and do not wait for an
 			 * answer. */
 			shutdown(server->listen_fd, SHUT_RDWR);
+			triad_http_exchanges_abandon(server);
 			triad_log_write(server->log, TRIAD_LOG_ERROR,
 				"%s: libmicrohttpd gave up: %s; nothing is answered "
 				"until 'triadctl reload'",

@@ -9,6 +9,19 @@
 
 #define PIECE_SIZE (32 * 1024)
 
+/* --- life --- */
+
+static void add_to_list(struct triad_http_exchange *exchange)
+{
+	struct triad_http_exchange **first = &exchange->server->exchanges;
+
+	exchange->next = *first;
+	exchange->at = first;
+	if (exchange->next)
+		exchange->next->at = &exchange->next;
+	*first = exchange;
+}
+
 void *triad_http_exchange_new(
 	void *server, const char *target, struct MHD_Connection *connection)
 {
@@ -20,36 +33,47 @@ void *triad_http_exchange_new(
 	*exchange = (struct triad_http_exchange){
 		.server = server, .connection = connection};
 	memcpy(exchange->target, target, size);
+	add_to_list(exchange);
 	return exchange;
+}
+
+static void end_answer(struct triad_http_exchange *exchange)
+{
+	const struct triad_http_handler *handler = exchange->server->callbacks.handler;
+
+	if (exchange->answer)
+		handler->end(handler->context, exchange->answer);
+	exchange->answer = NULL;
 }
 
 void triad_http_exchange_free(struct triad_http_exchange *exchange)
 {
-	const struct triad_http_handler *handler;
-
 	if (!exchange)
 		return;
-	handler = exchange->server->callbacks.handler;
-	if (exchange->answer)
-		handler->end(handler->context, exchange->answer);
+	end_answer(exchange);
+	*exchange->at = exchange->next;
+	if (exchange->next)
+		exchange->next->at = exchange->at;
 	free(exchange);
+}
+
+void triad_http_exchanges_abandon(struct triad_http_server *server)
+{
+	for (struct triad_http_exchange *it = server->exchanges; it; it = it->next)
+		end_answer(it);
 }
 
 /* --- pauses --- */
 
 static void suspend(struct triad_http_exchange *exchange)
 {
-	struct triad_http_server *server = exchange->server;
-
-	exchange->client->is_waiting = true;
-	exchange->next = server->suspended;
-	server->suspended = exchange;
+	exchange->is_suspended = exchange->client->is_waiting = true;
 	MHD_suspend_connection(exchange->connection);
 }
 
 static void resume(struct triad_http_exchange *exchange)
 {
-	exchange->client->is_waiting = false;
+	exchange->is_suspended = exchange->client->is_waiting = false;
 	exchange->client->piece_us = triad_clock_now_us();
 	MHD_resume_connection(exchange->connection);
 }
@@ -67,18 +91,15 @@ static bool is_gone(const struct triad_http_exchange *exchange)
 void triad_http_exchanges_resume(struct triad_http_server *server, bool all)
 {
 	const struct triad_http_handler *handler = server->callbacks.handler;
-	struct triad_http_exchange **at = &server->suspended, *exchange;
 
-	while ((exchange = *at)) {
-		exchange->is_gone = is_gone(exchange);
+	for (struct triad_http_exchange *it = server->exchanges; it; it = it->next) {
+		if (!it->is_suspended)
+			continue;
+		it->is_gone = is_gone(it);
 		/* libmicrohttpd sees that a connection was cut when it is resumed. */
-		if (all || exchange->client->cut || exchange->is_gone ||
-			handler->is_ready(handler->context, exchange->answer)) {
-			*at = exchange->next;
-			resume(exchange);
-		} else {
-			at = &exchange->next;
-		}
+		if (all || it->client->cut || it->is_gone ||
+			handler->is_ready(handler->context, it->answer))
+			resume(it);
 	}
 }
 

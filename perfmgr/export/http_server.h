@@ -36,11 +36,10 @@ struct triad_http_server {
 	char *client_ca;                 /* PEM; NULL: clients need no certificate */
 	struct triad_http_token token;
 	struct triad_http_clients clients;
-	struct MHD_Daemon *daemon; /* its thread's, once that runs */
-	struct triad_http_exchange
-		*suspended;       /* with a handler: those that wait for it */
-	uint64_t accept_after_us; /* nobody comes in before */
-	int listen_fd;            /* the struct triad_http's */
+	struct MHD_Daemon *daemon;             /* its thread's, once that runs */
+	struct triad_http_exchange *exchanges; /* with a handler: all of them */
+	uint64_t accept_after_us;              /* nobody comes in before */
+	int listen_fd;                         /* the struct triad_http's */
 	int epoll_fd;
 	int wake_fd;
 	pthread_t thread;

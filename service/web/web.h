@@ -22,7 +22,7 @@
  * status.  The server's thread never takes a lock that configure holds: that waits for
  * it.
  * Memory: a buffer for each answer that is being sent (pool.h), web.max_clients of them;
- * if libmicrohttpd gives up (http.h), those of that moment are lost. */
+ * those of clients that were there when libmicrohttpd gave up (http.h) end, too. */
 #ifndef TRIAD_SERVICE_WEB_WEB_H
 #define TRIAD_SERVICE_WEB_WEB_H
 
