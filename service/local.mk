@@ -82,7 +82,7 @@ libtriadservice_la_SOURCES = \
 	service/umad.c service/umad.h \
 	service/state_path.c service/state_path.h \
 	service/web/stream.c service/web/stream.h \
-	service/web/desk.h \
+	service/web/pool.h \
 	service/web/files.h \
 	service/web/openapi.h \
 	service/web/schemas.h \
@@ -96,7 +96,7 @@ libtriadservice_la_LIBADD = $(GLIB_LIBS) $(UMAD_LIBS) $(CURL_LIBS) $(ZLIB_LIBS)
 if HAVE_WEB
 libtriadservice_la_SOURCES += \
 	service/web/answer.c \
-	service/web/desk.c \
+	service/web/pool.c \
 	service/web/openapi.c \
 	service/web/web.c
 nodist_libtriadservice_la_SOURCES = service/web/page_files.c service/web/schemas.c

@@ -94,7 +94,6 @@ static const struct triad_conf *make_effective(const struct triad_service *servi
 	conf->perfmgr.enabled = false;
 	conf->devices.enabled = false;
 	conf->history.dir[0] = '\0';
-	conf->web.http.listen[0] = '\0';
 	conf->routes.enabled = false;
 	conf->congestion.enabled = false;
 	conf->qos.enabled = false;

@@ -179,7 +179,7 @@ static void note_end(void *context, struct MHD_Connection *connection,
 	struct triad_http_server *server = context;
 
 	struct triad_http_exchange *exchange =
-		server->callbacks.site ? *request_context : NULL;
+		server->callbacks.handler ? *request_context : NULL;
 
 	(void)connection;
 	/* An exchange begins with the first line; one whose header never came was
@@ -191,8 +191,8 @@ static void note_end(void *context, struct MHD_Connection *connection,
 	*request_context = NULL;
 }
 
-/* The same with a site, whose request context is an exchange from the first line on. */
-static enum MHD_Result go_on_by_site(struct triad_http_exchange *exchange,
+/* The same with a handler, whose request context is an exchange from the first line on. */
+static enum MHD_Result go_on_by_handler(struct triad_http_exchange *exchange,
 	struct triad_http_client *client, const char *method, size_t *upload_size)
 {
 	if (!exchange || !client)
@@ -201,8 +201,9 @@ static enum MHD_Result go_on_by_site(struct triad_http_exchange *exchange,
 		*upload_size = 0;
 		return MHD_YES;
 	}
-	return exchange->client ? triad_http_exchange_answer(exchange)
-				: triad_http_answer_by_site(exchange, client, method);
+	return exchange->client
+		? triad_http_exchange_answer(exchange)
+		: triad_http_answer_by_handler(exchange, client, method);
 }
 
 static enum MHD_Result begin_request(void *context, struct MHD_Connection *connection,
@@ -215,8 +216,8 @@ static enum MHD_Result begin_request(void *context, struct MHD_Connection *conne
 
 	(void)version;
 	(void)upload_data;
-	if (server->callbacks.site)
-		return go_on_by_site(*request_context,
+	if (server->callbacks.handler)
+		return go_on_by_handler(*request_context,
 			info ? info->socket_context : NULL, method, upload_size);
 	/* The request was answered when its header came; this is its body. */
 	if (*request_context) {
@@ -235,11 +236,11 @@ static enum MHD_Result begin_request(void *context, struct MHD_Connection *conne
 static void start_daemon(void *context)
 {
 	struct triad_http_server *server = context;
-	bool has_site = server->callbacks.site;
+	bool has_handler = server->callbacks.handler;
 	unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG |
 		(server->certificate ? MHD_USE_TLS : 0u) |
-		(has_site ? MHD_ALLOW_SUSPEND_RESUME : 0u);
-	struct MHD_OptionItem site[] = {
+		(has_handler ? MHD_ALLOW_SUSPEND_RESUME : 0u);
+	struct MHD_OptionItem handler[] = {
 		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)triad_http_exchange_new,
 			server},
 		{MHD_OPTION_END, 0, NULL},
@@ -264,7 +265,7 @@ static void start_daemon(void *context)
 		MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
 		MHD_OPTION_NOTIFY_COMPLETED, note_end, server, MHD_OPTION_ARRAY,
 		server->certificate ? tls : tls + 4, MHD_OPTION_ARRAY,
-		has_site ? site : site + 1, MHD_OPTION_END);
+		has_handler ? handler : handler + 1, MHD_OPTION_END);
 }
 
 static void stop_daemon(void *context)
@@ -385,6 +386,7 @@ static void *run_thread(void *context)
 			/* Clients are refused at once, and do not wait for an
 			 * answer. */
 			shutdown(server->listen_fd, SHUT_RDWR);
+			triad_http_exchanges_abandon(server);
 			triad_log_write(server->log, TRIAD_LOG_ERROR,
 				"%s: libmicrohttpd gave up: %s; nothing is answered "
 				"until 'triadctl reload'",
@@ -639,9 +641,9 @@ static void log_listening(
 	format_address(&http->bound, text, sizeof(text));
 	triad_log_write(http->log, TRIAD_LOG_INFO, "%s: %s at %s://%s/%s%s%s",
 		http->callbacks.section,
-		http->callbacks.site ? "the page and /api/v1 are" : "counters are",
+		http->callbacks.handler ? "the page and /api/v1 are" : "counters are",
 		server->certificate ? "https" : "http", text,
-		http->callbacks.site ? "" : "metrics",
+		http->callbacks.handler ? "" : "metrics",
 		server->token.path ? ", for those who have the token" : "",
 		!server->client_ca           ? ""
 			: server->token.path ? " and a certificate"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An HTTP server: counters for Prometheus, or what a site answers (http_site.h).
+/* An HTTP server: counters for Prometheus, or what a handler answers (http_handler.h).
  *
  * Model: a thread runs libmicrohttpd and does nothing else, so however many ask, they
  * take one core at most.  GET /metrics takes the view of that moment and writes it
@@ -34,7 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perfmgr/export/http_site.h"
+#include "perfmgr/export/http_handler.h"
 #include "perfmgr/formats/metrics.h"
 #include "perfmgr/view.h"
 #include "triad/lists.h"
@@ -49,7 +49,7 @@ struct triad_http_callbacks {
 	/* The section of triad.conf, for messages. */
 	const char *section;
 	/* Who answers all requests: then what follows is not asked.  NULL: /metrics. */
-	const struct triad_http_site *site;
+	const struct triad_http_handler *handler;
 	/* The view to show, referenced; NULL: none, and only what own() gives. */
 	struct triad_view *(*view)(void *context);
 	/* Links that went down, '*n' of them, to be freed; see triad_watch_copy_links().  May
@@ -91,7 +91,7 @@ struct triad_http_status {
 	uint64_t n_unauthorized; /* 401: without the token */
 	uint64_t n_not_found;    /* 404 */
 	uint64_t n_bad_methods;  /* 405 */
-	uint64_t n_no_memory;    /* 503 */
+	uint64_t n_no_memory;    /* 503: no memory, or too busy */
 	uint64_t n_unchanged;    /* 304 */
 	uint64_t n_refused;      /* other codes: 406, 409, 413, 421 */
 	uint64_t n_too_many;     /* connections closed because there were too many */
@@ -115,7 +115,7 @@ int triad_http_configure(
 
 struct triad_http_status triad_http_status(const struct triad_http *http);
 
-/* An answer of the site's may be ready.  Any thread, without a lock that the site's
+/* An answer of the handler's may be ready.  Any thread, without a lock that the handler's
  * functions take. */
 void triad_http_wake(struct triad_http *http);
 

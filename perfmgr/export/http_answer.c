@@ -365,7 +365,7 @@ enum MHD_Result triad_http_answer(struct triad_http_server *server,
 		"There is only / and /metrics.\n", NULL, NULL);
 }
 
-/* --- by a site --------------------------------------------------------- */
+/* --- by a handler --------------------------------------------------------- */
 
 void triad_http_add_guards(struct MHD_Response *response)
 {
@@ -400,11 +400,11 @@ static enum MHD_Result answer_problem(struct triad_http_exchange *exchange,
 	return queue(exchange->connection, code, response);
 }
 
-enum MHD_Result triad_http_answer_by_site(struct triad_http_exchange *exchange,
+enum MHD_Result triad_http_answer_by_handler(struct triad_http_exchange *exchange,
 	struct triad_http_client *client, const char *method)
 {
 	struct triad_http_server *server = exchange->server;
-	const struct triad_http_site *site = server->callbacks.site;
+	const struct triad_http_handler *handler = server->callbacks.handler;
 
 	client->asked_us = client->piece_us = triad_clock_now_us();
 	exchange->client = client;
@@ -414,7 +414,7 @@ enum MHD_Result triad_http_answer_by_site(struct triad_http_exchange *exchange,
 			"\"detail\":\"there is only GET and HEAD: nothing is changed "
 			"here, but by triadctl\"}\n",
 			MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-	if (!site->is_open(site->context, exchange->target) &&
+	if (!handler->is_open(handler->context, exchange->target) &&
 		!may_ask(server, exchange->connection)) {
 		log_unauthorized(server);
 		return answer_problem(exchange, MHD_HTTP_UNAUTHORIZED,

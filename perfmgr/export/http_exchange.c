@@ -9,6 +9,19 @@
 
 #define PIECE_SIZE (32 * 1024)
 
+/* --- life --- */
+
+static void add_to_list(struct triad_http_exchange *exchange)
+{
+	struct triad_http_exchange **first = &exchange->server->exchanges;
+
+	exchange->next = *first;
+	exchange->at = first;
+	if (exchange->next)
+		exchange->next->at = &exchange->next;
+	*first = exchange;
+}
+
 void *triad_http_exchange_new(
 	void *server, const char *target, struct MHD_Connection *connection)
 {
@@ -20,36 +33,47 @@ void *triad_http_exchange_new(
 	*exchange = (struct triad_http_exchange){
 		.server = server, .connection = connection};
 	memcpy(exchange->target, target, size);
+	add_to_list(exchange);
 	return exchange;
+}
+
+static void end_answer(struct triad_http_exchange *exchange)
+{
+	const struct triad_http_handler *handler = exchange->server->callbacks.handler;
+
+	if (exchange->answer)
+		handler->end(handler->context, exchange->answer);
+	exchange->answer = NULL;
 }
 
 void triad_http_exchange_free(struct triad_http_exchange *exchange)
 {
-	const struct triad_http_site *site;
-
 	if (!exchange)
 		return;
-	site = exchange->server->callbacks.site;
-	if (exchange->answer)
-		site->end(site->context, exchange->answer);
+	end_answer(exchange);
+	*exchange->at = exchange->next;
+	if (exchange->next)
+		exchange->next->at = exchange->at;
 	free(exchange);
+}
+
+void triad_http_exchanges_abandon(struct triad_http_server *server)
+{
+	for (struct triad_http_exchange *it = server->exchanges; it; it = it->next)
+		end_answer(it);
 }
 
 /* --- pauses --- */
 
 static void suspend(struct triad_http_exchange *exchange)
 {
-	struct triad_http_server *server = exchange->server;
-
-	exchange->client->is_waiting = true;
-	exchange->next = server->suspended;
-	server->suspended = exchange;
+	exchange->is_suspended = exchange->client->is_waiting = true;
 	MHD_suspend_connection(exchange->connection);
 }
 
 static void resume(struct triad_http_exchange *exchange)
 {
-	exchange->client->is_waiting = false;
+	exchange->is_suspended = exchange->client->is_waiting = false;
 	exchange->client->piece_us = triad_clock_now_us();
 	MHD_resume_connection(exchange->connection);
 }
@@ -66,19 +90,16 @@ static bool is_gone(const struct triad_http_exchange *exchange)
 
 void triad_http_exchanges_resume(struct triad_http_server *server, bool all)
 {
-	const struct triad_http_site *site = server->callbacks.site;
-	struct triad_http_exchange **at = &server->suspended, *exchange;
+	const struct triad_http_handler *handler = server->callbacks.handler;
 
-	while ((exchange = *at)) {
-		exchange->is_gone = is_gone(exchange);
+	for (struct triad_http_exchange *it = server->exchanges; it; it = it->next) {
+		if (!it->is_suspended)
+			continue;
+		it->is_gone = is_gone(it);
 		/* libmicrohttpd sees that a connection was cut when it is resumed. */
-		if (all || exchange->client->cut || exchange->is_gone ||
-			site->is_ready(site->context, exchange->answer)) {
-			*at = exchange->next;
-			resume(exchange);
-		} else {
-			at = &exchange->next;
-		}
+		if (all || it->client->cut || it->is_gone ||
+			handler->is_ready(handler->context, it->answer))
+			resume(it);
 	}
 }
 
@@ -88,14 +109,14 @@ static ssize_t give_piece(void *context, uint64_t at, char *buffer, size_t size)
 {
 	struct triad_http_exchange *exchange = context;
 	struct triad_http_server *server = exchange->server;
-	const struct triad_http_site *site = server->callbacks.site;
+	const struct triad_http_handler *handler = server->callbacks.handler;
 	ssize_t n;
 
 	(void)at;
 	if (atomic_load(&server->stop) || exchange->client->cut || exchange->is_gone)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	exchange->client->piece_us = triad_clock_now_us();
-	n = site->read(site->context, exchange->answer, buffer,
+	n = handler->read(handler->context, exchange->answer, buffer,
 		size < PIECE_SIZE ? size : PIECE_SIZE);
 	if (n > 0)
 		atomic_fetch_add(&server->counts->octets, (unsigned long)n);
@@ -110,12 +131,12 @@ static ssize_t give_piece(void *context, uint64_t at, char *buffer, size_t size)
 static enum MHD_Result give_head(struct triad_http_exchange *exchange)
 {
 	struct triad_http_server *server = exchange->server;
-	const struct triad_http_site *site = server->callbacks.site;
+	const struct triad_http_handler *handler = server->callbacks.handler;
 	struct triad_http_head head = {.size = UINT64_MAX};
 	struct MHD_Response *response;
 	enum MHD_Result result;
 
-	site->head(site->context, exchange->answer, &head);
+	handler->head(handler->context, exchange->answer, &head);
 	/* Without a body there is nothing to be asked for. */
 	response = head.size
 		? MHD_create_response_from_callback(
@@ -153,7 +174,7 @@ static bool has_body(const struct triad_http_exchange *exchange)
 
 static void begin_answer(struct triad_http_exchange *exchange)
 {
-	const struct triad_http_site *site = exchange->server->callbacks.site;
+	const struct triad_http_handler *handler = exchange->server->callbacks.handler;
 	const struct triad_http_request request = {
 		.target = exchange->target,
 		.has_body = has_body(exchange),
@@ -163,13 +184,13 @@ static void begin_answer(struct triad_http_exchange *exchange)
 		.last_event_id = header_of(exchange, "Last-Event-ID"),
 	};
 
-	exchange->answer = site->begin(site->context, &request);
+	exchange->answer = handler->begin(handler->context, &request);
 }
 
 enum MHD_Result triad_http_exchange_answer(struct triad_http_exchange *exchange)
 {
 	struct triad_http_server *server = exchange->server;
-	const struct triad_http_site *site = server->callbacks.site;
+	const struct triad_http_handler *handler = server->callbacks.handler;
 	bool is_first = !exchange->answer;
 
 	if (atomic_load(&server->stop) || exchange->client->cut)
@@ -180,7 +201,7 @@ enum MHD_Result triad_http_exchange_answer(struct triad_http_exchange *exchange)
 		triad_http_count_code(server->counts, MHD_HTTP_SERVICE_UNAVAILABLE);
 		return MHD_NO;
 	}
-	if (site->is_ready(site->context, exchange->answer))
+	if (handler->is_ready(handler->context, exchange->answer))
 		return give_head(exchange);
 	/* A connection can be suspended from the second call on. */
 	if (!is_first)

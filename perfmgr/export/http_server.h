@@ -37,7 +37,7 @@ struct triad_http_server {
 	struct triad_http_token token;
 	struct triad_http_clients clients;
 	struct MHD_Daemon *daemon;             /* its thread's, once that runs */
-	struct triad_http_exchange *suspended; /* with a site: those that wait for it */
+	struct triad_http_exchange *exchanges; /* with a handler: all of them */
 	uint64_t accept_after_us;              /* nobody comes in before */
 	int listen_fd;                         /* the struct triad_http's */
 	int epoll_fd;
@@ -52,8 +52,8 @@ enum MHD_Result triad_http_answer(struct triad_http_server *server,
 	struct MHD_Connection *connection, struct triad_http_client *client,
 	const char *url, const char *method);
 
-/* With a site: begins the answer to a request whose header has come. */
-enum MHD_Result triad_http_answer_by_site(struct triad_http_exchange *exchange,
+/* With a handler: begins the answer to a request whose header has come. */
+enum MHD_Result triad_http_answer_by_handler(struct triad_http_exchange *exchange,
 	struct triad_http_client *client, const char *method);
 
 /* What keeps a browser from doing more with an answer than show it. */

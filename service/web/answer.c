@@ -32,22 +32,22 @@ struct answer {
 	unsigned code;
 	const char *type;
 	bool is_packed;
+	bool is_command; /* else a file, or the description */
 	bool is_retried; /* the client may come back soon */
 	char if_none_match[ETAGS_SIZE];
 	char text[TEXT_SIZE]; /* a problem */
 	size_t used, at;
 	/* Of a job: */
-	struct triad_desk_job *job;
-	struct triad_desk_head head;
+	struct triad_pool_job *job;
+	struct triad_pool_head head;
 	unsigned limit, offset; /* of its page; limit 0: all */
 	char *target;
-	char link[TEXT_SIZE], message[TRIAD_DESK_MESSAGES_SIZE], total[24], status[12];
+	char link[TEXT_SIZE], message[TRIAD_POOL_MESSAGES_SIZE], total[24], status[12];
 	struct triad_stream stream;
 };
 
-/* What the desk is asked for. */
+/* What the pool is asked for. */
 struct wish {
-	struct triad_web *web;
 	const struct triad_web_file *file; /* NULL: none */
 	bool is_description;
 	struct triad_resource resource;
@@ -119,7 +119,7 @@ static int put_file(const struct triad_web_file *file, struct triad_output *outp
 	return TRIAD_CONTROL_DONE;
 }
 
-/* For the desk, in one of its threads. */
+/* For the pool, in one of its threads. */
 static int fulfil(void *context, const void *resource, struct triad_output *output)
 {
 	static const struct triad_asker asker = {.prefix = "triadctl",
@@ -139,7 +139,7 @@ static int fulfil(void *context, const void *resource, struct triad_output *outp
 /* Takes 'wish' over. */
 static void answer_wish(struct answer *answer, struct wish *wish, bool takes_gzip)
 {
-	const struct triad_desk_order order = {
+	const struct triad_pool_order order = {
 		.run = fulfil,
 		.context = &answer->web->source,
 		.resource = wish,
@@ -155,7 +155,7 @@ static void answer_wish(struct answer *answer, struct wish *wish, bool takes_gzi
 	answer->limit = wish->resource.limit;
 	answer->offset = wish->resource.offset;
 	answer->type = wish->file ? wish->file->type : JSON;
-	error = triad_desk_begin(answer->web->desk, &order, &answer->job);
+	error = triad_pool_begin(answer->web->pool, &order, &answer->job);
 	if (error)
 		answer_problem(answer, 503,
 			error == EBUSY
@@ -181,6 +181,7 @@ static void answer_resource(struct answer *answer, struct wish *wish, bool takes
 			wish->resource.verb->name);
 	}
 	if (!error) {
+		answer->is_command = true;
 		answer_wish(answer, wish, takes_gzip);
 		return;
 	}
@@ -253,7 +254,6 @@ static void answer_target(
 			answer, 503, "memory is short: ask again in some seconds");
 		return;
 	}
-	wish->web = answer->web;
 	wish->file = find_file(answer->target);
 	wish->is_description =
 		is_path(answer->target, TRIAD_RESOURCE_ROOT "openapi.json");
@@ -280,7 +280,7 @@ static void end_answer(void *context, void *it)
 	struct answer *answer = it;
 
 	if (answer->job)
-		triad_desk_job_leave(answer->job);
+		triad_pool_job_leave(answer->job);
 	if (answer->kind == KIND_STREAM) {
 		pthread_mutex_lock(&web->lock);
 		web->n_streams--;
@@ -333,7 +333,7 @@ static bool is_ready(void *context, void *it)
 	struct triad_stream_state now;
 
 	if (answer->kind == KIND_JOB)
-		return triad_desk_job_is_ready(answer->job);
+		return triad_pool_job_is_ready(answer->job);
 	if (answer->kind == KIND_TEXT)
 		return true;
 	triad_web_look(web, &now);
@@ -366,7 +366,7 @@ static void flatten(char *text)
 /* A command without a document has said why. */
 static void take_failure(struct answer *answer)
 {
-	struct triad_desk_head *head = &answer->head;
+	struct triad_pool_head *head = &answer->head;
 	size_t n = strlen(head->messages);
 
 	while (n && head->messages[n - 1] == '\n')
@@ -377,7 +377,7 @@ static void take_failure(struct answer *answer)
 
 static void take_page(struct answer *answer)
 {
-	const struct triad_desk_head *head = &answer->head;
+	const struct triad_pool_head *head = &answer->head;
 	char next[TEXT_SIZE - 32];
 
 	if (head->has_total)
@@ -392,9 +392,9 @@ static void take_page(struct answer *answer)
 /* Of a job whose head is known. */
 static void take_head(struct answer *answer)
 {
-	struct triad_desk_head *head = &answer->head;
+	struct triad_pool_head *head = &answer->head;
 
-	triad_desk_job_head(answer->job, head);
+	triad_pool_job_head(answer->job, head);
 	answer->code = 200;
 	if (!head->is_whole)
 		return;
@@ -405,7 +405,9 @@ static void take_head(struct answer *answer)
 	if (triad_http_has_etag(answer->if_none_match, head->etag))
 		answer->code = 304;
 	take_page(answer);
-	snprintf(answer->status, sizeof(answer->status), "%d", head->exit_status);
+	if (answer->is_command)
+		snprintf(answer->status, sizeof(answer->status), "%d",
+			head->exit_status);
 	memcpy(answer->message, head->messages, sizeof(answer->message));
 	flatten(answer->message);
 }
@@ -451,7 +453,7 @@ static ssize_t read_answer(void *context, void *it, char *buffer, size_t size)
 
 	(void)context;
 	if (answer->kind == KIND_JOB)
-		return triad_desk_job_read(answer->job, buffer, size);
+		return triad_pool_job_read(answer->job, buffer, size);
 	if (answer->kind == KIND_STREAM) {
 		n = triad_stream_take(&answer->stream, buffer, size);
 		return n ? (ssize_t)n
@@ -466,7 +468,7 @@ static ssize_t read_answer(void *context, void *it, char *buffer, size_t size)
 	return n ? (ssize_t)n : TRIAD_HTTP_END;
 }
 
-const struct triad_http_site triad_web_site = {
+const struct triad_http_handler triad_web_handler = {
 	.is_open = is_open,
 	.begin = begin_answer,
 	.is_ready = is_ready,

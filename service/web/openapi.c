@@ -266,7 +266,8 @@ int triad_openapi_put(
 	triad_json_string(&json, "version", PACKAGE_VERSION);
 	triad_json_string(&json, "description",
 		"What triadctl shows, read only.  The path is the command with its "
-		"arguments, the query its options without dashes.");
+		"arguments, the query its options without dashes.  What is not known is "
+		"null.");
 	triad_json_object_end(&json);
 	put_paths(&json, source);
 	/* These are JSON already. */

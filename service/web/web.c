@@ -56,16 +56,16 @@ struct triad_web *triad_web_new(
 
 	if (!web)
 		return NULL;
-	web->site = triad_web_site;
-	web->site.context = web;
-	callbacks.site = &web->site;
+	web->handler = triad_web_handler;
+	web->handler.context = web;
+	callbacks.handler = &web->handler;
 	web->source = *source;
 	web->log = log;
 	web->state.process = triad_clock_wall_us();
 	pthread_mutex_init(&web->lock, NULL);
-	web->desk = triad_desk_new(wake_server, web);
+	web->pool = triad_pool_new(wake_server, web);
 	web->http = triad_http_new(&callbacks, log);
-	if (web->desk && web->http)
+	if (web->pool && web->http)
 		return web;
 	triad_web_free(web);
 	return NULL;
@@ -77,7 +77,7 @@ void triad_web_stop(struct triad_web *web)
 		return;
 	/* Without clients nobody waits for what commands still write. */
 	(void)triad_http_configure(web->http, NULL);
-	triad_desk_stop(web->desk);
+	triad_pool_stop(web->pool);
 }
 
 void triad_web_free(struct triad_web *web)
@@ -85,7 +85,7 @@ void triad_web_free(struct triad_web *web)
 	if (!web)
 		return;
 	triad_http_free(web->http);
-	triad_desk_free(web->desk);
+	triad_pool_free(web->pool);
 	pthread_mutex_destroy(&web->lock);
 	free(web);
 }
@@ -120,7 +120,7 @@ void triad_web_configure(struct triad_web *web, const struct triad_conf *conf)
 	int error;
 
 	take_conf(web, conf);
-	error = wanted ? triad_desk_start(web->desk) : 0;
+	error = wanted ? triad_pool_start(web->pool) : 0;
 	if (error)
 		triad_log_write(web->log, TRIAD_LOG_ERROR,
 			"web: no thread for it: %s; it listens nowhere, type 'triadctl "
@@ -132,7 +132,7 @@ void triad_web_configure(struct triad_web *web, const struct triad_conf *conf)
 struct triad_web_status triad_web_status(struct triad_web *web)
 {
 	struct triad_web_status status = {.http = triad_http_status(web->http),
-		.desk = triad_desk_status(web->desk)};
+		.pool = triad_pool_status(web->pool)};
 
 	pthread_mutex_lock(&web->lock);
 	status.n_streams = web->n_streams;

@@ -8,7 +8,7 @@
  *     GET /api/v1/links?at=2h     a command (command/resource.h), by who may only read
  *
  * Model: the HTTP server's thread (perfmgr/export/http.h) takes a request and makes an
- * answer of it, which a few threads write (desk.h); streams have none.  Commands that wait
+ * answer of it, which a few threads write (pool.h); streams have none.  Commands that wait
  * hold up one of these threads, and nothing else; without a free one for a while, clients
  * are told to come back.
  *
@@ -21,15 +21,15 @@
  * Thread-safety: one thread at a time calls new, configure, stop and free; any thread
  * status.  The server's thread never takes a lock that configure holds: that waits for
  * it.
- * Memory: a buffer for each answer that is being sent (desk.h), web.max_clients of them;
- * if libmicrohttpd gives up (http.h), those of that moment are lost. */
+ * Memory: a buffer for each answer that is being sent (pool.h), web.max_clients of them;
+ * those of clients that were there when libmicrohttpd gave up (http.h) end, too. */
 #ifndef TRIAD_SERVICE_WEB_WEB_H
 #define TRIAD_SERVICE_WEB_WEB_H
 
 #include "perfmgr/export/http.h"
 #include "service/runner.h"
 #include "service/web/stream.h"
-#include "service/web/desk.h"
+#include "service/web/pool.h"
 #include "triad/command.h"
 #include "triad/conf.h"
 #include "triad/log.h"
@@ -52,7 +52,7 @@ struct triad_web_source {
 struct triad_web_status {
 	bool is_absent; /* this was built without it */
 	struct triad_http_status http;
-	struct triad_desk_status desk;
+	struct triad_pool_status pool;
 	unsigned n_streams;
 };
 

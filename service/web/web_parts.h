@@ -14,9 +14,9 @@
 struct triad_web {
 	struct triad_web_source source;
 	struct triad_log *log;
-	struct triad_desk *desk;
+	struct triad_pool *pool;
 	struct triad_http *http;
-	struct triad_http_site site;
+	struct triad_http_handler handler;
 
 	pthread_mutex_t lock; /* of what follows */
 	char names[TRIAD_CONF_TEXT_SIZE];
@@ -26,7 +26,7 @@ struct triad_web {
 };
 
 /* The answers; 'context' is the web. */
-extern const struct triad_http_site triad_web_site;
+extern const struct triad_http_handler triad_web_handler;
 
 /* The state of this moment, or of shortly before.  For the server's thread. */
 void triad_web_look(struct triad_web *web, struct triad_stream_state *state);

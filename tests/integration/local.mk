@@ -94,6 +94,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/tlslib.py \
 	tests/integration/simflows.py \
 	tests/integration/triadlib.py \
+	tests/integration/weblib.py \
 	tests/integration/sanitizer.supp
 
 # What says something to collectors of sFlow.

@@ -23,7 +23,7 @@ from test_lifecycle import end
 from tlslib import certificate
 from triadlab.tcp_ports import free_address
 from triadlib import NET, QUICK, TriadLab, ask, ask_json, status, triad_lab, wait_for_sweep
-from weblib import check_schema, get, get_json
+from weblib import check_document, check_schema, get, get_json
 
 # All that can be on is on.
 CONF = """\
@@ -151,6 +151,7 @@ def test_each_resource_is_as_described(lab):
     check_schema(description, "#/components/schemas/problem",
                  json.loads(get(lab.address, "/api/v1/none").body), "a problem")
     check_description(description)
+    check_document(description)
 
 
 def test_resource_is_what_triadctl_shows(lab):

@@ -260,6 +260,25 @@ def test_streams_beyond_their_share_are_refused(scratch):
         events(connection, 1)
 
 
+def test_library_that_gives_up_takes_no_place_with_it(scratch):
+    server = Web(scratch)
+    server.command("hold 1")
+    with server.begin("/api/v1/changes") as stream, \
+            server.begin("/api/v1/health"):
+        events(stream, 1)
+        server.wait("commands", 1)
+        server.command("give_up")
+        server.wait("failed", 1)
+        server.wait("streams", 0)
+        server.command("hold 0")
+        server.wait("commands", 0)
+        assert "libmicrohttpd gave up" in server.log(), "log"
+        server.configure()
+        assert server.ask("/api/v1/health").status == 200, "afterwards"
+        with server.begin("/api/v1/changes") as stream:
+            events(stream, 1)
+
+
 # --- configurations ----------------------------------------------------------
 
 def test_other_port_cuts_who_waits(scratch):

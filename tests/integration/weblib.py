@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What tests of the web listener share: asking it, and schemas of its answers.
 
-service/web/schemas.json is made of answers that were seen: TRIAD_SCHEMAS=write has the tests
-of test_web.py put what they see into it, in the place of complaining."""
+service/web/schemas.json is made of answers that were seen, and docs/openapi.json is what a
+master says of itself: TRIAD_SCHEMAS=write has the tests of test_web.py write what they see, in
+the place of complaining.  What they wrote is in force after a build: then once more."""
 
 import contextlib
 import http.client
@@ -14,6 +15,7 @@ import jsonschema
 from labs import SRCDIR
 
 SCHEMAS = SRCDIR / "service" / "web" / "schemas.json"
+DOCUMENT = SRCDIR / "docs" / "openapi.json"
 _IS_WRITING = os.environ.get("TRIAD_SCHEMAS") == "write"
 
 
@@ -39,14 +41,15 @@ _MAPS = {"groups", "values"}
 # --- schemas, as OpenAPI 3.0 has them ------------------------------------------
 
 def _infer(value):
+    """Whatever is not known at some time is null then, so each single value may be."""
     if value is None:
         return {"nullable": True}
     if isinstance(value, bool):
-        return {"type": "boolean"}
+        return {"type": "boolean", "nullable": True}
     if isinstance(value, (int, float)):
-        return {"type": "number"}
+        return {"type": "number", "nullable": True}
     if isinstance(value, str):
-        return {"type": "string"}
+        return {"type": "string", "nullable": True}
     if isinstance(value, list):
         items = {}
         for item in value:
@@ -117,3 +120,13 @@ def check_schema(description, reference, value, what):
         place = "/".join(map(str, error.path))
         raise AssertionError(f"{what}: {error.message[:300]} at {place}; if the answer is "
                              "right, see weblib.py") from None
+
+
+def check_document(description):
+    """That what is installed as a document is what a master says."""
+    if _IS_WRITING:
+        DOCUMENT.write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
+    installed = json.loads(DOCUMENT.read_text(encoding="utf-8"))
+    # A release changes the version alone.
+    installed["info"]["version"] = description["info"]["version"]
+    assert installed == description, f"{DOCUMENT} is of another Triad; see weblib.py"

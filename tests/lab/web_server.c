@@ -8,6 +8,7 @@
  *     rows N             so many rows has 'nodes'
  *     hold B             1: 'health' waits until it is 0
  *     sweep              another sweep has ended
+ *     give_up            libmicrohttpd finds itself broken
  *     status
  *     free               ends all, and says how long it took */
 #include <inttypes.h>
@@ -15,7 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+#include <microhttpd.h>
 
 #include "lib/text.h"
 #include "service/web/web.h"
@@ -41,6 +45,47 @@ static void write_log(void *context, enum triad_log_level level, const char *lin
 {
 	(void)context;
 	fprintf(stderr, "%d %s\n", level, line);
+}
+
+/* --- libmicrohttpd --- */
+
+enum MHD_Result __real_MHD_run(struct MHD_Daemon *daemon);
+
+static atomic_bool shall_give_up;
+
+static enum MHD_Result suspend(void *context, struct MHD_Connection *connection,
+	const char *url, const char *method, const char *version,
+	const char *upload_data, size_t *upload_size, void **request_context)
+{
+	MHD_suspend_connection(connection);
+	return MHD_YES;
+}
+
+/* For real: a connection is suspended in a daemon that doesn't allow it. */
+static void give_up(void)
+{
+	static const char request[] = "GET / HTTP/1.0\r\n\r\n";
+	struct sockaddr address = {.sa_family = AF_UNIX};
+	struct MHD_Daemon *daemon =
+		MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0, NULL,
+			NULL, suspend, NULL, MHD_OPTION_END);
+	int ends[2];
+
+	if (!daemon || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) ||
+		write(ends[1], request, sizeof(request) - 1) < 0)
+		die("no connection");
+	(void)MHD_add_connection(daemon, ends[0], &address, sizeof(address));
+	for (unsigned i = 0; i < 10; i++)
+		(void)__real_MHD_run(daemon);
+	die("libmicrohttpd did not give up");
+}
+
+enum MHD_Result __wrap_MHD_run(struct MHD_Daemon *daemon);
+enum MHD_Result __wrap_MHD_run(struct MHD_Daemon *daemon)
+{
+	if (atomic_exchange(&shall_give_up, false))
+		give_up();
+	return __real_MHD_run(daemon);
 }
 
 /* --- what the listener asks for --- */
@@ -128,8 +173,8 @@ static void show_status(struct lab *lab)
 		status.http.listening, status.http.failed, status.http.n_clients,
 		status.http.n_answers, status.http.n_unchanged, status.http.n_too_many,
 		status.http.n_timeouts, status.http.n_broken_off, status.http.octets,
-		status.desk.n_running, status.desk.n_waiting, status.desk.n_busy,
-		status.desk.n_broken_off, status.n_streams,
+		status.pool.n_running, status.pool.n_waiting, status.pool.n_busy,
+		status.pool.n_broken_off, status.n_streams,
 		atomic_load(&lab->n_running), status.http.reason[0] != '\0');
 }
 
@@ -156,6 +201,8 @@ static void obey(struct lab *lab, char *line)
 		printf("{\"hold\":%d}\n", lab->holds = line[5] == '1');
 	else if (!strcmp(line, "sweep"))
 		printf("{\"sweeps\":%u}\n", ++lab->n_sweeps);
+	else if (!strcmp(line, "give_up"))
+		printf("{\"give_up\":%d}\n", shall_give_up = true);
 	else if (!strcmp(line, "status"))
 		show_status(lab);
 	else if (!strcmp(line, "free"))

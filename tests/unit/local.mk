@@ -247,9 +247,9 @@ tests_unit_service_test_collect_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_service_test_control_file_SOURCES = \
 	tests/unit/service/test_control_file.c service/control_file.c
 tests_unit_service_test_control_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=unlink
-tests_unit_service_test_desk_SOURCES = tests/unit/service/test_desk.c service/web/desk.c
-tests_unit_service_test_desk_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
-tests_unit_service_test_desk_LDADD = $(LDADD) $(ZLIB_LIBS)
+tests_unit_service_test_pool_SOURCES = tests/unit/service/test_pool.c service/web/pool.c
+tests_unit_service_test_pool_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
+tests_unit_service_test_pool_LDADD = $(LDADD) $(ZLIB_LIBS)
 tests_unit_service_test_stream_SOURCES = \
 	tests/unit/service/test_stream.c service/web/stream.c
 tests_unit_service_test_facts_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
@@ -299,7 +299,7 @@ unit_tests += tests/unit/collect/test_bus
 endif
 if HAVE_CHECK
 if HAVE_WEB
-unit_tests += tests/unit/service/test_desk
+unit_tests += tests/unit/service/test_pool
 endif
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

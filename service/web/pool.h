@@ -11,15 +11,15 @@
  *                                             buffer is full, the job waits for the client
  *
  * A client that does not read holds up a thread, and what its command has, for
- * TRIAD_DESK_PATIENCE_US at most; TRIAD_DESK_HASTE_US when other jobs wait.  Then the
+ * TRIAD_POOL_PATIENCE_US at most; TRIAD_POOL_HASTE_US when other jobs wait.  Then the
  * answer is broken off.
  *
  * Thread-safety: any thread, but for new, start, stop and free.
- * Memory: a buffer of at most TRIAD_DESK_BUFFER_SIZE for each job; whoever begins jobs
+ * Memory: a buffer of at most TRIAD_POOL_BUFFER_SIZE for each job; whoever begins jobs
  * has a limit for those that are there at one time (web.max_clients).  A job goes when it
  * has ended and its reader has left it, whichever comes last. */
-#ifndef TRIAD_SERVICE_WEB_DESK_H
-#define TRIAD_SERVICE_WEB_DESK_H
+#ifndef TRIAD_SERVICE_WEB_POOL_H
+#define TRIAD_SERVICE_WEB_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,18 +28,18 @@
 
 #include "triad/output.h"
 
-#define TRIAD_DESK_THREADS 4
-#define TRIAD_DESK_QUEUE 16 /* jobs that wait while all threads run one */
-#define TRIAD_DESK_BUFFER_SIZE (1024u * 1024)
-#define TRIAD_DESK_PATIENCE_US UINT64_C(10000000)
-#define TRIAD_DESK_HASTE_US UINT64_C(1000000)
-#define TRIAD_DESK_MESSAGES_SIZE 1024
-#define TRIAD_DESK_ETAG_SIZE 72
+#define TRIAD_POOL_THREADS 4
+#define TRIAD_POOL_QUEUE 16 /* jobs that wait while all threads run one */
+#define TRIAD_POOL_BUFFER_SIZE (1024u * 1024)
+#define TRIAD_POOL_PATIENCE_US UINT64_C(10000000)
+#define TRIAD_POOL_HASTE_US UINT64_C(1000000)
+#define TRIAD_POOL_MESSAGES_SIZE 1024
+#define TRIAD_POOL_ETAG_SIZE 72
 
-struct triad_desk;
-struct triad_desk_job;
+struct triad_pool;
+struct triad_pool_job;
 
-struct triad_desk_order {
+struct triad_pool_order {
 	/* Writes the document; returns an exit status, as a command does.  'resource' is
 	 * the job's, or NULL. */
 	int (*run)(void *context, const void *resource, struct triad_output *output);
@@ -51,19 +51,19 @@ struct triad_desk_order {
 };
 
 /* What is known of a job before its document is sent. */
-struct triad_desk_head {
+struct triad_pool_head {
 	bool is_whole; /* the document is there; else what follows is not known */
 	int exit_status;
 	uint64_t size; /* octets, as they are sent */
 	bool has_more; /* rows behind the page */
 	bool has_total;
 	uint64_t total;                  /* rows of the longest list */
-	char etag[TRIAD_DESK_ETAG_SIZE]; /* strong, with its quotes */
+	char etag[TRIAD_POOL_ETAG_SIZE]; /* strong, with its quotes */
 	/* What a person would have been told besides, or why there is no document. */
-	char messages[TRIAD_DESK_MESSAGES_SIZE];
+	char messages[TRIAD_POOL_MESSAGES_SIZE];
 };
 
-struct triad_desk_status {
+struct triad_pool_status {
 	unsigned n_waiting, n_running;
 	uint64_t n_jobs;       /* begun */
 	uint64_t n_busy;       /* refused: the queue was full */
@@ -72,30 +72,30 @@ struct triad_desk_status {
 
 /* 'ready' is called by its threads, without a lock, when there is something to read.
  * NULL when memory is short. */
-struct triad_desk *triad_desk_new(void (*ready)(void *context), void *context);
+struct triad_pool *triad_pool_new(void (*ready)(void *context), void *context);
 
 /* Starts the threads, unless they run.  Returns 0 or an errno. */
-int triad_desk_start(struct triad_desk *desk);
+int triad_pool_start(struct triad_pool *pool);
 
 /* Breaks off all jobs and ends the threads, once their commands return.  Accepts NULL. */
-void triad_desk_stop(struct triad_desk *desk);
+void triad_pool_stop(struct triad_pool *pool);
 /* After the last job was left.  Accepts NULL. */
-void triad_desk_free(struct triad_desk *desk);
+void triad_pool_free(struct triad_pool *pool);
 
 /* Takes the order's resource over in any case.  Returns 0; EBUSY (the queue is full),
- * ENOMEM or ECANCELED (the desk has stopped). */
-int triad_desk_begin(struct triad_desk *desk, const struct triad_desk_order *order,
-	struct triad_desk_job **job);
+ * ENOMEM or ECANCELED (the pool has stopped). */
+int triad_pool_begin(struct triad_pool *pool, const struct triad_pool_order *order,
+	struct triad_pool_job **job);
 
 /* Whether the head is known, which stays so, and there is something to read or an end. */
-bool triad_desk_job_is_ready(struct triad_desk_job *job);
+bool triad_pool_job_is_ready(struct triad_pool_job *job);
 /* Once it is. */
-void triad_desk_job_head(struct triad_desk_job *job, struct triad_desk_head *head);
-/* As struct triad_http_site's read(). */
-ssize_t triad_desk_job_read(struct triad_desk_job *job, char *buffer, size_t size);
+void triad_pool_job_head(struct triad_pool_job *job, struct triad_pool_head *head);
+/* As struct triad_http_handler's read(). */
+ssize_t triad_pool_job_read(struct triad_pool_job *job, char *buffer, size_t size);
 /* The reader needs it no more. */
-void triad_desk_job_leave(struct triad_desk_job *job);
+void triad_pool_job_leave(struct triad_pool_job *job);
 
-struct triad_desk_status triad_desk_status(struct triad_desk *desk);
+struct triad_pool_status triad_pool_status(struct triad_pool *pool);
 
 #endif

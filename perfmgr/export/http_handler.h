@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who answers requests in the place of /metrics: what a server with another purpose is
- * given.
+/* Callbacks that answer a server's requests in the place of /metrics.
  *
- * Model: a request begins an answer, which belongs to the site.  The server asks again
+ * Model: a request begins an answer, which belongs to the handler.  The server asks again
  * and again whether it is ready; meanwhile the connection is suspended, and no thread
  * waits for it.  Then the server takes the head, and the body piece by piece, as fast as
  * the client reads.  An answer that has nothing at the moment is asked again when
@@ -13,9 +12,9 @@
  * 'end' comes always, and at any time: a client may go, and the server may stop.
  *
  * Thread-safety: the server's thread calls all of them; they must not block.
- * Memory: the site's; what a head points to is read until 'end'. */
-#ifndef TRIAD_PERFMGR_EXPORT_HTTP_SITE_H
-#define TRIAD_PERFMGR_EXPORT_HTTP_SITE_H
+ * Memory: the handler's; what a head points to is read until 'end'. */
+#ifndef TRIAD_PERFMGR_EXPORT_HTTP_HANDLER_H
+#define TRIAD_PERFMGR_EXPORT_HTTP_HANDLER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,7 +45,7 @@ struct triad_http_head {
 	} fields[TRIAD_HTTP_MAX_FIELDS];
 };
 
-struct triad_http_site {
+struct triad_http_handler {
 	void *context;
 	/* Whether the target is for those, too, who have no token. */
 	bool (*is_open)(void *context, const char *target);

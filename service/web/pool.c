@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "service/web/desk.h"
+#include "service/web/pool.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #include "lib/grow.h"
 #include "lib/json_page.h"
 #include "lib/text.h"
-#include "perfmgr/export/http_site.h"
+#include "perfmgr/export/http_handler.h"
 #include "triad/clock.h"
 #include "triad/thread.h"
 
@@ -23,10 +23,10 @@
 #define GZIP_MEMORY 6
 #define PACKED_PIECE 8192
 
-struct triad_desk_job {
-	struct triad_desk *desk;
-	struct triad_desk_order order;
-	struct triad_desk_job *next; /* in the queue */
+struct triad_pool_job {
+	struct triad_pool *pool;
+	struct triad_pool_order order;
+	struct triad_pool_job *next; /* in the queue */
 
 	/* Of the thread that runs it: */
 	struct triad_json_page page;
@@ -35,32 +35,32 @@ struct triad_desk_job {
 	struct triad_output output;
 	char kept[sizeof(((struct triad_output *)0)->buffer)];
 	char packed[PACKED_PIECE];
-	char messages[TRIAD_DESK_MESSAGES_SIZE];
+	char messages[TRIAD_POOL_MESSAGES_SIZE];
 
-	/* Of the desk's lock: */
+	/* Of the pool's lock: */
 	pthread_cond_t drained;
 	char *octets;
 	size_t room, used, taken;
 	bool is_running, has_ended, is_left, is_broken;
 	bool is_streamed; /* more than the buffer holds */
-	struct triad_desk_head head;
+	struct triad_pool_head head;
 };
 
-struct triad_desk {
+struct triad_pool {
 	void (*ready)(void *context);
 	void *context;
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t ordered;
-	struct triad_desk_job *queue, **queue_end;
+	struct triad_pool_job *queue, **queue_end;
 	unsigned n_threads;
-	pthread_t threads[TRIAD_DESK_THREADS];
+	pthread_t threads[TRIAD_POOL_THREADS];
 	bool has_stopped;
-	struct triad_desk_status status;
+	struct triad_pool_status status;
 };
 
 /* --- jobs --- */
 
-static void job_free(struct triad_desk_job *job)
+static void job_free(struct triad_pool_job *job)
 {
 	free(job->order.resource);
 	free(job->octets);
@@ -70,44 +70,44 @@ static void job_free(struct triad_desk_job *job)
 
 /* With the lock: waits until the client has taken what there is.  False: nobody waits
  * for the rest. */
-static bool wait_for_client(struct triad_desk_job *job)
+static bool wait_for_client(struct triad_pool_job *job)
 {
-	struct triad_desk *desk = job->desk;
+	struct triad_pool *pool = job->pool;
 	uint64_t since_us = triad_clock_now_us();
 	size_t taken = job->taken;
 
 	job->is_streamed = true;
-	while (job->taken < job->used && !job->is_left && !desk->has_stopped) {
+	while (job->taken < job->used && !job->is_left && !pool->has_stopped) {
 		uint64_t now_us = triad_clock_now_us();
-		uint64_t patience_us = desk->status.n_waiting ? TRIAD_DESK_HASTE_US
-							      : TRIAD_DESK_PATIENCE_US;
+		uint64_t patience_us = pool->status.n_waiting ? TRIAD_POOL_HASTE_US
+							      : TRIAD_POOL_PATIENCE_US;
 
 		if (job->taken != taken)
 			since_us = now_us;
 		taken = job->taken;
 		if (now_us >= since_us + patience_us) {
-			desk->status.n_broken_off++;
+			pool->status.n_broken_off++;
 			return false;
 		}
-		pthread_mutex_unlock(&desk->lock);
-		desk->ready(desk->context);
-		pthread_mutex_lock(&desk->lock);
+		pthread_mutex_unlock(&pool->lock);
+		pool->ready(pool->context);
+		pthread_mutex_lock(&pool->lock);
 		/* It looks now and then, for others may come and wait. */
 		if (job->taken < job->used && !job->is_left)
-			(void)triad_condition_wait(&job->drained, &desk->lock,
-				now_us + TRIAD_DESK_HASTE_US / 4);
+			(void)triad_condition_wait(&job->drained, &pool->lock,
+				now_us + TRIAD_POOL_HASTE_US / 4);
 	}
 	job->used = job->taken = 0;
-	return !job->is_left && !desk->has_stopped;
+	return !job->is_left && !pool->has_stopped;
 }
 
 /* With the lock: makes room for 'size' octets, or for some. */
-static bool make_room(struct triad_desk_job *job, size_t size)
+static bool make_room(struct triad_pool_job *job, size_t size)
 {
 	size_t wanted = job->used + size;
 
-	if (wanted > TRIAD_DESK_BUFFER_SIZE)
-		wanted = TRIAD_DESK_BUFFER_SIZE;
+	if (wanted > TRIAD_POOL_BUFFER_SIZE)
+		wanted = TRIAD_POOL_BUFFER_SIZE;
 	if (job->room < wanted &&
 		triad_grow(&job->octets, &job->room, wanted, 1, LEAST_ROOM) &&
 		!job->room)
@@ -116,17 +116,17 @@ static bool make_room(struct triad_desk_job *job, size_t size)
 }
 
 /* Puts octets into the buffer, as they are sent. */
-static bool put_octets(struct triad_desk_job *job, const char *octets, size_t size)
+static bool put_octets(struct triad_pool_job *job, const char *octets, size_t size)
 {
-	struct triad_desk *desk = job->desk;
+	struct triad_pool *pool = job->pool;
 	bool goes_on = true;
 
 	g_checksum_update(job->sum, (const guchar *)octets, (gssize)size);
-	pthread_mutex_lock(&desk->lock);
+	pthread_mutex_lock(&pool->lock);
 	while (size && goes_on) {
 		size_t room, n;
 
-		goes_on = !job->is_left && !desk->has_stopped && make_room(job, size);
+		goes_on = !job->is_left && !pool->has_stopped && make_room(job, size);
 		room = job->room - job->used;
 		n = !goes_on ? 0 : size < room ? size : room;
 		if (n)
@@ -136,11 +136,11 @@ static bool put_octets(struct triad_desk_job *job, const char *octets, size_t si
 		size -= n;
 	}
 	job->is_broken |= !goes_on;
-	pthread_mutex_unlock(&desk->lock);
+	pthread_mutex_unlock(&pool->lock);
 	return goes_on;
 }
 
-static bool pack(struct triad_desk_job *job, const char *octets, size_t size, int flush)
+static bool pack(struct triad_pool_job *job, const char *octets, size_t size, int flush)
 {
 	z_stream *packer = &job->packer;
 	bool goes_on = true;
@@ -161,7 +161,7 @@ static bool pack(struct triad_desk_job *job, const char *octets, size_t size, in
 static bool take_output(
 	void *context, enum triad_frame_type type, const char *data, size_t size)
 {
-	struct triad_desk_job *job = context;
+	struct triad_pool_job *job = context;
 
 	if (type == TRIAD_FRAME_MESSAGE)
 		triad_text_append(
@@ -176,10 +176,10 @@ static bool take_output(
 				    : put_octets(job, data, size);
 }
 
-static void fill_head(struct triad_desk_job *job, int exit_status)
+static void fill_head(struct triad_pool_job *job, int exit_status)
 {
-	const struct triad_desk_order *order = &job->order;
-	struct triad_desk_head *head = &job->head;
+	const struct triad_pool_order *order = &job->order;
+	struct triad_pool_head *head = &job->head;
 	uint64_t end = order->offset + order->limit;
 
 	head->is_whole = !job->is_streamed;
@@ -197,7 +197,7 @@ static void fill_head(struct triad_desk_job *job, int exit_status)
 
 /* --- threads --- */
 
-static bool begin_packing(struct triad_desk_job *job)
+static bool begin_packing(struct triad_pool_job *job)
 {
 	return !job->order.is_packed ||
 		deflateInit2(&job->packer, 6, Z_DEFLATED,
@@ -205,9 +205,9 @@ static bool begin_packing(struct triad_desk_job *job)
 			Z_DEFAULT_STRATEGY) == Z_OK;
 }
 
-static void run_job(struct triad_desk_job *job)
+static void run_job(struct triad_pool_job *job)
 {
-	struct triad_desk *desk = job->desk;
+	struct triad_pool *pool = job->pool;
 	bool is_packing = begin_packing(job);
 	bool is_left, is_empty;
 	int exit_status = TRIAD_CONTROL_FAILED;
@@ -228,143 +228,143 @@ static void run_job(struct triad_desk_job *job)
 	if (is_packing && job->order.is_packed)
 		deflateEnd(&job->packer);
 
-	pthread_mutex_lock(&desk->lock);
+	pthread_mutex_lock(&pool->lock);
 	fill_head(job, exit_status);
 	job->is_broken |= job->output.failed;
 	job->has_ended = true;
 	is_left = job->is_left;
-	pthread_mutex_unlock(&desk->lock);
+	pthread_mutex_unlock(&pool->lock);
 	g_checksum_free(job->sum);
 	if (is_left)
 		job_free(job);
 	else
-		desk->ready(desk->context);
+		pool->ready(pool->context);
 }
 
-static struct triad_desk_job *take_job(struct triad_desk *desk)
+static struct triad_pool_job *take_job(struct triad_pool *pool)
 {
-	struct triad_desk_job *job = desk->queue;
+	struct triad_pool_job *job = pool->queue;
 
-	desk->queue = job->next;
-	if (!desk->queue)
-		desk->queue_end = &desk->queue;
+	pool->queue = job->next;
+	if (!pool->queue)
+		pool->queue_end = &pool->queue;
 	job->is_running = true;
-	desk->status.n_waiting--;
-	desk->status.n_running++;
+	pool->status.n_waiting--;
+	pool->status.n_running++;
 	return job;
 }
 
 static void *run_thread(void *context)
 {
-	struct triad_desk *desk = context;
+	struct triad_pool *pool = context;
 
-	pthread_mutex_lock(&desk->lock);
-	while (!desk->has_stopped) {
-		struct triad_desk_job *job = desk->queue ? take_job(desk) : NULL;
+	pthread_mutex_lock(&pool->lock);
+	while (!pool->has_stopped) {
+		struct triad_pool_job *job = pool->queue ? take_job(pool) : NULL;
 
 		if (!job) {
-			pthread_cond_wait(&desk->ordered, &desk->lock);
+			pthread_cond_wait(&pool->ordered, &pool->lock);
 			continue;
 		}
-		pthread_mutex_unlock(&desk->lock);
+		pthread_mutex_unlock(&pool->lock);
 		run_job(job);
-		pthread_mutex_lock(&desk->lock);
-		desk->status.n_running--;
+		pthread_mutex_lock(&pool->lock);
+		pool->status.n_running--;
 	}
-	pthread_mutex_unlock(&desk->lock);
+	pthread_mutex_unlock(&pool->lock);
 	return NULL;
 }
 
 /* --- life --- */
 
-struct triad_desk *triad_desk_new(void (*ready)(void *context), void *context)
+struct triad_pool *triad_pool_new(void (*ready)(void *context), void *context)
 {
-	struct triad_desk *desk = calloc(1, sizeof(*desk));
+	struct triad_pool *pool = calloc(1, sizeof(*pool));
 
-	if (!desk)
+	if (!pool)
 		return NULL;
-	desk->ready = ready;
-	desk->context = context;
-	desk->queue_end = &desk->queue;
-	pthread_mutex_init(&desk->lock, NULL);
-	pthread_cond_init(&desk->ordered, NULL);
-	return desk;
+	pool->ready = ready;
+	pool->context = context;
+	pool->queue_end = &pool->queue;
+	pthread_mutex_init(&pool->lock, NULL);
+	pthread_cond_init(&pool->ordered, NULL);
+	return pool;
 }
 
-int triad_desk_start(struct triad_desk *desk)
+int triad_pool_start(struct triad_pool *pool)
 {
-	int error = desk->has_stopped ? ECANCELED : 0;
+	int error = pool->has_stopped ? ECANCELED : 0;
 
-	while (desk->n_threads < TRIAD_DESK_THREADS && !error) {
+	while (pool->n_threads < TRIAD_POOL_THREADS && !error) {
 		error = triad_thread_start(
-			&desk->threads[desk->n_threads], "triad-web", run_thread, desk);
-		desk->n_threads += !error;
+			&pool->threads[pool->n_threads], "triad-web", run_thread, pool);
+		pool->n_threads += !error;
 	}
 	/* One is enough to work. */
-	return desk->n_threads ? 0 : error;
+	return pool->n_threads ? 0 : error;
 }
 
-void triad_desk_stop(struct triad_desk *desk)
+void triad_pool_stop(struct triad_pool *pool)
 {
-	if (!desk)
+	if (!pool)
 		return;
-	pthread_mutex_lock(&desk->lock);
-	desk->has_stopped = true;
-	pthread_cond_broadcast(&desk->ordered);
-	pthread_mutex_unlock(&desk->lock);
+	pthread_mutex_lock(&pool->lock);
+	pool->has_stopped = true;
+	pthread_cond_broadcast(&pool->ordered);
+	pthread_mutex_unlock(&pool->lock);
 	/* Jobs that wait for a client look at it within a quarter of a second. */
-	for (unsigned i = 0; i < desk->n_threads; i++)
-		pthread_join(desk->threads[i], NULL);
-	desk->n_threads = 0;
+	for (unsigned i = 0; i < pool->n_threads; i++)
+		pthread_join(pool->threads[i], NULL);
+	pool->n_threads = 0;
 }
 
-void triad_desk_free(struct triad_desk *desk)
+void triad_pool_free(struct triad_pool *pool)
 {
-	if (!desk)
+	if (!pool)
 		return;
-	pthread_cond_destroy(&desk->ordered);
-	pthread_mutex_destroy(&desk->lock);
-	free(desk);
+	pthread_cond_destroy(&pool->ordered);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
 }
 
 /* --- for the reader --- */
 
-static int enqueue(struct triad_desk *desk, struct triad_desk_job *job)
+static int enqueue(struct triad_pool *pool, struct triad_pool_job *job)
 {
 	int error = 0;
 
-	pthread_mutex_lock(&desk->lock);
-	if (desk->has_stopped)
+	pthread_mutex_lock(&pool->lock);
+	if (pool->has_stopped)
 		error = ECANCELED;
-	else if (desk->status.n_running + desk->status.n_waiting ==
-		TRIAD_DESK_THREADS + TRIAD_DESK_QUEUE)
+	else if (pool->status.n_running + pool->status.n_waiting ==
+		TRIAD_POOL_THREADS + TRIAD_POOL_QUEUE)
 		error = EBUSY;
-	desk->status.n_busy += error == EBUSY;
+	pool->status.n_busy += error == EBUSY;
 	if (!error) {
-		*desk->queue_end = job;
-		desk->queue_end = &job->next;
-		desk->status.n_waiting++;
-		desk->status.n_jobs++;
-		pthread_cond_signal(&desk->ordered);
+		*pool->queue_end = job;
+		pool->queue_end = &job->next;
+		pool->status.n_waiting++;
+		pool->status.n_jobs++;
+		pthread_cond_signal(&pool->ordered);
 	}
-	pthread_mutex_unlock(&desk->lock);
+	pthread_mutex_unlock(&pool->lock);
 	return error;
 }
 
-int triad_desk_begin(struct triad_desk *desk, const struct triad_desk_order *order,
-	struct triad_desk_job **made)
+int triad_pool_begin(struct triad_pool *pool, const struct triad_pool_order *order,
+	struct triad_pool_job **made)
 {
-	struct triad_desk_job *job = calloc(1, sizeof(*job));
+	struct triad_pool_job *job = calloc(1, sizeof(*job));
 	int error;
 
 	if (!job) {
 		free(order->resource);
 		return ENOMEM;
 	}
-	job->desk = desk;
+	job->pool = pool;
 	job->order = *order;
 	triad_condition_init(&job->drained);
-	error = enqueue(desk, job);
+	error = enqueue(pool, job);
 	if (error)
 		job_free(job);
 	else
@@ -372,39 +372,39 @@ int triad_desk_begin(struct triad_desk *desk, const struct triad_desk_order *ord
 	return error;
 }
 
-bool triad_desk_job_is_ready(struct triad_desk_job *job)
+bool triad_pool_job_is_ready(struct triad_pool_job *job)
 {
-	struct triad_desk *desk = job->desk;
+	struct triad_pool *pool = job->pool;
 	bool is_ready;
 
-	pthread_mutex_lock(&desk->lock);
-	is_ready = job->has_ended || desk->has_stopped ||
+	pthread_mutex_lock(&pool->lock);
+	is_ready = job->has_ended || pool->has_stopped ||
 		(job->is_streamed && job->taken < job->used);
-	pthread_mutex_unlock(&desk->lock);
+	pthread_mutex_unlock(&pool->lock);
 	return is_ready;
 }
 
-void triad_desk_job_head(struct triad_desk_job *job, struct triad_desk_head *head)
+void triad_pool_job_head(struct triad_pool_job *job, struct triad_pool_head *head)
 {
-	struct triad_desk *desk = job->desk;
+	struct triad_pool *pool = job->pool;
 
-	pthread_mutex_lock(&desk->lock);
+	pthread_mutex_lock(&pool->lock);
 	*head = job->head;
 	if (!job->has_ended && !job->is_streamed) {
-		*head = (struct triad_desk_head){
+		*head = (struct triad_pool_head){
 			.is_whole = true, .exit_status = TRIAD_CONTROL_FAILED};
 		snprintf(head->messages, sizeof(head->messages), "it ends just now\n");
 	}
-	pthread_mutex_unlock(&desk->lock);
+	pthread_mutex_unlock(&pool->lock);
 }
 
-ssize_t triad_desk_job_read(struct triad_desk_job *job, char *buffer, size_t size)
+ssize_t triad_pool_job_read(struct triad_pool_job *job, char *buffer, size_t size)
 {
-	struct triad_desk *desk = job->desk;
+	struct triad_pool *pool = job->pool;
 	ssize_t result = 0;
 	size_t n;
 
-	pthread_mutex_lock(&desk->lock);
+	pthread_mutex_lock(&pool->lock);
 	n = job->used - job->taken;
 	n = n < size ? n : size;
 	if (n) {
@@ -412,19 +412,19 @@ ssize_t triad_desk_job_read(struct triad_desk_job *job, char *buffer, size_t siz
 		job->taken += n;
 		result = (ssize_t)n;
 		pthread_cond_signal(&job->drained);
-	} else if (job->is_broken || desk->has_stopped) {
+	} else if (job->is_broken || pool->has_stopped) {
 		result = TRIAD_HTTP_BROKEN;
 	} else if (job->has_ended) {
 		result = TRIAD_HTTP_END;
 	}
-	pthread_mutex_unlock(&desk->lock);
+	pthread_mutex_unlock(&pool->lock);
 	return result;
 }
 
 /* With the lock. */
-static void leave_queue(struct triad_desk *desk, struct triad_desk_job *job)
+static void leave_queue(struct triad_pool *pool, struct triad_pool_job *job)
 {
-	struct triad_desk_job **at = &desk->queue;
+	struct triad_pool_job **at = &pool->queue;
 
 	while (*at && *at != job)
 		at = &(*at)->next;
@@ -432,32 +432,32 @@ static void leave_queue(struct triad_desk *desk, struct triad_desk_job *job)
 		return;
 	*at = job->next;
 	if (!*at)
-		desk->queue_end = at;
-	desk->status.n_waiting--;
+		pool->queue_end = at;
+	pool->status.n_waiting--;
 }
 
-void triad_desk_job_leave(struct triad_desk_job *job)
+void triad_pool_job_leave(struct triad_pool_job *job)
 {
-	struct triad_desk *desk = job->desk;
+	struct triad_pool *pool = job->pool;
 	bool is_over;
 
-	pthread_mutex_lock(&desk->lock);
+	pthread_mutex_lock(&pool->lock);
 	if (!job->is_running)
-		leave_queue(desk, job);
+		leave_queue(pool, job);
 	is_over = !job->is_running || job->has_ended;
 	job->is_left = true;
 	pthread_cond_signal(&job->drained);
-	pthread_mutex_unlock(&desk->lock);
+	pthread_mutex_unlock(&pool->lock);
 	if (is_over)
 		job_free(job);
 }
 
-struct triad_desk_status triad_desk_status(struct triad_desk *desk)
+struct triad_pool_status triad_pool_status(struct triad_pool *pool)
 {
-	struct triad_desk_status status;
+	struct triad_pool_status status;
 
-	pthread_mutex_lock(&desk->lock);
-	status = desk->status;
-	pthread_mutex_unlock(&desk->lock);
+	pthread_mutex_lock(&pool->lock);
+	status = pool->status;
+	pthread_mutex_unlock(&pool->lock);
 	return status;
 }
