@@ -237,6 +237,16 @@ static uint64_t end_of_second(uint64_t at_us)
 	return at_us ? at_us + TRIAD_US_PER_S - 1 : 0;
 }
 
+/* Whether an option says what is to be in the answer. */
+static bool has_choice(
+	const struct triad_parser *parser, const struct triad_command *command)
+{
+	return command->limit != triad_verb_default(parser->verb).limit ||
+		command->node[0] || command->port != defaults.port ||
+		command->type != defaults.type || command->group[0] || command->all ||
+		command->plugin;
+}
+
 static int read_at(struct triad_parser *parser, struct triad_command *command)
 {
 	int error = read_moment(
@@ -246,6 +256,10 @@ static int read_at(struct triad_parser *parser, struct triad_command *command)
 	if (command->at[0] && command->watch)
 		return triad_parser_complain(
 			parser, "--at shows one moment: without --watch");
+	if (command->at[0] && parser->verb->is_kept && has_choice(parser, command))
+		return triad_parser_complain(parser,
+			"--at shows what it answered then, which was with no other option: "
+			"leave the others out, but for --json and those of tables");
 	return error;
 }
 
@@ -388,15 +402,22 @@ bool triad_command_has_layout(const struct triad_command *command)
 		command->raw;
 }
 
+struct triad_command triad_verb_default(const struct triad_verb *verb)
+{
+	struct triad_command command = defaults;
+
+	command.verb = verb->verb;
+	if (verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_LIMIT_ALL))
+		command.limit = UINT_MAX;
+	return command;
+}
+
 int triad_command_read(struct triad_parser *parser, struct triad_command *command)
 {
 	struct arguments arguments = {.parser = parser, .command = command};
 	int error;
 
-	*command = defaults;
-	command->verb = parser->verb->verb;
-	if (parser->verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_LIMIT_ALL))
-		command->limit = UINT_MAX;
+	*command = triad_verb_default(parser->verb);
 	error = triad_parser_read_rest(parser, command, arguments.words, &arguments.n);
 	if (error)
 		return error;

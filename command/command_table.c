@@ -80,8 +80,8 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		.help = "as it was then: 2026-01-02T03:04 (UTC), or 2d, 3h, 90m ago; it "
 			"needs history.dir",
 		.absent =
-			"its past is not kept; 'help' of links, nodes, topology, perf "
-			"show, perf top, perf history, alerts and history has it"},
+			"its past is not kept; 'triadctl(1)', A PAST MOMENT, names those "
+			"whose past is"},
 	[TRIAD_OPTION_SOURCE] = {"--src", "NODE", TRIAD_OPTION_KIND_NODE, AT(source),
 		.help = "its source: a node's name, GUID or LID; NAME:2"},
 	[TRIAD_OPTION_DESTINATION] = {"--dst", "NODE", TRIAD_OPTION_KIND_NODE,
@@ -139,14 +139,16 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "health",
 		.verb = TRIAD_COMMAND_HEALTH,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(PLUGIN) | WATCHED,
+		.is_kept = true,
+		.options = BIT(AT) | BIT(PLUGIN) | WATCHED,
 		.help = "Whether all is well: a verdict, at most ten findings, the "
 			"worst first, and a line for each part.  Exits with 0 (OK), 1 "
 			"(WARNING), 2 (CRITICAL) or 3 (UNKNOWN)."},
 	{.name = "status",
 		.verb = TRIAD_COMMAND_STATUS,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(SECTIONS) | WATCHED,
+		.is_kept = true,
+		.options = BIT(AT) | BIT(SECTIONS) | WATCHED,
 		.help = "What the plugin sees and does, on one screen; --all and "
 			"--json have every number.  Exits with 1 when nothing works."},
 	{.name = "links",
@@ -167,7 +169,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "routes check",
 		.verb = TRIAD_COMMAND_ROUTES_CHECK,
 		.access = TRIAD_VERB_READS,
-		.options = TABLE,
+		.is_kept = true,
+		.options = BIT(AT) | TABLE,
 		.help = "What is wrong with the forwarding tables: credit loops, pairs "
 			"that don't arrive, loops, dead ports, detours; with examples. "
 			" Exits with 0 (clean), 1 (something is) or 3 (not checked)."},
@@ -191,13 +194,15 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "routes",
 		.verb = TRIAD_COMMAND_ROUTES,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(GROUP) | BIT(LIMIT) | TABLE,
+		.is_kept = true,
+		.options = BIT(AT) | BIT(GROUP) | BIT(LIMIT) | TABLE,
 		.help = "How many pairs of hosts cross each link: by tier, how "
 			"uneven, and the worst links; --group: pairs within a group."},
 	{.name = "congestion",
 		.verb = TRIAD_COMMAND_CONGESTION,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(LIMIT) | TABLE,
+		.is_kept = true,
+		.options = BIT(AT) | BIT(LIMIT) | TABLE,
 		.help = "Where congestion begins: slow hosts, incasts, weak links, "
 			"uneven routes; what waits because of each, whose packets, what it "
 			"costs and what to do."},
@@ -244,7 +249,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "perf resets",
 		.verb = TRIAD_COMMAND_PERF_RESETS,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
+		.is_kept = true,
+		.options = BIT(AT) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
 		.help = "The last resets of counters in hardware, the newest first: "
 			"the counter, what it read before, when, by whom."},
 	{.name = "perf details",
@@ -258,8 +264,9 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "perf ber",
 		.verb = TRIAD_COMMAND_PERF_BER,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(PORT) | BIT(TYPE) | BIT(LINKS_ALL) |
-			BIT(LIMIT_ALL) | TABLE,
+		.is_kept = true,
+		.options = BIT(AT) | BIT(NODE) | BIT(PORT) | BIT(TYPE) |
+			BIT(LINKS_ALL) | BIT(LIMIT_ALL) | TABLE,
 		.help = "Bit error rates: links that are worse than their target, and "
 			"those with errors of which it is not known yet."},
 	{.name = "perf history",
@@ -344,7 +351,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "silences",
 		.verb = TRIAD_COMMAND_SILENCES,
 		.access = TRIAD_VERB_READS,
-		.options = TABLE,
+		.is_kept = true,
+		.options = BIT(AT) | TABLE,
 		.help = "Which alerts wake nobody, until when, why and by whose word."},
 	{.name = "history",
 		.verb = TRIAD_COMMAND_HISTORY,
@@ -378,7 +386,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "agents",
 		.verb = TRIAD_COMMAND_AGENTS,
 		.access = TRIAD_VERB_READS,
-		.options = TABLE,
+		.is_kept = true,
+		.options = BIT(AT) | TABLE,
 		.help = "The agents that read counters, and how each of them does."},
 	{.name = "qos on",
 		.verb = TRIAD_COMMAND_QOS_ON,
@@ -395,7 +404,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "qos clients",
 		.verb = TRIAD_COMMAND_QOS_CLIENTS,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(LIMIT) | TABLE,
+		.is_kept = true,
+		.options = BIT(AT) | BIT(LIMIT) | TABLE,
 		.help = "Who asks most for paths."},
 	{.name = "qos explain",
 		.verb = TRIAD_COMMAND_QOS_EXPLAIN,
@@ -430,12 +440,14 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "qos nodes",
 		.verb = TRIAD_COMMAND_QOS_NODES,
 		.access = TRIAD_VERB_READS,
-		.options = TABLE,
+		.is_kept = true,
+		.options = BIT(AT) | TABLE,
 		.help = "Nodes that are in none of the policy's port groups."},
 	{.name = "election",
 		.verb = TRIAD_COMMAND_ELECTION,
 		.access = TRIAD_VERB_READS,
-		.options = TABLE,
+		.is_kept = true,
+		.options = BIT(AT) | TABLE,
 		.help = "Who is master and who may enforce, why, and how the members "
 			"are."},
 	{.name = "port priority",

@@ -116,6 +116,9 @@ struct triad_verb {
 	/* Of a command that reads: arguments make it one that changes something, or
 	 * that reads a file with the rights of the process that is asked. */
 	bool arguments_change;
+	/* Images of the fabric keep what it answers, without other options: --at shows
+	 * that. */
+	bool is_kept;
 	uint64_t options; /* TRIAD_OPTION_BIT()s */
 	const char *help;
 	const char *arguments; /* for help; NULL: none */
@@ -123,6 +126,9 @@ struct triad_verb {
 };
 
 extern const struct triad_verb triad_verbs[TRIAD_N_COMMANDS];
+
+/* The command as it is typed without arguments and options. */
+struct triad_command triad_verb_default(const struct triad_verb *verb);
 
 /* A table of commands with its options: the plugin's, or triadctl's own. */
 struct triad_verb_table {

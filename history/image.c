@@ -205,24 +205,32 @@ static void put_head(struct writing *w)
 			head->n_left_out));
 }
 
+/* In as many lines as needed; 'name' begins each of them. */
+static void put_octets(
+	struct writing *w, const char *name, const uint8_t *octets, uint32_t size)
+{
+	const uint32_t piece = TRIAD_HISTORY_DIGITS / 2;
+
+	for (uint32_t at = 0; at < size; at += piece) {
+		uint32_t left = size - at;
+		char *begin = line(w), *to = stpcpy(begin, name);
+
+		to += triad_history_put_hex(
+			to, octets + at, left < piece ? left : piece);
+		*to++ = '\n';
+		add(w, (size_t)(to - begin));
+	}
+}
+
 static void put_topology(struct writing *w)
 {
 	const struct triad_topology_packed *packed = &w->topology->packed;
-	const uint32_t piece = TRIAD_HISTORY_DIGITS / 2;
 
 	add(w,
 		(size_t)sprintf(line(w),
 			"# triad-topology 0x%016" PRIx64 " %" PRIu32 " %" PRIu32 "\n",
 			packed->hash, packed->size, packed->packed_size));
-	for (uint32_t at = 0; at < packed->packed_size; at += piece) {
-		uint32_t left = packed->packed_size - at;
-		char *begin = line(w), *to = stpcpy(begin, "# triad-octets ");
-
-		to += triad_history_put_hex(
-			to, packed->octets + at, left < piece ? left : piece);
-		*to++ = '\n';
-		add(w, (size_t)(to - begin));
-	}
+	put_octets(w, "# triad-octets ", packed->octets, packed->packed_size);
 }
 
 static void put_tables(struct writing *w, enum triad_history_tables tables)
@@ -294,6 +302,20 @@ static void put_events(struct writing *w)
 		to += triad_timeline_event_format(&w->image->events[i], to);
 		*to++ = '\n';
 		add(w, (size_t)(to - begin));
+	}
+}
+
+static void put_outputs(struct writing *w)
+{
+	for (uint32_t i = 0; i < w->image->n_outputs; i++) {
+		const struct triad_history_output *output = &w->image->outputs[i];
+
+		add(w,
+			(size_t)sprintf(line(w),
+				"# triad-output %u %" PRIu32 " %s %s\n", output->status,
+				output->size, output->is_json ? "json" : "table",
+				output->command));
+		put_octets(w, "# triad-output-octets ", output->octets, output->size);
 	}
 }
 
@@ -429,6 +451,7 @@ int triad_history_image_write(const struct triad_history_image *image,
 		put_conf(&w);
 		put_alerts(&w);
 		put_events(&w);
+		put_outputs(&w);
 		put_rows(&w);
 		put_notes(&w);
 		error = triad_frame_writer_end(writer);

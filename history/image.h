@@ -13,6 +13,8 @@
  *     # triad-conf KEY VALUE              of triad.conf, where it isn't the default's
  *     # triad-alert HEX ...               history/record.h
  *     # triad-event LINE                  perfmgr/timeline/event.h, since the image before
+ *     # triad-output STATUS SIZE table|json COMMAND, then its frames (history/output.h):
+ *     # triad-output-octets HEX
  *     # triad-quiet GUID,PORT,WHY         what the row of a port has is old: WHY is
  *                                         unanswered, skipped or apart
  *     # triad-full GUID,PORT,MASK         counters (bit i: counter i) at their maximum
@@ -34,6 +36,7 @@
 #include <stdint.h>
 
 #include "collect/topology_message.h"
+#include "history/output.h"
 #include "perfmgr/export/frame_writer.h"
 #include "perfmgr/timeline/event.h"
 #include "perfmgr/view.h"
@@ -73,7 +76,7 @@ struct triad_history_head {
 	uint64_t sweep; /* its number since the start */
 	uint64_t generation;
 	struct triad_alerts_counts alerts;
-	uint32_t n_left_out; /* alerts, links and events that were too many */
+	uint32_t n_left_out; /* alerts, links, events, outputs that were too many */
 };
 
 /* What is written; all is borrowed. */
@@ -89,7 +92,8 @@ struct triad_history_image {
 	const struct triad_alert *alerts;
 	const struct triad_link *links;
 	const struct triad_timeline_event *events;
-	uint32_t n_alerts, n_links, n_events;
+	const struct triad_history_output *outputs;
+	uint32_t n_alerts, n_links, n_events, n_outputs;
 	uint64_t events_since_us; /* of the wall clock: earlier ones are left out */
 };
 

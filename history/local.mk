@@ -2,6 +2,7 @@
 # In libtriadcollect.la, whose form of a fabric images have.
 libtriadcollect_la_SOURCES += \
 	history/image.c history/image.h \
+	history/output.c history/output.h \
 	history/past.c history/past.h \
 	history/record.c history/record.h \
 	history/ring.c history/ring.h

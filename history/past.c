@@ -63,6 +63,12 @@ static void free_building(struct triad_past *past)
 	past->building = NULL;
 }
 
+static void drop_outputs(struct triad_past *past)
+{
+	while (past->n_outputs)
+		triad_history_output_clear(&past->outputs[--past->n_outputs]);
+}
+
 void triad_past_free(struct triad_past *past)
 {
 	if (!past)
@@ -71,6 +77,9 @@ void triad_past_free(struct triad_past *past)
 	triad_view_unref(past->view);
 	free(past->alerts);
 	free(past->links);
+	free(past->link_ends);
+	drop_outputs(past);
+	free(past->outputs);
 	for (unsigned t = 0; t < TRIAD_HISTORY_N_TABLES; t++)
 		free(past->tables[t]);
 	free(past->keys);
@@ -233,6 +242,44 @@ static bool take_link(struct triad_past *past, const char *digits, size_t n)
 	return true;
 }
 
+static bool take_output(struct triad_past *past, const char *text)
+{
+	struct triad_history_output output = {0};
+	unsigned status;
+	uint32_t size;
+	char form[8];
+
+	/* A name has one word or two. */
+	if (sscanf(text, "%3u %" SCNu32 " %7s %31[a-z -]", &status, &size, form,
+		    output.command) != 4 ||
+		status > UINT8_MAX || size > TRIAD_HISTORY_OUTPUT_SIZE)
+		return fail(past, EPROTO, "a line 'triad-output' is malformed");
+	output.status = (uint8_t)status;
+	output.is_json = !strcmp(form, "json");
+	if (past->n_outputs == TRIAD_HISTORY_MAX_OUTPUTS ||
+		triad_grow(&past->outputs, &past->outputs_room, past->n_outputs + 1,
+			sizeof(output), 8))
+		return no_memory(past);
+	output.octets = malloc(size + 1);
+	if (!output.octets)
+		return no_memory(past);
+	output.room = size;
+	past->outputs[past->n_outputs++] = output;
+	return true;
+}
+
+static bool take_output_octets(struct triad_past *past, const char *digits, size_t n)
+{
+	struct triad_history_output *output =
+		past->n_outputs ? &past->outputs[past->n_outputs - 1] : NULL;
+
+	if (!output || n / 2 > output->room - output->size ||
+		!triad_history_get_hex(digits, n, output->octets + output->size))
+		return fail(past, EPROTO, "the output of a command is malformed");
+	output->size += (uint32_t)(n / 2);
+	return true;
+}
+
 /* --- ports --- */
 
 static struct counted *part_ports(struct triad_past *past)
@@ -375,6 +422,10 @@ static bool take_content(struct triad_past *past, const char *line, size_t lengt
 		return take_finding(past, text, n);
 	if ((text = after(line, length, "# triad-link ", &n)))
 		return take_link(past, text, n);
+	if ((text = after(line, length, "# triad-output ", &n)))
+		return take_output(past, text);
+	if ((text = after(line, length, "# triad-output-octets ", &n)))
+		return take_output_octets(past, text, n);
 	if (is_key && (text = after(line, length, "# triad-topology ", &n)))
 		return take_topology(past, text);
 	if (is_key && (text = after(line, length, "# triad-octets ", &n)))
@@ -419,10 +470,12 @@ void triad_past_begin(struct triad_past *past, enum triad_past_part part)
 	building->next = 0;
 	if (part == TRIAD_PAST_KEY || !building->fabric)
 		return;
-	/* Alerts, links and quiet ports are those of the image alone. */
+	/* Alerts, links, outputs and quiet ports are those of the image alone. */
 	past->n_alerts = part == TRIAD_PAST_IMAGE ? 0 : past->n_alerts;
 	past->n_links = part == TRIAD_PAST_IMAGE ? 0 : past->n_links;
 	past->n_keys = part == TRIAD_PAST_IMAGE ? 0 : past->n_keys;
+	if (part == TRIAD_PAST_IMAGE)
+		drop_outputs(past);
 	ports = part_ports(past);
 	if (part == TRIAD_PAST_BEFORE_KEY)
 		memset(ports, 0, building->fabric->n_ports * sizeof(*ports));
@@ -531,6 +584,44 @@ static void fill(struct triad_past *past, struct triad_engine *engine)
 	}
 }
 
+/* --- links --- */
+
+static int compare_ends(const void *a, const void *b)
+{
+	const struct triad_past_end *x = a, *y = b;
+
+	if (x->node_guid != y->node_guid)
+		return x->node_guid < y->node_guid ? -1 : 1;
+	return (x->port > y->port) - (x->port < y->port);
+}
+
+static int sort_ends(struct triad_past *past)
+{
+	past->link_ends =
+		calloc(2 * (size_t)past->n_links + 1, sizeof(*past->link_ends));
+	if (!past->link_ends)
+		return ENOMEM;
+	for (uint32_t i = 0; i < 2 * past->n_links; i++) {
+		const struct triad_link_end *end = &past->links[i / 2].ends[i % 2];
+
+		past->link_ends[i] = (struct triad_past_end){
+			.node_guid = end->node_guid, .port = end->port, .link = i / 2};
+	}
+	qsort(past->link_ends, 2 * (size_t)past->n_links, sizeof(*past->link_ends),
+		compare_ends);
+	return 0;
+}
+
+const struct triad_link *triad_past_find_link(
+	const struct triad_past *past, uint64_t node_guid, uint8_t port)
+{
+	const struct triad_past_end wanted = {.node_guid = node_guid, .port = port};
+	const struct triad_past_end *found = bsearch(&wanted, past->link_ends,
+		2 * (size_t)past->n_links, sizeof(wanted), compare_ends);
+
+	return found ? &past->links[found->link] : NULL;
+}
+
 int triad_past_finish(struct triad_past *past)
 {
 	struct triad_past_building *building = past->building;
@@ -544,7 +635,8 @@ int triad_past_finish(struct triad_past *past)
 		return ENOMEM;
 	}
 	triad_view_own_engine(past->view, engine);
-	if (triad_engine_adopt(engine, building->fabric, wall_us, past->view->rows))
+	if (triad_engine_adopt(engine, building->fabric, wall_us, past->view->rows) ||
+		sort_ends(past))
 		return ENOMEM;
 	fill(past, engine);
 	free_building(past);

@@ -20,7 +20,8 @@
  *
  * Thread-safety: none.
  * Memory: some 400 octets a port while it is put together, and the engine's; fabrics of
- * more than TRIAD_PAST_MAX_PORTS are refused.  Checked. */
+ * more than TRIAD_PAST_MAX_PORTS are refused.  Outputs as history/output.h says.
+ * Checked. */
 #ifndef TRIAD_HISTORY_PAST_H
 #define TRIAD_HISTORY_PAST_H
 
@@ -45,6 +46,13 @@ struct triad_past_tables {
 	uint64_t node_guid, hash;
 };
 
+/* An end of one of the links. */
+struct triad_past_end {
+	uint64_t node_guid;
+	uint32_t link;
+	uint8_t port;
+};
+
 /* A key of triad.conf whose value was not the default. */
 struct triad_past_key {
 	char name[TRIAD_CONF_NAME_SIZE], value[TRIAD_CONF_VALUE_SIZE];
@@ -60,14 +68,17 @@ struct triad_past {
 	struct triad_view *view;        /* after finish() */
 	struct triad_alert *alerts;
 	struct triad_link *links;
+	struct triad_past_end *link_ends;     /* after finish(): two a link, sorted */
+	struct triad_history_output *outputs; /* of commands, as they answered then */
 	struct triad_past_tables
 		*tables[TRIAD_HISTORY_N_TABLES]; /* in the order of the fabric */
 	struct triad_past_key *keys;             /* in the order of the table */
-	uint32_t n_alerts, n_links, n_keys, n_tables[TRIAD_HISTORY_N_TABLES];
+	uint32_t n_alerts, n_links, n_outputs, n_keys, n_tables[TRIAD_HISTORY_N_TABLES];
 	char message[160]; /* what is wrong, after an error */
 
 	int64_t offset_us; /* what monotonic times lack to the wall clock, now */
-	size_t alerts_room, links_room, keys_room, tables_room[TRIAD_HISTORY_N_TABLES];
+	size_t alerts_room, links_room, outputs_room, keys_room,
+		tables_room[TRIAD_HISTORY_N_TABLES];
 	struct triad_past_building *building;
 };
 
@@ -88,5 +99,9 @@ int triad_past_end(struct triad_past *past);
 
 /* Makes the view; nothing is taken after that.  Returns 0 or ENOMEM. */
 int triad_past_finish(struct triad_past *past);
+
+/* The link that went down at this end, after finish(); NULL: none did. */
+const struct triad_link *triad_past_find_link(
+	const struct triad_past *past, uint64_t node_guid, uint8_t port);
 
 #endif

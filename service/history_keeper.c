@@ -17,6 +17,8 @@
 struct triad_history_keeper {
 	struct triad_perf *perf;
 	struct triad_recorder *recorder;
+	triad_history_run *run;
+	struct triad_service *service; /* run() is given it */
 	struct triad_history_store *store;
 	struct triad_history_reader *reader;
 	struct triad_log *log;
@@ -26,6 +28,7 @@ struct triad_history_keeper {
 	uint64_t written_us; /* when the sweep written last began */
 	struct triad_alert *alerts;
 	struct triad_timeline_event *events;
+	struct triad_history_output outputs[TRIAD_HISTORY_MAX_OUTPUTS];
 	uint32_t n_alerts, n_events;
 	size_t alerts_room, events_room;
 	uint32_t n_left_out;
@@ -40,7 +43,7 @@ static uint64_t task_step(void *context);
 
 struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 	struct triad_recorder *recorder, const char *program, uint64_t port_guid,
-	struct triad_log *log)
+	triad_history_run *run, struct triad_service *service, struct triad_log *log)
 {
 	struct triad_history_keeper *keeper = calloc(1, sizeof(*keeper));
 
@@ -48,6 +51,8 @@ struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 		return NULL;
 	keeper->perf = perf;
 	keeper->recorder = recorder;
+	keeper->run = run;
+	keeper->service = service;
 	keeper->log = log;
 	keeper->port_guid = port_guid;
 	keeper->started_us = triad_clock_wall_us();
@@ -90,6 +95,8 @@ void triad_history_keeper_free(struct triad_history_keeper *keeper)
 	pthread_mutex_destroy(&keeper->lock);
 	free(keeper->alerts);
 	free(keeper->events);
+	for (unsigned i = 0; i < TRIAD_HISTORY_MAX_OUTPUTS; i++)
+		triad_history_output_clear(&keeper->outputs[i]);
 	free(keeper);
 }
 
@@ -191,6 +198,9 @@ static void write_image(struct triad_history_keeper *keeper, struct triad_view *
 	keeper->n_left_out = 0;
 	copy_alerts(keeper);
 	copy_events(keeper, wall_us);
+	image.n_outputs =
+		keeper->run(keeper->service, keeper->outputs, &keeper->n_left_out);
+	image.outputs = keeper->outputs;
 	if (image.n_links > TRIAD_HISTORY_MAX_LINKS) {
 		keeper->n_left_out += image.n_links - TRIAD_HISTORY_MAX_LINKS;
 		image.n_links = TRIAD_HISTORY_MAX_LINKS;

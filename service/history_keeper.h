@@ -2,7 +2,8 @@
 /* Keeps images of the fabric (history/image.h): a thread writes one after each sweep, and
  * whoever asks reads them.
  *
- * The thread takes a reference to the view, and copies of alerts, links and events; it
+ * The thread takes a reference to the view, copies of alerts, links and events, and runs
+ * the commands whose answers are kept; it
  * may wait for a disk for ever, and nobody waits for it.  Sweeps that end meanwhile are
  * left out.  It begins with the first folder that is configured.
  *
@@ -18,11 +19,16 @@
 #include "triad/log.h"
 
 struct triad_history_keeper;
+struct triad_service;
 
-/* What is pointed to outlives the keeper.  NULL when memory is short. */
+/* What commands answer at the moment, as triad_outputs_run(). */
+typedef uint32_t triad_history_run(struct triad_service *service,
+	struct triad_history_output *outputs, uint32_t *n_left_out);
+
+/* What is pointed to outlives the keeper's thread.  NULL when memory is short. */
 struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 	struct triad_recorder *recorder, const char *program, uint64_t port_guid,
-	struct triad_log *log);
+	triad_history_run *run, struct triad_service *service, struct triad_log *log);
 
 /* Lets go who waits for images that are read. */
 void triad_history_keeper_close(struct triad_history_keeper *keeper);

@@ -28,6 +28,7 @@ libtriadservice_la_SOURCES = \
 	service/command/list.c service/command/list.h \
 	service/command/moment.c service/command/moment.h \
 	service/command/nodes.c \
+	service/command/outputs.c service/command/outputs.h \
 	service/command/perf.c \
 	service/command/ports.c service/command/ports.h \
 	service/command/report.c service/command/report.h \

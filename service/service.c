@@ -2,10 +2,12 @@
 #include "service/service.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "service/command/outputs.h"
 #include "service/health_congestion.h"
 #include "service/health_routes.h"
 #include "service/own_metrics.h"
@@ -371,10 +373,34 @@ static struct triad_recorder *make_recorder(struct triad_service *service)
 	return triad_recorder_new(&params, service->log);
 }
 
+/* An event for each change of the tables, also where nothing is wrong. */
+static void record_routes(struct triad_service *service)
+{
+	struct triad_route_result *result = triad_route_checker_result(service->routes);
+	uint64_t n_lost, n_loops;
+
+	if (!result || result->hash == service->recorded_routes) {
+		triad_route_result_unref(result);
+		return;
+	}
+	service->recorded_routes = result->hash;
+	n_lost = result->check->problems[TRIAD_ROUTES_UNREACHABLE].n;
+	n_loops = result->check->credit.n_loops;
+	triad_route_result_unref(result);
+	if (n_lost || n_loops)
+		triad_recorder_note_text(service->recorder, TRIAD_TIMELINE_ROUTES,
+			"changed: unreachable pairs %" PRIu64 ", credit loops %" PRIu64,
+			n_lost, n_loops);
+	else
+		triad_recorder_note_text(
+			service->recorder, TRIAD_TIMELINE_ROUTES, "changed");
+}
+
 static void note_routes(void *context)
 {
 	struct triad_service *service = context;
 
+	record_routes(service);
 	triad_perf_note_findings(service->perf);
 }
 
@@ -457,7 +483,8 @@ bool triad_service_start(struct triad_service *service)
 		return false;
 	triad_recorder_join(service->recorder, service->perf);
 	service->history = triad_history_keeper_new(service->perf, service->recorder,
-		service->owner->program, service->port_guid, service->log);
+		service->owner->program, service->port_guid, triad_outputs_run, service,
+		service->log);
 	if (!service->history)
 		return false;
 	service->routes =

@@ -95,6 +95,7 @@ struct triad_service {
 	struct triad_recorder *recorder;
 	struct triad_history_keeper *history;
 	struct triad_route_checker *routes;
+	uint64_t recorded_routes; /* a hash; of the thread triad-routes alone */
 	struct triad_congestion_watcher *congestion;
 	struct triad_exports *exports;
 	struct triad_web *web;

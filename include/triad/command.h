@@ -53,7 +53,8 @@
  *
  * NODE is a node's name, GUID or LID, perhaps with a port; ib/node_choice.h has it all.
  *
- * Those that show what images keep (health apart) take --at TIME: the fabric as it was.
+ * Those that show what images keep take --at TIME: the fabric as it was, or what the
+ * command answered then.
  *
  * Commands that read also take --watch [--interval S]; those whose answer has a table,
  * also --columns A,B,..., --sort [-]COLUMN, --no-headings and --raw, without --json.

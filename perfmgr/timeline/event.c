@@ -36,6 +36,8 @@ static const char *const names[TRIAD_N_TIMELINE_KINDS] = {
 	[TRIAD_TIMELINE_CLEARED] = "cleared",
 	[TRIAD_TIMELINE_PORT_MANAGER] = "port-manager",
 	[TRIAD_TIMELINE_MORE] = "more",
+	[TRIAD_TIMELINE_ROUTES] = "routes",
+	[TRIAD_TIMELINE_QOS] = "qos",
 };
 
 const char *triad_timeline_kind_name(unsigned kind)

@@ -55,6 +55,9 @@ enum triad_timeline_kind {
 	TRIAD_TIMELINE_PORT_MANAGER, /* it did what the text says */
 	/* 'count' others of the kind that the text names came too fast to be kept. */
 	TRIAD_TIMELINE_MORE,
+	/* About the subnet; the text says what. */
+	TRIAD_TIMELINE_ROUTES, /* forwarding tables changed and were checked */
+	TRIAD_TIMELINE_QOS,    /* the policy, answers or tables are in another state */
 	TRIAD_N_TIMELINE_KINDS
 };
 

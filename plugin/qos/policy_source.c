@@ -9,10 +9,10 @@
 #include "triad/clock.h"
 #include "triad/file.h"
 
-void triad_policy_source_init(
-	struct triad_policy_source *source, const char *osm_file, struct triad_log *log)
+void triad_policy_source_init(struct triad_policy_source *source, const char *osm_file,
+	struct triad_recorder *recorder, struct triad_log *log)
 {
-	*source = (struct triad_policy_source){.log = log};
+	*source = (struct triad_policy_source){.recorder = recorder, .log = log};
 	if (osm_file)
 		snprintf(source->osm_file, sizeof(source->osm_file), "%s", osm_file);
 	pthread_mutex_init(&source->load_lock, NULL);
@@ -143,6 +143,18 @@ static void log_policy(struct triad_policy_source *source, const struct wish *wi
 			source->osm_file, wish->path);
 }
 
+static void record(struct triad_policy_source *source, const struct wish *wish,
+	const struct triad_diags *diags, int error)
+{
+	if (error)
+		triad_recorder_note_text(source->recorder, TRIAD_TIMELINE_QOS,
+			"policy not loaded, mistakes: %zu: %s", diags->n_total,
+			wish->path);
+	else if (wish->path[0])
+		triad_recorder_note_text(source->recorder, TRIAD_TIMELINE_QOS,
+			"policy loaded: %s", wish->path);
+}
+
 int triad_policy_source_load(
 	struct triad_policy_source *source, struct triad_diags *diags)
 {
@@ -166,6 +178,7 @@ int triad_policy_source_load(
 			wish.path, wish.default_level, &policy, diags);
 	}
 	log_policy(source, &wish, policy, diags, error);
+	record(source, &wish, diags, error);
 	keep(source, &wish, &stamp, policy, error);
 	pthread_mutex_unlock(&source->load_lock);
 	return error;

@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "qos/policy/policy.h"
+#include "service/recorder.h"
 #include "triad/conf.h"
 #include "triad/diag.h"
 #include "triad/log.h"
@@ -32,6 +33,7 @@ struct triad_file_stamp {
 };
 
 struct triad_policy_source {
+	struct triad_recorder *recorder;
 	struct triad_log *log;
 	char osm_file[TRIAD_CONF_PATH_SIZE]; /* OpenSM's own, "": none */
 	pthread_mutex_t load_lock;
@@ -60,7 +62,7 @@ struct triad_policy_now {
 
 /* 'osm_file' may be NULL. */
 void triad_policy_source_init(struct triad_policy_source *source, const char *osm_file,
-	struct triad_log *log);
+	struct triad_recorder *recorder, struct triad_log *log);
 void triad_policy_source_clear(struct triad_policy_source *source);
 
 /* Returns true when that is another policy than before: then it is to be loaded. */

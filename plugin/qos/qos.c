@@ -90,14 +90,15 @@ static uint64_t task_step(void *context)
 /* --- life --- */
 
 struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
-	struct triad_sampler *sampler, struct triad_hold *hold, struct triad_log *log)
+	struct triad_sampler *sampler, struct triad_hold *hold,
+	struct triad_recorder *recorder, struct triad_log *log)
 {
 	const osm_subn_opt_t *opt = &osm->subn.opt;
 	struct triad_qos *qos = calloc(1, sizeof(*qos));
 
 	if (!qos)
 		return NULL;
-	qos->tables = triad_tables_new(osm, log);
+	qos->tables = triad_tables_new(osm, recorder, log);
 	qos->broadcast = triad_broadcast_new(osm, log);
 	if (!qos->tables || !qos->broadcast) {
 		triad_tables_free(qos->tables);
@@ -106,9 +107,10 @@ struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
 		return NULL;
 	}
 	qos->osm = osm;
+	qos->recorder = recorder;
 	qos->log = log;
 	triad_policy_source_init(
-		&qos->source, opt->qos ? opt->qos_policy_file : NULL, log);
+		&qos->source, opt->qos ? opt->qos_policy_file : NULL, recorder, log);
 	pthread_mutex_init(&qos->lock, NULL);
 	triad_task_init(&qos->task, &qos->lock, "triad-qos", task_step, qos);
 	qos->n_threads = n_threads;

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 
 #include "plugin/qos/server.h"
+#include "service/recorder.h"
 #include "triad/conf.h"
 #include "triad/diag.h"
 
@@ -58,9 +59,11 @@ struct triad_qos_status {
 };
 
 /* 'n_threads' answer, once it is enabled; 'sampler' and 'hold' are as in server.h.
+ * 'recorder' is told when policy, answers or tables are in another state.
  * NULL: no memory or threads. */
 struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
-	struct triad_sampler *sampler, struct triad_hold *hold, struct triad_log *log);
+	struct triad_sampler *sampler, struct triad_hold *hold,
+	struct triad_recorder *recorder, struct triad_log *log);
 
 /* After OpenSM has unbound its SA. */
 void triad_qos_free(struct triad_qos *qos);

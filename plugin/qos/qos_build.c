@@ -43,10 +43,13 @@ static void set_state(struct triad_qos *qos, enum triad_qos_state state)
 	old = qos->status.state;
 	qos->status.state = state;
 	pthread_mutex_unlock(&qos->lock);
-	if (state != old)
-		triad_log_write(qos->log,
-			state > TRIAD_QOS_ANSWERING ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
-			"QoS answers: %s", triad_qos_state_name(state));
+	if (state == old)
+		return;
+	triad_log_write(qos->log,
+		state > TRIAD_QOS_ANSWERING ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
+		"QoS answers: %s", triad_qos_state_name(state));
+	triad_recorder_note_text(qos->recorder, TRIAD_TIMELINE_QOS, "answers: %s",
+		triad_qos_state_name(state));
 }
 
 /* The snapshot in force from now on, with the caller's reference; NULL: none. */

@@ -20,6 +20,7 @@ struct triad_qos_settings {
 
 struct triad_qos {
 	struct osm_opensm *osm;
+	struct triad_recorder *recorder;
 	struct triad_log *log;
 	_Atomic(struct triad_qos_server *) server; /* NULL until it is first wanted */
 	unsigned n_threads;

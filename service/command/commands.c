@@ -9,6 +9,7 @@
 #include "command/command_table.h"
 #include "command/versions.h"
 #include "service/command/health.h"
+#include "service/command/outputs.h"
 #include "service/service.h"
 #include "triad/clock.h"
 #include "triad/control.h"
@@ -229,7 +230,9 @@ int triad_service_ask(void *context, const struct triad_asker *asker, int n_word
 	snprintf(command.asker, sizeof(command.asker), "%s", asker->name);
 	output->color = command.color;
 	output->tables = command.table && !command.json;
-	status = owner->run(owner->context, asker->prefix, &command, output);
+	status = command.at[0] && triad_verb_of(command.verb)->is_kept
+		? triad_outputs_show(service, &command, output)
+		: owner->run(owner->context, asker->prefix, &command, output);
 	triad_output_flush(output);
 	return status;
 }

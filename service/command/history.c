@@ -49,6 +49,8 @@ static const char *const titles[TRIAD_N_TIMELINE_KINDS] = {
 	[TRIAD_TIMELINE_CLEARED] = "totals cleared",
 	[TRIAD_TIMELINE_PORT_MANAGER] = "port manager",
 	[TRIAD_TIMELINE_MORE] = "more",
+	[TRIAD_TIMELINE_ROUTES] = "routes",
+	[TRIAD_TIMELINE_QOS] = "QoS",
 };
 
 /* What the place can't say.  'number' is the event's. */

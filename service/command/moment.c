@@ -137,17 +137,15 @@ bool triad_moment_next_link(
 bool triad_moment_find_link(const struct triad_moment *moment, uint64_t node_guid,
 	uint8_t port, struct triad_link *copy)
 {
-	uint32_t cursor = 0;
+	const struct triad_link *found;
 
 	if (!moment->past)
 		return triad_watch_find_link(
 			triad_perf_watch(moment->service->perf), node_guid, port, copy);
-	while (triad_moment_next_link(moment, &cursor, copy))
-		for (unsigned i = 0; i < 2; i++)
-			if (copy->ends[i].node_guid == node_guid &&
-				copy->ends[i].port == port)
-				return true;
-	return false;
+	found = triad_past_find_link(moment->past, node_guid, port);
+	if (found)
+		*copy = *found;
+	return found;
 }
 
 struct triad_alerts_counts triad_moment_alerts_counts(const struct triad_moment *moment)

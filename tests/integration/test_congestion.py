@@ -92,8 +92,10 @@ def test_slow_host_is_named_until_it_is_over(lab):
     assert root["vl"] is None and "not told apart by VL" in text, text
     assert "leaf-2:1 to host-3: slow host" in text and "contributors: 1" in text, text
     assert max(map(len, text.splitlines())) <= 80, text
-    health = json.loads(lab.triad("health", "--json").stdout)
-    (finding,) = [f for f in health["findings"] if "congestion:" in f["what"]]
+    # Its alert is raised once the root is known, by another thread.
+    (finding,) = wait_until(lambda: [
+        f for f in json.loads(lab.triad("health", "--json").stdout)["findings"]
+        if "congestion:" in f["what"]], 10, "a finding of health")
     assert (finding["at"], finding["what"].split(",")[0]) == \
         ("leaf-2/P1", "congestion: slow host"), finding
 

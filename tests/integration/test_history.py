@@ -102,11 +102,15 @@ def test_host_that_left_shown_with_its_link_and_by_its_name(tmp_path):
     with history_lab(tmp_path) as lab:
         wait_for_sweep(lab)
         wait_for_event(lab, "looks")
+        n_checks = events(wait_for_event(lab, "routes")).count("routes")
         lab.sim('Unlink "Hca2"[1]')
         rows = wait_for_event(lab, "node-left", "Hca2")
         left = rows[events(rows).index("node-left")]
         assert (left["node_guid"], left["port"]) == (HCA2, 1), left
         assert left["remote_name"].startswith("Switch"), left
+        rows = wait_for_event(lab, "routes", n=n_checks + 1)
+        checked = rows[events(rows).index("routes")]
+        assert checked["text"] == "changed", checked
         place = f"{left['remote_name']}/P{left['remote_port']}"
         assert left in history(lab, place), "at its switch"
         assert HCA2 not in [row["guid"] for row in ask_json(lab, "nodes")], "the fabric"

@@ -8,10 +8,12 @@ import time
 
 import pytest
 
+import control
 from checks import failed, succeeded, wait_until
+from test_agent import Agent
 from test_lifecycle import end
 from triadlab import hosts, state
-from triadlib import ask, ask_json, log_has, status, sweep_heavily, triad_lab
+from triadlib import QUICK, ask, ask_json, log_has, status, sweep_heavily, triad_lab
 
 CONF = """\
 [perfmgr]
@@ -87,7 +89,9 @@ def past_lab(tmp_path_factory):
                    "[alerts]\nraise_after = 0\nclear_after = 0\n",
                    opensm_conf="sweep_interval 1\n") as lab:
         lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=2')
-        wait_for_images(lab, 4)
+        wait_until(lambda: symbol_errors(lab) == 2, 20, "what is there at first")
+        # A sweep may write three, into as many tiers.
+        wait_for_images(lab, images(lab)["written"] + 4)
         # All of a second, in which nothing has happened yet.
         then = images(lab)["last"][:19]
         written = images(lab)["written"]
@@ -108,7 +112,7 @@ def names(lab, *words):
 
 def symbol_errors(lab, *words):
     row, = ask_json(lab, "perf", "show", "--node", "Switch1:3", *words)
-    return row["counters"]["SymbolErrorCounter"]
+    return row["counters"].get("SymbolErrorCounter")
 
 
 @pytest.mark.row("N10")
@@ -124,6 +128,27 @@ def test_commands_show_a_past_moment(past):
     process = lab.run("triadctl", "perf", "show", "--at", then)
     assert f"as of {then}" in succeeded(process).stderr and "this SM was master" in process.stderr
     assert all(row["time"][:19] <= then for row in ask_json(lab, "history", "--at", then))
+
+
+@pytest.mark.row("N10")
+def test_commands_show_what_they_answered(past):
+    lab, then = past
+    now, was = ask_json(lab, "status"), ask_json(lab, "status", "--at", then)
+    assert was["perfmgr"]["sweeps"] < now["perfmgr"]["sweeps"]
+    # Findings of now: a link that is down, and errors.
+    process = lab.run("triadctl", "health", "--json")
+    before = lab.run("triadctl", "health", "--json", "--at", then)
+    assert process.returncode and "Hca2" in process.stdout
+    assert (before.returncode, before.stdout.count("Hca2")) == (0, 0)
+    for words in (("health",), ("status",), ("routes",), ("routes", "check"), ("congestion",),
+                  ("silences",), ("agents",), ("election",), ("perf", "ber"),
+                  ("perf", "resets"), ("qos", "clients"), ("qos", "nodes")):
+        process = lab.run("triadctl", *words, "--at", then)
+        assert f"as of {then}" in process.stderr and "no answer" not in process.stderr, words
+        assert (process.stdout or process.stderr.count("\n") > 1), words
+        assert max(map(len, process.stdout.splitlines()), default=0) <= 80, words
+    bare = succeeded(lab.run("triadctl", "routes", "--at", then, "--no-headings")).stdout
+    assert "BUSIEST" not in bare and "0-1" in bare, bare
 
 
 @pytest.mark.row("N10")
@@ -163,11 +188,24 @@ def test_perf_history_draws_what_a_counter_did(past):
     assert max(map(len, text.splitlines())) <= 80
 
 
+@pytest.mark.row("N10")
+def test_agent_keeps_what_its_own_commands_answered(scratch):
+    with triad_lab(QUICK) as lab:
+        agent = Agent(scratch, lab, conf=f"{QUICK}[history]\ndir = {scratch.folder()}\n")
+        wait_until(lambda: agent.status() and agent.ask("status")["images"]["written"] >= 4,
+                   40, "images")
+        then = agent.ask("status")["images"]["last"][:19]
+        parts = {part["part"] for part in agent.ask("health", "--at", then)["parts"]}
+        assert "sweep" in parts and "sm" not in parts, parts
+        process = control.request(agent.socket, "election", "--json", "--at", then)
+        assert process.returncode == 1 and "needs the Triad plugin" in process.stderr, process
+
+
 def test_moment_without_image_or_past_is_refused(past):
     lab, then = past
     failed(lab.run("triadctl", "perf", "show", "--at", "2001-01-01"), 1,
            "before the first image")
-    failed(lab.run("triadctl", "perf", "ber", "--at", then), 2, "its past is not kept")
+    failed(lab.run("triadctl", "cables", "--at", then), 2, "its past is not kept")
     failed(lab.run("triadctl", "links", "--at", "yesterday"), 2, "allowed are a time")
     tomorrow = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(time.time() + 86400))
     failed(lab.run("triadctl", "nodes", "--at", tomorrow), 1, "after the last image")

@@ -14,7 +14,7 @@ from labs import SRCDIR, Lab
 from tablelib import DIFFERENT, NO_SETUP, NO_VL, PORT_INFO, QOS, RECORD, SL2VL, VLARB, \
     Meaning, Record, World, check_tables, load, plan, policy, random_policy, rows, \
     stock_tables, sweep, sweep_without_triad, table_lab, tables, wait_for
-from triadlib import NET, ask, log_has, status
+from triadlib import NET, ask, ask_json, log_has, status
 
 SEED = int(os.environ.get("TRIAD_TABLES_SEED", "1"))
 N_POLICIES = 40 if "TRIAD_FULL" in os.environ else 6
@@ -85,6 +85,8 @@ def test_policy_in_force_on_every_port(scratch):
         assert plan(lab)[0] == 0, "the exit status of a plan"
         assert {row["agrees"] for row in rows(lab)} == {True}, "whether tables agree"
         assert tables(lab)["unlike"] == 0, "tables that ports answered otherwise"
+        said = [row["text"] for row in ask_json(lab, "history") if row["event"] == "qos"]
+        assert "tables: in force" in said and said[-1].startswith("policy loaded: "), said
 
 
 def test_port_with_fewer_vls_gets_vl15_and_weight_0(scratch):

@@ -29,13 +29,15 @@ const char *triad_tables_state_name(enum triad_tables_state state)
 	return state < TRIAD_TABLES_N_STATES ? names[state] : "unknown";
 }
 
-struct triad_tables *triad_tables_new(struct osm_opensm *osm, struct triad_log *log)
+struct triad_tables *triad_tables_new(
+	struct osm_opensm *osm, struct triad_recorder *recorder, struct triad_log *log)
 {
 	struct triad_tables *tables = calloc(1, sizeof(*tables));
 
 	if (!tables)
 		return NULL;
 	tables->osm = osm;
+	tables->recorder = recorder;
 	tables->log = log;
 	pthread_mutex_init(&tables->lock, NULL);
 	tables->pass = triad_tables_pass_new(osm);
@@ -70,15 +72,17 @@ void triad_tables_tell_state(struct triad_tables *tables)
 	is_news = tables->told != state;
 	tables->told = state;
 	pthread_mutex_unlock(&tables->lock);
-	if (is_news)
-		triad_log_write(tables->log,
-			state == TRIAD_TABLES_NO_MEMORY ||
-					state == TRIAD_TABLES_REFUSED ||
-					state == TRIAD_TABLES_REFUSED_LOOP ||
-					state == TRIAD_TABLES_DIFFERENT
-				? TRIAD_LOG_ERROR
-				: TRIAD_LOG_INFO,
-			"QoS tables: %s", triad_tables_state_name(state));
+	if (!is_news)
+		return;
+	triad_log_write(tables->log,
+		state == TRIAD_TABLES_NO_MEMORY || state == TRIAD_TABLES_REFUSED ||
+				state == TRIAD_TABLES_REFUSED_LOOP ||
+				state == TRIAD_TABLES_DIFFERENT
+			? TRIAD_LOG_ERROR
+			: TRIAD_LOG_INFO,
+		"QoS tables: %s", triad_tables_state_name(state));
+	triad_recorder_note_text(tables->recorder, TRIAD_TIMELINE_QOS, "tables: %s",
+		triad_tables_state_name(state));
 }
 
 struct triad_setup *triad_tables_setup(struct triad_tables *tables)

@@ -24,6 +24,7 @@
 
 #include "plugin/qos/tables/pass.h"
 #include "qos/setup/setup_plan.h"
+#include "service/recorder.h"
 #include "triad/log.h"
 
 struct triad_tables;
@@ -70,7 +71,8 @@ struct triad_tables_status {
 };
 
 /* NULL: no memory. */
-struct triad_tables *triad_tables_new(struct osm_opensm *osm, struct triad_log *log);
+struct triad_tables *triad_tables_new(
+	struct osm_opensm *osm, struct triad_recorder *recorder, struct triad_log *log);
 void triad_tables_free(struct triad_tables *tables); /* accepts NULL */
 
 /* In words: "in force", ... */

@@ -11,6 +11,7 @@
 
 struct triad_tables {
 	struct osm_opensm *osm;
+	struct triad_recorder *recorder;
 	struct triad_log *log;
 
 	/* triad-qos alone. */

@@ -209,8 +209,15 @@ START_TEST(test_parse_moment_read_and_refused_where_no_past_is_kept)
 		{"nodes --at yesterday", "--at yesterday: allowed are a time"},
 		{"diff soon", "TIME soon: allowed are a time"},
 		{"alerts --at 2h --watch", "--at shows one moment"},
-		{"perf ber --at 2h", "no option '--at': its past is not kept"},
+		{"cables --at 2h", "no option '--at': its past is not kept"},
+		{"perf ber --at 2h --all", "leave the others out"},
+		{"perf resets --at 2h --node a", "leave the others out"},
+		{"perf ber --at 2h --type ca", "leave the others out"},
 		{"perf history leaf-01 PortXmitData", "needs the number of a port"},
+		{"congestion --at 2h -n 5", "leave the others out"},
+		{"routes --at 2h --group a", "leave the others out"},
+		{"health --plugin --at 2h", "leave the others out"},
+		{"status --all --at 2h", "leave the others out"},
 	};
 
 	ASSERT_PARSED("links --at 2026-01-02T03:04:05", TRIAD_COMMAND_LINKS);
@@ -394,7 +401,7 @@ START_TEST(test_parse_unknown_option_guessed)
 	ASSERT_REFUSED("perf show --jsonx",
 		"perf show: no option '--jsonx'; did you mean '--json'?");
 	ASSERT_REFUSED("status -x",
-		"status: no option '-x'; it has --all, --watch, "
+		"status: no option '-x'; it has --all, --at, --watch, "
 		"--interval, --json");
 	ASSERT_REFUSED("reload --json", "reload: no option '--json'");
 	ASSERT_REFUSED("perf top -nx", "perf top: no option '-nx'; did you mean '-n'?");
@@ -424,7 +431,7 @@ START_TEST(test_parse_layout_of_tables)
 		"agents: --columns, --sort, --no-headings and --raw are for tables: leave "
 		"out --json, or them");
 	ASSERT_REFUSED("health --raw",
-		"health: no option '--raw'; it has --plugin, --watch, --interval, "
+		"health: no option '--raw'; it has --plugin, --at, --watch, --interval, "
 		"--json");
 	ASSERT_REFUSED("reload --table", "reload: no option '--table'");
 }
@@ -687,13 +694,15 @@ START_TEST(test_help_text_laid_out)
 {
 	ck_assert_int_eq(triad_command_help("status", "triad", help, sizeof(help)), 0);
 	ck_assert_str_eq(help,
-		"Usage: triad status [--all] [--watch] [--interval S] [--json]\n"
+		"Usage: triad status [--all] [--at TIME] [--watch] [--interval S] [--json]\n"
 		"\n"
 		"What the plugin sees and does, on one screen; --all and --json have "
 		"every\nnumber.  Exits with 1 when nothing works.\n"
 		"\n"
 		"  --all                       every part with every number, not one "
 		"screen\n"
+		"  --at TIME                   as it was then: 2026-01-02T03:04 (UTC), or 2d, "
+		"3h,\n                              90m ago; it needs history.dir\n"
 		"  --watch                     show it again and again, until Ctrl-C\n"
 		"  --interval S                with --watch: each S seconds, 1 to 3600 "
 		"[2]\n"

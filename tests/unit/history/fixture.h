@@ -41,6 +41,7 @@ struct world {
 	struct triad_view *view;
 	struct copy ports[MAX_PORTS]; /* by their place in the fabric of now */
 	uint64_t n_images;
+	struct triad_history_output output; /* of a command, in the next image */
 };
 
 /* Ports go on with the totals that they had; a copy is for a port without a cut. */
@@ -69,6 +70,7 @@ static inline void world_end(struct world *world)
 	triad_view_unref(world->view);
 	triad_fabric_unref(world->fabric);
 	triad_engine_free(world->engine);
+	triad_history_output_clear(&world->output);
 }
 
 static inline void world_report(struct world *world, uint32_t port)
@@ -129,6 +131,8 @@ static inline struct triad_history_image world_image(struct world *world)
 		.port_guid = GUID,
 		.started_us = BEGIN_US,
 		.period_us = 10 * S,
+		.outputs = &world->output,
+		.n_outputs = world->output.size ? 1 : 0,
 	};
 }
 

@@ -286,6 +286,90 @@ START_TEST(test_time_without_image_is_refused_with_what_there_is)
 }
 END_TEST
 
+/* --- what commands answered --- */
+
+/* A command's answer of two frames, the first of 'size' random octets. */
+static void answer(uint32_t size)
+{
+	struct triad_history_output *output = &world.output;
+	char *octets = malloc(size);
+
+	triad_history_output_clear(output);
+	strcpy(output->command, "routes check");
+	output->status = 3;
+	for (uint32_t i = 0; i < size; i++)
+		octets[i] = (char)random_next(&world.seed);
+	ck_assert_int_eq(
+		triad_history_output_add(output, TRIAD_FRAME_TABLE, octets, size), 0);
+	ck_assert_int_eq(triad_history_output_add(
+				 output, TRIAD_FRAME_MESSAGE, "not checked\n", 12),
+		0);
+	free(octets);
+}
+
+static void check_answer(const struct triad_past *past)
+{
+	const struct triad_history_output *output = triad_history_output_find(
+		past->outputs, past->n_outputs, "routes check", false);
+
+	ck_assert_ptr_nonnull(output);
+	ck_assert_ptr_null(triad_history_output_find(
+		past->outputs, past->n_outputs, "routes check", true));
+	ck_assert_uint_eq(output->status, 3);
+	ck_assert_uint_eq(output->size, world.output.size);
+	ck_assert_mem_eq(output->octets, world.output.octets, output->size);
+}
+
+/* Row: N10 */
+START_TEST(test_image_has_what_commands_answered)
+{
+	/* In a key image and in one that has only what differs from it. */
+	for (unsigned i = 0; i < 20; i++) {
+		struct triad_past *past;
+
+		answer(1 + random_below(&world.seed, 4000));
+		write_images(1, 10 * S);
+		past = triad_history_reader_read(
+			reader, copies[n_copies - 1].wall_us, message);
+		ck_assert_msg(
+			past != NULL, "seed %lu: %s", (unsigned long)seed, message);
+		ck_assert_uint_eq(past->n_outputs, 1);
+		check_answer(past);
+		triad_past_free(past);
+	}
+}
+END_TEST
+
+START_TEST(test_answer_has_a_size_at_most_and_whole_frames)
+{
+	static char octets[TRIAD_HISTORY_OUTPUT_SIZE];
+	struct triad_history_output *output = &world.output;
+	struct triad_frame frame;
+	const uint8_t *data;
+	uint32_t at = 0, size;
+
+	answer(1000);
+	size = output->size;
+	ck_assert_int_eq(triad_history_output_add(
+				 output, TRIAD_FRAME_OUTPUT, octets, sizeof(octets)),
+		EMSGSIZE);
+	ck_assert_uint_eq(output->size, size);
+	ck_assert(triad_history_output_next(output, &at, &frame, &data));
+	ck_assert_uint_eq(frame.size, 1000);
+	ck_assert(triad_history_output_next(output, &at, &frame, &data));
+	ck_assert_mem_eq(data, "not checked\n", frame.size);
+	ck_assert(!triad_history_output_next(output, &at, &frame, &data));
+	/* Cut anywhere, it ends with the last whole frame. */
+	for (output->size = 0; output->size < size; output->size++) {
+		unsigned n = 0;
+
+		for (at = 0; triad_history_output_next(output, &at, &frame, &data); n++)
+			ck_assert_uint_le(at, output->size);
+		ck_assert_uint_eq(n, output->size >= 1000 + TRIAD_FRAME_HEADER_SIZE);
+	}
+}
+END_TEST
+
 /* --- harm --- */
 
 /* The newest segment of a tier. */
@@ -578,6 +662,8 @@ int main(void)
 	tcase_add_test(
 		cases, test_older_images_are_thinned_and_their_totals_stay_exact);
 	tcase_add_test(cases, test_time_without_image_is_refused_with_what_there_is);
+	tcase_add_test(cases, test_image_has_what_commands_answered);
+	tcase_add_test(cases, test_answer_has_a_size_at_most_and_whole_frames);
 	tcase_add_test(cases, test_kill_within_an_image_loses_that_one_alone);
 	tcase_add_test(
 		cases, test_full_disk_loses_images_until_there_is_room_and_no_file);
