@@ -278,7 +278,11 @@ class App {
 	#key(event) {
 		const isTyping = event.target.matches?.("input, select, textarea");
 		if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
-		if (event.key === "/") {
+		// Links that stand for buttons are pressed by the blank, too.
+		if (event.key === " " && event.target.matches?.("[role=button]")) {
+			event.preventDefault();
+			event.target.click();
+		} else if (event.key === "/") {
 			event.preventDefault();
 			$("search").focus();
 		} else if (/^[1-9]$/.test(event.key)) {

@@ -7,8 +7,8 @@ import {span, time} from "./format.js";
 import {ageOf, msOf, STEPS, stepOf} from "./moment.js";
 import {changed} from "./route.js";
 
-// Views of what is kept; others show the present, and say so.
-const PAST = new Set(["fabric", "links", "busiest", "alerts", "history", "node", "port"]);
+// Views that show the present at any time, and say so; other views have parts like that.
+const PRESENT = new Set(["path"]);
 
 export class TimeBar {
 	#app;
@@ -101,7 +101,7 @@ export class TimeBar {
 	}
 
 	#remark(at, has, images) {
-		if (at && !PAST.has(this.#app.route.view))
+		if (at && PRESENT.has(this.#app.route.view))
 			return "The past of this view is not kept: it shows the present.";
 		if (at && this.#app.server.pastMessage) return this.#app.server.pastMessage;
 		if (has)

@@ -4,7 +4,8 @@
 // Model: px = x * scale + dx.  In trees the tiers have fixed heights, so only x is moved and
 // scaled; in other fabrics x and y are, alike.  Pure.
 
-const MARGIN = 24, LEAN = 30;
+const MARGIN = 24,
+	LEAN = 30;
 const MOST = 60; // pixels for a host's cell
 
 export class Viewport {

@@ -154,7 +154,12 @@ test("places and findings are read as Triad writes them", () => {
 		"link down",
 	);
 	assert.equal(
-		findingText({what: "bit error rate", why: "symbol", value: 7.84e-11, target: 1e-14}),
+		findingText({
+			what: "bit error rate",
+			why: "symbol",
+			value: 7.84e-11,
+			target: 1e-14,
+		}),
 		"bit error rate (symbol) 7.8e-11 (target 1.0e-14)",
 	);
 	assert.equal(

@@ -4,7 +4,7 @@
 import {badge, facts, h, none} from "../dom.js";
 import {count, ms, octets} from "../format.js";
 import {table} from "../table.js";
-import {missing, presentOnly} from "./parts.js";
+import {missing} from "./parts.js";
 
 const SEVERITIES = {
 	alive: "ok",
@@ -22,7 +22,7 @@ export const agents = {
 		const {collect} = await app.whenKnown(signal);
 		return collect?.mode === "local"
 			? {isAlone: true}
-			: {answer: await app.server.ask(["agents"], {}, signal)};
+			: {answer: await app.server.ask(["agents"], {at: app.at}, signal)};
 	},
 
 	render(app, route, {answer, isAlone}) {
@@ -33,7 +33,6 @@ export const agents = {
 			];
 		return [
 			h("h1", {}, "Agents"),
-			presentOnly(app),
 			missing(answer) ?? [
 				facts([
 					["nodes", count(answer.nodes)],

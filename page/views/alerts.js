@@ -6,7 +6,7 @@ import {ago, count, plural, time} from "../format.js";
 import {changed} from "../route.js";
 import {table} from "../table.js";
 import {findingText, reportText} from "../words.js";
-import {endLink, missing, presentOnly} from "./parts.js";
+import {endLink, missing} from "./parts.js";
 
 export const alerts = {
 	title: "Alerts",
@@ -22,7 +22,7 @@ export const alerts = {
 				},
 				signal,
 			),
-			app.server.ask(["silences"], {}, signal),
+			app.server.ask(["silences"], {at: app.at}, signal),
 		]);
 		return {answer, silences};
 	},
@@ -148,7 +148,6 @@ function silenced(app, route, silences) {
 	return silences.length
 		? section(
 				"Silences",
-				presentOnly(app),
 				table(
 					route,
 					[

@@ -5,7 +5,7 @@
 import {badge, facts, h, none, section} from "../dom.js";
 import {count, ms, NOT_KNOWN, time, yesNo} from "../format.js";
 import {table} from "../table.js";
-import {isOn, missing, portLink, presentOnly} from "./parts.js";
+import {isOn, missing, portLink} from "./parts.js";
 
 const PAGE = 300;
 
@@ -14,11 +14,12 @@ export const election = {
 	isMissing: (status) => !status.election && !status.ports,
 
 	async load(app, _route, signal) {
+		const {at} = app;
 		const ask = (words, more) => app.server.ask(words, more, signal);
-		const {ports, election: its} = await app.server.get(["status"], {}, signal);
-		const hasPorts = isOn(ports);
+		const {ports, election: its} = await app.server.get(["status"], {at}, signal);
+		const hasPorts = !at && isOn(ports);
 		const [it, plan, list, history] = await Promise.all([
-			isOn(its) ? ask(["election"]) : {enabled: false},
+			isOn(its) ? ask(["election"], {at}) : {enabled: false},
 			hasPorts ? ask(["port", "plan"], {limit: PAGE}) : null,
 			hasPorts ? ask(["port", "list"], {limit: PAGE}) : null,
 			hasPorts ? ask(["port", "history"], {limit: 50}) : null,
@@ -29,7 +30,6 @@ export const election = {
 	render(app, route, {it, ports, plan, list, history}) {
 		return [
 			h("h1", {}, "Election and ports"),
-			presentOnly(app),
 			section(
 				"Election",
 				missing(it) ??
@@ -44,7 +44,7 @@ export const election = {
 				: section(
 						"Ports",
 						none(
-							`The port manager is ${ports?.state ?? "not here"}.`,
+							`The port manager is ${ports?.state ?? "not here"}${app.at ? "; its plan of then is not kept" : ""}.`,
 						),
 					),
 			list &&

@@ -218,7 +218,15 @@ class FabricView {
 		// The way of packets is marked alone, so that it can be followed.
 		this.chosen = this.trail ? this.trail(store) : chosenOf(store, i, port);
 		this.aside.replaceChildren(
-			panel(this.app, this.route, this.fabric, store.lists, i, port, this.problem),
+			panel(
+				this.app,
+				this.route,
+				this.fabric,
+				store.lists,
+				i,
+				port,
+				this.problem,
+			),
 		);
 		const name = i >= 0 ? visible(this.fabric.names[i]) : "";
 		this.said.textContent = name && `chosen: ${name}${port ? ` port ${port}` : ""}`;

@@ -6,7 +6,7 @@ import {badge, h, none, section} from "../dom.js";
 import {ago, count, plural, time} from "../format.js";
 import {sibling} from "../route.js";
 import {eventList} from "./history.js";
-import {missing, placeLink, presentOnly} from "./parts.js";
+import {missing, placeLink} from "./parts.js";
 
 const N_EVENTS = 8;
 
@@ -14,19 +14,16 @@ export const health = {
 	title: "Health",
 
 	async load(app, _route, signal) {
-		const {server} = app;
-		const [answer, status, events] = await Promise.all([
-			server.get(["health"], {}, signal),
-			server.ask(["status"], {}, signal),
-			server.ask(["history"], {limit: N_EVENTS}, signal),
+		const {server, at} = app;
+		const [answer, events] = await Promise.all([
+			server.get(["health"], {at}, signal),
+			server.ask(["history"], {limit: N_EVENTS, at}, signal),
 		]);
-		app.takeState(answer, status instanceof Error ? app.status : status);
 		return {health: answer, events};
 	},
 
-	render(app, route, {health: answer, events}) {
+	render(_app, route, {health: answer, events}) {
 		return [
-			presentOnly(app),
 			head(answer),
 			findings(route, answer),
 			parts(answer),

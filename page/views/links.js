@@ -2,8 +2,8 @@
 // What 'links' says: each cable once, the worst on top; the busiest and the worst ports with
 // curves of the last hour.
 
-import {h, none} from "../dom.js";
-import {count, counterRate, NOT_KNOWN} from "../format.js";
+import {h, none, section} from "../dom.js";
+import {bits, count, counterRate, NOT_KNOWN, plural, time} from "../format.js";
 import {changed} from "../route.js";
 import {sparkline} from "../spark.js";
 import {table} from "../table.js";
@@ -167,7 +167,7 @@ export const busiest = {
 
 	async load(app, route, signal) {
 		const by = route.options.by ?? "PortXmitData";
-		await app.whenKnown(signal);
+		const status = await app.whenKnown(signal);
 		const names =
 			route.options.all === "1"
 				? TOPS.map(([name]) => name)
@@ -181,10 +181,13 @@ export const busiest = {
 				),
 			),
 		);
-		return names.map((name, i) => [name, answers[i]]);
+		const roots = hasCongestion(status)
+			? await app.server.ask(["congestion"], {at: app.at}, signal)
+			: null;
+		return {tops: names.map((name, i) => [name, answers[i]]), roots};
 	},
 
-	render(app, route, tops) {
+	render(app, route, {tops, roots}) {
 		return [
 			h("h1", {}, "Busiest and worst ports"),
 			h(
@@ -221,9 +224,76 @@ export const busiest = {
 				),
 			),
 			tops.map(([name, rows]) => top(app, route, name, rows)),
+			roots && congestion(route, roots),
 		];
 	},
 };
+
+// Only the plugin explains congestion.
+function hasCongestion(status) {
+	return Boolean(status.sm && status.configuration?.values?.["congestion.enabled"]);
+}
+
+function congestion(route, it) {
+	const title = "Where congestion begins";
+	if (missing(it)) return section(title, missing(it));
+	const waiting = `${plural(it.waiting_ports, "port")} ${it.waiting_ports === 1 ? "waits" : "wait"}`;
+	if (!it.roots.length) return section(title, none(`Nowhere; ${waiting}.`));
+	const columns = [
+		{
+			name: "root",
+			title: "Root",
+			value: (root) => root.node_name,
+			cell: (root) =>
+				portLink(route, root.node_guid, root.node_name, root.port),
+		},
+		{name: "vl", title: "VL", number: true, value: (root) => root.vl},
+		{name: "kind", title: "Kind", value: (root) => root.kind},
+		{
+			name: "loss",
+			title: "Costs at most",
+			number: true,
+			value: (root) => root.loss_gbps,
+			cell: (root) => bits(root.loss_gbps * 1e9),
+		},
+		{
+			name: "waiting",
+			title: "Ports wait",
+			number: true,
+			value: (root) => root.waiting_ports,
+		},
+		{
+			name: "contributors",
+			title: "Contributors",
+			number: true,
+			value: (root) => root.contributors,
+		},
+		{
+			name: "victims",
+			title: "Victims",
+			number: true,
+			value: (root) => root.victims,
+		},
+		{
+			name: "undecided",
+			title: "Undecided",
+			number: true,
+			value: (root) => root.undecided,
+		},
+		{
+			name: "since",
+			title: "Since",
+			value: (root) => root.since,
+			cell: (root) => time(root.since),
+		},
+		{name: "advice", title: "What to do", value: (root) => root.advice},
+	];
+	return section(
+		title,
+		h("p", {}, `${waiting}.`),
+		table(route, columns, it.roots, {id: "roots", caption: title}),
+	);
+}
 
 function top(app, route, counter, rows) {
 	const title = TOPS.find(([name]) => name === counter)?.[1] ?? counter;

@@ -32,14 +32,13 @@ export const path = {
 			),
 		);
 		const {qos} = await app.whenKnown(signal);
-		const explained =
-			!isOn(qos)
-				? {off: true}
-				: await app.server.ask(
-						["qos", "explain"],
-						{src, dst, ...request},
-						signal,
-					);
+		const explained = !isOn(qos)
+			? {off: true}
+			: await app.server.ask(
+					["qos", "explain"],
+					{src, dst, ...request},
+					signal,
+				);
 		// Packets go by the SL that the answer gives.
 		const sl = request.sl ?? explained.sl ?? undefined;
 		return {

@@ -6,7 +6,7 @@ import {badge, facts, h, none, section} from "../dom.js";
 import {count, visible} from "../format.js";
 import {changed} from "../route.js";
 import {table} from "../table.js";
-import {isOn, missing, nodeLink, portLink, presentOnly} from "./parts.js";
+import {isOn, missing, nodeLink, portLink} from "./parts.js";
 
 const PAGE = 300;
 
@@ -35,14 +35,17 @@ export const qos = {
 
 	async load(app, route, signal) {
 		const ask = (words, more) => app.server.ask(words, more, signal);
-		const status = await app.server.get(["status"], {}, signal);
-		const hasTables = isOn(status.qos_tables),
+		const {at} = app;
+		const status = await app.server.get(["status"], {at}, signal);
+		const hasTables = !at && isOn(status.qos_tables),
 			hasRequests = isOn(status.qos);
 		const [plan, rows, nodes, clients] = await Promise.all([
 			hasTables ? ask(["qos", "plan"], {limit: PAGE}) : null,
 			hasTables ? askPorts(app, route, signal) : null,
-			status.qos?.policy_loaded ? ask(["qos", "nodes"], {limit: PAGE}) : null,
-			hasRequests ? ask(["qos", "clients"]) : null,
+			status.qos?.policy_loaded
+				? ask(["qos", "nodes"], at ? {at} : {limit: PAGE})
+				: null,
+			hasRequests ? ask(["qos", "clients"], {at}) : null,
 		]);
 		return {
 			qos: status.qos,
@@ -59,7 +62,7 @@ export const qos = {
 		const {hasTables, plan, rows, nodes, clients} = data;
 		return [
 			h("h1", {}, "QoS"),
-			presentOnly(app),
+			app.at && none("The plan and the tables of then are not kept."),
 			state(data),
 			plan && planSection(route, plan),
 			hasTables &&

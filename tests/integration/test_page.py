@@ -225,6 +225,12 @@ def test_time_moves_the_whole_page(lab, page):
             "it.textContent === 'Alerts').click()")
     page.wait_ready()
     assert f"at={then}" in page.js("return location.hash").replace("%3A", ":")
+    for view in VIEWS:
+        page.go(f"/{view}?at={then}")
+        assert page.js("return document.querySelector('#notice').hidden"), \
+            page.js("return document.body.innerText")
+    page.go(f"/health?at={then}")
+    assert "link down" not in page.text, page.text
     page.js("document.querySelector('#time button').click()")
     assert "at=" not in page.js("return location.hash")
 
