@@ -150,13 +150,15 @@ function valueOf(fabric, metric, j) {
 	}
 }
 
-// A link that is down carries nothing and counts nothing.
+// The class behind the last one of numbers: a link that is down has none, and must be seen.
+export const DOWN = 7;
+
 export function classesOf(fabric, metric) {
 	const {bounds} = METRICS[metric];
 	return Int8Array.from({length: fabric.n}, (_, j) => {
 		const value = valueOf(fabric, metric, j);
-		if (metric !== "state" && (fabric.state[j] >= 3 || Number.isNaN(value)))
-			return -1;
+		if (metric !== "state" && fabric.state[j] >= 3) return DOWN;
+		if (Number.isNaN(value)) return -1;
 		let c = 0;
 		while (c < bounds.length && value >= bounds[c]) c++;
 		return c;

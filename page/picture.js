@@ -5,11 +5,10 @@
 // some dozen do.  Colours come from the style sheet, in classes of the metric.
 
 import {visible} from "./format.js";
-import {SWITCH} from "./model.js";
+import {DOWN, SWITCH} from "./model.js";
 import {colours} from "./theme.js";
 
 const FONT = "11px system-ui, sans-serif";
-const N_CLASSES = 7;
 const CHARACTER = 6.4; // pixels, about
 const MANY_NAMES = 80; // switches in sight that still have room for theirs
 const BAR = 14; // below the top tier, where folded pods are connected
@@ -18,10 +17,14 @@ export function palette(metric) {
 	const names =
 		metric === "state"
 			? ["state-0", "state-1", "state-2", "state-3", "state-4"]
-			: Array.from(
-					{length: N_CLASSES},
-					(_, c) => `${metric === "use" ? "use" : "bad"}-${c}`,
-				);
+			: [
+					...Array.from(
+						{length: DOWN},
+						(_, c) =>
+							`${metric === "use" ? "use" : "bad"}-${c}`,
+					),
+					"state-4",
+				];
 	const [unknown, text, quiet, box, line, paper, chosen, ...classes] = colours(
 		"unknown",
 		"text",
@@ -382,10 +385,10 @@ function shortened(name) {
 
 // The worst class that at least a tenth has.
 function typical(links, classes) {
-	const counts = new Array(N_CLASSES + 1).fill(0);
+	const counts = new Array(DOWN + 2).fill(0);
 	for (const j of links) counts[classes[j] + 1]++;
 	let n = 0;
-	for (let c = N_CLASSES; c >= 0; c--) {
+	for (let c = DOWN + 1; c >= 0; c--) {
 		n += counts[c];
 		if (n * 10 >= links.length) return c - 1;
 	}

@@ -4,7 +4,7 @@ import {test} from "node:test";
 
 import {EventReader} from "../events.js";
 import * as format from "../format.js";
-import {classesOf, makeFabric, search, STATES} from "../model.js";
+import {classesOf, DOWN, makeFabric, search, STATES} from "../model.js";
 import * as route from "../route.js";
 import {sorted} from "../sort.js";
 import {ageOf, msOf, stepOf} from "../moment.js";
@@ -94,8 +94,8 @@ test("links have their classes, and those that are down have none of traffic", (
 	maker.link(a, b, {slow: true});
 	maker.links[2].ends.forEach((it) => (it.use_percent = null));
 	const fabric = makeFabric(maker.nodes, maker.links);
-	assert.deepEqual([...classesOf(fabric, "use")], [4, -1, -1]);
-	assert.deepEqual([...classesOf(fabric, "errors")], [2, -1, 0]);
+	assert.deepEqual([...classesOf(fabric, "use")], [4, DOWN, -1]);
+	assert.deepEqual([...classesOf(fabric, "errors")], [2, DOWN, 0]);
 	assert.deepEqual(
 		[...classesOf(fabric, "state")].map((it) => STATES[it]),
 		["active", "down", "slow"],

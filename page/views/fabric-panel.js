@@ -3,7 +3,7 @@
 
 import {facts, h, nameText, none} from "../dom.js";
 import {count, percent} from "../format.js";
-import {METRICS, STATES, TYPES} from "../model.js";
+import {DOWN, METRICS, STATES, TYPES} from "../model.js";
 import {changed, sibling} from "../route.js";
 import {nodeLink, portLink} from "./parts.js";
 
@@ -49,8 +49,16 @@ export function legend(metric, {classes, unknown}, classesOfLinks, states) {
 			h(
 				"li",
 				{},
+				swatch(classes[DOWN]),
+				"down",
+				h("span", {class: "quiet"}, ` ${count(counts.get(DOWN) ?? 0)}`),
+			),
+		metric !== "state" &&
+			h(
+				"li",
+				{},
 				swatch(unknown),
-				"not known, or down",
+				"not known",
 				h("span", {class: "quiet"}, ` ${count(counts.get(-1) ?? 0)}`),
 			),
 	);

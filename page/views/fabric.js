@@ -16,7 +16,12 @@ import {tracePath} from "./trace.js";
 
 // From this class on, links are drawn though all is folded.
 const WORST = {use: 5, wait: 3, errors: 2, state: 3};
-const DASH = {state: {1: [6, 3], 2: [2, 2], 3: [1, 3], 4: [5, 4]}};
+const DASH = {
+	use: {7: [5, 4]},
+	wait: {7: [5, 4]},
+	errors: {7: [5, 4]},
+	state: {1: [6, 3], 2: [2, 2], 3: [1, 3], 4: [5, 4]},
+};
 const FOLDS = [
 	["", "automatic"],
 	["none", "nothing"],
