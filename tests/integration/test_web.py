@@ -292,6 +292,23 @@ def test_end_of_opensm_waits_for_no_client(scratch):
         assert time.monotonic() - begun < 20, "how long it took"
 
 
+def test_standby_answers_for_itself():
+    need(WEB)
+    addresses = [free_address(), free_address()]
+    with triad_lab(QUICK, sms=["Hca1", "Hca2"]) as lab:
+        for sm, address in enumerate(addresses):
+            ask(lab, "set", "web.listen", address, sm=sm)
+        states = [get_json(address, "/api/v1/status")["sm"]["state"]
+                  for address in addresses]
+        assert sorted(states) == ["master", "standby"], states
+        standby = addresses[states.index("standby")]
+        health = get_json(standby, "/api/v1/health")
+        assert any("standby" in part["text"] for part in health["parts"]), health
+        response = get(standby, "/api/v1/routes")
+        assert response.status == 409, response.body
+        assert "master" in json.loads(response.body)["detail"], response.body
+
+
 # --- triad-agent -----------------------------------------------------------------
 
 def test_agent_has_what_needs_no_opensm(scratch):

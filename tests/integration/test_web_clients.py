@@ -309,6 +309,22 @@ def test_token_is_for_the_interface_and_not_for_the_page(scratch):
     assert server.ask(headers=bearer(TOKEN[:-1])).status == 401, "status"
 
 
+def test_other_hosts_need_tls_and_the_token(scratch):
+    path, key = certificate(scratch)
+    server = Web(scratch, listen=f"0.0.0.0:{free_port()}", tls_certificate=path,
+                 tls_key=key, token_file=token_file(scratch))
+    context = ssl.create_default_context(cafile=str(path))
+    server.command(f"rows {MANY_ROWS}")
+    assert server.ask(context=context).status == 401, "without the token"
+    response = server.ask(context=context, headers=bearer(TOKEN))
+    assert json.loads(response.body)[-1]["row"] == MANY_ROWS - 1, "rows"
+    with server.connect() as connection:
+        connection.sendall(b"GET /api/v1/nodes HTTP/1.1\r\nHost: localhost\r\n"
+                           b"Authorization: Bearer " + TOKEN.encode() + b"\r\n\r\n")
+        with contextlib.suppress(ConnectionError):
+            assert b"HTTP/1.1 200" not in read_all(connection), "without TLS"
+
+
 # --- what is asked for -------------------------------------------------------
 
 @pytest.mark.row("N11")
