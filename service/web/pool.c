@@ -230,11 +230,12 @@ static void run_job(struct triad_pool_job *job)
 
 	pthread_mutex_lock(&pool->lock);
 	fill_head(job, exit_status);
+	g_checksum_free(job->sum);
 	job->is_broken |= job->output.failed;
+	/* Once it has ended and the lock is given back, its reader may free it. */
 	job->has_ended = true;
 	is_left = job->is_left;
 	pthread_mutex_unlock(&pool->lock);
-	g_checksum_free(job->sum);
 	if (is_left)
 		job_free(job);
 	else
