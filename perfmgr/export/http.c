@@ -13,7 +13,6 @@
  * its manual nor by its code.) */
 #include "perfmgr/export/http.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -29,8 +28,9 @@
 #include "perfmgr/export/http_guard.h"
 #include "perfmgr/export/http_server.h"
 #include "perfmgr/export/http_tls.h"
-#include "triad/thread.h"
 #include "triad/clock.h"
+#include "triad/socket_address.h"
+#include "triad/thread.h"
 
 #define CONNECTION_MEMORY (64u * 1024)
 #define BACKLOG 256
@@ -56,42 +56,22 @@ struct triad_http {
 
 /* --- sockets ----------------------------------------------------------- */
 
-union socket_address {
-	struct sockaddr any;
-	struct sockaddr_in ip4;
-	struct sockaddr_in6 ip6;
-};
-
-static socklen_t to_socket_address(
-	const struct triad_address *address, union socket_address *made)
-{
-	memset(made, 0, sizeof(*made));
-	made->any.sa_family = (sa_family_t)address->family;
-	if (address->family == AF_INET) {
-		memcpy(&made->ip4.sin_addr, address->octets, 4);
-		made->ip4.sin_port = htons(address->port);
-		return sizeof(made->ip4);
-	}
-	memcpy(&made->ip6.sin6_addr, address->octets, 16);
-	made->ip6.sin6_port = htons(address->port);
-	return sizeof(made->ip6);
-}
-
 static uint16_t port_of(int fd)
 {
-	union socket_address address = {0};
-	socklen_t size = sizeof(address);
+	union triad_socket_address from = {0};
+	struct triad_address address;
+	socklen_t size = sizeof(from);
 
-	if (getsockname(fd, &address.any, &size))
+	if (getsockname(fd, &from.any, &size))
 		return 0;
-	return ntohs(address.any.sa_family == AF_INET ? address.ip4.sin_port
-						      : address.ip6.sin6_port);
+	triad_address_from_socket(&from, &address);
+	return address.port;
 }
 
 static int prepare(int fd, const struct triad_address *address)
 {
-	union socket_address to;
-	socklen_t size = to_socket_address(address, &to);
+	union triad_socket_address to;
+	socklen_t size = triad_address_to_socket(address, &to);
 	int on = 1, off = 0;
 
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -102,29 +82,20 @@ static int prepare(int fd, const struct triad_address *address)
 	return bind(fd, &to.any, size) || listen(fd, BACKLOG) ? errno : 0;
 }
 
-static void format_address(const struct triad_address *address, char *text, size_t size)
-{
-	char numeric[INET6_ADDRSTRLEN] = "?";
-
-	inet_ntop(address->family, address->octets, numeric, sizeof(numeric));
-	snprintf(text, size, address->family == AF_INET6 ? "[%s]:%u" : "%s:%u", numeric,
-		address->port);
-}
-
 /* Returns 0 or an errno with a reason. */
 static int open_listener(const char *section, const struct triad_address *address,
 	int *made, char *reason, size_t size)
 {
 	int fd = socket(address->family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int error = fd < 0 ? errno : prepare(fd, address);
-	char text[64];
+	char text[TRIAD_ADDRESS_TEXT_SIZE];
 
 	*made = fd;
 	if (!error)
 		return 0;
 	if (fd >= 0)
 		close(fd);
-	format_address(address, text, sizeof(text));
+	triad_address_format(address, text);
 	snprintf(reason, size,
 		"can't listen on %s: %s; choose an address of this host and a port "
 		"that is free for %s.listen",
@@ -300,7 +271,7 @@ static void turn_away(struct triad_http_server *server, int fd)
 /* Takes a client in.  False when there is none, or none can be taken now. */
 static bool accept_one(struct triad_http_server *server, uint64_t now_us)
 {
-	union socket_address from = {0};
+	union triad_socket_address from = {0};
 	socklen_t size = sizeof(from);
 	int fd = accept4(
 		server->listen_fd, &from.any, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -636,9 +607,9 @@ static void replace(struct triad_http *http, struct triad_http_server *server,
 static void log_listening(
 	struct triad_http *http, const struct triad_http_server *server)
 {
-	char text[64];
+	char text[TRIAD_ADDRESS_TEXT_SIZE];
 
-	format_address(&http->bound, text, sizeof(text));
+	triad_address_format(&http->bound, text);
 	triad_log_write(http->log, TRIAD_LOG_INFO, "%s: %s at %s://%s/%s%s%s",
 		http->callbacks.section,
 		http->callbacks.handler ? "the page and /api/v1 are" : "counters are",

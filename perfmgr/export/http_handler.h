@@ -11,7 +11,9 @@
  *
  * 'end' comes always, and at any time: a client may go, and the server may stop.
  *
- * Thread-safety: the server's thread calls all of them; they must not block.
+ * Thread-safety: the server's thread calls all of them; they must not block, nor take a
+ * lock that triad_http_configure() is called with.  While one configuration follows another,
+ * there are two such threads for a moment, each with answers of its own.
  * Memory: the handler's; what a head points to is read until 'end'. */
 #ifndef TRIAD_PERFMGR_EXPORT_HTTP_HANDLER_H
 #define TRIAD_PERFMGR_EXPORT_HTTP_HANDLER_H

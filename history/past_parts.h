@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A past while it is put together, as its files know it: past.c takes frames, ports and
+ * rows, and makes the view; past_content.c what an image says besides.
+ *
+ * Internal to past.h. */
+#ifndef TRIAD_HISTORY_PAST_PARTS_H
+#define TRIAD_HISTORY_PAST_PARTS_H
+
+#include "history/past.h"
+
+/* What an image says of a port. */
+struct triad_past_counted {
+	uint64_t read_us; /* wall clock; 0: nothing is known */
+	uint32_t has, full;
+	uint8_t quiet; /* enum triad_history_quiet */
+	uint64_t total[TRIAD_N_COUNTERS];
+};
+
+struct triad_past_building {
+	enum triad_past_part part;
+	int error;
+	bool has_head, has_rows;
+	uint64_t time_us; /* of the frame that is read */
+	struct triad_history_head head;
+
+	struct triad_topology_packed packed; /* until the fabric is unpacked */
+	uint32_t n_packed;
+	struct triad_fabric *fabric;
+	/* Of each port: the image's; the one before, which begins as the key's. */
+	struct triad_past_counted *ports, *before;
+	uint32_t next; /* the port after that of the last row: rows are in order */
+};
+
+/* The first error counts.  Both return false. */
+bool triad_past_fail(struct triad_past *past, int error, const char *why);
+bool triad_past_no_memory(struct triad_past *past);
+
+/* The digits or text behind a comment's name; NULL: it has another one. */
+const char *triad_past_after(
+	const char *line, size_t length, const char *name, size_t *n);
+
+bool triad_past_take_head(struct triad_past *past, const char *text);
+
+/* A comment of those that any image has, before its rows; 'line' ends with 0.  False
+ * after an error. */
+bool triad_past_take_content(struct triad_past *past, const char *line, size_t length);
+
+/* Has none afterwards. */
+void triad_past_drop_outputs(struct triad_past *past);
+
+#endif
