@@ -6,6 +6,7 @@ libtriad_la_SOURCES += \
 	command/command_table.c command/command_table.h \
 	command/control.c \
 	command/output.c \
+	command/resource.c command/resource.h \
 	command/versions.c command/versions.h \
 	command/parser.c command/parser.h \
 	command/table.c

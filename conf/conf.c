@@ -143,33 +143,64 @@ int triad_conf_load(const char *path, uint64_t port_guid, struct triad_conf *con
 
 /* --- single keys ------------------------------------------------------- */
 
-static const struct triad_conf_key *prometheus_key(
-	const struct triad_conf *conf, const char *name)
+static const struct triad_conf_key *find_key(
+	const struct triad_conf *conf, const char *section_name, const char *name)
 {
-	struct triad_conf_section prometheus;
+	struct triad_conf_section section;
 	struct triad_conf_key_ref ref;
 
-	triad_conf_section_find(conf, "prometheus", &prometheus, NULL, 0);
-	triad_conf_key_ref_find(conf, &prometheus, name, &ref, NULL, 0);
+	triad_conf_section_find(conf, section_name, &section, NULL, 0);
+	triad_conf_key_ref_find(conf, &section, name, &ref, NULL, 0);
 	return ref.key;
 }
 
-const struct triad_conf_key *triad_conf_missing(
-	const struct triad_conf *conf, const struct triad_conf_key **because)
+static bool is_for_others(const char *listen)
 {
-	bool has_certificate = conf->prometheus.tls_certificate[0];
-	bool has_key = conf->prometheus.tls_key[0];
+	struct triad_address address;
+	char reason[TRIAD_DIAG_TEXT_SIZE];
 
-	/* A key and its certificate need each other; a client's CA needs both. */
+	return *listen &&
+		triad_address_parse(listen, 0, &address, reason, sizeof(reason)) &&
+		!triad_address_is_loopback(&address);
+}
+
+/* A key and its certificate need each other; a client's CA needs both. */
+static bool find_need_of_tls(const struct triad_conf *conf, const char *section,
+	const struct triad_conf_listener *listener, struct triad_conf_need *need)
+{
+	bool has_certificate = listener->tls_certificate[0];
+	bool has_key = listener->tls_key[0];
+	const char *because = "tls_client_ca", *missing = "tls_certificate";
+
 	if (has_key != has_certificate) {
-		*because =
-			prometheus_key(conf, has_key ? "tls_key" : "tls_certificate");
-		return prometheus_key(conf, has_key ? "tls_certificate" : "tls_key");
+		because = has_key ? "tls_key" : "tls_certificate";
+		missing = has_key ? "tls_certificate" : "tls_key";
+	} else if (!listener->tls_client_ca[0] || has_certificate) {
+		return false;
 	}
-	if (!conf->prometheus.tls_client_ca[0] || has_certificate)
-		return NULL;
-	*because = prometheus_key(conf, "tls_client_ca");
-	return prometheus_key(conf, "tls_certificate");
+	*need = (struct triad_conf_need){.because = find_key(conf, section, because),
+		.missing = find_key(conf, section, missing),
+		.why = ""};
+	return true;
+}
+
+bool triad_conf_find_need(const struct triad_conf *conf, struct triad_conf_need *need)
+{
+	const struct triad_conf_listener *web = &conf->web.http;
+
+	if (find_need_of_tls(conf, "prometheus", &conf->prometheus, need) ||
+		find_need_of_tls(conf, "web", web, need))
+		return true;
+	/* Commands show more than counters do, so others must say who they are. */
+	if (!is_for_others(web->listen) ||
+		(web->tls_certificate[0] && web->token_file[0]))
+		return false;
+	*need = (struct triad_conf_need){.because = find_key(conf, "web", "listen"),
+		.missing = find_key(conf, "web",
+			web->tls_certificate[0] ? "token_file" : "tls_certificate"),
+		.why = " (other hosts can reach that address: it takes TLS and a "
+		       "token; 127.0.0.1 and [::1] do without)"};
+	return true;
 }
 
 /* Copies 'value' without the blanks around it; EINVAL when it is too long. */
@@ -196,7 +227,7 @@ static int set_value(struct triad_conf *conf, struct triad_conf_key_ref ref,
 	struct triad_diags *diags)
 {
 	char text[TRIAD_CONF_VALUE_SIZE], reason[TRIAD_DIAG_TEXT_SIZE];
-	const struct triad_conf_key *missing, *because;
+	struct triad_conf_need need;
 	int error = trim(value, text, diags);
 
 	if (error)
@@ -206,12 +237,12 @@ static int set_value(struct triad_conf *conf, struct triad_conf_key_ref ref,
 		return EINVAL;
 	}
 	triad_conf_value_set_origin(conf, ref, TRIAD_CONF_FROM_SET);
-	missing = triad_conf_missing(conf, &because);
-	if (!missing)
+	if (!triad_conf_find_need(conf, &need))
 		return 0;
 	triad_diags_add(diags, 0, 0,
-		"%s.%s needs %s.%s: change both in the file, then type 'reload'",
-		because->section, because->name, missing->section, missing->name);
+		"%s.%s needs %s.%s%s: change both in the file, then type 'reload'",
+		need.because->section, need.because->name, need.missing->section,
+		need.missing->name, need.why);
 	return EINVAL;
 }
 

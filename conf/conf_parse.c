@@ -369,23 +369,23 @@ static void apply_own(struct parser *parser)
 					(struct triad_conf_key_ref){&keys[i], element});
 }
 
-/* Reports a key that needs another one, and takes it back. */
-static void report_missing(struct parser *parser)
+/* Reports keys that need another one, and takes them back. */
+static void report_needs(struct parser *parser)
 {
-	struct triad_conf_key_ref ref = {0};
+	struct triad_conf_need need;
 	char reason[TRIAD_DIAG_TEXT_SIZE];
-	const struct triad_conf_key *missing =
-		triad_conf_missing(parser->conf, &ref.key);
 
-	if (!missing)
-		return;
-	triad_diags_add(parser->diags,
-		parser->value_lines[triad_conf_key_index(ref.key)], 0,
-		"%s.%s needs %s.%s", ref.key->section, ref.key->name, missing->section,
-		missing->name);
-	triad_conf_value_set(parser->conf, ref, ref.key->standard, parser->port_guid,
-		reason, sizeof(reason));
-	triad_conf_value_set_origin(parser->conf, ref, TRIAD_CONF_FROM_DEFAULT);
+	while (triad_conf_find_need(parser->conf, &need)) {
+		struct triad_conf_key_ref ref = {.key = need.because};
+
+		triad_diags_add(parser->diags,
+			parser->value_lines[triad_conf_key_index(ref.key)], 0,
+			"%s.%s needs %s.%s%s", ref.key->section, ref.key->name,
+			need.missing->section, need.missing->name, need.why);
+		triad_conf_value_set(parser->conf, ref, ref.key->standard,
+			parser->port_guid, reason, sizeof(reason));
+		triad_conf_value_set_origin(parser->conf, ref, TRIAD_CONF_FROM_DEFAULT);
+	}
 }
 
 int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
@@ -414,7 +414,7 @@ int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 	for_each_line(parser, text, size, parse_line);
 	/* Which keys need each other is judged by what is in force in the end. */
 	apply_own(parser);
-	report_missing(parser);
+	report_needs(parser);
 	free(parser);
 	return diags->n_total > n_before ? EINVAL : 0;
 }

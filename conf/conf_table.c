@@ -130,6 +130,11 @@ static bool check_own(const char *value, char *reason, size_t size)
 	return check_listen(value, reason, size);
 }
 
+static bool check_names(const char *value, char *reason, size_t size)
+{
+	return triad_host_names_check(value, reason, size);
+}
+
 static bool check_peers(const char *value, char *reason, size_t size)
 {
 	struct triad_address addresses[TRIAD_CONF_MAX_PEERS];
@@ -427,6 +432,24 @@ static const struct triad_conf_key table[] = {
 	{KEY(prometheus, max_clients), UINT(1, 1000, ""), .standard = "16",
 		.at_run_time = true,
 		.help = "How many clients may be connected at one time."},
+	{KEY_AS(web, listen, http.listen), TEXT(check_listen), .standard = "",
+		.at_run_time = true,
+		.help = "The address and port of the page and of the REST interface."},
+	{KEY_AS(web, tls_certificate, http.tls_certificate), FILE_OR_NONE,
+		.at_run_time = true,
+		.help = "The server's certificate; with it only TLS is spoken."},
+	{KEY_AS(web, tls_key, http.tls_key), FILE_OR_NONE, .at_run_time = true,
+		.help = "The private key of the certificate."},
+	{KEY_AS(web, tls_client_ca, http.tls_client_ca), FILE_OR_NONE,
+		.at_run_time = true,
+		.help = "Authorities whose certificate clients must show."},
+	{KEY_AS(web, token_file, http.token_file), FILE_OR_NONE, .at_run_time = true,
+		.help = "The file with the token that clients must show."},
+	{KEY_AS(web, max_clients, http.max_clients), UINT(1, 1000, ""),
+		.standard = "32", .at_run_time = true,
+		.help = "How many clients may be connected at one time."},
+	{KEY(web, names), TEXT(check_names), .standard = "", .at_run_time = true,
+		.help = "Names by which clients may ask, besides addresses."},
 	{KEY(sflow, collectors), TEXT(check_collectors), .standard = "",
 		.at_run_time = true,
 		.help = "Where counters are sent as sFlow datagrams."},

@@ -36,9 +36,13 @@ void triad_conf_value_format(const struct triad_conf *conf,
 /* Adds group 'name', all its keys at their defaults; 'conf' has room for it. */
 void triad_conf_group_add(struct triad_conf *conf, const char *name);
 
-/* The key without which what 'conf' says makes no sense, because of another one that
- * '*because' is then; or NULL. */
-const struct triad_conf_key *triad_conf_missing(
-	const struct triad_conf *conf, const struct triad_conf_key **because);
+/* A key without which another one makes no sense. */
+struct triad_conf_need {
+	const struct triad_conf_key *because, *missing;
+	const char *why; /* what to put behind "BECAUSE needs MISSING"; may be "" */
+};
+
+/* False when nothing that 'conf' says needs what is not there. */
+bool triad_conf_find_need(const struct triad_conf *conf, struct triad_conf_need *need);
 
 #endif

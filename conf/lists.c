@@ -433,6 +433,24 @@ bool triad_subject_check(const char *text, char *reason, size_t size)
 	return false;
 }
 
+bool triad_host_names_check(const char *text, char *reason, size_t size)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "abcdefghijklmnopqrstuvwxyz0123456789-.";
+	char name[256];
+
+	while (triad_list_next(&text, name, sizeof(name))) {
+		if (name[strspn(name, letters)] || strlen(name) == sizeof(name) - 1) {
+			snprintf(reason, size,
+				"'%.80s' is no name of a host: letters, digits, '-' and "
+				"'.' are wanted, no port",
+				name);
+			return false;
+		}
+	}
+	return true;
+}
+
 bool triad_sm_key_parse(const char *value, uint64_t *key, char *reason, size_t size)
 {
 	bool is_hexadecimal = value[0] == '0' && (value[1] == 'x' || value[1] == 'X');

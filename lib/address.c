@@ -18,6 +18,18 @@ bool triad_address_equals(const struct triad_address *a, const struct triad_addr
 		memcmp(a->octets, b->octets, octets_of(a->family)) == 0;
 }
 
+bool triad_address_is_loopback(const struct triad_address *address)
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
+	static const uint8_t one[16] = {[15] = 1};
+
+	if (address->family == AF_INET)
+		return address->octets[0] == 127;
+	return !memcmp(address->octets, one, sizeof(one)) ||
+		(!memcmp(address->octets, mapped, sizeof(mapped)) &&
+			address->octets[12] == 127);
+}
+
 void triad_address_format(
 	const struct triad_address *address, char text[TRIAD_ADDRESS_TEXT_SIZE])
 {

@@ -16,6 +16,7 @@ libtriad_la_SOURCES = \
 	lib/grow.c lib/grow.h \
 	lib/hash.c lib/hash.h \
 	lib/json.c \
+	lib/json_page.c lib/json_page.h \
 	lib/line_file.c \
 	lib/log.c \
 	lib/poisson.c lib/poisson.h \

@@ -23,6 +23,9 @@ EXTRA_DIST += \
 	scripts/triad-lab.1 \
 	scripts/make-dashboards \
 	scripts/name-folders \
+	scripts/page-build \
+	scripts/page-fabric \
+	scripts/page-server \
 	scripts/picture \
 	scripts/release \
 	scripts/releasing/__init__.py \

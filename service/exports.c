@@ -96,7 +96,8 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	void *context, struct triad_log *log)
 {
 	struct triad_exports *exports = calloc(1, sizeof(*exports));
-	const struct triad_http_callbacks callbacks = {.view = give_view,
+	const struct triad_http_callbacks callbacks = {.section = "prometheus",
+		.view = give_view,
 		.links = give_links,
 		.silences = give_silences,
 		.hardware = give_hardware,

@@ -11,6 +11,7 @@
 #include "service/recorder.h"
 #include "service/sa_source.h"
 #include "service/devices.h"
+#include "service/web/web.h"
 #include "service/webhook.h"
 
 /* --- the PerfManager --- */
@@ -251,37 +252,80 @@ const struct triad_fact triad_sa_facts[] = {
 
 /* --- ways out --- */
 
-/* Of the answers, by their code. */
-#define ANSWERS(code)                                                                  \
+/* Of the answers of a listener whose metrics begin with 'prefix', by their code. */
+#define ANSWERS(prefix, code)                                                          \
 	.metric = {.type = TRIAD_METRIC_COUNTER,                                       \
-		.name = "triad_http_answers",                                          \
+		.name = prefix "answers",                                              \
 		.help = "Answers to those who asked by HTTP.",                         \
 		.label = "code",                                                       \
 		.value = (code)}
 
+/* Those of one metric stand together. */
+#define HTTP_ANSWERS(prefix)                                                           \
+	{"clients", "clients now", TRIAD_FACT(UINT, HTTP(n_clients))},                 \
+		{"answers", "answers", TRIAD_FACT(UINT, HTTP(n_answers)),              \
+			ANSWERS(prefix, "200")},                                       \
+		{"octets", "octets sent", TRIAD_FACT(UINT, HTTP(octets))},             \
+		{"bad_requests", "refused: not understood",                            \
+			TRIAD_FACT(UINT, HTTP(n_bad_requests)),                        \
+			TRIAD_FACT_PLUS(TRIAD_FACT_MEMBER(UINT, HTTP(n_not_found)),    \
+				TRIAD_FACT_MEMBER(UINT, HTTP(n_bad_methods)))},        \
+		{TRIAD_FACT(UINT, HTTP(n_bad_requests)), ANSWERS(prefix, "400")},      \
+		{"unauthorized", "refused: no token",                                  \
+			TRIAD_FACT(UINT, HTTP(n_unauthorized)),                        \
+			ANSWERS(prefix, "401")},                                       \
+		{TRIAD_FACT(UINT, HTTP(n_not_found)), ANSWERS(prefix, "404")},         \
+		{TRIAD_FACT(UINT, HTTP(n_bad_methods)), ANSWERS(prefix, "405")},       \
+	{                                                                              \
+		TRIAD_FACT(UINT, HTTP(n_no_memory)), ANSWERS(prefix, "503")            \
+	}
+#define HTTP_CLIENTS(prefix)                                                           \
+	{"too_many", "refused: too many", TRIAD_FACT(UINT, HTTP(n_too_many)),          \
+		TRIAD_COUNTER(prefix "connections_refused",                            \
+			"Connections closed because there were too many.")},           \
+		{"timeouts", "disconnected: too slow",                                 \
+			TRIAD_FACT(UINT, HTTP(n_timeouts)),                            \
+			TRIAD_COUNTER(prefix "timeouts",                               \
+				"Connections cut because they took too long.")},       \
+	{                                                                              \
+		"broken_off", "aborted by the client",                                 \
+			TRIAD_FACT(UINT, HTTP(n_broken_off))                           \
+	}
+
 #define STATUS struct triad_http_status
+#define HTTP(member) member
 const struct triad_fact triad_http_facts[] = {
-	{"clients", "clients now", TRIAD_FACT(UINT, n_clients)},
-	{"answers", "answers", TRIAD_FACT(UINT, n_answers), ANSWERS("200")},
-	{"octets", "octets sent", TRIAD_FACT(UINT, octets)},
-	{"bad_requests", "refused: not understood", TRIAD_FACT(UINT, n_bad_requests),
-		TRIAD_FACT_PLUS(TRIAD_FACT_MEMBER(UINT, n_not_found),
-			TRIAD_FACT_MEMBER(UINT, n_bad_methods))},
-	{TRIAD_FACT(UINT, n_bad_requests), ANSWERS("400")},
-	{"unauthorized", "refused: no token", TRIAD_FACT(UINT, n_unauthorized),
-		ANSWERS("401")},
-	{TRIAD_FACT(UINT, n_not_found), ANSWERS("404")},
-	{TRIAD_FACT(UINT, n_bad_methods), ANSWERS("405")},
-	{TRIAD_FACT(UINT, n_no_memory), ANSWERS("503")},
-	{"too_many", "refused: too many", TRIAD_FACT(UINT, n_too_many),
-		TRIAD_COUNTER("triad_http_connections_refused",
-			"Connections closed because there were too many.")},
-	{"timeouts", "disconnected: too slow", TRIAD_FACT(UINT, n_timeouts),
-		TRIAD_COUNTER("triad_http_timeouts",
-			"Connections cut because they took too long.")},
-	{"broken_off", "aborted by the client", TRIAD_FACT(UINT, n_broken_off)},
+	HTTP_ANSWERS("triad_http_"),
+	HTTP_CLIENTS("triad_http_"),
 	TRIAD_FACTS_END,
 };
+#undef HTTP
+#undef STATUS
+
+#define STATUS struct triad_web_status
+#define HTTP(member) http.member
+const struct triad_fact triad_web_facts[] = {
+	HTTP_ANSWERS("triad_web_"),
+	{"unchanged", "nothing new for them", TRIAD_FACT(UINT, HTTP(n_unchanged)),
+		ANSWERS("triad_web_", "304")},
+	{"refused", "refused for other reasons", TRIAD_FACT(UINT, HTTP(n_refused)),
+		ANSWERS("triad_web_", "other")},
+	HTTP_CLIENTS("triad_web_"),
+	{TRIAD_FACT(UINT, HTTP(octets)),
+		TRIAD_COUNTER("triad_web_sent_bytes",
+			"Octets of answers, packed if they were.")},
+	{"busy", "refused: too busy", TRIAD_FACT(UINT, pool.n_busy),
+		TRIAD_COUNTER("triad_web_busy",
+			"Requests refused because too many were being answered.")},
+	{"running", "commands now", TRIAD_FACT(UINT, pool.n_running)},
+	{"waiting", "commands that wait", TRIAD_FACT(UINT, pool.n_waiting)},
+	{"slow", "answers broken off: not read", TRIAD_FACT(UINT, pool.n_broken_off),
+		TRIAD_COUNTER("triad_web_slow",
+			"Answers broken off because the client did not read them.")},
+	{"streams", "who listen to changes", TRIAD_FACT(UINT, n_streams)},
+	TRIAD_FACTS_END,
+};
+#undef HTTP
 #undef STATUS
 
 #define STATUS struct triad_profile_status

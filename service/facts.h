@@ -20,6 +20,7 @@ extern const struct triad_fact triad_image_facts[];     /* triad_history_status 
 extern const struct triad_fact triad_device_facts[];    /* triad_device_reader_status */
 extern const struct triad_fact triad_sa_facts[];        /* triad_sa_source_status */
 extern const struct triad_fact triad_http_facts[];      /* triad_http_status */
+extern const struct triad_fact triad_web_facts[];       /* triad_web_status */
 extern const struct triad_fact triad_profile_facts[];   /* triad_profile_status */
 extern const struct triad_fact triad_sflow_facts[];     /* triad_sflow_sender_status */
 extern const struct triad_fact triad_control_facts[];   /* triad_control_status */

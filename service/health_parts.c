@@ -486,6 +486,7 @@ const char *triad_health_output_name(enum triad_health_output output)
 {
 	static const char *const names[TRIAD_HEALTH_N_OUTPUTS] = {
 		[TRIAD_HEALTH_PROMETHEUS] = "prometheus",
+		[TRIAD_HEALTH_WEB] = "web",
 		[TRIAD_HEALTH_PROFILE] = "profile",
 		[TRIAD_HEALTH_ALERTS_FILE] = "alerts_file",
 		[TRIAD_HEALTH_WEBHOOK] = "webhook",
@@ -501,7 +502,7 @@ static void add_output(struct triad_health *health, enum triad_health_output out
 	const char *what, const char *advice)
 {
 	static const char *const sections[TRIAD_HEALTH_N_OUTPUTS] = {"prometheus",
-		"profile", "alerts.file", "alerts.webhook", "sflow", "history",
+		"web", "profile", "alerts.file", "alerts.webhook", "sflow", "history",
 		"history.dir"};
 
 	health->is_failing[output] = true;
@@ -534,9 +535,24 @@ static void add_history(struct triad_health *health, struct triad_service *servi
 	}
 }
 
+static void add_listener(struct triad_health *health, enum triad_health_output output,
+	const struct triad_http_status *status)
+{
+	char advice[64];
+
+	snprintf(advice, sizeof(advice), "mend it in [%s], then 'triadctl reload'",
+		triad_health_output_name(output));
+	if (status->reason[0])
+		add_output(health, output, status->reason, advice);
+	else if (status->failed)
+		add_output(health, output, "the HTTP server gave up",
+			"'triadctl reload' starts it again");
+}
+
 static void add_exports(struct triad_health *health, struct triad_service *service)
 {
 	struct triad_http_status http = triad_exports_http_status(service->exports);
+	struct triad_web_status web = triad_web_status(service->web);
 	struct triad_profile_status profile =
 		triad_exports_profile_status(service->exports);
 	struct triad_sflow_sender_status sflow =
@@ -550,12 +566,8 @@ static void add_exports(struct triad_health *health, struct triad_service *servi
 
 	if (http.listening)
 		triad_address_format(&http.listen, listen);
-	if (http.reason[0])
-		add_output(health, TRIAD_HEALTH_PROMETHEUS, http.reason,
-			"mend it in [prometheus], then 'triadctl reload'");
-	else if (http.failed)
-		add_output(health, TRIAD_HEALTH_PROMETHEUS, "the HTTP server gave up",
-			"'triadctl reload' starts it again");
+	add_listener(health, TRIAD_HEALTH_PROMETHEUS, &http);
+	add_listener(health, TRIAD_HEALTH_WEB, &web.http);
 	if (profile.error)
 		add_output(health, TRIAD_HEALTH_PROFILE, profile.reason,
 			"look at the disk and at profile.file");
@@ -577,9 +589,10 @@ static void add_exports(struct triad_health *health, struct triad_service *servi
 		is_bad |= health->is_failing[i];
 	triad_health_line(health, "exports", "Exports",
 		is_bad ? TRIAD_WARNING : TRIAD_OK,
-		"Prometheus %s%s; sFlow %u collector%s; profile file %s; "
+		"Prometheus %s%s; page %s; sFlow %u collector%s; profile file %s; "
 		"webhook %s",
-		http.listening ? "at " : "off", listen, sflow.n_collectors,
+		http.listening ? "at " : "off", listen,
+		web.http.listening ? "on" : "off", sflow.n_collectors,
 		plural(sflow.n_collectors), profile.n_files ? "written" : "off",
 		webhook.is_on ? "on" : "off");
 }

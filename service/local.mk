@@ -82,7 +82,40 @@ libtriadservice_la_SOURCES = \
 	service/sflow.c service/sflow.h \
 	service/umad.c service/umad.h \
 	service/state_path.c service/state_path.h \
+	service/web/stream.c service/web/stream.h \
+	service/web/pool.h \
+	service/web/files.h \
+	service/web/openapi.h \
+	service/web/schemas.h \
+	service/web/web.h service/web/web_parts.h \
 	service/webhook.c service/webhook.h \
 	service/webhook_post.c service/webhook_post.h
-libtriadservice_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(CURL_CFLAGS)
-libtriadservice_la_LIBADD = $(GLIB_LIBS) $(UMAD_LIBS) $(CURL_LIBS)
+libtriadservice_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(CURL_CFLAGS) $(ZLIB_CFLAGS)
+libtriadservice_la_LIBADD = $(GLIB_LIBS) $(UMAD_LIBS) $(CURL_LIBS) $(ZLIB_LIBS)
+
+# The page and the REST interface.
+if HAVE_WEB
+libtriadservice_la_SOURCES += \
+	service/web/answer.c \
+	service/web/pool.c \
+	service/web/openapi.c \
+	service/web/web.c
+nodist_libtriadservice_la_SOURCES = service/web/page_files.c service/web/schemas.c
+CLEANFILES += service/web/page_files.c service/web/schemas.c
+else
+libtriadservice_la_SOURCES += service/web/absent.c
+endif
+
+EXTRA_DIST += scripts/embed-files service/web/plain/index.html service/web/schemas.json
+
+# The page, if it was built; looked at each time, because nobody knows its files here.
+.PHONY: look-for-page
+service/web/page_files.c: scripts/embed-files look-for-page
+	$(AM_V_at)$(MKDIR_P) service/web && \
+	$(srcdir)/scripts/embed-files $(srcdir)/page/dist $(srcdir)/service/web/plain >$@.tmp && \
+	if cmp -s $@.tmp $@; then rm $@.tmp; else mv $@.tmp $@; fi
+
+service/web/schemas.c: scripts/embed-files service/web/schemas.json
+	$(AM_V_GEN)$(MKDIR_P) service/web && \
+	$(srcdir)/scripts/embed-files triad_web_schemas=$(srcdir)/service/web/schemas.json \
+		>$@.tmp && mv $@.tmp $@

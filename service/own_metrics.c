@@ -179,8 +179,11 @@ static void add_conf(struct triad_own_metrics *list, struct triad_service *servi
 static void add_http(struct triad_own_metrics *list, struct triad_service *service)
 {
 	struct triad_http_status status = triad_exports_http_status(service->exports);
+	struct triad_web_status web = triad_web_status(service->web);
 
 	triad_own_facts(list, triad_http_facts, &status);
+	if (!web.is_absent)
+		triad_own_facts(list, triad_web_facts, &web);
 }
 
 static void add_sflow(struct triad_own_metrics *list, struct triad_service *service)

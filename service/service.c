@@ -128,6 +128,7 @@ void triad_service_put_in_force(struct triad_service *service)
 	triad_alert_log_configure(service->alert_log, conf);
 	triad_webhook_configure(service->webhook, conf);
 	triad_exports_configure(service->exports, conf);
+	triad_web_configure(service->web, conf);
 	triad_history_keeper_configure(service->history, conf);
 	triad_route_checker_configure(service->routes, conf);
 	triad_congestion_watcher_configure(service->congestion, conf);
@@ -423,6 +424,35 @@ static bool judge_hardware(void *context, uint64_t guid, uint8_t number,
 	return triad_device_reader_judge(service->devices, guid, number, finding);
 }
 
+/* The numbers of what changes, for those who listen; without the configuration's lock,
+ * which is held while the thread that asks this is waited for. */
+static void look_for_changes(void *context, uint64_t numbers[TRIAD_STREAM_N_EVENTS])
+{
+	struct triad_service *service = context;
+	struct triad_collector_status status = triad_perf_status(service->perf);
+	struct triad_watch_status watch =
+		triad_watch_status(triad_perf_watch(service->perf));
+	struct triad_view *view = triad_perf_view(service->perf);
+
+	numbers[TRIAD_STREAM_SWEEP] = status.n_sweeps + status.n_group_sweeps;
+	numbers[TRIAD_STREAM_ALERT] =
+		watch.alerts.n_raised + watch.alerts.n_cleared + watch.silences_version;
+	numbers[TRIAD_STREAM_TOPOLOGY] = view ? view->fabric->generation : 0;
+	numbers[TRIAD_STREAM_ROLE] = (uint64_t)triad_perf_sm(service->perf) * 16 +
+		triad_perf_state(service->perf);
+	triad_view_unref(view);
+}
+
+static struct triad_web *make_web(struct triad_service *service)
+{
+	const struct triad_web_source source = {.context = service,
+		.run = triad_service_ask,
+		.has = triad_service_has,
+		.look = look_for_changes};
+
+	return triad_web_new(&source, service->log);
+}
+
 bool triad_service_start(struct triad_service *service)
 {
 	const struct triad_watch_hardware hardware = {
@@ -469,9 +499,10 @@ bool triad_service_start(struct triad_service *service)
 	service->exports =
 		triad_exports_new(service->perf, service->devices, service->port_guid,
 			give_own_metrics, give_routes, service, service->log);
+	service->web = make_web(service);
 	service->source = triad_sa_source_new(
 		service->port_guid, &service->owner->source, service->log);
-	return service->exports && service->source;
+	return service->exports && service->web && service->source;
 }
 
 void triad_service_open(struct triad_service *service)
@@ -499,6 +530,7 @@ void triad_service_close(struct triad_service *service)
 	triad_device_reader_stop(service->devices);
 	triad_control_free(service->control);
 	atomic_store(&service->control, NULL);
+	triad_web_stop(service->web);
 }
 
 bool triad_service_stop(struct triad_service *service)
@@ -521,6 +553,7 @@ bool triad_service_free(struct triad_service *service, bool ended)
 	triad_sa_source_free(service->source);
 	if (ended) {
 		triad_exports_free(service->exports);
+		triad_web_free(service->web);
 		triad_history_keeper_free(service->history);
 		triad_congestion_watcher_free(service->congestion);
 		triad_route_checker_free(service->routes);

@@ -31,6 +31,7 @@
 #include "service/route_checker.h"
 #include "service/sa_source.h"
 #include "service/silence_keeper.h"
+#include "service/web/web.h"
 #include "service/webhook.h"
 #include "triad/command.h"
 #include "triad/conf.h"
@@ -97,6 +98,7 @@ struct triad_service {
 	uint64_t recorded_routes; /* a hash; of the thread triad-routes alone */
 	struct triad_congestion_watcher *congestion;
 	struct triad_exports *exports;
+	struct triad_web *web;
 	struct triad_sa_source *source;
 	/* NULL: off or failed.  Threads that started earlier read it. */
 	_Atomic(struct triad_control *) control;
@@ -167,6 +169,9 @@ enum triad_role triad_service_role(void *context, const struct triad_peer *peer)
  * and the user may only read. */
 int triad_service_ask(void *context, const struct triad_asker *asker, int n_words,
 	const char *const *words, struct triad_output *output);
+
+/* Whether the command is answered in this process. */
+bool triad_service_has(void *context, enum triad_command_verb verb);
 
 /* Runs a command of the service's: help, health, perf, alerts, set, reload.  Returns
  * TRIAD_CONTROL_DONE, _FAILED or _USAGE; for other commands _FAILED, with a message. */

@@ -20,6 +20,9 @@ struct triad_address {
 void triad_address_format(
 	const struct triad_address *address, char text[TRIAD_ADDRESS_TEXT_SIZE]);
 
+/* This host alone: 127.0.0.0/8, ::1, or the former written as IPv6. */
+bool triad_address_is_loopback(const struct triad_address *address);
+
 bool triad_address_equals(const struct triad_address *a, const struct triad_address *b);
 
 #endif

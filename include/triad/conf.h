@@ -134,6 +134,16 @@ struct triad_conf_thresholds {
 	struct triad_threshold counter[TRIAD_N_COUNTERS];
 };
 
+/* Where clients come in by HTTP: [prometheus], [web]. */
+struct triad_conf_listener {
+	char listen[TRIAD_CONF_TEXT_SIZE];          /* triad_address_parse(); "": off */
+	char tls_certificate[TRIAD_CONF_PATH_SIZE]; /* both or none */
+	char tls_key[TRIAD_CONF_PATH_SIZE];
+	char tls_client_ca[TRIAD_CONF_PATH_SIZE];
+	char token_file[TRIAD_CONF_PATH_SIZE];
+	unsigned max_clients;
+};
+
 struct triad_conf {
 	struct {
 		bool enabled;
@@ -221,14 +231,11 @@ struct triad_conf {
 		char webhook_token_file[TRIAD_CONF_PATH_SIZE]; /* "": none */
 		unsigned webhook_repeat_s;
 	} alerts;
+	struct triad_conf_listener prometheus;
 	struct {
-		char listen[TRIAD_CONF_TEXT_SIZE]; /* triad_address_parse(); "": off */
-		char tls_certificate[TRIAD_CONF_PATH_SIZE]; /* both or none */
-		char tls_key[TRIAD_CONF_PATH_SIZE];
-		char tls_client_ca[TRIAD_CONF_PATH_SIZE];
-		char token_file[TRIAD_CONF_PATH_SIZE];
-		unsigned max_clients;
-	} prometheus;
+		struct triad_conf_listener http;
+		char names[TRIAD_CONF_TEXT_SIZE]; /* triad_host_names_check() */
+	} web;
 	struct {
 		char collectors[TRIAD_CONF_TEXT_SIZE]; /* triad_addresses_parse() */
 		unsigned interval_s;

@@ -73,6 +73,9 @@ void triad_servers_mask(const char *text, char *shown, size_t size);
 /* A word for a broker's subjects: 1 to 32 of A-Z a-z 0-9 _ -. */
 bool triad_subject_check(const char *text, char *reason, size_t size);
 
+/* Names of hosts, without ports. */
+bool triad_host_names_check(const char *text, char *reason, size_t size);
+
 /* A numeric address alone, an IPv6 one without brackets; the port is 0 then. */
 bool triad_ip_parse(
 	const char *text, struct triad_address *address, char *reason, size_t size);

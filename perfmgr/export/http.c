@@ -13,7 +13,6 @@
  * its manual nor by its code.) */
 #include "perfmgr/export/http.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -25,11 +24,13 @@
 #include <unistd.h>
 
 #include "lib/text.h"
+#include "perfmgr/export/http_exchange.h"
 #include "perfmgr/export/http_guard.h"
 #include "perfmgr/export/http_server.h"
 #include "perfmgr/export/http_tls.h"
-#include "triad/thread.h"
 #include "triad/clock.h"
+#include "triad/socket_address.h"
+#include "triad/thread.h"
 
 #define CONNECTION_MEMORY (64u * 1024)
 #define BACKLOG 256
@@ -55,42 +56,22 @@ struct triad_http {
 
 /* --- sockets ----------------------------------------------------------- */
 
-union socket_address {
-	struct sockaddr any;
-	struct sockaddr_in ip4;
-	struct sockaddr_in6 ip6;
-};
-
-static socklen_t to_socket_address(
-	const struct triad_address *address, union socket_address *made)
-{
-	memset(made, 0, sizeof(*made));
-	made->any.sa_family = (sa_family_t)address->family;
-	if (address->family == AF_INET) {
-		memcpy(&made->ip4.sin_addr, address->octets, 4);
-		made->ip4.sin_port = htons(address->port);
-		return sizeof(made->ip4);
-	}
-	memcpy(&made->ip6.sin6_addr, address->octets, 16);
-	made->ip6.sin6_port = htons(address->port);
-	return sizeof(made->ip6);
-}
-
 static uint16_t port_of(int fd)
 {
-	union socket_address address = {0};
-	socklen_t size = sizeof(address);
+	union triad_socket_address from = {0};
+	struct triad_address address;
+	socklen_t size = sizeof(from);
 
-	if (getsockname(fd, &address.any, &size))
+	if (getsockname(fd, &from.any, &size))
 		return 0;
-	return ntohs(address.any.sa_family == AF_INET ? address.ip4.sin_port
-						      : address.ip6.sin6_port);
+	triad_address_from_socket(&from, &address);
+	return address.port;
 }
 
 static int prepare(int fd, const struct triad_address *address)
 {
-	union socket_address to;
-	socklen_t size = to_socket_address(address, &to);
+	union triad_socket_address to;
+	socklen_t size = triad_address_to_socket(address, &to);
 	int on = 1, off = 0;
 
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -101,33 +82,24 @@ static int prepare(int fd, const struct triad_address *address)
 	return bind(fd, &to.any, size) || listen(fd, BACKLOG) ? errno : 0;
 }
 
-static void format_address(const struct triad_address *address, char *text, size_t size)
-{
-	char numeric[INET6_ADDRSTRLEN] = "?";
-
-	inet_ntop(address->family, address->octets, numeric, sizeof(numeric));
-	snprintf(text, size, address->family == AF_INET6 ? "[%s]:%u" : "%s:%u", numeric,
-		address->port);
-}
-
 /* Returns 0 or an errno with a reason. */
-static int open_listener(
-	const struct triad_address *address, int *made, char *reason, size_t size)
+static int open_listener(const char *section, const struct triad_address *address,
+	int *made, char *reason, size_t size)
 {
 	int fd = socket(address->family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int error = fd < 0 ? errno : prepare(fd, address);
-	char text[64];
+	char text[TRIAD_ADDRESS_TEXT_SIZE];
 
 	*made = fd;
 	if (!error)
 		return 0;
 	if (fd >= 0)
 		close(fd);
-	format_address(address, text, sizeof(text));
+	triad_address_format(address, text);
 	snprintf(reason, size,
 		"can't listen on %s: %s; choose an address of this host and a port "
-		"that is free for prometheus.listen",
-		text, strerror(error));
+		"that is free for %s.listen",
+		text, strerror(error), section);
 	return error;
 }
 
@@ -141,7 +113,8 @@ static void log_message(void *context, const char *format, va_list args)
 
 	vsnprintf(server->said, sizeof(server->said), format, args);
 	server->said[strcspn(server->said, "\n")] = '\0';
-	triad_log_write(server->log, TRIAD_LOG_DEBUG, "prometheus: %s", server->said);
+	triad_log_write(server->log, TRIAD_LOG_DEBUG, "%s: %s",
+		server->callbacks.section, server->said);
 }
 
 static void note_connection(void *context, struct MHD_Connection *connection,
@@ -176,10 +149,32 @@ static void note_end(void *context, struct MHD_Connection *connection,
 {
 	struct triad_http_server *server = context;
 
+	struct triad_http_exchange *exchange =
+		server->callbacks.handler ? *request_context : NULL;
+
 	(void)connection;
-	if (*request_context && code != MHD_REQUEST_TERMINATED_COMPLETED_OK)
+	/* An exchange begins with the first line; one whose header never came was
+	 * counted as incomplete.  A stream ends when the client does. */
+	if (*request_context && code != MHD_REQUEST_TERMINATED_COMPLETED_OK &&
+		(!exchange || (exchange->client && !exchange->client->is_endless)))
 		atomic_fetch_add(&server->counts->n_broken_off, 1);
+	triad_http_exchange_free(exchange);
 	*request_context = NULL;
+}
+
+/* The same with a handler, whose request context is an exchange from the first line on. */
+static enum MHD_Result go_on_by_handler(struct triad_http_exchange *exchange,
+	struct triad_http_client *client, const char *method, size_t *upload_size)
+{
+	if (!exchange || !client)
+		return MHD_NO;
+	if (exchange->is_answered) {
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	return exchange->client
+		? triad_http_exchange_answer(exchange)
+		: triad_http_answer_by_handler(exchange, client, method);
 }
 
 static enum MHD_Result begin_request(void *context, struct MHD_Connection *connection,
@@ -192,6 +187,9 @@ static enum MHD_Result begin_request(void *context, struct MHD_Connection *conne
 
 	(void)version;
 	(void)upload_data;
+	if (server->callbacks.handler)
+		return go_on_by_handler(*request_context,
+			info ? info->socket_context : NULL, method, upload_size);
 	/* The request was answered when its header came; this is its body. */
 	if (*request_context) {
 		*upload_size = 0;
@@ -209,8 +207,15 @@ static enum MHD_Result begin_request(void *context, struct MHD_Connection *conne
 static void start_daemon(void *context)
 {
 	struct triad_http_server *server = context;
+	bool has_handler = server->callbacks.handler;
 	unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG |
-		(server->certificate ? MHD_USE_TLS : 0u);
+		(server->certificate ? MHD_USE_TLS : 0u) |
+		(has_handler ? MHD_ALLOW_SUSPEND_RESUME : 0u);
+	struct MHD_OptionItem handler[] = {
+		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)triad_http_exchange_new,
+			server},
+		{MHD_OPTION_END, 0, NULL},
+	};
 	struct MHD_OptionItem tls[] = {
 		{MHD_OPTION_HTTPS_MEM_CERT, 0, server->certificate},
 		{MHD_OPTION_HTTPS_MEM_KEY, 0, server->key},
@@ -230,13 +235,16 @@ static void start_daemon(void *context)
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
 		MHD_OPTION_NOTIFY_COMPLETED, note_end, server, MHD_OPTION_ARRAY,
-		server->certificate ? tls : tls + 4, MHD_OPTION_END);
+		server->certificate ? tls : tls + 4, MHD_OPTION_ARRAY,
+		has_handler ? handler : handler + 1, MHD_OPTION_END);
 }
 
 static void stop_daemon(void *context)
 {
 	struct triad_http_server *server = context;
 
+	/* It refuses to end while connections are suspended. */
+	triad_http_exchanges_resume(server, true);
 	MHD_stop_daemon(server->daemon);
 }
 
@@ -251,18 +259,19 @@ static void turn_away(struct triad_http_server *server, int fd)
 	if (triad_log_limit_pass(
 		    &server->complaints, triad_clock_now_us(), &suppressed))
 		triad_log_write(server->log, TRIAD_LOG_INFO,
-			"prometheus: a client was turned away: %u are connected, %u may "
+			"%s: a client was turned away: %u are connected, %u may "
 			"be, half of them from one address, and %u wait; "
-			"prometheus.max_clients decides (%lu lines like this one were "
+			"%s.max_clients decides (%lu lines like this one were "
 			"left out)",
-			atomic_load(&server->clients.n), server->clients.max,
-			server->clients.n_waiting, suppressed);
+			server->callbacks.section, atomic_load(&server->clients.n),
+			server->clients.max, server->clients.n_waiting,
+			server->callbacks.section, suppressed);
 }
 
 /* Takes a client in.  False when there is none, or none can be taken now. */
 static bool accept_one(struct triad_http_server *server, uint64_t now_us)
 {
-	union socket_address from = {0};
+	union triad_socket_address from = {0};
 	socklen_t size = sizeof(from);
 	int fd = accept4(
 		server->listen_fd, &from.any, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -318,6 +327,7 @@ static void serve_once(void *context)
 	bool accepts = triad_clock_now_us() >= server->accept_after_us;
 	unsigned wait_ms = server->clients.n_waiting ? QUEUE_MS : LOOK_MS;
 	MHD_UNSIGNED_LONG_LONG timeout;
+	eventfd_t woken;
 	struct pollfd fds[] = {
 		{.fd = server->epoll_fd, .events = POLLIN},
 		{.fd = server->wake_fd, .events = POLLIN},
@@ -328,6 +338,8 @@ static void serve_once(void *context)
 		wait_ms = (unsigned)timeout;
 	/* When poll() fails, the calls below find out by themselves what there is. */
 	(void)poll(fds, 3, (int)wait_ms);
+	(void)eventfd_read(server->wake_fd, &woken);
+	triad_http_exchanges_resume(server, false);
 	accept_some(server);
 	(void)MHD_run(server->daemon);
 }
@@ -345,10 +357,11 @@ static void *run_thread(void *context)
 			/* Clients are refused at once, and do not wait for an
 			 * answer. */
 			shutdown(server->listen_fd, SHUT_RDWR);
+			triad_http_exchanges_abandon(server);
 			triad_log_write(server->log, TRIAD_LOG_ERROR,
-				"prometheus: libmicrohttpd gave up: %s; nothing is "
-				"exported until 'triadctl reload'",
-				reason);
+				"%s: libmicrohttpd gave up: %s; nothing is answered "
+				"until 'triadctl reload'",
+				server->callbacks.section, reason);
 			return NULL;
 		}
 		now_us = triad_clock_now_us();
@@ -360,7 +373,8 @@ static void *run_thread(void *context)
 	}
 	if (!triad_http_guard(stop_daemon, server, reason, sizeof(reason)))
 		triad_log_write(server->log, TRIAD_LOG_ERROR,
-			"prometheus: libmicrohttpd gave up at its end: %s", reason);
+			"%s: libmicrohttpd gave up at its end: %s",
+			server->callbacks.section, reason);
 	return NULL;
 }
 
@@ -438,6 +452,7 @@ static struct triad_http_server *server_new(
 
 /* What is wrong with the server's files. */
 struct mistakes {
+	const char *section;
 	int error; /* of the first */
 	char *text;
 	size_t size;
@@ -462,7 +477,7 @@ static void read_pem(struct mistakes *mistakes, const char *path, char **text,
 		path, TRIAD_HTTP_PEM_MAX_SIZE, text, &about, reason, sizeof(reason));
 
 	if (!error && secret_log)
-		triad_http_warn_if_open(path, &about, secret_log);
+		triad_http_warn_if_open(mistakes->section, path, &about, secret_log);
 	add_mistake(mistakes, error, reason);
 }
 
@@ -485,7 +500,8 @@ static void read_client_ca(struct triad_http_server *server, struct mistakes *mi
 static int read_files(struct triad_http_server *server, char *text, size_t size)
 {
 	const struct triad_http_params *params = &server->params;
-	struct mistakes mistakes = {.text = text, .size = size};
+	struct mistakes mistakes = {
+		.section = server->callbacks.section, .text = text, .size = size};
 	char reason[REASON_SIZE] = "";
 
 	text[0] = '\0';
@@ -497,8 +513,9 @@ static int read_files(struct triad_http_server *server, char *text, size_t size)
 	}
 	if (is_given(params->token_path))
 		add_mistake(&mistakes,
-			triad_http_token_load(&server->token, params->token_path,
-				server->log, reason, sizeof(reason)),
+			triad_http_token_load(&server->token, mistakes.section,
+				params->token_path, server->log, reason,
+				sizeof(reason)),
 			reason);
 	return mistakes.error;
 }
@@ -515,9 +532,8 @@ static int server_start(
 		snprintf(reason, size, "the server can't start: %s%s",
 			*server->said ? server->said : "no reason given",
 			server->certificate
-				? "; look at prometheus.tls_certificate and "
-				  "prometheus.tls_key, which must be PEM "
-				  "and fit together"
+				? "; look at tls_certificate and tls_key, which must "
+				  "be PEM and fit together"
 				: "");
 		return EINVAL;
 	}
@@ -591,12 +607,14 @@ static void replace(struct triad_http *http, struct triad_http_server *server,
 static void log_listening(
 	struct triad_http *http, const struct triad_http_server *server)
 {
-	char text[64];
+	char text[TRIAD_ADDRESS_TEXT_SIZE];
 
-	format_address(&http->bound, text, sizeof(text));
-	triad_log_write(http->log, TRIAD_LOG_INFO,
-		"prometheus: counters are at %s://%s/metrics%s%s",
+	triad_address_format(&http->bound, text);
+	triad_log_write(http->log, TRIAD_LOG_INFO, "%s: %s at %s://%s/%s%s%s",
+		http->callbacks.section,
+		http->callbacks.handler ? "the page and /api/v1 are" : "counters are",
 		server->certificate ? "https" : "http", text,
+		http->callbacks.handler ? "" : "metrics",
 		server->token.path ? ", for those who have the token" : "",
 		!server->client_ca           ? ""
 			: server->token.path ? " and a certificate"
@@ -610,7 +628,9 @@ static int start_server(struct triad_http *http, struct triad_http_server *serve
 	const struct triad_address *asked = &server->params.listen;
 	bool is_old = listens_on(http, asked);
 	int fd = http->listen_fd;
-	int error = is_old ? 0 : open_listener(asked, &fd, reason, size);
+	int error = is_old
+		? 0
+		: open_listener(http->callbacks.section, asked, &fd, reason, size);
 
 	if (error)
 		return error;
@@ -638,8 +658,8 @@ static void note_reason(struct triad_http *http, const char *reason)
 static int refuse(struct triad_http *http, int error, const char *reason)
 {
 	note_reason(http, reason);
-	triad_log_write(http->log, TRIAD_LOG_ERROR, "prometheus: %s%s", reason,
-		http->server ? "; it goes on as it was" : "");
+	triad_log_write(http->log, TRIAD_LOG_ERROR, "%s: %s%s", http->callbacks.section,
+		reason, http->server ? "; it goes on as it was" : "");
 	return error;
 }
 
@@ -687,6 +707,8 @@ struct triad_http_status triad_http_status(const struct triad_http *http)
 		.n_not_found = atomic_load(&counts->n_not_found),
 		.n_bad_methods = atomic_load(&counts->n_bad_methods),
 		.n_no_memory = atomic_load(&counts->n_no_memory),
+		.n_unchanged = atomic_load(&counts->n_unchanged),
+		.n_refused = atomic_load(&counts->n_refused),
 		.n_too_many = atomic_load(&counts->n_too_many),
 		.n_timeouts = atomic_load(&counts->n_timeouts),
 		.n_incomplete = atomic_load(&counts->n_incomplete),
@@ -721,6 +743,14 @@ struct triad_http *triad_http_new(
 	http->listen_fd = -1;
 	pthread_mutex_init(&http->lock, NULL);
 	return http;
+}
+
+void triad_http_wake(struct triad_http *http)
+{
+	pthread_mutex_lock(&http->lock);
+	if (http->server)
+		(void)eventfd_write(http->server->wake_fd, 1);
+	pthread_mutex_unlock(&http->lock);
 }
 
 void triad_http_free(struct triad_http *http)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Counters for Prometheus, by HTTP.
+/* An HTTP server: counters for Prometheus, or what a handler answers (http_handler.h).
  *
  * Model: a thread runs libmicrohttpd and does nothing else, so however many ask, they
  * take one core at most.  GET /metrics takes the view of that moment and writes it
@@ -34,6 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "perfmgr/export/http_handler.h"
 #include "perfmgr/formats/metrics.h"
 #include "perfmgr/view.h"
 #include "triad/lists.h"
@@ -45,6 +46,10 @@
 struct triad_http;
 
 struct triad_http_callbacks {
+	/* The section of triad.conf, for messages. */
+	const char *section;
+	/* Who answers all requests: then what follows is not asked.  NULL: /metrics. */
+	const struct triad_http_handler *handler;
 	/* The view to show, referenced; NULL: none, and only what own() gives. */
 	struct triad_view *(*view)(void *context);
 	/* Links that went down, '*n' of them, to be freed; see triad_watch_copy_links().  May
@@ -86,12 +91,14 @@ struct triad_http_status {
 	uint64_t n_unauthorized; /* 401: without the token */
 	uint64_t n_not_found;    /* 404 */
 	uint64_t n_bad_methods;  /* 405 */
-	uint64_t n_no_memory;    /* 503 */
+	uint64_t n_no_memory;    /* 503: no memory, or too busy */
+	uint64_t n_unchanged;    /* 304 */
+	uint64_t n_refused;      /* other codes: 406, 409, 413, 421 */
 	uint64_t n_too_many;     /* connections closed because there were too many */
 	uint64_t n_timeouts;     /* connections cut because they took too long */
 	uint64_t n_incomplete;   /* connections that never were a request */
 	uint64_t n_broken_off;   /* answers that the client did not take in full */
-	uint64_t octets;         /* of answers to GET /metrics, packed if they were */
+	uint64_t octets;         /* of answers' bodies, packed if they were */
 };
 
 /* Listens to nothing yet.  'callbacks' is copied, 'log' (may be NULL) outlives it. NULL
@@ -107,6 +114,10 @@ int triad_http_configure(
 	struct triad_http *http, const struct triad_http_params *params);
 
 struct triad_http_status triad_http_status(const struct triad_http *http);
+
+/* An answer of the handler's may be ready.  Any thread, without a lock that the handler's
+ * functions take. */
+void triad_http_wake(struct triad_http *http);
 
 /* Cuts what is open, whatever clients do; within a few milliseconds.  Accepts NULL. */
 void triad_http_free(struct triad_http *http);

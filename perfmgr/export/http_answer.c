@@ -5,6 +5,7 @@
 
 #include <zlib.h>
 
+#include "perfmgr/export/http_exchange.h"
 #include "perfmgr/export/http_server.h"
 #include "perfmgr/formats/http_request.h"
 #include "triad/clock.h"
@@ -288,28 +289,69 @@ static bool may_ask(struct triad_http_server *server, struct MHD_Connection *con
 		server->token.text);
 }
 
+/* --- who may ask ------------------------------------------------------- */
+
+void triad_http_count_code(struct triad_http_counts *counts, unsigned code)
+{
+	switch (code) {
+	case MHD_HTTP_OK:
+		atomic_fetch_add(&counts->n_answers, 1);
+		break;
+	case MHD_HTTP_NOT_MODIFIED:
+		atomic_fetch_add(&counts->n_unchanged, 1);
+		break;
+	case MHD_HTTP_BAD_REQUEST:
+		atomic_fetch_add(&counts->n_bad_requests, 1);
+		break;
+	case MHD_HTTP_UNAUTHORIZED:
+		atomic_fetch_add(&counts->n_unauthorized, 1);
+		break;
+	case MHD_HTTP_NOT_FOUND:
+		atomic_fetch_add(&counts->n_not_found, 1);
+		break;
+	case MHD_HTTP_METHOD_NOT_ALLOWED:
+		atomic_fetch_add(&counts->n_bad_methods, 1);
+		break;
+	case MHD_HTTP_SERVICE_UNAVAILABLE:
+		atomic_fetch_add(&counts->n_no_memory, 1);
+		break;
+	default:
+		atomic_fetch_add(&counts->n_refused, 1);
+	}
+}
+
+static bool is_reading(const char *method)
+{
+	return !strcmp(method, MHD_HTTP_METHOD_GET) ||
+		!strcmp(method, MHD_HTTP_METHOD_HEAD);
+}
+
+static void log_unauthorized(struct triad_http_server *server)
+{
+	unsigned long suppressed;
+
+	if (triad_log_limit_pass(
+		    &server->complaints, triad_clock_now_us(), &suppressed))
+		triad_log_write(server->log, TRIAD_LOG_INFO,
+			"%s: a client was refused: it did not show the token of %s (%lu "
+			"lines like this one were left out)",
+			server->callbacks.section, server->token.path, suppressed);
+}
+
 enum MHD_Result triad_http_answer(struct triad_http_server *server,
 	struct MHD_Connection *connection, struct triad_http_client *client,
 	const char *url, const char *method)
 {
-	unsigned long suppressed;
-
 	client->asked_us = client->piece_us = triad_clock_now_us();
-	if (strcmp(method, MHD_HTTP_METHOD_GET) &&
-		strcmp(method, MHD_HTTP_METHOD_HEAD)) {
-		atomic_fetch_add(&server->counts->n_bad_methods, 1);
+	if (!is_reading(method)) {
+		triad_http_count_code(server->counts, MHD_HTTP_METHOD_NOT_ALLOWED);
 		return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 			"There is only GET and HEAD.\n", MHD_HTTP_HEADER_ALLOW,
 			"GET, HEAD");
 	}
 	if (!may_ask(server, connection)) {
-		atomic_fetch_add(&server->counts->n_unauthorized, 1);
-		if (triad_log_limit_pass(
-			    &server->complaints, triad_clock_now_us(), &suppressed))
-			triad_log_write(server->log, TRIAD_LOG_INFO,
-				"prometheus: a client was refused: it did not show the "
-				"token of %s (%lu lines like this one were left out)",
-				server->token.path, suppressed);
+		triad_http_count_code(server->counts, MHD_HTTP_UNAUTHORIZED);
+		log_unauthorized(server);
 		return answer_text(connection, MHD_HTTP_UNAUTHORIZED,
 			"A token is needed: Authorization: Bearer TOKEN\n",
 			MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer realm=\"triad\"");
@@ -318,7 +360,68 @@ enum MHD_Result triad_http_answer(struct triad_http_server *server,
 		return answer_metrics(server, connection, client);
 	if (!strcmp(url, "/"))
 		return show_page(connection);
-	atomic_fetch_add(&server->counts->n_not_found, 1);
+	triad_http_count_code(server->counts, MHD_HTTP_NOT_FOUND);
 	return answer_text(connection, MHD_HTTP_NOT_FOUND,
 		"There is only / and /metrics.\n", NULL, NULL);
+}
+
+/* --- by a handler --------------------------------------------------------- */
+
+void triad_http_add_guards(struct MHD_Response *response)
+{
+	(void)MHD_add_response_header(response, "Content-Security-Policy",
+		"default-src 'none'; script-src 'self'; style-src 'self'; "
+		"connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
+		"frame-ancestors 'none'; form-action 'none'");
+	(void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	(void)MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+	(void)MHD_add_response_header(
+		response, "Cross-Origin-Resource-Policy", "same-origin");
+}
+
+/* A problem of RFC 9457, 'json' literally, with one more header. */
+static enum MHD_Result answer_problem(struct triad_http_exchange *exchange,
+	unsigned code, const char *json, const char *header, const char *value)
+{
+	struct MHD_Response *response = MHD_create_response_from_buffer(
+		strlen(json), (void *)json, MHD_RESPMEM_PERSISTENT);
+
+	if (!response)
+		return MHD_NO;
+	(void)MHD_add_response_header(
+		response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/problem+json");
+	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+	(void)MHD_add_response_header(
+		response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	triad_http_add_guards(response);
+	(void)MHD_add_response_header(response, header, value);
+	triad_http_count_code(exchange->server->counts, code);
+	exchange->is_answered = true;
+	return queue(exchange->connection, code, response);
+}
+
+enum MHD_Result triad_http_answer_by_handler(struct triad_http_exchange *exchange,
+	struct triad_http_client *client, const char *method)
+{
+	struct triad_http_server *server = exchange->server;
+	const struct triad_http_handler *handler = server->callbacks.handler;
+
+	client->asked_us = client->piece_us = triad_clock_now_us();
+	exchange->client = client;
+	if (!is_reading(method))
+		return answer_problem(exchange, MHD_HTTP_METHOD_NOT_ALLOWED,
+			"{\"title\":\"Method Not Allowed\",\"status\":405,"
+			"\"detail\":\"there is only GET and HEAD: nothing is changed "
+			"here, but by triadctl\"}\n",
+			MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	if (!handler->is_open(handler->context, exchange->target) &&
+		!may_ask(server, exchange->connection)) {
+		log_unauthorized(server);
+		return answer_problem(exchange, MHD_HTTP_UNAUTHORIZED,
+			"{\"title\":\"Unauthorized\",\"status\":401,"
+			"\"detail\":\"a token is needed: Authorization: Bearer "
+			"TOKEN\"}\n",
+			MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer realm=\"triad\"");
+	}
+	return triad_http_exchange_answer(exchange);
 }

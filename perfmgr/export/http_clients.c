@@ -110,8 +110,8 @@ static bool took_too_long(const struct triad_http_client *client,
 {
 	if (!client->asked_us)
 		return now_us > client->came_us + times->request_us;
-	return now_us > client->piece_us + times->piece_us ||
-		now_us > client->asked_us + times->answer_us;
+	return (!client->is_waiting && now_us > client->piece_us + times->piece_us) ||
+		(!client->is_endless && now_us > client->asked_us + times->answer_us);
 }
 
 unsigned triad_http_clients_cut(struct triad_http_clients *clients, uint64_t now_us)
@@ -139,7 +139,7 @@ static uint64_t active_us(const struct triad_http_client *client)
 
 static bool is_idle(const struct triad_http_client *client, uint64_t now_us)
 {
-	return client->used && !client->cut &&
+	return client->used && !client->cut && !client->is_waiting &&
 		now_us >= active_us(client) + TRIAD_HTTP_IDLE_US;
 }
 

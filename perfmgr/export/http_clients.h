@@ -3,7 +3,8 @@
  *
  * Model: a place for each connection that may be there.  A client has a time to ask, a
  * time to take each piece of the answer, and one for all of it; so neither one that
- * never asks nor one that reads an octet a minute keeps a place.
+ * never asks nor one that reads an octet a minute keeps a place.  One that waits for us is
+ * not idle; one that listens to a stream must take each piece in time, but may stay.
  *
  * Places are shared between networks: an IPv4 address is one, and so is an IPv6 prefix
  * of 64 bits, because a host has a whole one to choose addresses from.  A network has
@@ -37,6 +38,8 @@ struct triad_http_client {
 	uint64_t came_us;
 	uint64_t asked_us; /* 0: has not yet */
 	uint64_t piece_us; /* when it took the last piece */
+	bool is_waiting;   /* for us: its answer has nothing to send at present */
+	bool is_endless;   /* its answer is a stream */
 };
 
 /* One that waits for a place. */

@@ -86,14 +86,14 @@ void triad_http_forget(char *text)
 	free(text);
 }
 
-void triad_http_warn_if_open(
-	const char *path, const struct stat *about, struct triad_log *log)
+void triad_http_warn_if_open(const char *section, const char *path,
+	const struct stat *about, struct triad_log *log)
 {
 	if (about->st_mode & S_IROTH)
 		triad_log_write(log, TRIAD_LOG_ERROR,
-			"prometheus: %s: everybody on this host can read it; take that "
+			"%s: %s: everybody on this host can read it; take that "
 			"right away: chmod o-r %s",
-			path, path);
+			section, path, path);
 }
 
 /* --- tokens --- */
@@ -129,17 +129,17 @@ static int read_token(
 	return EINVAL;
 }
 
-int triad_http_token_load(struct triad_http_token *token, const char *path,
-	struct triad_log *log, char *reason, size_t size)
+int triad_http_token_load(struct triad_http_token *token, const char *section,
+	const char *path, struct triad_log *log, char *reason, size_t size)
 {
 	int error;
 
-	*token = (struct triad_http_token){.path = strdup(path)};
+	*token = (struct triad_http_token){.section = section, .path = strdup(path)};
 	if (!token->path)
 		return refuse(ENOMEM, path, strerror(ENOMEM), reason, size);
 	error = read_token(path, &token->text, &token->about, reason, size);
 	if (!error)
-		triad_http_warn_if_open(path, &token->about, log);
+		triad_http_warn_if_open(section, path, &token->about, log);
 	return error;
 }
 
@@ -170,14 +170,16 @@ void triad_http_token_refresh(
 		/* Note which file was bad, so that it is logged once. */
 		token->about = about;
 		triad_log_write(log, TRIAD_LOG_ERROR,
-			"prometheus: %s; the token read before stays in force", reason);
+			"%s: %s; the token read before stays in force", token->section,
+			reason);
 		return;
 	}
 	triad_http_forget(token->text);
 	token->text = text;
-	triad_http_warn_if_open(token->path, &token->about, log);
+	triad_http_warn_if_open(token->section, token->path, &token->about, log);
 	triad_log_write(log, TRIAD_LOG_INFO,
-		"prometheus: %s has changed: its token is in force now", token->path);
+		"%s: %s has changed: its token is in force now", token->section,
+		token->path);
 }
 
 void triad_http_token_clear(struct triad_http_token *token)

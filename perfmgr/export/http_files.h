@@ -27,20 +27,21 @@ int triad_http_read_file(const char *path, size_t max, char **text, struct stat 
 void triad_http_forget(char *text);
 
 /* Warns when others than its owner and group can read a file that should be secret. */
-void triad_http_warn_if_open(
-	const char *path, const struct stat *about, struct triad_log *log);
+void triad_http_warn_if_open(const char *section, const char *path,
+	const struct stat *about, struct triad_log *log);
 
 /* A token and the file it is from. */
 struct triad_http_token {
-	char *path; /* NULL: there is none */
+	const char *section; /* of triad.conf, for messages; borrowed */
+	char *path;          /* NULL: there is none */
 	char *text;
 	struct stat about;
 	uint64_t looked_us;
 };
 
 /* Returns 0 or an errno with a reason.  'token' is to be cleared in any case. */
-int triad_http_token_load(struct triad_http_token *token, const char *path,
-	struct triad_log *log, char *reason, size_t size);
+int triad_http_token_load(struct triad_http_token *token, const char *section,
+	const char *path, struct triad_log *log, char *reason, size_t size);
 
 /* Reads it again if its file is another than before; looks once a second at most.  A
  * file that won't do is logged, once for each change, and the last token stays in

@@ -18,10 +18,12 @@
 #include "perfmgr/export/http_clients.h"
 #include "perfmgr/export/http_files.h"
 
+struct triad_http_exchange;
+
 struct triad_http_counts {
 	atomic_ulong n_answers, n_bad_requests, n_unauthorized, n_not_found,
-		n_bad_methods, n_no_memory, n_too_many, n_timeouts, n_incomplete,
-		n_broken_off, octets;
+		n_bad_methods, n_no_memory, n_unchanged, n_refused, n_too_many,
+		n_timeouts, n_incomplete, n_broken_off, octets;
 };
 
 struct triad_http_server {
@@ -34,9 +36,10 @@ struct triad_http_server {
 	char *client_ca;                 /* PEM; NULL: clients need no certificate */
 	struct triad_http_token token;
 	struct triad_http_clients clients;
-	struct MHD_Daemon *daemon; /* its thread's, once that runs */
-	uint64_t accept_after_us;  /* nobody comes in before */
-	int listen_fd;             /* the struct triad_http's */
+	struct MHD_Daemon *daemon;             /* its thread's, once that runs */
+	struct triad_http_exchange *exchanges; /* with a handler: all of them */
+	uint64_t accept_after_us;              /* nobody comes in before */
+	int listen_fd;                         /* the struct triad_http's */
 	int epoll_fd;
 	int wake_fd;
 	pthread_t thread;
@@ -48,5 +51,15 @@ struct triad_http_server {
 enum MHD_Result triad_http_answer(struct triad_http_server *server,
 	struct MHD_Connection *connection, struct triad_http_client *client,
 	const char *url, const char *method);
+
+/* With a handler: begins the answer to a request whose header has come. */
+enum MHD_Result triad_http_answer_by_handler(struct triad_http_exchange *exchange,
+	struct triad_http_client *client, const char *method);
+
+/* What keeps a browser from doing more with an answer than show it. */
+void triad_http_add_guards(struct MHD_Response *response);
+
+/* Counts an answer. */
+void triad_http_count_code(struct triad_http_counts *counts, unsigned code);
 
 #endif

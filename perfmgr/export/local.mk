@@ -6,9 +6,11 @@ libtriadexport_la_SOURCES = \
 	perfmgr/export/http.c perfmgr/export/http.h \
 	perfmgr/export/http_answer.c \
 	perfmgr/export/http_clients.c perfmgr/export/http_clients.h \
+	perfmgr/export/http_exchange.c perfmgr/export/http_exchange.h \
 	perfmgr/export/http_files.c perfmgr/export/http_files.h \
 	perfmgr/export/http_guard.c perfmgr/export/http_guard.h \
 	perfmgr/export/http_server.h \
+	perfmgr/export/http_handler.h \
 	perfmgr/export/http_tls.c perfmgr/export/http_tls.h \
 	perfmgr/export/sampler.c perfmgr/export/sampler.h \
 	perfmgr/export/sflow_sender.c perfmgr/export/sflow_sender.h \

@@ -233,6 +233,67 @@ bool triad_http_takes_gzip(const char *accept_encoding)
 	return takes;
 }
 
+/* --- what is asked for, and what the client has --- */
+
+/* Cuts the port off.  False when there is something else behind the host. */
+static bool cut_port(const char *host, char *name, size_t size)
+{
+	size_t n = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+
+	if (n >= size || n > strlen(host))
+		return false;
+	memcpy(name, host, n);
+	name[n] = '\0';
+	host += n;
+	return !*host || (*host == ':' && !host[1 + strspn(host + 1, "0123456789")]);
+}
+
+static bool is_numeric(char *name)
+{
+	struct triad_address address;
+	char reason[TRIAD_DIAG_TEXT_SIZE];
+	size_t length = strlen(name);
+
+	if (*name == '[') {
+		name[length - 1] = '\0';
+		name++;
+	}
+	return triad_ip_parse(name, &address, reason, sizeof(reason));
+}
+
+bool triad_http_is_our_host(const char *host, const char *names)
+{
+	char name[256], one[256];
+
+	if (!host || !cut_port(host, name, sizeof(name)))
+		return false;
+	if (!strcasecmp(name, "localhost"))
+		return true;
+	while (triad_list_next(&names, one, sizeof(one)))
+		if (!strcasecmp(one, name))
+			return true;
+	return is_numeric(name);
+}
+
+bool triad_http_has_etag(const char *if_none_match, const char *etag)
+{
+	struct slice rest = {if_none_match, if_none_match ? strlen(if_none_match) : 0};
+	struct slice item;
+
+	while (next_part(&rest, ',', &item)) {
+		if (equals(item, "*"))
+			return true;
+		/* Of what is read, weak ones are as good. */
+		if (item.length > 2 && !memcmp(item.at, "W/", 2)) {
+			item.at += 2;
+			item.length -= 2;
+		}
+		if (item.length == strlen(etag) && !memcmp(item.at, etag, item.length))
+			return true;
+	}
+	return false;
+}
+
 /* --- tokens ------------------------------------------------------------ */
 
 bool triad_http_has_token(const char *authorization, const char *token)

@@ -14,7 +14,7 @@
  * reach the port, so whatever they hold does no harm.
  *
  * Thread-safety: functions without state.  Memory: no allocation.
- * Source: RFC 9110 12.5 (Accept, Accept-Encoding), 11.4; RFC 6750 2.1 (Bearer). */
+ * Source: RFC 9110 12.5 (Accept, Accept-Encoding), 7.2 (Host), 13.1.2, 11.4; RFC 6750 2.1 (Bearer). */
 #ifndef TRIAD_PERFMGR_HTTP_REQUEST_H
 #define TRIAD_PERFMGR_HTTP_REQUEST_H
 
@@ -34,6 +34,14 @@ enum triad_exposition_format triad_http_format(const char *accept);
 
 /* True when 'accept_encoding' (or NULL) takes gzip. */
 bool triad_http_takes_gzip(const char *accept_encoding);
+
+/* Whether 'host' (a header's value, or NULL) names this server: an address, "localhost",
+ * or one of 'names', a list as of triad_host_names_check(); each with any port.  A page of
+ * somebody else's whose name leads here (DNS rebinding) sends its own name. */
+bool triad_http_is_our_host(const char *host, const char *names);
+
+/* Whether 'if_none_match' (or NULL) has 'etag', a strong one with its quotes. */
+bool triad_http_has_etag(const char *if_none_match, const char *etag);
 
 /* True when 'authorization' (or NULL) is "Bearer TOKEN".  The time it takes tells
  * nothing of 'token'. */

@@ -21,7 +21,7 @@ AREAS = {
 # longest path that fits counts. The cheap and likely ones come first.
 INTEGRATION = {
     "perfmgr/": "counters sweep faults partitions alerts prometheus sflow profile",
-    "perfmgr/export/http": "http prometheus exports",
+    "perfmgr/export/http": "http web_clients prometheus exports",
     "perfmgr/export/profile": "profile exports",
     "perfmgr/export/sampler": "sflow sflow_framing path_service",
     "perfmgr/export/sflow": "sflow sflow_framing exports",
@@ -50,6 +50,7 @@ INTEGRATION = {
     "service/profile": "profile exports",
     "service/sa": "standby agent sweep partitions",
     "service/sflow": "sflow exports",
+    "service/web/": "web_clients web",
     "service/umad": "counters faults partitions agent lifecycle",
     "plugin/": "conf lifecycle standby console counters path_service",
     "plugin/command/": "console triadctl conf",

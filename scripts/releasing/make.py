@@ -31,15 +31,33 @@ def _digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def _page(tree, prefix):
+    """Options of git archive that add the page for the browser.  It is made of the commit,
+    and of libraries of which the commit has the hashes."""
+    program = tree.folder / "scripts" / "page-build"
+    if not program.exists():
+        return []
+    say("scripts/page-build")
+    process = subprocess.run([program], stdout=subprocess.DEVNULL, check=False)
+    if process.returncode:
+        raise ReleaseError("the page could not be built: look at what scripts/page-build "
+                           "said")
+    folder = tree.folder / "page" / "dist"
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return [option for path in files for option in
+            (f"--prefix={prefix}/{path.parent.relative_to(tree.folder)}/",
+             f"--add-file={path}")]
+
+
 def make_tarball(tree, out):
-    """What git knows at HEAD.  Its octets are of the commit alone: git sorts, sets the
-    commit's time, and names no user."""
+    """What git knows at HEAD, and the page.  Its octets are of the commit alone: git sorts,
+    sets the commit's time, and names no user."""
     name = f"triad-{tree.version()}"
     target = out / f"{name}.tar.xz"
     with open(target, "wb") as stream:
         archive = subprocess.Popen(
             ["git", "-C", str(tree.folder), "-c", "tar.umask=0022", "archive",
-             "--format=tar", f"--prefix={name}/", "HEAD"], stdout=subprocess.PIPE)
+             "--format=tar", *_page(tree, name), f"--prefix={name}/", "HEAD"], stdout=subprocess.PIPE)
         packed = subprocess.run(["xz", "-6", "-T1", "-c"], stdin=archive.stdout,
                                 stdout=stream, check=False)
         archive.stdout.close()

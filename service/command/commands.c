@@ -27,16 +27,30 @@ void triad_commands_put_diags(
 }
 
 /* Returns true, having said it, when what is configured could not be put into force. */
-static bool is_refused(struct triad_service *service, struct triad_output *output)
+static bool is_refused(const struct triad_http_status *http, const char *section,
+	struct triad_output *output)
+{
+	if (http->reason[0])
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"%s: not in force: %s; %s\n", section, http->reason,
+			http->listening ? "it goes on as it was before"
+					: "it listens nowhere");
+	return http->reason[0];
+}
+
+/* The same of all listeners whose keys begin with 'key'; "": of all. */
+static bool are_refused(
+	struct triad_service *service, const char *key, struct triad_output *output)
 {
 	struct triad_http_status http = triad_exports_http_status(service->exports);
+	struct triad_web_status web = triad_web_status(service->web);
+	bool is_one = *key, refused = false;
 
-	if (http.reason[0])
-		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"prometheus: not in force: %s; %s\n", http.reason,
-			http.listening ? "it goes on as it was before"
-				       : "it listens nowhere");
-	return http.reason[0];
+	if (!is_one || !strncmp(key, "prometheus.", strlen("prometheus.")))
+		refused |= is_refused(&http, "prometheus", output);
+	if (!is_one || !strncmp(key, "web.", strlen("web.")))
+		refused |= is_refused(&web.http, "web", output);
+	return refused;
 }
 
 static int run_set(struct triad_service *service, const struct triad_command *command,
@@ -52,10 +66,8 @@ static int run_set(struct triad_service *service, const struct triad_command *co
 	triad_servers_mask(command->value, shown, sizeof(shown));
 	triad_output_printf(output, "%s = %s, until the next reload or restart\n",
 		command->key, shown);
-	if (!strncmp(command->key, "prometheus.", strlen("prometheus.")) &&
-		is_refused(service, output))
-		return TRIAD_CONTROL_FAILED;
-	return TRIAD_CONTROL_DONE;
+	return are_refused(service, command->key, output) ? TRIAD_CONTROL_FAILED
+							  : TRIAD_CONTROL_DONE;
 }
 
 static int run_reload(struct triad_service *service,
@@ -72,7 +84,8 @@ static int run_reload(struct triad_service *service,
 	}
 	triad_commands_put_diags(&diags, output);
 	triad_output_printf(output, "%s: loaded\n", service->conf_path);
-	return is_refused(service, output) ? TRIAD_CONTROL_FAILED : TRIAD_CONTROL_DONE;
+	return are_refused(service, "", output) ? TRIAD_CONTROL_FAILED
+						: TRIAD_CONTROL_DONE;
 }
 
 static int run_help(const char *prefix, const struct triad_command *command,
@@ -143,6 +156,14 @@ static triad_service_command *const runs[TRIAD_N_COMMANDS] = {
 	[TRIAD_COMMAND_SET] = run_set,
 	[TRIAD_COMMAND_RELOAD] = run_reload,
 };
+
+bool triad_service_has(void *context, enum triad_command_verb verb)
+{
+	const struct triad_service *service = context;
+
+	/* The plugin has all of them; triad-agent its own 'status' and these. */
+	return service->owner->sm || verb == TRIAD_COMMAND_STATUS || runs[verb];
+}
 
 int triad_service_run(struct triad_service *service, const char *prefix,
 	const struct triad_command *command, struct triad_output *output)

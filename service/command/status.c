@@ -200,25 +200,42 @@ static void report_sflow(struct triad_report *report, struct triad_service *serv
 	triad_report_section_end(report);
 }
 
+static void report_listener(
+	struct triad_report *report, const struct triad_http_status *status)
+{
+	char address[TRIAD_ADDRESS_TEXT_SIZE];
+
+	if (status->listening)
+		triad_address_format(&status->listen, address);
+	triad_report_text(
+		report, "listen", "listens at", status->listening ? address : NULL);
+	triad_report_text(report, "error", "not in force",
+		status->reason[0] ? status->reason : NULL);
+	triad_report_text(
+		report, "protocol", "protocol", status->has_tls ? "https" : "http");
+	triad_report_text(report, "token", "token",
+		status->has_token ? "needed" : "not asked for");
+	triad_report_text(report, "client_certificate", "client's certificate",
+		status->has_client_ca ? "needed" : "not asked for");
+}
+
 static void report_http(struct triad_report *report, struct triad_service *service)
 {
 	struct triad_http_status status = triad_exports_http_status(service->exports);
-	char address[TRIAD_ADDRESS_TEXT_SIZE];
 
 	triad_report_section(report, "prometheus", "Prometheus");
-	if (status.listening)
-		triad_address_format(&status.listen, address);
-	triad_report_text(
-		report, "listen", "listens at", status.listening ? address : NULL);
-	triad_report_text(report, "error", "not in force",
-		status.reason[0] ? status.reason : NULL);
-	triad_report_text(
-		report, "protocol", "protocol", status.has_tls ? "https" : "http");
-	triad_report_text(report, "token", "token",
-		status.has_token ? "needed" : "not asked for");
-	triad_report_text(report, "client_certificate", "client's certificate",
-		status.has_client_ca ? "needed" : "not asked for");
+	report_listener(report, &status);
 	triad_report_facts(report, triad_http_facts, &status);
+	triad_report_section_end(report);
+}
+
+static void report_web(struct triad_report *report, struct triad_service *service)
+{
+	struct triad_web_status status = triad_web_status(service->web);
+
+	triad_report_section(report, "web", "Page and REST");
+	report_listener(report, &status.http);
+	triad_report_facts(report, triad_web_facts, &status);
 	triad_report_section_end(report);
 }
 
@@ -258,6 +275,7 @@ void triad_service_report_exports(
 	struct triad_report *report, struct triad_service *service)
 {
 	report_http(report, service);
+	report_web(report, service);
 	report_profile(report, service);
 	report_images(report, service);
 	report_sflow(report, service);

@@ -144,7 +144,7 @@ static void ask(uint16_t port, uint64_t *first_us, uint64_t *whole_us)
 static void measure_http(const struct bench *bench, bool as_json)
 {
 	const struct triad_http_callbacks callbacks = {
-		.view = give_view, .context = bench->view};
+		.section = "prometheus", .view = give_view, .context = bench->view};
 	const struct triad_http_params params = {
 		.listen = {.family = AF_INET, .octets = {127, 0, 0, 1}},
 		.max_clients = 4};

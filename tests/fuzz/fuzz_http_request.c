@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What an HTTP client may say: the input is lines, the first letter of each says what
- * the rest is: 'a' Accept, 'e' Accept-Encoding, 't' Authorization, 'q' an argument
- * "name=value". */
+ * the rest is: 'a' Accept, 'e' Accept-Encoding, 't' Authorization, 'h' Host, 'n'
+ * If-None-Match, 'q' an argument "name=value", 'r' the path and query of a resource. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/resource.h"
 #include "lib/text.h"
 #include "perfmgr/formats/http_request.h"
 #include "tests/fuzz/fuzz.h"
@@ -42,6 +43,38 @@ static void check_argument(struct triad_metrics_filter *filter, char *line)
 		"what is refused does nothing");
 }
 
+static void check_resource(const char *target)
+{
+	struct triad_resource *resource = malloc(sizeof(*resource));
+	char message[512] = "", turned[2048];
+	struct triad_command command;
+
+	require(resource, "memory");
+	if (triad_resource_read(target, resource, message, sizeof(message))) {
+		require(*message, "a refusal has a reason");
+		require(triad_text_check(message, strlen(message)) == strlen(message),
+			"the reason can be shown");
+		free(resource);
+		return;
+	}
+	require(resource->n_words <= TRIAD_RESOURCE_MAX_WORDS, "words");
+	/* The parser may refuse it; what it takes changes nothing, and gives JSON. */
+	if (!triad_command_parse(resource->n_words, resource->words, &command, message,
+		    sizeof(message))) {
+		require(!command.changes, "it reads");
+		require(command.json, "JSON");
+		require(command.verb == resource->verb->verb, "the same command");
+	}
+	if (triad_resource_turn_page(target, 10, 20, turned, sizeof(turned))) {
+		require(!strpbrk(turned, "<>\"\r\n "), "it can stand in a header");
+		require(!triad_resource_read(
+				turned, resource, message, sizeof(message)) ||
+				strstr(message, "rows at most"),
+			"another page is a resource, too");
+	}
+	free(resource);
+}
+
 static void check_line(struct triad_metrics_filter *filter, char *line)
 {
 	switch (line[0]) {
@@ -59,6 +92,19 @@ static void check_line(struct triad_metrics_filter *filter, char *line)
 		require(!triad_http_has_token(line + 1, "correct-horse-battery") ||
 				strstr(line, "correct-horse-battery"),
 			"the token is there");
+		break;
+	case 'h':
+		require(!triad_http_is_our_host(line + 1, "sm.example") ||
+				!strcasestr(line, "evil"),
+			"others are not ours");
+		break;
+	case 'n':
+		require(!triad_http_has_etag(line + 1, "\"abc\"") ||
+				strstr(line, "\"abc\"") || strchr(line, '*'),
+			"the ETag is there");
+		break;
+	case 'r':
+		check_resource(line + 1);
 		break;
 	case 'q':
 		check_argument(filter, line + 1);

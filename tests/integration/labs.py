@@ -66,7 +66,7 @@ def sanitizer_options(folder):
     return {"ASAN_OPTIONS": f"{options}:suppressions={_SUPPRESSIONS}",
             "UBSAN_OPTIONS": f"print_stacktrace=1:{options}"}
 # Parts that configure leaves out where a library is missing, by its words for them.
-AGENT, COROSYNC, NATS = "IBNETDISC", "COROSYNC", "NATS"
+AGENT, COROSYNC, NATS, WEB = "IBNETDISC", "COROSYNC", "NATS", "WEB"
 
 
 def need(*parts):

@@ -68,6 +68,8 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_port_plans.py \
 	tests/integration/test_profile.py \
 	tests/integration/test_prometheus.py \
+	tests/integration/test_web.py \
+	tests/integration/test_web_clients.py \
 	tests/integration/test_qos_broadcast.py \
 	tests/integration/test_qos_tables.py \
 	tests/integration/test_qos_tables_faults.py \
@@ -92,6 +94,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/tlslib.py \
 	tests/integration/simflows.py \
 	tests/integration/triadlib.py \
+	tests/integration/weblib.py \
 	tests/integration/sanitizer.supp
 
 # What says something to collectors of sFlow.
@@ -147,6 +150,9 @@ lab_programs = \
 	tests/lab/librecord.la \
 	tests/lab/libscarce.la \
 	tests/lab/probe
+if HAVE_WEB
+lab_programs += tests/lab/web_server
+endif
 .PHONY: lab-programs
 # Behind 'all' and not beside it: that is a make of its own, and two would compile the same.
 lab-programs: all

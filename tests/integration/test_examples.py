@@ -86,6 +86,8 @@ expected_file = {folder}/etc/osmtriad/expected.csv
 [qos]
 enabled = true
 policy_file = {folder}/qos-policy.xml
+[web]
+listen = 127.0.0.1:9316
 """
 
 

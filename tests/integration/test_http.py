@@ -34,11 +34,13 @@ SWITCH = "0x0000000000000200"
 class Server:
     """tests/lab/http_server, listening on a port of its own choice."""
 
+    program = BUILDDIR / "tests" / "lab" / "http_server"
+
     def __init__(self, scratch, *size, **settings):
         self.log_path = scratch.folder() / "log"
         with open(self.log_path, "w", encoding="utf-8") as log:
             self._process = subprocess.Popen(
-                [BUILDDIR / "tests" / "lab" / "http_server", *map(str, size)],
+                [self.program, *map(str, size)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
         scratch.callback(self._end)
         self.port = None

@@ -270,7 +270,8 @@ int main(int argc, char **argv)
 	struct triad_engine *engine = triad_engine_new();
 	struct triad_log log = {.write = write_log, .level = TRIAD_LOG_DEBUG};
 	struct lab lab = {.running = true};
-	struct triad_http_callbacks callbacks = {.view = give_view,
+	struct triad_http_callbacks callbacks = {.section = "prometheus",
+		.view = give_view,
 		.silences = give_silences,
 		.own = give_own,
 		.context = &lab};

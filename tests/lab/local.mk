@@ -109,6 +109,18 @@ check_PROGRAMS += tests/lab/http_server
 tests_lab_http_server_SOURCES = tests/lab/http_server.c
 tests_lab_http_server_LDADD = $(LDADD)
 
+# The web listener without one.
+if HAVE_WEB
+check_PROGRAMS += tests/lab/web_server
+endif
+tests_lab_web_server_SOURCES = tests/lab/web_server.c \
+	service/web/answer.c service/web/pool.c service/web/openapi.c \
+	service/web/stream.c service/web/web.c
+nodist_tests_lab_web_server_SOURCES = service/web/page_files.c service/web/schemas.c
+tests_lab_web_server_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(ZLIB_CFLAGS)
+tests_lab_web_server_LDADD = $(LDADD) $(MICROHTTPD_LIBS) $(ZLIB_LIBS)
+tests_lab_web_server_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=MHD_run
+
 # A disk that hangs, for programs that it is preloaded into.
 check_LTLIBRARIES += tests/lab/libhungdisk.la
 tests_lab_libhungdisk_la_SOURCES = tests/lab/hung_disk.c

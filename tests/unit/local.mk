@@ -18,6 +18,7 @@ unit_tests = \
 	tests/unit/conf/test_conf_origin \
 	tests/unit/conf/test_conf_refs \
 	tests/unit/command/test_control \
+	tests/unit/command/test_resource \
 	tests/unit/history/test_record \
 	tests/unit/lib/test_clock \
 	tests/unit/lib/test_diag \
@@ -32,6 +33,7 @@ unit_tests = \
 	tests/unit/lib/test_grow \
 	tests/unit/lib/test_hash \
 	tests/unit/lib/test_json \
+	tests/unit/lib/test_json_page \
 	tests/unit/conf/test_lists \
 	tests/unit/lib/test_line_file \
 	tests/unit/lib/test_log \
@@ -157,6 +159,7 @@ unit_tests = \
 	tests/unit/service/test_collect \
 	tests/unit/service/test_control_file \
 	tests/unit/service/test_facts \
+	tests/unit/service/test_stream \
 	tests/unit/service/test_health \
 	tests/unit/service/test_history_store \
 	tests/unit/service/test_format \
@@ -168,7 +171,6 @@ unit_tests = \
 	tests/unit/service/test_route_checker \
 	tests/unit/service/test_sa_pace \
 	tests/unit/service/test_sflow
-
 # Any allocation can be made to fail there.
 tests_unit_collect_test_claims_received_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
@@ -245,6 +247,11 @@ tests_unit_service_test_collect_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_service_test_control_file_SOURCES = \
 	tests/unit/service/test_control_file.c service/control_file.c
 tests_unit_service_test_control_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=unlink
+tests_unit_service_test_pool_SOURCES = tests/unit/service/test_pool.c service/web/pool.c
+tests_unit_service_test_pool_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
+tests_unit_service_test_pool_LDADD = $(LDADD) $(ZLIB_LIBS)
+tests_unit_service_test_stream_SOURCES = \
+	tests/unit/service/test_stream.c service/web/stream.c
 tests_unit_service_test_facts_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
 tests_unit_service_test_health_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
 tests_unit_service_test_history_store_SOURCES = \
@@ -291,6 +298,9 @@ if HAVE_NATS
 unit_tests += tests/unit/collect/test_bus
 endif
 if HAVE_CHECK
+if HAVE_WEB
+unit_tests += tests/unit/service/test_pool
+endif
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 endif

@@ -418,6 +418,63 @@ START_TEST(test_tls_needs_certificate_and_key)
 }
 END_TEST
 
+#define TLS "tls_certificate = /c\ntls_key = /k\n"
+
+/* Row: N11 */
+START_TEST(test_web_for_other_hosts_needs_tls_and_token)
+{
+	static const char *const addresses[] = {"0.0.0.0:1", "[::]:1", "192.0.2.1:1",
+		"[2001:db8::1]:1", "[::ffff:192.0.2.1]:1", "128.0.0.1:1"};
+	static const char *const own[] = {
+		"127.0.0.1:1", "127.8.9.1:1", "[::1]:1", "[::ffff:127.0.0.1]:1"};
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
+		snprintf(text, sizeof(text), "[web]\nlisten = %s\n", addresses[i]);
+		ASSERT_ONE_DIAG(text, 2, "web.listen needs web.tls_certificate",
+			"TLS and a token");
+		ck_assert_str_eq(conf->web.http.listen, "");
+		snprintf(text, sizeof(text), "[web]\n" TLS "listen = %s\n",
+			addresses[i]);
+		ASSERT_ONE_DIAG(text, 4, "web.listen needs web.token_file");
+		begin();
+		snprintf(text, sizeof(text),
+			"[web]\n" TLS "token_file = /t\nlisten = %s\n", addresses[i]);
+		ck_assert_int_eq(parse(text), 0);
+		ASSERT_SET_REFUSED(EINVAL, "web.token_file", "",
+			"web.listen needs web.token_file", "reload");
+	}
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		begin();
+		snprintf(text, sizeof(text), "[web]\nlisten = %s\n", own[i]);
+		ck_assert_int_eq(parse(text), 0);
+	}
+	ASSERT_SET_REFUSED(EINVAL, "web.listen", "0.0.0.0:1",
+		"web.listen needs web.tls_certificate", "reload");
+	ASSERT_ONE_DIAG(
+		"[web]\ntls_key = /k\n", 2, "web.tls_key needs web.tls_certificate");
+}
+END_TEST
+
+START_TEST(test_needs_of_both_listeners_are_told_at_once)
+{
+	begin();
+	ck_assert_int_eq(parse("[prometheus]\ntls_key = /k\n"
+			       "[web]\nlisten = 0.0.0.0:1\n"),
+		EINVAL);
+	ck_assert_uint_eq(diags.n, 2);
+}
+END_TEST
+
+START_TEST(test_web_names_are_names)
+{
+	begin();
+	ck_assert_int_eq(parse("[web]\nnames = sm1.example; sm-2\n"), 0);
+	ASSERT_ONE_DIAG("[web]\nnames = sm1:9316\n", 2, "'sm1:9316'");
+	ASSERT_ONE_DIAG("[web]\nnames = *.example\n", 2, "'*.example'");
+}
+END_TEST
+
 /* --- all keys ---------------------------------------------------------- */
 
 static void append_names(GString *text, const char *prefix)
@@ -487,6 +544,9 @@ int main(void)
 	tcase_add_test(cases, test_texts_checked);
 	tcase_add_test(cases, test_paths_may_be_empty_where_a_row_says_so);
 	tcase_add_test(cases, test_tls_needs_certificate_and_key);
+	tcase_add_test(cases, test_web_for_other_hosts_needs_tls_and_token);
+	tcase_add_test(cases, test_needs_of_both_listeners_are_told_at_once);
+	tcase_add_test(cases, test_web_names_are_names);
 	tcase_add_test(cases, test_next_visits_groups_and_what_is_not_inherited);
 	tcase_add_test(cases, test_next_visits_all_that_are_there_once);
 	return run_cases(cases);

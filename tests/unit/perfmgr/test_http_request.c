@@ -174,6 +174,71 @@ START_TEST(test_token_of_authorization)
 }
 END_TEST
 
+/* --- hosts and ETags ----------------------------------------------------- */
+
+static const struct {
+	const char *host;
+	bool is_ours;
+} hosts[] = {
+	{"127.0.0.1:9316", true},
+	{"127.0.0.1", true},
+	{"[::1]:9316", true},
+	{"[2001:db8::7]", true},
+	{"192.0.2.7:80", true},
+	{"localhost:9316", true},
+	{"LocalHost", true},
+	{"sm.example:9316", true},
+	{"SM2.example", true},
+	{"sm.example.evil.example:9316", false},
+	{"evil.example", false},
+	{"localhost.evil.example", false},
+	{"127.0.0.1.evil.example", false},
+	{"127.0.0.1:9316:1", false},
+	{"127.0.0.1:9316/", false},
+	{"localhost:x", false},
+	{"[::1", false},
+	{"[", false},
+	{"::1", false},
+	{"user@localhost", false},
+	{"", false},
+	{":9316", false},
+	{NULL, false},
+};
+
+/* Row: N11 */
+START_TEST(test_host_of_others_is_not_ours)
+{
+	ck_assert_int_eq(
+		triad_http_is_our_host(hosts[_i].host, "sm.example; sm2.example"),
+		hosts[_i].is_ours);
+}
+END_TEST
+
+static const struct {
+	const char *if_none_match;
+	bool has;
+} etags[] = {
+	{"\"abc\"", true},
+	{"W/\"abc\"", true},
+	{"\"x\", \"abc\"", true},
+	{"\"x,\", W/\"y\" , \"abc\"", true},
+	{"*", true},
+	{"\"x\"", false},
+	{"\"abcd\"", false},
+	{"abc", false},
+	{"\"ABC\"", false},
+	{"W/", false},
+	{"", false},
+	{NULL, false},
+};
+
+START_TEST(test_etag_is_found_in_list)
+{
+	ck_assert_int_eq(
+		triad_http_has_etag(etags[_i].if_none_match, "\"abc\""), etags[_i].has);
+}
+END_TEST
+
 #define N(array) (int)(sizeof(array) / sizeof(array[0]))
 
 int main(void)
@@ -187,5 +252,7 @@ int main(void)
 	tcase_add_loop_test(cases, test_format_of_accept, 0, N(accepts));
 	tcase_add_loop_test(cases, test_gzip_of_accept_encoding, 0, N(encodings));
 	tcase_add_loop_test(cases, test_token_of_authorization, 0, N(tokens));
+	tcase_add_loop_test(cases, test_host_of_others_is_not_ours, 0, N(hosts));
+	tcase_add_loop_test(cases, test_etag_is_found_in_list, 0, N(etags));
 	return run_cases(cases);
 }

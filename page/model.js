@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// The fabric as the page holds it: columns made of what 'nodes' and 'links' say.
+//
+// Model: node i has names[i], guids[i], ...; link j leads from a[j] (port aPort[j]) to b[j].
+// use, wait: percent, at either end; NaN: not known.  errors: totals of both ends.  Nodes that
+// only links name (a cable that is down, with an end that has left) are added, state "gone".
+//
+// Pure.  Typed arrays, so that a worker can hand them over without a copy.
+
+export const TYPES = ["switch", "ca", "router"];
+export const SWITCH = 0;
+
+// Classes of links by their state, the worst last.
+export const STATES = ["active", "slow", "not active", "unreachable", "down"];
+
+export function makeFabric(nodes, links) {
+	const fabric = {
+		names: [],
+		guids: [],
+		types: [],
+		lids: [],
+		states: [],
+		ports: [],
+		portsUp: [],
+	};
+	const index = new Map();
+	for (const node of nodes) addNode(fabric, index, node.guid, node.name, node.type, node);
+	const n = links.length;
+	Object.assign(fabric, {
+		n,
+		a: new Int32Array(n),
+		b: new Int32Array(n),
+		aPort: new Uint8Array(n),
+		bPort: new Uint8Array(n),
+		aUse: new Float32Array(n),
+		bUse: new Float32Array(n),
+		wait: new Float32Array(n),
+		errors: new Float64Array(n),
+		state: new Uint8Array(n),
+		downs: new Uint32Array(n),
+		rates: [],
+	});
+	links.forEach((link, j) => addLink(fabric, index, link, j));
+	fabric.types = Uint8Array.from(fabric.types);
+	return fabric;
+}
+
+function addNode(fabric, index, guid, name, type, node) {
+	const i = fabric.guids.length;
+	index.set(guid, i);
+	fabric.guids.push(guid);
+	fabric.names.push(name);
+	fabric.types.push(Math.max(0, TYPES.indexOf(type)));
+	fabric.lids.push(node?.lid ?? null);
+	fabric.states.push(node?.state ?? "gone");
+	fabric.ports.push(node?.ports ?? null);
+	fabric.portsUp.push(node?.ports_up ?? null);
+	return i;
+}
+
+function addLink(fabric, index, link, j) {
+	const [a, b] = link.ends;
+	fabric.a[j] = endNode(fabric, index, a);
+	fabric.b[j] = endNode(fabric, index, b);
+	fabric.aPort[j] = a.port;
+	fabric.bPort[j] = b.port;
+	fabric.aUse[j] = a.use_percent ?? NaN;
+	fabric.bUse[j] = b.use_percent ?? NaN;
+	fabric.wait[j] = worse(a.wait_percent, b.wait_percent);
+	fabric.errors[j] = sum(a.errors) + sum(b.errors);
+	fabric.state[j] = stateOf(link);
+	fabric.downs[j] = link.downs ?? 0;
+	fabric.rates.push(link.rate);
+}
+
+function endNode(fabric, index, end) {
+	return (
+		index.get(end.node_guid) ??
+		addNode(fabric, index, end.node_guid, end.node_name, end.node_type, null)
+	);
+}
+
+// The greater of two that may be unknown.
+export function worse(a, b) {
+	const known = [a, b].filter(
+		(it) => it !== null && it !== undefined && !Number.isNaN(it),
+	);
+	return known.length ? Math.max(...known) : NaN;
+}
+
+function sum(errors) {
+	let total = 0;
+	for (const name in errors) total += errors[name];
+	return total;
+}
+
+function stateOf(link) {
+	if (link.state === "down" || link.state === "unreachable")
+		return STATES.indexOf(link.state);
+	if (link.state !== "active") return 2;
+	return link.slow ? 1 : 0;
+}
+
+// [{link, node, port, far, farPort}] of each node, by port.
+export function neighbours(fabric) {
+	const lists = fabric.names.map(() => []);
+	for (let j = 0; j < fabric.n; j++) {
+		lists[fabric.a[j]].push({
+			link: j,
+			far: fabric.b[j],
+			port: fabric.aPort[j],
+			farPort: fabric.bPort[j],
+		});
+		lists[fabric.b[j]].push({
+			link: j,
+			far: fabric.a[j],
+			port: fabric.bPort[j],
+			farPort: fabric.aPort[j],
+		});
+	}
+	for (const list of lists) list.sort((x, y) => x.port - y.port);
+	return lists;
+}
+
+// --- what a colour says ---
+
+// Bounds of classes: a value is in class c when it is >= bounds[c - 1].  Class 0 is the
+// least; -1 means not known.
+export const METRICS = {
+	use: {title: "Utilisation", unit: "%", bounds: [1, 10, 25, 50, 75, 90]},
+	wait: {title: "Congestion", unit: "% of time waiting", bounds: [0.1, 1, 2, 5, 10, 25]},
+	errors: {
+		title: "Errors",
+		unit: "errors since Triad began",
+		bounds: [1, 10, 100, 1000, 10000, 100000],
+	},
+	state: {title: "State", unit: "", bounds: [1, 2, 3, 4]},
+};
+
+function valueOf(fabric, metric, j) {
+	switch (metric) {
+		case "use":
+			return worse(fabric.aUse[j], fabric.bUse[j]);
+		case "wait":
+			return fabric.wait[j];
+		case "errors":
+			return fabric.errors[j];
+		default:
+			return fabric.state[j];
+	}
+}
+
+// The class behind the last one of numbers: a link that is down has none, and must be seen.
+export const DOWN = 7;
+
+export function classesOf(fabric, metric) {
+	const {bounds} = METRICS[metric];
+	return Int8Array.from({length: fabric.n}, (_, j) => {
+		const value = valueOf(fabric, metric, j);
+		if (metric !== "state" && fabric.state[j] >= 3) return DOWN;
+		if (Number.isNaN(value)) return -1;
+		let c = 0;
+		while (c < bounds.length && value >= bounds[c]) c++;
+		return c;
+	});
+}
+
+// --- search ---
+
+// The nodes whose name, GUID or LID fits, the best first, 'limit' at most.
+export function search(fabric, text, limit = 20) {
+	const words = text.trim().toLowerCase();
+	if (!words) return [];
+	const found = [];
+	for (let i = 0; i < fabric.names.length; i++) {
+		const rank = rankOf(fabric, i, words);
+		if (rank < 4) found.push([rank, i]);
+	}
+	found.sort((x, y) => x[0] - y[0] || collate(fabric.names[x[1]], fabric.names[y[1]]));
+	return found.slice(0, limit).map(([, i]) => i);
+}
+
+const collate = new Intl.Collator("en", {numeric: true}).compare;
+
+function rankOf(fabric, i, text) {
+	const name = fabric.names[i].toLowerCase();
+	if (name === text || fabric.guids[i] === text || String(fabric.lids[i]) === text)
+		return 0;
+	if (name.startsWith(text)) return 1;
+	if (name.includes(text)) return 2;
+	return fabric.guids[i].includes(text) && text.length > 3 ? 3 : 4;
+}

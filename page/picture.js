@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// Draws a scene into a canvas.
+//
+// Model: one pass a frame; lines of one colour are one path, so that ten thousand cost what
+// some dozen do.  Colours come from the style sheet, in classes of the metric.
+
+import {visible} from "./format.js";
+import {DOWN, SWITCH} from "./model.js";
+import {colours} from "./theme.js";
+
+const FONT = "11px system-ui, sans-serif";
+const CHARACTER = 6.4; // pixels, about
+const MANY_NAMES = 80; // switches in sight that still have room for theirs
+const BAR = 14; // below the top tier, where folded pods are connected
+
+export function palette(metric) {
+	const names =
+		metric === "state"
+			? ["state-0", "state-1", "state-2", "state-3", "state-4"]
+			: [
+					...Array.from(
+						{length: DOWN},
+						(_, c) =>
+							`${metric === "use" ? "use" : "bad"}-${c}`,
+					),
+					"state-4",
+				];
+	const [unknown, text, quiet, box, line, paper, chosen, ...classes] = colours(
+		"unknown",
+		"text",
+		"quiet",
+		"box",
+		"line",
+		"paper",
+		"chosen",
+		...names,
+	);
+	return {unknown, text, quiet, box, line, paper, chosen, classes};
+}
+
+export class Picture {
+	constructor(canvas) {
+		this.canvas = canvas;
+		this.context = canvas.getContext("2d");
+		this.drawn = []; // links that were drawn one by one
+	}
+
+	// 'state': {fold, classes, palette, worst, chosen: {nodes, links}, path}
+	draw(scene, viewport, state) {
+		const ratio = devicePixelRatio;
+		const {context, canvas} = this;
+		const width = Math.round(viewport.width * ratio),
+			height = Math.round(viewport.height * ratio);
+		if (canvas.width !== width || canvas.height !== height) {
+			canvas.width = width;
+			canvas.height = height;
+		}
+		context.setTransform(ratio, 0, 0, ratio, 0, 0);
+		context.clearRect(0, 0, viewport.width, viewport.height);
+		context.font = FONT;
+		Object.assign(this, {scene, viewport, state});
+		const isFolded = scene.isFolded(viewport, state.fold);
+		if (isFolded) this.#bundles();
+		this.drawn = scene.links(viewport, state.fold, state.classes, state.worst);
+		this.#halo();
+		if (!isFolded) this.#lines(this.drawn);
+		this.#hosts();
+		this.#switches(isFolded);
+		if (isFolded) {
+			this.#halo();
+			this.#lines([...this.drawn, ...state.chosen.links]);
+			this.#podNames();
+		}
+		this.#chosen();
+	}
+
+	#colourOf(c) {
+		return c < 0 ? this.state.palette.unknown : this.state.palette.classes[c];
+	}
+
+	#lines(links) {
+		const {context, scene, viewport, state} = this;
+		const byClass = new Map();
+		for (const j of links) {
+			const c = state.classes[j];
+			if (!byClass.has(c)) byClass.set(c, []);
+			byClass.get(c).push(j);
+		}
+		for (const c of [...byClass.keys()].sort((x, y) => x - y)) {
+			const isBad = c >= state.worst;
+			context.strokeStyle = this.#colourOf(c);
+			context.lineWidth = isBad ? 2.5 : links.length > 3000 ? 0.6 : 1.2;
+			context.setLineDash(state.dash?.[c] ?? (c < 0 ? [2, 3] : []));
+			context.beginPath();
+			for (const j of byClass.get(c)) {
+				const [x0, y0, x1, y1] = scene.line(viewport, j);
+				context.moveTo(x0, y0);
+				context.lineTo(x1, y1);
+			}
+			context.stroke();
+		}
+		context.setLineDash([]);
+	}
+
+	// All links of a pod to the tier above as one line: as wide as they are many, in the colour
+	// of the worst class that a tenth of them has.
+	#bundles() {
+		const {context, scene, viewport, state} = this;
+		const most = Math.max(...scene.bundles.map((it) => it.links.length), 1);
+		for (const {p, q, links} of scene.bundles) {
+			const from = scene.podBox(viewport, p);
+			const to = q >= 0 ? scene.podBox(viewport, q) : null;
+			// The top tier is one bar: a line straight up stands for the links to all of it.
+			const x1 = to ? to.x + to.width / 2 : from.x + from.width / 2;
+			context.strokeStyle = this.#colourOf(typical(links, state.classes));
+			context.lineWidth = 1.5 + (5 * links.length) / most;
+			context.beginPath();
+			context.moveTo(from.x + from.width / 2, from.y);
+			context.lineTo(x1, to ? to.y : viewport.py(scene.layout.top) + BAR);
+			context.stroke();
+		}
+		context.fillStyle = state.palette.line;
+		context.fillRect(
+			viewport.px(0),
+			viewport.py(scene.layout.top) + BAR - 2,
+			scene.layout.width * viewport.scale,
+			3,
+		);
+		scene.layout.pods.forEach((_, k) => {
+			const box = scene.podBox(viewport, k);
+			context.fillStyle = state.palette.box;
+			context.strokeStyle = state.palette.line;
+			context.lineWidth = 1;
+			context.fillRect(box.x, box.y, box.width, box.height);
+			context.strokeRect(box.x, box.y, box.width, box.height);
+			this.#band(box, scene.inPod[k]);
+		});
+	}
+
+	// How the links inside of a folded pod are spread over the classes, as a stack.
+	#band(box, links) {
+		const {context, viewport, state} = this;
+		const counts = new Map();
+		for (const j of links)
+			counts.set(state.classes[j], (counts.get(state.classes[j]) ?? 0) + 1);
+		const bottom = viewport.py(1) - 10,
+			height = bottom - box.top - 14;
+		let y = bottom;
+		for (const c of [...counts.keys()].sort((a, b) => a - b)) {
+			const part = (height * counts.get(c)) / links.length;
+			context.fillStyle = this.#colourOf(c);
+			context.fillRect(
+				box.x + box.width * 0.2,
+				y - part,
+				box.width * 0.6,
+				Math.max(1, part - 0.5),
+			);
+			y -= part;
+		}
+	}
+
+	#switches(isFolded) {
+		const {
+			context,
+			scene,
+			viewport,
+			state: {palette},
+		} = this;
+		const {layout, fabric} = scene;
+		const [left, right] = scene.visibleX(viewport);
+		context.lineWidth = 1;
+		context.textAlign = "center";
+		context.textBaseline = "middle";
+		const seen = scene.switches.filter(
+			(i) => layout.x[i] >= left && layout.x[i] <= right,
+		);
+		this.isRoomy = viewport.scale > 4 || seen.length <= MANY_NAMES;
+		for (const i of seen) {
+			const box = scene.box(viewport, i);
+			context.fillStyle =
+				fabric.states[i] === "answers" ||
+				fabric.states[i] === "not asked"
+					? palette.box
+					: palette.paper;
+			context.strokeStyle =
+				fabric.states[i] === "gone" || fabric.states[i] === "unanswered"
+					? palette.classes.at(-1)
+					: palette.text;
+			context.beginPath();
+			context.rect(box.x, box.y, box.width, box.height);
+			context.fill();
+			if (box.width > 4) context.stroke();
+			else {
+				context.fillStyle = palette.quiet;
+				context.fillRect(
+					box.x,
+					box.y,
+					Math.max(1, box.width - 0.5),
+					box.height,
+				);
+			}
+			if (!isFolded) this.#name(i, box);
+		}
+	}
+
+	#name(i, box) {
+		const {
+			context,
+			scene,
+			viewport,
+			state: {palette},
+		} = this;
+		const name = visible(scene.fabric.names[i]);
+		const room = scene.layout.isTree ? box.width : this.isRoomy ? 200 : 0;
+		if (name.length * CHARACTER <= room - 4) {
+			context.fillStyle = palette.text;
+			context.fillText(
+				name,
+				box.middle,
+				scene.layout.isTree ? box.centre : box.y - 8,
+			);
+		} else if (
+			scene.layout.isTree &&
+			box.width >= 28 &&
+			scene.layout.level[i] > 0 &&
+			name.length > 3
+		) {
+			// What tells switches of a tier apart stands at the ends of their names.
+			const tail = `…${name.slice(-Math.max(1, Math.floor((box.width - 10) / CHARACTER)))}`;
+			context.fillStyle = palette.text;
+			if (/\d/.test(tail)) context.fillText(tail, box.middle, box.centre);
+		}
+	}
+
+	#hosts() {
+		const {context, scene, viewport, state} = this;
+		const {layout} = scene;
+		const [left, right] = scene.visibleX(viewport);
+		const byClass = new Map();
+		for (const i of scene.hosts) {
+			if (layout.x[i] < left || layout.x[i] > right) continue;
+			const link = scene.hostLink[i];
+			const c = link < 0 ? -1 : state.classes[link];
+			if (!byClass.has(c)) byClass.set(c, []);
+			byClass.get(c).push(i);
+		}
+		for (const c of [...byClass.keys()].sort((x, y) => x - y)) {
+			context.fillStyle = this.#colourOf(c);
+			context.beginPath();
+			for (const i of byClass.get(c)) {
+				const {x, y, size, height} = scene.cell(viewport, i);
+				const grown = c >= state.worst && size < 4 ? 4 - size : 0;
+				context.rect(x - grown / 2, y, size + grown, height);
+			}
+			context.fill();
+		}
+		if (layout.isFew || !layout.isTree || viewport.scale > 22)
+			this.#hostNames(left, right);
+	}
+
+	#hostNames(left, right) {
+		const {
+			context,
+			scene,
+			viewport,
+			state: {palette},
+		} = this;
+		const {layout, fabric} = scene;
+		if (viewport.scale < 13) return;
+		context.textAlign = "left";
+		context.textBaseline = "middle";
+		for (const i of scene.hosts) {
+			if (
+				layout.x[i] < left ||
+				layout.x[i] > right ||
+				(!layout.isFew &&
+					layout.isTree &&
+					layout.home[i] >= 0 &&
+					layout.slot[i] + layout.columns[layout.home[i]] <
+						layout.nHosts[layout.home[i]])
+			)
+				continue;
+			const {x, y, size, height} = scene.cell(viewport, i);
+			context.save();
+			context.translate(x + size / 2, y + height + 5);
+			context.rotate(layout.isTree ? Math.PI / 3 : 0);
+			context.fillStyle = palette.quiet;
+			context.fillText(shortened(visible(fabric.names[i])), 0, 0);
+			context.restore();
+		}
+	}
+
+	#podNames() {
+		const {
+			context,
+			scene,
+			viewport,
+			state: {palette},
+		} = this;
+		const {layout} = scene;
+		context.textAlign = "center";
+		context.textBaseline = "top";
+		context.fillStyle = palette.text;
+		let last = -Infinity;
+		layout.pods.forEach((pod, k) => {
+			const box = scene.podBox(viewport, k);
+			const text = `${k + 1}`;
+			const middle = box.x + box.width / 2,
+				half = (text.length * CHARACTER) / 2 + 2;
+			if (middle - half > last) {
+				context.fillText(text, middle, box.y + box.height + 3);
+				last = middle + half;
+			}
+		});
+		context.fillStyle = palette.quiet;
+		context.textAlign = "left";
+		context.fillText(
+			`Pods ${layout.pods.length ? `1–${layout.pods.length}` : ""}: zoom in, or click, to unfold`,
+			10,
+			viewport.height - 16,
+		);
+	}
+
+	// Behind the lines of what is chosen, so that their own colour is seen.
+	#halo() {
+		const {context, scene, viewport, state} = this;
+		context.strokeStyle = state.palette.chosen;
+		context.lineWidth = 6;
+		context.beginPath();
+		for (const j of state.chosen.links) {
+			const [x0, y0, x1, y1] = scene.line(viewport, j, true);
+			context.moveTo(x0, y0);
+			context.lineTo(x1, y1);
+		}
+		context.stroke();
+	}
+
+	#chosen() {
+		const {context, scene, viewport, state} = this;
+		const {nodes} = state.chosen;
+		context.strokeStyle = state.palette.chosen;
+		context.lineWidth = 2.5;
+		for (const i of nodes) {
+			const isSwitch = scene.fabric.types[i] === SWITCH;
+			const box = isSwitch ? scene.box(viewport, i) : scene.cell(viewport, i);
+			const width = box.width ?? box.size;
+			context.strokeRect(box.x - 3, box.y - 3, width + 6, box.height + 6);
+			const isNamed =
+				isSwitch &&
+				visible(scene.fabric.names[i]).length * CHARACTER <= width - 4;
+			if (nodes.length <= 12 && !isNamed) {
+				context.font = `bold ${FONT}`;
+				this.#tag(
+					visible(scene.fabric.names[i]),
+					box.x + width / 2,
+					isSwitch ? box.y - 14 : box.y - 12,
+				);
+				context.font = FONT;
+			}
+		}
+	}
+
+	// A name over whatever is there, inside of the window.
+	#tag(text, x, y) {
+		const {
+			context,
+			viewport,
+			state: {palette},
+		} = this;
+		const half = context.measureText(text).width / 2 + 4;
+		const middle = Math.max(half + 2, Math.min(viewport.width - half - 2, x));
+		context.fillStyle = palette.paper;
+		context.fillRect(middle - half, y - 8, half * 2, 16);
+		context.strokeRect(middle - half, y - 8, half * 2, 16);
+		context.fillStyle = palette.text;
+		context.textAlign = "center";
+		context.textBaseline = "middle";
+		context.fillText(text, middle, y);
+	}
+}
+
+function shortened(name) {
+	return name.length > 16 ? `${name.slice(0, 15)}…` : name;
+}
+
+// The worst class that at least a tenth has.
+function typical(links, classes) {
+	const counts = new Array(DOWN + 2).fill(0);
+	for (const j of links) counts[classes[j] + 1]++;
+	let n = 0;
+	for (let c = DOWN + 1; c >= 0; c--) {
+		n += counts[c];
+		if (n * 10 >= links.length) return c - 1;
+	}
+	return -1;
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// Small curves of one hour, beside numbers: drawn when they come into sight, asked for two at a
+// time, kept for a minute.
+
+import {h} from "./dom.js";
+import {counterRate} from "./format.js";
+import {colour} from "./theme.js";
+
+const WIDTH = 140,
+	HEIGHT = 22;
+const KEEP_MS = 60000,
+	MOST = 400,
+	AT_ONCE = 2;
+
+const kept = new Map(); // {ms, promise} by what was asked
+const waiting = [];
+let nAsked = 0;
+
+function next() {
+	if (nAsked >= AT_ONCE || !waiting.length) return;
+	nAsked++;
+	const {run, resolve} = waiting.shift();
+	run()
+		.then(resolve)
+		.finally(() => {
+			nAsked--;
+			next();
+		});
+}
+
+function pointsOf(app, guid, port, counter) {
+	const key = `${guid}:${port} ${counter} ${app.at ?? ""}`;
+	const old = kept.get(key);
+	if (old && performance.now() - old.ms < KEEP_MS) return old.promise;
+	const promise = new Promise((resolve) =>
+		waiting.push({
+			resolve,
+			run: () =>
+				app.server.ask(
+					["perf", "history", `${guid}:${port}`, counter],
+					{since: app.at ? undefined : "1h", at: app.at},
+				),
+		}),
+	);
+	kept.delete(key);
+	kept.set(key, {ms: performance.now(), promise});
+	if (kept.size > MOST) kept.delete(kept.keys().next().value);
+	next();
+	return promise;
+}
+
+export function sparkline(app, guid, port, counter) {
+	const canvas = h("canvas", {
+		width: WIDTH * devicePixelRatio,
+		height: HEIGHT * devicePixelRatio,
+		role: "img",
+		"aria-label": "asking for the last hour",
+	});
+	const host = h("span", {class: "sparkline"}, canvas);
+	const observer = new IntersectionObserver(async ([entry]) => {
+		if (!entry.isIntersecting) return;
+		observer.disconnect();
+		if (!app.status?.images?.first) {
+			host.replaceChildren(h("span", {class: "unknown"}, "not kept"));
+			return;
+		}
+		const answer = await pointsOf(app, guid, port, counter);
+		if (
+			answer instanceof Error ||
+			!answer.points?.some((it) => it.per_second !== null)
+		) {
+			host.replaceChildren(
+				h(
+					"span",
+					{class: "unknown", title: answer.message ?? ""},
+					"not kept",
+				),
+			);
+			return;
+		}
+		draw(canvas, answer.points, counter);
+	});
+	observer.observe(canvas);
+	return host;
+}
+
+function draw(canvas, points, counter) {
+	const context = canvas.getContext("2d");
+	context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+	context.clearRect(0, 0, WIDTH, HEIGHT);
+	const values = points.map((it) => it.per_second);
+	const most = Math.max(...values.filter((it) => it !== null));
+	const begin = Date.parse(points[0].time),
+		length = Math.max(1, Date.parse(points.at(-1).time) - begin);
+	context.strokeStyle = colour("curve");
+	context.lineWidth = 1.3;
+	context.beginPath();
+	let isDown = false; // the pen
+	points.forEach((it, i) => {
+		if (values[i] === null) {
+			isDown = false;
+			return;
+		}
+		const x = 1 + ((Date.parse(it.time) - begin) / length) * (WIDTH - 2);
+		const y = HEIGHT - 2 - (most ? values[i] / most : 0) * (HEIGHT - 4);
+		context[isDown ? "lineTo" : "moveTo"](x, y);
+		isDown = true;
+	});
+	context.stroke();
+	const text = `the most was ${counterRate(counter, most)}`;
+	canvas.setAttribute("aria-label", text);
+	canvas.title = text;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+import assert from "node:assert/strict";
+import {test} from "node:test";
+
+import {EventReader} from "../events.js";
+import * as format from "../format.js";
+import {classesOf, DOWN, makeFabric, search, STATES} from "../model.js";
+import * as route from "../route.js";
+import {sorted} from "../sort.js";
+import {ageOf, msOf, stepOf} from "../moment.js";
+import {Maker, makeTree} from "./made.js";
+
+test("numbers have units, and what is not known says so", () => {
+	assert.equal(format.percent(3.14), "3.1\u202f%");
+	assert.equal(format.percent(99.5), "100\u202f%");
+	assert.equal(format.bits(97.5e9), "97.5 Gb/s");
+	assert.equal(format.counterRate("PortXmitData", 1e9 / 32), "1 Gb/s");
+	assert.equal(format.counterTotal("PortXmitPkts", 1234567), "1\u202f234\u202f567");
+	assert.equal(format.span(3675), "1 h 1 min");
+	for (const it of [format.percent, format.count, format.bits, format.ms, format.yesNo])
+		assert.equal(it(null), format.NOT_KNOWN);
+	assert.equal(format.count(0), "0");
+});
+
+test("names can't disturb what stands around them", () => {
+	assert.equal(
+		format.visible("a\u202eb\x1b[31m\u200b"),
+		"a\\u{202e}b\\u{001b}[31m\\u{200b}",
+	);
+	assert.equal(format.visible("<b>&\"'Ü漢"), "<b>&\"'Ü漢");
+	assert.equal(format.visible("\ud800"), "\\u{d800}");
+});
+
+test("an address is read as it was written", () => {
+	const names = ["a/b", "%41", "x?y#z", "ü ", "0x1:2", "'\"<>&"];
+	for (const name of names) {
+		const it = {view: "node", words: [name], options: {at: "2h", select: name}};
+		const back = route.parse(route.format(it));
+		assert.deepEqual({...back, options: {...back.options}}, it);
+	}
+	assert.equal(route.parse("").view, route.START);
+	assert.equal(route.parse("#/%E0%A4%A/x").words[0], "x");
+	assert.equal(Object.getPrototypeOf(route.parse("#/x?__proto__=1").options), null);
+});
+
+test("commands become addresses below api/v1", () => {
+	assert.equal(
+		route.resource(["perf", "history", "leaf/1:3", "PortXmitData"], {
+			since: "1h",
+			at: undefined,
+			down: true,
+			slow: false,
+		}),
+		"api/v1/perf/history/leaf%2F1%3A3/PortXmitData?since=1h&down=true",
+	);
+});
+
+test("moments are those of --at, and nothing else", () => {
+	for (const it of ["2h", "90m", "2026-01-02", "2026-01-02T03:04", "2026-01-02T03:04:05"])
+		assert.equal(route.moment(it), it);
+	for (const it of [undefined, "", "now", "2h&x=1", "<b>", "2026-01-02 03:04"])
+		assert.equal(route.moment(it), null);
+	assert.equal(msOf("2026-01-02T03:04", 0), Date.UTC(2026, 0, 2, 3, 4));
+	assert.equal(msOf("2h", 7200e3), 0);
+});
+
+test("the slider's ends are now and the oldest image", () => {
+	assert.equal(stepOf(0, 86400), 1000);
+	assert.equal(stepOf(86400, 86400), 0);
+	for (const step of [0, 250, 500, 999])
+		assert.equal(stepOf(ageOf(step, 1e6), 1e6), step);
+});
+
+test("tables sort names as people count, and put what is not known last", () => {
+	const columns = [{name: "n", value: (it) => it.n}];
+	const rows = (order, ...values) =>
+		sorted(
+			values.map((n) => ({n})),
+			columns,
+			order,
+		).map((it) => it.n);
+	assert.deepEqual(rows("n", "host-10", "host-2", null), ["host-2", "host-10", null]);
+	assert.deepEqual(rows("-n", 3, null, 20), [20, 3, null]);
+	assert.deepEqual(rows("other", 3, 1), [3, 1]);
+});
+
+test("links have their classes, and those that are down have none of traffic", () => {
+	const maker = new Maker();
+	const [a, b] = [maker.node("a", "switch"), maker.node("b", "switch")];
+	maker.link(a, b);
+	maker.links[0].ends[1].use_percent = 60;
+	maker.links[0].ends[0].errors = {SymbolErrorCounter: 7, PortRcvErrors: 5};
+	maker.link(a, b, {state: "down"});
+	maker.link(a, b, {slow: true});
+	maker.links[2].ends.forEach((it) => (it.use_percent = null));
+	const fabric = makeFabric(maker.nodes, maker.links);
+	assert.deepEqual([...classesOf(fabric, "use")], [4, DOWN, -1]);
+	assert.deepEqual([...classesOf(fabric, "errors")], [2, DOWN, 0]);
+	assert.deepEqual(
+		[...classesOf(fabric, "state")].map((it) => STATES[it]),
+		["active", "down", "slow"],
+	);
+});
+
+test("an end that has left the fabric becomes a node", () => {
+	const maker = new Maker();
+	maker.link(maker.node("a", "switch"), maker.node("b", "ca"), {state: "down"});
+	maker.nodes.pop();
+	const fabric = makeFabric(maker.nodes, maker.links);
+	assert.deepEqual(fabric.names, ["a", "b"]);
+	assert.equal(fabric.states[1], "gone");
+});
+
+test("search finds by name, GUID and LID, the best first", () => {
+	const fabric = makeFabric(makeTree(4, 2).nodes, makeTree(4, 2).links);
+	const names = (text) => search(fabric, text).map((i) => fabric.names[i]);
+	assert.equal(names("leaf-1-0")[0], "leaf-1-0");
+	assert.deepEqual(names("CORE"), ["core-0", "core-1", "core-2", "core-3"]);
+	assert.equal(names("0x0000000000000002")[0], "core-1");
+	assert.equal(names("3")[0], "core-2");
+	assert.deepEqual(names("  "), []);
+});
+
+test("events come out of pieces, wherever these are cut", () => {
+	const text =
+		'retry: 5000\n\n: beat\n\nevent: sweep\nid: 7\ndata: {"number":1}\n\nevent: alert\r\nid: 8\r\ndata: a\r\ndata: b\r\n\r\n';
+	const expected = [
+		{name: "sweep", data: '{"number":1}'},
+		{name: "alert", data: "a\nb"},
+	];
+	for (let size = 1; size < text.length; size++) {
+		const reader = new EventReader();
+		const found = [];
+		for (let i = 0; i < text.length; i += size)
+			found.push(...reader.feed(text.slice(i, i + size)));
+		assert.deepEqual(found, expected, `pieces of ${size}`);
+		assert.equal(reader.lastId, "8");
+	}
+});

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// What 'links' says: each cable once, the worst on top; the busiest and the worst ports with
+// curves of the last hour.
+
+import {h, none, section} from "../dom.js";
+import {bits, count, counterRate, NOT_KNOWN, plural, time} from "../format.js";
+import {changed} from "../route.js";
+import {sparkline} from "../spark.js";
+import {table} from "../table.js";
+import {linkColumns, missing, options, portLink} from "./parts.js";
+
+const PAGE = 500,
+	MOST = 10000;
+const FILTERS = [
+	["down", "Down"],
+	["slow", "Slow"],
+	["errors", "With errors"],
+	["flapped", "Flapped"],
+];
+const BY = [
+	["", "worst first"],
+	["PortXmitData", "PortXmitData"],
+	["PortXmitWait", "PortXmitWait"],
+	["SymbolErrorCounter", "SymbolErrorCounter"],
+	["PortRcvErrors", "PortRcvErrors"],
+	["PortXmitDiscards", "PortXmitDiscards"],
+	["LinkDownedCounter", "LinkDownedCounter"],
+];
+
+export const links = {
+	title: "Links",
+
+	load(app, route, signal) {
+		const {node, by, limit = PAGE} = route.options;
+		const filters = Object.fromEntries(
+			FILTERS.map(([name]) => [name, route.options[name] === "1"]),
+		);
+		return app.server.get(
+			["links"],
+			{
+				...filters,
+				node: node || undefined,
+				by: by || undefined,
+				limit,
+				at: app.at,
+			},
+			signal,
+		);
+	},
+
+	render(app, route, rows) {
+		const limit = Number(route.options.limit ?? PAGE);
+		return [
+			h("h1", {}, "Links"),
+			controls(app, route),
+			rows.length
+				? table(route, linkColumns(route), rows, {
+						caption: "Links",
+						rowClass: (it) =>
+							it.state === "down" ||
+							it.state === "unreachable"
+								? "is-down"
+								: null,
+					})
+				: none("No link is like that."),
+			rows.length >= limit &&
+				h(
+					"p",
+					{class: "more"},
+					`Of more links, the first ${count(limit)} are here. `,
+					h(
+						"a",
+						{
+							href: changed(route, {
+								limit: Math.min(
+									MOST,
+									limit * 4,
+								),
+							}),
+							"data-key": "more",
+						},
+						"Ask for more",
+					),
+				),
+		];
+	},
+};
+
+function controls(app, route) {
+	const toggle = ([name, title]) => {
+		const is = route.options[name] === "1";
+		return h(
+			"a",
+			{
+				class: "toggle",
+				role: "button",
+				"aria-pressed": String(is),
+				"data-key": name,
+				href: changed(route, {[name]: is ? undefined : "1"}),
+			},
+			title,
+		);
+	};
+	return h(
+		"form",
+		{
+			class: "controls",
+			onsubmit: (event) => {
+				event.preventDefault();
+				const {node, by} = event.target.elements;
+				app.go(changed(route, {node: node.value.trim(), by: by.value}));
+			},
+		},
+		h(
+			"span",
+			{
+				class: "group",
+				role: "group",
+				"aria-label": "Only those that fit any of",
+			},
+			FILTERS.map(toggle),
+		),
+		h(
+			"label",
+			{},
+			"Node ",
+			h("input", {
+				name: "node",
+				value: route.options.node ?? "",
+				placeholder: "all, or leaf-*",
+				"data-key": "node",
+				spellcheck: "false",
+			}),
+		),
+		h(
+			"label",
+			{},
+			"Order ",
+			h(
+				"select",
+				{
+					name: "by",
+					"data-key": "by",
+					onchange: (event) => event.target.form.requestSubmit(),
+				},
+				options(BY, route.options.by ?? ""),
+			),
+		),
+		h("button", {type: "submit", "data-key": "show"}, "Show"),
+	);
+}
+
+// --- the busiest and the worst ---
+
+const TOPS = [
+	["PortXmitData", "Busiest"],
+	["PortXmitWait", "Waiting most"],
+	["SymbolErrorCounter", "Symbol errors"],
+	["PortRcvErrors", "Receive errors"],
+	["PortXmitDiscards", "Discards"],
+	["LinkDownedCounter", "Links that go down"],
+];
+const N_TOP = 10;
+
+export const busiest = {
+	title: "Busiest",
+
+	async load(app, route, signal) {
+		const by = route.options.by ?? "PortXmitData";
+		const status = await app.whenKnown(signal);
+		const names =
+			route.options.all === "1"
+				? TOPS.map(([name]) => name)
+				: [...new Set([by, "PortXmitWait"])];
+		const answers = await Promise.all(
+			names.map((name) =>
+				app.server.ask(
+					["perf", "top"],
+					{by: name, limit: N_TOP, at: app.at},
+					signal,
+				),
+			),
+		);
+		const roots = hasCongestion(status)
+			? await app.server.ask(["congestion"], {at: app.at}, signal)
+			: null;
+		return {tops: names.map((name, i) => [name, answers[i]]), roots};
+	},
+
+	render(app, route, {tops, roots}) {
+		return [
+			h("h1", {}, "Busiest and worst ports"),
+			h(
+				"p",
+				{class: "controls"},
+				h(
+					"span",
+					{
+						class: "group",
+						role: "group",
+						"aria-label": "By what",
+					},
+					TOPS.map(([name, title]) =>
+						h(
+							"a",
+							{
+								class: "toggle",
+								role: "button",
+								"data-key": name,
+								"aria-pressed": String(
+									name ===
+										(route.options
+											.by ??
+											"PortXmitData"),
+								),
+								title: name,
+								href: changed(route, {
+									by: name,
+								}),
+							},
+							title,
+						),
+					),
+				),
+			),
+			tops.map(([name, rows]) => top(app, route, name, rows)),
+			roots && congestion(route, roots),
+		];
+	},
+};
+
+// Only the plugin explains congestion.
+function hasCongestion(status) {
+	return Boolean(status.sm && status.configuration?.values?.["congestion.enabled"]);
+}
+
+function congestion(route, it) {
+	const title = "Where congestion begins";
+	if (missing(it)) return section(title, missing(it));
+	const waiting = `${plural(it.waiting_ports, "port")} ${it.waiting_ports === 1 ? "waits" : "wait"}`;
+	if (!it.roots.length) return section(title, none(`Nowhere; ${waiting}.`));
+	const columns = [
+		{
+			name: "root",
+			title: "Root",
+			value: (root) => root.node_name,
+			cell: (root) =>
+				portLink(route, root.node_guid, root.node_name, root.port),
+		},
+		{name: "vl", title: "VL", number: true, value: (root) => root.vl},
+		{name: "kind", title: "Kind", value: (root) => root.kind},
+		{
+			name: "loss",
+			title: "Costs at most",
+			number: true,
+			value: (root) => root.loss_gbps,
+			cell: (root) => bits(root.loss_gbps * 1e9),
+		},
+		{
+			name: "waiting",
+			title: "Ports wait",
+			number: true,
+			value: (root) => root.waiting_ports,
+		},
+		{
+			name: "contributors",
+			title: "Contributors",
+			number: true,
+			value: (root) => root.contributors,
+		},
+		{
+			name: "victims",
+			title: "Victims",
+			number: true,
+			value: (root) => root.victims,
+		},
+		{
+			name: "undecided",
+			title: "Undecided",
+			number: true,
+			value: (root) => root.undecided,
+		},
+		{
+			name: "since",
+			title: "Since",
+			value: (root) => root.since,
+			cell: (root) => time(root.since),
+		},
+		{name: "advice", title: "What to do", value: (root) => root.advice},
+	];
+	return section(
+		title,
+		h("p", {}, `${waiting}.`),
+		table(route, columns, it.roots, {id: "roots", caption: title}),
+	);
+}
+
+function top(app, route, counter, rows) {
+	const title = TOPS.find(([name]) => name === counter)?.[1] ?? counter;
+	const growing = Array.isArray(rows) ? rows.filter((it) => it.rate) : [];
+	return h(
+		"section",
+		{},
+		h("h2", {}, title, " ", h("small", {}, counter)),
+		missing(rows) ??
+			(growing.length
+				? table(
+						route,
+						[
+							{
+								name: "port",
+								title: "Port",
+								cell: (it) =>
+									portLink(
+										route,
+										it.node_guid,
+										it.node_name,
+										it.port,
+									),
+							},
+							{
+								name: "far",
+								title: "Far end",
+								cell: (it) =>
+									portLink(
+										route,
+										it.remote_guid,
+										it.remote_name,
+										it.remote_port,
+									),
+							},
+							{
+								name: "rate",
+								title: "Now",
+								number: true,
+								cell: (it) =>
+									counterRate(
+										counter,
+										it.rate,
+									),
+							},
+							{
+								name: "hour",
+								title: "The hour before",
+								class: "spark",
+								cell: (it) =>
+									sparkline(
+										app,
+										it.node_guid,
+										it.port,
+										counter,
+									),
+							},
+						],
+						growing,
+						{
+							id: counter,
+							caption: `${title}, by ${counter}`,
+						},
+					)
+				: none(nothing(rows))),
+	);
+}
+
+function nothing(rows) {
+	return rows.length && rows[0].rate === null
+		? `Rates are ${NOT_KNOWN} before the second sweep.`
+		: "It grows nowhere.";
+}

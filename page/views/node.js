@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// A node: what it is, its links, alerts about it, its device.
+
+import {badge, facts, h, nameText, none, section} from "../dom.js";
+import {count, NOT_KNOWN, visible} from "../format.js";
+import {sibling} from "../route.js";
+import {table} from "../table.js";
+import {findingText} from "../words.js";
+import {eventList} from "./history.js";
+import {endLink, isOn, linkColumns, missing, presentOnly} from "./parts.js";
+
+export const N_EVENTS = 20;
+
+async function loadNode(app, route, signal) {
+	const [guid] = route.words;
+	const {server, at} = app;
+	const ask = (words, more) => server.ask(words, more, signal);
+	const {devices, collect} = await app.whenKnown(signal);
+	const [nodes, links, alerts, events, device, owner] = await Promise.all([
+		server.get(["nodes"], {node: guid, at}, signal),
+		server.get(["links"], {node: guid, at}, signal),
+		ask(["alerts"], {node: guid, at}),
+		ask(["history", guid], {limit: N_EVENTS, at}),
+		at || !isOn(devices) ? null : ask(["devices", guid]),
+		at || collect?.mode === "local" ? null : ask(["agents", "owner", guid]),
+	]);
+	return {nodes, links, alerts, events, device, owner};
+}
+
+export const node = {
+	title: "Node",
+	titleOf: (route) => `Node ${visible(route.words[0] ?? "")}`,
+	load: loadNode,
+
+	render(app, route, {nodes, links, alerts, events, device, owner}) {
+		const it = nodes[0];
+		if (!it) return none("There is no such node at this moment.");
+		return [
+			h("h1", {}, nameText(it.name)),
+			h(
+				"p",
+				{class: "controls"},
+				h(
+					"a",
+					{
+						class: "open",
+						href: sibling(route, "fabric", [], {
+							select: it.guid,
+						}),
+					},
+					"Show in the picture",
+				),
+				h(
+					"a",
+					{
+						class: "open",
+						href: sibling(route, "history", [], {
+							node: it.guid,
+						}),
+					},
+					"Its history",
+				),
+			),
+			facts([
+				["type", it.type],
+				["GUID", h("code", {}, it.guid)],
+				["LID", count(it.lid)],
+				["ports up", `${count(it.ports_up)} of ${count(it.ports)}`],
+				["counters", it.state],
+				[
+					"ports that answered",
+					`${count(it.ports_answered)} of ${count(it.ports_asked)}`,
+				],
+				it.agent !== undefined && [
+					"read by agent",
+					it.agent ?? "nobody",
+				],
+				owner?.agent && ["owner", owner.agent],
+			]),
+			alertList(route, alerts),
+			section(
+				"Links",
+				links.length
+					? table(
+							route,
+							ownFirst(it.guid, linkColumns(route)),
+							links.map((link) =>
+								turned(link, it.guid),
+							),
+							{
+								caption: `Links of ${visible(it.name)}`,
+								rowClass: (link) =>
+									link.state === "down"
+										? "is-down"
+										: null,
+							},
+						)
+					: none("It has no link."),
+			),
+			deviceSection(app, device),
+			section("Lately", missing(events) ?? eventList(route, events)),
+		];
+	},
+};
+
+// The end at this node stands first.
+function turned(link, guid) {
+	return link.ends[0].node_guid === guid
+		? link
+		: {...link, ends: [link.ends[1], link.ends[0]]};
+}
+
+function ownFirst(guid, columns) {
+	return columns.map((it) =>
+		it.name !== "end"
+			? it
+			: {
+					...it,
+					title: "Port",
+					number: true,
+					value: (link) => link.ends[0].port,
+				},
+	);
+}
+
+export function alertList(route, alerts) {
+	const active = Array.isArray(alerts?.alerts)
+		? alerts.alerts.filter((it) => !it.cleared)
+		: [];
+	return active.length
+		? section(
+				"Alerts",
+				h(
+					"ul",
+					{class: "plain"},
+					active.map((it) =>
+						h(
+							"li",
+							{},
+							badge(
+								(
+									it.severity ?? "warning"
+								).toLowerCase(),
+								it.severity,
+							),
+							" ",
+							endLink(route, it.at),
+							" ",
+							it.findings.map(findingText).join("; "),
+							" ",
+							h(
+								"a",
+								{
+									href: sibling(
+										route,
+										"alerts",
+										[],
+										{alert: it.id},
+									),
+								},
+								`#${it.id}`,
+							),
+						),
+					),
+				),
+			)
+		: null;
+}
+
+function deviceSection(app, device) {
+	if (!Array.isArray(device) || !device.length) return null;
+	return section(
+		"Device",
+		presentOnly(app),
+		device.map((it) =>
+			facts([
+				["firmware", it.firmware ?? NOT_KNOWN],
+				["PSID", it.psid ?? NOT_KNOWN],
+				["part", it.part ?? NOT_KNOWN],
+				["serial number", it.serial ?? NOT_KNOWN],
+				[
+					"highest temperature",
+					it.temperature_c === null
+						? NOT_KNOWN
+						: `${it.temperature_c} °C`,
+				],
+				[
+					"fans",
+					(it.fans ?? [])
+						.map((fan) => `${fan.rpm ?? "?"} rpm`)
+						.join(", ") || "none told",
+				],
+				[
+					"power supplies",
+					(it.power_supplies ?? [])
+						.map((supply) => supply.status)
+						.join(", ") || "none told",
+				],
+			]),
+		),
+	);
+}

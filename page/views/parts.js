@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// Elements that several views have: addresses of nodes and ports, bars, rows of links.
+
+import {Problem} from "../api.js";
+import {badge, h, nameText, none} from "../dom.js";
+import {bits, count, isKnown, percent, time, visible} from "../format.js";
+import {worse} from "../model.js";
+import {sibling} from "../route.js";
+import {partText, splitPlace} from "../words.js";
+
+export function nodeLink(route, guid, name, key = `node ${guid}`) {
+	return guid
+		? h(
+				"a",
+				{href: sibling(route, "node", [guid]), "data-key": key},
+				nameText(name),
+			)
+		: nameText(name ?? "–");
+}
+
+export function portLink(route, guid, name, port) {
+	if (!isKnown(port) || !guid) return nodeLink(route, guid, name);
+	return h(
+		"a",
+		{
+			href: sibling(route, "port", [guid, port]),
+			"data-key": `port ${guid} ${port}`,
+			class: "nowrap",
+		},
+		nameText(name),
+		`:${port}`,
+	);
+}
+
+// A place that is text alone, "leaf-01:3": found again by its name.
+export function placeLink(route, text) {
+	if (!text) return null;
+	const {node, port} = splitPlace(text);
+	return port === null
+		? nodeLink(route, node, node)
+		: h(
+				"a",
+				{href: sibling(route, "port", [node, port]), class: "nowrap"},
+				nameText(node),
+				`:${port}`,
+			);
+}
+
+export function endLink(route, end) {
+	return end ? portLink(route, end.node_guid, end.node_name, end.port) : null;
+}
+
+// A share of 100 as a bar with its number; 'kind' chooses the colour.
+export function bar(value, kind = "use") {
+	if (!isKnown(value)) return null;
+	const fill = h("span", {class: "fill", "data-kind": kind});
+	fill.style.width = `${Math.min(100, Math.max(0, value))}%`;
+	return h(
+		"span",
+		{class: "meter"},
+		value >= 0.5 && h("span", {class: "bar-of", "aria-hidden": "true"}, fill),
+		h("span", {}, percent(value)),
+	);
+}
+
+export function stateBadge(state, isSlow = false) {
+	const severity =
+		state === "down" || state === "unreachable"
+			? "critical"
+			: state !== "active" || isSlow
+				? "warning"
+				: "ok";
+	return badge(severity, isSlow && state === "active" ? "slow" : state);
+}
+
+function sumErrors(errors) {
+	return Object.values(errors ?? {}).reduce((sum, it) => sum + it, 0);
+}
+
+// Columns of a table of links, as 'links' has them.
+export function linkColumns(route, extra = []) {
+	const errors = (link) => link.ends.reduce((sum, end) => sum + sumErrors(end.errors), 0);
+	return [
+		{
+			name: "end",
+			title: "End",
+			value: (it) => it.ends[0].node_name,
+			cell: (it) => endLink(route, it.ends[0]),
+		},
+		{
+			name: "far_end",
+			title: "Far end",
+			value: (it) => it.ends[1].node_name,
+			cell: (it) => endLink(route, it.ends[1]),
+		},
+		{
+			name: "state",
+			title: "State",
+			value: (it) => it.state,
+			cell: (it) => stateBadge(it.state),
+		},
+		{
+			name: "rate",
+			title: "Rate",
+			value: (it) => it.rate_bps,
+			cell: (it) =>
+				h(
+					"span",
+					{class: "nowrap", title: bits(it.rate_bps)},
+					it.rate,
+					it.slow
+						? h(
+								"span",
+								{class: "could"},
+								` could ${it.best_rate}`,
+							)
+						: "",
+				),
+		},
+		...extra,
+		{
+			name: "out",
+			title: "Out",
+			number: true,
+			value: (it) => it.ends[0].use_percent,
+			cell: (it) => bar(it.ends[0].use_percent),
+		},
+		{
+			name: "in",
+			title: "In",
+			number: true,
+			value: (it) => it.ends[1].use_percent,
+			cell: (it) => bar(it.ends[1].use_percent),
+		},
+		{
+			name: "wait",
+			title: "Wait",
+			number: true,
+			value: (it) => worse(it.ends[0].wait_percent, it.ends[1].wait_percent),
+			cell: (it) =>
+				bar(
+					worse(it.ends[0].wait_percent, it.ends[1].wait_percent),
+					"wait",
+				),
+		},
+		{
+			name: "errors",
+			title: "Errors",
+			number: true,
+			value: errors,
+			cell: (it) =>
+				h(
+					"span",
+					{class: errors(it) ? "bad" : "", title: errorTitle(it)},
+					count(errors(it)),
+				),
+		},
+		{
+			name: "downs",
+			title: "Downs",
+			number: true,
+			value: (it) => it.downs,
+			cell: (it) =>
+				h("span", {class: it.downs ? "bad" : ""}, count(it.downs)),
+		},
+		{
+			name: "last_down",
+			title: "Last down",
+			value: (it) => it.last_down,
+			cell: (it) =>
+				it.last_down &&
+				h("span", {class: "nowrap"}, time(it.last_down)),
+		},
+	];
+}
+
+function errorTitle(link) {
+	return link.ends
+		.flatMap((end) =>
+			Object.entries(end.errors ?? {}).map(
+				([name, value]) =>
+					`${visible(end.node_name)}:${end.port} ${name} ${count(value)}`,
+			),
+		)
+		.join("\n");
+}
+
+// What a part shows when its command gave no answer; null where there is one.
+export function missing(answer) {
+	return answer instanceof Problem ? none(partText(answer)) : null;
+}
+
+// A part of which the past is not kept, in a view of the past.
+export function presentOnly(app) {
+	return (
+		app.at &&
+		h(
+			"p",
+			{class: "present-only"},
+			"The past of this is not kept: this is the present.",
+		)
+	);
+}
+
+export function options(values, chosen) {
+	return values.map(([value, text]) =>
+		h("option", {value, selected: value === chosen}, text),
+	);
+}
+
+// Whether a part of 'status' is there and in use.
+export function isOn(part) {
+	return Boolean(part) && part.state !== "off";
+}

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// One port: its link, counters, curves, details, cable, alerts.
+
+import {chart} from "../chart.js";
+import {badge, facts, h, none, section} from "../dom.js";
+import {ago, count, counterTotal, isData, NOT_KNOWN, time, visible, yesNo} from "../format.js";
+import {changed, sibling} from "../route.js";
+import {table} from "../table.js";
+import {eventList} from "./history.js";
+import {alertList, N_EVENTS} from "./node.js";
+import {bar, endLink, isOn, missing, nodeLink, options, portLink, stateBadge} from "./parts.js";
+
+const CURVES = [["PortXmitData", "PortRcvData"], ["PortXmitWait"]];
+const SINCE = [
+	["1h", "1 hour"],
+	["6h", "6 hours"],
+	["24h", "24 hours"],
+	["7d", "7 days"],
+	["30d", "30 days"],
+];
+
+async function loadPort(app, route, signal) {
+	const [guid, number] = route.words,
+		{server, at} = app;
+	const where = `${guid}:${number}`,
+		since = at ? undefined : (route.options.since ?? "1h");
+	const ask = (words, more) => server.ask(words, more, signal);
+	const {devices, images} = await app.whenKnown(signal);
+	const curves = !images?.first
+		? []
+		: [...CURVES, ...(route.options.curve ? [[route.options.curve]] : [])];
+	const [rows, links, alerts, events, details, ber, cable, ...points] = await Promise.all(
+		[
+			server.get(["perf", "show"], {node: where, at}, signal),
+			ask(["links"], {node: where, at}),
+			ask(["alerts"], {node: where, at}),
+			ask(["history", where], {limit: N_EVENTS, at}),
+			at ? null : ask(["perf", "details"], {node: where}),
+			at ? null : ask(["perf", "ber"], {node: where, all: true}),
+			at || !isOn(devices) ? null : ask(["cables", where]),
+			...curves
+				.flat()
+				.map((counter) =>
+					ask(["perf", "history", where, counter], {since, at}),
+				),
+		],
+	);
+	let k = 0;
+	return {
+		rows,
+		links,
+		alerts,
+		events,
+		details,
+		ber,
+		cable,
+		curves: curves.map((counters) =>
+			counters.map((counter) => ({counter, answer: points[k++]})),
+		),
+	};
+}
+
+export const port = {
+	title: "Port",
+	titleOf: (route) => `Port ${visible(route.words.slice(0, 2).join(":"))}`,
+	load: loadPort,
+
+	render(app, route, data) {
+		const row = data.rows[0];
+		const link = Array.isArray(data.links) ? data.links[0] : null;
+		if (!row && !link)
+			return none(
+				"There is no such port at this moment, or counters are not read of it.",
+			);
+		const guid = row?.node_guid ?? route.words[0],
+			name = row?.node_name ?? guid,
+			number = route.words[1];
+		return [
+			h("h1", {}, nodeLink(route, guid, name), `:${number}`),
+			h(
+				"p",
+				{class: "controls"},
+				h(
+					"a",
+					{
+						class: "open",
+						href: sibling(route, "fabric", [], {
+							select: `${guid}:${number}`,
+						}),
+					},
+					"Show in the picture",
+				),
+				h(
+					"a",
+					{
+						class: "open",
+						href: sibling(route, "history", [], {
+							node: `${guid}:${number}`,
+						}),
+					},
+					"Its history",
+				),
+				h(
+					"label",
+					{},
+					"Curves of ",
+					h(
+						"select",
+						{
+							"data-key": "since",
+							disabled: Boolean(app.at),
+							onchange: (event) =>
+								app.go(
+									changed(route, {
+										since: event
+											.target
+											.value,
+									}),
+								),
+						},
+						options(SINCE, route.options.since ?? "1h"),
+					),
+				),
+			),
+			linkFacts(route, row, link, guid),
+			alertList(route, data.alerts),
+			section(
+				app.at ? "The hour before" : "How fast",
+				data.curves.length
+					? data.curves.map((it) => curve(it))
+					: none(
+							"No past is kept: history.dir of triad.conf would.",
+						),
+			),
+			row ? countersSection(route, row) : null,
+			detailsSection(data.details),
+			berSection(data.ber),
+			cableSection(data.cable),
+			section(
+				"Lately",
+				missing(data.events) ?? eventList(route, data.events),
+			),
+		];
+	},
+};
+
+function linkFacts(route, row, link, guid) {
+	const own = link && (link.ends[0].node_guid === guid ? 0 : 1);
+	const [here, far] = link ? [link.ends[own], link.ends[1 - own]] : [];
+	return facts([
+		["state", stateBadge(link?.state ?? row.state, link?.slow)],
+		[
+			"far end",
+			far
+				? endLink(route, far)
+				: row?.remote_guid
+					? portLink(
+							route,
+							row.remote_guid,
+							row.remote_name,
+							row.remote_port,
+						)
+					: NOT_KNOWN,
+		],
+		link && [
+			"rate",
+			[link.rate, link.slow ? ` (both ends could ${link.best_rate})` : ""],
+		],
+		link && ["out", bar(here.use_percent) ?? NOT_KNOWN],
+		link && ["in", bar(far.use_percent) ?? NOT_KNOWN],
+		link && ["waiting", bar(here.wait_percent, "wait") ?? NOT_KNOWN],
+		link && [
+			"downs",
+			`${count(link.downs)}${link.last_down ? `, the last ${time(link.last_down)}` : ""}`,
+		],
+		row && ["LID", count(row.lid)],
+		row && [
+			"last read",
+			row.last_read
+				? `${time(row.last_read)} (${ago(row.last_read, Date.now())})`
+				: "never",
+		],
+		row && [
+			"answered the last sweep",
+			row.skipped ? "not asked" : yesNo(row.answered),
+		],
+	]);
+}
+
+function curve(series) {
+	const names = series.map((it) => it.counter).join(", ");
+	const has = series.filter((it) =>
+		it.answer.points?.some((point) => point.per_second !== null),
+	);
+	const problem = series.find((it) => it.answer instanceof Error);
+	if (!has.length)
+		return h(
+			"p",
+			{class: "none"},
+			`${names}: ${problem ? problem.answer.message : "nothing is known of this time"}`,
+		);
+	return h(
+		"figure",
+		{},
+		h("figcaption", {}, names),
+		chart(
+			has.map((it) => ({
+				label: it.counter,
+				counter: it.counter,
+				points: it.answer.points,
+			})),
+			`${names} over time`,
+		),
+	);
+}
+
+function countersSection(route, row) {
+	const resets = row.resets ?? {};
+	return section(
+		"Counters",
+		table(
+			route,
+			[
+				{name: "counter", title: "Counter", value: (it) => it[0]},
+				{
+					name: "total",
+					title: "Total",
+					number: true,
+					value: (it) => it[1],
+					cell: (it) =>
+						h(
+							"span",
+							{
+								title: `${it[1]}${isData(it[0]) ? " words of 4 octets" : ""}`,
+								class:
+									it[1] &&
+									/Err|Down|Discard|Overrun|Dropped|Integrity/.test(
+										it[0],
+									)
+										? "bad"
+										: null,
+							},
+							counterTotal(it[0], it[1]),
+						),
+				},
+				{
+					name: "curve",
+					title: "",
+					cell: (it) =>
+						h(
+							"a",
+							{
+								href: changed(route, {
+									curve: it[0],
+								}),
+								"data-key": `curve ${it[0]}`,
+							},
+							"curve",
+						),
+				},
+			],
+			Object.entries(row.counters),
+			{caption: "Counters"},
+		),
+		h(
+			"p",
+			{class: "quiet"},
+			`Hardware was reset by Triad ${count(resets.by_triad?.count ?? 0)} times, by others ${count(resets.by_others?.count ?? 0)} times.`,
+		),
+	);
+}
+
+function detailsSection(details) {
+	if (!Array.isArray(details) || !details.length) return null;
+	return section(
+		"Details",
+		h(
+			"div",
+			{class: "scroll"},
+			h(
+				"table",
+				{class: "small"},
+				h(
+					"thead",
+					{},
+					h(
+						"tr",
+						{},
+						[
+							"Attribute",
+							"Counter",
+							"Total",
+							"Per second",
+						].map((it, k) =>
+							h(
+								"th",
+								{
+									scope: "col",
+									class:
+										k > 1
+											? "number"
+											: null,
+								},
+								it,
+							),
+						),
+					),
+				),
+				h(
+					"tbody",
+					{},
+					details.map((it) =>
+						h(
+							"tr",
+							{},
+							h("td", {}, it.attribute),
+							h("td", {}, it.counter),
+							h(
+								"td",
+								{class: "number"},
+								count(it.total),
+								it.at_maximum ? "+" : "",
+							),
+							h(
+								"td",
+								{class: "number"},
+								it.rate_per_s === null
+									? "–"
+									: Number(
+											it.rate_per_s.toPrecision(
+												3,
+											),
+										),
+							),
+						),
+					),
+				),
+			),
+		),
+	);
+}
+
+function berSection(ber) {
+	if (!Array.isArray(ber) || !ber.length) return null;
+	const power = (it) => (it === 0 ? "0" : it === null ? NOT_KNOWN : it.toExponential(1));
+	return section(
+		"Bit error rates",
+		h(
+			"div",
+			{class: "scroll"},
+			h(
+				"table",
+				{class: "small"},
+				h(
+					"thead",
+					{},
+					h(
+						"tr",
+						{},
+						[
+							"Kind",
+							"Rate",
+							"Between (95 %)",
+							"Target",
+							"Verdict",
+						].map((it) => h("th", {scope: "col"}, it)),
+					),
+				),
+				h(
+					"tbody",
+					{},
+					ber.map((it) =>
+						h(
+							"tr",
+							{},
+							h("td", {}, it.kind),
+							h("td", {}, power(it.ber)),
+							h(
+								"td",
+								{},
+								`${power(it.low)} – ${power(it.high)}`,
+							),
+							h("td", {}, power(it.target)),
+							h(
+								"td",
+								{},
+								badge(
+									it.verdict === "worse"
+										? "warning"
+										: it.verdict ===
+											  "good"
+											? "ok"
+											: "none",
+									it.verdict,
+								),
+							),
+						),
+					),
+				),
+			),
+		),
+	);
+}
+
+function cableSection(cables) {
+	const it = Array.isArray(cables) ? cables[0] : null;
+	if (!it) return null;
+	return section(
+		"Cable",
+		facts([
+			["module", it.module],
+			["vendor", it.vendor ?? NOT_KNOWN],
+			["part", it.part ?? NOT_KNOWN],
+			["serial number", it.serial ?? NOT_KNOWN],
+			["length", it.length_m === null ? NOT_KNOWN : `${it.length_m} m`],
+			[
+				"temperature",
+				it.temperature_c === null
+					? NOT_KNOWN
+					: `${it.temperature_c} °C`,
+			],
+			[
+				"weakest light received",
+				it.least_rx_dbm === null ? NOT_KNOWN : `${it.least_rx_dbm} dBm`,
+			],
+		]),
+	);
+}

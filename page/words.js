@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+// What the members of Triad's JSON are called on the page, and small texts made of them.
+// Pure.
+
+import {count, time} from "./format.js";
+
+// Of 'history': what happened.
+const EVENTS = {
+	started: "started",
+	ended: "ended",
+	lost: "ended unseen",
+	role: "SM is",
+	looks: "looks",
+	"looks-no-more": "looks no more",
+	"link-down": "link down",
+	"link-up": "link up",
+	"node-left": "node left",
+	"node-came": "node came",
+	"counted-down": "counted down",
+	"alert-raised": "alert",
+	"alert-joined": "alert grew",
+	"alert-cleared": "alert cleared",
+	"alert-silenced": "alert silenced",
+	"alert-unsilenced": "alert unsilenced",
+	reset: "reset",
+	cleared: "totals cleared",
+	"port-manager": "port manager",
+	more: "more",
+};
+
+export function eventName(event) {
+	return EVENTS[event] ?? event;
+}
+
+// How bad an event is: what the mark before it says.
+export function eventSeverity(event) {
+	if (
+		[
+			"link-down",
+			"node-left",
+			"lost",
+			"alert-raised",
+			"alert-joined",
+			"counted-down",
+		].includes(event)
+	)
+		return "warning";
+	return ["link-up", "node-came", "alert-cleared"].includes(event) ? "ok" : "none";
+}
+
+// "leaf-01:3" or "leaf-01/P3" as words of a route; the port is null where there is none.
+export function splitPlace(text) {
+	const match = /^(.+?)(?::|\/P)(\d{1,3})$/s.exec(text);
+	return match ? {node: match[1], port: Number(match[2])} : {node: text, port: null};
+}
+
+// An alert's finding: what, by how much, against what; the worst of it when it is over.
+export function findingText(finding) {
+	const parts = [finding.what];
+	if (finding.why) parts.push(`(${finding.why})`);
+	const value = finding.under_since ? finding.worst : finding.value;
+	if (isNumberTold(finding) && typeof value === "number")
+		parts.push(
+			`${finding.at_least ? "≥ " : ""}${trimmed(value)}${unitOf(finding.threshold)}`,
+		);
+	if (finding.threshold) parts.push(`(threshold ${finding.threshold})`);
+	if (finding.target) parts.push(`(target ${trimmed(finding.target)})`);
+	if (finding.under_since) parts.push("but not any more");
+	return parts.join(" ");
+}
+
+// What is there or not has no number.
+function isNumberTold(finding) {
+	return Boolean(finding.threshold || finding.target || finding.loss_gbps !== undefined);
+}
+
+// What the SM reported near the time of an alert.
+export function reportText(sm) {
+	return `${sm.reported}${sm.trap ? ` ${sm.trap}` : ""} at ${time(sm.at)}`;
+}
+
+// "10/sweep" is in "/sweep", "2%" in "%".
+function unitOf(threshold) {
+	return threshold ? String(threshold).replace(/^[\d.e+-]+/, "") : "";
+}
+
+function trimmed(value) {
+	return Number.isInteger(value)
+		? count(value)
+		: value < 0.001
+			? value.toExponential(1)
+			: String(Number(value.toPrecision(3)));
+}
+
+// Why a view has nothing, by what the server said.
+export function partText(problem) {
+	return problem.isMissing ? "This Triad does not have it in its role." : problem.message;
+}

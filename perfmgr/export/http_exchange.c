@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/export/http_exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "triad/clock.h"
+
+#define PIECE_SIZE (32 * 1024)
+
+/* --- life --- */
+
+static void add_to_list(struct triad_http_exchange *exchange)
+{
+	struct triad_http_exchange **first = &exchange->server->exchanges;
+
+	exchange->next = *first;
+	exchange->at = first;
+	if (exchange->next)
+		exchange->next->at = &exchange->next;
+	*first = exchange;
+}
+
+void *triad_http_exchange_new(
+	void *server, const char *target, struct MHD_Connection *connection)
+{
+	size_t size = strlen(target) + 1;
+	struct triad_http_exchange *exchange = malloc(sizeof(*exchange) + size);
+
+	if (!exchange)
+		return NULL;
+	*exchange = (struct triad_http_exchange){
+		.server = server, .connection = connection};
+	memcpy(exchange->target, target, size);
+	add_to_list(exchange);
+	return exchange;
+}
+
+static void end_answer(struct triad_http_exchange *exchange)
+{
+	const struct triad_http_handler *handler = exchange->server->callbacks.handler;
+
+	if (exchange->answer)
+		handler->end(handler->context, exchange->answer);
+	exchange->answer = NULL;
+}
+
+void triad_http_exchange_free(struct triad_http_exchange *exchange)
+{
+	if (!exchange)
+		return;
+	end_answer(exchange);
+	*exchange->at = exchange->next;
+	if (exchange->next)
+		exchange->next->at = exchange->at;
+	free(exchange);
+}
+
+void triad_http_exchanges_abandon(struct triad_http_server *server)
+{
+	for (struct triad_http_exchange *it = server->exchanges; it; it = it->next)
+		end_answer(it);
+}
+
+/* --- pauses --- */
+
+static void suspend(struct triad_http_exchange *exchange)
+{
+	exchange->is_suspended = exchange->client->is_waiting = true;
+	MHD_suspend_connection(exchange->connection);
+}
+
+static void resume(struct triad_http_exchange *exchange)
+{
+	exchange->is_suspended = exchange->client->is_waiting = false;
+	exchange->client->piece_us = triad_clock_now_us();
+	MHD_resume_connection(exchange->connection);
+}
+
+/* Whether who listens to a stream has closed it.  While nothing is sent, libmicrohttpd
+ * does not look; of other answers, a client may close its half. */
+static bool is_gone(const struct triad_http_exchange *exchange)
+{
+	char octet;
+
+	return exchange->client->is_endless &&
+		recv(exchange->client->fd, &octet, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+void triad_http_exchanges_resume(struct triad_http_server *server, bool all)
+{
+	const struct triad_http_handler *handler = server->callbacks.handler;
+
+	for (struct triad_http_exchange *it = server->exchanges; it; it = it->next) {
+		if (!it->is_suspended)
+			continue;
+		it->is_gone = is_gone(it);
+		/* libmicrohttpd sees that a connection was cut when it is resumed. */
+		if (all || it->client->cut || it->is_gone ||
+			handler->is_ready(handler->context, it->answer))
+			resume(it);
+	}
+}
+
+/* --- answers --- */
+
+static ssize_t give_piece(void *context, uint64_t at, char *buffer, size_t size)
+{
+	struct triad_http_exchange *exchange = context;
+	struct triad_http_server *server = exchange->server;
+	const struct triad_http_handler *handler = server->callbacks.handler;
+	ssize_t n;
+
+	(void)at;
+	if (atomic_load(&server->stop) || exchange->client->cut || exchange->is_gone)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	exchange->client->piece_us = triad_clock_now_us();
+	n = handler->read(handler->context, exchange->answer, buffer,
+		size < PIECE_SIZE ? size : PIECE_SIZE);
+	if (n > 0)
+		atomic_fetch_add(&server->counts->octets, (unsigned long)n);
+	else if (!n)
+		suspend(exchange);
+	else
+		return n == TRIAD_HTTP_END ? (ssize_t)MHD_CONTENT_READER_END_OF_STREAM
+					   : (ssize_t)MHD_CONTENT_READER_END_WITH_ERROR;
+	return n;
+}
+
+static enum MHD_Result give_head(struct triad_http_exchange *exchange)
+{
+	struct triad_http_server *server = exchange->server;
+	const struct triad_http_handler *handler = server->callbacks.handler;
+	struct triad_http_head head = {.size = UINT64_MAX};
+	struct MHD_Response *response;
+	enum MHD_Result result;
+
+	handler->head(handler->context, exchange->answer, &head);
+	/* Without a body there is nothing to be asked for. */
+	response = head.size
+		? MHD_create_response_from_callback(
+			  head.size == UINT64_MAX ? MHD_SIZE_UNKNOWN : head.size,
+			  PIECE_SIZE, give_piece, exchange, NULL)
+		: MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+	if (!response)
+		return MHD_NO;
+	for (unsigned i = 0; i < head.n_fields; i++)
+		(void)MHD_add_response_header(
+			response, head.fields[i].name, head.fields[i].value);
+	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+	triad_http_add_guards(response);
+	exchange->client->is_endless = head.is_endless;
+	exchange->is_answered = true;
+	triad_http_count_code(server->counts, head.code);
+	result = MHD_queue_response(exchange->connection, head.code, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static const char *header_of(
+	const struct triad_http_exchange *exchange, const char *name)
+{
+	return MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name);
+}
+
+static bool has_body(const struct triad_http_exchange *exchange)
+{
+	const char *length = header_of(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
+
+	return (length && strcmp(length, "0")) ||
+		header_of(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+}
+
+static void begin_answer(struct triad_http_exchange *exchange)
+{
+	const struct triad_http_handler *handler = exchange->server->callbacks.handler;
+	const struct triad_http_request request = {
+		.target = exchange->target,
+		.has_body = has_body(exchange),
+		.host = header_of(exchange, MHD_HTTP_HEADER_HOST),
+		.accept_encoding = header_of(exchange, MHD_HTTP_HEADER_ACCEPT_ENCODING),
+		.if_none_match = header_of(exchange, MHD_HTTP_HEADER_IF_NONE_MATCH),
+		.last_event_id = header_of(exchange, "Last-Event-ID"),
+	};
+
+	exchange->answer = handler->begin(handler->context, &request);
+}
+
+enum MHD_Result triad_http_exchange_answer(struct triad_http_exchange *exchange)
+{
+	struct triad_http_server *server = exchange->server;
+	const struct triad_http_handler *handler = server->callbacks.handler;
+	bool is_first = !exchange->answer;
+
+	if (atomic_load(&server->stop) || exchange->client->cut)
+		return MHD_NO;
+	if (is_first)
+		begin_answer(exchange);
+	if (!exchange->answer) {
+		triad_http_count_code(server->counts, MHD_HTTP_SERVICE_UNAVAILABLE);
+		return MHD_NO;
+	}
+	if (handler->is_ready(handler->context, exchange->answer))
+		return give_head(exchange);
+	/* A connection can be suspended from the second call on. */
+	if (!is_first)
+		suspend(exchange);
+	return MHD_YES;
+}

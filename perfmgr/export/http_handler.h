@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Callbacks that answer a server's requests in the place of /metrics.
+ *
+ * Model: a request begins an answer, which belongs to the handler.  The server asks again
+ * and again whether it is ready; meanwhile the connection is suspended, and no thread
+ * waits for it.  Then the server takes the head, and the body piece by piece, as fast as
+ * the client reads.  An answer that has nothing at the moment is asked again when
+ * triad_http_wake() says so, and twice a second anyhow.
+ *
+ *     begin -> is_ready ... -> head -> read, is_ready, read ... -> end
+ *
+ * 'end' comes always, and at any time: a client may go, and the server may stop.
+ *
+ * Thread-safety: the server's thread calls all of them; they must not block, nor take a
+ * lock that triad_http_configure() is called with.  While one configuration follows another,
+ * there are two such threads for a moment, each with answers of its own.
+ * Memory: the handler's; what a head points to is read until 'end'. */
+#ifndef TRIAD_PERFMGR_EXPORT_HTTP_HANDLER_H
+#define TRIAD_PERFMGR_EXPORT_HTTP_HANDLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define TRIAD_HTTP_MAX_FIELDS 16
+
+/* What read() returns besides a number of octets and 0, which is "nothing yet". */
+#define TRIAD_HTTP_END (-1)
+#define TRIAD_HTTP_BROKEN (-2) /* the connection is cut, so that the client knows */
+
+/* Borrowed for the call of begin(). */
+struct triad_http_request {
+	const char *target; /* path and query as they were sent, still escaped */
+	bool has_body;
+	/* Values of headers; NULL: not there. */
+	const char *host, *accept_encoding, *if_none_match, *last_event_id;
+};
+
+struct triad_http_head {
+	unsigned code;
+	uint64_t size;   /* of the body; UINT64_MAX: not known */
+	bool is_endless; /* a stream, which is not cut for its age */
+	unsigned n_fields;
+	struct {
+		const char *name, *value;
+	} fields[TRIAD_HTTP_MAX_FIELDS];
+};
+
+struct triad_http_handler {
+	void *context;
+	/* Whether the target is for those, too, who have no token. */
+	bool (*is_open)(void *context, const char *target);
+	/* NULL: memory is short. */
+	void *(*begin)(void *context, const struct triad_http_request *request);
+	/* Whether there is a head; later, whether read() has something or is at its end. */
+	bool (*is_ready)(void *context, void *answer);
+	void (*head)(void *context, void *answer, struct triad_http_head *head);
+	/* At most 'size' octets. */
+	ssize_t (*read)(void *context, void *answer, char *buffer, size_t size);
+	void (*end)(void *context, void *answer);
+};
+
+#endif

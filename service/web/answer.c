@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/resource.h"
+#include "lib/text.h"
+#include "perfmgr/formats/http_request.h"
+#include "service/web/files.h"
+#include "service/web/openapi.h"
+#include "service/web/web_parts.h"
+#include "triad/clock.h"
+#include "triad/json.h"
+
+#define JSON "application/json"
+#define PROBLEM "application/problem+json"
+#define ETAGS_SIZE 512
+#define TEXT_SIZE 2048
+
+enum kind {
+	KIND_TEXT, /* what is in 'text' */
+	KIND_JOB,
+	KIND_STREAM,
+};
+
+/* Of one request. */
+struct answer {
+	struct triad_web *web;
+	enum kind kind;
+	unsigned code;
+	const char *type;
+	bool is_packed;
+	bool is_command; /* else a file, or the description */
+	bool is_retried; /* the client may come back soon */
+	char if_none_match[ETAGS_SIZE];
+	char text[TEXT_SIZE]; /* a problem */
+	size_t used, at;
+	/* Of a job: */
+	struct triad_pool_job *job;
+	struct triad_pool_head head;
+	unsigned limit, offset; /* of its page; limit 0: all */
+	char *target;
+	char link[TEXT_SIZE], message[TRIAD_POOL_MESSAGES_SIZE], total[24], status[12];
+	struct triad_stream stream;
+};
+
+/* What the pool is asked for. */
+struct wish {
+	const struct triad_web_file *file; /* NULL: none */
+	bool is_description;
+	struct triad_resource resource;
+};
+
+/* --- problems --- */
+
+static const char *title_of(unsigned code)
+{
+	switch (code) {
+	case 400:
+		return "Bad Request";
+	case 404:
+		return "Not Found";
+	case 409:
+		return "Conflict";
+	case 413:
+		return "Content Too Large";
+	case 414:
+		return "URI Too Long";
+	case 421:
+		return "Misdirected Request";
+	default:
+		return "Service Unavailable";
+	}
+}
+
+static bool keep_text(
+	void *context, enum triad_frame_type type, const char *data, size_t size)
+{
+	struct answer *answer = context;
+
+	(void)type;
+	if (size > sizeof(answer->text) - answer->used)
+		return false;
+	memcpy(answer->text + answer->used, data, size);
+	answer->used += size;
+	return true;
+}
+
+/* Makes the answer one that says what is wrong [RFC 9457]. */
+static void answer_problem(struct answer *answer, unsigned code, const char *detail)
+{
+	struct triad_output output;
+	struct triad_json json;
+
+	answer->kind = KIND_TEXT;
+	answer->code = code;
+	answer->type = PROBLEM;
+	answer->is_packed = false;
+	answer->is_retried = code == 503;
+	answer->used = answer->at = 0;
+	triad_output_init(&output, keep_text, answer);
+	triad_json_init(&json, &output);
+	triad_json_object_begin(&json, NULL);
+	triad_json_string(&json, "title", title_of(code));
+	triad_json_uint(&json, "status", code);
+	triad_json_string(&json, "detail", detail);
+	triad_json_object_end(&json);
+	triad_json_end(&json);
+	triad_output_flush(&output);
+}
+
+/* --- jobs --- */
+
+static int put_file(const struct triad_web_file *file, struct triad_output *output)
+{
+	triad_output_put(output, (const char *)file->octets, file->size);
+	return TRIAD_CONTROL_DONE;
+}
+
+/* For the pool, in one of its threads. */
+static int fulfil(void *context, const void *resource, struct triad_output *output)
+{
+	static const struct triad_asker asker = {.prefix = "triadctl",
+		.role = TRIAD_ROLE_READER,
+		.name = "a client of [web]"};
+	const struct triad_web_source *source = context;
+	const struct wish *wish = resource;
+
+	if (wish->file)
+		return put_file(wish->file, output);
+	if (wish->is_description)
+		return triad_openapi_put(source, output);
+	return source->run(source->context, &asker, wish->resource.n_words,
+		wish->resource.words, output);
+}
+
+/* Takes 'wish' over. */
+static void answer_wish(struct answer *answer, struct wish *wish, bool takes_gzip)
+{
+	const struct triad_pool_order order = {
+		.run = fulfil,
+		.context = &answer->web->source,
+		.resource = wish,
+		.limit = wish->resource.limit,
+		.offset = wish->resource.offset,
+		.n_asked = wish->resource.n_asked,
+		.is_packed = takes_gzip,
+	};
+	int error;
+
+	answer->kind = KIND_JOB;
+	answer->is_packed = takes_gzip;
+	answer->limit = wish->resource.limit;
+	answer->offset = wish->resource.offset;
+	answer->type = wish->file ? wish->file->type : JSON;
+	error = triad_pool_begin(answer->web->pool, &order, &answer->job);
+	if (error)
+		answer_problem(answer, 503,
+			error == EBUSY
+				? "others are answered first, and too many wait: ask "
+				  "again in some seconds"
+				: "memory is short, or the process ends: ask again in "
+				  "some seconds");
+}
+
+/* --- what is asked for --- */
+
+static void answer_resource(struct answer *answer, struct wish *wish, bool takes_gzip)
+{
+	const struct triad_web_source *source = &answer->web->source;
+	char message[512];
+	int error = triad_resource_read(
+		answer->target, &wish->resource, message, sizeof(message));
+
+	if (!error && !source->has(source->context, wish->resource.verb->verb)) {
+		error = ENOENT;
+		snprintf(message, sizeof(message),
+			"'%s' is answered by the Triad plugin in OpenSM alone",
+			wish->resource.verb->name);
+	}
+	if (!error) {
+		answer->is_command = true;
+		answer_wish(answer, wish, takes_gzip);
+		return;
+	}
+	free(wish);
+	answer_problem(answer,
+		error == EINVAL          ? 400
+			: error == E2BIG ? 414
+					 : 404,
+		message);
+}
+
+static const struct triad_web_file *find_file(const char *target)
+{
+	size_t length = strcspn(target, "?");
+	const char *name = length == 1 ? "index.html" : target + 1;
+	size_t n = length == 1 ? strlen(name) : length - 1;
+
+	if (*target != '/')
+		return NULL;
+	for (const struct triad_web_file *file = triad_web_files; file->name; file++)
+		if (strlen(file->name) == n && !memcmp(file->name, name, n))
+			return file;
+	return NULL;
+}
+
+static void answer_stream(struct answer *answer, const char *last_event_id)
+{
+	struct triad_web *web = answer->web;
+	struct triad_stream_state now;
+	bool has_room;
+
+	pthread_mutex_lock(&web->lock);
+	has_room = web->n_streams < web->max_streams;
+	web->n_streams += has_room;
+	pthread_mutex_unlock(&web->lock);
+	if (!has_room) {
+		answer_problem(answer, 503,
+			"as many listen as may, a quarter of web.max_clients: poll "
+			"instead, or come back");
+		return;
+	}
+	answer->kind = KIND_STREAM;
+	answer->code = 200;
+	answer->type = "text/event-stream";
+	triad_web_look(web, &now);
+	triad_stream_begin(&answer->stream, last_event_id, &now, triad_clock_now_us());
+}
+
+static bool is_path(const char *target, const char *path)
+{
+	size_t length = strlen(path);
+
+	return !strncmp(target, path, length) &&
+		(!target[length] || target[length] == '?');
+}
+
+static void answer_target(
+	struct answer *answer, const struct triad_http_request *request)
+{
+	bool takes_gzip = triad_http_takes_gzip(request->accept_encoding);
+	struct wish *wish;
+
+	if (is_path(answer->target, TRIAD_RESOURCE_ROOT "changes")) {
+		answer_stream(answer, request->last_event_id);
+		return;
+	}
+	wish = calloc(1, sizeof(*wish));
+	if (!wish) {
+		answer_problem(
+			answer, 503, "memory is short: ask again in some seconds");
+		return;
+	}
+	wish->file = find_file(answer->target);
+	wish->is_description =
+		is_path(answer->target, TRIAD_RESOURCE_ROOT "openapi.json");
+	if (wish->file || wish->is_description) {
+		answer_wish(answer, wish, takes_gzip);
+		return;
+	}
+	answer_resource(answer, wish, takes_gzip);
+}
+
+static bool is_our_host(struct triad_web *web, const char *host)
+{
+	char names[TRIAD_CONF_TEXT_SIZE];
+
+	pthread_mutex_lock(&web->lock);
+	memcpy(names, web->names, sizeof(names));
+	pthread_mutex_unlock(&web->lock);
+	return triad_http_is_our_host(host, names);
+}
+
+static void end_answer(void *context, void *it)
+{
+	struct triad_web *web = context;
+	struct answer *answer = it;
+
+	if (answer->job)
+		triad_pool_job_leave(answer->job);
+	if (answer->kind == KIND_STREAM) {
+		pthread_mutex_lock(&web->lock);
+		web->n_streams--;
+		pthread_mutex_unlock(&web->lock);
+	}
+	free(answer->target);
+	free(answer);
+}
+
+static void *begin_answer(void *context, const struct triad_http_request *request)
+{
+	struct triad_web *web = context;
+	struct answer *answer = calloc(1, sizeof(*answer));
+
+	if (!answer)
+		return NULL;
+	answer->web = web;
+	answer->target = strdup(request->target);
+	if (!answer->target) {
+		free(answer);
+		return NULL;
+	}
+	if (request->if_none_match)
+		snprintf(answer->if_none_match, sizeof(answer->if_none_match), "%s",
+			request->if_none_match);
+	if (!is_our_host(web, request->host))
+		answer_problem(answer, 421,
+			"the name by which you ask is not known here: ask by the "
+			"address, or name it in web.names");
+	else if (request->has_body)
+		answer_problem(answer, 413, "a request has no body here");
+	else
+		answer_target(answer, request);
+	return answer;
+}
+
+/* --- heads --- */
+
+static bool is_open(void *context, const char *target)
+{
+	(void)context;
+	/* The page's files are no secret; it asks for a token by itself. */
+	return strncmp(target, TRIAD_WEB_API, strlen(TRIAD_WEB_API)) != 0;
+}
+
+static bool is_ready(void *context, void *it)
+{
+	struct triad_web *web = context;
+	struct answer *answer = it;
+	struct triad_stream_state now;
+
+	if (answer->kind == KIND_JOB)
+		return triad_pool_job_is_ready(answer->job);
+	if (answer->kind == KIND_TEXT)
+		return true;
+	triad_web_look(web, &now);
+	return triad_stream_look(&answer->stream, &now, triad_clock_now_us());
+}
+
+static void add_field(struct triad_http_head *head, const char *name, const char *value)
+{
+	if (head->n_fields == TRIAD_HTTP_MAX_FIELDS || !value || !*value)
+		return;
+	head->fields[head->n_fields].name = name;
+	head->fields[head->n_fields++].value = value;
+}
+
+/* Sentences of a command, as a header's value. */
+static void flatten(char *text)
+{
+	size_t n = strlen(text);
+
+	while (n && text[n - 1] == '\n')
+		text[--n] = '\0';
+	for (char *at = text; *at; at++)
+		if (*at == '\n')
+			*at = ' ';
+		else if ((unsigned char)*at >= 0x80)
+			*at = '?';
+	triad_text_clean(text);
+}
+
+/* A command without a document has said why. */
+static void take_failure(struct answer *answer)
+{
+	struct triad_pool_head *head = &answer->head;
+	size_t n = strlen(head->messages);
+
+	while (n && head->messages[n - 1] == '\n')
+		head->messages[--n] = '\0';
+	answer_problem(answer, head->exit_status == TRIAD_CONTROL_USAGE ? 400 : 409,
+		n ? head->messages : "it ends without an answer");
+}
+
+static void take_page(struct answer *answer)
+{
+	const struct triad_pool_head *head = &answer->head;
+	char next[TEXT_SIZE - 32];
+
+	if (head->has_total)
+		snprintf(answer->total, sizeof(answer->total), "%" PRIu64, head->total);
+	if (head->has_more &&
+		triad_resource_turn_page(answer->target, answer->limit,
+			answer->offset + answer->limit, next, sizeof(next)))
+		snprintf(
+			answer->link, sizeof(answer->link), "<%s>; rel=\"next\"", next);
+}
+
+/* Of a job whose head is known. */
+static void take_head(struct answer *answer)
+{
+	struct triad_pool_head *head = &answer->head;
+
+	triad_pool_job_head(answer->job, head);
+	answer->code = 200;
+	if (!head->is_whole)
+		return;
+	if (!head->size) {
+		take_failure(answer);
+		return;
+	}
+	if (triad_http_has_etag(answer->if_none_match, head->etag))
+		answer->code = 304;
+	take_page(answer);
+	if (answer->is_command)
+		snprintf(answer->status, sizeof(answer->status), "%d",
+			head->exit_status);
+	memcpy(answer->message, head->messages, sizeof(answer->message));
+	flatten(answer->message);
+}
+
+static uint64_t size_of(const struct answer *answer)
+{
+	if (answer->code == 304)
+		return 0;
+	if (answer->kind == KIND_TEXT)
+		return answer->used;
+	return answer->kind == KIND_JOB && answer->head.is_whole ? answer->head.size
+								 : UINT64_MAX;
+}
+
+static void give_head(void *context, void *it, struct triad_http_head *head)
+{
+	struct answer *answer = it;
+
+	(void)context;
+	if (answer->kind == KIND_JOB)
+		take_head(answer);
+	*head = (struct triad_http_head){.code = answer->code,
+		.size = size_of(answer),
+		.is_endless = answer->kind == KIND_STREAM};
+	add_field(head, "Content-Type", answer->type);
+	add_field(head, "Content-Encoding", answer->is_packed ? "gzip" : NULL);
+	add_field(head, "Vary", "Accept-Encoding");
+	add_field(head, "ETag", answer->kind == KIND_JOB ? answer->head.etag : NULL);
+	/* Kept by who asked alone, who looks each time whether it is still so. */
+	add_field(head, "Cache-Control",
+		answer->kind == KIND_JOB ? "private, no-cache" : "no-store");
+	add_field(head, "Link", answer->link);
+	add_field(head, "Triad-Total", answer->total);
+	add_field(head, "Triad-Exit-Status", answer->status);
+	add_field(head, "Triad-Message", answer->message);
+	add_field(head, "Retry-After", answer->is_retried ? "2" : NULL);
+}
+
+static ssize_t read_answer(void *context, void *it, char *buffer, size_t size)
+{
+	struct answer *answer = it;
+	size_t n;
+
+	(void)context;
+	if (answer->kind == KIND_JOB)
+		return triad_pool_job_read(answer->job, buffer, size);
+	if (answer->kind == KIND_STREAM) {
+		n = triad_stream_take(&answer->stream, buffer, size);
+		return n ? (ssize_t)n
+			: triad_stream_has_ended(&answer->stream, triad_clock_now_us())
+			? TRIAD_HTTP_END
+			: 0;
+	}
+	n = answer->used - answer->at;
+	n = n < size ? n : size;
+	memcpy(buffer, answer->text + answer->at, n);
+	answer->at += n;
+	return n ? (ssize_t)n : TRIAD_HTTP_END;
+}
+
+const struct triad_http_handler triad_web_handler = {
+	.is_open = is_open,
+	.begin = begin_answer,
+	.is_ready = is_ready,
+	.head = give_head,
+	.read = read_answer,
+	.end = end_answer,
+};

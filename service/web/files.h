@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The page's files, which scripts/embed-files made constant data at build time.
+ *
+ * Thread-safety: constant data. */
+#ifndef TRIAD_SERVICE_WEB_FILES_H
+#define TRIAD_SERVICE_WEB_FILES_H
+
+#include <stddef.h>
+
+struct triad_web_file {
+	const char *name; /* "index.html", below "/" */
+	const char *type; /* as Content-Type has it */
+	const unsigned char *octets;
+	size_t size;
+};
+
+/* The last one has no name. */
+extern const struct triad_web_file triad_web_files[];
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* schemas.json, which scripts/embed-files made constant data at build time.
+ *
+ * Thread-safety: constant data. */
+#ifndef TRIAD_SERVICE_WEB_SCHEMAS_H
+#define TRIAD_SERVICE_WEB_SCHEMAS_H
+
+#include <stddef.h>
+
+extern const unsigned char triad_web_schemas[];
+extern const size_t triad_web_schemas_size;
+
+#endif

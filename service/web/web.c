@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/web/web.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/web/web_parts.h"
+#include "triad/clock.h"
+#include "triad/diag.h"
+#include "triad/lists.h"
+
+/* One in so many clients may listen to a stream, which keeps its place for minutes. */
+#define CLIENTS_PER_STREAM 4
+#define LOOK_US 250000
+
+/* --- changes --- */
+
+void triad_web_look(struct triad_web *web, struct triad_stream_state *state)
+{
+	uint64_t now_us = triad_clock_now_us();
+	uint64_t numbers[TRIAD_STREAM_N_EVENTS] = {0};
+	bool is_old;
+
+	pthread_mutex_lock(&web->lock);
+	is_old = now_us >= web->looked_us + LOOK_US;
+	pthread_mutex_unlock(&web->lock);
+	if (is_old)
+		web->source.look(web->source.context, numbers);
+	pthread_mutex_lock(&web->lock);
+	if (is_old) {
+		web->looked_us = now_us;
+		for (unsigned i = 0; i < TRIAD_STREAM_N_EVENTS; i++)
+			if (i != TRIAD_STREAM_CONFIGURATION)
+				web->state.numbers[i] = numbers[i];
+	}
+	*state = web->state;
+	pthread_mutex_unlock(&web->lock);
+}
+
+/* --- life --- */
+
+static void wake_server(void *context)
+{
+	struct triad_web *web = context;
+
+	triad_http_wake(web->http);
+}
+
+struct triad_web *triad_web_new(
+	const struct triad_web_source *source, struct triad_log *log)
+{
+	struct triad_web *web = calloc(1, sizeof(*web));
+	struct triad_http_callbacks callbacks = {.section = "web"};
+
+	if (!web)
+		return NULL;
+	web->handler = triad_web_handler;
+	web->handler.context = web;
+	callbacks.handler = &web->handler;
+	web->source = *source;
+	web->log = log;
+	web->state.process = triad_clock_wall_us();
+	pthread_mutex_init(&web->lock, NULL);
+	web->pool = triad_pool_new(wake_server, web);
+	web->http = triad_http_new(&callbacks, log);
+	if (web->pool && web->http)
+		return web;
+	triad_web_free(web);
+	return NULL;
+}
+
+void triad_web_stop(struct triad_web *web)
+{
+	if (!web)
+		return;
+	/* Without clients nobody waits for what commands still write. */
+	(void)triad_http_configure(web->http, NULL);
+	triad_pool_stop(web->pool);
+}
+
+void triad_web_free(struct triad_web *web)
+{
+	if (!web)
+		return;
+	triad_http_free(web->http);
+	triad_pool_free(web->pool);
+	pthread_mutex_destroy(&web->lock);
+	free(web);
+}
+
+/* --- configuration --- */
+
+static void take_conf(struct triad_web *web, const struct triad_conf *conf)
+{
+	unsigned n = conf->web.http.max_clients / CLIENTS_PER_STREAM;
+
+	pthread_mutex_lock(&web->lock);
+	memcpy(web->names, conf->web.names, sizeof(web->names));
+	web->max_streams = n ? n : 1;
+	web->state.numbers[TRIAD_STREAM_CONFIGURATION]++;
+	pthread_mutex_unlock(&web->lock);
+}
+
+void triad_web_configure(struct triad_web *web, const struct triad_conf *conf)
+{
+	const struct triad_conf_listener *listener = &conf->web.http;
+	struct triad_http_params params = {
+		.tls_certificate_path = listener->tls_certificate,
+		.tls_key_path = listener->tls_key,
+		.tls_client_ca_path = listener->tls_client_ca,
+		.token_path = listener->token_file,
+		.max_clients = listener->max_clients,
+	};
+	char reason[TRIAD_DIAG_TEXT_SIZE];
+	bool wanted = *listener->listen &&
+		triad_address_parse(
+			listener->listen, 0, &params.listen, reason, sizeof(reason));
+	int error;
+
+	take_conf(web, conf);
+	error = wanted ? triad_pool_start(web->pool) : 0;
+	if (error)
+		triad_log_write(web->log, TRIAD_LOG_ERROR,
+			"web: no thread for it: %s; it listens nowhere, type 'triadctl "
+			"reload' to try again",
+			strerror(error));
+	(void)triad_http_configure(web->http, wanted && !error ? &params : NULL);
+}
+
+struct triad_web_status triad_web_status(struct triad_web *web)
+{
+	struct triad_web_status status = {.http = triad_http_status(web->http),
+		.pool = triad_pool_status(web->pool)};
+
+	pthread_mutex_lock(&web->lock);
+	status.n_streams = web->n_streams;
+	pthread_mutex_unlock(&web->lock);
+	return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The web listener as its files know it: web.c has its life, answer.c what it says.
+ *
+ * Internal to web.h. */
+#ifndef TRIAD_SERVICE_WEB_WEB_PARTS_H
+#define TRIAD_SERVICE_WEB_WEB_PARTS_H
+
+#include <pthread.h>
+
+#include "service/web/web.h"
+
+#define TRIAD_WEB_API "/api/"
+
+struct triad_web {
+	struct triad_web_source source;
+	struct triad_log *log;
+	struct triad_pool *pool;
+	struct triad_http *http;
+	struct triad_http_handler handler;
+
+	pthread_mutex_t lock; /* of what follows */
+	char names[TRIAD_CONF_TEXT_SIZE];
+	unsigned n_streams, max_streams;
+	struct triad_stream_state state;
+	uint64_t looked_us;
+};
+
+/* The answers; 'context' is the web. */
+extern const struct triad_http_handler triad_web_handler;
+
+/* The state of this moment, or of shortly before.  For the server's thread. */
+void triad_web_look(struct triad_web *web, struct triad_stream_state *state);
+
+#endif

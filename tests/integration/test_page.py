@@ -1,0 +1,487 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The page for the browser, in a browser, on what opensm, ibsim and Triad answer."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+import pagelib
+from agentlib import Broker, wait_until_settled
+from checks import succeeded, wait_until
+from labs import SRCDIR, WEB, need
+from test_agent import Agent
+from test_agents import lab_of, start
+from test_http import TOKEN, token_file
+from test_lifecycle import end
+from triadlab.tcp_ports import free_address
+from triadlib import NET, QUICK, TriadLab, ask, ask_json, status, wait_for_sweep
+
+pytestmark = pytest.mark.skipif(not (SRCDIR / "page" / "dist" / "index.html").exists(),
+                                reason="the page was not built: scripts/page-build")
+
+SCRIPTS = SRCDIR / "scripts"
+CONF = """\
+[perfmgr]
+sweep_period = 1
+reset = never
+[alerts]
+raise_after = 0
+[history]
+dir = {folder}
+[web]
+listen = {listen}
+"""
+
+# What ibsim takes for a description; HOSTILE has what it does not.
+ATTACKS = ("<img src=x onerror=attacked=1>", "a&lt;b' `${attacked=1}`",
+           "</script><script>attacked=1//")
+HOSTILE = "\"'><img src=x onerror=attacked=1> \x1b[31m\u202egnp.exe\u200b \u05d0\u2028\U000e0041"
+VIEWS = ("health", "fabric", "links", "busiest", "alerts", "history", "path", "qos",
+         "election", "agents")
+
+
+def attacked_net(folder):
+    """A fat tree whose first hosts have names that are no names."""
+    net = folder / "page.net"
+    succeeded(subprocess.run([SCRIPTS / "gen-fabric", "fat-tree", "--levels", "2",
+                              "--radix", "4", "-o", net], check=False))
+    text = net.read_text(encoding="utf-8").replace("4xEDR", "12xHDR")
+    for number, name in enumerate(ATTACKS, 2):
+        text = re.sub(rf'("host-000{number}"\s*#\s*")[^"]*"', rf'\g<1>{name}"', text)
+    net.write_text(text, encoding="utf-8")
+    return net
+
+
+@pytest.fixture(scope="module", name="lab")
+def page_lab(tmp_path_factory):
+    need(WEB)
+    folder = tmp_path_factory.mktemp("page")
+    listen = free_address()
+    with TriadLab(attacked_net(folder), opensm_conf="sweep_interval 1\n",
+                  triad_conf=CONF.format(folder=folder / "images", listen=listen)) as lab:
+        lab.web = f"http://{listen}"
+        wait_for_sweep(lab, 2)
+        with urllib.request.urlopen(lab.web) as answer:
+            assert b"main.js" in answer.read(), \
+                "the page was built after Triad: build Triad again"
+        yield lab
+
+
+@pytest.fixture(scope="module", name="page")
+def page_browser(lab):
+    with pagelib.browser(lab.web) as page:
+        yield page
+
+
+def first_node(lab, kind):
+    return next(row for row in ask_json(lab, "nodes") if row["type"] == kind)
+
+
+# --- what it loads, and what it says of that -------------------------------------
+
+@pytest.mark.plain
+@pytest.mark.row("N11")
+def test_every_view_loads_without_errors_from_its_own_server(lab, page):
+    switch = first_node(lab, "switch")
+    page.open("/health")
+    for view in (*VIEWS, f"node/{switch['guid']}", f"port/{switch['guid']}/1",
+                 "path?src=host-0001&dst=host-0008", "links?down=1", "no-such-view"):
+        page.go(f"/{view}")
+        assert not page.js("return !document.querySelector('#notice').hidden"), \
+            f"{view}: {page.js('return document.body.innerText')}"
+        assert len(page.text) > 10, view
+    assert not page.errors()
+    assert not page.strangers()
+
+
+def test_policy_of_the_server_refuses_foreign_code(lab, page):
+    with urllib.request.urlopen(lab.web) as answer:
+        policy = answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy
+    page.open("/health")
+    page.js("const it = document.createElement('script'); it.textContent = 'attacked = 1';"
+            "document.body.append(it)")
+    assert page.js("return typeof attacked") == "undefined"
+    assert any("Content Security Policy" in it for it in page.errors())
+
+
+@pytest.mark.row("N11")
+def test_names_are_text_wherever_they_stand(lab, page):
+    rows = {row["name"]: row for row in ask_json(lab, "nodes")}
+    attackers = [row for name, row in rows.items()
+                 if not name.startswith(("host-", "leaf-", "spine-"))]
+    assert len(attackers) == len(ATTACKS), sorted(rows)
+    for row in attackers:
+        lab.sim(f'PerformanceSet "{host_of(row)}"[1] PortCounters.SymbolErrorCounter=999')
+    wait_until(lambda: ask_json(lab, "alerts")["active"] >= len(attackers), 20, "alerts")
+    ask(lab, "silence", attackers[0]["guid"], "--for", "1h", "--reason",
+        "\"'><script>attacked=1</script>")
+    for view in (*VIEWS, *(f"node/{row['guid']}" for row in attackers),
+                 *(f"port/{row['guid']}/1" for row in attackers)):
+        page.go(f"/{view}")
+        assert page.js("""
+            return typeof attacked === "undefined"
+                && !document.querySelector("#main img, #main script, #main iframe")""")
+        assert "\u202e" not in page.js("return document.documentElement.outerHTML")
+    page.go("/links")
+    assert "<img src=x onerror=attacked=1>:1" in page.text
+    assert not page.errors()
+
+
+@pytest.mark.row("N11")
+@pytest.mark.scripts
+def test_marks_that_turn_text_are_shown_as_numbers(scratch, page):
+    """In answers that are made up: Triad itself would show ? for each of them."""
+    net, made = scratch.folder() / "net", scratch.folder()
+    succeeded(subprocess.run([SCRIPTS / "gen-fabric", "fat-tree", "--hosts", "8", "-o", net],
+                             check=False))
+    succeeded(subprocess.run([SCRIPTS / "page-fabric", net, made], check=False))
+    for file in made.glob("*.json"):
+        text = file.read_text(encoding="utf-8").replace("host-0001 HCA-1", "HOSTILE") \
+            .replace('"at":"sm"', '"at":"HOSTILE:1"')
+        file.write_text(text.replace("HOSTILE", json.dumps(HOSTILE)[1:-1]), encoding="utf-8")
+    hostile = pagelib.Browser(page.driver, serve_made(scratch, made))
+    hostile.open("/health")
+    for view in ("health", "links", "fabric"):
+        hostile.go(f"/{view}")
+        text = hostile.js("return document.documentElement.outerHTML")
+        assert not re.search("[\x1b\u202e\u200b\u2028\U000e0041]", text), view
+        assert hostile.js("return typeof attacked === 'undefined' && "
+                          "!document.querySelector('#main img')"), view
+        if view != "fabric":
+            assert "\"'><img src=x onerror=attacked=1> \\u{001b}[31m\\u{202e}gnp.exe\\u{200b}" \
+                in hostile.text, hostile.text
+    search = page.driver.find_element("id", "search")
+    search.send_keys("gnp.exe")
+    wait_until(lambda: "\\u{202e}gnp.exe" in page.js(
+        "return document.querySelector('#found').textContent"), 10, "the node")
+    search.send_keys("\ue007")  # Enter
+    wait_until(lambda: "\\u{202e}gnp.exe" in hostile.text, 10, lambda: hostile.text)
+    hostile.errors()  # a made fabric has no /changes
+
+
+def serve_made(scratch, folder):
+    """Serves answers that were made up until the test is over; returns the address."""
+    server = subprocess.Popen([sys.executable, SCRIPTS / "page-server", "--made", folder,
+                               "--port", "0"], stdout=subprocess.PIPE, text=True)
+    scratch.callback(server.wait)
+    scratch.callback(server.kill)
+    return server.stdout.readline().strip().rstrip("/")
+
+
+def host_of(row):
+    """The node's name in ibsim, by its GUID of scripts/gen-fabric."""
+    return f"host-{(int(row['guid'], 16) >> 4) & 0xffff:04}"
+
+
+# --- what happens in the fabric --------------------------------------------------
+
+@pytest.mark.row("N11")
+def test_injected_error_appears_within_two_sweeps(lab, page):
+    page.go("/links?errors=1&node=leaf-04")
+    assert "4 242" not in page.text.replace("\u202f", " ")
+    # There are two sweeps and no more, however slow the browser is.
+    ask(lab, "set", "perfmgr.sweep_period", 3600)
+    ask(lab, "perf", "sweep")
+    swept = status(lab)["perfmgr"]["sweeps"]
+    lab.sim('PerformanceSet "leaf-04"[1] PortCounters.SymbolErrorCounter=4242')
+    ask(lab, "perf", "sweep")
+    ask(lab, "perf", "sweep")
+    wait_until(lambda: "4 242" in page.text.replace("\u202f", " "), 30, "the error")
+    assert status(lab)["perfmgr"]["sweeps"] == swept + 2
+    ask(lab, "set", "perfmgr.sweep_period", 1)
+    page.go("/alerts")
+    page.wait_for_text("SymbolErrorCounter")
+    page.screenshot("alerts")
+
+
+@pytest.mark.row("N11")
+def test_time_moves_the_whole_page(lab, page):
+    written = status(lab)["images"]["written"]
+    wait_until(lambda: status(lab)["images"]["written"] > written, 20, "an image")
+    then = status(lab)["images"]["last"][:19]
+    # All of a second in which nothing happens.
+    wait_until(lambda: status(lab)["images"]["last"][:19] > then, 20, "the next second")
+    lab.sim('Unlink "leaf-01"[4]')
+    page.go("/links?down=1")
+    page.wait_for_text("down")
+    wait_until(lambda: page.js("return document.querySelectorAll('tr.is-down').length"), 30,
+               "the link that is down")
+    page.go("/alerts")
+    assert "link down" in page.text and "The SM reported: " in page.text, page.text
+    # Nothing lies over what is to be read.
+    assert page.js("return [...document.querySelectorAll('.alert li')].every((it) => {"
+                   "const {left, top} = it.getBoundingClientRect();"
+                   "return left > 20 && it.offsetParent === document.body"
+                   "    && getComputedStyle(it).position === 'static'; })")
+    page.go(f"/links?down=1&at={then}")
+    assert "No link is like that" in page.text
+    assert page.js("return document.body.dataset.past") == "true"
+    assert page.js("return document.querySelector('#at').value") == then
+    assert "as of" in page.js("return document.querySelector('#time').innerText")
+    page.js("[...document.querySelectorAll('#nav a')].find((it) => "
+            "it.textContent === 'Alerts').click()")
+    page.wait_ready()
+    assert f"at={then}" in page.js("return location.hash").replace("%3A", ":")
+    for view in VIEWS:
+        page.go(f"/{view}?at={then}")
+        assert page.js("return document.querySelector('#notice').hidden"), \
+            page.js("return document.body.innerText")
+    page.go(f"/health?at={then}")
+    assert "link down" not in page.text, page.text
+    page.js("document.querySelector('#time button').click()")
+    assert "at=" not in page.js("return location.hash")
+
+
+# --- the picture -----------------------------------------------------------------
+
+@pytest.mark.row("N11")
+def test_picture_is_chosen_from_by_mouse_keys_and_search(lab, page):
+    page.go("/fabric?colour=errors")
+    wait_until(lambda: "8 hosts" in page.text, 20, lambda: page.text)
+    page.screenshot("fabric")
+    press(page, "#canvas", "ArrowRight")
+    wait_until(lambda: "select=0x" in page.js("return location.hash"), 10, "a choice")
+    chosen = page.js("return location.hash")
+    assert "spine" in page.text
+    press(page, "#canvas", "ArrowDown")
+    wait_until(lambda: page.js("return location.hash") != chosen, 10, "another choice")
+    assert "leaf" in page.text
+    press(page, "#canvas", "Escape")
+    wait_until(lambda: "select" not in page.js("return location.hash"), 10, "no choice")
+    search = page.driver.find_element("id", "search")
+    search.send_keys("spine-02")
+    wait_until(lambda: page.js("return document.querySelectorAll('#found li').length"), 10,
+               "a node that is found")
+    search.send_keys("\ue007")  # Enter
+    wait_until(lambda: "select=0x" in page.js("return location.hash"), 10, "the choice")
+    wait_until(lambda: "spine-02" in page.js("return document.querySelector('aside').innerText"),
+               10, "what is chosen")
+    click_switch(page)
+
+
+def press(page, selector, key):
+    page.js("document.querySelector(arguments[0]).focus()", selector)
+    page.cdp("Input.dispatchKeyEvent", type="keyDown", key=key, code=key)
+    page.cdp("Input.dispatchKeyEvent", type="keyUp", key=key, code=key)
+
+
+def click_switch(page):
+    """Points at places of the picture until one has something; clicks there."""
+    before = page.js("return location.hash")
+    left, top, width, height = page.js(
+        "const it = document.querySelector('#canvas').getBoundingClientRect();"
+        "return [it.left, it.top, it.width, it.height]")
+    for x in range(int(left) + 10, int(left + width) - 60, 8):
+        point = {"x": x, "y": int(top + height - 110 - (height - 150) / 2), "button": "left"}
+        page.cdp("Input.dispatchMouseEvent", type="mouseMoved", **point)
+        if page.js("return document.querySelector('#canvas').title").startswith("leaf"):
+            page.cdp("Input.dispatchMouseEvent", type="mousePressed", clickCount=1, **point)
+            page.cdp("Input.dispatchMouseEvent", type="mouseReleased", clickCount=1, **point)
+            wait_until(lambda: page.js("return location.hash") != before, 10, "a choice")
+            return
+    raise AssertionError("nothing was found in the picture")
+
+
+# --- for everybody ---------------------------------------------------------------
+
+# The least contrast of texts with what is behind them, and where that is.
+_CONTRAST = """
+const channel = (it) => (it /= 255) <= 0.03928 ? it / 12.92 : ((it + 0.055) / 1.055) ** 2.4;
+const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+const parse = (text) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = text;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+    return [r, g, b, a / 255];
+};
+const behind = (element) => {
+    const layers = [];
+    for (let it = element; it; it = it.parentElement)
+        layers.push(parse(getComputedStyle(it).backgroundColor));
+    return layers.reverse().reduce((under, [r, g, b, a]) =>
+        [r, g, b].map((over, i) => over * a + under[i] * (1 - a)), [255, 255, 255]);
+};
+let least = [99, ""];
+for (const element of document.querySelectorAll("body *")) {
+    const hasText = [...element.childNodes].some((it) => it.nodeType === 3 && it.data.trim());
+    if (!hasText || !element.checkVisibility() || element.matches("noscript, option, script"))
+        continue;
+    const a = light(parse(getComputedStyle(element).color)), b = light(behind(element));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < least[0])
+        least = [ratio, element.tagName + "." + element.className + ": " + element.textContent];
+}
+return least;
+"""
+_WITHOUT_NAME = """
+return [...document.querySelectorAll("input, select, button, a, canvas")].filter((it) =>
+    it.checkVisibility() && !it.ariaLabel && !it.closest("label") && !it.textContent.trim()
+    && !it.title).map((it) => it.outerHTML);
+"""
+
+
+@pytest.mark.row("N11")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_have_contrast_and_controls_have_names(page, scheme):
+    page.prefer(prefers_color_scheme=scheme)
+    try:
+        for view in ("health", "fabric", "links", "alerts", "history", "path", "qos"):
+            page.go(f"/{view}")
+            ratio, where = page.js(_CONTRAST)
+            assert ratio >= 4.5, f"{view}, {scheme}: {ratio:.2f} at {where}"
+            assert not page.js(_WITHOUT_NAME), view
+            page.screenshot(f"{view}-{scheme}")
+    finally:
+        page.prefer()
+
+
+@pytest.mark.row("N11")
+def test_narrow_windows_paper_and_no_motion(lab, page):
+    switch = first_node(lab, "switch")
+    page.resize(390, 800)
+    try:
+        for view in ("health", "fabric", "links", "alerts", f"port/{switch['guid']}/1"):
+            page.go(f"/{view}")
+            assert page.js("return document.documentElement.scrollWidth") <= 390, view
+            page.screenshot(f"{view.split('/', maxsplit=1)[0]}-narrow")
+    finally:
+        page.cdp("Emulation.clearDeviceMetricsOverride")
+    page.prefer(prefers_reduced_motion="reduce")
+    assert page.js("return [...document.querySelectorAll('*')].every((it) => "
+                   "getComputedStyle(it).transitionDuration === '0s' && "
+                   "getComputedStyle(it).animationName === 'none')")
+    page.prefer()
+    page.go("/health")
+    assert len(page.cdp("Page.printToPDF")["data"]) > 1000
+    page.cdp("Emulation.setEmulatedMedia", media="print")
+    assert not page.js("return document.querySelector('#nav').checkVisibility()")
+    assert page.js("return getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    page.cdp("Emulation.setEmulatedMedia", media="")
+    assert not page.errors()
+
+
+# --- a large fabric, and none ----------------------------------------------------
+
+_PAN = """
+const done = arguments[0], canvas = document.querySelector("#canvas"), times = [];
+let last = performance.now(), n = 0;
+const step = () => {
+    const now = performance.now();
+    times.push(now - last);
+    last = now;
+    canvas.dispatchEvent(new WheelEvent("wheel", {deltaY: n < 30 ? -60 : 40, deltaX: 0,
+        shiftKey: n > 30, offsetX: 300, offsetY: 200, bubbles: true, cancelable: true}));
+    if (++n < 60)
+        requestAnimationFrame(step);
+    else
+        done(times.sort((a, b) => a - b));
+};
+requestAnimationFrame(step);
+"""
+
+
+@pytest.mark.row("N11")
+@pytest.mark.scripts
+def test_fabric_of_11664_hosts_is_drawn_and_moved(scratch, page):
+    """It is made up; its times are printed."""
+    folder = scratch.folder()
+    succeeded(subprocess.run([SCRIPTS / "gen-fabric", "fat-tree", "--levels", "3", "--radix",
+                              "36", "-o", folder / "net"], check=False))
+    succeeded(subprocess.run([SCRIPTS / "page-fabric", folder / "net", folder / "made"],
+                             check=False))
+    large = pagelib.Browser(page.driver, serve_made(scratch, folder / "made"))
+    begun = time.monotonic()
+    large.open("/fabric")
+    loaded_s = time.monotonic() - begun
+    assert "11 664 hosts" in large.text.replace("\u202f", " ")
+    large.screenshot("fabric-11664")
+    frames = large.driver.execute_async_script(_PAN)
+    large.screenshot("fabric-11664-zoomed")
+    pagelib.print_figures("11,664 hosts", {
+        "loaded_s": round(loaded_s, 2), "frame_ms_median": round(frames[len(frames) // 2], 1),
+        "frame_ms_most": round(frames[-1], 1)})
+    large.errors()  # a made fabric has no /changes
+
+
+# --- other roles -----------------------------------------------------------------
+
+@pytest.mark.row("N11")
+def test_page_of_an_agent_asks_for_its_token_and_leaves_out_what_it_lacks(scratch, page):
+    address = free_address()
+    with TriadLab(NET, triad_conf="[perfmgr]\nenabled = false\n") as lab:
+        Agent(scratch, lab, f"{QUICK}[web]\nlisten = {address}\n"
+              f"token_file = {token_file(scratch)}\n", node="Hca2")
+        wait_until(lambda: is_served(f"http://{address}"), 20, "the agent's page")
+        agent = pagelib.Browser(page.driver, f"http://{address}")
+        page.errors()
+        page.driver.get(f"{agent.base}/#/links")
+        wait_until(lambda: page.driver.find_element("id", "token").is_displayed(), 20,
+                   "the question for the token")
+        refused = page.errors()
+        assert refused and all("401" in it for it in refused), refused
+        page.driver.find_element("name", "token").send_keys(f"{TOKEN}\ue007")
+        wait_until(lambda: "Hca1" in agent.text, 20, lambda: agent.text)
+        page.errors()
+        names = page.driver.find_element("id", "nav").text
+        assert "Links" in names and "QoS" not in names and "Election" not in names, names
+        for view in (*VIEWS, "path?src=Hca1&dst=Hca3"):
+            agent.go(f"/{view}")
+            assert len(agent.text) > 10, view
+        # This role has no routes: the page says so, and the browser that it was told.
+        errors = page.errors()
+        assert all("/routes/between/" in it for it in errors), errors
+        page.driver.get("about:blank")
+
+
+def is_served(address):
+    try:
+        with urllib.request.urlopen(address) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+@pytest.mark.row("N11")
+def test_manager_shows_its_agents(scratch, page):
+    broker, address = Broker(scratch), free_address()
+    with lab_of(scratch, broker, f"[web]\nlisten = {address}\n") as lab:
+        start(scratch, lab, broker, 2, 5)
+        wait_until_settled(lab, 2)
+        page.errors()
+        manager = pagelib.Browser(page.driver, f"http://{address}")
+        manager.open("/agents")
+        assert manager.text.count("alive") == 2, manager.text
+        assert not page.errors()
+        page.driver.get("about:blank")
+
+
+def test_end_of_triad_is_seen(lab, page):
+    page.open("/health")
+    end(lab, signal.SIGKILL)
+    wait_until(lambda: page.js("return document.body.dataset.stale") == "true", 30,
+               "that nobody answers")
+    assert "no answer since" in page.js("return document.querySelector('#freshness').innerText")
+    assert "Findings" in page.text or "Parts" in page.text, "what was known stays"
+    page.screenshot("no-answer")
+
+
+# --- without a browser -----------------------------------------------------------
+
+@pytest.mark.scripts
+@pytest.mark.row("N11")
+def test_pure_parts_by_node():
+    tests = sorted(Path(SRCDIR / "page" / "tests").glob("*.test.js"))
+    succeeded(subprocess.run(["node", "--test", *tests], capture_output=True, text=True,
+                             check=False, cwd=SRCDIR / "page"))
+
+

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/web/pool.h"
+
+#include <errno.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+#include "perfmgr/export/http_handler.h"
+#include "tests/unit/run.h"
+#include "triad/clock.h"
+
+static struct triad_pool *pool;
+static sem_t ready;            /* posted when there may be something to read */
+static sem_t begun, may_go_on; /* of commands that wait */
+static atomic_uint n_ended;
+
+static void note_ready(void *context)
+{
+	(void)context;
+	sem_post(&ready);
+}
+
+static void set_up(void)
+{
+	sem_init(&ready, 0, 0);
+	sem_init(&begun, 0, 0);
+	sem_init(&may_go_on, 0, 0);
+	atomic_store(&n_ended, 0);
+	pool = triad_pool_new(note_ready, NULL);
+	ck_assert_ptr_nonnull(pool);
+	ck_assert_int_eq(triad_pool_start(pool), 0);
+}
+
+static void tear_down(void)
+{
+	triad_pool_stop(pool);
+	triad_pool_free(pool);
+}
+
+/* --- what commands do --- */
+
+static int write_rows(void *context, const void *resource, struct triad_output *output)
+{
+	const unsigned *n = context;
+
+	(void)resource;
+	triad_output_put(output, "[", 1);
+	for (unsigned i = 0; i < *n && !output->failed; i++)
+		triad_output_printf(output, "%s{\"row\":%u}", i ? "," : "", i);
+	triad_output_put(output, "]\n", 2);
+	triad_output_flush(output);
+	atomic_fetch_add(&n_ended, 1);
+	return TRIAD_CONTROL_DONE;
+}
+
+static int complain(void *context, const void *resource, struct triad_output *output)
+{
+	(void)context;
+	(void)resource;
+	triad_output_message(output, TRIAD_FRAME_MESSAGE, "no such node\n");
+	return TRIAD_CONTROL_USAGE;
+}
+
+static int wait_for_word(
+	void *context, const void *resource, struct triad_output *output)
+{
+	(void)context;
+	(void)resource;
+	sem_post(&begun);
+	sem_wait(&may_go_on);
+	triad_output_put(output, "{}\n", 3);
+	atomic_fetch_add(&n_ended, 1);
+	return TRIAD_CONTROL_DONE;
+}
+
+static struct triad_pool_job *begin(const struct triad_pool_order *order)
+{
+	struct triad_pool_job *job = NULL;
+
+	ck_assert_int_eq(triad_pool_begin(pool, order, &job), 0);
+	return job;
+}
+
+static void wait_until_ready(struct triad_pool_job *job)
+{
+	while (!triad_pool_job_is_ready(job))
+		sem_wait(&ready);
+}
+
+/* Reads all of it into memory that is the caller's. */
+static char *read_all(struct triad_pool_job *job, size_t *size)
+{
+	char *octets = NULL, piece[1000];
+	ssize_t n;
+
+	*size = 0;
+	while ((n = triad_pool_job_read(job, piece, sizeof(piece))) >= 0) {
+		if (!n) {
+			wait_until_ready(job);
+			continue;
+		}
+		octets = realloc(octets, *size + (size_t)n + 1);
+		ck_assert_ptr_nonnull(octets);
+		memcpy(octets + *size, piece, (size_t)n);
+		*size += (size_t)n;
+		octets[*size] = '\0';
+	}
+	ck_assert_int_eq(n, TRIAD_HTTP_END);
+	return octets;
+}
+
+/* --- documents --- */
+
+/* Row: N11 */
+START_TEST(test_small_document_is_whole_before_its_head)
+{
+	unsigned n = 3;
+	struct triad_pool_job *job =
+		begin(&(struct triad_pool_order){.run = write_rows, .context = &n});
+	struct triad_pool_head head, again;
+	size_t size;
+	char *octets;
+
+	wait_until_ready(job);
+	triad_pool_job_head(job, &head);
+	octets = read_all(job, &size);
+	ck_assert_str_eq(octets, "[{\"row\":0},{\"row\":1},{\"row\":2}]\n");
+	ck_assert(head.is_whole);
+	ck_assert_uint_eq(head.size, size);
+	ck_assert_int_eq(head.exit_status, TRIAD_CONTROL_DONE);
+	triad_pool_job_leave(job);
+	free(octets);
+
+	/* The same octets have the same ETag, others another one. */
+	for (unsigned more = 0; more < 2; more++) {
+		n = 3 + more;
+		job = begin(
+			&(struct triad_pool_order){.run = write_rows, .context = &n});
+		wait_until_ready(job);
+		triad_pool_job_head(job, &again);
+		ck_assert_int_eq(!strcmp(head.etag, again.etag), !more);
+		triad_pool_job_leave(job);
+	}
+}
+END_TEST
+
+START_TEST(test_large_document_goes_through_a_small_buffer)
+{
+	unsigned n = 300000;
+	struct triad_pool_job *job =
+		begin(&(struct triad_pool_order){.run = write_rows, .context = &n});
+	struct triad_pool_head head;
+	size_t size;
+	char *octets;
+
+	wait_until_ready(job);
+	ck_assert_uint_eq(atomic_load(&n_ended), 0);
+	triad_pool_job_head(job, &head);
+	ck_assert(!head.is_whole);
+	octets = read_all(job, &size);
+	ck_assert_uint_gt(size, 4 * TRIAD_POOL_BUFFER_SIZE);
+	ck_assert_str_eq(
+		octets + size - strlen("{\"row\":299999}]\n"), "{\"row\":299999}]\n");
+	triad_pool_job_leave(job);
+	free(octets);
+}
+END_TEST
+
+static void unpack(const char *octets, size_t size, char *text, size_t room)
+{
+	z_stream stream = {.next_in = (Bytef *)octets,
+		.avail_in = (uInt)size,
+		.next_out = (Bytef *)text,
+		.avail_out = (uInt)room};
+
+	ck_assert_int_eq(inflateInit2(&stream, 15 + 16), Z_OK);
+	ck_assert_int_eq(inflate(&stream, Z_FINISH), Z_STREAM_END);
+	ck_assert_uint_eq(stream.avail_in, 0);
+	text[stream.total_out] = '\0';
+	inflateEnd(&stream);
+}
+
+START_TEST(test_packed_document_is_the_same)
+{
+	unsigned n = 2000;
+	struct triad_pool_job *job = begin(&(struct triad_pool_order){
+		.run = write_rows, .context = &n, .is_packed = true});
+	static char text[100000];
+	size_t size;
+	char *octets;
+
+	wait_until_ready(job);
+	octets = read_all(job, &size);
+	unpack(octets, size, text, sizeof(text));
+	ck_assert_ptr_nonnull(strstr(text, "{\"row\":1999}]\n"));
+	ck_assert_uint_lt(size, strlen(text) / 3);
+	triad_pool_job_leave(job);
+	free(octets);
+}
+END_TEST
+
+START_TEST(test_page_has_its_rows_and_says_what_is_behind)
+{
+	unsigned n = 10;
+	struct triad_pool_job *job = begin(&(struct triad_pool_order){
+		.run = write_rows, .context = &n, .limit = 2, .offset = 7});
+	struct triad_pool_head head;
+	size_t size;
+	char *octets;
+
+	wait_until_ready(job);
+	triad_pool_job_head(job, &head);
+	octets = read_all(job, &size);
+	ck_assert_str_eq(octets, "[{\"row\":7},{\"row\":8}]\n");
+	ck_assert(head.has_more);
+	ck_assert(head.has_total);
+	ck_assert_uint_eq(head.total, 10);
+	triad_pool_job_leave(job);
+	free(octets);
+}
+END_TEST
+
+START_TEST(test_complaint_without_document_is_in_the_head)
+{
+	for (int packed = 0; packed < 2; packed++) {
+		struct triad_pool_job *job = begin(&(struct triad_pool_order){
+			.run = complain, .is_packed = packed});
+		struct triad_pool_head head;
+
+		wait_until_ready(job);
+		triad_pool_job_head(job, &head);
+		ck_assert(head.is_whole);
+		ck_assert_uint_eq(head.size, 0);
+		ck_assert_int_eq(head.exit_status, TRIAD_CONTROL_USAGE);
+		ck_assert_str_eq(head.messages, "no such node\n");
+		triad_pool_job_leave(job);
+	}
+}
+END_TEST
+
+/* --- clients that do not what they should --- */
+
+START_TEST(test_client_that_leaves_ends_its_command)
+{
+	unsigned n = 100000000;
+	struct triad_pool_job *job =
+		begin(&(struct triad_pool_order){.run = write_rows, .context = &n});
+
+	wait_until_ready(job);
+	triad_pool_job_leave(job);
+	/* It writes for minutes, unless it notices. */
+	while (!atomic_load(&n_ended))
+		usleep(1000);
+	while (triad_pool_status(pool).n_running)
+		usleep(1000);
+}
+END_TEST
+
+START_TEST(test_client_that_does_not_read_gives_way_to_others)
+{
+	unsigned n = 300000, few = 1;
+	struct triad_pool_job *hung[TRIAD_POOL_THREADS], *job;
+	uint64_t begun_us = triad_clock_now_us();
+	char piece[100];
+	ssize_t got;
+
+	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++) {
+		hung[i] = begin(
+			&(struct triad_pool_order){.run = write_rows, .context = &n});
+		wait_until_ready(hung[i]);
+	}
+	job = begin(&(struct triad_pool_order){.run = write_rows, .context = &few});
+	wait_until_ready(job);
+	ck_assert_uint_lt(triad_clock_now_us() - begun_us, TRIAD_POOL_PATIENCE_US);
+	ck_assert_uint_gt(triad_pool_status(pool).n_broken_off, 0);
+	triad_pool_job_leave(job);
+	/* What the buffer had is no whole document, and the client is told so. */
+	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++)
+		triad_pool_job_leave(hung[i]);
+	job = begin(&(struct triad_pool_order){.run = write_rows, .context = &n});
+	wait_until_ready(job);
+	triad_pool_stop(pool);
+	do
+		got = triad_pool_job_read(job, piece, sizeof(piece));
+	while (got > 0);
+	ck_assert_int_eq(got, TRIAD_HTTP_BROKEN);
+	triad_pool_job_leave(job);
+}
+END_TEST
+
+START_TEST(test_queue_that_is_full_refuses)
+{
+	const struct triad_pool_order order = {.run = wait_for_word};
+	struct triad_pool_job *jobs[TRIAD_POOL_THREADS + TRIAD_POOL_QUEUE], *one;
+	const unsigned n = TRIAD_POOL_THREADS + TRIAD_POOL_QUEUE;
+
+	for (unsigned i = 0; i < n; i++) {
+		jobs[i] = begin(&order);
+		if (i < TRIAD_POOL_THREADS)
+			sem_wait(&begun);
+	}
+	ck_assert_int_eq(triad_pool_begin(pool, &order, &one), EBUSY);
+	ck_assert_uint_eq(triad_pool_status(pool).n_busy, 1);
+	/* One that waits and goes makes room, the last, the first or one between. */
+	triad_pool_job_leave(jobs[n - 1]);
+	jobs[n - 1] = begin(&order);
+	triad_pool_job_leave(jobs[TRIAD_POOL_THREADS]);
+	jobs[TRIAD_POOL_THREADS] = begin(&order);
+	triad_pool_job_leave(jobs[TRIAD_POOL_THREADS + 3]);
+	jobs[TRIAD_POOL_THREADS + 3] = begin(&order);
+	ck_assert_uint_eq(triad_pool_status(pool).n_waiting, TRIAD_POOL_QUEUE);
+	for (unsigned i = 0; i < n; i++)
+		sem_post(&may_go_on);
+	for (unsigned i = 0; i < n; i++) {
+		wait_until_ready(jobs[i]);
+		triad_pool_job_leave(jobs[i]);
+	}
+	ck_assert_uint_eq(atomic_load(&n_ended), n);
+}
+END_TEST
+
+START_TEST(test_stop_waits_for_commands_and_not_for_clients)
+{
+	unsigned n = 300000;
+	struct triad_pool_job *hung =
+		begin(&(struct triad_pool_order){.run = write_rows, .context = &n});
+	struct triad_pool_job *waiting[TRIAD_POOL_THREADS], *one;
+	uint64_t begun_us;
+
+	wait_until_ready(hung);
+	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++)
+		waiting[i] = begin(&(struct triad_pool_order){.run = wait_for_word});
+	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++)
+		sem_post(&may_go_on);
+	begun_us = triad_clock_now_us();
+	triad_pool_stop(pool);
+	ck_assert_uint_lt(triad_clock_now_us() - begun_us, TRIAD_POOL_PATIENCE_US);
+	ck_assert_int_eq(
+		triad_pool_begin(pool,
+			&(struct triad_pool_order){.run = write_rows, .context = &n},
+			&one),
+		ECANCELED);
+	ck_assert_int_eq(triad_pool_start(pool), ECANCELED);
+	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++) {
+		ck_assert(triad_pool_job_is_ready(waiting[i]));
+		triad_pool_job_leave(waiting[i]);
+	}
+	triad_pool_job_leave(hung);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("pool");
+
+	tcase_set_timeout(cases, 60);
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_test(cases, test_small_document_is_whole_before_its_head);
+	tcase_add_test(cases, test_large_document_goes_through_a_small_buffer);
+	tcase_add_test(cases, test_packed_document_is_the_same);
+	tcase_add_test(cases, test_page_has_its_rows_and_says_what_is_behind);
+	tcase_add_test(cases, test_complaint_without_document_is_in_the_head);
+	tcase_add_test(cases, test_client_that_leaves_ends_its_command);
+	tcase_add_test(cases, test_client_that_does_not_read_gives_way_to_others);
+	tcase_add_test(cases, test_queue_that_is_full_refuses);
+	tcase_add_test(cases, test_stop_waits_for_commands_and_not_for_clients);
+	return run_cases(cases);
+}
