@@ -75,6 +75,7 @@ def test_demo_table_shows_ports_alerts_and_a_histogram(demo):
                  "PortXmitData per second, all ports", "####"):
         assert part in process.stdout, "table"
     assert "/metrics" in process.stderr, "where Prometheus reads"
+    assert "the page for the browser is at http://127.0.0.1:" in process.stderr
     assert "triadctl perf top --watch" in listed(process), "what was shown"
     step = re.search(r"^build: compilation of \d+ files$", process.stderr, re.MULTILINE)
     assert step and "\r" not in process.stderr, "plain lines without a terminal"
