@@ -167,6 +167,13 @@ void triad_alerts_look_at_entries(struct triad_alerts *alerts, uint64_t now_us)
 		look_at_entry(alerts, &entry->alert, now_us);
 }
 
+void triad_alerts_set_idle(struct triad_alerts *alerts, bool is_idle, uint64_t now_us)
+{
+	alerts->is_idle = is_idle;
+	if (alerts->view)
+		triad_alerts_look_at_entries(alerts, now_us);
+}
+
 static int find_losses(struct triad_alerts *alerts, struct triad_view *old,
 	uint32_t *new_port, uint64_t now_us)
 {

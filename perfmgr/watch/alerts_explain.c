@@ -62,10 +62,3 @@ void triad_alerts_hold(struct triad_alerts *alerts, struct triad_alert *alert)
 			(explained || may_be_explained(alerts, finding));
 	}
 }
-
-void triad_alerts_set_idle(struct triad_alerts *alerts, bool is_idle, uint64_t now_us)
-{
-	alerts->is_idle = is_idle;
-	if (alerts->view)
-		triad_alerts_look_at_entries(alerts, now_us);
-}
