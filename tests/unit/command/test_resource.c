@@ -65,9 +65,8 @@ START_TEST(test_query_bad_told)
 	static const struct {
 		const char *target, *says;
 	} cases[] = {
-		{"/api/v1/status?watch",
-			"'status' has no parameter 'watch'; it has all, "
-			"limit and offset"},
+		{"/api/v1/version?watch",
+			"'version' has no parameter 'watch'; it has limit and offset"},
 		{"/api/v1/perf/top?json", "no parameter 'json'"},
 		{"/api/v1/perf/top?n=3", "no parameter 'n'"},
 		{"/api/v1/job?slurm=3", "no parameter 'slurm'"},
