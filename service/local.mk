@@ -108,12 +108,13 @@ endif
 
 EXTRA_DIST += scripts/embed-files service/web/plain/index.html service/web/schemas.json
 
-# The page, if it was built; looked at each time, because nobody knows its files here.
+# The page, if it was built; looked at each time, because nobody knows its files here.  Two
+# builds at a time must not take each other's file.
 .PHONY: look-for-page
 service/web/page_files.c: scripts/embed-files look-for-page
-	$(AM_V_at)$(MKDIR_P) service/web && \
-	$(srcdir)/scripts/embed-files $(srcdir)/page/dist $(srcdir)/service/web/plain >$@.tmp && \
-	if cmp -s $@.tmp $@; then rm $@.tmp; else mv $@.tmp $@; fi
+	$(AM_V_at)$(MKDIR_P) service/web && made=$@.$$$$ && \
+	$(srcdir)/scripts/embed-files $(srcdir)/page/dist $(srcdir)/service/web/plain >$$made && \
+	if cmp -s $$made $@; then rm $$made; else mv $$made $@; fi
 
 service/web/schemas.c: scripts/embed-files service/web/schemas.json
 	$(AM_V_GEN)$(MKDIR_P) service/web && \

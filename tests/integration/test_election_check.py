@@ -156,4 +156,4 @@ def test_check_words_wrong_refused():
     failed(run("election", "chekc"), 2, "did you mean 'election check'")
     help_text = run("help", "election").stdout
     assert "election check [--every S] [--timeout S] -- COMMAND" in help_text, "help"
-    assert "Usage: triadctl election [--watch] [--interval S] [--columns" in help_text, "help"
+    assert "Usage: triadctl election [--at TIME] [--watch] [--interval S]" in help_text, "help"

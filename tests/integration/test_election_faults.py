@@ -172,7 +172,9 @@ def test_partitions_that_heal(kind):
         quorum = {"corosync": "1 member here, no majority of the cluster",
                   "peers": "1 member here, 2 votes needed"}[kind]
         wait_until(lambda: all(says_alone(running, sm, quorum)
-                               for sm in range(len(SMS))), 20, "what 'election' says")
+                               for sm in range(len(SMS))), 20,
+                   lambda: "\n".join(ask(running.lab, "election", sm=sm)
+                                     for sm in range(len(SMS))))
         harm(running, "heal")
         running.wait_for_holder()
         running.check()
