@@ -4,15 +4,17 @@
 // A column is {name, title, value(row), cell(row), number}: 'value' is what it is sorted by
 // (null: not known, always last), 'cell' what is shown, which is the value without it.
 
-import {h} from "./dom.js";
+import {h, none} from "./dom.js";
 import {count, isKnown} from "./format.js";
 import {changed} from "./route.js";
 import {sorted} from "./sort.js";
 
 const FEW = 100;
 
-// 'id' tells several tables of one view apart in its address.
-export function table(route, columns, rows, {id = "", caption, rowClass} = {}) {
+// 'id' tells several tables of one view apart in its address; 'empty' stands in the place of
+// a table without rows.
+export function table(route, columns, rows, {id = "", caption, rowClass, empty} = {}) {
+	if (empty && !rows.length) return none(empty);
 	const shown = columns.filter(Boolean);
 	const order = route.options[`sort${id}`],
 		all = route.options[`rows${id}`] === "all";

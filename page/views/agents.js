@@ -46,117 +46,86 @@ export const agents = {
 					],
 					["nodes not seen", count(answer.nodes_not_seen)],
 				]),
-				answer.agents.length
-					? table(
-							route,
-							[
-								{
-									name: "name",
-									title: "Agent",
-									value: (it) => it.name,
-									cell: (it) => [
-										h(
-											"bdi",
-											{},
-											it.name,
-										),
-										it.self
-											? " (this one)"
-											: "",
-									],
-								},
-								{
-									name: "state",
-									title: "State",
-									value: (it) => it.state,
-									cell: (it) =>
-										badge(
-											SEVERITIES[
-												it
-													.state
-											] ??
-												"none",
-											it.state,
-										),
-								},
-								{
-									name: "nodes",
-									title: "Nodes",
-									number: true,
-									value: (it) =>
-										it.nodes_owned,
-									cell: (it) =>
-										count(
-											it.nodes_owned,
-										),
-								},
-								{
-									name: "ports",
-									title: "Ports",
-									number: true,
-									value: (it) => it.ports,
-									cell: (it) =>
-										count(it.ports),
-								},
-								{
-									name: "unanswered",
-									title: "Unanswered",
-									number: true,
-									value: (it) =>
-										it.ports_unanswered,
-									cell: (it) =>
-										count(
-											it.ports_unanswered,
-										),
-								},
-								{
-									name: "lag",
-									title: "Age",
-									number: true,
-									value: (it) =>
-										it.lag_ms,
-									cell: (it) =>
-										it.lag_ms ===
-										null
-											? null
-											: ms(
-													it.lag_ms,
-												),
-								},
-								{
-									name: "octets",
-									title: "Reports",
-									number: true,
-									value: (it) =>
-										it.octets_per_s,
-									cell: (it) =>
-										it.octets_per_s ===
-										null
-											? null
-											: `${octets(it.octets_per_s)}/s`,
-								},
-								{
-									name: "address",
-									title: "Address",
-									value: (it) =>
-										it.address,
-								},
-								{
-									name: "guid",
-									title: "GUID",
-									value: (it) => it.guid,
-									cell: (it) =>
-										h(
-											"code",
-											{},
-											it.guid,
-										),
-								},
+				table(
+					route,
+					[
+						{
+							name: "name",
+							title: "Agent",
+							value: (it) => it.name,
+							cell: (it) => [
+								h("bdi", {}, it.name),
+								it.self ? " (this one)" : "",
 							],
-							answer.agents,
-							{caption: "Agents"},
-						)
-					: none("There is no agent."),
+						},
+						{
+							name: "state",
+							title: "State",
+							value: (it) => it.state,
+							cell: (it) =>
+								badge(
+									SEVERITIES[it.state] ??
+										"none",
+									it.state,
+								),
+						},
+						{
+							name: "nodes",
+							title: "Nodes",
+							number: true,
+							value: (it) => it.nodes_owned,
+							cell: (it) => count(it.nodes_owned),
+						},
+						{
+							name: "ports",
+							title: "Ports",
+							number: true,
+							value: (it) => it.ports,
+							cell: (it) => count(it.ports),
+						},
+						{
+							name: "unanswered",
+							title: "Unanswered",
+							number: true,
+							value: (it) => it.ports_unanswered,
+							cell: (it) =>
+								count(it.ports_unanswered),
+						},
+						{
+							name: "lag",
+							title: "Age",
+							number: true,
+							value: (it) => it.lag_ms,
+							cell: (it) =>
+								it.lag_ms === null
+									? null
+									: ms(it.lag_ms),
+						},
+						{
+							name: "octets",
+							title: "Reports",
+							number: true,
+							value: (it) => it.octets_per_s,
+							cell: (it) =>
+								it.octets_per_s === null
+									? null
+									: `${octets(it.octets_per_s)}/s`,
+						},
+						{
+							name: "address",
+							title: "Address",
+							value: (it) => it.address,
+						},
+						{
+							name: "guid",
+							title: "GUID",
+							value: (it) => it.guid,
+							cell: (it) => h("code", {}, it.guid),
+						},
+					],
+					answer.agents,
+					{caption: "Agents", empty: "There is no agent."},
+				),
 			],
 		];
 	},

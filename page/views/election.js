@@ -5,7 +5,7 @@
 import {badge, facts, h, none, section} from "../dom.js";
 import {count, ms, NOT_KNOWN, time, yesNo} from "../format.js";
 import {table} from "../table.js";
-import {isOn, missing, portLink} from "./parts.js";
+import {isOn, missing, portColumn} from "./parts.js";
 
 const PAGE = 300;
 
@@ -50,7 +50,13 @@ export const election = {
 			list &&
 				section(
 					"Ports",
-					missing(list) ?? portsOf(route, list.ports, "l"),
+					missing(list) ??
+						portsOf(
+							route,
+							list.ports,
+							"l",
+							"No port is expected.",
+						),
 				),
 			history &&
 				section(
@@ -173,115 +179,84 @@ function planOf(route, it) {
 			],
 			it.trouble && ["trouble", it.trouble],
 		]),
-		it.ports.length
-			? portsOf(route, it.ports, "p")
-			: none("All ports are as expected."),
+		portsOf(route, it.ports, "p", "All ports are as expected."),
 	];
 }
 
-function portsOf(route, rows, id) {
-	return rows.length
-		? table(
-				route,
-				[
-					{
-						name: "port",
-						title: "Port",
-						value: (it) => it.node_name,
-						cell: (it) =>
-							portLink(
-								route,
-								it.node_guid,
-								it.node_name,
-								it.port,
-							),
-					},
-					{
-						name: "expected",
-						title: "Expected",
-						value: (it) => it.expected,
-					},
-					{
-						name: "found",
-						title: "Found",
-						value: (it) => it.found,
-						cell: (it) =>
-							it.failed
-								? badge("critical", "failed")
-								: it.found,
-					},
-					{
-						name: "action",
-						title: "Action",
-						value: (it) => it.action ?? null,
-					},
-					{
-						name: "agenda",
-						title: "When",
-						value: (it) => it.agenda ?? null,
-					},
-					{
-						name: "guard",
-						title: "Guard",
-						value: (it) =>
-							it.guard?.replaceAll("_", " ") ?? null,
-					},
-					{
-						name: "text",
-						title: "Why",
-						value: (it) => it.text ?? null,
-					},
-				],
-				rows,
-				{id, caption: "Ports"},
-			)
-		: none("No port is expected.");
+function portsOf(route, rows, id, empty) {
+	return table(
+		route,
+		[
+			portColumn(route),
+			{
+				name: "expected",
+				title: "Expected",
+				value: (it) => it.expected,
+			},
+			{
+				name: "found",
+				title: "Found",
+				value: (it) => it.found,
+				cell: (it) =>
+					it.failed ? badge("critical", "failed") : it.found,
+			},
+			{
+				name: "action",
+				title: "Action",
+				value: (it) => it.action ?? null,
+			},
+			{
+				name: "agenda",
+				title: "When",
+				value: (it) => it.agenda ?? null,
+			},
+			{
+				name: "guard",
+				title: "Guard",
+				value: (it) => it.guard?.replaceAll("_", " ") ?? null,
+			},
+			{
+				name: "text",
+				title: "Why",
+				value: (it) => it.text ?? null,
+			},
+		],
+		rows,
+		{id, caption: "Ports", empty},
+	);
 }
 
 function done(route, rows) {
-	return rows.length
-		? table(
-				route,
-				[
-					{
-						name: "time",
-						title: "Time",
-						value: (it) => it.time,
-						cell: (it) => time(it.time),
-					},
-					{
-						name: "port",
-						title: "Port",
-						value: (it) => it.node_name,
-						cell: (it) =>
-							portLink(
-								route,
-								it.node_guid,
-								it.node_name,
-								it.port,
-							),
-					},
-					{name: "deed", title: "Action", value: (it) => it.deed},
-					{
-						name: "outcome",
-						title: "Outcome",
-						value: (it) => it.outcome,
-					},
-					{
-						name: "text",
-						title: "Why",
-						value: (it) => it.text ?? it.reason ?? null,
-					},
-					{
-						name: "term",
-						title: "Term",
-						number: true,
-						value: (it) => it.term,
-					},
-					{name: "by", title: "By", cell: (it) => code(it.by)},
-				],
-				rows,
-				{id: "h", caption: "What was done to ports"},
-			)
-		: none("Nothing yet.");
+	return table(
+		route,
+		[
+			{
+				name: "time",
+				title: "Time",
+				value: (it) => it.time,
+				cell: (it) => time(it.time),
+			},
+			portColumn(route),
+			{name: "deed", title: "Action", value: (it) => it.deed},
+			{
+				name: "outcome",
+				title: "Outcome",
+				value: (it) => it.outcome,
+			},
+			{
+				name: "text",
+				title: "Why",
+				value: (it) => it.text ?? it.reason ?? null,
+			},
+			{
+				name: "term",
+				title: "Term",
+				number: true,
+				value: (it) => it.term,
+			},
+			{name: "by", title: "By", cell: (it) => code(it.by)},
+		],
+		rows,
+		{id: "h", caption: "What was done to ports", empty: "Nothing yet."},
+	);
 }

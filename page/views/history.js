@@ -5,7 +5,7 @@ import {badge, h, none} from "../dom.js";
 import {count, isKnown, time} from "../format.js";
 import {changed} from "../route.js";
 import {eventName, eventSeverity} from "../words.js";
-import {options, portLink} from "./parts.js";
+import {nodeField, options, portLink} from "./parts.js";
 
 const PAGE = 200,
 	MOST = 10000;
@@ -107,18 +107,7 @@ export const history = {
 						);
 					},
 				},
-				h(
-					"label",
-					{},
-					"Node or port ",
-					h("input", {
-						name: "node",
-						value: route.options.node ?? "",
-						placeholder: "all",
-						"data-key": "node",
-						spellcheck: "false",
-					}),
-				),
+				nodeField(route),
 				h(
 					"label",
 					{},

@@ -53,16 +53,14 @@ export const links = {
 		return [
 			h("h1", {}, "Links"),
 			controls(app, route),
-			rows.length
-				? table(route, linkColumns(route), rows, {
-						caption: "Links",
-						rowClass: (it) =>
-							it.state === "down" ||
-							it.state === "unreachable"
-								? "is-down"
-								: null,
-					})
-				: none("No link is like that."),
+			table(route, linkColumns(route), rows, {
+				caption: "Links",
+				rowClass: (it) =>
+					it.state === "down" || it.state === "unreachable"
+						? "is-down"
+						: null,
+				empty: "No link is like that.",
+			}),
 			rows.length >= limit &&
 				h(
 					"p",
@@ -303,62 +301,57 @@ function top(app, route, counter, rows) {
 		{},
 		h("h2", {}, title, " ", h("small", {}, counter)),
 		missing(rows) ??
-			(growing.length
-				? table(
-						route,
-						[
-							{
-								name: "port",
-								title: "Port",
-								cell: (it) =>
-									portLink(
-										route,
-										it.node_guid,
-										it.node_name,
-										it.port,
-									),
-							},
-							{
-								name: "far",
-								title: "Far end",
-								cell: (it) =>
-									portLink(
-										route,
-										it.remote_guid,
-										it.remote_name,
-										it.remote_port,
-									),
-							},
-							{
-								name: "rate",
-								title: "Now",
-								number: true,
-								cell: (it) =>
-									counterRate(
-										counter,
-										it.rate,
-									),
-							},
-							{
-								name: "hour",
-								title: "The hour before",
-								class: "spark",
-								cell: (it) =>
-									sparkline(
-										app,
-										it.node_guid,
-										it.port,
-										counter,
-									),
-							},
-						],
-						growing,
-						{
-							id: counter,
-							caption: `${title}, by ${counter}`,
-						},
-					)
-				: none(nothing(rows))),
+			table(
+				route,
+				[
+					{
+						name: "port",
+						title: "Port",
+						cell: (it) =>
+							portLink(
+								route,
+								it.node_guid,
+								it.node_name,
+								it.port,
+							),
+					},
+					{
+						name: "far",
+						title: "Far end",
+						cell: (it) =>
+							portLink(
+								route,
+								it.remote_guid,
+								it.remote_name,
+								it.remote_port,
+							),
+					},
+					{
+						name: "rate",
+						title: "Now",
+						number: true,
+						cell: (it) => counterRate(counter, it.rate),
+					},
+					{
+						name: "hour",
+						title: "The hour before",
+						class: "spark",
+						cell: (it) =>
+							sparkline(
+								app,
+								it.node_guid,
+								it.port,
+								counter,
+							),
+					},
+				],
+				growing,
+				{
+					id: counter,
+					caption: `${title}, by ${counter}`,
+					empty: nothing(rows),
+				},
+			),
 	);
 }
 

@@ -80,22 +80,19 @@ export const node = {
 			alertList(route, alerts),
 			section(
 				"Links",
-				links.length
-					? table(
-							route,
-							ownFirst(it.guid, linkColumns(route)),
-							links.map((link) =>
-								turned(link, it.guid),
-							),
-							{
-								caption: `Links of ${visible(it.name)}`,
-								rowClass: (link) =>
-									link.state === "down"
-										? "is-down"
-										: null,
-							},
-						)
-					: none("It has no link."),
+				table(
+					route,
+					ownFirst(it.guid, linkColumns(route)),
+					links.map((link) => turned(link, it.guid)),
+					{
+						caption: `Links of ${visible(it.name)}`,
+						rowClass: (link) =>
+							link.state === "down"
+								? "is-down"
+								: null,
+						empty: "It has no link.",
+					},
+				),
 			),
 			deviceSection(app, device),
 			section("Lately", missing(events) ?? eventList(route, events)),

@@ -32,6 +32,16 @@ export function portLink(route, guid, name, port) {
 	);
 }
 
+// A column of the port that a row is about.
+export function portColumn(route) {
+	return {
+		name: "port",
+		title: "Port",
+		value: (it) => it.node_name,
+		cell: (it) => portLink(route, it.node_guid, it.node_name, it.port),
+	};
+}
+
 // A place that is text alone, "leaf-01:3": found again by its name.
 export function placeLink(route, text) {
 	if (!text) return null;
@@ -199,6 +209,22 @@ export function presentOnly(app) {
 			{class: "present-only"},
 			"The past of this is not kept: this is the present.",
 		)
+	);
+}
+
+// Which node or port a form is about.
+export function nodeField(route) {
+	return h(
+		"label",
+		{},
+		"Node or port ",
+		h("input", {
+			name: "node",
+			value: route.options.node ?? "",
+			placeholder: "all",
+			"data-key": "node",
+			spellcheck: "false",
+		}),
 	);
 }
 

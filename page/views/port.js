@@ -270,68 +270,35 @@ function countersSection(route, row) {
 	);
 }
 
-function detailsSection(details) {
-	if (!Array.isArray(details) || !details.length) return null;
-	return section(
-		"Details",
+// 'titles' of columns; rows of cells.  Columns from 'firstNumber' on have numbers.
+function smallTable(titles, rows, firstNumber = titles.length) {
+	const kind = (k) => (k < firstNumber ? null : "number");
+	return h(
+		"div",
+		{class: "scroll"},
 		h(
-			"div",
-			{class: "scroll"},
+			"table",
+			{class: "small"},
 			h(
-				"table",
-				{class: "small"},
+				"thead",
+				{},
 				h(
-					"thead",
+					"tr",
 					{},
+					titles.map((it, k) =>
+						h("th", {scope: "col", class: kind(k)}, it),
+					),
+				),
+			),
+			h(
+				"tbody",
+				{},
+				rows.map((cells) =>
 					h(
 						"tr",
 						{},
-						[
-							"Attribute",
-							"Counter",
-							"Total",
-							"Per second",
-						].map((it, k) =>
-							h(
-								"th",
-								{
-									scope: "col",
-									class:
-										k > 1
-											? "number"
-											: null,
-								},
-								it,
-							),
-						),
-					),
-				),
-				h(
-					"tbody",
-					{},
-					details.map((it) =>
-						h(
-							"tr",
-							{},
-							h("td", {}, it.attribute),
-							h("td", {}, it.counter),
-							h(
-								"td",
-								{class: "number"},
-								count(it.total),
-								it.at_maximum ? "+" : "",
-							),
-							h(
-								"td",
-								{class: "number"},
-								it.rate_per_s === null
-									? "–"
-									: Number(
-											it.rate_per_s.toPrecision(
-												3,
-											),
-										),
-							),
+						cells.map((it, k) =>
+							h("td", {class: kind(k)}, it),
 						),
 					),
 				),
@@ -340,64 +307,39 @@ function detailsSection(details) {
 	);
 }
 
+function detailsSection(details) {
+	if (!Array.isArray(details) || !details.length) return null;
+	const rate = (it) => (it === null ? "–" : Number(it.toPrecision(3)));
+	return section(
+		"Details",
+		smallTable(
+			["Attribute", "Counter", "Total", "Per second"],
+			details.map((it) => [
+				it.attribute,
+				it.counter,
+				[count(it.total), it.at_maximum ? "+" : ""],
+				rate(it.rate_per_s),
+			]),
+			2,
+		),
+	);
+}
+
 function berSection(ber) {
 	if (!Array.isArray(ber) || !ber.length) return null;
 	const power = (it) => (it === 0 ? "0" : it === null ? NOT_KNOWN : it.toExponential(1));
+	const verdict = (it) => badge({worse: "warning", good: "ok"}[it] ?? "none", it);
 	return section(
 		"Bit error rates",
-		h(
-			"div",
-			{class: "scroll"},
-			h(
-				"table",
-				{class: "small"},
-				h(
-					"thead",
-					{},
-					h(
-						"tr",
-						{},
-						[
-							"Kind",
-							"Rate",
-							"Between (95 %)",
-							"Target",
-							"Verdict",
-						].map((it) => h("th", {scope: "col"}, it)),
-					),
-				),
-				h(
-					"tbody",
-					{},
-					ber.map((it) =>
-						h(
-							"tr",
-							{},
-							h("td", {}, it.kind),
-							h("td", {}, power(it.ber)),
-							h(
-								"td",
-								{},
-								`${power(it.low)} – ${power(it.high)}`,
-							),
-							h("td", {}, power(it.target)),
-							h(
-								"td",
-								{},
-								badge(
-									it.verdict === "worse"
-										? "warning"
-										: it.verdict ===
-											  "good"
-											? "ok"
-											: "none",
-									it.verdict,
-								),
-							),
-						),
-					),
-				),
-			),
+		smallTable(
+			["Kind", "Rate", "Between (95 %)", "Target", "Verdict"],
+			ber.map((it) => [
+				it.kind,
+				power(it.ber),
+				`${power(it.low)} – ${power(it.high)}`,
+				power(it.target),
+				verdict(it.verdict),
+			]),
 		),
 	);
 }

@@ -6,7 +6,7 @@ import {badge, facts, h, none, section} from "../dom.js";
 import {count, visible} from "../format.js";
 import {changed} from "../route.js";
 import {table} from "../table.js";
-import {isOn, missing, nodeLink, portLink} from "./parts.js";
+import {isOn, missing, nodeField, nodeLink, portColumn} from "./parts.js";
 
 const PAGE = 300;
 
@@ -138,18 +138,7 @@ function planSection(route, plan) {
 			? table(
 					route,
 					[
-						{
-							name: "port",
-							title: "Port",
-							value: (it) => it.node_name,
-							cell: (it) =>
-								portLink(
-									route,
-									it.node_guid,
-									it.node_name,
-									it.port,
-								),
-						},
+						portColumn(route),
 						{
 							name: "table",
 							title: "Table",
@@ -205,149 +194,108 @@ function filter(app, route) {
 				);
 			},
 		},
-		h(
-			"label",
-			{},
-			"Node or port ",
-			h("input", {
-				name: "node",
-				value: route.options.node ?? "",
-				placeholder: "all",
-				"data-key": "node",
-				spellcheck: "false",
-			}),
-		),
+		nodeField(route),
 		h("button", {type: "submit", "data-key": "show"}, "Ask the ports"),
 	);
 }
 
 function tablesOf(route, rows) {
-	return rows.length
-		? [
-				table(
-					route,
-					[
-						{
-							name: "port",
-							title: "Port",
-							value: (it) => it.node_name,
-							cell: (it) =>
-								portLink(
-									route,
-									it.node_guid,
-									it.node_name,
-									it.port,
-								),
-						},
-						{
-							name: "table",
-							title: "Table",
-							value: (it) => it.table,
-							cell: tableName,
-						},
-						{
-							name: "policy",
-							title: "Desired",
-							cell: (it) =>
-								h("code", {}, it.policy ?? "–"),
-						},
-						{
-							name: "sm",
-							title: "As the SM knows it",
-							cell: (it) =>
-								it.sm === it.policy
-									? "the same"
-									: h(
-											"code",
-											{},
-											it.sm ??
-												"–",
-										),
-						},
-						{
-							name: "answers",
-							title: "As the port answers",
-							cell: (it) =>
-								it.port_answers === null
-									? "not queried"
-									: it.port_answers ===
-										  it.policy
-										? "the same"
-										: h(
-												"code",
-												{},
-												it.port_answers,
-											),
-						},
-						{
-							name: "agrees",
-							title: "Agrees",
-							value: (it) => (it.agrees ? 1 : 0),
-							cell: (it) =>
-								badge(
-									it.agrees
-										? "ok"
-										: "warning",
-									it.agrees
-										? "yes"
-										: "no",
-								),
-						},
-					],
-					rows,
-					{id: "t", caption: "QoS tables"},
-				),
-				rows.length >= PAGE &&
-					h(
-						"p",
-						{class: "more"},
-						`The first ${count(PAGE)}: name a node to see others.`,
-					),
-			]
-		: none("No port has desired tables.");
+	return [
+		table(
+			route,
+			[
+				portColumn(route),
+				{
+					name: "table",
+					title: "Table",
+					value: (it) => it.table,
+					cell: tableName,
+				},
+				{
+					name: "policy",
+					title: "Desired",
+					cell: (it) => h("code", {}, it.policy ?? "–"),
+				},
+				{
+					name: "sm",
+					title: "As the SM knows it",
+					cell: (it) =>
+						it.sm === it.policy
+							? "the same"
+							: h("code", {}, it.sm ?? "–"),
+				},
+				{
+					name: "answers",
+					title: "As the port answers",
+					cell: (it) =>
+						it.port_answers === null
+							? "not queried"
+							: it.port_answers === it.policy
+								? "the same"
+								: h(
+										"code",
+										{},
+										it.port_answers,
+									),
+				},
+				{
+					name: "agrees",
+					title: "Agrees",
+					value: (it) => (it.agrees ? 1 : 0),
+					cell: (it) =>
+						badge(
+							it.agrees ? "ok" : "warning",
+							it.agrees ? "yes" : "no",
+						),
+				},
+			],
+			rows,
+			{id: "t", caption: "QoS tables", empty: "No port has desired tables."},
+		),
+		rows.length >= PAGE &&
+			h(
+				"p",
+				{class: "more"},
+				`The first ${count(PAGE)}: name a node to see others.`,
+			),
+	];
 }
 
 function clientsOf(route, rows) {
-	return rows.length
-		? table(
-				route,
-				[
-					{
-						name: "node",
-						title: "Node",
-						value: (it) => it.node_name,
-						cell: (it) =>
-							nodeLink(
-								route,
-								it.node_guid,
-								it.node_name ?? "–",
-							),
-					},
-					{
-						name: "lid",
-						title: "LID",
-						number: true,
-						value: (it) => it.lid,
-					},
-					{
-						name: "requests",
-						title: "Requests",
-						number: true,
-						value: (it) => it.requests,
-						cell: (it) => count(it.requests),
-					},
-					{
-						name: "without_path",
-						title: "Without a path",
-						number: true,
-						value: (it) => it.without_path,
-						cell: (it) => count(it.without_path),
-					},
-				],
-				rows,
-				{id: "c", caption: "Who asks for paths"},
-			)
-		: none("Nobody yet.");
+	return table(
+		route,
+		[
+			{
+				name: "node",
+				title: "Node",
+				value: (it) => it.node_name,
+				cell: (it) =>
+					nodeLink(route, it.node_guid, it.node_name ?? "–"),
+			},
+			{
+				name: "lid",
+				title: "LID",
+				number: true,
+				value: (it) => it.lid,
+			},
+			{
+				name: "requests",
+				title: "Requests",
+				number: true,
+				value: (it) => it.requests,
+				cell: (it) => count(it.requests),
+			},
+			{
+				name: "without_path",
+				title: "Without a path",
+				number: true,
+				value: (it) => it.without_path,
+				cell: (it) => count(it.without_path),
+			},
+		],
+		rows,
+		{id: "c", caption: "Who asks for paths", empty: "Nobody yet."},
+	);
 }
 
 function nodesOf(route, rows) {
