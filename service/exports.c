@@ -151,25 +151,6 @@ void triad_exports_free(struct triad_exports *exports)
 
 /* --- configuration --- */
 
-/* The server itself reports an address or a file that it can't use, and goes on as
- * before. */
-static void configure_http(struct triad_exports *exports, const struct triad_conf *conf)
-{
-	struct triad_http_params params = {
-		.tls_certificate_path = conf->prometheus.tls_certificate,
-		.tls_key_path = conf->prometheus.tls_key,
-		.tls_client_ca_path = conf->prometheus.tls_client_ca,
-		.token_path = conf->prometheus.token_file,
-		.max_clients = conf->prometheus.max_clients,
-	};
-	char reason[TRIAD_DIAG_TEXT_SIZE];
-	bool wanted = conf->prometheus.listen[0] &&
-		triad_address_parse(conf->prometheus.listen, 0, &params.listen, reason,
-			sizeof(reason));
-
-	(void)triad_http_configure(exports->http, wanted ? &params : NULL);
-}
-
 /* What triad.conf has was checked, so its lists can be read. */
 static void configure_sflow(
 	struct triad_exports *exports, const struct triad_conf *conf)
@@ -214,7 +195,8 @@ static void configure_profile(
 void triad_exports_configure(
 	struct triad_exports *exports, const struct triad_conf *conf)
 {
-	configure_http(exports, conf);
+	/* It reports an address or a file that it can't use, and goes on as before. */
+	(void)triad_http_configure_listener(exports->http, &conf->prometheus);
 	configure_sflow(exports, conf);
 	configure_profile(exports, conf);
 }

@@ -29,6 +29,7 @@
 #include "perfmgr/export/http_server.h"
 #include "perfmgr/export/http_tls.h"
 #include "triad/clock.h"
+#include "triad/diag.h"
 #include "triad/socket_address.h"
 #include "triad/thread.h"
 
@@ -694,6 +695,24 @@ int triad_http_configure(
 	}
 	server_free(server);
 	return refuse(http, error, reason);
+}
+
+int triad_http_configure_listener(
+	struct triad_http *http, const struct triad_conf_listener *listener)
+{
+	struct triad_http_params params = {
+		.tls_certificate_path = listener->tls_certificate,
+		.tls_key_path = listener->tls_key,
+		.tls_client_ca_path = listener->tls_client_ca,
+		.token_path = listener->token_file,
+		.max_clients = listener->max_clients,
+	};
+	char reason[TRIAD_DIAG_TEXT_SIZE];
+	bool wanted = *listener->listen &&
+		triad_address_parse(
+			listener->listen, 0, &params.listen, reason, sizeof(reason));
+
+	return triad_http_configure(http, wanted ? &params : NULL);
 }
 
 struct triad_http_status triad_http_status(const struct triad_http *http)

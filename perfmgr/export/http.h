@@ -37,6 +37,7 @@
 #include "perfmgr/export/http_handler.h"
 #include "perfmgr/formats/metrics.h"
 #include "perfmgr/view.h"
+#include "triad/conf.h"
 #include "triad/lists.h"
 #include "triad/log.h"
 
@@ -112,6 +113,9 @@ struct triad_http *triad_http_new(
  * reading four files. */
 int triad_http_configure(
 	struct triad_http *http, const struct triad_http_params *params);
+/* The same as a section of triad.conf says, which was checked. */
+int triad_http_configure_listener(
+	struct triad_http *http, const struct triad_conf_listener *listener);
 
 struct triad_http_status triad_http_status(const struct triad_http *http);
 

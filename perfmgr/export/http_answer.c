@@ -3,19 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zlib.h>
-
+#include "perfmgr/export/gzip.h"
 #include "perfmgr/export/http_exchange.h"
 #include "perfmgr/export/http_server.h"
 #include "perfmgr/formats/http_request.h"
 #include "triad/clock.h"
 
 #define PIECE_SIZE (32 * 1024)
-/* Lines are alike and short: a window of 8 KiB sees 80 of them, for an eighth of the
- * memory that zlib takes by itself. */
-#define GZIP_WINDOW_BITS 13
-#define GZIP_FORMAT 16
-#define GZIP_MEMORY 6
 
 static const char page[] =
 	"<!DOCTYPE html>\n"
@@ -145,9 +139,7 @@ static ssize_t give_piece(void *context, uint64_t at, char *buffer, size_t size)
 
 static bool begin_packing(struct answer *answer)
 {
-	answer->is_packed = deflateInit2(&answer->packer, 1, Z_DEFLATED,
-				    GZIP_WINDOW_BITS + GZIP_FORMAT, GZIP_MEMORY,
-				    Z_DEFAULT_STRATEGY) == Z_OK;
+	answer->is_packed = triad_gzip_begin(&answer->packer, TRIAD_GZIP_FAST);
 	return answer->is_packed;
 }
 

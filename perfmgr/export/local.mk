@@ -3,6 +3,7 @@
 # OpenSM, for the plugin and the tests.
 noinst_LTLIBRARIES += libtriadexport.la
 libtriadexport_la_SOURCES = \
+	perfmgr/export/gzip.h \
 	perfmgr/export/http.c perfmgr/export/http.h \
 	perfmgr/export/http_answer.c \
 	perfmgr/export/http_clients.c perfmgr/export/http_clients.h \

@@ -8,19 +8,16 @@
 #include <string.h>
 
 #include <glib.h>
-#include <zlib.h>
 
 #include "lib/grow.h"
 #include "lib/json_page.h"
 #include "lib/text.h"
+#include "perfmgr/export/gzip.h"
 #include "perfmgr/export/http_handler.h"
 #include "triad/clock.h"
 #include "triad/thread.h"
 
 #define LEAST_ROOM 8192
-#define GZIP_FORMAT 16
-#define GZIP_WINDOW_BITS 13
-#define GZIP_MEMORY 6
 #define PACKED_PIECE 8192
 
 struct triad_pool_job {
@@ -200,9 +197,7 @@ static void fill_head(struct triad_pool_job *job, int exit_status)
 static bool begin_packing(struct triad_pool_job *job)
 {
 	return !job->order.is_packed ||
-		deflateInit2(&job->packer, 6, Z_DEFLATED,
-			GZIP_WINDOW_BITS + GZIP_FORMAT, GZIP_MEMORY,
-			Z_DEFAULT_STRATEGY) == Z_OK;
+		triad_gzip_begin(&job->packer, TRIAD_GZIP_DEFAULT);
 }
 
 static void run_job(struct triad_pool_job *job)

@@ -8,8 +8,6 @@
 
 #include "service/web/web_parts.h"
 #include "triad/clock.h"
-#include "triad/diag.h"
-#include "triad/lists.h"
 
 /* One in so many clients may listen to a stream, which keeps its place for minutes. */
 #define CLIENTS_PER_STREAM 4
@@ -105,18 +103,7 @@ static void take_conf(struct triad_web *web, const struct triad_conf *conf)
 
 void triad_web_configure(struct triad_web *web, const struct triad_conf *conf)
 {
-	const struct triad_conf_listener *listener = &conf->web.http;
-	struct triad_http_params params = {
-		.tls_certificate_path = listener->tls_certificate,
-		.tls_key_path = listener->tls_key,
-		.tls_client_ca_path = listener->tls_client_ca,
-		.token_path = listener->token_file,
-		.max_clients = listener->max_clients,
-	};
-	char reason[TRIAD_DIAG_TEXT_SIZE];
-	bool wanted = *listener->listen &&
-		triad_address_parse(
-			listener->listen, 0, &params.listen, reason, sizeof(reason));
+	bool wanted = conf->web.http.listen[0];
 	int error;
 
 	take_conf(web, conf);
@@ -126,7 +113,8 @@ void triad_web_configure(struct triad_web *web, const struct triad_conf *conf)
 			"web: no thread for it: %s; it listens nowhere, type 'triadctl "
 			"reload' to try again",
 			strerror(error));
-	(void)triad_http_configure(web->http, wanted && !error ? &params : NULL);
+	(void)(error ? triad_http_configure(web->http, NULL)
+		     : triad_http_configure_listener(web->http, &conf->web.http));
 }
 
 struct triad_web_status triad_web_status(struct triad_web *web)
