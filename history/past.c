@@ -216,6 +216,8 @@ static bool take_comment(struct triad_past *past, const char *line, size_t lengt
 	if (!building->has_rows)
 		return building->part >= TRIAD_PAST_BEFORE_KEY ||
 			triad_past_take_content(past, copy, length);
+	if (building->is_without_ports)
+		return true;
 	if ((text = triad_past_after(copy, length, "# triad-quiet ", &n)))
 		return take_quiet(past, text);
 	if ((text = triad_past_after(copy, length, "# triad-full ", &n)))
@@ -247,6 +249,12 @@ void triad_past_begin(struct triad_past *past, enum triad_past_part part)
 		ports[i].quiet = ports[i].full = 0;
 }
 
+void triad_past_begin_outputs(struct triad_past *past)
+{
+	triad_past_begin(past, TRIAD_PAST_IMAGE);
+	past->building->is_without_ports = true;
+}
+
 bool triad_past_take_line(void *context, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length)
 {
@@ -264,6 +272,8 @@ bool triad_past_take_line(void *context, enum triad_profile_line kind,
 	case TRIAD_PROFILE_HEADER:
 		return take_header(past);
 	case TRIAD_PROFILE_ROW:
+		if (building->is_without_ports)
+			return true;
 		return building->fabric
 			? take_row(past, &parser->row)
 			: triad_past_fail(past, EPROTO, "it begins with a row");
@@ -292,14 +302,16 @@ int triad_past_end(struct triad_past *past)
 		triad_past_fail(past, EPROTO, "it is no image");
 	if (building->error)
 		return building->error;
+	if (!is_before) {
+		past->head = building->head;
+		past->wall_us = building->time_us;
+	}
+	if (building->is_without_ports)
+		return 0;
 	n = building->fabric->n_ports;
 	note_read(part_ports(past), n, building->time_us);
-	if (is_before) {
+	if (is_before)
 		past->before_us = building->time_us;
-		return 0;
-	}
-	past->head = building->head;
-	past->wall_us = building->time_us;
 	/* The image before begins as this key, unless it has another one. */
 	if (building->part == TRIAD_PAST_KEY)
 		memcpy(building->before, building->ports, n * sizeof(*building->ports));

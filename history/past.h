@@ -88,6 +88,9 @@ struct triad_past *triad_past_new(int64_t offset_us);
 void triad_past_free(struct triad_past *past);
 
 void triad_past_begin(struct triad_past *past, enum triad_past_part part);
+/* In the place of all parts: an image, whether it is a key or not, of which all but ports
+ * is wanted.  Then there is no finish(), and no view. */
+void triad_past_begin_outputs(struct triad_past *past);
 
 /* As triad_profile_take_line; 'past' is the context.  False after an error. */
 bool triad_past_take_line(void *past, enum triad_profile_line kind,

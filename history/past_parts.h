@@ -20,7 +20,8 @@ struct triad_past_building {
 	enum triad_past_part part;
 	int error;
 	bool has_head, has_rows;
-	uint64_t time_us; /* of the frame that is read */
+	bool is_without_ports; /* what is said of ports is not taken */
+	uint64_t time_us;      /* of the frame that is read */
 	struct triad_history_head head;
 
 	struct triad_topology_packed packed; /* until the fabric is unpacked */

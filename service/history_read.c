@@ -74,19 +74,25 @@ static int open_segment(
 
 /* --- an image --- */
 
-static int read_part(struct triad_history_reading *reading, struct triad_past *past,
-	int fd, const struct triad_history_entry *entry, enum triad_past_part part)
+/* What was begun. */
+static int read_frame(struct triad_history_reading *reading, struct triad_past *past,
+	int fd, const struct triad_history_entry *entry)
 {
-	int error;
+	int error = triad_frame_reader_read(reading->frames, fd, entry->offset,
+		entry->size, triad_past_take_line, past);
 
-	triad_past_begin(past, part);
-	error = triad_frame_reader_read(reading->frames, fd, entry->offset, entry->size,
-		triad_past_take_line, past);
 	if (error)
 		return complain(
 			reading, error, triad_frame_reader_message(reading->frames));
 	error = triad_past_end(past);
 	return error ? complain(reading, error, past->message) : 0;
+}
+
+static int read_part(struct triad_history_reading *reading, struct triad_past *past,
+	int fd, const struct triad_history_entry *entry, enum triad_past_part part)
+{
+	triad_past_begin(past, part);
+	return read_frame(reading, past, fd, entry);
 }
 
 /* The key and what differs from it, or of the image before what is not there yet. */
@@ -134,8 +140,22 @@ static int read_all(struct triad_history_reading *reading, struct triad_past *pa
 	return error;
 }
 
-struct triad_past *triad_history_read_past(
-	struct triad_history_reading *reading, uint64_t at_us)
+static int read_without_ports(struct triad_history_reading *reading,
+	struct triad_past *past, const struct triad_history_answer *answer)
+{
+	int fd = open_segment(reading, &answer->place), error;
+
+	if (fd < 0)
+		return EIO;
+	triad_past_begin_outputs(past);
+	error = read_frame(reading, past, fd, &answer->place.entry);
+	close(fd);
+	return error;
+}
+
+static struct triad_past *read_at(struct triad_history_reading *reading, uint64_t at_us,
+	int (*read)(struct triad_history_reading *, struct triad_past *,
+		const struct triad_history_answer *))
 {
 	struct triad_history_answer answer;
 	struct triad_past *past;
@@ -150,11 +170,23 @@ struct triad_past *triad_history_read_past(
 	past = triad_past_new(triad_clock_wall_offset_us());
 	if (!past)
 		complain(reading, ENOMEM, "not enough memory; try again");
-	if (past && read_all(reading, past, &answer)) {
+	if (past && read(reading, past, &answer)) {
 		triad_past_free(past);
 		past = NULL;
 	}
 	return past;
+}
+
+struct triad_past *triad_history_read_past(
+	struct triad_history_reading *reading, uint64_t at_us)
+{
+	return read_at(reading, at_us, read_all);
+}
+
+struct triad_past *triad_history_read_outputs(
+	struct triad_history_reading *reading, uint64_t at_us)
+{
+	return read_at(reading, at_us, read_without_ports);
 }
 
 /* --- a port's counter --- */

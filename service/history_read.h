@@ -37,6 +37,9 @@ struct triad_history_reading {
  * NULL, with a message. */
 struct triad_past *triad_history_read_past(
 	struct triad_history_reading *reading, uint64_t at_us);
+/* The same image without its ports, so without a view: one frame is read for it. */
+struct triad_past *triad_history_read_outputs(
+	struct triad_history_reading *reading, uint64_t at_us);
 
 /* Returns how many points there are; 0, with a message: none, or they can't be read. */
 uint32_t triad_history_read_series(struct triad_history_reading *reading,

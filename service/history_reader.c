@@ -12,8 +12,11 @@
 
 #define JOIN_US TRIAD_US_PER_S
 
+enum job_kind { JOB_PAST, JOB_OUTPUTS, JOB_SERIES };
+
 struct job {
-	bool is_series, is_done;
+	enum job_kind kind;
+	bool is_done;
 	bool is_left; /* nobody waits for it any more */
 	uint64_t at_us;
 	struct triad_history_wish wish;
@@ -94,9 +97,11 @@ void triad_history_reader_free(struct triad_history_reader *reader)
 
 static void do_job(struct triad_history_reading *reading, struct job *job)
 {
-	if (job->is_series)
+	if (job->kind == JOB_SERIES)
 		job->n_points =
 			triad_history_read_series(reading, &job->wish, job->points);
+	else if (job->kind == JOB_OUTPUTS)
+		job->past = triad_history_read_outputs(reading, job->at_us);
 	else
 		job->past = triad_history_read_past(reading, job->at_us);
 	memcpy(job->message, reading->message, sizeof(job->message));
@@ -197,10 +202,10 @@ static struct job *ask(struct triad_history_reader *reader, const struct job *wa
 	return job;
 }
 
-struct triad_past *triad_history_reader_read(struct triad_history_reader *reader,
-	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE])
+static struct triad_past *ask_past(struct triad_history_reader *reader,
+	enum job_kind kind, uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
-	const struct job wanted = {.at_us = at_us};
+	const struct job wanted = {.kind = kind, .at_us = at_us};
 	struct job *job = ask(reader, &wanted, message);
 	struct triad_past *past = job ? job->past : NULL;
 
@@ -208,12 +213,24 @@ struct triad_past *triad_history_reader_read(struct triad_history_reader *reader
 	return past;
 }
 
+struct triad_past *triad_history_reader_read(struct triad_history_reader *reader,
+	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE])
+{
+	return ask_past(reader, JOB_PAST, at_us, message);
+}
+
+struct triad_past *triad_history_reader_outputs(struct triad_history_reader *reader,
+	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE])
+{
+	return ask_past(reader, JOB_OUTPUTS, at_us, message);
+}
+
 uint32_t triad_history_reader_series(struct triad_history_reader *reader,
 	const struct triad_history_wish *wish,
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS],
 	char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
-	const struct job wanted = {.is_series = true, .wish = *wish};
+	const struct job wanted = {.kind = JOB_SERIES, .wish = *wish};
 	struct job *job = ask(reader, &wanted, message);
 	uint32_t n = job ? job->n_points : 0;
 

@@ -30,9 +30,11 @@ bool triad_history_reader_stop(struct triad_history_reader *reader);
 /* After triad_history_reader_stop() returned true.  Accepts NULL. */
 void triad_history_reader_free(struct triad_history_reader *reader);
 
-/* See triad_history_read_past() and _series(); also NULL and 0, with a message, when it
- * takes too long. */
+/* See triad_history_read_past(), _outputs() and _series(); also NULL and 0, with a message,
+ * when it takes too long. */
 struct triad_past *triad_history_reader_read(struct triad_history_reader *reader,
+	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE]);
+struct triad_past *triad_history_reader_outputs(struct triad_history_reader *reader,
 	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE]);
 uint32_t triad_history_reader_series(struct triad_history_reader *reader,
 	const struct triad_history_wish *wish,

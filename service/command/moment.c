@@ -27,14 +27,16 @@ static void say_which(const struct triad_past *past, struct triad_output *output
 		!strcmp(past->head.sm, "none") ? "" : past->head.sm);
 }
 
-bool triad_moment_open_at(struct triad_moment *moment, struct triad_service *service,
+/* By a function of history_reader.h.  NULL, having said why. */
+static struct triad_past *read_past(struct triad_service *service,
+	struct triad_past *(*read)(struct triad_history_reader *, uint64_t, char *),
 	uint64_t at_us, const char *verb, struct triad_output *output)
 {
 	struct triad_history_status status =
 		triad_history_keeper_status(service->history);
 	char message[TRIAD_HISTORY_MESSAGE_SIZE];
+	struct triad_past *past;
 
-	*moment = (struct triad_moment){.service = service};
 	if (!status.is_on || !status.is_read) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb,
 			status.is_on
@@ -42,17 +44,37 @@ bool triad_moment_open_at(struct triad_moment *moment, struct triad_service *ser
 				  "again"
 				: "no images of the fabric are kept: name a folder in "
 				  "history.dir, and ask about times after that");
-		return false;
+		return NULL;
 	}
-	moment->past = triad_history_reader_read(
-		triad_history_keeper_reader(service->history), at_us, message);
-	if (!moment->past) {
+	past = read(triad_history_keeper_reader(service->history), at_us, message);
+	if (!past)
 		triad_output_message(
 			output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb, message);
+	return past;
+}
+
+bool triad_moment_open_at(struct triad_moment *moment, struct triad_service *service,
+	uint64_t at_us, const char *verb, struct triad_output *output)
+{
+	*moment = (struct triad_moment){.service = service};
+	moment->past =
+		read_past(service, triad_history_reader_read, at_us, verb, output);
+	if (!moment->past)
 		return false;
-	}
 	moment->view = triad_view_ref(moment->past->view);
 	return true;
+}
+
+struct triad_past *triad_moment_outputs(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_past *past = read_past(service, triad_history_reader_outputs,
+		triad_moment_time(command->at_us, command->at_ago_us),
+		triad_verb_of(command->verb)->name, output);
+
+	if (past)
+		say_which(past, output);
+	return past;
 }
 
 bool triad_moment_open(struct triad_moment *moment, struct triad_service *service,

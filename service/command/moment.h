@@ -34,6 +34,11 @@ bool triad_moment_open_at(struct triad_moment *moment, struct triad_service *ser
 	uint64_t at_us, const char *verb, struct triad_output *output);
 void triad_moment_close(struct triad_moment *moment);
 
+/* What commands answered at the past moment that the command is about, and said which image
+ * that is: a past without a view, to be freed.  NULL, having said why. */
+struct triad_past *triad_moment_outputs(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+
 /* The view alone, referenced; NULL, having said why. */
 struct triad_view *triad_moment_view(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);

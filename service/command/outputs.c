@@ -103,13 +103,13 @@ int triad_outputs_show(struct triad_service *service,
 {
 	const char *name = triad_verb_of(command->verb)->name;
 	const struct triad_history_output *found;
-	struct triad_moment moment;
+	struct triad_past *past = triad_moment_outputs(service, command, output);
 	int status = TRIAD_CONTROL_FAILED;
 
-	if (!triad_moment_open(&moment, service, command, output))
+	if (!past)
 		return TRIAD_CONTROL_FAILED;
 	found = triad_history_output_find(
-		moment.past->outputs, moment.past->n_outputs, name, command->json);
+		past->outputs, past->n_outputs, name, command->json);
 	if (found && has_table(found) && !output->tables) {
 		/* OpenSM's console, and who else asks for lines. */
 		status = TRIAD_CONTROL_USAGE;
@@ -126,6 +126,6 @@ int triad_outputs_show(struct triad_service *service,
 			"or the answer was longer than %u octets\n",
 			name, TRIAD_HISTORY_OUTPUT_SIZE);
 	}
-	triad_moment_close(&moment);
+	triad_past_free(past);
 	return status;
 }

@@ -336,6 +336,16 @@ START_TEST(test_image_has_what_commands_answered)
 		ck_assert_uint_eq(past->n_outputs, 1);
 		check_answer(past);
 		triad_past_free(past);
+		/* The same without ports. */
+		past = triad_history_reader_outputs(
+			reader, copies[n_copies - 1].wall_us, message);
+		ck_assert_msg(
+			past != NULL, "seed %lu: %s", (unsigned long)seed, message);
+		ck_assert_ptr_null(past->view);
+		ck_assert_uint_eq(past->wall_us, copies[n_copies - 1].wall_us);
+		ck_assert_uint_eq(past->head.sweep, world.n_images);
+		check_answer(past);
+		triad_past_free(past);
 	}
 }
 END_TEST
