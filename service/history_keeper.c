@@ -226,7 +226,8 @@ static void write_sweep(
 	triad_history_store_prepare(keeper->store);
 	if (!status.n_sweeps || status.last_started_us == keeper->written_us)
 		return;
-	view = triad_perf_view(keeper->perf);
+	/* Without a folder no command is run for an image that nobody writes. */
+	view = conf->history.dir[0] ? triad_perf_view(keeper->perf) : NULL;
 	if (view)
 		write_image(keeper, view, &status, conf);
 	triad_view_unref(view);
