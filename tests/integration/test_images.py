@@ -13,7 +13,8 @@ from checks import failed, succeeded, wait_until
 from test_agent import Agent
 from test_lifecycle import end
 from triadlab import hosts, state
-from triadlib import QUICK, ask, ask_json, log_has, status, sweep_heavily, triad_lab
+from triadlib import (QUICK, ask, ask_json, log_has, status, sweep_heavily, triad_lab,
+                      wait_for_sweep)
 
 CONF = """\
 [perfmgr]
@@ -88,6 +89,7 @@ def past_lab(tmp_path_factory):
     with triad_lab(CONF.format(folder=folder) +
                    "[alerts]\nraise_after = 0\nclear_after = 0\n",
                    opensm_conf="sweep_interval 1\n") as lab:
+        wait_for_sweep(lab)
         lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=2')
         wait_until(lambda: symbol_errors(lab) == 2, 20, "what is there at first")
         # A sweep may write three, into as many tiers.
