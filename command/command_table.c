@@ -256,7 +256,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "perf details",
 		.verb = TRIAD_COMMAND_PERF_DETAILS,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(PORT) | BIT(TYPE) | BIT(ZEROS) |
+		.options = BIT(AT) | BIT(NODE) | BIT(PORT) | BIT(TYPE) | BIT(ZEROS) |
 			BIT(LIMIT_ALL) | TABLE,
 		.help = "Why there are errors and discards, what forward error "
 			"correction did, what VLs and SLs carried: counters that are "
@@ -264,7 +264,6 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "perf ber",
 		.verb = TRIAD_COMMAND_PERF_BER,
 		.access = TRIAD_VERB_READS,
-		.is_kept = true,
 		.options = BIT(AT) | BIT(NODE) | BIT(PORT) | BIT(TYPE) |
 			BIT(LINKS_ALL) | BIT(LIMIT_ALL) | TABLE,
 		.help = "Bit error rates: links that are worse than their target, and "
@@ -291,7 +290,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "cables",
 		.verb = TRIAD_COMMAND_CABLES,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(TYPE) | BIT(LIMIT_ALL) | TABLE,
+		.options = BIT(AT) | BIT(TYPE) | BIT(LIMIT_ALL) | TABLE,
 		.help = "What is plugged in at ports, of all nodes, one node or one port "
 			"(NODE:3): vendor, part, serial number, length, temperature, "
 			"power of light.  It needs devices.enabled.",
@@ -300,7 +299,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "devices",
 		.verb = TRIAD_COMMAND_DEVICES,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(TYPE) | BIT(FIRMWARE) | BIT(LIMIT_ALL) | TABLE,
+		.options = BIT(AT) | BIT(TYPE) | BIT(FIRMWARE) | BIT(LIMIT_ALL) | TABLE,
 		.help = "What switches and HCAs say about themselves: firmware, serial "
 			"number, temperature, fans, power supplies.  It needs "
 			"devices.enabled.",

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "history/image_extra.h"
 #include "history/record.h"
 #include "lib/hash.h"
 #include "perfmgr/formats/profile.h"
@@ -134,6 +135,8 @@ void triad_history_key_forget(struct triad_history_key *key)
 void triad_history_key_clear(struct triad_history_key *key)
 {
 	free(key->rows);
+	free(key->cables);
+	free(key->devices);
 	free(key->notes);
 	*key = (struct triad_history_key){0};
 }
@@ -147,22 +150,34 @@ bool triad_history_key_is_due(const struct triad_history_key *key,
 		key->n_ports != topology->fabric->n_ports;
 }
 
-static int make_room(struct triad_history_key *key, uint32_t n_ports)
+/* False: the array is as it was. */
+static bool enlarge(void *array, size_t n, size_t size)
 {
-	uint64_t *rows;
-	uint8_t *notes;
+	void *old, *larger;
 
-	if (n_ports <= key->room)
-		return 0;
-	rows = realloc(key->rows, n_ports * sizeof(*rows));
-	if (rows)
-		key->rows = rows;
-	notes = realloc(key->notes, n_ports);
-	if (notes)
-		key->notes = notes;
-	if (!rows || !notes)
-		return ENOMEM;
-	key->room = n_ports;
+	memcpy(&old, array, sizeof(old));
+	larger = realloc(old, n * size);
+	if (larger)
+		memcpy(array, &larger, sizeof(larger));
+	return larger;
+}
+
+static int make_room(struct triad_history_key *key, const struct triad_fabric *fabric)
+{
+	uint32_t n = fabric->n_ports;
+
+	if (n > key->room) {
+		if (!enlarge(&key->rows, n, sizeof(*key->rows)) ||
+			!enlarge(&key->cables, n, sizeof(*key->cables)) ||
+			!enlarge(&key->notes, n, sizeof(*key->notes)))
+			return ENOMEM;
+		key->room = n;
+	}
+	if (fabric->n_nodes > key->nodes_room) {
+		if (!enlarge(&key->devices, fabric->n_nodes, sizeof(*key->devices)))
+			return ENOMEM;
+		key->nodes_room = fabric->n_nodes;
+	}
 	return 0;
 }
 
@@ -438,7 +453,7 @@ int triad_history_image_write(const struct triad_history_image *image,
 		.key = key,
 		.out = writer,
 		.is_key = triad_history_key_is_due(key, topology)};
-	int error = make_room(key, topology->fabric->n_ports);
+	int error = make_room(key, topology->fabric);
 
 	if (!error) {
 		triad_frame_writer_begin(writer, file);
@@ -452,6 +467,7 @@ int triad_history_image_write(const struct triad_history_image *image,
 		put_alerts(&w);
 		put_events(&w);
 		put_outputs(&w);
+		triad_history_put_extras(image, key, w.is_key, writer);
 		put_rows(&w);
 		put_notes(&w);
 		error = triad_frame_writer_end(writer);

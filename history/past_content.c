@@ -224,6 +224,11 @@ bool triad_past_take_content(struct triad_past *past, const char *line, size_t l
 		return take_output(past, text);
 	if ((text = triad_past_after(line, length, "# triad-output-octets ", &n)))
 		return take_output_octets(past, text, n);
+	if ((text = triad_past_after(line, length, "# triad-left-out ", &n)))
+		return triad_past_take_left_out(past, text);
+	if ((text = triad_past_after(line, length, "# triad-extra ", &n)))
+		return past->building->is_without_ports ||
+			triad_past_take_extra(past, text, n);
 	if (is_key && (text = triad_past_after(line, length, "# triad-topology ", &n)))
 		return take_topology(past, text);
 	if (is_key && (text = triad_past_after(line, length, "# triad-octets ", &n)))

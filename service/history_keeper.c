@@ -19,6 +19,7 @@ struct triad_history_keeper {
 	struct triad_recorder *recorder;
 	triad_history_run *run;
 	struct triad_service *service; /* run() is given it */
+	struct triad_history_sources sources;
 	struct triad_history_store *store;
 	struct triad_history_reader *reader;
 	struct triad_log *log;
@@ -43,7 +44,8 @@ static uint64_t task_step(void *context);
 
 struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 	struct triad_recorder *recorder, const char *program, uint64_t port_guid,
-	triad_history_run *run, struct triad_service *service, struct triad_log *log)
+	triad_history_run *run, struct triad_service *service,
+	const struct triad_history_sources *sources, struct triad_log *log)
 {
 	struct triad_history_keeper *keeper = calloc(1, sizeof(*keeper));
 
@@ -53,6 +55,7 @@ struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 	keeper->recorder = recorder;
 	keeper->run = run;
 	keeper->service = service;
+	keeper->sources = *sources;
 	keeper->log = log;
 	keeper->port_guid = port_guid;
 	keeper->started_us = triad_clock_wall_us();
@@ -193,6 +196,7 @@ static void write_image(struct triad_history_keeper *keeper, struct triad_view *
 		.conf = conf,
 		.links = links,
 		.n_links = links ? n_links : 0,
+		.sources = keeper->sources,
 	};
 
 	keeper->n_left_out = 0;

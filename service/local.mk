@@ -58,6 +58,7 @@ libtriadservice_la_SOURCES = \
 	service/health_routes.c service/health_routes.h \
 	service/history_files.c service/history_files.h \
 	service/history_keeper.c service/history_keeper.h \
+	service/history_sources.c service/history_sources.h \
 	service/history_others.c \
 	service/history_read.c service/history_read.h \
 	service/history_reader.c service/history_reader.h \

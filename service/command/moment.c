@@ -126,6 +126,81 @@ uint64_t triad_moment_now_us(const struct triad_moment *moment)
 			    : triad_clock_now_us();
 }
 
+/* --- ports and devices --- */
+
+/* Of a past; its place is that of a port of the view. */
+static bool find_extra(const struct triad_moment *moment, enum triad_extra_kind kind,
+	uint32_t port, unsigned part, struct triad_extra *extra)
+{
+	const struct triad_fabric *fabric = moment->view->fabric;
+
+	return triad_past_find_extra(moment->past, kind,
+		fabric->nodes[fabric->ports[port].node].guid,
+		fabric->ports[port].number, part, extra);
+}
+
+bool triad_moment_read_detail(const struct triad_moment *moment, uint32_t port,
+	enum triad_pma_attribute attribute, struct triad_detail_row *row)
+{
+	struct triad_details_port of;
+	struct triad_extra extra;
+
+	if (!moment->past) {
+		of = triad_view_details_port(moment->view, port);
+		return triad_details_read(triad_engine_details(moment->view->engine),
+			&of, attribute, row);
+	}
+	if (!find_extra(moment, TRIAD_EXTRA_DETAIL, port, attribute, &extra))
+		return false;
+	*row = extra.is.detail;
+	return true;
+}
+
+void triad_moment_read_bers(const struct triad_moment *moment, uint32_t port,
+	struct triad_bers_rate rates[TRIAD_BER_N_KINDS])
+{
+	struct triad_extra extra;
+
+	if (!moment->past) {
+		triad_watch_read_bers(triad_perf_watch(moment->service->perf),
+			moment->view, port, rates);
+		return;
+	}
+	for (unsigned i = 0; i < TRIAD_BER_N_KINDS; i++)
+		rates[i] = find_extra(moment, TRIAD_EXTRA_BER, port, i, &extra)
+			? extra.is.ber
+			: (struct triad_bers_rate){0};
+}
+
+bool triad_moment_read_device(const struct triad_moment *moment, uint64_t guid,
+	struct triad_device_known *known)
+{
+	struct triad_extra extra;
+
+	if (!moment->past)
+		return triad_device_reader_read(moment->service->devices, guid, known);
+	if (!triad_past_find_extra(
+		    moment->past, TRIAD_EXTRA_DEVICE, guid, 0, 0, &extra))
+		return false;
+	*known = extra.is.device;
+	return true;
+}
+
+bool triad_moment_read_cable(const struct triad_moment *moment, uint64_t guid,
+	uint8_t port, struct triad_cable_known *known)
+{
+	struct triad_extra extra;
+
+	if (!moment->past)
+		return triad_device_reader_read_port(
+			moment->service->devices, guid, port, known);
+	if (!triad_past_find_extra(
+		    moment->past, TRIAD_EXTRA_CABLE, guid, port, 0, &extra))
+		return false;
+	*known = extra.is.cable;
+	return true;
+}
+
 /* --- alerts and links --- */
 
 bool triad_moment_next_alert(
