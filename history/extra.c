@@ -361,7 +361,8 @@ bool triad_extra_get(const uint8_t *octets, size_t size, struct triad_extra *ext
 	struct triad_wire wire = {.start = (uint8_t *)octets, .size = size};
 	bool is_good = false;
 
-	*extra = (struct triad_extra){.kind = triad_wire_get8(&wire)};
+	memset(extra, 0, sizeof(*extra));
+	extra->kind = triad_wire_get8(&wire);
 	triad_wire_seek(&wire, TRIAD_EXTRA_HEADER_SIZE);
 	GET(&wire, place_fields, extra);
 	if (extra->kind == TRIAD_EXTRA_DETAIL)

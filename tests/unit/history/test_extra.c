@@ -93,6 +93,19 @@ static void make_cable(struct triad_extra *extra)
 	TEXT(cable->revision);
 	TEXT(cable->serial);
 	TEXT(cable->date);
+	cable->taken = (uint8_t)below(256);
+	cable->lacking = (uint8_t)below(256);
+	cable->technology = (uint8_t)below(256);
+	cable->is_flat = below(2);
+	cable->has_tx_power = below(2);
+	cable->has_bias = below(2);
+	cable->bias_factor = (uint8_t)below(256);
+	cable->voltage = (uint16_t)below(65536);
+	put_random(&cable->temperature_limits, sizeof(cable->temperature_limits));
+	put_random(&cable->voltage_limits, sizeof(cable->voltage_limits));
+	put_random(&cable->tx_limits, sizeof(cable->tx_limits));
+	put_random(&cable->bias_limits, sizeof(cable->bias_limits));
+	put_random(cable->tx, sizeof(cable->tx));
 	cable->oui = (uint32_t)random_next(&seed);
 	cable->temperature = (int16_t)random_next(&seed);
 	put_random(&cable->rx_limits, sizeof(cable->rx_limits));
@@ -109,6 +122,13 @@ static void make_device(struct triad_extra *extra)
 	extra->is.device.is_silent = below(2);
 	extra->is.device.read_us = random_us();
 	info->told = (uint8_t)random_next(&seed);
+	info->refused = (uint8_t)random_next(&seed);
+	info->has_registers = below(2);
+	info->device_id = (uint16_t)below(65536);
+	info->uptime_s = (uint32_t)random_next(&seed);
+	info->sensors_there = random_next(&seed);
+	info->fans_slow = (uint16_t)below(65536);
+	extra->is.device.refuses_cables = below(2);
 	put_random(info->firmware, sizeof(info->firmware));
 	TEXT(info->psid);
 	TEXT(info->serial);
@@ -121,10 +141,10 @@ static void make_device(struct triad_extra *extra)
 		info->sensors[i].now = (int16_t)random_next(&seed);
 		TEXT(info->sensors[i].name);
 	}
-	for (unsigned i = 0; i < info->n_fans; i++)
-		info->fans[i] = (struct triad_device_fan){
-			.index = (uint8_t)below(TRIAD_DEVICE_MAX_FANS),
-			.rpm = (uint16_t)below(20000)};
+	for (unsigned i = 0; i < info->n_fans; i++) {
+		info->fans[i].index = (uint8_t)below(TRIAD_DEVICE_MAX_FANS);
+		info->fans[i].rpm = (uint16_t)below(20000);
+	}
 	for (unsigned i = 0; i < info->n_supplies; i++) {
 		info->supplies[i].state = (uint8_t)below(4);
 		info->supplies[i].watts = below(2000);
@@ -155,10 +175,14 @@ static struct triad_extra make_extra(void)
 
 static bool is_same(const struct triad_extra *a, const struct triad_extra *b)
 {
-	uint8_t one[TRIAD_EXTRA_SIZE], other[TRIAD_EXTRA_SIZE];
-	size_t size = triad_extra_put(one, a, 0);
-
-	return size == triad_extra_put(other, b, 0) && !memcmp(one, other, size);
+	if (a->kind == TRIAD_EXTRA_BER)
+		return a->is.ber.verdict == b->is.ber.verdict &&
+			a->is.ber.is_known == b->is.ber.is_known &&
+			a->is.ber.since_us == b->is.ber.since_us &&
+			a->is.ber.read_us == b->is.ber.read_us &&
+			!memcmp(&a->is.ber.estimate, &b->is.ber.estimate,
+				sizeof(a->is.ber.estimate));
+	return !memcmp(a, b, sizeof(*a));
 }
 
 /* Row: N10 */
@@ -184,28 +208,6 @@ START_TEST(test_record_of_each_kind_is_read_as_it_was_written)
 			ck_assert_uint_eq(read.is.cable.read_us,
 				extra.is.cable.read_us - (uint64_t)later_us);
 	}
-}
-END_TEST
-
-START_TEST(test_fields_of_each_kind_are_read)
-{
-	struct triad_extra extra, read;
-	uint8_t octets[TRIAD_EXTRA_SIZE];
-
-	memset(&extra, 0, sizeof(extra));
-	extra.kind = TRIAD_EXTRA_CABLE;
-	make_cable(&extra);
-	(void)triad_extra_get(octets, triad_extra_put(octets, &extra, 0), &read, 0);
-	ck_assert_str_eq(read.is.cable.cable.serial, extra.is.cable.cable.serial);
-	ck_assert_int_eq(
-		read.is.cable.cable.temperature, extra.is.cable.cable.temperature);
-	ck_assert_mem_eq(read.is.cable.cable.rx, extra.is.cable.cable.rx,
-		sizeof(read.is.cable.cable.rx));
-	memset(&extra, 0, sizeof(extra));
-	extra.kind = TRIAD_EXTRA_DETAIL;
-	make_detail(&extra);
-	(void)triad_extra_get(octets, triad_extra_put(octets, &extra, 0), &read, 0);
-	ck_assert_mem_eq(&read.is.detail, &extra.is.detail, sizeof(read.is.detail));
 }
 END_TEST
 
@@ -254,7 +256,6 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up, NULL);
 	tcase_add_test(cases, test_record_of_each_kind_is_read_as_it_was_written);
-	tcase_add_test(cases, test_fields_of_each_kind_are_read);
 	tcase_add_test(cases, test_octets_that_are_cut_or_others_do_no_harm);
 	tcase_add_test(cases, test_kind_of_a_later_version_is_no_error);
 	return run_cases(cases);
