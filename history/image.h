@@ -15,6 +15,7 @@
  *     # triad-event LINE                  perfmgr/timeline/event.h, since the image before
  *     # triad-output STATUS SIZE table|json COMMAND, then its frames (history/output.h):
  *     # triad-output-octets HEX
+ *     # triad-output-left-out table|json COMMAND
  *     # triad-left-out NUMBER             of what follows, besides the head's
  *     # triad-extra HEX                   of ports and devices: history/extra.h
  *     # triad-quiet GUID,PORT,WHY         what the row of a port has is old: WHY is
@@ -24,7 +25,8 @@
  * A key image has all ports and the topology.  The others have what differs from the
  * last key image, not from the image before: so two frames give any image, and a damaged
  * one harms itself alone.  An image is a key when the topology or those tables differ
- * from the last key's.  Of 'triad-extra', cables and devices are such differences; error
+ * from the last key's, and after one in which more than a quarter of the cables and
+ * devices do.  Of 'triad-extra', cables and devices are such differences; error
  * rates and details are in each image as a whole, those with errors: the others are many,
  * and change with each reading.
  *
@@ -159,12 +161,12 @@ void triad_history_key_clear(struct triad_history_key *key);
 bool triad_history_key_is_due(const struct triad_history_key *key,
 	const struct triad_history_topology *topology);
 
-/* Writes the image as a frame, from begin to end, into 'file'.  Returns 0 and how many
- * rows it has; or an errno, after which the frame is to be dropped and the key is
- * forgotten. */
+/* Writes the image as a frame, from begin to end, into 'file'.  Returns 0 and how much was
+ * left out, that of the head included; or an errno, after which the frame is to be dropped
+ * and the key is forgotten. */
 int triad_history_image_write(const struct triad_history_image *image,
 	const struct triad_history_topology *topology, struct triad_history_key *key,
 	struct triad_frame_writer *writer, struct triad_profile_file *file,
-	uint64_t *n_rows);
+	uint32_t *n_left_out);
 
 #endif

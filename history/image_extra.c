@@ -17,6 +17,7 @@ struct writing {
 	struct triad_frame_writer *out;
 	bool is_key;
 	uint32_t n_details, n_rates, n_left_out;
+	uint32_t n_hardware, n_changed; /* cables and devices; those of them written */
 	/* Of the next line. */
 	uint32_t n;
 	uint8_t octets[LINE_OCTETS];
@@ -139,8 +140,11 @@ static void put_changed(
 
 	if (w->is_key)
 		*of_key = hash;
-	if (hash != before)
-		put_extra(w, extra);
+	w->n_hardware += hash != 0;
+	if (hash == before)
+		return;
+	put_extra(w, extra);
+	w->n_changed++;
 }
 
 static void put_cable(struct writing *w, uint32_t port, struct triad_extra *extra)
@@ -185,8 +189,9 @@ static void put_port(struct writing *w, uint32_t port)
 	put_cable(w, port, &extra);
 }
 
-void triad_history_put_extras(const struct triad_history_image *image,
-	struct triad_history_key *key, bool is_key, struct triad_frame_writer *out)
+uint32_t triad_history_put_extras(const struct triad_history_image *image,
+	struct triad_history_key *key, bool is_key, struct triad_frame_writer *out,
+	bool *is_key_due)
 {
 	struct writing w = {.image = image,
 		.fabric = image->view->fabric,
@@ -206,4 +211,8 @@ void triad_history_put_extras(const struct triad_history_image *image,
 		triad_frame_writer_add(out,
 			(size_t)sprintf(triad_frame_writer_line(out),
 				"# triad-left-out %u\n", w.n_left_out));
+	/* Modules are read in rounds, and then all of them have changed a little: another
+	 * key is smaller than these changes in each image until the next round. */
+	*is_key_due = !is_key && w.n_changed > w.n_hardware / 4;
+	return w.n_left_out;
 }

@@ -8,8 +8,10 @@
 
 #include "history/image.h"
 
-/* 'key' has room for them. */
-void triad_history_put_extras(const struct triad_history_image *image,
-	struct triad_history_key *key, bool is_key, struct triad_frame_writer *out);
+/* 'key' has room for them.  Returns how many were left out, and whether so many cables and
+ * devices differ from the key that the next image should be one. */
+uint32_t triad_history_put_extras(const struct triad_history_image *image,
+	struct triad_history_key *key, bool is_key, struct triad_frame_writer *out,
+	bool *is_key_due);
 
 #endif

@@ -133,7 +133,7 @@ static inline struct triad_history_image world_image(struct world *world)
 		.started_us = BEGIN_US,
 		.period_us = 10 * S,
 		.outputs = &world->output,
-		.n_outputs = world->output.size ? 1 : 0,
+		.n_outputs = world->output.size || world->output.is_left_out,
 		.sources = world->sources,
 	};
 }

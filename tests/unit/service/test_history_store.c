@@ -380,6 +380,25 @@ START_TEST(test_answer_has_a_size_at_most_and_whole_frames)
 }
 END_TEST
 
+START_TEST(test_image_says_which_answer_it_lacks)
+{
+	const struct triad_history_output *found;
+	struct triad_past *past;
+
+	world.output.is_left_out = true;
+	strcpy(world.output.command, "port plan");
+	write_images(1, 10 * S);
+	past = triad_history_reader_outputs(reader, copies[0].wall_us, message);
+	ck_assert_ptr_nonnull(past);
+	found = triad_history_output_find(
+		past->outputs, past->n_outputs, "port plan", false);
+	ck_assert_ptr_nonnull(found);
+	ck_assert(found->is_left_out);
+	ck_assert_uint_eq(found->size, 0);
+	triad_past_free(past);
+}
+END_TEST
+
 /* --- ports and devices --- */
 
 /* By a port's place: decimetres of its cable, 0: there is none; errors of its link, which
@@ -486,6 +505,34 @@ START_TEST(test_image_has_what_was_known_of_ports_and_devices)
 			check_hardware(past, p);
 		triad_past_free(past);
 	}
+}
+END_TEST
+
+static bool is_key(const struct copied *copied)
+{
+	struct triad_past *past =
+		triad_history_reader_outputs(reader, copied->wall_us, message);
+	bool found;
+
+	ck_assert_ptr_nonnull(past);
+	found = past->head.is_key;
+	triad_past_free(past);
+	return found;
+}
+
+START_TEST(test_image_after_all_cables_were_read_again_is_a_key)
+{
+	static const bool expected[] = {true, false, false, true, false};
+
+	world.sources = (struct triad_history_sources){
+		&hardware, read_device, read_cable, NULL};
+	for (unsigned i = 0; i < sizeof(expected); i++) {
+		for (uint32_t p = 0; p < world.fabric->n_ports && (!i || i == 2); p++)
+			hardware.length_dm[p] = (uint16_t)(100 + i);
+		write_images(1, 10 * S);
+	}
+	for (unsigned i = 0; i < sizeof(expected); i++)
+		ck_assert_msg(is_key(&copies[i]) == expected[i], "image %u", i);
 }
 END_TEST
 
@@ -810,7 +857,9 @@ int main(void)
 	tcase_add_test(cases, test_time_without_image_is_refused_with_what_there_is);
 	tcase_add_test(cases, test_image_has_what_commands_answered);
 	tcase_add_test(cases, test_answer_has_a_size_at_most_and_whole_frames);
+	tcase_add_test(cases, test_image_says_which_answer_it_lacks);
 	tcase_add_test(cases, test_image_has_what_was_known_of_ports_and_devices);
+	tcase_add_test(cases, test_image_after_all_cables_were_read_again_is_a_key);
 	tcase_add_test(cases, test_image_has_details_with_errors_alone);
 	tcase_add_test(cases, test_kill_within_an_image_loses_that_one_alone);
 	tcase_add_test(
