@@ -212,6 +212,9 @@ static int complain_unknown(const struct reading *reading, const char *name)
 		if (parameter)
 			triad_text_append(known, sizeof(known), "%s, ", parameter);
 	}
+	if (!strcmp(name, "at") && verb->no_past)
+		return complain(reading, EINVAL, "'%s' has no parameter 'at': %s",
+			verb->name, verb->no_past);
 	return complain(reading, EINVAL,
 		"'%s' has no parameter '%.40s'; it has %slimit and offset", verb->name,
 		name, known);
