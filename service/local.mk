@@ -43,7 +43,7 @@ libtriadservice_la_SOURCES = \
 	service/command/routes_pairs.c service/command/routes_parts.h \
 	service/command/silences.c \
 	service/command/status.c service/command/status.h \
-	service/command/sweep.c \
+	service/command/sweep.c service/command/topology.c \
 	service/congestion_loads.c service/congestion_loads.h \
 	service/congestion_watcher.c service/congestion_watcher.h \
 	service/control.c service/control.h \

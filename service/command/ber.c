@@ -140,7 +140,7 @@ static int show(struct rates *rates, struct triad_output *output)
 	struct triad_report report = {
 		.output = output, .as_json = rates->command->json};
 
-	if (!triad_command_choose(
+	if (!triad_command_choose_there(
 		    rates->command, fabric, "perf ber", &rates->choice, output))
 		return TRIAD_CONTROL_FAILED;
 	rates->list = (struct triad_list){.report = &report};

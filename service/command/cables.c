@@ -239,8 +239,8 @@ int triad_command_run_cables(struct triad_service *service,
 	if (!triad_moment_open(&cables.moment, service, command, output))
 		return TRIAD_CONTROL_FAILED;
 	if (triad_command_has_devices(&cables.moment, TRIAD_EXTRA_CABLE, output) &&
-		triad_command_choose(command, cables.moment.view->fabric, "cables",
-			&cables.choice, output))
+		triad_command_choose_there(command, cables.moment.view->fabric,
+			"cables", &cables.choice, output))
 		status = show(&cables, output);
 	triad_moment_close(&cables.moment);
 	return status;

@@ -150,7 +150,7 @@ static int show(struct details *details, struct triad_output *output)
 	struct triad_report report = {
 		.output = output, .as_json = details->command->json};
 
-	if (!triad_command_choose(
+	if (!triad_command_choose_there(
 		    details->command, fabric, "perf details", &details->choice, output))
 		return TRIAD_CONTROL_FAILED;
 	details->list = (struct triad_list){.report = &report};

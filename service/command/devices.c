@@ -391,8 +391,8 @@ int triad_command_run_devices(struct triad_service *service,
 	if (!triad_moment_open(&devices.moment, service, command, output))
 		return TRIAD_CONTROL_FAILED;
 	if (triad_command_has_devices(&devices.moment, TRIAD_EXTRA_DEVICE, output) &&
-		triad_command_choose(command, devices.moment.view->fabric, "devices",
-			&devices.choice, output))
+		triad_command_choose_there(command, devices.moment.view->fabric,
+			"devices", &devices.choice, output))
 		status = show(&devices, output);
 	free(devices.versions);
 	triad_moment_close(&devices.moment);
