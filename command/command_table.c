@@ -181,10 +181,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "routes over",
 		.verb = TRIAD_COMMAND_ROUTES_OVER,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(LIMIT) | TABLE,
-		.no_past =
-			"which forwarding tables there were is not kept; 'routes --at' has how many "
-			"pairs crossed links, and 'diff' which tables have changed since",
+		.options = BIT(AT) | BIT(LIMIT) | TABLE,
 		.help = "The pairs of hosts whose path leaves by this end of a link.",
 		.arguments = "NODE:PORT",
 		.n_arguments_min = 1,
@@ -192,10 +189,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "routes between",
 		.verb = TRIAD_COMMAND_ROUTES_BETWEEN,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(PATH_SL) | TABLE,
-		.no_past =
-			"which forwarding tables there were is not kept; 'routes --at' has how many "
-			"pairs crossed links, and 'diff' which tables have changed since",
+		.options = BIT(AT) | BIT(PATH_SL) | TABLE,
 		.help = "Each path from one host to another: every hop, its VL, how "
 			"busy it is and how many pairs share it.",
 		.arguments = "NODE NODE",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command/command_table.h"
+#include "lib/search.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 #include "triad/clock.h"
@@ -198,6 +199,61 @@ bool triad_moment_read_cable(const struct triad_moment *moment, uint64_t guid,
 		    moment->past, TRIAD_EXTRA_CABLE, guid, port, 0, &extra))
 		return false;
 	*known = extra.is.cable;
+	return true;
+}
+
+/* --- tables --- */
+
+uint64_t triad_moment_tables_hash(const struct triad_moment *moment, uint32_t node,
+	enum triad_history_tables tables)
+{
+	const struct triad_fabric *fabric = moment->view->fabric;
+	const struct triad_past *past = moment->past;
+	uint64_t guid = fabric->nodes[node].guid;
+	uint32_t at;
+
+	if (!past)
+		return triad_history_hash_tables(fabric, &fabric->nodes[node], tables);
+	/* They are in the order of GUIDs. */
+	TRIAD_SEARCH(at, 0, past->n_tables[tables],
+		past->tables[tables][at].node_guid < guid);
+	return at < past->n_tables[tables] && past->tables[tables][at].node_guid == guid
+		? past->tables[tables][at].hash
+		: 0;
+}
+
+/* Ports are in the order of GUIDs and numbers. */
+static bool has_links_of(
+	const struct triad_fabric *then, const struct triad_fabric *fabric)
+{
+	if (then->n_nodes != fabric->n_nodes || then->n_ports != fabric->n_ports)
+		return false;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		if (then->nodes[i].guid != fabric->nodes[i].guid)
+			return false;
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *a = &then->ports[i],
+					       *b = &fabric->ports[i];
+
+		if (a->node != b->node || a->number != b->number ||
+			a->remote != b->remote || a->lid != b->lid || a->lmc != b->lmc)
+			return false;
+	}
+	return true;
+}
+
+bool triad_moment_has_paths_of(
+	const struct triad_moment *moment, const struct triad_fabric *fabric)
+{
+	if (!moment->past)
+		return true;
+	if (!has_links_of(moment->view->fabric, fabric))
+		return false;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		for (unsigned t = 0; t < TRIAD_HISTORY_N_TABLES; t++)
+			if (triad_moment_tables_hash(moment, i, t) !=
+				triad_history_hash_tables(fabric, &fabric->nodes[i], t))
+				return false;
 	return true;
 }
 

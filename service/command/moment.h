@@ -61,6 +61,15 @@ bool triad_moment_read_device(const struct triad_moment *moment, uint64_t guid,
 bool triad_moment_read_cable(const struct triad_moment *moment, uint64_t guid,
 	uint8_t port, struct triad_cable_known *known);
 
+/* The hash of tables of a node of the view; 0: it has none, or they are not kept. */
+uint64_t triad_moment_tables_hash(const struct triad_moment *moment, uint32_t node,
+	enum triad_history_tables tables);
+
+/* Whether nodes, links, LIDs, forwarding tables and QoS tables were those of 'fabric', a
+ * fabric of the present.  Then paths were the same, too. */
+bool triad_moment_has_paths_of(
+	const struct triad_moment *moment, const struct triad_fabric *fabric);
+
 /* See triad_watch_next_alert(), _next_link() and _find_link(). */
 bool triad_moment_next_alert(
 	const struct triad_moment *moment, uint32_t *cursor, struct triad_alert *copy);

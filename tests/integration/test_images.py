@@ -2,6 +2,7 @@
 """Images of the fabric, written by the plugin in stock opensm and read again."""
 
 import json
+import re
 import signal
 import subprocess
 import time
@@ -161,6 +162,20 @@ def test_errors_are_explained_as_they_were(past):
     assert (was["kind"], was["errors"]) == ("symbol", 2)
     assert was["rate"] == now["rate"] and was["last_read"][:19] <= then
     assert not ask_json(lab, "perf", "ber", "--node", "Hca1", "--at", then)
+
+
+@pytest.mark.row("N10")
+def test_paths_are_those_of_then_while_tables_are(past):
+    lab, then = past
+    last = images(lab)["last"][:19]
+    for words in (("between", "Hca1", "Hca3"), ("over", "Switch1:3")):
+        def answer(*more, words=words):
+            found = ask_json(lab, "routes", *words, *more)
+            return re.sub(r'"use_percent": [^,}]*', "", json.dumps(found))
+        assert answer("--at", last) == answer()
+        failed(lab.run("triadctl", "routes", *words, "--at", then), 1,
+               f"tables of switches have changed since, and those of then are not kept: "
+               f"'diff {then}' says which")
 
 
 @pytest.mark.row("N10")
