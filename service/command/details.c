@@ -108,10 +108,12 @@ static void put_port(struct details *details, uint32_t port)
 	struct shown shown = {.node = &fabric->nodes[fabric->ports[port].node],
 		.port = fabric->ports[port].number,
 		.row = &row};
+	uint32_t known = triad_moment_details(&details->moment, port);
 	bool is_read = false;
 
 	for (unsigned i = TRIAD_PMA_FIRST_DETAIL; i < TRIAD_PMA_N_ATTRIBUTES; i++) {
-		if (!triad_moment_read_detail(&details->moment, port, i, &row))
+		if (!(known & TRIAD_DETAIL_BIT(i)) ||
+			!triad_moment_read_detail(&details->moment, port, i, &row))
 			continue;
 		is_read = true;
 		shown.attribute = i;

@@ -157,6 +157,16 @@ bool triad_moment_read_detail(const struct triad_moment *moment, uint32_t port,
 	return true;
 }
 
+uint32_t triad_moment_details(const struct triad_moment *moment, uint32_t port)
+{
+	struct triad_details_port of;
+
+	if (moment->past)
+		return UINT32_MAX;
+	of = triad_view_details_port(moment->view, port);
+	return triad_details_known(triad_engine_details(moment->view->engine), &of);
+}
+
 void triad_moment_read_bers(const struct triad_moment *moment, uint32_t port,
 	struct triad_bers_rate rates[TRIAD_BER_N_KINDS])
 {

@@ -54,6 +54,8 @@ uint64_t triad_moment_now_us(const struct triad_moment *moment);
  * triad_device_reader_read() and _read_port(). */
 bool triad_moment_read_detail(const struct triad_moment *moment, uint32_t port,
 	enum triad_pma_attribute attribute, struct triad_detail_row *row);
+/* The attributes of which there may be something (TRIAD_DETAIL_BIT()). */
+uint32_t triad_moment_details(const struct triad_moment *moment, uint32_t port);
 void triad_moment_read_bers(const struct triad_moment *moment, uint32_t port,
 	struct triad_bers_rate rates[TRIAD_BER_N_KINDS]);
 bool triad_moment_read_device(const struct triad_moment *moment, uint64_t guid,
