@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "service/history_keeper.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ struct triad_history_keeper {
 	struct triad_history_reader *reader;
 	struct triad_log *log;
 	uint64_t port_guid, started_us;
+	atomic_bool is_ending;
 
 	/* Of the thread alone. */
 	uint64_t written_us; /* when the sweep written last began */
@@ -83,6 +85,7 @@ bool triad_history_keeper_stop(struct triad_history_keeper *keeper)
 
 	if (!keeper)
 		return true;
+	keeper->is_ending = true;
 	ended = triad_history_reader_stop(keeper->reader);
 	return triad_task_stop(&keeper->task, JOIN_US) && ended;
 }
@@ -229,6 +232,9 @@ static void write_sweep(
 
 	triad_history_store_prepare(keeper->store);
 	if (!status.n_sweeps || status.last_started_us == keeper->written_us)
+		return;
+	/* A disk that answers late: what commands ask may be gone by now. */
+	if (keeper->is_ending)
 		return;
 	/* Without a folder no command is run for an image that nobody writes. */
 	view = conf->history.dir[0] ? triad_perf_view(keeper->perf) : NULL;
