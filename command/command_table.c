@@ -272,6 +272,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "perf history",
 		.verb = TRIAD_COMMAND_PERF_HISTORY,
 		.access = TRIAD_VERB_READS,
+		.waits = true,
 		.options = BIT(SINCE) | BIT(AT) | WATCHED,
 		.help = "How fast a counter of a port grew, drawn as a curve: in the "
 			"last hour, since --since, until --at.  It needs history.dir.",
@@ -281,6 +282,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "diff",
 		.verb = TRIAD_COMMAND_DIFF,
 		.access = TRIAD_VERB_READS,
+		.waits = true,
 		.options = BIT(LIMIT) | WATCHED,
 		.help = "What changed between two times, or from one until now: nodes, "
 			"links, speeds, routes, alerts, the counters that grew most.  "
@@ -434,6 +436,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "qos tables",
 		.verb = TRIAD_COMMAND_QOS_TABLES,
 		.access = TRIAD_VERB_READS,
+		.waits = true,
 		.options = BIT(NODE) | BIT(PORT) | TABLE,
 		.help = "The QoS tables of ports: as the policy says, as the SM knows "
 			"them, as the ports answer."},
@@ -533,6 +536,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "config diff",
 		.verb = TRIAD_COMMAND_CONFIG_DIFF,
 		.access = TRIAD_VERB_READS,
+		.waits = true,
 		.options = WATCHED,
 		.help = "What is in force compared with triad.conf as it is now, and "
 			"with the defaults.  Exits with 3 when the file is not in "

@@ -119,6 +119,9 @@ struct triad_verb {
 	/* Images of the fabric keep what it answers, without other options: --at shows
 	 * that. */
 	bool is_kept;
+	/* Of a command that reads: it waits for a disk or for switches in any case, not
+	 * only because of an option. */
+	bool waits;
 	uint64_t options; /* TRIAD_OPTION_BIT()s */
 	const char *help;
 	const char *arguments; /* for help; NULL: none */
