@@ -198,9 +198,11 @@ static void put_answers(struct triad_json *json, const char *schema)
 /* A command that may have more arguments has a path for each number of them. */
 static void put_operation(struct triad_json *json, const char *name, unsigned n_more)
 {
-	char text[PATH_SIZE];
+	char text[PATH_SIZE] = "";
 
-	snprintf(text, sizeof(text), n_more ? "%s_%u" : "%s", name, n_more);
+	triad_text_append(text, sizeof(text), "%s", name);
+	if (n_more)
+		triad_text_append(text, sizeof(text), "_%u", n_more);
 	triad_json_string(json, "operationId", text);
 }
 
