@@ -275,6 +275,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "perf history",
 		.verb = TRIAD_COMMAND_PERF_HISTORY,
 		.access = TRIAD_VERB_READS,
+		.waits = true,
 		.options = BIT(SINCE) | BIT(AT) | WATCHED,
 		.help = "How fast a counter of a port grew, drawn as a curve: in the "
 			"last hour, since --since, until --at.  It needs history.dir.",
@@ -284,6 +285,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "diff",
 		.verb = TRIAD_COMMAND_DIFF,
 		.access = TRIAD_VERB_READS,
+		.waits = true,
 		.options = BIT(LIMIT) | WATCHED,
 		.no_past = "its words are its times: 'diff 2h 1h'",
 		.help = "What changed between two times, or from one until now: nodes, "
@@ -443,6 +445,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "qos tables",
 		.verb = TRIAD_COMMAND_QOS_TABLES,
 		.access = TRIAD_VERB_READS,
+		.waits = true,
 		.options = BIT(NODE) | BIT(PORT) | TABLE,
 		.no_past =
 			"tables of then are not kept; 'qos plan --at' has how many were not as the "
@@ -548,6 +551,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "config diff",
 		.verb = TRIAD_COMMAND_CONFIG_DIFF,
 		.access = TRIAD_VERB_READS,
+		.waits = true,
 		.options = WATCHED,
 		.no_past =
 			"triad.conf is read now; 'get --at' has what was in force then",

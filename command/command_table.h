@@ -118,6 +118,9 @@ struct triad_verb {
 	/* Of a command that reads: arguments make it one that changes something, or
 	 * that reads a file with the rights of the process that is asked. */
 	bool arguments_change;
+	/* Of a command that reads: it waits for a disk or for switches in any case, not
+	 * only because of an option. */
+	bool waits;
 	/* TRIAD_OPTION_BIT()s.  With that of _AT it reads a past as it reads the present;
 	 * with that of _AT_KEPT images have what it answered, without other options. */
 	uint64_t options;

@@ -16,6 +16,8 @@
 	(TRIAD_OPTIONS_OF_LAYOUT | BIT(WATCH) | BIT(INTERVAL) | BIT(JSON) |            \
 		BIT(COLOR) | BIT(CLIENT) | BIT(TABLE) | BIT(SLURM_JOB) | BIT(PLUGIN))
 #define LIMITS (BIT(LIMIT) | BIT(LIMIT_ALL))
+/* What makes a command read images from a disk. */
+#define OF_PAST (BIT(AT) | BIT(AT_KEPT) | BIT(SINCE))
 
 #define NAME_SIZE 64
 #define VALUE_SIZE 2200 /* 'job' has a list of hosts */
@@ -412,6 +414,7 @@ int triad_resource_read(
 		error = add_word(&reading, "--json");
 	if (!error && target[length])
 		error = read_query(&reading, target + length + 1);
+	resource->waits = !error && (resource->verb->waits || reading.seen & OF_PAST);
 	if (!error)
 		error = add_limit(&reading);
 	/* What follows is no option, whatever it looks like. */

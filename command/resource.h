@@ -33,6 +33,7 @@ struct triad_resource {
 	const struct triad_verb *verb;
 	unsigned limit, offset; /* of a page; limit 0: all */
 	unsigned n_asked;       /* rows that the command is asked for at most; 0: all */
+	bool waits;             /* the command does, for a disk or for switches */
 	int n_words;
 	const char *words[TRIAD_RESOURCE_MAX_WORDS]; /* in 'room' */
 	size_t used;

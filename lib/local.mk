@@ -9,6 +9,7 @@ libtriad_la_SOURCES = \
 	lib/close_range.h \
 	lib/clock.c \
 	lib/diag.c \
+	lib/fair_queue.c lib/fair_queue.h \
 	lib/fields.c lib/fields.h \
 	lib/file.c \
 	lib/file_trust.c \

@@ -15,6 +15,18 @@ void triad_clients_count(struct triad_clients *clients, uint16_t lid, int refuse
 		atomic_fetch_add_explicit(&counts->n_refused, 1, memory_order_relaxed);
 }
 
+void triad_clients_count_not_taken(struct triad_clients *clients, uint16_t lid)
+{
+	if (lid < TRIAD_PATH_N_LIDS)
+		atomic_fetch_add_explicit(
+			&clients->of_lid[lid].n_not_taken, 1, memory_order_relaxed);
+}
+
+static uint64_t asked(const struct triad_path_client *client)
+{
+	return client->n_requests + client->n_not_taken;
+}
+
 /* Inserts 'client' into the 'n' that are sorted already.  The last one is dropped when
  * 'room' is full.  Returns the new number. */
 static size_t insert(struct triad_path_client *top, size_t n, size_t room,
@@ -22,7 +34,7 @@ static size_t insert(struct triad_path_client *top, size_t n, size_t room,
 {
 	size_t at = n;
 
-	while (at && top[at - 1].n_requests < client->n_requests)
+	while (at && asked(&top[at - 1]) < asked(client))
 		at--;
 	if (at == room)
 		return n;
@@ -44,9 +56,11 @@ size_t triad_clients_top(
 			.n_requests = atomic_load_explicit(
 				&counts->n_requests, memory_order_relaxed),
 			.n_refused = atomic_load_explicit(
-				&counts->n_refused, memory_order_relaxed)};
+				&counts->n_refused, memory_order_relaxed),
+			.n_not_taken = atomic_load_explicit(
+				&counts->n_not_taken, memory_order_relaxed)};
 
-		if (client.n_requests)
+		if (asked(&client))
 			found = insert(top, found, n, &client);
 	}
 	return found;

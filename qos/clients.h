@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Who asks the SA for paths, and how often: a count for each LID.
  *
- * Thread-safety: any number of threads count and read.  Memory: fixed, 768 KiB. */
+ * Thread-safety: any number of threads count and read.  Memory: fixed, 1.1 MiB. */
 #ifndef TRIAD_QOS_CLIENTS_H
 #define TRIAD_QOS_CLIENTS_H
 
@@ -14,6 +14,8 @@
 struct triad_client_counts {
 	atomic_ulong n_requests;
 	atomic_ulong n_refused; /* answered with no path, or a status */
+	/* Besides: for which there was no room, because the client had too many waiting. */
+	atomic_ulong n_not_taken;
 };
 
 struct triad_clients {
@@ -23,10 +25,12 @@ struct triad_clients {
 /* One of those that ask most. */
 struct triad_path_client {
 	uint16_t lid;
-	uint64_t n_requests, n_refused;
+	uint64_t n_requests, n_refused, n_not_taken;
 };
 
 void triad_clients_count(struct triad_clients *clients, uint16_t lid, int refused);
+
+void triad_clients_count_not_taken(struct triad_clients *clients, uint16_t lid);
 
 /* Fills 'top' with the 'n' LIDs that asked most, in that order; returns how many there
  * are, at most 'n'. */

@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	scripts/bench-failover \
 	scripts/bench-sm \
 	scripts/bench-pathrecord \
+	scripts/bench-pathstorm \
 	scripts/bench-qos-tables \
 	scripts/bench-sweep \
 	scripts/build \
@@ -51,6 +52,7 @@ EXTRA_DIST += \
 	scripts/triadlab/agents.py \
 	scripts/triadlab/agents_demo.py \
 	scripts/triadlab/bench.py \
+	scripts/triadlab/bench_paths.py \
 	scripts/triadlab/cluster.py \
 	scripts/triadlab/down.py \
 	scripts/triadlab/election_demo.py \

@@ -419,6 +419,10 @@ static void connect_to(struct triad_bus *bus)
 	if (!are_files_trusted(bus))
 		return;
 	status = open_connection(bus);
+	/* libnats 3.4 sends no signature that begins with an octet of 0, and the broker
+	 * refuses it: one in 256.  The next attempt signs another nonce. */
+	if (status == NATS_CONNECTION_AUTH_FAILED && bus->params.credentials[0])
+		status = open_connection(bus);
 	/* Before subscribing, so that the library's callbacks count. */
 	set_current(bus, bus->connection);
 	if (status == NATS_OK)

@@ -355,9 +355,10 @@ static void *run_thread(void *context)
 	while (!atomic_load(&server->stop)) {
 		if (!triad_http_guard(serve_once, server, reason, sizeof(reason))) {
 			atomic_store(&server->failed, true);
-			/* Clients are refused at once, and do not wait for an
-			 * answer. */
+			/* Nobody waits for an answer: neither who comes, who is
+			 * refused at once, nor who is there. */
 			shutdown(server->listen_fd, SHUT_RDWR);
+			triad_http_clients_cut_all(&server->clients);
 			triad_http_exchanges_abandon(server);
 			triad_log_write(server->log, TRIAD_LOG_ERROR,
 				"%s: libmicrohttpd gave up: %s; nothing is answered "

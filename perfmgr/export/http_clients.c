@@ -39,11 +39,12 @@ static unsigned n_places(const struct triad_http_clients *clients)
 	return clients->max + TRIAD_HTTP_CUT_ROOM;
 }
 
-static void copy_network(const struct sockaddr *address, uint8_t network[16])
+static void copy_network(
+	const struct sockaddr *address, uint8_t network[TRIAD_HTTP_NETWORK_SIZE])
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
 
-	memset(network, 0, 16);
+	memset(network, 0, TRIAD_HTTP_NETWORK_SIZE);
 	if (address->sa_family == AF_INET) {
 		memcpy(network, mapped, sizeof(mapped));
 		memcpy(network + 12, &((const struct sockaddr_in *)address)->sin_addr,
@@ -57,13 +58,15 @@ static void copy_network(const struct sockaddr *address, uint8_t network[16])
 	}
 }
 
-static bool is_of(const struct triad_http_client *client, const uint8_t network[16])
+static bool is_of(const struct triad_http_client *client,
+	const uint8_t network[TRIAD_HTTP_NETWORK_SIZE])
 {
-	return client->used && !client->cut && !memcmp(client->network, network, 16);
+	return client->used && !client->cut &&
+		!memcmp(client->network, network, TRIAD_HTTP_NETWORK_SIZE);
 }
 
-static unsigned count_of(
-	const struct triad_http_clients *clients, const uint8_t network[16])
+static unsigned count_of(const struct triad_http_clients *clients,
+	const uint8_t network[TRIAD_HTTP_NETWORK_SIZE])
 {
 	unsigned n = 0;
 
@@ -130,6 +133,16 @@ unsigned triad_http_clients_cut(struct triad_http_clients *clients, uint64_t now
 	return n;
 }
 
+void triad_http_clients_cut_all(struct triad_http_clients *clients)
+{
+	for (unsigned i = 0; i < n_places(clients); i++)
+		if (clients->clients[i].used && !clients->clients[i].cut)
+			cut(clients, &clients->clients[i]);
+	for (unsigned i = 0; i < clients->n_waiting; i++)
+		close(clients->waiting[i].fd);
+	clients->n_waiting = 0;
+}
+
 /* --- who comes in --- */
 
 static uint64_t active_us(const struct triad_http_client *client)
@@ -172,8 +185,8 @@ static bool cut_idle(struct triad_http_clients *clients, const uint8_t *network,
 }
 
 /* Whether one more of that network may come in, of which there are 'n_own'. */
-static bool admit(struct triad_http_clients *clients, const uint8_t network[16],
-	unsigned n_own, uint64_t now_us)
+static bool admit(struct triad_http_clients *clients,
+	const uint8_t network[TRIAD_HTTP_NETWORK_SIZE], unsigned n_own, uint64_t now_us)
 {
 	bool has_room = false;
 
@@ -202,7 +215,8 @@ static unsigned count_before(const struct triad_http_clients *clients, unsigned 
 	unsigned n = 0;
 
 	for (unsigned j = 0; j < i; j++)
-		n += !memcmp(clients->waiting[j].network, network, 16);
+		n += !memcmp(
+			clients->waiting[j].network, network, TRIAD_HTTP_NETWORK_SIZE);
 	return n;
 }
 

@@ -23,6 +23,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "perfmgr/export/http_handler.h"
+
 /* So many more than allowed may be there until libmicrohttpd has taken away those that
  * were cut. */
 #define TRIAD_HTTP_CUT_ROOM 16
@@ -33,7 +35,7 @@
 struct triad_http_client {
 	bool used;
 	bool cut;
-	uint8_t network[16]; /* IPv4 as IPv6 has it; of IPv6 the upper 64 bits */
+	uint8_t network[TRIAD_HTTP_NETWORK_SIZE]; /* as of struct triad_http_request */
 	int fd;
 	uint64_t came_us;
 	uint64_t asked_us; /* 0: has not yet */
@@ -45,7 +47,7 @@ struct triad_http_client {
 /* One that waits for a place. */
 struct triad_http_waiting {
 	int fd;
-	uint8_t network[16];
+	uint8_t network[TRIAD_HTTP_NETWORK_SIZE];
 	struct sockaddr_storage address;
 	socklen_t size;
 	uint64_t since_us;
@@ -94,5 +96,8 @@ void triad_http_clients_remove(
 
 /* Shuts the sockets of those that took too long.  Returns how many. */
 unsigned triad_http_clients_cut(struct triad_http_clients *clients, uint64_t now_us);
+
+/* Cuts all of them, also those that wait to come in. */
+void triad_http_clients_cut_all(struct triad_http_clients *clients);
 
 #endif

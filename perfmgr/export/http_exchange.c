@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "perfmgr/export/http_exchange.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "triad/clock.h"
 
@@ -79,13 +79,13 @@ static void resume(struct triad_http_exchange *exchange)
 }
 
 /* Whether who listens to a stream has closed it.  While nothing is sent, libmicrohttpd
- * does not look; of other answers, a client may close its half. */
+ * does not look; of other answers, a client may close its half.  What it sent before, as
+ * TLS's close_notify, stays unread. */
 static bool is_gone(const struct triad_http_exchange *exchange)
 {
-	char octet;
+	struct pollfd fd = {.fd = exchange->client->fd, .events = POLLRDHUP};
 
-	return exchange->client->is_endless &&
-		recv(exchange->client->fd, &octet, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+	return exchange->client->is_endless && poll(&fd, 1, 0) > 0;
 }
 
 void triad_http_exchanges_resume(struct triad_http_server *server, bool all)
@@ -175,15 +175,17 @@ static bool has_body(const struct triad_http_exchange *exchange)
 static void begin_answer(struct triad_http_exchange *exchange)
 {
 	const struct triad_http_handler *handler = exchange->server->callbacks.handler;
-	const struct triad_http_request request = {
+	struct triad_http_request request = {
 		.target = exchange->target,
 		.has_body = has_body(exchange),
 		.host = header_of(exchange, MHD_HTTP_HEADER_HOST),
 		.accept_encoding = header_of(exchange, MHD_HTTP_HEADER_ACCEPT_ENCODING),
 		.if_none_match = header_of(exchange, MHD_HTTP_HEADER_IF_NONE_MATCH),
 		.last_event_id = header_of(exchange, "Last-Event-ID"),
+		.sec_fetch_site = header_of(exchange, "Sec-Fetch-Site"),
 	};
 
+	memcpy(request.network, exchange->client->network, sizeof(request.network));
 	exchange->answer = handler->begin(handler->context, &request);
 }
 

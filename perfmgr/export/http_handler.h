@@ -24,6 +24,7 @@
 #include <sys/types.h>
 
 #define TRIAD_HTTP_MAX_FIELDS 16
+#define TRIAD_HTTP_NETWORK_SIZE 16
 
 /* What read() returns besides a number of octets and 0, which is "nothing yet". */
 #define TRIAD_HTTP_END (-1)
@@ -33,8 +34,11 @@
 struct triad_http_request {
 	const char *target; /* path and query as they were sent, still escaped */
 	bool has_body;
+	/* The client's: IPv4 as IPv6 has it; of IPv6 the upper 64 bits. */
+	uint8_t network[TRIAD_HTTP_NETWORK_SIZE];
 	/* Values of headers; NULL: not there. */
-	const char *host, *accept_encoding, *if_none_match, *last_event_id;
+	const char *host, *accept_encoding, *if_none_match, *last_event_id,
+		*sec_fetch_site;
 };
 
 struct triad_http_head {

@@ -133,6 +133,7 @@ static void put_client(struct triad_list *list, const struct triad_path_client *
 		list, "node_name", "node", TRIAD_LIST_LONG, node ? node->name : NULL);
 	triad_list_uint(list, "requests", "requests", 12, client->n_requests);
 	triad_list_uint(list, "without_path", "without path", 12, client->n_refused);
+	triad_list_uint(list, "not_taken", "not taken", 9, client->n_not_taken);
 	triad_list_row_end(list);
 }
 

@@ -337,8 +337,7 @@ static void finish(struct worker *worker, const struct triad_work_queue_job *job
 	}
 	/* OpenSM's statistics count all requests, also those that it does not see. */
 	cl_atomic_inc(&server->osm->stats.sa_mads_rcvd);
-	triad_clients_count(&server->clients, cl_ntoh16(job->madw->mad_addr.dest_lid),
-		is_no(answer));
+	triad_clients_count(&server->clients, job->lid, is_no(answer));
 	if (answer->kind == TRIAD_ANSWER_STATUS) {
 		osm_sa_send_error(&server->osm->sa, job->madw,
 			cl_hton16((uint16_t)answer->status));
@@ -497,7 +496,8 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 {
 	struct triad_qos_server *server = atomic_load(&installed);
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
-	struct triad_work_queue_job job = {.madw = madw};
+	struct triad_work_queue_job job = {
+		.madw = madw, .lid = cl_ntoh16(madw->mad_addr.dest_lid)};
 
 	/* With 'request' it is an answer to OpenSM. */
 	if (request || !is_wanted(server, mad) || !would_be_served(server->osm, mad)) {
@@ -509,6 +509,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 	if (triad_work_queue_put(&server->fast, &job))
 		return;
 	count(&server->counts.overflowed);
+	triad_clients_count_not_taken(&server->clients, job.lid);
 	/* OpenSM would answer it by no policy.  Who asked asks again. */
 	if (atomic_load(&server->has_policy))
 		give_back(server, madw);

@@ -48,7 +48,7 @@ struct triad_qos_server_status {
 	uint64_t n_answered;                     /* by us, with records or none */
 	uint64_t n_refused;                      /* by us, with a status */
 	uint64_t n_fallbacks[TRIAD_N_FALLBACKS]; /* to OpenSM, by reason */
-	uint64_t n_overflowed;                   /* the queue was full */
+	uint64_t n_overflowed;                   /* there was no room in the queue */
 	uint64_t n_slow;                         /* answered under the SM's lock */
 	uint64_t n_class_port_infos;
 	uint64_t n_held; /* found no records because an end is held back */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/qos/work_queue.h"
 
+#include "qos/paths.h"
 #include "triad/thread.h"
 
 bool triad_work_queue_start(struct triad_work_queue *queue, const char *name,
@@ -11,6 +12,9 @@ bool triad_work_queue_start(struct triad_work_queue *queue, const char *name,
 	queue->news = news;
 	pthread_mutex_init(&queue->lock, NULL);
 	triad_condition_init(&queue->filled);
+	queue->turns = triad_fair_queue_new(TRIAD_WORK_QUEUE_ROOM, TRIAD_PATH_N_LIDS);
+	if (!queue->turns)
+		return false;
 	for (unsigned i = 0; i < n_threads; i++) {
 		if (triad_thread_start(&queue->threads[i], name, run, queue))
 			break;
@@ -31,6 +35,7 @@ void triad_work_queue_stop(struct triad_work_queue *queue)
 
 void triad_work_queue_clear(struct triad_work_queue *queue)
 {
+	triad_fair_queue_free(queue->turns);
 	pthread_cond_destroy(&queue->filled);
 	pthread_mutex_destroy(&queue->lock);
 }
@@ -38,12 +43,14 @@ void triad_work_queue_clear(struct triad_work_queue *queue)
 bool triad_work_queue_put(
 	struct triad_work_queue *queue, const struct triad_work_queue_job *job)
 {
+	/* Who asks from no unicast LID has the turn of LID 0. */
+	uint32_t source = job->lid < TRIAD_PATH_N_LIDS ? job->lid : 0, place;
 	bool fits, wake;
 
 	pthread_mutex_lock(&queue->lock);
-	fits = queue->ring.n < TRIAD_WORK_QUEUE_ROOM && !queue->stopped;
+	fits = !queue->stopped && triad_fair_queue_put(queue->turns, source, &place);
 	if (fits)
-		queue->jobs[triad_ring_put(&queue->ring, TRIAD_WORK_QUEUE_ROOM)] = *job;
+		queue->jobs[place] = *job;
 	wake = fits && queue->n_waiting;
 	pthread_mutex_unlock(&queue->lock);
 	if (wake)
@@ -54,9 +61,11 @@ bool triad_work_queue_put(
 bool triad_work_queue_take_left(
 	struct triad_work_queue *queue, struct triad_work_queue_job *job)
 {
-	if (!queue->ring.n)
+	uint32_t place;
+
+	if (!queue->turns || !triad_fair_queue_take(queue->turns, &place))
 		return false;
-	*job = queue->jobs[triad_ring_take(&queue->ring, TRIAD_WORK_QUEUE_ROOM)];
+	*job = queue->jobs[place];
 	return true;
 }
 
@@ -67,7 +76,8 @@ bool triad_work_queue_take(struct triad_work_queue *queue, unsigned long known,
 
 	job->madw = NULL;
 	pthread_mutex_lock(&queue->lock);
-	while (!queue->ring.n && !queue->stopped && atomic_load(queue->news) == known) {
+	while (!triad_fair_queue_length(queue->turns) && !queue->stopped &&
+		atomic_load(queue->news) == known) {
 		queue->n_waiting++;
 		(void)triad_condition_wait(&queue->filled, &queue->lock, UINT64_MAX);
 		queue->n_waiting--;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A queue of requests and the threads that work on it.
  *
- * Putting never waits and never allocates; a full queue refuses.
+ * Clients take turns (lib/fair_queue.h): one that asks for all paths of a large job at once
+ * makes nobody wait but itself, and leaves room for the others' requests.
+ *
+ * Putting never waits and never allocates; a full queue refuses, and so it does with a client
+ * that has more requests in it than there is room left.
  *
  * Thread-safety: any thread puts and wakes; the queue's own threads take.
- * Memory: fixed, 64 KiB. */
+ * Memory: fixed, 0.8 MiB, and the MADs in it. */
 #ifndef TRIAD_PLUGIN_QOS_WORK_QUEUE_H
 #define TRIAD_PLUGIN_QOS_WORK_QUEUE_H
 
@@ -13,9 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/ring.h"
+#include "lib/fair_queue.h"
 
-#define TRIAD_WORK_QUEUE_ROOM 4096
+#define TRIAD_WORK_QUEUE_ROOM 16384
 #define TRIAD_WORK_QUEUE_MAX_THREADS 16
 
 struct osm_madw;
@@ -23,6 +27,7 @@ struct osm_madw;
 struct triad_work_queue_job {
 	struct osm_madw *madw;
 	uint64_t received_ns;
+	uint16_t lid; /* who asks */
 };
 
 struct triad_work_queue {
@@ -35,7 +40,7 @@ struct triad_work_queue {
 	pthread_cond_t filled;
 	bool stopped;
 	unsigned n_waiting;
-	struct triad_ring ring; /* of the jobs */
+	struct triad_fair_queue *turns; /* of the jobs */
 	struct triad_work_queue_job jobs[TRIAD_WORK_QUEUE_ROOM];
 };
 
@@ -55,7 +60,7 @@ bool triad_work_queue_take_left(
 /* After that. */
 void triad_work_queue_clear(struct triad_work_queue *queue);
 
-/* False when the queue is full. */
+/* False when there is no room for it. */
 bool triad_work_queue_put(
 	struct triad_work_queue *queue, const struct triad_work_queue_job *job);
 

@@ -20,7 +20,7 @@
 #define TEXT_SIZE 2048
 
 enum kind {
-	KIND_TEXT, /* what is in 'text' */
+	KIND_OCTETS, /* that are there: a file, or a problem */
 	KIND_JOB,
 	KIND_STREAM,
 };
@@ -32,23 +32,26 @@ struct answer {
 	unsigned code;
 	const char *type;
 	bool is_packed;
-	bool is_command; /* else a file, or the description */
+	bool is_command; /* else the description */
 	bool is_retried; /* the client may come back soon */
+	uint8_t network[TRIAD_HTTP_NETWORK_SIZE];
 	char if_none_match[ETAGS_SIZE];
-	char text[TEXT_SIZE]; /* a problem */
-	size_t used, at;
+	/* Of octets: */
+	char text[TEXT_SIZE]; /* room for a problem */
+	size_t used;          /* of it */
+	const char *octets, *etag;
+	size_t size, at;
 	/* Of a job: */
 	struct triad_pool_job *job;
 	struct triad_pool_head head;
 	unsigned limit, offset; /* of its page; limit 0: all */
-	char *target;
-	char link[TEXT_SIZE], message[TRIAD_POOL_MESSAGES_SIZE], total[24], status[12];
+	char *target, *link;
+	char message[TRIAD_POOL_MESSAGES_SIZE], total[24], status[12];
 	struct triad_stream stream;
 };
 
 /* What the pool is asked for. */
 struct wish {
-	const struct triad_web_file *file; /* NULL: none */
 	bool is_description;
 	struct triad_resource resource;
 };
@@ -60,6 +63,8 @@ static const char *title_of(unsigned code)
 	switch (code) {
 	case 400:
 		return "Bad Request";
+	case 403:
+		return "Forbidden";
 	case 404:
 		return "Not Found";
 	case 409:
@@ -94,7 +99,7 @@ static void answer_problem(struct answer *answer, unsigned code, const char *det
 	struct triad_output output;
 	struct triad_json json;
 
-	answer->kind = KIND_TEXT;
+	answer->kind = KIND_OCTETS;
 	answer->code = code;
 	answer->type = PROBLEM;
 	answer->is_packed = false;
@@ -109,15 +114,44 @@ static void answer_problem(struct answer *answer, unsigned code, const char *det
 	triad_json_object_end(&json);
 	triad_json_end(&json);
 	triad_output_flush(&output);
+	answer->octets = answer->text;
+	answer->size = answer->used;
+	answer->etag = NULL;
+}
+
+/* --- the page's files --- */
+
+static const struct triad_web_file *find_file(const char *target)
+{
+	size_t length = strcspn(target, "?");
+	const char *name = length == 1 ? "index.html" : target + 1;
+	size_t n = length == 1 ? strlen(name) : length - 1;
+
+	if (*target != '/')
+		return NULL;
+	for (const struct triad_web_file *file = triad_web_files; file->name; file++)
+		if (strlen(file->name) == n && !memcmp(file->name, name, n))
+			return file;
+	return NULL;
+}
+
+/* These wait for nothing: no thread is needed. */
+static void answer_file(
+	struct answer *answer, const struct triad_web_file *file, bool takes_gzip)
+{
+	const struct triad_web_form *form = takes_gzip ? &file->packed : &file->plain;
+
+	answer->kind = KIND_OCTETS;
+	answer->type = file->type;
+	answer->is_packed = takes_gzip;
+	answer->octets = (const char *)form->octets;
+	answer->size = form->size;
+	answer->etag = form->etag;
+	answer->code =
+		triad_http_has_etag(answer->if_none_match, form->etag) ? 304 : 200;
 }
 
 /* --- jobs --- */
-
-static int put_file(const struct triad_web_file *file, struct triad_output *output)
-{
-	triad_output_put(output, (const char *)file->octets, file->size);
-	return TRIAD_CONTROL_DONE;
-}
 
 /* For the pool, in one of its threads. */
 static int fulfil(void *context, const void *resource, struct triad_output *output)
@@ -128,8 +162,6 @@ static int fulfil(void *context, const void *resource, struct triad_output *outp
 	const struct triad_web_source *source = context;
 	const struct wish *wish = resource;
 
-	if (wish->file)
-		return put_file(wish->file, output);
 	if (wish->is_description)
 		return triad_openapi_put(source, output);
 	return source->run(source->context, &asker, wish->resource.n_words,
@@ -139,7 +171,7 @@ static int fulfil(void *context, const void *resource, struct triad_output *outp
 /* Takes 'wish' over. */
 static void answer_wish(struct answer *answer, struct wish *wish, bool takes_gzip)
 {
-	const struct triad_pool_order order = {
+	struct triad_pool_order order = {
 		.run = fulfil,
 		.context = &answer->web->source,
 		.resource = wish,
@@ -147,6 +179,7 @@ static void answer_wish(struct answer *answer, struct wish *wish, bool takes_gzi
 		.offset = wish->resource.offset,
 		.n_asked = wish->resource.n_asked,
 		.is_packed = takes_gzip,
+		.waits = wish->resource.waits,
 	};
 	int error;
 
@@ -154,12 +187,14 @@ static void answer_wish(struct answer *answer, struct wish *wish, bool takes_gzi
 	answer->is_packed = takes_gzip;
 	answer->limit = wish->resource.limit;
 	answer->offset = wish->resource.offset;
-	answer->type = wish->file ? wish->file->type : JSON;
+	answer->type = JSON;
+	memcpy(order.network, answer->network, sizeof(order.network));
 	error = triad_pool_begin(answer->web->pool, &order, &answer->job);
 	if (error)
 		answer_problem(answer, 503,
 			error == EBUSY
-				? "others are answered first, and too many wait: ask "
+				? "too many wait for an answer, or too many of this "
+				  "client's address, or too many read images: ask "
 				  "again in some seconds"
 				: "memory is short, or the process ends: ask again in "
 				  "some seconds");
@@ -191,20 +226,6 @@ static void answer_resource(struct answer *answer, struct wish *wish, bool takes
 			: error == E2BIG ? 414
 					 : 404,
 		message);
-}
-
-static const struct triad_web_file *find_file(const char *target)
-{
-	size_t length = strcspn(target, "?");
-	const char *name = length == 1 ? "index.html" : target + 1;
-	size_t n = length == 1 ? strlen(name) : length - 1;
-
-	if (*target != '/')
-		return NULL;
-	for (const struct triad_web_file *file = triad_web_files; file->name; file++)
-		if (strlen(file->name) == n && !memcmp(file->name, name, n))
-			return file;
-	return NULL;
 }
 
 static void answer_stream(struct answer *answer, const char *last_event_id)
@@ -242,8 +263,13 @@ static void answer_target(
 	struct answer *answer, const struct triad_http_request *request)
 {
 	bool takes_gzip = triad_http_takes_gzip(request->accept_encoding);
+	const struct triad_web_file *file = find_file(answer->target);
 	struct wish *wish;
 
+	if (file) {
+		answer_file(answer, file, takes_gzip);
+		return;
+	}
 	if (is_path(answer->target, TRIAD_RESOURCE_ROOT "changes")) {
 		answer_stream(answer, request->last_event_id);
 		return;
@@ -254,10 +280,9 @@ static void answer_target(
 			answer, 503, "memory is short: ask again in some seconds");
 		return;
 	}
-	wish->file = find_file(answer->target);
 	wish->is_description =
 		is_path(answer->target, TRIAD_RESOURCE_ROOT "openapi.json");
-	if (wish->file || wish->is_description) {
+	if (wish->is_description) {
 		answer_wish(answer, wish, takes_gzip);
 		return;
 	}
@@ -287,7 +312,18 @@ static void end_answer(void *context, void *it)
 		pthread_mutex_unlock(&web->lock);
 	}
 	free(answer->target);
+	free(answer->link);
 	free(answer);
+}
+
+/* Whether a page of somebody else's asks, in the browser of who may ask here.  It could not
+ * read the answer; but some commands send MADs.  Programs do not send the header. */
+static bool is_of_another_site(const struct triad_http_request *request)
+{
+	const char *site = request->sec_fetch_site;
+
+	return !strncmp(request->target, TRIAD_WEB_API, strlen(TRIAD_WEB_API)) &&
+		site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0;
 }
 
 static void *begin_answer(void *context, const struct triad_http_request *request)
@@ -298,6 +334,7 @@ static void *begin_answer(void *context, const struct triad_http_request *reques
 	if (!answer)
 		return NULL;
 	answer->web = web;
+	memcpy(answer->network, request->network, sizeof(answer->network));
 	answer->target = strdup(request->target);
 	if (!answer->target) {
 		free(answer);
@@ -310,6 +347,10 @@ static void *begin_answer(void *context, const struct triad_http_request *reques
 		answer_problem(answer, 421,
 			"the name by which you ask is not known here: ask by the "
 			"address, or name it in web.names");
+	else if (is_of_another_site(request))
+		answer_problem(answer, 403,
+			"a page of another site asks: what Triad knows is for its own "
+			"page, and for programs");
 	else if (request->has_body)
 		answer_problem(answer, 413, "a request has no body here");
 	else
@@ -334,7 +375,7 @@ static bool is_ready(void *context, void *it)
 
 	if (answer->kind == KIND_JOB)
 		return triad_pool_job_is_ready(answer->job);
-	if (answer->kind == KIND_TEXT)
+	if (answer->kind == KIND_OCTETS)
 		return true;
 	triad_web_look(web, &now);
 	return triad_stream_look(&answer->stream, &now, triad_clock_now_us());
@@ -378,15 +419,19 @@ static void take_failure(struct answer *answer)
 static void take_page(struct answer *answer)
 {
 	const struct triad_pool_head *head = &answer->head;
-	char next[TEXT_SIZE - 32];
+	/* Each octet may become three. */
+	size_t size = 3 * strlen(answer->target) + TEXT_SIZE;
+	char *next = head->has_more ? malloc(size) : NULL;
 
 	if (head->has_total)
 		snprintf(answer->total, sizeof(answer->total), "%" PRIu64, head->total);
-	if (head->has_more &&
+	/* Without memory for it, the answer does without the link. */
+	if (next &&
 		triad_resource_turn_page(answer->target, answer->limit,
-			answer->offset + answer->limit, next, sizeof(next)))
-		snprintf(
-			answer->link, sizeof(answer->link), "<%s>; rel=\"next\"", next);
+			answer->offset + answer->limit, next, size) &&
+		asprintf(&answer->link, "<%s>; rel=\"next\"", next) < 0)
+		answer->link = NULL;
+	free(next);
 }
 
 /* Of a job whose head is known. */
@@ -402,6 +447,7 @@ static void take_head(struct answer *answer)
 		take_failure(answer);
 		return;
 	}
+	answer->etag = head->etag;
 	if (triad_http_has_etag(answer->if_none_match, head->etag))
 		answer->code = 304;
 	take_page(answer);
@@ -416,8 +462,8 @@ static uint64_t size_of(const struct answer *answer)
 {
 	if (answer->code == 304)
 		return 0;
-	if (answer->kind == KIND_TEXT)
-		return answer->used;
+	if (answer->kind == KIND_OCTETS)
+		return answer->size;
 	return answer->kind == KIND_JOB && answer->head.is_whole ? answer->head.size
 								 : UINT64_MAX;
 }
@@ -435,10 +481,10 @@ static void give_head(void *context, void *it, struct triad_http_head *head)
 	add_field(head, "Content-Type", answer->type);
 	add_field(head, "Content-Encoding", answer->is_packed ? "gzip" : NULL);
 	add_field(head, "Vary", "Accept-Encoding");
-	add_field(head, "ETag", answer->kind == KIND_JOB ? answer->head.etag : NULL);
+	add_field(head, "ETag", answer->etag);
 	/* Kept by who asked alone, who looks each time whether it is still so. */
-	add_field(head, "Cache-Control",
-		answer->kind == KIND_JOB ? "private, no-cache" : "no-store");
+	add_field(
+		head, "Cache-Control", answer->etag ? "private, no-cache" : "no-store");
 	add_field(head, "Link", answer->link);
 	add_field(head, "Triad-Total", answer->total);
 	add_field(head, "Triad-Exit-Status", answer->status);
@@ -461,9 +507,9 @@ static ssize_t read_answer(void *context, void *it, char *buffer, size_t size)
 			? TRIAD_HTTP_END
 			: 0;
 	}
-	n = answer->used - answer->at;
+	n = answer->size - answer->at;
 	n = n < size ? n : size;
-	memcpy(buffer, answer->text + answer->at, n);
+	memcpy(buffer, answer->octets + answer->at, n);
 	answer->at += n;
 	return n ? (ssize_t)n : TRIAD_HTTP_END;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The page's files, which scripts/embed-files made constant data at build time.
+/* The page's files, which scripts/embed-files made constant data at build time, plain
+ * and packed by gzip.
  *
  * Thread-safety: constant data. */
 #ifndef TRIAD_SERVICE_WEB_FILES_H
@@ -7,11 +8,16 @@
 
 #include <stddef.h>
 
+struct triad_web_form {
+	const unsigned char *octets;
+	size_t size;
+	const char *etag; /* with its quotes */
+};
+
 struct triad_web_file {
 	const char *name; /* "index.html", below "/" */
 	const char *type; /* as Content-Type has it */
-	const unsigned char *octets;
-	size_t size;
+	struct triad_web_form plain, packed;
 };
 
 /* The last one has no name. */

@@ -166,6 +166,14 @@ static void put_fields(struct triad_json *json)
 	triad_json_object_end(json);
 }
 
+static void put_problem(struct triad_json *json, const char *what)
+{
+	triad_json_object_begin(json, "default");
+	triad_json_string(json, "description", what);
+	put_content(json, "application/problem+json", "problem");
+	triad_json_object_end(json);
+}
+
 static void put_answers(struct triad_json *json, const char *schema)
 {
 	triad_json_object_begin(json, "responses");
@@ -177,17 +185,26 @@ static void put_answers(struct triad_json *json, const char *schema)
 	triad_json_object_begin(json, "304");
 	triad_json_string(json, "description", "the same as If-None-Match names");
 	triad_json_object_end(json);
-	triad_json_object_begin(json, "default");
-	triad_json_string(json, "description",
-		"400: a parameter is wrong; 401: a token is needed; 404: there is no such "
-		"resource here; 409: there is no answer at present, and why; 421: the "
-		"host's name is not known; 503: too busy, come back");
-	put_content(json, "application/problem+json", "problem");
-	triad_json_object_end(json);
+	put_problem(json,
+		"400: a parameter is wrong; 401: a token is needed; 403: a page of "
+		"another site asks; 404: there is no such resource here; 409: there is "
+		"no answer at present, and why; 421: the host's name is not known; 503: "
+		"too busy, come back");
 	triad_json_object_end(json);
 }
 
 /* --- paths --- */
+
+/* A command that may have more arguments has a path for each number of them. */
+static void put_operation(struct triad_json *json, const char *name, unsigned n_more)
+{
+	char text[PATH_SIZE] = "";
+
+	triad_text_append(text, sizeof(text), "%s", name);
+	if (n_more)
+		triad_text_append(text, sizeof(text), "_%u", n_more);
+	triad_json_string(json, "operationId", text);
+}
 
 static void put_path(
 	struct triad_json *json, const struct triad_verb *verb, unsigned n_arguments)
@@ -208,6 +225,7 @@ static void put_path(
 	}
 	triad_json_object_begin(json, path);
 	triad_json_object_begin(json, "get");
+	put_operation(json, name, n_arguments - (unsigned)verb->n_arguments_min);
 	triad_json_string(json, "summary", verb->help);
 	put_parameters(json, verb, n_arguments);
 	put_answers(json, name);
@@ -219,10 +237,19 @@ static void put_stream(struct triad_json *json)
 {
 	triad_json_object_begin(json, TRIAD_RESOURCE_ROOT "changes");
 	triad_json_object_begin(json, "get");
+	put_operation(json, "changes", 0);
 	triad_json_string(json, "summary",
 		"Server-Sent Events: sweep, alert, topology, role and configuration say "
-		"that something is new, which is then asked for.  Last-Event-ID tells "
-		"what is known already.");
+		"that something is new, which is then asked for.");
+	triad_json_array_begin(json, "parameters");
+	triad_json_object_begin(json, NULL);
+	triad_json_string(json, "name", "Last-Event-ID");
+	triad_json_string(json, "in", "header");
+	triad_json_string(json, "description",
+		"the id of the event that came last: what was missed since is told first");
+	put_type(json, "string");
+	triad_json_object_end(json);
+	triad_json_array_end(json);
 	triad_json_object_begin(json, "responses");
 	triad_json_object_begin(json, "200");
 	triad_json_string(json, "description", "a stream that ends after ten minutes");
@@ -231,9 +258,26 @@ static void put_stream(struct triad_json *json)
 	triad_json_object_end(json);
 	triad_json_object_end(json);
 	triad_json_object_end(json);
+	put_problem(json,
+		"401: a token is needed; 403: a page of another site asks; 421: the "
+		"host's name is not known; 503: a quarter of web.max_clients listen "
+		"already");
 	triad_json_object_end(json);
 	triad_json_object_end(json);
 	triad_json_object_end(json);
+}
+
+/* A token is asked for where web.token_file names one. */
+static void put_security(struct triad_json *json)
+{
+	triad_json_array_begin(json, "security");
+	triad_json_object_begin(json, NULL);
+	triad_json_object_end(json);
+	triad_json_object_begin(json, NULL);
+	triad_json_array_begin(json, "token");
+	triad_json_array_end(json);
+	triad_json_object_end(json);
+	triad_json_array_end(json);
 }
 
 static void put_paths(struct triad_json *json, const struct triad_web_source *source)
@@ -256,6 +300,9 @@ static void put_paths(struct triad_json *json, const struct triad_web_source *so
 int triad_openapi_put(
 	const struct triad_web_source *source, struct triad_output *output)
 {
+	static const char components[] =
+		",\n\"components\":{\"securitySchemes\":{\"token\":"
+		"{\"type\":\"http\",\"scheme\":\"bearer\"}},\n\"schemas\":";
 	struct triad_json json;
 
 	triad_json_init(&json, output);
@@ -267,12 +314,12 @@ int triad_openapi_put(
 	triad_json_string(&json, "description",
 		"What triadctl shows, read only.  The path is the command with its "
 		"arguments, the query its options without dashes.  What is not known is "
-		"null.");
+		"null.  Later versions may add members: skip those that you don't know.");
 	triad_json_object_end(&json);
+	put_security(&json);
 	put_paths(&json, source);
 	/* These are JSON already. */
-	triad_output_put(output, ",\n\"components\":{\"schemas\":",
-		strlen(",\n\"components\":{\"schemas\":"));
+	triad_output_put(output, components, sizeof(components) - 1);
 	triad_output_put(
 		output, (const char *)triad_web_schemas, triad_web_schemas_size);
 	triad_output_put(output, "}", 1);

@@ -23,7 +23,6 @@
 struct triad_pool_job {
 	struct triad_pool *pool;
 	struct triad_pool_order order;
-	struct triad_pool_job *next; /* in the queue */
 
 	/* Of the thread that runs it: */
 	struct triad_json_page page;
@@ -38,6 +37,7 @@ struct triad_pool_job {
 	pthread_cond_t drained;
 	char *octets;
 	size_t room, used, taken;
+	uint64_t paused_us; /* as long as it has waited for its client, in all */
 	bool is_running, has_ended, is_left, is_broken;
 	bool is_streamed; /* more than the buffer holds */
 	struct triad_pool_head head;
@@ -48,7 +48,9 @@ struct triad_pool {
 	void *context;
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t ordered;
-	struct triad_pool_job *queue, **queue_end;
+	/* Those that wait and those that run, in the order in which they came. */
+	struct triad_pool_job *jobs[TRIAD_POOL_PLACES];
+	unsigned n_jobs;
 	unsigned n_threads;
 	pthread_t threads[TRIAD_POOL_THREADS];
 	bool has_stopped;
@@ -65,24 +67,42 @@ static void job_free(struct triad_pool_job *job)
 	free(job);
 }
 
+/* With the lock. */
+static unsigned count_waiting(const struct triad_pool *pool)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < pool->n_jobs; i++)
+		n += !pool->jobs[i]->is_running;
+	return n;
+}
+
+/* With the lock: whether a client that has taken nothing for so long may take longer. */
+static bool has_patience(const struct triad_pool_job *job, uint64_t idle_us)
+{
+	if (!count_waiting(job->pool))
+		return idle_us < TRIAD_POOL_PATIENCE_US;
+	return idle_us < TRIAD_POOL_HASTE_US && job->paused_us < TRIAD_POOL_SHARE_US;
+}
+
 /* With the lock: waits until the client has taken what there is.  False: nobody waits
  * for the rest. */
 static bool wait_for_client(struct triad_pool_job *job)
 {
 	struct triad_pool *pool = job->pool;
-	uint64_t since_us = triad_clock_now_us();
+	uint64_t since_us = triad_clock_now_us(), looked_us = since_us;
 	size_t taken = job->taken;
 
 	job->is_streamed = true;
 	while (job->taken < job->used && !job->is_left && !pool->has_stopped) {
 		uint64_t now_us = triad_clock_now_us();
-		uint64_t patience_us = pool->status.n_waiting ? TRIAD_POOL_HASTE_US
-							      : TRIAD_POOL_PATIENCE_US;
 
+		job->paused_us += now_us - looked_us;
+		looked_us = now_us;
 		if (job->taken != taken)
 			since_us = now_us;
 		taken = job->taken;
-		if (now_us >= since_us + patience_us) {
+		if (!has_patience(job, now_us - since_us)) {
 			pool->status.n_broken_off++;
 			return false;
 		}
@@ -194,6 +214,18 @@ static void fill_head(struct triad_pool_job *job, int exit_status)
 
 /* --- threads --- */
 
+/* With the lock. */
+static void remove_job(struct triad_pool *pool, const struct triad_pool_job *job)
+{
+	unsigned i = 0;
+
+	while (pool->jobs[i] != job)
+		i++;
+	pool->n_jobs--;
+	memmove(&pool->jobs[i], &pool->jobs[i + 1],
+		(pool->n_jobs - i) * sizeof(pool->jobs[0]));
+}
+
 static bool begin_packing(struct triad_pool_job *job)
 {
 	return !job->order.is_packed ||
@@ -227,6 +259,7 @@ static void run_job(struct triad_pool_job *job)
 	fill_head(job, exit_status);
 	g_checksum_free(job->sum);
 	job->is_broken |= job->output.failed;
+	remove_job(pool, job);
 	/* Once it has ended and the lock is given back, its reader may free it. */
 	job->has_ended = true;
 	is_left = job->is_left;
@@ -237,17 +270,23 @@ static void run_job(struct triad_pool_job *job)
 		pool->ready(pool->context);
 }
 
+/* With the lock: the first that may run; NULL: none. */
 static struct triad_pool_job *take_job(struct triad_pool *pool)
 {
-	struct triad_pool_job *job = pool->queue;
+	unsigned n_that_wait = 0;
 
-	pool->queue = job->next;
-	if (!pool->queue)
-		pool->queue_end = &pool->queue;
-	job->is_running = true;
-	pool->status.n_waiting--;
-	pool->status.n_running++;
-	return job;
+	for (unsigned i = 0; i < pool->n_jobs; i++)
+		n_that_wait += pool->jobs[i]->is_running && pool->jobs[i]->order.waits;
+	for (unsigned i = 0; i < pool->n_jobs; i++) {
+		struct triad_pool_job *job = pool->jobs[i];
+
+		if (job->is_running ||
+			(job->order.waits && n_that_wait >= TRIAD_POOL_THREADS / 2))
+			continue;
+		job->is_running = true;
+		return job;
+	}
+	return NULL;
 }
 
 static void *run_thread(void *context)
@@ -256,7 +295,7 @@ static void *run_thread(void *context)
 
 	pthread_mutex_lock(&pool->lock);
 	while (!pool->has_stopped) {
-		struct triad_pool_job *job = pool->queue ? take_job(pool) : NULL;
+		struct triad_pool_job *job = take_job(pool);
 
 		if (!job) {
 			pthread_cond_wait(&pool->ordered, &pool->lock);
@@ -265,7 +304,6 @@ static void *run_thread(void *context)
 		pthread_mutex_unlock(&pool->lock);
 		run_job(job);
 		pthread_mutex_lock(&pool->lock);
-		pool->status.n_running--;
 	}
 	pthread_mutex_unlock(&pool->lock);
 	return NULL;
@@ -281,7 +319,6 @@ struct triad_pool *triad_pool_new(void (*ready)(void *context), void *context)
 		return NULL;
 	pool->ready = ready;
 	pool->context = context;
-	pool->queue_end = &pool->queue;
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_cond_init(&pool->ordered, NULL);
 	return pool;
@@ -325,6 +362,24 @@ void triad_pool_free(struct triad_pool *pool)
 
 /* --- for the reader --- */
 
+/* With the lock: whether there is a place for one more, also among those like it. */
+static bool has_place(
+	const struct triad_pool *pool, const struct triad_pool_order *order)
+{
+	unsigned n_that_wait = 0, n_of_network = 0;
+
+	for (unsigned i = 0; i < pool->n_jobs; i++) {
+		const struct triad_pool_order *other = &pool->jobs[i]->order;
+
+		n_that_wait += other->waits;
+		n_of_network +=
+			!memcmp(other->network, order->network, sizeof(order->network));
+	}
+	return pool->n_jobs < TRIAD_POOL_PLACES &&
+		n_of_network < TRIAD_POOL_PLACES / 2 &&
+		(!order->waits || n_that_wait < TRIAD_POOL_PLACES / 2);
+}
+
 static int enqueue(struct triad_pool *pool, struct triad_pool_job *job)
 {
 	int error = 0;
@@ -332,14 +387,11 @@ static int enqueue(struct triad_pool *pool, struct triad_pool_job *job)
 	pthread_mutex_lock(&pool->lock);
 	if (pool->has_stopped)
 		error = ECANCELED;
-	else if (pool->status.n_running + pool->status.n_waiting ==
-		TRIAD_POOL_THREADS + TRIAD_POOL_QUEUE)
+	else if (!has_place(pool, &job->order))
 		error = EBUSY;
 	pool->status.n_busy += error == EBUSY;
 	if (!error) {
-		*pool->queue_end = job;
-		pool->queue_end = &job->next;
-		pool->status.n_waiting++;
+		pool->jobs[pool->n_jobs++] = job;
 		pool->status.n_jobs++;
 		pthread_cond_signal(&pool->ordered);
 	}
@@ -417,21 +469,6 @@ ssize_t triad_pool_job_read(struct triad_pool_job *job, char *buffer, size_t siz
 	return result;
 }
 
-/* With the lock. */
-static void leave_queue(struct triad_pool *pool, struct triad_pool_job *job)
-{
-	struct triad_pool_job **at = &pool->queue;
-
-	while (*at && *at != job)
-		at = &(*at)->next;
-	if (!*at)
-		return;
-	*at = job->next;
-	if (!*at)
-		pool->queue_end = at;
-	pool->status.n_waiting--;
-}
-
 void triad_pool_job_leave(struct triad_pool_job *job)
 {
 	struct triad_pool *pool = job->pool;
@@ -439,7 +476,7 @@ void triad_pool_job_leave(struct triad_pool_job *job)
 
 	pthread_mutex_lock(&pool->lock);
 	if (!job->is_running)
-		leave_queue(pool, job);
+		remove_job(pool, job);
 	is_over = !job->is_running || job->has_ended;
 	job->is_left = true;
 	pthread_cond_signal(&job->drained);
@@ -454,6 +491,8 @@ struct triad_pool_status triad_pool_status(struct triad_pool *pool)
 
 	pthread_mutex_lock(&pool->lock);
 	status = pool->status;
+	status.n_waiting = count_waiting(pool);
+	status.n_running = pool->n_jobs - status.n_waiting;
 	pthread_mutex_unlock(&pool->lock);
 	return status;
 }

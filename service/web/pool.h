@@ -11,8 +11,15 @@
  *                                             buffer is full, the job waits for the client
  *
  * A client that does not read holds up a thread, and what its command has, for
- * TRIAD_POOL_PATIENCE_US at most; TRIAD_POOL_HASTE_US when other jobs wait.  Then the
- * answer is broken off.
+ * TRIAD_POOL_PATIENCE_US at most.  When other jobs wait, for TRIAD_POOL_HASTE_US, and all
+ * its pauses together may take TRIAD_POOL_SHARE_US: one that reads some octets now and then
+ * would keep the thread for ever.  Then the answer is broken off.
+ *
+ * Nobody takes all places:
+ *
+ *     commands that wait for a disk or for switches    half of the threads and of the queue:
+ *                                                      a folder that hangs stops no others
+ *     clients of one network address                   half of all places
  *
  * Thread-safety: any thread, but for new, start, stop and free.
  * Memory: a buffer of at most TRIAD_POOL_BUFFER_SIZE for each job; whoever begins jobs
@@ -24,15 +31,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
+#include "perfmgr/export/http_handler.h"
 #include "triad/output.h"
 
 #define TRIAD_POOL_THREADS 4
 #define TRIAD_POOL_QUEUE 16 /* jobs that wait while all threads run one */
+#define TRIAD_POOL_PLACES (TRIAD_POOL_THREADS + TRIAD_POOL_QUEUE)
 #define TRIAD_POOL_BUFFER_SIZE (1024u * 1024)
 #define TRIAD_POOL_PATIENCE_US UINT64_C(10000000)
 #define TRIAD_POOL_HASTE_US UINT64_C(1000000)
+#define TRIAD_POOL_SHARE_US UINT64_C(5000000)
 #define TRIAD_POOL_MESSAGES_SIZE 1024
 #define TRIAD_POOL_ETAG_SIZE 72
 
@@ -48,6 +57,8 @@ struct triad_pool_order {
 	uint64_t limit, offset; /* of a page (lib/json_page.h); limit 0: all */
 	uint64_t n_asked;       /* rows that were asked for; 0: all */
 	bool is_packed;
+	bool waits; /* for a disk or for switches */
+	uint8_t network[TRIAD_HTTP_NETWORK_SIZE];
 };
 
 /* What is known of a job before its document is sent. */
@@ -66,7 +77,7 @@ struct triad_pool_head {
 struct triad_pool_status {
 	unsigned n_waiting, n_running;
 	uint64_t n_jobs;       /* begun */
-	uint64_t n_busy;       /* refused: the queue was full */
+	uint64_t n_busy;       /* refused: there was no place */
 	uint64_t n_broken_off; /* because the client did not read */
 };
 
@@ -82,8 +93,8 @@ void triad_pool_stop(struct triad_pool *pool);
 /* After the last job was left.  Accepts NULL. */
 void triad_pool_free(struct triad_pool *pool);
 
-/* Takes the order's resource over in any case.  Returns 0; EBUSY (the queue is full),
- * ENOMEM or ECANCELED (the pool has stopped). */
+/* Takes the order's resource over in any case.  Returns 0; EBUSY (there is no place for
+ * it), ENOMEM or ECANCELED (the pool has stopped). */
 int triad_pool_begin(struct triad_pool *pool, const struct triad_pool_order *order,
 	struct triad_pool_job **job);
 

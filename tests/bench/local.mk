@@ -31,6 +31,7 @@ noinst_HEADERS += tests/bench/bench.h
 check_LTLIBRARIES += tests/bench/libpathbench.la
 tests_bench_libpathbench_la_SOURCES = tests/bench/pathbench.c plugin/snapshot.c \
 	tests/bench/passbench.c tests/bench/passbench.h \
+	tests/bench/pathstorm.c tests/bench/pathstorm.h \
 	plugin/physp.c plugin/qos/tables/hooks.c plugin/qos/tables/osm_defaults.c
 tests_bench_libpathbench_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 tests_bench_libpathbench_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)

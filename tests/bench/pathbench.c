@@ -8,6 +8,7 @@
  *     decide COUNT SEED POLICY OUT
  *     timer OUT
  *     pass COUNT OUT
+ *     storm CLIENTS GREEDY PACE SECONDS OUT
  *
  * "decide" works out COUNT random pairs of end ports, both directions each, by OpenSM's
  * functions under its shared lock, and by Triad's on a snapshot of the same subnet with
@@ -16,7 +17,8 @@
  * until its return from umad_send() with the answer, whoever answered between.  For
  * that it is preloaded, so that those calls come here first.
  *
- * Both leave out finding the ports of the GIDs.  "pass" is in passbench.h. */
+ * Both leave out finding the ports of the GIDs.  "pass" is in passbench.h, "storm" in
+ * pathstorm.h. */
 #include "plugin/opensm.h"
 
 #include <dlfcn.h>
@@ -35,11 +37,13 @@
 #include "qos/answer.h"
 #include "qos/latency.h"
 #include "tests/bench/passbench.h"
+#include "tests/bench/pathstorm.h"
 #include "tests/random.h"
 
 #define VISIBLE __attribute__((visibility("default")))
 #define LOOK_US 10000
 #define N_SLOTS 65536
+#define STORM_LOOK_MS 10
 #define BATCH 64 /* pairs for which OpenSM's lock is held */
 
 /* OpenSM has it without a prototype in a header. */
@@ -91,13 +95,27 @@ static _Atomic uint64_t *slot_of(void *umad, bool is_answer)
 		N_SLOTS];
 }
 
+/* A real MAD, or a request of a storm; real ones first, so that a sweep goes on. */
+static int receive_any(int fd, void *umad, int *length, int timeout_ms)
+{
+	int agent = -1;
+
+	/* A storm may begin while OpenSM waits for ever. */
+	while (timeout_ms < 0 && agent < 0 &&
+		umad_poll(fd, triad_pathstorm_runs(fd) ? 0 : STORM_LOOK_MS))
+		agent = triad_pathstorm_receive(fd, umad, length);
+	return agent < 0 ? real_recv(fd, umad, length, timeout_ms) : agent;
+}
+
 int umad_recv(int fd, void *umad, int *length, int timeout_ms)
 {
 	_Atomic uint64_t *slot;
 	int agent;
 
 	pthread_once(&once, find_real);
-	agent = real_recv(fd, umad, length, timeout_ms);
+	agent = receive_any(fd, umad, length, timeout_ms);
+	if (agent >= 0)
+		triad_pathstorm_note(fd, umad);
 	slot = agent < 0 ? NULL : slot_of(umad, false);
 	if (slot)
 		atomic_store(slot, now_ns());
@@ -111,6 +129,8 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 	int error;
 
 	pthread_once(&once, find_real);
+	if (triad_pathstorm_take(umad))
+		return 0;
 	/* The buffer may be another's when it is sent. */
 	slot = slot_of(umad, true);
 	begun_ns = slot ? atomic_exchange(slot, 0) : 0;
@@ -433,6 +453,7 @@ static void decide(
 static void obey(osm_opensm_t *osm, const char *line)
 {
 	char policy_file[512], path[512];
+	struct triad_pathstorm_params storm;
 	unsigned long n, seed;
 	FILE *out;
 
@@ -449,6 +470,11 @@ static void obey(osm_opensm_t *osm, const char *line)
 		out = fopen(path, "w");
 		if (out)
 			triad_passbench(osm, n, out);
+	} else if (sscanf(line, "storm %lu %lu %lu %lu %511s", &storm.n_clients,
+			   &storm.n_greedy, &storm.pace, &storm.seconds, path) == 5) {
+		out = fopen(path, "w");
+		if (out)
+			triad_pathstorm(osm, &storm, out);
 	} else {
 		return;
 	}

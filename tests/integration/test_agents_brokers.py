@@ -352,6 +352,32 @@ def test_credentials_right_connect_and_others_are_told(scratch):
             [], "keys that are shown"
 
 
+class RefusesFirst(Wire):
+    """A wire whose first connection is refused, as one whose signature is missing."""
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            one, _ = self._server.accept()
+            with one:
+                one.sendall(b'INFO {"server_id":"x","version":"2.9.10","proto":1,'
+                            b'"max_payload":1048576,"nonce":"abcdefghijklmno"}\r\n')
+                self.was_asked = b"CONNECT" in one.recv(65536)
+                one.sendall(b"-ERR 'Authorization Violation'\r\n")
+        super()._accept()
+
+
+def test_credentials_refused_once_are_shown_again(scratch):
+    realm = Realm(scratch.folder() / "realm")
+    broker = Broker(scratch, "-c", realm.broker_conf())
+    wire = RefusesFirst(scratch, broker.port)
+    with Lab(fat_tree(scratch, HOSTS, "--radix", "6"), sms=[SM], plugin="no") as lab:
+        member = Member(scratch, lab, f"host-{NEAR:04d}", conf(
+            broker, "agent", name="a2", credentials=realm.credentials,
+            servers=f"nats://127.0.0.1:{wire.port}"))
+        wait_until_connected(member)
+        assert wire.was_asked and complaints(member) == [], "complaints"
+
+
 # --- who may say what ------------------------------------------------------------------
 
 def id_of_agent(number):

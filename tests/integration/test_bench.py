@@ -158,6 +158,25 @@ def test_pathrecord_small_prints_documented_keys():
                    if key not in ("compile_ms", "mb")), row
 
 
+def test_pathstorm_small_prints_documented_keys_and_loses_nothing():
+    process = subprocess.run(
+        [SRCDIR / "scripts" / "bench-pathstorm", "--builddir", BUILDDIR, "--hosts", "36",
+         "--rules", "20", "--threads", "1", "--clients", "300", "--greedy", "100",
+         "--pace", "2000", "--seconds", "1", "--json"],
+        capture_output=True, text=True, check=False)
+    succeeded(process)
+    rows = json.loads(process.stdout)
+    assert [(row["when"], row["what"]) for row in rows] == \
+        [(when, what) for when in ("rest", "sweep") for what in ("stock", "triad")], "rows"
+    for row in rows:
+        assert set(row) == {
+            "hosts", "rules", "threads", "what", "when", "clients", "greedy",
+            "answered_a_second", "lost", "greedy_a_second", "greedy_lost", "bad", "p50_us",
+            "p99_us", "max_us", "sweeps"}, "keys"
+        assert row["answered_a_second"] and row["greedy_a_second"] and row["max_us"], row
+        assert (row["bad"], row["sweeps"] > 0) == (0, row["when"] == "sweep"), row
+
+
 def test_portplan_small_prints_documented_keys():
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "portplan", "--radix", "4", "--json"],

@@ -74,11 +74,12 @@ class Server:
         status = self._process.wait(20)
         assert status == 0, f"the server ended with {status}:\n{self.log()}"
 
-    def connect(self, receive_size=None):
+    def connect(self, receive_size=None, source="127.0.0.1"):
         connection = socket.socket()
         if receive_size:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_size)
         connection.settimeout(20)
+        connection.bind((source, 0))
         connection.connect(("127.0.0.1", self.port))
         return connection
 

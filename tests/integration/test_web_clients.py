@@ -52,9 +52,9 @@ class Web(Server):
             self.command("hold 0")
         super()._end()
 
-    def begin(self, path, receive_size=None, context=None):
+    def begin(self, path, receive_size=None, context=None, source="127.0.0.1"):
         """A connection on which this was asked for."""
-        connection = self.connect(receive_size)
+        connection = self.connect(receive_size, source)
         if context:
             connection = context.wrap_socket(connection)
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
@@ -152,7 +152,7 @@ def test_hung_readers_give_way_to_others(scratch):
         hung = [stack.enter_context(server.begin("/api/v1/nodes", receive_size=4096))
                 for _ in range(4)]
         server.wait("commands", 4)
-        assert server.ask("/").status == 200, "the page"
+        assert server.ask("/api/v1/health").status == 200, "another"
         assert server.status()["slow"] >= 1, "broken off"
         # What was broken off does not look whole.
         server.wait("commands", 0, 40)
@@ -160,6 +160,31 @@ def test_hung_readers_give_way_to_others(scratch):
             with contextlib.suppress(ConnectionError):
                 assert not read_all(connection).endswith(b"0\r\n\r\n"), "it came whole"
     server.wait("clients", 0)
+
+
+def test_readers_of_some_octets_now_and_then_give_way_to_others(scratch):
+    server = Web(scratch)
+    server.command(f"rows {MANY_ROWS}")
+    is_over = threading.Event()
+
+    def read_slowly(connection):
+        with contextlib.suppress(OSError):
+            while not is_over.wait(0.1) and connection.recv(64):
+                pass
+
+    with contextlib.ExitStack() as stack:
+        threads = [threading.Thread(target=read_slowly, args=(
+            stack.enter_context(server.begin("/api/v1/nodes", receive_size=4096)),))
+                   for _ in range(4)]
+        server.wait("commands", 4)
+        for thread in threads:
+            thread.start()
+        assert server.ask("/api/v1/health").status == 200, "another"
+        is_over.set()
+        for thread in threads:
+            thread.join()
+    assert server.status()["slow"] >= 1, "broken off"
+    server.wait("commands", 0)
 
 
 def test_large_answer_is_whole_however_it_is_read(scratch):
@@ -179,20 +204,49 @@ def test_large_answer_is_whole_however_it_is_read(scratch):
     assert server.status()["slow"] == 0, "broken off"
 
 
+def hold(server, stack, n, path="/api/v1/health", source="127.0.0.1"):
+    """Connections that wait for this, all of which have a place."""
+    before = server.status()
+    held = [stack.enter_context(server.begin(path, source=source)) for _ in range(n)]
+    wait_until(lambda: server.status()["running"] + server.status()["waiting"] ==
+               before["running"] + before["waiting"] + n, 20, "places that are taken")
+    return held
+
+
+def told_to_come_back(response):
+    assert "ask again" in problem(response, 503), "problem"
+    assert response.getheader("Retry-After"), "Retry-After"
+
+
 def test_too_many_commands_are_told_to_come_back(scratch):
     server = Web(scratch, max_clients=100)
     server.command("hold 1")
     with contextlib.ExitStack() as stack:
-        waiting = [stack.enter_context(server.begin("/api/v1/health")) for _ in range(20)]
-        wait_until(lambda: server.status()["running"] == 4 and
-                   server.status()["waiting"] == 16, 20, "a full queue")
-        response = server.ask("/api/v1/health")
-        assert "ask again" in problem(response, 503), "problem"
-        assert response.getheader("Retry-After"), "Retry-After"
+        held = hold(server, stack, 10)
+        # One address has half of the places.
+        told_to_come_back(server.ask("/api/v1/health"))
+        held += hold(server, stack, 10, source="127.0.0.2")
+        with server.begin("/api/v1/health", source="127.0.0.3") as connection:
+            assert read_all(connection).startswith(b"HTTP/1.1 503 "), "a full queue"
+        assert server.ask("/").status == 200, "the page needs no place"
         server.command("hold 0")
-        for connection in waiting:
+        for connection in held:
             assert read_all(connection).endswith(b"{}\n"), "an answer"
-    assert server.status()["busy"] == 1, "busy"
+    assert server.status()["busy"] == 2, "busy"
+
+
+def test_disk_that_hangs_holds_up_who_reads_it(scratch):
+    server = Web(scratch, max_clients=100)
+    server.command("hold 1")
+    with contextlib.ExitStack() as stack:
+        held = hold(server, stack, 5, "/api/v1/health?at=1h")
+        held += hold(server, stack, 5, "/api/v1/health?at=1h", source="127.0.0.2")
+        assert server.status()["running"] == 2, "half of the threads"
+        told_to_come_back(server.ask("/api/v1/health?at=2h"))
+        assert server.ask().status == 200, "what is of now"
+        server.command("hold 0")
+        for connection in held:
+            assert read_all(connection).endswith(b"{}\n"), "an answer"
 
 
 def test_two_hundred_clients_all_get_all(scratch):
@@ -260,16 +314,36 @@ def test_streams_beyond_their_share_are_refused(scratch):
         events(connection, 1)
 
 
+@pytest.mark.parametrize("is_packed", [False, True], ids=["plain", "tls"])
+def test_stream_that_is_closed_keeps_no_place(scratch, is_packed):
+    path, key = certificate(scratch)
+    settings = {"tls_certificate": path, "tls_key": key} if is_packed else {}
+    server = Web(scratch, **settings)
+    context = ssl._create_unverified_context() if is_packed else None
+    with server.begin("/api/v1/changes", context=context) as stream:
+        events(stream, 1)
+        begun = time.monotonic()
+        if is_packed:
+            # TLS's own end is octets that nobody reads.
+            with contextlib.suppress(OSError):
+                stream.settimeout(0)
+                stream.unwrap()
+    server.wait("streams", 0)
+    # A stream says something every 15 s, and finds out at the latest then.
+    assert time.monotonic() - begun < 10, "how long it took"
+
+
 def test_library_that_gives_up_takes_no_place_with_it(scratch):
     server = Web(scratch)
     server.command("hold 1")
     with server.begin("/api/v1/changes") as stream, \
-            server.begin("/api/v1/health"):
+            server.begin("/api/v1/health") as waiting:
         events(stream, 1)
         server.wait("commands", 1)
         server.command("give_up")
         server.wait("failed", 1)
         server.wait("streams", 0)
+        assert is_closed(waiting), "who waits is not told"
         server.command("hold 0")
         server.wait("commands", 0)
         assert "libmicrohttpd gave up" in server.log(), "log"
@@ -356,6 +430,13 @@ def test_pages_lead_through_all_rows(scratch):
     assert response.getheader("Triad-Total") == "25", "total"
 
 
+def test_next_page_is_found_whatever_is_asked_for(scratch):
+    server = Web(scratch)
+    server.command("rows 25")
+    link = server.ask("/api/v1/nodes?limit=10&node=" + "%C3%A4" * 1000).getheader("Link")
+    assert link.startswith("</api/v1/nodes?node=%C3%A4") and "&offset=10>" in link, link
+
+
 def test_head_has_no_body(scratch):
     server = Web(scratch)
     server.command("rows 5")
@@ -382,6 +463,14 @@ def test_requests_that_are_none_of_ours(scratch):
         assert response.getheader("Allow") == "GET, HEAD", method
     for host in ("evil.example", "localhost.evil.example", f"evil:{server.port}", ""):
         assert problem(server.ask(headers={"Host": host}), 421), host
+    # What a browser says of who asks; only Triad's page and the address bar may.
+    for site in ("cross-site", "same-site"):
+        headers = {"Sec-Fetch-Site": site}
+        assert problem(server.ask(headers=headers), 403), site
+        assert problem(server.ask("/api/v1/changes", headers=headers), 403), site
+        assert server.ask("/", headers=headers).status == 200, "a link to the page"
+    for site in ("same-origin", "none"):
+        assert server.ask(headers={"Sec-Fetch-Site": site}).status == 200, site
     server.configure(names="SM.example")
     assert server.ask(headers={"Host": f"sm.example:{server.port}"}).status == 200, \
         "a name of ours"

@@ -61,7 +61,7 @@ def _infer(value):
 
 def _object(properties, required):
     """An empty list of what is required is not allowed."""
-    return {"type": "object", "additionalProperties": False, "properties": properties,
+    return {"type": "object", "properties": properties,
             **({"required": sorted(required)} if required else {})}
 
 
@@ -91,6 +91,9 @@ def _to_json_schema(schema):
         return schema
     plain = {name: _to_json_schema(value) for name, value in schema.items()
              if name != "nullable" or not isinstance(value, bool)}
+    # Clients skip what they don't know; here each member is to be described.
+    if isinstance(plain.get("properties"), dict) and plain.get("type") == "object":
+        plain["additionalProperties"] = False
     if schema.get("nullable") is not True:
         return plain
     return {"anyOf": [{"type": "null"}, plain]} if "type" in plain else {}

@@ -28,6 +28,7 @@ unit_tests = \
 	tests/unit/ib/test_fabric \
 	tests/unit/ib/test_link \
 	tests/unit/ib/test_node_choice \
+	tests/unit/lib/test_fair_queue \
 	tests/unit/lib/test_fields \
 	tests/unit/lib/test_file \
 	tests/unit/lib/test_format_version \

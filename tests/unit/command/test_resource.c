@@ -107,6 +107,21 @@ START_TEST(test_verbs_that_change_are_none)
 }
 END_TEST
 
+START_TEST(test_past_of_either_kind_waits_for_the_disk)
+{
+	static const char *const waiting[] = {"/api/v1/nodes?at=1h",
+		"/api/v1/health?at=1h", "/api/v1/port/plan?at=1h",
+		"/api/v1/cables?at=1h"};
+
+	for (size_t i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++) {
+		read_target(waiting[i]);
+		ck_assert_msg(resource.waits, "%s", waiting[i]);
+	}
+	read_target("/api/v1/health");
+	ck_assert(!resource.waits);
+}
+END_TEST
+
 START_TEST(test_page_is_turned_and_the_rest_stays)
 {
 	char text[256];
@@ -130,6 +145,7 @@ int main(void)
 	tcase_add_test(cases, test_target_good_becomes_words);
 	tcase_add_test(cases, test_target_unknown_not_found);
 	tcase_add_test(cases, test_page_is_turned_and_the_rest_stays);
+	tcase_add_test(cases, test_past_of_either_kind_waits_for_the_disk);
 	tcase_add_test(cases, test_query_bad_told);
 	tcase_add_test(cases, test_verbs_that_change_are_none);
 	return run_cases(cases);

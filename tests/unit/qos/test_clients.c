@@ -54,6 +54,21 @@ START_TEST(test_top_less_room_than_clients_least_left_out)
 }
 END_TEST
 
+START_TEST(test_top_counts_what_was_not_taken)
+{
+	count(9, 2, 0);
+	count(3, 1, 0);
+	for (unsigned i = 0; i < 5; i++)
+		triad_clients_count_not_taken(&clients, 3);
+	triad_clients_count_not_taken(&clients, 0xffff);
+	ck_assert_uint_eq(triad_clients_top(&clients, top, 64), 2);
+	ck_assert_uint_eq(top[0].lid, 3);
+	ck_assert_uint_eq(top[0].n_requests, 1);
+	ck_assert_uint_eq(top[0].n_not_taken, 5);
+	ck_assert_uint_eq(top[1].n_not_taken, 0);
+}
+END_TEST
+
 START_TEST(test_top_alike_by_lid)
 {
 	count(9, 2, 0);
@@ -99,6 +114,7 @@ int main(void)
 	tcase_add_test(cases, test_top_nobody_asked_none);
 	tcase_add_test(cases, test_top_those_that_asked_most_first);
 	tcase_add_test(cases, test_top_less_room_than_clients_least_left_out);
+	tcase_add_test(cases, test_top_counts_what_was_not_taken);
 	tcase_add_test(cases, test_top_alike_by_lid);
 	tcase_add_test(cases, test_count_lid_beyond_unicast_ignored);
 	tcase_add_test(cases, test_top_random_counts_in_order_and_all_there);

@@ -294,17 +294,99 @@ START_TEST(test_client_that_does_not_read_gives_way_to_others)
 }
 END_TEST
 
+/* One that takes some octets now and then is not idle. */
+START_TEST(test_client_that_reads_too_slowly_gives_way_to_others)
+{
+	unsigned n = 300000, few = 1;
+	struct triad_pool_job *slow[TRIAD_POOL_THREADS], *job;
+	uint64_t begun_us;
+	char octet;
+
+	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++) {
+		slow[i] = begin(
+			&(struct triad_pool_order){.run = write_rows, .context = &n});
+		wait_until_ready(slow[i]);
+	}
+	begun_us = triad_clock_now_us();
+	job = begin(&(struct triad_pool_order){.run = write_rows, .context = &few});
+	while (!triad_pool_job_is_ready(job)) {
+		for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++)
+			(void)triad_pool_job_read(slow[i], &octet, 1);
+		usleep(TRIAD_POOL_HASTE_US / 10);
+	}
+	ck_assert_uint_ge(
+		triad_clock_now_us() - begun_us, TRIAD_POOL_SHARE_US - TRIAD_US_PER_S);
+	triad_pool_job_leave(job);
+	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++)
+		triad_pool_job_leave(slow[i]);
+}
+END_TEST
+
+/* 'n' jobs that wait for a word, of as many networks. */
+static void begin_some(struct triad_pool_order order, unsigned n,
+	struct triad_pool_job **jobs, unsigned n_that_run)
+{
+	for (unsigned i = 0; i < n; i++) {
+		order.network[0] = (uint8_t)i;
+		jobs[i] = begin(&order);
+		if (i < n_that_run)
+			sem_wait(&begun);
+	}
+}
+
+static void end_some(unsigned n, struct triad_pool_job **jobs)
+{
+	for (unsigned i = 0; i < n; i++)
+		sem_post(&may_go_on);
+	for (unsigned i = 0; i < n; i++) {
+		wait_until_ready(jobs[i]);
+		triad_pool_job_leave(jobs[i]);
+	}
+	ck_assert_uint_eq(atomic_load(&n_ended), n);
+}
+
+START_TEST(test_commands_that_wait_leave_threads_and_places_to_others)
+{
+	const struct triad_pool_order order = {.run = wait_for_word, .waits = true};
+	struct triad_pool_job *jobs[TRIAD_POOL_PLACES / 2], *job;
+	unsigned few = 1;
+
+	begin_some(order, TRIAD_POOL_PLACES / 2, jobs, TRIAD_POOL_THREADS / 2);
+	ck_assert_int_eq(triad_pool_begin(pool, &order, &job), EBUSY);
+	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++) {
+		job = begin(&(struct triad_pool_order){.run = write_rows,
+			.context = &few,
+			.network = {TRIAD_POOL_PLACES}});
+		wait_until_ready(job);
+		triad_pool_job_leave(job);
+	}
+	ck_assert_uint_eq(triad_pool_status(pool).n_running, TRIAD_POOL_THREADS / 2);
+	atomic_store(&n_ended, 0);
+	end_some(TRIAD_POOL_PLACES / 2, jobs);
+}
+END_TEST
+
+START_TEST(test_one_network_leaves_places_to_others)
+{
+	const struct triad_pool_order order = {.run = wait_for_word, .network = {1}};
+	const struct triad_pool_order other = {.run = wait_for_word, .network = {2}};
+	struct triad_pool_job *jobs[TRIAD_POOL_PLACES / 2 + 1], *job;
+
+	for (unsigned i = 0; i < TRIAD_POOL_PLACES / 2; i++)
+		jobs[i] = begin(&order);
+	ck_assert_int_eq(triad_pool_begin(pool, &order, &job), EBUSY);
+	jobs[TRIAD_POOL_PLACES / 2] = begin(&other);
+	end_some(TRIAD_POOL_PLACES / 2 + 1, jobs);
+}
+END_TEST
+
 START_TEST(test_queue_that_is_full_refuses)
 {
 	const struct triad_pool_order order = {.run = wait_for_word};
-	struct triad_pool_job *jobs[TRIAD_POOL_THREADS + TRIAD_POOL_QUEUE], *one;
-	const unsigned n = TRIAD_POOL_THREADS + TRIAD_POOL_QUEUE;
+	struct triad_pool_job *jobs[TRIAD_POOL_PLACES], *one;
+	const unsigned n = TRIAD_POOL_PLACES;
 
-	for (unsigned i = 0; i < n; i++) {
-		jobs[i] = begin(&order);
-		if (i < TRIAD_POOL_THREADS)
-			sem_wait(&begun);
-	}
+	begin_some(order, n, jobs, TRIAD_POOL_THREADS);
 	ck_assert_int_eq(triad_pool_begin(pool, &order, &one), EBUSY);
 	ck_assert_uint_eq(triad_pool_status(pool).n_busy, 1);
 	/* One that waits and goes makes room, the last, the first or one between. */
@@ -315,13 +397,7 @@ START_TEST(test_queue_that_is_full_refuses)
 	triad_pool_job_leave(jobs[TRIAD_POOL_THREADS + 3]);
 	jobs[TRIAD_POOL_THREADS + 3] = begin(&order);
 	ck_assert_uint_eq(triad_pool_status(pool).n_waiting, TRIAD_POOL_QUEUE);
-	for (unsigned i = 0; i < n; i++)
-		sem_post(&may_go_on);
-	for (unsigned i = 0; i < n; i++) {
-		wait_until_ready(jobs[i]);
-		triad_pool_job_leave(jobs[i]);
-	}
-	ck_assert_uint_eq(atomic_load(&n_ended), n);
+	end_some(n, jobs);
 }
 END_TEST
 
@@ -368,6 +444,10 @@ int main(void)
 	tcase_add_test(cases, test_complaint_without_document_is_in_the_head);
 	tcase_add_test(cases, test_client_that_leaves_ends_its_command);
 	tcase_add_test(cases, test_client_that_does_not_read_gives_way_to_others);
+	tcase_add_test(cases, test_client_that_reads_too_slowly_gives_way_to_others);
+	tcase_add_test(
+		cases, test_commands_that_wait_leave_threads_and_places_to_others);
+	tcase_add_test(cases, test_one_network_leaves_places_to_others);
 	tcase_add_test(cases, test_queue_that_is_full_refuses);
 	tcase_add_test(cases, test_stop_waits_for_commands_and_not_for_clients);
 	return run_cases(cases);
