@@ -247,8 +247,11 @@ static bool has_choice(
 		command->plugin;
 }
 
-static int read_at(struct triad_parser *parser, struct triad_command *command)
+static int read_at(const struct arguments *arguments)
 {
+	struct triad_command *command = arguments->command;
+	struct triad_parser *parser = arguments->parser;
+	bool is_kept = triad_verb_is_kept(parser->verb);
 	int error = read_moment(
 		parser, "--at", command->at, &command->at_us, &command->at_ago_us);
 
@@ -256,9 +259,9 @@ static int read_at(struct triad_parser *parser, struct triad_command *command)
 	if (command->at[0] && command->watch)
 		return triad_parser_complain(
 			parser, "--at shows one moment: without --watch");
-	if (command->at[0] && parser->verb->is_kept && has_choice(parser, command))
+	if (command->at[0] && is_kept && (arguments->n || has_choice(parser, command)))
 		return triad_parser_complain(parser,
-			"--at shows what it answered then, which was with no other option: "
+			"--at shows what it answered then, which was with no other word: "
 			"leave the others out, but for --json and those of tables");
 	return error;
 }
@@ -335,10 +338,10 @@ static int read_job(const struct arguments *arguments)
 
 static int read_topology(const struct arguments *arguments)
 {
-	return arguments->command->slurm
+	return arguments->command->slurm || arguments->command->json
 		? 0
 		: triad_parser_complain(arguments->parser,
-			  "it needs --slurm: the form in which it is written");
+			  "it needs --slurm or --json: the form in which it is written");
 }
 
 /* The first word, where there is one. */
@@ -433,7 +436,7 @@ int triad_command_read(struct triad_parser *parser, struct triad_command *comman
 			"leave out --json, or them");
 	if (!command->interval_s)
 		command->interval_s = DEFAULT_INTERVAL_S;
-	error = read_at(parser, command);
+	error = read_at(&arguments);
 	if (error || !readers[command->verb])
 		return error;
 	return readers[command->verb](&arguments);

@@ -53,6 +53,8 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 	[TRIAD_OPTION_LINKS_BY] = {"--by", "COUNTER", TRIAD_OPTION_KIND_COUNTER, AT(by),
 		.present = offsetof(struct triad_command, has_by),
 		.help = "sort by the rate of this counter, at either end"},
+	[TRIAD_OPTION_BRIEF] = {"--brief", NULL, TRIAD_OPTION_KIND_FLAG, AT(brief),
+		.help = "with --json: without counters that are 0"},
 	[TRIAD_OPTION_FAILED] = {"--failed", NULL, TRIAD_OPTION_KIND_FLAG, AT(failed),
 		.help = "those alone that were disabled as failed"},
 	[TRIAD_OPTION_BY] = {"--by", "COUNTER", TRIAD_OPTION_KIND_COUNTER, AT(by),
@@ -82,6 +84,10 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		.absent =
 			"its past is not kept; 'triadctl(1)', A PAST MOMENT, names those "
 			"whose past is"},
+	[TRIAD_OPTION_AT_KEPT] = {"--at", "TIME", TRIAD_OPTION_KIND_TEXT, AT(at),
+		.help = "what it answered then, without other options: "
+			"2026-01-02T03:04 (UTC), or 2d, 3h, 90m ago; it needs "
+			"history.dir"},
 	[TRIAD_OPTION_SOURCE] = {"--src", "NODE", TRIAD_OPTION_KIND_NODE, AT(source),
 		.help = "its source: a node's name, GUID or LID; NAME:2"},
 	[TRIAD_OPTION_DESTINATION] = {"--dst", "NODE", TRIAD_OPTION_KIND_NODE,
@@ -139,23 +145,22 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "health",
 		.verb = TRIAD_COMMAND_HEALTH,
 		.access = TRIAD_VERB_READS,
-		.is_kept = true,
-		.options = BIT(AT) | BIT(PLUGIN) | WATCHED,
+		.options = BIT(AT_KEPT) | BIT(PLUGIN) | WATCHED,
 		.help = "Whether all is well: a verdict, at most ten findings, the "
 			"worst first, and a line for each part.  Exits with 0 (OK), 1 "
 			"(WARNING), 2 (CRITICAL) or 3 (UNKNOWN)."},
 	{.name = "status",
 		.verb = TRIAD_COMMAND_STATUS,
 		.access = TRIAD_VERB_READS,
-		.is_kept = true,
-		.options = BIT(AT) | BIT(SECTIONS) | WATCHED,
+		.options = BIT(AT_KEPT) | BIT(SECTIONS) | WATCHED,
 		.help = "What the plugin sees and does, on one screen; --all and "
 			"--json have every number.  Exits with 1 when nothing works."},
 	{.name = "links",
 		.verb = TRIAD_COMMAND_LINKS,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(AT) | BIT(DOWN) | BIT(SLOW) | BIT(LINK_ERRORS) |
-			BIT(FLAPPED) | BIT(NODE) | BIT(PORT) | BIT(LINKS_BY) | TABLE,
+			BIT(FLAPPED) | BIT(NODE) | BIT(PORT) | BIT(LINKS_BY) |
+			BIT(BRIEF) | TABLE,
 		.help = "Each cable once, the worst on top: both ends, what it runs at "
 			"and could run at, how busy it is, errors, how often it went "
 			"down.  Of --down, --slow, --errors and --flapped, those that "
@@ -169,15 +174,14 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "routes check",
 		.verb = TRIAD_COMMAND_ROUTES_CHECK,
 		.access = TRIAD_VERB_READS,
-		.is_kept = true,
-		.options = BIT(AT) | TABLE,
+		.options = BIT(AT_KEPT) | TABLE,
 		.help = "What is wrong with the forwarding tables: credit loops, pairs "
 			"that don't arrive, loops, dead ports, detours; with examples. "
 			" Exits with 0 (clean), 1 (something is) or 3 (not checked)."},
 	{.name = "routes over",
 		.verb = TRIAD_COMMAND_ROUTES_OVER,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(LIMIT) | TABLE,
+		.options = BIT(AT) | BIT(LIMIT) | TABLE,
 		.help = "The pairs of hosts whose path leaves by this end of a link.",
 		.arguments = "NODE:PORT",
 		.n_arguments_min = 1,
@@ -185,7 +189,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "routes between",
 		.verb = TRIAD_COMMAND_ROUTES_BETWEEN,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(PATH_SL) | TABLE,
+		.options = BIT(AT) | BIT(PATH_SL) | TABLE,
 		.help = "Each path from one host to another: every hop, its VL, how "
 			"busy it is and how many pairs share it.",
 		.arguments = "NODE NODE",
@@ -194,15 +198,13 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "routes",
 		.verb = TRIAD_COMMAND_ROUTES,
 		.access = TRIAD_VERB_READS,
-		.is_kept = true,
-		.options = BIT(AT) | BIT(GROUP) | BIT(LIMIT) | TABLE,
+		.options = BIT(AT_KEPT) | BIT(GROUP) | BIT(LIMIT) | TABLE,
 		.help = "How many pairs of hosts cross each link: by tier, how "
 			"uneven, and the worst links; --group: pairs within a group."},
 	{.name = "congestion",
 		.verb = TRIAD_COMMAND_CONGESTION,
 		.access = TRIAD_VERB_READS,
-		.is_kept = true,
-		.options = BIT(AT) | BIT(LIMIT) | TABLE,
+		.options = BIT(AT_KEPT) | BIT(LIMIT) | TABLE,
 		.help = "Where congestion begins: slow hosts, incasts, weak links, "
 			"uneven routes; what waits because of each, whose packets, what it "
 			"costs and what to do."},
@@ -211,6 +213,9 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_READS,
 		.options =
 			BIT(HOSTS) | BIT(SLURM_JOB) | BIT(SINCE) | BIT(LIMIT) | TABLE,
+		.no_past =
+			"which forwarding tables there were is not kept; 'job --since' has what "
+			"its links carried, 'links --at' how busy links were",
 		.help = "What a set of hosts uses of the fabric: each link between "
 			"them, its share of all pairs there, how busy it is, how long "
 			"data waits, errors, congestion and alerts; now, or since a "
@@ -218,7 +223,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "topology",
 		.verb = TRIAD_COMMAND_TOPOLOGY,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(AT) | BIT(SLURM) | BIT(COLOR),
+		.options = BIT(AT) | BIT(SLURM) | OUTPUT,
 		.help = "The fabric as a workload manager wants it."},
 	{.name = "perf show",
 		.verb = TRIAD_COMMAND_PERF_SHOW,
@@ -249,14 +254,13 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "perf resets",
 		.verb = TRIAD_COMMAND_PERF_RESETS,
 		.access = TRIAD_VERB_READS,
-		.is_kept = true,
-		.options = BIT(AT) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
+		.options = BIT(AT_KEPT) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
 		.help = "The last resets of counters in hardware, the newest first: "
 			"the counter, what it read before, when, by whom."},
 	{.name = "perf details",
 		.verb = TRIAD_COMMAND_PERF_DETAILS,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(PORT) | BIT(TYPE) | BIT(ZEROS) |
+		.options = BIT(AT) | BIT(NODE) | BIT(PORT) | BIT(TYPE) | BIT(ZEROS) |
 			BIT(LIMIT_ALL) | TABLE,
 		.help = "Why there are errors and discards, what forward error "
 			"correction did, what VLs and SLs carried: counters that are "
@@ -264,7 +268,6 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "perf ber",
 		.verb = TRIAD_COMMAND_PERF_BER,
 		.access = TRIAD_VERB_READS,
-		.is_kept = true,
 		.options = BIT(AT) | BIT(NODE) | BIT(PORT) | BIT(TYPE) |
 			BIT(LINKS_ALL) | BIT(LIMIT_ALL) | TABLE,
 		.help = "Bit error rates: links that are worse than their target, and "
@@ -284,6 +287,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_READS,
 		.waits = true,
 		.options = BIT(LIMIT) | WATCHED,
+		.no_past = "its words are its times: 'diff 2h 1h'",
 		.help = "What changed between two times, or from one until now: nodes, "
 			"links, speeds, routes, alerts, the counters that grew most.  "
 			"It needs history.dir.",
@@ -293,7 +297,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "cables",
 		.verb = TRIAD_COMMAND_CABLES,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(TYPE) | BIT(LIMIT_ALL) | TABLE,
+		.options = BIT(AT) | BIT(TYPE) | BIT(LIMIT_ALL) | TABLE,
 		.help = "What is plugged in at ports, of all nodes, one node or one port "
 			"(NODE:3): vendor, part, serial number, length, temperature, "
 			"power of light.  It needs devices.enabled.",
@@ -302,7 +306,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "devices",
 		.verb = TRIAD_COMMAND_DEVICES,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(TYPE) | BIT(FIRMWARE) | BIT(LIMIT_ALL) | TABLE,
+		.options = BIT(AT) | BIT(TYPE) | BIT(FIRMWARE) | BIT(LIMIT_ALL) | TABLE,
 		.help = "What switches and HCAs say about themselves: firmware, serial "
 			"number, temperature, fans, power supplies.  It needs "
 			"devices.enabled.",
@@ -312,6 +316,9 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_PERF_HISTOGRAM,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(NODE) | BIT(PORT) | BIT(GROUP) | WATCHED,
+		.no_past =
+			"it counts all sweeps since the start; 'perf history' draws what one "
+			"counter did",
 		.help = "How often a counter grew how fast: over all ports, one port "
 			"group, one node or one port.",
 		.arguments = "COUNTER",
@@ -353,8 +360,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "silences",
 		.verb = TRIAD_COMMAND_SILENCES,
 		.access = TRIAD_VERB_READS,
-		.is_kept = true,
-		.options = BIT(AT) | TABLE,
+		.options = BIT(AT_KEPT) | TABLE,
 		.help = "Which alerts wake nobody, until when, why and by whose word."},
 	{.name = "history",
 		.verb = TRIAD_COMMAND_HISTORY,
@@ -370,6 +376,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_AGENTS_OWNER,
 		.access = TRIAD_VERB_READS,
 		.options = WATCHED,
+		.no_past =
+			"who read which node is not kept; 'agents --at' has how many each read",
 		.help = "Which agent reads a node.",
 		.arguments = "NODE",
 		.n_arguments_min = 1,
@@ -388,8 +396,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "agents",
 		.verb = TRIAD_COMMAND_AGENTS,
 		.access = TRIAD_VERB_READS,
-		.is_kept = true,
-		.options = BIT(AT) | TABLE,
+		.options = BIT(AT_KEPT) | TABLE,
 		.help = "The agents that read counters, and how each of them does."},
 	{.name = "qos on",
 		.verb = TRIAD_COMMAND_QOS_ON,
@@ -406,21 +413,23 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "qos clients",
 		.verb = TRIAD_COMMAND_QOS_CLIENTS,
 		.access = TRIAD_VERB_READS,
-		.is_kept = true,
-		.options = BIT(AT) | BIT(LIMIT) | TABLE,
+		.options = BIT(AT_KEPT) | BIT(LIMIT) | TABLE,
 		.help = "Who asks most for paths."},
 	{.name = "qos explain",
 		.verb = TRIAD_COMMAND_QOS_EXPLAIN,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(SOURCE) | BIT(DESTINATION) | BIT(SERVICE_ID) |
 			BIT(TCLASS) | BIT(QOS_CLASS) | BIT(PKEY) | BIT(SL) | TABLE,
+		.no_past =
+			"the policy and the partitions of then are not kept; 'routes check --at' "
+			"has what was wrong with routes, 'diff' what has changed since",
 		.help = "Why a request for a path gets its answer: rule, level, every "
 			"hop."},
 	{.name = "qos plan",
 		.verb = TRIAD_COMMAND_QOS_PLAN,
 		.access = TRIAD_VERB_READS,
 		.arguments_change = true, /* it reads FILE */
-		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
+		.options = BIT(AT_KEPT) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
 		.help = "Which QoS tables would change, by the policy in FILE or the "
 			"one that is loaded, and what is wrong with it on this fabric. "
 			" Exits with 3 when something would.",
@@ -438,19 +447,20 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_READS,
 		.waits = true,
 		.options = BIT(NODE) | BIT(PORT) | TABLE,
+		.no_past =
+			"tables of then are not kept; 'qos plan --at' has how many were not as the "
+			"policy said, 'diff' whose have changed since",
 		.help = "The QoS tables of ports: as the policy says, as the SM knows "
 			"them, as the ports answer."},
 	{.name = "qos nodes",
 		.verb = TRIAD_COMMAND_QOS_NODES,
 		.access = TRIAD_VERB_READS,
-		.is_kept = true,
-		.options = BIT(AT) | TABLE,
+		.options = BIT(AT_KEPT) | TABLE,
 		.help = "Nodes that are in none of the policy's port groups."},
 	{.name = "election",
 		.verb = TRIAD_COMMAND_ELECTION,
 		.access = TRIAD_VERB_READS,
-		.is_kept = true,
-		.options = BIT(AT) | TABLE,
+		.options = BIT(AT_KEPT) | TABLE,
 		.help = "Who is master and who may enforce, why, and how the members "
 			"are."},
 	{.name = "port priority",
@@ -473,6 +483,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_READS,
 		.arguments_change = true,
 		.options = BIT(COLOR),
+		.no_past = "'election --at' has it",
 		.help = "SMs, by port GUID, that must not enforce; for ever, on all "
 			"members.",
 		.arguments = "[add|remove GUID]",
@@ -489,18 +500,22 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "port plan",
 		.verb = TRIAD_COMMAND_PORT_PLAN,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
+		.options = BIT(AT_KEPT) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
+		.kept_rows = 1000,
 		.help = "What would be done so that switch ports are as expected, what "
 			"is not done, and why.  Exits with 3 when something would."},
 	{.name = "port list",
 		.verb = TRIAD_COMMAND_PORT_LIST,
 		.access = TRIAD_VERB_READS,
 		.options = BIT(FAILED) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
+		.no_past =
+			"it is not kept; 'port plan --at' has what was not as expected, 'links "
+			"--at' the ports of then, 'port history --at' what had been done",
 		.help = "Switch ports as they are expected and as they are."},
 	{.name = "port history",
 		.verb = TRIAD_COMMAND_PORT_HISTORY,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
+		.options = BIT(AT) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
 		.help = "What was done to ports, by whom, when and why, the last "
 			"first."},
 	{.name = "port release",
@@ -528,7 +543,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "get",
 		.verb = TRIAD_COMMAND_GET,
 		.access = TRIAD_VERB_READS,
-		.options = WATCHED,
+		.options = BIT(AT) | WATCHED,
 		.help = "The value in force of a key of triad.conf, of all keys of a "
 			"section, or of all, and where it is from.",
 		.arguments = "[KEY]",
@@ -538,6 +553,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.access = TRIAD_VERB_READS,
 		.waits = true,
 		.options = WATCHED,
+		.no_past =
+			"triad.conf is read now; 'get --at' has what was in force then",
 		.help = "What is in force compared with triad.conf as it is now, and "
 			"with the defaults.  Exits with 3 when the file is not in "
 			"force as it stands."},

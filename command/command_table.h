@@ -56,6 +56,7 @@ enum {
 	TRIAD_OPTION_FLAPPED,
 	TRIAD_OPTION_LINK_ERRORS,
 	TRIAD_OPTION_LINKS_BY,
+	TRIAD_OPTION_BRIEF,
 	TRIAD_OPTION_FAILED,
 	TRIAD_OPTION_BY,
 	TRIAD_OPTION_LIMIT,
@@ -66,6 +67,7 @@ enum {
 	TRIAD_OPTION_REASON,
 	TRIAD_OPTION_SINCE,
 	TRIAD_OPTION_AT,
+	TRIAD_OPTION_AT_KEPT,
 	TRIAD_OPTION_SOURCE,
 	TRIAD_OPTION_DESTINATION,
 	TRIAD_OPTION_SERVICE_ID,
@@ -116,19 +118,25 @@ struct triad_verb {
 	/* Of a command that reads: arguments make it one that changes something, or
 	 * that reads a file with the rights of the process that is asked. */
 	bool arguments_change;
-	/* Images of the fabric keep what it answers, without other options: --at shows
-	 * that. */
-	bool is_kept;
 	/* Of a command that reads: it waits for a disk or for switches in any case, not
 	 * only because of an option. */
 	bool waits;
-	uint64_t options; /* TRIAD_OPTION_BIT()s */
+	/* TRIAD_OPTION_BIT()s.  With that of _AT it reads a past as it reads the present;
+	 * with that of _AT_KEPT images have what it answered, without other options. */
+	uint64_t options;
+	unsigned kept_rows;  /* rows of such an answer; 0: as many as without -n */
+	const char *no_past; /* why it has not got --at; NULL: nothing special */
 	const char *help;
 	const char *arguments; /* for help; NULL: none */
 	int n_arguments_min, n_arguments_max;
 };
 
 extern const struct triad_verb triad_verbs[TRIAD_N_COMMANDS];
+
+static inline bool triad_verb_is_kept(const struct triad_verb *verb)
+{
+	return verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_AT_KEPT);
+}
 
 /* The command as it is typed without arguments and options. */
 struct triad_command triad_verb_default(const struct triad_verb *verb);

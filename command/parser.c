@@ -231,8 +231,9 @@ static int complain_option(struct triad_parser *parser, const char *word)
 		const struct triad_option *option = &parser->table->options[i];
 
 		if (option->absent && !strcmp(option->name, word))
-			return triad_parser_complain(
-				parser, "no option '%s': %s", word, option->absent);
+			return triad_parser_complain(parser, "no option '%s': %s", word,
+				parser->verb->no_past ? parser->verb->no_past
+						      : option->absent);
 		if (!(parser->verb->options & TRIAD_OPTION_BIT(i)) || !option->help)
 			continue;
 		if (triad_text_guess_try(&guess, option->name))

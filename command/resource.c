@@ -17,7 +17,7 @@
 		BIT(COLOR) | BIT(CLIENT) | BIT(TABLE) | BIT(SLURM_JOB) | BIT(PLUGIN))
 #define LIMITS (BIT(LIMIT) | BIT(LIMIT_ALL))
 /* What makes a command read images from a disk. */
-#define OF_PAST (BIT(AT) | BIT(SINCE))
+#define OF_PAST (BIT(AT) | BIT(AT_KEPT) | BIT(SINCE))
 
 #define NAME_SIZE 64
 #define VALUE_SIZE 2200 /* 'job' has a list of hosts */
@@ -214,6 +214,9 @@ static int complain_unknown(const struct reading *reading, const char *name)
 		if (parameter)
 			triad_text_append(known, sizeof(known), "%s, ", parameter);
 	}
+	if (!strcmp(name, "at") && verb->no_past)
+		return complain(reading, EINVAL, "'%s' has no parameter 'at': %s",
+			verb->name, verb->no_past);
 	return complain(reading, EINVAL,
 		"'%s' has no parameter '%.40s'; it has %slimit and offset", verb->name,
 		name, known);

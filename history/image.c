@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "history/image_extra.h"
 #include "history/record.h"
 #include "lib/hash.h"
 #include "perfmgr/formats/profile.h"
@@ -20,7 +21,6 @@ struct writing {
 	struct triad_history_key *key;
 	struct triad_frame_writer *out;
 	bool is_key;
-	uint64_t n_rows;
 };
 
 const char *triad_history_quiet_name(enum triad_history_quiet quiet)
@@ -134,6 +134,8 @@ void triad_history_key_forget(struct triad_history_key *key)
 void triad_history_key_clear(struct triad_history_key *key)
 {
 	free(key->rows);
+	free(key->cables);
+	free(key->devices);
 	free(key->notes);
 	*key = (struct triad_history_key){0};
 }
@@ -147,22 +149,34 @@ bool triad_history_key_is_due(const struct triad_history_key *key,
 		key->n_ports != topology->fabric->n_ports;
 }
 
-static int make_room(struct triad_history_key *key, uint32_t n_ports)
+/* False: the array is as it was. */
+static bool enlarge(void *array, size_t n, size_t size)
 {
-	uint64_t *rows;
-	uint8_t *notes;
+	void *old, *larger;
 
-	if (n_ports <= key->room)
-		return 0;
-	rows = realloc(key->rows, n_ports * sizeof(*rows));
-	if (rows)
-		key->rows = rows;
-	notes = realloc(key->notes, n_ports);
-	if (notes)
-		key->notes = notes;
-	if (!rows || !notes)
-		return ENOMEM;
-	key->room = n_ports;
+	memcpy(&old, array, sizeof(old));
+	larger = realloc(old, n * size);
+	if (larger)
+		memcpy(array, &larger, sizeof(larger));
+	return larger;
+}
+
+static int make_room(struct triad_history_key *key, const struct triad_fabric *fabric)
+{
+	uint32_t n = fabric->n_ports;
+
+	if (n > key->room) {
+		if (!enlarge(&key->rows, n, sizeof(*key->rows)) ||
+			!enlarge(&key->cables, n, sizeof(*key->cables)) ||
+			!enlarge(&key->notes, n, sizeof(*key->notes)))
+			return ENOMEM;
+		key->room = n;
+	}
+	if (fabric->n_nodes > key->nodes_room) {
+		if (!enlarge(&key->devices, fabric->n_nodes, sizeof(*key->devices)))
+			return ENOMEM;
+		key->nodes_room = fabric->n_nodes;
+	}
 	return 0;
 }
 
@@ -305,18 +319,20 @@ static void put_events(struct writing *w)
 	}
 }
 
-static void put_outputs(struct writing *w)
+static void put_output(struct writing *w, const struct triad_history_output *output)
 {
-	for (uint32_t i = 0; i < w->image->n_outputs; i++) {
-		const struct triad_history_output *output = &w->image->outputs[i];
+	const char *form = output->is_json ? "json" : "table";
 
+	if (output->is_left_out) {
 		add(w,
-			(size_t)sprintf(line(w),
-				"# triad-output %u %" PRIu32 " %s %s\n", output->status,
-				output->size, output->is_json ? "json" : "table",
-				output->command));
-		put_octets(w, "# triad-output-octets ", output->octets, output->size);
+			(size_t)sprintf(line(w), "# triad-output-left-out %s %s\n",
+				form, output->command));
+		return;
 	}
+	add(w,
+		(size_t)sprintf(line(w), "# triad-output %u %" PRIu32 " %s %s\n",
+			output->status, output->size, form, output->command));
+	put_octets(w, "# triad-output-octets ", output->octets, output->size);
 }
 
 /* --- rows --- */
@@ -351,7 +367,6 @@ static void put_row(struct writing *w, uint32_t index,
 	add(w,
 		triad_profile_render_row(
 			line(w), time, &profile, TRIAD_PROFILE_ALL_COUNTERS));
-	w->n_rows++;
 }
 
 /* Most rows have the time of the sweep; that of a quiet port was read before it. */
@@ -431,14 +446,15 @@ static void put_notes(struct writing *w)
 int triad_history_image_write(const struct triad_history_image *image,
 	const struct triad_history_topology *topology, struct triad_history_key *key,
 	struct triad_frame_writer *writer, struct triad_profile_file *file,
-	uint64_t *n_rows)
+	uint32_t *n_left_out)
 {
 	struct writing w = {.image = image,
 		.topology = topology,
 		.key = key,
 		.out = writer,
 		.is_key = triad_history_key_is_due(key, topology)};
-	int error = make_room(key, topology->fabric->n_ports);
+	int error = make_room(key, topology->fabric);
+	bool is_key_due = false;
 
 	if (!error) {
 		triad_frame_writer_begin(writer, file);
@@ -451,7 +467,11 @@ int triad_history_image_write(const struct triad_history_image *image,
 		put_conf(&w);
 		put_alerts(&w);
 		put_events(&w);
-		put_outputs(&w);
+		for (uint32_t i = 0; i < image->n_outputs; i++)
+			put_output(&w, &image->outputs[i]);
+		*n_left_out = image->head.n_left_out +
+			triad_history_put_extras(
+				image, key, w.is_key, writer, &is_key_due);
 		put_rows(&w);
 		put_notes(&w);
 		error = triad_frame_writer_end(writer);
@@ -460,11 +480,12 @@ int triad_history_image_write(const struct triad_history_image *image,
 		triad_history_key_forget(key);
 		return error;
 	}
-	*n_rows = w.n_rows;
 	if (w.is_key) {
 		key->topology_hash = topology->packed.hash;
 		key->tables_hash = topology->tables_hash;
 		key->n_ports = topology->fabric->n_ports;
 	}
+	if (is_key_due)
+		triad_history_key_forget(key);
 	return 0;
 }

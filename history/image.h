@@ -15,6 +15,9 @@
  *     # triad-event LINE                  perfmgr/timeline/event.h, since the image before
  *     # triad-output STATUS SIZE table|json COMMAND, then its frames (history/output.h):
  *     # triad-output-octets HEX
+ *     # triad-output-left-out table|json COMMAND
+ *     # triad-left-out NUMBER             of what follows, besides the head's
+ *     # triad-extra HEX                   of ports and devices: history/extra.h
  *     # triad-quiet GUID,PORT,WHY         what the row of a port has is old: WHY is
  *                                         unanswered, skipped or apart
  *     # triad-full GUID,PORT,MASK         counters (bit i: counter i) at their maximum
@@ -22,13 +25,16 @@
  * A key image has all ports and the topology.  The others have what differs from the
  * last key image, not from the image before: so two frames give any image, and a damaged
  * one harms itself alone.  An image is a key when the topology or those tables differ
- * from the last key's.
+ * from the last key's, and after one in which more than a quarter of the cables and
+ * devices do.  Of 'triad-extra', cables and devices are such differences; error
+ * rates and details are in each image as a whole, those with errors: the others are many,
+ * and change with each reading.
  *
  * Invariant: a total in an image is what the engine had; leaving images out later loses
  * no precision of those that stay.
  *
  * Thread-safety: none.  Calls wait for the disk, as frame_writer.h does.
- * Memory: 9 octets a port for each key, and a packed topology; checked. */
+ * Memory: 17 octets a port and 8 a node for each key, and a packed topology; checked. */
 #ifndef TRIAD_HISTORY_IMAGE_H
 #define TRIAD_HISTORY_IMAGE_H
 
@@ -36,6 +42,7 @@
 #include <stdint.h>
 
 #include "collect/topology_message.h"
+#include "history/extra.h"
 #include "history/output.h"
 #include "perfmgr/export/frame_writer.h"
 #include "perfmgr/timeline/event.h"
@@ -51,6 +58,8 @@
 #define TRIAD_HISTORY_MAX_ALERTS 4096u
 #define TRIAD_HISTORY_MAX_LINKS 4096u
 #define TRIAD_HISTORY_MAX_EVENTS 1024u
+#define TRIAD_HISTORY_MAX_DETAILS 4096u /* attributes of ports */
+#define TRIAD_HISTORY_MAX_RATES 4096u
 
 /* Why the row of a port is old. */
 enum triad_history_quiet {
@@ -79,6 +88,18 @@ struct triad_history_head {
 	uint32_t n_left_out; /* alerts, links, events, outputs that were too many */
 };
 
+/* What is asked about each port and device while an image is written; a function that is
+ * NULL knows nothing.  As those of perfmgr/devices/devices.h and watch/watch.h. */
+struct triad_history_sources {
+	void *context;
+	bool (*read_device)(
+		void *context, uint64_t guid, struct triad_device_known *copy);
+	bool (*read_cable)(void *context, uint64_t guid, uint8_t port,
+		struct triad_cable_known *copy);
+	void (*read_bers)(void *context, const struct triad_view *view, uint32_t port,
+		struct triad_bers_rate rates[TRIAD_BER_N_KINDS]);
+};
+
 /* What is written; all is borrowed. */
 struct triad_history_image {
 	struct triad_history_head head; /* but for is_key */
@@ -95,6 +116,7 @@ struct triad_history_image {
 	const struct triad_history_output *outputs;
 	uint32_t n_alerts, n_links, n_events, n_outputs;
 	uint64_t events_since_us; /* of the wall clock: earlier ones are left out */
+	struct triad_history_sources sources;
 };
 
 /* The fabric as it is written into key images; made once for all tiers. */
@@ -124,9 +146,11 @@ uint64_t triad_history_hash_tables(const struct triad_fabric *fabric,
 /* What the last key image of a tier had; zeros: there is none. */
 struct triad_history_key {
 	uint64_t topology_hash, tables_hash;
-	uint32_t n_ports, room;
-	uint64_t *rows; /* a hash of each port's row */
-	uint8_t *notes; /* of each port, while an image is written */
+	uint32_t n_ports, room, nodes_room;
+	uint64_t *rows;    /* a hash of each port's row */
+	uint64_t *cables;  /* the same of its cable; 0: none is known */
+	uint64_t *devices; /* the same of each node as a device */
+	uint8_t *notes;    /* of each port, while an image is written */
 };
 
 /* The next image is a key. */
@@ -137,12 +161,12 @@ void triad_history_key_clear(struct triad_history_key *key);
 bool triad_history_key_is_due(const struct triad_history_key *key,
 	const struct triad_history_topology *topology);
 
-/* Writes the image as a frame, from begin to end, into 'file'.  Returns 0 and how many
- * rows it has; or an errno, after which the frame is to be dropped and the key is
- * forgotten. */
+/* Writes the image as a frame, from begin to end, into 'file'.  Returns 0 and how much was
+ * left out, that of the head included; or an errno, after which the frame is to be dropped
+ * and the key is forgotten. */
 int triad_history_image_write(const struct triad_history_image *image,
 	const struct triad_history_topology *topology, struct triad_history_key *key,
 	struct triad_frame_writer *writer, struct triad_profile_file *file,
-	uint64_t *n_rows);
+	uint32_t *n_left_out);
 
 #endif

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # In libtriadcollect.la, whose form of a fabric images have.
 libtriadcollect_la_SOURCES += \
+	history/extra.c history/extra.h \
 	history/image.c history/image.h \
+	history/image_extra.c history/image_extra.h \
 	history/output.c history/output.h \
 	history/past.c history/past.h history/past_parts.h \
-	history/past_content.c \
+	history/past_content.c history/past_extra.c \
 	history/record.c history/record.h \
 	history/ring.c history/ring.h

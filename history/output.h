@@ -9,8 +9,11 @@
  * frame, whose status stands beside them.  There are two of a command: the one that
  * triadctl lays out, with TABLE frames, and the one in JSON.
  *
- * Thread-safety: none.  Memory: TRIAD_HISTORY_OUTPUT_SIZE octets at most for each;
- * checked. */
+ * One that is too long, or for which the others leave no room, is left out: then there is
+ * one without frames, which says so.
+ *
+ * Thread-safety: none.  Memory: TRIAD_HISTORY_OUTPUT_SIZE octets at most for each,
+ * TRIAD_HISTORY_OUTPUTS_SIZE for those of an image; checked. */
 #ifndef TRIAD_HISTORY_OUTPUT_H
 #define TRIAD_HISTORY_OUTPUT_H
 
@@ -20,13 +23,15 @@
 
 #include "triad/control.h"
 
-#define TRIAD_HISTORY_OUTPUT_SIZE 65536u /* of the frames of one */
-#define TRIAD_HISTORY_MAX_OUTPUTS 32u    /* of an image */
+#define TRIAD_HISTORY_OUTPUT_SIZE (1u << 20)  /* of the frames of one */
+#define TRIAD_HISTORY_OUTPUTS_SIZE (1u << 22) /* of those of an image */
+#define TRIAD_HISTORY_MAX_OUTPUTS 32u         /* of an image */
 #define TRIAD_HISTORY_COMMAND_SIZE 32
 
 struct triad_history_output {
 	char command[TRIAD_HISTORY_COMMAND_SIZE]; /* its name: "routes check" */
 	bool is_json;
+	bool is_left_out;
 	uint8_t status;
 	uint8_t *octets;
 	uint32_t size;

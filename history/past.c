@@ -55,6 +55,8 @@ void triad_past_free(struct triad_past *past)
 	for (unsigned t = 0; t < TRIAD_HISTORY_N_TABLES; t++)
 		free(past->tables[t]);
 	free(past->keys);
+	free(past->extras);
+	free(past->octets);
 	free(past);
 }
 
@@ -240,8 +242,10 @@ void triad_past_begin(struct triad_past *past, enum triad_past_part part)
 	past->n_alerts = part == TRIAD_PAST_IMAGE ? 0 : past->n_alerts;
 	past->n_links = part == TRIAD_PAST_IMAGE ? 0 : past->n_links;
 	past->n_keys = part == TRIAD_PAST_IMAGE ? 0 : past->n_keys;
-	if (part == TRIAD_PAST_IMAGE)
+	if (part == TRIAD_PAST_IMAGE) {
 		triad_past_drop_outputs(past);
+		triad_past_begin_extras(past);
+	}
 	ports = part_ports(past);
 	if (part == TRIAD_PAST_BEFORE_KEY)
 		memset(ports, 0, building->fabric->n_ports * sizeof(*ports));
@@ -300,7 +304,7 @@ int triad_past_end(struct triad_past *past)
 
 	if (!building->error && (!building->has_rows || !building->time_us))
 		triad_past_fail(past, EPROTO, "it is no image");
-	if (building->error)
+	if (building->error || !triad_past_end_extras(past))
 		return building->error;
 	if (!is_before) {
 		past->head = building->head;
@@ -415,6 +419,7 @@ int triad_past_finish(struct triad_past *past)
 	if (triad_engine_adopt(engine, building->fabric, wall_us, past->view->rows) ||
 		sort_ends(past))
 		return ENOMEM;
+	triad_past_sort_extras(past);
 	fill(past, engine);
 	free_building(past);
 	return 0;

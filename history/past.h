@@ -20,8 +20,9 @@
  *
  * Thread-safety: none.
  * Memory: some 400 octets a port while it is put together, and the engine's; fabrics of
- * more than TRIAD_PAST_MAX_PORTS are refused.  Outputs as history/output.h says.
- * Checked. */
+ * more than TRIAD_PAST_MAX_PORTS are refused.  Outputs as history/output.h says; what is
+ * known of ports and devices besides counters, as long as its records are, and 24 octets
+ * for each.  Checked. */
 #ifndef TRIAD_HISTORY_PAST_H
 #define TRIAD_HISTORY_PAST_H
 
@@ -33,6 +34,7 @@
 
 #define TRIAD_PAST_MAX_PORTS (1u << 18)
 #define TRIAD_PAST_MAX_KEYS 4096u
+#define TRIAD_PAST_MAX_OCTETS (1u << 26) /* of records of history/extra.h */
 
 enum triad_past_part {
 	TRIAD_PAST_KEY,
@@ -58,6 +60,14 @@ struct triad_past_key {
 	char name[TRIAD_CONF_NAME_SIZE], value[TRIAD_CONF_VALUE_SIZE];
 };
 
+/* A record of history/extra.h: where it is among the octets. */
+struct triad_past_extra {
+	uint64_t node_guid;
+	uint32_t at, size;
+	uint8_t port, kind, part;
+	bool is_gone;
+};
+
 struct triad_past_building;
 
 struct triad_past {
@@ -74,11 +84,14 @@ struct triad_past {
 		*tables[TRIAD_HISTORY_N_TABLES]; /* in the order of the fabric */
 	struct triad_past_key *keys;             /* in the order of the table */
 	uint32_t n_alerts, n_links, n_outputs, n_keys, n_tables[TRIAD_HISTORY_N_TABLES];
+	struct triad_past_extra *extras; /* after finish(): sorted, by place and kind */
+	uint32_t n_extras, n_octets;
+	uint8_t *octets;   /* of these */
 	char message[160]; /* what is wrong, after an error */
 
 	int64_t offset_us; /* what monotonic times lack to the wall clock, now */
-	size_t alerts_room, links_room, outputs_room, keys_room,
-		tables_room[TRIAD_HISTORY_N_TABLES];
+	size_t alerts_room, links_room, outputs_room, keys_room, extras_room,
+		octets_room, tables_room[TRIAD_HISTORY_N_TABLES];
 	struct triad_past_building *building;
 };
 
@@ -102,6 +115,13 @@ int triad_past_end(struct triad_past *past);
 
 /* Makes the view; nothing is taken after that.  Returns 0 or ENOMEM. */
 int triad_past_finish(struct triad_past *past);
+
+/* What is known besides counters of a port, or with port 0 of a device, after finish();
+ * 'part' is as in struct triad_extra.  False: nothing is. */
+bool triad_past_find_extra(const struct triad_past *past, enum triad_extra_kind kind,
+	uint64_t node_guid, uint8_t port, unsigned part, struct triad_extra *extra);
+/* Whether that is known of any. */
+bool triad_past_has_extras(const struct triad_past *past, enum triad_extra_kind kind);
 
 /* The link that went down at this end, after finish(); NULL: none did. */
 const struct triad_link *triad_past_find_link(

@@ -157,30 +157,57 @@ static bool take_link(struct triad_past *past, const char *digits, size_t n)
 	return true;
 }
 
+static struct triad_history_output *add_output(struct triad_past *past)
+{
+	struct triad_history_output *output;
+
+	if (past->n_outputs == TRIAD_HISTORY_MAX_OUTPUTS ||
+		triad_grow(&past->outputs, &past->outputs_room, past->n_outputs + 1,
+			sizeof(*output), 8)) {
+		triad_past_no_memory(past);
+		return NULL;
+	}
+	output = &past->outputs[past->n_outputs++];
+	*output = (struct triad_history_output){0};
+	return output;
+}
+
+static bool take_left_out_output(struct triad_past *past, const char *text)
+{
+	struct triad_history_output *output = add_output(past);
+	char form[8];
+
+	if (!output)
+		return false;
+	if (sscanf(text, "%7s %31[a-z -]", form, output->command) != 2)
+		return triad_past_fail(
+			past, EPROTO, "a line 'triad-output-left-out' is malformed");
+	output->is_json = !strcmp(form, "json");
+	output->is_left_out = true;
+	return true;
+}
+
 static bool take_output(struct triad_past *past, const char *text)
 {
-	struct triad_history_output output = {0};
+	struct triad_history_output *output = add_output(past);
 	unsigned status;
 	uint32_t size;
 	char form[8];
 
+	if (!output)
+		return false;
 	/* A name has one word or two. */
 	if (sscanf(text, "%3u %" SCNu32 " %7s %31[a-z -]", &status, &size, form,
-		    output.command) != 4 ||
+		    output->command) != 4 ||
 		status > UINT8_MAX || size > TRIAD_HISTORY_OUTPUT_SIZE)
 		return triad_past_fail(
 			past, EPROTO, "a line 'triad-output' is malformed");
-	output.status = (uint8_t)status;
-	output.is_json = !strcmp(form, "json");
-	if (past->n_outputs == TRIAD_HISTORY_MAX_OUTPUTS ||
-		triad_grow(&past->outputs, &past->outputs_room, past->n_outputs + 1,
-			sizeof(output), 8))
+	output->status = (uint8_t)status;
+	output->is_json = !strcmp(form, "json");
+	output->octets = malloc(size + 1);
+	if (!output->octets)
 		return triad_past_no_memory(past);
-	output.octets = malloc(size + 1);
-	if (!output.octets)
-		return triad_past_no_memory(past);
-	output.room = size;
-	past->outputs[past->n_outputs++] = output;
+	output->room = size;
 	return true;
 }
 
@@ -222,8 +249,15 @@ bool triad_past_take_content(struct triad_past *past, const char *line, size_t l
 		return take_link(past, text, n);
 	if ((text = triad_past_after(line, length, "# triad-output ", &n)))
 		return take_output(past, text);
+	if ((text = triad_past_after(line, length, "# triad-output-left-out ", &n)))
+		return take_left_out_output(past, text);
 	if ((text = triad_past_after(line, length, "# triad-output-octets ", &n)))
 		return take_output_octets(past, text, n);
+	if ((text = triad_past_after(line, length, "# triad-left-out ", &n)))
+		return triad_past_take_left_out(past, text);
+	if ((text = triad_past_after(line, length, "# triad-extra ", &n)))
+		return past->building->is_without_ports ||
+			triad_past_take_extra(past, text, n);
 	if (is_key && (text = triad_past_after(line, length, "# triad-topology ", &n)))
 		return take_topology(past, text);
 	if (is_key && (text = triad_past_after(line, length, "# triad-octets ", &n)))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A past while it is put together, as its files know it: past.c takes frames, ports and
- * rows, and makes the view; past_content.c what an image says besides.
+ * rows, and makes the view; past_content.c what an image says besides, past_extra.c that of
+ * ports and devices.
  *
  * Internal to past.h. */
 #ifndef TRIAD_HISTORY_PAST_PARTS_H
@@ -29,7 +30,8 @@ struct triad_past_building {
 	struct triad_fabric *fabric;
 	/* Of each port: the image's; the one before, which begins as the key's. */
 	struct triad_past_counted *ports, *before;
-	uint32_t next; /* the port after that of the last row: rows are in order */
+	uint32_t extra_at; /* the record that is not whole yet, among the octets */
+	uint32_t next;     /* the port after that of the last row: rows are in order */
 };
 
 /* The first error counts.  Both return false. */
@@ -48,5 +50,13 @@ bool triad_past_take_content(struct triad_past *past, const char *line, size_t l
 
 /* Has none afterwards. */
 void triad_past_drop_outputs(struct triad_past *past);
+
+/* What is known of ports and devices besides counters: the image's begins, what its lines
+ * say, all was taken (false after an error), sorted for who looks for it. */
+void triad_past_begin_extras(struct triad_past *past);
+bool triad_past_take_extra(struct triad_past *past, const char *digits, size_t n);
+bool triad_past_take_left_out(struct triad_past *past, const char *text);
+bool triad_past_end_extras(struct triad_past *past);
+void triad_past_sort_extras(struct triad_past *past);
 
 #endif

@@ -8,11 +8,12 @@ import {headers} from "./token.js";
 
 // What Triad said why there is no answer, or that there was none.
 export class Problem extends Error {
-	constructor(title, detail, status) {
+	constructor(title, detail, status, isOfPast = false) {
 		super(detail || title);
 		this.title = title;
 		this.detail = detail;
 		this.status = status; // 0: no answer at all
+		this.isOfPast = isOfPast; // a past moment was asked about
 	}
 
 	// Whether this Triad, in its role, has no such command.
@@ -65,6 +66,7 @@ export class Server {
 					answer.title ?? response.statusText,
 					answer.detail,
 					response.status,
+					Boolean(options.at),
 				),
 			);
 		if (options.at) this.pastMessage = response.headers.get("Triad-Message");

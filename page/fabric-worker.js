@@ -39,7 +39,7 @@ self.onmessage = async ({data: {id, at, headers}}) => {
 	try {
 		const [nodes, links] = await Promise.all([
 			load(["nodes"], {at}, headers),
-			load(["links"], {at}, headers),
+			load(["links"], {at, brief: true}, headers),
 		]);
 		const loaded = performance.now();
 		const fabric = makeFabric(nodes, links);

@@ -355,6 +355,10 @@ const struct triad_fact triad_image_facts[] = {
 		TRIAD_COUNTER("triad_images_dropped",
 			"Sweeps whose images could not be written.")},
 	{"removed", "files removed", TRIAD_FACT(UINT, n_removed)},
+	{"left_out", "left out of the last one", TRIAD_FACT(UINT, n_left_out),
+		TRIAD_GAUGE("triad_images_left_out",
+			"What was too much for the last image: alerts, events, answers "
+			"of commands.")},
 	{"took_us", "the last one took", TRIAD_FACT(US, took_us),
 		TRIAD_GAUGE("triad_images_write_seconds",
 			"Time that it took to write the last image.")},

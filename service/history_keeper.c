@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "service/history_keeper.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +20,12 @@ struct triad_history_keeper {
 	struct triad_recorder *recorder;
 	triad_history_run *run;
 	struct triad_service *service; /* run() is given it */
+	struct triad_history_sources sources;
 	struct triad_history_store *store;
 	struct triad_history_reader *reader;
 	struct triad_log *log;
 	uint64_t port_guid, started_us;
+	atomic_bool is_ending;
 
 	/* Of the thread alone. */
 	uint64_t written_us; /* when the sweep written last began */
@@ -43,7 +46,8 @@ static uint64_t task_step(void *context);
 
 struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 	struct triad_recorder *recorder, const char *program, uint64_t port_guid,
-	triad_history_run *run, struct triad_service *service, struct triad_log *log)
+	triad_history_run *run, struct triad_service *service,
+	const struct triad_history_sources *sources, struct triad_log *log)
 {
 	struct triad_history_keeper *keeper = calloc(1, sizeof(*keeper));
 
@@ -53,6 +57,7 @@ struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 	keeper->recorder = recorder;
 	keeper->run = run;
 	keeper->service = service;
+	keeper->sources = *sources;
 	keeper->log = log;
 	keeper->port_guid = port_guid;
 	keeper->started_us = triad_clock_wall_us();
@@ -80,6 +85,7 @@ bool triad_history_keeper_stop(struct triad_history_keeper *keeper)
 
 	if (!keeper)
 		return true;
+	keeper->is_ending = true;
 	ended = triad_history_reader_stop(keeper->reader);
 	return triad_task_stop(&keeper->task, JOIN_US) && ended;
 }
@@ -193,6 +199,7 @@ static void write_image(struct triad_history_keeper *keeper, struct triad_view *
 		.conf = conf,
 		.links = links,
 		.n_links = links ? n_links : 0,
+		.sources = keeper->sources,
 	};
 
 	keeper->n_left_out = 0;
@@ -225,6 +232,9 @@ static void write_sweep(
 
 	triad_history_store_prepare(keeper->store);
 	if (!status.n_sweeps || status.last_started_us == keeper->written_us)
+		return;
+	/* A disk that answers late: what commands ask may be gone by now. */
+	if (keeper->is_ending)
 		return;
 	/* Without a folder no command is run for an image that nobody writes. */
 	view = conf->history.dir[0] ? triad_perf_view(keeper->perf) : NULL;

@@ -28,7 +28,8 @@ typedef uint32_t triad_history_run(struct triad_service *service,
 /* What is pointed to outlives the keeper's thread.  NULL when memory is short. */
 struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 	struct triad_recorder *recorder, const char *program, uint64_t port_guid,
-	triad_history_run *run, struct triad_service *service, struct triad_log *log);
+	triad_history_run *run, struct triad_service *service,
+	const struct triad_history_sources *sources, struct triad_log *log);
 
 /* Lets go who waits for images that are read. */
 void triad_history_keeper_close(struct triad_history_keeper *keeper);

@@ -283,7 +283,7 @@ static int write_tier(struct triad_history_store *store, enum triad_history_tier
 	struct triad_history_image shown = *image;
 	struct triad_history_entry entry = {
 		.time_us = image->wall_us, .sweep = image->head.sweep};
-	uint64_t n_rows;
+	uint32_t n_left_out;
 	int error = 0;
 
 	make_room(store, image->wall_us, to->last_octets);
@@ -298,12 +298,13 @@ static int write_tier(struct triad_history_store *store, enum triad_history_tier
 	entry.is_key = triad_history_key_is_due(&to->key, &store->topology);
 	shown.events_since_us = triad_history_ring_last_us(&store->ring, tier);
 	error = triad_history_image_write(
-		&shown, &store->topology, &to->key, store->out, &to->file, &n_rows);
+		&shown, &store->topology, &to->key, store->out, &to->file, &n_left_out);
 	if (error) {
 		triad_profile_file_drop(&to->file);
 		return refuse(store, error, to->file.path, NULL);
 	}
 	triad_profile_file_keep(&to->file);
+	store->n_left_out = n_left_out;
 	entry.size = to->last_octets = triad_frame_writer_octets(store->out);
 	write_index_line(to, &entry);
 	return keep_image(store, tier, &entry, entry.size);
@@ -323,6 +324,7 @@ static void note_status(struct triad_history_store *store,
 		error ? store->reason : "");
 	status->n_dropped += error != 0;
 	status->took_us = took_us;
+	status->n_left_out = store->n_left_out;
 	status->ns_per_port = n_ports ? (double)took_us * 1000 / n_ports : 0;
 	pthread_mutex_unlock(&store->lock);
 }

@@ -53,6 +53,7 @@ struct triad_history_status {
 	uint64_t first_us, last_us; /* times of these; 0: there are none */
 	uint64_t took_us;           /* that the last image took */
 	double ns_per_port;         /* the same for each port */
+	uint32_t n_left_out;        /* of the last image: alerts, answers, ... */
 	int error;                  /* errno of the last image; 0: it was written */
 	char reason[320];           /* in words */
 };

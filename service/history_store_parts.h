@@ -40,7 +40,8 @@ struct triad_history_store {
 	struct triad_frame_reader *reader;
 	struct triad_file_report told;
 	uint64_t n_dropped_since; /* it was said */
-	char reason[320];         /* of the image that is written */
+	uint32_t n_left_out;      /* of the image that is written */
+	char reason[320];         /* the same */
 };
 
 /* Whose images the store writes. */

@@ -43,7 +43,7 @@ libtriadservice_la_SOURCES = \
 	service/command/routes_pairs.c service/command/routes_parts.h \
 	service/command/silences.c \
 	service/command/status.c service/command/status.h \
-	service/command/sweep.c \
+	service/command/sweep.c service/command/topology.c \
 	service/congestion_loads.c service/congestion_loads.h \
 	service/congestion_watcher.c service/congestion_watcher.h \
 	service/control.c service/control.h \
@@ -58,6 +58,7 @@ libtriadservice_la_SOURCES = \
 	service/health_routes.c service/health_routes.h \
 	service/history_files.c service/history_files.h \
 	service/history_keeper.c service/history_keeper.h \
+	service/history_sources.c service/history_sources.h \
 	service/history_others.c \
 	service/history_read.c service/history_read.h \
 	service/history_reader.c service/history_reader.h \

@@ -10,6 +10,7 @@
 #include "service/command/outputs.h"
 #include "service/health_congestion.h"
 #include "service/health_routes.h"
+#include "service/history_sources.h"
 #include "service/own_metrics.h"
 #include "triad/clock.h"
 #include "triad/file.h"
@@ -457,6 +458,7 @@ bool triad_service_start(struct triad_service *service)
 {
 	const struct triad_watch_hardware hardware = {
 		.judge = judge_hardware, .context = service};
+	const struct triad_history_sources sources = triad_history_sources_of(service);
 
 	if (!service->conf)
 		return false;
@@ -484,7 +486,7 @@ bool triad_service_start(struct triad_service *service)
 	triad_recorder_join(service->recorder, service->perf);
 	service->history = triad_history_keeper_new(service->perf, service->recorder,
 		service->owner->program, service->port_guid, triad_outputs_run, service,
-		service->log);
+		&sources, service->log);
 	if (!service->history)
 		return false;
 	service->routes =

@@ -5,7 +5,7 @@
  *     health     [--plugin] [--json]
  *     status     [--all] [--json]
  *     links      [--down] [--slow] [--errors] [--flapped] [--node NODE]
- *                [--port N] [--by COUNTER] [--json]
+ *                [--port N] [--by COUNTER] [--brief] [--json]
  *     nodes      [--node NODE] [--type ca|switch|router|all] [-n N] [--json]
  *     routes     [--group NAME] [-n N] [--json]
  *     routes check                [--json]
@@ -13,7 +13,7 @@
  *     routes between NODE NODE [--sl N] [--json]
  *     congestion [-n N] [--json]
  *     job        --nodes HOSTS [--since TIME|LENGTH] [-n N] [--json]
- *     topology   --slurm
+ *     topology   --slurm|--json
  *     perf show  [--errors] [--node NODE] [--port N]
  *                [--type ca|switch|router|all] [--json]
  *     perf top   [--by COUNTER] [-n N] [--json]
@@ -197,6 +197,7 @@ struct triad_command {
 	bool failed;    /* of 'port list': those that were disabled as failed alone */
 	bool errors;    /* show ports with errors alone */
 	bool down, slow, flapped; /* of 'links': those alone */
+	bool brief;               /* of 'links': JSON without counters that are 0 */
 	unsigned id;              /* of an alert or a silence */
 	unsigned for_s;           /* 0: not said */
 	uint64_t from_us;         /* wall clock; 0: now */
@@ -214,8 +215,9 @@ struct triad_command {
 	char columns[256]; /* empty: all */
 	char sort[64];     /* empty: as they come */
 	bool no_headings, raw;
-	bool table; /* the receiver lays tables out */
-	bool watch; /* triadctl asks again each 'interval_s' */
+	bool table;     /* the receiver lays tables out */
+	bool for_image; /* it is run after each sweep: what takes long is left out */
+	bool watch;     /* triadctl asks again each 'interval_s' */
 	unsigned interval_s;
 	char file[1024];                  /* of 'qos plan', as typed; empty: none */
 	unsigned priority;                /* of 'port priority', 0 to 15 */

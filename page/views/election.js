@@ -17,12 +17,12 @@ export const election = {
 		const {at} = app;
 		const ask = (words, more) => app.server.ask(words, more, signal);
 		const {ports, election: its} = await app.server.get(["status"], {at}, signal);
-		const hasPorts = !at && isOn(ports);
+		const hasPorts = isOn(ports);
 		const [it, plan, list, history] = await Promise.all([
 			isOn(its) ? ask(["election"], {at}) : {enabled: false},
-			hasPorts ? ask(["port", "plan"], {limit: PAGE}) : null,
-			hasPorts ? ask(["port", "list"], {limit: PAGE}) : null,
-			hasPorts ? ask(["port", "history"], {limit: 50}) : null,
+			hasPorts ? ask(["port", "plan"], at ? {at} : {limit: PAGE}) : null,
+			hasPorts && !at ? ask(["port", "list"], {limit: PAGE}) : null,
+			hasPorts ? ask(["port", "history"], {limit: 50, at}) : null,
 		]);
 		return {it, ports, plan, list, history};
 	},
@@ -44,9 +44,12 @@ export const election = {
 				: section(
 						"Ports",
 						none(
-							`The port manager is ${ports?.state ?? "not here"}${app.at ? "; its plan of then is not kept" : ""}.`,
+							`The port manager is ${ports?.state ?? "not here"}.`,
 						),
 					),
+			plan &&
+				app.at &&
+				section("Ports", none("The list of ports is not kept.")),
 			list &&
 				section(
 					"Ports",

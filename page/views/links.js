@@ -42,6 +42,7 @@ export const links = {
 				node: node || undefined,
 				by: by || undefined,
 				limit,
+				brief: true,
 				at: app.at,
 			},
 			signal,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 // A node: what it is, its links, alerts about it, its device.
 
-import {badge, facts, h, nameText, none, section} from "../dom.js";
+import {badge, facts, h, nameText, section} from "../dom.js";
 import {count, NOT_KNOWN, visible} from "../format.js";
 import {sibling} from "../route.js";
 import {table} from "../table.js";
 import {findingText} from "../words.js";
 import {eventList} from "./history.js";
-import {endLink, isOn, linkColumns, missing, presentOnly} from "./parts.js";
+import {endLink, isOn, linkColumns, missing, notKept} from "./parts.js";
 
 export const N_EVENTS = 20;
 
@@ -17,11 +17,11 @@ async function loadNode(app, route, signal) {
 	const ask = (words, more) => server.ask(words, more, signal);
 	const {devices, collect} = await app.whenKnown(signal);
 	const [nodes, links, alerts, events, device, owner] = await Promise.all([
-		server.get(["nodes"], {node: guid, at}, signal),
-		server.get(["links"], {node: guid, at}, signal),
+		ask(["nodes"], {node: guid, at}),
+		ask(["links"], {node: guid, brief: true, at}),
 		ask(["alerts"], {node: guid, at}),
 		ask(["history", guid], {limit: N_EVENTS, at}),
-		at || !isOn(devices) ? null : ask(["devices", guid]),
+		at || isOn(devices) ? ask(["devices", guid], {at}) : null,
 		at || collect?.mode === "local" ? null : ask(["agents", "owner", guid]),
 	]);
 	return {nodes, links, alerts, events, device, owner};
@@ -33,8 +33,8 @@ export const node = {
 	load: loadNode,
 
 	render(app, route, {nodes, links, alerts, events, device, owner}) {
+		if (missing(nodes)) return missing(nodes);
 		const it = nodes[0];
-		if (!it) return none("There is no such node at this moment.");
 		return [
 			h("h1", {}, nameText(it.name)),
 			h(
@@ -80,21 +80,22 @@ export const node = {
 			alertList(route, alerts),
 			section(
 				"Links",
-				table(
-					route,
-					ownFirst(it.guid, linkColumns(route)),
-					links.map((link) => turned(link, it.guid)),
-					{
-						caption: `Links of ${visible(it.name)}`,
-						rowClass: (link) =>
-							link.state === "down"
-								? "is-down"
-								: null,
-						empty: "It has no link.",
-					},
-				),
+				missing(links) ??
+					table(
+						route,
+						ownFirst(it.guid, linkColumns(route)),
+						links.map((link) => turned(link, it.guid)),
+						{
+							caption: `Links of ${visible(it.name)}`,
+							rowClass: (link) =>
+								link.state === "down"
+									? "is-down"
+									: null,
+							empty: "It has no link.",
+						},
+					),
 			),
-			deviceSection(app, device),
+			deviceSection(device),
 			section("Lately", missing(events) ?? eventList(route, events)),
 		];
 	},
@@ -164,11 +165,10 @@ export function alertList(route, alerts) {
 		: null;
 }
 
-function deviceSection(app, device) {
-	if (!Array.isArray(device) || !device.length) return null;
+function deviceSection(device) {
+	if (!device || !device.length) return notKept("Device", device);
 	return section(
 		"Device",
-		presentOnly(app),
 		device.map((it) =>
 			facts([
 				["firmware", it.firmware ?? NOT_KNOWN],

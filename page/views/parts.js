@@ -2,7 +2,7 @@
 // Elements that several views have: addresses of nodes and ports, bars, rows of links.
 
 import {Problem} from "../api.js";
-import {badge, h, nameText, none} from "../dom.js";
+import {badge, h, nameText, none, section} from "../dom.js";
 import {bits, count, isKnown, percent, time, visible} from "../format.js";
 import {worse} from "../model.js";
 import {sibling} from "../route.js";
@@ -198,6 +198,13 @@ function errorTitle(link) {
 // What a part shows when its command gave no answer; null where there is one.
 export function missing(answer) {
 	return answer instanceof Problem ? none(partText(answer)) : null;
+}
+
+// A part of a past moment that its image lacks: why; at present such a part is left out.
+export function notKept(title, answer) {
+	return answer instanceof Problem && answer.isOfPast
+		? section(title, none(partText(answer)))
+		: null;
 }
 
 // A part of which the past is not kept, in a view of the past.

@@ -8,7 +8,17 @@ import {changed, sibling} from "../route.js";
 import {table} from "../table.js";
 import {eventList} from "./history.js";
 import {alertList, N_EVENTS} from "./node.js";
-import {bar, endLink, isOn, missing, nodeLink, options, portLink, stateBadge} from "./parts.js";
+import {
+	bar,
+	endLink,
+	isOn,
+	missing,
+	nodeLink,
+	notKept,
+	options,
+	portLink,
+	stateBadge,
+} from "./parts.js";
 
 const CURVES = [["PortXmitData", "PortRcvData"], ["PortXmitWait"]];
 const SINCE = [
@@ -31,13 +41,13 @@ async function loadPort(app, route, signal) {
 		: [...CURVES, ...(route.options.curve ? [[route.options.curve]] : [])];
 	const [rows, links, alerts, events, details, ber, cable, ...points] = await Promise.all(
 		[
-			server.get(["perf", "show"], {node: where, at}, signal),
-			ask(["links"], {node: where, at}),
+			ask(["perf", "show"], {node: where, at}),
+			ask(["links"], {node: where, brief: true, at}),
 			ask(["alerts"], {node: where, at}),
 			ask(["history", where], {limit: N_EVENTS, at}),
-			at ? null : ask(["perf", "details"], {node: where}),
-			at ? null : ask(["perf", "ber"], {node: where, all: true}),
-			at || !isOn(devices) ? null : ask(["cables", where]),
+			ask(["perf", "details"], {node: where, at}),
+			ask(["perf", "ber"], {node: where, all: true, at}),
+			at || isOn(devices) ? ask(["cables", where], {at}) : null,
 			...curves
 				.flat()
 				.map((counter) =>
@@ -66,11 +76,12 @@ export const port = {
 	load: loadPort,
 
 	render(app, route, data) {
-		const row = data.rows[0];
+		const row = Array.isArray(data.rows) ? data.rows[0] : null;
 		const link = Array.isArray(data.links) ? data.links[0] : null;
 		if (!row && !link)
-			return none(
-				"There is no such port at this moment, or counters are not read of it.",
+			return (
+				missing(data.rows) ??
+				none("Counters are not read of this port at this moment.")
 			);
 		const guid = row?.node_guid ?? route.words[0],
 			name = row?.node_name ?? guid,
@@ -133,8 +144,8 @@ export const port = {
 						),
 			),
 			row ? countersSection(route, row) : null,
-			detailsSection(data.details),
-			berSection(data.ber),
+			detailsSection(app, data.details),
+			berSection(app, data.ber),
 			cableSection(data.cable),
 			section(
 				"Lately",
@@ -307,8 +318,17 @@ function smallTable(titles, rows, firstNumber = titles.length) {
 	);
 }
 
-function detailsSection(details) {
-	if (!Array.isArray(details) || !details.length) return null;
+function detailsSection(app, details) {
+	if (!Array.isArray(details)) return notKept("Details", details);
+	if (!details.length)
+		return app.at
+			? section(
+					"Details",
+					none(
+						"None with errors were known then; others are not kept.",
+					),
+				)
+			: null;
 	const rate = (it) => (it === null ? "–" : Number(it.toPrecision(3)));
 	return section(
 		"Details",
@@ -325,8 +345,17 @@ function detailsSection(details) {
 	);
 }
 
-function berSection(ber) {
-	if (!Array.isArray(ber) || !ber.length) return null;
+function berSection(app, ber) {
+	if (!Array.isArray(ber)) return notKept("Bit error rates", ber);
+	if (!ber.length)
+		return app.at
+			? section(
+					"Bit error rates",
+					none(
+						"None with errors was known then; others are not kept.",
+					),
+				)
+			: null;
 	const power = (it) => (it === 0 ? "0" : it === null ? NOT_KNOWN : it.toExponential(1));
 	const verdict = (it) => badge({worse: "warning", good: "ok"}[it] ?? "none", it);
 	return section(
@@ -346,7 +375,7 @@ function berSection(ber) {
 
 function cableSection(cables) {
 	const it = Array.isArray(cables) ? cables[0] : null;
-	if (!it) return null;
+	if (!it) return notKept("Cable", cables);
 	return section(
 		"Cable",
 		facts([

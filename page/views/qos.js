@@ -37,11 +37,11 @@ export const qos = {
 		const ask = (words, more) => app.server.ask(words, more, signal);
 		const {at} = app;
 		const status = await app.server.get(["status"], {at}, signal);
-		const hasTables = !at && isOn(status.qos_tables),
+		const hasTables = isOn(status.qos_tables),
 			hasRequests = isOn(status.qos);
 		const [plan, rows, nodes, clients] = await Promise.all([
-			hasTables ? ask(["qos", "plan"], {limit: PAGE}) : null,
-			hasTables ? askPorts(app, route, signal) : null,
+			hasTables ? ask(["qos", "plan"], at ? {at} : {limit: PAGE}) : null,
+			hasTables && !at ? askPorts(app, route, signal) : null,
 			status.qos?.policy_loaded
 				? ask(["qos", "nodes"], at ? {at} : {limit: PAGE})
 				: null,
@@ -62,10 +62,11 @@ export const qos = {
 		const {hasTables, plan, rows, nodes, clients} = data;
 		return [
 			h("h1", {}, "QoS"),
-			app.at && none("The plan and the tables of then are not kept."),
+			app.at && none("The tables of then are not kept."),
 			state(data),
 			plan && planSection(route, plan),
 			hasTables &&
+				!app.at &&
 				section(
 					"Tables of ports",
 					filter(app, route),

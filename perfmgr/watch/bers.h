@@ -43,6 +43,15 @@ struct triad_bers_rate {
 	uint64_t read_us;
 };
 
+/* A link without errors is good, or will be: who wants to see that says so. */
+static inline bool triad_bers_is_notable(const struct triad_bers_rate *rate)
+{
+	return rate->is_known &&
+		(rate->verdict == TRIAD_BER_WORSE ||
+			(rate->verdict == TRIAD_BER_UNDECIDED &&
+				rate->estimate.errors));
+}
+
 enum triad_bers_change {
 	TRIAD_BERS_NOTHING,
 	TRIAD_BERS_WORSE, /* it is, still or now */

@@ -9,6 +9,7 @@
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
 #include "service/command/list.h"
+#include "service/command/moment.h"
 #include "triad/clock.h"
 #include "triad/control.h"
 
@@ -102,6 +103,19 @@ static void put_record(struct triad_list *list, const struct history *history,
 	triad_list_row_end(list);
 }
 
+/* Leaves out what was done later than the moment that the command is about. */
+static void leave_later_out(
+	struct history *history, const struct triad_command *command)
+{
+	uint64_t until_us = triad_moment_time(command->at_us, command->at_ago_us);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < history->n; i++)
+		if (history->records[i].at_us <= until_us)
+			history->records[n++] = history->records[i];
+	history->n = n;
+}
+
 /* JSON has every record.  People see an intent and its outcome as one action: the
  * outcome, because it says all that the intent said. */
 static int put_history(
@@ -147,13 +161,16 @@ int triad_command_run_port_history(struct triad_plugin *plugin,
 
 	if (triad_command_find_switch(plugin, "port history", command, &found, output))
 		return TRIAD_CONTROL_FAILED;
-	/* Two records for each action that is shown. */
+	/* Two records for each action that is shown; of a past one, all there are. */
 	if (triad_ports_history(plugin->ports, found.guid, found.port,
-		    2 * command->limit, &history.records, &history.n)) {
+		    command->at[0] ? UINT32_MAX : 2 * command->limit, &history.records,
+		    &history.n)) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"port history: not enough memory\n");
 		return TRIAD_CONTROL_FAILED;
 	}
+	if (command->at[0])
+		leave_later_out(&history, command);
 	fabric = triad_ports_fabric(plugin->ports);
 	history.fabric = fabric;
 	status = put_history(&report, &history, command->limit);

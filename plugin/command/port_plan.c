@@ -256,7 +256,7 @@ int triad_command_run_port_plan(struct triad_plugin *plugin,
 		return error;
 	if (!command->json)
 		put_plan_head(&view);
-	put_view(&view, plugin);
+	put_view(&view, command->for_image ? NULL : plugin);
 	free(view.rows);
 	return has_something_to_do(&view.status) ? TRIAD_CONTROL_TO_DO
 						 : TRIAD_CONTROL_DONE;

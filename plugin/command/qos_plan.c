@@ -257,7 +257,8 @@ static void put_credit(struct telling *telling)
 			"'routes check'\n");
 }
 
-/* Looks for them; false, having said it, when memory is short. */
+/* Looks for them, unless nobody waits for it; false, having said it, when memory is
+ * short. */
 static bool find_credit(struct telling *telling, struct triad_plugin *plugin)
 {
 	const struct triad_tables_guard guard = {.osm = plugin->osm,
@@ -266,6 +267,9 @@ static bool find_credit(struct telling *telling, struct triad_plugin *plugin)
 	int error = ENOMEM;
 
 	telling->credit = calloc(1, sizeof(*telling->credit));
+	telling->credit_state = TRIAD_SETUP_CREDIT_UNKNOWN;
+	if (telling->credit && telling->command->for_image)
+		return true;
 	if (telling->credit)
 		error = triad_tables_guard_credit(
 			&guard, &telling->credit_state, telling->credit);

@@ -9,6 +9,7 @@
 #include "perfmgr/watch/watch.h"
 #include "service/command/format.h"
 #include "service/command/list.h"
+#include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 
@@ -21,8 +22,7 @@ struct shown {
 
 struct rates {
 	const struct triad_command *command;
-	const struct triad_view *view;
-	struct triad_watch *watch;
+	struct triad_moment moment;
 	struct triad_node_choice choice;
 	struct triad_list list;
 	uint32_t n_ports, n_known, n_rows; /* ports chosen; with rates; lines */
@@ -75,22 +75,18 @@ static void put_rate(struct triad_list *list, const struct shown *shown)
 
 /* --- ports --- */
 
-/* A link without errors is good, or will be: who wants to see that says so. */
 static bool is_wanted(const struct rates *rates, const struct triad_bers_rate *rate)
 {
-	return rate->is_known &&
-		(rates->command->all || rate->verdict == TRIAD_BER_WORSE ||
-			(rate->verdict == TRIAD_BER_UNDECIDED &&
-				rate->estimate.errors));
+	return rates->command->all ? rate->is_known : triad_bers_is_notable(rate);
 }
 
 static void put_port(struct rates *rates, uint32_t port)
 {
-	const struct triad_fabric *fabric = rates->view->fabric;
+	const struct triad_fabric *fabric = rates->moment.view->fabric;
 	struct triad_bers_rate of[TRIAD_BER_N_KINDS];
 	bool is_known = false;
 
-	triad_watch_read_bers(rates->watch, rates->view, port, of);
+	triad_moment_read_bers(&rates->moment, port, of);
 	for (unsigned kind = 0; kind < TRIAD_BER_N_KINDS; kind++) {
 		const struct shown shown = {
 			.node = &fabric->nodes[fabric->ports[port].node],
@@ -109,16 +105,21 @@ static void put_port(struct rates *rates, uint32_t port)
 }
 
 /* Why there is less than was asked for. */
-static void put_end(const struct rates *rates, struct triad_service *service,
-	struct triad_output *output)
+static void put_end(const struct rates *rates, struct triad_output *output)
 {
+	struct triad_service *service = rates->moment.service;
+
 	if (rates->n_rows > rates->command->limit)
 		triad_command_put_left_out(output,
 			rates->n_rows - (uint32_t)rates->command->limit, rates->n_rows,
 			"more");
 	if (rates->n_rows)
 		return;
-	if (rates->n_known)
+	if (rates->moment.past)
+		triad_output_printf(output,
+			"no link was worse than its target then, or undecided after "
+			"errors; others are not kept\n");
+	else if (rates->n_known)
 		triad_output_printf(output,
 			"no link of %" PRIu32 " ports is worse than its target or "
 			"undecided after errors; '--all' shows them all\n",
@@ -133,36 +134,39 @@ static void put_end(const struct rates *rates, struct triad_service *service,
 			"on their hosts\n");
 }
 
+static int show(struct rates *rates, struct triad_output *output)
+{
+	const struct triad_fabric *fabric = rates->moment.view->fabric;
+	struct triad_report report = {
+		.output = output, .as_json = rates->command->json};
+
+	if (!triad_command_choose_there(
+		    rates->command, fabric, "perf ber", &rates->choice, output))
+		return TRIAD_CONTROL_FAILED;
+	rates->list = (struct triad_list){.report = &report};
+	triad_report_array(&report, NULL);
+	for (uint32_t i = 0; i < fabric->n_ports && !output->failed; i++)
+		if (triad_command_wants_port(&rates->choice, fabric, i))
+			put_port(rates, i);
+	triad_report_array_end(&report);
+	if (!rates->n_ports)
+		return triad_command_no_port(
+			"perf ber", fabric, &rates->choice, output);
+	if (!rates->command->json)
+		put_end(rates, output);
+	return TRIAD_CONTROL_DONE;
+}
+
 int triad_command_run_perf_ber(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct triad_view *view = triad_perf_view(service->perf);
-	struct triad_report report = {.output = output, .as_json = command->json};
-	struct rates rates = {
-		.command = command,
-		.view = view,
-		.watch = triad_perf_watch(service->perf),
-		.list = {.report = &report},
-	};
-	int status = TRIAD_CONTROL_DONE;
+	struct rates rates = {.command = command};
+	int status;
 
-	if (!view)
-		return triad_command_no_view(service, output);
-	if (!triad_command_choose(
-		    command, view->fabric, "perf ber", &rates.choice, output)) {
-		triad_view_unref(view);
+	if (!triad_moment_open(&rates.moment, service, command, output))
 		return TRIAD_CONTROL_FAILED;
-	}
-	triad_report_array(&report, NULL);
-	for (uint32_t i = 0; i < view->fabric->n_ports && !output->failed; i++)
-		if (triad_command_wants_port(&rates.choice, view->fabric, i))
-			put_port(&rates, i);
-	triad_report_array_end(&report);
-	if (!rates.n_ports)
-		status = triad_command_no_port(
-			"perf ber", view->fabric, &rates.choice, output);
-	else if (!command->json)
-		put_end(&rates, service, output);
-	triad_view_unref(view);
+	status = rates.moment.view ? show(&rates, output)
+				   : triad_command_no_view(service, output);
+	triad_moment_close(&rates.moment);
 	return status;
 }

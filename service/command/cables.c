@@ -8,13 +8,13 @@
 #include "service/command/format.h"
 #include "service/command/hardware.h"
 #include "service/command/list.h"
+#include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 
 struct cables {
 	const struct triad_command *command;
-	struct triad_service *service;
-	struct triad_view *view;
+	struct triad_moment moment;
 	struct triad_node_choice choice;
 	struct triad_list list;
 	uint32_t n_rows, n_empty; /* lines; ports without a cable, which have none */
@@ -176,11 +176,11 @@ static void put_cable(struct triad_list *list, const struct shown *shown)
 
 static void put_port(struct cables *cables, uint32_t port)
 {
-	const struct triad_fabric *fabric = cables->view->fabric;
+	const struct triad_fabric *fabric = cables->moment.view->fabric;
 	struct shown shown = {.fabric = fabric, .port = port};
 	bool is_shown;
 
-	if (!triad_device_reader_read_port(cables->service->devices,
+	if (!triad_moment_read_cable(&cables->moment,
 		    fabric->nodes[fabric->ports[port].node].guid,
 		    fabric->ports[port].number, &shown.known) ||
 		shown.known.module == TRIAD_MODULE_UNREAD)
@@ -203,7 +203,7 @@ static void put_end_of_list(const struct cables *cables, struct triad_output *ou
 			"%u port%s without a cable; '--json' has them, too\n",
 			cables->n_empty, cables->n_empty == 1 ? "" : "s");
 	if (!cables->n_rows && !cables->n_empty)
-		triad_command_no_devices(cables->service, output);
+		triad_command_no_devices(&cables->moment, output);
 }
 
 static int show(struct cables *cables, struct triad_output *output)
@@ -214,16 +214,17 @@ static int show(struct cables *cables, struct triad_output *output)
 
 	cables->list = (struct triad_list){.report = &report};
 	triad_report_array(&report, NULL);
-	for (uint32_t i = 0; i < cables->view->fabric->n_ports && !output->failed; i++)
+	for (uint32_t i = 0;
+		i < cables->moment.view->fabric->n_ports && !output->failed; i++)
 		if (triad_node_choice_has_port(
-			    &cables->choice, cables->view->fabric, i)) {
+			    &cables->choice, cables->moment.view->fabric, i)) {
 			n_wanted++;
 			put_port(cables, i);
 		}
 	triad_report_array_end(&report);
 	if (!n_wanted)
 		return triad_command_no_port(
-			"cables", cables->view->fabric, &cables->choice, output);
+			"cables", cables->moment.view->fabric, &cables->choice, output);
 	if (!cables->command->json)
 		put_end_of_list(cables, output);
 	return TRIAD_CONTROL_DONE;
@@ -232,17 +233,15 @@ static int show(struct cables *cables, struct triad_output *output)
 int triad_command_run_cables(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct cables cables = {.command = command, .service = service};
+	struct cables cables = {.command = command};
 	int status = TRIAD_CONTROL_FAILED;
 
-	if (!triad_command_has_devices(service, output))
+	if (!triad_moment_open(&cables.moment, service, command, output))
 		return TRIAD_CONTROL_FAILED;
-	cables.view = triad_perf_view(service->perf);
-	if (!cables.view)
-		return triad_command_no_view(service, output);
-	if (triad_command_choose(
-		    command, cables.view->fabric, "cables", &cables.choice, output))
+	if (triad_command_has_devices(&cables.moment, TRIAD_EXTRA_CABLE, output) &&
+		triad_command_choose_there(command, cables.moment.view->fabric,
+			"cables", &cables.choice, output))
 		status = show(&cables, output);
-	triad_view_unref(cables.view);
+	triad_moment_close(&cables.moment);
 	return status;
 }

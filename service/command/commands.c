@@ -230,7 +230,7 @@ int triad_service_ask(void *context, const struct triad_asker *asker, int n_word
 	snprintf(command.asker, sizeof(command.asker), "%s", asker->name);
 	output->color = command.color;
 	output->tables = command.table && !command.json;
-	status = command.at[0] && triad_verb_of(command.verb)->is_kept
+	status = command.at[0] && triad_verb_is_kept(triad_verb_of(command.verb))
 		? triad_outputs_show(service, &command, output)
 		: owner->run(owner->context, asker->prefix, &command, output);
 	triad_output_flush(output);

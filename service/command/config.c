@@ -8,6 +8,7 @@
 
 #include "lib/text.h"
 #include "service/command/list.h"
+#include "service/command/moment.h"
 #include "service/service.h"
 #include "triad/lists.h"
 
@@ -46,6 +47,13 @@ static const char *default_of(const struct triad_conf *standard,
 
 /* --- get --- */
 
+/* The values of now, or of a past, whose image has those that were not the default's. */
+struct values {
+	const struct triad_conf *conf, *standard;
+	const struct triad_past *past; /* NULL: now */
+	uint32_t next;                 /* of the past's keys that the defaults lack */
+};
+
 static bool is_in_section(const struct triad_conf_entry *entry, const char *section)
 {
 	size_t n = strlen(section);
@@ -53,34 +61,92 @@ static bool is_in_section(const struct triad_conf_entry *entry, const char *sect
 	return !strncmp(entry->name, section, n) && entry->name[n] == '.';
 }
 
-static void put_value(struct triad_list *list, const struct triad_conf *standard,
+static const struct triad_past_key *find_past_key(
+	const struct triad_past *past, const char *name)
+{
+	for (uint32_t i = 0; i < past->n_keys; i++)
+		if (!strcmp(past->keys[i].name, name))
+			return &past->keys[i];
+	return NULL;
+}
+
+static void take_past_value(
+	const struct triad_past_key *key, struct triad_conf_entry *entry)
+{
+	entry->origin = TRIAD_CONF_FROM_FILE;
+	memcpy(entry->value, key->value, sizeof(entry->value));
+}
+
+/* Steps to a key of a group, or a threshold, that the defaults lack.  What it is, is
+ * known if there is such a key now. */
+static bool next_past_key(struct values *values, struct triad_conf_entry *entry)
+{
+	const struct triad_past *past = values->past;
+	struct triad_conf_entry found;
+
+	while (values->next < past->n_keys) {
+		const struct triad_past_key *key = &past->keys[values->next++];
+
+		if (triad_conf_get(values->standard, key->name, &found, NULL, 0))
+			continue;
+		*entry = (struct triad_conf_entry){0};
+		if (triad_conf_get(values->conf, key->name, &found, NULL, 0))
+			entry->key = found.key;
+		memcpy(entry->name, key->name, sizeof(entry->name));
+		take_past_value(key, entry);
+		return true;
+	}
+	return false;
+}
+
+static bool next_value(struct values *values, struct triad_conf_entry *entry)
+{
+	const struct triad_past_key *key;
+
+	if (!values->past)
+		return triad_conf_next(values->conf, entry);
+	if (values->next || !triad_conf_next(values->standard, entry))
+		return next_past_key(values, entry);
+	key = find_past_key(values->past, entry->name);
+	if (key)
+		take_past_value(key, entry);
+	return true;
+}
+
+static void put_value(struct triad_list *list, const struct values *values,
 	const struct triad_conf_entry *entry)
 {
+	const struct triad_conf_key *key = entry->key;
+	/* Whether a file or 'set' had it is not kept. */
+	const char *from = values->past && entry->origin != TRIAD_CONF_FROM_DEFAULT
+		? "changed"
+		: origin_name(entry->origin);
 	struct triad_conf_entry found;
 	char text[SHOWN_SIZE];
 
 	triad_list_row(list);
 	triad_list_text(list, "key", "KEY", TRIAD_LIST_MEASURED, entry->name);
-	triad_list_text(list, "from", "FROM", -7, origin_name(entry->origin));
+	triad_list_text(list, "from", "FROM", -7, from);
 	triad_list_text(list, "value", NULL, 0, entry->value);
-	triad_list_text(
-		list, "unit", NULL, 0, entry->key->unit[0] ? entry->key->unit : NULL);
-	triad_list_text(list, "default", NULL, 0, default_of(standard, entry, &found));
-	triad_list_text(
-		list, NULL, "VALUE", 0, format_value(entry->key, entry->value, text));
+	triad_list_text(list, "unit", NULL, 0, key && key->unit[0] ? key->unit : NULL);
+	triad_list_text(list, "default", NULL, 0,
+		key ? default_of(values->standard, entry, &found) : NULL);
+	triad_list_text(list, NULL, "VALUE", 0,
+		key ? format_value(key, entry->value, text) : entry->value);
 	triad_list_row_end(list);
 }
 
-/* Keys of the section, or all.  Returns how many there are. */
-static unsigned put_values(struct triad_list *list, const struct triad_conf *conf,
-	const struct triad_conf *standard, const char *section)
+/* The key, or those of the section, or all.  Returns how many there are. */
+static unsigned put_values(
+	struct triad_list *list, struct values values, const char *wanted)
 {
 	unsigned n = 0;
 
-	for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);) {
-		if (*section && !is_in_section(&entry, section))
+	for (struct triad_conf_entry entry = {0}; next_value(&values, &entry);) {
+		if (*wanted && strcmp(wanted, entry.name) != 0 &&
+			!is_in_section(&entry, wanted))
 			continue;
-		put_value(list, standard, &entry);
+		put_value(list, &values, &entry);
 		n++;
 	}
 	return n;
@@ -112,14 +178,16 @@ static void put_broken(struct triad_service *service, struct triad_output *outpu
 			"nothing but [log] and [control] of this is in force\n");
 }
 
-static int get(const struct triad_conf *conf, const struct triad_conf *standard,
-	const struct triad_command *command, struct triad_output *output)
+static int get(const struct values *values, const struct triad_command *command,
+	struct triad_output *output)
 {
 	struct triad_report report = {.output = output, .as_json = command->json};
 	struct triad_list list = {
 		.report = &report, .gap = "  ", .phase = TRIAD_LIST_WIDTHS};
 	struct triad_conf_entry entry;
-	bool is_key = triad_conf_get(conf, command->key, &entry, NULL, 0);
+	/* Also a threshold that is inherited, which is not among the others. */
+	bool is_key = !values->past &&
+		triad_conf_get(values->conf, command->key, &entry, NULL, 0);
 
 	for (unsigned i = 0; i < 2; i++) {
 		unsigned n = 1;
@@ -127,33 +195,49 @@ static int get(const struct triad_conf *conf, const struct triad_conf *standard,
 		if (i)
 			triad_report_array(&report, NULL);
 		if (is_key)
-			put_value(&list, standard, &entry);
+			put_value(&list, values, &entry);
 		else
-			n = put_values(&list, conf, standard, command->key);
+			n = put_values(&list, *values, command->key);
 		if (!n)
-			return complain_key(conf, command->key, output);
+			return complain_key(values->conf, command->key, output);
 		list.phase = TRIAD_LIST_ROWS;
 	}
 	triad_report_array_end(&report);
 	return TRIAD_CONTROL_DONE;
 }
 
+static int get_past(struct triad_service *service, struct values *values,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_past *past = triad_moment_outputs(service, command, output);
+	int status;
+
+	if (!past)
+		return TRIAD_CONTROL_FAILED;
+	values->past = past;
+	status = get(values, command, output);
+	triad_past_free(past);
+	return status;
+}
+
 int triad_command_run_get(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
-	const struct triad_conf *conf = triad_service_conf(service);
-	const struct triad_conf *standard = triad_service_standard(service);
+	struct values values = {.conf = triad_service_conf(service),
+		.standard = triad_service_standard(service)};
 	int status = TRIAD_CONTROL_FAILED;
 
-	if (standard) {
+	if (values.standard && command->at[0]) {
+		status = get_past(service, &values, command, output);
+	} else if (values.standard) {
 		put_broken(service, output);
-		status = get(conf, standard, command, output);
+		status = get(&values, command, output);
 	} else {
 		triad_output_message(
 			output, TRIAD_FRAME_MESSAGE, "get: not enough memory\n");
 	}
-	triad_conf_unref(standard);
-	triad_conf_unref(conf);
+	triad_conf_unref(values.standard);
+	triad_conf_unref(values.conf);
 	return status;
 }
 

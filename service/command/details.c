@@ -9,6 +9,7 @@
 #include "perfmgr/details.h"
 #include "service/command/format.h"
 #include "service/command/list.h"
+#include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 
@@ -24,7 +25,7 @@ struct shown {
 
 struct details {
 	const struct triad_command *command;
-	const struct triad_view *view;
+	struct triad_moment moment;
 	struct triad_node_choice choice;
 	struct triad_list list;
 	uint32_t n_ports, n_read, n_rows; /* ports chosen; with any details; lines */
@@ -102,23 +103,24 @@ static void put_attribute(struct details *details, struct shown *shown)
 
 static void put_port(struct details *details, uint32_t port)
 {
-	const struct triad_fabric *fabric = details->view->fabric;
-	const struct triad_details *store = triad_engine_details(details->view->engine);
-	const struct triad_details_port of =
-		triad_view_details_port(details->view, port);
-	uint32_t known = triad_details_known(store, &of);
+	const struct triad_fabric *fabric = details->moment.view->fabric;
 	struct triad_detail_row row;
 	struct shown shown = {.node = &fabric->nodes[fabric->ports[port].node],
-		.port = of.number,
+		.port = fabric->ports[port].number,
 		.row = &row};
+	uint32_t known = triad_moment_details(&details->moment, port);
+	bool is_read = false;
 
-	details->n_ports++;
-	details->n_read += known != 0;
-	for (; known; known &= known - 1) {
-		shown.attribute = (enum triad_pma_attribute)__builtin_ctz(known);
-		if (triad_details_read(store, &of, shown.attribute, &row))
-			put_attribute(details, &shown);
+	for (unsigned i = TRIAD_PMA_FIRST_DETAIL; i < TRIAD_PMA_N_ATTRIBUTES; i++) {
+		if (!(known & TRIAD_DETAIL_BIT(i)) ||
+			!triad_moment_read_detail(&details->moment, port, i, &row))
+			continue;
+		is_read = true;
+		shown.attribute = i;
+		put_attribute(details, &shown);
 	}
+	details->n_ports++;
+	details->n_read += is_read;
 }
 
 /* Why there is less than was asked for. */
@@ -130,7 +132,10 @@ static void put_end(const struct details *details, struct triad_output *output)
 			details->n_rows, "more");
 	if (details->n_rows)
 		return;
-	if (details->n_read)
+	if (details->moment.past)
+		triad_output_printf(output,
+			"no details with errors were known then; others are not kept\n");
+	else if (details->n_read)
 		triad_output_printf(output,
 			"all details read so far are 0, of %" PRIu32 " ports; '--all' "
 			"shows them\n",
@@ -141,32 +146,39 @@ static void put_end(const struct details *details, struct triad_output *output)
 			"time (perfmgr.detail_share), and when there is a new error\n");
 }
 
+static int show(struct details *details, struct triad_output *output)
+{
+	const struct triad_fabric *fabric = details->moment.view->fabric;
+	struct triad_report report = {
+		.output = output, .as_json = details->command->json};
+
+	if (!triad_command_choose_there(
+		    details->command, fabric, "perf details", &details->choice, output))
+		return TRIAD_CONTROL_FAILED;
+	details->list = (struct triad_list){.report = &report};
+	triad_report_array(&report, NULL);
+	for (uint32_t i = 0; i < fabric->n_ports && !output->failed; i++)
+		if (triad_command_wants_port(&details->choice, fabric, i))
+			put_port(details, i);
+	triad_report_array_end(&report);
+	if (!details->n_ports)
+		return triad_command_no_port(
+			"perf details", fabric, &details->choice, output);
+	if (!details->command->json)
+		put_end(details, output);
+	return TRIAD_CONTROL_DONE;
+}
+
 int triad_command_run_perf_details(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct triad_view *view = triad_perf_view(service->perf);
-	struct triad_report report = {.output = output, .as_json = command->json};
-	struct details details = {
-		.command = command, .view = view, .list = {.report = &report}};
-	int status = TRIAD_CONTROL_DONE;
+	struct details details = {.command = command};
+	int status;
 
-	if (!view)
-		return triad_command_no_view(service, output);
-	if (!triad_command_choose(
-		    command, view->fabric, "perf details", &details.choice, output)) {
-		triad_view_unref(view);
+	if (!triad_moment_open(&details.moment, service, command, output))
 		return TRIAD_CONTROL_FAILED;
-	}
-	triad_report_array(&report, NULL);
-	for (uint32_t i = 0; i < view->fabric->n_ports && !output->failed; i++)
-		if (triad_command_wants_port(&details.choice, view->fabric, i))
-			put_port(&details, i);
-	triad_report_array_end(&report);
-	if (!details.n_ports)
-		status = triad_command_no_port(
-			"perf details", view->fabric, &details.choice, output);
-	else if (!command->json)
-		put_end(&details, output);
-	triad_view_unref(view);
+	status = details.moment.view ? show(&details, output)
+				     : triad_command_no_view(service, output);
+	triad_moment_close(&details.moment);
 	return status;
 }

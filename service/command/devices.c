@@ -11,6 +11,7 @@
 #include "service/command/format.h"
 #include "service/command/hardware.h"
 #include "service/command/list.h"
+#include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 
@@ -28,8 +29,7 @@ struct version {
 
 struct devices {
 	const struct triad_command *command;
-	struct triad_service *service;
-	struct triad_view *view;
+	struct triad_moment moment;
 	struct triad_node_choice choice;
 	struct triad_list list;
 	uint32_t n_wanted, n_rows;
@@ -323,7 +323,7 @@ static void put_versions(struct devices *devices)
 		triad_list_text(list, "part", "part", -16, text_or_null(version->part));
 		triad_list_text(list, "firmware", "firmware", -14, version->firmware);
 		triad_list_uint(list, "devices", "devices", 7, version->n);
-		put_names(list, version, devices->view->fabric);
+		put_names(list, version, devices->moment.view->fabric);
 		triad_list_row_end(list);
 	}
 	devices->n_rows = (uint32_t)devices->n_versions;
@@ -333,14 +333,14 @@ static void put_versions(struct devices *devices)
 
 static void put_node(struct devices *devices, uint32_t at)
 {
-	const struct triad_fabric_node *node = &devices->view->fabric->nodes[at];
+	const struct triad_fabric_node *node = &devices->moment.view->fabric->nodes[at];
 	struct triad_device_known known;
 
 	if ((devices->choice.type && node->type != devices->choice.type) ||
 		!triad_node_choice_has(&devices->choice, node->name, node->guid))
 		return;
 	devices->n_wanted++;
-	if (!triad_device_reader_read(devices->service->devices, node->guid, &known))
+	if (!triad_moment_read_device(&devices->moment, node->guid, &known))
 		return;
 	if (devices->command->firmware)
 		count_version(devices, at, &known.info);
@@ -357,14 +357,15 @@ static int show(struct devices *devices, struct triad_output *output)
 
 	devices->list = (struct triad_list){.report = &report};
 	triad_report_array(&report, NULL);
-	for (uint32_t i = 0; i < devices->view->fabric->n_nodes && !output->failed; i++)
+	for (uint32_t i = 0;
+		i < devices->moment.view->fabric->n_nodes && !output->failed; i++)
 		put_node(devices, i);
 	if (devices->command->firmware)
 		put_versions(devices);
 	triad_report_array_end(&report);
 	if (!devices->n_wanted)
-		return triad_command_print_choice(
-			"devices", &devices->choice, devices->view->fabric, output);
+		return triad_command_print_choice("devices", &devices->choice,
+			devices->moment.view->fabric, output);
 	if (devices->is_short) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"devices: not enough memory for all versions\n");
@@ -377,25 +378,23 @@ static int show(struct devices *devices, struct triad_output *output)
 			devices->n_rows - (uint32_t)devices->command->limit,
 			devices->n_rows, "more");
 	if (!devices->n_rows)
-		triad_command_no_devices(devices->service, output);
+		triad_command_no_devices(&devices->moment, output);
 	return TRIAD_CONTROL_DONE;
 }
 
 int triad_command_run_devices(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct devices devices = {.command = command, .service = service};
+	struct devices devices = {.command = command};
 	int status = TRIAD_CONTROL_FAILED;
 
-	if (!triad_command_has_devices(service, output))
+	if (!triad_moment_open(&devices.moment, service, command, output))
 		return TRIAD_CONTROL_FAILED;
-	devices.view = triad_perf_view(service->perf);
-	if (!devices.view)
-		return triad_command_no_view(service, output);
-	if (triad_command_choose(
-		    command, devices.view->fabric, "devices", &devices.choice, output))
+	if (triad_command_has_devices(&devices.moment, TRIAD_EXTRA_DEVICE, output) &&
+		triad_command_choose_there(command, devices.moment.view->fabric,
+			"devices", &devices.choice, output))
 		status = show(&devices, output);
 	free(devices.versions);
-	triad_view_unref(devices.view);
+	triad_moment_close(&devices.moment);
 	return status;
 }

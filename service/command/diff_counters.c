@@ -165,25 +165,6 @@ uint32_t diff_put_conf(const struct diff *diff, struct triad_list *list)
 
 /* --- tables of nodes --- */
 
-/* 0: it has none, or they are not kept. */
-static uint64_t tables_hash(const struct triad_moment *moment, uint32_t node,
-	enum triad_history_tables tables)
-{
-	const struct triad_fabric *fabric = moment->view->fabric;
-	const struct triad_past *past = moment->past;
-	uint64_t guid = fabric->nodes[node].guid;
-	uint32_t at;
-
-	if (!past)
-		return triad_history_hash_tables(fabric, &fabric->nodes[node], tables);
-	/* They are in the order of GUIDs. */
-	TRIAD_SEARCH(at, 0, past->n_tables[tables],
-		past->tables[tables][at].node_guid < guid);
-	return at < past->n_tables[tables] && past->tables[tables][at].node_guid == guid
-		? past->tables[tables][at].hash
-		: 0;
-}
-
 static uint32_t put_tables(const struct diff *diff, struct triad_list *list,
 	enum triad_history_tables tables)
 {
@@ -193,11 +174,11 @@ static uint32_t put_tables(const struct diff *diff, struct triad_list *list,
 
 	for (uint32_t i = 0; i < now->n_nodes; i++) {
 		uint32_t at = triad_fabric_find_node(before, now->nodes[i].guid);
-		uint64_t hash = tables_hash(&diff->to, i, tables), old;
+		uint64_t hash = triad_moment_tables_hash(&diff->to, i, tables), old;
 
 		if (!hash || at == TRIAD_FABRIC_NONE)
 			continue;
-		old = tables_hash(&diff->from, at, tables);
+		old = triad_moment_tables_hash(&diff->from, at, tables);
 		if (!old || old == hash)
 			continue;
 		if (n++ >= diff->command->limit && !diff->report.as_json)

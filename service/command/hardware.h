@@ -5,18 +5,15 @@
 #ifndef TRIAD_SERVICE_COMMAND_HARDWARE_H
 #define TRIAD_SERVICE_COMMAND_HARDWARE_H
 
-#include <stdbool.h>
+#include "service/command/moment.h"
 
-#include "triad/output.h"
+/* Whether there is a view, and devices are read here, or were: an image of the moment has
+ * something of that kind.  If not, says why, and what to do. */
+bool triad_command_has_devices(const struct triad_moment *moment,
+	enum triad_extra_kind kind, struct triad_output *output);
 
-struct triad_service;
-
-/* Whether devices are read here.  If not, says why, and what to do. */
-bool triad_command_has_devices(
-	struct triad_service *service, struct triad_output *output);
-
-/* Says why there is nothing to show yet. */
+/* Says why there is nothing to show of those that are meant. */
 void triad_command_no_devices(
-	struct triad_service *service, struct triad_output *output);
+	const struct triad_moment *moment, struct triad_output *output);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'job' and 'topology': what a set of hosts uses of the fabric, and the fabric as a
- * workload manager wants it. */
-#include "config.h"
-
+/* 'job': what a set of hosts uses of the fabric. */
 #include "service/command/commands.h"
 
 #include <errno.h>
@@ -472,85 +469,4 @@ int triad_command_run_job(struct triad_service *service,
 	free(job.links);
 	triad_route_result_unref(routes);
 	return status;
-}
-
-static void put_topology(
-	const struct triad_slurm_topology *topology, struct triad_output *output)
-{
-	triad_output_printf(output,
-		"# topology.conf of Slurm (topology/tree), by Triad " PACKAGE_VERSION
-		"\n# %" PRIu32 " host%s at %" PRIu32
-		" switch%s; lines above are sets of switches\n",
-		topology->n_hosts, topology->n_hosts == 1 ? "" : "s",
-		topology->n_leaves, topology->n_leaves == 1 ? "" : "es");
-	if (topology->n_again)
-		triad_output_printf(output,
-			"# at more than one switch, and listed at one: %" PRIu32
-			" host%s\n",
-			topology->n_again, topology->n_again == 1 ? "" : "s");
-	if (topology->n_unnamed)
-		triad_output_printf(output,
-			"# left out, because descriptions of nodes begin with no host's "
-			"name: %" PRIu32 " host%s\n",
-			topology->n_unnamed, topology->n_unnamed == 1 ? "" : "s");
-	if (topology->n_roots > 1)
-		triad_output_printf(output, "# %" PRIu32 " parts are not connected\n",
-			topology->n_roots);
-	for (uint32_t i = 0; i < topology->n; i++) {
-		const struct triad_slurm_switch *line = &topology->switches[i];
-
-		triad_output_printf(output, "SwitchName=%s %s=", line->name,
-			line->hosts.n ? "Nodes" : "Switches");
-		triad_hostlist_write(line->hosts.n ? &line->hosts : &line->switches,
-			put_piece, output);
-		triad_output_printf(output, "\n");
-	}
-}
-
-/* With a reference.  An agent's view has only what it reads itself, and a master that
- * reads no counters has routes alone.  NULL: none yet. */
-static struct triad_fabric *whole_fabric(struct triad_service *service)
-{
-	struct triad_fabric *fabric = triad_collect_fabric(service->collect);
-	struct triad_view *view = triad_perf_view(service->perf);
-	struct triad_route_result *routes = triad_route_checker_result(service->routes);
-
-	if (!fabric && view)
-		fabric = triad_fabric_ref(view->fabric);
-	else if (!fabric && routes)
-		fabric = triad_fabric_ref(routes->check->layout->fabric);
-	triad_route_result_unref(routes);
-	triad_view_unref(view);
-	return fabric;
-}
-
-int triad_command_run_topology(struct triad_service *service,
-	const struct triad_command *command, struct triad_output *output)
-{
-	struct triad_fabric *fabric = NULL;
-	struct triad_moment moment;
-	struct triad_routes_layout *layout = NULL;
-	struct triad_slurm_topology *topology = NULL;
-	int error;
-
-	if (!command->at[0]) {
-		fabric = whole_fabric(service);
-	} else if (triad_moment_open(&moment, service, command, output)) {
-		fabric = triad_fabric_ref(moment.view->fabric);
-		triad_moment_close(&moment);
-	} else {
-		return TRIAD_CONTROL_FAILED;
-	}
-	if (!fabric)
-		return triad_command_no_view(service, output);
-	error = triad_routes_layout_make(fabric, &layout);
-	if (!error)
-		error = triad_slurm_topology_make(layout, &topology);
-	if (!error)
-		put_topology(topology, output);
-	triad_slurm_topology_free(topology);
-	triad_routes_layout_free(layout);
-	triad_fabric_unref(fabric);
-	return error ? refuse(output, "topology", "not enough memory; try again")
-		     : TRIAD_CONTROL_DONE;
 }

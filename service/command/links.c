@@ -238,7 +238,7 @@ static bool find_cables(struct list *list)
 
 /* --- one row --- */
 
-static void put_end_json(struct triad_json *json, const struct end *end)
+static void put_end_json(struct triad_json *json, const struct end *end, bool is_brief)
 {
 	triad_json_object_begin(json, NULL);
 	triad_json_guid(json, "node_guid", end->guid);
@@ -251,21 +251,22 @@ static void put_end_json(struct triad_json *json, const struct end *end)
 	triad_json_double(json, "wait_percent", end->wait_percent);
 	triad_json_object_begin(json, "errors");
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
-		if (triad_counters[i].is_error && end->row.has & 1u << i)
+		if (triad_counters[i].is_error && end->row.has & 1u << i &&
+			(end->row.total[i] || !is_brief))
 			triad_json_uint(
 				json, triad_counters[i].name, end->row.total[i]);
 	triad_json_object_end(json);
 	triad_json_object_end(json);
 }
 
-static void put_json(struct triad_json *json, const struct shown *shown)
+static void put_json(struct triad_json *json, const struct shown *shown, bool is_brief)
 {
 	const struct triad_link *link = shown->has_history ? &shown->history : NULL;
 	char text[TRIAD_CLOCK_TEXT_SIZE];
 
 	triad_json_array_begin(json, "ends");
 	for (unsigned i = 0; i < 2; i++)
-		put_end_json(json, &shown->ends[i]);
+		put_end_json(json, &shown->ends[i], is_brief);
 	triad_json_array_end(json);
 	triad_json_string(json, "state", shown->state);
 	triad_link_rate_format(shown->rate, text, sizeof(text));
@@ -305,7 +306,7 @@ static void put_percent(
 		triad_list_format(list, title, 5, "%.*f%%", percent < 10, percent);
 }
 
-static void put_row(struct triad_list *list, const struct shown *shown)
+static void put_row(struct triad_list *list, const struct shown *shown, bool is_brief)
 {
 	double wait = fmax(shown->ends[0].wait_percent, shown->ends[1].wait_percent);
 	const struct triad_link *link = shown->has_history ? &shown->history : NULL;
@@ -318,7 +319,7 @@ static void put_row(struct triad_list *list, const struct shown *shown)
 		triad_command_format_time(triad_link_last_down_us(link), at);
 	triad_list_row(list);
 	if (triad_list_json(list))
-		put_json(triad_list_json(list), shown);
+		put_json(triad_list_json(list), shown, is_brief);
 	put_end(list, &shown->ends[0], "END", "end");
 	put_end(list, &shown->ends[1], "FAR END", "far_end");
 	list->next = (struct triad_list_next){.name = "state",
@@ -349,7 +350,7 @@ static void put_rows(const struct list *list, struct triad_list *rows)
 
 	for (uint32_t i = 0; i < list->n && !rows->report->output->failed; i++) {
 		read_cable(list, &list->cables[i], &shown);
-		put_row(rows, &shown);
+		put_row(rows, &shown, list->command->brief);
 	}
 }
 
@@ -404,7 +405,9 @@ int triad_command_run_links(struct triad_service *service,
 			"links: not enough memory to list them; try again\n");
 		status = TRIAD_CONTROL_FAILED;
 	} else {
-		if (list.n || command->json)
+		/* A name that nobody has is no empty list. */
+		if (list.n ||
+			(command->json && list.choice.rule != TRIAD_NODE_RULE_NONE))
 			put_cables(&list, output);
 		if (!list.n)
 			status = put_none(&list, output);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command/command_table.h"
+#include "lib/search.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 #include "triad/clock.h"
@@ -124,6 +125,146 @@ uint64_t triad_moment_now_us(const struct triad_moment *moment)
 {
 	return moment->past ? moment->past->wall_us - (uint64_t)moment->past->offset_us
 			    : triad_clock_now_us();
+}
+
+/* --- ports and devices --- */
+
+/* Of a past; its place is that of a port of the view. */
+static bool find_extra(const struct triad_moment *moment, enum triad_extra_kind kind,
+	uint32_t port, unsigned part, struct triad_extra *extra)
+{
+	const struct triad_fabric *fabric = moment->view->fabric;
+
+	return triad_past_find_extra(moment->past, kind,
+		fabric->nodes[fabric->ports[port].node].guid,
+		fabric->ports[port].number, part, extra);
+}
+
+bool triad_moment_read_detail(const struct triad_moment *moment, uint32_t port,
+	enum triad_pma_attribute attribute, struct triad_detail_row *row)
+{
+	struct triad_details_port of;
+	struct triad_extra extra;
+
+	if (!moment->past) {
+		of = triad_view_details_port(moment->view, port);
+		return triad_details_read(triad_engine_details(moment->view->engine),
+			&of, attribute, row);
+	}
+	if (!find_extra(moment, TRIAD_EXTRA_DETAIL, port, attribute, &extra))
+		return false;
+	*row = extra.is.detail;
+	return true;
+}
+
+uint32_t triad_moment_details(const struct triad_moment *moment, uint32_t port)
+{
+	struct triad_details_port of;
+
+	if (moment->past)
+		return UINT32_MAX;
+	of = triad_view_details_port(moment->view, port);
+	return triad_details_known(triad_engine_details(moment->view->engine), &of);
+}
+
+void triad_moment_read_bers(const struct triad_moment *moment, uint32_t port,
+	struct triad_bers_rate rates[TRIAD_BER_N_KINDS])
+{
+	struct triad_extra extra;
+
+	if (!moment->past) {
+		triad_watch_read_bers(triad_perf_watch(moment->service->perf),
+			moment->view, port, rates);
+		return;
+	}
+	for (unsigned i = 0; i < TRIAD_BER_N_KINDS; i++)
+		rates[i] = find_extra(moment, TRIAD_EXTRA_BER, port, i, &extra)
+			? extra.is.ber
+			: (struct triad_bers_rate){0};
+}
+
+bool triad_moment_read_device(const struct triad_moment *moment, uint64_t guid,
+	struct triad_device_known *known)
+{
+	struct triad_extra extra;
+
+	if (!moment->past)
+		return triad_device_reader_read(moment->service->devices, guid, known);
+	if (!triad_past_find_extra(
+		    moment->past, TRIAD_EXTRA_DEVICE, guid, 0, 0, &extra))
+		return false;
+	*known = extra.is.device;
+	return true;
+}
+
+bool triad_moment_read_cable(const struct triad_moment *moment, uint64_t guid,
+	uint8_t port, struct triad_cable_known *known)
+{
+	struct triad_extra extra;
+
+	if (!moment->past)
+		return triad_device_reader_read_port(
+			moment->service->devices, guid, port, known);
+	if (!triad_past_find_extra(
+		    moment->past, TRIAD_EXTRA_CABLE, guid, port, 0, &extra))
+		return false;
+	*known = extra.is.cable;
+	return true;
+}
+
+/* --- tables --- */
+
+uint64_t triad_moment_tables_hash(const struct triad_moment *moment, uint32_t node,
+	enum triad_history_tables tables)
+{
+	const struct triad_fabric *fabric = moment->view->fabric;
+	const struct triad_past *past = moment->past;
+	uint64_t guid = fabric->nodes[node].guid;
+	uint32_t at;
+
+	if (!past)
+		return triad_history_hash_tables(fabric, &fabric->nodes[node], tables);
+	/* They are in the order of GUIDs. */
+	TRIAD_SEARCH(at, 0, past->n_tables[tables],
+		past->tables[tables][at].node_guid < guid);
+	return at < past->n_tables[tables] && past->tables[tables][at].node_guid == guid
+		? past->tables[tables][at].hash
+		: 0;
+}
+
+/* Ports are in the order of GUIDs and numbers. */
+static bool has_links_of(
+	const struct triad_fabric *then, const struct triad_fabric *fabric)
+{
+	if (then->n_nodes != fabric->n_nodes || then->n_ports != fabric->n_ports)
+		return false;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		if (then->nodes[i].guid != fabric->nodes[i].guid)
+			return false;
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *a = &then->ports[i],
+					       *b = &fabric->ports[i];
+
+		if (a->node != b->node || a->number != b->number ||
+			a->remote != b->remote || a->lid != b->lid || a->lmc != b->lmc)
+			return false;
+	}
+	return true;
+}
+
+bool triad_moment_has_paths_of(
+	const struct triad_moment *moment, const struct triad_fabric *fabric)
+{
+	if (!moment->past)
+		return true;
+	if (!has_links_of(moment->view->fabric, fabric))
+		return false;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		for (unsigned t = 0; t < TRIAD_HISTORY_N_TABLES; t++)
+			if (triad_moment_tables_hash(moment, i, t) !=
+				triad_history_hash_tables(fabric, &fabric->nodes[i], t))
+				return false;
+	return true;
 }
 
 /* --- alerts and links --- */

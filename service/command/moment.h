@@ -49,6 +49,29 @@ const char *triad_moment_trouble(const struct triad_moment *moment);
 /* The time of the moment, monotonic. */
 uint64_t triad_moment_now_us(const struct triad_moment *moment);
 
+/* What is known of a port or a device besides counters; of a past what its image keeps.
+ * False: nothing is.  See triad_details_read(), triad_watch_read_bers(),
+ * triad_device_reader_read() and _read_port(). */
+bool triad_moment_read_detail(const struct triad_moment *moment, uint32_t port,
+	enum triad_pma_attribute attribute, struct triad_detail_row *row);
+/* The attributes of which there may be something (TRIAD_DETAIL_BIT()). */
+uint32_t triad_moment_details(const struct triad_moment *moment, uint32_t port);
+void triad_moment_read_bers(const struct triad_moment *moment, uint32_t port,
+	struct triad_bers_rate rates[TRIAD_BER_N_KINDS]);
+bool triad_moment_read_device(const struct triad_moment *moment, uint64_t guid,
+	struct triad_device_known *known);
+bool triad_moment_read_cable(const struct triad_moment *moment, uint64_t guid,
+	uint8_t port, struct triad_cable_known *known);
+
+/* The hash of tables of a node of the view; 0: it has none, or they are not kept. */
+uint64_t triad_moment_tables_hash(const struct triad_moment *moment, uint32_t node,
+	enum triad_history_tables tables);
+
+/* Whether nodes, links, LIDs, forwarding tables and QoS tables were those of 'fabric', a
+ * fabric of the present.  Then paths were the same, too. */
+bool triad_moment_has_paths_of(
+	const struct triad_moment *moment, const struct triad_fabric *fabric);
+
 /* See triad_watch_next_alert(), _next_link() and _find_link(). */
 bool triad_moment_next_alert(
 	const struct triad_moment *moment, uint32_t *cursor, struct triad_alert *copy);

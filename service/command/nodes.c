@@ -174,7 +174,8 @@ int triad_command_run_nodes(struct triad_service *service,
 	nodes.view = view;
 	nodes.agents = agents;
 	nodes.owners = owners;
-	if (triad_command_choose(command, view->fabric, "nodes", &nodes.choice, output))
+	if (triad_command_choose_there(
+		    command, view->fabric, "nodes", &nodes.choice, output))
 		status = show(&nodes, output);
 	free(owners);
 	free(agents);

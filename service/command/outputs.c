@@ -12,56 +12,65 @@
 
 struct taking {
 	struct triad_history_output *to;
-	bool is_full;
+	uint32_t room; /* of all answers together */
 };
 
 static bool take_frame(
 	void *context, enum triad_frame_type type, const char *data, size_t size)
 {
 	struct taking *taking = context;
+	struct triad_history_output *to = taking->to;
 
 	/* Progress is for who waits. */
 	if (type == TRIAD_FRAME_PROGRESS)
 		return true;
-	taking->is_full |=
-		triad_history_output_add(taking->to, type, data, (uint32_t)size) != 0;
-	return !taking->is_full;
+	to->is_left_out |= size + TRIAD_FRAME_HEADER_SIZE > taking->room - to->size ||
+		triad_history_output_add(to, type, data, (uint32_t)size) != 0;
+	return !to->is_left_out;
 }
 
-/* False: it is to be left out. */
-static bool run(struct triad_service *service, const struct triad_verb *verb,
-	bool is_json, struct triad_history_output *to)
+static void run(struct triad_service *service, const struct triad_verb *verb,
+	bool is_json, struct taking *taking)
 {
 	const struct triad_service_owner *owner = service->owner;
 	struct triad_command command = triad_verb_default(verb);
-	struct taking taking = {.to = to};
+	struct triad_history_output *to = taking->to;
 	struct triad_output output;
 
 	snprintf(to->command, sizeof(to->command), "%s", verb->name);
 	to->is_json = is_json;
+	to->is_left_out = false;
 	to->size = 0;
 	command.json = is_json;
 	command.table = !is_json;
-	triad_output_init(&output, take_frame, &taking);
+	command.for_image = true;
+	if (verb->kept_rows)
+		command.limit = verb->kept_rows;
+	triad_output_init(&output, take_frame, taking);
 	output.tables = !is_json;
 	to->status = (uint8_t)owner->run(owner->context, "triadctl", &command, &output);
 	triad_output_flush(&output);
-	return !taking.is_full;
+	if (to->is_left_out)
+		to->size = 0;
+	taking->room -= to->size;
 }
 
 uint32_t triad_outputs_run(struct triad_service *service,
 	struct triad_history_output *outputs, uint32_t *n_left_out)
 {
+	struct taking taking = {.room = TRIAD_HISTORY_OUTPUTS_SIZE};
 	uint32_t n = 0;
 
 	for (unsigned i = 0; i < TRIAD_N_COMMANDS; i++)
-		for (unsigned is_json = 0; triad_verbs[i].is_kept && is_json < 2;
-			is_json++) {
-			bool has_room = n < TRIAD_HISTORY_MAX_OUTPUTS &&
-				run(service, &triad_verbs[i], is_json, &outputs[n]);
-
-			n += has_room;
-			*n_left_out += !has_room;
+		for (unsigned is_json = 0;
+			triad_verb_is_kept(&triad_verbs[i]) && is_json < 2; is_json++) {
+			if (n == TRIAD_HISTORY_MAX_OUTPUTS) {
+				++*n_left_out;
+				continue;
+			}
+			taking.to = &outputs[n++];
+			run(service, &triad_verbs[i], is_json, &taking);
+			*n_left_out += taking.to->is_left_out;
 		}
 	return n;
 }
@@ -110,7 +119,12 @@ int triad_outputs_show(struct triad_service *service,
 		return TRIAD_CONTROL_FAILED;
 	found = triad_history_output_find(
 		past->outputs, past->n_outputs, name, command->json);
-	if (found && has_table(found) && !output->tables) {
+	if (found && found->is_left_out) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"%s: its answer then was left out of the image: it was longer "
+			"than %u octets, or all answers were longer than %u\n",
+			name, TRIAD_HISTORY_OUTPUT_SIZE, TRIAD_HISTORY_OUTPUTS_SIZE);
+	} else if (found && has_table(found) && !output->tables) {
 		/* OpenSM's console, and who else asks for lines. */
 		status = TRIAD_CONTROL_USAGE;
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
@@ -122,9 +136,9 @@ int triad_outputs_show(struct triad_service *service,
 		show_frames(found, output);
 	} else {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"%s: that image has no answer of it: an earlier Triad wrote it, "
-			"or the answer was longer than %u octets\n",
-			name, TRIAD_HISTORY_OUTPUT_SIZE);
+			"%s: that image has no answer of it: the Triad that wrote it did "
+			"not keep it\n",
+			name);
 	}
 	triad_past_free(past);
 	return status;

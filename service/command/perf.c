@@ -252,7 +252,7 @@ int triad_command_run_perf_show(struct triad_service *service,
 	if (!view)
 		return TRIAD_CONTROL_FAILED;
 	put_trouble(service, command, output);
-	if (!triad_command_choose(
+	if (!triad_command_choose_there(
 		    command, view->fabric, "perf show", &choice, output)) {
 		triad_view_unref(view);
 		return TRIAD_CONTROL_FAILED;

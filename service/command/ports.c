@@ -54,6 +54,18 @@ int triad_command_print_choice(const char *verb, const struct triad_node_choice 
 	return TRIAD_CONTROL_FAILED;
 }
 
+bool triad_command_choose_there(const struct triad_command *command,
+	const struct triad_fabric *fabric, const char *verb,
+	struct triad_node_choice *choice, struct triad_output *output)
+{
+	if (!triad_command_choose(command, fabric, verb, choice, output))
+		return false;
+	if (choice->rule == TRIAD_NODE_RULE_ALL || choice->n)
+		return true;
+	(void)triad_command_print_choice(verb, choice, fabric, output);
+	return false;
+}
+
 bool triad_command_wants_port(const struct triad_node_choice *choice,
 	const struct triad_fabric *fabric, uint32_t port)
 {

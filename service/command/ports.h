@@ -35,6 +35,12 @@ bool triad_command_choose(const struct triad_command *command,
 	const struct triad_fabric *fabric, const char *verb,
 	struct triad_node_choice *choice, struct triad_output *output);
 
+/* The same of a list of what is there: false, having said it, also when no node of the
+ * fabric is meant.  So a name that nobody has is no empty list. */
+bool triad_command_choose_there(const struct triad_command *command,
+	const struct triad_fabric *fabric, const char *verb,
+	struct triad_node_choice *choice, struct triad_output *output);
+
 /* The same among the nodes of a type (enum triad_node_type) that the command implies. */
 bool triad_command_choose_of_type(const struct triad_command *command,
 	const struct triad_fabric *fabric, unsigned type, const char *verb,

@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command/command_table.h"
 #include "ib/link.h"
 #include "ib/node_choice.h"
 #include "routes/way.h"
 #include "service/command/format.h"
+#include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "service/command/routes_parts.h"
 #include "service/service.h"
@@ -118,16 +120,23 @@ bool triad_routes_read_port(const struct triad_view *view,
 	return same != TRIAD_FABRIC_NONE && triad_view_read(view, same, row);
 }
 
+double triad_routes_view_percent(
+	const struct triad_view *view, const struct triad_fabric *fabric, uint32_t port)
+{
+	struct triad_engine_row row;
+
+	return triad_routes_read_port(view, fabric, port, &row)
+		? triad_command_link_percent(&row, TRIAD_PORT_XMIT_DATA,
+			  triad_fabric_port_bps(&fabric->ports[port]))
+		: NAN;
+}
+
 double triad_routes_use_percent(
 	struct triad_service *service, const struct triad_fabric *fabric, uint32_t port)
 {
 	struct triad_view *view = triad_perf_view(service->perf);
-	struct triad_engine_row row;
-	double use = NAN;
+	double use = triad_routes_view_percent(view, fabric, port);
 
-	if (triad_routes_read_port(view, fabric, port, &row))
-		use = triad_command_link_percent(&row, TRIAD_PORT_XMIT_DATA,
-			triad_fabric_port_bps(&fabric->ports[port]));
 	triad_view_unref(view);
 	return use;
 }
@@ -144,6 +153,42 @@ void triad_routes_put_use(struct triad_list *list, double percent)
 		triad_list_text(list, NULL, "USE", 5, "-");
 	else
 		triad_list_format(list, "USE", 5, "%.*f%%", percent < 10, percent);
+}
+
+/* --- 'routes over' --- */
+
+/* --- at a moment --- */
+
+/* Images have hashes of tables alone: paths of then are known while they are still those
+ * of now.  Opens the moment and returns the present result, with a reference; or NULL,
+ * having said why. */
+static struct triad_route_result *open_moment(struct triad_moment *moment,
+	struct triad_service *service, const struct triad_command *command,
+	struct triad_output *output)
+{
+	const char *verb = triad_verb_of(command->verb)->name;
+	struct triad_route_result *result;
+
+	if (!triad_moment_open(moment, service, command, output))
+		return NULL;
+	result = triad_routes_command_result(service, verb, output);
+	if (result && triad_moment_has_paths_of(moment, result->check->layout->fabric))
+		return result;
+	if (result)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"%s: links, LIDs or tables of switches have changed since, and "
+			"those of then are not kept: 'diff %s' says which; 'routes "
+			"--at %s' has how many pairs crossed links\n",
+			verb, command->at, command->at);
+	triad_route_result_unref(result);
+	triad_moment_close(moment);
+	return NULL;
+}
+
+static void close_moment(struct triad_moment *moment, struct triad_route_result *result)
+{
+	triad_route_result_unref(result);
+	triad_moment_close(moment);
 }
 
 /* --- 'routes over' --- */
@@ -198,9 +243,9 @@ static uint32_t find_link(const struct triad_fabric *fabric,
 	return port;
 }
 
-static int show_over(struct triad_service *service, const struct triad_command *command,
-	const struct triad_routes_check *check, uint32_t port,
-	struct triad_output *output)
+static int show_over(const struct triad_moment *moment,
+	const struct triad_command *command, const struct triad_routes_check *check,
+	uint32_t port, struct triad_output *output)
 {
 	const struct triad_fabric *fabric = check->layout->fabric;
 	struct triad_report report = {.output = output, .as_json = command->json};
@@ -208,7 +253,7 @@ static int show_over(struct triad_service *service, const struct triad_command *
 		.list = {.report = &report, .gap = "  "},
 		.limit = command->limit};
 	char from[TRIAD_NODE_NAME_SIZE + 8], to[TRIAD_NODE_NAME_SIZE + 8];
-	double use = triad_routes_use_percent(service, fabric, port);
+	double use = triad_routes_view_percent(moment->view, fabric, port);
 	int error;
 
 	triad_routes_format_port(fabric, port, from, sizeof(from));
@@ -243,8 +288,9 @@ static int show_over(struct triad_service *service, const struct triad_command *
 int triad_command_run_routes_over(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
+	struct triad_moment moment;
 	struct triad_route_result *result =
-		triad_routes_command_result(service, "routes over", output);
+		open_moment(&moment, service, command, output);
 	int status = TRIAD_CONTROL_FAILED;
 	uint32_t port;
 
@@ -252,15 +298,15 @@ int triad_command_run_routes_over(struct triad_service *service,
 		return TRIAD_CONTROL_FAILED;
 	port = find_link(result->check->layout->fabric, command, output);
 	if (port != TRIAD_FABRIC_NONE)
-		status = show_over(service, command, result->check, port, output);
-	triad_route_result_unref(result);
+		status = show_over(&moment, command, result->check, port, output);
+	close_moment(&moment, result);
 	return status;
 }
 
 /* --- 'routes between' --- */
 
 struct between {
-	struct triad_service *service;
+	struct triad_moment moment;
 	const struct triad_route_result *result;
 	struct triad_report report;
 	struct triad_routes_way way;
@@ -292,7 +338,8 @@ static void put_hop(struct triad_list *list, struct between *between,
 		triad_list_text(list, "vl", "VL", 2, NULL);
 	triad_list_text(list, "rate", "RATE", -7, rate);
 	triad_routes_put_use(list,
-		is_there ? triad_routes_use_percent(between->service, fabric, hop->port)
+		is_there ? triad_routes_view_percent(
+				   between->moment.view, fabric, hop->port)
 			 : NAN);
 	triad_list_uint(
 		list, "pairs", "PAIRS", 9, is_there ? check->pairs[hop->port] : 0);
@@ -315,7 +362,8 @@ static void find_sl(struct between *between, const struct triad_command *command
 	uint16_t slid, uint16_t dlid)
 {
 	const struct triad_fabric *fabric = between->result->check->layout->fabric;
-	const struct triad_route_source *source = &between->service->owner->routes;
+	const struct triad_route_source *source =
+		&between->moment.service->owner->routes;
 
 	between->sl = (uint8_t)command->sl;
 	between->has_sl = command->has_sl || !fabric->sa.engine_has_sl;
@@ -396,16 +444,16 @@ static int show_between(struct between *between, const struct triad_command *com
 int triad_command_run_routes_between(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct triad_route_result *result =
-		triad_routes_command_result(service, "routes between", output);
-	struct between between = {.service = service,
-		.result = result,
+	struct between between = {
 		.report = {.output = output, .as_json = command->json}};
+	struct triad_route_result *result =
+		open_moment(&between.moment, service, command, output);
 	int status;
 
 	if (!result)
 		return TRIAD_CONTROL_FAILED;
+	between.result = result;
 	status = show_between(&between, command, output);
-	triad_route_result_unref(result);
+	close_moment(&between.moment, result);
 	return status;
 }

@@ -41,6 +41,9 @@ bool triad_routes_read_port(const struct triad_view *view,
  * view, in percent; NAN: not known. */
 double triad_routes_use_percent(struct triad_service *service,
 	const struct triad_fabric *fabric, uint32_t port);
+/* The same by those of a view; NULL: not known. */
+double triad_routes_view_percent(const struct triad_view *view,
+	const struct triad_fabric *fabric, uint32_t port);
 void triad_routes_put_use(struct triad_list *list, double percent);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Images of a busy fabric: a day of them, what they cost, and how soon one is read.
  *
- *     history [--ports N] [--sweeps N] [--busy PERCENT] [--dir DIR] [--json]
+ *     history [--ports N] [--sweeps N] [--busy PERCENT] [--modules] [--dir DIR] [--json]
+ *
+ * --modules: an optical module at each port, whose readings change each 300 s
  *
  * octets          that all images have on the disk at the end, a sweep each 10 s of
  *                 simulated time
@@ -19,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/hash.h"
 #include "perfmgr/engine.h"
 #include "service/history_reader.h"
 #include "service/history_store.h"
@@ -33,6 +36,7 @@
 
 struct bench {
 	unsigned n_ports, n_sweeps, busy_percent;
+	bool has_modules;
 	uint64_t seed, now_us, spent_us, most;
 	struct triad_engine *engine;
 	struct triad_view *view;
@@ -119,6 +123,41 @@ static void sweep(struct bench *bench)
 	}
 }
 
+/* A reading with some noise in it. */
+static uint16_t read_noisy(uint64_t seed, unsigned base, unsigned noise)
+{
+	return (uint16_t)(base + triad_hash_word(TRIAD_HASH_START, seed) % noise);
+}
+
+static bool read_cable(
+	void *context, uint64_t guid, uint8_t port, struct triad_cable_known *known)
+{
+	const struct bench *bench = context;
+	uint64_t round = bench->now_us / (300 * TRIAD_US_PER_S);
+	uint64_t seed = (guid + port) * 1000003 + round * 16;
+	struct triad_cable *cable = &known->cable;
+
+	if (!bench->has_modules)
+		return false;
+	*known = (struct triad_cable_known){
+		.module = TRIAD_MODULE_KNOWN, .read_us = bench->now_us};
+	cable->identifier = 0x11;
+	cable->n_lanes = 4;
+	cable->has_rx_power = cable->has_tx_power = cable->has_bias = true;
+	strcpy(cable->vendor, "Mellanox");
+	strcpy(cable->part, "MFS1S00-H020V");
+	snprintf(cable->serial, sizeof(cable->serial), "MT%012" PRIX64,
+		triad_hash_word(TRIAD_HASH_START, guid + port) & 0xffffffffffff);
+	cable->temperature = (int16_t)read_noisy(seed, 35 * 256, 3 * 256);
+	cable->voltage = read_noisy(seed + 1, 33000, 100);
+	for (unsigned i = 0; i < 4; i++) {
+		cable->rx[i] = read_noisy(seed + 2 + i, 8000, 200);
+		cable->tx[i] = read_noisy(seed + 6 + i, 9000, 50);
+		cable->bias[i] = read_noisy(seed + 10 + i, 3350, 20);
+	}
+	return true;
+}
+
 static void write_image(struct bench *bench, unsigned number)
 {
 	const struct triad_history_image image = {
@@ -130,6 +169,7 @@ static void write_image(struct bench *bench, unsigned number)
 		.port_guid = 1,
 		.started_us = BEGIN_US,
 		.period_us = PERIOD_US,
+		.sources = {.context = bench, .read_cable = read_cable},
 	};
 	struct triad_history_status status;
 
@@ -224,6 +264,8 @@ static void read_options(struct bench *bench, int argc, char **argv, bool *as_js
 
 		if (!strcmp(argv[i], "--json"))
 			*as_json = true;
+		else if (!strcmp(argv[i], "--modules"))
+			bench->has_modules = true;
 		else if (!strcmp(argv[i], "--ports") && has_value)
 			bench->n_ports = (unsigned)strtoul(argv[++i], NULL, 10);
 		else if (!strcmp(argv[i], "--sweeps") && has_value)
@@ -235,7 +277,7 @@ static void read_options(struct bench *bench, int argc, char **argv, bool *as_js
 				argv[++i]);
 		else
 			die("usage: history [--ports N] [--sweeps N] [--busy PERCENT] "
-			    "[--dir DIR] [--json]");
+			    "[--modules] [--dir DIR] [--json]");
 	}
 	if (!bench->n_ports || bench->n_ports > TRIAD_PAST_MAX_PORTS ||
 		bench->n_sweeps < 3)

@@ -59,6 +59,26 @@ static void take_line(struct reading *reading, const char *line, size_t length)
 		reading->has_failed = true;
 }
 
+static void show_extra(const struct triad_past *past, const struct triad_past_extra *at)
+{
+	struct triad_extra extra;
+	double value, limit;
+	unsigned i;
+
+	if (at->is_gone)
+		return;
+	require(triad_past_find_extra(
+			past, at->kind, at->node_guid, at->port, at->part, &extra),
+		"what was taken is found");
+	if (extra.kind == TRIAD_EXTRA_CABLE)
+		(void)triad_cable_judge(
+			&extra.is.cable.cable, true, &i, &value, &limit);
+	else if (extra.kind == TRIAD_EXTRA_DEVICE)
+		(void)triad_device_judge(&extra.is.device.info, &i, &value, &limit);
+	else if (extra.kind == TRIAD_EXTRA_DETAIL)
+		require(triad_detail_n_slots(extra.part) > 0, "an attribute");
+}
+
 /* All that a command would show. */
 static void show(const struct triad_past *past)
 {
@@ -81,6 +101,8 @@ static void show(const struct triad_past *past)
 		(void)triad_alert_advice(alert);
 		(void)triad_alert_severity(alert);
 	}
+	for (uint32_t i = 0; i < past->n_extras; i++)
+		show_extra(past, &past->extras[i]);
 	for (uint32_t i = 0; i < past->n_links; i++)
 		triad_link_rate_format(past->links[i].rate, text, sizeof(text));
 }

@@ -51,7 +51,7 @@ SCHEMA = {
         "templating": {"properties": {"list": {"items": {
             "required": ["name", "label", "type", "query"]}}}}}}
 CONF = ("[perfmgr]\nsweep_period = 1\n[alerts]\nclear_after = 0\n"
-        "[prometheus]\nlisten = {}\n")
+        "[prometheus]\nlisten = {}\n[history]\ndir = {}\n")
 
 
 def load(path):
@@ -103,7 +103,7 @@ def test_prometheus_answers_each_query_of_the_dashboards(scratch):
     chosen = {"job": ".*", "instance": ".*", "switch": "Switch1", "hca": "Hca1"}
     wanted = {(path.name, title, re.sub(r"\$(\w+)", lambda m: chosen[m[1]], expression))
               for path in DASHBOARDS for title, expression in queries(load(path))}
-    with triad_lab(CONF.format(address)) as lab:
+    with triad_lab(CONF.format(address, scratch.folder())) as lab:
         wait_for_sweep(lab)
         with Prometheus(scratch, address, RULES) as prometheus:
             wait_until(lambda: prometheus.query("triad_info"), 60, "a scrape")

@@ -295,6 +295,43 @@ def hardware_alerts(lab):
             if alert["state"] == "active" and alert["what"] in ("module", "device")}
 
 
+@pytest.mark.row("N6", "N10")
+def test_past_moment_has_cables_and_devices_of_then(lab, tmp_path):
+    def images():
+        return ask_json(lab, "status")["images"]
+    def wait_for_images(n):
+        begun = images()["written"]
+        wait_until(lambda: images()["written"] >= begun + n, 30, "images")
+    before = cables(lab), ask_json(lab, "devices")
+    ask(lab, "set", "history.dir", tmp_path)
+    # Two of a sweep may be of other tiers; the last one is no key.
+    wait_for_images(4)
+    then = images()["last"][:19]
+    wait_until(lambda: images()["last"][:19] > then, 20, "the next second")
+    try:
+        lab.sim(*qsfp28("ANOTHER", temperature=44).commands("Leaf", 1),
+                *registers("Leaf", (27, 2010, 3118), "MT_0000000063", temperature=400))
+        wait_until(lambda: cables(lab)["Leaf", 1]["temperature_c"] == 44 and
+                   ask_json(lab, "devices", "Leaf")[0]["temperature_c"] == 50, 30,
+                   "what changed")
+        wait_for_images(3)
+        def without_times(rows):
+            return [{key: value for key, value in row.items()
+                     if key not in ("last_read", "uptime_s")} for row in rows]
+        was = cables(lab, "--at", then)
+        assert without_times(was.values()) == without_times(before[0].values())
+        assert without_times(ask_json(lab, "devices", "--at", then)) == \
+            without_times(before[1])
+        assert list(cables(lab, "Leaf:1", "--at", then)) == [("Leaf", 1)]
+        assert "27.2010.3118" in ask(lab, "devices", "--firmware", "--at", then)
+        last = images()["last"][:19]
+        assert cables(lab, "--at", last)["Leaf", 1]["temperature_c"] == 44
+    finally:
+        equip(lab)
+        wait_until(lambda: cables(lab)["Leaf", 1]["temperature_c"] == 35, 30, "as it was")
+        ask(lab, "set", "history.dir", "")
+
+
 @pytest.mark.row("N6")
 def test_faults_are_alerts_and_end(lab):
     assert not hardware_alerts(lab)

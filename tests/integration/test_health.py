@@ -112,6 +112,12 @@ def test_links_show_each_cable_once_and_what_is_wrong():
         [bad] = links(lab, "--errors")
         assert names(bad) == {"Switch1", "Switch2"}, bad
         assert links(lab)[0] == bad or links(lab)[0]["slow"], "the worst on top"
+        # Without zeros the same.
+        brief = links(lab, "--brief")
+        assert [end["errors"] for link in brief for end in link["ends"] if end["errors"]] == \
+            [{"SymbolErrorCounter": 5}], brief
+        assert all(end["errors"]["LinkDownedCounter"] == 0 for end in bad["ends"]), bad
+        assert [names(link) for link in brief] == [names(link) for link in links(lab)], brief
         of_host = links(lab, "--node", "Hca3")
         assert [names(link) for link in of_host] == [{"Hca3", "Switch1"}], of_host
         process = lab.triad("links", "--node", "nobody")

@@ -2,6 +2,7 @@
 """Images of the fabric, written by the plugin in stock opensm and read again."""
 
 import json
+import re
 import signal
 import subprocess
 import time
@@ -61,7 +62,7 @@ def test_images_outlive_a_kill_and_are_profiles(scratch):
 @pytest.mark.row("N10")
 def test_full_disk_costs_images_alone(scratch):
     folder = scratch.folder()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], check=True)
     scratch.callback(subprocess.run, ["umount", folder])
     with triad_lab(CONF.format(folder=folder)) as lab:
         wait_for_images(lab, 3)
@@ -90,21 +91,27 @@ def past_lab(tmp_path_factory):
                    "[alerts]\nraise_after = 0\nclear_after = 0\n",
                    opensm_conf="sweep_interval 1\n") as lab:
         wait_for_sweep(lab)
-        lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=2')
-        wait_until(lambda: symbol_errors(lab) == 2, 20, "what is there at first")
+        lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=2',
+                'PerformanceSet "Switch1"[3] PortCounters.PortRcvErrors=3',
+                'PerformanceSet "Switch1"[3] PortRcvErrorDetails.PortLoopingErrors=3')
+        wait_until(lambda: symbol_errors(lab) == 2 and detail(lab) == 3, 20,
+                   "what is there at first")
         # A sweep may write three, into as many tiers.
         wait_for_images(lab, images(lab)["written"] + 4)
         # All of a second, in which nothing has happened yet.
         then = images(lab)["last"][:19]
-        written = images(lab)["written"]
         wait_until(lambda: images(lab)["last"][:19] > then, 20, "the next second")
-        lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=44')
+        lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=44',
+                'PerformanceSet "Switch1"[3] PortCounters.PortRcvErrors=9',
+                'PerformanceSet "Switch1"[3] PortRcvErrorDetails.PortLoopingErrors=9')
+        wait_until(lambda: detail(lab) == 9, 20, "more errors")
         lab.sim('Unlink "Hca2"')
         ask(lab, "set", "perfmgr.retries", 3)
         sweep_heavily(lab, lambda: "Hca2" not in names(lab))
         wait_until(lambda: [alert for alert in ask_json(lab, "alerts")["alerts"]
                             if "SymbolErrorCounter" in json.dumps(alert)], 30, "an alert")
-        wait_for_images(lab, written + 3)
+        # One of a sweep that began after all of this.
+        wait_for_images(lab, images(lab)["written"] + 4)
         yield lab, then
 
 
@@ -115,6 +122,13 @@ def names(lab, *words):
 def symbol_errors(lab, *words):
     row, = ask_json(lab, "perf", "show", "--node", "Switch1:3", *words)
     return row["counters"].get("SymbolErrorCounter")
+
+
+def detail(lab, *words):
+    """Of the port with errors."""
+    found = {row["counter"]: row["total"] for row in
+             ask_json(lab, "perf", "details", "--node", "Switch1:3", *words)}
+    return found.get("PortLoopingErrors")
 
 
 @pytest.mark.row("N10")
@@ -133,6 +147,54 @@ def test_commands_show_a_past_moment(past):
 
 
 @pytest.mark.row("N10")
+def test_errors_are_explained_as_they_were(past):
+    lab, then = past
+    assert (detail(lab), detail(lab, "--at", then)) == (9, 3)
+    row, = ask_json(lab, "perf", "details", "--at", then)
+    assert row["attribute"] == "PortRcvErrorDetails" and row["last_read"][:19] <= then
+    text = succeeded(lab.run("triadctl", "perf", "details", "--at", then)).stdout
+    assert "PortLoopingErrors" in text
+    assert "others are not kept" in succeeded(
+        lab.run("triadctl", "perf", "details", "--node", "Hca1", "--at", then)).stdout
+    now, = ask_json(lab, "perf", "ber", "--node", "Switch1:3")
+    was, = ask_json(lab, "perf", "ber", "--node", "Switch1:3", "--at", then)
+    assert (now["kind"], now["errors"]) == ("symbol", 44)
+    assert (was["kind"], was["errors"]) == ("symbol", 2)
+    assert was["rate"] == now["rate"] and was["last_read"][:19] <= then
+    assert not ask_json(lab, "perf", "ber", "--node", "Hca1", "--at", then)
+
+
+@pytest.mark.row("N10")
+def test_paths_are_those_of_then_while_tables_are(past):
+    lab, then = past
+    last = images(lab)["last"][:19]
+    for words in (("between", "Hca1", "Hca3"), ("over", "Switch1:3")):
+        def answer(*more, words=words):
+            found = ask_json(lab, "routes", *words, *more)
+            return re.sub(r'"use_percent": [^,}]*', "", json.dumps(found))
+        assert answer("--at", last) == answer()
+        failed(lab.run("triadctl", "routes", *words, "--at", then), 1,
+               f"tables of switches have changed since, and those of then are not kept: "
+               f"'diff {then}' says which")
+
+
+@pytest.mark.row("N10")
+def test_configuration_was_what_it_was(past):
+    lab, then = past
+    def value(*words):
+        row, = ask_json(lab, "get", "perfmgr.retries", *words)
+        return row["value"], row["from"]
+    last = images(lab)["last"][:19]
+    standard, origin = value("--at", then)
+    assert (standard != "3", origin) == (True, "default")
+    assert (value(), value("--at", last)) == (("3", "set"), ("3", "changed"))
+    rows = {row["key"]: row for row in ask_json(lab, "get", "--at", then)}
+    assert rows.keys() == {row["key"] for row in ask_json(lab, "get")}
+    assert rows["alerts.raise_after"]["from"] == "changed"
+    failed(lab.run("triadctl", "get", "no.such", "--at", then), 1, "no key")
+
+
+@pytest.mark.row("N10")
 def test_commands_show_what_they_answered(past):
     lab, then = past
     now, was = ask_json(lab, "status"), ask_json(lab, "status", "--at", then)
@@ -143,8 +205,8 @@ def test_commands_show_what_they_answered(past):
     assert process.returncode and "Hca2" in process.stdout
     assert (before.returncode, before.stdout.count("Hca2")) == (0, 0)
     for words in (("health",), ("status",), ("routes",), ("routes", "check"), ("congestion",),
-                  ("silences",), ("agents",), ("election",), ("perf", "ber"),
-                  ("perf", "resets"), ("qos", "clients"), ("qos", "nodes")):
+                  ("silences",), ("agents",), ("election",), ("perf", "resets"),
+                  ("qos", "clients"), ("qos", "nodes"), ("qos", "plan"), ("port", "plan")):
         process = lab.run("triadctl", *words, "--at", then)
         assert f"as of {then}" in process.stderr and "no answer" not in process.stderr, words
         assert (process.stdout or process.stderr.count("\n") > 1), words
@@ -207,7 +269,10 @@ def test_moment_without_image_or_past_is_refused(past):
     lab, then = past
     failed(lab.run("triadctl", "perf", "show", "--at", "2001-01-01"), 1,
            "before the first image")
-    failed(lab.run("triadctl", "cables", "--at", then), 2, "its past is not kept")
+    failed(lab.run("triadctl", "cables", "--at", then), 1, "devices were not asked then")
+    failed(lab.run("triadctl", "devices", "--at", then), 1, "devices were not asked then")
+    failed(lab.run("triadctl", "qos", "explain", "--src", "Hca1", "--dst", "Hca3",
+                   "--at", then), 2, "partitions of then are not kept")
     failed(lab.run("triadctl", "links", "--at", "yesterday"), 2, "allowed are a time")
     tomorrow = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(time.time() + 86400))
     failed(lab.run("triadctl", "nodes", "--at", tomorrow), 1, "after the last image")

@@ -97,7 +97,21 @@ def test_slurm_reads_the_topology(lab, scratch):
     assert above["Nodes"] == "host-[0001-0024]", above
     assert above["Switches"] == "leaf-[01-03]", above
     assert "error: WARNING: switches lack access" not in slurm.log.read_text()
-    failed(lab.run("triadctl", "topology"), 2, "needs --slurm")
+    failed(lab.run("triadctl", "topology"), 2, "needs --slurm or --json")
+
+
+@pytest.mark.row("N9")
+def test_topology_in_json_has_the_same_lines(lab):
+    topology = ask_json(lab, "topology")
+    lines = {line["name"]: line for line in topology["switches"]}
+    leaves = {name: line["hosts"] for name, line in lines.items() if line["hosts"]}
+    assert (topology["hosts"], topology["leaves"], topology["parts"]) == (24, 3, 1), topology
+    assert sorted(sum(leaves.values(), [])) == [f"host-{i:04}" for i in range(1, 25)], leaves
+    above, = [line for line in lines.values() if line["switches"]]
+    assert (above["switches"], above["hosts"]) == (["leaf-01", "leaf-02", "leaf-03"], [])
+    text = ask(lab, "topology", "--slurm")
+    assert [line.split()[0] for line in text.splitlines() if not line.startswith("#")] == \
+        [f"SwitchName={name}" for name in lines], text
 
 
 @pytest.mark.row("N9")

@@ -63,6 +63,15 @@ def test_mistyped_name_gets_near_ones(swept_once, words):
     failed(swept_once.run("triadctl", *words, "--node", "nobody"), 1, "'nodes' lists all")
 
 
+@pytest.mark.parametrize("words", [
+    ("perf", "show"), ("perf", "details"), ("perf", "ber"), ("nodes",), ("links",)],
+    ids=" ".join)
+def test_mistyped_name_is_no_empty_list_in_json(swept_once, words):
+    process = swept_once.run("triadctl", *words, "--json", "--node", "nobody")
+    failed(process, 1, "no node is called 'nobody'")
+    assert not process.stdout
+
+
 def test_name_of_several_lists_them(swept_once):
     process = swept_once.run("triadctl", "perf", "histogram", "VL15Dropped", "--node",
                              "Switch*")

@@ -234,6 +234,13 @@ def test_time_moves_the_whole_page(lab, page):
         page.go(f"/{view}?at={then}")
         assert page.js("return document.querySelector('#notice').hidden"), \
             page.js("return document.body.innerText")
+    guid = first_node(lab, "switch")["guid"]
+    page.go(f"/port/{guid}/1?at={then}")
+    assert page.text.count("others are not kept") == 2, page.text
+    assert "devices were not asked then" in page.text, page.text
+    page.go(f"/node/{guid}?at={then}")
+    assert "devices were not asked then" in page.text, page.text
+    page.errors()  # that these are refused is in the console
     page.go(f"/health?at={then}")
     assert "link down" not in page.text, page.text
     page.js("document.querySelector('#time button').click()")

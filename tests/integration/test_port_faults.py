@@ -132,6 +132,9 @@ def test_switch_that_does_not_obey_is_asked_again_later(scratch, word, outcome, 
         assert [row.split()[0] for row in rows] == sorted(
             row.split()[0] for row in rows), rows
         assert "4 disable done leaf-03 1" in [" ".join(row.split()) for row in rows], rows
+        assert not ports.history("--at", "1d"), "nothing had been done then"
+        later = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(time.time() + 3600))
+        assert {one["port"] for one in ports.history("--at", later)} == {3, 4}
         wish.unlink()
         ports.wait_for("leaf-03", 3, "disabled", timeout_s=60)
         deeds = ports.deeds(LEAF3, 3)

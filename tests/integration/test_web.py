@@ -60,7 +60,7 @@ ARGUMENTS = {"node": "Hca1", "node2": "Hca2", "node_port": "Leaf:1", "argument2"
              "time": "2s", "time2": "1s"}
 # What commands need, and what makes them show more.
 QUERIES = {"qos/explain": ["src=Hca1&dst=Hca2"], "job": ["nodes=Hca1,Hca2"],
-           "alerts": ["", "all"], "links": ["", "down"],
+           "alerts": ["", "all"], "links": ["", "down", "brief"],
            "nodes": ["", "limit=1"], "perf/show": ["", "errors"],
            "perf/history": ["since=1m"], "perf/top": ["limit=2&offset=1"]}
 
@@ -183,7 +183,9 @@ def test_mistakes_are_told_in_the_parsers_words(lab):
             ("links?at=tomorrow", 400, "tomorrow"), ("perf/top?by=PortXmitDat", 400,
                                                      "PortXmitData"),
             ("links?at=2130-01-01", 409, "after the last image"), ("diff/9h", 409, "image"),
-            ("routes/over/Laef/1", 409, "'Leaf'"), ("history/Nobody", 409, "Nobody")):
+            ("routes/over/Laef/1", 409, "'Leaf'"), ("history/Nobody", 409, "Nobody"),
+            ("nodes?node=Nobody", 409, "Nobody"), ("links?node=Nobody", 409, "Nobody"),
+            ("job?nodes=Hca1&at=1h", 400, "which forwarding tables there were")):
         response = get(lab.address, f"/api/v1/{path}")
         report = json.loads(response.body)
         assert (response.status, report["status"]) == (code, code), (path, report)

@@ -19,6 +19,7 @@ unit_tests = \
 	tests/unit/conf/test_conf_refs \
 	tests/unit/command/test_control \
 	tests/unit/command/test_resource \
+	tests/unit/history/test_extra \
 	tests/unit/history/test_record \
 	tests/unit/lib/test_clock \
 	tests/unit/lib/test_diag \

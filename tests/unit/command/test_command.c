@@ -209,10 +209,13 @@ START_TEST(test_parse_moment_read_and_refused_where_no_past_is_kept)
 		{"nodes --at yesterday", "--at yesterday: allowed are a time"},
 		{"diff soon", "TIME soon: allowed are a time"},
 		{"alerts --at 2h --watch", "--at shows one moment"},
-		{"cables --at 2h", "no option '--at': its past is not kept"},
-		{"perf ber --at 2h --all", "leave the others out"},
+		{"reload --at 2h", "no option '--at': its past is not kept"},
+		{"qos explain --at 2h", "no option '--at': the policy"},
+		{"port list --at 2h", "'port plan --at' has what was not as expected"},
+		{"qos plan --at 2h policy.conf", "leave the others out"},
+		{"port plan --at 2h -n 5", "leave the others out"},
 		{"perf resets --at 2h --node a", "leave the others out"},
-		{"perf ber --at 2h --type ca", "leave the others out"},
+		{"perf resets --at 2h --port 3", "leave the others out"},
 		{"perf history leaf-01 PortXmitData", "needs the number of a port"},
 		{"congestion --at 2h -n 5", "leave the others out"},
 		{"routes --at 2h --group a", "leave the others out"},
@@ -226,6 +229,11 @@ START_TEST(test_parse_moment_read_and_refused_where_no_past_is_kept)
 	ASSERT_PARSED("perf top --at 90m", TRIAD_COMMAND_PERF_TOP);
 	ck_assert_uint_eq(command.at_us, 0);
 	ck_assert_uint_eq(command.at_ago_us, UINT64_C(5400000000));
+	/* Of an image, with all options; and what it answered. */
+	ASSERT_PARSED("perf ber --at 2h --all --type ca", TRIAD_COMMAND_PERF_BER);
+	ASSERT_PARSED("cables leaf-01 --at 2h", TRIAD_COMMAND_CABLES);
+	ASSERT_PARSED("get qos --at 2h", TRIAD_COMMAND_GET);
+	ASSERT_PARSED("qos plan --at 2h", TRIAD_COMMAND_QOS_PLAN);
 	ASSERT_PARSED("diff 2h 2026-01-02", TRIAD_COMMAND_DIFF);
 	ck_assert_uint_eq(command.at_ago_us, UINT64_C(7200000000));
 	ck_assert_uint_eq(command.to_us, UINT64_C(1767312000999999));
@@ -701,8 +709,9 @@ START_TEST(test_help_text_laid_out)
 		"\n"
 		"  --all                       every part with every number, not one "
 		"screen\n"
-		"  --at TIME                   as it was then: 2026-01-02T03:04 (UTC), or 2d, "
-		"3h,\n                              90m ago; it needs history.dir\n"
+		"  --at TIME                   what it answered then, without other "
+		"options:\n                              2026-01-02T03:04 (UTC), or 2d, 3h, "
+		"90m ago; it\n                              needs history.dir\n"
 		"  --watch                     show it again and again, until Ctrl-C\n"
 		"  --interval S                with --watch: each S seconds, 1 to 3600 "
 		"[2]\n"

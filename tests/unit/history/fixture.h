@@ -42,6 +42,7 @@ struct world {
 	struct copy ports[MAX_PORTS]; /* by their place in the fabric of now */
 	uint64_t n_images;
 	struct triad_history_output output; /* of a command, in the next image */
+	struct triad_history_sources sources;
 };
 
 /* Ports go on with the totals that they had; a copy is for a port without a cut. */
@@ -132,7 +133,8 @@ static inline struct triad_history_image world_image(struct world *world)
 		.started_us = BEGIN_US,
 		.period_us = 10 * S,
 		.outputs = &world->output,
-		.n_outputs = world->output.size ? 1 : 0,
+		.n_outputs = world->output.size || world->output.is_left_out,
+		.sources = world->sources,
 	};
 }
 

@@ -380,6 +380,189 @@ START_TEST(test_answer_has_a_size_at_most_and_whole_frames)
 }
 END_TEST
 
+START_TEST(test_image_says_which_answer_it_lacks)
+{
+	const struct triad_history_output *found;
+	struct triad_past *past;
+
+	world.output.is_left_out = true;
+	strcpy(world.output.command, "port plan");
+	write_images(1, 10 * S);
+	past = triad_history_reader_outputs(reader, copies[0].wall_us, message);
+	ck_assert_ptr_nonnull(past);
+	found = triad_history_output_find(
+		past->outputs, past->n_outputs, "port plan", false);
+	ck_assert_ptr_nonnull(found);
+	ck_assert(found->is_left_out);
+	ck_assert_uint_eq(found->size, 0);
+	triad_past_free(past);
+}
+END_TEST
+
+/* --- ports and devices --- */
+
+/* By a port's place: decimetres of its cable, 0: there is none; errors of its link, which
+ * is worse than its target if there are any. */
+struct hardware {
+	uint16_t length_dm[MAX_PORTS];
+	uint32_t errors[MAX_PORTS], uptime_s;
+	bool is_silent;
+};
+
+static struct hardware hardware;
+
+static bool read_device(void *context, uint64_t guid, struct triad_device_known *known)
+{
+	struct hardware *of = context;
+
+	(void)guid;
+	*known = (struct triad_device_known){.is_silent = of->is_silent};
+	known->info.uptime_s = of->uptime_s++;
+	return true;
+}
+
+static bool read_cable(
+	void *context, uint64_t guid, uint8_t number, struct triad_cable_known *known)
+{
+	const struct hardware *of = context;
+	uint32_t port = triad_fabric_find_port(
+		world.fabric, triad_fabric_find_node(world.fabric, guid), number);
+
+	*known = (struct triad_cable_known){
+		.module = TRIAD_MODULE_KNOWN, .read_us = world.now_us};
+	known->cable.length_dm = of->length_dm[port];
+	return of->length_dm[port];
+}
+
+static void read_bers(void *context, const struct triad_view *view, uint32_t port,
+	struct triad_bers_rate rates[TRIAD_BER_N_KINDS])
+{
+	const struct hardware *of = context;
+
+	(void)view;
+	memset(rates, 0, TRIAD_BER_N_KINDS * sizeof(*rates));
+	rates[TRIAD_BER_SYMBOL].is_known = true;
+	rates[TRIAD_BER_SYMBOL].estimate.errors = of->errors[port];
+}
+
+/* The details of a port: errors that are explained, and what a VL carried. */
+static void count_details(uint32_t port, uint32_t n_errors)
+{
+	const struct triad_details_port of = triad_view_details_port(world.view, port);
+	struct triad_details *details = triad_engine_details(world.engine);
+	struct triad_details_report report = {
+		.read_us = world.now_us, .raw = {n_errors, 0, 7}};
+
+	(void)triad_details_take(details, &of, TRIAD_PMA_RCV_ERROR_DETAILS, &report, 1);
+	report.raw[0] = 1000;
+	(void)triad_details_take(details, &of, TRIAD_PMA_VL_OP_DATA, &report, 1);
+}
+
+static void check_hardware(const struct triad_past *past, uint32_t port)
+{
+	uint64_t guid = world.fabric->nodes[world.fabric->ports[port].node].guid;
+	uint8_t number = world.fabric->ports[port].number;
+	struct triad_extra extra;
+	bool is_found =
+		triad_past_find_extra(past, TRIAD_EXTRA_CABLE, guid, number, 0, &extra);
+
+	ck_assert_msg(is_found == (hardware.length_dm[port] != 0), "seed %lu: port %u",
+		(unsigned long)seed, port);
+	if (is_found)
+		ck_assert_uint_eq(
+			extra.is.cable.cable.length_dm, hardware.length_dm[port]);
+	ck_assert(triad_past_find_extra(past, TRIAD_EXTRA_DEVICE, guid, 0, 0, &extra));
+	ck_assert_int_eq(extra.is.device.is_silent, hardware.is_silent);
+	if (!world.fabric->ports[port].has_pma)
+		return;
+	is_found = triad_past_find_extra(
+		past, TRIAD_EXTRA_BER, guid, number, TRIAD_BER_SYMBOL, &extra);
+	ck_assert(is_found == (hardware.errors[port] != 0));
+	if (is_found)
+		ck_assert_uint_eq(extra.is.ber.estimate.errors, hardware.errors[port]);
+}
+
+/* Row: N10 */
+START_TEST(test_image_has_what_was_known_of_ports_and_devices)
+{
+	world.sources = (struct triad_history_sources){
+		&hardware, read_device, read_cable, read_bers};
+	for (unsigned i = 0; i < 60; i++) {
+		uint32_t port = random_below(&world.seed, world.fabric->n_ports);
+		struct triad_past *past;
+
+		hardware.length_dm[port] = (uint16_t)random_below(&world.seed, 3);
+		hardware.errors[port] = random_below(&world.seed, 3);
+		hardware.is_silent = !random_below(&world.seed, 3);
+		if (!random_below(&world.seed, 20))
+			change_topology();
+		write_images(1, 10 * S);
+		past = triad_history_reader_read(
+			reader, copies[n_copies - 1].wall_us, message);
+		ck_assert_msg(
+			past != NULL, "seed %lu: %s", (unsigned long)seed, message);
+		for (uint32_t p = 0; p < world.fabric->n_ports; p++)
+			check_hardware(past, p);
+		triad_past_free(past);
+	}
+}
+END_TEST
+
+static bool is_key(const struct copied *copied)
+{
+	struct triad_past *past =
+		triad_history_reader_outputs(reader, copied->wall_us, message);
+	bool found;
+
+	ck_assert_ptr_nonnull(past);
+	found = past->head.is_key;
+	triad_past_free(past);
+	return found;
+}
+
+START_TEST(test_image_after_all_cables_were_read_again_is_a_key)
+{
+	static const bool expected[] = {true, false, false, true, false};
+
+	world.sources = (struct triad_history_sources){
+		&hardware, read_device, read_cable, NULL};
+	for (unsigned i = 0; i < sizeof(expected); i++) {
+		for (uint32_t p = 0; p < world.fabric->n_ports && (!i || i == 2); p++)
+			hardware.length_dm[p] = (uint16_t)(100 + i);
+		write_images(1, 10 * S);
+	}
+	for (unsigned i = 0; i < sizeof(expected); i++)
+		ck_assert_msg(is_key(&copies[i]) == expected[i], "image %u", i);
+}
+END_TEST
+
+START_TEST(test_image_has_details_with_errors_alone)
+{
+	uint64_t guid = world.fabric->nodes[world.fabric->ports[1].node].guid;
+	uint8_t number = world.fabric->ports[1].number;
+	struct triad_extra extra;
+	struct triad_past *past;
+
+	for (uint32_t n_errors = 0; n_errors < 3; n_errors++) {
+		write_images(1, 10 * S);
+		count_details(1, n_errors);
+		ck_assert_int_eq(write_image(), 0);
+		past = triad_history_reader_read(
+			reader, copies[n_copies - 1].wall_us, message);
+		ck_assert_ptr_nonnull(past);
+		ck_assert(triad_past_find_extra(past, TRIAD_EXTRA_DETAIL, guid, number,
+			TRIAD_PMA_RCV_ERROR_DETAILS, &extra));
+		ck_assert_uint_eq(extra.is.detail.total[0], n_errors);
+		ck_assert_uint_eq(extra.is.detail.total[2], 7);
+		ck_assert_uint_eq(extra.is.detail.read_us + (uint64_t)past->offset_us,
+			BEGIN_US + world.now_us);
+		ck_assert(!triad_past_find_extra(past, TRIAD_EXTRA_DETAIL, guid, number,
+			TRIAD_PMA_VL_OP_DATA, &extra));
+		triad_past_free(past);
+	}
+}
+END_TEST
+
 /* --- harm --- */
 
 /* The newest segment of a tier. */
@@ -674,6 +857,10 @@ int main(void)
 	tcase_add_test(cases, test_time_without_image_is_refused_with_what_there_is);
 	tcase_add_test(cases, test_image_has_what_commands_answered);
 	tcase_add_test(cases, test_answer_has_a_size_at_most_and_whole_frames);
+	tcase_add_test(cases, test_image_says_which_answer_it_lacks);
+	tcase_add_test(cases, test_image_has_what_was_known_of_ports_and_devices);
+	tcase_add_test(cases, test_image_after_all_cables_were_read_again_is_a_key);
+	tcase_add_test(cases, test_image_has_details_with_errors_alone);
 	tcase_add_test(cases, test_kill_within_an_image_loses_that_one_alone);
 	tcase_add_test(
 		cases, test_full_disk_loses_images_until_there_is_room_and_no_file);

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "history/image_extra.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "history/record.h"
+#include "lib/hash.h"
+#include "perfmgr/engine.h"
+
+#define LINE_OCTETS (TRIAD_HISTORY_DIGITS / 2)
+
+struct writing {
+	const struct triad_history_image *image;
+	const struct triad_fabric *fabric;
+	struct triad_history_key *key;
+	struct triad_frame_writer *out;
+	bool is_key;
+	uint32_t n_details, n_rates, n_left_out;
+	uint32_t n_hardware, n_changed; /* cables and devices; those of them written */
+	/* Of the next line. */
+	uint32_t n;
+	uint8_t octets[LINE_OCTETS];
+};
+
+/* --- lines --- */
+
+static void put_line(struct writing *w)
+{
+	char *begin = triad_frame_writer_line(w->out);
+	char *to = stpcpy(begin, "# triad-extra ");
+
+	to += triad_history_put_hex(to, w->octets, w->n);
+	*to++ = '\n';
+	triad_frame_writer_add(w->out, (size_t)(to - begin));
+	w->n = 0;
+}
+
+static void put_octets(struct writing *w, const uint8_t *octets, size_t size)
+{
+	while (size) {
+		size_t n = LINE_OCTETS - w->n < size ? LINE_OCTETS - w->n : size;
+
+		memcpy(w->octets + w->n, octets, n);
+		w->n += (uint32_t)n;
+		octets += n;
+		size -= n;
+		if (w->n == LINE_OCTETS)
+			put_line(w);
+	}
+}
+
+static void put_extra(struct writing *w, const struct triad_extra *extra)
+{
+	uint8_t octets[TRIAD_EXTRA_SIZE];
+
+	put_octets(w, octets, triad_extra_put(octets, extra, w->image->offset_us));
+}
+
+/* --- what errors there are: in each image, all of it --- */
+
+static bool has_errors(
+	enum triad_pma_attribute attribute, const struct triad_detail_row *row)
+{
+	unsigned n = triad_detail_n_slots(attribute);
+
+	for (unsigned i = 0; i < n; i++)
+		if (row->total[i] && triad_detail_field(attribute, i)->is_error)
+			return true;
+	return false;
+}
+
+static void put_details(struct writing *w, uint32_t port, struct triad_extra *extra)
+{
+	const struct triad_view *view = w->image->view;
+	const struct triad_details *details = triad_engine_details(view->engine);
+	const struct triad_details_port of = triad_view_details_port(view, port);
+	uint32_t known = triad_details_known(details, &of);
+
+	extra->kind = TRIAD_EXTRA_DETAIL;
+	for (; known; known &= known - 1) {
+		extra->part = (uint8_t)__builtin_ctz(known);
+		if (!triad_details_read(details, &of, extra->part, &extra->is.detail) ||
+			!has_errors(extra->part, &extra->is.detail))
+			continue;
+		if (w->n_details++ < TRIAD_HISTORY_MAX_DETAILS)
+			put_extra(w, extra);
+		else
+			w->n_left_out++;
+	}
+}
+
+static void put_rates(struct writing *w, uint32_t port, struct triad_extra *extra)
+{
+	const struct triad_history_sources *sources = &w->image->sources;
+	struct triad_bers_rate rates[TRIAD_BER_N_KINDS];
+
+	if (!sources->read_bers)
+		return;
+	sources->read_bers(sources->context, w->image->view, port, rates);
+	extra->kind = TRIAD_EXTRA_BER;
+	for (unsigned i = 0; i < TRIAD_BER_N_KINDS; i++) {
+		extra->part = (uint8_t)i;
+		extra->is.ber = rates[i];
+		if (!triad_bers_is_notable(&rates[i]))
+			continue;
+		if (w->n_rates++ < TRIAD_HISTORY_MAX_RATES)
+			put_extra(w, extra);
+		else
+			w->n_left_out++;
+	}
+}
+
+/* --- hardware: what differs from the key --- */
+
+/* When it was read is not in it, nor is how long a device has run: what is the same
+ * otherwise is not written again. */
+static uint64_t hash_of(const struct triad_extra *extra)
+{
+	struct triad_extra copy = *extra;
+	uint8_t octets[TRIAD_EXTRA_SIZE];
+	size_t size;
+
+	if (extra->is_gone)
+		return 0;
+	if (extra->kind == TRIAD_EXTRA_CABLE) {
+		copy.is.cable.read_us = 0;
+	} else {
+		copy.is.device.read_us = 0;
+		copy.is.device.info.uptime_s = 0;
+	}
+	size = triad_extra_put(octets, &copy, 0);
+	return triad_hash_octets(TRIAD_HASH_START, octets, size) | 1;
+}
+
+static void put_changed(
+	struct writing *w, const struct triad_extra *extra, uint64_t *of_key)
+{
+	uint64_t hash = hash_of(extra), before = w->is_key ? 0 : *of_key;
+
+	if (w->is_key)
+		*of_key = hash;
+	w->n_hardware += hash != 0;
+	if (hash == before)
+		return;
+	put_extra(w, extra);
+	w->n_changed++;
+}
+
+static void put_cable(struct writing *w, uint32_t port, struct triad_extra *extra)
+{
+	const struct triad_history_sources *sources = &w->image->sources;
+
+	extra->kind = TRIAD_EXTRA_CABLE;
+	extra->part = 0;
+	memset(&extra->is, 0, sizeof(extra->is));
+	extra->is_gone = !sources->read_cable ||
+		!sources->read_cable(sources->context, extra->node_guid, extra->port,
+			&extra->is.cable) ||
+		extra->is.cable.module == TRIAD_MODULE_UNREAD;
+	put_changed(w, extra, &w->key->cables[port]);
+	extra->is_gone = false;
+}
+
+static void put_device(struct writing *w, uint32_t node)
+{
+	const struct triad_history_sources *sources = &w->image->sources;
+	struct triad_extra extra = {
+		.kind = TRIAD_EXTRA_DEVICE, .node_guid = w->fabric->nodes[node].guid};
+
+	extra.is_gone = !sources->read_device ||
+		!sources->read_device(
+			sources->context, extra.node_guid, &extra.is.device);
+	put_changed(w, &extra, &w->key->devices[node]);
+}
+
+/* --- all --- */
+
+static void put_port(struct writing *w, uint32_t port)
+{
+	struct triad_extra extra = {
+		.node_guid = w->fabric->nodes[w->fabric->ports[port].node].guid,
+		.port = w->fabric->ports[port].number};
+
+	if (w->fabric->ports[port].has_pma) {
+		put_details(w, port, &extra);
+		put_rates(w, port, &extra);
+	}
+	put_cable(w, port, &extra);
+}
+
+uint32_t triad_history_put_extras(const struct triad_history_image *image,
+	struct triad_history_key *key, bool is_key, struct triad_frame_writer *out,
+	bool *is_key_due)
+{
+	struct writing w = {.image = image,
+		.fabric = image->view->fabric,
+		.key = key,
+		.out = out,
+		.is_key = is_key};
+
+	for (uint32_t i = 0; i < w.fabric->n_nodes && !triad_frame_writer_error(out);
+		i++)
+		put_device(&w, i);
+	for (uint32_t i = 0; i < w.fabric->n_ports && !triad_frame_writer_error(out);
+		i++)
+		put_port(&w, i);
+	if (w.n)
+		put_line(&w);
+	if (w.n_left_out)
+		triad_frame_writer_add(out,
+			(size_t)sprintf(triad_frame_writer_line(out),
+				"# triad-left-out %u\n", w.n_left_out));
+	/* Modules are read in rounds, and then all of them have changed a little: another
+	 * key is smaller than these changes in each image until the next round. */
+	*is_key_due = !is_key && w.n_changed > w.n_hardware / 4;
+	return w.n_left_out;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'topology': the fabric as a workload manager wants it. */
+#include "config.h"
+
+#include "service/command/commands.h"
+
+#include <inttypes.h>
+
+#include "jobs/hostlist.h"
+#include "jobs/slurm_topology.h"
+#include "service/command/moment.h"
+#include "service/command/ports.h"
+#include "service/service.h"
+
+/* --- as Slurm reads it --- */
+
+static void put_piece(void *context, const char *piece)
+{
+	struct triad_output *output = context;
+
+	triad_output_printf(output, "%s", piece);
+}
+
+static void put_text(
+	const struct triad_slurm_topology *topology, struct triad_output *output)
+{
+	triad_output_printf(output,
+		"# topology.conf of Slurm (topology/tree), by Triad " PACKAGE_VERSION
+		"\n# %" PRIu32 " host%s at %" PRIu32
+		" switch%s; lines above are sets of switches\n",
+		topology->n_hosts, topology->n_hosts == 1 ? "" : "s",
+		topology->n_leaves, topology->n_leaves == 1 ? "" : "es");
+	if (topology->n_again)
+		triad_output_printf(output,
+			"# at more than one switch, and listed at one: %" PRIu32
+			" host%s\n",
+			topology->n_again, topology->n_again == 1 ? "" : "s");
+	if (topology->n_unnamed)
+		triad_output_printf(output,
+			"# left out, because descriptions of nodes begin with no host's "
+			"name: %" PRIu32 " host%s\n",
+			topology->n_unnamed, topology->n_unnamed == 1 ? "" : "s");
+	if (topology->n_roots > 1)
+		triad_output_printf(output, "# %" PRIu32 " parts are not connected\n",
+			topology->n_roots);
+	for (uint32_t i = 0; i < topology->n; i++) {
+		const struct triad_slurm_switch *line = &topology->switches[i];
+
+		triad_output_printf(output, "SwitchName=%s %s=", line->name,
+			line->hosts.n ? "Nodes" : "Switches");
+		triad_hostlist_write(line->hosts.n ? &line->hosts : &line->switches,
+			put_piece, output);
+		triad_output_printf(output, "\n");
+	}
+}
+
+/* --- JSON --- */
+
+static void put_names(
+	struct triad_json *json, const char *name, const struct triad_hostlist *list)
+{
+	triad_json_array_begin(json, name);
+	for (uint32_t i = 0; i < list->n; i++)
+		triad_json_string(json, NULL, list->names[i]);
+	triad_json_array_end(json);
+}
+
+static void put_json(
+	const struct triad_slurm_topology *topology, struct triad_output *output)
+{
+	struct triad_json json;
+
+	triad_json_init(&json, output);
+	triad_json_object_begin(&json, NULL);
+	triad_json_uint(&json, "hosts", topology->n_hosts);
+	triad_json_uint(&json, "leaves", topology->n_leaves);
+	triad_json_uint(&json, "parts", topology->n_roots);
+	triad_json_uint(&json, "hosts_again", topology->n_again);
+	triad_json_uint(&json, "hosts_unnamed", topology->n_unnamed);
+	triad_json_array_begin(&json, "switches");
+	for (uint32_t i = 0; i < topology->n && !output->failed; i++) {
+		const struct triad_slurm_switch *line = &topology->switches[i];
+
+		triad_json_object_begin(&json, NULL);
+		triad_json_string(&json, "name", line->name);
+		put_names(&json, "hosts", &line->hosts);
+		put_names(&json, "switches", &line->switches);
+		triad_json_object_end(&json);
+	}
+	triad_json_array_end(&json);
+	triad_json_object_end(&json);
+	triad_json_end(&json);
+}
+
+/* --- the command --- */
+
+/* With a reference.  An agent's view has only what it reads itself, and a master that
+ * reads no counters has routes alone.  NULL: none yet. */
+static struct triad_fabric *whole_fabric(struct triad_service *service)
+{
+	struct triad_fabric *fabric = triad_collect_fabric(service->collect);
+	struct triad_view *view = triad_perf_view(service->perf);
+	struct triad_route_result *routes = triad_route_checker_result(service->routes);
+
+	if (!fabric && view)
+		fabric = triad_fabric_ref(view->fabric);
+	else if (!fabric && routes)
+		fabric = triad_fabric_ref(routes->check->layout->fabric);
+	triad_route_result_unref(routes);
+	triad_view_unref(view);
+	return fabric;
+}
+
+int triad_command_run_topology(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_fabric *fabric = NULL;
+	struct triad_moment moment;
+	struct triad_routes_layout *layout = NULL;
+	struct triad_slurm_topology *topology = NULL;
+	int error;
+
+	if (!command->at[0]) {
+		fabric = whole_fabric(service);
+	} else if (triad_moment_open(&moment, service, command, output)) {
+		fabric = triad_fabric_ref(moment.view->fabric);
+		triad_moment_close(&moment);
+	} else {
+		return TRIAD_CONTROL_FAILED;
+	}
+	if (!fabric)
+		return triad_command_no_view(service, output);
+	error = triad_routes_layout_make(fabric, &layout);
+	if (!error)
+		error = triad_slurm_topology_make(layout, &topology);
+	if (!error && command->json)
+		put_json(topology, output);
+	else if (!error)
+		put_text(topology, output);
+	triad_slurm_topology_free(topology);
+	triad_routes_layout_free(layout);
+	triad_fabric_unref(fabric);
+	if (!error)
+		return TRIAD_CONTROL_DONE;
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"topology: not enough memory; try again\n");
+	return TRIAD_CONTROL_FAILED;
+}
