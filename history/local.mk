@@ -2,8 +2,13 @@
 # In libtriadcollect.la, whose form of a fabric images have.
 libtriadcollect_la_SOURCES += \
 	history/image.c history/image.h \
+	history/mirror/message.c history/mirror/message.h \
+	history/mirror/mirror.c history/mirror/mirror.h history/mirror/parts.h \
+	history/mirror/pull.c \
+	history/mirror/serve.c \
 	history/output.c history/output.h \
 	history/past.c history/past.h history/past_parts.h \
 	history/past_content.c \
 	history/record.c history/record.h \
-	history/ring.c history/ring.h
+	history/ring.c history/ring.h \
+	history/rings.c history/rings.h

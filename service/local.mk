@@ -56,8 +56,10 @@ libtriadservice_la_SOURCES = \
 	service/health_congestion.c service/health_congestion.h \
 	service/health_parts.c \
 	service/health_routes.c service/health_routes.h \
+	service/history_copies.c \
 	service/history_files.c service/history_files.h \
 	service/history_keeper.c service/history_keeper.h \
+	service/history_mirror.c service/history_mirror.h \
 	service/history_others.c \
 	service/history_read.c service/history_read.h \
 	service/history_reader.c service/history_reader.h \
