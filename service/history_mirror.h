@@ -13,6 +13,7 @@
 #define TRIAD_SERVICE_HISTORY_MIRROR_H
 
 #include "service/history_store.h"
+#include "triad/clock.h"
 
 struct triad_history_mirror;
 
@@ -24,6 +25,9 @@ struct triad_history_carrier {
 	 * connected). */
 	int (*send)(void *context, const void *payload, size_t size);
 };
+
+/* What lacks an SM's newest image for that long is behind. */
+#define TRIAD_HISTORY_BEHIND_US (10 * 60 * TRIAD_US_PER_S)
 
 struct triad_history_mirror_status {
 	bool is_on;
