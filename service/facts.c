@@ -6,6 +6,7 @@
 #include "service/collect.h"
 #include "service/control.h"
 #include "service/exports.h"
+#include "service/history_mirror.h"
 #include "service/history_store.h"
 #include "service/perf.h"
 #include "service/recorder.h"

@@ -322,8 +322,8 @@ void triad_history_keeper_view(
 void triad_history_keeper_payload(struct triad_history_keeper *keeper, uint64_t sender,
 	const void *payload, size_t size)
 {
-	triad_history_mirror_leave_payload(keeper->mirror, sender, payload, size);
-	wake_thread(keeper);
+	if (triad_history_mirror_leave_payload(keeper->mirror, sender, payload, size))
+		wake_thread(keeper);
 }
 
 struct triad_history_mirror_status triad_history_keeper_mirror_status(

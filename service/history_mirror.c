@@ -97,22 +97,24 @@ void triad_history_mirror_leave_view(
 	pthread_mutex_unlock(&mirror->lock);
 }
 
-void triad_history_mirror_leave_payload(struct triad_history_mirror *mirror,
+bool triad_history_mirror_leave_payload(struct triad_history_mirror *mirror,
 	uint64_t sender, const void *payload, size_t size)
 {
 	struct item *item;
+	bool is_on;
 
 	pthread_mutex_lock(&mirror->lock);
-	if (mirror->is_on && size <= sizeof(item->payload) &&
-		mirror->ring.n < MAX_INBOX) {
+	is_on = mirror->is_on;
+	if (is_on && size <= sizeof(item->payload) && mirror->ring.n < MAX_INBOX) {
 		item = &mirror->inbox[triad_ring_put(&mirror->ring, MAX_INBOX)];
 		item->sender = sender;
 		item->size = size;
 		memcpy(item->payload, payload, size);
-	} else if (mirror->is_on) {
+	} else if (is_on) {
 		mirror->status.n_dropped++;
 	}
 	pthread_mutex_unlock(&mirror->lock);
+	return is_on;
 }
 
 /* Says that a member is of another release, whose messages are not understood. */

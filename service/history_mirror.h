@@ -46,10 +46,11 @@ void triad_history_mirror_free(struct triad_history_mirror *mirror);
 void triad_history_mirror_set_carrier(struct triad_history_mirror *mirror,
 	const struct triad_history_carrier *carrier);
 
-/* What came; by any thread, which wakes the one that runs. */
+/* What came; by any thread, which wakes the one that runs.  False: nobody wants payloads
+ * at present. */
 void triad_history_mirror_leave_view(
 	struct triad_history_mirror *mirror, const uint64_t *members, uint32_t n);
-void triad_history_mirror_leave_payload(struct triad_history_mirror *mirror,
+bool triad_history_mirror_leave_payload(struct triad_history_mirror *mirror,
 	uint64_t sender, const void *payload, size_t size);
 
 /* After triad_history_store_prepare().  Returns when it is to be called again, at the

@@ -11,6 +11,8 @@
 /* Between two times that a member says what it has: when nothing happens, and at least. */
 #define INTERVAL_US (2 * TRIAD_US_PER_S)
 #define GAP_US (200 * TRIAD_US_PER_MS)
+/* How often it is looked whether something has changed: that is a walk over segments. */
+#define LOOK_US (100 * TRIAD_US_PER_MS)
 /* What may be said at once, in parts of a second's octets. */
 #define BURST_PARTS 50u
 
@@ -247,8 +249,9 @@ void triad_mirror_run(struct triad_mirror *mirror, uint64_t now_us, uint64_t wal
 	for (uint32_t i = 0; i < mirror->n_members; i++)
 		look_behind(mirror, &mirror->members[i]);
 	mirror_pull_run(mirror);
-	if (now_us >= mirror->state_us || now_us < mirror->said_state_us + GAP_US)
+	if (now_us >= mirror->state_us || now_us < mirror->look_us)
 		return;
+	mirror->look_us = now_us + LOOK_US;
 	/* A change is said soon. */
 	state = own_state(mirror);
 	hash = triad_hash_octets(TRIAD_HASH_START, &state, sizeof(state));
@@ -290,7 +293,7 @@ static size_t take_state(struct triad_mirror *mirror, uint8_t *payload)
 	message.state = own_state(mirror);
 	mirror->said = triad_hash_octets(
 		TRIAD_HASH_START, &message.state, sizeof(message.state));
-	mirror->said_state_us = mirror->now_us;
+	mirror->look_us = mirror->now_us + GAP_US;
 	mirror->state_us = mirror->now_us + INTERVAL_US;
 	return triad_mirror_message_encode(&message, payload);
 }

@@ -49,7 +49,8 @@ struct triad_mirror_image {
 /* Who has the images.  Calls may wait for a disk. */
 struct triad_mirror_store {
 	void *context;
-	struct triad_history_rings *rings; /* changed by 'add', and between calls */
+	/* Changed by 'add' and between calls; the machine sets told floors alone. */
+	struct triad_history_rings *rings;
 	/* A part of an image.  Returns 0 or an errno. */
 	int (*read)(void *context, const struct triad_mirror_image *image, uint32_t at,
 		void *octets, uint32_t size);

@@ -72,8 +72,8 @@ struct triad_mirror {
 	uint64_t tokens; /* octets that may be said now */
 	uint64_t filled_us;
 
-	uint64_t state_us, said_state_us; /* when to say it; when it was said */
-	uint64_t said;                    /* a hash of what was said */
+	uint64_t state_us, look_us; /* when to say it; to look whether it is another */
+	uint64_t said;              /* a hash of what was said */
 
 	struct mirror_pull pull;
 	uint64_t pause_us;     /* nothing is asked for until then: the disk is full */

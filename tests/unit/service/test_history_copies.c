@@ -304,8 +304,8 @@ START_TEST(test_copies_to_a_full_disk_wait_for_room)
 {
 	signal(SIGXFSZ, SIG_IGN);
 	write_images(0, 20);
-	limit_files(5000);
-	for (unsigned i = 0; i < 1500 && !status_of(1).error; i++)
+	limit_files(100);
+	for (unsigned i = 0; i < 20000 && !status_of(1).error; i++)
 		run_both();
 	limit_files(RLIM_INFINITY);
 	ck_assert_int_eq(status_of(1).error, EFBIG);
