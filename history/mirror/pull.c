@@ -5,8 +5,8 @@
  *     list       a page of its segments, the newest first; then the next page
  *     image      of each segment what is behind its end here, one after the other
  *
- * After each image it is chosen anew when the member has got another digest, so that what
- * is written now comes before what is old. */
+ * After each image it is looked whether something else is to be copied first by now, so that
+ * what is written now comes before what is old. */
 #include "history/mirror/parts.h"
 
 #include <errno.h>
@@ -89,8 +89,13 @@ static bool may_ask(struct triad_mirror *mirror, const struct mirror_member *mem
 	return !is_of_a_member(mirror, owned->port_guid);
 }
 
-static bool choose_of(struct triad_mirror *mirror, struct mirror_member *member,
-	enum triad_history_tier tier, bool is_own)
+struct choice {
+	uint64_t from, owner, digest;
+	enum triad_history_tier tier;
+};
+
+static bool choose_of(struct triad_mirror *mirror, const struct mirror_member *member,
+	enum triad_history_tier tier, bool is_own, struct choice *choice)
 {
 	for (uint32_t i = 0; i < member->state.n; i++) {
 		const struct triad_mirror_owned *owned = &member->state.owned[i];
@@ -103,26 +108,52 @@ static bool choose_of(struct triad_mirror *mirror, struct mirror_member *member,
 		pair = pair_of(mirror, owned, tier);
 		if (!pair || pair == member->settled[i][tier])
 			continue;
-		mirror->pull = (struct mirror_pull){.is_on = true,
-			.from = member->id,
+		*choice = (struct choice){.from = member->id,
 			.owner = owned->port_guid,
-			.tier = tier,
 			.digest = owned->digests[tier],
-			.before_us = UINT64_MAX};
-		ask_now(&mirror->pull);
+			.tier = tier};
 		return true;
 	}
 	return false;
 }
 
-static void choose(struct triad_mirror *mirror)
+/* What is to be copied first: sweeps, and of these what members wrote themselves. */
+static bool choose(struct triad_mirror *mirror, struct choice *choice)
 {
 	for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++)
 		for (unsigned of_others = 0; of_others < 2; of_others++)
 			for (uint32_t i = 0; i < mirror->n_members; i++)
 				if (choose_of(mirror, &mirror->members[i], tier,
-					    !of_others))
-					return;
+					    !of_others, choice))
+					return true;
+	return false;
+}
+
+static void begin_pull(struct triad_mirror *mirror)
+{
+	struct choice choice;
+
+	if (!choose(mirror, &choice))
+		return;
+	mirror->pull = (struct mirror_pull){.is_on = true,
+		.from = choice.from,
+		.owner = choice.owner,
+		.tier = choice.tier,
+		.digest = choice.digest,
+		.before_us = UINT64_MAX};
+	ask_now(&mirror->pull);
+}
+
+/* Whether something else is to be copied first by now, or there is another list of the
+ * same. */
+static bool is_overtaken(struct triad_mirror *mirror)
+{
+	const struct mirror_pull *pull = &mirror->pull;
+	struct choice choice;
+
+	return choose(mirror, &choice) &&
+		(choice.from != pull->from || choice.owner != pull->owner ||
+			choice.tier != pull->tier || choice.digest != pull->digest);
 }
 
 /* --- segments --- */
@@ -221,16 +252,6 @@ static void shun(struct triad_mirror *mirror, uint64_t for_us)
 	mirror_pull_end(mirror);
 }
 
-/* Whether the member has got other images since its list was asked for. */
-static bool is_outdated(struct triad_mirror *mirror)
-{
-	const struct mirror_pull *pull = &mirror->pull;
-	struct mirror_member *member = mirror_find_member(mirror, pull->from);
-	int i = owned_index(member, pull->owner);
-
-	return i < 0 || member->state.owned[i].digests[pull->tier] != pull->digest;
-}
-
 static void pause_pull(struct triad_mirror *mirror)
 {
 	uint64_t for_us = mirror->pause_for_us ? 2 * mirror->pause_for_us : PAUSE_US;
@@ -256,8 +277,7 @@ static void keep_image(struct triad_mirror *mirror)
 	end_fetch(fetch);
 	switch (error) {
 	case 0:
-		/* The next choice may be of something newer. */
-		if (is_outdated(mirror))
+		if (is_overtaken(mirror))
 			mirror_pull_end(mirror);
 		else
 			go_on(mirror);
@@ -340,7 +360,7 @@ void mirror_pull_run(struct triad_mirror *mirror)
 	struct mirror_pull *pull = &mirror->pull;
 
 	if (!pull->is_on && mirror->now_us >= mirror->pause_us)
-		choose(mirror);
+		begin_pull(mirror);
 	if (!pull->is_on || pull->is_due || mirror->now_us < pull->ask_us)
 		return;
 	if (pull->n_tries >= MAX_TRIES)

@@ -457,6 +457,14 @@ START_TEST(test_mirror_of_one_writer_is_copied)
 	}
 	ck_assert(run_until_equal(5));
 	ck_assert_uint_gt(triad_history_ring_octets(&net.members[0].rings[0]), 50000);
+	/* Who has the newest asks nobody, and nobody else is asked for it. */
+	ck_assert_uint_eq(net.members[0].n_sent[TRIAD_MIRROR_ASK_LIST], 0);
+	ck_assert_uint_eq(net.members[1].n_sent[TRIAD_MIRROR_PIECE] +
+			net.members[2].n_sent[TRIAD_MIRROR_PIECE],
+		0);
+	run_for(5 * TRIAD_US_PER_S);
+	write_image(0);
+	ck_assert(run_until_equal(1));
 	tear_down();
 }
 END_TEST
@@ -493,6 +501,33 @@ START_TEST(test_mirror_copies_newest_first)
 }
 END_TEST
 
+/* Nor for what somebody else wrote, who is dead. */
+START_TEST(test_mirror_copies_the_living_before_the_dead)
+{
+	struct triad_mirror_status status;
+
+	build(3, 12, &roomy);
+	for (unsigned n = 0; n < 1500; n++)
+		write_image(2);
+	net.n = 3;
+	run_for(30 * TRIAD_US_PER_S);
+	stop(1);
+	wipe(1);
+	stop(2);
+	start(1);
+	deliver_views();
+	run_for(2 * TRIAD_US_PER_S);
+	for (unsigned n = 0; n < 4; n++) {
+		write_image(0);
+		run_for(700 * TRIAD_US_PER_MS);
+		triad_mirror_status(net.members[1].mirror, &status);
+		ck_assert_uint_gt(status.lacking_octets, 0);
+		ck_assert_uint_eq(status.behind_us, 0);
+	}
+	tear_down();
+}
+END_TEST
+
 /* Nothing is said but what each has, when all have the same. */
 START_TEST(test_mirror_at_rest_says_little)
 {
@@ -520,18 +555,68 @@ END_TEST
 /* No more is said than is allowed. */
 START_TEST(test_mirror_keeps_its_rate)
 {
+	const uint32_t rate = 20000;
+
 	build(3, 4, &roomy);
+	for (unsigned i = 0; i < 3; i++)
+		triad_mirror_set_rate(net.members[i].mirror, rate);
 	for (unsigned i = 0; i < 3000; i++) {
 		net.now_us += TRIAD_US_PER_MS;
 		write_image(0);
 	}
+	run_for(TRIAD_US_PER_S);
 	for (unsigned s = 0; s < 10; s++) {
 		uint64_t before = net.members[0].n_octets;
 
 		run_for(TRIAD_US_PER_S);
-		ck_assert_uint_le(net.members[0].n_octets - before, RATE + RATE / 20);
+		ck_assert_uint_le(net.members[0].n_octets - before, rate + rate / 10);
 	}
-	ck_assert_uint_gt(net.members[0].n_octets, RATE * 5);
+	ck_assert_uint_gt(net.members[0].n_octets, rate * 5);
+	tear_down();
+}
+END_TEST
+
+/* One that has less room looks once what it could copy, and not again before there is
+ * something new. */
+START_TEST(test_mirror_of_less_room_asks_once)
+{
+	const struct triad_history_limits less = {
+		.max_octets = 20000, .keep_us = 3600 * TRIAD_US_PER_S};
+	unsigned n_before, n_after;
+
+	build(2, 13, &roomy);
+	net.members[1].all.limits = less;
+	for (unsigned i = 0; i < 100; i++) {
+		write_image(0);
+		run_for(20 * TRIAD_US_PER_MS);
+	}
+	run_for(60 * TRIAD_US_PER_S);
+	ck_assert_uint_gt(triad_history_rings_octets(&net.members[0].all), 40000);
+	ck_assert_uint_le(triad_history_rings_octets(&net.members[1].all), 20000);
+	n_before = net.members[1].n_sent[TRIAD_MIRROR_ASK_LIST];
+	run_for(60 * TRIAD_US_PER_S);
+	n_after = net.members[1].n_sent[TRIAD_MIRROR_ASK_LIST];
+	ck_assert_uint_eq(n_after, n_before);
+	tear_down();
+}
+END_TEST
+
+START_TEST(test_mirror_of_what_is_too_old_is_not_copied)
+{
+	struct triad_mirror_status status;
+
+	build(2, 14, &roomy);
+	stop(1);
+	for (unsigned i = 0; i < 20; i++)
+		write_image(0);
+	run_for(30 * TRIAD_US_PER_S);
+	start(1);
+	net.members[1].all.limits.keep_us = 10 * TRIAD_US_PER_S;
+	deliver_views();
+	run_for(10 * TRIAD_US_PER_S);
+	triad_mirror_status(net.members[1].mirror, &status);
+	ck_assert_uint_eq(status.n_copied, 0);
+	ck_assert_uint_gt(status.lacking_octets, 0);
 	tear_down();
 }
 END_TEST
@@ -757,8 +842,11 @@ int main(void)
 
 	tcase_add_test(cases, test_mirror_of_one_writer_is_copied);
 	tcase_add_test(cases, test_mirror_copies_newest_first);
+	tcase_add_test(cases, test_mirror_copies_the_living_before_the_dead);
 	tcase_add_test(cases, test_mirror_at_rest_says_little);
 	tcase_add_test(cases, test_mirror_keeps_its_rate);
+	tcase_add_test(cases, test_mirror_of_less_room_asks_once);
+	tcase_add_test(cases, test_mirror_of_what_is_too_old_is_not_copied);
 	tcase_add_test(cases, test_mirror_of_dead_writer_comes_from_others);
 	tcase_add_test(cases, test_mirror_of_lost_disk_comes_back);
 	tcase_add_test(cases, test_mirror_of_damaged_image_is_refused);
