@@ -216,17 +216,8 @@ int triad_history_store_read_image(void *context,
 
 /* --- got from others --- */
 
-static bool is_written_here(
-	const struct triad_history_store *store, const struct triad_mirror_image *image)
-{
-	const struct triad_history_tier_state *state = &store->ring.tiers[image->tier];
-
-	return image->owner == store->port_guid &&
-		store->tiers[image->tier].file.fd >= 0 && state->n &&
-		state->segments[state->n - 1].begun_us == image->begun_us;
-}
-
-/* Opens the segment, which ends at the image's offset: EBUSY if it doesn't. */
+/* Opens the segment, which ends at the image's offset: EBUSY if it doesn't, or is open
+ * already, because its own SM writes it. */
 static int open_copy(struct triad_history_store *store,
 	const struct triad_mirror_image *image, struct triad_history_ring *ring)
 {
@@ -309,8 +300,6 @@ static int add_image(struct triad_history_store *store,
 
 	if (!ring || ring->tiers[image->tier].n >= TRIAD_HISTORY_MAX_COPIES)
 		return ENOBUFS;
-	if (is_written_here(store, image))
-		return EBUSY;
 	error = open_copy(store, image, ring);
 	if (error)
 		return error;
