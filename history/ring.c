@@ -62,6 +62,51 @@ struct triad_history_segment *triad_history_ring_begin(struct triad_history_ring
 	return &state->segments[state->n - 1];
 }
 
+/* Where a segment of that name is, or would be. */
+static uint32_t place_of_segment(
+	const struct triad_history_tier_state *state, uint64_t begun_us)
+{
+	uint32_t low = 0, high = state->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (state->segments[middle].begun_us < begun_us)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct triad_history_segment *triad_history_ring_segment(
+	const struct triad_history_ring *ring, enum triad_history_tier tier,
+	uint64_t begun_us)
+{
+	const struct triad_history_tier_state *state = &ring->tiers[tier];
+	uint32_t at = place_of_segment(state, begun_us);
+
+	return at < state->n && state->segments[at].begun_us == begun_us
+		? &state->segments[at]
+		: NULL;
+}
+
+struct triad_history_segment *triad_history_ring_insert(struct triad_history_ring *ring,
+	enum triad_history_tier tier, uint64_t begun_us)
+{
+	struct triad_history_tier_state *state = &ring->tiers[tier];
+	struct triad_history_segment *segment =
+		triad_history_ring_segment(ring, tier, begun_us);
+	uint32_t at = place_of_segment(state, begun_us);
+
+	if (segment || !triad_history_ring_begin(ring, tier, begun_us))
+		return segment;
+	segment = &state->segments[at];
+	memmove(segment + 1, segment, (state->n - 1 - at) * sizeof(*segment));
+	*segment = (struct triad_history_segment){.begun_us = begun_us};
+	return segment;
+}
+
 int triad_history_ring_add(struct triad_history_ring *ring,
 	enum triad_history_tier tier, struct triad_history_segment *segment,
 	const struct triad_history_entry *entry)
@@ -73,6 +118,8 @@ int triad_history_ring_add(struct triad_history_ring *ring,
 	segment->entries[segment->n++] = *entry;
 	ring->n_entries++;
 	segment->octets += entry->size;
+	if (entry->offset == segment->whole)
+		segment->whole += entry->size;
 	ring->tiers[tier].octets += entry->size;
 	return 0;
 }
@@ -85,17 +132,23 @@ void triad_history_ring_set_octets(struct triad_history_ring *ring,
 	segment->octets = octets;
 }
 
+void triad_history_ring_remove(struct triad_history_ring *ring,
+	enum triad_history_tier tier, struct triad_history_segment *segment)
+{
+	struct triad_history_tier_state *state = &ring->tiers[tier];
+	size_t n_behind = (size_t)(state->segments + state->n - (segment + 1));
+
+	ring->n_entries -= segment->n;
+	state->octets -= segment->octets;
+	free(segment->entries);
+	state->n--;
+	memmove(segment, segment + 1, n_behind * sizeof(*segment));
+}
+
 void triad_history_ring_drop(
 	struct triad_history_ring *ring, enum triad_history_tier tier)
 {
-	struct triad_history_tier_state *state = &ring->tiers[tier];
-	struct triad_history_segment *oldest = state->segments;
-
-	ring->n_entries -= oldest->n;
-	state->octets -= oldest->octets;
-	free(oldest->entries);
-	state->n--;
-	memmove(oldest, oldest + 1, state->n * sizeof(*oldest));
+	triad_history_ring_remove(ring, tier, ring->tiers[tier].segments);
 }
 
 /* --- what is kept --- */
@@ -155,46 +208,6 @@ uint64_t triad_history_ring_octets(const struct triad_history_ring *ring)
 	for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++)
 		octets += ring->tiers[tier].octets;
 	return octets;
-}
-
-/* Whether all of the oldest segment is too old.  The newest one stays. */
-static bool is_too_old(const struct triad_history_ring *ring,
-	enum triad_history_tier tier, const struct triad_history_limits *limits,
-	uint64_t now_us)
-{
-	const struct triad_history_tier_state *state = &ring->tiers[tier];
-	uint64_t keep_us = triad_history_tiers[tier].keep_us;
-	const struct triad_history_segment *oldest = state->segments;
-	uint64_t newest_us;
-
-	if (!keep_us || keep_us > limits->keep_us)
-		keep_us = limits->keep_us;
-	if (state->n < 2)
-		return false;
-	newest_us =
-		oldest->n ? oldest->entries[oldest->n - 1].time_us : oldest->begun_us;
-	return newest_us + keep_us < now_us;
-}
-
-enum triad_history_tier triad_history_ring_surplus(
-	const struct triad_history_ring *ring,
-	const struct triad_history_limits *limits, uint64_t now_us, uint64_t more)
-{
-	unsigned most = TRIAD_HISTORY_N_TIERS;
-
-	for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++) {
-		const struct triad_history_tier_state *state = &ring->tiers[tier];
-
-		if (is_too_old(ring, tier, limits, now_us))
-			return tier;
-		if (state->n &&
-			(most == TRIAD_HISTORY_N_TIERS ||
-				state->octets > ring->tiers[most].octets))
-			most = tier;
-	}
-	return triad_history_ring_octets(ring) + more > limits->max_octets
-		? most
-		: TRIAD_HISTORY_N_TIERS;
 }
 
 /* --- finding --- */

@@ -8,10 +8,8 @@
  *     hours      the first of an hour    kept for as long as is configured
  *
  * A tier is a row of segments, each a file of images that begins with a key image
- * (history/image.h).  Segments are removed as a whole: the oldest of a tier when all of
- * it is too old; while all are too large together, the oldest of the tier that has most,
- * the segment that is written included.  A segment ends after a time, or when it has
- * 1/32 of the room.
+ * (history/image.h).  Segments are removed as a whole (history/rings.h).  A segment ends
+ * after a time, or when it has 1/32 of the room.
  *
  * The index of a segment is a line for each image, with a checksum (lib/checked_line.h):
  *
@@ -59,6 +57,7 @@ struct triad_history_entry {
 struct triad_history_segment {
 	uint64_t begun_us; /* its name: later than that of any before */
 	uint64_t octets;   /* of its images, and what is unreadable behind them */
+	uint64_t whole;    /* of the images that follow each other from its start */
 	uint32_t n;
 	size_t room;
 	struct triad_history_entry *entries;
@@ -87,6 +86,14 @@ void triad_history_ring_clear(struct triad_history_ring *ring);
 /* Adds a segment as the newest of its tier.  NULL when memory is short. */
 struct triad_history_segment *triad_history_ring_begin(struct triad_history_ring *ring,
 	enum triad_history_tier tier, uint64_t begun_us);
+/* Adds a segment at its place among the others, which is there already perhaps.  NULL when
+ * memory is short. */
+struct triad_history_segment *triad_history_ring_insert(struct triad_history_ring *ring,
+	enum triad_history_tier tier, uint64_t begun_us);
+/* NULL: there is none of that name. */
+struct triad_history_segment *triad_history_ring_segment(
+	const struct triad_history_ring *ring, enum triad_history_tier tier,
+	uint64_t begun_us);
 /* The newest one; NULL: there is none. */
 struct triad_history_segment *triad_history_ring_last(
 	struct triad_history_ring *ring, enum triad_history_tier tier);
@@ -101,9 +108,11 @@ void triad_history_ring_set_octets(struct triad_history_ring *ring,
 	enum triad_history_tier tier, struct triad_history_segment *segment,
 	uint64_t octets);
 
-/* Forgets the oldest segment of the tier. */
+/* Forgets the oldest segment of the tier; _remove: that one. */
 void triad_history_ring_drop(
 	struct triad_history_ring *ring, enum triad_history_tier tier);
+void triad_history_ring_remove(struct triad_history_ring *ring,
+	enum triad_history_tier tier, struct triad_history_segment *segment);
 
 /* When its last image was; 0: it has none. */
 uint64_t triad_history_ring_last_us(
@@ -117,12 +126,6 @@ bool triad_history_ring_takes(const struct triad_history_ring *ring,
 bool triad_history_ring_is_full(const struct triad_history_ring *ring,
 	enum triad_history_tier tier, const struct triad_history_limits *limits,
 	uint64_t time_us);
-
-/* The tier whose oldest segment is to go, so that 'more' octets have room at 'now_us';
- * TRIAD_HISTORY_N_TIERS: none is. */
-enum triad_history_tier triad_history_ring_surplus(
-	const struct triad_history_ring *ring,
-	const struct triad_history_limits *limits, uint64_t now_us, uint64_t more);
 
 uint64_t triad_history_ring_octets(const struct triad_history_ring *ring);
 

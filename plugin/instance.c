@@ -66,6 +66,40 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 	};
 }
 
+/* --- images that SMs copy from each other, by the election's transport --- */
+
+_Static_assert(TRIAD_MIRROR_PAYLOAD_SIZE <= TRIAD_CLUSTER_PAYLOAD_SIZE &&
+		TRIAD_MIRROR_MAX_MEMBERS >= TRIAD_CLUSTER_MAX_MEMBERS,
+	"what is said about images has room in the election's transport");
+
+static int send_image(void *context, const void *payload, size_t size)
+{
+	return triad_elector_send_spare(context, payload, size);
+}
+
+static void receive_view(void *context, const struct triad_cluster_view *view)
+{
+	triad_history_keeper_view(context, view->members, view->n_members);
+}
+
+static void receive_image(
+	void *context, uint64_t sender, const void *payload, size_t size)
+{
+	triad_history_keeper_payload(context, sender, payload, size);
+}
+
+static void join_images(struct triad_plugin *plugin)
+{
+	const struct triad_history_carrier carrier = {
+		.context = plugin->elector, .send = send_image};
+	const struct triad_cluster_sink sink = {.context = plugin->service.history,
+		.view = receive_view,
+		.message = receive_image};
+
+	triad_history_keeper_set_carrier(plugin->service.history, &carrier);
+	triad_elector_set_listener(plugin->elector, TRIAD_ELECTOR_IMAGES, &sink);
+}
+
 /* --- configuration --- */
 
 /* 'conf=PATH' among event_plugin_options; false when there is none. */
@@ -118,6 +152,8 @@ static bool make_parts(struct triad_plugin *plugin)
 		plugin->elector =
 			triad_elector_new(osm, service->port_guid, service->log);
 	if (plugin->elector)
+		join_images(plugin);
+	if (plugin->elector)
 		plugin->ports = triad_ports_new(osm, service->port_guid,
 			plugin->elector, plugin->hold, service->recorder, service->log);
 	if (plugin->ports)
@@ -168,6 +204,8 @@ void triad_plugin_free(struct triad_plugin *plugin)
 {
 	bool ended = triad_service_stop(&plugin->service);
 
+	if (plugin->elector)
+		triad_elector_set_listener(plugin->elector, TRIAD_ELECTOR_IMAGES, NULL);
 	/* First the worker, which gives fabrics to the others. */
 	triad_worker_free(plugin->worker);
 	/* The port manager sends by the election's transport, so it ends first. */

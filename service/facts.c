@@ -6,6 +6,7 @@
 #include "service/collect.h"
 #include "service/control.h"
 #include "service/exports.h"
+#include "service/history_mirror.h"
 #include "service/history_store.h"
 #include "service/perf.h"
 #include "service/recorder.h"
@@ -359,9 +360,48 @@ const struct triad_fact triad_image_facts[] = {
 		TRIAD_GAUGE("triad_images_left_out",
 			"What was too much for the last image: alerts, events, answers "
 			"of commands.")},
+	{"copies", "images of other SMs", TRIAD_FACT(UINT, n_copied_images)},
+	{"copies_octets", "they have", TRIAD_FACT(OCTETS, copied_octets),
+		TRIAD_GAUGE("triad_images_copies_bytes",
+			"Octets that copies of other SMs' images take.")},
 	{"took_us", "the last one took", TRIAD_FACT(US, took_us),
 		TRIAD_GAUGE("triad_images_write_seconds",
 			"Time that it took to write the last image.")},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+#define STATUS struct triad_history_mirror_status
+const struct triad_fact triad_copy_facts[] = {
+	{"members", "other SMs that copy", TRIAD_FACT(UINT, mirror.n_members),
+		TRIAD_GAUGE("triad_images_copying",
+			"Other SMs that say which images they have.")},
+	{"copied", "images copied", TRIAD_FACT(UINT, mirror.n_copied),
+		TRIAD_COUNTER("triad_images_copied",
+			"Images that were copied from other SMs.")},
+	{"copied_octets", "they had", TRIAD_FACT(OCTETS, mirror.n_copied_octets)},
+	{"lacking_octets", "lacking still", TRIAD_FACT(OCTETS, mirror.lacking_octets),
+		TRIAD_GAUGE("triad_images_lacking_bytes",
+			"Octets of images that other SMs have more than this one.")},
+	{"behind_us", "behind by", TRIAD_FACT(US, mirror.behind_us),
+		TRIAD_GAUGE("triad_images_behind_seconds",
+			"How much newer another SM's newest image is than what is here "
+			"of it.")},
+	{"behind_for_us", "for", TRIAD_FACT(US, mirror.behind_for_us),
+		TRIAD_GAUGE("triad_images_behind_for_seconds",
+			"How long another SM's newest image has been lacking.")},
+	{"sent_octets", "sent to other SMs", TRIAD_FACT(OCTETS, mirror.n_given_octets),
+		TRIAD_COUNTER("triad_images_sent_bytes",
+			"Octets of payloads about images that were sent.")},
+	{"failed", "images not written", TRIAD_FACT(UINT, mirror.n_failed),
+		.is_trouble = true},
+	{"refused", "octets that were no image", TRIAD_FACT(UINT, mirror.n_bad),
+		.is_trouble = true},
+	{"malformed", "malformed messages", TRIAD_FACT(UINT, mirror.n_malformed),
+		.is_trouble = true},
+	{"versions", "of another version", TRIAD_FACT(UINT, mirror.n_versions),
+		.is_trouble = true},
+	{"lost", "received and dropped: no room", TRIAD_FACT(UINT, n_dropped)},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

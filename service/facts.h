@@ -17,6 +17,7 @@ extern const struct triad_fact triad_alert_log_facts[]; /* triad_alert_log_statu
 extern const struct triad_fact triad_webhook_facts[];   /* triad_webhook_status */
 extern const struct triad_fact triad_history_facts[];   /* triad_recorder_status */
 extern const struct triad_fact triad_image_facts[];     /* triad_history_status */
+extern const struct triad_fact triad_copy_facts[]; /* triad_history_mirror_status */
 extern const struct triad_fact triad_device_facts[];    /* triad_device_reader_status */
 extern const struct triad_fact triad_sa_facts[];        /* triad_sa_source_status */
 extern const struct triad_fact triad_http_facts[];      /* triad_http_status */

@@ -535,6 +535,33 @@ static void add_history(struct triad_health *health, struct triad_service *servi
 	}
 }
 
+static void add_copies(struct triad_health *health, struct triad_service *service)
+{
+	struct triad_history_mirror_status status =
+		triad_history_keeper_mirror_status(service->history);
+	char what[TRIAD_HEALTH_PLACE_SIZE], length[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (status.trouble) {
+		triad_health_add_trouble(health, TRIAD_WARNING, "history.replicate",
+			"no images are copied", status.trouble);
+	} else if (status.mirror.error) {
+		triad_health_add_trouble(health, TRIAD_WARNING, "history.replicate",
+			strerror(status.mirror.error),
+			"other SMs' images can't be written to history.dir: look at its "
+			"disk; it is tried again");
+	} else if (status.mirror.behind_for_us > TRIAD_HISTORY_BEHIND_US) {
+		triad_clock_format_length(status.mirror.behind_for_us, length);
+		snprintf(what, sizeof(what),
+			"images of SM 0x%016" PRIx64 " are behind for %s",
+			status.mirror.behind_of, length);
+		triad_health_add_trouble(health, TRIAD_WARNING, "history.replicate",
+			what,
+			"'triadctl status' has how much is lacking; a higher "
+			"history.replicate_rate of that SM helps if its network "
+			"carries it");
+	}
+}
+
 static void add_listener(struct triad_health *health, enum triad_health_output output,
 	const struct triad_http_status *status)
 {
@@ -585,6 +612,7 @@ static void add_exports(struct triad_health *health, struct triad_service *servi
 	if (images.error)
 		add_output(health, TRIAD_HEALTH_IMAGES, images.reason,
 			"look at the disk and at history.dir; each sweep tries again");
+	add_copies(health, service);
 	for (unsigned i = 0; i < TRIAD_HEALTH_N_OUTPUTS; i++)
 		is_bad |= health->is_failing[i];
 	triad_health_line(health, "exports", "Exports",

@@ -227,10 +227,15 @@ static bool read_index(struct loading *loading)
 	return is_whole;
 }
 
+/* A frame of zeros has a thousand times its size. */
+#define MAX_LINES_OCTETS (UINT64_C(1) << 30)
+
 /* What a frame says of itself. */
 struct peek {
 	struct triad_history_entry entry;
+	uint64_t port_guid; /* 0: not said */
 	bool is_image;
+	uint64_t n_octets; /* of its lines */
 };
 
 static bool look_at_line(void *context, enum triad_profile_line kind,
@@ -240,8 +245,10 @@ static bool look_at_line(void *context, enum triad_profile_line kind,
 	struct peek *peek = context;
 	char copy[TRIAD_PROFILE_LINE_SIZE];
 
-	if (kind == TRIAD_PROFILE_INFO)
+	if (kind == TRIAD_PROFILE_INFO) {
 		peek->entry.time_us = parser->info.time_us;
+		peek->port_guid = parser->info.sm_guid;
+	}
 	if (kind != TRIAD_PROFILE_COMMENT || length < sizeof(begin) ||
 		memcmp(line, begin, sizeof(begin) - 1) != 0)
 		return kind == TRIAD_PROFILE_INFO;
@@ -275,6 +282,41 @@ static int read_rest(struct loading *loading)
 		loading->end = behind;
 	}
 	return error;
+}
+
+/* Looks at all lines: whether there are as many as a frame may have. */
+static bool look_at_all(void *context, enum triad_profile_line kind,
+	const struct triad_profile_parser *parser, const char *line, size_t length)
+{
+	struct peek *peek = context;
+
+	peek->n_octets += length + 1;
+	if (!peek->is_image)
+		(void)look_at_line(context, kind, parser, line, length);
+	return peek->n_octets <= MAX_LINES_OCTETS;
+}
+
+int triad_history_check_image(struct triad_frame_reader *reader, int fd,
+	uint64_t port_guid, struct triad_history_entry *entry)
+{
+	struct peek peek = {.entry = *entry};
+	struct triad_zstd_frame frame;
+	int error = triad_zstd_frame_measure(
+		fd, entry->offset, entry->offset + entry->size, &frame);
+
+	if (error == ENODATA || error == EILSEQ ||
+		(!error && (frame.is_skippable || frame.size != entry->size)))
+		return EPROTO;
+	if (!error)
+		error = triad_frame_reader_read(
+			reader, fd, entry->offset, entry->size, look_at_all, &peek);
+	if (error)
+		return error;
+	if (!peek.is_image || !peek.entry.time_us || peek.port_guid != port_guid ||
+		peek.n_octets > MAX_LINES_OCTETS)
+		return EPROTO;
+	*entry = peek.entry;
+	return 0;
 }
 
 static int write_index(const struct loading *loading)
@@ -325,7 +367,7 @@ int triad_history_load(const struct triad_history_owner *owner,
 	if (!triad_history_segment_path(owner, tier, begun_us, loading.path) ||
 		!triad_history_index_path(loading.path, loading.index))
 		return ENAMETOOLONG;
-	loading.segment = triad_history_ring_begin(ring, tier, begun_us);
+	loading.segment = triad_history_ring_insert(ring, tier, begun_us);
 	if (!loading.segment)
 		return ENOMEM;
 	loading.fd = open(loading.path,

@@ -31,12 +31,18 @@ int triad_history_list(const struct triad_history_owner *owner,
 unsigned triad_history_list_others(
 	const struct triad_history_owner *owner, uint64_t *port_guids, unsigned room);
 
-/* Adds a segment and its images to 'ring'.  An index that lacks something is made anew
- * from the segment, and written if 'is_own'.  Returns 0 or an errno: then the segment is there without what could
- * not be read. */
+/* Adds a segment and its images to 'ring', at its place.  An index that lacks something is
+ * made anew from the segment, and written if 'is_own'.  Returns 0 or an errno: then the
+ * segment is there without what could not be read. */
 int triad_history_load(const struct triad_history_owner *owner,
 	enum triad_history_tier tier, uint64_t begun_us,
 	struct triad_frame_reader *reader, struct triad_history_ring *ring,
 	bool is_own);
+
+/* Looks whether all of a file's octets from 'entry->offset' on, 'entry->size' of them, are
+ * one image of that SM's, and completes the entry.  Returns 0, EPROTO, or an errno of
+ * reading. */
+int triad_history_check_image(struct triad_frame_reader *reader, int fd,
+	uint64_t port_guid, struct triad_history_entry *entry);
 
 #endif

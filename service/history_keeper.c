@@ -23,6 +23,7 @@ struct triad_history_keeper {
 	struct triad_history_sources sources;
 	struct triad_history_store *store;
 	struct triad_history_reader *reader;
+	struct triad_history_mirror *mirror;
 	struct triad_log *log;
 	uint64_t port_guid, started_us;
 	atomic_bool is_ending;
@@ -68,6 +69,9 @@ struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 	if (keeper->store)
 		keeper->reader = triad_history_reader_new(keeper->store);
 	if (keeper->reader)
+		keeper->mirror =
+			triad_history_mirror_new(keeper->store, port_guid, log);
+	if (keeper->mirror)
 		return keeper;
 	triad_history_keeper_free(keeper);
 	return NULL;
@@ -87,6 +91,8 @@ bool triad_history_keeper_stop(struct triad_history_keeper *keeper)
 		return true;
 	keeper->is_ending = true;
 	ended = triad_history_reader_stop(keeper->reader);
+	/* The thread may be stuck, and wake up when the carrier is gone. */
+	triad_history_mirror_set_carrier(keeper->mirror, NULL);
 	return triad_task_stop(&keeper->task, JOIN_US) && ended;
 }
 
@@ -94,6 +100,7 @@ void triad_history_keeper_free(struct triad_history_keeper *keeper)
 {
 	if (!keeper)
 		return;
+	triad_history_mirror_free(keeper->mirror);
 	triad_history_reader_free(keeper->reader);
 	triad_history_store_free(keeper->store);
 	triad_task_clear(&keeper->task);
@@ -248,15 +255,18 @@ static uint64_t task_step(void *context)
 {
 	struct triad_history_keeper *keeper = context;
 	const struct triad_conf *conf;
+	uint64_t next_us, look_us;
 
 	if (!keeper->wanted)
 		return UINT64_MAX;
 	conf = triad_conf_ref(keeper->conf);
 	pthread_mutex_unlock(&keeper->lock);
 	write_sweep(keeper, conf);
+	next_us = triad_history_mirror_run(keeper->mirror, conf);
 	triad_conf_unref(conf);
+	look_us = triad_clock_now_us() + LOOK_US;
 	pthread_mutex_lock(&keeper->lock);
-	return triad_clock_now_us() + LOOK_US;
+	return next_us < look_us ? next_us : look_us;
 }
 
 void triad_history_keeper_configure(
@@ -272,12 +282,13 @@ void triad_history_keeper_configure(
 	int error = 0;
 
 	memcpy(params.dir, conf->history.dir, sizeof(params.dir));
+	params.has_copies = conf->history.replicate;
 	triad_history_store_configure(keeper->store, &params);
 	pthread_mutex_lock(&keeper->lock);
 	old = keeper->conf;
 	keeper->conf = triad_conf_ref(conf);
 	/* Once begun it also closes what was written. */
-	keeper->wanted |= params.dir[0] != '\0';
+	keeper->wanted |= params.dir[0] != '\0' || params.has_copies;
 	if (keeper->wanted)
 		error = triad_task_start(&keeper->task);
 	triad_task_wake(&keeper->task);
@@ -294,6 +305,41 @@ struct triad_history_status triad_history_keeper_status(
 	struct triad_history_keeper *keeper)
 {
 	return triad_history_store_status(keeper->store);
+}
+
+/* --- copies --- */
+
+static void wake_thread(struct triad_history_keeper *keeper)
+{
+	pthread_mutex_lock(&keeper->lock);
+	triad_task_wake(&keeper->task);
+	pthread_mutex_unlock(&keeper->lock);
+}
+
+void triad_history_keeper_set_carrier(struct triad_history_keeper *keeper,
+	const struct triad_history_carrier *carrier)
+{
+	triad_history_mirror_set_carrier(keeper->mirror, carrier);
+}
+
+void triad_history_keeper_view(
+	struct triad_history_keeper *keeper, const uint64_t *members, uint32_t n)
+{
+	triad_history_mirror_leave_view(keeper->mirror, members, n);
+	wake_thread(keeper);
+}
+
+void triad_history_keeper_payload(struct triad_history_keeper *keeper, uint64_t sender,
+	const void *payload, size_t size)
+{
+	if (triad_history_mirror_leave_payload(keeper->mirror, sender, payload, size))
+		wake_thread(keeper);
+}
+
+struct triad_history_mirror_status triad_history_keeper_mirror_status(
+	struct triad_history_keeper *keeper)
+{
+	return triad_history_mirror_status(keeper->mirror);
 }
 
 struct triad_history_reader *triad_history_keeper_reader(

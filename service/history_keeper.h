@@ -5,12 +5,14 @@
  * The thread takes a reference to the view, copies of alerts, links and events, and runs
  * the commands whose answers are kept; it
  * may wait for a disk for ever, and nobody waits for it.  Sweeps that end meanwhile are
- * left out.  It begins with the first folder that is configured.
+ * left out.  It begins with the first folder that is configured.  With history.replicate
+ * it copies images to and from other SMs between sweeps (service/history_mirror.h).
  *
  * Thread-safety: any thread, for all but new, stop and free. */
 #ifndef TRIAD_SERVICE_HISTORY_KEEPER_H
 #define TRIAD_SERVICE_HISTORY_KEEPER_H
 
+#include "service/history_mirror.h"
 #include "service/history_reader.h"
 #include "service/history_store.h"
 #include "service/perf.h"
@@ -45,6 +47,18 @@ void triad_history_keeper_configure(
 	struct triad_history_keeper *keeper, const struct triad_conf *conf);
 
 struct triad_history_status triad_history_keeper_status(
+	struct triad_history_keeper *keeper);
+
+/* --- copies: see service/history_mirror.h --- */
+/* NULL: there is no carrier any more; triad_history_keeper_stop() sets that, too. */
+void triad_history_keeper_set_carrier(struct triad_history_keeper *keeper,
+	const struct triad_history_carrier *carrier);
+/* From the carrier: never block. */
+void triad_history_keeper_view(
+	struct triad_history_keeper *keeper, const uint64_t *members, uint32_t n);
+void triad_history_keeper_payload(struct triad_history_keeper *keeper, uint64_t sender,
+	const void *payload, size_t size);
+struct triad_history_mirror_status triad_history_keeper_mirror_status(
 	struct triad_history_keeper *keeper);
 
 /* Where images are read. */

@@ -28,6 +28,11 @@ struct triad_history_store *triad_history_store_new(
 		triad_profile_file_init(&store->tiers[i].file);
 		store->tiers[i].index = -1;
 	}
+	triad_profile_file_init(&store->copy.file);
+	store->copy.index = store->given = -1;
+	store->all.n = 1;
+	store->all.port_guids[0] = port_guid;
+	store->all.rings[0] = &store->ring;
 	store->out = triad_frame_writer_new();
 	store->reader = triad_frame_reader_new();
 	if (store->out && store->reader)
@@ -36,7 +41,7 @@ struct triad_history_store *triad_history_store_new(
 	return NULL;
 }
 
-static void close_tier(struct writer_tier *tier)
+void history_close_tier(struct writer_tier *tier)
 {
 	triad_profile_file_close(&tier->file);
 	if (tier->index >= 0)
@@ -50,9 +55,10 @@ void triad_history_store_free(struct triad_history_store *store)
 	if (!store)
 		return;
 	for (unsigned i = 0; i < TRIAD_HISTORY_N_TIERS; i++) {
-		close_tier(&store->tiers[i]);
+		history_close_tier(&store->tiers[i]);
 		triad_history_key_clear(&store->tiers[i].key);
 	}
+	history_copies_clear(store);
 	triad_history_topology_clear(&store->topology);
 	triad_history_ring_clear(&store->ring);
 	for (unsigned i = 0; i < store->n_others; i++)
@@ -122,19 +128,24 @@ static void load_tier(struct triad_history_store *store, enum triad_history_tier
 void triad_history_store_prepare(struct triad_history_store *store)
 {
 	struct triad_history_ring ring = {0}, old;
-	bool is_other;
+	bool is_other, has_other_copies;
 
 	pthread_mutex_lock(&store->lock);
 	is_other = strcmp(store->params.dir, store->next.dir) != 0;
+	has_other_copies =
+		is_other || store->params.has_copies != store->next.has_copies;
 	store->params = store->next;
+	triad_history_rings_limit(&store->all, &store->params.limits);
 	store->status.is_on = store->params.dir[0];
 	if (is_other)
 		store->status.is_read = false;
 	pthread_mutex_unlock(&store->lock);
+	if (has_other_copies)
+		history_copies_load(store);
 	if (!is_other)
 		return;
 	for (unsigned i = 0; i < TRIAD_HISTORY_N_TIERS; i++)
-		close_tier(&store->tiers[i]);
+		history_close_tier(&store->tiers[i]);
 	for (unsigned i = 0; store->params.dir[0] && i < TRIAD_HISTORY_N_TIERS; i++)
 		load_tier(store, i, &ring);
 	pthread_mutex_lock(&store->lock);
@@ -149,21 +160,24 @@ void triad_history_store_prepare(struct triad_history_store *store)
 
 /* --- room --- */
 
-static void remove_oldest(
-	struct triad_history_store *store, enum triad_history_tier tier)
+static void remove_segment(
+	struct triad_history_store *store, const struct triad_history_surplus *surplus)
 {
-	const struct triad_history_owner owner = history_owner_of(store);
-	uint64_t begun_us = store->ring.tiers[tier].segments[0].begun_us;
+	struct triad_history_owner owner = history_owner_of(store);
+	struct triad_history_ring *ring = store->all.rings[surplus->owner];
+	uint64_t begun_us = surplus->segment->begun_us;
 	char path[PATH_MAX], index[PATH_MAX];
 
+	owner.port_guid = store->all.port_guids[surplus->owner];
 	/* It may be the one that is written. */
-	if (store->ring.tiers[tier].n == 1)
-		close_tier(&store->tiers[tier]);
+	if (!surplus->owner && ring->tiers[surplus->tier].n == 1)
+		history_close_tier(&store->tiers[surplus->tier]);
+	history_copies_let_go(store, owner.port_guid, surplus->tier, begun_us);
 	pthread_mutex_lock(&store->lock);
-	triad_history_ring_drop(&store->ring, tier);
+	triad_history_ring_remove(ring, surplus->tier, surplus->segment);
 	store->status.n_removed++;
 	pthread_mutex_unlock(&store->lock);
-	if (!triad_history_segment_path(&owner, tier, begun_us, path) ||
+	if (!triad_history_segment_path(&owner, surplus->tier, begun_us, path) ||
 		!triad_history_index_path(path, index))
 		return;
 	if (unlink(path) && errno != ENOENT)
@@ -173,17 +187,13 @@ static void remove_oldest(
 	(void)unlink(index);
 }
 
-static void make_room(struct triad_history_store *store, uint64_t now_us, uint64_t more)
+void history_make_room(
+	struct triad_history_store *store, uint64_t now_us, uint64_t more)
 {
-	enum triad_history_tier tier;
+	struct triad_history_surplus surplus;
 
-	for (;;) {
-		tier = triad_history_ring_surplus(
-			&store->ring, &store->params.limits, now_us, more);
-		if (tier == TRIAD_HISTORY_N_TIERS)
-			return;
-		remove_oldest(store, tier);
-	}
+	while (triad_history_rings_surplus(&store->all, now_us, more, &surplus))
+		remove_segment(store, &surplus);
 }
 
 /* --- segments --- */
@@ -209,44 +219,55 @@ static uint64_t name_segment(struct triad_history_store *store,
 						  : begun_us;
 }
 
+int history_open_segment(struct triad_history_store *store, struct writer_tier *to,
+	const struct triad_history_owner *owner, enum triad_history_tier tier,
+	uint64_t begun_us, bool is_new)
+{
+	char path[PATH_MAX], index[PATH_MAX], why[TRIAD_FILE_REASON_SIZE];
+	int error;
+
+	history_close_tier(to);
+	if (!triad_history_segment_path(owner, tier, begun_us, path) ||
+		!triad_history_index_path(path, index) ||
+		strlen(path) >= sizeof(to->file.path))
+		return refuse(store, ENAMETOOLONG, owner->dir, NULL);
+	triad_file_make_folder(path);
+	error = triad_file_check_folder(path, why);
+	if (error)
+		return refuse(store, error, owner->dir, why);
+	error = triad_profile_file_open(&to->file, path);
+	if (error)
+		return refuse(store, error, path, to->file.why);
+	to->index = open(index,
+		O_WRONLY | O_CREAT | (is_new ? O_TRUNC : 0) | O_APPEND | O_CLOEXEC |
+			O_NOFOLLOW | O_NOCTTY | O_NONBLOCK,
+		0640);
+	return 0;
+}
+
 static int begin_segment(struct triad_history_store *store,
 	enum triad_history_tier tier, uint64_t time_us)
 {
 	const struct triad_history_owner owner = history_owner_of(store);
 	struct writer_tier *to = &store->tiers[tier];
 	uint64_t begun_us = name_segment(store, tier, time_us);
-	char path[PATH_MAX], index[PATH_MAX], why[TRIAD_FILE_REASON_SIZE];
 	struct triad_history_segment *segment;
-	int error;
+	int error = history_open_segment(store, to, &owner, tier, begun_us, true);
 
-	close_tier(to);
-	if (!triad_history_segment_path(&owner, tier, begun_us, path) ||
-		!triad_history_index_path(path, index) ||
-		strlen(path) >= sizeof(to->file.path))
-		return refuse(store, ENAMETOOLONG, owner.dir, NULL);
-	triad_file_make_folder(path);
-	error = triad_file_check_folder(path, why);
 	if (error)
-		return refuse(store, error, owner.dir, why);
-	error = triad_profile_file_open(&to->file, path);
-	if (error)
-		return refuse(store, error, path, to->file.why);
-	to->index = open(index,
-		O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW |
-			O_NOCTTY | O_NONBLOCK,
-		0640);
+		return error;
 	pthread_mutex_lock(&store->lock);
 	segment = triad_history_ring_begin(&store->ring, tier, begun_us);
 	pthread_mutex_unlock(&store->lock);
 	if (segment)
 		return 0;
-	close_tier(to);
-	return refuse(store, ENOMEM, path, NULL);
+	history_close_tier(to);
+	return refuse(store, ENOMEM, to->file.path, NULL);
 }
 
 /* --- an image --- */
 
-static void write_index_line(
+void history_write_index_line(
 	struct writer_tier *to, const struct triad_history_entry *entry)
 {
 	char line[TRIAD_HISTORY_LINE_SIZE];
@@ -286,7 +307,7 @@ static int write_tier(struct triad_history_store *store, enum triad_history_tier
 	uint32_t n_left_out;
 	int error = 0;
 
-	make_room(store, image->wall_us, to->last_octets);
+	history_make_room(store, image->wall_us, to->last_octets);
 	/* Somebody may have moved or removed the file. */
 	if (!triad_profile_file_is_there(&to->file) ||
 		triad_history_ring_is_full(
@@ -306,7 +327,7 @@ static int write_tier(struct triad_history_store *store, enum triad_history_tier
 	triad_profile_file_keep(&to->file);
 	store->n_left_out = n_left_out;
 	entry.size = to->last_octets = triad_frame_writer_octets(store->out);
-	write_index_line(to, &entry);
+	history_write_index_line(to, &entry);
 	return keep_image(store, tier, &entry, entry.size);
 }
 
@@ -398,6 +419,10 @@ struct triad_history_status triad_history_store_status(
 	memcpy(status.dir, store->params.dir, sizeof(status.dir));
 	status.max_octets = store->params.limits.max_octets;
 	status.octets = triad_history_ring_octets(&store->ring);
+	for (unsigned i = 1; i < store->all.n; i++) {
+		status.copied_octets += triad_history_ring_octets(store->all.rings[i]);
+		status.n_copied_images += store->all.rings[i]->n_entries;
+	}
 	note_entries(&store->ring, &status);
 	answer = triad_history_ring_find(&store->ring, &store->params.limits, 0);
 	pthread_mutex_unlock(&store->lock);

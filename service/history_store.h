@@ -9,6 +9,10 @@
  * next start, so a kill or a full disk costs the last image at most.  After a start new
  * segments are begun.
  *
+ * With 'has_copies' the folder also has copies of other SMs' images, which are written here
+ * (history/mirror): files of the same names with the same octets, as theirs.  The limits
+ * are for all together (history/rings.h).
+ *
  * Other SMs may write to the same folder, on a disk that they share or where somebody
  * copies their files: of all images the latest one that is not later than a time shows it,
  * so all SMs answer alike, also about a time at which one of them was dead.
@@ -27,7 +31,8 @@
 #include <limits.h>
 
 #include "history/image.h"
-#include "history/ring.h"
+#include "history/mirror/mirror.h"
+#include "history/rings.h"
 #include "perfmgr/export/frame_reader.h"
 #include "triad/conf.h"
 #include "triad/log.h"
@@ -36,6 +41,7 @@ struct triad_history_store;
 
 struct triad_history_params {
 	char dir[TRIAD_CONF_PATH_SIZE]; /* "": nothing is written */
+	bool has_copies;
 	struct triad_history_limits limits;
 };
 
@@ -46,7 +52,9 @@ struct triad_history_status {
 	uint64_t n_written_octets; /* of them */
 	uint64_t n_dropped;        /* that could not be written */
 	uint64_t n_removed;        /* segments that were too old, or too many */
-	uint64_t octets;           /* of all segments */
+	uint64_t octets;           /* of all segments, but those of copies */
+	uint64_t copied_octets;    /* of copies */
+	uint64_t n_copied_images;  /* in them */
 	uint64_t max_octets;       /* allowed */
 	uint64_t n_kept;           /* images in them */
 	uint64_t n_segments;
@@ -81,7 +89,19 @@ int triad_history_store_write(
 struct triad_history_status triad_history_store_status(
 	struct triad_history_store *store);
 
-#define TRIAD_HISTORY_MAX_OTHERS 8u
+/* --- copies: by write's thread (history_copies.c) --- */
+
+/* What there is of all SMs; NULL while nothing is copied. */
+struct triad_history_rings *triad_history_store_rings(
+	struct triad_history_store *store);
+/* Removes what is too old or too much, though nothing is written. */
+void triad_history_store_prune(struct triad_history_store *store, uint64_t wall_us);
+/* As those of struct triad_mirror_store; 'context' is the store. */
+int triad_history_store_read_image(void *context,
+	const struct triad_mirror_image *image, uint32_t at, void *octets,
+	uint32_t size);
+int triad_history_store_add_image(
+	void *context, const struct triad_mirror_image *image, const uint8_t *octets);
 
 /* Looks at what others have written to the folder.  By one thread at a time, which may
  * wait for the disk there; 'frames' is borrowed. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What history_store.c and history_others.c share. */
+/* What history_store.c, history_copies.c and history_others.c share. */
 #ifndef TRIAD_SERVICE_HISTORY_STORE_PARTS_H
 #define TRIAD_SERVICE_HISTORY_STORE_PARTS_H
 
@@ -28,6 +28,9 @@ struct triad_history_store {
 	/* Changed by the writer alone, with the lock. */
 	struct triad_history_ring ring;
 	struct triad_history_params params;
+	/* The same: copies of others' images.  'all' has them, and 'ring' first. */
+	struct triad_history_ring copies[TRIAD_HISTORY_MAX_OTHERS];
+	struct triad_history_rings all;
 	/* Changed by who looks at others, with the lock. */
 	struct triad_history_ring others[TRIAD_HISTORY_MAX_OTHERS];
 	uint64_t other_guids[TRIAD_HISTORY_MAX_OTHERS];
@@ -35,6 +38,11 @@ struct triad_history_store {
 
 	/* Of the writer alone. */
 	struct writer_tier tiers[TRIAD_HISTORY_N_TIERS];
+	struct writer_tier copy;              /* that is appended to at present */
+	struct triad_mirror_image copy_image; /* in whose segment that is */
+	int given; /* -1; a segment that is read for others, */
+	struct triad_mirror_image given_image; /* which has this one */
+	struct triad_file_report told_copies;
 	struct triad_history_topology topology;
 	struct triad_frame_writer *out;
 	struct triad_frame_reader *reader;
@@ -52,5 +60,25 @@ static inline struct triad_history_owner history_owner_of(
 		.program = store->program,
 		.port_guid = store->port_guid};
 }
+
+/* --- history_store.c --- */
+void history_close_tier(struct writer_tier *tier);
+/* Opens a segment and its index.  Returns 0 or an errno, with the store's reason. */
+int history_open_segment(struct triad_history_store *store, struct writer_tier *to,
+	const struct triad_history_owner *owner, enum triad_history_tier tier,
+	uint64_t begun_us, bool is_new);
+void history_write_index_line(
+	struct writer_tier *to, const struct triad_history_entry *entry);
+/* Removes what has no room. */
+void history_make_room(
+	struct triad_history_store *store, uint64_t now_us, uint64_t more);
+
+/* --- history_copies.c --- */
+/* Reads the copies that are in the folder, if there are to be any. */
+void history_copies_load(struct triad_history_store *store);
+void history_copies_clear(struct triad_history_store *store);
+/* A segment is about to be removed. */
+void history_copies_let_go(struct triad_history_store *store, uint64_t port_guid,
+	enum triad_history_tier tier, uint64_t begun_us);
 
 #endif

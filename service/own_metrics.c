@@ -114,8 +114,13 @@ static void add_images(struct triad_own_metrics *list, struct triad_service *ser
 	struct triad_history_status status =
 		triad_history_keeper_status(service->history);
 
+	struct triad_history_mirror_status copies =
+		triad_history_keeper_mirror_status(service->history);
+
 	if (status.is_on)
 		triad_own_facts(list, triad_image_facts, &status);
+	if (copies.is_on)
+		triad_own_facts(list, triad_copy_facts, &copies);
 }
 
 static struct triad_metric *add_labelled(struct triad_own_metrics *list,

@@ -67,7 +67,7 @@
 
 #define TRIAD_CONF_MAX_AGENT_NAME 64 /* with the 0, of [collect] name, ... */
 #define TRIAD_CONF_MAX_PEERS 9       /* addresses of [election] peers */
-#define TRIAD_CONF_MAX_KEYS 168      /* rows the table of keys may have */
+#define TRIAD_CONF_MAX_KEYS 176      /* rows the table of keys may have */
 #define TRIAD_CONF_MAX_GUIDS 12      /* of [election] ports, blacklist */
 #define TRIAD_CONF_MAX_GROUP_LENGTH 100
 
@@ -255,6 +255,8 @@ struct triad_conf {
 		char dir[TRIAD_CONF_PATH_SIZE]; /* "": off */
 		unsigned max_size_mb;
 		unsigned keep_d;
+		bool replicate;
+		unsigned replicate_rate_kb;
 	} history;
 	struct {
 		bool enabled;

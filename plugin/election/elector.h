@@ -85,15 +85,23 @@ void triad_elector_status(
 void triad_elector_set_config(
 	struct triad_elector *elector, uint64_t generation, uint64_t hash);
 
-/* Who else talks to the members, over the same transport: views, and those payloads
- * that begin with TRIAD_ELECTOR_OTHER_MAGIC, are handed to 'sink' from the transport's
- * thread; it is copied.  NULL: nobody, and when this returns nobody is being called. */
-#define TRIAD_ELECTOR_OTHER_MAGIC "TrPm"
-void triad_elector_set_listener(
-	struct triad_elector *elector, const struct triad_cluster_sink *sink);
+/* Who else talks to the members, over the same transport: views, and payloads that begin
+ * with the magic of a listener, are handed to its 'sink' from the transport's thread; it
+ * is copied.  NULL: nobody, and when this returns nobody is being called. */
+enum triad_elector_listener {
+	TRIAD_ELECTOR_PORTS,  /* "TrPm" */
+	TRIAD_ELECTOR_IMAGES, /* "TrHi" */
+	TRIAD_ELECTOR_N_LISTENERS
+};
+void triad_elector_set_listener(struct triad_elector *elector,
+	enum triad_elector_listener listener, const struct triad_cluster_sink *sink);
 
 /* Says something to all; as the transport's send, ENOTCONN when elections are off. */
 int triad_elector_send(struct triad_elector *elector, const void *payload, size_t size);
+/* The same of what can wait: EAGAIN while SMs elect, while anything else is to be sent, or
+ * while the election's thread works.  Never waits. */
+int triad_elector_send_spare(
+	struct triad_elector *elector, const void *payload, size_t size);
 
 /* What operators ask for; ENOTCONN when elections are off. */
 int triad_elector_prefer(struct triad_elector *elector, uint8_t preference);

@@ -65,6 +65,23 @@ int triad_elector_send(struct triad_elector *elector, const void *payload, size_
 	return error;
 }
 
+int triad_elector_send_spare(
+	struct triad_elector *elector, const void *payload, size_t size)
+{
+	int error = ENOTCONN;
+
+	if (pthread_mutex_trylock(&elector->lock))
+		return EAGAIN;
+	if (elector->cluster)
+		error = elector->reported_state == TRIAD_ELECTION_MASTER ||
+				elector->reported_state == TRIAD_ELECTION_STANDBY
+			? elector->cluster->ops->send_spare(
+				  elector->cluster, payload, size)
+			: EAGAIN;
+	pthread_mutex_unlock(&elector->lock);
+	return error;
+}
+
 /* --- operators --- */
 
 int triad_elector_prefer(struct triad_elector *elector, uint8_t preference)

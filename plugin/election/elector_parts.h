@@ -52,8 +52,9 @@ struct triad_elector {
 	struct elector_item inbox[ELECTOR_MAX_INBOX];
 	uint64_t n_dropped;
 
-	pthread_mutex_t listener_lock;      /* of the one that follows */
-	struct triad_cluster_sink listener; /* 'view' NULL: nobody */
+	pthread_mutex_t listener_lock; /* of those that follow */
+	struct triad_cluster_sink listeners[TRIAD_ELECTOR_N_LISTENERS]; /* 'view' NULL:
+									   nobody */
 
 	pthread_mutex_t lock; /* of what follows, but for what is said otherwise */
 	bool is_on, has_resigned;

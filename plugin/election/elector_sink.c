@@ -15,11 +15,11 @@ static struct elector_item *add_item(struct triad_elector *elector)
 
 /* --- who else talks to the members --- */
 
-void triad_elector_set_listener(
-	struct triad_elector *elector, const struct triad_cluster_sink *sink)
+void triad_elector_set_listener(struct triad_elector *elector,
+	enum triad_elector_listener listener, const struct triad_cluster_sink *sink)
 {
 	pthread_mutex_lock(&elector->listener_lock);
-	elector->listener = sink ? *sink : (struct triad_cluster_sink){0};
+	elector->listeners[listener] = sink ? *sink : (struct triad_cluster_sink){0};
 	pthread_mutex_unlock(&elector->listener_lock);
 }
 
@@ -27,16 +27,34 @@ void triad_elector_set_listener(
 static bool hand_payload(struct triad_elector *elector, uint64_t sender,
 	const void *payload, size_t size)
 {
-	static const char magic[] = TRIAD_ELECTOR_OTHER_MAGIC;
+	static const char *const magics[TRIAD_ELECTOR_N_LISTENERS] = {
+		[TRIAD_ELECTOR_PORTS] = "TrPm",
+		[TRIAD_ELECTOR_IMAGES] = "TrHi",
+	};
+	const struct triad_cluster_sink *listener = NULL;
 
-	if (size < sizeof(magic) - 1 || memcmp(payload, magic, sizeof(magic) - 1) != 0)
+	for (unsigned i = 0; i < TRIAD_ELECTOR_N_LISTENERS; i++)
+		if (size >= 4 && !memcmp(payload, magics[i], 4))
+			listener = &elector->listeners[i];
+	if (!listener)
 		return false;
 	pthread_mutex_lock(&elector->listener_lock);
-	if (elector->listener.message)
-		elector->listener.message(
-			elector->listener.context, sender, payload, size);
+	if (listener->message)
+		listener->message(listener->context, sender, payload, size);
 	pthread_mutex_unlock(&elector->listener_lock);
 	return true;
+}
+
+/* With the lock held, so that nobody is called after triad_elector_set_listener() took
+ * him away. */
+static void hand_view(
+	struct triad_elector *elector, const struct triad_cluster_view *view)
+{
+	pthread_mutex_lock(&elector->listener_lock);
+	for (unsigned i = 0; i < TRIAD_ELECTOR_N_LISTENERS; i++)
+		if (elector->listeners[i].view)
+			elector->listeners[i].view(elector->listeners[i].context, view);
+	pthread_mutex_unlock(&elector->listener_lock);
 }
 
 /* --- the election --- */
@@ -46,12 +64,7 @@ static void receive_view(void *context, const struct triad_cluster_view *view)
 	struct triad_elector *elector = context;
 	struct elector_item *item;
 
-	/* Called with the lock held, so that nobody is called after
-	 * triad_elector_set_listener() took him away. */
-	pthread_mutex_lock(&elector->listener_lock);
-	if (elector->listener.view)
-		elector->listener.view(elector->listener.context, view);
-	pthread_mutex_unlock(&elector->listener_lock);
+	hand_view(elector, view);
 	pthread_mutex_lock(&elector->inbox_lock);
 	elector->view = *view;
 	item = add_item(elector);

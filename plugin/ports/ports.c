@@ -378,7 +378,7 @@ struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
 		destroy(ports);
 		return NULL;
 	}
-	triad_elector_set_listener(elector, &sink);
+	triad_elector_set_listener(elector, TRIAD_ELECTOR_PORTS, &sink);
 	return ports;
 }
 
@@ -387,7 +387,7 @@ bool triad_ports_free(struct triad_ports *ports)
 	if (!ports)
 		return true;
 	/* First the transport lets go of us, then the thread ends. */
-	triad_elector_set_listener(ports->elector, NULL);
+	triad_elector_set_listener(ports->elector, TRIAD_ELECTOR_PORTS, NULL);
 	if (!triad_task_stop(&ports->task, PATIENCE_US))
 		return false;
 	destroy(ports);

@@ -30,6 +30,7 @@ static void *run_thread(void *argument)
 
 static const struct triad_cluster_ops ops = {.name = "none",
 	.send = triad_transport_send,
+	.send_spare = triad_transport_send_spare,
 	.status = triad_transport_status,
 	.free = triad_transport_end};
 

@@ -86,6 +86,9 @@ struct triad_cluster_ops {
 	const char *name; /* "corosync", "peers", "none" */
 	/* Queues a payload for all.  Returns 0, EMSGSIZE, ENOTCONN or ENOBUFS. */
 	int (*send)(struct triad_cluster *cluster, const void *payload, size_t size);
+	/* The same, or EAGAIN when others wait to be sent: for what can wait. */
+	int (*send_spare)(
+		struct triad_cluster *cluster, const void *payload, size_t size);
 	void (*status)(
 		struct triad_cluster *cluster, struct triad_cluster_status *status);
 	/* Ends the thread and frees all.  When the thread hangs in a call for more than

@@ -521,6 +521,7 @@ static void *run_thread(void *argument)
 
 static const struct triad_cluster_ops ops = {.name = "corosync",
 	.send = triad_transport_send,
+	.send_spare = triad_transport_send_spare,
 	.status = triad_transport_status,
 	.free = triad_transport_end};
 

@@ -482,6 +482,7 @@ static bool end(struct triad_cluster *cluster)
 
 static const struct triad_cluster_ops ops = {.name = "peers",
 	.send = triad_transport_send,
+	.send_spare = triad_transport_send_spare,
 	.status = triad_transport_status,
 	.free = end};
 

@@ -108,20 +108,32 @@ static int queue_message(
 	return 0;
 }
 
-int triad_transport_send(
-	struct triad_cluster *cluster, const void *payload, size_t size)
+static int send_message(struct triad_transport *transport, const void *payload,
+	size_t size, bool is_spare)
 {
-	struct triad_transport *transport = (struct triad_transport *)cluster;
-	int error;
+	int error = EAGAIN;
 
 	pthread_mutex_lock(&transport->lock);
-	error = queue_message(transport, payload, size);
-	if (error)
+	if (!is_spare || !transport->ring.n)
+		error = queue_message(transport, payload, size);
+	if (error && error != EAGAIN)
 		transport->status.n_send_failed++;
 	pthread_mutex_unlock(&transport->lock);
 	if (!error)
 		wake(transport);
 	return error;
+}
+
+int triad_transport_send(
+	struct triad_cluster *cluster, const void *payload, size_t size)
+{
+	return send_message((struct triad_transport *)cluster, payload, size, false);
+}
+
+int triad_transport_send_spare(
+	struct triad_cluster *cluster, const void *payload, size_t size)
+{
+	return send_message((struct triad_transport *)cluster, payload, size, true);
 }
 
 void triad_transport_status(

@@ -67,6 +67,8 @@ void triad_transport_free(struct triad_transport *transport);
 bool triad_transport_end(struct triad_cluster *cluster);
 int triad_transport_send(
 	struct triad_cluster *cluster, const void *payload, size_t size);
+int triad_transport_send_spare(
+	struct triad_cluster *cluster, const void *payload, size_t size);
 void triad_transport_status(
 	struct triad_cluster *cluster, struct triad_cluster_status *status);
 

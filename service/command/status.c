@@ -271,6 +271,25 @@ static void report_images(struct triad_report *report, struct triad_service *ser
 	triad_report_section_end(report);
 }
 
+static void report_copies(struct triad_report *report, struct triad_service *service)
+{
+	struct triad_history_mirror_status status =
+		triad_history_keeper_mirror_status(service->history);
+	char guid[24];
+
+	if (!status.is_on && !report->as_json)
+		return;
+	triad_report_section(report, "copies", "Images copied between SMs");
+	triad_report_facts(report, triad_copy_facts, &status);
+	snprintf(guid, sizeof(guid), "0x%016" PRIx64, status.mirror.behind_of);
+	triad_report_text(report, "behind_of", "behind SM",
+		status.mirror.behind_of ? guid : NULL);
+	triad_report_text(report, "trouble", "trouble", status.trouble);
+	triad_report_text(report, "error", "last attempt to write",
+		status.mirror.error ? strerror(status.mirror.error) : NULL);
+	triad_report_section_end(report);
+}
+
 void triad_service_report_exports(
 	struct triad_report *report, struct triad_service *service)
 {
@@ -278,6 +297,7 @@ void triad_service_report_exports(
 	report_web(report, service);
 	report_profile(report, service);
 	report_images(report, service);
+	report_copies(report, service);
 	report_sflow(report, service);
 }
 

@@ -16,6 +16,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_group \
 	tests/fuzz/fuzz_http_request \
 	tests/fuzz/fuzz_journal \
+	tests/fuzz/fuzz_mirror \
 	tests/fuzz/fuzz_netdiscover \
 	tests/fuzz/fuzz_nodes \
 	tests/fuzz/fuzz_past \
@@ -48,6 +49,7 @@ tests_fuzz_fuzz_election_message_SOURCES = \
 tests_fuzz_fuzz_expected_SOURCES = tests/fuzz/fuzz_expected.c $(fuzz_driver)
 tests_fuzz_fuzz_http_request_SOURCES = \
 	tests/fuzz/fuzz_http_request.c $(fuzz_driver)
+tests_fuzz_fuzz_mirror_SOURCES = tests/fuzz/fuzz_mirror.c $(fuzz_driver)
 tests_fuzz_fuzz_netdiscover_SOURCES = tests/fuzz/fuzz_netdiscover.c $(fuzz_driver)
 tests_fuzz_fuzz_past_SOURCES = tests/fuzz/fuzz_past.c $(fuzz_driver)
 tests_fuzz_fuzz_past_LDADD = $(LDADD) $(ZSTD_LIBS)

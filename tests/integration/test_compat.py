@@ -206,6 +206,7 @@ VERSIONS = {
     "election's messages": ("portmgr/election/message.h", "TRIAD_ELECTION_VERSION"),
     "port manager's messages": ("portmgr/replica/replica_message.h",
                                 "TRIAD_REPLICA_VERSION"),
+    "messages about images": ("history/mirror/mirror.h", "TRIAD_MIRROR_VERSION"),
     "Corosync's group": ("portmgr/cluster/group.c", "VERSION"),
     "peers' datagrams": ("portmgr/cluster/seal.h", "TRIAD_SEAL_VERSION"),
     "agents' messages": ("collect/message.h", "TRIAD_COLLECT_VERSION"),

@@ -100,7 +100,6 @@ def past_lab(tmp_path_factory):
         wait_for_images(lab, images(lab)["written"] + 4)
         # All of a second, in which nothing has happened yet.
         then = images(lab)["last"][:19]
-        written = images(lab)["written"]
         wait_until(lambda: images(lab)["last"][:19] > then, 20, "the next second")
         lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=44',
                 'PerformanceSet "Switch1"[3] PortCounters.PortRcvErrors=9',
@@ -111,7 +110,8 @@ def past_lab(tmp_path_factory):
         sweep_heavily(lab, lambda: "Hca2" not in names(lab))
         wait_until(lambda: [alert for alert in ask_json(lab, "alerts")["alerts"]
                             if "SymbolErrorCounter" in json.dumps(alert)], 30, "an alert")
-        wait_for_images(lab, written + 3)
+        # One of a sweep that began after all of this.
+        wait_for_images(lab, images(lab)["written"] + 4)
         yield lab, then
 
 

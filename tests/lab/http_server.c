@@ -92,6 +92,8 @@ static const struct triad_metric constants[] = {
 		NULL},
 	{"triad_port_manager_stopped", "1 while there are too many.",
 		TRIAD_METRIC_GAUGE, 0, "", NULL},
+	{"triad_images_behind_for_seconds", "Images lack.", TRIAD_METRIC_GAUGE, 0, "",
+		NULL},
 	{"triad_broker_connected", "A broker.", TRIAD_METRIC_GAUGE, 1, "", NULL},
 	{"triad_agents_nodes_not_seen", "Nodes.", TRIAD_METRIC_GAUGE, 0, "", NULL},
 	{"triad_ports_failed", "Ports that failed.", TRIAD_METRIC_GAUGE, 0, "", NULL},

@@ -20,6 +20,7 @@ unit_tests = \
 	tests/unit/command/test_control \
 	tests/unit/command/test_resource \
 	tests/unit/history/test_extra \
+	tests/unit/history/test_mirror \
 	tests/unit/history/test_record \
 	tests/unit/lib/test_clock \
 	tests/unit/lib/test_diag \
@@ -163,6 +164,7 @@ unit_tests = \
 	tests/unit/service/test_facts \
 	tests/unit/service/test_stream \
 	tests/unit/service/test_health \
+	tests/unit/service/test_history_copies \
 	tests/unit/service/test_history_store \
 	tests/unit/service/test_format \
 	tests/unit/service/test_list \
@@ -256,10 +258,15 @@ tests_unit_service_test_stream_SOURCES = \
 	tests/unit/service/test_stream.c service/web/stream.c
 tests_unit_service_test_facts_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
 tests_unit_service_test_health_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
+tests_unit_service_test_history_copies_SOURCES = \
+	tests/unit/service/test_history_copies.c tests/unit/history/fixture.h \
+	service/history_copies.c service/history_files.c service/history_mirror.c \
+	service/history_read.c service/history_reader.c service/history_others.c \
+	service/history_store.c service/state_path.c
 tests_unit_service_test_history_store_SOURCES = \
 	tests/unit/service/test_history_store.c tests/unit/history/fixture.h \
-	service/history_files.c service/history_read.c service/history_reader.c \
-	service/history_others.c service/history_store.c \
+	service/history_copies.c service/history_files.c service/history_read.c \
+	service/history_reader.c service/history_others.c service/history_store.c \
 	service/state_path.c
 tests_unit_service_test_history_store_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread
 tests_unit_service_test_format_SOURCES = \

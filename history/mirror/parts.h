@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Internals of the mirror, for its own files alone:
+ *
+ *     mirror.c     members, what they have, the budget
+ *     pull.c       what is asked for: lists, images
+ *     serve.c      what others asked for */
+#ifndef TRIAD_HISTORY_MIRROR_PARTS_H
+#define TRIAD_HISTORY_MIRROR_PARTS_H
+
+#include "history/mirror/message.h"
+#include "triad/clock.h"
+
+#define MIRROR_MAX_JOBS 8u
+#define MIRROR_NEVER UINT64_MAX
+
+/* Another member of the present view. */
+struct mirror_member {
+	uint64_t id;
+	bool has_state;
+	struct triad_mirror_state state;
+	/* A hash of its digest and ours of the same tier when nothing in its list was to
+	 * be copied; and until when it is not asked about that tier. */
+	uint64_t settled[TRIAD_HISTORY_MAX_OWNERS][TRIAD_HISTORY_N_TIERS];
+	uint64_t shunned_us[TRIAD_HISTORY_MAX_OWNERS][TRIAD_HISTORY_N_TIERS];
+	uint64_t behind_since_us; /* we lack its newest image; 0: we don't */
+};
+
+/* An image on its way here. */
+struct mirror_fetch {
+	struct triad_mirror_image image; /* size 0: not known yet */
+	bool is_on;
+	uint8_t *octets;
+	bool *has; /* pieces */
+	uint32_t n_pieces, n_have;
+	uint32_t missing; /* all before it are here */
+	uint32_t end;     /* pieces before it were asked for */
+};
+
+/* What is copied at present: a tier of one SM's images, from one member. */
+struct mirror_pull {
+	bool is_on;
+	uint64_t from, owner;
+	enum triad_history_tier tier;
+	uint64_t digest; /* the member's, when its list was asked for */
+	/* A page of its list. */
+	bool has_page;
+	uint64_t before_us;
+	struct triad_mirror_list list;
+	uint32_t at; /* the entry that is copied */
+	struct mirror_fetch fetch;
+	bool is_due;     /* a question is to be sent now */
+	uint64_t ask_us; /* when to ask again */
+	unsigned n_tries;
+};
+
+/* What somebody asked for. */
+struct mirror_job {
+	uint64_t to;
+	bool is_list;
+	uint64_t before_us;              /* of a list */
+	struct triad_mirror_image image; /* size 0: not looked up yet */
+	uint32_t piece, end;
+};
+
+struct triad_mirror {
+	struct triad_mirror_conf conf;
+	struct triad_mirror_store store;
+	struct triad_mirror_status status;
+	uint64_t now_us, wall_us;
+	uint32_t n_members;
+	struct mirror_member members[TRIAD_MIRROR_MAX_MEMBERS];
+	uint64_t tokens; /* octets that may be said now */
+	uint64_t filled_us;
+
+	uint64_t state_us, look_us; /* when to say it; to look whether it is another */
+	uint64_t said;              /* a hash of what was said */
+
+	struct mirror_pull pull;
+	uint64_t pause_us;     /* nothing is asked for until then: the disk is full */
+	uint64_t pause_for_us; /* the last pause; 0: none since an image was written */
+
+	struct mirror_job jobs[MIRROR_MAX_JOBS];
+	uint32_t n_jobs;
+};
+
+/* --- mirror.c --- */
+struct mirror_member *mirror_find_member(struct triad_mirror *mirror, uint64_t id);
+/* NULL: nothing of that SM's. */
+const struct triad_mirror_owned *mirror_find_owned(
+	const struct triad_mirror_state *state, uint64_t owner);
+/* Of a tier here; 0: nothing. */
+uint64_t mirror_digest(const struct triad_mirror *mirror, uint64_t owner,
+	enum triad_history_tier tier);
+
+/* --- pull.c --- */
+void mirror_pull_list(
+	struct triad_mirror *mirror, const struct triad_mirror_message *message);
+void mirror_pull_piece(
+	struct triad_mirror *mirror, const struct triad_mirror_message *message);
+void mirror_pull_run(struct triad_mirror *mirror);
+/* Ends what is copied from a member that has gone. */
+void mirror_pull_end(struct triad_mirror *mirror);
+uint64_t mirror_pull_next_us(const struct triad_mirror *mirror);
+/* A question; 0: none is due. */
+size_t mirror_pull_take(
+	struct triad_mirror *mirror, uint8_t payload[TRIAD_MIRROR_PAYLOAD_SIZE]);
+
+/* --- serve.c --- */
+void mirror_serve_ask(struct triad_mirror *mirror, uint64_t sender,
+	const struct triad_mirror_message *message);
+/* A list or a piece; 0: none was asked for. */
+size_t mirror_serve_take(
+	struct triad_mirror *mirror, uint8_t payload[TRIAD_MIRROR_PAYLOAD_SIZE]);
+
+#endif

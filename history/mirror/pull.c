@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is asked for.
+ *
+ *     choose     a member that has another digest of a tier
+ *     list       a page of its segments, the newest first; then the next page
+ *     image      of each segment what is behind its end here, one after the other
+ *
+ * After each image it is looked whether something else is to be copied first by now, so that
+ * what is written now comes before what is old. */
+#include "history/mirror/parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/hash.h"
+
+#define ANSWER_US TRIAD_US_PER_S       /* an answer is waited for so long */
+#define LATE_US (50 * TRIAD_US_PER_MS) /* a piece that others have overtaken */
+#define MAX_TRIES 5u
+#define SHUN_US (10 * TRIAD_US_PER_S)     /* who did not answer; */
+#define SHUN_BAD_US (60 * TRIAD_US_PER_S) /* whose image is none */
+/* A disk that takes none is tried again after the first, then twice as long. */
+#define PAUSE_US (5 * TRIAD_US_PER_S)
+#define MAX_PAUSE_US (60 * TRIAD_US_PER_S)
+
+/* --- what is copied --- */
+
+static void end_fetch(struct mirror_fetch *fetch)
+{
+	free(fetch->octets);
+	free(fetch->has);
+	*fetch = (struct mirror_fetch){0};
+}
+
+void mirror_pull_end(struct triad_mirror *mirror)
+{
+	end_fetch(&mirror->pull.fetch);
+	mirror->pull = (struct mirror_pull){0};
+}
+
+/* The index of what a member says of that SM; -1: nothing. */
+static int owned_index(const struct mirror_member *member, uint64_t owner)
+{
+	const struct triad_mirror_owned *owned =
+		member ? mirror_find_owned(&member->state, owner) : NULL;
+
+	return owned ? (int)(owned - member->state.owned) : -1;
+}
+
+static void ask_now(struct mirror_pull *pull)
+{
+	pull->is_due = true;
+	pull->n_tries = 0;
+}
+
+/* --- choosing --- */
+
+static uint64_t pair_of(const struct triad_mirror *mirror,
+	const struct triad_mirror_owned *owned, enum triad_history_tier tier)
+{
+	uint64_t own = mirror_digest(mirror, owned->port_guid, tier);
+	uint64_t pair = triad_hash_word(
+		triad_hash_word(TRIAD_HASH_START, owned->digests[tier]), own);
+
+	return owned->digests[tier] == own || !owned->digests[tier] ? 0 : pair | 1;
+}
+
+/* Whether its owner alone is asked for these images. */
+static bool is_of_a_member(struct triad_mirror *mirror, uint64_t owner)
+{
+	const struct mirror_member *member = mirror_find_member(mirror, owner);
+
+	return member && member->has_state;
+}
+
+/* Of our own images others lack the last one each time it is written: they are asked for
+ * those only when they have more. */
+static bool may_ask(struct triad_mirror *mirror, const struct mirror_member *member,
+	const struct triad_mirror_owned *owned)
+{
+	const struct triad_history_ring *ring =
+		triad_history_rings_find(mirror->store.rings, owned->port_guid);
+
+	if (owned->port_guid == member->id)
+		return true;
+	if (owned->port_guid == mirror->conf.id)
+		return !ring || owned->octets > triad_history_ring_octets(ring);
+	return !is_of_a_member(mirror, owned->port_guid);
+}
+
+struct choice {
+	uint64_t from, owner, digest;
+	enum triad_history_tier tier;
+};
+
+static bool choose_of(struct triad_mirror *mirror, const struct mirror_member *member,
+	enum triad_history_tier tier, bool is_own, struct choice *choice)
+{
+	for (uint32_t i = 0; i < member->state.n; i++) {
+		const struct triad_mirror_owned *owned = &member->state.owned[i];
+		uint64_t pair;
+
+		if ((owned->port_guid == member->id) != is_own ||
+			mirror->now_us < member->shunned_us[i][tier] ||
+			!may_ask(mirror, member, owned))
+			continue;
+		pair = pair_of(mirror, owned, tier);
+		if (!pair || pair == member->settled[i][tier])
+			continue;
+		*choice = (struct choice){.from = member->id,
+			.owner = owned->port_guid,
+			.digest = owned->digests[tier],
+			.tier = tier};
+		return true;
+	}
+	return false;
+}
+
+/* What is to be copied first: sweeps, and of these what members wrote themselves. */
+static bool choose(struct triad_mirror *mirror, struct choice *choice)
+{
+	for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++)
+		for (unsigned of_others = 0; of_others < 2; of_others++)
+			for (uint32_t i = 0; i < mirror->n_members; i++)
+				if (choose_of(mirror, &mirror->members[i], tier,
+					    !of_others, choice))
+					return true;
+	return false;
+}
+
+static void begin_pull(struct triad_mirror *mirror)
+{
+	struct choice choice;
+
+	if (!choose(mirror, &choice))
+		return;
+	mirror->pull = (struct mirror_pull){.is_on = true,
+		.from = choice.from,
+		.owner = choice.owner,
+		.tier = choice.tier,
+		.digest = choice.digest,
+		.before_us = UINT64_MAX};
+	ask_now(&mirror->pull);
+}
+
+/* Whether something else is to be copied first by now, or there is another list of the
+ * same. */
+static bool is_overtaken(struct triad_mirror *mirror)
+{
+	const struct mirror_pull *pull = &mirror->pull;
+	struct choice choice;
+
+	return choose(mirror, &choice) &&
+		(choice.from != pull->from || choice.owner != pull->owner ||
+			choice.tier != pull->tier || choice.digest != pull->digest);
+}
+
+/* --- segments --- */
+
+static void begin_fetch(struct triad_mirror *mirror, uint64_t begun_us, uint64_t offset)
+{
+	struct mirror_pull *pull = &mirror->pull;
+
+	end_fetch(&pull->fetch);
+	pull->fetch.is_on = true;
+	pull->fetch.image = (struct triad_mirror_image){.owner = pull->owner,
+		.tier = pull->tier,
+		.begun_us = begun_us,
+		.offset = offset};
+	ask_now(pull);
+}
+
+/* False: nothing of it is to be copied. */
+static bool copy_segment(
+	struct triad_mirror *mirror, const struct triad_mirror_listed *listed)
+{
+	const struct triad_history_rings *rings = mirror->store.rings;
+	struct mirror_pull *pull = &mirror->pull;
+	const struct triad_history_ring *ring =
+		triad_history_rings_find(rings, pull->owner);
+	const struct triad_history_segment *segment = ring
+		? triad_history_ring_segment(ring, pull->tier, listed->begun_us)
+		: NULL;
+	uint64_t offset = segment ? segment->octets : 0;
+
+	/* One that can't be read here is as it is: nothing is put behind it. */
+	if (offset >= listed->octets || (segment && segment->whole != segment->octets))
+		return false;
+	if (!triad_history_rings_takes(rings, pull->tier, listed->begun_us,
+		    listed->last_us, mirror->wall_us))
+		return false;
+	begin_fetch(mirror, listed->begun_us, offset);
+	return true;
+}
+
+static void settle(struct triad_mirror *mirror)
+{
+	struct mirror_pull *pull = &mirror->pull;
+	struct mirror_member *member = mirror_find_member(mirror, pull->from);
+	int i = owned_index(member, pull->owner);
+
+	/* What it has said since then is another list. */
+	if (i >= 0 && member->state.owned[i].digests[pull->tier] == pull->digest)
+		member->settled[i][pull->tier] =
+			pair_of(mirror, &member->state.owned[i], pull->tier);
+	mirror_pull_end(mirror);
+}
+
+/* Goes on with the page, and then with the next one. */
+static void go_on(struct triad_mirror *mirror)
+{
+	struct mirror_pull *pull = &mirror->pull;
+
+	for (; pull->at < pull->list.n; pull->at++)
+		if (copy_segment(mirror, &pull->list.listed[pull->at]))
+			return;
+	if (pull->list.is_last) {
+		settle(mirror);
+		return;
+	}
+	pull->before_us = pull->list.listed[pull->list.n - 1].begun_us;
+	pull->has_page = false;
+	ask_now(pull);
+}
+
+void mirror_pull_list(
+	struct triad_mirror *mirror, const struct triad_mirror_message *message)
+{
+	struct mirror_pull *pull = &mirror->pull;
+
+	if (!pull->is_on || pull->has_page || message->owner != pull->owner ||
+		message->tier != pull->tier || message->before_us != pull->before_us)
+		return;
+	pull->list = message->list;
+	pull->has_page = true;
+	pull->is_due = false;
+	pull->at = 0;
+	go_on(mirror);
+}
+
+/* --- an image --- */
+
+static void shun(struct triad_mirror *mirror, uint64_t for_us)
+{
+	struct mirror_pull *pull = &mirror->pull;
+	struct mirror_member *member = mirror_find_member(mirror, pull->from);
+	int i = owned_index(member, pull->owner);
+
+	if (i >= 0)
+		member->shunned_us[i][pull->tier] = mirror->now_us + for_us;
+	mirror_pull_end(mirror);
+}
+
+static void pause_pull(struct triad_mirror *mirror)
+{
+	uint64_t for_us = mirror->pause_for_us ? 2 * mirror->pause_for_us : PAUSE_US;
+
+	mirror->pause_for_us = for_us < MAX_PAUSE_US ? for_us : MAX_PAUSE_US;
+	mirror->pause_us = mirror->now_us + mirror->pause_for_us;
+	mirror_pull_end(mirror);
+}
+
+static void keep_image(struct triad_mirror *mirror)
+{
+	struct mirror_pull *pull = &mirror->pull;
+	struct mirror_fetch *fetch = &pull->fetch;
+	int error =
+		mirror->store.add(mirror->store.context, &fetch->image, fetch->octets);
+
+	if (!error) {
+		mirror->status.n_copied++;
+		mirror->status.n_copied_octets += fetch->image.size;
+		mirror->status.error = 0;
+		mirror->pause_for_us = 0;
+	}
+	end_fetch(fetch);
+	switch (error) {
+	case 0:
+		if (is_overtaken(mirror))
+			mirror_pull_end(mirror);
+		else
+			go_on(mirror);
+		break;
+	case EPROTO:
+		mirror->status.n_bad++;
+		shun(mirror, SHUN_BAD_US);
+		break;
+	case EBUSY:
+	case ENOBUFS:
+		pull->at++;
+		go_on(mirror);
+		break;
+	default:
+		mirror->status.n_failed++;
+		mirror->status.error = error;
+		pause_pull(mirror);
+		break;
+	}
+}
+
+static bool know_size(struct mirror_fetch *fetch, uint32_t size)
+{
+	fetch->n_pieces = triad_mirror_n_pieces(size);
+	fetch->octets = malloc(size);
+	fetch->has = calloc(fetch->n_pieces, sizeof(*fetch->has));
+	if (!fetch->octets || !fetch->has)
+		return false;
+	fetch->image.size = size;
+	return true;
+}
+
+static bool is_wanted(
+	const struct triad_mirror *mirror, const struct triad_mirror_message *message)
+{
+	const struct mirror_fetch *fetch = &mirror->pull.fetch;
+
+	return fetch->is_on && message->image.owner == fetch->image.owner &&
+		message->image.tier == fetch->image.tier &&
+		message->image.begun_us == fetch->image.begun_us &&
+		message->image.offset == fetch->image.offset &&
+		(!fetch->image.size || fetch->image.size == message->image.size);
+}
+
+void mirror_pull_piece(
+	struct triad_mirror *mirror, const struct triad_mirror_message *message)
+{
+	struct mirror_pull *pull = &mirror->pull;
+	struct mirror_fetch *fetch = &pull->fetch;
+
+	if (!is_wanted(mirror, message))
+		return;
+	if (!fetch->image.size && !know_size(fetch, message->image.size)) {
+		pause_pull(mirror);
+		return;
+	}
+	if (fetch->has[message->piece])
+		return;
+	fetch->has[message->piece] = true;
+	memcpy(fetch->octets + (size_t)message->piece * TRIAD_MIRROR_PIECE_SIZE,
+		message->octets, message->n_octets);
+	fetch->n_have++;
+	while (fetch->missing < fetch->n_pieces && fetch->has[fetch->missing])
+		fetch->missing++;
+	pull->n_tries = 0;
+	pull->ask_us = mirror->now_us + ANSWER_US;
+	if (fetch->n_have == fetch->n_pieces)
+		keep_image(mirror);
+	else if (fetch->missing >= fetch->end)
+		pull->is_due = true;
+	else if (message->piece + 1 >= fetch->end ||
+		message->piece + 1 == fetch->n_pieces)
+		pull->ask_us = mirror->now_us + LATE_US;
+}
+
+/* --- time and questions --- */
+
+void mirror_pull_run(struct triad_mirror *mirror)
+{
+	struct mirror_pull *pull = &mirror->pull;
+
+	if (!pull->is_on && mirror->now_us >= mirror->pause_us)
+		begin_pull(mirror);
+	if (!pull->is_on || pull->is_due || mirror->now_us < pull->ask_us)
+		return;
+	if (pull->n_tries >= MAX_TRIES)
+		shun(mirror, SHUN_US);
+	else
+		pull->is_due = true;
+}
+
+uint64_t mirror_pull_next_us(const struct triad_mirror *mirror)
+{
+	if (!mirror->pull.is_on)
+		return MIRROR_NEVER;
+	return mirror->pull.is_due ? mirror->now_us : mirror->pull.ask_us;
+}
+
+size_t mirror_pull_take(
+	struct triad_mirror *mirror, uint8_t payload[TRIAD_MIRROR_PAYLOAD_SIZE])
+{
+	struct mirror_pull *pull = &mirror->pull;
+	struct mirror_fetch *fetch = &pull->fetch;
+	struct triad_mirror_message message = {.kind = TRIAD_MIRROR_ASK_LIST,
+		.tier = pull->tier,
+		.to = pull->from,
+		.owner = pull->owner,
+		.before_us = pull->before_us};
+
+	if (!pull->is_on || !pull->is_due)
+		return 0;
+	pull->is_due = false;
+	pull->n_tries++;
+	pull->ask_us = mirror->now_us + ANSWER_US;
+	if (fetch->is_on) {
+		message.kind = TRIAD_MIRROR_ASK;
+		message.image = fetch->image;
+		message.piece = fetch->missing;
+		message.n_pieces = TRIAD_MIRROR_WINDOW;
+		fetch->end = fetch->missing + TRIAD_MIRROR_WINDOW;
+	}
+	return triad_mirror_message_encode(&message, payload);
+}

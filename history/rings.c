@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "history/rings.h"
+
+#include <stddef.h>
+
+#include "triad/clock.h"
+
+/* How far another SM's clock may be ahead: an image of the far future would never be too
+ * old. */
+#define AHEAD_US (24 * 3600 * TRIAD_US_PER_S)
+/* What has a newer image than that is written. */
+#define WRITTEN_US (60 * TRIAD_US_PER_S)
+
+struct triad_history_ring *triad_history_rings_find(
+	const struct triad_history_rings *rings, uint64_t port_guid)
+{
+	for (unsigned i = 0; i < rings->n; i++)
+		if (rings->port_guids[i] == port_guid)
+			return rings->rings[i];
+	return NULL;
+}
+
+void triad_history_rings_limit(
+	struct triad_history_rings *rings, const struct triad_history_limits *limits)
+{
+	if (limits->max_octets > rings->limits.max_octets)
+		for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++)
+			rings->floor_us[tier] = rings->told_floor_us[tier] = 0;
+	rings->limits = *limits;
+}
+
+void triad_history_rings_tell_floor(struct triad_history_rings *rings,
+	enum triad_history_tier tier, uint64_t floor_us)
+{
+	if (floor_us > rings->told_floor_us[tier] &&
+		triad_history_rings_octets(rings) > rings->limits.max_octets / 2)
+		rings->told_floor_us[tier] = floor_us;
+}
+
+static bool is_too_old(const struct triad_history_rings *rings,
+	enum triad_history_tier tier, uint64_t last_us, uint64_t now_us)
+{
+	uint64_t keep_us = triad_history_tiers[tier].keep_us;
+
+	if (!keep_us || keep_us > rings->limits.keep_us)
+		keep_us = rings->limits.keep_us;
+	return last_us + keep_us < now_us;
+}
+
+static struct triad_history_segment *oldest_of(
+	const struct triad_history_rings *rings, unsigned owner, unsigned tier)
+{
+	const struct triad_history_tier_state *state =
+		&rings->rings[owner]->tiers[tier];
+
+	return state->n ? state->segments : NULL;
+}
+
+static uint64_t newest_time(const struct triad_history_segment *segment)
+{
+	return segment->n ? segment->entries[segment->n - 1].time_us
+			  : segment->begun_us;
+}
+
+/* What this SM writes at present is not: when its clock was set back, all names that it
+ * gives are lower than those of before. */
+static bool is_below_floor(const struct triad_history_rings *rings, unsigned owner,
+	unsigned tier, const struct triad_history_segment *oldest, uint64_t now_us)
+{
+	bool is_written = !owner && rings->rings[owner]->tiers[tier].n == 1 &&
+		newest_time(oldest) + WRITTEN_US > now_us;
+
+	return oldest->begun_us <= rings->told_floor_us[tier] && !is_written;
+}
+
+static bool find_past(const struct triad_history_rings *rings, uint64_t now_us,
+	struct triad_history_surplus *surplus)
+{
+	for (unsigned owner = 0; owner < rings->n; owner++)
+		for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++) {
+			struct triad_history_segment *oldest =
+				oldest_of(rings, owner, tier);
+
+			if (!oldest ||
+				(!is_too_old(
+					 rings, tier, newest_time(oldest), now_us) &&
+					!is_below_floor(
+						rings, owner, tier, oldest, now_us)))
+				continue;
+			*surplus = (struct triad_history_surplus){owner, tier, oldest};
+			return true;
+		}
+	return false;
+}
+
+static unsigned largest_tier(const struct triad_history_rings *rings)
+{
+	uint64_t octets[TRIAD_HISTORY_N_TIERS] = {0};
+	unsigned largest = 0;
+
+	for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++) {
+		for (unsigned owner = 0; owner < rings->n; owner++)
+			octets[tier] += rings->rings[owner]->tiers[tier].octets;
+		if (octets[tier] > octets[largest])
+			largest = tier;
+	}
+	return largest;
+}
+
+static bool find_oldest(const struct triad_history_rings *rings, unsigned tier,
+	struct triad_history_surplus *surplus)
+{
+	surplus->segment = NULL;
+	for (unsigned owner = 0; owner < rings->n; owner++) {
+		struct triad_history_segment *oldest = oldest_of(rings, owner, tier);
+
+		if (oldest &&
+			(!surplus->segment ||
+				oldest->begun_us < surplus->segment->begun_us))
+			*surplus = (struct triad_history_surplus){owner, tier, oldest};
+	}
+	return surplus->segment;
+}
+
+bool triad_history_rings_surplus(struct triad_history_rings *rings, uint64_t now_us,
+	uint64_t more, struct triad_history_surplus *surplus)
+{
+	unsigned tier;
+
+	if (find_past(rings, now_us, surplus))
+		return true;
+	if (triad_history_rings_octets(rings) + more <= rings->limits.max_octets)
+		return false;
+	tier = largest_tier(rings);
+	if (!find_oldest(rings, tier, surplus))
+		return false;
+	if (surplus->segment->begun_us > rings->floor_us[tier])
+		rings->floor_us[tier] = surplus->segment->begun_us;
+	return true;
+}
+
+bool triad_history_rings_takes(const struct triad_history_rings *rings,
+	enum triad_history_tier tier, uint64_t begun_us, uint64_t last_us,
+	uint64_t now_us)
+{
+	return begun_us > rings->floor_us[tier] &&
+		begun_us > rings->told_floor_us[tier] && begun_us < now_us + AHEAD_US &&
+		last_us < now_us + AHEAD_US &&
+		!is_too_old(rings, tier, last_us, now_us);
+}
+
+uint64_t triad_history_rings_octets(const struct triad_history_rings *rings)
+{
+	uint64_t octets = 0;
+
+	for (unsigned owner = 0; owner < rings->n; owner++)
+		octets += triad_history_ring_octets(rings->rings[owner]);
+	return octets;
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Two SMs with a folder each, which copy each other's images: in the end the folders have
+ * the same files, whatever happened to them. */
+#include "service/history_mirror.h"
+#include "service/history_reader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "tests/unit/history/fixture.h"
+#include "triad/file.h"
+
+#define HOUR (3600 * S)
+#define MAX_FILE (4u << 20)
+
+static const uint64_t guids[2] = {GUID, 0x5678};
+
+struct sm {
+	char folder[64];
+	struct triad_history_params params;
+	struct triad_history_store *store;
+	struct triad_history_mirror *mirror;
+};
+
+static struct world world;
+static struct sm sms[2];
+static const struct triad_conf *conf;
+static unsigned refuses; /* one payload in so many is not taken now; 0: all are */
+static bool is_cut;
+
+/* --- the SMs --- */
+
+static int send_payload(void *context, const void *payload, size_t size)
+{
+	struct sm *sm = context;
+	unsigned i = (unsigned)(sm - sms);
+
+	if (refuses && !random_below(&world.seed, refuses))
+		return EAGAIN;
+	if (!is_cut && sms[!i].mirror)
+		triad_history_mirror_leave_payload(
+			sms[!i].mirror, guids[i], payload, size);
+	return 0;
+}
+
+static void configure(unsigned i)
+{
+	triad_history_store_configure(sms[i].store, &sms[i].params);
+	triad_history_store_prepare(sms[i].store);
+}
+
+static void start(unsigned i)
+{
+	struct sm *sm = &sms[i];
+	const struct triad_history_carrier carrier = {sm, send_payload};
+
+	sm->store = triad_history_store_new("OpenSM", guids[i], NULL);
+	configure(i);
+	sm->mirror = triad_history_mirror_new(sm->store, guids[i], NULL);
+	ck_assert_ptr_nonnull(sm->mirror);
+	triad_history_mirror_set_carrier(sm->mirror, &carrier);
+	triad_history_mirror_leave_view(sm->mirror, guids, 2);
+}
+
+static void stop(unsigned i)
+{
+	triad_history_mirror_free(sms[i].mirror);
+	triad_history_store_free(sms[i].store);
+	sms[i].mirror = NULL;
+	sms[i].store = NULL;
+}
+
+static void run_both(void)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (sms[i].mirror)
+			triad_history_mirror_run(sms[i].mirror, conf);
+	usleep(1000);
+}
+
+static struct triad_mirror_status status_of(unsigned i)
+{
+	return triad_history_mirror_status(sms[i].mirror).mirror;
+}
+
+/* --- files --- */
+
+/* Calls for each file whose name has 'part' in it; returns how many. */
+static unsigned for_files(unsigned i, const char *part,
+	bool (*call)(const char *folder, const char *name))
+{
+	DIR *dir = opendir(sms[i].folder);
+	struct dirent *entry;
+	unsigned n = 0;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && strstr(entry->d_name, part))
+			n += !call || call(sms[i].folder, entry->d_name);
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static bool remove_file(const char *folder, const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	unlink(path);
+	return true;
+}
+
+static bool truncate_file(const char *folder, const char *name)
+{
+	char path[512];
+
+	if (strstr(name, ".idx"))
+		return remove_file(folder, name);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return !truncate(path, 300);
+}
+
+static size_t read_file(const char *folder, const char *name, uint8_t *octets)
+{
+	char path[512];
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return triad_file_read(path, octets, MAX_FILE, &n) ? SIZE_MAX : n;
+}
+
+static bool is_same_file(const char *folder, const char *name)
+{
+	static uint8_t a[MAX_FILE], b[MAX_FILE];
+	const char *other = sms[!strcmp(folder, sms[0].folder)].folder;
+	size_t n_a = read_file(folder, name, a), n_b = read_file(other, name, b);
+
+	return n_a == n_b && n_a != SIZE_MAX && !memcmp(a, b, n_a);
+}
+
+static bool are_equal(void)
+{
+	unsigned n = for_files(0, "", NULL);
+
+	return n && n == for_files(1, "", NULL) && n == for_files(0, "", is_same_file);
+}
+
+static void run_until_equal(unsigned max_s)
+{
+	uint64_t until_us = triad_clock_now_us() + max_s * S;
+
+	while (!are_equal() && triad_clock_now_us() < until_us)
+		for (unsigned i = 0; i < 50; i++)
+			run_both();
+	ck_assert_msg(are_equal(), "seed %lu: %u and %u files, %u of them the same",
+		(unsigned long)world.seed, for_files(0, "", NULL),
+		for_files(1, "", NULL), for_files(0, "", is_same_file));
+}
+
+static void write_images(unsigned i, unsigned n)
+{
+	for (; n; n--) {
+		struct triad_history_image image;
+
+		world_sweep(&world, 10 * S);
+		image = world_image(&world);
+		image.port_guid = guids[i];
+		ck_assert_int_eq(triad_history_store_write(sms[i].store, &image), 0);
+	}
+}
+
+/* --- before and after --- */
+
+static void set_up(void)
+{
+	struct triad_conf *made = triad_conf_new(GUID);
+
+	made->history.replicate = true;
+	made->history.replicate_rate_kb = 100000;
+	made->election.enabled = true;
+	strcpy(made->history.dir, "somewhere");
+	conf = made;
+	refuses = 0;
+	is_cut = false;
+	world_begin(&world, (uint64_t)time(NULL) * 1000003 + (uint64_t)getpid());
+	/* Half an hour ago, by the clock that judges what is too old. */
+	world.now_us = triad_clock_wall_us() / 1000 * 1000 - BEGIN_US - HOUR / 2;
+	for (unsigned i = 0; i < 2; i++) {
+		struct sm *sm = &sms[i];
+
+		*sm = (struct sm){.params = {.has_copies = true,
+					  .limits = {.max_octets = 100000000,
+						  .keep_us = 31 * 24 * HOUR,
+						  .period_us = 10 * S}}};
+		snprintf(sm->folder, sizeof(sm->folder), "/tmp/triad-copies-XXXXXX");
+		ck_assert_ptr_nonnull(mkdtemp(sm->folder));
+		strcpy(sm->params.dir, sm->folder);
+		start(i);
+	}
+}
+
+static void tear_down(void)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		if (sms[i].store)
+			stop(i);
+		for_files(i, "", remove_file);
+		rmdir(sms[i].folder);
+	}
+	world_end(&world);
+	triad_conf_unref(conf);
+}
+
+/* --- cases --- */
+
+/* Row: N10 */
+START_TEST(test_copies_have_the_same_octets_as_what_they_are_copies_of)
+{
+	refuses = 3;
+	write_images(0, 20);
+	run_until_equal(60);
+	/* One after the other is master, in its own name. */
+	write_images(1, 20);
+	run_until_equal(60);
+	write_images(0, 5);
+	run_until_equal(60);
+	ck_assert_uint_eq(for_files(1, "0x0000000000001234", NULL) > 0, true);
+	ck_assert_uint_eq(for_files(0, "0x0000000000005678", NULL) > 0, true);
+	ck_assert_uint_eq(status_of(0).n_bad + status_of(1).n_bad, 0);
+}
+END_TEST
+
+START_TEST(test_copies_are_read_like_own_images)
+{
+	struct triad_history_reader *reader = triad_history_reader_new(sms[1].store);
+	char message[TRIAD_HISTORY_MESSAGE_SIZE];
+	struct triad_past *past;
+
+	write_images(0, 12);
+	run_until_equal(60);
+	past = triad_history_reader_read(reader, BEGIN_US + world.now_us, message);
+	ck_assert_msg(past != NULL, "%s", message);
+	ck_assert_uint_eq(past->wall_us, BEGIN_US + world.now_us);
+	triad_past_free(past);
+	ck_assert(triad_history_reader_stop(reader));
+	triad_history_reader_free(reader);
+}
+END_TEST
+
+START_TEST(test_copies_cut_off_by_a_kill_are_completed)
+{
+	write_images(0, 30);
+	run_until_equal(60);
+	stop(1);
+	ck_assert_uint_gt(for_files(1, "", truncate_file), 0);
+	write_images(0, 5);
+	start(1);
+	run_until_equal(60);
+}
+END_TEST
+
+/* What was written here, and is lost, comes from who copied it. */
+START_TEST(test_own_images_of_a_lost_disk_come_back)
+{
+	write_images(0, 30);
+	run_until_equal(60);
+	stop(0);
+	ck_assert_uint_gt(for_files(0, "", remove_file), 0);
+	start(0);
+	write_images(0, 2);
+	run_until_equal(60);
+	ck_assert_uint_gt(triad_history_store_status(sms[0].store).n_kept, 30);
+}
+END_TEST
+
+START_TEST(test_images_of_a_time_apart_are_copied_afterwards)
+{
+	write_images(0, 10);
+	run_until_equal(60);
+	is_cut = true;
+	write_images(0, 10);
+	write_images(1, 10);
+	for (unsigned i = 0; i < 100; i++)
+		run_both();
+	ck_assert(!are_equal());
+	is_cut = false;
+	run_until_equal(60);
+}
+END_TEST
+
+static void limit_files(rlim_t octets)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = octets;
+	setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+START_TEST(test_copies_to_a_full_disk_wait_for_room)
+{
+	signal(SIGXFSZ, SIG_IGN);
+	write_images(0, 20);
+	limit_files(100);
+	for (unsigned i = 0; i < 20000 && !status_of(1).error; i++)
+		run_both();
+	limit_files(RLIM_INFINITY);
+	ck_assert_int_eq(status_of(1).error, EFBIG);
+	run_until_equal(60);
+	ck_assert_int_eq(status_of(1).error, 0);
+}
+END_TEST
+
+/* Own images and copies together keep to the limit. */
+START_TEST(test_copies_and_own_images_share_the_room)
+{
+	struct triad_history_status status;
+
+	for (unsigned i = 0; i < 2; i++) {
+		sms[i].params.limits.max_octets = 30000;
+		configure(i);
+	}
+	/* The last rounds are one SM's alone: the other one writes nothing itself. */
+	for (unsigned n = 0; n < 10; n++) {
+		write_images(n < 6 ? n % 2 : 0, 15);
+		run_until_equal(60);
+		for (unsigned i = 0; i < 2; i++) {
+			status = triad_history_store_status(sms[i].store);
+			ck_assert_uint_le(status.octets + status.copied_octets, 30000);
+		}
+	}
+	ck_assert_uint_gt(status.n_removed, 0);
+	ck_assert_uint_gt(status.copied_octets, 0);
+}
+END_TEST
+
+START_TEST(test_copies_go_on_in_another_folder_and_after_a_pause)
+{
+	char old[64];
+
+	write_images(0, 10);
+	run_until_equal(60);
+	/* Off: nothing comes. */
+	sms[1].params.has_copies = false;
+	configure(1);
+	ck_assert_ptr_null(triad_history_store_rings(sms[1].store));
+	write_images(0, 10);
+	sms[1].params.has_copies = true;
+	configure(1);
+	run_until_equal(60);
+	strcpy(old, sms[1].folder);
+	snprintf(sms[1].folder, sizeof(sms[1].folder), "%s/b", old);
+	strcpy(sms[1].params.dir, sms[1].folder);
+	configure(1);
+	run_until_equal(60);
+	stop(1);
+	for_files(1, "", remove_file);
+	rmdir(sms[1].folder);
+	strcpy(sms[1].folder, old);
+}
+END_TEST
+
+/* An image as SM 0 has it. */
+static void get_image(struct triad_mirror_image *image, uint8_t *octets)
+{
+	const struct triad_history_ring *ring =
+		triad_history_store_rings(sms[0].store)->rings[0];
+	const struct triad_history_segment *segment =
+		&ring->tiers[TRIAD_HISTORY_SWEEPS].segments[0];
+
+	*image = (struct triad_mirror_image){.owner = guids[0],
+		.tier = TRIAD_HISTORY_SWEEPS,
+		.begun_us = segment->begun_us,
+		.size = (uint32_t)segment->entries[0].size};
+	ck_assert_int_eq(triad_history_store_read_image(
+				 sms[0].store, image, 0, octets, image->size),
+		0);
+}
+
+static int add(const struct triad_mirror_image *image, const uint8_t *octets)
+{
+	return triad_history_store_add_image(sms[1].store, image, octets);
+}
+
+START_TEST(test_octets_that_are_no_image_of_that_sm_leave_nothing)
+{
+	static uint8_t octets[2 * MAX_FILE];
+	struct triad_mirror_image image, other;
+
+	write_images(0, 1);
+	get_image(&image, octets);
+	other = image;
+	other.owner = 0x99;
+	ck_assert_int_eq(add(&other, octets), EPROTO);
+	/* Two at once, one that lacks its end, and one that was altered. */
+	other = image;
+	memcpy(octets + image.size, octets, image.size);
+	other.size = 2 * image.size;
+	ck_assert_int_eq(add(&other, octets), EPROTO);
+	other.size = image.size - 1;
+	ck_assert_int_eq(add(&other, octets), EPROTO);
+	octets[image.size / 2] ^= 1;
+	ck_assert_int_eq(add(&image, octets), EPROTO);
+	ck_assert_uint_eq(for_files(1, "", NULL), 0);
+	ck_assert_uint_eq(triad_history_store_rings(sms[1].store)->n, 1);
+	octets[image.size / 2] ^= 1;
+	ck_assert_int_eq(add(&image, octets), 0);
+	/* Twice is once. */
+	ck_assert_int_eq(add(&image, octets), EBUSY);
+	/* What is written at the moment is nobody else's. */
+	ck_assert_int_eq(
+		triad_history_store_add_image(sms[0].store, &image, octets), EBUSY);
+}
+END_TEST
+
+START_TEST(test_trouble_says_what_to_do)
+{
+	struct triad_conf *other = triad_conf_new(GUID);
+
+	other->history.replicate = true;
+	triad_history_mirror_run(sms[0].mirror, other);
+	ck_assert_ptr_nonnull(strstr(
+		triad_history_mirror_status(sms[0].mirror).trouble, "history.dir"));
+	strcpy(other->history.dir, "somewhere");
+	triad_history_mirror_run(sms[0].mirror, other);
+	ck_assert_ptr_nonnull(strstr(triad_history_mirror_status(sms[0].mirror).trouble,
+		"election.enabled"));
+	other->election.enabled = true;
+	other->election.cluster = TRIAD_CLUSTER_NONE;
+	triad_history_mirror_run(sms[0].mirror, other);
+	ck_assert_ptr_nonnull(strstr(triad_history_mirror_status(sms[0].mirror).trouble,
+		"election.cluster"));
+	triad_history_mirror_set_carrier(sms[0].mirror, NULL);
+	triad_history_mirror_run(sms[0].mirror, other);
+	ck_assert_ptr_nonnull(strstr(triad_history_mirror_status(sms[0].mirror).trouble,
+		"history.replicate"));
+	triad_conf_unref(other);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("copies");
+
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_test(
+		cases, test_copies_have_the_same_octets_as_what_they_are_copies_of);
+	tcase_add_test(cases, test_copies_are_read_like_own_images);
+	tcase_add_test(cases, test_copies_cut_off_by_a_kill_are_completed);
+	tcase_add_test(cases, test_own_images_of_a_lost_disk_come_back);
+	tcase_add_test(cases, test_images_of_a_time_apart_are_copied_afterwards);
+	tcase_add_test(cases, test_copies_to_a_full_disk_wait_for_room);
+	tcase_add_test(cases, test_copies_and_own_images_share_the_room);
+	tcase_add_test(cases, test_copies_go_on_in_another_folder_and_after_a_pause);
+	tcase_add_test(cases, test_octets_that_are_no_image_of_that_sm_leave_nothing);
+	tcase_add_test(cases, test_trouble_says_what_to_do);
+	return run_cases(cases);
+}
