@@ -103,6 +103,30 @@ START_TEST(test_queue_full_refused_and_what_hangs_is_left)
 }
 END_TEST
 
+/* One that can wait goes only when nothing else does, and is not counted as a failure. */
+START_TEST(test_payload_that_can_wait_is_behind_all_others)
+{
+	struct triad_cluster_sink sink = fixture_sink(&fixture);
+	struct triad_cluster *cluster;
+
+	sink.message = take_when_let;
+	cluster = fixture.cluster = triad_cluster_alone_new(ID, &sink);
+	fixture_wait(fixture_view(&fixture).number);
+	pthread_mutex_lock(&held);
+	ck_assert_int_eq(cluster->ops->send_spare(cluster, "a", 1), 0);
+	fixture_wait(fixture_status(&fixture).n_received == 1);
+	ck_assert_int_eq(fixture_send(&fixture, "b"), 0);
+	ck_assert_int_eq(cluster->ops->send_spare(cluster, "c", 1), EAGAIN);
+	ck_assert_int_eq(fixture_send(&fixture, "d"), 0);
+	ck_assert_uint_eq(fixture_status(&fixture).n_send_failed, 0);
+	pthread_mutex_unlock(&held);
+	fixture_wait(fixture_n_messages(&fixture) == 3);
+	ck_assert_int_eq(cluster->ops->send_spare(cluster, "e", 1), 0);
+	fixture_wait(fixture_n_messages(&fixture) == 4);
+	fixture_end(&fixture);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("alone");
@@ -110,6 +134,7 @@ int main(void)
 	tcase_add_test(cases, test_view_alone_is_this_member_and_a_majority);
 	tcase_add_test(cases, test_payloads_sent_come_back_once_in_order);
 	tcase_add_test(cases, test_payload_sizes_at_the_bound);
+	tcase_add_test(cases, test_payload_that_can_wait_is_behind_all_others);
 	tcase_add_test(cases, test_queue_full_refused_and_what_hangs_is_left);
 	return run_cases(cases);
 }
