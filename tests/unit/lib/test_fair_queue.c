@@ -139,7 +139,7 @@ START_TEST(test_random_puts_and_takes)
 	unsigned n_taken[N_SOURCES] = {0}, since_turn[N_SOURCES] = {0};
 
 	printf("# seed %llu\n", (unsigned long long)seed);
-	for (unsigned i = 0; i < 200000; i++) {
+	for (unsigned i = 0; i < 20000; i++) {
 		unsigned source = random_below(&state, N_SOURCES), n_active = 0;
 		uint32_t length = triad_fair_queue_length(queue);
 		struct item item;
