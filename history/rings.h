@@ -45,9 +45,10 @@ void triad_history_rings_limit(
 	struct triad_history_rings *rings, const struct triad_history_limits *limits);
 
 /* Another SM with the same room says that it had none for a segment of that name.  Nothing
- * happens while half of the room is free here: that can't be so. */
+ * happens while half of the room is free here: that can't be so.  Nor is a floor that is
+ * later than 'now_us': what is written at present would be below it. */
 void triad_history_rings_tell_floor(struct triad_history_rings *rings,
-	enum triad_history_tier tier, uint64_t floor_us);
+	enum triad_history_tier tier, uint64_t floor_us, uint64_t now_us);
 
 /* A segment that is to go. */
 struct triad_history_surplus {
