@@ -252,7 +252,7 @@ static int open_file(struct triad_history_store *store,
 	if (triad_log_limit_pass(&store->way_limit, triad_clock_now_us(), &suppressed))
 		triad_log_write(store->log, TRIAD_LOG_ERROR,
 			"history: other SMs' images can't be copied to a file: %s; "
-			"remove it (%lu more times before)",
+			"those of other files are copied (%lu more times before)",
 			store->reason, suppressed);
 	return EBUSY;
 }

@@ -315,6 +315,27 @@ START_TEST(test_copies_to_a_full_disk_wait_for_room)
 }
 END_TEST
 
+/* A folder on another disk is no matter of the one that was full. */
+START_TEST(test_copies_to_another_folder_do_not_wait)
+{
+	struct triad_conf *other = triad_conf_new(GUID);
+
+	signal(SIGXFSZ, SIG_IGN);
+	write_images(0, 20);
+	limit_files(100);
+	for (unsigned i = 0; i < 20000 && !status_of(1).error; i++)
+		run_both();
+	limit_files(RLIM_INFINITY);
+	ck_assert_int_eq(status_of(1).error, EFBIG);
+	other->history = conf->history;
+	other->election = conf->election;
+	strcpy(other->history.dir, "elsewhere");
+	triad_history_mirror_run(sms[1].mirror, other);
+	ck_assert_int_eq(status_of(1).error, 0);
+	triad_conf_unref(other);
+}
+END_TEST
+
 /* Own images and copies together keep to the limit. */
 START_TEST(test_copies_and_own_images_share_the_room)
 {
@@ -538,6 +559,7 @@ int main(void)
 	tcase_add_test(cases, test_own_images_of_a_lost_disk_come_back);
 	tcase_add_test(cases, test_images_of_a_time_apart_are_copied_afterwards);
 	tcase_add_test(cases, test_copies_to_a_full_disk_wait_for_room);
+	tcase_add_test(cases, test_copies_to_another_folder_do_not_wait);
 	tcase_add_test(cases, test_copies_and_own_images_share_the_room);
 	tcase_add_test(cases, test_copies_go_on_in_another_folder_and_after_a_pause);
 	tcase_add_test(cases, test_octets_that_are_no_image_of_that_sm_leave_nothing);
