@@ -150,7 +150,7 @@ bool triad_history_rings_takes(const struct triad_history_rings *rings,
 	enum triad_history_tier tier, uint64_t begun_us, uint64_t last_us,
 	uint64_t now_us)
 {
-	return begun_us > rings->floor_us[tier] &&
+	return begun_us % TRIAD_US_PER_MS == 0 && begun_us > rings->floor_us[tier] &&
 		begun_us > rings->told_floor_us[tier] && begun_us < now_us + AHEAD_US &&
 		last_us < now_us + AHEAD_US &&
 		!is_too_old(rings, tier, last_us, now_us);

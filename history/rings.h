@@ -62,7 +62,8 @@ struct triad_history_surplus {
 bool triad_history_rings_surplus(struct triad_history_rings *rings, uint64_t now_us,
 	uint64_t more, struct triad_history_surplus *surplus);
 
-/* Whether a segment whose newest image is of 'last_us' may be copied at 'now_us'. */
+/* Whether a segment whose newest image is of 'last_us' may be copied at 'now_us'.  Names are
+ * in whole ms, as files have them: others would be the same file. */
 bool triad_history_rings_takes(const struct triad_history_rings *rings,
 	enum triad_history_tier tier, uint64_t begun_us, uint64_t last_us,
 	uint64_t now_us);

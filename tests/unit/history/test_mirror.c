@@ -1024,6 +1024,41 @@ START_TEST(test_mirror_takes_pieces_of_whom_it_asked)
 }
 END_TEST
 
+static unsigned n_asked;
+
+/* Names that are those of the same file. */
+static void list_parts_of_a_millisecond(const struct triad_mirror_message *asked)
+{
+	struct triad_mirror_message message = {.kind = TRIAD_MIRROR_LIST};
+
+	claim(0);
+	n_asked += asked && asked->kind == TRIAD_MIRROR_ASK;
+	if (!asked || asked->kind != TRIAD_MIRROR_ASK_LIST)
+		return;
+	message.tier = asked->tier;
+	message.owner = asked->owner;
+	message.before_us = asked->before_us;
+	message.list.is_last = true;
+	for (unsigned i = 0; i < 2; i++)
+		message.list.listed[message.list.n++] =
+			(struct triad_mirror_listed){.begun_us = START_US + 2 - i,
+				.octets = 1000,
+				.last_us = START_US + net.now_us};
+	say(&message);
+}
+
+START_TEST(test_mirror_takes_no_name_twice)
+{
+	build(2, 18, &roomy);
+	net.lie = list_parts_of_a_millisecond;
+	n_asked = 0;
+	run_for(5 * TRIAD_US_PER_S);
+	ck_assert_uint_gt(net.members[1].n_sent[TRIAD_MIRROR_ASK_LIST], 0);
+	ck_assert_uint_eq(n_asked, 0);
+	tear_down();
+}
+END_TEST
+
 static uint64_t lied_floor_us;
 
 static void tell_floor(const struct triad_mirror_message *asked)
@@ -1080,6 +1115,7 @@ int main(void)
 	tcase_add_test(cases, test_mirror_beside_one_that_lies_copies_from_others);
 	tcase_add_test(cases, test_mirror_gives_up_an_image_that_does_not_come);
 	tcase_add_test(cases, test_mirror_takes_pieces_of_whom_it_asked);
+	tcase_add_test(cases, test_mirror_takes_no_name_twice);
 	tcase_add_test(cases, test_mirror_of_floors_that_can_not_be_keeps_images);
 	return run_cases(cases);
 }
