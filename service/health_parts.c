@@ -558,7 +558,7 @@ static void add_copies(struct triad_health *health, struct triad_service *servic
 			what,
 			"'triadctl status --all' has how much is lacking; a higher "
 			"history.replicate_rate of that SM helps if its network "
-			"carries it");
+			"carries it; if its clock is a day ahead, set it right");
 	}
 }
 
