@@ -72,10 +72,11 @@ struct triad_past_building;
 
 struct triad_past {
 	struct triad_history_head head; /* of the image */
-	uint64_t wall_us;               /* when its sweep began */
-	uint64_t before_us;             /* the same of the image before; 0: none */
-	uint64_t period_us;             /* of sweeps, as configured then */
-	struct triad_view *view;        /* after finish() */
+	uint64_t port_guid;      /* of the SM that wrote it, as who reads it says */
+	uint64_t wall_us;        /* when its sweep began */
+	uint64_t before_us;      /* the same of the image before; 0: none */
+	uint64_t period_us;      /* of sweeps, as configured then */
+	struct triad_view *view; /* after finish() */
 	struct triad_alert *alerts;
 	struct triad_link *links;
 	struct triad_past_end *link_ends;     /* after finish(): two a link, sorted */

@@ -192,13 +192,15 @@ bool triad_history_ring_is_full(const struct triad_history_ring *ring,
 {
 	const struct triad_history_tier_state *state = &ring->tiers[tier];
 	const struct triad_history_segment *last;
+	uint64_t first_us;
 
 	if (!state->n)
 		return true;
 	last = &state->segments[state->n - 1];
-	return last->octets > limits->max_octets / SEGMENTS ||
-		time_us < last->begun_us ||
-		time_us - last->begun_us >= triad_history_tiers[tier].segment_us;
+	/* Not by its name, which is later when the clock was set back. */
+	first_us = last->n ? last->entries[0].time_us : last->begun_us;
+	return last->octets > limits->max_octets / SEGMENTS || time_us < first_us ||
+		time_us - first_us >= triad_history_tiers[tier].segment_us;
 }
 
 uint64_t triad_history_ring_octets(const struct triad_history_ring *ring)

@@ -29,11 +29,16 @@ void triad_history_rings_limit(
 	rings->limits = *limits;
 }
 
-void triad_history_rings_tell_floor(struct triad_history_rings *rings,
-	enum triad_history_tier tier, uint64_t floor_us)
+static bool is_half_full(const struct triad_history_rings *rings)
 {
-	if (floor_us > rings->told_floor_us[tier] &&
-		triad_history_rings_octets(rings) > rings->limits.max_octets / 2)
+	return triad_history_rings_octets(rings) > rings->limits.max_octets / 2;
+}
+
+void triad_history_rings_tell_floor(struct triad_history_rings *rings,
+	enum triad_history_tier tier, uint64_t floor_us, uint64_t now_us)
+{
+	if (floor_us > rings->told_floor_us[tier] && floor_us <= now_us &&
+		is_half_full(rings))
 		rings->told_floor_us[tier] = floor_us;
 }
 
@@ -63,14 +68,16 @@ static uint64_t newest_time(const struct triad_history_segment *segment)
 }
 
 /* What this SM writes at present is not: when its clock was set back, all names that it
- * gives are lower than those of before. */
+ * gives are lower than those of before.  Nor does a floor empty the half of the room that
+ * who told it must have full. */
 static bool is_below_floor(const struct triad_history_rings *rings, unsigned owner,
 	unsigned tier, const struct triad_history_segment *oldest, uint64_t now_us)
 {
 	bool is_written = !owner && rings->rings[owner]->tiers[tier].n == 1 &&
 		newest_time(oldest) + WRITTEN_US > now_us;
 
-	return oldest->begun_us <= rings->told_floor_us[tier] && !is_written;
+	return oldest->begun_us <= rings->told_floor_us[tier] && !is_written &&
+		is_half_full(rings);
 }
 
 static bool find_past(const struct triad_history_rings *rings, uint64_t now_us,
@@ -143,7 +150,7 @@ bool triad_history_rings_takes(const struct triad_history_rings *rings,
 	enum triad_history_tier tier, uint64_t begun_us, uint64_t last_us,
 	uint64_t now_us)
 {
-	return begun_us > rings->floor_us[tier] &&
+	return begun_us % TRIAD_US_PER_MS == 0 && begun_us > rings->floor_us[tier] &&
 		begun_us > rings->told_floor_us[tier] && begun_us < now_us + AHEAD_US &&
 		last_us < now_us + AHEAD_US &&
 		!is_too_old(rings, tier, last_us, now_us);

@@ -45,9 +45,10 @@ void triad_history_rings_limit(
 	struct triad_history_rings *rings, const struct triad_history_limits *limits);
 
 /* Another SM with the same room says that it had none for a segment of that name.  Nothing
- * happens while half of the room is free here: that can't be so. */
+ * happens while half of the room is free here: that can't be so.  Nor is a floor that is
+ * later than 'now_us': what is written at present would be below it. */
 void triad_history_rings_tell_floor(struct triad_history_rings *rings,
-	enum triad_history_tier tier, uint64_t floor_us);
+	enum triad_history_tier tier, uint64_t floor_us, uint64_t now_us);
 
 /* A segment that is to go. */
 struct triad_history_surplus {
@@ -61,7 +62,8 @@ struct triad_history_surplus {
 bool triad_history_rings_surplus(struct triad_history_rings *rings, uint64_t now_us,
 	uint64_t more, struct triad_history_surplus *surplus);
 
-/* Whether a segment whose newest image is of 'last_us' may be copied at 'now_us'. */
+/* Whether a segment whose newest image is of 'last_us' may be copied at 'now_us'.  Names are
+ * in whole ms, as files have them: others would be the same file. */
 bool triad_history_rings_takes(const struct triad_history_rings *rings,
 	enum triad_history_tier tier, uint64_t begun_us, uint64_t last_us,
 	uint64_t now_us);

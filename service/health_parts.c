@@ -556,9 +556,9 @@ static void add_copies(struct triad_health *health, struct triad_service *servic
 			status.mirror.behind_of, length);
 		triad_health_add_trouble(health, TRIAD_WARNING, "history.replicate",
 			what,
-			"'triadctl status' has how much is lacking; a higher "
+			"'triadctl status --all' has how much is lacking; a higher "
 			"history.replicate_rate of that SM helps if its network "
-			"carries it");
+			"carries it; if its clock is a day ahead, set it right");
 	}
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "service/history_store_parts.h"
+#include "triad/clock.h"
 
 /* --- what is there --- */
 
@@ -216,8 +217,48 @@ int triad_history_store_read_image(void *context,
 
 /* --- got from others --- */
 
-/* Opens the segment, which ends at the image's offset: EBUSY if it doesn't, or is open
- * already, because its own SM writes it. */
+/* Whether the error is of that one file, because something else has its name: the others
+ * can be written. */
+static bool is_in_the_way(const struct triad_history_owner *owner,
+	const struct triad_mirror_image *image, int error)
+{
+	char path[PATH_MAX], why[TRIAD_FILE_REASON_SIZE];
+
+	switch (error) {
+	case EISDIR:
+	case ELOOP:
+	case ENXIO:
+	case EMEDIUMTYPE:
+	case EACCES:
+	case EPERM:
+		return triad_history_segment_path(
+			       owner, image->tier, image->begun_us, path) &&
+			!triad_file_check_folder(path, why);
+	default:
+		return false;
+	}
+}
+
+static int open_file(struct triad_history_store *store,
+	const struct triad_history_owner *owner, const struct triad_mirror_image *image)
+{
+	int error = history_open_segment(store, &store->copy, owner, image->tier,
+		image->begun_us, !image->offset);
+	unsigned long suppressed;
+
+	store->copy_image = *image;
+	if (!error || !is_in_the_way(owner, image, error))
+		return error;
+	if (triad_log_limit_pass(&store->way_limit, triad_clock_now_us(), &suppressed))
+		triad_log_write(store->log, TRIAD_LOG_ERROR,
+			"history: other SMs' images can't be copied to a file: %s; "
+			"those of other files are copied (%lu more times before)",
+			store->reason, suppressed);
+	return EBUSY;
+}
+
+/* Opens the segment, which ends at the image's offset: EBUSY if it doesn't, is open
+ * already, because its own SM writes it, or is something else. */
 static int open_copy(struct triad_history_store *store,
 	const struct triad_mirror_image *image, struct triad_history_ring *ring)
 {
@@ -227,12 +268,9 @@ static int open_copy(struct triad_history_store *store,
 
 	owner.port_guid = image->owner;
 	if (!triad_profile_file_is_there(&copy->file) ||
-		!is_same_segment(&store->copy_image, image->owner, image->tier,
-			image->begun_us)) {
-		error = history_open_segment(store, copy, &owner, image->tier,
-			image->begun_us, !image->offset);
-		store->copy_image = *image;
-	}
+		!is_same_segment(
+			&store->copy_image, image->owner, image->tier, image->begun_us))
+		error = open_file(store, &owner, image);
 	if (error || copy->file.size == image->offset)
 		return error;
 	/* Somebody else has written to it, or made it shorter. */
@@ -251,6 +289,11 @@ static int append_image(struct triad_history_store *store,
 	if (!error)
 		error = triad_history_check_image(
 			store->reader, file->fd, image->owner, entry);
+	/* Its list may have said another time. */
+	if (!error &&
+		!triad_history_rings_takes(&store->all, image->tier, image->begun_us,
+			entry->time_us, triad_clock_wall_us()))
+		error = EPROTO;
 	if (error) {
 		triad_profile_file_drop(file);
 		return error;
@@ -290,6 +333,20 @@ static void remove_empty(
 		(void)unlink(index);
 }
 
+/* Whether this SM itself gives the next names: an image of its own that comes back is
+ * older than what it writes. */
+static bool is_yet_to_be_written(
+	struct triad_history_store *store, const struct triad_mirror_image *image)
+{
+	const struct triad_history_segment *last =
+		triad_history_ring_last(&store->ring, image->tier);
+	bool is_written = store->tiers[image->tier].file.fd >= 0;
+
+	return image->owner == store->port_guid &&
+		(image->begun_us > triad_clock_wall_us() ||
+			(is_written && last && image->begun_us > last->begun_us));
+}
+
 static int add_image(struct triad_history_store *store,
 	const struct triad_mirror_image *image, const uint8_t *octets)
 {
@@ -300,6 +357,8 @@ static int add_image(struct triad_history_store *store,
 
 	if (!ring || ring->tiers[image->tier].n >= TRIAD_HISTORY_MAX_COPIES)
 		return ENOBUFS;
+	if (is_yet_to_be_written(store, image))
+		return EBUSY;
 	error = open_copy(store, image, ring);
 	if (error)
 		return error;
@@ -315,8 +374,10 @@ int triad_history_store_add_image(
 	void *context, const struct triad_mirror_image *image, const uint8_t *octets)
 {
 	struct triad_history_store *store = context;
-	int error = add_image(store, image, octets);
+	int error;
 
+	store->reason[0] = '\0';
+	error = add_image(store, image, octets);
 	if (error)
 		forget_empty(store);
 	if (error == EPROTO || error == EBUSY || error == ENOBUFS)
@@ -324,9 +385,10 @@ int triad_history_store_add_image(
 	switch (triad_file_report(&store->told_copies, store->params.dir, error)) {
 	case TRIAD_FILE_IN_TROUBLE:
 		triad_log_write(store->log, TRIAD_LOG_ERROR,
-			"history: %s: other SMs' images can't be copied to it: %s; it is "
+			"history: other SMs' images can't be copied to %s: %s; it is "
 			"tried again",
-			store->params.dir, strerror(error));
+			store->params.dir,
+			store->reason[0] ? store->reason : strerror(error));
 		break;
 	case TRIAD_FILE_WELL_AGAIN:
 		triad_log_write(store->log, TRIAD_LOG_INFO,

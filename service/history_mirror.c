@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +45,8 @@ struct triad_history_mirror {
 	struct triad_history_carrier carrier; /* 'send' NULL: none */
 
 	/* Of the thread that runs. */
-	struct triad_mirror *machine; /* NULL: nothing is copied */
+	struct triad_mirror *machine;   /* NULL: nothing is copied */
+	char dir[TRIAD_CONF_PATH_SIZE]; /* of its images */
 	struct triad_log_limit version_limit;
 	struct item pending; /* size 0: nothing; what the carrier did not take */
 	unsigned n_refused;  /* times in a row */
@@ -203,7 +205,7 @@ static uint64_t send_all(struct triad_history_mirror *mirror, uint64_t now_us)
 /* --- running --- */
 
 static void start(struct triad_history_mirror *mirror,
-	struct triad_history_rings *rings, uint32_t rate_octets_s)
+	struct triad_history_rings *rings, uint32_t rate_octets_s, const char *dir)
 {
 	const struct triad_mirror_conf conf = {
 		.id = mirror->port_guid, .rate_octets_s = rate_octets_s};
@@ -215,6 +217,7 @@ static void start(struct triad_history_mirror *mirror,
 	if (mirror->machine)
 		return;
 	mirror->machine = triad_mirror_new(&conf, &store);
+	snprintf(mirror->dir, sizeof(mirror->dir), "%s", dir);
 	pthread_mutex_lock(&mirror->lock);
 	mirror->is_on = mirror->machine;
 	mirror->has_view = true;
@@ -306,10 +309,11 @@ uint64_t triad_history_mirror_run(
 	uint32_t rate_octets_s = conf->history.replicate_rate_kb * 1000u;
 	uint64_t next_us = UINT64_MAX;
 
-	if (rings)
-		start(mirror, rings, rate_octets_s);
-	else
+	/* In another folder nothing of what was known counts, and no disk was full. */
+	if (!rings || strcmp(mirror->dir, conf->history.dir) != 0)
 		stop(mirror);
+	if (rings)
+		start(mirror, rings, rate_octets_s, conf->history.dir);
 	if (mirror->machine) {
 		triad_mirror_set_rate(mirror->machine, rate_octets_s);
 		next_us = run_machine(mirror, (uint64_t)triad_clock_wall_offset_us());

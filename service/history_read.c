@@ -170,6 +170,8 @@ static struct triad_past *read_at(struct triad_history_reading *reading, uint64_
 	past = triad_past_new(triad_clock_wall_offset_us());
 	if (!past)
 		complain(reading, ENOMEM, "not enough memory; try again");
+	if (past)
+		past->port_guid = answer.place.port_guid;
 	if (past && read(reading, past, &answer)) {
 		triad_past_free(past);
 		past = NULL;

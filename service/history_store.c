@@ -30,6 +30,8 @@ struct triad_history_store *triad_history_store_new(
 	}
 	triad_profile_file_init(&store->copy.file);
 	store->copy.index = store->given = -1;
+	store->way_limit.burst = 1;
+	store->way_limit.period_us = 600 * TRIAD_US_PER_S;
 	store->all.n = 1;
 	store->all.port_guids[0] = port_guid;
 	store->all.rings[0] = &store->ring;

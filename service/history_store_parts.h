@@ -43,6 +43,7 @@ struct triad_history_store {
 	int given; /* -1; a segment that is read for others, */
 	struct triad_mirror_image given_image; /* which has this one */
 	struct triad_file_report told_copies;
+	struct triad_log_limit way_limit; /* lines about what is in a copy's place */
 	struct triad_history_topology topology;
 	struct triad_frame_writer *out;
 	struct triad_frame_reader *reader;

@@ -176,7 +176,8 @@ static void receive_state(struct triad_mirror *mirror, struct mirror_member *mem
 	for (unsigned tier = 0; state->max_octets == rings->limits.max_octets &&
 		tier < TRIAD_HISTORY_N_TIERS;
 		tier++)
-		triad_history_rings_tell_floor(rings, tier, state->floor_us[tier]);
+		triad_history_rings_tell_floor(
+			rings, tier, state->floor_us[tier], mirror->wall_us);
 	look_behind(mirror, member);
 }
 
@@ -207,7 +208,8 @@ void triad_mirror_payload(
 			mirror_pull_list(mirror, &message);
 		break;
 	case TRIAD_MIRROR_PIECE:
-		mirror_pull_piece(mirror, &message);
+		if (sender == mirror->pull.from)
+			mirror_pull_piece(mirror, &message);
 		break;
 	case TRIAD_MIRROR_ASK_LIST:
 	case TRIAD_MIRROR_ASK:

@@ -55,8 +55,8 @@ struct triad_mirror_store {
 	int (*read)(void *context, const struct triad_mirror_image *image, uint32_t at,
 		void *octets, uint32_t size);
 	/* Appends an image to its segment, which ends at its offset.  Returns 0; EPROTO:
-	 * this is no image of that SM's; EBUSY: another one writes there, or it has changed
-	 * meanwhile; ENOBUFS: too many segments, or SMs; or the errno of a disk. */
+	 * this is no image of that SM's; EBUSY: another one writes there, it has changed
+	 * meanwhile, or something else has its name; ENOBUFS: too many segments, or SMs; or the errno of a disk. */
 	int (*add)(void *context, const struct triad_mirror_image *image,
 		const uint8_t *octets);
 };

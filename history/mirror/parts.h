@@ -23,6 +23,7 @@ struct mirror_member {
 	uint64_t settled[TRIAD_HISTORY_MAX_OWNERS][TRIAD_HISTORY_N_TIERS];
 	uint64_t shunned_us[TRIAD_HISTORY_MAX_OWNERS][TRIAD_HISTORY_N_TIERS];
 	uint64_t behind_since_us; /* we lack its newest image; 0: we don't */
+	uint64_t rest_us; /* it is not asked until then: it cost time for nothing */
 };
 
 /* An image on its way here. */
@@ -46,7 +47,9 @@ struct mirror_pull {
 	bool has_page;
 	uint64_t before_us;
 	struct triad_mirror_list list;
-	uint32_t at; /* the entry that is copied */
+	uint32_t at;      /* the entry that is copied */
+	uint32_t n_pages; /* before this one */
+	uint64_t came_us; /* the last image, or the start */
 	struct mirror_fetch fetch;
 	bool is_due;     /* a question is to be sent now */
 	uint64_t ask_us; /* when to ask again */
@@ -76,6 +79,7 @@ struct triad_mirror {
 	uint64_t said;              /* a hash of what was said */
 
 	struct mirror_pull pull;
+	uint32_t turn;         /* the member that is looked at first */
 	uint64_t pause_us;     /* nothing is asked for until then: the disk is full */
 	uint64_t pause_for_us; /* the last pause; 0: none since an image was written */
 

@@ -18,6 +18,10 @@
 #define ANSWER_US TRIAD_US_PER_S       /* an answer is waited for so long */
 #define LATE_US (50 * TRIAD_US_PER_MS) /* a piece that others have overtaken */
 #define MAX_TRIES 5u
+/* An image that takes longer is given up; so is a list that has more pages than segments
+ * are copied of. */
+#define MAX_IMAGE_US (600 * TRIAD_US_PER_S)
+#define MAX_PAGES (TRIAD_HISTORY_MAX_COPIES / TRIAD_MIRROR_LIST_ROOM + 1)
 #define SHUN_US (10 * TRIAD_US_PER_S)     /* who did not answer; */
 #define SHUN_BAD_US (60 * TRIAD_US_PER_S) /* whose image is none */
 /* A disk that takes none is tried again after the first, then twice as long. */
@@ -117,15 +121,27 @@ static bool choose_of(struct triad_mirror *mirror, const struct mirror_member *m
 	return false;
 }
 
+static bool choose_in_turn(struct triad_mirror *mirror, enum triad_history_tier tier,
+	bool is_own, struct choice *choice)
+{
+	for (uint32_t i = 0; i < mirror->n_members; i++) {
+		const struct mirror_member *member =
+			&mirror->members[(mirror->turn + i) % mirror->n_members];
+
+		if (mirror->now_us >= member->rest_us &&
+			choose_of(mirror, member, tier, is_own, choice))
+			return true;
+	}
+	return false;
+}
+
 /* What is to be copied first: sweeps, and of these what members wrote themselves. */
 static bool choose(struct triad_mirror *mirror, struct choice *choice)
 {
 	for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++)
-		for (unsigned of_others = 0; of_others < 2; of_others++)
-			for (uint32_t i = 0; i < mirror->n_members; i++)
-				if (choose_of(mirror, &mirror->members[i], tier,
-					    !of_others, choice))
-					return true;
+		if (choose_in_turn(mirror, tier, true, choice) ||
+			choose_in_turn(mirror, tier, false, choice))
+			return true;
 	return false;
 }
 
@@ -133,14 +149,18 @@ static void begin_pull(struct triad_mirror *mirror)
 {
 	struct choice choice;
 
-	if (!choose(mirror, &choice))
+	if (!choose(mirror, &choice)) {
+		/* What could not be written is not lacking any more. */
+		mirror->status.error = 0;
 		return;
+	}
 	mirror->pull = (struct mirror_pull){.is_on = true,
 		.from = choice.from,
 		.owner = choice.owner,
 		.tier = choice.tier,
 		.digest = choice.digest,
-		.before_us = UINT64_MAX};
+		.before_us = UINT64_MAX,
+		.came_us = mirror->now_us};
 	ask_now(&mirror->pull);
 }
 
@@ -194,6 +214,17 @@ static bool copy_segment(
 	return true;
 }
 
+/* The next one's turn.  A member that took time and gave no image, whatever it said, takes
+ * none for as long: so others are copied meanwhile. */
+static void pass_on(struct triad_mirror *mirror, struct mirror_member *member)
+{
+	if (member) {
+		member->rest_us = 2 * mirror->now_us - mirror->pull.came_us;
+		mirror->turn = (uint32_t)(member - mirror->members) + 1;
+	}
+	mirror_pull_end(mirror);
+}
+
 static void settle(struct triad_mirror *mirror)
 {
 	struct mirror_pull *pull = &mirror->pull;
@@ -204,7 +235,7 @@ static void settle(struct triad_mirror *mirror)
 	if (i >= 0 && member->state.owned[i].digests[pull->tier] == pull->digest)
 		member->settled[i][pull->tier] =
 			pair_of(mirror, &member->state.owned[i], pull->tier);
-	mirror_pull_end(mirror);
+	pass_on(mirror, member);
 }
 
 /* Goes on with the page, and then with the next one. */
@@ -215,7 +246,7 @@ static void go_on(struct triad_mirror *mirror)
 	for (; pull->at < pull->list.n; pull->at++)
 		if (copy_segment(mirror, &pull->list.listed[pull->at]))
 			return;
-	if (pull->list.is_last) {
+	if (pull->list.is_last || ++pull->n_pages == MAX_PAGES) {
 		settle(mirror);
 		return;
 	}
@@ -249,7 +280,7 @@ static void shun(struct triad_mirror *mirror, uint64_t for_us)
 
 	if (i >= 0)
 		member->shunned_us[i][pull->tier] = mirror->now_us + for_us;
-	mirror_pull_end(mirror);
+	pass_on(mirror, member);
 }
 
 static void pause_pull(struct triad_mirror *mirror)
@@ -273,6 +304,7 @@ static void keep_image(struct triad_mirror *mirror)
 		mirror->status.n_copied_octets += fetch->image.size;
 		mirror->status.error = 0;
 		mirror->pause_for_us = 0;
+		pull->came_us = mirror->now_us;
 	}
 	end_fetch(fetch);
 	switch (error) {
@@ -361,6 +393,8 @@ void mirror_pull_run(struct triad_mirror *mirror)
 
 	if (!pull->is_on && mirror->now_us >= mirror->pause_us)
 		begin_pull(mirror);
+	if (pull->is_on && mirror->now_us - pull->came_us >= MAX_IMAGE_US)
+		shun(mirror, SHUN_US);
 	if (!pull->is_on || pull->is_due || mirror->now_us < pull->ask_us)
 		return;
 	if (pull->n_tries >= MAX_TRIES)

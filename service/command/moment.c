@@ -2,6 +2,7 @@
 #include "service/command/moment.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "command/command_table.h"
@@ -17,15 +18,21 @@ uint64_t triad_moment_time(uint64_t at_us, uint64_t ago_us)
 
 /* --- a past --- */
 
-static void say_which(const struct triad_past *past, struct triad_output *output)
+static void say_which(const struct triad_service *service,
+	const struct triad_past *past, struct triad_output *output)
 {
-	char at[TRIAD_CLOCK_TEXT_SIZE];
+	char at[TRIAD_CLOCK_TEXT_SIZE], whose[40] = "this SM";
+	bool has_sm = strcmp(past->head.sm, "none") != 0;
 
+	if (past->port_guid != service->port_guid)
+		snprintf(whose, sizeof(whose), "%s 0x%016" PRIx64,
+			has_sm ? "SM" : "agent", past->port_guid);
+	else if (!has_sm)
+		strcpy(whose, "no SM here");
 	triad_output_message(output, TRIAD_FRAME_MESSAGE,
-		"as of %s: sweep %" PRIu64 ", %s%s\n",
-		triad_clock_format_s(past->wall_us, at), past->head.sweep,
-		!strcmp(past->head.sm, "none") ? "no SM here" : "this SM was ",
-		!strcmp(past->head.sm, "none") ? "" : past->head.sm);
+		"as of %s: sweep %" PRIu64 ", %s%s%s\n",
+		triad_clock_format_s(past->wall_us, at), past->head.sweep, whose,
+		has_sm ? " was " : "", has_sm ? past->head.sm : "");
 }
 
 /* By a function of history_reader.h.  NULL, having said why. */
@@ -74,7 +81,7 @@ struct triad_past *triad_moment_outputs(struct triad_service *service,
 		triad_verb_of(command->verb)->name, output);
 
 	if (past)
-		say_which(past, output);
+		say_which(service, past, output);
 	return past;
 }
 
@@ -90,7 +97,7 @@ bool triad_moment_open(struct triad_moment *moment, struct triad_service *servic
 		    triad_moment_time(command->at_us, command->at_ago_us),
 		    triad_verb_of(command->verb)->name, output))
 		return false;
-	say_which(moment->past, output);
+	say_which(service, moment->past, output);
 	return true;
 }
 

@@ -99,7 +99,7 @@ def test_images_outlive_the_master_and_its_return(kind, tmp_path):
         standby = others(old)[0]
         assert it.images(standby)["written"] == 0 and it.images(standby)["copies"] > 4
         process = it.lab.triad("nodes", "--at", then, sm=standby)
-        assert "this SM was master" in succeeded(process).stderr
+        assert f"SM {it.folders[old].name} was master" in succeeded(process).stderr
         harm(it.lab, "kill", old, "opensm")
         new = it.wait_for_master(others(old))
         it.wait_for_images(new, 5)

@@ -21,6 +21,7 @@ unit_tests = \
 	tests/unit/command/test_resource \
 	tests/unit/history/test_extra \
 	tests/unit/history/test_mirror \
+	tests/unit/history/test_mirror_lies \
 	tests/unit/history/test_record \
 	tests/unit/lib/test_clock \
 	tests/unit/lib/test_diag \
@@ -319,6 +320,7 @@ noinst_HEADERS += \
 	tests/unit/conf/conf_fixture.h \
 	tests/unit/run.h \
 	tests/unit/scarce_memory.h \
+	tests/unit/history/mirror_net.h \
 	tests/unit/perfmgr/alert_fixture.h \
 	tests/unit/perfmgr/fixture.h \
 	tests/unit/portmgr/cluster_fixture.h \

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "tests/unit/history/fixture.h"
 #include "triad/file.h"
@@ -314,6 +315,27 @@ START_TEST(test_copies_to_a_full_disk_wait_for_room)
 }
 END_TEST
 
+/* A folder on another disk is no matter of the one that was full. */
+START_TEST(test_copies_to_another_folder_do_not_wait)
+{
+	struct triad_conf *other = triad_conf_new(GUID);
+
+	signal(SIGXFSZ, SIG_IGN);
+	write_images(0, 20);
+	limit_files(100);
+	for (unsigned i = 0; i < 20000 && !status_of(1).error; i++)
+		run_both();
+	limit_files(RLIM_INFINITY);
+	ck_assert_int_eq(status_of(1).error, EFBIG);
+	other->history = conf->history;
+	other->election = conf->election;
+	strcpy(other->history.dir, "elsewhere");
+	triad_history_mirror_run(sms[1].mirror, other);
+	ck_assert_int_eq(status_of(1).error, 0);
+	triad_conf_unref(other);
+}
+END_TEST
+
 /* Own images and copies together keep to the limit. */
 START_TEST(test_copies_and_own_images_share_the_room)
 {
@@ -416,6 +438,90 @@ START_TEST(test_octets_that_are_no_image_of_that_sm_leave_nothing)
 }
 END_TEST
 
+static bool make_folder(const char *folder, const char *name)
+{
+	char path[512];
+
+	(void)folder;
+	if (strstr(name, ".idx") || strncmp(name, "minutes", 7) != 0)
+		return false;
+	snprintf(path, sizeof(path), "%s/%s", sms[1].folder, name);
+	return !mkdir(path, 0755);
+}
+
+static bool make_link(const char *folder, const char *name)
+{
+	char path[512];
+
+	(void)folder;
+	if (strstr(name, ".idx") || strncmp(name, "sweeps", 6) != 0)
+		return false;
+	snprintf(path, sizeof(path), "%s/%s", sms[1].folder, name);
+	return !symlink("/etc/hostname", path);
+}
+
+static bool remove_folder(const char *folder, const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return !rmdir(path);
+}
+
+/* What has the name of a copy costs that copy, and no other one. */
+START_TEST(test_copies_go_on_beside_what_is_in_their_way)
+{
+	write_images(0, 20);
+	ck_assert_uint_eq(for_files(0, "minutes", make_folder), 1);
+	ck_assert_uint_gt(for_files(0, "sweeps", make_link), 0);
+	for (unsigned i = 0; i < 2000 && !for_files(1, "hours", NULL); i++)
+		run_both();
+	ck_assert_uint_eq(for_files(1, "hours", NULL), 2);
+	ck_assert_int_eq(status_of(1).error, 0);
+	ck_assert_uint_eq(status_of(1).n_failed, 0);
+	ck_assert_uint_eq(for_files(1, "minutes", remove_folder), 1);
+}
+END_TEST
+
+/* An image may say another time than the list that it was in. */
+START_TEST(test_images_of_the_far_future_are_not_taken)
+{
+	static uint8_t octets[MAX_FILE];
+	struct triad_mirror_image image;
+
+	world.now_us += 400 * 24 * HOUR;
+	write_images(0, 1);
+	get_image(&image, octets);
+	image.begun_us = triad_clock_wall_us() / 1000 * 1000;
+	ck_assert_int_eq(add(&image, octets), EPROTO);
+	ck_assert_uint_eq(for_files(1, "", NULL), 0);
+}
+END_TEST
+
+/* Names that this SM is still to give are nobody else's. */
+START_TEST(test_own_images_come_back_behind_what_is_written)
+{
+	static uint8_t octets[MAX_FILE];
+	struct triad_mirror_image image;
+	uint64_t begun_us;
+
+	write_images(0, 1);
+	get_image(&image, octets);
+	begun_us = image.begun_us;
+	image.begun_us = begun_us + 1000;
+	ck_assert_int_eq(
+		triad_history_store_add_image(sms[0].store, &image, octets), EBUSY);
+	image.begun_us = begun_us - 1000;
+	ck_assert_int_eq(
+		triad_history_store_add_image(sms[0].store, &image, octets), 0);
+	stop(0);
+	start(0);
+	image.begun_us = triad_clock_wall_us() / 1000 * 1000 + HOUR;
+	ck_assert_int_eq(
+		triad_history_store_add_image(sms[0].store, &image, octets), EBUSY);
+}
+END_TEST
+
 START_TEST(test_trouble_says_what_to_do)
 {
 	struct triad_conf *other = triad_conf_new(GUID);
@@ -453,9 +559,13 @@ int main(void)
 	tcase_add_test(cases, test_own_images_of_a_lost_disk_come_back);
 	tcase_add_test(cases, test_images_of_a_time_apart_are_copied_afterwards);
 	tcase_add_test(cases, test_copies_to_a_full_disk_wait_for_room);
+	tcase_add_test(cases, test_copies_to_another_folder_do_not_wait);
 	tcase_add_test(cases, test_copies_and_own_images_share_the_room);
 	tcase_add_test(cases, test_copies_go_on_in_another_folder_and_after_a_pause);
 	tcase_add_test(cases, test_octets_that_are_no_image_of_that_sm_leave_nothing);
+	tcase_add_test(cases, test_copies_go_on_beside_what_is_in_their_way);
+	tcase_add_test(cases, test_images_of_the_far_future_are_not_taken);
+	tcase_add_test(cases, test_own_images_come_back_behind_what_is_written);
 	tcase_add_test(cases, test_trouble_says_what_to_do);
 	return run_cases(cases);
 }
