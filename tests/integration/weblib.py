@@ -2,8 +2,9 @@
 """What tests of the web listener share: asking it, and schemas of its answers.
 
 service/web/schemas.json is made of answers that were seen, and docs/openapi.json is what a
-master says of itself: TRIAD_SCHEMAS=write has the tests of test_web.py write what they see, in
-the place of complaining.  What they wrote is in force after a build: then once more."""
+master says of itself: TRIAD_SCHEMAS=write has the tests of test_web.py, in one process, write
+what they see in the place of complaining.  What they wrote is in force after a build: then
+once more."""
 
 import contextlib
 import http.client
