@@ -8,6 +8,7 @@
 
 #include "congestion/estimate.h"
 #include "congestion/roots.h"
+#include "lib/search.h"
 #include "routes/tree.h"
 
 /* As many as pairs leave time for. */
@@ -334,17 +335,10 @@ int triad_congestion_matrix_learn(struct triad_congestion_matrix *matrix,
 /* The first pair of 'host', or of those after it. */
 static uint32_t first_pair(const struct triad_congestion_matrix *matrix, uint32_t host)
 {
-	uint32_t low = 0, high = matrix->n_pairs;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (matrix->pairs[middle].host < host)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	TRIAD_SEARCH(at, 0, matrix->n_pairs, matrix->pairs[at].host < host);
+	return at;
 }
 
 double triad_congestion_matrix_share(

@@ -9,6 +9,7 @@
 
 #include "lib/checked_line.h"
 #include "lib/grow.h"
+#include "lib/search.h"
 #include "triad/clock.h"
 
 #define MINUTE_US (60 * TRIAD_US_PER_S)
@@ -66,17 +67,10 @@ struct triad_history_segment *triad_history_ring_begin(struct triad_history_ring
 static uint32_t place_of_segment(
 	const struct triad_history_tier_state *state, uint64_t begun_us)
 {
-	uint32_t low = 0, high = state->n;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (state->segments[middle].begun_us < begun_us)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	TRIAD_SEARCH(at, 0, state->n, state->segments[at].begun_us < begun_us);
+	return at;
 }
 
 struct triad_history_segment *triad_history_ring_segment(

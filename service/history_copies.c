@@ -23,24 +23,26 @@ static bool is_same_segment(const struct triad_mirror_image *image, uint64_t por
 		image->begun_us == begun_us;
 }
 
+static void close_given(struct triad_history_store *store)
+{
+	if (store->given >= 0)
+		close(store->given);
+	store->given = -1;
+}
+
 void history_copies_let_go(struct triad_history_store *store, uint64_t port_guid,
 	enum triad_history_tier tier, uint64_t begun_us)
 {
 	if (is_same_segment(&store->copy_image, port_guid, tier, begun_us))
 		history_close_tier(&store->copy);
-	if (store->given >= 0 &&
-		is_same_segment(&store->given_image, port_guid, tier, begun_us)) {
-		close(store->given);
-		store->given = -1;
-	}
+	if (is_same_segment(&store->given_image, port_guid, tier, begun_us))
+		close_given(store);
 }
 
 void history_copies_clear(struct triad_history_store *store)
 {
 	history_close_tier(&store->copy);
-	if (store->given >= 0)
-		close(store->given);
-	store->given = -1;
+	close_given(store);
 	pthread_mutex_lock(&store->lock);
 	for (unsigned i = 1; i < store->all.n; i++)
 		triad_history_ring_clear(store->all.rings[i]);
@@ -193,12 +195,9 @@ int triad_history_store_read_image(void *context,
 	ssize_t n;
 
 	owner.port_guid = image->owner;
-	if (store->given >= 0 &&
-		!is_same_segment(&store->given_image, image->owner, image->tier,
-			image->begun_us)) {
-		close(store->given);
-		store->given = -1;
-	}
+	if (!is_same_segment(
+		    &store->given_image, image->owner, image->tier, image->begun_us))
+		close_given(store);
 	if (store->given < 0) {
 		if (!triad_history_segment_path(
 			    &owner, image->tier, image->begun_us, path))

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "lib/search.h"
+
 /* --- questions --- */
 
 static bool is_same_image(
@@ -98,21 +100,15 @@ static uint32_t size_of_image(
 	const struct triad_history_segment *segment = ring
 		? triad_history_ring_segment(ring, image->tier, image->begun_us)
 		: NULL;
-	uint32_t low = 0, high = segment ? segment->n : 0;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (segment->entries[middle].offset < image->offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!segment || low == segment->n ||
-		segment->entries[low].offset != image->offset ||
-		segment->entries[low].size > TRIAD_MIRROR_MAX_IMAGE)
+	if (!segment)
 		return 0;
-	return (uint32_t)segment->entries[low].size;
+	TRIAD_SEARCH(at, 0, segment->n, segment->entries[at].offset < image->offset);
+	if (at == segment->n || segment->entries[at].offset != image->offset ||
+		segment->entries[at].size > TRIAD_MIRROR_MAX_IMAGE)
+		return 0;
+	return (uint32_t)segment->entries[at].size;
 }
 
 static size_t make_piece(

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/search.h"
 #include "triad/clock.h"
 
 #define FIRST_PAUSE_US TRIAD_US_PER_S
@@ -52,17 +53,10 @@ static bool is_over(const struct entry *entry)
 /* The place behind all entries of alerts up to number 'id'. */
 static uint32_t place_behind(const struct triad_told_alerts *told, uint64_t id)
 {
-	uint32_t low = 0, high = told->n;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (told->entries[middle]->told.alert.id <= id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	TRIAD_SEARCH(at, 0, told->n, told->entries[at]->told.alert.id <= id);
+	return at;
 }
 
 /* The entry of an alert that is not over, or NULL. */

@@ -29,16 +29,26 @@ static void claim(uint64_t floor_us)
 	say(&message);
 }
 
-static void list_without_end(const struct triad_mirror_message *asked)
+/* An empty list in answer to who asks for one; false: nobody does. */
+static bool begin_list(
+	const struct triad_mirror_message *asked, struct triad_mirror_message *message)
 {
-	struct triad_mirror_message message = {.kind = TRIAD_MIRROR_LIST};
-
 	claim(0);
 	if (!asked || asked->kind != TRIAD_MIRROR_ASK_LIST)
+		return false;
+	*message = (struct triad_mirror_message){.kind = TRIAD_MIRROR_LIST,
+		.tier = asked->tier,
+		.owner = asked->owner,
+		.before_us = asked->before_us};
+	return true;
+}
+
+static void list_without_end(const struct triad_mirror_message *asked)
+{
+	struct triad_mirror_message message;
+
+	if (!begin_list(asked, &message))
 		return;
-	message.tier = asked->tier;
-	message.owner = asked->owner;
-	message.before_us = asked->before_us;
 	/* Of the far future: there are many of these. */
 	for (uint32_t i = 0; i < TRIAD_MIRROR_LIST_ROOM; i++)
 		message.list.listed[message.list.n++] = (struct triad_mirror_listed){
@@ -50,14 +60,10 @@ static void list_without_end(const struct triad_mirror_message *asked)
 
 static void list_nothing(const struct triad_mirror_message *asked)
 {
-	struct triad_mirror_message message = {.kind = TRIAD_MIRROR_LIST};
+	struct triad_mirror_message message;
 
-	claim(0);
-	if (!asked || asked->kind != TRIAD_MIRROR_ASK_LIST)
+	if (!begin_list(asked, &message))
 		return;
-	message.tier = asked->tier;
-	message.owner = asked->owner;
-	message.before_us = asked->before_us;
 	message.list.is_last = true;
 	say(&message);
 }

@@ -438,15 +438,19 @@ START_TEST(test_octets_that_are_no_image_of_that_sm_leave_nothing)
 }
 END_TEST
 
+/* Where the copy of a segment of that tier will be; false: 'name' is of something else. */
+static bool path_of_copy(const char *name, const char *tier, char path[512])
+{
+	snprintf(path, 512, "%s/%s", sms[1].folder, name);
+	return !strstr(name, ".idx") && !strncmp(name, tier, strlen(tier));
+}
+
 static bool make_folder(const char *folder, const char *name)
 {
 	char path[512];
 
 	(void)folder;
-	if (strstr(name, ".idx") || strncmp(name, "minutes", 7) != 0)
-		return false;
-	snprintf(path, sizeof(path), "%s/%s", sms[1].folder, name);
-	return !mkdir(path, 0755);
+	return path_of_copy(name, "minutes", path) && !mkdir(path, 0755);
 }
 
 static bool make_link(const char *folder, const char *name)
@@ -454,10 +458,7 @@ static bool make_link(const char *folder, const char *name)
 	char path[512];
 
 	(void)folder;
-	if (strstr(name, ".idx") || strncmp(name, "sweeps", 6) != 0)
-		return false;
-	snprintf(path, sizeof(path), "%s/%s", sms[1].folder, name);
-	return !symlink("/etc/hostname", path);
+	return path_of_copy(name, "sweeps", path) && !symlink("/etc/hostname", path);
 }
 
 static bool remove_folder(const char *folder, const char *name)
