@@ -13,8 +13,8 @@ static const osm_remote_sm_t *find(const struct osm_opensm *osm, ib_net64_t guid
 
 static bool comes_before(const struct osm_opensm *osm, const osm_remote_sm_t *other)
 {
-	return osm_sm_is_greater_than(ib_sminfo_get_priority(&other->smi), other->smi.guid,
-		osm->subn.opt.sm_priority, osm->subn.sm_port_guid);
+	return osm_sm_is_greater_than(ib_sminfo_get_priority(&other->smi),
+		other->smi.guid, osm->subn.opt.sm_priority, osm->subn.sm_port_guid);
 }
 
 bool triad_sm_is_higher(const struct osm_opensm *osm, uint64_t other)
@@ -28,8 +28,8 @@ bool triad_sm_end_vain_wait(struct osm_opensm *osm)
 {
 	const osm_remote_sm_t *other = find(osm, osm->sm.polling_sm_guid);
 
-	if (osm->subn.sm_state != IB_SMINFO_STATE_MASTER || !osm->sm.polling_sm_guid || !other ||
-		!comes_before(osm, other))
+	if (osm->subn.sm_state != IB_SMINFO_STATE_MASTER || !osm->sm.polling_sm_guid ||
+		!other || !comes_before(osm, other))
 		return false;
 	osm->sm.polling_sm_guid = 0;
 	return true;
@@ -73,8 +73,8 @@ static const char *end_sweep(struct osm_opensm *osm)
 	return "ended its wait for a hand-over by a higher master, and has it sweep";
 }
 
-const char *triad_sm_recover(
-	struct osm_opensm *osm, const struct triad_sm_watch *watch, enum triad_sm_trouble trouble)
+const char *triad_sm_recover(struct osm_opensm *osm, const struct triad_sm_watch *watch,
+	enum triad_sm_trouble trouble)
 {
 	const char *done;
 

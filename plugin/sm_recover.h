@@ -20,8 +20,8 @@ struct osm_opensm;
 
 /* Takes the step.  Returns what was done, as words behind "Triad ", or NULL: nothing could be,
  * because OpenSM ends or holds its lock. */
-const char *triad_sm_recover(
-	struct osm_opensm *osm, const struct triad_sm_watch *watch, enum triad_sm_trouble trouble);
+const char *triad_sm_recover(struct osm_opensm *osm, const struct triad_sm_watch *watch,
+	enum triad_sm_trouble trouble);
 
 /* Whether the other SM comes before this one, by what discovery last had of it.  With
  * OpenSM's lock. */

@@ -42,7 +42,8 @@ bool triad_sm_other_master(struct osm_opensm *osm, uint64_t *guid, bool *waits)
 	return true;
 }
 
-void triad_sm_smps(const struct osm_opensm *osm, uint32_t *n_outstanding, uint32_t *n_moved)
+void triad_sm_smps(
+	const struct osm_opensm *osm, uint32_t *n_outstanding, uint32_t *n_moved)
 {
 	const osm_stats_t *stats = &osm->stats;
 

@@ -143,8 +143,7 @@ static void sweep_text(const struct triad_sm_watch *watch, char *text, size_t si
 			s, watch->longest_sweep_us / TRIAD_US_PER_S);
 }
 
-static void no_answers_text(
-	const struct triad_sm_watch *watch, char *text, size_t size)
+static void no_answers_text(const struct triad_sm_watch *watch, char *text, size_t size)
 {
 	uint64_t s = lasted_s(watch, TRIAD_SM_NO_ANSWERS);
 
@@ -181,13 +180,14 @@ void triad_sm_watch_summary(const struct triad_sm_watch *watch, char *text, size
 	size_t n = 0;
 
 	snprintf(whats[TRIAD_SM_TWO_MASTERS], sizeof(whats[0]),
-		"0x%016" PRIx64 " is master, too", watch->last.other_master);
+		"0x%016" PRIx64 " is master, too,", watch->last.other_master);
 	snprintf(whats[TRIAD_SM_SWEEP_UNENDED], sizeof(whats[0]),
 		"no heavy sweep is through");
 	snprintf(whats[TRIAD_SM_NO_ANSWERS], sizeof(whats[0]), "no SMP is answered");
 	*text = '\0';
 	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES && n < size; i++)
 		if (watch->is_raised[i])
-			n += (size_t)snprintf(text + n, size - n, "%s%s since %" PRIu64 " s",
-				n ? "; " : "", whats[i], lasted_s(watch, i));
+			n += (size_t)snprintf(text + n, size - n,
+				"%s%s since %" PRIu64 " s", n ? "; " : "", whats[i],
+				lasted_s(watch, i));
 }

@@ -40,7 +40,7 @@ struct triad_sm_sight {
 	bool waits;                  /* for the other master to hand over */
 	uint64_t other_master;       /* port GUID; 0: none */
 	uint32_t n_outstanding;      /* SMPs that are to be sent or answered */
-	uint32_t n_smps;             /* sent and received since the start; it may wrap */
+	uint32_t n_smps; /* sent and received since the start; it may wrap */
 };
 
 struct triad_sm_watch {

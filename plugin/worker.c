@@ -277,7 +277,8 @@ static void recover_sm(struct triad_worker *worker, enum triad_sm_trouble troubl
 {
 	const char *done;
 
-	if (!atomic_load(&worker->recovers) || !triad_sm_watch_is_due(&worker->watch, trouble))
+	if (!atomic_load(&worker->recovers) ||
+		!triad_sm_watch_is_due(&worker->watch, trouble))
 		return;
 	done = triad_sm_recover(worker->osm, &worker->watch, trouble);
 	if (!done) {

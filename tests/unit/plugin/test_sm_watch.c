@@ -87,7 +87,8 @@ END_TEST
 /* Row: N12 */
 START_TEST(test_no_answers_told_when_no_smp_moves)
 {
-	struct triad_sm_sight waits = {.n_outstanding = 7, .n_smps = 100}, moves = waits;
+	struct triad_sm_sight waits = {.n_outstanding = 7, .n_smps = 100},
+			      moves = waits;
 	char text[400];
 
 	/* Each second another one is sent. */
