@@ -41,42 +41,9 @@ void triad_sm_sweep(struct osm_opensm *osm)
 	osm_opensm_sweep(osm);
 }
 
-/* A trap goes to the SM that OpenSM has as the master, which for a master is itself.  With
- * OpenSM's lock, exclusively. */
-static void ask_to_hand_over(struct osm_opensm *osm, uint64_t other)
+const char *triad_sm_recover(struct osm_opensm *osm, enum triad_sm_trouble trouble)
 {
-	ib_net64_t master = osm->sm.master_sm_guid;
-
-	osm->sm.master_sm_guid = cl_hton64(other);
-	osm_send_trap144(&osm->sm, TRAP_144_MASK_SM_PRIORITY_CHANGE);
-	osm->sm.master_sm_guid = master;
-}
-
-static const char *end_two_masters(struct osm_opensm *osm, uint64_t other)
-{
-	if (triad_sm_is_higher(osm, other)) {
-		triad_sm_end_vain_wait(osm);
-		triad_sm_sweep(osm);
-		return "has it sweep, so that it hands over to the other SM";
-	}
-	if (!osm_get_port_by_guid(&osm->subn, cl_hton64(other)))
-		return NULL;
-	ask_to_hand_over(osm, other);
-	return "asked the other SM by trap 144 to hand over";
-}
-
-static const char *end_sweep(struct osm_opensm *osm)
-{
-	if (!triad_sm_end_vain_wait(osm))
-		return NULL;
-	triad_sm_sweep(osm);
-	return "ended its wait for a hand-over by a higher master, and has it sweep";
-}
-
-const char *triad_sm_recover(struct osm_opensm *osm, const struct triad_sm_watch *watch,
-	enum triad_sm_trouble trouble)
-{
-	const char *done;
+	bool was_vain;
 
 	if (osm_exit_flag)
 		return NULL;
@@ -88,9 +55,11 @@ const char *triad_sm_recover(struct osm_opensm *osm, const struct triad_sm_watch
 	/* Tried, as a sweep may hold it for long; OpenSM has no call for that. */
 	if (pthread_rwlock_trywrlock(&osm->lock.lock))
 		return NULL;
-	done = trouble == TRIAD_SM_TWO_MASTERS
-		? end_two_masters(osm, watch->last.other_master)
-		: end_sweep(osm);
+	was_vain = triad_sm_end_vain_wait(osm);
 	pthread_rwlock_unlock(&osm->lock.lock);
-	return done;
+	if (!was_vain)
+		return NULL;
+	triad_sm_sweep(osm);
+	return "ended its wait for a hand-over by a master that is the higher one, and has it "
+	       "sweep, so that it hands over";
 }

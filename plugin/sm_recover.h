@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What helps an SM in trouble (plugin/sm_watch.h), with sm.recover.
  *
- * Model: for each trouble one step, which OpenSM itself takes at other times, so that it does
- * no harm where it does not help:
+ * Model: steps that OpenSM itself takes at other times, so that they do no harm where they don't
+ * help.  When two SMs are master or a sweep has no end, a wait for a hand-over that can't come
+ * is ended (triad_sm_end_vain_wait()).  When no SMP is answered, the thread that sends them is
+ * woken.
  *
- *     two masters      the lower one sweeps, and hands over to the other that it sees; the
- *                      higher one asks the other by trap 144 to do so
- *     sweep unended    a wait for a hand-over that never comes ends (see
- *                      triad_sm_end_vain_wait)
- *     no answers       the thread that sends SMPs is woken
+ * Nothing helps a master that waits for a lower one: OpenSM asks that one by trap 144 to hand
+ * over, several times a second, and Triad in the lower one sweeps if elections say so.
  *
  * Thread-safety: one thread.  Takes OpenSM's lock only when it is free. */
 #ifndef TRIAD_PLUGIN_SM_RECOVER_H
@@ -19,9 +18,8 @@
 struct osm_opensm;
 
 /* Takes the step.  Returns what was done, as words behind "Triad ", or NULL: nothing could be,
- * because OpenSM ends or holds its lock. */
-const char *triad_sm_recover(struct osm_opensm *osm, const struct triad_sm_watch *watch,
-	enum triad_sm_trouble trouble);
+ * because there is no such wait, or OpenSM ends or holds its lock. */
+const char *triad_sm_recover(struct osm_opensm *osm, enum triad_sm_trouble trouble);
 
 /* Whether the other SM comes before this one, by what discovery last had of it.  With
  * OpenSM's lock. */

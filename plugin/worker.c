@@ -280,7 +280,7 @@ static void recover_sm(struct triad_worker *worker, enum triad_sm_trouble troubl
 	if (!atomic_load(&worker->recovers) ||
 		!triad_sm_watch_is_due(&worker->watch, trouble))
 		return;
-	done = triad_sm_recover(worker->osm, &worker->watch, trouble);
+	done = triad_sm_recover(worker->osm, trouble);
 	if (!done) {
 		worker->watch.helped_us[trouble] = 0; /* again at the next look */
 		return;

@@ -352,7 +352,8 @@ static void hand_events_on(
 {
 	const struct triad_history_events_sink *sink = &store->events_sink;
 
-	if (!sink->take || image->tier != TRIAD_HISTORY_SWEEPS || image->owner == store->port_guid)
+	if (!sink->take || image->tier != TRIAD_HISTORY_SWEEPS ||
+		image->owner == store->port_guid)
 		return;
 	/* An image has the newest one first. */
 	for (uint32_t i = store->copied.n; i > 0; i--)

@@ -286,13 +286,16 @@ static int read_rest(struct loading *loading)
 }
 
 /* A line that is no event's, or one more than have room, is passed over. */
-static void look_for_event(struct triad_history_events *events, const char *line, size_t length)
+static void look_for_event(
+	struct triad_history_events *events, const char *line, size_t length)
 {
 	static const char begin[] = "# triad-event ";
 	size_t n = sizeof(begin) - 1;
 
-	if (length > n && !memcmp(line, begin, n) && events->n < TRIAD_HISTORY_MAX_COPIED_EVENTS &&
-		!triad_timeline_event_parse(line + n, length - n, &events->events[events->n]))
+	if (length > n && !memcmp(line, begin, n) &&
+		events->n < TRIAD_HISTORY_MAX_COPIED_EVENTS &&
+		!triad_timeline_event_parse(
+			line + n, length - n, &events->events[events->n]))
 		events->n++;
 }
 
@@ -310,8 +313,9 @@ static bool look_at_all(void *context, enum triad_profile_line kind,
 	return peek->n_octets <= MAX_LINES_OCTETS;
 }
 
-int triad_history_check_image(struct triad_frame_reader *reader, int fd, uint64_t port_guid,
-	struct triad_history_entry *entry, struct triad_history_events *events)
+int triad_history_check_image(struct triad_frame_reader *reader, int fd,
+	uint64_t port_guid, struct triad_history_entry *entry,
+	struct triad_history_events *events)
 {
 	struct peek peek = {.entry = *entry, .events = events};
 	struct triad_zstd_frame frame;

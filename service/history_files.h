@@ -51,7 +51,8 @@ int triad_history_load(const struct triad_history_owner *owner,
 /* Looks whether all of a file's octets from 'entry->offset' on, 'entry->size' of them, are
  * one image of that SM's, and completes the entry; 'events' are those that it has, the first
  * of them.  Returns 0, EPROTO, or an errno of reading. */
-int triad_history_check_image(struct triad_frame_reader *reader, int fd, uint64_t port_guid,
-	struct triad_history_entry *entry, struct triad_history_events *events);
+int triad_history_check_image(struct triad_frame_reader *reader, int fd,
+	uint64_t port_guid, struct triad_history_entry *entry,
+	struct triad_history_events *events);
 
 #endif

@@ -109,8 +109,8 @@ struct triad_history_events_sink {
 	void (*take)(void *context, const struct triad_timeline_event *event);
 	void *context;
 };
-void triad_history_store_set_events_sink(
-	struct triad_history_store *store, const struct triad_history_events_sink *sink);
+void triad_history_store_set_events_sink(struct triad_history_store *store,
+	const struct triad_history_events_sink *sink);
 
 /* Looks at what others have written to the folder.  By one thread at a time, which may
  * wait for the disk there; 'frames' is borrowed. */

@@ -99,8 +99,8 @@ static bool is_same_event(
 	const struct triad_timeline_event *a, const struct triad_timeline_event *b)
 {
 	return a->at_us == b->at_us && a->kind == b->kind && a->count == b->count &&
-		a->ends[0].node_guid == b->ends[0].node_guid && a->ends[0].port == b->ends[0].port &&
-		!strcmp(a->text, b->text);
+		a->ends[0].node_guid == b->ends[0].node_guid &&
+		a->ends[0].port == b->ends[0].port && !strcmp(a->text, b->text);
 }
 
 /* Whether it is in its place behind the newest one, and not here yet.  With the lock. */
@@ -130,7 +130,8 @@ void triad_recorder_take_copied(
 	pthread_mutex_lock(&recorder->lock);
 	if (recorder->timeline && !recorder->is_closed && !recorder->was_looking &&
 		is_of_fabric(event->kind) && is_timely(recorder, event) &&
-		triad_timeline_admits(recorder->timeline, event->kind, triad_clock_now_us()))
+		triad_timeline_admits(
+			recorder->timeline, event->kind, triad_clock_now_us()))
 		add(recorder, event);
 	pthread_mutex_unlock(&recorder->lock);
 }

@@ -343,7 +343,8 @@ void lease_run(struct triad_election *e)
 		renew_claim(e);
 	/* A holder without a quorum keeps its lease until that runs out.  It has no
 	 * permission meanwhile; and if the quorum is back before, all is as it was. */
-	else if (e->claim && !e->yields_until_us && !(e->is_holder && !lease_is_quorate(e)))
+	else if (e->claim && !e->yields_until_us &&
+		!(e->is_holder && !lease_is_quorate(e)))
 		lease_give_up(e);
 }
 

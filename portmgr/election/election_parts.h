@@ -108,7 +108,7 @@ struct triad_election {
 	uint64_t newest_held; /* by any member, as far as known */
 	uint64_t lease_until_us, lease_view;
 	uint64_t yields_until_us; /* 0: the lease is not about to be given up */
-	bool has_run_out; /* our last lease ran out, and none followed */
+	bool has_run_out;         /* our last lease ran out, and none followed */
 	struct promise promise;
 
 	/* --- disk --- */

@@ -44,10 +44,10 @@ class Copying:
     def copies(self, sm):
         return status(self.lab, sm=sm)["copies"]
 
-    def links_down(self, sm):
-        """What that SM's history has of links that went down."""
+    def nodes_left(self, sm):
+        """What that SM's history has of nodes that left."""
         return [event for event in ask_json(self.lab, "history", sm=sm)
-                if event["kind"] == "link-down"]
+                if event["event"] == "node-left"]
 
     def health(self, sm):
         return self.lab.triad("health", "--json", sm=sm).stdout
@@ -107,13 +107,13 @@ def test_images_outlive_the_master_and_its_return(kind, tmp_path):
         assert f"SM {it.folders[old].name} was master" in succeeded(process).stderr
         # Nor do they lack what happened meanwhile.
         it.lab.sim('Unlink "Hca4"[1]')
-        wait_until(lambda: it.links_down(standby), 60,
-                   "the standby's history of a link that went down")
-        assert it.links_down(standby) == it.links_down(old)
+        wait_until(lambda: it.nodes_left(standby), 60,
+                   "the standby's history of a node that left")
+        assert it.nodes_left(standby) == it.nodes_left(old)
         harm(it.lab, "kill", old, "opensm")
         new = it.wait_for_master(others(old))
         it.wait_for_images(new, 5)
-        assert it.links_down(new) == it.links_down(standby)
+        assert it.nodes_left(new) == it.nodes_left(standby)
         assert ask_json(it.lab, "nodes", "--at", then, sm=new)
         it.wait_until_equal(others(old))
         harm(it.lab, "start", old, "opensm")
