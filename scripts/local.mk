@@ -36,6 +36,7 @@ EXTRA_DIST += \
 	scripts/releasing/sbom.py \
 	scripts/releasing/tree.py \
 	scripts/rows \
+	scripts/soak-failover \
 	scripts/mutate \
 	scripts/mutation/__init__.py \
 	scripts/mutation/areas.py \

@@ -4,13 +4,25 @@
 #include "qos/paths.h"
 #include "triad/thread.h"
 
+/* It is held for some instructions: who waits for it rather tries again for a moment than have
+ * the kernel put it to sleep. */
+static void init_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+	pthread_mutex_init(lock, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+}
+
 bool triad_work_queue_start(struct triad_work_queue *queue, const char *name,
 	unsigned n_threads, void *(*run)(void *), void *context,
 	const atomic_ulong *news)
 {
 	queue->context = context;
 	queue->news = news;
-	pthread_mutex_init(&queue->lock, NULL);
+	init_lock(&queue->lock);
 	triad_condition_init(&queue->filled);
 	queue->turns = triad_fair_queue_new(TRIAD_WORK_QUEUE_ROOM, TRIAD_PATH_N_LIDS);
 	if (!queue->turns)

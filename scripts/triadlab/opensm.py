@@ -194,7 +194,7 @@ class Log:
 
     'state' is the SM's state in small letters ("master", "standby",
     "discovering", "notactive") or None; 'subnet_up' is whether it has been up
-    since this SM became master."""
+    since this SM became master, 'n_up' how many sweeps came through since its start."""
 
     _STATE = re.compile(r"-> .*\bEntering (\w+) state$")
     _SUBNET_UP = re.compile(r"-> .*\bSUBNET UP$")
@@ -209,6 +209,7 @@ class Log:
         self._offset = 0
         self.state = None
         self.subnet_up = False
+        self.n_up = 0
         self.port_guid = None
         self.plugin_refusal = None
 
@@ -234,6 +235,7 @@ class Log:
             self.state, self.subnet_up = match[1].lower(), False
         elif self._SUBNET_UP.search(line):
             self.subnet_up = True
+            self.n_up += 1
         elif match := self._PORT_GUID.search(line):
             self.port_guid = match[1]
         elif self._PLUGIN.search(line):

@@ -317,3 +317,16 @@ def test_failover_small_prints_documented_keys():
         assert set(row) == {"hosts", "median_ms", "worst_ms", "n"}, "keys"
         assert (row["hosts"], row["n"]) == (4, 1), "hosts, runs"
         assert 0 < row["median_ms"] <= row["worst_ms"], row
+
+
+@pytest.mark.row("N12")
+def test_soak_of_failovers_finds_one_master_after_each():
+    process = subprocess.run(
+        [SRCDIR / "scripts" / "soak-failover", "--builddir", BUILDDIR, "--hosts", "4",
+         "--faults", "3", "--longest", "1", "--seed", "4", "--json"],
+        capture_output=True, text=True, check=False)
+    succeeded(process)
+    found = json.loads(process.stdout)
+    summary, = found["summaries"]
+    assert (summary["faults"], summary["both_might_enforce"], summary["seed"]) == (3, 0, 4)
+    assert len(found["faults"]) == 3 and not any(row["trouble"] for row in found["faults"])
