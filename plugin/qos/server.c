@@ -425,6 +425,24 @@ static void refresh(struct worker *worker)
 	pthread_mutex_unlock(&server->lock);
 }
 
+/* A request for all paths of some kind has up to thousands of them. */
+static bool may_take_long(const struct triad_work_queue_job *job)
+{
+	return osm_madw_get_sa_mad_ptr(job->madw)->method != IB_MAD_METHOD_GET;
+}
+
+static void handle_in(struct triad_work_queue *queue, struct worker *worker,
+	const struct triad_work_queue_job *job)
+{
+	bool is_long = may_take_long(job);
+
+	if (is_long)
+		triad_work_queue_begin_long(queue);
+	handle(worker, job);
+	if (is_long)
+		triad_work_queue_end_long(queue);
+}
+
 static void *serve(void *argument)
 {
 	struct triad_work_queue *queue = argument;
@@ -451,7 +469,7 @@ static void *serve(void *argument)
 	while (triad_work_queue_take(queue, generation_of(worker), jobs, &n)) {
 		refresh(worker);
 		for (unsigned i = 0; i < n; i++)
-			handle(worker, &jobs[i]);
+			handle_in(queue, worker, &jobs[i]);
 	}
 	triad_qos_snapshot_unref(worker->snapshot);
 	free(worker);

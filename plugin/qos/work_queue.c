@@ -27,11 +27,16 @@ bool triad_work_queue_start(struct triad_work_queue *queue, const char *name,
 	queue->turns = triad_fair_queue_new(TRIAD_WORK_QUEUE_ROOM, TRIAD_PATH_N_LIDS);
 	if (!queue->turns)
 		return false;
+	queue->n_back_soon = n_threads;
 	for (unsigned i = 0; i < n_threads; i++) {
 		if (triad_thread_start(&queue->threads[i], name, run, queue))
 			break;
 		queue->n_threads++;
 	}
+	/* Those that there are not never come back. */
+	pthread_mutex_lock(&queue->lock);
+	queue->n_back_soon -= n_threads - queue->n_threads;
+	pthread_mutex_unlock(&queue->lock);
 	return queue->n_threads;
 }
 
@@ -52,6 +57,15 @@ void triad_work_queue_clear(struct triad_work_queue *queue)
 	pthread_mutex_destroy(&queue->lock);
 }
 
+/* Whether one of those that sleep is to be woken.  With the lock. */
+static bool is_one_needed(const struct triad_work_queue *queue)
+{
+	uint32_t n = triad_fair_queue_length(queue->turns);
+
+	return n && queue->n_waiting &&
+		(!queue->n_back_soon || n >= TRIAD_WORK_QUEUE_MANY);
+}
+
 bool triad_work_queue_put(
 	struct triad_work_queue *queue, const struct triad_work_queue_job *job)
 {
@@ -63,7 +77,7 @@ bool triad_work_queue_put(
 	fits = !queue->stopped && triad_fair_queue_put(queue->turns, source, &place);
 	if (fits)
 		queue->jobs[place] = *job;
-	wake = fits && queue->n_waiting;
+	wake = fits && is_one_needed(queue);
 	pthread_mutex_unlock(&queue->lock);
 	if (wake)
 		pthread_cond_signal(&queue->filled);
@@ -100,7 +114,9 @@ bool triad_work_queue_take(struct triad_work_queue *queue, unsigned long known,
 	while (!triad_fair_queue_length(queue->turns) && !queue->stopped &&
 		atomic_load(queue->news) == known) {
 		queue->n_waiting++;
+		queue->n_back_soon--;
 		(void)triad_condition_wait(&queue->filled, &queue->lock, UINT64_MAX);
+		queue->n_back_soon++;
 		queue->n_waiting--;
 	}
 	goes_on = !queue->stopped;
@@ -109,6 +125,25 @@ bool triad_work_queue_take(struct triad_work_queue *queue, unsigned long known,
 		(*n)++;
 	pthread_mutex_unlock(&queue->lock);
 	return goes_on;
+}
+
+void triad_work_queue_begin_long(struct triad_work_queue *queue)
+{
+	bool wake;
+
+	pthread_mutex_lock(&queue->lock);
+	queue->n_back_soon--;
+	wake = is_one_needed(queue);
+	pthread_mutex_unlock(&queue->lock);
+	if (wake)
+		pthread_cond_signal(&queue->filled);
+}
+
+void triad_work_queue_end_long(struct triad_work_queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->n_back_soon++;
+	pthread_mutex_unlock(&queue->lock);
 }
 
 void triad_work_queue_wake(struct triad_work_queue *queue)

@@ -4,6 +4,9 @@
  * Clients take turns (lib/fair_queue.h): one that asks for all paths of a large job at once
  * makes nobody wait but itself, and leaves room for the others' requests.
  *
+ * To wake a thread costs more than to answer a request.  So a thread that sleeps is not woken
+ * while another one is about to come back for more, as long as few jobs wait.
+ *
  * Putting never waits and never allocates; a full queue refuses, and so it does with a client
  * that has more requests in it than there is room left.
  *
@@ -23,6 +26,8 @@
 #define TRIAD_WORK_QUEUE_MAX_THREADS 16
 /* A job takes a microsecond, and so does a fight for the lock. */
 #define TRIAD_WORK_QUEUE_BATCH 16
+/* So many wait for less than a tenth of a millisecond. */
+#define TRIAD_WORK_QUEUE_MANY 64
 
 struct osm_madw;
 
@@ -41,7 +46,8 @@ struct triad_work_queue {
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t filled;
 	bool stopped;
-	unsigned n_waiting;
+	unsigned n_waiting;             /* threads that sleep */
+	unsigned n_back_soon;           /* that work, and not on what may take long */
 	struct triad_fair_queue *turns; /* of the jobs */
 	struct triad_work_queue_job jobs[TRIAD_WORK_QUEUE_ROOM];
 };
@@ -71,6 +77,10 @@ bool triad_work_queue_put(
  * TRIAD_WORK_QUEUE_BATCH.  False to end. */
 bool triad_work_queue_take(struct triad_work_queue *queue, unsigned long known,
 	struct triad_work_queue_job jobs[TRIAD_WORK_QUEUE_BATCH], unsigned *n);
+
+/* The thread begins, or ends, a job that may take longer than a few others. */
+void triad_work_queue_begin_long(struct triad_work_queue *queue);
+void triad_work_queue_end_long(struct triad_work_queue *queue);
 
 /* Has those that wait look at '*news'. */
 void triad_work_queue_wake(struct triad_work_queue *queue);

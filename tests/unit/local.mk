@@ -160,6 +160,7 @@ unit_tests = \
 	tests/unit/qos/test_setup_memory \
 	tests/unit/qos/test_setup_paths \
 	tests/unit/qos/test_setup_plan \
+	tests/unit/qos/test_work_queue \
 	tests/unit/service/test_collect \
 	tests/unit/service/test_control_file \
 	tests/unit/service/test_facts \
@@ -237,6 +238,8 @@ tests_unit_plugin_test_read_back_SOURCES = \
 tests_unit_plugin_test_sm_control_SOURCES = \
 	tests/unit/plugin/test_sm_control.c plugin/election/sm_control.c plugin/sm_recover.c
 tests_unit_plugin_test_sm_control_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+tests_unit_qos_test_work_queue_SOURCES = \
+	tests/unit/qos/test_work_queue.c plugin/qos/work_queue.c
 tests_unit_plugin_test_sm_watch_SOURCES = \
 	tests/unit/plugin/test_sm_watch.c plugin/sm_watch.c
 tests_unit_plugin_test_state_file_SOURCES = \
