@@ -257,6 +257,11 @@ void states_run(struct triad_election *e)
 		states_become_master(e);
 	else if (e->state == TRIAD_ELECTION_STANDBY && e->now_us >= e->deadline_us)
 		states_elect(e);
+	else if (e->state == TRIAD_ELECTION_STANDBY && members_is_dead(e, e->master))
+		states_elect(e);
+	/* There may be nobody whose message would end the election. */
+	if (e->state == TRIAD_ELECTION_ELECTING && e->n_dead)
+		decide_early(e);
 	preferred = e->state == TRIAD_ELECTION_MASTER ? members_preferred(e) : 0;
 	/* A planned hand-over.  The lease goes first, so that the other one can get it.
 	 * TAKEOVER must still say that its sender is master, or it is not obeyed. */
