@@ -12,6 +12,7 @@
 #include "service/local_port.h"
 #include "service/umad.h"
 #include "triad/clock.h"
+#include "triad/wire.h"
 
 #define PATIENCE_US (TRIAD_US_PER_S / 2) /* with a thread that is to end */
 /* The thread looks at least that often whether it is to end, or there is news. */
@@ -21,6 +22,9 @@
 /* The kernel gives up a little later than the watch, which still takes late answers. */
 #define TIMEOUT_MS 200u
 #define MAX_AT_ONCE 64u /* questions and answers of one step */
+
+/* In a MAD [IBA 13.4.2]. */
+enum { AT_METHOD = 3, AT_ATTRIBUTE = 16 };
 
 struct place {
 	uint64_t id, m_key;
@@ -235,7 +239,7 @@ static bool read_answer(
 	uint16_t status;
 
 	if (reply->status || reply->size != TRIAD_MAD_SIZE ||
-		reply->mad[3] != TRIAD_MAD_METHOD_GET_RESPONSE)
+		reply->mad[AT_METHOD] != TRIAD_MAD_METHOD_GET_RESPONSE)
 		return false;
 	*answer = (struct triad_fabric_answer){
 		.tid = triad_pma_tid(reply->mad, reply->size)};
@@ -243,7 +247,7 @@ static bool read_answer(
 		answer->is_refused = true;
 		return true;
 	}
-	if (triad_wire_bits(reply->mad, 16 * 8, 16) == TRIAD_SMP_NODE_INFO) {
+	if (triad_wire_bits(reply->mad, AT_ATTRIBUTE * 8, 16) == TRIAD_SMP_NODE_INFO) {
 		answer->guid = triad_node_info_port_guid(data);
 		return true;
 	}
