@@ -142,12 +142,22 @@ static uint64_t fast_us(const struct triad_fabric_watch *watch)
 	return watch->period_us < FAST_US ? watch->period_us : FAST_US;
 }
 
+/* Somebody has just gone silent: who takes over has to know about all that are. */
+static bool is_urgent(const struct triad_fabric_watch *watch, uint64_t now_us)
+{
+	for (uint32_t i = 0; i < watch->n_peers; i++) {
+		uint64_t from_us = late_us(watch, &watch->peers[i]);
+
+		if (now_us >= from_us && now_us < from_us + FAST_FOR_US)
+			return true;
+	}
+	return false;
+}
+
 static uint64_t period_of(const struct triad_fabric_watch *watch,
 	const struct triad_fabric_peer *peer, uint64_t now_us)
 {
-	uint64_t from_us = late_us(watch, peer);
-
-	if (now_us >= from_us && now_us < from_us + FAST_FOR_US)
+	if (now_us >= late_us(watch, peer) && is_urgent(watch, now_us))
 		return fast_us(watch);
 	if (peer->id == watch->master || watch->period_us > SLOW_US)
 		return watch->period_us;

@@ -13,8 +13,8 @@
  * end, else for ten minutes.
  *
  * When: a standby asks the master every 'period_us'; everybody else asks and is asked
- * once a second.  Who has just gone silent in the election is asked every 40 ms, for five
- * seconds.
+ * once a second.  When somebody has just gone silent in the election, all that are silent
+ * there are asked every 40 ms, for five seconds.
  *
  * Dead for certain: a peer that since the election heard it last has been asked three
  * times without an answer of its SM, over 200 ms or longer, while its port answered at

@@ -27,6 +27,7 @@ struct port {
 static struct triad_fabric_watch watch;
 static uint64_t now_us;
 static struct port ports[2];
+static uint16_t table[2]; /* their LIDs, by OpenSM's tables */
 static uint64_t heard_us[2]; /* by the election */
 static bool are_heard[2];
 static unsigned n_sm_info[2], n_node_info[2];
@@ -40,6 +41,8 @@ static void set_up(void)
 		MASTER, MASTER_LID, true, true, true, TRIAD_SM_STATE_MASTER};
 	ports[1] = (struct port){
 		OTHER, OTHER_LID, true, true, true, TRIAD_SM_STATE_STANDBY};
+	table[0] = MASTER_LID;
+	table[1] = OTHER_LID;
 	are_heard[0] = are_heard[1] = true;
 	memset(n_sm_info, 0, sizeof(n_sm_info));
 	memset(n_node_info, 0, sizeof(n_node_info));
@@ -48,8 +51,7 @@ static void set_up(void)
 static void look(void)
 {
 	for (unsigned i = 0; i < 2; i++)
-		triad_fabric_watch_address(
-			&watch, ports[i].id, ports[i].lid, 0, now_us);
+		triad_fabric_watch_address(&watch, ports[i].id, table[i], 0, now_us);
 	triad_fabric_watch_master_lid(&watch, MASTER_LID, 0, now_us);
 }
 
@@ -230,6 +232,19 @@ START_TEST(test_long_dead_is_asked_seldom)
 }
 END_TEST
 
+/* Who takes over the next one's place must know about all. */
+START_TEST(test_long_dead_is_asked_often_when_another_one_dies)
+{
+	run(S);
+	ports[1].sm_answers = are_heard[1] = false;
+	run(10 * S);
+	ports[0].sm_answers = are_heard[0] = false;
+	run(400 * MS);
+	ck_assert_uint_eq(dead().n, 2);
+	ck_assert_uint_eq(dead().master, MASTER);
+}
+END_TEST
+
 START_TEST(test_hung_sm_elsewhere_than_the_master_of_our_port_is_no_dead_master)
 {
 	run(S);
@@ -298,9 +313,7 @@ END_TEST
 /* Another port answers at the LID of the table: the master is at that of our own port. */
 START_TEST(test_old_lid_is_given_up_for_the_one_that_answers)
 {
-	elect();
-	triad_fabric_watch_address(&watch, MASTER, OTHER_LID, 0, now_us);
-	triad_fabric_watch_address(&watch, OTHER, OTHER_LID, 0, now_us);
+	table[0] = OTHER_LID;
 	run(2 * S);
 	ck_assert_int_eq(verdict_of(MASTER), TRIAD_FABRIC_MASTER);
 	ck_assert_int_eq(verdict_of(OTHER), TRIAD_FABRIC_STANDBY);
@@ -424,6 +437,7 @@ int main(void)
 	tcase_add_test(cases, test_hung_sm_that_goes_on_is_alive_at_once);
 	tcase_add_test(cases, test_death_is_over_when_it_is_old);
 	tcase_add_test(cases, test_long_dead_is_asked_seldom);
+	tcase_add_test(cases, test_long_dead_is_asked_often_when_another_one_dies);
 	tcase_add_test(cases,
 		test_hung_sm_elsewhere_than_the_master_of_our_port_is_no_dead_master);
 	tcase_add_test(cases, test_killed_sm_is_dead_when_its_port_says_so);
