@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Kills the master of a lab and tells when there is another: when a client has its first
+"""Harms the master of a lab and tells when there is another: when a client has its first
 answer, and when one of the others may enforce.
 
 All moments are microseconds of CLOCK_BOOTTIME, which is the same for this process, the
@@ -176,6 +176,18 @@ class Sms:
             return None
         return masters[0]
 
+    def one_master_after(self, moment_us, timeout_s=180):
+        """The last moment since then at which the logs did not say that exactly one SM is
+        master, once that has been so for a while."""
+        seen = {"last_us": moment_us}
+
+        def has_settled():
+            if len(self.masters()) != 1:
+                seen["last_us"] = now_us()
+            return now_us() - seen["last_us"] > _REST_S * 1e6
+        wait_until(has_settled, timeout_s, "exactly one SM was master")
+        return seen["last_us"]
+
     def rest(self, more_s=0.0, timeout_s=180):
         """Waits until all is as it should be and stays so, so much longer than it must;
         returns the master."""
@@ -209,3 +221,42 @@ def killed(lab, index):
     if not process.wait_for_end([record, *helpers], 30):
         raise LabError(f"opensm of host {index} lives after SIGKILL")
     hosts.start_opensm(lab, index)
+
+
+# --- other faults --------------------------------------------------------------
+
+@contextlib.contextmanager
+def _stopped(lab, index, what):
+    at_us = now_us()
+    hosts.signal_program(lab, index, what, signal.SIGSTOP)
+    yield at_us
+    hosts.resume(lab, index, what)
+
+
+@contextlib.contextmanager
+def _ended(lab, index, what):
+    at_us = now_us()
+    hosts.kill(lab, index, what)
+    yield at_us
+    hosts.start(lab, index, what)
+
+
+@contextlib.contextmanager
+def _switched(switch, lab, index):
+    at_us = now_us()
+    switch(lab, index, False)
+    yield at_us
+    switch(lab, index, True)
+
+
+KILL = "kill"
+# What happens to the master, and later ends; each gives the moment right before.
+FAULTS = {
+    KILL: killed,
+    "stop": lambda lab, index: _stopped(lab, index, hosts.OPENSM),
+    "host-kill": lambda lab, index: _ended(lab, index, hosts.ALL),
+    "host-stop": lambda lab, index: _stopped(lab, index, hosts.ALL),
+    "corosync-kill": lambda lab, index: _ended(lab, index, hosts.COROSYNC),
+    "net-cut": lambda lab, index: _switched(hosts.link, lab, index),
+    "port-down": lambda lab, index: _switched(hosts.hca_link, lab, index),
+}
