@@ -77,7 +77,8 @@ static bool is_heard(const struct triad_elector *elector, uint64_t heard_us)
 		heard_us + elector->conf->election.keepalive_ms * TRIAD_US_PER_MS;
 }
 
-/* Nobody of them is master: 'master' of the wish would say so. */
+/* Nobody of them has an SM that is master: 'master' of the wish would say so.  One that was
+ * elected, too, may be about to take over at this moment. */
 static void wish_with_heard(
 	struct triad_sm_wish *wish, const struct triad_elector *elector)
 {
@@ -89,6 +90,7 @@ static void wish_with_heard(
 	memset(wish->heard, 0, sizeof(wish->heard));
 	for (uint32_t i = 0; i < status.n_members; i++)
 		if (!status.members[i].is_self &&
+			status.members[i].state != TRIAD_ELECTION_MASTER &&
 			is_heard(elector, status.members[i].heard_us))
 			wish->heard[wish->n_heard++] = status.members[i].id;
 }

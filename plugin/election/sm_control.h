@@ -49,7 +49,7 @@ struct triad_sm_wish {
 	 * master; 0: none does. */
 	uint64_t master;
 	bool is_quorate;
-	/* Other members that the election hears, and that don't say they are master. */
+	/* Other members that the election hears, and that say they are not master. */
 	uint32_t n_heard;
 	uint64_t heard[TRIAD_CLUSTER_MAX_MEMBERS];
 };
