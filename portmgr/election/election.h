@@ -33,8 +33,8 @@
  * - An electing SM that has heard all members of the view, none of them better, does
  *   not wait.
  * - The fabric itself may say that a member is dead (fabric_watch.h): its port answers
- *   there and its SM does not.  Once that member has been silent here, too, for half the
- *   keep-alive time, nobody waits for it any longer.  Who is master and who promised what
+ *   there and its SM does not.  Once that member has been silent here, too, for three
+ *   fifths of the keep-alive time, nobody waits for it any longer.  Who is master and who promised what
  *   does not depend on whether that is true.
  * - A member whose disk refuses its vote gives none: after a restart it might give the
  *   same vote to another claimant.

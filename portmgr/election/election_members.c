@@ -73,8 +73,8 @@ bool members_is_fresh(const struct triad_election *e, const struct heard *heard)
 		!members_is_dead(e, heard->message.from);
 }
 
-/* Half the keep-alive time is some intervals of STATUS: a single message that got lost is
- * no silence. */
+/* Three fifths of the keep-alive time are some intervals of STATUS: a single message that
+ * got lost is no silence. */
 bool members_is_dead(const struct triad_election *e, uint64_t id)
 {
 	const struct heard *heard = members_find(e, id);
@@ -85,7 +85,7 @@ bool members_is_dead(const struct triad_election *e, uint64_t id)
 	return is_named &&
 		(!heard ||
 			e->now_us - heard->at_us >=
-				election_us(e->conf.keepalive_ms) / 2);
+				election_us(e->conf.keepalive_ms) * 3 / 5);
 }
 
 /* --- comparing --- */

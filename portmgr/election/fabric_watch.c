@@ -14,7 +14,7 @@
 
 /* What it takes to call somebody silent, or dead. */
 #define N_MISSED 3u
-#define SILENT_US (200 * TRIAD_US_PER_MS)
+#define SILENT_US (250 * TRIAD_US_PER_MS)
 /* A death is certain only as long as it is looked at: the last question, and the port's
  * last answer, were that long ago at most. */
 #define PROOF_US (300 * TRIAD_US_PER_MS)

@@ -17,7 +17,7 @@
  * there are asked every 40 ms, for five seconds.
  *
  * Dead for certain: a peer that since the election heard it last has been asked three
- * times without an answer of its SM, over 200 ms or longer, while its port answered at
+ * times without an answer of its SM, over 250 ms or longer, while its port answered at
  * the same LID.  So the questions did arrive.  A port that is silent proves nothing: the
  * way there may be broken.
  *

@@ -165,7 +165,7 @@ END_TEST
 /* --- an SM that hangs --- */
 
 /* Row: N12 */
-START_TEST(test_hung_master_is_dead_after_a_quarter_of_a_second)
+START_TEST(test_hung_master_is_dead_soon)
 {
 	uint64_t stopped_us;
 
@@ -174,8 +174,8 @@ START_TEST(test_hung_master_is_dead_after_a_quarter_of_a_second)
 	ports[0].sm_answers = are_heard[0] = false;
 	while (!dead().n && now_us < stopped_us + S)
 		run(STEP_US);
-	ck_assert_uint_le(now_us - stopped_us, 350 * MS);
-	ck_assert_uint_ge(now_us - stopped_us, 200 * MS);
+	ck_assert_uint_le(now_us - stopped_us, 380 * MS);
+	ck_assert_uint_ge(now_us - stopped_us, 250 * MS);
 	ck_assert_uint_eq(dead().master, MASTER);
 	ck_assert_int_eq(verdict_of(MASTER), TRIAD_FABRIC_SM_SILENT);
 	ck_assert_int_eq(verdict_of(OTHER), TRIAD_FABRIC_STANDBY);
@@ -432,7 +432,7 @@ int main(void)
 		cases, test_master_is_asked_each_period_and_others_each_second);
 	tcase_add_test(cases, test_off_nobody_is_asked);
 	tcase_add_test(cases, test_next_is_when_something_is_due);
-	tcase_add_test(cases, test_hung_master_is_dead_after_a_quarter_of_a_second);
+	tcase_add_test(cases, test_hung_master_is_dead_soon);
 	tcase_add_test(cases, test_silent_sm_that_the_election_hears_is_not_dead);
 	tcase_add_test(cases, test_hung_sm_that_goes_on_is_alive_at_once);
 	tcase_add_test(cases, test_death_is_over_when_it_is_old);
