@@ -17,7 +17,7 @@ from pathlib import Path
 
 from . import environment, hosts, netfile, opensm, process
 from .errors import LabError
-from .plugin import triadctl_json
+from .plugin import triadctl, triadctl_json
 
 N_SMS = 3
 
@@ -140,6 +140,11 @@ class Traces:
                 return sm
         return None
 
+    def refused_after(self, moment_us, sm):
+        """When the SM said first that it may not enforce, after that moment; or None."""
+        return next((int(words[0]) for words in self._lines(sm)
+                     if words[1] == "refused" and int(words[0]) > moment_us), None)
+
     def first_given(self, moment_us, dead):
         """When one of the others may enforce, after that moment; or None."""
         given = [int(words[0]) for sm in range(len(self._files)) if sm != dead
@@ -249,7 +254,16 @@ def _switched(switch, lab, index):
     switch(lab, index, True)
 
 
-KILL = "kill"
+@contextlib.contextmanager
+def _preferred(lab, index):
+    other = (index + 1) % len(lab.sms)
+    at_us = now_us()
+    triadctl(lab, "port", "priority", "12", sm=other)
+    yield at_us
+    triadctl(lab, "port", "priority", "8", sm=other)
+
+
+KILL, HAND_OVER = "kill", "hand-over"
 # What happens to the master, and later ends; each gives the moment right before.
 FAULTS = {
     KILL: killed,
@@ -259,4 +273,5 @@ FAULTS = {
     "corosync-kill": lambda lab, index: _ended(lab, index, hosts.COROSYNC),
     "net-cut": lambda lab, index: _switched(hosts.link, lab, index),
     "port-down": lambda lab, index: _switched(hosts.hca_link, lab, index),
+    HAND_OVER: _preferred,
 }

@@ -322,7 +322,8 @@ def test_failover_small_prints_documented_keys():
 
 
 # corosync-kill, which peers have no use for, is left out there.
-FAULTS = ["stop", "host-kill", "host-stop", "corosync-kill", "net-cut", "port-down"]
+FAULTS = ["stop", "host-kill", "host-stop", "corosync-kill", "net-cut", "port-down",
+          "hand-over"]
 
 
 @pytest.mark.row("N12")
@@ -339,4 +340,5 @@ def test_failover_has_all_faults(cluster):
     rows = json.loads(process.stdout)
     assert [row["fault"] for row in rows if row["measure"] == "pathrecord"] == \
         [fault for fault in FAULTS if (fault, cluster) != ("corosync-kill", "peers")]
-    assert {row["measure"] for row in rows} == {"pathrecord", "permission", "one_master"}
+    assert {row["measure"] for row in rows} == \
+        {"pathrecord", "permission", "gap", "one_master"}
