@@ -25,6 +25,7 @@
 
 /* In a MAD [IBA 13.4.2]. */
 enum { AT_METHOD = 3, AT_ATTRIBUTE = 16 };
+#define STATUS_INVALID 0x1cu /* class, method or attribute [IBA 13.4.7] */
 
 struct place {
 	uint64_t id, m_key;
@@ -243,9 +244,10 @@ static bool read_answer(
 		return false;
 	*answer = (struct triad_fabric_answer){
 		.tid = triad_pma_tid(reply->mad, reply->size)};
+	/* A port that is busy says nothing. */
 	if (triad_smp_decode(reply->mad, data, &status)) {
-		answer->is_refused = true;
-		return true;
+		answer->is_refused = status & STATUS_INVALID;
+		return answer->is_refused;
 	}
 	if (triad_wire_bits(reply->mad, AT_ATTRIBUTE * 8, 16) == TRIAD_SMP_NODE_INFO) {
 		answer->guid = triad_node_info_port_guid(data);
@@ -254,7 +256,6 @@ static bool read_answer(
 	info = triad_sm_info_decode(data);
 	answer->guid = info.guid;
 	answer->state = info.state;
-	answer->priority = info.priority;
 	return true;
 }
 

@@ -289,7 +289,6 @@ static void note_sm_info(struct triad_fabric_peer *peer,
 	peer->refused_us = 0;
 	peer->answered_us = now_us;
 	peer->is_master = answer->state == TRIAD_SM_STATE_MASTER;
-	peer->priority = answer->priority;
 }
 
 void triad_fabric_watch_answer(struct triad_fabric_watch *watch,

@@ -57,7 +57,6 @@ struct triad_fabric_peer {
 	bool is_member;    /* at present */
 	uint64_t heard_us; /* by the election */
 	enum triad_fabric_verdict verdict;
-	uint8_t priority;         /* of its SM, as it last said */
 	uint64_t answered_us;     /* by its SM; 0: never */
 	uint64_t refused_us;      /* by its port, which has no SM; 0: not since */
 	uint64_t port_answered_us; /* 0: never */
@@ -81,7 +80,7 @@ struct triad_fabric_answer {
 	uint32_t tid;
 	bool is_refused; /* the port answered with a status: it has no such thing */
 	uint64_t guid;   /* of the port; 0 when it refused */
-	uint8_t state, priority; /* of SMInfo */
+	uint8_t state; /* of SMInfo */
 };
 
 struct triad_fabric_watch {
