@@ -64,7 +64,7 @@ int triad_smp_decode(
 
 /* What an SM says about itself. */
 struct triad_sm_info {
-	uint64_t guid; /* of its port */
+	uint64_t guid;           /* of its port */
 	uint8_t priority, state; /* TRIAD_SM_STATE_* */
 };
 

@@ -243,9 +243,9 @@ void elector_look_at_fabric(struct triad_elector *elector)
 	triad_election_status(elector->election, now_us, &status);
 	for (uint32_t i = 0; i < status.n_members; i++)
 		if (!status.members[i].is_self)
-			members[n++] = (struct triad_fabric_member){
-				.id = status.members[i].id,
-				.heard_us = status.members[i].heard_us};
+			members[n++] =
+				(struct triad_fabric_member){.id = status.members[i].id,
+					.heard_us = status.members[i].heard_us};
 	triad_fabric_ask_members(elector->fabric, members, n, status.master);
 	triad_fabric_ask_dead(elector->fabric, &dead);
 	triad_election_dead(elector->election, dead.ids, dead.n, now_us);

@@ -234,12 +234,12 @@ static void take_lease_from_facts(struct triad_elector_status *status)
 	}
 }
 
-bool triad_elector_hears(const struct triad_elector_status *status,
-	const struct triad_fabric_peer *peer)
+bool triad_elector_hears(
+	const struct triad_elector_status *status, const struct triad_fabric_peer *peer)
 {
 	return peer->is_member &&
-		status->now_us < peer->heard_us +
-				status->keepalive_ms * TRIAD_US_PER_MS;
+		status->now_us <
+		peer->heard_us + status->keepalive_ms * TRIAD_US_PER_MS;
 }
 
 static void describe_fabric(

@@ -59,14 +59,14 @@ static bool read_tables(struct triad_fabric_ask *ask)
 		return false;
 	for (uint32_t i = 0; i < ask->n_places; i++) {
 		struct place *place = &ask->places[i];
-		const osm_port_t *port = osm_get_port_by_guid(
-			&ask->osm->subn, cl_hton64(place->id));
+		const osm_port_t *port =
+			osm_get_port_by_guid(&ask->osm->subn, cl_hton64(place->id));
 
 		if (!port || !port->p_physp)
 			continue;
 		place->lid = cl_ntoh16(osm_port_get_base_lid(port));
-		place->m_key = cl_ntoh64(
-			ib_port_info_get_m_key(&port->p_physp->port_info));
+		place->m_key =
+			cl_ntoh64(ib_port_info_get_m_key(&port->p_physp->port_info));
 	}
 	pthread_rwlock_unlock(&ask->osm->lock.lock);
 	return true;
@@ -158,7 +158,8 @@ static void report_changes(
 				"were left out)",
 				changes[i].id, triad_fabric_verdict_text(changes[i].to),
 				triad_fabric_verdict_text(changes[i].from),
-				changes[i].is_member ? "" : "; it has left the election",
+				changes[i].is_member ? ""
+						     : "; it has left the election",
 				suppressed);
 }
 
@@ -199,8 +200,7 @@ static bool open_port(struct triad_fabric_ask *ask)
 		return true;
 	if (triad_clock_boot_us() < ask->open_us || osm_exit_flag)
 		return false;
-	error = triad_umad_open(
-		ask->port_guid, TRIAD_MAD_CLASS_SUBNET_LID, &ask->umad);
+	error = triad_umad_open(ask->port_guid, TRIAD_MAD_CLASS_SUBNET_LID, &ask->umad);
 	if (error)
 		note_failure(ask, "it can't be opened", error);
 	return !error;

@@ -44,7 +44,8 @@ void triad_fabric_ask_members(struct triad_fabric_ask *ask,
 	const struct triad_fabric_member *members, size_t n, uint64_t master);
 
 /* Who is dead for certain at this moment. */
-void triad_fabric_ask_dead(struct triad_fabric_ask *ask, struct triad_fabric_dead *dead);
+void triad_fabric_ask_dead(
+	struct triad_fabric_ask *ask, struct triad_fabric_dead *dead);
 
 void triad_fabric_ask_report(
 	struct triad_fabric_ask *ask, struct triad_fabric_report *report);

@@ -42,7 +42,8 @@ struct triad_sm_control {
 	uint8_t ours;
 	bool was_master_wished, had_master, has_taken_over, has_asked;
 	uint64_t again_us, retry_us;
-	uint64_t ignore_until_us; /* OpenSM ignores others because of us; 0: it doesn't */
+	uint64_t
+		ignore_until_us; /* OpenSM ignores others because of us; 0: it doesn't */
 };
 
 static bool may_touch(void)
@@ -406,8 +407,8 @@ struct triad_sm_control_status triad_sm_control_status(struct triad_sm_control *
 	return status;
 }
 
-struct triad_sm_control *triad_sm_control_new(struct osm_opensm *osm,
-	struct triad_fabric_ask *fabric, struct triad_log *log)
+struct triad_sm_control *triad_sm_control_new(
+	struct osm_opensm *osm, struct triad_fabric_ask *fabric, struct triad_log *log)
 {
 	struct triad_sm_control *control = calloc(1, sizeof(*control));
 

@@ -61,8 +61,8 @@ struct triad_sm_control_status {
 };
 
 /* What it is given outlives it. */
-struct triad_sm_control *triad_sm_control_new(struct osm_opensm *osm,
-	struct triad_fabric_ask *fabric, struct triad_log *log);
+struct triad_sm_control *triad_sm_control_new(
+	struct osm_opensm *osm, struct triad_fabric_ask *fabric, struct triad_log *log);
 /* Gives OpenSM its own priority back. */
 void triad_sm_control_free(struct triad_sm_control *control);
 

@@ -284,8 +284,8 @@ void triad_election_sm(
 	settle(election);
 }
 
-void triad_election_dead(struct triad_election *election, const uint64_t *ids, size_t n,
-	uint64_t now_us)
+void triad_election_dead(
+	struct triad_election *election, const uint64_t *ids, size_t n, uint64_t now_us)
 {
 	at(election, now_us);
 	election->n_dead = 0;

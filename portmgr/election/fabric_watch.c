@@ -5,12 +5,12 @@
 
 #include "triad/clock.h"
 
-#define SLOW_US TRIAD_US_PER_S            /* who is not the master */
-#define FAST_US (40 * TRIAD_US_PER_MS)    /* who has gone silent in the election */
-#define FAST_FOR_US (5 * TRIAD_US_PER_S)  /* so long */
-#define ANSWER_US (60 * TRIAD_US_PER_MS)  /* an answer takes less */
-#define KEEP_US (600 * TRIAD_US_PER_S)    /* a lost peer that does not answer */
-#define FORGET_US (3 * TRIAD_US_PER_S)    /* evidence that is older is none */
+#define SLOW_US TRIAD_US_PER_S           /* who is not the master */
+#define FAST_US (40 * TRIAD_US_PER_MS)   /* who has gone silent in the election */
+#define FAST_FOR_US (5 * TRIAD_US_PER_S) /* so long */
+#define ANSWER_US (60 * TRIAD_US_PER_MS) /* an answer takes less */
+#define KEEP_US (600 * TRIAD_US_PER_S)   /* a lost peer that does not answer */
+#define FORGET_US (3 * TRIAD_US_PER_S)   /* evidence that is older is none */
 
 /* What it takes to call somebody silent, or dead. */
 #define N_MISSED 3u
@@ -95,8 +95,7 @@ void triad_fabric_watch_members(struct triad_fabric_watch *watch,
 static bool has_answered(const struct triad_fabric_peer *peer, uint64_t now_us)
 {
 	return (peer->answered_us && now_us - peer->answered_us < FORGET_US) ||
-		(peer->port_answered_us &&
-			now_us - peer->port_answered_us < FORGET_US);
+		(peer->port_answered_us && now_us - peer->port_answered_us < FORGET_US);
 }
 
 /* What was asked at another LID says nothing about this one. */
@@ -120,8 +119,8 @@ void triad_fabric_watch_address(struct triad_fabric_watch *watch, uint64_t id,
 		move_peer(peer, lid);
 }
 
-void triad_fabric_watch_master_lid(struct triad_fabric_watch *watch, uint16_t lid,
-	uint64_t m_key, uint64_t now_us)
+void triad_fabric_watch_master_lid(
+	struct triad_fabric_watch *watch, uint16_t lid, uint64_t m_key, uint64_t now_us)
 {
 	watch->master_lid = lid;
 	watch->master_m_key = m_key;
@@ -447,8 +446,8 @@ uint64_t triad_fabric_watch_next_us(
 		return next_us;
 	for (uint32_t i = 0; i < watch->n_peers; i++)
 		if (watch->peers[i].lid)
-			next_us = sooner(next_us,
-				next_of_peer(watch, &watch->peers[i], now_us));
+			next_us = sooner(
+				next_us, next_of_peer(watch, &watch->peers[i], now_us));
 	for (uint32_t i = 0; i < TRIAD_FABRIC_MAX_QUESTIONS; i++) {
 		const struct triad_fabric_question *question = &watch->questions[i];
 

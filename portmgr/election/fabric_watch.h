@@ -34,11 +34,11 @@
 #define TRIAD_FABRIC_MAX_QUESTIONS 128u /* that are remembered, a power of 2 */
 
 enum triad_fabric_verdict {
-	TRIAD_FABRIC_UNKNOWN,     /* no LID, not asked for a while, or no clear answer */
-	TRIAD_FABRIC_MASTER,      /* its SM answers, as master */
-	TRIAD_FABRIC_STANDBY,     /* it answers, as anything else */
-	TRIAD_FABRIC_NO_SM,       /* its port says that nobody there answers for an SM */
-	TRIAD_FABRIC_SM_SILENT,   /* its port answers, its SM does not */
+	TRIAD_FABRIC_UNKNOWN,   /* no LID, not asked for a while, or no clear answer */
+	TRIAD_FABRIC_MASTER,    /* its SM answers, as master */
+	TRIAD_FABRIC_STANDBY,   /* it answers, as anything else */
+	TRIAD_FABRIC_NO_SM,     /* its port says that nobody there answers for an SM */
+	TRIAD_FABRIC_SM_SILENT, /* its port answers, its SM does not */
 	TRIAD_FABRIC_PORT_SILENT, /* neither does */
 	TRIAD_FABRIC_N_VERDICTS
 };
@@ -57,10 +57,10 @@ struct triad_fabric_peer {
 	bool is_member;    /* at present */
 	uint64_t heard_us; /* by the election */
 	enum triad_fabric_verdict verdict;
-	uint64_t answered_us;     /* by its SM; 0: never */
-	uint64_t refused_us;      /* by its port, which has no SM; 0: not since */
+	uint64_t answered_us;      /* by its SM; 0: never */
+	uint64_t refused_us;       /* by its port, which has no SM; 0: not since */
 	uint64_t port_answered_us; /* 0: never */
-	bool is_master;           /* as it last said */
+	bool is_master;            /* as it last said */
 	uint64_t asked_us, port_asked_us; /* last; 0: not at this LID */
 	struct triad_fabric_silence sm, port;
 	struct triad_fabric_silence lost; /* of the SM, since the election heard it */
@@ -80,7 +80,7 @@ struct triad_fabric_answer {
 	uint32_t tid;
 	bool is_refused; /* the port answered with a status: it has no such thing */
 	uint64_t guid;   /* of the port; 0 when it refused */
-	uint8_t state; /* of SMInfo */
+	uint8_t state;   /* of SMInfo */
 };
 
 struct triad_fabric_watch {

@@ -57,7 +57,8 @@ ib_api_status_t osm_sm_state_mgr_process(struct osm_sm *sm, osm_sm_signal_t sign
 	return IB_SUCCESS;
 }
 
-void triad_fabric_ask_dead(struct triad_fabric_ask *ask, struct triad_fabric_dead *found)
+void triad_fabric_ask_dead(
+	struct triad_fabric_ask *ask, struct triad_fabric_dead *found)
 {
 	*found = dead;
 }
@@ -352,8 +353,7 @@ END_TEST
 
 static void add_dead_masters(TCase *cases)
 {
-	tcase_add_test(
-		cases, test_dead_master_is_not_asked_until_this_one_is_master);
+	tcase_add_test(cases, test_dead_master_is_not_asked_until_this_one_is_master);
 	tcase_add_test(cases, test_discovery_that_takes_long_asks_again);
 	tcase_add_test(cases, test_elections_off_in_discovery_asks_again);
 	tcase_add_test(cases, test_end_in_discovery_gives_the_option_back);

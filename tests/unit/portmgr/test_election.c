@@ -172,8 +172,8 @@ END_TEST
 
 START_TEST(test_sm_of_a_dead_master_is_no_master)
 {
-	struct triad_election_message message = message_of(TRIAD_ELECTION_STATUS,
-		BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+	struct triad_election_message message = message_of(
+		TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
 
 	message.flags |= TRIAD_ELECTION_SM_IS_MASTER;
 	receive_message(&message);
@@ -456,8 +456,8 @@ static void add_states(TCase *cases)
 {
 	tcase_add_test(cases, test_standby_answers_status_by_its_own_priority);
 	tcase_add_test(cases, test_standby_that_hears_no_master_for_keepalive_elects);
-	tcase_add_test(
-		cases, test_standby_whose_master_is_dead_elects_after_three_fifths_of_the_keepalive);
+	tcase_add_test(cases,
+		test_standby_whose_master_is_dead_elects_after_three_fifths_of_the_keepalive);
 	tcase_add_test(cases, test_standby_whose_other_member_is_dead_stays);
 	tcase_add_test(cases, test_dead_one_that_is_heard_again_is_followed);
 	tcase_add_test(cases, test_sm_of_a_dead_master_is_no_master);

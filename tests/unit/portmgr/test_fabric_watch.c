@@ -27,7 +27,7 @@ struct port {
 static struct triad_fabric_watch watch;
 static uint64_t now_us;
 static struct port ports[2];
-static uint16_t table[2]; /* their LIDs, by OpenSM's tables */
+static uint16_t table[2];    /* their LIDs, by OpenSM's tables */
 static uint64_t heard_us[2]; /* by the election */
 static bool are_heard[2];
 static unsigned n_sm_info[2], n_node_info[2];
@@ -390,8 +390,7 @@ START_TEST(test_more_members_than_there_is_room_for)
 		for (unsigned i = 0; i < TRIAD_FABRIC_MAX_PEERS; i++)
 			members[i] = (struct triad_fabric_member){
 				.id = 1000 * round + i + 1, .heard_us = now_us};
-		triad_fabric_watch_members(
-			&watch, members, TRIAD_FABRIC_MAX_PEERS, 0);
+		triad_fabric_watch_members(&watch, members, TRIAD_FABRIC_MAX_PEERS, 0);
 		ck_assert_uint_eq(watch.n_peers, TRIAD_FABRIC_MAX_PEERS);
 		for (unsigned i = 0; i < TRIAD_FABRIC_MAX_PEERS; i++)
 			ck_assert_int_ne(
@@ -428,8 +427,7 @@ int main(void)
 	TCase *cases = tcase_create("fabric_watch");
 
 	tcase_add_checked_fixture(cases, set_up, NULL);
-	tcase_add_test(
-		cases, test_master_is_asked_each_period_and_others_each_second);
+	tcase_add_test(cases, test_master_is_asked_each_period_and_others_each_second);
 	tcase_add_test(cases, test_off_nobody_is_asked);
 	tcase_add_test(cases, test_next_is_when_something_is_due);
 	tcase_add_test(cases, test_hung_master_is_dead_soon);
