@@ -126,7 +126,6 @@ START_TEST(test_standby_that_hears_no_master_for_keepalive_elects)
 }
 END_TEST
 
-/* Row: E13 */
 static void say_dead(uint64_t id)
 {
 	triad_election_dead(election, &id, 1, now_us);
@@ -184,6 +183,7 @@ START_TEST(test_sm_of_a_dead_master_is_no_master)
 }
 END_TEST
 
+/* Row: E13 */
 START_TEST(test_standby_whose_master_steps_down_elects)
 {
 	become_standby_of_better();
