@@ -533,6 +533,10 @@ static const struct triad_conf_key table[] = {
 	{KEY_AS(election, lease, lease_ms), UINT(60, 60000, "ms"), .standard = "300",
 		.at_run_time = true,
 		.help = "How long permission to enforce lasts without being confirmed."},
+	{KEY_AS(election, fabric_heartbeat, fabric_heartbeat_ms), UINT(0, 1000, "ms"),
+		.standard = "100", .at_run_time = true,
+		.help = "How often the master is asked over the fabric whether it lives, "
+			"or 0."},
 	{KEY(election, check_required), BOOL, .standard = "false", .at_run_time = true,
 		.help = "Whether the external check must say yes: triadctl election "
 			"check."},

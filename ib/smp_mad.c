@@ -6,8 +6,14 @@
 
 #include "triad/wire.h"
 
-/* In an SMP [IBA 14.2.1.2]. */
-enum { AT_STATUS = 4, AT_DATA = 64, AT_PATH = 128 };
+/* In an SMP [IBA 14.2.1.1, 14.2.1.2]. */
+enum {
+	AT_STATUS = 4,
+	AT_TID = 8,
+	AT_M_KEY = 24,
+	AT_DATA = 64,
+	AT_PATH = 128,
+};
 #define DIRECTION_BIT 0x8000 /* of the status of an SMP by directed route */
 /* In a MAD of a vendor's class with an OUI [IBA 16.5]. */
 #define AT_OUI 37
@@ -60,6 +66,38 @@ int triad_smp_decode(const uint8_t mad[TRIAD_MAD_SIZE], uint8_t *data, uint16_t 
 		(uint16_t)~DIRECTION_BIT);
 	memcpy(data, mad + AT_DATA, TRIAD_SMP_DATA_SIZE);
 	return *status ? EPROTO : 0;
+}
+
+void triad_smp_encode_get_by_lid(uint8_t mad[TRIAD_MAD_SIZE],
+	enum triad_smp_attribute attribute, uint64_t m_key, uint32_t tid)
+{
+	struct triad_wire w;
+
+	memset(mad, 0, TRIAD_MAD_SIZE);
+	triad_wire_init(&w, mad, TRIAD_MAD_SIZE);
+	triad_wire_put(&w, 1, 1);
+	triad_wire_put(&w, 1, TRIAD_MAD_CLASS_SUBNET_LID);
+	triad_wire_put(&w, 1, 1);
+	triad_wire_put(&w, 1, TRIAD_MAD_METHOD_GET);
+	triad_wire_seek(&w, AT_TID);
+	triad_wire_put(&w, 8, tid);
+	triad_wire_put(&w, 2, (uint16_t)attribute);
+	triad_wire_seek(&w, AT_M_KEY);
+	triad_wire_put(&w, 8, m_key);
+}
+
+struct triad_sm_info triad_sm_info_decode(const uint8_t data[TRIAD_SMP_DATA_SIZE])
+{
+	return (struct triad_sm_info){
+		.guid = triad_wire_bits(data, 0, 64),
+		.priority = (uint8_t)triad_wire_bits(data, 160, 4),
+		.state = (uint8_t)triad_wire_bits(data, 164, 4),
+	};
+}
+
+uint64_t triad_node_info_port_guid(const uint8_t data[TRIAD_SMP_DATA_SIZE])
+{
+	return triad_wire_bits(data, 160, 64);
 }
 
 void triad_smp_encode_ping(uint8_t mad[TRIAD_MAD_SIZE], uint32_t tid)

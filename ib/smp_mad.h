@@ -3,8 +3,8 @@
  * a ping.
  *
  * Thread-safety: no state.
- * Spec: IBA volume 1, 14.2.1.2 (SMPs by directed route), 16.5 (a vendor's class with an
- * OUI). */
+ * Spec: IBA volume 1, 14.2.1.1 (SMPs by LID), 14.2.1.2 (by directed route), 14.2.5.3
+ * (NodeInfo), 14.2.5.13 (SMInfo), 16.5 (a vendor's class with an OUI). */
 #ifndef TRIAD_IB_SMP_MAD_H
 #define TRIAD_IB_SMP_MAD_H
 
@@ -33,6 +33,7 @@ enum triad_smp_attribute {
 	TRIAD_SMP_NODE_DESCRIPTION = 0x10,
 	TRIAD_SMP_NODE_INFO = 0x11,
 	TRIAD_SMP_PORT_INFO = 0x15,
+	TRIAD_SMP_SM_INFO = 0x20,
 };
 
 struct triad_smp_request {
@@ -49,6 +50,10 @@ int triad_smp_add_hop(struct triad_smp_route *route, uint8_t port);
 void triad_smp_encode(uint8_t mad[TRIAD_MAD_SIZE], const struct triad_smp_route *route,
 	const struct triad_smp_request *request, const uint8_t *data, uint32_t tid);
 
+/* A Get by LID. */
+void triad_smp_encode_get_by_lid(uint8_t mad[TRIAD_MAD_SIZE],
+	enum triad_smp_attribute attribute, uint64_t m_key, uint32_t tid);
+
 /* Whether it belongs to request 'tid', whole. */
 bool triad_smp_is_answer(const struct triad_mad_reply *reply, uint32_t tid);
 
@@ -56,6 +61,24 @@ bool triad_smp_is_answer(const struct triad_mad_reply *reply, uint32_t tid);
  * EPROTO when the status is not 0. */
 int triad_smp_decode(
 	const uint8_t mad[TRIAD_MAD_SIZE], uint8_t *data, uint16_t *status);
+
+/* What an SM says about itself. */
+struct triad_sm_info {
+	uint64_t guid;           /* of its port */
+	uint8_t priority, state; /* TRIAD_SM_STATE_* */
+};
+
+enum {
+	TRIAD_SM_STATE_NOT_ACTIVE = 0,
+	TRIAD_SM_STATE_DISCOVERING = 1,
+	TRIAD_SM_STATE_STANDBY = 2,
+	TRIAD_SM_STATE_MASTER = 3,
+};
+
+struct triad_sm_info triad_sm_info_decode(const uint8_t data[TRIAD_SMP_DATA_SIZE]);
+
+/* The GUID of the port that a NodeInfo came from. */
+uint64_t triad_node_info_port_guid(const uint8_t data[TRIAD_SMP_DATA_SIZE]);
 
 /* A question to an ibping server. */
 void triad_smp_encode_ping(uint8_t mad[TRIAD_MAD_SIZE], uint32_t tid);

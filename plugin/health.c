@@ -116,6 +116,58 @@ static const char *election_trouble(
 	return NULL;
 }
 
+/* What the fabric says of members that the election does not hear. */
+static const char *describe_lost(
+	const struct triad_fabric_peer *peer, char *text, size_t size)
+{
+	if (triad_fabric_verdict_is_alive(peer->verdict)) {
+		snprintf(text, size,
+			"the network between SMs is cut: SM 0x%016" PRIx64
+			" is not heard in the election, and answers over the fabric as %s",
+			peer->id, triad_fabric_verdict_text(peer->verdict));
+		return "mend the network between the SMs' hosts, or Corosync on that "
+		       "SM's; 'triadctl election' shows when it is heard again";
+	}
+	if (peer->verdict == TRIAD_FABRIC_SM_SILENT) {
+		snprintf(text, size,
+			"SM 0x%016" PRIx64
+			" hangs: neither the election nor the fabric hears it, and its "
+			"port answers",
+			peer->id);
+		return "look at opensm on its host, and start it again";
+	}
+	if (peer->verdict == TRIAD_FABRIC_PORT_SILENT) {
+		snprintf(text, size,
+			"SM 0x%016" PRIx64
+			" is dead or cut off: neither the election nor the fabric hears "
+			"it, nor does its port answer",
+			peer->id);
+		return "look at its host and at the link of its port";
+	}
+	return NULL;
+}
+
+static bool add_lost(
+	struct triad_health *health, const struct triad_elector_status *status)
+{
+	const struct triad_fabric_report *fabric = &status->fabric;
+	bool has_lost = false;
+
+	for (uint32_t i = 0; i < fabric->n_peers; i++) {
+		const char *advice;
+		char text[256];
+
+		if (triad_elector_hears(status, &fabric->peers[i]))
+			continue;
+		advice = describe_lost(&fabric->peers[i], text, sizeof(text));
+		if (advice)
+			triad_health_add_trouble(
+				health, TRIAD_WARNING, "election", text, advice);
+		has_lost |= advice != NULL;
+	}
+	return has_lost;
+}
+
 static void add_election(struct triad_health *health, struct triad_plugin *plugin)
 {
 	enum triad_severity severity = TRIAD_OK;
@@ -142,6 +194,8 @@ static void add_election(struct triad_health *health, struct triad_plugin *plugi
 			"a local port that counts is in bad state",
 			"'triadctl election' shows how many; see election.ports");
 	}
+	if (add_lost(health, &status) && severity == TRIAD_OK)
+		severity = TRIAD_WARNING;
 	triad_health_line(health, "election", "Election", severity,
 		"%s, %s enforce, term %" PRIu64 ", %" PRIu32 " members here%s",
 		triad_election_state_name(status.election.state),

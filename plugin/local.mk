@@ -27,6 +27,7 @@ libosmtriad_la_SOURCES = \
 	plugin/election/elector_conf.c \
 	plugin/election/elector_parts.h \
 	plugin/election/elector_sink.c \
+	plugin/election/fabric_ask.c plugin/election/fabric_ask.h \
 	plugin/election/health_watch.c plugin/election/health_watch.h \
 	plugin/election/local_health.c plugin/election/local_health.h \
 	plugin/election/sm_control.c plugin/election/sm_control.h \

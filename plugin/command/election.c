@@ -120,6 +120,49 @@ static void put_members(
 	triad_report_array_end(report);
 }
 
+/* --- members over the fabric, for both --- */
+
+static void put_peer(struct triad_list *list, const struct triad_elector_status *status,
+	const struct triad_fabric_peer *peer)
+{
+	/* It may have answered since the time was read. */
+	uint64_t ms = peer->answered_us < status->now_us
+		? (status->now_us - peer->answered_us) / TRIAD_US_PER_MS
+		: 0;
+	char digits[24], text[32] = "-";
+
+	snprintf(digits, sizeof(digits), "%" PRIu64, ms);
+	if (peer->answered_us)
+		snprintf(text, sizeof(text), "%s ms", digits);
+	triad_list_row(list);
+	triad_list_guid(list, "id", "port GUID", peer->id);
+	triad_list_uint(list, "lid", "LID", 5, peer->lid);
+	triad_list_text(list, "sm", NULL, 0, triad_fabric_verdict_word(peer->verdict));
+	triad_list_text(
+		list, NULL, "SM", -11, triad_fabric_verdict_text(peer->verdict));
+	if (peer->answered_us)
+		triad_list_uint(list, "answered_ms", NULL, 0, ms);
+	else
+		triad_list_text(list, "answered_ms", NULL, 0, NULL);
+	list->next = (struct triad_list_next){
+		.name = "answered_ms", .value = peer->answered_us ? digits : NULL};
+	triad_list_text(list, NULL, "answered", 10, text);
+	triad_list_bool(
+		list, "elects", "elects", -6, triad_elector_hears(status, peer));
+	triad_list_row_end(list);
+}
+
+static void put_fabric(
+	struct triad_report *report, const struct triad_elector_status *status)
+{
+	struct triad_list list = {.report = report, .indent = "  "};
+
+	triad_report_array(report, "fabric");
+	for (uint32_t i = 0; i < status->fabric.n_peers; i++)
+		put_peer(&list, status, &status->fabric.peers[i]);
+	triad_report_array_end(report);
+}
+
 /* Why it may enforce, or not: words for programs, sentences for people. */
 static void put_reasons(
 	struct triad_report *report, const struct triad_permission *permission)
@@ -210,6 +253,7 @@ static void put_json(const struct triad_elector_status *status, const char *sm_t
 	put_facts_json(&report, status);
 	triad_json_string(&report.json, "sm_trouble", *sm_trouble ? sm_trouble : NULL);
 	put_members(&report, status);
+	put_fabric(&report, status);
 	put_blacklist(&report, &status->election.blacklist);
 	triad_report_section(&report, "transport", NULL);
 	triad_report_facts(&report, triad_transport_facts, status);
@@ -307,6 +351,10 @@ static void put_text(const struct triad_elector_status *status, const char *sm_t
 	put_cluster(&report, status);
 	triad_report_section(&report, NULL, "Members");
 	put_members(&report, status);
+	if (status->fabric.n_peers) {
+		triad_report_section(&report, NULL, "Members over the fabric");
+		put_fabric(&report, status);
+	}
 	triad_report_section(&report, NULL, "Since the start");
 	triad_report_facts(&report, triad_elector_facts, status);
 	triad_report_section(&report, NULL, "Messages");

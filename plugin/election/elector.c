@@ -216,6 +216,7 @@ static uint64_t run_step(struct triad_elector *elector)
 	triad_election_sm(elector->election, is_master, atomic_load(&elector->is_up),
 		triad_clock_boot_us());
 	look_at_ports(elector, now_us);
+	elector_look_at_fabric(elector);
 	check = elector_find_check(elector, now_us);
 	if (check != elector->check)
 		triad_election_check(elector->election, check, now_us);
@@ -272,6 +273,7 @@ struct triad_elector *triad_elector_new(
 	struct osm_opensm *osm, uint64_t port_guid, struct triad_log *log)
 {
 	struct triad_elector *elector = calloc(1, sizeof(*elector));
+	struct triad_fabric_ask *fabric;
 
 	if (!elector)
 		return NULL;
@@ -293,18 +295,24 @@ struct triad_elector *triad_elector_new(
 	elector->version_limit.burst = 1;
 	elector->version_limit.period_us = 60 * TRIAD_US_PER_S;
 	elector->conf = triad_conf_new(port_guid);
-	elector->sm = triad_sm_control_new(osm, log);
+	fabric = triad_fabric_ask_new(osm, port_guid, log);
+	elector->fabric = fabric;
+	if (fabric)
+		elector->sm = triad_sm_control_new(osm, fabric, log);
 	elector->watch = triad_health_watch_new();
 	if (elector->conf && elector->sm && elector->watch &&
 		!triad_task_start(&elector->task))
 		return elector;
-	(void)triad_health_watch_free(elector->watch); /* it has read nothing yet */
+	/* They have read and asked nothing yet. */
+	(void)triad_health_watch_free(elector->watch);
 	destroy(elector);
+	(void)triad_fabric_ask_free(fabric);
 	return NULL;
 }
 
 bool triad_elector_free(struct triad_elector *elector)
 {
+	struct triad_fabric_ask *fabric;
 	bool has_ended;
 
 	if (!elector)
@@ -317,6 +325,7 @@ bool triad_elector_free(struct triad_elector *elector)
 	if (!has_ended)
 		return false;
 	has_ended = triad_health_watch_free(elector->watch);
+	fabric = elector->fabric; /* triad-sm asks it until its end */
 	destroy(elector);
-	return has_ended;
+	return triad_fabric_ask_free(fabric) && has_ended;
 }

@@ -6,9 +6,9 @@
  * and payloads of the transport, events of OpenSM, operators' commands), reads the SM's
  * state and the last known health of local ports, carries out the machine's actions,
  * and sleeps until its next deadline.  The transport has a thread of its own, and so
- * have the calls into OpenSM (sm_control.h) and the reading of the ports' state
- * (health_watch.h).  So neither a stopped Corosync, nor a long sweep, nor a slow HCA
- * delays the election.  A step waits for files only: the state, the trace and the log.
+ * have the calls into OpenSM (sm_control.h), the reading of the ports' state
+ * (health_watch.h) and the questions over the fabric (fabric_ask.h).  So neither a
+ * stopped Corosync, nor a long sweep, nor a slow HCA delays the election.  A step waits for files only: the state, the trace and the log.
  * A step that begins late is counted and logged.
  *
  * The caller's thread judges the permission to enforce, from a copy of the facts and
@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "plugin/election/fabric_ask.h"
 #include "plugin/election/sm_control.h"
 #include "portmgr/election/election.h"
 #include "triad/conf.h"
@@ -47,6 +48,9 @@ struct triad_elector_status {
 	struct triad_permission permission;
 	struct triad_cluster_status transport;
 	struct triad_sm_control_status sm;
+	struct triad_fabric_report fabric;
+	uint32_t n_cut_off; /* members that it hears over the fabric alone */
+	uint32_t keepalive_ms;
 	enum triad_check check;
 	uint64_t check_age_us; /* of the last answer; UINT64_MAX: none */
 	uint64_t generation, hash;
@@ -80,6 +84,10 @@ struct triad_permission triad_elector_permission_in_term(
 
 void triad_elector_status(
 	struct triad_elector *elector, struct triad_elector_status *status);
+
+/* Whether the election hears a peer of 'status->fabric'. */
+bool triad_elector_hears(const struct triad_elector_status *status,
+	const struct triad_fabric_peer *peer);
 
 /* Which expected configuration is in force here; 0: none.  Any thread. */
 void triad_elector_set_config(

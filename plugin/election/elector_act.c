@@ -71,10 +71,35 @@ static void carry_out(
 
 /* --- what came of it --- */
 
+static bool is_heard(const struct triad_elector *elector, uint64_t heard_us)
+{
+	return triad_clock_boot_us() <
+		heard_us + elector->conf->election.keepalive_ms * TRIAD_US_PER_MS;
+}
+
+/* Nobody of them has an SM that is master: 'master' of the wish would say so.  One that was
+ * elected, too, may be about to take over at this moment. */
+static void wish_with_heard(
+	struct triad_sm_wish *wish, const struct triad_elector *elector)
+{
+	struct triad_election_status status;
+
+	triad_election_status(elector->election, triad_clock_boot_us(), &status);
+	wish->is_quorate = status.view.is_connected && status.view.is_quorate;
+	wish->n_heard = 0;
+	memset(wish->heard, 0, sizeof(wish->heard));
+	for (uint32_t i = 0; i < status.n_members; i++)
+		if (!status.members[i].is_self &&
+			status.members[i].state != TRIAD_ELECTION_MASTER &&
+			is_heard(elector, status.members[i].heard_us))
+			wish->heard[wish->n_heard++] = status.members[i].id;
+}
+
 static void wish(struct triad_elector *elector, const struct triad_sm_wish *before)
 {
 	elector->wish.master =
 		triad_election_sm_master(elector->election, triad_clock_boot_us());
+	wish_with_heard(&elector->wish, elector);
 	/* Only a change: it wakes triad-sm, which looks at OpenSM. */
 	if (memcmp(before, &elector->wish, sizeof(*before)))
 		triad_sm_control_wish(elector->sm, &elector->wish);
@@ -205,6 +230,25 @@ void elector_act(struct triad_elector *elector)
 		return;
 	triad_election_status(elector->election, triad_clock_boot_us(), &status);
 	report_state(elector, &status);
+}
+
+void elector_look_at_fabric(struct triad_elector *elector)
+{
+	struct triad_fabric_member members[TRIAD_CLUSTER_MAX_MEMBERS];
+	struct triad_election_status status;
+	struct triad_fabric_dead dead;
+	uint64_t now_us = triad_clock_boot_us();
+	size_t n = 0;
+
+	triad_election_status(elector->election, now_us, &status);
+	for (uint32_t i = 0; i < status.n_members; i++)
+		if (!status.members[i].is_self)
+			members[n++] =
+				(struct triad_fabric_member){.id = status.members[i].id,
+					.heard_us = status.members[i].heard_us};
+	triad_fabric_ask_members(elector->fabric, members, n, status.master);
+	triad_fabric_ask_dead(elector->fabric, &dead);
+	triad_election_dead(elector->election, dead.ids, dead.n, now_us);
 }
 
 void elector_open_trace(struct triad_elector *elector)

@@ -193,6 +193,7 @@ static void describe(
 	status->n_good = elector->health.n_good;
 	status->absent_port = elector->absent_port;
 	status->preference = elector->preference;
+	status->keepalive_ms = elector->conf->election.keepalive_ms;
 	status->n_store_failed = elector->n_store_failed;
 	status->n_late = elector->n_late;
 	status->longest_late_us = elector->longest_late_us;
@@ -233,6 +234,26 @@ static void take_lease_from_facts(struct triad_elector_status *status)
 	}
 }
 
+bool triad_elector_hears(
+	const struct triad_elector_status *status, const struct triad_fabric_peer *peer)
+{
+	return peer->is_member &&
+		status->now_us <
+		peer->heard_us + status->keepalive_ms * TRIAD_US_PER_MS;
+}
+
+static void describe_fabric(
+	struct triad_elector *elector, struct triad_elector_status *status)
+{
+	const struct triad_fabric_report *fabric = &status->fabric;
+
+	triad_fabric_ask_report(elector->fabric, &status->fabric);
+	for (uint32_t i = 0; i < fabric->n_peers; i++)
+		status->n_cut_off +=
+			triad_fabric_verdict_is_alive(fabric->peers[i].verdict) &&
+			!triad_elector_hears(status, &fabric->peers[i]);
+}
+
 /* The state at the end of the last step, as a step may hang in a write to the disk.
  * What permission depends on is judged at this moment. */
 void triad_elector_status(
@@ -253,4 +274,5 @@ void triad_elector_status(
 	status->n_dropped = elector->n_dropped;
 	pthread_mutex_unlock(&elector->inbox_lock);
 	status->sm = triad_sm_control_status(elector->sm);
+	describe_fabric(elector, status);
 }

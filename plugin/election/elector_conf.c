@@ -80,6 +80,14 @@ static struct triad_election *make_election(struct triad_elector *elector)
 	return triad_election_new(&election, &stored, triad_clock_boot_us());
 }
 
+/* Those that answer over the fabric, too, are only known from then on. */
+static void begin_asking(struct triad_elector *elector)
+{
+	triad_fabric_ask_begin(elector->fabric,
+		elector->conf->election.fabric_heartbeat_ms,
+		elector->conf->election.status_ms);
+}
+
 static void start(struct triad_elector *elector)
 {
 	struct triad_cluster *cluster;
@@ -94,6 +102,7 @@ static void start(struct triad_elector *elector)
 	elector->cluster = cluster;
 	if (cluster) {
 		elector->is_on = true;
+		begin_asking(elector);
 		return;
 	}
 	triad_election_free(elector->election);
@@ -140,6 +149,7 @@ bool elector_stop(struct triad_elector *elector)
 		memset(&elector->wish, 0, sizeof(elector->wish));
 		triad_sm_control_wish(elector->sm, &elector->wish);
 	}
+	triad_fabric_ask_begin(elector->fabric, 0, 0);
 	triad_election_free(elector->election);
 	elector->election = NULL;
 	cluster = elector->cluster;
@@ -220,7 +230,11 @@ static void report_election(struct triad_elector *elector)
 
 static void put_into_force(struct triad_elector *elector, const struct triad_conf *conf)
 {
+	uint32_t heartbeat_ms = elector->conf->election.fabric_heartbeat_ms;
+
 	elector->conf = triad_conf_ref(conf);
+	if (elector->is_on && conf->election.fabric_heartbeat_ms != heartbeat_ms)
+		begin_asking(elector);
 	find_ports(elector);
 	elector_open_trace(elector);
 	if (conf->election.enabled && !elector->is_on)

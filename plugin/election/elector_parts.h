@@ -40,6 +40,7 @@ struct triad_elector {
 	struct triad_log *log;
 	struct triad_sm_control *sm;
 	struct triad_health_watch *watch;
+	struct triad_fabric_ask *fabric;
 
 	atomic_bool is_up; /* left by OpenSM's thread */
 
@@ -102,6 +103,8 @@ void elector_clear_inbox(struct triad_elector *elector);
 void elector_act(struct triad_elector *elector);
 /* Opens the trace that the configuration names, or closes it. */
 void elector_open_trace(struct triad_elector *elector);
+/* Tells who is to be asked over the fabric, and the machine who is dead there. */
+void elector_look_at_fabric(struct triad_elector *elector);
 
 /* --- elector_ask.c --- */
 /* After whatever changes something: 'lock' may be held for as long as a disk hangs, so

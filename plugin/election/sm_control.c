@@ -3,9 +3,11 @@
 
 #include "plugin/election/sm_control.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "lib/task.h"
+#include "plugin/election/fabric_ask.h"
 #include "plugin/sm_recover.h"
 #include "triad/clock.h"
 
@@ -22,8 +24,14 @@
 #define RETRY_US TRIAD_US_PER_S
 #define MAX_RETRY_US (30 * TRIAD_US_PER_S)
 
+/* For so long other SMs are ignored at most, and so often it is looked whether the
+ * discovery is over. */
+#define IGNORE_US (2 * TRIAD_US_PER_S)
+#define IGNORE_TICK_US (10 * TRIAD_US_PER_MS)
+
 struct triad_sm_control {
 	struct osm_opensm *osm;
+	struct triad_fabric_ask *fabric;
 	struct triad_log *log;
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_task task;
@@ -35,6 +43,8 @@ struct triad_sm_control {
 	uint8_t ours;
 	bool was_master_wished, had_master, has_taken_over, has_asked;
 	uint64_t again_us, retry_us;
+	uint64_t
+		ignore_until_us; /* OpenSM ignores others because of us; 0: it doesn't */
 };
 
 static bool may_touch(void)
@@ -152,6 +162,88 @@ static bool is_outranked(struct triad_sm_control *control)
 	return is_so;
 }
 
+/* --- SMs that are dead for certain --- */
+
+static bool has_id(const uint64_t *ids, uint32_t n, uint64_t id)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+/* Whether nobody is left whom discovery would have to ask. */
+static bool knows_all(struct triad_sm_control *control,
+	const struct triad_sm_wish *wish, const struct triad_fabric_dead *dead)
+{
+	const cl_qmap_t *all = &control->osm->subn.sm_guid_tbl;
+	const cl_map_item_t *item;
+	bool does = true;
+
+	cl_plock_acquire(&control->osm->lock);
+	for (item = cl_qmap_head(all); does && item != cl_qmap_end(all);
+		item = cl_qmap_next(item)) {
+		uint64_t id = cl_ntoh64(((const osm_remote_sm_t *)item)->smi.guid);
+
+		does = has_id(wish->heard, wish->n_heard, id) ||
+			has_id(dead->ids, dead->n, id);
+	}
+	cl_plock_release(&control->osm->lock);
+	return does;
+}
+
+/* Before a take-over: has OpenSM ask no other SM in it, if none can be master. */
+static void ignore_the_dead(
+	struct triad_sm_control *control, const struct triad_sm_wish *wish)
+{
+	osm_subn_opt_t *opt = &control->osm->subn.opt;
+	struct triad_fabric_dead dead;
+
+	if (!wish->is_quorate || wish->master || opt->ignore_other_sm)
+		return;
+	triad_fabric_ask_dead(control->fabric, &dead);
+	if (!dead.master || has_id(wish->heard, wish->n_heard, dead.master) ||
+		!knows_all(control, wish, &dead))
+		return;
+	cl_plock_excl_acquire(&control->osm->lock);
+	if (may_touch() && !opt->ignore_other_sm) {
+		opt->ignore_other_sm = TRUE;
+		control->ignore_until_us = triad_clock_now_us() + IGNORE_US;
+	}
+	cl_plock_release(&control->osm->lock);
+	if (!control->ignore_until_us)
+		return;
+	count(control, &control->status.n_unasked);
+	triad_log_write(control->log, TRIAD_LOG_INFO,
+		"election: SM 0x%016" PRIx64
+		" is dead: its port answers over the fabric, and it does not, nor does the "
+		"election hear it: this SM takes over without asking it",
+		dead.master);
+}
+
+/* Gives OpenSM the value that opensm.conf has: it may have been changed meanwhile. */
+static void heed_others(struct triad_sm_control *control)
+{
+	osm_subn_opt_t *opt = &control->osm->subn.opt;
+
+	if (!control->ignore_until_us)
+		return;
+	control->ignore_until_us = 0;
+	if (!may_touch())
+		return;
+	cl_plock_excl_acquire(&control->osm->lock);
+	opt->ignore_other_sm = opt->file_opts ? opt->file_opts->ignore_other_sm : FALSE;
+	cl_plock_release(&control->osm->lock);
+}
+
+static bool may_still_ignore(
+	const struct triad_sm_control *control, const struct triad_sm_wish *wish)
+{
+	return wish->is_set && wish->is_master && !wish->master &&
+		control->osm->subn.sm_state == IB_SMINFO_STATE_DISCOVERING &&
+		triad_clock_now_us() < control->ignore_until_us;
+}
+
 /* Alternates: asks the SM that says it is master, which may be mistaken; then
  * discovers, which shows whether there is a master, and asks that one. */
 static void become_master(struct triad_sm_control *control,
@@ -177,6 +269,7 @@ static void become_master(struct triad_sm_control *control,
 		"election: no live SM is master as far as is known: this one takes over at "
 		"once");
 	count(control, &control->status.n_take_overs);
+	ignore_the_dead(control, wish);
 	/* As if polling the master had timed out: OpenSM discovers the fabric. */
 	osm_sm_state_mgr_process(&control->osm->sm, OSM_SM_SIGNAL_POLLING_TIMEOUT);
 	control->again_us = now_us;
@@ -234,6 +327,8 @@ static bool end_vain_wait(struct triad_sm_control *control)
 static void carry_out(
 	struct triad_sm_control *control, const struct triad_sm_wish *wish)
 {
+	if (!may_still_ignore(control, wish))
+		heed_others(control);
 	if (!wish->is_set) {
 		give_back_priority(control);
 		control->was_master_wished = false;
@@ -264,7 +359,7 @@ static uint64_t task_step(void *context)
 	carry_out(control, &wish);
 	pthread_mutex_lock(&control->lock);
 	now_us = triad_clock_now_us();
-	next_us = now_us + TICK_US;
+	next_us = now_us + (control->ignore_until_us ? IGNORE_TICK_US : TICK_US);
 	if (control->again_us > now_us && control->again_us < next_us)
 		next_us = control->again_us;
 	return next_us;
@@ -290,13 +385,14 @@ struct triad_sm_control_status triad_sm_control_status(struct triad_sm_control *
 }
 
 struct triad_sm_control *triad_sm_control_new(
-	struct osm_opensm *osm, struct triad_log *log)
+	struct osm_opensm *osm, struct triad_fabric_ask *fabric, struct triad_log *log)
 {
 	struct triad_sm_control *control = calloc(1, sizeof(*control));
 
 	if (!control)
 		return NULL;
 	control->osm = osm;
+	control->fabric = fabric;
 	control->log = log;
 	control->status.own_priority = osm->subn.opt.sm_priority;
 	pthread_mutex_init(&control->lock, NULL);
@@ -314,6 +410,7 @@ void triad_sm_control_free(struct triad_sm_control *control)
 	if (!control)
 		return;
 	(void)triad_task_stop(&control->task, UINT64_MAX);
+	heed_others(control);
 	give_back_priority(control);
 	triad_task_clear(&control->task);
 	pthread_mutex_destroy(&control->lock);

@@ -15,6 +15,13 @@
  *   master answers.  So an SM without Triad is never pushed aside.  If one does
  *   answer, it is asked as above: it may be cut off from the others, but not from the
  *   fabric.
+ * - An SM that hangs costs OpenSM's discovery 0.8 s: its port says that it has an SM,
+ *   which is then asked four times.  So OpenSM is told to ignore other SMs
+ *   (ignore_other_sm of its options) until this one is master, for two seconds at most,
+ *   where that pushes nobody aside: the SM that rules our own port is dead for certain
+ *   (portmgr/election/fabric_watch.h), a majority has elected this one, nobody in the
+ *   election is master, and each other SM that OpenSM knows is heard in the election or
+ *   dead for certain, too.
  * - A master that is to yield sweeps, which makes it see the other one and hand over.
  *
  * Locks of OpenSM's taken: its state lock and its own lock, for a moment, with none of
@@ -27,9 +34,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "portmgr/cluster/cluster.h"
 #include "triad/log.h"
 
 struct osm_opensm;
+struct triad_fabric_ask;
 struct triad_sm_control;
 
 struct triad_sm_wish {
@@ -39,15 +48,21 @@ struct triad_sm_wish {
 	/* The port GUID of another SM that says in the election that it is the fabric's
 	 * master; 0: none does. */
 	uint64_t master;
+	bool is_quorate;
+	/* Other members that the election hears, and that say they are not master. */
+	uint32_t n_heard;
+	uint64_t heard[TRIAD_CLUSTER_MAX_MEMBERS];
 };
 
 struct triad_sm_control_status {
 	uint8_t own_priority; /* that OpenSM had before */
 	uint64_t n_priorities, n_take_overs, n_asked, n_sweeps;
+	uint64_t n_unasked; /* take-overs in which OpenSM asked no other SM */
 };
 
+/* What it is given outlives it. */
 struct triad_sm_control *triad_sm_control_new(
-	struct osm_opensm *osm, struct triad_log *log);
+	struct osm_opensm *osm, struct triad_fabric_ask *fabric, struct triad_log *log);
 /* Gives OpenSM its own priority back. */
 void triad_sm_control_free(struct triad_sm_control *control);
 

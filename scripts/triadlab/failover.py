@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Kills the master of a lab and tells when there is another: when a client has its first
+"""Harms the master of a lab and tells when there is another: when a client has its first
 answer, and when one of the others may enforce.
 
 All moments are microseconds of CLOCK_BOOTTIME, which is the same for this process, the
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from . import environment, hosts, netfile, opensm, process
 from .errors import LabError
-from .plugin import triadctl_json
+from .plugin import triadctl, triadctl_json
 
 N_SMS = 3
 
@@ -140,6 +140,11 @@ class Traces:
                 return sm
         return None
 
+    def refused_after(self, moment_us, sm):
+        """When the SM said first that it may not enforce, after that moment; or None."""
+        return next((int(words[0]) for words in self._lines(sm)
+                     if words[1] == "refused" and int(words[0]) > moment_us), None)
+
     def first_given(self, moment_us, dead):
         """When one of the others may enforce, after that moment; or None."""
         given = [int(words[0]) for sm in range(len(self._files)) if sm != dead
@@ -176,6 +181,18 @@ class Sms:
             return None
         return masters[0]
 
+    def one_master_after(self, moment_us, timeout_s=180):
+        """The last moment since then at which the logs did not say that exactly one SM is
+        master, once that has been so for a while."""
+        seen = {"last_us": moment_us}
+
+        def has_settled():
+            if len(self.masters()) != 1:
+                seen["last_us"] = now_us()
+            return now_us() - seen["last_us"] > _REST_S * 1e6
+        wait_until(has_settled, timeout_s, "exactly one SM was master")
+        return seen["last_us"]
+
     def rest(self, more_s=0.0, timeout_s=180):
         """Waits until all is as it should be and stays so, so much longer than it must;
         returns the master."""
@@ -209,3 +226,52 @@ def killed(lab, index):
     if not process.wait_for_end([record, *helpers], 30):
         raise LabError(f"opensm of host {index} lives after SIGKILL")
     hosts.start_opensm(lab, index)
+
+
+# --- other faults --------------------------------------------------------------
+
+@contextlib.contextmanager
+def _stopped(lab, index, what):
+    at_us = now_us()
+    hosts.signal_program(lab, index, what, signal.SIGSTOP)
+    yield at_us
+    hosts.resume(lab, index, what)
+
+
+@contextlib.contextmanager
+def _ended(lab, index, what):
+    at_us = now_us()
+    hosts.kill(lab, index, what)
+    yield at_us
+    hosts.start(lab, index, what)
+
+
+@contextlib.contextmanager
+def _switched(switch, lab, index):
+    at_us = now_us()
+    switch(lab, index, False)
+    yield at_us
+    switch(lab, index, True)
+
+
+@contextlib.contextmanager
+def _preferred(lab, index):
+    other = (index + 1) % len(lab.sms)
+    at_us = now_us()
+    triadctl(lab, "port", "priority", "12", sm=other)
+    yield at_us
+    triadctl(lab, "port", "priority", "8", sm=other)
+
+
+KILL, HAND_OVER = "kill", "hand-over"
+# What happens to the master, and later ends; each gives the moment right before.
+FAULTS = {
+    KILL: killed,
+    "stop": lambda lab, index: _stopped(lab, index, hosts.OPENSM),
+    "host-kill": lambda lab, index: _ended(lab, index, hosts.ALL),
+    "host-stop": lambda lab, index: _stopped(lab, index, hosts.ALL),
+    "corosync-kill": lambda lab, index: _ended(lab, index, hosts.COROSYNC),
+    "net-cut": lambda lab, index: _switched(hosts.link, lab, index),
+    "port-down": lambda lab, index: _switched(hosts.hca_link, lab, index),
+    HAND_OVER: _preferred,
+}

@@ -133,8 +133,13 @@ def kill(lab, index, what=OPENSM):
     if not process.wait_for_end([*found.values(), *guardians], _TIMEOUT_S):
         raise LabError(f"{', '.join(found)} lives after SIGKILL")
     if what == ALL and not lab.sms[index].is_unlinked:
-        _ask_simulator(lab, f'Unlink "{lab.sms[index].node}"')
-        _set_unlinked(lab, index, True)
+        hca_link(lab, index, False)
+
+
+def hca_link(lab, index, is_up):
+    """The links of the host's HCA."""
+    _ask_simulator(lab, f'{"ReLink" if is_up else "Unlink"} "{_sm(lab, index).node}"')
+    _set_unlinked(lab, index, not is_up)
 
 
 def _is_dead_node(lab, index, what):
@@ -173,8 +178,7 @@ def start(lab, index, what=OPENSM):
     if not dead and not (what == ALL and lab.sms[index].is_unlinked):
         raise LabError(f"{what} of host {index} lives already")
     if what == ALL and lab.sms[index].is_unlinked:
-        _ask_simulator(lab, f'ReLink "{lab.sms[index].node}"')
-        _set_unlinked(lab, index, False)
+        hca_link(lab, index, True)
     if f"corosync-{index}" in dead:
         start_corosync(lab, index)
     if lab.sms[index].name in dead:

@@ -37,6 +37,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_deps.py \
 	tests/integration/test_election_check.py \
 	tests/integration/test_election_commands.py \
+	tests/integration/test_election_fabric.py \
 	tests/integration/test_election_faults.py \
 	tests/integration/test_examples.py \
 	tests/integration/test_exports.py \

@@ -20,9 +20,9 @@ KINDS = ["corosync", "peers"]
 LOWEST = 0
 # It takes about a second, which is printed; a loaded machine may need more.
 BACK_S = 30
-# An SM at rest answers and polls; one that sweeps sends hundreds, and thousands when it
-# does for ever.
-MADS_AT_REST = 20
+# An SM at rest answers and polls, also those that ask ten times a second whether it lives;
+# one that sweeps sends hundreds, and thousands when it does for ever.
+MADS_AT_REST = 40
 REST_S = 0.5
 
 SEED = int(os.environ.get("TRIAD_SEED", "0")) or random.randrange(1 << 30)

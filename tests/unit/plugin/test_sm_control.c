@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* OpenSM made to do what the election decided: a master that waits for a hand-over.
- * OpenSM's structures are real, its functions are in their place here. */
+/* OpenSM made to do what the election decided: a master that waits for a hand-over, and a
+ * standby that takes the place of a dead one.  OpenSM's structures are real, its functions
+ * are in their place here. */
 #include "plugin/opensm.h"
 
+#include "plugin/election/fabric_ask.h"
 #include "plugin/election/sm_control.h"
 
 #include <string.h>
@@ -21,7 +23,10 @@
 static struct osm_opensm osm;
 static osm_remote_sm_t remote;
 static struct triad_sm_control *control;
-static atomic_uint n_sweeps;
+static atomic_uint n_sweeps, n_discoveries;
+static atomic_bool is_other_ignored; /* in the last discovery */
+static struct triad_fabric_dead dead;
+static struct osm_subn_opt file_opts;
 
 /* --- in the place of OpenSM --- */
 
@@ -46,12 +51,21 @@ int osm_send_trap144(struct osm_sm *sm, ib_net16_t local_changes)
 
 ib_api_status_t osm_sm_state_mgr_process(struct osm_sm *sm, osm_sm_signal_t signal)
 {
+	osm.subn.sm_state = IB_SMINFO_STATE_DISCOVERING;
+	atomic_store(&is_other_ignored, osm.subn.opt.ignore_other_sm);
+	atomic_fetch_add(&n_discoveries, 1);
 	return IB_SUCCESS;
 }
 
 cl_status_t cl_event_signal(cl_event_t *const event)
 {
 	return CL_SUCCESS;
+}
+
+void triad_fabric_ask_dead(
+	struct triad_fabric_ask *ask, struct triad_fabric_dead *found)
+{
+	*found = dead;
 }
 
 void osm_sm_sweep(struct osm_sm *sm)
@@ -67,10 +81,25 @@ static void set_remote(uint8_t priority, uint8_t state)
 	remote.smi.pri_state = (uint8_t)(priority << 4 | state);
 }
 
+/* Links the one item that there is into OpenSM's table of SMs. */
+static void know_remote(void)
+{
+	cl_qmap_t *all = &osm.subn.sm_guid_tbl;
+	cl_map_item_t *end = &all->nil;
+
+	all->state = CL_INITIALIZED;
+	end->pool_item.list_item.p_next = &remote.map_item.pool_item.list_item;
+	remote.map_item.pool_item.list_item.p_next = &end->pool_item.list_item;
+}
+
 static void set_up(void)
 {
 	memset(&osm, 0, sizeof(osm));
+	memset(&file_opts, 0, sizeof(file_opts));
+	dead = (struct triad_fabric_dead){.n = 1, .ids = {OTHER}, .master = OTHER};
 	atomic_store(&n_sweeps, 0);
+	atomic_store(&n_discoveries, 0);
+	know_remote();
 	cl_plock_init(&osm.lock);
 	osm.sm.p_subn = &osm.subn;
 	osm.sm.p_lock = &osm.lock;
@@ -78,7 +107,7 @@ static void set_up(void)
 	osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
 	osm.subn.opt.sm_priority = 15;
 	set_remote(15, IB_SMINFO_STATE_MASTER);
-	control = triad_sm_control_new(&osm, NULL);
+	control = triad_sm_control_new(&osm, NULL, NULL);
 	ck_assert_ptr_nonnull(control);
 }
 
@@ -175,6 +204,175 @@ START_TEST(test_no_elections_opensm_left_alone)
 }
 END_TEST
 
+/* --- a dead master's place --- */
+
+static bool wait_for(const atomic_uint *n)
+{
+	uint64_t end_us = triad_clock_now_us() + MUST_US;
+
+	while (!atomic_load(n) && triad_clock_now_us() < end_us)
+		usleep(1000);
+	return atomic_load(n);
+}
+
+static bool is_ignoring(void)
+{
+	bool is;
+
+	cl_plock_acquire(&osm.lock);
+	is = osm.subn.opt.ignore_other_sm;
+	cl_plock_release(&osm.lock);
+	return is;
+}
+
+static bool stops_ignoring(void)
+{
+	uint64_t end_us = triad_clock_now_us() + MUST_US;
+
+	while (is_ignoring() && triad_clock_now_us() < end_us)
+		usleep(1000);
+	return !is_ignoring();
+}
+
+/* Whether the take-over that is wished for ignores others. */
+static bool take_over(bool is_quorate, uint64_t heard)
+{
+	struct triad_sm_wish wish = {.is_set = true,
+		.priority = 15,
+		.is_master = true,
+		.is_quorate = is_quorate,
+		.n_heard = heard ? 1 : 0,
+		.heard = {heard}};
+
+	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
+	triad_sm_control_wish(control, &wish);
+	ck_assert(wait_for(&n_discoveries));
+	return atomic_load(&is_other_ignored);
+}
+
+/* Row: N12 */
+START_TEST(test_dead_master_is_not_asked_until_this_one_is_master)
+{
+	ck_assert(take_over(true, 0));
+	usleep(100000);
+	ck_assert(is_ignoring());
+	osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
+	ck_assert(stops_ignoring());
+	ck_assert_uint_eq(triad_sm_control_status(control).n_unasked, 1);
+}
+END_TEST
+
+START_TEST(test_discovery_that_takes_long_asks_again)
+{
+	uint64_t begin_us = triad_clock_now_us();
+
+	ck_assert(take_over(true, 0));
+	ck_assert(stops_ignoring());
+	ck_assert_int_eq(osm.subn.sm_state, IB_SMINFO_STATE_DISCOVERING);
+	ck_assert_uint_ge(triad_clock_now_us() - begin_us, 2 * TRIAD_US_PER_S);
+}
+END_TEST
+
+START_TEST(test_elections_off_in_discovery_asks_again)
+{
+	const struct triad_sm_wish off = {.is_set = false};
+
+	ck_assert(take_over(true, 0));
+	triad_sm_control_wish(control, &off);
+	ck_assert(stops_ignoring());
+}
+END_TEST
+
+/* It ends while it ignores others. */
+START_TEST(test_end_in_discovery_gives_the_option_back)
+{
+	ck_assert(take_over(true, 0));
+	triad_sm_control_free(control);
+	control = NULL;
+	ck_assert(!osm.subn.opt.ignore_other_sm);
+}
+END_TEST
+
+START_TEST(test_what_opensm_conf_has_meanwhile_stays)
+{
+	osm.subn.opt.file_opts = &file_opts;
+	ck_assert(take_over(true, 0));
+	file_opts.ignore_other_sm = TRUE;
+	osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
+	usleep(MUST_NOT_US);
+	ck_assert(is_ignoring());
+}
+END_TEST
+
+START_TEST(test_administrators_own_value_stays)
+{
+	osm.subn.opt.ignore_other_sm = TRUE;
+	ck_assert(take_over(true, 0));
+	osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
+	usleep(MUST_NOT_US);
+	ck_assert(is_ignoring());
+	ck_assert_uint_eq(triad_sm_control_status(control).n_unasked, 0);
+}
+END_TEST
+
+START_TEST(test_no_majority_all_are_asked)
+{
+	ck_assert(!take_over(false, 0));
+}
+END_TEST
+
+START_TEST(test_nobody_dead_all_are_asked)
+{
+	memset(&dead, 0, sizeof(dead));
+	ck_assert(!take_over(true, OTHER));
+}
+END_TEST
+
+/* The one that is dead is another than the one that rules our port. */
+START_TEST(test_dead_one_is_not_the_master_all_are_asked)
+{
+	dead.master = 0;
+	ck_assert(!take_over(true, 0));
+}
+END_TEST
+
+START_TEST(test_stranger_in_opensms_table_all_are_asked)
+{
+	remote.smi.guid = cl_hton64(OTHER + 1);
+	ck_assert(!take_over(true, 0));
+}
+END_TEST
+
+START_TEST(test_other_in_opensms_table_that_is_heard_nobody_is_asked)
+{
+	remote.smi.guid = cl_hton64(OTHER + 1);
+	ck_assert(take_over(true, OTHER + 1));
+}
+END_TEST
+
+START_TEST(test_dead_master_that_is_heard_all_are_asked)
+{
+	ck_assert(!take_over(true, OTHER));
+}
+END_TEST
+
+static void add_dead_masters(TCase *cases)
+{
+	tcase_add_test(cases, test_dead_master_is_not_asked_until_this_one_is_master);
+	tcase_add_test(cases, test_discovery_that_takes_long_asks_again);
+	tcase_add_test(cases, test_elections_off_in_discovery_asks_again);
+	tcase_add_test(cases, test_end_in_discovery_gives_the_option_back);
+	tcase_add_test(cases, test_what_opensm_conf_has_meanwhile_stays);
+	tcase_add_test(cases, test_administrators_own_value_stays);
+	tcase_add_test(cases, test_no_majority_all_are_asked);
+	tcase_add_test(cases, test_nobody_dead_all_are_asked);
+	tcase_add_test(cases, test_dead_one_is_not_the_master_all_are_asked);
+	tcase_add_test(cases, test_stranger_in_opensms_table_all_are_asked);
+	tcase_add_test(
+		cases, test_other_in_opensms_table_that_is_heard_nobody_is_asked);
+	tcase_add_test(cases, test_dead_master_that_is_heard_all_are_asked);
+}
+
 int main(void)
 {
 	TCase *cases = tcase_create("sm_control");
@@ -185,5 +383,6 @@ int main(void)
 	tcase_add_test(cases, test_higher_one_waits_on);
 	tcase_add_test(cases, test_other_one_raised_waits_no_more);
 	tcase_add_test(cases, test_no_elections_opensm_left_alone);
+	add_dead_masters(cases);
 	return run_cases(cases);
 }

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include "plugin/election/fabric_ask.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/task.h"
+#include "service/local_port.h"
+#include "service/umad.h"
+#include "triad/clock.h"
+#include "triad/wire.h"
+
+#define PATIENCE_US (TRIAD_US_PER_S / 2) /* with a thread that is to end */
+/* The thread looks at least that often whether it is to end, or there is news. */
+#define SLICE_US (50 * TRIAD_US_PER_MS)
+#define LOOK_US TRIAD_US_PER_S   /* at OpenSM's tables and the local port */
+#define REOPEN_US TRIAD_US_PER_S /* a port that can't be opened */
+/* The kernel gives up a little later than the watch, which still takes late answers. */
+#define TIMEOUT_MS 200u
+#define MAX_AT_ONCE 64u /* questions and answers of one step */
+
+/* In a MAD [IBA 13.4.2]. */
+enum { AT_METHOD = 3, AT_ATTRIBUTE = 16 };
+#define STATUS_INVALID 0x1cu /* class, method or attribute [IBA 13.4.7] */
+
+struct place {
+	uint64_t id, m_key;
+	uint16_t lid;
+};
+
+struct triad_fabric_ask {
+	struct osm_opensm *osm;
+	uint64_t port_guid;
+	struct triad_log *log;
+	pthread_mutex_t lock; /* of what follows */
+	struct triad_task task;
+	struct triad_fabric_watch watch;
+
+	/* Of the thread alone. */
+	struct triad_umad *umad;
+	uint64_t open_us, look_us; /* when to try again, to look again */
+	struct triad_log_limit limit;
+	bool has_failed;
+	uint32_t n_places;
+	struct place places[TRIAD_FABRIC_MAX_PEERS];
+	uint16_t master_lid;
+};
+
+/* --- where they are --- */
+
+/* False while OpenSM has its lock, or ends. */
+static bool read_tables(struct triad_fabric_ask *ask)
+{
+	if (osm_exit_flag || pthread_rwlock_tryrdlock(&ask->osm->lock.lock))
+		return false;
+	for (uint32_t i = 0; i < ask->n_places; i++) {
+		struct place *place = &ask->places[i];
+		const osm_port_t *port =
+			osm_get_port_by_guid(&ask->osm->subn, cl_hton64(place->id));
+
+		if (!port || !port->p_physp)
+			continue;
+		place->lid = cl_ntoh16(osm_port_get_base_lid(port));
+		place->m_key =
+			cl_ntoh64(ib_port_info_get_m_key(&port->p_physp->port_info));
+	}
+	pthread_rwlock_unlock(&ask->osm->lock.lock);
+	return true;
+}
+
+static uint16_t read_master_lid(const struct triad_fabric_ask *ask)
+{
+	char ca_name[UMAD_CA_NAME_LEN];
+	umad_port_t port;
+	uint16_t lid;
+	int number;
+
+	if (umad_init() < 0 ||
+		!triad_local_port_find_for_smps(ask->port_guid, ca_name, &number) ||
+		umad_get_port(ca_name, number, &port))
+		return 0;
+	lid = (uint16_t)port.sm_lid;
+	umad_release_port(&port);
+	return lid;
+}
+
+/* Called with the lock held, which it gives back for a while. */
+static void look_around(struct triad_fabric_ask *ask)
+{
+	bool has_tables;
+	uint64_t now_us;
+
+	ask->n_places = ask->watch.n_peers;
+	for (uint32_t i = 0; i < ask->n_places; i++)
+		ask->places[i] = (struct place){.id = ask->watch.peers[i].id};
+	pthread_mutex_unlock(&ask->lock);
+	has_tables = read_tables(ask);
+	ask->master_lid = read_master_lid(ask);
+	now_us = triad_clock_boot_us();
+	pthread_mutex_lock(&ask->lock);
+	for (uint32_t i = 0; has_tables && i < ask->n_places; i++)
+		triad_fabric_watch_address(&ask->watch, ask->places[i].id,
+			ask->places[i].lid, ask->places[i].m_key, now_us);
+	triad_fabric_watch_master_lid(&ask->watch, ask->master_lid,
+		cl_ntoh64(ask->osm->subn.opt.m_key), now_us);
+	ask->look_us = now_us + LOOK_US;
+}
+
+/* --- what changed --- */
+
+struct change {
+	uint64_t id;
+	bool is_member;
+	enum triad_fabric_verdict from, to;
+};
+
+/* Returns how many there are. */
+static uint32_t judge_all(struct triad_fabric_watch *watch, uint64_t now_us,
+	struct change changes[TRIAD_FABRIC_MAX_PEERS])
+{
+	uint32_t n = watch->n_peers, n_changes = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		changes[i] = (struct change){
+			.id = watch->peers[i].id, .from = watch->peers[i].verdict};
+	triad_fabric_watch_run(watch, now_us);
+	for (uint32_t i = 0, j = 0; i < n && j < watch->n_peers; i++) {
+		const struct triad_fabric_peer *peer = &watch->peers[j];
+
+		if (changes[i].id != peer->id)
+			continue; /* forgotten */
+		j++;
+		if (changes[i].from == peer->verdict)
+			continue;
+		changes[n_changes++] = (struct change){.id = peer->id,
+			.is_member = peer->is_member,
+			.from = changes[i].from,
+			.to = peer->verdict};
+	}
+	return n_changes;
+}
+
+static void report_changes(
+	struct triad_fabric_ask *ask, const struct change *changes, uint32_t n)
+{
+	unsigned long suppressed;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (triad_log_limit_pass(
+			    &ask->limit, triad_clock_now_us(), &suppressed))
+			triad_log_write(ask->log, TRIAD_LOG_INFO,
+				"election: SM 0x%016" PRIx64
+				" over the fabric: %s, after %s%s (%lu more such lines "
+				"were left out)",
+				changes[i].id, triad_fabric_verdict_text(changes[i].to),
+				triad_fabric_verdict_text(changes[i].from),
+				changes[i].is_member ? ""
+						     : "; it has left the election",
+				suppressed);
+}
+
+/* --- MADs --- */
+
+static void close_port(struct triad_fabric_ask *ask)
+{
+	triad_umad_close(ask->umad, false);
+	ask->umad = NULL;
+}
+
+static void note_failure(struct triad_fabric_ask *ask, const char *what, int error)
+{
+	close_port(ask);
+	ask->open_us = triad_clock_boot_us() + REOPEN_US;
+	if (!ask->has_failed)
+		triad_log_write(ask->log, TRIAD_LOG_WARNING,
+			"election: the local port: %s: %s; other SMs are not asked over "
+			"the fabric until that works, which is tried each second",
+			what, strerror(error));
+	ask->has_failed = true;
+}
+
+static void note_success(struct triad_fabric_ask *ask)
+{
+	if (ask->has_failed)
+		triad_log_write(ask->log, TRIAD_LOG_INFO,
+			"election: the local port: other SMs are asked over the fabric "
+			"again");
+	ask->has_failed = false;
+}
+
+static bool open_port(struct triad_fabric_ask *ask)
+{
+	int error;
+
+	if (ask->umad)
+		return true;
+	if (triad_clock_boot_us() < ask->open_us || osm_exit_flag)
+		return false;
+	error = triad_umad_open(ask->port_guid, TRIAD_MAD_CLASS_SUBNET_LID, &ask->umad);
+	if (error)
+		note_failure(ask, "it can't be opened", error);
+	return !error;
+}
+
+/* Returns how many of the first were sent. */
+static uint32_t send_questions(struct triad_fabric_ask *ask,
+	const struct triad_fabric_question *questions, uint32_t n)
+{
+	const struct triad_mad_transport *transport;
+
+	if (!open_port(ask))
+		return 0;
+	transport = triad_umad_transport(ask->umad);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct triad_mad_address to = {.lid = questions[i].lid};
+		uint8_t mad[TRIAD_MAD_SIZE];
+		int error;
+
+		triad_smp_encode_get_by_lid(mad, questions[i].attribute,
+			questions[i].m_key, questions[i].tid);
+		error = transport->send(transport->context, &to, mad, TIMEOUT_MS);
+		if (error && error != EAGAIN)
+			note_failure(ask, "it can't be sent from", error);
+		if (error)
+			return i;
+	}
+	return n;
+}
+
+/* False for what is no answer. */
+static bool read_answer(
+	const struct triad_mad_reply *reply, struct triad_fabric_answer *answer)
+{
+	uint8_t data[TRIAD_SMP_DATA_SIZE];
+	struct triad_sm_info info;
+	uint16_t status;
+
+	if (reply->status || reply->size != TRIAD_MAD_SIZE ||
+		reply->mad[AT_METHOD] != TRIAD_MAD_METHOD_GET_RESPONSE)
+		return false;
+	*answer = (struct triad_fabric_answer){
+		.tid = triad_pma_tid(reply->mad, reply->size)};
+	/* A port that is busy says nothing. */
+	if (triad_smp_decode(reply->mad, data, &status)) {
+		answer->is_refused = status & STATUS_INVALID;
+		return answer->is_refused;
+	}
+	if (triad_wire_bits(reply->mad, AT_ATTRIBUTE * 8, 16) == TRIAD_SMP_NODE_INFO) {
+		answer->guid = triad_node_info_port_guid(data);
+		return true;
+	}
+	info = triad_sm_info_decode(data);
+	answer->guid = info.guid;
+	answer->state = info.state;
+	return true;
+}
+
+/* Takes what comes until then, at most one step's worth; returns how many answers. */
+static uint32_t receive_answers(struct triad_fabric_ask *ask, uint64_t until_us,
+	struct triad_fabric_answer answers[MAX_AT_ONCE])
+{
+	const struct triad_mad_transport *transport = triad_umad_transport(ask->umad);
+	uint32_t n = 0;
+
+	while (n < MAX_AT_ONCE) {
+		uint64_t now_us = triad_clock_boot_us();
+		struct triad_mad_reply reply;
+		int error;
+
+		/* The first answer ends the wait, so that it is judged at once; others
+		 * that are there already come with it. */
+		error = transport->receive(transport->context,
+			!n && until_us > now_us ? until_us - now_us : 0, &reply);
+		if (error == EAGAIN)
+			break;
+		if (error) {
+			note_failure(ask, "it can't be received from", error);
+			break;
+		}
+		if (read_answer(&reply, &answers[n])) {
+			note_success(ask);
+			n++;
+		}
+		if (triad_clock_boot_us() >= until_us)
+			break;
+	}
+	return n;
+}
+
+/* --- the thread --- */
+
+/* With the lock held. */
+static uint32_t take_questions(struct triad_fabric_watch *watch, uint64_t now_us,
+	struct triad_fabric_question questions[MAX_AT_ONCE])
+{
+	uint32_t n = 0;
+
+	while (n < MAX_AT_ONCE && triad_fabric_watch_next(watch, now_us, &questions[n]))
+		n++;
+	return n;
+}
+
+static uint64_t until(const struct triad_fabric_watch *watch, uint64_t now_us)
+{
+	uint64_t next_us = triad_fabric_watch_next_us(watch, now_us);
+
+	return next_us < now_us + SLICE_US ? next_us : now_us + SLICE_US;
+}
+
+/* One round: asks what is due, and takes answers until something else is.  With the lock
+ * held, which it gives back for as long as it waits. */
+static void run_round(struct triad_fabric_ask *ask)
+{
+	struct change changes[TRIAD_FABRIC_MAX_PEERS];
+	struct triad_fabric_question questions[MAX_AT_ONCE];
+	struct triad_fabric_answer answers[MAX_AT_ONCE];
+	uint64_t now_us = triad_clock_boot_us(), until_us;
+	uint32_t n_changes = judge_all(&ask->watch, now_us, changes);
+	uint32_t n_questions = take_questions(&ask->watch, now_us, questions);
+	uint32_t n_sent, n_answers = 0;
+
+	until_us = until(&ask->watch, now_us);
+	pthread_mutex_unlock(&ask->lock);
+	report_changes(ask, changes, n_changes);
+	n_sent = send_questions(ask, questions, n_questions);
+	if (ask->umad)
+		n_answers = receive_answers(ask, until_us, answers);
+	pthread_mutex_lock(&ask->lock);
+	for (uint32_t i = n_sent; i < n_questions; i++)
+		triad_fabric_watch_unsent(&ask->watch, questions[i].tid);
+	now_us = triad_clock_boot_us();
+	for (uint32_t i = 0; i < n_answers; i++)
+		triad_fabric_watch_answer(&ask->watch, &answers[i], now_us);
+}
+
+static uint64_t task_step(void *context)
+{
+	struct triad_fabric_ask *ask = context;
+	uint64_t now_us = triad_clock_boot_us();
+
+	/* Whoever is alone asks nobody, and needs no descriptor. */
+	if (!ask->watch.period_us || !ask->watch.n_peers || osm_exit_flag)
+		return UINT64_MAX;
+	if (now_us >= ask->look_us)
+		look_around(ask);
+	run_round(ask);
+	/* It has waited for answers, if it could. */
+	return triad_clock_now_us() + (ask->umad ? 0 : SLICE_US);
+}
+
+/* --- from outside --- */
+
+void triad_fabric_ask_begin(
+	struct triad_fabric_ask *ask, uint32_t period_ms, uint32_t status_ms)
+{
+	pthread_mutex_lock(&ask->lock);
+	triad_fabric_watch_init(&ask->watch, period_ms, status_ms);
+	ask->look_us = 0;
+	triad_task_wake(&ask->task);
+	pthread_mutex_unlock(&ask->lock);
+}
+
+void triad_fabric_ask_members(struct triad_fabric_ask *ask,
+	const struct triad_fabric_member *members, size_t n, uint64_t master)
+{
+	uint32_t n_before;
+
+	pthread_mutex_lock(&ask->lock);
+	n_before = ask->watch.n_peers;
+	if (ask->watch.period_us)
+		triad_fabric_watch_members(&ask->watch, members, n, master);
+	/* Where a new one is has to be looked for; the others wait for their time. */
+	if (ask->watch.n_peers != n_before) {
+		ask->look_us = 0;
+		triad_task_wake(&ask->task);
+	}
+	pthread_mutex_unlock(&ask->lock);
+}
+
+void triad_fabric_ask_dead(struct triad_fabric_ask *ask, struct triad_fabric_dead *dead)
+{
+	pthread_mutex_lock(&ask->lock);
+	triad_fabric_watch_dead(&ask->watch, triad_clock_boot_us(), dead);
+	pthread_mutex_unlock(&ask->lock);
+}
+
+void triad_fabric_ask_report(
+	struct triad_fabric_ask *ask, struct triad_fabric_report *report)
+{
+	pthread_mutex_lock(&ask->lock);
+	*report = (struct triad_fabric_report){
+		.period_ms = (uint32_t)(ask->watch.period_us / TRIAD_US_PER_MS),
+		.n_asked = ask->watch.n_asked,
+		.n_missed = ask->watch.n_missed,
+		.n_peers = ask->watch.n_peers,
+	};
+	memcpy(report->peers, ask->watch.peers, sizeof(report->peers));
+	pthread_mutex_unlock(&ask->lock);
+}
+
+/* --- life --- */
+
+static void destroy(struct triad_fabric_ask *ask)
+{
+	close_port(ask);
+	triad_task_clear(&ask->task);
+	pthread_mutex_destroy(&ask->lock);
+	free(ask);
+}
+
+struct triad_fabric_ask *triad_fabric_ask_new(
+	struct osm_opensm *osm, uint64_t port_guid, struct triad_log *log)
+{
+	struct triad_fabric_ask *ask = calloc(1, sizeof(*ask));
+
+	if (!ask)
+		return NULL;
+	ask->osm = osm;
+	ask->port_guid = port_guid;
+	ask->log = log;
+	ask->limit.burst = 20;
+	ask->limit.period_us = 60 * TRIAD_US_PER_S;
+	pthread_mutex_init(&ask->lock, NULL);
+	triad_task_init(&ask->task, &ask->lock, "triad-fabric", task_step, ask);
+	if (!triad_task_start(&ask->task))
+		return ask;
+	destroy(ask);
+	return NULL;
+}
+
+bool triad_fabric_ask_free(struct triad_fabric_ask *ask)
+{
+	if (!ask)
+		return true;
+	if (!triad_task_stop(&ask->task, PATIENCE_US))
+		return false;
+	destroy(ask);
+	return true;
+}

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/election/fabric_watch.h"
+
+#include <string.h>
+
+#include "triad/clock.h"
+
+#define SLOW_US TRIAD_US_PER_S           /* who is not the master */
+#define FAST_US (40 * TRIAD_US_PER_MS)   /* who has gone silent in the election */
+#define FAST_FOR_US (5 * TRIAD_US_PER_S) /* so long */
+#define ANSWER_US (60 * TRIAD_US_PER_MS) /* an answer takes less */
+#define KEEP_US (600 * TRIAD_US_PER_S)   /* a lost peer that does not answer */
+#define FORGET_US (3 * TRIAD_US_PER_S)   /* evidence that is older is none */
+
+/* What it takes to call somebody silent, or dead. */
+#define N_MISSED 3u
+#define SILENT_US (250 * TRIAD_US_PER_MS)
+/* A death is certain only as long as it is looked at: the last question, and the port's
+ * last answer, were that long ago at most. */
+#define PROOF_US (300 * TRIAD_US_PER_MS)
+
+void triad_fabric_watch_init(
+	struct triad_fabric_watch *watch, uint32_t period_ms, uint32_t status_ms)
+{
+	/* Transaction ids go on: an answer to a question of before is to none of ours. */
+	uint32_t last_tid = watch->last_tid;
+
+	memset(watch, 0, sizeof(*watch));
+	watch->last_tid = last_tid;
+	watch->period_us = period_ms * TRIAD_US_PER_MS;
+	watch->late_us = status_ms * TRIAD_US_PER_MS * 3 / 2;
+}
+
+/* --- peers --- */
+
+static struct triad_fabric_peer *find_peer(
+	struct triad_fabric_watch *watch, uint64_t id)
+{
+	for (uint32_t i = 0; id && i < watch->n_peers; i++)
+		if (watch->peers[i].id == id)
+			return &watch->peers[i];
+	return NULL;
+}
+
+/* Room for one more: at the end, or in the place of the one that was lost first. */
+static struct triad_fabric_peer *find_room(struct triad_fabric_watch *watch)
+{
+	struct triad_fabric_peer *oldest = NULL;
+
+	if (watch->n_peers < TRIAD_FABRIC_MAX_PEERS)
+		return &watch->peers[watch->n_peers++];
+	for (uint32_t i = 0; i < watch->n_peers; i++) {
+		struct triad_fabric_peer *peer = &watch->peers[i];
+
+		if (!peer->is_member && (!oldest || peer->heard_us < oldest->heard_us))
+			oldest = peer;
+	}
+	return oldest;
+}
+
+static void note_member(
+	struct triad_fabric_watch *watch, const struct triad_fabric_member *member)
+{
+	struct triad_fabric_peer *peer = find_peer(watch, member->id);
+
+	if (!peer) {
+		peer = find_room(watch);
+		if (!peer)
+			return;
+		*peer = (struct triad_fabric_peer){.id = member->id};
+	}
+	peer->is_member = true;
+	if (member->heard_us > peer->heard_us) {
+		peer->heard_us = member->heard_us;
+		peer->lost.n = 0;
+	}
+}
+
+void triad_fabric_watch_members(struct triad_fabric_watch *watch,
+	const struct triad_fabric_member *members, size_t n, uint64_t master)
+{
+	for (uint32_t i = 0; i < watch->n_peers; i++)
+		watch->peers[i].is_member = false;
+	/* First those that are there, so that none of them makes room for another. */
+	for (size_t i = 0; i < n; i++)
+		if (find_peer(watch, members[i].id))
+			note_member(watch, &members[i]);
+	for (size_t i = 0; i < n; i++)
+		if (members[i].id)
+			note_member(watch, &members[i]);
+	watch->master = master;
+}
+
+/* Whether it was asked at its LID and answered there lately, in whatever way. */
+static bool has_answered(const struct triad_fabric_peer *peer, uint64_t now_us)
+{
+	return (peer->answered_us && now_us - peer->answered_us < FORGET_US) ||
+		(peer->port_answered_us && now_us - peer->port_answered_us < FORGET_US);
+}
+
+/* What was asked at another LID says nothing about this one. */
+static void move_peer(struct triad_fabric_peer *peer, uint16_t lid)
+{
+	peer->lid = lid;
+	peer->refused_us = peer->asked_us = peer->port_asked_us = 0;
+	peer->sm.n = peer->port.n = peer->lost.n = 0;
+}
+
+void triad_fabric_watch_address(struct triad_fabric_watch *watch, uint64_t id,
+	uint16_t lid, uint64_t m_key, uint64_t now_us)
+{
+	struct triad_fabric_peer *peer = find_peer(watch, id);
+
+	if (!peer)
+		return;
+	peer->m_key = m_key;
+	if (lid && lid != peer->lid && lid != peer->bad_lid &&
+		(!peer->lid || !has_answered(peer, now_us)))
+		move_peer(peer, lid);
+}
+
+void triad_fabric_watch_master_lid(
+	struct triad_fabric_watch *watch, uint16_t lid, uint64_t m_key, uint64_t now_us)
+{
+	watch->master_lid = lid;
+	watch->master_m_key = m_key;
+	watch->master_lid_us = now_us;
+}
+
+/* --- asking --- */
+
+/* From that moment on its silence in the election is none of chance. */
+static uint64_t late_us(
+	const struct triad_fabric_watch *watch, const struct triad_fabric_peer *peer)
+{
+	return peer->heard_us + watch->late_us;
+}
+
+static uint64_t fast_us(const struct triad_fabric_watch *watch)
+{
+	return watch->period_us < FAST_US ? watch->period_us : FAST_US;
+}
+
+/* Somebody has just gone silent: who takes over has to know about all that are. */
+static bool is_urgent(const struct triad_fabric_watch *watch, uint64_t now_us)
+{
+	for (uint32_t i = 0; i < watch->n_peers; i++) {
+		uint64_t from_us = late_us(watch, &watch->peers[i]);
+
+		if (now_us >= from_us && now_us < from_us + FAST_FOR_US)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t period_of(const struct triad_fabric_watch *watch,
+	const struct triad_fabric_peer *peer, uint64_t now_us)
+{
+	if (now_us >= late_us(watch, peer) && is_urgent(watch, now_us))
+		return fast_us(watch);
+	if (peer->id == watch->master || watch->period_us > SLOW_US)
+		return watch->period_us;
+	return SLOW_US;
+}
+
+static bool is_due(uint64_t asked_us, uint64_t period_us, uint64_t now_us)
+{
+	return !asked_us || now_us >= asked_us + period_us;
+}
+
+/* Whether there is doubt about its SM, so that its port is asked, too. */
+static bool is_in_doubt(const struct triad_fabric_peer *peer)
+{
+	return peer->sm.n || peer->refused_us;
+}
+
+static void begin_question(struct triad_fabric_watch *watch,
+	struct triad_fabric_question *question, uint64_t now_us)
+{
+	watch->last_tid++;
+	if (!watch->last_tid)
+		watch->last_tid++;
+	question->tid = watch->last_tid;
+	question->asked_us = now_us;
+	question->is_missed = false;
+	watch->questions[question->tid % TRIAD_FABRIC_MAX_QUESTIONS] = *question;
+	watch->n_asked++;
+}
+
+static bool ask_peer(struct triad_fabric_watch *watch, struct triad_fabric_peer *peer,
+	uint64_t now_us, struct triad_fabric_question *question)
+{
+	uint64_t period_us = period_of(watch, peer, now_us);
+
+	if (!peer->lid)
+		return false;
+	*question = (struct triad_fabric_question){
+		.id = peer->id, .lid = peer->lid, .m_key = peer->m_key};
+	if (is_due(peer->asked_us, period_us, now_us)) {
+		question->attribute = TRIAD_SMP_SM_INFO;
+		peer->asked_us = now_us;
+	} else if (is_in_doubt(peer) &&
+		is_due(peer->port_asked_us, period_us, now_us)) {
+		question->attribute = TRIAD_SMP_NODE_INFO;
+		peer->port_asked_us = now_us;
+	} else {
+		return false;
+	}
+	begin_question(watch, question, now_us);
+	return true;
+}
+
+/* A standby's tables may be older than the LIDs of the fabric.  Its own port names the
+ * LID of the master, which says who it is. */
+static bool ask_at_master_lid(struct triad_fabric_watch *watch, uint64_t now_us,
+	struct triad_fabric_question *question)
+{
+	if (!watch->master_lid || !watch->n_peers ||
+		!is_due(watch->master_asked_us, SLOW_US, now_us))
+		return false;
+	for (uint32_t i = 0; i < watch->n_peers; i++)
+		if (watch->peers[i].lid == watch->master_lid)
+			return false;
+	watch->master_asked_us = now_us;
+	*question = (struct triad_fabric_question){.lid = watch->master_lid,
+		.m_key = watch->master_m_key,
+		.attribute = TRIAD_SMP_SM_INFO};
+	begin_question(watch, question, now_us);
+	return true;
+}
+
+bool triad_fabric_watch_next(struct triad_fabric_watch *watch, uint64_t now_us,
+	struct triad_fabric_question *question)
+{
+	if (!watch->period_us)
+		return false;
+	for (uint32_t i = 0; i < watch->n_peers; i++)
+		if (ask_peer(watch, &watch->peers[i], now_us, question))
+			return true;
+	return ask_at_master_lid(watch, now_us, question);
+}
+
+static struct triad_fabric_question *find_question(
+	struct triad_fabric_watch *watch, uint32_t tid)
+{
+	struct triad_fabric_question *question =
+		&watch->questions[tid % TRIAD_FABRIC_MAX_QUESTIONS];
+
+	return tid && question->tid == tid ? question : NULL;
+}
+
+void triad_fabric_watch_unsent(struct triad_fabric_watch *watch, uint32_t tid)
+{
+	struct triad_fabric_question *question = find_question(watch, tid);
+
+	if (!question)
+		return;
+	question->tid = 0;
+	watch->n_asked--;
+}
+
+/* --- answers --- */
+
+/* Another port answered at the LID: the peer is elsewhere, and a peer may be here. */
+static void note_other_port(struct triad_fabric_watch *watch,
+	struct triad_fabric_peer *peer, uint16_t lid, uint64_t guid)
+{
+	struct triad_fabric_peer *here = find_peer(watch, guid);
+
+	if (peer && peer->lid == lid) {
+		peer->bad_lid = lid;
+		move_peer(peer, 0);
+	}
+	if (here && here->lid != lid) {
+		here->bad_lid = 0;
+		move_peer(here, lid);
+	}
+}
+
+static void note_sm_info(struct triad_fabric_peer *peer,
+	const struct triad_fabric_answer *answer, uint64_t now_us)
+{
+	peer->sm.n = peer->lost.n = 0;
+	if (answer->is_refused) {
+		peer->refused_us = now_us;
+		return;
+	}
+	peer->refused_us = 0;
+	peer->answered_us = now_us;
+	peer->is_master = answer->state == TRIAD_SM_STATE_MASTER;
+}
+
+void triad_fabric_watch_answer(struct triad_fabric_watch *watch,
+	const struct triad_fabric_answer *answer, uint64_t now_us)
+{
+	struct triad_fabric_question *question = find_question(watch, answer->tid);
+	struct triad_fabric_peer *peer;
+	uint16_t lid;
+
+	if (!question)
+		return;
+	lid = question->lid;
+	peer = find_peer(watch, question->id);
+	question->tid = 0;
+	/* The peer has moved since. */
+	if (peer && peer->lid != lid)
+		return;
+	if (!answer->is_refused && (!peer || answer->guid != peer->id)) {
+		note_other_port(watch, peer, lid, answer->guid);
+		return;
+	}
+	if (!peer)
+		return;
+	if (question->attribute == TRIAD_SMP_SM_INFO) {
+		note_sm_info(peer, answer, now_us);
+	} else if (!answer->is_refused) {
+		peer->port.n = 0;
+		peer->port_answered_us = now_us;
+	}
+}
+
+/* --- judging --- */
+
+static void add_missed(struct triad_fabric_silence *silence, uint64_t asked_us)
+{
+	if (!silence->n)
+		silence->since_us = asked_us;
+	silence->n++;
+}
+
+static void note_missed(
+	struct triad_fabric_watch *watch, const struct triad_fabric_question *question)
+{
+	struct triad_fabric_peer *peer = find_peer(watch, question->id);
+
+	watch->n_missed++;
+	if (!peer || peer->lid != question->lid)
+		return;
+	if (question->attribute == TRIAD_SMP_NODE_INFO) {
+		if (question->asked_us > peer->port_answered_us)
+			add_missed(&peer->port, question->asked_us);
+		return;
+	}
+	/* An answer to a later question has come already. */
+	if (question->asked_us <= peer->answered_us ||
+		question->asked_us <= peer->refused_us)
+		return;
+	add_missed(&peer->sm, question->asked_us);
+	if (question->asked_us > peer->heard_us)
+		add_missed(&peer->lost, question->asked_us);
+}
+
+static bool is_silent(const struct triad_fabric_silence *silence, uint64_t now_us)
+{
+	return silence->n >= N_MISSED && now_us - silence->since_us >= SILENT_US;
+}
+
+static bool is_recent(uint64_t at_us, uint64_t now_us)
+{
+	return at_us && now_us - at_us < FORGET_US;
+}
+
+/* What is neither clear nor old leaves the verdict as it was. */
+static enum triad_fabric_verdict judge(
+	const struct triad_fabric_peer *peer, uint64_t now_us)
+{
+	bool has_port =
+		is_recent(peer->port_answered_us, now_us) && peer->port.n < N_MISSED;
+
+	if (!peer->lid || !is_recent(peer->asked_us, now_us))
+		return TRIAD_FABRIC_UNKNOWN;
+	if (is_silent(&peer->sm, now_us)) {
+		if (is_silent(&peer->port, now_us))
+			return TRIAD_FABRIC_PORT_SILENT;
+		return has_port ? TRIAD_FABRIC_SM_SILENT : peer->verdict;
+	}
+	if (peer->sm.n)
+		return peer->verdict;
+	if (peer->refused_us)
+		return has_port ? TRIAD_FABRIC_NO_SM : peer->verdict;
+	if (!is_recent(peer->answered_us, now_us))
+		return TRIAD_FABRIC_UNKNOWN;
+	return peer->is_master ? TRIAD_FABRIC_MASTER : TRIAD_FABRIC_STANDBY;
+}
+
+static bool is_to_be_kept(const struct triad_fabric_peer *peer, uint64_t now_us)
+{
+	return peer->is_member || triad_fabric_verdict_is_alive(peer->verdict) ||
+		now_us < peer->heard_us + KEEP_US;
+}
+
+void triad_fabric_watch_run(struct triad_fabric_watch *watch, uint64_t now_us)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < TRIAD_FABRIC_MAX_QUESTIONS; i++) {
+		struct triad_fabric_question *question = &watch->questions[i];
+
+		if (!question->tid || question->is_missed ||
+			now_us < question->asked_us + ANSWER_US)
+			continue;
+		question->is_missed = true; /* an answer may still come */
+		note_missed(watch, question);
+	}
+	for (uint32_t i = 0; i < watch->n_peers; i++) {
+		struct triad_fabric_peer *peer = &watch->peers[i];
+
+		peer->verdict = judge(peer, now_us);
+		if (is_to_be_kept(peer, now_us))
+			watch->peers[n++] = *peer;
+	}
+	watch->n_peers = n;
+}
+
+static uint64_t sooner(uint64_t a_us, uint64_t b_us)
+{
+	return a_us < b_us ? a_us : b_us;
+}
+
+/* When the peer is to be asked next. */
+static uint64_t next_of_peer(const struct triad_fabric_watch *watch,
+	const struct triad_fabric_peer *peer, uint64_t now_us)
+{
+	uint64_t period_us = period_of(watch, peer, now_us);
+	uint64_t from_us = late_us(watch, peer);
+	uint64_t next_us = peer->asked_us ? peer->asked_us + period_us : now_us;
+
+	if (is_in_doubt(peer))
+		next_us = sooner(next_us,
+			peer->port_asked_us ? peer->port_asked_us + period_us : now_us);
+	/* From then on it is asked more often. */
+	if (from_us > now_us) {
+		uint64_t again_us = peer->asked_us + fast_us(watch);
+
+		next_us = sooner(next_us, again_us > from_us ? again_us : from_us);
+	}
+	return next_us;
+}
+
+uint64_t triad_fabric_watch_next_us(
+	const struct triad_fabric_watch *watch, uint64_t now_us)
+{
+	uint64_t next_us = UINT64_MAX;
+
+	if (!watch->period_us)
+		return next_us;
+	for (uint32_t i = 0; i < watch->n_peers; i++)
+		if (watch->peers[i].lid)
+			next_us = sooner(
+				next_us, next_of_peer(watch, &watch->peers[i], now_us));
+	for (uint32_t i = 0; i < TRIAD_FABRIC_MAX_QUESTIONS; i++) {
+		const struct triad_fabric_question *question = &watch->questions[i];
+
+		if (question->tid && !question->is_missed)
+			next_us = sooner(next_us, question->asked_us + ANSWER_US);
+	}
+	return next_us;
+}
+
+/* --- who is dead --- */
+
+static bool is_dead(const struct triad_fabric_peer *peer, uint64_t now_us)
+{
+	if (now_us - peer->port_answered_us > PROOF_US || peer->port.n)
+		return false;
+	/* Its port says that it has no SM, since the election heard it last. */
+	if (peer->refused_us && !peer->sm.n)
+		return peer->refused_us > peer->heard_us + SILENT_US &&
+			now_us - peer->refused_us <= PROOF_US;
+	return is_silent(&peer->lost, now_us) && now_us - peer->asked_us <= PROOF_US &&
+		peer->port_answered_us > peer->lost.since_us;
+}
+
+void triad_fabric_watch_dead(const struct triad_fabric_watch *watch, uint64_t now_us,
+	struct triad_fabric_dead *dead)
+{
+	memset(dead, 0, sizeof(*dead));
+	for (uint32_t i = 0; i < watch->n_peers; i++) {
+		const struct triad_fabric_peer *peer = &watch->peers[i];
+
+		if (!peer->lid || !is_dead(peer, now_us))
+			continue;
+		dead->ids[dead->n++] = peer->id;
+		if (peer->lid == watch->master_lid &&
+			is_recent(watch->master_lid_us, now_us))
+			dead->master = peer->id;
+	}
+}
+
+/* --- words --- */
+
+const char *triad_fabric_verdict_word(enum triad_fabric_verdict verdict)
+{
+	static const char *const words[TRIAD_FABRIC_N_VERDICTS] = {
+		[TRIAD_FABRIC_UNKNOWN] = "unknown",
+		[TRIAD_FABRIC_MASTER] = "master",
+		[TRIAD_FABRIC_STANDBY] = "standby",
+		[TRIAD_FABRIC_NO_SM] = "no_sm",
+		[TRIAD_FABRIC_SM_SILENT] = "sm_silent",
+		[TRIAD_FABRIC_PORT_SILENT] = "port_silent",
+	};
+
+	return words[verdict];
+}
+
+const char *triad_fabric_verdict_text(enum triad_fabric_verdict verdict)
+{
+	static const char *const texts[TRIAD_FABRIC_N_VERDICTS] = {
+		[TRIAD_FABRIC_UNKNOWN] = "unknown",
+		[TRIAD_FABRIC_MASTER] = "master",
+		[TRIAD_FABRIC_STANDBY] = "standby",
+		[TRIAD_FABRIC_NO_SM] = "no SM",
+		[TRIAD_FABRIC_SM_SILENT] = "SM silent",
+		[TRIAD_FABRIC_PORT_SILENT] = "port silent",
+	};
+
+	return texts[verdict];
+}
+
+bool triad_fabric_verdict_is_alive(enum triad_fabric_verdict verdict)
+{
+	return verdict == TRIAD_FABRIC_MASTER || verdict == TRIAD_FABRIC_STANDBY;
+}

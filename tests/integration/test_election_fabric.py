@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""SMs that ask each other over the fabric: one that hangs is replaced without being asked
+by OpenSM, a cut network is told from a dead SM, and nobody who lives is pushed aside."""
+
+import json
+
+import pytest
+
+from checks import wait_until
+from electionlib import SMS, cluster
+from triadlib import ask, ask_json, log_has
+
+KINDS = ["corosync", "peers"]
+
+
+def guid(running, sm):
+    return int(running.lab.state().sms[sm].port_guid, 16)
+
+
+def others(one, sms=SMS):
+    return [sm for sm in range(len(sms)) if sm != one]
+
+
+def election(running, sm):
+    return ask_json(running.lab, "election", sm=sm)
+
+
+def over_fabric(running, asked, whom):
+    """What one SM's Triad says of another over the fabric, and whether it elects."""
+    for row in election(running, asked)["fabric"]:
+        if int(row["id"], 16) == guid(running, whom):
+            return row["sm"], row["elects"]
+    return None
+
+
+def wait_for_verdict(running, asked, whom, verdict, elects):
+    wait_until(lambda: over_fabric(running, asked, whom) == (verdict, elects), 30,
+               lambda: f"SM {whom} is {verdict}: {election(running, asked)['fabric']}")
+
+
+def at_rest(running):
+    """The master, when the others know it over the fabric and each other."""
+    master = running.wait_for_holder()
+    running.wait_for_master(master)
+    for asked in others(master):
+        wait_for_verdict(running, asked, master, "master", True)
+        for whom in others(master):
+            if whom != asked:
+                wait_for_verdict(running, asked, whom, "standby", True)
+    return master
+
+
+def n_unasked(running, sm):
+    return election(running, sm)["counters"]["take_overs_unasked"]
+
+
+def findings(running, sm):
+    """Its exit status is the verdict."""
+    answer = running.lab.triad("health", "--json", sm=sm)
+    return [it["what"] for it in json.loads(answer.stdout)["findings"]]
+
+
+@pytest.mark.plain
+@pytest.mark.row("N12")
+@pytest.mark.parametrize("kind", KINDS)
+def test_hung_master_is_replaced_without_being_asked(kind):
+    with cluster(kind) as running:
+        old = at_rest(running)
+        running.lab.host("pause", old, "opensm")
+        new = running.wait_for_holder(among=others(old))
+        running.wait_for_master(new)
+        assert n_unasked(running, new) == 1, election(running, new)["counters"]
+        log_has(running.lab, "takes over without asking it", sm=new)
+        wait_for_verdict(running, new, old, "sm_silent", False)
+        name = f"0x{guid(running, old):016x}"
+        assert any(f"SM {name} hangs" in what for what in findings(running, new)), "health"
+        assert "SM silent" in ask(running.lab, "election", sm=new), "the table"
+        # It goes on, as master for a moment, and hands over: the new one has asked it.
+        running.lab.host("resume", old, "opensm")
+        wait_until(lambda: running.masters() == [new], 30, "one master in the end")
+        wait_for_verdict(running, new, old, "standby", True)
+        wait_until(lambda: not any(name in what for what in findings(running, new)), 30,
+                   "health in the end")
+        running.check()
+
+
+def test_cut_network_is_told_from_a_dead_sm():
+    with cluster("peers") as running:
+        old = at_rest(running)
+        running.lab.host("link", old, False)
+        new = running.wait_for_holder(among=others(old))
+        # It was alive, so it was asked to hand over.
+        running.wait_for_master(new)
+        assert [n_unasked(running, sm) for sm in others(old)] == [0, 0], "take-overs"
+        wait_for_verdict(running, new, old, "standby", False)
+        name = f"0x{guid(running, old):016x}"
+        wait_until(lambda: any("the network between SMs is cut" in what and name in what
+                               for what in findings(running, new)), 30, "health")
+        running.lab.host("link", old, True)
+        wait_for_verdict(running, new, old, "standby", True)
+        running.check()
+
+
+def test_dead_host_has_a_silent_port():
+    with cluster("peers") as running:
+        old = at_rest(running)
+        running.lab.host("kill", old, "all")
+        new = running.wait_for_holder(among=others(old))
+        wait_for_verdict(running, new, old, "port_silent", False)
+        assert n_unasked(running, new) == 0, "a silent port proves nothing"
+        running.lab.host("start", old, "all")
+        wait_for_verdict(running, new, old, "standby", True)
+        running.check()
+
+
+def test_hung_master_without_a_majority_is_asked():
+    with cluster("peers") as running:
+        old = at_rest(running)
+        running.lab.host("partition", [[sm] for sm in range(len(SMS))])
+        wait_until(lambda: running.holder() is None, 20, "nobody may enforce")
+        # Who is master may have changed among them.
+        wait_until(lambda: len(running.masters()) == 1, 30, "one master")
+        old, = running.masters()
+        running.lab.host("pause", old, "opensm")
+        wait_until(lambda: set(running.masters()) - {old}, 60, "another master")
+        assert [n_unasked(running, sm) for sm in others(old)] == [0, 0], "take-overs"
+        running.lab.host("resume", old, "opensm")
+        running.lab.host("heal")
+        running.wait_for_holder()
+        wait_until(lambda: len(running.masters()) == 1, 30, "one master in the end")
+        running.check()
+
+
+def test_master_without_election_is_not_pushed_aside():
+    """It has the highest priority and the lowest GUID, and does not elect: as an SM
+    without Triad.  Then the elected one hangs, which never was master."""
+    sms = ("Hca1", "Hca2", "Hca3", "Hca4")
+    with cluster("corosync", sms=sms, opensm_conf="sm_priority 15\n") as running:
+        running.wait_for_holder()
+        ask(running.lab, "set", "election.enabled", "false", sm=0)
+        wait_until(lambda: running.masters() == [0], 60, "the one that does not elect")
+
+        def elected(among):
+            return [sm for sm in among if election(running, sm)["state"] == "MASTER"]
+        first = wait_until(lambda: elected((1, 2, 3)), 30, "an elected one")[0]
+        rest = [sm for sm in (1, 2, 3) if sm != first]
+        before = {sm: election(running, sm)["counters"]["take_overs"] for sm in rest}
+        running.lab.host("pause", first, "opensm")
+        second = wait_until(lambda: elected(rest), 30, "another elected one")[0]
+        wait_until(lambda: election(running, second)["counters"]["take_overs"] >
+                   before[second], 30, "its attempt to take over")
+        wait_until(lambda: running.lab.status()["sms"][second]["state"] == "standby", 30,
+                   "the end of the attempt")
+        assert n_unasked(running, second) == 0, "take-overs"
+        assert running.masters() == [0], "the fabric's masters"
+        running.lab.host("resume", first, "opensm")
+
+
+def test_heartbeat_off_asks_nobody():
+    with cluster("peers", election="fabric_heartbeat = 0\n") as running:
+        old = running.wait_for_holder()
+        running.lab.host("pause", old, "opensm")
+        new = running.wait_for_holder(among=others(old))
+        report = election(running, new)
+        assert (report["fabric"], report["counters"]["fabric_asked"]) == ([], 0), "asked"
+        assert n_unasked(running, new) == 0, "take-overs"
+        ask(running.lab, "set", "election.fabric_heartbeat", "50", sm=new)
+        standby, = set(others(old)) - {new}
+        wait_for_verdict(running, new, standby, "standby", True)
+        running.lab.host("resume", old, "opensm")
