@@ -8,6 +8,7 @@
 
 #include "lib/task.h"
 #include "plugin/election/fabric_ask.h"
+#include "plugin/election/trap144.h"
 #include "plugin/sm_recover.h"
 #include "triad/clock.h"
 
@@ -133,7 +134,7 @@ static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
 	if (master && osm_get_port_by_guid(sm->p_subn, cl_hton64(master)))
 		sm->master_sm_guid = cl_hton64(master);
 	if (may_touch())
-		osm_send_trap144(sm, TRAP_144_MASK_SM_PRIORITY_CHANGE);
+		triad_trap144_send(sm);
 	cl_plock_release(&control->osm->lock);
 }
 

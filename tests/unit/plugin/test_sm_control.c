@@ -44,9 +44,8 @@ struct osm_port *osm_get_port_by_guid(osm_subn_t const *subn, ib_net64_t guid)
 	return NULL;
 }
 
-int osm_send_trap144(struct osm_sm *sm, ib_net16_t local_changes)
+void triad_trap144_send(struct osm_sm *sm)
 {
-	return 0;
 }
 
 ib_api_status_t osm_sm_state_mgr_process(struct osm_sm *sm, osm_sm_signal_t signal)
