@@ -5,6 +5,7 @@
 #include "plugin/opensm.h"
 
 #include "plugin/election/fabric_ask.h"
+#include "plugin/election/trap144.h"
 #include "plugin/election/sm_control.h"
 
 #include <string.h>
