@@ -45,8 +45,8 @@ struct lab_port {
 
 	uint64_t wake_at_us; /* when the thread looks at the timers next */
 	int wake_fd;
-	unsigned n_issm;      /* open files of issm0 */
-	_Atomic bool is_dead; /* in a process that was forked */
+	_Atomic bool has_issm; /* issm0 is open */
+	_Atomic bool is_dead;  /* in a process that was forked */
 };
 
 /* Connects to ibsim and starts the thread.  Returns 0 or an errno. */

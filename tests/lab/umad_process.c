@@ -173,6 +173,7 @@ static int open_issm(int flags)
 	if (fd < 0)
 		set_issm(false);
 	issm_fd = fd;
+	port->has_issm = fd >= 0;
 	return fd;
 }
 
@@ -206,6 +207,7 @@ void lab_process_close(int fd)
 			lab_file_close(file);
 	} else if (fd >= 0 && fd == issm_fd) {
 		issm_fd = -1;
+		port->has_issm = false;
 		set_issm(false);
 	}
 }

@@ -230,13 +230,27 @@ static void put_port(struct lab_sysfs *sysfs)
 	put_rate(sysfs);
 }
 
+#define IS_SM 0x2u /* of the capability mask [IBA 14.2.5.6] */
+
+/* ibsim forgets IsSM when links go down and come up again; the kernel's HCAs don't as long as
+ * issm0 is open. */
+static void set_issm_again(struct lab_sysfs *sysfs, const uint8_t *info)
+{
+	uint32_t data[LAB_WIRE_ANSWER_SIZE / 4] = {1};
+
+	if (sysfs->port->has_issm && !(lab_mad_get32(info + CAPABILITY_MASK) & IS_SM))
+		(void)lab_wire_ask(sysfs->port->wire, LAB_ASK_SET_ISSM, data);
+}
+
 static void update_port(struct lab_sysfs *sysfs)
 {
 	uint8_t info[LAB_WIRE_ANSWER_SIZE] = {0};
+	int error = lab_wire_ask(sysfs->port->wire, LAB_ASK_PORT_INFO, info);
 
+	if (!error)
+		set_issm_again(sysfs, info);
 	/* While ibsim does not answer, what was true last stays. */
-	if (lab_wire_ask(sysfs->port->wire, LAB_ASK_PORT_INFO, info) ||
-		memcmp(info, sysfs->port_info, sizeof(info)) == 0)
+	if (error || memcmp(info, sysfs->port_info, sizeof(info)) == 0)
 		return;
 	memcpy(sysfs->port_info, info, sizeof(info));
 	put_port(sysfs);
