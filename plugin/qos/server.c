@@ -478,14 +478,18 @@ static void *serve(void *argument)
 
 /* --- receiving --- */
 
-/* What OpenSM checks before it queues a request; what fails there is left to it. */
-static bool would_be_served(const struct osm_opensm *osm, const ib_sa_mad_t *mad)
+/* What OpenSM checks before it queues a request; what fails there is left to it.  OpenSM also
+ * drops all requests during the whole first sweep of a master.  Paths are right as soon as
+ * switches have their tables, when there is a snapshot: so after a fail-over nobody waits for
+ * the rest of that sweep. */
+static bool would_be_served(
+	const struct triad_qos_server *server, const ib_sa_mad_t *mad)
 {
-	const struct osm_subn *subn = &osm->subn;
+	const struct osm_subn *subn = &server->osm->subn;
 
 	return subn->sm_state == IB_SMINFO_STATE_MASTER &&
-		!subn->first_time_master_sweep && !osm_exit_flag &&
-		(!mad->sm_key || mad->sm_key == subn->opt.sa_key);
+		(!subn->first_time_master_sweep || atomic_load(&server->generation)) &&
+		!osm_exit_flag && (!mad->sm_key || mad->sm_key == subn->opt.sa_key);
 }
 
 static bool is_for_paths(const ib_sa_mad_t *mad)
@@ -519,7 +523,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 		.madw = madw, .lid = cl_ntoh16(madw->mad_addr.dest_lid)};
 
 	/* With 'request' it is an answer to OpenSM. */
-	if (request || !is_wanted(server, mad) || !would_be_served(server->osm, mad)) {
+	if (request || !is_wanted(server, mad) || !would_be_served(server, mad)) {
 		server->hook.original(madw, context, request);
 		return;
 	}

@@ -475,3 +475,18 @@ def test_torus_with_policy_as_opensm(scratch):
                             SEED + 6, "--count", COUNT, "--kind", "path", "--only",
                             ~0x400 % (1 << 64))
         assert counts["under_lock"], "the routing engine was never asked"
+
+
+@pytest.mark.row("N12")
+def test_paths_are_answered_before_the_first_sweep_of_a_master_is_through():
+    """As soon as switches have their tables; OpenSM drops requests until the sweep's end."""
+    conf = "sweep_interval 0\nsminfo_polling_timeout 100\npolling_retry_number 1\n" \
+        "transaction_timeout 2000\ntransaction_retries 1\n"
+    with Lab(NET, sms=["Hca1", "Hca2"], opensm_conf=conf, triad_conf=QOS) as lab:
+        assert path_record(lab, "--src-to-dst", "5:6", node="Hca3")["dlid"] == "6"
+        # What sets the state of ports, after routing, takes seconds.
+        lab.harm_mads("delay ms 1200 attribute 0x15 direction out\n")
+        os.kill(lab.status()["sms"][0]["pid"], signal.SIGKILL)
+        wait_until(lambda: "QoS answers: answering" in lab.log(sm=1), 60, "a snapshot")
+        assert path_record(lab, "--src-to-dst", "5:6", node="Hca3")["dlid"] == "6"
+        assert "SUBNET UP" not in lab.log(sm=1)
