@@ -263,6 +263,81 @@ START_TEST(test_lease_given_up_has_not_run_out)
 }
 END_TEST
 
+/* Hears of a standby that is preferred until this one hands over to it. */
+static void hand_over(void)
+{
+	const uint32_t preferred = (GOOD & ~(15u << 14)) | 12u << 14;
+	uint64_t until_us = now_us + 600 * MS;
+	struct triad_election_message answer;
+
+	while (now_us < until_us && state() == TRIAD_ELECTION_MASTER) {
+		run_to(now_us + 50 * MS);
+		come_back();
+		answer = grant_of(BETTER);
+		answer.priority = preferred;
+		receive_message(&answer);
+	}
+	ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
+	ck_assert_uint_eq(status().master, BETTER);
+}
+
+/* The new master, which has it from then on. */
+static void hear_new_master(void)
+{
+	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+}
+
+/* Row: N12 */
+START_TEST(test_lease_is_kept_in_a_hand_over_until_the_sm_is_master_no_more)
+{
+	struct triad_election_message answer;
+
+	hold();
+	triad_election_sm(election, true, true, now_us);
+	collect();
+	hand_over();
+	ck_assert(is_holder());
+	ck_assert_uint_eq(status().priority & TRIAD_PRIORITY_IS_CONF_MANAGER, 0);
+	/* It is asked for again meanwhile, and nobody makes this one master by mistake. */
+	for (unsigned i = 0; i < 10; i++) {
+		run_to(now_us + 100 * MS);
+		hear_new_master();
+		come_back();
+		answer = grant_of(WORSE);
+		receive_message(&answer);
+		ck_assert(is_holder());
+		ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
+	}
+	triad_election_sm(election, false, false, now_us);
+	collect();
+	ck_assert(!is_holder());
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].from, HERE);
+}
+END_TEST
+
+START_TEST(test_lease_is_given_up_when_the_sm_does_not_hand_over)
+{
+	uint64_t begun_us;
+
+	hold();
+	triad_election_sm(election, true, true, now_us);
+	collect();
+	hand_over();
+	begun_us = now_us;
+	while (is_holder() && now_us < begun_us + 20 * 1000 * MS) {
+		struct triad_election_message answer;
+
+		run_to(now_us + 100 * MS);
+		hear_new_master();
+		come_back();
+		answer = grant_of(WORSE);
+		receive_message(&answer);
+	}
+	ck_assert_uint_ge(now_us, begun_us + 9900 * MS);
+	ck_assert_uint_le(now_us, begun_us + 10100 * MS);
+}
+END_TEST
+
 /* What was permitted a moment ago may still be on its way to a port. */
 START_TEST(test_lease_given_up_promise_to_oneself_lasts_until_its_end)
 {
@@ -466,6 +541,9 @@ int main(void)
 		cases, test_lease_given_up_promise_to_oneself_lasts_until_its_end);
 	tcase_add_loop_test(
 		cases, test_master_that_held_the_lease_after_another_stays, 0, 2);
+	tcase_add_test(cases,
+		test_lease_is_kept_in_a_hand_over_until_the_sm_is_master_no_more);
+	tcase_add_test(cases, test_lease_is_given_up_when_the_sm_does_not_hand_over);
 	tcase_add_test(cases, test_grant_of_who_knows_a_later_holder_counts);
 	tcase_add_test(
 		cases, test_lease_not_asked_for_by_the_best_is_asked_for_by_the_next);
