@@ -27,6 +27,10 @@
  * discovery is over. */
 #define IGNORE_US (2 * TRIAD_US_PER_S)
 #define IGNORE_TICK_US (10 * TRIAD_US_PER_MS)
+/* So long it is waited for what members say, of which discovery would ask a dead one for
+ * twice as long; and so often it is looked. */
+#define WORD_US (400 * TRIAD_US_PER_MS)
+#define WORD_TICK_US (10 * TRIAD_US_PER_MS)
 
 struct triad_sm_control {
 	struct osm_opensm *osm;
@@ -41,7 +45,7 @@ struct triad_sm_control {
 	bool has_priority; /* ours is in force */
 	uint8_t ours;
 	bool was_master_wished, had_master, has_taken_over, has_asked;
-	uint64_t again_us, retry_us;
+	uint64_t again_us, retry_us, word_until_us;
 	uint64_t
 		ignore_until_us; /* OpenSM ignores others because of us; 0: it doesn't */
 };
@@ -182,24 +186,61 @@ static bool has_id(const uint64_t *ids, uint32_t n, uint64_t id)
 	return false;
 }
 
-/* Whether nobody is left whom discovery would have to ask. */
-static bool knows_all(struct triad_sm_control *control,
+/* Whom discovery would have to ask. */
+enum others {
+	NOBODY_LEFT,    /* all say that they are standby, or are dead */
+	MEMBERS_LEFT,   /* that have not said it yet */
+	STRANGERS_LEFT, /* SMs that the election does not know */
+};
+
+static enum others find_others(struct triad_sm_control *control,
 	const struct triad_sm_wish *wish, const struct triad_fabric_dead *dead)
 {
 	const cl_qmap_t *all = &control->osm->subn.sm_guid_tbl;
+	enum others found = NOBODY_LEFT;
 	const cl_map_item_t *item;
-	bool does = true;
 
 	cl_plock_acquire(&control->osm->lock);
-	for (item = cl_qmap_head(all); does && item != cl_qmap_end(all);
+	for (item = cl_qmap_head(all);
+		found != STRANGERS_LEFT && item != cl_qmap_end(all);
 		item = cl_qmap_next(item)) {
 		uint64_t id = cl_ntoh64(((const osm_remote_sm_t *)item)->smi.guid);
 
-		does = has_id(wish->heard, wish->n_heard, id) ||
-			has_id(dead->ids, dead->n, id);
+		if (has_id(wish->standby, wish->n_standby, id) ||
+			has_id(dead->ids, dead->n, id))
+			continue;
+		found = has_id(wish->members, wish->n_members, id) ? MEMBERS_LEFT
+								   : STRANGERS_LEFT;
 	}
 	cl_plock_release(&control->osm->lock);
-	return does;
+	return found;
+}
+
+/* Looks who may be master instead of the one that is dead for certain.  Returns false when
+ * none is, or others have to be asked in any case. */
+static bool look_at_the_dead(struct triad_sm_control *control,
+	const struct triad_sm_wish *wish, struct triad_fabric_dead *dead,
+	enum others *others)
+{
+	if (!wish->is_quorate || wish->master || control->osm->subn.opt.ignore_other_sm)
+		return false;
+	triad_fabric_ask_dead(control->fabric, dead);
+	if (!dead->master || has_id(wish->standby, wish->n_standby, dead->master))
+		return false;
+	*others = find_others(control, wish, dead);
+	return true;
+}
+
+/* Whether a take-over had better wait for the word of members. */
+static bool waits_for_word(struct triad_sm_control *control,
+	const struct triad_sm_wish *wish, uint64_t now_us)
+{
+	struct triad_fabric_dead dead;
+	enum others others;
+
+	return now_us < control->word_until_us &&
+		look_at_the_dead(control, wish, &dead, &others) &&
+		others == MEMBERS_LEFT;
 }
 
 /* Before a take-over: has OpenSM ask no other SM in it, if none can be master. */
@@ -208,12 +249,9 @@ static void ignore_the_dead(
 {
 	osm_subn_opt_t *opt = &control->osm->subn.opt;
 	struct triad_fabric_dead dead;
+	enum others others;
 
-	if (!wish->is_quorate || wish->master || opt->ignore_other_sm)
-		return;
-	triad_fabric_ask_dead(control->fabric, &dead);
-	if (!dead.master || has_id(wish->heard, wish->n_heard, dead.master) ||
-		!knows_all(control, wish, &dead))
+	if (!look_at_the_dead(control, wish, &dead, &others) || others != NOBODY_LEFT)
 		return;
 	cl_plock_excl_acquire(&control->osm->lock);
 	if (may_touch() && !opt->ignore_other_sm) {
@@ -268,6 +306,10 @@ static void become_master(struct triad_sm_control *control,
 		control->again_us = now_us + MAX_RETRY_US;
 		return;
 	}
+	if (!asks && waits_for_word(control, wish, now_us)) {
+		control->again_us = now_us + WORD_TICK_US;
+		return;
+	}
 	control->has_asked = asks;
 	control->has_taken_over = !asks;
 	if (asks) {
@@ -299,6 +341,7 @@ static void see_to_mastership(
 		control->has_taken_over = control->has_asked = false;
 		control->retry_us = RETRY_US;
 		control->again_us = now_us;
+		control->word_until_us = now_us + WORD_US;
 		if (!wish->is_master)
 			control->again_us += RETRY_US;
 		else if (!wish->master)

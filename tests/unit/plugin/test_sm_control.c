@@ -230,19 +230,26 @@ static bool stops_ignoring(void)
 }
 
 /* Whether the take-over that is wished for ignores others. */
-static bool take_over(bool is_quorate, uint64_t heard)
+static bool take_over_beside(bool is_quorate, uint64_t member, bool is_standby)
 {
 	struct triad_sm_wish wish = {.is_set = true,
 		.priority = 15,
 		.is_master = true,
 		.is_quorate = is_quorate,
-		.n_heard = heard ? 1 : 0,
-		.heard = {heard}};
+		.n_members = member ? 1 : 0,
+		.members = {member},
+		.n_standby = is_standby,
+		.standby = {is_standby ? member : 0}};
 
 	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
 	triad_sm_control_wish(control, &wish);
 	ck_assert(wait_for(&n_discoveries));
 	return atomic_load(&is_other_ignored);
+}
+
+static bool take_over(bool is_quorate, uint64_t standby)
+{
+	return take_over_beside(is_quorate, standby, standby != 0);
 }
 
 /* Row: N12 */
@@ -338,14 +345,42 @@ START_TEST(test_stranger_in_opensms_table_all_are_asked)
 }
 END_TEST
 
-START_TEST(test_other_in_opensms_table_that_is_heard_nobody_is_asked)
+START_TEST(test_other_in_opensms_table_that_is_standby_nobody_is_asked)
 {
 	remote.smi.guid = cl_hton64(OTHER + 1);
 	ck_assert(take_over(true, OTHER + 1));
 }
 END_TEST
 
-START_TEST(test_dead_master_that_is_heard_all_are_asked)
+/* Two may think that they are elected, while they do not hear each other. */
+START_TEST(test_member_that_says_nothing_is_waited_for_and_asked)
+{
+	uint64_t begin_us = triad_clock_now_us();
+
+	remote.smi.guid = cl_hton64(OTHER + 1);
+	ck_assert(!take_over_beside(true, OTHER + 1, false));
+	ck_assert_uint_ge(triad_clock_now_us() - begin_us, 400 * TRIAD_US_PER_MS);
+}
+END_TEST
+
+START_TEST(test_member_that_says_something_in_time_nobody_is_asked)
+{
+	struct triad_sm_wish wish = {.is_set = true,
+		.priority = 15,
+		.is_master = true,
+		.is_quorate = true,
+		.n_members = 1,
+		.members = {OTHER + 1}};
+
+	remote.smi.guid = cl_hton64(OTHER + 1);
+	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
+	triad_sm_control_wish(control, &wish);
+	usleep(100000);
+	ck_assert(take_over(true, OTHER + 1));
+}
+END_TEST
+
+START_TEST(test_dead_master_that_says_it_is_standby_all_are_asked)
 {
 	ck_assert(!take_over(true, OTHER));
 }
@@ -364,8 +399,10 @@ static void add_dead_masters(TCase *cases)
 	tcase_add_test(cases, test_dead_one_is_not_the_master_all_are_asked);
 	tcase_add_test(cases, test_stranger_in_opensms_table_all_are_asked);
 	tcase_add_test(
-		cases, test_other_in_opensms_table_that_is_heard_nobody_is_asked);
-	tcase_add_test(cases, test_dead_master_that_is_heard_all_are_asked);
+		cases, test_other_in_opensms_table_that_is_standby_nobody_is_asked);
+	tcase_add_test(cases, test_member_that_says_nothing_is_waited_for_and_asked);
+	tcase_add_test(cases, test_member_that_says_something_in_time_nobody_is_asked);
+	tcase_add_test(cases, test_dead_master_that_says_it_is_standby_all_are_asked);
 }
 
 int main(void)
