@@ -8,6 +8,7 @@
 
 #include "lib/task.h"
 #include "plugin/election/fabric_ask.h"
+#include "service/umad.h"
 #include "triad/clock.h"
 
 /* How often it is looked whether OpenSM is as it should be. */
@@ -45,9 +46,10 @@ struct triad_sm_control {
 	bool has_priority; /* ours is in force */
 	uint8_t ours;
 	bool was_master_wished, had_master, has_taken_over, has_asked;
+	struct triad_umad *umad; /* for traps; NULL: not yet */
+	uint32_t tid;
 	uint64_t again_us, retry_us, word_until_us;
-	uint64_t
-		ignore_until_us; /* OpenSM ignores others because of us; 0: it doesn't */
+	uint64_t ignore_until_us; /* OpenSM does, because of us; 0: it doesn't */
 };
 
 static bool may_touch(void)
@@ -125,16 +127,67 @@ static void wait_longer(struct triad_sm_control *control, uint64_t now_us)
 		control->retry_us = MAX_RETRY_US;
 }
 
+/* OpenSM's own trap counts as outstanding until it is repressed, which a master that has
+ * handed over, or is dead, does not do: then the sweep of this SM as master waits for
+ * nearly a second.  This one waits for nothing. */
+static bool send_trap(struct triad_sm_control *control, uint16_t to_lid,
+	const struct triad_sm_trap *trap)
+{
+	const struct triad_mad_address to = {.lid = to_lid};
+	const struct triad_mad_transport *transport;
+	uint8_t mad[TRIAD_MAD_SIZE];
+	int error;
+
+	if (!to_lid || !trap->lid)
+		return false;
+	if (!control->umad &&
+		triad_umad_open(cl_ntoh64(control->osm->subn.sm_port_guid),
+			TRIAD_MAD_CLASS_SUBNET_LID, &control->umad))
+		return false;
+	transport = triad_umad_transport(control->umad);
+	triad_smp_encode_priority_trap(mad, trap, ++control->tid);
+	error = transport->send(transport->context, &to, mad, 0);
+	if (!error)
+		return true;
+	triad_umad_close(control->umad, false);
+	control->umad = NULL;
+	return false;
+}
+
+/* With OpenSM's lock held.  What a trap of this SM says, and the LID of its master. */
+static uint16_t describe_trap(osm_sm_t *sm, struct triad_sm_trap *trap)
+{
+	const osm_subn_t *subn = sm->p_subn;
+	const osm_port_t *own = osm_get_port_by_guid(subn, subn->sm_port_guid);
+	const osm_port_t *master = osm_get_port_by_guid(subn, sm->master_sm_guid);
+
+	*trap = (struct triad_sm_trap){.lid = 0};
+	if (!own || !own->p_physp || !master || !master->p_physp)
+		return 0;
+	trap->lid = cl_ntoh16(osm_port_get_base_lid(own));
+	trap->node_type = osm_node_get_type(own->p_node);
+	trap->capabilities = cl_ntoh32(own->p_physp->port_info.capability_mask);
+	return cl_ntoh16(osm_port_get_base_lid(master));
+}
+
 /* OpenSM polls, and would tell, the last SM with a higher priority that it has seen,
  * which may be a standby; 'master', if not 0, is who really is master. */
 static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
 {
 	osm_sm_t *sm = &control->osm->sm;
+	uint16_t lid = master ? triad_fabric_ask_lid(control->fabric, master) : 0;
+	struct triad_sm_trap trap;
+	uint16_t table_lid;
 
 	count(control, &control->status.n_asked);
 	cl_plock_excl_acquire(&control->osm->lock);
 	if (master && osm_get_port_by_guid(sm->p_subn, cl_hton64(master)))
 		sm->master_sm_guid = cl_hton64(master);
+	table_lid = describe_trap(sm, &trap);
+	cl_plock_release(&control->osm->lock);
+	if (!may_touch() || send_trap(control, lid ? lid : table_lid, &trap))
+		return;
+	cl_plock_excl_acquire(&control->osm->lock);
 	if (may_touch())
 		osm_send_trap144(sm, TRAP_144_MASK_SM_PRIORITY_CHANGE);
 	cl_plock_release(&control->osm->lock);
@@ -478,6 +531,7 @@ void triad_sm_control_free(struct triad_sm_control *control)
 	(void)triad_task_stop(&control->task, UINT64_MAX);
 	heed_others(control);
 	give_back_priority(control);
+	triad_umad_close(control->umad, false);
 	triad_task_clear(&control->task);
 	pthread_mutex_destroy(&control->lock);
 	free(control);

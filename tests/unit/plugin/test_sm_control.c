@@ -6,7 +6,9 @@
 
 #include "plugin/election/fabric_ask.h"
 #include "plugin/election/sm_control.h"
+#include "service/umad.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -61,6 +63,25 @@ void triad_fabric_ask_dead(
 	struct triad_fabric_ask *ask, struct triad_fabric_dead *found)
 {
 	*found = dead;
+}
+
+uint16_t triad_fabric_ask_lid(struct triad_fabric_ask *ask, uint64_t id)
+{
+	return 0;
+}
+
+int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **umad)
+{
+	return ENODEV;
+}
+
+void triad_umad_close(struct triad_umad *umad, bool in_flight)
+{
+}
+
+const struct triad_mad_transport *triad_umad_transport(struct triad_umad *umad)
+{
+	return NULL;
 }
 
 void osm_sm_sweep(struct osm_sm *sm)
