@@ -401,6 +401,19 @@ uint16_t triad_fabric_ask_lid(struct triad_fabric_ask *ask, uint64_t id)
 	return lid;
 }
 
+uint64_t triad_fabric_ask_master(struct triad_fabric_ask *ask)
+{
+	uint64_t id = 0;
+
+	pthread_mutex_lock(&ask->lock);
+	for (uint32_t i = 0; i < ask->watch.n_peers; i++)
+		if (ask->watch.peers[i].verdict == TRIAD_FABRIC_MASTER &&
+			!ask->watch.peers[i].sm.n)
+			id = ask->watch.peers[i].id;
+	pthread_mutex_unlock(&ask->lock);
+	return id;
+}
+
 void triad_fabric_ask_report(
 	struct triad_fabric_ask *ask, struct triad_fabric_report *report)
 {

@@ -350,7 +350,11 @@ static bool may_still_ignore(
 static void become_master(struct triad_sm_control *control,
 	const struct triad_sm_wish *wish, uint64_t now_us)
 {
-	bool asks = control->has_taken_over || (wish->master && !control->has_asked);
+	/* One that is cut off from the election may be master, by what it says over the
+	 * fabric: to ask it at once is sooner done than to discover it. */
+	uint64_t master =
+		wish->master ? wish->master : triad_fabric_ask_master(control->fabric);
+	bool asks = control->has_taken_over || (master && !control->has_asked);
 
 	/* An SM that discovers is about to become master, or standby, by itself. */
 	if (control->osm->subn.sm_state != IB_SMINFO_STATE_STANDBY)
@@ -366,7 +370,7 @@ static void become_master(struct triad_sm_control *control,
 	control->has_asked = asks;
 	control->has_taken_over = !asks;
 	if (asks) {
-		ask_for_hand_over(control, wish->master);
+		ask_for_hand_over(control, master);
 		wait_longer(control, now_us);
 		return;
 	}

@@ -10,6 +10,7 @@
  * - When a standby is to be master, and another SM says in the election that it is the
  *   master, the standby asks that one by trap 144 to sweep and hand over: a planned
  *   hand-over, in which the old master finishes its sweep.
+ * - One that says so over the fabric alone is asked in the same way.
  * - When no SM says that it is master, the standby at once does what it would do when
  *   its polling of the master timed out: it discovers, and becomes master if no live
  *   master answers.  So an SM without Triad is never pushed aside.  If one does

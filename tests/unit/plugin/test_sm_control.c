@@ -28,6 +28,8 @@ static struct triad_sm_control *control;
 static atomic_uint n_sweeps, n_discoveries;
 static atomic_bool is_other_ignored; /* in the last discovery */
 static struct triad_fabric_dead dead;
+static uint64_t master_over_fabric;
+static atomic_uint n_traps;
 static struct osm_subn_opt file_opts;
 
 /* --- in the place of OpenSM --- */
@@ -48,6 +50,7 @@ struct osm_port *osm_get_port_by_guid(osm_subn_t const *subn, ib_net64_t guid)
 
 int osm_send_trap144(struct osm_sm *sm, ib_net16_t local_changes)
 {
+	atomic_fetch_add(&n_traps, 1);
 	return 0;
 }
 
@@ -68,6 +71,11 @@ void triad_fabric_ask_dead(
 uint16_t triad_fabric_ask_lid(struct triad_fabric_ask *ask, uint64_t id)
 {
 	return 0;
+}
+
+uint64_t triad_fabric_ask_master(struct triad_fabric_ask *ask)
+{
+	return master_over_fabric;
 }
 
 int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **umad)
@@ -115,6 +123,8 @@ static void set_up(void)
 	dead = (struct triad_fabric_dead){.n = 1, .ids = {OTHER}, .master = OTHER};
 	atomic_store(&n_sweeps, 0);
 	atomic_store(&n_discoveries, 0);
+	atomic_store(&n_traps, 0);
+	master_over_fabric = 0;
 	know_remote();
 	cl_plock_init(&osm.lock);
 	osm.sm.p_subn = &osm.subn;
@@ -407,6 +417,16 @@ START_TEST(test_dead_master_that_says_it_is_standby_all_are_asked)
 }
 END_TEST
 
+START_TEST(test_master_over_the_fabric_alone_is_asked_first)
+{
+	memset(&dead, 0, sizeof(dead));
+	master_over_fabric = OTHER;
+	ck_assert(!take_over(true, 0));
+	ck_assert_uint_ge(n_traps, 1);
+	ck_assert_uint_eq(triad_sm_control_status(control).n_unasked, 0);
+}
+END_TEST
+
 static void add_dead_masters(TCase *cases)
 {
 	tcase_add_test(cases, test_dead_master_is_not_asked_until_this_one_is_master);
@@ -421,6 +441,7 @@ static void add_dead_masters(TCase *cases)
 	tcase_add_test(cases, test_stranger_in_opensms_table_all_are_asked);
 	tcase_add_test(
 		cases, test_other_in_opensms_table_that_is_standby_nobody_is_asked);
+	tcase_add_test(cases, test_master_over_the_fabric_alone_is_asked_first);
 	tcase_add_test(cases, test_member_that_says_nothing_is_waited_for_and_asked);
 	tcase_add_test(cases, test_member_that_says_something_in_time_nobody_is_asked);
 	tcase_add_test(cases, test_dead_master_that_says_it_is_standby_all_are_asked);
