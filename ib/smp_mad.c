@@ -8,6 +8,7 @@
 
 /* In an SMP [IBA 14.2.1.1, 14.2.1.2]. */
 enum {
+	AT_METHOD = 3,
 	AT_STATUS = 4,
 	AT_TID = 8,
 	AT_M_KEY = 24,
@@ -84,6 +85,35 @@ void triad_smp_encode_get_by_lid(uint8_t mad[TRIAD_MAD_SIZE],
 	triad_wire_put(&w, 2, (uint16_t)attribute);
 	triad_wire_seek(&w, AT_M_KEY);
 	triad_wire_put(&w, 8, m_key);
+}
+
+/* A generic notice, informational. */
+#define NOTICE_TYPE 0x84
+#define TRAP_LOCAL_CHANGES 144
+#define OTHER_LOCAL_CHANGES 0x01
+#define SM_PRIORITY_CHANGED 0x0008
+
+void triad_smp_encode_priority_trap(
+	uint8_t mad[TRIAD_MAD_SIZE], const struct triad_sm_trap *trap, uint32_t tid)
+{
+	struct triad_wire w;
+
+	triad_smp_encode_get_by_lid(mad, TRIAD_SMP_NOTICE, 0, tid);
+	mad[AT_METHOD] = TRIAD_MAD_METHOD_TRAP;
+	triad_wire_init(&w, mad, TRIAD_MAD_SIZE);
+	triad_wire_seek(&w, AT_DATA);
+	triad_wire_put(&w, 1, NOTICE_TYPE);
+	triad_wire_put(&w, 3, trap->node_type);
+	triad_wire_put(&w, 2, TRAP_LOCAL_CHANGES);
+	triad_wire_put(&w, 2, trap->lid);
+	triad_wire_put(&w, 2, 0);
+	/* What trap 144 says. */
+	triad_wire_put(&w, 2, 0);
+	triad_wire_put(&w, 2, trap->lid);
+	triad_wire_put(&w, 1, 0);
+	triad_wire_put(&w, 1, OTHER_LOCAL_CHANGES);
+	triad_wire_put(&w, 4, trap->capabilities);
+	triad_wire_put(&w, 2, SM_PRIORITY_CHANGED);
 }
 
 struct triad_sm_info triad_sm_info_decode(const uint8_t data[TRIAD_SMP_DATA_SIZE])

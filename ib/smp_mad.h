@@ -4,7 +4,7 @@
  *
  * Thread-safety: no state.
  * Spec: IBA volume 1, 14.2.1.1 (SMPs by LID), 14.2.1.2 (by directed route), 14.2.5.3
- * (NodeInfo), 14.2.5.13 (SMInfo), 16.5 (a vendor's class with an OUI). */
+ * (NodeInfo), 14.2.5.13 (SMInfo), 13.4.8.2 and 14.2.5.1 (notices), 16.5 (a vendor's class with an OUI). */
 #ifndef TRIAD_IB_SMP_MAD_H
 #define TRIAD_IB_SMP_MAD_H
 
@@ -30,6 +30,7 @@ struct triad_smp_route {
 };
 
 enum triad_smp_attribute {
+	TRIAD_SMP_NOTICE = 0x02,
 	TRIAD_SMP_NODE_DESCRIPTION = 0x10,
 	TRIAD_SMP_NODE_INFO = 0x11,
 	TRIAD_SMP_PORT_INFO = 0x15,
@@ -53,6 +54,15 @@ void triad_smp_encode(uint8_t mad[TRIAD_MAD_SIZE], const struct triad_smp_route 
 /* A Get by LID. */
 void triad_smp_encode_get_by_lid(uint8_t mad[TRIAD_MAD_SIZE],
 	enum triad_smp_attribute attribute, uint64_t m_key, uint32_t tid);
+
+/* A Trap 144 by LID, which tells a master that this SM's priority has changed. */
+struct triad_sm_trap {
+	uint16_t lid; /* of the SM's port */
+	uint8_t node_type;
+	uint32_t capabilities; /* PortInfo:CapabilityMask */
+};
+void triad_smp_encode_priority_trap(
+	uint8_t mad[TRIAD_MAD_SIZE], const struct triad_sm_trap *trap, uint32_t tid);
 
 /* Whether it belongs to request 'tid', whole. */
 bool triad_smp_is_answer(const struct triad_mad_reply *reply, uint32_t tid);

@@ -31,7 +31,6 @@ libosmtriad_la_SOURCES = \
 	plugin/election/health_watch.c plugin/election/health_watch.h \
 	plugin/election/local_health.c plugin/election/local_health.h \
 	plugin/election/sm_control.c plugin/election/sm_control.h \
-	plugin/election/trap144.c plugin/election/trap144.h \
 	plugin/election/state_file.c plugin/election/state_file.h \
 	plugin/entry.c \
 	plugin/events.c plugin/events.h \

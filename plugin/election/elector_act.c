@@ -71,35 +71,33 @@ static void carry_out(
 
 /* --- what came of it --- */
 
-static bool is_heard(const struct triad_elector *elector, uint64_t heard_us)
-{
-	return triad_clock_boot_us() <
-		heard_us + elector->conf->election.keepalive_ms * TRIAD_US_PER_MS;
-}
-
-/* Nobody of them has an SM that is master: 'master' of the wish would say so.  One that was
- * elected, too, may be about to take over at this moment. */
-static void wish_with_heard(
+static void wish_with_members(
 	struct triad_sm_wish *wish, const struct triad_elector *elector)
 {
 	struct triad_election_status status;
 
 	triad_election_status(elector->election, triad_clock_boot_us(), &status);
 	wish->is_quorate = status.view.is_connected && status.view.is_quorate;
-	wish->n_heard = 0;
-	memset(wish->heard, 0, sizeof(wish->heard));
-	for (uint32_t i = 0; i < status.n_members; i++)
-		if (!status.members[i].is_self &&
-			status.members[i].state != TRIAD_ELECTION_MASTER &&
-			is_heard(elector, status.members[i].heard_us))
-			wish->heard[wish->n_heard++] = status.members[i].id;
+	wish->n_members = wish->n_standby = 0;
+	memset(wish->members, 0, sizeof(wish->members));
+	memset(wish->standby, 0, sizeof(wish->standby));
+	for (uint32_t i = 0; i < status.n_members; i++) {
+		const struct triad_election_member *member = &status.members[i];
+
+		if (member->is_self)
+			continue;
+		wish->members[wish->n_members++] = member->id;
+		if (member->state == TRIAD_ELECTION_STANDBY &&
+			member->heard_us >= status.elected_us)
+			wish->standby[wish->n_standby++] = member->id;
+	}
 }
 
 static void wish(struct triad_elector *elector, const struct triad_sm_wish *before)
 {
 	elector->wish.master =
 		triad_election_sm_master(elector->election, triad_clock_boot_us());
-	wish_with_heard(&elector->wish, elector);
+	wish_with_members(&elector->wish, elector);
 	/* Only a change: it wakes triad-sm, which looks at OpenSM. */
 	if (memcmp(before, &elector->wish, sizeof(*before)))
 		triad_sm_control_wish(elector->sm, &elector->wish);

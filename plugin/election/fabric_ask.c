@@ -388,6 +388,32 @@ void triad_fabric_ask_dead(struct triad_fabric_ask *ask, struct triad_fabric_dea
 	pthread_mutex_unlock(&ask->lock);
 }
 
+uint16_t triad_fabric_ask_lid(struct triad_fabric_ask *ask, uint64_t id)
+{
+	uint16_t lid = 0;
+
+	pthread_mutex_lock(&ask->lock);
+	for (uint32_t i = 0; i < ask->watch.n_peers; i++)
+		if (ask->watch.peers[i].id == id &&
+			triad_fabric_verdict_is_alive(ask->watch.peers[i].verdict))
+			lid = ask->watch.peers[i].lid;
+	pthread_mutex_unlock(&ask->lock);
+	return lid;
+}
+
+uint64_t triad_fabric_ask_master(struct triad_fabric_ask *ask)
+{
+	uint64_t id = 0;
+
+	pthread_mutex_lock(&ask->lock);
+	for (uint32_t i = 0; i < ask->watch.n_peers; i++)
+		if (ask->watch.peers[i].verdict == TRIAD_FABRIC_MASTER &&
+			!ask->watch.peers[i].sm.n)
+			id = ask->watch.peers[i].id;
+	pthread_mutex_unlock(&ask->lock);
+	return id;
+}
+
 void triad_fabric_ask_report(
 	struct triad_fabric_ask *ask, struct triad_fabric_report *report)
 {

@@ -47,6 +47,12 @@ void triad_fabric_ask_members(struct triad_fabric_ask *ask,
 void triad_fabric_ask_dead(
 	struct triad_fabric_ask *ask, struct triad_fabric_dead *dead);
 
+/* The LID at which that SM last answered, within a few seconds; 0: it did not. */
+uint16_t triad_fabric_ask_lid(struct triad_fabric_ask *ask, uint64_t id);
+
+/* An SM that answers over the fabric as master; 0: none does. */
+uint64_t triad_fabric_ask_master(struct triad_fabric_ask *ask);
+
 void triad_fabric_ask_report(
 	struct triad_fabric_ask *ask, struct triad_fabric_report *report);
 

@@ -8,8 +8,8 @@
 
 #include "lib/task.h"
 #include "plugin/election/fabric_ask.h"
-#include "plugin/election/trap144.h"
 #include "plugin/sm_recover.h"
+#include "service/umad.h"
 #include "triad/clock.h"
 
 /* How often it is looked whether OpenSM is as it should be. */
@@ -29,6 +29,10 @@
  * discovery is over. */
 #define IGNORE_US (2 * TRIAD_US_PER_S)
 #define IGNORE_TICK_US (10 * TRIAD_US_PER_MS)
+/* So long it is waited for what members say, of which discovery would ask a dead one for
+ * twice as long; and so often it is looked. */
+#define WORD_US (400 * TRIAD_US_PER_MS)
+#define WORD_TICK_US (10 * TRIAD_US_PER_MS)
 
 struct triad_sm_control {
 	struct osm_opensm *osm;
@@ -43,9 +47,10 @@ struct triad_sm_control {
 	bool has_priority; /* ours is in force */
 	uint8_t ours;
 	bool was_master_wished, had_master, has_taken_over, has_asked;
-	uint64_t again_us, retry_us;
-	uint64_t
-		ignore_until_us; /* OpenSM ignores others because of us; 0: it doesn't */
+	struct triad_umad *umad; /* for traps; NULL: not yet */
+	uint32_t tid;
+	uint64_t again_us, retry_us, word_until_us;
+	uint64_t ignore_until_us; /* OpenSM does, because of us; 0: it doesn't */
 };
 
 static bool may_touch(void)
@@ -123,18 +128,69 @@ static void wait_longer(struct triad_sm_control *control, uint64_t now_us)
 		control->retry_us = MAX_RETRY_US;
 }
 
+/* OpenSM's own trap counts as outstanding until it is repressed, which a master that has
+ * handed over, or is dead, does not do: then the sweep of this SM as master waits for
+ * nearly a second.  This one waits for nothing. */
+static bool send_trap(struct triad_sm_control *control, uint16_t to_lid,
+	const struct triad_sm_trap *trap)
+{
+	const struct triad_mad_address to = {.lid = to_lid};
+	const struct triad_mad_transport *transport;
+	uint8_t mad[TRIAD_MAD_SIZE];
+	int error;
+
+	if (!to_lid || !trap->lid)
+		return false;
+	if (!control->umad &&
+		triad_umad_open(cl_ntoh64(control->osm->subn.sm_port_guid),
+			TRIAD_MAD_CLASS_SUBNET_LID, &control->umad))
+		return false;
+	transport = triad_umad_transport(control->umad);
+	triad_smp_encode_priority_trap(mad, trap, ++control->tid);
+	error = transport->send(transport->context, &to, mad, 0);
+	if (!error)
+		return true;
+	triad_umad_close(control->umad, false);
+	control->umad = NULL;
+	return false;
+}
+
+/* With OpenSM's lock held.  What a trap of this SM says, and the LID of its master. */
+static uint16_t describe_trap(osm_sm_t *sm, struct triad_sm_trap *trap)
+{
+	const osm_subn_t *subn = sm->p_subn;
+	const osm_port_t *own = osm_get_port_by_guid(subn, subn->sm_port_guid);
+	const osm_port_t *master = osm_get_port_by_guid(subn, sm->master_sm_guid);
+
+	*trap = (struct triad_sm_trap){.lid = 0};
+	if (!own || !own->p_physp || !master || !master->p_physp)
+		return 0;
+	trap->lid = cl_ntoh16(osm_port_get_base_lid(own));
+	trap->node_type = osm_node_get_type(own->p_node);
+	trap->capabilities = cl_ntoh32(own->p_physp->port_info.capability_mask);
+	return cl_ntoh16(osm_port_get_base_lid(master));
+}
+
 /* OpenSM polls, and would tell, the last SM with a higher priority that it has seen,
  * which may be a standby; 'master', if not 0, is who really is master. */
 static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
 {
 	osm_sm_t *sm = &control->osm->sm;
+	uint16_t lid = master ? triad_fabric_ask_lid(control->fabric, master) : 0;
+	struct triad_sm_trap trap;
+	uint16_t table_lid;
 
 	count(control, &control->status.n_asked);
 	cl_plock_excl_acquire(&control->osm->lock);
 	if (master && osm_get_port_by_guid(sm->p_subn, cl_hton64(master)))
 		sm->master_sm_guid = cl_hton64(master);
+	table_lid = describe_trap(sm, &trap);
+	cl_plock_release(&control->osm->lock);
+	if (!may_touch() || send_trap(control, lid ? lid : table_lid, &trap))
+		return;
+	cl_plock_excl_acquire(&control->osm->lock);
 	if (may_touch())
-		triad_trap144_send(sm);
+		osm_send_trap144(sm, TRAP_144_MASK_SM_PRIORITY_CHANGE);
 	cl_plock_release(&control->osm->lock);
 }
 
@@ -173,24 +229,61 @@ static bool has_id(const uint64_t *ids, uint32_t n, uint64_t id)
 	return false;
 }
 
-/* Whether nobody is left whom discovery would have to ask. */
-static bool knows_all(struct triad_sm_control *control,
+/* Whom discovery would have to ask. */
+enum others {
+	NOBODY_LEFT,    /* all say that they are standby, or are dead */
+	MEMBERS_LEFT,   /* that have not said it yet */
+	STRANGERS_LEFT, /* SMs that the election does not know */
+};
+
+static enum others find_others(struct triad_sm_control *control,
 	const struct triad_sm_wish *wish, const struct triad_fabric_dead *dead)
 {
 	const cl_qmap_t *all = &control->osm->subn.sm_guid_tbl;
+	enum others found = NOBODY_LEFT;
 	const cl_map_item_t *item;
-	bool does = true;
 
 	cl_plock_acquire(&control->osm->lock);
-	for (item = cl_qmap_head(all); does && item != cl_qmap_end(all);
+	for (item = cl_qmap_head(all);
+		found != STRANGERS_LEFT && item != cl_qmap_end(all);
 		item = cl_qmap_next(item)) {
 		uint64_t id = cl_ntoh64(((const osm_remote_sm_t *)item)->smi.guid);
 
-		does = has_id(wish->heard, wish->n_heard, id) ||
-			has_id(dead->ids, dead->n, id);
+		if (has_id(wish->standby, wish->n_standby, id) ||
+			has_id(dead->ids, dead->n, id))
+			continue;
+		found = has_id(wish->members, wish->n_members, id) ? MEMBERS_LEFT
+								   : STRANGERS_LEFT;
 	}
 	cl_plock_release(&control->osm->lock);
-	return does;
+	return found;
+}
+
+/* Looks who may be master instead of the one that is dead for certain.  Returns false when
+ * none is, or others have to be asked in any case. */
+static bool look_at_the_dead(struct triad_sm_control *control,
+	const struct triad_sm_wish *wish, struct triad_fabric_dead *dead,
+	enum others *others)
+{
+	if (!wish->is_quorate || wish->master || control->osm->subn.opt.ignore_other_sm)
+		return false;
+	triad_fabric_ask_dead(control->fabric, dead);
+	if (!dead->master || has_id(wish->standby, wish->n_standby, dead->master))
+		return false;
+	*others = find_others(control, wish, dead);
+	return true;
+}
+
+/* Whether a take-over had better wait for the word of members. */
+static bool waits_for_word(struct triad_sm_control *control,
+	const struct triad_sm_wish *wish, uint64_t now_us)
+{
+	struct triad_fabric_dead dead;
+	enum others others;
+
+	return now_us < control->word_until_us &&
+		look_at_the_dead(control, wish, &dead, &others) &&
+		others == MEMBERS_LEFT;
 }
 
 /* Before a take-over: has OpenSM ask no other SM in it, if none can be master. */
@@ -199,12 +292,9 @@ static void ignore_the_dead(
 {
 	osm_subn_opt_t *opt = &control->osm->subn.opt;
 	struct triad_fabric_dead dead;
+	enum others others;
 
-	if (!wish->is_quorate || wish->master || opt->ignore_other_sm)
-		return;
-	triad_fabric_ask_dead(control->fabric, &dead);
-	if (!dead.master || has_id(wish->heard, wish->n_heard, dead.master) ||
-		!knows_all(control, wish, &dead))
+	if (!look_at_the_dead(control, wish, &dead, &others) || others != NOBODY_LEFT)
 		return;
 	cl_plock_excl_acquire(&control->osm->lock);
 	if (may_touch() && !opt->ignore_other_sm) {
@@ -250,7 +340,11 @@ static bool may_still_ignore(
 static void become_master(struct triad_sm_control *control,
 	const struct triad_sm_wish *wish, uint64_t now_us)
 {
-	bool asks = control->has_taken_over || (wish->master && !control->has_asked);
+	/* One that is cut off from the election may be master, by what it says over the
+	 * fabric: to ask it at once is sooner done than to discover it. */
+	uint64_t master =
+		wish->master ? wish->master : triad_fabric_ask_master(control->fabric);
+	bool asks = control->has_taken_over || (master && !control->has_asked);
 
 	/* An SM that discovers is about to become master, or standby, by itself. */
 	if (control->osm->subn.sm_state != IB_SMINFO_STATE_STANDBY)
@@ -259,10 +353,14 @@ static void become_master(struct triad_sm_control *control,
 		control->again_us = now_us + MAX_RETRY_US;
 		return;
 	}
+	if (!asks && waits_for_word(control, wish, now_us)) {
+		control->again_us = now_us + WORD_TICK_US;
+		return;
+	}
 	control->has_asked = asks;
 	control->has_taken_over = !asks;
 	if (asks) {
-		ask_for_hand_over(control, wish->master);
+		ask_for_hand_over(control, master);
 		wait_longer(control, now_us);
 		return;
 	}
@@ -290,6 +388,7 @@ static void see_to_mastership(
 		control->has_taken_over = control->has_asked = false;
 		control->retry_us = RETRY_US;
 		control->again_us = now_us;
+		control->word_until_us = now_us + WORD_US;
 		if (!wish->is_master)
 			control->again_us += RETRY_US;
 		else if (!wish->master)
@@ -413,6 +512,7 @@ void triad_sm_control_free(struct triad_sm_control *control)
 	(void)triad_task_stop(&control->task, UINT64_MAX);
 	heed_others(control);
 	give_back_priority(control);
+	triad_umad_close(control->umad, false);
 	triad_task_clear(&control->task);
 	pthread_mutex_destroy(&control->lock);
 	free(control);

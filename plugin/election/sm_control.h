@@ -10,6 +10,7 @@
  * - When a standby is to be master, and another SM says in the election that it is the
  *   master, the standby asks that one by trap 144 to sweep and hand over: a planned
  *   hand-over, in which the old master finishes its sweep.
+ * - One that says so over the fabric alone is asked in the same way.
  * - When no SM says that it is master, the standby at once does what it would do when
  *   its polling of the master timed out: it discovers, and becomes master if no live
  *   master answers.  So an SM without Triad is never pushed aside.  If one does
@@ -19,9 +20,10 @@
  *   which is then asked four times.  So OpenSM is told to ignore other SMs
  *   (ignore_other_sm of its options) until this one is master, for two seconds at most,
  *   where that pushes nobody aside: the SM that rules our own port is dead for certain
- *   (portmgr/election/fabric_watch.h), a majority has elected this one, nobody in the
- *   election is master, and each other SM that OpenSM knows is heard in the election or
- *   dead for certain, too.
+ *   (portmgr/election/fabric_watch.h), this one was elected on a side with a majority,
+ *   nobody in the election is master, and each other SM that OpenSM knows has said since
+ *   that it is standby, or is dead for certain, too.  For such a word of members it waits
+ *   a little: while the cluster finds together again, two may think they are elected.
  * - A master that is to yield sweeps, which makes it see the other one and hand over.
  *
  * Locks of OpenSM's taken: its state lock and its own lock, for a moment, with none of
@@ -49,9 +51,11 @@ struct triad_sm_wish {
 	 * master; 0: none does. */
 	uint64_t master;
 	bool is_quorate;
-	/* Other members that the election hears, and that say they are not master. */
-	uint32_t n_heard;
-	uint64_t heard[TRIAD_CLUSTER_MAX_MEMBERS];
+	/* The other members; and those of them that have said, since this SM began to
+	 * elect, that they are standby. */
+	uint32_t n_members, n_standby;
+	uint64_t members[TRIAD_CLUSTER_MAX_MEMBERS];
+	uint64_t standby[TRIAD_CLUSTER_MAX_MEMBERS];
 };
 
 struct triad_sm_control_status {

@@ -475,6 +475,7 @@ void triad_election_status(const struct triad_election *election, uint64_t now_u
 	*status = e->counts;
 	status->state = e->state;
 	status->master = e->master;
+	status->elected_us = e->elected_since_us;
 	status->holder = e->is_holder ? e->conf.id
 		: knows_holder        ? e->promise.holder
 				      : 0;

@@ -109,9 +109,10 @@ struct triad_election_member {
 
 struct triad_election_status {
 	enum triad_election_state state;
-	uint64_t master; /* 0: none known */
-	uint64_t holder; /* of the lease, if known; 0: none */
-	uint64_t term;   /* of that lease, or the highest known */
+	uint64_t master;     /* 0: none known */
+	uint64_t elected_us; /* when its last election began; 0: never */
+	uint64_t holder;     /* of the lease, if known; 0: none */
+	uint64_t term;       /* of that lease, or the highest known */
 	uint32_t priority;
 	uint8_t sm_priority;
 	struct triad_cluster_view view;

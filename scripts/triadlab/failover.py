@@ -247,11 +247,23 @@ def _ended(lab, index, what):
 
 
 @contextlib.contextmanager
-def _switched(switch, lab, index):
+def _cut_off(lab, index):
     at_us = now_us()
-    switch(lab, index, False)
+    hosts.link(lab, index, False)
     yield at_us
-    switch(lab, index, True)
+    hosts.link(lab, index, True)
+
+
+@contextlib.contextmanager
+def _unplugged(lab, index):
+    """ibsim forgets that a port has an SM when its link goes down, which no HCA does: so
+    opensm is started again."""
+    at_us = now_us()
+    hosts.hca_link(lab, index, False)
+    yield at_us
+    hosts.hca_link(lab, index, True)
+    hosts.kill(lab, index)
+    hosts.start(lab, index)
 
 
 @contextlib.contextmanager
@@ -271,7 +283,7 @@ FAULTS = {
     "host-kill": lambda lab, index: _ended(lab, index, hosts.ALL),
     "host-stop": lambda lab, index: _stopped(lab, index, hosts.ALL),
     "corosync-kill": lambda lab, index: _ended(lab, index, hosts.COROSYNC),
-    "net-cut": lambda lab, index: _switched(hosts.link, lab, index),
-    "port-down": lambda lab, index: _switched(hosts.hca_link, lab, index),
+    "net-cut": _cut_off,
+    "port-down": _unplugged,
     HAND_OVER: _preferred,
 }

@@ -5,9 +5,10 @@
 #include "plugin/opensm.h"
 
 #include "plugin/election/fabric_ask.h"
-#include "plugin/election/trap144.h"
 #include "plugin/election/sm_control.h"
+#include "service/umad.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,6 +28,8 @@ static struct triad_sm_control *control;
 static atomic_uint n_sweeps, n_discoveries;
 static atomic_bool is_other_ignored; /* in the last discovery */
 static struct triad_fabric_dead dead;
+static uint64_t master_over_fabric;
+static atomic_uint n_traps;
 static struct osm_subn_opt file_opts;
 
 /* --- in the place of OpenSM --- */
@@ -45,8 +48,10 @@ struct osm_port *osm_get_port_by_guid(osm_subn_t const *subn, ib_net64_t guid)
 	return NULL;
 }
 
-void triad_trap144_send(struct osm_sm *sm)
+int osm_send_trap144(struct osm_sm *sm, ib_net16_t local_changes)
 {
+	atomic_fetch_add(&n_traps, 1);
+	return 0;
 }
 
 ib_api_status_t osm_sm_state_mgr_process(struct osm_sm *sm, osm_sm_signal_t signal)
@@ -66,6 +71,30 @@ void triad_fabric_ask_dead(
 	struct triad_fabric_ask *ask, struct triad_fabric_dead *found)
 {
 	*found = dead;
+}
+
+uint16_t triad_fabric_ask_lid(struct triad_fabric_ask *ask, uint64_t id)
+{
+	return 0;
+}
+
+uint64_t triad_fabric_ask_master(struct triad_fabric_ask *ask)
+{
+	return master_over_fabric;
+}
+
+int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **umad)
+{
+	return ENODEV;
+}
+
+void triad_umad_close(struct triad_umad *umad, bool in_flight)
+{
+}
+
+const struct triad_mad_transport *triad_umad_transport(struct triad_umad *umad)
+{
+	return NULL;
 }
 
 void osm_sm_sweep(struct osm_sm *sm)
@@ -99,6 +128,8 @@ static void set_up(void)
 	dead = (struct triad_fabric_dead){.n = 1, .ids = {OTHER}, .master = OTHER};
 	atomic_store(&n_sweeps, 0);
 	atomic_store(&n_discoveries, 0);
+	atomic_store(&n_traps, 0);
+	master_over_fabric = 0;
 	know_remote();
 	cl_plock_init(&osm.lock);
 	osm.sm.p_subn = &osm.subn;
@@ -235,19 +266,26 @@ static bool stops_ignoring(void)
 }
 
 /* Whether the take-over that is wished for ignores others. */
-static bool take_over(bool is_quorate, uint64_t heard)
+static bool take_over_beside(bool is_quorate, uint64_t member, bool is_standby)
 {
 	struct triad_sm_wish wish = {.is_set = true,
 		.priority = 15,
 		.is_master = true,
 		.is_quorate = is_quorate,
-		.n_heard = heard ? 1 : 0,
-		.heard = {heard}};
+		.n_members = member ? 1 : 0,
+		.members = {member},
+		.n_standby = is_standby,
+		.standby = {is_standby ? member : 0}};
 
 	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
 	triad_sm_control_wish(control, &wish);
 	ck_assert(wait_for(&n_discoveries));
 	return atomic_load(&is_other_ignored);
+}
+
+static bool take_over(bool is_quorate, uint64_t standby)
+{
+	return take_over_beside(is_quorate, standby, standby != 0);
 }
 
 /* Row: N12 */
@@ -343,16 +381,54 @@ START_TEST(test_stranger_in_opensms_table_all_are_asked)
 }
 END_TEST
 
-START_TEST(test_other_in_opensms_table_that_is_heard_nobody_is_asked)
+START_TEST(test_other_in_opensms_table_that_is_standby_nobody_is_asked)
 {
 	remote.smi.guid = cl_hton64(OTHER + 1);
 	ck_assert(take_over(true, OTHER + 1));
 }
 END_TEST
 
-START_TEST(test_dead_master_that_is_heard_all_are_asked)
+/* Two may think that they are elected, while they do not hear each other. */
+START_TEST(test_member_that_says_nothing_is_waited_for_and_asked)
+{
+	uint64_t begin_us = triad_clock_now_us();
+
+	remote.smi.guid = cl_hton64(OTHER + 1);
+	ck_assert(!take_over_beside(true, OTHER + 1, false));
+	ck_assert_uint_ge(triad_clock_now_us() - begin_us, 400 * TRIAD_US_PER_MS);
+}
+END_TEST
+
+START_TEST(test_member_that_says_something_in_time_nobody_is_asked)
+{
+	struct triad_sm_wish wish = {.is_set = true,
+		.priority = 15,
+		.is_master = true,
+		.is_quorate = true,
+		.n_members = 1,
+		.members = {OTHER + 1}};
+
+	remote.smi.guid = cl_hton64(OTHER + 1);
+	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
+	triad_sm_control_wish(control, &wish);
+	usleep(100000);
+	ck_assert(take_over(true, OTHER + 1));
+}
+END_TEST
+
+START_TEST(test_dead_master_that_says_it_is_standby_all_are_asked)
 {
 	ck_assert(!take_over(true, OTHER));
+}
+END_TEST
+
+START_TEST(test_master_over_the_fabric_alone_is_asked_first)
+{
+	memset(&dead, 0, sizeof(dead));
+	master_over_fabric = OTHER;
+	ck_assert(!take_over(true, 0));
+	ck_assert_uint_ge(n_traps, 1);
+	ck_assert_uint_eq(triad_sm_control_status(control).n_unasked, 0);
 }
 END_TEST
 
@@ -369,8 +445,11 @@ static void add_dead_masters(TCase *cases)
 	tcase_add_test(cases, test_dead_one_is_not_the_master_all_are_asked);
 	tcase_add_test(cases, test_stranger_in_opensms_table_all_are_asked);
 	tcase_add_test(
-		cases, test_other_in_opensms_table_that_is_heard_nobody_is_asked);
-	tcase_add_test(cases, test_dead_master_that_is_heard_all_are_asked);
+		cases, test_other_in_opensms_table_that_is_standby_nobody_is_asked);
+	tcase_add_test(cases, test_master_over_the_fabric_alone_is_asked_first);
+	tcase_add_test(cases, test_member_that_says_nothing_is_waited_for_and_asked);
+	tcase_add_test(cases, test_member_that_says_something_in_time_nobody_is_asked);
+	tcase_add_test(cases, test_dead_master_that_says_it_is_standby_all_are_asked);
 }
 
 int main(void)

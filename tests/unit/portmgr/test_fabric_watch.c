@@ -424,6 +424,21 @@ START_TEST(test_smps_by_lid_are_as_the_specification_has_them)
 }
 END_TEST
 
+START_TEST(test_trap_of_priority_is_as_the_specification_has_it)
+{
+	const struct triad_sm_trap trap = {
+		.lid = 0x1234, .node_type = 1, .capabilities = 0x02590a6a};
+	uint8_t mad[TRIAD_MAD_SIZE];
+
+	triad_smp_encode_priority_trap(mad, &trap, 9);
+	ck_assert_mem_eq(mad, "\x01\x01\x01\x05\x00\x00\x00\x00", 8);
+	ck_assert_mem_eq(mad + 16, "\x00\x02\x00\x00\x00\x00\x00\x00", 8);
+	ck_assert_mem_eq(mad + 64, "\x84\x00\x00\x01\x00\x90\x12\x34\x00\x00", 10);
+	ck_assert_mem_eq(mad + 74,
+		"\x00\x00\x12\x34\x00\x01\x02\x59\x0a\x6a\x00\x08\x00\x00", 14);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("fabric_watch");
@@ -451,5 +466,6 @@ int main(void)
 	tcase_add_test(cases, test_lost_member_is_kept_while_it_answers);
 	tcase_add_test(cases, test_more_members_than_there_is_room_for);
 	tcase_add_test(cases, test_smps_by_lid_are_as_the_specification_has_them);
+	tcase_add_test(cases, test_trap_of_priority_is_as_the_specification_has_it);
 	return run_cases(cases);
 }
