@@ -83,6 +83,11 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/tables/tables.c plugin/qos/tables/tables.h \
 	plugin/qos/tables/tables_parts.h \
 	plugin/qos/tables/report.c plugin/qos/tables/report.h \
+	plugin/sa/sa_copies.c plugin/sa/sa_copies.h \
+	plugin/sa/sa_copies_file.c \
+	plugin/sa/sa_copies_parts.h \
+	plugin/sa/sa_restore.c plugin/sa/sa_restore.h \
+	plugin/sa/sa_snapshot.c plugin/sa/sa_snapshot.h \
 	plugin/sm_state.c plugin/sm_state.h \
 	plugin/sm_watch.c plugin/sm_watch.h \
 	plugin/route_sls.c plugin/route_sls.h \
