@@ -4,6 +4,7 @@ lib_LTLIBRARIES += libosmtriad.la
 libosmtriad_la_SOURCES = \
 	plugin/access.c plugin/access.h \
 	plugin/command/election.c \
+	plugin/command/election_sa.c \
 	plugin/command/port.c \
 	plugin/command/port_by_hand.c \
 	plugin/command/port_effect.c plugin/command/port_effect.h \
