@@ -70,6 +70,7 @@ EXTRA_DIST += \
 	scripts/triadlab/qos_demo.py \
 	scripts/triadlab/process.py \
 	scripts/triadlab/run.py \
+	scripts/triadlab/sa_client.py \
 	scripts/triadlab/simulator.py \
 	scripts/triadlab/state.py \
 	scripts/triadlab/status.py \

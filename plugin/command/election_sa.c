@@ -36,6 +36,7 @@ static void put_json(
 		copier->equal_us ? (status->now_us - copier->equal_us) / TRIAD_US_PER_MS
 				 : 0);
 	triad_json_bool(json, "given", status->is_given);
+	triad_json_bool(json, "current", status->is_current);
 	triad_json_string(json, "trouble", status->trouble);
 	triad_json_string(json, "error", status->error ? status->error_text : NULL);
 }

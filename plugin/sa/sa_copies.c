@@ -240,6 +240,8 @@ static void publish(struct triad_sa_copies *copies, const struct triad_conf *con
 	draft->is_on = conf && conf->election.replicate_sa;
 	draft->trouble = draft->is_on ? find_trouble(copies, conf) : NULL;
 	draft->is_given = triad_sa_restore_is_given(copies->restore);
+	draft->is_current = draft->is_given && copies->copier &&
+		copies->file.digest == triad_sa_copier_digest(copies->copier);
 	draft->now_us = now_us;
 	if (copies->copier)
 		triad_sa_copier_status(copies->copier, &draft->copier);

@@ -40,6 +40,7 @@ struct triad_sa_copies_status {
 	uint64_t now_us;
 	uint64_t incomplete_us; /* for how long a standby has no complete copy */
 	bool is_given;          /* OpenSM has a file */
+	bool is_current;        /* and all records are in it */
 	int error;              /* of the last try to write it; 0: it was */
 	char error_text[192];
 	uint32_t n_unwritable; /* records that OpenSM could not read back */
