@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	scripts/bench-pathrecord \
 	scripts/bench-pathstorm \
 	scripts/bench-qos-tables \
+	scripts/bench-sa-copies \
 	scripts/bench-sweep \
 	scripts/build \
 	scripts/check \
