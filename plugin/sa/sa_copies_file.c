@@ -18,6 +18,7 @@
 #define RETRY_US (5 * TRIAD_US_PER_S)
 /* Until a master that was cut off from the fabric has been replaced. */
 #define FEWER_US (10 * TRIAD_US_PER_S)
+#define MIN_MEMBERS 16u
 
 void copies_file_forget(struct triad_sa_copies *copies)
 {
@@ -164,7 +165,8 @@ static bool lacks_most_members(struct triad_sa_copies *copies, uint64_t now_us)
 	struct copies_file *file = &copies->file;
 	uint32_t n = copies->draft.copier.counts.n[TRIAD_SA_MEMBER];
 
-	if (!file->is_there || n >= file->n_members / 2) {
+	if (!file->is_there || file->n_members < MIN_MEMBERS ||
+		n >= file->n_members / 2) {
 		file->fewer_us = 0;
 		return false;
 	}

@@ -141,10 +141,21 @@ static void begin_taking(struct triad_sa_copier *copier, uint64_t source)
 	drop_partial(copier);
 }
 
+/* Seconds, at least: one that has just begun may not have heard of the last one. */
+static uint64_t next_era(struct triad_sa_copier *copier)
+{
+	uint64_t now_s = copier->wall_us / TRIAD_US_PER_S;
+
+	copier->highest_era++;
+	if (copier->highest_era < now_s)
+		copier->highest_era = now_s;
+	return copier->highest_era;
+}
+
 static void begin_giving(struct triad_sa_copier *copier)
 {
 	copier->status.source = copier->conf.id;
-	copier->status.era = ++copier->highest_era;
+	copier->status.era = next_era(copier);
 	copier->newer_us = 0;
 	copier->status.is_complete = false;
 	copier->status.equal_us = 0;

@@ -12,6 +12,7 @@
 #include "triad/wire.h"
 
 #define BUFFER_SIZE 65536u
+#define MAX_S (UINT64_C(1) << 40)
 #define MAX_LINE 1000u /* OpenSM reads 1,022 octets */
 
 #define GID "0x%016" PRIx64 ":0x%016" PRIx64
@@ -158,7 +159,9 @@ static uint32_t lease_left_s(
 
 	if (service->ends_s == TRIAD_SA_FOREVER)
 		return UINT32_MAX;
-	left_s = (int64_t)(service->ends_s - writer->conf->now_s) - ahead_s;
+	/* A time that is none is one far ahead. */
+	left_s = (int64_t)(service->ends_s < MAX_S ? service->ends_s : MAX_S) -
+		(int64_t)writer->conf->now_s - ahead_s;
 	if (left_s <= 0)
 		return 0;
 	return left_s < UINT32_MAX ? (uint32_t)left_s : UINT32_MAX - 1;

@@ -13,7 +13,8 @@
  *
  *     STATE: what the master's SA has
  *     8     8     its wall clock, us since 1970
- *     16    8     era: higher than all that it had heard of when it became master
+ *     16    8     era: higher than all that it had heard of when it became master,
+ *                 and at least the seconds since 1970
  *     24    4     records that were too many to be copied
  *     28    4     reserved, 0
  *     32    512   digests of the groups of buckets (sa_set.h), 64 of 8

@@ -30,7 +30,8 @@ INFORM_INFO, NODE, GUIDINFO, SERVICE, MEMBER, INFORM_RECORD = \
 PREFIX = 0xfe80 << 48
 SM_KEY, QKEY, PKEY = 1, 0x80010000, 0xffff
 ROOM = 16 << 20
-TIMEOUT_MS, TRIES = 1000, 10
+TIMEOUT_MS, TRIES = 1000, 60
+_SM_LID_AGE_S = 0.05
 
 
 # --- the program -------------------------------------------------------------
@@ -61,7 +62,7 @@ class _Umad:
         self._head = self._umad.umad_size()
         self._buffer = ctypes.create_string_buffer(self._head + ROOM)
         self._number = int(time.time() * 1000) & 0xffffff
-        self._read_us = 0
+        self._sm_lid, self._read_at = 0, 0.0
         self.reports = []
 
     def port(self):
@@ -70,6 +71,12 @@ class _Umad:
             sys.exit("no port")
         self._umad.umad_release_port(ctypes.byref(port))
         return port
+
+    def _find_sm(self):
+        """Its LID, as the port has it; reading that takes longer than asking the SA."""
+        if time.monotonic() > self._read_at + _SM_LID_AGE_S:
+            self._sm_lid, self._read_at = self.port().sm_lid, time.monotonic()
+        return self._sm_lid
 
     def _send(self, mad, timeout_ms):
         ctypes.memmove(ctypes.addressof(self._buffer) + self._head, mad, len(mad))
@@ -99,12 +106,12 @@ class _Umad:
                                self._number, attribute, 0, 0)
             mad = (head + bytes(12) + struct.pack(">QHHQ", SM_KEY, 0, 0, mask) +
                    data).ljust(MAD_SIZE, b"\0")
-            self._umad.umad_set_addr(self._buffer, self.port().sm_lid, 1, 0, QKEY)
+            self._umad.umad_set_addr(self._buffer, self._find_sm(), 1, 0, QKEY)
             self._umad.umad_set_pkey(self._buffer, 0)
             if self._send(mad, TIMEOUT_MS):
                 time.sleep(0.1)
                 continue
-            deadline = time.monotonic() + 2 * TIMEOUT_MS / 1000
+            deadline = time.monotonic() + TIMEOUT_MS / 1000
             while time.monotonic() < deadline:
                 answer = self.receive(100)
                 if answer and struct.unpack_from(">I", answer, 12)[0] == self._number:
