@@ -34,10 +34,10 @@ struct reader {
 
 /* --- records --- */
 
-static struct triad_sa_gid gid_of(const ib_gid_t *gid)
+static struct triad_sa_gid gid_of(ib_gid_t gid)
 {
-	return (struct triad_sa_gid){cl_ntoh64(gid->unicast.prefix),
-		cl_ntoh64(gid->unicast.interface_id)};
+	return (struct triad_sa_gid){cl_ntoh64(gid.unicast.prefix),
+		cl_ntoh64(gid.unicast.interface_id)};
 }
 
 static bool has_room(const struct triad_sa_snapshot *snapshot)
@@ -58,8 +58,8 @@ static void add_group(struct reader *reader, const osm_mgrp_t *from)
 {
 	const ib_member_rec_t *of = &from->mcmember_rec;
 	const struct triad_sa_record record = {.kind = TRIAD_SA_GROUP,
-		.group = {.mgid = gid_of(&of->mgid),
-			.port_gid = gid_of(&of->port_gid),
+		.group = {.mgid = gid_of(of->mgid),
+			.port_gid = gid_of(of->port_gid),
 			.qkey = cl_ntoh32(of->qkey),
 			.mlid = cl_ntoh16(from->mlid),
 			.mtu = of->mtu,
@@ -80,8 +80,8 @@ static void add_member(
 {
 	const osm_mcm_port_t *base = from->p_base_mcm_port;
 	const struct triad_sa_record record = {.kind = TRIAD_SA_MEMBER,
-		.member = {.mgid = gid_of(&group->mcmember_rec.mgid),
-			.port_gid = gid_of(&from->port_gid),
+		.member = {.mgid = gid_of(group->mcmember_rec.mgid),
+			.port_gid = gid_of(from->port_gid),
 			.scope_state = from->scope_state,
 			.is_proxy = from->proxy_join,
 			.is_alias = base && base->port &&
@@ -96,9 +96,9 @@ static void add_subscription(struct reader *reader, const osm_infr_t *from)
 	const ib_inform_info_t *of = &record_of->inform_info;
 	const osm_mad_addr_t *to = &from->report_addr;
 	const struct triad_sa_record record = {.kind = TRIAD_SA_SUBSCRIPTION,
-		.subscription = {.subscriber = gid_of(&record_of->subscriber_gid),
+		.subscription = {.subscriber = gid_of(record_of->subscriber_gid),
 			.number = cl_ntoh16(record_of->subscriber_enum),
-			.gid = gid_of(&of->gid),
+			.gid = gid_of(of->gid),
 			.lid_begin = cl_ntoh16(of->lid_range_begin),
 			.lid_end = cl_ntoh16(of->lid_range_end),
 			.is_generic = of->is_generic,
@@ -132,7 +132,7 @@ static void add_service(struct reader *reader, const osm_svcr_t *from)
 	const ib_service_record_t *of = &from->service_record;
 	struct triad_sa_record record = {.kind = TRIAD_SA_SERVICE,
 		.service = {.id = cl_ntoh64(of->service_id),
-			.gid = gid_of(&of->service_gid),
+			.gid = gid_of(of->service_gid),
 			.pkey = cl_ntoh16(of->service_pkey),
 			.lease_s = cl_ntoh32(of->service_lease),
 			.ends_s = lease_end_s(from)}};

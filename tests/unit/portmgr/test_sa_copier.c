@@ -376,14 +376,14 @@ START_TEST(test_copier_does_not_believe_members_that_are_not_followed)
 	triad_sa_copier_payload(net.members[1].copier, id_of(2), payload, size);
 	ck_assert(are_equal(0, 1));
 	/* What is asked of somebody else, or of a standby. */
-	octets = net.members[0].n_octets;
+	octets = net.members[0].n_octets + net.members[1].n_octets;
 	ask.to = id_of(1);
 	size = triad_sa_message_encode(&ask, payload);
 	for (unsigned i = 0; i < 3; i++)
 		triad_sa_copier_payload(net.members[i].copier, id_of(2), payload, size);
 	run_for(100 * TRIAD_US_PER_MS);
-	ck_assert_uint_le(net.members[0].n_octets - octets, TRIAD_SA_PAYLOAD_SIZE);
-	ck_assert_uint_eq(net.members[1].n_octets, 0);
+	ck_assert_uint_le(net.members[0].n_octets + net.members[1].n_octets - octets,
+		TRIAD_SA_PAYLOAD_SIZE);
 	payload[4] = 2;
 	triad_sa_copier_payload(net.members[1].copier, id_of(0), payload, size);
 	triad_sa_copier_payload(net.members[1].copier, id_of(0), payload, 5);
@@ -426,14 +426,12 @@ static void change_records(void)
 	}
 }
 
-/* Whoever says that it is complete has what its master had when it last spoke; as nothing
- * changes then, that is what it has. */
+/* After a while without losses: who says that it is complete has what its master has. */
 static void check_complete(unsigned master)
 {
 	for (unsigned i = 0; i < net.n; i++)
-		if (net.members[i].is_up && i != master &&
-			status_of(i).is_complete && status_of(i).source == id_of(master) &&
-			net.now_us - status_of(i).heard_us < TRIAD_US_PER_S / 2)
+		if (i != master && is_together(i, master) &&
+			status_of(i).is_complete && status_of(i).source == id_of(master))
 			ck_assert(are_equal(i, master));
 }
 
@@ -455,7 +453,7 @@ static unsigned change_master(unsigned master)
 
 static void run_storm(uint64_t seed)
 {
-	unsigned master = 0;
+	unsigned master = 0, ms;
 
 	build(2 + (unsigned)(seed % (MAX_MEMBERS - 1)), seed);
 	make_master(0);
@@ -474,8 +472,9 @@ static void run_storm(uint64_t seed)
 		}
 		change_records();
 		give_records(master);
-		run_for(pick(500) * TRIAD_US_PER_MS);
-		if (!net.late)
+		ms = pick(500);
+		run_for(ms * TRIAD_US_PER_MS);
+		if (!net.lost && net.late == 1 && ms > 200)
 			check_complete(master);
 	}
 	net.lost = net.doubled = net.late = 0;
