@@ -13,7 +13,6 @@ answers each with one line of JSON:
     lid                                of the local port
     ports                              GUIDs of the HCAs' ports
     records                            all that the SA has
-    report SECONDS                     the next trap that is reported, or null
 
 Names are hexadecimal, and so are MGIDs, without colons.  Client drives such a program."""
 
@@ -24,7 +23,7 @@ import sys
 import time
 
 SA_CLASS, SA_VERSION, MAD_SIZE, DATA = 3, 2, 256, 56
-GET_TABLE, SET, DELETE, REPORT, REPORT_RESPONSE = 0x12, 0x02, 0x15, 0x06, 0x86
+GET_TABLE, SET, DELETE = 0x12, 0x02, 0x15
 INFORM_INFO, NODE, GUIDINFO, SERVICE, MEMBER, INFORM_RECORD = \
     0x03, 0x11, 0x30, 0x31, 0x38, 0xf3
 PREFIX = 0xfe80 << 48
@@ -48,22 +47,20 @@ class _Port(ctypes.Structure):
 
 
 class _Umad:
-    """The local port, at which reports are heard, too."""
+    """The local port."""
 
     def __init__(self):
         self._umad = ctypes.CDLL("libibumad.so.3")
         if self._umad.umad_init() < 0:
             sys.exit("no umad")
         self._fd = self._umad.umad_open_port(None, 0)
-        methods = (ctypes.c_long * 2)(1 << REPORT)
-        self._agent = self._umad.umad_register(self._fd, SA_CLASS, SA_VERSION, 1, methods)
+        self._agent = self._umad.umad_register(self._fd, SA_CLASS, SA_VERSION, 1, None)
         if self._agent < 0:
             sys.exit("no agent")
         self._head = self._umad.umad_size()
         self._buffer = ctypes.create_string_buffer(self._head + ROOM)
         self._number = int(time.time() * 1000) & 0xffffff
         self._sm_lid, self._read_at = 0, 0.0
-        self.reports = []
 
     def port(self):
         port = _Port()
@@ -83,20 +80,13 @@ class _Umad:
         return self._umad.umad_send(self._fd, self._agent, self._buffer, len(mad),
                                     timeout_ms, 0)
 
-    def receive(self, timeout_ms):
-        """A MAD, or None; reports are kept and answered."""
+    def _receive(self, timeout_ms):
+        """A MAD; b"" when there is none, or none came in time for one that was sent."""
         length = ctypes.c_int(ROOM)
         if self._umad.umad_recv(self._fd, self._buffer, ctypes.byref(length),
-                                int(timeout_ms)) < 0:
-            return None
-        mad = self._buffer[self._head:self._head + max(length.value, 0)]
-        if self._umad.umad_status(self._buffer):
+                                timeout_ms) < 0 or self._umad.umad_status(self._buffer):
             return b""
-        if len(mad) > DATA + 6 and mad[3] == REPORT:
-            self.reports.append(struct.unpack_from(">H", mad, DATA + 4)[0])
-            self._send(mad[:3] + bytes([REPORT_RESPONSE]) + mad[4:MAD_SIZE], 0)
-            return b""
-        return mad
+        return self._buffer[self._head:self._head + length.value]
 
     def ask(self, method, attribute, mask, data):
         """The answer's status and data, at last by whoever is master then."""
@@ -113,7 +103,7 @@ class _Umad:
                 continue
             deadline = time.monotonic() + TIMEOUT_MS / 1000
             while time.monotonic() < deadline:
-                answer = self.receive(100)
+                answer = self._receive(100)
                 if answer and struct.unpack_from(">I", answer, 12)[0] == self._number:
                     status, = struct.unpack_from(">H", answer, 4)
                     return status, answer
@@ -188,13 +178,6 @@ def _records(umad):
     }
 
 
-def _report(umad, seconds):
-    deadline = time.monotonic() + float(seconds)
-    while not umad.reports and time.monotonic() < deadline:
-        umad.receive(100)
-    return umad.reports.pop(0) if umad.reports else None
-
-
 _ORDERS = {
     "join": _join,
     "leave": _leave,
@@ -207,7 +190,6 @@ _ORDERS = {
     "ports": lambda umad: sorted(f"0x{it[24:32].hex()}" for it in umad.table(NODE)
                                  if it[6] == 1),
     "records": _records,
-    "report": _report,
 }
 
 
