@@ -232,8 +232,8 @@ static const char *find_trouble(
 	return NULL;
 }
 
-static void publish(struct triad_sa_copies *copies, const struct triad_conf *conf,
-	uint64_t now_us)
+static void publish(
+	struct triad_sa_copies *copies, const struct triad_conf *conf, uint64_t now_us)
 {
 	struct triad_sa_copies_status *draft = &copies->draft;
 

@@ -81,8 +81,7 @@ static bool has_room(void *context, const struct triad_sa_guids *guids)
 }
 
 /* 'why' is "", or says more than the errno. */
-static int write_file(
-	struct triad_sa_copies *copies, char why[TRIAD_FILE_REASON_SIZE])
+static int write_file(struct triad_sa_copies *copies, char why[TRIAD_FILE_REASON_SIZE])
 {
 	struct triad_sa_copies_status *draft = &copies->draft;
 	struct output output = {.copies = copies};
@@ -101,8 +100,8 @@ static int write_file(
 	output.fd = triad_file_new_open(path, 0, 0600);
 	if (output.fd < 0)
 		return -output.fd;
-	error = triad_sa_file_write(triad_sa_copier_set(copies->copier), &conf,
-		&draft->n_unwritable);
+	error = triad_sa_file_write(
+		triad_sa_copier_set(copies->copier), &conf, &draft->n_unwritable);
 	return triad_file_new_end(output.fd, path, error);
 }
 
@@ -110,8 +109,7 @@ static void report(struct triad_sa_copies *copies, int error, const char *why)
 {
 	struct copies_file *file = &copies->file;
 	struct triad_sa_copies_status *draft = &copies->draft;
-	enum triad_file_news news =
-		triad_file_report(&file->report, file->path, error);
+	enum triad_file_news news = triad_file_report(&file->report, file->path, error);
 
 	draft->error = error;
 	snprintf(draft->error_text, sizeof(draft->error_text), "%s",

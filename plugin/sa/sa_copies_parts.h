@@ -61,8 +61,9 @@ struct triad_sa_copies {
 	bool was_master;  /* since it last was standby */
 	uint64_t complete_us;
 	struct copies_file file;
-	struct copies_payload pending; /* size 0: nothing; what the transport did not take */
-	unsigned n_refused;            /* times in a row */
+	struct copies_payload
+		pending;    /* size 0: nothing; what the transport did not take */
+	unsigned n_refused; /* times in a row */
 	struct triad_log_limit version_limit;
 	struct triad_sa_copies_status draft; /* what is published after a step */
 };

@@ -83,8 +83,8 @@ static void empty_lists(struct osm_opensm *osm)
 	osm_subn_t *subn = &osm->subn;
 
 	while (!cl_is_qlist_empty(&subn->sa_infr_list))
-		osm_infr_remove_from_db(
-			subn, &osm->log, (osm_infr_t *)cl_qlist_head(&subn->sa_infr_list));
+		osm_infr_remove_from_db(subn, &osm->log,
+			(osm_infr_t *)cl_qlist_head(&subn->sa_infr_list));
 	while (!cl_is_qlist_empty(&subn->sa_sr_list)) {
 		osm_svcr_t *service = (osm_svcr_t *)cl_qlist_head(&subn->sa_sr_list);
 

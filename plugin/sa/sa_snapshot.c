@@ -36,8 +36,8 @@ struct reader {
 
 static struct triad_sa_gid gid_of(ib_gid_t gid)
 {
-	return (struct triad_sa_gid){cl_ntoh64(gid.unicast.prefix),
-		cl_ntoh64(gid.unicast.interface_id)};
+	return (struct triad_sa_gid){
+		cl_ntoh64(gid.unicast.prefix), cl_ntoh64(gid.unicast.interface_id)};
 }
 
 static bool has_room(const struct triad_sa_snapshot *snapshot)
@@ -75,8 +75,8 @@ static void add_group(struct reader *reader, const osm_mgrp_t *from)
 	add_record(reader, &record);
 }
 
-static void add_member(
-	struct reader *reader, const osm_mgrp_t *group, const osm_mcm_alias_guid_t *from)
+static void add_member(struct reader *reader, const osm_mgrp_t *group,
+	const osm_mcm_alias_guid_t *from)
 {
 	const osm_mcm_port_t *base = from->p_base_mcm_port;
 	const struct triad_sa_record record = {.kind = TRIAD_SA_MEMBER,
@@ -171,8 +171,8 @@ static void add_guids(struct reader *reader, const osm_port_t *port)
 				.lid = cl_ntoh16(osm_port_get_base_lid(port))}};
 
 		for (unsigned i = 0; i < TRIAD_SA_GUIDS_PER_BLOCK; i++)
-			record.guids.guids[i] = cl_ntoh64(
-				(*physp->p_guids)[block * TRIAD_SA_GUIDS_PER_BLOCK + i]);
+			record.guids.guids[i] = cl_ntoh64((
+				*physp->p_guids)[block * TRIAD_SA_GUIDS_PER_BLOCK + i]);
 		if (has_aliases(&record.guids))
 			add_record(reader, &record);
 	}
@@ -292,7 +292,8 @@ static int read_kind(struct reader *reader, bool (*read_piece)(struct reader *re
 	bool has_more = true;
 
 	while (has_more) {
-		size_t before = snapshot->size, wanted = before + PIECE_OCTETS + expected;
+		size_t before = snapshot->size,
+		       wanted = before + PIECE_OCTETS + expected;
 		bool is_full = wanted > MAX_OCTETS;
 		uint64_t held_us;
 
@@ -325,8 +326,7 @@ static size_t expected_octets(const cl_qlist_t *list, enum triad_sa_kind kind)
 	return (n < limit ? n : limit) * TRIAD_SA_RECORD_SIZE;
 }
 
-int triad_sa_snapshot_take(
-	struct osm_opensm *osm, struct triad_sa_snapshot *snapshot)
+int triad_sa_snapshot_take(struct osm_opensm *osm, struct triad_sa_snapshot *snapshot)
 {
 	struct reader reader = {.osm = osm, .snapshot = snapshot};
 	uint64_t begun_us = triad_clock_now_us();

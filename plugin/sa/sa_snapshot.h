@@ -28,8 +28,7 @@ struct triad_sa_snapshot {
 };
 
 /* Returns 0, ENOMEM, or ECANCELED: OpenSM is ending. */
-int triad_sa_snapshot_take(
-	struct osm_opensm *osm, struct triad_sa_snapshot *snapshot);
+int triad_sa_snapshot_take(struct osm_opensm *osm, struct triad_sa_snapshot *snapshot);
 void triad_sa_snapshot_clear(struct triad_sa_snapshot *snapshot);
 
 #endif

@@ -37,12 +37,13 @@ struct triad_sa_copier {
 	struct triad_sa_set *set;
 	uint64_t now_us, wall_us;
 	uint64_t filled_us;
-	int64_t tokens; /* octets that may be said now */
+	int64_t tokens;       /* octets that may be said now */
 	uint64_t highest_era; /* that was heard */
 
 	/* Where it gives. */
 	uint64_t newer_us; /* when a member of a higher era was heard; 0: never */
 	uint64_t state_us; /* when to say the digests */
+	uint32_t n_states; /* that were said in this era */
 	uint64_t leaves_due;
 	uint64_t buckets_due[TRIAD_SA_SET_N_GROUPS];
 	uint32_t sent; /* octets of the first of these */
@@ -51,6 +52,7 @@ struct triad_sa_copier {
 	/* Where it takes. */
 	uint64_t preferred;                      /* whom to follow, if it gives */
 	uint64_t digests[TRIAD_SA_SET_N_GROUPS]; /* as 'source' said them */
+	uint32_t number;                         /* of that STATE */
 	uint64_t leaves[TRIAD_SA_SET_N_GROUPS][PER_GROUP];
 	uint64_t has_leaves;
 	uint64_t asked_leaves;
@@ -122,8 +124,8 @@ static void look_whether_complete(struct triad_sa_copier *copier)
 		return;
 	status->is_complete = true;
 	for (unsigned i = 0; i < TRIAD_SA_SET_N_GROUPS; i++)
-		status->is_complete &= copier->digests[i] ==
-			triad_sa_set_group_digest(copier->set, i);
+		status->is_complete &=
+			copier->digests[i] == triad_sa_set_group_digest(copier->set, i);
 }
 
 /* --- roles --- */
@@ -162,6 +164,7 @@ static void begin_giving(struct triad_sa_copier *copier)
 	copier->status.heard_us = 0;
 	copier->status.ahead_us = 0;
 	copier->state_us = UINT64_MAX; /* not before there are records */
+	copier->n_states = 0;
 	copier->leaves_due = 0;
 	memset(copier->buckets_due, 0, sizeof(copier->buckets_due));
 	copier->sent = 0;
@@ -252,6 +255,11 @@ static void hear_state(
 {
 	struct triad_sa_copier_status *status = &copier->status;
 
+	/* One that was late would bring back what is over. */
+	if (status->heard_us && message->era == status->era &&
+		message->number <= copier->number)
+		return;
+	copier->number = message->number;
 	memcpy(copier->digests, message->digests, sizeof(copier->digests));
 	status->heard_us = copier->now_us;
 	status->ahead_us = (int64_t)(message->wall_us - copier->wall_us);
@@ -314,7 +322,8 @@ static void add_to_partial(
 	drop_partial(copier);
 }
 
-static void hear_pieces(struct triad_sa_copier *copier, struct triad_sa_message *message)
+static void hear_pieces(
+	struct triad_sa_copier *copier, struct triad_sa_message *message)
 {
 	struct triad_sa_message_piece piece;
 
@@ -346,8 +355,8 @@ static void note_era(struct triad_sa_copier *copier, uint64_t era)
 		copier->newer_us = copier->now_us;
 }
 
-void triad_sa_copier_payload(
-	struct triad_sa_copier *copier, uint64_t sender, const void *payload, size_t size)
+void triad_sa_copier_payload(struct triad_sa_copier *copier, uint64_t sender,
+	const void *payload, size_t size)
 {
 	struct triad_sa_message message;
 	int error = triad_sa_message_decode(&message, payload, size);
@@ -426,6 +435,7 @@ static size_t take_state(
 	struct triad_sa_message message = {.kind = TRIAD_SA_STATE,
 		.wall_us = copier->wall_us,
 		.era = copier->status.era,
+		.number = ++copier->n_states,
 		.n_left_out = copier->status.n_left_out};
 
 	for (unsigned i = 0; i < TRIAD_SA_SET_N_GROUPS; i++)
@@ -451,8 +461,7 @@ static size_t take_leaves(
 /* The first bucket that is due from 'bucket' on, or TRIAD_SA_SET_N_BUCKETS. */
 static unsigned find_due(const struct triad_sa_copier *copier, unsigned bucket)
 {
-	while (bucket < TRIAD_SA_SET_N_BUCKETS &&
-		!has_bit(copier->buckets_due, bucket))
+	while (bucket < TRIAD_SA_SET_N_BUCKETS && !has_bit(copier->buckets_due, bucket))
 		bucket++;
 	return bucket;
 }
@@ -499,8 +508,8 @@ static uint64_t sum(const uint64_t leaves[PER_GROUP])
 }
 
 /* Adds what differs in a group whose buckets' digests are known. */
-static void ask_for_buckets(struct triad_sa_copier *copier, unsigned group,
-	struct triad_sa_message *ask)
+static void ask_for_buckets(
+	struct triad_sa_copier *copier, unsigned group, struct triad_sa_message *ask)
 {
 	for (unsigned i = 0; i < PER_GROUP; i++) {
 		unsigned bucket = group * PER_GROUP + i;
@@ -528,7 +537,8 @@ static size_t take_ask(
 		if (copier->digests[i] == triad_sa_set_group_digest(copier->set, i))
 			continue;
 		/* Digests of an earlier time are of no use. */
-		if (copier->has_leaves & group && sum(copier->leaves[i]) == copier->digests[i])
+		if (copier->has_leaves & group &&
+			sum(copier->leaves[i]) == copier->digests[i])
 			ask_for_buckets(copier, i, &ask);
 		else
 			ask.groups |= group;

@@ -49,13 +49,13 @@ struct triad_sa_copier_conf {
 
 struct triad_sa_copier_status {
 	enum triad_sa_role role;
-	uint64_t source;     /* who is followed, or was last; 0: nobody yet */
-	bool is_complete;    /* the last digests of 'source' are those of the copy */
-	uint64_t equal_us;   /* when they were; 0: never, or not since this one gave */
-	uint64_t heard_us;   /* when 'source' said its digests; 0: never */
-	int64_t ahead_us;    /* its wall clock before ours */
-	uint64_t era;        /* its */
-	bool is_outdated;    /* this one gives, and another one that became master later */
+	uint64_t source;   /* who is followed, or was last; 0: nobody yet */
+	bool is_complete;  /* the last digests of 'source' are those of the copy */
+	uint64_t equal_us; /* when they were; 0: never, or not since this one gave */
+	uint64_t heard_us; /* when 'source' said its digests; 0: never */
+	int64_t ahead_us;  /* its wall clock before ours */
+	uint64_t era;      /* its */
+	bool is_outdated; /* this one gives, and another one that became master later */
 	uint32_t n_left_out; /* records of the master that are not copied */
 	struct triad_sa_counts counts;
 	uint64_t n_given_octets, n_taken_octets;
@@ -78,8 +78,8 @@ int triad_sa_copier_set_records(
 	struct triad_sa_copier *copier, const uint8_t *octets, size_t size);
 /* There are other members than before. */
 void triad_sa_copier_note_view(struct triad_sa_copier *copier);
-void triad_sa_copier_payload(
-	struct triad_sa_copier *copier, uint64_t sender, const void *payload, size_t size);
+void triad_sa_copier_payload(struct triad_sa_copier *copier, uint64_t sender,
+	const void *payload, size_t size);
 /* Time passes: to be called before what follows, and before payloads. */
 void triad_sa_copier_run(
 	struct triad_sa_copier *copier, uint64_t now_us, uint64_t wall_us);

@@ -254,12 +254,11 @@ static void add_entry(struct writer *writer, const struct triad_sa_record *recor
 
 /* What the pass over all records that writes 'kind' does with one; kind 0 collects groups
  * and members. */
-static void look_at(struct writer *writer, unsigned kind, const uint8_t *octets,
-	size_t size)
+static void look_at(
+	struct writer *writer, unsigned kind, const uint8_t *octets, size_t size)
 {
 	struct triad_sa_record record;
-	bool is_of_groups =
-		octets[0] == TRIAD_SA_GROUP || octets[0] == TRIAD_SA_MEMBER;
+	bool is_of_groups = octets[0] == TRIAD_SA_GROUP || octets[0] == TRIAD_SA_MEMBER;
 
 	if (kind ? octets[0] != kind : !is_of_groups)
 		return;
@@ -271,7 +270,8 @@ static void look_at(struct writer *writer, unsigned kind, const uint8_t *octets,
 		add_entry(writer, &record, octets);
 }
 
-static void pass_over(struct writer *writer, const struct triad_sa_set *set, unsigned kind)
+static void pass_over(
+	struct writer *writer, const struct triad_sa_set *set, unsigned kind)
 {
 	for (unsigned i = 0; i < TRIAD_SA_SET_N_BUCKETS && !writer->error; i++) {
 		struct triad_sa_bucket bucket = triad_sa_set_bucket(set, i);
@@ -297,7 +297,8 @@ static void put_groups(struct writer *writer, const struct triad_sa_set *set)
 		const uint8_t *octets = writer->entries[i].octets;
 
 		if (triad_sa_record_decode(octets,
-			    triad_sa_record_size(octets, TRIAD_SA_RECORD_SIZE), &record))
+			    triad_sa_record_size(octets, TRIAD_SA_RECORD_SIZE),
+			    &record))
 			put_record(writer, &record);
 	}
 }
@@ -314,7 +315,8 @@ int triad_sa_file_write(const struct triad_sa_set *set,
 	if (!writer.buffer || !writer.entries) {
 		writer.error = ENOMEM;
 	} else {
-		put_line(&writer, "# What the SA of the last master had; made by Triad.\n");
+		put_line(&writer,
+			"# What the SA of the last master had; made by Triad.\n");
 		pass_over(&writer, set, TRIAD_SA_GUIDS);
 		put_groups(&writer, set);
 		pass_over(&writer, set, TRIAD_SA_SUBSCRIPTION);

@@ -34,7 +34,7 @@ size_t triad_sa_message_encode(
 		triad_wire_put(&wire, 8, message->wall_us);
 		triad_wire_put(&wire, 8, message->era);
 		triad_wire_put(&wire, 4, message->n_left_out);
-		triad_wire_put(&wire, 4, 0);
+		triad_wire_put(&wire, 4, message->number);
 		put_digests(&wire, message->digests);
 		break;
 	case TRIAD_SA_ASK:
@@ -147,7 +147,7 @@ static int get_body(struct triad_wire *wire, struct triad_sa_message *message)
 		message->wall_us = triad_wire_get64(wire);
 		message->era = triad_wire_get64(wire);
 		message->n_left_out = triad_wire_get32(wire);
-		(void)triad_wire_get32(wire);
+		message->number = triad_wire_get32(wire);
 		return get_digests(wire, message);
 	case TRIAD_SA_ASK:
 		return get_ask(wire, message);
@@ -192,8 +192,8 @@ bool triad_sa_message_take_piece(
 
 	if (!message->pieces_size)
 		return false;
-	triad_wire_init(&wire, (uint8_t *)(uintptr_t)message->pieces,
-		message->pieces_size);
+	triad_wire_init(
+		&wire, (uint8_t *)(uintptr_t)message->pieces, message->pieces_size);
 	if (!get_piece(&wire, piece))
 		return false;
 	message->pieces += wire.at;

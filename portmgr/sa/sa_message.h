@@ -2,7 +2,7 @@
 /* The messages between SMs that copy the SA's records (sa_copier.h), and their octets.
  *
  * Octets, big-endian; a payload of another version is refused as a whole.  Within a
- * version, a receiver ignores what it does not know behind STATE, ASK and LEAVES, and in
+ * version, a receiver ignores what it does not know behind STATE and LEAVES, and in
  * reserved octets; kinds that it does not know count as another version:
  *
  *     at    size
@@ -16,7 +16,7 @@
  *     16    8     era: higher than all that it had heard of when it became master,
  *                 and at least the seconds since 1970
  *     24    4     records that were too many to be copied
- *     28    4     reserved, 0
+ *     28    4     which STATE of that era, from 1
  *     32    512   digests of the groups of buckets (sa_set.h), 64 of 8
  *
  *     ASK: that, please
@@ -49,7 +49,7 @@
 #define TRIAD_SA_VERSION 1u
 #define TRIAD_SA_PAYLOAD_SIZE 1024u
 #define TRIAD_SA_MESSAGE_MAX_ASKED 256u
-#define TRIAD_SA_MESSAGE_PIECES_AT 8u  /* where pieces begin */
+#define TRIAD_SA_MESSAGE_PIECES_AT 8u /* where pieces begin */
 #define TRIAD_SA_MESSAGE_PIECE_HEAD 20u
 
 enum triad_sa_message_kind {
@@ -69,9 +69,10 @@ struct triad_sa_message_piece {
 
 struct triad_sa_message {
 	enum triad_sa_message_kind kind;
-	uint64_t wall_us;    /* STATE */
-	uint64_t era;        /* STATE */
-	uint32_t n_left_out; /* STATE */
+	uint64_t wall_us;                        /* STATE */
+	uint64_t era;                            /* STATE */
+	uint32_t n_left_out;                     /* STATE */
+	uint32_t number;                         /* STATE */
 	uint64_t digests[TRIAD_SA_SET_N_GROUPS]; /* STATE, LEAVES */
 	uint8_t group;                           /* LEAVES */
 	uint64_t to;                             /* ASK */
@@ -83,8 +84,8 @@ struct triad_sa_message {
 };
 
 /* All but PIECES.  Returns the octets written. */
-size_t triad_sa_message_encode(const struct triad_sa_message *message,
-	uint8_t payload[TRIAD_SA_PAYLOAD_SIZE]);
+size_t triad_sa_message_encode(
+	const struct triad_sa_message *message, uint8_t payload[TRIAD_SA_PAYLOAD_SIZE]);
 
 /* Returns 0, EINVAL (not one), or EPROTONOSUPPORT (of another version); 'message' is
  * undefined then. */

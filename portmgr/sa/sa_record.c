@@ -214,7 +214,8 @@ uint64_t triad_sa_record_key(const uint8_t *octets, size_t size)
 	if (!key_size || key_size > size - HEAD_SIZE)
 		key_size = size - HEAD_SIZE;
 	hash = triad_hash_word(TRIAD_HASH_START, octets[0]);
-	return triad_hash_word(triad_hash_octets(hash, octets + HEAD_SIZE, key_size), 0);
+	return triad_hash_word(
+		triad_hash_octets(hash, octets + HEAD_SIZE, key_size), 0);
 }
 
 uint64_t triad_sa_record_digest(const uint8_t *octets, size_t size)

@@ -85,8 +85,8 @@ struct triad_sa_service {
 	uint64_t id;
 	struct triad_sa_gid gid;
 	uint16_t pkey;
-	uint32_t lease_s;  /* as the client said */
-	uint64_t ends_s;   /* since 1970; TRIAD_SA_FOREVER */
+	uint32_t lease_s; /* as the client said */
+	uint64_t ends_s;  /* since 1970; TRIAD_SA_FOREVER */
 	uint8_t key[16];
 	uint8_t name[TRIAD_SA_NAME_SIZE];
 	uint8_t data[64]; /* ServiceData8, 16, 32 and 64 */

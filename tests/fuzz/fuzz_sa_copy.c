@@ -121,8 +121,8 @@ static void check_records(const uint8_t *data, size_t size)
 		if (!triad_sa_record_decode(data, n, &record))
 			continue;
 		require(triad_sa_record_encode(&record, again) <= n, "its size");
-		require(triad_sa_record_decode(
-				again, triad_sa_record_size(again, sizeof(again)), &same),
+		require(triad_sa_record_decode(again,
+				triad_sa_record_size(again, sizeof(again)), &same),
 			"what was written is read");
 		require(!memcmp(&record, &same, sizeof(record)), "the same record");
 	}

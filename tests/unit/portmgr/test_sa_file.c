@@ -132,7 +132,8 @@ static size_t place(const char *part)
 
 START_TEST(test_file_has_groups_in_the_order_that_opensm_needs)
 {
-	struct triad_sa_record broadcast = a_group(0xffffffff), member = a_member(2, 0xa);
+	struct triad_sa_record broadcast = a_group(0xffffffff),
+			       member = a_member(2, 0xa);
 
 	put(a_group(2));
 	member.member.is_alias = true;

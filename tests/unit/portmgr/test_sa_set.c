@@ -153,16 +153,16 @@ START_TEST(test_bucket_replaced_by_what_another_set_has)
 			ck_assert_int_eq(triad_sa_set_put(copy, i, from.digest,
 						 from.octets, from.size - 1),
 				EINVAL);
-		ck_assert_int_eq(triad_sa_set_put(copy, i, from.digest, from.octets,
-					 from.size),
+		ck_assert_int_eq(
+			triad_sa_set_put(copy, i, from.digest, from.octets, from.size),
 			0);
 	}
 	for (unsigned i = 0; i < TRIAD_SA_SET_N_GROUPS; i++)
 		ck_assert_uint_eq(triad_sa_set_group_digest(set, i),
 			triad_sa_set_group_digest(copy, i));
 	ck_assert_uint_eq(triad_sa_set_counts(copy).n[TRIAD_SA_MEMBER], 3000);
-	ck_assert_uint_eq(triad_sa_set_counts(copy).octets,
-		triad_sa_set_counts(set).octets);
+	ck_assert_uint_eq(
+		triad_sa_set_counts(copy).octets, triad_sa_set_counts(set).octets);
 	triad_sa_set_free(copy);
 }
 END_TEST
