@@ -30,6 +30,7 @@ struct member {
 	unsigned master; /* whom its OpenSM follows */
 	struct triad_sa_copier *copier;
 	uint64_t n_octets; /* that it said */
+	unsigned n_said[TRIAD_SA_PIECES + 1];
 };
 
 static struct {
@@ -63,6 +64,7 @@ static bool is_together(unsigned a, unsigned b)
 static void send_all(unsigned from, const uint8_t *payload, size_t size)
 {
 	net.members[from].n_octets += size;
+	net.members[from].n_said[payload[5]]++;
 	for (unsigned to = 0; to < net.n; to++)
 		for (unsigned n = pick(100) >= net.lost; n;
 			n = pick(100) < net.doubled) {
@@ -358,7 +360,7 @@ START_TEST(test_copier_does_not_believe_members_that_are_not_followed)
 {
 	struct triad_sa_message ask = {.kind = TRIAD_SA_ASK, .groups = 1};
 	uint8_t payload[TRIAD_SA_PAYLOAD_SIZE];
-	uint64_t octets;
+	unsigned n_leaves;
 	size_t size;
 
 	build(3, 6);
@@ -368,22 +370,30 @@ START_TEST(test_copier_does_not_believe_members_that_are_not_followed)
 	run_until_complete(0, TRIAD_US_PER_S);
 	/* Pieces of another member's. */
 	size = triad_sa_message_begin_pieces(payload);
-	for (unsigned i = 0; i < 40; i++) {
+	for (unsigned i = 0; i < TRIAD_SA_SET_N_BUCKETS; i++) {
 		struct triad_sa_message_piece piece = {.bucket = (uint16_t)i};
 
-		size = triad_sa_message_add_piece(payload, size, &piece);
+		/* They are to become empty. */
+		if (triad_sa_set_bucket(triad_sa_copier_set(net.members[1].copier), i)
+				.size)
+			size = triad_sa_message_add_piece(payload, size, &piece);
 	}
 	triad_sa_copier_payload(net.members[1].copier, id_of(2), payload, size);
 	ck_assert(are_equal(0, 1));
 	/* What is asked of somebody else, or of a standby. */
-	octets = net.members[0].n_octets + net.members[1].n_octets;
+	n_leaves = net.members[0].n_said[TRIAD_SA_LEAVES];
 	ask.to = id_of(1);
 	size = triad_sa_message_encode(&ask, payload);
 	for (unsigned i = 0; i < 3; i++)
 		triad_sa_copier_payload(net.members[i].copier, id_of(2), payload, size);
 	run_for(100 * TRIAD_US_PER_MS);
-	ck_assert_uint_le(net.members[0].n_octets + net.members[1].n_octets - octets,
-		TRIAD_SA_PAYLOAD_SIZE);
+	ck_assert_uint_eq(net.members[0].n_said[TRIAD_SA_LEAVES], n_leaves);
+	ck_assert_uint_eq(net.members[1].n_said[TRIAD_SA_LEAVES], 0);
+	ask.to = id_of(0);
+	size = triad_sa_message_encode(&ask, payload);
+	triad_sa_copier_payload(net.members[0].copier, id_of(2), payload, size);
+	run_for(100 * TRIAD_US_PER_MS);
+	ck_assert_uint_eq(net.members[0].n_said[TRIAD_SA_LEAVES], n_leaves + 1);
 	payload[4] = 2;
 	triad_sa_copier_payload(net.members[1].copier, id_of(0), payload, size);
 	triad_sa_copier_payload(net.members[1].copier, id_of(0), payload, 5);
@@ -399,6 +409,7 @@ START_TEST(test_copier_copies_a_bucket_of_many_pieces)
 
 	build(2, 7);
 	net.lost = 1;
+	net.doubled = 5;
 	for (unsigned i = 0; i < 800; i++) {
 		record = a_service(1, "one");
 		record.service.lease_s = i;
@@ -408,6 +419,41 @@ START_TEST(test_copier_copies_a_bucket_of_many_pieces)
 	give_records(0);
 	run_until_complete(0, 60 * TRIAD_US_PER_S);
 	ck_assert_uint_eq(status_of(1).counts.n[TRIAD_SA_SERVICE], 800);
+}
+END_TEST
+
+/* Member 0 is a standby that hears an SM's digests. */
+static void hear_state(uint64_t sender, uint64_t era)
+{
+	const struct triad_sa_message state = {
+		.kind = TRIAD_SA_STATE, .era = era, .number = 1};
+	uint8_t payload[TRIAD_SA_PAYLOAD_SIZE];
+	size_t size = triad_sa_message_encode(&state, payload);
+
+	triad_sa_copier_payload(net.members[0].copier, sender, payload, size);
+}
+
+START_TEST(test_copier_chooses_whom_to_follow)
+{
+	build(1, 8);
+	net.members[0].master = 50;
+	run_for(TICK_US);
+	hear_state(7, 10);
+	ck_assert_uint_eq(status_of(0).source, 7);
+	hear_state(8, 9);
+	ck_assert_uint_eq(status_of(0).source, 7);
+	/* Who became master later. */
+	hear_state(9, 11);
+	ck_assert_uint_eq(status_of(0).source, 9);
+	/* The one that its OpenSM follows, whatever the others say. */
+	hear_state(id_of(50), 5);
+	ck_assert_uint_eq(status_of(0).source, id_of(50));
+	hear_state(9, 12);
+	ck_assert_uint_eq(status_of(0).source, id_of(50));
+	/* Any, when that one says nothing. */
+	run_for(4 * TRIAD_US_PER_S);
+	hear_state(8, 2);
+	ck_assert_uint_eq(status_of(0).source, 8);
 }
 END_TEST
 
@@ -516,6 +562,7 @@ int main(void)
 	tcase_add_test(
 		cases, test_copier_does_not_believe_members_that_are_not_followed);
 	tcase_add_test(cases, test_copier_copies_a_bucket_of_many_pieces);
+	tcase_add_test(cases, test_copier_chooses_whom_to_follow);
 	tcase_add_test(cases, test_copies_become_equal_whatever_happens);
 	return run_cases(cases);
 }

@@ -132,8 +132,8 @@ static size_t place(const char *part)
 
 START_TEST(test_file_has_groups_in_the_order_that_opensm_needs)
 {
-	struct triad_sa_record broadcast = a_group(0xffffffff),
-			       member = a_member(2, 0xa);
+	struct triad_sa_record broadcast = a_group(0xffffffff);
+	struct triad_sa_record member = a_member(2, 0xa), of_ipoib = a_group(3);
 
 	put(a_group(2));
 	member.member.is_alias = true;
@@ -143,11 +143,13 @@ START_TEST(test_file_has_groups_in_the_order_that_opensm_needs)
 	put(a_member(1, 0xc));
 	broadcast.group.mgid.prefix = UINT64_C(0xff12401b80010000);
 	broadcast.group.is_well_known = true;
+	of_ipoib.group.mgid.prefix = broadcast.group.mgid.prefix;
+	put(of_ipoib);
 	put(broadcast);
 	ck_assert_int_eq(write_all(0), 0);
 	ck_assert_uint_eq(n_left_out, 0);
 	ck_assert_uint_lt(place("(well known): mgid=0xff12401b80010000"),
-		place("MC Group 0xc001"));
+		place("MC Group 0xc003 : mgid=0xff12401b80010000"));
 	ck_assert_uint_lt(place("MC Group 0xc001"), place(":0x000000000000000c"));
 	ck_assert_uint_lt(place(":0x000000000000000c"), place("MC Group 0xc002"));
 	/* A port's own GUID comes before its alias, though that is lower. */
