@@ -56,7 +56,7 @@ START_TEST(test_digest_of_exchanged_values_differs)
 		uint64_t sums[2] = {0, 0};
 
 		for (unsigned i = 0; i < 4; i++) {
-			struct triad_sa_record record = a_member(1, port + i % 2);
+			struct triad_sa_record record = a_member(1, port + 2 * (i % 2));
 			uint8_t octets[TRIAD_SA_RECORD_SIZE];
 			size_t n;
 
