@@ -144,7 +144,7 @@ def test_records_outlive_the_master(kind):
 
 @pytest.mark.row("N12")
 def test_what_was_taken_back_is_not_there_again():
-    """Two fail-overs, and an SM that is master twice."""
+    """Two fail-overs, each with changes before it."""
     with copying("peers") as it:
         first = it.master()
         it.fill()
@@ -186,6 +186,22 @@ def test_records_stay_when_mastership_is_handed_over_and_back():
         ask(it.lab, "port", "priority", "15", sm=first)
         assert it.master([first]) == first
         assert it.records() == before
+
+
+def test_sm_that_steps_down_keeps_no_records_of_its_own():
+    with copying("peers") as it:
+        first = it.master()
+        it.fill()
+        second = others(first)[0]
+        wait_until(lambda: it.sa(first)["current"], 20, "a file of the master's own")
+        # The next master gives nothing.
+        ask(it.lab, "set", "election.replicate_sa", "false", sm=second)
+        ask(it.lab, "port", "priority", "15", sm=second)
+        it.running.wait_for_master(it.running.wait_for_holder(among=[second]))
+        wait_until(lambda: it.sa(first)["role"] == "takes", 30, "a standby")
+        wait_until(lambda: not it.sa(first)["given"], 20, "no file")
+        guid = it.lab.status()["sms"][first]["port_guid"]
+        assert not [path for path in it.files() if guid in path.name]
 
 
 @pytest.mark.row("N12")
