@@ -89,6 +89,7 @@ libosmtriad_la_SOURCES = \
 	plugin/sa/sa_copies_parts.h \
 	plugin/sa/sa_restore.c plugin/sa/sa_restore.h \
 	plugin/sa/sa_snapshot.c plugin/sa/sa_snapshot.h \
+	plugin/sm_recover.c plugin/sm_recover.h \
 	plugin/sm_state.c plugin/sm_state.h \
 	plugin/sm_watch.c plugin/sm_watch.h \
 	plugin/route_sls.c plugin/route_sls.h \
