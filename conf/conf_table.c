@@ -548,6 +548,9 @@ static const struct triad_conf_key table[] = {
 		.help = "Port GUIDs of SMs that must not be configuration manager."},
 	{KEY(election, witness), BOOL, .standard = "false", .at_run_time = true,
 		.help = "Whether this SM only votes, and is never elected."},
+	{KEY(election, replicate_sa), BOOL, .standard = "false", .at_run_time = true,
+		.help = "Whether the SA of a new master begins with what the last "
+			"master's knew."},
 	{KEY(port, enabled), BOOL, .standard = "false", .at_run_time = true,
 		.help = "Whether switch ports are compared with what is expected of them."},
 	{KEY(port, mode), CHOICE(port_modes), .standard = "observe",

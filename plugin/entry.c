@@ -11,6 +11,7 @@
 #include "plugin/layout/measured.h"
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
+#include "plugin/sa/sa_copies.h"
 #include "plugin/worker.h"
 #include "triad/clock.h"
 
@@ -163,6 +164,7 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 	if (kind == TRIAD_EVENT_SUBNET_UP) {
 		triad_qos_note_up(plugin->qos);
 		triad_elector_note_up(plugin->elector);
+		triad_sa_copies_note_up(plugin->sa_copies);
 	}
 	if (kind == TRIAD_EVENT_TRAP) {
 		trap = read_trap(data);

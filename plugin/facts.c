@@ -5,6 +5,7 @@
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/tables.h"
+#include "plugin/sa/sa_copies.h"
 #include "plugin/worker.h"
 
 /* --- topology --- */
@@ -215,6 +216,66 @@ const struct triad_fact triad_transport_facts[] = {
 			"Times that the state could not be written to disk.")},
 	TRIAD_FACTS_END,
 };
+#undef STATUS
+
+/* --- the SA's records --- */
+
+#define STATUS struct triad_sa_copies_status
+#define RECORDS(which)                                                                 \
+	.metric = {.type = TRIAD_METRIC_GAUGE,                                         \
+		.name = "triad_sa_records",                                            \
+		.help = "Records of the SA that are copied between SMs.",              \
+		.label = "kind",                                                       \
+		.value = (which)}
+const struct triad_fact triad_sa_record_facts[] = {
+	{"groups", "multicast groups",
+		TRIAD_FACT(UINT, copier.counts.n[TRIAD_SA_GROUP]), RECORDS("group")},
+	{"members", "members of groups",
+		TRIAD_FACT(UINT, copier.counts.n[TRIAD_SA_MEMBER]), RECORDS("member")},
+	{"subscriptions", "subscriptions",
+		TRIAD_FACT(UINT, copier.counts.n[TRIAD_SA_SUBSCRIPTION]),
+		RECORDS("subscription")},
+	{"services", "services", TRIAD_FACT(UINT, copier.counts.n[TRIAD_SA_SERVICE]),
+		RECORDS("service")},
+	{"aliases", "blocks of alias GUIDs",
+		TRIAD_FACT(UINT, copier.counts.n[TRIAD_SA_GUIDS]), RECORDS("guids")},
+	TRIAD_FACTS_END,
+};
+
+const struct triad_fact triad_sa_copy_facts[] = {
+	{"octets", "they have", TRIAD_FACT(OCTETS, copier.counts.octets)},
+	{"left_out", "not copied: too many", TRIAD_FACT(UINT, copier.n_left_out),
+		.is_trouble = true,
+		TRIAD_GAUGE("triad_sa_records_left_out",
+			"Records of the SA that are not copied because they are too many.")},
+	{"unwritable", "that OpenSM can't restore", TRIAD_FACT(UINT, n_unwritable),
+		.is_trouble = true,
+		TRIAD_GAUGE("triad_sa_records_unwritable",
+			"Records that can't be restored from OpenSM's file.")},
+	{"written", "files written", TRIAD_FACT(UINT, n_written),
+		TRIAD_COUNTER("triad_sa_files_written",
+			"Files of the SA's records that were written for OpenSM.")},
+	{"write_us", "the last one took", TRIAD_FACT(US, write_us)},
+	{"read_us", "reading the SA takes", TRIAD_FACT(US, took_us)},
+	{"sm_lock_us", "SM's lock held", TRIAD_FACT(US, hold_us), .unit = "us at most",
+		TRIAD_GAUGE("triad_sa_sm_lock_seconds",
+			"How long the SM's lock was held at a time for the last look at "
+			"the SA.")},
+	{"sent_octets", "sent to other SMs", TRIAD_FACT(OCTETS, copier.n_given_octets),
+		TRIAD_COUNTER("triad_sa_sent_bytes",
+			"Octets of payloads about the SA's records that were sent.")},
+	{"received_octets", "received", TRIAD_FACT(OCTETS, copier.n_taken_octets)},
+	{"refused", "refused: no room", TRIAD_FACT(UINT, copier.n_refused),
+		.is_trouble = true},
+	{"malformed", "malformed messages", TRIAD_FACT(UINT, copier.n_malformed),
+		.is_trouble = true},
+	{"versions", "of another version", TRIAD_FACT(UINT, copier.n_versions),
+		.is_trouble = true},
+	{"lost", "received and dropped: no room", TRIAD_FACT(UINT, n_dropped),
+		.is_trouble = true},
+	TRIAD_FACTS_END,
+};
+#undef RECORDS
 #undef STATUS
 
 /* --- ports --- */

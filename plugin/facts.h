@@ -24,6 +24,10 @@ extern const struct triad_fact triad_pass_facts[];
 extern const struct triad_fact triad_elector_facts[];
 extern const struct triad_fact triad_transport_facts[];
 
+/* Of struct triad_sa_copies_status. */
+extern const struct triad_fact triad_sa_record_facts[];
+extern const struct triad_fact triad_sa_copy_facts[];
+
 extern const struct triad_fact triad_ports_facts[]; /* struct triad_ports_status */
 
 #endif

@@ -11,6 +11,7 @@
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/tables.h"
+#include "plugin/sa/sa_copies.h"
 #include "plugin/sm_state.h"
 #include "plugin/worker.h"
 #include "service/health.h"
@@ -99,6 +100,62 @@ static void add_qos(struct triad_health *health, struct triad_plugin *plugin)
 		triad_tables_state_name(tables.state));
 }
 
+/* --- the SA's records --- */
+
+static void add_copy_trouble(
+	struct triad_health *health, const struct triad_sa_copies_status *status)
+{
+	char what[128], length[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_clock_format_length(status->incomplete_us, length);
+	if (status->copier.heard_us) {
+		snprintf(what, sizeof(what),
+			"no complete copy of the SA's records for %s", length);
+		triad_health_add_trouble(health, TRIAD_WARNING, "election.replicate_sa",
+			what,
+			"look for lost messages in 'triadctl election'; as master this "
+			"SM would have clients register anew");
+	} else {
+		snprintf(what, sizeof(what),
+			"no master has said for %s which records its SA has", length);
+		triad_health_add_trouble(health, TRIAD_WARNING, "election.replicate_sa",
+			what,
+			"the key must be true on all SMs that elect, and the master one "
+			"of them: compare 'triadctl election' there");
+	}
+}
+
+static bool add_sa_copies(struct triad_health *health, struct triad_plugin *plugin)
+{
+	uint32_t n_before = health->n_of[TRIAD_WARNING];
+	struct triad_sa_copies_status status;
+	char what[128];
+
+	triad_sa_copies_status(plugin->sa_copies, &status);
+	if (!status.is_on)
+		return false;
+	if (status.trouble)
+		triad_health_add_trouble(health, TRIAD_WARNING, "election.replicate_sa",
+			"records of the SA are not restored here", status.trouble);
+	else if (status.error)
+		triad_health_add_trouble(health, TRIAD_WARNING, "election.replicate_sa",
+			status.error_text,
+			"records of the SA can't be written to election.state_dir: "
+			"look at its disk; it is tried again");
+	else if (status.incomplete_us > TRIAD_SA_COPIES_PATIENCE_US)
+		add_copy_trouble(health, &status);
+	if (status.copier.n_left_out) {
+		snprintf(what, sizeof(what),
+			"%" PRIu32 " records of the SA are too many to be copied",
+			status.copier.n_left_out);
+		triad_health_add_trouble(health, TRIAD_WARNING, "election.replicate_sa",
+			what,
+			"their clients lack them at a new master until they register "
+			"anew: leave no_clients_rereg FALSE in opensm.conf");
+	}
+	return health->n_of[TRIAD_WARNING] > n_before;
+}
+
 /* --- the election --- */
 
 static const char *election_trouble(
@@ -173,6 +230,7 @@ static void add_election(struct triad_health *health, struct triad_plugin *plugi
 	enum triad_severity severity = TRIAD_OK;
 	struct triad_elector_status status;
 	const char *trouble, *advice;
+	bool lacks_copies = add_sa_copies(health, plugin);
 
 	triad_elector_status(plugin->elector, &status);
 	if (!status.is_on) {
@@ -194,7 +252,7 @@ static void add_election(struct triad_health *health, struct triad_plugin *plugi
 			"a local port that counts is in bad state",
 			"'triadctl election' shows how many; see election.ports");
 	}
-	if (add_lost(health, &status) && severity == TRIAD_OK)
+	if ((add_lost(health, &status) || lacks_copies) && severity == TRIAD_OK)
 		severity = TRIAD_WARNING;
 	triad_health_line(health, "election", "Election", severity,
 		"%s, %s enforce, term %" PRIu64 ", %" PRIu32 " members here%s",

@@ -18,6 +18,7 @@
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
 #include "plugin/route_sls.h"
+#include "plugin/sa/sa_copies.h"
 #include "plugin/worker.h"
 
 #define STANDARD_CONF_PATH TRIAD_SYSCONFDIR "/triad.conf"
@@ -31,6 +32,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 	atomic_store(&plugin->osmlog.syslog, conf->log.syslog);
 	triad_qos_configure(plugin->qos, conf);
 	triad_elector_configure(plugin->elector, conf);
+	triad_sa_copies_configure(plugin->sa_copies, conf);
 	triad_ports_configure(plugin->ports, conf);
 	triad_worker_configure(plugin->worker, conf);
 }
@@ -155,6 +157,9 @@ static bool make_parts(struct triad_plugin *plugin)
 	if (plugin->elector)
 		join_images(plugin);
 	if (plugin->elector)
+		plugin->sa_copies = triad_sa_copies_new(
+			osm, service->port_guid, plugin->elector, service->log);
+	if (plugin->sa_copies)
 		plugin->ports = triad_ports_new(osm, service->port_guid,
 			plugin->elector, plugin->hold, service->recorder, service->log);
 	if (plugin->ports)
@@ -204,16 +209,19 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 void triad_plugin_free(struct triad_plugin *plugin)
 {
 	bool ended = triad_service_stop(&plugin->service);
+	bool sends;
 
 	if (plugin->elector)
 		triad_elector_set_listener(plugin->elector, TRIAD_ELECTOR_IMAGES, NULL);
 	/* First the worker, which gives fabrics to the others. */
 	triad_worker_free(plugin->worker);
-	/* The port manager sends by the election's transport, so it ends first. */
-	if (triad_ports_free(plugin->ports))
-		ended &= triad_elector_free(plugin->elector);
-	else
+	/* These send by the election's transport, so they end first. */
+	sends = !triad_sa_copies_free(plugin->sa_copies);
+	sends |= !triad_ports_free(plugin->ports);
+	if (sends)
 		ended = false;
+	else
+		ended &= triad_elector_free(plugin->elector);
 	triad_qos_free(plugin->qos);
 	if (ended)
 		triad_hold_free(plugin->hold);

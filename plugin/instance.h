@@ -21,6 +21,7 @@ struct triad_elector;
 struct triad_hold;
 struct triad_ports;
 struct triad_qos;
+struct triad_sa_copies;
 struct triad_worker;
 struct triad_console;
 
@@ -33,6 +34,7 @@ struct triad_plugin {
 	struct triad_events *events;
 	struct triad_qos *qos;
 	struct triad_elector *elector;
+	struct triad_sa_copies *sa_copies;
 	struct triad_hold *hold;
 	struct triad_ports *ports;
 	struct triad_worker *worker;

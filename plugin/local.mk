@@ -4,6 +4,7 @@ lib_LTLIBRARIES += libosmtriad.la
 libosmtriad_la_SOURCES = \
 	plugin/access.c plugin/access.h \
 	plugin/command/election.c \
+	plugin/command/election_sa.c \
 	plugin/command/port.c \
 	plugin/command/port_by_hand.c \
 	plugin/command/port_effect.c plugin/command/port_effect.h \
@@ -84,6 +85,11 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/tables/tables.c plugin/qos/tables/tables.h \
 	plugin/qos/tables/tables_parts.h \
 	plugin/qos/tables/report.c plugin/qos/tables/report.h \
+	plugin/sa/sa_copies.c plugin/sa/sa_copies.h \
+	plugin/sa/sa_copies_file.c \
+	plugin/sa/sa_copies_parts.h \
+	plugin/sa/sa_restore.c plugin/sa/sa_restore.h \
+	plugin/sa/sa_snapshot.c plugin/sa/sa_snapshot.h \
 	plugin/sm_recover.c plugin/sm_recover.h \
 	plugin/sm_state.c plugin/sm_state.h \
 	plugin/sm_watch.c plugin/sm_watch.h \

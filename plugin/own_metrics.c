@@ -12,6 +12,7 @@
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/tables.h"
+#include "plugin/sa/sa_copies.h"
 #include "plugin/sm_state.h"
 #include "plugin/worker.h"
 #include "service/own_metrics.h"
@@ -121,6 +122,23 @@ static void add_election(struct triad_own_metrics *list, struct triad_plugin *pl
 	triad_own_facts(list, triad_transport_facts, &status);
 }
 
+static void add_sa_copies(struct triad_own_metrics *list, struct triad_plugin *plugin)
+{
+	struct triad_sa_copies_status status;
+
+	triad_sa_copies_status(plugin->sa_copies, &status);
+	if (!status.is_on)
+		return;
+	triad_own_gauge(list, "triad_sa_copy_complete",
+		"1 while a standby's copy of the SA's records is complete; also on the "
+		"master.",
+		status.copier.is_complete || status.copier.role == TRIAD_SA_GIVES);
+	triad_own_gauge(list, "triad_sa_copy_given",
+		"1 while OpenSM would restore its SA as master.", status.is_given);
+	triad_own_facts(list, triad_sa_record_facts, &status);
+	triad_own_facts(list, triad_sa_copy_facts, &status);
+}
+
 static void add_plan(
 	struct triad_own_metrics *list, const struct triad_ports_status *status)
 {
@@ -170,5 +188,6 @@ void triad_plugin_add_metrics(void *context, struct triad_own_metrics *list)
 	add_paths(list, plugin);
 	add_tables(list, plugin);
 	add_election(list, plugin);
+	add_sa_copies(list, plugin);
 	add_port_manager(list, plugin);
 }

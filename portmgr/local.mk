@@ -71,4 +71,9 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/replica/replica_config.c \
 	portmgr/replica/replica_message.c portmgr/replica/replica_message.h \
 	portmgr/replica/replica_parts.h \
+	portmgr/sa/sa_copier.c portmgr/sa/sa_copier.h \
+	portmgr/sa/sa_file.c portmgr/sa/sa_file.h \
+	portmgr/sa/sa_message.c portmgr/sa/sa_message.h \
+	portmgr/sa/sa_record.c portmgr/sa/sa_record.h \
+	portmgr/sa/sa_set.c portmgr/sa/sa_set.h \
 	portmgr/test/port_test.c portmgr/test/port_test.h

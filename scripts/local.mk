@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	scripts/bench-pathrecord \
 	scripts/bench-pathstorm \
 	scripts/bench-qos-tables \
+	scripts/bench-sa-copies \
 	scripts/bench-sweep \
 	scripts/build \
 	scripts/check \
@@ -71,6 +72,7 @@ EXTRA_DIST += \
 	scripts/triadlab/qos_demo.py \
 	scripts/triadlab/process.py \
 	scripts/triadlab/run.py \
+	scripts/triadlab/sa_client.py \
 	scripts/triadlab/simulator.py \
 	scripts/triadlab/state.py \
 	scripts/triadlab/status.py \

@@ -290,6 +290,7 @@ struct triad_conf {
 		unsigned check_max_age_s;
 		char blacklist[TRIAD_CONF_TEXT_SIZE]; /* triad_guids_parse() */
 		bool witness;
+		bool replicate_sa;
 	} election;
 	struct {
 		bool enabled;

@@ -47,6 +47,10 @@ triad_plugin_command triad_command_run_port;
 void triad_command_report_ports(
 	struct triad_report *report, struct triad_plugin *plugin);
 
+/* The section of 'election' on the SA's records. */
+void triad_command_report_sa_copies(
+	struct triad_report *report, struct triad_plugin *plugin);
+
 /* The section of 'status' on elections. */
 void triad_command_report_election(
 	struct triad_report *report, struct triad_plugin *plugin);

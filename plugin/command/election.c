@@ -244,7 +244,8 @@ static void put_facts_json(
 }
 
 /* 'sm_trouble': what is wrong with OpenSM as the master, or "". */
-static void put_json(const struct triad_elector_status *status, const char *sm_trouble,
+static void put_json(struct triad_plugin *plugin,
+	const struct triad_elector_status *status, const char *sm_trouble,
 	struct triad_output *output)
 {
 	struct triad_report report = {.output = output, .as_json = true};
@@ -255,6 +256,7 @@ static void put_json(const struct triad_elector_status *status, const char *sm_t
 	put_members(&report, status);
 	put_fabric(&report, status);
 	put_blacklist(&report, &status->election.blacklist);
+	triad_command_report_sa_copies(&report, plugin);
 	triad_report_section(&report, "transport", NULL);
 	triad_report_facts(&report, triad_transport_facts, status);
 	triad_report_section_end(&report);
@@ -342,7 +344,8 @@ static void put_cluster(
 	put_blacklist(report, &election->blacklist);
 }
 
-static void put_text(const struct triad_elector_status *status, const char *sm_trouble,
+static void put_text(struct triad_plugin *plugin,
+	const struct triad_elector_status *status, const char *sm_trouble,
 	struct triad_output *output)
 {
 	struct triad_report report = {.output = output};
@@ -355,6 +358,7 @@ static void put_text(const struct triad_elector_status *status, const char *sm_t
 		triad_report_section(&report, NULL, "Members over the fabric");
 		put_fabric(&report, status);
 	}
+	triad_command_report_sa_copies(&report, plugin);
 	triad_report_section(&report, NULL, "Since the start");
 	triad_report_facts(&report, triad_elector_facts, status);
 	triad_report_section(&report, NULL, "Messages");
@@ -386,11 +390,11 @@ int triad_command_run_election(struct triad_plugin *plugin,
 	triad_elector_status(plugin->elector, &status);
 	triad_sm_watch_summary(&worker.sm, sm_trouble, sizeof(sm_trouble));
 	if (command->json)
-		put_json(&status, sm_trouble, output);
+		put_json(plugin, &status, sm_trouble, output);
 	else if (!status.is_on)
 		print_off(plugin, output);
 	else
-		put_text(&status, sm_trouble, output);
+		put_text(plugin, &status, sm_trouble, output);
 	return TRIAD_CONTROL_DONE;
 }
 

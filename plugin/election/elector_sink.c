@@ -30,6 +30,7 @@ static bool hand_payload(struct triad_elector *elector, uint64_t sender,
 	static const char *const magics[TRIAD_ELECTOR_N_LISTENERS] = {
 		[TRIAD_ELECTOR_PORTS] = "TrPm",
 		[TRIAD_ELECTOR_IMAGES] = "TrHi",
+		[TRIAD_ELECTOR_SA] = "TrSa",
 	};
 	const struct triad_cluster_sink *listener = NULL;
 

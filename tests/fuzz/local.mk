@@ -28,6 +28,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_profile_file \
 	tests/fuzz/fuzz_reply \
 	tests/fuzz/fuzz_sa \
+	tests/fuzz/fuzz_sa_copy \
 	tests/fuzz/fuzz_sa_mad \
 	tests/fuzz/fuzz_sampled_request \
 	tests/fuzz/fuzz_seal \
@@ -61,6 +62,7 @@ tests_fuzz_fuzz_pma_SOURCES = tests/fuzz/fuzz_pma.c $(fuzz_driver)
 tests_fuzz_fuzz_policy_SOURCES = tests/fuzz/fuzz_policy.c $(fuzz_driver)
 tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz_profile.c $(fuzz_driver)
 tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c $(fuzz_driver)
+tests_fuzz_fuzz_sa_copy_SOURCES = tests/fuzz/fuzz_sa_copy.c $(fuzz_driver)
 tests_fuzz_fuzz_seal_SOURCES = tests/fuzz/fuzz_seal.c $(fuzz_driver)
 tests_fuzz_fuzz_seal_LDADD = $(LDADD) $(NETTLE_LIBS)
 tests_fuzz_fuzz_replica_SOURCES = tests/fuzz/fuzz_replica.c $(fuzz_driver)

@@ -81,6 +81,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_rows.py \
 	tests/integration/test_rules.py \
 	tests/integration/test_rules_lab.py \
+	tests/integration/test_sa_copies.py \
 	tests/integration/test_setup.py \
 	tests/integration/test_sflow.py \
 	tests/integration/test_sflow_framing.py \

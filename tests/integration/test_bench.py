@@ -3,6 +3,7 @@
 that a machine takes are not judged."""
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -298,6 +299,20 @@ def test_qos_tables_small_prints_documented_keys():
         assert set(row) == {"smps", "minimum", "ms"}, f"keys of {name}"
         assert row["smps"] == row["minimum"], f"SMPs of {name}, and tables that differ"
     assert 0 < found["change"]["smps"] < 200 < found["program"]["smps"], found
+
+
+@pytest.mark.row("N12")
+def test_sa_copies_are_equal_after_each_kill():
+    size = ["--hosts", "648", "--runs", "200"] if "TRIAD_SOAK" in os.environ else \
+        ["--hosts", "4", "--runs", "2", "--groups", "3", "--subscriptions", "5"]
+    process = subprocess.run(
+        [SRCDIR / "scripts" / "bench-sa-copies", "--builddir", BUILDDIR, *size, "--json"],
+        capture_output=True, text=True, check=False)
+    row, = json.loads(succeeded(process).stdout)
+    assert row["unequal"] == 0 and row["members"] == row["hosts"] * row["groups"], row
+    assert set(row) == {"cluster", "hosts", "groups", "members", "subscriptions",
+                        "services", "kills", "unequal", "restored_median_ms",
+                        "restored_worst_ms", "read_us", "sm_lock_us"}, "keys"
 
 
 def test_failover_small_prints_documented_keys():

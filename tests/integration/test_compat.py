@@ -207,6 +207,7 @@ VERSIONS = {
     "port manager's messages": ("portmgr/replica/replica_message.h",
                                 "TRIAD_REPLICA_VERSION"),
     "messages about images": ("history/mirror/mirror.h", "TRIAD_MIRROR_VERSION"),
+    "messages about the SA's records": ("portmgr/sa/sa_message.h", "TRIAD_SA_VERSION"),
     "Corosync's group": ("portmgr/cluster/group.c", "VERSION"),
     "peers' datagrams": ("portmgr/cluster/seal.h", "TRIAD_SEAL_VERSION"),
     "agents' messages": ("collect/message.h", "TRIAD_COLLECT_VERSION"),

@@ -126,6 +126,9 @@ unit_tests = \
 	tests/unit/portmgr/test_priority \
 	tests/unit/portmgr/test_record \
 	tests/unit/ib/test_route \
+	tests/unit/portmgr/test_sa_copier \
+	tests/unit/portmgr/test_sa_file \
+	tests/unit/portmgr/test_sa_set \
 	tests/unit/portmgr/test_seal \
 	tests/unit/portmgr/test_seal_random \
 	tests/unit/portmgr/test_replica \
@@ -196,6 +199,8 @@ tests_unit_congestion_test_matrix_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_congestion_test_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_routes_test_memory_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_portmgr_test_sa_set_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_qos_test_scopes_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc

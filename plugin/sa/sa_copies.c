@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/format_version.h"
+#include "plugin/election/elector.h"
+#include "plugin/sa/sa_copies_parts.h"
+
+/* How often the SM's state is looked at: it changes without an event. */
+#define TICK_US (50 * TRIAD_US_PER_MS)
+/* How often the SA is read, at least that far apart, and this many times what it takes. */
+#define LOOK_US (250 * TRIAD_US_PER_MS)
+#define LOOK_PARTS 50u
+#define RATE_OCTETS_S 1000000u
+#define MAX_SENT 16u /* payloads in one step */
+#define AGAIN_US TRIAD_US_PER_MS
+#define REST_US (20 * TRIAD_US_PER_MS) /* the transport sends nothing for others now */
+#define PATIENCE (REST_US / AGAIN_US)
+#define JOIN_US TRIAD_US_PER_S
+
+/* --- what others leave --- */
+
+static void receive_view(void *context, const struct triad_cluster_view *view)
+{
+	struct triad_sa_copies *copies = context;
+
+	(void)view;
+	pthread_mutex_lock(&copies->lock);
+	copies->has_view = true;
+	pthread_mutex_unlock(&copies->lock);
+}
+
+static void receive_payload(
+	void *context, uint64_t sender, const void *payload, size_t size)
+{
+	struct triad_sa_copies *copies = context;
+	struct copies_payload *item;
+
+	pthread_mutex_lock(&copies->lock);
+	if (copies->is_wanted && size <= sizeof(item->octets) &&
+		copies->ring.n < COPIES_MAX_INBOX) {
+		item = &copies->inbox[triad_ring_put(&copies->ring, COPIES_MAX_INBOX)];
+		item->sender = sender;
+		item->size = size;
+		memcpy(item->octets, payload, size);
+		triad_task_wake(&copies->task);
+	} else if (copies->is_wanted) {
+		copies->status.n_dropped++;
+	}
+	pthread_mutex_unlock(&copies->lock);
+}
+
+void triad_sa_copies_note_up(struct triad_sa_copies *copies)
+{
+	atomic_store(&copies->is_up, true);
+}
+
+/* --- what came --- */
+
+/* Says that a member is of another release, whose messages are not understood. */
+static void note_version(
+	struct triad_sa_copies *copies, const struct copies_payload *item)
+{
+	unsigned version = triad_format_message_version(
+		item->octets, item->size, TRIAD_SA_MAGIC_NUMBER);
+	char why[TRIAD_FORMAT_REFUSAL_SIZE];
+	unsigned long suppressed;
+
+	if (!version || version == TRIAD_SA_VERSION ||
+		!triad_log_limit_pass(
+			&copies->version_limit, triad_clock_now_us(), &suppressed))
+		return;
+	triad_format_disagreement(why, version, TRIAD_SA_VERSION);
+	triad_log_write(copies->log, TRIAD_LOG_ERROR,
+		"election: records of the SA: SM 0x%016" PRIx64
+		" %s (%lu more times before)",
+		item->sender, why, suppressed);
+}
+
+static bool take_item(struct triad_sa_copies *copies, struct copies_payload *item)
+{
+	bool has_one;
+
+	pthread_mutex_lock(&copies->lock);
+	has_one = copies->ring.n;
+	if (has_one)
+		*item = copies->inbox[triad_ring_take(&copies->ring, COPIES_MAX_INBOX)];
+	pthread_mutex_unlock(&copies->lock);
+	return has_one;
+}
+
+static void take_all(struct triad_sa_copies *copies)
+{
+	struct copies_payload item;
+	bool has_view;
+
+	pthread_mutex_lock(&copies->lock);
+	has_view = copies->has_view;
+	copies->has_view = false;
+	pthread_mutex_unlock(&copies->lock);
+	if (has_view)
+		triad_sa_copier_note_view(copies->copier);
+	while (take_item(copies, &item)) {
+		note_version(copies, &item);
+		triad_sa_copier_payload(
+			copies->copier, item.sender, item.octets, item.size);
+	}
+}
+
+/* Returns when to try again; UINT64_MAX: all was sent that there is now. */
+static uint64_t send_all(struct triad_sa_copies *copies, uint64_t now_us)
+{
+	struct copies_payload *pending = &copies->pending;
+
+	for (unsigned i = 0; i < MAX_SENT; i++) {
+		if (!pending->size)
+			pending->size = triad_sa_copier_take_payload(
+				copies->copier, pending->octets);
+		if (!pending->size)
+			return UINT64_MAX;
+		if (triad_elector_send_spare(copies->elector, pending->octets,
+			    pending->size) == EAGAIN) {
+			copies->n_refused++;
+			return now_us +
+				(copies->n_refused < PATIENCE ? AGAIN_US : REST_US);
+		}
+		/* Without members nobody lacks it. */
+		pending->size = 0;
+		copies->n_refused = 0;
+	}
+	return now_us + AGAIN_US;
+}
+
+/* --- the SM --- */
+
+/* Whether the SA has what clients told it: not before the first sweep as master is
+ * through, in which OpenSM empties and restores it; nor while its port is down, for which
+ * OpenSM empties it, too. */
+static bool works_as_master(struct triad_sa_copies *copies)
+{
+	const osm_subn_t *subn = &copies->osm->subn;
+
+	if (subn->sm_state != IB_SMINFO_STATE_MASTER) {
+		/* Up as a standby, or before, is not up as this master. */
+		atomic_store(&copies->is_up, false);
+		return false;
+	}
+	/* OpenSM raises the second before it takes down the first. */
+	return atomic_load(&copies->is_up) && !subn->force_first_time_master_sweep &&
+		!subn->first_time_master_sweep && subn->last_sm_port_state;
+}
+
+static enum triad_sa_role find_role(struct triad_sa_copies *copies, uint64_t *preferred)
+{
+	const osm_sm_t *sm = &copies->osm->sm;
+
+	*preferred = 0;
+	if (osm_exit_flag)
+		return TRIAD_SA_RESTS;
+	if (copies->osm->subn.sm_state == IB_SMINFO_STATE_STANDBY) {
+		*preferred = cl_ntoh64(sm->master_sm_guid);
+		return TRIAD_SA_TAKES;
+	}
+	/* As a master it waits for another one to hand over. */
+	if (copies->osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&
+		sm->polling_sm_guid) {
+		*preferred = cl_ntoh64(sm->polling_sm_guid);
+		return TRIAD_SA_TAKES;
+	}
+	return works_as_master(copies) ? TRIAD_SA_GIVES : TRIAD_SA_RESTS;
+}
+
+static void look_at_role(struct triad_sa_copies *copies, uint64_t now_us)
+{
+	uint64_t preferred;
+	enum triad_sa_role role = find_role(copies, &preferred);
+	struct triad_sa_copier_status before;
+
+	triad_sa_copier_status(copies->copier, &before);
+	if (role == TRIAD_SA_TAKES && copies->was_master) {
+		/* What this one had is not what the next master has. */
+		copies_file_forget(copies);
+		copies->was_master = false;
+	}
+	if (role != TRIAD_SA_TAKES &&
+		copies->osm->subn.sm_state == IB_SMINFO_STATE_MASTER)
+		copies->was_master = true;
+	if (role != before.role) {
+		copies->has_records = false;
+		copies->look_us = 0;
+		copies->complete_us = now_us;
+	}
+	triad_sa_copier_set_role(copies->copier, role, preferred);
+}
+
+static void look_at_sa(struct triad_sa_copies *copies, uint64_t now_us)
+{
+	struct triad_sa_snapshot *snapshot = &copies->snapshot;
+	uint64_t period_us = LOOK_US, preferred;
+
+	if (now_us < copies->look_us || find_role(copies, &preferred) != TRIAD_SA_GIVES)
+		return;
+	/* What OpenSM emptied meanwhile is not what clients took back. */
+	if (!triad_sa_snapshot_take(copies->osm, snapshot) &&
+		find_role(copies, &preferred) == TRIAD_SA_GIVES &&
+		!triad_sa_copier_set_records(
+			copies->copier, snapshot->octets, snapshot->size))
+		copies->has_records = true;
+	if (period_us < LOOK_PARTS * snapshot->took_us)
+		period_us = LOOK_PARTS * snapshot->took_us;
+	copies->look_us = now_us + period_us;
+	copies->draft.hold_us = snapshot->hold_us;
+	copies->draft.took_us = snapshot->took_us;
+}
+
+/* --- a step --- */
+
+static const char *find_trouble(
+	const struct triad_sa_copies *copies, const struct triad_conf *conf)
+{
+	if (!conf->election.enabled)
+		return "SMs copy records by their election: set election.enabled to true";
+	if (conf->election.cluster == TRIAD_CLUSTER_NONE)
+		return "election.cluster is none: no other SM can be reached";
+	if (triad_sa_restore_has_own(copies->restore))
+		return "OpenSM has a file of its own to restore from: remove sa_db_file "
+		       "from opensm.conf and restart it";
+	return NULL;
+}
+
+static void publish(
+	struct triad_sa_copies *copies, const struct triad_conf *conf, uint64_t now_us)
+{
+	struct triad_sa_copies_status *draft = &copies->draft;
+
+	draft->is_on = conf && conf->election.replicate_sa;
+	draft->trouble = draft->is_on ? find_trouble(copies, conf) : NULL;
+	draft->is_given = triad_sa_restore_is_given(copies->restore);
+	draft->is_current = draft->is_given && copies->copier &&
+		copies->file.digest == triad_sa_copier_digest(copies->copier);
+	draft->now_us = now_us;
+	if (copies->copier)
+		triad_sa_copier_status(copies->copier, &draft->copier);
+	else
+		memset(&draft->copier, 0, sizeof(draft->copier));
+	if (draft->copier.is_complete || draft->copier.role != TRIAD_SA_TAKES)
+		copies->complete_us = now_us;
+	draft->incomplete_us = now_us - copies->complete_us;
+	pthread_mutex_lock(&copies->lock);
+	draft->n_dropped = copies->status.n_dropped;
+	copies->status = *draft;
+	pthread_mutex_unlock(&copies->lock);
+}
+
+static void start_copier(struct triad_sa_copies *copies)
+{
+	const struct triad_sa_copier_conf conf = {
+		.id = copies->port_guid, .rate_octets_s = RATE_OCTETS_S};
+
+	copies->copier = triad_sa_copier_new(&conf);
+	copies->complete_us = triad_clock_now_us();
+	pthread_mutex_lock(&copies->lock);
+	copies->is_wanted = copies->copier;
+	pthread_mutex_unlock(&copies->lock);
+}
+
+static void stop_copier(struct triad_sa_copies *copies)
+{
+	copies_file_forget(copies);
+	pthread_mutex_lock(&copies->lock);
+	copies->is_wanted = false;
+	copies->ring = (struct triad_ring){0};
+	pthread_mutex_unlock(&copies->lock);
+	triad_sa_copier_free(copies->copier);
+	copies->copier = NULL;
+	copies->pending.size = 0;
+	copies->has_records = false;
+	copies->draft.error = 0;
+	copies->draft.error_text[0] = '\0';
+	triad_sa_snapshot_clear(&copies->snapshot);
+}
+
+static uint64_t run_copier(
+	struct triad_sa_copies *copies, const struct triad_conf *conf)
+{
+	uint64_t now_us = triad_clock_now_us(), next_us = now_us + TICK_US;
+	uint64_t again_us;
+
+	triad_sa_copier_run(copies->copier, now_us, triad_clock_wall_us());
+	look_at_role(copies, now_us);
+	take_all(copies);
+	look_at_sa(copies, now_us);
+	again_us = send_all(copies, now_us);
+	triad_sa_copier_status(copies->copier, &copies->draft.copier);
+	copies_file_look(copies, now_us);
+	publish(copies, conf, now_us);
+	/* What waits for the transport comes first. */
+	if (again_us == UINT64_MAX)
+		again_us = triad_sa_copier_next_us(copies->copier);
+	return again_us < next_us ? again_us : next_us;
+}
+
+static uint64_t task_step(void *context)
+{
+	struct triad_sa_copies *copies = context;
+	const struct triad_conf *conf = triad_conf_ref(copies->conf);
+	uint64_t next_us = UINT64_MAX;
+	bool is_on = conf->election.replicate_sa && conf->election.enabled;
+
+	pthread_mutex_unlock(&copies->lock);
+	copies_file_name(copies, conf);
+	if (!is_on && copies->copier)
+		stop_copier(copies);
+	if (is_on && !copies->copier)
+		start_copier(copies);
+	if (copies->copier)
+		next_us = run_copier(copies, conf);
+	else
+		publish(copies, conf, triad_clock_now_us());
+	triad_conf_unref(conf);
+	pthread_mutex_lock(&copies->lock);
+	return next_us;
+}
+
+/* --- life --- */
+
+struct triad_sa_copies *triad_sa_copies_new(struct osm_opensm *osm, uint64_t port_guid,
+	struct triad_elector *elector, struct triad_log *log)
+{
+	struct triad_sa_copies *copies = calloc(1, sizeof(*copies));
+	const struct triad_cluster_sink sink = {
+		.context = copies, .view = receive_view, .message = receive_payload};
+
+	if (!copies)
+		return NULL;
+	copies->osm = osm;
+	copies->port_guid = port_guid;
+	copies->elector = elector;
+	copies->log = log;
+	copies->version_limit.burst = 1;
+	copies->version_limit.period_us = 60 * TRIAD_US_PER_S;
+	pthread_mutex_init(&copies->lock, NULL);
+	triad_task_init(
+		&copies->task, &copies->lock, "triad-sa-copies", task_step, copies);
+	copies->restore = triad_sa_restore_new(osm);
+	if (copies->restore) {
+		triad_elector_set_listener(elector, TRIAD_ELECTOR_SA, &sink);
+		return copies;
+	}
+	(void)triad_sa_copies_free(copies);
+	return NULL;
+}
+
+bool triad_sa_copies_free(struct triad_sa_copies *copies)
+{
+	if (!copies)
+		return true;
+	triad_elector_set_listener(copies->elector, TRIAD_ELECTOR_SA, NULL);
+	/* Its sweeps are over: OpenSM frees the option soon. */
+	if (!triad_task_stop(&copies->task, JOIN_US)) {
+		triad_sa_restore_withdraw(copies->restore);
+		return false;
+	}
+	if (copies->restore)
+		copies_file_forget(copies);
+	triad_sa_restore_free(copies->restore);
+	triad_sa_copier_free(copies->copier);
+	triad_sa_snapshot_clear(&copies->snapshot);
+	triad_task_clear(&copies->task);
+	triad_conf_unref(copies->conf);
+	pthread_mutex_destroy(&copies->lock);
+	free(copies);
+	return true;
+}
+
+void triad_sa_copies_configure(
+	struct triad_sa_copies *copies, const struct triad_conf *conf)
+{
+	const struct triad_conf *old;
+	int error = 0;
+
+	pthread_mutex_lock(&copies->lock);
+	old = copies->conf;
+	copies->conf = triad_conf_ref(conf);
+	if (conf->election.replicate_sa)
+		error = triad_task_start(&copies->task);
+	triad_task_wake(&copies->task);
+	pthread_mutex_unlock(&copies->lock);
+	triad_conf_unref(old);
+	if (error)
+		triad_log_write(copies->log, TRIAD_LOG_ERROR,
+			"election: no thread for the SA's records: %s; they are not "
+			"copied: type 'triadctl reload' to try again",
+			strerror(error));
+}
+
+void triad_sa_copies_status(
+	struct triad_sa_copies *copies, struct triad_sa_copies_status *status)
+{
+	pthread_mutex_lock(&copies->lock);
+	*status = copies->status;
+	pthread_mutex_unlock(&copies->lock);
+	status->now_us = triad_clock_now_us();
+}

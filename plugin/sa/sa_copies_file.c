@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/sa/sa_copies_parts.h"
+#include "portmgr/sa/sa_file.h"
+
+/* How long after one file the next is written, at least. */
+#define STANDBY_PERIOD_US (TRIAD_US_PER_S / 2)
+#define MASTER_PERIOD_US (2 * TRIAD_US_PER_S)
+/* A disk that is slow gets that many times what a file took. */
+#define REST_PARTS 10u
+#define RETRY_US (5 * TRIAD_US_PER_S)
+/* Until a master that was cut off from the fabric has been replaced. */
+#define FEWER_US (10 * TRIAD_US_PER_S)
+#define MIN_MEMBERS 16u
+
+void copies_file_forget(struct triad_sa_copies *copies)
+{
+	struct copies_file *file = &copies->file;
+
+	/* OpenSM complains of a file that is not there. */
+	triad_sa_restore_withdraw(copies->restore);
+	if (file->is_there)
+		(void)unlink(file->path);
+	file->is_there = false;
+	file->fewer_us = 0;
+	file->due_us = 0;
+	file->since_us = triad_clock_now_us();
+}
+
+void copies_file_name(struct triad_sa_copies *copies, const struct triad_conf *conf)
+{
+	struct copies_file *file = &copies->file;
+	char path[sizeof(file->path)];
+
+	snprintf(path, sizeof(path), "%s/sa-0x%016" PRIx64 ".records",
+		conf->election.state_dir, copies->port_guid);
+	if (strcmp(path, file->path) == 0)
+		return;
+	copies_file_forget(copies);
+	memcpy(file->path, path, sizeof(path));
+	/* That of a process that was killed. */
+	(void)unlink(path);
+}
+
+/* --- writing --- */
+
+struct output {
+	struct triad_sa_copies *copies;
+	int fd;
+};
+
+static int write_some(void *context, const char *text, size_t size)
+{
+	const struct output *output = context;
+
+	return triad_write_all(output->fd, text, size);
+}
+
+/* OpenSM copies a block of aliases behind the end of a table that has no room for it. */
+static bool has_room(void *context, const struct triad_sa_guids *guids)
+{
+	const struct output *output = context;
+	struct osm_opensm *osm = output->copies->osm;
+	const osm_port_t *port;
+	bool fits = true;
+
+	cl_plock_acquire(&osm->lock);
+	port = osm_get_port_by_guid(&osm->subn, cl_hton64(guids->port_guid));
+	if (port && port->p_physp)
+		fits = guids->block * TRIAD_SA_GUIDS_PER_BLOCK <
+			port->p_physp->port_info.guid_cap;
+	cl_plock_release(&osm->lock);
+	return fits;
+}
+
+/* 'why' is "", or says more than the errno. */
+static int write_file(struct triad_sa_copies *copies, char why[TRIAD_FILE_REASON_SIZE])
+{
+	struct triad_sa_copies_status *draft = &copies->draft;
+	struct output output = {.copies = copies};
+	const struct triad_sa_file_conf conf = {
+		.now_s = triad_clock_wall_us() / TRIAD_US_PER_S,
+		.ahead_us = draft->copier.ahead_us,
+		.context = &output,
+		.has_room = has_room,
+		.write = write_some};
+	const char *path = copies->file.path;
+	int error = triad_file_check_folder(path, why);
+
+	if (error == EPERM)
+		return error;
+	*why = '\0';
+	output.fd = triad_file_new_open(path, 0, 0600);
+	if (output.fd < 0)
+		return -output.fd;
+	error = triad_sa_file_write(
+		triad_sa_copier_set(copies->copier), &conf, &draft->n_unwritable);
+	return triad_file_new_end(output.fd, path, error);
+}
+
+static void report(struct triad_sa_copies *copies, int error, const char *why)
+{
+	struct copies_file *file = &copies->file;
+	struct triad_sa_copies_status *draft = &copies->draft;
+	enum triad_file_news news = triad_file_report(&file->report, file->path, error);
+
+	draft->error = error;
+	snprintf(draft->error_text, sizeof(draft->error_text), "%s",
+		!error         ? ""
+			: *why ? why
+			       : strerror(error));
+	if (news == TRIAD_FILE_IN_TROUBLE)
+		triad_log_write(copies->log, TRIAD_LOG_ERROR,
+			"election: %s: can't be written: %s; OpenSM's SA would not be "
+			"restored here as master; it is tried again "
+			"(election.replicate_sa, election.state_dir)",
+			file->path, draft->error_text);
+	if (news == TRIAD_FILE_WELL_AGAIN)
+		triad_log_write(copies->log, TRIAD_LOG_INFO,
+			"election: %s: is written again", file->path);
+}
+
+static void write_and_give(struct triad_sa_copies *copies, uint64_t begun_us)
+{
+	struct triad_sa_copies_status *draft = &copies->draft;
+	bool is_own = draft->copier.role == TRIAD_SA_GIVES;
+	struct copies_file *file = &copies->file;
+	uint64_t digest = triad_sa_copier_digest(copies->copier);
+	uint64_t period_us = is_own ? MASTER_PERIOD_US : STANDBY_PERIOD_US;
+	char why[TRIAD_FILE_REASON_SIZE] = "";
+	int error = write_file(copies, why);
+	uint64_t now_us = triad_clock_now_us();
+
+	report(copies, error, why);
+	if (error) {
+		/* What is there is older than what is known. */
+		copies_file_forget(copies);
+		file->due_us = now_us + RETRY_US;
+		return;
+	}
+	file->is_there = true;
+	file->digest = digest;
+	file->n_members = draft->copier.counts.n[TRIAD_SA_MEMBER];
+	draft->n_written++;
+	draft->write_us = now_us - begun_us;
+	if (period_us < REST_PARTS * draft->write_us)
+		period_us = REST_PARTS * draft->write_us;
+	file->due_us = now_us + period_us;
+}
+
+/* --- when --- */
+
+/* Ports that are gone do no harm in a file: OpenSM skips them. */
+static bool lacks_most_members(struct triad_sa_copies *copies, uint64_t now_us)
+{
+	struct copies_file *file = &copies->file;
+	uint32_t n = copies->draft.copier.counts.n[TRIAD_SA_MEMBER];
+
+	if (!file->is_there || file->n_members < MIN_MEMBERS ||
+		n >= file->n_members / 2) {
+		file->fewer_us = 0;
+		return false;
+	}
+	if (!file->fewer_us)
+		file->fewer_us = now_us;
+	return now_us - file->fewer_us < FEWER_US;
+}
+
+static bool is_to_be_written(struct triad_sa_copies *copies, uint64_t now_us)
+{
+	const struct triad_sa_copier_status *copier = &copies->draft.copier;
+	struct copies_file *file = &copies->file;
+	bool is_own = copier->role == TRIAD_SA_GIVES;
+
+	if (is_own ? !copies->has_records || copier->is_outdated
+		   : !copier->is_complete || copier->equal_us < file->since_us)
+		return false;
+	if (file->is_there && file->digest == triad_sa_copier_digest(copies->copier))
+		return false;
+	return now_us >= file->due_us && !lacks_most_members(copies, now_us);
+}
+
+static bool is_outlived(const struct triad_sa_copies *copies, uint64_t now_us)
+{
+	const struct triad_sa_copier_status *copier = &copies->draft.copier;
+
+	if (copier->role == TRIAD_SA_GIVES)
+		return copier->is_outdated;
+	/* While SMs look for a master, the last one says nothing. */
+	return copier->role == TRIAD_SA_TAKES &&
+		now_us - copier->equal_us > TRIAD_SA_COPIES_LEASE_US;
+}
+
+void copies_file_look(struct triad_sa_copies *copies, uint64_t now_us)
+{
+	struct copies_file *file = &copies->file;
+	enum triad_sa_role role = copies->draft.copier.role;
+
+	if (triad_sa_restore_has_own(copies->restore) ||
+		(file->is_there && is_outlived(copies, now_us))) {
+		copies_file_forget(copies);
+		return;
+	}
+	if (is_to_be_written(copies, now_us))
+		write_and_give(copies, now_us);
+	/* A write may have taken long. */
+	if (file->is_there && role != TRIAD_SA_RESTS && !osm_exit_flag)
+		(void)triad_sa_restore_give(
+			copies->restore, file->path, role == TRIAD_SA_GIVES);
+}

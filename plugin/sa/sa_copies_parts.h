@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the files of sa_copies.h share; nobody else includes this.
+ *
+ *     sa_copies.c        life, thread, roles, what comes and goes
+ *     sa_copies_file.c   the file */
+#ifndef TRIAD_PLUGIN_SA_COPIES_PARTS_H
+#define TRIAD_PLUGIN_SA_COPIES_PARTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "lib/ring.h"
+#include "lib/task.h"
+#include "plugin/sa/sa_copies.h"
+#include "plugin/sa/sa_restore.h"
+#include "plugin/sa/sa_snapshot.h"
+#include "triad/file.h"
+
+#define COPIES_MAX_INBOX 128u
+
+struct copies_payload {
+	uint64_t sender;
+	size_t size;
+	uint8_t octets[TRIAD_SA_PAYLOAD_SIZE];
+};
+
+/* The file, and what it has. */
+struct copies_file {
+	char path[2 * TRIAD_CONF_PATH_SIZE]; /* "": none yet */
+	bool is_there;
+	uint64_t digest;    /* of its records */
+	uint32_t n_members; /* of groups, in it */
+	uint64_t since_us;  /* copies that were complete before do not count */
+	uint64_t due_us;    /* not written before that */
+	uint64_t fewer_us;  /* since when most of the members are missing; 0: are not */
+	struct triad_file_report report;
+};
+
+struct triad_sa_copies {
+	struct osm_opensm *osm;
+	uint64_t port_guid;
+	struct triad_elector *elector;
+	struct triad_log *log;
+	struct triad_sa_restore *restore;
+	atomic_bool is_up; /* left by OpenSM's thread */
+
+	pthread_mutex_t lock; /* of what follows */
+	struct triad_task task;
+	const struct triad_conf *conf; /* referenced; NULL: none yet */
+	bool is_wanted;                /* payloads are */
+	bool has_view;
+	struct triad_ring ring;
+	struct copies_payload inbox[COPIES_MAX_INBOX];
+	struct triad_sa_copies_status status;
+
+	/* Of the thread alone. */
+	struct triad_sa_copier *copier; /* NULL: off */
+	struct triad_sa_snapshot snapshot;
+	uint64_t look_us; /* when to look at the SA again */
+	bool has_records; /* since this SM gives */
+	bool was_master;  /* since it last was standby */
+	uint64_t complete_us;
+	struct copies_file file;
+	struct copies_payload
+		pending;    /* size 0: nothing; what the transport did not take */
+	unsigned n_refused; /* times in a row */
+	struct triad_log_limit version_limit;
+	struct triad_sa_copies_status draft; /* what is published after a step */
+};
+
+/* --- sa_copies_file.c: from the thread --- */
+
+/* Takes the name that the configuration gives; what has another one goes. */
+void copies_file_name(struct triad_sa_copies *copies, const struct triad_conf *conf);
+/* Writes, gives and withdraws the file as the copier's state asks for. */
+void copies_file_look(struct triad_sa_copies *copies, uint64_t now_us);
+/* Withdraws and removes it. */
+void copies_file_forget(struct triad_sa_copies *copies);
+
+#endif

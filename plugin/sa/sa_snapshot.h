@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Copies what OpenSM's SA knows from its clients, as records (portmgr/sa/sa_record.h).
+ *
+ * It is read under the SM's shared lock, in pieces of TRIAD_SA_SNAPSHOT_HOLD_US; between
+ * two the lock is free.  So records may be of different moments, each some milliseconds
+ * before the end of the call.  The lists of subscriptions and services have no order to
+ * go on from: each is read in one piece.
+ *
+ * Nothing in OpenSM's structures is kept after the call.
+ *
+ * Thread-safety: one thread.  Locks: osm->lock, shared. */
+#ifndef TRIAD_PLUGIN_SA_SNAPSHOT_H
+#define TRIAD_PLUGIN_SA_SNAPSHOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRIAD_SA_SNAPSHOT_HOLD_US 2000
+
+struct osm_opensm;
+
+/* All zeros at first.  The memory is used again. */
+struct triad_sa_snapshot {
+	uint8_t *octets; /* records, one behind the other */
+	size_t size, room;
+	uint64_t hold_us; /* the longest hold of the lock */
+	uint64_t took_us;
+};
+
+/* Returns 0, ENOMEM, or ECANCELED: OpenSM is ending. */
+int triad_sa_snapshot_take(struct osm_opensm *osm, struct triad_sa_snapshot *snapshot);
+void triad_sa_snapshot_clear(struct triad_sa_snapshot *snapshot);
+
+#endif

@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What clients told the master's SA is what the next master's SA knows, though no client
+registers anew: multicast groups with their MLIDs, members, subscriptions, services, alias
+GUIDs."""
+
+import contextlib
+import json
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from checks import wait_until
+from electionlib import SMS, cluster
+from labs import SRCDIR
+from triadlab.sa_client import Client
+from triadlib import ask, ask_json, log_has
+
+KINDS = ["corosync", "peers"]
+CLIENT = SRCDIR / "scripts" / "triadlab" / "sa_client.py"
+KEY = "replicate_sa = true\n"
+MGID = "ff12a01cfe80000000000000{:08x}"
+IPOIB = "ff12401bffff000000000000{:08x}"
+COUNTED = ("groups", "members", "subscriptions", "services", "aliases")
+
+
+def others(one):
+    return [sm for sm in range(len(SMS)) if sm != one]
+
+
+class Copies:
+    """A cluster whose SMs copy the SA's records, and a client of the SA."""
+
+    def __init__(self, running, client):
+        self.running = running
+        self.lab = running.lab
+        self.client = client
+        self.ports = client.ask("ports")
+
+    def sa(self, sm):
+        return ask_json(self.lab, "election", sm=sm)["sa"]
+
+    def records(self):
+        return self.client.ask("records")
+
+    def master(self, among=range(len(SMS))):
+        holder = self.running.wait_for_holder(among=among)
+        self.running.wait_for_master(holder)
+        wait_until(lambda: self.sa(holder)["role"] == "gives", 60, "a master that gives")
+        return holder
+
+    def do(self, *orders):
+        """Each must be done."""
+        for order, answer in zip(orders, self.client.ask_all(orders)):
+            status = answer[0] if isinstance(answer, list) else answer
+            assert status == 0, f"{order}: {answer}"
+
+    def fill(self):
+        """Some of everything; returns how many members there are."""
+        self.do(*(("join", MGID.format(group), guid) for group in range(1, 6)
+                  for guid in self.ports[:1 + group]),
+                ("join", IPOIB.format(1), self.ports[0]),
+                *(("subscribe", trap) for trap in (66, 67, *range(1000, 1020))),
+                ("register", "0x77", b"it's".hex()),
+                ("register", "0x78", b"storage".hex(), 3600),
+                ("register", "0x79", b'a "name" x=0x1'.hex()))
+        return 1 + sum(min(1 + group, len(self.ports)) for group in range(1, 6))
+
+    def wait_until_copied(self, master, among):
+        """Until these standbys' OpenSMs would restore what the master's SA has now."""
+        now = self.records()
+        expected = {"members": len(now["members"]),
+                    "subscriptions": len(now["subscriptions"]),
+                    "services": len(now["services"]), "aliases": len(now["aliases"])}
+
+        def has_all(sm):
+            sa = self.sa(sm)
+            return sa["complete"] and sa["given"] and sa["current"] and \
+                all(sa[name] == n for name, n in expected.items())
+
+        def describe():
+            return f"copies of {expected}: " + "; ".join(
+                json.dumps(self.sa(sm)) for sm in [master, *among])
+        wait_until(lambda: all(map(has_all, among)), 60, describe)
+        return now
+
+    def fail_over(self, old):
+        """Kills the master; returns the new one."""
+        self.lab.host("kill", old, "opensm")
+        return self.master(others(old))
+
+    def bring_back(self, sm):
+        self.lab.host("start", sm, "opensm")
+        wait_until(lambda: self.lab.triad("status", sm=sm).returncode == 0, 60,
+                   f"the return of SM {sm}")
+        wait_until(lambda: self.sa(sm)["role"] in ("takes", "gives"), 60,
+                   f"a role of SM {sm}")
+
+    def files(self):
+        return list(self.lab.folder.rglob("sa-0x*.records"))
+
+
+@contextlib.contextmanager
+def sa_client(lab, node="Hca4"):
+    with Client(lab.start(sys.executable, str(CLIENT), node=node, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE)) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def copying(kind, election=KEY, **options):
+    with cluster(kind, election=election, **options) as running:
+        running.wait_for_master(running.wait_for_holder())
+        with sa_client(running.lab) as client:
+            yield Copies(running, client)
+
+
+@pytest.mark.plain
+@pytest.mark.row("N12")
+@pytest.mark.parametrize("kind", KINDS)
+def test_records_outlive_the_master(kind):
+    with copying(kind) as it:
+        old = it.master()
+        n_members = it.fill()
+        before = it.wait_until_copied(old, others(old))
+        assert len(before["members"]) == n_members and \
+            len(before["subscriptions"]) == 22 and len(before["services"]) == 3, before
+        assert {stat.S_IMODE(path.stat().st_mode) for path in it.files()} == {0o600}
+        assert len(it.files()) == len(SMS)
+        new = it.fail_over(old)
+        assert it.records() == before
+        # The subscriber is told of a group that is made at the new master.  Its port has no
+        # SM, so ibsim does not hand it the report, and OpenSM says so.
+        it.do(("join", MGID.format(99), it.ports[0]))
+        lid = it.client.ask("lid")
+        log_has(it.lab, f"Class 0x3, Method 0x6, Attr 0x2, TID 0x2dab001, LID {lid}", new)
+        # The new SM knows where it may put new groups.
+        mlids = {record[2][8:12] for record in it.records()["members"]}
+        assert len(mlids) == 7, mlids
+        text = " ".join(ask(it.lab, "election", sm=new).split())
+        assert "Records of the SA" in text and "has its own" in text
+
+
+@pytest.mark.row("N12")
+def test_what_was_taken_back_is_not_there_again():
+    """Two fail-overs, each with changes before it."""
+    with copying("peers") as it:
+        first = it.master()
+        it.fill()
+        it.wait_until_copied(first, others(first))
+        second = it.fail_over(first)
+        it.bring_back(first)
+        # Also at the last moment, and what the first one had.
+        it.do(("leave", MGID.format(1), it.ports[0]), ("leave", MGID.format(1), it.ports[1]),
+              ("leave", MGID.format(2), it.ports[0]), ("unsubscribe", 1003),
+              ("deregister", "0x77"), ("join", MGID.format(7), it.ports[2]),
+              ("subscribe", 2000))
+        before = it.wait_until_copied(second, others(second))
+        third = it.fail_over(second)
+        assert it.records() == before
+        it.bring_back(second)
+        it.do(("deregister", "0x78"), ("unsubscribe", 2000),
+              ("leave", MGID.format(7), it.ports[2]))
+        before = it.wait_until_copied(third, others(third))
+        it.fail_over(third)
+        assert it.records() == before
+
+
+@pytest.mark.row("N12")
+def test_records_stay_when_mastership_is_handed_over_and_back():
+    with copying("corosync") as it:
+        first = it.master()
+        n_members = it.fill()
+        it.wait_until_copied(first, others(first))
+        second = others(first)[0]
+        ask(it.lab, "port", "priority", "15", sm=second)
+        assert it.master([second]) == second
+        before = it.records()
+        assert len(before["members"]) == n_members and len(before["subscriptions"]) == 22
+        it.do(("leave", MGID.format(3), it.ports[0]), ("unsubscribe", 1004),
+              ("deregister", "0x79"), ("subscribe", 2001))
+        before = it.wait_until_copied(second, others(second))
+        # The first one still has in memory what it had as master.
+        ask(it.lab, "port", "priority", "1", sm=second)
+        ask(it.lab, "port", "priority", "15", sm=first)
+        assert it.master([first]) == first
+        assert it.records() == before
+
+
+def test_sm_that_steps_down_keeps_no_records_of_its_own():
+    with copying("peers") as it:
+        first = it.master()
+        it.fill()
+        second = others(first)[0]
+        wait_until(lambda: it.sa(first)["current"], 20, "a file of the master's own")
+        # The next master gives nothing.
+        ask(it.lab, "set", "election.replicate_sa", "false", sm=second)
+        ask(it.lab, "port", "priority", "15", sm=second)
+        it.running.wait_for_master(it.running.wait_for_holder(among=[second]))
+        wait_until(lambda: it.sa(first)["role"] == "takes", 30, "a standby")
+        wait_until(lambda: not it.sa(first)["given"], 20, "no file")
+        guid = it.lab.status()["sms"][first]["port_guid"]
+        assert not [path for path in it.files() if guid in path.name]
+
+
+@pytest.mark.row("N12")
+def test_records_of_a_time_when_the_master_was_stopped():
+    with copying("peers") as it:
+        old = it.master()
+        it.fill()
+        it.wait_until_copied(old, others(old))
+        it.lab.host("pause", old, "opensm")
+        new = it.master(others(old))
+        it.do(("leave", MGID.format(4), it.ports[0]), ("unsubscribe", 1005),
+              ("deregister", "0x77"), ("join", MGID.format(8), it.ports[1]))
+        before = it.wait_until_copied(new, [sm for sm in others(old) if sm != new])
+        it.lab.host("resume", old, "opensm")
+        wait_until(lambda: len(it.running.masters()) == 1, 60, "one master")
+        master, = it.running.masters()
+        wait_until(lambda: it.sa(master)["role"] == "gives", 60, "a master that gives")
+        assert it.records() == before
+        assert it.wait_until_copied(master, others(master)) == before
+
+
+@pytest.mark.row("N12")
+def test_standby_that_comes_later_gets_all():
+    with copying("peers") as it:
+        master = it.master()
+        late = others(master)[0]
+        it.lab.host("kill", late, "opensm")
+        it.fill()
+        it.bring_back(late)
+        before = it.wait_until_copied(master, [late])
+        others_too = [sm for sm in others(master) if sm != late]
+        it.lab.host("kill", others_too[0], "opensm")
+        it.lab.host("kill", master, "opensm")
+        wait_until(lambda: it.sa(late)["role"] == "gives", 60, "the late one as master")
+        assert it.records() == before
+
+
+@pytest.mark.row("N12")
+def test_aliases_outlive_the_master():
+    with copying("peers") as it:
+        old = it.master()
+        lid = it.client.ask("lid")
+        it.do(("alias", lid, 1, "0x00a1"), ("alias", lid, 3, "0x00a3"))
+        # A port's alias is lower than its own GUID, and a member without it.
+        it.do(("join", MGID.format(1), "0x00a1"), ("join", MGID.format(1), it.ports[-1]),
+              ("join", MGID.format(2), "0x00a3"))
+        before = it.wait_until_copied(old, others(old))
+        assert before["aliases"] and len(before["members"]) == 3, before
+        it.fail_over(old)
+        assert it.records() == before
+
+
+def test_nothing_is_copied_while_the_key_is_off():
+    with copying("peers", election="") as it:
+        old = it.running.wait_for_holder()
+        it.fill()
+        for sm in range(len(SMS)):
+            sa = it.sa(sm)
+            assert not sa["enabled"] and not sa["given"] and not sa["written"], sa
+        # Switched on and off again.
+        for sm in range(len(SMS)):
+            ask(it.lab, "set", "election.replicate_sa", "true", sm=sm)
+        it.wait_until_copied(old, others(old))
+        assert len(it.files()) == len(SMS)
+        for sm in range(len(SMS)):
+            ask(it.lab, "set", "election.replicate_sa", "false", sm=sm)
+        wait_until(lambda: not any(it.sa(sm)["given"] for sm in range(len(SMS))), 20,
+                   "files taken back")
+        assert not it.files()
+        it.lab.host("kill", old, "opensm")
+        new = it.running.wait_for_holder(among=others(old))
+        it.running.wait_for_master(new)
+        assert not it.records()["members"] and not it.records()["services"]
+
+
+def test_file_of_opensm_conf_stays(tmp_path):
+    own = tmp_path / "own.dump"
+    own.write_text("", encoding="ascii")
+    with copying("peers", opensm_conf=f"sa_db_file {own}\n") as it:
+        master = it.master()
+        it.fill()
+        standby = others(master)[0]
+        wait_until(lambda: it.sa(standby)["complete"], 30, "a complete copy")
+        assert not it.sa(standby)["given"] and not it.files()
+        health = it.lab.triad("health", sm=standby)
+        text = " ".join(health.stdout.split())
+        assert health.returncode == 1 and "election.replicate_sa" in text and \
+            "remove sa_db_file from opensm.conf" in text, text
+
+
+def test_standby_says_when_nobody_gives_records():
+    with copying("peers") as it:
+        master = it.master()
+        standby = others(master)[0]
+        it.fill()
+        it.wait_until_copied(master, others(master))
+        assert it.lab.triad("health", sm=standby).returncode == 0
+        ask(it.lab, "set", "election.replicate_sa", "false", sm=master)
+        ask(it.lab, "set", "election.replicate_sa", "false", sm=standby)
+        ask(it.lab, "set", "election.replicate_sa", "true", sm=standby)
+        wait_until(lambda: "the key must be true on all SMs" in
+                   " ".join(it.lab.triad("health", sm=standby).stdout.split()), 60,
+                   "a finding of a standby without records")
+        ask(it.lab, "set", "election.enabled", "false", sm=standby)
+        wait_until(lambda: "set election.enabled to true" in
+                   " ".join(it.lab.triad("health", sm=standby).stdout.split()), 20,
+                   "a finding of the key that can't work")
