@@ -78,6 +78,9 @@ static void wish_with_members(
 
 	triad_election_status(elector->election, triad_clock_boot_us(), &status);
 	wish->is_quorate = status.view.is_connected && status.view.is_quorate;
+	/* Corosync counts hosts, which are there when an SM hangs. */
+	wish->n_standby_needed =
+		status.view.has_fixed_voters ? status.view.n_votes_needed - 1 : 0;
 	wish->n_members = wish->n_standby = 0;
 	memset(wish->members, 0, sizeof(wish->members));
 	memset(wish->standby, 0, sizeof(wish->standby));

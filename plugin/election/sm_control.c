@@ -232,7 +232,7 @@ static bool has_id(const uint64_t *ids, uint32_t n, uint64_t id)
 /* Whom discovery would have to ask. */
 enum others {
 	NOBODY_LEFT,    /* all say that they are standby, or are dead */
-	MEMBERS_LEFT,   /* that have not said it yet */
+	MEMBERS_LEFT,   /* that have not said it yet, or too few have */
 	STRANGERS_LEFT, /* SMs that the election does not know */
 };
 
@@ -256,6 +256,8 @@ static enum others find_others(struct triad_sm_control *control,
 								   : STRANGERS_LEFT;
 	}
 	cl_plock_release(&control->osm->lock);
+	if (found == NOBODY_LEFT && wish->n_standby < wish->n_standby_needed)
+		found = MEMBERS_LEFT;
 	return found;
 }
 

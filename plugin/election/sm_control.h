@@ -56,6 +56,9 @@ struct triad_sm_wish {
 	uint32_t n_members, n_standby;
 	uint64_t members[TRIAD_CLUSTER_MAX_MEMBERS];
 	uint64_t standby[TRIAD_CLUSTER_MAX_MEMBERS];
+	/* So many have to say it until this SM has a majority behind it: a view may still
+	 * have members that are dead. */
+	uint32_t n_standby_needed;
 };
 
 struct triad_sm_control_status {

@@ -114,8 +114,7 @@ void triad_fabric_watch_address(struct triad_fabric_watch *watch, uint64_t id,
 	if (!peer)
 		return;
 	peer->m_key = m_key;
-	if (lid && lid != peer->lid && lid != peer->bad_lid &&
-		(!peer->lid || !has_answered(peer, now_us)))
+	if (lid && lid != peer->lid && (!peer->lid || !has_answered(peer, now_us)))
 		move_peer(peer, lid);
 }
 
@@ -267,14 +266,10 @@ static void note_other_port(struct triad_fabric_watch *watch,
 {
 	struct triad_fabric_peer *here = find_peer(watch, guid);
 
-	if (peer && peer->lid == lid) {
-		peer->bad_lid = lid;
+	if (peer && peer->lid == lid)
 		move_peer(peer, 0);
-	}
-	if (here && here->lid != lid) {
-		here->bad_lid = 0;
+	if (here && here->lid != lid)
 		move_peer(here, lid);
-	}
 }
 
 static void note_sm_info(struct triad_fabric_peer *peer,

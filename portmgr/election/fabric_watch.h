@@ -51,8 +51,7 @@ struct triad_fabric_silence {
 
 struct triad_fabric_peer {
 	uint64_t id;
-	uint16_t lid;     /* 0: not known */
-	uint16_t bad_lid; /* that another port answered at; 0: none */
+	uint16_t lid; /* 0: not known */
 	uint64_t m_key;
 	bool is_member;    /* at present */
 	uint64_t heard_us; /* by the election */

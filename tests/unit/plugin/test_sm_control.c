@@ -432,6 +432,22 @@ START_TEST(test_master_over_the_fabric_alone_is_asked_first)
 }
 END_TEST
 
+/* The view still has the dead one, and so a majority. */
+START_TEST(test_too_few_that_are_standby_all_are_asked)
+{
+	struct triad_sm_wish wish = {.is_set = true,
+		.priority = 15,
+		.is_master = true,
+		.is_quorate = true,
+		.n_standby_needed = 1};
+
+	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
+	triad_sm_control_wish(control, &wish);
+	ck_assert(wait_for(&n_discoveries));
+	ck_assert(!is_other_ignored);
+}
+END_TEST
+
 static void add_dead_masters(TCase *cases)
 {
 	tcase_add_test(cases, test_dead_master_is_not_asked_until_this_one_is_master);
@@ -447,6 +463,7 @@ static void add_dead_masters(TCase *cases)
 	tcase_add_test(
 		cases, test_other_in_opensms_table_that_is_standby_nobody_is_asked);
 	tcase_add_test(cases, test_master_over_the_fabric_alone_is_asked_first);
+	tcase_add_test(cases, test_too_few_that_are_standby_all_are_asked);
 	tcase_add_test(cases, test_member_that_says_nothing_is_waited_for_and_asked);
 	tcase_add_test(cases, test_member_that_says_something_in_time_nobody_is_asked);
 	tcase_add_test(cases, test_dead_master_that_says_it_is_standby_all_are_asked);

@@ -194,6 +194,46 @@ START_TEST(test_silent_sm_that_the_election_hears_is_not_dead)
 }
 END_TEST
 
+/* Each message of the election's begins the count anew. */
+START_TEST(test_silent_sm_that_the_election_hears_now_and_then_is_not_dead)
+{
+	run(S);
+	ports[0].sm_answers = false;
+	for (unsigned i = 0; i < 10; i++) {
+		are_heard[0] = false;
+		run(200 * MS);
+		ck_assert_uint_eq(dead().n, 0);
+		are_heard[0] = true;
+		run(STEP_US);
+	}
+}
+END_TEST
+
+START_TEST(test_who_goes_silent_is_asked_every_40_ms)
+{
+	unsigned n;
+
+	run(S);
+	are_heard[1] = false;
+	run(S);
+	n = n_sm_info[1];
+	run(S);
+	ck_assert_uint_eq(n_sm_info[1] - n, 25);
+}
+END_TEST
+
+START_TEST(test_hung_sm_whose_port_goes_silent_is_not_dead)
+{
+	run(S);
+	ports[0].sm_answers = are_heard[0] = false;
+	run(S);
+	ck_assert_uint_eq(dead().n, 1);
+	ports[0].answers = false;
+	run(150 * MS);
+	ck_assert_uint_eq(dead().n, 0);
+}
+END_TEST
+
 START_TEST(test_hung_sm_that_goes_on_is_alive_at_once)
 {
 	run(S);
@@ -319,6 +359,7 @@ START_TEST(test_old_lid_is_given_up_for_the_one_that_answers)
 	run(2 * S);
 	ck_assert_int_eq(verdict_of(MASTER), TRIAD_FABRIC_MASTER);
 	ck_assert_int_eq(verdict_of(OTHER), TRIAD_FABRIC_STANDBY);
+	ck_assert_uint_le(n_sm_info[1], 3);
 }
 END_TEST
 
@@ -449,6 +490,10 @@ int main(void)
 	tcase_add_test(cases, test_next_is_when_something_is_due);
 	tcase_add_test(cases, test_hung_master_is_dead_soon);
 	tcase_add_test(cases, test_silent_sm_that_the_election_hears_is_not_dead);
+	tcase_add_test(
+		cases, test_silent_sm_that_the_election_hears_now_and_then_is_not_dead);
+	tcase_add_test(cases, test_who_goes_silent_is_asked_every_40_ms);
+	tcase_add_test(cases, test_hung_sm_whose_port_goes_silent_is_not_dead);
 	tcase_add_test(cases, test_hung_sm_that_goes_on_is_alive_at_once);
 	tcase_add_test(cases, test_death_is_over_when_it_is_old);
 	tcase_add_test(cases, test_long_dead_is_asked_seldom);
