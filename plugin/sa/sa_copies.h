@@ -12,8 +12,9 @@
  *   too; but not where another one became master later;
  * - none from when an SM becomes standby until it has a complete copy;
  * - none when no master has said for TRIAD_SA_COPIES_LEASE_US that they are as they were.
- * A copy without most of the members that the file has is written after a while: a master
- * that was cut off from the fabric loses them just before another one takes over.
+ * A copy that lacks a quarter of the members that the file has is written after a while: a
+ * master that was cut off from a part of the fabric loses its members just before another
+ * one takes over there.
  *
  * Thread-safety: any thread, except where said.  Its thread alone waits for a disk and for
  * OpenSM's lock. */

@@ -158,13 +158,13 @@ static void write_and_give(struct triad_sa_copies *copies, uint64_t begun_us)
 /* --- when --- */
 
 /* Ports that are gone do no harm in a file: OpenSM skips them. */
-static bool lacks_most_members(struct triad_sa_copies *copies, uint64_t now_us)
+static bool lacks_many_members(struct triad_sa_copies *copies, uint64_t now_us)
 {
 	struct copies_file *file = &copies->file;
 	uint32_t n = copies->draft.copier.counts.n[TRIAD_SA_MEMBER];
 
 	if (!file->is_there || file->n_members < MIN_MEMBERS ||
-		n >= file->n_members / 2) {
+		n >= file->n_members - file->n_members / 4) {
 		file->fewer_us = 0;
 		return false;
 	}
@@ -184,7 +184,7 @@ static bool is_to_be_written(struct triad_sa_copies *copies, uint64_t now_us)
 		return false;
 	if (file->is_there && file->digest == triad_sa_copier_digest(copies->copier))
 		return false;
-	return now_us >= file->due_us && !lacks_most_members(copies, now_us);
+	return now_us >= file->due_us && !lacks_many_members(copies, now_us);
 }
 
 static bool is_outlived(const struct triad_sa_copies *copies, uint64_t now_us)

@@ -32,7 +32,7 @@ struct copies_file {
 	uint32_t n_members; /* of groups, in it */
 	uint64_t since_us;  /* copies that were complete before do not count */
 	uint64_t due_us;    /* not written before that */
-	uint64_t fewer_us;  /* since when most of the members are missing; 0: are not */
+	uint64_t fewer_us;  /* since when many of the members are missing; 0: are not */
 	struct triad_file_report report;
 };
 

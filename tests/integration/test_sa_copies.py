@@ -254,6 +254,26 @@ def test_aliases_outlive_the_master():
         assert it.records() == before
 
 
+@pytest.mark.row("N12")
+def test_records_of_a_part_that_the_master_was_cut_off_from():
+    """The master loses the members of that part before an SM there notices."""
+    conf = "sminfo_polling_timeout 1000\npolling_retry_number 1\n"
+    with copying("peers", opensm_conf=conf) as it:
+        ask(it.lab, "port", "priority", "15", sm=0)
+        assert it.master([0]) == 0
+        it.do(*(("join", MGID.format(group), guid) for group in range(1, 6)
+                for guid in it.ports))
+        before = it.wait_until_copied(0, others(0))
+        it.lab.sim(*(f'Unlink "Switch1"[{port}]' for port in (3, 5)))
+        there = {it.lab.status()["sms"][1]["port_guid"][2:], it.ports[-1][2:]}
+        wait_until(lambda: it.sa(0)["members"] == len(before["members"]) / 2, 30,
+                   "members that the master lost")
+        wait_until(lambda: 1 in it.running.masters() and it.sa(1)["role"] == "gives", 60,
+                   "a master there")
+        assert it.records()["members"] == [record for record in before["members"]
+                                           if record[1][16:] in there]
+
+
 def test_nothing_is_copied_while_the_key_is_off():
     with copying("peers", election="") as it:
         old = it.running.wait_for_holder()
