@@ -182,9 +182,12 @@ static bool is_to_be_written(struct triad_sa_copies *copies, uint64_t now_us)
 	if (is_own ? !copies->has_records || copier->is_outdated
 		   : !copier->is_complete || copier->equal_us < file->since_us)
 		return false;
+	/* Also when there is nothing to write: so members that are back are seen. */
+	if (lacks_many_members(copies, now_us))
+		return false;
 	if (file->is_there && file->digest == triad_sa_copier_digest(copies->copier))
 		return false;
-	return now_us >= file->due_us && !lacks_many_members(copies, now_us);
+	return now_us >= file->due_us;
 }
 
 static bool is_outlived(const struct triad_sa_copies *copies, uint64_t now_us)

@@ -29,13 +29,14 @@ struct triad_sa_set {
 uint32_t triad_sa_set_limit(enum triad_sa_kind kind)
 {
 	/* OpenSM looks for each subscription and service that it restores among all
-	 * others: the time for them grows with their square. */
+	 * others, in the sweep in which it becomes master: the time grows with their
+	 * square, to about a second for these. */
 	static const uint32_t limits[TRIAD_SA_KINDS_END] = {
 		[TRIAD_SA_GUIDS] = 65536,
 		[TRIAD_SA_GROUP] = 16384,
 		[TRIAD_SA_MEMBER] = 200000,
-		[TRIAD_SA_SUBSCRIPTION] = 32768,
-		[TRIAD_SA_SERVICE] = 32768,
+		[TRIAD_SA_SUBSCRIPTION] = 4096,
+		[TRIAD_SA_SERVICE] = 4096,
 	};
 
 	return (unsigned)kind < TRIAD_SA_KINDS_END ? limits[kind] : 0;

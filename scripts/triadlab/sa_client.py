@@ -29,7 +29,7 @@ INFORM_INFO, NODE, GUIDINFO, SERVICE, MEMBER, INFORM_RECORD = \
 PREFIX = 0xfe80 << 48
 SM_KEY, QKEY, PKEY = 1, 0x80010000, 0xffff
 ROOM = 16 << 20
-TIMEOUT_MS, TRIES = 1000, 60
+TIMEOUT_MS, TRIES = 1000, 20
 _SM_LID_AGE_S = 0.05
 
 
@@ -90,7 +90,9 @@ class _Umad:
 
     def ask(self, method, attribute, mask, data):
         """The answer's status and data, at last by whoever is master then."""
-        for _ in range(TRIES):
+        for turn in range(TRIES):
+            # A table of megabytes takes a while where processors are busy.
+            timeout_ms = TIMEOUT_MS * (1 + turn)
             self._number += 1
             head = struct.pack(">BBBB4xQHHI", 1, SA_CLASS, SA_VERSION, method,
                                self._number, attribute, 0, 0)
@@ -98,10 +100,10 @@ class _Umad:
                    data).ljust(MAD_SIZE, b"\0")
             self._umad.umad_set_addr(self._buffer, self._find_sm(), 1, 0, QKEY)
             self._umad.umad_set_pkey(self._buffer, 0)
-            if self._send(mad, TIMEOUT_MS):
+            if self._send(mad, timeout_ms):
                 time.sleep(0.1)
                 continue
-            deadline = time.monotonic() + TIMEOUT_MS / 1000
+            deadline = time.monotonic() + timeout_ms / 1000
             while time.monotonic() < deadline:
                 answer = self._receive(100)
                 if answer and struct.unpack_from(">I", answer, 12)[0] == self._number:

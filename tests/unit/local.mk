@@ -334,6 +334,7 @@ noinst_HEADERS += \
 	tests/unit/perfmgr/fixture.h \
 	tests/unit/portmgr/cluster_fixture.h \
 	tests/unit/portmgr/plan_fixture.h \
+	tests/unit/portmgr/sa_records.h \
 	tests/unit/qos/path_fixture.h \
 	tests/unit/qos/policy_fixture.h \
 	tests/unit/qos/setup_fixture.h \
