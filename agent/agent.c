@@ -19,7 +19,8 @@
 /* What is OpenSM's business or that of the plugin in it. */
 static bool is_of_plugin(const struct triad_conf_key *key)
 {
-	static const char *const sections[] = {"qos", "election", "port", "console"};
+	static const char *const sections[] = {
+		"qos", "election", "port", "sm", "console"};
 
 	for (unsigned i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
 		if (!strcmp(key->section, sections[i]))

@@ -326,6 +326,8 @@ static const struct triad_conf_key table[] = {
 		.at_run_time = true, .help = "The group of users who may read."},
 	{KEY(control, admin_group), TEXT(check_user_group), .standard = "",
 		.at_run_time = true, .help = "The group of users who may also change."},
+	{KEY(sm, recover), BOOL, .standard = "false", .at_run_time = true,
+		.help = "Whether an SM in trouble that does not end by itself is helped."},
 	{KEY(console, enabled), BOOL, .standard = "false",
 		.help = "Whether 'triad' commands can be typed in OpenSM's console."},
 	{GROUP_KEY(nodes), TEXT(triad_nodes_check), .standard = "", .at_run_time = true,

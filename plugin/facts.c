@@ -35,6 +35,13 @@ const struct triad_fact triad_snapshot_facts[] = {
 		TRIAD_GAUGE("triad_sm_sweep_unended",
 			"1 while a heavy sweep of this SM is not through for a minute, or three "
 			"times the longest before.")},
+	{TRIAD_FACT(UINT, sm.is_raised[TRIAD_SM_NO_ANSWERS]),
+		TRIAD_GAUGE("triad_sm_no_answers",
+			"1 while OpenSM waits for SMPs, and has sent and received none for half "
+			"a minute.")},
+	{TRIAD_FACT(UINT, n_recoveries),
+		TRIAD_COUNTER("triad_sm_recoveries",
+			"Steps taken to get this SM out of trouble (sm.recover).")},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

@@ -32,6 +32,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 	triad_qos_configure(plugin->qos, conf);
 	triad_elector_configure(plugin->elector, conf);
 	triad_ports_configure(plugin->ports, conf);
+	triad_worker_configure(plugin->worker, conf);
 }
 
 /* From the SA, which is asked only while this SM is standby. */

@@ -84,6 +84,7 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/tables/tables.c plugin/qos/tables/tables.h \
 	plugin/qos/tables/tables_parts.h \
 	plugin/qos/tables/report.c plugin/qos/tables/report.h \
+	plugin/sm_recover.c plugin/sm_recover.h \
 	plugin/sm_state.c plugin/sm_state.h \
 	plugin/sm_watch.c plugin/sm_watch.h \
 	plugin/route_sls.c plugin/route_sls.h \

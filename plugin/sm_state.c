@@ -42,6 +42,15 @@ bool triad_sm_other_master(struct osm_opensm *osm, uint64_t *guid, bool *waits)
 	return true;
 }
 
+void triad_sm_smps(
+	const struct osm_opensm *osm, uint32_t *n_outstanding, uint32_t *n_moved)
+{
+	const osm_stats_t *stats = &osm->stats;
+
+	*n_outstanding = (uint32_t)stats->qp0_mads_outstanding;
+	*n_moved = (uint32_t)stats->qp0_mads_sent + (uint32_t)stats->qp0_mads_rcvd;
+}
+
 uint64_t triad_sm_sa_key(const struct osm_opensm *osm)
 {
 	return cl_ntoh64(osm->subn.opt.sa_key);

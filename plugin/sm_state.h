@@ -17,6 +17,10 @@ const char *triad_sm_state(const struct osm_opensm *osm);
  * leaves both as they are when OpenSM's lock is not free: it does not wait for it. */
 bool triad_sm_other_master(struct osm_opensm *osm, uint64_t *guid, bool *waits);
 
+/* SMPs that OpenSM waits for, and those that it has sent and received since its start. */
+void triad_sm_smps(
+	const struct osm_opensm *osm, uint32_t *n_outstanding, uint32_t *n_moved);
+
 /* The SM_Key of who is trusted by the SA, as this SM has it. */
 uint64_t triad_sm_sa_key(const struct osm_opensm *osm);
 

@@ -7,6 +7,8 @@
 #include "triad/clock.h"
 
 #define TWO_MASTERS_US (10 * TRIAD_US_PER_S)
+#define NO_ANSWERS_US (30 * TRIAD_US_PER_S)
+#define HELP_US (60 * TRIAD_US_PER_S)
 #define MIN_SWEEP_US (60 * TRIAD_US_PER_S)
 #define MAX_SWEEP_US (600 * TRIAD_US_PER_S)
 #define LONGEST_SWEEPS 3
@@ -20,6 +22,8 @@ static uint64_t limit_us(
 
 	if (trouble == TRIAD_SM_TWO_MASTERS)
 		return TWO_MASTERS_US;
+	if (trouble == TRIAD_SM_NO_ANSWERS)
+		return NO_ANSWERS_US;
 	if (sweep_us < MIN_SWEEP_US)
 		return MIN_SWEEP_US;
 	return sweep_us < MAX_SWEEP_US ? sweep_us : MAX_SWEEP_US;
@@ -27,16 +31,26 @@ static uint64_t limit_us(
 
 static bool is_so(const struct triad_sm_sight *sight, enum triad_sm_trouble trouble)
 {
+	if (trouble == TRIAD_SM_NO_ANSWERS)
+		return sight->n_outstanding;
 	if (!sight->is_master)
 		return false;
 	return trouble == TRIAD_SM_TWO_MASTERS ? sight->other_master
 					       : sight->is_sweeping;
 }
 
+/* Whether it is so since the last look, and not again. */
+static bool goes_on(const struct triad_sm_watch *watch, enum triad_sm_trouble trouble,
+	const struct triad_sm_sight *sight)
+{
+	return is_so(&watch->last, trouble) &&
+		(trouble != TRIAD_SM_NO_ANSWERS || watch->last.n_smps == sight->n_smps);
+}
+
 static bool look_at(struct triad_sm_watch *watch, enum triad_sm_trouble trouble,
 	const struct triad_sm_sight *sight)
 {
-	bool was_so = is_so(&watch->last, trouble), is = is_so(sight, trouble);
+	bool was_so = goes_on(watch, trouble, sight), is = is_so(sight, trouble);
 	uint64_t *lasted_us = &watch->lasted_us[trouble];
 	uint64_t step_us = sight->now_us - watch->last.now_us;
 
@@ -65,9 +79,22 @@ uint32_t triad_sm_watch_look(
 
 		changed |= (uint32_t)(is_raised != watch->is_raised[i]) << i;
 		watch->is_raised[i] = is_raised;
+		if (!is_raised)
+			watch->helped_us[i] = 0;
 	}
 	watch->last = *sight;
 	return changed;
+}
+
+bool triad_sm_watch_is_due(struct triad_sm_watch *watch, enum triad_sm_trouble trouble)
+{
+	uint64_t *helped_us = &watch->helped_us[trouble];
+
+	if (!watch->is_raised[trouble] ||
+		(*helped_us && watch->last.now_us - *helped_us < HELP_US))
+		return false;
+	*helped_us = watch->last.now_us;
+	return true;
 }
 
 /* --- texts --- */
@@ -116,29 +143,51 @@ static void sweep_text(const struct triad_sm_watch *watch, char *text, size_t si
 			s, watch->longest_sweep_us / TRIAD_US_PER_S);
 }
 
+static void no_answers_text(const struct triad_sm_watch *watch, char *text, size_t size)
+{
+	uint64_t s = lasted_s(watch, TRIAD_SM_NO_ANSWERS);
+
+	if (!watch->is_raised[TRIAD_SM_NO_ANSWERS])
+		snprintf(text, size,
+			"OpenSM's SMPs move again, or none is waited for, after %" PRIu64
+			" s",
+			s);
+	else
+		snprintf(text, size,
+			"OpenSM waits for %" PRIu32
+			" SMPs, and has sent and received none for %" PRIu64
+			" s: it doesn't sweep, nor hand over; 'sm.recover = true' wakes "
+			"what sends them, and if that doesn't help restart opensm",
+			watch->last.n_outstanding, s);
+}
+
 void triad_sm_watch_text(const struct triad_sm_watch *watch,
 	enum triad_sm_trouble trouble, char *text, size_t size)
 {
-	if (trouble == TRIAD_SM_TWO_MASTERS)
-		two_masters_text(watch, text, size);
-	else
-		sweep_text(watch, text, size);
+	static void (*const texts[TRIAD_SM_N_TROUBLES])(
+		const struct triad_sm_watch *watch, char *text, size_t size) = {
+		[TRIAD_SM_TWO_MASTERS] = two_masters_text,
+		[TRIAD_SM_SWEEP_UNENDED] = sweep_text,
+		[TRIAD_SM_NO_ANSWERS] = no_answers_text,
+	};
+
+	texts[trouble](watch, text, size);
 }
 
 void triad_sm_watch_summary(const struct triad_sm_watch *watch, char *text, size_t size)
 {
-	bool two = watch->is_raised[TRIAD_SM_TWO_MASTERS];
-	bool unended = watch->is_raised[TRIAD_SM_SWEEP_UNENDED];
-	int n = 0;
+	char whats[TRIAD_SM_N_TROUBLES][64];
+	size_t n = 0;
 
+	snprintf(whats[TRIAD_SM_TWO_MASTERS], sizeof(whats[0]),
+		"0x%016" PRIx64 " is master, too,", watch->last.other_master);
+	snprintf(whats[TRIAD_SM_SWEEP_UNENDED], sizeof(whats[0]),
+		"no heavy sweep is through");
+	snprintf(whats[TRIAD_SM_NO_ANSWERS], sizeof(whats[0]), "no SMP is answered");
 	*text = '\0';
-	if (two)
-		n = snprintf(text, size,
-			"0x%016" PRIx64 " is master, too, since %" PRIu64 " s",
-			watch->last.other_master,
-			lasted_s(watch, TRIAD_SM_TWO_MASTERS));
-	if (unended && (size_t)n < size)
-		snprintf(text + n, size - (size_t)n,
-			"%sno heavy sweep is through since %" PRIu64 " s",
-			two ? "; " : "", lasted_s(watch, TRIAD_SM_SWEEP_UNENDED));
+	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES && n < size; i++)
+		if (watch->is_raised[i])
+			n += (size_t)snprintf(text + n, size - n,
+				"%s%s since %" PRIu64 " s", n ? "; " : "", whats[i],
+				lasted_s(watch, i));
 }

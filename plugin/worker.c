@@ -9,6 +9,7 @@
 #include "plugin/ports/ports.h"
 #include "plugin/qos/osm_lookup.h"
 #include "plugin/qos/qos.h"
+#include "plugin/sm_recover.h"
 #include "plugin/sm_state.h"
 #include "plugin/snapshot.h"
 #include "service/perf.h"
@@ -45,6 +46,7 @@ struct triad_worker {
 	int snapshot_error;            /* said last */
 	bool is_sweeping; /* a heavy sweep began, and the subnet is not up */
 	struct triad_sm_watch watch;
+	atomic_bool recovers;
 	const char *sm_state; /* seen last */
 	enum triad_sm sm;     /* the same, as far as it matters */
 	bool reads_as_standby;
@@ -94,6 +96,11 @@ void triad_worker_free(struct triad_worker *worker)
 	triad_fabric_unref(worker->fabric);
 	pthread_mutex_destroy(&worker->lock);
 	free(worker);
+}
+
+void triad_worker_configure(struct triad_worker *worker, const struct triad_conf *conf)
+{
+	atomic_store(&worker->recovers, conf->sm.recover);
 }
 
 void triad_worker_set_console(
@@ -266,8 +273,27 @@ static void look_at_sm_state(struct triad_worker *worker)
 	triad_perf_set_sm(worker->perf, worker->sm);
 }
 
-/* Looks for trouble with this SM as master.  While OpenSM holds its lock, the other
- * master that was seen last counts. */
+static void recover_sm(struct triad_worker *worker, enum triad_sm_trouble trouble)
+{
+	const char *done;
+
+	if (!atomic_load(&worker->recovers) ||
+		!triad_sm_watch_is_due(&worker->watch, trouble))
+		return;
+	done = triad_sm_recover(worker->osm, trouble);
+	if (!done) {
+		worker->watch.helped_us[trouble] = 0; /* again at the next look */
+		return;
+	}
+	pthread_mutex_lock(&worker->lock);
+	worker->status.n_recoveries++;
+	pthread_mutex_unlock(&worker->lock);
+	triad_log_write(worker->log, TRIAD_LOG_WARNING,
+		"SM: to get it out of its trouble, Triad %s (sm.recover)", done);
+}
+
+/* Looks for trouble with this SM.  While OpenSM holds its lock, the other master that was
+ * seen last counts. */
 static void watch_sm(struct triad_worker *worker)
 {
 	struct triad_sm_sight sight = worker->watch.last;
@@ -278,11 +304,13 @@ static void watch_sm(struct triad_worker *worker)
 	sight.is_master = worker->sm == TRIAD_SM_MASTER;
 	sight.is_sweeping = worker->is_sweeping;
 	(void)triad_sm_other_master(worker->osm, &sight.other_master, &sight.waits);
+	triad_sm_smps(worker->osm, &sight.n_outstanding, &sight.n_smps);
 	changed = triad_sm_watch_look(&worker->watch, &sight);
 	pthread_mutex_lock(&worker->lock);
 	worker->status.sm = worker->watch;
 	pthread_mutex_unlock(&worker->lock);
 	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {
+		recover_sm(worker, i);
 		if (!(changed >> i & 1))
 			continue;
 		triad_sm_watch_text(&worker->watch, i, text, sizeof(text));

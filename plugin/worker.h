@@ -5,8 +5,8 @@
  * and hands it to the PerfManager and the port manager; tells the PerfManager whether
  * this SM is master; sees to it that there is a topology while it is standby
  * (service/sa_source.h), when counters are read then; and waits for OpenSM's console to
- * appear, to put itself before it; and looks whether this SM does a master's work
- * (plugin/sm_watch.h).
+ * appear, to put itself before it; and looks whether this SM does its work
+ * (plugin/sm_watch.h), and helps it (plugin/sm_recover.h).
  *
  * SUBNET_UP comes late where ports don't answer the SM.  So a snapshot is also taken
  * when a while has passed since switches were routed. */
@@ -17,6 +17,7 @@
 
 #include "plugin/events.h"
 #include "plugin/sm_watch.h"
+#include "triad/conf.h"
 #include "triad/fabric.h"
 #include "triad/log.h"
 
@@ -37,7 +38,8 @@ struct triad_worker_status {
 	/* of the last snapshot */
 	uint64_t generation, taken_us, lock_us, octets;
 	uint32_t n_nodes, n_switches, n_ports, n_links;
-	struct triad_sm_watch sm; /* whether this SM does a master's work */
+	struct triad_sm_watch sm; /* whether this SM does its work */
+	uint64_t n_recoveries;    /* steps taken to help it */
 };
 
 /* Starts the thread.  What it is given outlives it.  NULL when memory or threads are
@@ -48,6 +50,9 @@ struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *
 	struct triad_ports *ports, struct triad_recorder *recorder,
 	struct triad_route_checker *routes);
 void triad_worker_free(struct triad_worker *worker);
+
+/* Puts sm.recover into force. */
+void triad_worker_configure(struct triad_worker *worker, const struct triad_conf *conf);
 
 /* The console to arm, until the worker is freed. */
 void triad_worker_set_console(

@@ -287,7 +287,7 @@ static int append_image(struct triad_history_store *store,
 
 	if (!error)
 		error = triad_history_check_image(
-			store->reader, file->fd, image->owner, entry);
+			store->reader, file->fd, image->owner, entry, &store->copied);
 	/* Its list may have said another time. */
 	if (!error &&
 		!triad_history_rings_takes(&store->all, image->tier, image->begun_us,
@@ -346,6 +346,26 @@ static bool is_yet_to_be_written(
 			(is_written && last && image->begun_us > last->begun_us));
 }
 
+/* Each event is in one image of a sweep, and again in those of longer periods. */
+static void hand_events_on(
+	struct triad_history_store *store, const struct triad_mirror_image *image)
+{
+	const struct triad_history_events_sink *sink = &store->events_sink;
+
+	if (!sink->take || image->tier != TRIAD_HISTORY_SWEEPS ||
+		image->owner == store->port_guid)
+		return;
+	/* An image has the newest one first. */
+	for (uint32_t i = store->copied.n; i > 0; i--)
+		sink->take(sink->context, &store->copied.events[i - 1]);
+}
+
+void triad_history_store_set_events_sink(
+	struct triad_history_store *store, const struct triad_history_events_sink *sink)
+{
+	store->events_sink = *sink;
+}
+
 static int add_image(struct triad_history_store *store,
 	const struct triad_mirror_image *image, const uint8_t *octets)
 {
@@ -366,7 +386,10 @@ static int add_image(struct triad_history_store *store,
 		remove_empty(store, image);
 		return error;
 	}
-	return note_image(store, image, ring, &entry);
+	error = note_image(store, image, ring, &entry);
+	if (!error)
+		hand_events_on(store, image);
+	return error;
 }
 
 int triad_history_store_add_image(

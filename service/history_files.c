@@ -236,6 +236,7 @@ struct peek {
 	uint64_t port_guid; /* 0: not said */
 	bool is_image;
 	uint64_t n_octets; /* of its lines */
+	struct triad_history_events *events;
 };
 
 static bool look_at_line(void *context, enum triad_profile_line kind,
@@ -284,6 +285,20 @@ static int read_rest(struct loading *loading)
 	return error;
 }
 
+/* A line that is no event's, or one more than have room, is passed over. */
+static void look_for_event(
+	struct triad_history_events *events, const char *line, size_t length)
+{
+	static const char begin[] = "# triad-event ";
+	size_t n = sizeof(begin) - 1;
+
+	if (length > n && !memcmp(line, begin, n) &&
+		events->n < TRIAD_HISTORY_MAX_COPIED_EVENTS &&
+		!triad_timeline_event_parse(
+			line + n, length - n, &events->events[events->n]))
+		events->n++;
+}
+
 /* Looks at all lines: whether there are as many as a frame may have. */
 static bool look_at_all(void *context, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length)
@@ -293,17 +308,21 @@ static bool look_at_all(void *context, enum triad_profile_line kind,
 	peek->n_octets += length + 1;
 	if (!peek->is_image)
 		(void)look_at_line(context, kind, parser, line, length);
+	if (kind == TRIAD_PROFILE_COMMENT)
+		look_for_event(peek->events, line, length);
 	return peek->n_octets <= MAX_LINES_OCTETS;
 }
 
 int triad_history_check_image(struct triad_frame_reader *reader, int fd,
-	uint64_t port_guid, struct triad_history_entry *entry)
+	uint64_t port_guid, struct triad_history_entry *entry,
+	struct triad_history_events *events)
 {
-	struct peek peek = {.entry = *entry};
+	struct peek peek = {.entry = *entry, .events = events};
 	struct triad_zstd_frame frame;
 	int error = triad_zstd_frame_measure(
 		fd, entry->offset, entry->offset + entry->size, &frame);
 
+	events->n = 0;
 	if (error == ENODATA || error == EILSEQ ||
 		(!error && (frame.is_skippable || frame.size != entry->size)))
 		return EPROTO;

@@ -9,6 +9,15 @@
 
 #include "history/ring.h"
 #include "perfmgr/export/frame_reader.h"
+#include "perfmgr/timeline/event.h"
+
+/* Of one image, at most; in an image of a sweep there are those since the sweep before. */
+#define TRIAD_HISTORY_MAX_COPIED_EVENTS 256u
+
+struct triad_history_events {
+	uint32_t n;
+	struct triad_timeline_event events[TRIAD_HISTORY_MAX_COPIED_EVENTS];
+};
 
 /* Whose images are meant. */
 struct triad_history_owner {
@@ -40,9 +49,10 @@ int triad_history_load(const struct triad_history_owner *owner,
 	bool is_own);
 
 /* Looks whether all of a file's octets from 'entry->offset' on, 'entry->size' of them, are
- * one image of that SM's, and completes the entry.  Returns 0, EPROTO, or an errno of
- * reading. */
+ * one image of that SM's, and completes the entry; 'events' are those that it has, the first
+ * of them.  Returns 0, EPROTO, or an errno of reading. */
 int triad_history_check_image(struct triad_frame_reader *reader, int fd,
-	uint64_t port_guid, struct triad_history_entry *entry);
+	uint64_t port_guid, struct triad_history_entry *entry,
+	struct triad_history_events *events);
 
 #endif

@@ -45,6 +45,11 @@ struct triad_history_keeper {
 
 static uint64_t task_step(void *context);
 
+static void take_event(void *context, const struct triad_timeline_event *event)
+{
+	triad_recorder_take_copied(context, event);
+}
+
 struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 	struct triad_recorder *recorder, const char *program, uint64_t port_guid,
 	triad_history_run *run, struct triad_service *service,
@@ -66,6 +71,10 @@ struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 	triad_task_init(
 		&keeper->task, &keeper->lock, "triad-images", task_step, keeper);
 	keeper->store = triad_history_store_new(program, port_guid, log);
+	if (keeper->store)
+		triad_history_store_set_events_sink(keeper->store,
+			&(struct triad_history_events_sink){
+				.take = take_event, .context = recorder});
 	if (keeper->store)
 		keeper->reader = triad_history_reader_new(keeper->store);
 	if (keeper->reader)

@@ -24,7 +24,7 @@
  * them and the writer is held for a walk over the index.  write from one thread, its
  * owner's, which may wait for the disk there; no lock is held meanwhile.  new and free
  * while nobody else uses it.
- * Memory: that of history/image.h for each of three tiers, of the index, and 330 KiB. */
+ * Memory: that of history/image.h for each of three tiers, of the index, and 400 KiB. */
 #ifndef TRIAD_SERVICE_HISTORY_STORE_H
 #define TRIAD_SERVICE_HISTORY_STORE_H
 
@@ -102,6 +102,15 @@ int triad_history_store_read_image(void *context,
 	uint32_t size);
 int triad_history_store_add_image(
 	void *context, const struct triad_mirror_image *image, const uint8_t *octets);
+
+/* Who is to have the events of other SMs' images when they are copied, each image's in its
+ * order, from write's thread; 'sink' is copied. */
+struct triad_history_events_sink {
+	void (*take)(void *context, const struct triad_timeline_event *event);
+	void *context;
+};
+void triad_history_store_set_events_sink(struct triad_history_store *store,
+	const struct triad_history_events_sink *sink);
 
 /* Looks at what others have written to the folder.  By one thread at a time, which may
  * wait for the disk there; 'frames' is borrowed. */

@@ -40,6 +40,8 @@ struct triad_history_store {
 	struct writer_tier tiers[TRIAD_HISTORY_N_TIERS];
 	struct writer_tier copy;              /* that is appended to at present */
 	struct triad_mirror_image copy_image; /* in whose segment that is */
+	struct triad_history_events copied;   /* of the image that is copied */
+	struct triad_history_events_sink events_sink;
 	int given; /* -1; a segment that is read for others, */
 	struct triad_mirror_image given_image; /* which has this one */
 	struct triad_file_report told_copies;

@@ -17,6 +17,8 @@
 #define LOOK_US TRIAD_US_PER_S
 /* For the last events, and then for each thread. */
 #define END_US TRIAD_US_PER_S
+/* Among so many of the last events it is looked whether a copied one is here. */
+#define MAX_SAME 4096u
 
 static uint64_t look(void *context);
 
@@ -72,6 +74,66 @@ void triad_recorder_note_text(struct triad_recorder *recorder,
 	vsnprintf(event.text, sizeof(event.text), format, args);
 	va_end(args);
 	triad_recorder_note(recorder, &event);
+}
+
+/* --- what another SM recorded --- */
+
+/* What is about the fabric.  What the port manager did each SM records for itself. */
+static bool is_of_fabric(unsigned kind)
+{
+	switch (kind) {
+	case TRIAD_TIMELINE_STARTED:
+	case TRIAD_TIMELINE_ENDED:
+	case TRIAD_TIMELINE_LOST:
+	case TRIAD_TIMELINE_ROLE:
+	case TRIAD_TIMELINE_LOOKS:
+	case TRIAD_TIMELINE_LOOKS_NO_MORE:
+	case TRIAD_TIMELINE_PORT_MANAGER:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static bool is_same_event(
+	const struct triad_timeline_event *a, const struct triad_timeline_event *b)
+{
+	return a->at_us == b->at_us && a->kind == b->kind && a->count == b->count &&
+		a->ends[0].node_guid == b->ends[0].node_guid &&
+		a->ends[0].port == b->ends[0].port && !strcmp(a->text, b->text);
+}
+
+/* Whether it is in its place behind the newest one, and not here yet.  With the lock. */
+static bool is_timely(
+	const struct triad_recorder *recorder, const struct triad_timeline_event *event)
+{
+	const struct triad_timeline *timeline = recorder->timeline;
+	uint64_t number = triad_timeline_end(timeline), last = number - MAX_SAME;
+	const struct triad_timeline_event *other;
+
+	/* One from the future would keep all others out. */
+	if (event->at_us > triad_clock_wall_us() + TRIAD_RECORDER_LATE_US)
+		return false;
+	while (--number > last && (other = triad_timeline_get(timeline, number))) {
+		if (other->at_us > event->at_us + TRIAD_RECORDER_LATE_US ||
+			is_same_event(other, event))
+			return false;
+		if (other->at_us + TRIAD_RECORDER_LATE_US < event->at_us)
+			return true;
+	}
+	return true;
+}
+
+void triad_recorder_take_copied(
+	struct triad_recorder *recorder, const struct triad_timeline_event *event)
+{
+	pthread_mutex_lock(&recorder->lock);
+	if (recorder->timeline && !recorder->is_closed && !recorder->was_looking &&
+		is_of_fabric(event->kind) && is_timely(recorder, event) &&
+		triad_timeline_admits(
+			recorder->timeline, event->kind, triad_clock_now_us()))
+		add(recorder, event);
+	pthread_mutex_unlock(&recorder->lock);
 }
 
 /* --- life --- */
@@ -350,8 +412,8 @@ static void look_at_reading(struct triad_recorder *recorder)
 
 	if (recorder->was_looking == !trouble)
 		return;
-	recorder->was_looking = !trouble;
 	pthread_mutex_lock(&recorder->lock);
+	recorder->was_looking = !trouble;
 	recorder->looked_us = triad_clock_wall_us();
 	pthread_mutex_unlock(&recorder->lock);
 	if (trouble) {

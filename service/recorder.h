@@ -85,6 +85,14 @@ void triad_recorder_note_text(struct triad_recorder *recorder,
 	enum triad_timeline_kind kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Takes an event that another SM recorded, which tells of it within a sweep or two: so that
+ * this SM's history has what happened while it was standby, and didn't look itself.  Left out
+ * is what is here already, what is of the other SM alone, and what comes more than
+ * TRIAD_RECORDER_LATE_US behind the newest event, as it would not be in its place. */
+#define TRIAD_RECORDER_LATE_US (60 * TRIAD_US_PER_S)
+void triad_recorder_take_copied(
+	struct triad_recorder *recorder, const struct triad_timeline_event *event);
+
 /* Copies events that are older than '*number' (UINT64_MAX: all), the newest first, at
  * most 'room', and puts the oldest one's number there.  Returns how many. */
 uint32_t triad_recorder_copy(struct triad_recorder *recorder, uint64_t *number,

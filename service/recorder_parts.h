@@ -23,10 +23,11 @@ struct triad_recorder {
 	uint64_t unwritten;     /* number of the first event that is not in the file */
 	uint64_t disk_since_us; /* asked then, it has not answered; 0: it has */
 	uint64_t looked_us;
+	bool was_looking;                    /* changed by the thread that looks */
 	struct triad_recorder_status status; /* n_lines, n_lost, n_bad, error, reason */
 
 	/* Of the thread that looks. */
-	bool was_looking, was_hung;
+	bool was_hung;
 	uint64_t n_resets; /* of the log of resets that were looked at */
 
 	/* Of the thread that writes. */

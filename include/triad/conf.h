@@ -202,6 +202,9 @@ struct triad_conf {
 		char admin_group[TRIAD_CONF_TEXT_SIZE]; /* may change, too */
 	} control;
 	struct {
+		bool recover;
+	} sm;
+	struct {
 		bool enabled;
 	} console;
 	struct {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #define TRIAD_DIAG_MAX 64
-#define TRIAD_DIAG_TEXT_SIZE 256
+#define TRIAD_DIAG_TEXT_SIZE 320
 
 struct triad_diag {
 	unsigned line;   /* from 1; 0: the file as a whole */

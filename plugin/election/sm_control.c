@@ -8,6 +8,7 @@
 
 #include "lib/task.h"
 #include "plugin/election/fabric_ask.h"
+#include "plugin/sm_recover.h"
 #include "service/umad.h"
 #include "triad/clock.h"
 
@@ -193,21 +194,10 @@ static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
 	cl_plock_release(&control->osm->lock);
 }
 
-/* The sweep sees who has a higher priority, and hands over. */
 static void sweep(struct triad_sm_control *control)
 {
 	count(control, &control->status.n_sweeps);
-	control->osm->subn.force_heavy_sweep = TRUE;
-	osm_opensm_sweep(control->osm);
-}
-
-/* Whether the other SM comes before this one, by what discovery last had of it. */
-static bool is_higher(const struct triad_sm_control *control, const ib_sm_info_t *other)
-{
-	const osm_subn_t *subn = &control->osm->subn;
-
-	return osm_sm_is_greater_than(ib_sminfo_get_priority(other), other->guid,
-		subn->opt.sm_priority, subn->sm_port_guid);
+	triad_sm_sweep(control->osm);
 }
 
 /* Whether discovery has found a master of a higher priority: an SM without Triad.  It
@@ -224,7 +214,7 @@ static bool is_outranked(struct triad_sm_control *control)
 	other = (const osm_remote_sm_t *)cl_qmap_get(all, sm->master_sm_guid);
 	is_so = other != (const osm_remote_sm_t *)cl_qmap_end(all) &&
 		ib_sminfo_get_state(&other->smi) == IB_SMINFO_STATE_MASTER &&
-		is_higher(control, &other->smi);
+		triad_sm_is_higher(control->osm, cl_ntoh64(sm->master_sm_guid));
 	cl_plock_release(&control->osm->lock);
 	return is_so;
 }
@@ -421,30 +411,17 @@ static void see_to_mastership(
 
 /* --- a hand-over that never comes --- */
 
-/* A master that met another one waits for it to hand over, if it is the lower one. When
- * priorities change meanwhile so that it is the higher one, both wait; and OpenSM,
- * which takes each answer of a higher master while it waits as a reason to begin its
- * sweep anew, sweeps for ever (osm_sminfo_rcv.c, osm_state_mgr.c).  Returns whether
- * this SM waited so, and ends the wait: the next sweep that comes through hands
- * over. */
 static bool end_vain_wait(struct triad_sm_control *control)
 {
-	osm_sm_t *sm = &control->osm->sm;
-	const osm_remote_sm_t *other;
-	cl_qmap_t *all = &sm->p_subn->sm_guid_tbl;
-	bool is_vain;
+	bool was_vain;
 
-	if (sm->p_subn->sm_state != IB_SMINFO_STATE_MASTER || !sm->polling_sm_guid)
+	/* First without the lock: there is nearly never such a wait. */
+	if (!control->osm->sm.polling_sm_guid)
 		return false;
 	cl_plock_excl_acquire(&control->osm->lock);
-	other = (const osm_remote_sm_t *)cl_qmap_get(all, sm->polling_sm_guid);
-	is_vain = may_touch() && sm->polling_sm_guid &&
-		other != (const osm_remote_sm_t *)cl_qmap_end(all) &&
-		is_higher(control, &other->smi);
-	if (is_vain)
-		sm->polling_sm_guid = 0;
+	was_vain = may_touch() && triad_sm_end_vain_wait(control->osm);
 	cl_plock_release(&control->osm->lock);
-	return is_vain;
+	return was_vain;
 }
 
 /* --- the thread --- */

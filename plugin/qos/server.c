@@ -430,15 +430,16 @@ static void *serve(void *argument)
 	struct triad_work_queue *queue = argument;
 	struct triad_qos_server *server = queue->context;
 	struct worker *worker = calloc(1, sizeof(*worker));
-	struct triad_work_queue_job job;
+	struct triad_work_queue_job jobs[TRIAD_WORK_QUEUE_BATCH];
+	unsigned n;
 
 	/* Without memory of its own a thread hands on what it takes, so that no request
 	 * stays in the queue. */
 	if (!worker) {
 		while (triad_work_queue_take(
-			queue, atomic_load(&server->generation), &job))
-			if (job.madw)
-				pass_on(server, job.madw);
+			queue, atomic_load(&server->generation), jobs, &n))
+			for (unsigned i = 0; i < n; i++)
+				pass_on(server, jobs[i].madw);
 		return NULL;
 	}
 	worker->server = server;
@@ -447,10 +448,10 @@ static void *serve(void *argument)
 	worker->answer.room = TRIAD_ANSWER_MAX_RECORDS;
 	/* A new snapshot wakes the thread, too: it lets go of the old one, though no
 	 * request comes. */
-	while (triad_work_queue_take(queue, generation_of(worker), &job)) {
+	while (triad_work_queue_take(queue, generation_of(worker), jobs, &n)) {
 		refresh(worker);
-		if (job.madw)
-			handle(worker, &job);
+		for (unsigned i = 0; i < n; i++)
+			handle(worker, &jobs[i]);
 	}
 	triad_qos_snapshot_unref(worker->snapshot);
 	free(worker);

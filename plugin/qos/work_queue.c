@@ -69,12 +69,21 @@ bool triad_work_queue_take_left(
 	return true;
 }
 
-bool triad_work_queue_take(struct triad_work_queue *queue, unsigned long known,
-	struct triad_work_queue_job *job)
+/* What one thread takes at a time, under the lock: it must not leave the others idle. */
+static unsigned part_of(const struct triad_work_queue *queue)
 {
+	uint32_t part = triad_fair_queue_length(queue->turns) / queue->n_threads + 1;
+
+	return part < TRIAD_WORK_QUEUE_BATCH ? part : TRIAD_WORK_QUEUE_BATCH;
+}
+
+bool triad_work_queue_take(struct triad_work_queue *queue, unsigned long known,
+	struct triad_work_queue_job jobs[TRIAD_WORK_QUEUE_BATCH], unsigned *n)
+{
+	unsigned part;
 	bool goes_on;
 
-	job->madw = NULL;
+	*n = 0;
 	pthread_mutex_lock(&queue->lock);
 	while (!triad_fair_queue_length(queue->turns) && !queue->stopped &&
 		atomic_load(queue->news) == known) {
@@ -83,8 +92,9 @@ bool triad_work_queue_take(struct triad_work_queue *queue, unsigned long known,
 		queue->n_waiting--;
 	}
 	goes_on = !queue->stopped;
-	if (goes_on)
-		(void)triad_work_queue_take_left(queue, job);
+	part = goes_on ? part_of(queue) : 0;
+	while (*n < part && triad_work_queue_take_left(queue, &jobs[*n]))
+		(*n)++;
 	pthread_mutex_unlock(&queue->lock);
 	return goes_on;
 }

@@ -21,6 +21,8 @@
 
 #define TRIAD_WORK_QUEUE_ROOM 16384
 #define TRIAD_WORK_QUEUE_MAX_THREADS 16
+/* A job takes a microsecond, and so does a fight for the lock. */
+#define TRIAD_WORK_QUEUE_BATCH 16
 
 struct osm_madw;
 
@@ -64,10 +66,11 @@ void triad_work_queue_clear(struct triad_work_queue *queue);
 bool triad_work_queue_put(
 	struct triad_work_queue *queue, const struct triad_work_queue_job *job);
 
-/* Waits for a job, or until '*news' is not 'known': then 'job->madw' is NULL.  False to
- * end. */
+/* Waits for jobs, or until '*news' is not 'known'.  Sets 'jobs' and their number '*n', 0 for
+ * news alone: one, or, when many wait, the caller's part of them, but at most
+ * TRIAD_WORK_QUEUE_BATCH.  False to end. */
 bool triad_work_queue_take(struct triad_work_queue *queue, unsigned long known,
-	struct triad_work_queue_job *job);
+	struct triad_work_queue_job jobs[TRIAD_WORK_QUEUE_BATCH], unsigned *n);
 
 /* Has those that wait look at '*news'. */
 void triad_work_queue_wake(struct triad_work_queue *queue);

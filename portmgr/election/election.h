@@ -30,6 +30,9 @@
  *   not obey a runaway that sends CEDE to everything.
  * - A receiver obeys a TAKEOVER of the master (a planned hand-over), and otherwise
  *   only when it knows no better master.
+ * - In a planned hand-over the old master keeps the lease, without the priority that comes with
+ *   it, until its SM is master no more: an SM takes a sweep to hand over, in which nobody
+ *   else could enforce.
  * - An electing SM that has heard all members of the view, none of them better, does
  *   not wait.
  * - The fabric itself may say that a member is dead (fabric_watch.h): its port answers

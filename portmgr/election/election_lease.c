@@ -57,6 +57,7 @@ void lease_give_up(struct triad_election *e)
 
 	e->is_holder = false;
 	e->lease_until_us = 0;
+	e->yields_until_us = 0;
 	e->claim = 0;
 	forget_round(e);
 	/* A Set that was permitted a moment ago may still be on its way to a port.  So
@@ -66,6 +67,16 @@ void lease_give_up(struct triad_election *e)
 	if (!had)
 		return;
 	e->counts.n_leases_lost++;
+	states_update_priority(e);
+}
+
+void lease_yield(struct triad_election *e)
+{
+	if (!e->is_holder || !e->is_sm_master) {
+		lease_give_up(e);
+		return;
+	}
+	e->yields_until_us = e->now_us + YIELD_US;
 	states_update_priority(e);
 }
 
@@ -321,6 +332,8 @@ void lease_run(struct triad_election *e)
 {
 	if (e->is_holder && e->now_us >= e->lease_until_us)
 		lease_run_out(e);
+	if (e->yields_until_us && (!e->is_sm_master || e->now_us >= e->yields_until_us))
+		lease_give_up(e);
 	if (!e->view.number)
 		return;
 	if (e->claim && !e->is_holder &&
@@ -330,7 +343,8 @@ void lease_run(struct triad_election *e)
 		renew_claim(e);
 	/* A holder without a quorum keeps its lease until that runs out.  It has no
 	 * permission meanwhile; and if the quorum is back before, all is as it was. */
-	else if (e->claim && !(e->is_holder && !lease_is_quorate(e)))
+	else if (e->claim && !e->yields_until_us &&
+		!(e->is_holder && !lease_is_quorate(e)))
 		lease_give_up(e);
 }
 
@@ -339,6 +353,8 @@ uint64_t lease_next_us(const struct triad_election *e)
 	uint64_t next_us = e->is_holder ? e->lease_until_us : UINT64_MAX;
 	uint64_t votes_us = e->votes_from_us;
 
+	if (e->yields_until_us && e->yields_until_us < next_us)
+		next_us = e->yields_until_us;
 	if (e->now_us < votes_us && votes_us < next_us)
 		next_us = votes_us;
 	if (e->now_us < e->promise.until_us && e->promise.until_us < next_us)

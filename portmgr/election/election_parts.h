@@ -23,6 +23,9 @@
  * it, because the rates of clocks differ. */
 #define DRIFT_PARTS 10u
 
+/* So long a lease is kept in a planned hand-over, at most. */
+#define YIELD_US (10 * TRIAD_US_PER_S)
+
 /* A sender whose term exceeds the highest known by more than this is broken; obeying it
  * would soon use up all terms. */
 #define MAX_TERM_JUMP (UINT64_C(1) << 32)
@@ -106,7 +109,8 @@ struct triad_election {
 	uint64_t held_term;   /* the last one; 0: none */
 	uint64_t newest_held; /* by any member, as far as known */
 	uint64_t lease_until_us, lease_view;
-	bool has_run_out; /* our last lease ran out, and none followed */
+	uint64_t yields_until_us; /* 0: the lease is not about to be given up */
+	bool has_run_out;         /* our last lease ran out, and none followed */
 	struct promise promise;
 
 	/* --- disk --- */
@@ -193,6 +197,9 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m);
 void lease_granted(struct triad_election *e, const struct triad_election_message *m);
 void lease_give_up(struct triad_election *e);
+/* The same in a planned hand-over, when the SM here is master no more, which takes a sweep:
+ * until then this SM may still enforce, and nobody else can. */
+void lease_yield(struct triad_election *e);
 /* The same, when its time is over. */
 void lease_run_out(struct triad_election *e);
 /* Whether the vote for 'to' in this term is on disk. */

@@ -10,7 +10,7 @@
 static uint32_t make_priority(const struct triad_election *e)
 {
 	const struct triad_priority_parts parts = {
-		.is_conf_manager = e->is_holder,
+		.is_conf_manager = e->is_holder && !e->yields_until_us,
 		/* A running master is preferred, also in its first election. */
 		.is_master = e->state == TRIAD_ELECTION_MASTER ||
 			(e->state == TRIAD_ELECTION_ELECTING && e->is_sm_master),
@@ -26,7 +26,7 @@ static uint32_t make_priority(const struct triad_election *e)
 static void update_sm_priority(struct triad_election *e)
 {
 	const struct triad_priority_sm sm = {
-		.is_conf_manager = e->is_holder,
+		.is_conf_manager = e->is_holder && !e->yields_until_us,
 		.is_master = e->state == TRIAD_ELECTION_MASTER,
 		.is_quorate = lease_is_quorate(e),
 		.ports_ok = triad_priority_ports_ok(e->priority),
@@ -91,6 +91,7 @@ void states_elect(struct triad_election *e)
 void states_become_master(struct triad_election *e)
 {
 	e->master = e->conf.id;
+	e->yields_until_us = 0;
 	e->status_due_us = e->now_us;
 	e->counts.n_won++;
 	enter(e, TRIAD_ELECTION_MASTER);
@@ -188,6 +189,9 @@ void states_takeover(struct triad_election *e, const struct triad_election_messa
 {
 	if (e->state == TRIAD_ELECTION_MASTER || e->conf.is_witness)
 		return;
+	/* This one has just handed over; others may not know yet to whom. */
+	if (e->yields_until_us)
+		return;
 	/* TAKEOVER says that we are better than its sender. */
 	if (e->state == TRIAD_ELECTION_ELECTING) {
 		move_deadline(e, false);
@@ -263,12 +267,13 @@ void states_run(struct triad_election *e)
 	if (e->state == TRIAD_ELECTION_ELECTING && e->n_dead)
 		decide_early(e);
 	preferred = e->state == TRIAD_ELECTION_MASTER ? members_preferred(e) : 0;
-	/* A planned hand-over.  The lease goes first, so that the other one can get it.
+	/* A planned hand-over.  First the other one's SM becomes master, then it gets the lease:
+	 * the other way round nobody might enforce for as long as OpenSM takes to hand over.
 	 * TAKEOVER must still say that its sender is master, or it is not obeyed. */
 	if (preferred) {
 		struct triad_election_message to = members_find(e, preferred)->message;
 
-		lease_give_up(e);
+		lease_yield(e);
 		election_send(e, TRIAD_ELECTION_TAKEOVER, &to, 0);
 		states_become_standby(e, preferred);
 	}

@@ -44,6 +44,11 @@ class Copying:
     def copies(self, sm):
         return status(self.lab, sm=sm)["copies"]
 
+    def nodes_left(self, sm):
+        """What that SM's history has of nodes that left."""
+        return [event for event in ask_json(self.lab, "history", sm=sm)
+                if event["event"] == "node-left"]
+
     def health(self, sm):
         return self.lab.triad("health", "--json", sm=sm).stdout
 
@@ -100,9 +105,15 @@ def test_images_outlive_the_master_and_its_return(kind, tmp_path):
         assert it.images(standby)["written"] == 0 and it.images(standby)["copies"] > 4
         process = it.lab.triad("nodes", "--at", then, sm=standby)
         assert f"SM {it.folders[old].name} was master" in succeeded(process).stderr
+        # Nor do they lack what happened meanwhile.
+        it.lab.sim('Unlink "Hca4"[1]')
+        wait_until(lambda: it.nodes_left(standby), 60,
+                   "the standby's history of a node that left")
+        assert it.nodes_left(standby) == it.nodes_left(old)
         harm(it.lab, "kill", old, "opensm")
         new = it.wait_for_master(others(old))
         it.wait_for_images(new, 5)
+        assert it.nodes_left(new) == it.nodes_left(standby)
         assert ask_json(it.lab, "nodes", "--at", then, sm=new)
         it.wait_until_equal(others(old))
         harm(it.lab, "start", old, "opensm")

@@ -2,6 +2,10 @@
 """Two SMs are master of one fabric, without elections: the one that sees it says so, and
 when it is over."""
 
+import os
+import signal
+from pathlib import Path
+
 import pytest
 
 from checks import wait_until
@@ -46,3 +50,24 @@ def test_two_masters_told_until_one_has_handed_over():
         sweep_heavily(lab, lambda: trouble(lab) is None, sm=1, what="it is over in status")
         assert "the only master again" in lab.log(), "its end in the log"
         wait_until(lambda: states(lab) == ["master", "standby"], 30, "one master")
+
+
+@pytest.mark.row("N12")
+def test_two_masters_that_wait_for_each_other_are_helped():
+    """The higher one waits for the other to hand over, and becomes the lower one meanwhile."""
+    with Lab(EXAMPLE_NETS / "net.2sw2path4hca", sms=["Hca1", "Hca2"], opensm_conf=CONF,
+             triad_conf="[sm]\nrecover = true\n") as lab:
+        assert states(lab) == ["master", "standby"]
+        pid = lab.status()["sms"][0]["pid"]
+        os.kill(pid, signal.SIGSTOP)
+        wait_until(lambda: states(lab)[1] == "master", 60, "the other one takes over")
+        lab.harm_mads(NO_TRAPS)
+        os.kill(pid, signal.SIGCONT)
+        sweep_heavily(lab, lambda: trouble(lab) is not None, what="two masters in status")
+        assert states(lab) == ["master"] * 2
+        conf = Path(lab.folder, "sm-1", "opensm.conf")
+        conf.write_text(conf.read_text() + "sm_priority 5\n")
+        os.kill(lab.status()["sms"][1]["pid"], signal.SIGHUP)
+        wait_until(lambda: states(lab) == ["standby", "master"], 120, "one master")
+        assert "Triad ended its wait for a hand-over" in lab.log()
+        wait_until(lambda: trouble(lab) is None, 30, "no trouble")

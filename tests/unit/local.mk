@@ -236,7 +236,7 @@ tests_unit_plugin_test_health_watch_SOURCES = \
 tests_unit_plugin_test_read_back_SOURCES = \
 	tests/unit/plugin/test_read_back.c plugin/qos/tables/read_back.c
 tests_unit_plugin_test_sm_control_SOURCES = \
-	tests/unit/plugin/test_sm_control.c plugin/election/sm_control.c
+	tests/unit/plugin/test_sm_control.c plugin/election/sm_control.c plugin/sm_recover.c
 tests_unit_plugin_test_sm_control_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 tests_unit_plugin_test_sm_watch_SOURCES = \
 	tests/unit/plugin/test_sm_watch.c plugin/sm_watch.c

@@ -84,6 +84,53 @@ START_TEST(test_two_masters_twice_for_a_moment_no_trouble)
 }
 END_TEST
 
+/* Row: N12 */
+START_TEST(test_no_answers_told_when_no_smp_moves)
+{
+	struct triad_sm_sight waits = {.n_outstanding = 7, .n_smps = 100},
+			      moves = waits;
+	char text[400];
+
+	/* Each second another one is sent. */
+	for (unsigned i = 0; i < 100; i++) {
+		ck_assert_uint_eq(see(moves, 1), 0);
+		moves.n_smps++;
+	}
+	ck_assert_uint_eq(see(waits, 30), 0);
+	ck_assert_uint_eq(see(waits, 2), 1u << TRIAD_SM_NO_ANSWERS);
+	check_summary("no SMP is answered since 31 s");
+	triad_sm_watch_text(&watch, TRIAD_SM_NO_ANSWERS, text, sizeof(text));
+	ck_assert_ptr_nonnull(strstr(text, "waits for 7 SMPs"));
+	waits.n_smps++;
+	ck_assert_uint_eq(see(waits, 1), 1u << TRIAD_SM_NO_ANSWERS);
+	triad_sm_watch_text(&watch, TRIAD_SM_NO_ANSWERS, text, sizeof(text));
+	ck_assert_ptr_nonnull(strstr(text, "move again"));
+	ck_assert_uint_eq(see((struct triad_sm_sight){.n_smps = 101}, 100), 0);
+}
+END_TEST
+
+/* Help that does not help is given again, and anew when the trouble comes back. */
+START_TEST(test_help_is_due_when_trouble_begins_and_each_minute)
+{
+	unsigned n = 0;
+
+	ck_assert(!triad_sm_watch_is_due(&watch, TRIAD_SM_TWO_MASTERS));
+	see(two, 11);
+	ck_assert(triad_sm_watch_is_due(&watch, TRIAD_SM_TWO_MASTERS));
+	ck_assert(!triad_sm_watch_is_due(&watch, TRIAD_SM_TWO_MASTERS));
+	ck_assert(!triad_sm_watch_is_due(&watch, TRIAD_SM_SWEEP_UNENDED));
+	for (unsigned i = 0; i < 200; i++) {
+		see(two, 1);
+		n += triad_sm_watch_is_due(&watch, TRIAD_SM_TWO_MASTERS);
+	}
+	ck_assert_uint_eq(n, 3);
+	see(master, 1);
+	ck_assert(!triad_sm_watch_is_due(&watch, TRIAD_SM_TWO_MASTERS));
+	see(two, 11);
+	ck_assert(triad_sm_watch_is_due(&watch, TRIAD_SM_TWO_MASTERS));
+}
+END_TEST
+
 START_TEST(test_sweep_unended_after_a_minute)
 {
 	ck_assert_uint_eq(see(sweeping, 60), 0);
@@ -139,6 +186,8 @@ int main(void)
 	tcase_add_test(cases, test_two_masters_told_after_10_s_and_when_over);
 	tcase_add_test(cases, test_standby_has_no_trouble);
 	tcase_add_test(cases, test_two_masters_twice_for_a_moment_no_trouble);
+	tcase_add_test(cases, test_no_answers_told_when_no_smp_moves);
+	tcase_add_test(cases, test_help_is_due_when_trouble_begins_and_each_minute);
 	tcase_add_test(cases, test_sweep_unended_after_a_minute);
 	tcase_add_test(cases, test_sweep_unended_later_where_sweeps_are_long);
 	tcase_add_test(cases, test_sweep_that_broke_off_is_no_measure);

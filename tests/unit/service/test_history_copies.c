@@ -234,6 +234,46 @@ START_TEST(test_copies_have_the_same_octets_as_what_they_are_copies_of)
 }
 END_TEST
 
+static char noted[256];
+
+static void note_event(void *context, const struct triad_timeline_event *event)
+{
+	size_t length = strlen(noted);
+
+	(void)context;
+	snprintf(noted + length, sizeof(noted) - length, "%s ", event->text);
+}
+
+/* The one who copies learns what happened, once and in its order. */
+START_TEST(test_events_of_copied_images_are_handed_on)
+{
+	const struct triad_history_events_sink sink = {.take = note_event};
+	struct triad_timeline_event events[2] = {
+		{.kind = TRIAD_TIMELINE_QOS}, {.kind = TRIAD_TIMELINE_QOS}};
+
+	noted[0] = '\0';
+	for (unsigned i = 0; i < 2; i++)
+		triad_history_store_set_events_sink(sms[i].store, &sink);
+	for (unsigned n = 1; n <= 3; n++) {
+		struct triad_history_image image;
+
+		world_sweep(&world, 10 * S);
+		image = world_image(&world);
+		image.port_guid = guids[0];
+		/* The newest first; the older one was in the image before, too. */
+		for (unsigned i = 0; i < 2; i++) {
+			events[i].at_us = image.wall_us - 1 - i * 10 * S;
+			sprintf(events[i].text, "%u", n - i);
+		}
+		image.events = events;
+		image.n_events = n > 1 ? 2 : 1;
+		ck_assert_int_eq(triad_history_store_write(sms[0].store, &image), 0);
+		run_until_equal(60);
+	}
+	ck_assert_str_eq(noted, "1 2 3 ");
+}
+END_TEST
+
 START_TEST(test_copies_are_read_like_own_images)
 {
 	struct triad_history_reader *reader = triad_history_reader_new(sms[1].store);
@@ -555,6 +595,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(
 		cases, test_copies_have_the_same_octets_as_what_they_are_copies_of);
+	tcase_add_test(cases, test_events_of_copied_images_are_handed_on);
 	tcase_add_test(cases, test_copies_are_read_like_own_images);
 	tcase_add_test(cases, test_copies_cut_off_by_a_kill_are_completed);
 	tcase_add_test(cases, test_own_images_of_a_lost_disk_come_back);

@@ -176,6 +176,46 @@ START_TEST(test_recorder_restart_has_it_all)
 END_TEST
 
 /* As a program that was killed left it: no end, and the time of the file. */
+static void take_copied(unsigned kind, uint64_t at_us, uint32_t count)
+{
+	const struct triad_timeline_event event = {.at_us = at_us,
+		.kind = (uint8_t)kind,
+		.count = count,
+		.ends[0] = {.node_guid = 0x200, .port = 3, .node_name = "leaf-01"}};
+
+	triad_recorder_take_copied(recorder, &event);
+}
+
+/* Row: N10 */
+START_TEST(test_recorder_takes_what_another_sm_recorded_once_and_in_its_place)
+{
+	uint64_t now_us;
+
+	start();
+	now_us = triad_clock_wall_us();
+	take_copied(TRIAD_TIMELINE_LINK_DOWN, now_us, 0);
+	take_copied(TRIAD_TIMELINE_LINK_UP, now_us + 1, 0);
+	ck_assert_str_eq(kinds(), "link-up link-down started");
+	/* In the other SM's next image, too. */
+	take_copied(TRIAD_TIMELINE_LINK_DOWN, now_us, 0);
+	take_copied(TRIAD_TIMELINE_LINK_UP, now_us + 1, 0);
+	ck_assert_str_eq(kinds(), "link-up link-down started");
+	/* What is of the other program; what is long over; what a wrong clock says. */
+	take_copied(TRIAD_TIMELINE_STARTED, now_us + 2, 0);
+	take_copied(TRIAD_TIMELINE_ROLE, now_us + 2, 0);
+	take_copied(TRIAD_TIMELINE_PORT_MANAGER, now_us + 2, 0);
+	take_copied(TRIAD_TIMELINE_NODE_LEFT, now_us - 2 * TRIAD_RECORDER_LATE_US, 0);
+	take_copied(TRIAD_TIMELINE_NODE_LEFT, now_us + 3 * TRIAD_RECORDER_LATE_US, 0);
+	ck_assert_str_eq(kinds(), "link-up link-down started");
+	take_copied(TRIAD_TIMELINE_LINK_UP, now_us + 1, 1);
+	ck_assert_str_eq(kinds(), "link-up link-up link-down started");
+	stop();
+	start();
+	ck_assert_str_eq(kinds(), "started ended link-up link-up link-down started");
+	stop();
+}
+END_TEST
+
 START_TEST(test_recorder_after_a_kill_shows_when_it_was_alive_last)
 {
 	const struct timespec alive[2] = {
@@ -385,6 +425,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, test_recorder_restart_has_it_all);
+	tcase_add_test(tcase,
+		test_recorder_takes_what_another_sm_recorded_once_and_in_its_place);
 	tcase_add_test(tcase, test_recorder_after_a_kill_shows_when_it_was_alive_last);
 	tcase_add_test(tcase, test_recorder_torn_and_altered_lines_left_out_and_told);
 	tcase_add_test(tcase, test_recorder_file_of_a_later_version_stays);
