@@ -20,9 +20,9 @@ KINDS = ["corosync", "peers"]
 LOWEST = 0
 # It takes about a second, which is printed; a loaded machine may need more.
 BACK_S = 30
-# An SM at rest answers and polls, also those that ask ten times a second whether it lives;
-# one that sweeps sends hundreds, and thousands when it does for ever.
-MADS_AT_REST = 40
+# In a second.  An SM at rest answers and polls, also those that ask ten times a second whether
+# it lives; one that sweeps sends hundreds, and thousands when it does for ever.
+MADS_AT_REST = 80
 REST_S = 0.5
 
 SEED = int(os.environ.get("TRIAD_SEED", "0")) or random.randrange(1 << 30)
@@ -72,11 +72,13 @@ def is_one_master(running, where, new):
 
 
 def are_at_rest(running, where):
-    before = [sminfo(running, 0, lid) for lid in where]
+    def counted():
+        return [(*sminfo(running, 0, lid)[:2], time.monotonic()) for lid in where]
+    before = counted()
     time.sleep(REST_S)
-    after = [sminfo(running, 0, lid) for lid in where]
-    return all(one[0] and other[0] and other[1] - one[1] < MADS_AT_REST
-               for one, other in zip(before, after))
+    return all(one[0] and other[0] and
+               other[1] - one[1] < MADS_AT_REST * (other[2] - one[2])
+               for one, other in zip(before, counted()))
 
 
 def brings_a_host_back(running):

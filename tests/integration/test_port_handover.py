@@ -162,8 +162,10 @@ def test_master_killed_in_mid_test_port_stays_held_and_is_tested_by_the_next():
         assert states == {"Initialize"}, "the port's states before it was admitted"
         new = ports.cluster.wait_for_holder()
         ports.wait_for("leaf-02", 3, "active", sm=new)
-        assert [deed for deed, _ in deeds(ports, new, LEAF2, 3)] == \
-            ["test", "test", "admit", "admit"], "what was done"
+        done = [deed for deed, _ in deeds(ports, new, LEAF2, 3)]
+        # The next one may begin before the dead one has left the view, which ends its
+        # permission for a moment: then it begins again.
+        assert done in (["test"] * n + ["admit"] * 2 for n in (2, 3)), "what was done"
         ports.check(expected_sets=0)
 
 
