@@ -237,7 +237,6 @@ void elector_look_at_fabric(struct triad_elector *elector)
 {
 	struct triad_fabric_member members[TRIAD_CLUSTER_MAX_MEMBERS];
 	struct triad_election_status status;
-	struct triad_fabric_dead dead;
 	uint64_t now_us = triad_clock_boot_us();
 	size_t n = 0;
 
@@ -248,8 +247,6 @@ void elector_look_at_fabric(struct triad_elector *elector)
 				(struct triad_fabric_member){.id = status.members[i].id,
 					.heard_us = status.members[i].heard_us};
 	triad_fabric_ask_members(elector->fabric, members, n, status.master);
-	triad_fabric_ask_dead(elector->fabric, &dead);
-	triad_election_dead(elector->election, dead.ids, dead.n, now_us);
 }
 
 void elector_open_trace(struct triad_elector *elector)

@@ -284,16 +284,6 @@ void triad_election_sm(
 	settle(election);
 }
 
-void triad_election_dead(
-	struct triad_election *election, const uint64_t *ids, size_t n, uint64_t now_us)
-{
-	at(election, now_us);
-	election->n_dead = 0;
-	for (size_t i = 0; i < n && i < TRIAD_CLUSTER_MAX_MEMBERS; i++)
-		election->dead[election->n_dead++] = ids[i];
-	settle(election);
-}
-
 void triad_election_check(
 	struct triad_election *election, enum triad_check check, uint64_t now_us)
 {
@@ -414,9 +404,8 @@ uint64_t triad_election_sm_master(
 		const struct heard *heard = &election->heard[i];
 
 		if ((heard->message.flags & TRIAD_ELECTION_SM_IS_MASTER) &&
-			now_us < heard->at_us +
-					election_us(election->conf.keepalive_ms) &&
-			!members_is_dead(election, heard->message.from))
+			now_us <
+				heard->at_us + election_us(election->conf.keepalive_ms))
 			return heard->message.from;
 	}
 	return 0;

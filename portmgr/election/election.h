@@ -35,10 +35,6 @@
  *   else could enforce.
  * - An electing SM that has heard all members of the view, none of them better, does
  *   not wait.
- * - The fabric itself may say that a member is dead (fabric_watch.h): its port answers
- *   there and its SM does not.  Once that member has been silent here, too, for three
- *   fifths of the keep-alive time, nobody waits for it any longer.  Who is master and who promised what
- *   does not depend on whether that is true.
  * - A member whose disk refuses its vote gives none: after a restart it might give the
  *   same vote to another claimant.
  * - A member that has just started promises nothing for the time of a lease, because
@@ -147,10 +143,6 @@ void triad_election_ports(struct triad_election *election, uint32_t n_ports,
 /* Whether the SM here is master, and has brought the subnet up as such. */
 void triad_election_sm(
 	struct triad_election *election, bool is_master, bool is_up, uint64_t now_us);
-
-/* The members that the fabric says are dead, each time anew; others are not. */
-void triad_election_dead(struct triad_election *election, const uint64_t *ids, size_t n,
-	uint64_t now_us);
 
 void triad_election_check(
 	struct triad_election *election, enum triad_check check, uint64_t now_us);

@@ -69,23 +69,7 @@ void members_keep_view(struct triad_election *e)
 
 bool members_is_fresh(const struct triad_election *e, const struct heard *heard)
 {
-	return heard && e->now_us - heard->at_us <= election_us(e->conf.keepalive_ms) &&
-		!members_is_dead(e, heard->message.from);
-}
-
-/* Three fifths of the keep-alive time are some intervals of STATUS: a single message that
- * got lost is no silence. */
-bool members_is_dead(const struct triad_election *e, uint64_t id)
-{
-	const struct heard *heard = members_find(e, id);
-	bool is_named = false;
-
-	for (uint32_t i = 0; i < e->n_dead; i++)
-		is_named |= e->dead[i] == id;
-	return is_named &&
-		(!heard ||
-			e->now_us - heard->at_us >=
-				election_us(e->conf.keepalive_ms) * 3 / 5);
+	return heard && e->now_us - heard->at_us <= election_us(e->conf.keepalive_ms);
 }
 
 /* --- comparing --- */
@@ -134,7 +118,7 @@ bool members_all_worse(const struct triad_election *e, uint64_t since_us)
 		uint64_t id = e->view.members[i];
 		const struct heard *heard = members_find(e, id);
 
-		if (id == e->conf.id || members_is_dead(e, id))
+		if (id == e->conf.id)
 			continue;
 		if (!heard || heard->at_us < since_us ||
 			members_is_better(e, &heard->message))

@@ -77,8 +77,6 @@ struct triad_election {
 	uint32_t n_ports, n_good;
 	uint8_t preference;
 	bool is_sm_master, is_subnet_up;
-	uint32_t n_dead; /* by what the fabric says */
-	uint64_t dead[TRIAD_CLUSTER_MAX_MEMBERS];
 	enum triad_check check;
 	uint64_t generation, hash;
 
@@ -148,10 +146,7 @@ void members_keep_view(struct triad_election *e);
 bool members_may_answer(struct triad_election *e, uint64_t id);
 const struct heard *members_find(const struct triad_election *e, uint64_t id);
 bool members_in_view(const struct triad_election *e, uint64_t id);
-/* Heard within the keep-alive time, and not dead. */
 bool members_is_fresh(const struct triad_election *e, const struct heard *heard);
-/* The fabric says so, and it has been silent here for a while. */
-bool members_is_dead(const struct triad_election *e, uint64_t id);
 /* A member's priority as this one honours it: IS_CONF_MANAGER only of the one that has
  * our promise, WAS_HOLDER_LAST only where that is not known to be wrong. */
 uint32_t members_priority(
@@ -160,8 +155,7 @@ bool members_is_better(
 	const struct triad_election *e, const struct triad_election_message *message);
 /* A fresh master that is better than this one; 0: none. */
 uint64_t members_better_master(const struct triad_election *e);
-/* All others in the view that are not dead were heard since 'since_us', and none is
- * better. */
+/* All others in the view were heard since 'since_us', and none is better. */
 bool members_all_worse(const struct triad_election *e, uint64_t since_us);
 /* Who should be the configuration manager; 0: nobody is able. */
 uint64_t members_candidate(struct triad_election *e);

@@ -261,11 +261,6 @@ void states_run(struct triad_election *e)
 		states_become_master(e);
 	else if (e->state == TRIAD_ELECTION_STANDBY && e->now_us >= e->deadline_us)
 		states_elect(e);
-	else if (e->state == TRIAD_ELECTION_STANDBY && members_is_dead(e, e->master))
-		states_elect(e);
-	/* There may be nobody whose message would end the election. */
-	if (e->state == TRIAD_ELECTION_ELECTING && e->n_dead)
-		decide_early(e);
 	preferred = e->state == TRIAD_ELECTION_MASTER ? members_preferred(e) : 0;
 	/* A planned hand-over.  First the other one's SM becomes master, then it gets the lease:
 	 * the other way round nobody might enforce for as long as OpenSM takes to hand over.

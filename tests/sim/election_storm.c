@@ -49,19 +49,6 @@ static void kill_or_start(struct storm *storm, unsigned node)
 		elections_start(storm->elections, node);
 }
 
-/* That some are dead, which may be wrong. */
-static void tell_dead(struct storm *storm, unsigned node)
-{
-	struct elections *s = storm->elections;
-	uint64_t ids[ELECTIONS_MAX_NODES];
-	size_t n = 0;
-
-	for (unsigned i = 0; i < storm->n_nodes; i++)
-		if (i != node && elections_random(s, 2))
-			ids[n++] = elections_id(i);
-	triad_election_dead(elections_of(s, node), ids, n, elections_clock(s, node));
-}
-
 static void tell(struct storm *storm, unsigned node)
 {
 	struct elections *s = storm->elections;
@@ -70,7 +57,7 @@ static void tell(struct storm *storm, unsigned node)
 
 	if (!elections_is_running(s, node))
 		return;
-	switch (elections_random(s, 7)) {
+	switch (elections_random(s, 6)) {
 	case 0:
 		triad_election_ports(
 			election, 2, (uint32_t)elections_random(s, 3), now_us);
@@ -96,9 +83,6 @@ static void tell(struct storm *storm, unsigned node)
 	case 5:
 		triad_election_config(election, storm->generation,
 			storm->generation * 7 + elections_random(s, 2), now_us);
-		break;
-	case 6:
-		tell_dead(storm, node);
 		break;
 	}
 	elections_poke(s, node);

@@ -126,63 +126,6 @@ START_TEST(test_standby_that_hears_no_master_for_keepalive_elects)
 }
 END_TEST
 
-static void say_dead(uint64_t id)
-{
-	triad_election_dead(election, &id, 1, now_us);
-	collect();
-}
-
-/* Row: N12 */
-START_TEST(test_standby_whose_master_is_dead_elects_after_three_fifths_of_the_keepalive)
-{
-	become_standby_of_better();
-	run_to(now_us + 300 * MS - 1);
-	say_dead(BETTER);
-	ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
-	run_to(now_us + 1);
-	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
-	/* It is not waited for, nor is its word of before believed. */
-	hear(TRIAD_ELECTION_CEDE, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
-	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
-	ck_assert_uint_eq(n_take_over, 1);
-}
-END_TEST
-
-START_TEST(test_standby_whose_other_member_is_dead_stays)
-{
-	become_standby_of_better();
-	run_to(now_us + 300 * MS);
-	say_dead(WORSE);
-	ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
-}
-END_TEST
-
-START_TEST(test_dead_one_that_is_heard_again_is_followed)
-{
-	become_standby_of_better();
-	run_to(now_us + 300 * MS);
-	say_dead(BETTER);
-	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
-	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
-	ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
-	ck_assert_uint_eq(status().master, BETTER);
-}
-END_TEST
-
-START_TEST(test_sm_of_a_dead_master_is_no_master)
-{
-	struct triad_election_message message = message_of(
-		TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
-
-	message.flags |= TRIAD_ELECTION_SM_IS_MASTER;
-	receive_message(&message);
-	run_to(now_us + 300 * MS);
-	ck_assert_uint_eq(triad_election_sm_master(election, now_us), BETTER);
-	say_dead(BETTER);
-	ck_assert_uint_eq(triad_election_sm_master(election, now_us), 0);
-}
-END_TEST
-
 /* Row: E13 */
 START_TEST(test_standby_whose_master_steps_down_elects)
 {
@@ -456,11 +399,6 @@ static void add_states(TCase *cases)
 {
 	tcase_add_test(cases, test_standby_answers_status_by_its_own_priority);
 	tcase_add_test(cases, test_standby_that_hears_no_master_for_keepalive_elects);
-	tcase_add_test(cases,
-		test_standby_whose_master_is_dead_elects_after_three_fifths_of_the_keepalive);
-	tcase_add_test(cases, test_standby_whose_other_member_is_dead_stays);
-	tcase_add_test(cases, test_dead_one_that_is_heard_again_is_followed);
-	tcase_add_test(cases, test_sm_of_a_dead_master_is_no_master);
 	tcase_add_test(cases, test_standby_whose_master_steps_down_elects);
 	tcase_add_test(cases, test_standby_whose_master_leaves_the_view_elects);
 	tcase_add_test(cases, test_standby_told_to_take_over_by_its_master_does);
