@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ib/mad_get.h"
 #include "triad/wire.h"
 
 #define I2C_ADDRESS 0x50
@@ -27,14 +28,7 @@ void triad_cable_info_encode(uint8_t mad[TRIAD_MAD_SIZE], uint8_t port,
 {
 	struct triad_wire w;
 
-	memset(mad, 0, TRIAD_MAD_SIZE);
-	triad_wire_init(&w, mad, TRIAD_MAD_SIZE);
-	triad_wire_put(&w, 1, 1);
-	triad_wire_put(&w, 1, TRIAD_MAD_CLASS_SUBNET_LID);
-	triad_wire_put(&w, 1, 1);
-	triad_wire_put(&w, 1, TRIAD_MAD_METHOD_GET);
-	triad_wire_seek(&w, 8);
-	triad_wire_put(&w, 8, tid);
+	triad_mad_begin_get(&w, mad, TRIAD_MAD_CLASS_SUBNET_LID, tid);
 	triad_wire_put(&w, 2, TRIAD_CABLE_INFO_ATTRIBUTE);
 	triad_wire_put(&w, 2, 0);
 	triad_wire_put(&w, 4, port);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ib/mad_get.h"
 #include "triad/wire.h"
 
 /* In a MAD of this class: a key of the vendor's, then the attribute's data. */
@@ -105,14 +106,7 @@ void triad_device_encode(uint8_t mad[TRIAD_MAD_SIZE],
 	bool is_general = query->part == TRIAD_DEVICE_GENERAL;
 	struct triad_wire w;
 
-	memset(mad, 0, TRIAD_MAD_SIZE);
-	triad_wire_init(&w, mad, TRIAD_MAD_SIZE);
-	triad_wire_put(&w, 1, 1);
-	triad_wire_put(&w, 1, TRIAD_DEVICE_CLASS);
-	triad_wire_put(&w, 1, 1);
-	triad_wire_put(&w, 1, TRIAD_MAD_METHOD_GET);
-	triad_wire_seek(&w, 8);
-	triad_wire_put(&w, 8, tid);
+	triad_mad_begin_get(&w, mad, TRIAD_DEVICE_CLASS, tid);
 	triad_wire_put(&w, 2,
 		is_general ? TRIAD_DEVICE_GENERAL_INFO : TRIAD_DEVICE_ACCESS_REGISTER);
 	triad_wire_put(&w, 2, 0);

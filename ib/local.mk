@@ -3,7 +3,7 @@
 libtriad_la_SOURCES += \
 	ib/ber_target.c ib/ber_target.h \
 	ib/cable.c ib/cable.h \
-	ib/cable_info.c ib/cable_info.h \
+	ib/cable_info.c ib/cable_info.h ib/mad_get.h \
 	ib/counter.c ib/counter.h \
 	ib/detail.c ib/detail.h \
 	ib/device_info.c ib/device_info.h \

@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ib/mad_get.h"
 #include "triad/wire.h"
 
 /* In an SMP [IBA 14.2.1.1, 14.2.1.2]. */
 enum {
 	AT_METHOD = 3,
 	AT_STATUS = 4,
-	AT_TID = 8,
 	AT_M_KEY = 24,
 	AT_DATA = 64,
 	AT_PATH = 128,
@@ -74,14 +74,7 @@ void triad_smp_encode_get_by_lid(uint8_t mad[TRIAD_MAD_SIZE],
 {
 	struct triad_wire w;
 
-	memset(mad, 0, TRIAD_MAD_SIZE);
-	triad_wire_init(&w, mad, TRIAD_MAD_SIZE);
-	triad_wire_put(&w, 1, 1);
-	triad_wire_put(&w, 1, TRIAD_MAD_CLASS_SUBNET_LID);
-	triad_wire_put(&w, 1, 1);
-	triad_wire_put(&w, 1, TRIAD_MAD_METHOD_GET);
-	triad_wire_seek(&w, AT_TID);
-	triad_wire_put(&w, 8, tid);
+	triad_mad_begin_get(&w, mad, TRIAD_MAD_CLASS_SUBNET_LID, tid);
 	triad_wire_put(&w, 2, (uint16_t)attribute);
 	triad_wire_seek(&w, AT_M_KEY);
 	triad_wire_put(&w, 8, m_key);
@@ -134,14 +127,7 @@ void triad_smp_encode_ping(uint8_t mad[TRIAD_MAD_SIZE], uint32_t tid)
 {
 	struct triad_wire w;
 
-	memset(mad, 0, TRIAD_MAD_SIZE);
-	triad_wire_init(&w, mad, TRIAD_MAD_SIZE);
-	triad_wire_put(&w, 1, 1);
-	triad_wire_put(&w, 1, TRIAD_SMP_CLASS_PING);
-	triad_wire_put(&w, 1, 1);
-	triad_wire_put(&w, 1, TRIAD_MAD_METHOD_GET);
-	triad_wire_put(&w, 4, 0);
-	triad_wire_put(&w, 8, tid);
+	triad_mad_begin_get(&w, mad, TRIAD_SMP_CLASS_PING, tid);
 	memcpy(mad + AT_OUI, triad_smp_openib_oui, sizeof(triad_smp_openib_oui));
 }
 

@@ -17,11 +17,12 @@ static bool comes_before(const struct osm_opensm *osm, const osm_remote_sm_t *ot
 		other->smi.guid, osm->subn.opt.sm_priority, osm->subn.sm_port_guid);
 }
 
-bool triad_sm_is_higher(const struct osm_opensm *osm, uint64_t other)
+bool triad_sm_is_higher_master(const struct osm_opensm *osm, uint64_t other)
 {
 	const osm_remote_sm_t *found = find(osm, cl_hton64(other));
 
-	return found && comes_before(osm, found);
+	return found && ib_sminfo_get_state(&found->smi) == IB_SMINFO_STATE_MASTER &&
+		comes_before(osm, found);
 }
 
 bool triad_sm_end_vain_wait(struct osm_opensm *osm)

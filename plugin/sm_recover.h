@@ -21,9 +21,9 @@ struct osm_opensm;
  * because there is no such wait, or OpenSM ends or holds its lock. */
 const char *triad_sm_recover(struct osm_opensm *osm, enum triad_sm_trouble trouble);
 
-/* Whether the other SM comes before this one, by what discovery last had of it.  With
- * OpenSM's lock. */
-bool triad_sm_is_higher(const struct osm_opensm *osm, uint64_t other);
+/* Whether the SM at that port is a master that comes before this one, by what discovery last
+ * had of it.  With OpenSM's lock. */
+bool triad_sm_is_higher_master(const struct osm_opensm *osm, uint64_t other);
 
 /* A master that met a lower one waits for that one to hand over.  When priorities change
  * meanwhile so that the other is the higher one, both wait; and OpenSM, which takes each answer

@@ -205,16 +205,11 @@ static void sweep(struct triad_sm_control *control)
  * it, and takes over when it dies. */
 static bool is_outranked(struct triad_sm_control *control)
 {
-	osm_sm_t *sm = &control->osm->sm;
-	const osm_remote_sm_t *other;
-	cl_qmap_t *all = &sm->p_subn->sm_guid_tbl;
 	bool is_so;
 
 	cl_plock_acquire(&control->osm->lock);
-	other = (const osm_remote_sm_t *)cl_qmap_get(all, sm->master_sm_guid);
-	is_so = other != (const osm_remote_sm_t *)cl_qmap_end(all) &&
-		ib_sminfo_get_state(&other->smi) == IB_SMINFO_STATE_MASTER &&
-		triad_sm_is_higher(control->osm, cl_ntoh64(sm->master_sm_guid));
+	is_so = triad_sm_is_higher_master(
+		control->osm, cl_ntoh64(control->osm->sm.master_sm_guid));
 	cl_plock_release(&control->osm->lock);
 	return is_so;
 }

@@ -91,11 +91,16 @@ void triad_fabric_watch_members(struct triad_fabric_watch *watch,
 	watch->master = master;
 }
 
+static bool is_recent(uint64_t at_us, uint64_t now_us)
+{
+	return at_us && now_us - at_us < FORGET_US;
+}
+
 /* Whether it was asked at its LID and answered there lately, in whatever way. */
 static bool has_answered(const struct triad_fabric_peer *peer, uint64_t now_us)
 {
-	return (peer->answered_us && now_us - peer->answered_us < FORGET_US) ||
-		(peer->port_answered_us && now_us - peer->port_answered_us < FORGET_US);
+	return is_recent(peer->answered_us, now_us) ||
+		is_recent(peer->port_answered_us, now_us);
 }
 
 /* What was asked at another LID says nothing about this one. */
@@ -348,11 +353,6 @@ static void note_missed(
 static bool is_silent(const struct triad_fabric_silence *silence, uint64_t now_us)
 {
 	return silence->n >= N_MISSED && now_us - silence->since_us >= SILENT_US;
-}
-
-static bool is_recent(uint64_t at_us, uint64_t now_us)
-{
-	return at_us && now_us - at_us < FORGET_US;
 }
 
 /* What is neither clear nor old leaves the verdict as it was. */

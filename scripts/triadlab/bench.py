@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What benchmarks share: the fabric that they measure on, and a lab that ends."""
 
+import argparse
 import contextlib
 import json
 import os
@@ -33,6 +34,24 @@ def lab(folder, net, builddir, **wishes):
         yield running
     finally:
         down.down(folder)
+
+
+# --- types of arguments --------------------------------------------------------
+
+def positive(text):
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be 1 at least")
+    return value
+
+
+def some_of(known):
+    def words(text):
+        found = text.split(",")
+        if not set(found) <= set(known):
+            raise argparse.ArgumentTypeError(f"known are {', '.join(known)}")
+        return found
+    return words
 
 
 # --- the plugin that measures --------------------------------------------------

@@ -222,12 +222,18 @@ START_TEST(test_who_goes_silent_is_asked_every_40_ms)
 }
 END_TEST
 
-START_TEST(test_hung_sm_whose_port_goes_silent_is_not_dead)
+/* Its SM answers nobody any more, until it is dead for certain. */
+static void hang_master(void)
 {
 	run(S);
 	ports[0].sm_answers = are_heard[0] = false;
 	run(S);
 	ck_assert_uint_eq(dead().n, 1);
+}
+
+START_TEST(test_hung_sm_whose_port_goes_silent_is_not_dead)
+{
+	hang_master();
 	ports[0].answers = false;
 	run(150 * MS);
 	ck_assert_uint_eq(dead().n, 0);
@@ -236,10 +242,7 @@ END_TEST
 
 START_TEST(test_hung_sm_that_goes_on_is_alive_at_once)
 {
-	run(S);
-	ports[0].sm_answers = are_heard[0] = false;
-	run(S);
-	ck_assert_uint_eq(dead().n, 1);
+	hang_master();
 	ports[0].sm_answers = true;
 	run(50 * MS);
 	ck_assert_int_eq(verdict_of(MASTER), TRIAD_FABRIC_MASTER);
@@ -250,10 +253,7 @@ END_TEST
 /* A death that nobody looks at is none: the thread may have been stopped. */
 START_TEST(test_death_is_over_when_it_is_old)
 {
-	run(S);
-	ports[0].sm_answers = are_heard[0] = false;
-	run(S);
-	ck_assert_uint_eq(dead().n, 1);
+	hang_master();
 	now_us += 400 * MS;
 	ck_assert_uint_eq(dead().n, 0);
 }
@@ -365,10 +365,7 @@ END_TEST
 
 START_TEST(test_silence_at_an_old_lid_is_forgotten)
 {
-	run(S);
-	ports[0].sm_answers = are_heard[0] = false;
-	run(S);
-	ck_assert_uint_eq(dead().n, 1);
+	hang_master();
 	/* Now the port is elsewhere, and another one has its LID. */
 	ports[0].lid = 9;
 	ports[1].lid = MASTER_LID;
