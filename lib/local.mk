@@ -15,6 +15,7 @@ libtriad_la_SOURCES = \
 	lib/file_trust.c \
 	lib/format_version.c lib/format_version.h \
 	lib/grow.c lib/grow.h \
+	lib/kept_list.c lib/kept_list.h \
 	lib/hash.c lib/hash.h \
 	lib/json.c \
 	lib/json_page.c lib/json_page.h \
