@@ -54,6 +54,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_details_told \
 	tests/unit/perfmgr/test_detail_limits \
 	tests/unit/collect/test_gather \
+	tests/unit/collect/test_kept \
 	tests/unit/collect/test_topology_message \
 	tests/unit/collect/test_member \
 	tests/unit/collect/test_aggregator \
@@ -119,6 +120,7 @@ unit_tests = \
 	tests/unit/portmgr/test_netdiscover \
 	tests/unit/portmgr/test_journal \
 	tests/unit/portmgr/test_history \
+	tests/unit/portmgr/test_port_row \
 	tests/unit/portmgr/test_peers \
 	tests/unit/portmgr/test_permission \
 	tests/unit/portmgr/test_plan \
@@ -147,6 +149,7 @@ unit_tests = \
 	tests/unit/qos/test_clients \
 	tests/unit/qos/test_decide \
 	tests/unit/qos/test_explain \
+	tests/unit/qos/test_kept_tables \
 	tests/unit/qos/test_latency \
 	tests/unit/qos/test_paths \
 	tests/unit/qos/test_policy_file \
@@ -171,6 +174,7 @@ unit_tests = \
 	tests/unit/service/test_stream \
 	tests/unit/service/test_health \
 	tests/unit/service/test_history_copies \
+	tests/unit/service/test_history_lists \
 	tests/unit/service/test_history_store \
 	tests/unit/service/test_format \
 	tests/unit/service/test_list \
@@ -273,6 +277,11 @@ tests_unit_service_test_history_copies_SOURCES = \
 	service/history_copies.c service/history_files.c service/history_mirror.c \
 	service/history_read.c service/history_reader.c service/history_others.c \
 	service/history_store.c service/state_path.c
+tests_unit_service_test_history_lists_SOURCES = \
+	tests/unit/service/test_history_lists.c tests/unit/history/fixture.h \
+	service/history_copies.c service/history_files.c service/history_read.c \
+	service/history_reader.c service/history_others.c service/history_store.c \
+	service/state_path.c
 tests_unit_service_test_history_store_SOURCES = \
 	tests/unit/service/test_history_store.c tests/unit/history/fixture.h \
 	service/history_copies.c service/history_files.c service/history_read.c \
