@@ -61,6 +61,51 @@ def test_images_outlive_a_kill_and_are_profiles(scratch):
         succeeded(lab.run("triadctl", "profile", "report", "--json", *files))
 
 
+def without_lists(path, n):
+    """Has the first 'n' images of a file as an earlier Triad wrote them.  The index, which
+    is made anew, says where they are."""
+    index = path.with_name(path.name + ".idx")
+    sizes = [int(line.split()[2]) for line in index.read_text(encoding="utf-8").splitlines()]
+    octets, frames = path.read_bytes(), []
+    for i, size in enumerate(sizes):
+        frame, octets = octets[:size], octets[size:]
+        if i < n:
+            lines = zstd(frame, "-dc").splitlines(keepends=True)
+            frame = zstd(b"".join(line for line in lines if b"-list" not in line), "-c")
+        frames.append(frame)
+    path.write_bytes(b"".join(frames))
+    index.unlink()
+
+
+def zstd(octets, option):
+    return subprocess.run(["zstd", "-q", option], input=octets, capture_output=True,
+                          check=True).stdout
+
+
+@pytest.mark.row("N10")
+def test_images_of_an_earlier_triad_say_what_they_lack(scratch):
+    folder = scratch.folder()
+    with triad_lab(CONF.format(folder=folder)) as lab:
+        wait_until(lambda: len(list(folder.glob("images/sweeps*.zst"))) == 1 and
+                   images(lab)["kept"] >= 8, 40, "images")
+        first = images(lab)["first"][:19]
+        ask(lab, "set", "history.dir", "")
+        wait_until(lambda: images(lab)["first"] is None, 20, "a folder that is left")
+        file, = folder.glob("images/sweeps*.zst")
+        for other in set(folder.glob("images/*")) - {file, file.with_name(file.name + ".idx")}:
+            other.unlink()
+        without_lists(file, 3)
+        ask(lab, "set", "history.dir", folder / "images")
+        wait_until(lambda: images(lab)["first"], 20, "the folder read again")
+        words = ("perf", "histogram", "PortXmitData")
+        process = lab.run("triadctl", *words, "--at", first)
+        failed(process, 1, "that image does not keep it: images do since ")
+        since = re.search(r"since (\S+)Z", process.stderr)[1]
+        assert since > first and ask_json(lab, *words, "--at", since)["samples"]
+        # The rest of it can be shown.
+        assert ask_json(lab, "perf", "show", "--at", first)
+
+
 @pytest.mark.row("N10")
 def test_full_disk_costs_images_alone(scratch):
     folder = scratch.folder()
