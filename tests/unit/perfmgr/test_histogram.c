@@ -188,6 +188,7 @@ START_TEST(test_what_was_there_earlier_is_taken_away)
 		ck_assert(triad_histogram_merge(&later, &earlier));
 		ck_assert(triad_histogram_merge(&later, &since));
 		ck_assert(triad_histogram_subtract(&later, &earlier));
+		ck_assert(!later.n || (later.counts[0] && later.counts[later.n - 1]));
 		/* Laid over the same buckets, it is the other one. */
 		triad_histogram_init(&all, most);
 		ck_assert(triad_histogram_merge(&all, &later));

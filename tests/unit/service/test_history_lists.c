@@ -288,8 +288,8 @@ START_TEST(test_lines_that_are_no_list_are_refused)
 	/* A row is missing, lies beyond the last one, is cut off, empty, too long; a digit
 	 * is none. */
 	ck_assert_int_eq(READ("# triad-list ports 1"), EPROTO);
-	ck_assert_int_eq(
-		READ("# triad-list ports 1", "# triad-list-rows 000000010001aa"),
+	ck_assert_int_eq(READ("# triad-list ports 1",
+				 "# triad-list-rows 000000000001aa000000010001aa"),
 		EPROTO);
 	ck_assert_int_eq(
 		READ("# triad-list ports 1", "# triad-list-rows 000000000002aa"),
