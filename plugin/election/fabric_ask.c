@@ -34,7 +34,6 @@ struct place {
 
 struct triad_fabric_ask {
 	struct osm_opensm *osm;
-	uint64_t port_guid;
 	struct triad_log *log;
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_task task;
@@ -47,6 +46,7 @@ struct triad_fabric_ask {
 	bool has_failed;
 	uint32_t n_places;
 	struct place places[TRIAD_FABRIC_MAX_PEERS];
+	struct triad_local_port local;
 	uint16_t master_lid;
 };
 
@@ -72,20 +72,14 @@ static bool read_tables(struct triad_fabric_ask *ask)
 	return true;
 }
 
-static uint16_t read_master_lid(const struct triad_fabric_ask *ask)
+static uint16_t read_master_lid(struct triad_fabric_ask *ask)
 {
-	char ca_name[UMAD_CA_NAME_LEN];
-	umad_port_t port;
-	uint16_t lid;
-	int number;
+	unsigned long lid;
 
-	if (umad_init() < 0 ||
-		!triad_local_port_find_for_smps(ask->port_guid, ca_name, &number) ||
-		umad_get_port(ca_name, number, &port))
+	if (umad_init() < 0 || !triad_local_port_locate(&ask->local) ||
+		!triad_local_port_read(&ask->local, "sm_lid", &lid))
 		return 0;
-	lid = (uint16_t)port.sm_lid;
-	umad_release_port(&port);
-	return lid;
+	return (uint16_t)lid;
 }
 
 /* Called with the lock held, which it gives back for a while. */
@@ -200,7 +194,8 @@ static bool open_port(struct triad_fabric_ask *ask)
 		return true;
 	if (triad_clock_boot_us() < ask->open_us || osm_exit_flag)
 		return false;
-	error = triad_umad_open(ask->port_guid, TRIAD_MAD_CLASS_SUBNET_LID, &ask->umad);
+	error = triad_umad_open(
+		ask->local.guid, TRIAD_MAD_CLASS_SUBNET_LID, &ask->umad);
 	if (error)
 		note_failure(ask, "it can't be opened", error);
 	return !error;
@@ -446,7 +441,7 @@ struct triad_fabric_ask *triad_fabric_ask_new(
 	if (!ask)
 		return NULL;
 	ask->osm = osm;
-	ask->port_guid = port_guid;
+	ask->local.guid = port_guid;
 	ask->log = log;
 	ask->limit.burst = 20;
 	ask->limit.period_us = 60 * TRIAD_US_PER_S;
