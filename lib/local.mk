@@ -16,6 +16,7 @@ libtriad_la_SOURCES = \
 	lib/format_version.c lib/format_version.h \
 	lib/grow.c lib/grow.h \
 	lib/hash.c lib/hash.h \
+	lib/inbox.c lib/inbox.h \
 	lib/json.c \
 	lib/json_page.c lib/json_page.h \
 	lib/line_file.c \
