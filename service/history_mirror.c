@@ -207,6 +207,9 @@ static const char *find_trouble(
 		return "SMs copy images by their election: set election.enabled to true";
 	if (conf->election.cluster == TRIAD_CLUSTER_NONE)
 		return "election.cluster is none: no other SM can be reached";
+	if (conf->election.cluster == TRIAD_CLUSTER_FABRIC)
+		return "election.cluster is fabric: images would take the SM's port from "
+		       "its MADs; set corosync or peers, or a folder that SMs share";
 	return NULL;
 }
 
@@ -255,9 +258,10 @@ static uint64_t run_machine(
 uint64_t triad_history_mirror_run(
 	struct triad_history_mirror *mirror, const struct triad_conf *conf)
 {
-	struct triad_history_rings *rings = conf->history.replicate
-		? triad_history_store_rings(mirror->store)
-		: NULL;
+	bool is_on = conf->history.replicate &&
+		conf->election.cluster != TRIAD_CLUSTER_FABRIC;
+	struct triad_history_rings *rings =
+		is_on ? triad_history_store_rings(mirror->store) : NULL;
 	uint32_t rate_octets_s = conf->history.replicate_rate_kb * 1000u;
 	uint64_t next_us = UINT64_MAX;
 

@@ -154,6 +154,7 @@ static const char *cluster_name(const struct triad_conf *conf)
 	static const char *const names[] = {
 		[TRIAD_CLUSTER_COROSYNC] = "corosync",
 		[TRIAD_CLUSTER_PEERS] = "peers",
+		[TRIAD_CLUSTER_FABRIC] = "fabric",
 		[TRIAD_CLUSTER_NONE] = "none",
 	};
 

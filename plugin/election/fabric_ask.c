@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/task.h"
+#include "plugin/election/sm_places.h"
 #include "service/local_port.h"
 #include "service/umad.h"
 #include "triad/clock.h"
@@ -27,11 +28,6 @@
 enum { AT_METHOD = 3, AT_ATTRIBUTE = 16 };
 #define STATUS_INVALID 0x1cu /* class, method or attribute [IBA 13.4.7] */
 
-struct place {
-	uint64_t id, m_key;
-	uint16_t lid;
-};
-
 struct triad_fabric_ask {
 	struct osm_opensm *osm;
 	struct triad_log *log;
@@ -45,32 +41,12 @@ struct triad_fabric_ask {
 	struct triad_log_limit limit;
 	bool has_failed;
 	uint32_t n_places;
-	struct place places[TRIAD_FABRIC_MAX_PEERS];
+	struct triad_sm_place places[TRIAD_FABRIC_MAX_PEERS];
 	struct triad_local_port local;
 	uint16_t master_lid;
 };
 
 /* --- where they are --- */
-
-/* False while OpenSM has its lock, or ends. */
-static bool read_tables(struct triad_fabric_ask *ask)
-{
-	if (osm_exit_flag || pthread_rwlock_tryrdlock(&ask->osm->lock.lock))
-		return false;
-	for (uint32_t i = 0; i < ask->n_places; i++) {
-		struct place *place = &ask->places[i];
-		const osm_port_t *port =
-			osm_get_port_by_guid(&ask->osm->subn, cl_hton64(place->id));
-
-		if (!port || !port->p_physp)
-			continue;
-		place->lid = cl_ntoh16(osm_port_get_base_lid(port));
-		place->m_key =
-			cl_ntoh64(ib_port_info_get_m_key(&port->p_physp->port_info));
-	}
-	pthread_rwlock_unlock(&ask->osm->lock.lock);
-	return true;
-}
 
 static uint16_t read_master_lid(struct triad_fabric_ask *ask)
 {
@@ -90,9 +66,9 @@ static void look_around(struct triad_fabric_ask *ask)
 
 	ask->n_places = ask->watch.n_peers;
 	for (uint32_t i = 0; i < ask->n_places; i++)
-		ask->places[i] = (struct place){.id = ask->watch.peers[i].id};
+		ask->places[i] = (struct triad_sm_place){.id = ask->watch.peers[i].id};
 	pthread_mutex_unlock(&ask->lock);
-	has_tables = read_tables(ask);
+	has_tables = triad_sm_places_read(ask->osm, ask->places, ask->n_places);
 	ask->master_lid = read_master_lid(ask);
 	now_us = triad_clock_boot_us();
 	pthread_mutex_lock(&ask->lock);

@@ -15,6 +15,8 @@
 #define LOOK_US (250 * TRIAD_US_PER_MS)
 #define LOOK_PARTS 50u
 #define RATE_OCTETS_S 1000000u
+/* Over the fabric some 600 MADs a second, beside those of the SM. */
+#define FABRIC_RATE_OCTETS_S 100000u
 #define REST_US (20 * TRIAD_US_PER_MS) /* the transport sends nothing for others now */
 #define JOIN_US TRIAD_US_PER_S
 
@@ -225,12 +227,19 @@ static void publish(
 	pthread_mutex_unlock(&copies->lock);
 }
 
-static void start_copier(struct triad_sa_copies *copies)
+static uint32_t find_rate(const struct triad_conf *conf)
 {
-	const struct triad_sa_copier_conf conf = {
-		.id = copies->port_guid, .rate_octets_s = RATE_OCTETS_S};
+	return conf->election.cluster == TRIAD_CLUSTER_FABRIC ? FABRIC_RATE_OCTETS_S
+							      : RATE_OCTETS_S;
+}
 
-	copies->copier = triad_sa_copier_new(&conf);
+static void start_copier(struct triad_sa_copies *copies, const struct triad_conf *conf)
+{
+	const struct triad_sa_copier_conf copier = {
+		.id = copies->port_guid, .rate_octets_s = find_rate(conf)};
+
+	copies->rate_octets_s = copier.rate_octets_s;
+	copies->copier = triad_sa_copier_new(&copier);
 	copies->complete_us = triad_clock_now_us();
 	pthread_mutex_lock(&copies->lock);
 	copies->is_wanted = copies->copier;
@@ -282,10 +291,10 @@ static uint64_t task_step(void *context)
 
 	pthread_mutex_unlock(&copies->lock);
 	copies_file_name(copies, conf);
-	if (!is_on && copies->copier)
+	if (copies->copier && (!is_on || copies->rate_octets_s != find_rate(conf)))
 		stop_copier(copies);
 	if (is_on && !copies->copier)
-		start_copier(copies);
+		start_copier(copies, conf);
 	if (copies->copier)
 		next_us = run_copier(copies, conf);
 	else

@@ -46,6 +46,7 @@ struct triad_sa_copies {
 
 	/* Of the thread alone. */
 	struct triad_sa_copier *copier; /* NULL: off */
+	uint32_t rate_octets_s;         /* that it was made for */
 	struct triad_sa_snapshot snapshot;
 	uint64_t look_us; /* when to look at the SA again */
 	bool has_records; /* since this SM gives */

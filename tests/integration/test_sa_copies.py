@@ -17,7 +17,7 @@ from labs import SRCDIR
 from triadlab.sa_client import Client
 from triadlib import ask, ask_json, log_has
 
-KINDS = ["corosync", "peers"]
+KINDS = ["corosync", "peers", "fabric"]
 CLIENT = SRCDIR / "scripts" / "triadlab" / "sa_client.py"
 KEY = "replicate_sa = true\n"
 MGID = "ff12a01cfe80000000000000{:08x}"

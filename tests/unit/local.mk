@@ -119,6 +119,7 @@ unit_tests = \
 	tests/unit/portmgr/test_health \
 	tests/unit/portmgr/test_netdiscover \
 	tests/unit/portmgr/test_journal \
+	tests/unit/portmgr/test_fragments \
 	tests/unit/portmgr/test_history \
 	tests/unit/portmgr/test_peers \
 	tests/unit/portmgr/test_permission \
