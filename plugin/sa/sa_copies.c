@@ -218,8 +218,11 @@ static void publish(
 		triad_sa_copier_status(copies->copier, &draft->copier);
 	else
 		memset(&draft->copier, 0, sizeof(draft->copier));
-	if (draft->copier.is_complete || draft->copier.role != TRIAD_SA_TAKES)
+	/* A master that says nothing any more may have other records by now. */
+	if (draft->copier.role != TRIAD_SA_TAKES)
 		copies->complete_us = now_us;
+	else if (draft->copier.is_complete)
+		copies->complete_us = draft->copier.heard_us;
 	draft->incomplete_us = now_us - copies->complete_us;
 	pthread_mutex_lock(&copies->lock);
 	draft->n_dropped = copies->inbox.n_dropped;
