@@ -80,8 +80,7 @@ static struct triad_cluster *join(int argc, char **argv, struct triad_log *log)
 	peers.own = argv[3];
 	peers.peers = argv[4];
 	peers.key_file = argv[5];
-	return triad_cluster_peers_new(
-		&peers, triad_udp_carrier_new(), &sink, log);
+	return triad_cluster_peers_new(&peers, triad_udp_carrier_new(), &sink, log);
 }
 
 static void write_line(void *context, enum triad_log_level level, const char *line)
