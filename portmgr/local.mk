@@ -37,12 +37,15 @@ libtriadcluster_la_CFLAGS = $(AM_CFLAGS) $(NETTLE_CFLAGS) $(COROSYNC_CFLAGS)
 libtriadcluster_la_LIBADD = $(NETTLE_LIBS) $(COROSYNC_LIBS)
 libtriadcluster_la_SOURCES = \
 	portmgr/cluster/alone.c \
+	portmgr/cluster/carrier.h \
 	portmgr/cluster/cluster.h \
+	portmgr/cluster/fragments.c portmgr/cluster/fragments.h \
 	portmgr/cluster/group.c portmgr/cluster/group.h \
 	portmgr/cluster/key_file.c portmgr/cluster/key_file.h \
 	portmgr/cluster/peers.c \
 	portmgr/cluster/seal.c portmgr/cluster/seal.h \
-	portmgr/cluster/transport.c portmgr/cluster/transport.h
+	portmgr/cluster/transport.c portmgr/cluster/transport.h \
+	portmgr/cluster/udp.c
 
 # Without Corosync it says so.
 if HAVE_COROSYNC

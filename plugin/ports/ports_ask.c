@@ -130,7 +130,7 @@ void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *st
 	status->n_held = triad_hold_n_held(ports->hold);
 	status->hold_us = triad_hold_longest_us(ports->hold);
 	pthread_mutex_lock(&ports->inbox.lock);
-	status->n_inbox_dropped = ports->inbox.n_dropped;
+	status->n_inbox_dropped = ports->inbox.payloads.n_dropped;
 	pthread_mutex_unlock(&ports->inbox.lock);
 }
 

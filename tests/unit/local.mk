@@ -36,6 +36,7 @@ unit_tests = \
 	tests/unit/lib/test_format_version \
 	tests/unit/lib/test_grow \
 	tests/unit/lib/test_hash \
+	tests/unit/lib/test_inbox \
 	tests/unit/lib/test_json \
 	tests/unit/lib/test_json_page \
 	tests/unit/conf/test_lists \
@@ -119,6 +120,7 @@ unit_tests = \
 	tests/unit/portmgr/test_health \
 	tests/unit/portmgr/test_netdiscover \
 	tests/unit/portmgr/test_journal \
+	tests/unit/portmgr/test_fragments \
 	tests/unit/portmgr/test_history \
 	tests/unit/portmgr/test_port_row \
 	tests/unit/portmgr/test_peers \
