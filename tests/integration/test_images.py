@@ -120,13 +120,19 @@ def test_full_disk_costs_images_alone(scratch):
         wait_until(lambda: images(lab)["dropped"], 60, "an image that is lost")
         log_has(lab, "No space left on device")
         assert "No space" in images(lab)["error"]
+        assert re.search("Images +WARN", lab.run("triadctl", "status").stdout)
+        assert "No space" in lab.run("triadctl", "health").stdout
         sweeps = status(lab)["perfmgr"]["sweeps"]
         wait_until(lambda: status(lab)["perfmgr"]["sweeps"] >= sweeps + 2, 30, "sweeps")
         filler.unlink()
         written = images(lab)["written"]
         wait_for_images(lab, written + 2)
         assert images(lab)["error"] is None
+        wait_until(lambda: re.search(r"Images +ok +\d+ since \S+, \d+ of \d+ MB;",
+                                     lab.run("triadctl", "status").stdout), 30,
+                   lambda: lab.run("triadctl", "status").stdout)
         ask(lab, "set", "history.dir", "")
+        assert "Images" not in lab.run("triadctl", "status").stdout
         check_files(folder)
 
 
