@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "plugin/election/elector_parts.h"
 #include "plugin/election/state_file.h"
 #include "triad/clock.h"
 #include "triad/file.h"
 #include "triad/lists.h"
+#include "triad/thread.h"
 
 #define N_STEPS 3
 
@@ -122,13 +122,7 @@ static void withdraw(struct triad_elector *elector)
 /* Takes the lock, unless a step hangs, in a write to a disk that does not answer. */
 static bool lock_in_time(struct triad_elector *elector)
 {
-	uint64_t until_us = triad_clock_now_us() + ELECTOR_PATIENCE_US;
-	struct timespec until = {
-		.tv_sec = (time_t)(until_us / TRIAD_US_PER_S),
-		.tv_nsec = (long)(until_us % TRIAD_US_PER_S * 1000),
-	};
-
-	return !pthread_mutex_clocklock(&elector->lock, CLOCK_MONOTONIC, &until);
+	return !triad_mutex_lock_within(&elector->lock, ELECTOR_PATIENCE_US);
 }
 
 bool elector_stop(struct triad_elector *elector)
