@@ -75,7 +75,6 @@ unit_tests = \
 	tests/unit/perfmgr/test_histogram \
 	tests/unit/perfmgr/test_histograms \
 	tests/unit/perfmgr/test_http_clients \
-	tests/unit/perfmgr/test_http_guard \
 	tests/unit/perfmgr/test_http_request \
 	tests/unit/perfmgr/test_changes \
 	tests/unit/perfmgr/test_links \
@@ -151,20 +150,11 @@ unit_tests = \
 	tests/unit/qos/test_paths \
 	tests/unit/qos/test_policy_file \
 	tests/unit/qos/test_policy_text \
-	tests/unit/qos/test_policy_xml \
 	tests/unit/ib/test_rates \
 	tests/unit/qos/test_request \
 	tests/unit/qos/test_restrict \
-	tests/unit/qos/test_scopes \
-	tests/unit/qos/test_scopes_memory \
-	tests/unit/qos/test_scopes_random \
-	tests/unit/qos/test_setup \
-	tests/unit/qos/test_setup_credit \
-	tests/unit/qos/test_setup_findings \
-	tests/unit/qos/test_setup_memory \
-	tests/unit/qos/test_setup_paths \
-	tests/unit/qos/test_setup_plan \
 	tests/unit/qos/test_work_queue \
+	tests/unit/service/test_absent_parts \
 	tests/unit/service/test_collect \
 	tests/unit/service/test_control_file \
 	tests/unit/service/test_facts \
@@ -251,6 +241,11 @@ tests_unit_plugin_test_sm_watch_SOURCES = \
 tests_unit_plugin_test_state_file_SOURCES = \
 	tests/unit/plugin/test_state_file.c plugin/election/state_file.c
 tests_unit_collect_test_bus_LDADD = libtriadbus.la $(LDADD)
+# Whatever this build has.
+tests_unit_service_test_absent_parts_SOURCES = \
+	tests/unit/service/test_absent_parts.c \
+	perfmgr/export/http_absent.c qos/policy/policy_xml_absent.c \
+	service/webhook_post_absent.c
 tests_unit_service_test_collect_SOURCES = \
 	tests/unit/service/test_collect.c service/collect.c service/collect_fabric.c \
 	service/collect_run.c \
@@ -316,10 +311,27 @@ endif
 if HAVE_NATS
 unit_tests += tests/unit/collect/test_bus
 endif
-if HAVE_CHECK
+if HAVE_MICROHTTPD
+unit_tests += tests/unit/perfmgr/test_http_guard
+endif
+# Their policies are XML.
+if HAVE_XML
+unit_tests += \
+	tests/unit/qos/test_policy_xml \
+	tests/unit/qos/test_scopes \
+	tests/unit/qos/test_scopes_memory \
+	tests/unit/qos/test_scopes_random \
+	tests/unit/qos/test_setup \
+	tests/unit/qos/test_setup_credit \
+	tests/unit/qos/test_setup_findings \
+	tests/unit/qos/test_setup_memory \
+	tests/unit/qos/test_setup_paths \
+	tests/unit/qos/test_setup_plan
+endif
 if HAVE_WEB
 unit_tests += tests/unit/service/test_pool
 endif
+if HAVE_CHECK
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 endif
