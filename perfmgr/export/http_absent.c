@@ -7,8 +7,8 @@
 
 #include "perfmgr/export/http.h"
 
-#define REASON \
-	"Triad was built without libmicrohttpd: install libmicrohttpd-dev and " \
+#define REASON                                                                         \
+	"Triad was built without libmicrohttpd: install libmicrohttpd-dev and "        \
 	"libgnutls28-dev and build again"
 
 struct triad_http {

@@ -5,7 +5,8 @@
 
 #include "service/web/web.h"
 
-#define REASON "Triad was built without it (--disable-web, or libmicrohttpd was missing)"
+#define REASON                                                                         \
+	"Triad was built without it (--disable-web, or libmicrohttpd was missing)"
 
 struct triad_web {
 	struct triad_log *log;

@@ -197,15 +197,15 @@ static void *lock_shortly(void *mutex)
 START_TEST(test_mutex_is_waited_for_no_longer)
 {
 	/* Whatever the present fraction of a second is: two of them are more than one. */
-	const uint64_t waits_us[] = {0, 1, 700 * TRIAD_US_PER_MS, 700 * TRIAD_US_PER_MS};
+	const uint64_t waits_us[] = {
+		0, 1, 700 * TRIAD_US_PER_MS, 700 * TRIAD_US_PER_MS};
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 	uint64_t began_us;
 	pthread_t thread;
 	void *refused;
 
 	ck_assert_int_eq(triad_mutex_lock_within(&mutex, 0), 0);
-	ck_assert_int_eq(
-		triad_thread_start(&thread, NAME, lock_shortly, &mutex), 0);
+	ck_assert_int_eq(triad_thread_start(&thread, NAME, lock_shortly, &mutex), 0);
 	ck_assert_int_eq(pthread_join(thread, &refused), 0);
 	ck_assert_ptr_nonnull(refused);
 	for (size_t i = 0; i < sizeof(waits_us) / sizeof(waits_us[0]); i++) {

@@ -13,6 +13,10 @@
 #include "tests/unit/run.h"
 
 /* The linker puts these in the place of the system's. */
+#if __WORDSIZE == 32
+#define __real_ftruncate __real_ftruncate64
+#define __wrap_ftruncate __wrap_ftruncate64
+#endif
 int __real_fdatasync(int fd);
 int __real_ftruncate(int fd, off_t size);
 int __wrap_fdatasync(int fd);

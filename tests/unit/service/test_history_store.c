@@ -47,6 +47,10 @@ static void close_store(void)
 
 /* In the place of pread(): a disk that does not answer. */
 static atomic_bool hangs, is_asked;
+#if __WORDSIZE == 32
+#define __real_pread __real_pread64
+#define __wrap_pread __wrap_pread64
+#endif
 ssize_t __real_pread(int fd, void *to, size_t size, off_t at);
 ssize_t __wrap_pread(int fd, void *to, size_t size, off_t at);
 
