@@ -424,6 +424,7 @@ def test_qos_check_mistakes_told_with_places(tmp_path):
 
 
 def test_qos_words_wrong_refused():
+    need(XML)
     path = POLICIES / "qos-policy.xml"
     cases = [
         (["qos"], 2, "is the beginning of qos on"),
