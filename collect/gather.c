@@ -33,13 +33,11 @@ bool triad_gather_add(struct triad_gather *gather, unsigned counter,
 
 /* --- histograms as octets --- */
 
-static void put_histogram(
-	struct triad_wire *w, const struct triad_gather *gather, unsigned counter)
+void triad_gather_put_piece(struct triad_wire *w, unsigned counter,
+	const struct triad_histogram *histogram, uint64_t n_zeros)
 {
-	const struct triad_histogram *histogram = &gather->histograms[counter];
-
 	triad_wire_put(w, 1, counter);
-	triad_varint_put(w, gather->n_zeros[counter]);
+	triad_varint_put(w, n_zeros);
 	triad_wire_put(w, 1, histogram->joined);
 	triad_wire_put(w, 1, histogram->first);
 	triad_wire_put(w, 1, histogram->n);
@@ -47,15 +45,7 @@ static void put_histogram(
 		triad_varint_put(w, histogram->counts[i]);
 }
 
-/* One counter's, its counts in 'counts'. */
-struct piece {
-	unsigned counter;
-	uint64_t n_zeros;
-	struct triad_histogram histogram;
-	uint64_t counts[TRIAD_HISTOGRAM_MOST];
-};
-
-static bool get_piece(struct triad_wire *w, struct piece *piece)
+bool triad_gather_get_piece(struct triad_wire *w, struct triad_gather_piece *piece)
 {
 	struct triad_histogram *histogram = &piece->histogram;
 	unsigned places;
@@ -82,6 +72,13 @@ static bool get_piece(struct triad_wire *w, struct piece *piece)
 
 /* --- answers --- */
 
+static void put_counter(
+	struct triad_wire *w, const struct triad_gather *gather, unsigned counter)
+{
+	triad_gather_put_piece(
+		w, counter, &gather->histograms[counter], gather->n_zeros[counter]);
+}
+
 size_t triad_gather_put(const struct triad_gather *gather,
 	const struct triad_collect_head *head, uint8_t *to)
 {
@@ -93,7 +90,7 @@ size_t triad_gather_put(const struct triad_gather *gather,
 	triad_wire_put(&w, 2, gather->n_agents);
 	triad_wire_put(&w, 2, gather->n_asked);
 	for (uint32_t left = gather->counters; left; left &= left - 1)
-		put_histogram(&w, gather, (unsigned)__builtin_ctz(left));
+		put_counter(&w, gather, (unsigned)__builtin_ctz(left));
 	return w.failed ? 0 : w.at;
 }
 
@@ -103,16 +100,16 @@ bool triad_gather_take(struct triad_gather *gather, const struct triad_wire *bod
 	uint64_t request = triad_wire_get64(&w);
 	unsigned n_agents = triad_wire_get16(&w), n_asked = triad_wire_get16(&w);
 	struct triad_wire checked = w;
-	struct piece piece;
+	struct triad_gather_piece piece;
 
 	if (w.failed || request != gather->request)
 		return false;
 	/* First all of it is checked, so that a bad message adds nothing. */
 	while (checked.at < checked.size)
-		if (!get_piece(&checked, &piece))
+		if (!triad_gather_get_piece(&checked, &piece))
 			return false;
 	while (w.at < w.size) {
-		get_piece(&w, &piece);
+		triad_gather_get_piece(&w, &piece);
 		if (!triad_gather_add(
 			    gather, piece.counter, &piece.histogram, piece.n_zeros))
 			return false;

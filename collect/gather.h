@@ -73,4 +73,21 @@ size_t triad_gather_put_request(const struct triad_gather_request *request,
 bool triad_gather_get_request(
 	struct triad_wire *body, struct triad_gather_request *request);
 
+/* --- one counter's histogram as octets, as in HISTOGRAM --- */
+
+/* Octets that it takes at most. */
+#define TRIAD_GATHER_PIECE_SIZE (16u + TRIAD_HISTOGRAM_MOST * 10u)
+
+struct triad_gather_piece {
+	unsigned counter;
+	uint64_t n_zeros;
+	struct triad_histogram histogram; /* its counts are those below */
+	uint64_t counts[TRIAD_HISTOGRAM_MOST];
+};
+
+void triad_gather_put_piece(struct triad_wire *w, unsigned counter,
+	const struct triad_histogram *histogram, uint64_t n_zeros);
+/* False, with 'piece' undefined: it makes no sense. */
+bool triad_gather_get_piece(struct triad_wire *w, struct triad_gather_piece *piece);
+
 #endif

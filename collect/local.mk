@@ -15,6 +15,8 @@ libtriadcollect_la_SOURCES = \
 	collect/detail_message.c collect/detail_message.h \
 	collect/detail_reporter.c collect/detail_reporter.h \
 	collect/gather.c collect/gather.h \
+	collect/kept_histograms.c collect/kept_histograms.h \
+	collect/kept_owners.c collect/kept_owners.h \
 	collect/topology_message.c collect/topology_message.h \
 	collect/incarnation.h \
 	collect/member.c collect/member.h \

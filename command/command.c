@@ -33,24 +33,6 @@ struct arguments {
 	unsigned n;
 };
 
-static int read_histogram(const struct arguments *arguments)
-{
-	struct triad_command *command = arguments->command;
-	int field = triad_detail_field_find(arguments->words[0]);
-
-	if (command->port >= 0 && !command->node[0])
-		return triad_parser_complain(arguments->parser, "--port needs --node");
-	if (command->group[0] && command->node[0])
-		return triad_parser_complain(
-			arguments->parser, "--group and --node exclude each other");
-	if (field >= 0) {
-		command->by = TRIAD_N_COUNTERS + (unsigned)field;
-		return 0;
-	}
-	return triad_parser_read_counter(
-		arguments->parser, "", arguments->words[0], &command->by);
-}
-
 static int read_clear(const struct arguments *arguments)
 {
 	static const char *const words[] = {
@@ -272,6 +254,27 @@ static int read_since(const struct arguments *arguments)
 
 	return read_moment(arguments->parser, "--since", command->since,
 		&command->since_us, &command->since_length_us);
+}
+
+static int read_histogram(const struct arguments *arguments)
+{
+	struct triad_command *command = arguments->command;
+	int field = triad_detail_field_find(arguments->words[0]);
+	int error = read_since(arguments);
+
+	if (error)
+		return error;
+	if (command->port >= 0 && !command->node[0])
+		return triad_parser_complain(arguments->parser, "--port needs --node");
+	if (command->group[0] && command->node[0])
+		return triad_parser_complain(
+			arguments->parser, "--group and --node exclude each other");
+	if (field >= 0) {
+		command->by = TRIAD_N_COUNTERS + (unsigned)field;
+		return 0;
+	}
+	return triad_parser_read_counter(
+		arguments->parser, "", arguments->words[0], &command->by);
 }
 
 static int read_history(const struct arguments *arguments)

@@ -211,11 +211,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "job",
 		.verb = TRIAD_COMMAND_JOB,
 		.access = TRIAD_VERB_READS,
-		.options =
-			BIT(HOSTS) | BIT(SLURM_JOB) | BIT(SINCE) | BIT(LIMIT) | TABLE,
-		.no_past =
-			"which forwarding tables there were is not kept; 'job --since' has what "
-			"its links carried, 'links --at' how busy links were",
+		.options = BIT(AT) | BIT(HOSTS) | BIT(SLURM_JOB) | BIT(SINCE) |
+			BIT(LIMIT) | TABLE,
 		.help = "What a set of hosts uses of the fabric: each link between "
 			"them, its share of all pairs there, how busy it is, how long "
 			"data waits, errors, congestion and alerts; now, or since a "
@@ -315,12 +312,11 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "perf histogram",
 		.verb = TRIAD_COMMAND_PERF_HISTOGRAM,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(NODE) | BIT(PORT) | BIT(GROUP) | WATCHED,
-		.no_past =
-			"it counts all sweeps since the start; 'perf history' draws what one "
-			"counter did",
+		.options = BIT(AT) | BIT(SINCE) | BIT(NODE) | BIT(PORT) | BIT(GROUP) |
+			WATCHED,
 		.help = "How often a counter grew how fast: over all ports, one port "
-			"group, one node or one port.",
+			"group, one node or one port; in all sweeps, or in those "
+			"since a time.",
 		.arguments = "COUNTER",
 		.n_arguments_min = 1,
 		.n_arguments_max = 1},
@@ -375,9 +371,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "agents owner",
 		.verb = TRIAD_COMMAND_AGENTS_OWNER,
 		.access = TRIAD_VERB_READS,
-		.options = WATCHED,
-		.no_past =
-			"who read which node is not kept; 'agents --at' has how many each read",
+		.options = BIT(AT) | WATCHED,
 		.help = "Which agent reads a node.",
 		.arguments = "NODE",
 		.n_arguments_min = 1,
@@ -446,12 +440,9 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_QOS_TABLES,
 		.access = TRIAD_VERB_READS,
 		.waits = true,
-		.options = BIT(NODE) | BIT(PORT) | TABLE,
-		.no_past =
-			"tables of then are not kept; 'qos plan --at' has how many were not as the "
-			"policy said, 'diff' whose have changed since",
+		.options = BIT(AT) | BIT(NODE) | BIT(PORT) | TABLE,
 		.help = "The QoS tables of ports: as the policy says, as the SM knows "
-			"them, as the ports answer."},
+			"them, as the ports answer (not with --at)."},
 	{.name = "qos nodes",
 		.verb = TRIAD_COMMAND_QOS_NODES,
 		.access = TRIAD_VERB_READS,
@@ -507,10 +498,8 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "port list",
 		.verb = TRIAD_COMMAND_PORT_LIST,
 		.access = TRIAD_VERB_READS,
-		.options = BIT(FAILED) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
-		.no_past =
-			"it is not kept; 'port plan --at' has what was not as expected, 'links "
-			"--at' the ports of then, 'port history --at' what had been done",
+		.options = BIT(AT) | BIT(FAILED) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) |
+			TABLE,
 		.help = "Switch ports as they are expected and as they are."},
 	{.name = "port history",
 		.verb = TRIAD_COMMAND_PORT_HISTORY,

@@ -23,7 +23,7 @@ static const char *const topologies[] = {"auto", "sa", "discover", NULL};
 static const char *const profiles[] = {"data", "all", "details", NULL};
 static const char *const collect_modes[] = {"local", "manager", "agent", NULL};
 static const char *const port_modes[] = {"observe", "enforce", NULL};
-static const char *const clusters[] = {"corosync", "peers", "none", NULL};
+static const char *const clusters[] = {"corosync", "peers", "fabric", "none", NULL};
 static const char *const service_id_masks[] = {"both", "first", NULL};
 
 const char *const triad_conf_types[TRIAD_CONF_N_TYPES + 1] = {
@@ -135,13 +135,17 @@ static bool check_names(const char *value, char *reason, size_t size)
 	return triad_host_names_check(value, reason, size);
 }
 
+/* Which of both it must be, election.cluster says. */
 static bool check_peers(const char *value, char *reason, size_t size)
 {
 	struct triad_address addresses[TRIAD_CONF_MAX_PEERS];
+	uint64_t guids[TRIAD_CONF_MAX_PEERS];
 	size_t n;
 
-	return triad_addresses_parse(
-		value, 0, addresses, TRIAD_CONF_MAX_PEERS, &n, reason, size);
+	return triad_guids_parse(
+		       value, guids, TRIAD_CONF_MAX_PEERS, &n, reason, size) ||
+		triad_addresses_parse(
+			value, 0, addresses, TRIAD_CONF_MAX_PEERS, &n, reason, size);
 }
 
 static bool check_sm_key(const char *value, char *reason, size_t size)
@@ -502,9 +506,10 @@ static const struct triad_conf_key table[] = {
 	{KEY(election, listen), TEXT(check_own), .standard = "", .at_run_time = true,
 		.help = "With peers: this host's address and port."},
 	{KEY(election, peers), TEXT(check_peers), .standard = "", .at_run_time = true,
-		.help = "With peers: the addresses and ports of all, this one too."},
+		.help = "With peers: the addresses and ports of all, this one too; with "
+			"fabric: the GUIDs of their SMs' ports."},
 	{KEY(election, key_file), FILE_OR_NONE, .at_run_time = true,
-		.help = "With peers: the file with the key that all share."},
+		.help = "With peers and fabric: the file with the key that all share."},
 	{KEY(election, state_dir), .type = TRIAD_CONF_PATH, .unit = "",
 		.standard = TRIAD_STATEDIR, .at_run_time = true,
 		.help = "The folder where terms and the blacklist outlive a restart."},

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "history/image_extra.h"
+#include "history/image_lists.h"
+#include "history/lines.h"
 #include "history/record.h"
 #include "lib/hash.h"
 #include "perfmgr/formats/profile.h"
@@ -137,6 +139,7 @@ void triad_history_key_clear(struct triad_history_key *key)
 	free(key->cables);
 	free(key->devices);
 	free(key->notes);
+	triad_history_clear_lists(key);
 	*key = (struct triad_history_key){0};
 }
 
@@ -219,21 +222,14 @@ static void put_head(struct writing *w)
 			head->n_left_out));
 }
 
-/* In as many lines as needed; 'name' begins each of them. */
 static void put_octets(
 	struct writing *w, const char *name, const uint8_t *octets, uint32_t size)
 {
-	const uint32_t piece = TRIAD_HISTORY_DIGITS / 2;
+	struct triad_history_lines lines;
 
-	for (uint32_t at = 0; at < size; at += piece) {
-		uint32_t left = size - at;
-		char *begin = line(w), *to = stpcpy(begin, name);
-
-		to += triad_history_put_hex(
-			to, octets + at, left < piece ? left : piece);
-		*to++ = '\n';
-		add(w, (size_t)(to - begin));
-	}
+	triad_history_lines_begin(&lines, w->out, name);
+	triad_history_lines_put(&lines, octets, size);
+	triad_history_lines_end(&lines);
 }
 
 static void put_topology(struct writing *w)
@@ -443,6 +439,29 @@ static void put_notes(struct writing *w)
 	}
 }
 
+/* All but the head and what a key has more.  Returns how much was left out, the head's
+ * included, and whether the next image should be a key. */
+static uint32_t put_content(struct writing *w, bool *is_key_due)
+{
+	const struct triad_history_image *image = w->image;
+	bool has_other_hardware, has_other_rows;
+	uint32_t n_left_out = image->head.n_left_out;
+
+	put_conf(w);
+	put_alerts(w);
+	put_events(w);
+	for (uint32_t i = 0; i < image->n_outputs; i++)
+		put_output(w, &image->outputs[i]);
+	n_left_out += triad_history_put_extras(
+		image, w->key, w->is_key, w->out, &has_other_hardware);
+	n_left_out += triad_history_put_lists(
+		image, w->key, w->is_key, w->out, &has_other_rows);
+	put_rows(w);
+	put_notes(w);
+	*is_key_due = has_other_hardware || has_other_rows;
+	return n_left_out;
+}
+
 int triad_history_image_write(const struct triad_history_image *image,
 	const struct triad_history_topology *topology, struct triad_history_key *key,
 	struct triad_frame_writer *writer, struct triad_profile_file *file,
@@ -456,6 +475,8 @@ int triad_history_image_write(const struct triad_history_image *image,
 	int error = make_room(key, topology->fabric);
 	bool is_key_due = false;
 
+	if (!error)
+		error = triad_history_reserve_lists(image, key);
 	if (!error) {
 		triad_frame_writer_begin(writer, file);
 		put_head(&w);
@@ -464,16 +485,7 @@ int triad_history_image_write(const struct triad_history_image *image,
 			for (unsigned t = 0; t < TRIAD_HISTORY_N_TABLES; t++)
 				put_tables(&w, t);
 		}
-		put_conf(&w);
-		put_alerts(&w);
-		put_events(&w);
-		for (uint32_t i = 0; i < image->n_outputs; i++)
-			put_output(&w, &image->outputs[i]);
-		*n_left_out = image->head.n_left_out +
-			triad_history_put_extras(
-				image, key, w.is_key, writer, &is_key_due);
-		put_rows(&w);
-		put_notes(&w);
+		*n_left_out = put_content(&w, &is_key_due);
 		error = triad_frame_writer_end(writer);
 	}
 	if (error) {

@@ -18,6 +18,7 @@
  *     # triad-output-left-out table|json COMMAND
  *     # triad-left-out NUMBER             of what follows, besides the head's
  *     # triad-extra HEX                   of ports and devices: history/extra.h
+ *     # triad-list ...                    rows of what commands list: history/kept.h
  *     # triad-quiet GUID,PORT,WHY         what the row of a port has is old: WHY is
  *                                         unanswered, skipped or apart
  *     # triad-full GUID,PORT,MASK         counters (bit i: counter i) at their maximum
@@ -26,9 +27,9 @@
  * last key image, not from the image before: so two frames give any image, and a damaged
  * one harms itself alone.  An image is a key when the topology or those tables differ
  * from the last key's, and after one in which more than a quarter of the cables and
- * devices do.  Of 'triad-extra', cables and devices are such differences; error
- * rates and details are in each image as a whole, those with errors: the others are many,
- * and change with each reading.
+ * devices do, or of the rows of a list.  Of 'triad-extra', cables and devices are such
+ * differences; error rates and details are in each image as a whole, those with errors: the
+ * others are many, and change with each reading.
  *
  * Invariant: a total in an image is what the engine had; leaving images out later loses
  * no precision of those that stay.
@@ -43,6 +44,7 @@
 
 #include "collect/topology_message.h"
 #include "history/extra.h"
+#include "history/kept.h"
 #include "history/output.h"
 #include "perfmgr/export/frame_writer.h"
 #include "perfmgr/timeline/event.h"
@@ -98,6 +100,9 @@ struct triad_history_sources {
 		struct triad_cable_known *copy);
 	void (*read_bers)(void *context, const struct triad_view *view, uint32_t port,
 		struct triad_bers_rate rates[TRIAD_BER_N_KINDS]);
+	/* Fills TRIAD_N_KEPT lists for an image of the view; asked once for an image. */
+	void (*fill_lists)(void *context, const struct triad_view *view,
+		struct triad_kept_list *lists);
 };
 
 /* What is written; all is borrowed. */
@@ -114,6 +119,7 @@ struct triad_history_image {
 	const struct triad_link *links;
 	const struct triad_timeline_event *events;
 	const struct triad_history_output *outputs;
+	const struct triad_kept_list *lists; /* TRIAD_N_KEPT; NULL: none are kept */
 	uint32_t n_alerts, n_links, n_events, n_outputs;
 	uint64_t events_since_us; /* of the wall clock: earlier ones are left out */
 	struct triad_history_sources sources;
@@ -143,6 +149,13 @@ enum triad_history_tables {
 uint64_t triad_history_hash_tables(const struct triad_fabric *fabric,
 	const struct triad_fabric_node *node, enum triad_history_tables tables);
 
+/* Hashes of the rows of a list. */
+struct triad_history_key_rows {
+	uint64_t *hashes;
+	uint32_t n;
+	size_t room;
+};
+
 /* What the last key image of a tier had; zeros: there is none. */
 struct triad_history_key {
 	uint64_t topology_hash, tables_hash;
@@ -151,6 +164,7 @@ struct triad_history_key {
 	uint64_t *cables;  /* the same of its cable; 0: none is known */
 	uint64_t *devices; /* the same of each node as a device */
 	uint8_t *notes;    /* of each port, while an image is written */
+	struct triad_history_key_rows lists[TRIAD_N_KEPT];
 };
 
 /* The next image is a key. */

@@ -4,11 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "history/record.h"
+#include "history/lines.h"
 #include "lib/hash.h"
 #include "perfmgr/engine.h"
-
-#define LINE_OCTETS (TRIAD_HISTORY_DIGITS / 2)
 
 struct writing {
 	const struct triad_history_image *image;
@@ -18,43 +16,15 @@ struct writing {
 	bool is_key;
 	uint32_t n_details, n_rates, n_left_out;
 	uint32_t n_hardware, n_changed; /* cables and devices; those of them written */
-	/* Of the next line. */
-	uint32_t n;
-	uint8_t octets[LINE_OCTETS];
+	struct triad_history_lines lines;
 };
-
-/* --- lines --- */
-
-static void put_line(struct writing *w)
-{
-	char *begin = triad_frame_writer_line(w->out);
-	char *to = stpcpy(begin, "# triad-extra ");
-
-	to += triad_history_put_hex(to, w->octets, w->n);
-	*to++ = '\n';
-	triad_frame_writer_add(w->out, (size_t)(to - begin));
-	w->n = 0;
-}
-
-static void put_octets(struct writing *w, const uint8_t *octets, size_t size)
-{
-	while (size) {
-		size_t n = LINE_OCTETS - w->n < size ? LINE_OCTETS - w->n : size;
-
-		memcpy(w->octets + w->n, octets, n);
-		w->n += (uint32_t)n;
-		octets += n;
-		size -= n;
-		if (w->n == LINE_OCTETS)
-			put_line(w);
-	}
-}
 
 static void put_extra(struct writing *w, const struct triad_extra *extra)
 {
 	uint8_t octets[TRIAD_EXTRA_SIZE];
 
-	put_octets(w, octets, triad_extra_put(octets, extra, w->image->offset_us));
+	triad_history_lines_put(
+		&w->lines, octets, triad_extra_put(octets, extra, w->image->offset_us));
 }
 
 /* --- what errors there are: in each image, all of it --- */
@@ -199,14 +169,14 @@ uint32_t triad_history_put_extras(const struct triad_history_image *image,
 		.out = out,
 		.is_key = is_key};
 
+	triad_history_lines_begin(&w.lines, out, "# triad-extra ");
 	for (uint32_t i = 0; i < w.fabric->n_nodes && !triad_frame_writer_error(out);
 		i++)
 		put_device(&w, i);
 	for (uint32_t i = 0; i < w.fabric->n_ports && !triad_frame_writer_error(out);
 		i++)
 		put_port(&w, i);
-	if (w.n)
-		put_line(&w);
+	triad_history_lines_end(&w.lines);
 	if (w.n_left_out)
 		triad_frame_writer_add(out,
 			(size_t)sprintf(triad_frame_writer_line(out),

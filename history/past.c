@@ -57,6 +57,8 @@ void triad_past_free(struct triad_past *past)
 	free(past->keys);
 	free(past->extras);
 	free(past->octets);
+	for (unsigned kind = 0; kind < TRIAD_N_KEPT; kind++)
+		triad_kept_list_clear(&past->lists[kind]);
 	free(past);
 }
 
@@ -236,6 +238,8 @@ void triad_past_begin(struct triad_past *past, enum triad_past_part part)
 	building->has_head = building->has_rows = false;
 	building->time_us = 0;
 	building->next = 0;
+	if (part <= TRIAD_PAST_IMAGE)
+		triad_past_begin_lists(past);
 	if (part == TRIAD_PAST_KEY || !building->fabric)
 		return;
 	/* Alerts, links, outputs and quiet ports are those of the image alone. */
@@ -304,7 +308,8 @@ int triad_past_end(struct triad_past *past)
 
 	if (!building->error && (!building->has_rows || !building->time_us))
 		triad_past_fail(past, EPROTO, "it is no image");
-	if (building->error || !triad_past_end_extras(past))
+	if (building->error || !triad_past_end_extras(past) ||
+		!triad_past_end_lists(past))
 		return building->error;
 	if (!is_before) {
 		past->head = building->head;

@@ -20,8 +20,8 @@
  *
  * Thread-safety: none.
  * Memory: some 400 octets a port while it is put together, and the engine's; fabrics of
- * more than TRIAD_PAST_MAX_PORTS are refused.  Outputs as history/output.h says; what is
- * known of ports and devices besides counters, as long as its records are, and 24 octets
+ * more than TRIAD_PAST_MAX_PORTS are refused.  Outputs as history/output.h says, lists
+ * as history/kept.h; what is known of ports and devices besides counters, as long as its records are, and 24 octets
  * for each.  Checked. */
 #ifndef TRIAD_HISTORY_PAST_H
 #define TRIAD_HISTORY_PAST_H
@@ -87,7 +87,9 @@ struct triad_past {
 	uint32_t n_alerts, n_links, n_outputs, n_keys, n_tables[TRIAD_HISTORY_N_TABLES];
 	struct triad_past_extra *extras; /* after finish(): sorted, by place and kind */
 	uint32_t n_extras, n_octets;
-	uint8_t *octets;   /* of these */
+	uint8_t *octets;  /* of these */
+	bool wants_lists; /* set before begin(): lists are taken, too */
+	struct triad_kept_list lists[TRIAD_N_KEPT];
 	char message[160]; /* what is wrong, after an error */
 
 	int64_t offset_us; /* what monotonic times lack to the wall clock, now */

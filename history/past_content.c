@@ -258,6 +258,12 @@ bool triad_past_take_content(struct triad_past *past, const char *line, size_t l
 	if ((text = triad_past_after(line, length, "# triad-extra ", &n)))
 		return past->building->is_without_ports ||
 			triad_past_take_extra(past, text, n);
+	if ((text = triad_past_after(line, length, "# triad-list-rows ", &n)))
+		return triad_past_take_list_rows(past, text, n);
+	if ((text = triad_past_after(line, length, "# triad-list ", &n)))
+		return triad_past_take_list(past, text);
+	if ((text = triad_past_after(line, length, "# triad-no-list ", &n)))
+		return triad_past_take_no_list(past, text);
 	if (is_key && (text = triad_past_after(line, length, "# triad-topology ", &n)))
 		return take_topology(past, text);
 	if (is_key && (text = triad_past_after(line, length, "# triad-octets ", &n)))

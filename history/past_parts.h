@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A past while it is put together, as its files know it: past.c takes frames, ports and
  * rows, and makes the view; past_content.c what an image says besides, past_extra.c that of
- * ports and devices.
+ * ports and devices, past_lists.c rows of lists.
  *
  * Internal to past.h. */
 #ifndef TRIAD_HISTORY_PAST_PARTS_H
@@ -17,6 +17,8 @@ struct triad_past_counted {
 	uint64_t total[TRIAD_N_COUNTERS];
 };
 
+#define TRIAD_PAST_ROW_HEAD 6u /* a row's place and size */
+
 struct triad_past_building {
 	enum triad_past_part part;
 	int error;
@@ -31,7 +33,12 @@ struct triad_past_building {
 	/* Of each port: the image's; the one before, which begins as the key's. */
 	struct triad_past_counted *ports, *before;
 	uint32_t extra_at; /* the record that is not whole yet, among the octets */
-	uint32_t next;     /* the port after that of the last row: rows are in order */
+	/* The list whose rows come; TRIAD_N_KEPT: none that is known. */
+	enum triad_kept_kind list;
+	uint32_t
+		n_row; /* octets of a row that is not whole yet, with its place and size */
+	uint8_t row[TRIAD_PAST_ROW_HEAD + TRIAD_KEPT_ROW_SIZE];
+	uint32_t next; /* the port after that of the last row: rows are in order */
 };
 
 /* The first error counts.  Both return false. */
@@ -58,5 +65,13 @@ bool triad_past_take_extra(struct triad_past *past, const char *digits, size_t n
 bool triad_past_take_left_out(struct triad_past *past, const char *text);
 bool triad_past_end_extras(struct triad_past *past);
 void triad_past_sort_extras(struct triad_past *past);
+
+/* Rows of lists: the image's begin, what its lines say, all was taken (false after an
+ * error). */
+void triad_past_begin_lists(struct triad_past *past);
+bool triad_past_take_list(struct triad_past *past, const char *text);
+bool triad_past_take_no_list(struct triad_past *past, const char *text);
+bool triad_past_take_list_rows(struct triad_past *past, const char *digits, size_t n);
+bool triad_past_end_lists(struct triad_past *past);
 
 #endif

@@ -2,6 +2,7 @@
 #include "triad/address.h"
 
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,11 +31,34 @@ bool triad_address_is_loopback(const struct triad_address *address)
 			address->octets[12] == 127);
 }
 
+struct triad_address triad_address_of_guid(uint64_t guid)
+{
+	struct triad_address address = {.family = AF_IB};
+
+	for (unsigned i = 0; i < 8; i++)
+		address.octets[i] = (uint8_t)(guid >> (56 - 8 * i));
+	return address;
+}
+
+uint64_t triad_address_guid(const struct triad_address *address)
+{
+	uint64_t guid = 0;
+
+	for (unsigned i = 0; address->family == AF_IB && i < 8; i++)
+		guid = guid << 8 | address->octets[i];
+	return guid;
+}
+
 void triad_address_format(
 	const struct triad_address *address, char text[TRIAD_ADDRESS_TEXT_SIZE])
 {
 	char host[INET6_ADDRSTRLEN];
 
+	if (address->family == AF_IB) {
+		snprintf(text, TRIAD_ADDRESS_TEXT_SIZE, "0x%016" PRIx64,
+			triad_address_guid(address));
+		return;
+	}
 	if (!inet_ntop(address->family, address->octets, host, sizeof(host)))
 		snprintf(host, sizeof(host), "none");
 	if (!address->port)

@@ -16,7 +16,9 @@ libtriad_la_SOURCES = \
 	lib/file_trust.c \
 	lib/format_version.c lib/format_version.h \
 	lib/grow.c lib/grow.h \
+	lib/kept_list.c lib/kept_list.h \
 	lib/hash.c lib/hash.h \
+	lib/inbox.c lib/inbox.h \
 	lib/json.c \
 	lib/json_page.c lib/json_page.h \
 	lib/line_file.c \

@@ -108,7 +108,9 @@ static void add_copy_trouble(
 	char what[128], length[TRIAD_CLOCK_TEXT_SIZE];
 
 	triad_clock_format_length(status->incomplete_us, length);
-	if (status->copier.heard_us) {
+	if (status->copier.heard_us &&
+		status->now_us - status->copier.heard_us <
+			TRIAD_SA_COPIES_PATIENCE_US) {
 		snprintf(what, sizeof(what),
 			"no complete copy of the SA's records for %s", length);
 		triad_health_add_trouble(health, TRIAD_WARNING, "election.replicate_sa",

@@ -61,6 +61,7 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 		.add_metrics = triad_plugin_add_metrics,
 		.add_health = triad_plugin_add_health,
 		.run = triad_commands_run,
+		.fill_lists = triad_commands_fill_lists,
 		.routes = {.context = plugin,
 			.more_sls = triad_route_sls_of_policy,
 			.ask_sls = triad_route_sls_ask,

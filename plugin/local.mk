@@ -29,9 +29,11 @@ libosmtriad_la_SOURCES = \
 	plugin/election/elector_parts.h \
 	plugin/election/elector_sink.c \
 	plugin/election/fabric_ask.c plugin/election/fabric_ask.h \
+	plugin/election/fabric_carrier.c plugin/election/fabric_carrier.h \
 	plugin/election/health_watch.c plugin/election/health_watch.h \
 	plugin/election/local_health.c plugin/election/local_health.h \
 	plugin/election/sm_control.c plugin/election/sm_control.h \
+	plugin/election/sm_places.c plugin/election/sm_places.h \
 	plugin/election/state_file.c plugin/election/state_file.h \
 	plugin/entry.c \
 	plugin/events.c plugin/events.h \

@@ -37,12 +37,15 @@ libtriadcluster_la_CFLAGS = $(AM_CFLAGS) $(NETTLE_CFLAGS) $(COROSYNC_CFLAGS)
 libtriadcluster_la_LIBADD = $(NETTLE_LIBS) $(COROSYNC_LIBS)
 libtriadcluster_la_SOURCES = \
 	portmgr/cluster/alone.c \
+	portmgr/cluster/carrier.h \
 	portmgr/cluster/cluster.h \
+	portmgr/cluster/fragments.c portmgr/cluster/fragments.h \
 	portmgr/cluster/group.c portmgr/cluster/group.h \
 	portmgr/cluster/key_file.c portmgr/cluster/key_file.h \
 	portmgr/cluster/peers.c \
 	portmgr/cluster/seal.c portmgr/cluster/seal.h \
-	portmgr/cluster/transport.c portmgr/cluster/transport.h
+	portmgr/cluster/transport.c portmgr/cluster/transport.h \
+	portmgr/cluster/udp.c
 
 # Without Corosync it says so.
 if HAVE_COROSYNC
@@ -67,6 +70,7 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/plan/plan_parts.h \
 	portmgr/plan/plan_text.c \
 	portmgr/plan/plan_desired.c \
+	portmgr/plan/port_row.c portmgr/plan/port_row.h \
 	portmgr/replica/replica.c portmgr/replica/replica.h \
 	portmgr/replica/replica_config.c \
 	portmgr/replica/replica_message.c portmgr/replica/replica_message.h \

@@ -56,6 +56,8 @@ libtriadqos_la_SOURCES += \
 	qos/setup/setup_plan_parts.h \
 	qos/setup/setup_text.c \
 	qos/setup/desired.c qos/setup/desired.h \
+	qos/setup/kept_tables.c qos/setup/kept_tables.h \
+	qos/setup/port_tables.c qos/setup/port_tables.h \
 	qos/setup/routes.c qos/setup/routes.h
 
 # Paths through the fabric, and answers to requests for them.

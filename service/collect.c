@@ -73,7 +73,8 @@ const char *triad_collect_agent_state_name(enum triad_collect_agent_state state)
 		[TRIAD_AGENT_DEAD] = "dead",
 	};
 
-	return names[state];
+	/* An image may be a later Triad's. */
+	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
 }
 
 static enum triad_collect_agent_state state_of(const struct triad_claims_agent *agent,
@@ -365,6 +366,37 @@ uint64_t *triad_collect_owners(
 		return NULL;
 	}
 	return job.owners;
+}
+
+static void list_owners(struct triad_collect *collect, struct triad_collect_job *job)
+{
+	const struct triad_fabric *fabric = collect->fabric;
+
+	job->error = ENODATA;
+	if (!collect->member || !fabric)
+		return;
+	job->listed = calloc((size_t)fabric->n_nodes + 1, sizeof(*job->listed));
+	job->error = job->listed ? 0 : ENOMEM;
+	for (uint32_t i = 0; job->listed && i < fabric->n_nodes; i++) {
+		struct triad_kept_owner *listed = &job->listed[i];
+
+		listed->node_guid = fabric->nodes[i].guid;
+		listed->id = triad_claims_owner(
+			triad_member_claims(collect->member), i, &listed->hops);
+	}
+	job->n_listed = fabric->n_nodes;
+}
+
+int triad_collect_list_owners(
+	struct triad_collect *collect, struct triad_kept_owner **owners, uint32_t *n)
+{
+	struct triad_collect_job job = {.run = list_owners};
+	int error = collect->mode == TRIAD_COLLECT_LOCAL ? ENODATA
+							 : have_done(collect, &job);
+
+	*owners = job.listed;
+	*n = job.n_listed;
+	return error;
 }
 
 static void set_drain(struct triad_collect *collect, struct triad_collect_job *job)

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collect/kept_owners.h"
 #include "collect/member.h"
 #include "collect/nats/bus.h"
 #include "perfmgr/watch/alerts.h"
@@ -112,6 +113,11 @@ int triad_collect_owner_of(struct triad_collect *collect, uint64_t node_guid,
  * mode local, and when memory is short or this ends. */
 uint64_t *triad_collect_owners(
 	struct triad_collect *collect, const struct triad_fabric *fabric);
+
+/* The owners of all nodes that counters are collected from, in the order of GUIDs; to be
+ * freed.  Returns 0, ENODATA (mode local), ENOMEM or ECANCELED. */
+int triad_collect_list_owners(
+	struct triad_collect *collect, struct triad_kept_owner **owners, uint32_t *n);
 
 /* Drains this agent, or ends that.  Returns 0, ENODATA or ECANCELED. */
 int triad_collect_drain(struct triad_collect *collect, bool drain);

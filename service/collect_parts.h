@@ -28,7 +28,9 @@ struct triad_collect_job {
 	/* answer */
 	uint64_t owner;
 	uint8_t hops;
-	uint64_t *owners; /* of the nodes of 'fabric' */
+	uint64_t *owners;                /* of the nodes of 'fabric' */
+	struct triad_kept_owner *listed; /* of the nodes of the fabric in force */
+	uint32_t n_listed;
 };
 
 /* A request for histograms, one at a time. */

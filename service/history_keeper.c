@@ -33,6 +33,7 @@ struct triad_history_keeper {
 	struct triad_alert *alerts;
 	struct triad_timeline_event *events;
 	struct triad_history_output outputs[TRIAD_HISTORY_MAX_OUTPUTS];
+	struct triad_kept_list lists[TRIAD_N_KEPT];
 	uint32_t n_alerts, n_events;
 	size_t alerts_room, events_room;
 	uint32_t n_left_out;
@@ -119,6 +120,8 @@ void triad_history_keeper_free(struct triad_history_keeper *keeper)
 	free(keeper->events);
 	for (unsigned i = 0; i < TRIAD_HISTORY_MAX_OUTPUTS; i++)
 		triad_history_output_clear(&keeper->outputs[i]);
+	for (unsigned i = 0; i < TRIAD_N_KEPT; i++)
+		triad_kept_list_clear(&keeper->lists[i]);
 	free(keeper);
 }
 
@@ -224,6 +227,10 @@ static void write_image(struct triad_history_keeper *keeper, struct triad_view *
 	image.n_outputs =
 		keeper->run(keeper->service, keeper->outputs, &keeper->n_left_out);
 	image.outputs = keeper->outputs;
+	if (keeper->sources.fill_lists)
+		keeper->sources.fill_lists(
+			keeper->sources.context, view, keeper->lists);
+	image.lists = keeper->lists;
 	if (image.n_links > TRIAD_HISTORY_MAX_LINKS) {
 		keeper->n_left_out += image.n_links - TRIAD_HISTORY_MAX_LINKS;
 		image.n_links = TRIAD_HISTORY_MAX_LINKS;

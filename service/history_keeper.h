@@ -2,9 +2,8 @@
 /* Keeps images of the fabric (history/image.h): a thread writes one after each sweep, and
  * whoever asks reads them.
  *
- * The thread takes a reference to the view, copies of alerts, links and events, and runs
- * the commands whose answers are kept; it
- * may wait for a disk for ever, and nobody waits for it.  Sweeps that end meanwhile are
+ * The thread takes a reference to the view, copies of alerts, links and events, runs the
+ * commands whose answers are kept, and has lists of others filled; it may wait for a disk for ever, and nobody waits for it.  Sweeps that end meanwhile are
  * left out.  It begins with the first folder that is configured.  With history.replicate
  * it copies images to and from other SMs between sweeps (service/history_mirror.h).
  *

@@ -2,28 +2,18 @@
 #include "service/history_mirror.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/format_version.h"
-#include "lib/ring.h"
+#include "lib/inbox.h"
 #include "triad/clock.h"
 
-#define MAX_INBOX 128u
-#define MAX_SENT 16u                    /* payloads in one turn */
-#define AGAIN_US TRIAD_US_PER_MS        /* the carrier has something to send */
-#define REST_US (100 * TRIAD_US_PER_MS) /* it sends nothing for others now */
-#define PATIENCE (REST_US / AGAIN_US)
-#define MAGIC 0x54724869u /* TRIAD_MIRROR_MAGIC */
+#define REST_US (100 * TRIAD_US_PER_MS) /* the carrier sends nothing for others now */
+#define MAGIC 0x54724869u               /* TRIAD_MIRROR_MAGIC */
 
-struct item {
-	uint64_t sender;
-	size_t size;
-	uint8_t payload[TRIAD_MIRROR_PAYLOAD_SIZE];
-};
+_Static_assert(TRIAD_MIRROR_PAYLOAD_SIZE <= TRIAD_INBOX_OCTETS, "room in the inbox");
 
 struct triad_history_mirror {
 	struct triad_history_store *store;
@@ -35,8 +25,7 @@ struct triad_history_mirror {
 	bool has_view; /* one that was not taken yet */
 	uint32_t n_members;
 	uint64_t members[TRIAD_MIRROR_MAX_MEMBERS];
-	struct triad_ring ring;
-	struct item inbox[MAX_INBOX];
+	struct triad_inbox inbox;
 	struct triad_history_mirror_status status;
 
 	/* Held while the carrier is called, and never taken by who brings payloads: it
@@ -47,9 +36,8 @@ struct triad_history_mirror {
 	/* Of the thread that runs. */
 	struct triad_mirror *machine;   /* NULL: nothing is copied */
 	char dir[TRIAD_CONF_PATH_SIZE]; /* of its images */
-	struct triad_log_limit version_limit;
-	struct item pending; /* size 0: nothing; what the carrier did not take */
-	unsigned n_refused;  /* times in a row */
+	struct triad_release release;
+	struct triad_outbox outbox; /* what the carrier did not take */
 };
 
 struct triad_history_mirror *triad_history_mirror_new(
@@ -62,8 +50,10 @@ struct triad_history_mirror *triad_history_mirror_new(
 	mirror->store = store;
 	mirror->port_guid = port_guid;
 	mirror->log = log;
-	mirror->version_limit.burst = 1;
-	mirror->version_limit.period_us = 60 * TRIAD_US_PER_S;
+	mirror->release = (struct triad_release){.about = "history",
+		.magic = MAGIC,
+		.version = TRIAD_MIRROR_VERSION,
+		.log = log};
 	pthread_mutex_init(&mirror->lock, NULL);
 	pthread_mutex_init(&mirror->carrier_lock, NULL);
 	return mirror;
@@ -102,49 +92,23 @@ void triad_history_mirror_leave_view(
 bool triad_history_mirror_leave_payload(struct triad_history_mirror *mirror,
 	uint64_t sender, const void *payload, size_t size)
 {
-	struct item *item;
 	bool is_on;
 
 	pthread_mutex_lock(&mirror->lock);
 	is_on = mirror->is_on;
-	if (is_on && size <= sizeof(item->payload) && mirror->ring.n < MAX_INBOX) {
-		item = &mirror->inbox[triad_ring_put(&mirror->ring, MAX_INBOX)];
-		item->sender = sender;
-		item->size = size;
-		memcpy(item->payload, payload, size);
-	} else if (is_on) {
-		mirror->status.n_dropped++;
-	}
+	if (is_on)
+		(void)triad_inbox_put(&mirror->inbox, sender, payload, size);
 	pthread_mutex_unlock(&mirror->lock);
 	return is_on;
 }
 
-/* Says that a member is of another release, whose messages are not understood. */
-static void note_version(struct triad_history_mirror *mirror, const struct item *item)
-{
-	unsigned version =
-		triad_format_message_version(item->payload, item->size, MAGIC);
-	char why[TRIAD_FORMAT_REFUSAL_SIZE];
-	unsigned long suppressed;
-
-	if (!version || version == TRIAD_MIRROR_VERSION ||
-		!triad_log_limit_pass(
-			&mirror->version_limit, triad_clock_now_us(), &suppressed))
-		return;
-	triad_format_disagreement(why, version, TRIAD_MIRROR_VERSION);
-	triad_log_write(mirror->log, TRIAD_LOG_ERROR,
-		"history: SM 0x%016" PRIx64 " %s (%lu more times before)", item->sender,
-		why, suppressed);
-}
-
-static bool take_item(struct triad_history_mirror *mirror, struct item *item)
+static bool take_payload(
+	struct triad_history_mirror *mirror, struct triad_payload *payload)
 {
 	bool has_one;
 
 	pthread_mutex_lock(&mirror->lock);
-	has_one = mirror->ring.n;
-	if (has_one)
-		*item = mirror->inbox[triad_ring_take(&mirror->ring, MAX_INBOX)];
+	has_one = triad_inbox_take(&mirror->inbox, payload);
 	pthread_mutex_unlock(&mirror->lock);
 	return has_one;
 }
@@ -167,39 +131,23 @@ static void take_view(struct triad_history_mirror *mirror)
 
 /* --- what goes --- */
 
-static int give(struct triad_history_mirror *mirror, const struct item *item)
+static size_t make_payload(void *context, void *octets)
 {
+	struct triad_history_mirror *mirror = context;
+
+	return triad_mirror_take_payload(mirror->machine, octets);
+}
+
+static int give(void *context, const void *octets, size_t size)
+{
+	struct triad_history_mirror *mirror = context;
 	int error = ENOTCONN;
 
 	pthread_mutex_lock(&mirror->carrier_lock);
 	if (mirror->carrier.send)
-		error = mirror->carrier.send(
-			mirror->carrier.context, item->payload, item->size);
+		error = mirror->carrier.send(mirror->carrier.context, octets, size);
 	pthread_mutex_unlock(&mirror->carrier_lock);
 	return error;
-}
-
-/* Returns when to try again; UINT64_MAX: all was sent that there is now. */
-static uint64_t send_all(struct triad_history_mirror *mirror, uint64_t now_us)
-{
-	struct item *pending = &mirror->pending;
-
-	for (unsigned i = 0; i < MAX_SENT; i++) {
-		if (!pending->size)
-			pending->size = triad_mirror_take_payload(
-				mirror->machine, pending->payload);
-		if (!pending->size)
-			return UINT64_MAX;
-		if (give(mirror, pending) == EAGAIN) {
-			mirror->n_refused++;
-			return now_us +
-				(mirror->n_refused < PATIENCE ? AGAIN_US : REST_US);
-		}
-		/* Without members nobody lacks it. */
-		pending->size = 0;
-		mirror->n_refused = 0;
-	}
-	return now_us + AGAIN_US;
 }
 
 /* --- running --- */
@@ -230,10 +178,10 @@ static void stop(struct triad_history_mirror *mirror)
 		return;
 	triad_mirror_free(mirror->machine);
 	mirror->machine = NULL;
-	mirror->pending.size = 0;
+	mirror->outbox.size = 0;
 	pthread_mutex_lock(&mirror->lock);
 	mirror->is_on = false;
-	mirror->ring = (struct triad_ring){0};
+	triad_inbox_clear(&mirror->inbox);
 	pthread_mutex_unlock(&mirror->lock);
 }
 
@@ -259,6 +207,9 @@ static const char *find_trouble(
 		return "SMs copy images by their election: set election.enabled to true";
 	if (conf->election.cluster == TRIAD_CLUSTER_NONE)
 		return "election.cluster is none: no other SM can be reached";
+	if (conf->election.cluster == TRIAD_CLUSTER_FABRIC)
+		return "election.cluster is fabric: images would take the SM's port from "
+		       "its MADs; set corosync or peers, or a folder that SMs share";
 	return NULL;
 }
 
@@ -279,33 +230,38 @@ static void publish(struct triad_history_mirror *mirror, const struct triad_conf
 static uint64_t run_machine(
 	struct triad_history_mirror *mirror, uint64_t wall_offset_us)
 {
+	const struct triad_outbox_ends ends = {.context = mirror,
+		.make = make_payload,
+		.send = give,
+		.rest_us = REST_US};
 	uint64_t now_us = triad_clock_now_us(), next_us, send_us;
-	struct item item;
+	struct triad_payload payload;
 
 	take_view(mirror);
 	triad_mirror_run(mirror->machine, now_us, now_us + wall_offset_us);
-	while (take_item(mirror, &item)) {
-		note_version(mirror, &item);
+	while (take_payload(mirror, &payload)) {
+		triad_release_check(&mirror->release, &payload);
 		triad_mirror_payload(
-			mirror->machine, item.sender, item.payload, item.size);
+			mirror->machine, payload.sender, payload.octets, payload.size);
 	}
 	triad_history_store_prune(mirror->store, now_us + wall_offset_us);
 	now_us = triad_clock_now_us();
 	triad_mirror_run(mirror->machine, now_us, now_us + wall_offset_us);
-	send_us = send_all(mirror, now_us);
+	send_us = triad_outbox_send(&mirror->outbox, &ends, now_us);
 	/* What waits for the carrier comes first. */
 	if (send_us != UINT64_MAX)
 		return send_us;
 	next_us = triad_mirror_next_us(mirror->machine);
-	return next_us > now_us + AGAIN_US ? next_us : now_us + AGAIN_US;
+	return next_us > now_us + TRIAD_US_PER_MS ? next_us : now_us + TRIAD_US_PER_MS;
 }
 
 uint64_t triad_history_mirror_run(
 	struct triad_history_mirror *mirror, const struct triad_conf *conf)
 {
-	struct triad_history_rings *rings = conf->history.replicate
-		? triad_history_store_rings(mirror->store)
-		: NULL;
+	bool is_on = conf->history.replicate &&
+		conf->election.cluster != TRIAD_CLUSTER_FABRIC;
+	struct triad_history_rings *rings =
+		is_on ? triad_history_store_rings(mirror->store) : NULL;
 	uint32_t rate_octets_s = conf->history.replicate_rate_kb * 1000u;
 	uint64_t next_us = UINT64_MAX;
 
@@ -329,6 +285,7 @@ struct triad_history_mirror_status triad_history_mirror_status(
 
 	pthread_mutex_lock(&mirror->lock);
 	status = mirror->status;
+	status.n_dropped = mirror->inbox.n_dropped;
 	pthread_mutex_unlock(&mirror->lock);
 	return status;
 }

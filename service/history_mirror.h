@@ -8,7 +8,7 @@
  *
  * Thread-safety: run from one thread, which waits for the disk with no lock held; the rest
  * from any thread, which waits for a copy.  set_carrier also waits for the carrier.
- * Memory: that of the mirror, and an inbox of 128 payloads. */
+ * Memory: that of the mirror, and an inbox of 256 payloads. */
 #ifndef TRIAD_SERVICE_HISTORY_MIRROR_H
 #define TRIAD_SERVICE_HISTORY_MIRROR_H
 

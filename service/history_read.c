@@ -154,6 +154,7 @@ static int read_without_ports(struct triad_history_reading *reading,
 }
 
 static struct triad_past *read_at(struct triad_history_reading *reading, uint64_t at_us,
+	bool wants_lists,
 	int (*read)(struct triad_history_reading *, struct triad_past *,
 		const struct triad_history_answer *))
 {
@@ -170,8 +171,10 @@ static struct triad_past *read_at(struct triad_history_reading *reading, uint64_
 	past = triad_past_new(triad_clock_wall_offset_us());
 	if (!past)
 		complain(reading, ENOMEM, "not enough memory; try again");
-	if (past)
+	if (past) {
 		past->port_guid = answer.place.port_guid;
+		past->wants_lists = wants_lists;
+	}
 	if (past && read(reading, past, &answer)) {
 		triad_past_free(past);
 		past = NULL;
@@ -182,13 +185,98 @@ static struct triad_past *read_at(struct triad_history_reading *reading, uint64_
 struct triad_past *triad_history_read_past(
 	struct triad_history_reading *reading, uint64_t at_us)
 {
-	return read_at(reading, at_us, read_all);
+	return read_at(reading, at_us, false, read_all);
+}
+
+struct triad_past *triad_history_read_lists(
+	struct triad_history_reading *reading, uint64_t at_us)
+{
+	return read_at(reading, at_us, true, read_all);
 }
 
 struct triad_past *triad_history_read_outputs(
 	struct triad_history_reading *reading, uint64_t at_us)
 {
-	return read_at(reading, at_us, read_without_ports);
+	return read_at(reading, at_us, false, read_without_ports);
+}
+
+/* --- since when there is a list --- */
+
+#define N_SINCE 64u /* images that are looked for at once */
+
+struct list_look {
+	enum triad_kept_kind kind;
+	bool is_kept;
+};
+
+/* Lists stand before rows of counters. */
+static bool look_at_list(void *context, enum triad_profile_line kind,
+	const struct triad_profile_parser *parser, const char *line, size_t length)
+{
+	struct list_look *look = context;
+	char name[32];
+	char copy[64];
+
+	(void)parser;
+	if (kind != TRIAD_PROFILE_COMMENT)
+		return kind != TRIAD_PROFILE_HEADER && kind != TRIAD_PROFILE_ROW;
+	snprintf(copy, sizeof(copy), "%.*s", (int)length, line);
+	look->is_kept = (sscanf(copy, "# triad-list %31s", name) == 1 ||
+				sscanf(copy, "# triad-no-list %31s", name) == 1) &&
+		triad_kept_find(name) == look->kind;
+	return !look->is_kept;
+}
+
+static bool has_list(struct triad_history_reading *reading,
+	const struct triad_history_place *place, enum triad_kept_kind kind)
+{
+	struct list_look look = {.kind = kind};
+	int fd = open_segment(reading, place);
+
+	if (fd < 0)
+		return false;
+	(void)triad_frame_reader_read(reading->frames, fd, place->entry.offset,
+		place->entry.size, look_at_list, &look);
+	close(fd);
+	return look.is_kept;
+}
+
+/* Between the first of 'places', which has it not, and the last one, which has it: the
+ * first that has. */
+static uint32_t search_list(struct triad_history_reading *reading,
+	const struct triad_history_place *places, uint32_t n, enum triad_kept_kind kind)
+{
+	uint32_t without = 0, with = n - 1;
+
+	while (with - without > 1) {
+		uint32_t middle = (without + with) / 2;
+
+		if (has_list(reading, &places[middle], kind))
+			with = middle;
+		else
+			without = middle;
+	}
+	return with;
+}
+
+uint64_t triad_history_read_list_since(struct triad_history_reading *reading,
+	enum triad_kept_kind kind, uint64_t from_us)
+{
+	struct triad_history_place places[N_SINCE];
+	uint64_t to_us = UINT64_MAX, since_us = 0;
+	uint32_t n, at;
+
+	/* Each time nearer; images are no more than one part of that number. */
+	do {
+		n = triad_history_store_spread(
+			reading->store, from_us, to_us, places, N_SINCE);
+		if (n < 2 || !has_list(reading, &places[n - 1], kind))
+			break;
+		at = search_list(reading, places, n, kind);
+		since_us = to_us = places[at].entry.time_us;
+		from_us = places[at - 1].entry.time_us;
+	} while (n == N_SINCE);
+	return since_us;
 }
 
 /* --- a port's counter --- */

@@ -37,9 +37,17 @@ struct triad_history_reading {
  * NULL, with a message. */
 struct triad_past *triad_history_read_past(
 	struct triad_history_reading *reading, uint64_t at_us);
+/* The same, with the lists of commands (history/kept.h). */
+struct triad_past *triad_history_read_lists(
+	struct triad_history_reading *reading, uint64_t at_us);
 /* The same image without its ports, so without a view: one frame is read for it. */
 struct triad_past *triad_history_read_outputs(
 	struct triad_history_reading *reading, uint64_t at_us);
+
+/* Since when images later than 'from_us' have that list, of the wall clock; 0: none has, or
+ * they can't be read.  A guess where some have it, and later ones don't. */
+uint64_t triad_history_read_list_since(struct triad_history_reading *reading,
+	enum triad_kept_kind kind, uint64_t from_us);
 
 /* Returns how many points there are; 0, with a message: none, or they can't be read. */
 uint32_t triad_history_read_series(struct triad_history_reading *reading,

@@ -12,15 +12,17 @@
 
 #define JOIN_US TRIAD_US_PER_S
 
-enum job_kind { JOB_PAST, JOB_OUTPUTS, JOB_SERIES };
+enum job_kind { JOB_PAST, JOB_LISTS, JOB_LIST_SINCE, JOB_OUTPUTS, JOB_SERIES };
 
 struct job {
 	enum job_kind kind;
 	bool is_done;
 	bool is_left; /* nobody waits for it any more */
 	uint64_t at_us;
+	enum triad_kept_kind list;
 	struct triad_history_wish wish;
 	/* What came of it. */
+	uint64_t since_us;
 	struct triad_past *past;
 	uint32_t n_points;
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS];
@@ -97,13 +99,25 @@ void triad_history_reader_free(struct triad_history_reader *reader)
 
 static void do_job(struct triad_history_reading *reading, struct job *job)
 {
-	if (job->kind == JOB_SERIES)
+	switch (job->kind) {
+	case JOB_PAST:
+		job->past = triad_history_read_past(reading, job->at_us);
+		break;
+	case JOB_LISTS:
+		job->past = triad_history_read_lists(reading, job->at_us);
+		break;
+	case JOB_LIST_SINCE:
+		job->since_us =
+			triad_history_read_list_since(reading, job->list, job->at_us);
+		break;
+	case JOB_OUTPUTS:
+		job->past = triad_history_read_outputs(reading, job->at_us);
+		break;
+	case JOB_SERIES:
 		job->n_points =
 			triad_history_read_series(reading, &job->wish, job->points);
-	else if (job->kind == JOB_OUTPUTS)
-		job->past = triad_history_read_outputs(reading, job->at_us);
-	else
-		job->past = triad_history_read_past(reading, job->at_us);
+		break;
+	}
 	memcpy(job->message, reading->message, sizeof(job->message));
 }
 
@@ -217,6 +231,25 @@ struct triad_past *triad_history_reader_read(struct triad_history_reader *reader
 	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
 	return ask_past(reader, JOB_PAST, at_us, message);
+}
+
+struct triad_past *triad_history_reader_lists(struct triad_history_reader *reader,
+	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE])
+{
+	return ask_past(reader, JOB_LISTS, at_us, message);
+}
+
+uint64_t triad_history_reader_list_since(struct triad_history_reader *reader,
+	enum triad_kept_kind kind, uint64_t from_us)
+{
+	const struct job wanted = {
+		.kind = JOB_LIST_SINCE, .list = kind, .at_us = from_us};
+	char message[TRIAD_HISTORY_MESSAGE_SIZE];
+	struct job *job = ask(reader, &wanted, message);
+	uint64_t since_us = job ? job->since_us : 0;
+
+	free(job);
+	return since_us;
 }
 
 struct triad_past *triad_history_reader_outputs(struct triad_history_reader *reader,

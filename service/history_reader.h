@@ -30,10 +30,14 @@ bool triad_history_reader_stop(struct triad_history_reader *reader);
 /* After triad_history_reader_stop() returned true.  Accepts NULL. */
 void triad_history_reader_free(struct triad_history_reader *reader);
 
-/* See triad_history_read_past(), _outputs() and _series(); also NULL and 0, with a message,
- * when it takes too long. */
+/* See triad_history_read_past(), _lists(), _outputs(), _list_since() and _series(); also NULL
+ * and 0, with a message, when it takes too long. */
 struct triad_past *triad_history_reader_read(struct triad_history_reader *reader,
 	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE]);
+struct triad_past *triad_history_reader_lists(struct triad_history_reader *reader,
+	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE]);
+uint64_t triad_history_reader_list_since(struct triad_history_reader *reader,
+	enum triad_kept_kind kind, uint64_t from_us);
 struct triad_past *triad_history_reader_outputs(struct triad_history_reader *reader,
 	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE]);
 uint32_t triad_history_reader_series(struct triad_history_reader *reader,

@@ -2,6 +2,7 @@
 #include "service/history_sources.h"
 
 #include "perfmgr/watch/watch.h"
+#include "service/command/commands.h"
 #include "service/service.h"
 
 static bool read_device(void *context, uint64_t guid, struct triad_device_known *copy)
@@ -27,10 +28,23 @@ static void read_bers(void *context, const struct triad_view *view, uint32_t por
 	triad_watch_read_bers(triad_perf_watch(service->perf), view, port, rates);
 }
 
+static void fill_lists(
+	void *context, const struct triad_view *view, struct triad_kept_list *lists)
+{
+	struct triad_service *service = context;
+	const struct triad_service_owner *owner = service->owner;
+
+	triad_command_keep_owners(service, &lists[TRIAD_KEPT_OWNERS]);
+	triad_command_keep_histograms(service, view, &lists[TRIAD_KEPT_HISTOGRAMS]);
+	if (owner->fill_lists)
+		owner->fill_lists(owner->context, lists);
+}
+
 struct triad_history_sources triad_history_sources_of(struct triad_service *service)
 {
 	return (struct triad_history_sources){.context = service,
 		.read_device = read_device,
 		.read_cable = read_cable,
-		.read_bers = read_bers};
+		.read_bers = read_bers,
+		.fill_lists = fill_lists};
 }

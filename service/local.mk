@@ -54,6 +54,7 @@ libtriadservice_la_SOURCES = \
 	service/facts.c service/facts.h \
 	service/health.c service/health.h \
 	service/health_congestion.c service/health_congestion.h \
+	service/health_exports.c service/health_exports.h \
 	service/health_parts.c \
 	service/health_routes.c service/health_routes.h \
 	service/history_copies.c \

@@ -3,10 +3,13 @@
 
 #include <endian.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/text.h"
 #include "triad/fabric.h"
+#include "triad/file.h"
 
 /* PortInfo:CapabilityMask.IsSMdisabled [IBA 14.2.5.6]. */
 #define SM_DISABLED (1u << 10)
@@ -59,6 +62,56 @@ bool triad_local_port_find_for_smps(
 {
 	return find_port(port_guid, true, ca_name, number);
 }
+
+/* --- one port again and again --- */
+
+static bool read_file(
+	const struct triad_local_port *port, const char *name, char *text, size_t size)
+{
+	char path[128];
+	size_t n;
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/%d/%s",
+		port->ca_name, port->number, name);
+	if (triad_file_read(path, text, size - 1, &n))
+		return false;
+	text[n] = '\0';
+	return true;
+}
+
+/* Whether the port's first GID ends with its GUID. */
+static bool is_there_still(const struct triad_local_port *port)
+{
+	char text[64];
+	unsigned parts[4];
+
+	if (!port->ca_name[0] || !read_file(port, "gids/0", text, sizeof(text)) ||
+		sscanf(text, "%*x:%*x:%*x:%*x:%4x:%4x:%4x:%4x", &parts[0], &parts[1],
+			&parts[2], &parts[3]) != 4)
+		return false;
+	return ((uint64_t)parts[0] << 48 | (uint64_t)parts[1] << 32 |
+		       (uint64_t)parts[2] << 16 | parts[3]) == port->guid;
+}
+
+bool triad_local_port_locate(struct triad_local_port *port)
+{
+	return is_there_still(port) ||
+		triad_local_port_find_for_smps(
+			port->guid, port->ca_name, &port->number);
+}
+
+bool triad_local_port_read(
+	const struct triad_local_port *port, const char *name, unsigned long *value)
+{
+	char text[64], *end;
+
+	if (!read_file(port, name, text, sizeof(text)))
+		return false;
+	*value = strtoul(text, &end, 0);
+	return end != text;
+}
+
+/* --- P_Keys --- */
 
 size_t triad_local_port_pkeys(uint64_t port_guid, uint16_t *pkeys, size_t most)
 {

@@ -21,6 +21,23 @@ bool triad_local_port_find(
 bool triad_local_port_find_for_smps(
 	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number);
 
+/* A port that is asked again and again: where it was found last. */
+struct triad_local_port {
+	uint64_t guid;
+	char ca_name[UMAD_CA_NAME_LEN]; /* empty: not found yet */
+	int number;
+};
+
+/* Finds the port as _find_for_smps() does, unless it still is where it was: that is one
+ * file, while libibumad reads each P_Key of each port of this machine.  False when there
+ * is none. */
+bool triad_local_port_locate(struct triad_local_port *port);
+
+/* The number that a file of the located port begins with, in sysfs' folder of it:
+ * "state", "phys_state", "sm_lid"... False when it can't be read. */
+bool triad_local_port_read(
+	const struct triad_local_port *port, const char *name, unsigned long *value);
+
 /* The P_Keys in the table of the port with that GUID, at most 'most'; returns how many
  * there are, 0 when there is no such port. */
 size_t triad_local_port_pkeys(uint64_t port_guid, uint16_t *pkeys, size_t most);

@@ -67,6 +67,8 @@ struct triad_service_owner {
 	/* Runs a command; those that are the service's go to triad_service_run(). */
 	int (*run)(void *context, const char *prefix,
 		const struct triad_command *command, struct triad_output *output);
+	/* Fills lists of the owner's commands for an image; NULL: it has none. */
+	void (*fill_lists)(void *context, struct triad_kept_list *lists);
 	/* What the check of routes asks; all NULL: nothing. */
 	struct triad_route_source routes;
 	/* Receives a topology from the SA; see struct triad_sa_source_user. */

@@ -114,12 +114,29 @@ static bool find_port(
 	return triad_local_port_find(port_guid, ca_name, number);
 }
 
-static int open_port(
-	struct triad_umad *umad, uint64_t port_guid, int mgmt_class, const uint8_t *oui)
+/* A vendor's class, and what is received of it. */
+struct vendor {
+	const uint8_t *oui;
+	unsigned method;
+};
+
+static int register_vendor(int fd, int mgmt_class, const struct vendor *vendor)
+{
+	long methods[16 / sizeof(long)] = {0};
+	unsigned bits = 8 * sizeof(long);
+	uint8_t oui[3]; /* umad_register_oui() wants one that is not const */
+
+	memcpy(oui, vendor->oui, sizeof(oui));
+	methods[vendor->method / bits] = 1L << vendor->method % bits;
+	return umad_register_oui(
+		fd, mgmt_class, 0, oui, vendor->method ? methods : NULL);
+}
+
+static int open_port(struct triad_umad *umad, uint64_t port_guid, int mgmt_class,
+	const struct vendor *vendor)
 {
 	char ca_name[UMAD_CA_NAME_LEN];
 	int number, fd, flags;
-	uint8_t copy[3];
 
 	if (umad_init() < 0)
 		return ENODEV;
@@ -132,17 +149,12 @@ static int open_port(
 	/* A simulated descriptor has no flags; it does not block either. */
 	flags = fcntl(fd, F_GETFL);
 	umad->reads_at_once = flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
-	/* umad_register_oui() wants an OUI that is not const. */
-	if (oui) {
-		memcpy(copy, oui, sizeof(copy));
-		umad->agent = umad_register_oui(fd, mgmt_class, 0, copy, NULL);
-	} else {
-		umad->agent = umad_register(fd, mgmt_class, 1, 0, NULL);
-	}
+	umad->agent = vendor ? register_vendor(fd, mgmt_class, vendor)
+			     : umad_register(fd, mgmt_class, 1, 0, NULL);
 	return umad->agent < 0 ? (errno ? errno : EPERM) : 0;
 }
 
-static int open_umad(uint64_t port_guid, int mgmt_class, const uint8_t *oui,
+static int open_umad(uint64_t port_guid, int mgmt_class, const struct vendor *vendor,
 	struct triad_umad **opened)
 {
 	struct triad_umad *umad = calloc(1, sizeof(*umad));
@@ -157,7 +169,7 @@ static int open_umad(uint64_t port_guid, int mgmt_class, const uint8_t *oui,
 		.receive = receive_mad,
 		.pkeys = read_pkeys};
 	umad->port_guid = port_guid;
-	error = open_port(umad, port_guid, mgmt_class, oui);
+	error = open_port(umad, port_guid, mgmt_class, vendor);
 	/* Only now is it known which header the kernel wants, and so what umad_size()
 	 * is. */
 	if (!error) {
@@ -180,9 +192,31 @@ int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **umad
 }
 
 int triad_umad_open_vendor(uint64_t port_guid, int mgmt_class, const uint8_t oui[3],
-	struct triad_umad **umad)
+	unsigned method, struct triad_umad **umad)
 {
-	return open_umad(port_guid, mgmt_class, oui, umad);
+	const struct vendor vendor = {.oui = oui, .method = method};
+
+	return open_umad(port_guid, mgmt_class, &vendor, umad);
+}
+
+int triad_umad_fd(const struct triad_umad *umad)
+{
+	return umad_get_fd(umad->fd);
+}
+
+uint16_t triad_umad_default_pkey(const struct triad_umad *umad)
+{
+	char ca_name[UMAD_CA_NAME_LEN];
+	uint16_t index = 0;
+	umad_port_t port;
+	int number;
+
+	if (!triad_local_port_find(umad->port_guid, ca_name, &number) ||
+		umad_get_port(ca_name, number, &port))
+		return 0;
+	index = triad_local_port_pkey_index(&port);
+	umad_release_port(&port);
+	return index;
 }
 
 void triad_umad_close(struct triad_umad *umad, bool in_flight)

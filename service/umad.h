@@ -20,9 +20,16 @@ struct triad_umad;
  * ENODEV (no such port here), ENOMEM or another errno. */
 int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **umad);
 
-/* The same for a vendor's class with an OUI (0x30 to 0x4f). */
+/* The same for a vendor's class with an OUI (0x30 to 0x4f).  What others send by
+ * 'method' is received, too; 0: nothing but answers. */
 int triad_umad_open_vendor(uint64_t port_guid, int mgmt_class, const uint8_t oui[3],
-	struct triad_umad **umad);
+	unsigned method, struct triad_umad **umad);
+
+/* Readable when receiving is worth while. */
+int triad_umad_fd(const struct triad_umad *umad);
+
+/* The default partition's place in the port's table [triad_local_port_pkey_index()]. */
+uint16_t triad_umad_default_pkey(const struct triad_umad *umad);
 
 /* 'in_flight': answers may still come.  Then the descriptor is left to the end of the
  * process, because a simulated one may not be closed under them.  Accepts NULL. */

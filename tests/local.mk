@@ -16,6 +16,8 @@ EXTRA_DIST += tests/compat
 # Small changes of the product that some test should notice; scripts/mutate tries them.
 EXTRA_DIST += tests/mutants
 
+tests/unit/%.o tests/lab/%.o: private CFLAGS += $(TRIAD_TEST_CFLAGS)
+
 # libtool would take half of the time that building the tests takes.
 $(check_PROGRAMS) $(fuzz_targets): private LINK = $(top_srcdir)/tests/link $(CCLD) $(AM_CFLAGS) $(CFLAGS) \
 	$(AM_LDFLAGS) $(LDFLAGS) -o $@

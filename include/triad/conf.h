@@ -115,6 +115,7 @@ enum triad_conf_profile {
 enum triad_conf_cluster {
 	TRIAD_CLUSTER_COROSYNC,
 	TRIAD_CLUSTER_PEERS,
+	TRIAD_CLUSTER_FABRIC,
 	TRIAD_CLUSTER_NONE,
 };
 

@@ -21,13 +21,13 @@ export const election = {
 		const [it, plan, list, history] = await Promise.all([
 			isOn(its) ? ask(["election"], {at}) : {enabled: false},
 			hasPorts ? ask(["port", "plan"], at ? {at} : {limit: PAGE}) : null,
-			hasPorts && !at ? ask(["port", "list"], {limit: PAGE}) : null,
+			hasPorts ? ask(["port", "list"], {limit: PAGE, at}) : null,
 			hasPorts ? ask(["port", "history"], {limit: 50, at}) : null,
 		]);
 		return {it, ports, plan, list, history};
 	},
 
-	render(app, route, {it, ports, plan, list, history}) {
+	render(_app, route, {it, ports, plan, list, history}) {
 		return [
 			h("h1", {}, "Election and ports"),
 			section(
@@ -47,9 +47,6 @@ export const election = {
 							`The port manager is ${ports?.state ?? "not here"}.`,
 						),
 					),
-			plan &&
-				app.at &&
-				section("Ports", none("The list of ports is not kept.")),
 			list &&
 				section(
 					"Ports",

@@ -16,12 +16,13 @@ const asked = {key: null, rows: null};
 
 async function askPorts(app, route, signal) {
 	const {node, ask} = route.options;
+	const {at} = app;
 	if (!ask) return null;
-	const key = `${ask} ${node}`;
+	const key = `${ask} ${node} ${at}`;
 	if (asked.key !== key) {
 		asked.rows = await app.server.ask(
 			["qos", "tables"],
-			{node: node || undefined, limit: PAGE},
+			{node: node || undefined, limit: PAGE, at},
 			signal,
 		);
 		asked.key = key;
@@ -41,7 +42,7 @@ export const qos = {
 			hasRequests = isOn(status.qos);
 		const [plan, rows, nodes, clients] = await Promise.all([
 			hasTables ? ask(["qos", "plan"], at ? {at} : {limit: PAGE}) : null,
-			hasTables && !at ? askPorts(app, route, signal) : null,
+			hasTables ? askPorts(app, route, signal) : null,
 			status.qos?.policy_loaded
 				? ask(["qos", "nodes"], at ? {at} : {limit: PAGE})
 				: null,
@@ -62,11 +63,9 @@ export const qos = {
 		const {hasTables, plan, rows, nodes, clients} = data;
 		return [
 			h("h1", {}, "QoS"),
-			app.at && none("The tables of then are not kept."),
 			state(data),
 			plan && planSection(route, plan),
 			hasTables &&
-				!app.at &&
 				section(
 					"Tables of ports",
 					filter(app, route),
@@ -196,7 +195,11 @@ function filter(app, route) {
 			},
 		},
 		nodeField(route),
-		h("button", {type: "submit", "data-key": "show"}, "Ask the ports"),
+		h(
+			"button",
+			{type: "submit", "data-key": "show"},
+			app.at ? "Show the tables" : "Ask the ports",
+		),
 	);
 }
 

@@ -141,6 +141,46 @@ bool triad_histogram_merge(
 	return true;
 }
 
+/* Leaves out buckets at both ends that count nothing. */
+static void trim(struct triad_histogram *histogram)
+{
+	unsigned n_before = 0;
+
+	while (histogram->n && !histogram->counts[histogram->n - 1])
+		histogram->n--;
+	while (n_before < histogram->n && !histogram->counts[n_before])
+		n_before++;
+	if (!n_before)
+		return;
+	histogram->n = (uint8_t)(histogram->n - n_before);
+	histogram->first = (uint8_t)(histogram->first + n_before);
+	memmove(histogram->counts, histogram->counts + n_before,
+		histogram->n * sizeof(*histogram->counts));
+}
+
+bool triad_histogram_subtract(
+	struct triad_histogram *histogram, const struct triad_histogram *earlier)
+{
+	unsigned times = histogram->joined - earlier->joined;
+
+	/* Buckets are joined as time goes by, never parted. */
+	if (histogram->joined < earlier->joined)
+		return false;
+	for (unsigned i = 0; i < earlier->n; i++) {
+		unsigned bucket = (earlier->first + i) >> times;
+
+		if (!earlier->counts[i])
+			continue;
+		if (bucket - histogram->first >= histogram->n ||
+			histogram->counts[bucket - histogram->first] <
+				earlier->counts[i])
+			return false;
+		histogram->counts[bucket - histogram->first] -= earlier->counts[i];
+	}
+	trim(histogram);
+	return true;
+}
+
 /* --- what it says --- */
 
 struct triad_histogram_bucket triad_histogram_bucket(

@@ -96,6 +96,11 @@ static inline bool triad_histogram_add(
 bool triad_histogram_merge(
 	struct triad_histogram *histogram, const struct triad_histogram *from);
 
+/* Takes away what 'earlier' counted, the same histogram at an earlier time.  False, with
+ * what is left undefined: it is not. */
+bool triad_histogram_subtract(
+	struct triad_histogram *histogram, const struct triad_histogram *earlier);
+
 /* The n-th bucket, 0 to histogram->n - 1. */
 struct triad_histogram_bucket triad_histogram_bucket(
 	const struct triad_histogram *histogram, unsigned n);

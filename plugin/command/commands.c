@@ -59,3 +59,11 @@ int triad_commands_run(void *context, const char *prefix,
 		return runs[command->verb](plugin, command, output);
 	return triad_service_run(&plugin->service, prefix, command, output);
 }
+
+void triad_commands_fill_lists(void *context, struct triad_kept_list *lists)
+{
+	struct triad_plugin *plugin = context;
+
+	triad_command_keep_port_list(plugin, &lists[TRIAD_KEPT_PORTS]);
+	triad_command_keep_qos_tables(plugin, &lists[TRIAD_KEPT_TABLES]);
+}

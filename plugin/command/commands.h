@@ -9,6 +9,7 @@
 #ifndef TRIAD_PLUGIN_COMMAND_COMMANDS_H
 #define TRIAD_PLUGIN_COMMAND_COMMANDS_H
 
+#include "history/kept.h"
 #include "triad/command.h"
 #include "triad/output.h"
 
@@ -22,6 +23,9 @@ int triad_commands_run(void *context, const char *prefix,
 /* Carries out a command and writes the answer.  Returns a status of triad/control.h. */
 typedef int triad_plugin_command(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
+
+/* The lists of the plugin's commands that images keep; the 'fill_lists' of the same. */
+void triad_commands_fill_lists(void *context, struct triad_kept_list *lists);
 
 /* One command each; see triad/command.h. */
 triad_plugin_command triad_command_run_status;
@@ -42,6 +46,12 @@ triad_plugin_command triad_command_run_port_history;
 triad_plugin_command triad_command_run_port_by_hand;
 /* The other 'port ...' */
 triad_plugin_command triad_command_run_port;
+
+/* Fill a list for an image: 'qos tables', 'port list'. */
+void triad_command_keep_qos_tables(
+	struct triad_plugin *plugin, struct triad_kept_list *list);
+void triad_command_keep_port_list(
+	struct triad_plugin *plugin, struct triad_kept_list *list);
 
 /* The section of 'status' on the port manager. */
 void triad_command_report_ports(

@@ -22,19 +22,15 @@ static int print_refusal(struct triad_output *output, const char *what, const ch
 	return TRIAD_CONTROL_FAILED;
 }
 
-int triad_command_find_switch(struct triad_plugin *plugin, const char *verb,
+int triad_command_find_switch_in(struct triad_fabric *fabric, const char *verb,
 	const struct triad_command *command, struct triad_command_switch *found,
 	struct triad_output *output)
 {
-	struct triad_fabric *fabric = triad_ports_fabric(plugin->ports);
 	struct triad_node_choice choice;
-	int status = 0;
 
 	if (!triad_command_choose_of_type(
-		    command, fabric, TRIAD_NODE_SWITCH, verb, &choice, output)) {
-		triad_fabric_unref(fabric);
+		    command, fabric, TRIAD_NODE_SWITCH, verb, &choice, output))
 		return TRIAD_CONTROL_FAILED;
-	}
 	*found = (struct triad_command_switch){.port = choice.port};
 	snprintf(found->name, sizeof(found->name), "%.*s", (int)sizeof(found->name) - 1,
 		choice.name);
@@ -43,17 +39,28 @@ int triad_command_find_switch(struct triad_plugin *plugin, const char *verb,
 
 		found->guid = node->guid;
 		memcpy(found->name, node->name, sizeof(found->name));
-	} else if (choice.rule == TRIAD_NODE_RULE_GUID) {
-		found->guid = choice.guid;
-	} else if (choice.rule != TRIAD_NODE_RULE_ALL && !fabric) {
-		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"%s: there is no fabric to look for that name in: give the "
-			"GUID, or ask on the host of the master\n",
-			verb);
-		status = TRIAD_CONTROL_FAILED;
-	} else if (choice.rule != TRIAD_NODE_RULE_ALL) {
-		status = triad_command_print_choice(verb, &choice, fabric, output);
+		return 0;
 	}
+	if (choice.rule == TRIAD_NODE_RULE_GUID)
+		found->guid = choice.guid;
+	if (choice.rule == TRIAD_NODE_RULE_GUID || choice.rule == TRIAD_NODE_RULE_ALL)
+		return 0;
+	if (fabric)
+		return triad_command_print_choice(verb, &choice, fabric, output);
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"%s: there is no fabric to look for that name in: give the GUID, or ask "
+		"on the host of the master\n",
+		verb);
+	return TRIAD_CONTROL_FAILED;
+}
+
+int triad_command_find_switch(struct triad_plugin *plugin, const char *verb,
+	const struct triad_command *command, struct triad_command_switch *found,
+	struct triad_output *output)
+{
+	struct triad_fabric *fabric = triad_ports_fabric(plugin->ports);
+	int status = triad_command_find_switch_in(fabric, verb, command, found, output);
+
 	triad_fabric_unref(fabric);
 	return status;
 }

@@ -20,7 +20,7 @@ struct gain {
 
 /* True for a link that the plan takes down: it is disabled, or tested while it carries
  * traffic. */
-static bool takes_down(const struct triad_ports_row *row)
+static bool takes_down(const struct triad_port_row *row)
 {
 	bool is_stopped = row->guard && !row->is_overridden;
 
@@ -34,7 +34,7 @@ static bool takes_down(const struct triad_ports_row *row)
 static uint32_t *find_ports(
 	struct triad_plugin *plugin, const struct triad_fabric *fabric, uint32_t *n)
 {
-	struct triad_ports_row *rows = NULL;
+	struct triad_port_row *rows = NULL;
 	uint32_t n_rows = 0, n_all, *ports = NULL;
 
 	*n = 0;

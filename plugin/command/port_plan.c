@@ -6,19 +6,23 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "lib/grow.h"
 #include "plugin/command/port_effect.h"
 #include "plugin/command/port_node.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
 #include "portmgr/expected/expected.h"
 #include "service/command/list.h"
+#include "service/command/moment.h"
 
 /* What is shown, and whereto. */
 struct view {
 	const struct triad_command *command;
-	struct triad_ports_status status;
-	struct triad_ports_row *rows;
+	struct triad_ports_status status; /* at present */
+	struct triad_port_rows_head head;
+	struct triad_port_row *rows;
 	uint32_t n, n_all;
 	struct triad_report report;
 };
@@ -32,7 +36,7 @@ static const char *phys_state_name(unsigned state)
 }
 
 /* In one word, for people and programs. */
-static const char *found_word(const struct triad_ports_row *row)
+static const char *found_word(const struct triad_port_row *row)
 {
 	if (!row->phys_state)
 		return "absent";
@@ -48,14 +52,14 @@ static const char *found_word(const struct triad_ports_row *row)
 					     : triad_port_state_name(row->state);
 }
 
-static bool is_stopped(const struct triad_ports_row *row)
+static bool is_stopped(const struct triad_port_row *row)
 {
 	return row->guard && !row->is_overridden;
 }
 
 /* --- rows, for both --- */
 
-static void put_item_json(struct triad_json *json, const struct triad_ports_row *row)
+static void put_item_json(struct triad_json *json, const struct triad_port_row *row)
 {
 	triad_json_string(json, "action", triad_plan_kind_name(row->kind));
 	triad_json_string(json, "reason",
@@ -75,7 +79,7 @@ static void put_item_json(struct triad_json *json, const struct triad_ports_row 
 			: triad_agenda_state_name(row->agenda));
 }
 
-static void put_remarks(struct triad_list *list, const struct triad_ports_row *row)
+static void put_remarks(struct triad_list *list, const struct triad_port_row *row)
 {
 	if (row->text[0])
 		triad_list_note(list, "    %s", row->text);
@@ -89,7 +93,7 @@ static void put_remarks(struct triad_list *list, const struct triad_ports_row *r
 				: "it waits for its time");
 }
 
-static void put_row(struct triad_list *list, const struct triad_ports_row *row)
+static void put_row(struct triad_list *list, const struct triad_port_row *row)
 {
 	triad_list_row(list);
 	triad_list_guid(list, "node_guid", NULL, row->node_guid);
@@ -162,17 +166,17 @@ static void put_plan_head(struct view *view)
 
 static void put_head_json(struct triad_json *json, const struct view *view)
 {
-	const struct triad_ports_status *status = &view->status;
+	const struct triad_port_rows_head *head = &view->head;
 
-	triad_json_uint(json, "generation", status->generation);
-	triad_json_string(json, "mode", status->is_enforcing ? "enforce" : "observe");
-	triad_json_bool(json, "may_act", status->may_act);
-	triad_json_bool(json, "stopped", status->agenda.is_stopped);
-	triad_json_string(json, "trouble", status->trouble[0] ? status->trouble : NULL);
-	triad_json_uint(json, "disable", status->n_of_kind[TRIAD_PLAN_DISABLE]);
-	triad_json_uint(json, "enable", status->n_of_kind[TRIAD_PLAN_ENABLE]);
-	triad_json_uint(json, "test", status->n_of_kind[TRIAD_PLAN_TEST]);
-	triad_json_uint(json, "guarded", status->n_guarded);
+	triad_json_uint(json, "generation", head->generation);
+	triad_json_string(json, "mode", head->is_enforcing ? "enforce" : "observe");
+	triad_json_bool(json, "may_act", head->may_act);
+	triad_json_bool(json, "stopped", head->is_stopped);
+	triad_json_string(json, "trouble", head->trouble[0] ? head->trouble : NULL);
+	triad_json_uint(json, "disable", head->n_of_kind[TRIAD_PLAN_DISABLE]);
+	triad_json_uint(json, "enable", head->n_of_kind[TRIAD_PLAN_ENABLE]);
+	triad_json_uint(json, "test", head->n_of_kind[TRIAD_PLAN_TEST]);
+	triad_json_uint(json, "guarded", head->n_guarded);
 	triad_json_uint(json, "rows", view->n_all);
 }
 
@@ -203,21 +207,33 @@ static void put_view(struct view *view, struct triad_plugin *plugin)
 
 /* --- the commands --- */
 
-static int fail(struct view *view, const char *verb, int error)
+/* Why there are no rows. */
+static const char *why_none(const struct triad_ports_status *status, int error)
 {
-	const char *why = "not enough memory";
+	if (!status->is_enabled)
+		return "the port manager is off: 'set port.enabled true' switches it on";
+	if (error == ENOENT)
+		return "there is no expected configuration: see port.expected_file, and "
+		       "'health' for what is wrong with it";
+	if (error == EAGAIN)
+		return "there is no fabric: OpenSM has not brought up the subnet yet, "
+		       "or this SM is not the master; ask on the host of the master";
+	return "not enough memory";
+}
 
-	if (!view->status.is_enabled)
-		why = "the port manager is off: 'set port.enabled true' switches it on";
-	else if (error == ENOENT)
-		why = "there is no expected configuration: see port.expected_file, and "
-		      "'health' for what is wrong with it";
-	else if (error == EAGAIN)
-		why = "there is no fabric: OpenSM has not brought up the subnet yet, "
-		      "or this SM is not the master; ask on the host of the master";
-	triad_output_message(
-		view->report.output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb, why);
-	return TRIAD_CONTROL_FAILED;
+static struct triad_port_rows_head head_of(const struct triad_ports_status *status)
+{
+	struct triad_port_rows_head head = {
+		.generation = status->generation,
+		.is_enforcing = status->is_enforcing,
+		.may_act = status->may_act,
+		.is_stopped = status->agenda.is_stopped,
+		.n_guarded = status->n_guarded,
+	};
+
+	memcpy(head.n_of_kind, status->n_of_kind, sizeof(head.n_of_kind));
+	memcpy(head.trouble, status->trouble, sizeof(head.trouble));
+	return head;
 }
 
 static int find_rows(struct triad_plugin *plugin, struct view *view,
@@ -230,11 +246,16 @@ static int find_rows(struct triad_plugin *plugin, struct view *view,
 	if (error)
 		return error;
 	triad_ports_status(plugin->ports, &view->status);
+	view->head = head_of(&view->status);
 	error = view->status.is_enabled
 		? triad_ports_rows(plugin->ports, which, found.guid, found.port,
 			  view->command->limit, &view->rows, &view->n, &view->n_all)
 		: EAGAIN;
-	return error ? fail(view, verb, error) : 0;
+	if (!error)
+		return 0;
+	triad_output_message(view->report.output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb,
+		why_none(&view->status, error));
+	return TRIAD_CONTROL_FAILED;
 }
 
 static bool has_something_to_do(const struct triad_ports_status *status)
@@ -262,21 +283,154 @@ int triad_command_run_port_plan(struct triad_plugin *plugin,
 						 : TRIAD_CONTROL_DONE;
 }
 
+static void put_list(struct view *view)
+{
+	bool is_failed = view->command->failed;
+
+	if (view->command->json || view->n)
+		put_view(view, NULL);
+	else
+		triad_output_printf(view->report.output, "no port%s\n",
+			is_failed ? " was disabled as failed" : "");
+}
+
+/* --- 'port list' of the past --- */
+
+/* The next row of a list that is meant; false at the end, or with '*is_wrong'. */
+static bool next_row(const struct triad_kept_list *list, uint32_t *place,
+	const struct triad_command_switch *meant, bool is_failed,
+	struct triad_port_row *row, bool *is_wrong)
+{
+	while (*place < list->n) {
+		uint32_t size;
+		const uint8_t *octets = triad_kept_list_row(list, (*place)++, &size);
+
+		*is_wrong = !triad_port_row_get(octets, size, row);
+		if (*is_wrong)
+			return false;
+		if ((!meant->guid || row->node_guid == meant->guid) &&
+			(meant->port < 0 || row->number == meant->port) &&
+			(!is_failed || row->is_failed))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the command's status. */
+static int take_rows(struct view *view, const struct triad_kept_list *list,
+	const struct triad_command_switch *meant)
+{
+	const struct triad_command *command = view->command;
+	struct triad_port_row row;
+	uint32_t place = 1, size;
+	const uint8_t *octets = list->n ? triad_kept_list_row(list, 0, &size) : NULL;
+	bool is_wrong = !octets || !triad_port_rows_head_get(octets, size, &view->head);
+	size_t room = 0;
+
+	while (!is_wrong &&
+		next_row(list, &place, meant, command->failed, &row, &is_wrong)) {
+		view->n_all++;
+		if (view->n == command->limit)
+			continue;
+		if (triad_grow(&view->rows, &room, view->n + 1, sizeof(row), 32))
+			break;
+		view->rows[view->n++] = row;
+	}
+	return is_wrong ? triad_moment_refuse_row(command, view->report.output)
+			: TRIAD_CONTROL_DONE;
+}
+
+static int show_past(struct view *view, struct triad_plugin *plugin)
+{
+	const struct triad_command *command = view->command;
+	struct triad_output *output = view->report.output;
+	struct triad_command_switch meant;
+	struct triad_moment moment;
+	const struct triad_kept_list *list = triad_moment_open_list(
+		&moment, &plugin->service, command, TRIAD_KEPT_PORTS, output);
+	int status = TRIAD_CONTROL_FAILED;
+
+	if (list)
+		status = triad_command_find_switch_in(
+			moment.view->fabric, "port list", command, &meant, output);
+	if (!status)
+		status = take_rows(view, list, &meant);
+	if (!status)
+		put_list(view);
+	free(view->rows);
+	triad_moment_close(&moment);
+	return status;
+}
+
 int triad_command_run_port_list(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct view view = {.command = command,
 		.report = {.output = output, .as_json = command->json}};
-	int error = find_rows(plugin, &view,
-		command->failed ? TRIAD_PORTS_FAILED : TRIAD_PORTS_ALL, "port list");
+	int error;
 
+	if (command->at[0])
+		return show_past(&view, plugin);
+	error = find_rows(plugin, &view,
+		command->failed ? TRIAD_PORTS_FAILED : TRIAD_PORTS_ALL, "port list");
 	if (error)
 		return error;
-	if (command->json || view.n)
-		put_view(&view, NULL);
-	else
-		triad_output_printf(output, "no port%s\n",
-			command->failed ? " was disabled as failed" : "");
+	put_list(&view);
 	free(view.rows);
 	return TRIAD_CONTROL_DONE;
+}
+
+/* --- kept --- */
+
+#define PIECE 128u   /* rows at once */
+#define MAX_TRIES 3u /* while what there is changes */
+
+/* Returns as triad_ports_rows_piece(), or ESTALE: rows are others since. */
+static int keep_rows(struct triad_ports *ports, struct triad_kept_list *list,
+	struct triad_port_row *rows)
+{
+	uint8_t octets[TRIAD_PORT_ROW_SIZE];
+	uint64_t version = 0, first_version = 0;
+	uint32_t n, first = 0;
+	int error;
+
+	do {
+		n = PIECE;
+		error = triad_ports_rows_piece(ports, first, rows, &n, &version);
+		if (error)
+			return error;
+		if (!first)
+			first_version = version;
+		for (uint32_t i = 0; i < n; i++)
+			triad_kept_list_add(
+				list, octets, triad_port_row_put(&rows[i], octets));
+		first += n;
+	} while (n == PIECE && version == first_version);
+	return version == first_version ? 0 : ESTALE;
+}
+
+void triad_command_keep_port_list(
+	struct triad_plugin *plugin, struct triad_kept_list *list)
+{
+	struct triad_port_row *rows = malloc(PIECE * sizeof(*rows));
+	uint8_t octets[TRIAD_PORT_ROW_SIZE];
+	struct triad_ports_status status;
+	struct triad_port_rows_head head;
+	int error;
+
+	triad_ports_status(plugin->ports, &status);
+	head = head_of(&status);
+	error = rows ? EAGAIN : ENOMEM;
+	for (unsigned i = 0; rows && status.is_enabled && i < MAX_TRIES; i++) {
+		triad_kept_list_begin(list);
+		triad_kept_list_add(
+			list, octets, triad_port_rows_head_put(&head, octets));
+		error = keep_rows(plugin->ports, list, rows);
+		if (error != ESTALE)
+			break;
+	}
+	free(rows);
+	/* Rows of two moments are better than none. */
+	if (error && error != ESTALE)
+		triad_kept_list_refuse(list, why_none(&status, error));
 }

@@ -136,19 +136,14 @@ struct triad_fabric *triad_setup_find_fabric(
 	struct triad_fabric *fabric = triad_qos_fabric(plugin->qos);
 
 	if (!fabric)
-		fail_with(output, verb,
-			"this SM is not the master, or has not brought up the subnet "
-			"yet: see 'health'");
+		fail_with(output, verb, TRIAD_SETUP_NO_FABRIC);
 	return fabric;
 }
 
 bool triad_setup_sm_has_qos(const struct triad_fabric *fabric, const char *verb,
 	struct triad_output *output)
 {
-	return fabric->sa.qos ||
-		fail_with(output, verb,
-			"OpenSM runs without QoS and programs no tables: 'qos TRUE' in "
-			"opensm.conf begins it");
+	return fabric->sa.qos || fail_with(output, verb, TRIAD_SETUP_NO_QOS);
 }
 
 bool triad_setup_context_make(struct triad_setup_context *context,

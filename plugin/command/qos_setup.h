@@ -15,6 +15,13 @@ struct triad_plugin;
 
 #define TRIAD_TABLE_TEXT_SIZE 768
 
+/* Why there are no tables. */
+#define TRIAD_SETUP_NO_FABRIC                                                          \
+	"this SM is not the master, or has not brought up the subnet yet: see 'health'"
+#define TRIAD_SETUP_NO_QOS                                                             \
+	"OpenSM runs without QoS and programs no tables: 'qos TRUE' in opensm.conf "   \
+	"begins it"
+
 /* A policy on a fabric, with references. */
 struct triad_setup_context {
 	struct triad_fabric *fabric;

@@ -10,26 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "plugin/command/qos_setup.h"
 #include "plugin/instance.h"
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/read_back.h"
 #include "plugin/qos/tables/tables.h"
-#include "qos/setup/desired.h"
+#include "qos/setup/kept_tables.h"
+#include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "triad/clock.h"
 
 #define MAX_READ 20000 /* SMPs of one command */
 #define PROGRESS_US TRIAD_US_PER_S
 
-/* One table, or SL2VL tables of in-ports in a row that are alike, in all three
- * forms. */
+/* A port's table in all three forms. */
 struct row {
 	uint32_t port;
-	enum triad_setup_table table;
-	uint8_t in_first, in_last;
-	unsigned n; /* entries of an arbitration table */
-	union triad_setup_value policy, sm, answer;
+	struct triad_port_table is;
+	union triad_setup_value answer;
 	int error; /* why there is no answer; 0: there is; -1: it was not asked for */
 };
 
@@ -58,18 +57,6 @@ static bool is_chosen(const struct telling *telling, uint32_t port)
 		triad_node_choice_has_port(&telling->choice, telling->fabric, port);
 }
 
-/* In-ports of the SL2VL tables of 'port'; 0: it has none. */
-static unsigned n_in_ports(const struct telling *telling, uint32_t port)
-{
-	const struct triad_fabric_port *at = &telling->fabric->ports[port];
-
-	if (telling->desired.ports[port].first_row == TRIAD_FABRIC_NONE)
-		return 0;
-	return telling->fabric->nodes[at->node].type == TRIAD_NODE_SWITCH
-		? telling->desired.nodes[at->node].n_numbers
-		: 1;
-}
-
 /* --- reading --- */
 
 static void ask(struct telling *telling, uint32_t port, enum triad_smp_kind kind,
@@ -84,7 +71,9 @@ static void ask(struct telling *telling, uint32_t port, enum triad_smp_kind kind
 /* In the order in which rows are made. */
 static void ask_for_port(struct telling *telling, uint32_t port)
 {
-	for (unsigned in = 0; in < n_in_ports(telling, port); in++)
+	unsigned n_in_ports = triad_port_tables_n_in_ports(&telling->desired, port);
+
+	for (unsigned in = 0; in < n_in_ports; in++)
 		ask(telling, port, TRIAD_SMP_SL2VL, in);
 	for (unsigned high = 0; high < 2; high++) {
 		unsigned n = triad_desired_n_vlarb(&telling->desired, port, high);
@@ -148,10 +137,10 @@ static void read_back(struct telling *telling, struct triad_plugin *plugin)
 	telling->items = NULL;
 }
 
-/* The next answer, in the order in which it was asked for; NULL: nothing was. */
+/* The next answer, in the order in which it was asked for. */
 static const struct triad_read_back *next_item(struct telling *telling)
 {
-	return telling->items ? &telling->items[telling->next_item++] : NULL;
+	return &telling->items[telling->next_item++];
 }
 
 /* --- rows --- */
@@ -159,7 +148,7 @@ static const struct triad_read_back *next_item(struct telling *telling)
 static const char *format_value(const struct row *row,
 	const union triad_setup_value *value, char text[TRIAD_TABLE_TEXT_SIZE])
 {
-	return triad_format_setup_value(row->table, row->n, value, text);
+	return triad_format_setup_value(row->is.table, row->is.n, value, text);
 }
 
 /* What the port said, or why it did not: NULL when it was not asked. */
@@ -177,21 +166,14 @@ static const char *format_answer(
 static bool is_same(const struct row *row, const union triad_setup_value *a,
 	const union triad_setup_value *b)
 {
-	switch (row->table) {
-	case TRIAD_SETUP_SL2VL:
-		return !memcmp(&a->sl2vl, &b->sl2vl, sizeof(a->sl2vl));
-	case TRIAD_SETUP_HIGH_LIMIT:
-		return a->high_limit == b->high_limit;
-	default:
-		return !memcmp(a->vlarb, b->vlarb, row->n * sizeof(a->vlarb[0]));
-	}
+	return triad_port_table_is_same(row->is.table, row->is.n, a, b);
 }
 
 static bool agrees(const struct row *row)
 {
-	return is_same(row, &row->policy, &row->sm) &&
+	return is_same(row, &row->is.policy, &row->is.sm) &&
 		(row->error < 0 ||
-			(!row->error && is_same(row, &row->policy, &row->answer)));
+			(!row->error && is_same(row, &row->is.policy, &row->answer)));
 }
 
 static void put_row(struct telling *telling, const struct row *row)
@@ -201,11 +183,11 @@ static void put_row(struct telling *telling, const struct row *row)
 		answer[TRIAD_TABLE_TEXT_SIZE];
 	const char *answered = format_answer(row, answer);
 
-	format_value(row, &row->policy, policy);
-	format_value(row, &row->sm, sm);
+	format_value(row, &row->is.policy, policy);
+	format_value(row, &row->is.sm, sm);
 	triad_list_row(list);
-	triad_setup_put_table(list, telling->fabric, row->port, row->table,
-		row->in_first, row->in_last);
+	triad_setup_put_table(list, telling->fabric, row->port, row->is.table,
+		row->is.in_first, row->is.in_last);
 	triad_list_text(list, "policy", "contents", 0, policy);
 	triad_list_text(list, "sm", NULL, 0, sm);
 	triad_list_text(list, "port_answers", NULL, 0, answered);
@@ -237,15 +219,15 @@ static void flush(struct telling *telling)
 static void add(struct telling *telling, const struct row *row)
 {
 	struct row *last = &telling->row;
-	bool joins = telling->has_row && row->table == TRIAD_SETUP_SL2VL &&
-		last->table == row->table && last->port == row->port &&
+	bool joins = telling->has_row && row->is.table == TRIAD_SETUP_SL2VL &&
+		last->is.table == row->is.table && last->port == row->port &&
 		last->error == row->error &&
-		is_same(row, &last->policy, &row->policy) &&
-		is_same(row, &last->sm, &row->sm) &&
+		is_same(row, &last->is.policy, &row->is.policy) &&
+		is_same(row, &last->is.sm, &row->is.sm) &&
 		(row->error || is_same(row, &last->answer, &row->answer));
 
 	if (joins) {
-		last->in_last = row->in_last;
+		last->is.in_last = row->is.in_last;
 		return;
 	}
 	flush(telling);
@@ -253,94 +235,76 @@ static void add(struct telling *telling, const struct row *row)
 	telling->has_row = true;
 }
 
-/* --- tables of one port --- */
+/* --- what ports answered --- */
 
-static void add_sl2vl(struct telling *telling, uint32_t port)
+static void take_vlarb_answer(struct telling *telling, struct row *row)
 {
-	const struct triad_fabric_port *at = &telling->fabric->ports[port];
-
-	for (unsigned in = 0; in < n_in_ports(telling, port); in++) {
-		const struct triad_read_back *item = next_item(telling);
-		struct row row = {.port = port,
-			.table = TRIAD_SETUP_SL2VL,
-			.in_first = (uint8_t)in,
-			.in_last = (uint8_t)in,
-			.error = item ? item->error : -1};
-
-		row.policy.sl2vl = *triad_desired_sl2vl(&telling->desired, port,
-			triad_desired_row_at(&telling->desired, port, in));
-		if (in < at->sl2vl.n)
-			row.sm.sl2vl = telling->fabric->sl2vl[at->sl2vl.at + in];
-		if (item)
-			memcpy(row.answer.sl2vl.vl, item->data,
-				sizeof(row.answer.sl2vl.vl));
-		add(telling, &row);
-	}
-}
-
-static void add_vlarb(struct telling *telling, uint32_t port, bool high)
-{
-	const struct triad_fabric_port *at = &telling->fabric->ports[port];
-	size_t known = at->vlarb.at + (high ? at->vlarb_low_cap : 0);
-	struct row row = {.port = port,
-		.table = high ? TRIAD_SETUP_VLARB_HIGH : TRIAD_SETUP_VLARB_LOW,
-		.n = triad_desired_n_vlarb(&telling->desired, port, high),
-		.error = telling->items ? 0 : -1};
-
-	if (!row.n)
-		return;
-	(void)triad_desired_vlarb(
-		&telling->desired, port, high, row.policy.vlarb, row.n);
-	if (at->vlarb.n)
-		memcpy(row.sm.vlarb, &telling->fabric->vlarb[known],
-			row.n * sizeof(row.sm.vlarb[0]));
-	for (unsigned first = 0; first < row.n; first += 32) {
+	for (unsigned first = 0; first < row->is.n; first += 32) {
 		const struct triad_read_back *item = next_item(telling);
 
-		if (!item)
-			continue;
 		/* A block that was not answered leaves the whole table unknown. */
 		if (item->error)
-			row.error = item->error;
+			row->error = item->error;
 		/* VL and weight of 32 entries, two octets each [IBA 14.2.5.9]. */
-		for (unsigned i = 0; i < 32 && first + i < row.n; i++)
-			row.answer.vlarb[first + i] = (struct triad_vlarb_entry){
+		for (unsigned i = 0; i < 32 && first + i < row->is.n; i++)
+			row->answer.vlarb[first + i] = (struct triad_vlarb_entry){
 				item->data[2 * i] & 0xf, item->data[2 * i + 1]};
 	}
-	add(telling, &row);
 }
 
-static void add_high_limit(struct telling *telling, uint32_t port)
+static void take_answer(struct telling *telling, struct row *row)
 {
 	const struct triad_read_back *item;
-	struct row row = {.port = port, .table = TRIAD_SETUP_HIGH_LIMIT, .error = -1};
 
-	if (!triad_desired_has_high_limit(&telling->desired, port))
+	row->error = 0;
+	if (row->is.table == TRIAD_SETUP_VLARB_LOW ||
+		row->is.table == TRIAD_SETUP_VLARB_HIGH) {
+		take_vlarb_answer(telling, row);
 		return;
-	item = next_item(telling);
-	(void)triad_desired_high_limit(&telling->desired, port, &row.policy.high_limit);
-	row.sm.high_limit = telling->fabric->ports[port].high_limit;
-	if (item) {
-		row.error = item->error;
-		row.answer.high_limit = item->data[38]; /* [IBA 14.2.5.6] */
 	}
+	item = next_item(telling);
+	row->error = item->error;
+	if (row->is.table == TRIAD_SETUP_SL2VL)
+		memcpy(row->answer.sl2vl.vl, item->data, sizeof(row->answer.sl2vl.vl));
+	else
+		row->answer.high_limit = item->data[38]; /* [IBA 14.2.5.6] */
+}
+
+static void add_table(
+	void *context, uint32_t port, const struct triad_port_table *table)
+{
+	struct telling *telling = context;
+	struct row row = {.port = port, .is = *table, .error = -1};
+
+	if (telling->items)
+		take_answer(telling, &row);
 	add(telling, &row);
 }
 
 static void put_all(struct telling *telling)
 {
-	for (uint32_t i = 0; i < telling->fabric->n_ports; i++) {
-		if (!is_chosen(telling, i))
-			continue;
-		add_sl2vl(telling, i);
-		add_vlarb(telling, i, false);
-		add_vlarb(telling, i, true);
-		add_high_limit(telling, i);
-	}
+	for (uint32_t i = 0; i < telling->fabric->n_ports; i++)
+		if (is_chosen(telling, i))
+			triad_port_tables_each(
+				&telling->desired, i, add_table, telling);
 	flush(telling);
 }
 
 /* --- the command --- */
+
+/* Says what there was, or that there was nothing. */
+static int end_rows(struct telling *telling)
+{
+	if (!telling->n_shown) {
+		triad_output_message(telling->output, TRIAD_FRAME_MESSAGE,
+			"qos tables: no port that is up and has tables is meant\n");
+		return TRIAD_CONTROL_FAILED;
+	}
+	if (telling->n_different && !telling->command->json)
+		triad_output_printf(
+			telling->output, "%" PRIu64 " differ\n", telling->n_different);
+	return TRIAD_CONTROL_DONE;
+}
 
 static int show(struct telling *telling, struct triad_plugin *plugin)
 {
@@ -354,48 +318,158 @@ static int show(struct telling *telling, struct triad_plugin *plugin)
 	put_all(telling);
 	triad_report_array_end(&telling->report);
 	free(telling->items);
-	if (!telling->n_shown) {
-		triad_output_message(telling->output, TRIAD_FRAME_MESSAGE,
-			"qos tables: no port that is up and has tables is meant\n");
-		return TRIAD_CONTROL_FAILED;
-	}
 	/* Only if ports were asked: a look at what the SM knows says nothing new. */
 	if (telling->n_answered)
 		triad_tables_note_read_back(
 			triad_qos_tables(plugin->qos), telling->n_unlike);
-	if (telling->n_different && !telling->command->json)
-		triad_output_printf(
-			telling->output, "%" PRIu64 " differ\n", telling->n_different);
-	return TRIAD_CONTROL_DONE;
+	return end_rows(telling);
+}
+
+static int show_present(struct telling *telling, struct triad_plugin *plugin)
+{
+	struct triad_setup *setup = triad_tables_setup(triad_qos_tables(plugin->qos));
+	const struct triad_command *command = telling->command;
+	struct triad_output *output = telling->output;
+	int status = TRIAD_CONTROL_FAILED;
+	bool has_tables, is_chosen_well, has_desired;
+
+	telling->fabric = triad_setup_find_fabric(plugin, "qos tables", output);
+	has_tables = telling->fabric &&
+		triad_setup_sm_has_qos(telling->fabric, "qos tables", output);
+	is_chosen_well = has_tables &&
+		triad_command_choose(command, telling->fabric, "qos tables",
+			&telling->choice, output);
+	has_desired = is_chosen_well &&
+		!triad_desired_resolve(&telling->desired, setup, telling->fabric);
+	if (has_desired) {
+		status = show(telling, plugin);
+		triad_desired_clear(&telling->desired);
+	} else if (is_chosen_well) {
+		triad_output_message(
+			output, TRIAD_FRAME_MESSAGE, "qos tables: not enough memory\n");
+	}
+	triad_fabric_unref(telling->fabric);
+	triad_setup_unref(setup);
+	return status;
+}
+
+/* --- of the past --- */
+
+static uint32_t find_port(const struct telling *telling, uint64_t guid, uint8_t port)
+{
+	return triad_fabric_find_port(
+		telling->fabric, triad_fabric_find_node(telling->fabric, guid), port);
+}
+
+static bool wants_port(void *context, uint64_t guid, uint8_t number)
+{
+	const struct telling *telling = context;
+	uint32_t port = find_port(telling, guid, number);
+
+	return port != TRIAD_FABRIC_NONE &&
+		triad_node_choice_has_port(&telling->choice, telling->fabric, port);
+}
+
+/* Nobody was asked then. */
+static void put_table(void *context, uint64_t guid, uint8_t number,
+	const struct triad_port_table *table)
+{
+	struct telling *telling = context;
+	const struct row row = {
+		.port = find_port(telling, guid, number), .is = *table, .error = -1};
+
+	flush(telling);
+	telling->row = row;
+	telling->has_row = true;
+}
+
+static int show_list(struct telling *telling, const struct triad_kept_list *list)
+{
+	const struct triad_kept_tables_reader reader = {
+		.context = telling, .wants = wants_port, .take = put_table};
+	int error;
+
+	triad_report_array(&telling->report, NULL);
+	error = triad_kept_tables_read(list, &reader);
+	flush(telling);
+	triad_report_array_end(&telling->report);
+	return error ? triad_moment_refuse_row(telling->command, telling->output)
+		     : end_rows(telling);
+}
+
+static int show_past(struct telling *telling, struct triad_plugin *plugin)
+{
+	struct triad_moment moment;
+	const struct triad_kept_list *list = triad_moment_open_list(&moment,
+		&plugin->service, telling->command, TRIAD_KEPT_TABLES, telling->output);
+	int status = TRIAD_CONTROL_FAILED;
+
+	telling->fabric = list ? moment.view->fabric : NULL;
+	if (list &&
+		triad_command_choose_there(telling->command, telling->fabric,
+			"qos tables", &telling->choice, telling->output))
+		status = show_list(telling, list);
+	triad_moment_close(&moment);
+	return status;
 }
 
 int triad_command_run_qos_tables(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct triad_setup *setup = triad_tables_setup(triad_qos_tables(plugin->qos));
 	struct telling telling = {.command = command,
 		.output = output,
 		.report = {.output = output, .as_json = command->json},
 		.list = {.report = &telling.report}};
-	int status = TRIAD_CONTROL_FAILED;
-	bool has_tables, is_chosen_well, has_desired;
 
-	telling.fabric = triad_setup_find_fabric(plugin, "qos tables", output);
-	has_tables = telling.fabric &&
-		triad_setup_sm_has_qos(telling.fabric, "qos tables", output);
-	is_chosen_well = has_tables &&
-		triad_command_choose(
-			command, telling.fabric, "qos tables", &telling.choice, output);
-	has_desired = is_chosen_well &&
-		!triad_desired_resolve(&telling.desired, setup, telling.fabric);
-	if (has_desired) {
-		status = show(&telling, plugin);
-		triad_desired_clear(&telling.desired);
-	} else if (is_chosen_well) {
-		triad_output_message(
-			output, TRIAD_FRAME_MESSAGE, "qos tables: not enough memory\n");
+	return command->at[0] ? show_past(&telling, plugin)
+			      : show_present(&telling, plugin);
+}
+
+/* --- kept --- */
+
+/* What the list was filled from; there is nothing else that it could change with. */
+static uint64_t stamp_of(struct triad_plugin *plugin, const struct triad_fabric *fabric,
+	const struct triad_setup *setup)
+{
+	struct triad_tables_status status =
+		triad_tables_status(triad_qos_tables(plugin->qos));
+	uint64_t stamp = triad_hash_word(TRIAD_HASH_START, fabric->generation);
+
+	/* Another setup may lie where one was; it is in force from another pass on. */
+	stamp = triad_hash_word(stamp, (uintptr_t)setup);
+	return triad_hash_word(stamp, status.n_passes) | 1;
+}
+
+/* False: it has to be filled again. */
+static bool fill(struct triad_kept_list *list, struct triad_setup *setup,
+	const struct triad_fabric *fabric)
+{
+	struct triad_desired desired;
+	int error = triad_desired_resolve(&desired, setup, fabric);
+
+	if (!error) {
+		error = triad_kept_tables_fill(list, &desired);
+		triad_desired_clear(&desired);
 	}
-	triad_fabric_unref(telling.fabric);
+	if (error)
+		triad_kept_list_refuse(list, "not enough memory");
+	return !error;
+}
+
+void triad_command_keep_qos_tables(
+	struct triad_plugin *plugin, struct triad_kept_list *list)
+{
+	struct triad_setup *setup = triad_tables_setup(triad_qos_tables(plugin->qos));
+	struct triad_fabric *fabric = triad_qos_fabric(plugin->qos);
+	bool has_tables = fabric && fabric->sa.qos;
+	uint64_t stamp = has_tables ? stamp_of(plugin, fabric, setup) : 0;
+
+	if (!has_tables)
+		triad_kept_list_refuse(
+			list, fabric ? TRIAD_SETUP_NO_QOS : TRIAD_SETUP_NO_FABRIC);
+	else if (stamp != list->stamp && !fill(list, setup, fabric))
+		stamp = 0;
+	list->stamp = stamp;
+	triad_fabric_unref(fabric);
 	triad_setup_unref(setup);
-	return status;
 }

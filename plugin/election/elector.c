@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/format_version.h"
 #include "plugin/election/elector_parts.h"
 #include "triad/clock.h"
 #include "triad/thread.h"
@@ -32,7 +31,7 @@ void elector_poke(struct triad_elector *elector)
 void elector_clear_inbox(struct triad_elector *elector)
 {
 	pthread_mutex_lock(&elector->inbox_lock);
-	elector->ring = (struct triad_ring){0};
+	triad_inbox_clear(&elector->inbox);
 	elector->has_view = false;
 	pthread_mutex_unlock(&elector->inbox_lock);
 }
@@ -45,62 +44,42 @@ void triad_elector_note_up(struct triad_elector *elector)
 
 /* --- a step --- */
 
-static bool handle_item(struct triad_elector *elector, struct elector_item *item,
+static bool take_payload(struct triad_elector *elector, struct triad_payload *payload,
 	struct triad_cluster_view *view)
 {
 	bool has_one;
 
 	pthread_mutex_lock(&elector->inbox_lock);
-	has_one = elector->ring.n;
-	if (has_one)
-		*item = elector->inbox[triad_ring_take(
-			&elector->ring, ELECTOR_MAX_INBOX)];
-	if (has_one && item->is_view)
+	has_one = triad_inbox_take(&elector->inbox, payload);
+	if (has_one && !payload->size)
 		*view = elector->view;
 	pthread_mutex_unlock(&elector->inbox_lock);
 	return has_one;
 }
 
-/* Says that a member is of another release, whose messages are not understood. */
-static void note_version(struct triad_elector *elector, const struct elector_item *item)
-{
-	unsigned version = triad_format_message_version(
-		item->payload, item->size, TRIAD_ELECTION_MAGIC);
-	char why[TRIAD_FORMAT_REFUSAL_SIZE];
-	unsigned long suppressed;
-
-	if (!version || version == TRIAD_ELECTION_VERSION ||
-		!triad_log_limit_pass(
-			&elector->version_limit, triad_clock_now_us(), &suppressed))
-		return;
-	triad_format_disagreement(why, version, TRIAD_ELECTION_VERSION);
-	triad_log_write(elector->log, TRIAD_LOG_ERROR,
-		"election: SM 0x%016" PRIx64 " %s (%lu more times before)",
-		item->sender, why, suppressed);
-}
-
 static void handle_inbox(struct triad_elector *elector)
 {
 	struct triad_cluster_view view;
-	struct elector_item item;
+	struct triad_payload payload;
 	bool has_late_view;
 
-	while (elector->election && handle_item(elector, &item, &view)) {
+	while (elector->election && take_payload(elector, &payload, &view)) {
 		uint64_t now_us = triad_clock_boot_us();
 
-		if (item.is_view) {
+		if (!payload.size) {
 			triad_election_view(elector->election, &view, now_us);
 		} else {
-			note_version(elector, &item);
-			triad_election_payload(elector->election, item.sender,
-				item.payload, item.size, now_us);
+			triad_release_check(&elector->release, &payload);
+			triad_election_payload(elector->election, payload.sender,
+				payload.octets, payload.size, now_us);
 		}
 		elector_act(elector);
 	}
 	/* A view that found the queue full was left beside it.  It is taken when the
 	 * queue is empty. */
 	pthread_mutex_lock(&elector->inbox_lock);
-	has_late_view = elector->election && elector->has_view && !elector->ring.n;
+	has_late_view =
+		elector->election && elector->has_view && !elector->inbox.ring.n;
 	if (has_late_view)
 		view = elector->view;
 	elector->has_view &= !has_late_view;
@@ -292,8 +271,10 @@ struct triad_elector *triad_elector_new(
 		.cluster = "none", .id = port_guid, .check_age_us = UINT64_MAX};
 	elector->late_limit.burst = 1;
 	elector->late_limit.period_us = 60 * TRIAD_US_PER_S;
-	elector->version_limit.burst = 1;
-	elector->version_limit.period_us = 60 * TRIAD_US_PER_S;
+	elector->release = (struct triad_release){.about = "election",
+		.magic = TRIAD_ELECTION_MAGIC,
+		.version = TRIAD_ELECTION_VERSION,
+		.log = log};
 	elector->conf = triad_conf_new(port_guid);
 	fabric = triad_fabric_ask_new(osm, port_guid, log);
 	elector->fabric = fabric;

@@ -39,7 +39,7 @@ struct triad_elector;
 
 struct triad_elector_status {
 	bool is_on;
-	const char *cluster; /* "corosync", "peers", "none" */
+	const char *cluster; /* "corosync", "peers", "fabric", "none" */
 	char trouble[512];   /* of state file or transport; empty: none */
 	uint64_t id;
 	uint64_t now_us;

@@ -154,6 +154,7 @@ static const char *cluster_name(const struct triad_conf *conf)
 	static const char *const names[] = {
 		[TRIAD_CLUSTER_COROSYNC] = "corosync",
 		[TRIAD_CLUSTER_PEERS] = "peers",
+		[TRIAD_CLUSTER_FABRIC] = "fabric",
 		[TRIAD_CLUSTER_NONE] = "none",
 	};
 
@@ -271,7 +272,7 @@ void triad_elector_status(
 	take_lease_from_facts(status);
 	status->permission = triad_permission_judge(&status->facts, now_us);
 	pthread_mutex_lock(&elector->inbox_lock);
-	status->n_dropped = elector->n_dropped;
+	status->n_dropped = elector->inbox.n_dropped;
 	pthread_mutex_unlock(&elector->inbox_lock);
 	status->sm = triad_sm_control_status(elector->sm);
 	describe_fabric(elector, status);

@@ -2,10 +2,12 @@
 #include "plugin/opensm.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "plugin/election/elector_parts.h"
+#include "plugin/election/fabric_carrier.h"
 #include "plugin/election/state_file.h"
 #include "triad/clock.h"
 #include "triad/file.h"
@@ -16,25 +18,40 @@
 
 /* --- beginning and ending --- */
 
-static struct triad_cluster *join(struct triad_elector *elector)
+static struct triad_cluster *join_peers(
+	struct triad_elector *elector, const char *own, struct triad_carrier *carrier)
 {
 	const struct triad_conf *conf = elector->conf;
 	struct triad_cluster_sink sink = elector_sink(elector);
 	const struct triad_cluster_peers_conf peers = {
 		.id = elector->id,
-		.listen = conf->election.listen,
+		.own = own,
 		.peers = conf->election.peers,
 		.key_file = conf->election.key_file,
 		.keepalive_ms = conf->election.status_ms,
 		.silence_ms = conf->election.keepalive_ms,
 	};
 
+	return triad_cluster_peers_new(&peers, carrier, &sink, elector->log);
+}
+
+static struct triad_cluster *join(struct triad_elector *elector)
+{
+	const struct triad_conf *conf = elector->conf;
+	struct triad_cluster_sink sink = elector_sink(elector);
+	char guid[24];
+
 	switch ((enum triad_conf_cluster)conf->election.cluster) {
 	case TRIAD_CLUSTER_COROSYNC:
 		return triad_cluster_corosync_new(
 			elector->id, conf->election.group, &sink, elector->log);
 	case TRIAD_CLUSTER_PEERS:
-		return triad_cluster_peers_new(&peers, &sink, elector->log);
+		return join_peers(
+			elector, conf->election.listen, triad_udp_carrier_new());
+	case TRIAD_CLUSTER_FABRIC:
+		snprintf(guid, sizeof(guid), "0x%016" PRIx64, elector->id);
+		return join_peers(
+			elector, guid, triad_fabric_carrier_new(elector->osm));
 	case TRIAD_CLUSTER_NONE:
 		break;
 	}

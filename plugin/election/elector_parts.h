@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "lib/ring.h"
+#include "lib/inbox.h"
 #include "lib/task.h"
 #include "plugin/election/elector.h"
 #include "plugin/election/health_watch.h"
@@ -21,18 +21,8 @@
 #include "triad/file.h"
 #include "triad/line_file.h"
 
-/* Payloads that wait for the thread. */
-#define ELECTOR_MAX_INBOX 128u
-
 /* A turn takes less, unless a disk hangs. */
 #define ELECTOR_PATIENCE_US (TRIAD_US_PER_S / 2)
-
-struct elector_item {
-	bool is_view;
-	uint64_t sender;
-	size_t size;
-	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
-};
 
 struct triad_elector {
 	struct osm_opensm *osm;
@@ -49,9 +39,7 @@ struct triad_elector {
 	struct triad_task task;
 	bool has_view;
 	struct triad_cluster_view view; /* the last */
-	struct triad_ring ring;         /* of the inbox */
-	struct elector_item inbox[ELECTOR_MAX_INBOX];
-	uint64_t n_dropped;
+	struct triad_inbox inbox;       /* an empty payload: 'view' is new */
 
 	pthread_mutex_t listener_lock; /* of those that follow */
 	struct triad_cluster_sink listeners[TRIAD_ELECTOR_N_LISTENERS]; /* 'view' NULL:
@@ -68,7 +56,8 @@ struct triad_elector {
 	uint64_t absent_port; /* of election.ports; 0: all are there */
 	uint64_t due_us;      /* the present turn was to begin then */
 	uint64_t n_late, longest_late_us;
-	struct triad_log_limit late_limit, version_limit;
+	struct triad_log_limit late_limit;
+	struct triad_release release;
 	enum triad_check check;
 	uint64_t verdict_us; /* 0: none yet */
 	bool verdict;

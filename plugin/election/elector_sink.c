@@ -5,14 +5,6 @@
 
 #include "plugin/election/elector_parts.h"
 
-/* Called with 'inbox_lock' held; NULL when the queue is full. */
-static struct elector_item *add_item(struct triad_elector *elector)
-{
-	if (elector->ring.n == ELECTOR_MAX_INBOX)
-		return NULL;
-	return &elector->inbox[triad_ring_put(&elector->ring, ELECTOR_MAX_INBOX)];
-}
-
 /* --- who else talks to the members --- */
 
 void triad_elector_set_listener(struct triad_elector *elector,
@@ -63,14 +55,12 @@ static void hand_view(
 static void receive_view(void *context, const struct triad_cluster_view *view)
 {
 	struct triad_elector *elector = context;
-	struct elector_item *item;
 
 	hand_view(elector, view);
 	pthread_mutex_lock(&elector->inbox_lock);
 	elector->view = *view;
-	item = add_item(elector);
-	if (item)
-		item->is_view = true;
+	if (elector->inbox.ring.n < TRIAD_INBOX_ROOM)
+		(void)triad_inbox_put(&elector->inbox, 0, NULL, 0);
 	else
 		elector->has_view = true; /* told when there is room again */
 	triad_task_wake(&elector->task);
@@ -81,21 +71,11 @@ static void receive_message(
 	void *context, uint64_t sender, const void *payload, size_t size)
 {
 	struct triad_elector *elector = context;
-	struct elector_item *item = NULL;
 
-	if (hand_payload(elector, sender, payload, size))
+	if (!size || hand_payload(elector, sender, payload, size))
 		return;
 	pthread_mutex_lock(&elector->inbox_lock);
-	if (size <= sizeof(item->payload))
-		item = add_item(elector);
-	if (item) {
-		item->is_view = false;
-		item->sender = sender;
-		item->size = size;
-		memcpy(item->payload, payload, size);
-	} else {
-		elector->n_dropped++;
-	}
+	(void)triad_inbox_put(&elector->inbox, sender, payload, size);
 	triad_task_wake(&elector->task);
 	pthread_mutex_unlock(&elector->inbox_lock);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/task.h"
+#include "plugin/election/sm_places.h"
 #include "service/local_port.h"
 #include "service/umad.h"
 #include "triad/clock.h"
@@ -27,14 +28,8 @@
 enum { AT_METHOD = 3, AT_ATTRIBUTE = 16 };
 #define STATUS_INVALID 0x1cu /* class, method or attribute [IBA 13.4.7] */
 
-struct place {
-	uint64_t id, m_key;
-	uint16_t lid;
-};
-
 struct triad_fabric_ask {
 	struct osm_opensm *osm;
-	uint64_t port_guid;
 	struct triad_log *log;
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_task task;
@@ -46,46 +41,21 @@ struct triad_fabric_ask {
 	struct triad_log_limit limit;
 	bool has_failed;
 	uint32_t n_places;
-	struct place places[TRIAD_FABRIC_MAX_PEERS];
+	struct triad_sm_place places[TRIAD_FABRIC_MAX_PEERS];
+	struct triad_local_port local;
 	uint16_t master_lid;
 };
 
 /* --- where they are --- */
 
-/* False while OpenSM has its lock, or ends. */
-static bool read_tables(struct triad_fabric_ask *ask)
+static uint16_t read_master_lid(struct triad_fabric_ask *ask)
 {
-	if (osm_exit_flag || pthread_rwlock_tryrdlock(&ask->osm->lock.lock))
-		return false;
-	for (uint32_t i = 0; i < ask->n_places; i++) {
-		struct place *place = &ask->places[i];
-		const osm_port_t *port =
-			osm_get_port_by_guid(&ask->osm->subn, cl_hton64(place->id));
+	unsigned long lid;
 
-		if (!port || !port->p_physp)
-			continue;
-		place->lid = cl_ntoh16(osm_port_get_base_lid(port));
-		place->m_key =
-			cl_ntoh64(ib_port_info_get_m_key(&port->p_physp->port_info));
-	}
-	pthread_rwlock_unlock(&ask->osm->lock.lock);
-	return true;
-}
-
-static uint16_t read_master_lid(const struct triad_fabric_ask *ask)
-{
-	char ca_name[UMAD_CA_NAME_LEN];
-	umad_port_t port;
-	uint16_t lid;
-	int number;
-
-	if (umad_init() < 0 ||
-		!triad_local_port_find_for_smps(ask->port_guid, ca_name, &number) ||
-		umad_get_port(ca_name, number, &port))
+	if (umad_init() < 0 || !triad_local_port_locate(&ask->local) ||
+		!triad_local_port_read(&ask->local, "sm_lid", &lid))
 		return 0;
-	lid = (uint16_t)port.sm_lid;
-	umad_release_port(&port);
-	return lid;
+	return (uint16_t)lid;
 }
 
 /* Called with the lock held, which it gives back for a while. */
@@ -96,9 +66,9 @@ static void look_around(struct triad_fabric_ask *ask)
 
 	ask->n_places = ask->watch.n_peers;
 	for (uint32_t i = 0; i < ask->n_places; i++)
-		ask->places[i] = (struct place){.id = ask->watch.peers[i].id};
+		ask->places[i] = (struct triad_sm_place){.id = ask->watch.peers[i].id};
 	pthread_mutex_unlock(&ask->lock);
-	has_tables = read_tables(ask);
+	has_tables = triad_sm_places_read(ask->osm, ask->places, ask->n_places);
 	ask->master_lid = read_master_lid(ask);
 	now_us = triad_clock_boot_us();
 	pthread_mutex_lock(&ask->lock);
@@ -200,7 +170,8 @@ static bool open_port(struct triad_fabric_ask *ask)
 		return true;
 	if (triad_clock_boot_us() < ask->open_us || osm_exit_flag)
 		return false;
-	error = triad_umad_open(ask->port_guid, TRIAD_MAD_CLASS_SUBNET_LID, &ask->umad);
+	error = triad_umad_open(
+		ask->local.guid, TRIAD_MAD_CLASS_SUBNET_LID, &ask->umad);
 	if (error)
 		note_failure(ask, "it can't be opened", error);
 	return !error;
@@ -446,7 +417,7 @@ struct triad_fabric_ask *triad_fabric_ask_new(
 	if (!ask)
 		return NULL;
 	ask->osm = osm;
-	ask->port_guid = port_guid;
+	ask->local.guid = port_guid;
 	ask->log = log;
 	ask->limit.burst = 20;
 	ask->limit.period_us = 60 * TRIAD_US_PER_S;

@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/task.h"
 #include "triad/conf.h"
@@ -11,7 +10,7 @@
 #define PATIENCE_US (TRIAD_US_PER_S / 2) /* with a thread that is to end */
 
 struct ports {
-	uint64_t guids[TRIAD_CONF_MAX_GUIDS];
+	struct triad_local_port ports[TRIAD_CONF_MAX_GUIDS];
 	size_t n;
 };
 
@@ -34,11 +33,12 @@ static void read_health(struct triad_health_watch *watch)
 	 * election. */
 	watch->are_new = false;
 	pthread_mutex_unlock(&watch->lock);
-	seen = triad_local_health_read(ports.guids, ports.n);
+	seen = triad_local_health_read(ports.ports, ports.n);
 	pthread_mutex_lock(&watch->lock);
 	/* Other ports were asked for during the look, which says nothing about them. */
 	if (watch->are_new)
 		return;
+	watch->ports = ports;
 	watch->seen = seen;
 	watch->has_seen = true;
 }
@@ -61,8 +61,8 @@ void triad_health_watch_set(
 {
 	pthread_mutex_lock(&watch->lock);
 	watch->ports.n = n;
-	if (n)
-		memcpy(watch->ports.guids, guids, n * sizeof(*guids));
+	for (size_t i = 0; i < n; i++)
+		watch->ports.ports[i] = (struct triad_local_port){.guid = guids[i]};
 	watch->are_new = true;
 	watch->has_seen = false;
 	triad_task_wake(&watch->task);

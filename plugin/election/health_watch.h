@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Reads the health of local ports again and again, in a thread of its own.
  *
- * One look reads some hundred files of sysfs, and the driver asks the HCA's firmware
- * for the contents of several: it takes longer the more MADs the HCA and the processors
- * have to do with, and for ever when the firmware hangs.  The election must not wait
- * for that: its lease is a few hundred milliseconds long.
+ * A look reads three files of sysfs for each port, some hundred where a port has to be
+ * found first, and the driver asks the HCA's firmware for the contents of several: it
+ * takes longer the more MADs the HCA and the processors have to do with, and for ever
+ * when the firmware hangs.  The election must not wait for that: its lease is a few
+ * hundred milliseconds long.
  *
  * Model: the thread triad-health reads the ports that it was given,
  * TRIAD_HEALTH_READ_US after it began the last time, and leaves what it saw, to be

@@ -1,40 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/election/local_health.h"
 
-#include "service/local_port.h"
-
 #define PHYS_LINK_UP 5
 #define STATE_DOWN 1
 
-static bool is_good(uint64_t guid, bool *is_there)
+static bool is_good(struct triad_local_port *port, bool *is_there)
 {
-	char ca_name[UMAD_CA_NAME_LEN];
-	umad_port_t port;
-	bool good;
-	int number;
+	unsigned long phys_state, state;
 
-	/* The one that the SM sends from, which is looked for in fewer files. */
-	*is_there = triad_local_port_find_for_smps(guid, ca_name, &number) &&
-		!umad_get_port(ca_name, number, &port);
-	if (!*is_there)
-		return false;
+	/* The one that the SM sends from. */
+	*is_there = triad_local_port_locate(port) &&
+		triad_local_port_read(port, "phys_state", &phys_state) &&
+		triad_local_port_read(port, "state", &state);
 	/* The SM may not have made the port ACTIVE yet, as at its start: INIT is
 	 * enough. */
-	good = port.phys_state == PHYS_LINK_UP && port.state > STATE_DOWN;
-	umad_release_port(&port);
-	return good;
+	return *is_there && phys_state == PHYS_LINK_UP && state > STATE_DOWN;
 }
 
-struct triad_local_health triad_local_health_read(const uint64_t *guids, size_t n)
+struct triad_local_health triad_local_health_read(
+	struct triad_local_port *ports, size_t n)
 {
 	struct triad_local_health health = {.n_ports = (uint32_t)n};
 
 	for (size_t i = 0; i < n; i++) {
 		bool is_there;
 
-		health.n_good += is_good(guids[i], &is_there);
+		health.n_good += is_good(&ports[i], &is_there);
 		if (!is_there)
-			health.absent = guids[i];
+			health.absent = ports[i].guid;
 	}
 	return health;
 }

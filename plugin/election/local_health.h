@@ -11,13 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "service/local_port.h"
+
 struct triad_local_health {
 	uint32_t n_ports, n_good;
 	uint64_t absent; /* a GUID that no port of this machine has; 0: none */
 };
 
-/* Of the ports with these GUIDs; one that isn't there is not good: its driver may be
- * away, or its GUID misspelt. */
-struct triad_local_health triad_local_health_read(const uint64_t *guids, size_t n);
+/* Of the ports with these GUIDs, and notes where they are; one that isn't there is not
+ * good: its driver may be away, or its GUID misspelt. */
+struct triad_local_health triad_local_health_read(
+	struct triad_local_port *ports, size_t n);
 
 #endif

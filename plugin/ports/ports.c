@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/format_version.h"
 #include "plugin/election/elector.h"
 #include "plugin/ports/ports_parts.h"
 #include "portmgr/replica/replica_message.h"
@@ -105,38 +104,26 @@ static void announce(struct triad_ports *ports)
 	ports_end_wait(ports);
 }
 
-static void take_payload(struct triad_ports *ports, const struct ports_item *item)
+static void take_payload(struct triad_ports *ports, const struct triad_payload *payload)
 {
-	unsigned version = triad_format_message_version(
-		item->payload, item->size, TRIAD_REPLICA_MAGIC);
-	char why[TRIAD_FORMAT_REFUSAL_SIZE];
-	unsigned long suppressed;
-
-	if (version && version != TRIAD_REPLICA_VERSION &&
-		triad_log_limit_pass(
-			&ports->version_limit, triad_clock_now_us(), &suppressed)) {
-		triad_format_disagreement(why, version, TRIAD_REPLICA_VERSION);
-		triad_log_write(ports->log, TRIAD_LOG_ERROR,
-			"ports: SM 0x%016" PRIx64 " %s (%lu more times before)",
-			item->sender, why, suppressed);
-	}
-	triad_replica_payload(ports->replica, item->sender, item->payload, item->size,
-		triad_clock_boot_us());
+	triad_release_check(&ports->release, payload);
+	triad_replica_payload(ports->replica, payload->sender, payload->octets,
+		payload->size, triad_clock_boot_us());
 }
 
 void ports_pump(struct triad_ports *ports)
 {
 	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
-	struct ports_item item;
+	struct triad_payload received;
 	size_t size;
 
 	/* First all input, also when the port manager is off: then the inbox is
 	 * emptied, so that old payloads do not wait there until it is on. */
 	if (ports_next_view(ports))
 		triad_replica_view(ports->replica, &ports->view, triad_clock_boot_us());
-	while (ports_next_item(ports, &item))
+	while (ports_next_payload(ports, &received))
 		if (ports->conf->port.enabled)
-			take_payload(ports, &item);
+			take_payload(ports, &received);
 	if (!ports->conf->port.enabled)
 		return;
 	triad_replica_run(ports->replica, triad_clock_boot_us());
@@ -367,8 +354,10 @@ struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
 	ports->hold = hold;
 	ports->recorder = recorder;
 	ports->log = log;
-	ports->version_limit.burst = 1;
-	ports->version_limit.period_us = 60 * TRIAD_US_PER_S;
+	ports->release = (struct triad_release){.about = "ports",
+		.magic = TRIAD_REPLICA_MAGIC,
+		.version = TRIAD_REPLICA_VERSION,
+		.log = ports->log};
 	pthread_mutex_init(&ports->inbox.lock, NULL);
 	pthread_mutex_init(&ports->lock, NULL);
 	pthread_mutex_init(&ports->status_lock, NULL);

@@ -32,6 +32,7 @@
 #include "portmgr/history/history.h"
 #include "portmgr/plan/agenda.h"
 #include "portmgr/plan/plan.h"
+#include "portmgr/plan/port_row.h"
 #include "portmgr/replica/replica.h"
 #include "portmgr/test/port_test.h"
 #include "triad/conf.h"
@@ -69,24 +70,6 @@ struct triad_ports_status {
 	uint64_t n_inbox_dropped;
 	uint64_t journal_bad;
 	struct triad_replica_status replica;
-};
-
-/* One port, for display. */
-struct triad_ports_row {
-	uint64_t node_guid;
-	char node[TRIAD_NODE_NAME_SIZE];
-	uint8_t number;
-	uint8_t expected;   /* enum triad_expected_state */
-	uint8_t state;      /* enum triad_port_state; 0: not in the fabric */
-	uint8_t phys_state; /* PortInfo:PortPhysicalState */
-	bool is_held, is_tested, is_failed, is_admitted;
-	bool has_item; /* of the plan; the following are about it */
-	uint8_t kind, reason, note, guard, agenda;
-	bool is_overridden, is_approved;
-	uint32_t n_lost;  /* nodes that could no longer be reached, with a guard */
-	uint8_t step;     /* enum triad_test_step, of a test */
-	char remote[192]; /* what is expected there */
-	char text[512];   /* why, or what it waits for */
 };
 
 /* Which rows. */
@@ -127,8 +110,14 @@ void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *st
  * there are.  Returns 0, ENOENT (there is no configuration), EAGAIN (no fabric yet) or
  * ENOMEM; the rows are the caller's. */
 int triad_ports_rows(struct triad_ports *ports, enum triad_ports_which which,
-	uint64_t node_guid, int number, uint32_t max, struct triad_ports_row **rows,
+	uint64_t node_guid, int number, uint32_t max, struct triad_port_row **rows,
 	uint32_t *n, uint32_t *n_all);
+
+/* All of these rows piece by piece, so that the port manager need not wait: 'n' of them at
+ * most, from the one numbered 'first' on.  '*version' is another when rows may be others
+ * since the piece before.  Returns as triad_ports_rows(); the rows are the caller's room. */
+int triad_ports_rows_piece(struct triad_ports *ports, uint32_t first,
+	struct triad_port_row *rows, uint32_t *n, uint64_t *version);
 
 /* Records, newest first; as above.  Returns 0 or ENOMEM. */
 int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int number,

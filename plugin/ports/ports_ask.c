@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "plugin/election/elector.h"
 #include "plugin/ports/ports_parts.h"
 
@@ -129,7 +130,7 @@ void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *st
 	status->n_held = triad_hold_n_held(ports->hold);
 	status->hold_us = triad_hold_longest_us(ports->hold);
 	pthread_mutex_lock(&ports->inbox.lock);
-	status->n_inbox_dropped = ports->inbox.n_dropped;
+	status->n_inbox_dropped = ports->inbox.payloads.n_dropped;
 	pthread_mutex_unlock(&ports->inbox.lock);
 }
 
@@ -146,7 +147,7 @@ struct triad_fabric *triad_ports_fabric(struct triad_ports *ports)
 /* --- rows --- */
 
 static void fill_item(struct triad_ports *ports, const struct triad_plan_item *item,
-	struct triad_ports_row *row)
+	struct triad_port_row *row)
 {
 	const struct triad_plan_input input = ports_plan_input(ports);
 	const struct triad_agenda_entry *entry =
@@ -165,7 +166,7 @@ static void fill_item(struct triad_ports *ports, const struct triad_plan_item *i
 }
 
 static void fill_place(
-	struct triad_ports *ports, uint32_t at, struct triad_ports_row *row)
+	struct triad_ports *ports, uint32_t at, struct triad_port_row *row)
 {
 	const struct triad_fabric_port *port = &ports->fabric->ports[at];
 	const struct triad_fabric_node *node = &ports->fabric->nodes[port->node];
@@ -192,7 +193,7 @@ static void fill_place(
 		triad_test_step_name(test->test.step), test->test.text);
 }
 
-static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_ports_row *row)
+static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_port_row *row)
 {
 	const struct triad_expected *expected = ports->source.expected;
 	const struct triad_expected_port *wanted = &expected->ports[i];
@@ -240,7 +241,7 @@ static bool is_meant(struct triad_ports *ports, enum triad_ports_which which,
 }
 
 static void fill_rows(struct triad_ports *ports, enum triad_ports_which which,
-	uint64_t node_guid, int number, uint32_t max, struct triad_ports_row *rows,
+	uint64_t node_guid, int number, uint32_t max, struct triad_port_row *rows,
 	uint32_t *n, uint32_t *n_all)
 {
 	*n = *n_all = 0;
@@ -253,17 +254,22 @@ static void fill_rows(struct triad_ports *ports, enum triad_ports_which which,
 	}
 }
 
+/* With the lock. */
+static int look_for_rows(const struct triad_ports *ports)
+{
+	if (!ports->source.expected)
+		return ENOENT;
+	return !ports->plan || !ports->fabric || !ports->placed ? EAGAIN : 0;
+}
+
 int triad_ports_rows(struct triad_ports *ports, enum triad_ports_which which,
-	uint64_t node_guid, int number, uint32_t max, struct triad_ports_row **rows,
+	uint64_t node_guid, int number, uint32_t max, struct triad_port_row **rows,
 	uint32_t *n, uint32_t *n_all)
 {
-	int error = 0;
+	int error;
 
 	pthread_mutex_lock(&ports->lock);
-	if (!ports->source.expected)
-		error = ENOENT;
-	else if (!ports->plan || !ports->fabric || !ports->placed)
-		error = EAGAIN;
+	error = look_for_rows(ports);
 	/* 'max' is the client's: what is allocated must not follow it. */
 	if (!error && max > ports->source.expected->n_ports)
 		max = ports->source.expected->n_ports;
@@ -273,6 +279,28 @@ int triad_ports_rows(struct triad_ports *ports, enum triad_ports_which which,
 	if (!error)
 		fill_rows(ports, which, node_guid, number, max, *rows, n, n_all);
 	pthread_mutex_unlock(&ports->lock);
+	return error;
+}
+
+int triad_ports_rows_piece(struct triad_ports *ports, uint32_t first,
+	struct triad_port_row *rows, uint32_t *n, uint64_t *version)
+{
+	uint32_t n_given = 0, n_all;
+	int error;
+
+	pthread_mutex_lock(&ports->lock);
+	error = look_for_rows(ports);
+	if (!error) {
+		n_all = ports->source.expected->n_ports;
+		while (n_given < *n && first + n_given < n_all) {
+			fill_row(ports, first + n_given, &rows[n_given]);
+			n_given++;
+		}
+		*version = triad_hash_word(
+			ports->source.expected->hash, ports->plan->fabric);
+	}
+	pthread_mutex_unlock(&ports->lock);
+	*n = n_given;
 	return error;
 }
 

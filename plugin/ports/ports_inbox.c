@@ -43,34 +43,21 @@ void ports_leave_payload(
 {
 	struct triad_ports *ports = context;
 	struct ports_inbox *inbox = &ports->inbox;
-	struct ports_item *item;
 
-	if (size > TRIAD_CLUSTER_PAYLOAD_SIZE)
-		return;
+	/* Replicas compare digests, and repeat what got lost. */
 	pthread_mutex_lock(&inbox->lock);
-	if (inbox->ring.n < PORTS_MAX_INBOX) {
-		item = &inbox->items[triad_ring_put(&inbox->ring, PORTS_MAX_INBOX)];
-		item->sender = sender;
-		item->size = size;
-		memcpy(item->payload, payload, size);
+	if (triad_inbox_put(&inbox->payloads, sender, payload, size))
 		triad_task_wake(&ports->task);
-	} else {
-		/* Replicas compare digests, and repeat what got lost. */
-		inbox->n_dropped++;
-	}
 	pthread_mutex_unlock(&inbox->lock);
 }
 
-bool ports_next_item(struct triad_ports *ports, struct ports_item *item)
+bool ports_next_payload(struct triad_ports *ports, struct triad_payload *payload)
 {
-	struct ports_inbox *inbox = &ports->inbox;
 	bool has_one;
 
-	pthread_mutex_lock(&inbox->lock);
-	has_one = inbox->ring.n;
-	if (has_one)
-		*item = inbox->items[triad_ring_take(&inbox->ring, PORTS_MAX_INBOX)];
-	pthread_mutex_unlock(&inbox->lock);
+	pthread_mutex_lock(&ports->inbox.lock);
+	has_one = triad_inbox_take(&ports->inbox.payloads, payload);
+	pthread_mutex_unlock(&ports->inbox.lock);
 	return has_one;
 }
 
@@ -81,7 +68,7 @@ bool ports_wait_for_members(struct triad_ports *ports, uint64_t until_us)
 
 	ports_begin_wait(ports);
 	pthread_mutex_lock(&inbox->lock);
-	while (!ports->task.must_end && !inbox->ring.n && !inbox->has_view)
+	while (!ports->task.must_end && !inbox->payloads.ring.n && !inbox->has_view)
 		if (triad_condition_wait(&ports->task.changed, &inbox->lock,
 			    triad_clock_from_boot_us(until_us)))
 			break;

@@ -23,7 +23,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "lib/ring.h"
+#include "lib/inbox.h"
 #include "lib/task.h"
 #include "plugin/ports/ports.h"
 #include "plugin/ports/smp.h"
@@ -32,16 +32,9 @@
 #include "portmgr/history/journal.h"
 #include "triad/clock.h"
 
-#define PORTS_MAX_INBOX 256u
 #define PORTS_MAX_TESTS 64u
 #define PORTS_MAX_OVERRIDES 64u
 #define PORTS_MAX_SMS 64u
-
-struct ports_item {
-	uint64_t sender;
-	size_t size;
-	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
-};
 
 /* What a command wants done, and what came of it. */
 struct ports_request {
@@ -68,9 +61,7 @@ struct ports_inbox {
 	struct triad_cluster_view view;
 	struct triad_fabric *fabric;   /* NULL, with 'has_fabric': none any more */
 	const struct triad_conf *conf; /* NULL: none was left */
-	struct triad_ring ring;        /* of 'items' */
-	struct ports_item items[PORTS_MAX_INBOX];
-	uint64_t n_dropped;
+	struct triad_inbox payloads;
 	struct ports_request request; /* one at a time */
 };
 
@@ -89,7 +80,7 @@ struct triad_ports {
 	struct triad_elector *elector;
 	struct triad_recorder *recorder;
 	struct triad_log *log;
-	struct triad_log_limit version_limit;
+	struct triad_release release;
 	atomic_bool may_hold; /* enabled, and enforcing */
 
 	struct ports_inbox inbox;
@@ -152,7 +143,7 @@ const struct triad_conf *ports_next_conf(struct triad_ports *ports);
 /* Each takes what was left; false: nothing was. */
 bool ports_next_view(struct triad_ports *ports);
 bool ports_next_fabric(struct triad_ports *ports, struct triad_fabric **fabric);
-bool ports_next_item(struct triad_ports *ports, struct ports_item *item);
+bool ports_next_payload(struct triad_ports *ports, struct triad_payload *payload);
 bool ports_next_request(struct triad_ports *ports, struct ports_request *request);
 /* Answers the request, if it is still awaited. */
 void ports_end_request(struct triad_ports *ports, const struct ports_request *request);

@@ -96,7 +96,7 @@ static int open_class(struct triad_smp *smp, unsigned class)
 		return 0;
 	if (class == PING)
 		return triad_umad_open_vendor(smp->port_guid, classes[class],
-			triad_smp_openib_oui, &smp->umads[class]);
+			triad_smp_openib_oui, 0, &smp->umads[class]);
 	return triad_umad_open(smp->port_guid, classes[class], &smp->umads[class]);
 }
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/format_version.h"
 #include "plugin/election/elector.h"
 #include "plugin/sa/sa_copies_parts.h"
 
@@ -16,11 +15,12 @@
 #define LOOK_US (250 * TRIAD_US_PER_MS)
 #define LOOK_PARTS 50u
 #define RATE_OCTETS_S 1000000u
-#define MAX_SENT 16u /* payloads in one step */
-#define AGAIN_US TRIAD_US_PER_MS
+/* Over the fabric some 600 MADs a second, beside those of the SM. */
+#define FABRIC_RATE_OCTETS_S 100000u
 #define REST_US (20 * TRIAD_US_PER_MS) /* the transport sends nothing for others now */
-#define PATIENCE (REST_US / AGAIN_US)
 #define JOIN_US TRIAD_US_PER_S
+
+_Static_assert(TRIAD_SA_PAYLOAD_SIZE <= TRIAD_INBOX_OCTETS, "room in the inbox");
 
 /* --- what others leave --- */
 
@@ -38,19 +38,10 @@ static void receive_payload(
 	void *context, uint64_t sender, const void *payload, size_t size)
 {
 	struct triad_sa_copies *copies = context;
-	struct copies_payload *item;
 
 	pthread_mutex_lock(&copies->lock);
-	if (copies->is_wanted && size <= sizeof(item->octets) &&
-		copies->ring.n < COPIES_MAX_INBOX) {
-		item = &copies->inbox[triad_ring_put(&copies->ring, COPIES_MAX_INBOX)];
-		item->sender = sender;
-		item->size = size;
-		memcpy(item->octets, payload, size);
+	if (copies->is_wanted && triad_inbox_put(&copies->inbox, sender, payload, size))
 		triad_task_wake(&copies->task);
-	} else if (copies->is_wanted) {
-		copies->status.n_dropped++;
-	}
 	pthread_mutex_unlock(&copies->lock);
 }
 
@@ -61,41 +52,19 @@ void triad_sa_copies_note_up(struct triad_sa_copies *copies)
 
 /* --- what came --- */
 
-/* Says that a member is of another release, whose messages are not understood. */
-static void note_version(
-	struct triad_sa_copies *copies, const struct copies_payload *item)
-{
-	unsigned version = triad_format_message_version(
-		item->octets, item->size, TRIAD_SA_MAGIC_NUMBER);
-	char why[TRIAD_FORMAT_REFUSAL_SIZE];
-	unsigned long suppressed;
-
-	if (!version || version == TRIAD_SA_VERSION ||
-		!triad_log_limit_pass(
-			&copies->version_limit, triad_clock_now_us(), &suppressed))
-		return;
-	triad_format_disagreement(why, version, TRIAD_SA_VERSION);
-	triad_log_write(copies->log, TRIAD_LOG_ERROR,
-		"election: records of the SA: SM 0x%016" PRIx64
-		" %s (%lu more times before)",
-		item->sender, why, suppressed);
-}
-
-static bool take_item(struct triad_sa_copies *copies, struct copies_payload *item)
+static bool take_payload(struct triad_sa_copies *copies, struct triad_payload *payload)
 {
 	bool has_one;
 
 	pthread_mutex_lock(&copies->lock);
-	has_one = copies->ring.n;
-	if (has_one)
-		*item = copies->inbox[triad_ring_take(&copies->ring, COPIES_MAX_INBOX)];
+	has_one = triad_inbox_take(&copies->inbox, payload);
 	pthread_mutex_unlock(&copies->lock);
 	return has_one;
 }
 
 static void take_all(struct triad_sa_copies *copies)
 {
-	struct copies_payload item;
+	struct triad_payload payload;
 	bool has_view;
 
 	pthread_mutex_lock(&copies->lock);
@@ -104,35 +73,37 @@ static void take_all(struct triad_sa_copies *copies)
 	pthread_mutex_unlock(&copies->lock);
 	if (has_view)
 		triad_sa_copier_note_view(copies->copier);
-	while (take_item(copies, &item)) {
-		note_version(copies, &item);
+	while (take_payload(copies, &payload)) {
+		triad_release_check(&copies->release, &payload);
 		triad_sa_copier_payload(
-			copies->copier, item.sender, item.octets, item.size);
+			copies->copier, payload.sender, payload.octets, payload.size);
 	}
 }
 
-/* Returns when to try again; UINT64_MAX: all was sent that there is now. */
+/* --- what goes --- */
+
+static size_t make_payload(void *context, void *octets)
+{
+	struct triad_sa_copies *copies = context;
+
+	return triad_sa_copier_take_payload(copies->copier, octets);
+}
+
+static int give(void *context, const void *octets, size_t size)
+{
+	struct triad_sa_copies *copies = context;
+
+	return triad_elector_send_spare(copies->elector, octets, size);
+}
+
 static uint64_t send_all(struct triad_sa_copies *copies, uint64_t now_us)
 {
-	struct copies_payload *pending = &copies->pending;
+	const struct triad_outbox_ends ends = {.context = copies,
+		.make = make_payload,
+		.send = give,
+		.rest_us = REST_US};
 
-	for (unsigned i = 0; i < MAX_SENT; i++) {
-		if (!pending->size)
-			pending->size = triad_sa_copier_take_payload(
-				copies->copier, pending->octets);
-		if (!pending->size)
-			return UINT64_MAX;
-		if (triad_elector_send_spare(copies->elector, pending->octets,
-			    pending->size) == EAGAIN) {
-			copies->n_refused++;
-			return now_us +
-				(copies->n_refused < PATIENCE ? AGAIN_US : REST_US);
-		}
-		/* Without members nobody lacks it. */
-		pending->size = 0;
-		copies->n_refused = 0;
-	}
-	return now_us + AGAIN_US;
+	return triad_outbox_send(&copies->outbox, &ends, now_us);
 }
 
 /* --- the SM --- */
@@ -247,21 +218,31 @@ static void publish(
 		triad_sa_copier_status(copies->copier, &draft->copier);
 	else
 		memset(&draft->copier, 0, sizeof(draft->copier));
-	if (draft->copier.is_complete || draft->copier.role != TRIAD_SA_TAKES)
+	/* A master that says nothing any more may have other records by now. */
+	if (draft->copier.role != TRIAD_SA_TAKES)
 		copies->complete_us = now_us;
+	else if (draft->copier.is_complete)
+		copies->complete_us = draft->copier.heard_us;
 	draft->incomplete_us = now_us - copies->complete_us;
 	pthread_mutex_lock(&copies->lock);
-	draft->n_dropped = copies->status.n_dropped;
+	draft->n_dropped = copies->inbox.n_dropped;
 	copies->status = *draft;
 	pthread_mutex_unlock(&copies->lock);
 }
 
-static void start_copier(struct triad_sa_copies *copies)
+static uint32_t find_rate(const struct triad_conf *conf)
 {
-	const struct triad_sa_copier_conf conf = {
-		.id = copies->port_guid, .rate_octets_s = RATE_OCTETS_S};
+	return conf->election.cluster == TRIAD_CLUSTER_FABRIC ? FABRIC_RATE_OCTETS_S
+							      : RATE_OCTETS_S;
+}
 
-	copies->copier = triad_sa_copier_new(&conf);
+static void start_copier(struct triad_sa_copies *copies, const struct triad_conf *conf)
+{
+	const struct triad_sa_copier_conf copier = {
+		.id = copies->port_guid, .rate_octets_s = find_rate(conf)};
+
+	copies->rate_octets_s = copier.rate_octets_s;
+	copies->copier = triad_sa_copier_new(&copier);
 	copies->complete_us = triad_clock_now_us();
 	pthread_mutex_lock(&copies->lock);
 	copies->is_wanted = copies->copier;
@@ -273,11 +254,11 @@ static void stop_copier(struct triad_sa_copies *copies)
 	copies_file_forget(copies);
 	pthread_mutex_lock(&copies->lock);
 	copies->is_wanted = false;
-	copies->ring = (struct triad_ring){0};
+	triad_inbox_clear(&copies->inbox);
 	pthread_mutex_unlock(&copies->lock);
 	triad_sa_copier_free(copies->copier);
 	copies->copier = NULL;
-	copies->pending.size = 0;
+	copies->outbox.size = 0;
 	copies->has_records = false;
 	copies->draft.error = 0;
 	copies->draft.error_text[0] = '\0';
@@ -313,10 +294,10 @@ static uint64_t task_step(void *context)
 
 	pthread_mutex_unlock(&copies->lock);
 	copies_file_name(copies, conf);
-	if (!is_on && copies->copier)
+	if (copies->copier && (!is_on || copies->rate_octets_s != find_rate(conf)))
 		stop_copier(copies);
 	if (is_on && !copies->copier)
-		start_copier(copies);
+		start_copier(copies, conf);
 	if (copies->copier)
 		next_us = run_copier(copies, conf);
 	else
@@ -341,8 +322,10 @@ struct triad_sa_copies *triad_sa_copies_new(struct osm_opensm *osm, uint64_t por
 	copies->port_guid = port_guid;
 	copies->elector = elector;
 	copies->log = log;
-	copies->version_limit.burst = 1;
-	copies->version_limit.period_us = 60 * TRIAD_US_PER_S;
+	copies->release = (struct triad_release){.about = "election: records of the SA",
+		.magic = TRIAD_SA_MAGIC_NUMBER,
+		.version = TRIAD_SA_VERSION,
+		.log = log};
 	pthread_mutex_init(&copies->lock, NULL);
 	triad_task_init(
 		&copies->task, &copies->lock, "triad-sa-copies", task_step, copies);

@@ -9,20 +9,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "lib/ring.h"
+#include "lib/inbox.h"
 #include "lib/task.h"
 #include "plugin/sa/sa_copies.h"
 #include "plugin/sa/sa_restore.h"
 #include "plugin/sa/sa_snapshot.h"
 #include "triad/file.h"
-
-#define COPIES_MAX_INBOX 128u
-
-struct copies_payload {
-	uint64_t sender;
-	size_t size;
-	uint8_t octets[TRIAD_SA_PAYLOAD_SIZE];
-};
 
 /* The file, and what it has. */
 struct copies_file {
@@ -49,22 +41,20 @@ struct triad_sa_copies {
 	const struct triad_conf *conf; /* referenced; NULL: none yet */
 	bool is_wanted;                /* payloads are */
 	bool has_view;
-	struct triad_ring ring;
-	struct copies_payload inbox[COPIES_MAX_INBOX];
+	struct triad_inbox inbox;
 	struct triad_sa_copies_status status;
 
 	/* Of the thread alone. */
 	struct triad_sa_copier *copier; /* NULL: off */
+	uint32_t rate_octets_s;         /* that it was made for */
 	struct triad_sa_snapshot snapshot;
 	uint64_t look_us; /* when to look at the SA again */
 	bool has_records; /* since this SM gives */
 	bool was_master;  /* since it last was standby */
 	uint64_t complete_us;
 	struct copies_file file;
-	struct copies_payload
-		pending;    /* size 0: nothing; what the transport did not take */
-	unsigned n_refused; /* times in a row */
-	struct triad_log_limit version_limit;
+	struct triad_outbox outbox; /* what the transport did not take */
+	struct triad_release release;
 	struct triad_sa_copies_status draft; /* what is published after a step */
 };
 

@@ -12,7 +12,7 @@ static void *run_thread(void *argument)
 		.n_votes_needed = 1,
 		.has_fixed_voters = true};
 	struct pollfd polled = {.fd = alone->event, .events = POLLIN};
-	struct triad_payload payload;
+	struct triad_transport_payload payload;
 
 	view.members[0] = alone->id;
 	triad_transport_report_view(alone, &view);

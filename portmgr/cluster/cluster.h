@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How the election reaches the other SMs' hosts: one interface, three transports.
+/* How the election reaches the other SMs' hosts: one interface, four transports.
  *
  * Model: a transport has members, each known by its id (the GUID of its SM's port), and
  * carries small payloads from one to all.  It reports its members (a view) and delivers
@@ -9,6 +9,7 @@
  *                membership and quorum from the cluster
  *     peers      datagrams between addresses that the configuration lists, each
  *                authenticated; members are those heard lately
+ *     fabric     the same, as MADs from SM's port to SM's port
  *     none       this SM alone
  *
  * Rules that the election builds on:
@@ -83,7 +84,7 @@ struct triad_cluster_status {
 struct triad_cluster;
 
 struct triad_cluster_ops {
-	const char *name; /* "corosync", "peers", "none" */
+	const char *name; /* "corosync", "peers", "fabric", "none" */
 	/* Queues a payload for all.  Returns 0, EMSGSIZE, ENOTCONN or ENOBUFS. */
 	int (*send)(struct triad_cluster *cluster, const void *payload, size_t size);
 	/* The same, or EAGAIN when others wait to be sent: for what can wait. */
@@ -108,19 +109,21 @@ struct triad_cluster {
 struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
 	const struct triad_cluster_sink *sink, struct triad_log *log);
 
-/* Datagrams.  'peers' has the addresses of all, this one's too, "HOST:PORT; ..."
- * (numeric, as triad_addresses_parse() takes them), 'listen' is this one's own;
- * 'key_file' has the key.  A peer is a member for 'silence_ms' after it was heard. */
+/* Datagrams over a carrier [carrier.h], which the transport frees.  'peers' has the
+ * addresses of all, this one's too, and 'own' is this one's, both as the carrier reads
+ * them: "HOST:PORT; ..." (numeric), or GUIDs of ports.  'key_file' has the key.  A peer
+ * is a member for 'silence_ms' after it was heard. */
 struct triad_cluster_peers_conf {
 	uint64_t id;
-	const char *listen;
+	const char *own;
 	const char *peers;
 	const char *key_file;
 	uint32_t keepalive_ms; /* something is sent at least that often */
 	uint32_t silence_ms;
 };
+struct triad_carrier;
 struct triad_cluster *triad_cluster_peers_new(
-	const struct triad_cluster_peers_conf *conf,
+	const struct triad_cluster_peers_conf *conf, struct triad_carrier *carrier,
 	const struct triad_cluster_sink *sink, struct triad_log *log);
 
 /* A cluster of one, which always has a majority. */

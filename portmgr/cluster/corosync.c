@@ -402,7 +402,7 @@ static void connect_all(struct corosync *corosync, uint64_t now_us)
 
 /* False: later. */
 static bool multicast(struct corosync *corosync, enum triad_group_kind kind,
-	const struct triad_payload *payload)
+	const struct triad_transport_payload *payload)
 {
 	uint8_t header[TRIAD_GROUP_HEADER_SIZE];
 	struct iovec parts[2] = {{.iov_base = header, .iov_len = sizeof(header)}};
@@ -425,7 +425,7 @@ static bool multicast(struct corosync *corosync, enum triad_group_kind kind,
 
 static void send_queued(struct corosync *corosync)
 {
-	struct triad_payload payload;
+	struct triad_transport_payload payload;
 
 	corosync->must_resend = false;
 	if (!corosync->is_in)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Peers by datagrams.
+/* Peers by datagrams, over a carrier (carrier.h).
  *
- * One thread, triad-peers, owns the socket and all there is but what transport.h
+ * One thread, triad-peers, owns the carrier and all there is but what transport.h
  * guards.  A turn of it: what silence made of the view; at most BATCH datagrams that
  * came; the payloads that are in the queue; keepalives that are due.  A flood takes as
  * long as a batch, then all else has its turn.  Nothing blocks but poll() and reading
  * the key, which is read until it is good, once a second.
  *
  * Silence comes first: who was paused has not heard anybody, whatever waits in the
- * socket, and says so before it takes that. */
+ * carrier, and says so before it takes that. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -17,12 +17,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "portmgr/cluster/carrier.h"
 #include "portmgr/cluster/key_file.h"
 #include "portmgr/cluster/seal.h"
 #include "portmgr/cluster/transport.h"
 #include "triad/clock.h"
-#include "triad/lists.h"
-#include "triad/socket_address.h"
 
 #define BATCH 64
 #define AGAIN_US TRIAD_US_PER_S          /* until what failed is tried again */
@@ -38,17 +37,18 @@ struct peer {
 
 struct peers {
 	struct triad_transport base;
+	struct triad_cluster_ops ops; /* with the carrier's name */
+	struct triad_carrier *carrier;
 	char *key_file;
 	uint64_t keepalive_us, silence_us;
-	struct triad_address listen;
+	struct triad_address own;
 	struct triad_address addresses[TRIAD_CLUSTER_MAX_MEMBERS];
 	size_t n;
 	char wrong[TROUBLE_SIZE]; /* in the configuration: stays */
 
 	bool has_key;
-	int fd;
 	uint64_t again_us;
-	char broken[TROUBLE_SIZE];    /* key or socket */
+	char broken[TROUBLE_SIZE];    /* key or carrier */
 	char complaint[TROUBLE_SIZE]; /* about a peer */
 	uint64_t complaint_until_us;
 	struct triad_seal seal;
@@ -72,11 +72,11 @@ static bool check_addresses(struct peers *peers)
 					text);
 				return false;
 			}
-		n_own += triad_address_equals(&peers->addresses[i], &peers->listen);
+		n_own += triad_address_equals(&peers->addresses[i], &peers->own);
 	}
 	if (n_own)
 		return true;
-	triad_address_format(&peers->listen, text);
+	triad_address_format(&peers->own, text);
 	snprintf(peers->wrong, sizeof(peers->wrong),
 		"the peers lack this host's own address %s: the list has all of them, "
 		"the same everywhere",
@@ -86,15 +86,21 @@ static bool check_addresses(struct peers *peers)
 
 static bool open_peers(struct peers *peers, const struct triad_cluster_peers_conf *conf)
 {
+	const struct triad_carrier_ops *ops = peers->carrier->ops;
 	char reason[256];
+	size_t n_own = 0;
 
 	peers->keepalive_us = conf->keepalive_ms * TRIAD_US_PER_MS;
 	peers->silence_us = conf->silence_ms * TRIAD_US_PER_MS;
-	if (!triad_address_parse(
-		    conf->listen, 0, &peers->listen, reason, sizeof(reason)) ||
-		!triad_addresses_parse(conf->peers, 0, peers->addresses,
-			TRIAD_CLUSTER_MAX_MEMBERS, &peers->n, reason, sizeof(reason))) {
+	if (!ops->parse(conf->own, &peers->own, 1, &n_own, reason, sizeof(reason)) ||
+		!ops->parse(conf->peers, peers->addresses, TRIAD_CLUSTER_MAX_MEMBERS,
+			&peers->n, reason, sizeof(reason))) {
 		snprintf(peers->wrong, sizeof(peers->wrong), "%.150s", reason);
+		return false;
+	}
+	if (!n_own) {
+		snprintf(peers->wrong, sizeof(peers->wrong),
+			"this host's own address is missing: set election.listen");
 		return false;
 	}
 	return check_addresses(peers);
@@ -124,7 +130,7 @@ static void log_trouble(struct peers *peers, uint64_t now_us)
 	triad_transport_trouble(&peers->base, trouble);
 }
 
-/* --- key and socket --- */
+/* --- key and carrier --- */
 
 static uint64_t draw(void *context)
 {
@@ -145,51 +151,34 @@ static bool get_key(struct peers *peers)
 		return false;
 	/* The seal has what it needs of the key. */
 	triad_seal_init(
-		&peers->seal, peers->base.id, &peers->listen, key, size, draw, NULL);
+		&peers->seal, peers->base.id, &peers->own, key, size, draw, NULL);
 	explicit_bzero(key, sizeof(key));
 	for (size_t i = 0; i < peers->n; i++) {
 		struct peer *peer = &peers->peers[i];
 
 		triad_seal_peer_init(&peers->seal, &peer->seal, &peers->addresses[i]);
-		peer->is_self =
-			triad_address_equals(&peers->addresses[i], &peers->listen);
+		peer->is_self = triad_address_equals(&peers->addresses[i], &peers->own);
 	}
 	return true;
 }
 
-static int open_socket(const struct triad_address *listen)
+static bool open_carrier(struct peers *peers)
 {
-	union triad_socket_address address;
-	socklen_t size = triad_address_to_socket(listen, &address);
-	int fd = socket(listen->family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int error;
-
-	if (fd < 0 || !bind(fd, &address.any, size))
-		return fd;
-	error = errno;
-	close(fd);
-	errno = error;
-	return -1;
-}
-
-static bool get_socket(struct peers *peers)
-{
-	char text[TRIAD_ADDRESS_TEXT_SIZE];
-
-	peers->fd = open_socket(&peers->listen);
-	if (peers->fd >= 0)
+	if (peers->carrier->ops->open(
+		    peers->carrier, &peers->own, peers->broken, sizeof(peers->broken)))
 		return true;
-	triad_address_format(&peers->listen, text);
-	snprintf(peers->broken, sizeof(peers->broken),
-		"own address %s: %s: it must be one of this host's, its port free",
-		text, strerror(errno));
 	triad_transport_count(&peers->base, &peers->base.status.n_reconnects);
 	return false;
 }
 
+static int carrier_fd(const struct peers *peers)
+{
+	return peers->carrier->ops->fd(peers->carrier);
+}
+
 static bool is_working(const struct peers *peers)
 {
-	return peers->has_key && peers->fd >= 0;
+	return peers->has_key && carrier_fd(peers) >= 0;
 }
 
 static void prepare(struct peers *peers, uint64_t now_us)
@@ -199,11 +188,26 @@ static void prepare(struct peers *peers, uint64_t now_us)
 	peers->again_us = now_us + AGAIN_US;
 	if (!peers->has_key)
 		peers->has_key = get_key(peers);
-	if (peers->has_key && get_socket(peers))
+	if (peers->has_key && open_carrier(peers))
 		*peers->broken = '\0';
 }
 
 /* --- the view --- */
+
+/* Where it takes time until others can be reached, nobody is taken for missing before they
+ * had the time to be heard: a view without them would make this one a master. */
+static bool has_had_time(const struct peers *peers)
+{
+	uint64_t up_us;
+
+	if (!peers->carrier->ops->up_us)
+		return true;
+	for (size_t i = 0; i < peers->n; i++)
+		if (peers->peers[i].is_member)
+			return true;
+	up_us = peers->carrier->ops->up_us(peers->carrier);
+	return up_us && triad_clock_now_us() >= up_us + peers->silence_us;
+}
 
 static void deliver_view(struct peers *peers)
 {
@@ -211,7 +215,7 @@ static void deliver_view(struct peers *peers)
 		.n_votes_needed = (uint32_t)peers->n / 2 + 1,
 		.has_fixed_voters = true};
 
-	if (!is_working(peers)) {
+	if (!is_working(peers) || !has_had_time(peers)) {
 		triad_transport_report_cut_off(&peers->base, view.n_votes_needed);
 		return;
 	}
@@ -256,11 +260,9 @@ static bool is_taken(const struct peers *peers, const struct peer *by, uint64_t 
 /* --- sending --- */
 
 static bool send_to(struct peers *peers, struct peer *peer, enum triad_seal_kind kind,
-	const struct triad_payload *payload, uint64_t now_us)
+	const struct triad_transport_payload *payload, uint64_t now_us)
 {
 	uint8_t datagram[TRIAD_SEAL_MAX_SIZE];
-	union triad_socket_address address;
-	socklen_t length = triad_address_to_socket(&peer->seal.address, &address);
 	size_t size = triad_seal_make(&peers->seal, &peer->seal, kind,
 		payload ? payload->octets : NULL, payload ? payload->size : 0,
 		datagram);
@@ -268,8 +270,8 @@ static bool send_to(struct peers *peers, struct peer *peer, enum triad_seal_kind
 	/* Any datagram is a sign of life: the next keepalive is due a while after
 	 * it. */
 	peer->send_us = now_us + peers->keepalive_us;
-	if (sendto(peers->fd, datagram, size, MSG_DONTWAIT | MSG_NOSIGNAL, &address.any,
-		    length) >= 0)
+	if (peers->carrier->ops->send(
+		    peers->carrier, &peer->seal.address, datagram, size))
 		return true;
 	triad_transport_count(&peers->base, &peers->base.status.n_send_failed);
 	return false;
@@ -277,8 +279,8 @@ static bool send_to(struct peers *peers, struct peer *peer, enum triad_seal_kind
 
 /* Sends a payload to all peers, and delivers it here once it went to one of them, as
  * cluster.h demands.  With no other peer in the list it is delivered at once. */
-static void send_payload(
-	struct peers *peers, const struct triad_payload *payload, uint64_t now_us)
+static void send_payload(struct peers *peers,
+	const struct triad_transport_payload *payload, uint64_t now_us)
 {
 	bool is_sent = peers->n == 1;
 
@@ -298,7 +300,7 @@ static void send_payload(
  * next turn. */
 static void send_queued(struct peers *peers, uint64_t now_us)
 {
-	struct triad_payload payload;
+	struct triad_transport_payload payload;
 
 	for (unsigned i = 0; i < TRIAD_TRANSPORT_QUEUE; i++) {
 		if (!triad_transport_peek(&peers->base, &payload))
@@ -371,31 +373,29 @@ static void handle_datagram(struct peers *peers, const struct triad_address *fro
 	verdict = triad_seal_open(
 		&peers->seal, &peer->seal, datagram, size, now_us, &opened);
 	count_verdict(peers, peer, verdict);
+	if ((verdict == TRIAD_SEAL_ACCEPTED || verdict == TRIAD_SEAL_HELLO) &&
+		peers->carrier->ops->note_authentic)
+		peers->carrier->ops->note_authentic(peers->carrier, from);
 	if (verdict == TRIAD_SEAL_ACCEPTED)
 		handle_accepted(peers, peer, &opened, now_us);
 	if (opened.answer)
 		send_to(peers, peer, TRIAD_SEAL_KEEPALIVE, NULL, now_us);
 }
 
-/* Reads at most BATCH datagrams.  An error is about a datagram that was sent before;
- * reading it clears it. */
+/* Takes at most BATCH datagrams, or parts of them. */
 static void receive(struct peers *peers, uint64_t now_us)
 {
 	uint8_t datagram[TRIAD_SEAL_MAX_SIZE + 1]; /* so that too large shows */
 
 	for (unsigned i = 0; i < BATCH; i++) {
-		union triad_socket_address address;
-		socklen_t length = sizeof(address);
 		struct triad_address from;
-		ssize_t size = recvfrom(peers->fd, datagram, sizeof(datagram),
-			MSG_DONTWAIT, &address.any, &length);
+		ssize_t size = peers->carrier->ops->receive(
+			peers->carrier, &from, datagram, sizeof(datagram));
 
-		if (size < 0 && errno == EAGAIN)
+		if (size == -EAGAIN)
 			return;
-		if (size < 0)
-			continue;
-		triad_address_from_socket(&address, &from);
-		handle_datagram(peers, &from, datagram, (size_t)size, now_us);
+		if (size >= 0)
+			handle_datagram(peers, &from, datagram, (size_t)size, now_us);
 	}
 }
 
@@ -453,7 +453,7 @@ static void *run_thread(void *argument)
 		};
 
 		run_once(peers);
-		polled[1].fd = peers->fd;
+		polled[1].fd = carrier_fd(peers);
 		(void)poll(polled, 2, sleep_ms(peers, triad_clock_now_us()));
 	}
 	return NULL;
@@ -463,8 +463,7 @@ static void *run_thread(void *argument)
 
 static void free_peers(struct peers *peers)
 {
-	if (peers->fd >= 0)
-		close(peers->fd);
+	peers->carrier->ops->free(peers->carrier);
 	explicit_bzero(&peers->seal, sizeof(peers->seal));
 	free(peers->key_file);
 	triad_transport_free(&peers->base);
@@ -480,22 +479,28 @@ static bool end(struct triad_cluster *cluster)
 	return true;
 }
 
-static const struct triad_cluster_ops ops = {.name = "peers",
-	.send = triad_transport_send,
+static const struct triad_cluster_ops cluster_ops = {.send = triad_transport_send,
 	.send_spare = triad_transport_send_spare,
 	.status = triad_transport_status,
 	.free = end};
 
 struct triad_cluster *triad_cluster_peers_new(
-	const struct triad_cluster_peers_conf *conf,
+	const struct triad_cluster_peers_conf *conf, struct triad_carrier *carrier,
 	const struct triad_cluster_sink *sink, struct triad_log *log)
 {
-	struct peers *peers =
-		triad_transport_new(sizeof(*peers), &ops, conf->id, sink, log);
+	struct peers *peers = carrier
+		? triad_transport_new(sizeof(*peers), &cluster_ops, conf->id, sink, log)
+		: NULL;
 
-	if (!peers)
+	if (!peers) {
+		if (carrier)
+			carrier->ops->free(carrier);
 		return NULL;
-	peers->fd = -1;
+	}
+	peers->ops = cluster_ops;
+	peers->ops.name = carrier->ops->name;
+	peers->base.cluster.ops = &peers->ops;
+	peers->carrier = carrier;
 	peers->key_file = strdup(conf->key_file);
 	(void)open_peers(peers, conf);
 	if (!peers->key_file ||

@@ -45,7 +45,7 @@ void triad_seal_peer_init(struct triad_seal *seal, struct triad_seal_peer *peer,
 static void add_address(struct triad_seal *seal, const struct triad_address *address)
 {
 	const bool is_ipv4 = address->family == AF_INET;
-	uint8_t octets[19] = {is_ipv4 ? 4 : 6};
+	uint8_t octets[19] = {is_ipv4 ? 4 : address->family == AF_IB ? 1 : 6};
 
 	memcpy(octets + 1, address->octets, is_ipv4 ? 4 : 16);
 	octets[17] = (uint8_t)(address->port >> 8);

@@ -18,7 +18,7 @@
  *     48      n       payload
  *     48 + n  32      MAC: HMAC-SHA256, by the key, over all before it and then the
  *                     addresses of sender and receiver, as both have them configured:
- *                     each the family (4 or 6), 16 octets, the port in 2
+ *                     each the family (4, 6; 1: an InfiniBand port), 16 octets, the port in 2
  *
  * Because of the addresses, a datagram is valid only on one way between two peers: sent
  * back, sent on to a third, or sent as if from a third, it is a forgery.

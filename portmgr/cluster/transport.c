@@ -92,7 +92,7 @@ bool triad_transport_end(struct triad_cluster *cluster)
 static int queue_message(
 	struct triad_transport *transport, const void *octets, size_t size)
 {
-	struct triad_payload *payload;
+	struct triad_transport_payload *payload;
 
 	if (size > TRIAD_CLUSTER_PAYLOAD_SIZE)
 		return EMSGSIZE;
@@ -159,9 +159,9 @@ bool triad_transport_is_stopping(struct triad_transport *transport)
 }
 
 bool triad_transport_peek(
-	struct triad_transport *transport, struct triad_payload *payload)
+	struct triad_transport *transport, struct triad_transport_payload *payload)
 {
-	const struct triad_payload *oldest;
+	const struct triad_transport_payload *oldest;
 	bool has;
 
 	pthread_mutex_lock(&transport->lock);

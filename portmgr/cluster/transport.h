@@ -24,7 +24,7 @@
 
 #define TRIAD_TRANSPORT_QUEUE 64u
 
-struct triad_payload {
+struct triad_transport_payload {
 	size_t size;
 	uint8_t octets[TRIAD_CLUSTER_PAYLOAD_SIZE];
 };
@@ -44,7 +44,7 @@ struct triad_transport {
 	bool is_connected; /* as in the last view */
 	struct triad_cluster_status status;
 	struct triad_ring ring; /* of the queue */
-	struct triad_payload queue[TRIAD_TRANSPORT_QUEUE];
+	struct triad_transport_payload queue[TRIAD_TRANSPORT_QUEUE];
 };
 
 /* A zeroed structure of 'size' octets with its beginning initialised; 'log' may be
@@ -78,7 +78,7 @@ bool triad_transport_is_stopping(struct triad_transport *transport);
 
 /* Copies the oldest payload, which stays.  False: there is none. */
 bool triad_transport_peek(
-	struct triad_transport *transport, struct triad_payload *payload);
+	struct triad_transport *transport, struct triad_transport_payload *payload);
 
 /* Removes the oldest payload. */
 void triad_transport_drop(struct triad_transport *transport);

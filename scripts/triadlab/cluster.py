@@ -16,13 +16,14 @@ import secrets
 import subprocess
 from pathlib import Path
 
-from . import environment, opensm
+from . import environment, netfile, opensm
 from .errors import LabError, UsageError
 from .state import Host
 
-NONE, COROSYNC, PEERS = KINDS = ("none", "corosync", "peers")
+NONE, COROSYNC, PEERS, FABRIC = KINDS = ("none", "corosync", "peers", "fabric")
 
 _PORT = 7070
+_FIRST_GUID, _GUID_STRIDE = 0x0200000300000010, 0x10
 _KEY_OCTETS = 32
 _KEY_FILE = "peers.key"
 
@@ -235,8 +236,28 @@ def make_key(lab):
         stream.write(secrets.token_bytes(_KEY_OCTETS))
 
 
-def add_election(lab, host, text):
-    """Adds to a triad.conf what the election needs, but for what the user's has."""
+def give_guids(lab, sm_nodes):
+    """SMs that elect over the fabric know each other's GUIDs before it is there: so those
+    whose choice the file leaves to ibsim are chosen here."""
+    if lab.cluster != FABRIC:
+        return
+    missing = {node.node_id: node for node in sm_nodes if node.guid is None}
+    for index, node in enumerate(missing.values()):
+        node.guid = _FIRST_GUID + index * _GUID_STRIDE
+    net = Path(lab.net)
+    net.write_text(netfile.add_guids(
+        net.read_text(encoding="utf-8"),
+        {node_id: node.guid for node_id, node in missing.items()}), encoding="utf-8")
+
+
+def _port_guid(node):
+    """Of its first port, as ibsim makes it."""
+    return node.guid + 1
+
+
+def add_election(lab, host, sm_nodes, text):
+    """Adds to a triad.conf what the election of the SMs on these nodes needs, but for what
+    the user's has."""
     if host is None:
         return text
     state_folder = Path(host.folder, "state")
@@ -245,5 +266,8 @@ def add_election(lab, host, text):
     if lab.cluster == PEERS:
         keys["listen"] = f"{host.address}:{_PORT}"
         keys["peers"] = "; ".join(f"{it.address}:{_PORT}" for it in lab.hosts)
+    if lab.cluster == FABRIC:
+        keys["peers"] = "; ".join(f"{_port_guid(node):#018x}" for node in sm_nodes)
+    if lab.cluster in (PEERS, FABRIC):
         keys["key_file"] = lab.path(_KEY_FILE)
     return opensm.add_missing_keys(text, "election", keys)

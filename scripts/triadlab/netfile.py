@@ -153,6 +153,17 @@ def _parse_port(node, number, line):
     node.links[int(match[1])] = (match[2], int(match[3] or 1))
 
 
+def add_guids(text, guids):
+    """The file's text with GUIDs for the nodes with these IDs, which have none."""
+    lines = []
+    for line in text.splitlines(keepends=True):
+        match = _NODE.match(line)
+        if match and match[3] in guids:
+            lines.append(f"caguid=0x{guids[match[3]]:016x}\n")
+        lines.append(line)
+    return "".join(lines)
+
+
 # --- writing -----------------------------------------------------------------
 
 _GUID_KEYS = {SWITCH: "switchguid", HCA: "caguid", ROUTER: "rtguid"}

@@ -104,7 +104,7 @@ class Lab:
     are attached unless they ask for another node; 'port_library' is what leads
     programs to ibsim, 'preload' what opensm loads before it, 'library_path' where
     its plugin is, and 'variables' what it found in its environment that concerns us.
-    'cluster' is "none", "corosync" or "peers"."""
+    'cluster' is "none", "corosync", "peers" or "fabric"."""
 
     folder: str
     token: str

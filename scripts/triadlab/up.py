@@ -146,6 +146,7 @@ class _Start:
         # to be a lab's.
         self._lab.save()
         shutil.copyfile(self._wishes.net, self._lab.net)
+        cluster.give_guids(self._lab, self._sm_nodes)
         self._lab.library_path = self._find_plugin()
         self._may_queue = simulator.raise_queue_limit(self._progress)
 
@@ -315,7 +316,8 @@ class _Start:
                 path = f"/tmp/triad-lab-{self._lab.token}-{folder.name}.sock"
             text = opensm.add_socket(text, path)
         text = opensm.add_state(text, f"{folder}/state")
-        text = cluster.add_election(self._lab, cluster.host_of(self._lab, index), text)
+        text = cluster.add_election(self._lab, cluster.host_of(self._lab, index),
+                                    self._sm_nodes, text)
         text = agents.add_manager(self._lab, text)
         (folder / "triad.conf").write_text(text, encoding="utf-8")
         return path

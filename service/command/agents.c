@@ -9,6 +9,7 @@
 
 #include "service/command/commands.h"
 #include "service/command/list.h"
+#include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "service/command/status.h"
 #include "service/facts.h"
@@ -192,31 +193,38 @@ static int run_agents(struct triad_service *service,
 
 /* --- agents owner --- */
 
-static void put_owner(struct triad_service *service,
-	const struct triad_command *command, uint64_t guid, const char *node,
-	uint64_t owner, uint8_t hops, struct triad_output *output)
+/* A node, who reads it, and what is known of that one. */
+struct owned {
+	uint64_t guid;
+	char node[TRIAD_NODE_NAME_SIZE];
+	uint64_t owner; /* id; 0: nobody */
+	uint8_t hops;
+	bool has_agent;
+	struct triad_collect_agent agent;
+};
+
+static void put_owner(const struct owned *owned, const struct triad_command *command,
+	struct triad_output *output)
 {
-	unsigned n;
-	struct triad_collect_agent *agents = triad_collect_agents(service->collect, &n);
-	const struct triad_collect_agent *agent = find_agent(agents, n, owner);
-	const char *name = name_of(agents, n, owner);
+	const struct triad_collect_agent *agent = &owned->agent;
+	const char *name = owned->has_agent && agent->name[0] ? agent->name : "?";
 	char address[ADDRESS_SIZE] = "";
 	struct triad_json json;
 
-	if (agent)
+	if (owned->has_agent)
 		format_address(agent, address);
 
 	if (command->json) {
 		triad_json_init(&json, output);
 		triad_json_object_begin(&json, NULL);
-		triad_json_guid(&json, "node_guid", guid);
-		triad_json_string(&json, "node", node);
-		if (owner) {
+		triad_json_guid(&json, "node_guid", owned->guid);
+		triad_json_string(&json, "node", owned->node);
+		if (owned->owner) {
 			triad_json_string(&json, "agent", name);
-			triad_json_guid(&json, "agent_guid", owner);
-			triad_json_uint(&json, "hops", hops);
+			triad_json_guid(&json, "agent_guid", owned->owner);
+			triad_json_uint(&json, "hops", owned->hops);
 		}
-		if (owner && agent) {
+		if (owned->owner && owned->has_agent) {
 			triad_json_string(&json, "address", address);
 			triad_json_string(&json, "state",
 				triad_collect_agent_state_name(agent->state));
@@ -224,21 +232,38 @@ static void put_owner(struct triad_service *service,
 		}
 		triad_json_object_end(&json);
 		triad_json_end(&json);
-	} else if (owner) {
+	} else if (owned->owner) {
 		triad_output_printf(output,
 			"%s (0x%016" PRIx64 ") is read by %s (0x%016" PRIx64
 			"), %u hops away\n",
-			node, guid, name, owner, hops);
-		if (agent)
+			owned->node, owned->guid, name, owned->owner, owned->hops);
+		if (owned->has_agent)
 			triad_output_printf(output, "    at %s, %s, owns %u nodes\n",
 				*address ? address : "?",
 				triad_collect_agent_state_name(agent->state),
 				agent->n_nodes);
 	} else {
 		triad_output_printf(output, "%s (0x%016" PRIx64 ") is read by nobody\n",
-			node, guid);
+			owned->node, owned->guid);
 	}
-	free(agents);
+}
+
+/* False, having said it, when not one node is meant. */
+static bool find_node(const struct triad_fabric *fabric,
+	const struct triad_command *command, struct owned *owned,
+	struct triad_output *output)
+{
+	struct triad_node_choice choice =
+		triad_node_choice_make(command->node, fabric, 0);
+
+	if (choice.n != 1) {
+		(void)triad_command_print_choice(
+			"agents owner", &choice, fabric, output);
+		return false;
+	}
+	owned->guid = fabric->nodes[choice.first].guid;
+	memcpy(owned->node, fabric->nodes[choice.first].name, sizeof(owned->node));
+	return true;
 }
 
 static const char *why_not(struct triad_service *service, int error)
@@ -254,34 +279,132 @@ static const char *why_not(struct triad_service *service, int error)
 	return "no answer; try again";
 }
 
+static void find_agent_of(struct triad_service *service, struct owned *owned)
+{
+	unsigned n;
+	struct triad_collect_agent *agents = triad_collect_agents(service->collect, &n);
+	const struct triad_collect_agent *agent = find_agent(agents, n, owned->owner);
+
+	owned->has_agent = agent;
+	if (agent)
+		owned->agent = *agent;
+	free(agents);
+}
+
 static int run_owner(struct triad_service *service, const struct triad_command *command,
 	struct triad_output *output)
 {
 	struct triad_fabric *fabric = triad_collect_fabric(service->collect);
-	struct triad_node_choice choice;
-	char name[TRIAD_NODE_NAME_SIZE] = "";
-	uint64_t guid = 0, owner;
-	uint8_t hops;
+	struct owned owned = {.guid = 0};
+	bool is_found;
 	int error;
 
 	if (!fabric)
 		return fail(command, why_local(service), output);
 	/* By the GUID from here on: the next step may be of another fabric. */
-	choice = triad_node_choice_make(command->node, fabric, 0);
-	if (choice.n == 1) {
-		guid = fabric->nodes[choice.first].guid;
-		memcpy(name, fabric->nodes[choice.first].name, sizeof(name));
-	} else {
-		triad_command_print_choice("agents owner", &choice, fabric, output);
-	}
+	is_found = find_node(fabric, command, &owned, output);
 	triad_fabric_unref(fabric);
-	if (!guid)
+	if (!is_found)
 		return TRIAD_CONTROL_FAILED;
-	error = triad_collect_owner_of(service->collect, guid, &owner, &hops);
+	error = triad_collect_owner_of(
+		service->collect, owned.guid, &owned.owner, &owned.hops);
 	if (error)
 		return fail(command, why_not(service, error), output);
-	put_owner(service, command, guid, name, owner, hops, output);
+	find_agent_of(service, &owned);
+	put_owner(&owned, command, output);
 	return TRIAD_CONTROL_DONE;
+}
+
+/* --- agents owner, of the past --- */
+
+static int find_kept_owner(const struct triad_kept_list *list, struct owned *owned)
+{
+	struct triad_kept_owner owner;
+	struct triad_kept_agent agent;
+	int error = triad_kept_owners_find(list, owned->guid, &owner);
+
+	if (error)
+		return error;
+	owned->owner = owner.id;
+	owned->hops = owner.hops;
+	error = triad_kept_owners_find_agent(list, owner.id, &agent);
+	if (error)
+		return error == ENOENT ? 0 : error;
+	owned->has_agent = true;
+	owned->agent = (struct triad_collect_agent){.id = agent.id,
+		.port = agent.port,
+		.state = agent.state,
+		.n_nodes = agent.n_nodes};
+	memcpy(owned->agent.name, agent.name, sizeof(agent.name));
+	memcpy(owned->agent.address, agent.address, sizeof(agent.address));
+	return 0;
+}
+
+static int show_past_owner(const struct triad_moment *moment,
+	const struct triad_command *command, const struct triad_kept_list *list,
+	struct triad_output *output)
+{
+	struct owned owned = {.guid = 0};
+	int error;
+
+	if (!find_node(moment->view->fabric, command, &owned, output))
+		return TRIAD_CONTROL_FAILED;
+	error = find_kept_owner(list, &owned);
+	if (error == ENOENT)
+		return fail(command, "nobody was to read that node then", output);
+	if (error)
+		return triad_moment_refuse_row(command, output);
+	put_owner(&owned, command, output);
+	return TRIAD_CONTROL_DONE;
+}
+
+static int run_past_owner(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_moment moment;
+	const struct triad_kept_list *list = triad_moment_open_list(
+		&moment, service, command, TRIAD_KEPT_OWNERS, output);
+	int status = list ? show_past_owner(&moment, command, list, output)
+			  : TRIAD_CONTROL_FAILED;
+
+	triad_moment_close(&moment);
+	return status;
+}
+
+static void keep_agents(struct triad_service *service, struct triad_kept_list *list)
+{
+	unsigned n;
+	struct triad_collect_agent *agents = triad_collect_agents(service->collect, &n);
+
+	for (unsigned i = 0; i < n; i++) {
+		struct triad_kept_agent agent = {.id = agents[i].id,
+			.port = agents[i].port,
+			.state = (uint8_t)agents[i].state,
+			.n_nodes = agents[i].n_nodes};
+
+		memcpy(agent.name, agents[i].name, sizeof(agent.name));
+		memcpy(agent.address, agents[i].address, sizeof(agent.address));
+		triad_kept_owners_add_agent(list, &agent);
+	}
+	free(agents);
+}
+
+void triad_command_keep_owners(
+	struct triad_service *service, struct triad_kept_list *list)
+{
+	struct triad_kept_owner *owners;
+	uint32_t n;
+	int error = triad_collect_list_owners(service->collect, &owners, &n);
+
+	if (error) {
+		triad_kept_list_refuse(list, why_not(service, error));
+	} else {
+		triad_kept_list_begin(list);
+		triad_kept_owners_add(list, owners, n);
+		/* Last, because agents that come and go would shift the others. */
+		keep_agents(service, list);
+	}
+	free(owners);
 }
 
 /* --- agents drain, agents resume --- */
@@ -312,7 +435,8 @@ int triad_command_run_agents(struct triad_service *service,
 	case TRIAD_COMMAND_AGENTS:
 		return run_agents(service, command, output);
 	case TRIAD_COMMAND_AGENTS_OWNER:
-		return run_owner(service, command, output);
+		return command->at[0] ? run_past_owner(service, command, output)
+				      : run_owner(service, command, output);
 	default:
 		return run_drain(service, command, output);
 	}

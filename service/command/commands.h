@@ -11,7 +11,9 @@
 #include "triad/diag.h"
 #include "triad/output.h"
 
+struct triad_kept_list;
 struct triad_service;
+struct triad_view;
 
 /* Carries out a command and writes the answer.  Returns a status of triad/control.h. */
 typedef int triad_service_command(struct triad_service *service,
@@ -52,6 +54,12 @@ triad_service_command triad_command_run_perf_history;
 triad_service_command triad_command_run_diff;
 triad_service_command triad_command_run_alerts;
 triad_service_command triad_command_run_history;
+
+/* Fill a list for an image: 'agents owner', 'perf histogram'. */
+void triad_command_keep_owners(
+	struct triad_service *service, struct triad_kept_list *list);
+void triad_command_keep_histograms(struct triad_service *service,
+	const struct triad_view *view, struct triad_kept_list *list);
 
 /* A line for each mistake. */
 void triad_commands_put_diags(

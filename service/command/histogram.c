@@ -6,17 +6,20 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "collect/kept_histograms.h"
 #include "ib/detail.h"
 #include "perfmgr/watch/detail_histogram.h"
 #include "perfmgr/watch/watch.h"
 #include "service/command/format.h"
+#include "service/command/moment.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 #include "triad/json.h"
 
-#define BAR_WIDTH 50
+#define BAR_WIDTH 37
 /* Bars that fit on a screen; JSON has all buckets. */
 #define MAX_BARS 24
 
@@ -29,6 +32,9 @@ struct shown_histogram {
 	uint64_t n_zeros, n_values;
 	bool is_gathered; /* from agents: */
 	uint32_t n_agents, n_asked;
+	uint64_t until_us; /* of the image that has it; 0: none has */
+	char since
+		[TRIAD_CLOCK_TEXT_SIZE]; /* only what was counted since then; "": all */
 };
 
 static const double shares[] = {0.5, 0.9, 0.99};
@@ -124,8 +130,7 @@ static void format_rate(
 static void put_bar(
 	const char *label, uint64_t count, uint64_t most, struct triad_output *output)
 {
-	static const char bar[BAR_WIDTH + 1] =
-		"##################################################";
+	static const char bar[BAR_WIDTH + 1] = "#####################################";
 	int length = (int)ceil((double)count * BAR_WIDTH / (double)most);
 
 	triad_output_printf(
@@ -188,6 +193,8 @@ static void put_text(const struct shown_histogram *shown, struct triad_output *o
 	triad_output_printf(output,
 		"%s per second, %s: %" PRIu64 " samples, one for %s\n", name_of(shown),
 		shown->where, shown->n_values + shown->n_zeros, samples_of(shown));
+	if (shown->since[0])
+		triad_output_printf(output, "since %s\n", shown->since);
 	if (shown->is_gathered)
 		triad_output_printf(output, "from %u of %u agents\n", shown->n_agents,
 			shown->n_asked);
@@ -223,6 +230,7 @@ static void put_json(const struct shown_histogram *shown, struct triad_output *o
 	triad_json_string(&json, "where", shown->where);
 	triad_json_uint(&json, "samples", shown->n_values + shown->n_zeros);
 	triad_json_uint(&json, "zeros", shown->n_zeros);
+	triad_json_string(&json, "since", shown->since[0] ? shown->since : NULL);
 	if (shown->is_gathered) {
 		triad_json_uint(&json, "agents", shown->n_agents);
 		triad_json_uint(&json, "agents_asked", shown->n_asked);
@@ -267,50 +275,238 @@ static int print_why(
 		"somebody else is asking, or this ends: try again", output);
 }
 
-static int show(struct triad_service *service, const struct triad_view *view,
-	const struct triad_command *command, struct triad_output *output)
+/* --- of the past --- */
+
+static int refuse(const char *why, struct triad_output *output)
 {
-	struct shown_histogram shown = {.counter = command->by};
+	triad_output_message(output, TRIAD_FRAME_MESSAGE, "perf histogram: %s\n", why);
+	return TRIAD_CONTROL_FAILED;
+}
+
+/* What images have histograms of. */
+static int check_scope(const struct triad_command *command,
+	const struct shown_histogram *shown, struct triad_output *output)
+{
+	if (shown->field)
+		return refuse("images have no histograms of details: 'perf details "
+			      "--at' has those of ports with errors",
+			output);
+	if (command->node[0])
+		return refuse("images have histograms of all ports and of groups, and "
+			      "none of a node or port: leave the node out",
+			output);
+	return 0;
+}
+
+/* The histogram as of then.  Returns a status, having said why. */
+static int find_kept(const struct triad_kept_list *list,
+	const struct triad_command *command, struct triad_gather_piece *piece,
+	struct triad_output *output)
+{
+	int error =
+		triad_kept_histograms_find(list, command->group, command->by, piece);
+
+	if (error == EPROTO)
+		return triad_moment_refuse_row(command, output);
+	/* What had no sample is not kept. */
+	if (error && command->group[0])
+		return refuse("there was no such group then, or nothing was counted in "
+			      "it yet",
+			output);
+	if (error)
+		*piece = (struct triad_gather_piece){.counter = command->by};
+	return TRIAD_CONTROL_DONE;
+}
+
+static int copy_piece(struct shown_histogram *shown,
+	const struct triad_gather_piece *piece, struct triad_output *output)
+{
+	triad_histogram_init(&shown->histogram, TRIAD_HISTOGRAM_MOST);
+	if (!triad_histogram_merge(&shown->histogram, &piece->histogram))
+		return refuse("not enough memory; try again", output);
+	shown->n_zeros = piece->n_zeros;
+	return TRIAD_CONTROL_DONE;
+}
+
+/* With the shown histogram as of the end: takes away what was counted before the
+ * beginning. */
+static int take_earlier_away(struct triad_service *service,
+	const struct triad_command *command, struct shown_histogram *shown,
+	struct triad_output *output)
+{
+	struct triad_command since = *command;
+	struct triad_gather_piece *piece = malloc(sizeof(*piece));
+	const struct triad_kept_list *list = NULL;
+	struct triad_moment moment = {.service = service};
+	int status = TRIAD_CONTROL_FAILED;
+
+	since.at_us = command->since_us;
+	since.at_ago_us = command->since_length_us;
+	if (piece)
+		list = triad_moment_open_list(
+			&moment, service, &since, TRIAD_KEPT_HISTOGRAMS, output);
+	if (list)
+		status = find_kept(list, command, piece, output);
+	if (!status && shown->until_us && moment.past->wall_us >= shown->until_us)
+		status = refuse("no image lies between --since and --at: --since must "
+				"be the earlier one",
+			output);
+	if (!status &&
+		(piece->n_zeros > shown->n_zeros ||
+			!triad_histogram_subtract(
+				&shown->histogram, &piece->histogram)))
+		status = refuse("histograms began anew after that: Triad was started, "
+				"or they were cleared; 'history' says when",
+			output);
+	if (!status) {
+		shown->n_zeros -= piece->n_zeros;
+		triad_clock_format_s(moment.past->wall_us, shown->since);
+	}
+	triad_moment_close(&moment);
+	free(piece);
+	return status;
+}
+
+/* --- the command --- */
+
+/* With the histogram that is to be shown, as of the end; it is cleared. */
+static int end_show(struct triad_service *service, const struct triad_command *command,
+	struct shown_histogram *shown, struct triad_output *output)
+{
+	int status = command->since[0]
+		? take_earlier_away(service, command, shown, output)
+		: TRIAD_CONTROL_DONE;
+
+	shown->n_values = triad_histogram_count(&shown->histogram);
+	if (!status && command->json)
+		put_json(shown, output);
+	else if (!status)
+		put_text(shown, output);
+	triad_histogram_clear(&shown->histogram);
+	return status;
+}
+
+static int show_past(struct triad_service *service, const struct triad_command *command,
+	struct shown_histogram *shown, struct triad_output *output)
+{
+	struct triad_gather_piece *piece = malloc(sizeof(*piece));
+	const struct triad_kept_list *list = NULL;
+	struct triad_moment moment = {.service = service};
+	int status = TRIAD_CONTROL_FAILED;
+
+	shown->scope = command->group[0] ? "group" : "all";
+	if (command->group[0])
+		snprintf(
+			shown->where, sizeof(shown->where), "group %s", command->group);
+	else
+		strcpy(shown->where, "all ports");
+	if (piece)
+		list = triad_moment_open_list(
+			&moment, service, command, TRIAD_KEPT_HISTOGRAMS, output);
+	if (list)
+		status = find_kept(list, command, piece, output);
+	if (!status)
+		status = copy_piece(shown, piece, output);
+	if (list)
+		shown->until_us = moment.past->wall_us;
+	free(piece);
+	triad_moment_close(&moment);
+	return status ? status : end_show(service, command, shown, output);
+}
+
+static int show(struct triad_service *service, const struct triad_view *view,
+	const struct triad_command *command, struct shown_histogram *shown,
+	struct triad_output *output)
+{
 	struct triad_histograms_scope scope;
 	int error;
 
-	if (shown.counter >= TRIAD_N_COUNTERS)
-		shown.field = &triad_detail_fields[shown.counter - TRIAD_N_COUNTERS];
-	if (choose(view, command, &scope, &shown, output))
+	if (choose(view, command, &scope, shown, output))
 		return TRIAD_CONTROL_FAILED;
 	/* A manager reads nothing itself: its agents have the histograms of counters. */
-	shown.is_gathered = !shown.field && triad_collect_is_manager(service->collect);
-	if (shown.field)
+	shown->is_gathered =
+		!shown->field && triad_collect_is_manager(service->collect);
+	if (shown->field)
 		error = triad_detail_histogram(view, &scope,
-			shown.counter - TRIAD_N_COUNTERS, &shown.histogram,
-			&shown.n_zeros);
-	else if (shown.is_gathered)
+			shown->counter - TRIAD_N_COUNTERS, &shown->histogram,
+			&shown->n_zeros);
+	else if (shown->is_gathered)
 		error = triad_collect_histogram(service->collect, &scope,
-			command->group, shown.counter, &shown.histogram, &shown.n_zeros,
-			&shown.n_agents, &shown.n_asked);
+			command->group, shown->counter, &shown->histogram,
+			&shown->n_zeros, &shown->n_agents, &shown->n_asked);
 	else
 		error = triad_watch_histogram(triad_perf_watch(service->perf), &scope,
-			shown.counter, &shown.histogram, &shown.n_zeros);
-	if (error)
-		return print_why(error, &shown, output);
-	shown.n_values = triad_histogram_count(&shown.histogram);
-	if (command->json)
-		put_json(&shown, output);
-	else
-		put_text(&shown, output);
-	triad_histogram_clear(&shown.histogram);
-	return TRIAD_CONTROL_DONE;
+			shown->counter, &shown->histogram, &shown->n_zeros);
+	return error ? print_why(error, shown, output)
+		     : end_show(service, command, shown, output);
 }
 
 int triad_command_run_perf_histogram(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct triad_view *view = triad_perf_view(service->perf);
+	struct shown_histogram shown = {.counter = command->by};
+	struct triad_view *view;
 	int status;
 
+	if (shown.counter >= TRIAD_N_COUNTERS)
+		shown.field = &triad_detail_fields[shown.counter - TRIAD_N_COUNTERS];
+	if ((command->at[0] || command->since[0]) &&
+		check_scope(command, &shown, output))
+		return TRIAD_CONTROL_FAILED;
+	if (command->at[0])
+		return show_past(service, command, &shown, output);
+	view = triad_perf_view(service->perf);
 	if (!view)
 		return triad_command_no_view(service, output);
-	status = show(service, view, command, output);
+	status = show(service, view, command, &shown, output);
 	triad_view_unref(view);
 	return status;
+}
+
+/* --- kept --- */
+
+/* Of a scope; the group is named. */
+static int keep_scope(struct triad_service *service, struct triad_kept_list *list,
+	const struct triad_histograms_scope *scope, const char *group)
+{
+	struct triad_histogram histogram;
+	uint64_t n_zeros;
+	int error = 0;
+
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS && !error; i++) {
+		error = triad_watch_histogram(triad_perf_watch(service->perf), scope, i,
+			&histogram, &n_zeros);
+		if (error)
+			break;
+		if (n_zeros || triad_histogram_count(&histogram))
+			triad_kept_histograms_add(list, group, i, &histogram, n_zeros);
+		triad_histogram_clear(&histogram);
+	}
+	return error;
+}
+
+void triad_command_keep_histograms(struct triad_service *service,
+	const struct triad_view *view, struct triad_kept_list *list)
+{
+	struct triad_histograms_scope scope = {.of = TRIAD_HISTOGRAMS_OF_ALL};
+	int error;
+
+	if (triad_collect_is_manager(service->collect)) {
+		triad_kept_list_refuse(list,
+			"a manager's histograms are those of its agents, whose images "
+			"have them: ask on their hosts, 'triadctl --agent'");
+		return;
+	}
+	triad_kept_list_begin(list);
+	error = keep_scope(service, list, &scope, "");
+	scope.of = TRIAD_HISTOGRAMS_OF_GROUP;
+	for (unsigned i = 0;
+		view->groups && i < triad_groups_count(view->groups) && !error; i++) {
+		scope.group = i;
+		error = keep_scope(
+			service, list, &scope, triad_groups_get(view->groups, i)->name);
+	}
+	/* ENOENT: groups are being exchanged, and the next image has them. */
+	if (error == ENOMEM)
+		triad_kept_list_refuse(list, "not enough memory");
 }

@@ -26,10 +26,10 @@ struct job {
 	struct triad_service *service;
 	const struct triad_route_result *routes; /* of all hosts */
 	struct triad_routes_check *check;        /* of the job's alone */
-	struct triad_view *view;                 /* counters; NULL: none */
+	struct triad_moment moment;              /* that it is about */
 	bool is_since;
 	struct triad_moment since; /* what has grown is counted from there on */
-	double since_s;            /* so long ago that was */
+	double since_s;            /* so long before the moment that was */
 	struct triad_hostlist hosts, unknown;
 	uint64_t *ports; /* of the job, a bit for each of the fabric's */
 	uint32_t n_ports, n_switches;
@@ -154,7 +154,7 @@ static void add_errors(const struct job *job, uint32_t port, struct link_state *
 	const struct triad_fabric *fabric = job->routes->check->layout->fabric;
 	struct triad_engine_row row;
 
-	if (!triad_routes_read_port(job->view, fabric, port, &row) ||
+	if (!triad_routes_read_port(job->moment.view, fabric, port, &row) ||
 		(job->is_since && !count_since(job, fabric, port, &row)))
 		return;
 	state->has_errors = true;
@@ -171,7 +171,7 @@ static struct link_state state_since(const struct job *job, uint32_t port)
 
 	add_errors(job, port, &state);
 	add_errors(job, fabric->ports[port].remote, &state);
-	if (!triad_routes_read_port(job->view, fabric, port, &row) ||
+	if (!triad_routes_read_port(job->moment.view, fabric, port, &row) ||
 		!count_since(job, fabric, port, &row))
 		return state;
 	state.use_percent = percent_since(job, &row, TRIAD_PORT_XMIT_DATA, bps);
@@ -191,7 +191,7 @@ static struct link_state state_of(const struct job *job, uint32_t port)
 
 	if (job->is_since)
 		return state_since(job, port);
-	if (triad_routes_read_port(job->view, fabric, port, &row)) {
+	if (triad_routes_read_port(job->moment.view, fabric, port, &row)) {
 		state.use_percent =
 			triad_command_link_percent(&row, TRIAD_PORT_XMIT_DATA, bps);
 		state.wait_percent =
@@ -288,11 +288,10 @@ static void put_alert(struct triad_report *report, const struct triad_alert *ale
 
 static void put_alerts(struct job *job, struct triad_report *report)
 {
-	struct triad_watch *watch = triad_perf_watch(job->service->perf);
 	struct triad_alert alert;
 
 	triad_report_array(report, "alerts");
-	for (uint32_t at = 0; triad_watch_next_alert(watch, &at, &alert);)
+	for (uint32_t at = 0; triad_moment_next_alert(&job->moment, &at, &alert);)
 		if (alert.state == TRIAD_ALERT_ACTIVE &&
 			(is_of_job(job, &alert.ends[0]) ||
 				(alert.n_ends > 1 && is_of_job(job, &alert.ends[1]))))
@@ -365,6 +364,23 @@ static void put_head(struct job *job, struct triad_report *report)
 	triad_output_printf(output, "\n");
 }
 
+/* Images have what 'congestion' answered, and not for which hosts. */
+static void put_congestion(const struct job *job, struct triad_report *report)
+{
+	if (!job->moment.past) {
+		triad_job_put_congestion(job->service, report,
+			job->routes->check->layout->fabric, job->ports);
+		return;
+	}
+	triad_report_array(report, "congestion");
+	triad_report_array_end(report);
+	if (!report->as_json)
+		triad_output_printf(report->output,
+			"\nits part in congestion is not kept: 'congestion --at %s' has "
+			"the roots\n",
+			job->command->at);
+}
+
 static void put_job(struct job *job, struct triad_output *output)
 {
 	struct triad_report report = {.output = output, .as_json = job->command->json};
@@ -380,8 +396,7 @@ static void put_job(struct job *job, struct triad_output *output)
 		triad_command_put_left_out(output,
 			job->n_links - (uint32_t)job->command->limit, job->n_links,
 			"more links");
-	triad_job_put_congestion(
-		job->service, &report, job->routes->check->layout->fabric, job->ports);
+	put_congestion(job, &report);
 	put_alerts(job, &report);
 	triad_report_end(&report);
 }
@@ -397,19 +412,24 @@ static int refuse(struct triad_output *output, const char *verb, const char *wha
 static int open_since(struct job *job, struct triad_output *output)
 {
 	const struct triad_command *command = job->command;
-	uint64_t now_us = triad_clock_wall_us();
+	const struct triad_past *past = job->moment.past;
+	uint64_t until_us = past ? past->wall_us : triad_clock_wall_us();
 
 	if (!command->since[0])
 		return TRIAD_CONTROL_DONE;
-	if (!job->view)
+	if (!job->moment.view)
 		return triad_command_no_view(job->service, output);
 	if (!triad_moment_open_at(&job->since, job->service,
 		    triad_moment_time(command->since_us, command->since_length_us),
 		    "job", output))
 		return TRIAD_CONTROL_FAILED;
 	job->is_since = true;
-	if (now_us > job->since.past->wall_us)
-		job->since_s = (double)(now_us - job->since.past->wall_us) /
+	if (past && past->wall_us <= job->since.past->wall_us)
+		return refuse(output, "job",
+			"no image lies between --since and --at: --since must be the "
+			"earlier one");
+	if (until_us > job->since.past->wall_us)
+		job->since_s = (double)(until_us - job->since.past->wall_us) /
 			(double)TRIAD_US_PER_S;
 	return TRIAD_CONTROL_DONE;
 }
@@ -437,36 +457,40 @@ static int make_job(struct job *job, struct triad_output *output)
 				 : "not enough memory; try again");
 }
 
+static int show_job(struct job *job, struct triad_output *output)
+{
+	int status = open_since(job, output);
+
+	if (status == TRIAD_CONTROL_DONE)
+		status = make_job(job, output);
+	if (status == TRIAD_CONTROL_DONE)
+		put_job(job, output);
+	if (job->is_since)
+		triad_moment_close(&job->since);
+	triad_routes_check_free(job->check);
+	triad_hostlist_clear(&job->hosts);
+	triad_hostlist_clear(&job->unknown);
+	free(job->ports);
+	free(job->links);
+	return status;
+}
+
 int triad_command_run_job(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct triad_route_result *routes =
-		triad_routes_command_result(service, "job", output);
-	struct job job = {.command = command, .service = service, .routes = routes};
+	struct job job = {.command = command, .service = service};
+	struct triad_route_result *routes;
 	int status;
 
-	if (!routes)
-		return TRIAD_CONTROL_FAILED;
-	if (!command->hosts[0]) {
-		triad_route_result_unref(routes);
+	if (!command->hosts[0])
 		return refuse(output, "job",
 			"triadctl asks Slurm for the hosts of a job; name them with "
 			"--nodes here");
-	}
-	job.view = triad_perf_view(service->perf);
-	status = open_since(&job, output);
-	if (status == TRIAD_CONTROL_DONE)
-		status = make_job(&job, output);
-	if (status == TRIAD_CONTROL_DONE)
-		put_job(&job, output);
-	if (job.is_since)
-		triad_moment_close(&job.since);
-	triad_view_unref(job.view);
-	triad_routes_check_free(job.check);
-	triad_hostlist_clear(&job.hosts);
-	triad_hostlist_clear(&job.unknown);
-	free(job.ports);
-	free(job.links);
-	triad_route_result_unref(routes);
+	routes = triad_routes_open_moment(&job.moment, service, command, output);
+	if (!routes)
+		return TRIAD_CONTROL_FAILED;
+	job.routes = routes;
+	status = show_job(&job, output);
+	triad_routes_close_moment(&job.moment, routes);
 	return status;
 }

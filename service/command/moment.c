@@ -10,6 +10,7 @@
 #include "service/command/ports.h"
 #include "service/service.h"
 #include "triad/clock.h"
+#include "triad/control.h"
 
 uint64_t triad_moment_time(uint64_t at_us, uint64_t ago_us)
 {
@@ -61,16 +62,22 @@ static struct triad_past *read_past(struct triad_service *service,
 	return past;
 }
 
-bool triad_moment_open_at(struct triad_moment *moment, struct triad_service *service,
+static bool open_by(struct triad_moment *moment, struct triad_service *service,
+	struct triad_past *(*read)(struct triad_history_reader *, uint64_t, char *),
 	uint64_t at_us, const char *verb, struct triad_output *output)
 {
 	*moment = (struct triad_moment){.service = service};
-	moment->past =
-		read_past(service, triad_history_reader_read, at_us, verb, output);
+	moment->past = read_past(service, read, at_us, verb, output);
 	if (!moment->past)
 		return false;
 	moment->view = triad_view_ref(moment->past->view);
 	return true;
+}
+
+bool triad_moment_open_at(struct triad_moment *moment, struct triad_service *service,
+	uint64_t at_us, const char *verb, struct triad_output *output)
+{
+	return open_by(moment, service, triad_history_reader_read, at_us, verb, output);
 }
 
 struct triad_past *triad_moment_outputs(struct triad_service *service,
@@ -99,6 +106,60 @@ bool triad_moment_open(struct triad_moment *moment, struct triad_service *servic
 		return false;
 	say_which(service, moment->past, output);
 	return true;
+}
+
+/* --- lists --- */
+
+static void say_no_list(const struct triad_moment *moment, const char *verb,
+	enum triad_kept_kind kind, struct triad_output *output)
+{
+	uint64_t since_us = triad_history_reader_list_since(
+		triad_history_keeper_reader(moment->service->history), kind,
+		moment->past->wall_us);
+	char since[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (since_us)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"%s: that image does not keep it: images do since %s\n", verb,
+			triad_clock_format_s(since_us, since));
+	else
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"%s: that image does not keep it, nor does the last one: an "
+			"earlier Triad wrote them\n",
+			verb);
+}
+
+const struct triad_kept_list *triad_moment_open_list(struct triad_moment *moment,
+	struct triad_service *service, const struct triad_command *command,
+	enum triad_kept_kind kind, struct triad_output *output)
+{
+	const char *verb = triad_verb_of(command->verb)->name;
+	const struct triad_kept_list *list;
+
+	if (!open_by(moment, service, triad_history_reader_lists,
+		    triad_moment_time(command->at_us, command->at_ago_us), verb,
+		    output))
+		return NULL;
+	say_which(service, moment->past, output);
+	list = &moment->past->lists[kind];
+	if (list->is_kept && !list->why[0])
+		return list;
+	if (list->is_kept)
+		triad_output_message(
+			output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb, list->why);
+	else
+		say_no_list(moment, verb, kind, output);
+	return NULL;
+}
+
+int triad_moment_refuse_row(
+	const struct triad_command *command, struct triad_output *output)
+{
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"%s: what the image has of it can't be read: a later Triad wrote it, or "
+		"it is damaged\n",
+		triad_verb_of(command->verb)->name);
+	return TRIAD_CONTROL_FAILED;
 }
 
 void triad_moment_close(struct triad_moment *moment)

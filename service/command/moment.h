@@ -34,6 +34,15 @@ bool triad_moment_open_at(struct triad_moment *moment, struct triad_service *ser
 	uint64_t at_us, const char *verb, struct triad_output *output);
 void triad_moment_close(struct triad_moment *moment);
 
+/* The past moment that the command is about, with a list of then (history/kept.h), or
+ * without, having said why: then the moment is to be closed all the same. */
+const struct triad_kept_list *triad_moment_open_list(struct triad_moment *moment,
+	struct triad_service *service, const struct triad_command *command,
+	enum triad_kept_kind kind, struct triad_output *output);
+/* A row of the list can't be read; returns the command's status. */
+int triad_moment_refuse_row(
+	const struct triad_command *command, struct triad_output *output);
+
 /* What commands answered at the past moment that the command is about, and said which image
  * that is: a past without a view, to be freed.  NULL, having said why. */
 struct triad_past *triad_moment_outputs(struct triad_service *service,

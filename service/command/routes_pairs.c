@@ -155,14 +155,11 @@ void triad_routes_put_use(struct triad_list *list, double percent)
 		triad_list_format(list, "USE", 5, "%.*f%%", percent < 10, percent);
 }
 
-/* --- 'routes over' --- */
-
 /* --- at a moment --- */
 
 /* Images have hashes of tables alone: paths of then are known while they are still those
- * of now.  Opens the moment and returns the present result, with a reference; or NULL,
- * having said why. */
-static struct triad_route_result *open_moment(struct triad_moment *moment,
+ * of now. */
+struct triad_route_result *triad_routes_open_moment(struct triad_moment *moment,
 	struct triad_service *service, const struct triad_command *command,
 	struct triad_output *output)
 {
@@ -185,7 +182,8 @@ static struct triad_route_result *open_moment(struct triad_moment *moment,
 	return NULL;
 }
 
-static void close_moment(struct triad_moment *moment, struct triad_route_result *result)
+void triad_routes_close_moment(
+	struct triad_moment *moment, struct triad_route_result *result)
 {
 	triad_route_result_unref(result);
 	triad_moment_close(moment);
@@ -290,7 +288,7 @@ int triad_command_run_routes_over(struct triad_service *service,
 {
 	struct triad_moment moment;
 	struct triad_route_result *result =
-		open_moment(&moment, service, command, output);
+		triad_routes_open_moment(&moment, service, command, output);
 	int status = TRIAD_CONTROL_FAILED;
 	uint32_t port;
 
@@ -299,7 +297,7 @@ int triad_command_run_routes_over(struct triad_service *service,
 	port = find_link(result->check->layout->fabric, command, output);
 	if (port != TRIAD_FABRIC_NONE)
 		status = show_over(&moment, command, result->check, port, output);
-	close_moment(&moment, result);
+	triad_routes_close_moment(&moment, result);
 	return status;
 }
 
@@ -447,13 +445,13 @@ int triad_command_run_routes_between(struct triad_service *service,
 	struct between between = {
 		.report = {.output = output, .as_json = command->json}};
 	struct triad_route_result *result =
-		open_moment(&between.moment, service, command, output);
+		triad_routes_open_moment(&between.moment, service, command, output);
 	int status;
 
 	if (!result)
 		return TRIAD_CONTROL_FAILED;
 	between.result = result;
 	status = show_between(&between, command, output);
-	close_moment(&between.moment, result);
+	triad_routes_close_moment(&between.moment, result);
 	return status;
 }

@@ -9,11 +9,20 @@
 #include "service/route_checker.h"
 #include "triad/command.h"
 
+struct triad_moment;
 struct triad_service;
 
 /* The last result, with a reference; or NULL, and it is said why there is none. */
 struct triad_route_result *triad_routes_command_result(
 	struct triad_service *service, const char *verb, struct triad_output *output);
+
+/* Opens the moment that the command is about and gives the present result, with a reference;
+ * or NULL, having said why, also when paths were others then. */
+struct triad_route_result *triad_routes_open_moment(struct triad_moment *moment,
+	struct triad_service *service, const struct triad_command *command,
+	struct triad_output *output);
+void triad_routes_close_moment(
+	struct triad_moment *moment, struct triad_route_result *result);
 
 /* A port in a row: "NODE:3" for people; members PREFIX_node_name, PREFIX_node_guid and
  * PREFIX_port in JSON.  TRIAD_FABRIC_NONE: "-", null. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Images of a busy fabric: a day of them, what they cost, and how soon one is read.
  *
- *     history [--ports N] [--sweeps N] [--busy PERCENT] [--modules] [--dir DIR] [--json]
+ *     history [--ports N] [--sweeps N] [--busy PERCENT] [--modules] [--lists] [--dir DIR]
+ *             [--json]
  *
  * --modules: an optical module at each port, whose readings change each 300 s
+ * --lists: each port is expected to be something, and one is looked at in each sweep; each
+ *          node has an owner; histograms of all counters, over all ports and in two groups
  *
  * octets          that all images have on the disk at the end, a sweep each 10 s of
  *                 simulated time
@@ -21,8 +24,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collect/kept_histograms.h"
+#include "collect/kept_owners.h"
 #include "lib/hash.h"
 #include "perfmgr/engine.h"
+#include "portmgr/plan/port_row.h"
 #include "service/history_reader.h"
 #include "service/history_store.h"
 #include "tests/random.h"
@@ -33,10 +39,11 @@
 #define BEGIN_US (UINT64_C(1767323045) * TRIAD_US_PER_S)
 #define N_READS 20u
 #define N_POINTS 64u
+#define N_SCOPES 3u /* all ports, and two groups */
 
 struct bench {
 	unsigned n_ports, n_sweeps, busy_percent;
-	bool has_modules;
+	bool has_modules, has_lists;
 	uint64_t seed, now_us, spent_us, most;
 	struct triad_engine *engine;
 	struct triad_view *view;
@@ -44,6 +51,9 @@ struct bench {
 	struct triad_history_reader *reader;
 	struct triad_history_params params;
 	struct triad_pma_reading data;
+	struct triad_kept_list lists[TRIAD_N_KEPT];
+	struct triad_histogram histograms[N_SCOPES][TRIAD_N_COUNTERS];
+	uint64_t n_zeros[N_SCOPES];
 };
 
 static _Noreturn void die(const char *what)
@@ -158,6 +168,99 @@ static bool read_cable(
 	return true;
 }
 
+/* --- lists --- */
+
+static void list_ports(struct bench *bench, unsigned number)
+{
+	const struct triad_fabric *fabric = bench->view->fabric;
+	struct triad_kept_list *list = &bench->lists[TRIAD_KEPT_PORTS];
+	struct triad_port_rows_head head = {.generation = 1};
+	uint8_t octets[TRIAD_PORT_ROW_SIZE];
+
+	triad_kept_list_begin(list);
+	triad_kept_list_add(list, octets, triad_port_rows_head_put(&head, octets));
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+		const struct triad_fabric_node *node = &fabric->nodes[port->node];
+		struct triad_port_row row = {.node_guid = node->guid,
+			.number = port->number,
+			.state = port->state,
+			.phys_state = 5,
+			.is_admitted = true,
+			.is_tested = i == number % fabric->n_ports};
+
+		memcpy(row.node, node->name, sizeof(row.node));
+		snprintf(row.remote, sizeof(row.remote), "host-%04u, port 1", i);
+		triad_kept_list_add(list, octets, triad_port_row_put(&row, octets));
+	}
+}
+
+static void list_owners(struct bench *bench)
+{
+	const struct triad_fabric *fabric = bench->view->fabric;
+	struct triad_kept_list *list = &bench->lists[TRIAD_KEPT_OWNERS];
+	struct triad_kept_agent agent = {.name = "agent", .address = "10.0.0.1"};
+	struct triad_kept_owner *owners =
+		need(calloc(fabric->n_nodes, sizeof(*owners)));
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		owners[i] =
+			(struct triad_kept_owner){.node_guid = fabric->nodes[i].guid,
+				.id = 1 + i % 16,
+				.hops = 2};
+	triad_kept_list_begin(list);
+	triad_kept_owners_add(list, owners, fabric->n_nodes);
+	free(owners);
+	for (agent.id = 1; agent.id <= 16; agent.id++)
+		triad_kept_owners_add_agent(list, &agent);
+}
+
+/* Rates of up to 1 GB/s; half of the counters stand still. */
+static void list_histograms(struct bench *bench)
+{
+	static const char *const groups[N_SCOPES] = {"", "storage", "login"};
+	struct triad_kept_list *list = &bench->lists[TRIAD_KEPT_HISTOGRAMS];
+
+	triad_kept_list_begin(list);
+	for (unsigned scope = 0; scope < N_SCOPES; scope++) {
+		bench->n_zeros[scope] += bench->n_ports / (1 + scope);
+		for (unsigned c = 0; c < TRIAD_N_COUNTERS; c++) {
+			struct triad_histogram *histogram =
+				&bench->histograms[scope][c];
+
+			for (unsigned i = 0; c % 2 && i < 1000; i++) {
+				double rate = (double)(random_next(&bench->seed) %
+					UINT64_C(250000000));
+
+				(void)triad_histogram_add(histogram,
+					triad_histogram_place(
+						rate * TRIAD_HISTOGRAM_STEPS_PER_UNIT));
+			}
+			triad_kept_histograms_add(list, groups[scope], c, histogram,
+				bench->n_zeros[scope]);
+		}
+	}
+}
+
+static const struct triad_kept_list *list_all(struct bench *bench, unsigned number)
+{
+	if (!bench->has_lists)
+		return NULL;
+	list_ports(bench, number);
+	list_owners(bench);
+	list_histograms(bench);
+	return bench->lists;
+}
+
+static void drop_lists(struct bench *bench)
+{
+	for (unsigned i = 0; i < TRIAD_N_KEPT; i++)
+		triad_kept_list_clear(&bench->lists[i]);
+	for (unsigned scope = 0; scope < N_SCOPES; scope++)
+		for (unsigned c = 0; c < TRIAD_N_COUNTERS; c++)
+			triad_histogram_clear(&bench->histograms[scope][c]);
+}
+
 static void write_image(struct bench *bench, unsigned number)
 {
 	const struct triad_history_image image = {
@@ -170,6 +273,7 @@ static void write_image(struct bench *bench, unsigned number)
 		.started_us = BEGIN_US,
 		.period_us = PERIOD_US,
 		.sources = {.context = bench, .read_cable = read_cable},
+		.lists = list_all(bench, number),
 	};
 	struct triad_history_status status;
 
@@ -266,6 +370,8 @@ static void read_options(struct bench *bench, int argc, char **argv, bool *as_js
 			*as_json = true;
 		else if (!strcmp(argv[i], "--modules"))
 			bench->has_modules = true;
+		else if (!strcmp(argv[i], "--lists"))
+			bench->has_lists = true;
 		else if (!strcmp(argv[i], "--ports") && has_value)
 			bench->n_ports = (unsigned)strtoul(argv[++i], NULL, 10);
 		else if (!strcmp(argv[i], "--sweeps") && has_value)
@@ -277,7 +383,7 @@ static void read_options(struct bench *bench, int argc, char **argv, bool *as_js
 				argv[++i]);
 		else
 			die("usage: history [--ports N] [--sweeps N] [--busy PERCENT] "
-			    "[--modules] [--dir DIR] [--json]");
+			    "[--modules] [--lists] [--dir DIR] [--json]");
 	}
 	if (!bench->n_ports || bench->n_ports > TRIAD_PAST_MAX_PORTS ||
 		bench->n_sweeps < 3)
@@ -303,6 +409,10 @@ int main(int argc, char **argv)
 	}
 	for (unsigned c = TRIAD_FIRST_WIDE_COUNTER; c < TRIAD_N_COUNTERS; c++)
 		bench.data.has |= 1u << c;
+	for (unsigned i = 0; i < N_SCOPES * TRIAD_N_COUNTERS; i++)
+		triad_histogram_init(
+			&bench.histograms[i / TRIAD_N_COUNTERS][i % TRIAD_N_COUNTERS],
+			TRIAD_HISTOGRAM_MOST);
 	make_view(&bench);
 	bench.store = need(triad_history_store_new("bench", 1, NULL));
 	bench.reader = need(triad_history_reader_new(bench.store));
@@ -312,6 +422,7 @@ int main(int argc, char **argv)
 	triad_history_reader_free(bench.reader);
 	triad_history_store_free(bench.store);
 	clean(bench.params.dir);
+	drop_lists(&bench);
 	triad_view_unref(bench.view);
 	triad_engine_free(bench.engine);
 	return 0;

@@ -2,9 +2,13 @@
 /* Images put together again from any lines: what is taken is within its caps, and can be
  * shown.  A frame begins with its line 'triad-profile'; the first four are a key, an image
  * and the same of the image before.  Lines of an index are written as they were read. */
+#include "collect/kept_histograms.h"
+#include "collect/kept_owners.h"
 #include "history/past.h"
 #include "history/ring.h"
 #include "perfmgr/watch/alert_text.h"
+#include "portmgr/plan/port_row.h"
+#include "qos/setup/kept_tables.h"
 #include "tests/fuzz/fuzz.h"
 
 #define OFFSET_US INT64_C(1767323045000000)
@@ -79,6 +83,53 @@ static void show_extra(const struct triad_past *past, const struct triad_past_ex
 		require(triad_detail_n_slots(extra.part) > 0, "an attribute");
 }
 
+static bool wants_port(void *context, uint64_t guid, uint8_t port)
+{
+	(void)context;
+	(void)guid;
+	(void)port;
+	return true;
+}
+
+static void take_table(void *context, uint64_t guid, uint8_t port,
+	const struct triad_port_table *table)
+{
+	(void)context;
+	(void)guid;
+	(void)port;
+	require(table->table < TRIAD_SETUP_N_TABLES && table->n <= TRIAD_VLARB_MAX,
+		"a table is one");
+}
+
+/* Whatever is in its rows. */
+static void show_list(const struct triad_kept_list *list)
+{
+	const struct triad_kept_tables_reader reader = {
+		.wants = wants_port, .take = take_table};
+	struct triad_port_rows_head head;
+	struct triad_gather_piece piece;
+	struct triad_kept_owner owner;
+	struct triad_kept_agent agent;
+	struct triad_port_row row;
+	uint32_t size;
+
+	require(triad_kept_list_is_whole(list), "no row is missing");
+	for (uint32_t i = 0; i < list->n; i++) {
+		const uint8_t *octets = triad_kept_list_row(list, i, &size);
+
+		require(size <= TRIAD_KEPT_ROW_SIZE, "a row has a size at most");
+		(void)triad_port_rows_head_get(octets, size, &head);
+		if (triad_port_row_get(octets, size, &row))
+			require(strlen(row.text) < sizeof(row.text),
+				"a text has an end");
+	}
+	(void)triad_kept_tables_read(list, &reader);
+	(void)triad_kept_owners_find(list, 1, &owner);
+	(void)triad_kept_owners_find_agent(list, 1, &agent);
+	if (!triad_kept_histograms_find(list, "", TRIAD_PORT_XMIT_DATA, &piece))
+		(void)triad_histogram_quantile(&piece.histogram, piece.n_zeros, 0.5);
+}
+
 /* All that a command would show. */
 static void show(const struct triad_past *past)
 {
@@ -105,6 +156,9 @@ static void show(const struct triad_past *past)
 		show_extra(past, &past->extras[i]);
 	for (uint32_t i = 0; i < past->n_links; i++)
 		triad_link_rate_format(past->links[i].rate, text, sizeof(text));
+	for (unsigned i = 0; i < TRIAD_N_KEPT; i++)
+		if (past->lists[i].is_kept && !past->lists[i].why[0])
+			show_list(&past->lists[i]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -114,6 +168,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!reading.past)
 		return 0;
+	reading.past->wants_lists = true;
 	triad_profile_parser_init(&reading.parser);
 	while (at < end) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));

@@ -13,6 +13,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_election_message \
 	tests/fuzz/fuzz_election_state \
 	tests/fuzz/fuzz_expected \
+	tests/fuzz/fuzz_fragments \
 	tests/fuzz/fuzz_group \
 	tests/fuzz/fuzz_http_request \
 	tests/fuzz/fuzz_journal \
@@ -48,6 +49,7 @@ tests_fuzz_fuzz_control_SOURCES = tests/fuzz/fuzz_control.c $(fuzz_driver)
 tests_fuzz_fuzz_election_message_SOURCES = \
 	tests/fuzz/fuzz_election_message.c $(fuzz_driver)
 tests_fuzz_fuzz_expected_SOURCES = tests/fuzz/fuzz_expected.c $(fuzz_driver)
+tests_fuzz_fuzz_fragments_SOURCES = tests/fuzz/fuzz_fragments.c $(fuzz_driver)
 tests_fuzz_fuzz_http_request_SOURCES = \
 	tests/fuzz/fuzz_http_request.c $(fuzz_driver)
 tests_fuzz_fuzz_mirror_SOURCES = tests/fuzz/fuzz_mirror.c $(fuzz_driver)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "portmgr/cluster/carrier.h"
 #include "portmgr/cluster/cluster.h"
 #include "portmgr/election/message.h"
 
@@ -76,10 +77,10 @@ static struct triad_cluster *join(int argc, char **argv, struct triad_log *log)
 		return NULL;
 	own_id = strtoull(argv[2], NULL, 0);
 	peers.id = own_id;
-	peers.listen = argv[3];
+	peers.own = argv[3];
 	peers.peers = argv[4];
 	peers.key_file = argv[5];
-	return triad_cluster_peers_new(&peers, &sink, log);
+	return triad_cluster_peers_new(&peers, triad_udp_carrier_new(), &sink, log);
 }
 
 static void write_line(void *context, enum triad_log_level level, const char *line)

@@ -360,6 +360,16 @@ def test_failover_has_all_faults(cluster):
         {"pathrecord", "permission", "gap", "one_master"}
 
 
+def test_failover_leaves_out_what_a_transport_does_not_notice():
+    process = subprocess.run(
+        [SRCDIR / "scripts" / "bench-failover", "--builddir", BUILDDIR, "--hosts", "4",
+         "--runs", "1", "--what", "triad", "--cluster", "fabric", "--fault",
+         "kill,net-cut,port-down", "--json"],
+        capture_output=True, text=True, check=False)
+    succeeded(process)
+    assert {row["fault"] for row in json.loads(process.stdout)} == {"kill", "port-down"}
+
+
 @pytest.mark.row("N12")
 def test_soak_of_failovers_finds_one_master_after_each():
     process = subprocess.run(

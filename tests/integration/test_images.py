@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Images of the fabric, written by the plugin in stock opensm and read again."""
 
+import calendar
 import json
 import re
 import signal
@@ -10,6 +11,7 @@ import time
 import pytest
 
 import control
+import tablelib
 from checks import failed, succeeded, wait_until
 from test_agent import Agent
 from test_lifecycle import end
@@ -59,6 +61,51 @@ def test_images_outlive_a_kill_and_are_profiles(scratch):
         succeeded(lab.run("triadctl", "profile", "report", "--json", *files))
 
 
+def without_lists(path, n):
+    """Has the first 'n' images of a file as an earlier Triad wrote them.  The index, which
+    is made anew, says where they are."""
+    index = path.with_name(path.name + ".idx")
+    sizes = [int(line.split()[2]) for line in index.read_text(encoding="utf-8").splitlines()]
+    octets, frames = path.read_bytes(), []
+    for i, size in enumerate(sizes):
+        frame, octets = octets[:size], octets[size:]
+        if i < n:
+            lines = zstd(frame, "-dc").splitlines(keepends=True)
+            frame = zstd(b"".join(line for line in lines if b"-list" not in line), "-c")
+        frames.append(frame)
+    path.write_bytes(b"".join(frames))
+    index.unlink()
+
+
+def zstd(octets, option):
+    return subprocess.run(["zstd", "-q", option], input=octets, capture_output=True,
+                          check=True).stdout
+
+
+@pytest.mark.row("N10")
+def test_images_of_an_earlier_triad_say_what_they_lack(scratch):
+    folder = scratch.folder()
+    with triad_lab(CONF.format(folder=folder)) as lab:
+        wait_until(lambda: len(list(folder.glob("images/sweeps*.zst"))) == 1 and
+                   images(lab)["kept"] >= 8, 40, "images")
+        first = images(lab)["first"][:19]
+        ask(lab, "set", "history.dir", "")
+        wait_until(lambda: images(lab)["first"] is None, 20, "a folder that is left")
+        file, = folder.glob("images/sweeps*.zst")
+        for other in set(folder.glob("images/*")) - {file, file.with_name(file.name + ".idx")}:
+            other.unlink()
+        without_lists(file, 3)
+        ask(lab, "set", "history.dir", folder / "images")
+        wait_until(lambda: images(lab)["first"], 20, "the folder read again")
+        words = ("perf", "histogram", "PortXmitData")
+        process = lab.run("triadctl", *words, "--at", first)
+        failed(process, 1, "that image does not keep it: images do since ")
+        since = re.search(r"since (\S+)Z", process.stderr)[1]
+        assert since > first and ask_json(lab, *words, "--at", since)["samples"]
+        # The rest of it can be shown.
+        assert ask_json(lab, "perf", "show", "--at", first)
+
+
 @pytest.mark.row("N10")
 def test_full_disk_costs_images_alone(scratch):
     folder = scratch.folder()
@@ -73,24 +120,94 @@ def test_full_disk_costs_images_alone(scratch):
         wait_until(lambda: images(lab)["dropped"], 60, "an image that is lost")
         log_has(lab, "No space left on device")
         assert "No space" in images(lab)["error"]
+        assert re.search("Images +WARN", lab.run("triadctl", "status").stdout)
+        assert "No space" in lab.run("triadctl", "health").stdout
         sweeps = status(lab)["perfmgr"]["sweeps"]
         wait_until(lambda: status(lab)["perfmgr"]["sweeps"] >= sweeps + 2, 30, "sweeps")
         filler.unlink()
         written = images(lab)["written"]
         wait_for_images(lab, written + 2)
         assert images(lab)["error"] is None
+        wait_until(lambda: re.search(r"Images +ok +\d+ since \S+, \d+ of \d+ MB;",
+                                     lab.run("triadctl", "status").stdout), 30,
+                   lambda: lab.run("triadctl", "status").stdout)
         ask(lab, "set", "history.dir", "")
+        assert "Images" not in lab.run("triadctl", "status").stdout
         check_files(folder)
+
+
+PAST = """\
+[alerts]
+raise_after = 0
+clear_after = 0
+[election]
+state_dir = {folder}/election
+[port]
+enabled = true
+mode = observe
+expected_file = {folder}/expected.csv
+[qos]
+tables_enabled = true
+policy_file = {folder}/policy.conf
+[group spines]
+nodes = Switch*
+"""
+EXPECTED = """\
+generation {}
+Switch1,1,enabled
+Switch1,3,{}
+Nowhere,7,test
+"""
+ZEROS, ONES = (",".join([vl] * 16) for vl in "01")
+
+
+def policy(table):
+    return tablelib.policy({"all": ["node-type: ALL"]}, [{"group": "all", "from": "*", "to": "*",
+                                                    "sl2vl-table": table}])
+
+
+def listed(lab, *words):
+    """Rows of 'port list' by their node's name and number; {} while there are none."""
+    process = lab.triad("port", "list", "--json", *words)
+    rows = json.loads(process.stdout)["ports"] if not process.returncode else []
+    return {(row["node_name"], row["port"]): row for row in rows}
+
+
+def expected(lab, *words):
+    """Of the port whose line changes."""
+    return listed(lab, *words).get(("Switch1", 3), {}).get("expected")
+
+
+def time_after(then):
+    """The next second."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(
+        calendar.timegm(time.strptime(then, "%Y-%m-%dT%H:%M:%S")) + 1))
+
+
+def tables(lab, *words):
+    process = lab.triad("qos", "tables", "--node", "Switch1:1", "--json", *words)
+    return json.loads(process.stdout) if not process.returncode else []
+
+
+def sl2vl(lab, *words):
+    return {row["sm"] for row in tables(lab, *words) if row["table"] == "SL2VL"}
+
+
+def tables_agree(lab):
+    return sl2vl(lab) == {ZEROS} and all(row["agrees"] for row in tables(lab))
 
 
 @pytest.fixture(name="past", scope="module")
 def past_lab(tmp_path_factory):
     """A lab in which something happened after a moment: the lab and that moment."""
     folder = tmp_path_factory.mktemp("images")
-    with triad_lab(CONF.format(folder=folder) +
-                   "[alerts]\nraise_after = 0\nclear_after = 0\n",
-                   opensm_conf="sweep_interval 1\n") as lab:
+    (folder / "expected.csv").write_text(EXPECTED.format(1, "enabled"), encoding="utf-8")
+    (folder / "policy.conf").write_text(policy([0] * 16), encoding="utf-8")
+    with triad_lab(CONF.format(folder=folder) + PAST.format(folder=folder),
+                   opensm_conf="sweep_interval 1\nqos TRUE\n") as lab:
         wait_for_sweep(lab)
+        wait_until(lambda: expected(lab) == "enabled" and tables_agree(lab), 40,
+                   "expected ports, and tables of the policy")
         lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=2',
                 'PerformanceSet "Switch1"[3] PortCounters.PortRcvErrors=3',
                 'PerformanceSet "Switch1"[3] PortRcvErrorDetails.PortLoopingErrors=3')
@@ -106,10 +223,15 @@ def past_lab(tmp_path_factory):
                 'PerformanceSet "Switch1"[3] PortRcvErrorDetails.PortLoopingErrors=9')
         wait_until(lambda: detail(lab) == 9, 20, "more errors")
         lab.sim('Unlink "Hca2"')
+        (folder / "expected.csv").write_text(EXPECTED.format(2, "disabled"), encoding="utf-8")
+        (folder / "policy.conf").write_text(policy([1] * 16), encoding="utf-8")
+        ask(lab, "reload")
         ask(lab, "set", "perfmgr.retries", 3)
         sweep_heavily(lab, lambda: "Hca2" not in names(lab))
         wait_until(lambda: [alert for alert in ask_json(lab, "alerts")["alerts"]
                             if "SymbolErrorCounter" in json.dumps(alert)], 30, "an alert")
+        wait_until(lambda: expected(lab) == "disabled" and sl2vl(lab) == {ONES}, 40,
+                   "another configuration and another policy")
         # One of a sweep that began after all of this.
         wait_for_images(lab, images(lab)["written"] + 4)
         yield lab, then
@@ -189,7 +311,9 @@ def test_configuration_was_what_it_was(past):
     assert (standard != "3", origin) == (True, "default")
     assert (value(), value("--at", last)) == (("3", "set"), ("3", "changed"))
     rows = {row["key"]: row for row in ask_json(lab, "get", "--at", then)}
-    assert rows.keys() == {row["key"] for row in ask_json(lab, "get")}
+    now = {row["key"]: row["from"] for row in ask_json(lab, "get")}
+    # Of a group those that were given.
+    assert rows.keys() == {key for key in now if "spines" not in key or now[key] != "default"}
     assert rows["alerts.raise_after"]["from"] == "changed"
     failed(lab.run("triadctl", "get", "no.such", "--at", then), 1, "no key")
 
@@ -229,6 +353,7 @@ def test_diff_says_what_changed(past):
     assert "raised" in [row["what"] for row in found["alerts"]]
     assert found["configuration"] == [
         {"key": "perfmgr.retries", "was": "default", "is": "3"}]
+    assert found["qos"], "the policy has other tables"
     # Backwards is what came and went the other way round; nothing changed between one
     # moment and itself.
     same = ask_json(lab, "diff", then, then)
@@ -263,6 +388,107 @@ def test_agent_keeps_what_its_own_commands_answered(scratch):
         assert "sweep" in parts and "sm" not in parts, parts
         process = control.request(agent.socket, "election", "--json", "--at", then)
         assert process.returncode == 1 and "needs the Triad plugin" in process.stderr, process
+
+
+@pytest.mark.row("N10")
+def test_ports_are_expected_and_found_as_they_were(past):
+    lab, then = past
+    now, was = listed(lab), listed(lab, "--at", then)
+    assert now.keys() == was.keys() and len(was) == 3
+    assert (expected(lab), expected(lab, "--at", then)) == ("disabled", "enabled")
+    assert was["Switch1", 1]["found"] == "active" == was["Switch1", 3]["found"]
+    assert was["Nowhere", 7]["found"] == "absent" and was["Nowhere", 7]["text"]
+    answer = ask_json(lab, "port", "list", "--at", then)
+    assert (answer["generation"], answer["mode"], answer["rows"]) == (1, "observe", 3)
+    # Nothing had changed a sweep ago: all of a row is there.
+    last = images(lab)["last"][:19]
+    assert listed(lab, "--at", last) == listed(lab)
+    assert listed(lab, "--node", "Switch1:3", "--at", then).keys() == {("Switch1", 3)}
+    assert ask_json(lab, "port", "list", "-n", "1", "--at", then)["rows"] == 3
+    assert not listed(lab, "--failed", "--at", then)
+    text = succeeded(lab.run("triadctl", "port", "list", "--at", then)).stdout
+    assert "Nowhere" in text and max(map(len, text.splitlines())) <= 80, text
+    failed(lab.run("triadctl", "port", "list", "--node", "Switch9", "--at", then), 1,
+           "no switch")
+
+
+@pytest.mark.row("N10")
+def test_tables_are_those_of_then(past):
+    lab, then = past
+    assert (sl2vl(lab), sl2vl(lab, "--at", then)) == ({ONES}, {ZEROS})
+    last = images(lab)["last"][:19]
+    def shown(*words):
+        rows = ask_json(lab, "qos", "tables", *words)
+        return [{key: row[key] for key in row if key not in ("port_answers", "agrees")}
+                for row in rows]
+    assert shown("--at", last) == shown()
+    assert not {row["port_answers"] for row in tables(lab, "--at", then)} - {None}
+    text = succeeded(lab.run("triadctl", "qos", "tables", "--node", "Switch1", "--at",
+                             then)).stdout
+    assert ZEROS in text and "differ" not in text, text
+
+
+@pytest.mark.row("N10")
+def test_histograms_are_those_of_then_and_since(past):
+    lab, then = past
+    def samples(*words):
+        return ask_json(lab, "perf", "histogram", "SymbolErrorCounter", *words)
+    last = images(lab)["last"][:19]
+    until, since = samples("--at", last), samples("--since", then, "--at", last)
+    # The image before that second began.
+    was = samples("--at", since["since"][:19])
+    assert 0 < was["samples"] < until["samples"] and was["scope"] == "all"
+    assert since["since"][:19] <= then and was["since"] is None
+    assert since["samples"] == until["samples"] - was["samples"]
+    assert since["zeros"] == until["zeros"] - was["zeros"]
+    counts = {bucket["low"]: bucket["count"] for bucket in until["buckets"]}
+    for bucket in was["buckets"]:
+        counts[bucket["low"]] -= bucket["count"]
+    assert {low: n for low, n in counts.items() if n} == \
+        {bucket["low"]: bucket["count"] for bucket in since["buckets"] if bucket["count"]}
+    assert samples("--since", then)["samples"] >= since["samples"]
+    group = samples("--group", "spines", "--at", then)
+    assert group["scope"] == "group" and \
+        0 < group["samples"] < samples("--at", then)["samples"]
+    for words, why in ((("--node", "Switch1"), "none of a node or port"),
+                       (("--group", "nobody"), "no such group then"),
+                       (("--since", time_after(then)), "no image lies between")):
+        failed(lab.run("triadctl", "perf", "histogram", "SymbolErrorCounter", *words, "--at",
+                       then), 1, why)
+    failed(lab.run("triadctl", "perf", "histogram", "PortLoopingErrors", "--at", then), 1,
+           "no histograms of details")
+    text = succeeded(lab.run("triadctl", "perf", "histogram", "SymbolErrorCounter",
+                             "--since", then)).stdout
+    assert "\nsince " in text and max(map(len, text.splitlines()[1:])) <= 80
+
+
+@pytest.mark.row("N10")
+def test_job_is_as_it_was_while_tables_are(past):
+    lab, then = past
+    hosts_of_job = ("--nodes", "Hca1,Hca3,Hca4")
+    failed(lab.run("triadctl", "job", *hosts_of_job, "--at", then), 1,
+           "tables of switches have changed since, and those of then are not kept")
+    last = images(lab)["last"][:19]
+    now, was = (ask_json(lab, "job", *hosts_of_job, *words) for words in ((), ("--at", last)))
+    for key in ("hosts", "pairs", "arriving_pairs", "links_used", "alerts"):
+        assert was[key] == now[key], key
+    assert was["congestion"] == [] and was["since"] is None
+    errors = {row["errors"] for row in was["links"]}
+    since = ask_json(lab, "job", *hosts_of_job, "--since", then, "--at", last)
+    assert since["since"][:19] <= then and max(errors) >= 44
+    assert max(row["errors"] for row in since["links"]) < max(errors)
+    wait_until(lambda: images(lab)["last"][:19] > last, 20, "a later image")
+    failed(lab.run("triadctl", "job", *hosts_of_job, "--since", time_after(last), "--at",
+                   last), 1, "no image lies between")
+    text = succeeded(lab.run("triadctl", "job", *hosts_of_job, "--at", last)).stdout
+    assert f"'congestion --at {last}'" in text
+
+
+@pytest.mark.row("N10")
+def test_what_there_was_not_then_says_so(past):
+    lab, then = past
+    failed(lab.run("triadctl", "agents", "owner", "Hca1", "--at", then), 1,
+           "this one reads all counters by itself")
 
 
 def test_moment_without_image_or_past_is_refused(past):

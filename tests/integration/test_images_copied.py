@@ -3,6 +3,7 @@
 reads counters: after whatever happens to one of them, all folders have the same files."""
 
 import contextlib
+import json
 import subprocess
 
 import pytest
@@ -105,6 +106,15 @@ def test_images_outlive_the_master_and_its_return(kind, tmp_path):
         assert it.images(standby)["written"] == 0 and it.images(standby)["copies"] > 4
         process = it.lab.triad("nodes", "--at", then, sm=standby)
         assert f"SM {it.folders[old].name} was master" in succeeded(process).stderr
+        # Also what is kept as rows, or why there are none.
+        for words in (("perf", "histogram", "PortXmitData"), ("port", "list"),
+                      ("qos", "tables")):
+            answers = [it.lab.triad(*words, "--at", then, "--json", sm=sm)
+                       for sm in (old, standby)]
+            assert answers[0].stdout == answers[1].stdout, words
+            assert answers[0].stderr.splitlines()[1:] == answers[1].stderr.splitlines()[1:]
+        assert json.loads(it.lab.triad("perf", "histogram", "PortXmitData", "--at", then,
+                                       "--json", sm=standby).stdout)["samples"]
         # Nor do they lack what happened meanwhile.
         it.lab.sim('Unlink "Hca4"[1]')
         wait_until(lambda: it.nodes_left(standby), 60,

@@ -185,7 +185,7 @@ def test_mistakes_are_told_in_the_parsers_words(lab):
             ("links?at=2130-01-01", 409, "after the last image"), ("diff/9h", 409, "image"),
             ("routes/over/Laef/1", 409, "'Leaf'"), ("history/Nobody", 409, "Nobody"),
             ("nodes?node=Nobody", 409, "Nobody"), ("links?node=Nobody", 409, "Nobody"),
-            ("job?nodes=Hca1&at=1h", 400, "which forwarding tables there were")):
+            ("qos/explain?src=Hca1&dst=Hca2&at=1h", 400, "partitions of then")):
         response = get(lab.address, f"/api/v1/{path}")
         report = json.loads(response.body)
         assert (response.status, report["status"]) == (code, code), (path, report)

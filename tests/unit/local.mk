@@ -37,6 +37,7 @@ unit_tests = \
 	tests/unit/lib/test_format_version \
 	tests/unit/lib/test_grow \
 	tests/unit/lib/test_hash \
+	tests/unit/lib/test_inbox \
 	tests/unit/lib/test_json \
 	tests/unit/lib/test_json_page \
 	tests/unit/conf/test_lists \
@@ -55,6 +56,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_details_told \
 	tests/unit/perfmgr/test_detail_limits \
 	tests/unit/collect/test_gather \
+	tests/unit/collect/test_kept \
 	tests/unit/collect/test_topology_message \
 	tests/unit/collect/test_member \
 	tests/unit/collect/test_aggregator \
@@ -118,7 +120,9 @@ unit_tests = \
 	tests/unit/portmgr/test_health \
 	tests/unit/portmgr/test_netdiscover \
 	tests/unit/portmgr/test_journal \
+	tests/unit/portmgr/test_fragments \
 	tests/unit/portmgr/test_history \
+	tests/unit/portmgr/test_port_row \
 	tests/unit/portmgr/test_peers \
 	tests/unit/portmgr/test_permission \
 	tests/unit/portmgr/test_plan \
@@ -147,6 +151,7 @@ unit_tests = \
 	tests/unit/qos/test_clients \
 	tests/unit/qos/test_decide \
 	tests/unit/qos/test_explain \
+	tests/unit/qos/test_kept_tables \
 	tests/unit/qos/test_latency \
 	tests/unit/qos/test_paths \
 	tests/unit/qos/test_policy_file \
@@ -162,6 +167,7 @@ unit_tests = \
 	tests/unit/service/test_stream \
 	tests/unit/service/test_health \
 	tests/unit/service/test_history_copies \
+	tests/unit/service/test_history_lists \
 	tests/unit/service/test_history_store \
 	tests/unit/service/test_format \
 	tests/unit/service/test_list \
@@ -269,6 +275,11 @@ tests_unit_service_test_history_copies_SOURCES = \
 	service/history_copies.c service/history_files.c service/history_mirror.c \
 	service/history_read.c service/history_reader.c service/history_others.c \
 	service/history_store.c service/state_path.c
+tests_unit_service_test_history_lists_SOURCES = \
+	tests/unit/service/test_history_lists.c tests/unit/history/fixture.h \
+	service/history_copies.c service/history_files.c service/history_read.c \
+	service/history_reader.c service/history_others.c service/history_store.c \
+	service/state_path.c
 tests_unit_service_test_history_store_SOURCES = \
 	tests/unit/service/test_history_store.c tests/unit/history/fixture.h \
 	service/history_copies.c service/history_files.c service/history_read.c \

@@ -211,7 +211,7 @@ START_TEST(test_parse_moment_read_and_refused_where_no_past_is_kept)
 		{"alerts --at 2h --watch", "--at shows one moment"},
 		{"reload --at 2h", "no option '--at': its past is not kept"},
 		{"qos explain --at 2h", "no option '--at': the policy"},
-		{"port list --at 2h", "'port plan --at' has what was not as expected"},
+		{"config diff --at 2h", "'get --at' has what was in force then"},
 		{"qos plan --at 2h policy.conf", "leave the others out"},
 		{"port plan --at 2h -n 5", "leave the others out"},
 		{"perf resets --at 2h --node a", "leave the others out"},
@@ -234,6 +234,12 @@ START_TEST(test_parse_moment_read_and_refused_where_no_past_is_kept)
 	ASSERT_PARSED("cables leaf-01 --at 2h", TRIAD_COMMAND_CABLES);
 	ASSERT_PARSED("get qos --at 2h", TRIAD_COMMAND_GET);
 	ASSERT_PARSED("qos plan --at 2h", TRIAD_COMMAND_QOS_PLAN);
+	ASSERT_PARSED("port list --failed --at 2h -n 5", TRIAD_COMMAND_PORT_LIST);
+	ASSERT_PARSED("qos tables --node a:1 --at 2h", TRIAD_COMMAND_QOS_TABLES);
+	ASSERT_PARSED("agents owner a --at 2h", TRIAD_COMMAND_AGENTS_OWNER);
+	ASSERT_PARSED("job --nodes a --since 3h --at 2h", TRIAD_COMMAND_JOB);
+	ASSERT_PARSED("perf histogram PortXmitWait --since 3h --at 2h",
+		TRIAD_COMMAND_PERF_HISTOGRAM);
 	ASSERT_PARSED("diff 2h 2026-01-02", TRIAD_COMMAND_DIFF);
 	ck_assert_uint_eq(command.at_ago_us, UINT64_C(7200000000));
 	ck_assert_uint_eq(command.to_us, UINT64_C(1767312000999999));

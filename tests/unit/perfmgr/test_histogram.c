@@ -172,6 +172,60 @@ START_TEST(test_merge_is_exact_associative_and_commutative)
 }
 END_TEST
 
+START_TEST(test_what_was_there_earlier_is_taken_away)
+{
+	for (unsigned i = 0; i < 500; i++) {
+		unsigned most = i % 2 ? TRIAD_HISTOGRAM_MOST : 16;
+		struct triad_histogram earlier, later, since, all;
+
+		triad_histogram_init(&earlier, most);
+		triad_histogram_init(&since, most);
+		triad_histogram_init(&later, most);
+		for (unsigned k = (unsigned)rand() % 100; k; k--)
+			ck_assert(add(&earlier, random_value(30)));
+		for (unsigned k = (unsigned)rand() % 100; k; k--)
+			ck_assert(add(&since, random_value(30)));
+		ck_assert(triad_histogram_merge(&later, &earlier));
+		ck_assert(triad_histogram_merge(&later, &since));
+		ck_assert(triad_histogram_subtract(&later, &earlier));
+		ck_assert(!later.n || (later.counts[0] && later.counts[later.n - 1]));
+		/* Laid over the same buckets, it is the other one. */
+		triad_histogram_init(&all, most);
+		ck_assert(triad_histogram_merge(&all, &later));
+		ck_assert(triad_histogram_merge(&later, &since));
+		for (unsigned k = 0; k < later.n; k++)
+			ck_assert_msg(later.counts[k] ==
+					2 * all.counts[later.first + k - all.first],
+				"seed %u, %u: bucket %u", seed, i, k);
+		triad_histogram_clear(&earlier);
+		triad_histogram_clear(&since);
+		triad_histogram_clear(&later);
+		triad_histogram_clear(&all);
+	}
+}
+END_TEST
+
+START_TEST(test_what_began_anew_is_not_the_same)
+{
+	struct triad_histogram earlier, later;
+
+	triad_histogram_init(&earlier, 16);
+	triad_histogram_init(&later, 16);
+	ck_assert(add(&earlier, 1000));
+	ck_assert(add(&later, 2000));
+	ck_assert(!triad_histogram_subtract(&later, &earlier));
+	ck_assert(add(&later, 1000));
+	ck_assert(triad_histogram_subtract(&later, &earlier));
+	ck_assert(!triad_histogram_subtract(&later, &earlier));
+	/* Coarser than what came later. */
+	ck_assert(add(&earlier, 1) && add(&earlier, UINT64_C(1) << 40));
+	ck_assert(add(&later, 1000));
+	ck_assert(!triad_histogram_subtract(&later, &earlier));
+	triad_histogram_clear(&earlier);
+	triad_histogram_clear(&later);
+}
+END_TEST
+
 START_TEST(test_coarse_into_fine_becomes_coarse)
 {
 	struct triad_histogram fine, coarse;
@@ -237,6 +291,8 @@ int main(void)
 	tcase_add_test(cases, test_middle_of_bucket_error_is_bounded);
 	tcase_add_test(cases, test_counts_are_those_of_all_values);
 	tcase_add_test(cases, test_merge_is_exact_associative_and_commutative);
+	tcase_add_test(cases, test_what_was_there_earlier_is_taken_away);
+	tcase_add_test(cases, test_what_began_anew_is_not_the_same);
 	tcase_add_test(cases, test_coarse_into_fine_becomes_coarse);
 	tcase_add_test(cases, test_quantile_is_within_the_error);
 	tcase_add_test(cases, test_rate_of_one_event_in_an_hour_is_not_none);

@@ -15,7 +15,8 @@ static struct triad_health_watch *watch;
 
 /* --- in the place of sysfs: all ports are good, and the first GUID is said --- */
 
-struct triad_local_health triad_local_health_read(const uint64_t *guids, size_t n)
+struct triad_local_health triad_local_health_read(
+	struct triad_local_port *ports, size_t n)
 {
 	pthread_mutex_lock(&lock);
 	n_hanging++;
@@ -25,7 +26,7 @@ struct triad_local_health triad_local_health_read(const uint64_t *guids, size_t 
 	n_hanging--;
 	pthread_mutex_unlock(&lock);
 	return (struct triad_local_health){
-		.n_ports = (uint32_t)n, .n_good = (uint32_t)n, .absent = guids[0]};
+		.n_ports = (uint32_t)n, .n_good = (uint32_t)n, .absent = ports[0].guid};
 }
 
 static void set_hangs(bool value)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "portmgr/cluster/carrier.h"
 #include "portmgr/cluster/seal.h"
 #include "tests/unit/portmgr/cluster_fixture.h"
 #include "triad/lists.h"
@@ -57,14 +58,15 @@ static void start_as(unsigned i, uint64_t id, const char *peers)
 	const struct triad_cluster_sink sink = fixture_sink(&beds[i]);
 	char listen[64];
 	const struct triad_cluster_peers_conf conf = {.id = id,
-		.listen = listen,
+		.own = listen,
 		.peers = peers,
 		.key_file = key_file,
 		.keepalive_ms = 50,
 		.silence_ms = SILENCE_MS};
 
 	format_own(i, listen);
-	beds[i].cluster = triad_cluster_peers_new(&conf, &sink, NULL);
+	beds[i].cluster =
+		triad_cluster_peers_new(&conf, triad_udp_carrier_new(), &sink, NULL);
 	ck_assert_ptr_nonnull(beds[i].cluster);
 }
 

@@ -485,8 +485,10 @@ static void check_hardware(const struct triad_past *past, uint32_t port)
 /* Row: N10 */
 START_TEST(test_image_has_what_was_known_of_ports_and_devices)
 {
-	world.sources = (struct triad_history_sources){
-		&hardware, read_device, read_cable, read_bers};
+	world.sources = (struct triad_history_sources){.context = &hardware,
+		.read_device = read_device,
+		.read_cable = read_cable,
+		.read_bers = read_bers};
 	for (unsigned i = 0; i < 60; i++) {
 		uint32_t port = random_below(&world.seed, world.fabric->n_ports);
 		struct triad_past *past;
@@ -524,8 +526,9 @@ START_TEST(test_image_after_all_cables_were_read_again_is_a_key)
 {
 	static const bool expected[] = {true, false, false, true, false};
 
-	world.sources = (struct triad_history_sources){
-		&hardware, read_device, read_cable, NULL};
+	world.sources = (struct triad_history_sources){.context = &hardware,
+		.read_device = read_device,
+		.read_cable = read_cable};
 	for (unsigned i = 0; i < sizeof(expected); i++) {
 		for (uint32_t p = 0; p < world.fabric->n_ports && (!i || i == 2); p++)
 			hardware.length_dm[p] = (uint16_t)(100 + i);

@@ -3,10 +3,12 @@
 #include "service/local_port.h"
 
 #include <endian.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/run.h"
+#include "triad/file.h"
 
 #define SM_DISABLED (1u << 10)
 
@@ -46,6 +48,31 @@ int umad_get_ca(const char *name, umad_ca_t *ca)
 int umad_release_ca(umad_ca_t *ca)
 {
 	return 0;
+}
+
+/* In the place of sysfs: each device has one port, of these contents. */
+static const char *state_text;
+
+int triad_file_read(const char *path, void *octets, size_t size, size_t *n)
+{
+	char name[UMAD_CA_NAME_LEN], file[32], text[64] = "";
+
+	if (sscanf(path, "/sys/class/infiniband/%19[^/]/ports/1/%31s", name, file) != 2)
+		return ENOENT;
+	for (unsigned i = 0; i < n_devices; i++)
+		if (!strcmp(devices[i].name, name) && !strcmp(file, "gids/0"))
+			snprintf(text, sizeof(text),
+				"fe80:0000:0000:0000:%04x:%04x:%04x:%04x\n",
+				(unsigned)(devices[i].guid >> 48),
+				(unsigned)(devices[i].guid >> 32 & 0xffff),
+				(unsigned)(devices[i].guid >> 16 & 0xffff),
+				(unsigned)(devices[i].guid & 0xffff));
+	if (!strcmp(file, "state"))
+		snprintf(text, sizeof(text), "%s", state_text);
+	*n = strlen(text);
+	ck_assert_uint_lt(*n, size);
+	memcpy(octets, text, *n);
+	return *n ? 0 : ENOENT;
 }
 
 /* What these tests do not call. */
@@ -122,6 +149,47 @@ START_TEST(test_other_ports_have_one_device_for_all)
 }
 END_TEST
 
+START_TEST(test_port_that_was_found_is_not_looked_for_again)
+{
+	struct triad_local_port it = {.guid = 0x0002c9030010f0aa};
+
+	add_device("mlx5_0", 0x0002c9030010f0a9, 0);
+	add_device("mlx5_1", it.guid, 0);
+	ck_assert(triad_local_port_locate(&it));
+	ck_assert_str_eq(it.ca_name, "mlx5_1");
+	ck_assert_uint_eq(n_looks, 2);
+	ck_assert(triad_local_port_locate(&it));
+	ck_assert_uint_eq(n_looks, 2);
+	/* A driver that begins again may name its devices in another order. */
+	devices[0].guid = it.guid;
+	devices[1].guid++;
+	ck_assert(triad_local_port_locate(&it));
+	ck_assert_str_eq(it.ca_name, "mlx5_0");
+	devices[0].guid++;
+	ck_assert(!triad_local_port_locate(&it));
+	devices[1].guid = it.guid;
+	ck_assert(triad_local_port_locate(&it));
+	ck_assert_str_eq(it.ca_name, "mlx5_1");
+}
+END_TEST
+
+START_TEST(test_number_at_the_beginning_of_a_file)
+{
+	const struct triad_local_port it = {.ca_name = "mlx5_0", .number = 1};
+	unsigned long value = 0;
+
+	state_text = "4: ACTIVE\n";
+	ck_assert(triad_local_port_read(&it, "state", &value));
+	ck_assert_uint_eq(value, 4);
+	state_text = "0x1f\n";
+	ck_assert(triad_local_port_read(&it, "state", &value));
+	ck_assert_uint_eq(value, 0x1f);
+	state_text = "ACTIVE\n";
+	ck_assert(!triad_local_port_read(&it, "state", &value));
+	ck_assert(!triad_local_port_read(&it, "sm_lid", &value));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("local_port");
@@ -129,5 +197,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, NULL);
 	tcase_add_test(cases, test_port_of_several_planes_has_a_device_for_smps);
 	tcase_add_test(cases, test_other_ports_have_one_device_for_all);
+	tcase_add_test(cases, test_port_that_was_found_is_not_looked_for_again);
+	tcase_add_test(cases, test_number_at_the_beginning_of_a_file);
 	return run_cases(cases);
 }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The lines of an image that have rows of commands' lists (history/kept.h).
+ *
+ * Internal to image.h. */
+#ifndef TRIAD_HISTORY_IMAGE_LISTS_H
+#define TRIAD_HISTORY_IMAGE_LISTS_H
+
+#include "history/image.h"
+
+/* Makes room in the key for the rows of the image.  Returns 0 or ENOMEM. */
+int triad_history_reserve_lists(
+	const struct triad_history_image *image, struct triad_history_key *key);
+
+/* Returns how many lists were left out, and whether so many rows differ from the key that
+ * the next image should be one. */
+uint32_t triad_history_put_lists(const struct triad_history_image *image,
+	struct triad_history_key *key, bool is_key, struct triad_frame_writer *out,
+	bool *is_key_due);
+
+void triad_history_clear_lists(struct triad_history_key *key);
+
+#endif

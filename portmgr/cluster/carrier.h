@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What carries datagrams between peers (peers.c).
+ *
+ *     UDP        between addresses of hosts (udp.c)
+ *     fabric     between the ports of SMs, in MADs (fabric_carrier.h, of the plugin,
+ *                which knows the ports' LIDs)
+ *
+ * A carrier may lose a datagram, deliver it twice or late, and need not prove who sent
+ * it: the seal (seal.h) does.  It delivers no part of a datagram.
+ *
+ * Thread-safety: one thread calls all of it. */
+#ifndef TRIAD_PORTMGR_CARRIER_H
+#define TRIAD_PORTMGR_CARRIER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "triad/address.h"
+
+struct triad_carrier;
+
+struct triad_carrier_ops {
+	const char *name; /* as in election.cluster */
+	/* Reads a list of addresses, of at most 'max'; false: 'reason' says why not. */
+	bool (*parse)(const char *list, struct triad_address *addresses, size_t max,
+		size_t *n, char *reason, size_t size);
+	/* Opens this one's own address.  False: 'reason' says why not, and what to do. */
+	bool (*open)(struct triad_carrier *carrier, const struct triad_address *own,
+		char *reason, size_t size);
+	/* A descriptor that is readable when a datagram may have come; -1: not open, or
+	 * not any more. */
+	int (*fd)(struct triad_carrier *carrier);
+	/* Since when others can be sent to (triad_clock_now_us()); 0: not yet.  NULL: as
+	 * soon as it is open. */
+	uint64_t (*up_us)(struct triad_carrier *carrier);
+	/* Never blocks.  False: it was not sent. */
+	bool (*send)(struct triad_carrier *carrier, const struct triad_address *to,
+		const void *datagram, size_t size);
+	/* Takes what has come, a part of a datagram at least.  Returns the size of the
+	 * datagram, at most 'room'; -EAGAIN: nothing has come; another errno, negative:
+	 * what has come is no whole datagram. */
+	ssize_t (*receive)(struct triad_carrier *carrier, struct triad_address *from,
+		void *datagram, size_t room);
+	/* The datagram that was received last was authentic.  NULL: nobody needs to know. */
+	void (*note_authentic)(
+		struct triad_carrier *carrier, const struct triad_address *from);
+	/* Closes what is open. */
+	void (*free)(struct triad_carrier *carrier);
+};
+
+/* Every carrier's structure begins with this. */
+struct triad_carrier {
+	const struct triad_carrier_ops *ops;
+};
+
+/* Not open yet; NULL when memory is short. */
+struct triad_carrier *triad_udp_carrier_new(void);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/health_exports.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "service/health.h"
+#include "service/service.h"
+#include "triad/clock.h"
+
+const char *triad_health_output_name(enum triad_health_output output)
+{
+	static const char *const names[TRIAD_HEALTH_N_OUTPUTS] = {
+		[TRIAD_HEALTH_PROMETHEUS] = "prometheus",
+		[TRIAD_HEALTH_WEB] = "web",
+		[TRIAD_HEALTH_PROFILE] = "profile",
+		[TRIAD_HEALTH_ALERTS_FILE] = "alerts_file",
+		[TRIAD_HEALTH_WEBHOOK] = "webhook",
+		[TRIAD_HEALTH_SFLOW] = "sflow",
+		[TRIAD_HEALTH_HISTORY] = "history",
+		[TRIAD_HEALTH_IMAGES] = "images",
+	};
+
+	return names[output];
+}
+
+static void add_output(struct triad_health *health, enum triad_health_output output,
+	const char *what, const char *advice)
+{
+	static const char *const sections[TRIAD_HEALTH_N_OUTPUTS] = {"prometheus",
+		"web", "profile", "alerts.file", "alerts.webhook", "sflow", "history",
+		"history.dir"};
+
+	health->is_failing[output] = true;
+	triad_health_add_trouble(health, TRIAD_WARNING, sections[output], what, advice);
+}
+
+static bool is_sflow_failing(const struct triad_sflow_sender_status *status)
+{
+	bool is_failing = false;
+
+	for (unsigned i = 0; i < status->n_collectors; i++)
+		is_failing |= status->collectors[i].failing;
+	return is_failing;
+}
+
+static void add_history(struct triad_health *health, struct triad_service *service)
+{
+	struct triad_recorder_status status = triad_recorder_status(service->recorder);
+	char what[TRIAD_HEALTH_PLACE_SIZE], length[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (status.hung_us) {
+		triad_clock_format_length(status.hung_us, length);
+		snprintf(what, sizeof(what),
+			"the disk of its file has not answered for %s", length);
+		add_output(health, TRIAD_HEALTH_HISTORY, what,
+			"look after the disk of state.dir; events are kept in memory");
+	} else if (status.error) {
+		add_output(health, TRIAD_HEALTH_HISTORY, status.reason,
+			"events are kept in memory, and the file is tried again");
+	}
+}
+
+/* Only with images: most do without them, and then there is nothing to say. */
+static void add_images(struct triad_health *health, struct triad_service *service)
+{
+	struct triad_history_status status =
+		triad_history_keeper_status(service->history);
+	char since[TRIAD_CLOCK_TEXT_SIZE] = "now on";
+
+	if (!status.is_on)
+		return;
+	if (status.error)
+		add_output(health, TRIAD_HEALTH_IMAGES, status.reason,
+			"look at the disk and at history.dir; each sweep tries again");
+	if (status.first_us)
+		triad_clock_format(status.first_us, since);
+	triad_health_line(health, "images", "Images",
+		status.error ? TRIAD_WARNING : TRIAD_OK,
+		"%" PRIu64 " since %s, %" PRIu64 " of %" PRIu64 " MB; %" PRIu64
+		" not written",
+		status.n_kept, since, status.octets / 1000000,
+		status.max_octets / 1000000, status.n_dropped);
+}
+
+static void add_copies(struct triad_health *health, struct triad_service *service)
+{
+	struct triad_history_mirror_status status =
+		triad_history_keeper_mirror_status(service->history);
+	char what[TRIAD_HEALTH_PLACE_SIZE], length[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (status.trouble) {
+		triad_health_add_trouble(health, TRIAD_WARNING, "history.replicate",
+			"no images are copied", status.trouble);
+	} else if (status.mirror.error) {
+		triad_health_add_trouble(health, TRIAD_WARNING, "history.replicate",
+			strerror(status.mirror.error),
+			"other SMs' images can't be written to history.dir: look at its "
+			"disk; it is tried again");
+	} else if (status.mirror.behind_for_us > TRIAD_HISTORY_BEHIND_US) {
+		triad_clock_format_length(status.mirror.behind_for_us, length);
+		snprintf(what, sizeof(what),
+			"images of SM 0x%016" PRIx64 " are behind for %s",
+			status.mirror.behind_of, length);
+		triad_health_add_trouble(health, TRIAD_WARNING, "history.replicate",
+			what,
+			"'triadctl status --all' has how much is lacking; a higher "
+			"history.replicate_rate of that SM helps if its network "
+			"carries it; if its clock is a day ahead, set it right");
+	}
+}
+
+static void add_listener(struct triad_health *health, enum triad_health_output output,
+	const struct triad_http_status *status)
+{
+	char advice[64];
+
+	snprintf(advice, sizeof(advice), "mend it in [%s], then 'triadctl reload'",
+		triad_health_output_name(output));
+	if (status->reason[0])
+		add_output(health, output, status->reason, advice);
+	else if (status->failed)
+		add_output(health, output, "the HTTP server gave up",
+			"'triadctl reload' starts it again");
+}
+
+void triad_exports_add_health(
+	struct triad_health *health, struct triad_service *service)
+{
+	struct triad_http_status http = triad_exports_http_status(service->exports);
+	struct triad_web_status web = triad_web_status(service->web);
+	struct triad_profile_status profile =
+		triad_exports_profile_status(service->exports);
+	struct triad_sflow_sender_status sflow =
+		triad_exports_sflow_status(service->exports);
+	struct triad_alert_log_status log = triad_alert_log_status(service->alert_log);
+	struct triad_webhook_status webhook = triad_webhook_status(service->webhook);
+	char listen[TRIAD_ADDRESS_TEXT_SIZE] = "";
+	bool is_bad = false;
+
+	if (http.listening)
+		triad_address_format(&http.listen, listen);
+	add_listener(health, TRIAD_HEALTH_PROMETHEUS, &http);
+	add_listener(health, TRIAD_HEALTH_WEB, &web.http);
+	if (profile.error)
+		add_output(health, TRIAD_HEALTH_PROFILE, profile.reason,
+			"look at the disk and at profile.file");
+	if (log.file_error)
+		add_output(health, TRIAD_HEALTH_ALERTS_FILE, strerror(log.file_error),
+			"look at the disk and at alerts.file");
+	if (webhook.is_failing)
+		add_output(health, TRIAD_HEALTH_WEBHOOK, webhook.reason,
+			"look whether alerts.webhook, its CA and its token are right and "
+			"the server runs; alerts are sent again once it takes them");
+	if (is_sflow_failing(&sflow))
+		add_output(health, TRIAD_HEALTH_SFLOW, "a collector can't be sent to",
+			"'triadctl status --all' shows which and why");
+	add_history(health, service);
+	add_images(health, service);
+	add_copies(health, service);
+	for (unsigned i = 0; i < TRIAD_HEALTH_N_OUTPUTS; i++)
+		is_bad |= health->is_failing[i];
+	triad_health_line(health, "exports", "Exports",
+		is_bad ? TRIAD_WARNING : TRIAD_OK,
+		"Prometheus %s%s; page %s; sFlow %u collector%s; profile file %s; "
+		"webhook %s",
+		http.listening ? "at " : "off", listen,
+		web.http.listening ? "on" : "off", sflow.n_collectors,
+		sflow.n_collectors == 1 ? "" : "s", profile.n_files ? "written" : "off",
+		webhook.is_on ? "on" : "off");
+}

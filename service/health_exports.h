@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What 'health' says of files, listeners, collectors and images.
+ *
+ * Thread-safety: any thread, while the service lives. */
+#ifndef TRIAD_SERVICE_HEALTH_EXPORTS_H
+#define TRIAD_SERVICE_HEALTH_EXPORTS_H
+
+struct triad_health;
+struct triad_service;
+
+void triad_exports_add_health(
+	struct triad_health *health, struct triad_service *service);
+
+#endif

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Three stock opensms that elect over the fabric alone: MADs from SM's port to SM's port.
+A network that is cut does not matter then, and a cut fabric takes away permission."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from checks import wait_until
+from electionlib import LEASE_S, SMS, cluster, now_s
+from triadlab import hosts
+from triadlib import ask, ask_json
+
+FABRIC = "fabric"
+
+
+def others(one):
+    return [sm for sm in range(len(SMS)) if sm != one]
+
+
+def report(running, sm):
+    return ask_json(running.lab, "election", sm=sm)
+
+
+def n_received(running, sm):
+    return report(running, sm)["transport"]["received"]
+
+
+def is_whole(running, sm):
+    return len(report(running, sm)["members"]) == len(SMS)
+
+
+def at_rest(running):
+    """Who may enforce and is master, when all know each other."""
+    holder = running.wait_for_holder()
+    running.wait_for_master(holder)
+    for sm in range(len(SMS)):
+        wait_until(lambda sm=sm: is_whole(running, sm), 30, f"SM {sm} knows all")
+    return holder
+
+
+def wait_for_trouble(running, sm, text):
+    wait_until(lambda: text in (report(running, sm)["trouble"] or ""), 30,
+               lambda: f"'{text}': {report(running, sm)['trouble']}")
+
+
+@pytest.mark.plain
+@pytest.mark.row("E1", "E8")
+def test_killed_master_is_replaced_and_comes_back():
+    with cluster(FABRIC) as running:
+        old = at_rest(running)
+        assert report(running, old)["cluster"] == FABRIC
+        hosts.kill(running.lab.state(), old, "opensm")
+        new = running.wait_for_holder(among=others(old))
+        running.wait_for_master(new)
+        running.lab.host("start", old, "opensm")
+        # The others know its port; it is told theirs by its own discovery.
+        for sm in range(len(SMS)):
+            wait_until(lambda sm=sm: is_whole(running, sm), 30, f"SM {sm} knows all")
+        assert running.wait_for_holder() == new, "who may enforce in the end"
+        running.check()
+
+
+@pytest.mark.row("E8")
+def test_standby_that_begins_again_leaves_the_master_alone():
+    """It hears the others only after some time, and must not take them for dead before."""
+    with cluster(FABRIC) as running:
+        master = at_rest(running)
+        before = report(running, master)["term"]
+        for sm in others(master):
+            log = Path(running.lab.state().sms[sm].log)
+            running.lab.host("kill", sm, "opensm")
+            begin = log.stat().st_size
+            running.lab.host("start", sm, "opensm")
+            wait_until(lambda sm=sm: report(running, sm)["state"] == "STANDBY", 30,
+                       "a standby")
+            wait_until(lambda sm=sm: is_whole(running, sm), 30, f"SM {sm} knows all")
+            said = log.read_text(encoding="utf-8")[begin:]
+            assert "election: MASTER" not in said and "takes over" not in said, said
+        assert running.masters() == [master] and running.holder() == master
+        assert report(running, master)["term"] == before, "the term"
+        running.check()
+
+
+def test_sm_that_another_ones_tables_lack_is_answered():
+    """A standby looks at the fabric once; an SM that comes later is not in its tables."""
+    with cluster(FABRIC) as running:
+        master = at_rest(running)
+        first, late = others(master)
+        lab = running.lab
+        name = lab.state().sms[late].node
+
+        def state_of_late():
+            return [row["state"] for row in ask_json(lab, "nodes", sm=master)
+                    if row["name"] == name]
+        before = state_of_late()
+        lab.host("kill", late, "opensm")
+        hosts.hca_link(lab.state(), late, False)
+        wait_until(lambda: state_of_late() != before, 30, f"{name} is not {before}")
+        lab.host("kill", first, "opensm")
+        lab.host("start", first, "opensm")
+        wait_until(lambda: report(running, first)["state"] == "STANDBY", 30, "a standby")
+        hosts.hca_link(lab.state(), late, True)
+        lab.host("start", late, "opensm")
+        for sm in range(len(SMS)):
+            wait_until(lambda sm=sm: is_whole(running, sm), 30, f"SM {sm} knows all")
+        running.check()
+
+
+def test_hung_master_comes_back_as_standby():
+    with cluster(FABRIC) as running:
+        old = at_rest(running)
+        running.lab.host("pause", old, "opensm")
+        new = running.wait_for_holder(among=others(old))
+        running.wait_for_master(new)
+        running.lab.host("resume", old, "opensm")
+        wait_until(lambda: running.masters() == [new], 30, "one master in the end")
+        wait_until(lambda: is_whole(running, old), 30, "the old one knows all")
+        running.check()
+
+
+def test_cut_network_does_not_matter():
+    with cluster(FABRIC) as running:
+        master = at_rest(running)
+        before = report(running, master)["term"]
+        for sm in range(len(SMS)):
+            running.lab.host("link", sm, False)
+        begin = n_received(running, master)
+        wait_until(lambda: n_received(running, master) > begin + 50, 30,
+                   "what others send")
+        assert running.holder() == master and is_whole(running, master)
+        assert report(running, master)["term"] == before, "the term"
+        running.check()
+
+
+@pytest.mark.row("E6")
+def test_master_whose_links_are_down_has_no_permission():
+    with cluster(FABRIC) as running:
+        old = at_rest(running)
+        hosts.hca_link(running.lab.state(), old, False)
+        begin = now_s()
+        new = running.wait_for_holder(among=others(old))
+        running.wait_for_master(new)
+        end = now_s()
+        hosts.hca_link(running.lab.state(), old, True)
+        wait_until(lambda: running.masters() == [new], 60, "one master in the end")
+        for sm in range(len(SMS)):
+            wait_until(lambda sm=sm: is_whole(running, sm), 60, f"SM {sm} knows all")
+        late = [one for one in running.held(old)
+                if one.end > begin + LEASE_S and one.begin < end]
+        assert not late, f"permission of the one that was cut off: {late}"
+        running.check()
+
+
+@pytest.mark.row("E12")
+def test_list_and_key_that_are_wrong_are_told(tmp_path):
+    key = tmp_path / "other.key"
+    key.write_bytes(b"another key of the same size....")
+    key.chmod(0o600)
+    with cluster(FABRIC) as running:
+        master = at_rest(running)
+        standby = others(master)[0]
+        conf = running.lab.folder / f"sm-{standby}" / "triad.conf"
+        good = conf.read_text(encoding="utf-8")
+
+        def configure(text):
+            conf.write_text(text, encoding="utf-8")
+            running.lab.triad("reload", sm=standby)
+        lines = good.splitlines(keepends=True)
+        peers = next(line for line in lines if line.startswith("peers = "))
+        configure(good.replace(peers, "peers = 10.0.0.1:7; 10.0.0.2:7\n"))
+        wait_for_trouble(running, standby, "10.0.0.1:7")
+        own = running.lab.state().sms[standby].port_guid
+        configure(good.replace(peers, peers.replace(f"{int(own, 16):#018x}", "0x0bad")))
+        wait_for_trouble(running, standby, "lack this host's own address")
+        key_line = next(line for line in lines if line.startswith("key_file = "))
+        configure(good.replace(key_line, f"key_file = {key}\n"))
+        wait_for_trouble(running, standby, "isn't authentic")
+        assert running.holder() == master, "the others go on"
+        configure(good)
+        wait_until(lambda: is_whole(running, standby), 30, "all again")
+        assert report(running, standby)["trouble"] is None
+        running.check()
+
+
+def test_images_are_not_copied_over_the_fabric(tmp_path):
+    with cluster(FABRIC) as running:
+        master = at_rest(running)
+        for key, value in (("history.dir", tmp_path / "images"),
+                           ("history.replicate", "true")):
+            ask(running.lab, "set", key, str(value), sm=master)
+        wait_until(lambda: "images would take the SM's port" in
+                   " ".join(running.lab.triad("health", sm=master).stdout.split()), 30,
+                   lambda: running.lab.triad("health", sm=master).stdout)
+        running.check()
+
+
+def test_paused_fabric_ends_permission_and_gives_it_back():
+    """ibsim hangs, and with it every way between the SMs."""
+    with cluster(FABRIC) as running:
+        at_rest(running)
+        simulator = running.lab.status()["simulator"]["pid"]
+        os.kill(simulator, signal.SIGSTOP)
+        try:
+            wait_until(lambda: running.holder() is None, 30, "nobody has permission")
+        finally:
+            os.kill(simulator, signal.SIGCONT)
+        running.wait_for_holder()
+        wait_until(lambda: len(running.masters()) == 1, 60, "one master in the end")
+        running.check()
