@@ -2,6 +2,7 @@
 #include "agent/discover.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,9 +96,10 @@ static void note_result(struct triad_discover *discover, int error,
 	pthread_mutex_unlock(&discover->lock);
 	if (error && error != EAGAIN && error != discover->logged_error)
 		triad_log_write(discover->log, TRIAD_LOG_ERROR,
-			"topology: the fabric can't be discovered from port 0x%016lx: %s; "
+			"topology: the fabric can't be discovered from port 0x%016" PRIx64
+			": %s; "
 			"what was known before stays, and it is tried each %u s",
-			(unsigned long)discover->port_guid, made->why,
+			discover->port_guid, made->why,
 			(unsigned)(AGAIN_US / TRIAD_US_PER_S));
 	discover->logged_error = error;
 }

@@ -21,11 +21,21 @@
 
 /* --- programs and files --- */
 
+/* What a program is started with. */
+struct start {
+	unsigned limit_s;
+	int output_fd;
+};
+
 /* In the child: the alarm outlives exec(), and ends the program. */
-static void limit_time(void *limit_s)
+static void prepare_child(void *context)
 {
+	const struct start *start = context;
+
 	(void)signal(SIGALRM, SIG_DFL);
-	alarm(*(const unsigned *)limit_s);
+	alarm(start->limit_s);
+	(void)dup2(start->output_fd, STDOUT_FILENO);
+	(void)dup2(start->output_fd, STDERR_FILENO);
 }
 
 /* What the program left running may hold its output open, so that it goes to a file
@@ -56,6 +66,7 @@ int triad_setup_run(const char *const *words, const char *const *variables,
 {
 	const GSpawnFlags flags = G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD;
 	int fd = memfd_create("output", MFD_CLOEXEC), status = -1;
+	struct start start = {.limit_s = limit_s, .output_fd = fd};
 	char **environment = g_get_environ();
 	GPid pid;
 
@@ -64,8 +75,8 @@ int triad_setup_run(const char *const *words, const char *const *variables,
 			g_environ_setenv(environment, variables[0], variables[1], TRUE);
 	*output = NULL;
 	if (fd >= 0 &&
-		g_spawn_async_with_fds(NULL, (char **)words, environment, flags,
-			limit_time, &limit_s, &pid, -1, fd, fd, NULL))
+		g_spawn_async(NULL, (char **)words, environment, flags, prepare_child,
+			&start, &pid, NULL))
 		status = wait_for_end(pid, limit_s, output);
 	if (!*output)
 		*output = read_output(fd);

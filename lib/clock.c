@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/calendar.h"
+
 #define MAX_WALL_DRIFT_US 5000
 
 static uint64_t read_clock(clockid_t id)
@@ -78,10 +80,9 @@ uint64_t triad_clock_to_wall_us(uint64_t at_us)
 /* Without the 'Z' at its end; returns its length. */
 static size_t format_seconds(uint64_t wall_us, char text[TRIAD_CLOCK_TEXT_SIZE])
 {
-	time_t seconds = (time_t)(wall_us / TRIAD_US_PER_S);
 	struct tm tm;
 
-	gmtime_r(&seconds, &tm);
+	triad_calendar_from_s((int64_t)(wall_us / TRIAD_US_PER_S), &tm);
 	return strftime(text, TRIAD_CLOCK_TEXT_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
 }
 
@@ -105,7 +106,7 @@ bool triad_clock_parse(const char *text, uint64_t *wall_us)
 {
 	struct tm tm = {0}, read;
 	const char *at = strptime(text, "%Y-%m-%d", &tm), *time_at = NULL;
-	time_t seconds;
+	int64_t seconds;
 
 	if (at && *at == 'T')
 		time_at = at;
@@ -118,12 +119,12 @@ bool triad_clock_parse(const char *text, uint64_t *wall_us)
 		at = strptime(at, "%z", &tm);
 	if (!at || *at)
 		return false;
-	read = tm;
-	seconds = timegm(&tm);
+	seconds = triad_calendar_to_s(&tm);
+	triad_calendar_from_s(seconds, &read);
 	/* The 30th of February became the 2nd of March. */
-	if (tm.tm_mday != read.tm_mday || seconds < read.tm_gmtoff)
+	if (tm.tm_mday != read.tm_mday || seconds < tm.tm_gmtoff)
 		return false;
-	*wall_us = (uint64_t)(seconds - read.tm_gmtoff) * TRIAD_US_PER_S;
+	*wall_us = (uint64_t)(seconds - tm.tm_gmtoff) * TRIAD_US_PER_S;
 	return true;
 }
 

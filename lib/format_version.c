@@ -15,7 +15,7 @@ unsigned triad_format_version(const char *octets, size_t size, const char *name)
 {
 	const char *end = memchr(octets, '\n', size);
 	const char *at = octets + strlen(name);
-	unsigned long version = 0;
+	uint64_t version = 0;
 
 	if (!end)
 		end = octets + size;
@@ -26,7 +26,7 @@ unsigned triad_format_version(const char *octets, size_t size, const char *name)
 		return 1;
 	at += strlen(BETWEEN);
 	while (at < end && *at >= '0' && *at <= '9' && version < UINT_MAX)
-		version = version * 10 + (unsigned long)(*at++ - '0');
+		version = version * 10 + (uint64_t)(*at++ - '0');
 	return version && version < UINT_MAX ? (unsigned)version : UINT_MAX;
 }
 

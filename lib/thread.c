@@ -8,6 +8,18 @@
 
 #define STACK_SIZE (512 * 1024)
 
+/* These two came with glibc 2.31.  Older ones wait by the wall clock, and too long or too
+ * short when that is set meanwhile. */
+#if __GLIBC_PREREQ(2, 31)
+#define WAIT_CLOCK CLOCK_MONOTONIC
+#define WAIT_JOIN(thread, until) pthread_clockjoin_np(thread, NULL, WAIT_CLOCK, until)
+#define WAIT_LOCK(mutex, until) pthread_mutex_clocklock(mutex, WAIT_CLOCK, until)
+#else
+#define WAIT_CLOCK CLOCK_REALTIME
+#define WAIT_JOIN(thread, until) pthread_timedjoin_np(thread, NULL, until)
+#define WAIT_LOCK(mutex, until) pthread_mutex_timedlock(mutex, until)
+#endif
+
 int triad_thread_start(
 	pthread_t *thread, const char *name, void *(*run)(void *), void *argument)
 {
@@ -33,15 +45,33 @@ int triad_thread_start_with(pthread_t *thread, const char *name, size_t stack_si
 	return error;
 }
 
+/* 'wait_us' from now on, by the clock that waits go by. */
+static struct timespec end_of_wait(uint64_t wait_us)
+{
+	struct timespec until;
+
+	clock_gettime(WAIT_CLOCK, &until);
+	until.tv_sec += (time_t)(wait_us / TRIAD_US_PER_S);
+	until.tv_nsec += (long)(wait_us % TRIAD_US_PER_S * 1000);
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	return until;
+}
+
 int triad_thread_join(pthread_t thread, uint64_t wait_us)
 {
-	uint64_t until_us = triad_clock_now_us() + wait_us;
-	struct timespec until = {
-		.tv_sec = (time_t)(until_us / TRIAD_US_PER_S),
-		.tv_nsec = (long)(until_us % TRIAD_US_PER_S * 1000),
-	};
+	struct timespec until = end_of_wait(wait_us);
 
-	return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until);
+	return WAIT_JOIN(thread, &until);
+}
+
+int triad_mutex_lock_within(pthread_mutex_t *mutex, uint64_t wait_us)
+{
+	struct timespec until = end_of_wait(wait_us);
+
+	return WAIT_LOCK(mutex, &until);
 }
 
 void triad_condition_init(pthread_cond_t *condition)

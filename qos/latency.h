@@ -16,7 +16,7 @@
 
 struct triad_latency {
 	atomic_ulong buckets[TRIAD_LATENCY_BUCKETS];
-	atomic_ulong sum_ns;
+	atomic_uint_fast64_t sum_ns;
 };
 
 #define TRIAD_LATENCY_N_ENDS 21

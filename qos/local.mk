@@ -18,8 +18,12 @@ libtriadqos_la_SOURCES += \
 	qos/policy/policy_table.c qos/policy/policy_table.h \
 	qos/policy/policy_text.c \
 	qos/policy/policy_ulps.c \
-	qos/policy/policy_value.c \
-	qos/policy/policy_xml.c
+	qos/policy/policy_value.c
+if HAVE_XML
+libtriadqos_la_SOURCES += qos/policy/policy_xml.c
+else
+libtriadqos_la_SOURCES += qos/policy/policy_xml_absent.c
+endif
 
 # Which rule of it a request matches.
 libtriadqos_la_SOURCES += \

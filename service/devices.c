@@ -2,6 +2,7 @@
 #include "service/devices.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,9 +131,10 @@ static int open_class(struct triad_device_reader *reader, unsigned class)
 			reader->port_guid, classes[class], &reader->umads[class]);
 	if (error && error != reader->said_error)
 		triad_log_write(reader->log, TRIAD_LOG_ERROR,
-			"devices: port 0x%016lx can't be opened for MADs: %s; nothing is "
+			"devices: port 0x%016" PRIx64
+			" can't be opened for MADs: %s; nothing is "
 			"asked until it can (tried each 5 s)",
-			(unsigned long)reader->port_guid, strerror(error));
+			reader->port_guid, strerror(error));
 	reader->said_error = error;
 	return error;
 }

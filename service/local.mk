@@ -93,9 +93,16 @@ libtriadservice_la_SOURCES = \
 	service/web/schemas.h \
 	service/web/web.h service/web/web_parts.h \
 	service/webhook.c service/webhook.h \
-	service/webhook_post.c service/webhook_post.h
+	service/webhook_post.h
 libtriadservice_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(CURL_CFLAGS) $(ZLIB_CFLAGS)
 libtriadservice_la_LIBADD = $(GLIB_LIBS) $(UMAD_LIBS) $(CURL_LIBS) $(ZLIB_LIBS)
+
+# Alerts sent to Alertmanager.
+if HAVE_CURL
+libtriadservice_la_SOURCES += service/webhook_post.c
+else
+libtriadservice_la_SOURCES += service/webhook_post_absent.c
+endif
 
 # The page and the REST interface.
 if HAVE_WEB

@@ -2,6 +2,7 @@
 #include "service/perf.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -511,9 +512,10 @@ static bool has_transport(struct triad_perf *perf)
 	pthread_mutex_unlock(&perf->lock);
 	if (error && error != perf->open_error)
 		triad_log_write(perf->log, TRIAD_LOG_ERROR,
-			"perfmgr: port 0x%016lx can't be opened for MADs: %s; no "
+			"perfmgr: port 0x%016" PRIx64
+			" can't be opened for MADs: %s; no "
 			"counters are read until it can (tried each 5 s)",
-			(unsigned long)perf->port_guid, strerror(error));
+			perf->port_guid, strerror(error));
 	perf->open_error = error;
 	return !error;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "service/webhook.h"
 
-#include <curl/curl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,11 +81,8 @@ static void free_sender(struct sender *sender)
 
 static struct sender *make_sender(void)
 {
-	struct sender *sender = NULL;
+	struct sender *sender = calloc(1, sizeof(*sender));
 
-	/* Counted, so others in this process may do the same; thread-safe. */
-	if (!curl_global_init(CURL_GLOBAL_DEFAULT))
-		sender = calloc(1, sizeof(*sender));
 	if (sender)
 		sender->post = triad_webhook_post_new();
 	if (sender && sender->post)

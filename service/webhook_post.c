@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "lib/text.h"
 #include "perfmgr/export/http_files.h"
@@ -22,6 +24,7 @@
 struct triad_webhook_post {
 	CURLM *multi;
 	CURL *easy;
+	int wake_fd; /* ends a wait; -1: none */
 	atomic_bool is_cancelled;
 	char error[CURL_ERROR_SIZE];
 	char answer[ANSWER_SIZE];
@@ -34,9 +37,13 @@ struct triad_webhook_post *triad_webhook_post_new(void)
 
 	if (!post)
 		return NULL;
-	post->multi = curl_multi_init();
-	post->easy = curl_easy_init();
-	if (post->multi && post->easy)
+	post->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	/* Counted, so others in this process may do the same; thread-safe. */
+	if (!curl_global_init(CURL_GLOBAL_DEFAULT)) {
+		post->multi = curl_multi_init();
+		post->easy = curl_easy_init();
+	}
+	if (post->multi && post->easy && post->wake_fd >= 0)
 		return post;
 	triad_webhook_post_free(post);
 	return NULL;
@@ -48,13 +55,15 @@ void triad_webhook_post_free(struct triad_webhook_post *post)
 		return;
 	curl_easy_cleanup(post->easy);
 	curl_multi_cleanup(post->multi);
+	if (post->wake_fd >= 0)
+		close(post->wake_fd);
 	free(post);
 }
 
 void triad_webhook_post_cancel(struct triad_webhook_post *post)
 {
 	atomic_store(&post->is_cancelled, true);
-	(void)curl_multi_wakeup(post->multi);
+	(void)eventfd_write(post->wake_fd, 1);
 }
 
 /* --- the request --- */
@@ -237,6 +246,7 @@ static struct curl_slist *make_headers(
 /* Runs the transfer; returns how it ended. */
 static CURLcode run_transfer(struct triad_webhook_post *post)
 {
+	struct curl_waitfd wake = {.fd = post->wake_fd, .events = CURL_WAIT_POLLIN};
 	CURLcode code = CURLE_ABORTED_BY_CALLBACK;
 	int n_running = 1, n_left;
 
@@ -254,7 +264,7 @@ static CURLcode run_transfer(struct triad_webhook_post *post)
 			code = message->data.result;
 			break;
 		}
-		(void)curl_multi_poll(post->multi, NULL, 0, 1000, NULL);
+		(void)curl_multi_wait(post->multi, &wake, 1, 1000, NULL);
 	}
 	/* Waits for a look-up of the name that hangs. */
 	curl_multi_remove_handle(post->multi, post->easy);

@@ -23,6 +23,9 @@ int triad_thread_start_with(pthread_t *thread, const char *name, size_t stack_si
  * runs, and what it uses must stay. */
 int triad_thread_join(pthread_t thread, uint64_t wait_us);
 
+/* Locks, waiting for 'wait_us' at most.  Returns 0, or ETIMEDOUT: it is not locked. */
+int triad_mutex_lock_within(pthread_mutex_t *mutex, uint64_t wait_us);
+
 /* A condition variable on the monotonic clock. */
 void triad_condition_init(pthread_cond_t *condition);
 

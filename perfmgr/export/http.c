@@ -164,7 +164,7 @@ static void note_end(void *context, struct MHD_Connection *connection,
 }
 
 /* The same with a handler, whose request context is an exchange from the first line on. */
-static enum MHD_Result go_on_by_handler(struct triad_http_exchange *exchange,
+static triad_http_result go_on_by_handler(struct triad_http_exchange *exchange,
 	struct triad_http_client *client, const char *method, size_t *upload_size)
 {
 	if (!exchange || !client)
@@ -178,7 +178,7 @@ static enum MHD_Result go_on_by_handler(struct triad_http_exchange *exchange,
 		: triad_http_answer_by_handler(exchange, client, method);
 }
 
-static enum MHD_Result begin_request(void *context, struct MHD_Connection *connection,
+static triad_http_result begin_request(void *context, struct MHD_Connection *connection,
 	const char *url, const char *method, const char *version,
 	const char *upload_data, size_t *upload_size, void **request_context)
 {

@@ -37,17 +37,17 @@ static void add_headers(struct MHD_Response *response, const char *type)
 	(void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
 }
 
-static enum MHD_Result queue(
+static triad_http_result queue(
 	struct MHD_Connection *connection, unsigned code, struct MHD_Response *response)
 {
-	enum MHD_Result result = MHD_queue_response(connection, code, response);
+	triad_http_result result = MHD_queue_response(connection, code, response);
 
 	MHD_destroy_response(response);
 	return result;
 }
 
 /* 'header' (may be NULL) is one more, with 'value'. */
-static enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned code,
+static triad_http_result answer_text(struct MHD_Connection *connection, unsigned code,
 	const char *text, const char *header, const char *value)
 {
 	struct MHD_Response *response = MHD_create_response_from_buffer(
@@ -61,7 +61,7 @@ static enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned c
 	return queue(connection, code, response);
 }
 
-static enum MHD_Result show_page(struct MHD_Connection *connection)
+static triad_http_result show_page(struct MHD_Connection *connection)
 {
 	struct MHD_Response *response = MHD_create_response_from_buffer(
 		sizeof(page) - 1, (void *)page, MHD_RESPMEM_PERSISTENT);
@@ -133,7 +133,7 @@ static ssize_t give_piece(void *context, uint64_t at, char *buffer, size_t size)
 		n = (ssize_t)triad_metrics_fill(answer->metrics, buffer, size);
 	if (n < 0)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
-	atomic_fetch_add(&answer->server->counts->octets, (unsigned long)n);
+	atomic_fetch_add(&answer->server->counts->octets, (uint64_t)n);
 	return n ? n : (ssize_t)MHD_CONTENT_READER_END_OF_STREAM;
 }
 
@@ -201,7 +201,7 @@ static const char *header_of(struct MHD_Connection *connection, const char *name
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-static enum MHD_Result show_metrics(struct triad_http_server *server,
+static triad_http_result show_metrics(struct triad_http_server *server,
 	struct MHD_Connection *connection, struct triad_http_client *client,
 	const struct triad_metrics_filter *filter)
 {
@@ -244,7 +244,7 @@ struct arguments {
 	char reason[256]; /* of the first that is */
 };
 
-static enum MHD_Result add_argument(
+static triad_http_result add_argument(
 	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
 {
 	struct arguments *arguments = context;
@@ -255,7 +255,7 @@ static enum MHD_Result add_argument(
 	return arguments->are_wrong ? MHD_NO : MHD_YES;
 }
 
-static enum MHD_Result answer_metrics(struct triad_http_server *server,
+static triad_http_result answer_metrics(struct triad_http_server *server,
 	struct MHD_Connection *connection, struct triad_http_client *client)
 {
 	struct arguments arguments = {0};
@@ -330,7 +330,7 @@ static void log_unauthorized(struct triad_http_server *server)
 			server->callbacks.section, server->token.path, suppressed);
 }
 
-enum MHD_Result triad_http_answer(struct triad_http_server *server,
+triad_http_result triad_http_answer(struct triad_http_server *server,
 	struct MHD_Connection *connection, struct triad_http_client *client,
 	const char *url, const char *method)
 {
@@ -372,7 +372,7 @@ void triad_http_add_guards(struct MHD_Response *response)
 }
 
 /* A problem of RFC 9457, 'json' literally, with one more header. */
-static enum MHD_Result answer_problem(struct triad_http_exchange *exchange,
+static triad_http_result answer_problem(struct triad_http_exchange *exchange,
 	unsigned code, const char *json, const char *header, const char *value)
 {
 	struct MHD_Response *response = MHD_create_response_from_buffer(
@@ -392,7 +392,7 @@ static enum MHD_Result answer_problem(struct triad_http_exchange *exchange,
 	return queue(exchange->connection, code, response);
 }
 
-enum MHD_Result triad_http_answer_by_handler(struct triad_http_exchange *exchange,
+triad_http_result triad_http_answer_by_handler(struct triad_http_exchange *exchange,
 	struct triad_http_client *client, const char *method)
 {
 	struct triad_http_server *server = exchange->server;

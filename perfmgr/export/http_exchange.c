@@ -119,7 +119,7 @@ static ssize_t give_piece(void *context, uint64_t at, char *buffer, size_t size)
 	n = handler->read(handler->context, exchange->answer, buffer,
 		size < PIECE_SIZE ? size : PIECE_SIZE);
 	if (n > 0)
-		atomic_fetch_add(&server->counts->octets, (unsigned long)n);
+		atomic_fetch_add(&server->counts->octets, (uint64_t)n);
 	else if (!n)
 		suspend(exchange);
 	else
@@ -128,13 +128,13 @@ static ssize_t give_piece(void *context, uint64_t at, char *buffer, size_t size)
 	return n;
 }
 
-static enum MHD_Result give_head(struct triad_http_exchange *exchange)
+static triad_http_result give_head(struct triad_http_exchange *exchange)
 {
 	struct triad_http_server *server = exchange->server;
 	const struct triad_http_handler *handler = server->callbacks.handler;
 	struct triad_http_head head = {.size = UINT64_MAX};
 	struct MHD_Response *response;
-	enum MHD_Result result;
+	triad_http_result result;
 
 	handler->head(handler->context, exchange->answer, &head);
 	/* Without a body there is nothing to be asked for. */
@@ -189,7 +189,7 @@ static void begin_answer(struct triad_http_exchange *exchange)
 	exchange->answer = handler->begin(handler->context, &request);
 }
 
-enum MHD_Result triad_http_exchange_answer(struct triad_http_exchange *exchange)
+triad_http_result triad_http_exchange_answer(struct triad_http_exchange *exchange)
 {
 	struct triad_http_server *server = exchange->server;
 	const struct triad_http_handler *handler = server->callbacks.handler;

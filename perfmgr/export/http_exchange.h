@@ -30,7 +30,7 @@ void *triad_http_exchange_new(
 void triad_http_exchange_free(struct triad_http_exchange *exchange);
 
 /* Begins an answer, or goes on when it is ready; the same is called again after a pause. */
-enum MHD_Result triad_http_exchange_answer(struct triad_http_exchange *exchange);
+triad_http_result triad_http_exchange_answer(struct triad_http_exchange *exchange);
 
 /* Resumes those that are ready; all of them when 'all'. */
 void triad_http_exchanges_resume(struct triad_http_server *server, bool all);

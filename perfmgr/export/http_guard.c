@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include <microhttpd.h>
+#include "perfmgr/export/microhttpd.h"
 
 struct guard {
 	jmp_buf back;

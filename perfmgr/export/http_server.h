@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include <microhttpd.h>
+#include "perfmgr/export/microhttpd.h"
 
 #include "perfmgr/export/http.h"
 #include "perfmgr/export/http_clients.h"
@@ -23,7 +23,8 @@ struct triad_http_exchange;
 struct triad_http_counts {
 	atomic_ulong n_answers, n_bad_requests, n_unauthorized, n_not_found,
 		n_bad_methods, n_no_memory, n_unchanged, n_refused, n_too_many,
-		n_timeouts, n_incomplete, n_broken_off, octets;
+		n_timeouts, n_incomplete, n_broken_off;
+	atomic_uint_fast64_t octets;
 };
 
 struct triad_http_server {
@@ -48,12 +49,12 @@ struct triad_http_server {
 };
 
 /* Answers a request, for the server's thread. */
-enum MHD_Result triad_http_answer(struct triad_http_server *server,
+triad_http_result triad_http_answer(struct triad_http_server *server,
 	struct MHD_Connection *connection, struct triad_http_client *client,
 	const char *url, const char *method);
 
 /* With a handler: begins the answer to a request whose header has come. */
-enum MHD_Result triad_http_answer_by_handler(struct triad_http_exchange *exchange,
+triad_http_result triad_http_answer_by_handler(struct triad_http_exchange *exchange,
 	struct triad_http_client *client, const char *method);
 
 /* What keeps a browser from doing more with an answer than show it. */

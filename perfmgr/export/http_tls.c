@@ -7,7 +7,7 @@
 
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
-#include <microhttpd.h>
+#include "perfmgr/export/microhttpd.h"
 
 int triad_http_check_authorities(
 	const char *pem, const char *path, char *reason, size_t size)

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/calendar.h"
 #include "triad/clock.h"
 #include "triad/conf.h"
 
@@ -46,10 +47,9 @@ static int split_path(const char *path, struct name *name)
 
 static void format_time(uint64_t time_s, char text[TIME_LENGTH + 1])
 {
-	time_t seconds = (time_t)time_s;
 	struct tm tm;
 
-	gmtime_r(&seconds, &tm);
+	triad_calendar_from_s((int64_t)time_s, &tm);
 	if (!strftime(text, TIME_LENGTH + 1, "%Y%m%dT%H%M%SZ", &tm))
 		text[0] = '\0';
 }
@@ -66,10 +66,10 @@ static uint64_t read_time(const char *text)
 		return 0;
 	tm.tm_year -= 1900;
 	tm.tm_mon--;
-	time_s = (uint64_t)timegm(&tm);
+	time_s = (uint64_t)triad_calendar_to_s(&tm);
 	if (time_s > UINT64_C(253402300799)) /* the last second of the year 9999 */
 		return 0;
-	/* sscanf() takes blanks and signs, and timegm() a 30th of February. */
+	/* sscanf() takes blanks and signs, and the calendar a 30th of February. */
 	format_time(time_s, again);
 	return strncmp(text, again, TIME_LENGTH) ? 0 : time_s;
 }

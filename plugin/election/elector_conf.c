@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "plugin/election/elector_parts.h"
 #include "plugin/election/fabric_carrier.h"
@@ -13,6 +12,7 @@
 #include "triad/clock.h"
 #include "triad/file.h"
 #include "triad/lists.h"
+#include "triad/thread.h"
 
 #define N_STEPS 3
 
@@ -139,13 +139,7 @@ static void withdraw(struct triad_elector *elector)
 /* Takes the lock, unless a step hangs, in a write to a disk that does not answer. */
 static bool lock_in_time(struct triad_elector *elector)
 {
-	uint64_t until_us = triad_clock_now_us() + ELECTOR_PATIENCE_US;
-	struct timespec until = {
-		.tv_sec = (time_t)(until_us / TRIAD_US_PER_S),
-		.tv_nsec = (long)(until_us % TRIAD_US_PER_S * 1000),
-	};
-
-	return !pthread_mutex_clocklock(&elector->lock, CLOCK_MONOTONIC, &until);
+	return !triad_mutex_lock_within(&elector->lock, ELECTOR_PATIENCE_US);
 }
 
 bool elector_stop(struct triad_elector *elector)

@@ -344,7 +344,10 @@ static void on_error(void *data, xmlError *error)
 			reader->mismatch = tag_location(reader);
 		reader->has_mismatch = true;
 		return;
-	case XML_ERR_TAG_NOT_FINISHED: /* the builder reports which end is missing */
+	/* At the end of the file; the builder reports which end is missing.  Until 2.9.10
+	 * libxml2 has the second for it. */
+	case XML_ERR_TAG_NOT_FINISHED:
+	case XML_ERR_LTSLASH_REQUIRED:
 	case XML_ERR_USER_STOP:
 		return;
 	case XML_ERR_NO_MEMORY:

@@ -15,4 +15,15 @@ faults       rules by which MADs come to harm
 cluster      a host for each SM: network namespaces, Corosync
 hosts        harm to hosts, and care of them
 up, run, status, down  the operations
+
+A Python that is too old is refused here, before any other module is read; so this file and
+the scripts that are installed (lab, demo, gen-fabric) have no syntax newer than Python 3.6.
 """
+
+import os
+import sys
+
+if sys.version_info < (3, 9):
+    sys.exit("%s: this is Python %d.%d, and 3.9 or later is needed: install one and run "
+             "'python3.9 %s'" % (os.path.basename(sys.argv[0]), sys.version_info[0],
+                                 sys.version_info[1], sys.argv[0]))

@@ -14,6 +14,8 @@ Records end with the first line that is neither a port nor a comment, or when
 every port was named.  What ibsim does not know, it skips, and so do we.
 """
 
+from __future__ import annotations  # 'int | None' before Python 3.10
+
 import re
 from dataclasses import dataclass, field
 
@@ -36,7 +38,7 @@ _DESCRIPTION = re.compile(
 _UNSUPPORTED = ("module", "include", "@")
 
 
-@dataclass(slots=True)
+@dataclass
 class Node:
     """A node; 'guid' is None where the file leaves its choice to ibsim."""
 

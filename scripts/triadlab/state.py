@@ -5,6 +5,8 @@ lab.json is replaced as a whole before and after each process is started, so
 that whoever comes later can end everything, also after its writer was killed
 at any point."""
 
+from __future__ import annotations  # 'int | None' before Python 3.10
+
 import contextlib
 import dataclasses
 import fcntl

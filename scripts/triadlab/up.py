@@ -2,6 +2,8 @@
 """Starts labs: ibsim, the hosts of a cluster, then opensm on one node after the
 other."""
 
+from __future__ import annotations  # 'int | None' before Python 3.10
+
 import contextlib
 import os
 import secrets

@@ -348,7 +348,7 @@ static void report_value_json(
 		triad_json_bool(json, entry->name, !strcmp(entry->value, "true"));
 		break;
 	case TRIAD_CONF_UINT:
-		triad_json_uint(json, entry->name, strtoul(entry->value, NULL, 10));
+		triad_json_uint(json, entry->name, strtoull(entry->value, NULL, 10));
 		break;
 	default:
 		triad_json_string(json, entry->name, entry->value);

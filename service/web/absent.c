@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* In the place of the web listener, by --disable-web. */
+/* In the place of the web listener, in a build without libmicrohttpd or with --disable-web. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "service/web/web.h"
+
+#define REASON                                                                         \
+	"Triad was built without it (--disable-web, or libmicrohttpd was missing)"
 
 struct triad_web {
 	struct triad_log *log;
@@ -27,8 +30,7 @@ void triad_web_configure(struct triad_web *web, const struct triad_conf *conf)
 	web->is_wanted = conf->web.http.listen[0];
 	if (web->is_wanted && !was_wanted)
 		triad_log_write(web->log, TRIAD_LOG_ERROR,
-			"web: Triad was built without it (--disable-web), so web.listen "
-			"is not in force");
+			"web: " REASON ", so web.listen is not in force");
 }
 
 void triad_web_stop(struct triad_web *web)
@@ -45,7 +47,6 @@ struct triad_web_status triad_web_status(struct triad_web *web)
 	struct triad_web_status status = {.is_absent = true};
 
 	if (web->is_wanted)
-		snprintf(status.http.reason, sizeof(status.http.reason),
-			"Triad was built without it (--disable-web)");
+		snprintf(status.http.reason, sizeof(status.http.reason), REASON);
 	return status;
 }

@@ -42,7 +42,7 @@ EXTRA_DIST += tests/bench/pathbench.map
 
 # Asks the SA for a path all the time, whoever is master.  The lab's port library is loaded
 # before it, and a sanitizer wants to be first.
-tests_bench_path_stream_SOURCES = tests/bench/path_stream.c lib/clock.c
+tests_bench_path_stream_SOURCES = tests/bench/path_stream.c lib/calendar.c lib/clock.c
 tests_bench_path_stream_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
 tests_bench_path_stream_LDFLAGS = -Wc,-fno-sanitize=all
 tests_bench_path_stream_LDADD = $(UMAD_LIBS)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ib/rates.h"
 #include "qos/policy/policy.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -66,7 +67,8 @@ static void check_levels(const struct triad_policy *policy)
 				(level->mtu_limit >= 1 && level->mtu_limit <= 5),
 			"MTU");
 		require(!level->has_rate_limit ||
-				(level->rate_limit >= 2 && level->rate_limit <= 22),
+				(level->rate_limit >= 2 &&
+					level->rate_limit <= TRIAD_RATE_MAX),
 			"rate");
 		require(level->packet_life < 64, "packet life");
 		check_ranges(&level->path_bits, 0, 127);

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import control
 from checks import succeeded, wait_until
-from labs import AGENT, BUILDDIR, NATS, SRCDIR, Lab, need, sanitizer
+from labs import (
+    AGENT, BUILDDIR, NATS, SRCDIR, Lab, need, need_for_conf, sanitizer)
 from triadlab.tcp_ports import free_port
 
 
@@ -90,6 +91,7 @@ class Member:
         scratch.callback(self.end)
 
     def write(self, text):
+        need_for_conf(text)
         self.conf.write_text(f"{text}[control]\nsocket = {self.socket}\n"
                              f"[state]\ndir = {self.folder}/state\n",
                              encoding="utf-8")

@@ -67,6 +67,7 @@ def sanitizer_options(folder):
             "UBSAN_OPTIONS": f"print_stacktrace=1:{options}"}
 # Parts that configure leaves out where a library is missing, by its words for them.
 AGENT, COROSYNC, NATS, WEB = "IBNETDISC", "COROSYNC", "NATS", "WEB"
+HTTP, WEBHOOK, XML = "MICROHTTPD", "CURL", "XML"
 
 
 def need(*parts):
@@ -75,6 +76,13 @@ def need(*parts):
     for part in parts:
         if f'S["HAVE_{part}_TRUE"]="#"' in made:
             pytest.skip(f"built without {part}")
+
+
+def need_for_conf(text):
+    """Skips the test where a triad.conf asks for a part that Triad was built without."""
+    for words, part in (("[prometheus]", HTTP), ("[web]", WEB)):
+        if words in text:
+            need(part)
 
 
 class Lab:
@@ -93,6 +101,7 @@ class Lab:
                  cluster="none", agents=0):
         need(*[COROSYNC] if cluster == "corosync" else [],
              *[AGENT, NATS] if agents else [])
+        need_for_conf(triad_conf)
         self.folder = Path(tempfile.mkdtemp(prefix="triad-test-"))
         self.up_messages = ""
         self._logs = {}

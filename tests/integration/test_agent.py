@@ -15,7 +15,7 @@ import pytest
 import control
 from agentlib import start_agent, triadctl
 from checks import failed, succeeded, wait_until
-from labs import AGENT, BUILDDIR, SRCDIR, Lab, need
+from labs import AGENT, BUILDDIR, SRCDIR, Lab, need, need_for_conf
 from triadlab.tcp_ports import free_address
 from triadlib import ERRORS, NET, lid_of, perfquery, report_ports
 
@@ -47,6 +47,7 @@ class Agent:
         scratch.callback(self._end)
 
     def write(self, conf):
+        need_for_conf(conf)
         self.conf.write_text(f"{conf}[control]\nsocket = {self.socket}\n"
                              f"[state]\ndir = {self.folder}/state\n",
                              encoding="utf-8")

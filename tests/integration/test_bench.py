@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from checks import succeeded
-from labs import BUILDDIR, COROSYNC, SRCDIR, need
+from labs import BUILDDIR, COROSYNC, HTTP, SRCDIR, need
 
 pytestmark = pytest.mark.scripts
 
@@ -116,6 +116,7 @@ def test_engine_small_prints_documented_keys():
 
 
 def test_export_small_prints_documented_keys():
+    need(HTTP)
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "export", "--ports", "2000", "--json"],
         capture_output=True, text=True, check=False)

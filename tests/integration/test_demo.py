@@ -10,7 +10,8 @@ import subprocess
 import pytest
 
 from checks import failed, succeeded
-from labs import BUILDDIR, EXAMPLE_NETS, SRCDIR, sanitizer_options
+from labs import (
+    BUILDDIR, EXAMPLE_NETS, SRCDIR, WEB, XML, need, sanitizer_options)
 
 pytestmark = pytest.mark.demo
 
@@ -69,6 +70,7 @@ def test_demo_json_is_one_document_with_every_port_and_alerts(demo):
 
 
 def test_demo_table_shows_ports_alerts_and_a_histogram(demo):
+    need(WEB)
     process = demo("--seconds", "7")
     succeeded(process)
     for part in ("NODE", "FAR END", "SymbolErrorCounter", "GB", "Alerts:", "threshold",
@@ -82,6 +84,7 @@ def test_demo_table_shows_ports_alerts_and_a_histogram(demo):
 
 
 def test_demo_qos_answers_follow_the_policy(demo):
+    need(XML)
     process = demo("--qos", "--json")
     succeeded(process)
     shown = json.loads(process.stdout)
@@ -95,6 +98,7 @@ def test_demo_qos_answers_follow_the_policy(demo):
 
 
 def test_demo_qos_text_tells_what_is_asked_answered_and_programmed(demo):
+    need(XML)
     process = demo("--qos")
     text = succeeded(process).stdout
     parts = ("--- the fabric: 8 hosts, 6 switches", "--- the policy asks that",

@@ -13,7 +13,7 @@ import urllib.request
 import pytest
 
 from checks import failed, succeeded, wait_until
-from labs import BUILDDIR
+from labs import BUILDDIR, HTTP, need
 from triadlab.tcp_ports import free_port
 from triadlib import ask, ask_json, log_has, status, triad_lab
 
@@ -354,6 +354,7 @@ def metrics(port):
 
 
 def test_status_and_metrics_say_the_same(scratch):
+    need(HTTP)
     with election_lab(scratch) as lab:
         wait_for_permission(lab)
         section = status(lab)["election"]

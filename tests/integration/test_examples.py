@@ -17,7 +17,7 @@ import pytest
 
 from agentlib import start_agent
 from checks import succeeded, wait_until
-from labs import BUILDDIR, SRCDIR
+from labs import BUILDDIR, SRCDIR, XML, need
 from triadlib import TriadLab, status, wait_for_sweep
 
 TEXTS = [SRCDIR / "README.md", *sorted((SRCDIR / "docs").glob("*.[1578]"))]
@@ -269,6 +269,7 @@ def test_line_of_a_block_is_told_from_what_stands_around_it():
 @pytest.mark.long
 @pytest.mark.scripts  # OpenSM has mistakes that a sanitizer stops it for
 def test_examples_run_as_printed(scratch):
+    need(XML)
     place = Place(scratch)
     wrong = []
     for example in filter(Example.is_run, examples()):

@@ -18,7 +18,7 @@ import time
 import pytest
 
 from checks import succeeded, wait_until
-from labs import BUILDDIR
+from labs import BUILDDIR, HTTP, need
 from tlslib import certificate, client_certificate
 from triadlab.tcp_ports import free_port
 
@@ -37,6 +37,7 @@ class Server:
     program = BUILDDIR / "tests" / "lab" / "http_server"
 
     def __init__(self, scratch, *size, **settings):
+        need(HTTP)
         self.log_path = scratch.folder() / "log"
         with open(self.log_path, "w", encoding="utf-8") as log:
             self._process = subprocess.Popen(

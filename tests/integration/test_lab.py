@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """scripts/lab: what it starts, how it fails, what it leaves behind."""
 
+import ast
 import json
 import os
 import re
@@ -494,3 +495,30 @@ def test_lab_down_with_a_recycled_pid_spares_its_new_owner(scratch):
         path.write_text(json.dumps(saved), encoding="utf-8")
         assert "nothing to do" in lab.down().stdout, "down"
         assert bystander.poll() is None, "the end of the new owner of the pid"
+
+
+# --- older Pythons -------------------------------------------------------------
+
+INSTALLED = ("lab", "demo", "gen-fabric")
+
+
+def test_python_too_old_is_told_in_one_line():
+    """The syntax is what 3.6 reads, and the first module of ours ends the script."""
+    scripts = LAB.parent
+    for path in (scripts / "triadlab" / "__init__.py", *(scripts / name for name in INSTALLED)):
+        ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 6))
+    pretend = ("import runpy, sys; sys.version_info = (3, 6, 8); sys.argv = sys.argv[1:]; "
+               "runpy.run_path(sys.argv[0], run_name='__main__')")
+    for name in INSTALLED:
+        process_ = subprocess.run([sys.executable, "-c", pretend, scripts / name, "--help"],
+                                  capture_output=True, text=True, check=False)
+        assert (process_.returncode, process_.stdout) == (1, ""), name
+        assert process_.stderr == \
+            f"{name}: this is Python 3.6, and 3.9 or later is needed: install one and run " \
+            f"'python3.9 {scripts / name}'\n", name
+
+
+def test_syntax_is_that_of_the_oldest_python():
+    for path in (*(LAB.parent / name for name in INSTALLED),
+                 *(LAB.parent / "triadlab").glob("*.py")):
+        ast.parse(path.read_text(encoding="utf-8"), str(path), feature_version=(3, 9))

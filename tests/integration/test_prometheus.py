@@ -21,7 +21,7 @@ import urllib.request
 import pytest
 
 from checks import succeeded, wait_until
-from labs import SRCDIR
+from labs import HTTP, SRCDIR, need
 from triadlab.tcp_ports import free_address
 from triadlib import (ask, log_has, perfquery, ports, status, triad_lab, triad_lines,
                       wait_for_sweep)
@@ -181,6 +181,7 @@ def test_filters_choose_and_what_is_wrong_is_said():
 @pytest.mark.plain
 @pytest.mark.row("A6")
 def test_set_opens_moves_and_closes_the_port():
+    need(HTTP)
     first, second = free_address(), free_address()
     with triad_lab(CONF.format("")) as lab:
         wait_for_sweep(lab)

@@ -16,7 +16,7 @@ import pytest
 from checks import failed, succeeded, wait_until
 from ctllib import (DONE, MESSAGE, OUTPUT, PROGRESS, TRIADCTL, Plugin, ask,
                     ask_on_terminal, environment, exit_frame, frame, run)
-from labs import SRCDIR
+from labs import SRCDIR, XML, need
 
 
 GUID = "0x0002c90300001234"
@@ -387,6 +387,7 @@ POLICIES = SRCDIR / "contrib" / "qos"
 
 
 def test_qos_check_installed_examples_pass():
+    need(XML)
     for name in ("qos-policy.xml", "qos-policy.conf"):
         process = run("qos", "check", POLICIES / name)
         succeeded(process)
@@ -405,6 +406,7 @@ def test_qos_check_installed_examples_pass():
 
 
 def test_qos_check_default_level_chosen():
+    need(XML)
     process = run("qos", "check", POLICIES / "qos-policy.xml", "--default-level=3",
                   "--json")
     succeeded(process)
@@ -422,6 +424,7 @@ def test_qos_check_mistakes_told_with_places(tmp_path):
 
 
 def test_qos_words_wrong_refused():
+    need(XML)
     path = POLICIES / "qos-policy.xml"
     cases = [
         (["qos"], 2, "is the beginning of qos on"),

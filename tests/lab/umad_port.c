@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -330,8 +331,10 @@ int lab_port_format_counters(struct lab_port *port, char *text, size_t size)
 
 	pthread_mutex_lock(&port->lock);
 	length = snprintf(text, size,
-		"sent %lu\nreceived %lu\nresent %lu\ntimed_out %lu\nbounced %lu\n"
-		"unclaimed %lu\nlate %lu\nunread %lu\nunsent %lu\nfaults %lu\n",
+		"sent %" PRIu64 "\nreceived %" PRIu64 "\nresent %" PRIu64
+		"\ntimed_out %" PRIu64 "\nbounced %" PRIu64 "\nunclaimed %" PRIu64
+		"\nlate %" PRIu64 "\nunread %" PRIu64 "\nunsent %" PRIu64
+		"\nfaults %" PRIu64 "\n",
 		it->sent, it->received, it->resent, it->timed_out, it->bounced,
 		it->unclaimed, it->late, it->unread, lab_wire_dropped(port->wire),
 		it->faults);

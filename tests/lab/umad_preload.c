@@ -10,6 +10,9 @@
  * TRIAD_LAB_SYS (umad_sysfs.h).
  *
  * All other files pass untouched. */
+/* open() and open64() are both here: the first must not become the second. */
+#undef _FILE_OFFSET_BITS
+
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>

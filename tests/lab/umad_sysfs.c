@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -290,7 +291,7 @@ static void put_node(struct lab_sysfs *sysfs)
 	put(sysfs, HCA "/node_type", "%u: %s\n", type, NAME(types, type));
 	/* Its firmware's version follows three numbers of 32 bits. */
 	if (lab_wire_ask(sysfs->port->wire, LAB_ASK_VENDOR, vendor) == 0)
-		put(sysfs, HCA "/fw_ver", "%lx\n", vendor[2]);
+		put(sysfs, HCA "/fw_ver", "%" PRIx64 "\n", vendor[2]);
 	put(sysfs, HCA "/hw_rev", "%x\n", lab_mad_get32(sysfs->node_info + REVISION));
 	put(sysfs, HCA "/hca_type", "simulator\n");
 	put_guid(sysfs, HCA "/node_guid", field64(sysfs->node_info, NODE_GUID));

@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <microhttpd.h>
+#include "perfmgr/export/microhttpd.h"
 
 #include "lib/text.h"
 #include "service/web/web.h"
@@ -49,11 +49,11 @@ static void write_log(void *context, enum triad_log_level level, const char *lin
 
 /* --- libmicrohttpd --- */
 
-enum MHD_Result __real_MHD_run(struct MHD_Daemon *daemon);
+triad_http_result __real_MHD_run(struct MHD_Daemon *daemon);
 
 static atomic_bool shall_give_up, has_given_up;
 
-static enum MHD_Result suspend(void *context, struct MHD_Connection *connection,
+static triad_http_result suspend(void *context, struct MHD_Connection *connection,
 	const char *url, const char *method, const char *version,
 	const char *upload_data, size_t *upload_size, void **request_context)
 {
@@ -81,8 +81,8 @@ static void give_up(void)
 	die("libmicrohttpd did not give up");
 }
 
-enum MHD_Result __wrap_MHD_run(struct MHD_Daemon *daemon);
-enum MHD_Result __wrap_MHD_run(struct MHD_Daemon *daemon)
+triad_http_result __wrap_MHD_run(struct MHD_Daemon *daemon);
+triad_http_result __wrap_MHD_run(struct MHD_Daemon *daemon)
 {
 	if (atomic_exchange(&shall_give_up, false))
 		give_up();

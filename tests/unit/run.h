@@ -4,6 +4,8 @@
 #define TRIAD_TESTS_UNIT_RUN_H
 
 #include <check.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Runs the cases and prints TAP, which is what tells whether they passed. */
@@ -20,6 +22,16 @@ static inline int run_cases(TCase *cases)
 	srunner_run_all(runner, CK_SILENT);
 	srunner_free(runner);
 	return 0;
+}
+
+/* Whether a program that emulates one processor on another runs this (qemu-user); then all
+ * cases are skipped, because it lacks something. */
+static inline bool is_skipped_under_emulation(const char *what)
+{
+	if (!getenv("TRIAD_EMULATED"))
+		return false;
+	printf("1..0 # SKIP under emulation there is no %s\n", what);
+	return true;
 }
 
 /* The source tree, for tests that read the manual or an example. */

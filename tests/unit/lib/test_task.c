@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "lib/task.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -183,6 +184,42 @@ START_TEST(test_task_that_hangs_is_left)
 }
 END_TEST
 
+/* --- locks --- */
+
+static void *lock_shortly(void *mutex)
+{
+	if (triad_mutex_lock_within(mutex, TRIAD_US_PER_MS))
+		return mutex;
+	pthread_mutex_unlock(mutex);
+	return NULL;
+}
+
+START_TEST(test_mutex_is_waited_for_no_longer)
+{
+	/* Whatever the present fraction of a second is: two of them are more than one. */
+	const uint64_t waits_us[] = {
+		0, 1, 700 * TRIAD_US_PER_MS, 700 * TRIAD_US_PER_MS};
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	uint64_t began_us;
+	pthread_t thread;
+	void *refused;
+
+	ck_assert_int_eq(triad_mutex_lock_within(&mutex, 0), 0);
+	ck_assert_int_eq(triad_thread_start(&thread, NAME, lock_shortly, &mutex), 0);
+	ck_assert_int_eq(pthread_join(thread, &refused), 0);
+	ck_assert_ptr_nonnull(refused);
+	for (size_t i = 0; i < sizeof(waits_us) / sizeof(waits_us[0]); i++) {
+		began_us = triad_clock_now_us();
+		ck_assert_int_eq(
+			triad_mutex_lock_within(&mutex, waits_us[i]), ETIMEDOUT);
+		ck_assert_uint_ge(triad_clock_now_us() + 1, began_us + waits_us[i]);
+	}
+	pthread_mutex_unlock(&mutex);
+	ck_assert_int_eq(triad_mutex_lock_within(&mutex, 0), 0);
+	pthread_mutex_unlock(&mutex);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("task");
@@ -194,5 +231,6 @@ int main(void)
 	tcase_add_test(cases, test_task_never_started_stops_and_starts_no_more);
 	tcase_add_test(cases, test_task_started_twice_has_one_thread);
 	tcase_add_test(cases, test_task_that_hangs_is_left);
+	tcase_add_test(cases, test_mutex_is_waited_for_no_longer);
 	return run_cases(cases);
 }

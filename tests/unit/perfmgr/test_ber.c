@@ -430,7 +430,7 @@ START_TEST(test_begin_forgets_all)
 	ck_assert_int_eq(ber.verdict, TRIAD_BER_UNDECIDED);
 	ck_assert_double_eq(evidence_of(&ber), 0);
 	ck_assert_double_eq(triad_ber_estimate(&ber, &test, 0.95).bits, 0);
-	ck_assert_uint_eq(sizeof(ber), 96);
+	ck_assert_uint_le(sizeof(ber), 96);
 }
 END_TEST
 

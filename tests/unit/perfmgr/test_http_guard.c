@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <microhttpd.h>
+#include "perfmgr/export/microhttpd.h"
 
 #include "tests/unit/run.h"
 
@@ -15,7 +15,7 @@
 static struct MHD_Daemon *daemons[3], *daemon_;
 static char reason[200];
 
-static enum MHD_Result suspend(void *context, struct MHD_Connection *connection,
+static triad_http_result suspend(void *context, struct MHD_Connection *connection,
 	const char *url, const char *method, const char *version,
 	const char *upload_data, size_t *upload_size, void **request_context)
 {

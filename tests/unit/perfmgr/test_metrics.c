@@ -205,11 +205,9 @@ static void oracle_counter(struct oracle *oracle, unsigned counter)
 		snprintf(value, sizeof(value), "%" PRIu64,
 			data ? row.total[counter] * 4 : row.total[counter]);
 		if (data && row.total[counter] > UINT64_MAX / 4)
+			/* Four times it, in decimal: 4 (25 q + r) = 100 q + 4 r. */
 			snprintf(value, sizeof(value), "%" PRIu64 "%02" PRIu64,
-				(uint64_t)((unsigned __int128)row.total[counter] * 4 /
-					100),
-				(uint64_t)((unsigned __int128)row.total[counter] * 4 %
-					100));
+				row.total[counter] / 25, row.total[counter] % 25 * 4);
 		fprintf(oracle->out,
 			"%s_total{guid=\"0x%016" PRIx64 "\",port=\"%u\"} %s\n", family,
 			fabric->ports[i].guid, fabric->ports[i].number, value);

@@ -14,11 +14,11 @@
 
 /* The linker puts these in the place of the system's. */
 int __real_fdatasync(int fd);
-int __real_ftruncate(int fd, off_t size);
+int __real_ftruncate64(int fd, off_t size);
 int __wrap_fdatasync(int fd);
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
-int __wrap_ftruncate(int fd, off_t size);
+int __wrap_ftruncate64(int fd, off_t size);
 
 static bool is_sync_failing, is_truncate_failing;
 
@@ -34,10 +34,10 @@ int __wrap_fsync(int fd)
 	return is_sync_failing ? -1 : __real_fsync(fd);
 }
 
-int __wrap_ftruncate(int fd, off_t size)
+int __wrap_ftruncate64(int fd, off_t size)
 {
 	errno = EIO;
-	return is_truncate_failing ? -1 : __real_ftruncate(fd, size);
+	return is_truncate_failing ? -1 : __real_ftruncate64(fd, size);
 }
 
 static char folder[64], path[128];

@@ -471,6 +471,19 @@ END_TEST
 
 /* --- what is refused --------------------------------------------------- */
 
+/* 'expected' is all that is wrong, up to the words of libxml2 in the last line, which
+ * other versions of it choose otherwise. */
+static void refuse_ill_formed(const char *text, const char *expected)
+{
+	const char *words;
+
+	ck_assert_int_eq(parse_with(text, NULL), EINVAL);
+	ck_assert_msg(g_str_has_prefix(mistakes(), expected),
+		"'%s' does not begin with '%s'", mistakes(), expected);
+	words = mistakes() + strlen(expected);
+	ck_assert_msg(*words && !strchr(words, '\n'), "libxml2's words: '%s'", words);
+}
+
 START_TEST(test_document_type_refused)
 {
 	const char *expected = "<!DOCTYPE> isn't allowed, nor what it could define or "
@@ -497,15 +510,16 @@ END_TEST
 
 START_TEST(test_inclusions_refused)
 {
-	refuse("<qos-policy>" LEVELS "\n<xi:include "
-	       "xmlns:xi=\"http://www.w3.org/2001/XInclude\" href=\"/etc/passwd\"/>\n"
-	       "<?xml-stylesheet href=\"a\"?>\n"
-	       "<qos-setup xmlns=\"urn:x\"/>\n&foo;</qos-policy>",
+	refuse_ill_formed(
+		"<qos-policy>" LEVELS "\n<xi:include "
+		"xmlns:xi=\"http://www.w3.org/2001/XInclude\" href=\"/etc/passwd\"/>\n"
+		"<?xml-stylesheet href=\"a\"?>\n"
+		"<qos-setup xmlns=\"urn:x\"/>\n&foo;</qos-policy>",
 		"p:2:1: <xi:include>: nothing of another namespace is allowed, nor any "
 		"inclusion\n"
 		"p:3:1: <?xml-stylesheet?>: processing instructions aren't allowed\n"
 		"p:4:1: <qos-setup> has a namespace, which no element of a policy has\n"
-		"p:5:6: this isn't well-formed XML: Entity 'foo' not defined");
+		"p:5:6: this isn't well-formed XML: ");
 }
 END_TEST
 

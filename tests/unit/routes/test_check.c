@@ -5,6 +5,7 @@
 #include "routes/way.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -189,7 +190,7 @@ static void compare_tiers(const struct expected *expected)
 	}
 	for (unsigned host = 0; host < routed.n_hosts; host++) {
 		MUST(check->pairs[host_port(host)] == expected->of_host[host],
-			"host %u: %lu pairs", seed, host,
+			"host %u: %" PRIu64 " pairs", seed, host,
 			check->pairs[host_port(host)]);
 		in_ports += expected->of_host[host];
 	}
@@ -197,13 +198,13 @@ static void compare_tiers(const struct expected *expected)
 		for (unsigned p = 1; p < ROUTED_PORTS; p++) {
 			MUST(check->pairs[switch_port(sw, p)] ==
 					expected->of_port[sw][p],
-				"switch %u, port %u: %lu pairs, not %lu", seed, sw, p,
-				check->pairs[switch_port(sw, p)],
+				"switch %u, port %u: %" PRIu64 " pairs, not %" PRIu64,
+				seed, sw, p, check->pairs[switch_port(sw, p)],
 				expected->of_port[sw][p]);
 			in_ports += expected->of_port[sw][p];
 		}
-	MUST(in_tiers == in_ports, "%lu in tiers, %lu in ports", seed, in_tiers,
-		in_ports);
+	MUST(in_tiers == in_ports, "%" PRIu64 " in tiers, %" PRIu64 " in ports", seed,
+		in_tiers, in_ports);
 }
 
 static void compare_counts(void)
@@ -211,18 +212,20 @@ static void compare_counts(void)
 	struct expected expected;
 
 	expect(&expected);
-	MUST(check->n_pairs == expected.pairs, "%lu pairs", seed, check->n_pairs);
+	MUST(check->n_pairs == expected.pairs, "%" PRIu64 " pairs", seed,
+		check->n_pairs);
 	MUST(check->n_arriving ==
 			expected.pairs - expected.problems[TRIAD_ROUTES_UNREACHABLE],
-		"%lu arrive", seed, check->n_arriving);
+		"%" PRIu64 " arrive", seed, check->n_arriving);
 	for (unsigned i = 1; i < ROUTED_N_ENDS; i++)
-		MUST(check->n_unreachable[i] == expected.ends[i], "end %u: %lu", seed,
-			i, check->n_unreachable[i]);
+		MUST(check->n_unreachable[i] == expected.ends[i], "end %u: %" PRIu64,
+			seed, i, check->n_unreachable[i]);
 	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++)
-		MUST(check->problems[i].n == expected.problems[i], "%s: %lu, not %lu",
-			seed, triad_routes_problem_name(i), check->problems[i].n,
+		MUST(check->problems[i].n == expected.problems[i],
+			"%s: %" PRIu64 ", not %" PRIu64, seed,
+			triad_routes_problem_name(i), check->problems[i].n,
 			expected.problems[i]);
-	MUST(check->n_links_sum == expected.links_sum, "links %lu", seed,
+	MUST(check->n_links_sum == expected.links_sum, "links %" PRIu64, seed,
 		check->n_links_sum);
 	MUST(check->most_links == expected.most_links, "most links %u", seed,
 		check->most_links);
@@ -481,8 +484,9 @@ START_TEST(test_over_lists_the_pairs_that_were_counted)
 			ck_assert_int_eq(triad_routes_over(check->layout, port,
 						 take_crossing, &crossing),
 				0);
-			MUST(crossing.n == check->pairs[port], "%lu pairs, not %lu",
-				seed, crossing.n, check->pairs[port]);
+			MUST(crossing.n == check->pairs[port],
+				"%" PRIu64 " pairs, not %" PRIu64, seed, crossing.n,
+				check->pairs[port]);
 		}
 	}
 }

@@ -3,6 +3,7 @@
  * fabrics, where all that is connected must arrive. */
 #include "routes/without.h"
 
+#include <inttypes.h>
 #include <time.h>
 
 #include "tests/random.h"
@@ -176,8 +177,9 @@ START_TEST(test_without_random_links_what_is_connected_arrives)
 				routed.host_switch[host], routed.host_port[host])];
 		}
 		ck_assert_msg(sum == count_connected() && delivered == sum,
-			"seed %lu: %lu begin, %lu arrive, %lu are connected", seed, sum,
-			delivered, count_connected());
+			"seed %lu: %" PRIu64 " begin, %" PRIu64 " arrive, %" PRIu64
+			" are connected",
+			seed, sum, delivered, count_connected());
 		ck_assert_msg(
 			without->n_lost == check->n_arriving - sum, "seed %lu", seed);
 	}

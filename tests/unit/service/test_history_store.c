@@ -47,15 +47,15 @@ static void close_store(void)
 
 /* In the place of pread(): a disk that does not answer. */
 static atomic_bool hangs, is_asked;
-ssize_t __real_pread(int fd, void *to, size_t size, off_t at);
-ssize_t __wrap_pread(int fd, void *to, size_t size, off_t at);
+ssize_t __real_pread64(int fd, void *to, size_t size, off_t at);
+ssize_t __wrap_pread64(int fd, void *to, size_t size, off_t at);
 
-ssize_t __wrap_pread(int fd, void *to, size_t size, off_t at)
+ssize_t __wrap_pread64(int fd, void *to, size_t size, off_t at)
 {
 	is_asked = true;
 	while (hangs)
 		usleep(1000);
-	return __real_pread(fd, to, size, at);
+	return __real_pread64(fd, to, size, at);
 }
 
 static void set_up(void)

@@ -146,6 +146,8 @@ int main(void)
 {
 	TCase *cases = tcase_create("peer");
 
+	if (is_skipped_under_emulation("NETLINK_SOCK_DIAG"))
+		return 0;
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_loopback_open_connection_owner_known);
 	tcase_add_test(cases, test_loopback_half_closed_owner_known);
