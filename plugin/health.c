@@ -189,7 +189,8 @@ static const char *describe_cut(const struct triad_fabric_peer *peer,
 		       "SM's; 'triadctl election' shows when it is heard again";
 	}
 	snprintf(text, size,
-		"SM 0x%016" PRIx64 " does not elect here, and answers over the fabric as %s",
+		"SM 0x%016" PRIx64
+		" does not elect here, and answers over the fabric as %s",
 		peer->id, triad_fabric_verdict_text(peer->verdict));
 	return "compare election.cluster, election.peers and the key on its host with "
 	       "those here; 'triadctl election' shows when it is heard again";

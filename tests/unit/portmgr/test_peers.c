@@ -207,8 +207,8 @@ static uint64_t draw(void *context)
 	return value;
 }
 
-static void play_peer(
-	struct triad_seal *seal, struct triad_seal_peer *peer, unsigned from, unsigned to)
+static void play_peer(struct triad_seal *seal, struct triad_seal_peer *peer,
+	unsigned from, unsigned to)
 {
 	struct triad_address address;
 	char own[64], reason[128];
@@ -545,8 +545,7 @@ int main(void)
 	tcase_add_test(cases, test_peer_that_ends_leaves_the_view_and_comes_back);
 	tcase_add_test(
 		cases, test_datagrams_that_are_wrong_are_counted_and_harm_nobody);
-	tcase_add_test(
-		cases, test_hello_of_a_member_does_not_lead_its_datagrams_away);
+	tcase_add_test(cases, test_hello_of_a_member_does_not_lead_its_datagrams_away);
 	tcase_add_test(cases, test_future_version_is_counted_and_told);
 	tcase_add_test(cases, test_flood_does_not_keep_peers_from_each_other);
 	tcase_add_test(cases, test_key_that_others_can_read_is_refused_until_mended);
