@@ -142,8 +142,10 @@ static bool check_peers(const char *value, char *reason, size_t size)
 	uint64_t guids[TRIAD_CONF_MAX_PEERS];
 	size_t n;
 
-	return triad_guids_parse(
-		       value, guids, TRIAD_CONF_MAX_PEERS, &n, reason, size) ||
+	if (triad_guids_parse(value, guids, TRIAD_CONF_MAX_PEERS, &n, reason, size))
+		return true;
+	/* The reason is about what is meant: addresses don't begin so. */
+	return strncmp(value + strspn(value, " \t"), "0x", 2) != 0 &&
 		triad_addresses_parse(
 			value, 0, addresses, TRIAD_CONF_MAX_PEERS, &n, reason, size);
 }

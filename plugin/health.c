@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "plugin/election/elector.h"
 #include "plugin/instance.h"
@@ -175,11 +176,11 @@ static const char *election_trouble(
 	return NULL;
 }
 
-/* What the fabric says of members that the election does not hear. */
-static const char *describe_lost(
-	const struct triad_fabric_peer *peer, char *text, size_t size)
+/* One that is heard by the SM's questions over the fabric, and not in the election. */
+static const char *describe_cut(const struct triad_fabric_peer *peer,
+	bool elects_over_fabric, char *text, size_t size)
 {
-	if (triad_fabric_verdict_is_alive(peer->verdict)) {
+	if (!elects_over_fabric) {
 		snprintf(text, size,
 			"the network between SMs is cut: SM 0x%016" PRIx64
 			" is not heard in the election, and answers over the fabric as %s",
@@ -187,6 +188,20 @@ static const char *describe_lost(
 		return "mend the network between the SMs' hosts, or Corosync on that "
 		       "SM's; 'triadctl election' shows when it is heard again";
 	}
+	snprintf(text, size,
+		"SM 0x%016" PRIx64
+		" does not elect here, and answers over the fabric as %s",
+		peer->id, triad_fabric_verdict_text(peer->verdict));
+	return "compare election.cluster, election.peers and the key on its host with "
+	       "those here; 'triadctl election' shows when it is heard again";
+}
+
+/* What the fabric says of members that the election does not hear. */
+static const char *describe_lost(const struct triad_fabric_peer *peer,
+	bool elects_over_fabric, char *text, size_t size)
+{
+	if (triad_fabric_verdict_is_alive(peer->verdict))
+		return describe_cut(peer, elects_over_fabric, text, size);
 	if (peer->verdict == TRIAD_FABRIC_SM_SILENT) {
 		snprintf(text, size,
 			"SM 0x%016" PRIx64
@@ -210,6 +225,7 @@ static bool add_lost(
 	struct triad_health *health, const struct triad_elector_status *status)
 {
 	const struct triad_fabric_report *fabric = &status->fabric;
+	bool elects_over_fabric = strcmp(status->cluster, "fabric") == 0;
 	bool has_lost = false;
 
 	for (uint32_t i = 0; i < fabric->n_peers; i++) {
@@ -218,7 +234,8 @@ static bool add_lost(
 
 		if (triad_elector_hears(status, &fabric->peers[i]))
 			continue;
-		advice = describe_lost(&fabric->peers[i], text, sizeof(text));
+		advice = describe_lost(
+			&fabric->peers[i], elects_over_fabric, text, sizeof(text));
 		if (advice)
 			triad_health_add_trouble(
 				health, TRIAD_WARNING, "election", text, advice);

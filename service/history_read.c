@@ -72,27 +72,33 @@ static int open_segment(
 	return fd;
 }
 
+/* About what is in a segment, which is named. */
+static int complain_of(struct triad_history_reading *reading,
+	const struct triad_history_place *place, int error, const char *why)
+{
+	char path[PATH_MAX], text[TRIAD_HISTORY_MESSAGE_SIZE];
+
+	if (!triad_history_store_path(reading->store, place, path))
+		return complain(reading, error, why);
+	snprintf(text, sizeof(text), "%.200s: %.190s", path, why);
+	return complain(reading, error, text);
+}
+
 /* --- an image --- */
 
 /* What was begun. */
 static int read_frame(struct triad_history_reading *reading, struct triad_past *past,
-	int fd, const struct triad_history_entry *entry)
+	int fd, const struct triad_history_place *place,
+	const struct triad_history_entry *entry)
 {
 	int error = triad_frame_reader_read(reading->frames, fd, entry->offset,
 		entry->size, triad_past_take_line, past);
 
 	if (error)
-		return complain(
-			reading, error, triad_frame_reader_message(reading->frames));
+		return complain_of(reading, place, error,
+			triad_frame_reader_message(reading->frames));
 	error = triad_past_end(past);
-	return error ? complain(reading, error, past->message) : 0;
-}
-
-static int read_part(struct triad_history_reading *reading, struct triad_past *past,
-	int fd, const struct triad_history_entry *entry, enum triad_past_part part)
-{
-	triad_past_begin(past, part);
-	return read_frame(reading, past, fd, entry);
+	return error ? complain_of(reading, place, error, past->message) : 0;
 }
 
 /* The key and what differs from it, or of the image before what is not there yet. */
@@ -103,12 +109,16 @@ static int read_place(struct triad_history_reading *reading, struct triad_past *
 
 	if (fd < 0)
 		return EIO;
-	if (!has_key)
-		error = read_part(reading, past, fd, &place->key,
-			is_before ? TRIAD_PAST_BEFORE_KEY : TRIAD_PAST_KEY);
-	if (!error && !place->entry.is_key)
-		error = read_part(reading, past, fd, &place->entry,
-			is_before ? TRIAD_PAST_BEFORE : TRIAD_PAST_IMAGE);
+	if (!has_key) {
+		triad_past_begin(
+			past, is_before ? TRIAD_PAST_BEFORE_KEY : TRIAD_PAST_KEY);
+		error = read_frame(reading, past, fd, place, &place->key);
+	}
+	if (!error && !place->entry.is_key) {
+		triad_past_begin(
+			past, is_before ? TRIAD_PAST_BEFORE : TRIAD_PAST_IMAGE);
+		error = read_frame(reading, past, fd, place, &place->entry);
+	}
 	close(fd);
 	return error;
 }
@@ -148,7 +158,7 @@ static int read_without_ports(struct triad_history_reading *reading,
 	if (fd < 0)
 		return EIO;
 	triad_past_begin_outputs(past);
-	error = read_frame(reading, past, fd, &answer->place.entry);
+	error = read_frame(reading, past, fd, &answer->place, &answer->place.entry);
 	close(fd);
 	return error;
 }
@@ -311,6 +321,7 @@ static bool look_at_row(void *context, enum triad_profile_line kind,
 
 /* What a frame has of the port, into 'look'. */
 static int read_row(struct triad_history_reading *reading, int fd,
+	const struct triad_history_place *place,
 	const struct triad_history_entry *entry, struct look *look)
 {
 	int error;
@@ -319,9 +330,9 @@ static int read_row(struct triad_history_reading *reading, int fd,
 	look->found = (struct triad_history_point){0};
 	error = triad_frame_reader_read(
 		reading->frames, fd, entry->offset, entry->size, look_at_row, look);
-	return error
-		? complain(reading, error, triad_frame_reader_message(reading->frames))
-		: 0;
+	return error ? complain_of(reading, place, error,
+			       triad_frame_reader_message(reading->frames))
+		     : 0;
 }
 
 /* A segment is opened once, and a key read once, for all points that need them. */
@@ -348,12 +359,14 @@ static int read_point(struct triad_history_reading *reading, struct series *seri
 			return EIO;
 	}
 	if (!is_open || !same_key(&series->last, place)) {
-		error = read_row(reading, series->fd, &place->key, &series->look);
+		error = read_row(
+			reading, series->fd, place, &place->key, &series->look);
 		series->of_key = series->look.found;
 	}
 	*point = series->of_key;
 	if (!error && !place->entry.is_key) {
-		error = read_row(reading, series->fd, &place->entry, &series->look);
+		error = read_row(
+			reading, series->fd, place, &place->entry, &series->look);
 		if (series->look.has_row)
 			*point = series->look.found;
 	}

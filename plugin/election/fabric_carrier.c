@@ -182,15 +182,36 @@ static bool send_one(struct triad_carrier *base, const struct triad_address *to,
 	return true;
 }
 
+static ssize_t take_fragment(struct fabric_carrier *carrier,
+	const struct triad_mad_reply *reply, struct triad_address *from, void *datagram,
+	size_t room)
+{
+	uint64_t guid = triad_fragment_sender(reply->mad, reply->size);
+	struct peer *peer = guid ? find_peer(carrier, guid, false) : NULL;
+	uint32_t n_cut;
+	size_t size;
+
+	carrier->base.n_malformed += !guid;
+	carrier->base.n_strangers += guid && !peer;
+	if (!peer)
+		return -EBADMSG;
+	peer->from_lid = reply->lid;
+	n_cut = peer->fragments.n_cut;
+	size = triad_fragments_add(&peer->fragments, reply->mad);
+	carrier->base.n_malformed += peer->fragments.n_cut - n_cut;
+	if (!size || size > room)
+		return -EBADMSG;
+	memcpy(datagram, peer->fragments.octets, size);
+	*from = triad_address_of_guid(guid);
+	return (ssize_t)size;
+}
+
 static ssize_t receive_one(struct triad_carrier *base, struct triad_address *from,
 	void *datagram, size_t room)
 {
 	struct fabric_carrier *carrier = (struct fabric_carrier *)base;
 	const struct triad_mad_transport *transport;
 	struct triad_mad_reply reply;
-	struct peer *peer;
-	uint64_t guid;
-	size_t size;
 	int error;
 
 	if (!carrier->umad)
@@ -201,17 +222,10 @@ static ssize_t receive_one(struct triad_carrier *base, struct triad_address *fro
 		close_port(carrier);
 	if (error)
 		return -EAGAIN;
-	guid = reply.status ? 0 : triad_fragment_sender(reply.mad, reply.size);
-	peer = guid ? find_peer(carrier, guid, false) : NULL;
-	if (!peer)
+	/* A send that failed comes back. */
+	if (reply.status)
 		return -EBADMSG;
-	peer->from_lid = reply.lid;
-	size = triad_fragments_add(&peer->fragments, reply.mad);
-	if (!size || size > room)
-		return -EBADMSG;
-	memcpy(datagram, peer->fragments.octets, size);
-	*from = triad_address_of_guid(guid);
-	return (ssize_t)size;
+	return take_fragment(carrier, &reply, from, datagram, room);
 }
 
 static void note_authentic(struct triad_carrier *base, const struct triad_address *from)

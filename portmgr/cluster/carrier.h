@@ -43,7 +43,8 @@ struct triad_carrier_ops {
 	 * what has come is no whole datagram. */
 	ssize_t (*receive)(struct triad_carrier *carrier, struct triad_address *from,
 		void *datagram, size_t room);
-	/* The datagram that was received last was authentic.  NULL: nobody needs to know. */
+	/* The datagram that was received last was authentic, and new, or nothing new is
+	 * heard from there.  NULL: nobody needs to know. */
 	void (*note_authentic)(
 		struct triad_carrier *carrier, const struct triad_address *from);
 	/* Closes what is open. */
@@ -53,6 +54,9 @@ struct triad_carrier_ops {
 /* Every carrier's structure begins with this. */
 struct triad_carrier {
 	const struct triad_carrier_ops *ops;
+	/* What receive() dropped by itself; who counts it sets it to 0. */
+	uint32_t n_malformed; /* no datagram, or one of which a part is missing */
+	uint32_t n_strangers; /* says to be from nobody that was sent to */
 };
 
 /* Not open yet; NULL when memory is short. */

@@ -74,8 +74,9 @@ struct triad_cluster_status {
 	uint64_t n_send_failed; /* not taken: queue full, or no connection */
 	uint64_t n_forged;      /* authentication failed */
 	uint64_t n_replayed;    /* authentic, but old: a sequence or session that was */
-	uint64_t n_malformed;   /* truncated, oversize, another magic */
-	uint64_t n_versions;    /* of a version that is not known here */
+	uint64_t
+		n_malformed; /* truncated, oversize, another magic; a part is missing */
+	uint64_t n_versions; /* of a version that is not known here */
 	uint64_t n_unknown_senders; /* from an address that is not configured */
 	uint64_t n_reconnects;
 	char trouble[160]; /* what is wrong now, and what to do; empty: nothing */

@@ -96,6 +96,7 @@ size_t triad_fragments_add(
 		return 0;
 	if (!fragments->n_missing || fragments->number != header.number ||
 		fragments->size != header.size) {
+		fragments->n_cut += fragments->n_missing > 0;
 		fragments->number = header.number;
 		fragments->size = (uint16_t)header.size;
 		fragments->n_missing = (uint8_t)triad_fragment_count(header.size);

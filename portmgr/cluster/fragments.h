@@ -57,6 +57,7 @@ struct triad_fragments {
 	uint32_t number;
 	uint16_t size;
 	uint8_t n_missing; /* 0: nothing has come */
+	uint32_t n_cut; /* datagrams that ended before they were whole; never reset */
 	bool has[TRIAD_FRAGMENT_MAX];
 	uint8_t octets[TRIAD_SEAL_MAX_SIZE];
 };

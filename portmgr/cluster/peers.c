@@ -373,13 +373,26 @@ static void handle_datagram(struct peers *peers, const struct triad_address *fro
 	verdict = triad_seal_open(
 		&peers->seal, &peer->seal, datagram, size, now_us, &opened);
 	count_verdict(peers, peer, verdict);
-	if ((verdict == TRIAD_SEAL_ACCEPTED || verdict == TRIAD_SEAL_HELLO) &&
+	/* A hello may be a repeated one: it must not lead away what a member is sent. */
+	if ((verdict == TRIAD_SEAL_ACCEPTED ||
+		    (verdict == TRIAD_SEAL_HELLO && !peer->is_member)) &&
 		peers->carrier->ops->note_authentic)
 		peers->carrier->ops->note_authentic(peers->carrier, from);
 	if (verdict == TRIAD_SEAL_ACCEPTED)
 		handle_accepted(peers, peer, &opened, now_us);
 	if (opened.answer)
 		send_to(peers, peer, TRIAD_SEAL_KEEPALIVE, NULL, now_us);
+}
+
+static void count_dropped(struct peers *peers)
+{
+	struct triad_carrier *carrier = peers->carrier;
+	struct triad_cluster_status *status = &peers->base.status;
+
+	triad_transport_add(&peers->base, &status->n_malformed, carrier->n_malformed);
+	triad_transport_add(
+		&peers->base, &status->n_unknown_senders, carrier->n_strangers);
+	carrier->n_malformed = carrier->n_strangers = 0;
 }
 
 /* Takes at most BATCH datagrams, or parts of them. */
@@ -393,10 +406,11 @@ static void receive(struct peers *peers, uint64_t now_us)
 			peers->carrier, &from, datagram, sizeof(datagram));
 
 		if (size == -EAGAIN)
-			return;
+			break;
 		if (size >= 0)
 			handle_datagram(peers, &from, datagram, (size_t)size, now_us);
 	}
+	count_dropped(peers);
 }
 
 /* --- the thread --- */

@@ -266,8 +266,16 @@ void triad_transport_deliver(struct triad_transport *transport, uint64_t sender,
 
 void triad_transport_count(struct triad_transport *transport, uint64_t *counter)
 {
+	triad_transport_add(transport, counter, 1);
+}
+
+void triad_transport_add(
+	struct triad_transport *transport, uint64_t *counter, uint64_t n)
+{
+	if (!n)
+		return;
 	pthread_mutex_lock(&transport->lock);
-	++*counter;
+	*counter += n;
 	pthread_mutex_unlock(&transport->lock);
 }
 

@@ -102,8 +102,10 @@ void triad_transport_report_cut_off(
 void triad_transport_deliver(struct triad_transport *transport, uint64_t sender,
 	const void *payload, size_t size);
 
-/* Increments 'counter', one of 'status'. */
+/* Increments 'counter', one of 'status', or adds to it. */
 void triad_transport_count(struct triad_transport *transport, uint64_t *counter);
+void triad_transport_add(
+	struct triad_transport *transport, uint64_t *counter, uint64_t n);
 
 /* Sets what is wrong now, or ""; logged when it changes. */
 void triad_transport_trouble(struct triad_transport *transport, const char *trouble);

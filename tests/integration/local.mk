@@ -39,6 +39,8 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_election_commands.py \
 	tests/integration/test_election_fabric.py \
 	tests/integration/test_election_faults.py \
+	tests/integration/test_election_over_fabric.py \
+	tests/integration/test_election_pauses.py \
 	tests/integration/test_examples.py \
 	tests/integration/test_exports.py \
 	tests/integration/test_faults.py \
@@ -132,11 +134,20 @@ tests_integration_report_say_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=
 tests_integration_report_say_LDFLAGS = -Wc,-fno-sanitize=all
 tests_integration_report_say_LDADD = $(UMAD_LIBS)
 
+# Forges fragments of datagrams between SMs, the same way.
+check_PROGRAMS += tests/integration/fragment_say
+tests_integration_fragment_say_SOURCES = tests/integration/fragment_say.c \
+	portmgr/cluster/fragments.c
+tests_integration_fragment_say_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
+tests_integration_fragment_say_LDFLAGS = -Wc,-fno-sanitize=all
+tests_integration_fragment_say_LDADD = $(UMAD_LIBS)
+
 # What the tests in Python need besides what 'make' builds.
 lab_programs = \
 	tests/bench/libpathbench.la \
 	tests/integration/cluster_say \
 	tests/integration/election_runaway \
+	tests/integration/fragment_say \
 	tests/integration/path_ask \
 	tests/integration/profile_driver \
 	tests/integration/report_say \

@@ -2,20 +2,24 @@
 """Three stock opensms that elect over the fabric alone: MADs from SM's port to SM's port.
 A network that is cut does not matter then, and a cut fabric takes away permission."""
 
+import contextlib
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from checks import wait_until
 from electionlib import LEASE_S, SMS, cluster, now_s
+from labs import BUILDDIR
 from triadlab import hosts
 from triadlib import ask, ask_json
 
 FABRIC = "fabric"
 # A busy machine may let a member be silent for longer than half a second.
 PATIENT = "lease = 3000\nkeepalive = 6000\n"
+FRAGMENT_SAY = BUILDDIR / "tests/integration/fragment_say"
 
 
 def others(one):
@@ -184,6 +188,62 @@ def test_list_and_key_that_are_wrong_are_told(tmp_path):
         configure(good)
         wait_until(lambda: is_whole(running, standby), 30, "all again")
         assert report(running, standby)["trouble"] is None
+        running.check()
+
+
+@contextlib.contextmanager
+def forged(running, to, guid, what):
+    """Fragments from the host without an SM, as if from the port with that GUID."""
+    master = running.masters()[0]
+    lid = next(row["lid"] for row in report(running, master)["fabric"]
+               if row["id"] == guid_of(running, to))
+    with running.lab.start(FRAGMENT_SAY, lid, guid, what, node="Hca4",
+                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        yield
+        said, _ = process.communicate()
+    assert process.returncode == 0 and int(said) > 0, what
+
+
+def guid_of(running, sm):
+    return running.lab.status()["sms"][sm]["port_guid"]
+
+
+@pytest.mark.row("E12")
+def test_forged_fragments_are_counted_and_harm_nobody():
+    with cluster(FABRIC, election=PATIENT) as running:
+        master = at_rest(running)
+        standby = others(master)[0]
+        as_master = guid_of(running, master)
+        before = report(running, master)["term"]
+
+        def counted(name):
+            return report(running, standby)["transport"][name]
+        for what, guid, name in (("part", as_master, "malformed"),
+                                 ("size", as_master, "malformed"),
+                                 ("whole", as_master, "forged"),
+                                 ("whole", "0x0bad", "strangers")):
+            n = counted(name)
+            with forged(running, standby, guid, what):
+                wait_until(lambda n=n, name=name: counted(name) > n + 500, 60,
+                           f"{what}: {name}")
+        assert running.wait_for_holder() == master and running.masters() == [master]
+        assert report(running, master)["term"] == before, "the term"
+        assert is_whole(running, standby)
+        running.check()
+
+
+def test_sm_with_another_cluster_is_told():
+    with cluster(FABRIC) as running:
+        master = at_rest(running)
+        standby = others(master)[0]
+        ask(running.lab, "set", "election.cluster", "none", sm=standby)
+
+        def said():
+            return " ".join(running.lab.triad("health", sm=master).stdout.split())
+        wait_until(lambda: f"SM {guid_of(running, standby)} does not elect here" in said() and
+                   "compare election.cluster" in said(), 30, said)
+        ask(running.lab, "set", "election.cluster", FABRIC, sm=standby)
+        wait_until(lambda: is_whole(running, standby), 30, "all again")
         running.check()
 
 

@@ -360,6 +360,12 @@ START_TEST(test_texts_checked)
 	ASSERT_ONE_DIAG("[prometheus]\nlisten = 127.0.0.1\n", 2, "ADDRESS:PORT");
 	ASSERT_ONE_DIAG(
 		"[prometheus]\nlisten = 127.0.0.1:1; 127.0.0.1:2\n", 2, "ADDRESS:PORT");
+	ASSERT_ONE_DIAG("[election]\npeers = 127.0.0.1\n", 2, "ADDRESS:PORT");
+	ASSERT_ONE_DIAG("[election]\npeers = 0x1; 0x2; 127.0.0.1:1\n", 2,
+		"'127.0.0.1:1' isn't a GUID");
+	ASSERT_ONE_DIAG("[election]\n"
+			"peers = 0x1; 0x2; 0x3; 0x4; 0x5; 0x6; 0x7; 0x8; 0x9; 0xa\n",
+		2, "more than 9 GUIDs");
 	ASSERT_ONE_DIAG("[sflow]\ncollectors = a.example.org\n", 2, "ADDRESS[:PORT]");
 	ASSERT_ONE_DIAG("[sflow]\ncollectors = ::1;::1;::1;::1;::1;::1;::1;::1;::1\n",
 		2, "ADDRESS[:PORT]");

@@ -70,8 +70,12 @@ START_TEST(test_datagram_that_lacks_a_part_does_not_mix_with_the_next)
 	make(8, 500);
 	ck_assert_uint_eq(triad_fragments_add(&fragments, mads[2]), 0);
 	ck_assert_uint_eq(triad_fragments_add(&fragments, mads[1]), 0);
+	ck_assert_uint_eq(fragments.n_cut, 1);
 	ck_assert_uint_eq(triad_fragments_add(&fragments, mads[0]), 500);
 	ck_assert_mem_eq(fragments.octets, datagram, 500);
+	make(9, 100);
+	ck_assert_uint_eq(triad_fragments_add(&fragments, mads[0]), 100);
+	ck_assert_uint_eq(fragments.n_cut, 1);
 }
 END_TEST
 

@@ -53,7 +53,8 @@ static void format_own(unsigned i, char text[64])
 		(pid & 0x3f) * 4 + i, PORT + (pid >> 6 & 3));
 }
 
-static void start_as(unsigned i, uint64_t id, const char *peers)
+static void start_over(unsigned i, uint64_t id, const char *peers,
+	struct triad_carrier *carrier, uint32_t silence_ms)
 {
 	const struct triad_cluster_sink sink = fixture_sink(&beds[i]);
 	char listen[64];
@@ -62,12 +63,16 @@ static void start_as(unsigned i, uint64_t id, const char *peers)
 		.peers = peers,
 		.key_file = key_file,
 		.keepalive_ms = 50,
-		.silence_ms = SILENCE_MS};
+		.silence_ms = silence_ms};
 
 	format_own(i, listen);
-	beds[i].cluster =
-		triad_cluster_peers_new(&conf, triad_udp_carrier_new(), &sink, NULL);
+	beds[i].cluster = triad_cluster_peers_new(&conf, carrier, &sink, NULL);
 	ck_assert_ptr_nonnull(beds[i].cluster);
+}
+
+static void start_as(unsigned i, uint64_t id, const char *peers)
+{
+	start_over(i, id, peers, triad_udp_carrier_new(), SILENCE_MS);
 }
 
 static const char *list_of(unsigned n)
@@ -202,20 +207,27 @@ static uint64_t draw(void *context)
 	return value;
 }
 
-static size_t make_hello(
-	uint8_t octets[TRIAD_SEAL_MAX_SIZE], unsigned from, unsigned to)
+static void play_peer(struct triad_seal *seal, struct triad_seal_peer *peer,
+	unsigned from, unsigned to)
 {
 	struct triad_address address;
-	struct triad_seal seal;
-	struct triad_seal_peer peer;
 	char own[64], reason[128];
 
 	format_own(from, own);
 	triad_address_parse(own, 0, &address, reason, sizeof(reason));
-	triad_seal_init(&seal, ID(from), &address, key, strlen(key), draw, NULL);
+	triad_seal_init(seal, ID(from), &address, key, strlen(key), draw, NULL);
 	format_own(to, own);
 	triad_address_parse(own, 0, &address, reason, sizeof(reason));
-	triad_seal_peer_init(&seal, &peer, &address);
+	triad_seal_peer_init(seal, peer, &address);
+}
+
+static size_t make_hello(
+	uint8_t octets[TRIAD_SEAL_MAX_SIZE], unsigned from, unsigned to)
+{
+	struct triad_seal seal;
+	struct triad_seal_peer peer;
+
+	play_peer(&seal, &peer, from, to);
 	return triad_seal_make(&seal, &peer, TRIAD_SEAL_KEEPALIVE, NULL, 0, octets);
 }
 
@@ -248,6 +260,70 @@ START_TEST(test_datagrams_that_are_wrong_are_counted_and_harm_nobody)
 	ck_assert_uint_eq(fixture_view(&beds[0]).n_members, 2);
 	fixture_end(&beds[0]);
 	fixture_end(&beds[1]);
+}
+END_TEST
+
+static atomic_uint n_noted;
+
+static void note(struct triad_carrier *carrier, const struct triad_address *from)
+{
+	(void)carrier;
+	(void)from;
+	n_noted++;
+}
+
+/* UDP that is told of what is authentic. */
+static struct triad_carrier *noting_carrier(void)
+{
+	static struct triad_carrier_ops ops;
+	struct triad_carrier *carrier = triad_udp_carrier_new();
+
+	ops = *carrier->ops;
+	ops.note_authentic = note;
+	carrier->ops = &ops;
+	return carrier;
+}
+
+/* Plays peer 1 until peer 0 takes it for a member. */
+static void become_member(int fd)
+{
+	uint8_t octets[TRIAD_SEAL_MAX_SIZE];
+	struct triad_seal_opened opened;
+	struct triad_seal_peer peer;
+	struct triad_seal seal;
+
+	play_peer(&seal, &peer, 1, 0);
+	while (fixture_view(&beds[0]).n_members < 2) {
+		ssize_t size = recv(fd, octets, sizeof(octets), 0);
+
+		ck_assert_int_gt(size, 0);
+		triad_seal_open(&seal, &peer, octets, (size_t)size, 0, &opened);
+		size = (ssize_t)triad_seal_make(
+			&seal, &peer, TRIAD_SEAL_KEEPALIVE, NULL, 0, octets);
+		send_raw(fd, 0, octets, (size_t)size);
+	}
+}
+
+START_TEST(test_hello_of_a_member_does_not_lead_its_datagrams_away)
+{
+	uint8_t hello[TRIAD_SEAL_MAX_SIZE];
+	size_t size = make_hello(hello, 1, 0);
+	int fd = open_as(1);
+	unsigned n_before;
+
+	start_over(0, ID(0), list_of(N), noting_carrier(), UINT32_MAX);
+	become_member(fd);
+	/* Datagrams come in order: what is counted came after all before it. */
+	send_raw(fd, 0, hello, 40);
+	fixture_wait(fixture_status(&beds[0]).n_malformed == 1);
+	n_before = n_noted;
+	ck_assert_uint_gt(n_before, 0);
+	send_raw(fd, 0, hello, size);
+	send_raw(fd, 0, hello, 40);
+	fixture_wait(fixture_status(&beds[0]).n_malformed == 2);
+	ck_assert_uint_eq(n_noted, n_before);
+	close(fd);
+	fixture_end(&beds[0]);
 }
 END_TEST
 
@@ -469,6 +545,7 @@ int main(void)
 	tcase_add_test(cases, test_peer_that_ends_leaves_the_view_and_comes_back);
 	tcase_add_test(
 		cases, test_datagrams_that_are_wrong_are_counted_and_harm_nobody);
+	tcase_add_test(cases, test_hello_of_a_member_does_not_lead_its_datagrams_away);
 	tcase_add_test(cases, test_future_version_is_counted_and_told);
 	tcase_add_test(cases, test_flood_does_not_keep_peers_from_each_other);
 	tcase_add_test(cases, test_key_that_others_can_read_is_refused_until_mended);

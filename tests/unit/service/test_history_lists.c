@@ -192,6 +192,43 @@ START_TEST(test_image_is_read_without_lists_unless_they_are_wanted)
 }
 END_TEST
 
+/* Flips the bits of an octet of each segment. */
+static void damage_segments(long at)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(folder);
+	char path[512];
+
+	while ((entry = readdir(dir)))
+		if (strstr(entry->d_name, ".zst") && !strstr(entry->d_name, ".idx")) {
+			FILE *file;
+			int octet;
+
+			snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+			file = fopen(path, "r+");
+			ck_assert_int_eq(fseek(file, at, SEEK_SET), 0);
+			octet = fgetc(file);
+			ck_assert_int_ge(octet, 0);
+			ck_assert_int_eq(fseek(file, at, SEEK_SET), 0);
+			fputc(octet ^ 0xff, file);
+			ck_assert_int_eq(fclose(file), 0);
+		}
+	closedir(dir);
+}
+
+START_TEST(test_damaged_segment_is_named)
+{
+	write_image(true);
+	damage_segments(100);
+	ck_assert_ptr_null(
+		triad_history_reader_lists(reader, listed[0].wall_us, message));
+	ck_assert_msg(strstr(message, folder) &&
+			strstr(message, ".csv.zst: offset 0") &&
+			strstr(message, "damaged"),
+		"%s", message);
+}
+END_TEST
+
 START_TEST(test_rows_that_stay_the_same_cost_nothing)
 {
 	uint64_t octets[2], before;
@@ -339,6 +376,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_image_has_the_rows_that_were_listed_for_it);
 	tcase_add_test(cases, test_image_is_read_without_lists_unless_they_are_wanted);
+	tcase_add_test(cases, test_damaged_segment_is_named);
 	tcase_add_test(cases, test_rows_that_stay_the_same_cost_nothing);
 	tcase_add_test(cases, test_since_when_there_is_a_list_is_found);
 	tcase_add_test(cases, test_lines_that_are_no_list_are_refused);
