@@ -179,6 +179,9 @@ static void receive_ring(
 	struct corosync *corosync = of_cpg(handle);
 
 	corosync->seen.ring = (struct triad_group_ring){ring.nodeid, ring.seq};
+	corosync->seen.n_nodes = n <= TRIAD_CLUSTER_MAX_MEMBERS ? n : 0;
+	for (uint32_t i = 0; i < corosync->seen.n_nodes; i++)
+		corosync->seen.nodes[i] = nodes[i];
 	note_change(corosync);
 }
 

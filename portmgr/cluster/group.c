@@ -118,19 +118,30 @@ bool triad_group_is_settled(const struct triad_group_quorum *quorum)
 		quorum->ring.node == quorum->quorum_ring.node;
 }
 
+static bool is_in_ring(const struct triad_group_quorum *quorum, uint32_t node)
+{
+	for (uint32_t i = 0; i < quorum->n_nodes; i++)
+		if (quorum->nodes[i] == node)
+			return true;
+	return !quorum->ring.seq || !quorum->n_nodes;
+}
+
 struct triad_cluster_view triad_group_view(
 	const struct triad_group *group, const struct triad_group_quorum *quorum)
 {
-	struct triad_cluster_view view = {.is_connected = true,
-		.n_votes_needed = (uint32_t)group->n / 2 + 1,
-		.epoch = quorum->ring.seq,
-		.n_members = (uint32_t)known(group)};
+	struct triad_cluster_view view = {
+		.is_connected = true, .epoch = quorum->ring.seq};
+	/* Those that there was no room for count as if they were in the ring. */
+	size_t n = group->n - known(group);
 
-	for (uint32_t i = 0; i < view.n_members; i++)
-		view.members[i] = group->members[i].id;
+	for (size_t i = 0; i < known(group); i++)
+		if (is_in_ring(quorum, group->members[i].node))
+			view.members[view.n_members++] = group->members[i].id;
+	n += view.n_members;
+	view.n_votes_needed = (uint32_t)n / 2 + 1;
 	/* The quorum must be that of these very members: all known, and found in the
 	 * same ring. */
-	view.is_quorate = group->n == view.n_members && quorum->is_quorate &&
+	view.is_quorate = n == view.n_members && quorum->is_quorate &&
 		quorum->has_majority && triad_group_is_settled(quorum);
 	return view;
 }

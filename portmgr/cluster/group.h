@@ -86,12 +86,16 @@ struct triad_group_quorum {
 	struct triad_group_ring ring;        /* of the group's members */
 	struct triad_group_ring quorum_ring; /* in which the quorum was found */
 	bool is_quorate, has_majority;
+	/* The nodes of 'ring'; 0: they are not known, or too many. */
+	uint32_t n_nodes, nodes[TRIAD_CLUSTER_MAX_MEMBERS];
 };
 
 /* Whether the quorum is that of the members' ring. */
 bool triad_group_is_settled(const struct triad_group_quorum *quorum);
 
-/* The view of a group that this member is in. */
+/* The view of a group that this member is in.  Members on nodes that the ring lacks are
+ * left out: when a ring breaks while it is formed, libcpg may go on listing processes of
+ * the other side, until the next ring. */
 struct triad_cluster_view triad_group_view(
 	const struct triad_group *group, const struct triad_group_quorum *quorum);
 

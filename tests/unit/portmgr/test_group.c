@@ -78,6 +78,35 @@ START_TEST(test_id_of_another_is_found)
 }
 END_TEST
 
+START_TEST(test_member_on_a_node_that_the_ring_lacks_is_left_out)
+{
+	struct triad_group_quorum quorum = {.ring = {1, 7},
+		.quorum_ring = {1, 7},
+		.is_quorate = true,
+		.has_majority = true,
+		.n_nodes = 2,
+		.nodes = {1, 3}};
+	struct triad_cluster_view view;
+
+	triad_group_add(group, &before, 1, 10);
+	triad_group_add(group, &before, 2, 20);
+	triad_group_add(group, &before, 3, 30);
+	ck_assert(triad_group_name(group, 1, 10, 0x11));
+	ck_assert(triad_group_name(group, 3, 30, 0x33));
+	view = triad_group_view(group, &quorum);
+	ck_assert_uint_eq(view.n_members, 2);
+	ck_assert_uint_eq(view.members[0], 0x11);
+	ck_assert_uint_eq(view.members[1], 0x33);
+	ck_assert_uint_eq(view.n_votes_needed, 2);
+	ck_assert(view.is_quorate);
+	/* Its nodes are of no ring that is known: between two, nothing is settled. */
+	quorum.ring = (struct triad_group_ring){0};
+	view = triad_group_view(group, &quorum);
+	ck_assert_uint_eq(view.n_members, 3);
+	ck_assert(!view.is_quorate);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("group");
@@ -87,5 +116,6 @@ int main(void)
 	tcase_add_test(cases, test_members_beyond_the_room_are_counted_and_not_kept);
 	tcase_add_test(cases, test_member_that_is_listed_twice_counts_once);
 	tcase_add_test(cases, test_id_of_another_is_found);
+	tcase_add_test(cases, test_member_on_a_node_that_the_ring_lacks_is_left_out);
 	return run_cases(cases);
 }
