@@ -231,44 +231,31 @@ def killed(lab, index):
 # --- other faults --------------------------------------------------------------
 
 @contextlib.contextmanager
+def _lasting(harm, mend):
+    at_us = now_us()
+    harm()
+    yield at_us
+    mend()
+
+
 def _stopped(lab, index, what):
-    at_us = now_us()
-    hosts.signal_program(lab, index, what, signal.SIGSTOP)
-    yield at_us
-    hosts.resume(lab, index, what)
+    return _lasting(lambda: hosts.signal_program(lab, index, what, signal.SIGSTOP),
+                    lambda: hosts.resume(lab, index, what))
 
 
-@contextlib.contextmanager
 def _ended(lab, index, what):
-    at_us = now_us()
-    hosts.kill(lab, index, what)
-    yield at_us
-    hosts.start(lab, index, what)
+    return _lasting(lambda: hosts.kill(lab, index, what),
+                    lambda: hosts.start(lab, index, what))
 
 
-@contextlib.contextmanager
-def _cut_off(lab, index):
-    at_us = now_us()
-    hosts.link(lab, index, False)
-    yield at_us
-    hosts.link(lab, index, True)
+def _down(link, lab, index):
+    return _lasting(lambda: link(lab, index, False), lambda: link(lab, index, True))
 
 
-@contextlib.contextmanager
-def _unplugged(lab, index):
-    at_us = now_us()
-    hosts.hca_link(lab, index, False)
-    yield at_us
-    hosts.hca_link(lab, index, True)
-
-
-@contextlib.contextmanager
 def _preferred(lab, index):
     other = (index + 1) % len(lab.sms)
-    at_us = now_us()
-    triadctl(lab, "port", "priority", "12", sm=other)
-    yield at_us
-    triadctl(lab, "port", "priority", "8", sm=other)
+    return _lasting(lambda: triadctl(lab, "port", "priority", "12", sm=other),
+                    lambda: triadctl(lab, "port", "priority", "8", sm=other))
 
 
 KILL, HAND_OVER = "kill", "hand-over"
@@ -279,7 +266,7 @@ FAULTS = {
     "host-kill": lambda lab, index: _ended(lab, index, hosts.ALL),
     "host-stop": lambda lab, index: _stopped(lab, index, hosts.ALL),
     "corosync-kill": lambda lab, index: _ended(lab, index, hosts.COROSYNC),
-    "net-cut": _cut_off,
-    "port-down": _unplugged,
+    "net-cut": lambda lab, index: _down(hosts.link, lab, index),
+    "port-down": lambda lab, index: _down(hosts.hca_link, lab, index),
     HAND_OVER: _preferred,
 }

@@ -22,6 +22,11 @@ SMS = ("Hca1", "Hca2", "Hca3")
 LEASE_S = 0.3
 
 
+def others(one, sms=SMS):
+    """The SMs but for one, by their numbers in the lab."""
+    return [sm for sm in range(len(sms)) if sm != one]
+
+
 def now_s():
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 

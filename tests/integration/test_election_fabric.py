@@ -7,7 +7,7 @@ import json
 import pytest
 
 from checks import wait_until
-from electionlib import SMS, cluster
+from electionlib import cluster, others
 from triadlib import ask, ask_json, log_has
 
 KINDS = ["corosync", "peers"]
@@ -15,10 +15,6 @@ KINDS = ["corosync", "peers"]
 
 def guid(running, sm):
     return int(running.lab.state().sms[sm].port_guid, 16)
-
-
-def others(one, sms=SMS):
-    return [sm for sm in range(len(sms)) if sm != one]
 
 
 def election(running, sm):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from checks import wait_until
-from electionlib import LEASE_S, SMS, cluster, now_s
+from electionlib import LEASE_S, SMS, cluster, now_s, others
 from labs import BUILDDIR
 from triadlab import hosts, state
 from triadlib import ask
@@ -26,10 +26,6 @@ WHOLE = {sm: (True, len(SMS)) for sm in range(len(SMS))}
 PAUSE_S = 10
 
 N_FAILOVERS = 200 if "TRIAD_SOAK" in os.environ else 20 if "TRIAD_FULL" in os.environ else 5
-
-
-def others(one):
-    return [sm for sm in range(len(SMS)) if sm != one]
 
 
 def harm(running, *words):

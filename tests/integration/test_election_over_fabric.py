@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from checks import wait_until
-from electionlib import LEASE_S, SMS, cluster, now_s
+from electionlib import LEASE_S, SMS, cluster, now_s, others
 from labs import BUILDDIR
 from triadlab import hosts
 from triadlib import ask, ask_json
@@ -20,10 +20,6 @@ FABRIC = "fabric"
 # A busy machine may let a member be silent for longer than half a second.
 PATIENT = "lease = 3000\nkeepalive = 6000\n"
 FRAGMENT_SAY = BUILDDIR / "tests/integration/fragment_say"
-
-
-def others(one):
-    return [sm for sm in range(len(SMS)) if sm != one]
 
 
 def report(running, sm):

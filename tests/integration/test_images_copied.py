@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from checks import succeeded, wait_until
-from electionlib import SMS, cluster
+from electionlib import SMS, cluster, others
 from triadlab import hosts, state
 from triadlib import ask, ask_json, status
 
@@ -80,10 +80,6 @@ class Copying:
 def copying(kind, folder, triad_conf=""):
     with cluster(kind, election=CONF.format(folder=folder) + triad_conf) as running:
         yield Copying(running, folder)
-
-
-def others(one):
-    return [sm for sm in range(len(SMS)) if sm != one]
 
 
 def harm(lab, action, *words):

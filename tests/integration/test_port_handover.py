@@ -10,6 +10,7 @@ import time
 import pytest
 
 from checks import succeeded, wait_until
+from electionlib import others
 from portlib import DISABLED, managed, switch_guid
 from triadlab import hosts, state
 
@@ -17,10 +18,6 @@ LEAF1, LEAF2, LEAF3 = (switch_guid(number) for number in (1, 2, 3))
 
 # How long a stopped program stays so.
 PAUSE_S = 10
-
-
-def others(sm):
-    return [other for other in range(3) if other != sm]
 
 
 def kill(ports, sm):

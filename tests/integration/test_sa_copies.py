@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from checks import wait_until
-from electionlib import SMS, cluster
+from electionlib import SMS, cluster, others
 from labs import SRCDIR
 from triadlab.sa_client import Client
 from triadlib import ask, ask_json, log_has
@@ -23,10 +23,6 @@ KEY = "replicate_sa = true\n"
 MGID = "ff12a01cfe80000000000000{:08x}"
 IPOIB = "ff12401bffff000000000000{:08x}"
 COUNTED = ("groups", "members", "subscriptions", "services", "aliases")
-
-
-def others(one):
-    return [sm for sm in range(len(SMS)) if sm != one]
 
 
 class Copies:
