@@ -27,7 +27,8 @@
 struct reader {
 	struct triad_policy_builder *builder;
 	xmlParserCtxt *context;
-	unsigned n_passed_over;             /* elements open within an unknown one */
+	size_t tag_at;          /* where the tag begins that was read last */
+	unsigned n_passed_over; /* elements open within an unknown one */
 	const struct triad_policy_key *key; /* whose element is open; NULL: none is */
 	char key_name[NAME_SIZE];           /* as it is written */
 	struct triad_source_location key_location;
@@ -67,11 +68,15 @@ static size_t position(const struct reader *reader)
 /* Where the tag begins that was read last. */
 static struct triad_source_location tag_location(struct reader *reader)
 {
-	const char *text = reader->builder->text;
+	const char *last = reader->builder->text + reader->tag_at;
+	size_t end = position(reader);
 	/* libxml2 is behind the tag's name by now: look back for where it begins. */
-	const char *tag = memrchr(text, '<', position(reader));
+	const char *tag =
+		end > reader->tag_at ? memrchr(last, '<', end - reader->tag_at) : NULL;
 
-	return triad_policy_location(reader->builder, tag ? (size_t)(tag - text) : 0);
+	if (tag)
+		reader->tag_at += (size_t)(tag - last);
+	return triad_policy_location(reader->builder, reader->tag_at);
 }
 
 /* --- values ------------------------------------------------------------ */

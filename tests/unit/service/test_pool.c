@@ -96,22 +96,20 @@ static void wait_until_ready(struct triad_pool_job *job)
 /* Reads all of it into memory that is the caller's. */
 static char *read_all(struct triad_pool_job *job, size_t *size)
 {
-	char *octets = NULL, piece[1000];
+	char *octets, piece[1000];
+	FILE *file = open_memstream(&octets, size);
 	ssize_t n;
 
-	*size = 0;
+	ck_assert_ptr_nonnull(file);
 	while ((n = triad_pool_job_read(job, piece, sizeof(piece))) >= 0) {
 		if (!n) {
 			wait_until_ready(job);
 			continue;
 		}
-		octets = realloc(octets, *size + (size_t)n + 1);
-		ck_assert_ptr_nonnull(octets);
-		memcpy(octets + *size, piece, (size_t)n);
-		*size += (size_t)n;
-		octets[*size] = '\0';
+		ck_assert_uint_eq(fwrite(piece, 1, (size_t)n, file), (size_t)n);
 	}
 	ck_assert_int_eq(n, TRIAD_HTTP_END);
+	ck_assert_int_eq(fclose(file), 0);
 	return octets;
 }
 
