@@ -185,10 +185,13 @@ def test_agent_killed_its_nodes_move_and_no_total_jumps(scratch):
 @pytest.mark.row("N10")
 def test_owner_of_a_past_moment(scratch):
     broker = Broker(scratch)
-    # Agents may have each other's, a manager not those of its agents.
-    own, theirs = (f"[history]\ndir = {scratch.folder()}\n" for _ in range(2))
-    with lab_of(scratch, broker, extra=own) as lab:
-        first, second = start(scratch, lab, broker, 2, 5, extra=theirs)
+    # A folder each: an image of an agent has those nodes alone that it read, and of images
+    # in one folder the latest is shown.
+    def history():
+        return f"[history]\ndir = {scratch.folder()}\n"
+    with lab_of(scratch, broker, extra=history()) as lab:
+        first, second = (start(scratch, lab, broker, host, extra=history())[0]
+                         for host in (2, 5))
         wait_until_settled(lab, 2)
         wait_until(lambda: owner_of(lab, "host-0002") == "a2", 40, "the agent beside it")
         def written(ask_status):
@@ -197,18 +200,18 @@ def test_owner_of_a_past_moment(scratch):
             return ask_json(lab, *words)
         n = written(manager)["written"]
         wait_until(lambda: written(manager)["written"] >= n + 4, 40, "images of the manager")
-        n = written(second.ask)["written"]
-        wait_until(lambda: written(second.ask)["written"] >= n + 4, 40, "images of an agent")
-        then = written(second.ask)["last"][:19]
+        n = written(first.ask)["written"]
+        wait_until(lambda: written(first.ask)["written"] >= n + 4, 40, "images of an agent")
+        then = written(first.ask)["last"][:19]
         wait_until(lambda: written(manager)["last"][:19] > then, 40, "a later image")
         succeeded(first.run("agents", "drain"))
         wait_until(lambda: owner_of(lab, "host-0002") == "a5", 20, "another owner")
-        for ask_owner in (manager, second.ask):
+        for ask_owner in (manager, first.ask):
             was = ask_owner("agents", "owner", "host-0002 HCA-1", "--at", then)
             assert (was["agent"], was["hops"], was["state"]) == ("a2", 0, "alive"), was
         failed(lab.run("triadctl", "perf", "histogram", "PortXmitData", "--at", then), 1,
                "those of its agents, whose images have them")
-        assert second.ask("perf", "histogram", "PortXmitData", "--at", then)["samples"]
+        assert first.ask("perf", "histogram", "PortXmitData", "--at", then)["samples"]
 
 
 @pytest.mark.row("M17")
