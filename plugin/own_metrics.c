@@ -77,6 +77,7 @@ static void add_paths(struct triad_own_metrics *list, struct triad_plugin *plugi
 		status.state == TRIAD_QOS_ANSWERING);
 	triad_own_facts(list, triad_policy_facts, &status);
 	triad_own_facts(list, triad_request_facts, &status);
+	triad_own_facts(list, triad_answer_facts, &status);
 	triad_own_count(list, "triad_path_requests_passed_on",
 		"Of these, left to OpenSM.", n_fallbacks);
 	add_answer_times(list, &server->latency);

@@ -63,9 +63,10 @@ static uint64_t task_step(void *context)
 	struct triad_qos *qos = context;
 	struct triad_diags *diags = NULL;
 	bool look = atomic_exchange(&qos->look_wanted, false);
-	/* The hook can't be installed before OpenSM has bound its SA: it is tried
-	 * again. */
-	bool retries = !look && qos->status.state == TRIAD_QOS_WAITING && qos->snapshot;
+	/* The hook can't be installed before OpenSM has bound its SA: it is tried again.
+	 * And a snapshot that is kept for a while goes. */
+	bool retries = !look && qos->status.state == TRIAD_QOS_WAITING &&
+		(qos->snapshot || !triad_qos_server_is_installed(qos->server));
 	bool is_due = qos->work_wanted || retries, loads;
 
 	qos->work_wanted = false;
@@ -213,14 +214,19 @@ void triad_qos_set_fabric(struct triad_qos *qos, struct triad_fabric *fabric,
 
 void triad_qos_forget_fabric(struct triad_qos *qos)
 {
+	struct triad_qos_server *server = qos->server;
 	struct triad_fabric *old;
 
 	triad_broadcast_forget(qos->broadcast);
 	pthread_mutex_lock(&qos->lock);
 	old = qos->fabric;
 	qos->fabric = NULL;
+	if (old)
+		qos->forget_us = triad_clock_now_us() + TRIAD_QOS_AFTER_HAND_OVER_US;
 	wake(qos);
 	pthread_mutex_unlock(&qos->lock);
+	if (old && server)
+		triad_qos_server_hand_over(server);
 	triad_fabric_unref(old);
 }
 

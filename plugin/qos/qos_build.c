@@ -19,6 +19,7 @@ struct inputs {
 	struct triad_fabric *fabric;
 	struct triad_qos_moment before;
 	bool settled, up;
+	uint64_t forget_us;
 };
 
 static struct inputs copy_inputs(struct triad_qos *qos)
@@ -31,6 +32,7 @@ static struct inputs copy_inputs(struct triad_qos *qos)
 	inputs.before = qos->fabric_before;
 	inputs.settled = qos->fabric_settled;
 	inputs.up = qos->fabric_up;
+	inputs.forget_us = qos->forget_us;
 	pthread_mutex_unlock(&qos->lock);
 	return inputs;
 }
@@ -159,7 +161,10 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 	if (inputs->now.is_broken)
 		return TRIAD_QOS_BROKEN;
 	if (!inputs->fabric) {
-		publish(qos, NULL); /* when this SM is the master again it is old */
+		/* Requests wait for the first snapshot, so the hook must be there. */
+		(void)triad_qos_server_install(qos->server);
+		if (begun_us >= inputs->forget_us)
+			publish(qos, NULL);
 		return TRIAD_QOS_WAITING;
 	}
 	error = make_snapshot(qos, inputs, &snapshot);
@@ -239,6 +244,9 @@ static bool work_once(struct triad_qos *qos)
 			triad_qos_server_remove(qos->server);
 		publish(qos, NULL);
 	}
+	if (qos->server)
+		triad_qos_server_set_expects(qos->server,
+			state == TRIAD_QOS_ANSWERING || state == TRIAD_QOS_WAITING);
 	set_state(qos, state);
 	/* Also without answers: tables and groups go by the policy's names, too. */
 	if (inputs.now.policy && inputs.fabric &&

@@ -15,10 +15,11 @@
 #include "plugin/qos/osm_lookup.h"
 #include "plugin/qos/sample.h"
 #include "qos/restrict.h"
+#include "triad/thread.h"
 
 struct counts {
 	atomic_ulong received, answered, refused, overflowed, slow, class_port_infos;
-	atomic_ulong held;
+	atomic_ulong held, waited, handed_over;
 	atomic_ulong fallbacks[TRIAD_N_FALLBACKS];
 };
 
@@ -34,8 +35,13 @@ struct triad_qos_server {
 	atomic_bool sweeping;
 	atomic_bool has_policy;  /* that OpenSM has not */
 	atomic_bool outdated;    /* OpenSM knows aliases otherwise than the snapshot */
+	atomic_bool expects;     /* that there will be a snapshot */
 	atomic_ulong generation; /* of 'snapshot'; 0: none */
-	pthread_mutex_t lock;    /* of the pointer alone */
+	/* Until then 'snapshot' serves as standby; 0: this SM is still the master of whose
+	 * fabric it is. */
+	atomic_uint_fast64_t handed_over_until_us;
+	pthread_mutex_t lock; /* of the pointer alone */
+	pthread_cond_t published;
 	struct triad_qos_snapshot *snapshot;
 };
 
@@ -63,6 +69,43 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* --- what this SM is --- */
+
+static bool is_master(const struct triad_qos_server *server)
+{
+	return server->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
+}
+
+void triad_qos_server_hand_over(struct triad_qos_server *server)
+{
+	uint_fast64_t none = 0;
+
+	atomic_compare_exchange_strong(&server->handed_over_until_us, &none,
+		triad_clock_now_us() + TRIAD_QOS_AFTER_HAND_OVER_US);
+}
+
+/* Whether there is a snapshot, and it may be answered from: as master, one of this time as
+ * master; as standby, that of the time before, for a while. */
+static bool has_snapshot(struct triad_qos_server *server)
+{
+	if (!atomic_load(&server->generation))
+		return false;
+	if (is_master(server))
+		return !atomic_load(&server->handed_over_until_us);
+	if (server->osm->subn.sm_state != IB_SMINFO_STATE_STANDBY)
+		return false;
+	/* The thread that learns of it is behind, and no request may be lost meanwhile. */
+	triad_qos_server_hand_over(server);
+	return triad_clock_now_us() < atomic_load(&server->handed_over_until_us);
+}
+
+/* Whether requests wait for a snapshot.  OpenSM would drop them. */
+static bool is_awaited(struct triad_qos_server *server)
+{
+	return atomic_load(&server->expects) && is_master(server) &&
+		server->osm->subn.first_time_master_sweep && !has_snapshot(server);
 }
 
 /* --- handing on --- */
@@ -346,6 +389,8 @@ static void finish(struct worker *worker, const struct triad_work_queue_job *job
 		respond_records(worker, job->madw);
 		count(&server->counts.answered);
 	}
+	if (!is_master(server))
+		count(&server->counts.handed_over);
 	if (worker->is_slow)
 		count(&server->counts.slow);
 	else
@@ -360,48 +405,6 @@ static void sample(struct worker *worker, const osm_madw_t *madw)
 
 	if (triad_sample_describe(madw, worker->snapshot->paths, &request))
 		triad_sampler_put(worker->server->sampler, &request);
-}
-
-static void handle(struct worker *worker, const struct triad_work_queue_job *job)
-{
-	struct triad_qos_server *server = worker->server;
-	struct triad_answer *answer = &worker->answer;
-	bool is_for_info = osm_madw_get_sa_mad_ptr(job->madw)->attr_id ==
-		IB_MAD_ATTR_CLASS_PORT_INFO;
-	enum triad_sa_status status;
-
-	/* First of all, also without a snapshot: OpenSM would answer with a path to a
-	 * port that is held back. */
-	if (!osm_exit_flag && !is_for_info && names_held(worker, job->madw)) {
-		count(&server->counts.held);
-		worker->answer.n = 0;
-		respond_records(worker, job->madw);
-		give_back(server, job->madw);
-		return;
-	}
-	/* The snapshot may have gone while the request was in the queue. */
-	if (!worker->snapshot || osm_exit_flag) {
-		pass_on(server, job->madw);
-		return;
-	}
-	if (is_for_info) {
-		cl_atomic_inc(&server->osm->stats.sa_mads_rcvd);
-		triad_class_port_info_answer(server->osm, job->madw);
-		count(&server->counts.class_port_infos);
-		give_back(server, job->madw);
-		return;
-	}
-	if (triad_sampler_pick(server->sampler))
-		sample(worker, job->madw);
-	status = read_request(worker, job->madw);
-	if (status) {
-		answer->kind = TRIAD_ANSWER_STATUS;
-		answer->status = status;
-	} else {
-		work_out(worker, job->madw);
-		revalidate(worker);
-	}
-	finish(worker, job);
 }
 
 static unsigned long generation_of(const struct worker *worker)
@@ -423,6 +426,67 @@ static void refresh(struct worker *worker)
 	worker->snapshot =
 		server->snapshot ? triad_qos_snapshot_ref(server->snapshot) : NULL;
 	pthread_mutex_unlock(&server->lock);
+}
+
+/* At most until the client gives up.  The job's thread has nothing else to do: what comes
+ * behind it waits for the same. */
+static void wait_for_snapshot(
+	struct worker *worker, const struct triad_work_queue_job *job)
+{
+	struct triad_qos_server *server = worker->server;
+	uint64_t until_us = job->received_ns / 1000 + TRIAD_QOS_WAIT_US;
+
+	if (!is_awaited(server))
+		return;
+	count(&server->counts.waited);
+	pthread_mutex_lock(&server->lock);
+	while (is_awaited(server) && !osm_exit_flag && triad_clock_now_us() < until_us)
+		(void)triad_condition_wait(&server->published, &server->lock, until_us);
+	pthread_mutex_unlock(&server->lock);
+	refresh(worker);
+}
+
+static void handle(struct worker *worker, const struct triad_work_queue_job *job)
+{
+	struct triad_qos_server *server = worker->server;
+	struct triad_answer *answer = &worker->answer;
+	bool is_for_info = osm_madw_get_sa_mad_ptr(job->madw)->attr_id ==
+		IB_MAD_ATTR_CLASS_PORT_INFO;
+	enum triad_sa_status status;
+
+	wait_for_snapshot(worker, job);
+	/* First of all, also without a snapshot: OpenSM would answer with a path to a
+	 * port that is held back. */
+	if (!osm_exit_flag && !is_for_info && names_held(worker, job->madw)) {
+		count(&server->counts.held);
+		worker->answer.n = 0;
+		respond_records(worker, job->madw);
+		give_back(server, job->madw);
+		return;
+	}
+	/* The snapshot may have gone while the request was in the queue. */
+	if (!worker->snapshot || !has_snapshot(server) || osm_exit_flag) {
+		pass_on(server, job->madw);
+		return;
+	}
+	if (is_for_info) {
+		cl_atomic_inc(&server->osm->stats.sa_mads_rcvd);
+		triad_class_port_info_answer(server->osm, job->madw);
+		count(&server->counts.class_port_infos);
+		give_back(server, job->madw);
+		return;
+	}
+	if (triad_sampler_pick(server->sampler))
+		sample(worker, job->madw);
+	status = read_request(worker, job->madw);
+	if (status) {
+		answer->kind = TRIAD_ANSWER_STATUS;
+		answer->status = status;
+	} else {
+		work_out(worker, job->madw);
+		revalidate(worker);
+	}
+	finish(worker, job);
 }
 
 /* A request for all paths of some kind has up to thousands of them. */
@@ -478,18 +542,11 @@ static void *serve(void *argument)
 
 /* --- receiving --- */
 
-/* What OpenSM checks before it queues a request; what fails there is left to it.  OpenSM also
- * drops all requests during the whole first sweep of a master.  Paths are right as soon as
- * switches have their tables, when there is a snapshot: so after a fail-over nobody waits for
- * the rest of that sweep. */
-static bool would_be_served(
-	const struct triad_qos_server *server, const ib_sa_mad_t *mad)
+/* What OpenSM checks of a request before it queues it; what fails there is left to it. */
+static bool is_accepted(const struct triad_qos_server *server, const ib_sa_mad_t *mad)
 {
-	const struct osm_subn *subn = &server->osm->subn;
-
-	return subn->sm_state == IB_SMINFO_STATE_MASTER &&
-		(!subn->first_time_master_sweep || atomic_load(&server->generation)) &&
-		!osm_exit_flag && (!mad->sm_key || mad->sm_key == subn->opt.sa_key);
+	return !osm_exit_flag &&
+		(!mad->sm_key || mad->sm_key == server->osm->subn.opt.sa_key);
 }
 
 static bool is_for_paths(const ib_sa_mad_t *mad)
@@ -502,16 +559,24 @@ static bool is_for_paths(const ib_sa_mad_t *mad)
 		mad->rmpp_flags & IB_RMPP_FLAG_ACTIVE;
 }
 
-static bool is_wanted(const struct triad_qos_server *server, const ib_sa_mad_t *mad)
+/* OpenSM drops all requests during the whole first sweep of a master.  Paths are right as soon
+ * as switches have their tables, when there is a snapshot: so after a fail-over nobody waits
+ * for the rest of that sweep. */
+static bool is_wanted(struct triad_qos_server *server, const ib_sa_mad_t *mad)
 {
+	const struct osm_subn *subn = &server->osm->subn;
 	bool is_for_info = mad->attr_id == IB_MAD_ATTR_CLASS_PORT_INFO &&
 		mad->method == IB_MAD_METHOD_GET;
 
 	/* Without 'qos TRUE' OpenSM's ClassPortInfo denies that the SA knows QoS, which
 	 * Triad does. */
-	if (atomic_load(&server->generation))
-		return is_for_paths(mad) || (is_for_info && !server->osm->subn.opt.qos);
-	return triad_hold_has_any(server->hold) && is_for_paths(mad);
+	if (has_snapshot(server))
+		return is_for_paths(mad) || (is_for_info && !subn->opt.qos);
+	if (!is_for_paths(mad))
+		return false;
+	return is_awaited(server) ||
+		(triad_hold_has_any(server->hold) && is_master(server) &&
+			!subn->first_time_master_sweep);
 }
 
 /* On the vendor's receiving thread, under its lock. */
@@ -523,7 +588,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 		.madw = madw, .lid = cl_ntoh16(madw->mad_addr.dest_lid)};
 
 	/* With 'request' it is an answer to OpenSM. */
-	if (request || !is_wanted(server, mad) || !would_be_served(server, mad)) {
+	if (request || !is_wanted(server, mad) || !is_accepted(server, mad)) {
 		server->hook.original(madw, context, request);
 		return;
 	}
@@ -576,6 +641,7 @@ struct triad_qos_server *triad_qos_server_new(struct osm_opensm *osm,
 	server->sampler = sampler;
 	server->hold = hold;
 	pthread_mutex_init(&server->lock, NULL);
+	triad_condition_init(&server->published);
 	runs = triad_work_queue_start(&server->fast, "triad-sa", n_threads, serve,
 		server, &server->generation);
 	runs &= triad_work_queue_start(
@@ -590,9 +656,11 @@ void triad_qos_server_free(struct triad_qos_server *server)
 {
 	if (!server)
 		return;
+	triad_qos_server_set_expects(server, false);
 	end_queue(server, &server->fast);
 	end_queue(server, &server->slow);
 	triad_qos_snapshot_unref(server->snapshot);
+	pthread_cond_destroy(&server->published);
 	pthread_mutex_destroy(&server->lock);
 	free(server);
 }
@@ -608,10 +676,20 @@ void triad_qos_server_set_snapshot(
 	atomic_store(&server->generation, snapshot ? snapshot->generation : 0);
 	atomic_store(&server->has_policy,
 		snapshot && snapshot->classifier && !snapshot->osm_has_it);
+	atomic_store(&server->handed_over_until_us, 0);
+	pthread_cond_broadcast(&server->published);
 	pthread_mutex_unlock(&server->lock);
 	triad_qos_snapshot_unref(old);
 	triad_work_queue_wake(&server->fast);
 	triad_work_queue_wake(&server->slow);
+}
+
+void triad_qos_server_set_expects(struct triad_qos_server *server, bool expects)
+{
+	pthread_mutex_lock(&server->lock);
+	atomic_store(&server->expects, expects);
+	pthread_cond_broadcast(&server->published);
+	pthread_mutex_unlock(&server->lock);
 }
 
 void triad_qos_server_set_sweeping(struct triad_qos_server *server, bool sweeping)
@@ -622,6 +700,11 @@ void triad_qos_server_set_sweeping(struct triad_qos_server *server, bool sweepin
 bool triad_qos_server_take_outdated(struct triad_qos_server *server)
 {
 	return atomic_exchange(&server->outdated, false);
+}
+
+bool triad_qos_server_is_installed(const struct triad_qos_server *server)
+{
+	return server->hook.installed;
 }
 
 struct triad_qos_server_status triad_qos_server_status(struct triad_qos_server *server)
@@ -635,6 +718,8 @@ struct triad_qos_server_status triad_qos_server_status(struct triad_qos_server *
 		.n_overflowed = atomic_load(&counts->overflowed),
 		.n_slow = atomic_load(&counts->slow),
 		.n_class_port_infos = atomic_load(&counts->class_port_infos),
+		.n_waited = atomic_load(&counts->waited),
+		.n_handed_over = atomic_load(&counts->handed_over),
 		.n_held = atomic_load(&counts->held),
 		.latency = triad_latency_summarize(&server->latency),
 	};

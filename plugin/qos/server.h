@@ -17,6 +17,12 @@
  * free that moment; and whatever would be answered with "no" is left to OpenSM, which
  * may know better.
  *
+ * At a hand-over no request is lost.  Until the new master has written its own LID into a
+ * port's PortInfo, the port's host asks the old one, which is a standby by then, and whose
+ * OpenSM drops requests: it goes on answering for TRIAD_QOS_AFTER_HAND_OVER_US.  The new
+ * master's OpenSM drops requests, too, during its whole first sweep: there they wait for the
+ * first snapshot, in the queue and at most TRIAD_QOS_WAIT_US each.
+ *
  * Requests that name an end which is held back (plugin/ports/hold.h) find no records,
  * also while there is no snapshot and all others go to OpenSM.
  *
@@ -37,10 +43,17 @@
 #include "plugin/qos/qos_snapshot.h"
 #include "qos/clients.h"
 #include "qos/latency.h"
+#include "triad/clock.h"
 
 struct osm_opensm;
 struct triad_hold;
 struct triad_qos_server;
+
+/* The new master writes PortInfos when it has discovered the whole fabric.  Until then nothing
+ * of what paths follow from changes. */
+#define TRIAD_QOS_AFTER_HAND_OVER_US (30 * TRIAD_US_PER_S)
+/* The time-out of IPoIB, and less than that of other clients. */
+#define TRIAD_QOS_WAIT_US TRIAD_US_PER_S
 
 struct triad_qos_server_status {
 	bool installed;
@@ -51,7 +64,9 @@ struct triad_qos_server_status {
 	uint64_t n_overflowed;                   /* there was no room in the queue */
 	uint64_t n_slow;                         /* answered under the SM's lock */
 	uint64_t n_class_port_infos;
-	uint64_t n_held; /* found no records because an end is held back */
+	uint64_t n_waited;      /* for the first snapshot of a new master */
+	uint64_t n_handed_over; /* answered after this SM had handed over */
+	uint64_t n_held;        /* found no records because an end is held back */
 	struct triad_latency_summary latency; /* from receiving to sent, without slow */
 };
 
@@ -69,6 +84,13 @@ void triad_qos_server_free(struct triad_qos_server *server);
 void triad_qos_server_set_snapshot(
 	struct triad_qos_server *server, struct triad_qos_snapshot *snapshot);
 
+/* Whether there will be a snapshot once this SM is master and knows its routes: requests then
+ * wait for it. */
+void triad_qos_server_set_expects(struct triad_qos_server *server, bool expects);
+
+/* This SM is not the master any more: the snapshot serves who still asks it, for a while. */
+void triad_qos_server_hand_over(struct triad_qos_server *server);
+
 /* Begins to take requests.  As triad_sa_hook_install(). */
 int triad_qos_server_install(struct triad_qos_server *server);
 
@@ -82,6 +104,8 @@ void triad_qos_server_set_sweeping(struct triad_qos_server *server, bool sweepin
 /* True, once, when a request showed that aliases are not those of the snapshot any
  * more. */
 bool triad_qos_server_take_outdated(struct triad_qos_server *server);
+
+bool triad_qos_server_is_installed(const struct triad_qos_server *server);
 
 struct triad_qos_server_status triad_qos_server_status(struct triad_qos_server *server);
 

@@ -24,6 +24,10 @@ N_SMS = 3
 _LAB = Path(__file__).resolve().parent.parent / "lab"
 _STREAM = "tests/bench/path_stream"
 _POLL_S = 0.01
+# Between two questions of the client.
+ASK_US = 1000
+# As long as a client waits for its answer, and some more.
+_GIVEN_UP_US = 1_500_000
 # Longer than a lease: for so long a member that has just started promises nothing.
 _REST_S = 1.0
 
@@ -67,17 +71,17 @@ class Answer:
 
 
 class Stream:
-    """A client on a host without an SM that asks every other millisecond for the path to
-    the host of an SM, which stays there when the SM is dead."""
+    """A client on a host without an SM that asks every millisecond for the path to the host
+    of an SM, which stays there when the SM is dead."""
 
     def __init__(self, lab, node):
         program = environment.find_built(lab.builddir, _STREAM)
         if not program:
             raise LabError(f"{_STREAM} is not in the build tree: run make or scripts/build")
-        self._answers = []
+        self._answers, self._lost = [], []
         self._child = subprocess.Popen(
             [sys.executable, str(_LAB), "run", "--dir", lab.folder, "--node", node, "--",
-             program, "--to", lab.sms[-1].port_guid],
+             program, "--to", lab.sms[-1].port_guid, "--every-us", str(ASK_US)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._thread = threading.Thread(target=self._read, daemon=True)
 
@@ -98,7 +102,11 @@ class Stream:
 
     def _read(self):
         for line in self._child.stdout:
-            self._answers.append(Answer(*map(int, line.split())))
+            words = line.split()
+            if words[0] == "lost":
+                self._lost.append((int(words[1]), words[2]))
+            else:
+                self._answers.append(Answer(*map(int, words)))
 
     def last(self):
         """From the SM that answers now, or None."""
@@ -112,6 +120,13 @@ class Stream:
         self.last()
         return next((it for it in self._answers
                      if it.sent_us > moment_us and it.lid != dead_lid), None)
+
+    def lost_between(self, from_us, to_us):
+        """Why they got no path, of the requests of that time; waits until the last of them
+        was answered or given up."""
+        time.sleep(max(0, to_us + _GIVEN_UP_US - now_us()) / 1e6)
+        self.last()
+        return [why for sent_us, why in self._lost if from_us < sent_us <= to_us]
 
 
 # --- permission --------------------------------------------------------------

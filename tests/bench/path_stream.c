@@ -14,7 +14,12 @@
  *
  *     LID SENT_US ANSWERED_US
  *
- * with both moments in CLOCK_BOOTTIME.  Ends at the end of standard input. */
+ * with both moments in CLOCK_BOOTTIME; and one for each request that got no path: it was not
+ * sent, was answered with a status, or with nothing for a second:
+ *
+ *     lost SENT_US WHY
+ *
+ * Ends at the end of standard input. */
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -118,12 +123,20 @@ static void put_request(uint32_t number)
 	triad_wire_put(&w, 8, run.guid);
 }
 
+static void tell_lost(uint64_t sent_us, const char *why)
+{
+	printf("lost %" PRIu64 " %s\n", sent_us, why);
+	fflush(stdout);
+}
+
 static void send_request(void)
 {
 	uint16_t lid = sm_lid();
 
-	if (!lid)
+	if (!lid) {
+		tell_lost(triad_clock_boot_us(), "no-sm");
 		return;
+	}
 	put_request(run.first_tid + run.n_sent);
 	umad_set_addr(run.buffer, lid, 1, 0, 0x80010000);
 	umad_set_pkey(run.buffer, 0);
@@ -131,22 +144,32 @@ static void send_request(void)
 	/* While the fabric has no SM, a MAD may be refused: the next one may be not. */
 	if (umad_send(run.port, run.agent, run.buffer, MAD_SIZE, TIMEOUT_MS, 0) == 0)
 		run.n_sent++;
+	else
+		tell_lost(triad_clock_boot_us(), "not-sent");
 }
 
-static void take_answer(void)
+/* An answer, or a request that comes back because nobody answered. */
+static void take_answer(bool is_answered)
 {
 	const uint8_t *mad = umad_get_mad(run.buffer);
 	const ib_mad_addr_t *from = umad_get_mad_addr(run.buffer);
 	uint16_t lid = be16toh(from->lid);
 	uint32_t tid, number;
+	uint64_t sent_us;
 
 	memcpy(&tid, mad + 12, sizeof(tid));
 	number = be32toh(tid) - run.first_tid;
-	if (number >= run.n_sent || mad[4] || mad[5] || lid == run.last_lid)
+	if (number >= run.n_sent)
+		return;
+	sent_us = run.sent_us[number % REMEMBERED];
+	if (!is_answered || mad[4] || mad[5]) {
+		tell_lost(sent_us, is_answered ? "refused" : "unanswered");
+		return;
+	}
+	if (lid == run.last_lid)
 		return;
 	run.last_lid = lid;
-	printf("%u %" PRIu64 " %" PRIu64 "\n", lid, run.sent_us[number % REMEMBERED],
-		triad_clock_boot_us());
+	printf("%u %" PRIu64 " %" PRIu64 "\n", lid, sent_us, triad_clock_boot_us());
 	fflush(stdout);
 }
 
@@ -154,10 +177,8 @@ static void take_answers(void)
 {
 	int length = ROOM;
 
-	/* A negative length is a request that nobody answered. */
 	while (umad_recv(run.port, run.buffer, &length, 0) >= 0) {
-		if (length > 0 && umad_status(run.buffer) == 0)
-			take_answer();
+		take_answer(length > 0 && umad_status(run.buffer) == 0);
 		length = ROOM;
 	}
 }

@@ -324,8 +324,8 @@ def test_failover_small_prints_documented_keys():
         capture_output=True, text=True, check=False)
     succeeded(process)
     rows = json.loads(process.stdout)
-    measures = {"stock_fast": ["pathrecord", "one_master"],
-                "triad": ["pathrecord", "permission", "one_master"]}
+    measures = {"stock_fast": ["pathrecord", "unanswered", "one_master"],
+                "triad": ["pathrecord", "permission", "unanswered", "one_master"]}
     assert [(row.pop("what"), row.pop("cluster", None), row.pop("measure"))
             for row in rows] == \
         [(what, cluster, measure) for what, cluster in
@@ -357,7 +357,7 @@ def test_failover_has_all_faults(cluster):
     assert [row["fault"] for row in rows if row["measure"] == "pathrecord"] == \
         [fault for fault in FAULTS if (fault, cluster) != ("corosync-kill", "peers")]
     assert {row["measure"] for row in rows} == \
-        {"pathrecord", "permission", "gap", "one_master"}
+        {"pathrecord", "permission", "gap", "unanswered", "one_master"}
 
 
 def test_failover_leaves_out_what_a_transport_does_not_notice():

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Requests for paths while another SM takes over from one that lives: none is lost."""
+
+import os
+
+import pytest
+
+from checks import succeeded, wait_until
+from electionlib import cluster, others
+from labs import COROSYNC, need
+from pathlab import is_answering, qos
+from triadlab import failover, state
+from triadlib import ask
+
+FULL = "TRIAD_FULL" in os.environ
+CLIENT = "Hca4"
+# For so long a standby answers who still asks it (plugin/qos/server.h).
+AFTER_HAND_OVER_S = 30
+
+
+def prefer(lab, sm, wanted):
+    ask(lab, "port", "priority", "12" if wanted else "8", sm=sm)
+
+
+def hand_over(group, stream, old, new):
+    """Has another SM preferred; returns why requests got no path meanwhile."""
+    old_lid = wait_until(stream.last, 20, "an answer").lid
+    begin_us = failover.now_us()
+    prefer(group.lab, new, True)
+    wait_until(lambda: stream.first_after(begin_us, old_lid), 60, "another SM's answer")
+    wait_until(lambda: is_answering(group.lab, sm=new), 60, "answers of the new one")
+    lost = stream.lost_between(begin_us, failover.now_us())
+    prefer(group.lab, new, False)
+    return lost
+
+
+@pytest.mark.plain
+@pytest.mark.row("N12")
+@pytest.mark.parametrize("kind", ["peers", "corosync"])
+def test_hand_over_loses_no_request(kind):
+    if kind == "corosync":
+        need(COROSYNC)
+    with cluster(kind, election="[qos]\nenabled = true\n") as group:
+        old = group.wait_for_holder()
+        wait_until(lambda: is_answering(group.lab, sm=old), 60, "answers")
+        with failover.Stream(state.load_required(group.lab.folder), CLIENT) as stream:
+            # There and back: what the first one knew is old when it is master again.
+            for new in (others(old)[0], old):
+                before = next(sm for sm in range(3) if is_answering(group.lab, sm=sm))
+                assert hand_over(group, stream, before, new) == [], "requests without a path"
+                assert qos(group.lab, sm=before)["handed_over"], \
+                    "answered by the old one while others still asked it"
+
+
+@pytest.mark.skipif(not FULL, reason="it takes half a minute")
+@pytest.mark.row("N12")
+def test_who_handed_over_does_not_answer_for_ever():
+    with cluster("peers", election="[qos]\nenabled = true\n") as group:
+        old = group.wait_for_holder()
+        wait_until(lambda: is_answering(group.lab, sm=old), 60, "answers")
+        with failover.Stream(state.load_required(group.lab.folder), CLIENT) as stream:
+            hand_over(group, stream, old, others(old)[0])
+        def explain():
+            return group.lab.triad("qos", "explain", "--src", "1", "--dst", "2", sm=old)
+        succeeded(explain())
+        wait_until(lambda: explain().returncode, AFTER_HAND_OVER_S + 10,
+                   "the old one's paths are forgotten")
