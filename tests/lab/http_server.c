@@ -76,6 +76,8 @@ static const struct triad_metric constants[] = {
 		NULL},
 	{"triad_election_may_enforce", "1 while this SM may.", TRIAD_METRIC_GAUGE, 1,
 		"", NULL},
+	{"triad_election_sms_cut_off", "SMs that are not heard.", TRIAD_METRIC_GAUGE, 0,
+		"", NULL},
 	{"triad_election_datagrams_forged", "Datagrams of another key.",
 		TRIAD_METRIC_COUNTER, 0, "", NULL},
 	{"triad_port_manager_enabled", "1 while ports are compared.",
