@@ -144,6 +144,16 @@ int triad_agent_new(uint64_t port_guid, const char *conf_path,
 	return error;
 }
 
+/* The service's table and the file know each other.  The PerfManager's thread, which tells
+ * of changes, has ended. */
+static bool free_path_file(struct triad_agent *agent)
+{
+	if (agent->service.collect)
+		triad_path_exchange_set_listener(
+			triad_collect_paths(agent->service.collect), NULL, NULL);
+	return triad_path_file_free(agent->path_file);
+}
+
 bool triad_agent_free(struct triad_agent *agent)
 {
 	bool ended;
@@ -156,8 +166,7 @@ bool triad_agent_free(struct triad_agent *agent)
 	triad_sa_source_free(agent->service.source);
 	agent->service.source = NULL;
 	ended &= triad_topology_free(agent->topology);
-	/* It reads the service's table until then. */
-	ended &= triad_path_file_free(agent->path_file);
+	ended &= free_path_file(agent);
 	ended = triad_service_free(&agent->service, ended);
 	if (ended)
 		free(agent);

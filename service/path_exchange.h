@@ -66,7 +66,7 @@ struct triad_path_exchange *triad_path_exchange_new(
 void triad_path_exchange_set_source(
 	struct triad_path_exchange *exchange, const struct triad_path_source *source);
 /* 'changed' is called in the PerfManager's thread, without a lock, when the table or
- * whether it is valid is another; before the first configuration. */
+ * whether it is valid is another; before the first configuration, or after that thread has ended. */
 void triad_path_exchange_set_listener(struct triad_path_exchange *exchange,
 	void (*changed)(void *context), void *context);
 /* No more tables are made: the source may end. */
