@@ -380,6 +380,9 @@ struct triad_path_exchange_status triad_path_exchange_status(
 		.n_dropped = exchange->n_dropped,
 	};
 	status.is_valid = status.state == TRIAD_PATHS_VALID;
+	/* Nobody has looked since that ended. */
+	if (status.is_valid != exchange->was_valid)
+		status.since_us = triad_clock_now_us();
 	status.generation = exchange->is_manager ? exchange->generation
 		: table                          ? table->generation
 						 : 0;

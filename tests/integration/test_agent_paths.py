@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import threading
 import time
 
 import pytest
@@ -22,6 +23,7 @@ SM, OTHER_SM = "host-0001", "host-0004"
 AGENTS = (2, 3, 5, 6)
 # What an old answer may not outlive.
 LIFE_S = 1.0
+BULK = 2
 
 POLICY = """\
 port-groups
@@ -108,6 +110,9 @@ class PathLab:
     def generation(self):
         return status(self.lab)["qos"]["generation"]
 
+    def pid(self, sm=0):
+        return self.lab.status()["sms"][sm]["pid"]
+
     def wait_for_paths(self):
         return [wait_until(lambda m=member: paths_of(m), 60,
                            lambda m=member: f"paths: {m.control('paths').stderr}")
@@ -139,6 +144,50 @@ def as_record(row):
                                 int(row["pkey"], 0))
 
 
+class Asker:
+    """Asks agents for their paths, again and again; 'answers' has (when it asked, whom, the
+    SL to all but storage; None: refused)."""
+
+    def __init__(self, members):
+        self.members = members
+        self.answers = []
+        self._is_over = threading.Event()
+        self._threads = [threading.Thread(target=self._run, args=(member,))
+                         for member in members]
+
+    def __enter__(self):
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_error):
+        self._is_over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self, member):
+        while not self._is_over.is_set():
+            asked = time.monotonic()
+            report = paths_of(member)
+            sls = report and sls_of(report) - {BULK}
+            self.answers.append((asked, member.node, sls and sls.pop()))
+            self._is_over.wait(0.02)
+
+    def last(self):
+        """What each agent said last, with what it was asked after this."""
+        return {node: sl for _, node, sl in self.answers}
+
+    def wait_for(self, sl, what):
+        """Until each has said so; returns when."""
+        wait_until(lambda: set(self.last().values()) == {sl} and
+                   len(self.last()) == len(self.members), 60, what)
+        return time.monotonic()
+
+    def has_said(self, sl, after):
+        """How often, when it was asked after that."""
+        return sum(1 for asked, _, said in self.answers if said == sl and asked > after)
+
+
 # --- the same as the SM's -----------------------------------------------------------
 
 def test_rows_of_four_agents_are_what_the_sm_answers(scratch):
@@ -154,3 +203,172 @@ def test_rows_of_four_agents_are_what_the_sm_answers(scratch):
                 assert as_record(row) == path_record(
                     paths.lab, report["lid"], lid, member.node), f"path to {row}"
             assert sls_of(report) == {1, 2}, "SLs of the policy's levels"
+
+
+# --- ibacm's file -------------------------------------------------------------------
+
+def read_as_ibacm(path, guid):
+    """{LID: (SL, MTU, rate)} that ibacm takes from the file for a port with this GUID, and
+    what it would call an error."""
+    kinds = ("Switch", "Channel", "Router")
+    guids, rows, errors, is_own = {}, {}, [], False
+    for line in path.read_text(encoding="ascii").splitlines():
+        assert len(line) < 127, "ibacm cuts lines"
+        if line.startswith("#") or not line.strip():
+            continue
+        if line.startswith(kinds):
+            found = re.fullmatch(
+                r"(?:Switch|Channel Adapter|Router) (0x[0-9a-f]{16}), base LID (\d+), "
+                r"LMC \d, port \d+", line)
+            lid = int(found[2])
+            errors += [f"duplicate {lid}"] if lid in guids else []
+            guids[lid] = int(found[1], 16)
+            is_own = guids[lid] == guid
+            continue
+        assert is_own, f"a path that is nobody's: {line}"
+        lid, sl, mtu, rate = (int(word, 0) for word in line.split(" : "))
+        rows[lid] = (sl, mtu, rate)
+    return rows, guids, errors + [lid for lid in rows if lid not in guids]
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("lmc", [0, 2])
+def test_file_has_what_ibacm_reads(scratch, lmc):
+    with PathLab(scratch, agents=AGENTS[:2], opensm_conf=f"lmc {lmc}\n") as paths:
+        for member, report in zip(paths.members, paths.wait_for_paths()):
+            wait_until(member.paths_file.exists, 20, "the file")
+            rows, guids, errors = read_as_ibacm(member.paths_file,
+                                                int(report["port_guid"], 0))
+            assert not errors, "what ibacm would log"
+            wanted = {row["lid"]: (row["sl"], row["mtu_code"], row["rate_code"])
+                      for row in report["paths"]
+                      if guids.get(row["lid"]) == int(row["port_guid"], 0)}
+            assert rows == wanted and len(rows) == len(node_records(paths.lab)), "rows"
+            assert len(report["paths"]) > len(rows) or not lmc, "LIDs besides base LIDs"
+            assert member.paths_file.stat().st_mode & 0o777 == 0o644, "mode"
+        member.end()
+        assert not member.paths_file.exists(), "the file after the agent's end"
+
+
+# --- never old ----------------------------------------------------------------------
+
+def test_policy_changed_no_old_path_after_a_second(scratch):
+    with PathLab(scratch) as paths:
+        paths.wait_for_paths()
+        with Asker(paths.members) as asker:
+            asker.wait_for(1, "paths by the first policy")
+            for old, new in ((1, 3), (3, 4), (4, 1)):
+                paths.change_policy(default=new, sl=BULK)
+                changed = time.monotonic()
+                asker.wait_for(new, "paths by the new policy")
+                wait_until(lambda: time.monotonic() > changed + LIFE_S, 10, "a second")
+                assert not asker.has_said(old, changed + LIFE_S), "old paths"
+        for member in paths.members:
+            rows, _, _ = read_as_ibacm(member.paths_file, int(
+                paths_of(member)["port_guid"], 0))
+            assert {sl for sl, _, _ in rows.values()} == {1, BULK}, "SLs in the file"
+
+
+def test_stopped_agent_has_no_old_path_when_it_goes_on(scratch):
+    with PathLab(scratch, agents=AGENTS[:2]) as paths:
+        paths.wait_for_paths()
+        stopped, other = paths.members
+        # Beats go on coming and wait in its socket; so does a request.
+        os.kill(stopped.pid(), signal.SIGSTOP)
+        at = time.monotonic()
+        with Asker([stopped]) as asker:
+            wait_until(lambda: time.monotonic() > at + 1.5, 10, "some beats")
+            paths.change_policy(default=3, sl=BULK)
+            changed = time.monotonic()
+            wait_until(lambda: time.monotonic() > max(at + 3, changed + LIFE_S), 30, "3 s")
+            os.kill(stopped.pid(), signal.SIGCONT)
+            asker.wait_for(3, "paths by the new policy")
+        assert not asker.has_said(1, 0), "old paths, in what was asked while it was stopped"
+        wait_until(lambda: sls_of(paths_of(other) or {"paths": ()}) == {3, BULK}, 20,
+                   "the other one's")
+
+
+def test_sm_killed_no_path_after_a_second(scratch):
+    with PathLab(scratch, agents=AGENTS[:2]) as paths:
+        paths.wait_for_paths()
+        with Asker(paths.members) as asker:
+            asker.wait_for(1, "paths")
+            os.kill(paths.pid(), signal.SIGKILL)
+            killed = time.monotonic()
+            asker.wait_for(None, "that they are refused")
+            wait_until(lambda: not any(member.paths_file.exists()
+                                       for member in paths.members), 10, "no file")
+        assert not asker.has_said(1, killed + LIFE_S), "paths of a dead SM"
+        failed(paths.members[0].control("paths"), 1,
+               "none that may be used now: no SM says in time")
+
+
+def test_broker_killed_and_back(scratch):
+    with PathLab(scratch, agents=AGENTS[:2]) as paths:
+        paths.wait_for_paths()
+        with Asker(paths.members) as asker:
+            asker.wait_for(1, "paths")
+            paths.broker.end()
+            ended = time.monotonic()
+            asker.wait_for(None, "that they are refused")
+            paths.broker.start()
+            asker.wait_for(1, "paths again")
+        refused = [asked for asked, _, sl in asker.answers if sl is None]
+        assert not any(ended + LIFE_S < asked < max(refused)
+                       for asked, _, sl in asker.answers if sl), "in between"
+
+
+def test_fail_over_the_other_sms_paths(scratch):
+    with PathLab(scratch, sms=(SM, OTHER_SM), agents=AGENTS[:2]) as paths:
+        paths.wait_for_paths()
+        with Asker(paths.members) as asker:
+            asker.wait_for(1, "paths")
+            # What the next master reads, and this one has not seen.
+            paths.write_policy(default=3, sl=BULK)
+            os.kill(paths.pid(), signal.SIGKILL)
+            killed = time.monotonic()
+            asker.wait_for(3, "the other SM's paths")
+        assert not asker.has_said(1, killed + LIFE_S), "paths of a dead SM"
+
+
+@pytest.mark.plain
+def test_key_turned_off_and_on(scratch):
+    with PathLab(scratch, agents=AGENTS[:1]) as paths:
+        member, = paths.members
+        paths.wait_for_paths()
+        wait_until(member.paths_file.exists, 20, "the file")
+        assert member.section("paths")["state"] == "valid", "status"
+        ask(paths.lab, "set", "collect.paths", "false")
+        wait_until(lambda: not member.paths_file.exists(), 20, "no file")
+        failed(member.control("paths"), 1, "none that may be used now")
+        ask(paths.lab, "set", "collect.paths", "true")
+        paths.wait_for_paths()
+        ask(paths.lab, "qos", "off")
+        wait_until(lambda: not paths_of(member), 20, "no paths without answers")
+        ask(paths.lab, "qos", "on")
+        paths.wait_for_paths()
+        succeeded(member.control("set", "collect.paths", "false"))
+        failed(member.control("paths"), 1, "they are not kept here")
+        wait_until(lambda: not member.paths_file.exists(), 20, "no file")
+        assert member.section("paths")["state"] == "off", "status"
+        failed(paths.lab.triad("paths"), 1, "an agent keeps them")
+        assert ask_json(paths.lab, "health"), "health"
+
+
+# --- destinations, tables -----------------------------------------------------------
+
+@pytest.mark.plain
+def test_destinations_by_name_guid_and_lid(scratch):
+    with PathLab(scratch, agents=AGENTS[:1]) as paths:
+        member, = paths.members
+        report, = paths.wait_for_paths()
+        row = next(row for row in report["paths"] if row["sl"] == BULK)
+        wait_until(lambda: "host-0006" in member.control("paths").stdout, 30, "names")
+        for words in (row["port_guid"], str(row["lid"]), "host-0006", "host-0006:1"):
+            found = paths_of(member, words)["paths"]
+            assert [one["lid"] for one in found] == [row["lid"]], words
+        failed(member.control("paths", "nobody"), 1, "paths: ")
+        failed(member.control("paths", "4000"), 1, "paths: ")
+        lines = member.control("paths").stdout.splitlines()
+        assert len(lines) == 1 + len(report["paths"]), "a line for each LID"
+        assert max(map(len, lines)) <= 80, "columns"
