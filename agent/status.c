@@ -96,8 +96,8 @@ static void report_path_file(struct triad_report *report, struct triad_path_file
 		return;
 	triad_report_section(report, "paths_file", "File of paths");
 	triad_report_text(report, "path", "file", status.path[0] ? status.path : NULL);
-	triad_report_text(report, "state", "state",
-		status.is_there ? "written" : "not there");
+	triad_report_text(
+		report, "state", "state", status.is_there ? "written" : "not there");
 	triad_report_uint(report, "paths", "paths in it",
 		status.is_there ? status.n_paths : 0, "");
 	triad_report_uint(report, "written", "times written", status.n_written, "");
@@ -159,8 +159,8 @@ static void add_path_file(struct triad_health *health, struct triad_path_file *f
 
 	if (!status.error)
 		return;
-	snprintf(what, sizeof(what), "%.160s can't be written or removed: %s", status.path,
-		strerror(status.error));
+	snprintf(what, sizeof(what), "%.160s can't be written or removed: %s",
+		status.path, strerror(status.error));
 	triad_health_add_trouble(
 		health, TRIAD_WARNING, "paths", what, "see collect.paths_file");
 }

@@ -142,7 +142,8 @@ static bool receive_beat(struct triad_path_keeper *keeper,
 	keeper->counts.n_beats++;
 	if (beat.echo)
 		learn_offset(manager, &beat, now_us);
-	if (!manager->heard_us || is_later(beat.time_us, manager->beat.time_us))
+	/* Of two that were sent at one time, the later word counts. */
+	if (!manager->heard_us || !is_later(manager->beat.time_us, beat.time_us))
 		manager->beat = beat;
 	manager->heard_us = now_us;
 	if (!manager->has_offset)
@@ -324,8 +325,7 @@ enum triad_path_state triad_path_keeper_look(
 
 static bool wants_offset(const struct triad_path_manager *manager, uint64_t now_us)
 {
-	return !manager->has_offset ||
-		now_us - manager->offset_us >= OFFSET_AGAIN_US ||
+	return !manager->has_offset || now_us - manager->offset_us >= OFFSET_AGAIN_US ||
 		!is_later(sent_us(manager) + TRIAD_PATH_LIFE_US, now_us);
 }
 

@@ -60,8 +60,8 @@ struct triad_path_counts {
 };
 
 struct triad_path_manager {
-	uint64_t id, incarnation; /* id 0: free */
-	uint64_t heard_us;        /* a beat, last */
+	uint64_t id, incarnation;    /* id 0: free */
+	uint64_t heard_us;           /* a beat, last */
 	struct triad_path_beat beat; /* the latest by its own time */
 	/* Adds up with a time of the manager's to one of ours that is not later than the
 	 * same moment; modulo 2^64. */

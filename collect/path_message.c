@@ -142,7 +142,8 @@ bool triad_path_get_piece(struct triad_wire *body, struct triad_path_piece *piec
 		return false;
 	rest = body->size - body->at;
 	piece->n = (uint32_t)(rest / piece->row_size);
-	return rest % piece->row_size == 0 && piece->n_rows <= TRIAD_PATH_TABLE_MAX_ROWS &&
+	return rest % piece->row_size == 0 &&
+		piece->n_rows <= TRIAD_PATH_TABLE_MAX_ROWS &&
 		piece->n <= TRIAD_PATH_PIECE_ROWS && piece->first <= piece->n_rows &&
 		piece->n <= piece->n_rows - piece->first && piece->lmc <= MAX_LMC &&
 		piece->lid && piece->lid <= TRIAD_PATH_TABLE_MAX_ROWS;

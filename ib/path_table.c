@@ -89,8 +89,8 @@ __attribute__((format(printf, 2, 3))) static void add_line(
 	int n;
 
 	va_start(arguments, format);
-	n = vsnprintf(text->to + text->length, text->size - text->length, format,
-		arguments);
+	n = vsnprintf(
+		text->to + text->length, text->size - text->length, format, arguments);
 	va_end(arguments);
 	if (n > 0 && (size_t)n < text->size - text->length)
 		text->length += (size_t)n;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-
 static uint32_t count_rows(const struct triad_paths *paths)
 {
 	uint32_t n = 0;

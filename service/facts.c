@@ -557,8 +557,8 @@ const struct triad_fact triad_given_path_facts[] = {
 	{"beats", "beats sent", TRIAD_FACT(UINT, n_beats)},
 	{"asked", "requests of agents", TRIAD_FACT(UINT, n_wanted)},
 	{"tables", "tables made", TRIAD_FACT(UINT, n_tables),
-		TRIAD_COUNTER("triad_paths_tables_made",
-			"Tables of paths made for agents.")},
+		TRIAD_COUNTER(
+			"triad_paths_tables_made", "Tables of paths made for agents.")},
 	{"dropped", "requests dropped: too many", TRIAD_FACT(UINT, n_dropped),
 		TRIAD_COUNTER("triad_paths_requests_dropped",
 			"Requests of agents for paths that were too many.")},

@@ -474,7 +474,8 @@ static void add_paths(struct triad_health *health, struct triad_service *service
 		add_kept_paths(health, &status);
 	else if (status.is_answering)
 		triad_health_line(health, "paths", "Paths", TRIAD_OK,
-			"agents may have them; %" PRIu64 " tables made", status.n_tables);
+			"agents may have them; %" PRIu64 " tables made",
+			status.n_tables);
 	else
 		triad_health_line_off(health, "paths", "Paths",
 			"none for agents: this SM answers no requests for paths now");

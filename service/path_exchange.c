@@ -67,8 +67,7 @@ static uint64_t send_pieces(struct triad_path_exchange *exchange,
 		size_t size = triad_path_put_piece(self, table, first, &n,
 			exchange->octets, sizeof(exchange->octets));
 
-		triad_bus_send(
-			bus, TRIAD_MEMBER_TO_ONE, agent, exchange->octets, size);
+		triad_bus_send(bus, TRIAD_MEMBER_TO_ONE, agent, exchange->octets, size);
 		n_octets += size;
 		first += n;
 	} while (first < table->n);
@@ -86,8 +85,8 @@ static uint64_t serve(struct triad_path_exchange *exchange,
 	if (source->now(source->context, &generation) &&
 		!source->make(source->context, generation, agent, &table)) {
 		table->generation = generation;
-		octets_us = send_pieces(exchange, self, bus, agent, table) /
-			OCTETS_PER_US;
+		octets_us =
+			send_pieces(exchange, self, bus, agent, table) / OCTETS_PER_US;
 		triad_path_table_unref(table);
 	}
 	rest_us = (triad_clock_now_us() - begun_us) * REST_PART;

@@ -82,7 +82,8 @@ void triad_path_exchange_end(struct triad_path_exchange *exchange);
 void triad_path_exchange_turn(struct triad_path_exchange *exchange, bool is_on);
 /* 'body' is behind the head; false: malformed. */
 bool triad_path_exchange_receive(struct triad_path_exchange *exchange,
-	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us);
+	const struct triad_collect_head *head, struct triad_wire *body,
+	uint64_t now_us);
 /* Returns when to call it again at the latest. */
 uint64_t triad_path_exchange_step(
 	struct triad_path_exchange *exchange, uint64_t now_us);

@@ -507,10 +507,10 @@ void triad_service_report_paths(
 		return;
 	triad_report_section(report, "paths", "Paths for agents");
 	triad_report_text(report, "state", "state",
-		!status.is_on                 ? "off"
-			: status.is_manager   ? is_good ? "given" : "none to give"
-			: is_good             ? "valid"
-					      : triad_path_state_name(status.state));
+		!status.is_on               ? "off"
+			: status.is_manager ? is_good ? "given" : "none to give"
+			: is_good           ? "valid"
+					    : triad_path_state_name(status.state));
 	if (status.is_on)
 		triad_report_facts(report,
 			status.is_manager ? triad_given_path_facts

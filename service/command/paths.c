@@ -108,8 +108,7 @@ static void put_row(struct paths *paths, const struct triad_path_row *row)
 	snprintf(rate, sizeof(rate), "%g", triad_rate_tenths(row->rate) / 10.0);
 	snprintf(pkey, sizeof(pkey), "0x%04x", row->pkey);
 	triad_list_row(list);
-	triad_list_text(
-		list, "node", "Node", TRIAD_LIST_MEASURED, name_of(paths, row));
+	triad_list_text(list, "node", "Node", TRIAD_LIST_MEASURED, name_of(paths, row));
 	triad_list_uint(list, "port", "Port", 4, row->number);
 	triad_list_guid(list, "port_guid", NULL, row->guid);
 	triad_list_uint(list, "lid", "LID", 5, row->lid);
@@ -156,8 +155,7 @@ static void put_list(
 		triad_json_guid(&report->json, "port_guid", paths->table->guid);
 		triad_json_uint(&report->json, "lid", paths->table->lid);
 		triad_json_uint(&report->json, "lmc", paths->table->lmc);
-		triad_json_uint(
-			&report->json, "generation", paths->table->generation);
+		triad_json_uint(&report->json, "generation", paths->table->generation);
 		/* Without another beat of the manager. */
 		triad_json_uint(&report->json, "valid_for_ms",
 			until_us > now_us ? (until_us - now_us) / TRIAD_US_PER_MS : 0);
@@ -202,9 +200,10 @@ static int show(struct triad_service *service, const struct triad_command *comma
 			triad_path_state_name(state));
 		status = TRIAD_CONTROL_FAILED;
 	} else if (!has_any(&paths)) {
-		status = paths.choice.n ? fail(output, "the SM knows no such port with a LID")
-					: triad_command_print_choice("paths",
-						  &paths.choice, fabric, output);
+		status = paths.choice.n
+			? fail(output, "the SM knows no such port with a LID")
+			: triad_command_print_choice(
+				  "paths", &paths.choice, fabric, output);
 	} else {
 		put_list(&paths, command, until_us);
 		/* A long list takes its time, or the process was stopped. */

@@ -60,6 +60,8 @@ unit_tests = \
 	tests/unit/collect/test_topology_message \
 	tests/unit/collect/test_member \
 	tests/unit/collect/test_aggregator \
+	tests/unit/collect/test_path_keeper \
+	tests/unit/collect/test_path_message \
 	tests/unit/collect/test_peers \
 	tests/unit/perfmgr/test_change_filter \
 	tests/unit/perfmgr/test_alert_hard_cases \
@@ -153,6 +155,7 @@ unit_tests = \
 	tests/unit/qos/test_explain \
 	tests/unit/qos/test_kept_tables \
 	tests/unit/qos/test_latency \
+	tests/unit/qos/test_path_rows \
 	tests/unit/qos/test_paths \
 	tests/unit/qos/test_policy_file \
 	tests/unit/qos/test_policy_text \
