@@ -399,7 +399,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.no_past = "it shows paths that may be used now",
 		.help = "An agent's paths from its own port, as the SM answers requests "
 			"for paths now; to a node, its port (NODE:1), or all.",
-		.arguments = "[DEST]",
+		.arguments = "[NODE]",
 		.n_arguments_max = 1},
 	{.name = "qos on",
 		.verb = TRIAD_COMMAND_QOS_ON,

@@ -31,7 +31,7 @@
  *     history    [NODE] [-n N] [--since TIME|LENGTH] [--json]
  *     agents     [--json]         agents owner NODE [--json]
  *     agents drain                agents resume
- *     paths [DEST] [--json]
+ *     paths      [NODE] [--json]
  *     qos on                      qos off
  *     qos clients [-n N] [--json]
  *     qos explain --src NODE --dst NODE [--service-id N]

@@ -18,9 +18,9 @@
 struct paths {
 	const struct triad_path_table *table;
 	const struct triad_fabric *fabric; /* for names; NULL: none */
-	const char *typed;                 /* DEST; "": all */
+	const char *typed;                 /* NODE, as typed; "": all */
 	struct triad_node_choice choice;
-	uint32_t lid;  /* that DEST is; 0: it is none */
+	uint32_t lid;  /* that it is; 0: it is none */
 	uint64_t guid; /* the same */
 	struct triad_list list;
 };

@@ -90,10 +90,10 @@ class PathLab:
             member.end()
         return self.lab.__exit__(*error)
 
-    def add_agent(self, number):
+    def add_agent(self, number, extra=""):
         folder = self.scratch.folder()
         member = Member(self.scratch, self.lab, f"host-{number:04d}",
-                        conf(self.broker, "agent", name=f"a{number}", paths="true",
+                        conf(self.broker, "agent", extra, name=f"a{number}", paths="true",
                              paths_file=f"{folder}/paths"))
         member.paths_file = folder / "paths"
         self.members.append(member)
