@@ -6,12 +6,13 @@ import json
 import os
 import re
 import signal
+import struct
 import threading
 import time
 
 import pytest
 
-from agentlib import Broker, Member, conf, fat_tree
+from agentlib import AT_SENDER, Broker, Member, Stranger, conf, fat_tree, head
 from checks import failed, succeeded, wait_until
 from labs import Lab
 from pathlab import is_answering, node_records
@@ -149,10 +150,11 @@ def as_record(row):
 
 class Asker:
     """Asks agents for their paths, again and again; 'answers' has (when it asked, whom, the
-    SL to all but storage; None: refused)."""
+    SL to 'lid', or to all but the storage; None: refused, or there is no path)."""
 
-    def __init__(self, members):
+    def __init__(self, members, lid=None):
         self.members = members
+        self.lid = lid
         self.answers = []
         self._is_over = threading.Event()
         self._threads = [threading.Thread(target=self._run, args=(member,))
@@ -172,9 +174,14 @@ class Asker:
         while not self._is_over.is_set():
             asked = time.monotonic()
             report = paths_of(member)
-            sls = report and sls_of(report) - {BULK}
-            self.answers.append((asked, member.node, sls and sls.pop()))
+            self.answers.append((asked, member.node, report and self._sl_in(report)))
             self._is_over.wait(0.02)
+
+    def _sl_in(self, report):
+        if not self.lid:
+            return (sls_of(report) - {BULK}).pop()
+        return next((row["sl"] for row in report["paths"]
+                     if row["lid"] == self.lid and row["has_path"]), None)
 
     def last(self):
         """What each agent said last, with what it was asked after this."""
@@ -291,6 +298,22 @@ def test_stopped_agent_has_no_old_path_when_it_goes_on(scratch):
                    "the other one's")
 
 
+def test_host_that_left_has_no_path_after_a_second(scratch):
+    with PathLab(scratch, agents=AGENTS[:2]) as paths:
+        paths.wait_for_paths()
+        lid = next(lid for lid, guid in node_records(paths.lab)
+                   if int(guid, 0) == paths.storage)
+        with Asker(paths.members, lid) as asker:
+            asker.wait_for(BULK, "paths to it")
+            paths.lab.sim('Unlink "host-0006"[1]')
+            wait_until(lambda: not path_record(paths.lab, paths.ends[0], lid), 30,
+                       "that the SM has no path to it")
+            gone = time.monotonic()
+            asker.wait_for(None, "that they have none")
+            wait_until(lambda: all(map(paths_of, paths.members)), 30, "other paths")
+        assert not asker.has_said(BULK, gone + LIFE_S), "paths to who left"
+
+
 def test_sm_killed_no_path_after_a_second(scratch):
     with PathLab(scratch, agents=AGENTS[:2]) as paths:
         paths.wait_for_paths()
@@ -377,3 +400,96 @@ def test_destinations_by_name_guid_and_lid(scratch):
         lines = member.control("paths").stdout.splitlines()
         assert len(lines) == 1 + len(report["paths"]), "a line for each LID"
         assert max(map(len, lines)) <= 80, "columns"
+
+
+# --- what strangers say -------------------------------------------------------------
+
+PATHS = 14
+BEAT, WANT = 1, 2
+MOST_ANSWERED = 2000  # requests in a second
+
+
+def beat(sender, generation):
+    return head(PATHS, sender) + struct.pack(">BB3Q", BEAT, 1, 1, generation, 0)
+
+
+def want(sender, generation):
+    return head(PATHS, sender) + struct.pack(">BB2Q", WANT, 1, 1, generation)
+
+
+def next_beat(stranger):
+    """(manager, generation) that a manager says."""
+    while True:
+        subject, octets = stranger.next_message()
+        if subject.endswith(".all") and octets[3] == PATHS and octets[20] == BEAT:
+            return (int.from_bytes(octets[AT_SENDER:AT_SENDER + 8], "big"),
+                    int.from_bytes(octets[30:38], "big"))
+
+
+def test_flood_of_requests_is_dropped_and_paths_stay(scratch):
+    with PathLab(scratch, agents=AGENTS[:2]) as paths:
+        paths.wait_for_paths()
+        stranger = Stranger(scratch, paths.broker)
+        stranger.listen()
+        manager, generation = next_beat(stranger)
+        crowd = Stranger(scratch, paths.broker)
+
+        def flood():
+            for i in range(2 * MOST_ANSWERED):
+                sender = 0x9000 + i
+                crowd.say(want(sender, generation), subject=(
+                    f"triad.test.agent.{sender:016x}.to.{manager:016x}"))
+            crowd.flush()
+            return status(paths.lab)["paths"]["dropped"]
+        # A machine that is slow may take them over two seconds.
+        dropped = wait_until(flood, 60, "requests that are dropped")
+        report = status(paths.lab)["paths"]
+        print(f"{dropped} of {report['asked']} dropped, {report['tables']} tables")
+        paths.wait_for_paths()
+        assert path_record(paths.lab, *paths.ends)[0] == 1, "the SM's answer"
+        paths.change_policy(default=3, sl=BULK)
+        for member in paths.members:
+            wait_until(lambda m=member: sls_of(paths_of(m) or {"paths": ()}) == {3, BULK},
+                       60, "paths by the new policy")
+
+
+def test_beats_of_who_may_not_say_so(scratch):
+    with PathLab(scratch, agents=AGENTS[:1]) as paths:
+        member, = paths.members
+        paths.wait_for_paths()
+        refused = member.section("collect")["words_refused"]
+        stranger = Stranger(scratch, paths.broker)
+        stranger.say(beat(0x77, 5), role="agent")
+        stranger.say(beat(0x77, 5) + b"more", role="agent", speaker=0x78)
+        stranger.say(head(PATHS, 0x77)[:20] + b"\x09", role="manager")
+        stranger.flush()
+        wait_until(lambda: member.section("collect")["words_refused"] >= refused + 2, 20,
+                   "messages that are refused")
+        paths.wait_for_paths()
+        # One that may speak as a manager is believed: then there are two.
+        answers = []
+
+        def refuses():
+            stranger.say(beat(0x77, 5), role="manager")
+            stranger.flush()
+            answers.append(member.control("paths").stderr)
+            return "two SMs say that they answer" in answers[-1]
+        wait_until(refuses, 20, lambda: f"two managers: {answers[-1]}")
+        paths.wait_for_paths()
+
+
+@pytest.mark.plain
+def test_without_an_sm_that_answers_health_says_so(scratch):
+    with PathLab(scratch, agents=AGENTS[:1]) as paths:
+        member, = paths.members
+        paths.wait_for_paths()
+
+        def finding():
+            report = json.loads(member.control("health", "--json").stdout)
+            return next((one for one in report["findings"] if one["at"] == "paths"), None)
+        assert not finding(), "health with paths"
+        ask(paths.lab, "set", "collect.paths", "false")
+        found = wait_until(finding, 60, "a finding")
+        assert found["severity"] == "WARNING" and "no paths since" in found["what"], found
+        text = member.control("status", "--all").stdout
+        assert "Paths for agents" in text and "File of paths" in text, "status"
