@@ -298,6 +298,25 @@ def test_stopped_agent_has_no_old_path_when_it_goes_on(scratch):
                    "the other one's")
 
 
+def test_beats_that_waited_for_a_stopped_agent_are_old(scratch):
+    with PathLab(scratch, agents=AGENTS[:1]) as paths:
+        member, = paths.members
+        paths.wait_for_paths()
+        os.kill(member.pid(), signal.SIGSTOP)
+        at = time.monotonic()
+        wait_until(lambda: time.monotonic() > at + 1.5, 10, "some beats")
+        # The SM says nothing more: what waits for the agent is all of its old answers.
+        os.kill(paths.pid(), signal.SIGSTOP)
+        stopped = time.monotonic()
+        wait_until(lambda: time.monotonic() > stopped + LIFE_S, 10, "a second")
+        os.kill(member.pid(), signal.SIGCONT)
+        with Asker([member]) as asker:
+            wait_until(lambda: len(asker.answers) > 20, 60, "answers")
+        os.kill(paths.pid(), signal.SIGCONT)
+        assert not asker.has_said(1, 0), "paths of an SM that is silent"
+        paths.wait_for_paths()
+
+
 def test_host_that_left_has_no_path_after_a_second(scratch):
     with PathLab(scratch, agents=AGENTS[:2]) as paths:
         paths.wait_for_paths()
