@@ -175,6 +175,7 @@ unit_tests = \
 	tests/unit/service/test_format \
 	tests/unit/service/test_list \
 	tests/unit/service/test_local_port \
+	tests/unit/service/test_path_exchange \
 	tests/unit/service/test_peer \
 	tests/unit/service/test_perf \
 	tests/unit/service/test_recorder \
@@ -259,10 +260,12 @@ tests_unit_service_test_absent_parts_SOURCES = \
 tests_unit_service_test_collect_SOURCES = \
 	tests/unit/service/test_collect.c service/collect.c service/collect_fabric.c \
 	service/collect_run.c \
-	service/collect_report.c
+	service/collect_report.c service/path_exchange.c
 tests_unit_service_test_collect_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
 tests_unit_service_test_collect_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=triad_condition_wait -Wl,--wrap=triad_clock_now_us
+tests_unit_service_test_path_exchange_SOURCES = \
+	tests/unit/service/test_path_exchange.c service/path_exchange.c
 tests_unit_service_test_control_file_SOURCES = \
 	tests/unit/service/test_control_file.c service/control_file.c
 tests_unit_service_test_control_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=unlink
