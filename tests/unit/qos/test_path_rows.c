@@ -71,11 +71,12 @@ START_TEST(test_rows_are_the_answers_of_all_lids)
 
 	plan_two_switches((unsigned)_i);
 	build();
-	use_policy("port-groups\nport-group\nname: four\nport-guid: 0x5001\n"
+	use_policy("port-groups\nport-group\nname: two\nport-guid: 0x3001\n"
+		   "end-port-group\nport-group\nname: four\nport-guid: 0x5001\n"
 		   "end-port-group\nend-port-groups\n"
 		   "qos-levels\nqos-level\nname: DEFAULT\nsl: 1\nend-qos-level\n"
 		   "qos-level\nname: L\nsl: 3\nend-qos-level\nend-qos-levels\n"
-		   "qos-match-rules\nqos-match-rule\ndestination: four\n"
+		   "qos-match-rules\nqos-match-rule\nsource: two\ndestination: four\n"
 		   "qos-level-name: L\nend-qos-match-rule\nend-qos-match-rules\n");
 	ck_assert_int_eq(make(GUID(HOST)), 0);
 	ck_assert_uint_eq(table->guid, GUID(HOST));
@@ -144,6 +145,25 @@ START_TEST(test_file_has_own_port_last_and_paths_behind_it)
 }
 END_TEST
 
+/* What is no base LID is nobody's in the file. */
+START_TEST(test_file_has_base_lids_alone)
+{
+	uint32_t n, n_bases = 0;
+	char *text;
+
+	plan_two_switches(2);
+	build();
+	ck_assert_int_eq(make(GUID(HOST)), 0);
+	for (uint32_t i = 0; i < table->n; i++)
+		n_bases += table->rows[i].has_path &&
+			(!i || table->rows[i].guid != table->rows[i - 1].guid);
+	text = write_text(&n);
+	ck_assert_uint_eq(n, n_bases);
+	ck_assert_uint_lt(n, table->n_paths);
+	free(text);
+}
+END_TEST
+
 START_TEST(test_file_leaves_out_other_partitions)
 {
 	uint32_t n, n_all;
@@ -168,6 +188,7 @@ int main(void)
 	tcase_add_test(cases, test_port_that_is_not_there_has_no_table);
 	tcase_add_test(cases, test_marked_port_has_no_path);
 	tcase_add_test(cases, test_file_has_own_port_last_and_paths_behind_it);
+	tcase_add_test(cases, test_file_has_base_lids_alone);
 	tcase_add_test(cases, test_file_leaves_out_other_partitions);
 	return run_cases(cases);
 }
