@@ -21,7 +21,7 @@ struct triad_collect *triad_collect_new(
 
 	if (!collect)
 		return NULL;
-	collect->paths = triad_path_exchange_new(port_guid, log);
+	collect->paths = triad_path_exchange_new(port_guid);
 	if (!collect->paths) {
 		free(collect);
 		return NULL;

@@ -455,7 +455,7 @@ static void add_kept_paths(
 			triad_path_state_name(status->state));
 		return;
 	}
-	snprintf(what, sizeof(what), "no paths since %s: %s", lasts,
+	snprintf(what, sizeof(what), "no paths for %s: %s", lasts,
 		triad_path_state_name(status->state));
 	triad_health_add_trouble(health, TRIAD_WARNING, "paths", what,
 		"look at the master SM whether collect.paths and qos.enabled are true, and "

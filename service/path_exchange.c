@@ -22,7 +22,6 @@
 
 struct triad_path_exchange {
 	uint64_t port_guid;
-	struct triad_log *log;
 	struct triad_path_source source; /* now NULL: none */
 	void (*changed)(void *context);
 	void *changed_context;
@@ -391,15 +390,13 @@ struct triad_path_exchange_status triad_path_exchange_status(
 
 /* --- life --- */
 
-struct triad_path_exchange *triad_path_exchange_new(
-	uint64_t port_guid, struct triad_log *log)
+struct triad_path_exchange *triad_path_exchange_new(uint64_t port_guid)
 {
 	struct triad_path_exchange *exchange = calloc(1, sizeof(*exchange));
 
 	if (!exchange)
 		return NULL;
 	exchange->port_guid = port_guid;
-	exchange->log = log;
 	pthread_mutex_init(&exchange->lock, NULL);
 	triad_task_init(
 		&exchange->task, &exchange->lock, "triad-paths", task_step, exchange);

@@ -26,7 +26,6 @@
 
 #include "collect/nats/bus.h"
 #include "collect/path_keeper.h"
-#include "triad/log.h"
 
 struct triad_path_exchange;
 
@@ -60,8 +59,7 @@ struct triad_path_exchange_status {
 };
 
 /* NULL: memory is short. */
-struct triad_path_exchange *triad_path_exchange_new(
-	uint64_t port_guid, struct triad_log *log);
+struct triad_path_exchange *triad_path_exchange_new(uint64_t port_guid);
 /* Copied; before the first configuration. */
 void triad_path_exchange_set_source(
 	struct triad_path_exchange *exchange, const struct triad_path_source *source);

@@ -509,6 +509,6 @@ def test_without_an_sm_that_answers_health_says_so(scratch):
         assert not finding(), "health with paths"
         ask(paths.lab, "set", "collect.paths", "false")
         found = wait_until(finding, 60, "a finding")
-        assert found["severity"] == "WARNING" and "no paths since" in found["what"], found
+        assert found["severity"] == "WARNING" and "no paths for" in found["what"], found
         text = member.control("status", "--all").stdout
         assert "Paths for agents" in text and "File of paths" in text, "status"

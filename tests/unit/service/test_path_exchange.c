@@ -102,7 +102,7 @@ static struct triad_path_exchange *make_end(uint64_t id, bool is_manager)
 {
 	const struct triad_path_source source = {.now = have, .make = make};
 	const struct triad_collect_head self = {.sender = id, .incarnation = 5};
-	struct triad_path_exchange *end = triad_path_exchange_new(AGENT, NULL);
+	struct triad_path_exchange *end = triad_path_exchange_new(AGENT);
 
 	ck_assert_ptr_nonnull(end);
 	if (is_manager)
