@@ -9,10 +9,12 @@ import signal
 import struct
 import threading
 import time
+import urllib.request
 
 import pytest
 
-from agentlib import AT_SENDER, Broker, Member, Stranger, conf, fat_tree, head
+from agentlib import (AT_SENDER, Broker, Member, Stranger, conf, fat_tree, free_port,
+                      head)
 from checks import failed, succeeded, wait_until
 from labs import Lab
 from pathlab import is_answering, node_records
@@ -504,16 +506,23 @@ def test_beats_of_who_may_not_say_so(scratch):
 
 @pytest.mark.plain
 def test_without_an_sm_that_answers_health_says_so(scratch):
-    with PathLab(scratch, agents=AGENTS[:1]) as paths:
-        member, = paths.members
+    address = f"127.0.0.1:{free_port()}"
+    with PathLab(scratch, agents=()) as paths:
+        member = paths.add_agent(2, f"[prometheus]\nlisten = {address}\n")
         paths.wait_for_paths()
+
+        def metrics():
+            with urllib.request.urlopen(f"http://{address}/metrics", timeout=20) as answer:
+                return answer.read().decode()
 
         def finding():
             report = json.loads(member.control("health", "--json").stdout)
             return next((one for one in report["findings"] if one["at"] == "paths"), None)
         assert not finding(), "health with paths"
+        assert "\ntriad_paths_valid 1\n" in metrics(), "metrics"
         ask(paths.lab, "set", "collect.paths", "false")
         found = wait_until(finding, 60, "a finding")
         assert found["severity"] == "WARNING" and "no paths for" in found["what"], found
+        assert "\ntriad_paths_valid 0\n" in metrics(), "metrics"
         text = member.control("status", "--all").stdout
         assert "Paths for agents" in text and "File of paths" in text, "status"
