@@ -61,17 +61,23 @@ QOS = "[qos]\nenabled = true\npolicy_file = {policy}\n"
 class PathLab:
     """A broker, an SM or two with a policy, and agents that keep paths."""
 
-    def __init__(self, scratch, sms=(SM,), agents=AGENTS, opensm_conf="", **options):
+    def __init__(self, scratch, sms=(SM,), agents=AGENTS, opensm_conf="", role="master",
+                 partitions=None):
         self.scratch = scratch
         self.net = fat_tree(scratch, HOSTS, "--radix", "6")
-        self.storage = netfile.read(self.net).of_kind(netfile.HCA)[-1].guid + 1
+        self.hosts = [node.guid + 1
+                      for node in netfile.read(self.net).of_kind(netfile.HCA)]
+        self.storage = self.hosts[-1]
+        if partitions:
+            path, hosts = partitions
+            path.write_text(PARTITIONS.format(hosts=", ".join(
+                f"{self.hosts[host - 1]:#x}=full" for host in hosts)), encoding="utf-8")
         self.policy = scratch.folder() / "policy.conf"
         self.write_policy(default=1, sl=2)
         self.broker = Broker(scratch)
-        self.lab = Lab(self.net, sms=sms, opensm_conf=opensm_conf,
-                       triad_conf=conf(self.broker, "manager",
-                                       QOS.format(policy=self.policy), paths="true",
-                                       **options))
+        text = conf(self.broker, "manager", QOS.format(policy=self.policy), paths="true")
+        self.lab = Lab(self.net, sms=sms, opensm_conf=opensm_conf, triad_conf=text.replace(
+            "[perfmgr]\n", f"[perfmgr]\nrole = {role}\n"))
         self.numbers = agents
         self.ends = None
         self.members = []
@@ -79,9 +85,8 @@ class PathLab:
     def __enter__(self):
         self.lab.__enter__()
         wait_until(lambda: is_answering(self.lab), 60, "the SM's answers")
-        hosts = [node.guid + 1 for node in netfile.read(self.net).of_kind(netfile.HCA)]
-        lids = {int(guid, 0): lid for lid, guid in node_records(self.lab)}
-        self.ends = lids[hosts[1]], lids[hosts[2]]
+        lids = {int(guid, 0): lid for lid, guid in node_records(self.lab, node=SM)}
+        self.ends = lids[self.hosts[1]], lids[self.hosts[2]]
         for number in self.numbers:
             self.add_agent(number)
         return self
@@ -135,7 +140,7 @@ def sls_of(report):
     return {row["sl"] for row in report["paths"] if row["has_path"]}
 
 
-def path_record(lab, slid, dlid, node=None):
+def path_record(lab, slid, dlid, node=SM):
     """(SL, MTU, rate, P_Key) as the SM answers, coded; None for no path."""
     process = lab.run("saquery", "PR", "--slid", str(slid), "--dlid", str(dlid), node=node)
     found = dict(re.findall(r"^\t\t(\w+)\.+(\S+)$", process.stdout, re.MULTILINE))
@@ -146,8 +151,9 @@ def path_record(lab, slid, dlid, node=None):
 
 
 def as_record(row):
-    return row["has_path"] and (row["sl"], row["mtu_code"], row["rate_code"],
-                                int(row["pkey"], 0))
+    if not row["has_path"]:
+        return None
+    return row["sl"], row["mtu_code"], row["rate_code"], int(row["pkey"], 0)
 
 
 class Asker:
@@ -202,19 +208,48 @@ class Asker:
 
 # --- the same as the SM's -----------------------------------------------------------
 
+def check_rows(paths):
+    """Each path of each agent is what the SM answers it; returns the agents' reports."""
+    reports = paths.wait_for_paths()
+    there = node_records(paths.lab, node=SM)
+    for member, report in zip(paths.members, reports):
+        rows = {row["lid"]: row for row in report["paths"]}
+        assert {(lid, int(guid, 0)) for lid, guid in there} == {
+            (lid, int(row["port_guid"], 0)) for lid, row in rows.items()}, "LIDs and GUIDs"
+        for lid, row in rows.items():
+            assert as_record(row) == path_record(
+                paths.lab, report["lid"], lid, member.node), f"path to {row}"
+    return reports
+
+
 def test_rows_of_four_agents_are_what_the_sm_answers(scratch):
     with PathLab(scratch) as paths:
-        reports = paths.wait_for_paths()
-        there = node_records(paths.lab)
-        for member, report in zip(paths.members, reports):
-            rows = {row["lid"]: row for row in report["paths"]}
-            assert {(lid, int(guid, 0)) for lid, guid in there} == {
-                (lid, int(row["port_guid"], 0)) for lid, row in rows.items()}, \
-                "LIDs and GUIDs"
-            for lid, row in rows.items():
-                assert as_record(row) == path_record(
-                    paths.lab, report["lid"], lid, member.node), f"path to {row}"
-            assert sls_of(report) == {1, 2}, "SLs of the policy's levels"
+        for report in check_rows(paths):
+            assert sls_of(report) == {1, BULK}, "SLs of the policy's levels"
+
+
+PARTITIONS = """\
+Default=0x7fff : ALL=limited, ALL_SWITCHES=full, SELF=full;
+Compute=0x0001 : {hosts};
+"""
+
+
+@pytest.mark.plain
+def test_rows_with_partitions(scratch):
+    """Hosts see each other in a partition of theirs, of which ibacm's file has no path."""
+    partitions = scratch.folder() / "partitions.conf"
+    lines = f"partition_config_file {partitions}\n"
+    with PathLab(scratch, agents=(2,), opensm_conf=lines,
+                 partitions=(partitions, (2, 3))) as paths:
+        report, = check_rows(paths)
+        pkeys = {int(row["port_guid"], 0): row.get("pkey") for row in report["paths"]}
+        assert [pkeys[paths.hosts[i]] for i in (0, 2, 4)] == ["0x7fff", "0x8001", None], \
+            "P_Keys to the SM's host, to one of Compute and to one that is in neither"
+        member, = paths.members
+        wait_until(member.paths_file.exists, 20, "the file")
+        rows, _, _ = read_as_ibacm(member.paths_file, int(report["port_guid"], 0))
+        assert set(rows) == {row["lid"] for row in report["paths"]
+                             if row.get("pkey") == "0x7fff"}, "paths in the file"
 
 
 # --- ibacm's file -------------------------------------------------------------------
@@ -255,7 +290,7 @@ def test_file_has_what_ibacm_reads(scratch, lmc):
             wanted = {row["lid"]: (row["sl"], row["mtu_code"], row["rate_code"])
                       for row in report["paths"]
                       if guids.get(row["lid"]) == int(row["port_guid"], 0)}
-            assert rows == wanted and len(rows) == len(node_records(paths.lab)), "rows"
+            assert rows == wanted and len(rows) == len(node_records(paths.lab, node=SM)), "rows"
             assert len(report["paths"]) > len(rows) or not lmc, "LIDs besides base LIDs"
             assert member.paths_file.stat().st_mode & 0o777 == 0o644, "mode"
         member.end()
@@ -323,7 +358,7 @@ def test_host_that_left_has_no_path_while_the_sweep_is_long(scratch):
     with PathLab(scratch, agents=AGENTS[:2],
                  opensm_conf="transaction_timeout 5000\n") as paths:
         paths.wait_for_paths()
-        lid = next(lid for lid, guid in node_records(paths.lab)
+        lid = next(lid for lid, guid in node_records(paths.lab, node=SM)
                    if int(guid, 0) == paths.storage)
         # Switches take their new forwarding tables late; the SM knows before who left.
         paths.lab.harm_mads("delay ms 3000 attribute 0x19 direction out\n")
@@ -372,9 +407,11 @@ def test_broker_killed_and_back(scratch):
                         if sl and ended + LIFE_S < asked < last_refused], "in between"
 
 
-def test_fail_over_the_other_sms_paths(scratch):
+@pytest.mark.parametrize("role", ["master", "any"])
+def test_fail_over_the_other_sms_paths(scratch, role):
+    """With 'any' the standby is a manager, too, and says nothing of paths."""
     with PathLab(scratch, sms=(SM, OTHER_SM), agents=AGENTS[:2],
-                 opensm_conf=FAST_FAIL_OVER) as paths:
+                 opensm_conf=FAST_FAIL_OVER, role=role) as paths:
         paths.wait_for_paths()
         with Asker(paths.members) as asker:
             asker.wait_for(1, "paths")
