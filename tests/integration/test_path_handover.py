@@ -23,7 +23,7 @@ def prefer(lab, sm, wanted):
 
 
 def hand_over(group, stream, old, new):
-    """Has another SM preferred; returns why requests got no path meanwhile."""
+    """Has another SM preferred; returns the requests that got no path meanwhile."""
     old_lid = wait_until(stream.last, 20, "an answer").lid
     begin_us = failover.now_us()
     prefer(group.lab, new, True)
