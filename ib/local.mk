@@ -7,7 +7,7 @@ libtriad_la_SOURCES += \
 	ib/counter.c ib/counter.h \
 	ib/detail.c ib/detail.h \
 	ib/device_info.c ib/device_info.h \
-	ib/fabric.c \
+	ib/fabric.c ib/fabric_parts.h ib/fabric_build.c \
 	ib/link.c ib/link.h \
 	ib/node_choice.c ib/node_choice.h \
 	ib/partitions.c ib/partitions.h \

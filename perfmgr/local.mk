@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 libtriad_la_SOURCES += \
-	perfmgr/collector.c perfmgr/collector.h \
+	perfmgr/collector.c perfmgr/collector.h perfmgr/collector_parts.h \
+	perfmgr/collector_readings.c perfmgr/collector_sweep.c \
 	perfmgr/details.c perfmgr/details.h \
 	perfmgr/devices/devices.c perfmgr/devices/devices.h \
 	perfmgr/devices/fault.c perfmgr/devices/fault.h \

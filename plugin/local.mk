@@ -75,7 +75,8 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/qos_build.c plugin/qos/qos_parts.h \
 	plugin/qos/qos_paths.c \
 	plugin/qos/sample.c plugin/qos/sample.h \
-	plugin/qos/server.c plugin/qos/server.h \
+	plugin/qos/server.c plugin/qos/server.h plugin/qos/server_parts.h \
+	plugin/qos/server_request.c \
 	plugin/qos/tables/guard.c plugin/qos/tables/guard.h \
 	plugin/qos/tables/hooks.c plugin/qos/tables/hooks.h \
 	plugin/qos/tables/osm_defaults.c plugin/qos/tables/osm_defaults.h \

@@ -4,8 +4,8 @@
  * other:
  *
  *     configure    read files -> socket, or the present one -> daemon -> thread
- *     thread       poll -> accept() -> queue -> MHD_run() -> cut those who took too
- * long stop         wake -> thread: MHD_stop_daemon() closes all -> join
+ *     thread       poll -> accept() -> queue -> MHD_run() -> cut who took too long
+ *     stop         wake -> thread: MHD_stop_daemon() closes all -> join
  *
  * The listening socket is ours and libmicrohttpd only gets connections: so we say who
  * may come in, and a new server can begin on the same address before the old one ends.
@@ -14,8 +14,6 @@
 #include "perfmgr/export/http.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,25 +21,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/text.h"
-#include "perfmgr/export/http_exchange.h"
-#include "perfmgr/export/http_guard.h"
 #include "perfmgr/export/http_server.h"
-#include "perfmgr/export/http_tls.h"
-#include "triad/clock.h"
 #include "triad/diag.h"
 #include "triad/socket_address.h"
-#include "triad/thread.h"
 
-#define CONNECTION_MEMORY (64u * 1024)
 #define BACKLOG 256
-#define ACCEPT_BURST 64
-#define LOOK_MS 500  /* how often is looked for those who took too long */
-#define QUEUE_MS 100 /* how often, for a place for those who wait */
-#define REQUEST_MS 10000
-#define PIECE_MS 30000
-#define ANSWER_MS 300000
-#define REASON_SIZE 1024
 
 struct triad_http {
 	struct triad_http_callbacks callbacks;
@@ -104,451 +88,6 @@ static int open_listener(const char *section, const struct triad_address *addres
 	return error;
 }
 
-/* --- what the daemon calls, in the server's thread --------------------- */
-
-static void log_message(void *context, const char *format, va_list args)
-	__attribute__((format(printf, 2, 0)));
-static void log_message(void *context, const char *format, va_list args)
-{
-	struct triad_http_server *server = context;
-
-	vsnprintf(server->said, sizeof(server->said), format, args);
-	server->said[strcspn(server->said, "\n")] = '\0';
-	triad_log_write(server->log, TRIAD_LOG_DEBUG, "%s: %s",
-		server->callbacks.section, server->said);
-}
-
-static void note_connection(void *context, struct MHD_Connection *connection,
-	void **socket_context, enum MHD_ConnectionNotificationCode code)
-{
-	struct triad_http_server *server = context;
-	struct triad_http_client *client = *socket_context;
-	const union MHD_ConnectionInfo *address, *fd;
-
-	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		if (server->client_ca)
-			triad_http_demand_certificate(connection);
-		address = MHD_get_connection_info(
-			connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-		fd = MHD_get_connection_info(
-			connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-		*socket_context = address && fd
-			? triad_http_clients_add(&server->clients, address->client_addr,
-				  fd->connect_fd, triad_clock_now_us())
-			: NULL;
-	} else if (client) {
-		/* It went before it had asked for something. */
-		if (!client->asked_us && !client->cut)
-			atomic_fetch_add(&server->counts->n_incomplete, 1);
-		triad_http_clients_remove(&server->clients, client);
-		*socket_context = NULL;
-	}
-}
-
-static void note_end(void *context, struct MHD_Connection *connection,
-	void **request_context, enum MHD_RequestTerminationCode code)
-{
-	struct triad_http_server *server = context;
-
-	struct triad_http_exchange *exchange =
-		server->callbacks.handler ? *request_context : NULL;
-
-	(void)connection;
-	/* An exchange begins with the first line; one whose header never came was
-	 * counted as incomplete.  A stream ends when the client does. */
-	if (*request_context && code != MHD_REQUEST_TERMINATED_COMPLETED_OK &&
-		(!exchange || (exchange->client && !exchange->client->is_endless)))
-		atomic_fetch_add(&server->counts->n_broken_off, 1);
-	triad_http_exchange_free(exchange);
-	*request_context = NULL;
-}
-
-/* The same with a handler, whose request context is an exchange from the first line on. */
-static triad_http_result go_on_by_handler(struct triad_http_exchange *exchange,
-	struct triad_http_client *client, const char *method, size_t *upload_size)
-{
-	if (!exchange || !client)
-		return MHD_NO;
-	if (exchange->is_answered) {
-		*upload_size = 0;
-		return MHD_YES;
-	}
-	return exchange->client
-		? triad_http_exchange_answer(exchange)
-		: triad_http_answer_by_handler(exchange, client, method);
-}
-
-static triad_http_result begin_request(void *context, struct MHD_Connection *connection,
-	const char *url, const char *method, const char *version,
-	const char *upload_data, size_t *upload_size, void **request_context)
-{
-	struct triad_http_server *server = context;
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-	(void)version;
-	(void)upload_data;
-	if (server->callbacks.handler)
-		return go_on_by_handler(*request_context,
-			info ? info->socket_context : NULL, method, upload_size);
-	/* The request was answered when its header came; this is its body. */
-	if (*request_context) {
-		*upload_size = 0;
-		return MHD_YES;
-	}
-	*request_context = server;
-	if (!info || !info->socket_context)
-		return MHD_NO;
-	return triad_http_answer(server, connection, info->socket_context, url, method);
-}
-
-/* --- the daemon -------------------------------------------------------- */
-
-/* For triad_http_guard(). */
-static void start_daemon(void *context)
-{
-	struct triad_http_server *server = context;
-	bool has_handler = server->callbacks.handler;
-	unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG |
-		(server->certificate ? MHD_USE_TLS : 0u) |
-		(has_handler ? MHD_ALLOW_SUSPEND_RESUME : 0u);
-	struct MHD_OptionItem handler[] = {
-		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)triad_http_exchange_new,
-			server},
-		{MHD_OPTION_END, 0, NULL},
-	};
-	struct MHD_OptionItem tls[] = {
-		{MHD_OPTION_HTTPS_MEM_CERT, 0, server->certificate},
-		{MHD_OPTION_HTTPS_MEM_KEY, 0, server->key},
-		{MHD_OPTION_HTTPS_PRIORITIES, 0,
-			(void *)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
-		{server->client_ca ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0,
-			server->client_ca},
-		{MHD_OPTION_END, 0, NULL},
-	};
-
-	/* The daemon's own limit must not be reached: it would drop clients that nobody
-	 * counts. */
-	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, begin_request, server,
-		MHD_OPTION_EXTERNAL_LOGGER, log_message, server,
-		MHD_OPTION_CONNECTION_LIMIT,
-		server->clients.max + (unsigned)TRIAD_HTTP_CUT_ROOM,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-		MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
-		MHD_OPTION_NOTIFY_COMPLETED, note_end, server, MHD_OPTION_ARRAY,
-		server->certificate ? tls : tls + 4, MHD_OPTION_ARRAY,
-		has_handler ? handler : handler + 1, MHD_OPTION_END);
-}
-
-static void stop_daemon(void *context)
-{
-	struct triad_http_server *server = context;
-
-	/* It refuses to end while connections are suspended. */
-	triad_http_exchanges_resume(server, true);
-	MHD_stop_daemon(server->daemon);
-}
-
-/* --- clients that come ------------------------------------------------- */
-
-static void turn_away(struct triad_http_server *server, int fd)
-{
-	unsigned long suppressed;
-
-	close(fd);
-	atomic_fetch_add(&server->counts->n_too_many, 1);
-	if (triad_log_limit_pass(
-		    &server->complaints, triad_clock_now_us(), &suppressed))
-		triad_log_write(server->log, TRIAD_LOG_INFO,
-			"%s: a client was turned away: %u are connected, %u may "
-			"be, half of them from one address, and %u wait; "
-			"%s.max_clients decides (%lu lines like this one were "
-			"left out)",
-			server->callbacks.section, atomic_load(&server->clients.n),
-			server->clients.max, server->clients.n_waiting,
-			server->callbacks.section, suppressed);
-}
-
-/* Takes a client in.  False when there is none, or none can be taken now. */
-static bool accept_one(struct triad_http_server *server, uint64_t now_us)
-{
-	union triad_socket_address from = {0};
-	socklen_t size = sizeof(from);
-	int fd = accept4(
-		server->listen_fd, &from.any, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-	if (fd < 0) {
-		/* A client that went again is no reason to stop. */
-		if (errno == ECONNABORTED || errno == EINTR)
-			return true;
-		/* Without descriptors the client stays in the backlog, and poll() would
-		 * return at once. */
-		if (errno != EAGAIN)
-			server->accept_after_us = now_us + LOOK_MS * TRIAD_US_PER_MS;
-		return false;
-	}
-	fd = triad_http_clients_wait(&server->clients, fd, &from.any, size, now_us);
-	if (fd >= 0)
-		turn_away(server, fd);
-	return true;
-}
-
-/* Gives places to clients that wait. */
-static void let_in(struct triad_http_server *server, uint64_t now_us)
-{
-	struct triad_http_waiting next;
-	int fd;
-
-	while (triad_http_clients_next(&server->clients, now_us, &next))
-		/* It closes the descriptor when it fails. */
-		(void)MHD_add_connection(server->daemon, next.fd,
-			(struct sockaddr *)&next.address, next.size);
-	while ((fd = triad_http_clients_expired(&server->clients, now_us)) >= 0)
-		turn_away(server, fd);
-}
-
-static void accept_some(struct triad_http_server *server)
-{
-	uint64_t now_us = triad_clock_now_us();
-
-	for (unsigned i = 0; i < ACCEPT_BURST; i++) {
-		if (now_us < server->accept_after_us || !accept_one(server, now_us))
-			break;
-		let_in(server, now_us);
-	}
-	let_in(server, now_us);
-}
-
-/* --- the thread -------------------------------------------------------- */
-
-/* For triad_http_guard(). */
-static void serve_once(void *context)
-{
-	struct triad_http_server *server = context;
-	bool accepts = triad_clock_now_us() >= server->accept_after_us;
-	unsigned wait_ms = server->clients.n_waiting ? QUEUE_MS : LOOK_MS;
-	MHD_UNSIGNED_LONG_LONG timeout;
-	eventfd_t woken;
-	struct pollfd fds[] = {
-		{.fd = server->epoll_fd, .events = POLLIN},
-		{.fd = server->wake_fd, .events = POLLIN},
-		{.fd = accepts ? server->listen_fd : -1, .events = POLLIN},
-	};
-
-	if (MHD_get_timeout(server->daemon, &timeout) != MHD_NO && timeout < wait_ms)
-		wait_ms = (unsigned)timeout;
-	/* When poll() fails, the calls below find out by themselves what there is. */
-	(void)poll(fds, 3, (int)wait_ms);
-	(void)eventfd_read(server->wake_fd, &woken);
-	triad_http_exchanges_resume(server, false);
-	accept_some(server);
-	(void)MHD_run(server->daemon);
-}
-
-static void *run_thread(void *context)
-{
-	struct triad_http_server *server = context;
-	uint64_t looked_us = 0, now_us;
-	char reason[200];
-	unsigned n;
-
-	while (!atomic_load(&server->stop)) {
-		if (!triad_http_guard(serve_once, server, reason, sizeof(reason))) {
-			atomic_store(&server->failed, true);
-			/* Nobody waits for an answer: neither who comes, who is
-			 * refused at once, nor who is there. */
-			shutdown(server->listen_fd, SHUT_RDWR);
-			triad_http_clients_cut_all(&server->clients);
-			triad_http_exchanges_abandon(server);
-			triad_log_write(server->log, TRIAD_LOG_ERROR,
-				"%s: libmicrohttpd gave up: %s; nothing is answered "
-				"until 'triadctl reload'",
-				server->callbacks.section, reason);
-			return NULL;
-		}
-		now_us = triad_clock_now_us();
-		if (now_us < looked_us + LOOK_MS * TRIAD_US_PER_MS)
-			continue;
-		looked_us = now_us;
-		n = triad_http_clients_cut(&server->clients, now_us);
-		atomic_fetch_add(&server->counts->n_timeouts, n);
-	}
-	if (!triad_http_guard(stop_daemon, server, reason, sizeof(reason)))
-		triad_log_write(server->log, TRIAD_LOG_ERROR,
-			"%s: libmicrohttpd gave up at its end: %s",
-			server->callbacks.section, reason);
-	return NULL;
-}
-
-/* --- servers ----------------------------------------------------------- */
-
-static bool is_given(const char *path)
-{
-	return path && *path;
-}
-
-static struct triad_http_times times_of(const struct triad_http_params *params)
-{
-	return (struct triad_http_times){
-		.request_us = TRIAD_US_PER_MS *
-			(params->request_ms ? params->request_ms : REQUEST_MS),
-		.piece_us = TRIAD_US_PER_MS *
-			(params->piece_ms ? params->piece_ms : PIECE_MS),
-		.answer_us = TRIAD_US_PER_MS *
-			(params->answer_ms ? params->answer_ms : ANSWER_MS),
-	};
-}
-
-/* After its thread has ended, or before it began. */
-static void server_free(struct triad_http_server *server)
-{
-	if (!server)
-		return;
-	triad_http_forget(server->certificate);
-	triad_http_forget(server->key);
-	triad_http_forget(server->client_ca);
-	triad_http_token_clear(&server->token);
-	triad_http_clients_clear(&server->clients);
-	if (server->wake_fd >= 0)
-		close(server->wake_fd);
-	free(server);
-}
-
-static void server_stop(struct triad_http_server *server)
-{
-	if (!server)
-		return;
-	atomic_store(&server->stop, true);
-	(void)eventfd_write(server->wake_fd, 1);
-	pthread_join(server->thread, NULL);
-	/* A daemon that gave up is not taken apart: it may still refer to what it was
-	 * given. */
-	if (!atomic_load(&server->failed))
-		server_free(server);
-}
-
-static struct triad_http_server *server_new(
-	struct triad_http *http, const struct triad_http_params *params)
-{
-	struct triad_http_server *server = calloc(1, sizeof(*server));
-	struct triad_http_times times = times_of(params);
-
-	if (!server)
-		return NULL;
-	server->callbacks = http->callbacks;
-	server->log = http->log;
-	server->counts = &http->counts;
-	server->complaints =
-		(struct triad_log_limit){.burst = 3, .period_us = 60 * TRIAD_US_PER_S};
-	server->params = *params;
-	server->listen_fd = -1;
-	server->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (server->wake_fd < 0 ||
-		!triad_http_clients_init(
-			&server->clients, params->max_clients, &times)) {
-		server_free(server);
-		return NULL;
-	}
-	return server;
-}
-
-/* What is wrong with the server's files. */
-struct mistakes {
-	const char *section;
-	int error; /* of the first */
-	char *text;
-	size_t size;
-};
-
-static void add_mistake(struct mistakes *mistakes, int error, const char *reason)
-{
-	if (!error)
-		return;
-	triad_text_append(mistakes->text, mistakes->size, "%s%s",
-		mistakes->error ? "; " : "", reason);
-	if (!mistakes->error)
-		mistakes->error = error;
-}
-
-static void read_pem(struct mistakes *mistakes, const char *path, char **text,
-	struct triad_log *secret_log)
-{
-	char reason[REASON_SIZE] = "";
-	struct stat about;
-	int error = triad_http_read_file(
-		path, TRIAD_HTTP_PEM_MAX_SIZE, text, &about, reason, sizeof(reason));
-
-	if (!error && secret_log)
-		triad_http_warn_if_open(mistakes->section, path, &about, secret_log);
-	add_mistake(mistakes, error, reason);
-}
-
-static void read_client_ca(struct triad_http_server *server, struct mistakes *mistakes)
-{
-	const char *path = server->params.tls_client_ca_path;
-	char reason[REASON_SIZE] = "";
-
-	if (!is_given(path))
-		return;
-	read_pem(mistakes, path, &server->client_ca, NULL);
-	if (server->client_ca)
-		add_mistake(mistakes,
-			triad_http_check_authorities(
-				server->client_ca, path, reason, sizeof(reason)),
-			reason);
-}
-
-/* Reads all of them, so that all mistakes are told at once. */
-static int read_files(struct triad_http_server *server, char *text, size_t size)
-{
-	const struct triad_http_params *params = &server->params;
-	struct mistakes mistakes = {
-		.section = server->callbacks.section, .text = text, .size = size};
-	char reason[REASON_SIZE] = "";
-
-	text[0] = '\0';
-	if (is_given(params->tls_certificate_path)) {
-		read_pem(&mistakes, params->tls_certificate_path, &server->certificate,
-			NULL);
-		read_pem(&mistakes, params->tls_key_path, &server->key, server->log);
-		read_client_ca(server, &mistakes);
-	}
-	if (is_given(params->token_path))
-		add_mistake(&mistakes,
-			triad_http_token_load(&server->token, mistakes.section,
-				params->token_path, server->log, reason,
-				sizeof(reason)),
-			reason);
-	return mistakes.error;
-}
-
-/* Makes the daemon and starts the thread, which takes clients from 'listen_fd'. */
-static int server_start(
-	struct triad_http_server *server, int listen_fd, char *reason, size_t size)
-{
-	const union MHD_DaemonInfo *info;
-	int error;
-
-	server->listen_fd = listen_fd;
-	if (!triad_http_guard(start_daemon, server, reason, size) || !server->daemon) {
-		snprintf(reason, size, "the server can't start: %s%s",
-			*server->said ? server->said : "no reason given",
-			server->certificate
-				? "; look at tls_certificate and tls_key, which must "
-				  "be PEM and fit together"
-				: "");
-		return EINVAL;
-	}
-	info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-	server->epoll_fd = info ? info->epoll_fd : -1;
-	error = triad_thread_start(&server->thread, "triad-http", run_thread, server);
-	if (error) {
-		snprintf(reason, size, "no thread for the server: %s", strerror(error));
-		(void)triad_http_guard(stop_daemon, server, reason, size);
-	}
-	return error;
-}
-
 /* --- configuration ----------------------------------------------------- */
 
 static bool is_same_address(
@@ -601,7 +140,7 @@ static void replace(struct triad_http *http, struct triad_http_server *server,
 		http->bound.port = port_of(listen_fd);
 	pthread_mutex_unlock(&http->lock);
 	/* The lock is free: the old server's thread may take a while to end. */
-	server_stop(old);
+	triad_http_server_stop(old);
 	if (old_fd >= 0 && old_fd != listen_fd)
 		close(old_fd);
 }
@@ -636,7 +175,7 @@ static int start_server(struct triad_http *http, struct triad_http_server *serve
 
 	if (error)
 		return error;
-	error = server_start(server, fd, reason, size);
+	error = triad_http_server_start(server, fd, reason, size);
 	if (error) {
 		if (!is_old)
 			close(fd);
@@ -669,7 +208,7 @@ int triad_http_configure(
 	struct triad_http *http, const struct triad_http_params *params)
 {
 	static const struct triad_address nowhere;
-	char reason[REASON_SIZE] = "memory is short";
+	char reason[TRIAD_HTTP_REASON_SIZE] = "memory is short";
 	struct triad_http_server *server;
 	int error;
 
@@ -678,13 +217,14 @@ int triad_http_configure(
 		note_reason(http, "");
 		return 0;
 	}
-	server = server_new(http, params);
+	server = triad_http_server_new(
+		&http->callbacks, http->log, &http->counts, params);
 	if (!server)
 		return refuse(http, ENOMEM, reason);
-	error = read_files(server, reason, sizeof(reason));
+	error = triad_http_server_read_files(server, reason, sizeof(reason));
 	if (!error && listens_on(http, &params->listen) &&
 		is_same(http->server, server)) {
-		server_free(server);
+		triad_http_server_free(server);
 		note_reason(http, "");
 		return 0;
 	}
@@ -694,7 +234,7 @@ int triad_http_configure(
 		note_reason(http, "");
 		return 0;
 	}
-	server_free(server);
+	triad_http_server_free(server);
 	return refuse(http, error, reason);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A server, as its files know it: http.c has its thread, http_answer.c what it says.
+/* A server, as its files know it: http_server.c has its thread, http_answer.c what it says.
  *
  * A server serves one configuration: another one is another server, which begins to
  * listen on the same socket before the old one ends.  Counts go on from one to the
@@ -47,6 +47,29 @@ struct triad_http_server {
 	atomic_bool stop, failed;
 	char said[256]; /* by libmicrohttpd, last */
 };
+
+#define TRIAD_HTTP_REASON_SIZE 1024
+
+/* 'counts' outlives it.  NULL: no memory. */
+struct triad_http_server *triad_http_server_new(
+	const struct triad_http_callbacks *callbacks, struct triad_log *log,
+	struct triad_http_counts *counts, const struct triad_http_params *params);
+
+/* After its thread has ended, or before it began; accepts NULL. */
+void triad_http_server_free(struct triad_http_server *server);
+
+/* Reads the files that its parameters name, all of them, so that all mistakes are told at
+ * once.  Returns 0 or an errno, with the mistakes in 'text'. */
+int triad_http_server_read_files(
+	struct triad_http_server *server, char *text, size_t size);
+
+/* Makes the daemon and starts the thread, which takes clients from 'listen_fd'.  Returns 0 or
+ * an errno, with a reason. */
+int triad_http_server_start(
+	struct triad_http_server *server, int listen_fd, char *reason, size_t size);
+
+/* Ends the thread and frees the server; accepts NULL. */
+void triad_http_server_stop(struct triad_http_server *server);
 
 /* Answers a request, for the server's thread. */
 triad_http_result triad_http_answer(struct triad_http_server *server,

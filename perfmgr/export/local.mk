@@ -21,7 +21,7 @@ libtriadexport_la_SOURCES += \
 	perfmgr/export/http_clients.c perfmgr/export/http_clients.h \
 	perfmgr/export/http_exchange.c perfmgr/export/http_exchange.h \
 	perfmgr/export/http_guard.c perfmgr/export/http_guard.h \
-	perfmgr/export/http_server.h \
+	perfmgr/export/http_server.c perfmgr/export/http_server.h \
 	perfmgr/export/http_tls.c perfmgr/export/http_tls.h \
 	perfmgr/export/microhttpd.h
 else

@@ -70,6 +70,15 @@ class Answer:
     answered_us: int
 
 
+@dataclass(frozen=True)
+class Lost:
+    """A request that got no path, of who was asked."""
+
+    lid: int
+    sent_us: int
+    why: str
+
+
 class Stream:
     """A client on a host without an SM that asks every millisecond for the path to the host
     of an SM, which stays there when the SM is dead."""
@@ -104,7 +113,7 @@ class Stream:
         for line in self._child.stdout:
             words = line.split()
             if words[0] == "lost":
-                self._lost.append((int(words[1]), words[2]))
+                self._lost.append(Lost(int(words[1]), int(words[2]), words[3]))
             else:
                 self._answers.append(Answer(*map(int, words)))
 
@@ -122,11 +131,11 @@ class Stream:
                      if it.sent_us > moment_us and it.lid != dead_lid), None)
 
     def lost_between(self, from_us, to_us):
-        """Why they got no path, of the requests of that time; waits until the last of them
-        was answered or given up."""
+        """The requests of that time that got no path; waits until the last one was answered
+        or given up."""
         time.sleep(max(0, to_us + _GIVEN_UP_US - now_us()) / 1e6)
         self.last()
-        return [why for sent_us, why in self._lost if from_us < sent_us <= to_us]
+        return [it for it in self._lost if from_us < it.sent_us <= to_us]
 
 
 # --- permission --------------------------------------------------------------

@@ -17,7 +17,7 @@
  * with both moments in CLOCK_BOOTTIME; and one for each request that got no path: it was not
  * sent, was answered with a status, or with nothing for a second:
  *
- *     lost SENT_US WHY
+ *     lost LID SENT_US WHY
  *
  * Ends at the end of standard input. */
 #include <endian.h>
@@ -57,7 +57,8 @@ static struct {
 	uint8_t *buffer;
 	uint32_t first_tid, n_sent;
 	uint64_t sent_us[REMEMBERED];
-	uint16_t last_lid; /* who answered last, or 0 */
+	uint16_t asked[REMEMBERED]; /* its LID */
+	uint16_t last_lid;          /* who answered last, or 0 */
 } run;
 
 static void die(const char *what)
@@ -123,9 +124,9 @@ static void put_request(uint32_t number)
 	triad_wire_put(&w, 8, run.guid);
 }
 
-static void tell_lost(uint64_t sent_us, const char *why)
+static void tell_lost(uint16_t lid, uint64_t sent_us, const char *why)
 {
-	printf("lost %" PRIu64 " %s\n", sent_us, why);
+	printf("lost %u %" PRIu64 " %s\n", lid, sent_us, why);
 	fflush(stdout);
 }
 
@@ -134,18 +135,19 @@ static void send_request(void)
 	uint16_t lid = sm_lid();
 
 	if (!lid) {
-		tell_lost(triad_clock_boot_us(), "no-sm");
+		tell_lost(0, triad_clock_boot_us(), "no-sm");
 		return;
 	}
 	put_request(run.first_tid + run.n_sent);
 	umad_set_addr(run.buffer, lid, 1, 0, 0x80010000);
 	umad_set_pkey(run.buffer, 0);
 	run.sent_us[run.n_sent % REMEMBERED] = triad_clock_boot_us();
+	run.asked[run.n_sent % REMEMBERED] = lid;
 	/* While the fabric has no SM, a MAD may be refused: the next one may be not. */
 	if (umad_send(run.port, run.agent, run.buffer, MAD_SIZE, TIMEOUT_MS, 0) == 0)
 		run.n_sent++;
 	else
-		tell_lost(triad_clock_boot_us(), "not-sent");
+		tell_lost(lid, triad_clock_boot_us(), "not-sent");
 }
 
 /* An answer, or a request that comes back because nobody answered. */
@@ -163,7 +165,8 @@ static void take_answer(bool is_answered)
 		return;
 	sent_us = run.sent_us[number % REMEMBERED];
 	if (!is_answered || mad[4] || mad[5]) {
-		tell_lost(sent_us, is_answered ? "refused" : "unanswered");
+		tell_lost(run.asked[number % REMEMBERED], sent_us,
+			is_answered ? "refused" : "unanswered");
 		return;
 	}
 	if (lid == run.last_lid)

@@ -153,7 +153,10 @@ def owners(lab):
 def is_settled(lab, n_agents):
     """The manager sees that many agents, and all nodes are seen."""
     report = owners(lab)
-    alive = [row for row in report.get("agents", ()) if row["state"] == "alive"]
+    # Right after its start it has no answer yet.
+    if not report:
+        return False
+    alive = [row for row in report["agents"] if row["state"] == "alive"]
     return (len(alive) == n_agents and not report["nodes_without_owner"]
             and not report["nodes_not_seen"]
             and sum(row["nodes_owned"] for row in alive) == report["nodes"]) and report

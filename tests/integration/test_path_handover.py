@@ -8,7 +8,7 @@ import pytest
 from checks import succeeded, wait_until
 from electionlib import cluster, others
 from labs import COROSYNC, need
-from pathlab import is_answering, qos
+from pathlab import is_answering
 from triadlab import failover, state
 from triadlib import ask
 
@@ -23,7 +23,7 @@ def prefer(lab, sm, wanted):
 
 
 def hand_over(group, stream, old, new):
-    """Has another SM preferred; returns why requests got no path meanwhile."""
+    """Has another SM preferred; returns the requests that got no path meanwhile."""
     old_lid = wait_until(stream.last, 20, "an answer").lid
     begin_us = failover.now_us()
     prefer(group.lab, new, True)
@@ -48,8 +48,6 @@ def test_hand_over_loses_no_request(kind):
             for new in (others(old)[0], old):
                 before = next(sm for sm in range(3) if is_answering(group.lab, sm=sm))
                 assert hand_over(group, stream, before, new) == [], "requests without a path"
-                assert qos(group.lab, sm=before)["handed_over"], \
-                    "answered by the old one while others still asked it"
 
 
 @pytest.mark.skipif(not FULL, reason="it takes half a minute")

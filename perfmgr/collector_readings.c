@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the scheduler of a sweep asks and reports: which ports there are, what they answered. */
+#include "perfmgr/collector_parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* That are asked for waits of VLs in a sweep, however small the fabric is. */
+#define FEW_VL_PORTS 64u
+
+static uint32_t row_of(const struct triad_collector *collector, uint32_t port)
+{
+	return collector->view->rows[port];
+}
+
+/* True when the present sweep asks the port.  Ports of a group that is left out, or
+ * that share no partition with ours, are in no sweep.  Others are in each sweep of all
+ * ports and in those of their group. */
+static bool wants_port(void *context, uint32_t port)
+{
+	const struct triad_collector *collector = context;
+	const struct triad_view *view = collector->view;
+	unsigned group = view->group[port];
+
+	if (triad_view_is_skipped(view, port))
+		return false;
+	if (!collector->sweeping_groups)
+		return true;
+	return group != TRIAD_GROUP_NONE && collector->sweeping_groups & 1u << group;
+}
+
+static uint16_t give_pkey_index(void *context, uint32_t port)
+{
+	const struct triad_collector *collector = context;
+
+	return collector->view->pkey_index[port];
+}
+
+static int find_pkey(void *context, uint16_t pkey)
+{
+	const struct triad_collector *collector = context;
+
+	for (uint32_t i = 0; i < collector->n_pkeys; i++)
+		if ((collector->pkeys[i] & 0x7fff) == (pkey & 0x7fff))
+			return (int)i;
+	/* A table that can't be read is taken for that of the default partition. */
+	return !collector->n_pkeys && (pkey & 0x7fff) == 0x7fff ? 0 : -1;
+}
+
+static void note_coming(void *context, uint32_t port)
+{
+	struct triad_collector *collector = context;
+
+	triad_engine_prefetch(collector->engine, row_of(collector, port));
+}
+
+static void report_impossible(struct triad_collector *collector, uint32_t port,
+	unsigned counter, bool is_believed, uint64_t now_us)
+{
+	const struct triad_fabric *fabric = collector->view->fabric;
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	unsigned long suppressed;
+	char others[64] = "";
+
+	if (!triad_log_limit_pass(&collector->max_difference, now_us, &suppressed))
+		return;
+	if (suppressed)
+		snprintf(others, sizeof(others), "; %lu such readings before",
+			suppressed);
+	triad_log_write(collector->log, TRIAD_LOG_WARNING,
+		"perfmgr: %s of 0x%016" PRIx64
+		" port %u (%s) grew by more than its link "
+		"can carry: %s%s",
+		triad_counters[counter].name, fabric->nodes[at->node].guid, at->number,
+		fabric->nodes[at->node].name,
+		is_believed
+			? "for the third time; its total goes on from there without it"
+			: "this reading is left out, the next one has what it missed",
+		others);
+}
+
+static uint32_t add_reading(void *context, uint32_t port,
+	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
+	uint64_t now_us)
+{
+	struct triad_collector *collector = context;
+	const struct triad_fabric *fabric = collector->view->fabric;
+	/* From bit/s to words of 4 octets in a microsecond. */
+	double words_per_us =
+		(double)triad_fabric_port_bps(&fabric->ports[port]) / 32e6;
+	bool is_believed;
+	uint32_t impossible =
+		triad_engine_mark_doubtful(collector->engine, row_of(collector, port),
+			attribute, reading, words_per_us, now_us, &is_believed);
+
+	if (impossible) {
+		collector->n_impossible++;
+		report_impossible(collector, port, (unsigned)__builtin_ctz(impossible),
+			is_believed, now_us);
+	}
+	/* The row stays as it is, so the next reading covers this interval, too. */
+	if (!is_believed)
+		return 0;
+	return triad_engine_update(
+		collector->engine, row_of(collector, port), attribute, reading, now_us);
+}
+
+/* What VLs a port waits on tells roots of congestion apart (congestion/roots.h). */
+static uint32_t choose_details(
+	void *context, uint32_t port, const struct triad_pma_reading *reading)
+{
+	struct triad_collector *collector = context;
+	const struct triad_collector_params *params = &collector->params;
+	const struct triad_fabric *fabric = collector->view->fabric;
+	double words_per_s = (double)triad_fabric_port_bps(&fabric->ports[port]) / 32;
+	uint32_t most = FEW_VL_PORTS +
+		(uint32_t)(fmin(params->sweep.round_share, 1) * fabric->n_ports);
+	struct triad_engine_row row;
+
+	if (!(reading->has & 1u << TRIAD_PORT_XMIT_WAIT) ||
+		!reading->raw[TRIAD_PORT_XMIT_WAIT] || params->vl_wait_share <= 0 ||
+		params->sweep.round_share <= 0 || collector->n_vl_asked >= most ||
+		!triad_engine_read(collector->engine, row_of(collector, port), &row) ||
+		!(triad_engine_rate(&row, TRIAD_PORT_XMIT_WAIT) >=
+			params->vl_wait_share * words_per_s))
+		return 0;
+	collector->n_vl_asked++;
+	return TRIAD_DETAIL_BIT(TRIAD_PMA_VL_XMIT_WAIT);
+}
+
+static void add_detail(void *context, uint32_t port, enum triad_pma_attribute attribute,
+	const struct triad_detail_reading *reading, bool after_reset, uint64_t now_us)
+{
+	struct triad_collector *collector = context;
+	const struct triad_details_port of =
+		triad_view_details_port(collector->view, port);
+
+	triad_details_update(triad_engine_details(collector->engine), &of, attribute,
+		reading, after_reset, now_us);
+}
+
+static void confirm_reading(
+	void *context, uint32_t port, bool wait_too, uint64_t now_us)
+{
+	struct triad_collector *collector = context;
+
+	triad_engine_confirm(
+		collector->engine, row_of(collector, port), wait_too, now_us);
+}
+
+static void expect_reset(void *context, uint32_t port, uint32_t mask)
+{
+	struct triad_collector *collector = context;
+
+	triad_engine_expect_reset(collector->engine, row_of(collector, port), mask);
+}
+
+static void note_reset(void *context, uint32_t port,
+	const struct triad_pma_reading *reading, uint64_t now_us)
+{
+	struct triad_collector *collector = context;
+	const struct triad_fabric *fabric = collector->view->fabric;
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	unsigned long suppressed;
+	char others[64] = "";
+
+	triad_engine_reset(collector->engine, row_of(collector, port), reading, now_us);
+	if (!triad_log_limit_pass(&collector->reset_limit, now_us, &suppressed))
+		return;
+	if (suppressed)
+		snprintf(others, sizeof(others), "; so were %lu ports before",
+			suppressed);
+	triad_log_write(collector->log, TRIAD_LOG_INFO,
+		"perfmgr: counters of 0x%016" PRIx64 " port %u (%s) were reset in "
+		"hardware, totals go on%s",
+		fabric->nodes[at->node].guid, at->number, fabric->nodes[at->node].name,
+		others);
+}
+
+static void mark_done(void *context, uint32_t port, bool answered)
+{
+	struct triad_collector *collector = context;
+
+	triad_engine_mark(collector->engine, row_of(collector, port), answered);
+	/* While the watch is behind, it numbers the ports of an older fabric. */
+	if (!answered && !collector->watch_is_behind)
+		triad_watch_miss(collector->watch, port, collector_now(collector));
+}
+
+struct triad_sweep_sink collector_sink(struct triad_collector *collector)
+{
+	return (struct triad_sweep_sink){
+		.context = collector,
+		.wants = wants_port,
+		.pkey_index = give_pkey_index,
+		.find_pkey = find_pkey,
+		.coming = note_coming,
+		.reading = add_reading,
+		.detail = add_detail,
+		.wanted_details = choose_details,
+		.unchanged = confirm_reading,
+		.resetting = expect_reset,
+		.reset = note_reset,
+		.done = mark_done,
+	};
+}

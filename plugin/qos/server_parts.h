@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the parts of 'struct triad_qos_server' share: server.c, which receives requests and has
+ * the threads, and server_request.c, what a thread does with one request. */
+#ifndef TRIAD_PLUGIN_QOS_SERVER_PARTS_H
+#define TRIAD_PLUGIN_QOS_SERVER_PARTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "plugin/qos/hook.h"
+#include "plugin/qos/server.h"
+#include "plugin/qos/work_queue.h"
+
+struct server_counts {
+	atomic_ulong received, answered, refused, overflowed, slow, class_port_infos;
+	atomic_ulong held, waited, handed_over;
+	atomic_ulong fallbacks[TRIAD_N_FALLBACKS];
+};
+
+struct triad_qos_server {
+	struct osm_opensm *osm;
+	struct triad_sampler *sampler;
+	struct triad_hold *hold;
+	struct triad_sa_hook hook;
+	struct triad_work_queue fast, slow;
+	struct server_counts counts;
+	struct triad_latency latency;
+	struct triad_clients clients;
+	atomic_bool sweeping;
+	atomic_bool has_policy;  /* that OpenSM has not */
+	atomic_bool outdated;    /* OpenSM knows aliases otherwise than the snapshot */
+	atomic_bool expects;     /* that there will be a snapshot */
+	atomic_ulong generation; /* of 'snapshot'; 0: none */
+	/* Until then 'snapshot' serves as standby; 0: this SM is still the master of whose
+	 * fabric it is. */
+	atomic_uint_fast64_t handed_over_until_us;
+	pthread_mutex_t lock; /* of the pointer alone */
+	pthread_cond_t published;
+	struct triad_qos_snapshot *snapshot;
+};
+
+/* One thread of a queue, and its own reference to the snapshot. */
+struct worker {
+	struct triad_qos_server *server;
+	struct triad_qos_snapshot *snapshot;
+	bool is_slow;
+	struct triad_path_request request;
+	struct triad_answer answer;
+	struct triad_path_record records[TRIAD_ANSWER_MAX_RECORDS];
+};
+
+static inline void server_count(atomic_ulong *counter)
+{
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+uint64_t server_now_ns(void);
+
+bool server_is_master(const struct triad_qos_server *server);
+
+/* Whether there is a snapshot, and it may be answered from: as master, one of this time as
+ * master; as standby, that of the time before, for a while. */
+bool server_has_snapshot(struct triad_qos_server *server);
+
+/* Whether requests wait for a snapshot.  OpenSM would drop them. */
+bool server_is_awaited(struct triad_qos_server *server);
+
+void server_give_back(struct triad_qos_server *server, osm_madw_t *madw);
+/* To OpenSM, as if it had just come. */
+void server_pass_on(struct triad_qos_server *server, osm_madw_t *madw);
+
+/* Of the worker's snapshot; 0: it has none. */
+static inline unsigned long worker_generation(const struct worker *worker)
+{
+	return worker->snapshot ? worker->snapshot->generation : 0;
+}
+
+/* Takes the present snapshot. */
+void worker_refresh(struct worker *worker);
+
+/* Answers a request, or hands it on; it is not the caller's any more. */
+void worker_handle(struct worker *worker, const struct triad_work_queue_job *job);
+
+#endif
