@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "lib/hash.h"
 #include "lib/task.h"
 #include "triad/clock.h"
 
@@ -14,6 +16,9 @@
 #define N_LAST_BEATS 4u
 /* Requests that are answered in a second. */
 #define MOST_ANSWERED 2000u
+/* Of one agent, or of some that share a slot: so none takes the others' part. */
+#define MOST_OF_ONE 20u
+#define N_SLOTS 1024u
 #define QUEUE_ROOM 1024u /* agents that wait for a table */
 /* For each microsecond that a table takes, so many are left to others. */
 #define REST_PART 3u
@@ -46,9 +51,10 @@ struct triad_path_exchange {
 	uint64_t looked_us, beat_us;
 	bool has_paths; /* as the last beat said */
 	uint64_t generation;
-	unsigned n_last;     /* beats that are still to be sent */
-	uint64_t second_us;  /* when the present second began, */
-	unsigned n_answered; /* and requests answered in it */
+	unsigned n_last;       /* beats that are still to be sent */
+	uint64_t second_us;    /* when the present second began, */
+	unsigned n_answered;   /* and requests answered in it */
+	uint8_t n_of[N_SLOTS]; /* of these, by a hash of the agent */
 	uint64_t n_beats, n_wanted, n_tables, n_dropped;
 	uint8_t octets[TRIAD_PATH_MESSAGE_SIZE]; /* of triad-paths alone */
 };
@@ -179,13 +185,22 @@ static uint64_t step_manager(struct triad_path_exchange *exchange, uint64_t now_
 	return now_us + LOOK_US;
 }
 
-static bool may_answer(struct triad_path_exchange *exchange, uint64_t now_us)
+static bool may_answer(
+	struct triad_path_exchange *exchange, uint64_t agent, uint64_t now_us)
 {
+	uint8_t *n_of_it =
+		&exchange->n_of[triad_hash_word(TRIAD_HASH_START, agent) % N_SLOTS];
+
 	if (now_us - exchange->second_us >= TRIAD_US_PER_S) {
 		exchange->second_us = now_us;
 		exchange->n_answered = 0;
+		memset(exchange->n_of, 0, sizeof(exchange->n_of));
 	}
-	return exchange->n_answered++ < MOST_ANSWERED;
+	if (exchange->n_answered == MOST_ANSWERED || *n_of_it == MOST_OF_ONE)
+		return false;
+	exchange->n_answered++;
+	++*n_of_it;
+	return true;
 }
 
 static bool receive_want(struct triad_path_exchange *exchange, uint64_t agent,
@@ -196,7 +211,7 @@ static bool receive_want(struct triad_path_exchange *exchange, uint64_t agent,
 	if (!triad_path_get_want(body, &want))
 		return false;
 	exchange->n_wanted++;
-	if (!exchange->is_on || !may_answer(exchange, now_us)) {
+	if (!exchange->is_on || !may_answer(exchange, agent, now_us)) {
 		exchange->n_dropped++;
 		return true;
 	}

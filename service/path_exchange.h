@@ -13,7 +13,7 @@
  *
  * What agents ask for costs the SM little: the queue has each agent once, a table waits
  * until the one before has had three times the time that it took, and so many requests in a
- * second are answered; others are dropped and counted.
+ * second are answered, few of one agent; others are dropped and counted.
  *
  * Thread-safety: any thread, for all but new and free; begin, end, receive and step are for
  * the PerfManager's thread.  'lock' is held for a look, or for the rows of one message.

@@ -15,6 +15,7 @@
 #define MANAGER ~UINT64_C(0x1001)
 #define ROOM 8192u
 #define MOST_ANSWERED 2000u
+#define MOST_OF_ONE 20u
 #define QUEUE_ROOM 1024u
 
 /* --- the bus --- */
@@ -302,6 +303,20 @@ START_TEST(test_requests_of_a_second_are_bounded)
 }
 END_TEST
 
+START_TEST(test_one_that_floods_leaves_room_for_others)
+{
+	uint64_t now_us = triad_clock_now_us();
+
+	for (unsigned i = 0; i < 5000; i++)
+		request(0x9000, false, now_us);
+	ck_assert_uint_eq(count_sent(), MOST_OF_ONE);
+	request(0x9001, false, now_us);
+	ck_assert_uint_eq(count_sent(), MOST_OF_ONE + 1);
+	request(0x9000, false, now_us + TRIAD_US_PER_S);
+	ck_assert_uint_eq(count_sent(), MOST_OF_ONE + 2);
+}
+END_TEST
+
 START_TEST(test_queue_has_each_agent_once_and_is_bounded)
 {
 	uint64_t now_us = triad_clock_now_us();
@@ -309,9 +324,9 @@ START_TEST(test_queue_has_each_agent_once_and_is_bounded)
 
 	/* What can't be made costs an attempt, and nothing is sent. */
 	is_stale = true;
-	for (unsigned i = 0; i < 1000; i++)
+	for (unsigned i = 0; i < MOST_OF_ONE; i++)
 		request(0x9000, true, now_us);
-	ck_assert_uint_le(__atomic_load_n(&n_made, __ATOMIC_SEQ_CST), 1000);
+	ck_assert_uint_le(__atomic_load_n(&n_made, __ATOMIC_SEQ_CST), MOST_OF_ONE);
 	status = triad_path_exchange_status(manager);
 	ck_assert_uint_eq(status.n_dropped, 0);
 	triad_path_exchange_stop(manager);
@@ -322,7 +337,7 @@ START_TEST(test_queue_has_each_agent_once_and_is_bounded)
 	for (unsigned i = 0; i < QUEUE_ROOM + 10; i++) {
 		request(0x9000 + i, true, now_us);
 		request(0x9000, true, now_us);
-		now_us += i % 500 ? 0 : TRIAD_US_PER_S;
+		now_us += i % 10 ? 0 : TRIAD_US_PER_S;
 	}
 	status = triad_path_exchange_status(manager);
 	ck_assert_uint_eq(status.n_dropped, 10);
@@ -340,6 +355,7 @@ int main(void)
 	tcase_add_loop_test(
 		cases, test_sm_that_answers_no_more_says_so_and_is_silent, 0, 2);
 	tcase_add_test(cases, test_requests_of_a_second_are_bounded);
+	tcase_add_test(cases, test_one_that_floods_leaves_room_for_others);
 	tcase_add_test(cases, test_queue_has_each_agent_once_and_is_bounded);
 	return run_cases(cases);
 }
