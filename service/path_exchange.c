@@ -79,16 +79,19 @@ static uint64_t send_pieces(struct triad_path_exchange *exchange,
 	return n_octets;
 }
 
-/* How long triad-paths rests after a table. */
+/* Returns how long triad-paths rests after that; '*is_made': a table was sent. */
 static uint64_t serve(struct triad_path_exchange *exchange,
-	const struct triad_collect_head *self, struct triad_bus *bus, uint64_t agent)
+	const struct triad_collect_head *self, struct triad_bus *bus, uint64_t agent,
+	bool *is_made)
 {
 	const struct triad_path_source *source = &exchange->source;
 	uint64_t begun_us = triad_clock_now_us(), generation, rest_us, octets_us = 0;
 	struct triad_path_table *table = NULL;
 
+	*is_made = false;
 	if (source->now(source->context, &generation) &&
 		!source->make(source->context, generation, agent, &table)) {
+		*is_made = true;
 		table->generation = generation;
 		octets_us =
 			send_pieces(exchange, self, bus, agent, table) / OCTETS_PER_US;
@@ -104,6 +107,7 @@ static uint64_t task_step(void *context)
 	struct triad_collect_head self = exchange->self;
 	struct triad_bus *bus = exchange->bus;
 	uint64_t agent, rest_us;
+	bool is_made;
 
 	if (!exchange->n_queued || !exchange->is_begun)
 		return UINT64_MAX;
@@ -114,9 +118,9 @@ static uint64_t task_step(void *context)
 	for (unsigned i = 0; i < exchange->n_queued; i++)
 		exchange->queue[i] = exchange->queue[i + 1];
 	pthread_mutex_unlock(&exchange->lock);
-	rest_us = serve(exchange, &self, bus, agent);
+	rest_us = serve(exchange, &self, bus, agent, &is_made);
 	pthread_mutex_lock(&exchange->lock);
-	exchange->n_tables++;
+	exchange->n_tables += is_made;
 	exchange->rest_us = triad_clock_now_us() + rest_us;
 	return exchange->rest_us;
 }

@@ -329,6 +329,7 @@ START_TEST(test_queue_has_each_agent_once_and_is_bounded)
 	ck_assert_uint_le(__atomic_load_n(&n_made, __ATOMIC_SEQ_CST), MOST_OF_ONE);
 	status = triad_path_exchange_status(manager);
 	ck_assert_uint_eq(status.n_dropped, 0);
+	ck_assert_uint_eq(status.n_tables, 0);
 	triad_path_exchange_stop(manager);
 	/* Nobody takes from the queue any more. */
 	triad_path_exchange_turn(manager, false);
