@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "agent/log.h"
+#include "agent/path_file.h"
 #include "agent/topology.h"
 #include "service/service.h"
 
@@ -20,6 +21,7 @@ struct triad_agent {
 	struct triad_service_owner owner; /* of the service: this */
 	struct triad_service service;
 	struct triad_topology *topology;
+	struct triad_path_file *path_file;
 };
 
 /* 'conf_path' may be NULL.  Returns 0; EINVAL when the configuration has mistakes, or

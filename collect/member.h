@@ -77,6 +77,10 @@ struct triad_member_sink {
 	/* Agents: a manager sent this fabric; the callback references it to keep it. It
 	 * takes effect with triad_member_set_fabric(). */
 	void (*fabric)(void *context, struct triad_fabric *fabric, uint64_t hash);
+	/* A message about paths (path_message.h) came; false: it is malformed.  NULL:
+	 * they are ignored. */
+	bool (*paths)(void *context, const struct triad_collect_head *head,
+		struct triad_wire *body, uint64_t now_us);
 	/* Managers. */
 	void (*trap)(void *context, const struct triad_collect_trap *trap);
 };
@@ -192,6 +196,10 @@ void triad_member_ask_again(
 	struct triad_member *member, uint64_t agent, uint32_t number);
 
 /* --- state --- */
+
+/* The head of a message of its own. */
+struct triad_collect_head triad_member_head(
+	const struct triad_member *member, enum triad_collect_kind kind);
 
 struct triad_claims *triad_member_claims(struct triad_member *member);
 const struct triad_peers *triad_member_peers(const struct triad_member *member);

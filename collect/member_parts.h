@@ -68,8 +68,6 @@ struct triad_member {
 	uint8_t octets[TRIAD_COLLECT_MAX_SIZE]; /* of the message being made */
 };
 
-struct triad_collect_head triad_member_head(
-	const struct triad_member *member, enum triad_collect_kind kind);
 /* Sends octets; nothing when 'size' is 0. */
 void triad_member_send(struct triad_member *member, enum triad_member_to to,
 	uint64_t id, const uint8_t *octets, size_t size);

@@ -11,6 +11,7 @@ libtriad_la_SOURCES += \
 	ib/link.c ib/link.h \
 	ib/node_choice.c ib/node_choice.h \
 	ib/partitions.c ib/partitions.h \
+	ib/path_table.c ib/path_table.h \
 	ib/pma.c ib/pma.h \
 	ib/rates.c ib/rates.h \
 	ib/recent.c ib/recent.h \

@@ -45,6 +45,22 @@ static void receive_fabric(void *context, struct triad_fabric *fabric)
 	triad_perf_set_fabric(plugin->service.perf, fabric, TRIAD_SM_STANDBY);
 }
 
+/* Nobody asks before a configuration is in force, for which 'qos' is there. */
+static bool have_paths(void *context, uint64_t *generation)
+{
+	struct triad_plugin *plugin = context;
+
+	return triad_qos_paths_now(plugin->qos, generation);
+}
+
+static int make_paths(void *context, uint64_t generation, uint64_t guid,
+	struct triad_path_table **table)
+{
+	struct triad_plugin *plugin = context;
+
+	return triad_qos_paths_make(plugin->qos, generation, guid, table);
+}
+
 static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 {
 	return (struct triad_service_owner){
@@ -66,6 +82,7 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 			.more_sls = triad_route_sls_of_policy,
 			.ask_sls = triad_route_sls_ask,
 			.sl_between = triad_route_sls_between},
+		.paths = {.context = plugin, .now = have_paths, .make = make_paths},
 		.source = {.context = plugin, .take = receive_fabric},
 	};
 }

@@ -26,6 +26,7 @@
 #include "collect/member.h"
 #include "collect/nats/bus.h"
 #include "perfmgr/watch/alerts.h"
+#include "service/path_exchange.h"
 #include "service/perf.h"
 #include "triad/conf.h"
 #include "triad/log.h"
@@ -94,6 +95,9 @@ void triad_collect_stop(struct triad_collect *collect);
 void triad_collect_free(struct triad_collect *collect);
 
 struct triad_collect_status triad_collect_status(struct triad_collect *collect);
+
+/* Paths that the SM answers, for agents; never NULL. */
+struct triad_path_exchange *triad_collect_paths(struct triad_collect *collect);
 
 /* Agents, in the order of their names; to be freed.  '*n' is how many.  NULL when there
  * are none, or memory is short. */

@@ -150,6 +150,7 @@ void triad_collect_end_member(struct triad_collect *collect)
 {
 	if (!collect->member)
 		return;
+	triad_path_exchange_end(collect->paths);
 	if (!is_manager(collect))
 		triad_member_leave(collect->member, triad_clock_now_us());
 	triad_member_free(collect->member);
@@ -166,6 +167,24 @@ void triad_collect_end_member(struct triad_collect *collect)
 	collect->n_apart = collect->n_apart_logged = 0;
 }
 
+static bool receive_paths(void *context, const struct triad_collect_head *head,
+	struct triad_wire *body, uint64_t now_us)
+{
+	struct triad_collect *collect = context;
+
+	return triad_path_exchange_receive(collect->paths, head, body, now_us);
+}
+
+static void begin_paths(struct triad_collect *collect)
+{
+	struct triad_collect_head self =
+		triad_member_head(collect->member, TRIAD_COLLECT_PATHS);
+
+	triad_path_exchange_begin(
+		collect->paths, &self, is_manager(collect), collect->bus);
+	triad_path_exchange_turn(collect->paths, collect->conf->collect.paths);
+}
+
 static bool begin_member(struct triad_collect *collect)
 {
 	const struct triad_member_sink sink = {
@@ -174,6 +193,7 @@ static bool begin_member(struct triad_collect *collect)
 		.histogram = triad_collect_give_histogram,
 		.clear = triad_collect_do_clear,
 		.fabric = triad_collect_take_topology,
+		.paths = receive_paths,
 		.trap = triad_collect_take_trap,
 	};
 	const struct triad_aggregator_sink aggregator_sink = {
@@ -201,6 +221,7 @@ static bool begin_member(struct triad_collect *collect)
 		return false;
 	configure_member(collect);
 	configure_bus(collect, &params);
+	begin_paths(collect);
 	/* No count of changes: the first part is made whatever the claims are. */
 	collect->n_changes = UINT64_MAX;
 	collect->is_cut_off = false;
@@ -472,6 +493,9 @@ static uint64_t run_step(void *context, bool wanted, bool *reads, bool *has_fabr
 				     : step_agent(collect, now_us);
 	if (own_us < next_us)
 		next_us = own_us;
+	own_us = triad_path_exchange_step(collect->paths, triad_clock_now_us());
+	if (own_us < next_us)
+		next_us = own_us;
 	if (now_us - collect->published_us >= PUBLISH_US) {
 		collect->published_us = now_us;
 		triad_collect_publish(collect, now_us);
@@ -480,14 +504,21 @@ static uint64_t run_step(void *context, bool wanted, bool *reads, bool *has_fabr
 	return own_us < next_us ? own_us : next_us;
 }
 
+/* Paths begin and end beside the member. */
+static bool has_same_member(const struct triad_conf *a, const struct triad_conf *b)
+{
+	return !memcmp(&a->collect, &b->collect,
+		offsetof(struct triad_conf, collect.paths) -
+			offsetof(struct triad_conf, collect));
+}
+
 /* A member is begun anew when what it is made of is another.  An agent reads a part of
  * the fabric. */
 static bool configure(void *context, const struct triad_conf *conf)
 {
 	struct triad_collect *collect = context;
 	const struct triad_conf *old = collect->conf;
-	bool is_same =
-		old && !memcmp(&conf->collect, &old->collect, sizeof(conf->collect));
+	bool is_same = old && has_same_member(conf, old);
 
 	collect->conf = triad_conf_ref(conf);
 	triad_conf_unref(old);
@@ -501,8 +532,10 @@ static bool configure(void *context, const struct triad_conf *conf)
 			collect->may_manage ? "triad-agent" : "the plugin in OpenSM");
 	if (!is_same)
 		triad_collect_end_member(collect);
-	else if (collect->member)
+	else if (collect->member) {
 		configure_member(collect);
+		triad_path_exchange_turn(collect->paths, conf->collect.paths);
+	}
 	return conf->collect.mode == TRIAD_COLLECT_AGENT && !collect->may_manage;
 }
 

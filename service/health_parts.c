@@ -13,6 +13,8 @@
 #include "triad/clock.h"
 
 /* A sweep that is this many periods late is missing. */
+/* An agent without paths for so long is worth a word. */
+#define PATHS_US (5 * TRIAD_US_PER_S)
 #define MISSING_PERIODS 3
 #define SLACK_US (10 * TRIAD_US_PER_S)
 
@@ -433,6 +435,52 @@ static void add_agents(struct triad_health *health, struct triad_service *servic
 	}
 }
 
+/* --- paths for agents --- */
+
+static void add_kept_paths(
+	struct triad_health *health, const struct triad_path_exchange_status *status)
+{
+	uint64_t now_us = triad_clock_now_us();
+	char lasts[TRIAD_CLOCK_TEXT_SIZE], what[160];
+
+	triad_clock_format_length(now_us - status->since_us, lasts);
+	if (status->is_valid) {
+		triad_health_line(health, "paths", "Paths", TRIAD_OK,
+			"to %" PRIu32 " of %" PRIu32 " LIDs, as the SM answers for %s",
+			status->n_paths, status->n_rows, lasts);
+		return;
+	}
+	if (now_us - status->since_us < PATHS_US) {
+		triad_health_line(health, "paths", "Paths", TRIAD_OK, "not yet: %s",
+			triad_path_state_name(status->state));
+		return;
+	}
+	snprintf(what, sizeof(what), "no paths for %s: %s", lasts,
+		triad_path_state_name(status->state));
+	triad_health_add_trouble(health, TRIAD_WARNING, "paths", what,
+		"look at the master SM whether collect.paths and qos.enabled are true, and "
+		"at the broker");
+	triad_health_line(health, "paths", "Paths", TRIAD_WARNING, "%s", what);
+}
+
+static void add_paths(struct triad_health *health, struct triad_service *service)
+{
+	struct triad_path_exchange_status status =
+		triad_path_exchange_status(triad_collect_paths(service->collect));
+
+	if (!status.is_on)
+		return;
+	if (!status.is_manager)
+		add_kept_paths(health, &status);
+	else if (status.is_answering)
+		triad_health_line(health, "paths", "Paths", TRIAD_OK,
+			"agents may have them; %" PRIu64 " tables made",
+			status.n_tables);
+	else
+		triad_health_line_off(health, "paths", "Paths",
+			"none for agents: this SM answers no requests for paths now");
+}
+
 /* --- devices --- */
 
 /* Those that never answered may not know these MADs; those that did are broken, or no longer
@@ -489,6 +537,7 @@ void triad_service_health(struct triad_service *service, struct triad_health *he
 	triad_routes_add_health(health, service);
 	triad_congestion_add_health(health, service);
 	add_agents(health, service);
+	add_paths(health, service);
 	add_devices(health, service);
 	triad_exports_add_health(health, service);
 	add_conf(health, service);

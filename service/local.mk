@@ -23,6 +23,7 @@ libtriadservice_la_SOURCES = \
 	service/command/diff.c \
 	service/command/diff_counters.c service/command/diff_parts.h \
 	service/command/history.c \
+	service/command/paths.c \
 	service/command/perf_history.c \
 	service/command/links.c \
 	service/command/list.c service/command/list.h \
@@ -70,6 +71,7 @@ libtriadservice_la_SOURCES = \
 	service/local_port.c service/local_port.h \
 	service/loopback_owner.c \
 	service/own_metrics.c service/own_metrics.h \
+	service/path_exchange.c service/path_exchange.h \
 	service/peer.c service/peer.h \
 	service/perf.c service/perf.h \
 	service/profile.c service/profile.h \

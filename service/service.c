@@ -348,6 +348,8 @@ static struct triad_perf *make_perf(struct triad_service *service)
 	struct triad_perf *perf =
 		triad_perf_new(service->port_guid, &sink, service->log);
 
+	triad_path_exchange_set_source(
+		triad_collect_paths(service->collect), &service->owner->paths);
 	if (perf)
 		triad_collect_join(service->collect, perf);
 	return perf;

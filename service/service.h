@@ -71,6 +71,8 @@ struct triad_service_owner {
 	void (*fill_lists)(void *context, struct triad_kept_list *lists);
 	/* What the check of routes asks; all NULL: nothing. */
 	struct triad_route_source routes;
+	/* What the SM here answers requests for paths; all NULL: nothing. */
+	struct triad_path_source paths;
 	/* Receives a topology from the SA; see struct triad_sa_source_user. */
 	struct triad_sa_source_user source;
 };

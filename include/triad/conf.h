@@ -190,6 +190,9 @@ struct triad_conf {
 		unsigned max_nodes;
 		unsigned topology;                 /* enum triad_conf_topology */
 		char sa_key[TRIAD_CONF_TEXT_SIZE]; /* triad_sm_key_parse() */
+		/* A member is made of what stands above. */
+		bool paths;
+		char paths_file[TRIAD_CONF_PATH_SIZE]; /* "": none */
 	} collect;
 	struct {
 		unsigned level; /* enum triad_log_level */

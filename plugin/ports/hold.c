@@ -12,12 +12,15 @@
 #include "triad/clock.h"
 
 struct triad_hold {
-	pthread_mutex_t lock; /* of all but 'n_held' */
+	pthread_mutex_t lock; /* of all but atomic members */
 	struct triad_hold_port *ports;
 	uint32_t n;
 	struct triad_hold_end *ends; /* as many as ports; of those that are held */
 	uint64_t longest_us;
 	atomic_uint n_held;
+	/* Odd while what is held is being changed: then no answer is that of another
+	 * moment. */
+	atomic_uint n_changes;
 };
 
 struct triad_hold *triad_hold_new(void)
@@ -104,6 +107,7 @@ static void replace(struct triad_hold *hold, struct triad_hold_port *ports,
 	if (n_ends)
 		memcpy(ends, hold->ends, n_ends * sizeof(*ends));
 	atomic_store(&hold->n_held, n_ends);
+	atomic_fetch_add(&hold->n_changes, 2);
 	free(hold->ports);
 	free(hold->ends);
 	hold->ports = ports;
@@ -287,12 +291,14 @@ static void mark_all(
 	osm_physp_t *physp, *far;
 	osm_node_t *node = NULL;
 
+	atomic_fetch_add(&hold->n_changes, 1);
 	atomic_store(&hold->n_held, 0);
 	for (uint32_t i = 0; i < hold->n; i++)
 		if (find_link(osm, &hold->ports[i], &node, &physp, &far))
 			mark_port(hold, &hold->ports[i], physp, far, rules);
 		else
 			hold->ports[i].is_held = false;
+	atomic_fetch_add(&hold->n_changes, 1);
 }
 
 /* One walk over the ports, under OpenSM's lock. */
@@ -365,6 +371,11 @@ bool triad_hold_has_end(struct triad_hold *hold, uint16_t lid, uint64_t guid)
 	}
 	pthread_mutex_unlock(&hold->lock);
 	return has_it;
+}
+
+uint32_t triad_hold_n_changes(const struct triad_hold *hold)
+{
+	return atomic_load(&hold->n_changes);
 }
 
 uint32_t triad_hold_n_held(struct triad_hold *hold)

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from checks import succeeded
-from labs import BUILDDIR, COROSYNC, HTTP, SRCDIR, need
+from labs import AGENT, BUILDDIR, COROSYNC, HTTP, NATS, SRCDIR, need
 
 pytestmark = pytest.mark.scripts
 
@@ -300,6 +300,18 @@ def test_qos_tables_small_prints_documented_keys():
         assert set(row) == {"smps", "minimum", "ms"}, f"keys of {name}"
         assert row["smps"] == row["minimum"], f"SMPs of {name}, and tables that differ"
     assert 0 < found["change"]["smps"] < 200 < found["program"]["smps"], found
+
+
+def test_agent_paths_small_prints_documented_keys():
+    need(AGENT, NATS)
+    process = subprocess.run(
+        [SRCDIR / "scripts" / "bench-agent-paths", "--builddir", BUILDDIR, "--hosts", "4",
+         "--agents", "2", "--runs", "2", "--json"],
+        capture_output=True, text=True, check=False)
+    row = json.loads(succeeded(process).stdout)
+    assert set(row) == {"hosts", "agents", "lids", "changes", "applied_ms", "stopped_ms",
+                        "stopped_worst_ms", "new_ms", "new_worst_ms",
+                        "killed_worst_ms"}, "keys"
 
 
 @pytest.mark.row("N12")

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "agent/path_file.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/task.h"
+#include "triad/clock.h"
+#include "triad/file.h"
+
+#define MODE 0644
+/* Between two attempts at what failed. */
+#define RETRY_US TRIAD_US_PER_S
+#define STOP_US (2 * TRIAD_US_PER_S)
+
+struct triad_path_file {
+	struct triad_log *log;
+	pthread_mutex_t lock; /* of what follows */
+	struct triad_task task;
+	struct triad_path_exchange *exchange; /* NULL: none */
+	struct triad_path_file_status status;
+	/* For the task alone. */
+	char path[TRIAD_CONF_PATH_SIZE]; /* that is looked after; "": none */
+	struct triad_path_table *table;  /* that the file has; NULL: there is no file */
+	struct triad_file_report report;
+};
+
+/* --- the file, in the task --- */
+
+static void tell(struct triad_path_file *file, const char *what, int error)
+{
+	enum triad_file_news news = triad_file_report(&file->report, file->path, error);
+
+	if (news == TRIAD_FILE_IN_TROUBLE)
+		triad_log_write(file->log, TRIAD_LOG_ERROR,
+			"paths: %s can't be %s: %s; see collect.paths_file", file->path,
+			what, strerror(error));
+	else if (news == TRIAD_FILE_WELL_AGAIN)
+		triad_log_write(file->log, TRIAD_LOG_INFO, "paths: %s is %s again",
+			file->path, what);
+}
+
+static int remove_file(struct triad_path_file *file)
+{
+	int error = unlink(file->path) && errno != ENOENT ? errno : 0;
+
+	tell(file, "removed", error);
+	if (error)
+		return error;
+	triad_path_table_unref(file->table);
+	file->table = NULL;
+	return 0;
+}
+
+static int write_file(
+	struct triad_path_file *file, struct triad_path_table *table, uint32_t *n_paths)
+{
+	size_t size = triad_path_table_text_size(table->n);
+	char *text = malloc(size);
+	int error = ENOMEM;
+
+	if (text) {
+		size = triad_path_table_write(table, text, size, n_paths);
+		error = triad_file_replace(file->path, text, size, MODE);
+	}
+	free(text);
+	tell(file, "written", error);
+	if (error)
+		return error;
+	triad_path_table_unref(file->table);
+	file->table = triad_path_table_ref(table);
+	return 0;
+}
+
+/* --- the task --- */
+
+/* What the file should be. */
+struct wish {
+	char path[TRIAD_CONF_PATH_SIZE];
+	struct triad_path_table *table; /* a reference; NULL: no file */
+	uint64_t until_us;              /* it is valid */
+};
+
+static struct triad_path_table *valid_table(
+	struct triad_path_exchange *exchange, uint64_t *until_us)
+{
+	enum triad_path_state state;
+
+	return exchange ? triad_path_exchange_table(exchange, &state, until_us) : NULL;
+}
+
+/* With the lock, under which 'exchange' lives. */
+static void read_wish(struct triad_path_file *file, struct wish *wish)
+{
+	*wish = (struct wish){.until_us = 0};
+	memcpy(wish->path, file->status.path, sizeof(wish->path));
+	if (wish->path[0])
+		wish->table = valid_table(file->exchange, &wish->until_us);
+}
+
+/* Another file is looked after from now on.  One that an earlier start left is none that
+ * anybody may use. */
+static int change_path(struct triad_path_file *file, const char *path)
+{
+	if (file->path[0])
+		(void)remove_file(file);
+	triad_path_table_unref(file->table);
+	file->table = NULL;
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	return file->path[0] ? remove_file(file) : 0;
+}
+
+static void note(struct triad_path_file *file, int error, uint32_t n_paths,
+	bool was_there, bool is_written)
+{
+	struct triad_path_file_status *status = &file->status;
+
+	status->is_there = file->table;
+	status->error = error;
+	if (is_written)
+		status->n_paths = n_paths;
+	status->n_written += is_written;
+	status->n_removed += was_there && !file->table;
+}
+
+static uint64_t task_step(void *context)
+{
+	struct triad_path_file *file = context;
+	bool was_there = file->table, is_written = false;
+	uint32_t n_paths = 0;
+	struct wish wish;
+	int error = 0;
+
+	read_wish(file, &wish);
+	pthread_mutex_unlock(&file->lock);
+	if (strcmp(file->path, wish.path) != 0)
+		error = change_path(file, wish.path);
+	if (wish.table && wish.table != file->table) {
+		error = write_file(file, wish.table, &n_paths);
+		is_written = !error;
+	}
+	/* An old table must not stay where the new one can't be written. */
+	if (file->path[0] && file->table != wish.table) {
+		int removed = remove_file(file);
+
+		error = error ? error : removed;
+	}
+	triad_path_table_unref(wish.table);
+	pthread_mutex_lock(&file->lock);
+	note(file, error, n_paths, was_there, is_written);
+	if (error)
+		return triad_clock_now_us() + RETRY_US;
+	/* At once, if it has ended meanwhile. */
+	return file->table ? wish.until_us : UINT64_MAX;
+}
+
+/* --- life --- */
+
+struct triad_path_file *triad_path_file_new(struct triad_log *log)
+{
+	struct triad_path_file *file = calloc(1, sizeof(*file));
+
+	if (!file)
+		return NULL;
+	file->log = log;
+	pthread_mutex_init(&file->lock, NULL);
+	triad_task_init(&file->task, &file->lock, "triad-pathfile", task_step, file);
+	return file;
+}
+
+bool triad_path_file_free(struct triad_path_file *file)
+{
+	if (!file)
+		return true;
+	if (!triad_task_stop(&file->task, STOP_US))
+		return false;
+	if (file->path[0])
+		(void)remove_file(file);
+	triad_path_table_unref(file->table);
+	triad_task_clear(&file->task);
+	pthread_mutex_destroy(&file->lock);
+	free(file);
+	return true;
+}
+
+void triad_path_file_connect(
+	struct triad_path_file *file, struct triad_path_exchange *exchange)
+{
+	pthread_mutex_lock(&file->lock);
+	file->exchange = exchange;
+	triad_task_wake(&file->task);
+	pthread_mutex_unlock(&file->lock);
+}
+
+void triad_path_file_configure(struct triad_path_file *file, const char *path)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&file->lock);
+	snprintf(file->status.path, sizeof(file->status.path), "%s", path);
+	if (path[0])
+		error = triad_task_start(&file->task);
+	file->status.error = error;
+	triad_task_wake(&file->task);
+	pthread_mutex_unlock(&file->lock);
+	if (error)
+		triad_log_write(file->log, TRIAD_LOG_ERROR,
+			"paths: no thread for %s: %s; type 'triadctl --agent reload' to "
+			"try again",
+			path, strerror(error));
+}
+
+void triad_path_file_look(void *context)
+{
+	struct triad_path_file *file = context;
+
+	pthread_mutex_lock(&file->lock);
+	triad_task_wake(&file->task);
+	pthread_mutex_unlock(&file->lock);
+}
+
+struct triad_path_file_status triad_path_file_status(struct triad_path_file *file)
+{
+	struct triad_path_file_status status;
+
+	pthread_mutex_lock(&file->lock);
+	status = file->status;
+	pthread_mutex_unlock(&file->lock);
+	return status;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/path_keeper.h"
+
+#include <string.h>
+
+#include "collect/incarnation.h"
+
+/* A beat of an earlier start of its sender is on its way for so long at most. */
+#define PAST_US (10 * TRIAD_US_PER_S)
+/* An offset is asked for anew, and is given up: clocks that differ by 0.01 % drift by 12 ms
+ * until then. */
+#define OFFSET_AGAIN_US (30 * TRIAD_US_PER_S)
+#define OFFSET_LIFE_US (120 * TRIAD_US_PER_S)
+/* A beat from the future by more than that: one of both clocks was stopped. */
+#define FUTURE_US (20 * TRIAD_US_PER_MS)
+/* A request is repeated, later each time. */
+#define FIRST_WAIT_US (300 * TRIAD_US_PER_MS)
+#define MOST_WAIT_US (4 * TRIAD_US_PER_S)
+/* Between two pieces of a table. */
+#define PIECE_WAIT_US TRIAD_US_PER_S
+
+const char *triad_path_state_name(enum triad_path_state state)
+{
+	static const char *const names[TRIAD_PATHS_N_STATES] = {
+		[TRIAD_PATHS_VALID] = "valid",
+		[TRIAD_PATHS_NO_BEATS] = "no SM says in time what it answers",
+		[TRIAD_PATHS_NONE] = "the SM answers nothing for agents now",
+		[TRIAD_PATHS_TWO] = "two SMs say that they answer",
+		[TRIAD_PATHS_COMING] = "the new paths are on their way",
+	};
+
+	return state < TRIAD_PATHS_N_STATES ? names[state] : "unknown";
+}
+
+void triad_path_keeper_init(struct triad_path_keeper *keeper, uint64_t self)
+{
+	keeper->self = self;
+	keeper->wait_us = FIRST_WAIT_US;
+}
+
+static void drop_parts(struct triad_path_keeper *keeper)
+{
+	triad_path_table_unref(keeper->parts);
+	keeper->parts = NULL;
+	keeper->n_parts = 0;
+}
+
+void triad_path_keeper_clear(struct triad_path_keeper *keeper)
+{
+	drop_parts(keeper);
+	triad_path_table_unref(keeper->table);
+	memset(keeper, 0, sizeof(*keeper));
+}
+
+/* --- managers --- */
+
+static struct triad_path_manager *find_manager(
+	struct triad_path_keeper *keeper, uint64_t id)
+{
+	for (unsigned i = 0; i < TRIAD_PATH_MAX_MANAGERS; i++)
+		if (keeper->managers[i].id == id)
+			return &keeper->managers[i];
+	return NULL;
+}
+
+/* The place of one that was heard the longest ago, or that is free. */
+static struct triad_path_manager *take_place(struct triad_path_keeper *keeper)
+{
+	struct triad_path_manager *oldest = &keeper->managers[0];
+
+	for (unsigned i = 0; i < TRIAD_PATH_MAX_MANAGERS; i++)
+		if (keeper->managers[i].heard_us < oldest->heard_us)
+			oldest = &keeper->managers[i];
+	return oldest;
+}
+
+/* NULL for a beat of a start that has ended. */
+static struct triad_path_manager *manager_of(struct triad_path_keeper *keeper,
+	const struct triad_collect_head *head, uint64_t now_us)
+{
+	struct triad_path_manager *manager = find_manager(keeper, head->sender);
+	enum triad_incarnation is = TRIAD_INCARNATION_NEW;
+
+	if (manager)
+		is = triad_incarnation_judge(head->incarnation, manager->incarnation,
+			manager->heard_us, PAST_US, now_us);
+	else
+		manager = take_place(keeper);
+	if (is == TRIAD_INCARNATION_PAST)
+		return NULL;
+	if (is == TRIAD_INCARNATION_NEW)
+		*manager = (struct triad_path_manager){
+			.id = head->sender, .incarnation = head->incarnation};
+	return manager;
+}
+
+/* Whether time 'a' is later than 'b', of one clock. */
+static bool is_later(uint64_t a, uint64_t b)
+{
+	return (int64_t)(a - b) > 0;
+}
+
+/* When the latest beat was sent, at the earliest. */
+static uint64_t sent_us(const struct triad_path_manager *manager)
+{
+	return manager->beat.time_us + manager->offset;
+}
+
+static bool has_offset(const struct triad_path_manager *manager, uint64_t now_us)
+{
+	return manager->has_offset && now_us - manager->offset_us < OFFSET_LIFE_US;
+}
+
+/* The manager answered at its time 'beat->time_us' what was asked at our 'beat->echo'. */
+static void learn_offset(struct triad_path_manager *manager,
+	const struct triad_path_beat *beat, uint64_t now_us)
+{
+	uint64_t offset = beat->echo - beat->time_us;
+
+	/* Nobody can have asked in the future. */
+	if (beat->echo > now_us || now_us - beat->echo > PAST_US)
+		return;
+	if (manager->has_offset && !is_later(offset, manager->offset) &&
+		now_us - manager->offset_us < OFFSET_AGAIN_US)
+		return;
+	manager->has_offset = true;
+	manager->offset = offset;
+	manager->offset_us = now_us;
+}
+
+static bool receive_beat(struct triad_path_keeper *keeper,
+	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
+{
+	struct triad_path_manager *manager;
+	struct triad_path_beat beat;
+
+	if (!triad_path_get_beat(body, &beat))
+		return false;
+	manager = manager_of(keeper, head, now_us);
+	if (!manager)
+		return true;
+	keeper->counts.n_beats++;
+	if (beat.echo)
+		learn_offset(manager, &beat, now_us);
+	/* Of two that were sent at one time, the later word counts. */
+	if (!manager->heard_us || !is_later(manager->beat.time_us, beat.time_us))
+		manager->beat = beat;
+	manager->heard_us = now_us;
+	if (!manager->has_offset)
+		return true;
+	if (is_later(sent_us(manager), now_us + FUTURE_US))
+		manager->has_offset = false;
+	else if (now_us - sent_us(manager) >= TRIAD_PATH_LIFE_US)
+		keeper->counts.n_late++;
+	return true;
+}
+
+/* --- the table --- */
+
+static bool begin_parts(struct triad_path_keeper *keeper,
+	const struct triad_collect_head *head, const struct triad_path_piece *piece)
+{
+	drop_parts(keeper);
+	keeper->parts = triad_path_table_new(piece->n_rows);
+	if (!keeper->parts)
+		return false;
+	keeper->parts->guid = keeper->self;
+	keeper->parts->generation = piece->generation;
+	keeper->parts->lid = piece->lid;
+	keeper->parts->lmc = piece->lmc;
+	keeper->parts_of = head->sender;
+	keeper->parts_incarnation = head->incarnation;
+	return true;
+}
+
+/* Whether the piece goes on with what is there. */
+static bool is_next(const struct triad_path_keeper *keeper,
+	const struct triad_collect_head *head, const struct triad_path_piece *piece)
+{
+	const struct triad_path_table *parts = keeper->parts;
+
+	return parts && keeper->parts_of == head->sender &&
+		keeper->parts_incarnation == head->incarnation &&
+		parts->generation == piece->generation && parts->n == piece->n_rows &&
+		parts->lid == piece->lid && parts->lmc == piece->lmc &&
+		keeper->n_parts == piece->first;
+}
+
+static bool add_rows(struct triad_path_keeper *keeper,
+	const struct triad_path_piece *piece, struct triad_wire *body)
+{
+	struct triad_path_table *parts = keeper->parts;
+
+	for (uint32_t i = 0; i < piece->n; i++) {
+		struct triad_path_row *row = &parts->rows[keeper->n_parts];
+
+		if (!triad_path_get_row(body, piece, row) ||
+			(keeper->n_parts && row->lid <= row[-1].lid))
+			return false;
+		parts->n_paths += row->has_path;
+		keeper->n_parts++;
+	}
+	return true;
+}
+
+static void complete(struct triad_path_keeper *keeper, uint64_t now_us)
+{
+	triad_path_table_unref(keeper->table);
+	keeper->table = keeper->parts;
+	keeper->table_of = keeper->parts_of;
+	keeper->table_incarnation = keeper->parts_incarnation;
+	keeper->table_us = now_us;
+	keeper->parts = NULL;
+	keeper->n_parts = 0;
+	keeper->counts.n_tables++;
+}
+
+static bool receive_piece(struct triad_path_keeper *keeper,
+	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
+{
+	const struct triad_path_manager *manager = find_manager(keeper, head->sender);
+	struct triad_path_piece piece;
+
+	if (!triad_path_get_piece(body, &piece))
+		return false;
+	/* What nobody has asked for. */
+	if (!manager || manager->incarnation != head->incarnation ||
+		piece.generation != keeper->asked_generation) {
+		keeper->counts.n_refused++;
+		return true;
+	}
+	if (!is_next(keeper, head, &piece) &&
+		(piece.first || !begin_parts(keeper, head, &piece))) {
+		keeper->counts.n_refused++;
+		drop_parts(keeper);
+		return true;
+	}
+	if (!add_rows(keeper, &piece, body)) {
+		drop_parts(keeper);
+		return false;
+	}
+	keeper->parts_us = now_us;
+	if (keeper->n_parts == keeper->parts->n)
+		complete(keeper, now_us);
+	return true;
+}
+
+bool triad_path_keeper_receive(struct triad_path_keeper *keeper,
+	const struct triad_collect_head *head, enum triad_path_what what,
+	struct triad_wire *body, uint64_t now_us)
+{
+	bool good = what == TRIAD_PATH_BEAT ? receive_beat(keeper, head, body, now_us)
+					    : receive_piece(keeper, head, body, now_us);
+
+	keeper->counts.n_refused += !good;
+	return good;
+}
+
+/* --- what may be used --- */
+
+static bool is_heard(const struct triad_path_manager *manager, uint64_t now_us)
+{
+	return manager->id && manager->heard_us &&
+		now_us - manager->heard_us < TRIAD_PATH_LIFE_US;
+}
+
+/* The one manager that answers; NULL: none, or two, as '*state' says. */
+static const struct triad_path_manager *find_answering(
+	const struct triad_path_keeper *keeper, uint64_t now_us,
+	enum triad_path_state *state)
+{
+	const struct triad_path_manager *found = NULL;
+
+	*state = TRIAD_PATHS_NO_BEATS;
+	for (unsigned i = 0; i < TRIAD_PATH_MAX_MANAGERS; i++) {
+		const struct triad_path_manager *manager = &keeper->managers[i];
+
+		if (!is_heard(manager, now_us))
+			continue;
+		if (!manager->beat.has_paths) {
+			if (!found)
+				*state = TRIAD_PATHS_NONE;
+			continue;
+		}
+		if (found) {
+			*state = TRIAD_PATHS_TWO;
+			return NULL;
+		}
+		found = manager;
+		*state = TRIAD_PATHS_VALID;
+	}
+	return found;
+}
+
+static bool is_of(const struct triad_path_keeper *keeper,
+	const struct triad_path_manager *manager)
+{
+	return keeper->table && keeper->table_of == manager->id &&
+		keeper->table_incarnation == manager->incarnation &&
+		keeper->table->generation == manager->beat.generation;
+}
+
+enum triad_path_state triad_path_keeper_look(
+	const struct triad_path_keeper *keeper, uint64_t now_us, uint64_t *until_us)
+{
+	enum triad_path_state state;
+	const struct triad_path_manager *manager =
+		find_answering(keeper, now_us, &state);
+
+	*until_us = 0;
+	if (!manager)
+		return state;
+	if (!has_offset(manager, now_us))
+		return TRIAD_PATHS_NO_BEATS;
+	/* Modulo 2^64: a beat may be some milliseconds in the future. */
+	if (!is_later(sent_us(manager) + TRIAD_PATH_LIFE_US, now_us))
+		return TRIAD_PATHS_NO_BEATS;
+	if (!is_of(keeper, manager))
+		return TRIAD_PATHS_COMING;
+	*until_us = sent_us(manager) + TRIAD_PATH_LIFE_US;
+	return TRIAD_PATHS_VALID;
+}
+
+/* --- requests --- */
+
+static bool wants_offset(const struct triad_path_manager *manager, uint64_t now_us)
+{
+	return !manager->has_offset || now_us - manager->offset_us >= OFFSET_AGAIN_US ||
+		!is_later(sent_us(manager) + TRIAD_PATH_LIFE_US, now_us);
+}
+
+bool triad_path_keeper_step(struct triad_path_keeper *keeper, uint64_t now_us,
+	struct triad_path_want *want, uint64_t *id, uint64_t *next_us)
+{
+	enum triad_path_state state;
+	const struct triad_path_manager *manager =
+		find_answering(keeper, now_us, &state);
+	bool wants_table, is_coming;
+
+	/* Beats wake the owner. */
+	*next_us = UINT64_MAX;
+	if (!manager)
+		return false;
+	is_coming = keeper->parts && keeper->parts_of == manager->id &&
+		keeper->parts->generation == manager->beat.generation &&
+		now_us - keeper->parts_us < PIECE_WAIT_US;
+	wants_table = !is_of(keeper, manager) && !is_coming;
+	if (!wants_table && !wants_offset(manager, now_us)) {
+		keeper->wait_us = FIRST_WAIT_US;
+		return false;
+	}
+	/* What is new is asked for at once. */
+	if (keeper->asked_generation != manager->beat.generation)
+		keeper->wait_us = FIRST_WAIT_US;
+	else if (keeper->asked_us && now_us - keeper->asked_us < keeper->wait_us) {
+		*next_us = keeper->asked_us + keeper->wait_us;
+		return false;
+	}
+	*want = (struct triad_path_want){.wants_table = wants_table,
+		.echo = now_us,
+		.generation = manager->beat.generation};
+	*id = manager->id;
+	if (keeper->asked_generation == manager->beat.generation &&
+		keeper->wait_us < MOST_WAIT_US)
+		keeper->wait_us *= 2;
+	keeper->asked_generation = manager->beat.generation;
+	keeper->asked_us = now_us;
+	keeper->counts.n_asked++;
+	*next_us = now_us + keeper->wait_us;
+	return true;
+}

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* An agent's table against managers whose messages come late, get lost or are doubled, whose
+ * clocks are others, and while the agent is stopped. */
+#include "collect/path_keeper.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/random.h"
+#include "tests/unit/run.h"
+
+#define SELF 0x2001u
+#define MS TRIAD_US_PER_MS
+#define ONE ~UINT64_C(0x1001)
+#define TWO ~UINT64_C(0x1002)
+#define AHEAD (UINT64_C(77) * TRIAD_US_PER_S) /* of a manager's clock */
+
+static struct triad_path_keeper keeper;
+static uint64_t now_us;
+
+static void set_up(void)
+{
+	memset(&keeper, 0, sizeof(keeper));
+	triad_path_keeper_init(&keeper, SELF);
+	now_us = 1000 * TRIAD_US_PER_S;
+}
+
+static void tear_down(void)
+{
+	triad_path_keeper_clear(&keeper);
+}
+
+static bool hear(uint8_t *octets, size_t size)
+{
+	struct triad_collect_head head;
+	enum triad_path_what what;
+	struct triad_wire body;
+
+	ck_assert_int_eq(triad_collect_get_head(octets, size, &head, &body),
+		TRIAD_COLLECT_HEAD_GOOD);
+	ck_assert(triad_path_get_what(&body, &what));
+	return triad_path_keeper_receive(&keeper, &head, what, &body, now_us);
+}
+
+struct said {
+	uint64_t id, incarnation;
+	struct triad_path_beat beat;
+};
+
+static void hear_beat(const struct said *said)
+{
+	const struct triad_collect_head head = {
+		.sender = said->id, .incarnation = said->incarnation};
+	uint8_t octets[64];
+
+	ck_assert(hear(octets,
+		triad_path_put_beat(&head, &said->beat, octets, sizeof(octets))));
+}
+
+/* A beat that was sent now, by a manager whose clock is ahead. */
+static struct said beat_of(uint64_t id, uint64_t generation)
+{
+	return (struct said){.id = id,
+		.incarnation = 5,
+		.beat = {.has_paths = generation,
+			.time_us = now_us + AHEAD,
+			.generation = generation}};
+}
+
+static void beat_now(uint64_t id, uint64_t generation)
+{
+	struct said said = beat_of(id, generation);
+
+	hear_beat(&said);
+}
+
+/* A table with a row for each of 'n' LIDs, as one piece or two. */
+static void hear_table(uint64_t id, uint64_t generation, uint32_t n, bool is_whole)
+{
+	const struct triad_collect_head head = {.sender = id, .incarnation = 5};
+	static uint8_t octets[TRIAD_PATH_MESSAGE_SIZE];
+	struct triad_path_table *table = triad_path_table_new(n);
+	uint32_t first = 0, n_rows;
+
+	table->generation = generation;
+	table->lid = 1;
+	for (uint32_t i = 0; i < n; i++)
+		table->rows[i] = (struct triad_path_row){
+			.guid = i + 1, .lid = (uint16_t)(i + 1), .has_path = true};
+	do {
+		size_t size = triad_path_put_piece(
+			&head, table, first, &n_rows, octets, sizeof(octets));
+
+		(void)hear(octets, size);
+		first += n_rows;
+	} while (first < n && is_whole);
+	triad_path_table_unref(table);
+}
+
+static enum triad_path_state look(void)
+{
+	uint64_t until_us;
+
+	return triad_path_keeper_look(&keeper, now_us, &until_us);
+}
+
+/* What it asks now; false: nothing. */
+static bool step(struct triad_path_want *want)
+{
+	uint64_t manager, next_us;
+
+	return triad_path_keeper_step(&keeper, now_us, want, &manager, &next_us);
+}
+
+/* Asks and is answered at once, with a table. */
+static void be_valid(uint64_t id, uint64_t generation)
+{
+	struct triad_path_want want;
+	struct said said;
+
+	beat_now(id, generation);
+	ck_assert(step(&want));
+	ck_assert(want.wants_table);
+	said = beat_of(id, generation);
+	said.beat.echo = want.echo;
+	hear_beat(&said);
+	hear_table(id, want.generation, 3, true);
+	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
+}
+
+START_TEST(test_table_is_valid_until_beats_are_old)
+{
+	ck_assert_int_eq(look(), TRIAD_PATHS_NO_BEATS);
+	be_valid(ONE, 7);
+	now_us += TRIAD_PATH_LIFE_US - 1;
+	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
+	now_us++;
+	ck_assert_int_eq(look(), TRIAD_PATHS_NO_BEATS);
+	beat_now(ONE, 7);
+	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
+}
+END_TEST
+
+START_TEST(test_another_generation_ends_it_at_once)
+{
+	struct triad_path_want want;
+
+	be_valid(ONE, 7);
+	beat_now(ONE, 8);
+	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
+	ck_assert(step(&want));
+	ck_assert_uint_eq(want.generation, 8);
+	/* The old table, on its way, is none. */
+	hear_table(ONE, 7, 3, true);
+	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
+	hear_table(ONE, 8, 3, true);
+	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
+	beat_now(ONE, 0);
+	ck_assert_int_eq(look(), TRIAD_PATHS_NONE);
+}
+END_TEST
+
+/* What waits in a socket while the process is stopped. */
+START_TEST(test_beats_that_waited_are_old)
+{
+	struct said waited[8];
+	struct triad_path_want want;
+
+	be_valid(ONE, 7);
+	for (unsigned i = 0; i < 8; i++, now_us += TRIAD_PATH_BEAT_US)
+		waited[i] = beat_of(ONE, 7);
+	now_us += TRIAD_US_PER_S;
+	for (unsigned i = 0; i < 8; i++) {
+		hear_beat(&waited[i]);
+		ck_assert_int_eq(look(), TRIAD_PATHS_NO_BEATS);
+	}
+	ck_assert_uint_eq(keeper.counts.n_late, 8);
+	/* It asks, in case its clock is to blame. */
+	ck_assert(step(&want));
+	beat_now(ONE, 7);
+	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
+}
+END_TEST
+
+/* The answer took long: then a beat counts as sent as early as it can have been. */
+START_TEST(test_slow_answer_makes_beats_older)
+{
+	struct triad_path_want want;
+	struct said said;
+
+	beat_now(ONE, 7);
+	ck_assert(step(&want));
+	now_us += 600 * MS;
+	said = beat_of(ONE, 7);
+	said.beat.echo = want.echo;
+	hear_beat(&said);
+	hear_table(ONE, 7, 3, true);
+	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
+	now_us += TRIAD_PATH_LIFE_US - 600 * MS;
+	ck_assert_int_eq(look(), TRIAD_PATHS_NO_BEATS);
+	/* A faster one is better. */
+	beat_now(ONE, 7);
+	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
+	said = beat_of(ONE, 7);
+	said.beat.echo = now_us;
+	hear_beat(&said);
+	now_us += TRIAD_PATH_LIFE_US - 1;
+	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
+}
+END_TEST
+
+START_TEST(test_two_that_answer_are_none)
+{
+	be_valid(ONE, 7);
+	beat_now(TWO, 7);
+	ck_assert_int_eq(look(), TRIAD_PATHS_TWO);
+	/* One says that it does not. */
+	beat_now(TWO, 0);
+	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
+	beat_now(TWO, 7);
+	now_us += TRIAD_PATH_LIFE_US / 2;
+	beat_now(ONE, 7);
+	now_us += TRIAD_PATH_LIFE_US / 2;
+	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
+}
+END_TEST
+
+/* The same number of another SM, or of another start of it, is another generation. */
+START_TEST(test_generations_of_two_sms_are_not_mistaken)
+{
+	struct said said;
+
+	be_valid(ONE, 7);
+	now_us += TRIAD_PATH_LIFE_US;
+	said = beat_of(TWO, 7);
+	said.beat.echo = now_us;
+	hear_beat(&said);
+	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
+	now_us += TRIAD_PATH_LIFE_US;
+	said = beat_of(ONE, 7);
+	said.incarnation = 6;
+	said.beat.echo = now_us;
+	hear_beat(&said);
+	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
+	/* What its earlier start said. */
+	beat_now(ONE, 7);
+	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
+}
+END_TEST
+
+START_TEST(test_beat_from_the_future_is_not_believed)
+{
+	struct said said;
+
+	be_valid(ONE, 7);
+	/* Our clock stood still for an hour. */
+	said = beat_of(ONE, 7);
+	said.beat.time_us += 3600 * TRIAD_US_PER_S;
+	hear_beat(&said);
+	ck_assert_int_eq(look(), TRIAD_PATHS_NO_BEATS);
+	now_us += 400 * MS;
+	said.beat.time_us += 400 * MS;
+	said.beat.echo = now_us - 1;
+	hear_beat(&said);
+	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
+}
+END_TEST
+
+START_TEST(test_requests_are_repeated_later_each_time)
+{
+	struct triad_path_want want;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 200; i++, now_us += 100 * MS) {
+		beat_now(ONE, 7);
+		n += step(&want);
+	}
+	ck_assert_uint_ge(n, 5);
+	ck_assert_uint_le(n, 10);
+	/* What is new is asked for at once. */
+	beat_now(ONE, 8);
+	ck_assert(step(&want));
+}
+END_TEST
+
+START_TEST(test_pieces_out_of_order_make_no_table)
+{
+	const struct triad_collect_head head = {.sender = ONE, .incarnation = 5};
+	static uint8_t octets[TRIAD_PATH_MESSAGE_SIZE];
+	uint32_t n_all = 2 * TRIAD_PATH_PIECE_ROWS, n;
+	struct triad_path_table *table;
+	struct triad_path_want want;
+
+	be_valid(ONE, 7);
+	beat_now(ONE, 8);
+	ck_assert(step(&want));
+	hear_table(ONE, 8, n_all, false);
+	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
+	/* LIDs that don't ascend. */
+	table = triad_path_table_new(n_all);
+	table->generation = 8;
+	table->lid = 1;
+	for (uint32_t i = 0; i < n_all; i++)
+		table->rows[i] = (struct triad_path_row){.guid = 1, .lid = 1};
+	ck_assert(!hear(octets,
+		triad_path_put_piece(&head, table, TRIAD_PATH_PIECE_ROWS, &n, octets,
+			sizeof(octets))));
+	/* The second without the first. */
+	ck_assert(hear(octets,
+		triad_path_put_piece(&head, table, TRIAD_PATH_PIECE_ROWS, &n, octets,
+			sizeof(octets))));
+	triad_path_table_unref(table);
+	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
+	ck_assert_uint_eq(keeper.counts.n_refused, 2);
+	hear_table(ONE, 8, n_all, true);
+	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
+	ck_assert_uint_eq(keeper.table->n_paths, n_all);
+	ck_assert_uint_eq(keeper.table->guid, SELF);
+}
+END_TEST
+
+/* --- a storm -------------------------------------------------------------------- */
+
+#define N_MESSAGES 256u
+#define STORM_MS 30000u
+
+/* On its way to the agent, or to the manager. */
+struct message {
+	uint64_t at_us; /* 0: free */
+	bool is_want;
+	struct triad_path_want want;
+	bool is_table;
+	struct said said;
+};
+
+struct sm {
+	uint64_t id, incarnation, generation;
+	uint64_t ahead_us;
+	bool is_answering;
+	uint64_t beat_us;
+	/* When each of its generations was over; UINT64_MAX: not yet. */
+	uint64_t over_us[512];
+};
+
+struct storm {
+	uint64_t seed;
+	struct message messages[N_MESSAGES];
+	struct sm sms[2];
+	uint64_t stopped_until_us;
+	unsigned late_percent, lost_percent;
+	uint64_t n_valid, n_looks;
+};
+
+static void post(struct storm *storm, struct message message)
+{
+	bool is_late = random_below(&storm->seed, 100) < storm->late_percent;
+
+	if (random_below(&storm->seed, 100) < storm->lost_percent)
+		return;
+	message.at_us = now_us + 1 +
+		random_below(&storm->seed, (unsigned)(is_late ? 4000 * MS : 20 * MS));
+	for (unsigned i = 0; i < N_MESSAGES; i++)
+		if (!storm->messages[i].at_us) {
+			storm->messages[i] = message;
+			return;
+		}
+	ck_abort_msg("too many messages");
+}
+
+static struct said say(const struct sm *sm, uint64_t echo)
+{
+	return (struct said){.id = sm->id,
+		.incarnation = sm->incarnation,
+		.beat = {.has_paths = sm->is_answering,
+			.time_us = now_us + sm->ahead_us,
+			.generation = sm->generation,
+			.echo = echo}};
+}
+
+static void end_generation(struct sm *sm)
+{
+	sm->over_us[sm->generation] = now_us;
+	sm->generation++;
+	ck_assert_uint_lt(sm->generation, 512);
+	sm->over_us[sm->generation] = UINT64_MAX;
+}
+
+/* An SM answers while it is master; it learns anew, restarts, hands over. */
+static void live(struct storm *storm, struct sm *sm, struct sm *other)
+{
+	unsigned dice = random_below(&storm->seed, 8000);
+
+	if (dice == 0 || dice == 1)
+		end_generation(sm);
+	if (dice == 2 && sm->is_answering) {
+		end_generation(sm);
+		sm->is_answering = false;
+		other->is_answering = true;
+	}
+	if (dice == 3) {
+		end_generation(sm);
+		sm->incarnation++;
+	}
+	if (now_us - sm->beat_us < TRIAD_PATH_BEAT_US)
+		return;
+	sm->beat_us = now_us;
+	/* One that is no master is silent. */
+	if (sm->is_answering)
+		post(storm, (struct message){.said = say(sm, 0)});
+}
+
+static void answer(struct storm *storm, const struct message *asked)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct sm *sm = &storm->sms[i];
+
+		if (sm->id != asked->said.id || !sm->is_answering)
+			continue;
+		post(storm, (struct message){.said = say(sm, asked->want.echo)});
+		if (asked->want.wants_table && asked->want.generation == sm->generation)
+			post(storm,
+				(struct message){.is_table = true, .said = say(sm, 0)});
+	}
+}
+
+static void hear_storm_table(const struct said *said)
+{
+	const struct triad_collect_head head = {
+		.sender = said->id, .incarnation = said->incarnation};
+	struct triad_path_table *table = triad_path_table_new(1);
+	uint8_t octets[128];
+	uint32_t n;
+
+	table->generation = said->beat.generation;
+	table->lid = 1;
+	table->rows[0] = (struct triad_path_row){.guid = 1, .lid = 1};
+	(void)hear(octets,
+		triad_path_put_piece(&head, table, 0, &n, octets, sizeof(octets)));
+	triad_path_table_unref(table);
+}
+
+/* Messages that have come; the agent's wait while it is stopped. */
+static void deliver(struct storm *storm, bool is_stopped)
+{
+	for (unsigned i = 0; i < N_MESSAGES; i++) {
+		struct message message = storm->messages[i];
+
+		if (!message.at_us || message.at_us > now_us ||
+			(is_stopped && !message.is_want))
+			continue;
+		storm->messages[i].at_us = 0;
+		if (message.is_want)
+			answer(storm, &message);
+		else if (message.is_table)
+			hear_storm_table(&message.said);
+		else
+			hear_beat(&message.said);
+	}
+}
+
+/* What may be used was true less than a second ago. */
+static void check_look(struct storm *storm)
+{
+	storm->n_looks++;
+	if (look() != TRIAD_PATHS_VALID)
+		return;
+	storm->n_valid++;
+	for (unsigned i = 0; i < 2; i++) {
+		const struct sm *sm = &storm->sms[i];
+
+		if (sm->id != keeper.table_of)
+			continue;
+		ck_assert_msg(
+			sm->over_us[keeper.table->generation] > now_us - TRIAD_US_PER_S,
+			"generation %u was over %llu us ago",
+			(unsigned)keeper.table->generation,
+			(unsigned long long)(now_us -
+				sm->over_us[keeper.table->generation]));
+	}
+}
+
+static void ask(struct storm *storm)
+{
+	struct message message = {.is_want = true};
+	uint64_t next_us;
+
+	if (triad_path_keeper_step(
+		    &keeper, now_us, &message.want, &message.said.id, &next_us))
+		post(storm, message);
+}
+
+static void run_storm(struct storm *storm)
+{
+	for (unsigned i = 0; i < 2; i++)
+		storm->sms[i] = (struct sm){.id = i ? TWO : ONE,
+			.incarnation = 5,
+			.generation = 1,
+			.over_us = {[1] = UINT64_MAX},
+			.ahead_us = random_next(&storm->seed),
+			.is_answering = !i};
+	for (unsigned ms = 0; ms < STORM_MS; ms++, now_us += MS) {
+		bool is_stopped = now_us < storm->stopped_until_us;
+
+		live(storm, &storm->sms[0], &storm->sms[1]);
+		live(storm, &storm->sms[1], &storm->sms[0]);
+		deliver(storm, is_stopped);
+		if (is_stopped)
+			continue;
+		ask(storm);
+		check_look(storm);
+		if (storm->late_percent && random_below(&storm->seed, 5000) == 0)
+			storm->stopped_until_us =
+				now_us + random_below(&storm->seed, 5000) * MS;
+	}
+}
+
+static uint64_t any_seed;
+
+START_TEST(test_storm_no_old_table)
+{
+	static struct storm storm;
+
+	storm = (struct storm){.seed = any_seed + (uint64_t)_i,
+		.late_percent = 20,
+		.lost_percent = 20};
+	run_storm(&storm);
+	ck_assert_uint_gt(storm.n_valid, 0);
+}
+END_TEST
+
+START_TEST(test_good_network_mostly_valid)
+{
+	static struct storm storm;
+
+	storm = (struct storm){.seed = any_seed + (uint64_t)_i};
+	run_storm(&storm);
+	ck_assert_uint_gt(storm.n_valid, storm.n_looks * 8 / 10);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("path_keeper");
+	const char *given = getenv("TRIAD_SEED");
+
+	any_seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+	printf("# seed %llu\n", (unsigned long long)any_seed);
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_test(cases, test_table_is_valid_until_beats_are_old);
+	tcase_add_test(cases, test_another_generation_ends_it_at_once);
+	tcase_add_test(cases, test_beats_that_waited_are_old);
+	tcase_add_test(cases, test_slow_answer_makes_beats_older);
+	tcase_add_test(cases, test_two_that_answer_are_none);
+	tcase_add_test(cases, test_generations_of_two_sms_are_not_mistaken);
+	tcase_add_test(cases, test_beat_from_the_future_is_not_believed);
+	tcase_add_test(cases, test_requests_are_repeated_later_each_time);
+	tcase_add_test(cases, test_pieces_out_of_order_make_no_table);
+	tcase_add_loop_test(cases, test_storm_no_old_table, 0, 16);
+	tcase_add_loop_test(cases, test_good_network_mostly_valid, 0, 5);
+	return run_cases(cases);
+}
