@@ -31,25 +31,30 @@ struct triad_path_file {
 
 /* --- the file, in the task --- */
 
-static void tell(struct triad_path_file *file, const char *what, int error)
+static int tell_trouble(struct triad_path_file *file, const char *what, int error)
 {
-	enum triad_file_news news = triad_file_report(&file->report, file->path, error);
-
-	if (news == TRIAD_FILE_IN_TROUBLE)
+	if (error &&
+		triad_file_report(&file->report, file->path, error) ==
+			TRIAD_FILE_IN_TROUBLE)
 		triad_log_write(file->log, TRIAD_LOG_ERROR,
 			"paths: %s can't be %s: %s; see collect.paths_file", file->path,
 			what, strerror(error));
-	else if (news == TRIAD_FILE_WELL_AGAIN)
-		triad_log_write(file->log, TRIAD_LOG_INFO, "paths: %s is %s again",
-			file->path, what);
+	return error;
+}
+
+/* Once all was done: where a full disk lets the file be removed, it is not well. */
+static void tell_well(struct triad_path_file *file)
+{
+	if (triad_file_report(&file->report, file->path, 0) == TRIAD_FILE_WELL_AGAIN)
+		triad_log_write(file->log, TRIAD_LOG_INFO,
+			"paths: %s can be written and removed again", file->path);
 }
 
 static int remove_file(struct triad_path_file *file)
 {
 	int error = unlink(file->path) && errno != ENOENT ? errno : 0;
 
-	tell(file, "removed", error);
-	if (error)
+	if (tell_trouble(file, "removed", error))
 		return error;
 	triad_path_table_unref(file->table);
 	file->table = NULL;
@@ -68,8 +73,7 @@ static int write_file(
 		error = triad_file_replace(file->path, text, size, MODE);
 	}
 	free(text);
-	tell(file, "written", error);
-	if (error)
+	if (tell_trouble(file, "written", error))
 		return error;
 	triad_path_table_unref(file->table);
 	file->table = triad_path_table_ref(table);
@@ -150,6 +154,8 @@ static uint64_t task_step(void *context)
 		error = error ? error : removed;
 	}
 	triad_path_table_unref(wish.table);
+	if (!error)
+		tell_well(file);
 	pthread_mutex_lock(&file->lock);
 	note(file, error, n_paths, was_there, is_written);
 	if (error)

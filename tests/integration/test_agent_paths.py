@@ -297,6 +297,26 @@ def test_file_has_what_ibacm_reads(scratch, lmc):
         assert not member.paths_file.exists(), "the file after the agent's end"
 
 
+@pytest.mark.plain
+def test_file_that_cannot_be_written_is_told_once(scratch):
+    with PathLab(scratch, agents=AGENTS[:1]) as paths:
+        member, = paths.members
+        wait_until(member.paths_file.exists, 60, "the file")
+        # In the way of the new file alone: the old one can be removed, as on a full disk.
+        obstacle = member.paths_file.with_suffix(".new")
+        obstacle.mkdir()
+        paths.change_policy(default=3, sl=BULK)
+        wait_until(lambda: "can't be written or removed" in member.control("health").stdout,
+                   60, "health says so")
+        assert not member.paths_file.exists(), "an old file"
+        assert member.log().count("can't be written") == 1, member.log()
+        assert "again" not in member.log(), "it is well, as it says"
+        obstacle.rmdir()
+        wait_until(member.paths_file.exists, 20, "the file")
+        wait_until(lambda: "can be written and removed again" in member.log(), 20,
+                   "that it is well again")
+
+
 # --- never old ----------------------------------------------------------------------
 
 def test_policy_changed_no_old_path_after_a_second(scratch):
