@@ -77,11 +77,10 @@ const struct triad_fact triad_answer_facts[] = {
 	{"overflowed", "not taken: too many waiting",
 		TRIAD_FACT(UINT, server.n_overflowed)},
 	{"under_lock", "answered under the SM's lock", TRIAD_FACT(UINT, server.n_slow)},
-	{"waited", "waited for a new master's routes",
-		TRIAD_FACT(UINT, server.n_waited),
+	{"waited", "waited for a new master", TRIAD_FACT(UINT, server.n_waited),
 		TRIAD_COUNTER("triad_path_requests_waited",
-			"Requests for paths that came before this SM, a new master, knew "
-			"its routes, and waited for them.")},
+			"Requests for paths that waited because this SM, a new master, did "
+			"not know its routes yet, or OpenSM had not ended its first sweep.")},
 	{"handed_over", "answered after a hand-over",
 		TRIAD_FACT(UINT, server.n_handed_over),
 		TRIAD_COUNTER("triad_path_answers_handed_over",

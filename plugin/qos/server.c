@@ -49,10 +49,14 @@ bool server_has_snapshot(struct triad_qos_server *server)
 	return triad_clock_now_us() < atomic_load(&server->handed_over_until_us);
 }
 
+bool server_is_in_first_sweep(const struct triad_qos_server *server)
+{
+	return server_is_master(server) && server->osm->subn.first_time_master_sweep;
+}
+
 bool server_is_awaited(struct triad_qos_server *server)
 {
-	return atomic_load(&server->expects) && server_is_master(server) &&
-		server->osm->subn.first_time_master_sweep &&
+	return atomic_load(&server->expects) && server_is_in_first_sweep(server) &&
 		!server_has_snapshot(server);
 }
 

@@ -21,7 +21,8 @@
  * port's PortInfo, the port's host asks the old one, which is a standby by then, and whose
  * OpenSM drops requests: it goes on answering for TRIAD_QOS_AFTER_HAND_OVER_US.  The new
  * master's OpenSM drops requests, too, during its whole first sweep: there they wait for the
- * first snapshot, in the queue and at most TRIAD_QOS_WAIT_US each.
+ * first snapshot, in the queue; and those that OpenSM has to answer wait for the sweep's end,
+ * in the slow queue.  None waits longer than TRIAD_QOS_WAIT_US.
  *
  * Requests that name an end which is held back (plugin/ports/hold.h) find no records,
  * also while there is no snapshot and all others go to OpenSM.

@@ -62,7 +62,10 @@ bool server_is_master(const struct triad_qos_server *server);
  * master; as standby, that of the time before, for a while. */
 bool server_has_snapshot(struct triad_qos_server *server);
 
-/* Whether requests wait for a snapshot.  OpenSM would drop them. */
+/* In a new master's first sweep OpenSM drops all requests. */
+bool server_is_in_first_sweep(const struct triad_qos_server *server);
+
+/* Whether requests wait for a snapshot. */
 bool server_is_awaited(struct triad_qos_server *server);
 
 void server_give_back(struct triad_qos_server *server, osm_madw_t *madw);

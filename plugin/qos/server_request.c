@@ -13,6 +13,9 @@
 #include "qos/restrict.h"
 #include "triad/thread.h"
 
+/* How often is looked whether a first sweep is over, which nobody tells. */
+#define LOOK_US (5 * TRIAD_US_PER_MS)
+
 /* --- handing on --- */
 
 static uint8_t *record_of(const osm_madw_t *madw)
@@ -174,7 +177,9 @@ static void revalidate(struct worker *worker)
 			atomic_store(&worker->server->outdated, true);
 		return;
 	}
-	if (!atomic_load(&worker->server->sweeping))
+	/* As standby there is no OpenSM that would know better. */
+	if (!atomic_load(&worker->server->sweeping) ||
+		!server_is_master(worker->server))
 		return;
 	/* What this sweep has just found may turn a "no" into a path. */
 	if (!is_no(answer) && ends_are_there(worker))
@@ -253,6 +258,12 @@ static void fall_back(struct worker *worker, const struct triad_work_queue_job *
 		worker->snapshot->classifier &&
 		triad_work_queue_put(&server->slow, job))
 		return;
+	/* OpenSM would drop it: it waits where it is in nobody's way. */
+	if (server_is_in_first_sweep(server) && !worker->is_slow &&
+		triad_work_queue_put(&server->slow, job)) {
+		server_count(&server->counts.waited);
+		return;
+	}
 	server_count(&server->counts.fallbacks[worker->answer.fallback]);
 	if (narrow(worker, job->madw)) {
 		server_pass_on(server, job->madw);
@@ -318,13 +329,18 @@ void worker_refresh(struct worker *worker)
 	pthread_mutex_unlock(&server->lock);
 }
 
-/* At most until the client gives up.  The job's thread has nothing else to do: what comes
- * behind it waits for the same. */
+/* Until when a request waits: the client gives up then. */
+static uint64_t patience_us(const struct triad_work_queue_job *job)
+{
+	return job->received_ns / 1000 + TRIAD_QOS_WAIT_US;
+}
+
+/* The job's thread has nothing else to do: what comes behind it waits for the same. */
 static void wait_for_snapshot(
 	struct worker *worker, const struct triad_work_queue_job *job)
 {
 	struct triad_qos_server *server = worker->server;
-	uint64_t until_us = job->received_ns / 1000 + TRIAD_QOS_WAIT_US;
+	uint64_t until_us = patience_us(job);
 
 	if (!server_is_awaited(server))
 		return;
@@ -335,6 +351,34 @@ static void wait_for_snapshot(
 		(void)triad_condition_wait(&server->published, &server->lock, until_us);
 	pthread_mutex_unlock(&server->lock);
 	worker_refresh(worker);
+}
+
+static void make_answer(struct worker *worker, const osm_madw_t *madw)
+{
+	work_out(worker, madw);
+	revalidate(worker);
+}
+
+/* Until OpenSM answers, or a new snapshot does. */
+static void wait_for_first_sweep(
+	struct worker *worker, const struct triad_work_queue_job *job)
+{
+	struct triad_qos_server *server = worker->server;
+	uint64_t until_us = patience_us(job), now_us;
+
+	while (worker->snapshot && worker->answer.kind == TRIAD_ANSWER_FALL_BACK &&
+		server_is_in_first_sweep(server) && !osm_exit_flag &&
+		(now_us = triad_clock_now_us()) < until_us) {
+		pthread_mutex_lock(&server->lock);
+		(void)triad_condition_wait(
+			&server->published, &server->lock, now_us + LOOK_US);
+		pthread_mutex_unlock(&server->lock);
+		if (atomic_load(&server->generation) == worker_generation(worker))
+			continue;
+		worker_refresh(worker);
+		if (worker->snapshot)
+			make_answer(worker, job->madw);
+	}
 }
 
 void worker_handle(struct worker *worker, const struct triad_work_queue_job *job)
@@ -374,8 +418,12 @@ void worker_handle(struct worker *worker, const struct triad_work_queue_job *job
 		answer->kind = TRIAD_ANSWER_STATUS;
 		answer->status = status;
 	} else {
-		work_out(worker, job->madw);
-		revalidate(worker);
+		make_answer(worker, job->madw);
+		if (worker->is_slow)
+			wait_for_first_sweep(worker, job);
 	}
-	finish(worker, job);
+	if (worker->snapshot)
+		finish(worker, job);
+	else
+		server_pass_on(server, job->madw);
 }

@@ -80,17 +80,17 @@ class Lost:
 
 
 class Stream:
-    """A client on a host without an SM that asks every millisecond for the path to the host
-    of an SM, which stays there when the SM is dead."""
+    """A client on a host without an SM that asks every millisecond for the path to a port by
+    its GUID: that of an SM's host, which stays there when the SM is dead, or another."""
 
-    def __init__(self, lab, node):
+    def __init__(self, lab, node, to=None):
         program = environment.find_built(lab.builddir, _STREAM)
         if not program:
             raise LabError(f"{_STREAM} is not in the build tree: run make or scripts/build")
         self._answers, self._lost = [], []
         self._child = subprocess.Popen(
             [sys.executable, str(_LAB), "run", "--dir", lab.folder, "--node", node, "--",
-             program, "--to", lab.sms[-1].port_guid, "--every-us", str(ASK_US)],
+             program, "--to", to or lab.sms[-1].port_guid, "--every-us", str(ASK_US)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._thread = threading.Thread(target=self._read, daemon=True)
 

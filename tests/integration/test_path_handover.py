@@ -50,6 +50,25 @@ def test_hand_over_loses_no_request(kind):
                 assert hand_over(group, stream, before, new) == [], "requests without a path"
 
 
+@pytest.mark.row("N12")
+def test_new_master_answers_what_opensm_has_to_answer():
+    """Paths to a port that it does not know: OpenSM says so, but not in its first sweep."""
+    with cluster("peers", election="[qos]\nenabled = true\n") as group:
+        old = group.wait_for_holder()
+        wait_until(lambda: is_answering(group.lab, sm=old), 60, "answers")
+        lab = state.load_required(group.lab.folder)
+        with failover.Stream(lab, CLIENT) as known, \
+                failover.Stream(lab, CLIENT, to="0xdead") as unknown:
+            for new in (others(old)[0], old):
+                before = next(sm for sm in range(3) if is_answering(group.lab, sm=sm))
+                old_lid = wait_until(known.last, 20, "an answer").lid
+                begin_us = failover.now_us()
+                assert hand_over(group, known, before, new) == [], "requests without a path"
+                said = {it.why for it in unknown.lost_between(begin_us, failover.now_us())
+                        if it.lid != old_lid}
+                assert said == {"refused"}, "there is no such port"
+
+
 @pytest.mark.skipif(not FULL, reason="it takes half a minute")
 @pytest.mark.row("N12")
 def test_who_handed_over_does_not_answer_for_ever():
