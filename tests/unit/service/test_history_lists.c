@@ -231,7 +231,7 @@ END_TEST
 
 START_TEST(test_rows_that_stay_the_same_cost_nothing)
 {
-	uint64_t octets[2], before;
+	uint64_t octets[2], before = 0;
 
 	listed[0].is_kept = true;
 	listed[0].n = MAX_ROWS;
