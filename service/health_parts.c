@@ -13,10 +13,10 @@
 #include "triad/clock.h"
 
 /* A sweep that is this many periods late is missing. */
-/* An agent without paths for so long is worth a word. */
-#define PATHS_US (5 * TRIAD_US_PER_S)
 #define MISSING_PERIODS 3
 #define SLACK_US (10 * TRIAD_US_PER_S)
+/* An agent without paths for so long is worth a word. */
+#define PATHS_US (5 * TRIAD_US_PER_S)
 
 static const char *plural(uint64_t n)
 {
