@@ -102,7 +102,7 @@ bool triad_gather_take(struct triad_gather *gather, const struct triad_wire *bod
 	struct triad_wire checked = w;
 	struct triad_gather_piece piece;
 
-	if (w.failed || request != gather->request)
+	if (w.failed || request != gather->request || n_agents > n_asked)
 		return false;
 	/* First all of it is checked, so that a bad message adds nothing. */
 	while (checked.at < checked.size)

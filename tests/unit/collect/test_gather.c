@@ -99,6 +99,28 @@ START_TEST(test_answer_to_another_request_is_left)
 }
 END_TEST
 
+START_TEST(test_answer_of_more_agents_than_were_asked_adds_nothing)
+{
+	struct triad_gather one, all;
+	struct triad_wire body;
+	size_t size;
+
+	triad_gather_init(&one, 9, 1);
+	triad_gather_init(&all, 9, 1);
+	ck_assert(triad_histogram_add(&one.histograms[0], any_place()));
+	one.n_agents = 2;
+	one.n_asked = 1;
+	size = triad_gather_put(&one, &head, octets);
+	body = body_of(size);
+	ck_assert(!triad_gather_take(&all, &body));
+	ck_assert_uint_eq(all.n_agents, 0);
+	ck_assert_uint_eq(all.n_asked, 0);
+	ck_assert_uint_eq(triad_histogram_count(&all.histograms[0]), 0);
+	triad_gather_clear(&one);
+	triad_gather_clear(&all);
+}
+END_TEST
+
 START_TEST(test_answer_cut_anywhere_adds_nothing)
 {
 	struct triad_gather one, all;
@@ -157,6 +179,7 @@ int main(void)
 	tcase_add_test(
 		cases, test_histograms_of_many_are_that_of_one_over_the_same_samples);
 	tcase_add_test(cases, test_answer_to_another_request_is_left);
+	tcase_add_test(cases, test_answer_of_more_agents_than_were_asked_adds_nothing);
 	tcase_add_test(cases, test_answer_cut_anywhere_adds_nothing);
 	tcase_add_test(cases, test_request_comes_back_as_it_was);
 	return run_cases(cases);
