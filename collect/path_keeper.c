@@ -157,6 +157,15 @@ static bool receive_beat(struct triad_path_keeper *keeper,
 
 /* --- the table --- */
 
+/* Whether the last request was for that generation of the manager's present start. */
+static bool has_asked(const struct triad_path_keeper *keeper,
+	const struct triad_path_manager *manager, uint64_t generation)
+{
+	return keeper->asked_us && keeper->asked_of == manager->id &&
+		keeper->asked_incarnation == manager->incarnation &&
+		keeper->asked_generation == generation;
+}
+
 static bool begin_parts(struct triad_path_keeper *keeper,
 	const struct triad_collect_head *head, const struct triad_path_piece *piece)
 {
@@ -225,7 +234,7 @@ static bool receive_piece(struct triad_path_keeper *keeper,
 		return false;
 	/* What nobody has asked for. */
 	if (!manager || manager->incarnation != head->incarnation ||
-		piece.generation != keeper->asked_generation) {
+		!has_asked(keeper, manager, piece.generation)) {
 		keeper->counts.n_refused++;
 		return true;
 	}
@@ -335,7 +344,7 @@ bool triad_path_keeper_step(struct triad_path_keeper *keeper, uint64_t now_us,
 	enum triad_path_state state;
 	const struct triad_path_manager *manager =
 		find_answering(keeper, now_us, &state);
-	bool wants_table, is_coming;
+	bool wants_table, is_coming, is_repeated;
 
 	/* Beats wake the owner. */
 	*next_us = UINT64_MAX;
@@ -349,10 +358,11 @@ bool triad_path_keeper_step(struct triad_path_keeper *keeper, uint64_t now_us,
 		keeper->wait_us = FIRST_WAIT_US;
 		return false;
 	}
+	is_repeated = has_asked(keeper, manager, manager->beat.generation);
 	/* What is new is asked for at once. */
-	if (keeper->asked_generation != manager->beat.generation)
+	if (!is_repeated)
 		keeper->wait_us = FIRST_WAIT_US;
-	else if (keeper->asked_us && now_us - keeper->asked_us < keeper->wait_us) {
+	else if (now_us - keeper->asked_us < keeper->wait_us) {
 		*next_us = keeper->asked_us + keeper->wait_us;
 		return false;
 	}
@@ -360,9 +370,10 @@ bool triad_path_keeper_step(struct triad_path_keeper *keeper, uint64_t now_us,
 		.echo = now_us,
 		.generation = manager->beat.generation};
 	*id = manager->id;
-	if (keeper->asked_generation == manager->beat.generation &&
-		keeper->wait_us < MOST_WAIT_US)
+	if (is_repeated && keeper->wait_us < MOST_WAIT_US)
 		keeper->wait_us *= 2;
+	keeper->asked_of = manager->id;
+	keeper->asked_incarnation = manager->incarnation;
 	keeper->asked_generation = manager->beat.generation;
 	keeper->asked_us = now_us;
 	keeper->counts.n_asked++;

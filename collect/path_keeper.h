@@ -81,8 +81,8 @@ struct triad_path_keeper {
 	uint64_t parts_of, parts_incarnation, parts_us;
 	uint32_t n_parts; /* rows that are there */
 	/* Requests. */
-	uint64_t asked_us, wait_us;
-	uint64_t asked_generation;
+	uint64_t asked_us, wait_us; /* asked_us 0: not yet */
+	uint64_t asked_of, asked_incarnation, asked_generation;
 };
 
 /* 'keeper' is zeros. */

@@ -270,6 +270,7 @@ END_TEST
 START_TEST(test_requests_are_repeated_later_each_time)
 {
 	struct triad_path_want want;
+	struct said said;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < 200; i++, now_us += 100 * MS) {
@@ -281,6 +282,22 @@ START_TEST(test_requests_are_repeated_later_each_time)
 	/* What is new is asked for at once. */
 	beat_now(ONE, 8);
 	ck_assert(step(&want));
+	ck_assert(!step(&want));
+	/* So is the same number of another start, and of another SM. */
+	said = beat_of(ONE, 8);
+	said.incarnation = 6;
+	hear_beat(&said);
+	ck_assert(step(&want));
+	ck_assert(!step(&want));
+	said.beat.has_paths = false;
+	hear_beat(&said);
+	beat_now(TWO, 8);
+	ck_assert(step(&want));
+	/* What ONE sends now is what nobody has asked for. */
+	hear_table(ONE, 8, 3, true);
+	ck_assert_uint_eq(keeper.counts.n_tables, 0);
+	hear_table(TWO, 8, 3, true);
+	ck_assert_uint_eq(keeper.counts.n_tables, 1);
 }
 END_TEST
 
