@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/task.h"
@@ -25,9 +26,16 @@ struct triad_path_file {
 	struct triad_path_file_status status;
 	/* For the task alone. */
 	char path[TRIAD_CONF_PATH_SIZE]; /* that is looked after; "": none */
-	struct triad_path_table *table;  /* that the file has; NULL: there is no file */
+	bool is_left;                    /* a file of an earlier start may be there */
+	struct triad_path_table *table;  /* that the file has; NULL: none is ours */
+	struct stat written;             /* the file that has it */
 	struct triad_file_report report;
 };
+
+const char *triad_path_file_reason(int error)
+{
+	return error == EEXIST ? "another program writes it, too" : strerror(error);
+}
 
 /* --- the file, in the task --- */
 
@@ -38,7 +46,7 @@ static int tell_trouble(struct triad_path_file *file, const char *what, int erro
 			TRIAD_FILE_IN_TROUBLE)
 		triad_log_write(file->log, TRIAD_LOG_ERROR,
 			"paths: %s can't be %s: %s; see collect.paths_file", file->path,
-			what, strerror(error));
+			what, triad_path_file_reason(error));
 	return error;
 }
 
@@ -50,15 +58,38 @@ static void tell_well(struct triad_path_file *file)
 			"paths: %s can be written and removed again", file->path);
 }
 
+static void forget_table(struct triad_path_file *file)
+{
+	triad_path_table_unref(file->table);
+	file->table = NULL;
+}
+
 static int remove_file(struct triad_path_file *file)
 {
 	int error = unlink(file->path) && errno != ENOENT ? errno : 0;
 
 	if (tell_trouble(file, "removed", error))
 		return error;
-	triad_path_table_unref(file->table);
-	file->table = NULL;
+	file->is_left = false;
+	forget_table(file);
 	return 0;
+}
+
+/* Where somebody removed our file, or put another in its place, none is ours any more.
+ * Returns whether there is one that is not ours. */
+static bool look_at_file(struct triad_path_file *file)
+{
+	const struct stat *written = &file->written;
+	struct stat now;
+	bool is_there = !lstat(file->path, &now);
+
+	if (is_there && file->table && now.st_dev == written->st_dev &&
+		now.st_ino == written->st_ino &&
+		now.st_mtim.tv_sec == written->st_mtim.tv_sec &&
+		now.st_mtim.tv_nsec == written->st_mtim.tv_nsec)
+		return false;
+	forget_table(file);
+	return is_there;
 }
 
 static int write_file(
@@ -73,9 +104,11 @@ static int write_file(
 		error = triad_file_replace(file->path, text, size, MODE);
 	}
 	free(text);
+	if (!error && lstat(file->path, &file->written))
+		error = errno;
 	if (tell_trouble(file, "written", error))
 		return error;
-	triad_path_table_unref(file->table);
+	forget_table(file);
 	file->table = triad_path_table_ref(table);
 	return 0;
 }
@@ -108,14 +141,37 @@ static void read_wish(struct triad_path_file *file, struct wish *wish)
 
 /* Another file is looked after from now on.  One that an earlier start left is none that
  * anybody may use. */
-static int change_path(struct triad_path_file *file, const char *path)
+static void change_path(struct triad_path_file *file, const char *path)
 {
-	if (file->path[0])
+	if (file->path[0] && !look_at_file(file) && file->table)
 		(void)remove_file(file);
-	triad_path_table_unref(file->table);
-	file->table = NULL;
+	forget_table(file);
 	snprintf(file->path, sizeof(file->path), "%s", path);
-	return file->path[0] ? remove_file(file) : 0;
+	file->is_left = true;
+}
+
+/* Makes the file what it should be.  Returns 0 or an errno; '*is_written' when it was. */
+static int follow_wish(struct triad_path_file *file, const struct wish *wish,
+	uint32_t *n_paths, bool *is_written)
+{
+	int error = 0, removed = 0;
+
+	if (strcmp(file->path, wish->path) != 0)
+		change_path(file, wish->path);
+	if (!file->path[0])
+		return 0;
+	if (file->is_left && (error = remove_file(file)))
+		return error;
+	if (look_at_file(file))
+		return tell_trouble(file, "written", EEXIST);
+	if (wish->table && wish->table != file->table) {
+		error = write_file(file, wish->table, n_paths);
+		*is_written = !error;
+	}
+	/* An old table must not stay where the new one can't be written. */
+	if (file->table && file->table != wish->table)
+		removed = remove_file(file);
+	return error ? error : removed;
 }
 
 static void note(struct triad_path_file *file, int error, uint32_t n_paths,
@@ -137,22 +193,11 @@ static uint64_t task_step(void *context)
 	bool was_there = file->table, is_written = false;
 	uint32_t n_paths = 0;
 	struct wish wish;
-	int error = 0;
+	int error;
 
 	read_wish(file, &wish);
 	pthread_mutex_unlock(&file->lock);
-	if (strcmp(file->path, wish.path) != 0)
-		error = change_path(file, wish.path);
-	if (wish.table && wish.table != file->table) {
-		error = write_file(file, wish.table, &n_paths);
-		is_written = !error;
-	}
-	/* An old table must not stay where the new one can't be written. */
-	if (file->path[0] && file->table != wish.table) {
-		int removed = remove_file(file);
-
-		error = error ? error : removed;
-	}
+	error = follow_wish(file, &wish, &n_paths, &is_written);
 	triad_path_table_unref(wish.table);
 	if (!error)
 		tell_well(file);
@@ -184,9 +229,7 @@ bool triad_path_file_free(struct triad_path_file *file)
 		return true;
 	if (!triad_task_stop(&file->task, STOP_US))
 		return false;
-	if (file->path[0])
-		(void)remove_file(file);
-	triad_path_table_unref(file->table);
+	change_path(file, "");
 	triad_task_clear(&file->task);
 	pthread_mutex_destroy(&file->lock);
 	free(file);

@@ -4,7 +4,9 @@
  * Model: while the agent's table is valid (service/path_exchange.h), the file is there and
  * has it (ib/path_table.h has its form); when it is not, the file is removed: that works
  * with a full disk, too, and ibacm, which reads the file when it starts a port, goes on
- * without it and asks the SA.  A file that an earlier start left is removed at once.
+ * without it and asks the SA.  A file that an earlier start left is removed at once.  One
+ * that somebody removed is written again within a second; one that another program put in
+ * its place is left alone, and is an error (EEXIST), until it is gone.
  *
  * A thread of its own writes and removes it, from the first file's name on: a disk may
  * hang.  It looks at the clock itself, so that a file goes also when nothing comes.
@@ -46,5 +48,8 @@ void triad_path_file_configure(struct triad_path_file *file, const char *path);
 void triad_path_file_look(void *file);
 
 struct triad_path_file_status triad_path_file_status(struct triad_path_file *file);
+
+/* Of an error in the status, in words. */
+const char *triad_path_file_reason(int error);
 
 #endif

@@ -103,7 +103,7 @@ static void report_path_file(struct triad_report *report, struct triad_path_file
 	triad_report_uint(report, "written", "times written", status.n_written, "");
 	triad_report_uint(report, "removed", "times removed", status.n_removed, "");
 	triad_report_text(report, "error", "last error",
-		status.error ? strerror(status.error) : NULL);
+		status.error ? triad_path_file_reason(status.error) : NULL);
 	triad_report_section_end(report);
 }
 
@@ -160,7 +160,7 @@ static void add_path_file(struct triad_health *health, struct triad_path_file *f
 	if (!status.error)
 		return;
 	snprintf(what, sizeof(what), "%.160s can't be written or removed: %s",
-		status.path, strerror(status.error));
+		status.path, triad_path_file_reason(status.error));
 	triad_health_add_trouble(
 		health, TRIAD_WARNING, "paths", what, "see collect.paths_file");
 }

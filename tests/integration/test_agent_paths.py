@@ -317,6 +317,44 @@ def test_file_that_cannot_be_written_is_told_once(scratch):
                    "that it is well again")
 
 
+@pytest.mark.plain
+def test_file_that_somebody_removed_is_written_again(scratch):
+    with PathLab(scratch, agents=AGENTS[:1]) as paths:
+        member, = paths.members
+        wait_until(member.paths_file.exists, 60, "the file")
+        text = member.paths_file.read_text(encoding="ascii")
+        member.paths_file.unlink()
+        wait_until(member.paths_file.exists, 20, "the file")
+        assert member.paths_file.read_text(encoding="ascii") == text
+
+
+@pytest.mark.plain
+def test_file_of_another_program_is_left_alone(scratch):
+    with PathLab(scratch, agents=AGENTS[:1]) as paths:
+        member, = paths.members
+        wait_until(member.paths_file.exists, 60, "the file")
+        others = scratch.folder() / "others"
+        others.write_text("another's\n", encoding="ascii")
+        others.rename(member.paths_file)
+        wait_until(lambda: "another program writes it, too" in
+                   " ".join(member.control("health").stdout.split()), 20, "health says so")
+        assert "another program writes it, too" in member.control("status", "--all").stdout
+        paths.change_policy(default=3, sl=BULK)
+        wait_until(lambda: 3 in sls_of(paths_of(member) or {"paths": []}), 20, "new paths")
+        assert member.paths_file.read_text(encoding="ascii") == "another's\n"
+        assert member.log().count("another program") == 1, member.log()
+        member.paths_file.unlink()
+        wait_until(member.paths_file.exists, 20, "the file")
+        assert "another" not in member.paths_file.read_text(encoding="ascii")
+        wait_until(lambda: "another program" not in member.control("health").stdout, 20,
+                   "health says that it is well")
+        # Nor is one removed in the end.
+        others.write_text("another's\n", encoding="ascii")
+        others.rename(member.paths_file)
+        member.end()
+        assert member.paths_file.read_text(encoding="ascii") == "another's\n"
+
+
 # --- never old ----------------------------------------------------------------------
 
 def test_policy_changed_no_old_path_after_a_second(scratch):
