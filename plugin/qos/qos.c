@@ -221,12 +221,11 @@ void triad_qos_forget_fabric(struct triad_qos *qos)
 	pthread_mutex_lock(&qos->lock);
 	old = qos->fabric;
 	qos->fabric = NULL;
-	if (old)
-		qos->forget_us = triad_clock_now_us() + TRIAD_QOS_AFTER_HAND_OVER_US;
-	wake(qos);
-	pthread_mutex_unlock(&qos->lock);
+	/* Before the thread of triad-qos looks whether the snapshot goes, too. */
 	if (old && server)
 		triad_qos_server_hand_over(server);
+	wake(qos);
+	pthread_mutex_unlock(&qos->lock);
 	triad_fabric_unref(old);
 }
 

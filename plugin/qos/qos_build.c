@@ -19,7 +19,6 @@ struct inputs {
 	struct triad_fabric *fabric;
 	struct triad_qos_moment before;
 	bool settled, up;
-	uint64_t forget_us;
 };
 
 static struct inputs copy_inputs(struct triad_qos *qos)
@@ -32,7 +31,6 @@ static struct inputs copy_inputs(struct triad_qos *qos)
 	inputs.before = qos->fabric_before;
 	inputs.settled = qos->fabric_settled;
 	inputs.up = qos->fabric_up;
-	inputs.forget_us = qos->forget_us;
 	pthread_mutex_unlock(&qos->lock);
 	return inputs;
 }
@@ -163,7 +161,7 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 	if (!inputs->fabric) {
 		/* Requests wait for the first snapshot, so the hook must be there. */
 		(void)triad_qos_server_install(qos->server);
-		if (begun_us >= inputs->forget_us)
+		if (!triad_qos_server_answers_on(qos->server))
 			publish(qos, NULL);
 		return TRIAD_QOS_WAITING;
 	}

@@ -47,7 +47,6 @@ struct triad_qos {
 	struct triad_qos_moment fabric_before;
 	bool fabric_settled, fabric_up;
 	struct triad_qos_snapshot *snapshot;
-	uint64_t forget_us; /* when a snapshot whose fabric is gone goes, too */
 	struct triad_qos_status status;
 };
 

@@ -36,6 +36,11 @@ void triad_qos_server_hand_over(struct triad_qos_server *server)
 		triad_clock_now_us() + TRIAD_QOS_AFTER_HAND_OVER_US);
 }
 
+bool triad_qos_server_answers_on(struct triad_qos_server *server)
+{
+	return triad_clock_now_us() < atomic_load(&server->handed_over_until_us);
+}
+
 bool server_has_snapshot(struct triad_qos_server *server)
 {
 	if (!atomic_load(&server->generation))
@@ -46,7 +51,7 @@ bool server_has_snapshot(struct triad_qos_server *server)
 		return false;
 	/* The thread that learns of it is behind, and no request may be lost meanwhile. */
 	triad_qos_server_hand_over(server);
-	return triad_clock_now_us() < atomic_load(&server->handed_over_until_us);
+	return triad_qos_server_answers_on(server);
 }
 
 bool server_is_in_first_sweep(const struct triad_qos_server *server)

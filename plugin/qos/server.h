@@ -91,6 +91,8 @@ void triad_qos_server_set_expects(struct triad_qos_server *server, bool expects)
 
 /* This SM is not the master any more: the snapshot serves who still asks it, for a while. */
 void triad_qos_server_hand_over(struct triad_qos_server *server);
+/* Whether that while lasts. */
+bool triad_qos_server_answers_on(struct triad_qos_server *server);
 
 /* Begins to take requests.  As triad_sa_hook_install(). */
 int triad_qos_server_install(struct triad_qos_server *server);
