@@ -15,10 +15,6 @@
 #define CLAIM_SIZE 10u
 #define GUID_SIZE 8u
 
-#define N_FIELDS(fields) (sizeof(fields) / sizeof((fields)[0]))
-#define PUT(wire, fields, from) triad_fields_put(wire, fields, N_FIELDS(fields), from)
-#define GET(wire, fields, to) triad_fields_get(wire, fields, N_FIELDS(fields), to)
-
 /* Of the head's fourth octet. */
 #define KIND_AT 3
 #define KIND_MASK 0xfu
@@ -42,7 +38,7 @@ void triad_collect_count_relay(uint8_t *octets)
 	octets[KIND_AT] = (uint8_t)(octets[KIND_AT] + (1u << RELAYS_SHIFT));
 }
 
-static struct triad_wire begin(uint8_t *to, size_t size,
+struct triad_wire triad_collect_begin(uint8_t *to, size_t size,
 	const struct triad_collect_head *head, enum triad_collect_kind kind)
 {
 	struct triad_collect_head said = *head;
@@ -55,7 +51,7 @@ static struct triad_wire begin(uint8_t *to, size_t size,
 	return wire;
 }
 
-static size_t end(const struct triad_wire *wire)
+size_t triad_collect_end(const struct triad_wire *wire)
 {
 	return wire->failed ? 0 : wire->at;
 }
@@ -133,15 +129,16 @@ static const struct triad_field alive_fields[] = {
 size_t triad_collect_put_alive(const struct triad_collect_head *head,
 	const struct triad_collect_alive *alive, uint8_t *to, size_t size)
 {
-	struct triad_wire wire = begin(to, size, head, TRIAD_COLLECT_ALIVE);
+	struct triad_wire wire =
+		triad_collect_begin(to, size, head, TRIAD_COLLECT_ALIVE);
 
-	PUT(&wire, alive_fields, alive);
-	return end(&wire);
+	TRIAD_FIELDS_PUT(&wire, alive_fields, alive);
+	return triad_collect_end(&wire);
 }
 
 bool triad_collect_get_alive(struct triad_wire *body, struct triad_collect_alive *alive)
 {
-	GET(body, alive_fields, alive);
+	TRIAD_FIELDS_GET(body, alive_fields, alive);
 	clean_text(alive->name);
 	clean_text(alive->address);
 	return !body->failed;
@@ -176,12 +173,13 @@ size_t triad_collect_put_owner(const struct triad_collect_head *head,
 	const struct triad_collect_owner *owner,
 	const struct triad_collect_claim *claims, uint8_t *to, size_t size)
 {
-	struct triad_wire wire = begin(to, size, head, TRIAD_COLLECT_OWNER);
+	struct triad_wire wire =
+		triad_collect_begin(to, size, head, TRIAD_COLLECT_OWNER);
 
-	PUT(&wire, owner_fields, owner);
+	TRIAD_FIELDS_PUT(&wire, owner_fields, owner);
 	for (uint32_t i = 0; i < owner->n && !wire.failed; i++)
-		PUT(&wire, claim_fields, &claims[i]);
-	return end(&wire);
+		TRIAD_FIELDS_PUT(&wire, claim_fields, &claims[i]);
+	return triad_collect_end(&wire);
 }
 
 /* Only a list has parts, whose numbers are below theirs.  A list without parts is
@@ -195,14 +193,14 @@ static bool is_sound(const struct triad_collect_owner *owner)
 
 bool triad_collect_get_owner(struct triad_wire *body, struct triad_collect_owner *owner)
 {
-	GET(body, owner_fields, owner);
+	TRIAD_FIELDS_GET(body, owner_fields, owner);
 	clean_text(owner->address);
 	return has_rest(body, owner->n, CLAIM_SIZE) && is_sound(owner);
 }
 
 bool triad_collect_get_claim(struct triad_wire *body, struct triad_collect_claim *claim)
 {
-	GET(body, claim_fields, claim);
+	TRIAD_FIELDS_GET(body, claim_fields, claim);
 	return !body->failed && claim->node_guid;
 }
 
@@ -217,18 +215,19 @@ size_t triad_collect_put_who_owns(const struct triad_collect_head *head,
 	const struct triad_collect_who_owns *who, const uint64_t *guids, uint8_t *to,
 	size_t size)
 {
-	struct triad_wire wire = begin(to, size, head, TRIAD_COLLECT_WHO_OWNS);
+	struct triad_wire wire =
+		triad_collect_begin(to, size, head, TRIAD_COLLECT_WHO_OWNS);
 
-	PUT(&wire, who_owns_fields, who);
+	TRIAD_FIELDS_PUT(&wire, who_owns_fields, who);
 	for (uint32_t i = 0; i < who->n && !wire.failed; i++)
 		triad_wire_put(&wire, 8, guids[i]);
-	return end(&wire);
+	return triad_collect_end(&wire);
 }
 
 bool triad_collect_get_who_owns(
 	struct triad_wire *body, struct triad_collect_who_owns *who)
 {
-	GET(body, who_owns_fields, who);
+	TRIAD_FIELDS_GET(body, who_owns_fields, who);
 	/* A request names nodes or wants the list, never both. */
 	return has_rest(body, who->n, GUID_SIZE) && who->wants_list == !who->n;
 }
@@ -268,11 +267,12 @@ static const struct triad_field trap_evidence_fields[] = {
 size_t triad_collect_put_trap(const struct triad_collect_head *head,
 	const struct triad_collect_trap *trap, uint8_t *to, size_t size)
 {
-	struct triad_wire wire = begin(to, size, head, TRIAD_COLLECT_TRAP);
+	struct triad_wire wire =
+		triad_collect_begin(to, size, head, TRIAD_COLLECT_TRAP);
 
-	PUT(&wire, trap_fields, trap);
-	PUT(&wire, trap_evidence_fields, trap);
-	return end(&wire);
+	TRIAD_FIELDS_PUT(&wire, trap_fields, trap);
+	TRIAD_FIELDS_PUT(&wire, trap_evidence_fields, trap);
+	return triad_collect_end(&wire);
 }
 
 static bool is_amount(float value)
@@ -292,7 +292,7 @@ static void get_evidence(struct triad_wire *body, struct triad_collect_trap *tra
 	trap->hardware_fault = trap->hardware_index = 0;
 	trap->hardware_limit = 0;
 	if (body->at < body->size)
-		GET(body, trap_evidence_fields, trap);
+		TRIAD_FIELDS_GET(body, trap_evidence_fields, trap);
 	field = trap->why_field && trap->why_field <= TRIAD_DETAIL_N_FIELDS
 		? &triad_detail_fields[trap->why_field - 1]
 		: NULL;
@@ -323,7 +323,7 @@ static bool is_value(const struct triad_collect_trap *trap)
 
 bool triad_collect_get_trap(struct triad_wire *body, struct triad_collect_trap *trap)
 {
-	GET(body, trap_fields, trap);
+	TRIAD_FIELDS_GET(body, trap_fields, trap);
 	get_evidence(body, trap);
 	/* The cause is used as an index, and the numbers are compared. */
 	return !body->failed && trap->node_guid && trap->cause < TRIAD_ALERT_N_CAUSES &&
@@ -340,15 +340,16 @@ static const struct triad_field again_fields[] = {
 size_t triad_collect_put_again(const struct triad_collect_head *head,
 	const struct triad_collect_again *again, uint8_t *to, size_t size)
 {
-	struct triad_wire wire = begin(to, size, head, TRIAD_COLLECT_AGAIN);
+	struct triad_wire wire =
+		triad_collect_begin(to, size, head, TRIAD_COLLECT_AGAIN);
 
-	PUT(&wire, again_fields, again);
-	return end(&wire);
+	TRIAD_FIELDS_PUT(&wire, again_fields, again);
+	return triad_collect_end(&wire);
 }
 
 bool triad_collect_get_again(struct triad_wire *body, struct triad_collect_again *again)
 {
-	GET(body, again_fields, again);
+	TRIAD_FIELDS_GET(body, again_fields, again);
 	return !body->failed;
 }
 
@@ -364,14 +365,15 @@ static const struct triad_field clear_fields[] = {
 size_t triad_collect_put_clear(const struct triad_collect_head *head,
 	const struct triad_collect_clear *clear, uint8_t *to, size_t size)
 {
-	struct triad_wire wire = begin(to, size, head, TRIAD_COLLECT_CLEAR);
+	struct triad_wire wire =
+		triad_collect_begin(to, size, head, TRIAD_COLLECT_CLEAR);
 
-	PUT(&wire, clear_fields, clear);
-	return end(&wire);
+	TRIAD_FIELDS_PUT(&wire, clear_fields, clear);
+	return triad_collect_end(&wire);
 }
 
 bool triad_collect_get_clear(struct triad_wire *body, struct triad_collect_clear *clear)
 {
-	GET(body, clear_fields, clear);
+	TRIAD_FIELDS_GET(body, clear_fields, clear);
 	return !body->failed;
 }

@@ -4,10 +4,6 @@
 #include "lib/fields.h"
 #include "triad/fabric.h"
 
-#define N_FIELDS(fields) (sizeof(fields) / sizeof((fields)[0]))
-#define PUT(wire, fields, from) triad_fields_put(wire, fields, N_FIELDS(fields), from)
-#define GET(wire, fields, to) triad_fields_get(wire, fields, N_FIELDS(fields), to)
-
 #define MAX_LMC 7u
 #define MAX_SL 15u
 #define MAX_CODE 63u /* of MTUs and rates: 6 bits [IBA 15.2.5.16] */
@@ -15,19 +11,11 @@
 static struct triad_wire begin(uint8_t *to, size_t size,
 	const struct triad_collect_head *head, enum triad_path_what what)
 {
-	struct triad_collect_head said = *head;
-	struct triad_wire wire;
+	struct triad_wire wire =
+		triad_collect_begin(to, size, head, TRIAD_COLLECT_PATHS);
 
-	triad_wire_init(&wire, to, size);
-	said.kind = TRIAD_COLLECT_PATHS;
-	triad_collect_put_head(&wire, &said);
 	triad_wire_put(&wire, 1, what);
 	return wire;
-}
-
-static size_t end(const struct triad_wire *wire)
-{
-	return wire->failed ? 0 : wire->at;
 }
 
 bool triad_path_get_what(struct triad_wire *body, enum triad_path_what *what)
@@ -54,13 +42,13 @@ size_t triad_path_put_beat(const struct triad_collect_head *head,
 {
 	struct triad_wire wire = begin(to, size, head, TRIAD_PATH_BEAT);
 
-	PUT(&wire, beat_fields, beat);
-	return end(&wire);
+	TRIAD_FIELDS_PUT(&wire, beat_fields, beat);
+	return triad_collect_end(&wire);
 }
 
 bool triad_path_get_beat(struct triad_wire *body, struct triad_path_beat *beat)
 {
-	GET(body, beat_fields, beat);
+	TRIAD_FIELDS_GET(body, beat_fields, beat);
 	return !body->failed;
 }
 
@@ -77,13 +65,13 @@ size_t triad_path_put_want(const struct triad_collect_head *head,
 {
 	struct triad_wire wire = begin(to, size, head, TRIAD_PATH_WANT);
 
-	PUT(&wire, want_fields, want);
-	return end(&wire);
+	TRIAD_FIELDS_PUT(&wire, want_fields, want);
+	return triad_collect_end(&wire);
 }
 
 bool triad_path_get_want(struct triad_wire *body, struct triad_path_want *want)
 {
-	GET(body, want_fields, want);
+	TRIAD_FIELDS_GET(body, want_fields, want);
 	return !body->failed && want->echo;
 }
 
@@ -127,17 +115,17 @@ size_t triad_path_put_piece(const struct triad_collect_head *head,
 	uint32_t left = table->n - first;
 
 	*n = left < TRIAD_PATH_PIECE_ROWS ? left : TRIAD_PATH_PIECE_ROWS;
-	PUT(&wire, piece_fields, &piece);
+	TRIAD_FIELDS_PUT(&wire, piece_fields, &piece);
 	for (uint32_t i = 0; i < *n; i++)
-		PUT(&wire, row_fields, &table->rows[first + i]);
-	return end(&wire);
+		TRIAD_FIELDS_PUT(&wire, row_fields, &table->rows[first + i]);
+	return triad_collect_end(&wire);
 }
 
 bool triad_path_get_piece(struct triad_wire *body, struct triad_path_piece *piece)
 {
 	size_t rest;
 
-	GET(body, piece_fields, piece);
+	TRIAD_FIELDS_GET(body, piece_fields, piece);
 	if (body->failed || piece->row_size < TRIAD_PATH_ROW_SIZE)
 		return false;
 	rest = body->size - body->at;
@@ -159,7 +147,7 @@ static bool is_possible(const struct triad_path_row *row)
 bool triad_path_get_row(struct triad_wire *body, const struct triad_path_piece *piece,
 	struct triad_path_row *row)
 {
-	GET(body, row_fields, row);
+	TRIAD_FIELDS_GET(body, row_fields, row);
 	(void)triad_wire_take(body, piece->row_size - TRIAD_PATH_ROW_SIZE);
 	return !body->failed && is_possible(row);
 }

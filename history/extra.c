@@ -7,7 +7,6 @@
 #include "ib/detail.h"
 #include "lib/fields.h"
 
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 #define EXTRA(member, n) TRIAD_FIELD(struct triad_extra, member, n)
 #define EXTRA_FLAG(member, mask) TRIAD_FLAG(struct triad_extra, member, mask)
 #define EXTRA_TEXT(member) TRIAD_TEXT(struct triad_extra, member)
@@ -137,9 +136,6 @@ static const struct triad_field supply_fields[] = {
 	TRIAD_TEXT(struct triad_device_supply, part),
 };
 
-#define PUT(wire, table, from) triad_fields_put(wire, table, COUNT(table), from)
-#define GET(wire, table, to) triad_fields_get(wire, table, COUNT(table), to)
-
 /* --- times --- */
 
 /* A time that there is not stays 0. */
@@ -201,13 +197,13 @@ static void put_detail(struct triad_wire *wire, const struct triad_extra *extra)
 		triad_detail_attribute(extra->part)->name);
 	for (unsigned i = 0; i < TRIAD_DETAIL_MOST_SLOTS; i++)
 		attribute.n = (uint8_t)(attribute.n + has_slot(row, i));
-	PUT(wire, detail_fields, extra);
-	PUT(wire, attribute_fields, &attribute);
+	TRIAD_FIELDS_PUT(wire, detail_fields, extra);
+	TRIAD_FIELDS_PUT(wire, attribute_fields, &attribute);
 	for (unsigned i = 0; i < TRIAD_DETAIL_MOST_SLOTS; i++) {
 		const struct slot slot = {(uint8_t)i, row->total[i], row->change[i]};
 
 		if (has_slot(row, i))
-			PUT(wire, slot_fields, &slot);
+			TRIAD_FIELDS_PUT(wire, slot_fields, &slot);
 	}
 }
 
@@ -232,13 +228,13 @@ static bool get_detail(struct triad_wire *wire, struct triad_extra *extra)
 	struct slot slot;
 	unsigned n_slots;
 
-	GET(wire, detail_fields, extra);
-	GET(wire, attribute_fields, &attribute);
+	TRIAD_FIELDS_GET(wire, detail_fields, extra);
+	TRIAD_FIELDS_GET(wire, attribute_fields, &attribute);
 	if (wire->failed || !find_attribute(attribute.name, &extra->part))
 		return false;
 	n_slots = triad_detail_n_slots(extra->part);
 	for (unsigned i = 0; i < attribute.n && !wire->failed; i++) {
-		GET(wire, slot_fields, &slot);
+		TRIAD_FIELDS_GET(wire, slot_fields, &slot);
 		if (slot.number >= n_slots)
 			return false;
 		row->total[slot.number] = slot.total;
@@ -254,13 +250,13 @@ static void put_device(struct triad_wire *wire, const struct triad_extra *extra)
 {
 	const struct triad_device_info *info = &extra->is.device.info;
 
-	PUT(wire, device_fields, extra);
+	TRIAD_FIELDS_PUT(wire, device_fields, extra);
 	for (unsigned i = 0; i < info->n_sensors; i++)
-		PUT(wire, sensor_fields, &info->sensors[i]);
+		TRIAD_FIELDS_PUT(wire, sensor_fields, &info->sensors[i]);
 	for (unsigned i = 0; i < info->n_fans; i++)
-		PUT(wire, fan_fields, &info->fans[i]);
+		TRIAD_FIELDS_PUT(wire, fan_fields, &info->fans[i]);
 	for (unsigned i = 0; i < info->n_supplies; i++)
-		PUT(wire, supply_fields, &info->supplies[i]);
+		TRIAD_FIELDS_PUT(wire, supply_fields, &info->supplies[i]);
 }
 
 /* As ib/device_info.h has them. */
@@ -275,23 +271,23 @@ static bool get_device(struct triad_wire *wire, struct triad_extra *extra)
 {
 	struct triad_device_info *info = &extra->is.device.info;
 
-	GET(wire, device_fields, extra);
+	TRIAD_FIELDS_GET(wire, device_fields, extra);
 	if (wire->failed || info->n_sensors > TRIAD_DEVICE_MAX_SENSORS ||
 		info->n_fans > TRIAD_DEVICE_MAX_FANS ||
 		info->n_supplies > TRIAD_DEVICE_MAX_SUPPLIES)
 		return false;
 	for (unsigned i = 0; i < info->n_sensors; i++) {
-		GET(wire, sensor_fields, &info->sensors[i]);
+		TRIAD_FIELDS_GET(wire, sensor_fields, &info->sensors[i]);
 		clean(info->sensors[i].name);
 	}
 	for (unsigned i = 0; i < info->n_fans; i++) {
-		GET(wire, fan_fields, &info->fans[i]);
+		TRIAD_FIELDS_GET(wire, fan_fields, &info->fans[i]);
 		/* The number of a bit elsewhere. */
 		if (info->fans[i].index >= TRIAD_DEVICE_MAX_FANS)
 			return false;
 	}
 	for (unsigned i = 0; i < info->n_supplies; i++) {
-		GET(wire, supply_fields, &info->supplies[i]);
+		TRIAD_FIELDS_GET(wire, supply_fields, &info->supplies[i]);
 		clean(info->supplies[i].serial);
 		clean(info->supplies[i].part);
 	}
@@ -309,7 +305,7 @@ static bool get_cable(struct triad_wire *wire, struct triad_extra *extra)
 {
 	struct triad_cable *cable = &extra->is.cable.cable;
 
-	GET(wire, cable_fields, extra);
+	TRIAD_FIELDS_GET(wire, cable_fields, extra);
 	clean(cable->vendor);
 	clean(cable->part);
 	clean(cable->revision);
@@ -332,13 +328,13 @@ size_t triad_extra_put(uint8_t octets[TRIAD_EXTRA_SIZE],
 	triad_wire_init(&wire, octets, TRIAD_EXTRA_SIZE);
 	triad_wire_put(&wire, 1, extra->kind);
 	triad_wire_put(&wire, 2, 0);
-	PUT(&wire, place_fields, &copy);
+	TRIAD_FIELDS_PUT(&wire, place_fields, &copy);
 	if (extra->kind == TRIAD_EXTRA_DETAIL)
 		put_detail(&wire, &copy);
 	else if (extra->kind == TRIAD_EXTRA_BER)
-		PUT(&wire, ber_fields, &copy);
+		TRIAD_FIELDS_PUT(&wire, ber_fields, &copy);
 	else if (extra->kind == TRIAD_EXTRA_CABLE)
-		PUT(&wire, cable_fields, &copy);
+		TRIAD_FIELDS_PUT(&wire, cable_fields, &copy);
 	else
 		put_device(&wire, &copy);
 	size = wire.at;
@@ -364,7 +360,7 @@ bool triad_extra_get(const uint8_t *octets, size_t size, struct triad_extra *ext
 	memset(extra, 0, sizeof(*extra));
 	extra->kind = triad_wire_get8(&wire);
 	triad_wire_seek(&wire, TRIAD_EXTRA_HEADER_SIZE);
-	GET(&wire, place_fields, extra);
+	TRIAD_FIELDS_GET(&wire, place_fields, extra);
 	if (extra->kind == TRIAD_EXTRA_DETAIL)
 		is_good = get_detail(&wire, extra);
 	else if (extra->kind == TRIAD_EXTRA_CABLE)
@@ -372,7 +368,7 @@ bool triad_extra_get(const uint8_t *octets, size_t size, struct triad_extra *ext
 	else if (extra->kind == TRIAD_EXTRA_DEVICE)
 		is_good = get_device(&wire, extra);
 	else if (extra->kind == TRIAD_EXTRA_BER) {
-		GET(&wire, ber_fields, extra);
+		TRIAD_FIELDS_GET(&wire, ber_fields, extra);
 		is_good = extra->part < TRIAD_BER_N_KINDS &&
 			extra->is.ber.verdict <= TRIAD_BER_WORSE;
 	}

@@ -56,4 +56,10 @@ void triad_fields_put(struct triad_wire *wire, const struct triad_field *fields,
 void triad_fields_get(struct triad_wire *wire, const struct triad_field *fields,
 	unsigned n, void *to);
 
+/* The same with an array. */
+#define TRIAD_FIELDS_PUT(wire, fields, from)                                           \
+	triad_fields_put(wire, fields, sizeof(fields) / sizeof((fields)[0]), from)
+#define TRIAD_FIELDS_GET(wire, fields, to)                                             \
+	triad_fields_get(wire, fields, sizeof(fields) / sizeof((fields)[0]), to)
+
 #endif

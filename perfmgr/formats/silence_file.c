@@ -30,8 +30,6 @@ static const struct triad_field fields[] = {
 	TRIAD_TEXT(struct triad_silence, reason),
 };
 
-#define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
-
 size_t triad_silence_file_write(
 	const struct triad_silences *silences, uint8_t octets[TRIAD_SILENCE_FILE_SIZE])
 {
@@ -42,7 +40,7 @@ size_t triad_silence_file_write(
 	triad_wire_put(&wire, 4, silences->last_id);
 	triad_wire_put(&wire, 2, silences->n);
 	for (uint32_t i = 0; i < silences->n; i++)
-		triad_fields_put(&wire, fields, N_FIELDS, &silences->list[i]);
+		TRIAD_FIELDS_PUT(&wire, fields, &silences->list[i]);
 	return wire.at;
 }
 
@@ -60,7 +58,7 @@ static bool read_silence(struct triad_wire *wire, struct triad_silences *silence
 {
 	struct triad_silence silence = {0};
 
-	triad_fields_get(wire, fields, N_FIELDS, &silence);
+	TRIAD_FIELDS_GET(wire, fields, &silence);
 	if (wire->failed || !is_sound(&silence))
 		return false;
 	triad_text_clean(silence.place);

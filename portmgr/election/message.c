@@ -32,8 +32,6 @@ static const struct triad_field fields[] = {
 	FIELD(held, 8),
 };
 
-#define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
-
 size_t triad_election_message_encode(const struct triad_election_message *message,
 	uint8_t octets[TRIAD_ELECTION_MESSAGE_SIZE])
 {
@@ -43,7 +41,7 @@ size_t triad_election_message_encode(const struct triad_election_message *messag
 	triad_wire_init(&wire, octets, TRIAD_ELECTION_MESSAGE_SIZE);
 	triad_wire_put(&wire, 4, TRIAD_ELECTION_MAGIC);
 	triad_wire_put(&wire, 1, TRIAD_ELECTION_VERSION);
-	triad_fields_put(&wire, fields, N_FIELDS, message);
+	TRIAD_FIELDS_PUT(&wire, fields, message);
 	for (uint32_t i = 0; i < list->n; i++) {
 		triad_wire_put(&wire, 8, list->entries[i].id);
 		triad_wire_put(&wire, 4, list->entries[i].version);
@@ -96,7 +94,7 @@ int triad_election_message_decode(
 	/* Magic and version are the same in all versions, nothing else is. */
 	if (triad_wire_get(&wire, 1) != TRIAD_ELECTION_VERSION)
 		return wire.failed ? EINVAL : EPROTONOSUPPORT;
-	triad_fields_get(&wire, fields, N_FIELDS, message);
+	TRIAD_FIELDS_GET(&wire, fields, message);
 	message->flags &= KNOWN_FLAGS;
 	if (read_blacklist(&wire, &message->blacklist) || wire.failed ||
 		!is_sound(message))
