@@ -38,6 +38,7 @@ triadctl_SOURCES = \
 	cli/slurm_job.c cli/slurm_job.h \
 	cli/table.c cli/table.h \
 	cli/table_fit.c cli/table_fit.h \
+	cli/table_order.c cli/table_parts.h cli/table_write.c \
 	cli/triadctl.c
 nodist_triadctl_SOURCES = cli/completion_scripts.h
 triadctl_LDADD = libtriadexpected.la libtriadqos.la libtriad.la $(GLIB_LIBS) $(ZSTD_LIBS) $(SMARTCOLS_LIBS) -lm
