@@ -125,6 +125,15 @@ static bool works_as_master(struct triad_sa_copies *copies)
 		!subn->first_time_master_sweep && subn->last_sm_port_state;
 }
 
+/* Whether this SM serves the fabric by the members' vote. */
+static bool has_lease(struct triad_sa_copies *copies)
+{
+	const uint32_t against =
+		TRIAD_PERMISSION_NOT_ELECTED | TRIAD_PERMISSION_EXPIRED;
+
+	return !(triad_elector_permission(copies->elector).reasons & against);
+}
+
 static enum triad_sa_role find_role(struct triad_sa_copies *copies, uint64_t *preferred)
 {
 	const osm_sm_t *sm = &copies->osm->sm;
@@ -136,9 +145,10 @@ static enum triad_sa_role find_role(struct triad_sa_copies *copies, uint64_t *pr
 		*preferred = cl_ntoh64(sm->master_sm_guid);
 		return TRIAD_SA_TAKES;
 	}
-	/* As a master it waits for another one to hand over. */
+	/* As a master it waits for another one to hand over.  But one that comes back from a
+	 * pause, and calls itself master yet, has older records. */
 	if (copies->osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&
-		sm->polling_sm_guid) {
+		sm->polling_sm_guid && !has_lease(copies)) {
 		*preferred = cl_ntoh64(sm->polling_sm_guid);
 		return TRIAD_SA_TAKES;
 	}

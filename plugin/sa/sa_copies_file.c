@@ -11,8 +11,7 @@
 #include "portmgr/sa/sa_file.h"
 
 /* How long after one file the next is written, at least. */
-#define STANDBY_PERIOD_US (TRIAD_US_PER_S / 2)
-#define MASTER_PERIOD_US (2 * TRIAD_US_PER_S)
+#define PERIOD_US (TRIAD_US_PER_S / 2)
 /* A disk that is slow gets that many times what a file took. */
 #define REST_PARTS 10u
 #define RETRY_US (5 * TRIAD_US_PER_S)
@@ -130,10 +129,9 @@ static void report(struct triad_sa_copies *copies, int error, const char *why)
 static void write_and_give(struct triad_sa_copies *copies, uint64_t begun_us)
 {
 	struct triad_sa_copies_status *draft = &copies->draft;
-	bool is_own = draft->copier.role == TRIAD_SA_GIVES;
 	struct copies_file *file = &copies->file;
 	uint64_t digest = triad_sa_copier_digest(copies->copier);
-	uint64_t period_us = is_own ? MASTER_PERIOD_US : STANDBY_PERIOD_US;
+	uint64_t period_us = PERIOD_US;
 	char why[TRIAD_FILE_REASON_SIZE] = "";
 	int error = write_file(copies, why);
 	uint64_t now_us = triad_clock_now_us();
