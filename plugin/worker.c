@@ -21,6 +21,8 @@
 
 /* How often the worker looks around when nothing happens. */
 #define TICK_US (TRIAD_US_PER_S / 4)
+/* Who wakes later than that was stopped. */
+#define PAUSE_US TRIAD_US_PER_S
 /* After routing without SUBNET_UP: the sweep takes long. */
 #define WITHOUT_SUBNET_UP_US (10 * TRIAD_US_PER_S)
 /* Snapshots in a row that a sweep spoilt, before a spoilt one is taken all the same. */
@@ -398,15 +400,20 @@ static void *run_thread(void *argument)
 	struct triad_worker *worker = argument;
 	struct triad_console *console;
 	struct triad_event event;
+	bool has_one;
 
 	while (!triad_events_are_stopped(worker->events)) {
 		uint64_t until_us = triad_clock_now_us() + TICK_US;
 
 		if (worker->snapshot_due_us < until_us)
 			until_us = worker->snapshot_due_us;
-		if (triad_events_take(worker->events, until_us, &event))
-			handle(worker, &event);
+		has_one = triad_events_take(worker->events, until_us, &event);
+		if (triad_clock_now_us() > until_us + PAUSE_US)
+			triad_qos_note_pause(worker->qos);
+		/* First of all: what a new master's routes bring is for it alone. */
 		look_at_sm_state(worker);
+		if (has_one)
+			handle(worker, &event);
 		watch_sm(worker);
 		look_at_role(worker);
 		look_at_aliases(worker);

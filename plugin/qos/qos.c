@@ -221,6 +221,7 @@ void triad_qos_forget_fabric(struct triad_qos *qos)
 	pthread_mutex_lock(&qos->lock);
 	old = qos->fabric;
 	qos->fabric = NULL;
+	qos->n_forgotten += old != NULL;
 	/* Before the thread of triad-qos looks whether the snapshot goes, too. */
 	if (old && server)
 		triad_qos_server_hand_over(server);
@@ -249,7 +250,19 @@ void triad_qos_note_discovered(struct triad_qos *qos)
 
 void triad_qos_note_up(struct triad_qos *qos)
 {
+	struct triad_qos_server *server = qos->server;
+
 	atomic_store(&qos->sweeps_up, atomic_load(&qos->sweeps));
+	if (server)
+		triad_qos_server_set_paused(server, false);
+}
+
+void triad_qos_note_pause(struct triad_qos *qos)
+{
+	struct triad_qos_server *server = qos->server;
+
+	if (server)
+		triad_qos_server_set_paused(server, true);
 }
 
 void triad_qos_note_routed(struct triad_qos *qos)

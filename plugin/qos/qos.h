@@ -114,6 +114,8 @@ void triad_qos_note_sweep(struct triad_qos *qos);      /* a heavy sweep begins *
 void triad_qos_note_discovered(struct triad_qos *qos); /* it has found its nodes */
 void triad_qos_note_routed(struct triad_qos *qos); /* one has routed, or a reroute */
 void triad_qos_note_up(struct triad_qos *qos);     /* it is through */
+/* This process was stopped: what it knows of the fabric may be old. */
+void triad_qos_note_pause(struct triad_qos *qos);
 void triad_qos_note_port(struct triad_qos *qos, uint64_t guid);
 void triad_qos_note_route(struct triad_qos *qos, uint64_t node_guid, unsigned block);
 

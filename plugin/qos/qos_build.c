@@ -17,6 +17,7 @@ struct inputs {
 	struct triad_policy_now now;
 	struct triad_policy *offered; /* the one read last; now.policy is in force */
 	struct triad_fabric *fabric;
+	unsigned long n_forgotten;
 	struct triad_qos_moment before;
 	bool settled, up;
 };
@@ -28,6 +29,7 @@ static struct inputs copy_inputs(struct triad_qos *qos)
 	pthread_mutex_lock(&qos->lock);
 	inputs.settings = qos->settings;
 	inputs.fabric = qos->fabric ? triad_fabric_ref(qos->fabric) : NULL;
+	inputs.n_forgotten = qos->n_forgotten;
 	inputs.before = qos->fabric_before;
 	inputs.settled = qos->fabric_settled;
 	inputs.up = qos->fabric_up;
@@ -52,17 +54,25 @@ static void set_state(struct triad_qos *qos, enum triad_qos_state state)
 		triad_qos_state_name(state));
 }
 
-/* The snapshot in force from now on, with the caller's reference; NULL: none. */
-static void publish(struct triad_qos *qos, struct triad_qos_snapshot *snapshot)
+/* The snapshot in force from now on, with the caller's reference; NULL: none.  Returns false,
+ * with the snapshot gone, when this SM stopped being master while it was made: what was in
+ * force before serves those who still ask. */
+static bool publish(struct triad_qos *qos, struct triad_qos_snapshot *snapshot,
+	unsigned long n_forgotten)
 {
-	struct triad_qos_snapshot *old;
+	struct triad_qos_snapshot *old = snapshot;
+	bool is_past;
 
 	pthread_mutex_lock(&qos->lock);
-	old = qos->snapshot;
-	qos->snapshot = snapshot;
+	is_past = snapshot && qos->n_forgotten != n_forgotten;
+	if (!is_past) {
+		old = qos->snapshot;
+		qos->snapshot = snapshot;
+		triad_qos_server_set_snapshot(qos->server, snapshot);
+	}
 	pthread_mutex_unlock(&qos->lock);
-	triad_qos_server_set_snapshot(qos->server, snapshot);
 	triad_qos_snapshot_unref(old);
+	return !is_past;
 }
 
 static void describe(struct triad_qos *qos, const struct triad_qos_snapshot *snapshot,
@@ -119,7 +129,8 @@ static void put_into_force(struct triad_qos *qos, const struct inputs *inputs,
 
 	/* First published, then compared: a mark that comes in between goes to the new
 	 * paths. */
-	publish(qos, snapshot);
+	if (!publish(qos, snapshot, inputs->n_forgotten))
+		return;
 	if (is_new && atomic_load(&qos->marks) != inputs->before.marks) {
 		triad_paths_mark_all(snapshot->paths);
 		return;
@@ -162,7 +173,7 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 		/* Requests wait for the first snapshot, so the hook must be there. */
 		(void)triad_qos_server_install(qos->server);
 		if (!triad_qos_server_answers_on(qos->server))
-			publish(qos, NULL);
+			(void)publish(qos, NULL, 0);
 		return TRIAD_QOS_WAITING;
 	}
 	error = make_snapshot(qos, inputs, &snapshot);
@@ -240,7 +251,7 @@ static bool work_once(struct triad_qos *qos)
 		/* The hook stays where it refuses paths to held ports. */
 		if (!inputs.settings.holds)
 			triad_qos_server_remove(qos->server);
-		publish(qos, NULL);
+		(void)publish(qos, NULL, 0);
 	}
 	if (qos->server)
 		triad_qos_server_set_expects(qos->server,

@@ -44,6 +44,7 @@ struct triad_qos {
 	 * were not refused; NULL: none. */
 	struct triad_policy *accepted;
 	struct triad_fabric *fabric;
+	unsigned long n_forgotten; /* fabrics: a snapshot of one goes, too */
 	struct triad_qos_moment fabric_before;
 	bool fabric_settled, fabric_up;
 	struct triad_qos_snapshot *snapshot;

@@ -30,10 +30,13 @@ bool server_is_master(const struct triad_qos_server *server)
 
 void triad_qos_server_hand_over(struct triad_qos_server *server)
 {
+	uint64_t until_us = triad_clock_now_us();
 	uint_fast64_t none = 0;
 
-	atomic_compare_exchange_strong(&server->handed_over_until_us, &none,
-		triad_clock_now_us() + TRIAD_QOS_AFTER_HAND_OVER_US);
+	/* Who was paused is behind by as much: another SM has been master meanwhile. */
+	if (!atomic_load(&server->was_paused))
+		until_us += TRIAD_QOS_AFTER_HAND_OVER_US;
+	atomic_compare_exchange_strong(&server->handed_over_until_us, &none, until_us);
 }
 
 bool triad_qos_server_answers_on(struct triad_qos_server *server)
@@ -47,16 +50,22 @@ bool server_has_snapshot(struct triad_qos_server *server)
 		return false;
 	if (server_is_master(server))
 		return !atomic_load(&server->handed_over_until_us);
-	if (server->osm->subn.sm_state != IB_SMINFO_STATE_STANDBY)
+	/* The thread that learns of it is behind, and no request may be lost meanwhile.  A
+	 * standby that discovers whether there is a master answers on. */
+	if (server->osm->subn.sm_state == IB_SMINFO_STATE_STANDBY)
+		triad_qos_server_hand_over(server);
+	else if (server->osm->subn.sm_state != IB_SMINFO_STATE_DISCOVERING)
 		return false;
-	/* The thread that learns of it is behind, and no request may be lost meanwhile. */
-	triad_qos_server_hand_over(server);
 	return triad_qos_server_answers_on(server);
 }
 
 bool server_is_in_first_sweep(const struct triad_qos_server *server)
 {
-	return server_is_master(server) && server->osm->subn.first_time_master_sweep;
+	const osm_subn_t *subn = &server->osm->subn;
+
+	/* OpenSM raises the second before it takes down the first. */
+	return server_is_master(server) &&
+		(subn->force_first_time_master_sweep || subn->first_time_master_sweep);
 }
 
 bool server_is_awaited(struct triad_qos_server *server)
@@ -272,6 +281,11 @@ void triad_qos_server_set_snapshot(
 	triad_qos_snapshot_unref(old);
 	triad_work_queue_wake(&server->fast);
 	triad_work_queue_wake(&server->slow);
+}
+
+void triad_qos_server_set_paused(struct triad_qos_server *server, bool was_paused)
+{
+	atomic_store(&server->was_paused, was_paused);
 }
 
 void triad_qos_server_set_expects(struct triad_qos_server *server, bool expects)

@@ -19,7 +19,8 @@
  *
  * At a hand-over no request is lost.  Until the new master has written its own LID into a
  * port's PortInfo, the port's host asks the old one, which is a standby by then, and whose
- * OpenSM drops requests: it goes on answering for TRIAD_QOS_AFTER_HAND_OVER_US.  The new
+ * OpenSM drops requests: it goes on answering for TRIAD_QOS_AFTER_HAND_OVER_US, unless it was
+ * stopped before: then what it knows is old.  The new
  * master's OpenSM drops requests, too, during its whole first sweep: there they wait for the
  * first snapshot, in the queue; and those that OpenSM has to answer wait for the sweep's end,
  * in the slow queue.  None waits longer than TRIAD_QOS_WAIT_US.
@@ -88,6 +89,10 @@ void triad_qos_server_set_snapshot(
 /* Whether there will be a snapshot once this SM is master and knows its routes: requests then
  * wait for it. */
 void triad_qos_server_set_expects(struct triad_qos_server *server, bool expects);
+
+/* Whether this process was stopped, and no sweep of this master has ended since: who hands over
+ * then answers nobody any more. */
+void triad_qos_server_set_paused(struct triad_qos_server *server, bool was_paused);
 
 /* This SM is not the master any more: the snapshot serves who still asks it, for a while. */
 void triad_qos_server_hand_over(struct triad_qos_server *server);

@@ -30,6 +30,7 @@ struct triad_qos_server {
 	atomic_bool has_policy;  /* that OpenSM has not */
 	atomic_bool outdated;    /* OpenSM knows aliases otherwise than the snapshot */
 	atomic_bool expects;     /* that there will be a snapshot */
+	atomic_bool was_paused;  /* and no sweep of this master has ended since */
 	atomic_ulong generation; /* of 'snapshot'; 0: none */
 	/* Until then 'snapshot' serves as standby; 0: this SM is still the master of whose
 	 * fabric it is. */

@@ -252,10 +252,10 @@ static void fall_back(struct worker *worker, const struct triad_work_queue_job *
 {
 	struct triad_qos_server *server = worker->server;
 
-	/* Only a policy makes the slow queue worth its wait: without one OpenSM answers
-	 * the same. */
+	/* Without a policy OpenSM answers the same, and the slow queue is not worth its wait;
+	 * but a standby's OpenSM answers nothing. */
 	if (worker->answer.fallback == TRIAD_FALLBACK_ENGINE && !worker->is_slow &&
-		worker->snapshot->classifier &&
+		(worker->snapshot->classifier || !server_is_master(server)) &&
 		triad_work_queue_put(&server->slow, job))
 		return;
 	/* OpenSM would drop it: it waits where it is in nobody's way. */
