@@ -26,9 +26,10 @@ struct triad_path_file {
 	struct triad_path_file_status status;
 	/* For the task alone. */
 	char path[TRIAD_CONF_PATH_SIZE]; /* that is looked after; "": none */
-	bool is_left;                    /* a file of an earlier start may be there */
-	struct triad_path_table *table;  /* that the file has; NULL: none is ours */
-	struct stat written;             /* the file that has it */
+	bool is_left; /* of an earlier start, or of a write that failed, one may be there */
+	struct triad_path_table *table; /* that the file has; NULL: none is ours */
+	struct stat written;            /* the file that has it */
+	uint64_t n_removed;             /* files of ours, by us */
 	struct triad_file_report report;
 };
 
@@ -71,6 +72,7 @@ static int remove_file(struct triad_path_file *file)
 	if (tell_trouble(file, "removed", error))
 		return error;
 	file->is_left = false;
+	file->n_removed += file->table != NULL;
 	forget_table(file);
 	return 0;
 }
@@ -81,15 +83,20 @@ static bool look_at_file(struct triad_path_file *file)
 {
 	const struct stat *written = &file->written;
 	struct stat now;
-	bool is_there = !lstat(file->path, &now);
 
-	if (is_there && file->table && now.st_dev == written->st_dev &&
+	if (lstat(file->path, &now)) {
+		/* What can't be seen now may be there, and ours. */
+		if (errno == ENOENT)
+			forget_table(file);
+		return false;
+	}
+	if (file->table && now.st_dev == written->st_dev &&
 		now.st_ino == written->st_ino &&
 		now.st_mtim.tv_sec == written->st_mtim.tv_sec &&
 		now.st_mtim.tv_nsec == written->st_mtim.tv_nsec)
 		return false;
 	forget_table(file);
-	return is_there;
+	return true;
 }
 
 static int write_file(
@@ -106,8 +113,11 @@ static int write_file(
 	free(text);
 	if (!error && lstat(file->path, &file->written))
 		error = errno;
-	if (tell_trouble(file, "written", error))
+	if (tell_trouble(file, "written", error)) {
+		/* The new one may be in its place all the same. */
+		file->is_left = true;
 		return error;
+	}
 	forget_table(file);
 	file->table = triad_path_table_ref(table);
 	return 0;
@@ -169,13 +179,13 @@ static int follow_wish(struct triad_path_file *file, const struct wish *wish,
 		*is_written = !error;
 	}
 	/* An old table must not stay where the new one can't be written. */
-	if (file->table && file->table != wish->table)
+	if (file->is_left || (file->table && file->table != wish->table))
 		removed = remove_file(file);
 	return error ? error : removed;
 }
 
-static void note(struct triad_path_file *file, int error, uint32_t n_paths,
-	bool was_there, bool is_written)
+static void note(
+	struct triad_path_file *file, int error, uint32_t n_paths, bool is_written)
 {
 	struct triad_path_file_status *status = &file->status;
 
@@ -184,13 +194,13 @@ static void note(struct triad_path_file *file, int error, uint32_t n_paths,
 	if (is_written)
 		status->n_paths = n_paths;
 	status->n_written += is_written;
-	status->n_removed += was_there && !file->table;
+	status->n_removed = file->n_removed;
 }
 
 static uint64_t task_step(void *context)
 {
 	struct triad_path_file *file = context;
-	bool was_there = file->table, is_written = false;
+	bool is_written = false;
 	uint32_t n_paths = 0;
 	struct wish wish;
 	int error;
@@ -202,7 +212,7 @@ static uint64_t task_step(void *context)
 	if (!error)
 		tell_well(file);
 	pthread_mutex_lock(&file->lock);
-	note(file, error, n_paths, was_there, is_written);
+	note(file, error, n_paths, is_written);
 	if (error)
 		return triad_clock_now_us() + RETRY_US;
 	/* At once, if it has ended meanwhile. */

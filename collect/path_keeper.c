@@ -351,6 +351,7 @@ bool triad_path_keeper_step(struct triad_path_keeper *keeper, uint64_t now_us,
 	if (!manager)
 		return false;
 	is_coming = keeper->parts && keeper->parts_of == manager->id &&
+		keeper->parts_incarnation == manager->incarnation &&
 		keeper->parts->generation == manager->beat.generation &&
 		now_us - keeper->parts_us < PIECE_WAIT_US;
 	wants_table = !is_of(keeper, manager) && !is_coming;

@@ -49,7 +49,8 @@ struct triad_path_exchange {
 	unsigned n_queued;
 	uint64_t rest_us; /* no table until then */
 	uint64_t looked_us, beat_us;
-	bool has_paths; /* as the last beat said */
+	/* As the last look found; whether not all agents have been told yet. */
+	bool has_paths, is_news;
 	uint64_t generation;
 	unsigned n_last;       /* beats that are still to be sent */
 	uint64_t second_us;    /* when the present second began, */
@@ -156,34 +157,34 @@ static void send_beat(struct triad_path_exchange *exchange, enum triad_member_to
 	exchange->n_beats++;
 }
 
-/* What is answered from at this moment; true when that is another than was said last. */
-static bool look(struct triad_path_exchange *exchange)
+/* What is answered from at this moment. */
+static void look(struct triad_path_exchange *exchange)
 {
 	const struct triad_path_source *source = &exchange->source;
 	uint64_t generation = 0;
 	bool has_paths = exchange->is_on && source->now &&
 		source->now(source->context, &generation);
-	bool is_other = has_paths != exchange->has_paths ||
-		(has_paths && generation != exchange->generation);
 
+	if (has_paths != exchange->has_paths ||
+		(has_paths && generation != exchange->generation))
+		exchange->is_news = true;
 	if (exchange->has_paths && !has_paths)
 		exchange->n_last = N_LAST_BEATS;
 	exchange->has_paths = has_paths;
 	exchange->generation = has_paths ? generation : 0;
-	return is_other;
 }
 
 static uint64_t step_manager(struct triad_path_exchange *exchange, uint64_t now_us)
 {
-	bool is_other = look(exchange);
-
+	look(exchange);
 	if (!exchange->has_paths && !exchange->n_last)
 		return exchange->is_on ? now_us + LOOK_US : UINT64_MAX;
-	if (is_other || now_us - exchange->beat_us >= TRIAD_PATH_BEAT_US) {
+	if (exchange->is_news || now_us - exchange->beat_us >= TRIAD_PATH_BEAT_US) {
 		/* The time is taken before the look, or what it says would be newer than
 		 * what was found. */
 		send_beat(exchange, TRIAD_MEMBER_TO_ALL, 0, 0, now_us);
 		exchange->beat_us = now_us;
+		exchange->is_news = false;
 		exchange->n_last -= !exchange->has_paths;
 	}
 	return now_us + LOOK_US;
@@ -220,7 +221,7 @@ static bool receive_want(struct triad_path_exchange *exchange, uint64_t agent,
 		return true;
 	}
 	now_us = triad_clock_now_us();
-	(void)look(exchange);
+	look(exchange);
 	send_beat(exchange, TRIAD_MEMBER_TO_ONE, agent, want.echo, now_us);
 	if (want.wants_table && exchange->has_paths &&
 		want.generation == exchange->generation)

@@ -329,6 +329,29 @@ def test_file_that_somebody_removed_is_written_again(scratch):
 
 
 @pytest.mark.plain
+def test_file_that_could_not_be_seen_for_a_while_is_not_old(scratch):
+    with PathLab(scratch, agents=AGENTS[:1]) as paths:
+        member, = paths.members
+        wait_until(member.paths_file.exists, 60, "the file")
+        guid = int(paths.wait_for_paths()[0]["port_guid"], 0)
+        folder = member.paths_file.parent
+        away = folder.with_suffix(".away")
+        folder.rename(away)
+        folder.symlink_to(folder)
+        paths.change_policy(default=3, sl=BULK)
+        wait_until(lambda: "can't be" in member.log(), 20, "that it can't be reached")
+        folder.unlink()
+        away.rename(folder)
+        def sls():
+            rows, _, _ = read_as_ibacm(member.paths_file, guid)
+            return {sl for sl, _, _ in rows.values()}
+        wait_until(lambda: member.paths_file.exists() and sls() == {3, BULK}, 20,
+                   "the new paths in the file")
+        wait_until(lambda: "can be written and removed again" in member.log(), 20,
+                   "that it is well again")
+
+
+@pytest.mark.plain
 def test_file_of_another_program_is_left_alone(scratch):
     with PathLab(scratch, agents=AGENTS[:1]) as paths:
         member, = paths.members
