@@ -403,10 +403,12 @@ static void *run_thread(void *argument)
 	bool has_one;
 
 	while (!triad_events_are_stopped(worker->events)) {
-		uint64_t until_us = triad_clock_now_us() + TICK_US;
+		uint64_t now_us = triad_clock_now_us(), until_us = now_us + TICK_US;
 
 		if (worker->snapshot_due_us < until_us)
-			until_us = worker->snapshot_due_us;
+			until_us = worker->snapshot_due_us > now_us
+				? worker->snapshot_due_us
+				: now_us;
 		has_one = triad_events_take(worker->events, until_us, &event);
 		if (triad_clock_now_us() > until_us + PAUSE_US)
 			triad_qos_note_pause(worker->qos);
