@@ -250,11 +250,6 @@ def give_guids(lab, sm_nodes):
         {node_id: node.guid for node_id, node in missing.items()}), encoding="utf-8")
 
 
-def _port_guid(node):
-    """Of its first port, as ibsim makes it."""
-    return node.guid + 1
-
-
 def add_election(lab, host, sm_nodes, text):
     """Adds to a triad.conf what the election of the SMs on these nodes needs, but for what
     the user's has."""
@@ -267,7 +262,7 @@ def add_election(lab, host, sm_nodes, text):
         keys["listen"] = f"{host.address}:{_PORT}"
         keys["peers"] = "; ".join(f"{it.address}:{_PORT}" for it in lab.hosts)
     if lab.cluster == FABRIC:
-        keys["peers"] = "; ".join(f"{_port_guid(node):#018x}" for node in sm_nodes)
+        keys["peers"] = "; ".join(f"{netfile.port_guid(node):#018x}" for node in sm_nodes)
     if lab.cluster in (PEERS, FABRIC):
         keys["key_file"] = lab.path(_KEY_FILE)
     return opensm.add_missing_keys(text, "election", keys)

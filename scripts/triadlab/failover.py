@@ -59,6 +59,17 @@ def places(net):
     return names[:N_SMS * step:step], names[-1]
 
 
+def bystander(net):
+    """The port GUID of a host with neither an SM nor the client, which stays when an SM's host
+    goes; in a net that has the nodes' GUIDs in it."""
+    names, client = places(net)
+    node = next((node for node in netfile.read(net).of_kind(netfile.HCA)
+                 if node.description not in [*names, client]), None)
+    if node is None:
+        raise LabError(f"{net}: has no host besides those of SMs and of the client")
+    return f"{netfile.port_guid(node):#018x}"
+
+
 # --- the client --------------------------------------------------------------
 
 @dataclass(frozen=True)
@@ -81,7 +92,8 @@ class Lost:
 
 class Stream:
     """A client on a host without an SM that asks every millisecond for the path to a port by
-    its GUID: that of an SM's host, which stays there when the SM is dead, or another."""
+    its GUID: that of an SM's host, which stays there when the SM is dead but not when its
+    host is, or another."""
 
     def __init__(self, lab, node, to=None):
         program = environment.find_built(lab.builddir, _STREAM)

@@ -50,6 +50,11 @@ class Node:
     links: dict[int, tuple[str, int]] = field(default_factory=dict)
 
 
+def port_guid(node):
+    """Of its first port, as ibsim makes it."""
+    return node.guid + 1
+
+
 class Fabric:
     """Nodes in the order of the file, with links among them."""
 
