@@ -331,7 +331,7 @@ def test_sa_copies_are_equal_after_each_kill():
 def test_failover_small_prints_documented_keys():
     need(COROSYNC)
     process = subprocess.run(
-        [SRCDIR / "scripts" / "bench-failover", "--builddir", BUILDDIR, "--hosts", "4",
+        [SRCDIR / "scripts" / "bench-failover", "--builddir", BUILDDIR, "--hosts", "5",
          "--runs", "1", "--what", "stock_fast,triad", "--json"],
         capture_output=True, text=True, check=False)
     succeeded(process)
@@ -345,7 +345,7 @@ def test_failover_small_prints_documented_keys():
          for measure in measures[what]], "rows"
     for row in rows:
         assert set(row) == {"fault", "hosts", "median_ms", "worst_ms", "n"}, "keys"
-        assert (row["fault"], row["hosts"], row["n"]) == ("kill", 4, 1), "what, runs"
+        assert (row["fault"], row["hosts"], row["n"]) == ("kill", 5, 1), "what, runs"
         assert 0 <= row["median_ms"] <= row["worst_ms"], row
 
 
@@ -359,7 +359,7 @@ FAULTS = ["stop", "host-kill", "host-stop", "corosync-kill", "net-cut", "port-do
 def test_failover_has_all_faults(cluster):
     need(COROSYNC)
     process = subprocess.run(
-        [SRCDIR / "scripts" / "bench-failover", "--builddir", BUILDDIR, "--hosts", "4",
+        [SRCDIR / "scripts" / "bench-failover", "--builddir", BUILDDIR, "--hosts", "5",
          "--runs", "1", "--what", "triad", "--cluster", cluster, "--fault",
          ",".join(FAULTS), "--json"],
         capture_output=True, text=True, check=False)
@@ -374,7 +374,7 @@ def test_failover_has_all_faults(cluster):
 
 def test_failover_leaves_out_what_a_transport_does_not_notice():
     process = subprocess.run(
-        [SRCDIR / "scripts" / "bench-failover", "--builddir", BUILDDIR, "--hosts", "4",
+        [SRCDIR / "scripts" / "bench-failover", "--builddir", BUILDDIR, "--hosts", "5",
          "--runs", "1", "--what", "triad", "--cluster", "fabric", "--fault",
          "kill,net-cut,port-down", "--json"],
         capture_output=True, text=True, check=False)
