@@ -169,11 +169,25 @@ static const char *election_trouble(
 	*advice = "'triadctl election' shows the members, and who is missing";
 	if (!view->is_connected)
 		return "cut off from the cluster";
-	if (!view->is_quorate)
+	if (!status->facts.is_quorate)
 		return "no majority of the cluster here: nobody here may enforce";
 	if (!status->election.holder)
 		return "nobody has the lease";
 	return NULL;
+}
+
+/* The operator has confirmed that those who are missing are down. */
+static bool add_confirmed(
+	struct triad_health *health, const struct triad_elector_status *status)
+{
+	if (!status->facts.by_hand_view)
+		return false;
+	triad_health_add_trouble(health, TRIAD_WARNING, "election",
+		"no majority of the cluster here: the missing SMs count as down, by "
+		"'port confirm'",
+		"bring them back; until then, what only they have recorded of ports is "
+		"not known here");
+	return true;
 }
 
 /* One that is heard by the SM's questions over the fabric, and not in the election. */
@@ -249,7 +263,7 @@ static void add_election(struct triad_health *health, struct triad_plugin *plugi
 	enum triad_severity severity = TRIAD_OK;
 	struct triad_elector_status status;
 	const char *trouble, *advice;
-	bool lacks_copies = add_sa_copies(health, plugin);
+	bool lacks_copies = add_sa_copies(health, plugin), is_warned;
 
 	triad_elector_status(plugin->elector, &status);
 	if (!status.is_on) {
@@ -271,7 +285,9 @@ static void add_election(struct triad_health *health, struct triad_plugin *plugi
 			"a local port that counts is in bad state",
 			"'triadctl election' shows how many; see election.ports");
 	}
-	if ((add_lost(health, &status) || lacks_copies) && severity == TRIAD_OK)
+	is_warned = add_confirmed(health, &status);
+	is_warned |= add_lost(health, &status);
+	if ((is_warned || lacks_copies) && severity == TRIAD_OK)
 		severity = TRIAD_WARNING;
 	triad_health_line(health, "election", "Election", severity,
 		"%s, %s enforce, term %" PRIu64 ", %" PRIu32 " members here%s",

@@ -132,6 +132,10 @@ static void put_why_not(struct view *view)
 {
 	const struct triad_ports_status *status = &view->status;
 
+	if (status->permission.by_hand_view)
+		triad_output_printf(view->report.output,
+			"the missing SMs count as down, by 'port confirm': what only "
+			"they have recorded of ports is not known here\n");
 	if (!status->is_enforcing)
 		triad_output_printf(
 			view->report.output, "nothing is done: port.mode is observe\n");

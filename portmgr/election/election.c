@@ -394,6 +394,8 @@ void triad_election_facts(
 		.is_sm_master = e->is_sm_master,
 		.is_subnet_up = e->is_subnet_up,
 		.term = e->is_holder ? e->held_term : 0,
+		.by_hand_view = e->is_confirmed_down ? e->view.number : 0,
+		.n_votes_by_hand = e->is_confirmed_down ? lease_votes_needed(e) : 0,
 	};
 }
 

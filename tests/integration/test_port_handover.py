@@ -166,6 +166,33 @@ def test_master_killed_in_mid_test_port_stays_held_and_is_tested_by_the_next():
         ports.check(expected_sets=0)
 
 
+@pytest.mark.row("E12")
+def test_last_one_acts_by_hand_until_another_comes_back():
+    with managed("peers") as ports:
+        last = others(ports.master)[0]
+        gone = others(last)
+        for sm in gone:
+            kill(ports, sm)
+        ports.cluster.wait_for_master(last)
+
+        def health():
+            return " ".join(ports.lab.triad("health", sm=last).stdout.split())
+        wait_until(lambda: "nobody here may enforce" in health(), 30, "no majority")
+        ports.expected.change(LEAF3, 4, state="disabled")
+        ports.load(last)
+        ports.ask("port", "confirm", sm=last)
+        ports.wait_for("leaf-03", 4, "disabled", sm=last)
+        told = health()
+        assert "by 'port confirm'" in told and "nobody here may enforce" not in told
+        assert "count as down" in ports.lab.triad("port", "plan", sm=last).stdout
+        ports.lab.host("start", gone[0], "opensm")
+        wait_until(lambda: deeds(ports, gone[0], LEAF3, 4)[-1:] == [("disable", "done")],
+                   60, "what was done, known to the one that is back")
+        ports.wait_for_generation(ports.expected.generation, gone[0])
+        wait_until(lambda: "by 'port confirm'" not in health(), 30, "a majority again")
+        ports.check(expected_sets=1)
+
+
 def test_disabled_by_us_and_by_others_are_told_apart_after_restart_and_hand_over():
     with managed("corosync") as ports:
         old = ports.master
