@@ -275,11 +275,12 @@ static void add_election(struct triad_health *health, struct triad_plugin *plugi
 	if (trouble) {
 		severity = TRIAD_CRITICAL;
 		triad_health_add_trouble(health, severity, "election", trouble, advice);
-	} else if (status.trouble[0]) {
-		severity = TRIAD_WARNING;
-		triad_health_add_trouble(health, severity, "election", status.trouble,
-			"OpenSM's log has more");
-	} else if (status.n_good < status.n_ports) {
+	}
+	if (status.trouble[0]) {
+		severity = trouble ? severity : TRIAD_WARNING;
+		triad_health_add_trouble(health, TRIAD_WARNING, "election",
+			status.trouble, "OpenSM's log has more");
+	} else if (!trouble && status.n_good < status.n_ports) {
 		severity = TRIAD_WARNING;
 		triad_health_add_trouble(health, severity, "election",
 			"a local port that counts is in bad state",

@@ -35,6 +35,22 @@ static const char *check_word(enum triad_check check)
 	return words[check];
 }
 
+/* A witness leaves OpenSM its own. */
+static unsigned sm_priority_of(const struct triad_elector_status *status)
+{
+	return status->facts.is_witness ? status->sm.own_priority
+					: status->election.sm_priority;
+}
+
+/* That of a witness is 0: it counts no ports. */
+static void format_priority(char *text, size_t size, uint32_t priority, bool is_witness)
+{
+	if (is_witness)
+		snprintf(text, size, "none: a witness only votes");
+	else
+		triad_priority_text(priority, text, size);
+}
+
 /* Time passes between the copy of the facts and the end of the permission. */
 static uint64_t left_ms(const struct triad_elector_status *status)
 {
@@ -78,7 +94,7 @@ static void put_member(struct triad_list *list,
 	uint64_t ms = heard_ms(status, member);
 	char text[PRIORITY_TEXT_SIZE], heard[24];
 
-	triad_priority_text(member->priority, text, sizeof(text));
+	format_priority(text, sizeof(text), member->priority, member->is_witness);
 	triad_list_row(list);
 	triad_list_guid(list, "id", "port GUID", member->id);
 	triad_list_bool(list, "self", NULL, 0, member->is_self);
@@ -225,7 +241,7 @@ static void put_facts_json(
 	triad_json_guid(json, "holder", election->holder);
 	triad_json_uint(json, "term", election->term);
 	triad_json_uint(json, "priority", election->priority);
-	triad_json_uint(json, "sm_priority", election->sm_priority);
+	triad_json_uint(json, "sm_priority", sm_priority_of(status));
 	triad_json_uint(json, "own_sm_priority", status->sm.own_priority);
 	triad_json_bool(json, "quorate", election->view.is_quorate);
 	triad_json_bool(json, "connected", election->view.is_connected);
@@ -305,9 +321,10 @@ static void put_self(struct triad_report *report,
 	triad_report_guid(report, NULL, "port GUID", status->id);
 	triad_report_text(report, NULL, "state", state_of(status));
 	snprintf(text, sizeof(text), "%u (without elections: %u)",
-		status->election.sm_priority, status->sm.own_priority);
+		sm_priority_of(status), status->sm.own_priority);
 	triad_report_text(report, NULL, "SM priority", text);
-	triad_priority_text(status->election.priority, text, sizeof(text));
+	format_priority(text, sizeof(text), status->election.priority,
+		status->facts.is_witness);
 	triad_report_text(report, NULL, "priority", text);
 	snprintf(text, sizeof(text), "%" PRIu32 " of %" PRIu32 " in good state",
 		status->n_good, status->n_ports);
