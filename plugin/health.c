@@ -196,11 +196,12 @@ static const char *describe_cut(const struct triad_fabric_peer *peer,
 {
 	if (!elects_over_fabric) {
 		snprintf(text, size,
-			"the network between SMs is cut: SM 0x%016" PRIx64
+			"the network between SMs is cut, or one does not elect: SM "
+			"0x%016" PRIx64
 			" is not heard in the election, and answers over the fabric as %s",
 			peer->id, triad_fabric_verdict_text(peer->verdict));
-		return "mend the network between the SMs' hosts, or Corosync on that "
-		       "SM's; 'triadctl election' shows when it is heard again";
+		return "look at 'triadctl health' there, whether it elects; if it does, "
+		       "mend the network between the SMs' hosts, or Corosync on its";
 	}
 	snprintf(text, size,
 		"SM 0x%016" PRIx64
@@ -219,8 +220,8 @@ static const char *describe_lost(const struct triad_fabric_peer *peer,
 	if (peer->verdict == TRIAD_FABRIC_SM_SILENT) {
 		snprintf(text, size,
 			"SM 0x%016" PRIx64
-			" hangs: neither the election nor the fabric hears it, and its "
-			"port answers",
+			" hangs or has ended: neither the election nor the fabric hears "
+			"it, and its port answers",
 			peer->id);
 		return "look at opensm on its host, and start it again";
 	}

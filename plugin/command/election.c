@@ -179,19 +179,29 @@ static void put_fabric(
 	triad_report_array_end(report);
 }
 
+/* The reason's sentence must fit all cases; here it is known who has the lease. */
+static const char *reason_text(const struct triad_elector_status *status, unsigned bit)
+{
+	if (1u << bit != TRIAD_PERMISSION_NOT_ELECTED || !status->is_on)
+		return triad_permission_text(bit);
+	return status->election.holder
+		? "this SM does not have the lease: another one has it"
+		: "this SM does not have the lease: nobody has it yet";
+}
+
 /* Why it may enforce, or not: words for programs, sentences for people. */
 static void put_reasons(
-	struct triad_report *report, const struct triad_permission *permission)
+	struct triad_report *report, const struct triad_elector_status *status)
 {
 	const char *label = "why";
 
 	triad_report_array(report, "reasons");
 	for (unsigned i = 0; i < TRIAD_PERMISSION_N_REASONS; i++) {
-		if (!(permission->reasons >> i & 1))
+		if (!(status->permission.reasons >> i & 1))
 			continue;
 		triad_report_text(report, NULL, label,
 			report->as_json ? triad_permission_word(i)
-					: triad_permission_text(i));
+					: reason_text(status, i));
 		label = "";
 	}
 	triad_report_array_end(report);
@@ -211,7 +221,7 @@ static void put_permission(
 		triad_json_bool(&report->json, "may_enforce", permission->is_given);
 	else
 		triad_report_text(report, NULL, "may enforce", text);
-	put_reasons(report, permission);
+	put_reasons(report, status);
 }
 
 static void put_blacklist(
