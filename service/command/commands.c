@@ -200,6 +200,41 @@ static void refuse(struct triad_service *service, const struct triad_asker *aske
 			asker->prefix, verb, asker->name, suppressed);
 }
 
+/* --- while parts are idle --- */
+
+/* Commands that would tell to switch on what a file with mistakes keeps off. */
+static const bool need_parts[TRIAD_N_COMMANDS] = {
+	[TRIAD_COMMAND_ROUTES_CHECK] = true,
+	[TRIAD_COMMAND_ROUTES_OVER] = true,
+	[TRIAD_COMMAND_ROUTES_BETWEEN] = true,
+	[TRIAD_COMMAND_ROUTES] = true,
+	[TRIAD_COMMAND_CONGESTION] = true,
+	[TRIAD_COMMAND_CABLES] = true,
+	[TRIAD_COMMAND_DEVICES] = true,
+	[TRIAD_COMMAND_QOS_EXPLAIN] = true,
+	[TRIAD_COMMAND_QOS_APPLY] = true,
+	[TRIAD_COMMAND_PORT_PRIORITY] = true,
+	[TRIAD_COMMAND_PORT_CONFIRM] = true,
+	[TRIAD_COMMAND_PORT_BLACKLIST] = true,
+	[TRIAD_COMMAND_PORT_VERDICT] = true,
+	[TRIAD_COMMAND_PORT_PLAN] = true,
+	[TRIAD_COMMAND_PORT_LIST] = true,
+	[TRIAD_COMMAND_PORT_RELEASE] = true,
+	[TRIAD_COMMAND_PORT_APPROVE] = true,
+};
+
+static bool is_idle(struct triad_service *service, const struct triad_command *command,
+	struct triad_output *output)
+{
+	const char *idle = triad_service_idle(service);
+
+	if (!idle || !need_parts[command->verb] || command->at[0])
+		return false;
+	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s\n",
+		triad_verb_of(command->verb)->name, idle);
+	return true;
+}
+
 int triad_service_ask(void *context, const struct triad_asker *asker, int n_words,
 	const char *const *words, struct triad_output *output)
 {
@@ -228,6 +263,8 @@ int triad_service_ask(void *context, const struct triad_asker *asker, int n_word
 			triad_verb_of(command.verb)->name);
 		return TRIAD_CONTROL_USAGE;
 	}
+	if (is_idle(service, &command, output))
+		return TRIAD_CONTROL_FAILED;
 	snprintf(command.asker, sizeof(command.asker), "%s", asker->name);
 	output->color = command.color;
 	output->tables = command.table && !command.json;

@@ -373,7 +373,9 @@ static void put_changed(struct diff *diff)
 		triad_conf_next(diff->in_force, &entry);) {
 		const char *standard = default_of(diff->standard, &entry, &found);
 
-		if (!strcmp(standard, entry.value))
+		if (!strcmp(standard, entry.value) ||
+			(diff->was_broken &&
+				!triad_service_keeps_when_idle(entry.name)))
 			continue;
 		put_title(diff, "In force, other than the default:");
 		diff->n++;

@@ -36,9 +36,21 @@ def test_conf_broken_at_start_opensm_runs_on():
         assert len(report["configuration"]["mistakes"]) == 5, "mistakes in status"
         assert report["perfmgr"]["mads_sent"] == 0, "MADs sent"
         succeeded(lab.run("saquery"))
+        look_at_idle(lab)
         mend(lab, lab.folder / "sm-0" / "triad.conf")
         wait_for_sweep(lab)
         assert status(lab)["configuration"]["state"] == "loaded", "state when mended"
+
+
+def look_at_idle(lab):
+    """While all is idle because of the file, everything says to mend that."""
+    for words in (("set", "port.enabled", "true"), ("qos", "on"), ("port", "list"),
+                  ("port", "priority", "3"), ("routes",), ("congestion",)):
+        failed(lab.run("triadctl", *words), 1, "mend it and type 'reload'")
+    succeeded(lab.run("triadctl", "set", "log.level", "debug"))
+    answer = json.loads(lab.triad("config", "diff", "--json").stdout)
+    assert {row["key"].split(".")[0] for row in answer["not_default"]} == \
+        {"control", "log"}, "what is in force all the same"
 
 
 def mend(lab, path):
