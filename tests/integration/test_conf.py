@@ -89,6 +89,25 @@ def test_conf_broken_at_reload_last_good_stays():
             "sweep_period"
 
 
+def test_diff_says_nothing_of_what_the_file_may_have():
+    with triad_lab("[perfmgr]\nsweep_period = 7\nwindow = 9\n") as lab:
+        path = lab.folder / "sm-0" / "triad.conf"
+        good = path.read_text(encoding="utf-8")
+
+        def differences():
+            answer = json.loads(lab.triad("config", "diff", "--json").stdout)
+            return [(row["key"], row["file"]) for row in answer["differences"]]
+        path.write_text(good.replace("= 7", "= x").replace("= 9", "= 8"),
+                        encoding="utf-8")
+        assert differences() == [("perfmgr.window", "8")], "a key with a mistake"
+        path.write_text(good.replace("= 9", "= 8"), encoding="utf-8")
+        path.chmod(0o666)
+        assert differences() == [], "a file that isn't trusted"
+        assert "not known what it has" in lab.triad("config", "diff").stdout
+        path.unlink()
+        assert differences() == [], "a file that is gone"
+
+
 def test_reload_changes_for_a_restart_said_and_not_shown():
     with triad_lab("[perfmgr]\nsweep_period = 7\n") as lab:
         path = lab.folder / "sm-0" / "triad.conf"
