@@ -56,10 +56,11 @@ static void add_conf(struct triad_health *health, struct triad_service *service)
 			TRIAD_CRITICAL, "%s", what);
 	} else if (diags.n) {
 		snprintf(what, sizeof(what),
-			"%s, as it is now, has %zu mistake%s and is not in force", path,
-			diags.n, plural(diags.n));
+			"%s had %zu mistake%s at the last reload, and is not in force",
+			path, diags.n, plural(diags.n));
 		triad_health_add_trouble(health, TRIAD_WARNING, "configuration", what,
-			"mend it, then 'triadctl reload'");
+			"'triadctl config diff' shows those that it still has; mend them, "
+			"then 'triadctl reload'");
 		triad_health_line(health, "configuration", "Configuration",
 			TRIAD_WARNING, "%s", what);
 	} else {

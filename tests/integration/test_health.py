@@ -235,6 +235,8 @@ def test_broken_configuration_is_critical_until_it_is_mended():
         assert lab.triad("reload").returncode == 1, "reload of a mistake"
         code, answer = health(lab)
         assert code == WARNING and "not in force" in answer["findings"][0]["what"], answer
+        path.write_text(text, encoding="utf-8")
+        assert "mistakes at the last reload" in health(lab)[1]["findings"][0]["what"]
         path.write_text(text.replace("= 1", "= 2\nnothing = 1"), encoding="utf-8")
         diff = lab.triad("config", "diff").stdout
         assert "the file has 2 s" in diff and "'reload' takes it" not in diff, diff
