@@ -74,12 +74,16 @@ static void add_qos(struct triad_health *health, struct triad_plugin *plugin)
 	}
 	if (is_bad(qos.state) || problem || has_tables_trouble || tables.unlooked)
 		severity = TRIAD_WARNING;
-	if (is_bad(qos.state))
+	if (qos.has_failed && *qos.why)
+		triad_health_add_trouble(health, severity, "QoS policy", qos.why,
+			"it is not in force: mend the file, then 'triadctl reload'; "
+			"'triadctl qos check FILE' shows all mistakes");
+	else if (is_bad(qos.state))
 		triad_health_add_trouble(health, severity, "QoS",
 			triad_qos_state_name(qos.state),
 			"'triadctl qos check FILE' shows mistakes; OpenSM's log has "
 			"the reason");
-	if (problem)
+	if (problem && !qos.has_failed)
 		triad_health_add_trouble(health, severity, "QoS policy", problem, "");
 	if (has_tables_trouble)
 		triad_health_add_trouble(health, severity, "QoS tables",
@@ -330,7 +334,26 @@ static enum triad_severity add_port_troubles(
 			"the plan has more changes than port.max_actions: nothing is "
 			"done",
 			"look at 'triadctl port plan', then 'port approve'");
+	if (status->is_enforcing && status->permission.reasons & TRIAD_PERMISSION_OFF)
+		triad_health_add_trouble(health, TRIAD_WARNING, "port manager",
+			"port.mode is enforce, and nothing is done: elections are off",
+			"set election.enabled to true; a single SM uses "
+			"election.cluster = none");
 	return health->n_of[TRIAD_WARNING] > n_before ? TRIAD_WARNING : TRIAD_OK;
+}
+
+/* What it does with the ports, and why no more. */
+static const char *describe_deeds(const struct triad_ports_status *status)
+{
+	if (!status->is_enforcing)
+		return "observes";
+	if (status->may_act)
+		return "enforces";
+	if (status->permission.reasons & TRIAD_PERMISSION_OFF)
+		return "may not enforce, elections are off";
+	if (status->permission.reasons & TRIAD_PERMISSION_BLACKLISTED)
+		return "may not enforce, blacklisted";
+	return "would enforce";
 }
 
 static void add_port_manager(struct triad_health *health, struct triad_plugin *plugin)
@@ -351,10 +374,8 @@ static void add_port_manager(struct triad_health *health, struct triad_plugin *p
 	triad_health_line(health, "ports_manager", "Port manager", severity,
 		"%s; %" PRIu32 " ports expected, %" PRIu32 " to change, %" PRIu32
 		" held, %" PRIu32 " failed",
-		status.may_act                ? "enforces"
-			: status.is_enforcing ? "would enforce"
-					      : "observes",
-		status.n_rows, n_items, status.n_held, status.n_failed);
+		describe_deeds(&status), status.n_rows, n_items, status.n_held,
+		status.n_failed);
 }
 
 void triad_plugin_add_health(void *context, struct triad_health *health)

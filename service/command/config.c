@@ -231,6 +231,7 @@ int triad_command_run_get(struct triad_service *service,
 		status = get_past(service, &values, command, output);
 	} else if (values.standard) {
 		put_broken(service, output);
+		(void)triad_commands_put_refused(service, command->key, output);
 		status = get(&values, command, output);
 	} else {
 		triad_output_message(
