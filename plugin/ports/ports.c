@@ -137,7 +137,7 @@ void ports_pump(struct triad_ports *ports)
 
 /* --- a step --- */
 
-static void handle_conf(struct triad_ports *ports)
+void ports_take_conf(struct triad_ports *ports)
 {
 	char copy[TRIAD_SOURCE_PATH_SIZE] = "";
 	struct triad_agenda_conf agenda;
@@ -244,7 +244,7 @@ static uint64_t run_step(struct triad_ports *ports)
 	uint8_t *octets;
 
 	/* First what came from outside: configurations, messages, permission. */
-	handle_conf(ports);
+	ports_take_conf(ports);
 	if (triad_source_look(&ports->source, now_us))
 		handle_expected(ports);
 	ports_pump(ports);

@@ -134,6 +134,10 @@ enum triad_ports_answer {
 	TRIAD_PORTS_UNDER_WAY,     /* begun, but not finished in 10 s */
 };
 
+/* Waits until the configuration that was given last is in force, 10 s at most; false
+ * when its expected configuration has mistakes, which are in 'mistakes' then. */
+bool triad_ports_read(struct triad_ports *ports, struct triad_diags *mistakes);
+
 /* Voids the record of a failure, and enables the port again. */
 enum triad_ports_answer triad_ports_release(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number);

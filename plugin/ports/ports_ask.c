@@ -415,7 +415,10 @@ void ports_answer_request(struct triad_ports *ports)
 
 	if (!ports_next_request(ports, &request))
 		return;
-	request.answer = may_be_told(ports);
+	if (request.kind == PORTS_READ)
+		ports_take_conf(ports);
+	request.answer =
+		request.kind == PORTS_READ ? TRIAD_PORTS_OK : may_be_told(ports);
 	if (request.answer == TRIAD_PORTS_OK)
 		switch (request.kind) {
 		case PORTS_RELEASE:
@@ -427,8 +430,27 @@ void ports_answer_request(struct triad_ports *ports)
 			break;
 		case PORTS_APPROVE_ALL:
 			request.n_approved = triad_agenda_approve_all(ports->agenda);
+			break;
+		case PORTS_READ:
+			break;
 		}
 	ports_end_request(ports, &request);
+}
+
+bool triad_ports_read(struct triad_ports *ports, struct triad_diags *mistakes)
+{
+	struct ports_request request = {.kind = PORTS_READ};
+	bool is_read;
+
+	ports_request(ports, &request);
+	is_read = request.answer == TRIAD_PORTS_OK;
+	pthread_mutex_lock(&ports->lock);
+	if (is_read && ports->conf->port.enabled)
+		*mistakes = ports->source.mistakes;
+	else
+		triad_diags_init(mistakes, "");
+	pthread_mutex_unlock(&ports->lock);
+	return mistakes->n == 0;
 }
 
 enum triad_ports_answer triad_ports_release(

@@ -45,7 +45,7 @@ struct ports_request {
 		PORTS_ABANDONED, /* begun, and nobody waits for it any more */
 		PORTS_ANSWERED,
 	} state;
-	enum { PORTS_RELEASE, PORTS_APPROVE, PORTS_APPROVE_ALL } kind;
+	enum { PORTS_RELEASE, PORTS_APPROVE, PORTS_APPROVE_ALL, PORTS_READ } kind;
 	uint64_t node_guid;
 	uint8_t number;
 	enum triad_ports_answer answer;
@@ -131,6 +131,8 @@ struct triad_ports {
 /* --- ports.c --- */
 /* Passes input to the replica, journals new records, sends the replica's messages. */
 void ports_pump(struct triad_ports *ports);
+/* Puts the configuration that was left in force, if one was, and reads its files. */
+void ports_take_conf(struct triad_ports *ports);
 /* Around each call that waits: the first releases 'lock', the second takes it again. */
 void ports_begin_wait(struct triad_ports *ports);
 void ports_end_wait(struct triad_ports *ports);

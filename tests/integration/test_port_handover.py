@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from checks import succeeded, wait_until
+from checks import failed, succeeded, wait_until
 from electionlib import others
 from portlib import DISABLED, managed, switch_guid
 from triadlab import hosts, state
@@ -67,6 +67,8 @@ def test_new_generation_reaches_all_and_older_one_is_refused():
         report = ports.status(stale)
         assert f"older than {generation}" in report["mistake"], "the reason"
         assert report["generation"] == generation, "generation in force"
+        failed(ports.lab.triad("reload", sm=stale), 1, f"older than {generation}")
+        succeeded(ports.lab.triad("reload", sm=old))
         ports.check(expected_sets=1)
 
 

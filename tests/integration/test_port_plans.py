@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from checks import failed, wait_until
+from checks import failed, succeeded, wait_until
 from portlib import DISABLED, managed, switch_guid
 from triadlib import log_has
 
@@ -114,6 +114,17 @@ def test_own_link_stopped_by_its_guard():
         assert "not done: it is this SM's own link" in ports.row("leaf-01", 1)["text"]
         ports.sweep()
         assert ports.status()["guarded"] == 1, "stopped, by 'status'"
+        ports.check(expected_sets=0)
+
+
+def test_files_that_are_not_taken_fail_the_command_that_names_them():
+    with managed(more="[qos]\nenabled = true\n") as ports:
+        lab, path = ports.lab, ports.file_of(0)
+        failed(lab.run("triadctl", "set", "qos.policy_file", "/nowhere"), 1, "/nowhere")
+        failed(lab.run("triadctl", "set", "port.expected_file", "/nowhere"), 1, "/nowhere")
+        succeeded(lab.run("triadctl", "reload"))
+        path.chmod(0o666)
+        failed(lab.run("triadctl", "reload"), 1, f"{path}: not loaded")
         ports.check(expected_sets=0)
 
 
