@@ -129,6 +129,7 @@ enum triad_ports_answer {
 	TRIAD_PORTS_OBSERVES,      /* port.mode is observe */
 	TRIAD_PORTS_NOT_PERMITTED, /* 'status' has why */
 	TRIAD_PORTS_NOTHING,       /* there is nothing of that kind */
+	TRIAD_PORTS_OWN_WAY,       /* this SM's own link: it can't be done from here */
 	TRIAD_PORTS_NOT_WRITTEN,   /* the journal, or a majority */
 	TRIAD_PORTS_BUSY,          /* not begun in 10 s: nothing was done */
 	TRIAD_PORTS_UNDER_WAY,     /* begun, but not finished in 10 s */

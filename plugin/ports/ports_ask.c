@@ -193,6 +193,17 @@ static void fill_place(
 		triad_test_step_name(test->test.step), test->test.text);
 }
 
+/* The plan has it as a note, which can't be found by a GUID when the row has none. */
+static void fill_unplaced(
+	const struct triad_expected_port *wanted, struct triad_port_row *row)
+{
+	row->has_item = true;
+	row->kind = TRIAD_PLAN_NOTE;
+	row->note = TRIAD_NOTE_NO_SWITCH;
+	snprintf(row->text, sizeof(row->text),
+		"line %u: there is no such port in the fabric", wanted->line);
+}
+
 static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_port_row *row)
 {
 	const struct triad_expected *expected = ports->source.expected;
@@ -218,8 +229,7 @@ static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_port_ro
 	if (item && !row->is_tested)
 		fill_item(ports, item, row);
 	else if (at == TRIAD_PLACED_NONE)
-		snprintf(row->text, sizeof(row->text),
-			"line %u: there is no such port in the fabric", wanted->line);
+		fill_unplaced(wanted, row);
 }
 
 static bool is_meant(struct triad_ports *ports, enum triad_ports_which which,
@@ -379,9 +389,7 @@ static void override(struct triad_ports *ports, const struct triad_plan_item *it
 static void describe_cut(const struct triad_ports *ports,
 	const struct triad_plan_item *item, char *text, size_t size)
 {
-	if (item->guard == TRIAD_GUARD_OWN_WAY)
-		snprintf(text, size, "the whole fabric: it is this SM's own link");
-	else if (item->guard == TRIAD_GUARD_UNKNOWN)
+	if (item->guard == TRIAD_GUARD_UNKNOWN)
 		snprintf(text, size, "nobody knows what: this SM is not in its fabric");
 	else
 		triad_plan_describe_lost(
@@ -399,6 +407,8 @@ static enum triad_ports_answer approve(
 
 	if (!item || item->kind == TRIAD_PLAN_NOTE)
 		return TRIAD_PORTS_NOTHING;
+	if (item->guard == TRIAD_GUARD_OWN_WAY)
+		return TRIAD_PORTS_OWN_WAY;
 	describe_cut(ports, item, request->cut, sizeof(request->cut));
 	if (item->guard && !item->is_overridden) {
 		override(ports, item);

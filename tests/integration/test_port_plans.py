@@ -111,7 +111,15 @@ def test_own_link_stopped_by_its_guard():
         ports.load()
         wait_until(lambda: (ports.row("leaf-01", 1) or {}).get("guard") == "own_way", 30,
                    "a guard")
-        assert "not done: it is this SM's own link" in ports.row("leaf-01", 1)["text"]
+        assert ports.row("leaf-01", 1)["text"].endswith("not done: it is this SM's own link")
+        failed(ports.lab.run("triadctl", "port", "approve", "leaf-01", "1"), 1,
+               "this SM's own link")
+        ports.expected.rows["by name"] = ["nowhere-01", "1", "disabled"] + [""] * 4
+        ports.load()
+        wait_until(lambda: "notes 1\n" in planned(ports)[1], 30, "the note")
+        notes = [row["note"] for row in
+                 json.loads(planned(ports, "--json")[1])["ports"] if row["note"]]
+        assert notes == ["no_switch"], "as a row"
         ports.sweep()
         assert ports.status()["guarded"] == 1, "stopped, by 'status'"
         ports.check(expected_sets=0)
@@ -156,6 +164,7 @@ def test_more_than_max_actions_stopped_until_approved():
         code, text = planned(ports)
         assert code == 3, "exit status of the plan"
         assert "\nSTOPPED: 5 ports would be changed at once" in text
+        assert "waits for 'port approve'" in text and "waits for its time" not in text
         ports.sweep()
         assert ports.sets() == [], "what was sent before"
         assert ports.lab.log().count("ports: STOPPED") == 1, "lines in the log"
