@@ -486,6 +486,9 @@ bool triad_service_start(struct triad_service *service)
 {
 	const struct triad_watch_hardware hardware = {
 		.judge = judge_hardware, .context = service};
+	const struct triad_alerts_intent intent = {
+		.took_down = service->owner->took_down,
+		.context = service->owner->context};
 	const struct triad_history_sources sources = triad_history_sources_of(service);
 
 	if (!service->conf)
@@ -525,6 +528,7 @@ bool triad_service_start(struct triad_service *service)
 		service->perf, service->routes, service->log);
 	if (!service->congestion)
 		return false;
+	triad_watch_set_intent(triad_perf_watch(service->perf), &intent);
 	add_finders(service);
 	service->exports =
 		triad_exports_new(service->perf, service->devices, service->port_guid,

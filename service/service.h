@@ -69,6 +69,10 @@ struct triad_service_owner {
 		const struct triad_command *command, struct triad_output *output);
 	/* Fills lists of the owner's commands for an image; NULL: it has none. */
 	void (*fill_lists)(void *context, struct triad_kept_list *lists);
+	/* Whether the owner has taken a port down; see struct triad_alerts_intent.  NULL: it
+	 * takes none down. */
+	bool (*took_down)(
+		void *context, uint64_t node_guid, uint8_t number, bool is_disabled);
 	/* What the check of routes asks; all NULL: nothing. */
 	struct triad_route_source routes;
 	/* What the SM here answers requests for paths; all NULL: nothing. */

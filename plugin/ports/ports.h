@@ -123,6 +123,11 @@ int triad_ports_rows_piece(struct triad_ports *ports, uint32_t first,
 int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int number,
 	uint32_t max, struct triad_record **records, uint32_t *n);
 
+/* Whether the port manager of any SM has taken the port down, and not given it back:
+ * disabled it, which it still is ('is_disabled'), or takes it down for a test. */
+bool triad_ports_took_down(struct triad_ports *ports, uint64_t node_guid,
+	uint8_t number, bool is_disabled);
+
 enum triad_ports_answer {
 	TRIAD_PORTS_OK,
 	TRIAD_PORTS_OFF,           /* port.enabled is false */

@@ -336,6 +336,36 @@ int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int numbe
 	return 0;
 }
 
+/* --- what is down because of it --- */
+
+/* A test of a dead SM has no end in the history. */
+static bool is_test_recent(
+	const struct triad_ports *ports, const struct triad_record *record)
+{
+	uint64_t long_us = 2 * ports->conf->port.test_timeout_s * TRIAD_US_PER_S;
+
+	return triad_clock_wall_us() < record->at_us + long_us;
+}
+
+bool triad_ports_took_down(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number, bool is_disabled)
+{
+	const struct triad_record *record;
+	bool is_ours = false;
+
+	pthread_mutex_lock(&ports->lock);
+	record = triad_history_find(ports->history, node_guid, number);
+	if (record && record->outcome <= TRIAD_OUTCOME_DONE)
+		is_ours = record->action == TRIAD_ACTION_BOUNCE ||
+				record->action == TRIAD_ACTION_TEST
+			? is_test_recent(ports, record)
+			: is_disabled &&
+				(record->action == TRIAD_ACTION_DISABLE ||
+					record->action == TRIAD_ACTION_FAIL);
+	pthread_mutex_unlock(&ports->lock);
+	return is_ours;
+}
+
 /* --- by hand --- */
 
 static enum triad_ports_answer may_be_told(struct triad_ports *ports)

@@ -104,6 +104,28 @@ def test_plan_shows_links_that_get_the_pairs_of_others():
         assert answer["pairs_moved"] >= 32, answer
 
 
+def test_what_the_port_manager_takes_down_is_no_alert():
+    with managed(port={"grace": 0, "drain": 0}) as ports:
+        ports.lab.run("triadctl", "set", "perfmgr.enabled", "true")
+        wait_until(lambda: ports.ask_ok("perf", "sweep"), 30, "counters")
+        ports.expected.change(LEAF3, 3, state="disabled")
+        ports.expected.change(LEAF2, 3, state="test")
+        ports.load()
+        ports.wait_for("leaf-03", 3, "disabled")
+        wait_until(lambda: ("test", "intended", "expected") in ports.deeds(LEAF2, 3), 30,
+                   "the test of a port that was active")
+        # The simulator does not bring a link up that was taken down.
+        for host in ("host-0007", "host-0011"):
+            wait_until(lambda host=host: host in ports.ask("history"), 30, "a loss")
+        ports.sweep()
+        assert "left the fabric" not in ports.ask("alerts"), "alerts so far"
+        found = json.loads(ports.lab.triad("health", "--json").stdout)["findings"]
+        assert not [it for it in found if "host-00" in it["at"]], "health"
+        ports.lab.sim('Unlink "leaf-02"[4]')
+        wait_until(lambda: "left the fabric" in ports.ask("alerts"), 30, "one by itself")
+        ports.check()
+
+
 @pytest.mark.row("X3")
 def test_own_link_stopped_by_its_guard():
     with managed(port={"grace": 0, "drain": 0}) as ports:
