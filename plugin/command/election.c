@@ -395,9 +395,11 @@ static void put_text(struct triad_plugin *plugin,
 static void print_off(struct triad_plugin *plugin, struct triad_output *output)
 {
 	const struct triad_conf *conf = triad_service_conf(&plugin->service);
+	const char *idle = triad_service_idle(&plugin->service);
 
 	triad_command_put_wrapped(output,
-		conf->election.enabled
+		idle ? idle
+			: conf->election.enabled
 			? "Elections are off, though election.enabled is true: "
 			  "OpenSM's log says why"
 			: "Elections are off: 'enabled = true' in [election] of "
