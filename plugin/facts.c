@@ -67,6 +67,10 @@ const struct triad_fact triad_request_facts[] = {
 			"triad_path_requests", "Requests for paths that were taken.")},
 	{"answered", "answered", TRIAD_FACT(UINT, server.n_answered)},
 	{"refused", "answered with a status", TRIAD_FACT(UINT, server.n_refused)},
+	{"held", "no path: a port is held", TRIAD_FACT(UINT, server.n_held),
+		TRIAD_COUNTER("triad_path_requests_held",
+			"Of these, requests that found no path because a port is held "
+			"back until it is tested.")},
 	{TRIAD_FACT(UINT, server.n_answered),
 		TRIAD_FACT_PLUS(TRIAD_FACT_MEMBER(UINT, server.n_refused)),
 		TRIAD_COUNTER("triad_path_answers", "Of these, requests answered.")},

@@ -74,12 +74,16 @@ static void add_qos(struct triad_health *health, struct triad_plugin *plugin)
 	}
 	if (is_bad(qos.state) || problem || has_tables_trouble || tables.unlooked)
 		severity = TRIAD_WARNING;
-	if (is_bad(qos.state))
+	if (qos.has_failed && *qos.why)
+		triad_health_add_trouble(health, severity, "QoS policy", qos.why,
+			"it is not in force: mend the file, then 'triadctl reload'; "
+			"'triadctl qos check FILE' shows all mistakes");
+	else if (is_bad(qos.state))
 		triad_health_add_trouble(health, severity, "QoS",
 			triad_qos_state_name(qos.state),
 			"'triadctl qos check FILE' shows mistakes; OpenSM's log has "
 			"the reason");
-	if (problem)
+	if (problem && !qos.has_failed)
 		triad_health_add_trouble(health, severity, "QoS policy", problem, "");
 	if (has_tables_trouble)
 		triad_health_add_trouble(health, severity, "QoS tables",
@@ -169,11 +173,25 @@ static const char *election_trouble(
 	*advice = "'triadctl election' shows the members, and who is missing";
 	if (!view->is_connected)
 		return "cut off from the cluster";
-	if (!view->is_quorate)
+	if (!status->facts.is_quorate)
 		return "no majority of the cluster here: nobody here may enforce";
 	if (!status->election.holder)
 		return "nobody has the lease";
 	return NULL;
+}
+
+/* The operator has confirmed that those who are missing are down. */
+static bool add_confirmed(
+	struct triad_health *health, const struct triad_elector_status *status)
+{
+	if (!status->facts.by_hand_view)
+		return false;
+	triad_health_add_trouble(health, TRIAD_WARNING, "election",
+		"no majority of the cluster here: the missing SMs count as down, by "
+		"'port confirm'",
+		"bring them back; until then, what only they have recorded of ports is "
+		"not known here");
+	return true;
 }
 
 /* One that is heard by the SM's questions over the fabric, and not in the election. */
@@ -182,11 +200,12 @@ static const char *describe_cut(const struct triad_fabric_peer *peer,
 {
 	if (!elects_over_fabric) {
 		snprintf(text, size,
-			"the network between SMs is cut: SM 0x%016" PRIx64
+			"the network between SMs is cut, or one does not elect: SM "
+			"0x%016" PRIx64
 			" is not heard in the election, and answers over the fabric as %s",
 			peer->id, triad_fabric_verdict_text(peer->verdict));
-		return "mend the network between the SMs' hosts, or Corosync on that "
-		       "SM's; 'triadctl election' shows when it is heard again";
+		return "look at 'triadctl health' there, whether it elects; if it does, "
+		       "mend the network between the SMs' hosts, or Corosync on its";
 	}
 	snprintf(text, size,
 		"SM 0x%016" PRIx64
@@ -205,8 +224,8 @@ static const char *describe_lost(const struct triad_fabric_peer *peer,
 	if (peer->verdict == TRIAD_FABRIC_SM_SILENT) {
 		snprintf(text, size,
 			"SM 0x%016" PRIx64
-			" hangs: neither the election nor the fabric hears it, and its "
-			"port answers",
+			" hangs or has ended: neither the election nor the fabric hears "
+			"it, and its port answers",
 			peer->id);
 		return "look at opensm on its host, and start it again";
 	}
@@ -249,7 +268,7 @@ static void add_election(struct triad_health *health, struct triad_plugin *plugi
 	enum triad_severity severity = TRIAD_OK;
 	struct triad_elector_status status;
 	const char *trouble, *advice;
-	bool lacks_copies = add_sa_copies(health, plugin);
+	bool lacks_copies = add_sa_copies(health, plugin), is_warned;
 
 	triad_elector_status(plugin->elector, &status);
 	if (!status.is_on) {
@@ -261,17 +280,20 @@ static void add_election(struct triad_health *health, struct triad_plugin *plugi
 	if (trouble) {
 		severity = TRIAD_CRITICAL;
 		triad_health_add_trouble(health, severity, "election", trouble, advice);
-	} else if (status.trouble[0]) {
-		severity = TRIAD_WARNING;
-		triad_health_add_trouble(health, severity, "election", status.trouble,
-			"OpenSM's log has more");
-	} else if (status.n_good < status.n_ports) {
+	}
+	if (status.trouble[0]) {
+		severity = trouble ? severity : TRIAD_WARNING;
+		triad_health_add_trouble(health, TRIAD_WARNING, "election",
+			status.trouble, "OpenSM's log has more");
+	} else if (!trouble && status.n_good < status.n_ports) {
 		severity = TRIAD_WARNING;
 		triad_health_add_trouble(health, severity, "election",
 			"a local port that counts is in bad state",
 			"'triadctl election' shows how many; see election.ports");
 	}
-	if ((add_lost(health, &status) || lacks_copies) && severity == TRIAD_OK)
+	is_warned = add_confirmed(health, &status);
+	is_warned |= add_lost(health, &status);
+	if ((is_warned || lacks_copies) && severity == TRIAD_OK)
 		severity = TRIAD_WARNING;
 	triad_health_line(health, "election", "Election", severity,
 		"%s, %s enforce, term %" PRIu64 ", %" PRIu32 " members here%s",
@@ -312,7 +334,26 @@ static enum triad_severity add_port_troubles(
 			"the plan has more changes than port.max_actions: nothing is "
 			"done",
 			"look at 'triadctl port plan', then 'port approve'");
+	if (status->is_enforcing && status->permission.reasons & TRIAD_PERMISSION_OFF)
+		triad_health_add_trouble(health, TRIAD_WARNING, "port manager",
+			"port.mode is enforce, and nothing is done: elections are off",
+			"set election.enabled to true; a single SM uses "
+			"election.cluster = none");
 	return health->n_of[TRIAD_WARNING] > n_before ? TRIAD_WARNING : TRIAD_OK;
+}
+
+/* What it does with the ports, and why no more. */
+static const char *describe_deeds(const struct triad_ports_status *status)
+{
+	if (!status->is_enforcing)
+		return "observes";
+	if (status->may_act)
+		return "enforces";
+	if (status->permission.reasons & TRIAD_PERMISSION_OFF)
+		return "may not enforce, elections are off";
+	if (status->permission.reasons & TRIAD_PERMISSION_BLACKLISTED)
+		return "may not enforce, blacklisted";
+	return "would enforce";
 }
 
 static void add_port_manager(struct triad_health *health, struct triad_plugin *plugin)
@@ -333,10 +374,8 @@ static void add_port_manager(struct triad_health *health, struct triad_plugin *p
 	triad_health_line(health, "ports_manager", "Port manager", severity,
 		"%s; %" PRIu32 " ports expected, %" PRIu32 " to change, %" PRIu32
 		" held, %" PRIu32 " failed",
-		status.may_act                ? "enforces"
-			: status.is_enforcing ? "would enforce"
-					      : "observes",
-		status.n_rows, n_items, status.n_held, status.n_failed);
+		describe_deeds(&status), status.n_rows, n_items, status.n_held,
+		status.n_failed);
 }
 
 void triad_plugin_add_health(void *context, struct triad_health *health)

@@ -61,6 +61,15 @@ static int make_paths(void *context, uint64_t generation, uint64_t guid,
 	return triad_qos_paths_make(plugin->qos, generation, guid, table);
 }
 
+/* Nobody asks before there is a fabric, for which 'ports' is there. */
+static bool took_down(
+	void *context, uint64_t node_guid, uint8_t number, bool is_disabled)
+{
+	struct triad_plugin *plugin = context;
+
+	return triad_ports_took_down(plugin->ports, node_guid, number, is_disabled);
+}
+
 static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 {
 	return (struct triad_service_owner){
@@ -78,6 +87,7 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 		.add_health = triad_plugin_add_health,
 		.run = triad_commands_run,
 		.fill_lists = triad_commands_fill_lists,
+		.took_down = took_down,
 		.routes = {.context = plugin,
 			.more_sls = triad_route_sls_of_policy,
 			.ask_sls = triad_route_sls_ask,

@@ -9,6 +9,7 @@
 #include "service/health_congestion.h"
 #include "service/health_exports.h"
 #include "service/health_routes.h"
+#include "service/peer.h"
 #include "service/service.h"
 #include "triad/clock.h"
 
@@ -34,12 +35,36 @@ static void format_place(
 
 /* --- configuration --- */
 
+static bool add_group(struct triad_health *health, const char *key, const char *group)
+{
+	char what[128];
+
+	if (triad_peer_has_group(group))
+		return false;
+	snprintf(what, sizeof(what), "there is no group '%.64s' on this host", group);
+	triad_health_add_trouble(health, TRIAD_WARNING, key, what,
+		"its members can't use the control socket: make the group, or name "
+		"another one in triad.conf");
+	return true;
+}
+
+static bool add_groups(struct triad_health *health, struct triad_service *service)
+{
+	const struct triad_conf *conf = triad_service_conf(service);
+	bool lacks = add_group(health, "control.group", conf->control.group);
+
+	lacks |= add_group(health, "control.admin_group", conf->control.admin_group);
+	triad_conf_unref(conf);
+	return lacks;
+}
+
 static void add_conf(struct triad_health *health, struct triad_service *service)
 {
 	char what[TRIAD_DIAG_TEXT_SIZE * 2 + 128];
 	enum triad_conf_state state;
 	struct triad_diags diags;
 	char path[sizeof(service->conf_path)];
+	bool lacks_group = add_groups(health, service);
 
 	pthread_mutex_lock(&service->conf_lock);
 	state = service->conf_state;
@@ -56,15 +81,16 @@ static void add_conf(struct triad_health *health, struct triad_service *service)
 			TRIAD_CRITICAL, "%s", what);
 	} else if (diags.n) {
 		snprintf(what, sizeof(what),
-			"%s, as it is now, has %zu mistake%s and is not in force", path,
-			diags.n, plural(diags.n));
+			"%s had %zu mistake%s at the last reload, and is not in force",
+			path, diags.n, plural(diags.n));
 		triad_health_add_trouble(health, TRIAD_WARNING, "configuration", what,
-			"mend it, then 'triadctl reload'");
+			"'triadctl config diff' shows those that it still has; mend them, "
+			"then 'triadctl reload'");
 		triad_health_line(health, "configuration", "Configuration",
 			TRIAD_WARNING, "%s", what);
 	} else {
-		triad_health_line(health, "configuration", "Configuration", TRIAD_OK,
-			"%s",
+		triad_health_line(health, "configuration", "Configuration",
+			lacks_group ? TRIAD_WARNING : TRIAD_OK, "%s",
 			state == TRIAD_CONF_LOADED ? path : "defaults, without a file");
 	}
 }

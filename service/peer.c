@@ -38,6 +38,13 @@ static bool find_group(const char *name, gid_t *gid)
 	return found;
 }
 
+bool triad_peer_has_group(const char *group)
+{
+	gid_t gid;
+
+	return !*group || find_group(group, &gid);
+}
+
 bool triad_peer_is_own(const struct triad_peer *peer)
 {
 	return !peer->error && (peer->uid == 0 || peer->uid == geteuid());

@@ -61,6 +61,9 @@ bool triad_peer_is_own(const struct triad_peer *peer);
 enum triad_role triad_peer_role(
 	const struct triad_peer *peer, const char *group, const char *admin_group);
 
+/* Whether the name or number of a group is one on this machine, or "". */
+bool triad_peer_has_group(const char *group);
+
 /* "user 1000", or that it isn't known who it is, and why. */
 void triad_peer_name(const struct triad_peer *peer, char name[TRIAD_PEER_NAME_SIZE]);
 

@@ -243,11 +243,18 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 	return error ? EINVAL : 0;
 }
 
+#define IDLE                                                                           \
+	"the configuration has mistakes (see 'config diff'): mend it and type 'reload'"
+
+const char *triad_service_idle(struct triad_service *service)
+{
+	return triad_service_conf_state(service) == TRIAD_CONF_BROKEN ? IDLE : NULL;
+}
+
 const char *triad_service_trouble(struct triad_service *service)
 {
-	if (triad_service_conf_state(service) == TRIAD_CONF_BROKEN)
-		return "the configuration has mistakes (see 'config diff'): mend it and "
-		       "type 'reload'";
+	if (triad_service_idle(service))
+		return IDLE;
 	switch (triad_perf_state(service->perf)) {
 	case TRIAD_PERF_RUNNING:
 		return NULL;
@@ -266,6 +273,26 @@ const char *triad_service_trouble(struct triad_service *service)
 	return "unknown";
 }
 
+/* As make_effective() does. */
+bool triad_service_keeps_when_idle(const char *key)
+{
+	return !strncmp(key, "log.", strlen("log.")) ||
+		!strncmp(key, "control.", strlen("control."));
+}
+
+/* With the lock. */
+static int change_key(struct triad_service *service, const char *key, const char *value,
+	struct triad_diags *diags, struct triad_conf **changed)
+{
+	if (service->conf_state == TRIAD_CONF_BROKEN &&
+		!triad_service_keeps_when_idle(key)) {
+		triad_diags_add(diags, 0, 0, "%s would not be in force: " IDLE, key);
+		return EBUSY;
+	}
+	return triad_conf_set(service->conf, key, value, service->port_guid,
+		service->owner->program, diags, changed);
+}
+
 int triad_service_set(struct triad_service *service, const char *key, const char *value,
 	struct triad_diags *diags)
 {
@@ -276,8 +303,7 @@ int triad_service_set(struct triad_service *service, const char *key, const char
 
 	triad_diags_init(diags, "set");
 	pthread_mutex_lock(&service->conf_lock);
-	error = triad_conf_set(service->conf, key, value, service->port_guid,
-		service->owner->program, diags, &changed);
+	error = change_key(service, key, value, diags, &changed);
 	if (!error) {
 		old = service->conf;
 		service->conf = changed;
@@ -460,6 +486,9 @@ bool triad_service_start(struct triad_service *service)
 {
 	const struct triad_watch_hardware hardware = {
 		.judge = judge_hardware, .context = service};
+	const struct triad_alerts_intent intent = {
+		.took_down = service->owner->took_down,
+		.context = service->owner->context};
 	const struct triad_history_sources sources = triad_history_sources_of(service);
 
 	if (!service->conf)
@@ -499,6 +528,7 @@ bool triad_service_start(struct triad_service *service)
 		service->perf, service->routes, service->log);
 	if (!service->congestion)
 		return false;
+	triad_watch_set_intent(triad_perf_watch(service->perf), &intent);
 	add_finders(service);
 	service->exports =
 		triad_exports_new(service->perf, service->devices, service->port_guid,

@@ -69,6 +69,10 @@ struct triad_service_owner {
 		const struct triad_command *command, struct triad_output *output);
 	/* Fills lists of the owner's commands for an image; NULL: it has none. */
 	void (*fill_lists)(void *context, struct triad_kept_list *lists);
+	/* Whether the owner has taken a port down; see struct triad_alerts_intent.  NULL: it
+	 * takes none down. */
+	bool (*took_down)(
+		void *context, uint64_t node_guid, uint8_t number, bool is_disabled);
 	/* What the check of routes asks; all NULL: nothing. */
 	struct triad_route_source routes;
 	/* What the SM here answers requests for paths; all NULL: nothing. */
@@ -158,10 +162,17 @@ int triad_service_read_file(struct triad_service *service, struct triad_conf **c
  * memory is short, in 'diags'; then the configuration in force stays. */
 int triad_service_reload(struct triad_service *service, struct triad_diags *diags);
 
+/* That parts are idle because of mistakes in the file, and what to do; NULL: they are
+ * not. */
+const char *triad_service_idle(struct triad_service *service);
+/* Whether the key's value is in force all the same. */
+bool triad_service_keeps_when_idle(const char *key);
+
 /* Why counters are not read here, and what to do; NULL when they are. */
 const char *triad_service_trouble(struct triad_service *service);
 
-/* As triad_conf_set(), and puts it in force. */
+/* As triad_conf_set(), and puts it in force.  Also returns EBUSY while parts are idle
+ * because of mistakes in the file, for keys that would not be in force. */
 int triad_service_set(struct triad_service *service, const char *key, const char *value,
 	struct triad_diags *diags);
 

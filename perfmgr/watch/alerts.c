@@ -27,6 +27,12 @@ struct triad_alerts *triad_alerts_new(
 	return NULL;
 }
 
+void triad_alerts_set_intent(
+	struct triad_alerts *alerts, const struct triad_alerts_intent *intent)
+{
+	alerts->intent = *intent;
+}
+
 void triad_alerts_free(struct triad_alerts *alerts)
 {
 	if (!alerts)

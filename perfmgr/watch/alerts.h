@@ -214,6 +214,14 @@ struct triad_alerts_counts {
 struct triad_alerts;
 struct triad_silences;
 
+/* Who takes links down on purpose, so that their loss is no alert: 'is_disabled' says that
+ * the port is disabled now.  'took_down' NULL: nobody does. */
+struct triad_alerts_intent {
+	bool (*took_down)(
+		void *context, uint64_t node_guid, uint8_t number, bool is_disabled);
+	void *context;
+};
+
 /* What others find who know the whole fabric. */
 #define TRIAD_ALERT_OF_OTHERS (1u << TRIAD_ALERT_ROUTES | 1u << TRIAD_ALERT_CONGESTION)
 
@@ -228,6 +236,9 @@ void triad_alerts_free(struct triad_alerts *alerts);
 void triad_alerts_configure(struct triad_alerts *alerts,
 	const struct triad_alerts_params *params, const struct triad_conf *conf,
 	uint64_t now_us);
+
+void triad_alerts_set_intent(
+	struct triad_alerts *alerts, const struct triad_alerts_intent *intent);
 
 /* Ports of 'view' (referenced until the next one) are looked at from now on; what the
  * last one had and this one lacks is an alert.  Returns 0 or ENOMEM; then the last one

@@ -10,8 +10,41 @@
 struct adoption {
 	struct triad_alerts *alerts;
 	const struct triad_fabric *old;
+	const uint32_t *new_port; /* for each port of 'old' */
 	uint64_t now_us;
 };
+
+/* --- losses that are meant --- */
+
+#define PHYS_DISABLED 3 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
+
+static bool was_taken_down(const struct adoption *adoption, uint32_t old_port)
+{
+	const struct triad_alerts_intent *intent = &adoption->alerts->intent;
+	const struct triad_fabric_port *port = &adoption->old->ports[old_port];
+	uint32_t now = adoption->new_port[old_port];
+
+	return intent->took_down(intent->context, adoption->old->nodes[port->node].guid,
+		port->number,
+		now != TRIAD_FABRIC_NONE &&
+			adoption->alerts->view->fabric->ports[now].phys_state ==
+				PHYS_DISABLED);
+}
+
+/* Somebody has taken down each of its links, at one end or the other. */
+static bool is_meant(const struct adoption *adoption, const struct triad_loss *loss)
+{
+	if (!adoption->alerts->intent.took_down)
+		return false;
+	for (uint32_t i = 0; i < loss->n_links; i++)
+		if (!was_taken_down(adoption, loss->ends[i]) &&
+			!was_taken_down(
+				adoption, adoption->old->ports[loss->ends[i]].remote))
+			return false;
+	return loss->n_links;
+}
+
+/* --- losses --- */
 
 /* The alert that a loss belongs to, made when there is none.  ends[0] is what was lost.
  * An alert that has it only as a place, or has the near end with another far end, is
@@ -74,6 +107,8 @@ static void adopt_loss(void *context, const struct triad_loss *loss)
 	struct triad_alert_end ends[2];
 	struct triad_alert_entry *entry = NULL;
 
+	if (is_meant(adoption, loss))
+		return;
 	ends[0] = triad_alerts_end_of_node(
 		adoption->old, adoption->old->ports[loss->far].node);
 	if (!is_alone)
@@ -177,8 +212,10 @@ void triad_alerts_set_idle(struct triad_alerts *alerts, bool is_idle, uint64_t n
 static int find_losses(struct triad_alerts *alerts, struct triad_view *old,
 	uint32_t *new_port, uint64_t now_us)
 {
-	struct adoption adoption = {
-		.alerts = alerts, .old = old->fabric, .now_us = now_us};
+	struct adoption adoption = {.alerts = alerts,
+		.old = old->fabric,
+		.new_port = new_port,
+		.now_us = now_us};
 
 	if (!alerts->params.enabled || !alerts->params.links || alerts->is_idle)
 		return 0;

@@ -24,6 +24,7 @@ struct triad_alerts_node {
 struct triad_alerts {
 	struct triad_alerts_sink sink;
 	struct triad_alerts_params params;
+	struct triad_alerts_intent intent;
 	struct triad_limits_table limits;
 	struct triad_alert_store *store;
 	struct triad_view *view;

@@ -78,6 +78,14 @@ void triad_watch_set_hardware(
 	pthread_mutex_unlock(&watch->lock);
 }
 
+void triad_watch_set_intent(
+	struct triad_watch *watch, const struct triad_alerts_intent *intent)
+{
+	pthread_mutex_lock(&watch->lock);
+	triad_alerts_set_intent(watch->alerts, intent);
+	pthread_mutex_unlock(&watch->lock);
+}
+
 void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *conf,
 	bool is_part, uint64_t now_us)
 {

@@ -152,6 +152,11 @@ struct triad_watch_hardware {
 void triad_watch_set_hardware(
 	struct triad_watch *watch, const struct triad_watch_hardware *hardware);
 
+/* See triad_alerts_set_intent(); called with the lock, when a fabric is adopted.  Before
+ * the first one. */
+void triad_watch_set_intent(
+	struct triad_watch *watch, const struct triad_alerts_intent *intent);
+
 /* See triad_bers_read(). */
 void triad_watch_read_bers(struct triad_watch *watch, const struct triad_view *view,
 	uint32_t port, struct triad_bers_rate rates[TRIAD_BER_N_KINDS]);

@@ -1,27 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/command/commands.h"
 
+#include <string.h>
+
 #include "plugin/instance.h"
+#include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
 #include "service/command/commands.h"
 #include "triad/control.h"
+
+/* The policy's file is read after the configuration that names it, and so is the
+ * expected configuration.  Their mistakes are reported apart: triad.conf is in force all
+ * the same.  Each returns true when its file is. */
+static bool is_policy_loaded(struct triad_plugin *plugin, struct triad_output *output)
+{
+	struct triad_diags diags;
+
+	if (!triad_qos_wants_fabric(plugin->qos) ||
+		!triad_qos_load(plugin->qos, &diags))
+		return true;
+	triad_commands_put_diags(&diags, output);
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"%s: not loaded; the last good QoS policy stays, if there was one\n",
+		diags.source);
+	return false;
+}
+
+static bool is_expected_loaded(struct triad_plugin *plugin, struct triad_output *output)
+{
+	struct triad_diags diags;
+
+	if (triad_ports_read(plugin->ports, &diags))
+		return true;
+	triad_commands_put_diags(&diags, output);
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"%s: not loaded; the last good expected configuration stays, if there "
+		"was one\n",
+		diags.source);
+	return false;
+}
 
 static int run_reload(struct triad_plugin *plugin, const char *prefix,
 	const struct triad_command *command, struct triad_output *output)
 {
 	int status = triad_service_run(&plugin->service, prefix, command, output);
-	struct triad_diags diags;
+	bool is_loaded;
 
-	/* The policy's file is read after the configuration that names it.  Its
-	 * mistakes are reported apart: the configuration is in force all the same. */
-	if (status != TRIAD_CONTROL_DONE || !triad_qos_wants_fabric(plugin->qos) ||
-		!triad_qos_load(plugin->qos, &diags))
+	if (status != TRIAD_CONTROL_DONE)
 		return status;
-	triad_commands_put_diags(&diags, output);
-	triad_output_message(output, TRIAD_FRAME_MESSAGE,
-		"%s: not loaded; the last good QoS policy stays, if there was one\n",
-		diags.source);
-	return TRIAD_CONTROL_FAILED;
+	is_loaded = is_policy_loaded(plugin, output);
+	is_loaded &= is_expected_loaded(plugin, output);
+	return is_loaded ? TRIAD_CONTROL_DONE : TRIAD_CONTROL_FAILED;
+}
+
+static int run_set(struct triad_plugin *plugin, const char *prefix,
+	const struct triad_command *command, struct triad_output *output)
+{
+	int status = triad_service_run(&plugin->service, prefix, command, output);
+	bool is_loaded = true;
+
+	if (status != TRIAD_CONTROL_DONE)
+		return status;
+	if (!strcmp(command->key, "qos.policy_file"))
+		is_loaded = is_policy_loaded(plugin, output);
+	if (!strcmp(command->key, "port.expected_file"))
+		is_loaded = is_expected_loaded(plugin, output);
+	return is_loaded ? TRIAD_CONTROL_DONE : TRIAD_CONTROL_FAILED;
 }
 
 /* Rows that are NULL are the service's. */
@@ -55,6 +99,8 @@ int triad_commands_run(void *context, const char *prefix,
 
 	if (command->verb == TRIAD_COMMAND_RELOAD)
 		return run_reload(plugin, prefix, command, output);
+	if (command->verb == TRIAD_COMMAND_SET)
+		return run_set(plugin, prefix, command, output);
 	if (runs[command->verb])
 		return runs[command->verb](plugin, command, output);
 	return triad_service_run(&plugin->service, prefix, command, output);

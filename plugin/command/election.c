@@ -35,6 +35,22 @@ static const char *check_word(enum triad_check check)
 	return words[check];
 }
 
+/* A witness leaves OpenSM its own. */
+static unsigned sm_priority_of(const struct triad_elector_status *status)
+{
+	return status->facts.is_witness ? status->sm.own_priority
+					: status->election.sm_priority;
+}
+
+/* That of a witness is 0: it counts no ports. */
+static void format_priority(char *text, size_t size, uint32_t priority, bool is_witness)
+{
+	if (is_witness)
+		snprintf(text, size, "none: a witness only votes");
+	else
+		triad_priority_text(priority, text, size);
+}
+
 /* Time passes between the copy of the facts and the end of the permission. */
 static uint64_t left_ms(const struct triad_elector_status *status)
 {
@@ -78,7 +94,7 @@ static void put_member(struct triad_list *list,
 	uint64_t ms = heard_ms(status, member);
 	char text[PRIORITY_TEXT_SIZE], heard[24];
 
-	triad_priority_text(member->priority, text, sizeof(text));
+	format_priority(text, sizeof(text), member->priority, member->is_witness);
 	triad_list_row(list);
 	triad_list_guid(list, "id", "port GUID", member->id);
 	triad_list_bool(list, "self", NULL, 0, member->is_self);
@@ -163,19 +179,29 @@ static void put_fabric(
 	triad_report_array_end(report);
 }
 
+/* The reason's sentence must fit all cases; here it is known who has the lease. */
+static const char *reason_text(const struct triad_elector_status *status, unsigned bit)
+{
+	if (1u << bit != TRIAD_PERMISSION_NOT_ELECTED || !status->is_on)
+		return triad_permission_text(bit);
+	return status->election.holder
+		? "this SM does not have the lease: another one has it"
+		: "this SM does not have the lease: nobody has it yet";
+}
+
 /* Why it may enforce, or not: words for programs, sentences for people. */
 static void put_reasons(
-	struct triad_report *report, const struct triad_permission *permission)
+	struct triad_report *report, const struct triad_elector_status *status)
 {
 	const char *label = "why";
 
 	triad_report_array(report, "reasons");
 	for (unsigned i = 0; i < TRIAD_PERMISSION_N_REASONS; i++) {
-		if (!(permission->reasons >> i & 1))
+		if (!(status->permission.reasons >> i & 1))
 			continue;
 		triad_report_text(report, NULL, label,
 			report->as_json ? triad_permission_word(i)
-					: triad_permission_text(i));
+					: reason_text(status, i));
 		label = "";
 	}
 	triad_report_array_end(report);
@@ -195,7 +221,7 @@ static void put_permission(
 		triad_json_bool(&report->json, "may_enforce", permission->is_given);
 	else
 		triad_report_text(report, NULL, "may enforce", text);
-	put_reasons(report, permission);
+	put_reasons(report, status);
 }
 
 static void put_blacklist(
@@ -225,7 +251,7 @@ static void put_facts_json(
 	triad_json_guid(json, "holder", election->holder);
 	triad_json_uint(json, "term", election->term);
 	triad_json_uint(json, "priority", election->priority);
-	triad_json_uint(json, "sm_priority", election->sm_priority);
+	triad_json_uint(json, "sm_priority", sm_priority_of(status));
 	triad_json_uint(json, "own_sm_priority", status->sm.own_priority);
 	triad_json_bool(json, "quorate", election->view.is_quorate);
 	triad_json_bool(json, "connected", election->view.is_connected);
@@ -305,9 +331,10 @@ static void put_self(struct triad_report *report,
 	triad_report_guid(report, NULL, "port GUID", status->id);
 	triad_report_text(report, NULL, "state", state_of(status));
 	snprintf(text, sizeof(text), "%u (without elections: %u)",
-		status->election.sm_priority, status->sm.own_priority);
+		sm_priority_of(status), status->sm.own_priority);
 	triad_report_text(report, NULL, "SM priority", text);
-	triad_priority_text(status->election.priority, text, sizeof(text));
+	format_priority(text, sizeof(text), status->election.priority,
+		status->facts.is_witness);
 	triad_report_text(report, NULL, "priority", text);
 	snprintf(text, sizeof(text), "%" PRIu32 " of %" PRIu32 " in good state",
 		status->n_good, status->n_ports);
@@ -368,9 +395,11 @@ static void put_text(struct triad_plugin *plugin,
 static void print_off(struct triad_plugin *plugin, struct triad_output *output)
 {
 	const struct triad_conf *conf = triad_service_conf(&plugin->service);
+	const char *idle = triad_service_idle(&plugin->service);
 
 	triad_command_put_wrapped(output,
-		conf->election.enabled
+		idle ? idle
+			: conf->election.enabled
 			? "Elections are off, though election.enabled is true: "
 			  "OpenSM's log says why"
 			: "Elections are off: 'enabled = true' in [election] of "

@@ -175,6 +175,10 @@ static int run_approve(struct triad_plugin *plugin, const struct triad_command *
 		return print_refusal(output, "approve",
 			"the plan has nothing to do at this port; 'port plan' shows "
 			"it");
+	if (answer == TRIAD_PORTS_OWN_WAY)
+		return print_refusal(output, "approve",
+			"it is this SM's own link: once it is down, this SM reaches "
+			"nothing; let another SM become master, and approve it there");
 	if (answer != TRIAD_PORTS_OK)
 		return refuse(plugin, "approve", answer, output);
 	triad_output_printf(output, "%s port %d: approved%s%s\n", found.name,

@@ -79,21 +79,29 @@ static void put_item_json(struct triad_json *json, const struct triad_port_row *
 			: triad_agenda_state_name(row->agenda));
 }
 
-static void put_remarks(struct triad_list *list, const struct triad_port_row *row)
+static const char *agenda_text(const struct triad_port_row *row, bool is_stopped)
+{
+	if (row->agenda == TRIAD_AGENDA_AGAIN)
+		return "it was tried in vain, and will be again";
+	if (row->agenda == TRIAD_AGENDA_DONE)
+		return "done; the next sweep will show it";
+	return is_stopped && !row->is_approved ? "it waits for 'port approve'"
+					       : "it waits for its time";
+}
+
+/* 'all_stopped': the whole plan is. */
+static void put_remarks(
+	struct triad_list *list, const struct triad_port_row *row, bool all_stopped)
 {
 	if (row->text[0])
 		triad_list_note(list, "    %s", row->text);
 	if (row->has_item && row->kind != TRIAD_PLAN_NOTE && !is_stopped(row) &&
 		row->agenda)
-		triad_list_note(list, "    %s",
-			row->agenda == TRIAD_AGENDA_AGAIN
-				? "it was tried in vain, and will be again"
-				: row->agenda == TRIAD_AGENDA_DONE
-				? "done; the next sweep will show it"
-				: "it waits for its time");
+		triad_list_note(list, "    %s", agenda_text(row, all_stopped));
 }
 
-static void put_row(struct triad_list *list, const struct triad_port_row *row)
+static void put_row(
+	struct triad_list *list, const struct triad_port_row *row, bool all_stopped)
 {
 	triad_list_row(list);
 	triad_list_guid(list, "node_guid", NULL, row->node_guid);
@@ -122,7 +130,7 @@ static void put_row(struct triad_list *list, const struct triad_port_row *row)
 	triad_list_text(list, NULL, "plan", -8,
 		row->has_item ? triad_plan_kind_name(row->kind) : "");
 	triad_list_text(list, "text", NULL, 0, row->text[0] ? row->text : NULL);
-	put_remarks(list, row);
+	put_remarks(list, row, all_stopped);
 	triad_list_row_end(list);
 }
 
@@ -132,6 +140,10 @@ static void put_why_not(struct view *view)
 {
 	const struct triad_ports_status *status = &view->status;
 
+	if (status->permission.by_hand_view)
+		triad_output_printf(view->report.output,
+			"the missing SMs count as down, by 'port confirm': what only "
+			"they have recorded of ports is not known here\n");
 	if (!status->is_enforcing)
 		triad_output_printf(
 			view->report.output, "nothing is done: port.mode is observe\n");
@@ -193,7 +205,7 @@ static void put_view(struct view *view, struct triad_plugin *plugin)
 		triad_output_put(report->output, "\n", 1);
 	triad_report_array(report, "ports");
 	for (uint32_t i = 0; i < view->n; i++)
-		put_row(&list, &view->rows[i]);
+		put_row(&list, &view->rows[i], view->head.is_stopped);
 	triad_report_array_end(report);
 	if (!report->as_json && view->n_all > view->n)
 		triad_output_printf(report->output,

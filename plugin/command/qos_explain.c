@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "plugin/instance.h"
+#include "plugin/ports/hold.h"
 #include "plugin/qos/osm_lookup.h"
 #include "plugin/qos/qos.h"
 #include "qos/explain.h"
@@ -21,6 +22,7 @@ struct telling {
 	const struct triad_path_request *request;
 	const struct triad_explanation *explained;
 	const struct triad_policy *policy; /* NULL: none */
+	uint32_t held; /* the end that is held back; TRIAD_FABRIC_NONE: none is */
 	struct triad_output *output;
 	struct triad_report report;
 };
@@ -32,11 +34,24 @@ static const struct triad_fabric *fabric_of(const struct telling *telling)
 
 /* --- the answer in words --- */
 
+static void print_held(const struct telling *telling, char *text, size_t size)
+{
+	const struct triad_fabric_port *port =
+		&fabric_of(telling)->ports[telling->held];
+
+	snprintf(text, size,
+		"no path: %.64s port %u is held back until its link is tested; see 'port "
+		"plan'",
+		fabric_of(telling)->nodes[port->node].name, port->number);
+}
+
 static void print_answer(const struct telling *telling, char *text, size_t size)
 {
 	const struct triad_answer *answer = &telling->explained->answer;
 
-	if (answer->kind == TRIAD_ANSWER_FALL_BACK)
+	if (telling->held != TRIAD_FABRIC_NONE)
+		print_held(telling, text, size);
+	else if (answer->kind == TRIAD_ANSWER_FALL_BACK)
 		snprintf(text, size, "OpenSM answers (%s)",
 			triad_fallback_name(answer->fallback));
 	else if (answer->kind == TRIAD_ANSWER_STATUS)
@@ -257,12 +272,17 @@ static void put_level(struct telling *telling)
 
 /* --- the answer --- */
 
+static bool has_path(const struct telling *telling)
+{
+	return telling->explained->answer.n && telling->held == TRIAD_FABRIC_NONE;
+}
+
 static void put_path_json(struct telling *telling)
 {
 	const struct triad_path_record *path = &telling->explained->record;
 	struct triad_json *json = &telling->report.json;
 
-	if (!telling->explained->answer.n) {
+	if (!has_path(telling)) {
 		triad_json_string(json, "path", NULL);
 		return;
 	}
@@ -291,7 +311,7 @@ static void put_answer(struct telling *telling)
 		return;
 	}
 	triad_output_printf(telling->output, "%-12s %s\n", "Answer", text);
-	if (!telling->explained->answer.n)
+	if (!has_path(telling))
 		return;
 	triad_output_printf(telling->output,
 		"  SLID %u, DLID %u, SL %u, P_Key 0x%04x, MTU %u, rate %g Gb/s,\n"
@@ -346,9 +366,24 @@ static bool find_end(const struct triad_qos_snapshot *snapshot, const char *opti
 	return *port != TRIAD_FABRIC_NONE;
 }
 
-static int explain(struct osm_opensm *osm, const struct triad_qos_snapshot *snapshot,
-	const struct triad_command *command, struct triad_output *output)
+/* What the server looks at before the policy (plugin/qos/server_request.c). */
+static uint32_t find_held(struct triad_hold *hold, const struct telling *telling)
 {
+	const uint32_t ends[] = {
+		telling->explained->source, telling->explained->destination};
+
+	for (unsigned i = 0; i < 2; i++)
+		if (triad_hold_has_end(
+			    hold, 0, fabric_of(telling)->ports[ends[i]].guid))
+			return ends[i];
+	return TRIAD_FABRIC_NONE;
+}
+
+static int explain(struct triad_plugin *plugin,
+	const struct triad_qos_snapshot *snapshot, const struct triad_command *command,
+	struct triad_output *output)
+{
+	struct osm_opensm *osm = plugin->osm;
 	struct triad_answer_snapshot answers = {
 		.paths = snapshot->paths, .classifier = snapshot->classifier};
 	struct triad_path_request request = request_of(command);
@@ -379,6 +414,7 @@ static int explain(struct osm_opensm *osm, const struct triad_qos_snapshot *snap
 	} else {
 		triad_explain(&answers, &request, source, destination, explained);
 	}
+	telling.held = find_held(plugin->hold, &telling);
 	put_all(&telling);
 	free(explained);
 	return TRIAD_CONTROL_DONE;
@@ -402,7 +438,7 @@ int triad_command_run_qos_explain(struct triad_plugin *plugin,
 				: "'health' says more");
 		return TRIAD_CONTROL_FAILED;
 	}
-	status = explain(plugin->osm, snapshot, command, output);
+	status = explain(plugin, snapshot, command, output);
 	triad_qos_snapshot_unref(snapshot);
 	return status;
 }

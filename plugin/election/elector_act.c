@@ -195,7 +195,10 @@ static void report_state(
 		return;
 	elector->reported_state = status->state;
 	elector->reported_master = status->master;
-	if (status->state == TRIAD_ELECTION_STANDBY)
+	if (status->state == TRIAD_ELECTION_STANDBY && !status->master)
+		triad_log_write(elector->log, TRIAD_LOG_INFO,
+			"election: STANDBY; no master is known");
+	else if (status->state == TRIAD_ELECTION_STANDBY)
 		triad_log_write(elector->log, TRIAD_LOG_INFO,
 			"election: STANDBY; master is 0x%016" PRIx64, status->master);
 	else

@@ -91,11 +91,9 @@ static void handle_expected(struct triad_ports *ports)
 static void announce(struct triad_ports *ports)
 {
 	const struct triad_expected *expected = ports->source.expected;
-	bool has_majority = ports->view.n_votes_needed &&
-		triad_replica_n_same_config(ports->replica) >=
-			ports->view.n_votes_needed;
 
-	if (ports->is_announced || (ports->conf->port.enabled && !has_majority))
+	if (ports->is_announced ||
+		(ports->conf->port.enabled && !ports_is_config_agreed(ports)))
 		return;
 	ports->is_announced = true;
 	ports_begin_wait(ports);
@@ -139,7 +137,7 @@ void ports_pump(struct triad_ports *ports)
 
 /* --- a step --- */
 
-static void handle_conf(struct triad_ports *ports)
+void ports_take_conf(struct triad_ports *ports)
 {
 	char copy[TRIAD_SOURCE_PATH_SIZE] = "";
 	struct triad_agenda_conf agenda;
@@ -195,8 +193,11 @@ static void look_at_permission(struct triad_ports *ports)
 	struct triad_permission permission = triad_elector_permission(ports->elector);
 	uint64_t newest_term, newest;
 
-	/* Nothing that was begun or approved in one term counts in another. */
-	if (ports->term && (!permission.is_given || permission.term != ports->term)) {
+	/* Nothing that was begun or approved in one term counts in another, nor what
+	 * was agreed without a majority once the missing members are back. */
+	if (ports->term &&
+		(!permission.is_given || permission.term != ports->term ||
+			permission.by_hand_view != ports->by_hand_view)) {
 		ports->is_synced = false;
 		ports->is_outlived = false;
 		ports->term = 0;
@@ -211,6 +212,7 @@ static void look_at_permission(struct triad_ports *ports)
 	 * lease may have written records that this SM has not seen. */
 	if (!ports->term) {
 		ports->term = permission.term;
+		ports->by_hand_view = permission.by_hand_view;
 		ports->term_since_us = triad_clock_boot_us();
 	}
 	if (ports->is_synced || !ports_is_agreed(ports, ports->term_since_us))
@@ -242,7 +244,7 @@ static uint64_t run_step(struct triad_ports *ports)
 	uint8_t *octets;
 
 	/* First what came from outside: configurations, messages, permission. */
-	handle_conf(ports);
+	ports_take_conf(ports);
 	if (triad_source_look(&ports->source, now_us))
 		handle_expected(ports);
 	ports_pump(ports);

@@ -123,16 +123,26 @@ int triad_ports_rows_piece(struct triad_ports *ports, uint32_t first,
 int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int number,
 	uint32_t max, struct triad_record **records, uint32_t *n);
 
+/* Whether the port manager of any SM has taken the port down, and not given it back:
+ * disabled it, which it still is ('is_disabled'), or takes it down for a test. */
+bool triad_ports_took_down(struct triad_ports *ports, uint64_t node_guid,
+	uint8_t number, bool is_disabled);
+
 enum triad_ports_answer {
 	TRIAD_PORTS_OK,
 	TRIAD_PORTS_OFF,           /* port.enabled is false */
 	TRIAD_PORTS_OBSERVES,      /* port.mode is observe */
 	TRIAD_PORTS_NOT_PERMITTED, /* 'status' has why */
 	TRIAD_PORTS_NOTHING,       /* there is nothing of that kind */
+	TRIAD_PORTS_OWN_WAY,       /* this SM's own link: it can't be done from here */
 	TRIAD_PORTS_NOT_WRITTEN,   /* the journal, or a majority */
 	TRIAD_PORTS_BUSY,          /* not begun in 10 s: nothing was done */
 	TRIAD_PORTS_UNDER_WAY,     /* begun, but not finished in 10 s */
 };
+
+/* Waits until the configuration that was given last is in force, 10 s at most; false
+ * when its expected configuration has mistakes, which are in 'mistakes' then. */
+bool triad_ports_read(struct triad_ports *ports, struct triad_diags *mistakes);
 
 /* Voids the record of a failure, and enables the port again. */
 enum triad_ports_answer triad_ports_release(

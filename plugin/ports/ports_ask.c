@@ -193,6 +193,17 @@ static void fill_place(
 		triad_test_step_name(test->test.step), test->test.text);
 }
 
+/* The plan has it as a note, which can't be found by a GUID when the row has none. */
+static void fill_unplaced(
+	const struct triad_expected_port *wanted, struct triad_port_row *row)
+{
+	row->has_item = true;
+	row->kind = TRIAD_PLAN_NOTE;
+	row->note = TRIAD_NOTE_NO_SWITCH;
+	snprintf(row->text, sizeof(row->text),
+		"line %u: there is no such port in the fabric", wanted->line);
+}
+
 static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_port_row *row)
 {
 	const struct triad_expected *expected = ports->source.expected;
@@ -218,8 +229,7 @@ static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_port_ro
 	if (item && !row->is_tested)
 		fill_item(ports, item, row);
 	else if (at == TRIAD_PLACED_NONE)
-		snprintf(row->text, sizeof(row->text),
-			"line %u: there is no such port in the fabric", wanted->line);
+		fill_unplaced(wanted, row);
 }
 
 static bool is_meant(struct triad_ports *ports, enum triad_ports_which which,
@@ -326,6 +336,36 @@ int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int numbe
 	return 0;
 }
 
+/* --- what is down because of it --- */
+
+/* A test of a dead SM has no end in the history. */
+static bool is_test_recent(
+	const struct triad_ports *ports, const struct triad_record *record)
+{
+	uint64_t long_us = 2 * ports->conf->port.test_timeout_s * TRIAD_US_PER_S;
+
+	return triad_clock_wall_us() < record->at_us + long_us;
+}
+
+bool triad_ports_took_down(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number, bool is_disabled)
+{
+	const struct triad_record *record;
+	bool is_ours = false;
+
+	pthread_mutex_lock(&ports->lock);
+	record = triad_history_find(ports->history, node_guid, number);
+	if (record && record->outcome <= TRIAD_OUTCOME_DONE)
+		is_ours = record->action == TRIAD_ACTION_BOUNCE ||
+				record->action == TRIAD_ACTION_TEST
+			? is_test_recent(ports, record)
+			: is_disabled &&
+				(record->action == TRIAD_ACTION_DISABLE ||
+					record->action == TRIAD_ACTION_FAIL);
+	pthread_mutex_unlock(&ports->lock);
+	return is_ours;
+}
+
 /* --- by hand --- */
 
 static enum triad_ports_answer may_be_told(struct triad_ports *ports)
@@ -379,9 +419,7 @@ static void override(struct triad_ports *ports, const struct triad_plan_item *it
 static void describe_cut(const struct triad_ports *ports,
 	const struct triad_plan_item *item, char *text, size_t size)
 {
-	if (item->guard == TRIAD_GUARD_OWN_WAY)
-		snprintf(text, size, "the whole fabric: it is this SM's own link");
-	else if (item->guard == TRIAD_GUARD_UNKNOWN)
+	if (item->guard == TRIAD_GUARD_UNKNOWN)
 		snprintf(text, size, "nobody knows what: this SM is not in its fabric");
 	else
 		triad_plan_describe_lost(
@@ -399,6 +437,8 @@ static enum triad_ports_answer approve(
 
 	if (!item || item->kind == TRIAD_PLAN_NOTE)
 		return TRIAD_PORTS_NOTHING;
+	if (item->guard == TRIAD_GUARD_OWN_WAY)
+		return TRIAD_PORTS_OWN_WAY;
 	describe_cut(ports, item, request->cut, sizeof(request->cut));
 	if (item->guard && !item->is_overridden) {
 		override(ports, item);
@@ -415,7 +455,10 @@ void ports_answer_request(struct triad_ports *ports)
 
 	if (!ports_next_request(ports, &request))
 		return;
-	request.answer = may_be_told(ports);
+	if (request.kind == PORTS_READ)
+		ports_take_conf(ports);
+	request.answer =
+		request.kind == PORTS_READ ? TRIAD_PORTS_OK : may_be_told(ports);
 	if (request.answer == TRIAD_PORTS_OK)
 		switch (request.kind) {
 		case PORTS_RELEASE:
@@ -427,8 +470,27 @@ void ports_answer_request(struct triad_ports *ports)
 			break;
 		case PORTS_APPROVE_ALL:
 			request.n_approved = triad_agenda_approve_all(ports->agenda);
+			break;
+		case PORTS_READ:
+			break;
 		}
 	ports_end_request(ports, &request);
+}
+
+bool triad_ports_read(struct triad_ports *ports, struct triad_diags *mistakes)
+{
+	struct ports_request request = {.kind = PORTS_READ};
+	bool is_read;
+
+	ports_request(ports, &request);
+	is_read = request.answer == TRIAD_PORTS_OK;
+	pthread_mutex_lock(&ports->lock);
+	if (is_read && ports->conf->port.enabled)
+		*mistakes = ports->source.mistakes;
+	else
+		triad_diags_init(mistakes, "");
+	pthread_mutex_unlock(&ports->lock);
+	return mistakes->n == 0;
 }
 
 enum triad_ports_answer triad_ports_release(

@@ -45,17 +45,40 @@ void ports_open_journal(struct triad_ports *ports)
 	ports->trouble[0] = '\0';
 }
 
+/* A confirmation by hand counts for the view that it was given in, and no other. */
+static uint32_t votes_needed(const struct triad_ports *ports)
+{
+	struct triad_permission permission = triad_elector_permission(ports->elector);
+
+	return permission.by_hand_view && permission.by_hand_view == ports->view.number
+		? permission.n_votes_by_hand
+		: ports->view.n_votes_needed;
+}
+
 bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us)
 {
-	return ports->view.n_votes_needed &&
-		triad_replica_n_same(ports->replica, since_us) >=
-		ports->view.n_votes_needed;
+	uint32_t n_needed = votes_needed(ports);
+
+	return n_needed && triad_replica_n_same(ports->replica, since_us) >= n_needed;
+}
+
+bool ports_is_config_agreed(const struct triad_ports *ports)
+{
+	uint32_t n_needed = votes_needed(ports);
+
+	return n_needed && triad_replica_n_same_config(ports->replica) >= n_needed;
 }
 
 bool ports_may_act(struct triad_ports *ports)
 {
-	return ports->term && !ports->is_not_alone &&
-		triad_elector_permission_in_term(ports->elector, ports->term).is_given;
+	struct triad_permission permission =
+		triad_elector_permission_in_term(ports->elector, ports->term);
+
+	/* Once members are back, what they know comes first, even if the election has
+	 * not taken notice of them yet, or already has, in the same term. */
+	return ports->term && !ports->is_not_alone && permission.is_given &&
+		permission.by_hand_view == ports->by_hand_view &&
+		(!ports->by_hand_view || ports->by_hand_view == ports->view.number);
 }
 
 /* What came of it is in the history of the fabric, too; that it was intended, in the

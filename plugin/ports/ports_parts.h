@@ -45,7 +45,7 @@ struct ports_request {
 		PORTS_ABANDONED, /* begun, and nobody waits for it any more */
 		PORTS_ANSWERED,
 	} state;
-	enum { PORTS_RELEASE, PORTS_APPROVE, PORTS_APPROVE_ALL } kind;
+	enum { PORTS_RELEASE, PORTS_APPROVE, PORTS_APPROVE_ALL, PORTS_READ } kind;
 	uint64_t node_guid;
 	uint8_t number;
 	enum triad_ports_answer answer;
@@ -112,6 +112,7 @@ struct triad_ports {
 	bool wants_sweep;       /* something was done that a sweep will show */
 	uint64_t term;          /* in which the agenda is carried out; 0: none */
 	uint64_t term_since_us; /* when that term was first seen */
+	uint64_t by_hand_view;  /* of the permission in it: see permission.h */
 	bool is_synced;   /* a majority has had our history since 'term_since_us' */
 	bool is_outlived; /* the history has records of later terms */
 	uint64_t number;  /* of the last record in 'term' */
@@ -130,6 +131,8 @@ struct triad_ports {
 /* --- ports.c --- */
 /* Passes input to the replica, journals new records, sends the replica's messages. */
 void ports_pump(struct triad_ports *ports);
+/* Puts the configuration that was left in force, if one was, and reads its files. */
+void ports_take_conf(struct triad_ports *ports);
 /* Around each call that waits: the first releases 'lock', the second takes it again. */
 void ports_begin_wait(struct triad_ports *ports);
 void ports_end_wait(struct triad_ports *ports);
@@ -178,8 +181,12 @@ int ports_record(struct triad_ports *ports, struct triad_record *record);
 /* The same, then waits until a majority has it.  Also returns EPERM (permission has
  * ended), ETIMEDOUT (no majority in 1 s) and ECANCELED (the thread is to end). */
 int ports_commit(struct triad_ports *ports, struct triad_record *record);
-/* Whether a majority has our history, and confirmed it after 'since_us'. */
+/* Whether a majority has our history, and confirmed it after 'since_us'.  Here and
+ * below, a majority of those that are present, once the operator has confirmed that the
+ * missing ones are down. */
 bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us);
+/* Whether a majority has the configuration that is in force here. */
+bool ports_is_config_agreed(const struct triad_ports *ports);
 /* Whether this SM may act now, in the term in which the agenda is carried out. */
 bool ports_may_act(struct triad_ports *ports);
 

@@ -96,13 +96,17 @@ bool triad_policy_source_has_changed(struct triad_policy_source *source)
 /* --- loading --- */
 
 static void keep(struct triad_policy_source *source, const struct wish *wish,
-	const struct triad_file_stamp *stamp, struct triad_policy *policy, int error)
+	const struct triad_file_stamp *stamp, struct triad_policy *policy,
+	const struct triad_diags *diags, int error)
 {
 	struct triad_policy *old = NULL;
 
 	pthread_mutex_lock(&source->lock);
 	source->stamp = *stamp;
 	source->failed = error;
+	source->why[0] = '\0';
+	if (error && diags->n)
+		triad_diags_format(diags, 0, source->why, sizeof(source->why));
 	source->n_loads++;
 	if (error) {
 		source->n_failed++;
@@ -179,7 +183,7 @@ int triad_policy_source_load(
 	}
 	log_policy(source, &wish, policy, diags, error);
 	record(source, &wish, diags, error);
-	keep(source, &wish, &stamp, policy, error);
+	keep(source, &wish, &stamp, policy, diags, error);
 	pthread_mutex_unlock(&source->load_lock);
 	return error;
 }
@@ -199,6 +203,7 @@ struct triad_policy_now triad_policy_source_now(struct triad_policy_source *sour
 		.n_failed = source->n_failed,
 	};
 	memcpy(now.file, source->policy_file, sizeof(now.file));
+	memcpy(now.why, source->why, sizeof(now.why));
 	pthread_mutex_unlock(&source->lock);
 	return now;
 }

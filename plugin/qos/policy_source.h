@@ -24,6 +24,8 @@
 #include "triad/diag.h"
 #include "triad/log.h"
 
+#define TRIAD_POLICY_WHY_SIZE (TRIAD_DIAG_TEXT_SIZE + TRIAD_CONF_PATH_SIZE)
+
 /* Which file, and which state of it. */
 struct triad_file_stamp {
 	dev_t device;
@@ -45,16 +47,18 @@ struct triad_policy_source {
 	char policy_file[TRIAD_CONF_PATH_SIZE]; /* where it was */
 	bool is_osm;                            /* that is OpenSM's */
 	bool failed;                            /* the last load */
+	char why[TRIAD_POLICY_WHY_SIZE];        /* its first mistake, or "" */
 	uint64_t loaded_wall_us;
 	uint64_t n_loads, n_failed;
 };
 
 /* What there is at one moment. */
 struct triad_policy_now {
-	struct triad_policy *policy; /* a reference, or NULL */
-	bool is_broken;              /* there is none because of mistakes */
-	bool is_osm;                 /* OpenSM has the same file */
-	bool has_failed;             /* the last load; 'policy' is one before it */
+	struct triad_policy *policy;     /* a reference, or NULL */
+	bool is_broken;                  /* there is none because of mistakes */
+	bool is_osm;                     /* OpenSM has the same file */
+	bool has_failed;                 /* the last load; 'policy' is one before it */
+	char why[TRIAD_POLICY_WHY_SIZE]; /* the first mistake of the last load, or "" */
 	char file[TRIAD_CONF_PATH_SIZE];
 	uint64_t loaded_wall_us;
 	uint64_t n_loads, n_failed;

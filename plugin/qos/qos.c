@@ -308,6 +308,7 @@ struct triad_qos_status triad_qos_status(struct triad_qos *qos)
 	status.n_loads = now.n_loads;
 	status.n_failed_loads = now.n_failed;
 	status.has_failed = now.has_failed;
+	memcpy(status.why, now.why, sizeof(status.why));
 	if (qos->server)
 		status.server = triad_qos_server_status(qos->server);
 	return status;

@@ -394,6 +394,7 @@ void worker_handle(struct worker *worker, const struct triad_work_queue_job *job
 	 * port that is held back. */
 	if (!osm_exit_flag && !is_for_info && names_held(worker, job->madw)) {
 		server_count(&server->counts.held);
+		triad_clients_count(&server->clients, job->lid, true);
 		worker->answer.n = 0;
 		respond_records(worker, job->madw);
 		server_give_back(server, job->madw);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "portmgr/election/election_parts.h"
+#include "portmgr/election/priority.h"
 
 #define STANDARD_PREFERENCE 8
 
@@ -394,6 +395,8 @@ void triad_election_facts(
 		.is_sm_master = e->is_sm_master,
 		.is_subnet_up = e->is_subnet_up,
 		.term = e->is_holder ? e->held_term : 0,
+		.by_hand_view = e->is_confirmed_down ? e->view.number : 0,
+		.n_votes_by_hand = e->is_confirmed_down ? lease_votes_needed(e) : 0,
 	};
 }
 
@@ -452,25 +455,49 @@ static void describe(const struct triad_election *e, const struct heard *heard,
 		member->has_granted |= e->round.grants[i] == m->from;
 }
 
+/* By its own word alone: who has given it no promise learns of its lease so. */
+static const struct heard *find_holder(const struct triad_election *e)
+{
+	for (uint32_t i = 0; i < e->n_heard; i++)
+		if (e->heard[i].message.priority & TRIAD_PRIORITY_IS_CONF_MANAGER &&
+			members_is_fresh(e, &e->heard[i]))
+			return &e->heard[i];
+	return NULL;
+}
+
+/* Who has the lease, and in which term, as far as this member knows. */
+static void describe_lease(const struct triad_election *e, uint64_t now_us,
+	struct triad_election_status *status)
+{
+	/* A promise to oneself is no lease as long as a majority has not made it,
+	 * too. */
+	bool has_promised = now_us < e->promise.until_us;
+	bool knows_holder = has_promised && e->promise.holder != e->conf.id;
+	const struct heard *heard = find_holder(e);
+
+	status->term = has_promised ? e->promise.term : e->stored.term;
+	if (e->is_holder) {
+		status->holder = e->conf.id;
+		status->term = e->held_term;
+	} else if (knows_holder) {
+		status->holder = e->promise.holder;
+	} else if (heard) {
+		status->holder = heard->message.from;
+		status->term = heard->message.claim;
+	}
+}
+
 void triad_election_status(const struct triad_election *election, uint64_t now_us,
 	struct triad_election_status *status)
 {
 	const struct triad_election *e = election;
-	bool has_promised = now_us < e->promise.until_us;
-	/* A promise to oneself is no lease as long as a majority has not made it,
-	 * too. */
-	bool knows_holder = has_promised && e->promise.holder != e->conf.id;
 
 	*status = e->counts;
 	status->state = e->state;
-	status->master = e->master;
+	/* A witness follows nobody, but hears who is master. */
+	status->master = e->conf.is_witness ? members_better_master(e) : e->master;
 	status->elected_us = e->elected_since_us;
-	status->holder = e->is_holder ? e->conf.id
-		: knows_holder        ? e->promise.holder
-				      : 0;
-	status->term = e->is_holder ? e->held_term
-		: has_promised      ? e->promise.term
-				    : e->stored.term;
+	describe_lease(e, now_us, status);
 	status->priority = e->priority;
 	status->sm_priority = e->sm_priority;
 	status->view = e->view;

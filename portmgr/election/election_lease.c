@@ -25,9 +25,7 @@ static uint64_t lease_us(const struct triad_election *e)
 	return election_us(e->conf.lease_ms);
 }
 
-/* A majority; of those that are here, once the operator has confirmed that the others
- * are down. */
-static uint32_t votes_needed(const struct triad_election *e)
+uint32_t lease_votes_needed(const struct triad_election *e)
 {
 	uint32_t here = e->view.n_members / 2 + 1;
 
@@ -178,7 +176,8 @@ static void complete(struct triad_election *e)
 	bool is_new = !e->is_holder;
 
 	if (!round->is_back || round->is_complete || !lease_is_quorate(e) ||
-		round->view != e->view.number || round->n_grants < votes_needed(e))
+		round->view != e->view.number ||
+		round->n_grants < lease_votes_needed(e))
 		return;
 	/* Complete even if it came too late to be of use: a new round is needed
 	 * then. */

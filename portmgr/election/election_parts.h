@@ -179,6 +179,9 @@ uint64_t states_next_us(const struct triad_election *e);
 void states_update_priority(struct triad_election *e);
 
 /* --- election_lease.c --- */
+/* A majority; of those that are here, once the operator has confirmed that the others
+ * are down. */
+uint32_t lease_votes_needed(const struct triad_election *e);
 bool lease_is_quorate(const struct triad_election *e);
 void lease_view(struct triad_election *e);
 void lease_run(struct triad_election *e);

@@ -99,10 +99,14 @@ struct triad_permission triad_permission_judge(
 	else if (!facts->is_subnet_up)
 		found |= TRIAD_PERMISSION_NOT_UP;
 	if (found)
-		return (struct triad_permission){.reasons = found};
+		return (struct triad_permission){.reasons = found,
+			.by_hand_view = facts->by_hand_view,
+			.n_votes_by_hand = facts->n_votes_by_hand};
 	return (struct triad_permission){.is_given = true,
 		.term = facts->term,
-		.deadline_us = facts->deadline_us};
+		.deadline_us = facts->deadline_us,
+		.by_hand_view = facts->by_hand_view,
+		.n_votes_by_hand = facts->n_votes_by_hand};
 }
 
 struct triad_permission triad_permission_judge_term(

@@ -58,6 +58,9 @@ struct triad_permission_facts {
 	uint64_t deadline_us; /* monotonic; of the lease */
 	bool is_sm_master, is_subnet_up;
 	uint64_t term;
+	/* As in struct triad_permission. */
+	uint64_t by_hand_view;
+	uint32_t n_votes_by_hand;
 };
 
 struct triad_permission {
@@ -65,6 +68,10 @@ struct triad_permission {
 	uint32_t reasons; /* bits of triad_permission_reason; 0 when it is given */
 	uint64_t term;    /* of the lease; 0 when it is not given */
 	uint64_t deadline_us;
+	/* Also when it is not given: the view whose missing members the operator has
+	 * confirmed to be down, and how many votes count as a majority in it; 0: none. */
+	uint64_t by_hand_view;
+	uint32_t n_votes_by_hand;
 };
 
 struct triad_permission triad_permission_judge(

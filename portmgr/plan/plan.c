@@ -180,12 +180,12 @@ static bool takes_link_down(const struct triad_plan_item *item)
 		(item->kind == TRIAD_PLAN_DISABLE || item->kind == TRIAD_PLAN_TEST);
 }
 
-/* Whether an operator has overridden the guard.  Nobody can for a test of this SM's own
- * link: once that is down, no Set can bring it up again. */
+/* Whether an operator has overridden the guard.  Nobody can for this SM's own link: there
+ * is no way to its switch but over it. */
 static bool is_overridden(
 	const struct triad_plan_input *input, const struct triad_plan_item *item)
 {
-	if (item->guard == TRIAD_GUARD_OWN_WAY && item->kind == TRIAD_PLAN_TEST)
+	if (item->guard == TRIAD_GUARD_OWN_WAY)
 		return false;
 	for (uint32_t i = 0; i < input->n_overrides; i++)
 		if (input->overrides[i].node_guid == item->node_guid &&

@@ -91,7 +91,7 @@ static void add_note(struct text *text, const struct triad_plan_input *input,
 
 	switch (item->note) {
 	case TRIAD_NOTE_NO_SWITCH:
-		add(text, "line %u: there is no such switch in the fabric", row->line);
+		add(text, "line %u: there is no such port in the fabric", row->line);
 		break;
 	case TRIAD_NOTE_FAILED:
 		add(text, "disabled%s as failed",
@@ -169,7 +169,7 @@ static void add_guard(struct text *text, const struct triad_plan_input *input,
 
 	switch (item->guard) {
 	case TRIAD_GUARD_OWN_WAY:
-		add(text, " -- %s: it is this SM's own link%s", done, end);
+		add(text, " -- not done: it is this SM's own link");
 		break;
 	case TRIAD_GUARD_SM_WAY:
 		add(text, " -- %s: ", done);

@@ -10,6 +10,7 @@
 #include "command/versions.h"
 #include "service/command/health.h"
 #include "service/command/outputs.h"
+#include "service/peer.h"
 #include "service/service.h"
 #include "triad/clock.h"
 #include "triad/control.h"
@@ -38,19 +39,47 @@ static bool is_refused(const struct triad_http_status *http, const char *section
 	return http->reason[0];
 }
 
-/* The same of all listeners whose keys begin with 'key'; "": of all. */
-static bool are_refused(
+static bool is_of_section(const char *key, const char *section)
+{
+	size_t n = strlen(section);
+
+	return !*key || (!strncmp(key, section, n) && (!key[n] || key[n] == '.'));
+}
+
+bool triad_commands_put_refused(
 	struct triad_service *service, const char *key, struct triad_output *output)
 {
 	struct triad_http_status http = triad_exports_http_status(service->exports);
 	struct triad_web_status web = triad_web_status(service->web);
-	bool is_one = *key, refused = false;
+	bool refused = false;
 
-	if (!is_one || !strncmp(key, "prometheus.", strlen("prometheus.")))
+	if (is_of_section(key, "prometheus"))
 		refused |= is_refused(&http, "prometheus", output);
-	if (!is_one || !strncmp(key, "web.", strlen("web.")))
+	if (is_of_section(key, "web"))
 		refused |= is_refused(&web.http, "web", output);
 	return refused;
+}
+
+/* It may be made later, so that is no mistake. */
+static void put_missing_group(
+	const char *key, const char *group, struct triad_output *output)
+{
+	if (!triad_peer_has_group(group))
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"%s: there is no group '%s' on this host\n", key, group);
+}
+
+static void put_missing_groups(
+	struct triad_service *service, const char *key, struct triad_output *output)
+{
+	const struct triad_conf *conf = triad_service_conf(service);
+
+	if (!*key || !strcmp(key, "control.group"))
+		put_missing_group("control.group", conf->control.group, output);
+	if (!*key || !strcmp(key, "control.admin_group"))
+		put_missing_group(
+			"control.admin_group", conf->control.admin_group, output);
+	triad_conf_unref(conf);
 }
 
 static int run_set(struct triad_service *service, const struct triad_command *command,
@@ -66,8 +95,10 @@ static int run_set(struct triad_service *service, const struct triad_command *co
 	triad_servers_mask(command->value, shown, sizeof(shown));
 	triad_output_printf(output, "%s = %s, until the next reload or restart\n",
 		command->key, shown);
-	return are_refused(service, command->key, output) ? TRIAD_CONTROL_FAILED
-							  : TRIAD_CONTROL_DONE;
+	put_missing_groups(service, command->key, output);
+	return triad_commands_put_refused(service, command->key, output)
+		? TRIAD_CONTROL_FAILED
+		: TRIAD_CONTROL_DONE;
 }
 
 static int run_reload(struct triad_service *service,
@@ -84,8 +115,9 @@ static int run_reload(struct triad_service *service,
 	}
 	triad_commands_put_diags(&diags, output);
 	triad_output_printf(output, "%s: loaded\n", service->conf_path);
-	return are_refused(service, "", output) ? TRIAD_CONTROL_FAILED
-						: TRIAD_CONTROL_DONE;
+	put_missing_groups(service, "", output);
+	return triad_commands_put_refused(service, "", output) ? TRIAD_CONTROL_FAILED
+							       : TRIAD_CONTROL_DONE;
 }
 
 static int run_help(const char *prefix, const struct triad_command *command,
@@ -200,6 +232,41 @@ static void refuse(struct triad_service *service, const struct triad_asker *aske
 			asker->prefix, verb, asker->name, suppressed);
 }
 
+/* --- while parts are idle --- */
+
+/* Commands that would tell to switch on what a file with mistakes keeps off. */
+static const bool need_parts[TRIAD_N_COMMANDS] = {
+	[TRIAD_COMMAND_ROUTES_CHECK] = true,
+	[TRIAD_COMMAND_ROUTES_OVER] = true,
+	[TRIAD_COMMAND_ROUTES_BETWEEN] = true,
+	[TRIAD_COMMAND_ROUTES] = true,
+	[TRIAD_COMMAND_CONGESTION] = true,
+	[TRIAD_COMMAND_CABLES] = true,
+	[TRIAD_COMMAND_DEVICES] = true,
+	[TRIAD_COMMAND_QOS_EXPLAIN] = true,
+	[TRIAD_COMMAND_QOS_APPLY] = true,
+	[TRIAD_COMMAND_PORT_PRIORITY] = true,
+	[TRIAD_COMMAND_PORT_CONFIRM] = true,
+	[TRIAD_COMMAND_PORT_BLACKLIST] = true,
+	[TRIAD_COMMAND_PORT_VERDICT] = true,
+	[TRIAD_COMMAND_PORT_PLAN] = true,
+	[TRIAD_COMMAND_PORT_LIST] = true,
+	[TRIAD_COMMAND_PORT_RELEASE] = true,
+	[TRIAD_COMMAND_PORT_APPROVE] = true,
+};
+
+static bool is_idle(struct triad_service *service, const struct triad_command *command,
+	struct triad_output *output)
+{
+	const char *idle = triad_service_idle(service);
+
+	if (!idle || !need_parts[command->verb] || command->at[0])
+		return false;
+	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s\n",
+		triad_verb_of(command->verb)->name, idle);
+	return true;
+}
+
 int triad_service_ask(void *context, const struct triad_asker *asker, int n_words,
 	const char *const *words, struct triad_output *output)
 {
@@ -228,6 +295,8 @@ int triad_service_ask(void *context, const struct triad_asker *asker, int n_word
 			triad_verb_of(command.verb)->name);
 		return TRIAD_CONTROL_USAGE;
 	}
+	if (is_idle(service, &command, output))
+		return TRIAD_CONTROL_FAILED;
 	snprintf(command.asker, sizeof(command.asker), "%s", asker->name);
 	output->color = command.color;
 	output->tables = command.table && !command.json;

@@ -63,6 +63,11 @@ void triad_command_keep_owners(
 void triad_command_keep_histograms(struct triad_service *service,
 	const struct triad_view *view, struct triad_kept_list *list);
 
+/* Says what of these listeners could not be put into force, whose keys are 'key' or begin
+ * with it; "": of all.  Returns whether there is anything. */
+bool triad_commands_put_refused(
+	struct triad_service *service, const char *key, struct triad_output *output);
+
 /* A line for each mistake. */
 void triad_commands_put_diags(
 	const struct triad_diags *diags, struct triad_output *output);

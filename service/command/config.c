@@ -231,6 +231,7 @@ int triad_command_run_get(struct triad_service *service,
 		status = get_past(service, &values, command, output);
 	} else if (values.standard) {
 		put_broken(service, output);
+		(void)triad_commands_put_refused(service, command->key, output);
 		status = get(&values, command, output);
 	} else {
 		triad_output_message(
@@ -246,6 +247,7 @@ int triad_command_run_get(struct triad_service *service,
 struct diff {
 	const struct triad_conf *in_force, *file, *standard;
 	bool has_file, is_broken, was_broken;
+	bool is_unread; /* what the file has is not known: it can't be read or trusted */
 	const char *program;
 	struct triad_report report;
 	struct triad_list list;
@@ -331,6 +333,18 @@ static void put_title(struct diff *diff, const char *title)
 		triad_output_printf(diff->report.output, "%s\n", title);
 }
 
+/* A file with mistakes may have a value for a key that could not be taken. */
+static bool is_known(const struct diff *diff, const struct triad_conf_entry *entry)
+{
+	struct triad_conf_entry of_file;
+
+	if (diff->is_unread)
+		return false;
+	return !diff->is_broken || entry->origin == TRIAD_CONF_FROM_DEFAULT ||
+		(triad_conf_get(diff->file, entry->name, &of_file, NULL, 0) &&
+			of_file.origin != TRIAD_CONF_FROM_DEFAULT);
+}
+
 static void put_differences(struct diff *diff)
 {
 	static const char title[] = "Not in force as the file has it:";
@@ -339,7 +353,8 @@ static void put_differences(struct diff *diff)
 	begin_list(diff, "differences");
 	for (struct triad_conf_entry entry = {0};
 		triad_conf_next(diff->in_force, &entry);) {
-		if (triad_conf_is_alike(diff->in_force, diff->file, entry.name))
+		if (!is_known(diff, &entry) ||
+			triad_conf_is_alike(diff->in_force, diff->file, entry.name))
 			continue;
 		put_title(diff, title);
 		put_difference(diff, &entry, true);
@@ -348,10 +363,10 @@ static void put_differences(struct diff *diff)
 	 * inherited any more. */
 	for (struct triad_conf_entry entry = {0};
 		triad_conf_next(diff->file, &entry);) {
-		bool is_known =
+		bool has_it =
 			triad_conf_get(diff->in_force, entry.name, &other, NULL, 0);
 
-		if (is_known && strcmp(other.value, "inherit") != 0)
+		if (diff->is_unread || (has_it && strcmp(other.value, "inherit") != 0))
 			continue;
 		if (triad_conf_is_alike(diff->in_force, diff->file, entry.name))
 			continue;
@@ -373,7 +388,9 @@ static void put_changed(struct diff *diff)
 		triad_conf_next(diff->in_force, &entry);) {
 		const char *standard = default_of(diff->standard, &entry, &found);
 
-		if (!strcmp(standard, entry.value))
+		if (!strcmp(standard, entry.value) ||
+			(diff->was_broken &&
+				!triad_service_keeps_when_idle(entry.name)))
 			continue;
 		put_title(diff, "In force, other than the default:");
 		diff->n++;
@@ -414,9 +431,16 @@ static void put_head(const struct diff *diff, const char *path, bool is_same)
 {
 	struct triad_output *output = diff->report.output;
 
-	if (diff->is_broken)
+	if (diff->is_unread)
 		triad_output_printf(output,
-			"%s has mistakes: 'reload' would take nothing of it\n", path);
+			"%s can't be read, so it is not known what it has: 'reload' would "
+			"take nothing of it\n",
+			path);
+	else if (diff->is_broken)
+		triad_output_printf(output,
+			"%s has mistakes: 'reload' would take nothing of it; what it has "
+			"for keys with mistakes is not known\n",
+			path);
 	else if (diff->was_broken)
 		triad_output_printf(output,
 			"%s had mistakes when %s started, so it is not in force; it has "
@@ -466,6 +490,7 @@ int triad_command_run_config_diff(struct triad_service *service,
 		diff.file = file;
 		diff.has_file = error != ENODATA;
 		diff.is_broken = error && diff.has_file;
+		diff.is_unread = diff.is_broken && error != EINVAL;
 		same = is_same(&diff);
 		triad_report_begin(&diff.report);
 		if (!command->json)

@@ -36,9 +36,22 @@ def test_conf_broken_at_start_opensm_runs_on():
         assert len(report["configuration"]["mistakes"]) == 5, "mistakes in status"
         assert report["perfmgr"]["mads_sent"] == 0, "MADs sent"
         succeeded(lab.run("saquery"))
+        look_at_idle(lab)
         mend(lab, lab.folder / "sm-0" / "triad.conf")
         wait_for_sweep(lab)
         assert status(lab)["configuration"]["state"] == "loaded", "state when mended"
+
+
+def look_at_idle(lab):
+    """While all is idle because of the file, everything says to mend that."""
+    for words in (("set", "port.enabled", "true"), ("qos", "on"), ("port", "list"),
+                  ("port", "priority", "3"), ("routes",), ("congestion",)):
+        failed(lab.run("triadctl", *words), 1, "mend it and type 'reload'")
+    assert "mend it and type 'reload'" in " ".join(ask(lab, "election").split())
+    succeeded(lab.run("triadctl", "set", "log.level", "debug"))
+    answer = json.loads(lab.triad("config", "diff", "--json").stdout)
+    assert {row["key"].split(".")[0] for row in answer["not_default"]} == \
+        {"control", "log"}, "what is in force all the same"
 
 
 def mend(lab, path):
@@ -75,6 +88,25 @@ def test_conf_broken_at_reload_last_good_stays():
         failed(lab.run("triadctl", "reload"), 1, str(path))
         assert status(lab)["configuration"]["values"]["perfmgr.sweep_period"] == 9, \
             "sweep_period"
+
+
+def test_diff_says_nothing_of_what_the_file_may_have():
+    with triad_lab("[perfmgr]\nsweep_period = 7\nwindow = 9\n") as lab:
+        path = lab.folder / "sm-0" / "triad.conf"
+        good = path.read_text(encoding="utf-8")
+
+        def differences():
+            answer = json.loads(lab.triad("config", "diff", "--json").stdout)
+            return [(row["key"], row["file"]) for row in answer["differences"]]
+        path.write_text(good.replace("= 7", "= x").replace("= 9", "= 8"),
+                        encoding="utf-8")
+        assert differences() == [("perfmgr.window", "8")], "a key with a mistake"
+        path.write_text(good.replace("= 9", "= 8"), encoding="utf-8")
+        path.chmod(0o666)
+        assert differences() == [], "a file that isn't trusted"
+        assert "not known what it has" in lab.triad("config", "diff").stdout
+        path.unlink()
+        assert differences() == [], "a file that is gone"
 
 
 def test_reload_changes_for_a_restart_said_and_not_shown():

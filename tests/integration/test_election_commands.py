@@ -216,6 +216,10 @@ def test_blacklist_withdraws_permission_and_gives_it_back(scratch):
         answer = report(lab)
         assert (answer["may_enforce"], answer["blacklist"]) == (False, [own]), "at once"
         assert "blacklisted" in answer["reasons"], "reasons"
+        ask(lab, "set", "port.mode", "enforce")
+        ask(lab, "set", "port.enabled", "true")
+        wait_until(lambda: "may not enforce, blacklisted" in lab.triad("health").stdout,
+                   20, "the port manager's line")
         assert "triadctl port blacklist remove" in " ".join(ask(lab, "election").split()), \
             "advice"
         assert ask(lab, "port", "blacklist") == f"{own}  this one\n", "the list"

@@ -69,7 +69,7 @@ def test_hung_master_is_replaced_without_being_asked(kind):
         log_has(running.lab, "takes over without asking it", sm=new)
         wait_for_verdict(running, new, old, "sm_silent", False)
         name = f"0x{guid(running, old):016x}"
-        assert any(f"SM {name} hangs" in what for what in findings(running, new)), "health"
+        assert any(f"SM {name} hangs or has ended" in what for what in findings(running, new)), "health"
         assert "SM silent" in ask(running.lab, "election", sm=new), "the table"
         # It goes on, as master for a moment, and hands over: the new one has asked it.
         running.lab.host("resume", old, "opensm")
@@ -95,6 +95,35 @@ def test_cut_network_is_told_from_a_dead_sm():
         running.lab.host("link", old, True)
         wait_for_verdict(running, new, old, "standby", True)
         running.check()
+
+
+def told(running, sm, *words):
+    return " ".join(running.lab.triad(*words, sm=sm).stdout.split())
+
+
+def test_one_that_takes_no_part_tells_what_it_hears():
+    """As a witness, then without a disk, at last without the election."""
+    with cluster("peers") as running:
+        master = at_rest(running)
+        name = f"0x{guid(running, master):016x}"
+        one = others(master)[0]
+        ask(running.lab, "set", "election.witness", "true", sm=one)
+        wait_until(lambda: election(running, one)["master"] == name, 30,
+                   "a witness that knows the master")
+        report = election(running, one)
+        assert report["sm_priority"] == report["own_sm_priority"], "OpenSM's own"
+        assert "none: a witness only votes" in told(running, one, "election")
+        ask(running.lab, "set", "election.witness", "false", sm=one)
+        ask(running.lab, "set", "election.state_dir", "/proc/nowhere", sm=one)
+        wait_until(lambda: any("election.state_dir" in what
+                               for what in findings(running, one)), 30, "the cause")
+        wait_until(lambda: election(running, one)["holder"] == name, 30,
+                   "who has the lease, by its own word")
+        assert not any("nobody has the lease" in what for what in findings(running, one))
+        assert "another one has it" in told(running, one, "election")
+        ask(running.lab, "set", "election.enabled", "false", sm=one)
+        wait_until(lambda: any("or one does not elect" in what
+                               for what in findings(running, master)), 30, "both causes")
 
 
 def test_dead_host_has_a_silent_port():

@@ -235,9 +235,32 @@ def test_broken_configuration_is_critical_until_it_is_mended():
         assert lab.triad("reload").returncode == 1, "reload of a mistake"
         code, answer = health(lab)
         assert code == WARNING and "not in force" in answer["findings"][0]["what"], answer
+        path.write_text(text, encoding="utf-8")
+        assert "mistakes at the last reload" in health(lab)[1]["findings"][0]["what"]
         path.write_text(text.replace("= 1", "= 2\nnothing = 1"), encoding="utf-8")
         diff = lab.triad("config", "diff").stdout
         assert "the file has 2 s" in diff and "'reload' takes it" not in diff, diff
+
+
+def test_what_is_configured_and_can_not_be_is_a_warning(tmp_path):
+    conf = f"""{CONF}[port]
+enabled = true
+mode = enforce
+[control]
+group = no-such-group
+[qos]
+enabled = true
+policy_file = {tmp_path}/nowhere.xml
+"""
+    with triad_lab(conf) as lab:
+        answer = wait_for_verdict(lab, WARNING)
+        found = {it["at"]: it["what"] for it in answer["findings"]}
+        assert "elections are off" in found["port manager"], answer
+        assert "may not enforce" in part(answer, "ports_manager")["text"], answer
+        assert "no group 'no-such-group'" in found["control.group"], answer
+        assert f"{tmp_path}/nowhere.xml" in found["QoS policy"], answer
+        assert "no group 'another'" in \
+            lab.triad("set", "control.group", "another").stderr
 
 
 def test_output_that_fails_is_a_warning(tmp_path):

@@ -4,6 +4,7 @@ they are, or don't answer.  Until it is admitted a port stays in INIT, nobody is
 to it, and one that failed ends up disabled."""
 
 import contextlib
+import json
 import os
 import subprocess
 
@@ -249,6 +250,18 @@ def path_records(ports, source, target):
     return process.stdout.count("PathRecord dump")
 
 
+def look_at_held(ports):
+    """What Triad, which answers, says of the two requests and of the next one."""
+    words = ["qos", "explain", "--src", host(1), "--dst", host(3), "--json"]
+    explained = json.loads(ports.ask(*words))
+    assert explained["answer"].startswith(f"no path: {host(3)} HCA-1 port 1 is held")
+    assert explained["path"] is None
+    qos = json.loads(ports.ask("status", "--json"))["qos"]
+    assert qos["held"] >= 2, "requests to and from the port"
+    clients = json.loads(ports.ask("qos", "clients", "--json"))
+    assert [one["without_path"] for one in clients] == [qos["held"]], "the client's"
+
+
 @pytest.mark.row("E10")
 @pytest.mark.parametrize("more", ["", "[qos]\nenabled = true\n"],
                          ids=["by OpenSM", "by Triad"])
@@ -263,6 +276,8 @@ def test_paths_to_held_port_none(more):
         assert path_records(ports, other, there) == 0, "paths to a port that is held"
         assert path_records(ports, there, other) == 0, "paths from it"
         assert path_records(ports, other, here) == 1, "paths to its neighbour"
+        if more:
+            look_at_held(ports)
         assert deeds(ports, 3) == PASSED[:1], "what was done meanwhile"
         assert link_state(ports, 3) == "Initialize", "the link"
         assert ports.status()["held"] == 1, "ports held, by 'status'"

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from checks import succeeded, wait_until
+from checks import failed, succeeded, wait_until
 from electionlib import others
 from portlib import DISABLED, managed, switch_guid
 from triadlab import hosts, state
@@ -67,6 +67,8 @@ def test_new_generation_reaches_all_and_older_one_is_refused():
         report = ports.status(stale)
         assert f"older than {generation}" in report["mistake"], "the reason"
         assert report["generation"] == generation, "generation in force"
+        failed(ports.lab.triad("reload", sm=stale), 1, f"older than {generation}")
+        succeeded(ports.lab.triad("reload", sm=old))
         ports.check(expected_sets=1)
 
 
@@ -164,6 +166,33 @@ def test_master_killed_in_mid_test_port_stays_held_and_is_tested_by_the_next():
         # permission for a moment: then it begins again.
         assert done in (["test"] * n + ["admit"] * 2 for n in (2, 3)), "what was done"
         ports.check(expected_sets=0)
+
+
+@pytest.mark.row("E12")
+def test_last_one_acts_by_hand_until_another_comes_back():
+    with managed("peers") as ports:
+        last = others(ports.master)[0]
+        gone = others(last)
+        for sm in gone:
+            kill(ports, sm)
+        ports.cluster.wait_for_master(last)
+
+        def health():
+            return " ".join(ports.lab.triad("health", sm=last).stdout.split())
+        wait_until(lambda: "nobody here may enforce" in health(), 30, "no majority")
+        ports.expected.change(LEAF3, 4, state="disabled")
+        ports.load(last)
+        ports.ask("port", "confirm", sm=last)
+        ports.wait_for("leaf-03", 4, "disabled", sm=last)
+        told = health()
+        assert "by 'port confirm'" in told and "nobody here may enforce" not in told
+        assert "count as down" in ports.lab.triad("port", "plan", sm=last).stdout
+        ports.lab.host("start", gone[0], "opensm")
+        wait_until(lambda: deeds(ports, gone[0], LEAF3, 4)[-1:] == [("disable", "done")],
+                   60, "what was done, known to the one that is back")
+        ports.wait_for_generation(ports.expected.generation, gone[0])
+        wait_until(lambda: "by 'port confirm'" not in health(), 30, "a majority again")
+        ports.check(expected_sets=1)
 
 
 def test_disabled_by_us_and_by_others_are_told_apart_after_restart_and_hand_over():

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from checks import failed, wait_until
+from checks import failed, succeeded, wait_until
 from portlib import DISABLED, managed, switch_guid
 from triadlib import log_has
 
@@ -104,6 +104,28 @@ def test_plan_shows_links_that_get_the_pairs_of_others():
         assert answer["pairs_moved"] >= 32, answer
 
 
+def test_what_the_port_manager_takes_down_is_no_alert():
+    with managed(port={"grace": 0, "drain": 0}) as ports:
+        ports.lab.run("triadctl", "set", "perfmgr.enabled", "true")
+        wait_until(lambda: ports.ask_ok("perf", "sweep"), 30, "counters")
+        ports.expected.change(LEAF3, 3, state="disabled")
+        ports.expected.change(LEAF2, 3, state="test")
+        ports.load()
+        ports.wait_for("leaf-03", 3, "disabled")
+        wait_until(lambda: ("test", "intended", "expected") in ports.deeds(LEAF2, 3), 30,
+                   "the test of a port that was active")
+        # The simulator does not bring a link up that was taken down.
+        for host in ("host-0007", "host-0011"):
+            wait_until(lambda host=host: host in ports.ask("history"), 30, "a loss")
+        ports.sweep()
+        assert "left the fabric" not in ports.ask("alerts"), "alerts so far"
+        found = json.loads(ports.lab.triad("health", "--json").stdout)["findings"]
+        assert not [it for it in found if "host-00" in it["at"]], "health"
+        ports.lab.sim('Unlink "leaf-02"[4]')
+        wait_until(lambda: "left the fabric" in ports.ask("alerts"), 30, "one by itself")
+        ports.check()
+
+
 @pytest.mark.row("X3")
 def test_own_link_stopped_by_its_guard():
     with managed(port={"grace": 0, "drain": 0}) as ports:
@@ -111,9 +133,28 @@ def test_own_link_stopped_by_its_guard():
         ports.load()
         wait_until(lambda: (ports.row("leaf-01", 1) or {}).get("guard") == "own_way", 30,
                    "a guard")
-        assert "not done: it is this SM's own link" in ports.row("leaf-01", 1)["text"]
+        assert ports.row("leaf-01", 1)["text"].endswith("not done: it is this SM's own link")
+        failed(ports.lab.run("triadctl", "port", "approve", "leaf-01", "1"), 1,
+               "this SM's own link")
+        ports.expected.rows["by name"] = ["nowhere-01", "1", "disabled"] + [""] * 4
+        ports.load()
+        wait_until(lambda: "notes 1\n" in planned(ports)[1], 30, "the note")
+        notes = [row["note"] for row in
+                 json.loads(planned(ports, "--json")[1])["ports"] if row["note"]]
+        assert notes == ["no_switch"], "as a row"
         ports.sweep()
         assert ports.status()["guarded"] == 1, "stopped, by 'status'"
+        ports.check(expected_sets=0)
+
+
+def test_files_that_are_not_taken_fail_the_command_that_names_them():
+    with managed(more="[qos]\nenabled = true\n") as ports:
+        lab, path = ports.lab, ports.file_of(0)
+        failed(lab.run("triadctl", "set", "qos.policy_file", "/nowhere"), 1, "/nowhere")
+        failed(lab.run("triadctl", "set", "port.expected_file", "/nowhere"), 1, "/nowhere")
+        succeeded(lab.run("triadctl", "reload"))
+        path.chmod(0o666)
+        failed(lab.run("triadctl", "reload"), 1, f"{path}: not loaded")
         ports.check(expected_sets=0)
 
 
@@ -145,6 +186,7 @@ def test_more_than_max_actions_stopped_until_approved():
         code, text = planned(ports)
         assert code == 3, "exit status of the plan"
         assert "\nSTOPPED: 5 ports would be changed at once" in text
+        assert "waits for 'port approve'" in text and "waits for its time" not in text
         ports.sweep()
         assert ports.sets() == [], "what was sent before"
         assert ports.lab.log().count("ports: STOPPED") == 1, "lines in the log"

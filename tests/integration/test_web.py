@@ -262,6 +262,7 @@ def test_reload_moves_it_and_mistakes_leave_it(scratch):
             conf.write_text(f"{QUICK}[web]\nlisten = {old}\ntls_certificate = {path}\n"
                             f"tls_key = {other_key}\n", encoding="utf-8")
             failed(lab.run("triadctl", "reload"), 1, "web: not in force")
+            assert "web: not in force" in lab.run("triadctl", "get", "web.tls_key").stderr
             health = get_json(old, "/api/v1/health")
             assert any(it["at"] == "web" for it in health["findings"]), health
             conf.write_text(f"{QUICK}[web]\nlisten = {new}\n", encoding="utf-8")

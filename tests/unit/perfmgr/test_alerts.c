@@ -222,6 +222,34 @@ START_TEST(test_dead_cable_is_one_alert)
 }
 END_TEST
 
+static bool was_told;
+
+static bool took_down(
+	void *context, uint64_t node_guid, uint8_t number, bool is_disabled)
+{
+	const uint64_t *meant = context;
+
+	was_told |= is_disabled;
+	return *meant == node_guid && number;
+}
+
+/* Either end may be the one that was taken down; another node's excuses nothing. */
+START_TEST(test_lost_rack_that_was_taken_down_is_no_alert)
+{
+	static const uint64_t meant[] = {0x201, 0x202, 0x203};
+	const struct triad_alerts_intent intent = {
+		.took_down = took_down, .context = (void *)&meant[_i]};
+	uint64_t gone[22];
+	unsigned n = fabric_row_guids(2, 4, 10, gone);
+
+	triad_watch_set_intent(triad_collector_watch(collector), &intent);
+	change_fabric(fabric_without(fabric, gone, n, 0, 0));
+	sweep(1);
+	ck_assert(!was_told);
+	ck_assert_uint_eq(n_active(), _i == 2);
+}
+END_TEST
+
 /* 22 nodes go with one cable; errors at the port that stayed join. */
 START_TEST(test_lost_rack_is_one_alert)
 {
@@ -648,6 +676,8 @@ int main(void)
 	tcase_add_test(cases, test_advice_names_cable_only_where_there_is_one);
 	tcase_add_test(cases, test_advice_at_port_0_names_no_cable_and_no_far_end);
 	tcase_add_test(cases, test_advice_for_what_left_fits_what_it_is);
+	tcase_add_loop_test(
+		cases, test_lost_rack_that_was_taken_down_is_no_alert, 0, 3);
 	tcase_add_test(cases, test_lost_rack_is_one_alert);
 	tcase_add_test(cases, test_link_down_is_raised_and_cleared);
 	tcase_add_test(cases, test_links_false_loss_is_no_alert);

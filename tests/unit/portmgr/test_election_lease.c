@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The lease: promises that one member makes, those that it is made, and the disk. */
+#include <errno.h>
+
 #include "tests/unit/portmgr/election_fixture.h"
 
 /* --- promises --- */
@@ -228,6 +230,43 @@ START_TEST(test_lease_in_a_new_view_is_unconfirmed)
 	see(3);
 	triad_election_facts(election, &facts);
 	ck_assert(facts.is_holder && !facts.is_confirmed);
+}
+END_TEST
+
+static void see_alone(void)
+{
+	struct triad_cluster_view view = {.number = now_us,
+		.is_connected = true,
+		.n_members = 1,
+		.members = {HERE},
+		.n_votes_needed = 2,
+		.has_fixed_voters = true};
+
+	triad_election_view(election, &view, now_us);
+	collect();
+}
+
+START_TEST(test_confirmation_by_hand_counts_in_its_view_alone)
+{
+	struct triad_permission_facts facts;
+
+	hold();
+	ck_assert_int_eq(triad_election_confirm(election, now_us), EINVAL);
+	now_us++;
+	see_alone();
+	triad_election_facts(election, &facts);
+	ck_assert(!facts.is_quorate && !facts.by_hand_view && !facts.n_votes_by_hand);
+	ck_assert_int_eq(triad_election_confirm(election, now_us), 0);
+	triad_election_facts(election, &facts);
+	ck_assert(facts.is_quorate);
+	ck_assert_uint_eq(facts.by_hand_view, now_us);
+	ck_assert_uint_eq(facts.n_votes_by_hand, 1);
+	/* Also while there is no permission yet: the port manager goes on agreeing. */
+	ck_assert_uint_eq(triad_permission_judge(&facts, now_us).by_hand_view, now_us);
+	now_us++;
+	see(2);
+	triad_election_facts(election, &facts);
+	ck_assert(!facts.by_hand_view && !facts.n_votes_by_hand);
 }
 END_TEST
 
@@ -537,6 +576,7 @@ int main(void)
 	tcase_add_test(
 		cases, test_lease_asked_again_unanswered_counts_from_the_first_time);
 	tcase_add_test(cases, test_lease_in_a_new_view_is_unconfirmed);
+	tcase_add_test(cases, test_confirmation_by_hand_counts_in_its_view_alone);
 	tcase_add_test(
 		cases, test_lease_given_up_promise_to_oneself_lasts_until_its_end);
 	tcase_add_loop_test(

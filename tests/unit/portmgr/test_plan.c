@@ -397,7 +397,7 @@ START_TEST(test_plan_unknown_switch_described)
 	expect("leaf-09,1,enabled\n");
 	make();
 	triad_plan_describe(&input, &plan->items[0], text, sizeof(text));
-	ck_assert_str_eq(text, "line 2: there is no such switch in the fabric");
+	ck_assert_str_eq(text, "line 2: there is no such port in the fabric");
 	triad_plan_describe(&input, &plan->items[0], cut, sizeof(cut));
 	ck_assert_str_eq(cut, "line 2: ");
 }
@@ -418,7 +418,7 @@ START_TEST(test_plan_links_of_sms_guarded)
 	ck_assert_uint_eq(triad_plan_n_open(plan), 1);
 	ck_assert_str_eq(describe(0x201, 1),
 		"expected disabled; its link is active, and is phased out -- not done: "
-		"it is this SM's own link; 'port approve' overrides this");
+		"it is this SM's own link");
 	ck_assert_str_eq(describe(0x201, 2),
 		"expected to be tested; its link is active, and is taken down first -- "
 		"not done: host-0001 (0x0000000000000110) runs another SM, and could no "
