@@ -172,12 +172,13 @@ static void print_advice(const struct asking *asking)
 	fflush(stdout);
 }
 
-/* These exit with what they found, so that any status may be an answer. */
+/* Some exit with what they found, so that any status may be an answer. */
 static bool is_verdict(const struct asking *asking)
 {
+	const struct triad_verb *verb = triad_verb_of(asking->command->verb);
+
 	return asking->has_output &&
-		(asking->command->verb == TRIAD_COMMAND_HEALTH ||
-			asking->command->verb == TRIAD_COMMAND_STATUS);
+		(verb->is_verdict || verb->verb == TRIAD_COMMAND_STATUS);
 }
 
 /* 0, or what else there is to do for somebody, is one. */

@@ -356,6 +356,8 @@ def test_diff_says_what_changed(past):
     assert found["qos"], "the policy has other tables"
     # Backwards is what came and went the other way round; nothing changed between one
     # moment and itself.
+    failed(lab.run("triadctl", "diff", "10s", "60s"), 2, "type the earlier one first")
+    failed(lab.run("triadctl", "diff", "1s", then), 2, "type the earlier one first")
     same = ask_json(lab, "diff", then, then)
     assert not any(same[part] for part in
                    ("nodes", "links", "routes", "qos", "configuration", "alerts", "counters"))
@@ -495,6 +497,9 @@ def test_moment_without_image_or_past_is_refused(past):
     lab, then = past
     failed(lab.run("triadctl", "perf", "show", "--at", "2001-01-01"), 1,
            "before the first image")
+    # Those that exit with what they found have a status for what they can't tell.
+    for words in (("health",), ("routes", "check")):
+        failed(lab.run("triadctl", *words, "--at", "2001-01-01"), 3, "before the first image")
     failed(lab.run("triadctl", "cables", "--at", then), 1, "devices were not asked then")
     failed(lab.run("triadctl", "devices", "--at", then), 1, "devices were not asked then")
     failed(lab.run("triadctl", "qos", "explain", "--src", "Hca1", "--dst", "Hca3",
