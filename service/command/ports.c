@@ -172,7 +172,8 @@ int triad_command_no_port(const char *verb, const struct triad_fabric *fabric,
 			*choice->name ? "no" : "a", choice->port);
 	else
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"%s: no port of that kind has counters; 'perf show' lists all\n",
+			"%s: no port of that kind has counters (a host's has them only "
+			"when it is active); 'perf show' lists all\n",
 			verb);
 	return TRIAD_CONTROL_FAILED;
 }
