@@ -52,8 +52,7 @@ static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 
 static bool is_bad(enum triad_qos_state state)
 {
-	return state != TRIAD_QOS_OFF && state != TRIAD_QOS_WAITING &&
-		state != TRIAD_QOS_ANSWERING;
+	return state > TRIAD_QOS_ANSWERING;
 }
 
 static void add_qos(struct triad_health *health, struct triad_plugin *plugin)
@@ -94,6 +93,12 @@ static void add_qos(struct triad_health *health, struct triad_plugin *plugin)
 		triad_health_add_trouble(health, severity, "QoS tables", what,
 			"'triadctl qos plan' looks again; Triad does so after the next "
 			"sweep");
+	}
+	if (qos.state == TRIAD_QOS_STANDBY && severity == TRIAD_OK) {
+		triad_health_line(health, "qos", "QoS", severity,
+			"the SM that is master answers requests for paths, and has tables "
+			"sent");
+		return;
 	}
 	triad_health_line(health, "qos", "QoS", severity,
 		"paths: %s; %" PRIu32 " rules; tables: %s",
