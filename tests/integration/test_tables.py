@@ -315,6 +315,15 @@ def test_terminal_narrow_cuts_the_name_of_a_place_and_not_its_port(scratch):
         found[2] == found[3], shown
 
 
+def test_terminal_narrow_cuts_no_guid_that_stands_for_a_name(scratch):
+    guid = "0x0002c90300001234"
+    plugin = Plugin(scratch, table(HEAD, *(
+        row(name, "", ("36", "36"), ("1.23 GB", "1230000000"), "SymbolErrorCounter 4711, " * 3)
+        for name in (guid, guid + "/P3"))) + DONE)
+    shown = typed(Terminal(scratch, 55, 24), plugin, "perf", "show")
+    assert f"{guid}  " in shown and f"{guid}/P3  " in shown, shown
+
+
 def test_terminal_narrow_leaves_spare_columns_out_and_says_so(scratch):
     plugin = Plugin(scratch, table(HEAD, LONG_ROW) + DONE)
     shown = typed(Terminal(scratch, 60, 24), plugin, "perf", "show")
