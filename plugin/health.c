@@ -336,12 +336,13 @@ static void add_port_manager(struct triad_health *health, struct triad_plugin *p
 		if (i != TRIAD_PLAN_NOTE)
 			n_items += status.n_of_kind[i];
 	triad_health_line(health, "ports_manager", "Port manager", severity,
-		"%s; %" PRIu32 " ports expected, %" PRIu32 " to change, %" PRIu32
+		"%s; %" PRIu32 " port%s expected, %" PRIu32 " to change, %" PRIu32
 		" held, %" PRIu32 " failed",
 		status.may_act                ? "enforces"
 			: status.is_enforcing ? "would enforce"
 					      : "observes",
-		status.n_rows, n_items, status.n_held, status.n_failed);
+		status.n_rows, status.n_rows == 1 ? "" : "s", n_items, status.n_held,
+		status.n_failed);
 }
 
 void triad_plugin_add_health(void *context, struct triad_health *health)

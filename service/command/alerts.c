@@ -12,6 +12,7 @@
 #include "service/command/list.h"
 #include "service/command/moment.h"
 #include "service/command/ports.h"
+#include "service/health.h"
 #include "service/service.h"
 #include "triad/clock.h"
 #include "triad/json.h"
@@ -340,6 +341,9 @@ int triad_command_run_alerts(struct triad_service *service,
 
 	if (trouble)
 		say_trouble(&list, trouble);
+	else if (!list.moment.past && !triad_health_alerts_tell(service))
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"no alerts are looked for: 'set alerts.enabled true' begins it\n");
 	/* First which alerts, then each again by its place: alerts are large, and the
 	 * list is sorted. */
 	list.choice = triad_node_choice_make(command->node, fabric, 0);

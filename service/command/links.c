@@ -383,6 +383,9 @@ static int put_none(const struct list *list, struct triad_output *output)
 	if (list->choice.rule == TRIAD_NODE_RULE_NONE)
 		return triad_command_no_port(
 			"links", list->view->fabric, &list->choice, output);
+	if (triad_command_lacks_port(
+		    "links", list->view->fabric, &list->choice, output))
+		return TRIAD_CONTROL_FAILED;
 	if (!list->command->json)
 		triad_output_printf(output, "no link is like that\n");
 	return TRIAD_CONTROL_DONE;

@@ -178,6 +178,18 @@ int triad_command_no_port(const char *verb, const struct triad_fabric *fabric,
 	return TRIAD_CONTROL_FAILED;
 }
 
+bool triad_command_lacks_port(const char *verb, const struct triad_fabric *fabric,
+	const struct triad_node_choice *choice, struct triad_output *output)
+{
+	if (choice->n != 1 || choice->port < 0 ||
+		triad_fabric_find_port(fabric, choice->first, (uint8_t)choice->port) !=
+			TRIAD_FABRIC_NONE)
+		return false;
+	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s has no port %d\n",
+		verb, fabric->nodes[choice->first].name, choice->port);
+	return true;
+}
+
 double triad_command_link_percent(
 	const struct triad_engine_row *row, unsigned counter, uint64_t link_bps)
 {

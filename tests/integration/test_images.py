@@ -409,6 +409,7 @@ def test_ports_are_expected_and_found_as_they_were(past):
     assert ask_json(lab, "port", "list", "-n", "1", "--at", then)["rows"] == 3
     assert not listed(lab, "--failed", "--at", then)
     text = succeeded(lab.run("triadctl", "port", "list", "--at", then)).stdout
+    assert text.startswith("NODE "), "no line above the table"
     assert "Nowhere" in text and max(map(len, text.splitlines())) <= 80, text
     failed(lab.run("triadctl", "port", "list", "--node", "Switch9", "--at", then), 1,
            "no switch")
@@ -491,6 +492,13 @@ def test_what_there_was_not_then_says_so(past):
     lab, then = past
     failed(lab.run("triadctl", "agents", "owner", "Hca1", "--at", then), 1,
            "this one reads all counters by itself")
+
+
+def test_port_that_is_not_there_is_told(past):
+    lab, _ = past
+    for words in (("perf", "history", "Hca1:7", "PortXmitData"),
+                  ("links", "--node", "Hca1:7")):
+        failed(lab.run("triadctl", *words), 1, "Hca1 has no port 7")
 
 
 def test_moment_without_image_or_past_is_refused(past):

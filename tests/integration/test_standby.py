@@ -52,6 +52,12 @@ def test_role_master_the_standby_is_idle():
         report = of(lab, STANDBY, "status")["perfmgr"]
         assert (report["state"], report["sweeps"]) == ("idle", 0), "the standby"
         assert "not the master" in report["trouble"], "why"
+        ask(lab, "set", "alerts.enabled", "false")
+        assert "no alerts are looked for: 'set alerts.enabled true'" in \
+            succeeded(lab.triad("alerts")).stderr
+        ask(lab, "set", "perfmgr.enabled", "false")
+        wait_until(lambda: "'set perfmgr.enabled true' begins it" in
+                   lab.triad("congestion").stderr, 10, "why congestion is not seen")
         log_has(lab, "this SM is standby: no counters are read here", sm=STANDBY)
 
 
@@ -183,6 +189,9 @@ def check_nothing_of_the_past(lab):
     wait_until(lambda: "alerts.webhook" not in health(lab), 10, "an end of that finding")
     assert "the SM that is master answers requests for paths" in health(lab)
     assert metric(lab, "triad_alerts_active") == 0
+    resets = succeeded(lab.triad("perf", "resets", sm=STANDBY))
+    assert "resets of now are not seen here: this SM is not the master" in resets.stderr
+    assert "reset in hardware while counters were read here, since" in resets.stdout
     # LASTS has whole seconds.
     wait_until(lambda: time.monotonic() > begun + 2, 5, "two seconds")
     assert alerts() == before, "what does not go on"
