@@ -164,6 +164,26 @@ def test_role_changes_while_running():
         wait_until(lambda: of(lab, STANDBY, "status")["standby"]["state"] ==
                    "not needed", 10, "the end of asking the SA")
         check_nothing_of_the_past(lab)
+        check_nothing_of_the_gap(lab)
+
+
+def check_nothing_of_the_gap(lab):
+    """What a port counted while this SM did not look is no news when it looks again."""
+    def alerts():
+        return lab.triad("alerts", sm=STANDBY).stdout
+
+    def swept():
+        ask(lab, "perf", "sweep", sm=STANDBY)
+        return total(lab, STANDBY, SWITCH1, 1, "SymbolErrorCounter")
+
+    lab.sim('PerformanceSet "Switch1"[1] PortCounters.SymbolErrorCounter=500')
+    ask(lab, "set", "perfmgr.role", "standby", sm=STANDBY)
+    wait_until(lambda: of(lab, STANDBY, "status")["perfmgr"]["state"] != "idle", 10, "reading")
+    wait_until(lambda: swept() == 500, 10, "the total")
+    assert "SymbolErrorCounter" not in alerts(), "of the time before"
+    lab.sim('PerformanceSet "Switch1"[1] PortCounters.SymbolErrorCounter=600')
+    wait_until(lambda: swept() == 600, 10, "the next total")
+    assert "SymbolErrorCounter" in alerts(), "of a sweep"
 
 
 def metric(lab, name):
