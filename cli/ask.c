@@ -172,11 +172,30 @@ static void print_advice(const struct asking *asking)
 	fflush(stdout);
 }
 
+/* Some exit with what they found, so that any status may be an answer. */
+static bool is_verdict(const struct asking *asking)
+{
+	const struct triad_verb *verb = triad_verb_of(asking->command->verb);
+
+	return asking->has_output &&
+		(verb->is_verdict || verb->verb == TRIAD_COMMAND_STATUS);
+}
+
+/* 0, or what else there is to do for somebody, is one. */
+static bool is_answer(const struct asking *asking, int status)
+{
+	return status == TRIAD_CONTROL_DONE || status == TRIAD_CONTROL_TO_DO ||
+		(status > 0 && is_verdict(asking));
+}
+
 /* The rows that are left, when no more comes; also of an answer that was cut. */
 static int end_answer(struct asking *asking, int status)
 {
 	int error = triad_tables_end(asking->tables);
 
+	/* More tables would have come after one that was cut. */
+	if (!error && is_answer(asking, status))
+		error = triad_tables_check_names(asking->tables);
 	if (!error) {
 		print_advice(asking);
 		return status;
@@ -247,21 +266,6 @@ static void catch_signals(const struct asking *asking)
 	signal(SIGHUP, end_pictures);
 	/* Without SA_RESTART, so that it is seen at once. */
 	sigaction(SIGWINCH, &resize, NULL);
-}
-
-/* These exit with what they found, so that any status may be an answer. */
-static bool is_verdict(const struct asking *asking)
-{
-	return asking->has_output &&
-		(asking->command->verb == TRIAD_COMMAND_HEALTH ||
-			asking->command->verb == TRIAD_COMMAND_STATUS);
-}
-
-/* An answer of a watch: 0, or what else there is to do for somebody, is one. */
-static bool is_answer(const struct asking *asking, int status)
-{
-	return status == TRIAD_CONTROL_DONE || status == TRIAD_CONTROL_TO_DO ||
-		(status > 0 && is_verdict(asking));
 }
 
 /* Paints what has come, or says below the picture before it why nothing did. */

@@ -92,10 +92,8 @@ static int begin(void *context, const char *indent, unsigned n_columns,
 	tables->has_begun = false;
 	if (!copy_columns(tables, indent, n_columns, columns))
 		return fail(tables, ENOMEM);
-	error = tables_choose_columns(tables);
-	if (!error)
-		error = tables_choose_sort(tables);
-	return error ? fail(tables, error) : 0;
+	tables_choose(tables);
+	return 0;
 }
 
 /* Makes room for one more row. */

@@ -26,8 +26,12 @@
 #define TRIAD_TABLES_MAX_ROWS 4000000 /* that can be sorted */
 
 struct triad_layout {
-	const char *columns; /* names or titles with commas between them; "": all */
-	const char *sort;    /* one of them, with '-' in front of it or not; "": none */
+	/* Names or titles with commas between them; "": all.  A table that has none of
+	 * them is shown whole. */
+	const char *columns;
+	/* One of them, with '-' in front of it or not; "": none.  A table without it stays
+	 * in its own order. */
+	const char *sort;
 	bool no_headings;
 	bool is_raw;      /* tabs between columns, values instead of texts */
 	bool worst_first; /* rows in red, then yellow ones; if 'sort' is "" */
@@ -45,9 +49,13 @@ void triad_tables_free(struct triad_tables *tables);
 struct triad_table_sink triad_tables_sink(struct triad_tables *tables);
 
 /* Text, another table or the answer's end comes: writes what is left of the table.
- * Returns 0; the errno of a write; ENOMEM; E2BIG (too many rows to be sorted); or EINVAL,
- * with 'triad_tables_complaint()', for a column that there is none of. */
+ * Returns 0; the errno of a write; or, with 'triad_tables_complaint()', ENOMEM or E2BIG
+ * (too many rows to be sorted). */
 int triad_tables_end(struct triad_tables *tables);
+
+/* After the answer's end.  Returns 0; or EINVAL, with 'triad_tables_complaint()', for a
+ * name in the layout that no table had. */
+int triad_tables_check_names(struct triad_tables *tables);
 
 /* What EINVAL, E2BIG and ENOMEM were about, a sentence. */
 const char *triad_tables_complaint(const struct triad_tables *tables);

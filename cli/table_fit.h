@@ -19,7 +19,7 @@ struct triad_table_fit_column {
 	unsigned at;   /* which of the table's columns */
 	uint8_t flags; /* its */
 	unsigned width;
-	unsigned least; /* of its title */
+	unsigned least; /* of its title, and of what is never cut */
 	bool is_left_out;
 };
 
@@ -36,7 +36,7 @@ struct triad_table_fit {
  *       TRIAD_TABLE_FIT_LEAST; never the first column;
  *     - cuts the widest of names and remarks until all fits.
  *
- * None is cut to less than its title.  A column that was left out before stays so. */
+ * None is cut to less than 'least'.  A column that was left out before stays so. */
 void triad_table_fit_into(struct triad_table_fit *fit, unsigned gap, unsigned room);
 
 #endif

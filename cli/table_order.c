@@ -28,6 +28,12 @@ static bool is_name(const char *name, const char *word, size_t length)
 	return length && i == length && !name[i];
 }
 
+/* Words beyond the last bit share it. */
+static uint64_t place_bit(unsigned place)
+{
+	return UINT64_C(1) << (place < 63 ? place : 63);
+}
+
 /* A title goes before a name: people see titles.  -1: there is none. */
 static int find_column(
 	const struct triad_tables *tables, const char *word, size_t length)
@@ -41,60 +47,84 @@ static int find_column(
 	return -1;
 }
 
-static int complain_column(struct triad_tables *tables, const char *option,
-	const char *word, size_t length)
+/* As people type it: "far_end (or remote_name)"; "": a column without title and name. */
+static void describe_column(
+	const struct tables_column *column, char *text, size_t text_size)
 {
-	char *text = tables->complaint;
+	char title[TRIAD_TABLE_MAX_TEXT + 1];
 
-	snprintf(text, sizeof(tables->complaint),
-		"%s: no column '%.*s' in this table; it has", option,
-		(int)(length < 80 ? length : 80), word);
-	for (unsigned i = 0; i < tables->n_columns; i++) {
-		const struct tables_column *column = &tables->columns[i];
-		char title[64];
-
-		if (!*column->title && !*column->name)
-			continue;
-		snprintf(title, sizeof(title), "%s", column->title);
-		for (char *c = title; *c; c++)
-			*c = fold(*c);
-		triad_text_append(text, sizeof(tables->complaint), "%s %s",
-			text[strlen(text) - 1] == 's' && !i ? ""
-				: i                         ? ","
-							    : "",
-			*title ? title : column->name);
-		if (*title && *column->name &&
-			!is_name(title, column->name, strlen(column->name)))
-			triad_text_append(text, sizeof(tables->complaint), " (or %s)",
-				column->name);
-	}
-	triad_text_clean(text);
-	return EINVAL;
+	snprintf(title, sizeof(title), "%s", column->title);
+	for (char *c = title; *c; c++)
+		*c = fold(*c);
+	snprintf(text, text_size, "%s", *title ? title : column->name);
+	if (*title && *column->name &&
+		!is_name(title, column->name, strlen(column->name)))
+		triad_text_append(text, text_size, " (or %s)", column->name);
 }
 
-/* The columns that --columns names, in its order; without it all. */
-int tables_choose_columns(struct triad_tables *tables)
+static bool is_offered(const struct triad_tables *tables, const char *column)
+{
+	size_t length = strlen(column);
+	const char *at = tables->offered;
+
+	while ((at = strstr(at, column))) {
+		bool is_begin = at == tables->offered || at[-1] == ' ';
+
+		if (is_begin && (!at[length] || at[length] == ','))
+			return true;
+		at += length;
+	}
+	return false;
+}
+
+/* Keeps the columns of a table, for a complaint at the answer's end. */
+static void keep_offer(struct triad_tables *tables)
+{
+	char text[2 * TRIAD_TABLE_MAX_TEXT + 8];
+
+	for (unsigned i = 0; i < tables->n_columns; i++) {
+		describe_column(&tables->columns[i], text, sizeof(text));
+		if (*text && !is_offered(tables, text))
+			triad_text_append(tables->offered, sizeof(tables->offered),
+				"%s%s", tables->offered[0] ? ", " : "", text);
+	}
+}
+
+static void choose_column(struct triad_table_fit *fit, unsigned at)
+{
+	/* Who names one again and again has seen enough of it. */
+	if (fit->n < TRIAD_TABLE_MAX_COLUMNS)
+		fit->columns[fit->n++] = (struct triad_table_fit_column){.at = at};
+}
+
+/* Those that --columns names, in its order; all, where it names none of this table's: it
+ * is about another table of the answer then. */
+static void choose_columns(struct triad_tables *tables)
 {
 	const char *word = tables->layout->columns;
 	struct triad_table_fit *fit = &tables->fit;
 
 	fit->n = 0;
-	for (unsigned i = 0; !*word && i < tables->n_columns; i++)
-		fit->columns[fit->n++] = (struct triad_table_fit_column){.at = i};
-	while (*word) {
+	for (unsigned place = 0; *word; place++) {
 		size_t length = strcspn(word, ",");
 		int found = find_column(tables, word, length);
 
-		if (found < 0)
-			return complain_column(tables, "--columns", word, length);
-		/* Who names one again and again has seen enough of it. */
-		if (fit->n < TRIAD_TABLE_MAX_COLUMNS)
-			fit->columns[fit->n++] =
-				(struct triad_table_fit_column){.at = (unsigned)found};
+		if (found >= 0) {
+			choose_column(fit, (unsigned)found);
+			tables->found_columns |= place_bit(place);
+		}
 		word += length + (word[length] == ',');
 	}
-	for (unsigned i = 0; i < fit->n; i++) {
-		struct triad_table_fit_column *shown = &fit->columns[i];
+	for (unsigned i = 0; !fit->n && i < tables->n_columns; i++)
+		fit->columns[i] = (struct triad_table_fit_column){.at = i};
+	if (!fit->n)
+		fit->n = tables->n_columns;
+}
+
+static void measure_columns(struct triad_tables *tables)
+{
+	for (unsigned i = 0; i < tables->fit.n; i++) {
+		struct triad_table_fit_column *shown = &tables->fit.columns[i];
 		const char *title = tables->columns[shown->at].title;
 
 		shown->flags = tables->columns[shown->at].flags;
@@ -102,20 +132,60 @@ int tables_choose_columns(struct triad_tables *tables)
 		if (tables->layout->no_headings)
 			shown->least = 1;
 	}
-	return 0;
 }
 
-int tables_choose_sort(struct triad_tables *tables)
+/* Without '-'. */
+static const char *sort_word(const struct triad_tables *tables)
 {
 	const char *word = tables->layout->sort;
 
-	tables->sort = -1;
-	word += *word == '-';
-	if (!*tables->layout->sort)
-		return 0;
+	return word + (*word == '-');
+}
+
+static void choose_sort(struct triad_tables *tables)
+{
+	const char *word = sort_word(tables);
+
 	tables->sort = find_column(tables, word, strlen(word));
-	return tables->sort < 0 ? complain_column(tables, "--sort", word, strlen(word))
-				: 0;
+	tables->has_found_sort |= tables->sort >= 0;
+}
+
+void tables_choose(struct triad_tables *tables)
+{
+	choose_columns(tables);
+	measure_columns(tables);
+	choose_sort(tables);
+	if (*tables->layout->columns || *tables->layout->sort)
+		keep_offer(tables);
+}
+
+static int complain_column(struct triad_tables *tables, const char *option,
+	const char *word, size_t length)
+{
+	snprintf(tables->complaint, sizeof(tables->complaint),
+		"%s: no column '%.*s' in this answer; it has %s", option,
+		(int)(length < 80 ? length : 80), word, tables->offered);
+	triad_text_clean(tables->complaint);
+	return EINVAL;
+}
+
+int triad_tables_check_names(struct triad_tables *tables)
+{
+	const char *word = tables->layout->columns, *sort = sort_word(tables);
+
+	/* An answer without a table has nothing to choose from. */
+	if (!tables->offered[0])
+		return 0;
+	for (unsigned place = 0; *word; place++) {
+		size_t length = strcspn(word, ",");
+
+		if (!(tables->found_columns & place_bit(place)))
+			return complain_column(tables, "--columns", word, length);
+		word += length + (word[length] == ',');
+	}
+	if (*tables->layout->sort && !tables->has_found_sort)
+		return complain_column(tables, "--sort", sort, strlen(sort));
+	return 0;
 }
 
 bool tables_is_sorted(const struct triad_tables *tables)

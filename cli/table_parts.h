@@ -37,14 +37,18 @@ struct triad_tables {
 	bool has_begun;  /* a piece has been written */
 	bool has_failed; /* nothing more is taken */
 	uint64_t n_rows; /* of all tables */
-	char complaint[1024];
+	/* Of all tables: what --columns and --sort named and there was, and what else they
+	 * could have named. */
+	uint64_t found_columns; /* a bit for each word of --columns */
+	bool has_found_sort;
+	char offered[1024];
+	char complaint[1280];
 };
 
 /* --- table_order.c ----------------------------------------------------- */
 
-/* For a table that begins, by the layout.  0, or EINVAL with a complaint. */
-int tables_choose_columns(struct triad_tables *tables);
-int tables_choose_sort(struct triad_tables *tables);
+/* For a table that begins: which columns are shown and which one it is sorted by. */
+void tables_choose(struct triad_tables *tables);
 
 /* Whether all rows must be there before the first is written. */
 bool tables_is_sorted(const struct triad_tables *tables);

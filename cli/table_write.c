@@ -14,6 +14,7 @@
 #include "lib/text.h"
 
 #define GAP "  "
+#define GUID_DIGITS 16u
 
 /* --- writing ----------------------------------------------------------- */
 
@@ -108,6 +109,13 @@ static int write_lines(struct triad_tables *tables, const char *text,
 
 /* --- one piece, by libsmartcols ---------------------------------------- */
 
+/* GUIDs stand where nodes have no names.  As numbers, they are never cut. */
+static bool is_guid(const char *text)
+{
+	return !strncmp(text, "0x", 2) &&
+		strspn(text + 2, "0123456789abcdef") == GUID_DIGITS;
+}
+
 /* The widths that the cells need; then what the terminal has for them. */
 static void fit_columns(
 	struct triad_tables *tables, const struct tables_row *rows, size_t n)
@@ -128,6 +136,8 @@ static void fit_columns(
 
 			if (width > fit->columns[i].width)
 				fit->columns[i].width = width;
+			if (width > fit->columns[i].least && is_guid(text))
+				fit->columns[i].least = width;
 		}
 	}
 	if (tables->screen->is_terminal)

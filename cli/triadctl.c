@@ -246,13 +246,6 @@ static int find_socket(const struct options *options, char *path, size_t size)
 
 /* --- the plugin's commands --------------------------------------------- */
 
-/* Monitoring plugins have a status for what can't be told. */
-static int no_answer_to(const struct triad_command *command)
-{
-	return command->verb == TRIAD_COMMAND_HEALTH ? TRIAD_UNKNOWN
-						     : TRIAD_CONTROL_FAILED;
-}
-
 static int run_command(const struct options *options,
 	const struct triad_command *command, int n_words, char **words)
 {
@@ -261,7 +254,7 @@ static int run_command(const struct options *options,
 		.is_agent = options->is_agent,
 		.timeout_s = options->timeout_s,
 		.color = options->color,
-		.no_answer = no_answer_to(command)};
+		.no_answer = triad_verb_no_answer(triad_verb_of(command->verb))};
 
 	return find_socket(options, path, sizeof(path)) == GO_ON
 		? triad_ask(&ask, command, n_words, words)

@@ -145,6 +145,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "health",
 		.verb = TRIAD_COMMAND_HEALTH,
 		.access = TRIAD_VERB_READS,
+		.is_verdict = true,
 		.options = BIT(AT_KEPT) | BIT(PLUGIN) | WATCHED,
 		.help = "Whether all is well: a verdict, at most ten findings, the "
 			"worst first, and a line for each part.  Exits with 0 (OK), 1 "
@@ -174,6 +175,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "routes check",
 		.verb = TRIAD_COMMAND_ROUTES_CHECK,
 		.access = TRIAD_VERB_READS,
+		.is_verdict = true,
 		.options = BIT(AT_KEPT) | TABLE,
 		.help = "What is wrong with the forwarding tables: credit loops, pairs "
 			"that don't arrive, loops, dead ports, detours; with examples. "

@@ -8,6 +8,7 @@
 #define TRIAD_COMMAND_COMMAND_TABLE_H
 
 #include "triad/command.h"
+#include "triad/control.h"
 
 enum triad_option_kind {
 	TRIAD_OPTION_KIND_FLAG,
@@ -121,6 +122,8 @@ struct triad_verb {
 	/* Of a command that reads: it waits for a disk or for switches in any case, not
 	 * only because of an option. */
 	bool waits;
+	/* It exits with what it found, and with TRIAD_CONTROL_UNKNOWN where it can't tell. */
+	bool is_verdict;
 	/* TRIAD_OPTION_BIT()s.  With that of _AT it reads a past as it reads the present;
 	 * with that of _AT_KEPT images have what it answered, without other options. */
 	uint64_t options;
@@ -136,6 +139,12 @@ extern const struct triad_verb triad_verbs[TRIAD_N_COMMANDS];
 static inline bool triad_verb_is_kept(const struct triad_verb *verb)
 {
 	return verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_AT_KEPT);
+}
+
+/* What it exits with where there is no answer. */
+static inline int triad_verb_no_answer(const struct triad_verb *verb)
+{
+	return verb->is_verdict ? TRIAD_CONTROL_UNKNOWN : TRIAD_CONTROL_FAILED;
 }
 
 /* The command as it is typed without arguments and options. */

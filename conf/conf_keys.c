@@ -384,6 +384,17 @@ static bool split_full(char *text, char **element, char **name)
 	return true;
 }
 
+static bool is_name_of_key(const char *name)
+{
+	size_t n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(keys[i].name, name))
+			return true;
+	return false;
+}
+
 static bool find_full(const struct triad_conf *conf, const char *full,
 	struct triad_conf_key_ref *ref, char *reason, size_t size)
 {
@@ -406,7 +417,10 @@ static bool find_full(const struct triad_conf *conf, const char *full,
 		if (!ref->key && size)
 			explain_full(conf, &section, name, full, reason, size);
 	} else if (size) {
-		explain_full(conf, NULL, name, full, reason, size);
+		/* Behind a section that there is none of, what is like a key's name is
+		 * so by chance. */
+		explain_full(conf, NULL, is_name_of_key(name) ? name : full, full,
+			reason, size);
 	}
 	return ref->key;
 }

@@ -52,8 +52,7 @@ static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 
 static bool is_bad(enum triad_qos_state state)
 {
-	return state != TRIAD_QOS_OFF && state != TRIAD_QOS_WAITING &&
-		state != TRIAD_QOS_ANSWERING;
+	return state > TRIAD_QOS_ANSWERING;
 }
 
 static void add_qos(struct triad_health *health, struct triad_plugin *plugin)
@@ -98,6 +97,12 @@ static void add_qos(struct triad_health *health, struct triad_plugin *plugin)
 		triad_health_add_trouble(health, severity, "QoS tables", what,
 			"'triadctl qos plan' looks again; Triad does so after the next "
 			"sweep");
+	}
+	if (qos.state == TRIAD_QOS_STANDBY && severity == TRIAD_OK) {
+		triad_health_line(health, "qos", "QoS", severity,
+			"the SM that is master answers requests for paths, and has tables "
+			"sent");
+		return;
 	}
 	triad_health_line(health, "qos", "QoS", severity,
 		"paths: %s; %" PRIu32 " rules; tables: %s",
@@ -372,10 +377,10 @@ static void add_port_manager(struct triad_health *health, struct triad_plugin *p
 		if (i != TRIAD_PLAN_NOTE)
 			n_items += status.n_of_kind[i];
 	triad_health_line(health, "ports_manager", "Port manager", severity,
-		"%s; %" PRIu32 " ports expected, %" PRIu32 " to change, %" PRIu32
+		"%s; %" PRIu32 " port%s expected, %" PRIu32 " to change, %" PRIu32
 		" held, %" PRIu32 " failed",
-		describe_deeds(&status), status.n_rows, n_items, status.n_held,
-		status.n_failed);
+		describe_deeds(&status), status.n_rows, status.n_rows == 1 ? "" : "s",
+		n_items, status.n_held, status.n_failed);
 }
 
 void triad_plugin_add_health(void *context, struct triad_health *health)

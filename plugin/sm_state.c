@@ -19,6 +19,12 @@ const char *triad_sm_state(const struct osm_opensm *osm)
 	}
 }
 
+bool triad_sm_is_standby(const struct osm_opensm *osm)
+{
+	return osm->subn.sm_state == IB_SMINFO_STATE_STANDBY ||
+		osm->subn.sm_state == IB_SMINFO_STATE_NOTACTIVE;
+}
+
 bool triad_sm_other_master(struct osm_opensm *osm, uint64_t *guid, bool *waits)
 {
 	cl_qmap_t *all = &osm->subn.sm_guid_tbl;

@@ -12,6 +12,9 @@ struct osm_opensm;
  * so that states may be compared by it.  Takes no lock: OpenSM writes an octet. */
 const char *triad_sm_state(const struct osm_opensm *osm);
 
+/* Another SM is master, or is to be. */
+bool triad_sm_is_standby(const struct osm_opensm *osm);
+
 /* Another SM that was master when this one, the master, last asked it: '*guid' of its
  * port, or 0; and whether this one waits for it to hand over.  Returns false and
  * leaves both as they are when OpenSM's lock is not free: it does not wait for it. */

@@ -137,6 +137,15 @@ static uint8_t rate_caps(const osm_physp_t *physp)
 	return caps;
 }
 
+/* OpenSM's copy of the state of a port that is held is DOWN (plugin/ports/hold.h); its
+ * physical state is as the port has it. */
+static bool is_held(const osm_physp_t *physp)
+{
+	return osm_physp_get_port_state(physp) == IB_LINK_DOWN &&
+		ib_port_info_get_port_phys_state(&physp->port_info) ==
+		IB_PORT_PHYS_STATE_LINKUP;
+}
+
 static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	osm_physp_t *physp, const struct triad_fabric_port *way)
 {
@@ -152,7 +161,9 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 		.sm_sl = ib_port_info_get_master_smsl(info),
 		.lmc = way->lmc,
 		.number = osm_physp_get_port_num(physp),
-		.state = osm_physp_get_port_state(physp),
+		.state = is_held(physp) ? TRIAD_PORT_INIT
+					: osm_physp_get_port_state(physp),
+		.is_held = is_held(physp),
 		.phys_state = ib_port_info_get_port_phys_state(info),
 		.mtu = ib_port_info_get_neighbor_mtu(info),
 		.mtu_cap = ib_port_info_get_mtu_cap(info),

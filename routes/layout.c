@@ -9,7 +9,8 @@
 
 static bool is_up(const struct triad_fabric_port *port)
 {
-	return port->state != TRIAD_PORT_DOWN && port->phys_state != PHYS_DISABLED;
+	return port->state != TRIAD_PORT_DOWN && !port->is_held &&
+		port->phys_state != PHYS_DISABLED;
 }
 
 /* The port at the other end, or TRIAD_FABRIC_NONE where nothing passes. */

@@ -67,7 +67,7 @@ static void add_images(struct triad_health *health, struct triad_service *servic
 {
 	struct triad_history_status status =
 		triad_history_keeper_status(service->history);
-	char since[TRIAD_CLOCK_TEXT_SIZE] = "now on";
+	char kept[TRIAD_CLOCK_TEXT_SIZE + 32] = "none yet", at[TRIAD_CLOCK_TEXT_SIZE];
 
 	if (!status.is_on)
 		return;
@@ -75,13 +75,12 @@ static void add_images(struct triad_health *health, struct triad_service *servic
 		add_output(health, TRIAD_HEALTH_IMAGES, status.reason,
 			"look at the disk and at history.dir; each sweep tries again");
 	if (status.first_us)
-		triad_clock_format(status.first_us, since);
+		snprintf(kept, sizeof(kept), "%" PRIu64 " since %s", status.n_kept,
+			triad_clock_format_s(status.first_us, at));
 	triad_health_line(health, "images", "Images",
 		status.error ? TRIAD_WARNING : TRIAD_OK,
-		"%" PRIu64 " since %s, %" PRIu64 " of %" PRIu64 " MB; %" PRIu64
-		" not written",
-		status.n_kept, since, status.octets / 1000000,
-		status.max_octets / 1000000, status.n_dropped);
+		"%s, %" PRIu64 " of %" PRIu64 " MB; %" PRIu64 " not written", kept,
+		status.octets / 1000000, status.max_octets / 1000000, status.n_dropped);
 }
 
 static void add_copies(struct triad_health *health, struct triad_service *service)

@@ -210,10 +210,10 @@ static void add_ports(struct triad_health *health, struct triad_service *service
 		severity = TRIAD_WARNING;
 	triad_health_line(health, "ports", "Ports", severity,
 		"%" PRIu32 " link%s up, %" PRIu32 " down that %s up; %" PRIu32
-		" ports read, %" PRIu32 " unanswered",
+		" port%s read, %" PRIu32 " unanswered",
 		counts.n_links, plural(counts.n_links), links.n_down,
 		links.n_down == 1 ? "was" : "were", health->n_ports,
-		health->n_unanswered);
+		plural(health->n_ports), health->n_unanswered);
 }
 
 /* --- alerts --- */
@@ -231,8 +231,9 @@ static void describe_alert(
 	triad_alert_finding_format(alert, &alert->findings[0], text, sizeof(text));
 	snprintf(finding->what, sizeof(finding->what), "%s", text);
 	if (alert->n_findings > 1)
-		snprintf(finding->what, sizeof(finding->what), "%s, and %u more", text,
-			alert->n_findings - 1);
+		snprintf(finding->what, sizeof(finding->what),
+			"%s, and %u more finding%s", text, alert->n_findings - 1,
+			plural(alert->n_findings - 1));
 	/* It is over when it has been so for alerts.clear_after. */
 	if (alert->findings[0].under_us)
 		triad_text_append(

@@ -87,6 +87,10 @@ static void add_alerts(struct triad_own_metrics *list, struct triad_service *ser
 
 	struct triad_webhook_status webhook = triad_webhook_status(service->webhook);
 
+	/* As triad_alerts: what was found before this SM ceased to look is of the past. */
+	if (!triad_health_alerts_tell(service))
+		status.alerts.n_active = status.alerts.n_silenced =
+			status.alerts.n_explained = 0;
 	triad_own_facts(list, triad_watch_facts, &status);
 	if (webhook.is_on)
 		triad_own_facts(list, triad_webhook_facts, &webhook);

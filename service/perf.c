@@ -45,7 +45,7 @@ struct triad_perf {
 	/* Of the thread alone. */
 	struct triad_perf_hooks hooks;
 	struct triad_umad *umad;
-	bool was_wanted, was_idle;
+	bool was_wanted, was_idle, was_ours;
 	uint64_t open_again_us;
 	int open_error;  /* said last */
 	uint64_t n_told; /* sweeps whose end was told to those who wait */
@@ -605,6 +605,15 @@ static void look_at_finders(struct triad_perf *perf, const struct work *work)
 	perf->was_idle = work->is_idle;
 }
 
+/* Counters that others read meanwhile. */
+static void look_at_gap(struct triad_perf *perf, const struct work *work)
+{
+	if (work->is_ours && !perf->was_ours)
+		triad_watch_look_from(
+			triad_collector_watch(perf->collector), triad_clock_now_us());
+	perf->was_ours = work->is_ours;
+}
+
 static uint64_t task_step(void *context)
 {
 	struct triad_perf *perf = context;
@@ -615,6 +624,7 @@ static uint64_t task_step(void *context)
 	 * swept here, then the sweep. */
 	pthread_mutex_unlock(&perf->lock);
 	adopt_work(perf, &work);
+	look_at_gap(perf, &work);
 	look_at_finders(perf, &work);
 	hooks_us = run_hooks(perf, &work);
 	until_us = run_step(perf, work.wanted);

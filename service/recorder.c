@@ -78,7 +78,8 @@ void triad_recorder_note_text(struct triad_recorder *recorder,
 
 /* --- what another SM recorded --- */
 
-/* What is about the fabric.  What the port manager did each SM records for itself. */
+/* What is about the fabric.  What the port manager did each SM records for itself; how QoS
+ * is, each has its own answer to. */
 static bool is_of_fabric(unsigned kind)
 {
 	switch (kind) {
@@ -89,6 +90,7 @@ static bool is_of_fabric(unsigned kind)
 	case TRIAD_TIMELINE_LOOKS:
 	case TRIAD_TIMELINE_LOOKS_NO_MORE:
 	case TRIAD_TIMELINE_PORT_MANAGER:
+	case TRIAD_TIMELINE_QOS:
 		return false;
 	default:
 		return true;

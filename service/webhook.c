@@ -293,6 +293,8 @@ static void look_whether_to_tell(struct triad_webhook *webhook)
 		triad_told_alerts_begin(webhook->told, webhook->repeat_us);
 	else if (!may_tell && webhook->is_telling)
 		triad_told_alerts_pause(webhook->told);
+	/* Nothing is sent, so nothing fails. */
+	webhook->status.is_failing &= may_tell;
 	webhook->is_telling = may_tell && webhook->status.is_on;
 }
 

@@ -37,7 +37,8 @@ enum {
 	TRIAD_CONTROL_DONE = 0,
 	TRIAD_CONTROL_FAILED = 1,
 	TRIAD_CONTROL_USAGE = 2,
-	TRIAD_CONTROL_TO_DO = 3, /* a plan that would change something */
+	TRIAD_CONTROL_TO_DO = 3,   /* a plan that would change something */
+	TRIAD_CONTROL_UNKNOWN = 3, /* a verdict that can't be given */
 };
 
 enum triad_frame_type {

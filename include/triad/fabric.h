@@ -94,6 +94,7 @@ struct triad_fabric_port {
 	/* PortInfo:LinkWidthSupported, LinkSpeedSupported and LinkSpeedExtSupported, a
 	 * bit for each; 0: not known. */
 	uint8_t width_supported, speed_supported, speed_ext_supported;
+	bool is_held;   /* in INIT, and kept from becoming active: nothing passes it */
 	bool has_pma;   /* it has counters to be asked for */
 	bool has_sl2vl; /* SL2VL tables; a switch's ports as its port 0 says */
 	uint8_t vl_cap; /* PortInfo:VLCap, coded as triad_vls_n() has it */

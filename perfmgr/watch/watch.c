@@ -26,6 +26,7 @@ struct triad_watch {
 	uint64_t
 		looked_version; /* of the silences that the alerts were compared with */
 	uint64_t walk_us;
+	uint64_t looks_since_us; /* see triad_watch_look_from() */
 	bool is_part;
 	struct triad_changes_sink changes;    /* 'take' is NULL: none */
 	struct triad_watch_hardware hardware; /* 'judge' is NULL: nobody */
@@ -121,6 +122,11 @@ void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *c
 	watch->detail_thresholds = thresholds;
 	watch->is_part = is_part;
 	pthread_mutex_unlock(&watch->lock);
+}
+
+void triad_watch_look_from(struct triad_watch *watch, uint64_t now_us)
+{
+	watch->looks_since_us = now_us;
 }
 
 /* The ends of a part of a fabric are no news: others read what is behind them. */
@@ -267,6 +273,24 @@ static void judge_hardware(struct triad_watch *watch, uint32_t port, uint64_t no
 		judge_part(watch, port, TRIAD_ALERT_DEVICE, node->guid, 0, now_us);
 }
 
+/* Leaves out what grew in an interval that began before counters were read here.  As a rate
+ * it is right, so it is only kept from what judges a sweep. */
+static void leave_gap_out(const struct triad_watch *watch,
+	struct triad_engine_changes *changes, uint64_t now_us)
+{
+	double looked_us = (double)(now_us - watch->looks_since_us);
+
+	for (uint32_t left = changes->fresh; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+
+		if ((double)changes->interval_us[triad_engine_part(changes, i)] >
+			looked_us)
+			changes->fresh &= ~(1u << i);
+	}
+	changes->changed &= changes->fresh;
+	changes->full &= changes->fresh;
+}
+
 static void look_at(
 	struct triad_watch *watch, uint32_t port, uint64_t since_us, uint64_t now_us)
 {
@@ -281,6 +305,8 @@ static void look_at(
 	if (!is_read)
 		return;
 	triad_histograms_add(watch->histograms, port, &changes);
+	if (watch->looks_since_us)
+		leave_gap_out(watch, &changes, now_us);
 	triad_alerts_look(watch->alerts, port, &changes, now_us);
 	if (changes.changed & 1u << TRIAD_LINK_DOWNED_COUNTER)
 		count_downs(

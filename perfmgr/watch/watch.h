@@ -54,6 +54,10 @@ void triad_watch_add_finder(
 void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *conf,
 	bool is_part, uint64_t now_us);
 
+/* Counters are read here from now on, after a time in which they were not: what grew
+ * before is no news, as others told of it. */
+void triad_watch_look_from(struct triad_watch *watch, uint64_t now_us);
+
 /* Returns 0 or ENOMEM. After ENOMEM nothing is evaluated until a later call returns
  * 0. */
 int triad_watch_adopt(

@@ -201,8 +201,6 @@ static void put_view(struct view *view, struct triad_plugin *plugin)
 	triad_report_begin(report);
 	if (report->as_json)
 		put_head_json(&report->json, view);
-	else if (view->n)
-		triad_output_put(report->output, "\n", 1);
 	triad_report_array(report, "ports");
 	for (uint32_t i = 0; i < view->n; i++)
 		put_row(&list, &view->rows[i], view->head.is_stopped);
@@ -289,6 +287,8 @@ int triad_command_run_port_plan(struct triad_plugin *plugin,
 		return error;
 	if (!command->json)
 		put_plan_head(&view);
+	if (!command->json && view.n)
+		triad_output_put(output, "\n", 1);
 	put_view(&view, command->for_image ? NULL : plugin);
 	free(view.rows);
 	return has_something_to_do(&view.status) ? TRIAD_CONTROL_TO_DO

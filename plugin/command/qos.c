@@ -158,10 +158,13 @@ int triad_command_run_qos_clients(struct triad_plugin *plugin,
 	snapshot = triad_qos_snapshot(plugin->qos);
 	/* The first call writes the column titles alone: .phase. */
 	triad_report_array(&report, NULL);
-	put_client(&list, &(struct triad_path_client){0}, NULL);
+	if (n || command->json)
+		put_client(&list, &(struct triad_path_client){0}, NULL);
 	for (size_t i = 0; i < n; i++)
 		put_client(&list, &top[i], node_of(snapshot, top[i].lid));
 	triad_report_array_end(&report);
+	if (!n && !command->json)
+		triad_output_printf(output, "nobody has asked for a path yet\n");
 	triad_qos_snapshot_unref(snapshot);
 	free(top);
 	return TRIAD_CONTROL_DONE;

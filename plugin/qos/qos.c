@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/sm_state.h"
 #include "triad/clock.h"
 #include "triad/log.h"
 
@@ -26,6 +27,7 @@ const char *triad_qos_state_name(enum triad_qos_state state)
 	static const char *const names[TRIAD_QOS_N_STATES] = {
 		[TRIAD_QOS_OFF] = "off",
 		[TRIAD_QOS_WAITING] = "waiting for the subnet to come up",
+		[TRIAD_QOS_STANDBY] = "not here: the SM that is master answers",
 		[TRIAD_QOS_ANSWERING] = "answering",
 		[TRIAD_QOS_BROKEN] = "the policy has mistakes: OpenSM answers",
 		[TRIAD_QOS_TOO_LARGE] =
@@ -299,6 +301,8 @@ struct triad_qos_status triad_qos_status(struct triad_qos *qos)
 	pthread_mutex_lock(&qos->lock);
 	status = qos->status;
 	pthread_mutex_unlock(&qos->lock);
+	if (status.state == TRIAD_QOS_WAITING && triad_sm_is_standby(qos->osm))
+		status.state = TRIAD_QOS_STANDBY;
 	now = triad_policy_source_now(&qos->source);
 	triad_policy_unref(now.policy);
 	memcpy(status.policy, now.file, sizeof(status.policy));

@@ -35,6 +35,7 @@ struct triad_tables;
 enum triad_qos_state {
 	TRIAD_QOS_OFF,
 	TRIAD_QOS_WAITING, /* for the subnet to come up */
+	TRIAD_QOS_STANDBY, /* another SM is master, and answers; of a status alone */
 	TRIAD_QOS_ANSWERING,
 	TRIAD_QOS_BROKEN,    /* the policy has mistakes, and there was none before */
 	TRIAD_QOS_TOO_LARGE, /* the policy can't be compiled for this fabric */

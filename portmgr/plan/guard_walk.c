@@ -9,7 +9,8 @@
 
 static bool is_up(const struct triad_fabric_port *port)
 {
-	return port->state != TRIAD_PORT_DOWN && port->phys_state != PHYS_DISABLED;
+	return port->state != TRIAD_PORT_DOWN && !port->is_held &&
+		port->phys_state != PHYS_DISABLED;
 }
 
 static unsigned judge_link(const struct triad_fabric *fabric, uint32_t port)

@@ -12,6 +12,7 @@
 #include "service/command/list.h"
 #include "service/command/moment.h"
 #include "service/command/ports.h"
+#include "service/health.h"
 #include "service/service.h"
 #include "triad/clock.h"
 #include "triad/json.h"
@@ -28,6 +29,7 @@ struct list {
 	struct triad_node_choice choice;
 	struct triad_output *output;
 	const char *program; /* that has run since then */
+	uint64_t looked_us;  /* when they were last looked for; 0: they are now */
 	int64_t wall_offset_us;
 	struct found *found;
 	uint32_t n, room;
@@ -183,8 +185,10 @@ static void put_alert(const struct list *list, struct triad_list *rows,
 	if (alert->n_ends > 1)
 		triad_alert_place_format(alert, 1, far_end, sizeof(far_end));
 	triad_alert_finding_format(alert, &alert->findings[0], what, sizeof(what));
+	if (!end_us)
+		end_us = list->looked_us ? list->looked_us
+					 : triad_moment_now_us(&list->moment);
 	/* What the sweep of an image found came after its time. */
-	end_us = end_us ? end_us : triad_moment_now_us(&list->moment);
 	triad_clock_format_length(end_us > since_us ? end_us - since_us : 0, lasts);
 	triad_list_row(rows);
 	triad_list_uint(rows, "id", "ID", 3, alert->id);
@@ -229,7 +233,8 @@ static void put_text(const struct list *list, const struct triad_alerts_counts *
 	rows.phase = TRIAD_LIST_ROWS;
 	put_rows(list, &rows, n);
 	triad_command_put_left_out(list->output, list->n - n, list->n, "more");
-	triad_output_printf(list->output, "%" PRIu32 " active", counts->n_active);
+	triad_output_printf(list->output, "%" PRIu32 " active%s", counts->n_active,
+		list->looked_us ? " then" : "");
 	if (counts->n_silenced)
 		triad_output_printf(list->output, " (%" PRIu32 " of them silenced)",
 			counts->n_silenced);
@@ -291,6 +296,29 @@ static int put_list(const struct triad_fabric *fabric, const struct list *list,
 	return TRIAD_CONTROL_DONE;
 }
 
+/* Without sweeps a list of alerts is old, and an empty one says nothing. */
+static void say_trouble(struct list *list, const char *trouble)
+{
+	struct triad_perf *perf = list->moment.service->perf;
+	uint64_t looked_us = triad_perf_status(perf).finished_us;
+	char at[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (triad_perf_is_idle_master(perf)) {
+		triad_output_message(list->output, TRIAD_FRAME_MESSAGE,
+			"only alerts about routes are looked for here: %s\n", trouble);
+		return;
+	}
+	list->looked_us = looked_us;
+	if (looked_us)
+		triad_output_message(list->output, TRIAD_FRAME_MESSAGE,
+			"these alerts are as they were at %s, when they were last looked "
+			"for here: %s\n",
+			format_time(list, looked_us, at), trouble);
+	else
+		triad_output_message(list->output, TRIAD_FRAME_MESSAGE,
+			"no alerts are looked for here: %s\n", trouble);
+}
+
 int triad_command_run_alerts(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
@@ -311,13 +339,11 @@ int triad_command_run_alerts(struct triad_service *service,
 	counts = triad_moment_alerts_counts(&list.moment);
 	trouble = triad_moment_trouble(&list.moment);
 
-	/* Without sweeps a list of alerts is old, and an empty one says nothing. */
-	if (trouble && triad_perf_is_idle_master(service->perf))
+	if (trouble)
+		say_trouble(&list, trouble);
+	else if (!list.moment.past && !triad_health_alerts_tell(service))
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"only alerts about routes are looked for here: %s\n", trouble);
-	else if (trouble)
-		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"no alerts are looked for here: %s\n", trouble);
+			"no alerts are looked for: 'set alerts.enabled true' begins it\n");
 	/* First which alerts, then each again by its place: alerts are large, and the
 	 * list is sorted. */
 	list.choice = triad_node_choice_make(command->node, fabric, 0);

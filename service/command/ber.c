@@ -121,9 +121,9 @@ static void put_end(const struct rates *rates, struct triad_output *output)
 			"errors; others are not kept\n");
 	else if (rates->n_known)
 		triad_output_printf(output,
-			"no link of %" PRIu32 " ports is worse than its target or "
+			"no link of %" PRIu32 " port%s is worse than its target or "
 			"undecided after errors; '--all' shows them all\n",
-			rates->n_known);
+			rates->n_known, rates->n_known == 1 ? "" : "s");
 	else
 		triad_output_printf(output,
 			"no bit error rate is known yet: a link must have been read "

@@ -227,6 +227,10 @@ static const char *why_not(struct triad_service *service)
 		return "an agent has no routes, which it is explained by: ask on the host "
 		       "of the SM that is master; with collect.mode = manager its Triad "
 		       "explains what agents read";
+	if (state == TRIAD_CONGESTION_NO_COUNTERS &&
+		triad_perf_state(service->perf) == TRIAD_PERF_DISABLED)
+		return "counters are not read here, which it is seen by: 'set "
+		       "perfmgr.enabled true' begins it";
 	return why ? why : "try again";
 }
 

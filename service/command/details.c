@@ -137,9 +137,9 @@ static void put_end(const struct details *details, struct triad_output *output)
 			"no details with errors were known then; others are not kept\n");
 	else if (details->n_read)
 		triad_output_printf(output,
-			"all details read so far are 0, of %" PRIu32 " ports; '--all' "
+			"all details read so far are 0, of %" PRIu32 " port%s; '--all' "
 			"shows them\n",
-			details->n_read);
+			details->n_read, details->n_read == 1 ? "" : "s");
 	else
 		triad_output_printf(output,
 			"no details have been read yet: they are read some ports at a "

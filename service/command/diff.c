@@ -261,6 +261,19 @@ static void put_diff(struct diff *diff)
 	triad_report_end(&diff->report);
 }
 
+/* Two times the wrong way round: what went would have come. */
+static bool refuse_order(
+	const struct triad_command *command, struct triad_output *output)
+{
+	if (triad_moment_time(command->at_us, command->at_ago_us) <=
+		triad_moment_time(command->to_us, command->to_ago_us))
+		return false;
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"diff: the first time is later than the second: type the earlier one "
+		"first, as in 'diff 2h 1h'\n");
+	return true;
+}
+
 int triad_command_run_diff(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
@@ -270,6 +283,8 @@ int triad_command_run_diff(struct triad_service *service,
 		.to = {.service = service}};
 	bool is_now = !command->to_us && !command->to_ago_us;
 
+	if (!is_now && refuse_order(command, output))
+		return TRIAD_CONTROL_USAGE;
 	if (!triad_moment_open_at(&diff.from, service,
 		    triad_moment_time(command->at_us, command->at_ago_us), "diff",
 		    output))

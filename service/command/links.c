@@ -50,6 +50,7 @@ struct end {
 struct shown {
 	struct end ends[2];
 	const char *state;
+	bool is_active; /* both ends are */
 	struct triad_link_rate rate, best;
 	bool is_slow;
 	bool has_history;
@@ -118,6 +119,8 @@ static void read_cable(
 	read_end(&shown->ends[0], list->view, cable->port);
 	read_end(&shown->ends[1], list->view, a->remote);
 	shown->state = state_of(a, b);
+	shown->is_active =
+		a->state == TRIAD_PORT_ACTIVE && b->state == TRIAD_PORT_ACTIVE;
 	shown->rate = triad_link_rate_active(a);
 	shown->best = triad_link_rate_best(a, b);
 	/* Without what both can, a link is not called slow. */
@@ -306,6 +309,13 @@ static void put_percent(
 		triad_list_format(list, title, 5, "%.*f%%", percent < 10, percent);
 }
 
+static enum triad_table_color color_of(const struct shown *shown)
+{
+	if (!shown->ends[0].is_present)
+		return TRIAD_TABLE_RED;
+	return shown->is_active ? TRIAD_TABLE_PLAIN : TRIAD_TABLE_YELLOW;
+}
+
 static void put_row(struct triad_list *list, const struct shown *shown, bool is_brief)
 {
 	double wait = fmax(shown->ends[0].wait_percent, shown->ends[1].wait_percent);
@@ -322,9 +332,8 @@ static void put_row(struct triad_list *list, const struct shown *shown, bool is_
 		put_json(triad_list_json(list), shown, is_brief);
 	put_end(list, &shown->ends[0], "END", "end");
 	put_end(list, &shown->ends[1], "FAR END", "far_end");
-	list->next = (struct triad_list_next){.name = "state",
-		.color = shown->ends[0].is_present ? TRIAD_TABLE_PLAIN
-						   : TRIAD_TABLE_RED};
+	list->next =
+		(struct triad_list_next){.name = "state", .color = color_of(shown)};
 	triad_list_text(list, NULL, "STATE", -11, shown->state);
 	list->next = (struct triad_list_next){.name = "rate"};
 	triad_list_text(list, NULL, "RATE", -7, rate);
@@ -374,6 +383,9 @@ static int put_none(const struct list *list, struct triad_output *output)
 	if (list->choice.rule == TRIAD_NODE_RULE_NONE)
 		return triad_command_no_port(
 			"links", list->view->fabric, &list->choice, output);
+	if (triad_command_lacks_port(
+		    "links", list->view->fabric, &list->choice, output))
+		return TRIAD_CONTROL_FAILED;
 	if (!list->command->json)
 		triad_output_printf(output, "no link is like that\n");
 	return TRIAD_CONTROL_DONE;

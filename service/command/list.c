@@ -12,6 +12,7 @@
 #include "service/command/format.h"
 
 #define HEADING_SIZE 64
+#define LONG_COLUMN 20 /* of TRIAD_LIST_LONG, in lines */
 
 struct triad_json *triad_list_json(const struct triad_list *list)
 {
@@ -161,7 +162,8 @@ static void append_cell(
 		triad_text_append(line, size, "%s%*s", text,
 			measured - triad_command_width(text), "");
 	else
-		triad_text_append(line, size, "%*s", width, text);
+		triad_text_append(line, size, "%*s",
+			width == TRIAD_LIST_LONG ? -LONG_COLUMN : width, text);
 }
 
 static void append_title(

@@ -36,7 +36,8 @@
 
 #define TRIAD_LIST_MAX_COLUMNS TRIAD_TABLE_MAX_COLUMNS /* for people */
 #define TRIAD_LIST_MEASURED INT_MIN /* as wide as the widest text; left-aligned */
-#define TRIAD_LIST_LONG (-20)       /* left-aligned; longer texts stick out in lines */
+#define TRIAD_LIST_LONG                                                                \
+	(INT_MIN + 1) /* left-aligned; longer texts stick out in lines */
 
 /* What else there is to say of the next column for people; of that one alone. */
 struct triad_list_next {

@@ -110,13 +110,14 @@ static bool has_table(const struct triad_history_output *output)
 int triad_outputs_show(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
-	const char *name = triad_verb_of(command->verb)->name;
+	const struct triad_verb *verb = triad_verb_of(command->verb);
+	const char *name = verb->name;
 	const struct triad_history_output *found;
 	struct triad_past *past = triad_moment_outputs(service, command, output);
-	int status = TRIAD_CONTROL_FAILED;
+	int status = triad_verb_no_answer(verb);
 
 	if (!past)
-		return TRIAD_CONTROL_FAILED;
+		return status;
 	found = triad_history_output_find(
 		past->outputs, past->n_outputs, name, command->json);
 	if (found && found->is_left_out) {

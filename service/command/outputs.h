@@ -21,7 +21,7 @@ uint32_t triad_outputs_run(struct triad_service *service,
 	struct triad_history_output *outputs, uint32_t *n_left_out);
 
 /* Shows what a command answered at the time it is asked about.  Returns the status that
- * it had, or TRIAD_CONTROL_FAILED, having said why. */
+ * it had, or that of no answer, having said why. */
 int triad_outputs_show(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 

@@ -55,6 +55,10 @@ static bool find_port(struct triad_service *service,
 		triad_view_unref(view);
 		return false;
 	}
+	if (triad_command_lacks_port("perf history", view->fabric, &choice, output)) {
+		triad_view_unref(view);
+		return false;
+	}
 	node = &view->fabric->nodes[choice.first];
 	curve->node_guid = node->guid;
 	curve->port = (uint8_t)choice.port;

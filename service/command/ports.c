@@ -172,9 +172,22 @@ int triad_command_no_port(const char *verb, const struct triad_fabric *fabric,
 			*choice->name ? "no" : "a", choice->port);
 	else
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"%s: no port of that kind has counters; 'perf show' lists all\n",
+			"%s: no port of that kind has counters (a host's has them only "
+			"when it is active); 'perf show' lists all\n",
 			verb);
 	return TRIAD_CONTROL_FAILED;
+}
+
+bool triad_command_lacks_port(const char *verb, const struct triad_fabric *fabric,
+	const struct triad_node_choice *choice, struct triad_output *output)
+{
+	if (choice->n != 1 || choice->port < 0 ||
+		triad_fabric_find_port(fabric, choice->first, (uint8_t)choice->port) !=
+			TRIAD_FABRIC_NONE)
+		return false;
+	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s has no port %d\n",
+		verb, fabric->nodes[choice->first].name, choice->port);
+	return true;
 }
 
 double triad_command_link_percent(

@@ -71,6 +71,10 @@ int triad_command_no_view(struct triad_service *service, struct triad_output *ou
 int triad_command_no_port(const char *verb, const struct triad_fabric *fabric,
 	const struct triad_node_choice *choice, struct triad_output *output);
 
+/* Whether one port of one node is meant that the node has not; says so. */
+bool triad_command_lacks_port(const char *verb, const struct triad_fabric *fabric,
+	const struct triad_node_choice *choice, struct triad_output *output);
+
 /* A rate of data or of PortXmitWait as a part of what a link of 'link_bps' can carry, in
  * percent, 100 at most; NAN: not known. */
 double triad_command_link_percent(

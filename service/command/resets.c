@@ -90,7 +90,9 @@ static void put_end(const struct list *list, struct triad_service *service)
 	if (list->n)
 		return;
 	triad_output_printf(list->output,
-		"no counter was reset in hardware since %s started\n",
+		"no counter was reset in hardware %s %s started\n",
+		triad_service_trouble(service) ? "while counters were read here, since"
+					       : "since",
 		service->owner->program);
 	if (triad_collect_status(service->collect).mode == TRIAD_COLLECT_MANAGER)
 		triad_output_printf(list->output,
@@ -108,9 +110,13 @@ int triad_command_run_perf_resets(struct triad_service *service,
 		.fabric = view ? view->fabric : NULL,
 		.wall_offset_us = triad_clock_wall_offset_us()};
 	struct triad_reset_log *log = triad_perf_resets(service->perf);
+	const char *trouble = triad_service_trouble(service);
 	uint64_t n = triad_reset_log_count(log);
 	struct triad_reset reset;
 
+	if (trouble)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"resets of now are not seen here: %s\n", trouble);
 	if (!triad_command_choose(
 		    command, list.fabric, "perf resets", &list.choice, output)) {
 		triad_view_unref(view);

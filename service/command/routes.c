@@ -13,8 +13,7 @@
 #include "service/command/routes_parts.h"
 #include "service/service.h"
 #include "triad/clock.h"
-
-#define NOT_CHECKED 3 /* exit status of 'routes check', as UNKNOWN of 'health' */
+#include "triad/control.h"
 
 /* A link in one direction, and how far it is over the mean of its tier. */
 struct busy {
@@ -556,7 +555,7 @@ int triad_command_run_routes_check(struct triad_service *service,
 	bool is_clean;
 
 	if (!result)
-		return NOT_CHECKED;
+		return TRIAD_CONTROL_UNKNOWN;
 	is_clean = triad_routes_check_is_clean(result->check);
 	triad_report_begin(&report);
 	if (command->json)

@@ -144,7 +144,8 @@ static void put_reset(const struct triad_command *command, uint32_t n, uint32_t 
 	struct triad_json json;
 
 	if (!command->json) {
-		triad_output_printf(output, "%" PRIu32 " ports: totals are 0 now", n);
+		triad_output_printf(output, "%" PRIu32 " port%s: totals are 0 now", n,
+			n == 1 ? "" : "s");
 		if (is_of_hardware(command))
 			triad_output_printf(output,
 				"; hardware of %" PRIu32 " reset, %" PRIu32

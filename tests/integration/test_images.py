@@ -356,6 +356,8 @@ def test_diff_says_what_changed(past):
     assert found["qos"], "the policy has other tables"
     # Backwards is what came and went the other way round; nothing changed between one
     # moment and itself.
+    failed(lab.run("triadctl", "diff", "10s", "60s"), 2, "type the earlier one first")
+    failed(lab.run("triadctl", "diff", "1s", then), 2, "type the earlier one first")
     same = ask_json(lab, "diff", then, then)
     assert not any(same[part] for part in
                    ("nodes", "links", "routes", "qos", "configuration", "alerts", "counters"))
@@ -407,6 +409,7 @@ def test_ports_are_expected_and_found_as_they_were(past):
     assert ask_json(lab, "port", "list", "-n", "1", "--at", then)["rows"] == 3
     assert not listed(lab, "--failed", "--at", then)
     text = succeeded(lab.run("triadctl", "port", "list", "--at", then)).stdout
+    assert text.startswith("NODE "), "no line above the table"
     assert "Nowhere" in text and max(map(len, text.splitlines())) <= 80, text
     failed(lab.run("triadctl", "port", "list", "--node", "Switch9", "--at", then), 1,
            "no switch")
@@ -491,10 +494,20 @@ def test_what_there_was_not_then_says_so(past):
            "this one reads all counters by itself")
 
 
+def test_port_that_is_not_there_is_told(past):
+    lab, _ = past
+    for words in (("perf", "history", "Hca1:7", "PortXmitData"),
+                  ("links", "--node", "Hca1:7")):
+        failed(lab.run("triadctl", *words), 1, "Hca1 has no port 7")
+
+
 def test_moment_without_image_or_past_is_refused(past):
     lab, then = past
     failed(lab.run("triadctl", "perf", "show", "--at", "2001-01-01"), 1,
            "before the first image")
+    # Those that exit with what they found have a status for what they can't tell.
+    for words in (("health",), ("routes", "check")):
+        failed(lab.run("triadctl", *words, "--at", "2001-01-01"), 3, "before the first image")
     failed(lab.run("triadctl", "cables", "--at", then), 1, "devices were not asked then")
     failed(lab.run("triadctl", "devices", "--at", then), 1, "devices were not asked then")
     failed(lab.run("triadctl", "qos", "explain", "--src", "Hca1", "--dst", "Hca3",

@@ -317,6 +317,7 @@ def test_explain_match_near_miss_and_vl15(scratch):
 def test_clients_who_ask_most_are_first():
     with Lab(NET, triad_conf=QOS) as lab:
         turn_on(lab)
+        assert ask(lab, "qos", "clients") == "nobody has asked for a path yet\n"
         there_is = world(lab)
         for node, n in (("Hca2", 300), ("Hca4", 500), ("Hca3", 100)):
             path_ask(lab, there_is, "--count", n, "--kind", "path", "--plain", "--only", 0,

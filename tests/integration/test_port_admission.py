@@ -13,6 +13,7 @@ import pytest
 from checks import succeeded, wait_until
 from pathlab import node_records
 from portlib import DISABLED, POLLING, RECORD, managed, switch_guid
+from triadlib import ask_json
 
 LEAF3 = switch_guid(3)
 M_KEY = 0x1234
@@ -262,6 +263,19 @@ def look_at_held(ports):
     assert [one["without_path"] for one in clients] == [qos["held"]], "the client's"
 
 
+def check_shown_in_init(lab):
+    """A link that is held is in INIT, wherever it is shown, and nothing passes it."""
+    def state(*words):
+        process = lab.run("triadctl", *words, "--node", "leaf-03:3", "--json")
+        return [row["state"] for row in json.loads(process.stdout or "[]")]
+
+    wait_until(lambda: state("links") == ["init"], 10, lambda: f"init: {state('links')}")
+    assert state("perf", "show") == ["init"], "counters"
+    assert ask_json(lab, "links", "--down") == [], "links that are down"
+    wait_until(lambda: lab.triad("routes", "check").returncode != 3, 10, "a check of routes")
+    assert ask_json(lab, "routes", "check")["pairs"] == 110, "pairs of the other hosts"
+
+
 @pytest.mark.row("E10")
 @pytest.mark.parametrize("more", ["", "[qos]\nenabled = true\n"],
                          ids=["by OpenSM", "by Triad"])
@@ -271,8 +285,10 @@ def test_paths_to_held_port_none(more):
         here, there = lids[host_guid(2)], lids[host_guid(3)]
         other = lids[host_guid(1)]
         assert path_records(ports, other, there) == 1, "no path before"
+        succeeded(ports.lab.run("triadctl", "set", "perfmgr.enabled", "true"))
         plug_in_for_test(ports, [3])
         wait_for_smps(ports, 3)
+        check_shown_in_init(ports.lab)
         assert path_records(ports, other, there) == 0, "paths to a port that is held"
         assert path_records(ports, there, other) == 0, "paths from it"
         assert path_records(ports, other, here) == 1, "paths to its neighbour"

@@ -6,10 +6,12 @@ import os
 import re
 import signal
 import time
+import urllib.request
 
 import pytest
 
 from checks import failed, succeeded, wait_until
+from triadlab.tcp_ports import free_port
 from triadlib import (ask, ask_json, lid_of, log_has, perfquery, report_ports,
                       triad_lab)
 
@@ -22,8 +24,8 @@ QUICK = ("sweep_interval 1\nsminfo_polling_timeout 1000\n"
          "polling_retry_number 1\n")
 
 
-def two_sms(role):
-    return triad_lab(CONF.format(role), sms=("Hca1", "Hca4"), opensm_conf=QUICK)
+def two_sms(role, more=""):
+    return triad_lab(CONF.format(role) + more, sms=("Hca1", "Hca4"), opensm_conf=QUICK)
 
 
 def of(lab, sm, *words):
@@ -50,6 +52,12 @@ def test_role_master_the_standby_is_idle():
         report = of(lab, STANDBY, "status")["perfmgr"]
         assert (report["state"], report["sweeps"]) == ("idle", 0), "the standby"
         assert "not the master" in report["trouble"], "why"
+        ask(lab, "set", "alerts.enabled", "false")
+        assert "no alerts are looked for: 'set alerts.enabled true'" in \
+            succeeded(lab.triad("alerts")).stderr
+        ask(lab, "set", "perfmgr.enabled", "false")
+        wait_until(lambda: "'set perfmgr.enabled true' begins it" in
+                   lab.triad("congestion").stderr, 10, "why congestion is not seen")
         log_has(lab, "this SM is standby: no counters are read here", sm=STANDBY)
 
 
@@ -139,15 +147,74 @@ def test_hand_over_takes_no_total_back():
 @pytest.mark.plain
 @pytest.mark.row("A6")
 def test_role_changes_while_running():
-    with two_sms("master") as lab:
+    nobody = "http://127.0.0.1:1/"
+    more = f"[alerts]\nwebhook = {nobody}\n[qos]\nenabled = true\n"
+    with two_sms("master", more) as lab:
+        ask(lab, "set", "prometheus.listen", f"127.0.0.1:{free_port()}", sm=STANDBY)
         wait_until_it_reads(lab, MASTER)
         ask(lab, "set", "perfmgr.role", "standby", sm=STANDBY)
         wait_until_it_reads(lab, STANDBY)
+        lab.sim('Unlink "Switch2"[1]')
+        wait_until(lambda: metric(lab, "triad_alerts_active"), 30, "an alert")
+        assert not lab.triad("alerts", sm=STANDBY).stderr, "a list of the present"
+        wait_until(lambda: "alerts.webhook" in health(lab), 30, "a webhook that fails")
         ask(lab, "set", "perfmgr.role", "master", sm=STANDBY)
         wait_until(lambda: of(lab, STANDBY, "status")["perfmgr"]["state"] == "idle", 10,
                    "the end of it")
         wait_until(lambda: of(lab, STANDBY, "status")["standby"]["state"] ==
                    "not needed", 10, "the end of asking the SA")
+        check_nothing_of_the_past(lab)
+        check_nothing_of_the_gap(lab)
+
+
+def check_nothing_of_the_gap(lab):
+    """What a port counted while this SM did not look is no news when it looks again."""
+    def alerts():
+        return lab.triad("alerts", sm=STANDBY).stdout
+
+    def swept():
+        ask(lab, "perf", "sweep", sm=STANDBY)
+        return total(lab, STANDBY, SWITCH1, 1, "SymbolErrorCounter")
+
+    lab.sim('PerformanceSet "Switch1"[1] PortCounters.SymbolErrorCounter=500')
+    ask(lab, "set", "perfmgr.role", "standby", sm=STANDBY)
+    wait_until(lambda: of(lab, STANDBY, "status")["perfmgr"]["state"] != "idle", 10, "reading")
+    wait_until(lambda: swept() == 500, 10, "the total")
+    assert "SymbolErrorCounter" not in alerts(), "of the time before"
+    lab.sim('PerformanceSet "Switch1"[1] PortCounters.SymbolErrorCounter=600')
+    wait_until(lambda: swept() == 600, 10, "the next total")
+    assert "SymbolErrorCounter" in alerts(), "of a sweep"
+
+
+def metric(lab, name):
+    listen = of(lab, STANDBY, "status")["prometheus"]["listen"]
+    with urllib.request.urlopen(f"http://{listen}/metrics", timeout=30) as answer:
+        text = answer.read().decode()
+    return float(re.search(rf"^{name} (\S+)$", text, re.MULTILINE)[1])
+
+
+def health(lab):
+    return lab.triad("health", sm=STANDBY).stdout
+
+
+def check_nothing_of_the_past(lab):
+    """A standby that looked before says so, and no time goes on."""
+    def alerts():
+        process = succeeded(lab.triad("alerts", sm=STANDBY))
+        assert "these alerts are as they were at 20" in process.stderr, process.stderr
+        assert "1 active then; " in process.stdout, process.stdout
+        return process.stdout
+
+    before, begun = alerts(), time.monotonic()
+    wait_until(lambda: "alerts.webhook" not in health(lab), 10, "an end of that finding")
+    assert "the SM that is master answers requests for paths" in health(lab)
+    assert metric(lab, "triad_alerts_active") == 0
+    resets = succeeded(lab.triad("perf", "resets", sm=STANDBY))
+    assert "resets of now are not seen here: this SM is not the master" in resets.stderr
+    assert "reset in hardware while counters were read here, since" in resets.stdout
+    # LASTS has whole seconds.
+    wait_until(lambda: time.monotonic() > begun + 2, 5, "two seconds")
+    assert alerts() == before, "what does not go on"
 
 
 def test_standby_ends_while_the_masters_sa_is_silent():

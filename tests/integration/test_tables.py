@@ -103,9 +103,40 @@ def test_column_unknown_told_with_those_there_are(plugin):
     for words in (["--columns", "node,nose"], ["--sort", "nose"], ["--sort", "-nose"]):
         process = ask(plugin, "perf", "show", *words)
         failed(process, 2, "triadctl: perf show: " + words[0] + ": no column 'nose' in "
-               "this table; it has node (or node_name), guid (or node_guid), port, "
+               "this answer; it has node (or node_name), guid (or node_guid), port, "
                "data (or PortXmitData), remark\n")
-        assert process.stdout == "", "standard output"
+        # What there is, is shown.
+        assert process.stdout.splitlines() == \
+            (["NODE", "host-10", "host-2", "höst-1"] if "," in words[1] else WHOLE), words
+
+
+@pytest.fixture
+def two_tables(scratch):
+    return Plugin(scratch, table(
+        begin(("A", NUMBER), ("B", 0)), row(("2", "2"), "x"), row(("1", "1"), "y"),
+        begin(("C", NUMBER), ("B", 0)), row(("3", "3"), "z"), row(("4", "4"), "u")) + DONE)
+
+
+def test_columns_count_for_the_tables_that_have_them(two_tables):
+    for columns, shown in (("b", ["B", "x", "y", "B", "z", "u"]),
+                           ("b,c", ["B", "x", "y", "B  C", "z  3", "u  4"]),
+                           ("a", ["A", "2", "1", "C  B", "3  z", "4  u"])):
+        assert lines(two_tables, "perf", "show", "--columns", columns) == shown, columns
+    process = ask(two_tables, "perf", "show", "--columns", "a,nose,c")
+    failed(process, 2, "triadctl: perf show: --columns: no column 'nose' in this answer; "
+           "it has a, b, c\n")
+    assert process.stdout.splitlines() == ["A", "2", "1", "C", "3", "4"], "all the same"
+
+
+def test_sort_counts_for_the_tables_that_have_the_column(two_tables):
+    assert lines(two_tables, "perf", "show", "--sort", "-c") == \
+        ["A  B", "2  x", "1  y", "C  B", "4  u", "3  z"], "one table"
+    assert lines(two_tables, "perf", "show", "--sort", "b") == \
+        ["A  B", "2  x", "1  y", "C  B", "4  u", "3  z"], "both"
+    process = ask(two_tables, "perf", "show", "--sort", "-nose")
+    failed(process, 2, "--sort: no column 'nose' in this answer; it has a, b, c\n")
+    assert process.stdout.splitlines() == \
+        ["A  B", "2  x", "1  y", "C  B", "3  z", "4  u"], "in their order"
 
 
 def test_sort_numbers_by_value_names_by_version(plugin):
@@ -282,6 +313,15 @@ def test_terminal_narrow_cuts_the_name_of_a_place_and_not_its_port(scratch):
     assert found[0].endswith("~/P3") and found[1].endswith("~:127"), shown
     assert "rack-17-chassis-04-leaf-switch-02".startswith(found[3]) and \
         found[2] == found[3], shown
+
+
+def test_terminal_narrow_cuts_no_guid_that_stands_for_a_name(scratch):
+    guid = "0x0002c90300001234"
+    plugin = Plugin(scratch, table(HEAD, *(
+        row(name, "", ("36", "36"), ("1.23 GB", "1230000000"), "SymbolErrorCounter 4711, " * 3)
+        for name in (guid, guid + "/P3"))) + DONE)
+    shown = typed(Terminal(scratch, 55, 24), plugin, "perf", "show")
+    assert f"{guid}  " in shown and f"{guid}/P3  " in shown, shown
 
 
 def test_terminal_narrow_leaves_spare_columns_out_and_says_so(scratch):

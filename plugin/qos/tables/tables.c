@@ -6,6 +6,7 @@
 
 #include "plugin/qos/tables/hooks.h"
 #include "plugin/qos/tables/tables_parts.h"
+#include "plugin/sm_state.h"
 
 const char *triad_tables_state_name(enum triad_tables_state state)
 {
@@ -16,6 +17,8 @@ const char *triad_tables_state_name(enum triad_tables_state state)
 		[TRIAD_TABLES_NO_QOS] = ("none: OpenSM runs without QoS ('qos TRUE' in "
 					 "opensm.conf begins it)"),
 		[TRIAD_TABLES_WAITING] = "waiting for a sweep",
+		[TRIAD_TABLES_STANDBY] =
+			"not here: the SM that is master has them sent",
 		[TRIAD_TABLES_IN_FORCE] = "in force",
 		[TRIAD_TABLES_DIFFERENT] = "some ports have others than they should",
 		[TRIAD_TABLES_ENGINE] =
@@ -115,6 +118,10 @@ struct triad_tables_status triad_tables_status(struct triad_tables *tables)
 	pthread_mutex_lock(&tables->lock);
 	status = tables->status;
 	pthread_mutex_unlock(&tables->lock);
+	/* What a master saw before it became standby is of the past. */
+	if (status.state >= TRIAD_TABLES_WAITING &&
+		status.state <= TRIAD_TABLES_ENGINE && triad_sm_is_standby(tables->osm))
+		status.state = TRIAD_TABLES_STANDBY;
 	return status;
 }
 

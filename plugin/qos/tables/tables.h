@@ -34,6 +34,7 @@ enum triad_tables_state {
 	TRIAD_TABLES_NO_SETUP,  /* wanted, but the policy has none */
 	TRIAD_TABLES_NO_QOS,    /* OpenSM runs without QoS */
 	TRIAD_TABLES_WAITING,   /* for a sweep */
+	TRIAD_TABLES_STANDBY,   /* another SM is master: its part; of a status alone */
 	TRIAD_TABLES_IN_FORCE,  /* everywhere */
 	TRIAD_TABLES_DIFFERENT, /* some tables are not what they should be */
 	TRIAD_TABLES_ENGINE,    /* in force, as far as the routing engine lets them */

@@ -669,6 +669,15 @@ START_TEST(test_set_unknown_key_refused)
 	ck_assert_int_eq(set("", "1"), ENOENT);
 	ck_assert_int_eq(set("perfmgr.", "1"), ENOENT);
 	ck_assert_int_eq(set("perfmgrx.window", "1"), ENOENT);
+	/* No section is like that one, so 'ber' is no guess; a key's whole name is. */
+	begin();
+	ck_assert_int_eq(set("foo.bar", "1"), ENOENT);
+	ASSERT_DIAGS("triad.conf: unknown key 'foo.bar'; 'triadctl get' lists all, and "
+		     "triad.conf(5) describes them\n");
+	begin();
+	ck_assert_int_eq(set("foo.window", "1"), ENOENT);
+	ASSERT_DIAGS("triad.conf: unknown key 'foo.window'; did you mean "
+		     "'perfmgr.window'?\n");
 }
 END_TEST
 

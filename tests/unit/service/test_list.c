@@ -228,6 +228,26 @@ START_TEST(test_list_without_titles_is_lines_for_all)
 }
 END_TEST
 
+/* A time of 20 characters, as any other text of a width of its own. */
+START_TEST(test_list_width_of_twenty_is_no_name_to_be_cut)
+{
+	struct triad_report report = {.output = &output};
+	struct triad_list list = {.report = &report};
+
+	text[0] = 0;
+	triad_table_reader_init(&reader);
+	triad_output_init(&output, collect, NULL);
+	output.tables = true;
+	triad_list_row(&list);
+	triad_list_text(&list, "time", "time", -20, "2026-11-26T04:05:06Z");
+	triad_list_text(&list, "node", "node", TRIAD_LIST_LONG, "leaf-01");
+	triad_list_row_end(&list);
+	triad_output_flush(&output);
+	ck_assert_str_eq(text,
+		"table '' time=TIME node=NODE~\n2026-11-26T04:05:06Z| leaf-01|\n");
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("lists");
@@ -240,5 +260,6 @@ int main(void)
 	tcase_add_test(cases, test_list_without_titles_has_rows_alone);
 	tcase_add_test(cases, test_list_for_receiver_of_tables_is_columns_and_cells);
 	tcase_add_test(cases, test_list_without_titles_is_lines_for_all);
+	tcase_add_test(cases, test_list_width_of_twenty_is_no_name_to_be_cut);
 	return run_cases(cases);
 }

@@ -204,6 +204,7 @@ START_TEST(test_recorder_takes_what_another_sm_recorded_once_and_in_its_place)
 	take_copied(TRIAD_TIMELINE_STARTED, now_us + 2, 0);
 	take_copied(TRIAD_TIMELINE_ROLE, now_us + 2, 0);
 	take_copied(TRIAD_TIMELINE_PORT_MANAGER, now_us + 2, 0);
+	take_copied(TRIAD_TIMELINE_QOS, now_us + 2, 0);
 	take_copied(TRIAD_TIMELINE_NODE_LEFT, now_us - 2 * TRIAD_RECORDER_LATE_US, 0);
 	take_copied(TRIAD_TIMELINE_NODE_LEFT, now_us + 3 * TRIAD_RECORDER_LATE_US, 0);
 	ck_assert_str_eq(kinds(), "link-up link-down started");
