@@ -155,7 +155,7 @@ def test_demo_ports_miswire_disabled_and_released_test_held_and_admitted(demo):
     assert {row["found"] for row in shown["released"]["ports"]} == {"active"}, \
         "released"
     held, admitted = shown["held"]["ports"][0], shown["admitted"]["ports"][0]
-    assert (held["held"], held["state"], held["test"]) == (True, "down", "quality"), \
+    assert (held["held"], held["state"], held["test"]) == (True, "init", "quality"), \
         "held"
     assert (admitted["held"], admitted["state"], admitted["admitted"]) == \
         (False, "active", True), "admitted"
