@@ -25,8 +25,8 @@ struct triad_path_file {
 	struct triad_path_exchange *exchange; /* NULL: none */
 	struct triad_path_file_status status;
 	/* For the task alone. */
-	char path[TRIAD_CONF_PATH_SIZE]; /* that is looked after; "": none */
-	bool is_left; /* of an earlier start, or of a write that failed, one may be there */
+	char path[TRIAD_CONF_PATH_SIZE]; /* of the file in our care; "": none */
+	bool is_left; /* a file of an earlier start, or of a write that failed, may be there */
 	struct triad_path_table *table; /* that the file has; NULL: none is ours */
 	struct stat written;            /* the file that has it */
 	uint64_t n_removed;             /* files of ours, by us */
@@ -51,7 +51,8 @@ static int tell_trouble(struct triad_path_file *file, const char *what, int erro
 	return error;
 }
 
-/* Once all was done: where a full disk lets the file be removed, it is not well. */
+/* Only after a whole step without error: that a file can be removed, as on a full disk, proves
+ * nothing. */
 static void tell_well(struct triad_path_file *file)
 {
 	if (triad_file_report(&file->report, file->path, 0) == TRIAD_FILE_WELL_AGAIN)
@@ -77,15 +78,15 @@ static int remove_file(struct triad_path_file *file)
 	return 0;
 }
 
-/* Where somebody removed our file, or put another in its place, none is ours any more.
- * Returns whether there is one that is not ours. */
-static bool look_at_file(struct triad_path_file *file)
+/* Forgets the table if the file is gone or was replaced.  Returns whether a file is there that
+ * is not ours. */
+static bool is_foreign(struct triad_path_file *file)
 {
 	const struct stat *written = &file->written;
 	struct stat now;
 
 	if (lstat(file->path, &now)) {
-		/* What can't be seen now may be there, and ours. */
+		/* Another error: our file may still be there. */
 		if (errno == ENOENT)
 			forget_table(file);
 		return false;
@@ -114,7 +115,7 @@ static int write_file(
 	if (!error && lstat(file->path, &file->written))
 		error = errno;
 	if (tell_trouble(file, "written", error)) {
-		/* The new one may be in its place all the same. */
+		/* The new file may be there in spite of the error. */
 		file->is_left = true;
 		return error;
 	}
@@ -149,18 +150,19 @@ static void read_wish(struct triad_path_file *file, struct wish *wish)
 		wish->table = valid_table(file->exchange, &wish->until_us);
 }
 
-/* Another file is looked after from now on.  One that an earlier start left is none that
- * anybody may use. */
+/* Another file is in our care from now on.  One that an earlier start left there is old, and
+ * goes first. */
 static void change_path(struct triad_path_file *file, const char *path)
 {
-	if (file->path[0] && !look_at_file(file) && file->table)
+	if (file->path[0] && !is_foreign(file) && file->table)
 		(void)remove_file(file);
 	forget_table(file);
 	snprintf(file->path, sizeof(file->path), "%s", path);
 	file->is_left = true;
 }
 
-/* Makes the file what it should be.  Returns 0 or an errno; '*is_written' when it was. */
+/* Makes the file what it should be.  Returns 0 or an errno; sets '*is_written' when it wrote
+ * the file. */
 static int follow_wish(struct triad_path_file *file, const struct wish *wish,
 	uint32_t *n_paths, bool *is_written)
 {
@@ -172,7 +174,7 @@ static int follow_wish(struct triad_path_file *file, const struct wish *wish,
 		return 0;
 	if (file->is_left && (error = remove_file(file)))
 		return error;
-	if (look_at_file(file))
+	if (is_foreign(file))
 		return tell_trouble(file, "written", EEXIST);
 	if (wish->table && wish->table != file->table) {
 		error = write_file(file, wish->table, n_paths);

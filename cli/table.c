@@ -21,7 +21,7 @@ static void clear_rows(struct triad_tables *tables)
 	tables->n = 0;
 }
 
-/* Writes the rows that are there, and forgets them. */
+/* Sorts, if that was asked for, writes and frees the rows collected so far. */
 static int flush(struct triad_tables *tables)
 {
 	int error = 0;
@@ -122,7 +122,7 @@ static int take_row(void *context, const uint8_t *rest, size_t size)
 
 	if (tables->has_failed)
 		return 0;
-	/* Before this row, not after the last one, which may get notes yet. */
+	/* Only when the next row comes: until then the last one may get notes. */
 	if (!tables_is_sorted(tables) && tables->n == PIECE_ROWS)
 		error = flush(tables);
 	if (!error)

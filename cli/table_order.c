@@ -28,13 +28,13 @@ static bool is_name(const char *name, const char *word, size_t length)
 	return length && i == length && !name[i];
 }
 
-/* Words beyond the last bit share it. */
+/* Words from the 64th on share the last bit. */
 static uint64_t place_bit(unsigned place)
 {
 	return UINT64_C(1) << (place < 63 ? place : 63);
 }
 
-/* A title goes before a name: people see titles.  -1: there is none. */
+/* Titles are searched before JSON names, because people see titles.  -1: there is none. */
 static int find_column(
 	const struct triad_tables *tables, const char *word, size_t length)
 {
@@ -77,8 +77,8 @@ static bool is_offered(const struct triad_tables *tables, const char *column)
 	return false;
 }
 
-/* Keeps the columns of a table, for a complaint at the answer's end. */
-static void keep_offer(struct triad_tables *tables)
+/* Remembers the names of columns, for an error at the answer's end. */
+static void remember_names(struct triad_tables *tables)
 {
 	char text[2 * TRIAD_TABLE_MAX_TEXT + 8];
 
@@ -92,13 +92,13 @@ static void keep_offer(struct triad_tables *tables)
 
 static void choose_column(struct triad_table_fit *fit, unsigned at)
 {
-	/* Who names one again and again has seen enough of it. */
+	/* Only repeated names can be more than that. */
 	if (fit->n < TRIAD_TABLE_MAX_COLUMNS)
 		fit->columns[fit->n++] = (struct triad_table_fit_column){.at = at};
 }
 
-/* Those that --columns names, in its order; all, where it names none of this table's: it
- * is about another table of the answer then. */
+/* Those that --columns names, in its order.  All, if it names none of this table's: then it
+ * means another table of the answer. */
 static void choose_columns(struct triad_tables *tables)
 {
 	const char *word = tables->layout->columns;
@@ -156,7 +156,7 @@ void tables_choose(struct triad_tables *tables)
 	measure_columns(tables);
 	choose_sort(tables);
 	if (*tables->layout->columns || *tables->layout->sort)
-		keep_offer(tables);
+		remember_names(tables);
 }
 
 static int complain_column(struct triad_tables *tables, const char *option,
@@ -242,7 +242,7 @@ void tables_set_key(const struct triad_tables *tables, struct tables_row *row)
 		row->is_number = *value && !*end;
 		return;
 	}
-	/* Where no column is asked for, by the worst color. */
+	/* Without --sort, the worst of the row's colors. */
 	row->number = TRIAD_TABLE_PLAIN;
 	row->is_number = true;
 	for (unsigned i = 0; i < tables->n_columns; i++)

@@ -23,8 +23,8 @@ static int write_text(struct triad_tables *tables, const char *text)
 	return triad_screen_write(tables->screen, text, strlen(text));
 }
 
-/* Notes on a terminal are broken between words, and go on as far to the right as they
- * began. */
+/* On a terminal notes are broken between words; lines that go on keep the indent of the
+ * first. */
 static int write_note(struct triad_tables *tables, const char *line, size_t size)
 {
 	unsigned indent = (unsigned)strspn(line, " "), room = tables->screen->n_columns;
@@ -67,7 +67,7 @@ static int write_notes(struct triad_tables *tables, const struct tables_row *row
 	return error;
 }
 
-/* One line that libsmartcols made.  Blanks at its end would be dead weight. */
+/* One line that libsmartcols made, without the blanks at its end. */
 static int write_line(
 	struct triad_tables *tables, const char *line, size_t size, bool is_heading)
 {
@@ -109,14 +109,14 @@ static int write_lines(struct triad_tables *tables, const char *text,
 
 /* --- one piece, by libsmartcols ---------------------------------------- */
 
-/* GUIDs stand where nodes have no names.  As numbers, they are never cut. */
+/* GUIDs stand where nodes have no names.  Like numbers, they are never cut. */
 static bool is_guid(const char *text)
 {
 	return !strncmp(text, "0x", 2) &&
 		strspn(text + 2, "0123456789abcdef") == GUID_DIGITS;
 }
 
-/* The widths that the cells need; then what the terminal has for them. */
+/* Widens columns to their cells, then fits them into the terminal. */
 static void fit_columns(
 	struct triad_tables *tables, const struct tables_row *rows, size_t n)
 {
@@ -147,7 +147,7 @@ static void fit_columns(
 				: 1);
 }
 
-/* Where the port begins that a text ends with, as in "leaf-01:3" and "leaf-01/P3"; NULL:
+/* The port at a text's end, as in "leaf-01:3" and "leaf-01/P3"; NULL:
  * it has none. */
 static const char *find_port(const char *text)
 {
@@ -162,7 +162,7 @@ static const char *find_port(const char *text)
 	return at - text > 1 && at[-1] == ':' ? at - 1 : NULL;
 }
 
-/* Cuts a text to its column's width.  A place keeps its port: "host-00~/P1". */
+/* Cuts a text to its column's width.  A name with a port keeps the port: "host-00~/P1". */
 static void cut_text(const char *whole, unsigned width, char *text, size_t text_size)
 {
 	bool is_cut;
@@ -196,7 +196,7 @@ static bool add_line(struct triad_tables *tables, struct libscols_table *table,
 		cut_text(cell->text, shown->width, text, sizeof(text));
 		if (scols_line_set_data(line, number, text))
 			return false;
-		/* An escape sequence, and to that libsmartcols adds its end. */
+		/* The sequence that begins the color; libsmartcols adds the one that ends it. */
 		if (cell->color && tables->screen->has_color &&
 			scols_cell_set_color(scols_line_get_cell(line, number),
 				triad_table_color_start(cell->color)))
@@ -231,7 +231,7 @@ static bool fill_table(struct triad_tables *tables, struct libscols_table *table
 {
 	scols_table_set_column_separator(table, GAP);
 	scols_table_enable_colors(table, tables->screen->has_color);
-	/* What came is valid and clean; and cut already. */
+	/* Texts are valid UTF-8, without control characters, and cut already. */
 	scols_table_enable_noencoding(table, 1);
 	scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
 	for (unsigned i = 0; i < tables->fit.n; i++) {
@@ -243,7 +243,7 @@ static bool fill_table(struct triad_tables *tables, struct libscols_table *table
 	for (size_t k = 0; k < n; k++)
 		if (!add_line(tables, table, &rows[k]))
 			return false;
-	/* libsmartcols writes no headings above nothing. */
+	/* libsmartcols writes no headings without a row. */
 	return n || scols_table_new_line(table, NULL);
 }
 
@@ -254,7 +254,7 @@ static int write_piece(
 	char *text = NULL;
 	int error = ENOMEM;
 
-	/* Without a place on the screen, rows are only counted. */
+	/* When the screen is full, rows are only counted. */
 	if (triad_screen_is_full(tables->screen)) {
 		triad_screen_hide(tables->screen, n);
 		return 0;
@@ -273,7 +273,7 @@ static int write_piece(
 
 /* --- one piece, raw ---------------------------------------------------- */
 
-/* Of a number its value, and nothing for one that is not known. */
+/* A number's value; an empty text if it is not known. */
 static const char *raw_text(
 	const struct triad_table_cell *cell, const struct tables_column *column)
 {

@@ -67,8 +67,8 @@ const struct triad_fact triad_mad_facts[] = {
 	{"mads_received", "MADs received", TRIAD_FACT(UINT, counts.received),
 		TRIAD_COUNTER("triad_mads_received", "Answers to them.")},
 	{"timeouts", "time-outs", TRIAD_FACT(UINT, counts.timeouts),
-		TRIAD_COUNTER(
-			"triad_mads_timeouts", "Questions not answered in time.")},
+		TRIAD_COUNTER("triad_mads_timeouts",
+			"Tries without a usable answer in time.")},
 	{"retries", "retries", TRIAD_FACT(UINT, counts.retries),
 		TRIAD_COUNTER("triad_mads_retries", "Questions asked again.")},
 	{"mads_late", "MADs too late", TRIAD_FACT(UINT, counts.late),

@@ -75,6 +75,7 @@ enum triad_alert_cause {
 	TRIAD_ALERT_CONGESTION, /* a root: it makes others wait */
 	TRIAD_ALERT_N_CAUSES
 };
+_Static_assert(TRIAD_ALERT_N_CAUSES < 32, "causes are bits of 32");
 
 /* What others find, as bits: counters, unanswered ports, bit error rates, details, faults
  * of hardware; losses are found where the whole fabric is known. */

@@ -10,7 +10,7 @@
 #include "plugin/ports/hold.h"
 #include "triad/thread.h"
 
-/* The callback that OpenSM's vendor calls knows OpenSM alone. */
+/* The callback that OpenSM's vendor calls gets no pointer of ours. */
 static _Atomic(struct triad_qos_server *) installed;
 
 uint64_t server_now_ns(void)
@@ -31,12 +31,12 @@ bool server_is_master(const struct triad_qos_server *server)
 void triad_qos_server_hand_over(struct triad_qos_server *server)
 {
 	uint64_t until_us = triad_clock_now_us();
-	uint_fast64_t none = 0;
+	uint_fast64_t unset = 0;
 
-	/* Who was paused is behind by as much: another SM has been master meanwhile. */
+	/* After a pause the snapshot is old: another SM became master meanwhile. */
 	if (!atomic_load(&server->was_paused))
 		until_us += TRIAD_QOS_AFTER_HAND_OVER_US;
-	atomic_compare_exchange_strong(&server->handed_over_until_us, &none, until_us);
+	atomic_compare_exchange_strong(&server->handed_over_until_us, &unset, until_us);
 }
 
 bool triad_qos_server_answers_on(struct triad_qos_server *server)
@@ -44,14 +44,14 @@ bool triad_qos_server_answers_on(struct triad_qos_server *server)
 	return triad_clock_now_us() < atomic_load(&server->handed_over_until_us);
 }
 
-bool server_has_snapshot(struct triad_qos_server *server)
+bool server_may_answer(struct triad_qos_server *server)
 {
 	if (!atomic_load(&server->generation))
 		return false;
 	if (server_is_master(server))
 		return !atomic_load(&server->handed_over_until_us);
-	/* The thread that learns of it is behind, and no request may be lost meanwhile.  A
-	 * standby that discovers whether there is a master answers on. */
+	/* The worker learns later that this SM is standby: so the time begins here, and no
+	 * request is lost until then.  An SM that discovers goes on for what is left of it. */
 	if (server->osm->subn.sm_state == IB_SMINFO_STATE_STANDBY)
 		triad_qos_server_hand_over(server);
 	else if (server->osm->subn.sm_state != IB_SMINFO_STATE_DISCOVERING)
@@ -63,15 +63,15 @@ bool server_is_in_first_sweep(const struct triad_qos_server *server)
 {
 	const osm_subn_t *subn = &server->osm->subn;
 
-	/* OpenSM raises the second before it takes down the first. */
+	/* OpenSM sets the second before it clears the first: one of them is always set. */
 	return server_is_master(server) &&
 		(subn->force_first_time_master_sweep || subn->first_time_master_sweep);
 }
 
-bool server_is_awaited(struct triad_qos_server *server)
+bool server_must_wait(struct triad_qos_server *server)
 {
 	return atomic_load(&server->expects) && server_is_in_first_sweep(server) &&
-		!server_has_snapshot(server);
+		!server_may_answer(server);
 }
 
 /* --- MADs that are not answered here --- */
@@ -88,7 +88,7 @@ void server_pass_on(struct triad_qos_server *server, osm_madw_t *madw)
 
 /* --- threads --- */
 
-/* A request for all paths of some kind has up to thousands of them. */
+/* GetTable and GetMulti may be answered with thousands of records. */
 static bool may_take_long(const struct triad_work_queue_job *job)
 {
 	return osm_madw_get_sa_mad_ptr(job->madw)->method != IB_MAD_METHOD_GET;
@@ -127,7 +127,7 @@ static void *serve(void *argument)
 	worker->is_slow = queue == &server->slow;
 	worker->answer.records = worker->records;
 	worker->answer.room = TRIAD_ANSWER_MAX_RECORDS;
-	/* A new snapshot wakes the thread, too: it lets go of the old one, though no
+	/* A new snapshot wakes the thread, too, so that the old one is freed even when no
 	 * request comes. */
 	while (triad_work_queue_take(queue, worker_generation(worker), jobs, &n)) {
 		worker_refresh(worker);
@@ -169,13 +169,13 @@ static bool is_wanted(struct triad_qos_server *server, const ib_sa_mad_t *mad)
 
 	/* Without 'qos TRUE' OpenSM's ClassPortInfo denies that the SA knows QoS, which
 	 * Triad does. */
-	if (server_has_snapshot(server))
+	if (server_may_answer(server))
 		return is_for_paths(mad) || (is_for_info && !subn->opt.qos);
 	if (!is_for_paths(mad))
 		return false;
-	return server_is_awaited(server) ||
+	return server_must_wait(server) ||
 		(triad_hold_has_any(server->hold) && server_is_master(server) &&
-			!subn->first_time_master_sweep);
+			!server_is_in_first_sweep(server));
 }
 
 /* On the vendor's receiving thread, under its lock. */
@@ -197,7 +197,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 		return;
 	server_count(&server->counts.overflowed);
 	triad_clients_count_not_taken(&server->clients, job.lid);
-	/* OpenSM would answer it by no policy.  Who asked asks again. */
+	/* OpenSM does not know the policy, so the request is dropped; the client repeats it. */
 	if (atomic_load(&server->has_policy))
 		server_give_back(server, madw);
 	else

@@ -59,12 +59,13 @@ struct triad_qos_server;
 
 struct triad_qos_server_status {
 	bool installed;
-	uint64_t n_received;                     /* taken before OpenSM */
-	uint64_t n_answered;                     /* by us, with records or none */
-	uint64_t n_refused;                      /* by us, with a status */
-	uint64_t n_fallbacks[TRIAD_N_FALLBACKS]; /* to OpenSM, by reason */
-	uint64_t n_overflowed;                   /* there was no room in the queue */
-	uint64_t n_slow;                         /* answered under the SM's lock */
+	uint64_t n_received; /* taken before OpenSM */
+	uint64_t n_answered; /* by us, with records or none */
+	uint64_t n_refused;  /* by us, with a status */
+	/* To OpenSM, by reason; and with no records, where the QoS level leaves no path. */
+	uint64_t n_fallbacks[TRIAD_N_FALLBACKS];
+	uint64_t n_overflowed; /* there was no room in the queue */
+	uint64_t n_slow;       /* answered under the SM's lock */
 	uint64_t n_class_port_infos;
 	uint64_t n_waited;      /* for the first snapshot of a new master */
 	uint64_t n_handed_over; /* answered after this SM had handed over */

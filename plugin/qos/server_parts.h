@@ -59,15 +59,15 @@ uint64_t server_now_ns(void);
 
 bool server_is_master(const struct triad_qos_server *server);
 
-/* Whether there is a snapshot, and it may be answered from: as master, one of this time as
- * master; as standby, that of the time before, for a while. */
-bool server_has_snapshot(struct triad_qos_server *server);
+/* Whether there is a snapshot that may be answered from: as master, one of this time as master;
+ * as standby, that of the time before, for a while, which this call begins. */
+bool server_may_answer(struct triad_qos_server *server);
 
 /* In a new master's first sweep OpenSM drops all requests. */
 bool server_is_in_first_sweep(const struct triad_qos_server *server);
 
 /* Whether requests wait for a snapshot. */
-bool server_is_awaited(struct triad_qos_server *server);
+bool server_must_wait(struct triad_qos_server *server);
 
 void server_give_back(struct triad_qos_server *server, osm_madw_t *madw);
 /* To OpenSM, as if it had just come. */

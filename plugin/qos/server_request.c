@@ -13,7 +13,7 @@
 #include "qos/restrict.h"
 #include "triad/thread.h"
 
-/* How often is looked whether a first sweep is over, which nobody tells. */
+/* How often to check whether a first sweep is over: no event says so. */
 #define LOOK_US (5 * TRIAD_US_PER_MS)
 
 /* --- handing on --- */
@@ -89,14 +89,14 @@ static void respond_records(struct worker *worker, osm_madw_t *madw)
 	osm_sa_respond(&server->osm->sa, madw, sizeof(ib_path_rec_t), &list);
 }
 
-static bool is_no(const struct triad_answer *answer)
+static bool finds_nothing(const struct triad_answer *answer)
 {
 	return answer->kind == TRIAD_ANSWER_STATUS ||
 		(answer->kind == TRIAD_ANSWER_RECORDS && !answer->n);
 }
 
 /* Whether each alias GUID that the request names still belongs to the same port. */
-static bool names_are_there(const struct worker *worker)
+static bool aliases_are_unchanged(const struct worker *worker)
 {
 	const struct triad_fabric *fabric = worker->snapshot->paths->fabric;
 	const struct triad_path_request *request = &worker->request;
@@ -168,7 +168,8 @@ static void revalidate(struct worker *worker)
 	struct triad_answer *answer = &worker->answer;
 
 	if (answer->kind != TRIAD_ANSWER_FALL_BACK &&
-		worker->snapshot->paths->has_aliases && !names_are_there(worker)) {
+		worker->snapshot->paths->has_aliases &&
+		!aliases_are_unchanged(worker)) {
 		answer->kind = TRIAD_ANSWER_FALL_BACK;
 		answer->fallback = TRIAD_FALLBACK_UNKNOWN;
 	}
@@ -182,7 +183,7 @@ static void revalidate(struct worker *worker)
 		!server_is_master(worker->server))
 		return;
 	/* What this sweep has just found may turn a "no" into a path. */
-	if (!is_no(answer) && ends_are_there(worker))
+	if (!finds_nothing(answer) && ends_are_there(worker))
 		return;
 	answer->kind = TRIAD_ANSWER_FALL_BACK;
 	answer->fallback = TRIAD_FALLBACK_CHANGED;
@@ -229,7 +230,7 @@ static bool names_held(struct worker *worker, const osm_madw_t *madw)
 	return is_held;
 }
 
-static void work_out(struct worker *worker, const osm_madw_t *madw)
+static void look_up(struct worker *worker, const osm_madw_t *madw)
 {
 	struct triad_answer_snapshot snapshot = {.paths = worker->snapshot->paths,
 		.classifier = worker->snapshot->classifier};
@@ -258,7 +259,7 @@ static void fall_back(struct worker *worker, const struct triad_work_queue_job *
 		(worker->snapshot->classifier || !server_is_master(server)) &&
 		triad_work_queue_put(&server->slow, job))
 		return;
-	/* OpenSM would drop it: it waits where it is in nobody's way. */
+	/* OpenSM would drop it: it waits in the slow queue, so that the fast one goes on. */
 	if (server_is_in_first_sweep(server) && !worker->is_slow &&
 		triad_work_queue_put(&server->slow, job)) {
 		server_count(&server->counts.waited);
@@ -284,9 +285,9 @@ static void finish(struct worker *worker, const struct triad_work_queue_job *job
 		fall_back(worker, job);
 		return;
 	}
-	/* OpenSM's statistics count all requests, also those that it does not see. */
+	/* OpenSM's statistics count these, too, though it does not see them. */
 	cl_atomic_inc(&server->osm->stats.sa_mads_rcvd);
-	triad_clients_count(&server->clients, job->lid, is_no(answer));
+	triad_clients_count(&server->clients, job->lid, finds_nothing(answer));
 	if (answer->kind == TRIAD_ANSWER_STATUS) {
 		osm_sa_send_error(&server->osm->sa, job->madw,
 			cl_hton16((uint16_t)answer->status));
@@ -335,31 +336,31 @@ static uint64_t patience_us(const struct triad_work_queue_job *job)
 	return job->received_ns / 1000 + TRIAD_QOS_WAIT_US;
 }
 
-/* The job's thread has nothing else to do: what comes behind it waits for the same. */
+/* The thread may wait: all requests behind this one need the same snapshot. */
 static void wait_for_snapshot(
 	struct worker *worker, const struct triad_work_queue_job *job)
 {
 	struct triad_qos_server *server = worker->server;
 	uint64_t until_us = patience_us(job);
 
-	if (!server_is_awaited(server))
+	if (!server_must_wait(server))
 		return;
 	server_count(&server->counts.waited);
 	pthread_mutex_lock(&server->lock);
-	while (server_is_awaited(server) && !osm_exit_flag &&
+	while (server_must_wait(server) && !osm_exit_flag &&
 		triad_clock_now_us() < until_us)
 		(void)triad_condition_wait(&server->published, &server->lock, until_us);
 	pthread_mutex_unlock(&server->lock);
 	worker_refresh(worker);
 }
 
-static void make_answer(struct worker *worker, const osm_madw_t *madw)
+static void look_up_and_revalidate(struct worker *worker, const osm_madw_t *madw)
 {
-	work_out(worker, madw);
+	look_up(worker, madw);
 	revalidate(worker);
 }
 
-/* Until OpenSM answers, or a new snapshot does. */
+/* Until the first sweep ends, when OpenSM answers, or a newer snapshot has the answer. */
 static void wait_for_first_sweep(
 	struct worker *worker, const struct triad_work_queue_job *job)
 {
@@ -377,7 +378,7 @@ static void wait_for_first_sweep(
 			continue;
 		worker_refresh(worker);
 		if (worker->snapshot)
-			make_answer(worker, job->madw);
+			look_up_and_revalidate(worker, job->madw);
 	}
 }
 
@@ -401,7 +402,7 @@ void worker_handle(struct worker *worker, const struct triad_work_queue_job *job
 		return;
 	}
 	/* The snapshot may have gone while the request was in the queue. */
-	if (!worker->snapshot || !server_has_snapshot(server) || osm_exit_flag) {
+	if (!worker->snapshot || !server_may_answer(server) || osm_exit_flag) {
 		server_pass_on(server, job->madw);
 		return;
 	}
@@ -419,7 +420,7 @@ void worker_handle(struct worker *worker, const struct triad_work_queue_job *job
 		answer->kind = TRIAD_ANSWER_STATUS;
 		answer->status = status;
 	} else {
-		make_answer(worker, job->madw);
+		look_up_and_revalidate(worker, job->madw);
 		if (worker->is_slow)
 			wait_for_first_sweep(worker, job);
 	}

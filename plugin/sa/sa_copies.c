@@ -11,7 +11,8 @@
 
 /* How often the SM's state is looked at: it changes without an event. */
 #define TICK_US (50 * TRIAD_US_PER_MS)
-/* How often the SA is read, at least that far apart, and this many times what it takes. */
+/* Between two readings of the SA: LOOK_US, or LOOK_PARTS times what the last one took, if that
+ * is longer. */
 #define LOOK_US (250 * TRIAD_US_PER_MS)
 #define LOOK_PARTS 50u
 #define RATE_OCTETS_S 1000000u
@@ -109,23 +110,23 @@ static uint64_t send_all(struct triad_sa_copies *copies, uint64_t now_us)
 /* --- the SM --- */
 
 /* Whether the SA has what clients told it: not before the first sweep as master is
- * through, in which OpenSM empties and restores it; nor while its port is down, for which
+ * through, in which OpenSM empties and restores it; nor while the SM's port is down: then
  * OpenSM empties it, too. */
 static bool works_as_master(struct triad_sa_copies *copies)
 {
 	const osm_subn_t *subn = &copies->osm->subn;
 
 	if (subn->sm_state != IB_SMINFO_STATE_MASTER) {
-		/* Up as a standby, or before, is not up as this master. */
+		/* A SUBNET_UP from before this time as master does not count. */
 		atomic_store(&copies->is_up, false);
 		return false;
 	}
-	/* OpenSM raises the second before it takes down the first. */
+	/* OpenSM sets the second before it clears the first: one of them is always set. */
 	return atomic_load(&copies->is_up) && !subn->force_first_time_master_sweep &&
 		!subn->first_time_master_sweep && subn->last_sm_port_state;
 }
 
-/* Whether this SM serves the fabric by the members' vote. */
+/* Whether this SM holds the election's lease. */
 static bool has_lease(struct triad_sa_copies *copies)
 {
 	const uint32_t against =
@@ -145,8 +146,9 @@ static enum triad_sa_role find_role(struct triad_sa_copies *copies, uint64_t *pr
 		*preferred = cl_ntoh64(sm->master_sm_guid);
 		return TRIAD_SA_TAKES;
 	}
-	/* As a master it waits for another one to hand over.  But one that comes back from a
-	 * pause, and calls itself master yet, has older records. */
+	/* Two are master, and this one waits for the other to hand over: so that one's records
+	 * count.  Not if this one holds the lease: then the other may be back from a pause,
+	 * with older records. */
 	if (copies->osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&
 		sm->polling_sm_guid && !has_lease(copies)) {
 		*preferred = cl_ntoh64(sm->polling_sm_guid);
@@ -163,7 +165,7 @@ static void look_at_role(struct triad_sa_copies *copies, uint64_t now_us)
 
 	triad_sa_copier_status(copies->copier, &before);
 	if (role == TRIAD_SA_TAKES && copies->was_master) {
-		/* What this one had is not what the next master has. */
+		/* The file is of this SM's time as master; the next master has others. */
 		copies_file_forget(copies);
 		copies->was_master = false;
 	}
@@ -185,7 +187,8 @@ static void look_at_sa(struct triad_sa_copies *copies, uint64_t now_us)
 
 	if (now_us < copies->look_us || find_role(copies, &preferred) != TRIAD_SA_GIVES)
 		return;
-	/* What OpenSM emptied meanwhile is not what clients took back. */
+	/* If the role has changed meanwhile, OpenSM may have emptied the SA: no client took
+	 * anything back. */
 	if (!triad_sa_snapshot_take(copies->osm, snapshot) &&
 		find_role(copies, &preferred) == TRIAD_SA_GIVES &&
 		!triad_sa_copier_set_records(
@@ -289,7 +292,7 @@ static uint64_t run_copier(
 	triad_sa_copier_status(copies->copier, &copies->draft.copier);
 	copies_file_look(copies, now_us);
 	publish(copies, conf, now_us);
-	/* What waits for the transport comes first. */
+	/* A payload that waits for the transport says when to come back. */
 	if (again_us == UINT64_MAX)
 		again_us = triad_sa_copier_next_us(copies->copier);
 	return again_us < next_us ? again_us : next_us;
@@ -353,7 +356,7 @@ bool triad_sa_copies_free(struct triad_sa_copies *copies)
 	if (!copies)
 		return true;
 	triad_elector_set_listener(copies->elector, TRIAD_ELECTOR_SA, NULL);
-	/* Its sweeps are over: OpenSM frees the option soon. */
+	/* OpenSM sweeps no more, and soon frees the option that names the file. */
 	if (!triad_task_stop(&copies->task, JOIN_US)) {
 		triad_sa_restore_withdraw(copies->restore);
 		return false;

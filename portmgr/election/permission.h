@@ -55,7 +55,7 @@ struct triad_permission_facts {
 	bool is_holder;    /* of the lease */
 	bool has_run_out;  /* it was the last holder, and its lease ran out */
 	bool is_confirmed; /* by a round that began after the last change of members */
-	uint64_t deadline_us; /* monotonic; of the lease */
+	uint64_t deadline_us; /* of the lease; CLOCK_BOOTTIME */
 	bool is_sm_master, is_subnet_up;
 	uint64_t term;
 	/* As in struct triad_permission. */
