@@ -19,6 +19,15 @@ const char *triad_sm_state(const struct osm_opensm *osm)
 	}
 }
 
+bool triad_sm_is_in_first_sweep(const struct osm_opensm *osm)
+{
+	const osm_subn_t *subn = &osm->subn;
+
+	/* OpenSM sets the second before it clears the first: one of them is always set. */
+	return subn->sm_state == IB_SMINFO_STATE_MASTER &&
+		(subn->force_first_time_master_sweep || subn->first_time_master_sweep);
+}
+
 bool triad_sm_is_standby(const struct osm_opensm *osm)
 {
 	return osm->subn.sm_state == IB_SMINFO_STATE_STANDBY ||

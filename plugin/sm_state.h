@@ -12,6 +12,10 @@ struct osm_opensm;
  * so that states may be compared by it.  Takes no lock: OpenSM writes an octet. */
 const char *triad_sm_state(const struct osm_opensm *osm);
 
+/* As master, in its first sweep, in which OpenSM empties its SA and drops requests; or about to
+ * begin it. */
+bool triad_sm_is_in_first_sweep(const struct osm_opensm *osm);
+
 /* Another SM is master, or is to be. */
 bool triad_sm_is_standby(const struct osm_opensm *osm);
 

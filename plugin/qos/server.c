@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "plugin/ports/hold.h"
+#include "plugin/sm_state.h"
 #include "triad/thread.h"
 
 /* The callback that OpenSM's vendor calls gets no pointer of ours. */
@@ -61,11 +62,7 @@ bool server_may_answer(struct triad_qos_server *server)
 
 bool server_is_in_first_sweep(const struct triad_qos_server *server)
 {
-	const osm_subn_t *subn = &server->osm->subn;
-
-	/* OpenSM sets the second before it clears the first: one of them is always set. */
-	return server_is_master(server) &&
-		(subn->force_first_time_master_sweep || subn->first_time_master_sweep);
+	return triad_sm_is_in_first_sweep(server->osm);
 }
 
 bool server_must_wait(struct triad_qos_server *server)

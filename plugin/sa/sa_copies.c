@@ -8,6 +8,7 @@
 
 #include "plugin/election/elector.h"
 #include "plugin/sa/sa_copies_parts.h"
+#include "plugin/sm_state.h"
 
 /* How often the SM's state is looked at: it changes without an event. */
 #define TICK_US (50 * TRIAD_US_PER_MS)
@@ -121,9 +122,8 @@ static bool works_as_master(struct triad_sa_copies *copies)
 		atomic_store(&copies->is_up, false);
 		return false;
 	}
-	/* OpenSM sets the second before it clears the first: one of them is always set. */
-	return atomic_load(&copies->is_up) && !subn->force_first_time_master_sweep &&
-		!subn->first_time_master_sweep && subn->last_sm_port_state;
+	return atomic_load(&copies->is_up) &&
+		!triad_sm_is_in_first_sweep(copies->osm) && subn->last_sm_port_state;
 }
 
 /* Whether this SM holds the election's lease. */
