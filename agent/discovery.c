@@ -14,8 +14,6 @@
 #define MAX_SMPS 8
 #define SMP_MS 200
 #define SMP_RETRIES 2
-/* PortInfo:PortPhysicalState of a link that is up. */
-#define PHYS_LINK_UP 5
 
 /* --- from libibnetdisc's fabric to ours --- */
 
@@ -94,8 +92,9 @@ static uint32_t count_silent(const ibnd_fabric_t *found)
 			if (!port)
 				n += node->type == IB_NODE_SWITCH;
 			else if (!port->remoteport)
-				n += mad_get_field(port->info, 0,
-					     IB_PORT_PHYS_STATE_F) == PHYS_LINK_UP;
+				n += mad_get_field(
+					     port->info, 0, IB_PORT_PHYS_STATE_F) ==
+					TRIAD_PHYS_LINK_UP;
 		}
 	return n;
 }

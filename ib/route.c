@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PHYS_DISABLED 3 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
-
 /* A walk from the SM outward. */
 struct walk {
 	const struct triad_fabric *fabric;
@@ -19,7 +17,7 @@ struct walk {
 /* OpenSM may still have the link of a port that was disabled: nothing comes through. */
 static bool is_disabled(const struct walk *walk, uint32_t port)
 {
-	return walk->fabric->ports[port].phys_state == PHYS_DISABLED;
+	return walk->fabric->ports[port].phys_state == TRIAD_PHYS_DISABLED;
 }
 
 static void visit(struct walk *walk, uint32_t port, uint32_t root)

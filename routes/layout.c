@@ -5,21 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PHYS_DISABLED 3 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
-
-static bool is_up(const struct triad_fabric_port *port)
-{
-	return port->state != TRIAD_PORT_DOWN && !port->is_held &&
-		port->phys_state != PHYS_DISABLED;
-}
-
 /* The port at the other end, or TRIAD_FABRIC_NONE where nothing passes. */
 static uint32_t live_remote(const struct triad_fabric *fabric, uint32_t port)
 {
 	uint32_t far = fabric->ports[port].remote;
 
-	return far != TRIAD_FABRIC_NONE && is_up(&fabric->ports[port]) &&
-			is_up(&fabric->ports[far])
+	return far != TRIAD_FABRIC_NONE &&
+			triad_fabric_port_is_up(&fabric->ports[port]) &&
+			triad_fabric_port_is_up(&fabric->ports[far])
 		? far
 		: TRIAD_FABRIC_NONE;
 }

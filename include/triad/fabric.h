@@ -41,6 +41,12 @@ enum triad_port_state {
 	TRIAD_PORT_ACTIVE = 4,
 };
 
+enum triad_phys_state { /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
+	TRIAD_PHYS_POLLING = 2,
+	TRIAD_PHYS_DISABLED = 3,
+	TRIAD_PHYS_LINK_UP = 5,
+};
+
 /* Which of the later rates the port understands [IBA 14.2.5.6: CapabilityMask]. */
 #define TRIAD_RATE_CAP_EXTENDED 0x1 /* extended speeds */
 #define TRIAD_RATE_CAP_2X 0x2
@@ -83,7 +89,7 @@ struct triad_fabric_port {
 	uint8_t lmc;
 	uint8_t number;
 	uint8_t state;      /* enum triad_port_state */
-	uint8_t phys_state; /* PortInfo:PortPhysicalState */
+	uint8_t phys_state; /* enum triad_phys_state, and others */
 	uint8_t mtu;        /* PortInfo:NeighborMTU, coded */
 	uint8_t mtu_cap;    /* PortInfo:MTUCap, coded */
 	uint8_t rate;       /* of the link, coded as in PathRecord */
@@ -107,6 +113,14 @@ struct triad_fabric_port {
 	 * one's; or none. */
 	struct triad_fabric_slice vlarb;
 };
+
+/* Whether something may pass it.  OpenSM has the state that a port had before it was
+ * disabled until its next sweep. */
+static inline bool triad_fabric_port_is_up(const struct triad_fabric_port *port)
+{
+	return port->state != TRIAD_PORT_DOWN && !port->is_held &&
+		port->phys_state != TRIAD_PHYS_DISABLED;
+}
 
 /* SL 2i is the high nibble of octet i. */
 struct triad_sl2vl {

@@ -31,9 +31,6 @@ enum {
 	BTH_SIZE = 12,
 };
 
-/* PortInfo:PortPhysicalState [IBA 14.2.5.6]: taken out of service. */
-enum { PHYS_DISABLED = 3 };
-
 /* --- the counters' places --- */
 
 /* A member of if_counters or ib_counters: the sum of 'counters' (bits of enum
@@ -227,7 +224,7 @@ size_t triad_sflow_counters_room(size_t size, const struct triad_sflow_header *h
 /* Data packets pass through a port that is active, and no other. */
 static uint32_t status_of(const struct triad_fabric_port *port)
 {
-	return (port->phys_state == PHYS_DISABLED ? 0 : STATUS_ADMIN_UP) |
+	return (port->phys_state == TRIAD_PHYS_DISABLED ? 0 : STATUS_ADMIN_UP) |
 		(port->state == TRIAD_PORT_ACTIVE ? STATUS_OPER_UP : 0);
 }
 

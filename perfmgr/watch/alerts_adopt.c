@@ -16,8 +16,6 @@ struct adoption {
 
 /* --- losses that are meant --- */
 
-#define PHYS_DISABLED 3 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
-
 static bool was_taken_down(const struct adoption *adoption, uint32_t old_port)
 {
 	const struct triad_alerts_intent *intent = &adoption->alerts->intent;
@@ -28,7 +26,7 @@ static bool was_taken_down(const struct adoption *adoption, uint32_t old_port)
 		port->number,
 		now != TRIAD_FABRIC_NONE &&
 			adoption->alerts->view->fabric->ports[now].phys_state ==
-				PHYS_DISABLED);
+				TRIAD_PHYS_DISABLED);
 }
 
 /* Somebody has taken down each of its links, at one end or the other. */

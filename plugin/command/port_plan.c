@@ -46,7 +46,7 @@ static const char *found_word(const struct triad_port_row *row)
 		return "held";
 	if (row->is_failed)
 		return "failed";
-	if (row->phys_state == 3)
+	if (row->phys_state == TRIAD_PHYS_DISABLED)
 		return "disabled";
 	return row->state == TRIAD_PORT_DOWN ? "down"
 					     : triad_port_state_name(row->state);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/election/local_health.h"
 
-#define PHYS_LINK_UP 5
-#define STATE_DOWN 1
+#include "triad/fabric.h"
 
 static bool is_good(struct triad_local_port *port, bool *is_there)
 {
@@ -14,7 +13,7 @@ static bool is_good(struct triad_local_port *port, bool *is_there)
 		triad_local_port_read(port, "state", &state);
 	/* The SM may not have made the port ACTIVE yet, as at its start: INIT is
 	 * enough. */
-	return *is_there && phys_state == PHYS_LINK_UP && state > STATE_DOWN;
+	return *is_there && phys_state == TRIAD_PHYS_LINK_UP && state > TRIAD_PORT_DOWN;
 }
 
 struct triad_local_health triad_local_health_read(

@@ -10,10 +10,6 @@
 
 #define SMP_TIMEOUT_MS 200u
 #define N_TRIES 3u
-/* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
-#define PHYS_POLLING 2
-#define PHYS_DISABLED 3
-#define PHYS_LINK_UP 5
 
 _Static_assert(sizeof(ib_port_info_t) == TRIAD_SMP_DATA_SIZE, "PortInfo fills an SMP");
 
@@ -95,7 +91,7 @@ static int check_far_end(struct action *action)
 	const ib_node_info_t *info = (const void *)data;
 	struct triad_smp_route route = action->route;
 
-	if (phys_state(action) != PHYS_LINK_UP)
+	if (phys_state(action) != TRIAD_PHYS_LINK_UP)
 		return 0;
 	if (triad_smp_add_hop(&route, action->record.port) ||
 		get(action, &route, TRIAD_SMP_NODE_INFO, 0, data))
@@ -140,7 +136,7 @@ static int send_set(struct action *action, unsigned wanted)
 /* Some switches confirm a Set and do nothing, so the port is read again. */
 static int set_phys_state(struct action *action, unsigned wanted)
 {
-	bool must_be_disabled = wanted == PHYS_DISABLED;
+	bool must_be_disabled = wanted == TRIAD_PHYS_DISABLED;
 	int error = send_set(action, wanted);
 
 	if (error)
@@ -148,7 +144,9 @@ static int set_phys_state(struct action *action, unsigned wanted)
 	error = get_port(action);
 	if (error)
 		return error;
-	return (phys_state(action) == PHYS_DISABLED) == must_be_disabled ? 0 : ENOTSUP;
+	return (phys_state(action) == TRIAD_PHYS_DISABLED) == must_be_disabled
+		? 0
+		: ENOTSUP;
 }
 
 static int change(struct action *action)
@@ -163,15 +161,15 @@ static int change(struct action *action)
 		error = check_far_end(action);
 	if (error)
 		return error;
-	is_disabled = phys_state(action) == PHYS_DISABLED;
+	is_disabled = phys_state(action) == TRIAD_PHYS_DISABLED;
 	switch (action->record.action) {
 	case TRIAD_ACTION_DISABLE:
-		return is_disabled ? 0 : set_phys_state(action, PHYS_DISABLED);
+		return is_disabled ? 0 : set_phys_state(action, TRIAD_PHYS_DISABLED);
 	case TRIAD_ACTION_ENABLE:
-		return is_disabled ? set_phys_state(action, PHYS_POLLING) : 0;
+		return is_disabled ? set_phys_state(action, TRIAD_PHYS_POLLING) : 0;
 	default: /* a bounce: down, and up again */
-		error = is_disabled ? 0 : set_phys_state(action, PHYS_DISABLED);
-		return error ? error : set_phys_state(action, PHYS_POLLING);
+		error = is_disabled ? 0 : set_phys_state(action, TRIAD_PHYS_DISABLED);
+		return error ? error : set_phys_state(action, TRIAD_PHYS_POLLING);
 	}
 }
 

@@ -11,15 +11,13 @@
 #include "plugin/election/elector.h"
 #include "plugin/ports/ports_parts.h"
 
-#define PHYS_DISABLED 3 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
-
 /* --- status --- */
 
 static bool is_failed(const struct triad_ports *ports, uint32_t at)
 {
 	const struct triad_fabric_port *port = &ports->fabric->ports[at];
 
-	return port->phys_state == PHYS_DISABLED &&
+	return port->phys_state == TRIAD_PHYS_DISABLED &&
 		triad_plan_has_failed(triad_history_find(ports->history,
 			ports->fabric->nodes[port->node].guid, port->number));
 }

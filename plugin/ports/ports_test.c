@@ -12,7 +12,6 @@
 #define SMP_TIMEOUT_MS 100u
 /* When the journal or a majority did not take a record. */
 #define RECORD_AGAIN_US (10 * TRIAD_US_PER_S)
-#define PHYS_LINK_UP 5 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
 
 const struct ports_test *ports_find_test(
 	const struct triad_ports *ports, uint64_t node_guid, uint8_t number)
@@ -54,7 +53,7 @@ static void look_at_port(struct triad_ports *ports, struct ports_test *test,
 	char why[256] = "";
 	struct triad_test_seen seen = {
 		.is_linked = port->remote != TRIAD_FABRIC_NONE &&
-			port->phys_state == PHYS_LINK_UP,
+			port->phys_state == TRIAD_PHYS_LINK_UP,
 		.is_active = port->state == TRIAD_PORT_ACTIVE,
 		.width = port->width,
 		.speed = (uint8_t)triad_link_speed(port->speed, port->speed_ext),

@@ -9,10 +9,6 @@
 #include "lib/grow.h"
 #include "portmgr/expected/netdiscover_line.h"
 
-/* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
-#define POLLING 2
-#define LINK_UP 5
-
 #define N_PORTS 255 /* 0 to 254 */
 #define FIRST_ROOM 256
 
@@ -73,7 +69,7 @@ static void add_port(struct reader *reader, unsigned number)
 		.lmc = is_switch ? node->header.lmc : link->lmc,
 		.number = (uint8_t)number,
 		.state = is_up ? TRIAD_PORT_ACTIVE : TRIAD_PORT_DOWN,
-		.phys_state = is_up ? LINK_UP : POLLING,
+		.phys_state = is_up ? TRIAD_PHYS_LINK_UP : TRIAD_PHYS_POLLING,
 		.width = link->width,
 		.speed = link->speed,
 		.speed_ext = link->speed_ext,

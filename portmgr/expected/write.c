@@ -8,7 +8,6 @@
 #include "lib/text.h"
 #include "portmgr/expected/expected.h"
 
-#define DISABLED 3 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
 #define MAX_PORT 254
 #define LINE_SIZE 512
 
@@ -22,7 +21,8 @@ static const struct triad_fabric_port *far_end(
 		return NULL;
 	far = &fabric->ports[port->remote];
 	/* The far port may have been disabled since the last sweep. */
-	return far->phys_state == DISABLED || !far->number || far->number > MAX_PORT
+	return far->phys_state == TRIAD_PHYS_DISABLED || !far->number ||
+			far->number > MAX_PORT
 		? NULL
 		: far;
 }
@@ -51,7 +51,7 @@ static void write_port(const struct triad_fabric *fabric,
 	const struct triad_fabric_port *port,
 	void (*put)(void *context, const char *line), void *context)
 {
-	bool is_disabled = port->phys_state == DISABLED;
+	bool is_disabled = port->phys_state == TRIAD_PHYS_DISABLED;
 	const struct triad_fabric_port *far =
 		is_disabled ? NULL : far_end(fabric, port);
 	char line[LINE_SIZE];

@@ -3,15 +3,7 @@
 
 #include <string.h>
 
-#define PHYS_DISABLED 3 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
-
 /* --- the graph --- */
-
-static bool is_up(const struct triad_fabric_port *port)
-{
-	return port->state != TRIAD_PORT_DOWN && !port->is_held &&
-		port->phys_state != PHYS_DISABLED;
-}
 
 static unsigned judge_link(const struct triad_fabric *fabric, uint32_t port)
 {
@@ -20,7 +12,7 @@ static unsigned judge_link(const struct triad_fabric *fabric, uint32_t port)
 	if (near->remote == NONE)
 		return 0;
 	far = &fabric->ports[near->remote];
-	if (!is_up(near) || !is_up(far))
+	if (!triad_fabric_port_is_up(near) || !triad_fabric_port_is_up(far))
 		return 0;
 	return near->state >= TRIAD_PORT_ARMED && far->state >= TRIAD_PORT_ARMED
 		? GUARD_UP | GUARD_TRAFFIC

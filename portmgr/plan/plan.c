@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PHYS_DISABLED 3 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
-
 struct build {
 	const struct triad_plan_input *input;
 	struct triad_plan *plan;
@@ -105,7 +103,7 @@ static void look_at_port(struct build *build, struct triad_plan_item *item,
 	const struct triad_fabric_port *port = &build->input->fabric->ports[item->port];
 	const struct triad_record *record = triad_history_find(
 		build->input->history, item->node_guid, item->number);
-	bool is_disabled = port->phys_state == PHYS_DISABLED;
+	bool is_disabled = port->phys_state == TRIAD_PHYS_DISABLED;
 
 	/* An admitted port that is not active was down since, so it is tested anew. */
 	item->is_active = port->state >= TRIAD_PORT_ARMED;
