@@ -176,6 +176,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_ROUTES_CHECK,
 		.access = TRIAD_VERB_READS,
 		.is_verdict = true,
+		.needs_parts = true,
 		.options = BIT(AT_KEPT) | TABLE,
 		.help = "What is wrong with the forwarding tables: credit loops, pairs "
 			"that don't arrive, loops, dead ports, detours; with examples. "
@@ -183,6 +184,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "routes over",
 		.verb = TRIAD_COMMAND_ROUTES_OVER,
 		.access = TRIAD_VERB_READS,
+		.needs_parts = true,
 		.options = BIT(AT) | BIT(LIMIT) | TABLE,
 		.help = "The pairs of hosts whose path leaves by this end of a link.",
 		.arguments = "NODE:PORT",
@@ -191,6 +193,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "routes between",
 		.verb = TRIAD_COMMAND_ROUTES_BETWEEN,
 		.access = TRIAD_VERB_READS,
+		.needs_parts = true,
 		.options = BIT(AT) | BIT(PATH_SL) | TABLE,
 		.help = "Each path from one host to another: every hop, its VL, how "
 			"busy it is and how many pairs share it.",
@@ -200,12 +203,14 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "routes",
 		.verb = TRIAD_COMMAND_ROUTES,
 		.access = TRIAD_VERB_READS,
+		.needs_parts = true,
 		.options = BIT(AT_KEPT) | BIT(GROUP) | BIT(LIMIT) | TABLE,
 		.help = "How many pairs of hosts cross each link: by tier, how "
 			"uneven, and the worst links; --group: pairs within a group."},
 	{.name = "congestion",
 		.verb = TRIAD_COMMAND_CONGESTION,
 		.access = TRIAD_VERB_READS,
+		.needs_parts = true,
 		.options = BIT(AT_KEPT) | BIT(LIMIT) | TABLE,
 		.help = "Where congestion begins: slow hosts, incasts, weak links, "
 			"uneven routes; what waits because of each, whose packets, what it "
@@ -296,6 +301,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "cables",
 		.verb = TRIAD_COMMAND_CABLES,
 		.access = TRIAD_VERB_READS,
+		.needs_parts = true,
 		.options = BIT(AT) | BIT(TYPE) | BIT(LIMIT_ALL) | TABLE,
 		.help = "What is plugged in at ports, of all nodes, one node or one port "
 			"(NODE:3): vendor, part, serial number, length, temperature, "
@@ -305,6 +311,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "devices",
 		.verb = TRIAD_COMMAND_DEVICES,
 		.access = TRIAD_VERB_READS,
+		.needs_parts = true,
 		.options = BIT(AT) | BIT(TYPE) | BIT(FIRMWARE) | BIT(LIMIT_ALL) | TABLE,
 		.help = "What switches and HCAs say about themselves: firmware, serial "
 			"number, temperature, fans, power supplies.  It needs "
@@ -423,6 +430,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "qos explain",
 		.verb = TRIAD_COMMAND_QOS_EXPLAIN,
 		.access = TRIAD_VERB_READS,
+		.needs_parts = true,
 		.options = BIT(SOURCE) | BIT(DESTINATION) | BIT(SERVICE_ID) |
 			BIT(TCLASS) | BIT(QOS_CLASS) | BIT(PKEY) | BIT(SL) | TABLE,
 		.no_past =
@@ -443,6 +451,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "qos apply",
 		.verb = TRIAD_COMMAND_QOS_APPLY,
 		.access = TRIAD_VERB_CHANGES,
+		.needs_parts = true,
 		.options = BIT(COLOR),
 		.help = "Reads the policy again, and has OpenSM sweep now: then tables "
 			"are programmed, or its rules alone taken where tables are "
@@ -468,6 +477,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "port priority",
 		.verb = TRIAD_COMMAND_PORT_PRIORITY,
 		.access = TRIAD_VERB_CHANGES,
+		.needs_parts = true,
 		.options = BIT(COLOR),
 		.help = "Whom to prefer among SMs that are equally well: 0 to 15, "
 			"until the next 'reload' or start.",
@@ -477,6 +487,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "port confirm",
 		.verb = TRIAD_COMMAND_PORT_CONFIRM,
 		.access = TRIAD_VERB_CHANGES,
+		.needs_parts = true,
 		.options = BIT(COLOR),
 		.help = "Your word that all members that are missing are down: then "
 			"those that are here may enforce without them."},
@@ -484,6 +495,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 		.verb = TRIAD_COMMAND_PORT_BLACKLIST,
 		.access = TRIAD_VERB_READS,
 		.arguments_change = true,
+		.needs_parts = true,
 		.options = BIT(COLOR),
 		.no_past = "'election --at' has it",
 		.help = "SMs, by port GUID, that must not enforce; for ever, on all "
@@ -493,6 +505,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "port verdict",
 		.verb = TRIAD_COMMAND_PORT_VERDICT,
 		.access = TRIAD_VERB_CHANGES,
+		.needs_parts = true,
 		.options = BIT(COLOR),
 		.help = "What an external check says of this SM: whether it may "
 			"enforce.",
@@ -502,6 +515,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "port plan",
 		.verb = TRIAD_COMMAND_PORT_PLAN,
 		.access = TRIAD_VERB_READS,
+		.needs_parts = true,
 		.options = BIT(AT_KEPT) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | TABLE,
 		.kept_rows = 1000,
 		.help = "What would be done so that switch ports are as expected, what "
@@ -509,6 +523,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "port list",
 		.verb = TRIAD_COMMAND_PORT_LIST,
 		.access = TRIAD_VERB_READS,
+		.needs_parts = true,
 		.options = BIT(AT) | BIT(FAILED) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) |
 			TABLE,
 		.help = "Switch ports as they are expected and as they are."},
@@ -521,6 +536,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "port release",
 		.verb = TRIAD_COMMAND_PORT_RELEASE,
 		.access = TRIAD_VERB_CHANGES,
+		.needs_parts = true,
 		.options = BIT(COLOR),
 		.help = "A port that was disabled as failed is enabled again, and "
 			"looked at anew.",
@@ -530,6 +546,7 @@ const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {
 	{.name = "port approve",
 		.verb = TRIAD_COMMAND_PORT_APPROVE,
 		.access = TRIAD_VERB_CHANGES,
+		.needs_parts = true,
 		.options = BIT(COLOR),
 		.help = "Your word that the plan is meant, though it changes more ports "
 			"than port.max_actions; for one port, though a guard stops it.",

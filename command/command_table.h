@@ -122,6 +122,8 @@ struct triad_verb {
 	/* Of a command that reads: it waits for a disk or for switches in any case, not
 	 * only because of an option. */
 	bool waits;
+	/* It would say to switch on what a configuration with mistakes keeps off. */
+	bool needs_parts;
 	/* It exits with what it found, and with TRIAD_CONTROL_UNKNOWN where it can't tell. */
 	bool is_verdict;
 	/* TRIAD_OPTION_BIT()s.  With that of _AT it reads a past as it reads the present;

@@ -8,6 +8,13 @@
 
 #include "lib/text.h"
 
+bool triad_conf_key_is_of(const char *key, const char *section)
+{
+	size_t n = strlen(section);
+
+	return !strncmp(key, section, n) && (!key[n] || key[n] == '.');
+}
+
 /* --- elements ---------------------------------------------------------- */
 
 unsigned triad_conf_n_elements(const struct triad_conf *conf, enum triad_conf_per per)

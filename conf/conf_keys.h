@@ -32,6 +32,9 @@ extern const char *const triad_conf_types[TRIAD_CONF_N_TYPES + 1];
 /* The key's row in the table. */
 size_t triad_conf_key_index(const struct triad_conf_key *key);
 
+/* Whether a key, by its name in full, or a section is of the section of that word. */
+bool triad_conf_key_is_of(const char *key, const char *section);
+
 /* How many elements 'conf' has of that kind. */
 unsigned triad_conf_n_elements(const struct triad_conf *conf, enum triad_conf_per per);
 

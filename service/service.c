@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "conf/conf_keys.h"
 #include "service/command/outputs.h"
 #include "service/health_congestion.h"
 #include "service/health_routes.h"
@@ -276,8 +277,7 @@ const char *triad_service_trouble(struct triad_service *service)
 /* As make_effective() does. */
 bool triad_service_keeps_when_idle(const char *key)
 {
-	return !strncmp(key, "log.", strlen("log.")) ||
-		!strncmp(key, "control.", strlen("control."));
+	return triad_conf_key_is_of(key, "log") || triad_conf_key_is_of(key, "control");
 }
 
 /* With the lock. */

@@ -12,6 +12,17 @@
 /* The policy's file is read after the configuration that names it, and so is the
  * expected configuration.  Their mistakes are reported apart: triad.conf is in force all
  * the same.  Each returns true when its file is. */
+
+static bool refuse_file(
+	const struct triad_diags *diags, const char *what, struct triad_output *output)
+{
+	triad_commands_put_diags(diags, output);
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"%s: not loaded; the last good %s stays, if there was one\n",
+		diags->source, what);
+	return false;
+}
+
 static bool is_policy_loaded(struct triad_plugin *plugin, struct triad_output *output)
 {
 	struct triad_diags diags;
@@ -19,25 +30,15 @@ static bool is_policy_loaded(struct triad_plugin *plugin, struct triad_output *o
 	if (!triad_qos_wants_fabric(plugin->qos) ||
 		!triad_qos_load(plugin->qos, &diags))
 		return true;
-	triad_commands_put_diags(&diags, output);
-	triad_output_message(output, TRIAD_FRAME_MESSAGE,
-		"%s: not loaded; the last good QoS policy stays, if there was one\n",
-		diags.source);
-	return false;
+	return refuse_file(&diags, "QoS policy", output);
 }
 
 static bool is_expected_loaded(struct triad_plugin *plugin, struct triad_output *output)
 {
 	struct triad_diags diags;
 
-	if (triad_ports_read(plugin->ports, &diags))
-		return true;
-	triad_commands_put_diags(&diags, output);
-	triad_output_message(output, TRIAD_FRAME_MESSAGE,
-		"%s: not loaded; the last good expected configuration stays, if there "
-		"was one\n",
-		diags.source);
-	return false;
+	return triad_ports_read(plugin->ports, &diags) ||
+		refuse_file(&diags, "expected configuration", output);
 }
 
 static int run_reload(struct triad_plugin *plugin, const char *prefix,

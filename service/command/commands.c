@@ -8,6 +8,7 @@
 
 #include "command/command_table.h"
 #include "command/versions.h"
+#include "conf/conf_keys.h"
 #include "service/command/health.h"
 #include "service/command/outputs.h"
 #include "service/peer.h"
@@ -39,13 +40,6 @@ static bool is_refused(const struct triad_http_status *http, const char *section
 	return http->reason[0];
 }
 
-static bool is_of_section(const char *key, const char *section)
-{
-	size_t n = strlen(section);
-
-	return !*key || (!strncmp(key, section, n) && (!key[n] || key[n] == '.'));
-}
-
 bool triad_commands_put_refused(
 	struct triad_service *service, const char *key, struct triad_output *output)
 {
@@ -53,9 +47,9 @@ bool triad_commands_put_refused(
 	struct triad_web_status web = triad_web_status(service->web);
 	bool refused = false;
 
-	if (is_of_section(key, "prometheus"))
+	if (!*key || triad_conf_key_is_of(key, "prometheus"))
 		refused |= is_refused(&http, "prometheus", output);
-	if (is_of_section(key, "web"))
+	if (!*key || triad_conf_key_is_of(key, "web"))
 		refused |= is_refused(&web.http, "web", output);
 	return refused;
 }
@@ -234,33 +228,12 @@ static void refuse(struct triad_service *service, const struct triad_asker *aske
 
 /* --- while parts are idle --- */
 
-/* Commands that would tell to switch on what a file with mistakes keeps off. */
-static const bool need_parts[TRIAD_N_COMMANDS] = {
-	[TRIAD_COMMAND_ROUTES_CHECK] = true,
-	[TRIAD_COMMAND_ROUTES_OVER] = true,
-	[TRIAD_COMMAND_ROUTES_BETWEEN] = true,
-	[TRIAD_COMMAND_ROUTES] = true,
-	[TRIAD_COMMAND_CONGESTION] = true,
-	[TRIAD_COMMAND_CABLES] = true,
-	[TRIAD_COMMAND_DEVICES] = true,
-	[TRIAD_COMMAND_QOS_EXPLAIN] = true,
-	[TRIAD_COMMAND_QOS_APPLY] = true,
-	[TRIAD_COMMAND_PORT_PRIORITY] = true,
-	[TRIAD_COMMAND_PORT_CONFIRM] = true,
-	[TRIAD_COMMAND_PORT_BLACKLIST] = true,
-	[TRIAD_COMMAND_PORT_VERDICT] = true,
-	[TRIAD_COMMAND_PORT_PLAN] = true,
-	[TRIAD_COMMAND_PORT_LIST] = true,
-	[TRIAD_COMMAND_PORT_RELEASE] = true,
-	[TRIAD_COMMAND_PORT_APPROVE] = true,
-};
-
 static bool is_idle(struct triad_service *service, const struct triad_command *command,
 	struct triad_output *output)
 {
 	const char *idle = triad_service_idle(service);
 
-	if (!idle || !need_parts[command->verb] || command->at[0])
+	if (!idle || !triad_verb_of(command->verb)->needs_parts || command->at[0])
 		return false;
 	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s\n",
 		triad_verb_of(command->verb)->name, idle);
