@@ -78,9 +78,9 @@ static int remove_file(struct triad_path_file *file)
 	return 0;
 }
 
-/* Forgets the table if the file is gone or was replaced.  Returns whether a file is there that
- * is not ours. */
-static bool is_foreign(struct triad_path_file *file)
+/* Forgets the table if the file is gone or was replaced.  Returns EEXIST if a file is there
+ * that is not ours, else 0. */
+static int revalidate(struct triad_path_file *file)
 {
 	const struct stat *written = &file->written;
 	struct stat now;
@@ -89,15 +89,15 @@ static bool is_foreign(struct triad_path_file *file)
 		/* Another error: our file may still be there. */
 		if (errno == ENOENT)
 			forget_table(file);
-		return false;
+		return 0;
 	}
 	if (file->table && now.st_dev == written->st_dev &&
 		now.st_ino == written->st_ino &&
 		now.st_mtim.tv_sec == written->st_mtim.tv_sec &&
 		now.st_mtim.tv_nsec == written->st_mtim.tv_nsec)
-		return false;
+		return 0;
 	forget_table(file);
-	return true;
+	return EEXIST;
 }
 
 static int write_file(
@@ -154,7 +154,7 @@ static void read_wish(struct triad_path_file *file, struct wish *wish)
  * goes first. */
 static void change_path(struct triad_path_file *file, const char *path)
 {
-	if (file->path[0] && !is_foreign(file) && file->table)
+	if (file->path[0] && !revalidate(file) && file->table)
 		(void)remove_file(file);
 	forget_table(file);
 	snprintf(file->path, sizeof(file->path), "%s", path);
@@ -174,8 +174,9 @@ static int follow_wish(struct triad_path_file *file, const struct wish *wish,
 		return 0;
 	if (file->is_left && (error = remove_file(file)))
 		return error;
-	if (is_foreign(file))
-		return tell_trouble(file, "written", EEXIST);
+	error = revalidate(file);
+	if (error)
+		return tell_trouble(file, "written", error);
 	if (wish->table && wish->table != file->table) {
 		error = write_file(file, wish->table, n_paths);
 		*is_written = !error;

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 
 #include "ib/path_table.h"
+#include "plugin/qos/policy_source.h"
 #include "plugin/qos/server.h"
 #include "service/recorder.h"
 #include "triad/conf.h"
@@ -56,7 +57,7 @@ struct triad_qos_status {
 	uint64_t n_loads, n_failed_loads;
 	bool has_failed; /* the last load: the policy is the one before */
 	/* The first mistake of it, or "". */
-	char why[TRIAD_DIAG_TEXT_SIZE + TRIAD_CONF_PATH_SIZE];
+	char why[TRIAD_POLICY_WHY_SIZE];
 	bool is_refused; /* the policy read last, whole: the guard stops its tables */
 	bool is_edited;  /* its file, since it was read */
 	struct triad_qos_server_status server;

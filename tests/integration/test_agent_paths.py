@@ -2,6 +2,7 @@
 """Agents keep the paths that the SM answers: the same as its answers, never old ones, in
 ibacm's file and for 'paths'."""
 
+import contextlib
 import json
 import os
 import re
@@ -297,11 +298,18 @@ def test_file_has_what_ibacm_reads(scratch, lmc):
         assert not member.paths_file.exists(), "the file after the agent's end"
 
 
-@pytest.mark.plain
-def test_file_that_cannot_be_written_is_told_once(scratch):
+@contextlib.contextmanager
+def path_lab_with_file(scratch):
+    """With one agent, whose file is there."""
     with PathLab(scratch, agents=AGENTS[:1]) as paths:
         member, = paths.members
         wait_until(member.paths_file.exists, 60, "the file")
+        yield paths, member
+
+
+@pytest.mark.plain
+def test_file_that_cannot_be_written_is_told_once(scratch):
+    with path_lab_with_file(scratch) as (paths, member):
         # In the way of the new file alone: the old one can be removed, as on a full disk.
         obstacle = member.paths_file.with_suffix(".new")
         obstacle.mkdir()
@@ -319,9 +327,7 @@ def test_file_that_cannot_be_written_is_told_once(scratch):
 
 @pytest.mark.plain
 def test_file_that_somebody_removed_is_written_again(scratch):
-    with PathLab(scratch, agents=AGENTS[:1]) as paths:
-        member, = paths.members
-        wait_until(member.paths_file.exists, 60, "the file")
+    with path_lab_with_file(scratch) as (paths, member):
         text = member.paths_file.read_text(encoding="ascii")
         member.paths_file.unlink()
         wait_until(member.paths_file.exists, 20, "the file")
@@ -330,9 +336,7 @@ def test_file_that_somebody_removed_is_written_again(scratch):
 
 @pytest.mark.plain
 def test_file_that_could_not_be_seen_for_a_while_is_not_old(scratch):
-    with PathLab(scratch, agents=AGENTS[:1]) as paths:
-        member, = paths.members
-        wait_until(member.paths_file.exists, 60, "the file")
+    with path_lab_with_file(scratch) as (paths, member):
         guid = int(paths.wait_for_paths()[0]["port_guid"], 0)
         folder = member.paths_file.parent
         away = folder.with_suffix(".away")
@@ -353,9 +357,7 @@ def test_file_that_could_not_be_seen_for_a_while_is_not_old(scratch):
 
 @pytest.mark.plain
 def test_file_of_another_program_is_left_alone(scratch):
-    with PathLab(scratch, agents=AGENTS[:1]) as paths:
-        member, = paths.members
-        wait_until(member.paths_file.exists, 60, "the file")
+    with path_lab_with_file(scratch) as (paths, member):
         others = scratch.folder() / "others"
         others.write_text("another's\n", encoding="ascii")
         others.rename(member.paths_file)
