@@ -9,7 +9,7 @@ libtriadelection_la_SOURCES = \
 	portmgr/election/election_parts.h \
 	portmgr/election/election_states.c \
 	portmgr/election/fabric_watch.c portmgr/election/fabric_watch.h \
-	portmgr/election/health.c portmgr/election/health.h \
+	portmgr/election/port_health.c portmgr/election/port_health.h \
 	portmgr/election/message.c portmgr/election/message.h \
 	portmgr/election/permission.c portmgr/election/permission.h \
 	portmgr/election/priority.c portmgr/election/priority.h \

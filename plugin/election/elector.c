@@ -135,9 +135,8 @@ static void look_at_ports(struct triad_elector *elector, uint64_t now_us)
 	}
 	/* Seen, or not for so long that no port counts as good ('seen' has none). */
 	report_blind(elector, !has_seen);
-	if (triad_health_look(&elector->health, seen.n_ports, seen.n_good, now_us))
-		triad_election_ports(elector->election, elector->health.n_ports,
-			elector->health.n_good, now_us);
+	if (triad_port_health_look(&elector->health, seen.n_ports, seen.n_good, now_us))
+		triad_election_ports(elector->election, &elector->health, now_us);
 }
 
 /* Reports when this thread ran late: the SM may lose the lease, and the operator has to

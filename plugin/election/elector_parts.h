@@ -16,7 +16,7 @@
 #include "lib/task.h"
 #include "plugin/election/elector.h"
 #include "plugin/election/health_watch.h"
-#include "portmgr/election/health.h"
+#include "portmgr/election/port_health.h"
 #include "triad/clock.h"
 #include "triad/file.h"
 #include "triad/line_file.h"
@@ -50,7 +50,7 @@ struct triad_elector {
 	const struct triad_conf *conf; /* in force; the defaults before the first one */
 	struct triad_election *election;
 	struct triad_cluster *cluster;
-	struct triad_health health;
+	struct triad_port_health health;
 	uint64_t health_us;   /* when local ports were seen last */
 	bool is_blind;        /* for too long */
 	uint64_t absent_port; /* of election.ports; 0: all are there */

@@ -267,12 +267,13 @@ void triad_election_payload(struct triad_election *election, uint64_t sender,
 	settle(election);
 }
 
-void triad_election_ports(struct triad_election *election, uint32_t n_ports,
-	uint32_t n_good, uint64_t now_us)
+void triad_election_ports(struct triad_election *election,
+	const struct triad_port_health *health, uint64_t now_us)
 {
 	at(election, now_us);
-	election->n_ports = n_ports;
-	election->n_good = n_good;
+	election->n_ports = health->n_ports;
+	election->n_good = health->n_good;
+	election->has_port = health->is_up;
 	settle(election);
 }
 
@@ -387,7 +388,7 @@ void triad_election_facts(
 		.check = e->check,
 		.has_old_config = e->stored.generation > e->generation,
 		.has_other_config = members_has_other_config(e),
-		.has_good_port = e->n_good > 0,
+		.has_good_port = e->has_port,
 		.is_holder = e->is_holder,
 		.has_run_out = e->has_run_out,
 		.is_confirmed = e->is_holder && e->lease_view == e->view.number,

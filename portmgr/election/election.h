@@ -48,6 +48,7 @@
 #define TRIAD_PORTMGR_ELECTION_H
 
 #include "portmgr/cluster/cluster.h"
+#include "portmgr/election/port_health.h"
 #include "portmgr/election/message.h"
 #include "portmgr/election/permission.h"
 
@@ -136,9 +137,9 @@ void triad_election_view(struct triad_election *election,
 void triad_election_payload(struct triad_election *election, uint64_t sender,
 	const void *payload, size_t size, uint64_t now_us);
 
-/* The number of local ports, and of those in good state; the caller damps it. */
-void triad_election_ports(struct triad_election *election, uint32_t n_ports,
-	uint32_t n_good, uint64_t now_us);
+/* The local ports (health.h). */
+void triad_election_ports(struct triad_election *election,
+	const struct triad_port_health *health, uint64_t now_us);
 
 /* Whether the SM here is master, and has brought the subnet up as such. */
 void triad_election_sm(

@@ -74,7 +74,8 @@ struct triad_election {
 	/* --- input --- */
 	struct triad_cluster_view view; /* number 0: none yet */
 	bool is_confirmed_down;         /* by the operator, for this view */
-	uint32_t n_ports, n_good;
+	uint32_t n_ports, n_good;       /* local ports, damped */
+	bool has_port;                  /* one that is good */
 	uint8_t preference;
 	bool is_sm_master, is_subnet_up;
 	enum triad_check check;

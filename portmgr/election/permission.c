@@ -98,13 +98,10 @@ struct triad_permission triad_permission_judge(
 		found |= TRIAD_PERMISSION_NOT_MASTER;
 	else if (!facts->is_subnet_up)
 		found |= TRIAD_PERMISSION_NOT_UP;
-	if (found)
-		return (struct triad_permission){.reasons = found,
-			.by_hand_view = facts->by_hand_view,
-			.n_votes_by_hand = facts->n_votes_by_hand};
-	return (struct triad_permission){.is_given = true,
-		.term = facts->term,
-		.deadline_us = facts->deadline_us,
+	return (struct triad_permission){.is_given = !found,
+		.reasons = found,
+		.term = found ? 0 : facts->term,
+		.deadline_us = found ? 0 : facts->deadline_us,
 		.by_hand_view = facts->by_hand_view,
 		.n_votes_by_hand = facts->n_votes_by_hand};
 }

@@ -92,7 +92,9 @@ static struct triad_election *make_election(void)
 
 	if (!election)
 		return NULL;
-	triad_election_ports(election, 2, 2, 1000000);
+	triad_election_ports(election,
+		&(struct triad_port_health){.n_ports = 2, .n_good = 2, .is_up = true},
+		1000000);
 	triad_election_config(election, 7, 77, 1000000);
 	triad_election_view(election, &view, 1000000);
 	triad_election_sm(election, true, true, 1000000);

@@ -16,6 +16,7 @@
  *     stop A    cont A                   its cluster service
  *     runaway A on|off    drift A -4.9%
  *     ports A 1/2                        good ports of how many
+ *     flapped A                          both are up again, and don't count as good yet
  *     blacklist A add|remove B           said on A
  *     prefer A 12
  *     config A 7 0xabc                   generation and hash

@@ -217,7 +217,21 @@ static bool set_ports(struct script *s, char **words)
 	if (sscanf(words[1], "%u/%u%n", &n_good, &n_ports, &length) != 2 ||
 		words[1][length])
 		return script_fail(s, "'%s' is not as 1/2", words[1]);
-	triad_election_ports(elections_of(s->elections, node), n_ports, n_good,
+	triad_election_ports(elections_of(s->elections, node),
+		&(struct triad_port_health){
+			.n_ports = n_ports, .n_good = n_good, .is_up = n_good > 0},
+		elections_clock(s->elections, node));
+	return told(s, node, 0);
+}
+
+static bool set_flapped(struct script *s, char **words)
+{
+	unsigned node;
+
+	if (!script_live_node(s, words[0], &node))
+		return false;
+	triad_election_ports(elections_of(s->elections, node),
+		&(struct triad_port_health){.n_ports = 2, .is_up = true},
 		elections_clock(s->elections, node));
 	return told(s, node, 0);
 }
@@ -457,6 +471,7 @@ static const struct command commands[] = {
 	{"loss", 1, loss},
 	{"pause", 1, pause_node},
 	{"ports", 2, set_ports},
+	{"flapped", 1, set_flapped},
 	{"prefer", 2, prefer},
 	{"resign", 1, resign},
 	{"resume", 1, resume_node},

@@ -59,8 +59,11 @@ static void tell(struct storm *storm, unsigned node)
 		return;
 	switch (elections_random(s, 6)) {
 	case 0:
-		triad_election_ports(
-			election, 2, (uint32_t)elections_random(s, 3), now_us);
+		triad_election_ports(election,
+			&(struct triad_port_health){.n_ports = 2,
+				.n_good = (uint32_t)elections_random(s, 3),
+				.is_up = elections_random(s, 3)},
+			now_us);
 		break;
 	case 1:
 		triad_election_blacklist(election, elections_id(any_node(storm)),

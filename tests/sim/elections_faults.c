@@ -69,7 +69,9 @@ void elections_start(struct elections *s, unsigned node)
 	memset(n->cut_since_us, 0, sizeof(n->cut_since_us));
 	n->election = elections_must(
 		triad_election_new(&conf, &n->stored, elections_clock(s, node)));
-	triad_election_ports(n->election, 2, 2, elections_clock(s, node));
+	triad_election_ports(n->election,
+		&(struct triad_port_health){.n_ports = 2, .n_good = 2, .is_up = true},
+		elections_clock(s, node));
 	elections_poke(s, node);
 	elections_note_process(s);
 }

@@ -119,7 +119,7 @@ unit_tests = \
 	tests/unit/portmgr/test_fabric_watch \
 	tests/unit/portmgr/test_group \
 	tests/unit/portmgr/test_guard \
-	tests/unit/portmgr/test_health \
+	tests/unit/portmgr/test_port_health \
 	tests/unit/portmgr/test_netdiscover \
 	tests/unit/portmgr/test_journal \
 	tests/unit/portmgr/test_fragments \

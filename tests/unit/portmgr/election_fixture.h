@@ -78,7 +78,9 @@ static inline void set_up(void)
 	is_disk_full = false;
 	election = triad_election_new(&conf, &stored, now_us);
 	ck_assert_ptr_nonnull(election);
-	triad_election_ports(election, 2, 2, now_us);
+	triad_election_ports(election,
+		&(struct triad_port_health){.n_ports = 2, .n_good = 2, .is_up = true},
+		now_us);
 	see(3);
 	forget();
 }

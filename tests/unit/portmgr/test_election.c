@@ -323,11 +323,15 @@ START_TEST(test_master_whose_ports_change_says_so_at_once)
 {
 	become_master();
 	now_us++;
-	triad_election_ports(election, 2, 1, now_us);
+	triad_election_ports(election,
+		&(struct triad_port_health){.n_ports = 2, .n_good = 1, .is_up = true},
+		now_us);
 	collect();
 	ck_assert_uint_eq(n_sent[TRIAD_ELECTION_STATUS], 1);
 	ck_assert(!triad_priority_ports_ok(last_sent[TRIAD_ELECTION_STATUS].priority));
-	triad_election_ports(election, 2, 1, now_us);
+	triad_election_ports(election,
+		&(struct triad_port_health){.n_ports = 2, .n_good = 1, .is_up = true},
+		now_us);
 	collect();
 	ck_assert_uint_eq(n_sent[TRIAD_ELECTION_STATUS], 1);
 }

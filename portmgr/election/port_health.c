@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/election/port_health.h"
+
+static bool set_counts(
+	struct triad_port_health *health, uint32_t n_ports, uint32_t n_good)
+{
+	bool changed = health->n_ports != n_ports || health->n_good != n_good;
+
+	health->n_ports = n_ports;
+	health->n_good = n_good;
+	return changed;
+}
+
+static void note_worse(struct triad_port_health *health, uint64_t now_us)
+{
+	bool is_quiet = now_us - health->worse_us >= TRIAD_PORT_HEALTH_MAX_US;
+
+	/* The more often it gets worse, the longer it must be good to count as good. */
+	if (!health->wait_us || is_quiet)
+		health->wait_us = TRIAD_PORT_HEALTH_BETTER_US;
+	else if (health->wait_us * 2 <= TRIAD_PORT_HEALTH_MAX_US)
+		health->wait_us *= 2;
+	else
+		health->wait_us = TRIAD_PORT_HEALTH_MAX_US;
+	health->worse_us = now_us;
+}
+
+/* Whether what is_up says has changed. */
+static bool look_whether_up(
+	struct triad_port_health *health, uint32_t n_good, uint64_t now_us)
+{
+	bool is_up = n_good > 0;
+	uint64_t wait_us = is_up ? TRIAD_PORT_HEALTH_UP_US : TRIAD_PORT_HEALTH_WORSE_US;
+
+	if (is_up != (health->seen_good > 0))
+		health->seen_up_us = now_us;
+	if (is_up == health->is_up || now_us - health->seen_up_us < wait_us)
+		return false;
+	health->is_up = is_up;
+	return true;
+}
+
+bool triad_port_health_look(struct triad_port_health *health, uint32_t n_ports,
+	uint32_t n_good, uint64_t now_us)
+{
+	uint64_t lasted_us;
+	bool changed;
+
+	if (!health->has_looked || n_ports != health->n_ports) {
+		health->has_looked = true;
+		health->is_up = n_good > 0;
+		health->seen_good = n_good;
+		health->seen_since_us = now_us;
+		health->seen_up_us = now_us;
+		set_counts(health, n_ports, n_good);
+		return true;
+	}
+	changed = look_whether_up(health, n_good, now_us);
+	/* A change begins its time anew.  It counts once it has lasted. */
+	if (n_good != health->seen_good) {
+		health->seen_good = n_good;
+		health->seen_since_us = now_us;
+	}
+	lasted_us = now_us - health->seen_since_us;
+	if (n_good < health->n_good && lasted_us >= TRIAD_PORT_HEALTH_WORSE_US) {
+		note_worse(health, now_us);
+		changed |= set_counts(health, n_ports, n_good);
+	} else if (n_good > health->n_good && lasted_us >= health->wait_us) {
+		changed |= set_counts(health, n_ports, n_good);
+	}
+	return changed;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The health of local ports, damped: a port that flaps counts as bad until it has been good
+ * for long enough, so that it does not move mastership back and forth.
+ *
+ * Model: worse counts when it has lasted for TRIAD_PORT_HEALTH_WORSE_US, better when it has
+ * lasted for TRIAD_PORT_HEALTH_BETTER_US, doubled with each time that it got worse again, up
+ * to TRIAD_PORT_HEALTH_MAX_US; a quiet time of that length forgets the past.  The first look
+ * counts at once.
+ *
+ * What is damped only says which SM is the better one.  An SM may act as soon as a port has
+ * been good for TRIAD_PORT_HEALTH_UP_US: where the ports of all SMs have flapped, one of them must.
+ *
+ * Document: [election-patent, "processes the local port state change event"].
+ * Thread-safety: none.  Memory: none of its own; begin with zeroes. */
+#ifndef TRIAD_PORTMGR_PORT_HEALTH_H
+#define TRIAD_PORTMGR_PORT_HEALTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TRIAD_PORT_HEALTH_WORSE_US UINT64_C(300000)
+#define TRIAD_PORT_HEALTH_BETTER_US UINT64_C(5000000)
+#define TRIAD_PORT_HEALTH_MAX_US UINT64_C(300000000)
+#define TRIAD_PORT_HEALTH_UP_US UINT64_C(1000000)
+
+struct triad_port_health {
+	bool has_looked;
+	uint32_t n_ports, n_good; /* as they count */
+	bool is_up;         /* a port is good; not damped for longer than said above */
+	uint32_t seen_good; /* as they were seen last */
+	uint64_t seen_since_us;
+	uint64_t seen_up_us; /* since when some are good, or none is */
+	uint64_t wait_us;    /* for better, at present */
+	uint64_t worse_us;   /* when it got worse last */
+};
+
+/* Takes what is seen at 'now_us'; true when what counts has changed. */
+bool triad_port_health_look(struct triad_port_health *health, uint32_t n_ports,
+	uint32_t n_good, uint64_t now_us);
+
+#endif
