@@ -54,7 +54,7 @@ libosmtriad_la_SOURCES = \
 	plugin/ports/ports.c plugin/ports/ports.h \
 	plugin/ports/ports_act.c \
 	plugin/ports/ports_ask.c \
-	plugin/ports/ports_commit.c \
+	plugin/ports/ports_commit.c plugin/ports/ports_term.c \
 	plugin/ports/ports_inbox.c \
 	plugin/ports/ports_look.c \
 	plugin/ports/ports_mads.c \

@@ -63,6 +63,7 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/history/history.c portmgr/history/history.h \
 	portmgr/history/record.c portmgr/history/record.h \
 	portmgr/plan/agenda.c portmgr/plan/agenda.h \
+	portmgr/plan/overrides.c portmgr/plan/overrides.h \
 	portmgr/plan/guard.c portmgr/plan/guard.h \
 	portmgr/plan/guard_parts.h \
 	portmgr/plan/guard_walk.c \

@@ -56,13 +56,14 @@ void ports_end_wait(struct triad_ports *ports)
  * because to say a digest is to say that what it stands for is on this disk. */
 static bool journal_news(struct triad_ports *ports)
 {
-	while (ports->has_unwritten ||
-		triad_replica_take_record(ports->replica, &ports->unwritten)) {
-		ports->has_unwritten = true;
+	while (ports->records.has_unwritten ||
+		triad_replica_take_record(
+			ports->records.replica, &ports->records.unwritten)) {
+		ports->records.has_unwritten = true;
 		ports->must_plan = true;
-		if (ports_journal(ports, &ports->unwritten))
+		if (ports_journal(ports, &ports->records.unwritten))
 			return false;
-		ports->has_unwritten = false;
+		ports->records.has_unwritten = false;
 	}
 	return true;
 }
@@ -80,8 +81,8 @@ static void handle_expected(struct triad_ports *ports)
 			.generation = expected->generation,
 			.hash = expected->hash,
 			.size = ports->source.size};
-	(void)triad_replica_offer(
-		ports->replica, &config, ports->source.octets, triad_clock_boot_us());
+	(void)triad_replica_offer(ports->records.replica, &config, ports->source.octets,
+		triad_clock_boot_us());
 	ports_take_expected(ports);
 }
 
@@ -105,7 +106,7 @@ static void announce(struct triad_ports *ports)
 static void take_payload(struct triad_ports *ports, const struct triad_payload *payload)
 {
 	triad_release_check(&ports->release, payload);
-	triad_replica_payload(ports->replica, payload->sender, payload->octets,
+	triad_replica_payload(ports->records.replica, payload->sender, payload->octets,
 		payload->size, triad_clock_boot_us());
 }
 
@@ -118,17 +119,19 @@ void ports_pump(struct triad_ports *ports)
 	/* First all input, also when the port manager is off: then the inbox is
 	 * emptied, so that old payloads do not wait there until it is on. */
 	if (ports_next_view(ports))
-		triad_replica_view(ports->replica, &ports->view, triad_clock_boot_us());
+		triad_replica_view(
+			ports->records.replica, &ports->view, triad_clock_boot_us());
 	while (ports_next_payload(ports, &received))
 		if (ports->conf->port.enabled)
 			take_payload(ports, &received);
 	if (!ports->conf->port.enabled)
 		return;
-	triad_replica_run(ports->replica, triad_clock_boot_us());
+	triad_replica_run(ports->records.replica, triad_clock_boot_us());
 	if (!journal_news(ports))
 		return;
 	/* The replica repeats what the transport does not take. */
-	while ((size = triad_replica_take_payload(ports->replica, payload)) > 0) {
+	while ((size = triad_replica_take_payload(ports->records.replica, payload)) >
+		0) {
 		ports_begin_wait(ports);
 		(void)triad_elector_send(ports->elector, payload, size);
 		ports_end_wait(ports);
@@ -186,53 +189,11 @@ static void handle_fabric(struct triad_ports *ports)
 		ports_take_fabric(ports, fabric);
 }
 
-/* The term in which this SM may act: a new one begins with the history of a
- * majority. */
-static void look_at_permission(struct triad_ports *ports)
-{
-	struct triad_permission permission = triad_elector_permission(ports->elector);
-	uint64_t newest_term, newest;
-
-	/* Nothing that was begun or approved in one term counts in another, nor what
-	 * was agreed without a majority once the missing members are back. */
-	if (ports->term &&
-		(!permission.is_given || permission.term != ports->term ||
-			permission.by_hand_view != ports->by_hand_view)) {
-		ports->is_synced = false;
-		ports->is_outlived = false;
-		ports->term = 0;
-		ports->n_overrides = 0;
-		ports->must_plan = true;
-		triad_agenda_clear(ports->agenda);
-		ports_end_tests(ports);
-	}
-	if (!permission.is_given)
-		return;
-	/* Only what members confirm from now on counts: before, the last holder of the
-	 * lease may have written records that this SM has not seen. */
-	if (!ports->term) {
-		ports->term = permission.term;
-		ports->by_hand_view = permission.by_hand_view;
-		ports->term_since_us = triad_clock_boot_us();
-	}
-	if (ports->is_synced || !ports_is_agreed(ports, ports->term_since_us))
-		return;
-	triad_history_newest(ports->history, &newest_term, &newest);
-	ports->is_outlived = newest_term > ports->term;
-	if (ports->is_outlived)
-		return; /* what is recorded now would be older than what is known */
-	/* Permission may have ended and come back in the same term: then the numbers of
-	 * its records go on. */
-	ports->number = newest_term == ports->term ? newest : 0;
-	ports->is_synced = true;
-	ports->must_plan = true;
-}
-
 static bool is_enforcing(const struct triad_ports *ports)
 {
 	return ports->conf->port.enabled &&
-		ports->conf->port.mode == TRIAD_PORT_ENFORCE && ports->is_synced &&
-		ports->is_announced && ports->plan && ports->journal;
+		ports->conf->port.mode == TRIAD_PORT_ENFORCE && ports->term.is_synced &&
+		ports->is_announced && ports->plan && ports->records.journal;
 }
 
 /* Returns when to look again. */
@@ -250,12 +211,12 @@ static uint64_t run_step(struct triad_ports *ports)
 	ports_pump(ports);
 	/* Not in ports_pump(), which also runs while an action waits: another
 	 * configuration frees the plan that the action comes from. */
-	while (triad_replica_take_config(ports->replica, &config, &octets))
+	while (triad_replica_take_config(ports->records.replica, &config, &octets))
 		if (triad_source_take(&ports->source, (char *)octets, config.size))
 			handle_expected(ports);
 	announce(ports);
 	if (ports->conf->port.enabled)
-		look_at_permission(ports);
+		ports_look_at_permission(ports);
 	handle_fabric(ports);
 	if (!ports->conf->port.enabled)
 		return now_us + IDLE_US;
@@ -270,7 +231,7 @@ static uint64_t run_step(struct triad_ports *ports)
 	if (!ports->must_plan)
 		acts_us = ports_act(ports, triad_clock_boot_us());
 	ports_begin_wait(ports);
-	triad_journal_trim(ports->journal, ports->history);
+	triad_journal_trim(ports->records.journal, ports->records.history);
 	ports_end_wait(ports);
 	if (acts_us < next_us)
 		next_us = acts_us;
@@ -309,9 +270,9 @@ static void destroy(struct triad_ports *ports)
 	triad_placed_free(ports->placed);
 	triad_plan_free(ports->plan);
 	triad_agenda_free(ports->agenda);
-	triad_journal_close(ports->journal);
-	triad_replica_free(ports->replica);
-	triad_history_free(ports->history);
+	triad_journal_close(ports->records.journal);
+	triad_replica_free(ports->records.replica);
+	triad_history_free(ports->records.history);
 	triad_source_clear(&ports->source);
 	triad_smp_free(ports->smp);
 	triad_task_clear(&ports->task);
@@ -331,12 +292,13 @@ static bool make_parts(struct triad_ports *ports)
 
 	triad_source_init(&ports->source, &ports->lock, ports->log);
 	ports->conf = triad_conf_new(ports->id);
-	ports->history = triad_history_new();
+	ports->records.history = triad_history_new();
 	ports->agenda = triad_agenda_new();
 	ports->smp = triad_smp_new(ports->id);
-	if (ports->history)
-		ports->replica = triad_replica_new(&replica, ports->history);
-	return ports->conf && ports->replica && ports->agenda && ports->smp;
+	if (ports->records.history)
+		ports->records.replica =
+			triad_replica_new(&replica, ports->records.history);
+	return ports->conf && ports->records.replica && ports->agenda && ports->smp;
 }
 
 struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,

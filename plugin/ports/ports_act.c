@@ -29,7 +29,7 @@ void ports_ask_for_sweep(struct triad_ports *ports)
 {
 	struct osm_opensm *osm = ports->osm;
 
-	ports->wants_sweep = false;
+	ports->acts.wants_sweep = false;
 	if (osm_exit_flag || osm->subn.sm_state != IB_SMINFO_STATE_MASTER)
 		return;
 	osm->subn.force_heavy_sweep = TRUE;
@@ -123,7 +123,7 @@ static int send_set(struct action *action, unsigned wanted)
 			action->has_lost_permission = true;
 			return i ? ETIMEDOUT : EPERM;
 		}
-		ports->n_sets++;
+		ports->acts.n_sets++;
 		action->is_sent = true;
 		error = ports_ask(ports, &action->route, &request, (uint8_t *)&info,
 			&action->status);
@@ -266,16 +266,16 @@ static void conclude(struct action *action, int error)
 	/* A port that had failed stays so when nothing was sent. */
 	if (outcome.outcome == TRIAD_OUTCOME_DROPPED && action->had_failed)
 		outcome.action = TRIAD_ACTION_FAIL;
-	ports->n_set_failed += outcome.outcome == TRIAD_OUTCOME_REFUSED ||
+	ports->acts.n_set_failed += outcome.outcome == TRIAD_OUTCOME_REFUSED ||
 		outcome.outcome == TRIAD_OUTCOME_UNANSWERED;
-	ports->n_unpermitted += error == EPERM || action->has_lost_permission;
+	ports->acts.n_unpermitted += error == EPERM || action->has_lost_permission;
 	log_outcome(action, error);
 	/* If this can't be recorded, the next holder of the lease finds an intent
 	 * without an outcome, and looks at the port itself. */
 	(void)ports_record(ports, &outcome);
 	/* A sweep shows what a Set did, or who is at the far end now. */
 	if (outcome.outcome != TRIAD_OUTCOME_DROPPED || error == ESTALE)
-		ports->wants_sweep = true;
+		ports->acts.wants_sweep = true;
 }
 
 /* Intent, majority, action, outcome. */
@@ -284,11 +284,11 @@ static int do_action(struct triad_ports *ports, const struct triad_record *inten
 	struct action action = {.ports = ports, .record = *intent};
 	int error;
 
-	action.had_failed = triad_plan_has_failed(
-		triad_history_find(ports->history, intent->node_guid, intent->port));
+	action.had_failed = triad_plan_has_failed(triad_history_find(
+		ports->records.history, intent->node_guid, intent->port));
 	action.record.outcome = TRIAD_OUTCOME_INTENDED;
 	error = ports_commit(ports, &action.record);
-	ports->n_unpermitted += error == EPERM;
+	ports->acts.n_unpermitted += error == EPERM;
 	if (error) {
 		triad_log_write(ports->log, TRIAD_LOG_ERROR,
 			"ports: %s port %u: %s: not done: %s",
@@ -419,12 +419,9 @@ static uint64_t act_on(struct triad_ports *ports,
 		look_at_traffic(ports, item);
 	} else {
 		error = carry_out(ports, item);
-		/* One override is for one action, whether it worked or not. */
-		for (uint32_t i = 0; i < ports->n_overrides; i++)
-			if (ports->overrides[i].node_guid == item->node_guid &&
-				ports->overrides[i].port == item->number)
-				ports->overrides[i--] =
-					ports->overrides[--ports->n_overrides];
+		/* Whether it worked or not. */
+		triad_overrides_remove(
+			&ports->overrides, item->node_guid, item->number);
 		triad_agenda_done(ports->agenda, item->node_guid, item->number, !error,
 			triad_clock_boot_us());
 	}
@@ -436,13 +433,13 @@ static void report_stop(struct triad_ports *ports)
 	struct triad_agenda_status status;
 
 	triad_agenda_status(ports->agenda, &status);
-	if (status.is_stopped && !ports->was_stopped)
+	if (status.is_stopped && !ports->acts.was_stopped)
 		triad_log_write(ports->log, TRIAD_LOG_ERROR,
 			"ports: STOPPED: %u ports would be changed at once, "
 			"port.max_actions is %u: none is, until 'triadctl port "
 			"approve'; 'triadctl port plan' shows them",
 			status.n_open, ports->conf->port.max_actions);
-	ports->was_stopped = status.is_stopped;
+	ports->acts.was_stopped = status.is_stopped;
 }
 
 uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
@@ -460,7 +457,7 @@ uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
 	if (kind != TRIAD_AGENDA_WAIT)
 		return act_on(ports, entry, kind, now_us);
 	/* One sweep for all actions of this plan, when nothing more is due. */
-	if (ports->wants_sweep)
+	if (ports->acts.wants_sweep)
 		ports_ask_for_sweep(ports);
 	return until_us;
 }

@@ -18,7 +18,7 @@ static bool is_failed(const struct triad_ports *ports, uint32_t at)
 	const struct triad_fabric_port *port = &ports->fabric->ports[at];
 
 	return port->phys_state == TRIAD_PHYS_DISABLED &&
-		triad_plan_has_failed(triad_history_find(ports->history,
+		triad_plan_has_failed(triad_history_find(ports->records.history,
 			ports->fabric->nodes[port->node].guid, port->number));
 }
 
@@ -58,25 +58,25 @@ static void describe_trouble(
 {
 	bool wants_to = status->is_enforcing && status->permission.is_given;
 
-	if (*ports->trouble)
-		snprintf(
-			status->trouble, sizeof(status->trouble), "%s", ports->trouble);
-	else if (wants_to && ports->is_not_alone)
+	if (*ports->records.trouble)
+		snprintf(status->trouble, sizeof(status->trouble), "%s",
+			ports->records.trouble);
+	else if (wants_to && ports->sms.without_cluster)
 		snprintf(status->trouble, sizeof(status->trouble),
 			"election.cluster is none, but there is another SM, on port "
 			"0x%016" PRIx64
 			": without a cluster a single SM alone may enforce",
-			ports->sms[0]);
+			ports->sms.guids[0]);
 	else if (wants_to && !ports->is_announced)
 		snprintf(status->trouble, sizeof(status->trouble),
 			"a majority of the SMs has not this generation yet: is "
 			"port.enabled true on all of them?");
-	else if (wants_to && ports->is_outlived)
+	else if (wants_to && ports->term.is_outlived)
 		snprintf(status->trouble, sizeof(status->trouble),
 			"journals have records of later terms than the election's: was "
 			"its state removed? Remove ports-*.journal in "
 			"election.state_dir on all hosts, too");
-	else if (wants_to && !ports->is_synced)
+	else if (wants_to && !ports->term.is_synced)
 		snprintf(status->trouble, sizeof(status->trouble),
 			"a majority of the SMs has not said yet that it knows the same "
 			"of ports: is port.enabled true on all of them?");
@@ -89,19 +89,22 @@ static void describe(struct triad_ports *ports, struct triad_ports_status *statu
 	status->is_enforcing =
 		status->is_enabled && ports->conf->port.mode == TRIAD_PORT_ENFORCE;
 	status->permission = triad_elector_permission(ports->elector);
-	status->is_ready = status->is_enforcing && ports->is_synced &&
-		ports->is_announced && ports->journal && !ports->is_not_alone;
+	status->is_ready = status->is_enforcing && ports->term.is_synced &&
+		ports->is_announced && ports->records.journal &&
+		!ports->sms.without_cluster;
 	describe_expected(ports, status);
 	describe_trouble(ports, status);
 	if (ports->plan)
 		describe_plan(ports, status);
 	triad_agenda_status(ports->agenda, &status->agenda);
-	status->n_tests = ports->n_tests;
-	status->n_sets = ports->n_sets;
-	status->n_set_failed = ports->n_set_failed;
-	status->n_dropped = ports->n_unpermitted;
-	status->journal_bad = ports->journal ? triad_journal_n_bad(ports->journal) : 0;
-	triad_replica_status(ports->replica, &status->replica);
+	status->n_tests = ports->tests.n;
+	status->n_sets = ports->acts.n_sets;
+	status->n_set_failed = ports->acts.n_set_failed;
+	status->n_dropped = ports->acts.n_unpermitted;
+	status->journal_bad = ports->records.journal
+		? triad_journal_n_bad(ports->records.journal)
+		: 0;
+	triad_replica_status(ports->records.replica, &status->replica);
 }
 
 void ports_publish_status(struct triad_ports *ports)
@@ -169,9 +172,9 @@ static void fill_place(
 	const struct triad_fabric_port *port = &ports->fabric->ports[at];
 	const struct triad_fabric_node *node = &ports->fabric->nodes[port->node];
 	const struct triad_record *record =
-		triad_history_find(ports->history, node->guid, port->number);
+		triad_history_find(ports->records.history, node->guid, port->number);
 	const struct ports_test *test =
-		ports_find_test(ports, node->guid, port->number);
+		ports_find_test(&ports->tests, node->guid, port->number);
 	uint64_t remote = port->remote == TRIAD_FABRIC_NONE
 		? 0
 		: ports->fabric->ports[port->remote].guid;
@@ -245,7 +248,7 @@ static bool is_meant(struct triad_ports *ports, enum triad_ports_which which,
 		return at != TRIAD_PLACED_NONE && is_failed(ports, at);
 	return which == TRIAD_PORTS_ALL || at == TRIAD_PLACED_NONE ||
 		triad_plan_find(ports->plan, guid, wanted->port) ||
-		ports_find_test(ports, guid, wanted->port);
+		ports_find_test(&ports->tests, guid, wanted->port);
 }
 
 static void fill_rows(struct triad_ports *ports, enum triad_ports_which which,
@@ -324,8 +327,8 @@ int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int numbe
 	if (!*records)
 		return ENOMEM;
 	pthread_mutex_lock(&ports->lock);
-	for (uint32_t i = 0;
-		*n < max && (record = triad_history_latest(ports->history, i)) != NULL;
+	for (uint32_t i = 0; *n < max &&
+		(record = triad_history_latest(ports->records.history, i)) != NULL;
 		i++)
 		if ((!node_guid || record->node_guid == node_guid) &&
 			(number < 0 || record->port == number))
@@ -352,7 +355,7 @@ bool triad_ports_took_down(
 	bool is_ours = false;
 
 	pthread_mutex_lock(&ports->lock);
-	record = triad_history_find(ports->history, node_guid, number);
+	record = triad_history_find(ports->records.history, node_guid, number);
 	if (record && record->outcome <= TRIAD_OUTCOME_DONE)
 		is_ours = record->action == TRIAD_ACTION_BOUNCE ||
 				record->action == TRIAD_ACTION_TEST
@@ -372,7 +375,7 @@ static enum triad_ports_answer may_be_told(struct triad_ports *ports)
 		return TRIAD_PORTS_OFF;
 	if (ports->conf->port.mode != TRIAD_PORT_ENFORCE)
 		return TRIAD_PORTS_OBSERVES;
-	if (!ports->is_synced || !ports_may_act(ports))
+	if (!ports->term.is_synced || !ports_may_act(ports))
 		return TRIAD_PORTS_NOT_PERMITTED;
 	return TRIAD_PORTS_OK;
 }
@@ -390,7 +393,7 @@ static enum triad_ports_answer release(
 	};
 
 	if (!triad_plan_has_failed(
-		    triad_history_find(ports->history, node_guid, number)))
+		    triad_history_find(ports->records.history, node_guid, number)))
 		return TRIAD_PORTS_NOTHING;
 	/* Without a majority the next holder of the lease might still see the
 	 * failure. */
@@ -398,19 +401,6 @@ static enum triad_ports_answer release(
 		return TRIAD_PORTS_NOT_WRITTEN;
 	ports->must_plan = true;
 	return TRIAD_PORTS_OK;
-}
-
-static void override(struct triad_ports *ports, const struct triad_plan_item *item)
-{
-	/* When there is no room, the oldest one is forgotten: its port has to be
-	 * approved again. */
-	if (ports->n_overrides == PORTS_MAX_OVERRIDES)
-		memmove(ports->overrides, ports->overrides + 1,
-			(--ports->n_overrides) * sizeof(*ports->overrides));
-	ports->overrides[ports->n_overrides++] =
-		(struct triad_plan_override){.node_guid = item->node_guid,
-			.port = item->number,
-			.n_lost = item->lost.n};
 }
 
 /* What the approved action cuts off; "" when nothing. */
@@ -439,7 +429,7 @@ static enum triad_ports_answer approve(
 		return TRIAD_PORTS_OWN_WAY;
 	describe_cut(ports, item, request->cut, sizeof(request->cut));
 	if (item->guard && !item->is_overridden) {
-		override(ports, item);
+		triad_overrides_add(&ports->overrides, item);
 		ports_plan(ports, triad_clock_boot_us());
 	}
 	return triad_agenda_approve(ports->agenda, request->node_guid, request->number)

@@ -17,68 +17,34 @@
 
 void ports_open_journal(struct triad_ports *ports)
 {
-	char path[TRIAD_SOURCE_PATH_SIZE], reason[sizeof(ports->trouble)];
+	char path[TRIAD_SOURCE_PATH_SIZE], reason[sizeof(ports->records.trouble)];
 
 	snprintf(path, sizeof(path), "%s/ports-0x%016" PRIx64 ".journal",
 		ports->conf->election.state_dir, ports->id);
-	if (ports->journal && strcmp(path, ports->journal_path) == 0)
+	if (ports->records.journal && strcmp(path, ports->records.journal_path) == 0)
 		return;
 	/* election.state_dir was changed, or the last attempt failed. */
-	triad_journal_close(ports->journal);
-	ports->journal = NULL;
-	snprintf(ports->journal_path, sizeof(ports->journal_path), "%s", path);
+	triad_journal_close(ports->records.journal);
+	ports->records.journal = NULL;
+	snprintf(ports->records.journal_path, sizeof(ports->records.journal_path), "%s",
+		path);
 	/* Keeps the lock, though it reads a disk: it fills the history, which commands
 	 * read. */
-	if (triad_journal_open(
-		    path, ports->history, &ports->journal, reason, sizeof(reason))) {
-		if (strcmp(reason, ports->trouble) != 0)
+	if (triad_journal_open(path, ports->records.history, &ports->records.journal,
+		    reason, sizeof(reason))) {
+		if (strcmp(reason, ports->records.trouble) != 0)
 			triad_log_write(ports->log, TRIAD_LOG_ERROR,
 				"ports: %s; no port is touched without a journal",
 				reason);
-		snprintf(ports->trouble, sizeof(ports->trouble), "%s", reason);
+		snprintf(ports->records.trouble, sizeof(ports->records.trouble), "%s",
+			reason);
 		return;
 	}
-	if (triad_journal_n_bad(ports->journal))
+	if (triad_journal_n_bad(ports->records.journal))
 		triad_log_write(ports->log, TRIAD_LOG_ERROR,
 			"ports: %s: %" PRIu64 " lines can't be read and are left out",
-			path, triad_journal_n_bad(ports->journal));
-	ports->trouble[0] = '\0';
-}
-
-/* A confirmation by hand counts for the view that it was given in, and no other. */
-static uint32_t votes_needed(const struct triad_ports *ports)
-{
-	struct triad_permission permission = triad_elector_permission(ports->elector);
-
-	return permission.by_hand_view && permission.by_hand_view == ports->view.number
-		? permission.n_votes_by_hand
-		: ports->view.n_votes_needed;
-}
-
-bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us)
-{
-	uint32_t n_needed = votes_needed(ports);
-
-	return n_needed && triad_replica_n_same(ports->replica, since_us) >= n_needed;
-}
-
-bool ports_is_config_agreed(const struct triad_ports *ports)
-{
-	uint32_t n_needed = votes_needed(ports);
-
-	return n_needed && triad_replica_n_same_config(ports->replica) >= n_needed;
-}
-
-bool ports_may_act(struct triad_ports *ports)
-{
-	struct triad_permission permission =
-		triad_elector_permission_in_term(ports->elector, ports->term);
-
-	/* Once members are back, what they know comes first, even if the election has
-	 * not taken notice of them yet, or already has, in the same term. */
-	return ports->term && !ports->is_not_alone && permission.is_given &&
-		permission.by_hand_view == ports->by_hand_view &&
-		(!ports->by_hand_view || ports->by_hand_view == ports->view.number);
+			path, triad_journal_n_bad(ports->records.journal));
+	ports->records.trouble[0] = '\0';
 }
 
 /* What came of it is in the history of the fabric, too; that it was intended, in the
@@ -106,15 +72,15 @@ static void note_in_history(
 
 int ports_journal(struct triad_ports *ports, const struct triad_record *record)
 {
-	char text[sizeof(ports->trouble)] = "";
+	char text[sizeof(ports->records.trouble)] = "";
 	int error;
 
-	if (!ports->journal)
+	if (!ports->records.journal)
 		ports_open_journal(ports);
-	if (!ports->journal)
+	if (!ports->records.journal)
 		return EIO;
 	ports_begin_wait(ports);
-	error = triad_journal_append(ports->journal, record);
+	error = triad_journal_append(ports->records.journal, record);
 	ports_end_wait(ports);
 	if (!error)
 		note_in_history(ports, record);
@@ -122,10 +88,10 @@ int ports_journal(struct triad_ports *ports, const struct triad_record *record)
 	if (error)
 		snprintf(text, sizeof(text),
 			"%.150s: can't be written: %s; no port is touched until it can",
-			ports->journal_path, strerror(error));
-	if (error && strcmp(text, ports->trouble) != 0)
+			ports->records.journal_path, strerror(error));
+	if (error && strcmp(text, ports->records.trouble) != 0)
 		triad_log_write(ports->log, TRIAD_LOG_ERROR, "ports: %s", text);
-	snprintf(ports->trouble, sizeof(ports->trouble), "%s", text);
+	snprintf(ports->records.trouble, sizeof(ports->records.trouble), "%s", text);
 	return error;
 }
 
@@ -134,11 +100,11 @@ int ports_record(struct triad_ports *ports, struct triad_record *record)
 	struct timespec now;
 	int error;
 
-	if (!ports->term)
+	if (!ports->term.number)
 		return EPERM;
 	clock_gettime(CLOCK_REALTIME, &now);
-	record->term = ports->term;
-	record->number = ports->number + 1;
+	record->term = ports->term.number;
+	record->number = ports->term.n_records + 1;
 	record->at_us =
 		(uint64_t)now.tv_sec * TRIAD_US_PER_S + (uint64_t)now.tv_nsec / 1000;
 	record->writer = ports->id;
@@ -146,11 +112,11 @@ int ports_record(struct triad_ports *ports, struct triad_record *record)
 	error = ports_journal(ports, record);
 	if (error)
 		return error;
-	ports->number++;
-	error = triad_history_merge(ports->history, record);
+	ports->term.n_records++;
+	error = triad_history_merge(ports->records.history, record);
 	if (error)
 		return error;
-	triad_replica_send(ports->replica, record, triad_clock_boot_us());
+	triad_replica_send(ports->records.replica, record, triad_clock_boot_us());
 	ports_pump(ports);
 	return 0;
 }

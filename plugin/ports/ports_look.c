@@ -39,12 +39,13 @@ static bool is_begun(const struct triad_record *record)
 static struct triad_hold_port hold_port(
 	const struct triad_ports *ports, uint64_t node_guid, uint8_t number)
 {
-	const struct ports_test *test = ports_find_test(ports, node_guid, number);
+	const struct ports_test *test =
+		ports_find_test(&ports->tests, node_guid, number);
 	struct triad_hold_port port = {
 		.node_guid = node_guid,
 		.number = number,
-		.is_remembered =
-			is_begun(triad_history_find(ports->history, node_guid, number)),
+		.is_remembered = is_begun(
+			triad_history_find(ports->records.history, node_guid, number)),
 	};
 
 	if (test && test->is_admitted)
@@ -98,7 +99,7 @@ static uint32_t list_remembered(const struct triad_ports *ports,
 		const struct triad_record *record;
 
 		for (uint32_t i = 0; n < room &&
-			(record = triad_history_at(ports->history, bucket, i));
+			(record = triad_history_at(ports->records.history, bucket, i));
 			i++) {
 			struct triad_hold_port port =
 				hold_port(ports, record->node_guid, record->port);
@@ -123,7 +124,7 @@ static void publish_hold(struct triad_ports *ports)
 		return;
 	}
 	room = expected->n_ports +
-		(ports->placed ? 0 : triad_history_n(ports->history));
+		(ports->placed ? 0 : triad_history_n(ports->records.history));
 	list = calloc((size_t)room + 1, sizeof(*list));
 	if (!list)
 		return; /* what was published stays */
@@ -157,21 +158,16 @@ struct triad_plan_input ports_plan_input(const struct triad_ports *ports)
 		.fabric = ports->fabric,
 		.expected = ports->source.expected,
 		.placed = ports->placed,
-		.history = ports->history,
-		.sm_guids = ports->sms,
-		.n_sm_guids = ports->n_sms,
-		.overrides = ports->overrides,
-		.n_overrides = ports->n_overrides,
+		.history = ports->records.history,
+		.sm_guids = ports->sms.guids,
+		.n_sm_guids = ports->sms.n,
+		.overrides = ports->overrides.all,
+		.n_overrides = ports->overrides.n,
 		.routes_over_all = triad_hold_routes_over_all(ports->osm),
 	};
 }
 
-struct sms {
-	uint32_t n;
-	uint64_t guids[PORTS_MAX_SMS];
-};
-
-static void add_sm(struct sms *sms, uint64_t guid, uint64_t own)
+static void add_sm(struct ports_sms *sms, uint64_t guid, uint64_t own)
 {
 	if (guid && guid != own && sms->n < PORTS_MAX_SMS)
 		sms->guids[sms->n++] = guid;
@@ -181,7 +177,7 @@ void ports_find_sms(struct triad_ports *ports)
 {
 	cl_qmap_t *table = &ports->osm->subn.sm_guid_tbl;
 	cl_map_item_t *item;
-	struct sms sms = {0};
+	struct ports_sms sms = {0};
 
 	/* OpenSM may keep its lock for long in a sweep: commands don't wait for
 	 * that. */
@@ -193,13 +189,12 @@ void ports_find_sms(struct triad_ports *ports)
 	cl_plock_release(&ports->osm->lock);
 	ports_end_wait(ports);
 	/* Without a cluster nobody would keep the other one from acting, too. */
-	ports->is_not_alone =
+	sms.without_cluster =
 		sms.n && ports->conf->election.cluster == TRIAD_CLUSTER_NONE;
 	/* Members of the cluster run an SM, too, though it may not answer just now. */
 	for (uint32_t i = 0; i < ports->view.n_members; i++)
 		add_sm(&sms, ports->view.members[i], ports->id);
-	ports->n_sms = sms.n;
-	memcpy(ports->sms, sms.guids, sizeof(ports->sms));
+	ports->sms = sms;
 }
 
 static void forget_plan(struct triad_ports *ports)
@@ -240,22 +235,6 @@ static void place(struct triad_ports *ports)
 	free(mistakes);
 }
 
-/* An override is for the item that was seen, not for one that comes later. */
-static void keep_overrides(struct triad_ports *ports)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < ports->n_overrides; i++) {
-		const struct triad_plan_override override = ports->overrides[i];
-		const struct triad_plan_item *item =
-			triad_plan_find(ports->plan, override.node_guid, override.port);
-
-		if (item && item->is_overridden)
-			ports->overrides[n++] = override;
-	}
-	ports->n_overrides = n;
-}
-
 void ports_plan(struct triad_ports *ports, uint64_t now_us)
 {
 	uint64_t begun_us = triad_clock_now_us();
@@ -283,7 +262,7 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 	triad_plan_free(ports->plan);
 	ports->plan = plan;
 	ports->plan_us = triad_clock_now_us() - begun_us;
-	keep_overrides(ports);
+	triad_overrides_keep_used(&ports->overrides, plan);
 	/* Without memory the agenda keeps its entries; those that the plan does not
 	 * have are passed over (act_on()). */
 	(void)triad_agenda_look(ports->agenda, plan, now_us);
@@ -309,6 +288,6 @@ void ports_take_expected(struct triad_ports *ports)
 {
 	forget_plan(ports);
 	ports_end_tests(ports);
-	ports->n_overrides = 0;
+	ports->overrides.n = 0;
 	ports->must_plan = true;
 }

@@ -4,7 +4,8 @@
  *     ports.c          its life, thread and steps
  *     ports_inbox.c    what other threads leave for it
  *     ports_look.c     fabric and configuration: the plan, which ports may be held
- *     ports_commit.c   records: journal, members, majority
+ *     ports_term.c     the term in which this SM may act, and what a majority has
+ *     ports_commit.c   records: journal and members
  *     ports_act.c      items that are due: Sets
  *     ports_test.c     tests of ports
  *     ports_mads.c     MADs, without the lock
@@ -30,10 +31,10 @@
 #include "plugin/ports/source.h"
 #include "portmgr/cluster/cluster.h"
 #include "portmgr/history/journal.h"
+#include "portmgr/plan/overrides.h"
 #include "triad/clock.h"
 
 #define PORTS_MAX_TESTS 64u
-#define PORTS_MAX_OVERRIDES 64u
 #define PORTS_MAX_SMS 64u
 
 /* What a command wants done, and what came of it. */
@@ -74,6 +75,46 @@ struct ports_test {
 	struct triad_port_test test;
 };
 
+struct ports_tests {
+	uint32_t n;
+	struct ports_test all[PORTS_MAX_TESTS];
+};
+
+/* The term in which the agenda is carried out. */
+struct ports_term {
+	uint64_t number;       /* 0: none */
+	uint64_t since_us;     /* when it was first seen */
+	uint64_t by_hand_view; /* of the permission in it: see permission.h */
+	bool is_synced;        /* a majority has had our history since then */
+	bool is_outlived;      /* the history has records of later terms */
+	uint64_t n_records;    /* the number of the last record in it */
+};
+
+/* What was done to ports, here and by other SMs. */
+struct ports_records {
+	struct triad_history *history;
+	struct triad_journal *journal; /* NULL: it could not be opened */
+	char journal_path[TRIAD_SOURCE_PATH_SIZE];
+	struct triad_replica *replica;
+	struct triad_record unwritten; /* received, and not yet in the journal */
+	bool has_unwritten;
+	char trouble[256]; /* with the journal; "": none */
+};
+
+/* Other SMs, of OpenSM and of the cluster. */
+struct ports_sms {
+	uint32_t n;
+	uint64_t guids[PORTS_MAX_SMS];
+	bool without_cluster; /* OpenSM has some, though no cluster is configured */
+};
+
+/* What was done in steps. */
+struct ports_acts {
+	bool wants_sweep; /* something that a sweep will show */
+	bool was_stopped; /* the agenda, when it was looked at last */
+	uint64_t n_sets, n_set_failed, n_unpermitted;
+};
+
 struct triad_ports {
 	struct osm_opensm *osm;
 	uint64_t id;
@@ -97,35 +138,19 @@ struct triad_ports {
 	struct triad_placed *placed;
 	struct triad_plan *plan;
 	struct triad_agenda *agenda;
-	struct triad_history *history;
-	struct triad_journal *journal; /* NULL: it could not be opened */
-	char journal_path[TRIAD_SOURCE_PATH_SIZE];
-	struct triad_record unwritten; /* received, and not yet in the journal */
-	bool has_unwritten;
-	struct triad_replica *replica;
+	uint64_t plan_us; /* how long the plan took */
+	bool must_plan;
 	struct triad_smp *smp;
 	struct triad_hold *hold;
 	uint64_t reported_generation; /* whose misplaced rows were reported */
 	size_t n_misplaced;
 	bool is_announced; /* the configuration in force: a majority has it */
-	bool must_plan;
-	bool wants_sweep;       /* something was done that a sweep will show */
-	uint64_t term;          /* in which the agenda is carried out; 0: none */
-	uint64_t term_since_us; /* when that term was first seen */
-	uint64_t by_hand_view;  /* of the permission in it: see permission.h */
-	bool is_synced;   /* a majority has had our history since 'term_since_us' */
-	bool is_outlived; /* the history has records of later terms */
-	uint64_t number;  /* of the last record in 'term' */
-	uint32_t n_tests;
-	struct ports_test tests[PORTS_MAX_TESTS];
-	uint32_t n_overrides;
-	struct triad_plan_override overrides[PORTS_MAX_OVERRIDES];
-	uint32_t n_sms;
-	uint64_t sms[PORTS_MAX_SMS];
-	bool is_not_alone; /* other SMs exist, though none is configured */
-	char trouble[256];
-	bool was_stopped;
-	uint64_t plan_us, n_sets, n_set_failed, n_unpermitted;
+	struct ports_records records;
+	struct ports_term term;
+	struct ports_tests tests;
+	struct triad_overrides overrides;
+	struct ports_sms sms;
+	struct ports_acts acts;
 };
 
 /* --- ports.c --- */
@@ -171,6 +196,18 @@ void ports_publish_hold(struct triad_ports *ports);
 struct triad_plan_input ports_plan_input(const struct triad_ports *ports);
 const char *ports_node_name(const struct triad_ports *ports, uint64_t node_guid);
 
+/* --- ports_term.c --- */
+/* Begins and ends the term: a new one begins with the history of a majority. */
+void ports_look_at_permission(struct triad_ports *ports);
+/* Whether a majority has our history, and confirmed it after 'since_us'.  Here and
+ * below, a majority of those that are present, once the operator has confirmed that the
+ * missing ones are down. */
+bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us);
+/* Whether a majority has the configuration that is in force here. */
+bool ports_is_config_agreed(const struct triad_ports *ports);
+/* Whether this SM may act now, in the term in which the agenda is carried out. */
+bool ports_may_act(struct triad_ports *ports);
+
 /* --- ports_commit.c --- */
 void ports_open_journal(struct triad_ports *ports);
 /* Writes a record to the journal, and reports trouble once.  Returns 0 or an errno. */
@@ -181,14 +218,6 @@ int ports_record(struct triad_ports *ports, struct triad_record *record);
 /* The same, then waits until a majority has it.  Also returns EPERM (permission has
  * ended), ETIMEDOUT (no majority in 1 s) and ECANCELED (the thread is to end). */
 int ports_commit(struct triad_ports *ports, struct triad_record *record);
-/* Whether a majority has our history, and confirmed it after 'since_us'.  Here and
- * below, a majority of those that are present, once the operator has confirmed that the
- * missing ones are down. */
-bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us);
-/* Whether a majority has the configuration that is in force here. */
-bool ports_is_config_agreed(const struct triad_ports *ports);
-/* Whether this SM may act now, in the term in which the agenda is carried out. */
-bool ports_may_act(struct triad_ports *ports);
 
 /* --- ports_mads.c --- */
 /* As triad_smp_find_route() and the others, without the lock. */
@@ -228,6 +257,6 @@ void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us);
 uint64_t ports_run_tests(struct triad_ports *ports, uint64_t now_us);
 void ports_end_tests(struct triad_ports *ports);
 const struct ports_test *ports_find_test(
-	const struct triad_ports *ports, uint64_t node_guid, uint8_t number);
+	const struct ports_tests *tests, uint64_t node_guid, uint8_t number);
 
 #endif

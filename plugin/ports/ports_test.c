@@ -14,23 +14,23 @@
 #define RECORD_AGAIN_US (10 * TRIAD_US_PER_S)
 
 const struct ports_test *ports_find_test(
-	const struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+	const struct ports_tests *tests, uint64_t node_guid, uint8_t number)
 {
-	for (uint32_t i = 0; i < ports->n_tests; i++)
-		if (ports->tests[i].node_guid == node_guid &&
-			ports->tests[i].number == number)
-			return &ports->tests[i];
+	for (uint32_t i = 0; i < tests->n; i++)
+		if (tests->all[i].node_guid == node_guid &&
+			tests->all[i].number == number)
+			return &tests->all[i];
 	return NULL;
 }
 
-static void remove_test(struct triad_ports *ports, uint32_t i)
+static void remove_test(struct ports_tests *tests, uint32_t i)
 {
-	ports->tests[i] = ports->tests[--ports->n_tests];
+	tests->all[i] = tests->all[--tests->n];
 }
 
 void ports_end_tests(struct triad_ports *ports)
 {
-	ports->n_tests = 0;
+	ports->tests.n = 0;
 }
 
 /* The port in the fabric, or TRIAD_FABRIC_NONE. */
@@ -122,8 +122,8 @@ static int record_test(struct triad_ports *ports, uint64_t node_guid, uint8_t nu
 
 bool ports_has_room_for_test(const struct triad_ports *ports)
 {
-	return ports->n_tests < ports->conf->port.max_tests &&
-		ports->n_tests < PORTS_MAX_TESTS;
+	return ports->tests.n < ports->conf->port.max_tests &&
+		ports->tests.n < PORTS_MAX_TESTS;
 }
 
 bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *item)
@@ -136,7 +136,7 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 	struct triad_test_conf conf;
 	struct ports_test *test;
 
-	if (ports_find_test(ports, item->node_guid, item->number))
+	if (ports_find_test(&ports->tests, item->node_guid, item->number))
 		return true;
 	if (!ports_has_room_for_test(ports))
 		return false;
@@ -148,7 +148,7 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 	/* The record makes the next holder of the lease hold the port, too. */
 	if (record_test(ports, item->node_guid, item->number, &record))
 		return false;
-	test = &ports->tests[ports->n_tests++];
+	test = &ports->tests.all[ports->tests.n++];
 	*test = (struct ports_test){
 		.node_guid = item->node_guid, .number = item->number};
 	conf = test_conf(ports);
@@ -170,8 +170,8 @@ void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us)
 {
 	uint32_t i = 0;
 
-	while (i < ports->n_tests) {
-		struct ports_test *test = &ports->tests[i];
+	while (i < ports->tests.n) {
+		struct ports_test *test = &ports->tests.all[i];
 		uint32_t at = find_port(ports, test);
 		uint32_t place = at == TRIAD_FABRIC_NONE || !ports->placed
 			? TRIAD_PLACED_NONE
@@ -183,7 +183,7 @@ void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us)
 		/* The port is gone, or the operator no longer wants it tested.  The
 		 * last test takes its place in the list, so 'i' stays. */
 		if (!row || row->state != TRIAD_EXPECTED_TEST) {
-			remove_test(ports, i);
+			remove_test(&ports->tests, i);
 			continue;
 		}
 		look_at_port(ports, test, at, row, now_us);
@@ -363,8 +363,8 @@ uint64_t ports_run_tests(struct triad_ports *ports, uint64_t now_us)
 	/* Tests belong to the term: the next holder of the lease begins them anew. */
 	if (!ports_may_act(ports))
 		ports_end_tests(ports);
-	while (i < ports->n_tests && !ports_is_ending(ports)) {
-		struct ports_test *test = &ports->tests[i];
+	while (i < ports->tests.n && !ports_is_ending(ports)) {
+		struct ports_test *test = &ports->tests.all[i];
 
 		/* One wish of each test in turn: one whose link does not answer must
 		 * not stop the others. */
@@ -372,7 +372,7 @@ uint64_t ports_run_tests(struct triad_ports *ports, uint64_t now_us)
 			until_us = now_us; /* there may be another one */
 		ports_pump(ports);
 		if (has_ended(ports, test))
-			remove_test(ports, i);
+			remove_test(&ports->tests, i);
 		else
 			i++;
 	}

@@ -127,6 +127,7 @@ unit_tests = \
 	tests/unit/portmgr/test_port_row \
 	tests/unit/portmgr/test_peers \
 	tests/unit/portmgr/test_permission \
+	tests/unit/portmgr/test_overrides \
 	tests/unit/portmgr/test_plan \
 	tests/unit/portmgr/test_port_test \
 	tests/unit/portmgr/test_priority \

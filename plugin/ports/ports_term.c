@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include "plugin/election/elector.h"
+#include "plugin/ports/ports_parts.h"
+
+/* --- what a majority has --- */
+
+/* A confirmation by hand counts for the view that it was given in, and no other. */
+static uint32_t votes_needed(const struct triad_ports *ports)
+{
+	struct triad_permission permission = triad_elector_permission(ports->elector);
+
+	return permission.by_hand_view && permission.by_hand_view == ports->view.number
+		? permission.n_votes_by_hand
+		: ports->view.n_votes_needed;
+}
+
+bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us)
+{
+	uint32_t n_needed = votes_needed(ports);
+
+	return n_needed &&
+		triad_replica_n_same(ports->records.replica, since_us) >= n_needed;
+}
+
+bool ports_is_config_agreed(const struct triad_ports *ports)
+{
+	uint32_t n_needed = votes_needed(ports);
+
+	return n_needed &&
+		triad_replica_n_same_config(ports->records.replica) >= n_needed;
+}
+
+/* --- the term --- */
+
+bool ports_may_act(struct triad_ports *ports)
+{
+	struct triad_permission permission =
+		triad_elector_permission_in_term(ports->elector, ports->term.number);
+
+	/* Once members are back, what they know comes first, even if the election has
+	 * not taken notice of them yet, or already has, in the same term. */
+	return ports->term.number && !ports->sms.without_cluster &&
+		permission.is_given &&
+		permission.by_hand_view == ports->term.by_hand_view &&
+		(!ports->term.by_hand_view ||
+			ports->term.by_hand_view == ports->view.number);
+}
+
+/* Nothing that was begun or approved in one term counts in another, nor what was agreed
+ * without a majority once the missing members are back. */
+static void end_term(struct triad_ports *ports)
+{
+	ports->term = (struct ports_term){.number = 0};
+	ports->overrides.n = 0;
+	ports->must_plan = true;
+	triad_agenda_clear(ports->agenda);
+	ports_end_tests(ports);
+}
+
+void ports_look_at_permission(struct triad_ports *ports)
+{
+	struct triad_permission permission = triad_elector_permission(ports->elector);
+	struct ports_term *term = &ports->term;
+	uint64_t newest_term, newest;
+
+	if (term->number &&
+		(!permission.is_given || permission.term != term->number ||
+			permission.by_hand_view != term->by_hand_view))
+		end_term(ports);
+	if (!permission.is_given)
+		return;
+	/* Only what members confirm from now on counts: before, the last holder of the
+	 * lease may have written records that this SM has not seen. */
+	if (!term->number)
+		*term = (struct ports_term){.number = permission.term,
+			.by_hand_view = permission.by_hand_view,
+			.since_us = triad_clock_boot_us()};
+	if (term->is_synced || !ports_is_agreed(ports, term->since_us))
+		return;
+	triad_history_newest(ports->records.history, &newest_term, &newest);
+	/* What is recorded now would be older than what is known. */
+	term->is_outlived = newest_term > term->number;
+	if (term->is_outlived)
+		return;
+	/* Permission may have ended and come back in the same term: then the numbers of
+	 * its records go on. */
+	term->n_records = newest_term == term->number ? newest : 0;
+	term->is_synced = true;
+	ports->must_plan = true;
+}
