@@ -485,8 +485,11 @@ static void add_kept_paths(
 	snprintf(what, sizeof(what), "no paths for %s: %s", lasts,
 		triad_path_state_name(status->state));
 	triad_health_add_trouble(health, TRIAD_WARNING, "paths", what,
-		"look at the master SM whether collect.paths and qos.enabled are true, and "
-		"at the broker");
+		status->state == TRIAD_PATHS_COMING
+			? "look whether this host's port is in the SM's fabric ('triadctl "
+			  "nodes' on the SM's host), and at the broker"
+			: "look at the master SM whether collect.paths and qos.enabled are "
+			  "true, and at the broker");
 	triad_health_line(health, "paths", "Paths", TRIAD_WARNING, "%s", what);
 }
 

@@ -355,6 +355,14 @@ def test_file_that_could_not_be_seen_for_a_while_is_not_old(scratch):
                    "that it is well again")
 
 
+def test_agent_whose_port_the_sm_does_not_see_is_told_where_to_look(scratch):
+    with path_lab_with_file(scratch) as (paths, member):
+        paths.lab.sim(f'Unlink "host-{AGENTS[0]:04}"[1]')
+        wait_until(lambda: "whether this host's port is in the SM's fabric" in
+                   " ".join(member.control("health").stdout.split()), 60, "health says so")
+        assert not member.paths_file.exists(), "an old file"
+
+
 @pytest.mark.plain
 def test_file_of_another_program_is_left_alone(scratch):
     with path_lab_with_file(scratch) as (paths, member):
