@@ -190,7 +190,8 @@ int triad_tables_check_names(struct triad_tables *tables)
 
 bool tables_is_sorted(const struct triad_tables *tables)
 {
-	return tables->sort >= 0 || tables->layout->worst_first;
+	return tables->sort >= 0 ||
+		(tables->layout->worst_first && !*tables->layout->sort);
 }
 
 /* --- sorting ----------------------------------------------------------- */
