@@ -291,10 +291,15 @@ static void add_election(struct triad_health *health, struct triad_plugin *plugi
 		triad_health_add_trouble(health, TRIAD_WARNING, "election",
 			status.trouble, "OpenSM's log has more");
 	} else if (!trouble && status.n_good < status.n_ports) {
+		bool are_up = status.n_up == status.n_ports;
+
 		severity = TRIAD_WARNING;
 		triad_health_add_trouble(health, severity, "election",
-			"a local port that counts is in bad state",
-			"'triadctl election' shows how many; see election.ports");
+			are_up ? "local ports flapped, and count as bad for a while"
+			       : "a local port that counts is in bad state",
+			are_up ? "they are up: if they stay so, they count again within 5 "
+				 "minutes"
+			       : "'triadctl election' shows how many; see election.ports");
 	}
 	is_warned = add_confirmed(health, &status);
 	is_warned |= add_lost(health, &status);

@@ -263,6 +263,7 @@ static void put_facts_json(
 	triad_json_string(json, "check", check_word(status->check));
 	triad_json_uint(json, "ports", status->n_ports);
 	triad_json_uint(json, "ports_good", status->n_good);
+	triad_json_uint(json, "ports_up", status->n_up);
 	triad_json_guid(json, "port_absent", status->absent_port);
 	triad_json_uint(json, "generation", status->generation);
 	triad_json_guid(json, "hash", status->hash);
@@ -338,6 +339,10 @@ static void put_self(struct triad_report *report,
 	triad_report_text(report, NULL, "priority", text);
 	snprintf(text, sizeof(text), "%" PRIu32 " of %" PRIu32 " in good state",
 		status->n_good, status->n_ports);
+	if (status->n_up > status->n_good)
+		triad_text_append(text, sizeof(text),
+			"; %" PRIu32 " up, which flapped: they count later",
+			status->n_up);
 	triad_report_text(report, NULL, "local ports", text);
 	if (status->absent_port) {
 		snprintf(text, sizeof(text), "0x%016" PRIx64 ": see election.ports",

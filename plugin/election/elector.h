@@ -54,7 +54,9 @@ struct triad_elector_status {
 	enum triad_check check;
 	uint64_t check_age_us; /* of the last answer; UINT64_MAX: none */
 	uint64_t generation, hash;
-	uint32_t n_ports, n_good;
+	uint32_t n_ports;
+	uint32_t n_good;      /* as they count, damped */
+	uint32_t n_up;        /* good when they were looked at last */
 	uint64_t absent_port; /* of election.ports, that is not there; 0: none */
 	uint8_t preference;
 	uint64_t n_dropped; /* payloads that found the queue full */

@@ -192,6 +192,7 @@ static void describe(
 	status->hash = elector->hash;
 	status->n_ports = elector->health.n_ports;
 	status->n_good = elector->health.n_good;
+	status->n_up = elector->health.seen_good;
 	status->absent_port = elector->absent_port;
 	status->preference = elector->preference;
 	status->keepalive_ms = elector->conf->election.keepalive_ms;

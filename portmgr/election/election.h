@@ -13,8 +13,8 @@
  *    needs an SM.
  *
  * 2.  Who is the configuration manager?  At most one SM of all, so this needs a lease.
- *    The best candidate among those that are able (not blacklisted, with the newest
- *    configuration, allowed by the operator's check) claims the lease for a new term.
+ *    The best candidate among those that are able (not blacklisted, with a port that is up
+ *    and the newest configuration, allowed by the operator's check) claims the lease for a new term.
  *    Members grant a term to one claimant, and promise to grant nothing else until the
  *    lease time has passed.  A claimant that has grants of a majority, and has
  *    received its own question back, holds the lease until 'lease_ms' after it
@@ -48,9 +48,9 @@
 #define TRIAD_PORTMGR_ELECTION_H
 
 #include "portmgr/cluster/cluster.h"
-#include "portmgr/election/port_health.h"
 #include "portmgr/election/message.h"
 #include "portmgr/election/permission.h"
+#include "portmgr/election/port_health.h"
 
 struct triad_election_conf {
 	uint64_t id;           /* the port's GUID, not 0 */
@@ -137,7 +137,7 @@ void triad_election_view(struct triad_election *election,
 void triad_election_payload(struct triad_election *election, uint64_t sender,
 	const void *payload, size_t size, uint64_t now_us);
 
-/* The local ports (health.h). */
+/* The local ports. */
 void triad_election_ports(struct triad_election *election,
 	const struct triad_port_health *health, uint64_t now_us);
 

@@ -227,11 +227,13 @@ static uint64_t more_preferred(const struct triad_election *e)
 
 	for (uint32_t i = 0; i < e->n_heard; i++) {
 		const struct triad_election_message *theirs = &e->heard[i].message;
+		unsigned health = triad_priority_health(theirs->priority);
 
+		/* One that is less healthy would get it back at once; and one whose ports
+		 * flap would get it again after each time. */
 		if (!is_candidate(e, &e->heard[i]) ||
-			theirs->state != TRIAD_ELECTION_STANDBY ||
-			triad_priority_ports_ok(theirs->priority) <
-				triad_priority_ports_ok(e->priority) ||
+			theirs->state != TRIAD_ELECTION_STANDBY || !health ||
+			health < triad_priority_health(e->priority) ||
 			triad_priority_preference(theirs->priority) <= preference)
 			continue;
 		best = theirs->from;

@@ -26,7 +26,8 @@ static const struct {
 	{"other_config",
 		"another member has the same generation of the expected configuration with "
 		"other contents: load the same file everywhere, with a higher generation"},
-	{"ports_down", "no local port of this SM is in good state: look at its links"},
+	{"ports_down",
+		"no local port of this SM is up, or not for long enough: look at its links"},
 	{"not_elected",
 		"this SM does not have the lease: another one has it, or nobody yet"},
 	{"unconfirmed",

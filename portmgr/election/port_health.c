@@ -25,25 +25,56 @@ static void note_worse(struct triad_port_health *health, uint64_t now_us)
 	health->worse_us = now_us;
 }
 
-/* Whether what is_up says has changed. */
+static bool set_up(struct triad_port_health *health, bool is_up)
+{
+	bool changed = health->is_up != is_up;
+
+	health->is_up = is_up;
+	return changed;
+}
+
 static bool look_whether_up(
 	struct triad_port_health *health, uint32_t n_good, uint64_t now_us)
 {
+	uint64_t wait_us = TRIAD_PORT_HEALTH_WORSE_US;
 	bool is_up = n_good > 0;
-	uint64_t wait_us = is_up ? TRIAD_PORT_HEALTH_UP_US : TRIAD_PORT_HEALTH_WORSE_US;
 
+	if (is_up && health->wait_us / 10 > TRIAD_PORT_HEALTH_UP_US)
+		wait_us = health->wait_us / 10;
+	else if (is_up)
+		wait_us = TRIAD_PORT_HEALTH_UP_US;
 	if (is_up != (health->seen_good > 0))
 		health->seen_up_us = now_us;
 	if (is_up == health->is_up || now_us - health->seen_up_us < wait_us)
 		return false;
-	health->is_up = is_up;
-	return true;
+	/* It flaps on before it counted as good. */
+	if (!is_up && !health->n_good)
+		note_worse(health, now_us);
+	return set_up(health, is_up);
+}
+
+static bool look_how_many(
+	struct triad_port_health *health, uint32_t n_good, uint64_t now_us)
+{
+	uint64_t lasted_us;
+
+	/* A change begins its time anew.  It counts once it has lasted. */
+	if (n_good != health->seen_good) {
+		health->seen_good = n_good;
+		health->seen_since_us = now_us;
+	}
+	lasted_us = now_us - health->seen_since_us;
+	if (n_good < health->n_good && lasted_us >= TRIAD_PORT_HEALTH_WORSE_US) {
+		note_worse(health, now_us);
+		return set_counts(health, health->n_ports, n_good);
+	}
+	return n_good > health->n_good && lasted_us >= health->wait_us &&
+		set_counts(health, health->n_ports, n_good);
 }
 
 bool triad_port_health_look(struct triad_port_health *health, uint32_t n_ports,
 	uint32_t n_good, uint64_t now_us)
 {
-	uint64_t lasted_us;
 	bool changed;
 
 	if (!health->has_looked || n_ports != health->n_ports) {
@@ -56,17 +87,9 @@ bool triad_port_health_look(struct triad_port_health *health, uint32_t n_ports,
 		return true;
 	}
 	changed = look_whether_up(health, n_good, now_us);
-	/* A change begins its time anew.  It counts once it has lasted. */
-	if (n_good != health->seen_good) {
-		health->seen_good = n_good;
-		health->seen_since_us = now_us;
-	}
-	lasted_us = now_us - health->seen_since_us;
-	if (n_good < health->n_good && lasted_us >= TRIAD_PORT_HEALTH_WORSE_US) {
-		note_worse(health, now_us);
-		changed |= set_counts(health, n_ports, n_good);
-	} else if (n_good > health->n_good && lasted_us >= health->wait_us) {
-		changed |= set_counts(health, n_ports, n_good);
-	}
+	changed |= look_how_many(health, n_good, now_us);
+	/* Before anything got worse, better counts at once. */
+	if (health->n_good)
+		changed |= set_up(health, true);
 	return changed;
 }

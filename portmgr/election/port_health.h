@@ -7,8 +7,9 @@
  * to TRIAD_PORT_HEALTH_MAX_US; a quiet time of that length forgets the past.  The first look
  * counts at once.
  *
- * What is damped only says which SM is the better one.  An SM may act as soon as a port has
- * been good for TRIAD_PORT_HEALTH_UP_US: where the ports of all SMs have flapped, one of them must.
+ * What is damped says which SM is the better one.  An SM is able to hold the lease as soon as
+ * a port has been good for TRIAD_PORT_HEALTH_UP_US, or a tenth of the time above if that is
+ * longer: where the ports of all SMs have flapped, one of them has to hold it.
  *
  * Document: [election-patent, "processes the local port state change event"].
  * Thread-safety: none.  Memory: none of its own; begin with zeroes. */
@@ -26,8 +27,8 @@
 struct triad_port_health {
 	bool has_looked;
 	uint32_t n_ports, n_good; /* as they count */
-	bool is_up;         /* a port is good; not damped for longer than said above */
-	uint32_t seen_good; /* as they were seen last */
+	bool is_up;               /* a port is good: the SM is able to hold the lease */
+	uint32_t seen_good;       /* as they were seen last */
 	uint64_t seen_since_us;
 	uint64_t seen_up_us; /* since when some are good, or none is */
 	uint64_t wait_us;    /* for better, at present */

@@ -39,6 +39,13 @@ bool triad_priority_ports_ok(uint32_t priority)
 	return priority & TRIAD_PRIORITY_PORTS_OK;
 }
 
+unsigned triad_priority_health(uint32_t priority)
+{
+	return (priority &
+		       (TRIAD_PRIORITY_PORTS_OK | MAX_SOME_GOOD << SOME_GOOD_SHIFT)) >>
+		SOME_GOOD_SHIFT;
+}
+
 uint8_t triad_priority_preference(uint32_t priority)
 {
 	return priority >> PREFERENCE_SHIFT & TRIAD_PRIORITY_MAX_PREFERENCE;

@@ -42,8 +42,10 @@ struct triad_priority_parts {
 
 uint32_t triad_priority_make(const struct triad_priority_parts *parts);
 
-/* Whether all ports are good; the operator's preference. */
+/* Whether all ports are good; a number that is higher the more are, 0: none is; the operator's
+ * preference. */
 bool triad_priority_ports_ok(uint32_t priority);
+unsigned triad_priority_health(uint32_t priority);
 uint8_t triad_priority_preference(uint32_t priority);
 
 /* Whether 'a' is the better candidate; ids differ. */

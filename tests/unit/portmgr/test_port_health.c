@@ -139,7 +139,7 @@ END_TEST
 START_TEST(test_port_health_that_flapped_is_up_long_before_it_counts_as_good)
 {
 	begin();
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned i = 0; i < 2; i++) {
 		look_after(1, 0);
 		ck_assert(health.is_up);
 		ck_assert(look_after(TRIAD_PORT_HEALTH_WORSE_US, 0));
@@ -151,6 +151,39 @@ START_TEST(test_port_health_that_flapped_is_up_long_before_it_counts_as_good)
 		ck_assert(health.is_up);
 		ck_assert_uint_eq(health.n_good, 0);
 	}
+}
+END_TEST
+
+START_TEST(test_port_health_after_a_start_without_ports_better_counts_at_once)
+{
+	health = (struct triad_port_health){.has_looked = false};
+	now_us = 5;
+	ck_assert(look_after(0, 0));
+	ck_assert(!health.is_up);
+	ck_assert(look_after(1, 1));
+	ck_assert(health.is_up);
+	ck_assert_uint_eq(health.n_good, 1);
+}
+END_TEST
+
+START_TEST(test_port_health_that_flaps_on_is_up_later_each_time)
+{
+	uint64_t waits_us[12];
+
+	begin();
+	for (unsigned i = 0; i < 12; i++) {
+		look_after(1, 0);
+		look_after(TRIAD_PORT_HEALTH_WORSE_US, 0);
+		ck_assert(!health.is_up);
+		waits_us[i] = now_us;
+		for (look_after(1, 1); !health.is_up;)
+			look_after(1000, 1);
+		waits_us[i] = now_us - waits_us[i];
+	}
+	ck_assert_uint_le(waits_us[1], TRIAD_PORT_HEALTH_UP_US + 1001);
+	ck_assert_uint_ge(waits_us[3], 4 * TRIAD_PORT_HEALTH_UP_US);
+	ck_assert_uint_ge(waits_us[11], TRIAD_PORT_HEALTH_MAX_US / 10);
+	ck_assert_uint_le(waits_us[11], TRIAD_PORT_HEALTH_MAX_US / 10 + 1001);
 }
 END_TEST
 
@@ -183,6 +216,9 @@ int main(void)
 	tcase_add_test(cases, test_port_health_not_quiet_for_long_enough_remembers);
 	tcase_add_test(cases,
 		test_port_health_that_flapped_is_up_long_before_it_counts_as_good);
+	tcase_add_test(cases,
+		test_port_health_after_a_start_without_ports_better_counts_at_once);
+	tcase_add_test(cases, test_port_health_that_flaps_on_is_up_later_each_time);
 	tcase_add_test(cases, test_port_health_up_for_a_moment_time_begins_anew);
 	return run_cases(cases);
 }
