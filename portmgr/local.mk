@@ -80,5 +80,6 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/sa/sa_file.c portmgr/sa/sa_file.h \
 	portmgr/sa/sa_message.c portmgr/sa/sa_message.h \
 	portmgr/sa/sa_record.c portmgr/sa/sa_record.h \
+	portmgr/sa/sa_role.c portmgr/sa/sa_role.h \
 	portmgr/sa/sa_set.c portmgr/sa/sa_set.h \
 	portmgr/test/port_test.c portmgr/test/port_test.h

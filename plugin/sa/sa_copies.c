@@ -21,8 +21,6 @@
 #define FABRIC_RATE_OCTETS_S 100000u
 #define REST_US (20 * TRIAD_US_PER_MS) /* the transport sends nothing for others now */
 #define JOIN_US TRIAD_US_PER_S
-/* How long a master that stood back may be about to be master again. */
-#define KEEP_US (10 * TRIAD_US_PER_S)
 
 _Static_assert(TRIAD_SA_PAYLOAD_SIZE <= TRIAD_INBOX_OCTETS, "room in the inbox");
 
@@ -137,74 +135,64 @@ static bool has_lease(struct triad_sa_copies *copies)
 	return !(triad_elector_permission(copies->elector).reasons & against);
 }
 
-/* Another SM is or was master beside this one, which holds the lease: that one is back from
- * a pause, with older records.  For as long as it has a higher priority, this one may even
- * hand over to it, and is master again when that one stands back. */
-static bool keeps_own(struct triad_sa_copies *copies, uint64_t now_us)
-{
-	if (!copies->was_master || !has_lease(copies))
-		return false;
-	return copies->osm->subn.sm_state == IB_SMINFO_STATE_MASTER ||
-		now_us - copies->master_us < KEEP_US;
-}
-
-static enum triad_sa_role find_role(
-	struct triad_sa_copies *copies, uint64_t now_us, uint64_t *preferred)
+static struct triad_sa_facts find_facts(struct triad_sa_copies *copies)
 {
 	const osm_sm_t *sm = &copies->osm->sm;
 	const uint8_t state = copies->osm->subn.sm_state;
-	bool is_standby = state == IB_SMINFO_STATE_STANDBY;
-	/* Two are master, and this one waits for the other to hand over. */
-	bool waits = state == IB_SMINFO_STATE_MASTER && sm->polling_sm_guid;
+	struct triad_sa_facts facts = {
+		.is_up = works_as_master(copies), .has_lease = has_lease(copies)};
 
-	*preferred = 0;
-	if (osm_exit_flag)
-		return TRIAD_SA_RESTS;
-	if ((is_standby || waits) && !keeps_own(copies, now_us)) {
-		*preferred = cl_ntoh64(
-			is_standby ? sm->master_sm_guid : sm->polling_sm_guid);
-		return TRIAD_SA_TAKES;
+	if (state == IB_SMINFO_STATE_STANDBY) {
+		facts.sm = TRIAD_SA_SM_STANDBY;
+		facts.other = cl_ntoh64(sm->master_sm_guid);
+	} else if (state == IB_SMINFO_STATE_MASTER) {
+		facts.sm = TRIAD_SA_SM_MASTER;
+		facts.other = cl_ntoh64(sm->polling_sm_guid);
 	}
-	return works_as_master(copies) ? TRIAD_SA_GIVES : TRIAD_SA_RESTS;
+	return facts;
+}
+
+static enum triad_sa_role find_role(struct triad_sa_copies *copies, uint64_t now_us)
+{
+	struct triad_sa_facts facts = find_facts(copies);
+
+	return osm_exit_flag ? TRIAD_SA_RESTS
+			     : triad_sa_role(&copies->past, &facts, now_us);
 }
 
 static void look_at_role(struct triad_sa_copies *copies, uint64_t now_us)
 {
-	uint64_t preferred;
-	enum triad_sa_role role = find_role(copies, now_us, &preferred);
+	struct triad_sa_facts facts = find_facts(copies);
+	enum triad_sa_role role = TRIAD_SA_RESTS;
 	struct triad_sa_copier_status before;
 
 	triad_sa_copier_status(copies->copier, &before);
-	if (role == TRIAD_SA_TAKES && copies->was_master) {
-		/* The file is of this SM's time as master; the next master has others. */
-		copies_file_forget(copies);
-		copies->was_master = false;
-	}
-	if (role != TRIAD_SA_TAKES &&
-		copies->osm->subn.sm_state == IB_SMINFO_STATE_MASTER) {
-		copies->was_master = true;
-		copies->master_us = now_us;
+	if (!osm_exit_flag) {
+		/* The next master has other records than those of this one's time. */
+		if (triad_sa_past_note(&copies->past, &facts, now_us))
+			copies_file_forget(copies);
+		role = triad_sa_role(&copies->past, &facts, now_us);
 	}
 	if (role != before.role) {
 		copies->has_records = false;
 		copies->look_us = 0;
 		copies->complete_us = now_us;
 	}
-	triad_sa_copier_set_role(copies->copier, role, preferred);
+	triad_sa_copier_set_role(
+		copies->copier, role, role == TRIAD_SA_TAKES ? facts.other : 0);
 }
 
 static void look_at_sa(struct triad_sa_copies *copies, uint64_t now_us)
 {
 	struct triad_sa_snapshot *snapshot = &copies->snapshot;
-	uint64_t period_us = LOOK_US, preferred;
+	uint64_t period_us = LOOK_US;
 
-	if (now_us < copies->look_us ||
-		find_role(copies, now_us, &preferred) != TRIAD_SA_GIVES)
+	if (now_us < copies->look_us || find_role(copies, now_us) != TRIAD_SA_GIVES)
 		return;
 	/* If the role has changed meanwhile, OpenSM may have emptied the SA: no client took
 	 * anything back. */
 	if (!triad_sa_snapshot_take(copies->osm, snapshot) &&
-		find_role(copies, now_us, &preferred) == TRIAD_SA_GIVES &&
+		find_role(copies, now_us) == TRIAD_SA_GIVES &&
 		!triad_sa_copier_set_records(
 			copies->copier, snapshot->octets, snapshot->size))
 		copies->has_records = true;
@@ -287,6 +275,7 @@ static void stop_copier(struct triad_sa_copies *copies)
 	copies->copier = NULL;
 	copies->outbox.size = 0;
 	copies->has_records = false;
+	copies->past = (struct triad_sa_past){.was_master = false};
 	copies->draft.error = 0;
 	copies->draft.error_text[0] = '\0';
 	triad_sa_snapshot_clear(&copies->snapshot);

@@ -9,9 +9,7 @@
  *
  * The file is always what the last master had:
  * - a master's own records, because a master that another one hands over to begins anew,
- *   too; but not where another one became master later.  Who stands back with the
- *   election's lease keeps them for a while: it handed over to a master that is back from a
- *   pause, and soon gets mastership back;
+ *   too; but not where another one became master later (portmgr/sa/sa_role.h);
  * - none from when an SM becomes standby until it has a complete copy;
  * - none when no master has said for TRIAD_SA_COPIES_LEASE_US that they are as they were.
  * A copy that lacks a quarter of the members that the file has is written after a while: a

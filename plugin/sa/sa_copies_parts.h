@@ -14,6 +14,7 @@
 #include "plugin/sa/sa_copies.h"
 #include "plugin/sa/sa_restore.h"
 #include "plugin/sa/sa_snapshot.h"
+#include "portmgr/sa/sa_role.h"
 #include "triad/file.h"
 
 /* The file, and what it has. */
@@ -48,10 +49,9 @@ struct triad_sa_copies {
 	struct triad_sa_copier *copier; /* NULL: off */
 	uint32_t rate_octets_s;         /* that it was made for */
 	struct triad_sa_snapshot snapshot;
-	uint64_t look_us;   /* when to look at the SA again */
-	bool has_records;   /* since this SM gives */
-	bool was_master;    /* since it last took another one's records */
-	uint64_t master_us; /* when it was, last */
+	uint64_t look_us; /* when to look at the SA again */
+	bool has_records; /* since this SM gives */
+	struct triad_sa_past past;
 	uint64_t complete_us;
 	struct copies_file file;
 	struct triad_outbox outbox; /* what the transport did not take */

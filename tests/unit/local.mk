@@ -134,6 +134,7 @@ unit_tests = \
 	tests/unit/portmgr/test_record \
 	tests/unit/ib/test_route \
 	tests/unit/portmgr/test_sa_copier \
+	tests/unit/portmgr/test_sa_role \
 	tests/unit/portmgr/test_sa_file \
 	tests/unit/portmgr/test_sa_set \
 	tests/unit/portmgr/test_seal \
