@@ -22,7 +22,7 @@
 
 static bool may_begin(struct triad_ports *ports)
 {
-	return atomic_load(&ports->may_hold) &&
+	return atomic_load(&ports->may_test) &&
 		triad_elector_permission(ports->elector).is_given;
 }
 
@@ -220,6 +220,7 @@ static uint64_t run_step(struct triad_ports *ports)
 	handle_fabric(ports);
 	if (!ports->conf->port.enabled)
 		return now_us + IDLE_US;
+	ports_retry_journal(ports, now_us);
 	/* Then the plan, and what follows from it.  A test that ended, or records of
 	 * others, make it old: then nothing is done before there is a new one. */
 	if (ports->must_plan)
@@ -251,6 +252,7 @@ static uint64_t task_step(void *context)
 	ports_answer_request(ports);
 	/* While OpenSM ends, nothing is begun: its objects are about to go. */
 	next_us = osm_exit_flag ? triad_clock_boot_us() + IDLE_US : run_step(ports);
+	atomic_store(&ports->may_test, ports_is_ready(ports));
 	ports_publish_status(ports);
 	pthread_mutex_unlock(&ports->lock);
 	pthread_mutex_lock(&ports->inbox.lock);

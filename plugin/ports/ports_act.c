@@ -406,6 +406,7 @@ static uint64_t act_on(struct triad_ports *ports,
 {
 	const struct triad_plan_item *item =
 		triad_plan_find(ports->plan, entry->node_guid, entry->number);
+	uint64_t n_sets = ports->acts.n_sets;
 	int error;
 
 	/* The agenda is of the plan before: there was no memory for the present one. */
@@ -423,7 +424,7 @@ static uint64_t act_on(struct triad_ports *ports,
 		triad_overrides_remove(
 			&ports->overrides, item->node_guid, item->number);
 		triad_agenda_done(ports->agenda, item->node_guid, item->number, !error,
-			triad_clock_boot_us());
+			ports->acts.n_sets != n_sets, triad_clock_boot_us());
 	}
 	return now_us;
 }

@@ -89,9 +89,7 @@ static void describe(struct triad_ports *ports, struct triad_ports_status *statu
 	status->is_enforcing =
 		status->is_enabled && ports->conf->port.mode == TRIAD_PORT_ENFORCE;
 	status->permission = triad_elector_permission(ports->elector);
-	status->is_ready = status->is_enforcing && ports->term.is_synced &&
-		ports->is_announced && ports->records.journal &&
-		!ports->sms.without_cluster;
+	status->is_ready = ports_is_ready(ports);
 	describe_expected(ports, status);
 	describe_trouble(ports, status);
 	if (ports->plan)

@@ -11,6 +11,8 @@
 #include "plugin/ports/ports_parts.h"
 #include "service/recorder.h"
 
+/* How often the journal is tried while nothing is to be written to it. */
+#define RETRY_US (5 * TRIAD_US_PER_S)
 /* How long a majority is waited for. */
 #define AGREE_US TRIAD_US_PER_S
 #define AGREE_STEP_US (5 * TRIAD_US_PER_MS)
@@ -93,6 +95,28 @@ int ports_journal(struct triad_ports *ports, const struct triad_record *record)
 		triad_log_write(ports->log, TRIAD_LOG_ERROR, "ports: %s", text);
 	snprintf(ports->records.trouble, sizeof(ports->records.trouble), "%s", text);
 	return error;
+}
+
+void ports_retry_journal(struct triad_ports *ports, uint64_t now_us)
+{
+	struct ports_records *records = &ports->records;
+	int error = 0;
+
+	if (!records->trouble[0] || now_us < records->retry_us)
+		return;
+	records->retry_us = now_us + RETRY_US;
+	if (!records->journal) {
+		ports_open_journal(ports);
+		return;
+	}
+	ports_begin_wait(ports);
+	error = triad_journal_probe(records->journal);
+	ports_end_wait(ports);
+	if (error)
+		return;
+	records->trouble[0] = '\0';
+	triad_log_write(ports->log, TRIAD_LOG_INFO, "ports: %s: can be written again",
+		records->journal_path);
 }
 
 int ports_record(struct triad_ports *ports, struct triad_record *record)

@@ -99,6 +99,7 @@ struct ports_records {
 	struct triad_record unwritten; /* received, and not yet in the journal */
 	bool has_unwritten;
 	char trouble[256]; /* with the journal; "": none */
+	uint64_t retry_us; /* when to try it again, with trouble */
 };
 
 /* Other SMs, of OpenSM and of the cluster. */
@@ -123,6 +124,7 @@ struct triad_ports {
 	struct triad_log *log;
 	struct triad_release release;
 	atomic_bool may_hold; /* enabled, and enforcing */
+	atomic_bool may_test; /* and tests can begin, as of the last step */
 
 	struct ports_inbox inbox;
 	struct triad_task task; /* with the inbox's lock */
@@ -205,6 +207,9 @@ void ports_look_at_permission(struct triad_ports *ports);
 bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us);
 /* Whether a majority has the configuration that is in force here. */
 bool ports_is_config_agreed(const struct triad_ports *ports);
+/* Whether all is there that acting needs, but for permission: else no port is touched, and
+ * none that was not held is held. */
+bool ports_is_ready(const struct triad_ports *ports);
 /* Whether this SM may act now, in the term in which the agenda is carried out. */
 bool ports_may_act(struct triad_ports *ports);
 
@@ -212,6 +217,8 @@ bool ports_may_act(struct triad_ports *ports);
 void ports_open_journal(struct triad_ports *ports);
 /* Writes a record to the journal, and reports trouble once.  Returns 0 or an errno. */
 int ports_journal(struct triad_ports *ports, const struct triad_record *record);
+/* Ends trouble that is over, also when no record is to be written. */
+void ports_retry_journal(struct triad_ports *ports, uint64_t now_us);
 /* Numbers and dates the record, writes it to the journal and sends it to members.
  * Returns 0, EPERM (this SM works in no term) or an errno of the journal. */
 int ports_record(struct triad_ports *ports, struct triad_record *record);

@@ -34,6 +34,14 @@ bool ports_is_config_agreed(const struct triad_ports *ports)
 
 /* --- the term --- */
 
+bool ports_is_ready(const struct triad_ports *ports)
+{
+	return ports->conf->port.enabled &&
+		ports->conf->port.mode == TRIAD_PORT_ENFORCE && ports->term.is_synced &&
+		ports->is_announced && ports->records.journal &&
+		!ports->records.trouble[0] && !ports->sms.without_cluster;
+}
+
 bool ports_may_act(struct triad_ports *ports)
 {
 	struct triad_permission permission =

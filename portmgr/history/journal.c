@@ -257,6 +257,14 @@ int triad_journal_append(
 	return error;
 }
 
+int triad_journal_probe(struct triad_journal *journal)
+{
+	if (!fallocate(journal->fd, FALLOC_FL_KEEP_SIZE, (off_t)journal->size,
+		    TRIAD_RECORD_LINE_SIZE))
+		return 0;
+	return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
+}
+
 /* --- writing anew --- */
 
 struct copy {

@@ -33,6 +33,10 @@ void triad_journal_close(struct triad_journal *journal);
 int triad_journal_append(
 	struct triad_journal *journal, const struct triad_record *record);
 
+/* After an append that failed: whether a record could be written again.  Reserves room behind
+ * the end.  Returns 0, also where the file system can't say, or an errno. */
+int triad_journal_probe(struct triad_journal *journal);
+
 /* Writes it anew when it has grown too large; what fails is tried again later. */
 void triad_journal_trim(
 	struct triad_journal *journal, const struct triad_history *history);

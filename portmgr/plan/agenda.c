@@ -347,14 +347,16 @@ void triad_agenda_traffic(struct triad_agenda *agenda, uint64_t node_guid,
 }
 
 void triad_agenda_done(struct triad_agenda *agenda, uint64_t node_guid, uint8_t number,
-	bool worked, uint64_t now_us)
+	bool worked, bool is_sent, uint64_t now_us)
 {
 	struct triad_agenda_entry *entry = find_port(agenda, node_guid, number);
 	uint64_t pause_us = RETRY_US;
 
+	/* No sweep is asked for where nothing was sent, so it must not count: attempts
+	 * that a full disk ended would use up the actions for good. */
+	agenda->n_done += is_sent;
 	if (!entry)
 		return;
-	agenda->n_done += entry->takes_set;
 	entry->n_tried++;
 	entry->state = worked ? TRIAD_AGENDA_DONE : TRIAD_AGENDA_AGAIN;
 	/* Twice the pause for each attempt: a switch that refuses or is silent will

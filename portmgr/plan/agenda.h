@@ -103,8 +103,9 @@ void triad_agenda_warned(struct triad_agenda *agenda, uint64_t node_guid,
 /* 'octets_per_s' UINT64_MAX: not known; counts as small. */
 void triad_agenda_traffic(struct triad_agenda *agenda, uint64_t node_guid,
 	uint8_t number, uint64_t octets_per_s, uint64_t now_us);
+/* 'is_sent': a Set was sent for it, which counts as an action until the next sweep. */
 void triad_agenda_done(struct triad_agenda *agenda, uint64_t node_guid, uint8_t number,
-	bool worked, uint64_t now_us);
+	bool worked, bool is_sent, uint64_t now_us);
 
 /* Approval by hand: of all present items, or of one.  Returns how many were
  * approved. */

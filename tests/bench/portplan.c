@@ -208,8 +208,8 @@ static uint64_t go_through(const struct fixture *fixture)
 			die("out of memory");
 		while (triad_agenda_next(agenda, 0, &entry, &until_us) ==
 			TRIAD_AGENDA_ACT)
-			triad_agenda_done(
-				agenda, entry->node_guid, entry->number, true, 0);
+			triad_agenda_done(agenda, entry->node_guid, entry->number, true,
+				entry->takes_set, 0);
 		times_us[i] = triad_clock_now_us() - begun_us;
 		triad_agenda_free(agenda);
 	}

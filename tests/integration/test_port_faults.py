@@ -194,6 +194,30 @@ def test_full_disk_no_port_touched_until_there_is_room():
         ports.check(expected_sets=1)
 
 
+def test_full_disk_holds_no_port_back_and_is_over_though_nothing_is_left_to_write():
+    with managed(port=AT_ONCE, prepare=small_disk) as ports:
+        filler = ports.folder / f"state-{SM_PORT}" / "filler"
+        ports.lab.sim('Unlink "leaf-03"[2]')
+        ports.wait_for("leaf-03", 2, "down")
+        fill(filler)
+        ports.expected.change(LEAF3, 3, state="disabled")
+        ports.expected.change(LEAF3, 2, state="test")
+        ports.load()
+        wait_until(lambda: "No space left" in (ports.status()["trouble"] or ""), 30,
+                   "a word about the disk")
+        # Its test could not be recorded, so it can't begin.
+        ports.lab.sim('ReLink "leaf-03"[2]')
+        ports.wait_for("leaf-03", 2, "active")
+        assert not ports.status()["held"], "ports held"
+        ports.expected.change(LEAF3, 3, state="enabled")
+        ports.expected.change(LEAF3, 2, state="enabled")
+        ports.load()
+        filler.unlink()
+        wait_until(lambda: ports.status()["trouble"] is None, 30, "the end of the trouble")
+        assert ports.lab.log().count("can be written again") == 1, "lines of it in the log"
+        ports.check(expected_sets=0)
+
+
 def answers_meanwhile(ports, address):
     """Nobody who only looks waits for the disk."""
     for words in (("status",), ("election",), ("port", "list"), ("port", "plan"),

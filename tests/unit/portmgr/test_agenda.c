@@ -97,7 +97,16 @@ static void wants(uint64_t now_s, enum triad_agenda_kind kind, unsigned number)
 
 static void done(unsigned number, bool worked, uint64_t now_s)
 {
-	triad_agenda_done(agenda, NODE, (uint8_t)number, worked, now_s * S);
+	const struct triad_agenda_entry *found =
+		triad_agenda_find(agenda, NODE, (uint8_t)number);
+
+	triad_agenda_done(agenda, NODE, (uint8_t)number, worked,
+		found && found->takes_set, now_s * S);
+}
+
+static void not_sent(unsigned number, uint64_t now_s)
+{
+	triad_agenda_done(agenda, NODE, (uint8_t)number, false, false, now_s * S);
 }
 
 static void traffic(unsigned number, uint64_t bps, uint64_t now_s)
@@ -224,6 +233,24 @@ START_TEST(test_agenda_planned_anew_without_sweep_no_more_done)
 	waits(1, UINT64_MAX);
 	look(2);
 	wants(2, TRIAD_AGENDA_ACT, 4);
+}
+END_TEST
+
+/* No sweep is asked for then, which would begin to count anew. */
+START_TEST(test_agenda_attempts_without_a_set_use_up_no_actions)
+{
+	uint64_t now_s = 0;
+
+	add_enables(1);
+	look(0);
+	for (unsigned i = 0; i < 20; i++) {
+		wants(now_s, TRIAD_AGENDA_ACT, 1);
+		not_sent(1, now_s);
+		ck_assert_int_eq(next(now_s), TRIAD_AGENDA_WAIT);
+		ck_assert_uint_ne(until_us, UINT64_MAX);
+		now_s = until_us / S;
+	}
+	ck_assert_uint_eq(status().n_done, 0);
 }
 END_TEST
 
@@ -592,6 +619,7 @@ int main(void)
 	tcase_add_test(cases, test_agenda_more_than_max_stopped_until_approved);
 	tcase_add_test(cases, test_agenda_approval_ends_with_its_item);
 	tcase_add_test(cases, test_agenda_planned_anew_without_sweep_no_more_done);
+	tcase_add_test(cases, test_agenda_attempts_without_a_set_use_up_no_actions);
 	tcase_add_test(cases, test_agenda_cleared_nothing_approved);
 	tcase_add_test(cases, test_agenda_limit_changed_acts_at_once);
 	tcase_add_test(cases, test_agenda_tests_without_set_not_counted);
