@@ -75,7 +75,8 @@ struct triad_member_sink {
 	/* Agents: clear totals, histograms or hardware counters. */
 	void (*clear)(void *context, const struct triad_collect_clear *clear);
 	/* Agents: a manager sent this fabric; the callback references it to keep it. It
-	 * takes effect with triad_member_set_fabric(). */
+	 * takes effect with triad_member_set_fabric().  NULL: none is wanted, nor asked
+	 * for. */
 	void (*fabric)(void *context, struct triad_fabric *fabric, uint64_t hash);
 	/* A message about paths (path_message.h) came; false: it is malformed.  NULL:
 	 * they are ignored. */

@@ -108,7 +108,8 @@ void triad_member_receive_topology(struct triad_member *member,
 	int error;
 
 	/* With two managers, only one's fabric counts. */
-	if (member->params.is_manager || (manager && manager->id != head->sender))
+	if (member->params.is_manager || !member->sink.fabric ||
+		(manager && manager->id != head->sender))
 		return;
 	error = triad_topology_pieces_add(
 		member->pieces, body, member->hash, &fabric, &hash);
@@ -127,7 +128,7 @@ static uint64_t step_agent(struct triad_member *member, uint64_t now_us)
 	const struct triad_peers_entry *manager = find_manager(member, now_us);
 	struct triad_wire w;
 
-	if (!manager)
+	if (!manager || !member->sink.fabric)
 		return UINT64_MAX;
 	if (manager->alive.topology == member->hash) {
 		/* When a new hash is heard of, the fabric is on its way already: so

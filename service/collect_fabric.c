@@ -83,8 +83,6 @@ void triad_collect_take_topology(
 {
 	struct triad_collect *collect = context;
 
-	if (collect->conf->collect.topology != TRIAD_TOPOLOGY_AUTO)
-		return;
 	triad_fabric_ref(fabric);
 	triad_fabric_unref(collect->topology);
 	collect->topology = fabric;

@@ -192,7 +192,9 @@ static bool begin_member(struct triad_collect *collect)
 		.send = send_message,
 		.histogram = triad_collect_give_histogram,
 		.clear = triad_collect_do_clear,
-		.fabric = triad_collect_take_topology,
+		.fabric = collect->conf->collect.topology == TRIAD_TOPOLOGY_AUTO
+			? triad_collect_take_topology
+			: NULL,
 		.paths = receive_paths,
 		.trap = triad_collect_take_trap,
 	};

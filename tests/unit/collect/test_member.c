@@ -42,8 +42,9 @@ static struct triad_view *top_view;
 static struct triad_aggregator *aggregator;
 static struct letter *first, **last;
 static uint64_t now_us;
-static unsigned n_traps, n_done;
-static unsigned trap_host; /* that traps are of */
+static unsigned n_traps, n_done, n_fabrics_asked;
+static bool has_own_fabric; /* the next agent that starts */
+static unsigned trap_host;  /* that traps are of */
 static uint32_t n_agents_in, n_asked;
 static uint64_t n_samples;
 
@@ -59,6 +60,21 @@ static void say(void *context, enum triad_member_to to, uint64_t id,
 	memcpy(letter->octets, octets, size);
 	*last = letter;
 	last = &letter->next;
+}
+
+static bool asks_for_fabric(const struct letter *letter)
+{
+	uint8_t *octets = malloc(letter->size);
+	struct triad_collect_head head;
+	struct triad_wire body;
+	bool asks;
+
+	memcpy(octets, letter->octets, letter->size);
+	asks = triad_collect_get_head(octets, letter->size, &head, &body) ==
+			TRIAD_COLLECT_HEAD_GOOD &&
+		head.kind == TRIAD_COLLECT_WANT_TOPOLOGY;
+	free(octets);
+	return asks;
 }
 
 static bool is_for(const struct letter *letter, const struct peer *peer)
@@ -90,6 +106,7 @@ static void deliver(void)
 		first = letter->next;
 		if (!first)
 			last = &first;
+		n_fabrics_asked += asks_for_fabric(letter);
 		for (unsigned i = 0; i < N_MEMBERS; i++)
 			if (peers[i].member && is_for(letter, &peers[i]))
 				hear(&peers[i], letter->from, letter->octets,
@@ -196,7 +213,7 @@ static void start(unsigned i, uint64_t incarnation)
 		.send = say,
 		.histogram = give_histogram,
 		.clear = take_clear,
-		.fabric = take_fabric,
+		.fabric = has_own_fabric ? NULL : take_fabric,
 		.trap = take_trap};
 	struct triad_member_params params = {.id = is_manager ? ~guid : guid,
 		.incarnation = incarnation,
@@ -317,6 +334,20 @@ START_TEST(test_agent_that_comes_later_is_handed_it_too)
 	ck_assert_uint_eq(
 		peers[1].handed, triad_member_topology(peers[MANAGER].member));
 	ck_assert_uint_gt(n_owned(1), 0);
+}
+END_TEST
+
+/* What it asked for and threw away would be sent to all, again and again. */
+START_TEST(test_agent_with_a_fabric_of_its_own_asks_for_none)
+{
+	end(1);
+	has_own_fabric = true;
+	start(1, 2);
+	has_own_fabric = false;
+	n_fabrics_asked = 0;
+	run(20 * TRIAD_US_PER_S);
+	ck_assert_uint_eq(n_fabrics_asked, 0);
+	ck_assert_uint_eq(peers[1].handed, 0);
 }
 END_TEST
 
@@ -816,6 +847,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_fabric_handed_down_is_shared_by_all);
 	tcase_add_test(cases, test_agent_that_comes_later_is_handed_it_too);
+	tcase_add_test(cases, test_agent_with_a_fabric_of_its_own_asks_for_none);
 	tcase_add_test(cases, test_node_is_owned_by_who_shares_a_partition_with_it);
 	tcase_add_test(cases, test_node_that_nobody_can_ask_is_nobodys_and_stays_so);
 	tcase_add_test(cases, test_peers_are_those_who_own_what_is_next);
