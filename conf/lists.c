@@ -51,7 +51,8 @@ bool triad_nodes_check(const char *text, char *reason, size_t size)
 			continue;
 		snprintf(reason, size,
 			"'%.80s' isn't a GUID, which is 0x and 1 to 16 hexadecimal "
-			"digits, not all 0; a name's pattern doesn't begin with 0x",
+			"digits, not all 0; a name's pattern doesn't begin with 0x, and "
+			"';' stands between two",
 			item);
 		return false;
 	}
@@ -72,7 +73,7 @@ bool triad_guids_parse(const char *text, uint64_t *guids, size_t max, size_t *n,
 			continue;
 		snprintf(reason, size,
 			"'%.80s' isn't a GUID, which is 0x and 1 to 16 hexadecimal "
-			"digits, not all 0",
+			"digits, not all 0; ';' stands between two",
 			item);
 		return false;
 	}

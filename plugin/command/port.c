@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "plugin/election/elector.h"
 #include "plugin/instance.h"
+#include "service/command/commands.h"
 
 #define OFF                                                                            \
 	"elections are off: set election.enabled to true first, in triad.conf or by 'set'"
@@ -21,8 +23,18 @@ static int fail(struct triad_output *output, const char *what, const char *why)
 static int run_priority(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
-	if (triad_elector_prefer(plugin->elector, (uint8_t)command->priority))
+	struct triad_elector_status status;
+	struct triad_diags diags;
+	char value[16];
+
+	triad_elector_status(plugin->elector, &status);
+	if (!status.is_on)
 		return fail(output, "priority", OFF);
+	snprintf(value, sizeof(value), "%u", command->priority);
+	if (triad_service_set(&plugin->service, "election.priority", value, &diags)) {
+		triad_commands_put_diags(&diags, output);
+		return TRIAD_CONTROL_FAILED;
+	}
 	triad_output_printf(output,
 		"this SM's preference is %u, until the next reload or restart; "
 		"election.priority in triad.conf is for ever\n",
@@ -115,8 +127,8 @@ static int run_blacklist(struct triad_plugin *plugin,
 				 : "this SM is not on it; 'port blacklist' shows it");
 	default:
 		return fail(output, "blacklist",
-			"it is full: it holds 32 SMs, and those that were taken off "
-			"count; see osmtriad-election(7)");
+			"it is full: 32 SMs are on it; 'port blacklist remove GUID' "
+			"takes one off");
 	}
 }
 

@@ -115,7 +115,6 @@ int triad_elector_send_spare(
 	struct triad_elector *elector, const void *payload, size_t size);
 
 /* What operators ask for; ENOTCONN when elections are off. */
-int triad_elector_prefer(struct triad_elector *elector, uint8_t preference);
 int triad_elector_blacklist(struct triad_elector *elector, uint64_t id, bool is_listed);
 int triad_elector_confirm(struct triad_elector *elector);
 int triad_elector_verdict(struct triad_elector *elector, bool is_yes);

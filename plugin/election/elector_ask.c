@@ -84,23 +84,6 @@ int triad_elector_send_spare(
 
 /* --- operators --- */
 
-int triad_elector_prefer(struct triad_elector *elector, uint8_t preference)
-{
-	int error = ENOTCONN;
-
-	pthread_mutex_lock(&elector->lock);
-	if (elector->election) {
-		elector->preference = preference;
-		triad_election_prefer(
-			elector->election, preference, triad_clock_boot_us());
-		elector_act(elector);
-		error = 0;
-	}
-	elector_publish_and_unlock(elector);
-	elector_poke(elector);
-	return error;
-}
-
 int triad_elector_blacklist(struct triad_elector *elector, uint64_t id, bool is_listed)
 {
 	int error = ENOTCONN;
@@ -194,7 +177,7 @@ static void describe(
 	status->n_good = elector->health.n_good;
 	status->n_up = elector->health.seen_good;
 	status->absent_port = elector->absent_port;
-	status->preference = elector->preference;
+	status->preference = (uint8_t)elector->conf->election.priority;
 	status->keepalive_ms = elector->conf->election.keepalive_ms;
 	status->n_store_failed = elector->n_store_failed;
 	status->n_late = elector->n_late;

@@ -218,30 +218,42 @@ static void find_ports(struct triad_elector *elector)
 	elector->n_ports = 1;
 }
 
-/* Tells the machine what it may learn while it runs. */
-static void report_election(struct triad_elector *elector)
+static void list_all(struct triad_elector *elector, const char *text, uint64_t now_us)
 {
-	uint64_t blacklist[TRIAD_CONF_MAX_GUIDS], now_us = triad_clock_boot_us();
+	uint64_t blacklist[TRIAD_CONF_MAX_GUIDS];
 	char reason[160];
 	size_t n;
 
-	elector->preference = (uint8_t)elector->conf->election.priority;
-	triad_election_prefer(elector->election, elector->preference, now_us);
-	triad_election_config(
-		elector->election, elector->generation, elector->hash, now_us);
-	if (!triad_guids_parse(elector->conf->election.blacklist, blacklist,
-		    TRIAD_CONF_MAX_GUIDS, &n, reason, sizeof(reason)))
+	if (!triad_guids_parse(
+		    text, blacklist, TRIAD_CONF_MAX_GUIDS, &n, reason, sizeof(reason)))
 		n = 0;
 	for (size_t i = 0; i < n; i++) {
 		triad_election_blacklist(elector->election, blacklist[i], true, now_us);
 		elector_act(elector);
 	}
+}
+
+/* Tells the machine what it may learn while it runs. */
+static void report_election(struct triad_elector *elector, bool has_new_blacklist)
+{
+	const struct triad_conf *conf = elector->conf;
+	uint64_t now_us = triad_clock_boot_us();
+
+	triad_election_prefer(
+		elector->election, (uint8_t)conf->election.priority, now_us);
+	triad_election_config(
+		elector->election, elector->generation, elector->hash, now_us);
+	if (has_new_blacklist)
+		list_all(elector, conf->election.blacklist, now_us);
 	elector_act(elector);
 }
 
 static void put_into_force(struct triad_elector *elector, const struct triad_conf *conf)
 {
 	uint32_t heartbeat_ms = elector->conf->election.fabric_heartbeat_ms;
+	/* Who was taken off by hand stays off while other keys change. */
+	bool has_new_blacklist = !elector->is_on ||
+		strcmp(elector->conf->election.blacklist, conf->election.blacklist);
 
 	elector->conf = triad_conf_ref(conf);
 	if (elector->is_on && conf->election.fabric_heartbeat_ms != heartbeat_ms)
@@ -257,7 +269,7 @@ static void put_into_force(struct triad_elector *elector, const struct triad_con
 	elector->health_us = triad_clock_boot_us();
 	elector->due_us = 0;
 	if (elector->election)
-		report_election(elector);
+		report_election(elector, has_new_blacklist);
 }
 
 void triad_elector_configure(

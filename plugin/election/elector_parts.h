@@ -61,7 +61,6 @@ struct triad_elector {
 	enum triad_check check;
 	uint64_t verdict_us; /* 0: none yet */
 	bool verdict;
-	uint8_t preference;
 	uint64_t generation, hash;
 	uint64_t ports[TRIAD_CONF_MAX_GUIDS];
 	size_t n_ports;

@@ -195,8 +195,8 @@ static bool find_link(struct osm_opensm *osm, const struct triad_hold_port *port
 
 /* What a mark may do. */
 struct rules {
-	bool may_begin;   /* hold ports that were not held before */
-	bool holds_links; /* between switches, too */
+	enum triad_hold_whom whom;
+	bool holds_links; /* those between switches, too */
 };
 
 static bool must_hold(const struct triad_hold_port *port, const osm_physp_t *far,
@@ -209,8 +209,8 @@ static bool must_hold(const struct triad_hold_port *port, const osm_physp_t *far
 	if (port->is_gone || (far->p_node->sw && !rules->holds_links) ||
 		port->admitted == cl_ntoh64(osm_physp_get_port_guid(far)))
 		return false;
-	/* What was held stays so even without permission: see "hand-over" in hold.h. */
-	return port->is_held || port->is_remembered || rules->may_begin;
+	return port->is_remembered || rules->whom == TRIAD_HOLD_ALL ||
+		(rules->whom == TRIAD_HOLD_HELD && port->is_held);
 }
 
 static osm_physp_t *find_physp(
@@ -302,12 +302,13 @@ static void mark_all(
 }
 
 /* One walk over the ports, under OpenSM's lock. */
-static void walk(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin,
+static void walk(struct triad_hold *hold, struct osm_opensm *osm,
+	enum triad_hold_whom whom,
 	void (*visit_all)(
 		struct triad_hold *, struct osm_opensm *, const struct rules *))
 {
 	const struct rules rules = {
-		.may_begin = may_begin,
+		.whom = whom,
 		.holds_links = !triad_hold_routes_over_all(osm),
 	};
 	uint64_t begun_us, took_us;
@@ -327,14 +328,16 @@ static void walk(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin
 	pthread_mutex_unlock(&hold->lock);
 }
 
-void triad_hold_avoid(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
+void triad_hold_avoid(
+	struct triad_hold *hold, struct osm_opensm *osm, enum triad_hold_whom whom)
 {
-	walk(hold, osm, may_begin, avoid_all);
+	walk(hold, osm, whom, avoid_all);
 }
 
-void triad_hold_mark(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
+void triad_hold_mark(
+	struct triad_hold *hold, struct osm_opensm *osm, enum triad_hold_whom whom)
 {
-	walk(hold, osm, may_begin, mark_all);
+	walk(hold, osm, whom, mark_all);
 }
 
 /* --- asking --- */

@@ -16,7 +16,9 @@
  * expected to be tested.  The mark decides which of them are held: those whose link is
  * in INIT and whose component was not admitted since the link was last active.  Three
  * cases hold a port: this SM has permission to enforce; the port was held before; the
- * history says that its test has begun.  So a hand-over admits no untested port.
+ * history says that its test has begun.  So a hand-over admits no untested port.  An SM
+ * that has permission and could not test all the same, as with a full disk, holds those
+ * alone whose test has begun.
  *
  * A port to which an SM is attached is never held, above all this SM's own.
  *
@@ -69,13 +71,20 @@ int triad_hold_compare(const void *a, const void *b);
 int triad_hold_publish(
 	struct triad_hold *hold, const struct triad_hold_port *ports, uint32_t n);
 
-/* From report() of HEAVY_SWEEP_DONE, before routing, with none of OpenSM's locks held.
- * 'may_begin' as in triad_hold_mark(). */
-void triad_hold_avoid(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin);
+enum triad_hold_whom {
+	TRIAD_HOLD_BEGUN, /* ports whose test has begun */
+	TRIAD_HOLD_HELD,  /* and those that were held before */
+	TRIAD_HOLD_ALL,   /* all that are published */
+};
+
+/* From report() of HEAVY_SWEEP_DONE, before routing, with none of OpenSM's locks held. */
+void triad_hold_avoid(
+	struct triad_hold *hold, struct osm_opensm *osm, enum triad_hold_whom whom);
 
 /* From report() of UCAST_ROUTING_DONE in a heavy sweep, with none of OpenSM's locks
- * held.  'may_begin': ports that were not held before may be. */
-void triad_hold_mark(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin);
+ * held. */
+void triad_hold_mark(
+	struct triad_hold *hold, struct osm_opensm *osm, enum triad_hold_whom whom);
 
 /* Whether the last mark held the port back. */
 bool triad_hold_is_held(struct triad_hold *hold, uint64_t node_guid, uint8_t number);

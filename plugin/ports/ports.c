@@ -20,22 +20,25 @@
 #define SHARE_US (500 * TRIAD_US_PER_MS)
 #define PATIENCE_US (3 * TRIAD_US_PER_S)
 
-static bool may_begin(struct triad_ports *ports)
+static enum triad_hold_whom whom_to_hold(struct triad_ports *ports)
 {
-	return atomic_load(&ports->may_test) &&
-		triad_elector_permission(ports->elector).is_given;
+	/* What was held stays so without permission: see "hand-over" in hold.h. */
+	if (!atomic_load(&ports->may_hold) ||
+		!triad_elector_permission(ports->elector).is_given)
+		return TRIAD_HOLD_HELD;
+	return atomic_load(&ports->may_test) ? TRIAD_HOLD_ALL : TRIAD_HOLD_BEGUN;
 }
 
 /* Without published ports the first gives links back to routing, and the second holds
  * nothing. */
 void triad_ports_avoid(struct triad_ports *ports)
 {
-	triad_hold_avoid(ports->hold, ports->osm, may_begin(ports));
+	triad_hold_avoid(ports->hold, ports->osm, whom_to_hold(ports));
 }
 
 void triad_ports_mark(struct triad_ports *ports)
 {
-	triad_hold_mark(ports->hold, ports->osm, may_begin(ports));
+	triad_hold_mark(ports->hold, ports->osm, whom_to_hold(ports));
 }
 
 /* --- waiting --- */
@@ -239,6 +242,17 @@ static uint64_t run_step(struct triad_ports *ports)
 	return tests_us < next_us ? tests_us : next_us;
 }
 
+/* Ports that are not held any more become active in a heavy sweep, which nobody else may ask
+ * for. */
+static void look_whether_to_test(struct triad_ports *ports)
+{
+	bool may_test = ports_may_test(ports, triad_clock_boot_us());
+
+	if (atomic_exchange(&ports->may_test, may_test) && !may_test &&
+		triad_hold_n_held(ports->hold))
+		ports_ask_for_sweep(ports);
+}
+
 /* --- the thread --- */
 
 static uint64_t task_step(void *context)
@@ -252,7 +266,7 @@ static uint64_t task_step(void *context)
 	ports_answer_request(ports);
 	/* While OpenSM ends, nothing is begun: its objects are about to go. */
 	next_us = osm_exit_flag ? triad_clock_boot_us() + IDLE_US : run_step(ports);
-	atomic_store(&ports->may_test, ports_is_ready(ports));
+	look_whether_to_test(ports);
 	ports_publish_status(ports);
 	pthread_mutex_unlock(&ports->lock);
 	pthread_mutex_lock(&ports->inbox.lock);

@@ -88,6 +88,7 @@ struct ports_term {
 	bool is_synced;        /* a majority has had our history since then */
 	bool is_outlived;      /* the history has records of later terms */
 	uint64_t n_records;    /* the number of the last record in it */
+	uint64_t ready_us;     /* when ports_is_ready() was true last; 0: never */
 };
 
 /* What was done to ports, here and by other SMs. */
@@ -124,7 +125,8 @@ struct triad_ports {
 	struct triad_log *log;
 	struct triad_release release;
 	atomic_bool may_hold; /* enabled, and enforcing */
-	atomic_bool may_test; /* and tests can begin, as of the last step */
+	atomic_bool
+		may_test; /* and tests can begin, now or soon, as of the last step */
 
 	struct ports_inbox inbox;
 	struct triad_task task; /* with the inbox's lock */
@@ -207,9 +209,11 @@ void ports_look_at_permission(struct triad_ports *ports);
 bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us);
 /* Whether a majority has the configuration that is in force here. */
 bool ports_is_config_agreed(const struct triad_ports *ports);
-/* Whether all is there that acting needs, but for permission: else no port is touched, and
- * none that was not held is held. */
+/* Whether all is there that acting needs, but for permission: else no port is touched. */
 bool ports_is_ready(const struct triad_ports *ports);
+/* Whether ports that were not held may be: also in the first seconds of a term, or of another
+ * configuration, in which the members have not answered yet. */
+bool ports_may_test(struct triad_ports *ports, uint64_t now_us);
 /* Whether this SM may act now, in the term in which the agenda is carried out. */
 bool ports_may_act(struct triad_ports *ports);
 

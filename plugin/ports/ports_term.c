@@ -4,6 +4,9 @@
 #include "plugin/election/elector.h"
 #include "plugin/ports/ports_parts.h"
 
+/* Members answer within a second or so, or something is wrong. */
+#define SOON_US (10 * TRIAD_US_PER_S)
+
 /* --- what a majority has --- */
 
 /* A confirmation by hand counts for the view that it was given in, and no other. */
@@ -40,6 +43,18 @@ bool ports_is_ready(const struct triad_ports *ports)
 		ports->conf->port.mode == TRIAD_PORT_ENFORCE && ports->term.is_synced &&
 		ports->is_announced && ports->records.journal &&
 		!ports->records.trouble[0] && !ports->sms.without_cluster;
+}
+
+bool ports_may_test(struct triad_ports *ports, uint64_t now_us)
+{
+	struct ports_term *term = &ports->term;
+	bool is_ready = ports_is_ready(ports);
+
+	if (is_ready)
+		term->ready_us = now_us;
+	if (!atomic_load(&ports->may_hold) || !term->number)
+		return false;
+	return now_us < term->since_us + SOON_US || now_us < term->ready_us + SOON_US;
 }
 
 bool ports_may_act(struct triad_ports *ports)

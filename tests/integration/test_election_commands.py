@@ -244,7 +244,20 @@ def test_blacklist_full_told(scratch):
         for i in range(32):
             ask(lab, "port", "blacklist", "add", hex(i + 1))
         assert len(report(lab)["blacklist"]) == 32, "listed"
-        failed(lab.run("triadctl", "port", "blacklist", "add", "0x99"), 1, "full")
+        failed(lab.run("triadctl", "port", "blacklist", "add", "0x99"), 1, "takes one off")
+        ask(lab, "port", "blacklist", "remove", "0x7")
+        ask(lab, "port", "blacklist", "add", "0x99")
+
+
+def test_blacklist_of_the_file_stays_as_it_was_edited_by_hand(scratch):
+    with election_lab(scratch, "blacklist = 0x7; 0x8\n") as lab:
+        wait_for_permission(lab)
+        ask(lab, "port", "blacklist", "remove", "0x7")
+        ask(lab, "set", "election.check_max_age", "20")
+        ask(lab, "reload")
+        assert ask(lab, "port", "blacklist").split() == ["0x0000000000000008"], "listed"
+        ask(lab, "set", "election.blacklist", "0x7")
+        assert "0x0000000000000007" in ask(lab, "port", "blacklist"), "listed anew"
 
 
 @pytest.mark.row("E13")
@@ -255,6 +268,8 @@ def test_priority_changes_what_the_others_hear(scratch):
         answer = report(lab)
         assert answer["preference"] == 3, "preference"
         assert "preference 3" in answer["members"][0]["priority_text"], "priority"
+        ask(lab, "set", "election.check_max_age", "20")
+        assert report(lab)["preference"] == 3, "preference after another key was set"
         ask(lab, "reload")
         assert report(lab)["preference"] == 8, "preference after a reload"
 

@@ -205,7 +205,12 @@ def test_full_disk_holds_no_port_back_and_is_over_though_nothing_is_left_to_writ
         ports.load()
         wait_until(lambda: "No space left" in (ports.status()["trouble"] or ""), 30,
                    "a word about the disk")
-        # Its test could not be recorded, so it can't begin.
+        # Its test can't be recorded, so it can't begin; that may be over soon.
+        ports.lab.sim('ReLink "leaf-03"[2]')
+        ports.wait_for("leaf-03", 2, "held")
+        ports.wait_for("leaf-03", 2, "active")
+        ports.lab.sim('Unlink "leaf-03"[2]')
+        ports.wait_for("leaf-03", 2, "down")
         ports.lab.sim('ReLink "leaf-03"[2]')
         ports.wait_for("leaf-03", 2, "active")
         assert not ports.status()["held"], "ports held"
