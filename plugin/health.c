@@ -18,6 +18,9 @@
 #include "service/health.h"
 #include "triad/clock.h"
 
+/* A member that was heard in that time is there. */
+#define HEARD_US (10 * TRIAD_US_PER_S)
+
 static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 {
 	uint64_t up_us = triad_clock_now_us() - plugin->service.started_us;
@@ -199,6 +202,34 @@ static bool add_confirmed(
 	return true;
 }
 
+/* Members with different leases give each other no votes. */
+static bool add_other_lease(
+	struct triad_health *health, const struct triad_elector_status *status)
+{
+	const struct triad_election_status *election = &status->election;
+	char text[160];
+	bool has_other = false;
+
+	for (uint32_t i = 0; i < election->n_members; i++) {
+		const struct triad_election_member *member = &election->members[i];
+
+		if (member->is_self || !member->heard_us ||
+			member->lease_ms == status->lease_ms ||
+			status->now_us - member->heard_us > HEARD_US)
+			continue;
+		has_other = true;
+		snprintf(text, sizeof(text),
+			"SM 0x%016" PRIx64 " has election.lease = %" PRIu32
+			" ms, and here it is %" PRIu32
+			" ms: neither votes for the other",
+			member->id, member->lease_ms, status->lease_ms);
+		triad_health_add_trouble(health, TRIAD_WARNING, "election.lease", text,
+			"stop OpenSM on all hosts, give all of them the same lease, and "
+			"start it again");
+	}
+	return has_other;
+}
+
 /* One that is heard by the SM's questions over the fabric, and not in the election. */
 static const char *describe_cut(const struct triad_fabric_peer *peer,
 	bool elects_over_fabric, char *text, size_t size)
@@ -303,6 +334,7 @@ static void add_election(struct triad_health *health, struct triad_plugin *plugi
 	}
 	is_warned = add_confirmed(health, &status);
 	is_warned |= add_lost(health, &status);
+	is_warned |= add_other_lease(health, &status);
 	if ((is_warned || lacks_copies) && severity == TRIAD_OK)
 		severity = TRIAD_WARNING;
 	triad_health_line(health, "election", "Election", severity,

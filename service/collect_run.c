@@ -506,11 +506,11 @@ static uint64_t run_step(void *context, bool wanted, bool *reads, bool *has_fabr
 	return own_us < next_us ? own_us : next_us;
 }
 
-/* Paths begin and end beside the member. */
+/* What is behind those that are compared changes beside the member. */
 static bool has_same_member(const struct triad_conf *a, const struct triad_conf *b)
 {
 	return !memcmp(&a->collect, &b->collect,
-		offsetof(struct triad_conf, collect.paths) -
+		offsetof(struct triad_conf, collect.min_change_kb) -
 			offsetof(struct triad_conf, collect));
 }
 

@@ -120,10 +120,11 @@ static void note_not_connected(struct triad_bus *bus, const char *text)
 	pthread_mutex_unlock(&bus->lock);
 	if (is_new)
 		triad_log_write(bus->log, TRIAD_LOG_WARNING,
-			"collect: no connection to the broker: %s; counters are read "
-			"all the same, and it is tried again and again (see [collect] "
-			"servers)",
-			reason);
+			"collect: no connection to the broker: %s; %s, and it is tried "
+			"again and again (see [collect] servers)",
+			reason,
+			bus->params.is_manager ? "nothing comes from agents"
+					       : "counters are read all the same");
 }
 
 /* A connection closed on purpose still flushes its queue. */

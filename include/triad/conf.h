@@ -185,12 +185,13 @@ struct triad_conf {
 		char tls_certificate[TRIAD_CONF_PATH_SIZE];
 		char tls_key[TRIAD_CONF_PATH_SIZE];
 		unsigned liveness_ms;
-		unsigned min_change_kb;
-		unsigned refresh; /* sweeps; 0: never */
 		unsigned max_nodes;
 		unsigned topology;                 /* enum triad_conf_topology */
 		char sa_key[TRIAD_CONF_TEXT_SIZE]; /* triad_sm_key_parse() */
-		/* A member is made of what stands above. */
+		/* A member is made of what stands above: when that changes it leaves, and its
+		 * nodes are claimed anew. */
+		unsigned min_change_kb;
+		unsigned refresh; /* sweeps; 0: never */
 		bool paths;
 		char paths_file[TRIAD_CONF_PATH_SIZE]; /* "": none */
 	} collect;

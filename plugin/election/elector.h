@@ -54,6 +54,7 @@ struct triad_elector_status {
 	enum triad_check check;
 	uint64_t check_age_us; /* of the last answer; UINT64_MAX: none */
 	uint64_t generation, hash;
+	uint32_t lease_ms; /* of this SM */
 	uint32_t n_ports;
 	uint32_t n_good;      /* as they count, damped */
 	uint32_t n_up;        /* good when they were looked at last */

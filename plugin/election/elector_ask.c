@@ -173,6 +173,7 @@ static void describe(
 	status->cluster = cluster_name(elector->conf);
 	status->generation = elector->generation;
 	status->hash = elector->hash;
+	status->lease_ms = elector->conf->election.lease_ms;
 	status->n_ports = elector->health.n_ports;
 	status->n_good = elector->health.n_good;
 	status->n_up = elector->health.seen_good;

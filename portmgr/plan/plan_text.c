@@ -164,7 +164,8 @@ static void add_guard(struct text *text, const struct triad_plan_input *input,
 	const struct triad_plan_item *item)
 {
 	const char *done = item->is_overridden ? "approved by hand" : "not done";
-	const char *end = item->is_overridden ? "" : "; 'port approve' overrides this";
+	const char *end =
+		item->is_overridden ? "" : "; 'port approve NODE PORT' overrides this";
 	uint32_t n_others = item->lost.n ? item->lost.n - 1 : 0;
 
 	switch (item->guard) {

@@ -176,6 +176,21 @@ def test_partitions_that_heal(kind):
         running.check()
 
 
+def test_members_with_different_leases_are_told():
+    with cluster("peers") as running:
+        sm = running.wait_for_holder()
+        other = others(sm)[0]
+        ask(running.lab, "set", "election.lease", "450", sm=other)
+        for one, mine, theirs in ((sm, 300, 450), (other, 450, 300)):
+            said = f"has election.lease = {theirs} ms, and here it is {mine} ms"
+            wait_until(lambda one=one, said=said: said in
+                       " ".join(running.lab.triad("health", sm=one).stdout.split()), 30,
+                       f"a word of it on SM {one}")
+        ask(running.lab, "set", "election.lease", "300", sm=other)
+        wait_until(lambda: "election.lease" not in running.lab.triad("health", sm=sm).stdout,
+                   30, "the end of it")
+
+
 @pytest.mark.row("X4")
 @pytest.mark.parametrize("kind", KINDS)
 def test_failovers_in_a_row(kind):

@@ -422,7 +422,7 @@ START_TEST(test_plan_links_of_sms_guarded)
 	ck_assert_str_eq(describe(0x201, 2),
 		"expected to be tested; its link is active, and is taken down first -- "
 		"not done: host-0001 (0x0000000000000110) runs another SM, and could no "
-		"longer be reached; 'port approve' overrides this");
+		"longer be reached; 'port approve NODE PORT' overrides this");
 }
 END_TEST
 
@@ -433,7 +433,7 @@ START_TEST(test_plan_port_of_sm_unknown_guarded)
 	ck_assert_str_eq(planned(), "201/2 disable !unknown active\n201/6 disable\n");
 	ck_assert_str_eq(describe(0x201, 2),
 		"expected disabled; its link is active, and is phased out -- not done: "
-		"this SM's own port is not in its fabric; 'port approve' overrides "
+		"this SM's own port is not in its fabric; 'port approve NODE PORT' overrides "
 		"this");
 }
 END_TEST
@@ -450,7 +450,7 @@ START_TEST(test_plan_second_of_two_links_guarded)
 	ck_assert_str_eq(describe(0x301, 4),
 		"expected disabled; its link is active, and is phased out -- not done: "
 		"leaf-02 (0x0000000000000202) and host-0004 (0x0000000000000140) could "
-		"no longer be reached; 'port approve' overrides this");
+		"no longer be reached; 'port approve NODE PORT' overrides this");
 	/* Though no row names what is behind. */
 	expect("spine-01,3,disabled\nspine-01,4,disabled\n");
 	ck_assert_str_eq(
