@@ -20,6 +20,8 @@
 
 #define QUEUE_SIZE 512u
 #define JOIN_US TRIAD_US_PER_S
+/* How often a line that could not be written is tried again. */
+#define RETRY_US (10 * TRIAD_US_PER_S)
 /* An alert of six findings has under 4,000 octets. */
 #define LINE_SIZE 8192
 
@@ -47,6 +49,8 @@ struct outlet {
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t filled;
 	bool stop;
+	uint64_t
+		again_us; /* when to look without an item, for the file; UINT64_MAX: never */
 	unsigned burst; /* lines at once */
 	struct item queue[QUEUE_SIZE];
 	struct triad_ring ring; /* of the queue */
@@ -69,11 +73,14 @@ struct triad_alert_log {
 	struct triad_file_report told;
 	char line[LINE_SIZE];
 	size_t line_length;
+	bool is_unwritten; /* the line */
 };
 
 static void *run_thread(void *argument);
+static void look_again(struct outlet *outlet, uint64_t at_us);
 static void log_item(struct triad_alert_log *, const struct item *, int64_t);
 static void file_item(struct triad_alert_log *, const struct item *, int64_t);
+static void file_again(struct triad_alert_log *);
 
 /* --- life --- */
 
@@ -84,6 +91,7 @@ static bool start_outlet(struct outlet *outlet, struct triad_alert_log *alert_lo
 	outlet->alert_log = alert_log;
 	outlet->write = write;
 	outlet->burst = UINT_MAX;
+	outlet->again_us = UINT64_MAX;
 	pthread_mutex_init(&outlet->lock, NULL);
 	triad_condition_init(&outlet->filled);
 	outlet->has_thread =
@@ -151,6 +159,7 @@ void triad_alert_log_configure(
 	pthread_mutex_lock(&alert_log->to_log.lock);
 	alert_log->to_log.burst = conf->alerts.burst;
 	pthread_mutex_unlock(&alert_log->to_log.lock);
+	look_again(&alert_log->to_file, 0);
 }
 
 struct triad_alert_log_status triad_alert_log_status(struct triad_alert_log *alert_log)
@@ -240,32 +249,48 @@ struct triad_alerts_sink triad_alert_log_sink(struct triad_alert_log *alert_log)
 		.context = alert_log, .take = queue_change, .done = note_done};
 }
 
-/* Waits for one; false at the end. */
-static bool wait_for_item(struct outlet *outlet)
+static void look_again(struct outlet *outlet, uint64_t at_us)
 {
-	bool some;
+	pthread_mutex_lock(&outlet->lock);
+	outlet->again_us = at_us;
+	pthread_cond_signal(&outlet->filled);
+	pthread_mutex_unlock(&outlet->lock);
+}
+
+enum wake { ITEM, AGAIN, END };
+
+static enum wake wait_for_item(struct outlet *outlet)
+{
+	enum wake wake = END;
 
 	pthread_mutex_lock(&outlet->lock);
-	while (!outlet->ring.n && !outlet->stop)
-		triad_condition_wait(&outlet->filled, &outlet->lock, UINT64_MAX);
-	some = outlet->ring.n;
-	if (some)
+	while (!outlet->ring.n && !outlet->stop &&
+		triad_clock_now_us() < outlet->again_us)
+		triad_condition_wait(&outlet->filled, &outlet->lock, outlet->again_us);
+	if (outlet->ring.n) {
 		outlet->item =
 			outlet->queue[triad_ring_take(&outlet->ring, QUEUE_SIZE)];
+		wake = ITEM;
+	} else if (!outlet->stop) {
+		outlet->again_us = UINT64_MAX;
+		wake = AGAIN;
+	}
 	pthread_mutex_unlock(&outlet->lock);
-	return some;
+	return wake;
 }
 
 static void *run_thread(void *argument)
 {
 	struct outlet *outlet = argument;
+	enum wake wake;
 
-	while (wait_for_item(outlet)) {
-		/* Anew for each: the time of day may have been set. */
-		int64_t wall_offset_us = triad_clock_wall_offset_us();
-
-		outlet->write(outlet->alert_log, &outlet->item, wall_offset_us);
-	}
+	while ((wake = wait_for_item(outlet)) != END)
+		if (wake == AGAIN)
+			file_again(outlet->alert_log);
+		else
+			/* Anew for each: the time of day may have been set. */
+			outlet->write(outlet->alert_log, &outlet->item,
+				triad_clock_wall_offset_us());
 	return NULL;
 }
 
@@ -361,20 +386,15 @@ static void make_line(struct triad_alert_log *alert_log, const struct item *item
 	triad_output_flush(&output);
 }
 
-static void note_written(struct triad_alert_log *alert_log, int error)
+static void report_file(struct triad_alert_log *alert_log, int error)
 {
 	const struct triad_line_file *file = &alert_log->file;
 
-	pthread_mutex_lock(&alert_log->lock);
-	alert_log->status.file_error = error;
-	alert_log->status.n_file_lines += !error;
-	alert_log->status.n_file_dropped += error != 0;
-	pthread_mutex_unlock(&alert_log->lock);
 	switch (triad_file_report(&alert_log->told, file->params.path, error)) {
 	case TRIAD_FILE_IN_TROUBLE:
 		triad_log_write(alert_log->log, TRIAD_LOG_ERROR,
 			"alerts: %s can't be written: %s; alerts are in the log and "
-			"in 'triadctl alerts', and the file is tried again with each",
+			"in 'triadctl alerts', and the file is tried again each 10 s",
 			file->params.path, file->why);
 		break;
 	case TRIAD_FILE_WELL_AGAIN:
@@ -386,21 +406,54 @@ static void note_written(struct triad_alert_log *alert_log, int error)
 	}
 }
 
-static void file_item(struct triad_alert_log *alert_log, const struct item *item,
-	int64_t wall_offset_us)
+/* 'is_again': it counts as dropped already. */
+static void write_line(struct triad_alert_log *alert_log, bool is_again)
+{
+	struct triad_alert_log_status *status = &alert_log->status;
+	int error = triad_line_file_write(
+		&alert_log->file, alert_log->line, alert_log->line_length);
+
+	pthread_mutex_lock(&alert_log->lock);
+	status->file_error = error;
+	status->n_file_lines += !error;
+	status->n_file_dropped += error && !is_again;
+	status->n_file_dropped -= !error && is_again;
+	pthread_mutex_unlock(&alert_log->lock);
+	report_file(alert_log, error);
+	alert_log->is_unwritten = error;
+	if (error)
+		look_again(&alert_log->to_file, triad_clock_now_us() + RETRY_US);
+}
+
+/* Only this thread touches the file.  Returns whether there is one. */
+static bool apply_params(struct triad_alert_log *alert_log)
 {
 	struct triad_line_file_params params;
 
 	pthread_mutex_lock(&alert_log->lock);
 	params = alert_log->params;
+	/* Trouble with one file says nothing about another. */
+	if (strcmp(params.path, alert_log->file.params.path) != 0) {
+		alert_log->status.file_error = 0;
+		alert_log->is_unwritten = false;
+	}
 	pthread_mutex_unlock(&alert_log->lock);
-	/* Only this thread touches the file, so a new configuration waits for the next
-	 * alert. */
 	triad_line_file_configure(&alert_log->file, &params);
-	if (!params.path[0])
+	return params.path[0];
+}
+
+static void file_item(struct triad_alert_log *alert_log, const struct item *item,
+	int64_t wall_offset_us)
+{
+	if (!apply_params(alert_log))
 		return;
 	make_line(alert_log, item, wall_offset_us);
-	note_written(alert_log,
-		triad_line_file_write(
-			&alert_log->file, alert_log->line, alert_log->line_length));
+	write_line(alert_log, false);
+}
+
+/* Another configuration is in force, or the last line could not be written. */
+static void file_again(struct triad_alert_log *alert_log)
+{
+	if (apply_params(alert_log) && alert_log->is_unwritten)
+		write_line(alert_log, true);
 }

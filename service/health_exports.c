@@ -166,6 +166,7 @@ void triad_exports_add_health(
 		"webhook %s",
 		http.listening ? "at " : "off", listen,
 		web.http.listening ? "on" : "off", sflow.n_collectors,
-		sflow.n_collectors == 1 ? "" : "s", profile.n_files ? "written" : "off",
+		sflow.n_collectors == 1 ? "" : "s",
+		profile.file_octets ? "written" : "not written",
 		webhook.is_on ? "on" : "off");
 }

@@ -21,28 +21,34 @@
 
 /* --- groups --- */
 
-/* A name or a number. */
-static bool find_group(const char *name, gid_t *gid)
+/* A name or a number.  Returns 0, ENOENT, or another errno where it can't be told. */
+static int find_group(const char *name, gid_t *gid)
 {
 	struct group entry, *found = NULL;
 	char *room = malloc(ENTRY_SIZE);
 	unsigned number;
+	int error = ENOMEM;
 
-	if (room && !getgrnam_r(name, &entry, room, ENTRY_SIZE, &found) && found)
+	if (room)
+		error = getgrnam_r(name, &entry, room, ENTRY_SIZE, &found);
+	if (found)
 		*gid = found->gr_gid;
 	free(room);
-	if (!found && triad_text_number(name, &number)) {
+	if (found)
+		return 0;
+	if (triad_text_number(name, &number)) {
 		*gid = number;
-		return true;
+		return 0;
 	}
-	return found;
+	return error ? error : ENOENT;
 }
 
 bool triad_peer_has_group(const char *group)
 {
 	gid_t gid;
 
-	return !*group || find_group(group, &gid);
+	/* A directory that is away for a while says nothing about the group. */
+	return !*group || find_group(group, &gid) != ENOENT;
 }
 
 bool triad_peer_is_own(const struct triad_peer *peer)
@@ -108,7 +114,7 @@ static bool is_member(const struct triad_peer *peer, const char *name)
 {
 	gid_t gid = 0;
 
-	if (!*name || !peer->n_groups || !find_group(name, &gid))
+	if (!*name || !peer->n_groups || find_group(name, &gid))
 		return false;
 	for (size_t i = 0; i < peer->n_groups; i++)
 		if (peer->groups[i] == gid)

@@ -81,8 +81,13 @@ static uint64_t task_step(void *context)
 {
 	struct triad_profile *profile = context;
 
-	if (!profile->wanted)
+	if (!profile->wanted) {
+		/* Closes the file, and ends its trouble. */
+		pthread_mutex_unlock(&profile->lock);
+		(void)triad_profile_writer_apply(profile->writer);
+		pthread_mutex_lock(&profile->lock);
 		return UINT64_MAX;
+	}
 	pthread_mutex_unlock(&profile->lock);
 	write_sweep(profile);
 	pthread_mutex_lock(&profile->lock);

@@ -238,7 +238,7 @@ static bool is_stopped(void *context)
 	bool is_over;
 
 	pthread_mutex_lock(&checker->lock);
-	is_over = checker->task.must_end || !checker->enabled;
+	is_over = checker->task.must_end || !checker->enabled || !checker->fabric;
 	pthread_mutex_unlock(&checker->lock);
 	return is_over;
 }
@@ -398,7 +398,8 @@ static void check_next(struct triad_route_checker *checker, struct triad_fabric 
 		tell(checker, result);
 	pthread_mutex_lock(&checker->lock);
 	checker->status.n_failed += error == ENOMEM;
-	if (!checker->enabled || checker->status.state == TRIAD_ROUTE_OFF) {
+	/* Meanwhile it may have been switched off, or this SM is no longer the master. */
+	if (!checker->enabled || !checker->fabric) {
 		triad_route_result_unref(result);
 	} else if (result) {
 		triad_route_result_unref(checker->result);

@@ -219,22 +219,25 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 	}
 	conf = make_standard(service);
 	error = load(service, service->conf_path, conf, diags);
-	/* The file is read without the lock, which commands need, and a disk may
-	 * hang. */
+	/* The file is read without a lock: a disk may hang. */
+	pthread_mutex_lock(&service->change_lock);
+	if (!error)
+		triad_conf_keep_start_only(
+			conf, service->conf, service->owner->program, diags);
 	pthread_mutex_lock(&service->conf_lock);
 	if (error) {
 		service->conf_diags = *diags;
 		unused = conf;
 	} else {
-		triad_conf_keep_start_only(
-			conf, service->conf, service->owner->program, diags);
 		service->conf_diags.n = 0;
 		service->conf_state = TRIAD_CONF_LOADED;
 		unused = service->conf;
 		service->conf = conf;
-		triad_service_put_in_force(service);
 	}
 	pthread_mutex_unlock(&service->conf_lock);
+	if (!error)
+		triad_service_put_in_force(service);
+	pthread_mutex_unlock(&service->change_lock);
 	triad_conf_unref(unused);
 	if (error)
 		log_diags(service, diags);
@@ -280,7 +283,7 @@ bool triad_service_keeps_when_idle(const char *key)
 	return triad_conf_key_is_of(key, "log") || triad_conf_key_is_of(key, "control");
 }
 
-/* With the lock. */
+/* With 'change_lock': nobody else changes the configuration meanwhile. */
 static int change_key(struct triad_service *service, const char *key, const char *value,
 	struct triad_diags *diags, struct triad_conf **changed)
 {
@@ -302,14 +305,16 @@ int triad_service_set(struct triad_service *service, const char *key, const char
 	int error;
 
 	triad_diags_init(diags, "set");
-	pthread_mutex_lock(&service->conf_lock);
+	pthread_mutex_lock(&service->change_lock);
 	error = change_key(service, key, value, diags, &changed);
 	if (!error) {
+		pthread_mutex_lock(&service->conf_lock);
 		old = service->conf;
 		service->conf = changed;
+		pthread_mutex_unlock(&service->conf_lock);
 		triad_service_put_in_force(service);
 	}
-	pthread_mutex_unlock(&service->conf_lock);
+	pthread_mutex_unlock(&service->change_lock);
 	triad_conf_unref(old);
 	triad_servers_mask(value, shown, sizeof(shown));
 	if (!error)
@@ -332,6 +337,7 @@ void triad_service_init(struct triad_service *service,
 	service->log = log;
 	service->refused_limit =
 		(struct triad_log_limit){.burst = 5, .period_us = 60 * TRIAD_US_PER_S};
+	pthread_mutex_init(&service->change_lock, NULL);
 	pthread_mutex_init(&service->conf_lock, NULL);
 	triad_diags_init(&service->conf_diags, "");
 	if (conf_path)
@@ -602,6 +608,7 @@ bool triad_service_free(struct triad_service *service, bool ended)
 	if (ended) {
 		triad_conf_unref(service->conf);
 		pthread_mutex_destroy(&service->conf_lock);
+		pthread_mutex_destroy(&service->change_lock);
 	}
 	return ended;
 }

@@ -8,7 +8,7 @@
  * life, in this order: init (reads the configuration), start, the owner's parts,
  * put_in_force, open; then close, stop, the end of the owner's parts, free.
  *
- * Lock order: conf_lock before any part's own lock.
+ * Lock order: change_lock, then conf_lock, then any part's own lock.
  *
  * Thread-safety: any thread between open and close, for conf, reload and set. */
 #ifndef TRIAD_SERVICE_SERVICE_H
@@ -88,7 +88,10 @@ struct triad_service {
 	struct triad_log *log;
 	struct triad_log_limit refused_limit; /* commands refused to readers */
 
-	pthread_mutex_t conf_lock;     /* of the four that follow */
+	/* Held while a configuration is changed and put into force, which may take a while
+	 * and waits for threads of the HTTP servers: so none of those may take it. */
+	pthread_mutex_t change_lock;
+	pthread_mutex_t conf_lock;     /* of the four that follow; held for a copy */
 	const struct triad_conf *conf; /* NULL: there was no memory for it at init */
 	enum triad_conf_state conf_state;
 	struct triad_diags conf_diags; /* of the last load, if it failed */

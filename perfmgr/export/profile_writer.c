@@ -401,8 +401,7 @@ static void log_result(struct triad_profile_writer *writer, const struct frame *
 		writer->n_dropped_since = 0;
 }
 
-/* False: nothing is to be written. */
-static bool apply_params(struct triad_profile_writer *writer)
+bool triad_profile_writer_apply(struct triad_profile_writer *writer)
 {
 	pthread_mutex_lock(&writer->lock);
 	writer->params = writer->next;
@@ -426,7 +425,7 @@ int triad_profile_writer_write(struct triad_profile_writer *writer,
 		.wall_us = sweep_started_wall_us / TRIAD_US_PER_MS * TRIAD_US_PER_MS,
 		.since_us = sweep_started_us};
 
-	if (!apply_params(writer))
+	if (!triad_profile_writer_apply(writer))
 		return 0;
 	frame.error = prepare_file(writer, &frame);
 	if (!frame.error) {

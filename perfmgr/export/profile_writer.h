@@ -70,6 +70,10 @@ void triad_profile_writer_free(struct triad_profile_writer *writer);
 void triad_profile_writer_configure(
 	struct triad_profile_writer *writer, const struct triad_profile_params *params);
 
+/* Puts what was configured into force; without a file the last one is closed.  From the thread
+ * that writes.  False: nothing is to be written. */
+bool triad_profile_writer_apply(struct triad_profile_writer *writer);
+
 /* Writes what the sweep that began at 'sweep_started_us' (monotonic), wall time
  * 'sweep_started_wall_us', found.  'view' is borrowed for the call.  Returns 0, also
  * when there is nothing to do, or the errno that 'status' has. */

@@ -25,7 +25,7 @@ static bool is_about(const struct triad_sm_note *note, const struct triad_alert 
 static const struct triad_sm_note *find_note(
 	const struct triad_sm_notes *notes, const struct triad_alert *alert)
 {
-	bool is_loss = alert->findings[0].cause >= TRIAD_ALERT_LINK_DOWN;
+	bool is_loss = triad_alert_is_loss(alert->findings[0].cause);
 	const struct triad_sm_note *found = NULL;
 	uint64_t since_us = alert->findings[0].since_us;
 	unsigned n = notes->n < TRIAD_N_SM_NOTES ? notes->n : TRIAD_N_SM_NOTES;

@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Disks that are full or stuck under what Triad writes: sweeps and the SM go on."""
 
+import contextlib
+import itertools
+import json
+import os
 import subprocess
+import threading
+import urllib.request
+from pathlib import Path
 
 import pytest
 
 from checks import succeeded, wait_until
+from triadlab.tcp_ports import free_port
 from triadlib import ask, log_has, status, triad_lab, wait_for_sweep
 
 CONF = """\
@@ -55,6 +63,81 @@ def test_full_disk_is_said_and_sweeps_go_on(scratch):
         assert frames >= filled, (frames, filled)
         wait_until(lambda: status(lab)["profile"]["frames"] > frames, 30,
                    "a frame, again")
+
+
+def fill(folder):
+    with contextlib.suppress(OSError), open(folder / "filler", "wb", buffering=0) as file:
+        while True:
+            file.write(bytes(512))
+
+
+def test_outputs_that_are_switched_off_have_no_trouble(scratch):
+    folder = scratch.folder()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24k", "tmpfs", folder], check=True)
+    scratch.callback(subprocess.run, ["umount", folder])
+    with triad_lab(CONF.format(folder=folder)) as lab:
+        wait_for_sweep(lab, 2)
+        fill(folder)
+
+        def failing():
+            findings = json.loads(lab.triad("health", "--json").stdout)["findings"]
+            return {key for key in ("profile.file", "alerts.file")
+                    if any(key in finding["advice"] for finding in findings)}
+        counts = itertools.count(60, 60)
+
+        def are_both_failing():
+            raise_alert(lab, next(counts))
+            ask(lab, "perf", "sweep")
+            return len(failing()) == 2
+        wait_until(are_both_failing, 60, "both in trouble")
+        for key in "profile.file", "alerts.file":
+            ask(lab, "set", key, "")
+        wait_until(lambda: not failing(), 20, "no trouble")
+        opened = [os.readlink(path) for path in
+                  Path(f"/proc/{lab.status()['sms'][0]['pid']}/fd").iterdir()]
+        assert not [path for path in opened if path.startswith(str(folder))], opened
+
+
+def test_alert_that_found_a_full_disk_is_written_later(scratch):
+    folder = scratch.folder()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", folder], check=True)
+    scratch.callback(subprocess.run, ["umount", folder])
+    path = folder / "alerts.json"
+    with triad_lab(f"[alerts]\nfile = {path}\n") as lab:
+        wait_for_sweep(lab, 1)
+        fill(folder)
+        raise_alert(lab, 60)
+        raise_alert(lab, 120)
+        log_has(lab, "can't be written")
+        assert status(lab)["alerts"]["file_error"], "an error"
+        (folder / "filler").unlink()
+        wait_until(lambda: status(lab)["alerts"]["file_error"] is None, 30, "no error")
+        assert status(lab)["alerts"]["file_dropped"] == 0, "lines not written"
+        assert '"raised"' in path.read_text(encoding="utf-8"), "the alert"
+
+
+def test_scrapes_while_addresses_change_stop_nobody():
+    """A server waits for its thread when it ends."""
+    ports = [free_port(), free_port()]
+    with triad_lab(f"[prometheus]\nlisten = 127.0.0.1:{ports[0]}\n") as lab:
+        ended = threading.Event()
+
+        def scrape(port):
+            while not ended.is_set():
+                with contextlib.suppress(OSError):
+                    urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read()
+        threads = [threading.Thread(target=scrape, args=(port,)) for port in ports * 3]
+        for thread in threads:
+            thread.start()
+        try:
+            for i in range(60):
+                succeeded(lab.run("triadctl", "--timeout", "10", "set",
+                                  "prometheus.listen", f"127.0.0.1:{ports[(i + 1) % 2]}"))
+        finally:
+            ended.set()
+            for thread in threads:
+                thread.join()
+        assert status(lab)["prometheus"]["answers"] > 0, "answers"
 
 
 def frozen_disk(scratch):
