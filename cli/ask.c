@@ -369,7 +369,10 @@ int triad_ask(const struct triad_ask *ask, const struct triad_command *command,
 	triad_screen_clear(&asking.screen);
 	if (status == TRIAD_CONTROL_USAGE)
 		explain_refusal(&asking);
-	if (status == TRIAD_CLIENT_NO_ANSWER)
+	/* Who was refused, or was turned away as one too many, has no verdict. */
+	if (status == TRIAD_CLIENT_NO_ANSWER ||
+		(status > 0 && !asking.has_output &&
+			triad_verb_of(command->verb)->is_verdict))
 		return ask->no_answer;
 	return status == TRIAD_CLIENT_UNREAD ? TRIAD_CONTROL_DONE : status;
 }

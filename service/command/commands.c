@@ -269,7 +269,7 @@ int triad_service_ask(void *context, const struct triad_asker *asker, int n_word
 		return TRIAD_CONTROL_USAGE;
 	}
 	if (is_idle(service, &command, output))
-		return TRIAD_CONTROL_FAILED;
+		return triad_verb_no_answer(triad_verb_of(command.verb));
 	snprintf(command.asker, sizeof(command.asker), "%s", asker->name);
 	output->color = command.color;
 	output->tables = command.table && !command.json;

@@ -47,6 +47,7 @@ def look_at_idle(lab):
     for words in (("set", "port.enabled", "true"), ("qos", "on"), ("port", "list"),
                   ("port", "priority", "3"), ("routes",), ("congestion",)):
         failed(lab.run("triadctl", *words), 1, "mend it and type 'reload'")
+    failed(lab.run("triadctl", "routes", "check"), 3, "mend it and type 'reload'")
     assert "mend it and type 'reload'" in " ".join(ask(lab, "election").split())
     succeeded(lab.run("triadctl", "set", "log.level", "debug"))
     answer = json.loads(lab.triad("config", "diff", "--json").stdout)

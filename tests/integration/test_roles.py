@@ -209,17 +209,36 @@ def test_socket_group_that_is_not_there_lets_nobody_in():
         failed(lab.run("triadctl", "set", "control.group", "two words"), 1, "no blank")
 
 
+def triadctl_of_nobody(scratch, lab):
+    """What runs it with words."""
+    folder = scratch.folder()
+    folder.chmod(0o755)
+    program = shutil.copy(TRIADCTL, folder)
+    path = path_of(lab)
+    return lambda *words: subprocess.run(
+        [program, "--socket", path, *words], user=NOBODY, group=NOBODY, extra_groups=[],
+        text=True, capture_output=True, timeout=60, check=False)
+
+
 def test_triadctl_of_reader_refused(scratch):
     with triad_lab(f"{QUICK}[control]\ngroup = {NOGROUP}\n") as lab:
-        folder = scratch.folder()
-        folder.chmod(0o755)
-        words = [shutil.copy(TRIADCTL, folder), "--socket", path_of(lab)]
-        options = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "text": True,
-                   "capture_output": True, "timeout": 60, "check": False}
-        succeeded(subprocess.run([*words, "status"], **options))
-        process = subprocess.run([*words, "port", "confirm"], **options)
+        run = triadctl_of_nobody(scratch, lab)
+        succeeded(run("status"))
+        process = run("port", "confirm")
         failed(process, 1, "port confirm: refused")
         assert "'triadctl port confirm ...'" in process.stderr, "what to do"
+
+
+def test_monitoring_by_a_user_without_a_role_is_unknown(scratch):
+    """Neither a warning nor nothing at all."""
+    with triad_lab(f"{QUICK}[control]\ngroup = no-such-group\n") as lab:
+        run = triadctl_of_nobody(scratch, lab)
+        for words in (("health",), ("health", "--json"), ("routes", "check")):
+            failed(run(*words), 3, "only root, the user")
+        process = run("health", "--plugin")
+        assert process.returncode == 3, process
+        assert process.stdout.startswith("TRIAD UNKNOWN - ") and \
+            "only root, the user" in process.stdout, process
 
 
 # --- places ------------------------------------------------------------------
