@@ -200,6 +200,7 @@ void triad_agent_add_metrics(void *context, struct triad_own_metrics *list)
 	struct triad_metric *info = triad_own_add(
 		list, TRIAD_METRIC_INFO, "triad", "Triad and what it runs in.", 1);
 
+	(void)describe_given(&agent->service, &topology);
 	triad_metric_add_label(info, "version", PACKAGE_VERSION);
 	triad_metric_add_label(info, "program", "triad-agent");
 	triad_own_gauge(list, "triad_fabric_nodes", "Nodes of the fabric.",

@@ -201,8 +201,13 @@ static int compare_places(const struct tables_row *a, const struct tables_row *b
 	return (a->place > b->place) - (a->place < b->place);
 }
 
-/* Numbers by their values, texts as people count: "host-2" before "host-10".  What has
- * no number in a column of numbers comes last, whichever way it is sorted. */
+static bool has_none(const struct tables_row *row)
+{
+	return !row->is_number && (!*row->text || !strcmp(row->text, "-"));
+}
+
+/* Numbers by their values, texts as people count: "host-2" before "host-10".  What has no
+ * value, or no number in a column of numbers, comes last, whichever way it is sorted. */
 static int compare_rows(const void *a, const void *b, bool is_descending)
 {
 	const struct tables_row *x = a, *y = b;
@@ -210,6 +215,8 @@ static int compare_rows(const void *a, const void *b, bool is_descending)
 
 	if (x->is_number != y->is_number)
 		return x->is_number ? -1 : 1;
+	if (has_none(x) != has_none(y))
+		return has_none(x) ? 1 : -1;
 	order = x->is_number ? (x->number > y->number) - (x->number < y->number)
 			     : strverscmp(x->text, y->text);
 	if (!order)

@@ -214,8 +214,11 @@ void triad_collect_publish(struct triad_collect *collect, uint64_t now_us)
 	unsigned n = agents ? describe_all(collect, agents, now_us) : 0;
 
 	fill_status(collect, &status, now_us);
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
 		status.n_alive += agents[i].state != TRIAD_AGENT_DEAD;
+		status.n_mute += agents[i].state == TRIAD_AGENT_SILENT ||
+			agents[i].state == TRIAD_AGENT_FOREIGN;
+	}
 	status.n_agents = n;
 	if (!status.n_alive)
 		status.n_unowned = status.n_nodes;

@@ -66,7 +66,8 @@ struct triad_collect_status {
 	struct triad_reporter_counts reporter;     /* agents */
 	struct triad_aggregator_status aggregator; /* managers */
 	uint32_t n_agents, n_alive;                /* known; of these */
-	uint32_t n_managers;                       /* heard, this one included */
+	uint32_t n_mute;     /* of those, silent or foreign: their counters are old */
+	uint32_t n_managers; /* heard, this one included */
 	uint32_t n_nodes, n_owned, n_unowned;
 	/* Nodes that share no partition with this agent; at a manager those of
 	 * 'n_unowned' that share none with any. */

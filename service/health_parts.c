@@ -73,7 +73,7 @@ static void add_conf(struct triad_health *health, struct triad_service *service)
 	pthread_mutex_unlock(&service->conf_lock);
 	if (state == TRIAD_CONF_BROKEN) {
 		snprintf(what, sizeof(what), "%zu mistake%s in %s, so nothing runs",
-			diags.n, plural(diags.n), path);
+			diags.n_total, plural(diags.n_total), path);
 		triad_health_add_trouble(health, TRIAD_CRITICAL, "configuration", what,
 			"mend what 'triadctl status --all' shows at its end, then "
 			"'triadctl reload'");
@@ -82,7 +82,7 @@ static void add_conf(struct triad_health *health, struct triad_service *service)
 	} else if (diags.n) {
 		snprintf(what, sizeof(what),
 			"%s had %zu mistake%s at the last reload, and is not in force",
-			path, diags.n, plural(diags.n));
+			path, diags.n_total, plural(diags.n_total));
 		triad_health_add_trouble(health, TRIAD_WARNING, "configuration", what,
 			"'triadctl config diff' shows those that it still has; mend them, "
 			"then 'triadctl reload'");
@@ -412,6 +412,15 @@ static void add_manager(
 			plural(n_dead));
 		triad_health_add_trouble(health, severity, "agents", what,
 			"'triadctl agents' shows which, and on which hosts");
+	}
+	if (status->n_mute) {
+		severity = severity == TRIAD_OK ? TRIAD_WARNING : severity;
+		snprintf(what, sizeof(what),
+			"the counters of %" PRIu32 " agent%s are old", status->n_mute,
+			plural(status->n_mute));
+		triad_health_add_trouble(health, TRIAD_WARNING, "agents", what,
+			"'triadctl agents' shows which are silent or foreign; look at "
+			"'triadctl health' on their hosts");
 	}
 	triad_health_line(health, "agents", "Agents", severity,
 		"%" PRIu32 " of %" PRIu32 " alive; %" PRIu32 " nodes, %" PRIu32

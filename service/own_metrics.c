@@ -176,7 +176,7 @@ static void add_conf(struct triad_own_metrics *list, struct triad_service *servi
 
 	pthread_mutex_lock(&service->conf_lock);
 	is_broken = service->conf_state == TRIAD_CONF_BROKEN;
-	n_mistakes = service->conf_diags.n;
+	n_mistakes = service->conf_diags.n_total;
 	pthread_mutex_unlock(&service->conf_lock);
 	triad_own_gauge(list, "triad_configuration_broken",
 		"1 while nothing runs because triad.conf had mistakes at the start.",

@@ -229,7 +229,7 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 		service->conf_diags = *diags;
 		unused = conf;
 	} else {
-		service->conf_diags.n = 0;
+		triad_diags_init(&service->conf_diags, "");
 		service->conf_state = TRIAD_CONF_LOADED;
 		unused = service->conf;
 		service->conf = conf;

@@ -39,11 +39,7 @@ static const char *const verdicts[] = {
 static void put_number(
 	struct triad_list *list, const char *name, const char *title, double number)
 {
-	triad_list_double(list, name, number);
-	if (isfinite(number))
-		triad_list_format(list, title, 7, "%.2g", number);
-	else
-		triad_list_format(list, title, 7, "-");
+	triad_list_real(list, name, title, 7, number, "%.2g", number);
 }
 
 static void put_rate(struct triad_list *list, const struct shown *shown)

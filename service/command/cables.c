@@ -118,12 +118,7 @@ static double least_dbm(const struct triad_cable *cable)
 static void put_number(struct triad_list *list, const char *name, const char *title,
 	int width, double value)
 {
-	if (name)
-		triad_list_double(list, name, value);
-	if (isfinite(value))
-		triad_list_format(list, title, width, "%.1f", value);
-	else
-		triad_list_format(list, title, width, "-");
+	triad_list_real(list, name, title, width, value, "%.1f", value);
 }
 
 static void put_places(struct triad_list *list, const struct shown *shown)

@@ -34,7 +34,8 @@ static void put_row(struct triad_list *list, const struct shown *shown, uint32_t
 		triad_list_text(list, NULL, "VL", 2, "-");
 	else
 		triad_list_uint(list, NULL, "VL", 2, root->vl);
-	triad_list_format(list, "LOSS", 10, "%.1f Gb/s", root->loss_bps / 1e9);
+	triad_list_real(list, NULL, "LOSS", 10, root->loss_bps, "%.1f Gb/s",
+		root->loss_bps / 1e9);
 	triad_list_uint(list, NULL, "WAITING", 7, root->n_waiting);
 	triad_list_uint(list, NULL, "HOSTS", 5, root->n_hosts);
 	triad_clock_format_length(

@@ -57,6 +57,7 @@ static void put_element_json(const struct shown *shown, struct triad_json *json)
 static void put_counter(struct triad_list *list, const struct shown *shown)
 {
 	const struct triad_detail_row *row = shown->row;
+	unsigned scale = shown->field->unit == TRIAD_UNIT_WORDS ? 4 : 1;
 	bool is_full = row->saturated >> shown->slot & 1;
 	struct triad_json *json = triad_list_json(list);
 	char name[64], at[TRIAD_CLOCK_TEXT_SIZE];
@@ -70,12 +71,12 @@ static void put_counter(struct triad_list *list, const struct shown *shown)
 	if (json)
 		put_element_json(shown, json);
 	triad_list_text(list, "counter", "counter", -30, name);
-	triad_list_uint(list, "total", "total", 12, row->total[shown->slot]);
+	/* JSON has what the port counts; people read octets, not words of four. */
+	triad_list_uint(list, "total", NULL, 0, row->total[shown->slot]);
+	list->next = (struct triad_list_next){.name = "total"};
+	triad_list_uint(list, NULL, "total", 12, row->total[shown->slot] * scale);
 	triad_list_double(list, "rate_per_s", rate);
-	if (isnan(rate))
-		triad_list_format(list, "per s", 9, "-");
-	else
-		triad_list_format(list, "per s", 9, "%.4g", rate);
+	triad_list_real(list, NULL, "per s", 9, rate * scale, "%.4g", rate * scale);
 	triad_list_bool(list, "at_maximum", NULL, 0, is_full);
 	triad_list_text(list, "last_read", NULL, 0,
 		triad_command_format_time(row->read_us, at));

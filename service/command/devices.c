@@ -154,11 +154,8 @@ static void put_temperature(
 	for (unsigned i = 0; i < info->n_sensors; i++)
 		if (info->sensors[i].now > hottest)
 			hottest = info->sensors[i].now;
-	triad_list_double(list, "temperature_c", info->n_sensors ? hottest / 8.0 : NAN);
-	if (info->n_sensors)
-		triad_list_format(list, "C", 5, "%.1f", hottest / 8.0);
-	else
-		triad_list_format(list, "C", 5, "-");
+	triad_list_real(list, "temperature_c", "C", 5,
+		info->n_sensors ? hottest / 8.0 : NAN, "%.1f", hottest / 8.0);
 }
 
 static void put_count(

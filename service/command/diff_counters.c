@@ -64,7 +64,8 @@ static void put_counter(const struct diff *diff, struct triad_list *list,
 	const struct triad_fabric_port *port = &fabric->ports[grown->most_port];
 	const struct triad_fabric_node *node = &fabric->nodes[port->node];
 	const struct triad_counter_info *info = &triad_counters[counter];
-	char sum[40], most[40];
+	double scale = info->unit == TRIAD_UNIT_WORDS ? 4 : 1; /* to what is shown */
+	char sum[40], most[40], value[40];
 
 	triad_command_format_counter(sum, sizeof(sum), info->unit, (double)grown->sum);
 	triad_command_format_counter(
@@ -78,8 +79,12 @@ static void put_counter(const struct diff *diff, struct triad_list *list,
 		triad_json_string(triad_list_json(list), "most_name", node->name);
 		triad_json_uint(triad_list_json(list), "most_port", port->number);
 	}
+	snprintf(value, sizeof(value), "%.0f", (double)grown->sum * scale);
+	list->next.value = value;
 	triad_list_text(list, NULL, "GREW BY", 9, sum);
 	triad_list_uint(list, "ports", "PORTS", 6, grown->n_ports);
+	snprintf(value, sizeof(value), "%.0f", (double)grown->most * scale);
+	list->next.value = value;
 	triad_list_text(list, NULL, "MOST", 9, most);
 	triad_list_format(
 		list, "AT", TRIAD_LIST_LONG, "%s:%u", node->name, port->number);

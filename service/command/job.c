@@ -209,15 +209,8 @@ static struct link_state state_of(const struct job *job, uint32_t port)
 static void put_percent(
 	struct triad_list *list, const char *name, const char *title, double percent)
 {
-	char value[32];
-
-	triad_list_double(list, name, percent);
-	snprintf(value, sizeof(value), "%.3f", percent);
-	list->next = (struct triad_list_next){.name = name, .value = value};
-	if (isnan(percent))
-		triad_list_format(list, title, 6, "-");
-	else
-		triad_list_format(list, title, 6, "%.1f%%", percent);
+	list->next = (struct triad_list_next){.name = name};
+	triad_list_real(list, name, title, 6, percent, "%.1f%%", percent);
 }
 
 static void put_link(struct job *job, struct triad_list *list, uint32_t port)

@@ -50,7 +50,7 @@ static struct part part_of(const struct triad_fabric *fabric, const uint64_t *po
 static void put_root(struct triad_list *list, const struct triad_fabric *fabric,
 	const struct triad_congestion_root *root, const struct part *part)
 {
-	double sum = part->sent + part->others;
+	double sum = part->sent + part->others, share;
 
 	triad_list_row(list);
 	triad_routes_put_port(list, NULL, "ROOT", fabric, root->port);
@@ -66,17 +66,15 @@ static void put_root(struct triad_list *list, const struct triad_fabric *fabric,
 		list, "victims", "VICTIMS", 7, part->n_roles[TRIAD_CONGESTION_VICTIM]);
 	triad_list_uint(list, "undecided", "EITHER", 6,
 		part->n_roles[TRIAD_CONGESTION_UNDECIDED]);
-	triad_list_format(list, "LOSS", 10, "%.1f Gb/s", part->loss_bps / 1e9);
-	if (sum > 0)
-		triad_list_format(list, "OF IT", 6, "%.0f%%", 100 * part->sent / sum);
-	else
-		triad_list_text(list, NULL, "OF IT", 6, "-");
+	triad_list_real(list, NULL, "LOSS", 10, part->loss_bps, "%.1f Gb/s",
+		part->loss_bps / 1e9);
+	share = sum > 0 ? 100 * part->sent / sum : NAN;
+	triad_list_real(list, NULL, "OF IT", 6, share, "%.0f%%", share);
 	if (triad_list_json(list)) {
 		struct triad_json *json = triad_list_json(list);
 
 		triad_json_double(json, "loss_gbps", part->loss_bps / 1e9);
-		triad_json_double(
-			json, "share_percent", sum > 0 ? 100 * part->sent / sum : NAN);
+		triad_json_double(json, "share_percent", share);
 		triad_json_uint(json, "root_hosts", root->n_hosts);
 		triad_json_bool(json, "leads_to_job", part->is_to_job);
 	}

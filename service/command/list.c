@@ -2,6 +2,7 @@
 #include "service/command/list.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -279,6 +280,23 @@ void triad_list_double(struct triad_list *list, const char *name, double value)
 {
 	if (triad_list_json(list))
 		triad_json_double(triad_list_json(list), name, value);
+}
+
+void triad_list_real(struct triad_list *list, const char *name, const char *title,
+	int width, double value, const char *format, ...)
+{
+	char text[256] = "-", digits[40] = "";
+	va_list args;
+
+	if (name)
+		triad_list_double(list, name, value);
+	if (isfinite(value)) {
+		va_start(args, format);
+		vsnprintf(text, sizeof(text), format, args);
+		va_end(args);
+		snprintf(digits, sizeof(digits), "%.9g", value);
+	}
+	put_number(list, NULL, title, width, text, digits);
 }
 
 void triad_list_format(

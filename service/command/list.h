@@ -94,6 +94,12 @@ struct triad_json *triad_list_json(const struct triad_list *list);
 /* In JSON alone. */
 void triad_list_double(struct triad_list *list, const char *name, double value);
 
+/* The same, and a column: what people read as 'format' says, with the value to sort by; "-"
+ * for what is not finite. */
+void triad_list_real(struct triad_list *list, const char *name, const char *title,
+	int width, double value, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
+
 /* For people alone, at most 255 octets. */
 void triad_list_format(struct triad_list *list, const char *title, int width,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));

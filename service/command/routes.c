@@ -46,8 +46,7 @@ static void put_tier(struct triad_list *list, const struct triad_fabric *fabric,
 	triad_list_uint(list, "unused", "UNUSED", 6, tier->n_unused);
 	triad_list_uint(list, "pairs", NULL, 0, tier->n_pairs);
 	triad_list_uint(list, "least", "LEAST", 8, tier->least);
-	triad_list_double(list, "mean", mean);
-	triad_list_format(list, "MEAN", 8, "%.0f", mean);
+	triad_list_real(list, "mean", "MEAN", 8, mean, "%.0f", mean);
 	triad_list_uint(list, "most", "MOST", 8, tier->most);
 	triad_list_double(list, "imbalance", imbalance);
 	snprintf(value, sizeof(value), "%.4f", imbalance);

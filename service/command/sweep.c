@@ -111,8 +111,10 @@ static struct triad_selection *select_ports(struct triad_view *view,
 
 	*n = 0;
 	for (uint32_t i = 0; selection && i < view->fabric->n_ports; i++) {
+		/* A port that is not asked can't be reset, and is not missed. */
 		selection->chosen[i] =
-			triad_command_wants_port(choice, view->fabric, i);
+			triad_command_wants_port(choice, view->fabric, i) &&
+			(!is_of_hardware(command) || triad_view_is_asked(view, i));
 		*n += selection->chosen[i];
 	}
 	if (selection)
