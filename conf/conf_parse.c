@@ -13,6 +13,7 @@
 #include "conf/conf_keys.h"
 #include "conf/conf_value.h"
 #include "lib/text.h"
+#include "triad/lists.h"
 
 #define MAX_SECTIONS 256
 #define NAME_SIZE TRIAD_CONF_NAME_SIZE
@@ -288,6 +289,17 @@ static void parse_key_line(struct parser *parser, struct span line, const char *
 		triad_diags_add(parser->diags, parser->line, 0, "%s", reason);
 }
 
+static void refuse_line(struct parser *parser, struct span line)
+{
+	char text[TRIAD_CONF_VALUE_SIZE], shown[TRIAD_CONF_VALUE_SIZE];
+
+	snprintf(text, sizeof(text), "%.*s", (int)line.length, line.text);
+	/* A key of servers may have lost its '=', and not their passwords. */
+	triad_servers_mask(text, shown, sizeof(shown));
+	triad_diags_add(parser->diags, parser->line, 0,
+		"'%.80s' is neither [section] nor key = value nor #comment", shown);
+}
+
 static void parse_line(struct parser *parser, const char *text, size_t length)
 {
 	const char *equals;
@@ -312,9 +324,7 @@ static void parse_line(struct parser *parser, const char *text, size_t length)
 	else if (equals && equals > line.text)
 		parse_key_line(parser, line, equals);
 	else
-		triad_diags_add(parser->diags, parser->line, 0,
-			"'%.*s' is neither [section] nor key = value nor #comment",
-			(int)MIN(line.length, 80), line.text);
+		refuse_line(parser, line);
 }
 
 /* Makes the group that the line begins, since sections before it may name it; what is

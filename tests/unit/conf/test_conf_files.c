@@ -82,6 +82,16 @@ START_TEST(test_load_mistake_named_by_file_and_line)
 }
 END_TEST
 
+START_TEST(test_load_line_without_its_sign_keeps_its_password)
+{
+	ck_assert(g_file_set_contents(in_folder("file"),
+		"[collect]\nservers nats://user:secret@broker:4222\n", -1, NULL));
+	ck_assert_int_eq(load(in_folder("file")), EINVAL);
+	ck_assert_ptr_null(strstr(first_diag(), "secret"));
+	ck_assert_ptr_nonnull(strstr(first_diag(), "broker"));
+}
+END_TEST
+
 START_TEST(test_load_no_file_told)
 {
 	ck_assert_int_eq(load("/nowhere/triad.conf"), ENOENT);
@@ -255,6 +265,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, begin, NULL);
 	tcase_add_test(cases, test_load_file_read);
 	tcase_add_test(cases, test_load_mistake_named_by_file_and_line);
+	tcase_add_test(cases, test_load_line_without_its_sign_keeps_its_password);
 	tcase_add_test(cases, test_load_no_file_told);
 	tcase_add_test(cases, test_load_folder_told);
 	tcase_add_test(cases, test_load_fifo_refused_at_once);
