@@ -48,7 +48,7 @@ def test_last_uplink_stopped_by_its_guard_and_approved_by_hand():
             ("active", "disable", "split"), "the last one"
         behind = "leaf-02 (0x0200000200000020), host-"
         assert f"not done: {behind}" in row["text"] and \
-            "could no longer be reached; 'port approve' overr" in row["text"], row
+            "could no longer be reached; 'port approve NODE PORT' overr" in row["text"], row
         assert row["nodes_lost"] == 5, "leaf-02 and its hosts"
         assert ports.row("leaf-02", 8)["note"] == "other_end", "its other end"
         assert ports.row("leaf-02", 1)["found"] == "active", "a host behind it"
