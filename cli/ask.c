@@ -371,7 +371,7 @@ int triad_ask(const struct triad_ask *ask, const struct triad_command *command,
 		explain_refusal(&asking);
 	/* Who was refused, or was turned away as one too many, has no verdict. */
 	if (status == TRIAD_CLIENT_NO_ANSWER ||
-		(status > 0 && !asking.has_output &&
+		(status > 0 && !asking.has_output && !asking.refusal &&
 			triad_verb_of(command->verb)->is_verdict))
 		return ask->no_answer;
 	return status == TRIAD_CLIENT_UNREAD ? TRIAD_CONTROL_DONE : status;

@@ -5,7 +5,7 @@
  * Life: entry.c makes it in OpenSM's create(), opens the ways to ask it (access.h), and
  * ends them and then it in delete().  The parts are made in the order of the members.
  *
- * Lock order: the service's conf_lock before any part's own lock.  OpenSM's lock is
+ * Lock order: the locks of service.h before any part's own.  OpenSM's lock is
  * taken with none of ours held; ARCHITECTURE.md says where. */
 #ifndef TRIAD_PLUGIN_INSTANCE_H
 #define TRIAD_PLUGIN_INSTANCE_H

@@ -50,7 +50,7 @@ struct outlet {
 	pthread_cond_t filled;
 	bool stop;
 	uint64_t
-		again_us; /* when to look without an item, for the file; UINT64_MAX: never */
+		again_us; /* when to look without an item, for the file; 0: now, UINT64_MAX: never */
 	unsigned burst; /* lines at once */
 	struct item queue[QUEUE_SIZE];
 	struct triad_ring ring; /* of the queue */
@@ -252,7 +252,8 @@ struct triad_alerts_sink triad_alert_log_sink(struct triad_alert_log *alert_log)
 static void look_again(struct outlet *outlet, uint64_t at_us)
 {
 	pthread_mutex_lock(&outlet->lock);
-	outlet->again_us = at_us;
+	if (at_us < outlet->again_us)
+		outlet->again_us = at_us;
 	pthread_cond_signal(&outlet->filled);
 	pthread_mutex_unlock(&outlet->lock);
 }

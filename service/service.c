@@ -459,8 +459,8 @@ static bool judge_hardware(void *context, uint64_t guid, uint8_t number,
 	return triad_device_reader_judge(service->devices, guid, number, finding);
 }
 
-/* The numbers of what changes, for those who listen; without the configuration's lock,
- * which is held while the thread that asks this is waited for. */
+/* The numbers of what changes, for those who listen; without 'change_lock', which is held
+ * while the thread that asks this is waited for. */
 static void look_for_changes(void *context, uint64_t numbers[TRIAD_STREAM_N_EVENTS])
 {
 	struct triad_service *service = context;

@@ -17,8 +17,8 @@
  * in INIT and whose component was not admitted since the link was last active.  Three
  * cases hold a port: this SM has permission to enforce; the port was held before; the
  * history says that its test has begun.  So a hand-over admits no untested port.  An SM
- * that has permission and could not test all the same, as with a full disk, holds those
- * alone whose test has begun.
+ * that has permission and could not test for a while, as with a full disk, holds those alone
+ * whose test has begun.
  *
  * A port to which an SM is attached is never held, above all this SM's own.
  *

@@ -22,11 +22,13 @@
 
 static enum triad_hold_whom whom_to_hold(struct triad_ports *ports)
 {
+	struct triad_permission permission = triad_elector_permission(ports->elector);
+
 	/* What was held stays so without permission: see "hand-over" in hold.h. */
-	if (!atomic_load(&ports->may_hold) ||
-		!triad_elector_permission(ports->elector).is_given)
+	if (!atomic_load(&ports->may_hold) || !permission.is_given)
 		return TRIAD_HOLD_HELD;
-	return atomic_load(&ports->may_test) ? TRIAD_HOLD_ALL : TRIAD_HOLD_BEGUN;
+	return permission.term == atomic_load(&ports->idle_term) ? TRIAD_HOLD_BEGUN
+								 : TRIAD_HOLD_ALL;
 }
 
 /* Without published ports the first gives links back to routing, and the second holds
@@ -244,11 +246,11 @@ static uint64_t run_step(struct triad_ports *ports)
 
 /* Ports that are not held any more become active in a heavy sweep, which nobody else may ask
  * for. */
-static void look_whether_to_test(struct triad_ports *ports)
+static void look_whether_idle(struct triad_ports *ports)
 {
-	bool may_test = ports_may_test(ports, triad_clock_boot_us());
+	uint64_t term = ports_idle_term(ports, triad_clock_boot_us());
 
-	if (atomic_exchange(&ports->may_test, may_test) && !may_test &&
+	if (atomic_exchange(&ports->idle_term, term) != term && term &&
 		triad_hold_n_held(ports->hold))
 		ports_ask_for_sweep(ports);
 }
@@ -266,7 +268,7 @@ static uint64_t task_step(void *context)
 	ports_answer_request(ports);
 	/* While OpenSM ends, nothing is begun: its objects are about to go. */
 	next_us = osm_exit_flag ? triad_clock_boot_us() + IDLE_US : run_step(ports);
-	look_whether_to_test(ports);
+	look_whether_idle(ports);
 	ports_publish_status(ports);
 	pthread_mutex_unlock(&ports->lock);
 	pthread_mutex_lock(&ports->inbox.lock);

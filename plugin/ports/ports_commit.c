@@ -100,7 +100,7 @@ int ports_journal(struct triad_ports *ports, const struct triad_record *record)
 void ports_retry_journal(struct triad_ports *ports, uint64_t now_us)
 {
 	struct ports_records *records = &ports->records;
-	int error = 0;
+	int error;
 
 	if (!records->trouble[0] || now_us < records->retry_us)
 		return;

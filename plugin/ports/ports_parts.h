@@ -125,8 +125,8 @@ struct triad_ports {
 	struct triad_log *log;
 	struct triad_release release;
 	atomic_bool may_hold; /* enabled, and enforcing */
-	atomic_bool
-		may_test; /* and tests can begin, now or soon, as of the last step */
+	/* The term in which no test could begin for a while, as of the last step; 0: none. */
+	atomic_uint_least64_t idle_term;
 
 	struct ports_inbox inbox;
 	struct triad_task task; /* with the inbox's lock */
@@ -211,9 +211,9 @@ bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us);
 bool ports_is_config_agreed(const struct triad_ports *ports);
 /* Whether all is there that acting needs, but for permission: else no port is touched. */
 bool ports_is_ready(const struct triad_ports *ports);
-/* Whether ports that were not held may be: also in the first seconds of a term, or of another
- * configuration, in which the members have not answered yet. */
-bool ports_may_test(struct triad_ports *ports, uint64_t now_us);
+/* The present term, if no test could begin in it for a while; else 0: so also in the first
+ * seconds of a term, or of another configuration, while the members have not answered yet. */
+uint64_t ports_idle_term(struct triad_ports *ports, uint64_t now_us);
 /* Whether this SM may act now, in the term in which the agenda is carried out. */
 bool ports_may_act(struct triad_ports *ports);
 

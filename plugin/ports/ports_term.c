@@ -45,16 +45,15 @@ bool ports_is_ready(const struct triad_ports *ports)
 		!ports->records.trouble[0] && !ports->sms.without_cluster;
 }
 
-bool ports_may_test(struct triad_ports *ports, uint64_t now_us)
+uint64_t ports_idle_term(struct triad_ports *ports, uint64_t now_us)
 {
 	struct ports_term *term = &ports->term;
-	bool is_ready = ports_is_ready(ports);
 
-	if (is_ready)
+	if (ports_is_ready(ports))
 		term->ready_us = now_us;
-	if (!atomic_load(&ports->may_hold) || !term->number)
-		return false;
-	return now_us < term->since_us + SOON_US || now_us < term->ready_us + SOON_US;
+	return now_us < term->since_us + SOON_US || now_us < term->ready_us + SOON_US
+		? 0
+		: term->number;
 }
 
 bool ports_may_act(struct triad_ports *ports)

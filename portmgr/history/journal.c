@@ -259,10 +259,11 @@ int triad_journal_append(
 
 int triad_journal_probe(struct triad_journal *journal)
 {
-	if (!fallocate(journal->fd, FALLOC_FL_KEEP_SIZE, (off_t)journal->size,
-		    TRIAD_RECORD_LINE_SIZE))
-		return 0;
-	return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
+	return fallocate(journal->fd, FALLOC_FL_KEEP_SIZE, (off_t)journal->size,
+		       TRIAD_RECORD_LINE_SIZE) ||
+			fdatasync(journal->fd)
+		? errno
+		: 0;
 }
 
 /* --- writing anew --- */

@@ -34,7 +34,7 @@ int triad_journal_append(
 	struct triad_journal *journal, const struct triad_record *record);
 
 /* After an append that failed: whether a record could be written again.  Reserves room behind
- * the end.  Returns 0, also where the file system can't say, or an errno. */
+ * the end.  Returns 0 or an errno; EOPNOTSUPP where the file system can't tell. */
 int triad_journal_probe(struct triad_journal *journal);
 
 /* Writes it anew when it has grown too large; what fails is tried again later. */
