@@ -16,6 +16,7 @@ from agentlib import (HOSTS, NEAR, OTHER_SM, SM, Broker, Stranger, agents, error
                       owners, set_errors, triadctl, wait_for_errors, wait_until_settled)
 from checks import failed, succeeded, wait_until
 from labs import BUILDDIR, Lab, lab_command
+from smalldisk import small_disk
 from triadlab import process
 from triadlib import ask, ask_json, status, triad_lines
 
@@ -223,13 +224,10 @@ def test_mode_changes_while_agents_run_totals_never_go_back(scratch):
 @pytest.mark.row("M3")
 def test_agent_with_a_full_disk_goes_on_telling(scratch):
     broker = Broker(scratch)
-    folder = scratch.folder()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder],
-                   check=True)
-    scratch.callback(subprocess.run, ["umount", folder])
-    (folder / "filler").write_bytes(b"x" * 12288)
+    disk = small_disk(scratch, 16)
+    disk.fill(12288)
     with manager_lab(scratch, broker) as lab:
-        member = member_at(scratch, lab, broker, NEAR, f"[profile]\nfile = {folder}/profile\n")
+        member = member_at(scratch, lab, broker, NEAR, f"[profile]\nfile = {disk.folder}/profile\n")
         wait_until_settled(lab, 1)
         wait_until(lambda: member.section("profile")["dropped"], 40, "a full disk")
         assert "No space left" in member.section("profile")["error"], "why"

@@ -3,13 +3,13 @@
 
 import json
 import os
-import subprocess
 import time
 from datetime import datetime
 
 import pytest
 
 from checks import failed, wait_until
+from smalldisk import small_disk
 from triadlib import (TriadLab, ask, ask_json, log_has, status, syslog, triad_lab,
                       triad_lines, wait_for_sweep)
 
@@ -235,13 +235,11 @@ def test_file_has_json_lines_and_follows_rotation(tmp_path):
 
 
 def test_file_on_a_full_disk_is_said_and_tried_again(scratch):
-    folder = scratch.folder()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder], check=True)
-    scratch.callback(subprocess.run, ["umount", folder])
-    filler, path = folder / "filler", folder / "alerts.json"
+    disk = small_disk(scratch, 16)
+    path = disk.folder / "alerts.json"
     with ready_lab(CONF + f"file = {path}\n") as lab:
         wait_for_sweep(lab)
-        filler.write_bytes(b"x" * 12288)
+        disk.fill(12288)
         for count in range(1, 9):
             perf_set(lab, "Switch1", 3, SymbolErrorCounter=60 * count)
             sweep(lab)
@@ -249,7 +247,7 @@ def test_file_on_a_full_disk_is_said_and_tried_again(scratch):
         log_has(lab, "can't be written: No space left on device")
         assert status(lab)["alerts"]["file_dropped"] > 0, "drops"
         dropped = len(lines_of(path)) # each of them whole
-        filler.unlink()
+        disk.make_room()
         perf_set(lab, "Switch1", 3, SymbolErrorCounter=900)
         sweep(lab)
         wait_until(lambda: len(lines_of(path)) > dropped, 10, "a line, again")

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from checks import succeeded, wait_until
+from smalldisk import small_disk
 from triadlab.tcp_ports import free_port
 from triadlib import ask, log_has, status, triad_lab, wait_for_sweep
 
@@ -43,12 +44,11 @@ def check_sweeps_go_on(lab, n=3):
 
 
 def test_full_disk_is_said_and_sweeps_go_on(scratch):
-    folder = scratch.folder()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24k", "tmpfs", folder], check=True)
-    scratch.callback(subprocess.run, ["umount", folder])
+    disk = small_disk(scratch, 24)
+    folder = disk.folder
     with triad_lab(CONF.format(folder=folder)) as lab:
         wait_for_sweep(lab, 2)
-        (folder / "filler").write_bytes(b"x" * 12288)
+        disk.fill(12288)
         filled = status(lab)["profile"]["frames"]
 
         def is_dropped():
@@ -59,26 +59,19 @@ def test_full_disk_is_said_and_sweeps_go_on(scratch):
         check_sweeps_go_on(lab)
         succeeded(subprocess.run(["zstd", "-tq", folder / "profile.csv.zst"],
                                  capture_output=True, text=True, check=False))
-        (folder / "filler").unlink()
+        disk.make_room()
         frames = status(lab)["profile"]["frames"]
         assert frames >= filled, (frames, filled)
         wait_until(lambda: status(lab)["profile"]["frames"] > frames, 30,
                    "a frame, again")
 
 
-def fill(folder):
-    with contextlib.suppress(OSError), open(folder / "filler", "wb", buffering=0) as file:
-        while True:
-            file.write(bytes(512))
-
-
 def test_outputs_that_are_switched_off_have_no_trouble(scratch):
-    folder = scratch.folder()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24k", "tmpfs", folder], check=True)
-    scratch.callback(subprocess.run, ["umount", folder])
+    disk = small_disk(scratch, 24)
+    folder = disk.folder
     with triad_lab(CONF.format(folder=folder)) as lab:
         wait_for_sweep(lab, 2)
-        fill(folder)
+        disk.fill()
 
         def failing():
             findings = json.loads(lab.triad("health", "--json").stdout)["findings"]
@@ -100,18 +93,16 @@ def test_outputs_that_are_switched_off_have_no_trouble(scratch):
 
 
 def test_alert_that_found_a_full_disk_is_written_later(scratch):
-    folder = scratch.folder()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", folder], check=True)
-    scratch.callback(subprocess.run, ["umount", folder])
-    path = folder / "alerts.json"
+    disk = small_disk(scratch, 8)
+    path = disk.folder / "alerts.json"
     with triad_lab(f"[alerts]\nfile = {path}\n") as lab:
         wait_for_sweep(lab, 1)
-        fill(folder)
+        disk.fill()
         raise_alert(lab, 60)
         raise_alert(lab, 120)
         log_has(lab, "can't be written")
         assert status(lab)["alerts"]["file_error"], "an error"
-        (folder / "filler").unlink()
+        disk.make_room()
         wait_until(lambda: status(lab)["alerts"]["file_error"] is None, 30, "no error")
         assert status(lab)["alerts"]["file_dropped"] == 0, "lines not written"
         assert '"raised"' in path.read_text(encoding="utf-8"), "the alert"

@@ -13,6 +13,7 @@ import pytest
 import control
 import tablelib
 from checks import failed, succeeded, wait_until
+from smalldisk import small_disk
 from test_agent import Agent
 from test_lifecycle import end
 from triadlab import hosts, state
@@ -108,15 +109,10 @@ def test_images_of_an_earlier_triad_say_what_they_lack(scratch):
 
 @pytest.mark.row("N10")
 def test_full_disk_costs_images_alone(scratch):
-    folder = scratch.folder()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], check=True)
-    scratch.callback(subprocess.run, ["umount", folder])
-    with triad_lab(CONF.format(folder=folder)) as lab:
+    disk = small_disk(scratch, 256)
+    with triad_lab(CONF.format(folder=disk.folder)) as lab:
         wait_for_images(lab, 3)
-        filler = folder / "filler"
-        with filler.open("wb", buffering=0) as file, pytest.raises(OSError):
-            while True:
-                file.write(b"x" * 1024)
+        disk.fill()
         wait_until(lambda: images(lab)["dropped"], 60, "an image that is lost")
         log_has(lab, "No space left on device")
         assert "No space" in images(lab)["error"]
@@ -124,7 +120,7 @@ def test_full_disk_costs_images_alone(scratch):
         assert "No space" in lab.run("triadctl", "health").stdout
         sweeps = status(lab)["perfmgr"]["sweeps"]
         wait_until(lambda: status(lab)["perfmgr"]["sweeps"] >= sweeps + 2, 30, "sweeps")
-        filler.unlink()
+        disk.make_room()
         written = images(lab)["written"]
         wait_for_images(lab, written + 2)
         assert images(lab)["error"] is None
@@ -133,7 +129,7 @@ def test_full_disk_costs_images_alone(scratch):
                    lambda: lab.run("triadctl", "status").stdout)
         ask(lab, "set", "history.dir", "")
         assert "Images" not in lab.run("triadctl", "status").stdout
-        check_files(folder)
+        check_files(disk.folder)
 
 
 PAST = """\

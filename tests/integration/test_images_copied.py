@@ -10,6 +10,7 @@ import pytest
 
 from checks import succeeded, wait_until
 from electionlib import SMS, cluster, others
+from smalldisk import SmallDisk
 from triadlab import hosts, state
 from triadlib import ask, ask_json, status
 
@@ -161,8 +162,7 @@ def test_images_on_a_disk_that_was_full(tmp_path):
         standby = others(master)[0]
         small = tmp_path / "small"
         small.mkdir()
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", small],
-                       check=True)
+        disk = SmallDisk(small, 16)
         try:
             it.folders[standby] = small
             ask(it.lab, "set", "history.dir", small, sm=standby)
@@ -178,7 +178,7 @@ def test_images_on_a_disk_that_was_full(tmp_path):
         finally:
             with contextlib.suppress(AssertionError):
                 ask(it.lab, "set", "history.dir", "", sm=standby)
-            subprocess.run(["umount", "-l", small], check=False)
+            disk.unmount()
 
 
 @pytest.mark.row("N10")

@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import re
-import subprocess
 import threading
 import time
 import urllib.request
@@ -17,6 +16,7 @@ import pytest
 from checks import failed, succeeded, wait_until
 from labs import BUILDDIR
 from portlib import DISABLED, POLLING, managed, switch_guid
+from smalldisk import SmallDisk
 from triadlab import hosts, state
 from triadlab.tcp_ports import free_port
 
@@ -147,33 +147,26 @@ def test_switch_that_does_not_obey_is_asked_again_later(scratch, word, outcome, 
 
 # --- the journal ----------------------------------------------------------------
 
-def small_disk(folder):
-    """A disk for the state of the SM, and a journal whose last block is full."""
-    state_folder = folder / f"state-{SM_PORT}"
-    state_folder.mkdir()
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", state_folder],
-                          stderr=subprocess.PIPE, text=True, check=False)
-    if made.returncode:
-        pytest.skip(f"no tmpfs: {made.stderr}")
-    journal = state_folder / f"ports-{SM_PORT}.journal"
-    journal.write_text("x" * 4095 + "\n", encoding="ascii")
-    return lambda: subprocess.run(["umount", "-l", state_folder], check=True)
+@contextlib.contextmanager
+def managed_on_small_disk():
+    """The disk is for the state of the SM: a journal whose last block is full."""
+    disks = []
 
-
-def fill(path):
-    with path.open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(b"0" * 4096)
-        except OSError:
-            pass
+    def prepare(folder):
+        state_folder = folder / f"state-{SM_PORT}"
+        state_folder.mkdir()
+        disks.append(SmallDisk(state_folder, 64))
+        journal = state_folder / f"ports-{SM_PORT}.journal"
+        journal.write_text("x" * 4095 + "\n", encoding="ascii")
+        return disks[0].unmount
+    with managed(port=AT_ONCE, prepare=prepare) as ports:
+        yield ports, disks[0]
 
 
 def test_full_disk_no_port_touched_until_there_is_room():
-    with managed(port=AT_ONCE, prepare=small_disk) as ports:
+    with managed_on_small_disk() as (ports, disk):
         assert ports.guids == [SM_PORT], "the SM's port"
-        filler = ports.folder / f"state-{SM_PORT}" / "filler"
-        fill(filler)
+        disk.fill()
         ports.expected.change(LEAF3, 3, state="disabled")
         ports.load()
         wait_until(lambda: "No space left" in (ports.status()["trouble"] or ""), 30,
@@ -188,18 +181,17 @@ def test_full_disk_no_port_touched_until_there_is_room():
         assert ports.lab.log().count(told) == 1, "lines of it in the log"
         assert ports.sets() == [], "what was sent"
         assert ports.row("leaf-03", 3)["found"] == "active", "the port"
-        filler.unlink()
+        disk.make_room()
         ports.wait_for("leaf-03", 3, "disabled", timeout_s=90)
         assert ports.status()["trouble"] is None, "the trouble, with room"
         ports.check(expected_sets=1)
 
 
 def test_full_disk_holds_no_port_back_and_is_over_though_nothing_is_left_to_write():
-    with managed(port=AT_ONCE, prepare=small_disk) as ports:
-        filler = ports.folder / f"state-{SM_PORT}" / "filler"
+    with managed_on_small_disk() as (ports, disk):
         ports.lab.sim('Unlink "leaf-03"[2]')
         ports.wait_for("leaf-03", 2, "down")
-        fill(filler)
+        disk.fill()
         ports.expected.change(LEAF3, 3, state="disabled")
         ports.expected.change(LEAF3, 2, state="test")
         ports.load()
@@ -217,7 +209,7 @@ def test_full_disk_holds_no_port_back_and_is_over_though_nothing_is_left_to_writ
         ports.expected.change(LEAF3, 3, state="enabled")
         ports.expected.change(LEAF3, 2, state="enabled")
         ports.load()
-        filler.unlink()
+        disk.make_room()
         wait_until(lambda: ports.status()["trouble"] is None, 30, "the end of the trouble")
         assert ports.lab.log().count("can be written again") == 1, "lines of it in the log"
         ports.check(expected_sets=0)

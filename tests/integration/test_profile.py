@@ -23,6 +23,7 @@ import pytest
 
 from checks import failed, succeeded, wait_until
 from labs import BUILDDIR, SRCDIR
+from smalldisk import small_disk
 
 
 DRIVER = BUILDDIR / "tests" / "integration" / "profile_driver"
@@ -359,16 +360,9 @@ def test_damaged_file_put_aside(scratch):
 
 
 def test_disk_full_monitoring_goes_on(scratch):
-    if os.geteuid():
-        pytest.skip("mounting a small disk needs root")
-    folder = scratch.folder()
-    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", folder],
-                           check=False, capture_output=True, text=True)
-    if mount.returncode:
-        pytest.skip(f"no tmpfs: {mount.stderr}")
-    scratch.callback(subprocess.run, ["umount", folder])
-    path = folder / "profile.csv.zst"
-    (folder / "filler").write_bytes(b"x" * 150000)
+    disk = small_disk(scratch, 256)
+    path = disk.folder / "profile.csv.zst"
+    disk.fill(150000)
     driver = Driver(scratch, "--leaves", 20, "--hosts", 30)
     driver.configure(path)
     for _ in range(200):
@@ -382,7 +376,7 @@ def test_disk_full_monitoring_goes_on(scratch):
     driver.sweep(10)
     assert driver.status()["dropped"] == status["dropped"] + 10, "dropped frames"
     assert driver.log().count("can't be written: No space left") == 1, "lines of log"
-    (folder / "filler").unlink()
+    disk.make_room()
     assert driver.sweep() == 0, "errno with room"
     assert "is written again; 11 sweeps were left out" in driver.log(), "log"
     frames = read(path)

@@ -16,6 +16,7 @@ import pytest
 from checks import wait_until
 from electionlib import SMS, cluster, others
 from labs import SRCDIR
+from smalldisk import SmallDisk
 from triadlab.sa_client import Client
 from triadlib import ask, ask_json, log_has
 
@@ -326,20 +327,17 @@ def test_file_of_opensm_conf_stays(tmp_path):
 
 @contextlib.contextmanager
 def full_disk(folder):
-    """In place of the folder, with its files; yields what makes room on it."""
+    """In place of the folder, with its files."""
     kept = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=0700,size=64k", "tmpfs", folder],
-                   check=True)
+    disk = SmallDisk(folder, 64)
     try:
         for name, octets in kept.items():
             (folder / name).write_bytes(octets)
             (folder / name).chmod(0o600)
-        with open(folder / "full", "wb", buffering=0) as file, contextlib.suppress(OSError):
-            while True:
-                file.write(bytes(512))
-        yield (folder / "full").unlink
+        disk.fill()
+        yield disk
     finally:
-        subprocess.run(["umount", "-l", folder], check=False)
+        disk.unmount()
 
 
 def test_full_disk_of_a_standby_is_told_until_there_is_room():
@@ -350,7 +348,7 @@ def test_full_disk_of_a_standby_is_told_until_there_is_room():
         it.wait_until_copied(master, others(master))
         guid = it.lab.status()["sms"][standby]["port_guid"]
         file = next(path for path in it.files() if guid in path.name)
-        with full_disk(file.parent) as make_room:
+        with full_disk(file.parent) as disk:
             it.do(*(("join", MGID.format(group), it.ports[1]) for group in range(20, 40)))
             it.wait_until_copied(master, [third])
             wait_until(lambda: it.sa(standby)["error"], 30, "a disk that is full")
@@ -360,7 +358,7 @@ def test_full_disk_of_a_standby_is_told_until_there_is_room():
                 "election.state_dir: look at its disk" in text, text
             # OpenSM would begin with an older file, had it stayed.
             assert not file.exists() and not it.sa(standby)["given"]
-            make_room()
+            disk.make_room()
             before = it.wait_until_copied(master, [standby])
             assert it.sa(standby)["error"] is None and file.exists()
             it.lab.host("kill", third, "opensm")
