@@ -194,13 +194,6 @@ static void handle_fabric(struct triad_ports *ports)
 		ports_take_fabric(ports, fabric);
 }
 
-static bool is_enforcing(const struct triad_ports *ports)
-{
-	return ports->conf->port.enabled &&
-		ports->conf->port.mode == TRIAD_PORT_ENFORCE && ports->term.is_synced &&
-		ports->is_announced && ports->plan && ports->records.journal;
-}
-
 /* Returns when to look again. */
 static uint64_t run_step(struct triad_ports *ports)
 {
@@ -231,7 +224,7 @@ static uint64_t run_step(struct triad_ports *ports)
 	if (ports->must_plan)
 		ports_plan(ports, now_us);
 	next_us = now_us + TICK_US;
-	if (!is_enforcing(ports))
+	if (!ports->plan || !ports_is_in_charge(ports))
 		return next_us;
 	tests_us = ports_run_tests(ports, now_us);
 	if (!ports->must_plan)
@@ -248,8 +241,10 @@ static uint64_t run_step(struct triad_ports *ports)
  * for. */
 static void look_whether_idle(struct triad_ports *ports)
 {
-	uint64_t term = ports_idle_term(ports, triad_clock_boot_us());
+	uint64_t now_us = triad_clock_boot_us(), term;
 
+	ports_note_ready(ports, now_us);
+	term = ports_idle_term(ports, now_us);
 	if (atomic_exchange(&ports->idle_term, term) != term && term &&
 		triad_hold_n_held(ports->hold))
 		ports_ask_for_sweep(ports);

@@ -209,11 +209,15 @@ void ports_look_at_permission(struct triad_ports *ports);
 bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us);
 /* Whether a majority has the configuration that is in force here. */
 bool ports_is_config_agreed(const struct triad_ports *ports);
+/* Whether this SM enforces and its term has begun, here and with a majority. */
+bool ports_is_in_charge(const struct triad_ports *ports);
 /* Whether all is there that acting needs, but for permission: else no port is touched. */
 bool ports_is_ready(const struct triad_ports *ports);
 /* The present term, if no test could begin in it for a while; else 0: so also in the first
  * seconds of a term, or of another configuration, while the members have not answered yet. */
-uint64_t ports_idle_term(struct triad_ports *ports, uint64_t now_us);
+uint64_t ports_idle_term(const struct triad_ports *ports, uint64_t now_us);
+/* To be called again and again: ports_idle_term() follows from it. */
+void ports_note_ready(struct triad_ports *ports, uint64_t now_us);
 /* Whether this SM may act now, in the term in which the agenda is carried out. */
 bool ports_may_act(struct triad_ports *ports);
 

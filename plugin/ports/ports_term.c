@@ -37,20 +37,29 @@ bool ports_is_config_agreed(const struct triad_ports *ports)
 
 /* --- the term --- */
 
-bool ports_is_ready(const struct triad_ports *ports)
+bool ports_is_in_charge(const struct triad_ports *ports)
 {
 	return ports->conf->port.enabled &&
 		ports->conf->port.mode == TRIAD_PORT_ENFORCE && ports->term.is_synced &&
-		ports->is_announced && ports->records.journal &&
-		!ports->records.trouble[0] && !ports->sms.without_cluster;
+		ports->is_announced && ports->records.journal;
 }
 
-uint64_t ports_idle_term(struct triad_ports *ports, uint64_t now_us)
+bool ports_is_ready(const struct triad_ports *ports)
 {
-	struct ports_term *term = &ports->term;
+	return ports_is_in_charge(ports) && !ports->records.trouble[0] &&
+		!ports->sms.without_cluster;
+}
 
+void ports_note_ready(struct triad_ports *ports, uint64_t now_us)
+{
 	if (ports_is_ready(ports))
-		term->ready_us = now_us;
+		ports->term.ready_us = now_us;
+}
+
+uint64_t ports_idle_term(const struct triad_ports *ports, uint64_t now_us)
+{
+	const struct ports_term *term = &ports->term;
+
 	return now_us < term->since_us + SOON_US || now_us < term->ready_us + SOON_US
 		? 0
 		: term->number;

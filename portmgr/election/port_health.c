@@ -39,10 +39,10 @@ static bool look_whether_up(
 	uint64_t wait_us = TRIAD_PORT_HEALTH_WORSE_US;
 	bool is_up = n_good > 0;
 
-	if (is_up && health->wait_us / 10 > TRIAD_PORT_HEALTH_UP_US)
-		wait_us = health->wait_us / 10;
-	else if (is_up)
-		wait_us = TRIAD_PORT_HEALTH_UP_US;
+	if (is_up)
+		wait_us = health->wait_us / 10 > TRIAD_PORT_HEALTH_UP_US
+			? health->wait_us / 10
+			: TRIAD_PORT_HEALTH_UP_US;
 	if (is_up != (health->seen_good > 0))
 		health->seen_up_us = now_us;
 	if (is_up == health->is_up || now_us - health->seen_up_us < wait_us)

@@ -57,7 +57,7 @@ static void put_element_json(const struct shown *shown, struct triad_json *json)
 static void put_counter(struct triad_list *list, const struct shown *shown)
 {
 	const struct triad_detail_row *row = shown->row;
-	unsigned scale = shown->field->unit == TRIAD_UNIT_WORDS ? 4 : 1;
+	unsigned scale = triad_command_scale(shown->field->unit);
 	bool is_full = row->saturated >> shown->slot & 1;
 	struct triad_json *json = triad_list_json(list);
 	char name[64], at[TRIAD_CLOCK_TEXT_SIZE];

@@ -64,12 +64,7 @@ static void put_counter(const struct diff *diff, struct triad_list *list,
 	const struct triad_fabric_port *port = &fabric->ports[grown->most_port];
 	const struct triad_fabric_node *node = &fabric->nodes[port->node];
 	const struct triad_counter_info *info = &triad_counters[counter];
-	double scale = info->unit == TRIAD_UNIT_WORDS ? 4 : 1; /* to what is shown */
-	char sum[40], most[40], value[40];
 
-	triad_command_format_counter(sum, sizeof(sum), info->unit, (double)grown->sum);
-	triad_command_format_counter(
-		most, sizeof(most), info->unit, (double)grown->most);
 	triad_list_row(list);
 	triad_list_text(list, "counter", "COUNTER", -27, info->name);
 	if (triad_list_json(list)) {
@@ -79,13 +74,9 @@ static void put_counter(const struct diff *diff, struct triad_list *list,
 		triad_json_string(triad_list_json(list), "most_name", node->name);
 		triad_json_uint(triad_list_json(list), "most_port", port->number);
 	}
-	snprintf(value, sizeof(value), "%.0f", (double)grown->sum * scale);
-	list->next.value = value;
-	triad_list_text(list, NULL, "GREW BY", 9, sum);
+	triad_list_counter(list, "GREW BY", 9, info->unit, (double)grown->sum, "");
 	triad_list_uint(list, "ports", "PORTS", 6, grown->n_ports);
-	snprintf(value, sizeof(value), "%.0f", (double)grown->most * scale);
-	list->next.value = value;
-	triad_list_text(list, NULL, "MOST", 9, most);
+	triad_list_counter(list, "MOST", 9, info->unit, (double)grown->most, "");
 	triad_list_format(
 		list, "AT", TRIAD_LIST_LONG, "%s:%u", node->name, port->number);
 	triad_list_row_end(list);

@@ -37,10 +37,15 @@ void triad_command_format_counter(
 		snprintf(text, size, "-");
 	else if (unit == TRIAD_UNIT_EVENTS && value < 1e7)
 		snprintf(text, size, value < 100 ? "%.4g" : "%.0f", value);
-	else if (unit == TRIAD_UNIT_WORDS)
-		triad_command_format_scaled(text, size, value * 4, "B");
 	else
-		triad_command_format_scaled(text, size, value, "");
+		triad_command_format_scaled(text, size,
+			value * triad_command_scale(unit),
+			unit == TRIAD_UNIT_WORDS ? "B" : "");
+}
+
+unsigned triad_command_scale(enum triad_counter_unit unit)
+{
+	return unit == TRIAD_UNIT_WORDS ? 4 : 1;
 }
 
 void triad_command_put_wrapped(

@@ -18,6 +18,9 @@ void triad_command_format_scaled(
 void triad_command_format_counter(
 	char *text, size_t size, enum triad_counter_unit unit, double value);
 
+/* By what a number in this unit is multiplied for people: they read octets, not words. */
+unsigned triad_command_scale(enum triad_counter_unit unit);
+
 /* Ends the line that has 'column' columns by now with 'text', which is broken at blanks
  * so that no line has more than TRIAD_COMMAND_COLUMNS; further lines begin with 'indent'
  * blanks.  A longer word stays whole, as a path that somebody copies must. */

@@ -299,6 +299,20 @@ void triad_list_real(struct triad_list *list, const char *name, const char *titl
 	put_number(list, NULL, title, width, text, digits);
 }
 
+void triad_list_counter(struct triad_list *list, const char *title, int width,
+	enum triad_counter_unit unit, double amount, const char *behind)
+{
+	char text[40], value[40] = "";
+
+	triad_command_format_counter(text, sizeof(text), unit, amount);
+	if (!isnan(amount)) {
+		triad_text_append(text, sizeof(text), "%s", behind);
+		snprintf(value, sizeof(value), *behind ? "%.9g" : "%.0f",
+			amount * triad_command_scale(unit));
+	}
+	put_number(list, NULL, title, width, text, value);
+}
+
 void triad_list_format(
 	struct triad_list *list, const char *title, int width, const char *format, ...)
 {

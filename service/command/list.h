@@ -31,6 +31,7 @@
 
 #include <limits.h>
 
+#include "ib/counter.h"
 #include "service/command/report.h"
 #include "triad/table.h"
 
@@ -99,6 +100,11 @@ void triad_list_double(struct triad_list *list, const char *name, double value);
 void triad_list_real(struct triad_list *list, const char *name, const char *title,
 	int width, double value, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
+
+/* For people: a counter's amount, or a rate of it with "/s" for 'behind', which is "" else;
+ * "-" for NAN.  Data are sorted by, and raw, in octets as they are shown. */
+void triad_list_counter(struct triad_list *list, const char *title, int width,
+	enum triad_counter_unit unit, double amount, const char *behind);
 
 /* For people alone, at most 255 octets. */
 void triad_list_format(struct triad_list *list, const char *title, int width,

@@ -109,25 +109,6 @@ static void put_remarks(struct triad_list *list, const struct triad_shown_port *
 	triad_list_text(list, NULL, "ERRORS", 0, text);
 }
 
-/* A total or a rate of a counter, "-" for NAN; 'behind' it "" or "/s".  Its value for
- * sorting is in the unit that is shown: octets, not words. */
-static void put_counter(struct triad_list *list, const char *title, int width,
-	unsigned counter, double amount, const char *behind)
-{
-	double scale = triad_counters[counter].unit == TRIAD_UNIT_WORDS ? 4 : 1;
-	char text[40], value[40] = "";
-
-	triad_command_format_counter(
-		text, sizeof(text), triad_counters[counter].unit, amount);
-	if (!isnan(amount)) {
-		triad_text_append(text, sizeof(text), "%s", behind);
-		snprintf(value, sizeof(value), *behind ? "%.9g" : "%.0f",
-			amount * scale);
-	}
-	list->next.value = value;
-	triad_list_text(list, NULL, title, width, text);
-}
-
 static void put_line(struct triad_list *list, const struct triad_shown_port *shown,
 	const struct triad_sflow_indices *indices)
 {
@@ -148,7 +129,8 @@ static void put_line(struct triad_list *list, const struct triad_shown_port *sho
 		list->next.name = triad_counters[counter].name;
 		list->next.is_spare =
 			triad_counters[counter].unit == TRIAD_UNIT_PACKETS;
-		put_counter(list, triad_counters[counter].heading, 9, counter,
+		triad_list_counter(list, triad_counters[counter].heading, 9,
+			triad_counters[counter].unit,
 			row->has & 1u << counter ? (double)row->total[counter] : NAN,
 			"");
 	}
@@ -329,12 +311,14 @@ static void put_footer(const struct ranked *ranked, uint32_t n, unsigned by,
 static void put_ranked(struct triad_list *list, const struct triad_shown_port *shown,
 	const struct ranked *ranked, unsigned by)
 {
+	enum triad_counter_unit unit = triad_counters[by].unit;
+
 	put_place(list, shown);
 	triad_list_double(list, "rate", ranked->rate);
 	list->next.name = "rate";
-	put_counter(list, "RATE", 12, by, ranked->rate, "/s");
+	triad_list_counter(list, "RATE", 12, unit, ranked->rate, "/s");
 	list->next.name = triad_counters[by].name;
-	put_counter(list, "TOTAL", 9, by, (double)ranked->total, "");
+	triad_list_counter(list, "TOTAL", 9, unit, (double)ranked->total, "");
 	triad_list_text(list, NULL, "REMARK", 0,
 		shown->skipped                ? "left out"
 			: shown->row.answered ? ""
