@@ -207,6 +207,7 @@ static bool report_port(struct triad_reporter *reporter, uint32_t port, uint64_t
 	struct triad_collect_row row;
 
 	if (!triad_view_is_asked(view, port) || !triad_view_read(view, port, &now) ||
+		!now.was_asked ||
 		!triad_engine_describe(view->engine, view->rows[port], &report))
 		return true;
 	/* Before the filter is asked: it notes a port that is due as told. */

@@ -472,6 +472,8 @@ bool triad_collector_drain(struct triad_collector *collector, uint64_t wait_us)
 	struct triad_mad_reply reply;
 
 	triad_sweep_abort(collector->sweep);
+	/* When sweeps go on, the first one is due at once, and late after nothing. */
+	collector->due_us = 0;
 	pthread_mutex_lock(&collector->published_lock);
 	collector->status.sweeping = false;
 	pthread_mutex_unlock(&collector->published_lock);

@@ -114,6 +114,7 @@ static void unpack_head(const struct triad_row_hot *hot,
 		.node_guid = hot->node_guid,
 		.port = hot->port,
 		.has = hot->has,
+		.was_asked = hot->was_asked,
 		.answered = hot->answered,
 		.wide_behind = hot->wide_behind,
 		.others = {from_seconds(cold->others_reset_s), hot->n_others_resets},
@@ -567,6 +568,7 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	hot->has = report->has;
 	hot->from_extended = UINT8_MAX;
 	hot->wide_behind = 0;
+	hot->was_asked = true;
 	hot->answered = report->answered;
 	if (report->n_others_resets > hot->n_others_resets)
 		cold->others_reset_s = to_seconds(report->read_us);
@@ -626,9 +628,10 @@ void triad_engine_mark(struct triad_engine *engine, uint32_t row, bool answered)
 {
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 
-	if (!hot || hot->answered == answered)
+	if (!hot || (hot->was_asked && hot->answered == answered))
 		return;
 	triad_row_write_begin(hot);
+	hot->was_asked = true;
 	hot->answered = answered;
 	triad_row_write_end(hot);
 }

@@ -84,6 +84,7 @@ struct triad_engine_row {
 	uint32_t has;       /* bit i: counter i has been read */
 	uint32_t saturated; /* bit i: it stands at its maximum in PortCounters */
 	uint8_t port;
+	bool was_asked;   /* since it is in the fabric */
 	bool answered;    /* the last time it was asked */
 	bool wide_behind; /* data counters of PortCounters are from before the
 	                      interval */

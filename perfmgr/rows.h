@@ -47,7 +47,7 @@ struct triad_row_hot {
 	};
 	uint16_t n_others_resets, n_own_resets;
 	uint8_t port;
-	bool answered;
+	bool was_asked : 1, answered : 1;
 	uint8_t from_extended; /* bit i: wide counter i was read from there last */
 	uint8_t wide_behind; /* readings of PortCounters until the interval is also that
 	                      * of the wide counters in it; 0: it is */

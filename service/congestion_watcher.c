@@ -157,7 +157,8 @@ const char *triad_congestion_state_text(enum triad_congestion_state state)
 		return "congestion is not looked for: 'set congestion.enabled true' "
 		       "begins it";
 	case TRIAD_CONGESTION_NO_SWEEP:
-		return "no sweep has ended yet: 'triadctl perf sweep' makes one";
+		return "no sweep has ended since counters are read here: 'triadctl perf "
+		       "sweep' makes one";
 	case TRIAD_CONGESTION_NO_ROUTES:
 		return "no routes are known here, which it is explained by: ask on the "
 		       "host of the SM that is master; routes.enabled must be true";
@@ -480,6 +481,14 @@ static void forget(struct triad_congestion_watcher *watcher)
 	triad_perf_note_findings(watcher->perf);
 }
 
+/* When the last sweep ended, in which this SM read counters; 0: none has since it does. */
+static uint64_t last_ended_us(const struct triad_congestion_watcher *watcher)
+{
+	uint64_t ended_us = triad_perf_status(watcher->perf).ended_us;
+
+	return ended_us < triad_perf_reads_since(watcher->perf) ? 0 : ended_us;
+}
+
 static uint64_t task_step(void *context)
 {
 	struct triad_congestion_watcher *watcher = context;
@@ -491,7 +500,7 @@ static uint64_t task_step(void *context)
 	watcher->is_begun = false;
 	pthread_mutex_unlock(&watcher->lock);
 	if (is_enabled)
-		look(watcher, &limits, triad_perf_status(watcher->perf).ended_us);
+		look(watcher, &limits, last_ended_us(watcher));
 	else
 		forget(watcher);
 	pthread_mutex_lock(&watcher->lock);

@@ -23,12 +23,14 @@ struct triad_exports {
 
 /* --- for the HTTP server --- */
 
-/* NULL while counters are not read: totals that stand still would look idle. */
+/* NULL while counters are not read: totals that stand still would look idle.  So do those of
+ * an SM that is master again, until its first sweep has ended; then they would jump. */
 static struct triad_view *give_view(void *context)
 {
 	struct triad_exports *exports = context;
 
-	if (triad_perf_state(exports->perf) != TRIAD_PERF_RUNNING)
+	if (triad_perf_status(exports->perf).finished_us <
+		triad_perf_reads_since(exports->perf))
 		return NULL;
 	return triad_perf_view(exports->perf);
 }

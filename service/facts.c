@@ -90,8 +90,9 @@ const struct triad_fact triad_mad_facts[] = {
 		TRIAD_COUNTER("triad_impossible_readings",
 			"Readings by which a link carried more than it can.")},
 	{"hardware_resets", "hardware resets", TRIAD_FACT(UINT, counts.resets),
-		TRIAD_COUNTER(
-			"triad_hardware_resets", "Ports whose counters were reset.")},
+		TRIAD_COUNTER("triad_hardware_resets",
+			"Resets of counters that were done, one for each attribute of a "
+			"port.")},
 	{"hardware_resets_failed", "hardware resets failed",
 		TRIAD_FACT(UINT, counts.resets_failed)},
 	{"send_errors", "send errors", TRIAD_FACT(UINT, send_errors)},

@@ -62,8 +62,13 @@ static void add_sweeps(struct triad_own_metrics *list, struct triad_service *ser
 {
 	struct triad_collector_status status = triad_perf_status(service->perf);
 
+	bool is_running = triad_perf_state(service->perf) == TRIAD_PERF_RUNNING;
+
 	triad_own_gauge(list, "triad_perfmgr_running", "1 while counters are read.",
-		triad_perf_state(service->perf) == TRIAD_PERF_RUNNING);
+		is_running);
+	/* Which ports did not answer before this SM ceased to ask is of the past. */
+	if (!is_running)
+		status.last = (struct triad_sweep_progress){0};
 	triad_own_facts(list, triad_sweep_facts, &status);
 	triad_own_facts(list, triad_mad_facts, &status);
 }

@@ -39,6 +39,7 @@ struct triad_perf {
 	uint64_t n_resets;                 /* taken up */
 	uint64_t last_reset_us;
 	uint64_t period_s;                    /* perfmgr.sweep_period */
+	uint64_t reads_us;                    /* see triad_perf_reads_since() */
 	uint64_t expects_us;                  /* see triad_perf_expects_since() */
 	enum triad_perf_state reported_state; /* by the thread to those who wait */
 
@@ -273,18 +274,29 @@ void triad_perf_note_findings(struct triad_perf *perf)
 	pthread_mutex_unlock(&perf->lock);
 }
 
-uint64_t triad_perf_expects_since(struct triad_perf *perf)
+/* The time while counters are read, else now. */
+static uint64_t while_running(struct triad_perf *perf, const uint64_t *since_us)
 {
-	uint64_t since_us;
+	uint64_t us;
 
 	pthread_mutex_lock(&perf->lock);
-	since_us = perf->expects_us;
+	us = *since_us;
 	/* The thread may not know yet that it is to read, or has not for long. */
 	if (perf->reported_state != TRIAD_PERF_RUNNING ||
 		state_of(perf) != TRIAD_PERF_RUNNING)
-		since_us = triad_clock_now_us();
+		us = triad_clock_now_us();
 	pthread_mutex_unlock(&perf->lock);
-	return since_us;
+	return us;
+}
+
+uint64_t triad_perf_expects_since(struct triad_perf *perf)
+{
+	return while_running(perf, &perf->expects_us);
+}
+
+uint64_t triad_perf_reads_since(struct triad_perf *perf)
+{
+	return while_running(perf, &perf->reads_us);
 }
 
 struct triad_collector_status triad_perf_status(struct triad_perf *perf)
@@ -560,7 +572,7 @@ static void wake_waiters(struct triad_perf *perf, bool reset_made)
 	if (n_sweeps == perf->n_told && state == perf->reported_state && !reset_made)
 		return;
 	if (state == TRIAD_PERF_RUNNING && state != perf->reported_state)
-		perf->expects_us = triad_clock_now_us();
+		perf->reads_us = perf->expects_us = triad_clock_now_us();
 	perf->n_told = n_sweeps;
 	perf->reported_state = state;
 	pthread_cond_broadcast(&perf->swept);

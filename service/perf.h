@@ -100,6 +100,8 @@ enum triad_perf_state triad_perf_state(struct triad_perf *perf);
 /* Since when sweeps are expected (monotonic): counters have been read from then on, with
  * the present period.  Now, while they are not. */
 uint64_t triad_perf_expects_since(struct triad_perf *perf);
+/* Since when counters are read (monotonic), with whatever period.  Now, while they are not. */
+uint64_t triad_perf_reads_since(struct triad_perf *perf);
 struct triad_collector_status triad_perf_status(struct triad_perf *perf);
 
 /* What sweeps found; its lower half is for any thread. */

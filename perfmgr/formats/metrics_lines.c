@@ -413,10 +413,11 @@ static void put_timeout(struct triad_metrics *metrics, struct triad_exposition *
 	struct triad_engine_row row;
 
 	for (uint32_t i = port; i < port + n; i++) {
-		if (!triad_view_is_asked(view, i))
+		if (!triad_view_is_asked(view, i) || !triad_view_read(view, i, &row) ||
+			!row.was_asked)
 			continue;
 		asked = true;
-		silent |= !triad_view_read(view, i, &row) || !row.answered;
+		silent |= !row.answered;
 	}
 	if (!asked)
 		return;

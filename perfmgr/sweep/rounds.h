@@ -31,7 +31,8 @@ struct triad_rounds {
 	uint64_t n_asked;            /* queries added to the present sweep */
 };
 
-/* A sweep begins, after triad_plan_begin().  'n_sent': the queries of the last one. */
+/* A sweep of all ports begins, after triad_plan_begin().  'n_sent': the queries of the last
+ * one. */
 void triad_rounds_begin(struct triad_rounds *rounds, struct triad_sweep_agents *agents,
 	uint64_t n_sent);
 

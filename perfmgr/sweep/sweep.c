@@ -40,7 +40,9 @@ struct triad_sweep {
 	bool running;
 	struct triad_sweep_agents agents;
 	struct triad_rounds rounds;
-	uint64_t sent_before; /* counts.sent when the last sweep with rounds began */
+	uint64_t
+		sent_before; /* counts.sent when the present sweep, or the last, began */
+	uint64_t n_sent_of_all; /* by the last sweep with rounds: one of all ports */
 	struct triad_window window;
 	struct query *queries; /* params.window of them */
 	unsigned n_queries;
@@ -201,12 +203,17 @@ int triad_sweep_start(
 	if (error)
 		return error;
 	triad_window_set_most(&sweep->window, params->window);
+	if (sweep->params.round_share > 0)
+		sweep->n_sent_of_all = sweep->counts.sent - sweep->sent_before;
+	sweep->sent_before = sweep->counts.sent;
 	sweep->params = *params;
 	sweep->running = true;
 	triad_plan_begin(&sweep->agents);
-	triad_rounds_begin(&sweep->rounds, &sweep->agents,
-		sweep->counts.sent - sweep->sent_before);
-	sweep->sent_before = sweep->counts.sent;
+	/* Sweeps of groups, of which there may be many in between, are small and have no
+	 * rounds: they change nothing about what the next sweep of all ports may add. */
+	if (params->round_share > 0)
+		triad_rounds_begin(
+			&sweep->rounds, &sweep->agents, sweep->n_sent_of_all);
 	return 0;
 }
 

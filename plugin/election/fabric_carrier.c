@@ -125,9 +125,13 @@ static void look_for_lids(struct fabric_carrier *carrier)
 	for (size_t i = 0; i < carrier->n; i++)
 		if (!carrier->places[i].lid)
 			carrier->look_us = now_us + SOON_US;
-	/* With a LID of its own it is in the tables: then others are, too. */
-	if (!carrier->up_us && carrier->places[0].lid)
+	/* OpenSM finds its own port first; all others that are there are in the tables once it
+	 * has discovered the fabric. */
+	if (!carrier->up_us && carrier->places[0].lid &&
+		carrier->osm->subn.sm_state > IB_SMINFO_STATE_DISCOVERING)
 		carrier->up_us = now_us;
+	if (!carrier->up_us)
+		carrier->look_us = now_us + SOON_US;
 }
 
 static uint64_t up_us(struct triad_carrier *base)

@@ -21,7 +21,7 @@ struct triad_election *triad_election_new(const struct triad_election_conf *conf
 	e->conf = *conf;
 	e->stored = *stored;
 	e->durable = *stored;
-	e->now_us = now_us;
+	e->now_us = e->begun_us = now_us;
 	/* A promise from before the start may have been longer. */
 	if (e->stored.lease_ms > conf->lease_ms)
 		e->votes_from_us = now_us + election_us(e->stored.lease_ms);
@@ -197,6 +197,7 @@ void triad_election_view(struct triad_election *election,
 	members_keep_view(election);
 	lease_view(election);
 	states_view(election);
+	election->was_connected |= view->is_connected;
 	settle(election);
 }
 

@@ -73,6 +73,8 @@ struct triad_election {
 
 	/* --- input --- */
 	struct triad_cluster_view view; /* number 0: none yet */
+	bool was_connected;             /* in any view so far */
+	uint64_t begun_us;              /* when this process did */
 	bool is_confirmed_down;         /* by the operator, for this view */
 	uint32_t n_ports, n_good;       /* local ports, damped */
 	bool has_port;                  /* one that is good */

@@ -4,6 +4,10 @@
 /* How often a master of lower priority may fail to yield when it is told to. */
 #define MAX_CEDED_IN_VAIN 5u
 
+/* For so long after its start an SM that has not been connected to the others yet does not take
+ * them for dead. */
+#define FIRST_VIEW_US (10 * TRIAD_US_PER_S)
+
 /* --- priority --- */
 
 /* [election-patent, "computes subnet manager priority"] */
@@ -232,7 +236,10 @@ void states_cede(struct triad_election *e, const struct triad_election_message *
 
 void states_view(struct triad_election *e)
 {
-	bool is_first = e->view.number && !e->elected_since_us;
+	/* Those that can be heard from now on get the time of an election to be heard. */
+	bool is_reached = e->view.is_connected && !e->was_connected &&
+		e->state == TRIAD_ELECTION_ELECTING;
+	bool is_first = e->view.number && (!e->elected_since_us || is_reached);
 
 	if (e->conf.is_witness || is_first ||
 		(e->state == TRIAD_ELECTION_STANDBY && !members_in_view(e, e->master)))
@@ -251,6 +258,15 @@ static bool is_status_wanted(const struct triad_election *e)
 		(e->state != TRIAD_ELECTION_STANDBY || e->claim != 0);
 }
 
+/* Nobody knows better, or seems to. */
+static void end_election(struct triad_election *e)
+{
+	if (!e->was_connected && e->now_us < e->begun_us + FIRST_VIEW_US)
+		e->deadline_us = e->now_us + election_us(e->conf.timeout_ms);
+	else
+		states_become_master(e);
+}
+
 void states_run(struct triad_election *e)
 {
 	uint64_t preferred;
@@ -258,7 +274,7 @@ void states_run(struct triad_election *e)
 	if (!e->view.number || e->conf.is_witness)
 		return;
 	if (e->state == TRIAD_ELECTION_ELECTING && e->now_us >= e->deadline_us)
-		states_become_master(e);
+		end_election(e);
 	else if (e->state == TRIAD_ELECTION_STANDBY && e->now_us >= e->deadline_us)
 		states_elect(e);
 	preferred = e->state == TRIAD_ELECTION_MASTER ? members_preferred(e) : 0;

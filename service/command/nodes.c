@@ -50,7 +50,7 @@ static void read_node(
 			continue;
 		triad_shown_port_read(&counted, view, i);
 		shown->n_skipped += counted.skipped;
-		shown->n_asked += !counted.skipped;
+		shown->n_asked += !counted.skipped && counted.row.was_asked;
 		shown->n_answered += !counted.skipped && counted.row.answered;
 	}
 }

@@ -96,6 +96,8 @@ static void put_remarks(struct triad_list *list, const struct triad_shown_port *
 			shown->apart ? "not asked: no partition shared"
 				     : "left out, as its group says",
 			errors[0] ? "; last: " : "", errors);
+	} else if (!row->was_asked) {
+		triad_text_append(text, sizeof(text), "not asked yet");
 	} else if (!row->answered) {
 		triad_text_append(text, sizeof(text), "unanswered%s%s",
 			errors[0] ? "; last: " : "", errors);
@@ -159,7 +161,7 @@ static bool has_trouble(const struct triad_shown_port *shown)
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 		if (triad_counters[i].is_error && row->has & 1u << i && row->total[i])
 			return true;
-	return !row->answered && !shown->skipped;
+	return row->was_asked && !row->answered && !shown->skipped;
 }
 
 /* The next port to be shown, from '*next' on. */
@@ -320,9 +322,10 @@ static void put_ranked(struct triad_list *list, const struct triad_shown_port *s
 	list->next.name = triad_counters[by].name;
 	triad_list_counter(list, "TOTAL", 9, unit, (double)ranked->total, "");
 	triad_list_text(list, NULL, "REMARK", 0,
-		shown->skipped                ? "left out"
-			: shown->row.answered ? ""
-					      : "unanswered");
+		shown->skipped                 ? "left out"
+			: shown->row.answered  ? ""
+			: shown->row.was_asked ? "unanswered"
+					       : "not asked yet");
 	triad_list_row_end(list);
 }
 

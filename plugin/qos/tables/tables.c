@@ -111,8 +111,16 @@ void triad_tables_note_read_back(struct triad_tables *tables, uint64_t n_unlike)
 			n_unlike);
 }
 
+/* What is said of tables as they are at present. */
+static void forget_review(struct triad_tables_status *status)
+{
+	status->n_different = status->n_dead_places = status->n_unlike = 0;
+	status->n_different_ports = status->n_findings = status->n_errors = 0;
+}
+
 struct triad_tables_status triad_tables_status(struct triad_tables *tables)
 {
+	bool is_standby = triad_sm_is_standby(tables->osm);
 	struct triad_tables_status status;
 
 	pthread_mutex_lock(&tables->lock);
@@ -120,8 +128,10 @@ struct triad_tables_status triad_tables_status(struct triad_tables *tables)
 	pthread_mutex_unlock(&tables->lock);
 	/* What a master saw before it became standby is of the past. */
 	if (status.state >= TRIAD_TABLES_WAITING &&
-		status.state <= TRIAD_TABLES_ENGINE && triad_sm_is_standby(tables->osm))
+		status.state <= TRIAD_TABLES_ENGINE && is_standby)
 		status.state = TRIAD_TABLES_STANDBY;
+	if (is_standby || status.state == TRIAD_TABLES_NO_QOS)
+		forget_review(&status);
 	return status;
 }
 

@@ -283,6 +283,49 @@ START_TEST(test_drained_sweep_not_finished)
 }
 END_TEST
 
+/* As by an SM that is standby for a while, _i: for an hour, or for a second. */
+START_TEST(test_sweep_after_a_pause_is_due_at_once_and_late_by_nothing)
+{
+	struct triad_collector_status status;
+
+	sweep(1);
+	agents->latency_us = 50 * MS;
+	agents->now_us += 10 * S;
+	triad_collector_step(collector);
+	ck_assert(triad_collector_status(collector).sweeping);
+	triad_collector_drain(collector, S);
+	agents->now_us += _i ? S : 3600 * S;
+	triad_collector_step(collector);
+	status = triad_collector_status(collector);
+	ck_assert(status.sweeping);
+	ck_assert_uint_lt(status.delay_max_us, S);
+}
+END_TEST
+
+static unsigned n_asked(void)
+{
+	struct triad_view *view = triad_collector_view(collector);
+	struct triad_engine_row row;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
+		n += triad_view_read(view, i, &row) && row.was_asked;
+	triad_view_unref(view);
+	return n;
+}
+
+/* _i: and does not answer. */
+START_TEST(test_port_was_asked_once_a_sweep_has_asked_it)
+{
+	agents->silent_lid = _i ? 2 : 0;
+	agents->latency_us = 50 * MS;
+	triad_collector_step(collector);
+	ck_assert_uint_eq(n_asked(), 0);
+	sweep(1);
+	ck_assert_uint_eq(n_asked(), n_ports_with_pma());
+}
+END_TEST
+
 /* What the next test's transport does with the answers of agents. */
 static unsigned n_busy;
 
@@ -376,6 +419,9 @@ int main(void)
 	tcase_add_test(cases, test_window_changed_old_answers_dropped);
 	tcase_add_test(cases, test_drain_takes_what_is_in_flight);
 	tcase_add_test(cases, test_drained_sweep_not_finished);
+	tcase_add_loop_test(cases,
+		test_sweep_after_a_pause_is_due_at_once_and_late_by_nothing, 0, 2);
+	tcase_add_loop_test(cases, test_port_was_asked_once_a_sweep_has_asked_it, 0, 2);
 	tcase_add_test(cases, test_busy_agents_asked_again);
 	tcase_add_test(cases, test_word_of_lost_mad_not_an_answer);
 	tcase_add_test(cases, test_no_fabric_no_sweep);

@@ -374,9 +374,11 @@ static void oracle_timeouts(struct oracle *oracle, unsigned *n, unsigned *n_sile
 				fabric->ports[end].node == port->node)
 				end++;
 		for (; i < end; i++) {
-			asked += is_asked(i);
-			silent += is_asked(i) &&
-				(!triad_view_read(view, i, &row) || !row.answered);
+			bool was_asked = is_asked(i) &&
+				triad_view_read(view, i, &row) && row.was_asked;
+
+			asked += was_asked;
+			silent += was_asked && !row.answered;
 		}
 		i--;
 		if (!asked)

@@ -181,6 +181,40 @@ START_TEST(test_rounds_keep_to_their_share)
 }
 END_TEST
 
+/* One port that is swept each second between the sweeps of all. */
+static void add_busy_group(void)
+{
+	struct triad_conf *conf = triad_conf_new(1);
+
+	strcpy(conf->groups[0].name, "busy");
+	strcpy(conf->groups[0].nodes, "switch-1");
+	strcpy(conf->groups[0].ports, "1");
+	conf->groups[0].sweep_period_s = 1;
+	conf->n_groups = 1;
+	ck_assert_int_eq(triad_collector_configure(collector, conf), 0);
+	triad_conf_unref(conf);
+}
+
+START_TEST(test_sweeps_of_a_group_take_nothing_from_rounds)
+{
+	unsigned n[2];
+
+	agents->details = UINT32_MAX;
+	set_rounds(0.05, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		sweep(20);
+		n[i] = agents->n_details;
+		sweep(100);
+		n[i] = agents->n_details - n[i];
+		add_busy_group();
+	}
+	ck_assert_uint_gt(triad_collector_status(collector).n_group_sweeps, 200);
+	ck_assert_uint_gt(n[0], 100);
+	ck_assert_uint_ge(n[1], n[0] * 9 / 10);
+	ck_assert_uint_le(n[1], n[0] * 11 / 10);
+}
+END_TEST
+
 START_TEST(test_refused_attribute_is_not_asked_again)
 {
 	unsigned asked;
@@ -396,6 +430,7 @@ int main(void)
 		cases, test_all_ports_with_new_errors_are_asked_in_one_sweep, 0, 3);
 	tcase_add_test(cases, test_round_reaches_every_port_once_in_its_period);
 	tcase_add_loop_test(cases, test_rounds_keep_to_their_share, 0, 3);
+	tcase_add_test(cases, test_sweeps_of_a_group_take_nothing_from_rounds);
 	tcase_add_test(cases, test_refused_attribute_is_not_asked_again);
 	tcase_add_test(cases, test_ignored_attribute_is_not_asked_for_ever);
 	tcase_add_test(cases, test_agent_that_was_silent_is_asked_anew);

@@ -62,7 +62,8 @@ static inline void see(unsigned n_members)
 	collect();
 }
 
-static inline void set_up(void)
+/* Before it is in a view. */
+static inline void begin(void)
 {
 	const struct triad_election_conf conf = {.id = HERE,
 		.status_ms = 100,
@@ -81,6 +82,11 @@ static inline void set_up(void)
 	triad_election_ports(election,
 		&(struct triad_port_health){.n_ports = 2, .n_good = 2, .is_up = true},
 		now_us);
+}
+
+static inline void set_up(void)
+{
+	begin();
 	see(3);
 	forget();
 }

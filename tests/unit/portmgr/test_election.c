@@ -61,6 +61,43 @@ START_TEST(test_electing_that_hears_all_and_none_better_is_master_at_once)
 }
 END_TEST
 
+static void begin_cut_off(void)
+{
+	struct triad_cluster_view view = {
+		.number = 1, .n_members = 1, .members = {HERE}, .n_votes_needed = 2};
+
+	triad_election_free(election);
+	begin();
+	triad_election_view(election, &view, now_us);
+	collect();
+	forget();
+}
+
+/* Others are there, and take a while to be reached. */
+START_TEST(test_sm_that_begins_takes_nobody_for_dead_before_it_can_hear)
+{
+	begin_cut_off();
+	run_to(6000 * MS);
+	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
+	see(3);
+	run_to(6199 * MS);
+	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
+	become_standby_of_better();
+	ck_assert_uint_eq(n_take_over, 0);
+}
+END_TEST
+
+START_TEST(test_sm_that_begins_and_reaches_nobody_is_master_in_the_end)
+{
+	begin_cut_off();
+	run_to(10999 * MS);
+	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
+	run_to(11200 * MS);
+	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
+	ck_assert_uint_eq(n_take_over, 1);
+}
+END_TEST
+
 START_TEST(test_electing_that_hears_better_master_follows_it)
 {
 	become_standby_of_better();
@@ -442,6 +479,10 @@ int main(void)
 	tcase_add_test(cases, test_electing_told_to_take_over_is_sooner);
 	tcase_add_test(
 		cases, test_electing_that_hears_all_and_none_better_is_master_at_once);
+	tcase_add_test(
+		cases, test_sm_that_begins_takes_nobody_for_dead_before_it_can_hear);
+	tcase_add_test(
+		cases, test_sm_that_begins_and_reaches_nobody_is_master_in_the_end);
 	tcase_add_test(cases, test_electing_that_hears_better_master_follows_it);
 	tcase_add_test(cases, test_electing_that_hears_worse_master_does_not_follow);
 	tcase_add_test(cases, test_electing_that_heard_all_in_another_election_waits);
