@@ -29,7 +29,8 @@ RECORDED = re.compile(r"\btriad:[\w:]+")
 
 
 def recorded():
-    return set(re.findall(r"^  - record: (\S+)$", RECORDING.read_text(), re.M))
+    return {name for path in (RECORDING, ALERTS)
+            for name in re.findall(r"^  - record: (\S+)$", path.read_text(), re.M)}
 
 
 def expressions(path):
