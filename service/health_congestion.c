@@ -70,19 +70,44 @@ void triad_congestion_give(void *context, struct triad_found *found)
 
 /* --- for Prometheus --- */
 
-static void add_loss(struct triad_own_metrics *list, const struct triad_fabric *fabric,
-	const struct triad_congestion_root *root)
+/* The 'n' that cost most, most costly first. */
+static unsigned choose(const struct triad_congestion_result *result,
+	const struct triad_congestion_tracked **chosen, unsigned n)
 {
-	const struct triad_fabric_port *port = &fabric->ports[root->port];
-	struct triad_metric *metric = triad_own_add(list, TRIAD_METRIC_GAUGE,
-		"triad_congestion_loss_bits_per_second",
-		"What waiting cost at most because of a root, of those that cost most.",
-		root->loss_bps);
+	unsigned n_chosen = 0;
+
+	for (uint32_t i = 0; i < result->n_tracked; i++) {
+		const struct triad_congestion_tracked *root = &result->tracked[i];
+		unsigned at = n_chosen < n ? n_chosen++ : n;
+
+		for (; at > 0 && chosen[at - 1]->loss_bps < root->loss_bps; at--)
+			if (at < n)
+				chosen[at] = chosen[at - 1];
+		if (at < n)
+			chosen[at] = root;
+	}
+	return n_chosen;
+}
+
+static void add_loss(struct triad_own_metrics *list, const struct triad_fabric *fabric,
+	const struct triad_congestion_tracked *root)
+{
+	uint32_t port = triad_fabric_find_port(
+		fabric, triad_fabric_find_node(fabric, root->node_guid), root->port);
+	struct triad_metric *metric;
 	char text[24];
 
-	snprintf(text, sizeof(text), "0x%016" PRIx64, fabric->nodes[port->node].guid);
+	if (port == TRIAD_FABRIC_NONE)
+		return; /* it was missed once, because it has left */
+	metric = triad_own_add(list, TRIAD_METRIC_GAUGE,
+		"triad_congestion_loss_bits_per_second",
+		"What waiting cost at most because of a root, of those that cost most; of "
+		"one that the last sweep missed, before.",
+		root->loss_bps);
+	/* The port's GUID, as in what is said of ports. */
+	snprintf(text, sizeof(text), "0x%016" PRIx64, fabric->ports[port].guid);
 	triad_metric_add_label(metric, "guid", text);
-	snprintf(text, sizeof(text), "%u", port->number);
+	snprintf(text, sizeof(text), "%u", root->port);
 	triad_metric_add_label(metric, "port", text);
 	snprintf(text, sizeof(text), "%u", root->vl);
 	triad_metric_add_label(
@@ -95,6 +120,8 @@ void triad_congestion_add_metrics(
 {
 	struct triad_congestion_result *result =
 		triad_congestion_watcher_result(service->congestion);
+	const struct triad_congestion_tracked *chosen[MAX_METRICS];
+	unsigned n_chosen;
 
 	if (!result)
 		return;
@@ -104,8 +131,9 @@ void triad_congestion_add_metrics(
 	triad_own_gauge(list, "triad_congestion_waiting_ports",
 		"Ports that wait, by the last sweep.",
 		(double)result->found->n_waiting);
-	for (uint32_t i = 0; i < result->found->n_roots && i < MAX_METRICS; i++)
-		add_loss(list, result->routes->check->layout->fabric,
-			&result->found->roots[i]);
+	/* As alerts have them: one that a single sweep misses stays. */
+	n_chosen = choose(result, chosen, MAX_METRICS);
+	for (unsigned i = 0; i < n_chosen; i++)
+		add_loss(list, result->routes->check->layout->fabric, chosen[i]);
 	triad_congestion_result_unref(result);
 }

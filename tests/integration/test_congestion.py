@@ -4,6 +4,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -70,6 +71,16 @@ def sweep(lab, ticks=None):
     return json.loads(answer[0].stdout)
 
 
+def metrics(lab):
+    with urllib.request.urlopen(f"http://{lab.address}/metrics") as page:
+        return page.read().decode().splitlines()
+
+
+def losses(lines):
+    return [line for line in lines
+            if line.startswith("triad_congestion_loss_bits_per_second{")]
+
+
 def test_first_sweep_has_no_rates_so_nothing_waits(lab):
     answer = ask_json(lab, "congestion")
     assert (answer["waiting_ports"], answer["roots"]) == (0, []), answer
@@ -99,17 +110,21 @@ def test_slow_host_is_named_until_it_is_over(lab):
     assert (finding["at"], finding["what"].split(",")[0]) == \
         ("leaf-2/P1", "congestion: slow host"), finding
 
-    with urllib.request.urlopen(f"http://{lab.address}/metrics") as page:
-        lines = page.read().decode().splitlines()
-    (loss,) = [line for line in lines
-               if line.startswith("triad_congestion_loss_bits_per_second{")]
-    assert 'guid="' in loss and 'port="1"' in loss and 'kind="slow host"' in loss, loss
+    lines = metrics(lab)
+    (loss,) = losses(lines)
+    (guid,) = re.findall(r'guid="(\w+)"', loss)
+    assert 'port="1"' in loss and 'kind="slow host"' in loss, loss
+    assert any(line.startswith(f'infiniband_switch_port_state{{guid="{guid}",port="1"}} ')
+               for line in lines), (loss, "the GUID that other metrics of the port have")
     assert "triad_congestion_roots 1" in lines
 
     (again,) = sweep(lab, 2 * TICKS)["roots"]
     assert again["since"] == root["since"], "the same root"
     assert not sweep(lab)["roots"], "over"
+    lines = metrics(lab)
+    assert "triad_congestion_roots 0" in lines and len(losses(lines)) == 1, "missed once"
     sweep(lab)
+    assert not losses(metrics(lab)), "missed twice"
     assert log_has(lab, "port 1 is over"), "a line in the log"
 
 

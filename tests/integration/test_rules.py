@@ -29,7 +29,8 @@ RECORDED = re.compile(r"\btriad:[\w:]+")
 
 
 def recorded():
-    return set(re.findall(r"^  - record: (\S+)$", RECORDING.read_text(), re.M))
+    return {name for path in (RECORDING, ALERTS)
+            for name in re.findall(r"^  - record: (\S+)$", path.read_text(), re.M)}
 
 
 def expressions(path):
@@ -70,6 +71,25 @@ def test_rules_and_dashboard_names_exist(scratch):
     # A recording that nobody asks for is work for nothing, but for what completes a pair.
     asked = set(RECORDED.findall(" ".join(texts[path.name] for path in (ALERTS, *DASHBOARDS))))
     assert len(asked) > len(known) / 2, known - asked
+
+
+@pytest.mark.parametrize("said, worst", [((0, 3), 3), ((1, 3), 3), ((2, 3), 2), ((0, 2), 2),
+                                         ((0, 1), 1), ((0, 0), 0)])
+def test_verdict_of_the_dashboard_is_the_worst(said, worst, tmp_path):
+    dashboard = json.loads((SRCDIR / "contrib" / "grafana" / "triad.json").read_text())
+    (target,) = [target for panel in dashboard["panels"] if panel["title"] == "Verdict"
+                 for target in panel["targets"]]
+    expression = target["expr"].replace("$job", ".*").replace("$instance", ".*")
+    test = {"evaluation_interval": "1m", "tests": [{
+        "interval": "1m",
+        "input_series": [
+            {"series": f'triad_health{{job="triad",instance="sm{number}"}}',
+             "values": f"{value}x5"} for number, value in enumerate(said)],
+        "promql_expr_test": [{"expr": expression, "eval_time": "3m",
+                              "exp_samples": [{"value": worst}]}]}]}
+    (tmp_path / "test.yml").write_text(json.dumps(test), encoding="utf-8")
+    succeeded(subprocess.run([promtool(), "test", "rules", tmp_path / "test.yml"],
+                             capture_output=True, text=True, check=False))
 
 
 @pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
