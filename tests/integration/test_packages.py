@@ -241,6 +241,23 @@ def test_spec_names_only_files_that_are_there(installed):
                 assert (SRCDIR / path).exists(), path
 
 
+def test_packages_have_the_same_documents_and_those_that_their_guide_names():
+    debian = set(patterns("triadctl.docs", "triadctl.examples"))
+    text = spec_sections()["files -n triadctl"]
+    rpm = {path for line in text.splitlines() if line.startswith("%doc")
+           for path in line.split()[1:]}
+    # debhelper is told of NEWS as the changelog.
+    assert rpm - {"NEWS"} == debian
+    links = re.findall(r"\]\(([\w.-]+)\)", text_of("docs/install.md"))
+    assert links and {f"docs/{path}" for path in links} <= debian, links
+
+
+def test_packages_have_the_same_folders():
+    text = spec_sections()["files -n triadctl"]
+    folders = {expand(path) for path in re.findall(r"^%dir (\S+)$", text, re.M)}
+    assert folders == set(patterns("triadctl.dirs"))
+
+
 def test_spec_describes_packages_as_debian_does():
     described = {}
     for stanza in text_of("debian/control").split("\n\n")[1:]:
