@@ -19,8 +19,8 @@ SHA256SUMS of all of them.  The same commit gives the same octets on hosts with 
 packages installed.  HACKING.md says what to do before and after.
 
 It refuses, with all reasons, when the work tree has changes, the versions in configure.ac,
-NEWS and debian/changelog differ, the version is not of SemVer, or its tag is of another
-commit.
+NEWS, debian/changelog, rpm/triad.spec and the manuals differ, the version is not of SemVer,
+or its tag is of another commit.
 
   --out DIR             where to put it, a folder that is empty [release]
   --no-packages         source, list and sums alone

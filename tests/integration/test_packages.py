@@ -45,6 +45,11 @@ def test_version_is_that_of_configure():
     packaged = re.match(r"triad \(([\d.]+)-[^)]+\)", text_of("debian/changelog"))[1]
     news = re.match(r"Triad ([\d.]+)\n", text_of("NEWS"))[1]
     assert packaged == news == version, (packaged, news, version)
+    manuals = [*SRCDIR.glob("docs/*.[1-8]"), *SRCDIR.glob("scripts/*.[1-8]")]
+    assert len(manuals) > 5, manuals
+    for path in manuals:
+        heading = re.search(r"^\.TH .*", path.read_text(encoding="utf-8"), re.M)[0]
+        assert f'"triad {version}"' in heading, (path, heading)
 
 
 def test_build_dependencies_are_those_of_deps():

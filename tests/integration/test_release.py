@@ -17,8 +17,9 @@ from labs import SRCDIR
 
 pytestmark = pytest.mark.scripts
 
-FILES = ("configure.ac", "NEWS", "debian/changelog", "debian/control", "scripts/deps",
-         "scripts/release", "lib/text.c")
+FILES = ("configure.ac", "NEWS", "debian/changelog", "debian/control", "rpm/triad.spec",
+         "docs/osmtriad.7", "scripts/triad-lab.1", "scripts/deps", "scripts/release",
+         "lib/text.c")
 
 
 def git(folder, *words):
@@ -61,12 +62,15 @@ def test_every_objection_is_told_at_once(tree):
     git(tree, "tag", "v1.2")
     edit(tree / "configure.ac", "[0.1.0]", "[1.2]")
     edit(tree / "NEWS", "Triad 0.1.0", "Triad 0.3.0")
+    edit(tree / "rpm/triad.spec", "0.1.0\n", "0.1.0~rc.1\n")
+    edit(tree / "docs/osmtriad.7", "triad 0.1.0", "triad 0.4.0")
     commit(tree)
     (tree / "lib" / "new.c").touch()
     process = release(tree, "--out", tree / "out")
     failed(process, 1, "the work tree has changes: lib/new.c: commit them")
     for text in ("the versions differ: configure.ac 1.2, NEWS 0.3.0, debian/changelog "
-                 "0.1.0: write the same", "'1.2' is not of SemVer",
+                 "0.1.0, rpm/triad.spec 0.1.0-rc.1, docs/osmtriad.7 0.4.0, "
+                 "scripts/triad-lab.1 0.1.0: write the same", "'1.2' is not of SemVer",
                  "tag v1.2 is of another commit"):
         assert text in process.stderr, process.stderr
     assert not (tree / "out").exists(), "nothing is made"
