@@ -21,7 +21,10 @@ _triadctl() {
 	while IFS=$'\t' read -r line _; do
 		if [[ $line == :files ]]; then
 			compopt -o filenames 2>/dev/null
-			mapfile -t COMPREPLY < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
+			# Behind "--conf=" the last word is the equals sign.
+			word=${COMP_WORDS[COMP_CWORD]}
+			[[ $current == --*= && $word == = ]] && word=
+			mapfile -t COMPREPLY < <(compgen -f -- "$word")
 			return
 		fi
 		# Behind an equals sign readline wants the value alone.

@@ -6,7 +6,11 @@ function __triadctl_complete
     set -l words (commandline -opc) (commandline -ct)
     for line in ($words[1] complete -- $words[2..-1] 2>/dev/null)
         if test "$line" = :files
-            __fish_complete_path (commandline -ct)
+            # Behind "--conf=" a file is only what follows.
+            set -l option (string match -r -- '^--[^=]*=' $words[-1])
+            for path in (__fish_complete_path (string replace -- "$option" '' $words[-1]))
+                echo "$option$path"
+            end
         else
             echo $line
         end

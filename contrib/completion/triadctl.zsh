@@ -11,6 +11,8 @@ _triadctl() {
 	for line in "${lines[@]}"; do
 		[[ -z $line ]] && continue
 		if [[ $line == :files ]]; then
+			# Behind "--conf=" a file is only what follows.
+			[[ $PREFIX == --*=* ]] && compset -P 1 '*='
 			_files
 			return
 		fi

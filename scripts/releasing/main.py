@@ -13,14 +13,15 @@ Usage: scripts/release [--out DIR] [--no-packages]
        scripts/release --changelog deb|rpm
 
 Makes a release of the commit that is checked out: the source as git knows it, as
-triad-VERSION.tar.xz; packages of scripts/package-deb, and of scripts/package-rpm where it
-is; a list of files, licences and libraries, as triad-VERSION.spdx.json (SPDX 2.3); and
-SHA256SUMS of all of them.  The same commit gives the same octets on hosts with the same
-packages installed.  HACKING.md says what to do before and after.
+triad-VERSION.tar.xz; packages of scripts/package-deb; a list of files, licences and
+libraries, as triad-VERSION.spdx.json (SPDX 2.3); and SHA256SUMS of all of them.  The same
+commit gives the same octets on hosts with the same packages installed.  .rpm packages are
+to be built on RHEL or Fedora, by scripts/package-rpm: those that are linked on Debian work
+nowhere else.  HACKING.md says what to do before and after.
 
 It refuses, with all reasons, when the work tree has changes, the versions in configure.ac,
-NEWS and debian/changelog differ, the version is not of SemVer, or its tag is of another
-commit.
+NEWS, debian/changelog, rpm/triad.spec and the manuals differ, the version is not of SemVer,
+or its tag is of another commit.
 
   --out DIR             where to put it, a folder that is empty [release]
   --no-packages         source, list and sums alone

@@ -14,8 +14,7 @@ from releasing.tree import ReleaseError
 
 SUMS = "SHA256SUMS"
 # Left out is what a build tells of itself, its time and machine: *.buildinfo, *.changes.
-_PACKAGES = (("scripts/package-deb", ("*.deb", "*.dsc", "*.tar.xz")),
-             ("scripts/package-rpm", ("*.rpm",)))
+_PACKAGES = ("*.deb", "*.dsc", "*.tar.xz")
 # Two builders: nothing that differs between them may show.
 _BUILDERS = (
     ("a", 0o022, {"TZ": "UTC", "LC_ALL": "C.UTF-8", "HOME": "/root"}),
@@ -31,9 +30,9 @@ def _digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _page(tree, prefix):
-    """Options of git archive that add the page for the browser.  It is made of the commit,
-    and of libraries of which the commit has the hashes."""
+def _page(tree):
+    """Makes the page for the browser, of the commit and of libraries of which the commit has
+    the hashes; returns the paths of its files."""
     program = tree.folder / "scripts" / "page-build"
     if not program.exists():
         return []
@@ -43,21 +42,22 @@ def _page(tree, prefix):
         raise ReleaseError("the page could not be built: look at what scripts/page-build "
                            "said")
     folder = tree.folder / "page" / "dist"
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return [option for path in files for option in
-            (f"--prefix={prefix}/{path.parent.relative_to(tree.folder)}/",
-             f"--add-file={path}")]
+    return sorted(str(path.relative_to(tree.folder)) for path in folder.rglob("*")
+                  if path.is_file())
 
 
-def make_tarball(tree, out):
+def make_tarball(tree, page, out):
     """What git knows at HEAD, and the page.  Its octets are of the commit alone: git sorts,
     sets the commit's time, and names no user."""
     name = f"triad-{tree.version()}"
     target = out / f"{name}.tar.xz"
+    added = [option for path in page for option in
+             (f"--prefix={name}/{Path(path).parent}/", f"--add-file={tree.folder / path}")]
     with open(target, "wb") as stream:
         archive = subprocess.Popen(
             ["git", "-C", str(tree.folder), "-c", "tar.umask=0022", "archive",
-             "--format=tar", *_page(tree, name), f"--prefix={name}/", "HEAD"], stdout=subprocess.PIPE)
+             "--format=tar", *added, f"--prefix={name}/", "HEAD"],
+            stdout=subprocess.PIPE)
         packed = subprocess.run(["xz", "-6", "-T1", "-c"], stdin=archive.stdout,
                                 stdout=stream, check=False)
         archive.stdout.close()
@@ -68,11 +68,11 @@ def make_tarball(tree, out):
 
 
 def make_packages(tree, out, seconds):
-    """Those that the scripts of this tree can make."""
-    for script, patterns in _PACKAGES:
-        program = tree.folder / script
-        if not program.exists():
-            continue
+    """Debian's, where the tree has the script.  No .rpm: libraries are Debian's here (see
+    sbom.py), and what was linked with them does not run elsewhere."""
+    script = "scripts/package-deb"
+    program = tree.folder / script
+    if program.exists():
         say(script)
         with tempfile.TemporaryDirectory(prefix="triad-release-") as folder:
             process = subprocess.run(
@@ -80,9 +80,12 @@ def make_packages(tree, out, seconds):
                 env={**os.environ, "SOURCE_DATE_EPOCH": str(seconds)})
             if process.returncode:
                 raise ReleaseError(f"{script} failed: see above")
-            for path in sorted({path for pattern in patterns
+            for path in sorted({path for pattern in _PACKAGES
                                 for path in Path(folder).glob(pattern)}):
                 shutil.move(path, out / path.name)
+    say("no .rpm packages are made, because those of Debian's libraries work nowhere else: "
+        "build them of this commit with scripts/page-build and scripts/package-rpm, on each "
+        "system that they are for")
 
 
 def make(tree, out, with_packages):
@@ -91,8 +94,9 @@ def make(tree, out, with_packages):
     out.mkdir(parents=True, exist_ok=True)
     if any(out.iterdir()):
         raise ReleaseError(f"{out} isn't empty: name another folder with --out")
-    tarball = make_tarball(tree, out)
-    text = sbom.make(tree, commit, tarball.name, _digest(tarball))
+    page = _page(tree)
+    tarball = make_tarball(tree, page, out)
+    text = sbom.make(tree, commit, page, tarball.name, _digest(tarball))
     (out / f"triad-{tree.version()}.spdx.json").write_text(text, encoding="utf-8")
     if with_packages:
         make_packages(tree, out, commit.seconds)

@@ -17,6 +17,8 @@ _HEAD_OCTETS = 1024
 _NONE = "NOASSERTION"
 # Of files without such a line, such as inputs of tests (debian/copyright).
 _DECLARED = "GPL-2.0-only OR Linux-OpenIB"
+# Files of the page that are another's, by the name of the library (scripts/page-build).
+_VENDOR = re.compile(r"page/dist/vendor/([^./]+)")
 
 
 def _license_of(octets):
@@ -33,11 +35,26 @@ def _identifiers(expression):
     return sorted({word for word in words if word not in ("AND", "OR", "WITH")})
 
 
-def _file(tree, path, number):
+def _licenses_of_vendors(tree, page):
+    """By the name of the library, as page/package-lock.json has them."""
+    names = {match[1] for match in map(_VENDOR.match, page) if match}
+    if not names:
+        return {}
+    packages = json.loads(tree.text("page/package-lock.json"))["packages"]
+    missing = sorted(name for name in names
+                     if not packages.get(f"node_modules/{name}", {}).get("license"))
+    if missing:
+        raise ReleaseError(f"{', '.join(missing)}: page/package-lock.json names no licence "
+                           "of it: let npm write that file anew")
+    return {name: packages[f"node_modules/{name}"]["license"] for name in names}
+
+
+def _file(tree, path, number, vendors):
     """A link is what it names."""
     place = tree.folder / path
     octets = str(place.readlink()).encode() if place.is_symlink() else place.read_bytes()
-    expression = _license_of(octets)
+    vendor = _VENDOR.match(path)
+    expression = vendors[vendor[1]] if vendor else _license_of(octets)
     return {
         "SPDXID": f"SPDXRef-file-{number}", "fileName": f"./{path}",
         "checksums": [{"algorithm": name, "checksumValue":
@@ -86,7 +103,9 @@ def _library(name, version):
     }
 
 
-def _package(version, files, tarball, digest):
+def _package(version, files, vendors, tarball, digest):
+    declared = " AND ".join([f"({_DECLARED})", *sorted(set(vendors.values()))]) \
+        if vendors else _DECLARED
     found = sorted({name for file in files for name in file["licenseInfoInFiles"]})
     return {
         "SPDXID": _PACKAGE, "name": "triad", "versionInfo": version,
@@ -94,7 +113,7 @@ def _package(version, files, tarball, digest):
         "packageVerificationCode": {"packageVerificationCodeValue":
                                     _verification_code(files)},
         "checksums": [{"algorithm": "SHA256", "checksumValue": digest}],
-        "licenseConcluded": _DECLARED, "licenseDeclared": _DECLARED,
+        "licenseConcluded": declared, "licenseDeclared": declared,
         "licenseInfoFromFiles": found, "copyrightText": _NONE,
         "supplier": "Organization: The Triad authors",
         "primaryPackagePurpose": "SOURCE",
@@ -105,10 +124,13 @@ def _relation(one, kind, other):
     return {"spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other}
 
 
-def make(tree, commit, tarball, digest):
-    """The text, of the tarball of that name and SHA-256."""
+def make(tree, commit, page, tarball, digest):
+    """The text, of the tarball of that name and SHA-256, which has the commit's files and
+    'page', those that were built for the browser."""
     version = tree.version()
-    files = [_file(tree, path, number) for number, path in enumerate(commit.files, 1)]
+    vendors = _licenses_of_vendors(tree, page)
+    files = [_file(tree, path, number, vendors)
+             for number, path in enumerate([*commit.files, *page], 1)]
     libraries = [_library(*one) for one in _libraries(tree)]
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(commit.seconds))
     document = {
@@ -117,7 +139,7 @@ def make(tree, commit, tarball, digest):
         "documentNamespace": f"https://triad.example/spdx/triad-{version}-{digest[:16]}",
         "creationInfo": {"created": created,
                          "creators": [f"Tool: triad-release-{version}"]},
-        "packages": [_package(version, files, tarball, digest), *libraries],
+        "packages": [_package(version, files, vendors, tarball, digest), *libraries],
         "files": files,
         "relationships": [
             _relation(_DOCUMENT, "DESCRIBES", _PACKAGE),

@@ -45,6 +45,11 @@ class Tree:
                       int(self.git("log", "-1", "--format=%ct")),
                       tuple(sorted(path for path in files if path)))
 
+    def _manuals(self):
+        """Their paths."""
+        return sorted(str(path.relative_to(self.folder)) for folder in ("docs", "scripts")
+                      for path in (self.folder / folder).glob("*.[1-8]"))
+
     def versions(self):
         """Of the files that have one; None where it was not found."""
         found = {
@@ -53,8 +58,12 @@ class Tree:
             "NEWS": re.match(r"Triad (\S+)\n=+\n", self.text("NEWS")),
             "debian/changelog": re.match(r"triad \((.+?)-[^-)]+\)",
                                          self.text("debian/changelog")),
+            "rpm/triad.spec": re.search(r"^Version: +(\S+)$", self.text("rpm/triad.spec"),
+                                        re.M),
+            **{path: re.search(r'^\.TH .*"triad (\S+)"', self.text(path), re.M)
+               for path in self._manuals()},
         }
-        # Debian sorts what is behind '~' before a release, as SemVer does with '-'.
+        # Debian and rpm sort what is behind '~' before a release, as SemVer does with '-'.
         return {path: match and match[1].replace("~", "-")
                 for path, match in found.items()}
 

@@ -53,6 +53,7 @@ def test_complete_commands_and_options():
             (["port", "blacklist", ""], ["add", "remove"]),
             (["completion", ""], ["bash", "zsh", "fish"]),
             (["qos", "check", ""], [":files"]),
+            (["setup", "--conf="], [":files"]),
             (["help", "perf", "t"], ["top"]),
             (["profile", "report", "a.csv", "--svg", ""], [":files"]),
             (["--ti"], ["--timeout"]),
@@ -163,11 +164,13 @@ def test_script_completes_in_its_shell(scratch, plugin, shell):
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not installed")
     folder = scratch.folder()
-    (folder / "policy.conf").write_text("", encoding="utf-8")
+    # Shells write to their home.
+    (folder / "files").mkdir()
+    (folder / "files" / "policy.conf").write_text("", encoding="utf-8")
     terminal = Terminal(scratch, 100, 30, env={
         **shell_env(plugin), "HOME": str(folder), "XDG_CONFIG_HOME": str(folder),
         "XDG_DATA_HOME": str(folder)})
-    terminal.type("cd", folder)
+    terminal.type("cd", folder / "files")
     for line in STARTS[shell]:
         terminal.type_line(line)
     terminal.type("echo", "ready", then="'!'")
@@ -179,7 +182,9 @@ def test_script_completes_in_its_shell(scratch, plugin, shell):
             ("triadctl perf show --type=sw", "triadctl perf show --type=switch"),
             ("triadctl perf show --node leaf-01", "triadctl perf show --node leaf-01 "),
             ("triadctl agents owner node", 'node\\ 1\\ \\"HCA-1\\"'),
-            ("triadctl qos check pol", "policy.conf")):
+            ("triadctl qos check pol", "policy.conf"),
+            ("triadctl setup --conf=pol", "--conf=policy.conf"),
+            ("triadctl setup --triad-conf=", "--triad-conf=policy.conf")):
         terminal.clear_line()
         terminal.type_line(typed, enter=False)
         terminal.press("Tab")
@@ -189,7 +194,7 @@ def test_script_completes_in_its_shell(scratch, plugin, shell):
             for line in terminal.shown().splitlines()), 30, f"{typed}: {completed}")
 
 
-def test_script_of_bash_gives_candidates_without_a_terminal(plugin):
+def test_script_of_bash_gives_candidates_without_a_terminal(plugin, tmp_path):
     script = """
         source <(triadctl completion bash)
         COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
@@ -201,7 +206,7 @@ def test_script_of_bash_gives_candidates_without_a_terminal(plugin):
         return succeeded(subprocess.run(
             ["bash", "--norc", "-c", script, "bash", *words], env=shell_env(plugin),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60,
-            check=False)).stdout.splitlines()
+            cwd=tmp_path, check=False)).stdout.splitlines()
 
     assert replies("triadctl", "perf", "s") == ["show", "sweep"], "words"
     # readline parts words at "=".
@@ -209,6 +214,11 @@ def test_script_of_bash_gives_candidates_without_a_terminal(plugin):
         ["PortXmitWait"], "behind ="
     assert replies("triadctl", "perf", "top", "--by", "=") == \
         succeeded(run("complete", "--", "perf", "top", "--by", "")).stdout.split(), "all"
+    (tmp_path / "policy.conf").touch()
+    (tmp_path / "other.conf").touch()
+    assert replies("triadctl", "setup", "--conf", "=", "pol") == ["policy.conf"], "a file"
+    assert sorted(replies("triadctl", "setup", "--conf", "=")) == \
+        ["other.conf", "policy.conf"], "all files"
     assert replies("triadctl", "perf", "show", "--node", "node\\ 1") == \
         ['node\\ 1\\ \\"HCA-1\\"'], "blanks"
     assert replies("triadctl", "nonsense", "") == [""], "none"

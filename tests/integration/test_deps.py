@@ -35,8 +35,8 @@ def test_each_tier_has_those_before_it():
     assert {"opensm", "ibsim-utils", "python3"} <= demo, demo
     assert packages("package") - build == {
         "build-essential", "bzip2", "checkpolicy", "debhelper", "dpkg-dev", "elfutils",
-        "fakeroot", "git", "lintian", "python3", "rpm", "rpmlint", "selinux-policy-dev",
-        "semodule-utils", "xz-utils"}, "package"
+        "fakeroot", "git", "lintian", "npm", "python3", "rpm", "rpmlint",
+        "selinux-policy-dev", "semodule-utils", "xz-utils"}, "package"
 
 
 def test_every_library_of_configure_is_for_the_build():

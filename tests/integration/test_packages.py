@@ -4,11 +4,14 @@ without a build of the packages (scripts/package-deb, package-test, package-rpm,
 package-rpm-test)."""
 
 import fnmatch
+import os
 import re
+import shutil
 import subprocess
 
 import pytest
 
+from checks import failed
 from labs import BUILDDIR, SRCDIR
 
 pytestmark = pytest.mark.scripts
@@ -42,6 +45,11 @@ def test_version_is_that_of_configure():
     packaged = re.match(r"triad \(([\d.]+)-[^)]+\)", text_of("debian/changelog"))[1]
     news = re.match(r"Triad ([\d.]+)\n", text_of("NEWS"))[1]
     assert packaged == news == version, (packaged, news, version)
+    manuals = [*SRCDIR.glob("docs/*.[1-8]"), *SRCDIR.glob("scripts/*.[1-8]")]
+    assert len(manuals) > 5, manuals
+    for path in manuals:
+        heading = re.search(r"^\.TH .*", path.read_text(encoding="utf-8"), re.M)[0]
+        assert f'"triad {version}"' in heading, (path, heading)
 
 
 def test_build_dependencies_are_those_of_deps():
@@ -83,6 +91,72 @@ def test_packages_name_only_files_that_are_there(installed):
         assert built or any(is_in(path, pattern) for path in installed), pattern
     for path in patterns("triadctl.docs", "triadctl.examples", "triad-lab.manpages"):
         assert (SRCDIR / path).exists(), path
+
+
+# --- scripts/package-deb and package-rpm, with programs that build nothing ---
+
+STUBS = {
+    "dpkg-parsechangelog": 'case $2 in Version) echo 0.1.0-1 ;; *) echo 0 ;; esac',
+    "rpm": 'echo "${2%%[%]*}"',
+    **dict.fromkeys(("dpkg-buildpackage", "rpmbuild"), "echo none is built; exit 1"),
+    **dict.fromkeys(("dh", "lintian", "checkmodule", "semodule_package"), "exit 0")}
+# What each makes, and the same of another version.
+MADE = (("package-deb", "triad_0.1.0-1_amd64.deb", "triadctl_0.1.0-2_amd64.deb"),
+        ("package-deb", "triad_0.1.0-1_amd64.changes", "triad_0.0.9-1_amd64.changes"),
+        ("package-rpm", "triad-0.1.0-1.x86_64.rpm", "triad-lab-0.1.0-2.x86_64.rpm"))
+
+
+@pytest.fixture(name="package")
+def fixture_package(tmp_path):
+    """Calls one of the scripts in a checkout of a few files, for the folder 'out'."""
+    tree, programs = tmp_path / "tree", tmp_path / "bin"
+    for path in ("scripts/package-deb", "scripts/package-rpm", "debian/changelog",
+                 "debian/control", "rpm/triad.spec"):
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(SRCDIR / path, tree / path)
+    subprocess.run(["git", "init", "-q", tree], check=True)
+    subprocess.run(["git", "-C", tree, "add", "-A"], check=True)
+    programs.mkdir()
+    for name, does in STUBS.items():
+        (programs / name).write_text(f"#!/bin/bash\n{does}\n", encoding="ascii")
+        (programs / name).chmod(0o755)
+
+    def package(script, *options):
+        return subprocess.run(
+            [tree / "scripts" / script, "--out", "out", *options], text=True, check=False,
+            cwd=tmp_path, capture_output=True,
+            env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"})
+
+    (tmp_path / "out").mkdir()
+    return package
+
+
+@pytest.mark.parametrize("script, own, other", MADE)
+def test_packages_of_two_versions_do_not_mix(package, tmp_path, script, own, other):
+    (tmp_path / "out" / own).touch()
+    failed(package(script), 1, "none is built")
+    (tmp_path / "out" / other).touch()
+    process = package(script)
+    failed(process, 1, f"has packages of another version than 0.1.0-1, such as {other}: "
+                       "move them away, or name another folder with --out")
+    assert "none is built" not in process.stderr, process.stderr
+    assert {own, other} <= {path.name for path in (tmp_path / "out").iterdir()}, "kept"
+    option = {"package-deb": ("--version", "3:0.1.0-2"), "package-rpm": ("--release", "2")}
+    (tmp_path / "out" / own).unlink()
+    if "0.1.0-2" in other:
+        failed(package(script, *option[script]), 1, "none is built")
+
+
+@pytest.mark.parametrize("script", ["package-deb", "package-rpm"])
+def test_packages_without_the_page_are_said_to_be_so(package, tmp_path, script):
+    missing = "there is no page/dist, so the packages have only the plain page; " \
+        "scripts/page-build makes it"
+    failed(package(script), 1, missing)
+    (tmp_path / "tree/page/dist").mkdir(parents=True)
+    (tmp_path / "tree/page/dist/index.html").touch()
+    process = package(script)
+    failed(process, 1, "none is built")
+    assert "page/dist" not in process.stderr, process.stderr
 
 
 # --- rpm/triad.spec ---
@@ -170,6 +244,23 @@ def test_spec_names_only_files_that_are_there(installed):
         for line in text.splitlines() if heading.startswith("files") else []:
             for path in line.split()[1:] if line.startswith(WORDS) else []:
                 assert (SRCDIR / path).exists(), path
+
+
+def test_packages_have_the_same_documents_and_those_that_their_guide_names():
+    debian = set(patterns("triadctl.docs", "triadctl.examples"))
+    text = spec_sections()["files -n triadctl"]
+    rpm = {path for line in text.splitlines() if line.startswith("%doc")
+           for path in line.split()[1:]}
+    # debhelper is told of NEWS as the changelog.
+    assert rpm - {"NEWS"} == debian
+    links = re.findall(r"\]\(([\w.-]+)\)", text_of("docs/install.md"))
+    assert links and {f"docs/{path}" for path in links} <= debian, links
+
+
+def test_packages_have_the_same_folders():
+    text = spec_sections()["files -n triadctl"]
+    folders = {expand(path) for path in re.findall(r"^%dir (\S+)$", text, re.M)}
+    assert folders == set(patterns("triadctl.dirs"))
 
 
 def test_spec_describes_packages_as_debian_does():

@@ -17,8 +17,18 @@ from labs import SRCDIR
 
 pytestmark = pytest.mark.scripts
 
-FILES = ("configure.ac", "NEWS", "debian/changelog", "debian/control", "scripts/deps",
-         "scripts/release", "lib/text.c")
+FILES = ("configure.ac", "NEWS", "debian/changelog", "debian/control", "rpm/triad.spec",
+         "docs/osmtriad.7", "scripts/triad-lab.1", "scripts/deps", "scripts/release",
+         "lib/text.c")
+
+PAGE_BUILD = """\
+#!/bin/sh
+set -e
+cd "$(dirname "$0")/../page"
+mkdir -p dist/vendor
+echo '// SPDX-License-Identifier: GPL-2.0-only' >dist/main.js
+echo 'let uplot;' >dist/vendor/uplot.js
+"""
 
 
 def git(folder, *words):
@@ -36,7 +46,14 @@ def fixture_tree(tmp_path):
         target = folder / path.relative_to(SRCDIR)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
-    (folder / ".gitignore").write_text("__pycache__/\n", encoding="ascii")
+    (folder / ".gitignore").write_text("__pycache__/\n/page/dist/\n", encoding="ascii")
+    # Stands for the page and its libraries.
+    (folder / "page").mkdir()
+    (folder / "page/package-lock.json").write_text(json.dumps({"packages": {
+        "node_modules/uplot": {"license": "MIT"}}}), encoding="ascii")
+    build = folder / "scripts/page-build"
+    build.write_text(PAGE_BUILD, encoding="ascii")
+    build.chmod(0o755)
     git(tmp_path, "init", "-q", folder)
     commit(folder)
     return folder
@@ -61,12 +78,15 @@ def test_every_objection_is_told_at_once(tree):
     git(tree, "tag", "v1.2")
     edit(tree / "configure.ac", "[0.1.0]", "[1.2]")
     edit(tree / "NEWS", "Triad 0.1.0", "Triad 0.3.0")
+    edit(tree / "rpm/triad.spec", "0.1.0\n", "0.1.0~rc.1\n")
+    edit(tree / "docs/osmtriad.7", "triad 0.1.0", "triad 0.4.0")
     commit(tree)
     (tree / "lib" / "new.c").touch()
     process = release(tree, "--out", tree / "out")
     failed(process, 1, "the work tree has changes: lib/new.c: commit them")
     for text in ("the versions differ: configure.ac 1.2, NEWS 0.3.0, debian/changelog "
-                 "0.1.0: write the same", "'1.2' is not of SemVer",
+                 "0.1.0, rpm/triad.spec 0.1.0-rc.1, docs/osmtriad.7 0.4.0, "
+                 "scripts/triad-lab.1 0.1.0: write the same", "'1.2' is not of SemVer",
                  "tag v1.2 is of another commit"):
         assert text in process.stderr, process.stderr
     assert not (tree / "out").exists(), "nothing is made"
@@ -92,7 +112,15 @@ def test_release_is_complete_and_the_same_for_another_user(tree, tmp_path):
         members = {member.name: member for member in archive}
     assert {f"triad-0.1.0/{path}" for path in FILES} <= members.keys(), "files"
     assert {(it.uid, it.uname) for it in members.values()} == {(0, "root")}, "owners"
-    check_sbom(tree, json.loads((tmp_path / "one" / names[1]).read_text("utf-8")))
+    document = json.loads((tmp_path / "one" / names[1]).read_text("utf-8"))
+    check_sbom(tree, document)
+    listed = {f"triad-0.1.0/{it['fileName'][2:]}": it for it in document["files"]}
+    assert listed.keys() == {name for name, it in members.items() if not it.isdir()}, \
+        "files that are listed, and those of the archive"
+    page = {name: listed[f"triad-0.1.0/page/dist/{name}"]["licenseInfoInFiles"]
+            for name in ("main.js", "vendor/uplot.js")}
+    assert page == {"main.js": ["GPL-2.0-only"], "vendor/uplot.js": ["MIT"]}
+    assert document["packages"][0]["licenseDeclared"].endswith(") AND MIT"), "licence"
 
 
 def check_sbom(tree, document):
@@ -126,6 +154,20 @@ def check_sbom(tree, document):
     version = subprocess.run(["dpkg-query", "-W", "-f=${Version}", glib["name"]], text=True,
                              capture_output=True, check=True).stdout
     assert glib["versionInfo"] == version, glib
+
+
+def test_release_on_debian_has_no_rpm_packages_and_says_so(tree, tmp_path):
+    for script, name in (("package-deb", "triad_0.1.0-1_amd64.deb"),
+                         ("package-rpm", "triad-0.1.0-1.x86_64.rpm")):
+        program = tree / "scripts" / script
+        program.write_text(f'#!/bin/sh\necho of us >"$2/{name}"\n', encoding="ascii")
+        program.chmod(0o755)
+    commit(tree)
+    process = succeeded(release(tree, "--out", tmp_path / "out"))
+    assert "no .rpm packages are made" in process.stderr, process.stderr
+    made = {path.name for path in (tmp_path / "out").iterdir()}
+    assert made == {"SHA256SUMS", "triad-0.1.0.spdx.json", "triad-0.1.0.tar.xz",
+                    "triad_0.1.0-1_amd64.deb"}, made
 
 
 def test_changelogs_are_made_of_news(tree):
