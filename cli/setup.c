@@ -29,11 +29,19 @@ static void folder_of(const char *path, char folder[PATH_MAX])
 
 /* --- opensm.conf --- */
 
-static void refuse_conf(struct triad_setup *setup, const char *why)
+static void refuse_conf(
+	struct triad_setup *setup, const char *why, const char *what_to_do)
 {
 	triad_setup_advise(triad_setup_check(&setup->checks, TRIAD_SETUP_PROBLEM,
 				   "opensm.conf", "%s: %s", setup->conf, why),
-		"name OpenSM's configuration with --conf");
+		"%s", what_to_do);
+}
+
+static const char *advice_of(int error)
+{
+	return error == EACCES || error == EPERM
+		? "run it as root"
+		: "name OpenSM's configuration with --conf";
 }
 
 /* There is none: OpenSM then runs with its defaults, so they become the file. */
@@ -45,36 +53,39 @@ static void make_conf(struct triad_setup *setup)
 	setup->is_missing = true;
 	snprintf(setup->target, sizeof(setup->target), "%s", setup->conf);
 	if (!lstat(setup->conf, &status))
-		refuse_conf(setup, "it is a symbolic link to a file that is missing");
+		refuse_conf(setup, "it is a symbolic link to a file that is missing",
+			"mend the link, or name another file with --conf");
 	else if (setup->command->remove)
 		setup->octets = calloc(1, 1);
 	else if (*setup->opensm &&
 		!triad_setup_make_defaults(
 			setup, &setup->octets, &setup->size, reason, sizeof(reason)))
-		refuse_conf(setup, reason);
+		refuse_conf(setup, reason, "make the file by hand, then try again");
 }
 
 static void read_conf(struct triad_setup *setup)
 {
 	const char *why;
+	int error;
 
 	if (!realpath(setup->conf, setup->target)) {
 		setup->target[0] = '\0';
 		if (errno == ENOENT)
 			make_conf(setup);
 		else
-			refuse_conf(setup, strerror(errno));
+			refuse_conf(setup, strerror(errno), advice_of(errno));
 		return;
 	}
-	if (triad_setup_read_file(setup->target, TRIAD_OPENSM_CONF_MAX_SIZE,
-		    &setup->octets, &setup->size, &why)) {
-		refuse_conf(setup, why);
+	error = triad_setup_read_file(setup->target, TRIAD_OPENSM_CONF_MAX_SIZE,
+		&setup->octets, &setup->size, &why);
+	if (error) {
+		refuse_conf(setup, why, advice_of(error));
 		return;
 	}
 	why = triad_opensm_conf_refuse(setup->octets, setup->size);
 	if (!why)
 		return;
-	refuse_conf(setup, why);
+	refuse_conf(setup, why, advice_of(0));
 	free(setup->octets);
 	setup->octets = NULL;
 }
@@ -91,7 +102,10 @@ static void judge_conf(struct triad_setup *setup)
 		setup->octets, setup->size, "event_plugin_name", value, &n);
 	if (setup->is_missing)
 		triad_setup_check(checks, TRIAD_SETUP_OK, "opensm.conf",
-			"%s is not there; 'opensm -c' writes one with its defaults",
+			setup->command->remove
+				? "%s is not there"
+				: "%s is not there; 'opensm -c' writes one with its "
+				  "defaults",
 			setup->conf);
 	else if (triad_file_check_trusted(setup->target, false, reason) == EPERM)
 		triad_setup_check(checks, TRIAD_SETUP_WARNING, "opensm.conf", "%s: %s",
@@ -110,8 +124,10 @@ static void judge_conf(struct triad_setup *setup)
 		return;
 	check = triad_setup_check(checks, TRIAD_SETUP_OK, "running",
 		"no opensm runs with this configuration");
-	if (setup->command->conf)
-		check->state = TRIAD_SETUP_WARNING;
+	if (!setup->command->conf)
+		return;
+	check->state = TRIAD_SETUP_WARNING;
+	triad_setup_advise(check, "see that it is the file that OpenSM reads");
 }
 
 static int read_copy(const struct triad_setup *setup, char **octets, size_t *size)
@@ -143,7 +159,10 @@ static void edit_conf(struct triad_setup *setup)
 			error == EMSGSIZE
 				? "a line about plugins would be too long for "
 				  "OpenSM, which reads 1022 octets"
-				: strerror(error));
+				: strerror(error),
+			error == EMSGSIZE
+				? "shorten event_plugin_name or event_plugin_options"
+				: "try again when there is more memory");
 }
 
 /* Whether this user may replace the file as it is. */
@@ -185,7 +204,9 @@ static void judge_permission(struct triad_setup *setup)
 	if (!lstat(beside, &status)) {
 		check = triad_setup_check(checks, state, "permission",
 			"%s is there, and would be overwritten", beside);
-		triad_setup_advise(check, "move it away");
+		triad_setup_advise(check,
+			"move it away; if a setup that was interrupted left it, remove "
+			"it");
 	}
 }
 
@@ -296,16 +317,22 @@ static void look_at_triad_conf(struct triad_setup *setup)
 
 /* --- the service --- */
 
-/* A restart must not start a second OpenSM beside one that systemd does not know. */
-static void judge_restart(struct triad_setup *setup)
+/* One that systemd does not know; NULL: none. */
+static const struct triad_setup_sm *find_foreign(struct triad_setup *setup)
 {
-	const struct triad_setup_sm *foreign = NULL;
+	triad_setup_find_groups(setup);
+	for (unsigned i = 0; i < setup->n_sms; i++)
+		if (!triad_setup_owns(setup, &setup->sms[i]))
+			return &setup->sms[i];
+	return NULL;
+}
+
+/* A restart must not start a second OpenSM beside such a one. */
+static void judge_restart(
+	struct triad_setup *setup, const struct triad_setup_sm *foreign)
+{
 	struct triad_setup_check *check;
 
-	triad_setup_find_groups(setup);
-	for (unsigned i = 0; i < setup->n_sms && !foreign; i++)
-		if (!triad_setup_owns(setup, &setup->sms[i]))
-			foreign = &setup->sms[i];
 	if (foreign) {
 		check = triad_setup_check(&setup->checks, TRIAD_SETUP_PROBLEM,
 			"service",
@@ -320,6 +347,12 @@ static void judge_restart(struct triad_setup *setup)
 			setup->other.pid, setup->other.conf, setup->conf);
 		triad_setup_advise(
 			check, "name that file with --conf, or leave out --restart");
+	} else if (!setup->n_sms) {
+		triad_setup_check(&setup->checks, TRIAD_SETUP_OK, "service",
+			setup->command->remove ? "%s: no opensm runs, so none is "
+						 "restarted"
+					       : "%s: no opensm runs, so it is started",
+			setup->unit);
 	} else {
 		triad_setup_check(&setup->checks, TRIAD_SETUP_OK, "service",
 			"%s: a restart has the SM sweep the fabric anew", setup->unit);
@@ -328,12 +361,15 @@ static void judge_restart(struct triad_setup *setup)
 
 static void judge_service(struct triad_setup *setup)
 {
+	const struct triad_setup_sm *foreign =
+		*setup->unit ? find_foreign(setup) : NULL;
 	struct triad_setup_check *check;
 
+	setup->is_foreign = foreign;
 	if (!setup->command->restart)
 		return;
 	if (*setup->unit) {
-		judge_restart(setup);
+		judge_restart(setup, foreign);
 		return;
 	}
 	check = triad_setup_check(&setup->checks, TRIAD_SETUP_PROBLEM, "service",
@@ -408,13 +444,18 @@ static int write_like(const struct triad_setup *setup, const char *path,
 	return triad_file_new_end(fd, path, error);
 }
 
-/* The first copy stays: it is the one without Triad. */
+/* The copy is of the file without Triad: while Triad is in the file, it stays. */
 static int keep_copy(struct triad_setup *setup)
 {
+	char names[TRIAD_OPENSM_CONF_LINE_SIZE];
 	struct stat status;
+	unsigned n;
 	int error;
 
-	if (setup->is_missing || setup->command->remove || !lstat(setup->copy, &status))
+	triad_opensm_conf_get(
+		setup->octets, setup->size, "event_plugin_name", names, &n);
+	if (setup->is_missing || setup->command->remove ||
+		(triad_opensm_conf_loads(names) && !lstat(setup->copy, &status)))
 		return 0;
 	error = write_like(setup, setup->copy, setup->octets, setup->size);
 	setup->has_copied = !error;
@@ -422,7 +463,7 @@ static int keep_copy(struct triad_setup *setup)
 }
 
 /* A copy that equals the file again has no more to tell. */
-static void drop_copy(const struct triad_setup *setup)
+static void drop_copy(struct triad_setup *setup)
 {
 	char *copy;
 	size_t size;
@@ -431,6 +472,8 @@ static void drop_copy(const struct triad_setup *setup)
 		return;
 	if (size == setup->edit.size && !memcmp(copy, setup->edit.octets, size))
 		(void)unlink(setup->copy);
+	else
+		setup->has_old_copy = true;
 	free(copy);
 }
 
@@ -475,6 +518,7 @@ static bool change_conf(struct triad_setup *setup)
 static bool look(struct triad_setup *setup)
 {
 	const struct triad_setup_command *command = setup->command;
+	char folder[PATH_MAX];
 
 	triad_setup_look(setup);
 	triad_setup_find_unit(setup);
@@ -484,8 +528,11 @@ static bool look(struct triad_setup *setup)
 		(*setup->opensm || setup->n_sms || command->remove))
 		return false;
 	read_conf(setup);
-	triad_text_append(setup->copy, sizeof(setup->copy), "%s%s", setup->target,
-		TRIAD_SETUP_COPY_SUFFIX);
+	folder_of(setup->target, folder);
+	triad_text_append(setup->copy, sizeof(setup->copy),
+		"%s/" TRIAD_SETUP_COPY_PREFIX "%s", folder,
+		setup->target + strlen(folder) +
+			strspn(setup->target + strlen(folder), "/"));
 	triad_setup_keep_sms(setup);
 	if (!command->remove)
 		triad_setup_look_at_plugin(setup);
@@ -499,14 +546,15 @@ static bool look(struct triad_setup *setup)
 	return true;
 }
 
-/* Whether OpenSM runs with Triad though it shall not, or without it though it shall. */
+/* Whether OpenSM runs with Triad though it shall not, or without it though it shall: also
+ * with one that is idle because its configuration had mistakes, which it has no more. */
 static bool is_behind(struct triad_setup *setup)
 {
 	char reason[1024];
-	bool is_there =
-		triad_setup_ask(setup, reason, sizeof(reason)) != TRIAD_SETUP_SILENT;
+	enum triad_setup_answer answer = triad_setup_ask(setup, reason, sizeof(reason));
 
-	return is_there == setup->command->remove;
+	return setup->command->remove ? answer != TRIAD_SETUP_SILENT
+				      : answer != TRIAD_SETUP_WORKS;
 }
 
 static bool act(struct triad_setup *setup)
@@ -523,7 +571,8 @@ static bool act(struct triad_setup *setup)
 		return true;
 	if (setup->edit.n_changes && !change_conf(setup))
 		return false;
-	if (!command->restart || (!setup->has_changed && !is_behind(setup)))
+	if (!command->restart || (command->remove && !setup->n_sms) ||
+		(!setup->has_changed && !is_behind(setup)))
 		return true;
 	return triad_setup_restart(setup);
 }

@@ -17,7 +17,9 @@
 /* Looking takes a moment; a service may wait for OpenSM's end, and for its start. */
 #define TRIAD_SETUP_LOOK_S 10u
 #define TRIAD_SETUP_RESTART_S 300u
-#define TRIAD_SETUP_COPY_SUFFIX ".before-triad"
+/* In front of the name: OpenSM's start script in Red Hat's packages takes whatever is called
+ * opensm.conf.1 and so on for one more configuration. */
+#define TRIAD_SETUP_COPY_PREFIX "before-triad."
 
 struct triad_setup {
 	const struct triad_setup_command *command;
@@ -39,12 +41,14 @@ struct triad_setup {
 	char triad_conf[PATH_MAX]; /* empty: none is named, and none there */
 	char socket[PATH_MAX];     /* or its folder */
 	char unit[64];             /* OpenSM's service; empty: none */
+	bool is_foreign;           /* an opensm runs that the service did not start */
 	char *groups; /* what systemd says of its control groups; NULL: nothing */
 
 	/* What follows from it. */
 	struct triad_setup_checks checks;
 	struct triad_opensm_conf_edit edit;
 	bool has_copied, has_changed, has_restarted;
+	bool has_old_copy;            /* of a time before the last changes */
 	bool was_asked, is_loaded;    /* whether Triad answers, and works */
 	int old[TRIAD_SETUP_MAX_SMS]; /* opensms from before the restart */
 	unsigned n_old;

@@ -44,6 +44,19 @@ void triad_setup_find_groups(struct triad_setup *setup)
 	}
 }
 
+/* Whether the unit tells OpenSM which configuration to read. */
+static void look_for_conf(struct triad_setup *setup, const char *unit)
+{
+	const char *words[] = {"systemctl", "cat", unit, NULL};
+	char *output;
+
+	if (!triad_setup_run(words, NULL, TRIAD_SETUP_LOOK_S, &output) &&
+		triad_setup_names_conf(output))
+		snprintf(setup->doubt, sizeof(setup->doubt),
+			"%s tells it which configuration to read", unit);
+	g_free(output);
+}
+
 void triad_setup_find_unit(struct triad_setup *setup)
 {
 	static const char *const units[] = {"opensm.service", "opensmd.service"};
@@ -53,13 +66,13 @@ void triad_setup_find_unit(struct triad_setup *setup)
 		char *output;
 		int status = triad_setup_run(words, NULL, TRIAD_SETUP_LOOK_S, &output);
 
-		if (!status && triad_setup_names_conf(output))
-			snprintf(setup->doubt, sizeof(setup->doubt),
-				"%s tells it which configuration to read", units[i]);
 		g_free(output);
 		if (status)
 			continue;
 		snprintf(setup->unit, sizeof(setup->unit), "%s", units[i]);
+		look_for_conf(setup, units[i]);
+		/* Debian's service starts one of these for each port. */
+		look_for_conf(setup, "opensm@.service");
 		return;
 	}
 }

@@ -20,27 +20,27 @@ static const char *const states[] = {
 /* --- text --- */
 
 /* Words from the column 'indent' on, where the first line is already. */
-static void print_words(const char *text, unsigned indent)
+static void print_words(FILE *stream, const char *text, unsigned indent)
 {
 	while (*text) {
 		size_t n = triad_text_fit_words(text, WIDTH - indent);
 
-		printf("%.*s\n", (int)n, text);
+		fprintf(stream, "%.*s\n", (int)n, text);
 		text += n;
 		text += strspn(text, " ");
 		if (*text)
-			printf("%*s", (int)indent, "");
+			fprintf(stream, "%*s", (int)indent, "");
 	}
 }
 
 static void print_check(const struct triad_setup_check *check)
 {
 	printf("%-8s %-*s ", states[check->state], NAME_WIDTH, check->name);
-	print_words(check->text, INDENT);
+	print_words(stdout, check->text, INDENT);
 	if (!*check->advice)
 		return;
 	printf("%*s", INDENT, "");
-	print_words(check->advice, INDENT);
+	print_words(stdout, check->advice, INDENT);
 }
 
 /* What can't be shown is '?', so that a file does not drive a terminal. */
@@ -70,8 +70,8 @@ static void print_changes(const struct triad_setup *setup)
 	if (!is_shown(setup) || (setup->checks.n_problems && !edit->n_changes))
 		return;
 	if (!edit->n_changes) {
-		printf("\n%s: nothing to do, Triad is %s\n", setup->conf,
-			setup->command->remove ? "not there" : "there already");
+		printf("\n%s: nothing to change, Triad is %s\n", setup->conf,
+			setup->command->remove ? "not in it" : "in it already");
 		return;
 	}
 	printf("\n%s%s%s%s:\n", setup->target,
@@ -103,31 +103,70 @@ static void print_next(const struct triad_setup *setup)
 
 	if (setup->has_copied)
 		printf("The file as it was: %s\n", setup->copy);
+	if (setup->has_old_copy)
+		printf("Kept, as it was before later changes: %s\n", setup->copy);
 	if (!setup->has_changed || setup->has_restarted)
 		return;
-	printf("\nOpenSM %s with its next start.  A restart has the SM sweep the\n"
-	       "fabric anew.  When that is all right:\n\n",
-		is_removed ? "leaves Triad out" : "loads Triad");
-	printf("    systemctl restart %s%s\n",
-		*setup->unit ? setup->unit : "opensm        (or as it is started here)",
-		is_removed ? "" : "\n    triadctl status");
+	printf("\n%s %s with its next start.  A restart has the SM sweep the\n"
+	       "fabric anew.  When that is all right%s:\n\n",
+		setup->n_sms || !setup->command->conf ? "OpenSM"
+						      : "An OpenSM that reads it",
+		is_removed ? "leaves Triad out" : "loads Triad",
+		setup->is_foreign ? ", restart it as it was started here" : "");
+	if (!setup->is_foreign)
+		printf("    systemctl restart %s\n",
+			*setup->unit ? setup->unit
+				     : "opensm        (or as it is started here)");
+	if (!is_removed)
+		printf("    triadctl status\n");
+}
+
+/* What was asked for, and needed no restart. */
+static void print_no_restart(const struct triad_setup *setup)
+{
+	if (!setup->command->restart || setup->command->dry_run || setup->has_restarted)
+		return;
+	printf("OpenSM was not restarted: %s\n",
+		!setup->command->remove ? "Triad answers"
+			: setup->n_sms  ? "it runs without Triad"
+					: "it does not run");
+}
+
+static void print_after(FILE *stream, const char *before, const char *text)
+{
+	fputs(before, stream);
+	print_words(stream, text, (unsigned)strlen(before));
+}
+
+/* Its lines behind the first one are a list. */
+static void print_reason(const char *reason)
+{
+	char first[sizeof(((struct triad_setup *)0)->reason)];
+	size_t n = strcspn(reason, "\n");
+
+	snprintf(first, sizeof(first), "%.*s", (int)n, reason);
+	print_after(stderr, "triadctl: setup: ", first);
+	if (reason[n])
+		fprintf(stderr, "%s\n", reason + n + 1);
 }
 
 void triad_setup_show_end(const struct triad_setup *setup, int status)
 {
 	if (!setup->command->json) {
 		print_next(setup);
+		if (status == TRIAD_CONTROL_DONE)
+			print_no_restart(setup);
 		if (setup->is_loaded)
 			printf("Triad answers: triadctl health, triadctl status\n");
 	}
 	fflush(stdout);
 	if (status == TRIAD_CONTROL_DONE)
 		return;
-	fprintf(stderr, "triadctl: setup: %s\n", setup->reason);
+	print_reason(setup->reason);
 	for (unsigned i = 0; i < setup->n_lines && !setup->command->json; i++)
 		fprintf(stderr, "  %s\n", setup->lines[i]);
 	if (setup->advice)
-		fprintf(stderr, "What to do: %s\n", setup->advice);
+		print_after(stderr, "What to do: ", setup->advice);
 }
 
 /* --- JSON --- */
@@ -145,6 +184,8 @@ static void put_line(struct triad_json *json, const char *name, const char *line
 	char text[PATH_MAX];
 
 	snprintf(text, sizeof(text), "%s", line);
+	for (char *end = text; (end = strchr(end, '\n'));)
+		*end = ' ';
 	triad_text_clean(text);
 	triad_json_string(json, name, *text ? text : NULL);
 }
@@ -201,6 +242,7 @@ void triad_setup_show_json(const struct triad_setup *setup)
 	else
 		triad_json_string(&json, "loaded", NULL);
 	put_line(&json, "reason", setup->reason);
+	put_line(&json, "advice", setup->advice ? setup->advice : "");
 	triad_json_array_begin(&json, "log");
 	for (unsigned i = 0; i < setup->n_lines; i++)
 		triad_json_string(&json, NULL, setup->lines[i]);

@@ -16,15 +16,17 @@ from pathlib import Path
 
 import pytest
 
-from checks import failed, succeeded
+import checks
+from checks import succeeded
 from ctllib import DONE, TRIADCTL, Plugin, environment, run
 from labs import BUILDDIR, SRCDIR, Lab
+from triadlab import hosts
 from triadlab.opensm import conf_keys
 from triadlib import NET
 
 PLUGIN = BUILDDIR / ".libs" / "libosmtriad.so"
 NOBODY = 65534
-COPY = ".before-triad"
+COPY = "before-triad.opensm.conf"
 
 # What stands for systemd: its service is the opensm of a lab.
 SYSTEMCTL = """#!{python}
@@ -85,6 +87,21 @@ def script(path, text):
     path.chmod(0o755)
 
 
+def words_of(text):
+    """The text without its ends of lines."""
+    return " ".join(text.split())
+
+
+def failed(process, status, message):
+    """Exit status and message, however its lines are broken; none is longer than 80 columns
+    but for a path in it."""
+    checks.failed(subprocess.CompletedProcess(
+        process.args, process.returncode, process.stdout, words_of(process.stderr)),
+        status, message)
+    for line in process.stderr.splitlines():
+        assert len(line) < 80 or "/" in line or line.startswith("  "), line
+
+
 def checks_of(process):
     return {check["name"]: check for check in json.loads(process.stdout)["checks"]}
 
@@ -105,15 +122,36 @@ def test_conf_of_opensm_is_set_and_undone_octet_for_octet(tmp_path):
     assert [new for old, new in lines if old != new] == [b"event_plugin_name osmtriad"]
     status = conf.stat()
     assert (stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid) == (0o640, 1, 2)
-    copy = tmp_path / f"opensm.conf{COPY}"
+    copy = tmp_path / COPY
     assert copy.read_bytes() == before, "the copy"
 
     again = succeeded(setup("--conf", conf))
-    assert "nothing to do" in again.stdout and copy.read_bytes() == before, "again"
+    assert "Triad is in it already" in again.stdout and copy.read_bytes() == before, "again"
     assert max(map(len, again.stdout.splitlines())) < 80, again.stdout
     succeeded(setup("--conf", conf, "--remove"))
     assert conf.read_bytes() == before and not copy.exists(), "removed"
-    assert "nothing to do" in succeeded(setup("--conf", conf, "--remove")).stdout
+    assert "Triad is not in it" in succeeded(setup("--conf", conf, "--remove")).stdout
+
+
+def test_copy_is_of_the_last_file_without_triad(tmp_path):
+    conf, copy = default_conf(tmp_path), tmp_path / COPY
+    succeeded(setup("--conf", conf))
+    edited = conf.read_bytes().replace(b"event_plugin_name osmtriad",
+                                       b"event_plugin_name other,osmtriad")
+    conf.write_bytes(edited)
+    process = succeeded(setup("--conf", conf, "--remove"))
+    assert f"as it was before later changes: {copy}" in process.stdout, process.stdout
+    without = conf.read_bytes()
+    assert copy.exists() and copy.read_bytes() != without
+    succeeded(setup("--conf", conf))
+    assert copy.read_bytes() == without
+
+
+def test_start_script_takes_nothing_of_setup_for_one_more_configuration(tmp_path):
+    conf = default_conf(tmp_path).rename(tmp_path / "opensm.conf.1")
+    succeeded(setup("--conf", conf))
+    assert list(tmp_path.glob("opensm.conf*")) == [conf]
+    assert (tmp_path / f"{COPY}.1").exists()
 
 
 def test_link_to_the_conf_stays_and_other_plugin_too(tmp_path):
@@ -147,11 +185,14 @@ def test_what_is_no_conf_is_refused_in_words(tmp_path):
     large.write_bytes(b"#" * 10_000_000)
     binary.write_bytes(b"qos\0TRUE")
     dangling.symlink_to("nowhere")
-    for path, why in ((large, "larger than 1 MiB"), (binary, "binary"),
-                      (tmp_path, "folder"), (dangling, "symbolic link")):
+    for path, why, advice in ((large, "larger than 1 MiB", "with --conf"),
+                              (binary, "binary", "with --conf"),
+                              (tmp_path, "folder", "with --conf"),
+                              (dangling, "symbolic link", "mend the link")):
         process = setup("--conf", path)
         failed(process, 1, "nothing was changed")
-        assert why in process.stdout, process.stdout
+        shown = words_of(process.stdout)
+        assert why in shown and advice in shown, shown
     assert sorted(os.listdir(tmp_path)) == ["binary", "large", "link"], "no more files"
 
 
@@ -163,9 +204,13 @@ def test_killed_while_it_writes_leaves_the_old_file(tmp_path):
         resource.RLIMIT_FSIZE, (5000, 5000)))
     assert process.returncode != 0 and conf.read_bytes() == before
     # In the middle of the file itself.
-    (tmp_path / f"opensm.conf{COPY}").write_text("")
-    process = setup("--conf", conf, preexec_fn=lambda: resource.setrlimit(
-        resource.RLIMIT_FSIZE, (5000, 5000)))
+    (tmp_path / "opensm.conf.new").unlink(missing_ok=True)
+    succeeded(setup("--conf", conf))
+    before = conf.read_bytes()
+    (tmp_path / "triad.conf").write_text("")
+    process = setup("--conf", conf, "--triad-conf", tmp_path / "triad.conf",
+                    preexec_fn=lambda: resource.setrlimit(
+                        resource.RLIMIT_FSIZE, (5000, 5000)))
     assert process.returncode != 0 and conf.read_bytes() == before
 
 
@@ -174,7 +219,8 @@ def test_file_of_somebody_else_beside_it_is_not_overwritten(tmp_path):
     (tmp_path / "opensm.conf.new").write_text("mine")
     process = setup("--conf", conf)
     failed(process, 1, "nothing was changed")
-    assert "would be overwritten" in process.stdout
+    shown = words_of(process.stdout)
+    assert "would be overwritten" in shown and "that was interrupted" in shown, shown
     assert (tmp_path / "opensm.conf.new").read_text() == "mine"
 
 
@@ -230,8 +276,9 @@ def test_two_files_that_may_be_meant_must_be_chosen_from(tmp_path):
     process = in_own_mounts(
         f"mount --bind {tmp_path} /etc && {TRIADCTL} setup --dry-run")
     failed(process, 1, "name the file with --conf")
-    assert "/etc/opensm/opensm.conf and /etc/rdma/opensm.conf" in process.stderr or \
-        "/etc/rdma/opensm.conf and /etc/opensm/opensm.conf" in process.stderr
+    told = words_of(process.stderr)
+    assert "/etc/opensm/opensm.conf and /etc/rdma/opensm.conf" in told or \
+        "/etc/rdma/opensm.conf and /etc/opensm/opensm.conf" in told
 
 
 def test_full_disk_leaves_the_old_file_alone(tmp_path):
@@ -246,7 +293,7 @@ def test_full_disk_leaves_the_old_file_alone(tmp_path):
         f"mount -t tmpfs -o size={room} disk {disk} && cp {conf} {disk} && "
         f"{{ {words}; echo $? >&2; ls {disk} >&2; cmp {conf} {disk}/opensm.conf; }}")
     succeeded(process)
-    assert "No space left" in process.stderr, process.stderr
+    assert "No space left" in words_of(process.stderr), process.stderr
     assert process.stderr.endswith("\n1\nopensm.conf\n"), "neither copy nor rest"
 
 
@@ -274,7 +321,7 @@ esac""")
     process = setup("--conf", tmp_path / "opensm.conf", path=tmp_path / "bin")
     os.kill(int((tmp_path / "left").read_text()), signal.SIGKILL)
     failed(process, 1, "nothing was changed")
-    shown = " ".join(process.stdout.split())
+    shown = words_of(process.stdout)
     assert "doesn't say its version" in shown, shown
 
 
@@ -290,7 +337,7 @@ def test_plugin_that_does_not_fit_changes_nothing(tmp_path):
     (tmp_path / "bad" / PLUGIN.name).write_text("no object")
     process = setup("--conf", conf, library=tmp_path / "bad")
     failed(process, 1, "nothing was changed")
-    assert conf.read_bytes() == before and not (tmp_path / f"opensm.conf{COPY}").exists()
+    assert conf.read_bytes() == before and not (tmp_path / COPY).exists()
 
 
 def test_mistakes_of_triad_conf_and_all_else_are_told_at_once(tmp_path):
@@ -380,7 +427,7 @@ def test_restart_loads_triad_and_remove_gives_the_file_back():
         first = lab.state().sms[0].process.pid
         triad_conf = lab.folder / "sm-0" / "triad.conf"
         process = succeeded(lab.setup("--triad-conf", triad_conf, "--restart"))
-        shown = " ".join(process.stdout.split())
+        shown = words_of(process.stdout)
         assert "a restart has the SM sweep the fabric anew" in shown, "what it does"
         assert "Triad answers" in process.stdout, process.stdout
         second = lab.state().sms[0].process.pid
@@ -390,10 +437,25 @@ def test_restart_loads_triad_and_remove_gives_the_file_back():
         report = json.loads(succeeded(lab.setup("--restart", "--json")).stdout)
         assert not report["changed"] and not report["restarted"], report
         assert lab.state().sms[0].process.pid == second, "no restart without need"
+        assert "not restarted: Triad answers" in succeeded(lab.setup("--restart")).stdout
 
         succeeded(lab.setup("--remove", "--restart"))
         assert lab.conf.read_bytes() == before
         assert lab.triad("status").returncode != 0, "Triad is gone"
+        assert "it runs without Triad" in succeeded(
+            lab.setup("--remove", "--restart")).stdout
+
+
+def test_opensm_that_is_off_stays_off_when_triad_is_taken_out():
+    with SetupLab() as lab:
+        succeeded(lab.setup())
+        hosts.kill(lab.state(), 0, "opensm")
+        process = succeeded(lab.setup("--remove", "--restart"))
+        assert "no opensm runs, so none is restarted" in words_of(process.stdout)
+        assert "not restarted: it does not run" in process.stdout
+        assert not lab.status()["sms"][0]["alive"]
+        assert "so it is started" in words_of(
+            lab.setup("--restart", "--dry-run").stdout)
 
 
 def test_triad_that_is_not_loaded_is_explained_by_the_log(tmp_path):
@@ -427,6 +489,9 @@ def test_opensm_that_the_service_did_not_start_is_not_restarted():
         failed(process, 1, "nothing was changed")
         service = checks_of(process)["service"]
         assert f"process {pid})" in service["text"] and service["advice"], service
+        # Nor is it told to.
+        process = succeeded(lab.setup("--dry-run"))
+        assert "systemctl" not in process.stdout, process.stdout
         # Some opensm runs, but none with this configuration.
         lab.systemctl()
         other = lab.folder / "other.conf"
@@ -460,6 +525,9 @@ def test_answer_counts_if_its_opensm_started_since_and_works():
         failed(process, 1, "does nothing")
         assert "triadctl health" in process.stderr and "triad: error: " in process.stderr
         triad_conf.write_bytes(good)
+        lab.systemctl()
+        report = json.loads(succeeded(lab.setup("--restart", "--json")).stdout)
+        assert report["restarted"] and report["loaded"], "its mistake is mended"
 
         # It has Triad now, and outlives a restart that isn't one.
         lab.systemctl(restarts=False)
