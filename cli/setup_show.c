@@ -100,6 +100,7 @@ void triad_setup_show_plan(const struct triad_setup *setup)
 static void print_next(const struct triad_setup *setup)
 {
 	bool is_removed = setup->command->remove;
+	char text[256];
 
 	if (setup->has_copied)
 		printf("The file as it was: %s\n", setup->copy);
@@ -107,12 +108,16 @@ static void print_next(const struct triad_setup *setup)
 		printf("Kept, as it was before later changes: %s\n", setup->copy);
 	if (!setup->has_changed || setup->has_restarted)
 		return;
-	printf("\n%s %s with its next start.  A restart has the SM sweep the\n"
-	       "fabric anew.  When that is all right%s:\n\n",
+	snprintf(text, sizeof(text),
+		"%s %s with its next start. A restart has the SM sweep the fabric anew. "
+		"When that is all right%s",
 		setup->n_sms || !setup->command->conf ? "OpenSM"
 						      : "An OpenSM that reads it",
 		is_removed ? "leaves Triad out" : "loads Triad",
-		setup->is_foreign ? ", restart it as it was started here" : "");
+		setup->is_foreign ? ", restart it as it was started here." : ":");
+	printf("\n");
+	print_words(stdout, text, 0);
+	printf("\n");
 	if (!setup->is_foreign)
 		printf("    systemctl restart %s\n",
 			*setup->unit ? setup->unit

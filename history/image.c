@@ -340,8 +340,9 @@ static enum triad_history_quiet quiet_of(const struct triad_view *view, uint32_t
 		return TRIAD_HISTORY_APART;
 	if (triad_view_is_skipped(view, port))
 		return TRIAD_HISTORY_SKIPPED;
-	return row->answered && row->read_us >= since_us ? TRIAD_HISTORY_READ
-							 : TRIAD_HISTORY_UNANSWERED;
+	return !row->was_asked || (row->answered && row->read_us >= since_us)
+		? TRIAD_HISTORY_READ
+		: TRIAD_HISTORY_UNANSWERED;
 }
 
 /* When the row was read is not in it: that of a quiet port doesn't change. */

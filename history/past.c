@@ -361,6 +361,8 @@ static void fill(struct triad_past *past, struct triad_engine *engine)
 			take_into_engine(past, engine, view->rows[i], before);
 		if (now->read_us)
 			take_into_engine(past, engine, view->rows[i], now);
+		else if (now->quiet == TRIAD_HISTORY_UNANSWERED)
+			triad_engine_mark(engine, view->rows[i], false);
 		/* Which group was left out is not kept: such a port counts as one
 		 * that can't be asked. */
 		view->pkey_index[i] = now->quiet == TRIAD_HISTORY_APART ||

@@ -87,8 +87,9 @@ void triad_collector_set_params(
 {
 	uint64_t started_us = collector->status.started_us;
 
-	/* The next sweep was due by the old period. */
-	if (started_us && params->period_us != collector->params.period_us)
+	/* The next sweep was due by the old period; after a pause it is due at once. */
+	if (collector->due_us && started_us &&
+		params->period_us != collector->params.period_us)
 		collector->due_us = started_us + params->period_us;
 	collector->params = *params;
 	/* Readers compare the age of the last sweep with it, before the next one. */

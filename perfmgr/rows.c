@@ -144,6 +144,16 @@ static int merge_fabric(
 	return 0;
 }
 
+static void note_present(struct triad_row_hot *hot)
+{
+	if (!hot->away_s)
+		return;
+	hot->away_s = 0;
+	triad_row_write_begin(hot);
+	hot->was_asked = false;
+	triad_row_write_end(hot);
+}
+
 /* Notes which rows are away, and gives up those that were away for too long, or all of
  * them when there are too many. */
 static void settle_away(struct merge *merge, uint32_t n_present, uint64_t now_us)
@@ -157,7 +167,7 @@ static void settle_away(struct merge *merge, uint32_t n_present, uint64_t now_us
 		struct triad_row_hot *hot = triad_rows_hot(merge->rows, row);
 
 		if (!(merge->made[i] & AWAY))
-			hot->away_s = 0;
+			note_present(hot);
 		else if (!hot->away_s)
 			hot->away_s = now_s;
 		if (hot->away_s &&

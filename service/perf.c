@@ -572,7 +572,7 @@ static void wake_waiters(struct triad_perf *perf, bool reset_made)
 	if (n_sweeps == perf->n_told && state == perf->reported_state && !reset_made)
 		return;
 	if (state == TRIAD_PERF_RUNNING && state != perf->reported_state)
-		perf->reads_us = perf->expects_us = triad_clock_now_us();
+		perf->expects_us = triad_clock_now_us();
 	perf->n_told = n_sweeps;
 	perf->reported_state = state;
 	pthread_cond_broadcast(&perf->swept);
@@ -632,6 +632,10 @@ static uint64_t task_step(void *context)
 	struct work work = take_over_work(perf);
 	uint64_t hooks_us, until_us;
 
+	/* Before the sweep that may begin, and end, in this step. */
+	if (perf->reported_state != TRIAD_PERF_RUNNING ||
+		state_of(perf) != TRIAD_PERF_RUNNING)
+		perf->reads_us = triad_clock_now_us();
 	/* First what others left, then the hooks, which may decide that nothing is
 	 * swept here, then the sweep. */
 	pthread_mutex_unlock(&perf->lock);

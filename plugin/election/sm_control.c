@@ -400,6 +400,9 @@ static void see_to_mastership(
 		become_master(control, wish, now_us);
 		return;
 	}
+	/* There is nobody to yield to while this SM is cut off. */
+	if (!wish->n_members)
+		return;
 	sweep(control);
 	wait_longer(control, now_us);
 }

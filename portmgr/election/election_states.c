@@ -6,7 +6,7 @@
 
 /* For so long after its start an SM that has not been connected to the others yet does not take
  * them for dead. */
-#define FIRST_VIEW_US (10 * TRIAD_US_PER_S)
+#define FIRST_VIEW_US (60 * TRIAD_US_PER_S)
 
 /* --- priority --- */
 

@@ -117,7 +117,8 @@ def test_conf_of_opensm_is_set_and_undone_octet_for_octet(tmp_path):
     assert "- event_plugin_name (null)\n+ event_plugin_name osmtriad\n" in dry.stdout
     assert conf.read_bytes() == before and len(list(tmp_path.iterdir())) == 1, "dry run"
 
-    succeeded(setup("--conf", conf))
+    first = succeeded(setup("--conf", conf))
+    assert all(len(line) < 80 or "/" in line for line in first.stdout.splitlines()), first.stdout
     lines = zip(before.splitlines(), conf.read_bytes().splitlines(), strict=True)
     assert [new for old, new in lines if old != new] == [b"event_plugin_name osmtriad"]
     status = conf.stat()
@@ -128,7 +129,8 @@ def test_conf_of_opensm_is_set_and_undone_octet_for_octet(tmp_path):
     again = succeeded(setup("--conf", conf))
     assert "Triad is in it already" in again.stdout and copy.read_bytes() == before, "again"
     assert max(map(len, again.stdout.splitlines())) < 80, again.stdout
-    succeeded(setup("--conf", conf, "--remove"))
+    last = succeeded(setup("--conf", conf, "--remove"))
+    assert all(len(line) < 80 or "/" in line for line in last.stdout.splitlines()), last.stdout
     assert conf.read_bytes() == before and not copy.exists(), "removed"
     assert "Triad is not in it" in succeeded(setup("--conf", conf, "--remove")).stdout
 
@@ -448,14 +450,18 @@ def test_restart_loads_triad_and_remove_gives_the_file_back():
 
 def test_opensm_that_is_off_stays_off_when_triad_is_taken_out():
     with SetupLab() as lab:
+        # Where opensms of other labs are not looked at.
+        def setup_alone(words):
+            return succeeded(in_own_mounts(
+                f"PATH={lab.bin}:$PATH {TRIADCTL} setup --conf {lab.conf} {words}"))
         succeeded(lab.setup())
         hosts.kill(lab.state(), 0, "opensm")
-        process = succeeded(lab.setup("--remove", "--restart"))
-        assert "no opensm runs, so none is restarted" in words_of(process.stdout)
-        assert "not restarted: it does not run" in process.stdout
+        shown = words_of(setup_alone("--remove --restart").stdout)
+        assert "no opensm runs, so none is restarted" in shown, shown
+        assert "not restarted: it does not run" in shown, shown
         assert not lab.status()["sms"][0]["alive"]
-        assert "so it is started" in words_of(
-            lab.setup("--restart", "--dry-run").stdout)
+        shown = words_of(setup_alone("--restart --dry-run").stdout)
+        assert "so it is started" in shown, shown
 
 
 def test_triad_that_is_not_loaded_is_explained_by_the_log(tmp_path):

@@ -130,6 +130,8 @@ struct triad_tables_status triad_tables_status(struct triad_tables *tables)
 	if (status.state >= TRIAD_TABLES_WAITING &&
 		status.state <= TRIAD_TABLES_ENGINE && is_standby)
 		status.state = TRIAD_TABLES_STANDBY;
+	if (is_standby)
+		status.unlooked = NULL;
 	if (is_standby || status.state == TRIAD_TABLES_NO_QOS)
 		forget_review(&status);
 	return status;

@@ -807,6 +807,11 @@ START_TEST(test_findings_of_a_port_that_never_answered_come_and_go)
 	count_on();
 	sweep();
 	give_all_to(0);
+	/* Before it was asked there is nothing to tell of it. */
+	findings[6] = UINT32_C(1) << TRIAD_ALERT_UNANSWERED;
+	tell(&readers[0], findings);
+	ck_assert_uint_eq(reported_causes[6], 0);
+	triad_engine_mark(readers[0].engine, readers[0].view->rows[6], false);
 	for (unsigned i = 0; i < 2; i++) {
 		findings[6] = i ? 0 : UINT32_C(1) << TRIAD_ALERT_UNANSWERED;
 		tell(&readers[0], findings);

@@ -283,7 +283,8 @@ START_TEST(test_drained_sweep_not_finished)
 }
 END_TEST
 
-/* As by an SM that is standby for a while, _i: for an hour, or for a second. */
+/* As by an SM that is standby for a while, _i: for an hour, for a second, for an hour in which
+ * the period changes. */
 START_TEST(test_sweep_after_a_pause_is_due_at_once_and_late_by_nothing)
 {
 	struct triad_collector_status status;
@@ -294,7 +295,11 @@ START_TEST(test_sweep_after_a_pause_is_due_at_once_and_late_by_nothing)
 	triad_collector_step(collector);
 	ck_assert(triad_collector_status(collector).sweeping);
 	triad_collector_drain(collector, S);
-	agents->now_us += _i ? S : 3600 * S;
+	agents->now_us += _i == 1 ? S : 3600 * S;
+	if (_i == 2) {
+		params.period_us = 20 * S;
+		triad_collector_set_params(collector, &params);
+	}
 	triad_collector_step(collector);
 	status = triad_collector_status(collector);
 	ck_assert(status.sweeping);
@@ -323,6 +328,24 @@ START_TEST(test_port_was_asked_once_a_sweep_has_asked_it)
 	ck_assert_uint_eq(n_asked(), 0);
 	sweep(1);
 	ck_assert_uint_eq(n_asked(), n_ports_with_pma());
+}
+END_TEST
+
+START_TEST(test_port_that_comes_back_was_not_asked_since)
+{
+	struct triad_fabric *less = fabric_row(2, 10);
+
+	sweep(1);
+	triad_collector_set_fabric(collector, less);
+	triad_collector_adopt(collector);
+	ck_assert_uint_lt(n_asked(), n_ports_with_pma());
+	triad_collector_set_fabric(collector, fabric);
+	triad_collector_adopt(collector);
+	ck_assert_uint_gt(n_asked(), 0);
+	ck_assert_uint_lt(n_asked(), n_ports_with_pma());
+	sweep(1);
+	ck_assert_uint_eq(n_asked(), n_ports_with_pma());
+	triad_fabric_unref(less);
 }
 END_TEST
 
@@ -420,8 +443,9 @@ int main(void)
 	tcase_add_test(cases, test_drain_takes_what_is_in_flight);
 	tcase_add_test(cases, test_drained_sweep_not_finished);
 	tcase_add_loop_test(cases,
-		test_sweep_after_a_pause_is_due_at_once_and_late_by_nothing, 0, 2);
+		test_sweep_after_a_pause_is_due_at_once_and_late_by_nothing, 0, 3);
 	tcase_add_loop_test(cases, test_port_was_asked_once_a_sweep_has_asked_it, 0, 2);
+	tcase_add_test(cases, test_port_that_comes_back_was_not_asked_since);
 	tcase_add_test(cases, test_busy_agents_asked_again);
 	tcase_add_test(cases, test_word_of_lost_mad_not_an_answer);
 	tcase_add_test(cases, test_no_fabric_no_sweep);

@@ -146,6 +146,9 @@ static void check_ports(const struct triad_past *past, const struct copied *copi
 		ck_assert(triad_view_read(view, i, &row));
 		ck_assert_msg((row.read_us != 0) == copy->was_read, "seed %lu: port %u",
 			(unsigned long)seed, i);
+		/* One that never answered is unanswered then, too. */
+		ck_assert_int_eq(row.was_asked,
+			copy->was_read || copy->quiet == TRIAD_HISTORY_UNANSWERED);
 		if (!copy->was_read)
 			continue;
 		ck_assert_int_eq(row.answered, copy->quiet == TRIAD_HISTORY_READ);
