@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """A client of the SA, for labs: it joins ports to multicast groups, subscribes to traps,
 registers services, and reads what the SA has.

@@ -92,14 +92,18 @@ def words_of(text):
     return " ".join(text.split())
 
 
+def check_width(process):
+    """No line is longer than 80 columns, but for a path or a line of a file in it."""
+    for line in process.stdout.splitlines() + process.stderr.splitlines():
+        assert len(line) < 80 or "/" in line or line.startswith(("  ", "-", "+")), line
+
+
 def failed(process, status, message):
-    """Exit status and message, however its lines are broken; none is longer than 80 columns
-    but for a path in it."""
+    """Exit status and message, however its lines are broken."""
     checks.failed(subprocess.CompletedProcess(
         process.args, process.returncode, process.stdout, words_of(process.stderr)),
         status, message)
-    for line in process.stderr.splitlines():
-        assert len(line) < 80 or "/" in line or line.startswith("  "), line
+    check_width(process)
 
 
 def checks_of(process):
@@ -118,7 +122,7 @@ def test_conf_of_opensm_is_set_and_undone_octet_for_octet(tmp_path):
     assert conf.read_bytes() == before and len(list(tmp_path.iterdir())) == 1, "dry run"
 
     first = succeeded(setup("--conf", conf))
-    assert all(len(line) < 80 or "/" in line for line in first.stdout.splitlines()), first.stdout
+    check_width(first)
     lines = zip(before.splitlines(), conf.read_bytes().splitlines(), strict=True)
     assert [new for old, new in lines if old != new] == [b"event_plugin_name osmtriad"]
     status = conf.stat()
@@ -128,9 +132,9 @@ def test_conf_of_opensm_is_set_and_undone_octet_for_octet(tmp_path):
 
     again = succeeded(setup("--conf", conf))
     assert "Triad is in it already" in again.stdout and copy.read_bytes() == before, "again"
-    assert max(map(len, again.stdout.splitlines())) < 80, again.stdout
+    check_width(again)
     last = succeeded(setup("--conf", conf, "--remove"))
-    assert all(len(line) < 80 or "/" in line for line in last.stdout.splitlines()), last.stdout
+    check_width(last)
     assert conf.read_bytes() == before and not copy.exists(), "removed"
     assert "Triad is not in it" in succeeded(setup("--conf", conf, "--remove")).stdout
 
@@ -276,7 +280,8 @@ def test_two_files_that_may_be_meant_must_be_chosen_from(tmp_path):
     shutil.copy("/etc/ld.so.cache", tmp_path)
     # No opensm runs there, because one with other mounts is not looked at.
     process = in_own_mounts(
-        f"mount --bind {tmp_path} /etc && {TRIADCTL} setup --dry-run")
+        f"mount --bind {tmp_path} /etc && PATH=/usr/sbin:/usr/bin:/bin {TRIADCTL} setup "
+        "--dry-run")
     failed(process, 1, "name the file with --conf")
     told = words_of(process.stderr)
     assert "/etc/opensm/opensm.conf and /etc/rdma/opensm.conf" in told or \
