@@ -34,9 +34,17 @@ def test_each_tier_has_those_before_it():
     assert not {"opensm", "ibsim-utils", "python3-pytest", "check", "clang"} & build, build
     assert {"opensm", "ibsim-utils", "python3"} <= demo, demo
     assert packages("package") - build == {
-        "build-essential", "bzip2", "checkpolicy", "debhelper", "dpkg-dev", "elfutils",
+        "build-essential", "bzip2", "check", "checkpolicy", "debhelper", "dpkg-dev", "elfutils",
         "fakeroot", "git", "lintian", "npm", "python3", "rpm", "rpmlint",
         "selinux-policy-dev", "semodule-utils", "xz-utils"}, "package"
+
+
+def test_what_debian_packages_are_built_with_is_in_the_tier():
+    """Alternatives with conditions are named, too; debhelper-compat is debhelper's."""
+    control = (SRCDIR / "debian" / "control").read_text(encoding="utf-8")
+    needed = re.search(r"^Build-Depends:(.*?)^\S", control, re.DOTALL | re.MULTILINE)[1]
+    names = {name.split()[0] for name in needed.split(",") if name.split()}
+    assert len(names) > 10 and names - packages("package") == {"debhelper-compat"}
 
 
 def test_every_library_of_configure_is_for_the_build():
