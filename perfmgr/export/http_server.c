@@ -42,24 +42,36 @@ static void log_message(void *context, const char *format, va_list args)
 		server->callbacks.section, server->said);
 }
 
+static void note_start(struct triad_http_server *server,
+	struct MHD_Connection *connection, void **socket_context)
+{
+	const struct sockaddr *address = NULL;
+	const union MHD_ConnectionInfo *info;
+	int fd = -1;
+
+	/* From libmicrohttpd 1.0 on, each answer takes the place of the one before. */
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	if (info)
+		address = info->client_addr;
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	if (info)
+		fd = info->connect_fd;
+	*socket_context = address && fd >= 0
+		? triad_http_clients_add(
+			  &server->clients, address, fd, triad_clock_now_us())
+		: NULL;
+}
+
 static void note_connection(void *context, struct MHD_Connection *connection,
 	void **socket_context, enum MHD_ConnectionNotificationCode code)
 {
 	struct triad_http_server *server = context;
 	struct triad_http_client *client = *socket_context;
-	const union MHD_ConnectionInfo *address, *fd;
 
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
 		if (server->client_ca)
 			triad_http_demand_certificate(connection);
-		address = MHD_get_connection_info(
-			connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-		fd = MHD_get_connection_info(
-			connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-		*socket_context = address && fd
-			? triad_http_clients_add(&server->clients, address->client_addr,
-				  fd->connect_fd, triad_clock_now_us())
-			: NULL;
+		note_start(server, connection, socket_context);
 	} else if (client) {
 		/* It went before it had asked for something. */
 		if (!client->asked_us && !client->cut)

@@ -108,6 +108,12 @@ tests_lab_libnothreads_la_LIBADD = -ldl
 check_PROGRAMS += tests/lab/http_server
 tests_lab_http_server_SOURCES = tests/lab/http_server.c
 tests_lab_http_server_LDADD = $(LDADD)
+if HAVE_MICROHTTPD
+tests_lab_http_server_SOURCES += tests/lab/http_connection_info.c
+tests_lab_http_server_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS)
+tests_lab_http_server_LDADD += $(MICROHTTPD_LIBS)
+tests_lab_http_server_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=MHD_get_connection_info
+endif
 
 # The web listener without one.
 if HAVE_WEB
