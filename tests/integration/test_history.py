@@ -104,6 +104,8 @@ def test_host_that_left_shown_with_its_link_and_by_its_name(tmp_path):
         wait_for_event(lab, "looks")
         n_checks = events(wait_for_event(lab, "routes")).count("routes")
         lab.sim('Unlink "Hca2"[1]')
+        # Until the history has its end, nothing knows its name any more.
+        wait_for_event(lab, "node-left")
         rows = wait_for_event(lab, "node-left", "Hca2")
         left = rows[events(rows).index("node-left")]
         assert (left["node_guid"], left["port"]) == (HCA2, 1), left
