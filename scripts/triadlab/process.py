@@ -61,9 +61,11 @@ def children_of(record):
 
 
 def is_stopped(record):
-    """Whether it lives and was stopped by a signal."""
-    fields = _stat_of(record.pid)
-    return is_alive(record) and fields is not None and fields[0] == "T"
+    """Whether it lives and a signal stopped it.  After SIGSTOP its threads go on until one
+    of them has run and taken the signal, so each is looked at."""
+    tasks = [_stat_of(f"{record.pid}/task/{path.name}")
+             for path in Path(f"/proc/{record.pid}/task").glob("*")]
+    return is_alive(record) and all(fields[0] in "TZX" for fields in tasks if fields)
 
 
 def is_alive(record):

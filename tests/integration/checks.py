@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What tests check besides plain assertions: processes that ended, and waiting."""
 
+import contextlib
+import os
+import signal
 import time
+
+from triadlab.process import is_stopped, record_of, signal_record
 
 _POLL_S = 0.02
 
@@ -18,6 +23,18 @@ def failed(process, status, part=""):
     assert process.returncode == status and part in (process.stderr or ""), \
         (f"{process.args} returned {process.returncode} (expected {status}, "
          f"with {part!r}):\n{process.stdout}{process.stderr}")
+
+
+@contextlib.contextmanager
+def stopped(pid):
+    """Within it the process stands still, all its threads."""
+    record = record_of(pid)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        wait_until(lambda: is_stopped(record), 30, f"process {pid} stopped")
+        yield
+    finally:
+        signal_record(record, signal.SIGCONT)
 
 
 def wait_until(predicate, timeout_s=10, what="condition"):

@@ -16,7 +16,7 @@ import pytest
 
 from agentlib import (AT_SENDER, Broker, Member, Stranger, conf, fat_tree, free_port,
                       head)
-from checks import failed, succeeded, wait_until
+from checks import failed, stopped, succeeded, wait_until
 from labs import Lab
 from pathlab import is_answering, node_records
 from triadlib import ask, status
@@ -410,16 +410,16 @@ def test_policy_changed_no_old_path_after_a_second(scratch):
 def test_stopped_agent_has_no_old_path_when_it_goes_on(scratch):
     with PathLab(scratch, agents=AGENTS[:2]) as paths:
         paths.wait_for_paths()
-        stopped, other = paths.members
-        # Beats go on coming and wait in its socket; so does a request.
-        os.kill(stopped.pid(), signal.SIGSTOP)
-        at = time.monotonic()
-        with Asker([stopped]) as asker:
-            wait_until(lambda: time.monotonic() > at + 1.5, 10, "some beats")
-            paths.change_policy(default=3, sl=BULK)
-            changed = time.monotonic()
-            wait_until(lambda: time.monotonic() > max(at + 3, changed + LIFE_S), 30, "3 s")
-            os.kill(stopped.pid(), signal.SIGCONT)
+        member, other = paths.members
+        with contextlib.ExitStack() as asking:
+            # Beats go on coming and wait in its socket; so does a request.
+            with stopped(member.pid()):
+                at = time.monotonic()
+                asker = asking.enter_context(Asker([member]))
+                wait_until(lambda: time.monotonic() > at + 1.5, 10, "some beats")
+                paths.change_policy(default=3, sl=BULK)
+                changed = time.monotonic()
+                wait_until(lambda: time.monotonic() > max(at + 3, changed + LIFE_S), 30, "3 s")
             asker.wait_for(3, "paths by the new policy")
         assert not asker.has_said(1, 0), "old paths, in what was asked while it was stopped"
         wait_until(lambda: sls_of(paths_of(other) or {"paths": ()}) == {3, BULK}, 20,
@@ -430,17 +430,16 @@ def test_beats_that_waited_for_a_stopped_agent_are_old(scratch):
     with PathLab(scratch, agents=AGENTS[:1]) as paths:
         member, = paths.members
         paths.wait_for_paths()
-        os.kill(member.pid(), signal.SIGSTOP)
-        at = time.monotonic()
-        wait_until(lambda: time.monotonic() > at + 1.5, 10, "some beats")
-        # The SM says nothing more: what waits for the agent is all of its old answers.
-        os.kill(paths.pid(), signal.SIGSTOP)
-        stopped = time.monotonic()
-        wait_until(lambda: time.monotonic() > stopped + LIFE_S, 10, "a second")
-        os.kill(member.pid(), signal.SIGCONT)
-        with Asker([member]) as asker:
-            wait_until(lambda: len(asker.answers) > 20, 60, "answers")
-        os.kill(paths.pid(), signal.SIGCONT)
+        with contextlib.ExitStack() as silence:
+            with stopped(member.pid()):
+                at = time.monotonic()
+                wait_until(lambda: time.monotonic() > at + 1.5, 10, "some beats")
+                # The SM says nothing more: what waits for the agent is all of its old answers.
+                silence.enter_context(stopped(paths.pid()))
+                silent = time.monotonic()
+                wait_until(lambda: time.monotonic() > silent + LIFE_S, 10, "a second")
+            with Asker([member]) as asker:
+                wait_until(lambda: len(asker.answers) > 20, 60, "answers")
         assert not asker.has_said(1, 0), "paths of an SM that is silent"
         paths.wait_for_paths()
 

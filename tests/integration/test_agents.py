@@ -4,7 +4,6 @@ who reads what, that totals at the top are right whoever reads, what happens whe
 dies, is paused or drained, and when the broker goes."""
 
 import json
-import os
 import re
 import signal
 import urllib.request
@@ -13,7 +12,7 @@ import pytest
 
 from agentlib import (Broker, Member, agents, conf, fat_tree, free_port, owners,
                       triadctl, wait_until_settled)
-from checks import failed, succeeded, wait_until
+from checks import failed, stopped, succeeded, wait_until
 from labs import Lab
 from triadlib import ask, ask_json, ports, status
 
@@ -222,11 +221,10 @@ def test_agent_paused_others_read_its_nodes_until_it_goes_on(scratch):
         wait_until_settled(lab, 2)
         set_errors(lab, 2, "host-0002")
         wait_for_errors(lab, 2, "host-0002")
-        os.kill(members[0].pid(), signal.SIGSTOP)
-        wait_until_settled(lab, 1)
-        set_errors(lab, 3, "host-0002")
-        wait_for_errors(lab, 3, "host-0002")
-        os.kill(members[0].pid(), signal.SIGCONT)
+        with stopped(members[0].pid()):
+            wait_until_settled(lab, 1)
+            set_errors(lab, 3, "host-0002")
+            wait_for_errors(lab, 3, "host-0002")
         wait_until_settled(lab, 2)
         wait_until(lambda: owner_of(lab, "host-0002") == "a2", 20,
                    "its agent to read its host again")

@@ -5,7 +5,6 @@ stopped and started again.  It lives in namespaces of its own, on one node."""
 import json
 import os
 import shutil
-import signal
 import subprocess
 import threading
 import time
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from checks import wait_until
+from checks import stopped, wait_until
 from labs import BUILDDIR, COROSYNC, need
 
 
@@ -217,10 +216,8 @@ def test_corosync_killed_is_told_and_started_again_is_joined(scratch):
     assert first.status()["trouble"] == "", "trouble afterwards"
 
 
-def test_corosync_stopped_lets_members_send_until_full_and_end(scratch):
-    cluster, first, second = two(scratch)
-    os.kill(cluster.corosync.pid, signal.SIGSTOP)
-    scratch.callback(os.kill, cluster.corosync.pid, signal.SIGCONT)
+def say_until_full(first):
+    """Corosync reads nothing: what is said waits in the queue until it is full."""
     n = 0
     while not any(line["error"] for line in first.of("said")):
         # Fewer than the queue has room for.
@@ -238,9 +235,14 @@ def test_corosync_stopped_lets_members_send_until_full_and_end(scratch):
     ticks = cpu_ticks(first)
     time.sleep(0.5)
     assert cpu_ticks(first) - ticks < 10, "its thread spins"
-    # It can't leave the group.
-    assert second.end() is False, "the end of the other's thread"
-    os.kill(cluster.corosync.pid, signal.SIGCONT)
+
+
+def test_corosync_stopped_lets_members_send_until_full_and_end(scratch):
+    cluster, first, second = two(scratch)
+    with stopped(cluster.corosync.pid):
+        say_until_full(first)
+        # It can't leave the group.
+        assert second.end() is False, "the end of the other's thread"
     said = [line["said"] for line in first.of("said") if not line["error"]]
     wait_until(lambda: len(first.texts()) == len(said), 30, "payloads")
     assert [text for _, text in first.texts()] == said, "their order"

@@ -3,9 +3,7 @@
 (tests/sim/flows.h) between sweeps."""
 
 import json
-import os
 import re
-import signal
 import subprocess
 import time
 import urllib.request
@@ -13,7 +11,7 @@ import urllib.request
 import pytest
 
 import simflows
-from checks import wait_until
+from checks import stopped, wait_until
 from labs import SRCDIR
 from triadlab import netfile
 from triadlab.tcp_ports import free_address
@@ -287,13 +285,9 @@ PAUSE_S = 5
 
 def pause(lab, sweep_after):
     """The SM stands still; then the first answer after a sweep of after that."""
-    pid = lab.status()["sms"][0]["pid"]
     swept = ask_json(lab, "congestion")["swept"]
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    with stopped(lab.status()["sms"][0]["pid"]):
         time.sleep(PAUSE_S)
-    finally:
-        os.kill(pid, signal.SIGCONT)
     sweep_after()
     answer = {}
 

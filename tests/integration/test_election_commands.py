@@ -12,7 +12,7 @@ import urllib.request
 
 import pytest
 
-from checks import failed, succeeded, wait_until
+from checks import failed, stopped, succeeded, wait_until
 from labs import BUILDDIR, HTTP, need
 from triadlab.tcp_ports import free_port
 from triadlib import ask, ask_json, log_has, status, triad_lab
@@ -170,16 +170,12 @@ def test_election_local_port_not_readable_does_not_wait(scratch):
     with election_lab(scratch, f"lease = 3000\nkeepalive = 6000\n"
                       f"trace_file = {path}\n") as lab:
         wait_for_permission(lab)
-        ibsim = lab.status()["simulator"]["pid"]
-        os.kill(ibsim, signal.SIGSTOP)
-        try:
+        with stopped(lab.status()["simulator"]["pid"]):
             answer = wait_for(lab, lambda it: "ports_down" in it["reasons"],
                               "a port that counts as bad")
             assert not refused_by_time(path), "the lease until then"
             assert "local ports" in answer["trouble"], "trouble"
             log_has(lab, "reading their state under /sys/class/infiniband")
-        finally:
-            os.kill(ibsim, signal.SIGCONT)
         wait_for_permission(lab)
         log_has(lab, "election: local ports: their state can be read again")
         assert report(lab)["trouble"] is None, "trouble in the end"
@@ -189,14 +185,10 @@ def test_election_that_ran_late_told_and_counted(scratch):
     path = scratch.folder() / "trace"
     with election_lab(scratch, f"trace_file = {path}\n") as lab:
         wait_for_permission(lab)
-        pid = lab.status()["sms"][0]["pid"]
-        os.kill(pid, signal.SIGSTOP)
-        try:
+        with stopped(lab.status()["sms"][0]["pid"]):
             deadline_us = int(path.read_text(encoding="ascii").split()[-1])
             wait_until(lambda: time.clock_gettime(time.CLOCK_BOOTTIME) * 1e6 >
                        deadline_us + 1e6, 20, "a lease that is over")
-        finally:
-            os.kill(pid, signal.SIGCONT)
         wait_until(lambda: refused_by_time(path), 20, "the word of it in the trace")
         wait_for_permission(lab)
         counters = report(lab)["counters"]

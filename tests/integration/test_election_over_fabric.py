@@ -3,14 +3,12 @@
 A network that is cut does not matter then, and a cut fabric takes away permission."""
 
 import contextlib
-import os
-import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from checks import wait_until
+from checks import stopped, wait_until
 from electionlib import LEASE_S, SMS, cluster, now_s, others
 from labs import BUILDDIR
 from triadlab import hosts
@@ -259,12 +257,8 @@ def test_paused_fabric_ends_permission_and_gives_it_back():
     """ibsim hangs, and with it every way between the SMs."""
     with cluster(FABRIC) as running:
         at_rest(running)
-        simulator = running.lab.status()["simulator"]["pid"]
-        os.kill(simulator, signal.SIGSTOP)
-        try:
+        with stopped(running.lab.status()["simulator"]["pid"]):
             wait_until(lambda: running.holder() is None, 30, "nobody has permission")
-        finally:
-            os.kill(simulator, signal.SIGCONT)
         running.wait_for_holder()
         wait_until(lambda: len(running.masters()) == 1, 60, "one master in the end")
         running.check()

@@ -7,14 +7,13 @@ come back with another LID are simulated (tests/unit/perfmgr/test_resets.c): Ope
 gives a node that comes back its old one."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
 
 import pytest
 
-from checks import succeeded, wait_until
+from checks import stopped, succeeded, wait_until
 from labs import SRCDIR, Lab, sanitizer
 from triadlib import Locker, ask, ask_json, ports, status, triad_lab, wait_for_sweep
 
@@ -232,16 +231,13 @@ def test_simulator_stopped_for_some_seconds():
         memory = status(lab)["memory"]["process_octets"]
         pid = lab.status()["simulator"]["pid"]
         perf_set(lab, "Switch1", 3, SymbolErrorCounter=6)
-        os.kill(pid, signal.SIGSTOP)
-        try:
+        with stopped(pid):
             end = time.monotonic() + STOPPED_S
             while time.monotonic() < end:
                 # triadctl is heard all the time.
                 begun = time.monotonic()
                 status(lab)
                 assert time.monotonic() - begun < 5, "triadctl waits"
-        finally:
-            os.kill(pid, signal.SIGCONT)
         # With all its MADs lost OpenSM may have thought its own port down meanwhile.
         wait_until(lambda: status(lab)["sm"]["state"] == "master", 30, "the master")
         assert ask_json(lab, "perf", "sweep")["unanswered"] == 0, "unanswered"

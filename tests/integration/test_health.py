@@ -11,7 +11,7 @@ import pytest
 
 from agentlib import (Broker, manager_lab, near_and_far, triadctl,
                       wait_until_settled)
-from checks import wait_until
+from checks import stopped, wait_until
 from triadlib import ask, ask_json, status, triad_lab, wait_for_sweep
 
 OK, WARNING, CRITICAL, UNKNOWN = range(4)
@@ -317,9 +317,8 @@ def test_manager_and_agents_have_verdicts_and_links(scratch):
         wait_until(lambda: near.control("health").returncode == OK, 40, "a well agent")
         far.end(signal.SIGKILL)
         wait_for_verdict(lab, WARNING)
-        broker.process.send_signal(signal.SIGSTOP)
-        wait_for_verdict(lab, CRITICAL)
-        broker.process.send_signal(signal.SIGCONT)
+        with stopped(broker.process.pid):
+            wait_for_verdict(lab, CRITICAL)
         far.start()
         wait_until_settled(lab, 2)
         wait_for_verdict(lab, OK)

@@ -2,7 +2,6 @@
 """The port that a lab gives to programs behaves as the kernel's does; what programs
 print on it is what they print on Debian's umad2sim."""
 
-import contextlib
 import json
 import os
 import re
@@ -13,7 +12,7 @@ import time
 
 import pytest
 
-from checks import failed, succeeded, wait_until
+from checks import failed, stopped, succeeded, wait_until
 from labs import BUILDDIR, EXAMPLE_NETS, SRCDIR, Lab
 from triadlab import environment
 
@@ -127,11 +126,6 @@ def test_response_after_its_time_is_dropped():
         assert (found["counters"]["late"], found["strays"]) == (1, 0), "late, strays"
 
 
-def resume(pid):
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGCONT)
-
-
 def start_flood(scratch, lab, lid, n, *more):
     """A probe that waits for a line before it sends; returns it and its pid."""
     child = lab.start(PROBE, "flood", lid, n, *more,
@@ -145,11 +139,9 @@ def test_write_to_an_ibsim_that_is_stopped_does_not_wait(scratch):
         ibsim = lab.status()["simulator"]["pid"]
         lid = lid_of(lab, "Hca3")
         child, _ = start_flood(scratch, lab, lid, 20000)
-        os.kill(ibsim, signal.SIGSTOP)
-        scratch.callback(resume, ibsim)
-        # It ends although nobody reads what it sends.
-        output, _ = child.communicate("go\n", timeout=60)
-        resume(ibsim)
+        with stopped(ibsim):
+            # It ends although nobody reads what it sends.
+            output, _ = child.communicate("go\n", timeout=60)
         found = json.loads(output)
         assert found["failed"] == 0, "refused writes"
         assert 0 < found["counters"]["unsent"] < 20000, found
@@ -157,15 +149,12 @@ def test_write_to_an_ibsim_that_is_stopped_does_not_wait(scratch):
             "status afterwards"
 
 
-def test_standby_takes_over_from_a_master_that_is_stopped(scratch):
+def test_standby_takes_over_from_a_master_that_is_stopped():
     with lab_of(sms=("Hca1", "Hca2"), opensm_conf="sminfo_polling_timeout 200\n"
                 "polling_retry_number 2\ntransaction_timeout 100\n") as lab:
-        master = lab.status()["sms"][0]["pid"]
-        os.kill(master, signal.SIGSTOP)
-        scratch.callback(resume, master)
-        wait_until(lambda: lab.status()["sms"][1]["state"] == "master", 60,
-                   "the standby is master")
-        resume(master)
+        with stopped(lab.status()["sms"][0]["pid"]):
+            wait_until(lambda: lab.status()["sms"][1]["state"] == "master", 60,
+                       "the standby is master")
 
 
 def check_sminfo_times_out(lab, lid):
@@ -182,13 +171,11 @@ def check_sminfo_times_out(lab, lid):
     assert took_s > timeout_s, f"the answer came after {took_s} s"
 
 
-def test_question_to_an_sm_that_is_stopped_or_dead_times_out(scratch):
+def test_question_to_an_sm_that_is_stopped_or_dead_times_out():
     with lab_of() as lab:
         sm, lid = lab.status()["sms"][0]["pid"], lid_of(lab, "Hca1")
-        os.kill(sm, signal.SIGSTOP)
-        scratch.callback(resume, sm)
-        check_sminfo_times_out(lab, lid)
-        resume(sm)
+        with stopped(sm):
+            check_sminfo_times_out(lab, lid)
         assert "SMINFO_MASTER" in lab.run("sminfo", str(lid)).stdout, "sminfo"
         os.kill(sm, signal.SIGKILL)
         check_sminfo_times_out(lab, lid)
@@ -198,14 +185,12 @@ def test_program_that_is_stopped_does_not_stop_the_fabric(scratch):
     """ibsim alone would wait for it for ever."""
     with lab_of() as lab:
         sm, lid = lab.status()["sms"][0]["pid"], lid_of(lab, "Hca1")
-        os.kill(sm, signal.SIGSTOP)
-        scratch.callback(resume, sm)
-        # More than the kernel lets wait for it.
-        child, _ = start_flood(scratch, lab, lid, 20000, 3)
-        child.communicate("go\n", timeout=60)
-        assert probe(lab, "ask", lid, 1, 20000, 0)["answers"][0]["status"] == 0, \
-            "status of another one's question"
-        resume(sm)
+        with stopped(sm):
+            # More than the kernel lets wait for it.
+            child, _ = start_flood(scratch, lab, lid, 20000, 3)
+            child.communicate("go\n", timeout=60)
+            assert probe(lab, "ask", lid, 1, 20000, 0)["answers"][0]["status"] == 0, \
+                "status of another one's question"
         wait_until(lambda: lab.run("saquery", "-t", "500", "NR", lid).returncode == 0, 60,
                    "the SM's answer afterwards")
 

@@ -2,6 +2,7 @@
 """OpenSM with the plugin begins and ends: in every phase, twice on a host, with a
 plugin that does not fit."""
 
+import contextlib
 import json
 import os
 import re
@@ -12,7 +13,7 @@ import subprocess
 import pytest
 
 import control
-from checks import failed, succeeded, wait_until
+from checks import failed, stopped, succeeded, wait_until
 from labs import BUILDDIR, ScriptedLab
 from triadlib import (NET, log_has, status, triad_lab, triad_lines, wait_for_console,
                       wait_for_sweep)
@@ -57,41 +58,35 @@ def test_signals_when_up_clean_end():
 HANGS = "[perfmgr]\nsweep_period = 1\ntimeout = 30000\n"
 
 
-def stop_agents(scratch, lab):
-    """No MAD is answered any more: ibsim is stopped, until the test ends at the
-    latest.  Returns its pid."""
-    pid = lab.status()["simulator"]["pid"]
-    scratch.callback(lambda: os.path.exists(f"/proc/{pid}") and os.kill(pid, signal.SIGCONT))
-    os.kill(pid, signal.SIGSTOP)
-    wait_until(lambda: status(lab)["perfmgr"]["state"] == "sweeping", 20,
-               "a sweep that hangs")
-    return pid
-
-
-def end_with_agents_stopped(lab, simulator):
-    """The signal comes in mid-sweep.  ibsim goes on right after it, because OpenSM's
+@contextlib.contextmanager
+def ended_in_mid_sweep(lab):
+    """Within it no MAD is answered, because ibsim is stopped, and a sweep waits.  Behind it
+    OpenSM has ended by a signal.  ibsim goes on right after the signal, because OpenSM's
     first step towards its end is a question to ibsim."""
-    pid = lab.status()["sms"][0]["pid"]
-    os.kill(pid, signal.SIGTERM)
-    os.kill(simulator, signal.SIGCONT)
-    wait_until(lambda: is_zombie(pid), 30, "opensm's end")
+    opensm = lab.status()["sms"][0]["pid"]
+    with stopped(lab.status()["simulator"]["pid"]):
+        wait_until(lambda: status(lab)["perfmgr"]["state"] == "sweeping", 20,
+                   "a sweep that hangs")
+        yield
+        os.kill(opensm, signal.SIGTERM)
+    wait_until(lambda: is_zombie(opensm), 30, "opensm's end")
 
 
-def test_signal_in_mid_sweep_clean_end(scratch):
+def test_signal_in_mid_sweep_clean_end():
     with triad_lab(HANGS) as lab:
         wait_for_sweep(lab)
-        end_with_agents_stopped(lab, stop_agents(scratch, lab))
+        with ended_in_mid_sweep(lab):
+            pass
         check_clean_end(lab)
 
 
-def test_signal_with_waiting_client_clean_end(scratch):
+def test_signal_with_waiting_client_clean_end():
     with triad_lab(HANGS) as lab:
         wait_for_sweep(lab)
-        simulator = stop_agents(scratch, lab)
-        client = lab.start("triadctl", "perf", "sweep",
-                           stderr=subprocess.PIPE)
-        wait_until(lambda: status(lab)["control"]["clients"] == 2, 10, "the client")
-        end_with_agents_stopped(lab, simulator)
+        with ended_in_mid_sweep(lab):
+            client = lab.start("triadctl", "perf", "sweep",
+                               stderr=subprocess.PIPE)
+            wait_until(lambda: status(lab)["control"]["clients"] == 2, 10, "the client")
         _, messages = client.communicate(timeout=20)
         # Cut off, or answered: ibsim goes on before OpenSM has begun to end.
         assert client.returncode in (0, 1), (client.returncode, messages)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from checks import wait_until
+from checks import stopped, wait_until
 from labs import EXAMPLE_NETS, Lab
 from triadlib import ask, ask_json, status, sweep_heavily
 
@@ -58,11 +58,9 @@ def test_two_masters_that_wait_for_each_other_are_helped():
     with Lab(EXAMPLE_NETS / "net.2sw2path4hca", sms=["Hca1", "Hca2"], opensm_conf=CONF,
              triad_conf="[sm]\nrecover = true\n") as lab:
         assert states(lab) == ["master", "standby"]
-        pid = lab.status()["sms"][0]["pid"]
-        os.kill(pid, signal.SIGSTOP)
-        wait_until(lambda: states(lab)[1] == "master", 60, "the other one takes over")
-        lab.harm_mads(NO_TRAPS)
-        os.kill(pid, signal.SIGCONT)
+        with stopped(lab.status()["sms"][0]["pid"]):
+            wait_until(lambda: states(lab)[1] == "master", 60, "the other one takes over")
+            lab.harm_mads(NO_TRAPS)
         sweep_heavily(lab, lambda: trouble(lab) is not None, what="two masters in status")
         assert states(lab) == ["master"] * 2
         conf = Path(lab.folder, "sm-1", "opensm.conf")
