@@ -89,11 +89,6 @@ void triad_reporter_repeat_from(struct triad_reporter *reporter, uint32_t from)
 	triad_change_filter_forget_from(reporter->filter, from);
 }
 
-void triad_reporter_forget(struct triad_reporter *reporter)
-{
-	triad_change_filter_forget(reporter->filter);
-}
-
 void triad_reporter_begin(struct triad_reporter *reporter, struct triad_view *view,
 	const uint32_t *findings, uint32_t n_silent, uint64_t now_us)
 {

@@ -69,9 +69,6 @@ size_t triad_reporter_next(struct triad_reporter *reporter,
 /* The messages from 'from' on were lost. */
 void triad_reporter_repeat_from(struct triad_reporter *reporter, uint32_t from);
 
-/* The receiver has nothing of what was reported: everything is due. */
-void triad_reporter_forget(struct triad_reporter *reporter);
-
 /* Ports with counters in the last report. */
 uint32_t triad_reporter_n_ports(const struct triad_reporter *reporter);
 

@@ -102,7 +102,9 @@ static int hex_of(char c)
 	return g_ascii_isxdigit(c) ? g_ascii_xdigit_value(c) : -1;
 }
 
-bool triad_resource_decode(
+/* Decodes %XX, and with 'is_query' + as a blank, of 'length' octets of 'text' into
+ * 'decoded'.  Returns false when it is no UTF-8, has control characters or does not fit. */
+static bool decode_part(
 	const char *text, size_t length, bool is_query, char *decoded, size_t size)
 {
 	size_t n = 0;
@@ -166,8 +168,7 @@ static int read_path(struct reading *reading, const char *path, size_t length,
 		size_t size = (size_t)((slash ? slash : end) - path);
 
 		if (*n == MAX_SEGMENTS ||
-			!triad_resource_decode(
-				path, size, false, segments[*n], VALUE_SIZE) ||
+			!decode_part(path, size, false, segments[*n], VALUE_SIZE) ||
 			!segments[*n][0])
 			return complain(reading, ENOENT,
 				"there is no such resource: %sopenapi.json lists all",
@@ -271,9 +272,9 @@ static int read_parameter(struct reading *reading, const char *text, size_t leng
 	size_t n = equals ? (size_t)(equals - text) : length;
 	char name[NAME_SIZE], value[VALUE_SIZE] = "";
 
-	if (!triad_resource_decode(text, n, true, name, sizeof(name)) ||
+	if (!decode_part(text, n, true, name, sizeof(name)) ||
 		(equals &&
-			!triad_resource_decode(equals + 1, length - n - 1, true, value,
+			!decode_part(equals + 1, length - n - 1, true, value,
 				sizeof(value))))
 		return complain(reading, EINVAL,
 			"a parameter of the query is too long, no UTF-8, or has control "
@@ -348,9 +349,8 @@ static bool is_of_page(const char *parameter, size_t length)
 	const char *equals = memchr(parameter, '=', length);
 	char name[NAME_SIZE];
 
-	return triad_resource_decode(parameter,
-		       equals ? (size_t)(equals - parameter) : length, true, name,
-		       sizeof(name)) &&
+	return decode_part(parameter, equals ? (size_t)(equals - parameter) : length,
+		       true, name, sizeof(name)) &&
 		(!strcmp(name, "limit") || !strcmp(name, "offset"));
 }
 

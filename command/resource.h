@@ -58,9 +58,4 @@ int triad_resource_read(const char *target, struct triad_resource *resource,
 bool triad_resource_turn_page(
 	const char *target, unsigned limit, unsigned offset, char *text, size_t size);
 
-/* Decodes %XX, and with 'is_query' + as a blank, of 'length' octets of 'text' into
- * 'decoded'.  Returns false when it is no UTF-8, has control characters or does not fit. */
-bool triad_resource_decode(
-	const char *text, size_t length, bool is_query, char *decoded, size_t size);
-
 #endif

@@ -23,8 +23,10 @@ static bool leads_to_host(const struct triad_congestion_finder *finder, uint32_t
 		finder->layout->host_of_port[far] != TRIAD_FABRIC_NONE;
 }
 
-bool triad_congestion_has_cause(const struct triad_congestion_finder *finder,
-	uint32_t sw, uint32_t in, uint32_t but)
+/* Whether something else than port 'but' can hold up what comes to switch 'sw' by port
+ * number 'in'. */
+static bool has_other_cause(const struct triad_congestion_finder *finder, uint32_t sw,
+	uint32_t in, uint32_t but)
 {
 	const struct triad_routes_switch *at = &finder->layout->switches[sw];
 
@@ -55,7 +57,7 @@ static bool holds_up(struct triad_congestion_finder *finder, uint32_t port)
 			!triad_congestion_waits(finder, from) ||
 			!triad_congestion_turn(finder->turns, sw, in, number))
 			continue;
-		if (!triad_congestion_has_cause(finder, sw, in, port))
+		if (!has_other_cause(finder, sw, in, port))
 			return true;
 		triad_congestion_estimate_make(
 			&finder->estimate, finder->turns, finder->loads, sw);
@@ -168,7 +170,7 @@ static void mark_sure(struct triad_congestion_finder *finder, uint32_t port,
 	from = finder->turns->from + finder->layout->switches[sw].first_link;
 	for (uint32_t in = 0; in < finder->layout->switches[sw].n_links; in++)
 		if (is_feeder(finder, port, sw, in) &&
-			!triad_congestion_has_cause(finder, sw, in, port))
+			!has_other_cause(finder, sw, in, port))
 			finder->is_sure[from[in]] = true;
 }
 
@@ -319,8 +321,7 @@ static void clear_turns(struct triad_congestion_finder *finder)
 		far = &finder->fabric->ports[finder->fabric->ports[i].remote];
 		sw = finder->layout->switch_of_node[far->node];
 		if (sw == TRIAD_FABRIC_NONE ||
-			!triad_congestion_has_cause(
-				finder, sw, far->number, TRIAD_FABRIC_NONE))
+			!has_other_cause(finder, sw, far->number, TRIAD_FABRIC_NONE))
 			finder->loads[i].wait = 0;
 	}
 }

@@ -38,11 +38,6 @@ static inline bool triad_congestion_is_busy(
 	return finder->loads[port].sent >= finder->limits.busy;
 }
 
-/* Whether something else than port 'but' can hold up what comes to switch 'sw' by port
- * number 'in'. */
-bool triad_congestion_has_cause(const struct triad_congestion_finder *finder,
-	uint32_t sw, uint32_t in, uint32_t but);
-
 /* The switch that 'port' is of, or TRIAD_FABRIC_NONE. */
 static inline uint32_t triad_congestion_switch(
 	const struct triad_congestion_finder *finder, uint32_t port)

@@ -25,7 +25,8 @@ struct writing {
 	bool is_key;
 };
 
-const char *triad_history_quiet_name(enum triad_history_quiet quiet)
+/* "unanswered"; "" for TRIAD_HISTORY_READ. */
+static const char *quiet_name(enum triad_history_quiet quiet)
 {
 	static const char *const names[TRIAD_HISTORY_N_QUIET] = {
 		"", "unanswered", "skipped", "apart"};
@@ -429,8 +430,7 @@ static void put_notes(struct writing *w)
 			add(w,
 				(size_t)sprintf(line(w),
 					"# triad-quiet 0x%016" PRIx64 ",%u,%s\n", guid,
-					port->number,
-					triad_history_quiet_name(note & QUIET_MASK)));
+					port->number, quiet_name(note & QUIET_MASK)));
 		if (note & IS_FULL && triad_view_read(view, i, &row))
 			add(w,
 				(size_t)sprintf(line(w),

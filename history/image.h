@@ -72,9 +72,6 @@ enum triad_history_quiet {
 	TRIAD_HISTORY_N_QUIET
 };
 
-/* "unanswered"; "" for TRIAD_HISTORY_READ. */
-const char *triad_history_quiet_name(enum triad_history_quiet quiet);
-
 /* Steps through the keys of a configuration that images have: those of a file or that
  * were set, without passwords.  As triad_conf_next(). */
 bool triad_history_conf_next(

@@ -36,7 +36,8 @@ void triad_history_ring_clear(struct triad_history_ring *ring)
 {
 	for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++) {
 		while (ring->tiers[tier].n)
-			triad_history_ring_drop(ring, tier);
+			triad_history_ring_remove(
+				ring, tier, ring->tiers[tier].segments);
 		free(ring->tiers[tier].segments);
 	}
 	*ring = (struct triad_history_ring){0};
@@ -137,12 +138,6 @@ void triad_history_ring_remove(struct triad_history_ring *ring,
 	free(segment->entries);
 	state->n--;
 	memmove(segment, segment + 1, n_behind * sizeof(*segment));
-}
-
-void triad_history_ring_drop(
-	struct triad_history_ring *ring, enum triad_history_tier tier)
-{
-	triad_history_ring_remove(ring, tier, ring->tiers[tier].segments);
 }
 
 /* --- what is kept --- */

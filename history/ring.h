@@ -108,9 +108,7 @@ void triad_history_ring_set_octets(struct triad_history_ring *ring,
 	enum triad_history_tier tier, struct triad_history_segment *segment,
 	uint64_t octets);
 
-/* Forgets the oldest segment of the tier; _remove: that one. */
-void triad_history_ring_drop(
-	struct triad_history_ring *ring, enum triad_history_tier tier);
+/* Forgets that segment of the tier. */
 void triad_history_ring_remove(struct triad_history_ring *ring,
 	enum triad_history_tier tier, struct triad_history_segment *segment);
 

@@ -64,7 +64,7 @@ static const struct identifier *find_identifier(const struct triad_cable *cable)
 	return NULL;
 }
 
-enum triad_cable_map triad_cable_map(const struct triad_cable *cable)
+static enum triad_cable_map map_of(const struct triad_cable *cable)
 {
 	const struct identifier *found = find_identifier(cable);
 
@@ -96,7 +96,7 @@ const char *triad_cable_technology(const struct triad_cable *cable)
 	return names[cable->technology];
 }
 
-bool triad_cable_is_optical(const struct triad_cable *cable)
+static bool is_optical(const struct triad_cable *cable)
 {
 	return cable->taken & BIT(SERIAL) &&
 		(cable->technology < FIRST_COPPER || cable->technology > LAST_COPPER);
@@ -111,7 +111,7 @@ static bool is_passive(const struct triad_cable *cable)
 
 static bool has_block(const struct triad_cable *cable, enum triad_cable_block block)
 {
-	if (!places[triad_cable_map(cable)][block].size)
+	if (!places[map_of(cable)][block].size)
 		return false;
 	switch (block) {
 	case TRIAD_CABLE_IDENTITY:
@@ -121,11 +121,10 @@ static bool has_block(const struct triad_cable *cable, enum triad_cable_block bl
 		return !is_passive(cable);
 	case TRIAD_CABLE_LEVELS:
 		/* SFF-8636 has them on each page. */
-		return triad_cable_is_optical(cable) &&
-			(triad_cable_map(cable) == TRIAD_CABLE_MAP_SFF8636 ||
-				!cable->is_flat);
+		return is_optical(cable) &&
+			(map_of(cable) == TRIAD_CABLE_MAP_SFF8636 || !cable->is_flat);
 	case TRIAD_CABLE_LANE_LIMITS:
-		return triad_cable_is_optical(cable) && !cable->is_flat;
+		return is_optical(cable) && !cable->is_flat;
 	default:
 		return !is_passive(cable) && !cable->is_flat;
 	}
@@ -149,7 +148,7 @@ bool triad_cable_next(const struct triad_cable *cable, enum triad_cable_block *b
 struct triad_cable_place triad_cable_place(
 	const struct triad_cable *cable, enum triad_cable_block block)
 {
-	return places[triad_cable_map(cable)][block];
+	return places[map_of(cable)][block];
 }
 
 void triad_cable_lacks(struct triad_cable *cable, enum triad_cable_block block)
@@ -288,8 +287,7 @@ static void take_cmis(
 		take_text(cable->date, 0, from + 182, 8);
 		cable->length_dm = take_cmis_length(from[202]);
 		cable->technology = from[212];
-		cable->is_separable =
-			from[203] != CONNECTOR_NONE && triad_cable_is_optical(cable);
+		cable->is_separable = from[203] != CONNECTOR_NONE && is_optical(cable);
 		break;
 	case TRIAD_CABLE_STATE:
 		cable->is_flat = from[2] & 0x80;
@@ -336,9 +334,9 @@ void triad_cable_take(
 	memcpy(page + place.address, octets, place.size);
 	cable->taken |= (uint8_t)(1u << block);
 	cable->lacking &= (uint8_t) ~(1u << block);
-	if (triad_cable_map(cable) == TRIAD_CABLE_MAP_SFF8636)
+	if (map_of(cable) == TRIAD_CABLE_MAP_SFF8636)
 		take_sff8636(cable, block, page);
-	else if (triad_cable_map(cable) == TRIAD_CABLE_MAP_CMIS)
+	else if (map_of(cable) == TRIAD_CABLE_MAP_CMIS)
 		take_cmis(cable, block, page);
 	if (block != TRIAD_CABLE_SERIAL)
 		return;

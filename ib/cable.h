@@ -78,8 +78,6 @@ struct triad_cable {
 		bias[TRIAD_CABLE_MAX_LANES];
 };
 
-enum triad_cable_map triad_cable_map(const struct triad_cable *cable);
-
 /* The next block to be read; false: there is no more. */
 bool triad_cable_next(const struct triad_cable *cable, enum triad_cable_block *block);
 /* Where it is. */
@@ -112,7 +110,6 @@ enum triad_cable_fault triad_cable_judge(const struct triad_cable *cable, bool i
 /* "QSFP28", "OSFP"; "850 nm VCSEL", "copper"; or "unknown". */
 const char *triad_cable_identifier(const struct triad_cable *cable);
 const char *triad_cable_technology(const struct triad_cable *cable);
-bool triad_cable_is_optical(const struct triad_cable *cable);
 
 double triad_cable_celsius(uint16_t raw); /* of a signed value */
 double triad_cable_volts(uint16_t raw);

@@ -131,8 +131,3 @@ void triad_change_filter_forget(struct triad_change_filter *filter)
 	if (filter->n)
 		memset(filter->told, 0, filter->n * sizeof(*filter->told));
 }
-
-size_t triad_change_filter_octets(const struct triad_change_filter *filter)
-{
-	return sizeof(*filter) + filter->n * sizeof(*filter->told);
-}

@@ -71,6 +71,4 @@ void triad_change_filter_forget_from(
 /* All reports were lost, or begin anew: every port is due. */
 void triad_change_filter_forget(struct triad_change_filter *filter);
 
-size_t triad_change_filter_octets(const struct triad_change_filter *filter);
-
 #endif

@@ -18,7 +18,7 @@ struct triad_qos_snapshot *triad_qos_snapshot_new(struct triad_paths *paths,
 
 	if (!counted) {
 		triad_paths_unref(paths);
-		triad_classifier_unref(classifier);
+		triad_classifier_free(classifier);
 		return NULL;
 	}
 	atomic_init(&counted->refs, 1);
@@ -44,6 +44,6 @@ void triad_qos_snapshot_unref(struct triad_qos_snapshot *snapshot)
 	if (!snapshot || atomic_fetch_sub(&((struct counted *)snapshot)->refs, 1) != 1)
 		return;
 	triad_paths_unref(snapshot->paths);
-	triad_classifier_unref(snapshot->classifier);
+	triad_classifier_free(snapshot->classifier);
 	free(snapshot);
 }

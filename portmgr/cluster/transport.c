@@ -148,7 +148,7 @@ void triad_transport_status(
 
 /* --- the queue --- */
 
-bool triad_transport_is_stopping(struct triad_transport *transport)
+static bool is_stopping(struct triad_transport *transport)
 {
 	bool stop;
 
@@ -182,7 +182,8 @@ void triad_transport_drop(struct triad_transport *transport)
 	pthread_mutex_unlock(&transport->lock);
 }
 
-void triad_transport_drop_all(struct triad_transport *transport)
+/* Removes all payloads; each counts as not sent. */
+static void drop_all(struct triad_transport *transport)
 {
 	pthread_mutex_lock(&transport->lock);
 	transport->status.n_send_failed += transport->ring.n;
@@ -198,7 +199,7 @@ bool triad_transport_drain(struct triad_transport *transport)
 
 	if (read(transport->event, &n, sizeof(n)) < 0 && errno != EAGAIN)
 		return false;
-	return !triad_transport_is_stopping(transport);
+	return !is_stopping(transport);
 }
 
 /* --- delivery --- */
@@ -247,7 +248,7 @@ void triad_transport_report_cut_off(
 
 	view.members[0] = transport->id;
 	triad_transport_report_view(transport, &view);
-	triad_transport_drop_all(transport);
+	drop_all(transport);
 }
 
 void triad_transport_deliver(struct triad_transport *transport, uint64_t sender,

@@ -74,17 +74,12 @@ void triad_transport_status(
 
 /* --- for the thread --- */
 
-bool triad_transport_is_stopping(struct triad_transport *transport);
-
 /* Copies the oldest payload, which stays.  False: there is none. */
 bool triad_transport_peek(
 	struct triad_transport *transport, struct triad_transport_payload *payload);
 
 /* Removes the oldest payload. */
 void triad_transport_drop(struct triad_transport *transport);
-
-/* Removes all payloads; each counts as not sent. */
-void triad_transport_drop_all(struct triad_transport *transport);
 
 /* Makes 'event' unreadable until the next send or stop; call it before looking at the
  * queue.  False: the thread is to end. */

@@ -8,7 +8,8 @@
 
 #define DESCRIBED_SIZE 128
 
-void triad_expected_row_describe(const struct triad_expected *expected,
+/* "leaf-01 port 3", "0x0002c90000000002 port 3". */
+static void describe_row(const struct triad_expected *expected,
 	const struct triad_expected_port *row, char *text, size_t size)
 {
 	if (row->node_guid)
@@ -51,8 +52,8 @@ bool triad_expected_ends_contradict(const struct triad_expected *expected,
 	char at[DESCRIBED_SIZE], other[DESCRIBED_SIZE], wanted[DESCRIBED_SIZE];
 	const struct triad_expected_port *row = far->row;
 
-	triad_expected_row_describe(expected, near->row, at, sizeof(at));
-	triad_expected_row_describe(expected, row, other, sizeof(other));
+	describe_row(expected, near->row, at, sizeof(at));
+	describe_row(expected, row, other, sizeof(other));
 	if (near->row->state != TRIAD_EXPECTED_DISABLED &&
 		row->state == TRIAD_EXPECTED_DISABLED) {
 		snprintf(why, size,

@@ -86,10 +86,6 @@ bool triad_expected_ends_contradict(const struct triad_expected *expected,
 /* Among rows alone, as they name nodes. */
 void triad_expected_pairs_check(const struct triad_expected_reader *reader);
 
-/* "leaf-01 port 3", "0x0002c90000000002 port 3". */
-void triad_expected_row_describe(const struct triad_expected *expected,
-	const struct triad_expected_port *row, char *text, size_t size);
-
 /* Whether a pattern fits itself alone: it has no '*' and no '?'. */
 bool triad_expected_is_plain(const char *pattern);
 

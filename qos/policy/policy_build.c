@@ -108,7 +108,8 @@ static void try_name(struct triad_text_guess *guess, struct triad_policy_guess *
 		snprintf(best->text, sizeof(best->text), "; did you mean '%s'?", name);
 }
 
-struct triad_policy_guess triad_policy_guess_word(
+/* 'word' as a block or key of what is open. */
+static struct triad_policy_guess guess_word(
 	const struct triad_policy_builder *builder, const char *word, size_t length)
 {
 	enum triad_policy_block_kind present = triad_policy_present(builder);
@@ -528,8 +529,7 @@ static void report_stray_key(struct triad_policy_builder *builder, const char *w
 	size_t length, struct triad_source_location location)
 {
 	enum triad_policy_block_kind present = triad_policy_present(builder);
-	struct triad_policy_guess guess =
-		triad_policy_guess_word(builder, word, length);
+	struct triad_policy_guess guess = guess_word(builder, word, length);
 	char name[NAME_SIZE];
 
 	if (present == TRIAD_N_BLOCKS ||

@@ -125,10 +125,6 @@ struct triad_policy_guess {
 	char text[TRIAD_DIAG_TEXT_SIZE / 2];
 };
 
-/* 'word' as a block or key of what is open. */
-struct triad_policy_guess triad_policy_guess_word(
-	const struct triad_policy_builder *builder, const char *word, size_t length);
-
 /* Appends a cleared element; NULL when there is no room, which is reported. */
 void *triad_policy_add(struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, struct triad_source_location location);

@@ -230,7 +230,8 @@ const struct triad_policy_block triad_policy_blocks[TRIAD_N_BLOCKS] = {
 		.size = sizeof(struct triad_policy_rule)},
 };
 
-bool triad_policy_word_is(const char *word, size_t length, const char *name)
+/* True when both are one, but for '-' and '_'. */
+static bool is_same_word(const char *word, size_t length, const char *name)
 {
 	size_t i;
 
@@ -245,7 +246,7 @@ enum triad_policy_block_kind triad_policy_block_find(const char *word, size_t le
 	unsigned kind;
 
 	for (kind = 0; kind < TRIAD_N_BLOCKS; kind++)
-		if (triad_policy_word_is(word, length, triad_policy_blocks[kind].name))
+		if (is_same_word(word, length, triad_policy_blocks[kind].name))
 			break;
 	return kind;
 }
@@ -256,7 +257,7 @@ const struct triad_policy_key *triad_policy_key_find(
 	const struct triad_policy_block *row = &triad_policy_blocks[block];
 
 	for (unsigned i = 0; i < row->n_keys; i++)
-		if (triad_policy_word_is(word, length, row->keys[i].name))
+		if (is_same_word(word, length, row->keys[i].name))
 			return &row->keys[i];
 	return NULL;
 }

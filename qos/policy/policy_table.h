@@ -74,9 +74,6 @@ struct triad_policy_block {
 
 extern const struct triad_policy_block triad_policy_blocks[TRIAD_N_BLOCKS];
 
-/* True when both are one, but for '-' and '_'. */
-bool triad_policy_word_is(const char *word, size_t length, const char *name);
-
 /* TRIAD_N_BLOCKS when there is none. */
 enum triad_policy_block_kind triad_policy_block_find(const char *word, size_t length);
 

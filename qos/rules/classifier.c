@@ -20,15 +20,9 @@
 
 /* --- life --- */
 
-struct triad_classifier *triad_classifier_ref(struct triad_classifier *classifier)
+void triad_classifier_free(struct triad_classifier *classifier)
 {
-	atomic_fetch_add_explicit(&classifier->refs, 1, memory_order_relaxed);
-	return classifier;
-}
-
-void triad_classifier_unref(struct triad_classifier *classifier)
-{
-	if (!classifier || atomic_fetch_sub(&classifier->refs, 1) != 1)
+	if (!classifier)
 		return;
 	triad_policy_unref(classifier->policy);
 	triad_rule_sets_clear(&classifier->sets);

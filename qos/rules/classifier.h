@@ -25,7 +25,7 @@
  * Invariants: a classifier answers for one fabric: ports that came later are not known,
  * and a request's indices are those of that fabric's ports.
  *
- * Thread-safety: immutable, shared by reference count from any thread.
+ * Thread-safety: immutable; any thread may read it until it is freed.
  * Memory: at most TRIAD_CLASSIFIER_MAX_OCTETS for sets, and as much for all else, which
  * needs far less; a policy that would take more, or for which following the groups
  * takes more than TRIAD_CLASSIFIER_MAX_WORK steps, is refused with EOVERFLOW.  Keeps a
@@ -71,16 +71,14 @@ struct triad_class_mismatch {
 	uint8_t missing; /* those of them whose field the request lacks */
 };
 
-/* Compiles 'policy' for 'fabric' into a classifier with one reference.  Returns 0,
+/* Compiles 'policy' for 'fabric' into a classifier.  Returns 0,
  * ENOMEM or EOVERFLOW. Takes time and temporary memory in proportion to rules, ranges
  * and ports; call it in a thread that may take long. */
 int triad_classifier_compile(struct triad_policy *policy,
 	const struct triad_fabric *fabric, struct triad_classifier **classifier);
 
-struct triad_classifier *triad_classifier_ref(struct triad_classifier *classifier);
-
 /* Accepts NULL. */
-void triad_classifier_unref(struct triad_classifier *classifier);
+void triad_classifier_free(struct triad_classifier *classifier);
 
 /* Borrowed, for as long as the classifier is there. */
 const struct triad_policy *triad_classifier_policy(

@@ -341,12 +341,11 @@ int triad_classifier_compile(struct triad_policy *policy,
 
 	if (!made)
 		return ENOMEM;
-	atomic_init(&made->refs, 1);
 	made->octets = sizeof(*made);
 	made->policy = triad_policy_ref(policy);
 	error = compile(made, fabric);
 	if (error)
-		triad_classifier_unref(made);
+		triad_classifier_free(made);
 	else
 		*classifier = made;
 	return error;

@@ -4,8 +4,6 @@
 #ifndef TRIAD_QOS_CLASSIFIER_PARTS_H
 #define TRIAD_QOS_CLASSIFIER_PARTS_H
 
-#include <stdatomic.h>
-
 #include "qos/rules/classifier.h"
 #include "qos/rules/membership.h"
 #include "qos/rules/rule_sets.h"
@@ -22,7 +20,6 @@ struct triad_class_tree {
 
 /* A rule's bit is at its slot, TRIAD_RULE_WORD_BITS to a word. */
 struct triad_classifier {
-	atomic_uint refs;
 	struct triad_policy *policy;
 	size_t octets; /* but for the sets */
 	uint32_t n_rules, n_words;

@@ -9,8 +9,8 @@
 #include "ib/counter.h"
 #include "lib/text.h"
 
-void triad_command_format_scaled(
-	char *text, size_t size, double value, const char *unit)
+/* "1.23 GB", "0.0625": three significant digits. */
+static void format_scaled(char *text, size_t size, double value, const char *unit)
 {
 	static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
 	unsigned i = 0;
@@ -38,8 +38,7 @@ void triad_command_format_counter(
 	else if (unit == TRIAD_UNIT_EVENTS && value < 1e7)
 		snprintf(text, size, value < 100 ? "%.4g" : "%.0f", value);
 	else
-		triad_command_format_scaled(text, size,
-			value * triad_command_scale(unit),
+		format_scaled(text, size, value * triad_command_scale(unit),
 			unit == TRIAD_UNIT_WORDS ? "B" : "");
 }
 

@@ -10,10 +10,6 @@
 #include "ib/counter.h"
 #include "triad/output.h"
 
-/* "1.23 GB", "0.0625": three significant digits. */
-void triad_command_format_scaled(
-	char *text, size_t size, double value, const char *unit);
-
 /* A counter's value, or a rate of it; data in octets.  "-" for NAN. */
 void triad_command_format_counter(
 	char *text, size_t size, enum triad_counter_unit unit, double value);

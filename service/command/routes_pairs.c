@@ -87,7 +87,8 @@ static uint32_t end_of_node(
 	return found;
 }
 
-uint32_t triad_routes_find_end(const struct triad_fabric *fabric, const char *verb,
+/* The end port that 'text' names; or TRIAD_FABRIC_NONE, and it is said why. */
+static uint32_t find_end(const struct triad_fabric *fabric, const char *verb,
 	const char *text, struct triad_output *output)
 {
 	struct triad_node_choice choice = triad_node_choice_make(text, fabric, 0);
@@ -120,7 +121,8 @@ bool triad_routes_read_port(const struct triad_view *view,
 	return same != TRIAD_FABRIC_NONE && triad_view_read(view, same, row);
 }
 
-double triad_routes_view_percent(
+/* As triad_routes_use_percent(), by the rates of a view; NULL: not known. */
+static double view_use_percent(
 	const struct triad_view *view, const struct triad_fabric *fabric, uint32_t port)
 {
 	struct triad_engine_row row;
@@ -135,7 +137,7 @@ double triad_routes_use_percent(
 	struct triad_service *service, const struct triad_fabric *fabric, uint32_t port)
 {
 	struct triad_view *view = triad_perf_view(service->perf);
-	double use = triad_routes_view_percent(view, fabric, port);
+	double use = view_use_percent(view, fabric, port);
 
 	triad_view_unref(view);
 	return use;
@@ -251,7 +253,7 @@ static int show_over(const struct triad_moment *moment,
 		.list = {.report = &report, .gap = "  "},
 		.limit = command->limit};
 	char from[TRIAD_NODE_NAME_SIZE + 8], to[TRIAD_NODE_NAME_SIZE + 8];
-	double use = triad_routes_view_percent(moment->view, fabric, port);
+	double use = view_use_percent(moment->view, fabric, port);
 	int error;
 
 	triad_routes_format_port(fabric, port, from, sizeof(from));
@@ -336,8 +338,7 @@ static void put_hop(struct triad_list *list, struct between *between,
 		triad_list_text(list, "vl", "VL", 2, NULL);
 	triad_list_text(list, "rate", "RATE", -7, rate);
 	triad_routes_put_use(list,
-		is_there ? triad_routes_view_percent(
-				   between->moment.view, fabric, hop->port)
+		is_there ? view_use_percent(between->moment.view, fabric, hop->port)
 			 : NAN);
 	triad_list_uint(
 		list, "pairs", "PAIRS", 9, is_there ? check->pairs[hop->port] : 0);
@@ -411,12 +412,10 @@ static int show_between(struct between *between, const struct triad_command *com
 	struct triad_output *output)
 {
 	const struct triad_fabric *fabric = between->result->check->layout->fabric;
-	uint32_t from = triad_routes_find_end(
-		fabric, "routes between", command->source, output);
+	uint32_t from = find_end(fabric, "routes between", command->source, output);
 	uint32_t to = from == TRIAD_FABRIC_NONE
 		? TRIAD_FABRIC_NONE
-		: triad_routes_find_end(
-			  fabric, "routes between", command->destination, output);
+		: find_end(fabric, "routes between", command->destination, output);
 	char text[2][TRIAD_NODE_NAME_SIZE + 8];
 
 	if (to == TRIAD_FABRIC_NONE)

@@ -37,10 +37,6 @@ void triad_routes_put_loops(struct triad_report *report,
 const char *triad_routes_format_port(
 	const struct triad_fabric *fabric, uint32_t port, char *text, size_t size);
 
-/* The end port that 'text' names; or TRIAD_FABRIC_NONE, and it is said why. */
-uint32_t triad_routes_find_end(const struct triad_fabric *fabric, const char *verb,
-	const char *text, struct triad_output *output);
-
 /* Reads the counters of a port of a fabric, which may be another than the view's: it is
  * looked up.  False: 'view' is NULL or lacks the port, or its row is another's. */
 bool triad_routes_read_port(const struct triad_view *view,
@@ -49,9 +45,6 @@ bool triad_routes_read_port(const struct triad_view *view,
 /* How busy the direction out of 'port' of a fabric is, by the counters of the present
  * view, in percent; NAN: not known. */
 double triad_routes_use_percent(struct triad_service *service,
-	const struct triad_fabric *fabric, uint32_t port);
-/* The same by those of a view; NULL: not known. */
-double triad_routes_view_percent(const struct triad_view *view,
 	const struct triad_fabric *fabric, uint32_t port);
 void triad_routes_put_use(struct triad_list *list, double percent);
 

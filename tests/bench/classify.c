@@ -226,7 +226,7 @@ static struct triad_classifier *compile(
 	for (unsigned i = 0; i < COMPILE_ROUNDS; i++) {
 		uint64_t begun_us = triad_clock_now_us();
 
-		triad_classifier_unref(classifier);
+		triad_classifier_free(classifier);
 		if (triad_classifier_compile(policy, bench->fabric, &classifier))
 			die("the policy is not compiled");
 		best_us = least(best_us, triad_clock_now_us() - begun_us);
@@ -261,7 +261,7 @@ static struct figures measure(struct bench *bench, struct triad_policy *policy)
 	figures.match_ns = (double)best_us * 1000 / N_REQUESTS;
 	figures.none = (double)n_none * 1000 / N_REQUESTS;
 	figures.rule = ratio(rules, N_REQUESTS - n_none);
-	triad_classifier_unref(classifier);
+	triad_classifier_free(classifier);
 	return figures;
 }
 
@@ -343,7 +343,7 @@ static double measure_linear(struct bench *bench, struct triad_policy *policy)
 			triad_classifier_match(classifier, &bench->requests[i]))
 			die("answers differ");
 	triad_membership_clear(&membership);
-	triad_classifier_unref(classifier);
+	triad_classifier_free(classifier);
 	free(groups);
 	free(answers);
 	return (double)took_us * 1000 / N_LINEAR;

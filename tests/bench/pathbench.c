@@ -445,7 +445,7 @@ static void decide(
 		fprintf(out, "{\"error\": \"no snapshot, policy or memory\"}\n");
 	}
 	free(bench.pairs);
-	triad_classifier_unref(bench.classifier);
+	triad_classifier_free(bench.classifier);
 	triad_paths_unref(bench.paths);
 	triad_fabric_unref(bench.fabric);
 }

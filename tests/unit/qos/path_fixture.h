@@ -20,7 +20,7 @@ static struct triad_classifier *classifier;
 
 static inline void drop_built(void)
 {
-	triad_classifier_unref(classifier);
+	triad_classifier_free(classifier);
 	classifier = NULL;
 	triad_policy_unref(policy);
 	policy = NULL;
@@ -85,7 +85,7 @@ static inline void use_policy(const char *text)
 	char whole[4096], message[2 * TRIAD_DIAG_TEXT_SIZE] = "";
 	int error;
 
-	triad_classifier_unref(classifier);
+	triad_classifier_free(classifier);
 	triad_policy_unref(policy);
 	classifier = NULL;
 	policy = NULL;

@@ -402,7 +402,7 @@ static void check_policy(struct triad_policy *policy, unsigned n_requests)
 	ck_assert_uint_eq(policy->n_references, 2);
 	for (unsigned i = 0; i < n_requests; i++)
 		check_request(classifier, policy, members);
-	triad_classifier_unref(classifier);
+	triad_classifier_free(classifier);
 	ck_assert_uint_eq(policy->n_references, 1);
 	free(members);
 	policy_free(policy);
@@ -477,10 +477,9 @@ START_TEST(test_match_empty_policy_gives_default_level)
 		triad_classifier_level(classifier, &request, 0xffff, &rule), 2);
 	ck_assert_uint_eq(rule, TRIAD_POLICY_NONE);
 	ck_assert_uint_eq(triad_classifier_level(classifier, &request, 0, NULL), 2);
-	triad_classifier_unref(triad_classifier_ref(classifier));
 	ck_assert_uint_gt(triad_classifier_octets(classifier), 0);
-	triad_classifier_unref(classifier);
-	triad_classifier_unref(NULL);
+	triad_classifier_free(classifier);
+	triad_classifier_free(NULL);
 }
 END_TEST
 
@@ -524,7 +523,7 @@ START_TEST(test_service_id_ends_of_ranges_included)
 		ck_assert_msg(
 			match_service_id(classifier, cases[i].value) == cases[i].rule,
 			"case %u", i);
-	triad_classifier_unref(classifier);
+	triad_classifier_free(classifier);
 	policy_free(policy);
 }
 END_TEST
@@ -553,7 +552,7 @@ START_TEST(test_pkey_membership_bit_ignored)
 		triad_classifier_level(classifier, &request, 0xffff, NULL), 2);
 	ck_assert_uint_eq(
 		triad_classifier_level(classifier, &request, 0x4320, NULL), 0);
-	triad_classifier_unref(classifier);
+	triad_classifier_free(classifier);
 	policy_free(policy);
 }
 END_TEST
@@ -574,7 +573,7 @@ START_TEST(test_port_beyond_the_fabric_in_no_group)
 	ck_assert_uint_eq(mismatch.failed, 1u << TRIAD_CLASS_SOURCE);
 	ck_assert_uint_eq(mismatch.missing, 0);
 	ck_assert_str_eq(triad_class_field_name(TRIAD_CLASS_SERVICE_ID), "service-id");
-	triad_classifier_unref(classifier);
+	triad_classifier_free(classifier);
 	policy_free(policy);
 }
 END_TEST
@@ -599,7 +598,7 @@ START_TEST(test_compile_greatest_policy_is_bounded)
 	request.service_id = 655350;
 	ck_assert_uint_eq(
 		triad_classifier_match(classifier, &request), (655350 - 100000) / 10);
-	triad_classifier_unref(classifier);
+	triad_classifier_free(classifier);
 	policy_free(policy);
 }
 END_TEST
