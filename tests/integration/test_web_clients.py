@@ -241,9 +241,10 @@ def test_disk_that_hangs_holds_up_who_reads_it(scratch):
     with contextlib.ExitStack() as stack:
         held = hold(server, stack, 5, "/api/v1/health?at=1h")
         held += hold(server, stack, 5, "/api/v1/health?at=1h", source="127.0.0.2")
-        assert server.status()["running"] == 2, "half of the threads"
+        server.wait("running", 2)  # half of the threads
         told_to_come_back(server.ask("/api/v1/health?at=2h"))
         assert server.ask().status == 200, "what is of now"
+        assert server.status()["running"] == 2, "half of the threads"
         server.command("hold 0")
         for connection in held:
             assert read_all(connection).endswith(b"{}\n"), "an answer"
