@@ -13,7 +13,8 @@ libtriadcollect_la_SOURCES += \
 	history/mirror/serve.c \
 	history/output.c history/output.h \
 	history/past.c history/past.h history/past_parts.h \
-	history/past_content.c history/past_extra.c history/past_lists.c \
+	history/past_content.c history/past_error.c history/past_extra.c \
+	history/past_lists.c \
 	history/record.c history/record.h \
 	history/ring.c history/ring.h \
 	history/rings.c history/rings.h

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "history/record.h"
-#include "lib/grow.h"
 #include "perfmgr/engine.h"
 
 /* --- life --- */
@@ -60,19 +59,6 @@ void triad_past_free(struct triad_past *past)
 	for (unsigned kind = 0; kind < TRIAD_N_KEPT; kind++)
 		triad_kept_list_clear(&past->lists[kind]);
 	free(past);
-}
-
-bool triad_past_fail(struct triad_past *past, int error, const char *why)
-{
-	if (!past->building->error)
-		snprintf(past->message, sizeof(past->message), "%s", why);
-	past->building->error = error;
-	return false;
-}
-
-bool triad_past_no_memory(struct triad_past *past)
-{
-	return triad_past_fail(past, ENOMEM, "not enough memory; try again");
 }
 
 /* --- ports --- */

@@ -17,6 +17,7 @@ libtriad_la_SOURCES += \
 	perfmgr/formats/metrics.c perfmgr/formats/metrics.h \
 	perfmgr/formats/metrics_details.c \
 	perfmgr/formats/metrics_devices.c \
+	perfmgr/formats/metrics_families.c perfmgr/formats/metrics_families.h \
 	perfmgr/formats/metrics_lines.c \
 	perfmgr/formats/metrics_parts.h \
 	perfmgr/formats/profile.c perfmgr/formats/profile.h \

@@ -25,6 +25,7 @@ libosmtriad_la_SOURCES = \
 	plugin/election/elector.c plugin/election/elector.h \
 	plugin/election/elector_act.c \
 	plugin/election/elector_ask.c \
+	plugin/election/elector_status.c \
 	plugin/election/elector_conf.c \
 	plugin/election/elector_parts.h \
 	plugin/election/elector_sink.c \
@@ -77,6 +78,7 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/sample.c plugin/qos/sample.h \
 	plugin/qos/server.c plugin/qos/server.h plugin/qos/server_parts.h \
 	plugin/qos/server_request.c \
+	plugin/qos/server_state.c \
 	plugin/qos/tables/guard.c plugin/qos/tables/guard.h \
 	plugin/qos/tables/hooks.c plugin/qos/tables/hooks.h \
 	plugin/qos/tables/osm_defaults.c plugin/qos/tables/osm_defaults.h \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the answers to PathRecord (answer.c) and MultiPathRecord (answer_multi.c) share:
- * one request while it is being answered. */
+ * one request while it is being answered.
+ *
+ * answer_pair.c works out the paths between two ports for both. */
 #ifndef TRIAD_QOS_ANSWER_PARTS_H
 #define TRIAD_QOS_ANSWER_PARTS_H
 
@@ -26,6 +28,20 @@ struct triad_answering {
 struct triad_lid_range {
 	uint32_t first, last;
 };
+
+static inline const struct triad_paths *paths_of(
+	const struct triad_answering *answering)
+{
+	return answering->snapshot->paths;
+}
+
+/* Whether paths may still be added: it neither failed nor was left to OpenSM. */
+static inline bool is_open(const struct triad_answering *answering)
+{
+	return answering->answer->kind == TRIAD_ANSWER_RECORDS;
+}
+
+/* --- answer_pair.c: one pair of ports --- */
 
 void triad_answering_fall_back(
 	struct triad_answering *answering, enum triad_fallback why);
@@ -55,11 +71,13 @@ uint32_t triad_answering_add_paths(struct triad_answering *answering,
 struct triad_lid_range triad_answering_lids(
 	const struct triad_answering *answering, uint32_t port);
 
-/* Answers a MultiPathRecord. */
-void triad_answering_multi(struct triad_answering *answering);
-
 /* True for a GID of this subnet: its prefix, or the link-local one. */
 bool triad_answering_is_local(
 	const struct triad_answering *answering, const struct triad_gid *gid);
+
+/* --- answer_multi.c --- */
+
+/* Answers a MultiPathRecord. */
+void triad_answering_multi(struct triad_answering *answering);
 
 #endif

@@ -11,6 +11,7 @@ libtriadqos_la_SOURCES += \
 	qos/policy/arena.c qos/policy/arena.h \
 	qos/policy/policy.c qos/policy/policy.h \
 	qos/policy/policy_build.c qos/policy/policy_build.h \
+	qos/policy/policy_elements.c qos/policy/policy_report.c \
 	qos/policy/policy_check.c \
 	qos/policy/policy_file.c \
 	qos/policy/policy_items.c qos/policy/policy_items.h \
@@ -64,6 +65,7 @@ libtriadqos_la_SOURCES += \
 libtriadqos_la_SOURCES += \
 	qos/answer.c qos/answer.h \
 	qos/answer_multi.c \
+	qos/answer_pair.c \
 	qos/answer_parts.h \
 	qos/clients.c qos/clients.h \
 	qos/decide.c qos/decide.h \

@@ -106,7 +106,7 @@ void triad_collect_take_row(
 void triad_collect_reset_all(
 	struct triad_collect *collect, const struct triad_selection *selection);
 
-/* --- collect.c --- */
+/* --- collect_status.c --- */
 
 /* Publishes what other threads read. */
 void triad_collect_publish(struct triad_collect *collect, uint64_t now_us);

@@ -10,6 +10,7 @@ libtriadservice_la_SOURCES = \
 	service/collect_fabric.c \
 	service/collect_parts.h \
 	service/collect_run.c \
+	service/collect_status.c \
 	service/collect_report.c \
 	service/command/agents.c \
 	service/command/alerts.c \

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -283,35 +282,6 @@ static bool may_ask(struct triad_http_server *server, struct MHD_Connection *con
 
 /* --- who may ask ------------------------------------------------------- */
 
-void triad_http_count_code(struct triad_http_counts *counts, unsigned code)
-{
-	switch (code) {
-	case MHD_HTTP_OK:
-		atomic_fetch_add(&counts->n_answers, 1);
-		break;
-	case MHD_HTTP_NOT_MODIFIED:
-		atomic_fetch_add(&counts->n_unchanged, 1);
-		break;
-	case MHD_HTTP_BAD_REQUEST:
-		atomic_fetch_add(&counts->n_bad_requests, 1);
-		break;
-	case MHD_HTTP_UNAUTHORIZED:
-		atomic_fetch_add(&counts->n_unauthorized, 1);
-		break;
-	case MHD_HTTP_NOT_FOUND:
-		atomic_fetch_add(&counts->n_not_found, 1);
-		break;
-	case MHD_HTTP_METHOD_NOT_ALLOWED:
-		atomic_fetch_add(&counts->n_bad_methods, 1);
-		break;
-	case MHD_HTTP_SERVICE_UNAVAILABLE:
-		atomic_fetch_add(&counts->n_no_memory, 1);
-		break;
-	default:
-		atomic_fetch_add(&counts->n_refused, 1);
-	}
-}
-
 static bool is_reading(const char *method)
 {
 	return !strcmp(method, MHD_HTTP_METHOD_GET) ||
@@ -358,18 +328,6 @@ triad_http_result triad_http_answer(struct triad_http_server *server,
 }
 
 /* --- by a handler --------------------------------------------------------- */
-
-void triad_http_add_guards(struct MHD_Response *response)
-{
-	(void)MHD_add_response_header(response, "Content-Security-Policy",
-		"default-src 'none'; script-src 'self'; style-src 'self'; "
-		"connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
-		"frame-ancestors 'none'; form-action 'none'");
-	(void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-	(void)MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-	(void)MHD_add_response_header(
-		response, "Cross-Origin-Resource-Policy", "same-origin");
-}
 
 /* A problem of RFC 9457, 'json' literally, with one more header. */
 static triad_http_result answer_problem(struct triad_http_exchange *exchange,

@@ -210,3 +210,46 @@ triad_http_result triad_http_exchange_answer(struct triad_http_exchange *exchang
 		suspend(exchange);
 	return MHD_YES;
 }
+
+/* --- any answer --- */
+
+void triad_http_count_code(struct triad_http_counts *counts, unsigned code)
+{
+	switch (code) {
+	case MHD_HTTP_OK:
+		atomic_fetch_add(&counts->n_answers, 1);
+		break;
+	case MHD_HTTP_NOT_MODIFIED:
+		atomic_fetch_add(&counts->n_unchanged, 1);
+		break;
+	case MHD_HTTP_BAD_REQUEST:
+		atomic_fetch_add(&counts->n_bad_requests, 1);
+		break;
+	case MHD_HTTP_UNAUTHORIZED:
+		atomic_fetch_add(&counts->n_unauthorized, 1);
+		break;
+	case MHD_HTTP_NOT_FOUND:
+		atomic_fetch_add(&counts->n_not_found, 1);
+		break;
+	case MHD_HTTP_METHOD_NOT_ALLOWED:
+		atomic_fetch_add(&counts->n_bad_methods, 1);
+		break;
+	case MHD_HTTP_SERVICE_UNAVAILABLE:
+		atomic_fetch_add(&counts->n_no_memory, 1);
+		break;
+	default:
+		atomic_fetch_add(&counts->n_refused, 1);
+	}
+}
+
+void triad_http_add_guards(struct MHD_Response *response)
+{
+	(void)MHD_add_response_header(response, "Content-Security-Policy",
+		"default-src 'none'; script-src 'self'; style-src 'self'; "
+		"connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
+		"frame-ancestors 'none'; form-action 'none'");
+	(void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	(void)MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+	(void)MHD_add_response_header(
+		response, "Cross-Origin-Resource-Policy", "same-origin");
+}

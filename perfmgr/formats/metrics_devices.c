@@ -2,66 +2,7 @@
 /* Families of devices and of what is plugged in at their ports. */
 #include <stdio.h>
 
-#include "perfmgr/formats/metrics_parts.h"
-
-enum {
-	HARDWARE_INFO,
-	UPTIME,
-	TEMPERATURE,
-	FAN_RPM,
-	FAN_STATUS,
-	SUPPLY_STATUS,
-	SUPPLY_DC_STATUS,
-	SUPPLY_FAN_STATUS,
-	SUPPLY_WATTS,
-	CABLE_INFO,
-	CABLE_LENGTH,
-	CABLE_TEMPERATURE,
-	CABLE_VOLTAGE,
-	CABLE_RX_POWER,
-	CABLE_TX_POWER,
-	CABLE_TX_BIAS,
-};
-
-static const struct triad_metrics_hardware_family families[TRIAD_METRICS_N_HARDWARE] = {
-	[HARDWARE_INFO] = {TRIAD_METRIC_INFO, "hardware",
-		"Firmware, part and serial number of a "},
-	[UPTIME] = {TRIAD_METRIC_GAUGE, "uptime_seconds",
-		"Time since the last reset of a "},
-	[TEMPERATURE] = {TRIAD_METRIC_GAUGE, "temperature_celsius",
-		"Temperature of the chip of a "},
-	[FAN_RPM] = {TRIAD_METRIC_GAUGE, "fan_rpm",
-		"Speed of the fans, in rounds per minute, of a "},
-	[FAN_STATUS] = {TRIAD_METRIC_INFO, "fan_status",
-		"Whether all fans turn within their limits, of a "},
-	[SUPPLY_STATUS] = {TRIAD_METRIC_INFO, "power_supply_status",
-		"Whether power supplies are plugged in, of a "},
-	[SUPPLY_DC_STATUS] = {TRIAD_METRIC_INFO, "power_supply_dc_power_status",
-		"Whether power supplies give power, of a "},
-	[SUPPLY_FAN_STATUS] = {TRIAD_METRIC_INFO, "power_supply_fan_status",
-		"Whether the fans of power supplies turn, of a "},
-	[SUPPLY_WATTS] = {TRIAD_METRIC_GAUGE, "power_supply_watts",
-		"What is taken of power supplies, of a "},
-	[CABLE_INFO] = {TRIAD_METRIC_INFO, "port_cable",
-		"The cable or module at a port of a "},
-	[CABLE_LENGTH] = {TRIAD_METRIC_GAUGE, "port_cable_length_meters",
-		"Length of the cable at a port of a "},
-	[CABLE_TEMPERATURE] = {TRIAD_METRIC_GAUGE, "port_cable_temperature_celsius",
-		"Temperature of the cable or module at a port of a "},
-	[CABLE_VOLTAGE] = {TRIAD_METRIC_GAUGE, "port_cable_voltage_volts",
-		"Supply voltage of the cable or module at a port of a "},
-	[CABLE_RX_POWER] = {TRIAD_METRIC_GAUGE, "port_cable_rx_power_dbm",
-		"Optical power that a lane receives, at a port of a "},
-	[CABLE_TX_POWER] = {TRIAD_METRIC_GAUGE, "port_cable_tx_power_dbm",
-		"Optical power that a lane sends, at a port of a "},
-	[CABLE_TX_BIAS] = {TRIAD_METRIC_GAUGE, "port_cable_tx_bias_amperes",
-		"Current of the laser of a lane, at a port of a "},
-};
-
-const struct triad_metrics_hardware_family *triad_metrics_hardware_family(unsigned rank)
-{
-	return &families[rank];
-}
+#include "perfmgr/formats/metrics_families.h"
 
 /* --- lines --- */
 
@@ -77,7 +18,8 @@ static void begin_line(const struct line *line)
 {
 	triad_metrics_put_family_header(line->metrics, line->writer);
 	triad_metrics_put_prefix(line->metrics, line->writer, line->guid,
-		triad_exposition_suffix(families[line->rank].type));
+		triad_exposition_suffix(
+			triad_metrics_hardware_family(line->rank)->type));
 }
 
 static void put_text(const struct line *line, const char *name, const char *text)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the parts of metrics.h share; nobody else includes this.
  *
- *     metrics.c         in which order everything is written; life
- *     metrics_lines.c   what each family says of a port
- *     metrics_details.c the same, for families of details
- *     metrics_devices.c the same, for those of devices and cables */
+ *     metrics.c           in which order everything is written; life
+ *     metrics_families.c  which families there are, and their headers
+ *     metrics_lines.c     what each family says of a port
+ *     metrics_details.c   the same, for families of details
+ *     metrics_devices.c   the same, for those of devices and cables */
 #ifndef TRIAD_PERFMGR_METRICS_PARTS_H
 #define TRIAD_PERFMGR_METRICS_PARTS_H
 

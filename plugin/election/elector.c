@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "plugin/election/elector_parts.h"
 #include "triad/clock.h"
@@ -20,21 +18,6 @@
 #define LATE_PARTS 2u
 
 /* --- what others leave --- */
-
-void elector_poke(struct triad_elector *elector)
-{
-	pthread_mutex_lock(&elector->inbox_lock);
-	triad_task_wake(&elector->task);
-	pthread_mutex_unlock(&elector->inbox_lock);
-}
-
-void elector_clear_inbox(struct triad_elector *elector)
-{
-	pthread_mutex_lock(&elector->inbox_lock);
-	triad_inbox_clear(&elector->inbox);
-	elector->has_view = false;
-	pthread_mutex_unlock(&elector->inbox_lock);
-}
 
 /* OpenSM's threads must not wait for us; the thread looks each TICK_US. */
 void triad_elector_note_up(struct triad_elector *elector)

@@ -177,18 +177,6 @@ bool elector_stop(struct triad_elector *elector)
 
 /* --- keys --- */
 
-enum triad_check elector_find_check(
-	const struct triad_elector *elector, uint64_t now_us)
-{
-	uint64_t max_us = elector->conf->election.check_max_age_s * TRIAD_US_PER_S;
-
-	if (!elector->conf->election.check_required)
-		return TRIAD_CHECK_OFF;
-	if (!elector->verdict_us || now_us - elector->verdict_us > max_us)
-		return TRIAD_CHECK_MISSING;
-	return elector->verdict ? TRIAD_CHECK_YES : TRIAD_CHECK_NO;
-}
-
 /* What can't be changed in a running election. */
 static bool must_begin_anew(const struct triad_conf *a, const struct triad_conf *b)
 {

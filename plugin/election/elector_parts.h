@@ -82,10 +82,6 @@ struct triad_elector {
 	pthread_mutex_t conf_lock; /* one configuration at a time; before 'lock' */
 };
 
-/* --- elector.c --- */
-void elector_poke(struct triad_elector *elector);
-void elector_clear_inbox(struct triad_elector *elector);
-
 /* --- elector_act.c: with 'lock' held --- */
 /* Does what the machine asks for, and publishes what came of it. */
 void elector_act(struct triad_elector *elector);
@@ -94,19 +90,23 @@ void elector_open_trace(struct triad_elector *elector);
 /* Tells who is to be asked over the fabric, and the machine who is dead there. */
 void elector_look_at_fabric(struct triad_elector *elector);
 
-/* --- elector_ask.c --- */
+/* --- elector_status.c --- */
 /* After whatever changes something: 'lock' may be held for as long as a disk hangs, so
  * those who want to know see what is published. */
 void elector_publish_and_unlock(struct triad_elector *elector);
-
-/* --- elector_conf.c --- */
 enum triad_check elector_find_check(
 	const struct triad_elector *elector, uint64_t now_us);
+
+/* --- elector_conf.c --- */
 /* Resigns and leaves the cluster.  False when the thread hangs, and nothing was done
  * but to withdraw permission. */
 bool elector_stop(struct triad_elector *elector);
 
-/* --- elector_sink.c: from the transport's thread --- */
+/* --- elector_sink.c --- */
+/* Wakes the elector's thread. */
+void elector_poke(struct triad_elector *elector);
+void elector_clear_inbox(struct triad_elector *elector);
+/* Called by the transport's thread. */
 struct triad_cluster_sink elector_sink(struct triad_elector *elector);
 
 #endif

@@ -5,6 +5,23 @@
 
 #include "plugin/election/elector_parts.h"
 
+/* --- the inbox --- */
+
+void elector_poke(struct triad_elector *elector)
+{
+	pthread_mutex_lock(&elector->inbox_lock);
+	triad_task_wake(&elector->task);
+	pthread_mutex_unlock(&elector->inbox_lock);
+}
+
+void elector_clear_inbox(struct triad_elector *elector)
+{
+	pthread_mutex_lock(&elector->inbox_lock);
+	triad_inbox_clear(&elector->inbox);
+	elector->has_view = false;
+	pthread_mutex_unlock(&elector->inbox_lock);
+}
+
 /* --- who else talks to the members --- */
 
 void triad_elector_set_listener(struct triad_elector *elector,

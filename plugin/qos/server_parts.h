@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the parts of 'struct triad_qos_server' share: server.c, which receives requests and has
- * the threads, and server_request.c, what a thread does with one request. */
+/* What the parts of 'struct triad_qos_server' share:
+ *
+ *     server.c          receives requests and has the threads
+ *     server_request.c  what a thread does with one request
+ *     server_state.c    what this SM is at the moment, and so whether it may answer */
 #ifndef TRIAD_PLUGIN_QOS_SERVER_PARTS_H
 #define TRIAD_PLUGIN_QOS_SERVER_PARTS_H
 
@@ -54,6 +57,8 @@ static inline void server_count(atomic_ulong *counter)
 {
 	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
+
+/* --- server_state.c --- */
 
 uint64_t server_now_ns(void);
 

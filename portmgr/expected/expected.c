@@ -11,33 +11,11 @@
 #include "lib/hash.h"
 #include "portmgr/expected/expected_parts.h"
 
-#define FIRST_ROOM 64
-/* Texts are from the file, each with one octet more than a comma or a line's end. */
-#define MAX_TEXT (2 * TRIAD_EXPECTED_MAX_OCTETS)
-
 static const char generation_rule[] =
 	"a generation is a whole number from 1 to 9223372036854775808, alone in its line "
 	"behind 'generation'; a node of that name stands in quotes";
 
 /* --- memory ------------------------------------------------------------ */
-
-uint32_t triad_expected_keep(struct triad_expected_reader *reader, const char *text)
-{
-	struct triad_expected *expected = reader->expected;
-	size_t at = expected->text_size, size = strlen(text) + 1;
-
-	if (!*text || reader->error)
-		return 0;
-	reader->error = at + size > MAX_TEXT
-		? E2BIG
-		: triad_grow(&expected->text, &reader->text_room, at + size, 1,
-			  FIRST_ROOM);
-	if (reader->error)
-		return 0;
-	memcpy(expected->text + at, text, size);
-	expected->text_size += size;
-	return (uint32_t)at;
-}
 
 static int keep_row(
 	struct triad_expected_reader *reader, const struct triad_expected_port *row)
@@ -46,7 +24,8 @@ static int keep_row(
 	int error = expected->n_ports == TRIAD_EXPECTED_MAX_PORTS
 		? E2BIG
 		: triad_grow(&expected->ports, &reader->ports_room,
-			  expected->n_ports + 1, sizeof(*row), FIRST_ROOM);
+			  expected->n_ports + 1, sizeof(*row),
+			  TRIAD_EXPECTED_FIRST_ROOM);
 
 	if (error)
 		return error;
@@ -74,13 +53,13 @@ static struct triad_expected *new_expected(struct triad_expected_reader *reader)
 
 	if (!expected)
 		return NULL;
-	expected->text = calloc(FIRST_ROOM, 1);
+	expected->text = calloc(TRIAD_EXPECTED_FIRST_ROOM, 1);
 	if (!expected->text) {
 		free(expected);
 		return NULL;
 	}
 	expected->text_size = 1; /* place 0 is the empty text */
-	reader->text_room = FIRST_ROOM;
+	reader->text_room = TRIAD_EXPECTED_FIRST_ROOM;
 	return expected;
 }
 
@@ -330,15 +309,4 @@ int triad_expected_parse(const char *octets, size_t size, struct triad_diags *di
 	else
 		*expected = reader.expected;
 	return error;
-}
-
-const char *triad_expected_state_name(unsigned state)
-{
-	static const char *const names[] = {
-		[TRIAD_EXPECTED_ENABLED] = "enabled",
-		[TRIAD_EXPECTED_DISABLED] = "disabled",
-		[TRIAD_EXPECTED_TEST] = "test",
-	};
-
-	return state <= TRIAD_EXPECTED_TEST ? names[state] : "";
 }

@@ -40,6 +40,9 @@ struct triad_expected_line {
 	char text[TRIAD_EXPECTED_MAX_LINE + 1];
 };
 
+/* Elements of an array that grows, at first. */
+#define TRIAD_EXPECTED_FIRST_ROOM 64
+
 struct triad_expected_reader {
 	struct triad_diags *diags;
 	struct triad_expected *expected;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include <inttypes.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
 #include "lib/text.h"
 #include "portmgr/expected/expected_parts.h"
 #include "triad/fabric.h"
@@ -13,7 +13,27 @@
 #define MAX_NAME (TRIAD_NODE_NAME_SIZE - 1)
 #define MAX_VENDOR_ID 0xffffff /* [IBA 14.2.5.3: 24 bits] */
 #define KEY_SIZE 16
+/* Texts are from the file, each with one octet more than a comma or a line's end. */
+#define MAX_TEXT (2 * TRIAD_EXPECTED_MAX_OCTETS)
 #define GUID_RULE "a GUID is 0x and 1 to 16 hexadecimal digits, not all 0"
+
+uint32_t triad_expected_keep(struct triad_expected_reader *reader, const char *text)
+{
+	struct triad_expected *expected = reader->expected;
+	size_t at = expected->text_size, size = strlen(text) + 1;
+
+	if (!*text || reader->error)
+		return 0;
+	reader->error = at + size > MAX_TEXT
+		? E2BIG
+		: triad_grow(&expected->text, &reader->text_room, at + size, 1,
+			  TRIAD_EXPECTED_FIRST_ROOM);
+	if (reader->error)
+		return 0;
+	memcpy(expected->text + at, text, size);
+	expected->text_size += size;
+	return (uint32_t)at;
+}
 
 /* The place that a mistake names. */
 struct field {
@@ -307,4 +327,15 @@ bool triad_expected_row_read(struct triad_expected_reader *reader,
 	if (reader->diags->n_total != n_before)
 		row->state = TRIAD_EXPECTED_BROKEN;
 	return is_known;
+}
+
+const char *triad_expected_state_name(unsigned state)
+{
+	static const char *const names[] = {
+		[TRIAD_EXPECTED_ENABLED] = "enabled",
+		[TRIAD_EXPECTED_DISABLED] = "disabled",
+		[TRIAD_EXPECTED_TEST] = "test",
+	};
+
+	return state <= TRIAD_EXPECTED_TEST ? names[state] : "";
 }

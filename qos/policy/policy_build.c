@@ -2,12 +2,9 @@
 #include "qos/policy/policy_build.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "lib/grow.h"
 #include "lib/text.h"
 #include "qos/policy/arena.h"
 #include "qos/policy/policy_items.h"
@@ -16,77 +13,6 @@
 #define FIRST_ROOM 16
 
 /* --- messages ---------------------------------------------------------- */
-
-/* Moves the location back to 'at', which is before the last place. */
-static void go_back(struct triad_policy_builder *builder, size_t at)
-{
-	const char *text = builder->text, *newline;
-	size_t n = 0;
-
-	for (size_t i = at; i < builder->at; i++)
-		n += text[i] == '\n';
-	/* On another line the column is counted from that line's beginning. */
-	if (n) {
-		newline = memrchr(text, '\n', at);
-		builder->location.line -= (uint32_t)n;
-		builder->location.column =
-			(uint32_t)(text + at - (newline ? newline + 1 : text)) + 1;
-	} else {
-		builder->location.column -= (uint32_t)(builder->at - at);
-	}
-	builder->at = at;
-}
-
-struct triad_source_location triad_policy_location(
-	struct triad_policy_builder *builder, size_t at)
-{
-	const char *newline;
-
-	/* Places are asked for nearly in order.  So go on from the last one: a large
-	 * file is then walked through once, not once for each place. */
-	if (at < builder->at)
-		go_back(builder, at);
-	while ((newline =
-			memchr(builder->text + builder->at, '\n', at - builder->at))) {
-		builder->at = (size_t)(newline - builder->text) + 1;
-		builder->location =
-			(struct triad_source_location){builder->location.line + 1, 1};
-	}
-	builder->location.column += (uint32_t)(at - builder->at);
-	builder->at = at;
-	return builder->location;
-}
-
-void triad_policy_report(struct triad_policy_builder *builder,
-	struct triad_source_location location, const char *format, ...)
-{
-	char text[TRIAD_DIAG_TEXT_SIZE] = "";
-	va_list args;
-
-	/* A mistake that is not shown any more is still counted, so it needs no
-	 * text. */
-	if (triad_policy_is_shown(builder)) {
-		va_start(args, format);
-		triad_text_vappend(text, sizeof(text), format, args);
-		va_end(args);
-	}
-	triad_diags_add(builder->diags, location.line, location.column, "%s", text);
-}
-
-void triad_policy_out_of_memory(struct triad_policy_builder *builder)
-{
-	/* Say so once: whatever is tried after it may fail for the same reason. */
-	builder->stopped = true;
-	if (builder->error)
-		return;
-	builder->error = ENOMEM;
-	triad_diags_add(builder->diags, 0, 0, "memory is short");
-}
-
-bool triad_policy_is_shown(const struct triad_policy_builder *builder)
-{
-	return builder->diags->n < TRIAD_DIAG_MAX;
-}
 
 /* Writes the mark by which the block begins, or ends, in the syntax of the file. */
 static const char *mark(const struct triad_policy_builder *builder,
@@ -101,19 +27,24 @@ static const char *mark(const struct triad_policy_builder *builder,
 	return text;
 }
 
-static void try_name(struct triad_text_guess *guess, struct triad_policy_guess *best,
-	const char *name)
+/* ", did you mean 'x'?" or "". */
+struct guess {
+	char text[TRIAD_DIAG_TEXT_SIZE / 2];
+};
+
+static void try_name(
+	struct triad_text_guess *guess, struct guess *best, const char *name)
 {
 	if (triad_text_guess_try(guess, name))
 		snprintf(best->text, sizeof(best->text), "; did you mean '%s'?", name);
 }
 
 /* 'word' as a block or key of what is open. */
-static struct triad_policy_guess guess_word(
+static struct guess guess_word(
 	const struct triad_policy_builder *builder, const char *word, size_t length)
 {
 	enum triad_policy_block_kind present = triad_policy_present(builder);
-	struct triad_policy_guess best = {""};
+	struct guess best = {""};
 	char copy[NAME_SIZE];
 	struct triad_text_guess guess = {.word = copy};
 
@@ -141,60 +72,7 @@ static struct triad_policy_guess guess_word(
 	return best;
 }
 
-/* --- elements ---------------------------------------------------------- */
-
-static void *append(struct triad_policy_builder *builder,
-	struct triad_policy_elements *elements, size_t size)
-{
-	void *item;
-
-	if (triad_grow(&elements->items, &elements->room, elements->n + 1, size,
-		    FIRST_ROOM)) {
-		triad_policy_out_of_memory(builder);
-		return NULL;
-	}
-	item = (char *)elements->items + elements->n++ * size;
-	memset(item, 0, size);
-	return item;
-}
-
-void *triad_policy_add(struct triad_policy_builder *builder,
-	enum triad_policy_block_kind kind, struct triad_source_location location)
-{
-	struct triad_policy_elements *elements = &builder->elements[kind];
-	const struct triad_policy_block *row = &triad_policy_blocks[kind];
-
-	if (elements->n < row->max)
-		return append(builder, elements, row->size);
-	/* One message for all that are too many. */
-	if (!elements->is_full)
-		triad_policy_report(builder, location, "too many: %u %ss are allowed",
-			row->max, row->element);
-	elements->is_full = true;
-	return NULL;
-}
-
-void triad_policy_refer(struct triad_policy_builder *builder, const char *name,
-	bool is_level, uint16_t offset, struct triad_source_location location)
-{
-	enum triad_policy_block_kind block = triad_policy_present(builder);
-	struct triad_policy_reference *reference = NULL;
-
-	if (is_level || triad_policy_item_count(builder, location))
-		reference = append(builder, &builder->references, sizeof(*reference));
-	/* Names are looked up when the whole file is read: a level may stand behind the
-	 * rule that names it.  Until then elements may move, so the reference has an
-	 * index, no address. */
-	if (reference)
-		*reference = (struct triad_policy_reference){
-			.name = name,
-			.location = location,
-			.block = block,
-			.is_level = is_level,
-			.offset = offset,
-			.index = builder->elements[block].n - 1,
-		};
-}
+/* --- qos-ulps ---------------------------------------------------------- */
 
 uint32_t triad_policy_ulp_level(struct triad_policy_builder *builder, unsigned sl,
 	struct triad_source_location location)
@@ -360,12 +238,6 @@ static void finish_element(
 
 /* --- blocks ------------------------------------------------------------ */
 
-enum triad_policy_block_kind triad_policy_present(
-	const struct triad_policy_builder *builder)
-{
-	return builder->depth ? builder->open[builder->depth - 1].kind : TRIAD_N_BLOCKS;
-}
-
 static void push(struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, struct triad_source_location location,
 	bool implied)
@@ -529,7 +401,7 @@ static void report_stray_key(struct triad_policy_builder *builder, const char *w
 	size_t length, struct triad_source_location location)
 {
 	enum triad_policy_block_kind present = triad_policy_present(builder);
-	struct triad_policy_guess guess = guess_word(builder, word, length);
+	struct guess guess = guess_word(builder, word, length);
 	char name[NAME_SIZE];
 
 	if (present == TRIAD_N_BLOCKS ||

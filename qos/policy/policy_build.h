@@ -101,11 +101,11 @@ void triad_policy_set(struct triad_policy_builder *builder,
 /* The file has come to its end: ends what is open. */
 void triad_policy_end_all(struct triad_policy_builder *builder);
 
-/* The present block; TRIAD_N_BLOCKS when none is open. */
-enum triad_policy_block_kind triad_policy_present(
-	const struct triad_policy_builder *builder);
+/* The level that qos-ulps makes for an SL. */
+uint32_t triad_policy_ulp_level(struct triad_policy_builder *builder, unsigned sl,
+	struct triad_source_location location);
 
-/* --- help for them --- */
+/* --- where a mistake is, and the report of it (policy_report.c) --- */
 
 /* The place of octet 'at' of the text.  Quick for one that isn't far from the last. */
 struct triad_source_location triad_policy_location(
@@ -120,10 +120,11 @@ void triad_policy_out_of_memory(struct triad_policy_builder *builder);
 /* True while a mistake would still be shown, and a better message is worth its time. */
 bool triad_policy_is_shown(const struct triad_policy_builder *builder);
 
-/* ", did you mean 'x'?" or "". */
-struct triad_policy_guess {
-	char text[TRIAD_DIAG_TEXT_SIZE / 2];
-};
+/* --- elements and references (policy_elements.c) --- */
+
+/* The present block; TRIAD_N_BLOCKS when none is open. */
+enum triad_policy_block_kind triad_policy_present(
+	const struct triad_policy_builder *builder);
 
 /* Appends a cleared element; NULL when there is no room, which is reported. */
 void *triad_policy_add(struct triad_policy_builder *builder,
@@ -131,10 +132,6 @@ void *triad_policy_add(struct triad_policy_builder *builder,
 
 void triad_policy_refer(struct triad_policy_builder *builder, const char *name,
 	bool is_level, uint16_t offset, struct triad_source_location location);
-
-/* The level that qos-ulps makes for an SL. */
-uint32_t triad_policy_ulp_level(struct triad_policy_builder *builder, unsigned sl,
-	struct triad_source_location location);
 
 /* --- values (policy_value.c) --- */
 

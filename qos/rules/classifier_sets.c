@@ -9,6 +9,46 @@
 
 #include "qos/rules/classifier_parts.h"
 
+/* --- what a rule's condition names --- */
+
+int triad_classifier_take(
+	struct triad_classifier *classifier, void *memory, size_t n, size_t size)
+{
+	void *taken;
+
+	if (n > (TRIAD_CLASSIFIER_MAX_OCTETS - classifier->octets) / size)
+		return EOVERFLOW;
+	taken = calloc(n ? n : 1, size);
+	if (!taken)
+		return ENOMEM;
+	classifier->octets += n * size;
+	memcpy(memory, &taken, sizeof(taken));
+	return 0;
+}
+
+const struct triad_ranges *triad_class_ranges(
+	const struct triad_policy_rule *rule, enum triad_class_field field)
+{
+	switch (field) {
+	case TRIAD_CLASS_SERVICE_ID:
+		return &rule->service_ids;
+	case TRIAD_CLASS_TCLASS:
+		return &rule->tclasses;
+	case TRIAD_CLASS_QOS_CLASS:
+		return &rule->qos_classes;
+	case TRIAD_CLASS_PKEY:
+		return &rule->pkeys;
+	default:
+		return &rule->sls;
+	}
+}
+
+const struct triad_group_list *triad_class_groups(
+	const struct triad_policy_rule *rule, enum triad_class_field field)
+{
+	return field == TRIAD_CLASS_SOURCE ? &rule->sources : &rule->destinations;
+}
+
 /* --- a set that changes on the way --- */
 
 /* A rule whose groups overlap begins to hold more than once. */

@@ -17,6 +17,7 @@
 #define JSON "application/json"
 #define PROBLEM "application/problem+json"
 #define ETAGS_SIZE 512
+#define LOOK_US 250000
 #define TEXT_SIZE 2048
 
 enum kind {
@@ -228,6 +229,29 @@ static void answer_resource(struct answer *answer, struct wish *wish, bool takes
 		message);
 }
 
+/* The state of this moment, or of shortly before. */
+static void look(struct triad_web *web, struct triad_stream_state *state)
+{
+	uint64_t now_us = triad_clock_now_us();
+	uint64_t numbers[TRIAD_STREAM_N_EVENTS] = {0};
+	bool is_old;
+
+	pthread_mutex_lock(&web->lock);
+	is_old = now_us >= web->looked_us + LOOK_US;
+	pthread_mutex_unlock(&web->lock);
+	if (is_old)
+		web->source.look(web->source.context, numbers);
+	pthread_mutex_lock(&web->lock);
+	if (is_old) {
+		web->looked_us = now_us;
+		for (unsigned i = 0; i < TRIAD_STREAM_N_EVENTS; i++)
+			if (i != TRIAD_STREAM_CONFIGURATION)
+				web->state.numbers[i] = numbers[i];
+	}
+	*state = web->state;
+	pthread_mutex_unlock(&web->lock);
+}
+
 static void answer_stream(struct answer *answer, const char *last_event_id)
 {
 	struct triad_web *web = answer->web;
@@ -247,7 +271,7 @@ static void answer_stream(struct answer *answer, const char *last_event_id)
 	answer->kind = KIND_STREAM;
 	answer->code = 200;
 	answer->type = "text/event-stream";
-	triad_web_look(web, &now);
+	look(web, &now);
 	triad_stream_begin(&answer->stream, last_event_id, &now, triad_clock_now_us());
 }
 
@@ -377,7 +401,7 @@ static bool is_ready(void *context, void *it)
 		return triad_pool_job_is_ready(answer->job);
 	if (answer->kind == KIND_OCTETS)
 		return true;
-	triad_web_look(web, &now);
+	look(web, &now);
 	return triad_stream_look(&answer->stream, &now, triad_clock_now_us());
 }
 

@@ -2,7 +2,6 @@
 #include "service/web/web.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,31 +10,6 @@
 
 /* One in so many clients may listen to a stream, which keeps its place for minutes. */
 #define CLIENTS_PER_STREAM 4
-#define LOOK_US 250000
-
-/* --- changes --- */
-
-void triad_web_look(struct triad_web *web, struct triad_stream_state *state)
-{
-	uint64_t now_us = triad_clock_now_us();
-	uint64_t numbers[TRIAD_STREAM_N_EVENTS] = {0};
-	bool is_old;
-
-	pthread_mutex_lock(&web->lock);
-	is_old = now_us >= web->looked_us + LOOK_US;
-	pthread_mutex_unlock(&web->lock);
-	if (is_old)
-		web->source.look(web->source.context, numbers);
-	pthread_mutex_lock(&web->lock);
-	if (is_old) {
-		web->looked_us = now_us;
-		for (unsigned i = 0; i < TRIAD_STREAM_N_EVENTS; i++)
-			if (i != TRIAD_STREAM_CONFIGURATION)
-				web->state.numbers[i] = numbers[i];
-	}
-	*state = web->state;
-	pthread_mutex_unlock(&web->lock);
-}
 
 /* --- life --- */
 

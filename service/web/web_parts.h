@@ -28,7 +28,4 @@ struct triad_web {
 /* The answers; 'context' is the web. */
 extern const struct triad_http_handler triad_web_handler;
 
-/* The state of this moment, or of shortly before.  For the server's thread. */
-void triad_web_look(struct triad_web *web, struct triad_stream_state *state);
-
 #endif

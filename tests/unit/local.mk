@@ -261,7 +261,7 @@ tests_unit_service_test_absent_parts_SOURCES = \
 	service/webhook_post_absent.c
 tests_unit_service_test_collect_SOURCES = \
 	tests/unit/service/test_collect.c service/collect.c service/collect_fabric.c \
-	service/collect_run.c \
+	service/collect_run.c service/collect_status.c \
 	service/collect_report.c service/path_exchange.c
 tests_unit_service_test_collect_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
 tests_unit_service_test_collect_LDFLAGS = $(AM_LDFLAGS) \

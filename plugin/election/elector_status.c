@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What an elector says of itself. */
+#include "plugin/opensm.h"
+
+#include <string.h>
+
+#include "lib/text.h"
+#include "plugin/election/elector_parts.h"
+#include "triad/clock.h"
+
+enum triad_check elector_find_check(
+	const struct triad_elector *elector, uint64_t now_us)
+{
+	uint64_t max_us = elector->conf->election.check_max_age_s * TRIAD_US_PER_S;
+
+	if (!elector->conf->election.check_required)
+		return TRIAD_CHECK_OFF;
+	if (!elector->verdict_us || now_us - elector->verdict_us > max_us)
+		return TRIAD_CHECK_MISSING;
+	return elector->verdict ? TRIAD_CHECK_YES : TRIAD_CHECK_NO;
+}
+
+static const char *cluster_name(const struct triad_conf *conf)
+{
+	static const char *const names[] = {
+		[TRIAD_CLUSTER_COROSYNC] = "corosync",
+		[TRIAD_CLUSTER_PEERS] = "peers",
+		[TRIAD_CLUSTER_FABRIC] = "fabric",
+		[TRIAD_CLUSTER_NONE] = "none",
+	};
+
+	return names[conf->election.cluster];
+}
+
+static void describe_trouble(
+	const struct triad_elector *elector, struct triad_elector_status *status)
+{
+	const char *transport = status->transport.trouble;
+	const size_t size = sizeof(status->trouble);
+
+	triad_text_append(status->trouble, size, "%s", transport);
+	if (elector->has_store_trouble)
+		triad_text_append(status->trouble, size,
+			"%selection.state_dir can't be written, so this SM gives no "
+			"vote: see the log",
+			*status->trouble ? "; " : "");
+	if (elector->is_blind)
+		triad_text_append(status->trouble, size,
+			"%sthe state of the local ports can't be read, so they count "
+			"as bad: see the log",
+			*status->trouble ? "; " : "");
+}
+
+static void describe(
+	const struct triad_elector *elector, struct triad_elector_status *status)
+{
+	memset(status, 0, sizeof(*status));
+	status->now_us = triad_clock_boot_us();
+	status->is_on = elector->is_on;
+	status->id = elector->id;
+	status->cluster = cluster_name(elector->conf);
+	status->generation = elector->generation;
+	status->hash = elector->hash;
+	status->lease_ms = elector->conf->election.lease_ms;
+	status->n_ports = elector->health.n_ports;
+	status->n_good = elector->health.n_good;
+	status->n_up = elector->health.seen_good;
+	status->absent_port = elector->absent_port;
+	status->preference = (uint8_t)elector->conf->election.priority;
+	status->keepalive_ms = elector->conf->election.keepalive_ms;
+	status->n_store_failed = elector->n_store_failed;
+	status->n_late = elector->n_late;
+	status->longest_late_us = elector->longest_late_us;
+	status->check = elector_find_check(elector, status->now_us);
+	status->check_age_us =
+		elector->verdict_us ? status->now_us - elector->verdict_us : UINT64_MAX;
+	if (elector->election) {
+		triad_election_status(
+			elector->election, status->now_us, &status->election);
+		elector->cluster->ops->status(elector->cluster, &status->transport);
+	}
+	describe_trouble(elector, status);
+}
+
+void elector_publish_and_unlock(struct triad_elector *elector)
+{
+	struct triad_elector_status status;
+
+	describe(elector, &status);
+	pthread_mutex_lock(&elector->facts_lock);
+	elector->status = status;
+	pthread_mutex_unlock(&elector->facts_lock);
+	pthread_mutex_unlock(&elector->lock);
+}
+
+/* A step publishes its facts at once, for permission, and its status later, when the
+ * trace is written and the transport was asked.  An answer in between must tell who has
+ * the lease, and in which term, as the permission beside it sees that. */
+static void take_lease_from_facts(struct triad_elector_status *status)
+{
+	struct triad_election_status *election = &status->election;
+
+	if (status->facts.is_holder) {
+		election->holder = status->id;
+		election->term = status->facts.term;
+	} else if (election->holder == status->id) {
+		election->holder = 0;
+	}
+}
+
+bool triad_elector_hears(
+	const struct triad_elector_status *status, const struct triad_fabric_peer *peer)
+{
+	return peer->is_member &&
+		status->now_us <
+		peer->heard_us + status->keepalive_ms * TRIAD_US_PER_MS;
+}
+
+static void describe_fabric(
+	struct triad_elector *elector, struct triad_elector_status *status)
+{
+	const struct triad_fabric_report *fabric = &status->fabric;
+
+	triad_fabric_ask_report(elector->fabric, &status->fabric);
+	for (uint32_t i = 0; i < fabric->n_peers; i++)
+		status->n_cut_off +=
+			triad_fabric_verdict_is_alive(fabric->peers[i].verdict) &&
+			!triad_elector_hears(status, &fabric->peers[i]);
+}
+
+/* The state at the end of the last step, as a step may hang in a write to the disk.
+ * What permission depends on is judged at this moment. */
+void triad_elector_status(
+	struct triad_elector *elector, struct triad_elector_status *status)
+{
+	uint64_t now_us = triad_clock_boot_us();
+
+	pthread_mutex_lock(&elector->facts_lock);
+	*status = elector->status;
+	status->facts = elector->facts;
+	pthread_mutex_unlock(&elector->facts_lock);
+	if (status->check_age_us != UINT64_MAX)
+		status->check_age_us += now_us - status->now_us;
+	status->now_us = now_us;
+	take_lease_from_facts(status);
+	status->permission = triad_permission_judge(&status->facts, now_us);
+	pthread_mutex_lock(&elector->inbox_lock);
+	status->n_dropped = elector->inbox.n_dropped;
+	pthread_mutex_unlock(&elector->inbox_lock);
+	status->sm = triad_sm_control_status(elector->sm);
+	describe_fabric(elector, status);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include <time.h>
+
+#include "plugin/qos/server_parts.h"
+#include "plugin/sm_state.h"
+
+uint64_t server_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* --- what this SM is --- */
+
+bool server_is_master(const struct triad_qos_server *server)
+{
+	return server->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
+}
+
+void triad_qos_server_hand_over(struct triad_qos_server *server)
+{
+	uint64_t until_us = triad_clock_now_us();
+	uint_fast64_t unset = 0;
+
+	/* After a pause the snapshot is old: another SM became master meanwhile. */
+	if (!atomic_load(&server->was_paused))
+		until_us += TRIAD_QOS_AFTER_HAND_OVER_US;
+	atomic_compare_exchange_strong(&server->handed_over_until_us, &unset, until_us);
+}
+
+bool triad_qos_server_answers_on(struct triad_qos_server *server)
+{
+	return triad_clock_now_us() < atomic_load(&server->handed_over_until_us);
+}
+
+bool server_may_answer(struct triad_qos_server *server)
+{
+	if (!atomic_load(&server->generation))
+		return false;
+	if (server_is_master(server))
+		return !atomic_load(&server->handed_over_until_us);
+	/* The worker learns later that this SM is standby: so the time begins here, and no
+	 * request is lost until then.  An SM that discovers goes on for what is left of it. */
+	if (server->osm->subn.sm_state == IB_SMINFO_STATE_STANDBY)
+		triad_qos_server_hand_over(server);
+	else if (server->osm->subn.sm_state != IB_SMINFO_STATE_DISCOVERING)
+		return false;
+	return triad_qos_server_answers_on(server);
+}
+
+bool server_is_in_first_sweep(const struct triad_qos_server *server)
+{
+	return triad_sm_is_in_first_sweep(server->osm);
+}
+
+bool server_must_wait(struct triad_qos_server *server)
+{
+	return atomic_load(&server->expects) && server_is_in_first_sweep(server) &&
+		!server_may_answer(server);
+}
+
+/* --- MADs that are not answered here --- */
+
+void server_give_back(struct triad_qos_server *server, osm_madw_t *madw)
+{
+	osm_mad_pool_put(&server->osm->mad_pool, madw);
+}
+
+void server_pass_on(struct triad_qos_server *server, osm_madw_t *madw)
+{
+	server->hook.original(madw, &server->osm->sa.mad_ctrl, NULL);
+}
