@@ -44,37 +44,47 @@ void triad_setup_find_groups(struct triad_setup *setup)
 	}
 }
 
-/* Whether the unit tells OpenSM which configuration to read. */
-static void look_for_conf(struct triad_setup *setup, const char *unit)
+/* The unit's files, for g_free(); NULL: there is no such unit. */
+static char *read_unit(const char *unit)
 {
 	const char *words[] = {"systemctl", "cat", unit, NULL};
-	char *output;
+	char *files;
 
-	if (!triad_setup_run(words, NULL, TRIAD_SETUP_LOOK_S, &output) &&
-		triad_setup_names_conf(output))
+	if (!triad_setup_run(words, NULL, TRIAD_SETUP_LOOK_S, &files))
+		return files;
+	g_free(files);
+	return NULL;
+}
+
+/* Whether the unit tells OpenSM which configuration to read. */
+static void look_for_conf(
+	struct triad_setup *setup, const char *unit, const char *files)
+{
+	if (files && triad_setup_names_conf(files))
 		snprintf(setup->doubt, sizeof(setup->doubt),
 			"%s tells it which configuration to read", unit);
-	g_free(output);
 }
 
 void triad_setup_find_unit(struct triad_setup *setup)
 {
 	static const char *const units[] = {"opensm.service", "opensmd.service"};
+	/* Debian's service starts one of these for each port. */
+	static const char template[] = "opensm@.service";
+	char *files = NULL;
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		const char *words[] = {"systemctl", "cat", units[i], NULL};
-		char *output;
-		int status = triad_setup_run(words, NULL, TRIAD_SETUP_LOOK_S, &output);
-
-		g_free(output);
-		if (status)
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && !files; i++) {
+		files = read_unit(units[i]);
+		if (!files)
 			continue;
 		snprintf(setup->unit, sizeof(setup->unit), "%s", units[i]);
-		look_for_conf(setup, units[i]);
-		/* Debian's service starts one of these for each port. */
-		look_for_conf(setup, "opensm@.service");
-		return;
+		look_for_conf(setup, units[i], files);
 	}
+	if (!files)
+		return;
+	g_free(files);
+	files = read_unit(template);
+	look_for_conf(setup, template, files);
+	g_free(files);
 }
 
 /* In /proc/PID/cgroup, systemd's own hierarchy is the one without controllers. */

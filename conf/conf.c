@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #include "conf/conf_keys.h"
 #include "conf/conf_value.h"
 #include "triad/lists.h"

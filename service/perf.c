@@ -274,6 +274,14 @@ void triad_perf_note_findings(struct triad_perf *perf)
 	pthread_mutex_unlock(&perf->lock);
 }
 
+/* Whether counters are read: by the thread's last step and by now, as it may not know of a
+ * change yet.  With 'lock' held. */
+static bool is_reading(struct triad_perf *perf)
+{
+	return perf->reported_state == TRIAD_PERF_RUNNING &&
+		state_of(perf) == TRIAD_PERF_RUNNING;
+}
+
 /* The time while counters are read, else now. */
 static uint64_t while_running(struct triad_perf *perf, const uint64_t *since_us)
 {
@@ -281,9 +289,7 @@ static uint64_t while_running(struct triad_perf *perf, const uint64_t *since_us)
 
 	pthread_mutex_lock(&perf->lock);
 	us = *since_us;
-	/* The thread may not know yet that it is to read, or has not for long. */
-	if (perf->reported_state != TRIAD_PERF_RUNNING ||
-		state_of(perf) != TRIAD_PERF_RUNNING)
+	if (!is_reading(perf))
 		us = triad_clock_now_us();
 	pthread_mutex_unlock(&perf->lock);
 	return us;
@@ -633,8 +639,7 @@ static uint64_t task_step(void *context)
 	uint64_t hooks_us, until_us;
 
 	/* Before the sweep that may begin, and end, in this step. */
-	if (perf->reported_state != TRIAD_PERF_RUNNING ||
-		state_of(perf) != TRIAD_PERF_RUNNING)
+	if (!is_reading(perf))
 		perf->reads_us = triad_clock_now_us();
 	/* First what others left, then the hooks, which may decide that nothing is
 	 * swept here, then the sweep. */

@@ -3,7 +3,7 @@
 
 import {chart} from "../chart.js";
 import {badge, facts, h, none, section} from "../dom.js";
-import {ago, count, counterTotal, isData, NOT_KNOWN, time, visible, yesNo} from "../format.js";
+import {ago, count, counterTotal, isData, isKnown, NOT_KNOWN, time, visible, yesNo} from "../format.js";
 import {changed, sibling} from "../route.js";
 import {table} from "../table.js";
 import {eventList} from "./history.js";
@@ -193,7 +193,11 @@ function linkFacts(route, row, link, guid) {
 		],
 		row && [
 			"answered the last sweep",
-			row.skipped ? "not asked" : yesNo(row.answered),
+			row.skipped
+				? "not asked"
+				: isKnown(row.answered)
+					? yesNo(row.answered)
+					: "not asked yet",
 		],
 	]);
 }

@@ -249,7 +249,7 @@ static void put_end_json(struct triad_json *json, const struct end *end, bool is
 	triad_json_string(json, "node_type", triad_node_type_name(end->type));
 	triad_json_uint(json, "port", end->port);
 	triad_json_uint(json, "lid", end->lid);
-	triad_json_bool(json, "answered", end->row.answered);
+	triad_command_put_answered(json, &end->row);
 	triad_json_double(json, "use_percent", end->use_percent);
 	triad_json_double(json, "wait_percent", end->wait_percent);
 	triad_json_object_begin(json, "errors");

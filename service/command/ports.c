@@ -111,6 +111,15 @@ static void put_reset_json(struct triad_json *json, const char *name,
 	triad_json_object_end(json);
 }
 
+void triad_command_put_answered(
+	struct triad_json *json, const struct triad_engine_row *row)
+{
+	if (row->was_asked)
+		triad_json_bool(json, "answered", row->answered);
+	else
+		triad_json_string(json, "answered", NULL);
+}
+
 void triad_shown_port_json(
 	const struct triad_shown_port *shown, struct triad_json *json)
 {
@@ -135,7 +144,7 @@ void triad_shown_port_json(
 			triad_json_uint(
 				json, triad_counters[i].name, shown->row.total[i]);
 	triad_json_object_end(json);
-	triad_json_bool(json, "answered", shown->row.answered);
+	triad_command_put_answered(json, &shown->row);
 	triad_json_bool(json, "skipped", shown->skipped);
 	triad_json_bool(json, "partition_shared", !shown->apart);
 	triad_json_string(

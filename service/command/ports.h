@@ -80,6 +80,10 @@ bool triad_command_lacks_port(const char *verb, const struct triad_fabric *fabri
 double triad_command_link_percent(
 	const struct triad_engine_row *row, unsigned counter, uint64_t link_bps);
 
+/* "answered": whether the port did so last; null: it was not asked yet. */
+void triad_command_put_answered(
+	struct triad_json *json, const struct triad_engine_row *row);
+
 /* The sum of a port's counters of errors. */
 uint64_t triad_command_count_errors(const struct triad_engine_row *row);
 

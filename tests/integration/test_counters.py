@@ -224,6 +224,24 @@ def test_link_taken_away_ports_follow_sm():
                    "all ports answer")
 
 
+def test_port_that_joins_is_not_asked_yet_until_a_sweep():
+    with triad_lab(RARELY, opensm_conf="sweep_interval 1\n") as lab:
+        wait_for_sweep(lab)
+        lab.sim('Unlink "Switch2"[2]')
+        sweep_heavily(lab, lambda: len(ports(lab)) == 19, what="a host less")
+        lab.sim('ReLink "Switch2"[2]')
+        sweep_heavily(lab, lambda: len(ports(lab)) == 20, what="the host again")
+        row, = (it for it in ports(lab).values() if it["answered"] is None)
+        assert row["node_type"] == "ca", row
+        assert "not asked yet" in ask(lab, "perf", "show", "--node", row["node_name"]), "text"
+        end, = (it for link in ask_json(lab, "links") for it in link["ends"]
+                if it["answered"] is None)
+        assert (end["node_name"], end["port"]) == (row["node_name"], row["port"]), end
+        ask(lab, "perf", "sweep")
+        assert all(it["answered"] for it in ports(lab).values()), "after a sweep"
+
+
+
 def test_lmc_and_other_partition_still_read():
     with triad_lab(opensm_conf="lmc 2\n") as lab:
         report = wait_for_sweep(lab)
