@@ -20,7 +20,7 @@ void triad_command_format_scaled(
 		i++;
 	}
 	if (i == 0 && value < 99.95)
-		/* Less than one, as rates are, has its digits behind the zeros. */
+		/* A small rate needs its digits behind the zeros. */
 		snprintf(text, size, "%.3g%s%s", value, unit[0] ? " " : "", unit);
 	else
 		snprintf(text, size, "%.*f%s%s%s",
