@@ -10,7 +10,7 @@
 
 /* At least between two parts: ownership changes node by node. */
 #define PART_US TRIAD_US_PER_S
-/* A manager's fabric expires when no manager has been heard for so many liveness times. */
+/* A manager's fabric expires after so many liveness times without a manager's message. */
 #define GIVEN_TOPOLOGY_LIVES 20
 
 /* Our port's P_Keys are polled: no event reports their change. */
@@ -86,7 +86,7 @@ void triad_collect_take_topology(
 	triad_fabric_unref(collect->topology);
 	collect->topology = fabric;
 	collect->topology_hash = hash;
-	/* Our own fabric is kept for the time when no manager is heard. */
+	/* Our own fabric is kept, too: it is used when the manager's expires. */
 	collect->topology_us = triad_clock_now_us();
 	triad_collect_put_fabric(collect, fabric, hash);
 }

@@ -123,9 +123,9 @@ void triad_collect_take_topology(
 bool triad_collect_take_fabric(void *context, struct triad_fabric *fabric);
 /* An agent: checks every 10 s whether its port's P_Keys have changed. */
 void triad_collect_look_at_pkeys(struct triad_collect *collect, uint64_t now_us);
-/* Whether the fabric of a manager is in use: one that was heard not long ago. */
+/* Whether a manager's fabric is in use and has not expired. */
 bool triad_collect_is_handed(const struct triad_collect *collect, uint64_t now_us);
-/* Returns to the own fabric when no manager has been heard for long. */
+/* Returns to the own fabric when the manager's has expired. */
 void triad_collect_check_topology(struct triad_collect *collect, uint64_t now_us);
 /* Gives the collector the nodes that this agent owns, when these have changed.  Returns
  * when to call it again. */

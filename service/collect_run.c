@@ -440,6 +440,7 @@ static void look_at_mode(struct triad_collect *collect, bool wanted)
 {
 	unsigned mode = collect->wanted_mode;
 
+	/* Only the plugin can be a manager, only triad-agent an agent. */
 	if (!wanted || (mode == TRIAD_COLLECT_MANAGER && !collect->may_manage) ||
 		(mode == TRIAD_COLLECT_AGENT && collect->may_manage))
 		mode = TRIAD_COLLECT_LOCAL;

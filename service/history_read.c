@@ -173,6 +173,7 @@ static struct triad_past *read_at(struct triad_history_reading *reading, uint64_
 	struct triad_past *past;
 
 	reading->message[0] = '\0';
+	/* Other SMs may have written images since the last request. */
 	triad_history_store_look_at_others(reading->store, reading->frames);
 	answer = triad_history_store_find(reading->store, at_us);
 	if (answer.found != TRIAD_HISTORY_FOUND) {

@@ -311,6 +311,7 @@ static int write_tier(struct triad_history_store *store, enum triad_history_tier
 	uint32_t n_left_out;
 	int error = 0;
 
+	/* The new image will be about as large as the last one. */
 	history_make_room(store, image->wall_us, to->last_octets);
 	/* Somebody may have moved or removed the file. */
 	if (!triad_profile_file_is_there(&to->file) ||

@@ -104,6 +104,7 @@ void triad_perf_stop(struct triad_perf *perf)
 	pthread_cond_broadcast(&perf->swept);
 	pthread_mutex_unlock(&perf->lock);
 	(void)triad_task_stop(&perf->task, UINT64_MAX);
+	/* After the thread's end, so that no new MADs are sent meanwhile. */
 	drained = triad_collector_drain(perf->collector, DRAIN_US);
 	triad_collector_set_transport(perf->collector, NULL);
 	triad_umad_close(perf->umad, !drained);

@@ -219,7 +219,7 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 	}
 	conf = make_standard(service);
 	error = load(service, service->conf_path, conf, diags);
-	/* The file is read without a lock: a disk may hang. */
+	/* From here on with the lock; the file was read without it: a disk may hang. */
 	pthread_mutex_lock(&service->change_lock);
 	if (!error)
 		triad_conf_keep_start_only(

@@ -126,6 +126,7 @@ static bool make_room(struct triad_pool_job *job, size_t size)
 
 	if (wanted > TRIAD_POOL_BUFFER_SIZE)
 		wanted = TRIAD_POOL_BUFFER_SIZE;
+	/* If growing fails, go on with the present buffer. */
 	if (job->room < wanted &&
 		triad_grow(&job->octets, &job->room, wanted, 1, LEAST_ROOM) &&
 		!job->room)
