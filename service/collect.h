@@ -109,8 +109,8 @@ struct triad_collect_agent *triad_collect_agents(
  * mode local. */
 struct triad_fabric *triad_collect_fabric(struct triad_collect *collect);
 
-/* The owner of a node; 0: none.  Returns 0, ENOENT (no such node), ENODATA (mode local)
- * or ECANCELED. */
+/* The owner of a node; 0: none.  Returns 0, ENOENT (no such node), ENODATA (mode local, or
+ * no fabric), ETIMEDOUT or ECANCELED. */
 int triad_collect_owner_of(struct triad_collect *collect, uint64_t node_guid,
 	uint64_t *owner, uint8_t *hops);
 
@@ -124,7 +124,7 @@ uint64_t *triad_collect_owners(
 int triad_collect_list_owners(
 	struct triad_collect *collect, struct triad_kept_owner **owners, uint32_t *n);
 
-/* Begins or ends the drain of this agent.  Returns 0, ENODATA (not an agent) or
+/* Begins or ends the drain of this agent.  Returns 0, ENODATA (not an agent), ETIMEDOUT or
  * ECANCELED. */
 int triad_collect_drain(struct triad_collect *collect, bool drain);
 
