@@ -95,7 +95,8 @@ void triad_health_line_off(struct triad_health *health, const char *name,
  * findings of its own about these: a user may have silenced the alert. */
 bool triad_health_alerts_tell(struct triad_service *service);
 
-/* "prometheus", "web", "profile", "alerts_file", "webhook", "sflow", "history", "images". */
+/* "prometheus", "web", "profile", "alerts_file", "webhook", "sflow", "history",
+ * "images". */
 const char *triad_health_output_name(enum triad_health_output output);
 
 /* Looks at all parts of a service and of its owner.  'health' is filled in.  Any
