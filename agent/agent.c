@@ -16,7 +16,7 @@
 
 /* --- configuration --- */
 
-/* What is OpenSM's business or that of the plugin in it. */
+/* Whether a key is for the plugin in OpenSM only. */
 static bool is_of_plugin(const struct triad_conf_key *key)
 {
 	static const char *const sections[] = {
@@ -52,7 +52,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 	uint64_t sa_key = 0;
 
 	triad_agent_log_set_syslog(agent->log, conf->log.syslog);
-	/* It was checked when the configuration was read. */
+	/* No error is possible: reading the configuration has checked the key. */
 	(void)triad_sm_key_parse(conf->collect.sa_key, &sa_key, reason, sizeof(reason));
 	triad_sa_source_set_key(agent->service.source, sa_key);
 	triad_path_file_configure(agent->path_file,
@@ -100,7 +100,7 @@ static int start(struct triad_agent *agent)
 			service->log, TRIAD_LOG_ERROR, "not enough memory or threads");
 		return ENOMEM;
 	}
-	/* Connected first: a configuration in force begins to ask for the topology. */
+	/* Before a configuration is in force: that begins to ask for the topology. */
 	triad_topology_connect(agent->topology, service->perf, service->source);
 	triad_path_file_connect(
 		agent->path_file, triad_collect_paths(service->collect));
@@ -144,8 +144,8 @@ int triad_agent_new(uint64_t port_guid, const char *conf_path,
 	return error;
 }
 
-/* The service's table and the file know each other.  The PerfManager's thread, which tells
- * of changes, has ended. */
+/* Disconnects the file from the service's table, and frees it.  The PerfManager's thread,
+ * which calls the listener, has ended. */
 static bool free_path_file(struct triad_agent *agent)
 {
 	if (agent->service.collect)
@@ -162,7 +162,7 @@ bool triad_agent_free(struct triad_agent *agent)
 		return true;
 	triad_service_close(&agent->service);
 	ended = triad_service_stop(&agent->service);
-	/* The SA's source calls the topology, which uses 'perf'. */
+	/* In this order: the SA's source calls the topology, which uses 'perf'. */
 	triad_sa_source_free(agent->service.source);
 	agent->service.source = NULL;
 	ended &= triad_topology_free(agent->topology);
@@ -186,8 +186,7 @@ void triad_agent_reload(struct triad_agent *agent)
 	struct triad_diags diags;
 	int error = triad_agent_log_reopen(agent->log);
 
-	/* A log that can't be opened again is no reason not to read the
-	 * configuration. */
+	/* Read the configuration even if the log can't be opened again. */
 	if (error)
 		triad_log_write(service->log, TRIAD_LOG_ERROR,
 			"the log can't be opened again: %s; it goes on where it was",

@@ -4,7 +4,7 @@
  * Life: new reads the configuration and starts the threads; the caller then waits for
  * signals, and calls triad_agent_tick() once a second or so.
  *
- * Thread-safety: one thread, beside those that the agent makes. */
+ * Thread-safety: one thread calls these functions; the agent starts others. */
 #ifndef TRIAD_AGENT_AGENT_H
 #define TRIAD_AGENT_AGENT_H
 
@@ -18,19 +18,19 @@
 struct triad_agent {
 	struct triad_agent_log *log;
 	char socket[TRIAD_CONF_PATH_SIZE];
-	struct triad_service_owner owner; /* of the service: this */
+	struct triad_service_owner owner; /* the callbacks of the service's owner */
 	struct triad_service service;
 	struct triad_topology *topology;
 	struct triad_path_file *path_file;
 };
 
-/* 'conf_path' may be NULL.  Returns 0; EINVAL when the configuration has mistakes, or
- * ENOMEM, both said in the log. */
+/* 'conf_path' may be NULL.  Returns 0; EINVAL (the configuration has mistakes) or ENOMEM,
+ * which it has logged. */
 int triad_agent_new(uint64_t port_guid, const char *conf_path,
 	struct triad_agent_log *log, struct triad_agent **agent);
 
-/* Ends the threads, in a second or so.  Returns false when one is stuck: the process
- * then ends with what it uses.  Accepts NULL. */
+/* Ends the threads, in a second or so.  Returns false when one is stuck: then what it uses
+ * must stay until the process ends.  Accepts NULL. */
 bool triad_agent_free(struct triad_agent *agent);
 
 void triad_agent_tick(struct triad_agent *agent);

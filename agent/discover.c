@@ -13,7 +13,7 @@
 #include "triad/clock.h"
 
 #define AGAIN_US (5 * TRIAD_US_PER_S)
-/* After one that was partial. */
+/* Pause after a partial discovery. */
 #define SOON_US TRIAD_US_PER_S
 #define JOIN_US TRIAD_US_PER_S
 
@@ -61,7 +61,7 @@ bool triad_discover_free(struct triad_discover *discover)
 {
 	if (!discover)
 		return true;
-	/* A thread that does not end still uses the memory. */
+	/* A thread that has not ended still uses the memory. */
 	if (!triad_task_stop(&discover->task, JOIN_US))
 		return false;
 	triad_task_clear(&discover->task);
@@ -157,7 +157,7 @@ static int ask(struct triad_discover *discover, struct triad_discovery *made)
 	return triad_discovery_ask(&asking, made);
 }
 
-/* Returns when to do it again. */
+/* Discovers once.  Returns when to do it again. */
 static uint64_t make_one(struct triad_discover *discover)
 {
 	uint64_t begun_us = triad_clock_now_us(), now_us;
@@ -165,13 +165,13 @@ static uint64_t make_one(struct triad_discover *discover)
 	int error = ask(discover, &made);
 
 	now_us = triad_clock_now_us();
-	/* Nobody wants it any longer, which is no failure. */
+	/* It is no longer wanted: not a failure. */
 	if (error == ECANCELED)
 		return now_us;
 	if (!error)
 		discover->n_partial = made.n_silent ? discover->n_partial + 1 : 0;
-	/* A partial fabric takes the place of the last one only when some in a row were
-	 * partial: what does not answer may do so the next time. */
+	/* A partial fabric replaces the last one only after some in a row: a silent port
+	 * may answer the next time. */
 	if (!error && made.n_silent && discover->has_taken &&
 		discover->n_partial < TRIAD_DISCOVER_TRIES) {
 		error = EAGAIN;
@@ -201,8 +201,8 @@ static uint64_t task_step(void *context)
 
 	if (triad_clock_now_us() < due_us)
 		return due_us;
-	/* A change that is reported from now on asks for another discovery.  The lock
-	 * is free meanwhile: a discovery may take seconds. */
+	/* A change that is reported from now on sets it again.  The lock is free
+	 * meanwhile: a discovery may take seconds. */
 	discover->due_us = UINT64_MAX;
 	pthread_mutex_unlock(&discover->lock);
 	due_us = make_one(discover);
@@ -212,7 +212,7 @@ static uint64_t task_step(void *context)
 	return discover->due_us;
 }
 
-/* --- what is wished --- */
+/* --- wishes --- */
 
 void triad_discover_want(struct triad_discover *discover, bool wanted)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The topology as this host discovers it (discovery.h), without any SM.
+/* Keeps the topology that this host discovers itself (discovery.h), without an SM.
  *
- * A thread discovers when it is wanted, again each TRIAD_DISCOVER_PERIOD_US, and as
- * soon as somebody says that something changed.  What can't be discovered changes
- * nothing; what was discovered in part, because a node didn't answer, is believed only
- * when it is so TRIAD_DISCOVER_TRIES times in a row.  LIDs are as an SM assigned them:
- * a port without one is known, but not asked.
+ * While discovery is wanted, a thread discovers the fabric each TRIAD_DISCOVER_PERIOD_US,
+ * and when the caller reports a change.  If it fails, the last fabric stays.  A partial
+ * fabric (a node didn't answer) replaces the last one only after TRIAD_DISCOVER_TRIES
+ * partial ones in a row.  LIDs are those that an SM assigned: a port without a LID is in
+ * the fabric, but not asked for counters.
  *
  * P_Key tables are read, too (discovery_pkeys.h).  As with the tables of the SA
  * (ib/sa_topology.h), ports are asked with SL 0.
@@ -31,25 +31,25 @@ struct triad_discover;
 struct triad_discover_status {
 	bool active;
 	uint64_t n_done, n_failed;
-	uint64_t took_us;  /* the last one */
+	uint64_t took_us;  /* the last discovery */
 	uint64_t n_smps;   /* that it needed */
-	uint32_t n_silent; /* ports it missed, behind links that are up */
-	char why[96];      /* the last try failed; "": it did not */
+	uint32_t n_silent; /* ports behind links that are up, without an answer */
+	char why[96];      /* why the last one failed; "": it did not */
 };
 
-/* 'take' is called from the thread with what was discovered; it takes a reference if
- * that is to stay.  NULL when memory is short. */
+/* The thread calls 'take' with each new fabric; 'take' adds a reference to keep it.  NULL
+ * when memory is short. */
 struct triad_discover *triad_discover_new(uint64_t port_guid,
 	void (*take)(void *context, struct triad_fabric *fabric), void *context,
 	struct triad_log *log);
 
-/* Ends the thread.  Returns false when it still discovers after a second: it then keeps
- * what it uses, 'log' and 'context' among it, which must stay.  Accepts NULL. */
+/* Ends the thread.  Returns false when it still discovers after a second: then what it
+ * uses must stay, also 'log' and 'context'.  Accepts NULL. */
 bool triad_discover_free(struct triad_discover *discover);
 
 void triad_discover_want(struct triad_discover *discover, bool wanted);
 
-/* Something changed: again, soon. */
+/* Reports a change: has the fabric discovered again at once. */
 void triad_discover_again(struct triad_discover *discover);
 
 struct triad_discover_status triad_discover_status(struct triad_discover *discover);

@@ -9,8 +9,8 @@
 #include "ib/sa_topology.h"
 #include "service/local_port.h"
 
-/* SMPs on the way at one time, and how long for each: a node that went must not hold
- * all up. */
+/* Outstanding SMPs, and the time-out of each: a node that has gone must not delay the
+ * whole discovery. */
 #define MAX_SMPS 8
 #define SMP_MS 200
 #define SMP_RETRIES 2
@@ -29,7 +29,7 @@ static void add_node(struct triad_fabric_builder *builder, ibnd_node_t *node)
 	triad_fabric_builder_add_node(builder, &added, node->nodedesc, NULL, 0);
 }
 
-/* A switch has one table that counts, at its port 0. */
+/* Adds a port's P_Key table; of a switch that of port 0. */
 static void add_pkeys(struct triad_fabric_builder *builder, const ibnd_port_t *port,
 	struct triad_discovery_pkeys *pkeys)
 {
@@ -79,8 +79,8 @@ static int make_fabric(const ibnd_fabric_t *found, uint64_t port_guid,
 	return error;
 }
 
-/* Ports that must be there and were not found: those of a switch, and the far ends of
- * links that are up. */
+/* Counts ports that exist but were not found: ports of switches, and far ends of links
+ * that are up. */
 static uint32_t count_silent(const ibnd_fabric_t *found)
 {
 	uint32_t n = 0;
@@ -119,12 +119,12 @@ int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
 		return ENODEV;
 	found = ibnd_discover_fabric(ca_name, number, NULL, &config);
 	if (!found)
-		return EIO; /* the library does not say why */
+		return EIO; /* the library gives no reason */
 	made->n_silent = count_silent(found);
 	/* After the discovery: where ibsim stands in for the kernel, the last to
 	 * register gets all answers. */
 	pkeys = triad_discovery_pkeys_open(ca_name, number, port_guid);
-	/* The first SMPs of all may be those without an answer. */
+	/* Without nodes, even the first SMPs had no answer. */
 	error = found->nodes ? make_fabric(found, port_guid, pkeys, &made->fabric)
 			     : EIO;
 	made->n_smps = found->total_mads_used + triad_discovery_pkeys_n_smps(pkeys);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define BLOCK_ENTRIES 32u
-/* For one try: what answered a moment ago is there. */
+/* Time-out of one try; short, because the node answered a moment ago. */
 #define SMP_MS 200
 #define SMP_TRIES 2
 #define MAX_MISSES 8
@@ -50,8 +50,9 @@ uint64_t triad_discovery_pkeys_n_smps(const struct triad_discovery_pkeys *pkeys)
 	return pkeys ? pkeys->n_smps : 0;
 }
 
-/* The way to a port: a switch's is the node's, others are behind their far end, as a
- * node may have been met by another of its ports. */
+/* Finds the directed route to a port: for a switch, the node's; for others, the one to the
+ * far end and one hop more, because the discovery may have reached the node by another of
+ * its ports. */
 static bool find_way(const struct triad_discovery_pkeys *pkeys, const ibnd_port_t *port,
 	ib_portid_t *way)
 {
@@ -99,8 +100,7 @@ uint32_t triad_discovery_pkeys_read(
 	ib_portid_t way;
 	uint32_t n_used = 0;
 
-	/* Each miss costs time-outs, so after some in a row the other tables stay
-	 * unknown. */
+	/* After some misses in a row, read no more tables: each miss costs time-outs. */
 	if (!pkeys || pkeys->n_missed >= MAX_MISSES || !find_way(pkeys, port, &way))
 		return 0;
 	for (unsigned i = 0;
@@ -111,8 +111,7 @@ uint32_t triad_discovery_pkeys_read(
 		pkeys->n_missed = n < 0 ? pkeys->n_missed + 1 : 0;
 		if (n < 0)
 			return 0;
-		/* The first block without an entry is taken for the end of the
-		 * table. */
+		/* An empty block counts as the end of the table. */
 		if (!n)
 			break;
 		n_used = i * BLOCK_ENTRIES + (uint32_t)n;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The P_Key tables of discovered ports, read by SMPs that go the way that the discovery
- * went: libibnetdisc doesn't read them.
+/* Reads the P_Key tables of discovered ports by SMPs along the directed routes of the
+ * discovery: libibnetdisc doesn't read them.
  *
- * Model: one block of 32 after the other, until one is empty, as SMs fill tables from
- * the front.  What is not answered is not known; when several in a row were not, the
- * others are not asked, so that a discovery ends.
+ * Model: blocks of 32 are read in order up to an empty one, because SMs fill tables from
+ * the front.  A table without an answer is not known.  After several of these in a row no
+ * further port is asked: each costs time-outs, and the discovery must end.
  *
  * Thread-safety: none.
  * Spec: IBA volume 1, 14.2.5.7 P_KeyTable. */
@@ -32,7 +32,7 @@ void triad_discovery_pkeys_close(struct triad_discovery_pkeys *pkeys);
 uint32_t triad_discovery_pkeys_read(
 	struct triad_discovery_pkeys *pkeys, const ibnd_port_t *port, uint16_t *table);
 
-/* SMPs that were sent for it. */
+/* How many SMPs were sent. */
 uint64_t triad_discovery_pkeys_n_smps(const struct triad_discovery_pkeys *pkeys);
 
 #endif

@@ -20,9 +20,9 @@
 
 #define LOOK_MS 100
 #define LOOK_US 2000
-#define END_US TRIAD_US_PER_S /* for the process to end, having said all */
+#define END_US TRIAD_US_PER_S /* time for the child to end after its reply */
 
-/* --- the process that discovers --- */
+/* --- the child, which discovers --- */
 
 int triad_discovery_reply_write(uint64_t port_guid, int fd)
 {
@@ -35,11 +35,11 @@ int triad_discovery_reply_write(uint64_t port_guid, int fd)
 
 	prctl(PR_SET_NAME, TRIAD_DISCOVERY_NAME);
 #if !__GLIBC_PREREQ(2, 34)
-	/* The agent's sockets and files are none of this process's. */
+	/* Close the agent's sockets and files in this process. */
 	triad_close_range(STDERR_FILENO + 1, INT_MAX);
 #endif
-	/* This process ends with the agent.  If the agent ended before this call, the
-	 * pipe has no reader, which poll() shows. */
+	/* This process must end with the agent.  If the agent has ended before this call,
+	 * the pipe has no reader, which poll() shows. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (poll(&reader, 1, 0) > 0)
 		return 1;
@@ -54,16 +54,16 @@ int triad_discovery_reply_write(uint64_t port_guid, int fd)
 	return is_written ? 0 : 1;
 }
 
-/* --- the one that asks --- */
+/* --- the parent --- */
 
 static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes,
 	int to, bool is_loud)
 {
 	sigset_t blocked, standard;
 
-	/* Signals that end the agent, or have it read its files again, come to all
-	 * processes of its group, but only the agent ends this one.  These calls can't
-	 * fail. */
+	/* Block in the child the signals that end or reload the agent: they reach all
+	 * processes of its group, but only the agent may end the child.  These calls
+	 * can't fail. */
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGTERM);
 	sigaddset(&blocked, SIGINT);
@@ -84,7 +84,7 @@ static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attri
 #if __GLIBC_PREREQ(2, 34)
 	return posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
 #else
-	return 0; /* it closes them itself */
+	return 0; /* the child closes them itself */
 #endif
 }
 
@@ -112,7 +112,7 @@ static int start(const struct triad_discovery_asking *asking, int to, pid_t *pid
 	return error;
 }
 
-/* Reads so many octets, as long as it isn't over and somebody may write. */
+/* Reads 'size' octets, until is_over() or 'end_us' or the end of the pipe. */
 static int read_all(const struct triad_discovery_asking *asking, uint64_t end_us,
 	int from, void *to, size_t size)
 {
@@ -147,7 +147,7 @@ static int receive_replies(const struct triad_discovery_asking *asking, int from
 	struct triad_topology_packed packed;
 	int error = read_all(asking, end_us, from, &reply, sizeof(reply));
 
-	/* First what there is, then the fabric, whose size that says. */
+	/* First the head, which has the size of the fabric. */
 	if (!error)
 		error = triad_discovery_reply_read(&reply, made, &packed);
 	if (error)
@@ -162,8 +162,8 @@ static int receive_replies(const struct triad_discovery_asking *asking, int from
 	return error;
 }
 
-/* Until it is gone: by itself, when it has said all, or killed.  Returns its status as
- * of waitpid(). */
+/* Waits until the child is gone, and kills it if it does not end by itself after its
+ * reply.  Returns its status as of waitpid(). */
 static int end(const struct triad_discovery_asking *asking, pid_t pid, bool is_ending)
 {
 	uint64_t kill_us = triad_clock_now_us() + (is_ending ? END_US : 0);
@@ -176,8 +176,7 @@ static int end(const struct triad_discovery_asking *asking, pid_t pid, bool is_e
 
 		if (is_over || now_us >= kill_us)
 			kill(pid, SIGKILL);
-		/* The agent ends, and must not wait for a process that the kernel
-		 * keeps. */
+		/* The agent's end must not wait for a process that the kernel keeps. */
 		if (is_over && now_us >= kill_us + END_US)
 			break;
 		if (!is_said && now_us >= kill_us + asking->kept_us) {
@@ -189,7 +188,7 @@ static int end(const struct triad_discovery_asking *asking, pid_t pid, bool is_e
 	return status;
 }
 
-/* Why it failed, for people. */
+/* Writes why the discovery failed. */
 static void explain(int error, int status, uint64_t limit_us, char *why, size_t size)
 {
 	if (error == EIO)
@@ -222,8 +221,7 @@ int triad_discovery_ask(
 	error = pipe2(ends, O_CLOEXEC) ? errno : 0;
 	if (!error) {
 		error = start(asking, ends[1], &pid);
-		/* Only the process writes now, so that its end is the end of the
-		 * pipe. */
+		/* Now only the child can write: its end is the end of the pipe. */
 		close(ends[1]);
 	}
 	if (error) {

@@ -20,7 +20,7 @@ struct triad_discovery_reply triad_discovery_reply_make(int error,
 int triad_discovery_reply_read(const struct triad_discovery_reply *reply,
 	struct triad_discovery *made, struct triad_topology_packed *packed)
 {
-	/* The sizes are allocated, so they are checked, wherever they come from. */
+	/* Check the sizes before they are allocated, even from our own program. */
 	if (reply->magic != MAGIC || reply->error < 0 ||
 		reply->size > TRIAD_TOPOLOGY_MAX_SIZE ||
 		reply->packed_size > TRIAD_TOPOLOGY_MAX_SIZE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the process that discovers says first: how it went, and how large the fabric is
- * that follows, packed as in collect/topology_message.h.  Both ends are the same
- * program, so numbers are as the machine has them; a process that goes wrong may say
+/* The head of the discovering child's reply: the result, and the size of the fabric that
+ * follows, packed as in collect/topology_message.h.  Both ends are the same program, so
+ * numbers are in host byte order.  The reader still checks all: a broken child may write
  * anything.
  *
  * Thread-safety: no state. */
@@ -19,12 +19,12 @@ struct triad_discovery_reply {
 	uint32_t unused;
 };
 
-/* What is to be said of a discovery that ended with 'error' (0, an errno). */
+/* Makes the head for a discovery that ended with 'error' (0 or an errno). */
 struct triad_discovery_reply triad_discovery_reply_make(int error,
 	const struct triad_discovery *made, const struct triad_topology_packed *packed);
 
-/* Takes it into '*made' and '*packed', whose octets follow.  Returns 0, the error of
- * the discovery, or EPROTO: it makes no sense. */
+/* Checks a head and copies it to '*made' and '*packed', whose octets follow in the pipe.
+ * Returns 0, the error of the discovery, or EPROTO (the head makes no sense). */
 int triad_discovery_reply_read(const struct triad_discovery_reply *reply,
 	struct triad_discovery *made, struct triad_topology_packed *packed);
 

@@ -17,7 +17,7 @@
 struct triad_agent_log {
 	struct triad_log log;
 	const char *path; /* NULL: standard error */
-	int fd;           /* the same number for as long as the log is open */
+	int fd;           /* keeps its number while the log is open */
 	bool in_journal;
 	_Atomic bool syslog;
 };
@@ -37,7 +37,7 @@ static void write_line(void *context, enum triad_log_level level, const char *li
 
 	triad_clock_format(triad_clock_wall_us(), at);
 	length = snprintf(text, sizeof(text), "%s %s %s\n", at, names[level], line);
-	/* There is nowhere to say that a log can't be written. */
+	/* Ignore an error: there is nowhere to report it. */
 	if (write(log->fd, text, (size_t)length) < 0)
 		errno = 0;
 	if (level <= TRIAD_LOG_WARNING && atomic_load(&log->syslog))
@@ -45,7 +45,7 @@ static void write_line(void *context, enum triad_log_level level, const char *li
 			NAME ": %s", line);
 }
 
-/* systemd says in the environment which stream is the journal's. */
+/* Whether 'fd' is the journal's stream, which systemd names in the environment. */
 static bool is_journal(int fd)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -57,7 +57,7 @@ static bool is_journal(int fd)
 		status.st_ino == inode;
 }
 
-/* A file to append to, or standard error by another number.  -1: errno says why. */
+/* Opens the file to append to, or duplicates standard error.  -1: see errno. */
 static int open_place(const char *path)
 {
 	if (!path)
@@ -95,7 +95,7 @@ void triad_agent_log_close(struct triad_agent_log *log)
 	free(log);
 }
 
-/* The number stays the same, so that a thread that writes just now needs no lock. */
+/* Keeps the descriptor's number, so that threads that write need no lock. */
 int triad_agent_log_reopen(struct triad_agent_log *log)
 {
 	int fd, error = 0;

@@ -22,11 +22,11 @@
 
 enum { DONE = 0, FAILED = 1, USAGE = 2 };
 
-/* What a step returns that doesn't end the program; others are its exit status. */
+/* Returned by steps to go on; other values are the program's exit status. */
 #define GO_ON (-1)
 
 struct options {
-	const char *conf; /* NULL: the standard one, if there is one */
+	const char *conf; /* NULL: the default one, if it exists */
 	const char *log;  /* NULL: standard error */
 	uint64_t port_guid;
 };
@@ -165,8 +165,8 @@ static int run_agent(struct options *options, struct triad_agent_log *log)
 
 	if (status != GO_ON)
 		return status;
-	/* Before there are threads: they inherit the mask, so that signals wait
-	 * here. */
+	/* Before threads are started: they inherit the mask, so that only this thread
+	 * gets signals. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
@@ -176,7 +176,7 @@ static int run_agent(struct options *options, struct triad_agent_log *log)
 	if (error)
 		return error == EINVAL ? USAGE : FAILED;
 	wait_for_the_end(agent, &signals);
-	/* A thread that is stuck ends with the process. */
+	/* A stuck thread still needs the log; it ends with the process. */
 	if (triad_agent_free(agent))
 		triad_agent_log_close(log);
 	return DONE;
@@ -201,8 +201,8 @@ int main(int argc, char **argv)
 	if (status != GO_ON)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	/* Whoever started us may have ignored it.  Then nobody could wait for the
-	 * process that discovers. */
+	/* An ignored SIGCHLD is inherited; then waitpid() for the discovering child would
+	 * fail. */
 	signal(SIGCHLD, SIG_DFL);
 	error = triad_agent_log_open(options.log, &log);
 	if (error) {

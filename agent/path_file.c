@@ -14,7 +14,7 @@
 #include "triad/file.h"
 
 #define MODE 0644
-/* Between two attempts at what failed. */
+/* Pause after a failed attempt. */
 #define RETRY_US TRIAD_US_PER_S
 #define STOP_US (2 * TRIAD_US_PER_S)
 
@@ -25,11 +25,11 @@ struct triad_path_file {
 	struct triad_path_exchange *exchange; /* NULL: none */
 	struct triad_path_file_status status;
 	/* For the task alone. */
-	char path[TRIAD_CONF_PATH_SIZE]; /* of the file in our care; "": none */
-	bool is_left; /* a file of an earlier start, or of a write that failed, may be there */
-	struct triad_path_table *table; /* that the file has; NULL: none is ours */
-	struct stat written;            /* the file that has it */
-	uint64_t n_removed;             /* files of ours, by us */
+	char path[TRIAD_CONF_PATH_SIZE]; /* of the managed file; "": none */
+	bool is_left; /* a file of an earlier start, or of a failed write, may be there */
+	struct triad_path_table *table; /* in the file; NULL: no file of ours */
+	struct stat written;            /* identifies the file with 'table' */
+	uint64_t n_removed;             /* our files that this task removed */
 	struct triad_file_report report;
 };
 
@@ -51,8 +51,8 @@ static int tell_trouble(struct triad_path_file *file, const char *what, int erro
 	return error;
 }
 
-/* Only after a whole step without error: that a file can be removed, as on a full disk, proves
- * nothing. */
+/* Logs the end of trouble; only after a whole step without error: a removal by itself
+ * succeeds even on a full disk. */
 static void tell_well(struct triad_path_file *file)
 {
 	if (triad_file_report(&file->report, file->path, 0) == TRIAD_FILE_WELL_AGAIN)
@@ -78,15 +78,15 @@ static int remove_file(struct triad_path_file *file)
 	return 0;
 }
 
-/* Forgets the table if the file is gone or was replaced.  Returns EEXIST if a file is there
- * that is not ours, else 0. */
+/* Forgets the table if the file is gone or was replaced.  Returns EEXIST if another
+ * program's file is there, else 0. */
 static int revalidate(struct triad_path_file *file)
 {
 	const struct stat *written = &file->written;
 	struct stat now;
 
 	if (lstat(file->path, &now)) {
-		/* Another error: our file may still be there. */
+		/* After another error our file may still be there. */
 		if (errno == ENOENT)
 			forget_table(file);
 		return 0;
@@ -115,7 +115,7 @@ static int write_file(
 	if (!error && lstat(file->path, &file->written))
 		error = errno;
 	if (tell_trouble(file, "written", error)) {
-		/* The new file may be there in spite of the error. */
+		/* In spite of the error the new file may be there. */
 		file->is_left = true;
 		return error;
 	}
@@ -126,11 +126,11 @@ static int write_file(
 
 /* --- the task --- */
 
-/* What the file should be. */
+/* The desired state of the file. */
 struct wish {
 	char path[TRIAD_CONF_PATH_SIZE];
 	struct triad_path_table *table; /* a reference; NULL: no file */
-	uint64_t until_us;              /* it is valid */
+	uint64_t until_us;              /* when the table expires */
 };
 
 static struct triad_path_table *valid_table(
@@ -141,7 +141,7 @@ static struct triad_path_table *valid_table(
 	return exchange ? triad_path_exchange_table(exchange, &state, until_us) : NULL;
 }
 
-/* With the lock, under which 'exchange' lives. */
+/* With the lock, which keeps 'exchange' alive. */
 static void read_wish(struct triad_path_file *file, struct wish *wish)
 {
 	*wish = (struct wish){.until_us = 0};
@@ -150,8 +150,8 @@ static void read_wish(struct triad_path_file *file, struct wish *wish)
 		wish->table = valid_table(file->exchange, &wish->until_us);
 }
 
-/* Another file is in our care from now on.  One that an earlier start left there is old, and
- * goes first. */
+/* Changes to another file: removes the old one, and has a file of an earlier start at the
+ * new path removed first. */
 static void change_path(struct triad_path_file *file, const char *path)
 {
 	if (file->path[0] && !revalidate(file) && file->table)
@@ -161,8 +161,8 @@ static void change_path(struct triad_path_file *file, const char *path)
 	file->is_left = true;
 }
 
-/* Makes the file what it should be.  Returns 0 or an errno; sets '*is_written' when it wrote
- * the file. */
+/* Brings the file to the desired state.  Returns 0 or an errno; sets '*is_written' when it
+ * wrote the file. */
 static int follow_wish(struct triad_path_file *file, const struct wish *wish,
 	uint32_t *n_paths, bool *is_written)
 {
@@ -181,7 +181,7 @@ static int follow_wish(struct triad_path_file *file, const struct wish *wish,
 		error = write_file(file, wish->table, n_paths);
 		*is_written = !error;
 	}
-	/* An old table must not stay where the new one can't be written. */
+	/* If the new table can't be written, the old one must not stay. */
 	if (file->is_left || (file->table && file->table != wish->table))
 		removed = remove_file(file);
 	return error ? error : removed;
@@ -218,7 +218,7 @@ static uint64_t task_step(void *context)
 	note(file, error, n_paths, is_written);
 	if (error)
 		return triad_clock_now_us() + RETRY_US;
-	/* At once, if it has ended meanwhile. */
+	/* If that time has passed meanwhile, the next step follows at once. */
 	return file->table ? wish.until_us : UINT64_MAX;
 }
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The agent's file of paths, for ibacm (collect.paths_file).
  *
- * Model: while the agent's table is valid (service/path_exchange.h), the file is there and
- * has it (ib/path_table.h has its form); when it is not, the file is removed: that works
- * with a full disk, too, and ibacm, which reads the file when it starts a port, goes on
- * without it and asks the SA.  A file that an earlier start left is removed at once.  One
- * that somebody removed is written again within a second; one that another program put in
- * its place is left alone, and is an error (EEXIST), until it is gone.
+ * Model: while the agent's table is valid (service/path_exchange.h), the file contains it,
+ * in the form of ib/path_table.h.  Otherwise the file is removed, which works with a full
+ * disk, too.  ibacm reads the file when it starts a port; without it, ibacm asks the SA.
+ * A file that an earlier start left is removed at once.  A file that somebody removed is
+ * written again within a second.  A file that another program put in its place is left
+ * alone, and is an error (EEXIST) until it is gone.
  *
- * A thread of its own writes and removes it, from the first file's name on: a disk may
- * hang.  It looks at the clock itself, so that a file goes also when nothing comes.
+ * A thread of its own, started with the first file name, writes and removes the file: a
+ * disk may hang.  It watches the table's expiry itself, so that the file goes even when
+ * no messages come.
  *
  * Thread-safety: any thread, for all but new and free. */
 #ifndef TRIAD_AGENT_PATH_FILE_H
@@ -34,22 +35,23 @@ struct triad_path_file_status {
 
 /* NULL: memory is short. */
 struct triad_path_file *triad_path_file_new(struct triad_log *log);
-/* Removes the file.  Returns false when the thread hangs in a write; it keeps what it
- * reads.  Accepts NULL. */
+/* Removes the file.  Returns false when the thread hangs in a write; then what it reads
+ * must stay.  Accepts NULL. */
 bool triad_path_file_free(struct triad_path_file *file);
 
-/* Whose table it is; before the first configuration.  NULL: nobody's any more, before that
- * one ends; the file is removed. */
+/* Sets the source of the table, before the first configuration; NULL, before the exchange
+ * ends: no source, the file is removed. */
 void triad_path_file_connect(
 	struct triad_path_file *file, struct triad_path_exchange *exchange);
 /* "": no file. */
 void triad_path_file_configure(struct triad_path_file *file, const char *path);
-/* The table, or whether it is valid, is another; never blocks. */
+/* The exchange's listener: the table, or whether it is valid, has changed.  Never
+ * blocks. */
 void triad_path_file_look(void *file);
 
 struct triad_path_file_status triad_path_file_status(struct triad_path_file *file);
 
-/* Of an error in the status, in words. */
+/* An error of the status in words. */
 const char *triad_path_file_reason(int error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "config.h"
 
-/* What the agent says of itself: 'status', metrics. */
+/* The agent's own 'status', health and metrics. */
 #include "agent/agent.h"
 
 #include <inttypes.h>
@@ -28,8 +28,8 @@ static void report_agent(struct triad_report *report, const struct triad_agent *
 	triad_report_section_end(report);
 }
 
-/* The topology does not know a fabric that a manager handed down.  If there is one,
- * 'status' gets its counts. */
+/* Fills 'status' from the fabric of a manager, if there is one: the topology does not know
+ * it. */
 static bool describe_given(
 	struct triad_service *service, struct triad_topology_status *status)
 {
@@ -70,7 +70,7 @@ static void report_topology(struct triad_report *report,
 static void report_discovery(
 	struct triad_report *report, const struct triad_discover_status *status)
 {
-	/* JSON always has the section, so that programs need not ask for it. */
+	/* JSON always has the section, so that programs can rely on it. */
 	if (!status->active && !report->as_json)
 		return;
 	triad_report_section(report, "discovery", "Discovery");

@@ -13,7 +13,7 @@ struct triad_topology {
 	pthread_mutex_t lock; /* of what follows */
 	unsigned choice;      /* enum triad_conf_topology */
 	bool is_handed;
-	uint64_t hold_until_us; /* nobody is asked before */
+	uint64_t hold_until_us; /* neither source is used before */
 	bool is_discovering;
 	bool is_partial;           /* the SA shows only a part */
 	uint64_t waiting_since_us; /* for the SA; 0: it has answered */
@@ -51,7 +51,7 @@ static uint32_t find_most_hops(const struct triad_fabric *fabric)
 	return most;
 }
 
-/* 'fabric' still belongs to its source alone. */
+/* Passes a fabric on to the PerfManager; until then only its source refers to it. */
 static void publish(struct triad_topology *topology, struct triad_fabric *fabric,
 	enum triad_topology_from from)
 {
@@ -97,8 +97,8 @@ static void receive_from_sa(void *context, struct triad_fabric *fabric)
 		topology->is_discovering = false;
 	has_other = topology->status.n_taken;
 	pthread_mutex_unlock(&topology->lock);
-	/* What the SA hides now may be there still.  A discovery finds that out; until
-	 * then a fabric of before stays. */
+	/* Links that the SA hides may still exist: discover the fabric.  Until then the
+	 * last fabric stays. */
 	if (is_partial) {
 		triad_discover_again(topology->discover);
 		is_wanted = !has_other || has_failed(topology);
@@ -115,7 +115,7 @@ static void receive_discovered(void *context, struct triad_fabric *fabric)
 	pthread_mutex_lock(&topology->lock);
 	is_wanted = topology->is_discovering;
 	pthread_mutex_unlock(&topology->lock);
-	/* Since the discovery began, the SA has answered or the choice has changed. */
+	/* Not wanted: since its begin the SA has answered, or the choice has changed. */
 	if (!is_wanted)
 		return;
 	triad_sa_source_set_known(topology->source, fabric, true);
@@ -172,9 +172,9 @@ void triad_topology_connect(struct triad_topology *topology, struct triad_perf *
 	topology->source = source;
 }
 
-/* --- what is wished --- */
+/* --- decisions --- */
 
-/* Whether anybody is asked.  Called with the lock. */
+/* Whether to use the sources at all.  Called with the lock. */
 static bool asks(const struct triad_topology *topology, uint64_t now_us)
 {
 	return topology->choice != TRIAD_TOPOLOGY_AUTO ||
@@ -192,14 +192,14 @@ static bool decide(struct triad_topology *topology, uint64_t now_us)
 		topology->waiting_since_us = now_us;
 	if (topology->choice != TRIAD_TOPOLOGY_AUTO)
 		return topology->choice == TRIAD_TOPOLOGY_DISCOVER;
-	/* What the SA hides can only be discovered. */
+	/* Only a discovery finds what the SA hides. */
 	if (topology->is_partial && asks(topology, now_us))
 		return true;
 	return topology->waiting_since_us &&
 		now_us - topology->waiting_since_us > TRIAD_TOPOLOGY_PATIENCE_US;
 }
 
-/* What is asked of the SA.  Called with the lock. */
+/* What to ask of the SA.  Called with the lock. */
 static enum triad_sa_source_wish wish(
 	const struct triad_topology *topology, uint64_t now_us)
 {
@@ -243,7 +243,7 @@ void triad_topology_configure(
 	pthread_mutex_lock(&topology->lock);
 	topology->choice = choice;
 	is_handed = topology->is_handed;
-	/* A manager may hand the fabric down, so nobody is asked for a while. */
+	/* Wait for a while: a manager may send the fabric. */
 	if (may_be_handed && !topology->hold_until_us)
 		topology->hold_until_us = now_us + TRIAD_TOPOLOGY_HOLD_US;
 	else if (!may_be_handed)

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where the agent has its topology from: the SA, or its own discovery, as [collect]
- * topology says.
+/* Chooses the source of the agent's topology, by [collect] topology: the SA, or the
+ * agent's own discovery.
  *
- * Model: the two sources run in threads of their own and give what they found.  'auto'
- * asks the SA, and discovers while that has not answered for
- * TRIAD_TOPOLOGY_PATIENCE_US; an answer of the SA's ends that, unless it does not show
- * where links lead: then the fabric is discovered, too, and what is discovered counts
- * until the SA shows all, but for links that were discovered (service/sa_source.h).
- * With 'discover' the SA is asked for reports of changes alone, if there is one.  Where
- * a manager hands the fabric down (service/collect.h), 'auto' asks nobody, and in mode
- * 'agent' first waits for one.
+ * Model: the two sources run in threads of their own and pass on the fabrics that they
+ * find.
+ *
+ *     auto        asks the SA.  When the SA has not answered for
+ *                 TRIAD_TOPOLOGY_PATIENCE_US, also discovers, until it answers.  When the
+ *                 SA hides where links lead, also discovers, and uses the discovered
+ *                 fabric until the SA's, completed by discovered links
+ *                 (service/sa_source.h), shows all.  While a manager sends the fabric
+ *                 (service/collect.h), uses neither source; in mode 'agent' first waits
+ *                 for a manager.
+ *     discover    discovers, and asks the SA, if there is one, only for reports of changes
  *
  * Thread-safety: any thread, for all but new and free. */
 #ifndef TRIAD_AGENT_TOPOLOGY_H
@@ -35,7 +38,7 @@ enum triad_topology_from {
 };
 
 struct triad_topology_status {
-	enum triad_topology_from from; /* the last fabric */
+	enum triad_topology_from from; /* source of the last fabric */
 	uint64_t taken_us;
 	uint64_t n_taken;
 	uint64_t octets;
@@ -47,24 +50,24 @@ struct triad_topology_status {
 /* NULL when memory is short. */
 struct triad_topology *triad_topology_new(uint64_t port_guid, struct triad_log *log);
 
-/* Ends the discovery; after the SA's source.  Returns false when that is stuck: what it
- * uses must stay.  Accepts NULL. */
+/* Ends the discovery; after the end of the SA's source.  Returns false when the discovery
+ * is stuck: then what it uses must stay.  Accepts NULL. */
 bool triad_topology_free(struct triad_topology *topology);
 
-/* What the SA's source is given: it calls the topology. */
+/* The callbacks for the SA's source. */
 struct triad_sa_source_user triad_topology_user(struct triad_topology *topology);
 
-/* From when on there are 'perf', which fabrics go to, and 'source'; before anything is
- * wanted. */
+/* Sets 'perf', which receives the fabrics, and the SA's 'source'; before
+ * triad_topology_configure(). */
 void triad_topology_connect(struct triad_topology *topology, struct triad_perf *perf,
 	struct triad_sa_source *source);
 
-/* 'choice' is of enum triad_conf_topology; 'may_be_handed': a manager may hand it
- * down. */
+/* 'choice' is of enum triad_conf_topology; 'may_be_handed': a manager may send the
+ * fabric. */
 void triad_topology_configure(
 	struct triad_topology *topology, unsigned choice, bool may_be_handed);
 
-/* Once a second or so; 'is_handed': a manager hands it down. */
+/* To be called once a second or so; 'is_handed': a manager sends the fabric. */
 void triad_topology_tick(
 	struct triad_topology *topology, bool is_handed, uint64_t now_us);
 

@@ -19,7 +19,7 @@
 #include "triad/control.h"
 #include "triad/file.h"
 
-/* On a terminal, an answer with more rows ends with advice. */
+/* After more rows on a terminal, triadctl prints advice how to get fewer. */
 #define LONG_ANSWER_ROWS 200
 
 struct asking {
@@ -34,15 +34,15 @@ struct asking {
 	struct triad_tables *tables; /* of the present answer */
 	struct triad_table_reader reader;
 	struct triad_table_sink table_sink;
-	int refusal;        /* the exit status when an answer is not wanted further */
+	int refusal;        /* the exit status after triadctl broke off an answer */
 	char message[1024]; /* the last one, in a watch on a terminal */
-	bool has_output;    /* the present answer */
+	bool has_output;    /* the present answer has output */
 };
 
 /* --- the request ------------------------------------------------------- */
 
-/* Which word is the command's file: behind 'qos plan', and not an option's value; -1:
- * none is. */
+/* The index of the command's file name: a word behind 'qos plan' that is not an option's
+ * value; -1: none. */
 static int find_file(const struct triad_command *command, int n_words, char **words)
 {
 	for (int i = 2; command->file[0] && i < n_words; i++) {
@@ -61,8 +61,7 @@ static bool has_option(const struct triad_command *command, unsigned option)
 	return triad_verb_of(command->verb)->options & TRIAD_OPTION_BIT(option);
 }
 
-/* Packs the words, and '--color' and '--table' if need be; returns the size, 0: too
- * long. */
+/* Packs the words, and '--color' and '--table' if needed; returns the size, 0: too long. */
 static size_t pack_request(char *request, size_t size, const struct asking *asking,
 	int n_words, char **words)
 {
@@ -74,8 +73,8 @@ static size_t pack_request(char *request, size_t size, const struct asking *aski
 
 	if (n_words >= TRIAD_CONTROL_MAX_WORDS - 1)
 		return 0;
-	/* The plugin has another working directory, so a file's name becomes a whole
-	 * path.  A name without a file stays: the plugin will say so. */
+	/* The plugin has another working directory, so send the whole path of a file.  If
+	 * there is no such file, send the name: the plugin reports that. */
 	for (; n < n_words; n++)
 		packed[n] = n == file && realpath(words[n], path) ? path : words[n];
 	if (asking->screen.has_color)
@@ -93,7 +92,7 @@ static int complain(const char *message)
 	return TRIAD_CONTROL_FAILED;
 }
 
-/* What triad_tables_...() returned, for the client. */
+/* Converts an error of triad_tables_...() for the client. */
 static int convert_error(struct asking *asking, int error)
 {
 	if (error != EINVAL && error != E2BIG && error != ENOMEM)
@@ -101,7 +100,7 @@ static int convert_error(struct asking *asking, int error)
 	fprintf(stderr, "triadctl: %s: %s\n",
 		triad_verb_of(asking->command->verb)->name,
 		triad_tables_complaint(asking->tables));
-	/* A column that there is none of is a mistake of who typed it. */
+	/* EINVAL, an unknown column, is the user's mistake. */
 	asking->refusal = error == EINVAL ? TRIAD_CONTROL_USAGE : TRIAD_CONTROL_FAILED;
 	return ECANCELED;
 }
@@ -110,7 +109,7 @@ static int take_message(struct asking *asking, const char *piece, size_t size)
 {
 	if (!asking->screen.is_watched)
 		return triad_write_all(STDERR_FILENO, piece, size), 0;
-	/* It would destroy the picture: it goes into the last row. */
+	/* A message would destroy the picture: keep it for the last row. */
 	while (*piece) {
 		size_t length = strcspn(piece, "\n");
 
@@ -135,7 +134,7 @@ static int take_piece(struct asking *asking, enum triad_frame_type type,
 	error = triad_tables_end(asking->tables);
 	if (error)
 		return convert_error(asking, error);
-	/* A program that asks for rows wants no sentences between them. */
+	/* No sentences between rows for programs. */
 	if (asking->layout.is_raw || asking->layout.no_headings)
 		return take_message(asking, piece, size);
 	return triad_screen_write(&asking->screen, piece, size);
@@ -151,7 +150,7 @@ static int take(
 	return error;
 }
 
-/* Which options would have made a long answer shorter. */
+/* Prints which options make a long answer shorter. */
 static void print_advice(const struct asking *asking)
 {
 	static const unsigned options[] = {TRIAD_OPTION_NODE, TRIAD_OPTION_PORT,
@@ -172,7 +171,7 @@ static void print_advice(const struct asking *asking)
 	fflush(stdout);
 }
 
-/* Some exit with what they found, so that any status may be an answer. */
+/* Whether the command's exit status is its verdict, so that any status may be an answer. */
 static bool is_verdict(const struct asking *asking)
 {
 	const struct triad_verb *verb = triad_verb_of(asking->command->verb);
@@ -181,19 +180,19 @@ static bool is_verdict(const struct asking *asking)
 		(verb->is_verdict || verb->verb == TRIAD_COMMAND_STATUS);
 }
 
-/* 0, or what else there is to do for somebody, is one. */
+/* Whether the status is that of an answer. */
 static bool is_answer(const struct asking *asking, int status)
 {
 	return status == TRIAD_CONTROL_DONE || status == TRIAD_CONTROL_TO_DO ||
 		(status > 0 && is_verdict(asking));
 }
 
-/* The rows that are left, when no more comes; also of an answer that was cut. */
+/* Writes the remaining rows at the end of an answer, complete or not. */
 static int end_answer(struct asking *asking, int status)
 {
 	int error = triad_tables_end(asking->tables);
 
-	/* More tables would have come after one that was cut. */
+	/* Not after an incomplete answer: a later table may have had the name. */
 	if (!error && is_answer(asking, status))
 		error = triad_tables_check_names(asking->tables);
 	if (!error) {
@@ -234,7 +233,7 @@ static int ask_once(struct asking *asking)
 
 /* --- again and again --------------------------------------------------- */
 
-/* Ctrl-C is how a watch ends.  Nothing is in a buffer. */
+/* Ends a watch on Ctrl-C.  No output is in a buffer. */
 static void end_watch(int signal_number)
 {
 	(void)signal_number;
@@ -248,7 +247,7 @@ static void end_pictures(int signal_number)
 	_exit(TRIAD_CONTROL_DONE);
 }
 
-/* The terminal has another size: the wait ends. */
+/* Ends the wait when the terminal's size changes. */
 static void note_resize(int signal_number)
 {
 	(void)signal_number;
@@ -264,11 +263,11 @@ static void catch_signals(const struct asking *asking)
 	if (!is_watched)
 		return;
 	signal(SIGHUP, end_pictures);
-	/* Without SA_RESTART, so that it is seen at once. */
+	/* Without SA_RESTART, so that the wait ends at once. */
 	sigaction(SIGWINCH, &resize, NULL);
 }
 
-/* Paints what has come, or says below the picture before it why nothing did. */
+/* Paints the answer; without one, writes why below the last picture. */
 static int show_picture(struct asking *asking, int status)
 {
 	char text[sizeof(asking->message) + 64], at[TRIAD_CLOCK_TEXT_SIZE];
@@ -300,8 +299,8 @@ static int watch(struct asking *asking)
 
 		status = ask_once(asking);
 		has_answered |= is_answer(asking, status);
-		/* A first question that fails is a mistake.  Later, OpenSM may have been
-		 * restarted: whoever watches wants to see how it comes back. */
+		/* If the first request fails, end.  Later go on: OpenSM may be restarting,
+		 * and the user wants to see it come back. */
 		if (status == TRIAD_CLIENT_UNREAD || !has_answered ||
 			(status == TRIAD_CONTROL_USAGE && !is_verdict(asking)))
 			break;
@@ -314,19 +313,20 @@ static int watch(struct asking *asking)
 		/* An answer that took longer than the interval delays the next one. */
 		if (next.tv_sec < now.tv_sec)
 			next = now;
-		/* After a resize, the next question is asked at once. */
+		/* After a resize, send the next request at once. */
 		if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL))
 			clock_gettime(CLOCK_MONOTONIC, &next);
 	}
 	if (asking->screen.is_watched && has_answered)
 		triad_screen_leave();
-	/* The message was for the last row, which was never painted. */
+	/* The last row, which had the message, was never painted. */
 	if (asking->screen.is_watched && asking->message[0])
 		fprintf(stderr, "%s\n", asking->message);
 	return status;
 }
 
-/* triadctl understood the command.  Who refused it may be of another release. */
+/* Explains a refusal of a command that triadctl knows: the process may be of another
+ * release. */
 static void explain_refusal(const struct asking *asking)
 {
 	char text[256];
@@ -369,7 +369,7 @@ int triad_ask(const struct triad_ask *ask, const struct triad_command *command,
 	triad_screen_clear(&asking.screen);
 	if (status == TRIAD_CONTROL_USAGE)
 		explain_refusal(&asking);
-	/* Who was refused, or was turned away as one too many, has no verdict. */
+	/* After a refusal, or "too many clients", there is no verdict. */
 	if (status == TRIAD_CLIENT_NO_ANSWER ||
 		(status > 0 && !asking.has_output && !asking.refusal &&
 			triad_verb_of(command->verb)->is_verdict))

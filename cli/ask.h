@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Asks the plugin or an agent, once or again and again, and shows the answers: text as it
- * comes, tables as the terminal has room for them (cli/table.h).
+/* Sends a command to the plugin or an agent, once or periodically, and shows the answers:
+ * text as it comes, tables fitted to the terminal (cli/table.h).
  *
  * Thread-safety: one thread.  Errors go to standard error. */
 #ifndef TRIAD_CLI_ASK_H
@@ -14,10 +14,10 @@ struct triad_ask {
 	bool is_agent;
 	unsigned timeout_s;
 	enum triad_screen_color color;
-	int no_answer; /* what is returned when there is none */
+	int no_answer; /* the exit status when there is no answer */
 };
 
-/* 'words' are those of 'command'.  Returns an exit status of triadctl. */
+/* 'words' are the typed words of 'command'.  Returns an exit status of triadctl. */
 int triad_ask(const struct triad_ask *ask, const struct triad_command *command,
 	int n_words, char **words);
 

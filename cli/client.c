@@ -48,7 +48,7 @@ static void show_progress(struct answer *answer, const char *text)
 	answer->progress_shown = *text;
 }
 
-/* A sentence to the sink, as if it came from the plugin. */
+/* Gives the sink a message, as if it came from the plugin. */
 static void __attribute__((format(printf, 2, 3)))
 complain(struct answer *answer, const char *format, ...)
 {
@@ -117,7 +117,7 @@ static int print_cut(struct answer *answer, int error)
 	return TRIAD_CLIENT_NO_ANSWER;
 }
 
-/* Receives exactly 'size' octets; ECONNRESET when they end before. */
+/* Receives exactly 'size' octets; ECONNRESET when the connection ends before. */
 static int receive(int fd, void *data, size_t size)
 {
 	char *at = data;
@@ -149,7 +149,7 @@ static int connect_to(const struct triad_client *client, int *fd)
 	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (*fd < 0)
 		return errno;
-	/* The time-out is one of silence: an answer may take longer. */
+	/* The time-out limits silence: a whole answer may take longer. */
 	if (setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) ||
 		setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) ||
 		connect(*fd, (struct sockaddr *)&address, sizeof(address)))
@@ -159,7 +159,7 @@ static int connect_to(const struct triad_client *client, int *fd)
 	return error;
 }
 
-/* The process that made the socket: none with a name left over from another can. */
+/* Notes the process that listens at the socket. */
 static void note_peer(const struct triad_client *client, int fd)
 {
 	struct ucred peer;
@@ -179,7 +179,7 @@ static int read_piece(struct answer *answer, struct triad_reply *reply)
 	int error;
 
 	if (reply->frame.type == TRIAD_FRAME_PROGRESS) {
-		/* It goes to a terminal, where control characters do harm. */
+		/* Remove control characters: it goes to a terminal. */
 		triad_text_clean(reply->piece);
 		show_progress(answer, reply->piece);
 		return STATUS_NONE;
@@ -191,7 +191,7 @@ static int read_piece(struct answer *answer, struct triad_reply *reply)
 	case 0:
 		return STATUS_NONE;
 	case EPIPE:
-		/* Whoever reads the output has seen enough, as 'head' does. */
+		/* The reader has closed the output, as 'head' does. */
 		return TRIAD_CLIENT_UNREAD;
 	case ECANCELED:
 		return TRIAD_CLIENT_CANCELED;
@@ -236,8 +236,8 @@ int triad_client_ask(
 	if (error)
 		return print_unreachable(&answer, error);
 	note_peer(client, answer.fd);
-	/* A plugin that refuses early closes before it has read the request; what it
-	 * said is still there to be read. */
+	/* Ignore an error of sending: a plugin that refuses early closes before it has
+	 * read the request, and its answer can still be read. */
 	triad_frame_encode(
 		(uint8_t *)frame, TRIAD_FRAME_REQUEST, (uint32_t)request_size);
 	memcpy(frame + TRIAD_FRAME_HEADER_SIZE, request, request_size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One request to the plugin or to an agent, and its answer, handed on piece by piece as
- * it comes in.  Progress is shown on standard error, if that is a terminal.
+/* Sends one request to the plugin or to an agent, and passes on the answer piece by piece
+ * as it comes.  Shows progress on standard error, if that is a terminal.
  *
  * SIGPIPE must be ignored.
  *
@@ -15,10 +15,10 @@
 
 /* Where an answer goes. */
 struct triad_client_sink {
-	/* 'type' is OUTPUT, TABLE or MESSAGE; what the client itself has to complain of is
-	 * a MESSAGE, too.  Behind the last octet stands a 0.  Returns 0; the errno of a
-	 * write to standard output; EPROTO for a table that is none; or ECANCELED, having
-	 * said why no more of the answer is wanted. */
+	/* 'type' is OUTPUT, TABLE or MESSAGE; the client's own errors are MESSAGEs, too.  A
+	 * 0 follows the last octet.  Returns 0; the errno of a write to standard output;
+	 * EPROTO for a malformed table; or ECANCELED, having written why it wants no more
+	 * of the answer. */
 	int (*take)(void *context, enum triad_frame_type type, const char *piece,
 		size_t size);
 	void *context;
@@ -26,23 +26,23 @@ struct triad_client_sink {
 
 struct triad_client {
 	const char *path;   /* of the control socket */
-	bool is_agent;      /* whose it is, for messages */
+	bool is_agent;      /* the socket is an agent's, for messages */
 	unsigned timeout_s; /* the request ends if no frame comes for so long */
 	const struct triad_client_sink *sink;
 	bool hides_progress;
-	int *pid; /* NULL: not wanted; who listens, 0: not known */
+	int *pid; /* set to the listening process, 0: not known; NULL: not set */
 };
 
-/* The reader of standard output has gone: no more is wanted. */
+/* The reader of standard output has gone. */
 #define TRIAD_CLIENT_UNREAD (-1)
-/* The sink wanted no more: ECANCELED. */
+/* The sink returned ECANCELED. */
 #define TRIAD_CLIENT_CANCELED (-2)
 
-/* It can't be reached, or the answer was cut; the sink was told. */
+/* The process can't be reached, or its answer was cut; the sink has a MESSAGE why. */
 #define TRIAD_CLIENT_NO_ANSWER (-4)
 
-/* Sends 'request' (see triad_request_encode()) and hands on the answer.
- * Returns the status that the plugin gave, or one of these. */
+/* Sends 'request' (see triad_request_encode()) and passes on the answer.  Returns the
+ * answer's exit status, or one of these. */
 int triad_client_ask(
 	const struct triad_client *client, const char *request, size_t request_size);
 

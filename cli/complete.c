@@ -70,8 +70,8 @@ struct completion {
 	const struct triad_complete *by;
 	int n_words;
 	char **words;
-	const char *word;   /* the last one, or its value behind '=' */
-	const char *before; /* "--option=" of that, or "" */
+	const char *word;   /* the last word, or the value behind its '=' */
+	const char *before; /* the "--option=" before that value, or "" */
 	int before_size;
 	int n_global; /* words before the command */
 };
@@ -81,7 +81,7 @@ static bool begins_with(const char *text, const char *word)
 	return !g_ascii_strncasecmp(text, word, strlen(word));
 }
 
-/* 'help' may be NULL, and is shown by shells that can. */
+/* Prints a candidate.  'help' may be NULL; some shells show it. */
 static void offer(
 	const struct completion *completion, const char *text, const char *help)
 {
@@ -108,7 +108,7 @@ static void offer_found(void *context, const char *name)
 	offer(context, name, NULL);
 }
 
-/* The socket to ask, by the options before the command; false when there is none. */
+/* Finds the socket to ask, by the options before the command; false: none. */
 static bool find_socket(const struct completion *completion, char path[PATH_SIZE])
 {
 	char *argv[TRIAD_CONTROL_MAX_WORDS + 2] = {(char *)"triadctl"};
@@ -121,8 +121,8 @@ static bool find_socket(const struct completion *completion, char path[PATH_SIZE
 		completion->n_global + 1, argv, path, PATH_SIZE);
 }
 
-/* The key that 'name' is of, when it has the name of a group or scope between: a key is
- * there once for each of these. */
+/* Finds the key of a name that contains the name of a group or scope: such a key exists
+ * once for each of these. */
 static const struct triad_conf_key *find_named_key(const char *name)
 {
 	const char *first = strchr(name, '.'), *last = strrchr(name, '.');
@@ -158,12 +158,12 @@ static void offer_keys(struct completion *completion)
 		snprintf(name, sizeof(name), "%s.%s", keys[i].section, keys[i].name);
 		offer(completion, name, keys[i].help);
 	}
-	/* Keys of groups and scopes have a name between, which the plugin knows. */
+	/* Keys of groups and scopes contain a name that the plugin knows. */
 	if (find_socket(completion, path))
 		triad_complete_keys(path, offer_named_key, completion);
 }
 
-/* The values of the key in the word before. */
+/* Offers values of the key in the word before. */
 static void offer_values(const struct completion *completion)
 {
 	static const char *const bools[] = {"true", "false", NULL};
@@ -215,7 +215,7 @@ static void offer_option_values(
 	}
 }
 
-/* The option that 'word' is, up to a '='; NULL: none of the command's. */
+/* Finds the command's option of 'word', up to a '='; NULL: none. */
 static const struct triad_option *find_option(const struct triad_verb_table *table,
 	const struct triad_verb *verb, const char *word)
 {
@@ -233,7 +233,8 @@ static const struct triad_option *find_option(const struct triad_verb_table *tab
 
 static bool offer_verbs(const struct completion *completion, const char *first);
 
-/* 'arguments' of the table of commands: "KEY VALUE", "[add|remove GUID]", "FILE...". */
+/* Offers argument 'at', by the table's text: "KEY VALUE", "[add|remove GUID]",
+ * "FILE...". */
 static void offer_argument(
 	struct completion *completion, const char *arguments, unsigned at)
 {
@@ -243,7 +244,7 @@ static void offer_argument(
 		arguments += strcspn(arguments, " ") + 1;
 		at--;
 	}
-	/* A command's name has two words. */
+	/* Only these arguments have several words; a command's name may have two. */
 	if (at && !strstr(arguments, "...") && strcmp(arguments, "[COMMAND]") != 0)
 		return;
 	arguments += *arguments == '[';
@@ -252,7 +253,7 @@ static void offer_argument(
 	if (!strcmp(token, "NODE")) {
 		offer_nodes(completion);
 	} else if (!strcmp(token, "COUNTER")) {
-		/* 'perf histogram' alone has it as a word. */
+		/* Only 'perf histogram' has this argument. */
 		offer_counters(completion);
 		for (int i = 0; i < TRIAD_DETAIL_N_FIELDS; i++)
 			offer(completion, triad_detail_fields[i].name, NULL);
@@ -283,12 +284,12 @@ static bool is_first_word(const struct triad_verb *verb, const char *word)
 	return strlen(word) == n && !strncmp(verb->name, word, n);
 }
 
-/* The first words of commands, each once; or the second ones behind 'first'.  Returns
- * whether there are any. */
+/* Offers the first words of commands, each once; or the second words behind 'first'.
+ * Returns whether there are any. */
 static bool offer_verbs(const struct completion *completion, const char *first)
 {
 	const struct triad_complete *by = completion->by;
-	/* Those offered: several tables have commands of one group. */
+	/* 'seen': words offered so far; several tables have commands of one group. */
 	char word[TOKEN_SIZE], known[TOKEN_SIZE + 2], seen[2048] = " ";
 	bool is_any = false;
 
@@ -312,7 +313,7 @@ static bool offer_verbs(const struct completion *completion, const char *first)
 	return is_any;
 }
 
-/* The command that begins at 'words', of the most words; '*n' of these are its name. */
+/* Finds the command with the longest name at 'words'; its name has '*n' words. */
 static const struct triad_verb *find_verb(const struct triad_complete *by, int n_words,
 	char **words, const struct triad_verb_table **table, int *n)
 {
@@ -371,7 +372,7 @@ static void complete_verb(struct completion *completion,
 	if (verb->arguments && n_arguments < (unsigned)verb->n_arguments_max &&
 		word[0] != '-')
 		offer_argument(completion, verb->arguments, n_arguments);
-	/* Options are offered to who begins one, or where nothing else can stand. */
+	/* Offer options if the user has begun one, or if nothing else can follow. */
 	if (word[0] != '-' && (word[0] || verb->arguments))
 		return;
 	for (size_t i = 0; i < table->n_options; i++)
@@ -382,8 +383,8 @@ static void complete_verb(struct completion *completion,
 
 /* --- before the command --- */
 
-/* Skips the options before the command.  Returns true when the last word belongs to
- * them, and is completed. */
+/* Skips the options before the command.  Returns true, having completed the last word, if
+ * that belongs to them. */
 static bool complete_global(struct completion *completion)
 {
 	const struct option *option;
@@ -434,7 +435,7 @@ void triad_complete(const struct triad_complete *complete, int n_words, char **w
 		(void)offer_verbs(&completion, NULL);
 		return;
 	}
-	/* Whoever begins with a minus wants an option of "agents", not a subcommand. */
+	/* After a minus the user wants an option of "agents", not a subcommand. */
 	if (at == n_words - 2 && completion.word[0] != '-' &&
 		offer_verbs(&completion, words[at]))
 		return;

@@ -9,7 +9,7 @@
 #include "lib/text.h"
 #include "triad/control.h"
 
-/* Who waits for a completion waits no longer. */
+/* Users do not wait longer for a completion. */
 #define TIMEOUT_S 1
 
 static void add(struct triad_nodes_scan *scan, char c)
@@ -23,7 +23,7 @@ static void add_code(struct triad_nodes_scan *scan, char digit)
 	scan->code = scan->code << 4 | (unsigned)g_ascii_xdigit_value(digit);
 	if (--scan->n_hex)
 		return;
-	/* Our JSON writes control characters so, and they are in no name. */
+	/* Triad's JSON escapes only control characters so; names have none. */
 	add(scan, scan->code < 0x80 && scan->code ? (char)scan->code : '?');
 }
 
@@ -78,7 +78,7 @@ void triad_nodes_scan(struct triad_nodes_scan *scan, const char *json, size_t si
 			scan->is_member = scan->has_string && is_wanted(scan);
 			scan->has_string = false;
 		} else if (!g_ascii_isspace(json[i])) {
-			/* A number, null, a bracket: no string that we look for. */
+			/* A number, null or a bracket: not a string that we look for. */
 			scan->is_member = scan->has_string = false;
 		}
 	}

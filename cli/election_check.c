@@ -25,17 +25,17 @@
 struct check {
 	const struct triad_election_command *command;
 	const struct triad_election_reporter *reporter;
-	sigset_t signals; /* that we wait for: all of them blocked */
+	sigset_t signals; /* that we wait for; all are blocked */
 	bool must_end;
 	bool is_deaf;  /* the last report did not reach the plugin */
-	bool has_said; /* the following was printed */
+	bool has_said; /* what follows was printed */
 	bool was_yes;
 	char reason[64]; /* of the present answer */
 };
 
 /* --- waiting ----------------------------------------------------------- */
 
-/* Until a signal comes or 'until_us'.  False: the time has come. */
+/* Waits for a signal until 'until_us'.  False: none has come. */
 static bool wait_for_signal(struct check *check, uint64_t until_us)
 {
 	uint64_t now_us = triad_clock_now_us();
@@ -48,13 +48,12 @@ static bool wait_for_signal(struct check *check, uint64_t until_us)
 
 	if (number == SIGINT || number == SIGTERM)
 		check->must_end = true;
-	/* SIGCHLD ends the wait, too: the caller looks whether the command has
-	 * ended. */
+	/* SIGCHLD also ends the wait: the caller checks whether the command has ended. */
 	return number >= 0 || errno == EINTR;
 }
 
-/* Whether the command has ended; it stays to be waited for, so that its process group
- * is nobody else's yet. */
+/* Whether the command has ended.  Leaves it as a zombie, so that no other process can get
+ * its process group's number. */
 static bool has_ended(pid_t child)
 {
 	siginfo_t info = {0};
@@ -80,7 +79,7 @@ static void be_the_command(const struct check *check, pid_t parent)
 	sigset_t none;
 
 	setpgid(0, 0);
-	/* If triadctl is killed, the command ends, too. */
+	/* If triadctl is killed, the command must end, too. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(CANT_RUN);
@@ -102,13 +101,13 @@ static pid_t start(const struct check *check)
 
 	if (!child)
 		be_the_command(check, parent);
-	/* Both do it, as either may run first. */
+	/* Parent and child both call it, because either may run first. */
 	if (child > 0)
 		setpgid(child, child);
 	return child;
 }
 
-/* Ends the command and all that it has started in its process group. */
+/* Ends the command and all processes of its group. */
 static void end(struct check *check, pid_t child)
 {
 	kill(-child, SIGTERM);
@@ -135,7 +134,7 @@ static bool wait_until(struct check *check, pid_t child, uint64_t until_us)
 	return has_ended(child);
 }
 
-/* The command's verdict. */
+/* Runs the command and returns its verdict. */
 static bool ask(struct check *check)
 {
 	uint64_t until_us =
@@ -151,7 +150,7 @@ static bool ask(struct check *check)
 	is_in_time = wait_until(check, child, until_us);
 	if (!is_in_time)
 		end(check, child);
-	/* Not before end(): until then the process group can't be another's. */
+	/* Not before end(): until now no other process can have the group's number. */
 	waitpid(child, &status, 0);
 	is_yes = judge(check, status);
 	if (!is_in_time)
@@ -190,7 +189,7 @@ int triad_election_check(const struct triad_election_command *command,
 
 		if (check.must_end)
 			break;
-		/* Only a change is news. */
+		/* Print only changes. */
 		if (!check.has_said || check.was_yes != is_yes)
 			fprintf(stderr, "triadctl: election check: %s (%s)\n",
 				is_yes ? "yes" : "no", check.reason);

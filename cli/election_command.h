@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'triadctl election check': runs a command again and again, and tells the plugin
- * whether it says yes.
+/* 'triadctl election check': runs a command periodically, and reports to the plugin
+ * whether it succeeded.
  *
  *     election check [--every S] [--timeout S] -- COMMAND [ARG...]
  *
  * It is a process of its own so that OpenSM never forks, and that a check that hangs,
- * crashes or eats memory does so without OpenSM. Exit status 0 is yes; any other, a
+ * crashes or eats memory does not harm OpenSM.  Exit status 0 is yes; any other, a
  * signal, a command that can't be run and a time-out are no.  A verdict that is not
  * repeated expires in the plugin (election.check_max_age), so this command reports
  * nothing when it ends.
@@ -33,14 +33,14 @@ struct triad_verb_table triad_election_verbs(void);
 int triad_election_command_read(
 	struct triad_parser *parser, struct triad_election_command *command);
 
-/* Tells the plugin; false when it could not be told.  What is wrong is said only when
+/* Reports a verdict to the plugin; false when that failed.  Prints errors only if
  * 'is_loud'. */
 struct triad_election_reporter {
 	bool (*report)(void *context, bool is_yes, bool is_loud);
 	void *context;
 };
 
-/* Until SIGINT or SIGTERM.  Returns an exit status of triadctl. */
+/* Runs until SIGINT or SIGTERM.  Returns an exit status of triadctl. */
 int triad_election_check(const struct triad_election_command *command,
 	const struct triad_election_reporter *reporter);
 

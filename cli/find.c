@@ -15,7 +15,7 @@
 static bool is_socket(const char *name, bool is_agent)
 {
 	size_t n = strlen(name), n_suffix = strlen(SUFFIX);
-	/* Sockets of agents and of OpenSM lie in one folder. */
+	/* Agents and OpenSM have their sockets in the same folder. */
 	bool of_agent =
 		!strncmp(name, TRIAD_SOCKET_OF_AGENT, strlen(TRIAD_SOCKET_OF_AGENT));
 
@@ -23,8 +23,8 @@ static bool is_socket(const char *name, bool is_agent)
 		of_agent == is_agent;
 }
 
-/* Appends the sockets' paths to 'list', a line each; returns how many, the last
- * one's name in 'name'. */
+/* Appends the sockets' paths to 'list', a line each; returns how many; 'name' gets the last
+ * one's name. */
 static unsigned list_sockets(DIR *dir, const char *folder, bool is_agent, char *name,
 	size_t name_size, char *list, size_t list_size)
 {

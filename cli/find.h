@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which OpenSM or triad-agent to ask: the control socket's path.
+/* Finds the control socket of an OpenSM or triad-agent.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_CLI_FIND_H
@@ -8,21 +8,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What agents' sockets begin with. */
+/* The prefix of agents' sockets. */
 #define TRIAD_SOCKET_OF_AGENT "agent-"
 
-/* The one socket, FOLDER/NAME.sock, of an OpenSM in 'folder', or with 'is_agent' the
- * one, FOLDER/agent-NAME.sock, of an agent.  Returns 0; ENOENT when there is none or no
- * such folder; EEXIST when there are several; another errno when the folder can't be
- * read.  On error 'message' says so and what to do. */
+/* Finds the only socket of an OpenSM in 'folder', FOLDER/NAME.sock; with 'is_agent' the
+ * only one of an agent, FOLDER/agent-NAME.sock.  Returns 0; ENOENT when there is no socket
+ * or folder; EEXIST when there are several sockets; another errno when the folder can't be
+ * read.  On error 'message' has why, and what to do. */
 int triad_socket_find(const char *folder, bool is_agent, char *path, size_t path_size,
 	char *message, size_t message_size);
 
-/* Calls 'visit' with each of those sockets of OpenSMs.  Returns how many there are. */
+/* Calls 'visit' with each socket of an OpenSM in 'folder'.  Returns how many there are. */
 unsigned triad_sockets_visit(const char *folder,
 	void (*visit)(void *context, const char *path), void *context);
 
-/* What to do when nobody answers, put after the reason; ends without newline. */
+/* Advice after the reason when no process answers; without a newline. */
 #define TRIAD_SOCKET_ADVICE                                                            \
 	"start opensm with event_plugin_name osmtriad, see its log for ERR 1000"
 #define TRIAD_AGENT_ADVICE "start triad-agent, see its log"

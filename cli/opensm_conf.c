@@ -10,7 +10,8 @@
 #define OPTIONS_KEY "event_plugin_options"
 #define NO_VALUE "(null)"
 
-/* What OpenSM parts words of a line, names of plugins, and our options by. */
+/* The separators of OpenSM for words of a line and names of plugins, and ours for
+ * options. */
 #define KEY_ENDS " \t\n"
 #define NAME_ENDS ", \t\n"
 #define OPTION_ENDS " \t,;"
@@ -87,7 +88,7 @@ static bool has_key(const char *octets, const struct line *line, const char *key
 		!memcmp(octets + line->key, key, line->key_size);
 }
 
-/* The line that counts; returns how many have the key. */
+/* Finds the last line with the key, which counts; returns how many have it. */
 static unsigned find_line(
 	const char *octets, size_t size, const char *key, struct line *found)
 {
@@ -128,7 +129,7 @@ bool triad_opensm_conf_get(const char *octets, size_t size, const char *key,
 
 /* --- names and options --- */
 
-/* The first word of 'text' that is Triad's name; NULL: there is none. */
+/* Finds the first word of 'text' that is Triad's name; NULL: none. */
 static const char *find_name(const char *text)
 {
 	const size_t length = strlen(TRIAD_OPENSM_PLUGIN);
@@ -148,7 +149,7 @@ bool triad_opensm_conf_loads(const char *names)
 	return find_name(names);
 }
 
-/* As the plugin looks for it: only the first "conf=" can be it. */
+/* Finds "conf=" as the plugin does: only the first one counts. */
 static const char *find_option(const char *options, size_t *length)
 {
 	const char *at = strstr(options, CONF_OPTION);
@@ -178,7 +179,7 @@ bool triad_opensm_conf_takes_path(const char *path)
 	return *path == '/' && !strpbrk(path, OPTION_ENDS BLANKS "#\"'");
 }
 
-/* Copies 'text' without the 'length' octets at 'at' and what parts them from others. */
+/* Copies 'text' without the 'length' octets at 'at' and their separators. */
 static void cut(const char *text, const char *at, size_t length, const char *ends,
 	char *result, size_t size)
 {
@@ -243,7 +244,7 @@ static void copy_line(char to[TRIAD_OPENSM_CONF_LINE_SIZE], const char *octets,
 		octets + line->at);
 }
 
-/* A line of its own at the end of the file, which ends lines as the last one does. */
+/* Appends a line to the file, with the same line end as the last line. */
 static int append_line(
 	struct triad_opensm_conf_edit *edit, const char *key, const char *value)
 {
@@ -265,7 +266,7 @@ static int replace_value(
 	size_t length = line->end - line->at;
 	char text[TRIAD_OPENSM_CONF_LINE_SIZE + 1];
 
-	/* What follows a line that is too long would move into another line. */
+	/* OpenSM splits a line that is too long: its rest would become another line. */
 	if (length - line->value_size + strlen(value) + 2 > MAX_LINE ||
 		(line->next == line->end && line->next != edit->size))
 		return EMSGSIZE;
@@ -324,7 +325,7 @@ static int add_option(struct triad_opensm_conf_edit *edit, const char *path)
 	if (strlen(path) >= TRIAD_OPENSM_CONF_LINE_SIZE)
 		return EMSGSIZE;
 	at = find_option(options, &length);
-	/* Before what is there for others: only the first "conf=" is looked at. */
+	/* Before the options of other plugins: only the first "conf=" counts. */
 	if (at)
 		snprintf(more, sizeof(more), "%.*s" CONF_OPTION "%s%s",
 			(int)(at - options), options, path, at + length);
@@ -386,11 +387,11 @@ static int remove_words(struct triad_opensm_conf_edit *edit)
 		memcpy(names, rest, sizeof(names));
 	}
 	error = set_value(edit, NAME_KEY, names);
-	/* Another plugin gets the same options. */
+	/* Keep the options if another plugin is left: it may read them. */
 	return error || strcmp(names, NO_VALUE) ? error : remove_option(edit);
 }
 
-/* Whether adding Triad to the old text gave this one. */
+/* Whether adding Triad to the old text gives this one. */
 static bool is_made_of(const char *octets, size_t size, const char *old,
 	size_t old_size, struct triad_opensm_conf_edit *added)
 {
@@ -409,7 +410,7 @@ static bool is_made_of(const char *octets, size_t size, const char *old,
 	return is_same;
 }
 
-/* The changes of 'added', the other way round. */
+/* Sets the changes of 'edit' to the reverse of those of 'added'. */
 static void reverse_changes(
 	struct triad_opensm_conf_edit *edit, const struct triad_opensm_conf_edit *added)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The text of an opensm.conf: what it says of plugins, and how that is changed.
+/* Reads and edits the settings of plugins in the text of an opensm.conf.
  *
- * Model: lines are read as OpenSM reads them.  A line is a key and the rest of the
- * line, up to a '#'; blanks around the value and a pair of quotes are no part of it; of
- * a key that is there several times, the last counts; "(null)" is no value.  A line
- * longer than OpenSM's buffer is several lines.  A value is replaced where it stands:
- * each octet around it stays.
+ * Model: lines are parsed as by OpenSM.  A line is a key and the rest of the line, up to a
+ * '#'; blanks and a pair of quotes around the value are not part of it; the last line of a
+ * key counts; "(null)" is no value.  A line longer than OpenSM's buffer is several lines.
+ * An edit replaces a value in its place and keeps each octet around it.
  *
  * Thread-safety: functions without state.  Memory: an edit owns its text. */
 #ifndef TRIAD_CLI_OPENSM_CONF_H
@@ -21,14 +20,14 @@
 /* The file that OpenSM makes of that name. */
 #define TRIAD_OPENSM_LIBRARY "lib" TRIAD_OPENSM_PLUGIN ".so"
 
-/* One line; 'before' is empty for one that is new.  As in the file, without its end. */
+/* A changed line as in the file, without its end; 'before' is empty for a new line. */
 struct triad_opensm_conf_change {
 	unsigned line; /* from 1 */
 	char before[TRIAD_OPENSM_CONF_LINE_SIZE];
 	char after[TRIAD_OPENSM_CONF_LINE_SIZE];
 };
 
-/* A new text, and what is new in it; nothing: the text is the old one.  All zeros at
+/* A new text and its changed lines; without changes it is the old text.  All zeros at
  * first. */
 struct triad_opensm_conf_edit {
 	char *octets;
@@ -37,34 +36,34 @@ struct triad_opensm_conf_edit {
 	struct triad_opensm_conf_change changes[2];
 };
 
-/* Whether the octets can be an opensm.conf; otherwise why not, in words. */
+/* Why the octets can't be an opensm.conf, in words; NULL: they can be. */
 const char *triad_opensm_conf_refuse(const char *octets, size_t size);
 
-/* The value that OpenSM takes for 'key'.  False, and an empty value, when there is
- * none.  '*n' lines have the key. */
+/* Gets the value that OpenSM takes for 'key'.  False, and an empty value, when there is
+ * none.  '*n' is the number of lines with the key. */
 bool triad_opensm_conf_get(const char *octets, size_t size, const char *key,
 	char value[TRIAD_OPENSM_CONF_LINE_SIZE], unsigned *n);
 
-/* Whether 'names', a value of event_plugin_name, has Triad among them. */
+/* Whether 'names', a value of event_plugin_name, contains Triad. */
 bool triad_opensm_conf_loads(const char *names);
 
-/* The file that Triad finds in 'options', a value of event_plugin_options; false when
- * none is named. */
+/* Gets the configuration file that 'options', a value of event_plugin_options, names for
+ * Triad; false when it names none. */
 bool triad_opensm_conf_option(
 	const char *options, char path[TRIAD_OPENSM_CONF_LINE_SIZE]);
 
 /* Whether a path can stand in event_plugin_options. */
 bool triad_opensm_conf_takes_path(const char *path);
 
-/* OpenSM shall load Triad; with 'path', with this configuration.  Returns 0; EMSGSIZE
- * when a line would be too long for OpenSM; or ENOMEM. */
+/* Makes the text with which OpenSM loads Triad; 'path' is Triad's configuration, or NULL.
+ * Returns 0; EMSGSIZE when a line would be too long for OpenSM; or ENOMEM. */
 int triad_opensm_conf_add(const char *octets, size_t size, const char *path,
 	struct triad_opensm_conf_edit *edit);
 
-/* OpenSM shall not load Triad.  When adding it to 'old', a copy from before, gives this
- * text, the copy is the result; otherwise its name is taken out, and its configuration
- * if no other plugin is left that may read it.  'old' may be NULL.  Returns as '_add'.
- */
+/* Makes the text with which OpenSM does not load Triad.  'old' is a copy from before, or
+ * NULL.  If adding Triad to 'old' gives this text, the result is 'old'.  Otherwise Triad's
+ * name is removed, and its configuration unless another plugin is left that may read it.
+ * Returns as '_add'. */
 int triad_opensm_conf_remove(const char *octets, size_t size, const char *old,
 	size_t old_size, struct triad_opensm_conf_edit *edit);
 

@@ -27,7 +27,7 @@ static int keep_answer(
 	return 0;
 }
 
-/* Of the JSON of 'version'.  "": there is none. */
+/* Finds the version in the JSON of 'version'; "": none. */
 static void find_version(const char *json, char version[VERSION_SIZE])
 {
 	const char *at = strstr(json, KEY);

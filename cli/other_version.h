@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Explains a refusal that comes of two releases: triadctl understood a command, and what
- * it asked did not.
+/* Explains a refusal caused by different releases: triadctl knows a command that the
+ * process at the socket does not know.
  *
  * Thread-safety: one thread. */
 #ifndef TRIAD_CLI_OTHER_VERSION_H
@@ -8,9 +8,8 @@
 
 #include "cli/client.h"
 
-/* Asks who listens at 'client' for its version.  Returns true, and both versions with
- * what to do in 'text', when it is another one than ours.  The sink of 'client' is not
- * used. */
+/* Asks the process at 'client' for its version.  If it differs from ours, returns true,
+ * and 'text' has both versions and what to do.  Does not use the sink of 'client'. */
 bool triad_other_version_explain(
 	const struct triad_client *client, char *text, size_t size);
 

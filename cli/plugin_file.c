@@ -21,7 +21,7 @@ struct file {
 	Elf64_Ehdr header;
 };
 
-/* Copies what lies at an offset; false when it is not all there. */
+/* Copies 'size' octets from an offset; false when the file ends before. */
 static bool copy(const struct file *file, uint64_t at, void *to, size_t size)
 {
 	if (at > file->size || size > file->size - at)
@@ -37,7 +37,7 @@ static bool read_section(const struct file *file, unsigned i, Elf64_Shdr *sectio
 			sizeof(*section));
 }
 
-/* Where an address of the program lies in the file. */
+/* Converts an address of the program to an offset in the file. */
 static bool find_offset(const struct file *file, uint64_t address, uint64_t *offset)
 {
 	for (unsigned i = 0; i < file->header.e_phnum; i++) {
@@ -55,7 +55,7 @@ static bool find_offset(const struct file *file, uint64_t address, uint64_t *off
 	return false;
 }
 
-/* Whether a 0-terminated text at 'at' of the file is this one. */
+/* Whether the 0-terminated text at offset 'at' of the file is 'text'. */
 static bool is_text(const struct file *file, uint64_t at, const char *text)
 {
 	char found[sizeof(SYMBOL)];
@@ -64,7 +64,7 @@ static bool is_text(const struct file *file, uint64_t at, const char *text)
 		!memcmp(found, text, sizeof(found));
 }
 
-/* The address of the symbol, by a section of symbols. */
+/* Finds the address of the symbol in a symbol section. */
 static bool find_symbol_in(
 	const struct file *file, const Elf64_Shdr *section, uint64_t *address)
 {
@@ -97,8 +97,8 @@ static bool find_symbol(const struct file *file, uint64_t *address)
 	return false;
 }
 
-/* What the relocation of a pointer makes it point at; those without a symbol alone, as
- * constant texts have. */
+/* Finds the target of a pointer by its relocation; only relocations without a symbol, which
+ * pointers to constant texts have. */
 static bool find_addend(const struct file *file, const Elf64_Shdr *section, uint64_t of,
 	uint64_t *target)
 {
@@ -125,7 +125,7 @@ static bool find_target(const struct file *file, uint64_t address, uint64_t *tar
 		if (section.sh_type == SHT_RELA &&
 			find_addend(file, &section, address, target))
 			return true;
-	/* A linker may keep the target where the pointer is. */
+	/* Some linkers store the target in the place of the pointer. */
 	return find_offset(file, address, &offset) &&
 		copy(file, offset, target, sizeof(*target));
 }

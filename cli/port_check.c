@@ -17,7 +17,7 @@ struct summary {
 	uint32_t n_ports;
 	uint32_t n_of_state[TRIAD_EXPECTED_TEST + 1];
 	bool has_fabric;
-	uint32_t n_unknown; /* whose switch isn't in the fabric */
+	uint32_t n_unknown; /* ports whose switch isn't in the fabric */
 };
 
 /* --- showing ----------------------------------------------------------- */
@@ -89,14 +89,14 @@ static int load(const char *path, struct triad_expected **expected)
 	error = triad_expected_parse(octets, size, &diags, expected);
 	free(octets);
 	triad_port_print(&diags, "");
-	/* Else the mistakes that were printed say it. */
+	/* Otherwise the printed mistakes explain it. */
 	if (error && !diags.n)
 		complain(path, error);
 	return error;
 }
 
-/* Lays the configuration over the fabric.  What may come right later is a warning, and
- * no mistake. */
+/* Compares the configuration with the fabric.  Differences that may vanish later are
+ * warnings, not mistakes. */
 static int place(const struct triad_port_command *command,
 	const struct triad_expected *expected, struct summary *summary)
 {
@@ -147,7 +147,7 @@ int triad_port_check(const struct triad_port_command *command)
 	if (command->fabric)
 		error = place(command, expected, &summary);
 	triad_expected_free(expected);
-	/* Only a configuration that can be used has a summary. */
+	/* No summary of a configuration with mistakes. */
 	if (error)
 		return TRIAD_CONTROL_FAILED;
 	if (command->json)

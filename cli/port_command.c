@@ -71,7 +71,7 @@ void triad_port_claim_snapshot(struct triad_parser *parser)
 	if (strcmp(parser->verb->name, snapshot->name) != 0 ||
 		!has_option(parser, options[OPTION_FROM].name))
 		return;
-	/* The plugin's command of that name has no --from. */
+	/* With --from it is triadctl's: the plugin's command of that name lacks it. */
 	parser->verb = snapshot;
 	for (size_t i = 0; i < parser->n_tables; i++)
 		if (parser->tables[i].verbs == verbs)

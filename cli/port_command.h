@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'triadctl port ...': expected configurations without an SM.
+/* 'triadctl port ...': works on expected configurations, without an SM.
  *
  *     port check FILE [--fabric FILE] [--json]
  *     port snapshot --from FILE [--generation N]
  *
- * A fabric is a file with what ibnetdiscover printed.  Other 'port ...' commands, and
+ * A fabric is a file with the output of ibnetdiscover.  Other 'port ...' commands, and
  * 'port snapshot' without --from, run in the plugin.
  *
  * Thread-safety: none. */
@@ -38,8 +38,8 @@ struct triad_port_command {
 
 struct triad_verb_table triad_port_verbs(void);
 
-/* 'port snapshot' is a command of the plugin and of ours; this takes it when it is
- * ours: the plugin has no --from. */
+/* Both the plugin and triadctl have 'port snapshot'.  Claims it for triadctl if the words
+ * have --from, which the plugin lacks. */
 void triad_port_claim_snapshot(struct triad_parser *parser);
 
 /* Reads options and words behind the command's name.  Returns 0; or EINVAL, as
@@ -47,22 +47,22 @@ void triad_port_claim_snapshot(struct triad_parser *parser);
 int triad_port_command_read(
 	struct triad_parser *parser, struct triad_port_command *command);
 
-/* Each returns an exit status of triadctl, having told what is wrong. */
+/* Each returns an exit status of triadctl, having printed what is wrong. */
 int triad_port_check(const struct triad_port_command *command);
 int triad_port_snapshot(const struct triad_port_command *command);
 
-/* Tells what is in the list on standard error, each behind 'before'. */
+/* Prints each entry of the list on standard error, with 'before' in front. */
 void triad_port_print(const struct triad_diags *diags, const char *before);
 
 /* Reads at most 'max' + 1 octets of a file.  Returns 0 and octets to be freed, or an
  * errno, having printed why. */
 int triad_port_read_file(const char *path, size_t max, char **octets, size_t *size);
 
-/* Reads what ibnetdiscover printed.  Returns 0 and a fabric with one reference; or an
- * errno, told. */
+/* Reads the output of ibnetdiscover.  Returns 0 and a fabric with one reference; or an
+ * errno, having printed why. */
 int triad_port_read_fabric(const char *path, struct triad_fabric **fabric);
 
-/* What was printed may still be in a buffer; returns an exit status. */
+/* Flushes standard output; returns an exit status. */
 int triad_port_finish_output(void);
 
 #endif

@@ -26,8 +26,8 @@ static int read_stream(FILE *stream, size_t max, char **octets, size_t *size)
 			size_t wanted = room ? 2 * room : FIRST_ROOM;
 			char *grown;
 
-			/* With one octet more than allowed, the parser finds that there
-			 * are too many. */
+			/* One octet more than allowed, so that the parser notices a file
+			 * that is too large. */
 			wanted = wanted > max + 1 ? max + 1 : wanted;
 			grown = realloc(*octets, wanted);
 			if (!grown)
@@ -90,7 +90,7 @@ int triad_port_read_fabric(const char *path, struct triad_fabric **fabric)
 
 int triad_port_finish_output(void)
 {
-	/* Whoever reads the output may have seen enough. */
+	/* EPIPE: the reader has closed the output, which is not a failure. */
 	if (!fflush(stdout) || errno == EPIPE)
 		return TRIAD_CONTROL_DONE;
 	fprintf(stderr, "triadctl: can't write to standard output: %s\n",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'triadctl profile ...': commands that triadctl carries out itself, on files.  No SM
- * is asked, so the plugin and OpenSM's console don't know them; help lists them behind
- * the plugin's, from a table of the same kind.
+/* 'triadctl profile ...': commands that triadctl runs itself, on files.  The plugin and
+ * OpenSM's console don't have them; help lists them after the plugin's, from a table of
+ * the same kind.
  *
  *     profile merge  FILE... [-o OUT] [--csv]
  *     profile report FILE... [-n N] [--json] [--svg OUT]
@@ -40,7 +40,7 @@ struct triad_verb_table triad_profile_verbs(void);
 int triad_profile_command_read(
 	struct triad_parser *parser, struct triad_profile_command *command);
 
-/* Both return an exit status of triadctl, having told what went wrong. */
+/* Both return an exit status of triadctl, having printed what went wrong. */
 int triad_profile_merge(const struct triad_profile_command *command);
 int triad_profile_report(const struct triad_profile_command *command);
 

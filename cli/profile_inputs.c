@@ -19,7 +19,7 @@
 struct input {
 	const char *path;
 	int fd;        /* -1: not open at present */
-	uint64_t used; /* when, in turns */
+	uint64_t used; /* number of its last use */
 	dev_t device;
 	ino_t inode;
 	uint64_t file_size, offset, size; /* of the file; of its next frame */
@@ -67,7 +67,7 @@ void triad_profile_inputs_free(struct triad_profile_inputs *inputs)
 	free(inputs);
 }
 
-/* Reports what is wrong with the input, and reads it no further. */
+/* Reports what is wrong with the input, and stops reading it. */
 static bool fail(struct triad_profile_inputs *inputs, struct input *input,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -113,7 +113,8 @@ static void close_oldest(struct triad_profile_inputs *inputs)
 		close_input(inputs, oldest);
 }
 
-/* The file's size is taken once: a file that is being written may grow. */
+/* Checks an opened file.  Reads the size only once: a file that is being written may
+ * grow. */
 static bool check_opened(struct triad_profile_inputs *inputs, struct input *input)
 {
 	struct stat status;
@@ -122,7 +123,7 @@ static bool check_opened(struct triad_profile_inputs *inputs, struct input *inpu
 		return fail(inputs, input, "%s", strerror(errno));
 	if (!S_ISREG(status.st_mode))
 		return fail(inputs, input, "it is not a regular file");
-	/* The first time.  Opened again, it must be the same file. */
+	/* When the path is opened again, it must lead to the same file. */
 	if (!input->inode) {
 		input->device = status.st_dev;
 		input->inode = status.st_ino;
@@ -159,7 +160,7 @@ static ssize_t read_at(const struct input *input, void *to, size_t size, uint64_
 	return n;
 }
 
-/* Gives the lines of the input's frame. */
+/* Passes the lines of the input's frame to 'take'. */
 static bool read_frame(struct triad_profile_inputs *inputs, struct input *input,
 	triad_profile_take_line *take, void *context)
 {
@@ -172,7 +173,7 @@ static bool read_frame(struct triad_profile_inputs *inputs, struct input *input,
 /* --- the order --- */
 
 struct peek {
-	uint64_t time_us; /* 0: not seen yet */
+	uint64_t time_us; /* 0: not found yet */
 };
 
 static bool note_time(void *context, enum triad_profile_line kind,
@@ -189,7 +190,8 @@ static bool note_time(void *context, enum triad_profile_line kind,
 	return !peek->time_us;
 }
 
-/* Finds the frame at the input's offset or behind it, which may be empty. */
+/* Measures the frame at the input's offset; skips skippable frames.  The frame may be
+ * empty. */
 static bool measure_frame(struct triad_profile_inputs *inputs, struct input *input)
 {
 	struct triad_zstd_frame frame;
@@ -223,7 +225,7 @@ static bool measure_frame(struct triad_profile_inputs *inputs, struct input *inp
 	return true;
 }
 
-/* Finds the input's next frame, and when it is from. */
+/* Finds the input's next frame and its time. */
 static void find_frame(struct triad_profile_inputs *inputs, struct input *input)
 {
 	struct peek peek = {0};
@@ -244,7 +246,7 @@ bool triad_profile_inputs_next(
 	for (unsigned i = 0; i < inputs->n; i++) {
 		struct input *input = &inputs->inputs[i];
 
-		/* Inputs that were not taken the last time still have theirs. */
+		/* Inputs that were not chosen last time still have their frame. */
 		if (!input->is_ended && !input->size)
 			find_frame(inputs, input);
 		if (!input->is_ended && (!first || input->time_us < first->time_us))
@@ -271,8 +273,7 @@ bool triad_profile_inputs_read(struct triad_profile_inputs *inputs,
 	struct input *input = &inputs->inputs[frame->input];
 	bool is_right;
 
-	/* As it was when the frame was given.  After that the input goes on behind
-	 * it. */
+	/* Go back to the frame; triad_profile_inputs_next() goes on behind it. */
 	input->offset = frame->offset;
 	input->size = frame->size;
 	is_right =

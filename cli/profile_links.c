@@ -26,7 +26,7 @@ double triad_link_peak_bps(const struct triad_link *link)
 
 /* --- links --- */
 
-/* What goes 'way' is what 'from' sent, or else what 'to' received. */
+/* Sets the traffic of direction 'way': what 'from' sent, or else what 'to' received. */
 static void set_way(struct triad_link *link, unsigned way,
 	const struct triad_stats_port *from, const struct triad_stats_port *to)
 {
@@ -42,12 +42,12 @@ static void set_way(struct triad_link *link, unsigned way,
 	link->peak_us[way] = port->peak_us[counter];
 }
 
-/* End A is 'a', or the far end that its rows name. */
+/* Adds the link of 'a' and 'b' (NULL: not read; then by the rows of 'a'). */
 static void add_link(struct triad_links *links, const struct triad_stats_port *a,
 	const struct triad_stats_port *b)
 {
 	struct triad_link *link = &links->links[links->n_links++];
-	/* The only one of them that was read may be the end that is B. */
+	/* If only one end was read, that may be end B. */
 	bool is_turned = a->remote_guid &&
 		(a->remote_guid < a->node_guid ||
 			(a->remote_guid == a->node_guid && a->remote_port < a->port));
@@ -72,7 +72,7 @@ static void add_link(struct triad_links *links, const struct triad_stats_port *a
 	}
 }
 
-/* Each link once: at the first of its ends that was read. */
+/* Adds each link once: at the first of its ends that was read. */
 static void add_links(struct triad_links *links, const struct triad_stats *stats)
 {
 	for (size_t i = 0; i < stats->n_ports; i++) {
@@ -81,7 +81,7 @@ static void add_links(struct triad_links *links, const struct triad_stats *stats
 		if (port->remote_guid)
 			far = triad_stats_find(
 				stats, port->remote_guid, port->remote_port);
-		/* A far end that by now is plugged in elsewhere is another link's. */
+		/* A far end that has been plugged in elsewhere is of another link. */
 		if (far &&
 			(far->remote_guid != port->node_guid ||
 				far->remote_port != port->port))
@@ -168,7 +168,7 @@ static void measure_way(
 		}
 	}
 	mean = sum / bundle->n_links;
-	/* The more uneven of the two ways says how uneven the bundle is. */
+	/* The more uneven direction decides. */
 	if (sum <= 0 || max / mean <= bundle->ratio)
 		return;
 	bundle->ratio = max / mean;
@@ -178,7 +178,7 @@ static void measure_way(
 	bundle->max_bps = max;
 }
 
-/* Links are in the order of their ends, so those of two nodes are neighbours. */
+/* Finds bundles: links are sorted by ends, so those of two nodes are adjacent. */
 static void add_bundles(struct triad_links *links)
 {
 	size_t n = links->n_links, end;
@@ -208,7 +208,7 @@ int triad_links_make(struct triad_links *links, const struct triad_stats *stats)
 {
 	size_t n = stats->n_ports + 1;
 
-	/* A link has one port at least that was read, and a bundle two links. */
+	/* Limits: each link has at least one port that was read, a bundle two links. */
 	*links = (struct triad_links){
 		.links = calloc(n, sizeof(*links->links)),
 		.by_mean = calloc(n, sizeof(size_t)),

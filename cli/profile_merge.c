@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Frames are checked, and then copied as they are: nothing of them can change, and a
- * damaged one leaves no half of a sweep behind. */
+/* 'profile merge': checks frames, then copies them octet by octet.  So their content can't
+ * change, and a damaged frame leaves no part of a sweep in the output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct merge {
 	struct triad_profile_progress progress;
 	int fd;
 	int error;                            /* of writing */
-	char header[TRIAD_PROFILE_LINE_SIZE]; /* written last, with --csv */
+	char header[TRIAD_PROFILE_LINE_SIZE]; /* the last header, with --csv */
 	size_t n_used;
 	char piece[PIECE_SIZE];
 };
@@ -69,7 +69,7 @@ static int open_output(struct merge *merge)
 	}
 	if (!out)
 		return TRIAD_CONTROL_DONE;
-	/* Before open() empties it. */
+	/* Check before open(), which empties the file. */
 	if (!stat(out, &status) && is_input(merge, &status)) {
 		complain(out, "it is one of the files to be read");
 		return TRIAD_CONTROL_USAGE;
@@ -104,7 +104,7 @@ static void flush(struct merge *merge)
 	merge->n_used = 0;
 }
 
-/* What reads the output may have seen enough: that is no failure. */
+/* Closes the output.  EPIPE is not a failure: the reader has closed it. */
 static int close_output(struct merge *merge)
 {
 	if (merge->fd != STDOUT_FILENO && close(merge->fd) && !merge->error)
@@ -133,7 +133,7 @@ static void copy_frame(struct merge *merge, const struct triad_profile_frame *fr
 
 static void put_line(struct merge *merge, const char *line, size_t length)
 {
-	/* No line is longer than the buffer: the parser refuses it. */
+	/* The line fits after a flush: the parser refuses longer ones. */
 	if (merge->n_used + length + 1 > PIECE_SIZE)
 		flush(merge);
 	memcpy(merge->piece + merge->n_used, line, length);
@@ -141,7 +141,7 @@ static void put_line(struct merge *merge, const char *line, size_t length)
 	merge->piece[merge->n_used++] = '\n';
 }
 
-/* Text for a spreadsheet: a header where the columns change, and no comments. */
+/* Writes a line for a spreadsheet: a header where columns change, no comments. */
 static bool merge_line(void *context, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length)
 {
@@ -165,7 +165,7 @@ static void merge_frames(struct merge *merge)
 
 	while (!merge->error && triad_profile_inputs_next(merge->inputs, &frame)) {
 		triad_profile_progress_show(&merge->progress, merge->inputs);
-		/* The whole frame is checked first, so that nothing of a broken one is
+		/* Check the whole frame first, so that nothing of a broken one is
 		 * written. */
 		if (!triad_profile_inputs_read(merge->inputs, &frame, NULL, NULL))
 			continue;

@@ -16,7 +16,7 @@ void triad_profile_progress_init(
 	*progress = (struct triad_profile_progress){
 		.what = what,
 		.is_wanted = isatty(STDERR_FILENO),
-		/* Work that ends at once needs no progress. */
+		/* Show nothing in the first period: short work needs no progress. */
 		.next_us = triad_clock_now_us() + PERIOD_US,
 	};
 }

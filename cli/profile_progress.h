@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How far the reading of profiles is, on standard error where that is a terminal. */
+/* Shows the progress of reading profiles on standard error, if that is a terminal. */
 #ifndef TRIAD_CLI_PROFILE_PROGRESS_H
 #define TRIAD_CLI_PROFILE_PROGRESS_H
 
@@ -17,11 +17,11 @@ struct triad_profile_progress {
 void triad_profile_progress_init(
 	struct triad_profile_progress *progress, const char *what);
 
-/* Some times a second at most. */
+/* Shows it, a few times a second at most. */
 void triad_profile_progress_show(struct triad_profile_progress *progress,
 	const struct triad_profile_inputs *inputs);
 
-/* Clears the line, for what else is to be written. */
+/* Clears the line, before other output. */
 void triad_profile_progress_end(struct triad_profile_progress *progress);
 
 #endif

@@ -19,7 +19,7 @@
 struct reading {
 	struct triad_profile_progress progress;
 	struct triad_stats *stats;
-	bool has_info; /* the header that comes is of a section that was begun */
+	bool has_info; /* a comment has begun the section of the next header */
 	int error;
 };
 
@@ -179,7 +179,7 @@ int triad_profile_report(const struct triad_profile_command *command)
 	struct reading reading = {.stats = triad_stats_new()};
 	int status, shown = TRIAD_CONTROL_DONE;
 
-	/* Before anything is read: the drawing would overwrite an input. */
+	/* First of all: the drawing must not overwrite an input. */
 	if (is_drawn_over_input(command)) {
 		complain(command->svg, "it is one of the files to be read");
 		triad_stats_free(reading.stats);

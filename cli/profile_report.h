@@ -21,7 +21,7 @@ void triad_report_text(
 void triad_report_json(
 	const struct triad_profile_report_data *report, struct triad_output *output);
 
-/* A picture by itself: no script, no font and nothing from elsewhere. */
+/* A self-contained SVG: no script, no font, no external resources. */
 void triad_report_svg(
 	const struct triad_profile_report_data *report, struct triad_output *output);
 

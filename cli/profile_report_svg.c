@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* From top to bottom: a title, traffic over time, a bar each way for the busiest links.
- * Lengths are in SVG's units, of which a browser shows one as a pixel. */
+/* Draws, from top to bottom: a title, traffic over time, a bar for each direction of the
+ * busiest links.  Lengths are in SVG's units; a browser shows one unit as a pixel. */
 #include "cli/profile_report.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ static unsigned n_bars(const struct triad_profile_report_data *report)
 	return n < MAX_BARS ? (unsigned)n : MAX_BARS;
 }
 
-/* The least round number that is no less. */
+/* The smallest round number not below 'value'. */
 static double round_up(double value)
 {
 	static const double round[] = {1, 1.5, 2, 3, 4, 5, 6, 8, 10};
@@ -93,7 +93,7 @@ static void put_scale(const struct triad_profile_report_data *report,
 			LEFT, y, RIGHT, y, LEFT - 8, y + 4, part * most / 1e9);
 		triad_clock_format(
 			stats->first_us + (uint64_t)(part * (double)span_us), time);
-		/* The time of the day, or the day. */
+		/* Label: the time of day, or the day. */
 		triad_output_printf(output,
 			"<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">%.*s</text>\n",
 			x, TRAFFIC_BOTTOM + 18, is_short ? 8 : 10,
@@ -115,7 +115,7 @@ static void put_traffic(
 	triad_output_printf(output,
 		"<path fill=\"#8fb8de\" stroke=\"#2a6fa8\" d=\"M%g %g", LEFT,
 		TRAFFIC_BOTTOM);
-	/* Steps: each bin is level from its beginning to its end. */
+	/* A curve of steps: constant within each bin. */
 	for (uint64_t i = 0; i < stats->n_bins && span_us > 0; i++) {
 		double end_us = fmin((double)((i + 1) * stats->bin_us), span_us);
 		double y = TRAFFIC_BOTTOM -
@@ -130,7 +130,7 @@ static void put_traffic(
 
 /* --- links --- */
 
-/* The mean as a bar, the peak as a mark, of 'most'. */
+/* Draws the mean as a bar and the peak as a mark; 'most' is full length. */
 static void put_bar(struct triad_output *output, const struct triad_link *link,
 	unsigned way, double y, double most)
 {

@@ -230,7 +230,7 @@ void triad_report_text(
 
 /* --- JSON --- */
 
-/* 0: null. */
+/* Writes a time; null for 0. */
 static void json_time(struct triad_json *json, const char *name, uint64_t time_us)
 {
 	char time[TRIAD_CLOCK_TEXT_SIZE];

@@ -15,12 +15,12 @@
 #define OCTETS_PER_WORD 4
 #define BITS_PER_WORD 32
 
-/* A link may have carried a little more than it can: times are in milliseconds, and
- * both ports aren't read at the same instant. */
+/* Measured rates may be a little above a link's limit: times are in milliseconds, and a
+ * sweep does not read all ports at the same instant. */
 #define LINK_SLACK 1.05
 
-/* After so long without a sweep a collector is taken to have ended: three of its
- * periods, or that while they aren't known. */
+/* A collector counts as ended after so long without a sweep: three of its periods, or ten
+ * minutes if the period is not known. */
 #define PERIODS_TO_END 3
 #define UNKNOWN_END_US (600 * TRIAD_US_PER_S)
 
@@ -57,8 +57,8 @@ static void double_bins(struct triad_stats *stats)
 	stats->n_bins = (stats->n_bins + 1) / 2;
 }
 
-/* The bin of a time, with as many doublings as that takes.  What was before the first
- * frame, as a clock went back, is in the first. */
+/* The bin of a time; doubles the width of all bins until the time has one.  A time before
+ * the first frame, when a clock went back, belongs to the first bin. */
 static uint64_t bin_of(struct triad_stats *stats, uint64_t time_us)
 {
 	uint64_t at = time_us > stats->first_us ? time_us - stats->first_us : 0;
@@ -74,7 +74,7 @@ static uint64_t bin_of(struct triad_stats *stats, uint64_t time_us)
 static void add_to_bins(
 	struct triad_stats *stats, uint64_t from_us, uint64_t to_us, double words)
 {
-	/* The last bin first: it may double the width of all, and so move the first. */
+	/* The last bin first: it may double the width of all, which moves the first. */
 	uint64_t last = bin_of(stats, to_us), first = bin_of(stats, from_us);
 	double span_us = (double)(to_us - from_us);
 
@@ -103,7 +103,8 @@ static int compare_u64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* 0: not known yet.  A sweep that was asked for makes two short intervals. */
+/* The usual interval; 0: not known yet.  The upper quartile, because a sweep that a user
+ * requests makes two short intervals. */
 static uint64_t usual_interval_us(const struct triad_stats_collector *collector)
 {
 	unsigned n = collector->n_intervals < N_INTERVALS ? collector->n_intervals
@@ -118,7 +119,8 @@ static uint64_t usual_interval_us(const struct triad_stats_collector *collector)
 	return usual_us > collector->period_us ? usual_us : collector->period_us;
 }
 
-/* The entry of a process: that of its GUID, unless it is shared or began later. */
+/* Whether an entry is that of a process: the same GUID, unless it is shared or the entry's
+ * process began later. */
 static bool is_entry_of(const struct triad_stats_collector *collector,
 	const struct triad_profile_info *info)
 {
@@ -129,8 +131,8 @@ static bool is_entry_of(const struct triad_stats_collector *collector,
 	return !collector->is_shared && collector->started_us < info->started_us;
 }
 
-/* Another process says the GUID of one that began later and still runs.  What was taken
- * for its restart was none.  Returns whether there are such entries. */
+/* Marks entries of a GUID as shared: a process that began earlier writes it, too, so what
+ * looked like a restart was another process.  Returns whether there are such entries. */
 static bool note_shared(struct triad_stats *stats, uint64_t sm_guid)
 {
 	bool is_shared = false;
@@ -177,7 +179,7 @@ static bool are_alike(uint64_t a, uint64_t b)
 	return a > b ? a - b < b / 4 : b - a < a / 4;
 }
 
-/* An interval that was too long is a gap, unless the next one is as long. */
+/* Counts the suspect interval as a gap, unless the next one is as long. */
 static void judge_suspect(struct triad_stats *stats,
 	struct triad_stats_collector *collector, uint64_t interval_us)
 {
@@ -208,7 +210,7 @@ static void note_interval(struct triad_stats *stats,
 	collector->intervals_us[collector->n_intervals++ % N_INTERVALS] = interval_us;
 }
 
-/* The section's time is known: from its comment, or its first row. */
+/* Begins a section at its time, which its comment or first row gives. */
 static void begin_section(struct triad_stats *stats, uint64_t time_us)
 {
 	struct triad_stats_collector *collector = &stats->collectors[stats->collector];
@@ -219,9 +221,9 @@ static void begin_section(struct triad_stats *stats, uint64_t time_us)
 		stats->first_us = time_us;
 	if (time_us > stats->last_us)
 		stats->last_us = time_us;
-	/* The bins reach to this sweep, even if it adds nothing. */
+	/* Extend the bins to this sweep, even if it adds nothing. */
 	bin_of(stats, time_us);
-	/* Triad began anew, unless this is its first section. */
+	/* A restart, unless this is the first section of the collector. */
 	if (info->started_us != collector->started_us) {
 		collector->n_restarts += collector->n_frames > 0;
 		collector->started_us = info->started_us;
@@ -235,8 +237,8 @@ static void begin_section(struct triad_stats *stats, uint64_t time_us)
 	stats->since_us = collector->last_all_us;
 	if (info->sweep == TRIAD_PROFILE_SWEEP_PART)
 		return;
-	/* A period that was changed may be that of this interval or of the next one, so
-	 * the longer of the two counts here. */
+	/* A changed period may be that of this interval or of the next one, so use the
+	 * longer of the two. */
 	if (info->period_us > collector->period_us)
 		collector->period_us = info->period_us;
 	if (collector->last_all_us && time_us > collector->last_all_us)
@@ -271,7 +273,7 @@ static uint32_t *find_slot(const struct triad_stats *stats, uint64_t guid, uint8
 {
 	size_t at = triad_hash_word((uint64_t)port << 56, guid) & (stats->n_slots - 1);
 
-	/* It ends: at least half of the slots are free. */
+	/* The loop ends: at least half of the slots are free. */
 	while (stats->slots[at]) {
 		const struct triad_stats_port *there =
 			&stats->ports[stats->slots[at] - 1];
@@ -283,7 +285,7 @@ static uint32_t *find_slot(const struct triad_stats *stats, uint64_t guid, uint8
 	return &stats->slots[at];
 }
 
-/* Half of the slots are free at least. */
+/* Grows the tables so that at least half of the slots are free. */
 static int make_room(struct triad_stats *stats)
 {
 	size_t n = stats->n_slots ? 2 * stats->n_slots : FIRST_SLOTS;
@@ -334,14 +336,14 @@ static int find_or_add_port(struct triad_stats *stats,
 
 /* --- changes --- */
 
-/* When the most of a change began: see the header. */
+/* When the main part of a change began: see the header. */
 static uint64_t begin_of_change(const struct triad_stats *stats,
 	const struct triad_stats_port *port, const uint64_t change[TRIAD_STATS_WAYS],
 	uint64_t time_us)
 {
 	const struct triad_stats_collector *collector =
 		&stats->collectors[stats->collector];
-	/* What the link can carry since the last sweep, in words. */
+	/* The most that the link can have carried since the last sweep, in words. */
 	double most = (double)port->mbps * (double)(time_us - stats->since_us) /
 		(8 * OCTETS_PER_WORD) * LINK_SLACK;
 
@@ -365,33 +367,33 @@ static void add_way(struct triad_stats *stats, struct triad_stats_port *port,
 	uint64_t early = 0, min = stats->collectors[stats->collector].min_change_words;
 	double rate, mean;
 
-	/* The sweeps that left the port out saw at most min_change of it. */
+	/* At most min_change belongs to the sweeps that left the port out. */
 	if (begin_us > port->last_us)
 		early = change < min ? change : min;
 	rate = per_second(change - early, time_us - begin_us);
 	mean = per_second(change, time_us - port->last_us);
-	/* No peak is below the mean of the whole time. */
+	/* A peak is at least the mean of the whole time. */
 	rate = mean > rate ? mean : rate;
 	port->words[way] += change;
 	if (rate > port->peak[way]) {
 		port->peak[way] = rate;
 		port->peak_us[way] = begin_us;
 	}
-	/* Traffic over time is what was sent: received, it would count twice. */
+	/* Traffic over time is only what was sent: otherwise it would count twice. */
 	if (way != TRIAD_STATS_XMIT)
 		return;
 	add_to_bins(stats, port->last_us, begin_us, (double)early);
 	add_to_bins(stats, begin_us, time_us, (double)(change - early));
 }
 
-/* Both rows are of the same count of totals. */
+/* Adds the change of a port's totals, which have counted without a restart. */
 static void add_change(struct triad_stats *stats, struct triad_stats_port *port,
 	const uint64_t totals[TRIAD_STATS_WAYS], uint64_t time_us)
 {
 	uint64_t change[TRIAD_STATS_WAYS], begin_us;
 
 	for (unsigned way = 0; way < TRIAD_STATS_WAYS; way++) {
-		/* Somebody set the totals to 0: what passed before that is not
+		/* A user has set the totals to 0: the traffic before that is not
 		 * known. */
 		if (totals[way] < port->last[way]) {
 			stats->n_zeroed++;
@@ -400,7 +402,7 @@ static void add_change(struct triad_stats *stats, struct triad_stats_port *port,
 		change[way] = totals[way] - port->last[way];
 	}
 	if (time_us <= port->last_us) {
-		/* The clock went back: how long it took is not known. */
+		/* The clock went back: the interval is not known. */
 		for (unsigned way = 0; way < TRIAD_STATS_WAYS; way++)
 			port->words[way] += change[way];
 		add_to_bins(stats, time_us, time_us, (double)change[TRIAD_STATS_XMIT]);
@@ -412,7 +414,7 @@ static void add_change(struct triad_stats *stats, struct triad_stats_port *port,
 	port->observed_us += time_us - port->last_us;
 }
 
-/* Whose rows count when two collectors write a port. */
+/* Whether the present collector's rows of a port count: several may write it. */
 static bool is_ours(struct triad_stats *stats, struct triad_stats_port *port)
 {
 	const struct triad_stats_collector *owner = &stats->collectors[port->collector];
@@ -420,7 +422,8 @@ static bool is_ours(struct triad_stats *stats, struct triad_stats_port *port)
 
 	if (port->collector == stats->collector)
 		return true;
-	/* The very process that wrote it, which was not told apart from another yet. */
+	/* The owner entry is of this same process, from before its GUID was known to be
+	 * shared. */
 	if (owner->sm_guid == stats->info.sm_guid &&
 		port->epoch == epoch_of(stats->info.started_us)) {
 		port->collector = (uint16_t)stats->collector;
@@ -491,8 +494,8 @@ void triad_stats_end(struct triad_stats *stats)
 		const struct triad_stats_collector *collector =
 			&stats->collectors[port->collector];
 
-		/* A port without a row in the last sweeps was read all the same: it
-		 * changed too little. */
+		/* The last sweeps have read a port without a row, too: it changed too
+		 * little. */
 		if (port->has_totals &&
 			port->epoch == epoch_of(collector->started_us) &&
 			collector->last_us > port->last_us)

@@ -13,17 +13,17 @@
 #include "triad/json.h"
 #include "triad/lists.h"
 
-#define LIST_SIZE 512 /* what a line shows of a list; JSON has all of it */
+#define LIST_SIZE 512 /* limit for a list in a line; JSON has all of it */
 #define MORE ", ..."
 
 /* --- lists as text ----------------------------------------------------- */
 
-/* Appends the next value of a list; false when there is no room for it. */
+/* Appends a value to a list; false when there is no room for it. */
 static bool append(char *list, const char *value)
 {
 	size_t used = strlen(list);
 
-	/* There is always room left for MORE. */
+	/* Always leave room for MORE. */
 	if (used + strlen(value) + 2 * sizeof(MORE) > LIST_SIZE) {
 		triad_text_append(list, LIST_SIZE, MORE);
 		return false;
@@ -54,7 +54,7 @@ static void append_entries(
 
 /* --- text -------------------------------------------------------------- */
 
-/* "    source       A, B", if there is something. */
+/* Prints "    source       A, B", unless the list is empty. */
 static void put_list(const char *name, const char *list)
 {
 	if (*list)
@@ -136,7 +136,7 @@ static void show_level(const struct triad_policy *policy, uint32_t index)
 	printf("  %s%s%s%s\n", level->name,
 		index == policy->default_level ? " (the default level)" : "",
 		*level->use ? ": " : "", level->use);
-	/* put_list() leaves out what has no value. */
+	/* put_list() leaves out empty lists. */
 	snprintf(list, sizeof(list), "%u", level->sl);
 	put_list("SL", list);
 	snprintf(list, sizeof(list), "%u octets", 128u << level->mtu_limit);
@@ -483,7 +483,7 @@ int triad_qos_check(const struct triad_qos_command *command)
 	else
 		show_text(policy);
 	triad_policy_unref(policy);
-	/* Whoever reads the output may have seen enough. */
+	/* EPIPE: the reader has closed the output, which is not a failure. */
 	if (!fflush(stdout) || errno == EPIPE)
 		return TRIAD_CONTROL_DONE;
 	fprintf(stderr, "triadctl: can't write to standard output: %s\n",

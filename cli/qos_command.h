@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'triadctl qos ...': what can be said of a QoS policy without an SM.
+/* 'triadctl qos ...': checks a QoS policy without an SM.
  *
  *     qos check FILE [--default-level NAME] [--json]
  *
@@ -25,8 +25,8 @@ struct triad_verb_table triad_qos_verbs(void);
 int triad_qos_command_read(
 	struct triad_parser *parser, struct triad_qos_command *command);
 
-/* Returns an exit status of triadctl, having told what is wrong with the policy, or
- * shown what it says. */
+/* Returns an exit status of triadctl, having printed what is wrong with the policy, or
+ * shown its content. */
 int triad_qos_check(const struct triad_qos_command *command);
 
 #endif

@@ -15,7 +15,7 @@ void *triad_reply_next(struct triad_reply *reply, size_t *size)
 		*size = sizeof(reply->header);
 		return reply->header;
 	}
-	/* A frame may be longer than the buffer: it comes in pieces. */
+	/* A frame longer than the buffer comes in pieces. */
 	reply->piece_size = reply->frame.size < TRIAD_REPLY_PIECE_SIZE
 		? reply->frame.size
 		: TRIAD_REPLY_PIECE_SIZE;
@@ -27,7 +27,7 @@ enum triad_reply_what triad_reply_take(struct triad_reply *reply, int *status)
 {
 	if (!reply->frame.size) {
 		*status = triad_frame_decode(reply->header, &reply->frame);
-		/* Only a client asks. */
+		/* Only clients send requests. */
 		if (!*status && reply->frame.type == TRIAD_FRAME_REQUEST)
 			*status = EPROTO;
 		return *status ? TRIAD_REPLY_BROKEN : TRIAD_REPLY_MORE;

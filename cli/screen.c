@@ -14,13 +14,13 @@
 
 #define DEFAULT_COLUMNS 80
 #define DEFAULT_ROWS 24
-/* A size that no terminal has is a mistake, and would be memory. */
+/* Limits for wrong sizes, which would cost memory. */
 #define MAX_COLUMNS 1000
 #define MAX_ROWS 1000
 
 /* --- text in columns --------------------------------------------------- */
 
-/* An escape sequence "ESC [ ... letter", such as one for a color; 0: it is none. */
+/* The length of an escape sequence "ESC [ ... letter", as for a color; 0: not one. */
 static size_t escape_length(const char *text, size_t size)
 {
 	size_t n = 2;
@@ -32,7 +32,7 @@ static size_t escape_length(const char *text, size_t size)
 	return n < size ? n + 1 : n;
 }
 
-/* The length of a character, and how many columns it takes. */
+/* The length of a character, and its width in columns. */
 static size_t measure_character(const char *text, size_t size, unsigned *width)
 {
 	size_t n = escape_length(text, size);
@@ -96,7 +96,7 @@ static bool is_color_wanted(enum triad_screen_color color)
 	return is_terminal() && (!no_color || !*no_color);
 }
 
-/* What the kernel says, else the environment, else the usual. */
+/* The size by the kernel ('told'), else by the environment, else the usual one. */
 static unsigned measure(
 	unsigned told, const char *variable, unsigned usual, unsigned max)
 {
@@ -144,7 +144,7 @@ void triad_screen_begin(struct triad_screen *screen)
 
 bool triad_screen_is_full(const struct triad_screen *screen)
 {
-	/* The last row is the status. */
+	/* The last row is for the status. */
 	return screen->is_watched && screen->n_lines + 1 >= screen->n_rows;
 }
 
@@ -171,8 +171,8 @@ static void keep(struct triad_screen *screen, const char *data, size_t size)
 	screen->size += size;
 }
 
-/* The line that is not complete yet becomes one of the picture, cut to the width: if it
- * wrapped, the picture would be higher than it counts. */
+/* Ends a line of the picture and cuts it to the width: if it wrapped, the picture would
+ * have more rows than counted. */
 static void end_line(struct triad_screen *screen)
 {
 	static const char end[] = "\033[0m\033[K\r\n";
@@ -201,7 +201,7 @@ int triad_screen_write(struct triad_screen *screen, const char *data, size_t siz
 		const char *end = memchr(data, '\n', size);
 		size_t n = end ? (size_t)(end - data) : size;
 
-		/* Of a line that has no place, nothing is kept. */
+		/* Keep nothing of a hidden line. */
 		if (!triad_screen_is_full(screen))
 			keep(screen, data, n);
 		if (end) {
@@ -222,7 +222,7 @@ int triad_screen_show_status(struct triad_screen *screen, const char *status)
 
 	snprintf(text, sizeof(text), "%s", status);
 	triad_text_clean(text);
-	/* The last column stays free: some terminals wrap as soon as it is written. */
+	/* Leave the last column free: some terminals wrap as soon as it is written. */
 	size = triad_screen_fit(text, strlen(text), screen->n_columns - 1, &is_cut);
 	snprintf(line, sizeof(line), "\033[?25l\033[%u;1H%s%.*s%s\033[K",
 		screen->n_rows, screen->has_color ? "\033[7m" : "", (int)size, text,
@@ -257,6 +257,6 @@ void triad_screen_leave(void)
 {
 	static const char leave[] = "\033[?25h\r\n";
 
-	/* Nothing could be done about an error. */
+	/* Ignore an error: nothing could be done about it. */
 	(void)triad_write_all(STDOUT_FILENO, leave, strlen(leave));
 }

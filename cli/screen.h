@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Standard output: a terminal of some size, or a file or pipe.
  *
- * Model: what is written goes out as it comes.  In a watch on a terminal, an answer is a
- * picture instead: its lines are kept, as many as the terminal has rows but one, each cut
- * to its width; when the answer is over, '_show' paints them over the last picture.  The
- * last row says how many lines there are besides.
+ * Model: output is written as it comes.  In a watch on a terminal, an answer becomes a
+ * picture instead: the screen keeps as many lines as the terminal has rows, less one, each
+ * cut to its width; at the end of the answer, '_show' paints them over the last picture.
+ * The last row shows how many lines are hidden.
  *
  * Thread-safety: one thread; '_leave' may be called by a signal handler.  Memory: a
  * picture. */
@@ -23,31 +23,31 @@ enum triad_screen_color {
 
 struct triad_screen {
 	bool is_terminal, has_color;
-	bool is_watched;            /* pictures are painted */
+	bool is_watched;            /* paints pictures */
 	unsigned n_columns, n_rows; /* of a terminal */
-	/* The picture in the making: whole lines, then one that is not complete. */
+	/* The picture so far: whole lines, then an incomplete one. */
 	char *picture;
 	size_t size, room, line_at;
 	unsigned n_lines;
-	uint64_t n_hidden;  /* lines that have no place */
-	bool out_of_memory; /* the picture lacks something */
+	uint64_t n_hidden;  /* lines beyond the last row */
+	bool out_of_memory; /* the picture is incomplete */
 };
 
-/* Looks what standard output is; 'is_watched' is taken back where it is no terminal. */
+/* Finds out what standard output is; ignores 'is_watched' if it is not a terminal. */
 void triad_screen_init(
 	struct triad_screen *screen, enum triad_screen_color color, bool is_watched);
 void triad_screen_clear(struct triad_screen *screen);
 
-/* Looks how large the terminal is now; begins a new picture. */
+/* Reads the present size of the terminal; begins a new picture. */
 void triad_screen_begin(struct triad_screen *screen);
 
 /* Return 0, or the errno of a write. */
 int triad_screen_write(struct triad_screen *screen, const char *data, size_t size);
 
-/* No further line of this picture will be seen. */
+/* Whether the picture is full: further lines are hidden. */
 bool triad_screen_is_full(const struct triad_screen *screen);
 
-/* 'n' lines more that are not written, as the picture is full. */
+/* Counts 'n' more hidden lines that the caller does not write. */
 void triad_screen_hide(struct triad_screen *screen, uint64_t n);
 
 /* Paints the picture, and 'status' in the last row. */
@@ -56,13 +56,13 @@ int triad_screen_show(struct triad_screen *screen, const char *status);
 /* Writes 'status' into the last row alone: the picture before it stays. */
 int triad_screen_show_status(struct triad_screen *screen, const char *status);
 
-/* The cursor is back, below the picture. */
+/* Moves the cursor below the picture and shows it again. */
 void triad_screen_leave(void);
 
 /* Columns that a terminal needs for UTF-8 text; escape sequences need none. */
 unsigned triad_screen_width(const char *text, size_t size);
 
-/* The octets of 'text' that fit into so many columns; '*is_cut': not all of them. */
+/* How many octets of 'text' fit into 'n_columns'; '*is_cut': not all. */
 size_t triad_screen_fit(
 	const char *text, size_t size, unsigned n_columns, bool *is_cut);
 

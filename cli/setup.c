@@ -44,7 +44,7 @@ static const char *advice_of(int error)
 		: "name OpenSM's configuration with --conf";
 }
 
-/* There is none: OpenSM then runs with its defaults, so they become the file. */
+/* Makes a missing opensm.conf of OpenSM's defaults, with which it runs without a file. */
 static void make_conf(struct triad_setup *setup)
 {
 	char reason[768];
@@ -90,7 +90,7 @@ static void read_conf(struct triad_setup *setup)
 	setup->octets = NULL;
 }
 
-/* What can be said of a file that can be used. */
+/* Adds checks of a usable opensm.conf. */
 static void judge_conf(struct triad_setup *setup)
 {
 	char value[TRIAD_OPENSM_CONF_LINE_SIZE], reason[TRIAD_FILE_REASON_SIZE];
@@ -165,7 +165,7 @@ static void edit_conf(struct triad_setup *setup)
 				: "try again when there is more memory");
 }
 
-/* Whether this user may replace the file as it is. */
+/* Adds a check whether this user may replace the file. */
 static void judge_permission(struct triad_setup *setup)
 {
 	enum triad_setup_state state =
@@ -279,7 +279,7 @@ static void judge_folder(struct triad_setup *setup, const char *name, const char
 	}
 }
 
-/* Where Triad will listen: with the GUID in its name, only the folder is known. */
+/* Sets the socket where Triad will listen; only its folder if the name has the GUID. */
 static void name_socket(
 	struct triad_setup *setup, const struct triad_conf *conf, const char *other)
 {
@@ -317,7 +317,7 @@ static void look_at_triad_conf(struct triad_setup *setup)
 
 /* --- the service --- */
 
-/* One that systemd does not know; NULL: none. */
+/* Finds a running opensm that systemd did not start; NULL: none. */
 static const struct triad_setup_sm *find_foreign(struct triad_setup *setup)
 {
 	triad_setup_find_groups(setup);
@@ -327,7 +327,7 @@ static const struct triad_setup_sm *find_foreign(struct triad_setup *setup)
 	return NULL;
 }
 
-/* A restart must not start a second OpenSM beside such a one. */
+/* Adds a check of --restart: it must not start a second OpenSM beside a foreign one. */
 static void judge_restart(
 	struct triad_setup *setup, const struct triad_setup_sm *foreign)
 {
@@ -381,7 +381,7 @@ static void judge_service(struct triad_setup *setup)
 
 /* --- changing --- */
 
-/* SELinux' label, without which OpenSM may not read the file, and access lists. */
+/* Copies access lists, and SELinux' label, without which OpenSM can't read the file. */
 static int copy_attributes(const char *from, int to)
 {
 	static const char *const names[] = {
@@ -399,7 +399,7 @@ static int copy_attributes(const char *from, int to)
 	return 0;
 }
 
-/* Whether nobody changed OpenSM's file since it was read. */
+/* Whether OpenSM's file is unchanged since it was read. */
 static bool is_as_read(const struct triad_setup *setup)
 {
 	struct stat status;
@@ -418,7 +418,7 @@ static bool is_as_read(const struct triad_setup *setup)
 	return is_same;
 }
 
-/* Writes a file with OpenSM's file's mode, owner and label; if there is none, 0644. */
+/* Writes a file with the mode, owner and label of OpenSM's file; without one, 0644. */
 static int write_like(const struct triad_setup *setup, const char *path,
 	const char *octets, size_t size)
 {
@@ -436,7 +436,7 @@ static int write_like(const struct triad_setup *setup, const char *path,
 		error = copy_attributes(like, fd);
 	if (!error)
 		error = triad_write_all(fd, octets, size);
-	/* So that little time is left between comparing and renaming. */
+	/* Sync now, so that little time passes between comparing and renaming. */
 	if (!error && fsync(fd))
 		error = errno;
 	if (!error && !is_as_read(setup))
@@ -444,7 +444,8 @@ static int write_like(const struct triad_setup *setup, const char *path,
 	return triad_file_new_end(fd, path, error);
 }
 
-/* The copy is of the file without Triad: while Triad is in the file, it stays. */
+/* Copies the file before the change.  The copy is to be of a file without Triad, so a file
+ * with Triad does not replace it. */
 static int keep_copy(struct triad_setup *setup)
 {
 	char names[TRIAD_OPENSM_CONF_LINE_SIZE];
@@ -462,7 +463,7 @@ static int keep_copy(struct triad_setup *setup)
 	return error;
 }
 
-/* A copy that equals the file again has no more to tell. */
+/* Removes a copy that equals the file again. */
 static void drop_copy(struct triad_setup *setup)
 {
 	char *copy;
@@ -479,7 +480,7 @@ static void drop_copy(struct triad_setup *setup)
 
 static void explain_failure(struct triad_setup *setup, const char *path, int error)
 {
-	/* Of a file that did not change, a copy says nothing. */
+	/* A copy of an unchanged file is of no use. */
 	if (setup->has_copied && is_as_read(setup) && !unlink(setup->copy))
 		setup->has_copied = false;
 	if (error == ESTALE)
@@ -514,7 +515,7 @@ static bool change_conf(struct triad_setup *setup)
 
 /* --- all --- */
 
-/* Everything that can be known beforehand. */
+/* Examines everything before any change. */
 static bool look(struct triad_setup *setup)
 {
 	const struct triad_setup_command *command = setup->command;
@@ -546,8 +547,9 @@ static bool look(struct triad_setup *setup)
 	return true;
 }
 
-/* Whether OpenSM runs with Triad though it shall not, or without it though it shall: also
- * with one that is idle because its configuration had mistakes, which it has no more. */
+/* Whether the running OpenSM differs from its configuration: it has Triad but should not,
+ * or should have it but lacks it.  An idle Triad counts as lacking: the mistakes in its
+ * configuration have been mended. */
 static bool is_behind(struct triad_setup *setup)
 {
 	char reason[1024];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'triadctl setup': has OpenSM load Triad, or no longer.
+/* 'triadctl setup': configures OpenSM to load Triad, or not to load it.
  *
  *     setup [--dry-run] [--remove] [--restart] [--conf FILE] [--triad-conf FILE]
  *           [--timeout S] [--json]
  *
- * Model: everything is looked at first; each fact becomes a check that is well, a
- * warning or a problem.  With a problem nothing is changed.  Otherwise the lines of
- * opensm.conf are edited (cli/opensm_conf.h), and the file replaced as a whole.  OpenSM
- * is restarted only when told to; then Triad is asked until it answers, or OpenSM's log
- * says why it does not.
+ * Model: setup first examines everything; each fact becomes a check: well, a warning or a
+ * problem.  After a problem it changes nothing.  Otherwise it edits lines of opensm.conf
+ * (cli/opensm_conf.h), and replaces the file as a whole.  It restarts OpenSM only with
+ * --restart; then it asks Triad until Triad answers, or OpenSM's log shows why it does
+ * not.
  *
  * Thread-safety: none. */
 #ifndef TRIAD_CLI_SETUP_COMMAND_H
@@ -21,8 +21,8 @@
 
 struct triad_setup_command {
 	bool dry_run, remove, restart, json;
-	const char *conf;       /* NULL: that of OpenSM */
-	const char *triad_conf; /* NULL: as it is */
+	const char *conf;       /* opensm.conf; NULL: find it */
+	const char *triad_conf; /* NULL: leave it as it is */
 	unsigned timeout_s;
 };
 
@@ -34,8 +34,8 @@ int triad_setup_command_read(
 	struct triad_parser *parser, struct triad_setup_command *command);
 
 enum triad_setup_answer {
-	TRIAD_SETUP_SILENT, /* with the reason */
-	TRIAD_SETUP_IDLE,   /* loaded, but it can't work */
+	TRIAD_SETUP_SILENT, /* no answer, with the reason */
+	TRIAD_SETUP_IDLE,   /* loaded, but its parts are idle */
 	TRIAD_SETUP_WORKS,
 };
 
@@ -44,8 +44,8 @@ typedef bool triad_setup_accepts(const void *context, int pid);
 
 /* Asks the plugin for its status. */
 struct triad_setup_asker {
-	/* 'socket' is a control socket, or the folder of several, of which some may be
-	 * left over from processes that ended.  The best answer is returned. */
+	/* 'socket' is a control socket, or a folder of sockets, where some may be left over
+	 * from processes that ended.  Returns the best answer. */
 	enum triad_setup_answer (*ask)(void *context, const char *socket,
 		triad_setup_accepts *accepts, const void *accepts_context, char *reason,
 		size_t size);

@@ -104,7 +104,7 @@ void triad_setup_read_trace(
 
 /* --- opensms that run --- */
 
-/* The value of an option of opensm's, in the word or in the next one. */
+/* The value of an option of opensm, in the same word or in the next one. */
 static const char *value_of(
 	const char *word, const char *next, const char *name, char letter)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What 'triadctl setup' concludes from what it saw: pure.
+/* The conclusions of 'triadctl setup' from what it found: pure functions.
  *
  * Thread-safety: functions without state.  Memory: no allocation. */
 #ifndef TRIAD_CLI_SETUP_JUDGE_H
@@ -14,7 +14,7 @@
 enum triad_setup_state {
 	TRIAD_SETUP_OK,
 	TRIAD_SETUP_WARNING, /* OpenSM would load Triad all the same */
-	TRIAD_SETUP_PROBLEM, /* nothing is changed */
+	TRIAD_SETUP_PROBLEM, /* setup changes nothing */
 };
 
 struct triad_setup_check {
@@ -31,8 +31,8 @@ struct triad_setup_checks {
 	struct triad_setup_check checks[TRIAD_SETUP_MAX_CHECKS];
 };
 
-/* Adds a check, whose advice is still empty, and returns it; 'name' is borrowed.  Past
- * the last place the last check is replaced. */
+/* Adds a check without advice and returns it; 'name' is borrowed.  When there is no room,
+ * replaces the last check. */
 struct triad_setup_check *triad_setup_check(struct triad_setup_checks *checks,
 	enum triad_setup_state state, const char *name, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -40,26 +40,26 @@ struct triad_setup_check *triad_setup_check(struct triad_setup_checks *checks,
 void triad_setup_advise(struct triad_setup_check *check, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* --- what programs say --- */
+/* --- output of programs --- */
 
-/* The file that opensm reads when none is given, from its help; false when that is not
- * said. */
+/* Finds in the text of 'opensm --help' the configuration file that opensm reads by
+ * default; false when it is not there. */
 bool triad_setup_read_help(const char *help, char path[PATH_MAX]);
 
 /* "OpenSM 3.3.23", from what 'opensm --version' prints. */
 bool triad_setup_read_version(
 	const char *output, char version[TRIAD_PLUGIN_VERSION_SIZE]);
 
-/* What the dynamic linker says of a plugin that is to be loaded into opensm. */
+/* What the dynamic linker reports of a plugin that opensm would load. */
 struct triad_setup_trace {
 	char path[PATH_MAX]; /* where it is; empty: not found */
-	char missing[512];   /* libraries that it needs, or symbols; empty: none */
+	char missing[512];   /* missing libraries or symbols; empty: none */
 };
 
 void triad_setup_read_trace(
 	const char *output, const char *library, struct triad_setup_trace *trace);
 
-/* --- opensms that run --- */
+/* --- running opensms --- */
 
 struct triad_setup_sm {
 	int pid;
@@ -68,16 +68,16 @@ struct triad_setup_sm {
 	char log[PATH_MAX];     /* empty: as the configuration says */
 };
 
-/* Reads the words of a command line, each with a 0 behind it. */
+/* Reads a command line, as in /proc/PID/cmdline: each word ends with a 0. */
 void triad_setup_read_words(const char *words, size_t size, struct triad_setup_sm *sm);
 
-/* Whether what starts OpenSM, a unit or a file of variables, tells it which
- * configuration to read: a word -F or --config outside of comments. */
+/* Whether a text that starts OpenSM, a unit or a file of variables, names a configuration:
+ * has a word -F or --config outside of comments. */
 bool triad_setup_names_conf(const char *text);
 
-/* Which file is meant: 'wish' if there is one, else the one that running opensms read,
- * else 'standard', unless 'doubt', a sentence, is not empty.  False, with the reason,
- * when there are several. */
+/* Chooses the file: 'wish' if there is one, else the one that running opensms read, else
+ * 'standard' if 'doubt', a sentence, is empty.  False, with the reason, when there is no
+ * single one. */
 bool triad_setup_choose(const char *wish, const struct triad_setup_sm *sms, unsigned n,
 	const char *standard, const char *doubt, char path[PATH_MAX], char *message,
 	size_t size);
@@ -93,14 +93,14 @@ struct triad_setup_plugin {
 	const char *library_path; /* LD_LIBRARY_PATH; NULL: not set */
 };
 
-/* Whether this opensm can load it. */
+/* Adds a check whether this opensm can load the plugin. */
 void triad_setup_judge_plugin(
 	const struct triad_setup_plugin *plugin, struct triad_setup_checks *checks);
 
 /* --- OpenSM's log --- */
 
-/* Whether a line says why Triad is not there; '*advice' is then what to do, or NULL.
- * '*is_final': Triad will not come. */
+/* Whether a line shows why Triad is not loaded; '*advice' is then what to do, or NULL.
+ * '*is_final': waiting longer is no use. */
 bool triad_setup_judge_line(const char *line, const char **advice, bool *is_final);
 
 #endif

@@ -21,13 +21,14 @@
 
 /* --- programs and files --- */
 
-/* What a program is started with. */
+/* Parameters of a program's start. */
 struct start {
 	unsigned limit_s;
 	int output_fd;
 };
 
-/* In the child: the alarm outlives exec(), and ends the program. */
+/* Runs in the child: sets the time limit; the alarm outlives exec(), and ends the
+ * program. */
 static void prepare_child(void *context)
 {
 	const struct start *start = context;
@@ -38,8 +39,8 @@ static void prepare_child(void *context)
 	(void)dup2(start->output_fd, STDERR_FILENO);
 }
 
-/* What the program left running may hold its output open, so that it goes to a file
- * and not through a pipe, whose end would never come. */
+/* Reads the program's output from a file.  Not from a pipe: processes that the program left
+ * running may hold that open for ever. */
 static char *read_output(int fd)
 {
 	char *output = g_malloc0(MAX_OUTPUT_SIZE);
@@ -86,7 +87,8 @@ int triad_setup_run(const char *const *words, const char *const *variables,
 	return status;
 }
 
-/* One octet more than allowed is read: then the caller sees that it is too large. */
+/* Reads a file, up to one octet more than 'max': so the caller notices a file that is too
+ * large. */
 static int read_open(int fd, size_t max, char **octets, size_t *size, const char **why)
 {
 	struct stat status;
@@ -151,12 +153,12 @@ static bool is_opensm(int pid)
 	name[n] = '\0';
 	if (strcmp(name, "opensm\n"))
 		return false;
-	/* That of a container has other files. */
+	/* A process in a container has other files. */
 	return !read_link(pid, "ns/mnt", theirs) ||
 		!read_link((int)getpid(), "ns/mnt", ours) || !strcmp(theirs, ours);
 }
 
-/* A path that the process 'pid' gave, as it is for us. */
+/* Resolves a path of process 'pid', perhaps relative to its working directory. */
 static void resolve(int pid, char path[PATH_MAX])
 {
 	char folder[PATH_MAX], whole[PATH_MAX], real[PATH_MAX];
@@ -187,7 +189,7 @@ static void read_sm(struct triad_setup *setup, int pid)
 	if (!*sm->conf)
 		snprintf(sm->conf, sizeof(sm->conf), "%s", setup->standard);
 	resolve(pid, sm->conf);
-	/* One that was replaced since is "... (deleted)". */
+	/* The link of a program that was replaced since ends with "(deleted)". */
 	if (!read_link(pid, "exe", sm->program) || access(sm->program, X_OK))
 		sm->program[0] = '\0';
 	setup->n_sms++;
@@ -213,7 +215,7 @@ void triad_setup_keep_sms(struct triad_setup *setup)
 	char conf[PATH_MAX];
 	unsigned n = 0;
 
-	/* It may have been made since. */
+	/* The file may have been made since. */
 	if (!realpath(setup->conf, conf))
 		snprintf(conf, sizeof(conf), "%s", setup->conf);
 	find_sms(setup);
@@ -228,7 +230,7 @@ void triad_setup_keep_sms(struct triad_setup *setup)
 
 static void find_opensm(struct triad_setup *setup)
 {
-	/* It is no user's command, so PATH may lack its folder. */
+	/* opensm is not a command for users, so PATH may lack its folder. */
 	static const char *const others[] = {
 		"/usr/sbin/opensm", "/sbin/opensm", "/usr/local/sbin/opensm"};
 	char *found = g_find_program_in_path("opensm");
@@ -241,7 +243,8 @@ static void find_opensm(struct triad_setup *setup)
 			snprintf(setup->opensm, sizeof(setup->opensm), "%s", others[i]);
 }
 
-/* What the next start reads is certain only of an OpenSM that runs. */
+/* Finds reasons why the next start may read another configuration: without a running
+ * OpenSM that is not certain. */
 static void find_doubt(struct triad_setup *setup)
 {
 	static const char *const confs[] = {
@@ -312,7 +315,8 @@ bool triad_setup_make_defaults(struct triad_setup *setup, char **octets, size_t 
 
 /* --- the plugin --- */
 
-/* The dynamic linker lists what opensm would need with the plugin, and runs nothing. */
+/* Has the dynamic linker list what opensm would load with the plugin, without running
+ * it. */
 static void trace_plugin(struct triad_setup *setup, struct triad_setup_trace *trace)
 {
 	const char *words[] = {setup->opensm, NULL};
@@ -350,7 +354,7 @@ void triad_setup_look_at_plugin(struct triad_setup *setup)
 	const char *words[] = {setup->opensm, "--version", NULL};
 	char *output;
 
-	/* What runs is what will be restarted. */
+	/* Prefer the running program: that will be restarted. */
 	if (setup->n_sms && *setup->sms[0].program)
 		snprintf(setup->opensm, sizeof(setup->opensm), "%s",
 			setup->sms[0].program);

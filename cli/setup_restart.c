@@ -18,7 +18,7 @@
 #define GROUP "ControlGroup="
 #define STANDARD_LOG "/var/log/opensm.log"
 
-/* A log of OpenSM's, and where it ended before the restart. */
+/* A log of OpenSM, and its end before the restart. */
 struct log {
 	char path[PATH_MAX];
 	ino_t file;
@@ -34,7 +34,7 @@ struct logs {
 
 void triad_setup_find_groups(struct triad_setup *setup)
 {
-	/* Debian's service starts one of a template for each port. */
+	/* Debian's service starts an instance of a template for each port. */
 	const char *words[] = {"systemctl", "show", "--property=ControlGroup",
 		setup->unit, "opensm@*.service", NULL};
 
@@ -56,7 +56,7 @@ static char *read_unit(const char *unit)
 	return NULL;
 }
 
-/* Whether the unit tells OpenSM which configuration to read. */
+/* Checks whether the unit names a configuration for OpenSM. */
 static void look_for_conf(
 	struct triad_setup *setup, const char *unit, const char *files)
 {
@@ -135,7 +135,7 @@ static void note_log(struct logs *logs, const char *path)
 	if (logs->n == MAX_LOGS || *path != '/')
 		return;
 	snprintf(log->path, sizeof(log->path), "%s", path);
-	/* One that is not there yet is read from its start. */
+	/* A log that does not exist yet is read from its start. */
 	log->file = stat(path, &status) ? 0 : status.st_ino;
 	log->end = log->file ? status.st_size : 0;
 	logs->n++;
@@ -160,7 +160,7 @@ static void note_logs(const struct triad_setup *setup, struct logs *logs)
 	globfree(&found);
 }
 
-/* Returns whether Triad will not come. */
+/* Keeps a line that explains why Triad is missing; returns whether it is final. */
 static bool take_line(struct triad_setup *setup, char *line)
 {
 	const char *advice;
@@ -178,7 +178,7 @@ static bool take_line(struct triad_setup *setup, char *line)
 	return is_final;
 }
 
-/* Reads what was written since the restart; returns whether Triad will not come. */
+/* Reads lines written since the restart; returns whether one is final. */
 static bool read_log(struct triad_setup *setup, const struct log *log)
 {
 	FILE *stream = fopen(log->path, "re");
@@ -222,7 +222,7 @@ static void show_progress(const struct triad_setup *setup, uint64_t waited_us)
 			setup->command->timeout_s);
 }
 
-/* Whether it is an opensm that reads the configuration, and started since. */
+/* Whether 'pid' is an opensm that reads the configuration and has started since. */
 static bool is_new_sm(const void *context, int pid)
 {
 	const struct triad_setup *setup = context;
@@ -263,7 +263,7 @@ static bool wait_for_answer(struct triad_setup *setup, struct logs *logs)
 	}
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
-	/* Logs with names of their own are known when OpenSM runs. */
+	/* Logs named on command lines are known only now that OpenSM runs. */
 	for (unsigned i = 0; i < setup->n_sms; i++)
 		note_log(logs, setup->sms[i].log);
 	read_logs(setup, logs);
@@ -274,7 +274,7 @@ static bool wait_for_answer(struct triad_setup *setup, struct logs *logs)
 	return answer != TRIAD_SETUP_SILENT;
 }
 
-/* Whether an opensm from before the restart still runs. */
+/* Whether an opensm from before the restart still runs; then sets the reason. */
 static bool explain_old(struct triad_setup *setup)
 {
 	int pid = 0;

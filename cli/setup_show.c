@@ -19,7 +19,7 @@ static const char *const states[] = {
 
 /* --- text --- */
 
-/* Words from the column 'indent' on, where the first line is already. */
+/* Prints words, wrapped, from column 'indent' on; the first line is there already. */
 static void print_words(FILE *stream, const char *text, unsigned indent)
 {
 	while (*text) {
@@ -43,7 +43,7 @@ static void print_check(const struct triad_setup_check *check)
 	print_words(stdout, check->advice, INDENT);
 }
 
-/* What can't be shown is '?', so that a file does not drive a terminal. */
+/* Prints a line of a file, with '?' for characters that could drive a terminal. */
 static void print_line(char sign, const char *line)
 {
 	char text[TRIAD_OPENSM_CONF_LINE_SIZE];
@@ -57,7 +57,8 @@ static void print_line(char sign, const char *line)
 	printf("%c %s\n", sign, text);
 }
 
-/* With a problem nothing changes; who only tries sees it all the same. */
+/* Whether to show changes: not with a problem, which prevents them, except for
+ * --dry-run. */
 static bool is_shown(const struct triad_setup *setup)
 {
 	return setup->octets && (!setup->checks.n_problems || setup->command->dry_run);
@@ -126,7 +127,7 @@ static void print_next(const struct triad_setup *setup)
 		printf("    triadctl status\n");
 }
 
-/* What was asked for, and needed no restart. */
+/* Prints that --restart was not needed. */
 static void print_no_restart(const struct triad_setup *setup)
 {
 	if (!setup->command->restart || setup->command->dry_run || setup->has_restarted)
@@ -143,7 +144,7 @@ static void print_after(FILE *stream, const char *before, const char *text)
 	print_words(stream, text, (unsigned)strlen(before));
 }
 
-/* Its lines behind the first one are a list. */
+/* Prints a reason; its lines behind the first one are a list. */
 static void print_reason(const char *reason)
 {
 	char first[sizeof(((struct triad_setup *)0)->reason)];

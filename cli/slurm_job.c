@@ -9,7 +9,7 @@
 
 #define OPTION "--slurm"
 
-/* A job has a line; a set of jobs, several: they become one list. */
+/* Joins squeue's lines, one for each job of a set, to one list. */
 static void join_lines(char *text)
 {
 	char *to = text;
@@ -74,7 +74,7 @@ int triad_slurm_job_words(int n_words, char **words, char *hosts, char **to)
 
 	for (int i = 0; i < n_words; i++) {
 		if (!strcmp(words[i], OPTION))
-			i++; /* and what follows it */
+			i++; /* skip its value */
 		else if (strncmp(words[i], OPTION "=", strlen(OPTION "=")) != 0)
 			to[n++] = words[i];
 	}

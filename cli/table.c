@@ -21,7 +21,7 @@ static void clear_rows(struct triad_tables *tables)
 	tables->n = 0;
 }
 
-/* Sorts, if that was asked for, writes and frees the rows collected so far. */
+/* Sorts, if needed, writes and frees the rows collected so far. */
 static int flush(struct triad_tables *tables)
 {
 	int error = 0;
@@ -122,7 +122,7 @@ static int take_row(void *context, const uint8_t *rest, size_t size)
 
 	if (tables->has_failed)
 		return 0;
-	/* Only when the next row comes: until then the last one may get notes. */
+	/* Not before the next row comes: the last row may still get notes. */
 	if (!tables_is_sorted(tables) && tables->n == PIECE_ROWS)
 		error = flush(tables);
 	if (!error)
@@ -150,7 +150,7 @@ static int take_note(void *context, const char *text)
 	size_t used, size = strlen(text);
 	char *notes;
 
-	/* Notes are sentences, which programs don't want between rows. */
+	/* No notes in raw output: programs want no sentences between rows. */
 	if (!row || tables->has_failed || tables->layout->is_raw)
 		return 0;
 	used = row->notes ? strlen(row->notes) : 0;

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stddef.h>
 
-/* What is left of a column that is cut to 'least', or to its title. */
+/* The width of a column that is cut to 'least', or to its own least width. */
 static unsigned least_width(const struct triad_table_fit_column *column, unsigned least)
 {
 	if (least < column->least)
@@ -14,7 +14,7 @@ static unsigned least_width(const struct triad_table_fit_column *column, unsigne
 	return least;
 }
 
-/* The terminal's columns in all, when those that are cut have 'least'. */
+/* The width of all columns when those that may be cut have 'least'. */
 static unsigned sum_widths(
 	const struct triad_table_fit *fit, unsigned gap, unsigned least)
 {
@@ -26,7 +26,7 @@ static unsigned sum_widths(
 	return sum;
 }
 
-/* The next column to be left out; NULL: there is none.  The first one stays. */
+/* Finds the next column to leave out; NULL: none.  The first column stays. */
 static struct triad_table_fit_column *find_victim(
 	struct triad_table_fit *fit, uint8_t flags)
 {
@@ -64,11 +64,11 @@ void triad_table_fit_into(struct triad_table_fit *fit, unsigned gap, unsigned ro
 		(column = find_victim(fit, 0)))
 		column->is_left_out = true;
 	sum = sum_widths(fit, gap, UINT_MAX);
-	/* One column of the terminal at a time: the widest becomes as the second widest,
-	 * then both. */
+	/* Take one character at a time from the widest column, so that the widest ones
+	 * become equal. */
 	for (; sum > room && (column = find_widest(fit)); sum--)
 		column->width--;
-	/* The first column alone is still too wide: then it is cut like a line. */
+	/* The first column by itself is still too wide: cut it to the terminal. */
 	if (sum > room && fit->n && room)
 		fit->columns[0].width = room;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which columns of a table have room on a terminal, and how wide they are.
+/* Decides which columns of a table a terminal shows, and how wide they are.
  *
  * Thread-safety: none.  Memory: no allocation. */
 #ifndef TRIAD_CLI_TABLE_FIT_H
@@ -10,16 +10,16 @@
 
 #include "triad/table.h"
 
-/* A name of fewer characters tells nodes apart no longer. */
+/* Shorter names would not tell nodes apart. */
 #define TRIAD_TABLE_FIT_LEAST 12
-/* Most names, with a port, have no more: spare columns give way before they are cut. */
+/* Most names with a port are no longer: spare columns are left out before these are cut. */
 #define TRIAD_TABLE_FIT_WHOLE 24
 
 struct triad_table_fit_column {
-	unsigned at;   /* which of the table's columns */
-	uint8_t flags; /* its */
+	unsigned at;   /* index of the table's column */
+	uint8_t flags; /* of that column */
 	unsigned width;
-	unsigned least; /* of its title, and of what is never cut */
+	unsigned least; /* width of its title, and of content that is never cut */
 	bool is_left_out;
 };
 
@@ -36,7 +36,7 @@ struct triad_table_fit {
  *       TRIAD_TABLE_FIT_LEAST; never the first column;
  *     - cuts the widest of names and remarks until all fits.
  *
- * None is cut to less than 'least'.  A column that was left out before stays so. */
+ * No column is cut to less than 'least'.  A column that was left out before stays so. */
 void triad_table_fit_into(struct triad_table_fit *fit, unsigned gap, unsigned room);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What --columns and --sort ask for. */
+/* Carries out --columns and --sort. */
 #include "cli/table_parts.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 /* --- columns ----------------------------------------------------------- */
 
-/* "far end", "far-end" and "FAR_END" are one name. */
+/* Makes "far end", "far-end" and "FAR_END" the same name. */
 static char fold(char c)
 {
 	return c == ' ' || c == '-' ? '_' : g_ascii_tolower(c);
@@ -34,7 +34,7 @@ static uint64_t place_bit(unsigned place)
 	return UINT64_C(1) << (place < 63 ? place : 63);
 }
 
-/* Titles are searched before JSON names, because people see titles.  -1: there is none. */
+/* Finds a column by title, then by JSON name: users see titles.  -1: none. */
 static int find_column(
 	const struct triad_tables *tables, const char *word, size_t length)
 {
@@ -47,7 +47,8 @@ static int find_column(
 	return -1;
 }
 
-/* As people type it: "far_end (or remote_name)"; "": a column without title and name. */
+/* Writes a column's names as users type them: "far_end (or remote_name)"; "" if it has
+ * none. */
 static void describe_column(
 	const struct tables_column *column, char *text, size_t text_size)
 {
@@ -92,13 +93,13 @@ static void remember_names(struct triad_tables *tables)
 
 static void choose_column(struct triad_table_fit *fit, unsigned at)
 {
-	/* Only repeated names can be more than that. */
+	/* Repeated names could exceed the limit. */
 	if (fit->n < TRIAD_TABLE_MAX_COLUMNS)
 		fit->columns[fit->n++] = (struct triad_table_fit_column){.at = at};
 }
 
-/* Those that --columns names, in its order.  All, if it names none of this table's: then it
- * means another table of the answer. */
+/* Chooses the columns of --columns, in its order; all, if it names none of this table: then
+ * it means another table of the answer. */
 static void choose_columns(struct triad_tables *tables)
 {
 	const char *word = tables->layout->columns;
@@ -134,7 +135,7 @@ static void measure_columns(struct triad_tables *tables)
 	}
 }
 
-/* Without '-'. */
+/* The name in --sort, without '-'. */
 static const char *sort_word(const struct triad_tables *tables)
 {
 	const char *word = tables->layout->sort;
@@ -173,7 +174,7 @@ int triad_tables_check_names(struct triad_tables *tables)
 {
 	const char *word = tables->layout->columns, *sort = sort_word(tables);
 
-	/* An answer without a table has nothing to choose from. */
+	/* Do not complain of an answer without tables. */
 	if (!tables->offered[0])
 		return 0;
 	for (unsigned place = 0; *word; place++) {
@@ -206,8 +207,8 @@ static bool has_none(const struct tables_row *row)
 	return !row->is_number && (!*row->text || !strcmp(row->text, "-"));
 }
 
-/* Numbers by their values, texts as people count: "host-2" before "host-10".  What has no
- * value, or no number in a column of numbers, comes last, whichever way it is sorted. */
+/* Compares numbers by value, texts with numbers in them as people count: "host-2" before
+ * "host-10".  Empty values, and texts among numbers, come last in both directions. */
 static int compare_rows(const void *a, const void *b, bool is_descending)
 {
 	const struct tables_row *x = a, *y = b;
@@ -234,7 +235,7 @@ static int compare_descending(const void *a, const void *b)
 	return compare_rows(a, b, true);
 }
 
-/* What a row is sorted by, found once: rows are compared often. */
+/* Computes a row's sort key once, because rows are compared often. */
 void tables_set_key(const struct triad_tables *tables, struct tables_row *row)
 {
 	struct triad_table_cell cells[TRIAD_TABLE_MAX_COLUMNS];
@@ -250,7 +251,7 @@ void tables_set_key(const struct triad_tables *tables, struct tables_row *row)
 		row->is_number = *value && !*end;
 		return;
 	}
-	/* Without --sort, the worst of the row's colors. */
+	/* Without --sort, the key is the worst color of the row. */
 	row->number = TRIAD_TABLE_PLAIN;
 	row->is_number = true;
 	for (unsigned i = 0; i < tables->n_columns; i++)

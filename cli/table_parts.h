@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the parts of 'struct triad_tables' share: table.c, which collects rows, table_order.c,
- * which chooses columns and sorts, and table_write.c. */
+/* The struct that the files of table.h share: table.c collects rows, table_order.c chooses
+ * columns and sorts, table_write.c writes. */
 #ifndef TRIAD_CLI_TABLE_PARTS_H
 #define TRIAD_CLI_TABLE_PARTS_H
 
@@ -16,11 +16,11 @@ struct tables_row {
 	uint8_t *rest; /* of its record: triad_table_row_read() */
 	size_t size;
 	char *notes; /* lines, each with its end; NULL: none */
-	/* What it is sorted by: */
+	/* The sort key: */
 	const char *text;
 	long double number;
 	bool is_number;
-	uint32_t place; /* in which it came: equal ones stay in that order */
+	uint32_t place; /* original position: equal rows stay in that order */
 };
 
 struct triad_tables {
@@ -35,10 +35,10 @@ struct triad_tables {
 	struct tables_row *rows;
 	size_t n, room;
 	bool has_begun;  /* a piece has been written */
-	bool has_failed; /* nothing more is taken */
+	bool has_failed; /* further rows are refused */
 	uint64_t n_rows; /* of all tables */
-	/* Of all tables: what --columns and --sort named and there was, and what else they
-	 * could have named. */
+	/* Of all tables: which names of --columns and --sort exist, and which names they
+	 * could have used. */
 	uint64_t found_columns; /* a bit for each word of --columns */
 	bool has_found_sort;
 	char offered[1024];
@@ -47,21 +47,22 @@ struct triad_tables {
 
 /* --- table_order.c ----------------------------------------------------- */
 
-/* For a table that begins: which columns are shown and which one it is sorted by. */
+/* Chooses, for a new table, the columns to show and the one to sort by. */
 void tables_choose(struct triad_tables *tables);
 
-/* Whether all rows must be there before the first is written. */
+/* Whether the table is sorted: then all rows must have come before the first is written. */
 bool tables_is_sorted(const struct triad_tables *tables);
-/* What a row is sorted by, found once: rows are compared often. */
+/* Computes a row's sort key once, because rows are compared often. */
 void tables_set_key(const struct triad_tables *tables, struct tables_row *row);
 void tables_sort_rows(struct triad_tables *tables);
 
 /* --- table_write.c ----------------------------------------------------- */
 
-/* A piece of the table; the first one has its headings.  Returns 0 or an errno. */
+/* Writes a piece of the table, with the headings before the first.  Returns 0 or an
+ * errno. */
 int tables_write_rows(
 	struct triad_tables *tables, const struct tables_row *rows, size_t n);
-/* Says which columns are not shown; to people alone. */
+/* Writes which columns have no room, unless headings are off. */
 int tables_write_left_out(struct triad_tables *tables);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Rows on their way to the screen: by libsmartcols, or raw. */
+/* Writes rows to the screen: by libsmartcols, or raw. */
 #include "cli/table_parts.h"
 
 #include <errno.h>
@@ -23,8 +23,8 @@ static int write_text(struct triad_tables *tables, const char *text)
 	return triad_screen_write(tables->screen, text, strlen(text));
 }
 
-/* On a terminal notes are broken between words; lines that go on keep the indent of the
- * first. */
+/* Writes a note; on a terminal breaks it between words, with the same indent for further
+ * lines. */
 static int write_note(struct triad_tables *tables, const char *line, size_t size)
 {
 	unsigned indent = (unsigned)strspn(line, " "), room = tables->screen->n_columns;
@@ -67,7 +67,7 @@ static int write_notes(struct triad_tables *tables, const struct tables_row *row
 	return error;
 }
 
-/* One line that libsmartcols made, without the blanks at its end. */
+/* Writes a line of libsmartcols without the blanks at its end. */
 static int write_line(
 	struct triad_tables *tables, const char *line, size_t size, bool is_heading)
 {
@@ -89,8 +89,8 @@ static bool has_headings(const struct triad_tables *tables)
 	return !tables->has_begun && !tables->layout->no_headings;
 }
 
-/* Splits what libsmartcols made: a line for the headings, which the first piece alone
- * needs, and one for each row, between which notes go. */
+/* Writes the lines of libsmartcols: the headings, only for the first piece; then each row,
+ * followed by its notes. */
 static int write_lines(struct triad_tables *tables, const char *text,
 	const struct tables_row *rows, size_t n)
 {
@@ -109,7 +109,8 @@ static int write_lines(struct triad_tables *tables, const char *text,
 
 /* --- one piece, by libsmartcols ---------------------------------------- */
 
-/* GUIDs stand where nodes have no names.  Like numbers, they are never cut. */
+/* Whether a text is a GUID, in the place of a missing name.  GUIDs, like numbers, are never
+ * cut. */
 static bool is_guid(const char *text)
 {
 	return !strncmp(text, "0x", 2) &&
@@ -147,8 +148,7 @@ static void fit_columns(
 				: 1);
 }
 
-/* The port at a text's end, as in "leaf-01:3" and "leaf-01/P3"; NULL:
- * it has none. */
+/* Finds the port at a text's end, as in "leaf-01:3" and "leaf-01/P3"; NULL: none. */
 static const char *find_port(const char *text)
 {
 	const char *end = text + strlen(text), *at = end;
@@ -196,7 +196,7 @@ static bool add_line(struct triad_tables *tables, struct libscols_table *table,
 		cut_text(cell->text, shown->width, text, sizeof(text));
 		if (scols_line_set_data(line, number, text))
 			return false;
-		/* The sequence that begins the color; libsmartcols adds the one that ends it. */
+		/* Only the sequence that begins the color; libsmartcols ends it. */
 		if (cell->color && tables->screen->has_color &&
 			scols_cell_set_color(scols_line_get_cell(line, number),
 				triad_table_color_start(cell->color)))
@@ -206,9 +206,8 @@ static bool add_line(struct triad_tables *tables, struct libscols_table *table,
 	return line;
 }
 
-/* The title, padded to the column's width: so the column is as wide as in the piece
- * before, whatever is in this one.  (A width that libsmartcols is given as a hint makes
- * it forget that of the title.) */
+/* Adds a column, with its title padded to the width: so it is as wide as in the last piece,
+ * whatever this one has.  (With a width hint, libsmartcols ignores the title's width.) */
 static bool add_column(const struct triad_tables *tables, struct libscols_table *table,
 	const struct triad_table_fit_column *shown)
 {
@@ -273,7 +272,7 @@ static int write_piece(
 
 /* --- one piece, raw ---------------------------------------------------- */
 
-/* A number's value; an empty text if it is not known. */
+/* A cell's raw text: a number's value, "" if it is not known. */
 static const char *raw_text(
 	const struct triad_table_cell *cell, const struct tables_column *column)
 {
@@ -326,7 +325,7 @@ int tables_write_rows(
 	return error;
 }
 
-/* Says which columns are not shown; to people alone. */
+/* Writes which columns have no room, unless headings are off. */
 int tables_write_left_out(struct triad_tables *tables)
 {
 	char text[512] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* triadctl: reads the command, finds the plugin, asks it, shows what it says. */
+/* triadctl: parses the command, finds the plugin, asks it, shows its answer. */
 #include "config.h"
 
 #include <errno.h>
@@ -36,21 +36,21 @@
 #define DEFAULT_TIMEOUT_S 30
 #define MAX_TIMEOUT_S 3600
 
-/* A plugin that is stuck must not keep the external check from going on. */
+/* Short: a stuck plugin must not stop the external check. */
 #define VERDICT_TIMEOUT_S 2
 
-/* While OpenSM starts, the plugin is asked again and again. */
+/* Time-out of one try; setup asks again while OpenSM starts. */
 #define SETUP_ANSWER_S 2
 #define SETUP_REASON_SIZE 1024
 
-/* Whose commands: the plugin's, or those that triadctl carries out itself. */
+/* The tables of commands: the plugin's, then those that triadctl runs itself. */
 enum { PLUGIN, ELECTION, PORT, PROFILE, QOS, SETUP, COMPLETION, N_TABLES };
 
-/* What a step returns that doesn't end the program; others are its exit status. */
+/* Returned by steps to go on; other values are the program's exit status. */
 #define GO_ON (-1)
 
 struct options {
-	const char *socket; /* NULL: look for it */
+	const char *socket; /* NULL: search for it */
 	uint64_t port_guid; /* 0: not given */
 	bool is_agent;      /* asks triad-agent, not OpenSM */
 	unsigned timeout_s;
@@ -78,14 +78,14 @@ static int complain(const char *message)
 	return TRIAD_CONTROL_USAGE;
 }
 
-/* The same of 'health': to monitoring, 2 would be CRITICAL. */
+/* The same for 'health': for monitoring, an exit status of 2 would be CRITICAL. */
 static int complain_unknown(const char *message)
 {
 	(void)complain(message);
 	return TRIAD_UNKNOWN;
 }
 
-/* What was printed may still be in a buffer; tells when it can't be written. */
+/* Flushes standard output; prints an error if that fails. */
 static int finish_output(void)
 {
 	if (!fflush(stdout) || errno == EPIPE)
@@ -163,7 +163,7 @@ static int parse_option(struct options *options, int letter)
 	}
 }
 
-/* What may stand before the command. */
+/* Options before the command. */
 static const struct option known_options[] = {
 	{"socket", required_argument, NULL, 's'},
 	{"port-guid", required_argument, NULL, 'g'},
@@ -175,7 +175,7 @@ static const struct option known_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-/* Reads what stands before the command; leaves 'optind' at its first word. */
+/* Reads the options before the command; leaves 'optind' at its first word. */
 static int parse_options(struct options *options, int argc, char **argv)
 {
 	static char name[] = "triadctl"; /* getopt_long() puts it before messages */
@@ -191,11 +191,11 @@ static int parse_options(struct options *options, int argc, char **argv)
 	return status;
 }
 
-/* 'set KEY -' takes a line of standard input: words can be seen in the list of
- * processes, which a password must not. */
+/* For 'set KEY -' reads the value from standard input: a password must not be a word, which
+ * the list of processes shows. */
 static int read_value(int n_words, char **words)
 {
-	/* It becomes one of main()'s words, and lasts as long. */
+	/* Static, because it becomes one of main()'s words. */
 	static char value[TRIAD_CONTROL_REQUEST_SIZE];
 	size_t length;
 
@@ -213,8 +213,8 @@ static int read_value(int n_words, char **words)
 
 /* --- the socket -------------------------------------------------------- */
 
-/* The command line goes before the environment, which names an OpenSM, and that before
- * a search. */
+/* Finds the socket: by the command line, else the environment, which names an OpenSM, else
+ * by a search. */
 static int find_socket_or_print(const struct options *options, char *path, size_t size,
 	char *message, size_t message_size)
 {
@@ -261,8 +261,8 @@ static int run_command(const struct options *options,
 		: ask.no_answer;
 }
 
-/* A monitoring plugin says in its first line on standard output why it knows nothing, so
- * messages are taken there. */
+/* Runs 'health'.  Messages go to standard output: the first line of a monitoring plugin
+ * there must say why it knows nothing. */
 static int run_monitoring(const struct options *options,
 	const struct triad_command *command, int n_words, char **words)
 {
@@ -296,8 +296,8 @@ static bool write_output(
 	return fwrite(data, 1, size, stdout) == size;
 }
 
-/* What answers says its version, and with it ours.  Where nothing answers, as before
- * OpenSM is started, ours is all that there is to say, and no failure. */
+/* Runs 'version'.  The answer has both versions.  Without an answer, as before OpenSM is
+ * started, prints ours; that is not a failure. */
 static int run_version(const struct options *options,
 	const struct triad_command *command, int n_words, char **words)
 {
@@ -320,7 +320,7 @@ static int run_version(const struct options *options,
 
 /* --- jobs --- */
 
-/* Slurm is asked here; the plugin gets hosts. */
+/* Asks Slurm here for the job's hosts, and sends these to the plugin. */
 static int run_slurm_job(const struct options *options, struct triad_command *command,
 	int n_words, char **words)
 {
@@ -371,7 +371,7 @@ static int run_port(const struct options *options, struct triad_parser *parser)
 						: triad_port_snapshot(&command);
 }
 
-/* Of a verdict's answer, errors alone are for people. */
+/* Shows only the errors of the answer to a reported verdict. */
 static int show_verdict_errors(
 	void *context, enum triad_frame_type type, const char *piece, size_t size)
 {
@@ -382,7 +382,7 @@ static int show_verdict_errors(
 	return 0;
 }
 
-/* OpenSM may come and go: the socket is looked for each time. */
+/* Reports a verdict.  Searches for the socket each time: OpenSM may restart. */
 static bool report_verdict(void *context, bool is_yes, bool is_loud)
 {
 	const char *const words[] = {"port", "verdict", is_yes ? "yes" : "no"};
@@ -417,7 +417,7 @@ static int run_election(const struct options *options, struct triad_parser *pars
 
 /* --- setup --- */
 
-/* Of an answer, only that it came counts; why none came is the sentence. */
+/* Keeps only messages, which explain a missing answer; the output does not matter. */
 static int keep_message(
 	void *context, enum triad_frame_type type, const char *piece, size_t size)
 {
@@ -430,7 +430,7 @@ static int keep_message(
 	return 0;
 }
 
-/* One question of setup's, asked at each socket. */
+/* A request of setup, sent to each socket. */
 struct setup_question {
 	triad_setup_accepts *accepts;
 	const void *accepts_context;
@@ -469,7 +469,7 @@ static void ask_one_for_setup(void *context, const char *path)
 		snprintf(question->reason, question->reason_size, "%s", text);
 }
 
-/* The plugin that setup waits for may listen where its triad.conf says. */
+/* Asks for setup, at the socket that the plugin's triad.conf names. */
 static enum triad_setup_answer ask_for_setup(void *context, const char *named,
 	triad_setup_accepts *accepts, const void *accepts_context, char *reason,
 	size_t size)
@@ -515,14 +515,14 @@ static int run_completion(const struct options *options, struct triad_parser *pa
 					      : finish_output();
 }
 
-/* The options that stand in the line that is completed say which plugin knows nodes. */
+/* Finds the socket to ask for nodes, by the options in the line to complete. */
 static bool find_node_socket(int argc, char **argv, char *path, size_t size)
 {
 	struct options options = {.timeout_s = 1};
 	char message[2048];
 	int letter;
 
-	/* Mistakes in them are not for now. */
+	/* A completion must not print errors. */
 	opterr = 0;
 	optind = 0;
 	while ((letter = getopt_long(argc, argv, "+h", known_options, NULL)) != -1) {
@@ -562,7 +562,8 @@ static int (*const run_local[N_TABLES])(
 	[COMPLETION] = run_completion,
 };
 
-/* The parser may have given up the command that it took the first word for. */
+/* Prints the parser's message, for 'health' as unknown.  By the first word: the parser may
+ * have dropped the command. */
 static int complain_about(const char *first_word, const char *message)
 {
 	return strcmp(first_word, "health") ? complain(message)
@@ -586,7 +587,7 @@ static int run_words(const struct options *options, int n_words, char **words)
 
 	if (status != GO_ON)
 		return status;
-	/* What scripts of shells type (cli/complete.h). */
+	/* The command of the shells' scripts (cli/complete.h). */
 	if (n_words > 1 && !strcmp(words[0], "complete") && !strcmp(words[1], "--"))
 		return complete_words(n_words - 2, words + 2);
 	list_tables(tables);
@@ -613,11 +614,11 @@ int main(int argc, char **argv)
 	struct options options = {.timeout_s = DEFAULT_TIMEOUT_S};
 	int status;
 
-	/* Names of nodes are UTF-8, whatever else the user's language is: their widths
-	 * count, and they are written as they are. */
+	/* Names of nodes are UTF-8 in any user's language; their widths must be right, and
+	 * they are written unchanged. */
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		setlocale(LC_CTYPE, "");
-	/* A reader of the output that ends shows as an error of write(). */
+	/* A closed output then shows as an error of write(). */
 	signal(SIGPIPE, SIG_IGN);
 	status = parse_options(&options, argc, argv);
 	/* A wrong option may stand before the command. */

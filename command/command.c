@@ -25,7 +25,7 @@ static const struct triad_command defaults = {
 #define MAX_PRIORITY 15
 #define MAX_PORT 254
 
-/* The words that are no options; the rules that the table can't express. */
+/* The arguments of a command, for rules that the table can't express. */
 struct arguments {
 	struct triad_parser *parser;
 	struct triad_command *command;
@@ -61,7 +61,7 @@ static int read_clear(const struct arguments *arguments)
 	if (command->all && is_some)
 		return triad_parser_complain(parser,
 			"--all is every port: without --node, --port and --type");
-	/* Without --all, an option that was forgotten would clear every port. */
+	/* Require --all: otherwise a forgotten option would clear every port. */
 	if (!command->all && !is_some)
 		return triad_parser_complain(parser,
 			"it needs the ports: --node, --port, --type, or --all for "
@@ -127,7 +127,7 @@ static int read_verdict(const struct arguments *arguments)
 	return 0;
 }
 
-/* The number of an alert or a silence. */
+/* Reads the number of an alert or a silence. */
 static int read_id(const struct arguments *arguments)
 {
 	unsigned number;
@@ -148,7 +148,7 @@ static int read_silence(const struct arguments *arguments)
 	struct triad_command *command = arguments->command;
 	struct triad_parser *parser = arguments->parser;
 
-	/* Nobody would miss alerts that were silenced for ever and without a reason. */
+	/* Require a time and a reason: otherwise silences stay and are forgotten. */
 	if (!command->for_s || !command->reason[0])
 		return triad_parser_complain(parser,
 			"it needs --for and --reason: --for 2h --reason 'new line cards'");
@@ -169,7 +169,7 @@ static int read_switch_port(const struct arguments *arguments)
 	error = triad_parser_read_node(parser, "NODE", node, command->node);
 	if (error)
 		return error;
-	/* 'leaf-01:3' has it already. */
+	/* The node may have it, as in 'leaf-01:3'. */
 	if (!port && triad_node_text_has_port(node))
 		return 0;
 	if (!port)
@@ -193,8 +193,8 @@ static int read_ends(const struct arguments *arguments)
 			       arguments->words[1], command->destination);
 }
 
-/* A time, or a length of time before now: sets one of the two.  'what' is the option or
- * argument, for messages.  A time is all of its second. */
+/* Reads a time, or a length of time before now, and sets one of the two.  'what' is the
+ * option or argument, for messages.  A time includes all of its second. */
 static int read_moment(struct triad_parser *parser, const char *what, const char *text,
 	uint64_t *at_us, uint64_t *ago_us)
 {
@@ -213,13 +213,13 @@ static int read_moment(struct triad_parser *parser, const char *what, const char
 	return 0;
 }
 
-/* All of the second that was typed. */
+/* The end of the second that was typed. */
 static uint64_t end_of_second(uint64_t at_us)
 {
 	return at_us ? at_us + TRIAD_US_PER_S - 1 : 0;
 }
 
-/* Whether an option says what is to be in the answer. */
+/* Whether an option selects a part of the answer. */
 static bool has_choice(
 	const struct triad_parser *parser, const struct triad_command *command)
 {
@@ -347,7 +347,7 @@ static int read_topology(const struct arguments *arguments)
 			  "it needs --slurm or --json: the form in which it is written");
 }
 
-/* The first word, where there is one. */
+/* Reads the first word, if there is one, as a node. */
 static int read_node(const struct arguments *arguments)
 {
 	return arguments->n ? triad_parser_read_node(arguments->parser, "NODE",
@@ -374,7 +374,7 @@ static int read_key(const struct arguments *arguments)
 			    : 0;
 }
 
-/* NULL: the table of options says all. */
+/* NULL: the table has all rules. */
 static int (*const readers[TRIAD_N_COMMANDS])(const struct arguments *arguments) = {
 	[TRIAD_COMMAND_ROUTES_OVER] = read_switch_port,
 	[TRIAD_COMMAND_ROUTES_BETWEEN] = read_ends,
@@ -428,7 +428,7 @@ int triad_command_read(struct triad_parser *parser, struct triad_command *comman
 	error = triad_parser_read_rest(parser, command, arguments.words, &arguments.n);
 	if (error)
 		return error;
-	/* The server refuses by this what a reader may not do.  "port blacklist" alone
+	/* By this the server refuses readers' changes.  "port blacklist" without arguments
 	 * only lists; with arguments it changes something. */
 	command->changes = parser->verb->access != TRIAD_VERB_READS ||
 		(parser->verb->arguments_change && arguments.n);

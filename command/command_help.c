@@ -14,7 +14,7 @@
 #define SYNOPSIS_SIZE 512
 #define HELP_COLUMNS 80u
 
-/* What so many commands have that a line of the overview would be too long with it. */
+/* Options of so many commands that the overview leaves them out, to keep lines short. */
 #define COMMON                                                                         \
 	(TRIAD_OPTIONS_OF_LAYOUT | TRIAD_OPTION_BIT(TRIAD_OPTION_WATCH) |              \
 		TRIAD_OPTION_BIT(TRIAD_OPTION_INTERVAL))
@@ -29,7 +29,7 @@ static void append_synopsis(const struct triad_verb_table *table,
 	const struct triad_verb *verb, bool is_overview, char *text, size_t size)
 {
 	uint64_t left_out = is_overview && table->options == triad_options ? COMMON : 0;
-	/* Behind "--" there are no options any more. */
+	/* Options must come before "--". */
 	bool is_last = verb->arguments && verb->arguments[0] == '-';
 
 	triad_text_append(text, size, "%s", verb->name);
@@ -47,8 +47,8 @@ static void append_synopsis(const struct triad_verb_table *table,
 		triad_text_append(text, size, " %s", verb->arguments);
 }
 
-/* Ends a line of 'column' columns with a text that is broken between its words; further
- * lines begin with 'indent' blanks. */
+/* Appends words to a line of 'column' columns, and breaks it between words; further lines
+ * begin with 'indent' blanks. */
 static void append_wrapped(
 	const char *words, unsigned column, unsigned indent, char *text, size_t size)
 {
@@ -83,7 +83,7 @@ static void append_options(const struct triad_verb_table *table,
 	}
 }
 
-/* Who may type it, where that is not every reader. */
+/* Appends who may run the command, unless every reader may. */
 static void append_access(const struct triad_verb *verb, char *text, size_t size)
 {
 	static const char who[] = "root, OpenSM's user and control.admin_group";
@@ -125,7 +125,7 @@ static void append_verb(const struct triad_verb_table *table,
 		triad_text_append(text, size, "  %s\n", triad_detail_fields[i].name);
 }
 
-/* A synopsis and a sentence or two for each command. */
+/* Appends a synopsis and a sentence or two for each command. */
 static void append_overview(
 	const struct triad_verb_table *table, char *text, size_t size)
 {

@@ -136,9 +136,9 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 
 #define BIT(option) TRIAD_OPTION_BIT(TRIAD_OPTION_##option)
 #define OUTPUT (BIT(JSON) | BIT(COLOR))
-/* Of commands that read: all of them can be watched. */
+/* Options of commands that read: all of these can be watched. */
 #define WATCHED (OUTPUT | BIT(WATCH) | BIT(INTERVAL))
-/* Of those whose answer has a table. */
+/* Options of those whose answer has a table. */
 #define TABLE (WATCHED | BIT(TABLE) | TRIAD_OPTIONS_OF_LAYOUT)
 
 const struct triad_verb triad_verbs[TRIAD_N_COMMANDS] = {

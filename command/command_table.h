@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What can be typed: a table of options and a table of commands.  Parsing and help
- * loop over them, so they can't differ; a new command is one row here and one
- * member of enum triad_command_verb.
+/* The tables of all options and commands.  Parsing and help both loop over them, so they
+ * agree; a new command is one row here and one member of enum triad_command_verb.
  *
  * Thread-safety: constant data. */
 #ifndef TRIAD_COMMAND_COMMAND_TABLE_H
@@ -20,8 +19,8 @@ enum triad_option_kind {
 	TRIAD_OPTION_KIND_COUNTER,
 	TRIAD_OPTION_KIND_TEXT, /* one or more octets */
 	TRIAD_OPTION_KIND_TIME, /* uint64_t: triad_clock_parse() */
-	TRIAD_OPTION_KIND_PATH, /* const char *: of triadctl's own commands, */
-	TRIAD_OPTION_KIND_NAME, /* as is this */
+	TRIAD_OPTION_KIND_PATH, /* const char *: only in triadctl's own commands */
+	TRIAD_OPTION_KIND_NAME, /* the same */
 };
 
 struct triad_option {
@@ -35,7 +34,7 @@ struct triad_option {
 	const char *const *choices;
 	const char *unit;   /* of a TRIAD_OPTION_KIND_NUMBER that has one, "s" */
 	const char *help;   /* NULL: triadctl's own, not shown */
-	const char *absent; /* why a command has not got it; NULL: nothing is said */
+	const char *absent; /* why some commands lack it, for messages; or NULL */
 };
 
 /* Rows of triad_options, and bits of a command's 'options'. */
@@ -95,7 +94,7 @@ enum {
 
 #define TRIAD_OPTION_BIT(option) (UINT64_C(1) << (option))
 
-/* How a table is laid out, which is triadctl's part. */
+/* Options for the layout of tables, which triadctl handles. */
 #define TRIAD_OPTIONS_OF_LAYOUT                                                        \
 	(TRIAD_OPTION_BIT(TRIAD_OPTION_COLUMNS) |                                      \
 		TRIAD_OPTION_BIT(TRIAD_OPTION_SORT) |                                  \
@@ -104,8 +103,8 @@ enum {
 
 extern const struct triad_option triad_options[TRIAD_N_OPTIONS];
 
-/* What a command does to Triad, to ports or to files.  A row without it counts as one
- * that changes something, so that a forgotten one is not open to readers. */
+/* Whether a command changes Triad, ports or files.  A row without a class counts as one
+ * that changes something, so that a forgotten class does not open it to readers. */
 enum triad_verb_access {
 	TRIAD_VERB_UNCLASSED,
 	TRIAD_VERB_READS,
@@ -116,21 +115,22 @@ struct triad_verb {
 	const char *name; /* one word or two */
 	enum triad_command_verb verb;
 	enum triad_verb_access access;
-	/* Of a command that reads: arguments make it one that changes something, or
-	 * that reads a file with the rights of the process that is asked. */
+	/* For a command that reads: with arguments it changes something, or reads a file
+	 * with the rights of the process that runs it. */
 	bool arguments_change;
-	/* Of a command that reads: it waits for a disk or for switches in any case, not
-	 * only because of an option. */
+	/* For a command that reads: it always waits for a disk or for switches, not only
+	 * because of an option. */
 	bool waits;
-	/* It would say to switch on what a configuration with mistakes keeps off. */
+	/* It is refused while parts are idle because the file has mistakes: its message
+	 * would advise to switch on what the mistakes keep off. */
 	bool needs_parts;
-	/* It exits with what it found, and with TRIAD_CONTROL_UNKNOWN where it can't tell. */
+	/* Its exit status is its verdict, or TRIAD_CONTROL_UNKNOWN without one. */
 	bool is_verdict;
-	/* TRIAD_OPTION_BIT()s.  With that of _AT it reads a past as it reads the present;
-	 * with that of _AT_KEPT images have what it answered, without other options. */
+	/* TRIAD_OPTION_BIT()s.  With _AT the command reads a past moment like the present;
+	 * with _AT_KEPT images keep its answer, made without other options. */
 	uint64_t options;
-	unsigned kept_rows;  /* rows of such an answer; 0: as many as without -n */
-	const char *no_past; /* why it has not got --at; NULL: nothing special */
+	unsigned kept_rows;  /* rows of a kept answer; 0: as many as without -n */
+	const char *no_past; /* why it lacks --at, for messages; or NULL */
 	const char *help;
 	const char *arguments; /* for help; NULL: none */
 	int n_arguments_min, n_arguments_max;
@@ -143,13 +143,13 @@ static inline bool triad_verb_is_kept(const struct triad_verb *verb)
 	return verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_AT_KEPT);
 }
 
-/* What it exits with where there is no answer. */
+/* The exit status where there is no answer. */
 static inline int triad_verb_no_answer(const struct triad_verb *verb)
 {
 	return verb->is_verdict ? TRIAD_CONTROL_UNKNOWN : TRIAD_CONTROL_FAILED;
 }
 
-/* The command as it is typed without arguments and options. */
+/* The command without arguments and options. */
 struct triad_command triad_verb_default(const struct triad_verb *verb);
 
 /* A table of commands with its options: the plugin's, or triadctl's own. */
@@ -160,11 +160,11 @@ struct triad_verb_table {
 	size_t n_options;
 };
 
-/* As triad_command_help(), on the commands of 'n' tables. */
+/* As triad_command_help(), for the commands of 'n' tables. */
 int triad_verb_tables_help(const struct triad_verb_table *tables, size_t n,
 	const char *topic, const char *prefix, char *text, size_t size);
 
-/* The plugin's. */
+/* The plugin's table. */
 struct triad_verb_table triad_command_verbs(void);
 
 /* The plugin's row of a verb; never NULL for one of the enum. */

@@ -37,7 +37,7 @@ int triad_frame_decode(const uint8_t *header, struct triad_frame *frame)
 		(uint32_t)header[6] << 8 | header[7];
 	size_t i = 0;
 
-	/* Another version may have another header, so look at nothing else before. */
+	/* Check the version first: another one may have another header. */
 	if (header[1] != TRIAD_CONTROL_VERSION)
 		return EPROTONOSUPPORT;
 	while (i < N_FRAME_SIZES && frame_sizes[i].type != header[0])
@@ -79,7 +79,7 @@ int triad_request_decode(char *payload, size_t size, char **words, int *n_words)
 
 	if (size > TRIAD_CONTROL_REQUEST_SIZE)
 		return E2BIG;
-	/* The last word must have its 0, or strlen() would run past the payload. */
+	/* The last word must end with a 0, or strlen() would run past the payload. */
 	if (size && end[-1])
 		return EINVAL;
 	for (p = payload; p < end; p += strlen(p) + 1) {

@@ -29,7 +29,7 @@ void triad_output_flush(struct triad_output *output)
 static void put(struct triad_output *output, enum triad_frame_type type,
 	const char *data, size_t size)
 {
-	/* Text and tables keep their order. */
+	/* Flush first, so that text and tables keep their order. */
 	if (output->type != type)
 		triad_output_flush(output);
 	output->type = type;
@@ -63,7 +63,7 @@ print(char *text, size_t size, const char *format, va_list arguments)
 {
 	int length = vsnprintf(text, size, format, arguments);
 
-	/* vsnprintf() says how long the text would be, and cuts it. */
+	/* vsnprintf() cuts the text, but returns its whole length. */
 	if (length < 0)
 		return 0;
 	return (size_t)length < size ? (size_t)length : size - 1;
@@ -91,7 +91,7 @@ void triad_output_message(struct triad_output *output, enum triad_frame_type typ
 	va_start(arguments, format);
 	length = print(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	/* The output before it goes first, so that both keep their order. */
+	/* Flush first, so that output and messages keep their order. */
 	triad_output_flush(output);
 	if (!output->failed)
 		output->failed = !output->write(output->context, type, text, length);

@@ -25,7 +25,7 @@ int triad_parser_complain(struct triad_parser *parser, const char *format, ...)
 	va_start(args, format);
 	triad_text_vappend(parser->message, parser->size, format, args);
 	va_end(args);
-	/* Words are quoted in it: they may hold what a terminal obeys. */
+	/* It quotes words, which may have control characters. */
 	triad_text_clean(parser->message);
 	return EINVAL;
 }
@@ -41,7 +41,7 @@ static bool is_any_topic(const struct triad_parser *parser, const char *topic)
 	return false;
 }
 
-/* The first two words, or what there is of them before an option. */
+/* Joins the first two words, or those before an option. */
 static void join_words(int n_words, const char *const *words, char *text, size_t size)
 {
 	text[0] = '\0';
@@ -49,7 +49,7 @@ static void join_words(int n_words, const char *const *words, char *text, size_t
 		triad_text_append(text, size, "%s%s", i ? " " : "", words[i]);
 }
 
-/* False for a name that an earlier table has, too ("port snapshot"). */
+/* False if an earlier table has the same name ("port snapshot"). */
 static bool is_first_of_name(
 	const struct triad_parser *parser, const struct triad_verb *verb)
 {
@@ -60,7 +60,7 @@ static bool is_first_of_name(
 	return false;
 }
 
-/* The commands whose names are like these words. */
+/* Finds commands whose names are like these words. */
 static struct triad_text_nearest guess_verbs(
 	const struct triad_parser *parser, const char *words)
 {
@@ -73,7 +73,7 @@ static struct triad_text_nearest guess_verbs(
 	return nearest;
 }
 
-/* 'perf', which is no command by itself. */
+/* Complains of a word like 'perf', which is not a command by itself. */
 static int complain_unfinished(struct triad_parser *parser, const char *topic)
 {
 	char known[1024] = "";
@@ -130,8 +130,8 @@ static bool is_called(
 	return !verb->name[first] || !strcmp(words[1], verb->name + first + 1);
 }
 
-/* A group's own name is a command, too ("agents"), but its subcommands come before it
- * in their table; in other tables they do not ("election check"). */
+/* Finds the command with the longest name: the first word by itself may be a command, too
+ * ("agents"), even one of another table ("election check"). */
 static const struct triad_verb *find_verb(const struct triad_parser *parser,
 	int n_words, const char *const *words, const struct triad_verb_table **table)
 {
@@ -167,7 +167,7 @@ static int read_topic(
 	return 0;
 }
 
-/* Behind "--" there are no options, and so no --help. */
+/* Whether there is a --help, which must come before "--". */
 static bool asks_for_help(int n_words, const char *const *words)
 {
 	for (int i = 0; i < n_words && strcmp(words[i], "--") != 0; i++)
@@ -183,7 +183,7 @@ int triad_parser_read_verb(struct triad_parser *parser)
 	unsigned n_topic;
 	int error;
 
-	/* Before all else: who asks for help need not have the rest right. */
+	/* Before all else: the rest of the words may be wrong. */
 	if (asks_for_help(parser->n_words, parser->words))
 		return read_topic(parser, parser->n_words, parser->words);
 	parser->verb =
@@ -204,8 +204,8 @@ int triad_parser_read_verb(struct triad_parser *parser)
 
 /* --- options --- */
 
-/* What stands in 'word' after the option's name, often nothing; NULL when it is
- * another option.  A number may stand right behind a short one: "-n3". */
+/* The text after the option's name in 'word', often ""; NULL: another option.  A number may
+ * follow a short option directly: "-n3". */
 static const char *match_option(const struct triad_option *option, const char *word)
 {
 	size_t n = strlen(option->name);
@@ -453,7 +453,7 @@ static int complain_too_many(struct triad_parser *parser, const char *word)
 	int max = parser->verb->n_arguments_max;
 	char words[NAME_SIZE];
 
-	/* "election chekc": the first word alone is a command, too. */
+	/* A mistyped subcommand, as "election chekc", whose first word is a command. */
 	snprintf(words, sizeof(words), "%s %.40s", parser->verb->name, word);
 	if (n_words_of(parser->verb) == 1 && !max && guess_verbs(parser, words).n) {
 		parser->verb = NULL;

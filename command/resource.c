@@ -11,12 +11,12 @@
 #include "lib/text.h"
 
 #define BIT(option) TRIAD_OPTION_BIT(TRIAD_OPTION_##option)
-/* What triadctl carries out, or adds by itself. */
+/* Options that triadctl handles, or adds itself. */
 #define NOT_OFFERED                                                                    \
 	(TRIAD_OPTIONS_OF_LAYOUT | BIT(WATCH) | BIT(INTERVAL) | BIT(JSON) |            \
 		BIT(COLOR) | BIT(CLIENT) | BIT(TABLE) | BIT(SLURM_JOB) | BIT(PLUGIN))
 #define LIMITS (BIT(LIMIT) | BIT(LIMIT_ALL))
-/* What makes a command read images from a disk. */
+/* Options that make a command read images from a disk. */
 #define OF_PAST (BIT(AT) | BIT(AT_KEPT) | BIT(SINCE))
 
 #define NAME_SIZE 64
@@ -26,7 +26,7 @@ struct reading {
 	struct triad_resource *resource;
 	char *message;
 	size_t size;
-	uint64_t seen; /* options that were there */
+	uint64_t seen; /* options of the query so far */
 	bool has_limit, has_offset;
 };
 
@@ -69,7 +69,7 @@ const char *triad_resource_parameter(const struct triad_verb *verb, unsigned opt
 
 /* --- words --- */
 
-/* Returns where 'text' was copied to; NULL: there is no room. */
+/* Copies 'text' and returns the copy; NULL: there is no room. */
 static const char *copy_text(struct triad_resource *resource, const char *text)
 {
 	size_t size = strlen(text) + 1;
@@ -102,8 +102,9 @@ static int hex_of(char c)
 	return g_ascii_isxdigit(c) ? g_ascii_xdigit_value(c) : -1;
 }
 
-/* Decodes %XX, and with 'is_query' + as a blank, of 'length' octets of 'text' into
- * 'decoded'.  Returns false when it is no UTF-8, has control characters or does not fit. */
+/* Decodes %XX, and with 'is_query' + as a blank, in 'length' octets of 'text' into
+ * 'decoded'.  False when the result is not UTF-8, has control characters or does not
+ * fit. */
 static bool decode_part(
 	const char *text, size_t length, bool is_query, char *decoded, size_t size)
 {
@@ -136,7 +137,7 @@ static bool decode_part(
 
 /* --- the path --- */
 
-/* The command of the first 'n' segments; NULL: there is none. */
+/* Finds the command of the first 'n' segments; NULL: there is none. */
 static const struct triad_verb *find_verb(char (*segments)[VALUE_SIZE], unsigned n)
 {
 	char name[2 * NAME_SIZE];
@@ -146,7 +147,7 @@ static const struct triad_verb *find_verb(char (*segments)[VALUE_SIZE], unsigned
 		return NULL;
 	snprintf(name, sizeof(name), "%.63s%s%.63s", segments[0], n > 1 ? " " : "",
 		n > 1 ? segments[1] : "");
-	/* A blank in a segment would be two words of a name. */
+	/* A segment with a blank would match a name of two words. */
 	if (strchr(segments[0], ' ') || (n > 1 && strchr(segments[1], ' ')))
 		return NULL;
 	for (size_t i = 0; i < TRIAD_N_COMMANDS; i++)
@@ -305,7 +306,7 @@ static int read_query(struct reading *reading, const char *query)
 	return error;
 }
 
-/* The rows that the command is asked for. */
+/* Adds the number of rows that the command is asked for. */
 static int add_limit(struct reading *reading)
 {
 	struct triad_resource *resource = reading->resource;
@@ -332,7 +333,7 @@ static int add_limit(struct reading *reading)
 
 /* --- other pages --- */
 
-/* Copies what may stand in a URI; the rest as %XX. */
+/* Copies characters that a URI may have; others as %XX. */
 static void append_escaped(char *text, size_t size, const char *from, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
@@ -417,7 +418,7 @@ int triad_resource_read(
 	resource->waits = !error && (resource->verb->waits || reading.seen & OF_PAST);
 	if (!error)
 		error = add_limit(&reading);
-	/* What follows is no option, whatever it looks like. */
+	/* So arguments can't be taken for options. */
 	if (!error && n > n_name)
 		error = add_word(&reading, "--");
 	for (unsigned i = n_name; i < n && !error; i++)

@@ -25,7 +25,7 @@ void triad_table_record_begin(
 {
 	record->used = 0;
 	triad_table_record_octet(record, (uint8_t)kind);
-	/* The size, when it is known. */
+	/* Room for the size, which is known at the end. */
 	triad_table_record_octet(record, 0);
 	triad_table_record_octet(record, 0);
 }
@@ -47,13 +47,13 @@ void triad_table_record_text(struct triad_table_record *record, const char *text
 	if (size > TRIAD_TABLE_MAX_TEXT || size >= room) {
 		size = room - 1 < TRIAD_TABLE_MAX_TEXT ? room - 1
 						       : TRIAD_TABLE_MAX_TEXT;
-		/* Not in the middle of a character. */
+		/* Do not cut within a character. */
 		while (size && (text[size] & 0xc0) == 0x80)
 			size--;
 	}
 	memcpy(to, text, size);
 	to[size] = '\0';
-	/* A receiver refuses what could drive a terminal or end a line. */
+	/* Remove control characters and line ends: a receiver refuses these. */
 	triad_text_clean(to);
 	for (size_t i = 0; i < size; i++)
 		if (to[i] == '\t')
@@ -82,7 +82,7 @@ bool triad_table_reader_is_amid(const struct triad_table_reader *reader)
 	return reader->record.used;
 }
 
-/* The text at the cursor; fails where there is none that may be shown. */
+/* Reads the text at the cursor; fails if it is malformed or not printable. */
 static const char *get_text(struct triad_wire *wire)
 {
 	const char *text = (const char *)wire->start + wire->at;
@@ -161,7 +161,7 @@ static int read_record(
 	return is_read(&wire) ? sink->note(sink->context, text) : EPROTO;
 }
 
-/* How many octets the record has, as far as is known by now; 0: it can't be one. */
+/* How many octets the record needs, as far as that is known; 0: malformed. */
 static size_t wanted_octets(const struct triad_table_record *record)
 {
 	size_t size = TRIAD_TABLE_RECORD_HEADER_SIZE;
@@ -192,7 +192,7 @@ int triad_table_reader_take(struct triad_table_reader *reader, const void *octet
 		from += n;
 		size -= n;
 		wanted = wanted_octets(record);
-		/* A record of the header alone is refused by the reading of it. */
+		/* Reading it refuses a record that has only a header. */
 		if (wanted &&
 			(record->used < wanted ||
 				record->used < TRIAD_TABLE_RECORD_HEADER_SIZE))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The answer to 'version', which triadctl also gives where nobody else does.
+/* The answer to 'version'; triadctl writes it itself when no process answers.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_COMMAND_VERSIONS_H
@@ -10,10 +10,10 @@
 #include "triad/output.h"
 
 struct triad_versions {
-	const char *client;  /* triadctl's; "": somebody else asked */
-	const char *program; /* what answers: "OpenSM", "triad-agent"; NULL: nothing */
-	const char *server;  /* Triad's version in that */
-	const char *sm;      /* "OpenSM 3.3.23"; NULL: that is not what answers */
+	const char *client;  /* triadctl's; "": the client is not triadctl */
+	const char *program; /* that answers: "OpenSM", "triad-agent"; NULL: none */
+	const char *server;  /* Triad's version in 'program' */
+	const char *sm;      /* "OpenSM 3.3.23"; NULL: 'program' is not OpenSM */
 };
 
 void triad_versions_put(const struct triad_versions *versions, bool as_json,

@@ -11,7 +11,7 @@
 #include "conf/conf_value.h"
 #include "triad/lists.h"
 
-/* What a configuration really is; only this file knows that it is counted. */
+/* A configuration with its reference count, which only this file knows. */
 struct counted {
 	struct triad_conf conf;
 	atomic_uint refs;
@@ -33,7 +33,7 @@ static void set_standards(struct triad_conf *conf, enum triad_conf_per per,
 				keys[i].standard, port_guid, reason, sizeof(reason));
 }
 
-/* All zeros, with one reference. */
+/* Makes a configuration of zeros, with one reference. */
 static struct triad_conf *make_conf(void)
 {
 	/* Zeros, also behind the ends of texts: keys are compared octet by octet. */
@@ -52,12 +52,12 @@ struct triad_conf *triad_conf_new(uint64_t port_guid)
 	if (!conf)
 		return NULL;
 	set_standards(conf, TRIAD_CONF_ONCE, 0, port_guid);
-	/* The other scopes inherit, as zeros mean. */
+	/* The other scopes inherit: that is what zeros mean. */
 	set_standards(conf, TRIAD_CONF_PER_SCOPE, 0, port_guid);
 	return conf;
 }
 
-/* The count changes though the configuration does not. */
+/* Drops 'const': the count changes, the configuration does not. */
 static struct counted *counted_of(const struct triad_conf *conf)
 {
 	return (struct counted *)(uintptr_t)conf;
@@ -134,7 +134,7 @@ bool triad_conf_find_need(const struct triad_conf *conf, struct triad_conf_need 
 	if (find_need_of_tls(conf, "prometheus", &conf->prometheus, need) ||
 		find_need_of_tls(conf, "web", web, need))
 		return true;
-	/* Commands show more than counters do, so others must say who they are. */
+	/* Commands show more than counters, so remote clients need a token. */
 	if (!is_for_others(web->listen) ||
 		(web->tls_certificate[0] && web->token_file[0]))
 		return false;
@@ -146,7 +146,7 @@ bool triad_conf_find_need(const struct triad_conf *conf, struct triad_conf_need 
 	return true;
 }
 
-/* Copies 'value' without the blanks around it; EINVAL when it is too long. */
+/* Copies 'value' without blanks around it; EINVAL when it is too long. */
 static int trim(const char *value, char *text, struct triad_diags *diags)
 {
 	size_t n;
@@ -164,7 +164,7 @@ static int trim(const char *value, char *text, struct triad_diags *diags)
 	return EINVAL;
 }
 
-/* Sets a value.  On error 'conf' may be changed all the same: the caller drops it. */
+/* Sets a value.  After an error 'conf' may have changed: the caller drops it. */
 static int set_value(struct triad_conf *conf, struct triad_conf_key_ref ref,
 	const char *name, const char *value, uint64_t port_guid,
 	struct triad_diags *diags)
@@ -254,8 +254,8 @@ static bool is_block(const struct triad_conf_key *a, const struct triad_conf_key
 	return a->per == b->per && !strcmp(a->section, b->section);
 }
 
-/* The next key of the next element, also a threshold that is inherited.  Rows of one
- * kind and section are a block, which is gone through once for each element. */
+/* Steps to the next key, also to an inherited threshold.  Adjacent rows of one kind and
+ * section are a block; all keys of a block come once for each element. */
 static bool step(const struct triad_conf *conf, struct triad_conf_entry *entry)
 {
 	size_t n;
@@ -272,14 +272,14 @@ static bool step(const struct triad_conf *conf, struct triad_conf_entry *entry)
 			entry->element = 0;
 		}
 	}
-	/* A block without elements. */
+	/* Skip blocks without elements. */
 	while (next < end && !triad_conf_n_elements(conf, next->per))
 		next++;
 	entry->key = next;
 	return next < end;
 }
 
-/* What is to be said of the entry's key. */
+/* Fills in the entry from its key. */
 static void fill_entry(const struct triad_conf *conf, struct triad_conf_entry *entry)
 {
 	struct triad_conf_key_ref ref = {entry->key, entry->element};
@@ -326,7 +326,7 @@ bool triad_conf_is_alike(
 	char value_a[TRIAD_CONF_VALUE_SIZE], value_b[TRIAD_CONF_VALUE_SIZE];
 	struct triad_conf_key_ref ref_a, ref_b;
 
-	/* A group may have another place in each, so values are compared as text. */
+	/* The two may number groups differently, so find keys by name. */
 	if (!triad_conf_key_ref_find(a, NULL, name, &ref_a, NULL, 0) ||
 		!triad_conf_key_ref_find(b, NULL, name, &ref_b, NULL, 0))
 		return false;

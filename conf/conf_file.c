@@ -27,7 +27,7 @@ static int check_file(int fd)
 /* The caller has set '*text' to NULL and frees it in any case. */
 static int read_file(const char *path, char **text, size_t *size)
 {
-	const size_t room = TRIAD_CONF_FILE_MAX_SIZE + 1; /* one too much shows */
+	const size_t room = TRIAD_CONF_FILE_MAX_SIZE + 1; /* to notice larger files */
 	int error, fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0)

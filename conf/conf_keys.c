@@ -45,7 +45,7 @@ size_t triad_conf_element_offset(enum triad_conf_per per, unsigned element)
 	return 0;
 }
 
-/* NULL when the element is the only one, or the one that stands for all. */
+/* The element's name; NULL for the only element of its kind, or the one for all. */
 static const char *element_name(
 	const struct triad_conf *conf, enum triad_conf_per per, unsigned element)
 {
@@ -145,8 +145,8 @@ static void explain_section(const char *name, char *text, size_t size)
 		triad_text_append(text, size, "did you mean [%s%s]?", best, behind);
 		return;
 	}
-	/* Rows of a section lie together; it has two headings if some of its keys are
-	 * there once for each group or scope. */
+	/* Rows of a section are adjacent; it has two headings if some of its keys exist
+	 * once for each group or scope. */
 	triad_text_append(text, size, "known are ");
 	for (i = 0; i < n; i++)
 		if (!i || !is_in(&keys[i], keys[i - 1].section) ||
@@ -161,7 +161,7 @@ static bool refuse_element(const struct triad_conf *conf, enum triad_conf_per pe
 {
 	const char *separator = "; known are ";
 
-	/* Nobody wants to know the reason, and making it takes time. */
+	/* The caller wants no reason, and making it takes time. */
 	if (!size)
 		return false;
 	if (per == TRIAD_CONF_PER_GROUP && !triad_conf_group_name_is_valid(name)) {
@@ -201,7 +201,7 @@ static bool find_element(const struct triad_conf *conf, enum triad_conf_per per,
 	return true;
 }
 
-/* The rows of the section of that name. */
+/* Finds the rows of the section of that name. */
 static struct triad_conf_section find_rows(const char *name)
 {
 	size_t first = 0, end, n;
@@ -217,7 +217,7 @@ static struct triad_conf_section find_rows(const char *name)
 		.first = &keys[first], .n = (uint8_t)(end - first)};
 }
 
-/* False for a name where none may stand, or none where one must. */
+/* False if the section has an element's name but may not, or lacks one but must have it. */
 static bool may_stand(const struct triad_conf_section *section)
 {
 	return elements_of(section) !=
@@ -252,15 +252,15 @@ bool triad_conf_section_find(const struct triad_conf *conf, const char *text,
 
 /* --- keys -------------------------------------------------------------- */
 
-/* The key's name where no element is meant. */
+/* Writes the key's name without an element. */
 static void general_name(const struct triad_conf_key *key, char *name)
 {
 	snprintf(name, TRIAD_CONF_NAME_SIZE, "%s.%s%s", key->section,
 		key->per == TRIAD_CONF_PER_GROUP ? "NAME." : "", key->name);
 }
 
-/* Whether the general name may be near to a word of that length.  This spares making
- * the name, which takes time. */
+/* Whether the general name can be similar to a word of that length.  This check is faster
+ * than making the name. */
 static bool is_as_long(const struct triad_conf_key *key, size_t n_word)
 {
 	size_t n = strlen(key->section) + strlen(".") + strlen(key->name);
@@ -271,8 +271,8 @@ static bool is_as_long(const struct triad_conf_key *key, size_t n_word)
 		n_word <= n + TRIAD_TEXT_GUESS_NEAR;
 }
 
-/* The key that was likely meant by 'name', which was written with or without its
- * section, first of those in 'section' (or NULL). */
+/* Guesses the key that 'name' stands for, written with or without its section; prefers
+ * keys of 'section' (or NULL). */
 static const struct triad_conf_key *guess_key(
 	const struct triad_conf_section *section, const char *name, const char *written)
 {
@@ -283,8 +283,8 @@ static const struct triad_conf_key *guess_key(
 	size_t i, n;
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
-	/* Of equally near names the first one tried wins, so those of the section go
-	 * before all others. */
+	/* Of equally similar names the first one wins, so try those of the section before
+	 * all others. */
 	for (i = 0; section && i < n; i++)
 		if (stands_in(&keys[i], section) &&
 			triad_text_guess_try(&guess, keys[i].name))
@@ -318,7 +318,7 @@ static void append_known_keys(
 	}
 }
 
-/* No key 'name' in the section of a file. */
+/* Writes that a file's section has no key 'name'. */
 static void explain_in_section(const struct triad_conf *conf,
 	const struct triad_conf_section *section, const char *name, char *text,
 	size_t size)
@@ -340,8 +340,8 @@ static void explain_in_section(const struct triad_conf *conf,
 			guess->per == TRIAD_CONF_PER_GROUP ? " NAME" : "");
 }
 
-/* No key that is called 'full'; 'name' is what stands behind its section, if that is
- * known. */
+/* Writes that no key has the name 'full'; 'name' is the part behind its section, if the
+ * section is known. */
 static void explain_full(const struct triad_conf *conf,
 	const struct triad_conf_section *section, const char *name, const char *full,
 	char *text, size_t size)
@@ -352,7 +352,7 @@ static void explain_full(const struct triad_conf *conf,
 	snprintf(text, size, "unknown key '%.95s'", full);
 	if (!guess && section)
 		append_known_keys(text, size, section);
-	/* All of them would fill two screens. */
+	/* Do not list all keys: they would fill two screens. */
 	if (!guess && !section)
 		triad_text_append(text, size,
 			"; 'triadctl get' lists all, and triad.conf(5) describes them");
@@ -377,8 +377,8 @@ static const struct triad_conf_key *find_key(
 	return NULL;
 }
 
-/* Cuts "section.key" or "section.element.key" in pieces; '*element' is NULL when there
- * is none.  False when there is no '.' at all. */
+/* Cuts "section.key" or "section.element.key" in pieces; '*element' is NULL without an
+ * element.  False without a '.'. */
 static bool split_full(char *text, char **element, char **name)
 {
 	char *first = strchr(text, '.'), *last = strrchr(text, '.');
@@ -424,8 +424,8 @@ static bool find_full(const struct triad_conf *conf, const char *full,
 		if (!ref->key && size)
 			explain_full(conf, &section, name, full, reason, size);
 	} else if (size) {
-		/* Behind a section that there is none of, what is like a key's name is
-		 * so by chance. */
+		/* Behind an unknown section, a name similar to a key's is so by chance:
+		 * do not guess by it. */
 		explain_full(conf, NULL, is_name_of_key(name) ? name : full, full,
 			reason, size);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The file is read line by line, here rather than by GKeyFile: that stops at the
- * first wrong line, knows no line numbers and aborts when memory is short. */
+/* Parses triad.conf line by line.  Not by GKeyFile: that stops at the first wrong line,
+ * has no line numbers and aborts when memory is short. */
 #include "triad/conf.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 enum section_kind {
 	SECTION_NONE,    /* before the first one */
-	SECTION_UNKNOWN, /* reported; its keys are passed over */
+	SECTION_UNKNOWN, /* reported; its keys are ignored */
 	SECTION_PLAIN,
 	SECTION_PORT,
 };
@@ -38,13 +38,13 @@ struct parser {
 	struct triad_conf own;                 /* from this port's section, */
 	uint32_t own_has[TRIAD_CONF_MAX_KEYS]; /* for these: a bit an element */
 	struct triad_conf others; /* other ports' sections: checked, then dropped */
-	unsigned
-		value_lines[TRIAD_CONF_MAX_KEYS]; /* where 'conf' has them from, or 0 */
+	/* Line of each value in 'conf', or 0. */
+	unsigned value_lines[TRIAD_CONF_MAX_KEYS];
 	struct triad_diags *diags;
 	unsigned line;
 	struct section sections[MAX_SECTIONS]; /* all so far, the present one last */
 	unsigned n_sections;
-	/* In the present section, or 0. */
+	/* Line of each key in the present section, or 0. */
 	unsigned key_lines[TRIAD_CONF_MAX_KEYS][TRIAD_CONF_MAX_SCOPES];
 };
 
@@ -82,8 +82,8 @@ static void report_repeated_section(struct parser *parser)
 	}
 }
 
-/* Recognises "[port 0x...]"; false when 'name' begins otherwise, or is "port" alone,
- * the section of the port manager. */
+/* Parses "[port 0x...]"; false when 'name' begins otherwise, or is just "port", the section
+ * of the port manager. */
 static bool parse_port_section(
 	struct parser *parser, struct section *section, const char *name)
 {
@@ -101,7 +101,7 @@ static bool parse_port_section(
 	return true;
 }
 
-/* The name of a group, when 'section' is that of one. */
+/* The group's name if 'section' is a group's; else NULL. */
 static const char *group_of(const char *section)
 {
 	const char *name = section + strlen("group");
@@ -118,7 +118,7 @@ static bool parse_plain_section(
 	const char *group = group_of(name);
 	char message[TRIAD_DIAG_TEXT_SIZE];
 
-	/* Every group that there is room for has been found by now. */
+	/* collect_group() has added all groups that have room. */
 	if (group && triad_conf_group_name_is_valid(group) &&
 		triad_conf_group_find(parser->conf, group) == parser->conf->n_groups) {
 		triad_diags_add(parser->diags, parser->line, 0, "more than %d groups",
@@ -132,13 +132,13 @@ static bool parse_plain_section(
 	return false;
 }
 
-/* 'name' is NULL when it is unknown. */
+/* 'name' is NULL for an unknown section. */
 static void begin_section(struct parser *parser, const char *name)
 {
 	struct section *section;
 
-	/* Beyond the limit each section takes the place of the last one: its lines are
-	 * still checked. */
+	/* Beyond the limit each section replaces the last one, so that its lines are still
+	 * checked. */
 	if (parser->n_sections == MAX_SECTIONS) {
 		triad_diags_add(parser->diags, parser->line, 0, "more than %d sections",
 			MAX_SECTIONS - 1);
@@ -176,7 +176,7 @@ static struct span trim(const char *text, size_t length)
 	return (struct span){text, length};
 }
 
-/* A name that is too long is none that is known, and shown with its end cut. */
+/* Copies a name, cut to its room: no known name is longer. */
 static void copy_name(char *name, struct span span)
 {
 	bool fits = span.length < NAME_SIZE;
@@ -185,7 +185,7 @@ static void copy_name(char *name, struct span span)
 		span.text, fits ? "" : "...");
 }
 
-/* Copies the text between the brackets of '[section]'. Returns NULL, or the mistake. */
+/* Copies the text between the brackets of '[section]'.  Returns NULL, or the mistake. */
 static const char *section_name(struct span line, char *name)
 {
 	const char *end = memchr(line.text, ']', line.length);
@@ -210,7 +210,7 @@ static void parse_section_line(struct parser *parser, struct span line)
 		report_repeated_section(parser);
 }
 
-/* Stores a value where the present section wants it. */
+/* Stores a value in the configuration of the present section. */
 static bool store_value(struct parser *parser, struct triad_conf_key_ref ref,
 	const char *value, char *reason, size_t size)
 {
@@ -264,12 +264,12 @@ static void parse_value(
 static void parse_key_line(struct parser *parser, struct span line, const char *equals)
 {
 	const struct section *section = present_section(parser);
-	/* Guess only when somebody will see it: it takes time. */
+	/* Guess only for mistakes that are kept: it takes time. */
 	bool is_seen = parser->diags->n < TRIAD_DIAG_MAX;
 	char name[NAME_SIZE], reason[TRIAD_DIAG_TEXT_SIZE] = "";
 	struct triad_conf_key_ref ref;
 
-	/* The section itself was reported. */
+	/* The section itself has been reported. */
 	if (section->kind == SECTION_UNKNOWN)
 		return;
 	copy_name(name, trim(line.text, (size_t)(equals - line.text)));
@@ -294,7 +294,7 @@ static void refuse_line(struct parser *parser, struct span line)
 	char text[TRIAD_CONF_VALUE_SIZE], shown[TRIAD_CONF_VALUE_SIZE];
 
 	snprintf(text, sizeof(text), "%.*s", (int)line.length, line.text);
-	/* A key of servers may have lost its '=', and not their passwords. */
+	/* A line of servers that lacks its '=' may still have passwords. */
 	triad_servers_mask(text, shown, sizeof(shown));
 	triad_diags_add(parser->diags, parser->line, 0,
 		"'%.80s' is neither [section] nor key = value nor #comment", shown);
@@ -327,8 +327,8 @@ static void parse_line(struct parser *parser, const char *text, size_t length)
 		refuse_line(parser, line);
 }
 
-/* Makes the group that the line begins, since sections before it may name it; what is
- * wrong with the line is told when it is parsed. */
+/* Adds the group whose section a line begins, because earlier sections may name it.
+ * parse_line() reports mistakes of the line. */
 static void collect_group(struct parser *parser, const char *text, size_t length)
 {
 	struct triad_conf *conf = parser->conf;
@@ -366,7 +366,7 @@ static void for_each_line(struct parser *parser, const char *text, size_t size,
 	}
 }
 
-/* This port's section goes over the others, wherever it stands in the file. */
+/* Applies this port's section over the others, wherever it stands in the file. */
 static void apply_own(struct parser *parser)
 {
 	size_t i, n;
@@ -379,7 +379,7 @@ static void apply_own(struct parser *parser)
 					(struct triad_conf_key_ref){&keys[i], element});
 }
 
-/* Reports keys that need another one, and takes them back. */
+/* Reports keys that need a missing one, and resets them. */
 static void report_needs(struct parser *parser)
 {
 	struct triad_conf_need need;
@@ -418,11 +418,11 @@ int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 	parser->port_guid = port_guid;
 	parser->conf = conf;
 	parser->diags = diags;
-	parser->n_sections = 1; /* the place before the first one */
-	/* Groups first: a section may name a group that stands further down. */
+	parser->n_sections = 1; /* SECTION_NONE */
+	/* Groups first: a section may name a group that comes later. */
 	for_each_line(parser, text, size, collect_group);
 	for_each_line(parser, text, size, parse_line);
-	/* Which keys need each other is judged by what is in force in the end. */
+	/* Check the needs of keys last, with the values that will be in force. */
 	apply_own(parser);
 	report_needs(parser);
 	free(parser);

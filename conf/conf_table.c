@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The table of keys.  Rows of one section stand together, those that are there once
- * before those of its elements. */
+/* The table of keys.  Rows of one section are adjacent: first keys that exist once, then
+ * those of its elements. */
 #include "conf/conf_keys.h"
 
 #include <stdio.h>
@@ -51,8 +51,8 @@ static bool check_histograms(const char *value, char *reason, size_t size)
 	return false;
 }
 
-/* Whether there is such a group is known when somebody asks: the database of groups may
- * be slow, and is not looked at here. */
+/* Checks only the form of a group's name: looking it up in the database of groups may be
+ * slow, and is done when a user connects. */
 static bool check_user_group(const char *value, char *reason, size_t size)
 {
 	if (!strpbrk(value, ":, \t") && strlen(value) < 64)
@@ -70,7 +70,7 @@ static bool check_listen(const char *value, char *reason, size_t size)
 	return !*value || triad_address_parse(value, 0, &address, reason, size);
 }
 
-/* A password in the URL would be seen by all who may read the configuration. */
+/* Refuses a password in the URL: all readers of the configuration would see it. */
 static bool check_webhook(const char *value, char *reason, size_t size)
 {
 	size_t scheme = !strncmp(value, "http://", 7) ? 7
@@ -124,7 +124,7 @@ static bool check_agent(const char *value, char *reason, size_t size)
 	return !*value || triad_ip_parse(value, &address, reason, size);
 }
 
-/* An address of the machine's own, with the port that the others send to. */
+/* Checks a local address with the port to which peers send. */
 static bool check_own(const char *value, char *reason, size_t size)
 {
 	return check_listen(value, reason, size);
@@ -135,7 +135,7 @@ static bool check_names(const char *value, char *reason, size_t size)
 	return triad_host_names_check(value, reason, size);
 }
 
-/* Which of both it must be, election.cluster says. */
+/* Accepts both kinds of peers; which one it must be depends on election.cluster. */
 static bool check_peers(const char *value, char *reason, size_t size)
 {
 	struct triad_address addresses[TRIAD_CONF_MAX_PEERS];
@@ -144,7 +144,8 @@ static bool check_peers(const char *value, char *reason, size_t size)
 
 	if (triad_guids_parse(value, guids, TRIAD_CONF_MAX_PEERS, &n, reason, size))
 		return true;
-	/* The reason is about what is meant: addresses don't begin so. */
+	/* If the value begins with "0x", keep the reason about GUIDs: no address begins
+	 * so. */
 	return strncmp(value + strspn(value, " \t"), "0x", 2) != 0 &&
 		triad_addresses_parse(
 			value, 0, addresses, TRIAD_CONF_MAX_PEERS, &n, reason, size);
@@ -183,7 +184,8 @@ static bool check_name(const char *value, char *reason, size_t size)
 	return false;
 }
 
-/* Whether the policy has it shows when the policy is read. */
+/* Checks only the form: whether the policy has that level is known when the policy is
+ * read. */
 static bool check_level(const char *value, char *reason, size_t size)
 {
 	(void)value;

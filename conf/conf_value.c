@@ -92,8 +92,8 @@ static bool set_choice(unsigned *member, const struct triad_conf_key *key,
 	return false;
 }
 
-/* Replaces %g and %%.  Returns the length the path has then, even when that is
- * more than there is room for, or -1 for a '%' with anything else after it. */
+/* Replaces %g and %%.  Returns the length of the result, even if it has no room, or -1 for
+ * any other character after a '%'. */
 static int path_expand(char *path, size_t size, const char *value, uint64_t port_guid)
 {
 	size_t length = 0;
@@ -112,7 +112,7 @@ static int path_expand(char *path, size_t size, const char *value, uint64_t port
 	return (int)length;
 }
 
-/* False for octets that would drive a terminal or break a line. */
+/* False for control characters, which would break a line or drive a terminal. */
 static bool check_octets(const char *value, char *reason, size_t size)
 {
 	if (triad_text_check(value, strlen(value)) == strlen(value))
@@ -124,7 +124,7 @@ static bool check_octets(const char *value, char *reason, size_t size)
 static bool set_path(char *member, const struct triad_conf_key *key, const char *value,
 	uint64_t port_guid, char *reason, size_t size)
 {
-	char path[TRIAD_CONF_PATH_SIZE] = ""; /* no rest of an older one */
+	char path[TRIAD_CONF_PATH_SIZE] = ""; /* zeros behind the end */
 	int length;
 
 	if (!check_octets(value, reason, size))
@@ -140,7 +140,7 @@ static bool set_path(char *member, const struct triad_conf_key *key, const char 
 	if (value[strlen(value) - 1] == '/')
 		return refuse(
 			reason, size, "'%.80s' names a folder, not a file", value);
-	/* The length counts what %g becomes, so it is checked behind that. */
+	/* Check the length after %g has been replaced. */
 	length = path_expand(path, sizeof(path), value, port_guid);
 	if (length < 0)
 		return refuse(reason, size,
@@ -158,7 +158,7 @@ static bool set_path(char *member, const struct triad_conf_key *key, const char 
 static bool set_text(char *member, const struct triad_conf_key *key, const char *value,
 	char *reason, size_t size)
 {
-	char text[TRIAD_CONF_TEXT_SIZE] = ""; /* no rest of an older one */
+	char text[TRIAD_CONF_TEXT_SIZE] = ""; /* zeros behind the end */
 
 	if (!check_octets(value, reason, size) || !key->check(value, reason, size))
 		return false;
@@ -175,7 +175,7 @@ static bool set_threshold(struct triad_threshold *member, struct triad_conf_key_
 {
 	struct triad_threshold threshold;
 	size_t counters_at = offsetof(struct triad_conf_thresholds, counter);
-	/* There is a threshold for each counter, so the row's place tells which. */
+	/* There is a threshold for each counter: the row's offset gives the counter. */
 	unsigned counter =
 		(unsigned)((ref.key->offset - counters_at) / sizeof(threshold));
 
@@ -186,7 +186,7 @@ static bool set_threshold(struct triad_threshold *member, struct triad_conf_key_
 			"'%.80s' is for [alerts NAME]; [alerts] itself has nothing to "
 			"inherit from",
 			value);
-	/* Not by assignment: octets between members stay 0. */
+	/* Member by member, so that padding stays 0 for memcmp(). */
 	member->value = threshold.value;
 	member->unit = threshold.unit;
 	return true;
@@ -287,7 +287,7 @@ void triad_conf_value_format(const struct triad_conf *conf,
 		snprintf(text, size, "%s", ref.key->choices[*member.number]);
 		break;
 	case TRIAD_CONF_PATH:
-		/* As it may be written again: a '%' in it was written twice. */
+		/* As in a file, where each '%' is written twice. */
 		text[0] = '\0';
 		for (const char *p = member.octets; *p; p++)
 			triad_text_append(text, size, "%s%c", *p == '%' ? "%" : "", *p);

@@ -87,7 +87,7 @@ static bool parse_port_number(char *text, unsigned *number)
 		*number <= MAX_PORT_NUMBER;
 }
 
-/* A number, or two with a '-' between; cuts 'item' there. */
+/* Parses a number, or two with a '-' between; cuts 'item' at the '-'. */
 static bool parse_port_range(char *item, unsigned *low, unsigned *high)
 {
 	char *dash = strchr(item, '-');
@@ -258,7 +258,7 @@ bool triad_detail_thresholds_parse(const char *text,
 		if (!triad_threshold_parse(
 			    rate, TRIAD_SYMBOL_ERROR_COUNTER, &threshold, reason, size))
 			return false;
-		/* Details are not read in each sweep. */
+		/* Sweeps do not read details each time, so only these units make sense. */
 		if (threshold.unit != TRIAD_THRESHOLD_PER_S &&
 			threshold.unit != TRIAD_THRESHOLD_OFF) {
 			snprintf(reason, size,
@@ -306,7 +306,7 @@ static bool refuse_address(
 	return false;
 }
 
-/* Cuts "HOST:PORT" or "[HOST]:PORT" in pieces; '*port' is NULL when there is none. */
+/* Cuts "HOST:PORT" or "[HOST]:PORT" in pieces; '*port' is NULL without a port. */
 static bool split_address(char *text, int *family, char **host, char **port)
 {
 	bool has_brackets = *text == '[';
@@ -377,8 +377,8 @@ static bool is_server(const char *item)
 	return false;
 }
 
-/* The '@' that ends user and password at the beginning of 'text', an item of a list;
- * 'text' when they are not there. */
+/* The '@' behind user and password at the beginning of 'text', an item of a list; 'text'
+ * if there are none. */
 static const char *skip_user(const char *text)
 {
 	size_t n = strcspn(text, ";");
@@ -458,7 +458,7 @@ bool triad_sm_key_parse(const char *value, uint64_t *key, char *reason, size_t s
 	const char *digits = is_hexadecimal ? value + 2 : value;
 	size_t length = strlen(digits);
 
-	/* So many digits always fit in 64 bits, so strtoull() can't overflow. */
+	/* With so few digits strtoull() can't overflow. */
 	*key = 0;
 	if (!length || length > (is_hexadecimal ? 16 : 19) ||
 		digits[strspn(digits,

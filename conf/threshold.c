@@ -16,7 +16,7 @@ static const char *const words[] = {"inherit", "off", "/sweep", "/s", "%"};
 #define N_UNITS (sizeof(words) / sizeof(words[0]))
 #define N_WHOLE 2
 
-/* What can be set beside the link's bandwidth. */
+/* Whether a counter's threshold can be a percentage of the link's bandwidth. */
 static bool has_percent(unsigned counter)
 {
 	return triad_counters[counter].unit == TRIAD_UNIT_WORDS ||
@@ -32,7 +32,7 @@ static bool refuse(
 	return false;
 }
 
-/* A plain number: g_ascii_strtod() alone would also take "inf", "0x1p3", " 1". */
+/* Parses a plain number: g_ascii_strtod() alone also takes "inf", "0x1p3", " 1". */
 static bool parse_number(const char *text, double *value, const char **end)
 {
 	char *stop;
@@ -46,7 +46,7 @@ static bool parse_number(const char *text, double *value, const char **end)
 	return stop > text;
 }
 
-/* Returns where 'text' stands among words[first] to words[last - 1]; or 'last'. */
+/* Returns the index of 'text' among words[first] to words[last - 1]; or 'last'. */
 static size_t find_word(const char *text, size_t first, size_t last)
 {
 	while (first < last && g_ascii_strcasecmp(text, words[first]))
@@ -88,13 +88,13 @@ bool triad_threshold_parse(const char *text, unsigned counter,
 	}
 	if (trouble)
 		return refuse(text, counter, trouble, reason, size);
-	/* One by one: octets between members stay 0, configurations are compared. */
+	/* Member by member, so that padding stays 0 for memcmp(). */
 	threshold->value = value;
 	threshold->unit = (unsigned char)unit;
 	return true;
 }
 
-/* With as few digits as give the same value again. */
+/* Formats a number with the fewest digits that give the same value again. */
 static void format_number(double value, char *text, int size)
 {
 	static const char *const formats[] = {"%.15g", "%.16g", "%.17g"};

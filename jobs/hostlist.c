@@ -108,7 +108,7 @@ uint32_t triad_hostlist_find(const struct triad_hostlist *list, const char *name
 
 struct reader {
 	struct triad_hostlist *list;
-	const char *text; /* all of it, for the column of a mistake */
+	const char *text; /* the whole text, to give the column of a mistake */
 	char *reason;
 	size_t size;
 };
@@ -135,8 +135,8 @@ static const char *read_number(const char *at, unsigned *value)
 
 static int read_names(struct reader *reader, const char *at, char *name, size_t used);
 
-/* A range of numbers within brackets, from 'at' on: each with what follows the brackets,
- * at 'rest'.  '*end' becomes where the range ends. */
+/* Adds the names of a range of numbers within brackets, at 'at'; 'rest' is the text behind
+ * the brackets.  Sets '*end' behind the range. */
 static int read_range(struct reader *reader, const char *at, const char *rest,
 	const char **end, char *name, size_t used)
 {
@@ -167,7 +167,7 @@ static int read_range(struct reader *reader, const char *at, const char *rest,
 	return error;
 }
 
-/* From '[' on. */
+/* Adds the names of brackets, which begin at 'at'. */
 static int read_brackets(struct reader *reader, const char *at, char *name, size_t used)
 {
 	const char *end = strchr(at, ']');
@@ -183,7 +183,7 @@ static int read_brackets(struct reader *reader, const char *at, char *name, size
 	return error;
 }
 
-/* What follows in a name of which 'used' octets are there; adds it at its end. */
+/* Reads on in a name, of which 'name' has 'used' octets; adds the name at its end. */
 static int read_names(struct reader *reader, const char *at, char *name, size_t used)
 {
 	while (is_of_name(*at)) {
@@ -201,7 +201,7 @@ static int read_names(struct reader *reader, const char *at, char *name, size_t 
 	return triad_hostlist_add(reader->list, name);
 }
 
-/* Where the next name begins: behind a comma that is in no brackets. */
+/* The next comma outside brackets, or the end. */
 static const char *next_item(const char *at)
 {
 	bool is_inside = false;
@@ -236,7 +236,7 @@ int triad_hostlist_parse(
 
 /* --- writing --- */
 
-/* Names from 'first' on that have the same before their number. */
+/* Counts names from 'first' on with the same text before their number. */
 static uint32_t count_alike(const struct triad_hostlist *list, uint32_t first)
 {
 	struct number number = number_of(list->names[first]);
@@ -254,7 +254,7 @@ static uint32_t count_alike(const struct triad_hostlist *list, uint32_t first)
 	return n;
 }
 
-/* Names from 'first' on, 'n' at most, whose numbers follow each other. */
+/* Counts names from 'first' on, 'n' at most, with consecutive numbers. */
 static uint32_t count_range(
 	const struct triad_hostlist *list, uint32_t first, uint32_t n)
 {

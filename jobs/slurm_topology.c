@@ -10,7 +10,7 @@
 
 #define NONE TRIAD_FABRIC_NONE
 
-/* A host and the line that it is at. */
+/* A host and the line that lists it. */
 struct place {
 	char name[TRIAD_HOSTLIST_NAME_SIZE];
 	uint32_t line;
@@ -20,11 +20,11 @@ struct builder {
 	const struct triad_routes_layout *layout;
 	struct triad_slurm_topology *topology;
 	char (*names)[TRIAD_HOSTLIST_NAME_SIZE]; /* of the layout's switches */
-	uint32_t *set;       /* of each switch: another one of its set, or itself */
-	uint32_t *switch_of; /* of each line: a switch of its set */
+	uint32_t *set;       /* union-find: of each switch one of its set, or itself */
+	uint32_t *switch_of; /* of each line a switch of its set */
 	struct place *places;
 	uint32_t n_places;
-	bool *is_named_after; /* switches whose names lines have */
+	bool *is_named_after; /* switches whose name a line has */
 };
 
 /* --- names --- */
@@ -53,8 +53,8 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Switches whose descriptions are alike, as those of one product may be, are told apart
- * by their GUIDs. */
+/* Names all switches.  Equal names, as of switches with a product's default description,
+ * get the GUID. */
 static int name_switches(struct builder *builder)
 {
 	const struct triad_routes_layout *layout = builder->layout;
@@ -120,8 +120,8 @@ static bool is_taken(const struct builder *builder, const char *name)
 	return false;
 }
 
-/* A name for the line that a set of switches becomes: that of one of its highest, of
- * which no line has the name yet. */
+/* Names the line of a set of switches after one of its highest switches, whose name no line
+ * has yet. */
 static void name_set(struct builder *builder, uint32_t set, uint16_t level, char *name)
 {
 	uint32_t best = NONE;
@@ -136,7 +136,7 @@ static void name_set(struct builder *builder, uint32_t set, uint16_t level, char
 			best = i;
 	}
 	if (best == NONE) {
-		/* All of them have hosts, and lines of their own. */
+		/* All their names are in use. */
 		uint32_t number = builder->topology->n;
 
 		do
@@ -149,7 +149,7 @@ static void name_set(struct builder *builder, uint32_t set, uint16_t level, char
 	memcpy(name, builder->names[best], TRIAD_HOSTLIST_NAME_SIZE);
 }
 
-/* Joins what is connected by switches up to 'level'. */
+/* Joins the sets that links between switches up to 'level' connect. */
 static void join_level(struct builder *builder, uint16_t level)
 {
 	const struct triad_routes_layout *layout = builder->layout;
@@ -169,7 +169,7 @@ static void join_level(struct builder *builder, uint16_t level)
 	}
 }
 
-/* A new line above those of a set. */
+/* Adds a line above those of a set. */
 static uint32_t add_parent(struct builder *builder, uint32_t set, uint16_t level)
 {
 	struct triad_slurm_topology *topology = builder->topology;
@@ -181,7 +181,7 @@ static uint32_t add_parent(struct builder *builder, uint32_t set, uint16_t level
 	return topology->n++;
 }
 
-/* Lines without a parent whose switches are in one set by now get one. */
+/* Gives lines without a parent a common one, if their switches are in one set now. */
 static int give_parents(struct builder *builder, uint16_t level)
 {
 	struct triad_slurm_topology *topology = builder->topology;
@@ -199,7 +199,7 @@ static int give_parents(struct builder *builder, uint16_t level)
 
 		if (line->parent != NONE || n_lines[set] < 2)
 			continue;
-		/* Not 0: that is a line with hosts. */
+		/* No parent is line 0: that has hosts. */
 		if (!parents[set])
 			parents[set] = add_parent(builder, set, level);
 		line->parent = parents[set];
@@ -230,7 +230,7 @@ static void add_host(struct builder *builder, uint32_t host, uint32_t line)
 	const struct triad_fabric_node *node = &fabric->nodes[fabric->ports[port].node];
 	struct place *place = &builder->places[builder->n_places];
 
-	/* Slurm runs nothing on a router. */
+	/* Skip routers: Slurm runs no jobs there. */
 	if (node->type != TRIAD_NODE_CA)
 		return;
 	triad_slurm_host_name(node->name, place->name);
@@ -248,8 +248,8 @@ static int compare_leaves(const void *a, const void *b, void *names)
 		of[*(const uint32_t *)a], of[*(const uint32_t *)b]);
 }
 
-/* Routers and storage may be all that is at a switch, or hosts that stand elsewhere: it
- * has no line then, and no line may name it. */
+/* Removes lines without hosts: a switch may have only routers, hosts without a valid name,
+ * or hosts that are listed at another switch. */
 static void drop_empty_leaves(struct builder *builder)
 {
 	struct triad_slurm_topology *topology = builder->topology;
@@ -352,7 +352,8 @@ int triad_slurm_topology_make(const struct triad_routes_layout *layout,
 	builder.switch_of = calloc(2 * n + 1, sizeof(*builder.switch_of));
 	builder.is_named_after = calloc(n + 1, sizeof(*builder.is_named_after));
 	builder.places = calloc(layout->n_hosts + 1, sizeof(*builder.places));
-	/* A line above joins two at least, so there are fewer of them than below. */
+	/* Each line above joins at least two lines, so there are fewer of them than
+	 * leaves. */
 	if (builder.topology)
 		builder.topology->switches =
 			calloc(2 * n + 1, sizeof(*builder.topology->switches));

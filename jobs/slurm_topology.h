@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The fabric as a tree, as Slurm's topology/tree takes it in topology.conf.
+/* The fabric as a tree for topology.conf of Slurm's topology/tree.
  *
- * Model: Slurm knows switches with hosts, and switches with switches, each of which has
- * one parent.  A fat tree has many; so what is written are sets of switches: one line for
- * each switch with hosts, and above them one for each set that is connected by switches
- * up to some level (routes/layout.h), where that joins several lines.  A line above has
- * the name of one of its switches.  Hosts that are close in the fabric so are close in the
- * tree, whatever the fabric is like.  A switch without a host that has a name is in no
- * line.
+ * Model: in Slurm's tree a switch has hosts or switches below it, and one parent.  In a
+ * fat tree a switch has many parents.  So a line above the leaves stands for a set of
+ * switches: one line for each switch with hosts; above them, level by level
+ * (routes/layout.h), one line for each set of switches that are connected by switches up
+ * to that level, if the set joins several lines.  Such a line has the name of one of its
+ * switches.  So hosts that are close in the fabric are close in the tree, whatever the
+ * fabric's shape.  A switch at which no host is listed has no line.
  *
- * Names: of a host, what stands before the first blank of its node's description; of a
- * switch, the same with '_' for what is in no name, and its GUID where that is not
- * enough.  A host at several switches is at the first one.
+ * Names: a host's is its node's description up to the first blank; a switch's the same,
+ * with '_' for characters that a name can't have, and with the GUID where names would be
+ * equal or empty.  A host at several switches is listed at the first one.
  *
  * Thread-safety: none; the caller's.  Memory: some octets for each switch and host.
  * Source: topology.conf(5) of Slurm 22.05. */
@@ -33,8 +33,8 @@ struct triad_slurm_topology {
 	struct triad_slurm_switch *switches; /* those with hosts first, by name */
 	uint32_t n, n_leaves, n_hosts;
 	uint32_t n_roots;   /* more than one: parts that are not connected */
-	uint32_t n_again;   /* hosts that are at another switch, too */
-	uint32_t n_unnamed; /* hosts whose names can't be a host's: left out */
+	uint32_t n_again;   /* further switches of hosts at several switches */
+	uint32_t n_unnamed; /* hosts left out because their name is not valid */
 };
 
 /* Returns 0 or ENOMEM. */
@@ -42,7 +42,7 @@ int triad_slurm_topology_make(const struct triad_routes_layout *layout,
 	struct triad_slurm_topology **topology);
 void triad_slurm_topology_free(struct triad_slurm_topology *topology);
 
-/* The name of the host that a node is, by its description; "" if it is none. */
+/* The host name in a node's description; "" if there is no valid one. */
 void triad_slurm_host_name(
 	const char *description, char name[TRIAD_HOSTLIST_NAME_SIZE]);
 

@@ -20,15 +20,15 @@
 
 #define QUEUE_SIZE 512u
 #define JOIN_US TRIAD_US_PER_S
-/* How often a line that could not be written is tried again. */
+/* How often a failed write is tried again. */
 #define RETRY_US (10 * TRIAD_US_PER_S)
 /* An alert of six findings has under 4,000 octets. */
 #define LINE_SIZE 8192
 
-/* Alerts of one sweep that there was no line for. */
+/* Counts of a sweep's alerts that got no line of their own. */
 struct rest {
-	uint32_t n[TRIAD_ALERT_N_CHANGES]; /* by what happened */
-	uint32_t of[TRIAD_ALERT_N_CAUSES]; /* raised ones, by what headed them */
+	uint32_t n[TRIAD_ALERT_N_CHANGES]; /* by change */
+	uint32_t of[TRIAD_ALERT_N_CAUSES]; /* raised ones, by their first cause */
 };
 
 struct item {
@@ -50,14 +50,14 @@ struct outlet {
 	pthread_cond_t filled;
 	bool stop;
 	uint64_t
-		again_us; /* when to look without an item, for the file; 0: now, UINT64_MAX: never */
-	unsigned burst; /* lines at once */
+		again_us; /* of the file: wake without an item then; UINT64_MAX: never */
+	unsigned burst;   /* lines at once */
 	struct item queue[QUEUE_SIZE];
 	struct triad_ring ring; /* of the queue */
-	unsigned n_at_once;     /* so far */
+	unsigned n_at_once;     /* lines of this sweep so far */
 	struct rest rest;
 	uint64_t n_summarised;
-	struct item item; /* the one that is written; of the thread alone */
+	struct item item; /* the item that is written; of the thread alone */
 };
 
 struct triad_alert_log {
@@ -73,7 +73,7 @@ struct triad_alert_log {
 	struct triad_file_report told;
 	char line[LINE_SIZE];
 	size_t line_length;
-	bool is_unwritten; /* the line */
+	bool is_unwritten; /* 'line' could not be written */
 };
 
 static void *run_thread(void *argument);
@@ -188,7 +188,7 @@ static void offer(struct outlet *outlet, enum triad_alert_change change,
 	const struct triad_alert *alert)
 {
 	pthread_mutex_lock(&outlet->lock);
-	/* One place is kept for the rest. */
+	/* Keep one place for the counts of the rest. */
 	if (outlet->n_at_once < outlet->burst && outlet->ring.n + 1 < QUEUE_SIZE) {
 		struct item *item = new_item(outlet);
 
@@ -197,8 +197,7 @@ static void offer(struct outlet *outlet, enum triad_alert_change change,
 		item->change = change;
 		item->alert = *alert;
 	} else {
-		/* No line of its own: it is counted in the one that note_done()
-		 * adds. */
+		/* No line of its own: the line that note_done() adds counts it. */
 		outlet->rest.n[change]++;
 		outlet->rest.of[alert->findings[0].cause] +=
 			change == TRIAD_ALERT_RAISED;
@@ -213,8 +212,7 @@ static void offer_rest(struct outlet *outlet)
 
 	pthread_mutex_lock(&outlet->lock);
 	outlet->n_at_once = 0;
-	/* If the queue is full of earlier lines, the summary waits for the next
-	 * sweep. */
+	/* If the queue is full, the counts wait for the end of the next sweep. */
 	if (memcmp(outlet->rest.n, none.n, sizeof(none.n)) != 0 &&
 		outlet->ring.n < QUEUE_SIZE) {
 		struct item *item = new_item(outlet);
@@ -289,7 +287,7 @@ static void *run_thread(void *argument)
 		if (wake == AGAIN)
 			file_again(outlet->alert_log);
 		else
-			/* Anew for each: the time of day may have been set. */
+			/* Read the offset for each item: the clock may have been set. */
 			outlet->write(outlet->alert_log, &outlet->item,
 				triad_clock_wall_offset_us());
 	return NULL;
@@ -333,7 +331,7 @@ static void log_item(struct triad_alert_log *alert_log, const struct item *item,
 	}
 	triad_alert_format(
 		item->change, &item->alert, wall_offset_us, text, sizeof(text));
-	/* What is silenced is not to wake somebody who watches the log either. */
+	/* A silenced alert must not alarm those who watch the log for warnings. */
 	triad_log_write(alert_log->log,
 		item->alert.silence ? TRIAD_LOG_INFO : TRIAD_LOG_WARNING, "%s", text);
 }
@@ -407,7 +405,7 @@ static void report_file(struct triad_alert_log *alert_log, int error)
 	}
 }
 
-/* 'is_again': it counts as dropped already. */
+/* Writes the line; 'is_again': its first try has been counted as dropped. */
 static void write_line(struct triad_alert_log *alert_log, bool is_again)
 {
 	struct triad_alert_log_status *status = &alert_log->status;
@@ -426,14 +424,15 @@ static void write_line(struct triad_alert_log *alert_log, bool is_again)
 		look_again(&alert_log->to_file, triad_clock_now_us() + RETRY_US);
 }
 
-/* Only this thread touches the file.  Returns whether there is one. */
+/* Puts the configuration of the file into force; only this thread uses the file.  Returns
+ * whether a file is configured. */
 static bool apply_params(struct triad_alert_log *alert_log)
 {
 	struct triad_line_file_params params;
 
 	pthread_mutex_lock(&alert_log->lock);
 	params = alert_log->params;
-	/* Trouble with one file says nothing about another. */
+	/* An error of the old file does not concern the new one. */
 	if (strcmp(params.path, alert_log->file.params.path) != 0) {
 		alert_log->status.file_error = 0;
 		alert_log->is_unwritten = false;
@@ -452,7 +451,7 @@ static void file_item(struct triad_alert_log *alert_log, const struct item *item
 	write_line(alert_log, false);
 }
 
-/* Another configuration is in force, or the last line could not be written. */
+/* Called after a change of the configuration, and to write the last line again. */
 static void file_again(struct triad_alert_log *alert_log)
 {
 	if (apply_params(alert_log) && alert_log->is_unwritten)

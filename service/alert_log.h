@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where alerts go: the log, and with it syslog, and a file of JSON lines.
+/* Writes alerts to the log, and so to syslog, and to a file of JSON lines.
  *
- * The PerfManager's thread leaves them in two queues, for the log and for the file; a
- * thread for each writes them, so that a disk or a syslog that is stuck stops nothing
- * else.  Of what comes at once, at
- * the end of a sweep, the first [alerts] burst are lines in the log; the file has some
- * hundred; the rest is one line that says how many of what there were.  'triadctl
- * alerts' has them all.
+ * The PerfManager's thread puts alerts into two queues, for the log and for the file.  A
+ * thread for each queue writes them, so that a stuck disk or syslog stops nothing else.
+ * When a sweep raises many alerts at once, the log gets lines for the first [alerts] burst
+ * of them, the file for some hundreds, and one more line counts the rest by cause.
+ * 'triadctl alerts' lists them all.
  *
- * The file is opened anew when it was moved away or removed, as log rotation does.
+ * The file is opened again after log rotation has moved it away or removed it.
  *
  * Thread-safety: any thread, for all but new and free. */
 #ifndef TRIAD_SERVICE_ALERT_LOG_H
@@ -24,9 +23,9 @@
 struct triad_alert_log;
 
 struct triad_alert_log_status {
-	uint64_t n_summarised;   /* alerts raised or cleared that have no line */
+	uint64_t n_summarised;   /* changes of alerts without a line of their own */
 	uint64_t n_file_lines;   /* written to the file */
-	uint64_t n_file_dropped; /* that could not be */
+	uint64_t n_file_dropped; /* lines that could not be written */
 	int file_error;          /* errno of the last try; 0: none */
 };
 
@@ -34,10 +33,10 @@ struct triad_alert_log_status {
 struct triad_alert_log *triad_alert_log_new(struct triad_log *log);
 
 /* Ends the threads, in a second each at most.  Returns false when one is stuck in a
- * write: it stays, its memory with it, and 'log' must too.  Accepts NULL. */
+ * write: then 'alert_log' stays, and 'log' must stay.  Accepts NULL. */
 bool triad_alert_log_free(struct triad_alert_log *alert_log);
 
-/* What alerts are given to. */
+/* The sink that takes the alerts. */
 struct triad_alerts_sink triad_alert_log_sink(struct triad_alert_log *alert_log);
 
 void triad_alert_log_configure(

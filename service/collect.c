@@ -10,7 +10,7 @@
 #include "triad/clock.h"
 #include "triad/thread.h"
 
-/* Agents have so long to answer, and their asker a little longer. */
+/* Agents have so long to answer; the caller waits a little longer. */
 #define ANSWER_US (3 * TRIAD_US_PER_S / 2)
 #define WAIT_US (2 * TRIAD_US_PER_S)
 
@@ -121,7 +121,7 @@ bool triad_collect_is_manager(struct triad_collect *collect)
 
 /* --- jobs --- */
 
-/* Takes the place for a job.  Returns 0, ETIMEDOUT or ECANCELED. */
+/* Puts a job into the only place for one.  Returns 0, ETIMEDOUT or ECANCELED. */
 static int leave_job(struct triad_collect *collect, struct triad_collect_job *job)
 {
 	uint64_t until_us = triad_clock_now_us() + WAIT_US;
@@ -131,7 +131,7 @@ static int leave_job(struct triad_collect *collect, struct triad_collect_job *jo
 	while (collect->job && !collect->is_stopped && !error)
 		error = triad_condition_wait(
 			&collect->answered, &collect->lock, until_us);
-	/* After the stop nobody runs jobs. */
+	/* After the stop no thread runs jobs. */
 	if (!error && collect->is_stopped)
 		error = ECANCELED;
 	if (!error)
@@ -140,9 +140,9 @@ static int leave_job(struct triad_collect *collect, struct triad_collect_job *jo
 	return error;
 }
 
-/* Leaves the job for the PerfManager's thread and waits until it is done.  The job lies
- * on the caller's stack.  So one that was begun is waited for to its end, which comes
- * soon, because jobs wait for nothing; and one that was not begun is taken back. */
+/* Leaves the job for the PerfManager's thread and waits until it is done.  The job lies on
+ * the caller's stack.  So a stop takes back a job that has not begun, but waits for one
+ * that has; it ends soon, because jobs wait for nothing. */
 static int have_done(struct triad_collect *collect, struct triad_collect_job *job)
 {
 	int error = leave_job(collect, job);
@@ -186,7 +186,7 @@ int triad_collect_owner_of(struct triad_collect *collect, uint64_t node_guid,
 	return error;
 }
 
-/* The fabric that was asked about may be another than this one. */
+/* The caller's fabric may differ from the one in force, so nodes are found by GUID. */
 static void find_owners(struct triad_collect *collect, struct triad_collect_job *job)
 {
 	job->error = ENODATA;
@@ -290,7 +290,8 @@ int triad_collect_clear_histograms(struct triad_collect *collect)
 
 /* --- histograms --- */
 
-/* Called by the PerfManager's thread, when all have answered or had their time. */
+/* Called in the PerfManager's thread when all agents have answered, or their time is
+ * over. */
 static void receive_histograms(void *context, struct triad_gather *gather)
 {
 	struct triad_collect *collect = context;
@@ -313,7 +314,7 @@ static void ask_histograms(struct triad_collect *collect, struct triad_collect_j
 			ANSWER_US, triad_clock_now_us(), receive_histograms, collect);
 }
 
-/* Takes the only place to ask from; false when somebody has it. */
+/* Takes the only place for a request; false when another caller has it. */
 static bool begin_asking(struct triad_collect *collect, uint64_t request)
 {
 	bool is_free;
@@ -326,7 +327,7 @@ static bool begin_asking(struct triad_collect *collect, uint64_t request)
 	return is_free;
 }
 
-/* Waits for what was asked for, and gives the place back. */
+/* Waits for the answer, and gives the place back. */
 static int end_asking(
 	struct triad_collect *collect, int error, struct triad_gather *gather)
 {

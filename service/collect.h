@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Collecting together with others: runs a member of the tree (collect/member.h) in the
- * PerfManager's thread, over NATS (collect/nats/bus.h).
+/* Collects counters together with other processes: runs a member of the tree
+ * (collect/member.h) in the PerfManager's thread, over NATS (collect/nats/bus.h).
  *
  * Model: [collect] mode selects what this process is.
  *
- *     local      nothing here runs
- *     agent      the PerfManager sweeps the nodes that it owns, of a fabric of its own
- *                or from a manager; the member reports the results up the tree
- *     manager    the PerfManager sweeps nothing: rows come from agents' reports, a
- *                round of reports counts as a sweep, and alerts are raised as agents
- *                report them
+ *     local      no member runs
+ *     agent      the PerfManager sweeps the nodes that this agent owns; the fabric is
+ *                its own or a manager's; the member reports the results up the tree
+ *     manager    the PerfManager sweeps nothing: agents' reports fill the rows, the
+ *                reports of one period count as a sweep, and agents' findings raise
+ *                alerts
  *
  * The PerfManager's thread runs the member between two steps of the collector.
- * Commands leave jobs for that thread, or read what it published.
+ * Commands queue jobs for that thread, or read what it published.
  *
  * Thread-safety: any thread, for all but new, sink, stop and free.
  * Memory: that of member.h, aggregator.h and bus.h. */
@@ -50,91 +50,92 @@ struct triad_collect_agent {
 	enum triad_collect_agent_state state;
 	bool is_self;
 	uint32_t n_nodes, n_ports, n_silent;
-	uint64_t master; /* id; 0: a manager */
-	uint64_t heard_us;
+	uint64_t master;   /* id; 0: a manager */
+	uint64_t heard_us; /* last message received from it */
 	uint64_t
 		lag_ms; /* at a manager: the age of its last DATA; else as it reports */
 	double octets_per_s;
 };
 
 struct triad_collect_status {
-	unsigned mode; /* enum triad_conf_collect, as far as it is in force */
+	unsigned mode; /* in force: enum triad_conf_collect */
 	uint64_t id;
 	struct triad_bus_status bus;
 	struct triad_member_counts counts;
 	struct triad_claims_counts claims;
 	struct triad_reporter_counts reporter;     /* agents */
 	struct triad_aggregator_status aggregator; /* managers */
-	uint32_t n_agents, n_alive;                /* known; of these */
-	uint32_t n_mute;     /* of those, silent or foreign: their counters are old */
-	uint32_t n_managers; /* heard, this one included */
+	uint32_t n_agents, n_alive;                /* known; of these, not dead */
+	uint32_t n_mute; /* of n_alive: silent or foreign, so their counters are old */
+	uint32_t n_managers; /* that send messages, this one included */
 	uint32_t n_nodes, n_owned, n_unowned;
-	/* Nodes that share no partition with this agent; at a manager those of
-	 * 'n_unowned' that share none with any. */
+	/* An agent: nodes that share no partition with it.  A manager: unowned nodes that
+	 * share no partition with any agent. */
 	uint32_t n_apart;
 	uint64_t master;
 	bool is_draining;
-	bool has_given_topology; /* the fabric came from a manager */
+	bool has_given_topology; /* a manager sends the fabric */
 	uint32_t n_peers;
-	uint64_t peers[16]; /* ids, of those on the perimeter */
+	uint64_t peers[16]; /* ids of the agents that own neighbouring nodes */
 };
 
 /* NULL when memory is short.  Nothing runs before triad_perf_configure(). */
 struct triad_collect *triad_collect_new(
 	uint64_t port_guid, bool may_manage, struct triad_log *log);
 
-/* The sink for alerts: passes them on to 'next', and up the tree. */
+/* A sink for alerts that passes them on to 'next', and up the tree. */
 struct triad_alerts_sink triad_collect_sink(
 	struct triad_collect *collect, const struct triad_alerts_sink *next);
 
 /* Installs its hooks in 'perf'. */
 void triad_collect_join(struct triad_collect *collect, struct triad_perf *perf);
 
-/* Ends all waiting; before triad_perf_stop(). */
+/* Releases all callers that wait; before triad_perf_stop(). */
 void triad_collect_stop(struct triad_collect *collect);
 /* After triad_perf_stop().  Accepts NULL. */
 void triad_collect_free(struct triad_collect *collect);
 
 struct triad_collect_status triad_collect_status(struct triad_collect *collect);
 
-/* Paths that the SM answers, for agents; never NULL. */
+/* The exchange of the SM's paths between a manager and agents; never NULL. */
 struct triad_path_exchange *triad_collect_paths(struct triad_collect *collect);
 
-/* Agents, in the order of their names; to be freed.  '*n' is how many.  NULL when there
+/* The '*n' agents, in the order of their names; the caller frees them.  NULL when there
  * are none, or memory is short. */
 struct triad_collect_agent *triad_collect_agents(
 	struct triad_collect *collect, unsigned *n);
 
-/* The whole fabric that counters are collected from, with one reference.  NULL:
- * none. */
+/* The whole fabric that all agents collect from, with one reference.  NULL: none, or
+ * mode local. */
 struct triad_fabric *triad_collect_fabric(struct triad_collect *collect);
 
-/* The owner of a node; 0: none.  Returns 0, ENOENT (no such node), ENODATA (mode local)
- * or ECANCELED. */
+/* The owner of a node; 0: none.  Returns 0, ENOENT (no such node), ENODATA (mode local, or
+ * no fabric), ETIMEDOUT or ECANCELED. */
 int triad_collect_owner_of(struct triad_collect *collect, uint64_t node_guid,
 	uint64_t *owner, uint8_t *hops);
 
-/* The owner of each node of 'fabric', in its order, 0: none; to be freed.  NULL in the
- * mode local, and when memory is short or this ends. */
+/* The owner of each node of 'fabric', in its order, 0: none; the caller frees them.
+ * NULL in mode local, and when memory is short or 'collect' stops. */
 uint64_t *triad_collect_owners(
 	struct triad_collect *collect, const struct triad_fabric *fabric);
 
-/* The owners of all nodes that counters are collected from, in the order of GUIDs; to be
- * freed.  Returns 0, ENODATA (mode local), ENOMEM or ECANCELED. */
+/* All nodes of the fabric with their owners, sorted by GUID; the caller frees them.
+ * Returns 0, ENODATA (mode local), ENOMEM, ETIMEDOUT or ECANCELED. */
 int triad_collect_list_owners(
 	struct triad_collect *collect, struct triad_kept_owner **owners, uint32_t *n);
 
-/* Drains this agent, or ends that.  Returns 0, ENODATA or ECANCELED. */
+/* Begins or ends the drain of this agent.  Returns 0, ENODATA (not an agent), ETIMEDOUT or
+ * ECANCELED. */
 int triad_collect_drain(struct triad_collect *collect, bool drain);
 
-/* As triad_watch_histogram(), over all agents; '*n_agents' of '*n_asked' have answered.
+/* As triad_watch_histogram(), summed over all agents; '*n_agents' of '*n_asked' answered.
  * 'group' is the name of a group, for that scope.  Waits for two seconds at most.
- * Returns also EBUSY, ETIMEDOUT, ECANCELED. */
+ * Returns also EBUSY (another caller asks), ETIMEDOUT, ECANCELED. */
 int triad_collect_histogram(struct triad_collect *collect,
 	const struct triad_histograms_scope *scope, const char *group, unsigned counter,
 	struct triad_histogram *copy, uint64_t *n_zeros, uint32_t *n_agents,
 	uint32_t *n_asked);
-/* Whether histograms must be requested so. */
+/* Whether histograms come from agents, by triad_collect_histogram(). */
 bool triad_collect_is_manager(struct triad_collect *collect);
 
 /* Clears the histograms of all agents. */

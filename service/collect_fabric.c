@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which fabric is collected from, one's own or one handed down; and which part of it is
- * swept here. */
+/* Chooses the fabric to collect from, the own one or a manager's; and the part of it that
+ * this process sweeps. */
 #include <stdlib.h>
 
 #include "collect/distance.h"
@@ -8,13 +8,12 @@
 #include "service/local_port.h"
 #include "triad/clock.h"
 
-/* Between two parts: ownership changes node by node. */
+/* At least between two parts: ownership changes node by node. */
 #define PART_US TRIAD_US_PER_S
-/* A fabric that was handed down is given up when its manager is not heard for so many
- * liveness times. */
+/* A manager's fabric expires after so many liveness times without a manager's message. */
 #define GIVEN_TOPOLOGY_LIVES 20
 
-/* Nobody says when our port's P_Keys change. */
+/* Our port's P_Keys are polled: no event reports their change. */
 #define PKEYS_US (10 * TRIAD_US_PER_S)
 
 /* --- partitions --- */
@@ -30,7 +29,7 @@ static bool read_pkeys(struct triad_collect *collect, uint64_t now_us)
 	return n && triad_member_set_pkeys(collect->member, pkeys, (uint32_t)n);
 }
 
-/* Once for each change. */
+/* Logs the number of nodes that are apart, once for each change. */
 static void log_apart(struct triad_collect *collect)
 {
 	uint32_t n = triad_member_n_apart(collect->member);
@@ -87,12 +86,12 @@ void triad_collect_take_topology(
 	triad_fabric_unref(collect->topology);
 	collect->topology = fabric;
 	collect->topology_hash = hash;
-	/* Kept beside our own fabric, which takes over when no manager is heard. */
+	/* Our own fabric is kept, too: it is used when the manager's expires. */
 	collect->topology_us = triad_clock_now_us();
 	triad_collect_put_fabric(collect, fabric, hash);
 }
 
-/* What this process knows of the fabric counts while no manager hands one down. */
+/* The hook take_fabric().  The own fabric is in force only without a manager's one. */
 bool triad_collect_take_fabric(void *context, struct triad_fabric *fabric)
 {
 	struct triad_collect *collect = context;
@@ -127,8 +126,7 @@ bool triad_collect_is_handed(const struct triad_collect *collect, uint64_t now_u
 	return collect->topology && now_us - collect->topology_us < most_us;
 }
 
-/* A fabric that nobody hands down any more is given up, when there is one of our
- * own. */
+/* Drops a manager's fabric that has expired, if there is an own one. */
 void triad_collect_check_topology(struct triad_collect *collect, uint64_t now_us)
 {
 	if (!collect->topology)
@@ -158,7 +156,7 @@ static void make_part(struct triad_collect *collect, uint64_t now_us)
 	if (!triad_distance_part(fabric, is_own, &part)) {
 		triad_collector_set_fabric(collect->collector, part);
 		triad_fabric_unref(part);
-		/* What is new is not to wait for a period. */
+		/* So new nodes need not wait for the next period. */
 		triad_collector_sweep_now(collect->collector);
 		collect->is_part_due = false;
 		collect->n_changes =

@@ -4,8 +4,8 @@
  *     collect.c         its life, and requests of other threads
  *     collect_run.c     the PerfManager's hooks: the member in its thread
  *     collect_fabric.c  the fabric, and the part of it that is swept here
- *     collect_report.c  findings, alerts, clearing: what the member sends and gets
- * done */
+ *     collect_report.c  findings, alerts, clearing: what the member sends and carries
+ *                       out */
 #ifndef TRIAD_SERVICE_COLLECT_PARTS_H
 #define TRIAD_SERVICE_COLLECT_PARTS_H
 
@@ -62,29 +62,30 @@ struct triad_collect {
 
 	/* For the PerfManager's thread alone. */
 	const struct triad_conf *conf; /* in force in that thread; NULL: none yet */
-	unsigned wanted_mode; /* its collect.mode; local after memory was short */
+	unsigned wanted_mode; /* conf's collect.mode; local after memory was short */
 	struct triad_bus *bus;
 	struct triad_aggregator *aggregator;
 	struct triad_member *member;         /* NULL: nothing runs */
 	struct triad_fabric *own_fabric;     /* this process's own; NULL: none */
 	struct triad_fabric *topology;       /* from a manager; NULL: none */
-	uint64_t topology_hash, topology_us; /* when its manager was heard last */
+	uint64_t topology_hash, topology_us; /* last message of a manager */
 	struct triad_fabric *fabric;         /* in force */
-	struct triad_view *view;             /* that 'aggregator' has */
-	uint64_t n_changes;                  /* of ownership, that the part has */
-	uint64_t part_us;                    /* when it was made */
+	struct triad_view *view;             /* of 'aggregator' */
+	uint64_t n_changes; /* triad_claims_changes() at the last part */
+	uint64_t part_us;   /* when the last part was made */
 	bool is_part_due;
 	uint64_t pkeys_us;       /* when our port's P_Keys were read */
-	uint32_t n_apart_logged; /* nodes, that share no partition */
-	uint32_t n_apart;        /* a manager's: in the last look; since when so many */
-	uint64_t apart_us;
-	uint64_t n_sweeps; /* told of */
+	uint32_t n_apart_logged; /* 'n_apart' of the last log line */
+	uint32_t n_apart;        /* a manager: nodes apart from all agents, */
+	uint64_t apart_us;       /* and since when there are so many */
+	uint64_t n_sweeps;       /* of the collector, that are reported */
 	uint64_t round_us, published_us, looked_us;
 	uint64_t n_requests;
-	/* Claims refused so far; since when they grow, their number then, and when that
-	 * was logged; 0: not. */
+	/* Claims refused so far; when this series of refusals began; when the last look
+	 * found new ones; when they were logged.  Times: 0: never. */
 	uint64_t n_refused, refused_since_us, refused_us, refused_logged_us;
-	uint64_t n_other_version, other_logged_us; /* the same of another version */
+	/* Messages of other releases so far; when they were logged. */
+	uint64_t n_other_version, other_logged_us;
 	bool is_cut_off, is_unseen_logged, is_alert_due;
 };
 
@@ -102,7 +103,7 @@ void triad_collect_take_trap(void *context, const struct triad_collect_trap *tra
 /* See struct triad_aggregator_sink. */
 void triad_collect_take_row(
 	void *context, uint32_t port, uint32_t causes, uint64_t n_downs);
-/* A manager: sets totals to 0 here and below. */
+/* A manager: sets totals to 0 in its own rows and at all agents. */
 void triad_collect_reset_all(
 	struct triad_collect *collect, const struct triad_selection *selection);
 
@@ -120,18 +121,19 @@ void triad_collect_put_fabric(
 void triad_collect_take_topology(
 	void *context, struct triad_fabric *fabric, uint64_t hash);
 bool triad_collect_take_fabric(void *context, struct triad_fabric *fabric);
-/* An agent: looks now and then whether its port's P_Keys are others. */
+/* An agent: checks every 10 s whether its port's P_Keys have changed. */
 void triad_collect_look_at_pkeys(struct triad_collect *collect, uint64_t now_us);
-/* Whether a manager hands the fabric down, and is heard. */
+/* Whether a manager's fabric is in use and has not expired. */
 bool triad_collect_is_handed(const struct triad_collect *collect, uint64_t now_us);
+/* Returns to the own fabric when the manager's has expired. */
 void triad_collect_check_topology(struct triad_collect *collect, uint64_t now_us);
-/* Gives the collector what is owned, when that has changed.  Returns when it is to be
- * looked at again. */
+/* Gives the collector the nodes that this agent owns, when these have changed.  Returns
+ * when to call it again. */
 uint64_t triad_collect_look_at_part(struct triad_collect *collect, uint64_t now_us);
 
 /* --- collect_run.c --- */
 
-/* Says farewell, and frees the member, if there is one. */
+/* Sends an agent's LEAVE, and frees the member, if there is one. */
 void triad_collect_end_member(struct triad_collect *collect);
 
 struct triad_perf_hooks triad_collect_hooks(struct triad_collect *collect);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the member is told, and has done: findings, traps, histograms, totals. */
+/* Passes findings, traps, histograms and resets of totals between the member and the
+ * PerfManager. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 /* --- agents: what sweeps found --- */
 
-/* The ports of an end in the view: one, or all of a node. */
+/* Finds the ports of an alert's end in the view: one, or all of a node. */
 static uint32_t find_ports(const struct triad_fabric *fabric,
 	const struct triad_alert_end *end, uint32_t *n)
 {
@@ -52,8 +53,8 @@ void triad_collect_report_sweep(
 
 	if (!view)
 		return;
-	/* For each port of the view the causes that are raised.  Without memory
-	 * counters are reported all the same, without findings. */
+	/* The raised causes of each port of the view.  Without memory the counters are
+	 * reported without findings. */
 	findings = calloc(view->fabric->n_ports + 1, sizeof(*findings));
 	for (uint32_t at = 0; findings && triad_watch_next_alert(watch, &at, &alert);)
 		if (alert.state == TRIAD_ALERT_ACTIVE)
@@ -106,7 +107,7 @@ static void forward_alert(
 
 	/* The agent's own log has it, too. */
 	collect->next_sink.take(collect->next_sink.context, change, alert);
-	/* Silences are the manager's; any thread may tell of them. */
+	/* Silences belong to the manager; and these calls may come from any thread. */
 	if (change == TRIAD_ALERT_SILENCED || change == TRIAD_ALERT_UNSILENCED)
 		return;
 	if (!collect->member || collect->mode != TRIAD_COLLECT_AGENT)
@@ -156,7 +157,7 @@ int triad_collect_give_histogram(void *context,
 	struct triad_collect *collect = context;
 	struct triad_histograms_scope scope = request->scope;
 
-	/* Groups are numbered by each agent's own configuration, so the name counts. */
+	/* Each agent numbers groups by its own configuration, so look up the name. */
 	if (scope.of == TRIAD_HISTOGRAMS_OF_GROUP &&
 		!find_group(collect, request->group, &scope.group))
 		return ENOENT;
@@ -226,7 +227,7 @@ void triad_collect_take_trap(void *context, const struct triad_collect_trap *tra
 	};
 	uint32_t n = 0, port = fabric ? find_ports(fabric, &end, &n) : 0;
 
-	/* Of a port that this manager does not know (yet). */
+	/* This manager does not know the port, or not yet. */
 	if (!n)
 		return;
 	triad_watch_take(triad_collector_watch(collect->collector), port, trap->cause,
@@ -259,7 +260,7 @@ static void send_clear(struct triad_collect *collect, uint64_t node_guid, uint8_
 	triad_member_clear(collect->member, &clear, triad_clock_now_us());
 }
 
-/* The ports of a node: all at once, where all are chosen. */
+/* Has the ports of a node reset, by one request if all are selected. */
 static void reset_node(struct triad_collect *collect,
 	const struct triad_selection *selection, const struct triad_fabric_node *node)
 {
@@ -279,8 +280,8 @@ static void reset_node(struct triad_collect *collect,
 				selection->view->fabric->ports[i].number);
 }
 
-/* Agents reset the hardware that they read.  One request asks for all ports where all
- * are chosen; otherwise there is one for each node, or port. */
+/* Has agents reset the hardware that they read: by one request if all ports are selected,
+ * else by one for each node or port. */
 static void reset_hardware(
 	struct triad_collect *collect, const struct triad_selection *selection)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The PerfManager's hooks: the member in its thread. */
+/* The PerfManager's hooks: they run the member in the PerfManager's thread. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,20 +11,20 @@
 #include "service/collect_parts.h"
 #include "triad/clock.h"
 
-/* Messages taken in one turn: those that tell of a sweep are many. */
+/* Messages received in one step, at most: a sweep's results are many messages. */
 #define MAX_BATCH 256u
-/* Answers of PMAs wait as long. */
+/* Meanwhile answers of PMAs wait. */
 #define MAX_BATCH_US (50 * TRIAD_US_PER_MS)
 #define PUBLISH_US (TRIAD_US_PER_S / 4)
 #define LOOK_US TRIAD_US_PER_S
-/* The back-off for each hop, when nodes are claimed. */
+/* An agent that claims nodes waits, per hop, for this part of the liveness time. */
 #define BACKOFF_PART 20
 #define MIN_BACKOFF_US (100 * TRIAD_US_PER_MS)
-/* Claims are refused for so long before it is said, and then so seldom. */
+/* Refused claims are logged after they have lasted so long, and then so seldom. */
 #define REFUSED_US (10 * TRIAD_US_PER_S)
 #define REFUSED_SAID_US (60 * TRIAD_US_PER_S)
 
-/* --- what the member says --- */
+/* --- the member's sink --- */
 
 static void send_message(void *context, enum triad_member_to to, uint64_t id,
 	const uint8_t *octets, size_t size)
@@ -34,7 +34,7 @@ static void send_message(void *context, enum triad_member_to to, uint64_t id,
 	triad_bus_send(collect->bus, to, id, octets, size);
 }
 
-/* The node is one of the view's, whose fabric may be older than that in force. */
+/* The owner of a node of the view.  The view's fabric may be older than that in force. */
 static uint64_t owner_of(void *context, uint32_t node)
 {
 	struct triad_collect *collect = context;
@@ -144,8 +144,8 @@ static void configure_member(struct triad_collect *collect)
 	triad_member_configure(collect->member, &settings);
 }
 
-/* To be called before the connection ends: an agent tells all that it leaves, so that
- * others take its nodes at once. */
+/* Call it before the connection ends: an agent sends a LEAVE to all, so that others take
+ * its nodes at once. */
 void triad_collect_end_member(struct triad_collect *collect)
 {
 	if (!collect->member)
@@ -224,7 +224,7 @@ static bool begin_member(struct triad_collect *collect)
 	configure_member(collect);
 	configure_bus(collect, &params);
 	begin_paths(collect);
-	/* No count of changes: the first part is made whatever the claims are. */
+	/* Not a possible count: so the first part is made in any case. */
 	collect->n_changes = UINT64_MAX;
 	collect->is_cut_off = false;
 	return true;
@@ -289,7 +289,7 @@ static void look_at_apart(struct triad_collect *collect, uint64_t now_us)
 			"collect: all nodes share a partition with some agent again");
 }
 
-/* Says that an agent, master or manager is of another release. */
+/* Logs that an agent, master or manager is of another release. */
 static void look_at_versions(struct triad_collect *collect, uint64_t now_us)
 {
 	struct triad_member_counts counts = triad_member_counts(collect->member);
@@ -323,7 +323,7 @@ static void look_at_refused(struct triad_collect *collect, uint64_t now_us)
 	if (now_us - collect->refused_us > REFUSED_US)
 		collect->refused_since_us = 0;
 	if (counts.n_refused <= collect->n_refused) {
-		collect->n_refused = counts.n_refused; /* a member that began anew */
+		collect->n_refused = counts.n_refused; /* lower: a new member */
 		return;
 	}
 	collect->n_refused = counts.n_refused;
@@ -345,7 +345,7 @@ static void look_at_refused(struct triad_collect *collect, uint64_t now_us)
 		counts.n_refused);
 }
 
-/* Once in each period: what agents reported in it counts as a sweep. */
+/* Ends a round, once in each period: the reports of the period count as a sweep. */
 static void end_round(struct triad_collect *collect, uint64_t now_us)
 {
 	struct triad_aggregator_status status =
@@ -385,7 +385,7 @@ static uint64_t step_manager(struct triad_collect *collect, uint64_t now_us)
 		look_at_refused(collect, now_us);
 		look_at_apart(collect, now_us);
 		status = triad_aggregator_status(collect->aggregator);
-		/* In the first look nobody can have reported yet. */
+		/* Before the first round no agent can have reported yet. */
 		if (collect->round_us)
 			log_unseen(collect, &status);
 	}
@@ -393,7 +393,7 @@ static uint64_t step_manager(struct triad_collect *collect, uint64_t now_us)
 		collect->round_us = now_us;
 	if (now_us - collect->round_us >= period_us)
 		end_round(collect, now_us);
-	/* All findings that came in this step become alerts together. */
+	/* All findings received in this step become alerts together. */
 	if (collect->is_alert_due) {
 		collect->is_alert_due = false;
 		triad_watch_settle(triad_collector_watch(collect->collector), now_us);
@@ -427,7 +427,7 @@ static void run_job(struct triad_collect *collect)
 	pthread_mutex_unlock(&collect->lock);
 	if (!job)
 		return;
-	/* Without the lock, which readers of the status want. */
+	/* Without the lock, which readers of the status need. */
 	job->run(collect, job);
 	pthread_mutex_lock(&collect->lock);
 	job->is_done = true;
@@ -435,17 +435,18 @@ static void run_job(struct triad_collect *collect)
 	pthread_mutex_unlock(&collect->lock);
 }
 
-/* Begins or ends the member when another mode is wanted than is in force. */
+/* Begins or ends the member when the configured mode differs from that in force. */
 static void look_at_mode(struct triad_collect *collect, bool wanted)
 {
 	unsigned mode = collect->wanted_mode;
 
+	/* Only the plugin can be a manager, only triad-agent an agent. */
 	if (!wanted || (mode == TRIAD_COLLECT_MANAGER && !collect->may_manage) ||
 		(mode == TRIAD_COLLECT_AGENT && collect->may_manage))
 		mode = TRIAD_COLLECT_LOCAL;
 	if (collect->mode == mode && (collect->member || mode == TRIAD_COLLECT_LOCAL))
 		return;
-	/* While the old connection is there: an agent says on it that it leaves. */
+	/* Before the connection changes: an agent sends its LEAVE over the old one. */
 	triad_collect_end_member(collect);
 	collect->mode = mode;
 	if (mode == TRIAD_COLLECT_LOCAL) {
@@ -485,7 +486,7 @@ static uint64_t run_step(void *context, bool wanted, bool *reads, bool *has_fabr
 		collect->is_cut_off = is_cut_off;
 		triad_member_cut_off(collect->member, is_cut_off, triad_clock_now_us());
 	}
-	/* The view comes before the messages, whose ports are numbered by it. */
+	/* The view before the messages: it numbers the ports of received messages. */
 	if (is_manager(collect))
 		look_at_view(collect);
 	receive_messages(collect);
@@ -506,7 +507,8 @@ static uint64_t run_step(void *context, bool wanted, bool *reads, bool *has_fabr
 	return own_us < next_us ? own_us : next_us;
 }
 
-/* What is behind those that are compared changes beside the member. */
+/* Compares the keys that a member is made of: those before 'min_change_kb'.  The keys
+ * behind can change without a new member. */
 static bool has_same_member(const struct triad_conf *a, const struct triad_conf *b)
 {
 	return !memcmp(&a->collect, &b->collect,
@@ -514,8 +516,8 @@ static bool has_same_member(const struct triad_conf *a, const struct triad_conf 
 			offsetof(struct triad_conf, collect));
 }
 
-/* A member is begun anew when what it is made of is another.  An agent reads a part of
- * the fabric. */
+/* The hook configure(): ends the member if its keys have changed; a step then begins a new
+ * one.  Returns true for an agent, which reads a part of the fabric. */
 static bool configure(void *context, const struct triad_conf *conf)
 {
 	struct triad_collect *collect = context;

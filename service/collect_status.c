@@ -15,7 +15,7 @@ const char *triad_collect_agent_state_name(enum triad_collect_agent_state state)
 		[TRIAD_AGENT_DEAD] = "dead",
 	};
 
-	/* An image may be a later Triad's. */
+	/* An image of a later release may have further states. */
 	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
 }
 
@@ -24,7 +24,7 @@ static enum triad_collect_agent_state state_of(const struct triad_claims_agent *
 {
 	if (agent->state == TRIAD_CLAIMS_DEAD)
 		return TRIAD_AGENT_DEAD;
-	/* Most of the ports that it reports are unknown here: it reads another
+	/* This manager knows few of the ports that it reports: it reads another
 	 * fabric. */
 	if (is_manager && told->n_unknown > told->n_ports / 2)
 		return TRIAD_AGENT_FOREIGN;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* From there on a counter of 16 bits is reset. */
+/* Sweeps reset a 16-bit counter from here on. */
 #define NEAR_FULL (3u << 14)
 
 /* NAN stays NAN. */
@@ -49,8 +49,8 @@ struct triad_congestion_load *triad_congestion_loads_of(
 
 /* --- waits by VL --- */
 
-/* The waits of a port's VLs in its last interval, if they were read in it and tell which
- * VLs waited. */
+/* Reads the waits of a port's VLs in its last interval.  False: they were not read in it,
+ * or do not show which VLs waited. */
 static bool read_vl_waits(
 	const struct triad_view *view, uint32_t port, struct triad_detail_row *waits)
 {
@@ -66,7 +66,7 @@ static bool read_vl_waits(
 	if (waits->read_us + most_age_us < row.read_us)
 		return false;
 	for (unsigned vl = 0; vl < TRIAD_CONGESTION_N_VLS; vl++) {
-		/* It stands at its maximum since an earlier reading. */
+		/* At its maximum since an earlier reading: it can't count. */
 		if (waits->saturated >> vl & 1 && !waits->change[vl])
 			return false;
 		sum += waits->change[vl];
@@ -74,14 +74,14 @@ static bool read_vl_waits(
 	return sum > 0;
 }
 
-/* What each VL had of a port's waiting. */
+/* Divides a port's waiting among its VLs. */
 static void share_wait(const struct triad_detail_row *row,
 	const struct triad_congestion_load *load,
 	const struct triad_congestion_limits *limits,
 	struct triad_congestion_vl_waits *waits)
 {
 	bool is_busy = load->sent >= limits->busy;
-	/* A link that other VLs fill does not wait as a whole. */
+	/* While some VLs keep the link busy, the port as a whole waits little. */
 	float longest = is_busy ? fmaxf(load->wait, limits->wait) : load->wait;
 	uint64_t sum = 0;
 

@@ -28,20 +28,20 @@ struct triad_congestion_watcher {
 	struct triad_log *log;
 
 	/* Of the thread alone: */
-	uint64_t ended_us;                 /* of the sweep that was looked at */
-	struct triad_route_result *turned; /* whose turns are counted; NULL: none */
+	uint64_t ended_us;                 /* of the last sweep that was explained */
+	struct triad_route_result *turned; /* routes of 'turns'; NULL: none */
 	struct triad_congestion_turns *turns;
-	struct triad_congestion_planes planes; /* of the same */
+	struct triad_congestion_planes planes; /* of the same routes */
 	struct triad_congestion_matrix matrix; /* of the same layout */
-	bool is_matrix_told;                   /* that it is not known */
+	bool is_matrix_told;                   /* logged: the matrix is not known */
 	struct triad_congestion_track track;
-	const struct triad_fabric *told_of; /* while the track tells */
+	const struct triad_fabric *told_of; /* for tell(), during a track's call */
 	enum triad_congestion_state looked_state;
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_task task;
 	bool enabled;
-	bool is_begun; /* what was looked at before does not count */
+	bool is_begun; /* just enabled: explain the last sweep anew */
 	struct triad_congestion_limits limits;
 	enum triad_congestion_state state;
 	struct triad_congestion_result *result;
@@ -174,7 +174,7 @@ const char *triad_congestion_state_text(enum triad_congestion_state state)
 	return NULL;
 }
 
-/* --- what is found --- */
+/* --- explaining a sweep --- */
 
 static bool is_stopped(void *context)
 {
@@ -187,8 +187,8 @@ static bool is_stopped(void *context)
 	return is_over;
 }
 
-/* Counts turns again when 'routes' are new.  With the tables of those before, what was
- * learnt stays. */
+/* Counts turns again when 'routes' are new.  Keeps the learnt matrix if the forwarding
+ * tables are the same as before. */
 static int turn(
 	struct triad_congestion_watcher *watcher, struct triad_route_result *routes)
 {
@@ -214,8 +214,8 @@ static int turn(
 	return error;
 }
 
-/* Without the matrix more hosts are undecided, that is all.  Returns 0 or why it is not
- * known. */
+/* Updates the matrix; without it more hosts are undecided, but no root is lost.  Returns 0
+ * or an errno why it is not known. */
 static int learn(struct triad_congestion_watcher *watcher,
 	const struct triad_congestion_load *loads)
 {
@@ -267,7 +267,7 @@ static int explain(struct triad_congestion_watcher *watcher,
 	return 0;
 }
 
-/* --- what alerts are told --- */
+/* --- for alerts --- */
 
 static void add_explained(struct triad_congestion_result *result,
 	const struct triad_fabric *fabric, bool *is_in, uint32_t port)
@@ -315,7 +315,7 @@ static int fill_explained(struct triad_congestion_watcher *watcher,
 
 static uint64_t key_of(const struct triad_congestion_tracked *root)
 {
-	/* Its VL may become known later: it is the same root. */
+	/* The VL at the begin: when the VL becomes known later, the root is the same. */
 	return root->node_guid ^ (uint64_t)root->port << 56 ^
 		(uint64_t)root->begun_vl << 48;
 }
@@ -385,7 +385,8 @@ static void tell(void *context, enum triad_congestion_change change,
 		what);
 }
 
-/* 'result': NULL, nothing is known.  Returns 0 or ENOMEM. */
+/* Adds a result to the track, and the tracked roots to the result.  NULL: nothing is known.
+ * Returns 0 or ENOMEM. */
 static int follow(struct triad_congestion_watcher *watcher,
 	struct triad_congestion_result *result)
 {
@@ -435,7 +436,8 @@ static enum triad_congestion_state state_of(
 	}
 }
 
-/* Without the lock.  'ended_us' is when the last sweep had ended. */
+/* Explains the sweep that ended at 'ended_us', unless it has been explained.  Without the
+ * lock. */
 static void look(struct triad_congestion_watcher *watcher,
 	const struct triad_congestion_limits *limits, uint64_t ended_us)
 {
@@ -446,7 +448,7 @@ static void look(struct triad_congestion_watcher *watcher,
 	bool is_new = state != watcher->looked_state || ended_us != watcher->ended_us;
 	int error = 0;
 
-	/* Without one of the two it is looked again each second. */
+	/* In other states the next look tries again. */
 	if (is_new && state == TRIAD_CONGESTION_KNOWN)
 		error = explain(watcher, view, routes, limits, &result);
 	if (result)
@@ -473,7 +475,7 @@ static void look(struct triad_congestion_watcher *watcher,
 	triad_perf_note_findings(watcher->perf);
 }
 
-/* Nothing is looked for any more. */
+/* Ends all roots when the watcher is disabled. */
 static void forget(struct triad_congestion_watcher *watcher)
 {
 	(void)follow(watcher, NULL);
@@ -481,7 +483,7 @@ static void forget(struct triad_congestion_watcher *watcher)
 	triad_perf_note_findings(watcher->perf);
 }
 
-/* When the last sweep ended, in which this SM read counters; 0: none has since it does. */
+/* The end of the last sweep; 0: none has ended since this process reads counters. */
 static uint64_t last_ended_us(const struct triad_congestion_watcher *watcher)
 {
 	uint64_t ended_us = triad_perf_status(watcher->perf).ended_us;

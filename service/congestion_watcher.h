@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Explains congestion after each sweep (congestion/roots.h), beside what sweeps.
+/* Explains congestion after each sweep (congestion/roots.h), in a thread of its own.
  *
- * Model: the thread triad-congest looks each second whether a sweep has ended.  It takes
- * the rates of all ports from the present view and the forwarding tables from the last
- * check of routes; without one of them, or where no counters are read any more, nothing is
- * known.  Which pairs turn where is counted again when routes were checked.  The result is
- * immutable and swapped whole.  What begins, moves and ends is logged, once for each root,
- * and alerts are told of it.
+ * Model: the thread triad-congest checks four times a second whether a sweep has ended.
+ * It takes the rates of all ports from the present view and the forwarding tables from
+ * the last check of routes.  Without either, or while this process reads no counters, it
+ * has no result.  After a check of routes it counts anew how many pairs turn where.  The
+ * result is immutable and swapped whole.  The log gets a line when a root begins, moves or
+ * ends, and alerts get the roots.
  *
- * Where ports that wait count the waits of their VLs (PortVLXmitWait), which sweeps ask
- * them for, roots are told apart by VL (congestion/planes.h).  These counters stop at
- * 65,535 ticks, after some microseconds: of one that is near that, it is known that the
- * VL waited, not for how long, and it counts as having waited as long as the port.
+ * Sweeps ask waiting ports for the waits of their VLs (PortVLXmitWait).  Where a port
+ * counts these, roots are told apart by VL (congestion/planes.h).  These counters stop at
+ * 65,535 ticks, after some microseconds.  A counter near that shows that the VL waited,
+ * but not for how long: the VL then counts as having waited as long as the port.
  *
- * A root that one sweep does not find is not over yet (track.h): what waited because of it
- * before counts as explained meanwhile.
+ * A root that one sweep does not find is not over yet (track.h): the ports that waited
+ * because of it before count as explained meanwhile.
  *
  * Thread-safety: any thread.  The lock is held for pointers and the status.
  * Memory: a result holds its routes; turns take 4 octets for each two ports of a
@@ -31,9 +31,9 @@ struct triad_congestion_watcher;
 
 enum triad_congestion_state {
 	TRIAD_CONGESTION_OFF,
-	TRIAD_CONGESTION_NO_SWEEP,    /* no sweep has ended since there are routes */
-	TRIAD_CONGESTION_NO_ROUTES,   /* they were not checked */
-	TRIAD_CONGESTION_NO_COUNTERS, /* another SM reads them, or nobody does */
+	TRIAD_CONGESTION_NO_SWEEP,    /* no sweep has ended since counters are read */
+	TRIAD_CONGESTION_NO_ROUTES,   /* routes were not checked */
+	TRIAD_CONGESTION_NO_COUNTERS, /* this process does not read them */
 	TRIAD_CONGESTION_NO_MEMORY,
 	TRIAD_CONGESTION_KNOWN,
 };
@@ -44,16 +44,16 @@ struct triad_congestion_place {
 };
 
 struct triad_congestion_result {
-	struct triad_route_result *routes; /* whose layout the ports are of */
+	struct triad_route_result *routes; /* its layout numbers the ports */
 	struct triad_congestion *found;
 	uint64_t since_us[TRIAD_CONGESTION_MAX_ROOTS]; /* monotonic, of each root */
-	uint32_t n_by_vl; /* ports that wait, of which VLs are known */
+	uint32_t n_by_vl; /* waiting ports whose VLs are known */
 	/* Too many pairs of hosts send: who sends to whom is not estimated. */
 	bool is_matrix_full;
-	uint64_t swept_us; /* monotonic, when it was ready */
+	uint64_t swept_us; /* monotonic, when the result was ready */
 	uint64_t took_us;
-	uint64_t until_us; /* monotonic, when the sweep had ended that it is by */
-	/* Roots that alerts are about: those found, and those missed once. */
+	uint64_t until_us; /* monotonic, end of the sweep that it explains */
+	/* Roots that alerts are about: those found, and those just missed. */
 	uint32_t n_tracked;
 	struct triad_congestion_tracked tracked[TRIAD_CONGESTION_MAX_TRACKED];
 	/* Ports that are roots, or wait because of one; those of this sweep first. */
@@ -81,11 +81,11 @@ struct triad_congestion_result *triad_congestion_watcher_result(
 void triad_congestion_result_unref(
 	struct triad_congestion_result *result); /* or NULL */
 
-/* Gives alerts the roots of the last result, and what they explain. */
+/* Adds the roots of the last result, and the ports that they explain, to 'found'. */
 void triad_congestion_watcher_give(
 	struct triad_congestion_watcher *watcher, struct triad_found *found);
 
-/* Why there is no result, and what to do; NULL: nothing to say. */
+/* Why there is no result, and what to do; NULL: there is one. */
 const char *triad_congestion_state_text(enum triad_congestion_state state);
 
 #endif

@@ -16,7 +16,7 @@
 #include "triad/control.h"
 #include "triad/thread.h"
 
-/* After a client that could not be accepted. */
+/* Pause after an error of accept(). */
 #define ACCEPT_AGAIN_MS 100
 #define MAX_ENDING 64
 
@@ -29,9 +29,9 @@ struct client {
 	bool is_own; /* root, or the user of this process */
 	/* Of the control's lock: */
 	bool is_silent;    /* its request is not complete yet */
-	bool is_displaced; /* another has its place; it is about to end */
+	bool is_displaced; /* disconnected, and its place given to another client */
 	bool ended;        /* its thread is about to return */
-	/* The request's words lie here while the command runs. */
+	/* The request; the command's words point into it. */
 	char request[TRIAD_CONTROL_REQUEST_SIZE];
 	struct triad_output output;
 };
@@ -171,8 +171,8 @@ static void refuse(struct client *client, int error)
 	write_frame(client, TRIAD_FRAME_EXIT, &exit_status, 1);
 }
 
-/* Refuses a user without a role, before the request is read: so all requests get the
- * same answer. */
+/* Refuses a user without a role, before it reads the request: so the answer does not
+ * depend on the request. */
 static void forbid(struct client *client, const char *name)
 {
 	struct triad_control *control = client->control;
@@ -202,8 +202,8 @@ static void serve_asker(struct client *client, const struct triad_asker *asker)
 	bool is_displaced;
 	size_t size;
 
-	/* Once the request is here, whatever it is, nobody displaces this client;
-	 * unless somebody has done so by now. */
+	/* A client whose request has come can't be displaced any more; it may have been
+	 * displaced before. */
 	error = read_request(client, &size);
 	pthread_mutex_lock(&control->lock);
 	is_displaced = client->is_displaced;
@@ -245,8 +245,8 @@ static void *run_client(void *argument)
 	struct client *client = argument;
 	struct triad_control *control = client->control;
 
-	/* The descriptor is closed by reap(), so that nobody shuts down another one
-	 * that got its number. */
+	/* reap() closes the descriptor: until then no other one can get its number, which
+	 * finds_room() might shut down. */
 	serve(client);
 	pthread_mutex_lock(&control->lock);
 	shutdown(client->fd, SHUT_RDWR);
@@ -259,7 +259,7 @@ static void *run_client(void *argument)
 
 /* --- all clients --- */
 
-/* Joins the threads of clients that ended; of all when 'all'. */
+/* Joins the threads of clients that have ended; with 'all' those of all clients. */
 static void reap(struct triad_control *control, bool all)
 {
 	struct client **at = &control->clients, *client;
@@ -282,7 +282,7 @@ static void reap(struct triad_control *control, bool all)
 	pthread_mutex_unlock(&control->lock);
 }
 
-/* One frame and the end, without waiting: this is the accepting thread. */
+/* Sends one frame and closes, without waiting: this is the accepting thread. */
 static void turn_away(int fd, const char *reason)
 {
 	uint8_t reply[256];
@@ -300,20 +300,20 @@ static void turn_away(int fd, const char *reason)
 
 /* --- places --- */
 
-/* Whom 'client' shares its places with: with all who are as it is, root or not; and,
- * 'same_user', those of its user alone. */
+/* Whether 'other' competes with 'client' for places: both are own users, or both are not;
+ * with 'same_user', both are the same user. */
 static bool is_rival(
 	const struct client *client, const struct client *other, bool same_user)
 {
-	/* One that ends has given its place up. */
+	/* Such a client has given up its place. */
 	if (other->ended || other->is_displaced)
 		return false;
 	return other->is_own == client->is_own &&
 		(!same_user || other->peer.uid == client->peer.uid);
 }
 
-/* Whether 'client' finds fewer than 'max' of its rivals, once the oldest silent one of
- * them has given way. */
+/* Whether 'client' has fewer than 'max' rivals; if not, displaces the oldest silent one of
+ * them. */
 static bool finds_room(struct triad_control *control, const struct client *client,
 	bool same_user, unsigned max)
 {
@@ -330,7 +330,7 @@ static bool finds_room(struct triad_control *control, const struct client *clien
 	}
 	if (n < max)
 		return true;
-	/* The shutdown wakes its thread, which waits for a request. */
+	/* The shutdown wakes the client's thread, which waits for a request. */
 	if (oldest) {
 		oldest->is_displaced = true;
 		shutdown(oldest->fd, SHUT_RDWR);
@@ -347,8 +347,8 @@ static bool reserve_place(struct triad_control *control, const struct client *cl
 	unsigned max_user = max > 1 ? max / 2 : 1;
 	unsigned n_ending = 0;
 
-	/* Displaced clients still have a thread until it has ended.  These are limited,
-	 * too, or somebody who connects quickly could have any number of threads. */
+	/* A displaced client keeps its thread until that has ended.  Limit these, too:
+	 * otherwise a user who connects quickly could have any number of threads. */
 	for (const struct client *at = control->clients; at; at = at->next)
 		n_ending += at->is_displaced && !at->ended;
 	if (!client->is_own && n_ending >= MAX_ENDING)
@@ -357,7 +357,8 @@ static bool reserve_place(struct triad_control *control, const struct client *cl
 		finds_room(control, client, false, max);
 }
 
-/* Takes 'client' over, unless it returns an errno: EBUSY, there is no place. */
+/* Takes over 'client' and starts its thread.  On an errno (EBUSY: no place) the caller
+ * keeps it. */
 static int start_client(struct triad_control *control, struct client *client)
 {
 	int error = 0;
@@ -377,8 +378,8 @@ static int start_client(struct triad_control *control, struct client *client)
 	return error;
 }
 
-/* Waits a moment after accept() failed.  The client stays in the queue, so poll() would
- * report it at once again. */
+/* Waits a moment after accept() failed: the client stays in the queue, so poll() would
+ * report it again at once. */
 static void wait_for_room(struct triad_control *control, int error)
 {
 	struct pollfd wake_fd = {.fd = control->wake_fd, .events = POLLIN};
@@ -427,8 +428,8 @@ static void *run_thread(void *argument)
 	};
 	uint64_t n;
 
-	/* A client's thread that ends wakes this one, which joins it before it accepts
-	 * the next client. */
+	/* A client's thread wakes this one when it ends; this one joins it before it
+	 * accepts the next client. */
 	while (!atomic_load(&control->stop)) {
 		if (poll(fds, 2, -1) < 0)
 			continue;
@@ -491,8 +492,8 @@ void triad_control_free(struct triad_control *control)
 	atomic_store(&control->stop, true);
 	wake(control);
 	pthread_join(control->thread, NULL);
-	/* No client is accepted from here on.  Threads that wait for theirs find the
-	 * connection closed. */
+	/* No client is accepted any more.  Shutting down the connections wakes the
+	 * threads that wait for their clients. */
 	pthread_mutex_lock(&control->lock);
 	for (struct client *client = control->clients; client; client = client->next)
 		shutdown(client->fd, SHUT_RDWR);

@@ -6,16 +6,15 @@
  * request within TRIAD_CONTROL_REQUEST_US, and take each piece of the answer within
  * TRIAD_CONTROL_REPLY_US, or it is disconnected.
  *
- * Access: users with a role may ask (service/peer.h).  The socket has mode 0600; or
- * 0666 when it is shared, and then the kernel's information on the user decides alone.
- * Roles are looked up in the client's thread, because the database of groups may be
- * slow.
+ * Access: users with a role may ask (service/peer.h).  The socket has mode 0600, or 0666
+ * when it is shared; then only the user's role, from the kernel's credentials, decides.
+ * The client's thread looks up the role, because the database of groups may be slow.
  *
- * Limits: root and the own user have 'max_clients' connections, all others together as
- * many again, and one of those users at most half of them (but one).  So no user keeps
- * root out, and none keeps all others out.  When there is no room, the oldest client
- * that has not sent its request yet is disconnected; when all have, the new one is told
- * to try again.
+ * Limits: root and the own user have 'max_clients' connections, all other users together
+ * as many again, and one of those users at most half of them (but at least one).  So no
+ * user can lock out root, or all other users.  When there is no room, the server
+ * disconnects the oldest client that has not sent its request yet; when all have, it
+ * tells the new client to try again.
  *
  * A file "SOCKET.lock" next to the socket is locked while the socket is in use: this
  * distinguishes a socket of a killed process from one that another process serves.
@@ -38,17 +37,17 @@ struct triad_control;
 
 struct triad_control_params {
 	unsigned max_clients;
-	bool is_shared; /* others than root and the own user may have a role */
+	bool is_shared; /* users besides root and the own one may have a role */
 };
 
 struct triad_control_status {
 	uint64_t n_clients; /* now */
 	uint64_t n_requests;
 	uint64_t n_busy;      /* refused: too many clients */
-	uint64_t n_forbidden; /* refused: another user */
+	uint64_t n_forbidden; /* refused: a user without a role */
 	uint64_t n_bad;       /* malformed requests */
 	uint64_t n_timeouts;  /* disconnected: too slow */
-	uint64_t n_displaced; /* disconnected, silent, for another client */
+	uint64_t n_displaced; /* disconnected without a request, to make room */
 };
 
 /* Listens at 'path'.  NULL, with a log line that says why and what to do; the process
@@ -60,7 +59,7 @@ struct triad_control *triad_control_new(const char *path,
 /* Disconnects all clients and removes the socket.  Accepts NULL. */
 void triad_control_free(struct triad_control *control);
 
-/* For clients that come from now on. */
+/* Takes effect for clients that connect from now on. */
 void triad_control_configure(
 	struct triad_control *control, const struct triad_control_params *params);
 struct triad_control_status triad_control_status(struct triad_control *control);

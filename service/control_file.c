@@ -14,7 +14,7 @@
 
 #define ADVICE "; there is no control socket, set control.socket to another path"
 
-/* Returns 0, EADDRINUSE (somebody has it) or another errno. */
+/* Returns 0, EADDRINUSE (another process has it) or another errno. */
 static int lock_file(struct triad_control_file *file)
 {
 	char path[sizeof(file->path) + 8];
@@ -28,7 +28,8 @@ static int lock_file(struct triad_control_file *file)
 	return 0;
 }
 
-/* With the lock held a socket there is a dead one; anything else is not ours. */
+/* Removes a socket: as this process has the lock, no other serves it.  Leaves any other
+ * kind of file. */
 static int remove_dead_socket(const char *path)
 {
 	struct stat status;
@@ -40,7 +41,7 @@ static int remove_dead_socket(const char *path)
 	return unlink(path) ? errno : 0;
 }
 
-/* Of the socket itself, whatever somebody puts in its place. */
+/* Sets the mode of the socket itself, not of a file that somebody puts in its place. */
 static int set_mode(const char *path, mode_t mode)
 {
 	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), error = 0;
@@ -69,8 +70,8 @@ static int listen_at(struct triad_control_file *file)
 	file->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (file->fd < 0)
 		return errno;
-	/* The mode of the socket file is that of its descriptor before bind(): there
-	 * is no moment at which others may connect. */
+	/* bind() gives the file the descriptor's mode: so at no moment can other users
+	 * connect. */
 	if (fchmod(file->fd, 0600) ||
 		bind(file->fd, (struct sockaddr *)&address, sizeof(address)))
 		return errno;
@@ -105,7 +106,7 @@ int triad_control_file_open(
 
 	*file = (struct triad_control_file){.fd = -1, .lock_fd = -1};
 	snprintf(file->path, sizeof(file->path), "%s", path);
-	/* If the folder can't be made, the lock can't either, and that says why. */
+	/* Ignore an error: without the folder, lock_file() fails and returns why. */
 	snprintf(copy, sizeof(copy), "%s", path);
 	(void)mkdir(dirname(copy), 0755);
 	error = lock_file(file);
@@ -131,7 +132,7 @@ int triad_control_file_share(struct triad_control_file *file, bool is_shared)
 
 void triad_control_file_close(struct triad_control_file *file)
 {
-	/* The lock last: until then nobody else makes a socket at that path. */
+	/* The lock last: until then no other process makes a socket at that path. */
 	unlink(file->path);
 	close(file->fd);
 	close(file->lock_fd);

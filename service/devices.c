@@ -14,9 +14,9 @@
 #include "triad/thread.h"
 
 #define TIMEOUT_MS 500
-/* The kernel says by itself when there is no answer; a simulator may not. */
+/* The kernel reports a missing answer itself; a simulator may not. */
 #define PATIENCE_US ((TIMEOUT_MS + 50) * TRIAD_US_PER_MS)
-/* At the end of the thread nobody waits longer for an answer. */
+/* How often a wait checks whether the thread must end. */
 #define SLICE_US (100 * TRIAD_US_PER_MS)
 #define LOOK_US TRIAD_US_PER_S
 #define OPEN_AGAIN_US (5 * TRIAD_US_PER_S)
@@ -29,7 +29,8 @@ struct triad_device_reader {
 	uint64_t port_guid;
 	struct triad_log *log;
 
-	/* With the lock; read without it by who would take it for each port in vain. */
+	/* Changed with the lock.  Also read without it, so that callers need not take the
+	 * lock for each port while this is off. */
 	_Atomic bool is_enabled;
 
 	pthread_mutex_t lock; /* of what follows */
@@ -41,7 +42,7 @@ struct triad_device_reader {
 
 	/* Of the thread alone. */
 	struct triad_umad *umads[N_CLASSES];
-	struct triad_view *view; /* referenced; NULL: none is taken up */
+	struct triad_view *view; /* the adopted view, referenced; NULL: none */
 	int said_error;
 };
 
@@ -74,7 +75,7 @@ void triad_device_reader_configure(
 	int error = 0;
 
 	pthread_mutex_lock(&reader->lock);
-	/* Switched off and on again before the thread looked, it forgets all, too. */
+	/* The thread must also forget all if this was off only for a moment. */
 	reader->must_clear |= !conf->devices.enabled;
 	reader->is_enabled = conf->devices.enabled;
 	reader->gap_us = TRIAD_US_PER_S / conf->devices.rate;
@@ -97,7 +98,7 @@ void triad_device_reader_stop(struct triad_device_reader *reader)
 	if (!reader)
 		return;
 	(void)triad_task_stop(&reader->task, UINT64_MAX);
-	/* An answer that came too late may still be on its way. */
+	/* A late answer may still be on its way. */
 	for (unsigned i = 0; i < N_CLASSES; i++) {
 		triad_umad_close(reader->umads[i], true);
 		reader->umads[i] = NULL;
@@ -117,7 +118,7 @@ void triad_device_reader_free(struct triad_device_reader *reader)
 
 /* --- one MAD and its answer --- */
 
-/* Returns 0 or why there is no descriptor. */
+/* Returns 0 or an errno. */
 static int open_class(struct triad_device_reader *reader, unsigned class)
 {
 	static const int classes[N_CLASSES] = {
@@ -156,8 +157,8 @@ static bool must_end(struct triad_device_reader *reader)
 	return is_over;
 }
 
-/* Passes over answers to earlier MADs that came too late.  Returns 0 when 'reply' says
- * what came of it, if only that nothing did. */
+/* Waits for the answer to MAD 'tid', and skips late answers to earlier ones.  Returns 0
+ * with the result in 'reply', perhaps ETIMEDOUT as its status; or an errno. */
 static int await(struct triad_device_reader *reader,
 	const struct triad_mad_transport *transport, uint32_t tid,
 	struct triad_mad_reply *reply)
@@ -169,8 +170,8 @@ static int await(struct triad_device_reader *reader,
 		uint64_t left_us = until_us > now_us ? until_us - now_us : 0;
 		int error;
 
-		/* Also when the time is over: who was stopped meanwhile finds the answer
-		 * that came in time. */
+		/* Also after the time: if this process was stopped meanwhile, the answer
+		 * may have come in time. */
 		error = transport->receive(transport->context,
 			left_us < SLICE_US ? left_us : SLICE_US, reply);
 		if (error && error != EAGAIN)
@@ -198,7 +199,8 @@ static int ask(struct triad_device_reader *reader,
 
 /* --- the thread --- */
 
-/* Nodes that are read here; NULL: none.  A manager's view is of what agents read. */
+/* The view of the nodes that this process reads; NULL: none, as at a manager, whose view
+ * has what agents read. */
 static struct triad_view *view_to_read(const struct triad_device_reader *reader)
 {
 	if (triad_perf_state(reader->perf) != TRIAD_PERF_RUNNING ||
@@ -215,8 +217,8 @@ static void clear(struct triad_device_reader *reader)
 	reader->must_clear = false;
 }
 
-/* Takes 'view' up, if it is another one.  When memory is short, the one before stays,
- * and this is tried again. */
+/* Adopts 'view', if it is another one.  When memory is short, the last one stays, and the
+ * next step tries again. */
 static void adopt(struct triad_device_reader *reader, struct triad_view *view)
 {
 	if (view == reader->view || triad_devices_adopt(reader->devices, view))
@@ -225,8 +227,8 @@ static void adopt(struct triad_device_reader *reader, struct triad_view *view)
 	reader->view = triad_view_ref(view);
 }
 
-/* One question, or none.  With the lock, which is released while the answer is awaited;
- * returns when the next is due. */
+/* Sends one question, if one is due, and waits for the answer, with the lock released.
+ * With the lock; returns when to call it again. */
 static uint64_t read_next(struct triad_device_reader *reader)
 {
 	struct triad_devices_question question;

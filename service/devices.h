@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads the hardware behind links: [devices].  The thread of perfmgr/devices/devices.h.
+/* Reads the hardware behind links: [devices].  Runs perfmgr/devices/devices.h in a thread.
  *
- * It asks while counters are read by this process, about the nodes that are read here:
- * an agent about those that it owns, a manager about none.  Its MADs go by descriptors
- * of its own, one at a time, at most [devices] rate in a second; each is sent once.  So
- * OpenSM's SMPs never wait for them, and at most one of ours waits with them for a port.
+ * The thread asks while this process reads counters, about the nodes that it reads: an
+ * agent about those that it owns, a manager about none.  It sends MADs by descriptors of
+ * its own, one at a time, at most [devices] rate in a second, each once.  So OpenSM's SMPs
+ * never wait for them, and at most one of ours waits with them for a port.
  *
  * Off by default.  Nothing is opened or asked before [devices] enabled is true.
  *
  * Thread-safety: any thread, for all but new, stop and free.  The lock is held for a
- * copy of what is known of one device or port, or while a new view is taken up; no other
- * lock is taken under it.  It may be taken under that of perfmgr/watch/watch.h. */
+ * copy of one device or port, or while a new view is adopted; no other lock is taken
+ * under it.  It may be taken under the lock of perfmgr/watch/watch.h. */
 #ifndef TRIAD_SERVICE_DEVICES_H
 #define TRIAD_SERVICE_DEVICES_H
 
@@ -33,7 +33,7 @@ struct triad_device_reader_status {
 struct triad_device_reader *triad_device_reader_new(struct triad_perf *perf,
 	struct triad_collect *collect, uint64_t port_guid, struct triad_log *log);
 
-/* The thread is made when it is wanted first. */
+/* Starts the thread when devices are enabled for the first time. */
 void triad_device_reader_configure(
 	struct triad_device_reader *reader, const struct triad_conf *conf);
 

@@ -23,8 +23,8 @@ struct triad_exports {
 
 /* --- for the HTTP server --- */
 
-/* NULL while counters are not read: totals that stand still would look idle.  So do those of
- * an SM that is master again, until its first sweep has ended; then they would jump. */
+/* NULL while counters are not read: a frozen total would look idle.  Also NULL at an SM
+ * that has become master again, until its first sweep has ended: its totals are old. */
 static struct triad_view *give_view(void *context)
 {
 	struct triad_exports *exports = context;
@@ -153,7 +153,7 @@ void triad_exports_free(struct triad_exports *exports)
 
 /* --- configuration --- */
 
-/* What triad.conf has was checked, so its lists can be read. */
+/* Parses lists of triad.conf; reading the file has checked them. */
 static void configure_sflow(
 	struct triad_exports *exports, const struct triad_conf *conf)
 {
@@ -197,7 +197,8 @@ static void configure_profile(
 void triad_exports_configure(
 	struct triad_exports *exports, const struct triad_conf *conf)
 {
-	/* It reports an address or a file that it can't use, and goes on as before. */
+	/* Ignore an error: http logs an address or a file that it can't use, and goes on as
+	 * before. */
 	(void)triad_http_configure_listener(exports->http, &conf->prometheus);
 	configure_sflow(exports, conf);
 	configure_profile(exports, conf);

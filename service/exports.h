@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where counters go besides triadctl: Prometheus, sFlow collectors, a profile file.
+/* The exports of counters: Prometheus, sFlow, a profile file.
  *
- * Each way out has a thread of its own, which reads published state: one that is stuck
- * holds up neither the sweep nor the others.
+ * Each export has a thread of its own that reads published state: a stuck one holds up
+ * neither the sweep nor the others.
  *
  * Thread-safety: any thread, for all but new, stop and free. */
 #ifndef TRIAD_SERVICE_EXPORTS_H
@@ -18,10 +18,9 @@
 
 struct triad_exports;
 
-/* 'perf' and 'devices' must outlive it; 'port_guid' is of the port that it reads from;
- * 'own' (see triad_http_callbacks, with 'context') and 'routes' (the same) are called until
- * triad_exports_stop().  NULL
- * when memory is short. */
+/* 'perf' and 'devices' must outlive it; 'port_guid' is that of the local port.  Calls
+ * 'own' and 'routes' (see triad_http_callbacks) with 'context' until
+ * triad_exports_stop().  NULL when memory is short. */
 struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	struct triad_device_reader *devices, uint64_t port_guid,
 	size_t (*own)(void *context, struct triad_metric *room, size_t n),
@@ -36,11 +35,11 @@ bool triad_exports_stop(struct triad_exports *exports);
 /* After triad_exports_stop() returned true.  Accepts NULL. */
 void triad_exports_free(struct triad_exports *exports);
 
-/* What can't be done is logged. */
+/* Logs what can't be put into force. */
 void triad_exports_configure(
 	struct triad_exports *exports, const struct triad_conf *conf);
 
-/* Where requests to the SA are picked for sFlow; valid until triad_exports_free(). */
+/* The sampler of requests to the SA, for sFlow; valid until triad_exports_free(). */
 struct triad_sampler *triad_exports_sampler(struct triad_exports *exports);
 
 /* See triad_sflow_sender_indices(). */

@@ -4,8 +4,8 @@
  * Model: a static table has one row for each fact of one struct: its name in JSON, its
  * label for people, its metric for Prometheus, and the member that holds it.  'status'
  * (service/command/report.h) and /metrics (service/own_metrics.h) walk the table in its
- * order and skip the rows that have nothing for them.  A fact that the two show in
- * another order has a row for each.  The last row is TRIAD_FACTS_END.
+ * order and skip the rows that have nothing for them.  A fact that stands in different
+ * places in the two has a row for each.  The last row is TRIAD_FACTS_END.
  *
  *     #define STATUS struct triad_door_status
  *     const struct triad_fact triad_door_facts[] = {
@@ -48,9 +48,9 @@ struct triad_fact {
 	const char *name;  /* in JSON; NULL: for Prometheus alone */
 	const char *label; /* for people */
 	struct triad_fact_member member;
-	struct triad_fact_member plus[2]; /* numbers that are added to it, if any */
+	struct triad_fact_member plus[2]; /* numbers to add to it, if any */
 	const char *unit;                 /* for people; NULL: what 'kind' says */
-	bool is_trouble;                  /* a number that people see unless it is 0 */
+	bool is_trouble;                  /* for people, a number is left out at 0 */
 	struct triad_fact_metric {
 		const char *name, *help; /* see struct triad_metric; NULL: none */
 		enum triad_metric_type type;
@@ -75,14 +75,14 @@ struct triad_fact {
 		.name = NULL                                                           \
 	}
 
-/* The fact that 'status' has by 'fact', of a kind that is a number, in its own unit. */
+/* The value of a number in 'status', in its own unit. */
 uint64_t triad_fact_uint(const struct triad_fact *fact, const void *status);
 
 /* The same in Prometheus' unit; 0 for a time that never was. */
 double triad_fact_value(const struct triad_fact *fact, const void *status);
 
-/* The fact of a kind that is text, NULL when there is none; in 'room' or borrowed from
- * 'status'. */
+/* The value of a text, an error or a time in 'status', NULL when there is none; in 'room'
+ * or borrowed from 'status'. */
 const char *triad_fact_text(const struct triad_fact *fact, const void *status,
 	char room[TRIAD_CLOCK_TEXT_SIZE]);
 

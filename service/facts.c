@@ -255,7 +255,7 @@ const struct triad_fact triad_sa_facts[] = {
 
 /* --- ways out --- */
 
-/* Of the answers of a listener whose metrics begin with 'prefix', by their code. */
+/* A listener's answers with 'code'; its metrics begin with 'prefix'. */
 #define ANSWERS(prefix, code)                                                          \
 	.metric = {.type = TRIAD_METRIC_COUNTER,                                       \
 		.name = prefix "answers",                                              \
@@ -263,7 +263,7 @@ const struct triad_fact triad_sa_facts[] = {
 		.label = "code",                                                       \
 		.value = (code)}
 
-/* Those of one metric stand together. */
+/* Rows of one metric must be adjacent. */
 #define HTTP_ANSWERS(prefix)                                                           \
 	{"clients", "clients now", TRIAD_FACT(UINT, HTTP(n_clients))},                 \
 		{"answers", "answers", TRIAD_FACT(UINT, HTTP(n_answers)),              \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the service's parts count and measure, as 'status' and Prometheus show it.
+/* Tables of what the service's parts count and measure, for 'status' and Prometheus.
  *
  * Thread-safety: constants. */
 #ifndef TRIAD_SERVICE_FACTS_H

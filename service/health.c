@@ -15,7 +15,7 @@ static bool is_worse(
 	return a->since_us > b->since_us;
 }
 
-/* How many of those that are kept are as bad or worse. */
+/* How many of the kept findings are as bad or worse. */
 static uint32_t rank_of(
 	const struct triad_health *health, const struct triad_health_finding *finding)
 {

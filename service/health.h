@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whether all is well: a verdict, what is wrong, and a line for each part.
+/* The health of a service: a verdict, what is wrong, and a line for each part.
  *
- * Model: each part adds one line, and a finding for each thing that somebody should do
- * something about.  The verdict is the worst finding's.  The worst findings are kept,
- * at most TRIAD_HEALTH_MAX_FINDINGS; others are counted.  What is silenced is no
- * finding, and is counted in the line of the alerts.  'health', 'status',
- * Prometheus and monitoring plugins show the same.
+ * Model: each part adds one line, and a finding for each problem that somebody should
+ * solve.  The verdict is the severity of the worst finding.  The struct keeps the worst
+ * findings, at most TRIAD_HEALTH_MAX_FINDINGS, and counts the others.  A silenced alert
+ * is no finding; the line of the alerts counts it.  'health', 'status', Prometheus and
+ * monitoring plugins show the same.
  *
- * Thread-safety: none; a struct of the caller's.  Memory: no allocation. */
+ * Thread-safety: none; the caller owns the struct.  Memory: no allocation. */
 #ifndef TRIAD_SERVICE_HEALTH_H
 #define TRIAD_SERVICE_HEALTH_H
 
@@ -37,10 +37,10 @@ struct triad_service;
 
 struct triad_health_finding {
 	enum triad_severity severity;
-	/* What counts among those of one severity: nodes and links that are concerned. */
+	/* Orders findings of one severity: how many nodes and links are concerned. */
 	uint32_t weight;
 	uint64_t since_us; /* monotonic; 0: not known */
-	uint64_t alert;    /* its number; 0: it is none */
+	uint64_t alert;    /* the alert's number; 0: the finding is no alert */
 	char at[TRIAD_HEALTH_PLACE_SIZE], far_end[TRIAD_HEALTH_PLACE_SIZE]; /* or "" */
 	char what[256];
 	char advice[256]; /* or "" */
@@ -62,14 +62,15 @@ struct triad_health {
 	struct triad_health_line lines[TRIAD_HEALTH_MAX_LINES];
 	/* For performance data of monitoring plugins. */
 	uint32_t n_ports, n_unanswered, n_links_down, n_alerts, n_silenced;
-	uint64_t sweep_us; /* the last sweep took */
+	uint64_t sweep_us; /* how long the last sweep took */
 	/* For Prometheus: active alerts, and outputs that fail. */
 	uint32_t n_alerts_of[TRIAD_ALERT_N_KINDS][TRIAD_N_SEVERITIES];
 	bool is_failing[TRIAD_HEALTH_N_OUTPUTS];
 };
 
-/* True when there are not yet TRIAD_HEALTH_MAX_FINDINGS that are worse: of others, no
- * text is shown.  Looks at the severity, the weight and the time. */
+/* Whether triad_health_add() would keep 'finding': fewer than TRIAD_HEALTH_MAX_FINDINGS
+ * are as bad or worse.  If not, its texts need not be made.  Compares severity, weight
+ * and time. */
 bool triad_health_would_keep(
 	const struct triad_health *health, const struct triad_health_finding *finding);
 
@@ -77,7 +78,7 @@ bool triad_health_would_keep(
 void triad_health_add(
 	struct triad_health *health, const struct triad_health_finding *finding);
 
-/* The same about a part of Triad, with its place in the part's name. */
+/* The same for trouble of a part of Triad; 'at' is the part's name. */
 void triad_health_add_trouble(struct triad_health *health, enum triad_severity severity,
 	const char *at, const char *what, const char *advice);
 
@@ -90,11 +91,12 @@ void triad_health_line(struct triad_health *health, const char *name, const char
 void triad_health_line_off(struct triad_health *health, const char *name,
 	const char *title, const char *why);
 
-/* Whether alerts tell here what routes and congestion are like: they may be silenced, so
- * that nothing else is to tell. */
+/* Whether alerts of this process report routes and congestion.  Then 'health' adds no
+ * findings of its own about these: a user may have silenced the alert. */
 bool triad_health_alerts_tell(struct triad_service *service);
 
-/* "prometheus", "profile", "alerts_file", "webhook", "sflow", "history". */
+/* "prometheus", "web", "profile", "alerts_file", "webhook", "sflow", "history",
+ * "images". */
 const char *triad_health_output_name(enum triad_health_output output);
 
 /* Looks at all parts of a service and of its owner.  'health' is filled in.  Any

@@ -70,7 +70,7 @@ void triad_congestion_give(void *context, struct triad_found *found)
 
 /* --- for Prometheus --- */
 
-/* The 'n' that cost most, most costly first. */
+/* Chooses the 'n' roots with the greatest loss, in this order. */
 static unsigned choose(const struct triad_congestion_result *result,
 	const struct triad_congestion_tracked **chosen, unsigned n)
 {
@@ -98,13 +98,13 @@ static void add_loss(struct triad_own_metrics *list, const struct triad_fabric *
 	char text[24];
 
 	if (port == TRIAD_FABRIC_NONE)
-		return; /* it was missed once, because it has left */
+		return; /* the port has left; its root is missed for the first time */
 	metric = triad_own_add(list, TRIAD_METRIC_GAUGE,
 		"triad_congestion_loss_bits_per_second",
 		"What waiting cost at most because of a root, of those that cost most; of "
 		"one that the last sweep missed, before.",
 		root->loss_bps);
-	/* The port's GUID, as in what is said of ports. */
+	/* The port's GUID, as in the metrics of ports. */
 	snprintf(text, sizeof(text), "0x%016" PRIx64, fabric->ports[port].guid);
 	triad_metric_add_label(metric, "guid", text);
 	snprintf(text, sizeof(text), "%u", root->port);
@@ -131,7 +131,7 @@ void triad_congestion_add_metrics(
 	triad_own_gauge(list, "triad_congestion_waiting_ports",
 		"Ports that wait, by the last sweep.",
 		(double)result->found->n_waiting);
-	/* As alerts have them: one that a single sweep misses stays. */
+	/* The same roots as in alerts: a root stays when one sweep misses it. */
 	n_chosen = choose(result, chosen, MAX_METRICS);
 	for (unsigned i = 0; i < n_chosen; i++)
 		add_loss(list, result->routes->check->layout->fabric, chosen[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is known of congestion: to 'health' and to Prometheus.
+/* Reports congestion to 'health', to Prometheus and to alerts.
  *
  * Thread-safety: any thread, while the service lives. */
 #ifndef TRIAD_SERVICE_HEALTH_CONGESTION_H

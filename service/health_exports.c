@@ -62,7 +62,7 @@ static void add_history(struct triad_health *health, struct triad_service *servi
 	}
 }
 
-/* Only with images: most do without them, and then there is nothing to say. */
+/* Adds a line only if images are configured: most installations have none. */
 static void add_images(struct triad_health *health, struct triad_service *service)
 {
 	struct triad_history_status status =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What 'health' says of files, listeners, collectors and images.
+/* Reports files, listeners, sFlow collectors and images to 'health'.
  *
  * Thread-safety: any thread, while the service lives. */
 #ifndef TRIAD_SERVICE_HEALTH_EXPORTS_H

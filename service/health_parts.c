@@ -13,10 +13,10 @@
 #include "service/service.h"
 #include "triad/clock.h"
 
-/* A sweep that is this many periods late is missing. */
+/* A sweep counts as missing when it is this many periods late. */
 #define MISSING_PERIODS 3
 #define SLACK_US (10 * TRIAD_US_PER_S)
-/* An agent without paths for so long is worth a word. */
+/* An agent without paths for so long is a finding. */
 #define PATHS_US (5 * TRIAD_US_PER_S)
 
 static const char *plural(uint64_t n)
@@ -97,7 +97,7 @@ static void add_conf(struct triad_health *health, struct triad_service *service)
 
 /* --- sweeps and ports --- */
 
-/* Since no sweep has ended, or since one could have. */
+/* Reports that no sweep has ended for 'missing_us'. */
 static void add_missing_sweep(struct triad_health *health,
 	const struct triad_collector_status *status, uint64_t missing_us)
 {
@@ -112,7 +112,7 @@ static void add_missing_sweep(struct triad_health *health,
 	triad_health_line(health, "sweep", "Sweep", TRIAD_CRITICAL, "%s", what);
 }
 
-/* 'is_round': agents read, and a period of their reports counts as a sweep. */
+/* 'is_round': a manager, where a period of agents' reports counts as a sweep. */
 static void add_last_sweep(struct triad_health *health,
 	const struct triad_collector_status *status, bool is_round, uint64_t now_us)
 {
@@ -131,14 +131,15 @@ static void add_last_sweep(struct triad_health *health,
 		status->n_sweeps);
 }
 
-/* While counters are read.  Before a role or a period changed, no sweep was due. */
+/* For the state in which counters are read.  A sweep is due only from the last change of
+ * the role or the period on. */
 static void add_running_sweep(
 	struct triad_health *health, struct triad_service *service)
 {
 	struct triad_collector_status status = triad_perf_status(service->perf);
 	uint64_t since_us = triad_perf_expects_since(service->perf);
 	uint64_t now_us = triad_clock_now_us();
-	/* Sweeps that take longer than a period follow each other. */
+	/* A sweep that takes longer than a period delays the next one. */
 	uint64_t each_us = status.duration_us > status.period_us ? status.duration_us
 								 : status.period_us;
 
@@ -234,7 +235,7 @@ static void describe_alert(
 		snprintf(finding->what, sizeof(finding->what),
 			"%s, and %u more finding%s", text, alert->n_findings - 1,
 			plural(alert->n_findings - 1));
-	/* It is over when it has been so for alerts.clear_after. */
+	/* The finding is under its threshold, and ends after alerts.clear_after. */
 	if (alert->findings[0].under_us)
 		triad_text_append(
 			finding->what, sizeof(finding->what), ", but not any more");
@@ -264,7 +265,7 @@ static void add_alerts(struct triad_health *health, struct triad_service *servic
 			.since_us = alert.findings[0].since_us,
 			.alert = alert.id,
 		};
-		/* A scrape must not make text of 65,536 alerts. */
+		/* Make texts only of those that are kept: there may be 65,536 alerts. */
 		if (triad_health_would_keep(health, &finding))
 			describe_alert(&finding, &alert);
 		triad_health_add(health, &finding);
@@ -284,7 +285,7 @@ static void add_alerts(struct triad_health *health, struct triad_service *servic
 		silenced, triad_watch_status(watch).alerts.n_raised);
 }
 
-/* Where no alerts tell of them. */
+/* Reports ports that did not answer; only without alerts. */
 static void add_unanswered(struct triad_health *health)
 {
 	uint32_t n = health->n_unanswered;
@@ -298,7 +299,7 @@ static void add_unanswered(struct triad_health *health)
 		"'triadctl nodes' shows of which nodes");
 }
 
-/* Where no alerts tell of links, these do. */
+/* Reports links that are down; only without alerts. */
 static void add_links(struct triad_health *health, struct triad_service *service)
 {
 	struct triad_watch *watch = triad_perf_watch(service->perf);
@@ -323,7 +324,7 @@ static void add_links(struct triad_health *health, struct triad_service *service
 	}
 }
 
-/* Silences that a restart would end unseen, or has ended. */
+/* Reports silences that a restart would lose or has lost. */
 static void add_silences(struct triad_health *health, struct triad_service *service)
 {
 	struct triad_silence_keeper_status status =
@@ -366,19 +367,19 @@ bool triad_health_alerts_tell(struct triad_service *service)
 	return tell;
 }
 
-/* What was found before this SM stopped to read is old: others may have mended it, and
- * the SM that reads now tells of what is left. */
+/* Reports the fabric, but not while this SM reads no counters: its findings are old, and
+ * the SM that reads counters now reports those that are left. */
 static void add_fabric(struct triad_health *health, struct triad_service *service)
 {
 	static const char old[] = "not looked at here";
 	enum triad_perf_state state = triad_perf_state(service->perf);
 
 	if (state == TRIAD_PERF_DISABLED || state == TRIAD_PERF_OTHER_ROLE) {
-		/* As it is configured. */
+		/* Off by configuration, so not a finding. */
 		triad_health_line_off(
 			health, "sweep", "Sweep", triad_service_trouble(service));
 		triad_health_line_off(health, "ports", "Ports", old);
-		/* A master that reads nothing tells of routes. */
+		/* An idle master still has alerts about routes. */
 		if (triad_perf_is_idle_master(service->perf) &&
 			triad_health_alerts_tell(service))
 			add_alerts(health, service);
@@ -522,8 +523,8 @@ static void add_paths(struct triad_health *health, struct triad_service *service
 
 /* --- devices --- */
 
-/* Those that never answered may not know these MADs; those that did are broken, or no longer
- * let themselves be read. */
+/* Reports devices that answered before and no longer do: they are broken or refuse.
+ * Devices that never answered may not support these MADs. */
 static void add_fallen_silent(struct triad_health *health, uint32_t n)
 {
 	char what[128];

@@ -15,11 +15,11 @@
 /* For Prometheus: trees have six or so. */
 #define MAX_TIERS 16u
 
-/* What a problem is to people, and what to do. */
+/* Severity, alert and texts of each problem. */
 static const struct {
 	enum triad_severity severity;
 	enum triad_alert_routes routes;
-	/* Behind the number 1, and others; NULL: nothing is wrong with it. */
+	/* Texts behind the number 1, and other numbers; NULL: not a problem. */
 	const char *one, *what;
 } problems[TRIAD_ROUTES_N_PROBLEMS] = {
 	[TRIAD_ROUTES_UNREACHABLE] = {TRIAD_CRITICAL, TRIAD_ALERT_UNREACHABLE_PAIRS,
@@ -43,7 +43,7 @@ static bool is_finding(const struct triad_routes_check *check, unsigned problem)
 	return problems[problem].what && check->problems[problem].n;
 }
 
-/* 'is_told': alerts tell of it. */
+/* 'is_told': alerts report it, so it is no finding of its own. */
 static void add(struct triad_health *health, enum triad_severity severity,
 	enum triad_alert_routes routes, const char *what, bool is_told,
 	enum triad_severity *worst)
@@ -96,7 +96,7 @@ void triad_routes_add_health(struct triad_health *health, struct triad_service *
 	enum triad_severity severity;
 
 	if (!result) {
-		/* Where no SM is, nobody expects routes. */
+		/* A process without an SM is not expected to know routes. */
 		triad_health_line_off(health, "routes", "Routes",
 			status.state == TRIAD_ROUTE_OFF ? "off"
 				: !service->owner->sm   ? "known to the SM's plugin"
@@ -139,7 +139,7 @@ static void add_tiers(struct triad_own_metrics *list, const char *name,
 		struct triad_metric *metric;
 		char level[8];
 
-		/* Of a host's own link there is no choice. */
+		/* Skip hosts' own links: routing can't choose there. */
 		if (!tier->from || !tier->to)
 			continue;
 		metric = triad_own_add(
@@ -200,7 +200,7 @@ uint64_t *triad_routes_copy_pairs(
 	size_t size = fabric->n_ports * sizeof(uint64_t);
 	uint64_t *pairs = NULL;
 
-	/* Ports have the same indices in the same fabric alone. */
+	/* Port indices are valid only for the same fabric. */
 	if (result && result->check->layout->fabric == fabric)
 		pairs = malloc(size ? size : 1);
 	if (pairs)
@@ -211,7 +211,7 @@ uint64_t *triad_routes_copy_pairs(
 
 /* --- for alerts --- */
 
-/* A kind of finding, seen for example at 'port'. */
+/* Adds a finding of 'kind', with 'port' as an example. */
 static void give(struct triad_found *found, const struct triad_fabric *fabric,
 	enum triad_alert_routes kind, uint32_t port, uint64_t n)
 {
@@ -224,8 +224,8 @@ static void give(struct triad_found *found, const struct triad_fabric *fabric,
 			fabric->ports[port].number, kind, &finding);
 }
 
-/* The first example is seen at the port by which a switch sends on, or at the host of
- * which packets don't arrive. */
+/* Adds a problem at the port of its first example: the port by which a switch forwards, or
+ * that of the host whose packets don't arrive. */
 static void give_problem(struct triad_found *found,
 	const struct triad_routes_check *check, enum triad_routes_problem problem)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the check of routes says: to 'health' and to Prometheus.
+/* Reports the check of routes to 'health', to Prometheus and to alerts.
  *
  * Thread-safety: any thread, while the service lives. */
 #ifndef TRIAD_SERVICE_HEALTH_ROUTES_H
@@ -22,7 +22,8 @@ void triad_routes_add_metrics(
 /* For struct triad_finder; 'context' is the service. */
 void triad_routes_give(void *context, struct triad_found *found);
 
-/* Pairs that leave by each port of 'fabric', to be freed; NULL: not known of it. */
+/* How many pairs of hosts have their route out of each port of 'fabric'; the caller frees
+ * it.  NULL: not known for this fabric. */
 uint64_t *triad_routes_copy_pairs(
 	struct triad_service *service, const struct triad_fabric *fabric);
 

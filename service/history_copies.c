@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Copies of other SMs' images in the folder of a store, and this one's own that others
- * still have.
+/* Copies of other SMs' images in the folder of a store, and own images that come back
+ * because only other SMs still have them.
  *
- * A copy is written like what it is a copy of: an image is appended, looked at, and counts
- * then; its index gets a line.  So a kill or a full disk costs the image that is written,
- * and what its writer could not finish is cut off at the next start. */
+ * A copy is written like an own image: the image is appended, checked, and then kept; the
+ * index gets a line.  So a kill or a full disk costs the image that is being written; the
+ * next start cuts off its remains. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "service/history_store_parts.h"
 #include "triad/clock.h"
 
-/* --- what is there --- */
+/* --- the folder's copies --- */
 
 static bool is_same_segment(const struct triad_mirror_image *image, uint64_t port_guid,
 	enum triad_history_tier tier, uint64_t begun_us)
@@ -60,7 +60,7 @@ static bool is_empty(const struct triad_history_ring *ring)
 	return true;
 }
 
-/* Who has nothing here any more, or never had, takes no place. */
+/* Frees the places of SMs without images. */
 static void forget_empty(struct triad_history_store *store)
 {
 	struct triad_history_rings *all = &store->all;
@@ -82,7 +82,7 @@ static void forget_empty(struct triad_history_store *store)
 	pthread_mutex_unlock(&store->lock);
 }
 
-/* A ring for that SM, made if there is room for one more; NULL: there is none. */
+/* The ring of that SM, made if needed; NULL: there is no room for one more. */
 static struct triad_history_ring *ring_for(
 	struct triad_history_store *store, uint64_t port_guid)
 {
@@ -124,7 +124,8 @@ static void load_segment(struct triad_history_store *store,
 	triad_history_ring_clear(&loaded);
 }
 
-/* What its writer could not finish goes.  One that another process writes stays. */
+/* Cuts off what the writer of a segment could not finish, unless another process has the
+ * file open. */
 static void mend_segment(struct triad_history_store *store,
 	const struct triad_history_owner *owner, enum triad_history_tier tier,
 	struct triad_history_ring *ring, uint64_t begun_us)
@@ -183,7 +184,7 @@ void triad_history_store_prune(struct triad_history_store *store, uint64_t wall_
 	history_make_room(store, wall_us, 0);
 }
 
-/* --- given to others --- */
+/* --- for other SMs --- */
 
 int triad_history_store_read_image(void *context,
 	const struct triad_mirror_image *image, uint32_t at, void *octets,
@@ -214,10 +215,10 @@ int triad_history_store_read_image(void *context,
 	return n < 0 ? errno : ENODATA;
 }
 
-/* --- got from others --- */
+/* --- from other SMs --- */
 
-/* Whether the error is of that one file, because something else has its name: the others
- * can be written. */
+/* Whether the error concerns only this file, because something else has its name: other
+ * files can still be written. */
 static bool is_in_the_way(const struct triad_history_owner *owner,
 	const struct triad_mirror_image *image, int error)
 {
@@ -256,8 +257,8 @@ static int open_file(struct triad_history_store *store,
 	return EBUSY;
 }
 
-/* Opens the segment, which ends at the image's offset: EBUSY if it doesn't, is open
- * already, because its own SM writes it, or is something else. */
+/* Opens the segment to append the image.  EBUSY: the segment does not end at the image's
+ * offset, the SM that owns it has it open, or something else has its name. */
 static int open_copy(struct triad_history_store *store,
 	const struct triad_mirror_image *image, struct triad_history_ring *ring)
 {
@@ -272,7 +273,7 @@ static int open_copy(struct triad_history_store *store,
 		error = open_file(store, &owner, image);
 	if (error || copy->file.size == image->offset)
 		return error;
-	/* Somebody else has written to it, or made it shorter. */
+	/* Another process has written to it, or cut it. */
 	history_close_tier(copy);
 	load_segment(store, &owner, image->tier, image->begun_us, ring);
 	return EBUSY;
@@ -288,7 +289,7 @@ static int append_image(struct triad_history_store *store,
 	if (!error)
 		error = triad_history_check_image(
 			store->reader, file->fd, image->owner, entry, &store->copied);
-	/* Its list may have said another time. */
+	/* The list of the sending SM may have had another time. */
 	if (!error &&
 		!triad_history_rings_takes(&store->all, image->tier, image->begun_us,
 			entry->time_us, triad_clock_wall_us()))
@@ -317,7 +318,7 @@ static int note_image(struct triad_history_store *store,
 	return error;
 }
 
-/* A file that has nothing of any use does not stay. */
+/* Removes a new segment whose first image could not be added. */
 static void remove_empty(
 	struct triad_history_store *store, const struct triad_mirror_image *image)
 {
@@ -332,8 +333,8 @@ static void remove_empty(
 		(void)unlink(index);
 }
 
-/* Whether this SM itself gives the next names: an image of its own that comes back is
- * older than what it writes. */
+/* Whether an own image that comes back has a segment name that this SM has yet to give.  A
+ * genuine one is older than the segment that this SM writes. */
 static bool is_yet_to_be_written(
 	struct triad_history_store *store, const struct triad_mirror_image *image)
 {
@@ -346,7 +347,8 @@ static bool is_yet_to_be_written(
 			(is_written && last && image->begun_us > last->begun_us));
 }
 
-/* Each event is in one image of a sweep, and again in those of longer periods. */
+/* Passes on the events of another SM's image.  Only of the sweeps' tier: images of longer
+ * periods repeat them. */
 static void hand_events_on(
 	struct triad_history_store *store, const struct triad_mirror_image *image)
 {
@@ -355,7 +357,7 @@ static void hand_events_on(
 	if (!sink->take || image->tier != TRIAD_HISTORY_SWEEPS ||
 		image->owner == store->port_guid)
 		return;
-	/* An image has the newest one first. */
+	/* An image lists the newest event first. */
 	for (uint32_t i = store->copied.n; i > 0; i--)
 		sink->take(sink->context, &store->copied.events[i - 1]);
 }

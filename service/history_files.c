@@ -23,7 +23,7 @@
 
 #define SUFFIX ".csv.zst"
 #define MAX_SEGMENTS 100000u
-/* What an index may have: more than any segment's. */
+/* Limit for an index, above that of the largest segment. */
 #define MAX_INDEX_OCTETS (4u << 20)
 
 /* --- names --- */
@@ -132,7 +132,7 @@ int triad_history_list(const struct triad_history_owner *owner,
 	return 0;
 }
 
-/* The GUID in the name of a segment of that program; 0: it is none. */
+/* The GUID in the name of a segment of that program; 0: another file. */
 static uint64_t guid_of_name(const char *name, const char *program)
 {
 	char begin[TRIAD_CONF_PATH_SIZE];
@@ -183,10 +183,10 @@ struct loading {
 	bool is_own;
 	char path[PATH_MAX], index[PATH_MAX];
 	int fd;
-	uint64_t size, end; /* of the file; of its last image that is known */
+	uint64_t size, end; /* of the file; of its last known image */
 };
 
-/* Images that belong to no key can't be read. */
+/* Adds an image, unless it has no key before it: such an image can't be read. */
 static int add_entry(struct loading *loading, const struct triad_history_entry *entry)
 {
 	loading->end = entry->offset + entry->size;
@@ -196,7 +196,8 @@ static int add_entry(struct loading *loading, const struct triad_history_entry *
 		loading->ring, loading->tier, loading->segment, entry);
 }
 
-/* Takes the lines that fit the file; false: there are others. */
+/* Adds the images of an index, up to a line that does not fit the file; false: there is
+ * such a line. */
 static bool take_index(struct loading *loading, const char *text, size_t size)
 {
 	struct triad_history_entry entry;
@@ -228,13 +229,13 @@ static bool read_index(struct loading *loading)
 	return is_whole;
 }
 
-/* A frame of zeros has a thousand times its size. */
+/* A limit is needed: a frame of zeros unpacks to a thousand times its size. */
 #define MAX_LINES_OCTETS (UINT64_C(1) << 30)
 
-/* What a frame says of itself. */
+/* What the first lines of a frame contain. */
 struct peek {
 	struct triad_history_entry entry;
-	uint64_t port_guid; /* 0: not said */
+	uint64_t port_guid; /* 0: not given */
 	bool is_image;
 	uint64_t n_octets; /* of its lines */
 	struct triad_history_events *events;
@@ -262,8 +263,7 @@ static bool look_at_line(void *context, enum triad_profile_line kind,
 	return false;
 }
 
-/* Looks at frames behind those that are known, up to the file's end or to what is no
- * whole frame. */
+/* Adds the images behind the known ones, up to the file's end or an incomplete frame. */
 static int read_rest(struct loading *loading)
 {
 	struct triad_zstd_frame frame;
@@ -286,7 +286,7 @@ static int read_rest(struct loading *loading)
 	return error;
 }
 
-/* A line that is no event's, or one more than have room, is passed over. */
+/* Adds the event of a line.  Ignores other lines, and events that have no room. */
 static void look_for_event(
 	struct triad_history_events *events, const char *line, size_t length)
 {
@@ -300,7 +300,7 @@ static void look_for_event(
 		events->n++;
 }
 
-/* Looks at all lines: whether there are as many as a frame may have. */
+/* Reads all lines of a frame, up to the limit for their size. */
 static bool look_at_all(void *context, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length)
 {
@@ -370,7 +370,7 @@ static int load_opened(struct loading *loading)
 	error = is_whole ? 0 : read_rest(loading);
 	triad_history_ring_set_octets(
 		loading->ring, loading->tier, loading->segment, loading->size);
-	/* Without it, the segment is looked through again at the next start. */
+	/* If this fails, the next start reads the segment again. */
 	if (!error && !is_whole && loading->is_own)
 		(void)write_index(loading);
 	return error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is in the folder of images: names, and the index of each segment.
+/* The folder of images: names of its files, and the index of each segment.
  *
  * Thread-safety: functions without state.  Calls wait for the disk. */
 #ifndef TRIAD_SERVICE_HISTORY_FILES_H
@@ -11,7 +11,7 @@
 #include "perfmgr/export/frame_reader.h"
 #include "perfmgr/timeline/event.h"
 
-/* Of one image, at most; in an image of a sweep there are those since the sweep before. */
+/* Events of one image, at most; an image of a sweep has those since the sweep before. */
 #define TRIAD_HISTORY_MAX_COPIED_EVENTS 256u
 
 struct triad_history_events {
@@ -35,22 +35,22 @@ bool triad_history_index_path(const char *segment, char path[PATH_MAX]);
 int triad_history_list(const struct triad_history_owner *owner,
 	enum triad_history_tier tier, uint64_t **times, uint32_t *n);
 
-/* The port GUIDs of others whose segments are there, of the same program; at most 'room'.
- * Returns how many. */
+/* The port GUIDs of other processes of the same program whose segments are in the folder;
+ * at most 'room'.  Returns how many. */
 unsigned triad_history_list_others(
 	const struct triad_history_owner *owner, uint64_t *port_guids, unsigned room);
 
-/* Adds a segment and its images to 'ring', at its place.  An index that lacks something is
- * made anew from the segment, and written if 'is_own'.  Returns 0 or an errno: then the
- * segment is there without what could not be read. */
+/* Adds a segment and its images to 'ring', at its place.  Remakes an incomplete index
+ * from the segment, and writes it if 'is_own'.  Returns 0 or an errno: then 'ring' has
+ * the segment without the images that could not be read. */
 int triad_history_load(const struct triad_history_owner *owner,
 	enum triad_history_tier tier, uint64_t begun_us,
 	struct triad_frame_reader *reader, struct triad_history_ring *ring,
 	bool is_own);
 
-/* Looks whether all of a file's octets from 'entry->offset' on, 'entry->size' of them, are
- * one image of that SM's, and completes the entry; 'events' are those that it has, the first
- * of them.  Returns 0, EPROTO, or an errno of reading. */
+/* Checks that a file's octets from 'entry->offset' on, 'entry->size' of them, are exactly
+ * one image of the SM at 'port_guid', and completes the entry; copies the image's first
+ * events to 'events'.  Returns 0, EPROTO (not such an image), or an errno of reading. */
 int triad_history_check_image(struct triad_frame_reader *reader, int fd,
 	uint64_t port_guid, struct triad_history_entry *entry,
 	struct triad_history_events *events);

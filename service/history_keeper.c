@@ -9,7 +9,7 @@
 #include "lib/task.h"
 #include "triad/clock.h"
 
-/* How often it looks whether a sweep has ended. */
+/* How often the thread checks whether a sweep has ended. */
 #define LOOK_US (TRIAD_US_PER_S / 10)
 #define JOIN_US TRIAD_US_PER_S
 #define BATCH 128u /* events at once */
@@ -101,7 +101,7 @@ bool triad_history_keeper_stop(struct triad_history_keeper *keeper)
 		return true;
 	keeper->is_ending = true;
 	ended = triad_history_reader_stop(keeper->reader);
-	/* The thread may be stuck, and wake up when the carrier is gone. */
+	/* A stuck thread may go on after the carrier has been freed. */
 	triad_history_mirror_set_carrier(keeper->mirror, NULL);
 	return triad_task_stop(&keeper->task, JOIN_US) && ended;
 }
@@ -125,9 +125,9 @@ void triad_history_keeper_free(struct triad_history_keeper *keeper)
 	free(keeper);
 }
 
-/* --- what an image has besides counters --- */
+/* --- an image's content besides counters --- */
 
-/* What is too much, or has no room, is counted. */
+/* Copies all alerts; counts those beyond the limit or without memory. */
 static void copy_alerts(struct triad_history_keeper *keeper)
 {
 	struct triad_watch *watch = triad_perf_watch(keeper->perf);
@@ -146,8 +146,8 @@ static void copy_alerts(struct triad_history_keeper *keeper)
 	}
 }
 
-/* Events later than 'since_us', the newest first; returns false when there are no more
- * of them. */
+/* Takes the events later than 'since_us'; they come newest first.  False: there are no
+ * more of them. */
 static bool take_events(struct triad_history_keeper *keeper,
 	const struct triad_timeline_event *events, uint32_t n, uint64_t since_us)
 {
@@ -165,7 +165,8 @@ static bool take_events(struct triad_history_keeper *keeper,
 	return n > 0;
 }
 
-/* The tier of the hours needs those of an hour; each takes what it lacks. */
+/* Copies the events of the last two hours: the hourly tier needs those of an hour.  Each
+ * tier writes those since its last image. */
 static void copy_events(struct triad_history_keeper *keeper, uint64_t wall_us)
 {
 	const uint64_t most_us = 2 * 3600 * TRIAD_US_PER_S;
@@ -209,7 +210,7 @@ static void write_image(struct triad_history_keeper *keeper, struct triad_view *
 			.alerts = triad_watch_status(watch).alerts},
 		.view = view,
 		.since_us = status->last_started_us,
-		/* As exact as it is written, to milliseconds. */
+		/* Cut to milliseconds, as it is written. */
 		.wall_us = wall_us / TRIAD_US_PER_MS * TRIAD_US_PER_MS,
 		.offset_us = offset_us,
 		.port_guid = keeper->port_guid,
@@ -256,10 +257,10 @@ static void write_sweep(
 	triad_history_store_prepare(keeper->store);
 	if (!status.n_sweeps || status.last_started_us == keeper->written_us)
 		return;
-	/* A disk that answers late: what commands ask may be gone by now. */
+	/* The disk may have answered late: parts that commands use may have ended. */
 	if (keeper->is_ending)
 		return;
-	/* Without a folder no command is run for an image that nobody writes. */
+	/* Without a folder no image is written, so no commands are run for one. */
 	view = conf->history.dir[0] ? triad_perf_view(keeper->perf) : NULL;
 	if (view)
 		write_image(keeper, view, &status, conf);
@@ -303,7 +304,7 @@ void triad_history_keeper_configure(
 	pthread_mutex_lock(&keeper->lock);
 	old = keeper->conf;
 	keeper->conf = triad_conf_ref(conf);
-	/* Once begun it also closes what was written. */
+	/* Once true, it stays: the thread also closes the files of an old folder. */
 	keeper->wanted |= params.dir[0] != '\0' || params.has_copies;
 	if (keeper->wanted)
 		error = triad_task_start(&keeper->task);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Keeps images of the fabric (history/image.h): a thread writes one after each sweep, and
- * whoever asks reads them.
+/* Keeps images of the fabric (history/image.h): a thread writes one after each sweep;
+ * commands read them through a reader.
  *
- * The thread takes a reference to the view, copies of alerts, links and events, runs the
- * commands whose answers are kept, and has lists of others filled; it may wait for a disk for ever, and nobody waits for it.  Sweeps that end meanwhile are
- * left out.  It begins with the first folder that is configured.  With history.replicate
- * it copies images to and from other SMs between sweeps (service/history_mirror.h).
+ * For an image, the thread takes a reference to the view, copies alerts, links and
+ * events, runs the commands whose answers are kept, and has lists filled.  It may wait
+ * for a disk for ever: no other thread waits for it, and it skips sweeps that end
+ * meanwhile.  It starts when a folder is configured for the first time.  With
+ * history.replicate it copies images to and from other SMs between sweeps
+ * (service/history_mirror.h).
  *
  * Thread-safety: any thread, for all but new, stop and free. */
 #ifndef TRIAD_SERVICE_HISTORY_KEEPER_H
@@ -22,23 +24,24 @@
 struct triad_history_keeper;
 struct triad_service;
 
-/* What commands answer at the moment, as triad_outputs_run(). */
+/* Runs the commands whose answers are kept; see triad_outputs_run(). */
 typedef uint32_t triad_history_run(struct triad_service *service,
 	struct triad_history_output *outputs, uint32_t *n_left_out);
 
-/* What is pointed to outlives the keeper's thread.  NULL when memory is short. */
+/* All that the arguments point to outlives the keeper's thread; 'sources' is copied.
+ * NULL when memory is short. */
 struct triad_history_keeper *triad_history_keeper_new(struct triad_perf *perf,
 	struct triad_recorder *recorder, const char *program, uint64_t port_guid,
 	triad_history_run *run, struct triad_service *service,
 	const struct triad_history_sources *sources, struct triad_log *log);
 
-/* Lets go who waits for images that are read. */
+/* Releases callers that wait for images. */
 void triad_history_keeper_close(struct triad_history_keeper *keeper);
 
 /* Ends the threads, in two seconds at most.  Returns false when one is stuck at a disk:
- * then it, and what it uses, must stay.  Accepts NULL. */
+ * then the keeper, and what it uses, must stay.  Accepts NULL. */
 bool triad_history_keeper_stop(struct triad_history_keeper *keeper);
-/* After triad_history_keeper_stop() returned true, when nobody reads any more.  Accepts
+/* After triad_history_keeper_stop() returned true, and no command reads.  Accepts
  * NULL. */
 void triad_history_keeper_free(struct triad_history_keeper *keeper);
 
@@ -49,7 +52,7 @@ struct triad_history_status triad_history_keeper_status(
 	struct triad_history_keeper *keeper);
 
 /* --- copies: see service/history_mirror.h --- */
-/* NULL: there is no carrier any more; triad_history_keeper_stop() sets that, too. */
+/* NULL: the carrier has ended; triad_history_keeper_stop() also removes it. */
 void triad_history_keeper_set_carrier(struct triad_history_keeper *keeper,
 	const struct triad_history_carrier *carrier);
 /* From the carrier: never block. */
@@ -60,7 +63,7 @@ void triad_history_keeper_payload(struct triad_history_keeper *keeper, uint64_t 
 struct triad_history_mirror_status triad_history_keeper_mirror_status(
 	struct triad_history_keeper *keeper);
 
-/* Where images are read. */
+/* The reader of the images. */
 struct triad_history_reader *triad_history_keeper_reader(
 	struct triad_history_keeper *keeper);
 

@@ -10,7 +10,7 @@
 #include "lib/inbox.h"
 #include "triad/clock.h"
 
-#define REST_US (100 * TRIAD_US_PER_MS) /* the carrier sends nothing for others now */
+#define REST_US (100 * TRIAD_US_PER_MS) /* after the carrier has refused a payload */
 #define MAGIC 0x54724869u               /* TRIAD_MIRROR_MAGIC */
 
 _Static_assert(TRIAD_MIRROR_PAYLOAD_SIZE <= TRIAD_INBOX_OCTETS, "room in the inbox");
@@ -22,14 +22,14 @@ struct triad_history_mirror {
 
 	pthread_mutex_t lock; /* of what follows */
 	bool is_on;
-	bool has_view; /* one that was not taken yet */
+	bool has_view; /* a view that the thread has not taken yet */
 	uint32_t n_members;
 	uint64_t members[TRIAD_MIRROR_MAX_MEMBERS];
 	struct triad_inbox inbox;
 	struct triad_history_mirror_status status;
 
-	/* Held while the carrier is called, and never taken by who brings payloads: it
-	 * would wait for itself. */
+	/* Held while the carrier is called.  The carrier's thread must not take it when it
+	 * leaves a payload: that would be a deadlock. */
 	pthread_mutex_t carrier_lock;
 	struct triad_history_carrier carrier; /* 'send' NULL: none */
 
@@ -37,7 +37,7 @@ struct triad_history_mirror {
 	struct triad_mirror *machine;   /* NULL: nothing is copied */
 	char dir[TRIAD_CONF_PATH_SIZE]; /* of its images */
 	struct triad_release release;
-	struct triad_outbox outbox; /* what the carrier did not take */
+	struct triad_outbox outbox; /* the payload that the carrier refused */
 };
 
 struct triad_history_mirror *triad_history_mirror_new(
@@ -77,7 +77,7 @@ void triad_history_mirror_set_carrier(struct triad_history_mirror *mirror,
 	pthread_mutex_unlock(&mirror->carrier_lock);
 }
 
-/* --- what comes --- */
+/* --- receiving --- */
 
 void triad_history_mirror_leave_view(
 	struct triad_history_mirror *mirror, const uint64_t *members, uint32_t n)
@@ -129,7 +129,7 @@ static void take_view(struct triad_history_mirror *mirror)
 		triad_mirror_view(mirror->machine, members, n);
 }
 
-/* --- what goes --- */
+/* --- sending --- */
 
 static size_t make_payload(void *context, void *octets)
 {
@@ -248,7 +248,7 @@ static uint64_t run_machine(
 	now_us = triad_clock_now_us();
 	triad_mirror_run(mirror->machine, now_us, now_us + wall_offset_us);
 	send_us = triad_outbox_send(&mirror->outbox, &ends, now_us);
-	/* What waits for the carrier comes first. */
+	/* A payload that waits for the carrier comes first. */
 	if (send_us != UINT64_MAX)
 		return send_us;
 	next_us = triad_mirror_next_us(mirror->machine);
@@ -265,7 +265,7 @@ uint64_t triad_history_mirror_run(
 	uint32_t rate_octets_s = conf->history.replicate_rate_kb * 1000u;
 	uint64_t next_us = UINT64_MAX;
 
-	/* In another folder nothing of what was known counts, and no disk was full. */
+	/* The machine's state is about one folder: its images, a full disk. */
 	if (!rings || strcmp(mirror->dir, conf->history.dir) != 0)
 		stop(mirror);
 	if (rings)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Runs the mirror (history/mirror/mirror.h) on the folder of a store, over a carrier that
- * others provide: the election's transport.
+/* Runs the mirror (history/mirror/mirror.h) on the folder of a store, over a carrier: the
+ * election's transport.
  *
- * Model: views and payloads that come are left in an inbox by any thread.  The thread that
+ * Model: any thread puts received views and payloads into an inbox.  The thread that
  * writes images takes them, reads and writes the disk, and gives the carrier one payload
- * at a time; what the carrier does not take now is kept, and given again.
+ * at a time; a payload that the carrier refuses is offered again later.
  *
- * Thread-safety: run from one thread, which waits for the disk with no lock held; the rest
- * from any thread, which waits for a copy.  set_carrier also waits for the carrier.
+ * Thread-safety: run from one thread, which waits for the disk with no lock held; the
+ * rest from any thread, under a lock held for a copy.  set_carrier also waits until no
+ * call of the carrier runs.
  * Memory: that of the mirror, and an inbox of 256 payloads. */
 #ifndef TRIAD_SERVICE_HISTORY_MIRROR_H
 #define TRIAD_SERVICE_HISTORY_MIRROR_H
@@ -17,22 +18,23 @@
 
 struct triad_history_mirror;
 
-/* How others are reached. */
+/* Sends payloads to the other SMs. */
 struct triad_history_carrier {
 	void *context;
-	/* Sends a payload to all, if nothing more urgent is to be sent.  Never blocks.
+	/* Sends a payload to all, unless more urgent messages wait.  Never blocks.
 	 * Returns 0, EAGAIN (not now), or ENOTCONN (elections are off, or not
 	 * connected). */
 	int (*send)(void *context, const void *payload, size_t size);
 };
 
-/* What lacks an SM's newest image for that long is behind. */
+/* A folder that has lacked an SM's newest image for so long is behind. */
 #define TRIAD_HISTORY_BEHIND_US (10 * 60 * TRIAD_US_PER_S)
 
 struct triad_history_mirror_status {
 	bool is_on;
-	const char *trouble; /* why nothing is copied, and what to do; NULL: it is */
-	uint64_t n_dropped;  /* payloads that found the inbox full */
+	const char
+		*trouble; /* why nothing is copied, and what to do; NULL: no trouble */
+	uint64_t n_dropped; /* payloads dropped because the inbox was full */
 	struct triad_mirror_status mirror;
 };
 
@@ -42,19 +44,19 @@ struct triad_history_mirror *triad_history_mirror_new(
 /* Accepts NULL. */
 void triad_history_mirror_free(struct triad_history_mirror *mirror);
 
-/* NULL: there is none any more, and when this returns nobody is being called. */
+/* NULL: removes it; no call of the old one runs when this returns. */
 void triad_history_mirror_set_carrier(struct triad_history_mirror *mirror,
 	const struct triad_history_carrier *carrier);
 
-/* What came; by any thread, which wakes the one that runs.  False: nobody wants payloads
- * at present. */
+/* Leave a received view or payload, from any thread; the caller then wakes the thread of
+ * triad_history_mirror_run().  False: images are not copied now, the payload is ignored. */
 void triad_history_mirror_leave_view(
 	struct triad_history_mirror *mirror, const uint64_t *members, uint32_t n);
 bool triad_history_mirror_leave_payload(struct triad_history_mirror *mirror,
 	uint64_t sender, const void *payload, size_t size);
 
-/* After triad_history_store_prepare().  Returns when it is to be called again, at the
- * latest (monotonic). */
+/* Sends, receives and copies what is due.  After triad_history_store_prepare().  Returns
+ * when to call it again, at the latest (monotonic). */
 uint64_t triad_history_mirror_run(
 	struct triad_history_mirror *mirror, const struct triad_conf *conf);
 

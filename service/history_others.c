@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Images in the folder of a store, our own and others', found. */
+/* Finds images in the folder of a store, our own and those of other SMs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,8 @@ static void load_other(const struct triad_history_owner *other,
 		uint32_t n;
 
 		(void)triad_history_list(other, tier, &times, &n);
-		/* What can't be read, as it is just removed, is left out. */
+		/* Ignores a segment that can't be read, perhaps because its SM has just
+		 * removed it. */
 		for (uint32_t i = 0; i < n; i++)
 			(void)triad_history_load(
 				other, tier, times[i], frames, ring, false);
@@ -52,7 +53,7 @@ void triad_history_store_look_at_others(
 		triad_history_ring_clear(&old[i]);
 }
 
-/* Another's answer takes the place of one that found nothing, or an earlier image. */
+/* Merges another SM's answer: it replaces one that found nothing, or an earlier image. */
 static void take_answer(
 	struct triad_history_answer *answer, const struct triad_history_answer *other)
 {
@@ -109,7 +110,7 @@ static int compare_places(const void *a, const void *b)
 		(x->entry.time_us < y->entry.time_us);
 }
 
-/* Called with the lock: places of one ring more. */
+/* Adds the places of one more ring.  Called with the lock. */
 static uint32_t spread_over(const struct triad_history_ring *ring, uint64_t port_guid,
 	uint64_t from_us, uint64_t to_us, struct triad_history_place *places,
 	uint32_t room)

@@ -10,7 +10,7 @@
 
 #include "triad/clock.h"
 
-/* --- what can't be shown --- */
+/* --- messages --- */
 
 static void explain(const struct triad_history_answer *answer, char *message)
 {
@@ -72,7 +72,7 @@ static int open_segment(
 	return fd;
 }
 
-/* About what is in a segment, which is named. */
+/* The same, with the segment's file name. */
 static int complain_of(struct triad_history_reading *reading,
 	const struct triad_history_place *place, int error, const char *why)
 {
@@ -86,7 +86,7 @@ static int complain_of(struct triad_history_reading *reading,
 
 /* --- an image --- */
 
-/* What was begun. */
+/* Reads one frame into 'past', after triad_past_begin(). */
 static int read_frame(struct triad_history_reading *reading, struct triad_past *past,
 	int fd, const struct triad_history_place *place,
 	const struct triad_history_entry *entry)
@@ -101,7 +101,8 @@ static int read_frame(struct triad_history_reading *reading, struct triad_past *
 	return error ? complain_of(reading, place, error, past->message) : 0;
 }
 
-/* The key and what differs from it, or of the image before what is not there yet. */
+/* Reads an image: its key, unless 'past' has it, then the image's differences from it.
+ * 'is_before': the image before the one that is shown. */
 static int read_place(struct triad_history_reading *reading, struct triad_past *past,
 	const struct triad_history_place *place, bool is_before, bool has_key)
 {
@@ -172,6 +173,7 @@ static struct triad_past *read_at(struct triad_history_reading *reading, uint64_
 	struct triad_past *past;
 
 	reading->message[0] = '\0';
+	/* Other SMs may have written images since the last request. */
 	triad_history_store_look_at_others(reading->store, reading->frames);
 	answer = triad_history_store_find(reading->store, at_us);
 	if (answer.found != TRIAD_HISTORY_FOUND) {
@@ -212,14 +214,14 @@ struct triad_past *triad_history_read_outputs(
 
 /* --- since when there is a list --- */
 
-#define N_SINCE 64u /* images that are looked for at once */
+#define N_SINCE 64u /* images in one pass */
 
 struct list_look {
 	enum triad_kept_kind kind;
 	bool is_kept;
 };
 
-/* Lists stand before rows of counters. */
+/* Stops at the rows of counters: lists stand before them. */
 static bool look_at_list(void *context, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length)
 {
@@ -251,8 +253,8 @@ static bool has_list(struct triad_history_reading *reading,
 	return look.is_kept;
 }
 
-/* Between the first of 'places', which has it not, and the last one, which has it: the
- * first that has. */
+/* Bisects 'places', of which the first lacks the list and the last has it: returns the
+ * first that has it. */
 static uint32_t search_list(struct triad_history_reading *reading,
 	const struct triad_history_place *places, uint32_t n, enum triad_kept_kind kind)
 {
@@ -276,7 +278,8 @@ uint64_t triad_history_read_list_since(struct triad_history_reading *reading,
 	uint64_t to_us = UINT64_MAX, since_us = 0;
 	uint32_t n, at;
 
-	/* Each time nearer; images are no more than one part of that number. */
+	/* Each pass narrows the time to one part of N_SINCE, until all images in it have
+	 * been in one pass. */
 	do {
 		n = triad_history_store_spread(
 			reading->store, from_us, to_us, places, N_SINCE);
@@ -295,7 +298,7 @@ struct look {
 	uint64_t node_guid;
 	uint8_t port;
 	unsigned counter;
-	struct triad_history_point found; /* of the frame that is read */
+	struct triad_history_point found; /* in the frame that is read */
 	bool has_row;
 };
 
@@ -319,7 +322,7 @@ static bool look_at_row(void *context, enum triad_profile_line kind,
 		(row->node_guid == look->node_guid && row->port < look->port);
 }
 
-/* What a frame has of the port, into 'look'. */
+/* Reads the port's row of a frame into 'look'. */
 static int read_row(struct triad_history_reading *reading, int fd,
 	const struct triad_history_place *place,
 	const struct triad_history_entry *entry, struct look *look)
@@ -335,13 +338,14 @@ static int read_row(struct triad_history_reading *reading, int fd,
 		     : 0;
 }
 
-/* A segment is opened once, and a key read once, for all points that need them. */
+/* Keeps the open segment and the last key: each is read once for all points that need
+ * it. */
 struct series {
 	struct look look;
 	int fd;
 	bool has_place;
-	struct triad_history_place last;   /* that was read */
-	struct triad_history_point of_key; /* of its key */
+	struct triad_history_place last;   /* place read last */
+	struct triad_history_point of_key; /* the point in its key */
 };
 
 static int read_point(struct triad_history_reading *reading, struct series *series,
@@ -377,7 +381,7 @@ static int read_point(struct triad_history_reading *reading, struct series *seri
 	return error;
 }
 
-/* Why there is none. */
+/* Writes why there are no points. */
 static void explain_none(
 	struct triad_history_reading *reading, const struct triad_history_wish *wish)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads images from the folder of a store; what the thread of history_reader.h does.
+/* Reads images from the folder of a store; runs in the thread of history_reader.h.
  *
  * Thread-safety: one thread, which waits for the disk.
- * Memory: that of history/past.h for what is given out, and 280 KiB for 'frames'. */
+ * Memory: that of history/past.h for each past, and 280 KiB for 'frames'. */
 #ifndef TRIAD_SERVICE_HISTORY_READ_H
 #define TRIAD_SERVICE_HISTORY_READ_H
 
@@ -12,7 +12,8 @@
 #define TRIAD_HISTORY_MESSAGE_SIZE 512
 #define TRIAD_HISTORY_MAX_POINTS 128u
 
-/* A port's counter over a time of the wall clock, at most 'n' points. */
+/* A request for a port's counter from 'from_us' to 'to_us' (wall clock), 'n' points at
+ * most. */
 struct triad_history_wish {
 	uint64_t node_guid, from_us, to_us;
 	uint32_t n;
@@ -22,7 +23,7 @@ struct triad_history_wish {
 
 struct triad_history_point {
 	uint64_t time_us;
-	uint64_t port_guid; /* of the SM that wrote it: totals of two may differ */
+	uint64_t port_guid; /* of the SM that wrote it: two SMs' totals may differ */
 	bool is_known;      /* the port was there, and had the counter */
 	uint64_t total;
 };
@@ -33,19 +34,20 @@ struct triad_history_reading {
 	char message[TRIAD_HISTORY_MESSAGE_SIZE]; /* why there is nothing */
 };
 
-/* The fabric as it was at 'at_us' (wall clock): the latest image that is not later.
- * NULL, with a message. */
+/* The fabric as it was at 'at_us' (wall clock): the last image up to then.  NULL, with a
+ * message. */
 struct triad_past *triad_history_read_past(
 	struct triad_history_reading *reading, uint64_t at_us);
 /* The same, with the lists of commands (history/kept.h). */
 struct triad_past *triad_history_read_lists(
 	struct triad_history_reading *reading, uint64_t at_us);
-/* The same image without its ports, so without a view: one frame is read for it. */
+/* The same image without its ports and so without a view: reads a single frame. */
 struct triad_past *triad_history_read_outputs(
 	struct triad_history_reading *reading, uint64_t at_us);
 
-/* Since when images later than 'from_us' have that list, of the wall clock; 0: none has, or
- * they can't be read.  A guess where some have it, and later ones don't. */
+/* The time (wall clock) of the first image later than 'from_us' that has that list; 0: the
+ * last image lacks it, or can't be read.  Searches by bisection, so it may be wrong where
+ * images with the list precede images without. */
 uint64_t triad_history_read_list_since(struct triad_history_reading *reading,
 	enum triad_kept_kind kind, uint64_t from_us);
 

@@ -17,11 +17,11 @@ enum job_kind { JOB_PAST, JOB_LISTS, JOB_LIST_SINCE, JOB_OUTPUTS, JOB_SERIES };
 struct job {
 	enum job_kind kind;
 	bool is_done;
-	bool is_left; /* nobody waits for it any more */
+	bool is_left; /* its caller has given up; the thread frees it */
 	uint64_t at_us;
 	enum triad_kept_kind list;
 	struct triad_history_wish wish;
-	/* What came of it. */
+	/* The result. */
 	uint64_t since_us;
 	struct triad_past *past;
 	uint32_t n_points;
@@ -140,9 +140,9 @@ static uint64_t task_step(void *context)
 	return UINT64_MAX;
 }
 
-/* --- who asks --- */
+/* --- the caller --- */
 
-/* Called with the lock.  Waits for the end of what another one asked. */
+/* Called with the lock.  Waits for the end of another caller's job. */
 static bool wait_for_room(struct triad_history_reader *reader, uint64_t until_us)
 {
 	while (reader->job && !reader->is_closed)
@@ -151,7 +151,7 @@ static bool wait_for_room(struct triad_history_reader *reader, uint64_t until_us
 	return !reader->job && !reader->is_closed;
 }
 
-/* Called with the lock.  False: it takes too long, and is left to the thread. */
+/* Called with the lock.  False: it takes too long; the thread frees the job later. */
 static bool wait_for_end(
 	struct triad_history_reader *reader, struct job *job, uint64_t until_us)
 {
@@ -192,7 +192,8 @@ static const char *run_job(struct triad_history_reader *reader, struct job *job,
 	return why;
 }
 
-/* The job when it is done, to be freed; NULL, with a message. */
+/* Runs a copy of 'wanted' and returns it when it is done; the caller frees it.  NULL, with
+ * a message. */
 static struct job *ask(struct triad_history_reader *reader, const struct job *wanted,
 	char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads images for whoever asks, in a thread of its own: a disk that hangs stops that
- * thread, and neither a client nor the end of the process waits for it.
+/* Reads images for commands, in a thread of its own: a disk that hangs stops only that
+ * thread, not a client or the end of the process.
  *
- * Model: who asks leaves a job and waits, TRIAD_HISTORY_WAIT_US at most; one job is done
- * at a time, so that clients can't take all memory.  A job that nobody waits for any
- * more is thrown away when it is done.  The thread begins with the first job.
+ * Model: the caller leaves a job and waits, TRIAD_HISTORY_WAIT_US at most.  The thread
+ * does one job at a time, so that clients can't take all memory.  It frees a job whose
+ * caller has given up.  It starts with the first job.
  *
  * Thread-safety: any thread, for all but new, stop and free.
  * Memory: that of history_read.h, and a job. */
@@ -21,17 +21,17 @@ struct triad_history_reader;
 struct triad_history_reader *triad_history_reader_new(
 	struct triad_history_store *store);
 
-/* Lets go who waits; nothing is read after that. */
+/* Releases callers that wait, and refuses further ones. */
 void triad_history_reader_close(struct triad_history_reader *reader);
 
-/* Closes it, and ends the thread, in a second at most.  False: it hangs at a disk; then
- * it, and the store, must stay.  Accepts NULL. */
+/* Closes the reader, and ends its thread, in a second at most.  False: the thread hangs
+ * at a disk; then the reader, and the store, must stay.  Accepts NULL. */
 bool triad_history_reader_stop(struct triad_history_reader *reader);
 /* After triad_history_reader_stop() returned true.  Accepts NULL. */
 void triad_history_reader_free(struct triad_history_reader *reader);
 
-/* See triad_history_read_past(), _lists(), _outputs(), _list_since() and _series(); also NULL
- * and 0, with a message, when it takes too long. */
+/* See triad_history_read_past(), _lists(), _list_since(), _outputs() and _series(); also
+ * NULL or 0, with a message where there is room for one, when it takes too long. */
 struct triad_past *triad_history_reader_read(struct triad_history_reader *reader,
 	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE]);
 struct triad_past *triad_history_reader_lists(struct triad_history_reader *reader,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where an image gets what is known of ports and devices besides counters.
+/* Callbacks by which an image reads what is known of ports and devices besides counters.
  *
- * Thread-safety: the functions, any thread. */
+ * Thread-safety: any thread calls them. */
 #ifndef TRIAD_SERVICE_HISTORY_SOURCES_H
 #define TRIAD_SERVICE_HISTORY_SOURCES_H
 
@@ -9,7 +9,7 @@
 
 struct triad_service;
 
-/* Those of the service, which outlives them. */
+/* The callbacks of a service, which outlives them. */
 struct triad_history_sources triad_history_sources_of(struct triad_service *service);
 
 #endif

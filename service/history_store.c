@@ -79,9 +79,10 @@ void triad_history_store_configure(
 	pthread_mutex_unlock(&store->lock);
 }
 
-/* --- what is there --- */
+/* --- the folder's segments --- */
 
-/* What its writer could not finish goes, as long as nobody else writes there. */
+/* Cuts off what the writer of a tier's last segment could not finish, unless another
+ * process has the file open. */
 static void mend_newest(struct triad_history_store *store, enum triad_history_tier tier,
 	uint64_t begun_us)
 {
@@ -171,7 +172,7 @@ static void remove_segment(
 	char path[PATH_MAX], index[PATH_MAX];
 
 	owner.port_guid = store->all.port_guids[surplus->owner];
-	/* It may be the one that is written. */
+	/* The only segment of a tier may be open for writing. */
 	if (!surplus->owner && ring->tiers[surplus->tier].n == 1)
 		history_close_tier(&store->tiers[surplus->tier]);
 	history_copies_let_go(store, owner.port_guid, surplus->tier, begun_us);
@@ -200,7 +201,7 @@ void history_make_room(
 
 /* --- segments --- */
 
-/* Returns an errno, with the reason. */
+/* Notes the reason for 'error' and returns it. */
 static int refuse(
 	struct triad_history_store *store, int error, const char *what, const char *why)
 {
@@ -209,7 +210,8 @@ static int refuse(
 	return error;
 }
 
-/* Names are in order, though the clock was set back. */
+/* The time in a new segment's name: later than the last one's, even if the clock was set
+ * back. */
 static uint64_t name_segment(struct triad_history_store *store,
 	enum triad_history_tier tier, uint64_t time_us)
 {
@@ -277,8 +279,8 @@ void history_write_index_line(
 
 	if (to->index < 0 || !triad_write_all(to->index, line, n))
 		return;
-	/* A torn line is found by its checksum, and what follows it is lost: the next
-	 * start makes the index anew. */
+	/* A torn line may be at the end.  So stop writing this index: the next start finds
+	 * the torn line by its checksum, and remakes the index. */
 	close(to->index);
 	to->index = -1;
 }
@@ -309,6 +311,7 @@ static int write_tier(struct triad_history_store *store, enum triad_history_tier
 	uint32_t n_left_out;
 	int error = 0;
 
+	/* The new image will be about as large as the last one. */
 	history_make_room(store, image->wall_us, to->last_octets);
 	/* Somebody may have moved or removed the file. */
 	if (!triad_profile_file_is_there(&to->file) ||
@@ -333,7 +336,7 @@ static int write_tier(struct triad_history_store *store, enum triad_history_tier
 	return keep_image(store, tier, &entry, entry.size);
 }
 
-/* --- what became of it --- */
+/* --- the result --- */
 
 static void note_status(struct triad_history_store *store,
 	const struct triad_history_image *image, int error, uint64_t took_us)

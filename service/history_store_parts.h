@@ -12,7 +12,7 @@
 /* A tier while it is written. */
 struct writer_tier {
 	struct triad_profile_file file;
-	int index; /* -1: it is not written; the next start makes it anew */
+	int index; /* -1: not written any further; the next start remakes it */
 	struct triad_history_key key;
 	uint64_t last_octets; /* of its last image */
 };
@@ -25,34 +25,34 @@ struct triad_history_store {
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_history_params next;
 	struct triad_history_status status;
-	/* Changed by the writer alone, with the lock. */
+	/* Only the writer changes these, with the lock. */
 	struct triad_history_ring ring;
 	struct triad_history_params params;
-	/* The same: copies of others' images.  'all' has them, and 'ring' first. */
+	/* Copies of other SMs' images.  'all' points to 'ring', then to these. */
 	struct triad_history_ring copies[TRIAD_HISTORY_MAX_OTHERS];
 	struct triad_history_rings all;
-	/* Changed by who looks at others, with the lock. */
+	/* Only triad_history_store_look_at_others() changes these, with the lock. */
 	struct triad_history_ring others[TRIAD_HISTORY_MAX_OTHERS];
 	uint64_t other_guids[TRIAD_HISTORY_MAX_OTHERS];
 	unsigned n_others;
 
 	/* Of the writer alone. */
 	struct writer_tier tiers[TRIAD_HISTORY_N_TIERS];
-	struct writer_tier copy;              /* that is appended to at present */
-	struct triad_mirror_image copy_image; /* in whose segment that is */
+	struct writer_tier copy;              /* the copied segment that is open */
+	struct triad_mirror_image copy_image; /* an image of that segment */
 	struct triad_history_events copied;   /* of the image that is copied */
 	struct triad_history_events_sink events_sink;
-	int given; /* -1; a segment that is read for others, */
-	struct triad_mirror_image given_image; /* which has this one */
+	int given; /* a segment that is read for other SMs; -1: none */
+	struct triad_mirror_image given_image; /* an image of that segment */
 	struct triad_file_report told_copies;
-	struct triad_log_limit way_limit; /* lines about what is in a copy's place */
+	struct triad_log_limit way_limit; /* lines about files in a copy's way */
 	struct triad_history_topology topology;
 	struct triad_frame_writer *out;
 	struct triad_frame_reader *reader;
 	struct triad_file_report told;
-	uint64_t n_dropped_since; /* it was said */
+	uint64_t n_dropped_since; /* images that could not be written in a row */
 	uint32_t n_left_out;      /* of the image that is written */
-	char reason[320];         /* the same */
+	char reason[320];         /* why that image can't be written */
 };
 
 /* Whose images the store writes. */
@@ -72,15 +72,15 @@ int history_open_segment(struct triad_history_store *store, struct writer_tier *
 	uint64_t begun_us, bool is_new);
 void history_write_index_line(
 	struct writer_tier *to, const struct triad_history_entry *entry);
-/* Removes what has no room. */
+/* Removes segments until 'more' octets have room. */
 void history_make_room(
 	struct triad_history_store *store, uint64_t now_us, uint64_t more);
 
 /* --- history_copies.c --- */
-/* Reads the copies that are in the folder, if there are to be any. */
+/* Reads the copies that are in the folder, if images are copied. */
 void history_copies_load(struct triad_history_store *store);
 void history_copies_clear(struct triad_history_store *store);
-/* A segment is about to be removed. */
+/* Closes a segment that is about to be removed. */
 void history_copies_let_go(struct triad_history_store *store, uint64_t port_guid,
 	enum triad_history_tier tier, uint64_t begun_us);
 

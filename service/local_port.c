@@ -23,7 +23,7 @@ static int find_in_ca(const umad_ca_t *ca, uint64_t port_guid)
 	return -1;
 }
 
-/* Goes on behind a port that will do, if need be, to one that is meant for it. */
+/* Finds a port with that GUID; prefers the one of the kind that 'for_smps' asks for. */
 static bool find_port(
 	uint64_t port_guid, bool for_smps, char ca_name[UMAD_CA_NAME_LEN], int *number)
 {
@@ -137,12 +137,12 @@ size_t triad_local_port_pkeys_at(
 	return n;
 }
 
-/* Returns the port's GUID when MADs can be sent from it now. */
+/* Adds the port to 'list'; returns its GUID if MADs can be sent from it now, else 0. */
 static uint64_t look_at(const umad_port_t *port, char *list, size_t size)
 {
 	uint64_t guid = be64toh(port->port_guid);
 
-	/* An old kernel names no link layer: then it is InfiniBand. */
+	/* Old kernels name no link layer: these know only InfiniBand. */
 	if (strcmp(port->link_layer, "InfiniBand") != 0 && port->link_layer[0])
 		return 0;
 	triad_text_append(list, size, "%s%s/%d 0x%016" PRIx64 " is %s",

@@ -9,32 +9,32 @@
 
 #include <infiniband/umad.h>
 
-/* Sets the name of the CA and the number of the port, as umad_open_port() wants them;
- * returns false when there is none.  After umad_init().
+/* Sets the name of the CA and the number of the port, for umad_open_port(); returns false
+ * when there is no such port.  After umad_init().
  *
- * A port of several planes (XDR) is there twice, by one GUID: one device takes SMPs, and
- * the other, which says that it does not (IsSMdisabled), everything else.  This finds the
- * latter, and _find_for_smps() the former; with all other ports they find the same.
+ * A port of several planes (XDR) appears as two devices with one GUID: one for SMPs, and
+ * one for all other MADs, which has IsSMdisabled set.  _find() finds the latter,
+ * _find_for_smps() the former; for all other ports both find the same.
  * Source: rdma-core, libibumad/umad.c. */
 bool triad_local_port_find(
 	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number);
 bool triad_local_port_find_for_smps(
 	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number);
 
-/* A port that is asked again and again: where it was found last. */
+/* Caches where a port was found, for callers that read it again and again. */
 struct triad_local_port {
 	uint64_t guid;
 	char ca_name[UMAD_CA_NAME_LEN]; /* empty: not found yet */
 	int number;
 };
 
-/* Finds the port as _find_for_smps() does, unless it still is where it was: that is one
- * file, while libibumad reads each P_Key of each port of this machine.  False when there
- * is none. */
+/* Makes sure that 'port' is where it was, by reading one file; else finds it as
+ * _find_for_smps(), for which libibumad reads each P_Key of each port of this machine.
+ * False when there is no such port. */
 bool triad_local_port_locate(struct triad_local_port *port);
 
-/* The number that a file of the located port begins with, in sysfs' folder of it:
- * "state", "phys_state", "sm_lid"... False when it can't be read. */
+/* Reads the number at the start of a file in the port's sysfs folder: "state",
+ * "phys_state", "sm_lid"...  False when it can't be read. */
 bool triad_local_port_read(
 	const struct triad_local_port *port, const char *name, unsigned long *value);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Asks the kernel who owns one end of a TCP connection (sock_diag(7)). */
+/* Asks the kernel for the owner of one end of a TCP connection (sock_diag(7)). */
 #include "service/peer.h"
 
 #include <arpa/inet.h>
@@ -47,7 +47,7 @@ static int send_question(
 		: 0;
 }
 
-/* An IPv4 address, also as an IPv6 socket has it. */
+/* Whether an address is 'wanted', also as IPv4 in an IPv6 socket. */
 static bool is_address(
 	const struct inet_diag_msg *found, const __be32 address[4], unsigned wanted)
 {

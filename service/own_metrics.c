@@ -66,7 +66,7 @@ static void add_sweeps(struct triad_own_metrics *list, struct triad_service *ser
 
 	triad_own_gauge(list, "triad_perfmgr_running", "1 while counters are read.",
 		is_running);
-	/* Which ports did not answer before this SM ceased to ask is of the past. */
+	/* The last sweep of an SM that no longer reads counters is old. */
 	if (!is_running)
 		status.last = (struct triad_sweep_progress){0};
 	triad_own_facts(list, triad_sweep_facts, &status);
@@ -92,7 +92,7 @@ static void add_alerts(struct triad_own_metrics *list, struct triad_service *ser
 
 	struct triad_webhook_status webhook = triad_webhook_status(service->webhook);
 
-	/* As triad_alerts: what was found before this SM ceased to look is of the past. */
+	/* As for triad_alerts: alerts of an SM that no longer reads counters are old. */
 	if (!triad_health_alerts_tell(service))
 		status.alerts.n_active = status.alerts.n_silenced =
 			status.alerts.n_explained = 0;
@@ -143,7 +143,7 @@ static struct triad_metric *add_labelled(struct triad_own_metrics *list,
 	return metric;
 }
 
-/* The verdict that 'triadctl health' gives, and what leads to it. */
+/* The verdict of 'triadctl health', and its reasons. */
 static void add_health(struct triad_own_metrics *list, struct triad_service *service)
 {
 	static const enum triad_severity severities[] = {TRIAD_WARNING, TRIAD_CRITICAL};
@@ -213,8 +213,8 @@ static void add_sflow(struct triad_own_metrics *list, struct triad_service *serv
 		"Datagrams that did not leave, for any collector.", n_drops);
 }
 
-/* Dashboards of infiniband_exporter show how long each of its collectors took.  Here
- * one sweep does the work of all. */
+/* Dashboards of infiniband_exporter show the duration of each of its collectors.  Here one
+ * sweep does the work of all. */
 static void add_collectors(
 	struct triad_own_metrics *list, struct triad_service *service)
 {
@@ -259,7 +259,7 @@ static void add_paths(struct triad_own_metrics *list, struct triad_service *serv
 size_t triad_own_metrics(
 	struct triad_service *service, struct triad_metric *room, size_t n)
 {
-	/* The last one says whether there was room for the others. */
+	/* The last place is for the metric that counts those without room. */
 	struct triad_own_metrics list = {.room = room, .most = n ? n - 1 : 0};
 
 	service->owner->add_metrics(service->owner->context, &list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What Prometheus is told of Triad itself, beside the counters of ports.
+/* Metrics of Triad itself for Prometheus, beside the counters of ports.
  *
  * Thread-safety: any thread, while the service lives. */
 #ifndef TRIAD_SERVICE_OWN_METRICS_H
@@ -13,12 +13,12 @@
 
 struct triad_service;
 
-/* Metrics as they are written one after the other; what has no room is counted. */
+/* A list that metrics are appended to; it counts those that have no room. */
 struct triad_own_metrics {
 	struct triad_metric *room;
 	size_t n, most;
 	size_t n_dropped;
-	struct triad_metric nowhere; /* for what has no room */
+	struct triad_metric nowhere; /* takes metrics that have no room */
 };
 
 /* Fills 'room' with at most 'n' metrics, those of the service's owner first, and
@@ -26,8 +26,8 @@ struct triad_own_metrics {
 size_t triad_own_metrics(
 	struct triad_service *service, struct triad_metric *room, size_t n);
 
-/* Names and help texts are borrowed for as long as the list.  The metric may be given
- * labels. */
+/* Appends a metric, to which the caller may add labels.  'name' and 'help' must outlive
+ * the list. */
 struct triad_metric *triad_own_add(struct triad_own_metrics *list,
 	enum triad_metric_type type, const char *name, const char *help, double value);
 void triad_own_count(struct triad_own_metrics *list, const char *name, const char *help,

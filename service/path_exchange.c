@@ -10,19 +10,19 @@
 #include "lib/task.h"
 #include "triad/clock.h"
 
-/* How often a manager looks what is answered from. */
+/* How often a manager reads the SM's generation. */
 #define LOOK_US (50 * TRIAD_US_PER_MS)
-/* Beats that say that nothing is answered any more; then it is silent. */
+/* Beats without paths that a manager sends when the SM stops answering; then none. */
 #define N_LAST_BEATS 4u
-/* Requests that are answered in a second. */
+/* Limit for answered requests in a second. */
 #define MOST_ANSWERED 2000u
-/* Of one agent, or of some that share a slot: so none takes the others' part. */
+/* The same for one agent, or for those that share a slot: so none uses up the limit. */
 #define MOST_OF_ONE 20u
 #define N_SLOTS 1024u
 #define QUEUE_ROOM 1024u /* agents that wait for a table */
-/* For each microsecond that a table takes, so many are left to others. */
+/* For each microsecond that a table takes, triad-paths rests for so many. */
 #define REST_PART 3u
-/* Octets of tables in a microsecond, at most: the bus has other things to carry. */
+/* Octets of tables in a microsecond, at most: the bus also carries counters. */
 #define OCTETS_PER_US 32u
 
 struct triad_path_exchange {
@@ -49,12 +49,12 @@ struct triad_path_exchange {
 	unsigned n_queued;
 	uint64_t rest_us; /* no table until then */
 	uint64_t looked_us, beat_us;
-	/* As the last look found; whether not all agents have been told yet. */
+	/* Found by the last look; 'is_news': no beat to all has had it yet. */
 	bool has_paths, is_news;
 	uint64_t generation;
-	unsigned n_last;       /* beats that are still to be sent */
-	uint64_t second_us;    /* when the present second began, */
-	unsigned n_answered;   /* and requests answered in it */
+	unsigned n_last;       /* beats without paths still to send */
+	uint64_t second_us;    /* when the present second began */
+	unsigned n_answered;   /* requests answered in it */
 	uint8_t n_of[N_SLOTS]; /* of these, by a hash of the agent */
 	uint64_t n_beats, n_wanted, n_tables, n_dropped;
 	uint8_t octets[TRIAD_PATH_MESSAGE_SIZE]; /* of triad-paths alone */
@@ -80,7 +80,8 @@ static uint64_t send_pieces(struct triad_path_exchange *exchange,
 	return n_octets;
 }
 
-/* Returns how long triad-paths rests after that; '*is_made': a table was sent. */
+/* Makes and sends a table.  Returns how long triad-paths rests after that; '*is_made': a
+ * table was sent. */
 static uint64_t serve(struct triad_path_exchange *exchange,
 	const struct triad_collect_head *self, struct triad_bus *bus, uint64_t agent,
 	bool *is_made)
@@ -157,7 +158,7 @@ static void send_beat(struct triad_path_exchange *exchange, enum triad_member_to
 	exchange->n_beats++;
 }
 
-/* What is answered from at this moment. */
+/* Reads from which generation the SM answers at this moment. */
 static void look(struct triad_path_exchange *exchange)
 {
 	const struct triad_path_source *source = &exchange->source;
@@ -180,8 +181,8 @@ static uint64_t step_manager(struct triad_path_exchange *exchange, uint64_t now_
 	if (!exchange->has_paths && !exchange->n_last)
 		return exchange->is_on ? now_us + LOOK_US : UINT64_MAX;
 	if (exchange->is_news || now_us - exchange->beat_us >= TRIAD_PATH_BEAT_US) {
-		/* The time is taken before the look, or what it says would be newer than
-		 * what was found. */
+		/* The beat's time must be from before the look: a later one would claim
+		 * that the generation is newer than it is. */
 		send_beat(exchange, TRIAD_MEMBER_TO_ALL, 0, 0, now_us);
 		exchange->beat_us = now_us;
 		exchange->is_news = false;
@@ -231,7 +232,7 @@ static bool receive_want(struct triad_path_exchange *exchange, uint64_t agent,
 
 /* --- an agent --- */
 
-/* Whether the table, or whether it is valid, is another than at the last call. */
+/* Whether the table, or whether it is valid, has changed since the last call. */
 static bool has_changed(struct triad_path_exchange *exchange, uint64_t now_us)
 {
 	uint64_t until_us, generation;
@@ -294,7 +295,7 @@ bool triad_path_exchange_receive(struct triad_path_exchange *exchange,
 	if (!good)
 		return false;
 	pthread_mutex_lock(&exchange->lock);
-	/* Beats of other managers are for agents. */
+	/* A manager ignores beats: those of other managers are for agents. */
 	if (exchange->is_begun && exchange->is_manager && what == TRIAD_PATH_WANT)
 		good = receive_want(exchange, head->sender, body, now_us);
 	else if (exchange->is_begun && !exchange->is_manager && exchange->is_on &&
@@ -398,7 +399,7 @@ struct triad_path_exchange_status triad_path_exchange_status(
 		.n_dropped = exchange->n_dropped,
 	};
 	status.is_valid = status.state == TRIAD_PATHS_VALID;
-	/* Nobody has looked since that ended. */
+	/* The table has expired since the last step. */
 	if (status.is_valid != exchange->was_valid)
 		status.since_us = triad_clock_now_us();
 	status.generation = exchange->is_manager ? exchange->generation
@@ -439,7 +440,7 @@ void triad_path_exchange_set_listener(struct triad_path_exchange *exchange,
 
 void triad_path_exchange_stop(struct triad_path_exchange *exchange)
 {
-	/* It waits for nothing, so it ends. */
+	/* The thread waits for nothing, so it ends. */
 	(void)triad_task_stop(&exchange->task, UINT64_MAX);
 }
 

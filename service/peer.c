@@ -14,14 +14,15 @@
 
 #include "lib/text.h"
 
-/* More than that the kernel gives nobody. */
+/* The kernel's limit for the groups of a process. */
 #define MAX_GROUPS 65536
-/* What the database says of one user or group. */
+/* Room for the database's entry of one user or group. */
 #define ENTRY_SIZE 65536
 
 /* --- groups --- */
 
-/* A name or a number.  Returns 0, ENOENT, or another errno where it can't be told. */
+/* Finds a group by name or number.  Returns 0, ENOENT (no such group), or another errno
+ * (the database can't be read). */
 static int find_group(const char *name, gid_t *gid)
 {
 	struct group entry, *found = NULL;
@@ -47,7 +48,7 @@ bool triad_peer_has_group(const char *group)
 {
 	gid_t gid;
 
-	/* A directory that is away for a while says nothing about the group. */
+	/* Only ENOENT means no such group: a directory server may be down for a while. */
 	return !*group || find_group(group, &gid) != ENOENT;
 }
 
@@ -65,8 +66,8 @@ static int make_room(struct triad_peer *peer, size_t n)
 	return peer->groups ? 0 : ENOMEM;
 }
 
-/* The supplementary groups, and 'first', the one that the process runs with, which is
- * not always among them. */
+/* Reads the supplementary groups, and adds 'first', the group of the process, which need
+ * not be among them. */
 static int read_groups(int fd, struct triad_peer *peer, gid_t first)
 {
 	socklen_t size = 0;
@@ -84,7 +85,7 @@ static int read_groups(int fd, struct triad_peer *peer, gid_t first)
 	return 0;
 }
 
-/* As they are now; those of a process may be older. */
+/* Reads a user's groups from the database, for a peer whose process is not known. */
 static int look_up_groups(struct triad_peer *peer)
 {
 	struct passwd entry, *found = NULL;
@@ -135,7 +136,7 @@ void triad_peer_of_unix(int fd, struct triad_peer *peer)
 		return;
 	}
 	peer->uid = credentials.uid;
-	/* If these can't be read, the group that it runs with still counts. */
+	/* If the groups can't be read, use only the group of the process. */
 	if (!triad_peer_is_own(peer) && read_groups(fd, peer, credentials.gid) &&
 		!make_room(peer, 1)) {
 		peer->groups[0] = credentials.gid;

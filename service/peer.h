@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who is at the other end of a socket on this host, by the kernel's word, and what that
- * user may do.
+/* The user at the other end of a socket on this host, as the kernel reports it, and the
+ * role of that user.
  *
  * A UNIX socket has the credentials of the process that connected (SO_PEERCRED,
  * SO_PEERGROUPS).  A TCP connection over the loopback interface has none; its other end
@@ -16,11 +16,11 @@
  * number here are the overflow user.  Sockets of another network namespace can't be
  * connected to the loopback interface of this one.
  *
- * Whoever can't be found out has no user, and may only read.
+ * A peer whose user can't be found out counts as no user, and may only read.
  *
- * Thread-safety: functions without state.  They read the database of users and groups,
- * which may take its time, when neither root nor the process's own user asks: not for a
- * thread that others wait for. */
+ * Thread-safety: functions without state.  For other users than root and the process's
+ * own they read the database of users and groups, which may be slow: do not call them in
+ * a thread that others wait for. */
 #ifndef TRIAD_SERVICE_PEER_H
 #define TRIAD_SERVICE_PEER_H
 
@@ -38,7 +38,7 @@ enum triad_role {
 #define TRIAD_PEER_NAME_SIZE 128
 
 struct triad_peer {
-	int error; /* not 0: nothing is known but this reason */
+	int error; /* not 0: why the user is not known */
 	uid_t uid;
 	size_t n_groups;
 	gid_t *groups; /* NULL: root and our own user need none */
@@ -50,7 +50,7 @@ void triad_peer_of_unix(int fd, struct triad_peer *peer);
 /* Of a TCP socket that was accepted on the loopback interface. */
 void triad_peer_of_loopback(int fd, struct triad_peer *peer);
 
-/* Accepts what is all zero. */
+/* Accepts a struct of zeros. */
 void triad_peer_clear(struct triad_peer *peer);
 
 /* Root, or the user that this process runs as. */
@@ -64,12 +64,12 @@ enum triad_role triad_peer_role(
 /* Whether the name or number of a group is one on this machine, or "". */
 bool triad_peer_has_group(const char *group);
 
-/* "user 1000", or that it isn't known who it is, and why. */
+/* "user 1000", or a text why the user is not known. */
 void triad_peer_name(const struct triad_peer *peer, char name[TRIAD_PEER_NAME_SIZE]);
 
-/* Of the TCP socket that is bound to 'theirs' and connected to 'ours', both IPv4
- * addresses in host byte order.  Returns 0, or an errno: ESTALE when it was closed or
- * is another one, ENOENT when there is none. */
+/* The owner of the TCP socket that is bound to 'theirs' and connected to 'ours', both IPv4
+ * addresses in host byte order.  Returns 0, or an errno: ESTALE (that socket was closed, or
+ * it is another one), ENOENT (no such socket). */
 struct triad_loopback_end {
 	unsigned address, port;
 };

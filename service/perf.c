@@ -32,24 +32,24 @@ struct triad_perf {
 	bool has_fabric, has_hooks_fabric;
 	bool sweep_asked, findings_due;
 	bool closed;                   /* the local port can't be opened */
-	const struct triad_conf *conf; /* not yet taken up, or NULL */
+	const struct triad_conf *conf; /* new for the thread, or NULL */
 	struct triad_fabric *fabric;   /* the same */
 	struct triad_selection *reset;
 	struct triad_perf_hooks new_hooks; /* functions NULL: none */
-	uint64_t n_resets;                 /* taken up */
+	uint64_t n_resets;                 /* done */
 	uint64_t last_reset_us;
 	uint64_t period_s;                    /* perfmgr.sweep_period */
 	uint64_t reads_us;                    /* see triad_perf_reads_since() */
 	uint64_t expects_us;                  /* see triad_perf_expects_since() */
-	enum triad_perf_state reported_state; /* by the thread to those who wait */
+	enum triad_perf_state reported_state; /* at the last broadcast of 'swept' */
 
 	/* Of the thread alone. */
 	struct triad_perf_hooks hooks;
 	struct triad_umad *umad;
 	bool was_wanted, was_idle, was_ours;
 	uint64_t open_again_us;
-	int open_error;  /* said last */
-	uint64_t n_told; /* sweeps whose end was told to those who wait */
+	int open_error;  /* logged last */
+	uint64_t n_told; /* sweeps at the last broadcast of 'swept' */
 };
 
 static uint64_t now_us(void *context)
@@ -98,12 +98,13 @@ void triad_perf_stop(struct triad_perf *perf)
 
 	if (!perf)
 		return;
-	/* Those who wait for the thread need not wait for its end. */
+	/* Release waiting callers before the thread has ended. */
 	pthread_mutex_lock(&perf->lock);
 	perf->stop = true;
 	pthread_cond_broadcast(&perf->swept);
 	pthread_mutex_unlock(&perf->lock);
 	(void)triad_task_stop(&perf->task, UINT64_MAX);
+	/* After the thread's end, so that no new MADs are sent meanwhile. */
 	drained = triad_collector_drain(perf->collector, DRAIN_US);
 	triad_collector_set_transport(perf->collector, NULL);
 	triad_umad_close(perf->umad, !drained);
@@ -124,7 +125,7 @@ void triad_perf_free(struct triad_perf *perf)
 	free(perf);
 }
 
-/* --- what others leave --- */
+/* --- requests to the thread --- */
 
 void triad_perf_wake(struct triad_perf *perf)
 {
@@ -150,8 +151,8 @@ void triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf
 	triad_conf_unref(old);
 }
 
-/* Puts 'fabric' (NULL: none) in the place of one not yet taken up, which is returned.
- * Called with the lock. */
+/* Leaves 'fabric' (NULL: none) for the thread; returns one that the thread has not taken
+ * yet.  Called with the lock. */
 static struct triad_fabric *exchange_fabric(
 	struct triad_perf *perf, struct triad_fabric *fabric)
 {
@@ -166,8 +167,8 @@ void triad_perf_set_sm(struct triad_perf *perf, enum triad_sm sm)
 {
 	struct triad_fabric *old = NULL;
 
-	/* A fabric that was seen in the old role is not swept in the new one: LIDs may
-	 * have changed. */
+	/* A fabric of the old role must not be swept in the new one: LIDs may have
+	 * changed. */
 	pthread_mutex_lock(&perf->lock);
 	if (perf->sm != sm)
 		old = exchange_fabric(perf, NULL);
@@ -191,7 +192,7 @@ void triad_perf_set_fabric(
 	triad_fabric_unref(old);
 }
 
-/* --- what others ask --- */
+/* --- state for other threads --- */
 
 /* Called with the lock. */
 static bool wants(const struct triad_perf *perf, enum triad_sm sm)
@@ -250,7 +251,7 @@ enum triad_perf_state triad_perf_state(struct triad_perf *perf)
 	return state;
 }
 
-/* A master that reads no counters knows the routes all the same.  Called with the lock. */
+/* A master that reads no counters still knows the routes.  Called with the lock. */
 static bool is_idle_master(const struct triad_perf *perf)
 {
 	return perf->sm == TRIAD_SM_MASTER && state_of(perf) == TRIAD_PERF_OTHER_ROLE;
@@ -282,7 +283,7 @@ static bool is_reading(struct triad_perf *perf)
 		state_of(perf) == TRIAD_PERF_RUNNING;
 }
 
-/* The time while counters are read, else now. */
+/* Returns '*since_us' while counters are read, else the present time. */
 static uint64_t while_running(struct triad_perf *perf, const uint64_t *since_us)
 {
 	uint64_t us;
@@ -322,7 +323,7 @@ struct triad_reset_log *triad_perf_resets(struct triad_perf *perf)
 
 struct triad_view *triad_perf_view(struct triad_perf *perf)
 {
-	/* The view of a master that never read is there for alerts alone. */
+	/* An idle master that never read has its view only for alerts about routes. */
 	if (triad_perf_is_idle_master(perf) && !triad_perf_status(perf).n_sweeps)
 		return NULL;
 	return triad_collector_view(perf->collector);
@@ -344,7 +345,7 @@ static bool has_swept_since(struct triad_perf *perf, uint64_t ticket)
 {
 	struct triad_collector_status status = triad_collector_status(perf->collector);
 
-	/* The next one may have begun before we were woken. */
+	/* Not its end: the next sweep may have begun before this thread woke. */
 	return status.last_started_us >= ticket;
 }
 
@@ -393,11 +394,11 @@ int triad_perf_reset(
 
 /* --- the thread --- */
 
-/* What was left, taken away from under the lock. */
+/* Requests that the thread has taken under the lock. */
 struct work {
-	bool wanted;  /* sweeping */
-	bool is_ours; /* this one is to see to it, as soon as there is a fabric */
-	bool is_idle; /* the master, and another one is to see to it */
+	bool wanted;  /* to sweep now */
+	bool is_ours; /* enabled, and in the role that reads, with a fabric or not */
+	bool is_idle; /* see triad_perf_is_idle_master() */
 	bool sweep_asked, findings_due;
 	const struct triad_conf *conf;
 	struct triad_fabric *fabric;
@@ -421,7 +422,7 @@ static struct work take_over_work(struct triad_perf *perf)
 	};
 
 	perf->hooks = perf->new_hooks;
-	/* A sweep that can't be made yet stays asked for. */
+	/* A request for a sweep stays until a sweep is possible. */
 	work.sweep_asked = work.wanted && perf->sweep_asked;
 	perf->sweep_asked &= !work.wanted;
 	work.findings_due = perf->findings_due;
@@ -431,8 +432,8 @@ static struct work take_over_work(struct triad_perf *perf)
 	return work;
 }
 
-/* What explains an error is read anyway when the error comes; this finds what was
- * there before. */
+/* Details of an error are read when a sweep finds the error; these rounds find errors from
+ * before. */
 #define ERROR_DETAILS_PERIOD_S 3600
 
 static struct triad_collector_params params_of(const struct triad_conf *conf)
@@ -523,8 +524,7 @@ static bool has_transport(struct triad_perf *perf)
 		triad_collector_set_transport(
 			perf->collector, triad_umad_transport(perf->umad));
 	perf->open_again_us = now + OPEN_AGAIN_US;
-	/* For triad_perf_state(); the log has each reason once, however often it is
-	 * tried. */
+	/* For triad_perf_state(). */
 	pthread_mutex_lock(&perf->lock);
 	perf->closed = error;
 	pthread_mutex_unlock(&perf->lock);
@@ -568,7 +568,7 @@ static void end_reset(struct triad_perf *perf, const struct work *work)
 	perf->n_resets++;
 }
 
-/* Wakes those who wait, but only when there is what they wait for: there are thousands
+/* Wakes waiting callers, but only when something has changed for them: there are thousands
  * of steps in a second.  Called with the lock. */
 static void wake_waiters(struct triad_perf *perf, bool reset_made)
 {
@@ -584,8 +584,8 @@ static void wake_waiters(struct triad_perf *perf, bool reset_made)
 	pthread_cond_broadcast(&perf->swept);
 }
 
-/* The hook run_step(), and whether to sweep.  Returns until when the thread may
- * sleep. */
+/* Calls the hook turn(), which decides whether to sweep.  Returns until when the thread
+ * may sleep. */
 static uint64_t run_hooks(struct triad_perf *perf, struct work *work)
 {
 	bool reads = true, has_fabric = false;
@@ -598,16 +598,15 @@ static uint64_t run_hooks(struct triad_perf *perf, struct work *work)
 	pthread_mutex_lock(&perf->lock);
 	perf->has_hooks_fabric = has_fabric;
 	pthread_mutex_unlock(&perf->lock);
-	/* Nothing is swept here, so no step of the collector takes a new fabric
-	 * over. */
+	/* Without sweeps no step of the collector adopts a new fabric, so do it here. */
 	if (work->wanted && !reads)
 		triad_collector_adopt(perf->collector);
 	work->wanted &= reads;
 	return until_us;
 }
 
-/* What was found about routes and congestion.  Where neither is of the present, the next
- * sweep looks, or the next master does. */
+/* Has the watch read its finders (routes, congestion).  Not while this process neither
+ * sweeps nor is an idle master: their results may be old then. */
 static void look_at_finders(struct triad_perf *perf, const struct work *work)
 {
 	struct triad_watch *watch = triad_collector_watch(perf->collector);
@@ -623,7 +622,8 @@ static void look_at_finders(struct triad_perf *perf, const struct work *work)
 	perf->was_idle = work->is_idle;
 }
 
-/* Counters that others read meanwhile. */
+/* Tells the watch when this process begins to read counters: growth from before is old,
+ * because the process that read them then has reported it. */
 static void look_at_gap(struct triad_perf *perf, const struct work *work)
 {
 	if (work->is_ours && !perf->was_ours)
@@ -641,8 +641,8 @@ static uint64_t task_step(void *context)
 	/* Before the sweep that may begin, and end, in this step. */
 	if (!is_reading(perf))
 		perf->reads_us = triad_clock_now_us();
-	/* First what others left, then the hooks, which may decide that nothing is
-	 * swept here, then the sweep. */
+	/* First the requests of other threads, then the hooks, which may decide not to
+	 * sweep, then the sweep. */
 	pthread_mutex_unlock(&perf->lock);
 	adopt_work(perf, &work);
 	look_at_gap(perf, &work);

@@ -7,7 +7,7 @@
 #include "lib/task.h"
 #include "triad/clock.h"
 
-/* How often it looks whether a sweep has ended. */
+/* How often the thread checks whether a sweep has ended. */
 #define LOOK_US (TRIAD_US_PER_S / 10)
 #define JOIN_US TRIAD_US_PER_S
 
@@ -82,7 +82,7 @@ static uint64_t task_step(void *context)
 	struct triad_profile *profile = context;
 
 	if (!profile->wanted) {
-		/* Closes the file, and ends its trouble. */
+		/* Closes the file, and clears its error. */
 		pthread_mutex_unlock(&profile->lock);
 		(void)triad_profile_writer_apply(profile->writer);
 		pthread_mutex_lock(&profile->lock);

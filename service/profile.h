@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The profile's thread: writes what each sweep found (profile_writer.h), after it.
+/* The profile's thread: writes the counters after each sweep (profile_writer.h).
  *
- * It may wait for a disk for ever; nobody waits for it.  Sweeps that end while it
- * writes are left out, and the totals of the next one have what they counted.
+ * It may wait for a disk for ever: no other thread waits for it.  It skips sweeps that
+ * end while it writes; the totals of the next one include what they counted.
  *
- * The thread is made with the first file that is configured.
+ * The thread starts when a file is configured for the first time.
  *
  * Thread-safety: any thread, for all but new, stop and free. */
 #ifndef TRIAD_SERVICE_PROFILE_H
@@ -19,8 +19,8 @@
 
 struct triad_profile;
 
-/* 'perf' must outlive it; 'port_guid' is of the port that it reads from.  NULL when
- * memory is short. */
+/* 'perf' must outlive it; 'port_guid' is that of the local port.  NULL when memory is
+ * short. */
 struct triad_profile *triad_profile_new(
 	struct triad_perf *perf, uint64_t port_guid, struct triad_log *log);
 
@@ -31,7 +31,7 @@ bool triad_profile_stop(struct triad_profile *profile);
 /* After triad_profile_stop() returned true.  Accepts NULL. */
 void triad_profile_free(struct triad_profile *profile);
 
-/* Returns 0 or what kept the thread from starting. */
+/* Returns 0, or an errno when the thread can't be started. */
 int triad_profile_configure(
 	struct triad_profile *profile, const struct triad_conf *conf);
 

@@ -15,9 +15,9 @@
 #include "triad/thread.h"
 
 #define LOOK_US TRIAD_US_PER_S
-/* For the last events, and then for each thread. */
+/* Time to write the last events, and then to end the writing thread. */
 #define END_US TRIAD_US_PER_S
-/* Among so many of the last events it is looked whether a copied one is here. */
+/* A copied event is compared with so many of the last ones. */
 #define MAX_SAME 4096u
 
 static uint64_t look(void *context);
@@ -37,7 +37,7 @@ static void add(
 	triad_timeline_add(recorder->timeline, &now);
 }
 
-/* Whether an event of that kind is to be made; it is counted otherwise. */
+/* Whether to record an event of that kind now; if not, counts it. */
 static bool admits(struct triad_recorder *recorder, enum triad_timeline_kind kind)
 {
 	bool is_admitted;
@@ -78,8 +78,8 @@ void triad_recorder_note_text(struct triad_recorder *recorder,
 
 /* --- what another SM recorded --- */
 
-/* What is about the fabric.  What the port manager did each SM records for itself; how QoS
- * is, each has its own answer to. */
+/* Whether an event is about the fabric, and so of use to other SMs.  Each SM records its
+ * port manager's actions and its own QoS itself. */
 static bool is_of_fabric(unsigned kind)
 {
 	switch (kind) {
@@ -105,7 +105,7 @@ static bool is_same_event(
 		a->ends[0].port == b->ends[0].port && !strcmp(a->text, b->text);
 }
 
-/* Whether it is in its place behind the newest one, and not here yet.  With the lock. */
+/* Whether an event fits behind the newest one, and is not here yet.  With the lock. */
 static bool is_timely(
 	const struct triad_recorder *recorder, const struct triad_timeline_event *event)
 {
@@ -113,7 +113,7 @@ static bool is_timely(
 	uint64_t number = triad_timeline_end(timeline), last = number - MAX_SAME;
 	const struct triad_timeline_event *other;
 
-	/* One from the future would keep all others out. */
+	/* With an event of the future as the newest, all others would come too late. */
 	if (event->at_us > triad_clock_wall_us() + TRIAD_RECORDER_LATE_US)
 		return false;
 	while (--number > last && (other = triad_timeline_get(timeline, number))) {
@@ -198,7 +198,7 @@ struct triad_recorder *triad_recorder_new(
 	return NULL;
 }
 
-/* Waits until all is written, or can't be. */
+/* Records the end of the program and waits until all is written, or can't be. */
 static void write_last(struct triad_recorder *recorder)
 {
 	const struct triad_timeline_event event = {
@@ -228,7 +228,7 @@ bool triad_recorder_stop(struct triad_recorder *recorder)
 
 	if (!recorder)
 		return true;
-	/* It waits for nothing but locks. */
+	/* This thread waits only for locks, so it ends. */
 	has_ended = triad_task_stop(&recorder->look, UINT64_MAX);
 	write_last(recorder);
 	return triad_task_stop(&recorder->write, END_US) && has_ended;
@@ -246,7 +246,7 @@ void triad_recorder_free(struct triad_recorder *recorder)
 	free(recorder);
 }
 
-/* --- what the PerfManager finds --- */
+/* --- events from the PerfManager --- */
 
 static void describe_end(struct triad_timeline_end *end,
 	const struct triad_fabric *fabric, uint32_t node, uint32_t port)
@@ -349,7 +349,7 @@ static bool is_same_port(const struct triad_reset *a, const struct triad_reset *
 		a->is_own == b->is_own;
 }
 
-/* 'n' counters of a port, 'reset' the first of them. */
+/* Records the reset of 'n' counters of a port; 'reset' is the first of them. */
 static void note_reset(struct triad_recorder *recorder,
 	const struct triad_fabric *fabric, const struct triad_reset *reset, uint32_t n)
 {
@@ -381,7 +381,7 @@ static void look_at_resets(struct triad_recorder *recorder)
 	struct triad_view *view;
 	uint32_t n = 0;
 
-	/* As nearly each second. */
+	/* The usual case: no resets. */
 	if (recorder->n_resets == end)
 		return;
 	view = triad_perf_view(recorder->perf);

@@ -17,8 +17,8 @@
 #include "triad/file.h"
 
 #define FLAGS (O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-/* It is written anew when it has twice as many lines as there is room for events; more
- * than that, of the longest lines, was never written here. */
+/* The recorder writes the file anew at twice as many lines as it has room for events; so
+ * a larger file, even of the longest lines, is not a recorder's. */
 #define MAX_OCTETS ((uint64_t)4 * TRIAD_TIMELINE_MAX_EVENTS * TRIAD_TIMELINE_LINE_SIZE)
 
 void triad_recorder_file_init(struct triad_recorder_file *file, const char *dir,
@@ -36,7 +36,7 @@ void triad_recorder_file_close(struct triad_recorder_file *file)
 	file->fd = -1;
 }
 
-/* Says why something failed and what to do; returns the error. */
+/* Notes why something failed and what to do; returns the error. */
 static int fail(struct triad_recorder_file *file, int error, const char *why,
 	const char *advice)
 {
@@ -45,7 +45,7 @@ static int fail(struct triad_recorder_file *file, int error, const char *why,
 	return error;
 }
 
-/* The same of an errno. */
+/* The same for an errno. */
 static int fail_by(struct triad_recorder_file *file, int error)
 {
 	const char *advice = "look after its disk";
@@ -65,7 +65,7 @@ static int fail_by(struct triad_recorder_file *file, int error)
 	return fail(file, error, strerror(error), advice);
 }
 
-/* The file is of a later Triad. */
+/* The same for a file of a later Triad. */
 static int fail_by_version(struct triad_recorder_file *file, unsigned version)
 {
 	char refusal[TRIAD_FORMAT_REFUSAL_SIZE];
@@ -100,7 +100,7 @@ static int open_it(struct triad_recorder_file *file)
 	return file->fd < 0 ? fail_by(file, errno) : 0;
 }
 
-/* Whether what was opened is a file of ours and of nobody else's. */
+/* Checks that the opened file can be a recorder's, and locks it. */
 static int check_opened(struct triad_recorder_file *file, uint64_t *alive_us)
 {
 	struct stat status;
@@ -163,7 +163,7 @@ int triad_recorder_file_open(struct triad_recorder_file *file,
 		error = check_opened(file, alive_us);
 	if (!error)
 		error = read_it(file, older);
-	/* The file may be new.  After a crash its name is to be there. */
+	/* The file may be new: make its name durable. */
 	if (!error && triad_file_sync_folder(file->path))
 		error = fail_by(file, errno);
 	if (error)
@@ -173,7 +173,7 @@ int triad_recorder_file_open(struct triad_recorder_file *file,
 
 /* --- writing --- */
 
-/* Whether the path still leads to the file that is open. */
+/* Checks that the path still leads to the open file. */
 static int check_place(struct triad_recorder_file *file)
 {
 	struct stat there, open_one;
@@ -195,7 +195,7 @@ int triad_recorder_file_append(struct triad_recorder_file *file, const char *lin
 
 	if (error)
 		return error;
-	/* End the torn line first: it is one bad line then, and the next one is none. */
+	/* End the torn line first, so that only that line is bad. */
 	if (file->is_torn)
 		error = triad_write_all(file->fd, "\n", 1);
 	if (!error)
@@ -208,7 +208,7 @@ int triad_recorder_file_append(struct triad_recorder_file *file, const char *lin
 		file->n_lines += n_lines;
 		return 0;
 	}
-	/* If a part of them stays, the next attempt begins a new line. */
+	/* If a part of the lines stays, the next attempt begins a new line. */
 	if (ftruncate(file->fd, (off_t)file->size))
 		file->is_torn = true;
 	return fail_by(file, error);
@@ -237,7 +237,7 @@ int triad_recorder_file_new_begin(struct triad_recorder_file *file)
 		return fail_by(file, -fd);
 	file->new_fd = fd;
 	file->new_size = file->n_new_lines = 0;
-	/* Before it has its name: nobody else gets between. */
+	/* Lock it before it gets its name, so that no other program can lock it first. */
 	return flock(fd, LOCK_EX | LOCK_NB) ? discard_new(file, errno) : 0;
 }
 
@@ -257,8 +257,8 @@ int triad_recorder_file_new_end(struct triad_recorder_file *file)
 
 	if (error)
 		return discard_new(file, error);
-	/* An error does not matter.  After a crash the old file may be there, of which
-	 * the newest lines are missing at most. */
+	/* Ignore an error: at worst, a crash brings back the old file, which lacks only
+	 * the newest lines. */
 	(void)triad_file_sync_folder(file->path);
 	if (file->fd >= 0)
 		close(file->fd);

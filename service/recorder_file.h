@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The file of a recorder: a line for each event, appended, and written anew now and
- * then, so that it doesn't grow for ever.
+/* The file of a recorder: a line for each event, appended.  Now and then the recorder
+ * writes it anew, so that it doesn't grow for ever.
  *
- * The file is trusted and locked (flock) while it is open, so a second program with the
- * same file is refused, and does no harm to what the first one writes.  A write that
- * fails leaves the file as it was, or with a torn line at its end, behind which the next
- * line is found.  When the file was moved away, it is written anew.
+ * The file is checked for trust and locked (flock) while it is open, so that a second
+ * program with the same file is refused.  A write that fails leaves the file as it was, or
+ * with a torn line at its end; the next line begins behind that.  When somebody has moved
+ * the file away, it is written anew.
  *
- * What its program does not write for long, it touches (triad_recorder_file_touch()):
- * so the file's time says when the program was last alive.
+ * The program touches a file that it has not written for some time
+ * (triad_recorder_file_touch()): so the file's time shows when the program was last alive.
  *
  * Thread-safety: one thread; calls may wait for the disk.
  * Memory: none but the structure. */
@@ -28,10 +28,10 @@ struct triad_recorder_file {
 	bool is_torn; /* the last line has no end */
 	uint64_t n_lines;
 	uint64_t n_bad; /* lines that could not be read */
-	int new_fd;     /* of the one that is written beside it; -1: none */
+	int new_fd;     /* of the new file beside it; -1: none */
 	uint64_t new_size, n_new_lines;
 	char reason
-		[TRIAD_RECORDER_REASON_SIZE]; /* of what failed last, and what to do */
+		[TRIAD_RECORDER_REASON_SIZE]; /* why the last call failed, what to do */
 };
 
 /* Named by service/state_path.h; a name that is too long becomes "", which opening it
@@ -40,9 +40,9 @@ void triad_recorder_file_init(struct triad_recorder_file *file, const char *dir,
 	const char *program, uint64_t port_guid);
 void triad_recorder_file_close(struct triad_recorder_file *file);
 
-/* Opens the file, made (0600; its folder, too) when it isn't there, and reads it into
- * 'older'.  '*alive_us' is when it was written or touched last (wall clock); 0: it is
- * new.  Returns 0 or an errno, with a reason. */
+/* Opens the file and reads it into 'older'; makes the file (0600) and its folder when
+ * missing.  '*alive_us' is when the file was written or touched last (wall clock); 0: it
+ * is new.  Returns 0 or an errno, with a reason. */
 int triad_recorder_file_open(struct triad_recorder_file *file,
 	struct triad_timeline *older, uint64_t *alive_us);
 
@@ -54,9 +54,9 @@ int triad_recorder_file_append(struct triad_recorder_file *file, const char *lin
 
 void triad_recorder_file_touch(struct triad_recorder_file *file);
 
-/* Writes it anew, beside it: begin, then lines, then end, which puts it in the place of
- * the old one.  Each returns 0 or an errno, with a reason, after which the old one is
- * still there and the new one is not. */
+/* Write a new file beside the old one: begin, then lines; end replaces the old one.  Each
+ * returns 0 or an errno, with a reason; after an error the old file is still there, and
+ * the new one is gone. */
 int triad_recorder_file_new_begin(struct triad_recorder_file *file);
 int triad_recorder_file_new_append(struct triad_recorder_file *file, const char *lines,
 	size_t size, uint64_t n_lines);

@@ -21,20 +21,20 @@ struct triad_recorder {
 	struct triad_timeline *timeline; /* NULL: nothing is recorded */
 	bool has_file, is_reading, is_closed;
 	uint64_t unwritten;     /* number of the first event that is not in the file */
-	uint64_t disk_since_us; /* asked then, it has not answered; 0: it has */
+	uint64_t disk_since_us; /* start of a disk access that still runs; 0: none */
 	uint64_t looked_us;
-	bool was_looking;                    /* changed by the thread that looks */
+	bool was_looking;                    /* counters are read; set by 'look' */
 	struct triad_recorder_status status; /* n_lines, n_lost, n_bad, error, reason */
 
 	/* Of the thread that looks. */
 	bool was_hung;
-	uint64_t n_resets; /* of the log of resets that were looked at */
+	uint64_t n_resets; /* resets of triad_perf_resets() that are recorded */
 
 	/* Of the thread that writes. */
 	struct triad_recorder_file file;
 	struct triad_file_report told;
 	uint64_t open_again_us, touched_us;
-	uint64_t anew_lines; /* it is written anew when it has so many */
+	uint64_t anew_lines; /* the file is written anew at so many lines */
 	struct triad_timeline_event events[RECORDER_BATCH];
 	char lines[RECORDER_BATCH * TRIAD_TIMELINE_LINE_SIZE];
 };

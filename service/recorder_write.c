@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The thread between a recorder's memory and its file: all that may wait for a disk. */
+/* The thread that writes a recorder's events to its file: only it waits for the disk. */
 #include <errno.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static void begin_disk(struct triad_recorder *recorder)
 	pthread_mutex_unlock(&recorder->lock);
 }
 
-/* Reports what came of it. */
+/* Ends a disk access and reports its result. */
 static void end_disk(struct triad_recorder *recorder, int error)
 {
 	const struct triad_recorder_file *file = &recorder->file;
@@ -44,7 +44,7 @@ static void end_disk(struct triad_recorder *recorder, int error)
 
 /* --- reading it at the start --- */
 
-/* A program that was killed, or a machine that lost its power, left no end. */
+/* Adds the missing end of a program that was killed, or whose machine lost power. */
 static void prepend_end(struct triad_recorder *recorder,
 	const struct triad_timeline *older, uint64_t alive_us)
 {
@@ -61,7 +61,8 @@ static void prepend_end(struct triad_recorder *recorder,
 		recorder->unwritten = triad_timeline_first(recorder->timeline);
 }
 
-/* In slices: others wait for the lock. */
+/* Adds the events of the file before those in memory; in slices, because other threads
+ * wait for the lock. */
 static void prepend_older(
 	struct triad_recorder *recorder, const struct triad_timeline *older)
 {
@@ -112,7 +113,7 @@ static bool open_file(struct triad_recorder *recorder)
 
 /* --- writing --- */
 
-/* Copies events from '*number' on, and moves it behind them. */
+/* Copies events from '*number' on, and sets '*number' behind them. */
 static uint32_t copy_events(struct triad_recorder *recorder, uint64_t *number)
 {
 	const struct triad_timeline_event *event;
@@ -152,7 +153,7 @@ static int write_anew(struct triad_recorder *recorder)
 	error = triad_recorder_file_new_begin(file);
 	while (!error) {
 		pthread_mutex_lock(&recorder->lock);
-		/* Some may have given way. */
+		/* Meanwhile memory may have dropped the oldest. */
 		if (number < triad_timeline_first(recorder->timeline))
 			number = triad_timeline_first(recorder->timeline);
 		n = copy_events(recorder, &number);
@@ -206,7 +207,7 @@ static void write_new(struct triad_recorder *recorder)
 	if (!error && recorder->file.n_lines >= recorder->anew_lines) {
 		uint32_t room = triad_timeline_counts(recorder->timeline).room;
 
-		/* What fails is tried again when as much again has come. */
+		/* After an error, try again after 'room' more lines. */
 		error = write_anew(recorder);
 		recorder->anew_lines = room + (error ? recorder->file.n_lines : room);
 	}
@@ -231,7 +232,7 @@ uint64_t recorder_write(void *context)
 		((now_us >= recorder->open_again_us || recorder->is_closed) &&
 			open_file(recorder)))
 		write_new(recorder);
-	/* Who ends the program waits for that. */
+	/* triad_recorder_stop() waits for this. */
 	pthread_cond_broadcast(&recorder->write.changed);
 	return triad_clock_now_us() + PERIOD_US;
 }

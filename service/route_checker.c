@@ -19,7 +19,7 @@ struct counted {
 	atomic_uint refs;
 };
 
-/* How many of each; without padding, to be compared whole. */
+/* Counts of findings; without padding, because memcmp() compares them. */
 struct findings {
 	uint64_t n_credit_loops, n_multicast_loops;
 	uint64_t n[TRIAD_ROUTES_N_PROBLEMS];
@@ -30,13 +30,13 @@ struct triad_route_checker {
 	struct triad_log *log;
 	void (*changed)(void *context);
 	void *context;
-	struct findings told; /* of the thread alone: what was logged last */
+	struct findings told; /* of the thread alone: logged last */
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_task task;
 	bool enabled;
-	struct triad_fabric *fabric; /* the last one; kept while nothing is checked */
-	bool is_due;                 /* it is to be checked */
+	struct triad_fabric *fabric; /* the last one; also kept while disabled */
+	bool is_due;                 /* 'fabric' must be checked */
 	struct triad_route_result *result;
 	struct triad_route_status status;
 };
@@ -147,7 +147,7 @@ void triad_route_checker_configure(
 	else if (is_begun)
 		checker->status.state = TRIAD_ROUTE_NO_FABRIC;
 	checker->enabled = conf->routes.enabled;
-	/* The SM may route nothing anew for days. */
+	/* Check the known fabric: the SM may route nothing anew for days. */
 	if (is_begun && checker->fabric)
 		check_soon(checker);
 	pthread_mutex_unlock(&checker->lock);
@@ -158,7 +158,8 @@ void triad_route_checker_set_fabric(
 	struct triad_route_checker *checker, struct triad_fabric *fabric)
 {
 	pthread_mutex_lock(&checker->lock);
-	/* Of a copy into which a sweep came nothing can be proven. */
+	/* Ignore a copy that the SM changed while it was made: its tables may not belong
+	 * together. */
 	if (!fabric || fabric->consistent) {
 		triad_fabric_unref(checker->fabric);
 		checker->fabric = fabric ? triad_fabric_ref(fabric) : NULL;
@@ -243,8 +244,8 @@ static bool is_stopped(void *context)
 	return is_over;
 }
 
-/* The SLs of a routing engine that decides on them are asked for only when links alone
- * could be in a credit loop. */
+/* Asks the routing engine for its SLs, and checks credit loops again.  Called only if the
+ * engine chooses SLs and the links by themselves could form a credit loop. */
 static int ask_engine(struct triad_route_checker *checker,
 	struct triad_routes_options *options, struct triad_route_result *result)
 {
@@ -310,7 +311,7 @@ static struct findings findings_of(const struct triad_routes_check *check)
 	return findings;
 }
 
-/* One line when findings come, change or are over. */
+/* Logs one line when findings come, change or are over. */
 static void tell(
 	struct triad_route_checker *checker, const struct triad_route_result *result)
 {
@@ -339,8 +340,8 @@ static void tell(
 		now.n_multicast_loops);
 }
 
-/* True when the last result is of the same tables.  The SLs of a routing engine, and of
- * a policy, are in no table of the fabric's. */
+/* Whether the last result is also valid for 'fabric': its tables are the same, and the
+ * result does not depend on SLs of a routing engine or a policy, which are in no table. */
 static bool is_unchanged(struct triad_route_checker *checker,
 	const struct triad_fabric *fabric, uint64_t hash)
 {
@@ -364,7 +365,7 @@ static struct triad_route_result *make(struct triad_route_checker *checker,
 
 	*error = result ? 0 : ENOMEM;
 	if (!*error && is_same) {
-		/* With the new fabric, so that the old one's memory can go. */
+		/* Refer to the new fabric, so that the old one can be freed. */
 		*error = triad_routes_check_move(last->check, fabric, &result->check);
 		result->credit = last->credit;
 		result->sls = last->sls;
@@ -398,7 +399,7 @@ static void check_next(struct triad_route_checker *checker, struct triad_fabric 
 		tell(checker, result);
 	pthread_mutex_lock(&checker->lock);
 	checker->status.n_failed += error == ENOMEM;
-	/* Meanwhile it may have been switched off, or this SM is no longer the master. */
+	/* Meanwhile the check may have been disabled, or this SM has lost its role. */
 	if (!checker->enabled || !checker->fabric) {
 		triad_route_result_unref(result);
 	} else if (result) {
@@ -408,7 +409,7 @@ static void check_next(struct triad_route_checker *checker, struct triad_fabric 
 		checker->status.took_us = result->took_us;
 		checker->status.checked_us = result->checked_us;
 	} else if (error == ENODATA || error == ENOMEM) {
-		/* An old result would be taken for the present one. */
+		/* Drop the old result: readers would take it for the present one. */
 		triad_route_result_unref(checker->result);
 		checker->result = NULL;
 		checker->status.state = error == ENODATA ? TRIAD_ROUTE_NO_TABLES

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Checks the routes of each new fabric (routes/check.h), beside the SM.
+/* Checks the routes of each new fabric (routes/check.h), in a thread beside the SM.
  *
- * Model: a fabric that is given is checked by the thread triad-routes; of several that
- * came meanwhile the last one.  A fabric with the same tables as the last one needs no
- * new check.  The result is immutable and swapped whole; while there is no new one, the
- * last one stays.  Where the routing engine decides on SLs, and links alone could be in
- * a credit loop, the owner is asked for them.  Switched on, it begins with the fabric that
- * is there.
+ * Model: the thread triad-routes checks the newest fabric that it was given, and skips
+ * those that came while it was busy.  A fabric with the same tables as the last one needs
+ * no new check.  The result is immutable and swapped whole; the last one stays until then.
+ * Where the routing engine chooses SLs, and the links by themselves could form a credit
+ * loop, the checker asks the owner for the SLs.  When it is enabled, it checks the last
+ * fabric that it was given before.
  *
- * A fabric without forwarding tables, as an agent's, is not checked: the status says so.
+ * It does not check a fabric without forwarding tables, such as an agent's, and shows
+ * that in its status.
  *
  * Thread-safety: any thread.  The lock is held for pointers and the status.
  * Memory: a result has 8 octets for each port, and holds its fabric. */
@@ -21,20 +22,18 @@
 
 struct triad_route_checker;
 
-/* What only the owner knows; functions may be NULL.  The first two
- * run in the thread triad-routes. */
+/* The owner's callbacks for what the fabric does not have; each may be NULL.  The first
+ * two run in the thread triad-routes. */
 struct triad_route_source {
 	void *context;
-	/* SLs that packets may have besides those that the fabric says, a bit for
-	 * each. */
+	/* SLs that packets may have besides those of the fabric, a bit for each. */
 	uint16_t (*more_sls)(void *context);
-	/* Where the routing engine decides on SLs: fills 'sls' (struct
-	 * triad_routes_sls.of).  Returns 0, E2BIG (too many to ask for), ENOTSUP (they
-	 * mean nothing: the SM programs no SL2VL tables), ECANCELED, or EAGAIN (the
-	 * engine is not there). */
+	/* Where the routing engine chooses SLs: fills 'sls' (struct triad_routes_sls.of).
+	 * Returns 0, E2BIG (too many to ask for), ENOTSUP (SLs have no effect: the SM
+	 * programs no SL2VL tables), ECANCELED, or EAGAIN (no engine runs). */
 	int (*ask_sls)(void *context, const struct triad_routes_layout *layout,
 		uint16_t *sls, bool (*is_stopped)(void *), void *stop_context);
-	/* The SL of one pair, by any thread; false when it can't be said at once. */
+	/* The SL of one pair, from any thread; false when it is not known at once. */
 	bool (*sl_between)(void *context, uint16_t slid, uint16_t dlid, uint8_t *sl);
 };
 
@@ -49,7 +48,7 @@ enum triad_route_state {
 /* Why credit loops were not looked for. */
 enum triad_route_credit {
 	TRIAD_ROUTE_CREDIT_CHECKED,
-	TRIAD_ROUTE_CREDIT_NO_SLS,    /* the engine could not be asked */
+	TRIAD_ROUTE_CREDIT_NO_SLS,    /* the engine gave no SLs */
 	TRIAD_ROUTE_CREDIT_NO_TABLES, /* SLs without SL2VL tables */
 	TRIAD_ROUTE_CREDIT_TOO_MANY,  /* SLs to ask for, or dependencies */
 };
@@ -57,7 +56,7 @@ enum triad_route_credit {
 struct triad_route_result {
 	struct triad_routes_check *check;
 	enum triad_route_credit credit;
-	uint16_t sls;        /* that were looked at; 0: those of the routing engine */
+	uint16_t sls;        /* that were checked; 0: those of the routing engine */
 	uint64_t generation; /* of the fabric */
 	uint64_t hash;
 	uint64_t checked_us; /* monotonic, when it was ready */
@@ -70,24 +69,24 @@ struct triad_route_status {
 	uint64_t took_us, checked_us; /* the last check */
 };
 
-/* NULL when memory is short.  'source' is copied; NULL: the fabric says all. */
+/* NULL when memory is short.  'source' is copied; NULL: no callbacks. */
 struct triad_route_checker *triad_route_checker_new(
 	const struct triad_route_source *source, struct triad_log *log);
 
-/* Ends the thread; its present check is broken off. */
+/* Breaks off the present check and ends the thread. */
 bool triad_route_checker_stop(struct triad_route_checker *checker); /* accepts NULL */
 void triad_route_checker_free(struct triad_route_checker *checker); /* accepts NULL */
 
-/* 'changed' is called, without a lock, when there is another result, or none any more.
- * Before the first configuration. */
+/* 'changed' is called, without a lock, when the result has changed or gone.  Set it before
+ * the first configuration. */
 void triad_route_checker_set_listener(struct triad_route_checker *checker,
 	void (*changed)(void *context), void *context);
 
 void triad_route_checker_configure(
 	struct triad_route_checker *checker, const struct triad_conf *conf);
 
-/* A new fabric, which is referenced; NULL: what is known is of the past.  Returns at
- * once. */
+/* Adds a reference to a new fabric and has it checked; NULL: drops fabric and result.
+ * Returns at once. */
 void triad_route_checker_set_fabric(
 	struct triad_route_checker *checker, struct triad_fabric *fabric);
 
@@ -100,8 +99,8 @@ struct triad_route_result *triad_route_checker_result(
 struct triad_route_result *triad_route_result_ref(struct triad_route_result *result);
 void triad_route_result_unref(struct triad_route_result *result); /* accepts NULL */
 
-/* Why there is no result, or none for credit loops, and what to do; NULL: nothing to
- * say. */
+/* Why there is no result, or none for credit loops, and what to do; NULL: there is
+ * one. */
 const char *triad_route_state_text(enum triad_route_state state);
 const char *triad_route_credit_text(enum triad_route_credit credit);
 

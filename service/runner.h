@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Runs a command for whoever typed it: what the control socket and the console are
- * given, so that they know nothing of commands.
+/* Callbacks by which the control socket and the console run commands: so these two need
+ * not know the commands.
  *
  * Thread-safety: any thread, several at once. */
 #ifndef TRIAD_SERVICE_RUNNER_H

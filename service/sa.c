@@ -16,13 +16,13 @@
 enum { RMPP_VERSION = 1 };
 enum { AT_METHOD = 3 };
 
-/* For one try; the kernel makes the second one. */
+/* Time-out of one try; the kernel makes the second one. */
 #define TRY_MS 2000
 #define RETRIES 1
-/* So often it is asked whether an answer still is wanted. */
+/* How often 'is_wanted' is called while a call waits. */
 #define SLICE_US (TRIAD_US_PER_S / 4)
-/* The port's attributes are files: a flood of reports must not have them read for
- * each. */
+/* How long the port's attributes are cached: they are files, and a flood of reports must
+ * not have them read each time. */
 #define PORT_AGE_US (TRIAD_US_PER_S / 20)
 
 struct triad_sa {
@@ -41,13 +41,13 @@ struct triad_sa {
 	size_t size; /* of the MAD in it */
 	unsigned missed;
 	struct triad_sa_unknown_senders unknown_senders;
-	uint16_t pkeys[TRIAD_PKEYS_MAX]; /* the port's, when they were looked at last */
-	unsigned n_pkeys;                /* 0: they were not */
+	uint16_t pkeys[TRIAD_PKEYS_MAX]; /* the port's, when they were read last */
+	unsigned n_pkeys;                /* 0: not read yet */
 };
 
 /* --- life --- */
 
-/* Reads what is needed to send; the port may have another LID or SM by now. */
+/* Reads the port's attributes anew before sending: its LID or SM may have changed. */
 static int read_port(struct triad_sa *sa)
 {
 	umad_port_t port;
@@ -80,7 +80,7 @@ static int open_port(struct triad_sa *sa, uint64_t port_guid)
 		sa->fd, TRIAD_SA_CLASS, TRIAD_SA_CLASS_VERSION, RMPP_VERSION, methods);
 	if (sa->agent < 0)
 		return errno ? errno : EPERM;
-	/* Only now is umad_size() what the kernel wants. */
+	/* Not earlier: umad_size() is known after the registration. */
 	sa->room = TRIAD_MAD_SIZE;
 	sa->buffer = umad_alloc(1, umad_size() + sa->room);
 	return sa->buffer ? 0 : ENOMEM;
@@ -127,7 +127,7 @@ bool triad_sa_has_other_pkeys(struct triad_sa *sa)
 	bool is_other = sa->n_pkeys &&
 		(n != sa->n_pkeys || memcmp(sa->pkeys, pkeys, n * sizeof(*pkeys)) != 0);
 
-	/* A table that can't be read is no other one. */
+	/* A table that can't be read counts as unchanged. */
 	if (!n)
 		return false;
 	memcpy(sa->pkeys, pkeys, n * sizeof(*pkeys));
@@ -142,7 +142,7 @@ static uint8_t *mad_of(const struct triad_sa *sa)
 	return umad_get_mad(sa->buffer);
 }
 
-/* Where the next request is to be written. */
+/* Clears the buffer and returns the place for the next request. */
 static uint8_t *clear_mad(struct triad_sa *sa)
 {
 	memset(sa->buffer, 0, umad_size());
@@ -175,7 +175,7 @@ static int make_room(struct triad_sa *sa, size_t size)
 	return 0;
 }
 
-/* The next MAD, into the buffer.  Returns 0, EAGAIN or another errno. */
+/* Receives the next MAD into the buffer.  Returns 0, EAGAIN or another errno. */
 static int receive(struct triad_sa *sa, uint64_t wait_us)
 {
 	int length = (int)sa->room, result;
@@ -184,8 +184,7 @@ static int receive(struct triad_sa *sa, uint64_t wait_us)
 	if (result)
 		return result == -ETIMEDOUT || errno == EINTR ? EAGAIN : EIO;
 	result = umad_recv(sa->fd, sa->buffer, &length, 0);
-	/* The kernel says how long an RMPP answer is that does not fit, and keeps
-	 * it. */
+	/* The RMPP answer does not fit: the kernel keeps it and returns its length. */
 	if (result < 0 && errno == ENOSPC && length > (int)sa->room) {
 		int error = make_room(sa, (size_t)length);
 
@@ -201,8 +200,8 @@ static int receive(struct triad_sa *sa, uint64_t wait_us)
 	return 0;
 }
 
-/* PortInfo:MasterSMLID of the local port as it is now.  Any node can send a report, and
- * a subscription survives the hand-over to another SM, with another LID. */
+/* Whether 'lid' is PortInfo:MasterSMLID of the local port at this moment.  Any node can
+ * send a report; and after a hand-over the subscription goes on from another SM's LID. */
 static bool is_from_sm(struct triad_sa *sa, uint16_t lid)
 {
 	if (triad_clock_now_us() - sa->port_read_us >= PORT_AGE_US && read_port(sa))
@@ -223,12 +222,12 @@ static void acknowledge(struct triad_sa *sa, const ib_mad_addr_t *address)
 	umad_set_addr(sa->buffer, be16toh(from.lid), (int)be32toh(from.qpn), from.sl,
 		(int)TRIAD_MAD_GSI_QKEY);
 	umad_set_pkey(sa->buffer, sa->pkey_index);
-	/* One that is lost is reported again. */
+	/* Ignore an error: without the acknowledgement, the SM sends the report again. */
 	(void)umad_send(sa->fd, sa->agent, sa->buffer, TRIAD_MAD_SIZE, 0, 0);
 }
 
-/* True when what came is a report; '*trap' is 0 when it is not the SM's.  The SM's is
- * acknowledged; others are not, so that they cost nothing more. */
+/* Whether the received MAD is a report; '*trap' is 0 if its sender is not the SM.
+ * Acknowledges only the SM's reports: others should not cost any more work. */
 static bool receive_report(struct triad_sa *sa, uint16_t *trap)
 {
 	const ib_mad_addr_t *from = umad_get_mad_addr(sa->buffer);
@@ -242,15 +241,15 @@ static bool receive_report(struct triad_sa *sa, uint16_t *trap)
 	return true;
 }
 
-/* Waits for the answer to what was sent last.  Returns 0, ETIMEDOUT, EACCES, EPROTO,
+/* Waits for the answer to the last request.  Returns 0, ETIMEDOUT, EACCES, EPROTO,
  * ECANCELED or another errno. */
 static int await_answer(struct triad_sa *sa, uint8_t method, uint64_t wait_us)
 {
 	uint64_t end_us = triad_clock_now_us() + wait_us, now_us;
 	uint16_t trap;
 
-	/* In slices, so that the wait ends when nobody wants the answer.  Reports that
-	 * come meanwhile are acknowledged, and counted for the next look. */
+	/* In slices, so that the wait ends when the answer is no longer wanted.  Reports
+	 * that come meanwhile are acknowledged, and counted as missed. */
 	while ((now_us = triad_clock_now_us()) < end_us) {
 		uint64_t left_us = end_us - now_us;
 		int error = receive(sa, left_us < SLICE_US ? left_us : SLICE_US);
@@ -305,8 +304,8 @@ int triad_sa_get_table(struct triad_sa *sa, uint16_t attribute, uint64_t wait_us
 	return ask_table(sa, wait_us, answer);
 }
 
-/* With a port number of 0 OpenSM leaves out what is not needed, tables of the other
- * ports of switches; other nodes have no port number there. */
+/* Asks for port number 0: so OpenSM leaves out the tables of switches' external ports,
+ * which are not needed.  Records of other nodes have no port number. */
 int triad_sa_get_pkeys(struct triad_sa *sa, uint64_t sm_key, uint64_t wait_us,
 	struct triad_sa_answer *answer)
 {

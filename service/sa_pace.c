@@ -6,6 +6,7 @@ uint64_t triad_sa_pace_report(struct triad_sa_pace *pace, uint64_t now_us)
 	uint64_t soon_us = now_us + TRIAD_SA_PACE_SETTLE_US;
 	uint64_t next_us;
 
+	/* No reading for the longest interval: the calm has returned. */
 	if (now_us >= pace->read_us + TRIAD_SA_PACE_MOST_US)
 		pace->interval_us = 0;
 	next_us = pace->read_us + pace->interval_us;

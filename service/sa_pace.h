@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* When the SA's tables are read again, after reports of ports that came or went.
+/* Decides when to read the SA's tables again after reports of ports that came or went.
  *
- * Model: the first report after a calm is answered soon, with all of its burst, because
- * a switch's ports come and go together.  While reports go on, the tables are read at
- * growing intervals, from 1 s to 10 s, so that senders of reports can't cause load.
+ * Model: after a calm, the tables are read TRIAD_SA_PACE_SETTLE_US after the first report:
+ * a switch's ports come and go together, so one reading serves the whole burst.  While
+ * reports go on, intervals grow from 1 s to 10 s, so that reports can't cause much load.
  *
  * Thread-safety: none.  No clock: time comes in. */
 #ifndef TRIAD_SERVICE_SA_PACE_H
@@ -20,13 +20,13 @@
 /* All zeros at the beginning. */
 struct triad_sa_pace {
 	uint64_t interval_us; /* at least, from one reading to the next; 0: calm */
-	uint64_t read_us;     /* when reports were answered last; 0: never */
+	uint64_t read_us;     /* when tables were last read for reports; 0: never */
 };
 
-/* A report has come: returns when the tables are due for it. */
+/* Returns when to read the tables for a report that has just come. */
 uint64_t triad_sa_pace_report(struct triad_sa_pace *pace, uint64_t now_us);
 
-/* The tables have been read, because of reports. */
+/* Notes that the tables have been read because of reports. */
 void triad_sa_pace_read(struct triad_sa_pace *pace, uint64_t now_us);
 
 #endif

@@ -14,24 +14,24 @@
 #include "service/sa_pace.h"
 #include "triad/clock.h"
 
-/* Without a report the tables are read again so often. */
+/* How often the tables are read again without a report. */
 #define REFRESH_US (60 * TRIAD_US_PER_S)
 #define AGAIN_US (5 * TRIAD_US_PER_S)
-/* So often the thread looks whether it is to end. */
+/* How often the thread checks whether it must end. */
 #define SLICE_US (TRIAD_US_PER_S / 4)
 /* A table of a large fabric is many packets. */
 #define TABLE_US (30 * TRIAD_US_PER_S)
 #define ANSWER_US (5 * TRIAD_US_PER_S)
 /* Reports of unknown senders are over when none has come for so long. */
 #define UNKNOWN_SENDERS_GONE_US (10 * TRIAD_US_PER_S)
-/* So often this port's P_Keys are looked at: nobody says when they change. */
+/* How often this port's P_Keys are polled: no event reports their change. */
 #define PKEYS_LOOK_US (2 * TRIAD_US_PER_S)
-/* Links that were found otherwise count for so long: a report may be lost. */
+/* Discovered links are used for so long: the report of a change may be lost. */
 #define LINKS_US (3600 * TRIAD_US_PER_S)
-/* Who was refused P_Keys asks for them no sooner: OpenSM notes each such request. */
+/* After a refusal, P_Keys are asked for again so late: OpenSM logs each such request. */
 #define PKEYS_AGAIN_US (600 * TRIAD_US_PER_S)
 
-/* What is said of links that the SA doesn't show: each has another way out. */
+/* What the SA hides, as logged last: the advice differs. */
 enum logged_hidden { NOTHING_HIDDEN, HIDDEN_NODES, HIDDEN_LINKS };
 
 struct triad_sa_source {
@@ -44,18 +44,18 @@ struct triad_sa_source {
 	struct triad_sa_source_status status;
 	uint64_t sm_key;
 	struct triad_fabric *known; /* NULL: none */
-	bool links_stand;           /* its links are as they were */
-	uint64_t heard_us;          /* the last report; 0: never */
+	bool links_stand;  /* no change was reported since: its links are valid */
+	uint64_t heard_us; /* the last report; 0: never */
 
 	/* Of the thread alone. */
 	struct triad_sa *sa;
 	enum triad_sa_source_wish serving;
-	bool has_heard; /* reports, since the last look */
+	bool has_heard; /* reports since the last refresh */
 	bool looks_twice;
 	uint64_t pkeys_looked_us; /* our port's */
 	struct triad_sa_pace pace;
-	uint64_t unknown_sender_us; /* when one reported last; 0: that is over */
-	uint64_t n_unknown_senders; /* since it began */
+	uint64_t unknown_sender_us; /* their last report; 0: that is over */
+	uint64_t n_unknown_senders; /* their reports since that began */
 	uint64_t due_us;
 	uint64_t generation;
 	int logged_error, logged_pkeys;
@@ -155,7 +155,7 @@ static int read_tables(
 	return error;
 }
 
-/* The topology is good without P_Keys, so an SA that refuses them is no failure. */
+/* Reads the P_Key tables.  A refusal is not an error: the topology is of use without. */
 static int read_pkeys(struct triad_sa_source *source, struct triad_sa_answer *answer)
 {
 	uint64_t now_us = triad_clock_now_us(), key;
@@ -177,7 +177,7 @@ static int read_pkeys(struct triad_sa_source *source, struct triad_sa_answer *an
 	pthread_mutex_lock(&source->lock);
 	source->status.pkeys_error = error;
 	pthread_mutex_unlock(&source->lock);
-	/* No key is configured: nobody expects P_Keys then. */
+	/* Without a configured key (ENOKEY) users expect no P_Keys. */
 	if (error && error != ENOKEY && error != source->logged_pkeys)
 		triad_log_write(source->log, TRIAD_LOG_WARNING,
 			"topology: the SA gives no P_Keys of ports: %s; those that are not "
@@ -188,8 +188,8 @@ static int read_pkeys(struct triad_sa_source *source, struct triad_sa_answer *an
 	return 0;
 }
 
-/* Which kind of thing the SA hides.  When as many ports of hosts as of switches lack
- * their far ends, they probably are each other's: the SA hides links, not nodes. */
+/* Finds out what the SA hides.  If as many ports of hosts as of switches lack their far
+ * ends, they probably belong together: then the SA hides links, not nodes. */
 static enum logged_hidden find_hidden(const struct triad_fabric *fabric)
 {
 	uint32_t n_switches = 0, n_others = 0;
@@ -253,8 +253,7 @@ static void report_hidden(struct triad_sa_source *source,
 	source->status.n_lent = fabric->n_lent;
 	source->status.n_known_nodes = n_known;
 	pthread_mutex_unlock(&source->lock);
-	/* The log has each kind once.  How many there are changes with each host that
-	 * comes or goes. */
+	/* Log each kind once: the number changes with each host that comes or goes. */
 	if (hidden == source->logged_hidden)
 		return;
 	source->logged_hidden = hidden;
@@ -284,8 +283,8 @@ static int make_fabric(struct triad_sa_source *source,
 	};
 	int error;
 
-	/* What this host discovered fills the gaps.  Its links count only while reports
-	 * would tell if they changed. */
+	/* The discovered fabric fills the gaps.  Its links are used only while reports
+	 * would show that they have changed. */
 	pthread_mutex_lock(&source->lock);
 	if (source->known)
 		known = triad_fabric_ref(source->known);
@@ -389,7 +388,7 @@ static void note_reports(struct triad_sa_source *source, unsigned n)
 {
 	if (!n)
 		return;
-	/* From here on links that this host discovered may be wrong. */
+	/* After a change, discovered links may be wrong. */
 	pthread_mutex_lock(&source->lock);
 	source->status.n_reports += n;
 	source->heard_us = triad_clock_now_us();
@@ -398,7 +397,7 @@ static void note_reports(struct triad_sa_source *source, unsigned n)
 	look_soon(source);
 }
 
-/* Logs once that a node that is not the SM sends reports, and when that is over. */
+/* Logs once that another node than the SM sends reports, and when that is over. */
 static void log_unknown_senders(struct triad_sa_source *source)
 {
 	struct triad_sa_unknown_senders unknown_senders =
@@ -427,13 +426,13 @@ static void log_unknown_senders(struct triad_sa_source *source)
 	}
 }
 
-/* Listens until the tables are due, or something is wrong with the port. */
+/* Receives reports until the tables are due, or the port fails. */
 static int listen_for_reports(struct triad_sa_source *source)
 {
 	uint64_t now_us;
 	uint16_t trap;
 
-	/* First those that came while the tables were read. */
+	/* First the reports that came while the tables were read. */
 	note_reports(source, triad_sa_take_missed(source->sa));
 	while (is_wanted(source) && (now_us = triad_clock_now_us()) < source->due_us) {
 		uint64_t wait_us = source->due_us - now_us;
@@ -452,9 +451,8 @@ static int listen_for_reports(struct triad_sa_source *source)
 
 /* --- the thread --- */
 
-/* Reads the tables, or tells the user that something was reported, as is wanted.  A
- * failed subscription does not matter for the tables: they are read at intervals,
- * too. */
+/* Reads the tables, or passes reports on to the user, by the wish.  For the tables a failed
+ * subscription is not an error: they are also read at intervals. */
 static int refresh_or_report(struct triad_sa_source *source)
 {
 	struct triad_fabric *fabric = NULL;
@@ -470,7 +468,7 @@ static int refresh_or_report(struct triad_sa_source *source)
 	triad_fabric_unref(fabric);
 	if (source->has_heard)
 		triad_sa_pace_read(&source->pace, triad_clock_now_us());
-	/* The second look is planned as if something had been reported. */
+	/* The second reading is planned as if a report had come. */
 	source->has_heard = source->looks_twice;
 	source->due_us =
 		triad_clock_now_us() + (source->looks_twice ? AGAIN_US : REFRESH_US);
@@ -478,7 +476,7 @@ static int refresh_or_report(struct triad_sa_source *source)
 	return error;
 }
 
-/* Serves the wish until there is another one, or the SA can't be asked. */
+/* Serves the wish until it changes, or the SA can't be asked. */
 static void serve(struct triad_sa_source *source)
 {
 	int error = triad_sa_open(source->port_guid, is_wanted, source, &source->sa);
@@ -487,7 +485,7 @@ static void serve(struct triad_sa_source *source)
 		note_result(source, error);
 		return;
 	}
-	/* The first look has nothing to compare with. */
+	/* The first call only notes the P_Keys, for later comparisons. */
 	(void)triad_sa_has_other_pkeys(source->sa);
 	while (is_wanted(source) && !error) {
 		error = refresh_or_report(source);

@@ -47,7 +47,7 @@ static struct triad_conf *make_standard(const struct triad_service *service)
 	return conf;
 }
 
-/* 'conf' has the defaults; NULL: there was no memory for them. */
+/* Reads 'path' into 'conf', which has the defaults; NULL: there was no memory for it. */
 static int load(const struct triad_service *service, const char *path,
 	struct triad_conf *conf, struct triad_diags *diags)
 {
@@ -80,9 +80,9 @@ static void load_first_conf(struct triad_service *service)
 	log_diags(service, &service->conf_diags);
 }
 
-/* The configuration for the parts, with a reference.  In the place of a file with
- * mistakes it is one by which they are idle, because no part may trust such a file.
- * NULL: not enough memory. */
+/* The configuration for the parts, with a reference.  If the file has mistakes, it is one
+ * that keeps the parts idle, because no part may trust such a file.  NULL: not enough
+ * memory. */
 static const struct triad_conf *make_effective(const struct triad_service *service)
 {
 	struct triad_conf *conf;
@@ -92,7 +92,7 @@ static const struct triad_conf *make_effective(const struct triad_service *servi
 	conf = make_standard(service);
 	if (!conf)
 		return NULL;
-	/* These stay as configured, so that the mistakes can be seen and mended. */
+	/* These stay as configured, so that users can see the mistakes and mend them. */
 	conf->log = service->conf->log;
 	conf->control = service->conf->control;
 	conf->perfmgr.enabled = false;
@@ -178,7 +178,7 @@ int triad_service_read_file(struct triad_service *service, struct triad_conf **c
 	pthread_mutex_lock(&service->conf_lock);
 	memcpy(path, service->conf_path, sizeof(path));
 	pthread_mutex_unlock(&service->conf_lock);
-	/* One that was written since the start, which a reload would find. */
+	/* A file written since the start: a reload would find it, too. */
 	if (!path[0] && !access(service->owner->conf_path, F_OK))
 		snprintf(path, sizeof(path), "%s", service->owner->conf_path);
 	*conf = make_standard(service);
@@ -219,7 +219,7 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 	}
 	conf = make_standard(service);
 	error = load(service, service->conf_path, conf, diags);
-	/* The file is read without a lock: a disk may hang. */
+	/* From here on with the lock; the file was read without it: a disk may hang. */
 	pthread_mutex_lock(&service->change_lock);
 	if (!error)
 		triad_conf_keep_start_only(
@@ -277,7 +277,7 @@ const char *triad_service_trouble(struct triad_service *service)
 	return "unknown";
 }
 
-/* As make_effective() does. */
+/* The sections that make_effective() keeps. */
 bool triad_service_keeps_when_idle(const char *key)
 {
 	return triad_conf_key_is_of(key, "log") || triad_conf_key_is_of(key, "control");
@@ -358,8 +358,8 @@ static uint64_t *give_routes(void *context, const struct triad_fabric *fabric)
 	return triad_routes_copy_pairs(context, fabric);
 }
 
-/* Whether the alerts known here are what is.  Those of an SM that was the master are of
- * the past. */
+/* Whether the alerts of this process are of the present.  An SM that is no longer the
+ * master has old ones. */
 static bool may_tell_alerts(void *context)
 {
 	struct triad_service *service = context;
@@ -394,7 +394,7 @@ static const char *trouble_of(void *context)
 
 static struct triad_recorder *make_recorder(struct triad_service *service)
 {
-	/* Of a file with mistakes it isn't known which folder it means. */
+	/* A file with mistakes may name the wrong folder. */
 	bool is_broken = service->conf_state == TRIAD_CONF_BROKEN;
 	const struct triad_recorder_params params = {
 		.room = service->conf->state.history,
@@ -408,7 +408,8 @@ static struct triad_recorder *make_recorder(struct triad_service *service)
 	return triad_recorder_new(&params, service->log);
 }
 
-/* An event for each change of the tables, also where nothing is wrong. */
+/* Records an event for each change of the forwarding tables, even if all routes are
+ * good. */
 static void record_routes(struct triad_service *service)
 {
 	struct triad_route_result *result = triad_route_checker_result(service->routes);
@@ -459,8 +460,8 @@ static bool judge_hardware(void *context, uint64_t guid, uint8_t number,
 	return triad_device_reader_judge(service->devices, guid, number, finding);
 }
 
-/* The numbers of what changes, for those who listen; without 'change_lock', which is held
- * while the thread that asks this is waited for. */
+/* Fills the numbers of changes for event streams.  Must not take 'change_lock': its holder
+ * may be waiting for the HTTP server's thread, which calls this. */
 static void look_for_changes(void *context, uint64_t numbers[TRIAD_STREAM_N_EVENTS])
 {
 	struct triad_service *service = context;
@@ -562,7 +563,7 @@ void triad_service_open(struct triad_service *service)
 
 void triad_service_close(struct triad_service *service)
 {
-	/* First those end that commands wait for, then the commands' threads can. */
+	/* First release what commands wait for; then the threads of commands can end. */
 	if (service->collect)
 		triad_collect_stop(service->collect);
 	triad_history_keeper_close(service->history);
@@ -580,16 +581,16 @@ bool triad_service_stop(struct triad_service *service)
 	ended &= triad_history_keeper_stop(service->history);
 	ended &= triad_congestion_watcher_stop(service->congestion);
 	ended &= triad_route_checker_stop(service->routes);
-	/* It tells the webhook, so it ends first. */
+	/* It sends changes to the webhook, so it ends before that. */
 	ended &= triad_silence_keeper_stop(service->silences);
 	return triad_webhook_stop(service->webhook) && ended;
 }
 
 bool triad_service_free(struct triad_service *service, bool ended)
 {
-	/* It looks at other parts, and what they note last is in it. */
+	/* It reads other parts, and they record events until they have ended. */
 	ended &= triad_recorder_stop(service->recorder);
-	/* What a thread that hangs can still reach is left until the process ends. */
+	/* If a thread hangs, all that it may use stays until the process ends. */
 	triad_sa_source_free(service->source);
 	if (ended) {
 		triad_exports_free(service->exports);

@@ -57,8 +57,7 @@ static uint64_t task_step(void *context)
 	uint64_t sleep_us;
 
 	pthread_mutex_unlock(&sflow->lock);
-	/* No samples while counters are not read: totals that stand still would look
-	 * idle. */
+	/* No samples while counters are not read: a frozen total would look idle. */
 	if (triad_perf_state(sflow->perf) == TRIAD_PERF_RUNNING)
 		view = triad_perf_view(sflow->perf);
 	sleep_us = triad_sflow_sender_run(sflow->sender, view, triad_clock_now_us());

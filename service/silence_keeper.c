@@ -19,8 +19,8 @@
 
 #define STOP_US TRIAD_US_PER_S
 #define WAIT_US (2 * TRIAD_US_PER_S)
-/* How often it is looked whether an alert has taken its acknowledgement along, and
- * whether the clock was set. */
+/* How often the thread checks for silences that ended with their alert, and for a clock
+ * that was set. */
 #define LOOK_US TRIAD_US_PER_S
 #define RETRY_US (10 * TRIAD_US_PER_S)
 
@@ -35,14 +35,14 @@ struct triad_silence_keeper {
 	struct triad_silences silences;
 	uint8_t octets[TRIAD_SILENCE_FILE_SIZE];
 	struct triad_file_report told;
-	bool has_unread; /* the file has silences that were not read */
-	unsigned later;  /* version of the file, when it is later than is known here */
+	bool has_unread; /* the file may have silences that were not read */
+	unsigned later;  /* version of a file of a later Triad; 0: none */
 
 	pthread_mutex_t lock;            /* of what follows */
 	char path[TRIAD_CONF_PATH_SIZE]; /* "": no file; constant once started */
 	bool is_read;
-	uint64_t kept_version;  /* that the file has */
-	uint64_t tried_version; /* that was written last, or could not be */
+	uint64_t kept_version;  /* version of the silences in the file */
+	uint64_t tried_version; /* version of the last write, failed or not */
 	uint64_t retry_us;
 	char trouble[TRIAD_SILENCE_TROUBLE_SIZE];
 };
@@ -100,7 +100,7 @@ void triad_silence_keeper_free(struct triad_silence_keeper *keeper)
 
 /* --- the file; the thread alone, without the lock --- */
 
-/* What can't be understood may still help somebody. */
+/* Renames a file that can't be understood: users may still need its content. */
 static void put_aside(struct triad_silence_keeper *keeper)
 {
 	char aside[TRIAD_CONF_PATH_SIZE + 4];
@@ -109,7 +109,7 @@ static void put_aside(struct triad_silence_keeper *keeper)
 	(void)rename(keeper->path, aside);
 }
 
-/* A file of a later Triad stays, until somebody moves it away. */
+/* Whether a file of a later Triad is there; it stays until somebody moves it away. */
 static bool must_keep(struct triad_silence_keeper *keeper)
 {
 	if (keeper->later && access(keeper->path, F_OK) && errno == ENOENT)
@@ -117,7 +117,7 @@ static bool must_keep(struct triad_silence_keeper *keeper)
 	return keeper->later;
 }
 
-/* Why the file could not be read, and what became of it. */
+/* Writes why the file could not be read, and whether it was renamed. */
 static void describe_unread(struct triad_silence_keeper *keeper, int error,
 	char trouble[TRIAD_SILENCE_TROUBLE_SIZE])
 {
@@ -135,7 +135,7 @@ static void describe_unread(struct triad_silence_keeper *keeper, int error,
 	snprintf(trouble, TRIAD_SILENCE_TROUBLE_SIZE, "not read: %s", why);
 }
 
-/* Writes into 'trouble' why nothing was read, if that is so. */
+/* Reads the silences; 'trouble' gets why that failed, or "". */
 static void read_file(
 	struct triad_silence_keeper *keeper, char trouble[TRIAD_SILENCE_TROUBLE_SIZE])
 {
@@ -203,8 +203,8 @@ static int write_file(
 	}
 	triad_file_make_folder(keeper->path);
 	error = triad_file_check_folder(keeper->path, why) == EPERM ? EPERM : 0;
-	/* Somebody who mends it and restarts the program has what is in it; so does
-	 * somebody who gives a new silence first. */
+	/* Until now the unread file has stayed, so that a user can mend it and restart the
+	 * program.  Now it gets out of the way of a new one. */
 	if (!error && keeper->has_unread)
 		put_aside(keeper);
 	if (!error) {
@@ -221,7 +221,7 @@ static int write_file(
 
 /* --- the thread --- */
 
-/* With the lock, which is released meanwhile. */
+/* Reads the file.  With the lock, which is released meanwhile. */
 static void load(struct triad_silence_keeper *keeper)
 {
 	char trouble[TRIAD_SILENCE_TROUBLE_SIZE];
@@ -240,7 +240,7 @@ static void load(struct triad_silence_keeper *keeper)
 	keeper->is_read = true;
 }
 
-/* The same. */
+/* Writes the file.  With the lock, which is released meanwhile. */
 static void save(struct triad_silence_keeper *keeper)
 {
 	char trouble[TRIAD_SILENCE_TROUBLE_SIZE];
@@ -275,7 +275,7 @@ static uint64_t keeper_step(void *context)
 	if (keeper->path[0] && version != keeper->kept_version &&
 		(version != keeper->tried_version || now_us >= keeper->retry_us))
 		save(keeper);
-	/* Commands may wait for this. */
+	/* Commands may wait for the file. */
 	pthread_cond_broadcast(&keeper->task.changed);
 	if (due_us == UINT64_MAX && version == keeper->kept_version)
 		return UINT64_MAX;
@@ -309,7 +309,7 @@ struct triad_silence_keeper_status triad_silence_keeper_status(
 	return status;
 }
 
-/* Waits until the thread has dealt with what is now, or 2 s. */
+/* Waits, 2 s at most, until the thread has tried to write the present silences. */
 static void wait_until_kept(
 	struct triad_silence_keeper *keeper, struct triad_silence_keeper_status *status)
 {
@@ -331,7 +331,7 @@ static void wait_until_kept(
 	pthread_mutex_unlock(&keeper->lock);
 }
 
-/* The file's silences come first, as their numbers do. */
+/* Waits until the file has been read: its silences have numbers, and new ones follow. */
 static bool wait_until_read(struct triad_silence_keeper *keeper)
 {
 	uint64_t until_us = triad_clock_now_us() + WAIT_US;

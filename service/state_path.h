@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* DIR/WHAT-PROGRAM-0xGUID, the program in lower case.  Returns 0 or ENAMETOOLONG; then
- * 'path' is "". */
+/* Makes DIR/WHAT-PROGRAM-0xGUID, the program in lower case.  Returns 0 or ENAMETOOLONG;
+ * then 'path' is "". */
 int triad_state_path(const char *dir, const char *what, const char *program,
 	uint64_t port_guid, char *path, size_t size);
 

@@ -16,7 +16,7 @@ struct triad_umad {
 	uint64_t port_guid;
 	int fd;
 	int agent;
-	bool reads_at_once; /* reading what is not there does not block */
+	bool reads_at_once; /* the descriptor does not block */
 	void *send_buffer;
 	void *receive_buffer;
 };
@@ -30,7 +30,7 @@ static int send_mad(void *context, const struct triad_mad_address *to,
 	memcpy(umad_get_mad(umad->send_buffer), mad, TRIAD_MAD_SIZE);
 	umad_set_addr(umad->send_buffer, to->lid, (int)to->qpn, to->sl, (int)to->qkey);
 	umad_set_pkey(umad->send_buffer, to->pkey_index);
-	/* Retries are the caller's: it knows what else waits for that port. */
+	/* No retries by the kernel: the caller knows what else waits for that port. */
 	if (umad_send(umad->fd, umad->agent, umad->send_buffer, TRIAD_MAD_SIZE,
 		    (int)timeout_ms, 0) >= 0)
 		return 0;
@@ -60,7 +60,7 @@ static int read_mad(struct triad_umad *umad, size_t *size)
 /* Returns 0, EAGAIN or another errno. */
 static int wait_for_mad(struct triad_umad *umad, uint64_t wait_us)
 {
-	/* Rounded up, so that a short wait is a wait. */
+	/* Round up, so that a short wait is not 0. */
 	int wait_ms = (int)((wait_us + TRIAD_US_PER_MS - 1) / TRIAD_US_PER_MS);
 	int error;
 
@@ -81,7 +81,7 @@ static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *
 	size_t size = 0;
 	int error = EAGAIN;
 
-	/* Mostly there is a MAD already: then one call is enough. */
+	/* Try to read before poll(): mostly a MAD is there already. */
 	if (umad->reads_at_once)
 		error = read_mad(umad, &size);
 	if (error == EAGAIN && may_wait) {
@@ -114,7 +114,7 @@ static bool find_port(
 	return triad_local_port_find(port_guid, ca_name, number);
 }
 
-/* A vendor's class, and what is received of it. */
+/* A vendor's class, and the method of requests to receive; 0: none. */
 struct vendor {
 	const uint8_t *oui;
 	unsigned method;
@@ -146,7 +146,7 @@ static int open_port(struct triad_umad *umad, uint64_t port_guid, int mgmt_class
 	if (fd < 0)
 		return errno ? errno : EIO;
 	umad->fd = fd;
-	/* A simulated descriptor has no flags; it does not block either. */
+	/* ibsim's descriptor has no flags: then poll() must come before a read. */
 	flags = fcntl(fd, F_GETFL);
 	umad->reads_at_once = flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
 	umad->agent = vendor ? register_vendor(fd, mgmt_class, vendor)
@@ -170,8 +170,7 @@ static int open_umad(uint64_t port_guid, int mgmt_class, const struct vendor *ve
 		.pkeys = read_pkeys};
 	umad->port_guid = port_guid;
 	error = open_port(umad, port_guid, mgmt_class, vendor);
-	/* Only now is it known which header the kernel wants, and so what umad_size()
-	 * is. */
+	/* Not earlier: umad_size() depends on the header that the kernel wants. */
 	if (!error) {
 		umad->send_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);
 		umad->receive_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);

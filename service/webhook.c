@@ -19,7 +19,7 @@
 #define LOOK_US TRIAD_US_PER_S /* how often may_tell() is asked */
 #define MAX_LOGGED 16u
 
-/* What the thread alone uses. */
+/* Memory of the thread alone. */
 struct sender {
 	struct triad_webhook_post *post;
 	struct triad_told_alert batch[BATCH];
@@ -32,14 +32,14 @@ struct triad_webhook {
 	void *context;
 	struct triad_alerts_sink next_sink;
 	struct triad_task task;
-	struct sender *sender; /* there before the thread, and until after it */
+	struct sender *sender; /* made before the thread starts, freed after its end */
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_told_alerts *told;
 	struct triad_webhook_target target;
 	struct triad_alertmanager_sender told_by;
 	uint64_t repeat_us;
-	uint32_t n_targets; /* so far: tells one target from the next */
+	uint32_t n_targets; /* counts changes of 'target' */
 	bool is_telling;    /* may_tell() was true */
 	struct triad_webhook_status status;
 	/* Troubles that were logged since the last success. */
@@ -126,8 +126,8 @@ static void take_change(
 	webhook->next_sink.take(webhook->next_sink.context, change, alert);
 }
 
-/* The thread is woken here and not for each alert, so that those of one sweep go
- * together. */
+/* Wakes the thread after a sweep and not for each alert, so that the alerts of one sweep
+ * are sent together. */
 static void note_done(void *context)
 {
 	struct triad_webhook *webhook = context;
@@ -149,7 +149,7 @@ struct triad_alerts_sink triad_webhook_sink(
 
 /* --- configuration --- */
 
-/* With the HTTP server on, alerts lead to its page. */
+/* Describes this process for the receiver, with a link to /metrics if that is on. */
 static struct triad_alertmanager_sender make_told_by(const struct triad_conf *conf)
 {
 	struct triad_alertmanager_sender told_by = {0};
@@ -181,8 +181,7 @@ static void take_target(
 	webhook->status.is_failing = false;
 	webhook->status.reason[0] = '\0';
 	if (is_other) {
-		/* It is not for this one to hear what is over; the thread begins
-		 * again. */
+		/* A new receiver need not know ended alerts; the thread begins again. */
 		webhook->is_telling = false;
 		triad_told_alerts_pause(webhook->told);
 	} else if (webhook->is_telling) {
@@ -205,7 +204,7 @@ void triad_webhook_configure(
 	uint64_t repeat_us = conf->alerts.webhook_repeat_s * TRIAD_US_PER_S;
 	bool has_thread = true, is_new;
 
-	/* The rest stays 0, so that two targets can be compared. */
+	/* Octets behind the texts stay 0, so that memcmp() can compare targets. */
 	snprintf(target.url, sizeof(target.url), "%s", conf->alerts.webhook);
 	snprintf(target.ca, sizeof(target.ca), "%s", conf->alerts.webhook_ca);
 	snprintf(target.token_file, sizeof(target.token_file), "%s",
@@ -215,7 +214,8 @@ void triad_webhook_configure(
 		memcmp(&target, &webhook->target, sizeof(target)) != 0;
 	webhook->told_by = told_by;
 	webhook->repeat_us = repeat_us;
-	/* What failed may be mended by a reload of the same, so it is tried at once. */
+	/* After a failure a reload tries at once, even with the same target: files that
+	 * it names may have changed. */
 	if (is_new || webhook->status.is_failing)
 		take_target(webhook, &target);
 	if (target.url[0])
@@ -242,7 +242,7 @@ struct triad_webhook_status triad_webhook_status(struct triad_webhook *webhook)
 
 /* --- the thread --- */
 
-/* With the lock.  Returns whether this trouble is news. */
+/* With the lock.  Returns whether this trouble has not been logged yet. */
 static bool note_trouble(struct triad_webhook *webhook, int trouble)
 {
 	for (unsigned i = 0; i < webhook->n_logged; i++)
@@ -281,7 +281,7 @@ static void report_answer(
 	pthread_mutex_lock(&webhook->lock);
 }
 
-/* Begins or ceases to tell, by may_tell(). */
+/* Begins or stops sending, by may_tell(). */
 static void look_whether_to_tell(struct triad_webhook *webhook)
 {
 	bool may_tell;
@@ -313,7 +313,7 @@ static void send_batch(struct triad_webhook *webhook, uint64_t now_us)
 		triad_alertmanager_body(sender->batch, n, &told_by, sender->body));
 	outcome = triad_told_outcome(answer.status);
 	pthread_mutex_lock(&webhook->lock);
-	/* What became of it says nothing about another target, or at the end. */
+	/* Ignore the result of an old target, or one broken off by the end. */
 	if (n_targets != webhook->n_targets || webhook->task.must_end)
 		return;
 	triad_told_alerts_done(webhook->told, outcome, triad_clock_now_us());

@@ -15,8 +15,8 @@
 #include "perfmgr/export/http_files.h"
 #include "triad/file.h"
 
-#define ANSWER_SIZE 160 /* of what the server says, kept for the log */
-/* Troubles that are not libcurl's; a status of HTTP is its own number. */
+#define ANSWER_SIZE 160 /* beginning of the server's answer, for the log */
+/* Numbers of 'trouble'; a status of HTTP is its own number. */
 #define TROUBLE_OF_FILES 1000
 #define TROUBLE_OF_MEMORY 1001
 #define TROUBLE_OF_CURL 2000
@@ -38,7 +38,8 @@ struct triad_webhook_post *triad_webhook_post_new(void)
 	if (!post)
 		return NULL;
 	post->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	/* Counted, so others in this process may do the same; thread-safe. */
+	/* libcurl counts these calls, so other code in this process may also make them;
+	 * thread-safe. */
 	if (!curl_global_init(CURL_GLOBAL_DEFAULT)) {
 		post->multi = curl_multi_init();
 		post->easy = curl_easy_init();
@@ -68,7 +69,7 @@ void triad_webhook_post_cancel(struct triad_webhook_post *post)
 
 /* --- the request --- */
 
-/* Keeps the beginning of what the server says. */
+/* Keeps the beginning of the server's answer. */
 static size_t take_answer(char *data, size_t one, size_t size, void *context)
 {
 	struct triad_webhook_post *post = context;
@@ -102,10 +103,10 @@ static void set_target(
 #endif
 	curl_easy_setopt(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-	/* An empty text, or libcurl would look into the environment. */
+	/* An empty text, not NULL: otherwise libcurl reads the environment. */
 	curl_easy_setopt(easy, CURLOPT_PROXY, "");
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-	/* Timeouts must not come by signals, which are OpenSM's. */
+	/* No time-outs by signals: these belong to OpenSM. */
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(
 		easy, CURLOPT_CONNECTTIMEOUT_MS, (long)TRIAD_WEBHOOK_CONNECT_MS);
@@ -115,7 +116,7 @@ static void set_target(
 	if (!target->ca[0])
 		return;
 	curl_easy_setopt(easy, CURLOPT_CAINFO, target->ca);
-	/* Or the system's folder of CAs would count as well. */
+	/* Otherwise libcurl would also trust the system's folder of CAs. */
 	curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
 }
 
@@ -154,7 +155,7 @@ static bool is_token(const char *text, size_t n)
 	return n > 0;
 }
 
-/* The header with the file's first line; for triad_http_forget(). */
+/* Makes the header with the token, the file's first line; for triad_http_forget(). */
 static char *make_token_header(const char *path, struct triad_webhook_answer *answer)
 {
 	char why[TRIAD_FILE_REASON_SIZE], *text, *header;
@@ -200,7 +201,7 @@ static bool check_ca(
 
 static void forget_headers(struct curl_slist *headers)
 {
-	/* The token's comes first. */
+	/* The first header may have the token: erase it. */
 	if (headers)
 		explicit_bzero(headers->data, strlen(headers->data));
 	curl_slist_free_all(headers);
@@ -228,7 +229,8 @@ static struct curl_slist *make_headers(
 		if (!token)
 			return NULL;
 	}
-	/* Without "Expect" libcurl would first ask whether a large body is welcome. */
+	/* An empty "Expect", or libcurl first asks whether the server takes a large
+	 * body. */
 	has_all = (!token || add_header(&list, token)) &&
 		add_header(&list, "Content-Type: application/json") &&
 		add_header(&list, "Expect:");
@@ -266,7 +268,7 @@ static CURLcode run_transfer(struct triad_webhook_post *post)
 		}
 		(void)curl_multi_wait(post->multi, &wake, 1, 1000, NULL);
 	}
-	/* Waits for a look-up of the name that hangs. */
+	/* This call waits for a look-up of the name that hangs. */
 	curl_multi_remove_handle(post->multi, post->easy);
 	return code;
 }
@@ -276,7 +278,7 @@ static void note_answer(struct triad_webhook_post *post, CURLcode code,
 {
 	curl_easy_getinfo(post->easy, CURLINFO_RESPONSE_CODE, &answer->status);
 	if (code) {
-		/* Part of an answer is none. */
+		/* An incomplete answer counts as none. */
 		answer->status = 0;
 		answer->trouble = TROUBLE_OF_CURL + (int)code;
 		snprintf(answer->reason, sizeof(answer->reason), "%.200s",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Sends a body to a URL by HTTP or HTTPS and waits for the answer, by libcurl.
  *
- * The environment of the process does not matter: no proxy is used.  Redirects are not
- * followed, and a server's certificate is always verified, by the CA of the parameters
- * or by those of the system.  One connection is kept open between two calls.
+ * Ignores the process's environment, and so uses no proxy.  Follows no redirects, and
+ * always verifies a server's certificate, by the CA of the target or those of the system.
+ * Keeps one connection open between two calls.
  *
  * Thread-safety: one thread, but for triad_webhook_post_cancel(). */
 #ifndef TRIAD_SERVICE_WEBHOOK_POST_H
@@ -24,9 +24,9 @@ struct triad_webhook_target {
 
 struct triad_webhook_answer {
 	long status; /* of HTTP; 0: there was no answer */
-	/* The kind of trouble, the same for the same reason; 0: none. */
+	/* A number for the kind of trouble, equal for equal reasons; 0: none. */
 	int trouble;
-	char reason[384]; /* in words, with what to do where we know; "": none */
+	char reason[384]; /* the trouble in words, perhaps with what to do; "": none */
 };
 
 struct triad_webhook_post;
@@ -37,12 +37,12 @@ struct triad_webhook_post *triad_webhook_post_new(void);
 void triad_webhook_post_free(struct triad_webhook_post *post);
 
 /* Sends 'size' octets of JSON.  Takes TRIAD_WEBHOOK_ANSWER_MS at most, unless looking
- * up the host's name hangs for longer.  The files are read each time, so that a token
- * can be replaced. */
+ * up the host's name hangs for longer.  Reads the files each time, so that a token can
+ * be replaced. */
 struct triad_webhook_answer triad_webhook_post_send(struct triad_webhook_post *post,
 	const struct triad_webhook_target *target, const char *body, size_t size);
 
-/* Ends the present and each later call at once.  Any thread. */
+/* Breaks off the present and each later call at once.  Any thread. */
 void triad_webhook_post_cancel(struct triad_webhook_post *post);
 
 #endif

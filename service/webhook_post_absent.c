@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* In the place of libcurl, in a build without it. */
+/* Replaces webhook_post.c in a build without libcurl. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'agents', 'agents owner', 'agents drain', 'agents resume'; and what 'status' says of
- * collecting together. */
+/* 'agents', 'agents owner', 'agents drain', 'agents resume'; and the section of 'status'
+ * about collecting together. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@
 #include "triad/control.h"
 #include "triad/json.h"
 
-/* Why there is nobody to show: others read nothing, or the thread that collects has not
- * put the configuration into force yet. */
+/* Why there are no agents to show: this process is in mode local, or the PerfManager's
+ * thread has not put the configuration into force yet. */
 static const char *why_local(struct triad_service *service)
 {
 	const struct triad_conf *conf = triad_service_conf(service);
@@ -67,7 +67,7 @@ static const struct triad_collect_agent *find_agent(
 	return NULL;
 }
 
-/* "?" as long as it is not known. */
+/* The agent's name; "?" while it is not known. */
 static const char *name_of(
 	const struct triad_collect_agent *agents, unsigned n, uint64_t id)
 {
@@ -76,7 +76,7 @@ static const char *name_of(
 	return agent && agent->name[0] ? agent->name : "?";
 }
 
-/* Whom it reports to, for people. */
+/* The receiver of its reports, for people. */
 static const char *reports_to(const struct triad_collect_status *status,
 	const struct triad_collect_agent *agent,
 	const struct triad_collect_agent *agents, unsigned n)
@@ -193,11 +193,11 @@ static int run_agents(struct triad_service *service,
 
 /* --- agents owner --- */
 
-/* A node, who reads it, and what is known of that one. */
+/* A node and the agent that reads it. */
 struct owned {
 	uint64_t guid;
 	char node[TRIAD_NODE_NAME_SIZE];
-	uint64_t owner; /* id; 0: nobody */
+	uint64_t owner; /* id; 0: none */
 	uint8_t hops;
 	bool has_agent;
 	struct triad_collect_agent agent;
@@ -248,7 +248,7 @@ static void put_owner(const struct owned *owned, const struct triad_command *com
 	}
 }
 
-/* False, having said it, when not one node is meant. */
+/* False, having written why, when the name does not match exactly one node. */
 static bool find_node(const struct triad_fabric *fabric,
 	const struct triad_command *command, struct owned *owned,
 	struct triad_output *output)
@@ -301,7 +301,7 @@ static int run_owner(struct triad_service *service, const struct triad_command *
 
 	if (!fabric)
 		return fail(command, why_local(service), output);
-	/* By the GUID from here on: the next step may be of another fabric. */
+	/* From here on use the GUID: the next call may see another fabric. */
 	is_found = find_node(fabric, command, &owned, output);
 	triad_fabric_unref(fabric);
 	if (!is_found)
@@ -401,7 +401,7 @@ void triad_command_keep_owners(
 	} else {
 		triad_kept_list_begin(list);
 		triad_kept_owners_add(list, owners, n);
-		/* Last, because agents that come and go would shift the others. */
+		/* At the end, so that agents that come and go do not shift other rows. */
 		keep_agents(service, list);
 	}
 	free(owners);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'alerts': what is wrong at present. */
+/* 'alerts': lists the alerts of a moment. */
 #include "service/command/commands.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "triad/clock.h"
 #include "triad/json.h"
 
-/* Where to find one again. */
+/* The key of an alert, to read it again. */
 struct found {
 	uint64_t id;
 	uint32_t cursor;
@@ -28,14 +28,15 @@ struct list {
 	const struct triad_command *command;
 	struct triad_node_choice choice;
 	struct triad_output *output;
-	const char *program; /* that has run since then */
-	uint64_t looked_us;  /* when they were last looked for; 0: they are now */
+	const char *program; /* name of the process, for the text */
+	uint64_t looked_us;  /* the last look for alerts; 0: they are looked for now */
 	int64_t wall_offset_us;
 	struct found *found;
 	uint32_t n, room;
 };
 
-/* An alert about a node as a whole is about each of its ports. */
+/* Whether the command's options choose an alert.  An alert about a whole node counts for
+ * each of its ports. */
 static bool is_wanted(const struct list *list, const struct triad_alert *alert)
 {
 	const struct triad_node_choice *choice = &list->choice;
@@ -109,7 +110,7 @@ static const char *format_time(
 		(uint64_t)((int64_t)at_us + list->wall_offset_us), text);
 }
 
-/* Findings of one end; the first of all stands in the row. */
+/* Writes the findings of one end, except the alert's first, which is in the row. */
 static void put_findings(const struct list *list, struct triad_list *rows,
 	const struct triad_alert *alert, unsigned end)
 {
@@ -188,7 +189,7 @@ static void put_alert(const struct list *list, struct triad_list *rows,
 	if (!end_us)
 		end_us = list->looked_us ? list->looked_us
 					 : triad_moment_now_us(&list->moment);
-	/* What the sweep of an image found came after its time. */
+	/* A finding of the image's own sweep may be later than the image's time. */
 	triad_clock_format_length(end_us > since_us ? end_us - since_us : 0, lasts);
 	triad_list_row(rows);
 	triad_list_uint(rows, "id", "ID", 3, alert->id);
@@ -284,8 +285,8 @@ static int put_list(const struct triad_fabric *fabric, const struct list *list,
 {
 	bool is_named = list->choice.rule != TRIAD_NODE_RULE_ALL;
 
-	/* An alert may be about a node that is gone: only without one must the node be
-	 * in the fabric.  A mistyped name must not look like good news. */
+	/* A node with an alert may have left the fabric.  Without an alert the node must
+	 * be in the fabric: a mistyped name must not look like good news. */
 	if (is_named && !list->n && fabric && !list->choice.n)
 		return triad_command_print_choice(
 			"alerts", &list->choice, fabric, list->output);
@@ -296,7 +297,8 @@ static int put_list(const struct triad_fabric *fabric, const struct list *list,
 	return TRIAD_CONTROL_DONE;
 }
 
-/* Without sweeps a list of alerts is old, and an empty one says nothing. */
+/* Writes why counters are not read: without sweeps the list of alerts is old, and an empty
+ * one means nothing. */
 static void say_trouble(struct list *list, const char *trouble)
 {
 	struct triad_perf *perf = list->moment.service->perf;
@@ -344,8 +346,8 @@ int triad_command_run_alerts(struct triad_service *service,
 	else if (!list.moment.past && !triad_health_alerts_tell(service))
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"no alerts are looked for: 'set alerts.enabled true' begins it\n");
-	/* First which alerts, then each again by its place: alerts are large, and the
-	 * list is sorted. */
+	/* First collect keys and sort them, then read each alert again: alerts are
+	 * large. */
 	list.choice = triad_node_choice_make(command->node, fabric, 0);
 	if (find_alerts(&list)) {
 		if (list.n)

@@ -100,7 +100,7 @@ static void put_port(struct rates *rates, uint32_t port)
 	rates->n_known += is_known;
 }
 
-/* Why there is less than was asked for. */
+/* Writes why rows are missing. */
 static void put_end(const struct rates *rates, struct triad_output *output)
 {
 	struct triad_service *service = rates->moment.service;

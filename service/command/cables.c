@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'cables': what is plugged in at ports; see ib/cable.h. */
+/* 'cables': the cables and modules at ports; see ib/cable.h. */
 #include "service/command/commands.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ static void put_lanes(struct triad_json *json, const struct triad_cable *cable)
 	triad_json_array_end(json);
 }
 
-/* Limits are in the unit of 'convert'; without a high alarm there are none. */
+/* Writes limits, converted by 'convert'; none if there is no high alarm. */
 static void put_limits(struct triad_json *json, const char *name,
 	const struct triad_cable_limits *limits, double (*convert)(uint16_t raw))
 {
@@ -102,7 +102,7 @@ static void put_end(struct triad_list *list, const char *title,
 			fabric->ports[port].number);
 }
 
-/* The lane with the least light. */
+/* The received power of the lane with the least light. */
 static double least_dbm(const struct triad_cable *cable)
 {
 	double least = NAN;

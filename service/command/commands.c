@@ -28,7 +28,8 @@ void triad_commands_put_diags(
 	}
 }
 
-/* Returns true, having said it, when what is configured could not be put into force. */
+/* Returns true, having written why, if the listener's configuration could not be put into
+ * force. */
 static bool is_refused(const struct triad_http_status *http, const char *section,
 	struct triad_output *output)
 {
@@ -54,7 +55,7 @@ bool triad_commands_put_refused(
 	return refused;
 }
 
-/* It may be made later, so that is no mistake. */
+/* Writes that a group does not exist.  Not an error: it may be made later. */
 static void put_missing_group(
 	const char *key, const char *group, struct triad_output *output)
 {
@@ -141,8 +142,7 @@ static int run_version(struct triad_service *service,
 	return TRIAD_CONTROL_DONE;
 }
 
-/* Rows that are NULL are commands of the plugin alone; and 'help', which also wants the
- * prefix. */
+/* NULL: a command of the plugin only; or 'help', which also needs the prefix. */
 static triad_service_command *const runs[TRIAD_N_COMMANDS] = {
 	[TRIAD_COMMAND_HEALTH] = triad_command_run_health,
 	[TRIAD_COMMAND_LINKS] = triad_command_run_links,
@@ -188,7 +188,7 @@ bool triad_service_has(void *context, enum triad_command_verb verb)
 {
 	const struct triad_service *service = context;
 
-	/* The plugin has all of them; triad-agent its own 'status' and these. */
+	/* The plugin has all commands; triad-agent has these and its own 'status'. */
 	return service->owner->sm || verb == TRIAD_COMMAND_STATUS || runs[verb];
 }
 
@@ -207,7 +207,7 @@ int triad_service_run(struct triad_service *service, const char *prefix,
 
 /* --- who may --- */
 
-/* Refuses a change by a user who may only read, and says who may do it and how. */
+/* Refuses a reader's command that changes something; writes who may run it and how. */
 static void refuse(struct triad_service *service, const struct triad_asker *asker,
 	const char *verb, struct triad_output *output)
 {
@@ -253,13 +253,13 @@ int triad_service_ask(void *context, const struct triad_asker *asker, int n_word
 		triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s\n", message);
 		return TRIAD_CONTROL_USAGE;
 	}
-	/* Before the command is run, whatever it is: the table says which ones change
+	/* Check before running any command: the table marks those that change
 	 * something. */
 	if (command.changes && asker->role < TRIAD_ROLE_ADMIN) {
 		refuse(service, asker, triad_verb_of(command.verb)->name, output);
 		return TRIAD_CONTROL_FAILED;
 	}
-	/* OpenSM's console, and who else asks for lines. */
+	/* OpenSM's console, and other clients that do not lay out tables. */
 	if (!command.table && triad_command_has_layout(&command)) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"%s: --columns, --sort, --no-headings and --raw are carried out "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'get' and 'config diff': what is in force of triad.conf. */
+/* 'get' and 'config diff': the configuration in force. */
 #include "service/command/commands.h"
 
 #include <errno.h>
@@ -34,8 +34,8 @@ static const char *origin_name(enum triad_conf_origin origin)
 	return names[origin];
 }
 
-/* The default as triad_conf_next() has values.  A group's and a scope's keys may be of
- * none that the defaults have. */
+/* The default of a key, in the form of triad_conf_next().  The default configuration lacks
+ * the keys of configured groups and scopes. */
 static const char *default_of(const struct triad_conf *standard,
 	const struct triad_conf_entry *entry, struct triad_conf_entry *found)
 {
@@ -47,11 +47,12 @@ static const char *default_of(const struct triad_conf *standard,
 
 /* --- get --- */
 
-/* The values of now, or of a past, whose image has those that were not the default's. */
+/* The present values, or those of a past, whose image has only values that differed from
+ * the default. */
 struct values {
 	const struct triad_conf *conf, *standard;
 	const struct triad_past *past; /* NULL: now */
-	uint32_t next;                 /* of the past's keys that the defaults lack */
+	uint32_t next;                 /* index of next_past_key() in the past's keys */
 };
 
 static bool is_in_section(const struct triad_conf_entry *entry, const char *section)
@@ -77,8 +78,8 @@ static void take_past_value(
 	memcpy(entry->value, key->value, sizeof(entry->value));
 }
 
-/* Steps to a key of a group, or a threshold, that the defaults lack.  What it is, is
- * known if there is such a key now. */
+/* Steps to the next key of a group, or threshold, that the defaults lack.  Its row in the
+ * table is known only if the present configuration has that key. */
 static bool next_past_key(struct values *values, struct triad_conf_entry *entry)
 {
 	const struct triad_past *past = values->past;
@@ -117,7 +118,7 @@ static void put_value(struct triad_list *list, const struct values *values,
 	const struct triad_conf_entry *entry)
 {
 	const struct triad_conf_key *key = entry->key;
-	/* Whether a file or 'set' had it is not kept. */
+	/* Images do not keep whether the file or 'set' gave the value. */
 	const char *from = values->past && entry->origin != TRIAD_CONF_FROM_DEFAULT
 		? "changed"
 		: origin_name(entry->origin);
@@ -136,7 +137,7 @@ static void put_value(struct triad_list *list, const struct values *values,
 	triad_list_row_end(list);
 }
 
-/* The key, or those of the section, or all.  Returns how many there are. */
+/* Writes the key, or those of the section, or all.  Returns how many. */
 static unsigned put_values(
 	struct triad_list *list, struct values values, const char *wanted)
 {
@@ -169,7 +170,7 @@ static int complain_key(
 	return TRIAD_CONTROL_FAILED;
 }
 
-/* Says so when parts are idle because of a file with mistakes. */
+/* Writes that parts are idle because the file has mistakes, if they are. */
 static void put_broken(struct triad_service *service, struct triad_output *output)
 {
 	if (triad_service_conf_state(service) == TRIAD_CONF_BROKEN)
@@ -185,7 +186,7 @@ static int get(const struct values *values, const struct triad_command *command,
 	struct triad_list list = {
 		.report = &report, .gap = "  ", .phase = TRIAD_LIST_WIDTHS};
 	struct triad_conf_entry entry;
-	/* Also a threshold that is inherited, which is not among the others. */
+	/* Found by name: put_values() lists no inherited thresholds. */
 	bool is_key = !values->past &&
 		triad_conf_get(values->conf, command->key, &entry, NULL, 0);
 
@@ -247,7 +248,7 @@ int triad_command_run_get(struct triad_service *service,
 struct diff {
 	const struct triad_conf *in_force, *file, *standard;
 	bool has_file, is_broken, was_broken;
-	bool is_unread; /* what the file has is not known: it can't be read or trusted */
+	bool is_unread; /* the file can't be read or trusted: its values are not known */
 	const char *program;
 	struct triad_report report;
 	struct triad_list list;
@@ -288,8 +289,8 @@ static void put_setting(struct triad_list *list, const char *name, const char *v
 	triad_list_text(list, NULL, "", 0, text);
 }
 
-/* One key that differs; 'entry' is of what is in force, or, where that has no such key,
- * of the file. */
+/* Writes one key that differs; 'entry' is from the configuration in force, or from the file
+ * if the former lacks the key. */
 static void put_difference(
 	struct diff *diff, const struct triad_conf_entry *entry, bool in_force)
 {
@@ -333,7 +334,8 @@ static void put_title(struct diff *diff, const char *title)
 		triad_output_printf(diff->report.output, "%s\n", title);
 }
 
-/* A file with mistakes may have a value for a key that could not be taken. */
+/* Whether the file's value of a key is known: in a file with mistakes it may be one that
+ * could not be parsed. */
 static bool is_known(const struct diff *diff, const struct triad_conf_entry *entry)
 {
 	struct triad_conf_entry of_file;
@@ -359,8 +361,8 @@ static void put_differences(struct diff *diff)
 		put_title(diff, title);
 		put_difference(diff, &entry, true);
 	}
-	/* What the file alone has: keys of new groups, thresholds that aren't
-	 * inherited any more. */
+	/* Keys that only the file has: those of new groups, and thresholds that are
+	 * inherited now. */
 	for (struct triad_conf_entry entry = {0};
 		triad_conf_next(diff->file, &entry);) {
 		bool has_it =
@@ -376,7 +378,7 @@ static void put_differences(struct diff *diff)
 	triad_report_array_end(&diff->report);
 }
 
-/* Keys in force with another value than the default. */
+/* Writes the keys in force whose value is not the default. */
 static void put_changed(struct diff *diff)
 {
 	struct triad_list *list = &diff->list;
@@ -410,7 +412,8 @@ static void put_changed(struct diff *diff)
 	triad_report_array_end(&diff->report);
 }
 
-/* Lines of the file are quoted in it: users who may only read see no password. */
+/* Writes the mistakes.  They quote lines of the file, so passwords are masked: readers must
+ * not see them. */
 static void put_mistakes(struct diff *diff, const struct triad_diags *diags)
 {
 	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64], shown[sizeof(text)];

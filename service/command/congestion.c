@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'congestion': where it begins, what waits because of it, and whose packets. */
+/* 'congestion': roots, the ports that wait because of them, and the hosts that send. */
 #include "service/command/commands.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'perf details': what ports tell beyond their counters; see ib/detail.h. */
+/* 'perf details': the data of ports beyond their counters; see ib/detail.h. */
 #include "service/command/commands.h"
 
 #include <inttypes.h>
@@ -71,7 +71,7 @@ static void put_counter(struct triad_list *list, const struct shown *shown)
 	if (json)
 		put_element_json(shown, json);
 	triad_list_text(list, "counter", "counter", -30, name);
-	/* JSON has what the port counts; people read octets, not words of four. */
+	/* JSON has the counter's own unit; people read octets, not words of four. */
 	triad_list_uint(list, "total", NULL, 0, row->total[shown->slot]);
 	list->next = (struct triad_list_next){.name = "total"};
 	triad_list_uint(list, NULL, "total", 12, row->total[shown->slot] * scale);
@@ -124,7 +124,7 @@ static void put_port(struct details *details, uint32_t port)
 	details->n_read += is_read;
 }
 
-/* Why there is less than was asked for. */
+/* Writes why rows are missing. */
 static void put_end(const struct details *details, struct triad_output *output)
 {
 	if (details->n_rows > details->command->limit)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'devices': what switches and HCAs say about themselves; see ib/device_info.h. */
+/* 'devices': data of switches and HCAs about themselves; see ib/device_info.h. */
 #include "service/command/commands.h"
 
 #include <math.h>
@@ -16,14 +16,14 @@
 #include "service/service.h"
 
 #define FIRMWARE_SIZE 40
-/* Devices that differ are named up to there. */
+/* Devices with another version are named up to this number. */
 #define MAX_NAMED 8
 
 /* Devices of one kind with one firmware. */
 struct version {
 	char psid[17], part[21], firmware[FIRMWARE_SIZE];
 	uint32_t n;
-	bool is_most; /* no other has more of this kind */
+	bool is_most; /* no other version of this kind has more devices */
 	uint32_t nodes[MAX_NAMED];
 };
 
@@ -241,7 +241,7 @@ static struct version *find_version(struct devices *devices,
 	return NULL;
 }
 
-/* At most as many as there are devices. */
+/* Counts a device under its version; there is room for as many versions as devices. */
 static void count_version(
 	struct devices *devices, uint32_t node, const struct triad_device_info *info)
 {
@@ -269,7 +269,7 @@ static void count_version(
 	version->n++;
 }
 
-/* By kind; of each the version that most have first. */
+/* Orders versions by kind; within a kind the most frequent version comes first. */
 static int compare_versions(const void *a, const void *b)
 {
 	const struct version *left = a, *right = b;

@@ -52,7 +52,7 @@ static void put_node(
 	triad_list_row_end(list);
 }
 
-/* Nodes of 'fabric' that 'other' lacks. */
+/* Writes the nodes of 'fabric' that 'other' lacks. */
 static uint32_t put_missing(const struct diff *diff, struct triad_list *list,
 	const char *what, const struct triad_fabric *fabric,
 	const struct triad_fabric *other, uint32_t n)
@@ -80,7 +80,7 @@ static uint32_t put_nodes(const struct diff *diff, struct triad_list *list)
 
 /* --- links --- */
 
-/* Whether both ends are joined in the other fabric, too; '*there' is the first one. */
+/* Whether the other fabric has the same link; '*there' is its first end. */
 static bool has_link(const struct triad_fabric *fabric, uint32_t port,
 	const struct triad_fabric *other, uint32_t *there)
 {
@@ -261,7 +261,7 @@ static void put_diff(struct diff *diff)
 	triad_report_end(&diff->report);
 }
 
-/* Two times the wrong way round: what went would have come. */
+/* Refuses times in the wrong order: everything that left would be shown as new. */
 static bool refuse_order(
 	const struct triad_command *command, struct triad_output *output)
 {

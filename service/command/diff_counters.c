@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Counters, configuration and tables of nodes of 'diff'. */
+/* The parts of 'diff' about counters, configuration and tables of nodes. */
 #include "service/command/diff_parts.h"
 
 #include <inttypes.h>
@@ -17,7 +17,8 @@ struct grown {
 	uint32_t n_ports, most_port; /* in the fabric of now */
 };
 
-/* A total that went back began anew: it grew by what it is. */
+/* Adds a port's growth.  A total that went back was set to 0: it has grown by its present
+ * value. */
 static void add_port(const struct diff *diff, uint32_t port, uint32_t before_port,
 	struct grown grown[TRIAD_N_COUNTERS])
 {
@@ -82,7 +83,7 @@ static void put_counter(const struct diff *diff, struct triad_list *list,
 	triad_list_row_end(list);
 }
 
-/* Errors first: they are what somebody looks for. */
+/* Errors first: users look for these. */
 uint32_t diff_put_counters(const struct diff *diff, struct triad_list *list)
 {
 	struct grown grown[TRIAD_N_COUNTERS] = {0};
@@ -101,7 +102,7 @@ uint32_t diff_put_counters(const struct diff *diff, struct triad_list *list)
 
 /* --- configuration --- */
 
-/* The value of a key; NULL: the default's.  'room' is for one of the present. */
+/* The value of a key; NULL: its default.  'room' takes a present value. */
 static const char *find_value(const struct triad_moment *moment,
 	const struct triad_conf *present, const char *name,
 	struct triad_conf_entry *room)

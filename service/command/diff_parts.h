@@ -13,20 +13,20 @@ struct diff {
 	struct triad_moment from, to;
 };
 
-/* A part of the answer: a title for people, an array of JSON.  'put' puts its rows, and
- * returns how many there are. */
+/* Writes a part of the answer: a title for people, an array in JSON.  'put' writes its
+ * rows, and returns how many. */
 uint32_t diff_put_part(struct diff *diff, const char *name, const char *title,
 	uint32_t (*put)(const struct diff *diff, struct triad_list *list));
 
-/* The counters that grew, and where most. */
+/* Writes the counters that grew, and where they grew most. */
 uint32_t diff_put_counters(const struct diff *diff, struct triad_list *list);
 
-/* The keys of triad.conf that differ. */
+/* Writes the keys of triad.conf that differ. */
 uint32_t diff_put_conf(const struct diff *diff, struct triad_list *list);
 
-/* The switches whose forwarding tables differ. */
+/* Writes the switches whose forwarding tables differ. */
 uint32_t diff_put_routes(const struct diff *diff, struct triad_list *list);
-/* The nodes whose SL2VL or VL arbitration tables differ. */
+/* Writes the nodes whose SL2VL or VL arbitration tables differ. */
 uint32_t diff_put_qos(const struct diff *diff, struct triad_list *list);
 
 #endif

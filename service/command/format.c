@@ -20,7 +20,7 @@ static void format_scaled(char *text, size_t size, double value, const char *uni
 		i++;
 	}
 	if (i == 0 && value < 99.95)
-		/* Less than one, as rates are, has its digits behind the zeros. */
+		/* A small rate needs its digits behind the zeros. */
 		snprintf(text, size, "%.3g%s%s", value, unit[0] ? " " : "", unit);
 	else
 		snprintf(text, size, "%.*f%s%s%s",

@@ -13,7 +13,7 @@
 #include "triad/control.h"
 #include "triad/json.h"
 
-/* Of a line for people; behind it are the title and the word. */
+/* Width of a line's title for people; the severity's word follows. */
 #define TITLE_WIDTH 14
 
 static const char *color_of(
@@ -125,7 +125,7 @@ static void put_text(struct triad_output *output, const struct triad_health *hea
 
 /* --- for monitoring plugins --- */
 
-/* What stands behind a '|' is performance data, so there must be none before. */
+/* Replaces each '|' in a text: plugins' performance data begins at the first one. */
 static void replace_bars(char *text)
 {
 	for (; *text; text++)
@@ -236,7 +236,7 @@ int triad_command_run_health(struct triad_service *service,
 
 int triad_command_status_exit(struct triad_service *service)
 {
-	/* Without a fabric it waits, which is no failure. */
+	/* Waiting for a fabric is not a failure. */
 	return triad_service_conf_state(service) == TRIAD_CONF_BROKEN ||
 			triad_perf_state(service->perf) == TRIAD_PERF_NO_TRANSPORT
 		? TRIAD_CONTROL_FAILED

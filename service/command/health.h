@@ -10,16 +10,16 @@
 
 struct triad_service;
 
-/* Returns the verdict, which is the exit status that monitoring plugins have. */
+/* Returns the verdict as the exit status of a monitoring plugin. */
 int triad_command_run_health(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 
-/* 'title' is the first line: what runs here.  Returns TRIAD_CONTROL_FAILED when nothing
- * works. */
+/* Writes the screen of 'status'; 'title', the first line, names the program.  Returns
+ * TRIAD_CONTROL_FAILED when nothing works. */
 int triad_command_put_screen(
 	struct triad_service *service, const char *title, struct triad_output *output);
 
-/* What 'status' exits with: TRIAD_CONTROL_FAILED when nothing works. */
+/* The exit status of 'status': TRIAD_CONTROL_FAILED when nothing works. */
 int triad_command_status_exit(struct triad_service *service);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'perf histogram': how often a counter grew how fast; of a detail, at how many places. */
+/* 'perf histogram': the distribution of a counter's rates over ports and sweeps; of a
+ * detail's over ports. */
 #include "service/command/commands.h"
 
 #include <errno.h>
@@ -26,15 +27,14 @@
 struct shown_histogram {
 	const char *scope; /* "all", "group", "node", "port" */
 	char where[TRIAD_NODE_NAME_SIZE + 64];
-	unsigned counter; /* from TRIAD_N_COUNTERS on a field of details: */
+	unsigned counter; /* from TRIAD_N_COUNTERS on: a field of details */
 	const struct triad_detail_field *field;
 	struct triad_histogram histogram;
 	uint64_t n_zeros, n_values;
 	bool is_gathered; /* from agents: */
 	uint32_t n_agents, n_asked;
-	uint64_t until_us; /* of the image that has it; 0: none has */
-	char since
-		[TRIAD_CLOCK_TEXT_SIZE]; /* only what was counted since then; "": all */
+	uint64_t until_us; /* time of the image that has it; 0: the present */
+	char since[TRIAD_CLOCK_TEXT_SIZE]; /* beginning of the counts; "": all */
 };
 
 static const double shares[] = {0.5, 0.9, 0.99};
@@ -158,8 +158,7 @@ static void put_buckets(const struct shown_histogram *shown,
 	}
 }
 
-/* Draws the buckets, joined until they are few enough for a screen.  Without memory all
- * are drawn. */
+/* Draws the buckets, joined so that they fit on a screen; without memory draws all. */
 static void put_bars(const struct shown_histogram *shown, struct triad_output *output)
 {
 	const struct triad_histogram *drawn = &shown->histogram;
@@ -172,7 +171,7 @@ static void put_bars(const struct shown_histogram *shown, struct triad_output *o
 	triad_histogram_clear(&few);
 }
 
-/* What each sample is of. */
+/* What a sample is. */
 static const char *samples_of(const struct shown_histogram *shown)
 {
 	static const char *const parts[] = {
@@ -283,7 +282,7 @@ static int refuse(const char *why, struct triad_output *output)
 	return TRIAD_CONTROL_FAILED;
 }
 
-/* What images have histograms of. */
+/* Refuses scopes of which images have no histograms. */
 static int check_scope(const struct triad_command *command,
 	const struct shown_histogram *shown, struct triad_output *output)
 {
@@ -298,7 +297,8 @@ static int check_scope(const struct triad_command *command,
 	return 0;
 }
 
-/* The histogram as of then.  Returns a status, having said why. */
+/* Finds the histogram of a past moment.  Returns the command's status, having written
+ * why. */
 static int find_kept(const struct triad_kept_list *list,
 	const struct triad_command *command, struct triad_gather_piece *piece,
 	struct triad_output *output)
@@ -308,7 +308,7 @@ static int find_kept(const struct triad_kept_list *list,
 
 	if (error == EPROTO)
 		return triad_moment_refuse_row(command, output);
-	/* What had no sample is not kept. */
+	/* Images have no histograms without samples. */
 	if (error && command->group[0])
 		return refuse("there was no such group then, or nothing was counted in "
 			      "it yet",
@@ -328,8 +328,7 @@ static int copy_piece(struct shown_histogram *shown,
 	return TRIAD_CONTROL_DONE;
 }
 
-/* With the shown histogram as of the end: takes away what was counted before the
- * beginning. */
+/* Subtracts the counts of before --since from the histogram of the end. */
 static int take_earlier_away(struct triad_service *service,
 	const struct triad_command *command, struct shown_histogram *shown,
 	struct triad_output *output)
@@ -369,7 +368,7 @@ static int take_earlier_away(struct triad_service *service,
 
 /* --- the command --- */
 
-/* With the histogram that is to be shown, as of the end; it is cleared. */
+/* Shows the histogram of the end, less the counts of before --since; clears it. */
 static int end_show(struct triad_service *service, const struct triad_command *command,
 	struct shown_histogram *shown, struct triad_output *output)
 {
@@ -423,7 +422,7 @@ static int show(struct triad_service *service, const struct triad_view *view,
 
 	if (choose(view, command, &scope, shown, output))
 		return TRIAD_CONTROL_FAILED;
-	/* A manager reads nothing itself: its agents have the histograms of counters. */
+	/* A manager reads no counters: its agents have their histograms. */
 	shown->is_gathered =
 		!shown->field && triad_collect_is_manager(service->collect);
 	if (shown->field)
@@ -465,7 +464,7 @@ int triad_command_run_perf_histogram(struct triad_service *service,
 
 /* --- kept --- */
 
-/* Of a scope; the group is named. */
+/* Keeps the histograms of a scope; 'group' is the group's name. */
 static int keep_scope(struct triad_service *service, struct triad_kept_list *list,
 	const struct triad_histograms_scope *scope, const char *group)
 {
@@ -506,7 +505,7 @@ void triad_command_keep_histograms(struct triad_service *service,
 		error = keep_scope(
 			service, list, &scope, triad_groups_get(view->groups, i)->name);
 	}
-	/* ENOENT: groups are being exchanged, and the next image has them. */
+	/* ENOENT: the groups are just changing; the next image has the new ones. */
 	if (error == ENOMEM)
 		triad_kept_list_refuse(list, "not enough memory");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'history': what happened. */
+/* 'history': the recorded events. */
 #include "service/command/commands.h"
 
 #include <inttypes.h>
@@ -25,7 +25,7 @@ struct list {
 	struct triad_list rows;
 	uint64_t since_us, until_us;
 	uint32_t n, n_left_out;
-	uint32_t n_placed; /* of both, those at a node that is meant */
+	uint32_t n_placed; /* of both, events with a place that is chosen */
 };
 
 static const char *const titles[TRIAD_N_TIMELINE_KINDS] = {
@@ -53,7 +53,7 @@ static const char *const titles[TRIAD_N_TIMELINE_KINDS] = {
 	[TRIAD_TIMELINE_QOS] = "QoS",
 };
 
-/* What the place can't say.  'number' is the event's. */
+/* Formats an event's detail, besides its place.  'number' is the event's. */
 static void format_detail(const struct list *list,
 	const struct triad_timeline_event *event, uint64_t number, char *text,
 	size_t size)
@@ -64,7 +64,7 @@ static void format_detail(const struct list *list,
 	snprintf(text, size, "%s", event->text);
 	switch (event->kind) {
 	case TRIAD_TIMELINE_STARTED:
-		/* What is before it is the end of the last run. */
+		/* The event before it is the end of the last run. */
 		if (!triad_recorder_copy(list->recorder, &number, &before, 1) ||
 			before.at_us > event->at_us)
 			break;
@@ -101,7 +101,7 @@ static void format_place(const struct triad_timeline_end *end, char text[PLACE_S
 		snprintf(text + n, PLACE_SIZE - (size_t)n, "/P%u", end->port);
 }
 
-/* For people one column, for programs three. */
+/* Writes an end: one column for people, three members in JSON. */
 static void put_end(
 	struct triad_list *rows, const struct triad_timeline_end *end, bool is_far)
 {
@@ -148,8 +148,8 @@ static void put_event(
 	triad_list_row_end(rows);
 }
 
-/* What is about the program itself is shown for each place: nothing is known of a place
- * while nobody looked. */
+/* Writes an event if the options choose it.  Events without a place are about the program,
+ * and always chosen: they show when the place was not watched. */
 static void add_event(
 	struct list *list, const struct triad_timeline_event *event, uint64_t number)
 {
@@ -202,7 +202,7 @@ static bool is_unknown(struct list *list)
 	return true;
 }
 
-/* What is missing from the list, before it. */
+/* Writes, before the list, what it may lack. */
 static void put_warnings(struct triad_service *service,
 	const struct triad_recorder_status *status, struct triad_output *output)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'job': what a set of hosts uses of the fabric. */
+/* 'job': the part of the fabric that a set of hosts uses. */
 #include "service/command/commands.h"
 
 #include <errno.h>
@@ -25,29 +25,29 @@ struct job {
 	const struct triad_command *command;
 	struct triad_service *service;
 	const struct triad_route_result *routes; /* of all hosts */
-	struct triad_routes_check *check;        /* of the job's alone */
-	struct triad_moment moment;              /* that it is about */
+	struct triad_routes_check *check;        /* of the job's hosts only */
+	struct triad_moment moment;              /* the moment to show */
 	bool is_since;
-	struct triad_moment since; /* what has grown is counted from there on */
-	double since_s;            /* so long before the moment that was */
+	struct triad_moment since; /* growth is counted from there on */
+	double since_s;            /* time from 'since' to 'moment' */
 	struct triad_hostlist hosts, unknown;
-	uint64_t *ports; /* of the job, a bit for each of the fabric's */
+	uint64_t *ports; /* the job's hosts; a bit for each port of the fabric */
 	uint32_t n_ports, n_switches;
 	uint32_t *links; /* ports that pairs of the job leave by, the busiest first */
 	uint32_t n_links;
 };
 
-/* A link in one direction, as its counters have it. */
+/* A link in one direction, by its counters. */
 struct link_state {
 	double use_percent, wait_percent; /* NAN: not known */
 	double octets;                    /* sent, since a time; NAN: not known */
 	uint64_t n_errors;                /* at both ends */
-	bool has_errors;                  /* they are known */
+	bool has_errors;                  /* n_errors is known */
 };
 
 /* --- which hosts --- */
 
-/* Marks the ports of the job's hosts, and finds out which hosts there are not. */
+/* Marks the ports of the job's hosts, and finds unknown hosts. */
 static int find_hosts(struct job *job)
 {
 	const struct triad_routes_layout *layout = job->routes->check->layout;
@@ -76,7 +76,7 @@ static int find_hosts(struct job *job)
 		is_found[at] = true;
 		job->ports[host->port / 64] |= UINT64_C(1) << host->port % 64;
 		job->n_ports++;
-		/* Hosts lie by switch. */
+		/* The layout orders hosts by switch. */
 		job->n_switches += host->sw != last;
 		last = host->sw;
 	}
@@ -121,8 +121,8 @@ static int find_links(struct job *job)
 	return 0;
 }
 
-/* Makes totals of 'row' what they have grown by since then; false: the port was not read
- * then.  A total that went back began anew: it grew by what it is. */
+/* Replaces the totals of 'row' by their growth since 'since'; false: the port was not read
+ * then.  A total that went back was set to 0: it has grown by its present value. */
 static bool count_since(const struct job *job, const struct triad_fabric *fabric,
 	uint32_t port, struct triad_engine_row *row)
 {
@@ -137,8 +137,8 @@ static bool count_since(const struct job *job, const struct triad_fabric *fabric
 	return true;
 }
 
-/* Of 'counter', in words of 4 octets or ticks of such, since then, as a part of what the
- * link can carry. */
+/* The growth of 'counter' (words of 4 octets, or ticks of as long) since 'since', in
+ * percent of what the link can carry. */
 static double percent_since(const struct job *job, const struct triad_engine_row *row,
 	unsigned counter, uint64_t bps)
 {
@@ -199,7 +199,7 @@ static struct link_state state_of(const struct job *job, uint32_t port)
 	}
 	add_errors(job, port, &state);
 	add_errors(job, fabric->ports[port].remote, &state);
-	/* What was never read has none, as far as is known. */
+	/* Errors of a port that was never read count as 0. */
 	state.has_errors = true;
 	return state;
 }
@@ -357,7 +357,7 @@ static void put_head(struct job *job, struct triad_report *report)
 	triad_output_printf(output, "\n");
 }
 
-/* Images have what 'congestion' answered, and not for which hosts. */
+/* Only at present: images keep the answer of 'congestion', but not by hosts. */
 static void put_congestion(const struct job *job, struct triad_report *report)
 {
 	if (!job->moment.past) {

@@ -6,16 +6,17 @@
 #include "service/command/routes_parts.h"
 #include "service/service.h"
 
-/* What the job is to one root. */
+/* The job's part in one root. */
 struct part {
 	uint32_t n_roles[TRIAD_CONGESTION_N_ROLES];
 	uint32_t n_waiting;  /* hosts of the job in its tree */
-	double loss_bps;     /* what their waiting costs, at most */
-	double sent, others; /* by contributors, of the job and not */
+	double loss_bps;     /* upper limit of what their waiting costs */
+	double sent, others; /* by contributors that are of the job, and not */
 	bool is_to_job;      /* the root leads to one of its hosts */
 };
 
-/* Routes may have been checked again since the sweep. */
+/* Whether a port is of the job.  The root's fabric may be older than the job's: routes may
+ * have been checked again since the sweep. */
 static bool is_of_job(const struct triad_fabric *fabric, const uint64_t *ports,
 	const struct triad_fabric *other, uint32_t port)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'links': each cable once, with both ends: how fast it runs and could run, how busy it
- * is, what went wrong. */
+/* 'links': each link once, with both ends: its speed and best speed, its load, its
+ * errors. */
 #include "service/command/commands.h"
 
 #include <inttypes.h>
@@ -16,10 +16,10 @@
 #include "service/command/ports.h"
 #include "service/service.h"
 
-/* A cable of the fabric, or one that is not there any more. */
+/* A cable of the fabric, or one that has left it. */
 struct cable {
 	uint32_t port;           /* its first end in the fabric, or TRIAD_FABRIC_NONE */
-	struct triad_link *gone; /* else this; the list's */
+	struct triad_link *gone; /* without 'port': borrowed from the list */
 	double rank;             /* the highest comes first */
 };
 
@@ -35,7 +35,7 @@ struct list {
 	size_t gone_room;
 };
 
-/* What is shown of an end. */
+/* The data to show of an end. */
 struct end {
 	uint64_t guid;
 	const char *name;
@@ -43,14 +43,14 @@ struct end {
 	uint16_t lid;
 	bool is_present;
 	struct triad_engine_row row;
-	double use_percent, wait_percent; /* of what the link can do; NAN: not known */
+	double use_percent, wait_percent; /* of the link's rate; NAN: not known */
 	uint64_t n_errors;
 };
 
 struct shown {
 	struct end ends[2];
 	const char *state;
-	bool is_active; /* both ends are */
+	bool is_active; /* both ends are active */
 	struct triad_link_rate rate, best;
 	bool is_slow;
 	bool has_history;
@@ -123,7 +123,7 @@ static void read_cable(
 		a->state == TRIAD_PORT_ACTIVE && b->state == TRIAD_PORT_ACTIVE;
 	shown->rate = triad_link_rate_active(a);
 	shown->best = triad_link_rate_best(a, b);
-	/* Without what both can, a link is not called slow. */
+	/* If the best rate of both ends is not known, the link is not slow. */
 	shown->is_slow =
 		triad_link_rate_bps(shown->rate) < triad_link_rate_bps(shown->best);
 	shown->has_history = triad_moment_find_link(&list->moment, shown->ends[0].guid,
@@ -158,8 +158,8 @@ static bool is_node_wanted(const struct list *list, const struct shown *shown)
 	return is_any;
 }
 
-/* The worst on top: down, then slow, then those with errors, the rest in the order of
- * the fabric; with --by the one whose counter grows fastest. */
+/* Ranks the worst highest: down, then slow, then with errors, the rest in the order of the
+ * fabric; with --by the counter's rate. */
 static double rank_of(const struct list *list, const struct shown *shown)
 {
 	double rank = 0;
@@ -377,7 +377,7 @@ static void put_cables(const struct list *list, struct triad_output *output)
 	triad_report_array_end(&report);
 }
 
-/* Nothing to show is good news when something bad was asked for. */
+/* Writes that no link matches: good news if the options choose bad links. */
 static int put_none(const struct list *list, struct triad_output *output)
 {
 	if (list->choice.rule == TRIAD_NODE_RULE_NONE)
@@ -417,7 +417,7 @@ int triad_command_run_links(struct triad_service *service,
 			"links: not enough memory to list them; try again\n");
 		status = TRIAD_CONTROL_FAILED;
 	} else {
-		/* A name that nobody has is no empty list. */
+		/* An unknown name is an error, not an empty list. */
 		if (list.n ||
 			(command->json && list.choice.rule != TRIAD_NODE_RULE_NONE))
 			put_cables(&list, output);

@@ -13,7 +13,7 @@
 #include "service/command/format.h"
 
 #define HEADING_SIZE 64
-#define LONG_COLUMN 20 /* of TRIAD_LIST_LONG, in lines */
+#define LONG_COLUMN 20 /* width of TRIAD_LIST_LONG in lines */
 
 struct triad_json *triad_list_json(const struct triad_list *list)
 {
@@ -60,7 +60,7 @@ static void send_record(struct triad_list *list, struct triad_table_record *reco
 	triad_output_put_table(list->report->output, record->octets, record->used);
 }
 
-/* One style for all tables. */
+/* Makes a heading of a title, in one style for all tables. */
 static void make_heading(char *text, size_t size, const char *title)
 {
 	snprintf(text, size, "%s", title);
@@ -121,7 +121,7 @@ static void write_row(struct triad_list *list)
 	list->has_titles = true;
 	if (list->phase == TRIAD_LIST_TITLES)
 		return;
-	/* An empty last column leaves no blanks behind. */
+	/* Remove the blanks of an empty last column. */
 	g_strchomp(list->row);
 	triad_output_put(output, list->row, strlen(list->row));
 	triad_output_put(output, "\n", 1);
@@ -140,7 +140,7 @@ void triad_list_row_end(struct triad_list *list)
 	}
 	if (triad_list_json(list))
 		triad_json_object_end(triad_list_json(list));
-	/* The row of titles was the first and only one of its kind. */
+	/* Only the first row is for titles. */
 	if (list->phase == TRIAD_LIST_TITLES)
 		list->phase = TRIAD_LIST_ROWS;
 }
@@ -155,7 +155,7 @@ static void measure(int *width, const char *text)
 		*width = needed;
 }
 
-/* Measured columns are padded by characters, others by octets, as printf() does. */
+/* Appends a cell.  Pads measured columns by characters, others by octets, like printf(). */
 static void append_cell(
 	char *line, size_t size, int width, int measured, const char *text)
 {

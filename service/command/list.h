@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Lists: a table for people, or an array in JSON, from one description.
  *
- * Model: a function of the command's puts one row, column after column.  A column has a
- * name in JSON (NULL: people alone see it) and a title for people (NULL: JSON alone has
- * it).  Titles stand above the first row, in upper case, unless all are "".
+ * Model: a command writes one row after the other, column by column.  A column has a name
+ * in JSON (NULL: only people see it) and a title for people (NULL: only JSON has it).
+ * Titles stand above the first row, in upper case, unless all are "".
  *
  * A receiver that lays tables out itself (triadctl; triad/table.h) gets columns and
  * cells; others, as OpenSM's console, get lines.  A list without titles is lines for
@@ -18,12 +18,12 @@
  *     }
  *     triad_report_array_end(report);
  *
- * Widths are printf()'s: negative is left-aligned, 0 as wide as the text.  Columns that
- * are as wide as their widest text are measured before: all rows are put twice, in the
- * phase TRIAD_LIST_WIDTHS first, in which nothing is shown.  triadctl has its own
- * widths, and takes from these what a column is: positive is a number, which is never
- * cut; TRIAD_LIST_MEASURED, TRIAD_LIST_LONG and 0 are names and remarks, which are cut
- * where a terminal is too narrow; other negative ones are short words.
+ * Widths are printf()'s: negative is left-aligned, 0 as wide as the text.  For columns as
+ * wide as their widest text (TRIAD_LIST_MEASURED), the command writes all rows twice: first
+ * in the phase TRIAD_LIST_WIDTHS, which measures and shows nothing.  triadctl computes its
+ * own widths, and derives the kind of a column from these: positive is a number, which is
+ * never cut; TRIAD_LIST_MEASURED, TRIAD_LIST_LONG and 0 are names and remarks, which are
+ * cut where a terminal is too narrow; other negative ones are short words.
  *
  * Thread-safety: one thread. */
 #ifndef TRIAD_SERVICE_COMMAND_LIST_H
@@ -40,10 +40,10 @@
 #define TRIAD_LIST_LONG                                                                \
 	(INT_MIN + 1) /* left-aligned; longer texts stick out in lines */
 
-/* What else there is to say of the next column for people; of that one alone. */
+/* Attributes of the next column for people, and of no other. */
 struct triad_list_next {
 	const char *name;  /* of JSON's member, where the column's own is NULL */
-	const char *value; /* the number, in digits alone; set by triad_list_uint() */
+	const char *value; /* the plain number; set by triad_list_uint() */
 	bool is_spare;     /* left out first where a terminal is too narrow */
 	enum triad_table_color color;
 };
@@ -54,21 +54,21 @@ struct triad_list {
 	enum {
 		TRIAD_LIST_ROWS,
 		TRIAD_LIST_WIDTHS,
-		TRIAD_LIST_TITLES, /* one row, of which titles alone are shown: for a
-				    * list that has them without any row, too */
+		TRIAD_LIST_TITLES, /* one row, of which only titles are shown: for a
+				    * list without rows that has titles all the same */
 	} phase;
-	bool has_titles; /* they have been shown */
+	bool has_titles; /* titles have been shown */
 	int widths[TRIAD_LIST_MAX_COLUMNS];
 	struct triad_list_next next;
-	/* Of the present row, for people; what does not fit is left out. */
+	/* The present row, for people; drops what does not fit. */
 	unsigned n_columns;
 	struct triad_table_column columns[TRIAD_LIST_MAX_COLUMNS];
 	char titles[512], row[1024], notes[2048];
 	struct triad_table_record record; /* the cells, for a receiver of tables */
 };
 
-/* Whether all rows are to be put in the phase TRIAD_LIST_WIDTHS first: not for JSON, nor
- * where triadctl measures by itself. */
+/* Whether the command must write all rows in the phase TRIAD_LIST_WIDTHS first.  False for
+ * JSON, and where triadctl measures. */
 bool triad_list_is_measured(const struct triad_report *report);
 
 void triad_list_row(struct triad_list *list);
@@ -89,24 +89,24 @@ void triad_list_bool(struct triad_list *list, const char *name, const char *titl
 void triad_list_guid(
 	struct triad_list *list, const char *name, const char *title, uint64_t guid);
 
-/* Where a row's further members in JSON go; NULL for people, and when no row is put. */
+/* Where to write further members of a row in JSON; NULL for people, and outside a row. */
 struct triad_json *triad_list_json(const struct triad_list *list);
 
-/* In JSON alone. */
+/* In JSON only. */
 void triad_list_double(struct triad_list *list, const char *name, double value);
 
-/* The same, and a column: what people read as 'format' says, with the value to sort by; "-"
- * for what is not finite. */
+/* The same, and a column for people: the text made by 'format', sorted by the value; "-"
+ * for a value that is not finite. */
 void triad_list_real(struct triad_list *list, const char *name, const char *title,
 	int width, double value, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
 
-/* For people: a counter's amount, or a rate of it with "/s" for 'behind', which is "" else;
- * "-" for NAN.  Data are sorted by, and raw, in octets as they are shown. */
+/* For people: a counter's amount ('behind' is "") or rate ("/s"); "-" for NAN.  Data are in
+ * octets, also for sorting and raw output. */
 void triad_list_counter(struct triad_list *list, const char *title, int width,
 	enum triad_counter_unit unit, double amount, const char *behind);
 
-/* For people alone, at most 255 octets. */
+/* For people only, at most 255 octets. */
 void triad_list_format(struct triad_list *list, const char *title, int width,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -36,7 +36,7 @@ static void say_which(const struct triad_service *service,
 		has_sm ? " was " : "", has_sm ? past->head.sm : "");
 }
 
-/* By a function of history_reader.h.  NULL, having said why. */
+/* Reads a past by a function of history_reader.h.  NULL, having written why. */
 static struct triad_past *read_past(struct triad_service *service,
 	struct triad_past *(*read)(struct triad_history_reader *, uint64_t, char *),
 	uint64_t at_us, const char *verb, struct triad_output *output)
@@ -197,7 +197,7 @@ uint64_t triad_moment_now_us(const struct triad_moment *moment)
 
 /* --- ports and devices --- */
 
-/* Of a past; its place is that of a port of the view. */
+/* Finds an extra of a past, for a port of the view. */
 static bool find_extra(const struct triad_moment *moment, enum triad_extra_kind kind,
 	uint32_t port, unsigned part, struct triad_extra *extra)
 {
@@ -292,7 +292,7 @@ uint64_t triad_moment_tables_hash(const struct triad_moment *moment, uint32_t no
 
 	if (!past)
 		return triad_history_hash_tables(fabric, &fabric->nodes[node], tables);
-	/* They are in the order of GUIDs. */
+	/* The tables are sorted by GUID. */
 	TRIAD_SEARCH(at, 0, past->n_tables[tables],
 		past->tables[tables][at].node_guid < guid);
 	return at < past->n_tables[tables] && past->tables[tables][at].node_guid == guid
@@ -300,7 +300,7 @@ uint64_t triad_moment_tables_hash(const struct triad_moment *moment, uint32_t no
 		: 0;
 }
 
-/* Ports are in the order of GUIDs and numbers. */
+/* Whether two fabrics have the same links; ports are sorted by GUID and number. */
 static bool has_links_of(
 	const struct triad_fabric *then, const struct triad_fabric *fabric)
 {

@@ -10,19 +10,19 @@
 #include "service/command/ports.h"
 #include "service/service.h"
 
-/* What is shown of a node. */
+/* The data to show of a node. */
 struct shown_node {
 	const struct triad_fabric_node *node;
 	uint16_t lid;
-	uint32_t n_ports, n_up;                  /* that leave the node */
-	uint32_t n_asked, n_answered, n_skipped; /* that have counters */
+	uint32_t n_ports, n_up;                  /* external ports */
+	uint32_t n_asked, n_answered, n_skipped; /* ports that have counters */
 };
 
 struct nodes {
 	const struct triad_view *view;
 	const struct triad_command *command;
 	struct triad_node_choice choice;
-	const uint64_t *owners; /* of each node of the fabric; NULL: all are ours */
+	const uint64_t *owners; /* of each node of the fabric; NULL: we read all */
 	const struct triad_collect_agent *agents;
 	unsigned n_agents;
 	struct triad_list list;
@@ -55,7 +55,7 @@ static void read_node(
 	}
 }
 
-/* Ports of a CA that are down have counters, too, and answer. */
+/* The node's state by its answers.  A CA's ports answer even when they are down. */
 static const char *state_of(const struct shown_node *shown)
 {
 	if (!shown->n_asked)
@@ -65,7 +65,7 @@ static const char *state_of(const struct shown_node *shown)
 	return shown->n_answered < shown->n_asked ? "in part" : "answers";
 }
 
-/* The agent that reads it; NULL: nobody. */
+/* The agent that reads the node; NULL: none. */
 static const char *agent_of(const struct nodes *nodes, uint32_t node)
 {
 	uint64_t owner = nodes->owners[node];
@@ -107,7 +107,7 @@ static bool is_wanted(const struct nodes *nodes, uint32_t at)
 		triad_node_choice_has(&nodes->choice, node->name, node->guid);
 }
 
-/* Returns how many nodes were put. */
+/* Writes the nodes and returns how many. */
 static uint32_t put_nodes(struct nodes *nodes)
 {
 	const struct triad_output *output = nodes->list.report->output;
@@ -165,7 +165,7 @@ int triad_command_run_nodes(struct triad_service *service,
 
 	if (!view)
 		return TRIAD_CONTROL_FAILED;
-	/* Who read a node is not kept. */
+	/* Images do not keep which agent read a node. */
 	agents = command->at[0]
 		? NULL
 		: triad_collect_agents(service->collect, &nodes.n_agents);

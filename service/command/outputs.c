@@ -12,7 +12,7 @@
 
 struct taking {
 	struct triad_history_output *to;
-	uint32_t room; /* of all answers together */
+	uint32_t room; /* for all answers together */
 };
 
 static bool take_frame(
@@ -21,7 +21,7 @@ static bool take_frame(
 	struct taking *taking = context;
 	struct triad_history_output *to = taking->to;
 
-	/* Progress is for who waits. */
+	/* No user waits for this output, so ignore progress. */
 	if (type == TRIAD_FRAME_PROGRESS)
 		return true;
 	to->is_left_out |= size + TRIAD_FRAME_HEADER_SIZE > taking->room - to->size ||
@@ -126,7 +126,7 @@ int triad_outputs_show(struct triad_service *service,
 			"than %u octets, or all answers were longer than %u\n",
 			name, TRIAD_HISTORY_OUTPUT_SIZE, TRIAD_HISTORY_OUTPUTS_SIZE);
 	} else if (found && has_table(found) && !output->tables) {
-		/* OpenSM's console, and who else asks for lines. */
+		/* OpenSM's console, and other clients that do not lay out tables. */
 		status = TRIAD_CONTROL_USAGE;
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"%s: what it answered then is laid out by triadctl: type "

@@ -14,14 +14,14 @@
 #include "triad/clock.h"
 #include "triad/control.h"
 
-/* What is listed. */
+/* The paths to list. */
 struct paths {
 	const struct triad_path_table *table;
 	const struct triad_fabric *fabric; /* for names; NULL: none */
 	const char *typed;                 /* NODE, as typed; "": all */
 	struct triad_node_choice choice;
-	uint32_t lid;  /* that it is; 0: it is none */
-	uint64_t guid; /* the same */
+	uint32_t lid;  /* 'typed' as a LID; 0: not one */
+	uint64_t guid; /* 'typed' as a GUID; 0: not one */
 	struct triad_list list;
 };
 
@@ -33,7 +33,8 @@ static int fail(struct triad_output *output, const char *why)
 
 /* --- which --- */
 
-/* A LID or a GUID is the table's own, whatever the fabric with the names has. */
+/* Parses NODE.  LIDs and GUIDs are compared with the table itself: the fabric, which has
+ * the names, may differ from it. */
 static void read_typed(struct paths *paths)
 {
 	char *end;
@@ -74,7 +75,7 @@ static const char *name_of(const struct paths *paths, const struct triad_path_ro
 
 /* --- rows --- */
 
-/* A number, or "-" where there is no path. */
+/* Writes a value, or "-" where there is no path. */
 static void put_value(struct triad_list *list, const char *name, const char *title,
 	int width, bool has_path, const char *value)
 {
@@ -156,7 +157,7 @@ static void put_list(
 		triad_json_uint(&report->json, "lid", paths->table->lid);
 		triad_json_uint(&report->json, "lmc", paths->table->lmc);
 		triad_json_uint(&report->json, "generation", paths->table->generation);
-		/* Without another beat of the manager. */
+		/* If no further beat of the manager comes. */
 		triad_json_uint(&report->json, "valid_for_ms",
 			until_us > now_us ? (until_us - now_us) / TRIAD_US_PER_MS : 0);
 	}
@@ -206,7 +207,8 @@ static int show(struct triad_service *service, const struct triad_command *comma
 				  "paths", &paths.choice, fabric, output);
 	} else {
 		put_list(&paths, command, until_us);
-		/* A long list takes its time, or the process was stopped. */
+		/* The table may have expired meanwhile: a long list takes time, and the
+		 * process may have been stopped. */
 		after = triad_path_exchange_table(exchange, &state, &until_us);
 		is_same = after == table;
 		triad_path_table_unref(after);

@@ -16,8 +16,7 @@
 #include "service/service.h"
 #include "triad/json.h"
 
-/* The errors that are not 0, by their names; "+" for one that stopped at its
- * maximum. */
+/* Formats the errors that are not 0, by name; "+" marks one that is at its maximum. */
 static void format_errors(char *text, size_t size, const struct triad_engine_row *row)
 {
 	size_t at = 0;
@@ -31,7 +30,7 @@ static void format_errors(char *text, size_t size, const struct triad_engine_row
 				row->saturated & 1u << i ? "+" : "");
 }
 
-/* The columns that 'perf show' and 'perf top' begin with; all of the port in JSON. */
+/* Writes the first columns of 'perf show' and 'perf top'; in JSON the whole port. */
 static void put_place(struct triad_list *list, const struct triad_shown_port *shown)
 {
 	triad_list_row(list);
@@ -54,7 +53,7 @@ static void put_place(struct triad_list *list, const struct triad_shown_port *sh
 		triad_list_text(list, NULL, "FAR END", TRIAD_LIST_MEASURED, "-");
 }
 
-/* The columns of 'perf show' behind them; the last one is for errors. */
+/* The further columns of 'perf show'; the last one is for errors. */
 static const unsigned show_columns[] = {
 	TRIAD_PORT_XMIT_DATA,
 	TRIAD_PORT_RCV_DATA,
@@ -64,7 +63,7 @@ static const unsigned show_columns[] = {
 };
 #define N_SHOW_COLUMNS (sizeof(show_columns) / sizeof(show_columns[0]))
 
-/* When the counters were reset last, and by whom. */
+/* Appends when the counters were reset last, and by whom. */
 static void append_resets(char *text, size_t size, const struct triad_engine_row *row)
 {
 	const struct {
@@ -79,12 +78,12 @@ static void append_resets(char *text, size_t size, const struct triad_engine_row
 
 	for (unsigned i = 0; i < sizeof(resets) / sizeof(resets[0]); i++)
 		if (triad_command_format_time(resets[i].at_us, at))
-			/* A reset by others is known to the second at best. */
+			/* Times of resets by others are exact to a second at best. */
 			triad_text_append(text, size, "%s[%s %.19sZ]",
 				text[0] ? "  " : "", resets[i].what, at);
 }
 
-/* The last column: what is wrong with the port. */
+/* Writes the last column: remarks on the port. */
 static void put_remarks(struct triad_list *list, const struct triad_shown_port *shown)
 {
 	const struct triad_engine_row *row = &shown->row;
@@ -118,8 +117,7 @@ static void put_line(struct triad_list *list, const struct triad_shown_port *sho
 	struct triad_json *json = triad_list_json(list);
 
 	put_place(list, shown);
-	/* The number by which sFlow's collectors know the port; null when none are
-	 * told. */
+	/* The port's number at sFlow collectors; null without collectors. */
 	if (json && indices)
 		triad_json_uint(json, "sflow_if_index",
 			indices->if_index[shown->port - indices->fabric->ports]);
@@ -142,13 +140,13 @@ static void put_line(struct triad_list *list, const struct triad_shown_port *sho
 
 /* --- perf show --- */
 
-/* Readers may be older than what they read: say so. */
+/* Writes that the counters shown are old, if none are read now. */
 static void put_trouble(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
 	const char *trouble = triad_service_trouble(service);
 
-	/* A past is as it was anyway. */
+	/* Not for a past moment. */
 	if (trouble && !command->at[0])
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"these counters are not read any more: %s\n", trouble);
@@ -164,7 +162,7 @@ static bool has_trouble(const struct triad_shown_port *shown)
 	return row->was_asked && !row->answered && !shown->skipped;
 }
 
-/* The next port to be shown, from '*next' on. */
+/* Reads the next port to show, from '*next' on. */
 static bool next_shown(const struct triad_view *view,
 	const struct triad_command *command, const struct triad_node_choice *choice,
 	uint32_t *next, struct triad_shown_port *shown)
@@ -192,12 +190,12 @@ static unsigned show_ports(const struct triad_view *view,
 	uint32_t next = 0;
 	unsigned n = 0;
 
-	/* A million ports need not be walked twice where triadctl measures. */
+	/* Measure only if triadctl does not: there may be a million ports. */
 	while (triad_list_is_measured(&report) &&
 		next_shown(view, command, choice, &next, &shown))
 		put_place(&list, &shown);
 	list.phase = TRIAD_LIST_ROWS;
-	/* After a change of the fabric there is a moment until sFlow has it too. */
+	/* sFlow gets a changed fabric a moment later. */
 	if (indices && indices->fabric != view->fabric)
 		indices = NULL;
 	triad_report_array(&report, NULL);
@@ -209,7 +207,7 @@ static unsigned show_ports(const struct triad_view *view,
 	return n;
 }
 
-/* No port was shown: with --errors that is good news, if there are such ports. */
+/* Writes why no port was shown: with --errors good news, if the ports exist. */
 static int show_none(const struct triad_view *view, const struct triad_command *command,
 	const struct triad_node_choice *choice, struct triad_output *output)
 {
@@ -257,8 +255,8 @@ struct ranked {
 	uint32_t port;
 };
 
-/* The busiest first, those without a rate last; equal ones in the order of the
- * fabric. */
+/* Orders ports: the busiest first, those without a rate last, equal ones in the order of
+ * the fabric. */
 static int compare_ranked(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;

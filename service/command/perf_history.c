@@ -25,15 +25,15 @@ struct curve {
 	uint8_t port;
 	uint32_t n;
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS];
-	/* Up to each point, from the one before; NAN: not known.  The first has none. */
+	/* From the point before to each point; NAN: not known, as for the first. */
 	double rate[N_POINTS];
 	double most, sum;
-	uint64_t most_us, sum_us; /* when it was most; of intervals that are known */
+	uint64_t most_us, sum_us; /* time of 'most'; length of the known intervals */
 };
 
 /* --- what is drawn --- */
 
-/* The port, in the fabric at the end of the time that is meant. */
+/* Finds the port in the fabric at the end of the time. */
 static bool find_port(struct triad_service *service,
 	const struct triad_command *command, struct curve *curve,
 	struct triad_output *output)
@@ -67,7 +67,7 @@ static bool find_port(struct triad_service *service,
 	return true;
 }
 
-/* A total that went back was set to 0. */
+/* Computes the rates.  A total that went back was set to 0. */
 static void find_rates(struct curve *curve)
 {
 	curve->most = NAN;
@@ -102,7 +102,8 @@ static void format_amount(
 		text, size, triad_counters[curve->command->by].unit, amount);
 }
 
-/* A column is as high as its rate; what is not known is a dot on the ground. */
+/* Writes one line of the drawing.  The height of a column is its rate; a dot in the lowest
+ * line means not known. */
 static void put_line(
 	const struct curve *curve, unsigned line, struct triad_output *output)
 {

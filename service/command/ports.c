@@ -206,7 +206,7 @@ double triad_command_link_percent(
 	double words_per_s = (double)link_bps / 32;
 	double rate = triad_engine_rate(row, counter);
 
-	/* fmin() of a rate that is not known would be 100. */
+	/* Test for NAN first: fmin(100, NAN) is 100. */
 	if (isnan(rate) || words_per_s <= 0)
 		return NAN;
 	return fmin(100 * rate / words_per_s, 100);

@@ -68,7 +68,7 @@ void triad_report_uint(struct triad_report *report, const char *name, const char
 			LABEL_WIDTH, label, value, unit[0] ? " " : "", unit);
 }
 
-/* Sentences are broken at the end of the line. */
+/* Writes a line, and breaks long sentences. */
 static void put_line(struct triad_output *output, const char *label, const char *value)
 {
 	int width = triad_command_width(label);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One list of facts in sections, shown as a table or as JSON.
+/* Writes facts in sections, as a table or as JSON.
  *
  * Each fact has a name for JSON and a label for people.
  *
@@ -20,11 +20,11 @@ struct triad_report {
 	bool as_json;
 };
 
-/* The document, an object; nothing for people. */
+/* The document, an object in JSON; no text for people. */
 void triad_report_begin(struct triad_report *report);
 void triad_report_end(struct triad_report *report);
 
-/* An array, or the document when 'name' is NULL; nothing for people. */
+/* An array, or the document when 'name' is NULL; no text for people. */
 void triad_report_array(struct triad_report *report, const char *name);
 void triad_report_array_end(struct triad_report *report);
 

@@ -40,8 +40,8 @@ static void put_reset(struct triad_list *rows, const struct triad_reset *reset,
 	snprintf(guid, sizeof(guid), "0x%016" PRIx64, reset->node_guid);
 	triad_list_row(rows);
 	triad_list_text(rows, "time", NULL, 0, at);
-	/* That a port was reset is noticed when it is read: it is known to the
-	 * second. */
+	/* A reset is noticed at the next reading of the port, so do not show
+	 * milliseconds. */
 	rows->next.name = "time";
 	triad_list_format(rows, "time", -20, "%.19sZ", at);
 	triad_list_guid(rows, "node_guid", NULL, reset->node_guid);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'routes' and 'routes check': what the forwarding tables do, and what is wrong with
- * them. */
+/* 'routes' and 'routes check': the load and the problems of the forwarding tables. */
 #include "service/command/commands.h"
 
 #include <errno.h>
@@ -88,7 +87,7 @@ static double mean_of(
 	return 0;
 }
 
-/* Links between switches, those first that have the most of their tier's mean. */
+/* Finds links between switches, the most above their tier's mean first. */
 static uint32_t find_busy(const struct triad_routes_check *check, struct busy *busy)
 {
 	const struct triad_routes_layout *layout = check->layout;
@@ -229,7 +228,8 @@ static uint64_t *ports_of_group(const struct triad_view *view, unsigned group)
 	return ports;
 }
 
-/* Pairs of which both ends are in a group are counted when somebody asks. */
+/* Counts the pairs within a group, which the check does not do in advance, and shows
+ * them. */
 static int show_group(struct triad_service *service,
 	const struct triad_command *command, const struct triad_view *view,
 	struct triad_output *output)
@@ -289,7 +289,7 @@ int triad_command_run_routes(struct triad_service *service,
 
 /* --- 'routes check': the numbers --- */
 
-/* Of one, and of another number. */
+/* Texts for the number 1, and for other numbers. */
 static const char *const problem_texts[TRIAD_ROUTES_N_PROBLEMS][2] = {
 	[TRIAD_ROUTES_UNREACHABLE] = {"pair of hosts that doesn't arrive",
 		"pairs of hosts that don't arrive"},
@@ -306,7 +306,7 @@ static const char *const problem_texts[TRIAD_ROUTES_N_PROBLEMS][2] = {
 		"turns of pairs from down to up"},
 };
 
-/* NULL: they were looked for. */
+/* Why credit loops were not looked for; NULL: they were. */
 static const char *why_no_credit(const struct triad_route_result *result)
 {
 	return triad_route_credit_text(result->credit);

@@ -87,7 +87,7 @@ static uint32_t end_of_node(
 	return found;
 }
 
-/* The end port that 'text' names; or TRIAD_FABRIC_NONE, and it is said why. */
+/* The end port that 'text' names; or TRIAD_FABRIC_NONE, having written why. */
 static uint32_t find_end(const struct triad_fabric *fabric, const char *verb,
 	const char *text, struct triad_output *output)
 {
@@ -109,7 +109,7 @@ static uint32_t find_end(const struct triad_fabric *fabric, const char *verb,
 	return end;
 }
 
-/* The fabric of the view may be another one than that of the routes. */
+/* Looks the port up in the view, whose fabric may differ from that of the routes. */
 bool triad_routes_read_port(const struct triad_view *view,
 	const struct triad_fabric *fabric, uint32_t port, struct triad_engine_row *row)
 {
@@ -159,8 +159,8 @@ void triad_routes_put_use(struct triad_list *list, double percent)
 
 /* --- at a moment --- */
 
-/* Images have hashes of tables alone: paths of then are known while they are still those
- * of now. */
+/* Images keep only hashes of tables: past paths are known only while they equal the
+ * present ones. */
 struct triad_route_result *triad_routes_open_moment(struct triad_moment *moment,
 	struct triad_service *service, const struct triad_command *command,
 	struct triad_output *output)
@@ -214,7 +214,7 @@ static bool put_pair(void *context, uint32_t from, uint32_t to, uint16_t lid)
 	return true;
 }
 
-/* The port that packets leave by, or TRIAD_FABRIC_NONE, and it is said why. */
+/* The port by which packets leave; or TRIAD_FABRIC_NONE, having written why. */
 static uint32_t find_link(const struct triad_fabric *fabric,
 	const struct triad_command *command, struct triad_output *output)
 {
@@ -311,7 +311,7 @@ struct between {
 	struct triad_report report;
 	struct triad_routes_way way;
 	uint8_t sl;
-	bool has_sl; /* it is the one that packets have, or was asked for */
+	bool has_sl; /* 'sl' is known: the packets' own, or the user's */
 };
 
 static void put_hop(struct triad_list *list, struct between *between,
@@ -356,7 +356,7 @@ static void put_hops(struct between *between)
 	triad_report_array_end(&between->report);
 }
 
-/* The SL that was asked for, or that the routing engine has for the pair. */
+/* Finds the SL: the user's, or that of the routing engine for the pair. */
 static void find_sl(struct between *between, const struct triad_command *command,
 	uint16_t slid, uint16_t dlid)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the commands about routes share.
+/* Functions that the commands about routes share.
  *
  * Thread-safety: functions without state, on a result that the caller holds. */
 #ifndef TRIAD_SERVICE_COMMAND_ROUTES_PARTS_H
@@ -12,12 +12,12 @@
 struct triad_moment;
 struct triad_service;
 
-/* The last result, with a reference; or NULL, and it is said why there is none. */
+/* The last result, with a reference; or NULL, having written why there is none. */
 struct triad_route_result *triad_routes_command_result(
 	struct triad_service *service, const char *verb, struct triad_output *output);
 
-/* Opens the moment that the command is about and gives the present result, with a reference;
- * or NULL, having said why, also when paths were others then. */
+/* Opens the command's moment and returns the present result, with a reference.  NULL,
+ * having written why: no result, or the paths of that moment were different. */
 struct triad_route_result *triad_routes_open_moment(struct triad_moment *moment,
 	struct triad_service *service, const struct triad_command *command,
 	struct triad_output *output);
@@ -37,8 +37,8 @@ void triad_routes_put_loops(struct triad_report *report,
 const char *triad_routes_format_port(
 	const struct triad_fabric *fabric, uint32_t port, char *text, size_t size);
 
-/* Reads the counters of a port of a fabric, which may be another than the view's: it is
- * looked up.  False: 'view' is NULL or lacks the port, or its row is another's. */
+/* Reads the counters of a port of 'fabric', which need not be the view's: looks the port
+ * up in the view.  False: 'view' is NULL or lacks the port, or its row is another's. */
 bool triad_routes_read_port(const struct triad_view *view,
 	const struct triad_fabric *fabric, uint32_t port, struct triad_engine_row *row);
 

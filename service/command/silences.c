@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'alerts ack', 'silence', 'unsilence' and 'silences': alerts that are to wake nobody. */
+/* 'alerts ack', 'silence', 'unsilence' and 'silences': silenced alerts. */
 #include "service/command/commands.h"
 
 #include <inttypes.h>
@@ -27,7 +27,8 @@ static void copy_words(
 	triad_text_clean(silence->reason);
 }
 
-/* What was changed is in force, but may be lost with the program. */
+/* Writes a warning if the file could not be written: the change is in force, but a restart
+ * would lose it. */
 static void put_whether_kept(struct triad_service *service,
 	const struct triad_silence_keeper_status *status, struct triad_output *output)
 {
@@ -50,7 +51,7 @@ static void put_not_read(const char *verb,
 		verb, status->path);
 }
 
-/* Returns the new silence's number; 0, having said why, when there is none. */
+/* Adds a silence and returns its number; 0, having written why, when that failed. */
 static uint32_t add(struct triad_service *service, const struct triad_silence *silence,
 	const char *verb, struct triad_output *output)
 {
@@ -87,7 +88,7 @@ static bool find_alert(
 	return false;
 }
 
-/* An alert that is acknowledged again keeps the last word alone. */
+/* Ends earlier acknowledgements of the same alert: only the last one counts. */
 static void end_other_acks(
 	struct triad_service *service, uint32_t id, const struct triad_silence *ack)
 {
@@ -141,7 +142,7 @@ int triad_command_run_ack(struct triad_service *service,
 	return TRIAD_CONTROL_DONE;
 }
 
-/* Whether something fits that has left the fabric and that Triad remembers. */
+/* Whether a known alert or link fits, even if its node has left the fabric. */
 static bool is_remembered(
 	struct triad_service *service, const struct triad_silence *silence)
 {
@@ -162,7 +163,7 @@ static bool is_remembered(
 	return false;
 }
 
-/* A GUID and a LID tell people little. */
+/* Names the place of a silence; replaces a GUID by the node's name. */
 static void name_place(struct triad_silence *silence, const struct triad_fabric *fabric)
 {
 	const struct triad_node_choice *choice = &silence->choice;
@@ -178,7 +179,8 @@ static void name_place(struct triad_silence *silence, const struct triad_fabric 
 			silence->place, sizeof(silence->place), "/P%d", choice->port);
 }
 
-/* Returns 0, or the command's status when 'silence' is about nothing. */
+/* Sets the nodes of 'silence'.  Returns 0; or the command's status, having written why,
+ * when it would be about nothing. */
 static int choose_place(struct triad_service *service,
 	const struct triad_command *command, struct triad_silence *silence,
 	struct triad_output *output)
@@ -203,7 +205,7 @@ static int choose_place(struct triad_service *service,
 				? "with that GUID; a port's GUID silences nothing"
 				: "with that name");
 	}
-	/* A mistyped name would silence nothing, and nobody would notice. */
+	/* Refuse a mistyped name: it would silence nothing, unnoticed. */
 	if (fabric && !silence->choice.n && !is_remembered(service, silence))
 		status = triad_command_print_choice(
 			"silence", &silence->choice, fabric, output);
@@ -285,7 +287,7 @@ int triad_command_run_unsilence(struct triad_service *service,
 
 /* --- the list --- */
 
-/* How many active alerts each silence is shown with. */
+/* Counts the active alerts of each silence. */
 static void count_alerts(struct triad_watch *watch,
 	const struct triad_silences *silences, uint32_t *n_alerts)
 {

@@ -101,7 +101,8 @@ static void report_perfmgr(struct triad_report *report, struct triad_service *se
 	triad_report_section_end(report);
 }
 
-/* How many ports each port group has: one that fits none is a mistake of somebody's. */
+/* Reports the number of ports of each port group: a group without ports is probably a
+ * mistake. */
 static void report_groups(struct triad_report *report, struct triad_service *service)
 {
 	struct triad_view *view = triad_perf_view(service->perf);

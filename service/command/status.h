@@ -19,11 +19,11 @@ void triad_service_report_engine(
 void triad_service_report_collect(
 	struct triad_report *report, struct triad_service *service);
 
-/* Paths that the SM answers, at an agent or its manager; in text only where they are on. */
+/* The exchange of the SM's paths, at an agent or a manager; in text only where it is on. */
 void triad_service_report_paths(
 	struct triad_report *report, struct triad_service *service);
 
-/* The SA that is asked for the topology; in text only while it is. */
+/* The topology from the SA; in text only while it is in use. */
 void triad_service_report_source(struct triad_report *report,
 	struct triad_service *service, const char *name, const char *title);
 

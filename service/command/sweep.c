@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'perf sweep', 'perf clear': what waits for a sweep. */
+/* 'perf sweep', 'perf clear': commands that wait for a sweep. */
 #include "service/command/commands.h"
 
 #include <errno.h>
@@ -41,14 +41,14 @@ static void put_sweep(const struct triad_collector_status *status, bool as_json,
 	triad_json_end(&json);
 }
 
-/* Waits for the sweep of 'ticket' and shows how far it is; '*status' is after it.
- * Returns 0, or an errno when it never ended. */
+/* Waits for the sweep of 'ticket' and shows its progress; '*status' is from after it.
+ * Returns 0, or an errno when it did not end. */
 static int wait_for_sweep(struct triad_service *service, uint64_t ticket,
 	struct triad_collector_status *status, struct triad_output *output)
 {
 	int error;
 
-	/* In slices of a second, each with a line of progress; until the client has
+	/* In slices of a second, each with a line of progress; ends when the client has
 	 * gone. */
 	while ((error = triad_perf_wait_sweep(service->perf, ticket, TRIAD_US_PER_S)) ==
 			ETIMEDOUT &&
@@ -63,7 +63,7 @@ static int wait_for_sweep(struct triad_service *service, uint64_t ticket,
 	return error;
 }
 
-/* Returns true, having said it, when the PerfManager does not run. */
+/* Returns true, having written why, when the PerfManager does not run. */
 static bool is_idle(
 	struct triad_service *service, const char *verb, struct triad_output *output)
 {
@@ -111,7 +111,7 @@ static struct triad_selection *select_ports(struct triad_view *view,
 
 	*n = 0;
 	for (uint32_t i = 0; selection && i < view->fabric->n_ports; i++) {
-		/* A port that is not asked can't be reset, and is not missed. */
+		/* Ports that are not asked can't be reset: leave them out. */
 		selection->chosen[i] =
 			triad_command_wants_port(choice, view->fabric, i) &&
 			(!is_of_hardware(command) || triad_view_is_asked(view, i));
@@ -122,7 +122,7 @@ static struct triad_selection *select_ports(struct triad_view *view,
 	return selection;
 }
 
-/* Chosen ports whose hardware has been reset since then. */
+/* Counts the chosen ports whose hardware has been reset since 'since_us'. */
 static uint32_t count_reset(const struct triad_view *view,
 	const struct triad_node_choice *choice, uint64_t since_us)
 {
@@ -168,7 +168,7 @@ static void put_reset(const struct triad_command *command, uint32_t n, uint32_t 
 	triad_json_end(&json);
 }
 
-/* At its place, when one node is meant. */
+/* Records the reset, with its place if it was of one node. */
 static void note_in_history(struct triad_service *service,
 	const struct triad_command *command, const struct triad_node_choice *choice,
 	uint32_t n)
@@ -196,7 +196,7 @@ static void note_in_history(struct triad_service *service,
 	triad_view_unref(view);
 }
 
-/* The totals of 'n' ports, and of 'hardware' what is behind them. */
+/* Resets the totals of 'n' ports, and with 'hardware' the counters of their PMAs. */
 static int reset(struct triad_service *service, const struct triad_command *command,
 	const struct triad_node_choice *choice, struct triad_selection *selection,
 	uint32_t n, struct triad_output *output)

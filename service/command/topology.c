@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'topology': the fabric as a workload manager wants it. */
+/* 'topology': the fabric in the form of a workload manager. */
 #include "config.h"
 
 #include "service/command/commands.h"
@@ -94,8 +94,8 @@ static void put_json(
 
 /* --- the command --- */
 
-/* With a reference.  An agent's view has only what it reads itself, and a master that
- * reads no counters has routes alone.  NULL: none yet. */
+/* The whole fabric, with a reference; NULL: none yet.  First that of collect.h: an agent's
+ * view has only its own nodes.  Last that of routes: all that an idle master has. */
 static struct triad_fabric *whole_fabric(struct triad_service *service)
 {
 	struct triad_fabric *fabric = triad_collect_fabric(service->collect);

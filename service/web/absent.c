@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* In the place of the web listener, in a build without libmicrohttpd or with --disable-web. */
+/* Replaces the web listener in a build without libmicrohttpd or with --disable-web. */
 #include <stdio.h>
 #include <stdlib.h>
 

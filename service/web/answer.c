@@ -21,19 +21,19 @@
 #define TEXT_SIZE 2048
 
 enum kind {
-	KIND_OCTETS, /* that are there: a file, or a problem */
+	KIND_OCTETS, /* in memory: a file, or a problem */
 	KIND_JOB,
 	KIND_STREAM,
 };
 
-/* Of one request. */
+/* The answer to one request. */
 struct answer {
 	struct triad_web *web;
 	enum kind kind;
 	unsigned code;
 	const char *type;
 	bool is_packed;
-	bool is_command; /* else the description */
+	bool is_command; /* else the OpenAPI description */
 	bool is_retried; /* the client may come back soon */
 	uint8_t network[TRIAD_HTTP_NETWORK_SIZE];
 	char if_none_match[ETAGS_SIZE];
@@ -51,7 +51,7 @@ struct answer {
 	struct triad_stream stream;
 };
 
-/* What the pool is asked for. */
+/* A request to the pool. */
 struct wish {
 	bool is_description;
 	struct triad_resource resource;
@@ -94,7 +94,7 @@ static bool keep_text(
 	return true;
 }
 
-/* Makes the answer one that says what is wrong [RFC 9457]. */
+/* Makes the answer a problem document [RFC 9457]. */
 static void answer_problem(struct answer *answer, unsigned code, const char *detail)
 {
 	struct triad_output output;
@@ -136,7 +136,7 @@ static const struct triad_web_file *find_file(const char *target)
 	return NULL;
 }
 
-/* These wait for nothing: no thread is needed. */
+/* Answers with a file, which is in memory: no thread is needed. */
 static void answer_file(
 	struct answer *answer, const struct triad_web_file *file, bool takes_gzip)
 {
@@ -154,7 +154,7 @@ static void answer_file(
 
 /* --- jobs --- */
 
-/* For the pool, in one of its threads. */
+/* The 'run' of struct triad_pool_order: called in a thread of the pool. */
 static int fulfil(void *context, const void *resource, struct triad_output *output)
 {
 	static const struct triad_asker asker = {.prefix = "triadctl",
@@ -169,7 +169,7 @@ static int fulfil(void *context, const void *resource, struct triad_output *outp
 		wish->resource.words, output);
 }
 
-/* Takes 'wish' over. */
+/* Has the pool write the answer; takes over 'wish'. */
 static void answer_wish(struct answer *answer, struct wish *wish, bool takes_gzip)
 {
 	struct triad_pool_order order = {
@@ -340,8 +340,9 @@ static void end_answer(void *context, void *it)
 	free(answer);
 }
 
-/* Whether a page of somebody else's asks, in the browser of who may ask here.  It could not
- * read the answer; but some commands send MADs.  Programs do not send the header. */
+/* Whether the request comes from a page of another site, in a browser of somebody who may
+ * ask here.  That page could not read the answer, but some commands send MADs.  Only
+ * browsers send this header. */
 static bool is_of_another_site(const struct triad_http_request *request)
 {
 	const char *site = request->sec_fetch_site;
@@ -387,7 +388,7 @@ static void *begin_answer(void *context, const struct triad_http_request *reques
 static bool is_open(void *context, const char *target)
 {
 	(void)context;
-	/* The page's files are no secret; it asks for a token by itself. */
+	/* The page's files are public; the page itself asks the user for the token. */
 	return strncmp(target, TRIAD_WEB_API, strlen(TRIAD_WEB_API)) != 0;
 }
 
@@ -413,7 +414,7 @@ static void add_field(struct triad_http_head *head, const char *name, const char
 	head->fields[head->n_fields++].value = value;
 }
 
-/* Sentences of a command, as a header's value. */
+/* Makes a command's messages fit for a header's value. */
 static void flatten(char *text)
 {
 	size_t n = strlen(text);
@@ -428,7 +429,7 @@ static void flatten(char *text)
 	triad_text_clean(text);
 }
 
-/* A command without a document has said why. */
+/* Makes a problem of a command's messages when it has written no document. */
 static void take_failure(struct answer *answer)
 {
 	struct triad_pool_head *head = &answer->head;
@@ -443,13 +444,13 @@ static void take_failure(struct answer *answer)
 static void take_page(struct answer *answer)
 {
 	const struct triad_pool_head *head = &answer->head;
-	/* Each octet may become three. */
+	/* Escaping may make three octets of one. */
 	size_t size = 3 * strlen(answer->target) + TEXT_SIZE;
 	char *next = head->has_more ? malloc(size) : NULL;
 
 	if (head->has_total)
 		snprintf(answer->total, sizeof(answer->total), "%" PRIu64, head->total);
-	/* Without memory for it, the answer does without the link. */
+	/* Without memory the answer has no link. */
 	if (next &&
 		triad_resource_turn_page(answer->target, answer->limit,
 			answer->offset + answer->limit, next, size) &&
@@ -458,7 +459,7 @@ static void take_page(struct answer *answer)
 	free(next);
 }
 
-/* Of a job whose head is known. */
+/* Fills the answer's header fields from a job whose head is known. */
 static void take_head(struct answer *answer)
 {
 	struct triad_pool_head *head = &answer->head;
@@ -506,7 +507,8 @@ static void give_head(void *context, void *it, struct triad_http_head *head)
 	add_field(head, "Content-Encoding", answer->is_packed ? "gzip" : NULL);
 	add_field(head, "Vary", "Accept-Encoding");
 	add_field(head, "ETag", answer->etag);
-	/* Kept by who asked alone, who looks each time whether it is still so. */
+	/* "private, no-cache": only the client may keep it, and must check it each
+	 * time. */
 	add_field(
 		head, "Cache-Control", answer->etag ? "private, no-cache" : "no-store");
 	add_field(head, "Link", answer->link);

@@ -17,7 +17,8 @@
 
 /* --- parameters --- */
 
-/* What "NODE [PORT]" calls its argument 'i', in lower case, and unlike those before. */
+/* Makes the name of argument 'i' from a text like "NODE [PORT]": in lower case, and
+ * different from the names before. */
 static void name_argument(
 	const struct triad_verb *verb, unsigned i, char name[NAME_SIZE])
 {
@@ -195,7 +196,8 @@ static void put_answers(struct triad_json *json, const char *schema)
 
 /* --- paths --- */
 
-/* A command that may have more arguments has a path for each number of them. */
+/* Writes one path of a command: a command with optional arguments has a path for each
+ * number of them. */
 static void put_operation(struct triad_json *json, const char *name, unsigned n_more)
 {
 	char text[PATH_SIZE] = "";
@@ -267,7 +269,7 @@ static void put_stream(struct triad_json *json)
 	triad_json_object_end(json);
 }
 
-/* A token is asked for where web.token_file names one. */
+/* Clients need a token if web.token_file names one. */
 static void put_security(struct triad_json *json)
 {
 	triad_json_array_begin(json, "security");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The description of the REST interface, in OpenAPI 3.0, made from the tables of commands
- * and options: what it says is what resource.c takes.
+/* The description of the REST interface in OpenAPI 3.0.  It is made from the tables of
+ * commands and options that resource.c reads, so the two agree.
  *
- * What answers look like is in schemas.json, by the commands' names.
+ * schemas.json has the schema of each command's answer.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_SERVICE_WEB_OPENAPI_H
@@ -10,7 +10,8 @@
 
 #include "service/web/web.h"
 
-/* Of the commands that 'source' has.  Returns a status of triad/control.h. */
+/* Writes the description of the commands that 'source' has.  Returns a status of
+ * triad/control.h. */
 int triad_openapi_put(
 	const struct triad_web_source *source, struct triad_output *output);
 

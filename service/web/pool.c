@@ -24,7 +24,7 @@ struct triad_pool_job {
 	struct triad_pool *pool;
 	struct triad_pool_order order;
 
-	/* Of the thread that runs it: */
+	/* For the thread that runs it: */
 	struct triad_json_page page;
 	z_stream packer;
 	GChecksum *sum;
@@ -33,11 +33,11 @@ struct triad_pool_job {
 	char packed[PACKED_PIECE];
 	char messages[TRIAD_POOL_MESSAGES_SIZE];
 
-	/* Of the pool's lock: */
+	/* Under the pool's lock: */
 	pthread_cond_t drained;
 	char *octets;
 	size_t room, used, taken;
-	uint64_t paused_us; /* as long as it has waited for its client, in all */
+	uint64_t paused_us; /* sum of its waits for the client */
 	bool is_running, has_ended, is_left, is_broken;
 	bool is_streamed; /* more than the buffer holds */
 	struct triad_pool_head head;
@@ -48,7 +48,7 @@ struct triad_pool {
 	void *context;
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t ordered;
-	/* Those that wait and those that run, in the order in which they came. */
+	/* Waiting and running jobs, in the order in which they came. */
 	struct triad_pool_job *jobs[TRIAD_POOL_PLACES];
 	unsigned n_jobs;
 	unsigned n_threads;
@@ -77,7 +77,8 @@ static unsigned count_waiting(const struct triad_pool *pool)
 	return n;
 }
 
-/* With the lock: whether a client that has taken nothing for so long may take longer. */
+/* With the lock: whether to wait longer for a client that has read nothing for
+ * 'idle_us'. */
 static bool has_patience(const struct triad_pool_job *job, uint64_t idle_us)
 {
 	if (!count_waiting(job->pool))
@@ -85,8 +86,8 @@ static bool has_patience(const struct triad_pool_job *job, uint64_t idle_us)
 	return idle_us < TRIAD_POOL_HASTE_US && job->paused_us < TRIAD_POOL_SHARE_US;
 }
 
-/* With the lock: waits until the client has taken what there is.  False: nobody waits
- * for the rest. */
+/* With the lock: waits until the client has read the buffer.  False: the job must be broken
+ * off. */
 static bool wait_for_client(struct triad_pool_job *job)
 {
 	struct triad_pool *pool = job->pool;
@@ -109,7 +110,7 @@ static bool wait_for_client(struct triad_pool_job *job)
 		pthread_mutex_unlock(&pool->lock);
 		pool->ready(pool->context);
 		pthread_mutex_lock(&pool->lock);
-		/* It looks now and then, for others may come and wait. */
+		/* Check now and then: when other jobs wait, there is less patience. */
 		if (job->taken < job->used && !job->is_left)
 			(void)triad_condition_wait(&job->drained, &pool->lock,
 				now_us + TRIAD_POOL_HASTE_US / 4);
@@ -118,13 +119,14 @@ static bool wait_for_client(struct triad_pool_job *job)
 	return !job->is_left && !pool->has_stopped;
 }
 
-/* With the lock: makes room for 'size' octets, or for some. */
+/* With the lock: makes room for 'size' octets, or at least for some. */
 static bool make_room(struct triad_pool_job *job, size_t size)
 {
 	size_t wanted = job->used + size;
 
 	if (wanted > TRIAD_POOL_BUFFER_SIZE)
 		wanted = TRIAD_POOL_BUFFER_SIZE;
+	/* If growing fails, go on with the present buffer. */
 	if (job->room < wanted &&
 		triad_grow(&job->octets, &job->room, wanted, 1, LEAST_ROOM) &&
 		!job->room)
@@ -132,7 +134,7 @@ static bool make_room(struct triad_pool_job *job, size_t size)
 	return job->used < job->room || wait_for_client(job);
 }
 
-/* Puts octets into the buffer, as they are sent. */
+/* Puts octets into the buffer, as they will be sent. */
 static bool put_octets(struct triad_pool_job *job, const char *octets, size_t size)
 {
 	struct triad_pool *pool = job->pool;
@@ -174,7 +176,7 @@ static bool pack(struct triad_pool_job *job, const char *octets, size_t size, in
 	return goes_on;
 }
 
-/* Of the output: a document's octets, or a sentence. */
+/* The sink of the command's output: octets of the document, or a message. */
 static bool take_output(
 	void *context, enum triad_frame_type type, const char *data, size_t size)
 {
@@ -203,7 +205,7 @@ static void fill_head(struct triad_pool_job *job, int exit_status)
 	head->exit_status = exit_status;
 	head->size = job->used;
 	head->has_more = order->limit && job->page.n_rows > end;
-	/* A list that has as many rows as were asked for may have more. */
+	/* If the list has as many rows as were asked for, there may be more. */
 	head->has_total =
 		order->limit && (!order->n_asked || job->page.n_rows < order->n_asked);
 	head->total = job->page.n_rows;
@@ -248,7 +250,7 @@ static void run_job(struct triad_pool_job *job)
 	else
 		snprintf(job->messages, sizeof(job->messages), "memory is short\n");
 	triad_output_flush(&job->output);
-	/* Without a document there is none to be packed. */
+	/* Without a document there is nothing to pack. */
 	is_empty = job->order.is_packed ? !job->packer.total_in : !job->used;
 	if (is_packing && job->order.is_packed && !is_empty && !job->output.failed)
 		(void)pack(job, NULL, 0, Z_FINISH);
@@ -260,7 +262,7 @@ static void run_job(struct triad_pool_job *job)
 	g_checksum_free(job->sum);
 	job->is_broken |= job->output.failed;
 	remove_job(pool, job);
-	/* Once it has ended and the lock is given back, its reader may free it. */
+	/* From the unlock on, the reader may free the job. */
 	job->has_ended = true;
 	is_left = job->is_left;
 	pthread_mutex_unlock(&pool->lock);
@@ -270,7 +272,7 @@ static void run_job(struct triad_pool_job *job)
 		pool->ready(pool->context);
 }
 
-/* With the lock: the first that may run; NULL: none. */
+/* With the lock: takes the first job that may run; NULL: none. */
 static struct triad_pool_job *take_job(struct triad_pool *pool)
 {
 	unsigned n_that_wait = 0;
@@ -333,7 +335,7 @@ int triad_pool_start(struct triad_pool *pool)
 			&pool->threads[pool->n_threads], "triad-web", run_thread, pool);
 		pool->n_threads += !error;
 	}
-	/* One is enough to work. */
+	/* One thread is enough. */
 	return pool->n_threads ? 0 : error;
 }
 
@@ -345,7 +347,7 @@ void triad_pool_stop(struct triad_pool *pool)
 	pool->has_stopped = true;
 	pthread_cond_broadcast(&pool->ordered);
 	pthread_mutex_unlock(&pool->lock);
-	/* Jobs that wait for a client look at it within a quarter of a second. */
+	/* Jobs that wait for a client notice the stop within a quarter of a second. */
 	for (unsigned i = 0; i < pool->n_threads; i++)
 		pthread_join(pool->threads[i], NULL);
 	pool->n_threads = 0;
@@ -362,7 +364,8 @@ void triad_pool_free(struct triad_pool *pool)
 
 /* --- for the reader --- */
 
-/* With the lock: whether there is a place for one more, also among those like it. */
+/* With the lock: whether there is a place for one more job, also by the limits for its
+ * network and for commands that wait. */
 static bool has_place(
 	const struct triad_pool *pool, const struct triad_pool_order *order)
 {

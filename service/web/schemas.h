@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* schemas.json, which scripts/embed-files made constant data at build time.
+/* schemas.json, as constant data that scripts/embed-files makes at build time.
  *
  * Thread-safety: constant data. */
 #ifndef TRIAD_SERVICE_WEB_SCHEMAS_H

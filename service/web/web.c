@@ -8,7 +8,7 @@
 #include "service/web/web_parts.h"
 #include "triad/clock.h"
 
-/* One in so many clients may listen to a stream, which keeps its place for minutes. */
+/* Only one in so many clients may have a stream: a stream keeps its place for minutes. */
 #define CLIENTS_PER_STREAM 4
 
 /* --- life --- */
@@ -47,7 +47,7 @@ void triad_web_stop(struct triad_web *web)
 {
 	if (!web)
 		return;
-	/* Without clients nobody waits for what commands still write. */
+	/* First the clients: then running commands have no readers and end soon. */
 	(void)triad_http_configure(web->http, NULL);
 	triad_pool_stop(web->pool);
 }

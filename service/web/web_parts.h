@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The web listener as its files know it: web.c has its life, answer.c what it says.
- *
- * Internal to web.h. */
+/* The web listener's struct, for web.c (life) and answer.c (answers) only. */
 #ifndef TRIAD_SERVICE_WEB_WEB_PARTS_H
 #define TRIAD_SERVICE_WEB_WEB_PARTS_H
 
