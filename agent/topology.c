@@ -12,7 +12,7 @@ struct triad_topology {
 
 	pthread_mutex_t lock; /* of what follows */
 	unsigned choice;      /* enum triad_conf_topology */
-	bool is_handed;
+	bool has_managers_fabric;
 	uint64_t hold_until_us; /* neither source is used before */
 	bool is_discovering;
 	bool is_partial;           /* the SA shows only a part */
@@ -178,7 +178,7 @@ void triad_topology_connect(struct triad_topology *topology, struct triad_perf *
 static bool asks(const struct triad_topology *topology, uint64_t now_us)
 {
 	return topology->choice != TRIAD_TOPOLOGY_AUTO ||
-		(!topology->is_handed && now_us >= topology->hold_until_us);
+		(!topology->has_managers_fabric && now_us >= topology->hold_until_us);
 }
 
 /* Whether to discover.  Called with the lock. */
@@ -200,7 +200,7 @@ static bool decide(struct triad_topology *topology, uint64_t now_us)
 }
 
 /* What to ask of the SA.  Called with the lock. */
-static enum triad_sa_source_wish wish(
+static enum triad_sa_source_wish choose_sa_use(
 	const struct triad_topology *topology, uint64_t now_us)
 {
 	if (!asks(topology, now_us))
@@ -210,18 +210,18 @@ static enum triad_sa_source_wish wish(
 }
 
 void triad_topology_tick(
-	struct triad_topology *topology, bool is_handed, uint64_t now_us)
+	struct triad_topology *topology, bool has_managers_fabric, uint64_t now_us)
 {
 	bool did, does, is_fallback, is_partial;
 	enum triad_sa_source_wish wished;
 
 	pthread_mutex_lock(&topology->lock);
-	topology->is_handed = is_handed;
+	topology->has_managers_fabric = has_managers_fabric;
 	did = topology->is_discovering;
 	does = topology->is_discovering = decide(topology, now_us);
 	is_fallback = topology->choice == TRIAD_TOPOLOGY_AUTO;
 	is_partial = topology->is_partial;
-	wished = wish(topology, now_us);
+	wished = choose_sa_use(topology, now_us);
 	pthread_mutex_unlock(&topology->lock);
 	if (does && !did && is_fallback)
 		triad_log_write(topology->log, TRIAD_LOG_INFO, "topology: %s",
@@ -235,21 +235,21 @@ void triad_topology_tick(
 }
 
 void triad_topology_configure(
-	struct triad_topology *topology, unsigned choice, bool may_be_handed)
+	struct triad_topology *topology, unsigned choice, bool may_have_managers_fabric)
 {
 	uint64_t now_us = triad_clock_now_us();
-	bool is_handed;
+	bool has_managers_fabric;
 
 	pthread_mutex_lock(&topology->lock);
 	topology->choice = choice;
-	is_handed = topology->is_handed;
+	has_managers_fabric = topology->has_managers_fabric;
 	/* Wait for a while: a manager may send the fabric. */
-	if (may_be_handed && !topology->hold_until_us)
+	if (may_have_managers_fabric && !topology->hold_until_us)
 		topology->hold_until_us = now_us + TRIAD_TOPOLOGY_HOLD_US;
-	else if (!may_be_handed)
+	else if (!may_have_managers_fabric)
 		topology->hold_until_us = 0;
 	pthread_mutex_unlock(&topology->lock);
-	triad_topology_tick(topology, is_handed, now_us);
+	triad_topology_tick(topology, has_managers_fabric, now_us);
 }
 
 struct triad_topology_status triad_topology_status(struct triad_topology *topology)

@@ -62,14 +62,14 @@ struct triad_sa_source_user triad_topology_user(struct triad_topology *topology)
 void triad_topology_connect(struct triad_topology *topology, struct triad_perf *perf,
 	struct triad_sa_source *source);
 
-/* 'choice' is of enum triad_conf_topology; 'may_be_handed': a manager may send the
+/* 'choice' is of enum triad_conf_topology; 'may_have_managers_fabric': a manager may send the
  * fabric. */
-void triad_topology_configure(
-	struct triad_topology *topology, unsigned choice, bool may_be_handed);
+void triad_topology_configure(struct triad_topology *topology, unsigned choice,
+	bool may_have_managers_fabric);
 
-/* To be called once a second or so; 'is_handed': a manager sends the fabric. */
+/* To be called once a second or so; 'has_managers_fabric': a manager sends the fabric. */
 void triad_topology_tick(
-	struct triad_topology *topology, bool is_handed, uint64_t now_us);
+	struct triad_topology *topology, bool has_managers_fabric, uint64_t now_us);
 
 struct triad_topology_status triad_topology_status(struct triad_topology *topology);
 

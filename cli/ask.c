@@ -140,7 +140,7 @@ static int take_piece(struct asking *asking, enum triad_frame_type type,
 	return triad_screen_write(&asking->screen, piece, size);
 }
 
-static int take(
+static int take_frame(
 	void *context, enum triad_frame_type type, const char *piece, size_t size)
 {
 	struct asking *asking = context;
@@ -347,7 +347,7 @@ int triad_ask(const struct triad_ask *ask, const struct triad_command *command,
 			.is_agent = ask->is_agent,
 			.timeout_s = ask->timeout_s,
 			.sink = &asking.sink},
-		.sink = {take, &asking},
+		.sink = {take_frame, &asking},
 		.request = request,
 		.layout = {.columns = command->columns,
 			.sort = command->sort,

@@ -84,7 +84,7 @@ void triad_nodes_scan(struct triad_nodes_scan *scan, const char *json, size_t si
 	}
 }
 
-static int take(
+static int scan_frame(
 	void *context, enum triad_frame_type type, const char *piece, size_t size)
 {
 	if (type == TRIAD_FRAME_OUTPUT)
@@ -95,7 +95,7 @@ static int take(
 static void ask(const char *path, const char *command, struct triad_nodes_scan *scan)
 {
 	const char *const words[] = {command, "--json"};
-	const struct triad_client_sink sink = {take, scan};
+	const struct triad_client_sink sink = {scan_frame, scan};
 	const struct triad_client client = {.path = path,
 		.timeout_s = TIMEOUT_S,
 		.sink = &sink,

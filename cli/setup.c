@@ -516,7 +516,7 @@ static bool change_conf(struct triad_setup *setup)
 /* --- all --- */
 
 /* Examines everything before any change. */
-static bool look(struct triad_setup *setup)
+static bool look_at_host(struct triad_setup *setup)
 {
 	const struct triad_setup_command *command = setup->command;
 	char folder[PATH_MAX];
@@ -587,7 +587,7 @@ int triad_setup(const struct triad_setup_command *command,
 
 	setup.command = command;
 	setup.asker = asker;
-	if (look(&setup)) {
+	if (look_at_host(&setup)) {
 		setup.reason[0] = '\0';
 		triad_setup_show_plan(&setup);
 		if (act(&setup))

@@ -256,7 +256,7 @@ static bool is_block(const struct triad_conf_key *a, const struct triad_conf_key
 
 /* Steps to the next key, also to an inherited threshold.  Adjacent rows of one kind and
  * section are a block; all keys of a block come once for each element. */
-static bool step(const struct triad_conf *conf, struct triad_conf_entry *entry)
+static bool step_key(const struct triad_conf *conf, struct triad_conf_entry *entry)
 {
 	size_t n;
 	const struct triad_conf_key *keys = triad_conf_keys(&n), *end = keys + n;
@@ -296,7 +296,7 @@ static void fill_entry(const struct triad_conf *conf, struct triad_conf_entry *e
 
 bool triad_conf_next(const struct triad_conf *conf, struct triad_conf_entry *entry)
 {
-	while (step(conf, entry)) {
+	while (step_key(conf, entry)) {
 		fill_entry(conf, entry);
 		if (entry->key->type != TRIAD_CONF_THRESHOLD ||
 			strcmp(entry->value, "inherit") != 0)

@@ -4,8 +4,8 @@
 #include "lib/hash.h"
 
 /* The one of that VL, else one of which the VL is not known; without a VL, any. */
-static uint32_t find(const struct triad_congestion_track *track, uint64_t node_guid,
-	uint8_t port, uint8_t vl)
+static uint32_t find_root(const struct triad_congestion_track *track,
+	uint64_t node_guid, uint8_t port, uint8_t vl)
 {
 	uint32_t likely = TRIAD_FABRIC_NONE;
 
@@ -28,7 +28,7 @@ const struct triad_congestion_tracked *triad_congestion_track_find(
 	const struct triad_congestion_track *track, uint64_t node_guid, uint8_t port,
 	uint8_t vl)
 {
-	uint32_t i = find(track, node_guid, port, vl);
+	uint32_t i = find_root(track, node_guid, port, vl);
 
 	return i == TRIAD_FABRIC_NONE ? NULL : &track->roots[i];
 }
@@ -79,7 +79,7 @@ static bool are_alike(const struct triad_congestion_tracked *one,
 
 /* --- a sweep --- */
 
-static struct triad_congestion_tracked make(const struct triad_fabric *fabric,
+static struct triad_congestion_tracked make_root(const struct triad_fabric *fabric,
 	const struct triad_congestion_root *found, uint64_t now_us)
 {
 	const struct triad_fabric_port *port = &fabric->ports[found->port];
@@ -158,8 +158,9 @@ void triad_congestion_track_add(struct triad_congestion_track *track,
 	for (unsigned is_new = 0; is_new < 2; is_new++)
 		for (uint32_t i = 0; found && i < found->n_roots; i++) {
 			struct triad_congestion_tracked root =
-				make(fabric, &found->roots[i], now_us);
-			uint32_t at = find(track, root.node_guid, root.port, root.vl);
+				make_root(fabric, &found->roots[i], now_us);
+			uint32_t at =
+				find_root(track, root.node_guid, root.port, root.vl);
 
 			if (at != TRIAD_FABRIC_NONE && !is_new)
 				renew(&track->roots[at], &root);

@@ -241,7 +241,7 @@ static uint64_t reach_us(unsigned tier, const struct triad_history_limits *limit
 }
 
 /* Calls for each image, in the order of tiers and of writing. */
-static void walk(const struct triad_history_ring *ring,
+static void for_each_image(const struct triad_history_ring *ring,
 	void (*see)(void *context, const struct triad_history_ring *ring, struct at at),
 	void *context)
 {
@@ -324,7 +324,7 @@ struct triad_history_answer triad_history_ring_find(
 	struct triad_history_answer answer = {.found = TRIAD_HISTORY_EMPTY};
 	uint64_t behind_us;
 
-	walk(ring, compare, &search);
+	for_each_image(ring, compare, &search);
 	if (search.first_us == UINT64_MAX)
 		return answer;
 	answer.first_us = search.first_us;
@@ -397,14 +397,14 @@ uint32_t triad_history_ring_spread(const struct triad_history_ring *ring,
 	struct spread spread = {.from_us = from_us, .to_us = to_us};
 	uint32_t n, n_given;
 
-	walk(ring, collect, &spread);
+	for_each_image(ring, collect, &spread);
 	spread.all = malloc((spread.n + 1) * sizeof(*spread.all));
 	if (!spread.all || !room || !spread.n) {
 		free(spread.all);
 		return 0;
 	}
 	spread.n = 0;
-	walk(ring, collect, &spread);
+	for_each_image(ring, collect, &spread);
 	qsort_r(spread.all, spread.n, sizeof(*spread.all), compare_times,
 		(void *)(uintptr_t)ring);
 	n = drop_copies(ring, spread.all, spread.n);

@@ -29,15 +29,6 @@ static void put_number(uint8_t *mad, size_t at, size_t n, uint64_t value)
 	triad_wire_put(&w, n, value);
 }
 
-static uint64_t get(const uint8_t *mad, size_t at, size_t n)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < n; i++)
-		value = value << 8 | mad[at + i];
-	return value;
-}
-
 void triad_sa_mad_request(
 	uint8_t mad[TRIAD_MAD_SIZE], uint8_t method, uint16_t attribute, uint32_t tid)
 {
@@ -73,9 +64,9 @@ void triad_sa_mad_inform(uint8_t mad[TRIAD_MAD_SIZE], uint16_t trap, uint32_t ti
 bool triad_sa_mad_is_report(const uint8_t *mad, size_t size, uint16_t *trap)
 {
 	if (size < TRIAD_MAD_SIZE || mad[AT_METHOD] != TRIAD_SA_METHOD_REPORT ||
-		get(mad, AT_ATTRIBUTE, 2) != ATTRIBUTE_NOTICE)
+		triad_wire_number(mad, AT_ATTRIBUTE, 2) != ATTRIBUTE_NOTICE)
 		return false;
-	*trap = (uint16_t)get(mad, DATA + 4, 2);
+	*trap = (uint16_t)triad_wire_number(mad, DATA + 4, 2);
 	return true;
 }
 
@@ -83,7 +74,7 @@ int triad_sa_mad_judge(
 	const uint8_t *mad, size_t size, uint8_t method, uint32_t tid, bool has_failed)
 {
 	/* A late answer to an earlier request: go on waiting. */
-	if (size < AT_ATTRIBUTE || get(mad, AT_TID, 4) != tid)
+	if (size < AT_ATTRIBUTE || triad_wire_number(mad, AT_TID, 4) != tid)
 		return EAGAIN;
 	/* Of a request that timed out the header alone comes back. */
 	if (has_failed)
@@ -92,10 +83,10 @@ int triad_sa_mad_judge(
 		(mad[AT_METHOD] != (method | RESPONSE) &&
 			mad[AT_METHOD] != GET_RESPONSE))
 		return EPROTO;
-	return get(mad, AT_STATUS, 2) ? EACCES : 0;
+	return triad_wire_number(mad, AT_STATUS, 2) ? EACCES : 0;
 }
 
 size_t triad_sa_mad_stride(const uint8_t *mad)
 {
-	return 8 * get(mad, AT_OFFSET, 2);
+	return 8 * triad_wire_number(mad, AT_OFFSET, 2);
 }

@@ -55,15 +55,6 @@ struct tables {
 	bool links_stand;
 };
 
-static uint64_t get(const uint8_t *record, size_t at, size_t n)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < n; i++)
-		value = value << 8 | record[at + i];
-	return value;
-}
-
 static size_t count(const struct triad_sa_table *table)
 {
 	return table->stride ? table->size / table->stride : 0;
@@ -125,7 +116,8 @@ static void read_nodes(struct tables *tables, const struct triad_sa_table *table
 	for (size_t i = 0; i < count(table); i++) {
 		const uint8_t *record = record_at(table, i);
 
-		tables->nodes[i] = (struct node){get(record, 16, 8), record};
+		tables->nodes[i] =
+			(struct node){triad_wire_number(record, 16, 8), record};
 	}
 	tables->n_nodes = (uint32_t)count(table);
 	qsort(tables->nodes, tables->n_nodes, sizeof(*tables->nodes), compare_nodes);
@@ -153,10 +145,11 @@ static void read_lids(struct tables *tables, const struct triad_sa_table *table)
 	memset(tables->node_of_lid, 0xff, N_LIDS * sizeof(*tables->node_of_lid));
 	for (size_t i = 0; i < count(table); i++) {
 		const uint8_t *record = record_at(table, i);
-		uint16_t lid = (uint16_t)get(record, 0, 2);
+		uint16_t lid = (uint16_t)triad_wire_number(record, 0, 2);
 
-		tables->node_of_lid[lid] = find_node(tables, get(record, 16, 8));
-		tables->guid_of_lid[lid] = get(record, 24, 8);
+		tables->node_of_lid[lid] =
+			find_node(tables, triad_wire_number(record, 16, 8));
+		tables->guid_of_lid[lid] = triad_wire_number(record, 24, 8);
 	}
 }
 
@@ -168,7 +161,7 @@ static void read_ports(struct tables *tables, const struct triad_sa_table *table
 
 	for (size_t i = 0; i < count(table); i++) {
 		const uint8_t *record = record_at(table, i);
-		uint32_t node = tables->node_of_lid[get(record, 0, 2)];
+		uint32_t node = tables->node_of_lid[triad_wire_number(record, 0, 2)];
 
 		if (node != TRIAD_FABRIC_NONE)
 			tables->ports[n++] = (struct port){node, record[2], record};
@@ -187,10 +180,10 @@ static void read_links(struct tables *tables, const struct triad_sa_table *table
 		const uint8_t *record = record_at(table, i);
 
 		tables->links[i] = (struct link){
-			.from_lid = (uint16_t)get(record, 0, 2),
+			.from_lid = (uint16_t)triad_wire_number(record, 0, 2),
 			.from_port = record[2],
 			.to_port = record[3],
-			.to_lid = (uint16_t)get(record, 4, 2),
+			.to_lid = (uint16_t)triad_wire_number(record, 4, 2),
 		};
 	}
 	tables->n_links = (uint32_t)count(table);
@@ -201,7 +194,7 @@ static void read_links(struct tables *tables, const struct triad_sa_table *table
  * octets are turned round. */
 static uint16_t block_number(const uint8_t *record)
 {
-	uint16_t number = (uint16_t)get(record, 2, 2);
+	uint16_t number = (uint16_t)triad_wire_number(record, 2, 2);
 
 	return number & 0xff ? number : number >> 8;
 }
@@ -211,7 +204,7 @@ static void read_pkeys(struct tables *tables, const struct triad_sa_table *table
 {
 	for (size_t i = 0; i < count(table); i++) {
 		const uint8_t *record = record_at(table, i);
-		uint16_t lid = (uint16_t)get(record, 0, 2);
+		uint16_t lid = (uint16_t)triad_wire_number(record, 0, 2);
 		uint32_t node = tables->node_of_lid[lid];
 
 		if (node != TRIAD_FABRIC_NONE &&
@@ -232,8 +225,8 @@ static void add_node(struct triad_fabric_builder *builder, const struct node *no
 	struct triad_fabric_node added = {
 		.guid = node->guid,
 		.type = record[6],
-		.device_id = (uint16_t)get(record, 34, 2),
-		.vendor_id = (uint32_t)get(record, 41, 3),
+		.device_id = (uint16_t)triad_wire_number(record, 34, 2),
+		.vendor_id = (uint32_t)triad_wire_number(record, 41, 3),
 	};
 
 	triad_fabric_builder_add_node(
@@ -280,7 +273,7 @@ static void add_port(struct triad_fabric_builder *builder, const struct tables *
 {
 	bool is_switch = tables->nodes[port->node].record[6] == TRIAD_NODE_SWITCH;
 	struct triad_fabric_port added = {
-		.lid = (uint16_t)get(port->record, 0, 2),
+		.lid = (uint16_t)triad_wire_number(port->record, 0, 2),
 		.number = port->number,
 	};
 	uint64_t far_guid;
@@ -315,8 +308,8 @@ static uint32_t gather_pkeys(const struct tables *tables, uint16_t lid, uint16_t
 		if (tables->blocks[at].number >= MAX_BLOCKS)
 			break;
 		for (uint32_t i = 0; i < BLOCK_ENTRIES; i++) {
-			pkeys[first + i] =
-				(uint16_t)get(tables->blocks[at].record, 8 + 2 * i, 2);
+			pkeys[first + i] = (uint16_t)triad_wire_number(
+				tables->blocks[at].record, 8 + 2 * i, 2);
 			if (pkeys[first + i])
 				n = first + i + 1;
 		}
@@ -341,7 +334,8 @@ static void add_pkeys(struct triad_fabric_builder *builder, const struct tables 
 
 	if (node->record[6] == TRIAD_NODE_SWITCH && port->number)
 		return;
-	n = gather_pkeys(tables, (uint16_t)get(port->record, 0, 2), pkeys);
+	n = gather_pkeys(
+		tables, (uint16_t)triad_wire_number(port->record, 0, 2), pkeys);
 	if (n)
 		triad_fabric_builder_add_pkeys(builder, pkeys, n);
 	if (n || !known)

@@ -99,7 +99,7 @@ struct triad_details_counts triad_details_counts(const struct triad_details *det
 /* --- memory --- */
 
 /* Zeroed memory within the limit, or NULL. */
-static void *take(struct triad_details *details, size_t size)
+static void *allocate_counted(struct triad_details *details, size_t size)
 {
 	size_t taken = atomic_load_explicit(&details->octets, memory_order_relaxed);
 	void *memory = NULL;
@@ -130,7 +130,7 @@ static struct row *make_row(struct triad_details *details, uint32_t row)
 
 	if (found || row / SLAB_ROWS >= N_SLABS)
 		return found;
-	slab = take(details, SLAB_ROWS * sizeof(*slab));
+	slab = allocate_counted(details, SLAB_ROWS * sizeof(*slab));
 	if (!slab)
 		return NULL;
 	atomic_store_explicit(
@@ -154,7 +154,7 @@ static struct block *make_block(struct triad_details *details, struct row *row,
 {
 	unsigned n = triad_detail_n_slots(attribute);
 	struct block *block =
-		take(details, sizeof(*block) + n * sizeof(block->slots[0]));
+		allocate_counted(details, sizeof(*block) + n * sizeof(block->slots[0]));
 
 	if (!block)
 		return NULL;
@@ -356,7 +356,8 @@ static bool need_told(struct triad_details *details, struct block *block,
 	for (unsigned i = 0; i < block->n_slots; i++)
 		any |= report->base[i];
 	if (any && !block->told)
-		block->told = take(details, block->n_slots * sizeof(*block->told));
+		block->told = allocate_counted(
+			details, block->n_slots * sizeof(*block->told));
 	return !any || block->told;
 }
 

@@ -3,7 +3,7 @@
 
 #include "plugin/sm_recover.h"
 
-static const osm_remote_sm_t *find(const struct osm_opensm *osm, ib_net64_t guid)
+static const osm_remote_sm_t *find_sm(const struct osm_opensm *osm, ib_net64_t guid)
 {
 	const cl_qmap_t *all = &osm->subn.sm_guid_tbl;
 	const cl_map_item_t *item = cl_qmap_get(all, guid);
@@ -19,7 +19,7 @@ static bool comes_before(const struct osm_opensm *osm, const osm_remote_sm_t *ot
 
 bool triad_sm_is_higher_master(const struct osm_opensm *osm, uint64_t other)
 {
-	const osm_remote_sm_t *found = find(osm, cl_hton64(other));
+	const osm_remote_sm_t *found = find_sm(osm, cl_hton64(other));
 
 	return found && ib_sminfo_get_state(&found->smi) == IB_SMINFO_STATE_MASTER &&
 		comes_before(osm, found);
@@ -27,7 +27,7 @@ bool triad_sm_is_higher_master(const struct osm_opensm *osm, uint64_t other)
 
 bool triad_sm_end_vain_wait(struct osm_opensm *osm)
 {
-	const osm_remote_sm_t *other = find(osm, osm->sm.polling_sm_guid);
+	const osm_remote_sm_t *other = find_sm(osm, osm->sm.polling_sm_guid);
 
 	if (osm->subn.sm_state != IB_SMINFO_STATE_MASTER || !osm->sm.polling_sm_guid ||
 		!other || !comes_before(osm, other))

@@ -501,7 +501,7 @@ static int add_tiers(struct triad_routes_check *check, const struct pass *pass)
 
 /* --- the calls --- */
 
-static int make(struct triad_routes_check *check, struct triad_fabric *fabric,
+static int fill_check(struct triad_routes_check *check, struct triad_fabric *fabric,
 	const struct triad_routes_options *options)
 {
 	struct pass pass;
@@ -533,7 +533,7 @@ int triad_routes_check_make(struct triad_fabric *fabric,
 
 	if (!made)
 		return ENOMEM;
-	error = make(made, fabric, options);
+	error = fill_check(made, fabric, options);
 	if (error)
 		triad_routes_check_free(made);
 	else

@@ -373,7 +373,7 @@ void triad_routes_layout_free(struct triad_routes_layout *layout)
 
 /* One step of all walks at once: a bit for each of the switches that they begin at.
  * Links work both ways. */
-static bool step(const struct triad_routes_layout *layout, const uint64_t *here,
+static bool step_walks(const struct triad_routes_layout *layout, const uint64_t *here,
 	uint64_t *seen, uint64_t *there)
 {
 	uint64_t any = 0;
@@ -418,7 +418,7 @@ void triad_routes_distances(const struct triad_routes_layout *layout, uint32_t f
 			for (uint64_t left = here[i]; left; left &= left - 1)
 				distances[(size_t)__builtin_ctzll(left) * n_switches +
 					i] = distance;
-		goes_on = step(layout, here, seen, there);
+		goes_on = step_walks(layout, here, seen, there);
 		here = there;
 		there = swapped;
 	}

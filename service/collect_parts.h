@@ -62,7 +62,8 @@ struct triad_collect {
 
 	/* For the PerfManager's thread alone. */
 	const struct triad_conf *conf; /* in force in that thread; NULL: none yet */
-	unsigned wanted_mode; /* conf's collect.mode; local after memory was short */
+	unsigned
+		configured_mode; /* conf's collect.mode; local after memory was short */
 	struct triad_bus *bus;
 	struct triad_aggregator *aggregator;
 	struct triad_member *member;         /* NULL: nothing runs */

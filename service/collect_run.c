@@ -438,7 +438,7 @@ static void run_job(struct triad_collect *collect)
 /* Begins or ends the member when the configured mode differs from that in force. */
 static void look_at_mode(struct triad_collect *collect, bool wanted)
 {
-	unsigned mode = collect->wanted_mode;
+	unsigned mode = collect->configured_mode;
 
 	/* Only the plugin can be a manager, only triad-agent an agent. */
 	if (!wanted || (mode == TRIAD_COLLECT_MANAGER && !collect->may_manage) ||
@@ -462,7 +462,7 @@ static void look_at_mode(struct triad_collect *collect, bool wanted)
 			"collect: not enough memory: this one reads by itself; type "
 			"'triadctl reload' to try again");
 		collect->mode = TRIAD_COLLECT_LOCAL;
-		collect->wanted_mode = TRIAD_COLLECT_LOCAL;
+		collect->configured_mode = TRIAD_COLLECT_LOCAL;
 		return;
 	}
 	if (collect->own_fabric)
@@ -526,7 +526,7 @@ static bool configure(void *context, const struct triad_conf *conf)
 
 	collect->conf = triad_conf_ref(conf);
 	triad_conf_unref(old);
-	collect->wanted_mode = conf->collect.mode;
+	collect->configured_mode = conf->collect.mode;
 	if (conf->collect.mode != TRIAD_COLLECT_LOCAL &&
 		(conf->collect.mode == TRIAD_COLLECT_AGENT) == collect->may_manage &&
 		!is_same)

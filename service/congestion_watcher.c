@@ -35,7 +35,7 @@ struct triad_congestion_watcher {
 	struct triad_congestion_matrix matrix; /* of the same layout */
 	bool is_matrix_told;                   /* logged: the matrix is not known */
 	struct triad_congestion_track track;
-	const struct triad_fabric *told_of; /* for tell(), during a track's call */
+	const struct triad_fabric *told_of; /* for log_root(), during a track's call */
 	enum triad_congestion_state looked_state;
 
 	pthread_mutex_t lock; /* of what follows */
@@ -189,7 +189,7 @@ static bool is_stopped(void *context)
 
 /* Counts turns again when 'routes' are new.  Keeps the learnt matrix if the forwarding
  * tables are the same as before. */
-static int turn(
+static int count_turns(
 	struct triad_congestion_watcher *watcher, struct triad_route_result *routes)
 {
 	int error;
@@ -242,7 +242,7 @@ static int explain(struct triad_congestion_watcher *watcher,
 	struct counted *counted = calloc(1, sizeof(*counted));
 	struct triad_congestion_load *loads = triad_congestion_loads_of(view, fabric);
 	struct triad_congestion_by_vl by_vl = {0};
-	int error = counted && loads ? turn(watcher, routes) : ENOMEM;
+	int error = counted && loads ? count_turns(watcher, routes) : ENOMEM;
 
 	if (!error)
 		error = triad_congestion_read_by_vl(
@@ -359,7 +359,7 @@ static const char *name_of(
 					 : watcher->told_of->nodes[node].name;
 }
 
-static void tell(void *context, enum triad_congestion_change change,
+static void log_root(void *context, enum triad_congestion_change change,
 	const struct triad_congestion_tracked *root)
 {
 	struct triad_congestion_watcher *watcher = context;
@@ -387,7 +387,7 @@ static void tell(void *context, enum triad_congestion_change change,
 
 /* Adds a result to the track, and the tracked roots to the result.  NULL: nothing is known.
  * Returns 0 or ENOMEM. */
-static int follow(struct triad_congestion_watcher *watcher,
+static int track_roots(struct triad_congestion_watcher *watcher,
 	struct triad_congestion_result *result)
 {
 	const struct triad_fabric *fabric =
@@ -399,7 +399,7 @@ static int follow(struct triad_congestion_watcher *watcher,
 		: watcher->turned ? watcher->turned->check->layout->fabric
 				  : NULL;
 	triad_congestion_track_add(track, fabric, result ? result->found : NULL,
-		triad_clock_now_us(), tell, watcher);
+		triad_clock_now_us(), log_root, watcher);
 	watcher->told_of = NULL;
 	if (!result)
 		return 0;
@@ -438,7 +438,7 @@ static enum triad_congestion_state state_of(
 
 /* Explains the sweep that ended at 'ended_us', unless it has been explained.  Without the
  * lock. */
-static void look(struct triad_congestion_watcher *watcher,
+static void explain_sweep(struct triad_congestion_watcher *watcher,
 	const struct triad_congestion_limits *limits, uint64_t ended_us)
 {
 	struct triad_view *view = triad_perf_view(watcher->perf);
@@ -454,7 +454,7 @@ static void look(struct triad_congestion_watcher *watcher,
 	if (result)
 		result->until_us = ended_us;
 	if (is_new && error != ECANCELED)
-		error = follow(watcher, result);
+		error = track_roots(watcher, result);
 	triad_route_result_unref(routes);
 	triad_view_unref(view);
 	if (!is_new || error == ECANCELED)
@@ -478,7 +478,7 @@ static void look(struct triad_congestion_watcher *watcher,
 /* Ends all roots when the watcher is disabled. */
 static void forget(struct triad_congestion_watcher *watcher)
 {
-	(void)follow(watcher, NULL);
+	(void)track_roots(watcher, NULL);
 	watcher->looked_state = TRIAD_CONGESTION_OFF;
 	triad_perf_note_findings(watcher->perf);
 }
@@ -502,7 +502,7 @@ static uint64_t task_step(void *context)
 	watcher->is_begun = false;
 	pthread_mutex_unlock(&watcher->lock);
 	if (is_enabled)
-		look(watcher, &limits, last_ended_us(watcher));
+		explain_sweep(watcher, &limits, last_ended_us(watcher));
 	else
 		forget(watcher);
 	pthread_mutex_lock(&watcher->lock);

@@ -212,7 +212,7 @@ uint64_t *triad_routes_copy_pairs(
 /* --- for alerts --- */
 
 /* Adds a finding of 'kind', with 'port' as an example. */
-static void give(struct triad_found *found, const struct triad_fabric *fabric,
+static void add_found(struct triad_found *found, const struct triad_fabric *fabric,
 	enum triad_alert_routes kind, uint32_t port, uint64_t n)
 {
 	const struct triad_alert_finding finding = {.cause = TRIAD_ALERT_ROUTES,
@@ -240,7 +240,7 @@ static void give_problem(struct triad_found *found,
 		port = example->at == TRIAD_FABRIC_NONE
 			? example->from
 			: triad_fabric_find_port(fabric, example->at, example->out);
-	give(found, fabric, problems[problem].routes, port, at->n);
+	add_found(found, fabric, problems[problem].routes, port, at->n);
 }
 
 void triad_routes_give(void *context, struct triad_found *found)
@@ -255,10 +255,10 @@ void triad_routes_give(void *context, struct triad_found *found)
 	if (!check)
 		return;
 	if (check->credit.n_shown)
-		give(found, check->layout->fabric, TRIAD_ALERT_CREDIT_LOOPS,
+		add_found(found, check->layout->fabric, TRIAD_ALERT_CREDIT_LOOPS,
 			check->credit.loops[0].steps[0].port, check->credit.n_loops);
 	if (check->multicast.n_shown)
-		give(found, check->layout->fabric, TRIAD_ALERT_MULTICAST_LOOPS,
+		add_found(found, check->layout->fabric, TRIAD_ALERT_MULTICAST_LOOPS,
 			check->multicast.loops[0].ports[0], check->multicast.n_looping);
 	for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		give_problem(found, check, order[i]);

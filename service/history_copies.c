@@ -249,7 +249,8 @@ static int open_file(struct triad_history_store *store,
 	store->copy_image = *image;
 	if (!error || !is_in_the_way(owner, image, error))
 		return error;
-	if (triad_log_limit_pass(&store->way_limit, triad_clock_now_us(), &suppressed))
+	if (triad_log_limit_pass(
+		    &store->blocked_limit, triad_clock_now_us(), &suppressed))
 		triad_log_write(store->log, TRIAD_LOG_ERROR,
 			"history: other SMs' images can't be copied to a file: %s; "
 			"those of other files are copied (%lu more times before)",
@@ -406,7 +407,7 @@ int triad_history_store_add_image(
 		forget_empty(store);
 	if (error == EPROTO || error == EBUSY || error == ENOBUFS)
 		return error;
-	switch (triad_file_report(&store->told_copies, store->params.dir, error)) {
+	switch (triad_file_report(&store->copy_report, store->params.dir, error)) {
 	case TRIAD_FILE_IN_TROUBLE:
 		triad_log_write(store->log, TRIAD_LOG_ERROR,
 			"history: other SMs' images can't be copied to %s: %s; it is "

@@ -138,7 +138,7 @@ static size_t make_payload(void *context, void *octets)
 	return triad_mirror_take_payload(mirror->machine, octets);
 }
 
-static int give(void *context, const void *octets, size_t size)
+static int send_payload(void *context, const void *octets, size_t size)
 {
 	struct triad_history_mirror *mirror = context;
 	int error = ENOTCONN;
@@ -232,7 +232,7 @@ static uint64_t run_machine(
 {
 	const struct triad_outbox_ends ends = {.context = mirror,
 		.make = make_payload,
-		.send = give,
+		.send = send_payload,
 		.rest_us = REST_US};
 	uint64_t now_us = triad_clock_now_us(), next_us, send_us;
 	struct triad_payload payload;

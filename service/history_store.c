@@ -30,8 +30,8 @@ struct triad_history_store *triad_history_store_new(
 	}
 	triad_profile_file_init(&store->copy.file);
 	store->copy.index = store->given = -1;
-	store->way_limit.burst = 1;
-	store->way_limit.period_us = 600 * TRIAD_US_PER_S;
+	store->blocked_limit.burst = 1;
+	store->blocked_limit.period_us = 600 * TRIAD_US_PER_S;
 	store->all.n = 1;
 	store->all.port_guids[0] = port_guid;
 	store->all.rings[0] = &store->ring;
@@ -360,7 +360,7 @@ static void log_result(struct triad_history_store *store, int error)
 	const char *dir = store->params.dir;
 
 	store->n_dropped_since += error != 0;
-	switch (triad_file_report(&store->told, dir, error)) {
+	switch (triad_file_report(&store->file_report, dir, error)) {
 	case TRIAD_FILE_IN_TROUBLE:
 		triad_log_write(store->log, TRIAD_LOG_ERROR,
 			"history: no image can be written: %s; each sweep tries again, "

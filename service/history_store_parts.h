@@ -44,12 +44,12 @@ struct triad_history_store {
 	struct triad_history_events_sink events_sink;
 	int given; /* a segment that is read for other SMs; -1: none */
 	struct triad_mirror_image given_image; /* an image of that segment */
-	struct triad_file_report told_copies;
-	struct triad_log_limit way_limit; /* lines about files in a copy's way */
+	struct triad_file_report copy_report;
+	struct triad_log_limit blocked_limit; /* lines about files in a copy's way */
 	struct triad_history_topology topology;
 	struct triad_frame_writer *out;
 	struct triad_frame_reader *reader;
-	struct triad_file_report told;
+	struct triad_file_report file_report;
 	uint64_t n_dropped_since; /* images that could not be written in a row */
 	uint32_t n_left_out;      /* of the image that is written */
 	char reason[320];         /* why that image can't be written */

@@ -159,7 +159,7 @@ static void send_beat(struct triad_path_exchange *exchange, enum triad_member_to
 }
 
 /* Reads from which generation the SM answers at this moment. */
-static void look(struct triad_path_exchange *exchange)
+static void look_at_source(struct triad_path_exchange *exchange)
 {
 	const struct triad_path_source *source = &exchange->source;
 	uint64_t generation = 0;
@@ -177,7 +177,7 @@ static void look(struct triad_path_exchange *exchange)
 
 static uint64_t step_manager(struct triad_path_exchange *exchange, uint64_t now_us)
 {
-	look(exchange);
+	look_at_source(exchange);
 	if (!exchange->has_paths && !exchange->n_last)
 		return exchange->is_on ? now_us + LOOK_US : UINT64_MAX;
 	if (exchange->is_news || now_us - exchange->beat_us >= TRIAD_PATH_BEAT_US) {
@@ -222,7 +222,7 @@ static bool receive_want(struct triad_path_exchange *exchange, uint64_t agent,
 		return true;
 	}
 	now_us = triad_clock_now_us();
-	look(exchange);
+	look_at_source(exchange);
 	send_beat(exchange, TRIAD_MEMBER_TO_ONE, agent, want.echo, now_us);
 	if (want.wants_table && exchange->has_paths &&
 		want.generation == exchange->generation)

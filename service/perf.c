@@ -48,8 +48,8 @@ struct triad_perf {
 	struct triad_umad *umad;
 	bool was_wanted, was_idle, was_ours;
 	uint64_t open_again_us;
-	int open_error;  /* logged last */
-	uint64_t n_told; /* sweeps at the last broadcast of 'swept' */
+	int open_error;      /* logged last */
+	uint64_t n_reported; /* sweeps at the last broadcast of 'swept' */
 };
 
 static uint64_t now_us(void *context)
@@ -575,11 +575,12 @@ static void wake_waiters(struct triad_perf *perf, bool reset_made)
 	uint64_t n_sweeps = triad_collector_status(perf->collector).n_sweeps;
 	enum triad_perf_state state = state_of(perf);
 
-	if (n_sweeps == perf->n_told && state == perf->reported_state && !reset_made)
+	if (n_sweeps == perf->n_reported && state == perf->reported_state &&
+		!reset_made)
 		return;
 	if (state == TRIAD_PERF_RUNNING && state != perf->reported_state)
 		perf->expects_us = triad_clock_now_us();
-	perf->n_told = n_sweeps;
+	perf->n_reported = n_sweeps;
 	perf->reported_state = state;
 	pthread_cond_broadcast(&perf->swept);
 }

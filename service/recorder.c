@@ -20,7 +20,7 @@
 /* A copied event is compared with so many of the last ones. */
 #define MAX_SAME 4096u
 
-static uint64_t look(void *context);
+static uint64_t look_at_all(void *context);
 
 /* --- events --- */
 
@@ -177,8 +177,8 @@ struct triad_recorder *triad_recorder_new(
 	recorder->trouble = params->trouble;
 	recorder->context = params->context;
 	pthread_mutex_init(&recorder->lock, NULL);
-	triad_task_init(
-		&recorder->look, &recorder->lock, "triad-history", look, recorder);
+	triad_task_init(&recorder->look, &recorder->lock, "triad-history", look_at_all,
+		recorder);
 	triad_task_init(&recorder->write, &recorder->lock, "triad-histfile",
 		recorder_write, recorder);
 	if (params->room) {
@@ -445,7 +445,7 @@ static void look_at_disk(struct triad_recorder *recorder)
 			: "answers again");
 }
 
-static uint64_t look(void *context)
+static uint64_t look_at_all(void *context)
 {
 	struct triad_recorder *recorder = context;
 

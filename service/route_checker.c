@@ -312,7 +312,7 @@ static struct findings findings_of(const struct triad_routes_check *check)
 }
 
 /* Logs one line when findings come, change or are over. */
-static void tell(
+static void log_findings(
 	struct triad_route_checker *checker, const struct triad_route_result *result)
 {
 	static const struct findings none;
@@ -355,7 +355,7 @@ static bool is_unchanged(struct triad_route_checker *checker,
 	return is_same;
 }
 
-static struct triad_route_result *make(struct triad_route_checker *checker,
+static struct triad_route_result *result_for(struct triad_route_checker *checker,
 	struct triad_fabric *fabric, uint64_t hash, int *error)
 {
 	struct triad_route_result *last = triad_route_checker_result(checker);
@@ -393,10 +393,10 @@ static void check_next(struct triad_route_checker *checker, struct triad_fabric 
 {
 	int error = 0;
 	struct triad_route_result *result =
-		make(checker, fabric, triad_routes_hash(fabric), &error);
+		result_for(checker, fabric, triad_routes_hash(fabric), &error);
 
 	if (result)
-		tell(checker, result);
+		log_findings(checker, result);
 	pthread_mutex_lock(&checker->lock);
 	checker->status.n_failed += error == ENOMEM;
 	/* Meanwhile the check may have been disabled, or this SM has lost its role. */

@@ -176,7 +176,7 @@ static void step_own(struct triad_metrics *metrics, struct triad_exposition *wri
 	metrics->next_own++;
 }
 
-static void step(struct triad_metrics *metrics, struct triad_exposition *writer)
+static void write_step(struct triad_metrics *metrics, struct triad_exposition *writer)
 {
 	switch (metrics->stage) {
 	case OWN:
@@ -207,7 +207,7 @@ static size_t write_steps(struct triad_metrics *metrics, char *to, size_t size)
 	struct triad_exposition writer = {.at = to, .end = to + size};
 
 	do
-		step(metrics, &writer);
+		write_step(metrics, &writer);
 	while (metrics->stage != DONE &&
 		writer.end - writer.at >= TRIAD_METRICS_STEP_SIZE);
 	return (size_t)(writer.at - to);

@@ -74,7 +74,7 @@ static void index_record(struct triad_links *links, uint32_t number)
 }
 
 /* The record of the link at a port, and which of its ends that is; or NULL. */
-static struct record *find(
+static struct record *find_record(
 	const struct triad_links *links, uint64_t guid, uint8_t port, unsigned *end)
 {
 	uint32_t at = *bucket_of(links, guid, port);
@@ -115,7 +115,7 @@ static struct record *need(
 	struct record *record;
 	unsigned end;
 
-	record = find(links, fabric->nodes[a->node].guid, a->number, &end);
+	record = find_record(links, fabric->nodes[a->node].guid, a->number, &end);
 	if (record)
 		return record;
 	if (links->n == TRIAD_LINKS_MAX ||
@@ -319,7 +319,7 @@ void triad_links_count(
 	if (at->remote != TRIAD_FABRIC_NONE && !need(links, fabric, port))
 		return;
 	/* Without a far end it may be one whose link went down before. */
-	record = find(links, guid, at->number, &end);
+	record = find_record(links, guid, at->number, &end);
 	if (!record)
 		return;
 	counting = &record->link.ends[end];
@@ -344,7 +344,7 @@ bool triad_links_find(const struct triad_links *links, uint64_t node_guid, uint8
 	struct triad_link *copy)
 {
 	unsigned end;
-	const struct record *record = find(links, node_guid, port, &end);
+	const struct record *record = find_record(links, node_guid, port, &end);
 
 	if (record)
 		*copy = record->link;

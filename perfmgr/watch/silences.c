@@ -7,7 +7,7 @@
 
 /* --- the list --- */
 
-static uint32_t find(const struct triad_silences *silences, uint32_t id)
+static uint32_t find_silence(const struct triad_silences *silences, uint32_t id)
 {
 	uint32_t i = 0;
 
@@ -55,7 +55,8 @@ uint32_t triad_silences_add(
 	uint32_t id = silence->id ? silence->id : silences->last_id + 1;
 	uint32_t at = silences->n;
 
-	if (silences->n == TRIAD_SILENCES_MAX || find(silences, id) < silences->n)
+	if (silences->n == TRIAD_SILENCES_MAX ||
+		find_silence(silences, id) < silences->n)
 		return 0;
 	while (at && silences->list[at - 1].id > id)
 		at--;
@@ -73,7 +74,7 @@ uint32_t triad_silences_add(
 
 bool triad_silences_remove(struct triad_silences *silences, uint32_t id)
 {
-	uint32_t at = find(silences, id);
+	uint32_t at = find_silence(silences, id);
 
 	if (at == silences->n)
 		return false;
@@ -84,7 +85,7 @@ bool triad_silences_remove(struct triad_silences *silences, uint32_t id)
 const struct triad_silence *triad_silences_get(
 	const struct triad_silences *silences, uint32_t id)
 {
-	uint32_t at = find(silences, id);
+	uint32_t at = find_silence(silences, id);
 
 	return at < silences->n ? &silences->list[at] : NULL;
 }

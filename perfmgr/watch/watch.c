@@ -314,7 +314,7 @@ static void look_at(
 }
 
 /* Slices, so that a reader gets its turn. */
-static void walk(struct triad_watch *watch, uint64_t since_us, uint64_t now_us)
+static void look_at_ports(struct triad_watch *watch, uint64_t since_us, uint64_t now_us)
 {
 	uint32_t n = watch->view->fabric->n_ports;
 
@@ -366,7 +366,7 @@ void triad_watch_end_sweep(
 
 	if (!watch->view)
 		return;
-	walk(watch, since_us, now_us);
+	look_at_ports(watch, since_us, now_us);
 	look_at_finders(watch, now_us);
 	pthread_mutex_lock(&watch->lock);
 	triad_alerts_end_sweep(watch->alerts, cut, now_us);

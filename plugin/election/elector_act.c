@@ -96,7 +96,8 @@ static void wish_with_members(
 	}
 }
 
-static void wish(struct triad_elector *elector, const struct triad_sm_wish *before)
+static void update_wish(
+	struct triad_elector *elector, const struct triad_sm_wish *before)
 {
 	elector->wish.master =
 		triad_election_sm_master(elector->election, triad_clock_boot_us());
@@ -227,7 +228,7 @@ void elector_act(struct triad_elector *elector)
 	elector->facts = facts;
 	pthread_mutex_unlock(&elector->facts_lock);
 	permission = triad_permission_judge(&facts, triad_clock_boot_us());
-	wish(elector, &before);
+	update_wish(elector, &before);
 	trace(elector, &permission);
 	report_permission(elector, &permission);
 	if (!has_acted)

@@ -302,7 +302,7 @@ static void mark_all(
 }
 
 /* One walk over the ports, under OpenSM's lock. */
-static void walk(struct triad_hold *hold, struct osm_opensm *osm,
+static void walk_ports(struct triad_hold *hold, struct osm_opensm *osm,
 	enum triad_hold_whom whom,
 	void (*visit_all)(
 		struct triad_hold *, struct osm_opensm *, const struct rules *))
@@ -331,13 +331,13 @@ static void walk(struct triad_hold *hold, struct osm_opensm *osm,
 void triad_hold_avoid(
 	struct triad_hold *hold, struct osm_opensm *osm, enum triad_hold_whom whom)
 {
-	walk(hold, osm, whom, avoid_all);
+	walk_ports(hold, osm, whom, avoid_all);
 }
 
 void triad_hold_mark(
 	struct triad_hold *hold, struct osm_opensm *osm, enum triad_hold_whom whom)
 {
-	walk(hold, osm, whom, mark_all);
+	walk_ports(hold, osm, whom, mark_all);
 }
 
 /* --- asking --- */

@@ -39,7 +39,7 @@ void ports_ask_for_sweep(struct triad_ports *ports)
 /* --- what is sent --- */
 
 /* A Get changes nothing, so it is repeated without asking for permission. */
-static int get(struct action *action, const struct triad_smp_route *route,
+static int get_attribute(struct action *action, const struct triad_smp_route *route,
 	enum triad_smp_attribute attribute, uint32_t modifier,
 	uint8_t data[TRIAD_SMP_DATA_SIZE])
 {
@@ -63,7 +63,7 @@ static int check_switch(struct action *action)
 {
 	uint8_t data[TRIAD_SMP_DATA_SIZE];
 	const ib_node_info_t *info = (const void *)data;
-	int error = get(action, &action->route, TRIAD_SMP_NODE_INFO, 0, data);
+	int error = get_attribute(action, &action->route, TRIAD_SMP_NODE_INFO, 0, data);
 
 	if (error)
 		return error;
@@ -77,8 +77,8 @@ static unsigned phys_state(const struct action *action)
 
 static int get_port(struct action *action)
 {
-	return get(action, &action->route, TRIAD_SMP_PORT_INFO, action->record.port,
-		(uint8_t *)&action->info);
+	return get_attribute(action, &action->route, TRIAD_SMP_PORT_INFO,
+		action->record.port, (uint8_t *)&action->info);
 }
 
 /* Guards and plan have judged the link as the last sweep saw it.  If another port is at
@@ -94,7 +94,7 @@ static int check_far_end(struct action *action)
 	if (phys_state(action) != TRIAD_PHYS_LINK_UP)
 		return 0;
 	if (triad_smp_add_hop(&route, action->record.port) ||
-		get(action, &route, TRIAD_SMP_NODE_INFO, 0, data))
+		get_attribute(action, &route, TRIAD_SMP_NODE_INFO, 0, data))
 		return action->record.remote_guid ? 0 : ESTALE;
 	return cl_ntoh64(info->port_guid) == action->record.remote_guid ? 0 : ESTALE;
 }

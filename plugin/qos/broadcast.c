@@ -209,7 +209,7 @@ static void fit_to_members(
 			: made->rate;
 }
 
-static struct traits wish(const struct triad_broadcast *groups,
+static struct traits desired_traits(const struct triad_broadcast *groups,
 	const struct levels *levels, const struct group *group)
 {
 	struct traits traits = group->made;
@@ -262,7 +262,7 @@ static void apply_to(struct triad_broadcast *groups, const struct levels *levels
 
 	group->pkey = cl_ntoh16(mgrp->mcmember_rec.pkey) & 0x7fff;
 	group->level = level_of(levels, group->pkey);
-	wanted = wish(groups, levels, group);
+	wanted = desired_traits(groups, levels, group);
 	group->is_held = !are_same(&group->given, &wanted) && mgrp->full_members;
 	group->is_new = group->is_held ? !was_held : !are_same(&group->given, &wanted);
 	if (group->is_held)

@@ -91,7 +91,7 @@ static size_t make_payload(void *context, void *octets)
 	return triad_sa_copier_take_payload(copies->copier, octets);
 }
 
-static int give(void *context, const void *octets, size_t size)
+static int send_payload(void *context, const void *octets, size_t size)
 {
 	struct triad_sa_copies *copies = context;
 
@@ -102,7 +102,7 @@ static uint64_t send_all(struct triad_sa_copies *copies, uint64_t now_us)
 {
 	const struct triad_outbox_ends ends = {.context = copies,
 		.make = make_payload,
-		.send = give,
+		.send = send_payload,
 		.rest_us = REST_US};
 
 	return triad_outbox_send(&copies->outbox, &ends, now_us);

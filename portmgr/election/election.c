@@ -166,7 +166,7 @@ bool triad_election_take_action(
 
 /* --- what happens --- */
 
-static void at(struct triad_election *e, uint64_t now_us)
+static void set_now(struct triad_election *e, uint64_t now_us)
 {
 	if (now_us > e->now_us)
 		e->now_us = now_us;
@@ -188,7 +188,7 @@ static void settle(struct triad_election *e)
 void triad_election_view(struct triad_election *election,
 	const struct triad_cluster_view *view, uint64_t now_us)
 {
-	at(election, now_us);
+	set_now(election, now_us);
 	if (view->number == election->view.number)
 		return;
 	/* The operator confirmed who was missing in the old view. */
@@ -252,7 +252,7 @@ void triad_election_payload(struct triad_election *election, uint64_t sender,
 	struct triad_election_message message;
 	int error = triad_election_message_decode(&message, payload, size);
 
-	at(election, now_us);
+	set_now(election, now_us);
 	if (error == EPROTONOSUPPORT) {
 		election->counts.n_versions++;
 		return;
@@ -271,7 +271,7 @@ void triad_election_payload(struct triad_election *election, uint64_t sender,
 void triad_election_ports(struct triad_election *election,
 	const struct triad_port_health *health, uint64_t now_us)
 {
-	at(election, now_us);
+	set_now(election, now_us);
 	election->n_ports = health->n_ports;
 	election->n_good = health->n_good;
 	election->has_port = health->is_up;
@@ -281,7 +281,7 @@ void triad_election_ports(struct triad_election *election,
 void triad_election_sm(
 	struct triad_election *election, bool is_master, bool is_up, uint64_t now_us)
 {
-	at(election, now_us);
+	set_now(election, now_us);
 	election->is_sm_master = is_master;
 	election->is_subnet_up = is_master && is_up;
 	settle(election);
@@ -290,7 +290,7 @@ void triad_election_sm(
 void triad_election_check(
 	struct triad_election *election, enum triad_check check, uint64_t now_us)
 {
-	at(election, now_us);
+	set_now(election, now_us);
 	election->check = check;
 	settle(election);
 }
@@ -298,7 +298,7 @@ void triad_election_check(
 void triad_election_config(struct triad_election *election, uint64_t generation,
 	uint64_t hash, uint64_t now_us)
 {
-	at(election, now_us);
+	set_now(election, now_us);
 	election->generation = generation;
 	election->hash = hash;
 	if (generation > election->stored.generation) {
@@ -311,7 +311,7 @@ void triad_election_config(struct triad_election *election, uint64_t generation,
 void triad_election_prefer(
 	struct triad_election *election, uint8_t preference, uint64_t now_us)
 {
-	at(election, now_us);
+	set_now(election, now_us);
 	election->preference = preference;
 	settle(election);
 }
@@ -321,7 +321,7 @@ int triad_election_blacklist(
 {
 	int error = triad_blacklist_set(&election->stored.blacklist, id, is_listed);
 
-	at(election, now_us);
+	set_now(election, now_us);
 	if (error)
 		return error;
 	election_store(election);
@@ -333,7 +333,7 @@ int triad_election_blacklist(
 
 int triad_election_confirm(struct triad_election *election, uint64_t now_us)
 {
-	at(election, now_us);
+	set_now(election, now_us);
 	if (!election->view.is_connected || election->view.is_quorate)
 		return EINVAL;
 	election->is_confirmed_down = true;
@@ -346,7 +346,7 @@ int triad_election_confirm(struct triad_election *election, uint64_t now_us)
 
 void triad_election_resign(struct triad_election *election, uint64_t now_us)
 {
-	at(election, now_us);
+	set_now(election, now_us);
 	lease_give_up(election);
 	if (election->state != TRIAD_ELECTION_STANDBY)
 		states_become_standby(election, 0);
@@ -358,7 +358,7 @@ void triad_election_resign(struct triad_election *election, uint64_t now_us)
 
 void triad_election_run(struct triad_election *election, uint64_t now_us)
 {
-	at(election, now_us);
+	set_now(election, now_us);
 	settle(election);
 }
 

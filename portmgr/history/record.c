@@ -65,7 +65,7 @@ const char *triad_port_reason_name(unsigned reason)
 	return name_of(reasons, TRIAD_N_REASONS, reason);
 }
 
-static int order(uint64_t a, uint64_t b)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -74,11 +74,16 @@ int triad_record_compare(const struct triad_record *a, const struct triad_record
 {
 	/* Term and number decide.  The rest makes the order total, so that all members
 	 * choose the same one of two records, even of two that should not be. */
-	const int orders[] = {order(a->term, b->term), order(a->number, b->number),
-		order(a->at_us, b->at_us), order(a->writer, b->writer),
-		order(a->node_guid, b->node_guid), order(a->port, b->port),
-		order(a->action, b->action), order(a->outcome, b->outcome),
-		order(a->reason, b->reason), order(a->remote_guid, b->remote_guid)};
+	const int orders[] = {compare_numbers(a->term, b->term),
+		compare_numbers(a->number, b->number),
+		compare_numbers(a->at_us, b->at_us),
+		compare_numbers(a->writer, b->writer),
+		compare_numbers(a->node_guid, b->node_guid),
+		compare_numbers(a->port, b->port),
+		compare_numbers(a->action, b->action),
+		compare_numbers(a->outcome, b->outcome),
+		compare_numbers(a->reason, b->reason),
+		compare_numbers(a->remote_guid, b->remote_guid)};
 
 	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++)
 		if (orders[i])

@@ -498,7 +498,7 @@ static size_t take_pieces(
 
 /* --- what goes: where it takes --- */
 
-static uint64_t sum(const uint64_t leaves[PER_GROUP])
+static uint64_t sum_leaves(const uint64_t leaves[PER_GROUP])
 {
 	uint64_t all = 0;
 
@@ -538,7 +538,7 @@ static size_t take_ask(
 			continue;
 		/* Digests of an earlier time are of no use. */
 		if (copier->has_leaves & group &&
-			sum(copier->leaves[i]) == copier->digests[i])
+			sum_leaves(copier->leaves[i]) == copier->digests[i])
 			ask_for_buckets(copier, i, &ask);
 		else
 			ask.groups |= group;

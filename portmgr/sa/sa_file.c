@@ -68,7 +68,7 @@ static void put_line(struct writer *writer, const char *format, ...)
 }
 
 /* The octets of a field that OpenSM writes as two numbers of 64 bits. */
-static uint64_t word(const uint8_t *octets, unsigned i)
+static uint64_t word_of(const uint8_t *octets, unsigned i)
 {
 	return triad_wire_bits(octets, 64 * i, 64);
 }
@@ -184,10 +184,11 @@ static void put_service(struct writer *writer, const struct triad_sa_service *se
 		" key=" GID " name=%c%s%c data8=" GID " data16=" GID " data32=" GID
 		" data64=" GID " modified_time=0x%x lease_period=0x%x\n",
 		service->id, service->gid.prefix, service->gid.guid, service->pkey,
-		service->lease_s, word(service->key, 0), word(service->key, 1), quote,
-		name, quote, word(data, 0), word(data, 1), word(data, 2), word(data, 3),
-		word(data, 4), word(data, 5), word(data, 6), word(data, 7),
-		(uint32_t)writer->conf->now_s, left_s);
+		service->lease_s, word_of(service->key, 0), word_of(service->key, 1),
+		quote, name, quote, word_of(data, 0), word_of(data, 1),
+		word_of(data, 2), word_of(data, 3), word_of(data, 4), word_of(data, 5),
+		word_of(data, 6), word_of(data, 7), (uint32_t)writer->conf->now_s,
+		left_s);
 }
 
 static void put_record(struct writer *writer, const struct triad_sa_record *record)

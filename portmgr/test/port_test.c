@@ -59,14 +59,14 @@ static bool has_step(const struct triad_port_test *test, enum triad_test_step st
 	return test->conf.steps >> step & 1;
 }
 
-static uint64_t later(uint64_t time_us, uint64_t by_us)
+static uint64_t add_time(uint64_t time_us, uint64_t by_us)
 {
 	return time_us + by_us < time_us ? UINT64_MAX : time_us + by_us;
 }
 
 static uint64_t deadline(const struct triad_port_test *test)
 {
-	return later(test->begun_us, test->conf.timeout_us);
+	return add_time(test->begun_us, test->conf.timeout_us);
 }
 
 /* Whether there is a verdict; the timer's is made here. */
@@ -423,7 +423,7 @@ static enum triad_test_wish ask(struct triad_port_test *test, enum triad_test_wi
 	uint64_t now_us, uint64_t again_us)
 {
 	test->awaited = wish;
-	test->next_us = later(now_us, again_us);
+	test->next_us = add_time(now_us, again_us);
 	return wish;
 }
 
@@ -437,7 +437,7 @@ static enum triad_test_wish wait_until(uint64_t at_us, uint64_t *until_us)
 static enum triad_test_wish wish_quality(
 	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us)
 {
-	uint64_t end_us = later(test->step_us, test->conf.quality_us);
+	uint64_t end_us = add_time(test->step_us, test->conf.quality_us);
 
 	/* At least one SMP is sent, however short the time is. */
 	if (test->near_before == NOT_READ || (test->n_sent && now_us >= end_us))
@@ -460,7 +460,7 @@ static enum triad_test_wish wish_name(
 static enum triad_test_wish wish_admission(
 	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us)
 {
-	uint64_t end_us = later(test->step_us, AGAIN_US);
+	uint64_t end_us = add_time(test->step_us, AGAIN_US);
 
 	/* This wish has no answer: a sweep shows when the port is active. */
 	if (!test->is_active)

@@ -21,7 +21,7 @@ bool triad_policy_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-static void step(struct triad_policy_item *item)
+static void skip_octet(struct triad_policy_item *item)
 {
 	if (*item->text == '\n')
 		item->location =
@@ -35,7 +35,7 @@ static void step(struct triad_policy_item *item)
 struct triad_policy_item triad_policy_trim(struct triad_policy_item item)
 {
 	while (item.size && triad_policy_is_blank(*item.text))
-		step(&item);
+		skip_octet(&item);
 	while (item.size && triad_policy_is_blank(item.text[item.size - 1]))
 		item.size--;
 	return item;
@@ -70,7 +70,7 @@ struct triad_policy_item triad_policy_unquote(
 	const struct triad_policy_builder *builder, struct triad_policy_item item)
 {
 	if (item.size && quoted(builder, &item) == item.size) {
-		step(&item);
+		skip_octet(&item);
 		item.size--;
 	}
 	return item;
@@ -100,13 +100,13 @@ bool triad_policy_next_item(
 		size_t n = quoted(items->builder, rest);
 
 		do
-			step(rest);
+			skip_octet(rest);
 		while (n && --n);
 	}
 	item->size -= rest->size;
 	items->ended = !rest->size;
 	if (rest->size)
-		step(rest);
+		skip_octet(rest);
 	*item = triad_policy_trim(*item);
 	if (!items->value->is_verbatim)
 		item->location = items->value->location;
@@ -391,7 +391,7 @@ char *triad_policy_copy(
 	}
 	/* Quotes are left out, and what they hold is copied as it is.  Elsewhere blanks
 	 * in a row become one. */
-	for (; item.size; step(&item)) {
+	for (; item.size; skip_octet(&item)) {
 		bool blank = triad_policy_is_blank(*item.text) && !in_quotes;
 
 		if (!in_quotes && (in_quotes = quoted(builder, &item))) {

@@ -179,7 +179,7 @@ static void put_broken(struct triad_service *service, struct triad_output *outpu
 			"nothing but [log] and [control] of this is in force\n");
 }
 
-static int get(const struct values *values, const struct triad_command *command,
+static int show_keys(const struct values *values, const struct triad_command *command,
 	struct triad_output *output)
 {
 	struct triad_report report = {.output = output, .as_json = command->json};
@@ -216,7 +216,7 @@ static int get_past(struct triad_service *service, struct values *values,
 	if (!past)
 		return TRIAD_CONTROL_FAILED;
 	values->past = past;
-	status = get(values, command, output);
+	status = show_keys(values, command, output);
 	triad_past_free(past);
 	return status;
 }
@@ -233,7 +233,7 @@ int triad_command_run_get(struct triad_service *service,
 	} else if (values.standard) {
 		put_broken(service, output);
 		(void)triad_commands_put_refused(service, command->key, output);
-		status = get(&values, command, output);
+		status = show_keys(&values, command, output);
 	} else {
 		triad_output_message(
 			output, TRIAD_FRAME_MESSAGE, "get: not enough memory\n");

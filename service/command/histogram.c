@@ -369,8 +369,9 @@ static int take_earlier_away(struct triad_service *service,
 /* --- the command --- */
 
 /* Shows the histogram of the end, less the counts of before --since; clears it. */
-static int end_show(struct triad_service *service, const struct triad_command *command,
-	struct shown_histogram *shown, struct triad_output *output)
+static int show_histogram(struct triad_service *service,
+	const struct triad_command *command, struct shown_histogram *shown,
+	struct triad_output *output)
 {
 	int status = command->since[0]
 		? take_earlier_away(service, command, shown, output)
@@ -410,7 +411,7 @@ static int show_past(struct triad_service *service, const struct triad_command *
 		shown->until_us = moment.past->wall_us;
 	free(piece);
 	triad_moment_close(&moment);
-	return status ? status : end_show(service, command, shown, output);
+	return status ? status : show_histogram(service, command, shown, output);
 }
 
 static int show(struct triad_service *service, const struct triad_view *view,
@@ -437,7 +438,7 @@ static int show(struct triad_service *service, const struct triad_view *view,
 		error = triad_watch_histogram(triad_perf_watch(service->perf), &scope,
 			shown->counter, &shown->histogram, &shown->n_zeros);
 	return error ? print_why(error, shown, output)
-		     : end_show(service, command, shown, output);
+		     : show_histogram(service, command, shown, output);
 }
 
 int triad_command_run_perf_histogram(struct triad_service *service,

@@ -29,7 +29,7 @@ static bool take_frame(
 	return !to->is_left_out;
 }
 
-static void run(struct triad_service *service, const struct triad_verb *verb,
+static void run_verb(struct triad_service *service, const struct triad_verb *verb,
 	bool is_json, struct taking *taking)
 {
 	const struct triad_service_owner *owner = service->owner;
@@ -69,7 +69,7 @@ uint32_t triad_outputs_run(struct triad_service *service,
 				continue;
 			}
 			taking.to = &outputs[n++];
-			run(service, &triad_verbs[i], is_json, &taking);
+			run_verb(service, &triad_verbs[i], is_json, &taking);
 			*n_left_out += taking.to->is_left_out;
 		}
 	return n;

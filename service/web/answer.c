@@ -230,7 +230,7 @@ static void answer_resource(struct answer *answer, struct wish *wish, bool takes
 }
 
 /* The state of this moment, or of shortly before. */
-static void look(struct triad_web *web, struct triad_stream_state *state)
+static void read_state(struct triad_web *web, struct triad_stream_state *state)
 {
 	uint64_t now_us = triad_clock_now_us();
 	uint64_t numbers[TRIAD_STREAM_N_EVENTS] = {0};
@@ -271,7 +271,7 @@ static void answer_stream(struct answer *answer, const char *last_event_id)
 	answer->kind = KIND_STREAM;
 	answer->code = 200;
 	answer->type = "text/event-stream";
-	look(web, &now);
+	read_state(web, &now);
 	triad_stream_begin(&answer->stream, last_event_id, &now, triad_clock_now_us());
 }
 
@@ -402,7 +402,7 @@ static bool is_ready(void *context, void *it)
 		return triad_pool_job_is_ready(answer->job);
 	if (answer->kind == KIND_OCTETS)
 		return true;
-	look(web, &now);
+	read_state(web, &now);
 	return triad_stream_look(&answer->stream, &now, triad_clock_now_us());
 }
 

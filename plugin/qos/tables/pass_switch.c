@@ -107,7 +107,7 @@ struct desired {
 	struct triad_sl2vl own;
 };
 
-static const struct triad_sl2vl *wish(const struct triad_tables_pass *pass,
+static const struct triad_sl2vl *desired_sl2vl(const struct triad_tables_pass *pass,
 	unsigned kind, uint8_t op_vls, enum triad_qos_port_kind port_kind)
 {
 	uint16_t scope = pass->scopes ? pass->view.row[kind] : TRIAD_SCOPE_NONE;
@@ -128,11 +128,11 @@ static void find_desired(
 	desired->n = pass->scopes ? view->kinds.n_kinds : 1;
 	for (unsigned kind = 0; kind < desired->n; kind++)
 		desired->tables[kind] = triad_tables_pass_cut(
-			out, wish(pass, kind, op_vls, TRIAD_QOS_PORT_SWITCH));
+			out, desired_sl2vl(pass, kind, op_vls, TRIAD_QOS_PORT_SWITCH));
 	if (!osm_physp_get_port_num(out))
 		desired->own = triad_tables_pass_cut(out,
-			wish(pass, pass->scopes ? view->kinds.kind[0] : 0, op_vls,
-				TRIAD_QOS_PORT_SWITCH0));
+			desired_sl2vl(pass, pass->scopes ? view->kinds.kind[0] : 0,
+				op_vls, TRIAD_QOS_PORT_SWITCH0));
 }
 
 static const struct triad_sl2vl *wanted_of(const struct triad_tables_pass *pass,

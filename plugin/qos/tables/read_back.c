@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ib/mad_get.h"
 #include "service/umad.h"
 #include "triad/clock.h"
 
@@ -16,8 +17,7 @@
 #define LOST_US (2 * TIMEOUT_MS * UINT64_C(1000))
 
 /* In a MAD [IBA 14.2.1.1]. */
-enum { AT_STATUS = 4, AT_TID = 8, AT_ATTRIBUTE = 16, AT_MODIFIER = 20, AT_M_KEY = 24 };
-enum { AT_DATA = 64 };
+enum { AT_STATUS = 4, AT_TID = 8, AT_DATA = 64 };
 enum { ATTRIBUTE_PORT_INFO = 0x15, ATTRIBUTE_SL2VL = 0x17, ATTRIBUTE_VLARB = 0x18 };
 
 struct slot {
@@ -39,23 +39,6 @@ struct reader {
 	struct slot slots[MAX_IN_FLIGHT];
 };
 
-static void put_number(uint8_t *at, uint64_t value, unsigned n)
-{
-	while (n--) {
-		at[n] = (uint8_t)value;
-		value >>= 8;
-	}
-}
-
-static uint64_t get(const uint8_t *at, unsigned n)
-{
-	uint64_t value = 0;
-
-	while (n--)
-		value = value << 8 | *at++;
-	return value;
-}
-
 static void encode(const struct reader *reader, const struct triad_read_back *item,
 	uint32_t tid, uint8_t mad[TRIAD_MAD_SIZE])
 {
@@ -68,20 +51,17 @@ static void encode(const struct reader *reader, const struct triad_read_back *it
 	bool is_switch = reader->fabric->nodes[port->node].type == TRIAD_NODE_SWITCH;
 	uint32_t number = is_switch ? port->number : 0;
 	uint32_t modifier = number;
+	struct triad_wire w;
 
 	if (item->kind == TRIAD_SMP_SL2VL)
 		modifier |= is_switch ? (uint32_t)item->block << 8 : 0;
 	else if (item->kind == TRIAD_SMP_VLARB)
 		modifier |= (uint32_t)item->block << 16;
-	memset(mad, 0, TRIAD_MAD_SIZE);
-	mad[0] = 1; /* BaseVersion */
-	mad[1] = TRIAD_MAD_CLASS_SUBNET_LID;
-	mad[2] = 1; /* ClassVersion */
-	mad[3] = TRIAD_MAD_METHOD_GET;
-	put_number(mad + AT_TID + 4, tid, 4);
-	put_number(mad + AT_ATTRIBUTE, attributes[item->kind], 2);
-	put_number(mad + AT_MODIFIER, modifier, 4);
-	put_number(mad + AT_M_KEY, reader->m_key, 8);
+	triad_mad_begin_get(&w, mad, TRIAD_MAD_CLASS_SUBNET_LID, tid);
+	triad_wire_put(&w, 2, attributes[item->kind]);
+	triad_wire_put(&w, 2, 0);
+	triad_wire_put(&w, 4, modifier);
+	triad_wire_put(&w, 8, reader->m_key);
 }
 
 static void end(struct reader *reader, struct slot *slot, int error)
@@ -166,7 +146,7 @@ static void handle_reply(struct reader *reader, const struct triad_mad_reply *re
 
 	/* A late answer to an earlier try has a TID that no slot has. */
 	if (reply->size >= TRIAD_MAD_SIZE)
-		tid = (uint32_t)get(reply->mad + AT_TID + 4, 4);
+		tid = (uint32_t)triad_wire_number(reply->mad, AT_TID + 4, 4);
 	for (unsigned i = 0; tid && !slot && i < MAX_IN_FLIGHT; i++)
 		if (reader->slots[i].tid == tid)
 			slot = &reader->slots[i];
@@ -177,7 +157,7 @@ static void handle_reply(struct reader *reader, const struct triad_mad_reply *re
 		give_up_or_try(reader, slot, reply->status);
 		return;
 	}
-	item->status = (uint16_t)get(reply->mad + AT_STATUS, 2);
+	item->status = (uint16_t)triad_wire_number(reply->mad, AT_STATUS, 2);
 	memcpy(item->data, reply->mad + AT_DATA, sizeof(item->data));
 	end(reader, slot, item->status ? EIO : 0);
 }
