@@ -74,12 +74,12 @@ struct triad_member_sink {
 		unsigned counter, struct triad_histogram *copy, uint64_t *n_zeros);
 	/* Agents: clear totals, histograms or hardware counters. */
 	void (*clear)(void *context, const struct triad_collect_clear *clear);
-	/* Agents: a manager sent this fabric; the callback references it to keep it. It
-	 * takes effect with triad_member_set_fabric().  NULL: none is wanted, nor asked
-	 * for. */
+	/* Agents: a manager sent this fabric; the callback references it to keep it.  It
+	 * takes effect with triad_member_set_fabric().  NULL: it does not need one, and
+	 * requests none. */
 	void (*fabric)(void *context, struct triad_fabric *fabric, uint64_t hash);
-	/* A message about paths (path_message.h) came; false: it is malformed.  NULL:
-	 * they are ignored. */
+	/* A message about paths (path_message.h); returns false if it is malformed.  NULL:
+	 * ignore them. */
 	bool (*paths)(void *context, const struct triad_collect_head *head,
 		struct triad_wire *body, uint64_t now_us);
 	/* Managers. */

@@ -73,7 +73,7 @@ void triad_member_send(struct triad_member *member, enum triad_member_to to,
 	uint64_t id, const uint8_t *octets, size_t size);
 /* Sends member->octets to one, or to all (TRIAD_CLAIMS_NOBODY). */
 void triad_member_send_to(struct triad_member *member, uint64_t to, size_t size);
-/* How long an earlier life of a sender is remembered. */
+/* How long an earlier incarnation of a sender is remembered. */
 uint64_t triad_member_past_us(const struct triad_member *member);
 
 /* Sets the distance of nodes that share no partition with this port to unreachable;

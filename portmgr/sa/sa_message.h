@@ -15,12 +15,12 @@
  *     8     8     its wall clock, us since 1970
  *     16    8     era: higher than all eras that it knew when it became master, and at
  *                 least the seconds since 1970
- *     24    4 number of records left out because of a cap
- *     28    4 number of this STATE in that era, from 1
+ *     24    4     number of records left out because of a cap
+ *     28    4     number of this STATE in that era, from 1
  *     32    512   digests of the groups of buckets (sa_set.h), 64 of 8
  *
  *     ASK: requests digests and buckets
- *     8     8 the only member that answers
+ *     8     8     the only member that answers
  *     16    8     groups whose buckets' digests are wanted, bit i: group i
  *     24    2*n   buckets that are wanted, at most TRIAD_SA_MESSAGE_MAX_ASKED
  *
