@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the files that find roots share; internal to congestion/. */
+/* Internals of finding roots (roots.h), for the files of congestion/. */
 #ifndef TRIAD_CONGESTION_ROOTS_PARTS_H
 #define TRIAD_CONGESTION_ROOTS_PARTS_H
 
@@ -14,16 +14,18 @@ struct triad_congestion_finder {
 	const struct triad_congestion_load *all_loads;
 	const struct triad_congestion_by_vl *by_vl; /* or NULL */
 	uint32_t plane;                             /* with 'by_vl' */
-	/* Of each port: 1 + its place in by_vl->waits; 0: its VLs are not known. */
+	/* For each port: 1 + its index in by_vl->waits; 0: its VLs are not known. */
 	uint32_t *vl_waits;
 	struct triad_congestion_limits limits;
 	const struct triad_congestion_matrix *matrix; /* or NULL */
 	struct triad_congestion_estimate estimate;
-	uint32_t *queue; /* ports of the tree that is walked */
+	uint32_t *queue; /* ports of the tree being walked */
 	uint32_t
-		*in_tree; /* of each port: the root that had it last, from 1 on; or 0 */
+		*in_tree; /* for each port: the mark of the last root whose tree had
+			   * it, from 1 on; or 0 */
 	uint32_t mark;    /* of the present root, in 'in_tree' */
-	bool *is_sure; /* of each port of the tree: it carries packets for the root */
+	bool *is_sure; /* for each port of the tree: it certainly carries packets for
+		        * the root */
 };
 
 static inline bool triad_congestion_waits(
@@ -38,19 +40,19 @@ static inline bool triad_congestion_is_busy(
 	return finder->loads[port].sent >= finder->limits.busy;
 }
 
-/* Whether something else than port 'but' can hold up what comes to switch 'sw' by port
- * number 'in'. */
+/* Whether a port other than 'but' can hold up packets that enter switch 'sw' by port number
+ * 'in'. */
 bool triad_congestion_has_cause(const struct triad_congestion_finder *finder,
 	uint32_t sw, uint32_t in, uint32_t but);
 
-/* The switch that 'port' is of, or TRIAD_FABRIC_NONE. */
+/* The switch that has 'port', or TRIAD_FABRIC_NONE. */
 static inline uint32_t triad_congestion_switch(
 	const struct triad_congestion_finder *finder, uint32_t port)
 {
 	return finder->layout->switch_of_node[finder->fabric->ports[port].node];
 }
 
-/* Fills in who the hosts of the root's tree are.  Returns 0 or ENOMEM. */
+/* Fills in the hosts of the root's tree, with their roles.  Returns 0 or ENOMEM. */
 int triad_congestion_find_hosts(
 	struct triad_congestion_finder *finder, struct triad_congestion_root *root);
 
