@@ -22,7 +22,7 @@ uint64_t server_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* --- what this SM is --- */
+/* --- this SM's state --- */
 
 bool server_is_master(const struct triad_qos_server *server)
 {
@@ -51,8 +51,9 @@ bool server_may_answer(struct triad_qos_server *server)
 		return false;
 	if (server_is_master(server))
 		return !atomic_load(&server->handed_over_until_us);
-	/* The worker learns later that this SM is standby: so the time begins here, and no
-	 * request is lost until then.  An SM that discovers goes on for what is left of it. */
+	/* The worker notices later that this SM is standby.  So the time begins here, and
+	 * no request is lost until then.  An SM that discovers continues for the rest of
+	 * the time. */
 	if (server->osm->subn.sm_state == IB_SMINFO_STATE_STANDBY)
 		triad_qos_server_hand_over(server);
 	else if (server->osm->subn.sm_state != IB_SMINFO_STATE_DISCOVERING)
@@ -138,7 +139,7 @@ static void *serve(void *argument)
 
 /* --- receiving --- */
 
-/* What OpenSM checks of a request before it queues it; what fails there is left to it. */
+/* Does OpenSM's checks of a request; requests that fail them are left to OpenSM. */
 static bool is_accepted(const struct triad_qos_server *server, const ib_sa_mad_t *mad)
 {
 	return !osm_exit_flag &&
@@ -155,9 +156,9 @@ static bool is_for_paths(const ib_sa_mad_t *mad)
 		mad->rmpp_flags & IB_RMPP_FLAG_ACTIVE;
 }
 
-/* OpenSM drops all requests during the whole first sweep of a master.  Paths are right as soon
- * as switches have their tables, when there is a snapshot: so after a fail-over nobody waits
- * for the rest of that sweep. */
+/* OpenSM drops all requests during the whole first sweep of a master.  But paths are valid
+ * as soon as switches have their tables, and then there is a snapshot: so after a fail-over
+ * no request waits for the rest of that sweep. */
 static bool is_wanted(struct triad_qos_server *server, const ib_sa_mad_t *mad)
 {
 	const struct osm_subn *subn = &server->osm->subn;
@@ -203,7 +204,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 
 int triad_qos_server_install(struct triad_qos_server *server)
 {
-	/* First the server, as requests come from the moment the hook is there. */
+	/* Set the server first: requests arrive as soon as the hook is installed. */
 	atomic_store(&installed, server);
 	return triad_sa_hook_install(&server->hook, server->osm, receive);
 }
