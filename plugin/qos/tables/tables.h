@@ -58,8 +58,7 @@ struct triad_tables_status {
 	struct triad_tables_pass_counts last; /* pass */
 	uint64_t n_sweeps_asked;              /* sweeps that OpenSM was asked for */
 	uint64_t n_refused;                   /* setups */
-	bool refused;                      /* the last setup was refused: an older
-					    * one is in force */
+	bool refused;                      /* the last one: what is in force is older */
 	enum triad_tables_refusal refusal; /* why */
 	/* Why it is not known whether the setup in force closes a credit loop; NULL: it is
 	 * known, or does not matter. */
