@@ -71,11 +71,10 @@ struct triad_cluster_status {
 	uint64_t n_sent, n_received;
 	uint64_t n_send_failed; /* not taken: queue full, or no connection */
 	uint64_t n_forged;      /* authentication failed */
-	uint64_t n_replayed;    /* authentic, but of an old sequence number or
+	uint64_t n_replayed;    /* authentic, but old: of an earlier sequence or
 				 * session */
 	uint64_t
-		n_malformed; /* truncated, oversize, wrong magic, or a part is
-			      * missing */
+		n_malformed; /* truncated, oversize, another magic; a part is missing */
 	uint64_t n_versions; /* of an unknown version */
 	uint64_t n_unknown_senders; /* from an address that is not configured */
 	uint64_t n_reconnects;

@@ -91,7 +91,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* "generation" and what may stand behind it. */
+/* "generation" and what may follow it. */
 static bool is_generation(const char *octets, size_t size)
 {
 	const size_t n = strlen("generation");
@@ -100,7 +100,7 @@ static bool is_generation(const char *octets, size_t size)
 		(size == n || (octets[n] && strchr(" \t=,", octets[n])));
 }
 
-/* Returns 0 for what is none.  Commas at the end are what a spreadsheet leaves. */
+/* Returns 0 if it is not one.  Spreadsheets leave commas at the end. */
 static uint64_t parse_generation(const char *octets, size_t size)
 {
 	size_t at = strlen("generation");

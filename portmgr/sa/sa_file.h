@@ -8,7 +8,7 @@
  * OpenSM would skip it.
  *
  * Records that OpenSM could misread are left out and counted: services whose name has a
- * line feed, both kinds of quotes, or 64 octets.
+ * line feed or carriage return, both kinds of quotes, or 64 octets.
  *
  * Leases end by the wall clock of the reader of the file, which is the writer's, too.
  *
