@@ -48,7 +48,7 @@ void claims_send_state(struct triad_claims *claims, bool owns_nothing)
 {
 	struct triad_collect_owner owner;
 
-	/* What was announced before must not come after this state. */
+	/* Earlier announcements must be sent before this state. */
 	claims_flush(claims);
 	claims->number++;
 	owner = about_self(claims);
