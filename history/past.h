@@ -72,7 +72,7 @@ struct triad_past_building;
 
 struct triad_past {
 	struct triad_history_head head; /* of the image */
-	uint64_t port_guid;      /* of the SM that wrote it, set by the reader */
+	uint64_t port_guid;      /* of the SM that wrote it, as set by the reader */
 	uint64_t wall_us;        /* when its sweep began */
 	uint64_t before_us;      /* the same of the image before; 0: none */
 	uint64_t period_us;      /* of sweeps, as configured then */

@@ -37,7 +37,7 @@ struct triad_past_building {
 	/* The list whose rows are being read; TRIAD_N_KEPT: an unknown one. */
 	enum triad_kept_kind list;
 	uint32_t
-		n_row; /* octets of an incomplete row, with its index and size */
+		n_row; /* octets of an incomplete row, including its index and its size */
 	uint8_t row[TRIAD_PAST_ROW_HEAD + TRIAD_KEPT_ROW_SIZE];
 	uint32_t next; /* the port after that of the last row: rows are in order */
 };

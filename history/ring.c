@@ -145,7 +145,7 @@ void triad_history_ring_drop(
 	triad_history_ring_remove(ring, tier, ring->tiers[tier].segments);
 }
 
-/* --- what is kept --- */
+/* --- contents --- */
 
 static const struct triad_history_entry *last_entry(
 	const struct triad_history_ring *ring, enum triad_history_tier tier)
@@ -236,7 +236,7 @@ static struct triad_history_place place_of(
 	return place;
 }
 
-/* How far behind an image of that tier another one is expected. */
+/* The time after an image of that tier in which another one is expected. */
 static uint64_t reach_us(unsigned tier, const struct triad_history_limits *limits)
 {
 	uint64_t slack_us = 3 * limits->period_us;
