@@ -21,11 +21,9 @@ struct triad_congestion_finder {
 	struct triad_congestion_estimate estimate;
 	uint32_t *queue; /* ports of the tree being walked */
 	uint32_t
-		*in_tree; /* for each port: the mark of the last root whose tree had
-			   * it, from 1 on; or 0 */
+		*in_tree; /* of each port: the root that had it last, from 1 on; or 0 */
 	uint32_t mark;    /* of the present root, in 'in_tree' */
-	bool *is_sure; /* for each port of the tree: it certainly carries packets for
-		        * the root */
+	bool *is_sure; /* of each port of the tree: it carries packets for the root */
 };
 
 static inline bool triad_congestion_waits(

@@ -20,9 +20,8 @@ struct triad_congestion_turns {
 	size_t *first;   /* each switch's offset in 'pairs' */
 	uint32_t *pairs; /* by the number of the port in, then out */
 	uint32_t
-		*ports; /* for each of the layout's links: index in the fabric's
-			 * ports */
-	uint32_t *from; /* for each of the layout's links: the port at its other end */
+		*ports; /* of each of the layout's links: index in the fabric's ports */
+	uint32_t *from; /* of each of the layout's links: the port at its other end */
 };
 
 /* 'is_stopped' is called from time to time; may be NULL. Returns 0, ECANCELED, or ENOMEM
