@@ -67,7 +67,7 @@ static void take_links(struct work *work, const uint32_t *ports, uint32_t n)
 
 /* --- one goal --- */
 
-/* From which switches the way to the goal crosses such a link; false: from none. */
+/* Finds the switches whose path to the goal crosses such a link; false: none. */
 static bool find_crossings(struct work *work)
 {
 	const struct triad_routes_tree *tree = &work->before;
