@@ -149,7 +149,7 @@ bool triad_answering_may_see(const struct triad_answering *answering)
 		triad_paths_share_pkey(paths, from, to);
 }
 
-/* Of no policy OpenSM says 0 [qos-rfc 3.2.2: the level's TClass is returned]. */
+/* Without a policy OpenSM answers 0 [qos-rfc 3.2.2: the level's TClass is returned]. */
 static uint8_t tclass_of(const struct triad_answering *answering)
 {
 	const struct triad_policy_level *level = answering->ask.level;
@@ -289,8 +289,8 @@ struct named {
 	uint32_t by_gid, by_lid; /* ports; TRIAD_FABRIC_NONE */
 };
 
-/* False when nobody has that LID: then there are no records; or that GUID: then OpenSM
- * must be asked. */
+/* False when no port has that LID: then there are no records; or that GUID: then OpenSM
+ * must answer. */
 static bool look_up(struct triad_answering *answering, struct named *named)
 {
 	const struct triad_paths *paths = paths_of(answering);

@@ -42,8 +42,8 @@ struct triad_source_location triad_policy_location(
 {
 	const char *newline;
 
-	/* Places are asked for nearly in order.  So go on from the last one: a large
-	 * file is then walked through once, not once for each place. */
+	/* Locations are requested nearly in order.  So continue from the last one: a large
+	 * file is then scanned once, not once for each location. */
 	if (at < builder->at)
 		go_back(builder, at);
 	while ((newline =
@@ -75,7 +75,7 @@ void triad_policy_report(struct triad_policy_builder *builder,
 
 void triad_policy_out_of_memory(struct triad_policy_builder *builder)
 {
-	/* Say so once: whatever is tried after it may fail for the same reason. */
+	/* Report it once: later attempts may fail for the same reason. */
 	builder->stopped = true;
 	if (builder->error)
 		return;
@@ -181,9 +181,9 @@ void triad_policy_refer(struct triad_policy_builder *builder, const char *name,
 
 	if (is_level || triad_policy_item_count(builder, location))
 		reference = append(builder, &builder->references, sizeof(*reference));
-	/* Names are looked up when the whole file is read: a level may stand behind the
-	 * rule that names it.  Until then elements may move, so the reference has an
-	 * index, no address. */
+	/* Names are looked up when the whole file has been read: a level may follow the
+	 * rule that names it.  Until then elements may move, so the reference has an index,
+	 * no address. */
 	if (reference)
 		*reference = (struct triad_policy_reference){
 			.name = name,
@@ -238,7 +238,7 @@ static struct triad_source_location *place_of(
 	}
 }
 
-/* --- what an element must have ----------------------------------------- */
+/* --- required keys ----------------------------------------- */
 
 static bool is_seen(const struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, const char *name)
@@ -343,8 +343,7 @@ static void finish_element(
 {
 	if (!builder->element)
 		return;
-	/* An element that reading stopped in is incomplete through no fault of its
-	 * own. */
+	/* If reading stopped within an element, do not report it as incomplete. */
 	if (!builder->stopped)
 		check_needed(builder, open);
 	join_ranges(builder, open);
@@ -398,7 +397,7 @@ static unsigned find_open(
 	return depth;
 }
 
-/* Opens what 'kind' can stand in, at the end of what is open. */
+/* Opens the blocks that 'kind' must be in, inside the present one. */
 static void push_parents(struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, struct triad_source_location location)
 {

@@ -27,8 +27,7 @@
 #include "qos/setup/setup.h"
 
 #define TRIAD_DESIRED_MAX_ROWS (1u << 26)
-#define TRIAD_DESIRED_N_CODES 6 /* codes of numbers of VLs; higher ones count as the
-				 * last */
+#define TRIAD_DESIRED_N_CODES 6 /* codes of numbers of VLs; higher ones as the last */
 #define TRIAD_DESIRED_NO_VL 15  /* packets mapped to VL 15 are dropped [IBA 7.6.6] */
 
 /* SL2VL tables of in-ports of one kind. */

@@ -61,7 +61,7 @@ struct triad_setup_route triad_routes_follow(
 {
 	uint32_t node = desired->fabric->ports[from].node, out = from;
 
-	/* What a switch sends itself leaves by the port that its table gives. */
+	/* A switch's own packets leave by the port that its table gives. */
 	if (is_switch(desired->fabric, node))
 		out = triad_routes_out_port(desired->fabric, node, lid);
 	if (out == TRIAD_FABRIC_NONE)

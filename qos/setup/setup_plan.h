@@ -81,8 +81,7 @@ struct triad_setup_finding {
 	bool is_high;     /* VLARB_VL, VLARB_LONG: which table */
 	uint16_t scope;   /* index; OVERRIDDEN, DEADLOCK: TRIAD_SCOPE_NONE */
 	uint32_t node;    /* index in the fabric; or TRIAD_FABRIC_NONE */
-	uint8_t port;     /* the first port there; PORT_BEYOND: the number in the
-			   * scope */
+	uint8_t port;     /* the first port there; PORT_BEYOND: the number asked for */
 	uint32_t n_ports; /* ports there with the same problem */
 	uint8_t sl;       /* SL2VL_VL */
 	uint8_t vl;       /* VLARB_VL, SL2VL_VL: that the port lacks */
