@@ -28,8 +28,7 @@
 
 /* What read() returns besides a number of octets and 0, which is "nothing yet". */
 #define TRIAD_HTTP_END (-1)
-#define TRIAD_HTTP_BROKEN (-2) /* cut the connection, to show the failure to the
-			        * client */
+#define TRIAD_HTTP_BROKEN (-2) /* the connection is cut, so that the client knows */
 
 /* Borrowed for the call of begin(). */
 struct triad_http_request {

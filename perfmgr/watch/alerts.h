@@ -70,8 +70,7 @@ enum triad_alert_cause {
 	TRIAD_ALERT_DETAIL, /* a detail is over its threshold; 'why' has it */
 	TRIAD_ALERT_MODULE, /* a cable or module has a fault */
 	TRIAD_ALERT_DEVICE, /* a switch or HCA has a fault */
-	TRIAD_ALERT_ROUTES, /* the forwarding tables are wrong; this place is an
-			     * example */
+	TRIAD_ALERT_ROUTES, /* the forwarding tables are wrong; this is an example */
 	TRIAD_ALERT_CONGESTION, /* a root of congestion: it makes others wait */
 	TRIAD_ALERT_N_CAUSES
 };
@@ -186,8 +185,7 @@ enum triad_alert_change {
 	TRIAD_ALERT_RAISED,
 	TRIAD_ALERT_JOINED, /* one more finding */
 	TRIAD_ALERT_ENDED,
-	TRIAD_ALERT_SILENCED, /* while it is active; one that is silenced when raised
-			       * is only RAISED */
+	TRIAD_ALERT_SILENCED, /* while it lasts; if silenced when raised, only RAISED */
 	TRIAD_ALERT_UNSILENCED, /* while it is active */
 	TRIAD_ALERT_N_CHANGES
 };
