@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the elector's files share; nobody else includes this.
+/* Internals of the elector, for its own files:
  *
  *     elector.c          life, thread, what comes in
  *     elector_act.c      what the machine asks for: files, messages, OpenSM, the log

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the files of sa_copies.h share; nobody else includes this.
+/* Internals of sa_copies.h, for its own files:
  *
  *     sa_copies.c        life, thread, roles, what comes and goes
  *     sa_copies_file.c   the file */

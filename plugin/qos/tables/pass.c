@@ -169,7 +169,7 @@ void triad_tables_pass_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8
 			triad_setup_sl2vl(pass->setup, scope,
 				triad_tables_pass_op_vls(pass, port)),
 			sizeof(table->raw_vl_by_sl));
-	/* The engine has the last word, as it may need its VLs against deadlocks. */
+	/* The engine decides, because it may need its VLs against deadlocks. */
 	memcpy(desired.vl, table->raw_vl_by_sl, sizeof(desired.vl));
 	if (pass->engine.sl2vl)
 		pass->engine.sl2vl(pass->engine.context, port, in, out, table);
@@ -257,7 +257,7 @@ static void answer_vlarb(struct triad_tables_pass *pass, osm_physp_t *port,
 	}
 	if (scope != TRIAD_SCOPE_NONE)
 		apply_vlarb(pass, scope, port, block, length, index);
-	/* As with SL2VL tables the routing engine has the last word. */
+	/* As with SL2VL tables, the routing engine decides. */
 	if (pass->engine.vlarb) {
 		ib_vl_arb_table_t desired = *block;
 

@@ -147,7 +147,7 @@ static void begin_pass(struct triad_tables *tables)
 	setup = tables->setup ? triad_setup_ref(tables->setup) : NULL;
 	tables->begun_offer = tables->offer;
 	pthread_mutex_unlock(&tables->lock);
-	/* Without memory this pass leaves the tables as they are; its end tells. */
+	/* Without memory this pass leaves the tables unchanged; its end reports that. */
 	(void)triad_tables_pass_begin(tables->pass, setup);
 	tables->in_pass = true;
 	triad_setup_unref(setup);
