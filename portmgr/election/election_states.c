@@ -150,7 +150,7 @@ static void follow(struct triad_election *e, const struct triad_election_message
 	}
 	if (m->state != TRIAD_ELECTION_MASTER)
 		return;
-	/* Of two masters follow the better one, as long as that one is heard. */
+	/* Of two masters follow the better one, as long as its messages come. */
 	if (m->from != e->master && present && members_is_fresh(e, present) &&
 		!triad_priority_is_better(members_priority(e, m), m->from,
 			members_priority(e, &present->message), e->master))

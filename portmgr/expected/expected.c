@@ -304,7 +304,7 @@ static int read_all(
 		triad_diags_add(reader->diags, 0, 0,
 			"there is no line 'generation N', with N from 1 to "
 			"9223372036854775808");
-	/* Rows of a file that is too large are checked, too: all mistakes are told. */
+	/* Rows of a file that is too large are checked, too, to report all mistakes. */
 	triad_expected_pairs_check(reader);
 	if (is_big || reader->error)
 		return E2BIG;

@@ -21,8 +21,8 @@
  *
  *     ASK: requests digests and buckets
  *     8     8     the only member that answers
- *     16    8     groups whose buckets' digests are wanted, bit i: group i
- *     24    2*n   buckets that are wanted, at most TRIAD_SA_MESSAGE_MAX_ASKED
+ *     16    8     groups whose buckets' digests are requested, bit i: group i
+ *     24    2*n   requested buckets, at most TRIAD_SA_MESSAGE_MAX_ASKED
  *
  *     LEAVES: digests of the buckets of a group
  *     8     1     group
