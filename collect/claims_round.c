@@ -174,7 +174,7 @@ void claims_run_balance(struct triad_claims *claims)
 		return;
 	claims->balance_us = claims->now_us + claims->params.liveness_us / 2;
 	claims->n_balances++;
-	/* Before the rounds begin, others may not have said yet what they own. */
+	/* Before the rounds begin, others may not have announced yet what they own. */
 	if (!claims_is_claiming(claims) || !claims->n ||
 		claims->now_us < claims->round_us)
 		return;

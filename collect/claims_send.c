@@ -84,7 +84,7 @@ void claims_ask_all(struct triad_claims *claims)
 
 /* --- answers --- */
 
-/* Bounds the number of answers in a time, whoever asks. */
+/* Bounds the number of answers in a time, to all askers together. */
 static bool is_within_limit(struct triad_claims *claims)
 {
 	if (claims->now_us >= claims->window_us + claims->params.liveness_us / 4) {

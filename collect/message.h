@@ -155,7 +155,7 @@ struct triad_collect_trap {
 	uint8_t why_field;      /* struct triad_alert_why */
 	bool why_is_only_one;
 	uint8_t why_element;
-	/* Of a bit error rate, as struct triad_alert_finding has it; 0: not said. */
+	/* Of a bit error rate, as struct triad_alert_finding has it; 0: not given. */
 	uint8_t ber_kind;
 	float ber_low, ber_high, ber_target, ber_in_s;
 	/* Of hardware, the same. */

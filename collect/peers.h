@@ -39,7 +39,8 @@ bool triad_peers_receive(struct triad_peers *peers,
 const struct triad_peers_entry *triad_peers_find(
 	const struct triad_peers *peers, uint64_t id);
 
-/* The same by name or GUID (0x...), among those heard since 'since_us'. */
+/* The same by name or GUID (0x...), among those whose last message is not before
+ * 'since_us'. */
 const struct triad_peers_entry *triad_peers_find_name(
 	const struct triad_peers *peers, const char *name, uint64_t since_us);
 
