@@ -23,27 +23,27 @@
  *                   24    24    digests of the tiers, 3 of 8
  *
  *     ASK_LIST: requests the segments of one SM's tier
- *     8     8     to whom it is said, alone
- *     16    8     whose
+ *     8     8     the only member that answers
+ *     16    8     owner of the images, a port GUID
  *     24    8     only names before this one, the newest first
  *
  *     LIST: the answer
- *     8     8     whose
+ *     8     8     owner of the images, a port GUID
  *     16    8     as requested: names before this one
  *     24    1     1: no more segments follow
  *     25    7     reserved, 0
  *     32    24*n  name, octets that can be requested, time of the newest image; 8 each
  *
  *     ASK: requests pieces of an image
- *     8     8     to whom it is said, alone
- *     16    8     whose
+ *     8     8     the only member that answers
+ *     16    8     owner of the images, a port GUID
  *     24    8     name of the segment
  *     32    8     offset of the image in it
  *     40    4     the first piece, from 0
  *     44    4     how many, 1 to TRIAD_MIRROR_WINDOW
  *
  *     PIECE: a piece
- *     8     8     whose
+ *     8     8     owner of the images, a port GUID
  *     16    8     name of the segment
  *     24    8     offset of the image in it
  *     32    4     octets of the image
