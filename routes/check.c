@@ -81,7 +81,7 @@ static bool leads_by(const struct pass *pass, uint32_t from, uint32_t sw, bool d
 	const struct triad_routes_switch *switches = pass->layout->switches;
 	uint32_t before = TRIAD_FABRIC_NONE;
 
-	/* The bound ends ways in a circle. */
+	/* The bound ends paths that circle. */
 	for (uint32_t n = 0; n <= pass->layout->n_switches; n++) {
 		if (from == sw &&
 			(!down ||

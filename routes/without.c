@@ -86,7 +86,7 @@ static bool find_crossings(struct work *work)
 	return any;
 }
 
-/* One of the shortest ways that are left, or 255. */
+/* The port of one of the shortest remaining paths, or 255. */
 static uint8_t choose(const struct work *work, uint32_t sw, const uint16_t *shortest)
 {
 	const struct triad_routes_switch *at = &work->layout->switches[sw];
