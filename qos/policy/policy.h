@@ -189,13 +189,13 @@ struct triad_policy *triad_policy_ref(struct triad_policy *policy);
 /* Accepts NULL. */
 void triad_policy_unref(struct triad_policy *policy);
 
-/* Parses 'text' ('size' octets, need not end in 0): XML when its first octet that is
- * not blank (nor a byte-order mark) is '<', else OpenSM's syntax.  'source' names the
- * file in messages.  'default_level' (may be NULL or "") names the default level; it
- * overrides the one that the file names.  Returns 0 and a policy with one reference;
- * EINVAL with every mistake in 'diags' (which it initialises), EFBIG (over
- * TRIAD_POLICY_FILE_MAX_SIZE) or ENOMEM, said there too.  Never aborts, whatever the
- * text; never opens another file or a connection. */
+/* Parses 'text' ('size' octets, need not end in 0): XML when its first octet that is not
+ * blank (nor a byte-order mark) is '<', else OpenSM's syntax.  'source' names the file in
+ * messages.  'default_level' (may be NULL or "") names the default level; it overrides the
+ * one that the file names.  Returns 0 and a policy with one reference; EINVAL with every
+ * mistake in 'diags' (which it initialises), EFBIG (over TRIAD_POLICY_FILE_MAX_SIZE) or
+ * ENOMEM, also reported there.  Never aborts, whatever the text; never opens another file
+ * or a connection. */
 int triad_policy_parse(const char *text, size_t size, const char *source,
 	const char *default_level, struct triad_policy **policy,
 	struct triad_diags *diags);
