@@ -139,7 +139,7 @@ void triad_plan_agent(
 			triad_plan_leave_out(agents, state);
 		else
 			state->todo = triad_plan_questions(agents, agent, state);
-		/* What it has told before is reset with the rest, and read first. */
+		/* Details that it has answered before are reset, too, and read first. */
 		if (state->resets_all)
 			triad_details_want(
 				agents, agent, agent->first_port + i, agent->told);

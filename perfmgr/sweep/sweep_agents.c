@@ -215,7 +215,7 @@ static void inherit_ports(struct triad_sweep_agents *agents,
 		} else if (running && agent->known) {
 			state->todo = triad_plan_questions(agents, agent, state);
 		} else if (running && !(agent->pending & TRIAD_ASK_CAPABILITIES)) {
-			/* None of its other ports was wanted in this sweep. */
+			/* None of its other ports was to be read in this sweep. */
 			agent->todo |= TRIAD_ASK_CAPABILITIES;
 		}
 	}

@@ -120,7 +120,7 @@ struct triad_alert_finding {
 	/* For a counter that details explain, and for details. */
 	struct triad_alert_why why;
 	float value, worst; /* in the threshold's terms; ports, for unanswered ones;
-	                     * a bit error rate, 0: not told; of hardware, in its unit */
+			     * a bit error rate, 0: unknown; of hardware, in its unit */
 	struct triad_threshold threshold; /* of a counter */
 	struct {
 		uint8_t kind;    /* enum triad_ber_kind */
