@@ -121,7 +121,7 @@ static struct offsets *need_offsets(
 	return offsets;
 }
 
-/* Sets who reads the row's port, and whose totals they are. */
+/* Sets the reader of the row's port, and the teller whose totals they are. */
 static void find_teller(const struct triad_collect_head *head, uint64_t node_guid,
 	uint8_t port, uint32_t zeroed_s, uint32_t *reader, uint32_t *teller)
 {
@@ -133,7 +133,7 @@ static void find_teller(const struct triad_collect_head *head, uint64_t node_gui
 	*teller = (uint32_t)(triad_hash_word(sum, zeroed_s) >> 32) | 1;
 }
 
-/* Where the total stands after what the new teller's first row says of the hardware. */
+/* Returns the total that follows from the hardware value in the new teller's first row. */
 static uint64_t go_on(const struct triad_engine_report *before,
 	const struct triad_collect_row *row, unsigned counter)
 {
@@ -142,8 +142,8 @@ static uint64_t go_on(const struct triad_engine_report *before,
 	return before->base[counter] + last + (raw >= last ? raw - last : raw);
 }
 
-/* Makes the offsets such that totals go on, of counters that the teller did not tell of
- * before.  Returns false when memory is short. */
+/* Sets the offsets of counters that the teller reports for the first time, so that totals
+ * continue.  Returns false when memory is short. */
 static bool settle(struct triad_aggregator *aggregator, struct origin *origin,
 	const struct triad_engine_report *before, const struct triad_collect_row *row)
 {
@@ -157,7 +157,7 @@ static bool settle(struct triad_aggregator *aggregator, struct origin *origin,
 
 		differs |= go_on(before, row, i) != row->base[i] + row->raw[i];
 	}
-	/* Most rows need no offsets: the totals of one agent go on by themselves. */
+	/* Most rows need no offsets: the totals of one agent continue by themselves. */
 	if (fresh && differs)
 		offsets = need_offsets(aggregator, origin);
 	if (fresh && differs && !offsets)
@@ -224,7 +224,7 @@ static bool is_stale(struct triad_aggregator *aggregator,
 	return true;
 }
 
-/* What a total grew by; 0 when it was not there before. */
+/* The growth of a total; 0 when it was unknown before. */
 static uint64_t growth(const struct triad_engine_report *before,
 	const struct triad_engine_report *now, unsigned counter)
 {
@@ -261,7 +261,7 @@ static void apply_row(struct triad_aggregator *aggregator,
 	if (!origin || !triad_engine_describe(aggregator->engine, at, &before))
 		return;
 	find_teller(head, row->node_guid, row->port, row->zeroed_s, &reader, &teller);
-	/* A teller's own rows come in order: only another one's can be older. */
+	/* A teller's own rows come in order: only a row of another teller can be older. */
 	if (origin->teller != teller &&
 		is_stale(aggregator, &before, row, read_us, origin->reader != reader)) {
 		aggregator->status.n_stale++;
@@ -381,9 +381,9 @@ void triad_aggregator_receive(struct triad_aggregator *aggregator, uint8_t *octe
 		aggregator->sink.ask_again(
 			aggregator->sink.context, agent->told.id, missing_from);
 	apply_rows(aggregator, &head, agent, &data, &reader, now_us);
-	/* The sender believes that it owns nodes that are another's here: one of the
-	 * two has not heard of a change yet.  If the sender is right, its rows were
-	 * dropped wrongly, so this message counts as lost and is asked for again. */
+	/* The sender believes that it owns nodes that belong to another agent here: one
+	 * side has not received a change yet.  If the sender is right, its rows were
+	 * dropped wrongly, so this message counts as lost and is requested again. */
 	if (status->n_not_owner != n_not_owner || aggregator->n_doubtful != n_doubtful)
 		aggregator_agent_note_missing(agent, data.number, data.number);
 }
@@ -472,7 +472,7 @@ void triad_aggregator_clear_totals(
 	triad_engine_zero(aggregator->engine, row, now_us);
 }
 
-/* --- who is silent --- */
+/* --- silent agents --- */
 
 static void mark_unseen(struct triad_aggregator *aggregator, uint32_t node)
 {

@@ -46,7 +46,7 @@ struct aggregator_agent *aggregator_agents_need(struct aggregator_agents *agents
 	else if (agents->n < TRIAD_CLAIMS_MAX_AGENTS)
 		agent = &agents->of[agents->n++];
 	else {
-		/* There are too many: the one heard last the longest ago goes. */
+		/* There are too many: replace the one that has been silent longest. */
 		agent = &agents->of[0];
 		for (unsigned i = 1; i < agents->n; i++)
 			if (agents->of[i].told.heard_us < agent->told.heard_us)
@@ -80,9 +80,8 @@ void aggregator_agent_note_octets(
 	agent->rate_from_us = now_us;
 }
 
-/* Keeps the difference of the clocks.  A message that was under way for longer than
- * another shows a greater difference, so the smallest one counts, but for what the
- * clocks may have drifted since. */
+/* Keeps the offset of the clocks.  A longer delay of a message shows a greater difference,
+ * so the smallest one counts, increased by the possible drift since then. */
 static void compare_clocks(
 	struct aggregator_agent *agent, uint64_t their_us, uint64_t now_us)
 {
@@ -127,7 +126,7 @@ uint32_t aggregator_agent_receive(struct aggregator_agent *agent,
 	return data->number - next;
 }
 
-/* --- what did not come --- */
+/* --- missing messages --- */
 
 void aggregator_agent_note_missing(
 	struct aggregator_agent *agent, uint32_t from, uint32_t to)

@@ -12,11 +12,12 @@ struct aggregator_agent {
 	struct triad_aggregator_agent told;
 	uint64_t incarnation;
 	uint32_t newest;       /* number of the last DATA */
-	uint32_t missing_from; /* of the first one that is not there; 0: all are */
-	uint32_t missing_to;   /* of the last one */
+	uint32_t missing_from; /* number of the first missing DATA; 0: none is
+			        * missing */
+	uint32_t missing_to;   /* number of the last missing DATA */
 	uint64_t asked_us;
-	uint64_t clock_offset_us; /* what is added to its clock, modulo 2^64 */
-	uint64_t clock_us;        /* ours, when that was taken */
+	uint64_t clock_offset_us; /* added to its clock it gives ours, modulo 2^64 */
+	uint64_t clock_us;        /* our clock, when the offset was measured */
 	uint64_t sweep_us;
 	uint64_t rate_from_us, rate_octets;
 };

@@ -47,8 +47,8 @@ void triad_claims_free(struct triad_claims *claims)
 
 /* --- beginnings and ends --- */
 
-/* Begins as if this agent had just started: what others sent meanwhile was lost, so
- * what was known is worth nothing. */
+/* Begins as if this agent had just started: others' messages meanwhile were lost, so the
+ * known state is invalid. */
 static void begin(struct triad_claims *claims)
 {
 	claims->has_begun = true;
@@ -126,7 +126,7 @@ void triad_claims_leave(struct triad_claims *claims, uint64_t now_us)
 	claims_send_state(claims, true);
 }
 
-/* --- what comes in --- */
+/* --- input --- */
 
 int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
 	const uint8_t *hops, uint32_t n, uint64_t now_us)
@@ -191,7 +191,7 @@ static uint64_t ask_us(
 	return agent->asked_us + ask_gap_us(claims);
 }
 
-/* When the agent is to be looked at again. */
+/* When to check the agent again. */
 static uint64_t run_agent(struct triad_claims *claims, unsigned index)
 {
 	struct claims_agent *agent = &claims->agents[index];

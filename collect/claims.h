@@ -119,7 +119,7 @@ struct triad_claims_counts {
 	uint64_t n_deaths;
 	uint64_t n_conflicts; /* received claims that were worse than the owner's */
 	uint64_t n_refused;   /* impossible claims; senders without room */
-	uint64_t refused_agent, refused_node; /* GUIDs, of the last of these; or 0 */
+	uint64_t refused_agent, refused_node; /* GUIDs of the last of these; or 0 */
 	uint64_t n_lists;                     /* asked for */
 	uint64_t n_stalls; /* times that this agent did not run for a liveness time */
 };

@@ -9,7 +9,7 @@
 #define MAX_ASKED 4096u
 #define ASKED_AT_A_TIME 512u
 
-/* What became of the nodes. */
+/* The change of the nodes. */
 struct change {
 	uint64_t *guids;
 	struct claims_node *nodes;

@@ -45,14 +45,15 @@ struct claims_agent {
 	bool has_refused;   /* one of its claims was impossible in this fabric */
 	uint64_t behind_us; /* since when something is missing; CLAIMS_NEVER: nothing */
 	uint64_t differs_us;  /* since when digests differ; CLAIMS_NEVER: equal */
-	uint64_t said_digest; /* the last one that it sent */
+	uint64_t said_digest; /* the last one that it announced */
 
 	/* Its list. */
 	uint64_t asked_us; /* CLAIMS_NEVER: not yet */
 	bool is_expected;  /* requested, and not complete yet */
-	uint64_t parts;    /* received, a bit for each */
-	uint32_t as_of;    /* of these */
-	/* When the last list was complete, the digests differed as they do now. */
+	uint64_t parts;    /* parts received, a bit for each */
+	uint32_t as_of;    /* the announcement number that they are valid as of */
+	/* The state when its last list was complete, to tell whether digests still differ
+	 * as then. */
 	uint64_t settled_us, logged_settled, settled_digest, settled_n_freed;
 };
 
@@ -70,17 +71,17 @@ struct triad_claims {
 
 	/* [CLAIMS_SELF] exists in an observer, too, and owns nothing. */
 	struct claims_agent agents[TRIAD_CLAIMS_MAX_AGENTS];
-	uint16_t order[TRIAD_CLAIMS_MAX_AGENTS]; /* by id, without that */
+	uint16_t order[TRIAD_CLAIMS_MAX_AGENTS]; /* agents by id, without CLAIMS_SELF */
 	unsigned n_agents, n_order;
 
 	uint64_t due_us;     /* no node is due before */
 	uint64_t round_us;   /* nothing is claimed before */
 	uint64_t asked_us;   /* all, for their lists */
-	uint64_t balance_us; /* when loads are looked at */
+	uint64_t balance_us; /* when to compare loads next */
 	uint64_t repeat_us;  /* when disputed claims are repeated */
 	uint64_t n_balances;
 	uint64_t window_us; /* of lists given */
-	unsigned n_given;   /* in it */
+	unsigned n_given;   /* lists given in the window */
 
 	/* Counts claims that ended or changed, which may have blocked others. */
 	uint64_t n_freed;
@@ -94,9 +95,9 @@ struct triad_claims {
 
 /* --- claims_table.c --- */
 
-/* A number that has nothing to do with those of other pairs. */
+/* A hash of a pair of numbers. */
 uint64_t claims_hash(uint64_t a, uint64_t b);
-/* Of the agent for the node: the lower one wins. */
+/* The agent's tie-break for the node; the lower one wins. */
 uint64_t claims_tie_break(
 	const struct triad_claims *claims, uint32_t node, unsigned agent);
 /* Whether a claim of agent 'a' for the node wins against the present one. */

@@ -5,7 +5,7 @@
 /* After so many liveness times a list that did not mend a digest is asked for again. */
 #define SETTLED_FOR 8u
 
-/* --- who speaks --- */
+/* --- senders --- */
 
 static void revive(struct triad_claims *claims, struct claims_agent *agent)
 {
@@ -40,7 +40,7 @@ static void refuse(struct triad_claims *claims, uint64_t agent, uint64_t node)
 	claims->counts.refused_node = node;
 }
 
-/* The sender; NULL when there is no room, or for words of the past. */
+/* The sender; NULL when there is no room, or for messages of an earlier incarnation. */
 static struct claims_agent *find_sender(
 	struct triad_claims *claims, const struct triad_collect_head *head)
 {
@@ -61,7 +61,7 @@ static struct claims_agent *find_sender(
 	return incarnation == TRIAD_INCARNATION_PAST ? NULL : agent;
 }
 
-/* The sender, when it is to be heard. */
+/* The sender, if its messages count. */
 static struct claims_agent *listen(
 	struct triad_claims *claims, const struct triad_collect_head *head)
 {
@@ -74,7 +74,8 @@ static struct claims_agent *listen(
 		return NULL;
 	agent->heard_us = claims->now_us;
 	if (!agent->is_alive) {
-		/* When it died, its nodes were given up: its list says which it has. */
+		/* When it died, its nodes were given up: its list shows which ones it
+		 * has. */
 		agent->needs_list = true;
 		revive(claims, agent);
 	}
@@ -260,7 +261,7 @@ static void receive_announcement(struct triad_claims *claims,
 	const struct triad_collect_claim *entries)
 {
 	if (owner->number <= agent->heard)
-		return; /* it came twice, or too late: a list had it */
+		return; /* received twice, or too late: a list had it */
 	if (owner->number >= agent->known) {
 		agent->known = owner->number;
 		set_draining(claims, agent, owner->is_draining);

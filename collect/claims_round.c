@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "collect/claims_parts.h"
 
-/* Those who may want the same node: all that are alive and don't drain. */
+/* The agents that may claim the same node: all that are alive and don't drain. */
 struct rivals {
 	unsigned n;
 	uint16_t agents[TRIAD_CLAIMS_MAX_AGENTS];
@@ -94,8 +94,8 @@ static void run_node(
 		node->due_us = claims->now_us + claims->params.liveness_us;
 		return;
 	}
-	/* The back-offs of its hops are over.  Its share of another one comes from
-	 * those who may want the node at this moment. */
+	/* The back-offs of its hops are over.  The final part depends on the agents that
+	 * may claim the node at this moment. */
 	if (!node->has_drawn) {
 		node->has_drawn = true;
 		node->due_us = claims->now_us + wait_us(claims, rivals, i);
@@ -123,8 +123,8 @@ void claims_run_rounds(struct triad_claims *claims)
 
 /* --- loads --- */
 
-/* A quarter of what is missing to a fair share, so that many who take at once don't
- * take too much. */
+/* A quarter of the gap to a fair share, so that many agents that take nodes at once don't
+ * take too many. */
 static uint32_t quota(const struct triad_claims *claims, const struct rivals *rivals)
 {
 	uint32_t own = claims->agents[CLAIMS_SELF].n_nodes;
@@ -174,7 +174,7 @@ void claims_run_balance(struct triad_claims *claims)
 		return;
 	claims->balance_us = claims->now_us + claims->params.liveness_us / 2;
 	claims->n_balances++;
-	/* Before the rounds begin, others may not have said yet what they own. */
+	/* Before the rounds begin, others may not have announced yet what they own. */
 	if (!claims_is_claiming(claims) || !claims->n ||
 		claims->now_us < claims->round_us)
 		return;

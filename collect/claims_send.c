@@ -48,7 +48,7 @@ void claims_send_state(struct triad_claims *claims, bool owns_nothing)
 {
 	struct triad_collect_owner owner;
 
-	/* What was announced before must not come after this state. */
+	/* Earlier announcements must be sent before this state. */
 	claims_flush(claims);
 	claims->number++;
 	owner = about_self(claims);
@@ -84,7 +84,7 @@ void claims_ask_all(struct triad_claims *claims)
 
 /* --- answers --- */
 
-/* Bounds the number of answers in a time, whoever asks. */
+/* Bounds the number of answers in a time, to all askers together. */
 static bool is_within_limit(struct triad_claims *claims)
 {
 	if (claims->now_us >= claims->window_us + claims->params.liveness_us / 4) {

@@ -147,7 +147,7 @@ void claims_set_owner(struct triad_claims *claims, uint32_t i, unsigned owner,
 
 	if (is_other && (node->owner == CLAIMS_SELF || owner == CLAIMS_SELF))
 		claims->changes++;
-	/* A claim that goes may let in one of a list that was refused before: see
+	/* The end of a claim may allow one of a list that was refused before: see
 	 * is_settled(). */
 	if (node->owner != CLAIMS_UNOWNED &&
 		(owner == CLAIMS_UNOWNED ||
@@ -160,7 +160,7 @@ void claims_set_owner(struct triad_claims *claims, uint32_t i, unsigned owner,
 	node->load = load;
 	count(claims, i, true);
 	node->is_listed = !is_other && node->is_listed;
-	/* What was disputed was the claim of the former owner. */
+	/* The dispute was about the former owner's claim. */
 	if (is_other) {
 		claims->n_disputed -= node->is_disputed;
 		node->is_disputed = false;

@@ -169,8 +169,8 @@ static uint32_t get_set(struct triad_wire *w, uint32_t allowed)
 {
 	uint32_t set = (uint32_t)triad_wire_get(w, 3);
 
-	/* What the row can't have is a mistake, not to be passed over: the rest would
-	 * be read wrongly. */
+	/* Impossible bits are an error and can't be skipped, because the rest would be
+	 * misread. */
 	w->failed |= (set & ~allowed) != 0;
 	return set & allowed;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* DATA: counters of ports, as they stand where they are read.
+/* DATA: the present counters of ports, as the agent that reads them has them.
  *
- * Model: a row is a port's state: what its hardware said last and, where it differs
- * from that, by how much the total does ('base': 0 until the hardware or the total was
- * reset; modulo 2^64).  So a row that is lost costs freshness and nothing else, and
- * whoever takes a port over can go on from what the hardware says.
+ * Model: a row is a port's state: the last hardware values and, for totals that differ from
+ * them, the difference total - value ('base': 0 until the hardware or the total is reset;
+ * modulo 2^64).  So a lost row costs only freshness, and an agent that takes a port over
+ * can continue from the hardware's values.
  *
  * After the head (message.h):
  *
@@ -12,9 +12,9 @@
  *    24  u64 clock      the sender's monotonic clock, microseconds, as it was sent
  *    32  u32 n_sweep    sweeps that the sender ended
  *    36  u32 n_ports    with counters, that it owns
- *    40  u32 n_silent   of these, unanswered in its last sweep
- *    44  u32 again      the DATA from this number on were asked for again; what they
- *                       were about is told anew
+ *    40  u32 n_silent   of these, the ports that did not answer in its last sweep
+ *    44  u32 again      the DATA from this number on were requested again, and their rows
+ *                       have been sent again
  *    48  u32 since      from this number on; both 0: never
  *    52  nodes, up to the end of the message:
  *        u64 node GUID
@@ -25,22 +25,22 @@
  *           v   age        milliseconds from when it was read to 'clock'
  *           v   zeroed     when its totals were set to 0, in seconds of the sender's
  *                          clock, and 1; 0: never
- *           u24 has        counters that it has (bit i: counter i), with HAS alone;
- *                          else those of TRIAD_COLLECT_USUAL
- *           u24 not zero   of these, counters that were read as more than 0
- *           v...           each of these, as read; see below
- *           u24 based      with BASES alone: counters whose total is not what was read
- *           z...           base of each of these
- *           u32 findings   with FINDINGS alone: causes (enum triad_alert_cause) that
- *                          are raised, in bits
- *           v   resets     with RESETS alone: resets by others; resets by us
+ *           u24 has        only with HAS: counters that it has (bit i: counter i);
+ *                          otherwise TRIAD_COLLECT_USUAL
+ *           u24 not zero   of these, counters whose value is not 0
+ *           v...           the value of each of these; see below
+ *           u24 based      only with BASES: counters whose total differs from the value
+ *           z...           the base of each of these
+ *           u32 findings   only with FINDINGS: the raised causes (enum triad_alert_cause),
+ *                          as bits
+ *           v   resets     only with RESETS: resets by others; resets by us
  *
  * v: 7 bits an octet, the lowest first, the high bit set in all but the last; at most
  * 10 octets.  z: v, of a signed number (2n for n >= 0, else -2n - 1).
  *
- * PortUnicastXmitPkts and PortUnicastRcvPkts are mostly what is left of PortXmitPkts
- * and PortRcvPkts without multicast, so where both of these are there they are z of the
- * difference from that.
+ * PortUnicastXmitPkts and PortUnicastRcvPkts usually equal PortXmitPkts and PortRcvPkts
+ * minus multicast.  So if a row has both of those, the unicast counters are sent as the
+ * difference from that, as z.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_COLLECT_DATA_H
@@ -55,14 +55,14 @@
 
 /* Flags of a row. */
 enum {
-	TRIAD_COLLECT_ROW_ANSWERED = 1 << 0, /* the last time it was asked */
+	TRIAD_COLLECT_ROW_ANSWERED = 1 << 0, /* it answered the last request */
 	TRIAD_COLLECT_ROW_HAS = 1 << 1,
 	TRIAD_COLLECT_ROW_BASES = 1 << 2,
 	TRIAD_COLLECT_ROW_FINDINGS = 1 << 3,
 	TRIAD_COLLECT_ROW_RESETS = 1 << 4,
 };
 
-/* What an agent with 64-bit counters has: all. */
+/* The counters of an agent with 64-bit counters: all. */
 #define TRIAD_COLLECT_USUAL ((1u << TRIAD_N_COUNTERS) - 1)
 
 _Static_assert(TRIAD_N_COUNTERS <= 24, "three octets hold a set of them");
@@ -89,7 +89,7 @@ struct triad_collect_row {
 	uint64_t base[TRIAD_N_COUNTERS];
 };
 
-/* Octets that a row with its node takes at most. */
+/* The most octets of a row with its node. */
 #define TRIAD_COLLECT_MAX_ROW_SIZE                                                     \
 	(9 + 2 + 10 + 10 + 4 * 3 + 20 + 20 * TRIAD_N_COUNTERS)
 
@@ -101,11 +101,12 @@ struct triad_collect_data_writer {
 	uint32_t n_rows;
 };
 
-/* False when 'size' is not enough for the beginning. */
+/* False when 'size' is too small for the beginning of a message. */
 bool triad_collect_data_begin(struct triad_collect_data_writer *writer,
 	const struct triad_collect_head *head, const struct triad_collect_data *data,
 	uint8_t *to, size_t size);
-/* False, and nothing written, when there is no room; rows of a node stand together. */
+/* Returns false, with nothing written, when there is no room.  Pass rows of a node one
+ * after the other. */
 bool triad_collect_data_put(
 	struct triad_collect_data_writer *writer, const struct triad_collect_row *row);
 /* Octets of the message. */
@@ -115,7 +116,7 @@ static inline size_t triad_collect_data_end(
 	return writer->wire.at;
 }
 
-/* Reads one, behind its head. */
+/* Reads a message, after its head. */
 struct triad_collect_data_reader {
 	struct triad_wire *wire;
 	uint64_t node_guid;
@@ -126,7 +127,7 @@ bool triad_collect_data_open(struct triad_collect_data_reader *reader,
 enum triad_collect_next {
 	TRIAD_COLLECT_ROW,
 	TRIAD_COLLECT_END,
-	TRIAD_COLLECT_BROKEN, /* the rest makes no sense */
+	TRIAD_COLLECT_BROKEN, /* the rest is malformed */
 };
 enum triad_collect_next triad_collect_data_next(
 	struct triad_collect_data_reader *reader, struct triad_collect_row *row);

@@ -10,9 +10,10 @@
 
 #define FIRST_ROWS 1024u
 
-/* What was reported of a row. */
+/* The last report of a row. */
 struct told {
-	uint32_t version; /* of the details then looked at: the same, nothing is new */
+	uint32_t version; /* version of the details at the last check: if equal,
+			   * nothing is new */
 	uint32_t hash;    /* 0: nothing was reported */
 };
 
@@ -57,7 +58,7 @@ void triad_detail_reporter_begin(struct triad_detail_reporter *reporter,
 
 /* --- which ports --- */
 
-/* Where what was reported of the row is remembered; NULL when memory is short. */
+/* The entry for the last report of the row; NULL when memory is short. */
 static struct told *need_told(struct triad_detail_reporter *reporter, uint32_t row)
 {
 	size_t n = reporter->n_told;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What an agent reports to its master of the details of its ports: DETAILS, after a
- * sweep and its DATA.
+/* Selects the details that an agent reports to its master, as DETAILS, after a sweep and
+ * its DATA.
  *
- * Model: a port is due when one of its attributes was read for the first time, or was
- * read anew and is not all zeros; and in one of 'refresh' sweeps, so that a message that
- * was lost is made up for.  Details are read some ports at a time (perfmgr/sweep/rounds.h),
- * so few ports are due in a sweep.
+ * Model: a port is due when one of its attributes was read for the first time, or was read
+ * again and is not all zeros.  Besides, each port is due in one of 'refresh' sweeps, to
+ * make up for lost messages.  Details are read from a few ports at a time
+ * (perfmgr/sweep/rounds.h), so few ports are due in a sweep.
  *
  *     triad_detail_reporter_begin(reporter, view, refresh)
  *     while ((size = triad_detail_reporter_next(reporter, ...)))    each is one message

@@ -14,8 +14,7 @@
 void triad_kept_histograms_add(struct triad_kept_list *list, const char *group,
 	unsigned counter, const struct triad_histogram *histogram, uint64_t n_zeros);
 
-/* Returns 0, ENOENT (there is none of that group and counter) or EPROTO: it is no such
- * list. */
+/* Returns 0, ENOENT (none for that group and counter) or EPROTO (not such a list). */
 int triad_kept_histograms_find(const struct triad_kept_list *list, const char *group,
 	unsigned counter, struct triad_gather_piece *piece);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who read which node, as a list of rows that images keep (history/kept.h, lib/kept_list.h).
+/* The owner of each node, as a list of rows that images keep (history/kept.h,
+ * lib/kept_list.h).
  *
  *     u8 1   an agent: u64 id, text name, text address, u16 port, u8 state, u32 nodes
  *     u8 2   some nodes, in the order of their GUIDs: u64 GUID, u64 owner (0: nobody),
  *            u8 hops; TRIAD_KEPT_OWNERS_PIECE of them at most
  *
- * An owner that no row describes is possible: who died is forgotten after a while.
+ * An owner may have no row of its own: a dead agent is forgotten after a while.
  *
  * Thread-safety: functions without state.  Memory: the list's. */
 #ifndef TRIAD_COLLECT_KEPT_OWNERS_H
@@ -26,18 +27,18 @@ struct triad_kept_agent {
 };
 
 struct triad_kept_owner {
-	uint64_t node_guid, id; /* id 0: nobody's */
+	uint64_t node_guid, id; /* id 0: no owner */
 	uint8_t hops;
 };
 
 void triad_kept_owners_add_agent(
 	struct triad_kept_list *list, const struct triad_kept_agent *agent);
-/* Of 'n' nodes, in order, in as many rows as needed. */
+/* Adds 'n' nodes, in order, in as many rows as needed. */
 void triad_kept_owners_add(struct triad_kept_list *list,
 	const struct triad_kept_owner *owners, uint32_t n);
 
-/* The owner of a node, and the agent that it is.  Return 0, ENOENT (there is none), or
- * EPROTO: it is no such list. */
+/* Find the owner of a node, and an agent by its id.  Return 0, ENOENT (none) or EPROTO (not
+ * such a list). */
 int triad_kept_owners_find(const struct triad_kept_list *list, uint64_t node_guid,
 	struct triad_kept_owner *owner);
 int triad_kept_owners_find_agent(const struct triad_kept_list *list, uint64_t id,

@@ -11,7 +11,7 @@
 /* ALIVE is sent so often in a liveness time, so that one may get lost. */
 #define ALIVES 4
 
-/* --- what the claims say --- */
+/* --- callbacks of the claims --- */
 
 static void send_owner(void *context, uint64_t to,
 	const struct triad_collect_owner *owner,
@@ -236,12 +236,13 @@ uint64_t triad_member_step(struct triad_member *member, uint64_t now_us)
 {
 	uint64_t every_us = member->liveness_us / ALIVES, next_us;
 
-	/* Nothing gets out, but those who wait for histograms get what there is. */
+	/* Nothing can be sent, but local requests for histograms get what has been
+	 * received. */
 	if (member->is_cut_off)
 		return triad_member_step_gathers(member, now_us);
 	next_us =
 		member->fabric ? triad_claims_step(member->claims, now_us) : UINT64_MAX;
-	/* A new master is told at once: reports may be refused until it is known. */
+	/* Announce a new master at once: reports may be refused until it is known. */
 	if (!member->alive_us || now_us - member->alive_us >= every_us ||
 		triad_member_master(member, now_us) != member->master)
 		send_alive(member, now_us);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Nodes that can't be asked, because no partition is shared with them: which agents
- * leave to others, and which are left to nobody. */
+/* Nodes that can't be asked because they share no partition: those that an agent leaves to
+ * others, and those that no agent can ask. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

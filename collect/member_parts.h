@@ -73,7 +73,7 @@ void triad_member_send(struct triad_member *member, enum triad_member_to to,
 	uint64_t id, const uint8_t *octets, size_t size);
 /* Sends member->octets to one, or to all (TRIAD_CLAIMS_NOBODY). */
 void triad_member_send_to(struct triad_member *member, uint64_t to, size_t size);
-/* How long an earlier life of a sender is remembered. */
+/* How long an earlier incarnation of a sender is remembered. */
 uint64_t triad_member_past_us(const struct triad_member *member);
 
 /* Sets the distance of nodes that share no partition with this port to unreachable;
@@ -81,8 +81,8 @@ uint64_t triad_member_past_us(const struct triad_member *member);
 int triad_member_pass_over_apart(const struct triad_member *member,
 	const struct triad_fabric *fabric, uint8_t *hops, uint32_t *n_apart);
 
-/* Sends up the tree, to the master that the last ALIVE named.  Whoever relays it knows
- * from that ALIVE that it may come. */
+/* Sends up the tree, to the master that the last ALIVE named.  Relaying members know from
+ * that ALIVE that it may come. */
 void triad_member_send_up(
 	struct triad_member *member, const uint8_t *octets, size_t size);
 /* Whether a message that 'sender' sent up the tree may arrive by way of 'by': the

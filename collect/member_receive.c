@@ -4,7 +4,7 @@
 #include "collect/member_parts.h"
 #include "collect/path_message.h"
 
-/* --- what each kind brings --- */
+/* --- handling each kind --- */
 
 static void receive_alive(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
@@ -126,7 +126,7 @@ static void receive_kind(struct triad_member *member,
 	}
 }
 
-/* --- who may send what --- */
+/* --- authority of senders --- */
 
 /* Its own reports up the tree: see member_tree.c. */
 static bool is_own_come_round(
@@ -180,11 +180,11 @@ static bool is_due(const struct triad_member *member,
 	const struct triad_collect_head *head, const struct triad_wire *body,
 	const struct triad_member_sender *from, uint64_t now_us)
 {
-	/* What somebody passed on says nothing of the time. */
+	/* A relayed message does not show when its sender was alive. */
 	if (head->n_relays)
 		return head->kind != TRIAD_COLLECT_PATHS &&
 			may_pass_on(member, head, from, now_us);
-	/* The broker vouches for 'from', not for what the message says. */
+	/* The broker authenticates 'from', not the sender in the message. */
 	if (head->sender != from->id)
 		return false;
 	switch (head->kind) {
@@ -231,8 +231,7 @@ void triad_member_receive(struct triad_member *member,
 		member->counts.refused = from->id;
 		return;
 	}
-	/* With our id it comes from us, or from another process that has the id,
-	 * too. */
+	/* A message with our id is from us, or from another process with the same id. */
 	if (head.sender != member->params.id || is_own_come_round(member, &head))
 		receive_kind(member, &head, &body, now_us);
 	else

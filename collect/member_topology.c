@@ -131,8 +131,8 @@ static uint64_t step_agent(struct triad_member *member, uint64_t now_us)
 	if (!manager || !member->sink.fabric)
 		return UINT64_MAX;
 	if (manager->alive.topology == member->hash) {
-		/* When a new hash is heard of, the fabric is on its way already: so
-		 * wait a moment before it is asked for. */
+		/* When a new hash is announced, the fabric is probably on its way: wait a
+		 * moment before requesting it. */
 		member->wanted_us = now_us - WANT_US + PATIENCE_US;
 		return UINT64_MAX;
 	}

@@ -83,7 +83,7 @@ void triad_member_send_up(
 			member, TRIAD_MEMBER_TO_ONE, member->master, octets, size);
 }
 
-/* --- who may pass on what --- */
+/* --- relaying --- */
 
 /* Agents that may relay, from the sender upwards, each once. */
 struct way {
@@ -117,7 +117,7 @@ bool triad_member_is_on_way_up(const struct triad_member *member, uint64_t sende
 		if (entry->id == by)
 			return true;
 		add_to_way(&way, member, entry->alive.master);
-		/* What was sent before it changed masters may still be on that way. */
+		/* Messages sent before it changed masters may still come that way. */
 		if (entry->left_us && now_us - entry->left_us <= grace_us)
 			add_to_way(&way, member, entry->former_master);
 	}
@@ -126,8 +126,8 @@ bool triad_member_is_on_way_up(const struct triad_member *member, uint64_t sende
 
 /* --- reports from below --- */
 
-/* Whether the sender reads the node, as far as is known here.  What a former owner
- * reports may be over: the DATA of the present one say what holds. */
+/* Whether the sender reads the node, as far as is known here.  Findings of a former owner
+ * may be outdated: the DATA of the present owner decide. */
 static bool reads_node(
 	const struct triad_member *member, uint64_t sender, uint64_t guid)
 {
@@ -157,8 +157,8 @@ static void receive_trap(struct triad_member *member,
 	member->sink.trap(member->sink.context, &trap);
 }
 
-/* Two agents that change masters at once may become each other's, until they hear of
- * it.  A message that went round between them goes to the managers. */
+/* Two agents that change masters at once may become each other's masters for a moment.  A
+ * message that circled between them goes to the managers. */
 static void relay(struct triad_member *member, const struct triad_collect_head *head,
 	struct triad_wire *body)
 {
@@ -334,7 +334,7 @@ void triad_member_receive_histogram(struct triad_member *member,
 	struct triad_member_gather *gather =
 		find_gather(member, triad_wire_get64(&peek));
 
-	/* Only who was asked is heard, and once. */
+	/* Accept only answers of members that were asked, once each. */
 	if (peek.failed || !gather || !strike_child(gather, head->sender))
 		return;
 	if (!triad_gather_take(&gather->gather, body)) {

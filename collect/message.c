@@ -249,7 +249,7 @@ static const struct triad_field trap_fields[] = {
 	TRAP(threshold_unit, 1),
 };
 
-/* An agent of before there was evidence sends none of these. */
+/* Older agents do not send these. */
 static const struct triad_field trap_evidence_fields[] = {
 	TRAP(why_field, 1),
 	TRAP_FLAG(why_is_only_one, 0x1),
@@ -280,8 +280,8 @@ static bool is_amount(float value)
 	return isfinite(value) && value >= 0;
 }
 
-/* Reads what an older agent does not send, and leaves out what makes no sense here, as of
- * a later Triad: the alert is told all the same. */
+/* Reads members that an older agent does not send, and drops values unknown here, as from a
+ * later Triad: the alert is still raised. */
 static void get_evidence(struct triad_wire *body, struct triad_collect_trap *trap)
 {
 	const struct triad_detail_field *field;
@@ -312,7 +312,7 @@ static void get_evidence(struct triad_wire *body, struct triad_collect_trap *tra
 	}
 }
 
-/* What a counter does is never below 0; a temperature, or a power in dBm, may be. */
+/* A counter's value is never below 0; a temperature, or a power in dBm, may be. */
 static bool is_value(const struct triad_collect_trap *trap)
 {
 	bool is_of_hardware =

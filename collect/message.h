@@ -34,11 +34,11 @@
  *     OWNER     number, as_of, flags (1 list, 2 draining), part, n_parts, load,
  *               address, port, n_nodes, n; n times u64 GUID, u8 hops, u8 load
  *     WHO_OWNS  flags (1 list), n; n times u64 GUID
- *     TRAP      ... cause, flags (1 raised, 2 at least), value ... threshold_unit;
- *               since details are read: why (its place in the table of ib/detail.c and
- *               1; 0: not known), flags (1 it alone), which VL, SL or lane; of a bit error
- *               rate its kind, low, high, target, seconds (floats); of hardware the
- *               fault, its number, the limit (a float)
+ *     TRAP      ... cause, flags (1 raised, 2 at least), value ... threshold_unit; with
+ *               details: why (its index in the table of ib/detail.c plus 1; 0: not known),
+ *               flags (1 it alone), which VL, SL or lane; for a bit error rate its kind,
+ *               low, high, target, seconds (floats); for hardware the fault, its number,
+ *               the limit (a float)
  *     CLEAR     ... port, flags (1 totals, 2 histograms, 4 hardware)
  *
  * A receiver accepts only its own version, and counts others.  Bodies may grow at their
@@ -85,8 +85,8 @@ enum triad_collect_kind {
 	TRIAD_COLLECT_N_KINDS
 };
 
-/* Messages of an earlier start are delayed by so many liveness times at most: one that
- * comes later is of a new start, whose clock was set back. */
+/* The longest delay of a message of an earlier start, in liveness times: one that comes
+ * later is from a new start, before which the sender's clock was set back. */
 #define TRIAD_COLLECT_PAST_LIVES 4u
 
 struct triad_collect_head {
@@ -109,7 +109,7 @@ struct triad_collect_alive {
 	uint64_t master;    /* reports to; 0: a manager; own id: nobody */
 	uint64_t topology;  /* hash of the fabric it works on; 0: none yet */
 	uint32_t sweep_ms;  /* period */
-	uint32_t lag_ms;    /* from when the last sweep was due to its end */
+	uint32_t lag_ms;    /* from the due time of the last sweep to its end */
 	uint32_t n_data;    /* DATA messages that it sent */
 	uint64_t n_dropped; /* messages that it could not send */
 };
@@ -155,7 +155,7 @@ struct triad_collect_trap {
 	uint8_t why_field;      /* struct triad_alert_why */
 	bool why_is_only_one;
 	uint8_t why_element;
-	/* Of a bit error rate, as struct triad_alert_finding has it; 0: not said. */
+	/* Of a bit error rate, as struct triad_alert_finding has it; 0: not given. */
 	uint8_t ber_kind;
 	float ber_low, ber_high, ber_target, ber_in_s;
 	/* Of hardware, the same. */
@@ -177,12 +177,12 @@ struct triad_collect_clear {
 /* Increments the relay count of a message with a valid head. */
 void triad_collect_count_relay(uint8_t *octets);
 
-/* The head, where a message is written piece by piece. */
+/* Writes the head, for messages that are written piece by piece. */
 void triad_collect_put_head(
 	struct triad_wire *to, const struct triad_collect_head *head);
 
-/* Begins a message of that kind in 'to', of 'size' octets, with the head; the caller puts its
- * fields behind it. */
+/* Begins a message of that kind in 'to', of 'size' octets, with the head; the caller adds
+ * its fields. */
 struct triad_wire triad_collect_begin(uint8_t *to, size_t size,
 	const struct triad_collect_head *head, enum triad_collect_kind kind);
 /* Its octets, 0 when 'to' was too small. */

@@ -7,8 +7,8 @@
 
 /* A beat of an earlier start of its sender is on its way for so long at most. */
 #define PAST_US (10 * TRIAD_US_PER_S)
-/* An offset is asked for anew, and is given up: clocks that differ by 0.01 % drift by 12 ms
- * until then. */
+/* When to measure an offset again, and when to discard it: clocks that differ by 0.01 %
+ * drift by 12 ms until then. */
 #define OFFSET_AGAIN_US (30 * TRIAD_US_PER_S)
 #define OFFSET_LIFE_US (120 * TRIAD_US_PER_S)
 /* A beat from the future by more than that: one of both clocks was stopped. */
@@ -63,7 +63,7 @@ static struct triad_path_manager *find_manager(
 	return NULL;
 }
 
-/* The place of one that was heard the longest ago, or that is free. */
+/* A free entry, or that of the manager that has been silent longest. */
 static struct triad_path_manager *take_place(struct triad_path_keeper *keeper)
 {
 	struct triad_path_manager *oldest = &keeper->managers[0];
@@ -117,7 +117,7 @@ static void learn_offset(struct triad_path_manager *manager,
 {
 	uint64_t offset = beat->echo - beat->time_us;
 
-	/* Nobody can have asked in the future. */
+	/* The request can't be from the future. */
 	if (beat->echo > now_us || now_us - beat->echo > PAST_US)
 		return;
 	if (manager->has_offset && !is_later(offset, manager->offset) &&
@@ -142,7 +142,7 @@ static bool receive_beat(struct triad_path_keeper *keeper,
 	keeper->counts.n_beats++;
 	if (beat.echo)
 		learn_offset(manager, &beat, now_us);
-	/* Of two that were sent at one time, the later word counts. */
+	/* Of two sent at the same time, the one received later counts. */
 	if (!manager->heard_us || !is_later(manager->beat.time_us, beat.time_us))
 		manager->beat = beat;
 	manager->heard_us = now_us;
@@ -182,7 +182,7 @@ static bool begin_parts(struct triad_path_keeper *keeper,
 	return true;
 }
 
-/* Whether the piece goes on with what is there. */
+/* Whether the piece continues the rows received so far. */
 static bool is_next(const struct triad_path_keeper *keeper,
 	const struct triad_collect_head *head, const struct triad_path_piece *piece)
 {
@@ -232,7 +232,7 @@ static bool receive_piece(struct triad_path_keeper *keeper,
 
 	if (!triad_path_get_piece(body, &piece))
 		return false;
-	/* What nobody has asked for. */
+	/* A piece that was not requested. */
 	if (!manager || manager->incarnation != head->incarnation ||
 		!has_asked(keeper, manager, piece.generation)) {
 		keeper->counts.n_refused++;
@@ -265,7 +265,7 @@ bool triad_path_keeper_receive(struct triad_path_keeper *keeper,
 	return good;
 }
 
-/* --- what may be used --- */
+/* --- validity --- */
 
 static bool is_heard(const struct triad_path_manager *manager, uint64_t now_us)
 {
@@ -360,7 +360,7 @@ bool triad_path_keeper_step(struct triad_path_keeper *keeper, uint64_t now_us,
 		return false;
 	}
 	is_repeated = has_asked(keeper, manager, manager->beat.generation);
-	/* What is new is asked for at once. */
+	/* Request something new at once. */
 	if (!is_repeated)
 		keeper->wait_us = FIRST_WAIT_US;
 	else if (now_us - keeper->asked_us < keeper->wait_us) {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* PATHS: what keeps agents' tables of paths (ib/path_table.h) like the SM's answers.
+/* PATHS: messages that keep agents' tables of paths (ib/path_table.h) equal to the SM's
+ * answers.
  *
- * Model: a message of kind PATHS (message.h) is one of three, by the octet behind the head:
+ * Model: a message of kind PATHS (message.h) is one of three, by the octet after the head:
  *
- *    20  u8  what it is
+ *    20  u8 which of the three
  *
  *     BEAT, a manager to all four times a second, or to the one that asked:
- *    21  u8  flags: 1 this SM answers requests for paths, as 'generation' says
+ *    21  u8  flags: 1 this SM answers requests for paths, from 'generation'
  *    22  u64 time        of the sender, monotonic, microseconds
- *    30  u64 generation  of what answers follow from; of one incarnation of the sender
+ *    30  u64 generation  of the answer snapshot; unique within one incarnation of the
+ *                        sender
  *    38  u64 echo        of the request that this answers; 0: to all
  *
  *     WANT, an agent to the manager:
@@ -22,8 +24,8 @@
  *    24  u64 generation
  *    32  u32 rows        of the table; LIDs ascend over all pieces
  *    36  u32 first       row of this piece
- *    40  u8  octets of a row, TRIAD_PATH_ROW_SIZE or more: a reader skips what it doesn't
- *            know
+ *    40  u8  octets of a row, TRIAD_PATH_ROW_SIZE or more: a reader skips the octets that
+ *            it doesn't know
  *    41  rows, up to the end of the message:
  *            u64 port GUID   u16 LID   u8 type   u8 port   u8 LMC
  *            u8 flags: 1 there is a path   u16 P_Key   u8 SL   u8 MTU   u8 rate
@@ -75,15 +77,15 @@ size_t triad_path_put_beat(const struct triad_collect_head *head,
 	const struct triad_path_beat *beat, uint8_t *to, size_t size);
 size_t triad_path_put_want(const struct triad_collect_head *head,
 	const struct triad_path_want *want, uint8_t *to, size_t size);
-/* Rows from 'first' on, as many as fit into one piece; a table without rows has one piece
- * without rows.  '*n' is how many. */
+/* Writes rows from 'first' on, as many as fit into one piece, and sets '*n' to their
+ * number; a table without rows has one piece without rows. */
 size_t triad_path_put_piece(const struct triad_collect_head *head,
 	const struct triad_path_table *table, uint32_t first, uint32_t *n, uint8_t *to,
 	size_t size);
 
 /* --- decoding: false for malformed octets --- */
 
-/* Reads what it is; 'body' is behind the head. */
+/* Reads which of the three it is; 'body' is after the head. */
 bool triad_path_get_what(struct triad_wire *body, enum triad_path_what *what);
 /* These follow triad_path_get_what(). */
 bool triad_path_get_beat(struct triad_wire *body, struct triad_path_beat *beat);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The agents and managers that exist: the last ALIVE of each.
  *
- * There is room for TRIAD_PEERS_MAX. A new one replaces the one that was silent
+ * It holds TRIAD_PEERS_MAX of them; a new one replaces the one that has been silent
  * longest.
  *
  * Thread-safety: none. */
@@ -19,8 +19,8 @@ struct triad_peers_entry {
 	uint64_t id, incarnation;
 	uint64_t heard_us;
 	struct triad_collect_alive alive;
-	uint64_t former_master; /* named until 'left_us'; 0: a manager */
-	uint64_t left_us;       /* 0: it named no other */
+	uint64_t former_master; /* its master before, until 'left_us'; 0: a manager */
+	uint64_t left_us;       /* 0: it had no other master */
 };
 
 struct triad_peers {
@@ -39,7 +39,8 @@ bool triad_peers_receive(struct triad_peers *peers,
 const struct triad_peers_entry *triad_peers_find(
 	const struct triad_peers *peers, uint64_t id);
 
-/* The same by name or GUID (0x...), among those heard since 'since_us'. */
+/* The same by name or GUID (0x...), among those whose last message is not before
+ * 'since_us'. */
 const struct triad_peers_entry *triad_peers_find_name(
 	const struct triad_peers *peers, const char *name, uint64_t since_us);
 

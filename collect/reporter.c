@@ -9,7 +9,7 @@
 #include "perfmgr/formats/change_filter.h"
 #include "triad/clock.h"
 
-/* What a port takes when all of its counters are sent as they are: GUID, port, time. */
+/* The size of a port if all its counters were sent uncompressed, with GUID, port, time. */
 #define RAW_ROW_SIZE (8 + 1 + 8 + 8 * TRIAD_N_COUNTERS)
 #define ERROR_COUNTERS ((1u << TRIAD_PORT_XMIT_WAIT) - 1)
 
@@ -85,7 +85,7 @@ void triad_reporter_repeat_from(struct triad_reporter *reporter, uint32_t from)
 	reporter->counts.n_again++;
 	reporter->again_from = from;
 	reporter->again_since = reporter->number + 1;
-	/* What was told since then is told anew in the next reports. */
+	/* Rows reported since then are reported again. */
 	triad_change_filter_forget_from(reporter->filter, from);
 }
 
@@ -132,8 +132,8 @@ static uint32_t watched(const struct triad_engine_report *report, uint32_t findi
 	return (uint32_t)(sum >> 32);
 }
 
-/* What a counter grows by in a period, as fast as it did last: two sweeps may be
- * close. */
+/* A counter's growth per period at its last rate, because the last interval may be shorter
+ * than a period. */
 static float pace(const struct triad_reporter *reporter,
 	const struct triad_engine_row *now, unsigned counter)
 {
@@ -205,7 +205,7 @@ static bool report_port(struct triad_reporter *reporter, uint32_t port, uint64_t
 		!now.was_asked ||
 		!triad_engine_describe(view->engine, view->rows[port], &report))
 		return true;
-	/* Before the filter is asked: it notes a port that is due as told. */
+	/* Check the room before asking the filter, which notes a due port as reported. */
 	if (writer->wire.size - writer->wire.at < TRIAD_COLLECT_MAX_ROW_SIZE)
 		return false;
 	if (!is_due(reporter, view->rows[port], &report, &now, findings)) {
@@ -240,8 +240,7 @@ size_t triad_reporter_next(struct triad_reporter *reporter,
 		reporter->next_port++;
 	if (reporter->next_port == reporter->view->fabric->n_ports)
 		end_telling(reporter);
-	/* The first message is sent without rows, too: it says that the agent is
-	 * there. */
+	/* The first message is sent even without rows, to show that the agent is alive. */
 	if (!writer.n_rows && reporter->is_said)
 		return 0;
 	reporter->is_said = true;

@@ -12,10 +12,10 @@
 
 #define MAX_PIECES (TRIAD_TOPOLOGY_MAX_SIZE / TRIAD_TOPOLOGY_PIECE_SIZE)
 #define HEAD_SIZE 16u
-/* What a node and a port take at most. */
+/* The most octets of a node and of a port. */
 #define NODE_SIZE (8 + 1 + 4 + 2 + 1 + TRIAD_NODE_NAME_SIZE + TRIAD_VARINT_MAX_SIZE)
 #define PORT_SIZE (1 + 1 + 8 + 2 + 7 + 1 + 3 + 2 * TRIAD_VARINT_MAX_SIZE)
-/* What a table that follows takes besides. */
+/* The additional octets of a P_Key table. */
 #define PKEYS_SIZE(n) (TRIAD_VARINT_MAX_SIZE + 2 * (size_t)(n))
 #define ZSTD_LEVEL 1
 
@@ -29,7 +29,7 @@ enum {
 /* How a port's P_Key table is encoded. */
 enum { PKEYS_UNKNOWN, PKEYS_FOLLOW, PKEYS_RECENT };
 
-/* FNV's form, over words: it is to tell fabrics apart, nothing else. */
+/* As FNV, over words: it only needs to distinguish fabrics. */
 static uint64_t hash_of(const uint8_t *octets, size_t size)
 {
 	uint64_t hash = triad_hash_octets(TRIAD_HASH_START ^ size, octets, size);
@@ -374,7 +374,7 @@ static bool get_node(
 	return !w->failed && n <= UINT8_MAX + 1;
 }
 
-/* The first time: whose each port is, so that far ends can be named. */
+/* First pass: finds the node of each port, so that far ends can be resolved. */
 static bool index_ports(struct reading *reading)
 {
 	uint32_t at = 0, n_ports;
@@ -463,7 +463,7 @@ int triad_topology_unpack(
 		return ENOMEM;
 	size = ZSTD_decompress(
 		octets, packed->size, packed->octets, packed->packed_size);
-	/* The hash says whether all pieces were of one fabric. */
+	/* The hash shows whether all pieces were of one fabric. */
 	if (!ZSTD_isError(size) && size == packed->size &&
 		hash_of(octets, size) == packed->hash) {
 		triad_wire_init(&reading.w, octets, size);

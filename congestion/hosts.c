@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who the hosts in a root's tree are. */
+/* Finds the roles of the hosts in a root's tree. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "congestion/roots_parts.h"
 #include "routes/tree.h"
 
-/* From this share of what a host sends on, over the root, it contributes; below that
- * one it does not. */
+/* A host contributes if it sends at least the first share of its traffic over the root, and
+ * does not if less than the second. */
 #define CONTRIBUTES 0.3f
 #define CONTRIBUTES_NOT 0.1f
 

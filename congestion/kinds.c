@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What kind of root it is, and what to do about it. */
+/* Classifies roots, and gives advice. */
 #include "congestion/roots_parts.h"
 
-/* Links beside a root that is there because of routes have so much less to do. */
+/* With an imbalance of routes, the other links' load and pairs are below these. */
 #define PEERS_SENT 0.7
 #define PEERS_PAIRS 0.7
 
@@ -60,7 +60,7 @@ static struct peers peers_of(
 	return peers;
 }
 
-/* The highest bit that both ends have is over what is active. */
+/* True when both ends support a width with a higher rate than the active one. */
 static bool could_be_wider(const struct triad_fabric *fabric, uint32_t port)
 {
 	const struct triad_fabric_port *one = &fabric->ports[port];
@@ -87,7 +87,8 @@ enum triad_congestion_kind triad_congestion_kind_of(
 
 	if (!level_at(finder, root->port) && triad_congestion_waits(finder, root->port))
 		return TRIAD_CONGESTION_SLOW_HOST;
-	/* What all run at is the fabric's rate, whatever ports say that they could. */
+	/* If all peers run at the same rate, that is the fabric's rate, even if ports
+	 * support more. */
 	if (peers.n ? peers.bps > bps : could_be_wider(finder->fabric, root->port))
 		return TRIAD_CONGESTION_WEAK_LINK;
 	if (!level_at(finder, root->port))

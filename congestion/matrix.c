@@ -18,8 +18,8 @@
 #define N_SHARPENED 3u
 #define SHARPER 1.3
 #define KEPT 0.95
-/* Below this share of its rate a link carries nothing; a pair below this part of what it
- * would have by itself begins with that. */
+/* Below the first share of its rate a link counts as idle.  An old pair starts with at
+ * least the second part of what a new one would get. */
 #define NOTHING 0.003f
 #define LEAST 1e-3
 /* A host's rate has changed when it differs by this share of the greater one. */
@@ -149,7 +149,7 @@ static void sort_pairs(struct triad_congestion_matrix *matrix)
 			compare_pairs);
 }
 
-/* All pairs of hosts of whose way each link carries something. */
+/* Adds all pairs of hosts whose path has no idle link. */
 static int add_ways(struct learner *learner)
 {
 	const struct triad_routes_layout *layout = learner->turns->layout;
@@ -172,9 +172,10 @@ static int add_ways(struct learner *learner)
 	return error;
 }
 
-/* --- what was known before --- */
+/* --- the prior --- */
 
-/* What pairs have that were there, and what new ones have by what all send and get. */
+/* Sets the prior: the known sum for old pairs; for new ones a value from the hosts' sent
+ * and received traffic. */
 static void begin_with_known(
 	struct learner *learner, const struct triad_congestion_matrix *old)
 {
@@ -201,7 +202,7 @@ static void begin_with_known(
 	}
 }
 
-/* Pairs that send nothing now, but did, as far as there is room. */
+/* Keeps pairs that send nothing now, but did, if there is room. */
 static int keep_absent(
 	struct learner *learner, const struct triad_congestion_matrix *old)
 {
@@ -228,7 +229,7 @@ static int keep_absent(
 
 /* --- fitting --- */
 
-/* Scales each pair by the mean (of logarithms) of what its links would need. */
+/* Scales each pair by the geometric mean of the factors that its links need. */
 static void fit(struct learner *learner)
 {
 	struct triad_congestion_matrix *made = learner->made;

@@ -9,7 +9,7 @@
 
 #define DATA_VLS ((1u << TRIAD_CONGESTION_N_VLS) - 1)
 
-/* The VLs that packets of an SL leave by 'port' on, whatever port they came in by. */
+/* The VLs on which packets of an SL leave by 'port', over all in-ports. */
 static uint16_t vls_of(
 	const struct triad_routes_layout *layout, uint32_t port, uint8_t sl)
 {

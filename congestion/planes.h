@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Planes: SLs whose packets take the same VLs everywhere, and so the same buffers.
+/* Planes: groups of SLs whose packets take the same VLs everywhere, and so the same
+ * buffers.
  *
- * Model: waiting spreads from buffer to buffer, and each VL has its own.  So it stays in
- * the plane where it begins, unless two planes share a VL somewhere: there both wait.
- * All pairs of hosts may send in each SL that is used.  Where the routing engine decides
- * on SLs for each pair, or there is one SL alone that is not known, there are no planes.
+ * Model: waiting spreads from buffer to buffer, and each VL has its own buffers.  So
+ * waiting stays in the plane where it begins, unless two planes share a VL somewhere: there
+ * both wait.  Any pair of hosts may send in each SL that is used.  There are no planes if
+ * the routing engine chooses the SL of each pair, or the SLs are not known.
  *
- * A port that counts waits of its VLs (PortVLXmitWait) waits in those planes alone whose
- * VLs waited; one that does not waits in all of them.
+ * A port that counts waits of its VLs (PortVLXmitWait) waits only in the planes whose VLs
+ * waited; a port without that counter waits in all planes.
  *
  * Thread-safety: made by one thread, then immutable.
  * Memory: 2 octets for each port and plane. */
@@ -32,10 +33,10 @@ struct triad_congestion_vl_waits {
 	float wait[TRIAD_CONGESTION_N_VLS];
 };
 
-/* What is known by VL. */
+/* The waits by VL that are known. */
 struct triad_congestion_by_vl {
 	const struct triad_congestion_planes *planes;
-	uint32_t n; /* ports of which it is known */
+	uint32_t n; /* ports in 'waits' */
 	const struct triad_congestion_vl_waits *waits;
 };
 

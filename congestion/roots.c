@@ -7,9 +7,9 @@
 
 #include "congestion/roots_parts.h"
 
-/* Most of what a root sends comes from ports that wait. */
+/* Share for "most of its traffic comes from ports that wait". */
 #define MOST 0.5
-/* What one link sends leaves by one other. */
+/* Share for "the traffic of one link leaves by one other". */
 #define NEARLY_ALL 0.8
 #define MAX_LINKS 64u
 
@@ -23,8 +23,8 @@ static bool leads_to_host(const struct triad_congestion_finder *finder, uint32_t
 		finder->layout->host_of_port[far] != TRIAD_FABRIC_NONE;
 }
 
-/* Whether something else than port 'but' can hold up what comes to switch 'sw' by port
- * number 'in'. */
+/* Whether a port other than 'but' can hold up packets that enter switch 'sw' by port number
+ * 'in'. */
 static bool has_other_cause(const struct triad_congestion_finder *finder, uint32_t sw,
 	uint32_t in, uint32_t but)
 {
@@ -78,7 +78,7 @@ static bool is_root(struct triad_congestion_finder *finder, uint32_t port)
 	return triad_congestion_is_busy(finder, port) && holds_up(finder, port);
 }
 
-/* The busy port behind a busy one, which most of what that sends leaves by; or NONE. */
+/* The busy port by which most traffic of a busy port leaves next; or NONE. */
 static uint32_t next_busy(struct triad_congestion_finder *finder, uint32_t port)
 {
 	const struct triad_fabric_port *far =
@@ -103,8 +103,8 @@ static uint32_t next_busy(struct triad_congestion_finder *finder, uint32_t port)
 	return TRIAD_FABRIC_NONE;
 }
 
-/* What all is sent to one host meets where its ways meet, and fills all links from there
- * on: the root is the port to the host.  Returns it, or 'port'. */
+/* The traffic of many hosts to one host fills all links from where their paths meet: the
+ * root is the port to the host.  Returns that port, or 'port'. */
 static uint32_t follow_to_host(struct triad_congestion_finder *finder, uint32_t port)
 {
 	uint32_t at = port;
@@ -119,7 +119,8 @@ static uint32_t follow_to_host(struct triad_congestion_finder *finder, uint32_t 
 
 /* --- their trees --- */
 
-/* Whether what comes to the switch by 'in' waits for 'port', to add to the tree. */
+/* Whether packets that enter the switch by 'in' wait for 'port', so that the tree includes
+ * their port. */
 static bool is_feeder(const struct triad_congestion_finder *finder, uint32_t port,
 	uint32_t sw, uint32_t in)
 {
@@ -131,8 +132,8 @@ static bool is_feeder(const struct triad_congestion_finder *finder, uint32_t por
 			finder->turns, sw, in, finder->fabric->ports[port].number);
 }
 
-/* Adds to the queue the waiting ports that hold packets for 'port'.  Returns how many
- * there are, in the queue or not. */
+/* Adds to the queue the waiting ports that hold packets for 'port'.  Returns their number,
+ * also of those already in the queue. */
 static uint32_t add_feeders(
 	struct triad_congestion_finder *finder, uint32_t port, uint32_t *n)
 {
@@ -157,8 +158,8 @@ static uint32_t add_feeders(
 	return n_feeders;
 }
 
-/* What only the root can hold up carries packets for it; further from it, what alone
- * feeds a port that does. */
+/* A port that only the root can hold up carries packets for it; so does, further away, the
+ * only feeder of such a port. */
 static void mark_sure(struct triad_congestion_finder *finder, uint32_t port,
 	bool is_root, uint32_t n_feeders)
 {
@@ -174,7 +175,7 @@ static void mark_sure(struct triad_congestion_finder *finder, uint32_t port,
 			finder->is_sure[from[in]] = true;
 }
 
-/* 'begin' is where what leads to the root fills its links first; the root itself mostly. */
+/* 'begin' is the first full link towards the root, mostly the root itself. */
 static int fill_root(struct triad_congestion_finder *finder,
 	struct triad_congestion_root *root, uint32_t begin)
 {
@@ -306,7 +307,7 @@ static int find_roots(
 
 /* --- planes --- */
 
-/* A busy port whose VL waits, though nothing behind it holds that up, waits for its turn
+/* A busy port whose VL waits although nothing behind it holds it up waits for its turn
  * among VLs. */
 static void clear_turns(struct triad_congestion_finder *finder)
 {

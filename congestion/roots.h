@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Congestion explained: the ports where it begins, what waits because of them, and whose
- * packets.
+/* Explains congestion: the ports where it begins, the ports that wait because of them, and
+ * whose packets are involved.
  *
  * Model: a port waits (PortXmitWait) while it has packets and the buffer at the other end
- * of its link has no room.  That buffer is full because of a port that its packets leave
- * by next, and which waits itself, or sends all the time.  So waiting spreads against the
- * direction of packets, from a root:
+ * of its link has no room.  That buffer is full because the port by which its packets leave
+ * next waits itself, or sends all the time.  So waiting spreads against the direction of
+ * packets, from a root:
  *
  *     a port to a host that waits          the host takes packets too slowly
  *     a port that sends all the time,      more comes to it than its link carries: it
@@ -16,40 +16,39 @@
  * pairs of hosts turn (turns.h) into the root or into a port of the tree.  A port can be
  * in the trees of several roots.
  *
- * A busy port is a root when it must be what holds up a waiting port, because nothing
- * else behind that can, or when most of what it sends comes from ports that wait.  The
- * latter is estimated: the rates into a switch and out of it are spread over its turns so
- * that their sums are right, as evenly as they allow.
+ * A busy port is a root if it is the only port that can hold up some waiting port, or if
+ * most of its traffic comes from waiting ports.  The latter is estimated (estimate.h): the
+ * rates into and out of a switch are spread over its turns as evenly as their sums allow.
  *
- * What many send to one host meets where their ways meet, and fills each link from there
- * on.  Then the root is the port to the host, not the first of them.
+ * The traffic of many hosts to one host fills each link from where their paths meet.  Then
+ * the root is the port to the host, not the first of the full links.
  *
- * Hosts: those in the tree whose own port waits.  Counters don't say where a host sends,
- * so only what follows from routes and waits is claimed:
+ * Hosts: those in the tree whose own port waits.  Counters don't show where a host sends,
+ * so a role is stated only if it follows from routes and waits:
  *
- *     victim       on each of its ways over the root a link before the root does not
- *                  wait: it waits for packets of others.
- *     contributor  it has such a way on which each link waits, and is the only one that
- *                  can have brought the root's packets into its branch of the tree.
- *     undecided    it has such a way, and others of its branch have, too: at least one
- *                  of them contributes.  Two hosts at one switch that send over the same
- *                  links, one to the root and one elsewhere, get the same share of them,
- *                  so their counters and those of all links on are the same whichever
- *                  of the two it is.
+ *     victim       on each of its paths over the root, some link before the root does not
+ *                  wait.  So the host waits for packets of others.
+ *     contributor  it has a path over the root on which each link waits, and is the only
+ *                  host that can have sent the root's packets through its branch of the
+ *                  tree.
+ *     undecided    it has such a path, and so have others of its branch: at least one of
+ *                  them contributes.  Two hosts at one switch that send over the same
+ *                  links, one to the root and one elsewhere, get the same share of the
+ *                  links.  So all counters are the same, whichever of the two contributes.
  *
- * Where traffic has changed from sweep to sweep, a matrix of it (matrix.h) decides about
- * the undecided: a host that sends most of what it sends elsewhere is a victim.
+ * If traffic changed from sweep to sweep, a traffic matrix (matrix.h) decides about the
+ * undecided hosts: a host that sends most of its traffic elsewhere is a victim.
  *
- * VLs: each has buffers of its own, so all of this is looked for in each plane (planes.h)
- * by itself, with the waits of its VLs where ports count those.  A root then has a VL, and
- * two trees that cross the same links on different VLs are two roots.  A link is busy by
- * all that it sends, on whatever VL.  A busy port whose VL waits, with nothing behind it
- * that could hold that up, waits for its turn among VLs: it is a root and not in a tree.
- * Without a counter of a VL in its tree a root has none.  Rates are not known by VL.
+ * VLs: each has buffers of its own, so all this is done for each plane (planes.h)
+ * separately, with the waits of the plane's VLs if ports count them.  A root then has a VL,
+ * and two trees that cross the same links on different VLs have two roots.  Rates by VL are
+ * not known, so a link is busy by its total traffic.  If the VL of a busy port waits, and
+ * nothing behind it could hold it up, then it waits for its turn among the VLs: it is a
+ * root and not in a tree.  A root has no VL if no port of its tree counts waits by VL.
  *
- * Loss: the rate at which waiting ports that nothing waits for (most are those of hosts)
- * could have sent while they waited.  A host that would send more than the root can carry
- * in any case waits for that, too: it is what waiting cost at most.
+ * Loss: the rate at which the tree's outermost ports, mostly those of hosts, could have
+ * sent while they waited.  It is an upper bound of the cost: a host that offers more than
+ * the root can carry would have to wait anyway.
  *
  * Thread-safety: functions without state; what they return is immutable.
  * Memory: for each root its waiting ports and hosts; TRIAD_CONGESTION_MAX_ROOTS are kept,
@@ -62,23 +61,26 @@
 
 #define TRIAD_CONGESTION_MAX_ROOTS 64u
 
-/* What a port did in its last interval, as shares of the time and of its link's rate
- * from 0 to 1; NAN: not known, which counts as 0. */
+/* A port's last interval: the share of time that it waited, and of its link's rate that it
+ * sent, from 0 to 1; NAN: not known, counts as 0. */
 struct triad_congestion_load {
 	float wait, sent;
 };
 
-/* A port waits from 'wait' on, and sends all the time from 'busy' on. */
+/* From 'wait' on a port counts as waiting, from 'busy' on as sending all the time. */
 struct triad_congestion_limits {
 	float wait, busy;
 };
 
 enum triad_congestion_kind {
-	TRIAD_CONGESTION_SLOW_HOST, /* takes less than its link carries */
+	TRIAD_CONGESTION_SLOW_HOST, /* a host that takes less than its link carries */
 	TRIAD_CONGESTION_INCAST,    /* a host that is sent more than its link carries */
-	TRIAD_CONGESTION_WEAK_LINK, /* narrower or slower than its peers, or than it could be */
-	TRIAD_CONGESTION_IMBALANCE, /* others beside it have fewer pairs, and room */
-	TRIAD_CONGESTION_FULL_LINK, /* none of that: too much traffic for it */
+	TRIAD_CONGESTION_WEAK_LINK, /* slower than the switch's other links to the
+				     * same level, or than it could be */
+	TRIAD_CONGESTION_IMBALANCE, /* the switch's other links to that level have
+				     * fewer pairs, and room */
+	TRIAD_CONGESTION_FULL_LINK, /* a link with too much traffic, for none of
+				     * these reasons */
 	TRIAD_CONGESTION_N_KINDS
 };
 
@@ -93,13 +95,14 @@ struct triad_congestion_host {
 	uint32_t port; /* index in the fabric's ports */
 	uint8_t role;  /* enum triad_congestion_role */
 	float wait, sent;
-	float share; /* of what it sends, over the root, as the matrix has it; or NAN */
+	float share; /* share of its traffic that crosses the root, by the matrix; or
+		      * NAN */
 };
 
 struct triad_congestion_root {
 	uint32_t port; /* index in the fabric's ports: packets leave by it */
 	uint8_t kind;  /* enum triad_congestion_kind */
-	uint8_t vl;    /* or TRIAD_CONGESTION_NO_VL: it is not known */
+	uint8_t vl;    /* or TRIAD_CONGESTION_NO_VL: not known */
 	float wait, sent;
 	double loss_bps;
 	uint32_t n_waiting, n_hosts;
@@ -112,11 +115,11 @@ struct triad_congestion {
 	uint32_t n_roots, n_more;            /* roots beyond those kept */
 	struct triad_congestion_root *roots; /* by loss, the greatest first */
 	uint32_t n_waiting;                  /* ports */
-	uint32_t n_unexplained;              /* of these, in no root's tree */
+	uint32_t n_unexplained;              /* of these, ports in no tree */
 };
 
-/* 'loads' is for each port of the layout's fabric; 'by_vl', and 'matrix', which has learnt
- * from them, may be NULL.  Returns 0 or ENOMEM. */
+/* 'loads' has each port of the layout's fabric.  'by_vl' may be NULL, and so may 'matrix',
+ * which has learnt from these loads.  Returns 0 or ENOMEM. */
 int triad_congestion_find(const struct triad_congestion_turns *turns,
 	const struct triad_congestion_load *loads,
 	const struct triad_congestion_limits *limits,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the files that find roots share; internal to congestion/. */
+/* Internals of finding roots (roots.h), for the files of congestion/. */
 #ifndef TRIAD_CONGESTION_ROOTS_PARTS_H
 #define TRIAD_CONGESTION_ROOTS_PARTS_H
 
@@ -14,12 +14,12 @@ struct triad_congestion_finder {
 	const struct triad_congestion_load *all_loads;
 	const struct triad_congestion_by_vl *by_vl; /* or NULL */
 	uint32_t plane;                             /* with 'by_vl' */
-	/* Of each port: 1 + its place in by_vl->waits; 0: its VLs are not known. */
+	/* For each port: 1 + its index in by_vl->waits; 0: its VLs are not known. */
 	uint32_t *vl_waits;
 	struct triad_congestion_limits limits;
 	const struct triad_congestion_matrix *matrix; /* or NULL */
 	struct triad_congestion_estimate estimate;
-	uint32_t *queue; /* ports of the tree that is walked */
+	uint32_t *queue; /* ports of the tree being walked */
 	uint32_t
 		*in_tree; /* of each port: the root that had it last, from 1 on; or 0 */
 	uint32_t mark;    /* of the present root, in 'in_tree' */
@@ -38,14 +38,14 @@ static inline bool triad_congestion_is_busy(
 	return finder->loads[port].sent >= finder->limits.busy;
 }
 
-/* The switch that 'port' is of, or TRIAD_FABRIC_NONE. */
+/* The switch that has 'port', or TRIAD_FABRIC_NONE. */
 static inline uint32_t triad_congestion_switch(
 	const struct triad_congestion_finder *finder, uint32_t port)
 {
 	return finder->layout->switch_of_node[finder->fabric->ports[port].node];
 }
 
-/* Fills in who the hosts of the root's tree are.  Returns 0 or ENOMEM. */
+/* Fills in the hosts of the root's tree, with their roles.  Returns 0 or ENOMEM. */
 int triad_congestion_find_hosts(
 	struct triad_congestion_finder *finder, struct triad_congestion_root *root);
 

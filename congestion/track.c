@@ -98,7 +98,7 @@ static struct triad_congestion_tracked make_root(const struct triad_fabric *fabr
 	return root;
 }
 
-/* Which of those that were not found has moved to 'root'; NONE: it is a new one. */
+/* The root, among those not found, that has moved to 'root'; NONE: 'root' is new. */
 static uint32_t find_moved(const struct triad_congestion_track *track, uint32_t n_known,
 	const struct triad_congestion_tracked *root)
 {
@@ -128,7 +128,7 @@ static void add_new(struct triad_congestion_track *track, uint32_t n_known,
 	}
 }
 
-/* What is known of a root that is found again. */
+/* Updates a root that is found again. */
 static void renew(struct triad_congestion_tracked *known,
 	const struct triad_congestion_tracked *root)
 {

@@ -8,7 +8,7 @@
 
 #define N_COLUMNS 64u
 
-/* What is needed while turns are counted. */
+/* State while turns are counted. */
 struct counter {
 	struct triad_congestion_turns *turns;
 	struct triad_routes_tree tree;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How many pairs of hosts turn from one link into another, at each switch.
+/* Counts, at each switch, how many pairs of hosts turn from one link into another.
  *
- * Model: a turn is a switch, a port that packets come in by and a port that they leave
- * by.  Pairs are those of routes/check.h that arrive.  Where no pair turns from a link
- * into another, what waits on the one can't be held up by the other.
+ * Model: a turn is a switch, the port by which packets enter it, and the port by which they
+ * leave.  Pairs are those of routes/check.h that arrive.  If no pair turns from one link
+ * into another, the second link can't hold up packets on the first.
  *
  * Thread-safety: made by one thread, then immutable.
  * Memory: 4 octets for each two ports of each switch, TRIAD_CONGESTION_MAX_TURNS of them
@@ -17,15 +17,15 @@
 
 struct triad_congestion_turns {
 	const struct triad_routes_layout *layout;
-	size_t *first;   /* in 'pairs', of each switch */
+	size_t *first;   /* each switch's offset in 'pairs' */
 	uint32_t *pairs; /* by the number of the port in, then out */
 	uint32_t
 		*ports; /* of each of the layout's links: index in the fabric's ports */
 	uint32_t *from; /* of each of the layout's links: the port at its other end */
 };
 
-/* 'is_stopped' is asked now and then, may be NULL.  Returns 0, ECANCELED or ENOMEM (or
- * there are too many). */
+/* 'is_stopped' is called from time to time; may be NULL. Returns 0, ECANCELED, or ENOMEM
+ * (also for too many turns). */
 int triad_congestion_turns_make(const struct triad_routes_layout *layout,
 	bool (*is_stopped)(void *context), void *context,
 	struct triad_congestion_turns **turns);

@@ -138,7 +138,7 @@ static const struct triad_field supply_fields[] = {
 
 /* --- times --- */
 
-/* A time that there is not stays 0. */
+/* A missing time stays 0. */
 static void shift(uint64_t *at_us, int64_t offset_us)
 {
 	if (*at_us)
@@ -161,7 +161,7 @@ static void shift_times(struct triad_extra *extra, int64_t offset_us)
 
 /* --- details --- */
 
-/* The attribute by its name, for its number is of this version alone. */
+/* The attribute by its name, because its number is valid only in this version. */
 struct attribute {
 	char name[40];
 	uint8_t n; /* slots that are not 0 */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What an image says of a port or a device besides counters.
+/* Facts about a port or a device in an image, besides counters.
  *
- * Model: records, one after the other, in lines of a profile that are filled without
- * regard to where a record ends:
+ * Model: records follow each other in lines of a profile; a record may continue on the next
+ * line:
  *
  *     # triad-extra HEX
  *
- * A record is its kind (1 octet), the size of the rest (2 octets), and that: a table of
- * fields (lib/fields.h).  A reader passes over kinds that it does not know, and over
- * what a later version adds behind the fields.
+ * A record is its kind (1 octet), the size of the rest (2 octets), and the rest: a table of
+ * fields (lib/fields.h).  A reader skips unknown kinds, and what a later version adds after
+ * the fields.
  *
- * Times in memory are monotonic, those in records of the wall clock: 'offset_us' is what
- * the former lack to the latter.
+ * Times in memory are monotonic, those in records are of the wall clock: 'offset_us' added
+ * to the former gives the latter.
  *
  * Thread-safety: functions without state.  Memory: none is allocated. */
 #ifndef TRIAD_HISTORY_EXTRA_H
@@ -30,13 +30,13 @@ enum triad_extra_kind {
 	TRIAD_EXTRA_DETAIL = 1, /* an attribute of details; part: which */
 	TRIAD_EXTRA_BER,        /* a bit error rate; part: enum triad_ber_kind */
 	TRIAD_EXTRA_CABLE,      /* what is plugged in */
-	TRIAD_EXTRA_DEVICE,     /* what a device says about itself; port 0 */
+	TRIAD_EXTRA_DEVICE,     /* what a device reports about itself; port 0 */
 };
 
 struct triad_extra {
 	uint64_t node_guid;
 	uint8_t port, kind, part;
-	/* The key image has it, and now it is not there: it has no value. */
+	/* The key image has it, but it is gone now: there is no value. */
 	bool is_gone;
 	union {
 		struct triad_detail_row detail;
@@ -53,12 +53,12 @@ struct triad_extra {
 size_t triad_extra_put(uint8_t octets[TRIAD_EXTRA_SIZE],
 	const struct triad_extra *extra, int64_t offset_us);
 
-/* The size of the record that begins with these octets, TRIAD_EXTRA_HEADER_SIZE of
- * them; 0: it is none. */
+/* The size of the record that begins with these TRIAD_EXTRA_HEADER_SIZE octets; 0: it is
+ * not a record. */
 size_t triad_extra_size(const uint8_t *octets);
 
-/* Reads a record of that size.  False, with 'extra' undefined: it is none that is
- * known. */
+/* Reads a record of that size.  False, with 'extra' undefined, if its kind or form is
+ * unknown. */
 bool triad_extra_get(const uint8_t *octets, size_t size, struct triad_extra *extra,
 	int64_t offset_us);
 

@@ -415,7 +415,7 @@ static void put_rows(struct writing *w)
 	}
 }
 
-/* What was noted of ports while their rows were written. */
+/* Writes the notes made about ports while their rows were written. */
 static void put_notes(struct writing *w)
 {
 	const struct triad_view *view = w->image->view;
@@ -440,8 +440,8 @@ static void put_notes(struct writing *w)
 	}
 }
 
-/* All but the head and what a key has more.  Returns how much was left out, the head's
- * included, and whether the next image should be a key. */
+/* Writes all except the head and what only a key has.  Returns how much was left out, the
+ * head's included; sets '*is_key_due' to whether the next image should be a key. */
 static uint32_t put_content(struct writing *w, bool *is_key_due)
 {
 	const struct triad_history_image *image = w->image;

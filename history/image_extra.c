@@ -27,7 +27,7 @@ static void put_extra(struct writing *w, const struct triad_extra *extra)
 		&w->lines, octets, triad_extra_put(octets, extra, w->image->offset_us));
 }
 
-/* --- what errors there are: in each image, all of it --- */
+/* --- errors: complete in each image --- */
 
 static bool has_errors(
 	enum triad_pma_attribute attribute, const struct triad_detail_row *row)
@@ -81,10 +81,10 @@ static void put_rates(struct writing *w, uint32_t port, struct triad_extra *extr
 	}
 }
 
-/* --- hardware: what differs from the key --- */
+/* --- hardware: differences from the key --- */
 
-/* When it was read is not in it, nor is how long a device has run: what is the same
- * otherwise is not written again. */
+/* Excludes the time of reading and the device's uptime, so that a record which is otherwise
+ * unchanged is not written again. */
 static uint64_t hash_of(const struct triad_extra *extra)
 {
 	struct triad_extra copy = *extra;

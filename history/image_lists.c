@@ -9,7 +9,7 @@
 #include "lib/grow.h"
 #include "triad/wire.h"
 
-#define PLACE_SIZE 6u /* of what stands before a row's octets */
+#define PLACE_SIZE 6u /* of the head before a row's octets */
 
 static uint32_t n_rows(const struct triad_kept_list *list)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The lines of an image that have rows of commands' lists (history/kept.h).
+/* Writes an image's lines with rows of commands' lists (history/kept.h).
  *
  * Internal to image.h. */
 #ifndef TRIAD_HISTORY_IMAGE_LISTS_H
@@ -11,8 +11,8 @@
 int triad_history_reserve_lists(
 	const struct triad_history_image *image, struct triad_history_key *key);
 
-/* Returns how many lists were left out, and whether so many rows differ from the key that
- * the next image should be one. */
+/* Returns how many lists were left out; sets '*is_key_due' to whether so many rows differ
+ * from the key that the next image should be a key. */
 uint32_t triad_history_put_lists(const struct triad_history_image *image,
 	struct triad_history_key *key, bool is_key, struct triad_frame_writer *out,
 	bool *is_key_due);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The rows of commands that list what each port or node has, as images keep them.
+/* The rows of commands that list a fact of each port or node, as images keep them.
  *
- * What such a command answers is too long for each image (history/output.h), and hardly
- * ever changes.  So images keep its rows (lib/kept_list.h), in octets that the command's own
- * code writes and reads; those that are not key images keep the rows that differ from the
- * key's row in the same place:
+ * The answer of such a command is too long for each image (history/output.h), and rarely
+ * changes.  So images keep its rows (lib/kept_list.h), as octets that the command's own
+ * code writes and reads.  Images that are not keys keep only the rows that differ from the
+ * key's row at the same index:
  *
  *     # triad-list NAME N          it has N rows
- *     # triad-list-rows HEX        of them: place (4 octets), size (2), octets; in lines
- *                                  that are filled without regard to where a row ends
+ *     # triad-list-rows HEX        rows: index (4 octets), size (2), octets; a row may
+ *                                  continue on the next line
  *     # triad-no-list NAME WHY     there was nothing to list
  *
  * Thread-safety: functions without state. */
@@ -27,9 +27,9 @@ enum triad_kept_kind {
 
 /* "ports", as in lines. */
 const char *triad_kept_name(enum triad_kept_kind kind);
-/* Of a name; TRIAD_N_KEPT: there is none. */
+/* The kind with that name; TRIAD_N_KEPT: there is none. */
 enum triad_kept_kind triad_kept_find(const char *name);
-/* Whether all its rows differ in each image. */
+/* Whether usually all its rows change from image to image. */
 bool triad_kept_is_fluid(enum triad_kept_kind kind);
 
 #endif

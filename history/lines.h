@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Octets as comment lines of a profile: hexadecimal digits, in as many lines as needed.
+/* Writes octets as comment lines of a profile: hexadecimal digits, in as many lines as
+ * needed.
  *
  *     triad_history_lines_begin(&lines, writer, "# triad-octets ");
- *     triad_history_lines_put(&lines, octets, size);      as often as there is something
+ *     triad_history_lines_put(&lines, octets, size);      any number of times
  *     triad_history_lines_end(&lines);
  *
  * Thread-safety: none.  Memory: none but the line's. */

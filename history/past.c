@@ -103,7 +103,7 @@ static bool take_quiet(struct triad_past *past, const char *text)
 		return triad_past_fail(
 			past, EPROTO, "a line 'triad-quiet' is malformed");
 	counted = find_port(past, guid, port);
-	/* What a later Triad says there counts as unanswered. */
+	/* An unknown word of a later Triad counts as unanswered. */
 	if (counted)
 		counted->quiet = !strcmp(why, "apart") ? TRIAD_HISTORY_APART
 			: !strcmp(why, "skipped")      ? TRIAD_HISTORY_SKIPPED
@@ -228,7 +228,7 @@ void triad_past_begin(struct triad_past *past, enum triad_past_part part)
 		triad_past_begin_lists(past);
 	if (part == TRIAD_PAST_KEY || !building->fabric)
 		return;
-	/* Alerts, links, outputs and quiet ports are those of the image alone. */
+	/* Alerts, links, outputs and quiet ports are only those of the image. */
 	past->n_alerts = part == TRIAD_PAST_IMAGE ? 0 : past->n_alerts;
 	past->n_links = part == TRIAD_PAST_IMAGE ? 0 : past->n_links;
 	past->n_keys = part == TRIAD_PAST_IMAGE ? 0 : past->n_keys;
@@ -324,7 +324,7 @@ static void take_into_engine(struct triad_past *past, struct triad_engine *engin
 		.answered = counted->quiet == TRIAD_HISTORY_READ,
 	};
 
-	/* A counter at its maximum shows by what was read of it last. */
+	/* The last value shows whether a counter is at its maximum. */
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
 		if (i < TRIAD_FIRST_WIDE_COUNTER && counted->full & 1u << i)
 			report.raw[i] = triad_counter_max(i);
@@ -349,8 +349,8 @@ static void fill(struct triad_past *past, struct triad_engine *engine)
 			take_into_engine(past, engine, view->rows[i], now);
 		else if (now->quiet == TRIAD_HISTORY_UNANSWERED)
 			triad_engine_mark(engine, view->rows[i], false);
-		/* Which group was left out is not kept: such a port counts as one
-		 * that can't be asked. */
+		/* Images do not have the skipped groups: such a port counts as one that
+		 * can't be asked. */
 		view->pkey_index[i] = now->quiet == TRIAD_HISTORY_APART ||
 				now->quiet == TRIAD_HISTORY_SKIPPED
 			? TRIAD_PKEY_NONE

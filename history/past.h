@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A fabric as it was, put together again from images.
+/* A fabric at a past time, restored from images.
  *
- * Model: the lines of two to four frames (history/image.h) are taken, in this order:
+ * Model: it reads the lines of one to four frames (history/image.h), in this order:
  *
  *     TRIAD_PAST_KEY          the key image: the topology, all ports
  *     TRIAD_PAST_IMAGE        the image, unless it is the key itself
@@ -12,17 +12,17 @@
  *     triad_frame_reader_read(..., triad_past_take_line, past);
  *     error = triad_past_end(past);
  *
- * triad_past_finish() makes a view of it, with an engine of its own: commands read it as
- * they read the present one.
+ * triad_past_finish() makes a view of it, with an engine of its own; commands use it like
+ * the present view.
  *
- * Monotonic times in it are such that the clock of now makes the right wall times of
- * them; before the machine's start they wrap around.
+ * Its monotonic times are converted to wall times by the present clock; times before the
+ * machine's start wrap around.
  *
  * Thread-safety: none.
- * Memory: some 400 octets a port while it is put together, and the engine's; fabrics of
- * more than TRIAD_PAST_MAX_PORTS are refused.  Outputs as history/output.h says, lists
- * as history/kept.h; what is known of ports and devices besides counters, as long as its records are, and 24 octets
- * for each.  Checked. */
+ * Memory: some 400 octets a port while it is restored, and the engine's; fabrics of more
+ * than TRIAD_PAST_MAX_PORTS ports are refused.  Outputs as in history/output.h, lists as in
+ * history/kept.h; records of history/extra.h at their size, and 24 octets for each.
+ * Checked. */
 #ifndef TRIAD_HISTORY_PAST_H
 #define TRIAD_HISTORY_PAST_H
 
@@ -55,12 +55,12 @@ struct triad_past_end {
 	uint8_t port;
 };
 
-/* A key of triad.conf whose value was not the default. */
+/* A key of triad.conf with another value than the default. */
 struct triad_past_key {
 	char name[TRIAD_CONF_NAME_SIZE], value[TRIAD_CONF_VALUE_SIZE];
 };
 
-/* A record of history/extra.h: where it is among the octets. */
+/* A record of history/extra.h, by its position in 'octets'. */
 struct triad_past_extra {
 	uint64_t node_guid;
 	uint32_t at, size;
@@ -72,7 +72,7 @@ struct triad_past_building;
 
 struct triad_past {
 	struct triad_history_head head; /* of the image */
-	uint64_t port_guid;      /* of the SM that wrote it, as who reads it says */
+	uint64_t port_guid;      /* of the SM that wrote it, as set by the reader */
 	uint64_t wall_us;        /* when its sweep began */
 	uint64_t before_us;      /* the same of the image before; 0: none */
 	uint64_t period_us;      /* of sweeps, as configured then */
@@ -87,12 +87,12 @@ struct triad_past {
 	uint32_t n_alerts, n_links, n_outputs, n_keys, n_tables[TRIAD_HISTORY_N_TABLES];
 	struct triad_past_extra *extras; /* after finish(): sorted, by place and kind */
 	uint32_t n_extras, n_octets;
-	uint8_t *octets;  /* of these */
-	bool wants_lists; /* set before begin(): lists are taken, too */
+	uint8_t *octets;  /* the records */
+	bool wants_lists; /* set before begin(): read lists, too */
 	struct triad_kept_list lists[TRIAD_N_KEPT];
 	char message[160]; /* what is wrong, after an error */
 
-	int64_t offset_us; /* what monotonic times lack to the wall clock, now */
+	int64_t offset_us; /* add to monotonic times for the wall clock, now */
 	size_t alerts_room, links_room, outputs_room, keys_room, extras_room,
 		octets_room, tables_room[TRIAD_HISTORY_N_TABLES];
 	struct triad_past_building *building;
@@ -104,26 +104,26 @@ struct triad_past *triad_past_new(int64_t offset_us);
 void triad_past_free(struct triad_past *past);
 
 void triad_past_begin(struct triad_past *past, enum triad_past_part part);
-/* In the place of all parts: an image, whether it is a key or not, of which all but ports
- * is wanted.  Then there is no finish(), and no view. */
+/* Instead of all parts: begins an image, key or not, to read all of it except ports.  Then
+ * there is no finish(), and no view. */
 void triad_past_begin_outputs(struct triad_past *past);
 
 /* As triad_profile_take_line; 'past' is the context.  False after an error. */
 bool triad_past_take_line(void *past, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length);
 
-/* Returns 0; EPROTO (this is no such image), EOVERFLOW (the fabric is too large) or
- * ENOMEM, with a message. */
+/* Returns 0; or EPROTO (not a valid image), EOVERFLOW (the fabric is too large) or ENOMEM,
+ * with a message. */
 int triad_past_end(struct triad_past *past);
 
-/* Makes the view; nothing is taken after that.  Returns 0 or ENOMEM. */
+/* Makes the view; reads nothing after that.  Returns 0 or ENOMEM. */
 int triad_past_finish(struct triad_past *past);
 
-/* What is known besides counters of a port, or with port 0 of a device, after finish();
- * 'part' is as in struct triad_extra.  False: nothing is. */
+/* Finds a record about a port or, with port 0, a device, after finish(); 'part' is as in
+ * struct triad_extra.  False: there is none. */
 bool triad_past_find_extra(const struct triad_past *past, enum triad_extra_kind kind,
 	uint64_t node_guid, uint8_t port, unsigned part, struct triad_extra *extra);
-/* Whether that is known of any. */
+/* Whether there is any record of that kind. */
 bool triad_past_has_extras(const struct triad_past *past, enum triad_extra_kind kind);
 
 /* The link that went down at this end, after finish(); NULL: none did. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What images say of ports and devices besides counters, put together. */
+/* Restores images' records about ports and devices besides counters. */
 #include "history/past_parts.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static bool take_record(struct triad_past *past, uint32_t at, size_t size)
 	return true;
 }
 
-/* Those that are whole; the rest of one comes in the next line. */
+/* Reads the complete records; the rest of an incomplete one follows in the next line. */
 static bool take_records(struct triad_past *past)
 {
 	uint32_t *at = &past->building->extra_at;
@@ -78,7 +78,7 @@ bool triad_past_take_left_out(struct triad_past *past, const char *text)
 	return true;
 }
 
-/* Of a key image; the image itself has all of these that it has. */
+/* Whether to ignore such a record of a key image, because each image has all of its own. */
 static bool is_of_image_alone(const struct triad_past_extra *extra)
 {
 	return extra->kind == TRIAD_EXTRA_DETAIL || extra->kind == TRIAD_EXTRA_BER;
@@ -114,7 +114,7 @@ static int compare_places(const void *a, const void *b)
 	return x->kind != y->kind ? x->kind - y->kind : x->part - y->part;
 }
 
-/* What came later stands behind. */
+/* Later records come last. */
 static int compare_extras(const void *a, const void *b)
 {
 	const struct triad_past_extra *x = a, *y = b;

@@ -12,7 +12,7 @@
 
 #define NAME_SIZE 32
 
-/* The image itself says which lists it has, and how many rows. */
+/* The image itself has the names of its lists, and their numbers of rows. */
 void triad_past_begin_lists(struct triad_past *past)
 {
 	for (unsigned kind = 0; kind < TRIAD_N_KEPT; kind++)
@@ -109,7 +109,7 @@ static bool take_row(struct triad_past *past)
 	return !error || fail_with(past, error);
 }
 
-/* First what stands before a row, then the row. */
+/* First the row's head, then the row. */
 static bool take_octets(struct triad_past *past, const uint8_t *octets, size_t n)
 {
 	struct triad_past_building *building = past->building;

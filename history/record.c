@@ -122,7 +122,7 @@ bool triad_history_get_hex(const char *from, size_t n, uint8_t *octets)
 
 /* --- times --- */
 
-/* A time that there is not stays 0. */
+/* A missing time stays 0. */
 static void shift(uint64_t *at_us, int64_t offset_us)
 {
 	if (*at_us)

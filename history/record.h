@@ -6,10 +6,10 @@
  *     # triad-link HEX         a link that went down
  *
  * The hexadecimal digits are the fields of a table (lib/fields.h).  What a later version
- * adds stands behind them, and is ignored.
+ * adds after them is ignored.
  *
- * Times in memory are monotonic, those in lines of the wall clock: 'offset_us' is what
- * the former lack to the latter.
+ * Times in memory are monotonic, those in lines are of the wall clock: 'offset_us' added to
+ * the former gives the latter.
  *
  * Thread-safety: functions without state.  Memory: none is allocated. */
 #ifndef TRIAD_HISTORY_RECORD_H
@@ -22,12 +22,12 @@
 #include "perfmgr/watch/alerts.h"
 #include "perfmgr/watch/links.h"
 
-/* Digits of a line, without what stands before them. */
+/* The most digits in a line. */
 #define TRIAD_HISTORY_DIGITS 960u
 
 /* Writes octets as digits; returns how many digits. */
 size_t triad_history_put_hex(char *to, const uint8_t *octets, size_t n);
-/* Reads 'n' digits; false: there are others, or half an octet. */
+/* Reads 'n' digits; false: other characters, or an odd number. */
 bool triad_history_get_hex(const char *from, size_t n, uint8_t *octets);
 
 /* Write a line with its newline, of less than TRIAD_PROFILE_LINE_SIZE octets; return its
@@ -39,9 +39,8 @@ size_t triad_history_put_finding(
 size_t triad_history_put_link(
 	char *to, const struct triad_link *link, int64_t offset_us);
 
-/* Read the digits of a line.  False, with what they are read into undefined: they are
- * none of these.  An alert has no findings yet; which end a finding is of is for the
- * caller to check. */
+/* Read the digits of a line.  False if they are malformed; then the structure is undefined.
+ * An alert has no findings yet.  The caller checks which end a finding belongs to. */
 bool triad_history_get_alert(
 	const char *from, size_t n, struct triad_alert *alert, int64_t offset_us);
 bool triad_history_get_finding(const char *from, size_t n,

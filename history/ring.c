@@ -140,7 +140,7 @@ void triad_history_ring_remove(struct triad_history_ring *ring,
 	memmove(segment, segment + 1, n_behind * sizeof(*segment));
 }
 
-/* --- what is kept --- */
+/* --- contents --- */
 
 static const struct triad_history_entry *last_entry(
 	const struct triad_history_ring *ring, enum triad_history_tier tier)
@@ -231,7 +231,7 @@ static struct triad_history_place place_of(
 	return place;
 }
 
-/* How far behind an image of that tier another one is expected. */
+/* The time after an image of that tier in which another one is expected. */
 static uint64_t reach_us(unsigned tier, const struct triad_history_limits *limits)
 {
 	uint64_t slack_us = 3 * limits->period_us;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which images are kept, in which segments they are, and where one is found again.
+/* Which images are kept, in which segments, and how to find one.
  *
- * Model: three tiers are written at the same time, and nothing is ever written anew:
+ * Model: three tiers are written at the same time, and nothing is ever rewritten:
  *
  *     sweeps     every image             kept for an hour
  *     minutes    the first of a minute   kept for a day
@@ -9,16 +9,16 @@
  *
  * A tier is a row of segments, each a file of images that begins with a key image
  * (history/image.h).  Segments are removed as a whole (history/rings.h).  A segment ends
- * after a time, or when it has 1/32 of the room.
+ * after a time, or when it uses 1/32 of the limit.
  *
  * The index of a segment is a line for each image, with a checksum (lib/checked_line.h):
  *
  *     2026-01-02T03:04:05.678000Z 0 51234 key 17 1f2e3d4c
  *
- * its time, offset, size, key or change, the sweep's number.  It can always be made anew
- * from the segment.
+ * its time, offset, size, key or change, the sweep's number.  It can always be rebuilt from
+ * the segment.
  *
- * Images are found by their own times, whatever the wall clock did meanwhile.
+ * Images are found by their own times, even if the wall clock was set meanwhile.
  *
  * Thread-safety: none; the caller excludes others.
  * Memory: 40 octets an image, at most TRIAD_HISTORY_MAX_ENTRIES of them; checked. */
@@ -56,8 +56,9 @@ struct triad_history_entry {
 
 struct triad_history_segment {
 	uint64_t begun_us; /* its name: later than that of any before */
-	uint64_t octets;   /* of its images, and what is unreadable behind them */
-	uint64_t whole;    /* of the images that follow each other from its start */
+	uint64_t octets;   /* of its images, and of unreadable octets after them */
+	uint64_t whole;    /* of the images that follow each other without a gap from
+			    * its start */
 	uint32_t n;
 	size_t room;
 	struct triad_history_entry *entries;
@@ -86,11 +87,11 @@ void triad_history_ring_clear(struct triad_history_ring *ring);
 /* Adds a segment as the newest of its tier.  NULL when memory is short. */
 struct triad_history_segment *triad_history_ring_begin(struct triad_history_ring *ring,
 	enum triad_history_tier tier, uint64_t begun_us);
-/* Adds a segment at its place among the others, which is there already perhaps.  NULL when
- * memory is short. */
+/* Adds a segment in its order among the others, or finds it if it exists.  NULL when memory
+ * is short. */
 struct triad_history_segment *triad_history_ring_insert(struct triad_history_ring *ring,
 	enum triad_history_tier tier, uint64_t begun_us);
-/* NULL: there is none of that name. */
+/* Finds a segment by its name; NULL: there is none. */
 struct triad_history_segment *triad_history_ring_segment(
 	const struct triad_history_ring *ring, enum triad_history_tier tier,
 	uint64_t begun_us);
@@ -103,7 +104,7 @@ int triad_history_ring_add(struct triad_history_ring *ring,
 	enum triad_history_tier tier, struct triad_history_segment *segment,
 	const struct triad_history_entry *entry);
 
-/* Says what else a segment has, in octets, that can't be read. */
+/* Sets a segment's size in octets, unreadable ones included. */
 void triad_history_ring_set_octets(struct triad_history_ring *ring,
 	enum triad_history_tier tier, struct triad_history_segment *segment,
 	uint64_t octets);
@@ -112,15 +113,15 @@ void triad_history_ring_set_octets(struct triad_history_ring *ring,
 void triad_history_ring_remove(struct triad_history_ring *ring,
 	enum triad_history_tier tier, struct triad_history_segment *segment);
 
-/* When its last image was; 0: it has none. */
+/* The time of the tier's last image; 0: it has none. */
 uint64_t triad_history_ring_last_us(
 	const struct triad_history_ring *ring, enum triad_history_tier tier);
 
-/* Whether the tier takes an image of that time. */
+/* Whether the tier keeps an image of that time. */
 bool triad_history_ring_takes(const struct triad_history_ring *ring,
 	enum triad_history_tier tier, uint64_t time_us);
 
-/* Whether the newest segment has enough for an image of that time to begin another. */
+/* Whether the newest segment is full, so that an image of that time begins a new one. */
 bool triad_history_ring_is_full(const struct triad_history_ring *ring,
 	enum triad_history_tier tier, const struct triad_history_limits *limits,
 	uint64_t time_us);
@@ -131,15 +132,15 @@ uint64_t triad_history_ring_octets(const struct triad_history_ring *ring);
 
 enum triad_history_found {
 	TRIAD_HISTORY_FOUND,
-	TRIAD_HISTORY_EMPTY,     /* there is no image at all */
-	TRIAD_HISTORY_TOO_EARLY, /* before the first one */
+	TRIAD_HISTORY_EMPTY,     /* there are no images */
+	TRIAD_HISTORY_TOO_EARLY, /* before the first image */
 	TRIAD_HISTORY_GAP,       /* nothing was written then */
-	TRIAD_HISTORY_TOO_LATE,  /* after the last one */
+	TRIAD_HISTORY_TOO_LATE,  /* after the last image */
 };
 
 /* Where an image is, and the key that it belongs to. */
 struct triad_history_place {
-	uint64_t port_guid; /* whose image it is; set by who has several rings */
+	uint64_t port_guid; /* the SM of the image; set by callers with several rings */
 	enum triad_history_tier tier;
 	uint64_t segment; /* its begun_us */
 	struct triad_history_entry entry, key;
@@ -148,7 +149,7 @@ struct triad_history_place {
 struct triad_history_answer {
 	enum triad_history_found found;
 	struct triad_history_place place;
-	/* The image before that in its tier; 'has_before' false: none that is near. */
+	/* The image before that in its tier; 'has_before' false: none is near. */
 	bool has_before;
 	struct triad_history_place before;
 	uint64_t first_us, last_us; /* of all images */
@@ -156,13 +157,13 @@ struct triad_history_answer {
 	uint64_t gap_from_us, gap_to_us;
 };
 
-/* The image that shows the fabric at 'time_us': the latest that is not later. */
+/* Finds the image that shows the fabric at 'time_us': the latest that is not later. */
 struct triad_history_answer triad_history_ring_find(
 	const struct triad_history_ring *ring,
 	const struct triad_history_limits *limits, uint64_t time_us);
 
-/* At most 'room' images between two times (both included), in order, spread evenly over
- * those there are, of the finest tier at each time.  Returns how many. */
+/* Selects at most 'room' images between two times (both included), in order, spread evenly
+ * over the available ones, from the finest tier at each time.  Returns their number. */
 uint32_t triad_history_ring_spread(const struct triad_history_ring *ring,
 	uint64_t from_us, uint64_t to_us, struct triad_history_place *places,
 	uint32_t room);
@@ -172,7 +173,7 @@ uint32_t triad_history_ring_spread(const struct triad_history_ring *ring,
 /* Writes a line, with its newline; returns its length. */
 size_t triad_history_line_format(
 	const struct triad_history_entry *entry, char line[TRIAD_HISTORY_LINE_SIZE]);
-/* 'line' is 'length' octets, without a newline.  False: it is none. */
+/* Parses 'length' octets, without a newline.  False: not such a line. */
 bool triad_history_line_parse(
 	const char *line, size_t length, struct triad_history_entry *entry);
 

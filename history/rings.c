@@ -8,7 +8,7 @@
 /* How far another SM's clock may be ahead: an image of the far future would never be too
  * old. */
 #define AHEAD_US (24 * 3600 * TRIAD_US_PER_S)
-/* What has a newer image than that is written. */
+/* A segment whose newest image is not older than this is being written. */
 #define WRITTEN_US (60 * TRIAD_US_PER_S)
 
 struct triad_history_ring *triad_history_rings_find(
@@ -67,9 +67,9 @@ static uint64_t newest_time(const struct triad_history_segment *segment)
 			  : segment->begun_us;
 }
 
-/* What this SM writes at present is not: when its clock was set back, all names that it
- * gives are lower than those of before.  Nor does a floor empty the half of the room that
- * who told it must have full. */
+/* A segment that this SM is writing does not count: if its clock was set back, all its new
+ * names are lower than the old ones.  And a received floor must not empty the folder below
+ * half, because its sender's is full. */
 static bool is_below_floor(const struct triad_history_rings *rings, unsigned owner,
 	unsigned tier, const struct triad_history_segment *oldest, uint64_t now_us)
 {

@@ -74,7 +74,7 @@ void triad_collector_free(struct triad_collector *collector)
 	free(collector);
 }
 
-/* --- what the owner says --- */
+/* --- for the owner --- */
 
 void triad_collector_set_transport(
 	struct triad_collector *collector, const struct triad_mad_transport *transport)
@@ -107,7 +107,8 @@ int triad_collector_configure(
 		collector_now(collector));
 	if (!groups)
 		return ENOMEM;
-	/* Equal groups stay the same object: the view and its histograms go on. */
+	/* Keep the object if the groups are equal, so that the view and its histograms
+	 * continue. */
 	if (triad_groups_are_equal(groups, collector->groups)) {
 		triad_groups_unref(groups);
 		return 0;
@@ -136,7 +137,7 @@ void triad_collector_sweep_now(struct triad_collector *collector)
 	collector->sweep_asked = true;
 }
 
-/* --- what readers see --- */
+/* --- for readers --- */
 
 struct triad_view *triad_collector_view(struct triad_collector *collector)
 {

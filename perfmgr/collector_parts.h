@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the parts of 'struct triad_collector' share: collector.c, its owner and its readers;
- * collector_sweep.c, a sweep from its beginning to its end; collector_readings.c, what the
- * scheduler of the sweep reports. */
+/* The parts of 'struct triad_collector': collector.c serves its owner and its readers;
+ * collector_sweep.c runs a sweep from beginning to end; collector_readings.c handles the
+ * scheduler's reports. */
 #ifndef TRIAD_PERFMGR_COLLECTOR_PARTS_H
 #define TRIAD_PERFMGR_COLLECTOR_PARTS_H
 
@@ -18,11 +18,11 @@ struct triad_collector {
 	struct triad_engine *engine;
 	struct triad_sweep *sweep;
 	struct triad_watch *watch;
-	bool watch_is_behind;            /* it has not taken up the view */
+	bool watch_is_behind;            /* it has not adopted the view yet */
 	struct triad_groups *groups;     /* for the next view */
-	bool groups_looked_at;           /* for those without a port */
+	bool groups_looked_at;           /* checked for groups without a port */
 	struct triad_fabric *fabric;     /* to adopt, or NULL */
-	uint16_t pkeys[TRIAD_PKEYS_MAX]; /* of our port, as the view has it */
+	uint16_t pkeys[TRIAD_PKEYS_MAX]; /* of our port, as used for the view */
 	uint32_t n_pkeys;
 	uint32_t n_apart_logged;
 	bool adopt_failed; /* try again before the next sweep */
@@ -30,10 +30,11 @@ struct triad_collector {
 	uint64_t group_due_us[TRIAD_GROUPS_MAX]; /* UINT64_MAX: with all others */
 	uint32_t sweeping_groups; /* bit i: the sweep is of group i; 0: of all */
 	bool was_cut;             /* the present sweep */
-	uint64_t begun_us;        /* the present or last sweep, of whatever */
+	uint64_t begun_us;        /* start of the present or last sweep, of any kind */
 	uint64_t send_errors, receive_errors, n_impossible;
 	unsigned n_unsent;   /* queries in a row */
-	uint32_t n_vl_asked; /* ports that wait, in the present sweep */
+	uint32_t n_vl_asked; /* waiting ports asked for their VLs in the present
+			      * sweep */
 	bool sweep_asked;
 
 	/* Held for a few instructions, by readers and the owner alike. */
@@ -47,10 +48,10 @@ static inline uint64_t collector_now(const struct triad_collector *collector)
 	return collector->clock.now_us(collector->clock.context);
 }
 
-/* What the scheduler reports to. */
+/* The sink for the scheduler's reports. */
 struct triad_sweep_sink collector_sink(struct triad_collector *collector);
 
-/* When each group that has a period of its own is due. */
+/* Computes when each group with a period of its own is due. */
 void collector_plan_groups(struct triad_collector *collector, uint64_t now_us);
 
 #endif

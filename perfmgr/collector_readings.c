@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the scheduler of a sweep asks and reports: which ports there are, what they answered. */
+/* The callbacks of the sweep's scheduler: which ports to ask, and their answers. */
 #include "perfmgr/collector_parts.h"
 
 #include <inttypes.h>
@@ -106,7 +106,7 @@ static uint32_t add_reading(void *context, uint32_t port,
 		collector->engine, row_of(collector, port), attribute, reading, now_us);
 }
 
-/* What VLs a port waits on tells roots of congestion apart (congestion/roots.h). */
+/* The VLs that a port waits on distinguish roots of congestion (congestion/roots.h). */
 static uint32_t choose_details(
 	void *context, uint32_t port, const struct triad_pma_reading *reading)
 {

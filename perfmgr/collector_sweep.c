@@ -9,13 +9,12 @@
 
 #include "triad/clock.h"
 
-/* A step waits no longer than this for an answer, so that it sees what its owner
- * left. */
+/* A step waits no longer than this for an answer, so that it notices its owner's input. */
 #define MAX_WAIT_US (20 * TRIAD_US_PER_MS)
 /* Answers taken before the window is filled again. */
 #define MAX_BATCH 64
 
-/* --- what readers see --- */
+/* --- for readers --- */
 
 static void publish_view(struct triad_collector *collector, struct triad_view *view)
 {
@@ -138,7 +137,7 @@ static int adopt(struct triad_collector *collector, bool reads)
 	return 0;
 }
 
-/* On failure the old fabric goes on. */
+/* On failure the old fabric stays in use. */
 static void adopt_or_log(struct triad_collector *collector, bool reads)
 {
 	int error = adopt(collector, reads);
@@ -191,7 +190,7 @@ static uint64_t next_group_due(const struct triad_collector *collector)
 	return due_us;
 }
 
-/* A group's next sweep is a period behind the beginning of one that it was in. */
+/* A group's next sweep is a period after the start of the last one that included it. */
 static void note_groups_begun(struct triad_collector *collector, uint64_t now_us)
 {
 	for (unsigned i = 0; i < triad_groups_count(collector->groups); i++) {
@@ -472,7 +471,7 @@ bool triad_collector_drain(struct triad_collector *collector, uint64_t wait_us)
 	struct triad_mad_reply reply;
 
 	triad_sweep_abort(collector->sweep);
-	/* When sweeps go on, the first one is due at once, and late after nothing. */
+	/* When sweeps resume, the first one is due at once, and does not count as late. */
 	collector->due_us = 0;
 	pthread_mutex_lock(&collector->published_lock);
 	collector->status.sweeping = false;

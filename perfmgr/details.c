@@ -19,7 +19,7 @@ struct block {
 	struct block *next;
 	uint64_t read_us, interval_us;
 	uint32_t n_own_resets, n_others_resets;
-	uint64_t *told;  /* each slot's base, as the teller said; NULL: all are 0 */
+	uint64_t *told;  /* each slot's base, as the teller reported; NULL: all are 0 */
 	uint32_t teller; /* 0: it was read here */
 	uint8_t attribute;
 	uint8_t n_slots;
@@ -31,7 +31,7 @@ struct row {
 	atomic_uint sequence;  /* odd while the row or one of its blocks is written */
 	uint32_t zeros;        /* attributes read, without a block: all of it was 0 */
 	uint64_t zeros_us;     /* when one of them was, last */
-	uint32_t zeros_teller; /* who said so; 0: it was read here */
+	uint32_t zeros_teller; /* the teller that reported it; 0: it was read here */
 	uint64_t node_guid;
 	_Atomic(struct block *) first;
 	uint8_t number;
@@ -304,9 +304,9 @@ void triad_details_update(struct triad_details *details,
 	write_end(row);
 }
 
-/* --- what agents say --- */
+/* --- reports of agents --- */
 
-/* Where the slot's total is to begin, so that it goes on with what the report says. */
+/* The slot's new base, so that its total continues with the report's value. */
 static uint64_t new_base(const struct block *block,
 	const struct triad_details_report *report, unsigned i, bool is_same,
 	bool was_zero)

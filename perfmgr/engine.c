@@ -9,7 +9,7 @@
 #include "perfmgr/rows.h"
 
 #define US_PER_S UINT64_C(1000000)
-/* Until somebody sets another limit. */
+/* The limit until another one is set. */
 #define DETAILS_OCTETS ((size_t)256 << 20)
 
 struct triad_engine *triad_engine_new(void)
@@ -264,8 +264,8 @@ static uint32_t comparable(const struct triad_row_hot *hot, uint32_t has, bool e
 	return hot->has & has & (wide | TRIAD_NARROW_COUNTERS);
 }
 
-/* Adds what most readings are: counters that went on.  Returns those that went back,
- * left as they were. */
+/* Adds counters that did not decrease, the usual case.  Returns those that did,
+ * unchanged. */
 static uint32_t count_on(struct triad_row_hot *hot,
 	const struct triad_pma_reading *reading, uint32_t mask)
 {
@@ -303,7 +303,7 @@ static bool is_wrap(const struct triad_row_hot *hot,
 	const uint64_t quarter = UINT64_C(1) << 30;
 	bool others_go_on = false;
 
-	/* 64 bits do not wrap, and what we asked to reset went back for that reason. */
+	/* 64 bits do not wrap, and a counter that we reset went back for that reason. */
 	if (extended || hot->asked & back)
 		return false;
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
@@ -420,14 +420,14 @@ uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	triad_row_write_begin(hot);
 	known = comparable(hot, reading->has, extended);
 	back = count_on(hot, reading, known);
-	/* What went on was not reset, whatever was asked for. */
+	/* A counter that did not decrease was not reset, even if we sent one. */
 	hot->asked &= ~(known & ~back);
 	if (back) {
 		struct triad_row_cold *cold = triad_rows_cold(&engine->rows, row);
 		bool wrapped = is_wrap(hot, reading, back, extended);
 
-		/* First the log: it takes the last values and what was asked for, which
-		 * the other two change. */
+		/* First the log: it needs the last values and our resets, which the other
+		 * two change. */
 		if (!wrapped)
 			log_resets(engine, hot, back, now_us);
 		count_back(hot, cold, reading, back, wrapped);
@@ -530,7 +530,7 @@ void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_u
 			.row = row, .number = hot->port, .node_guid = hot->node_guid});
 }
 
-/* --- what others read --- */
+/* --- reading --- */
 
 /* A change in so many bits, or the most that they hold. */
 static uint64_t clamp_change(unsigned counter, uint64_t change)

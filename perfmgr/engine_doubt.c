@@ -9,7 +9,7 @@
 #define MARGIN 16
 /* An answer may be some time on its way. */
 #define SLACK_US TRIAD_US_PER_S
-/* Where it isn't known what the link can do: 800 Gb/s. */
+/* For links of unknown capacity: 800 Gb/s. */
 #define FASTEST_WORDS_PER_US 25000.0
 /* The shortest packet: LRH, BTH and CRCs [IBA 6.1]. */
 #define WORDS_PER_PACKET 6.0
@@ -37,7 +37,7 @@ static uint32_t find_impossible(const struct triad_row_hot *hot,
 	return impossible;
 }
 
-/* Such counters go on from what they read now, and nothing was counted in between. */
+/* Continues such counters from their present values, without a change. */
 static void go_on_from(struct triad_row_hot *hot, struct triad_row_cold *cold,
 	const struct triad_pma_reading *reading, uint32_t impossible)
 {

@@ -2,11 +2,11 @@
 /* The last resets of counters in hardware: which counter, what it read before, when,
  * and by whom.
  *
- * Model: a ring of TRIAD_RESET_LOG_SIZE records; the oldest gives way.
+ * Model: a ring of TRIAD_RESET_LOG_SIZE records; a new one replaces the oldest.
  *
- * Thread-safety: any thread, for all but new and free; the lock is held for a copy of
- * one record.  Memory: TRIAD_RESET_LOG_SIZE records of 32 octets.  Source:
- * [perf-manager-arch 2]. */
+ * Thread-safety: any thread, except for new and free; the lock is held for a copy of one
+ * record.  Memory: TRIAD_RESET_LOG_SIZE records of 32 octets.  Source: [perf-manager-arch
+ * 2]. */
 #ifndef TRIAD_PERFMGR_RESET_LOG_H
 #define TRIAD_PERFMGR_RESET_LOG_H
 
@@ -18,9 +18,9 @@
 struct triad_reset {
 	uint64_t at_us; /* when it was read or done, monotonic */
 	uint64_t node_guid;
-	uint64_t value; /* the counter's, when it was last read before */
+	uint64_t value; /* the counter's last value before it */
 	uint8_t port, counter;
-	bool is_own; /* done by this process; else by somebody */
+	bool is_own; /* done by this process; else by another */
 };
 
 struct triad_reset_log;
@@ -32,10 +32,10 @@ void triad_reset_log_free(struct triad_reset_log *log);
 
 void triad_reset_log_add(struct triad_reset_log *log, const struct triad_reset *reset);
 
-/* How many were ever added: those kept are numbered up to that, the newest last. */
+/* The number of resets ever added; the kept ones have the highest numbers below it. */
 uint64_t triad_reset_log_count(struct triad_reset_log *log);
 
-/* Copies number 'n', from 0 on.  False: it is not kept any more, or not there yet. */
+/* Copies number 'n', from 0 on.  False: it is no longer kept, or not added yet. */
 bool triad_reset_log_get(
 	struct triad_reset_log *log, uint64_t n, struct triad_reset *reset);
 

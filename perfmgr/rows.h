@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where the engine keeps its rows: slabs of them, and a directory by port.
+/* The engine's storage of rows: slabs, and a directory by port.
  *
- * Model: a row has two halves in two slabs.  The hot half, four cache lines, is all
- * that an update touches: what was read last and how it changed.  The cold half has
- * for each counter the base that the last reading is added to:
+ * Model: a row has two halves in two slabs.  The hot half, four cache lines, has the last
+ * values and changes; an update touches only this half.  The cold half has for each counter
+ * the base that the last value is added to:
  *
  *     total = base + last        (modulo 2^64)
  *
- * A base changes only when the hardware was reset or the total is zeroed, so a sweep
- * over a million ports moves a quarter of a gigabyte and not twice that.
+ * A base changes only when the hardware was reset or the total is set to 0.  So a sweep
+ * over a million ports touches a quarter of a gigabyte instead of twice that.
  *
- * The directory has the rows' numbers, sorted by (node GUID, port), of ports that are
- * in the fabric or were not long ago.
+ * The directory has the rows' numbers, sorted by (node GUID, port), of ports in the fabric
+ * and of ports that left recently.
  *
  * Internal to the engine (engine.h), which says who may call when. */
 #ifndef TRIAD_PERFMGR_ROWS_H
@@ -42,19 +42,21 @@ struct triad_row_hot {
 	uint64_t read_us[TRIAD_READ_N_PARTS];
 	float interval_us[TRIAD_READ_N_PARTS];
 	union {
-		uint32_t away_s;    /* since when it is not in the fabric; 0: it is */
-		uint32_t next_free; /* while nobody has the row */
+		uint32_t away_s;    /* since when the port is not in the fabric; 0:
+				     * it is */
+		uint32_t next_free; /* while the row is free */
 	};
 	uint16_t n_others_resets, n_own_resets;
 	uint8_t port;
 	bool was_asked : 1, answered : 1;
-	uint8_t from_extended; /* bit i: wide counter i was read from there last */
+	uint8_t from_extended; /* bit i: wide counter i was last read from
+			        * PortCountersExtended */
 	uint8_t wide_behind; /* readings of PortCounters until the interval is also that
 	                      * of the wide counters in it; 0: it is */
 	/* --- the next cache line --- */
 	uint16_t short_last[TRIAD_N_SHORT], short_change[TRIAD_N_SHORT];
 	uint32_t wait_last, wait_change;
-	uint32_t asked; /* bit i: we asked for a reset of counter i */
+	uint32_t asked; /* bit i: we sent a reset of counter i */
 	/* --- two more --- */
 	uint64_t wide_last[TRIAD_N_WIDE], wide_change[TRIAD_N_WIDE];
 } __attribute__((aligned(64)));
@@ -64,7 +66,7 @@ _Static_assert(sizeof(struct triad_row_hot) == 256, "four cache lines");
 struct triad_row_cold {
 	uint64_t base[TRIAD_N_COUNTERS];
 	uint32_t others_reset_s, own_reset_s, zeroed_s; /* 0: never */
-	uint8_t n_doubts; /* readings in a row that can't be */
+	uint8_t n_doubts; /* implausible readings in a row */
 };
 
 struct triad_slab {
@@ -74,8 +76,8 @@ struct triad_slab {
 
 struct triad_rows {
 	_Atomic(struct triad_slab *) slabs[TRIAD_ENGINE_MAX_ROWS / TRIAD_SLAB_ROWS];
-	uint32_t n_rows;     /* ever given out */
-	uint32_t first_free; /* rows given back, a list; TRIAD_NO_ROW: none */
+	uint32_t n_rows;     /* rows ever used */
+	uint32_t first_free; /* a list of free rows; TRIAD_NO_ROW: none */
 	uint32_t *directory;
 	uint32_t n_entries;
 };
@@ -91,7 +93,7 @@ struct triad_engine {
 void triad_rows_init(struct triad_rows *rows);
 void triad_rows_clear(struct triad_rows *rows);
 
-/* NULL for a row number never given out. */
+/* NULL for an unused row number. */
 static inline struct triad_row_hot *triad_rows_hot(
 	const struct triad_rows *rows, uint32_t row)
 {
@@ -103,7 +105,7 @@ static inline struct triad_row_hot *triad_rows_hot(
 	return at ? &at->hot[row % TRIAD_SLAB_ROWS] : NULL;
 }
 
-/* For a row number that was given out. */
+/* For a row number in use. */
 static inline struct triad_row_cold *triad_rows_cold(
 	const struct triad_rows *rows, uint32_t row)
 {
@@ -113,7 +115,7 @@ static inline struct triad_row_cold *triad_rows_cold(
 	return &slab->cold[row % TRIAD_SLAB_ROWS];
 }
 
-/* Between these two, readers try again. */
+/* Readers retry while a row is between these two. */
 static inline void triad_row_write_begin(struct triad_row_hot *hot)
 {
 	unsigned sequence = atomic_load_explicit(&hot->sequence, memory_order_relaxed);

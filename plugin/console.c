@@ -43,7 +43,7 @@ struct triad_console {
 	int inner_fd; /* ours, in its place */
 	struct sockaddr_in inner_address;
 	bool failed;
-	bool is_missed; /* OpenSM's socket did not come, and that was said */
+	bool is_missed; /* OpenSM's socket did not appear, and that was logged */
 	uint64_t since_us;
 	bool running; /* 'thread' */
 	pthread_t thread;
@@ -193,7 +193,7 @@ static void replace_loopback(struct triad_console *console, int outer_fd)
 {
 	int error = open_inner(console), flags = fcntl(outer_fd, F_GETFL);
 
-	/* It does not block: a user may be gone between poll() and accept(). */
+	/* Non-blocking: a user may disconnect between poll() and accept(). */
 	console->outer_fd = outer_fd;
 	(void)fcntl(outer_fd, F_SETFL, flags | O_NONBLOCK);
 	if (!error)
@@ -231,8 +231,8 @@ void triad_console_arm(struct triad_console *console)
 
 	if (console->is_local || console->failed || console->running)
 		return;
-	/* OpenSM opens its console after it has loaded the plugin: it is looked for
-	 * again and again until its socket listens. */
+	/* OpenSM opens its console after it has loaded the plugin, so this is called
+	 * repeatedly until the socket listens. */
 	pthread_mutex_lock(&console->lock);
 	if (!console->stopped && fd > 0 &&
 		!getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) &&
@@ -249,7 +249,7 @@ void triad_console_arm(struct triad_console *console)
 static void *run_local(void *argument)
 {
 	struct session *session = argument;
-	/* Whoever types at OpenSM's standard input has started it. */
+	/* The user at OpenSM's standard input is the one who started OpenSM. */
 	const struct triad_peer user = {.uid = geteuid()};
 
 	triad_console_session_run(&session->console->runner, &user, &session->ends);
@@ -258,7 +258,7 @@ static void *run_local(void *argument)
 	return NULL;
 }
 
-/* Puts a pipe at descriptor 0 and keeps what was there. */
+/* Replaces descriptor 0 by a pipe and keeps the original. */
 static int replace_local(struct triad_console *console)
 {
 	struct session *session = &console->sessions[0];

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* 'triad ...' typed in OpenSM's own console.
  *
- * OpenSM has no call to add a command, so Triad stands before the console and lets
- * through what is not for it:
+ * OpenSM has no call to add a command, so Triad puts itself between the user and the
+ * console, and passes on what is not for it:
  *
- *   loopback  OpenSM's main thread accepts from the socket that osm->console.socket
- *             names.  Triad keeps that socket for itself and puts a listener of its
- *             own in its place; each client it accepts is connected to that one.
+ *   loopback  OpenSM's main thread accepts from the socket that osm->console.socket names.
+ *             Triad keeps that socket for itself and puts a listener of its own in its
+ *             place; it connects each client to OpenSM's socket.
  *   local     OpenSM reads descriptor 0.  Triad puts a pipe there, reads the real
  *             standard input itself, and passes lines on.
  *
- * Lines whose first word is 'triad' are run here and answered; all else goes through
- * unchanged, both ways.  OpenSM's console opens only after create(), and nothing tells
- * when: triad_console_arm() is called again and again until it is there.
+ * Triad runs and answers lines whose first word is 'triad'; all else passes unchanged, both
+ * ways.  OpenSM opens its console only after create(), without a notice: so the worker
+ * calls triad_console_arm() repeatedly until the console is there.
  *
- * Every user of the host can connect to a loopback console.  Triad's own commands are
- * run with the role of who typed them (service/peer.h); OpenSM's are as open as they
- * are without Triad, and can't be guarded from here: OpenSM accepts from the listener
- * in the place of its own, too, which any user of the host can find.
+ * Every user of the host can connect to a loopback console.  Triad runs its own commands
+ * with the user's role (service/peer.h).  OpenSM's commands stay as open as they are
+ * without Triad, which can't guard them: any user of the host can also find and connect to
+ * OpenSM's own socket.
  *
  * The console with a socket open to other hosts ("socket") is left alone, because
  * behind Triad OpenSM could not tell its clients apart.
@@ -32,8 +32,8 @@
 struct osm_opensm;
 struct triad_console;
 
-/* For the console that opensm.conf asks for.  NULL when there is none that Triad can
- * stand before, said in the log. */
+/* For the console that opensm.conf asks for.  Logs why and returns NULL when Triad can't
+ * put itself before it. */
 struct triad_console *triad_console_new(struct osm_opensm *osm,
 	const struct triad_runner *runner, struct triad_log *log);
 

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* 'line' is whole.  Behind a 0 in it there may be more, which would be lost. */
+/* 'line' is complete.  A line with a 0 in it is not ours: the text after the 0 would be
+ * lost. */
 static bool is_ours(const char *line, size_t size)
 {
 	static const char name[] = "triad";

@@ -15,7 +15,7 @@
 #define PROMPT "OpenSM $ "
 /* For an end that does not read. */
 #define WRITE_MS 10000
-/* What a pipe or a terminal that is ready takes without blocking. */
+/* A pipe or terminal that is ready accepts this much without blocking. */
 #define PIECE_SIZE 512
 
 struct session {
@@ -26,8 +26,7 @@ struct session {
 	bool ended; /* the user's input */
 };
 
-/* False when 'fd' has closed or takes nothing any more, and when the session must
- * end. */
+/* False when 'fd' is closed or accepts no more, or the session must end. */
 static bool write_all(
 	const struct session *session, int fd, const char *data, size_t size)
 {
@@ -124,9 +123,9 @@ static bool handle_typed(struct session *session)
 	ssize_t n = read(session->ends->user_in, typed, sizeof(typed));
 	bool works = true;
 
-	/* OpenSM sees the end of its input, behind a last line without its end, and
-	 * closes when it has answered.  shutdown() fails where that end is a pipe,
-	 * which its owner closes. */
+	/* OpenSM gets the last line without its end, then the end of its input, and closes
+	 * after its answer. shutdown() fails if that end is a pipe, which its owner
+	 * closes. */
 	if (n == 0) {
 		session->ended = true;
 		return (!triad_console_lines_end(&session->lines) ||

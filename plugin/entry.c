@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What OpenSM loads: the one symbol that the shared object exports. */
+/* The plugin's entry point for OpenSM: the only symbol that the shared object exports. */
 #include "plugin/opensm.h"
 
 #include <stdio.h>
@@ -144,8 +144,7 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 	if (id == OSM_EVENT_ID_UCAST_ROUTING_DONE &&
 		(uintptr_t)data == UCAST_ROUTING_REROUTE)
 		kind = TRIAD_EVENT_REROUTED;
-	/* What must be seen to before OpenSM goes on is done here; the worker does the
-	 * rest. */
+	/* Do here what must be done before OpenSM continues; the worker does the rest. */
 	note_changes(plugin, id, data);
 	if (kind == TRIAD_N_EVENTS)
 		return;

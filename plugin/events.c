@@ -49,8 +49,8 @@ static void append_event(
 	struct triad_ring *ring = &events->ring;
 	uint32_t last = triad_ring_at(ring, QUEUE_SIZE, ring->n - 1);
 
-	/* Several of a kind in a row are one: whoever takes it looks at the present
-	 * state anyway. */
+	/* Merge successive events of a kind: the worker looks at the present state
+	 * anyway. */
 	events->counts.reported[kind]++;
 	if (ring->n && events->queue[last].kind == kind) {
 		events->queue[last].at_us = now_us;

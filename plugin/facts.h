@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the plugin's parts count and measure, for commands and Prometheus.
+/* Tables of what the plugin's parts count and measure, for commands and Prometheus.
  *
  * Thread-safety: constants. */
 #ifndef TRIAD_PLUGIN_FACTS_H

@@ -18,7 +18,7 @@
 #include "service/health.h"
 #include "triad/clock.h"
 
-/* A member that was heard in that time is there. */
+/* A member whose last message is not older than this is present. */
 #define HEARD_US (10 * TRIAD_US_PER_S)
 
 static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
@@ -188,7 +188,7 @@ static const char *election_trouble(
 	return NULL;
 }
 
-/* The operator has confirmed that those who are missing are down. */
+/* Adds that the operator has confirmed the missing members to be down. */
 static bool add_confirmed(
 	struct triad_health *health, const struct triad_elector_status *status)
 {
@@ -230,7 +230,7 @@ static bool add_other_lease(
 	return has_other;
 }
 
-/* One that is heard by the SM's questions over the fabric, and not in the election. */
+/* Describes a member that answers over the fabric, but is silent in the election. */
 static const char *describe_cut(const struct triad_fabric_peer *peer,
 	bool elects_over_fabric, char *text, size_t size)
 {
@@ -251,7 +251,7 @@ static const char *describe_cut(const struct triad_fabric_peer *peer,
 	       "those here; 'triadctl election' shows when it is heard again";
 }
 
-/* What the fabric says of members that the election does not hear. */
+/* Describes, from the fabric, a member that is silent in the election. */
 static const char *describe_lost(const struct triad_fabric_peer *peer,
 	bool elects_over_fabric, char *text, size_t size)
 {
@@ -384,7 +384,7 @@ static enum triad_severity add_port_troubles(
 	return health->n_of[TRIAD_WARNING] > n_before ? TRIAD_WARNING : TRIAD_OK;
 }
 
-/* What it does with the ports, and why no more. */
+/* Describes what the port manager does, and why it does not do more. */
 static const char *describe_deeds(const struct triad_ports_status *status)
 {
 	if (!status->is_enforcing)

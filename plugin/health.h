@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The health of what the plugin adds to the service: the SM, QoS, the election, the
- * port manager.
+/* Reports the health of the parts that the plugin adds to the service: the SM, QoS, the
+ * election, the port manager.
  *
  * Thread-safety: any thread. */
 #ifndef TRIAD_PLUGIN_HEALTH_H

@@ -23,7 +23,7 @@
 
 #define STANDARD_CONF_PATH TRIAD_SYSCONFDIR "/triad.conf"
 
-/* --- what the service is told of its owner --- */
+/* --- the service's callbacks --- */
 
 static void put_in_force(void *context, const struct triad_conf *conf)
 {
@@ -45,7 +45,7 @@ static void receive_fabric(void *context, struct triad_fabric *fabric)
 	triad_perf_set_fabric(plugin->service.perf, fabric, TRIAD_SM_STANDBY);
 }
 
-/* Nobody asks before a configuration is in force, for which 'qos' is there. */
+/* Called only when a configuration is in force, so 'qos' exists. */
 static bool have_paths(void *context, uint64_t *generation)
 {
 	struct triad_plugin *plugin = context;
@@ -61,7 +61,7 @@ static int make_paths(void *context, uint64_t generation, uint64_t guid,
 	return triad_qos_paths_make(plugin->qos, generation, guid, table);
 }
 
-/* Nobody asks before there is a fabric, for which 'ports' is there. */
+/* Called only when there is a fabric, so 'ports' exists. */
 static bool took_down(
 	void *context, uint64_t node_guid, uint8_t number, bool is_disabled)
 {
@@ -257,8 +257,8 @@ void triad_plugin_free(struct triad_plugin *plugin)
 	ended = triad_service_free(&plugin->service, ended);
 	triad_events_free(plugin->events);
 	triad_log_write(&plugin->osmlog.log, TRIAD_LOG_INFO, "ended");
-	/* A thread that is stuck in a write keeps what it reads until the process ends,
-	 * which is soon; what it has to say would go to a log that OpenSM closed. */
+	/* If a thread is stuck in a write, leave the memory that it reads: the process ends
+	 * soon.  Its log lines are dropped, because OpenSM closes the log. */
 	if (ended)
 		free(plugin);
 	else

@@ -2,8 +2,9 @@
 /* One Triad in one OpenSM: the service (service/service.h), and what the plugin adds to
  * it.
  *
- * Life: entry.c makes it in OpenSM's create(), opens the ways to ask it (access.h), and
- * ends them and then it in delete().  The parts are made in the order of the members.
+ * Life: entry.c makes the instance in OpenSM's create() and opens its console and control
+ * socket (access.h).  In delete() it closes these, then frees the instance.  The parts are
+ * created in the order of the members.
  *
  * Lock order: the locks of service.h before any part's own.  OpenSM's lock is
  * taken with none of ours held; ARCHITECTURE.md says where. */
@@ -28,7 +29,8 @@ struct triad_console;
 struct triad_plugin {
 	struct osm_opensm *osm;
 	struct triad_osmlog osmlog;
-	struct triad_service_owner owner; /* of the service: this */
+	struct triad_service_owner owner; /* the service's callbacks, implemented by
+					   * this instance */
 	struct triad_service service;
 
 	struct triad_events *events;
@@ -38,12 +40,13 @@ struct triad_plugin {
 	struct triad_hold *hold;
 	struct triad_ports *ports;
 	struct triad_worker *worker;
-	/* Of access.c; NULL: off or failed.  Threads that were there before look. */
+	/* Set by access.c; NULL: off or failed.  Atomic because threads that started
+	 * earlier read it. */
 	_Atomic(struct triad_console *) console;
 };
 
-/* Returns NULL when OpenSM is not what the plugin was built for, or memory is short;
- * OpenSM then goes on without the plugin. */
+/* Returns NULL when this OpenSM is not the one that the plugin was built for, or memory is
+ * short; OpenSM then continues without the plugin. */
 struct triad_plugin *triad_plugin_new(struct osm_opensm *osm);
 
 /* After triad_access_stop(). */

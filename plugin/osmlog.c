@@ -16,8 +16,8 @@ static void write_line(void *context, enum triad_log_level level, const char *li
 	};
 	struct triad_osmlog *osmlog = context;
 
-	/* [log] level has decided already: OpenSM's log_flags need not say verbose
-	 * for the whole SM to see Triad's verbose lines. */
+	/* [log] level has already filtered: so Triad's verbose lines need no verbose
+	 * log_flags for the whole SM. */
 	osm_log(osmlog->osm_log, levels[level], "triad: %s%s\n",
 		level == TRIAD_LOG_ERROR ? "error: " : "", line);
 	if (level <= TRIAD_LOG_WARNING && atomic_load(&osmlog->syslog))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Triad's lines in OpenSM's log, and what is significant in syslog too.
+/* Writes Triad's lines to OpenSM's log, and errors and warnings also to syslog.
  *
- * Every line begins with "triad: ", so that an administrator finds them with one
- * grep.  TRIAD_LOG_ERROR and TRIAD_LOG_WARNING go to syslog as well when [log] syslog
- * says so.
+ * Every line begins with "triad: ", so that an administrator finds them with one grep.
+ * TRIAD_LOG_ERROR and TRIAD_LOG_WARNING also go to syslog if [log] syslog is on.
  *
  * Thread-safety: any thread.  Blocks only as OpenSM's own log does. */
 #ifndef TRIAD_PLUGIN_OSMLOG_H

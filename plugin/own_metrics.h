@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What Prometheus is told of what Triad does in OpenSM, beside the service's own.
+/* Metrics for Prometheus about Triad itself in OpenSM, beside those of the service.
  *
  * Thread-safety: any thread, while the instance lives. */
 #ifndef TRIAD_PLUGIN_OWN_METRICS_H

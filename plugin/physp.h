@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What several parts read of OpenSM's ports.  The caller holds osm->lock. */
+/* Reads facts about OpenSM's ports that several parts need.  The caller holds osm->lock. */
 #ifndef TRIAD_PLUGIN_PHYSP_H
 #define TRIAD_PLUGIN_PHYSP_H
 
 #include "plugin/opensm.h"
 
-/* P_Keys of one port that are looked at; IBA allows 65,536, devices have 128. */
+/* The most P_Keys read of one port.  IBA allows 65,536; devices have 128. */
 #define TRIAD_PHYSP_MAX_PKEYS 1024
 
 struct triad_physp_pkeys {
@@ -15,11 +15,11 @@ struct triad_physp_pkeys {
 
 void triad_physp_read_pkeys(const osm_physp_t *physp, struct triad_physp_pkeys *pkeys);
 
-/* Where the table ends: the entries behind the last P_Key are 0. */
+/* The number of entries up to the last P_Key; all entries after it are 0. */
 uint32_t triad_physp_n_used(const struct triad_physp_pkeys *pkeys);
 
-/* The port that speaks for 'physp', whose capabilities, P_Keys and GUID hold for it: a
- * switch's port 0. */
+/* The port whose capabilities, P_Keys and GUID apply to 'physp': for a switch, its port
+ * 0. */
 const osm_physp_t *triad_physp_speaker(const osm_physp_t *physp);
 
 #endif

@@ -13,10 +13,10 @@
 #include "qos/policy/policy.h"
 #include "triad/clock.h"
 
-#define QUESTIONS 64 /* between two looks at the clock */
+#define QUESTIONS 64 /* questions between two readings of the clock */
 #define PAUSE_US 100 /* between two pieces */
 
-/* What is asked next. */
+/* State of the queries. */
 struct asking {
 	struct osm_opensm *osm;
 	const struct triad_routes_layout *layout;
@@ -125,7 +125,7 @@ int triad_route_sls_ask_engine(struct osm_opensm *osm,
 		error = ask_some(&asking);
 		if (!error && is_over(context))
 			error = ECANCELED;
-		/* Lets somebody have the lock who waits for it. */
+		/* Gives waiting threads a chance to take the lock. */
 		usleep(PAUSE_US);
 	}
 	return error;
@@ -141,7 +141,7 @@ struct present {
 	bool was_stopped;
 };
 
-/* The tables of another sweep would not fit what the engine says. */
+/* True after a new sweep: then the engine's answers no longer fit the fabric's tables. */
 static bool is_past(void *context)
 {
 	struct present *present = context;

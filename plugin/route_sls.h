@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The SLs of paths, for the check of routes: those of the QoS policy's levels; and, of a
- * routing engine that decides on SLs (LASH, DFSSSP, Nue, torus-2QoS), its own.
+/* The SLs of paths, for the check of routes: the SLs of the QoS policy's levels; and, if
+ * the routing engine decides on SLs (LASH, DFSSSP, Nue, torus-2QoS), the engine's.
  *
- * The engine is asked about each pair of hosts under OpenSM's shared lock, for
- * TRIAD_SNAPSHOT_HOLD_US at a time, TRIAD_ROUTE_SLS_MAX pairs at most.  What it says is
- * of use only while the fabric is the present one: a sweep ends the asking.
+ * The engine is asked about each pair of hosts under OpenSM's shared lock, which is held
+ * for TRIAD_SNAPSHOT_HOLD_US at a time, for TRIAD_ROUTE_SLS_MAX pairs at most.  Its answers
+ * are valid only for the present fabric, so a new sweep cancels the queries.
  *
- * One pair, for a command, is asked about only if the lock is free.
+ * For a command, the engine is asked about one pair, and only if the lock is free.
  *
  * Thread-safety: the thread triad-routes; _between: any.  Locks: osm->lock, shared. */
 #ifndef TRIAD_PLUGIN_ROUTE_SLS_H
@@ -19,9 +19,9 @@
 
 struct osm_opensm;
 
-/* Asks the routing engine that is used for struct triad_routes_sls.of; between two
- * pieces 'is_over' is asked, which ends it with ECANCELED.  Returns 0, E2BIG, EAGAIN
- * (there is none that decides) or ECANCELED. */
+/* Asks the routing engine in use for the SLs of struct triad_routes_sls.of.  Calls
+ * 'is_over' between two holds of the lock; true cancels.  Returns 0, E2BIG, EAGAIN (the
+ * engine does not decide on SLs) or ECANCELED. */
 int triad_route_sls_ask_engine(struct osm_opensm *osm,
 	const struct triad_routes_layout *layout, uint16_t *sls,
 	bool (*is_over)(void *context), void *context);

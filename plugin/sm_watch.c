@@ -12,7 +12,7 @@
 #define MIN_SWEEP_US (60 * TRIAD_US_PER_S)
 #define MAX_SWEEP_US (600 * TRIAD_US_PER_S)
 #define LONGEST_SWEEPS 3
-/* Between two looks there is a fraction of this, unless the process was stopped. */
+/* Two looks are closer than this, unless the process was stopped. */
 #define MAX_STEP_US TRIAD_US_PER_S
 
 static uint64_t limit_us(
@@ -61,8 +61,8 @@ static bool look_at(struct triad_sm_watch *watch, enum triad_sm_trouble trouble,
 		*lasted_us = 0;
 	else if (was_so)
 		*lasted_us += step_us;
-	/* A sweep that came through says how long the next one may take.  One that
-	 * ended with mastership does not. */
+	/* The duration of a finished sweep limits that of the next one.  One that ended
+	 * because mastership ended does not count. */
 	if (trouble == TRIAD_SM_SWEEP_UNENDED && was_so && !is && sight->is_master &&
 		*lasted_us > watch->longest_sweep_us)
 		watch->longest_sweep_us = *lasted_us;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whether this SM does its work.
+/* Detects when this SM does not do its work.
  *
- * Model: the worker looks at OpenSM a few times a second.  A state that lasts longer
- * than it normally does is a trouble, until it ends:
+ * Model: the worker looks at OpenSM a few times a second.  A state that lasts longer than
+ * it normally does is a trouble, until it ends:
  *
  *     two masters      another SM is master, too: this one hands over or waits for a
  *                      hand-over, and none of its sweeps succeeds; normal for seconds
@@ -10,14 +10,13 @@
  *     sweep unended    a heavy sweep has begun, and the subnet is not up after a
  *                      minute, or after three times the longest sweep before
  *     no answers       OpenSM waits for answers to SMPs, and nothing has been sent or
- *                      received for half a minute; every SMP is answered or given up
+ *                      received for half a minute; OpenSM normally gives up an SMP
  *                      within seconds
  *
- * A standby that sweeps nothing has none.  Time in which the process was stopped does not
- * count.
+ * A standby that does not sweep has no trouble.  Time during which the process was stopped
+ * does not count.
  *
- * Each trouble is due for help when it begins and each minute from then on
- * (plugin/sm_recover.h).
+ * Help (plugin/sm_recover.h) is due when a trouble begins, and again each minute.
  *
  * Thread-safety: none; pure. */
 #ifndef TRIAD_PLUGIN_SM_WATCH_H
@@ -36,35 +35,38 @@ enum triad_sm_trouble {
 
 struct triad_sm_sight {
 	uint64_t now_us;
-	bool is_master, is_sweeping; /* a heavy sweep has begun, and is not through */
+	bool is_master, is_sweeping; /* a heavy sweep has begun, and has not finished */
 	bool waits;                  /* for the other master to hand over */
 	uint64_t other_master;       /* port GUID; 0: none */
-	uint32_t n_outstanding;      /* SMPs that are to be sent or answered */
+	uint32_t n_outstanding;      /* SMPs not yet sent or not yet answered */
 	uint32_t n_smps; /* sent and received since the start; it may wrap */
 };
 
 struct triad_sm_watch {
 	struct triad_sm_sight last;
-	uint64_t lasted_us[TRIAD_SM_N_TROUBLES]; /* 0: is not so */
-	uint64_t longest_sweep_us;               /* that came through */
+	uint64_t lasted_us[TRIAD_SM_N_TROUBLES]; /* for how long the state has
+						  * lasted; 0: it is absent */
+	uint64_t longest_sweep_us;               /* of the sweeps that finished */
 	bool is_raised[TRIAD_SM_N_TROUBLES];
-	uint64_t helped_us[TRIAD_SM_N_TROUBLES]; /* last; 0: not since it was raised */
+	uint64_t helped_us[TRIAD_SM_N_TROUBLES]; /* when help was given last; 0: not
+						  * since the trouble was raised */
 };
 
-/* Adds what is seen now to a watch that began as zeros.  Returns what began to be a
- * trouble or is over with this, bit i: trouble i. */
+/* Adds what is seen now; a watch begins as zeros.  Returns the troubles that begin or end
+ * with it: bit i stands for trouble i. */
 uint32_t triad_sm_watch_look(
 	struct triad_sm_watch *watch, const struct triad_sm_sight *sight);
 
-/* Whether this trouble is due for help now; true counts as help given. */
+/* Whether help for this trouble is due now; if true, the caller must help: it counts as
+ * given. */
 bool triad_sm_watch_is_due(struct triad_sm_watch *watch, enum triad_sm_trouble trouble);
 
-/* What is wrong, why that matters and what to do, as a sentence without its full stop;
- * what is over says so. */
+/* Writes what is wrong, why that matters and what to do, as a sentence without its full
+ * stop; or, for a trouble that ended, that it is over. */
 void triad_sm_watch_text(const struct triad_sm_watch *watch,
 	enum triad_sm_trouble trouble, char *text, size_t size);
 
-/* For tables: the troubles in a few words, or "". */
+/* Writes the present troubles in a few words, for tables; "" if there are none. */
 void triad_sm_watch_summary(
 	const struct triad_sm_watch *watch, char *text, size_t size);
 

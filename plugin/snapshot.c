@@ -152,7 +152,7 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	const ib_port_info_t *info = &physp->port_info;
 	uint8_t caps = rate_caps(physp);
 	const osm_physp_t *remote = osm_physp_get_remote(physp);
-	/* OpenSM knows no such field: it has these octets as link_rt_latency. */
+	/* OpenSM lacks this field: it has these octets as link_rt_latency. */
 	uint8_t ext2 = ((const uint8_t *)info)[TRIAD_PORT_INFO_EXT2];
 	struct triad_fabric_port port = {
 		.guid = cl_ntoh64(osm_physp_get_port_guid(physp)),
@@ -247,8 +247,8 @@ static void add_node(const struct snapshot *snapshot, osm_node_t *node)
 	};
 	struct triad_fabric_port way = {0};
 
-	/* What routing decided on, as for OpenSM's own answers: that it was written to
-	 * the switch is known only after a while. */
+	/* Use routing's decision, as OpenSM's own answers do: the confirmation that the
+	 * switch has it comes only later. */
 	if (sw && sw->new_lft) {
 		lft_size = (uint32_t)sw->max_lid_ho + 1;
 		if (lft_size > sw->lft_size)
@@ -282,7 +282,8 @@ static void read_some(struct snapshot *snapshot)
 
 	cl_plock_acquire(&snapshot->osm->lock);
 	begun_us = triad_clock_now_us();
-	/* By its key: the node itself may be gone since the last piece. */
+	/* Continue by the key: the node itself may have been removed since the last
+	 * piece. */
 	item = snapshot->last_guid ? cl_qmap_get_next(nodes, snapshot->last_guid)
 				   : cl_qmap_head(nodes);
 	do {
@@ -371,8 +372,8 @@ static struct triad_fabric_sa read_sa(const struct osm_opensm *osm)
 	return sa;
 }
 
-/* What there is once: the SM's own port, from where everything is sent, partitions,
- * aliases (a handful each, or hundreds: not worth another piece). */
+/* Reads what exists once: the SM's own port, which sends everything, partitions, and
+ * aliases (a handful each, or hundreds, so one hold of the lock is enough). */
 static void read_once(struct snapshot *snapshot)
 {
 	osm_subn_t *subn = &snapshot->osm->subn;
@@ -403,9 +404,9 @@ int triad_snapshot_take(struct osm_opensm *osm, const struct triad_fabric *like,
 	snapshot.builder = triad_fabric_builder_new(like);
 	if (!snapshot.builder)
 		return ENOMEM;
-	/* The lock is taken once for each piece, and memory is made ready outside of
-	 * it, so that OpenSM never waits long.  A sweep may come in between: then the
-	 * copy is not consistent. */
+	/* Take the lock once for each piece, and allocate memory outside of it, so that
+	 * OpenSM never waits long.  If a sweep begins in between, the copy is not
+	 * consistent. */
 	read_once(&snapshot);
 	while (!snapshot.done) {
 		triad_fabric_builder_prepare(snapshot.builder);

@@ -21,7 +21,7 @@
 
 /* How often the worker looks around when nothing happens. */
 #define TICK_US (TRIAD_US_PER_S / 4)
-/* Who wakes later than that was stopped. */
+/* If the worker wakes later than this, the process was stopped. */
 #define PAUSE_US TRIAD_US_PER_S
 /* After routing without SUBNET_UP: the sweep takes long. */
 #define WITHOUT_SUBNET_UP_US (10 * TRIAD_US_PER_S)
@@ -43,9 +43,10 @@ struct triad_worker {
 	atomic_ulong sweeps_begun;
 	atomic_ulong sweeps_of_fabric; /* had begun before the last one was copied */
 	uint64_t snapshot_due_us;      /* UINT64_MAX: none */
-	bool is_up;                    /* the sweep that it is due for is through */
+	bool is_up;                    /* the sweep that the snapshot is due for has
+				        * finished */
 	unsigned n_discarded;          /* in a row */
-	int snapshot_error;            /* said last */
+	int snapshot_error;            /* the last one logged */
 	bool is_sweeping; /* a heavy sweep began, and the subnet is not up */
 	struct triad_sm_watch watch;
 	atomic_bool recovers;
@@ -157,7 +158,7 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 	triad_fabric_unref(worker->fabric);
 	worker->fabric = fabric;
 	triad_perf_set_fabric(worker->perf, fabric, worker->sm);
-	/* A standby's fabric is for counters alone: only the master may touch ports. */
+	/* A standby's fabric is only for counters: only the master may change ports. */
 	if (worker->sm == TRIAD_SM_MASTER) {
 		triad_ports_set_fabric(worker->ports, fabric);
 		triad_route_checker_set_fabric(worker->routes, fabric);
@@ -223,8 +224,8 @@ static void copy_subnet(struct triad_worker *worker)
 	} else if (error) {
 		fail(worker, error);
 	} else if (!fabric->consistent && worker->n_discarded < MAX_DISCARDED) {
-		/* A sweep began meanwhile, whose end brings the next copy; or, if it
-		 * does not end, the time does. */
+		/* A sweep began meanwhile; the next copy is taken at its end, or after a
+		 * time if it does not end. */
 		worker->n_discarded++;
 		pthread_mutex_lock(&worker->lock);
 		worker->status.n_discarded++;
@@ -264,7 +265,7 @@ static void look_at_sm_state(struct triad_worker *worker)
 			worker->recorder, TRIAD_TIMELINE_ROLE, "%s", state);
 	if (worker->sm == TRIAD_SM_STANDBY)
 		worker->is_sweeping = false; /* it broke off */
-	/* What another SM rules is not ours to copy. */
+	/* Another SM is master now: do not copy. */
 	if (worker->sm != TRIAD_SM_MASTER) {
 		worker->snapshot_due_us = UINT64_MAX;
 		triad_qos_forget_fabric(worker->qos);
@@ -322,7 +323,7 @@ static void watch_sm(struct triad_worker *worker)
 	}
 }
 
-/* As standby: what this SM discovered, and then what the master's SA says. */
+/* As standby, uses the fabric that this SM discovered, and then that of the master's SA. */
 static void look_at_role(struct triad_worker *worker)
 {
 	bool reads = worker->sm == TRIAD_SM_STANDBY &&
@@ -354,7 +355,7 @@ static void look_at_aliases(struct triad_worker *worker)
 		copy_subnet_for_paths(worker);
 }
 
-/* What the SM reports, for alerts to be told with. */
+/* Passes the SM's reports to the alerts. */
 static void note_traps(struct triad_worker *worker)
 {
 	struct triad_watch *watch = triad_perf_watch(worker->perf);
@@ -412,7 +413,7 @@ static void *run_thread(void *argument)
 		has_one = triad_events_take(worker->events, until_us, &event);
 		if (triad_clock_now_us() > until_us + PAUSE_US)
 			triad_qos_note_pause(worker->qos);
-		/* First of all: what a new master's routes bring is for it alone. */
+		/* First of all, because only a master handles new routes. */
 		look_at_sm_state(worker);
 		if (has_one)
 			handle(worker, &event);

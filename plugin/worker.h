@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The worker: the thread that does what OpenSM's events call for.
+/* The worker: the thread that acts on OpenSM's events.
  *
- * It takes a snapshot of the subnet when OpenSM has brought it up or routed it anew,
- * and hands it to the PerfManager and the port manager; tells the PerfManager whether
- * this SM is master; sees to it that there is a topology while it is standby
- * (service/sa_source.h), when counters are read then; and waits for OpenSM's console to
- * appear, to put itself before it; and looks whether this SM does its work
- * (plugin/sm_watch.h), and helps it (plugin/sm_recover.h).
+ * - When OpenSM has brought the subnet up or rerouted it, the worker takes a snapshot and
+ *   hands it to the PerfManager, the port manager, QoS and the check of routes.
+ * - It informs the PerfManager whether this SM is master.
+ * - While this SM is standby and must read counters, it has the topology fetched
+ *   (service/sa_source.h).
+ * - It checks whether this SM does its work (plugin/sm_watch.h), and helps it
+ *   (plugin/sm_recover.h).
+ * - It waits for OpenSM's console to appear, and puts Triad before it.
  *
- * SUBNET_UP comes late where ports don't answer the SM.  So a snapshot is also taken
- * when a while has passed since switches were routed. */
+ * SUBNET_UP comes late when ports don't answer the SM. So the worker also takes a snapshot
+ * some time after switches were routed. */
 #ifndef TRIAD_PLUGIN_WORKER_H
 #define TRIAD_PLUGIN_WORKER_H
 
@@ -42,8 +44,7 @@ struct triad_worker_status {
 	uint64_t n_recoveries;    /* steps taken to help it */
 };
 
-/* Starts the thread.  What it is given outlives it.  NULL when memory or threads are
- * short. */
+/* Starts the thread.  The arguments outlive it.  NULL when memory or threads are short. */
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
 	struct triad_sa_source *source, struct triad_qos *qos,
@@ -51,10 +52,10 @@ struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *
 	struct triad_route_checker *routes);
 void triad_worker_free(struct triad_worker *worker);
 
-/* Puts sm.recover into force. */
+/* Applies sm.recover. */
 void triad_worker_configure(struct triad_worker *worker, const struct triad_conf *conf);
 
-/* The console to arm, until the worker is freed. */
+/* Sets the console that the worker arms until it is freed. */
 void triad_worker_set_console(
 	struct triad_worker *worker, struct triad_console *console);
 
@@ -63,8 +64,8 @@ void triad_worker_note_sweep(struct triad_worker *worker);
 
 struct triad_worker_status triad_worker_status(struct triad_worker *worker);
 
-/* Whether the fabric of that generation is the last one, and no heavy sweep has begun
- * since it was copied. */
+/* Whether the fabric of that generation is the latest, and no heavy sweep has begun since
+ * it was copied. */
 bool triad_worker_is_current(struct triad_worker *worker, uint64_t generation);
 
 #endif

@@ -56,8 +56,8 @@ struct named {
 	uint32_t by_gid, by_lid; /* ports; TRIAD_FABRIC_NONE */
 };
 
-/* False when nobody has that LID: then there are no records; or that GUID: then OpenSM
- * must be asked. */
+/* False when no port has that LID: then there are no records; or that GUID: then OpenSM
+ * must answer. */
 static bool look_up(struct triad_answering *answering, struct named *named)
 {
 	const struct triad_paths *paths = paths_of(answering);

@@ -120,7 +120,7 @@ bool triad_answering_may_see(const struct triad_answering *answering)
 		triad_paths_share_pkey(paths, from, to);
 }
 
-/* Of no policy OpenSM says 0 [qos-rfc 3.2.2: the level's TClass is returned]. */
+/* Without a policy OpenSM answers 0 [qos-rfc 3.2.2: the level's TClass is returned]. */
 static uint8_t tclass_of(const struct triad_answering *answering)
 {
 	const struct triad_policy_level *level = answering->ask.level;

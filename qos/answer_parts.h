@@ -19,12 +19,12 @@ struct triad_answering {
 	const struct triad_path_request *request;
 	struct triad_answer *answer;
 	uint32_t requester;
-	/* The pair at present. */
+	/* The present pair. */
 	struct triad_answer_end source, destination;
 	struct triad_path_ask ask;
 };
 
-/* LIDs of one end that come into question. */
+/* The possible LIDs of one end. */
 struct triad_lid_range {
 	uint32_t first, last;
 };
@@ -48,13 +48,13 @@ void triad_answering_fall_back(
 void triad_answering_fail(
 	struct triad_answering *answering, enum triad_sa_status status);
 
-/* Makes this pair the present one, with its level.  False when it must be left to
- * OpenSM, which is noted. */
+/* Makes this pair the present one, with its level.  False when OpenSM must answer, which is
+ * noted in the answer. */
 bool triad_answering_set_pair(struct triad_answering *answering,
 	const struct triad_answer_end *source,
 	const struct triad_answer_end *destination);
 
-/* True when requester and ends may see each other. */
+/* True when the requester and both ends share partitions. */
 bool triad_answering_may_see(const struct triad_answering *answering);
 
 /* Works out one path of the present pair; false when there is none, or when OpenSM must
@@ -62,8 +62,8 @@ bool triad_answering_may_see(const struct triad_answering *answering);
 bool triad_answering_work_out(struct triad_answering *answering, uint32_t slid,
 	uint32_t dlid, uint8_t preference, struct triad_path_record *path);
 
-/* Adds up to 'max' paths of the present pair between LIDs of the two ranges, those
- * first that share no LID.  Returns how many. */
+/* Adds up to 'max' paths of the present pair between LIDs of the two ranges; paths that
+ * share no LID come first.  Returns how many. */
 uint32_t triad_answering_add_paths(struct triad_answering *answering,
 	struct triad_lid_range sources, struct triad_lid_range destinations,
 	uint32_t max);

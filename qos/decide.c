@@ -41,7 +41,7 @@ static bool asks(const struct triad_path_ask *ask, unsigned what)
 	return ask->request->has & what;
 }
 
-/* --- what the links allow --- */
+/* --- limits of the links --- */
 
 static enum triad_refusal refusal_of(enum triad_walk_end end)
 {
@@ -88,7 +88,7 @@ static uint8_t lower(uint8_t a, uint8_t b)
 	return a < b ? a : b;
 }
 
-/* --- what the request chooses --- */
+/* --- selectors of the request --- */
 
 /* MTU or lifetime: values in the order of their codes, from 'least' on.  False when
  * none is left. */
@@ -235,7 +235,7 @@ static enum triad_refusal choose_sl(const struct triad_path_ask *ask,
 	return walk->sls >> *sl & 1 ? TRIAD_REFUSAL_NONE : TRIAD_REFUSAL_SL_VL15;
 }
 
-/* Some routing engines avoid deadlocks by SL, so they have the last word on it. */
+/* Some routing engines avoid deadlocks by SL, so they decide on it. */
 static enum triad_refusal ask_engine(
 	const struct triad_path_ask *ask, uint16_t slid, uint16_t dlid, uint8_t *sl)
 {
@@ -294,8 +294,8 @@ void triad_path_decide(const struct triad_path_ask *ask, uint16_t slid, uint16_t
 	back.to = ask->from;
 	triad_path_decide_way(&back, dlid, slid, &way_back);
 	decision->reversible = !way_back.refusal;
-	/* Whether a path is reversible stands in the answer, so a doubt about the way
-	 * back is a doubt about the path. */
+	/* The answer states whether a path is reversible, so if the reverse path is
+	 * uncertain, the path is, too. */
 	if (way_back.refusal == TRIAD_REFUSAL_UNSURE)
 		decision->refusal = TRIAD_REFUSAL_UNSURE;
 	else if (!decision->reversible && asks(ask, TRIAD_HAS_REVERSIBLE) &&

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whether there is a path from one LID to another that a request and a QoS level allow,
- * and with what SL, MTU, rate, lifetime and P_Key.
+/* Decides whether a request and a QoS level allow a path from one LID to another, and with
+ * which SL, MTU, rate, lifetime and P_Key.
  *
- * Model: the walk from switch to switch gives what the links allow; the level lowers
- * it; the request's selectors choose; the P_Key gives the SL unless the level or the
- * request do.  Both directions are decided with one level: the reverse of a path
- * belongs to it, and is not matched with source and destination swapped.
+ * Model: the walk from switch to switch gives what the links allow; the level lowers it;
+ * the request's selectors choose; the P_Key gives the SL unless the level or the request
+ * do.  Both directions use the same level: the reverse of a path belongs to it, and is not
+ * matched again with source and destination swapped.
  *
- * What a path gets is what OpenSM 3.3.23 answers; levels of ours add TClass and path
- * bits [qos-rfc 3.2.2].
+ * The values are those that OpenSM 3.3.23 answers; Triad's levels add TClass and path bits
+ * [qos-rfc 3.2.2].
  *
  * Thread-safety: functions without state.  Memory: no allocation. */
 #ifndef TRIAD_QOS_DECIDE_H
@@ -21,8 +21,8 @@
 /* Why there is no path. */
 enum triad_refusal {
 	TRIAD_REFUSAL_NONE,
-	TRIAD_REFUSAL_UNSURE, /* the SM must be asked: what is known is in doubt */
-	TRIAD_REFUSAL_VL15,   /* every SL is dropped somewhere on the way */
+	TRIAD_REFUSAL_UNSURE, /* the SM must be asked: the snapshot may be outdated */
+	TRIAD_REFUSAL_VL15,   /* every SL is dropped somewhere on the path */
 	TRIAD_REFUSAL_TOO_LONG,
 	TRIAD_REFUSAL_LEVEL_SL, /* the level's SL is dropped somewhere */
 	TRIAD_REFUSAL_MTU,
@@ -42,8 +42,8 @@ enum triad_refusal {
 /* "no SL has a VL on every hop", ...: a reason in words. */
 const char *triad_refusal_text(enum triad_refusal refusal);
 
-/* The routing engine's word on SLs, where it has one: 'sl' is what would be taken.  A
- * NULL 'sl' function means that it can't be asked here. */
+/* The routing engine's choice of the SL, if it decides on SLs; its argument 'sl' is the SL
+ * used otherwise.  A NULL 'sl' function means that the engine can't be asked here. */
 struct triad_path_engine {
 	uint8_t (*sl)(void *context, uint8_t sl, uint16_t slid, uint16_t dlid);
 	void *context;
@@ -52,7 +52,7 @@ struct triad_path_engine {
 struct triad_path_ask {
 	const struct triad_paths *paths;
 	const struct triad_path_request *request;
-	const struct triad_policy_level *level; /* NULL: none restricts it */
+	const struct triad_policy_level *level; /* NULL: no restriction */
 	struct triad_path_engine engine;
 	uint32_t from, to; /* end ports, by index in the fabric's */
 };
@@ -71,19 +71,20 @@ struct triad_path_decision {
 uint16_t triad_path_level_pkey(const struct triad_paths *paths,
 	const struct triad_policy_level *level, uint32_t from, uint32_t to);
 
-/* One direction. */
+/* Decides one direction. */
 void triad_path_decide_way(const struct triad_path_ask *ask, uint16_t slid,
 	uint16_t dlid, struct triad_path_decision *decision);
 
-/* Both: 'decision' is that of the way there, with 'reversible' set. */
+/* Decides both directions: 'decision' is that of the forward path, with 'reversible'
+ * set. */
 void triad_path_decide(const struct triad_path_ask *ask, uint16_t slid, uint16_t dlid,
 	struct triad_path_decision *decision);
 
-/* True when the level lets paths go to that one of the LIDs of 'to' [qos-rfc 3.2.2]. */
+/* True when the level allows paths to that LID of 'to' [qos-rfc 3.2.2]. */
 bool triad_path_bits_allow(const struct triad_policy_level *level,
 	const struct triad_path_end *to, uint16_t dlid);
 
-/* The rate as it is told to clients. */
+/* The rate as clients get it. */
 uint8_t triad_path_reported_rate(
 	const struct triad_path_ask *ask, const struct triad_path_decision *decision);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "qos/latency.h"
 
-/* Below TRIAD_LATENCY_STEPS each number has its bucket; from there on, the three bits
- * behind the first one choose among those of its doubling. */
+/* Below TRIAD_LATENCY_STEPS each number has its own bucket; from there on, the three bits
+ * after the highest one choose among those of its doubling. */
 static unsigned bucket_of(uint64_t ns)
 {
 	unsigned shift, bucket;

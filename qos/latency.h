@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How long something took, as a histogram: eight steps to each doubling.  A summary has
- * quantiles, and for Prometheus the counts below each doubling from 1 us to 1 s.
+/* A histogram of durations, with eight steps to each doubling.  A summary has quantiles,
+ * and for Prometheus the counts below each doubling from 1 us to 1 s.
  *
- * Thread-safety: any number of threads add and read; a summary taken meanwhile is of
- * some moment between.  Memory: fixed. */
+ * Thread-safety: any number of threads add and read; a summary taken meanwhile may have
+ * some of the additions.  Memory: fixed. */
 #ifndef TRIAD_QOS_LATENCY_H
 #define TRIAD_QOS_LATENCY_H
 

@@ -10,7 +10,7 @@
 
 #define NO_VL 15 /* packets on VL15 are dropped [IBA 7.6.6] */
 
-/* What 'struct triad_paths' really is. */
+/* 'struct triad_paths' with its reference count. */
 struct counted {
 	struct triad_paths paths;
 	atomic_uint refs;
@@ -442,7 +442,7 @@ static const struct triad_path_link *pass(const struct triad_paths *paths, uint3
 	}
 	if (walk->sls)
 		return link;
-	/* Who records wants to see every hop, also behind the one that drops all. */
+	/* When recording, show every hop, also after the one that drops all SLs. */
 	walk->end = TRIAD_WALK_NO_SL;
 	return record ? link : NULL;
 }
@@ -507,7 +507,7 @@ void triad_paths_walk(const struct triad_paths *paths, uint32_t from, uint32_t t
 	walk->sls = start->sls;
 	if (record)
 		note_hop(walk, from, 0, start->mtu, start->rank, start->sls);
-	/* As in pass(): who records wants the rest of the way, too. */
+	/* As in pass(): when recording, show the rest of the path, too. */
 	if (!walk->sls) {
 		walk->end = TRIAD_WALK_NO_SL;
 		if (!record)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A fabric, put so that a path through it is found in a few hundred nanoseconds.
+/* A fabric, arranged so that a path through it is found in a few hundred nanoseconds.
  *
- * Model: for each port of a switch, what is at the other end of its link and what the
- * link carries; LIDs, end ports and their GUIDs by index; P_Key tables, each once
- * however many ports have it.  The forwarding tables stay where they are, in the
- * fabric.  A walk goes from switch to switch as packets would [IBA 14.3.2.2].
+ * Model: each port of a switch has the other end of its link and the link's MTU and rate.
+ * LIDs, end ports and GUIDs are indexed.  Equal P_Key tables are stored once.  The
+ * forwarding tables stay in the fabric.  A walk goes from switch to switch as packets would
+ * [IBA 14.3.2.2].
  *
- * While the SM sweeps, what it changes is marked here, and whoever meets a mark asks
- * the SM instead: the marks are all that ever changes in 'struct triad_paths'.
+ * While the SM sweeps, its changes are marked here, and a request that meets a mark is left
+ * to the SM. Only the marks ever change in 'struct triad_paths'.
  *
  * Thread-safety: built by one thread, then shared by reference count; marks are atomic
  * and may be set from any thread.
@@ -22,7 +22,7 @@
 
 #include "triad/fabric.h"
 
-#define TRIAD_PATH_MAX_HOPS 64 /* switches behind the source, as for OpenSM */
+#define TRIAD_PATH_MAX_HOPS 64 /* switches after the source, as in OpenSM */
 #define TRIAD_PATH_N_LIDS 49152
 #define TRIAD_PATH_ALL_SLS 0xffff
 
@@ -45,20 +45,19 @@ struct triad_path_switch {
 	size_t lft;      /* of LID 0, in the fabric's */
 };
 
-/* P_Keys of a port: one of each partition, in the order in which OpenSM looks at
- * them. */
+/* P_Keys of a port: one of each partition, in OpenSM's order of search. */
 struct triad_pkey_set {
 	uint32_t at, n;    /* in 'pkeys' */
 	uint16_t any_full; /* the first full member, or 0 */
 };
 
-/* What a path starts and ends at; by index in the fabric's ports. */
+/* A port as the start or end of a path; by index in the fabric's ports. */
 struct triad_path_end {
-	uint32_t node_switch; /* its switch when it is one's port 0, else NONE */
+	uint32_t node_switch; /* the switch whose port 0 it is, else NONE */
 	uint32_t pkey_set;
 	uint32_t first_alias, n_aliases; /* in 'aliases' */
 	uint16_t lid;
-	uint16_t sls; /* of an end port alone; a switch's links have theirs */
+	uint16_t sls; /* only of an end port; a switch's links have their own */
 	uint8_t lmc, mtu, rank, rate_caps;
 	bool is_end, is_tavor;
 };
@@ -93,15 +92,15 @@ void triad_paths_unref(struct triad_paths *paths); /* accepts NULL */
 
 /* --- marks --- */
 
-/* The end port with this GUID or alias is not what it was; nothing for one that is not
- * known.  Takes some hundred nanoseconds at most. */
+/* Marks the end port with this GUID or alias as changed; ignores unknown ones.  Takes some
+ * hundred nanoseconds at most. */
 void triad_paths_mark_port(struct triad_paths *paths, uint64_t guid);
 
-/* 64 LIDs from 64 * 'block' on are routed otherwise at this node. */
+/* Marks the routes of this node to 64 LIDs from 64 * 'block' on as changed. */
 void triad_paths_mark_route(
 	struct triad_paths *paths, uint64_t node_guid, unsigned block);
 
-/* Nothing is certain any more. */
+/* Marks everything. */
 void triad_paths_mark_all(struct triad_paths *paths);
 
 /* True when the end port carries a mark. */
@@ -109,17 +108,17 @@ bool triad_paths_port_is_marked(const struct triad_paths *paths, uint32_t port);
 
 /* --- P_Keys --- */
 
-/* The P_Key by which 'from' can talk to 'to', with the membership that 'from' has in
- * it: the first in OpenSM's order; 0: none [IBA 10.9.3]. */
+/* The P_Key by which 'from' can send to 'to', with the membership of 'from': the first in
+ * OpenSM's order; 0: none [IBA 10.9.3]. */
 uint16_t triad_paths_common_pkey(
 	const struct triad_paths *paths, uint32_t from, uint32_t to);
 
-/* True when both ports are in the partition of 'pkey' and may talk in it. */
+/* True when both ports are in the partition of 'pkey' and may communicate in it. */
 bool triad_paths_share_this_pkey(
 	const struct triad_paths *paths, uint32_t a, uint32_t b, uint16_t pkey);
 
-/* True when they may talk at all.  A port whose table was never read is let pass, as
- * OpenSM does. */
+/* True when they share a partition in which they may communicate; also, as in OpenSM, when
+ * the table of one was never read. */
 bool triad_paths_share_pkey(const struct triad_paths *paths, uint32_t a, uint32_t b);
 
 /* SL of the partition of 'pkey'; 0, OpenSM's default, when it is not known. */
@@ -132,13 +131,13 @@ enum triad_walk_end {
 	TRIAD_WALK_NO_SL,    /* no SL has a VL on every hop */
 	TRIAD_WALK_TOO_LONG, /* TRIAD_PATH_MAX_HOPS */
 	TRIAD_WALK_NO_ROUTE, /* a table leads nowhere, or elsewhere */
-	TRIAD_WALK_MARKED,   /* the SM is changing something on the way */
+	TRIAD_WALK_MARKED,   /* the SM is changing something on the path */
 };
 
 /* One port that packets leave by. */
 struct triad_walk_hop {
 	uint32_t port;   /* index in the fabric's ports */
-	uint8_t in_port; /* where they came in; 0 at the source */
+	uint8_t in_port; /* by which they came in; 0 at the source */
 	uint8_t mtu, rank;
 	uint16_t sls; /* SLs with a VL, from 'in_port' to 'port' */
 };
@@ -152,9 +151,9 @@ struct triad_walk {
 	struct triad_walk_hop hops[TRIAD_PATH_MAX_HOPS + 2]; /* when asked for */
 };
 
-/* Goes from the end port 'from' to 'to' as packets to 'dlid', one of the LIDs of 'to',
- * do.  'record': each hop is noted, for people.  'walk->mtu' and 'rank' begin with
- * those that are there.  Never blocks or allocates. */
+/* Walks from the end port 'from' to 'to' like packets to 'dlid', one of the LIDs of 'to'.
+ * 'record': also records each hop, for display.  The caller sets the initial 'walk->mtu'
+ * and 'rank'.  Never blocks or allocates. */
 void triad_paths_walk(const struct triad_paths *paths, uint32_t from, uint32_t to,
 	uint16_t dlid, bool record, struct triad_walk *walk);
 

@@ -8,7 +8,7 @@
 #include "lib/grow.h"
 #include "lib/search.h"
 #define FULL 0x8000
-#define MAX_SET 4096 /* P_Keys of one port that are looked at */
+#define MAX_SET 4096 /* the most P_Keys of one port */
 
 static uint16_t base_of(uint16_t pkey)
 {
@@ -17,8 +17,8 @@ static uint16_t base_of(uint16_t pkey)
 
 /* --- building --- */
 
-/* OpenSM keeps P_Keys in maps whose keys are what is on the wire, read as this host
- * reads: so the low octet comes first. */
+/* OpenSM keeps P_Keys in maps keyed by the wire value, read in host byte order: so the low
+ * octet comes first. */
 static int compare_bases(const void *a, const void *b)
 {
 	uint16_t one = *(const uint16_t *)a, other = *(const uint16_t *)b;
@@ -30,7 +30,7 @@ static int compare_bases(const void *a, const void *b)
 	return (one < other) - (one > other); /* full members first */
 }
 
-/* Where both memberships may stand, the membership is part of the key. */
+/* If both memberships may be in a table, the membership is part of the key. */
 static int compare_whole(const void *a, const void *b)
 {
 	uint16_t key = __builtin_bswap16(*(const uint16_t *)a);
@@ -211,8 +211,8 @@ uint16_t triad_paths_common_pkey(
 	const struct triad_pkey_set *a = set_of(paths, from), *b = set_of(paths, to);
 	const uint16_t *ours = paths->pkeys + a->at, *theirs = paths->pkeys + b->at;
 	static const struct pass by_base = {3, 3, 0x7fff};
-	/* Both may be in one table.  OpenSM looks for equal ones first, and takes what
-	 * it meets on the way if that will do; then for the others. */
+	/* Both memberships may be in one table.  OpenSM searches for equal ones first, and
+	 * takes a usable one that it meets; then it searches for the others. */
 	static const struct pass passes[] = {
 		{3, 3, 0xffff}, {2, 1, 0x7fff}, {1, 2, 0x7fff}};
 	uint16_t pkey = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The P_Key tables of a fabric's end ports, each once: thousands of ports have the
- * same.
+/* The distinct P_Key tables of a fabric's end ports: thousands of ports have the same one.
  *
- * The questions about them are triad_paths_share_pkey() and its kin in paths.h. */
+ * paths.h has the functions that use them, such as triad_paths_share_pkey(). */
 #ifndef TRIAD_QOS_PKEY_SETS_H
 #define TRIAD_QOS_PKEY_SETS_H
 

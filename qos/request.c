@@ -69,7 +69,7 @@ static unsigned read_mask(uint64_t mask, const struct components *at)
 		(are_set(mask, at->life) ? TRIAD_HAS_LIFE : 0);
 }
 
-/* What both attributes have alike, from the flow label to the lifetime. */
+/* Reads what both attributes have in common, from the flow label to the lifetime. */
 static void read_common(struct triad_wire *w, struct triad_path_request *request)
 {
 	uint32_t hop_flow_raw = triad_wire_get32(w);
@@ -111,7 +111,7 @@ static enum triad_sa_status mark_service_id(uint64_t mask, const uint8_t bits[2]
 	return TRIAD_SA_OK;
 }
 
-/* The checks that come before anybody looks at the fabric. */
+/* Does the checks that do not need the fabric. */
 static enum triad_sa_status check(const struct triad_path_request *request)
 {
 	if (request->has & TRIAD_HAS_RATE &&

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a client asks the SA for: PathRecord and MultiPathRecord, off the wire
- * [IBA 15.2.5.16, 15.2.5.20].
+/* Decodes clients' requests to the SA for PathRecord and MultiPathRecord [IBA 15.2.5.16,
+ * 15.2.5.20].
  *
- * Model: both attributes say the same things in other places, so both become one
- * structure; 'has' tells which of them were asked for.  A PathRecord has at most one
+ * Model: both attributes have the same components at different offsets, so both become one
+ * structure; 'has' tells which components the client set.  A PathRecord has at most one
  * source and one destination, by GID, LID or both; a MultiPathRecord has lists of GIDs.
  * Values are in host byte order.
  *
@@ -17,20 +17,20 @@
 
 #define TRIAD_PATH_RECORD_SIZE 64
 #define TRIAD_MULTIPATH_FIXED_SIZE 24 /* before the GIDs */
-#define TRIAD_MULTIPATH_MAX_GIDS 11   /* as OpenSM takes them, both lists together */
+#define TRIAD_MULTIPATH_MAX_GIDS 11   /* OpenSM's limit, for both lists together */
 
 /* Status of an answer, as in a MAD's header [IBA 15.2.4.3]. */
 enum triad_sa_status {
 	TRIAD_SA_OK = 0,
 	TRIAD_SA_UNSUPPORTED_METHOD =
-		0x000c, /* method and attribute don't go together */
+		0x000c, /* the attribute does not support the method */
 	TRIAD_SA_REQUEST_INVALID = 0x0200,
 	TRIAD_SA_NO_RECORDS = 0x0300,
 	TRIAD_SA_INVALID_GID = 0x0500,
 	TRIAD_SA_INSUFFICIENT_COMPONENTS = 0x0600,
 };
 
-/* What was asked for, as bits of 'has'. */
+/* Components that the client set, as bits of 'has'. */
 #define TRIAD_HAS_DGID 0x0001u
 #define TRIAD_HAS_SGID 0x0002u
 #define TRIAD_HAS_DLID 0x0004u
@@ -75,21 +75,21 @@ struct triad_path_request {
 	uint8_t mtu_selector, mtu; /* enum triad_selector */
 	uint8_t rate_selector, rate;
 	uint8_t life_selector, life;
-	uint8_t max_rate;                  /* the highest code that the SM takes */
+	uint8_t max_rate;                  /* the highest code that the SM supports */
 	uint8_t n_sources, n_destinations; /* GIDs in 'gids', sources first */
 	struct triad_gid gids[TRIAD_MULTIPATH_MAX_GIDS];
 };
 
 /* How Service-ID is marked in the component mask. */
 enum triad_service_id_mask {
-	TRIAD_SERVICE_ID_BOTH,  /* both bits, as IBA and OpenSM want it */
+	TRIAD_SERVICE_ID_BOTH,  /* both bits, as IBA and OpenSM require */
 	TRIAD_SERVICE_ID_FIRST, /* the first bit stands for both [qos-rfc 2] */
 };
 
-/* How requests are read. */
+/* Settings for reading requests. */
 struct triad_request_rules {
 	enum triad_service_id_mask service_id;
-	uint8_t max_rate; /* the highest code of a rate that the SM takes, 22 or 24 */
+	uint8_t max_rate; /* the highest rate code that the SM supports, 22 or 24 */
 };
 
 /* 'record' has TRIAD_PATH_RECORD_SIZE octets, 'mask' is the component mask.  'get': the
@@ -105,7 +105,7 @@ enum triad_sa_status triad_multipath_request_read(const uint8_t *record, size_t 
 	uint64_t mask, const struct triad_request_rules *rules,
 	struct triad_path_request *request);
 
-/* A path, as it is answered. */
+/* A path in an answer. */
 struct triad_path_record {
 	struct triad_gid dgid, sgid;
 	uint16_t dlid, slid;
@@ -114,13 +114,13 @@ struct triad_path_record {
 	bool reversible;
 	uint8_t sl, mtu, rate, life; /* coded */
 	uint8_t preference;
-	uint8_t links; /* on the way; not on the wire */
+	uint8_t links; /* on the path; not on the wire */
 };
 
 /* Writes TRIAD_PATH_RECORD_SIZE octets. */
 void triad_path_record_write(const struct triad_path_record *path, uint8_t *record);
 
-/* Reads them back, for programs that asked. */
+/* Reads them back, for clients. */
 void triad_path_record_read(const uint8_t *record, struct triad_path_record *path);
 
 #endif

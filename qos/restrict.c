@@ -71,8 +71,8 @@ static bool restrict_mtu(struct restricting *restricting, uint8_t limit)
 	}
 	if (selector == TRIAD_SELECT_LESS && request->mtu <= limit)
 		return true;
-	/* There is no "at most": ask for less than the value behind the limit.  The
-	 * largest MTU has none behind it, and limits nothing. */
+	/* There is no "at most": ask for less than the value after the limit.  The largest
+	 * MTU has none after it, and limits nothing. */
 	if (limit < TRIAD_MTU_MAX)
 		ask(restricting, AT_MTU, BIT_MTU, TRIAD_SELECT_LESS, limit + 1);
 	return true;
@@ -97,7 +97,7 @@ static bool restrict_rate(struct restricting *restricting, uint8_t limit)
 	}
 	if (selector == TRIAD_SELECT_LESS && wanted <= highest)
 		return true;
-	/* The highest rate that the SM knows has none behind it, and limits nothing. */
+	/* The highest rate that the SM supports has none after it, and limits nothing. */
 	if (next && next <= request->max_rate)
 		ask(restricting, AT_RATE, BIT_RATE, TRIAD_SELECT_LESS, next);
 	return true;
@@ -133,8 +133,8 @@ static bool restrict_pkey(struct restricting *restricting,
 {
 	if (has_component(restricting, TRIAD_HAS_PKEY))
 		return triad_ranges_has(pkeys, restricting->request->pkey & 0x7fff);
-	/* The ends share none of the level's P_Keys, as far as is known.  If OpenSM
-	 * knows better, what it finds is in one of them. */
+	/* The ends share none of the level's P_Keys, as far as is known.  If OpenSM has
+	 * newer facts, its paths are in one of them. */
 	if (!pkey || !triad_ranges_has(pkeys, pkey & 0x7fff))
 		pkey = (uint16_t)pkeys->items[0].first;
 	restricting->at[AT_PKEY] = (uint8_t)(pkey >> 8);

@@ -12,18 +12,18 @@
 struct pass {
 	const struct triad_routes_layout *layout;
 	const struct triad_routes_options *options;
-	struct triad_routes_check *check; /* NULL: dependencies alone */
+	struct triad_routes_check *check; /* NULL: only dependencies */
 	struct triad_routes_tree tree;
 	struct triad_routes_deps deps;
 	uint32_t *n_hosts;    /* that pairs begin at, of each switch */
-	uint32_t *came_down;  /* pairs that came to each switch from a higher level */
+	uint32_t *came_down;  /* pairs that enter each switch from a higher level */
 	uint64_t *pairs;      /* of each link, by its number in the layout */
 	uint32_t *n_arriving; /* LIDs of hosts that packets from each switch get to */
 	uint32_t *n_own;      /* of those, at its switch, each host's own */
 	uint8_t *columns;
 	uint16_t *distances;
 	uint64_t *words;
-	/* Of the goal that is looked at: */
+	/* Of the present goal: */
 	uint32_t goal;
 	const uint8_t *column;
 	const uint16_t *shortest; /* links between switches, from each switch */
@@ -74,13 +74,14 @@ static uint32_t host_at(const struct pass *pass, uint32_t sw)
 	return TRIAD_FABRIC_NONE;
 }
 
-/* True when packets from switch 'from' pass 'sw'; 'down': come to it from above. */
+/* True when packets from switch 'from' pass 'sw'; with 'down', when they enter it from
+ * above. */
 static bool leads_by(const struct pass *pass, uint32_t from, uint32_t sw, bool down)
 {
 	const struct triad_routes_switch *switches = pass->layout->switches;
 	uint32_t before = TRIAD_FABRIC_NONE;
 
-	/* The bound ends ways in a circle. */
+	/* The bound ends paths that circle. */
 	for (uint32_t n = 0; n <= pass->layout->n_switches; n++) {
 		if (from == sw &&
 			(!down ||
@@ -118,7 +119,7 @@ static void add_place(struct pass *pass, enum triad_routes_problem problem, uint
 	example->from = host_before(pass, sw, problem == TRIAD_ROUTES_TURNS);
 }
 
-/* --- what is wrong --- */
+/* --- problems --- */
 
 static void look_at_dead_ports(struct pass *pass)
 {
@@ -133,8 +134,7 @@ static void look_at_dead_ports(struct pass *pass)
 	}
 }
 
-/* Each switch that is left over in the tree is in a circle, and each circle is gone
- * round once. */
+/* Each switch missing in the tree's order is in a circle; walk each circle once. */
 static void look_at_circles(struct pass *pass)
 {
 	struct triad_routes_tree *tree = &pass->tree;
@@ -215,7 +215,7 @@ static void add_arriving(struct pass *pass, uint32_t sw, uint32_t n)
 
 /* --- where pairs pass --- */
 
-/* All that passes a switch goes on by one port: 'n' pairs. */
+/* The 'n' pairs that pass a switch all leave by one port. */
 static void go_on(struct pass *pass, uint32_t sw, uint32_t n)
 {
 	const struct triad_routes_layout *layout = pass->layout;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the forwarding tables of a fabric do: how many paths cross each link, and what
- * is wrong with them.
+/* Checks the forwarding tables of a fabric: how many paths cross each link, and what is
+ * wrong.
  *
- * Model: a pair is a host (layout.h) and a LID of another host: with LMC, each LID is a
- * path, and counts.  One pass over all LIDs: the ways to a LID are a tree (tree.h), in
- * which the numbers of hosts are added up along the ways, so that no pair is walked by
- * itself.  A link is crossed by the pairs that arrive.
+ * Model: a pair is a host (layout.h) and a LID of another host; with LMC, each LID is a
+ * path of its own.  The check is one pass over all LIDs.  The paths to a LID form a tree
+ * (tree.h).  It adds up the numbers of hosts along the tree, so it need not walk each pair.
+ * Only pairs that arrive count as crossing a link.
  *
- * Switches: packets between the SM's port and a switch's own LID are checked, but are no
- * pairs and cross no link.  Between other hosts and switches, and between two switches,
- * that is not: routing engines that keep to up and down have no way between some, and
- * nobody needs it.
+ * Switches: paths between the SM's port and a switch's own LID are checked, but are not
+ * pairs and do not count on links.  Paths between other hosts and switches, and between two
+ * switches, are not checked: routing engines that keep to up and down have no path between
+ * some of these, and nobody needs it.
  *
  * Thread-safety: functions without state; a result is immutable.
  * Memory: 8 octets for each port, some for each switch; the result owns its arrays and
@@ -26,22 +26,23 @@
 
 enum triad_routes_problem {
 	TRIAD_ROUTES_UNREACHABLE,  /* pairs that don't arrive */
-	TRIAD_ROUTES_LOOPS,        /* circles of switches, for each LID */
+	TRIAD_ROUTES_LOOPS,        /* circles of switches, counted for each LID */
 	TRIAD_ROUTES_DEAD_ENTRIES, /* entries of tables that lead to a dead port */
-	TRIAD_ROUTES_SWITCHES,     /* from the SM's port to a switch, or back */
+	TRIAD_ROUTES_SWITCHES,     /* no path from the SM's port to a switch, or back */
 	TRIAD_ROUTES_LONGER,       /* pairs whose path is longer than the shortest */
-	TRIAD_ROUTES_TURNS,        /* turns from down to up, of pairs, in a tree */
+	TRIAD_ROUTES_TURNS,        /* turns from down to up, of pairs, if the fabric
+				    * is a tree */
 	TRIAD_ROUTES_N_PROBLEMS
 };
 
 /* A case of a problem; at most one for each LID. */
 struct triad_routes_example {
 	uint32_t from,
-		to; /* indices in the fabric's ports; TRIAD_FABRIC_NONE: nobody's */
+		to; /* indices in the fabric's ports; TRIAD_FABRIC_NONE: no port */
 	uint16_t lid;
-	uint8_t end;              /* enum triad_routes_end: how it ends */
+	uint8_t end;              /* enum triad_routes_end: how the path ends */
 	uint32_t at;              /* DEAD_ENTRIES, LOOPS, TURNS: the switch's node */
-	uint8_t out;              /* the port by which that sends it on */
+	uint8_t out;              /* the port by which the switch sends it on */
 	uint16_t links, shortest; /* LONGER */
 };
 
@@ -54,21 +55,23 @@ struct triad_routes_found {
 /* Links in one direction that lead from one level to another (0: hosts). */
 struct triad_routes_tier {
 	uint16_t from, to;
-	uint32_t n_links, n_unused; /* no pair crosses those */
+	uint32_t n_links, n_unused; /* links that no pair crosses */
 	uint64_t n_pairs, least, most;
-	uint32_t worst; /* the port that packets leave by, of a link with 'most' */
+	uint32_t worst; /* a port whose link has 'most' pairs */
 };
 
 struct triad_routes_check {
 	struct triad_routes_layout *layout;
 	uint64_t n_pairs, n_arriving;
-	uint64_t n_unreachable[TRIAD_ROUTES_N_ENDS]; /* pairs, by how they end */
-	uint64_t n_links_sum; /* links of all that arrive, those of hosts included */
+	uint64_t n_unreachable[TRIAD_ROUTES_N_ENDS]; /* pairs, by how their paths end */
+	uint64_t n_links_sum; /* path lengths in links of all pairs that arrive, the
+			       * hosts' links included */
 	uint16_t most_links;
 	struct triad_routes_found problems[TRIAD_ROUTES_N_PROBLEMS];
 	struct triad_routes_credit credit;
 	struct triad_routes_multicast multicast;
-	uint64_t *pairs; /* for each of the fabric's ports: pairs that leave by it */
+	uint64_t *pairs; /* for each of the fabric's ports: the number of pairs that
+			  * leave by it */
 	uint32_t n_tiers;
 	struct triad_routes_tier tiers[TRIAD_ROUTES_MAX_TIERS];
 };
@@ -77,10 +80,10 @@ struct triad_routes_options {
 	struct triad_routes_sls sls;
 	struct triad_routes_vls vls;
 	/* Only pairs from one of these ports to one of those, a bit for each of the
-	 * fabric's ports; NULL: from all, to all.  Then neither credit
-	 * loops are looked for nor multicast. */
+	 * fabric's ports; NULL: from all, to all.  If set, credit loops and multicast are
+	 * not checked. */
 	const uint64_t *from, *to;
-	/* Asked now and then: true ends the check with ECANCELED.  May be NULL. */
+	/* Called from time to time: true ends the check with ECANCELED. May be NULL. */
 	bool (*is_stopped)(void *context);
 	void *context;
 };
@@ -90,27 +93,28 @@ int triad_routes_check_make(struct triad_fabric *fabric,
 	const struct triad_routes_options *options, struct triad_routes_check **check);
 void triad_routes_check_free(struct triad_routes_check *check); /* accepts NULL */
 
-/* The same for another fabric with the same tables (triad_routes_hash()), to '*moved':
- * the old one's memory may go then.  Returns 0 or ENOMEM. */
+/* Copies the result for another fabric with the same tables (triad_routes_hash()) to
+ * '*moved', so that the old fabric can be freed.  Returns 0 or ENOMEM. */
 int triad_routes_check_move(const struct triad_routes_check *check,
 	struct triad_fabric *fabric, struct triad_routes_check **moved);
 
-/* Looks for credit loops alone, in a layout that was made before.  Returns the same. */
+/* Looks only for credit loops, in an existing layout.  Returns as
+ * triad_routes_check_make(). */
 int triad_routes_check_credit(const struct triad_routes_layout *layout,
 	const struct triad_routes_options *options, struct triad_routes_credit *credit);
 
-/* True when something was found that should not be: all problems but longer paths,
- * which some routing engines choose, credit loops, and trees that loop. */
+/* True when the check found none of these: problems (but not longer paths, which some
+ * routing engines choose), credit loops, and multicast trees that loop. */
 bool triad_routes_check_is_clean(const struct triad_routes_check *check);
 
-/* The busiest link of a tier against the mean of all: 1 is even. */
+/* The pairs of a tier's busiest link divided by the mean of its links: 1 is even. */
 double triad_routes_tier_imbalance(const struct triad_routes_tier *tier);
 
 /* "unreachable_pairs", "forwarding_loops", "dead_port_entries", "unreachable_switches",
  * "longer_paths", "down_up_turns". */
 const char *triad_routes_problem_name(enum triad_routes_problem problem);
 
-/* A hash of all that a check looks at; equal tables need no new check. */
+/* A hash of all that a check depends on: if it is unchanged, no new check is needed. */
 uint64_t triad_routes_hash(const struct triad_fabric *fabric);
 
 #endif

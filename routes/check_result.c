@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is done with the result of a check; and whether there must be a new one. */
+/* Uses results of a check, and decides whether a new check is needed. */
 #include "routes/check.h"
 
 #include <errno.h>

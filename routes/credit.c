@@ -38,8 +38,8 @@ void triad_routes_deps_clear(struct triad_routes_deps *deps)
 	free(deps->words);
 }
 
-/* Of the link by which packets come to a switch: a bit for each of the switch's
- * out-ports that depend on it. */
+/* For a link into a switch: a bit for each of the switch's out-ports to which packets from
+ * that link turn. */
 static const uint64_t *dependents(
 	const struct triad_routes_deps *deps, const struct triad_routes_link *link)
 {
@@ -88,8 +88,8 @@ static void take_away(void *context, uint32_t link)
 		peeling->queue[peeling->n_queued++] = link;
 }
 
-/* Takes away links that depend on none until there are no more of them.  What is left,
- * with 'n_in' above 0, is in a circle or behind one.  Returns how many. */
+/* Removes links without dependencies until there are no more.  The remaining links, with
+ * 'n_in' above 0, are in a circle or behind one.  Returns their number. */
 static uint32_t peel(struct peeling *peeling)
 {
 	const struct triad_routes_layout *layout = peeling->deps->layout;
@@ -110,7 +110,7 @@ struct search {
 	const struct triad_routes_layout *layout;
 	const struct triad_routes_sls *sls;
 	const struct triad_routes_vls *vls;
-	const uint32_t *n_in; /* of links, above 0: to be looked at */
+	const uint32_t *n_in; /* of links; above 0: examine them */
 	struct triad_routes_graph graph;
 	struct triad_routes_tree tree;
 	uint8_t *columns;
@@ -207,7 +207,8 @@ static uint16_t vls_of_hosts(
 	return *kept;
 }
 
-/* What comes to the next switch on the VLs in 'on' goes on there on one VL. */
+/* Follows packets that enter the next switch on the VLs in 'on'; there they continue on one
+ * VL. */
 static int go_on(struct search *search, const uint8_t *column, uint32_t sw, uint8_t sl)
 {
 	const struct triad_routes_layout *layout = search->layout;
@@ -384,7 +385,7 @@ static uint32_t switch_of(const struct triad_routes_layout *layout, uint32_t lin
 	return low;
 }
 
-/* 'name' and 'next' are of channels, one behind the other. */
+/* 'name' and 'next' are successive channels. */
 static void describe(const struct search *search, uint32_t name, uint32_t next,
 	struct triad_routes_step *step)
 {

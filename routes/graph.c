@@ -164,8 +164,8 @@ static void lower(struct search *search, uint32_t node, uint32_t low)
 		search->low[node] = low;
 }
 
-/* All that was reached from 'node' is through: what is above it on the stack is one
- * component with it, if nothing of that leads further back. */
+/* All nodes reached from 'node' are done.  If none of them leads further back, 'node' and
+ * those above it on the stack are one component. */
 static void leave(struct search *search, uint32_t node)
 {
 	struct triad_routes_graph *graph = search->graph;

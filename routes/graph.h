@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Circles in a directed graph: which nodes wait for each other, and the shortest way
- * round.
+/* Finds circles in a directed graph: the sets of nodes that depend on each other, and a
+ * shortest circle of each.
  *
- * Model: edges are added in any order, twice perhaps; nodes are numbers below 2^32, and
- * exist as ends of edges.  triad_routes_graph_solve() finds the strongly connected
- * components with more than one node, or one with an edge to itself (Tarjan: Depth-first
- * search and linear graph algorithms, 1972; without recursion).
+ * Model: edges are added in any order, even twice.  Nodes are numbers below 2^32, and exist
+ * as ends of edges. triad_routes_graph_solve() finds the strongly connected components with
+ * more than one node, or one with an edge to itself (Tarjan: Depth-first search and linear
+ * graph algorithms, 1972; without recursion).
  *
  * Thread-safety: none; the caller's.
  * Memory: TRIAD_ROUTES_MAX_EDGES at most. */
@@ -28,19 +28,19 @@ struct triad_routes_graph {
 	uint32_t n_components;
 };
 
-/* All zero is an empty graph.  Clears it to that. */
+/* Clears the graph.  All zeros is an empty graph. */
 void triad_routes_graph_clear(struct triad_routes_graph *graph);
 
 /* 'from' is above 0.  Returns 0, ENOMEM or EOVERFLOW (too many). */
 int triad_routes_graph_add(
 	struct triad_routes_graph *graph, uint32_t from, uint32_t to);
 
-/* No edges are added afterwards.  Returns 0 or ENOMEM. */
+/* Add no edges afterwards.  Returns 0 or ENOMEM. */
 int triad_routes_graph_solve(struct triad_routes_graph *graph);
 
-/* One of the shortest circles in a component: its nodes' names, in order, to '*circle',
- * which is the caller's to free, their number to '*n'.  In a large component it is the
- * shortest of those that a bounded search finds.  Returns 0 or ENOMEM. */
+/* Finds one of the shortest circles in a component.  Sets '*circle', which the caller
+ * frees, to its nodes' names in order, and '*n' to their number.  In a large component the
+ * search is bounded and may miss a shorter one.  Returns 0 or ENOMEM. */
 int triad_routes_graph_circle(const struct triad_routes_graph *graph,
 	uint32_t component, uint32_t **circle, uint32_t *n);
 

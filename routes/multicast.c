@@ -59,7 +59,7 @@ static void count_in(struct search *search, uint32_t next)
 
 static void take_away(struct search *search, uint32_t next)
 {
-	/* The queue has those with none left behind the ones that were there. */
+	/* Append links without predecessors to the queue. */
 	if (!--search->n_in[next])
 		search->queue[search->queue[search->layout->n_links]++] = next;
 }
@@ -91,8 +91,8 @@ static bool find_links(struct search *search, uint32_t mlid)
 	return any;
 }
 
-/* Takes links away that nothing leads to; returns how many are left: in circles or
- * behind them. */
+/* Removes links without predecessors; returns how many are left: those in circles or behind
+ * them. */
 static uint32_t peel(struct search *search, uint32_t mlid)
 {
 	uint32_t *n_queued = &search->queue[search->layout->n_links];
@@ -126,8 +126,8 @@ static uint32_t find_before(const struct search *search, uint32_t link, uint32_t
 	return TRIAD_FABRIC_NONE;
 }
 
-/* Whatever is left has something left before it: going back ends in a circle, at the
- * first link that comes again.  'queue' is free by now, and has the way. */
+/* Each remaining link has a remaining predecessor, so walking back reaches a circle, at the
+ * first link that repeats.  'queue' is free now, and has the path. */
 static void show_circle(
 	struct search *search, uint32_t mlid, struct triad_routes_multicast_loop *loop)
 {

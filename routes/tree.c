@@ -65,7 +65,7 @@ static void find_next(struct triad_routes_tree *tree,
 	}
 }
 
-/* Leaves first; each switch as soon as all that send to it are through. */
+/* Leaves first; then each switch as soon as all that send to it are done. */
 static void add_up(struct triad_routes_tree *tree)
 {
 	uint32_t n = 0;

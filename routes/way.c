@@ -93,7 +93,8 @@ static bool take_hosts_of(
 	return true;
 }
 
-/* From the root to the leaves: who sends to one that passes the link passes it, too. */
+/* From the root to the leaves: a switch that sends to one whose path crosses the link
+ * crosses it, too. */
 static bool take_goal(struct over *over, const struct triad_routes_goal *goal)
 {
 	struct triad_routes_tree *tree = &over->tree;

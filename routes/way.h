@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One path, hop by hop; and which pairs cross a link.
+/* Lists one path hop by hop, and the pairs that cross a link.
  *
  * Thread-safety: functions without state, on a layout that the caller holds. */
 #ifndef TRIAD_ROUTES_WAY_H
@@ -15,8 +15,8 @@ struct triad_routes_hop {
 		port; /* index in the fabric's ports; TRIAD_FABRIC_NONE: there is none */
 	uint32_t node;   /* index in the fabric's nodes */
 	uint8_t number;  /* of the port, 255: the switch has none for the LID */
-	uint8_t in_port; /* where they came in; 0 at the source */
-	uint8_t vl;      /* 15: they are dropped */
+	uint8_t in_port; /* by which they came in; 0 at the source */
+	uint8_t vl;      /* 15: packets are dropped */
 };
 
 struct triad_routes_way {
@@ -25,8 +25,8 @@ struct triad_routes_way {
 	struct triad_routes_hop hops[TRIAD_ROUTES_MAX_HOPS];
 };
 
-/* From a host, or a switch's port 0, to the end port 'to' by its LID 'lid'.  A way that
- * is longer than there is room circles. */
+/* Finds the path from a host, or a switch's port 0, to the end port 'to' by its LID 'lid'.
+ * A path longer than TRIAD_ROUTES_MAX_HOPS counts as a circle. */
 void triad_routes_way_find(const struct triad_routes_layout *layout, uint32_t from,
 	uint32_t to, uint16_t lid, uint8_t sl, struct triad_routes_way *way);
 

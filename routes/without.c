@@ -67,7 +67,7 @@ static void take_links(struct work *work, const uint32_t *ports, uint32_t n)
 
 /* --- one goal --- */
 
-/* From which switches the way to the goal crosses such a link; false: from none. */
+/* Finds the switches whose path to the goal crosses such a link; false: none. */
 static bool find_crossings(struct work *work)
 {
 	const struct triad_routes_tree *tree = &work->before;
@@ -86,7 +86,7 @@ static bool find_crossings(struct work *work)
 	return any;
 }
 
-/* One of the shortest ways that are left, or 255. */
+/* The port of one of the shortest remaining paths, or 255. */
 static uint8_t choose(const struct work *work, uint32_t sw, const uint16_t *shortest)
 {
 	const struct triad_routes_switch *at = &work->layout->switches[sw];

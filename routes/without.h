@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What becomes of routes when links go.
+/* Estimates how routes change when links are taken down.
  *
- * Model: an estimate, because the routing engine decides.  Paths that don't cross such a
- * link stay.  For the others, each switch on them takes one of the shortest ways that
- * are left, by the link that fewest pairs cross by then.
+ * Model: only an estimate, because the routing engine decides.  Paths that don't cross such
+ * a link stay.  For the others, each switch takes one of the shortest remaining paths, by
+ * the link that the fewest pairs cross so far.
  *
- * Invariants: what is connected without the links arrives, as before.
+ * Invariants: pairs that are still connected without the links still arrive.
  *
  * Thread-safety: functions without state.
  * Memory: as a check's (check.h); the result owns its arrays. */
@@ -20,9 +20,10 @@ struct triad_routes_without {
 	uint64_t *
 		pairs; /* for each of the fabric's ports: pairs that leave by it then */
 	uint64_t n_moved;      /* pairs that take another path then */
-	uint64_t n_lost;       /* pairs that arrive now, and not then */
-	uint32_t n_hosts_lost; /* they have no path to or from anybody then */
-	uint32_t hosts_lost[TRIAD_ROUTES_MAX_LOST]; /* the first; the fabric's ports */
+	uint64_t n_lost;       /* pairs that arrive now, but not then */
+	uint32_t n_hosts_lost; /* hosts without any path then */
+	uint32_t hosts_lost[TRIAD_ROUTES_MAX_LOST]; /* the first of them; indices in
+						     * the fabric's ports */
 };
 
 /* Without the links of 'n' of the fabric's ports.  Returns 0 or ENOMEM. */

@@ -19,12 +19,12 @@
 #define CONNECT_MS 3000
 #define MIN_CONNECT_MS 500
 #define RECONNECT_MS 500
-/* When there was no connection to begin with, or the library gave up (a password that
- * is refused twice), all is begun anew after so long, with files read again. */
+/* If there is no first connection, or the library gave up (a password refused twice),
+ * everything restarts after this time, with files read again. */
 #define ANEW_US (2 * TRIAD_US_PER_S)
 #define RECONNECT_JITTER_MS 500
 #define PING_MS 5000
-/* A broker that takes nothing for so long counts as gone. */
+/* A broker that accepts nothing for this time counts as gone. */
 #define WRITE_MS 1000
 #define MAX_PINGS_OUT 2
 /* How often the thread checks its configuration. */
@@ -52,14 +52,15 @@ struct triad_bus {
 	struct triad_bus_params wanted;
 	struct triad_bus_status status;
 	pthread_t thread;
-	natsConnection *current;         /* whose ups and downs count; or NULL */
+	natsConnection *current;         /* the connection whose events count; or
+					  * NULL */
 	char said[TRIAD_CONF_TEXT_SIZE]; /* the reason that was logged last */
 
-	/* Of the thread alone. */
+	/* Used only by the thread. */
 	struct triad_bus_params params;
 	natsConnection *connection;
 	natsSubscription *subscriptions[N_SUBSCRIPTIONS];
-	uint64_t tried_us; /* when all was begun anew */
+	uint64_t tried_us; /* when everything was last restarted */
 	bool is_left;      /* threads of the library did not end, and may call */
 };
 
@@ -198,7 +199,7 @@ static void on_error(natsConnection *connection, natsSubscription *subscription,
 	pthread_mutex_unlock(&bus->lock);
 }
 
-/* Reads from the subject who sent the message (see the header).  False: the subject is
+/* Reads the sender of a message from its subject (see the header).  False: the subject is
  * not one of ours. */
 static bool read_speaker(const struct triad_bus *bus, const char *subject,
 	struct triad_member_sender *speaker)
@@ -246,7 +247,7 @@ static void on_message(natsConnection *connection, natsSubscription *subscriptio
 
 /* --- connecting --- */
 
-/* 'speaker' is "*.*", or who speaks. */
+/* 'speaker' is "*.*", or the sender. */
 static void write_subject(const char *fabric, const char *speaker,
 	enum triad_member_to to, uint64_t id, char subject[SUBJECT_SIZE])
 {
@@ -391,7 +392,7 @@ static natsStatus open_connection(struct triad_bus *bus)
 	return status;
 }
 
-/* Whoever can change these files can pose as this collector, or as its brokers. */
+/* A user who can change these files can impersonate this collector, or its brokers. */
 static bool are_files_trusted(struct triad_bus *bus)
 {
 	const struct triad_bus_params *params = &bus->params;
@@ -478,7 +479,7 @@ static bool is_given_up(const struct triad_bus *bus)
 		triad_clock_now_us() - bus->tried_us >= ANEW_US;
 }
 
-/* Takes up what is wanted.  Returns false at the end. */
+/* Applies the last configuration.  Returns false at the end. */
 static bool apply_conf(struct triad_bus *bus)
 {
 	struct triad_bus_params wanted;
@@ -491,7 +492,7 @@ static bool apply_conf(struct triad_bus *bus)
 	bus->is_changed = false;
 	wanted = bus->wanted;
 	pthread_mutex_unlock(&bus->lock);
-	/* What the owner said last still gets out. */
+	/* The owner's last messages are still sent. */
 	if (stop)
 		send_all(bus, triad_bus_queue_take(&bus->out, 0));
 	if (is_changed || stop) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Messages over NATS: octets to all, to one, to the managers.
+/* Carries messages over NATS: octets to all, to one, or to the managers.
  *
  * Model: three kinds of subjects, where FABRIC is [collect] fabric, ROLE "agent" or
  * "manager" and IDs are 16 hexadecimal digits:
@@ -8,20 +8,20 @@
  *     triad.FABRIC.ROLE.ID.to.ID      to the one with that id
  *     triad.FABRIC.ROLE.ID.managers   to managers
  *
- * The first ID is that of who speaks, so that the broker can see to it that nobody
- * speaks in another's name.
+ * The first ID is the sender's, so that the broker can enforce that nobody sends in
+ * another's name.
  *
- * Core NATS alone: what is said while a receiver is away is lost, and what was not
- * taken soon is too.  A thread connects and sends; the library's threads receive.  Both
- * ways there is a queue of a bounded number of messages and octets, and what does not
- * fit is dropped and counted, so that neither a broker that hangs nor an owner that
- * sleeps holds up anybody or takes memory.  While there is no connection, what is to be
- * said is dropped at once: it would be old.
+ * It uses core NATS only: messages are lost while a receiver is not connected, or does not
+ * take them soon.  A thread connects and sends; the library's threads receive.  Each
+ * direction has a queue of a bounded number of messages and octets; messages that do not
+ * fit are dropped and counted.  So neither a hanging broker nor a sleeping owner blocks
+ * anybody or uses more memory.  Without a connection messages are dropped at once, because
+ * they would be outdated later.
  *
- * A connection that is lost is made again, for ever, in turn with all servers that are
- * known; what can't be used, such as a file that is missing, is tried again, too.
+ * It retries a lost connection for ever, in turn with all known servers; and also settings
+ * that fail, such as a missing file.
  *
- * Thread-safety: any thread, for all but new, stop and free.  'wake' is called from the
+ * Thread-safety: any thread, except for new, stop and free.  'wake' is called from the
  * library's threads: it must not block or call back.
  * Memory: TRIAD_BUS_MAX_OCTETS each way. */
 #ifndef TRIAD_COLLECT_NATS_BUS_H
@@ -56,7 +56,7 @@ struct triad_bus_status {
 	bool is_wanted, is_connected;
 	char server[TRIAD_CONF_TEXT_SIZE]; /* connected to, or last; "": none */
 	char reason[TRIAD_CONF_TEXT_SIZE]; /* why it is not connected */
-	uint64_t since_us;                 /* connected or not */
+	uint64_t since_us;                 /* since when it is connected or not */
 	uint64_t n_connects, n_sent, n_received;
 	uint64_t octets_sent, octets_received;
 	uint64_t n_send_dropped, n_receive_dropped;
@@ -67,19 +67,19 @@ struct triad_bus_status {
 struct triad_bus *triad_bus_new(
 	void (*wake)(void *context), void *context, struct triad_log *log);
 
-/* Ends the thread and the connection, in five seconds at most, unless more than six
- * servers are silent.  When threads of the library hang then, the memory is left.
- * Accepts NULL. */
+/* Ends the thread and the connection, within five seconds unless more than six servers are
+ * silent.  If threads of the library still hang then, it leaves the memory.  Accepts
+ * NULL. */
 void triad_bus_free(struct triad_bus *bus);
 
-/* Connects as 'params' says (NULL: no more), unless it is so already.  Returns 0 or an
- * errno: no thread. */
+/* Connects with 'params' (NULL: disconnects), unless they are unchanged.  Returns 0, or an
+ * errno if the thread can't be created. */
 int triad_bus_configure(struct triad_bus *bus, const struct triad_bus_params *params);
 
 void triad_bus_send(struct triad_bus *bus, enum triad_member_to to, uint64_t id,
 	const uint8_t *octets, size_t size);
 
-/* The next message that came; its octets may be changed, and are to be given back. */
+/* A received message.  The owner may change its octets, and must give it back. */
 struct triad_bus_message {
 	struct triad_member_sender speaker;
 	uint8_t *octets;

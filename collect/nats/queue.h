@@ -13,11 +13,11 @@
 #include "collect/nats/bus.h"
 #include "lib/ring.h"
 
-/* Whom it goes to, or who said it. */
+/* The receiver, or the sender. */
 struct triad_bus_envelope {
 	enum triad_member_to to;
 	uint64_t id;
-	bool is_manager; /* who said it */
+	bool is_manager; /* the sender */
 };
 
 struct triad_bus_letter {
@@ -42,10 +42,11 @@ void triad_bus_queue_clear(struct triad_bus_queue *queue);
 /* Returns false, and counts, when there is no room or memory. */
 bool triad_bus_queue_put(struct triad_bus_queue *queue,
 	const struct triad_bus_envelope *envelope, const uint8_t *octets, size_t size);
-/* The next one, to be freed; NULL: none until 'until_us' (0: now), or stopped. */
+/* Takes the next message, which the caller frees; NULL: none came until 'until_us' (0:
+ * don't wait), or the queue was stopped. */
 struct triad_bus_letter *triad_bus_queue_take(
 	struct triad_bus_queue *queue, uint64_t until_us);
-/* Those that wait in take() come back. */
+/* With 'stop', makes all that wait in take() return. */
 void triad_bus_queue_stop(struct triad_bus_queue *queue, bool stop);
 uint64_t triad_bus_queue_dropped(struct triad_bus_queue *queue);
 

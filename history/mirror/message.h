@@ -4,7 +4,7 @@
  * Octets, big-endian; a payload of another version is refused as a whole.  Within a
  * version, a receiver ignores what it does not know behind ASK_LIST and ASK, and in the
  * reserved octet; kinds that it does not know count as another version.  Times are of the
- * wall clock of who wrote the images, in us.
+ * wall clock of the SM that wrote the images, in us.
  *
  *     at    size
  *     0     4     magic "TrHi"
@@ -14,36 +14,36 @@
  *     7     1     reserved, 0
  *
  *     STATE: what the sender has
- *     8     8     how much it may have, octets
+ *     8     8     its limit, octets
  *     16    24    floors of its tiers, 3 of 8 (history/rings.h)
  *     40    48*n  for each SM whose images it has, the sender itself among them:
- *                   0     8     whose, a port GUID
+ *                   0     8     its owner, a port GUID
  *                   8     8     octets of them
  *                   16    8     time of the newest image
  *                   24    24    digests of the tiers, 3 of 8
  *
- *     ASK_LIST: segments of one SM's tier, please
- *     8     8     to whom it is said, alone
- *     16    8     whose
- *     24    8     those whose names are before that, the newest first
+ *     ASK_LIST: requests the segments of one SM's tier
+ *     8     8     the only member that answers
+ *     16    8     owner of the images, a port GUID
+ *     24    8     only names before this one, the newest first
  *
  *     LIST: the answer
- *     8     8     whose
- *     16    8     what was asked: names before that
- *     24    1     1: there are no more
+ *     8     8     owner of the images, a port GUID
+ *     16    8     as requested: names before this one
+ *     24    1     1: no more segments follow
  *     25    7     reserved, 0
- *     32    24*n  name, octets that can be asked for, time of the newest image; 8 each
+ *     32    24*n  name, octets that can be requested, time of the newest image; 8 each
  *
- *     ASK: pieces of an image, please
- *     8     8     to whom it is said, alone
- *     16    8     whose
+ *     ASK: requests pieces of an image
+ *     8     8     the only member that answers
+ *     16    8     owner of the images, a port GUID
  *     24    8     name of the segment
  *     32    8     offset of the image in it
  *     40    4     the first piece, from 0
  *     44    4     how many, 1 to TRIAD_MIRROR_WINDOW
  *
  *     PIECE: a piece
- *     8     8     whose
+ *     8     8     owner of the images, a port GUID
  *     16    8     name of the segment
  *     24    8     offset of the image in it
  *     32    4     octets of the image
@@ -57,7 +57,7 @@
 
 #include "history/mirror/mirror.h"
 
-#define TRIAD_MIRROR_WINDOW 32u /* pieces that are asked for at once */
+#define TRIAD_MIRROR_WINDOW 32u /* pieces that are requested at once */
 #define TRIAD_MIRROR_PIECE_SIZE 960u
 #define TRIAD_MIRROR_LIST_ROOM 41u
 
@@ -69,7 +69,7 @@ enum triad_mirror_kind {
 	TRIAD_MIRROR_PIECE,
 };
 
-/* What a member has of one SM's. */
+/* A member's images of one SM. */
 struct triad_mirror_owned {
 	uint64_t port_guid, octets, newest_us;
 	uint64_t digests[TRIAD_HISTORY_N_TIERS]; /* 0: nothing */

@@ -8,12 +8,12 @@
 #include "history/mirror/parts.h"
 #include "lib/hash.h"
 
-/* Between two times that a member says what it has: when nothing happens, and at least. */
+/* Between two STATEs of a member: without changes, and at least. */
 #define INTERVAL_US (2 * TRIAD_US_PER_S)
 #define GAP_US (200 * TRIAD_US_PER_MS)
-/* How often it is looked whether something has changed: that is a walk over segments. */
+/* How often to check for changes, which is a walk over segments. */
 #define LOOK_US (100 * TRIAD_US_PER_MS)
-/* What may be said at once, in parts of a second's octets. */
+/* The octets that may be sent at once, as a part of those of a second. */
 #define BURST_PARTS 50u
 
 struct triad_mirror *triad_mirror_new(
@@ -41,7 +41,7 @@ void triad_mirror_set_rate(struct triad_mirror *mirror, uint32_t rate_octets_s)
 	mirror->conf.rate_octets_s = rate_octets_s;
 }
 
-/* --- what is here --- */
+/* --- our state --- */
 
 uint64_t mirror_digest(
 	const struct triad_mirror *mirror, uint64_t owner, enum triad_history_tier tier)
@@ -123,7 +123,7 @@ void triad_mirror_view(struct triad_mirror *mirror, const uint64_t *members, uin
 	struct mirror_member *kept = calloc(TRIAD_MIRROR_MAX_MEMBERS, sizeof(*kept));
 	uint32_t n_kept = 0;
 
-	/* Without memory the old ones stay: who has gone does not answer. */
+	/* Without memory the old members stay; those that have left do not answer. */
 	if (!kept)
 		return;
 	for (uint32_t i = 0; i < n && n_kept < TRIAD_MIRROR_MAX_MEMBERS; i++) {
@@ -163,7 +163,7 @@ static void receive_state(struct triad_mirror *mirror, struct mirror_member *mem
 	struct triad_history_rings *rings = mirror->store.rings;
 	bool is_same_list = member->state.n == state->n;
 
-	/* What is settled and shunned goes by their places. */
+	/* 'settled' and 'shunned_us' are indexed by position in the list. */
 	for (uint32_t i = 0; is_same_list && i < state->n; i++)
 		is_same_list =
 			member->state.owned[i].port_guid == state->owned[i].port_guid;
@@ -254,7 +254,7 @@ void triad_mirror_run(struct triad_mirror *mirror, uint64_t now_us, uint64_t wal
 	if (now_us >= mirror->state_us || now_us < mirror->look_us)
 		return;
 	mirror->look_us = now_us + LOOK_US;
-	/* A change is said soon. */
+	/* Send a change soon. */
 	state = own_state(mirror);
 	hash = triad_hash_octets(TRIAD_HASH_START, &state, sizeof(state));
 	if (hash != mirror->said)
@@ -273,7 +273,7 @@ uint64_t triad_mirror_next_us(const struct triad_mirror *mirror)
 		next_us = mirror->state_us;
 	if (mirror->n_jobs)
 		next_us = mirror->now_us;
-	/* Nothing can be said before there are octets for it. */
+	/* Nothing can be sent before there are octets for it. */
 	if (next_us <= mirror->now_us)
 		next_us = mirror->now_us +
 			(mirror->tokens < TRIAD_MIRROR_PAYLOAD_SIZE &&
@@ -319,7 +319,7 @@ size_t triad_mirror_take_payload(
 
 /* --- status --- */
 
-/* What the member has more than there is here, as far as sums tell. */
+/* An estimate, from sums, of what the member has and we lack. */
 static uint64_t lacking_of(
 	const struct triad_mirror *mirror, const struct mirror_member *member)
 {

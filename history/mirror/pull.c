@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is asked for.
+/* Requests for images.
  *
  *     choose     a member that has another digest of a tier
  *     list       a page of its segments, the newest first; then the next page
- *     image      of each segment what is behind its end here, one after the other
+ *     image      of each segment those after its end here, one after the other
  *
- * After each image it is looked whether something else is to be copied first by now, so that
- * what is written now comes before what is old. */
+ * After each image it checks whether something else should be copied first now, so that new
+ * images come before old ones. */
 #include "history/mirror/parts.h"
 
 #include <errno.h>
@@ -18,17 +18,17 @@
 #define ANSWER_US TRIAD_US_PER_S       /* an answer is waited for so long */
 #define LATE_US (50 * TRIAD_US_PER_MS) /* a piece that others have overtaken */
 #define MAX_TRIES 5u
-/* An image that takes longer is given up; so is a list that has more pages than segments
- * are copied of. */
+/* An image that takes longer is given up; so is a list with more pages than the segments
+ * that we copy need. */
 #define MAX_IMAGE_US (600 * TRIAD_US_PER_S)
 #define MAX_PAGES (TRIAD_HISTORY_MAX_COPIES / TRIAD_MIRROR_LIST_ROOM + 1)
-#define SHUN_US (10 * TRIAD_US_PER_S)     /* who did not answer; */
-#define SHUN_BAD_US (60 * TRIAD_US_PER_S) /* whose image is none */
+#define SHUN_US (10 * TRIAD_US_PER_S)     /* a member that did not answer; */
+#define SHUN_BAD_US (60 * TRIAD_US_PER_S) /* a member whose image was invalid */
 /* A disk that takes none is tried again after the first, then twice as long. */
 #define PAUSE_US (5 * TRIAD_US_PER_S)
 #define MAX_PAUSE_US (60 * TRIAD_US_PER_S)
 
-/* --- what is copied --- */
+/* --- choosing what to copy --- */
 
 static void end_fetch(struct mirror_fetch *fetch)
 {
@@ -43,7 +43,7 @@ void mirror_pull_end(struct triad_mirror *mirror)
 	mirror->pull = (struct mirror_pull){0};
 }
 
-/* The index of what a member says of that SM; -1: nothing. */
+/* The index of that SM's entry in a member's STATE; -1: none. */
 static int owned_index(const struct mirror_member *member, uint64_t owner)
 {
 	const struct triad_mirror_owned *owned =
@@ -70,7 +70,7 @@ static uint64_t pair_of(const struct triad_mirror *mirror,
 	return owned->digests[tier] == own || !owned->digests[tier] ? 0 : pair | 1;
 }
 
-/* Whether its owner alone is asked for these images. */
+/* Whether only their owner is asked for these images. */
 static bool is_of_a_member(struct triad_mirror *mirror, uint64_t owner)
 {
 	const struct mirror_member *member = mirror_find_member(mirror, owner);
@@ -135,7 +135,7 @@ static bool choose_in_turn(struct triad_mirror *mirror, enum triad_history_tier 
 	return false;
 }
 
-/* What is to be copied first: sweeps, and of these what members wrote themselves. */
+/* Chooses what to copy first: sweeps, and among them images of present members. */
 static bool choose(struct triad_mirror *mirror, struct choice *choice)
 {
 	for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++)
@@ -150,7 +150,7 @@ static void begin_pull(struct triad_mirror *mirror)
 	struct choice choice;
 
 	if (!choose(mirror, &choice)) {
-		/* What could not be written is not lacking any more. */
+		/* The image that could not be written is no longer missing. */
 		mirror->status.error = 0;
 		return;
 	}
@@ -164,8 +164,7 @@ static void begin_pull(struct triad_mirror *mirror)
 	ask_now(&mirror->pull);
 }
 
-/* Whether something else is to be copied first by now, or there is another list of the
- * same. */
+/* Whether something else should be copied first now, or the list has changed. */
 static bool is_overtaken(struct triad_mirror *mirror)
 {
 	const struct mirror_pull *pull = &mirror->pull;
@@ -204,7 +203,7 @@ static bool copy_segment(
 		: NULL;
 	uint64_t offset = segment ? segment->octets : 0;
 
-	/* One that can't be read here is as it is: nothing is put behind it. */
+	/* A segment with unreadable octets stays unchanged: nothing is appended to it. */
 	if (offset >= listed->octets || (segment && segment->whole != segment->octets))
 		return false;
 	if (!triad_history_rings_takes(rings, pull->tier, listed->begun_us,
@@ -214,8 +213,8 @@ static bool copy_segment(
 	return true;
 }
 
-/* The next one's turn.  A member that took time and gave no image, whatever it said, takes
- * none for as long: so others are copied meanwhile. */
+/* Continues with the next member.  A member that took time and gave no image is not asked
+ * for the same time, so that others are copied meanwhile. */
 static void pass_on(struct triad_mirror *mirror, struct mirror_member *member)
 {
 	if (member) {
@@ -231,14 +230,14 @@ static void settle(struct triad_mirror *mirror)
 	struct mirror_member *member = mirror_find_member(mirror, pull->from);
 	int i = owned_index(member, pull->owner);
 
-	/* What it has said since then is another list. */
+	/* If its digest has changed since then, its list has, too. */
 	if (i >= 0 && member->state.owned[i].digests[pull->tier] == pull->digest)
 		member->settled[i][pull->tier] =
 			pair_of(mirror, &member->state.owned[i], pull->tier);
 	pass_on(mirror, member);
 }
 
-/* Goes on with the page, and then with the next one. */
+/* Continues with the page, and then with the next one. */
 static void go_on(struct triad_mirror *mirror)
 {
 	struct mirror_pull *pull = &mirror->pull;

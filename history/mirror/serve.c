@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Answers to questions of others.  A question that can't be answered, because the segment
- * is gone, is dropped: who asked gives up, and asks for another list. */
+/* Answers others' requests.  A request that can't be answered, because the segment was
+ * removed, is dropped: the requester gives up, and requests another list. */
 #include "history/mirror/parts.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static bool is_same_image(
 		a->begun_us == b->begun_us && a->offset == b->offset;
 }
 
-/* Pieces go to all: what several ask for is said once. */
+/* Pieces go to all members: what several request is sent once. */
 static bool join_job(struct triad_mirror *mirror, const struct mirror_job *asked)
 {
 	for (uint32_t i = 0; i < mirror->n_jobs; i++) {

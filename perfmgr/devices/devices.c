@@ -10,7 +10,7 @@
 
 #define QP_GSI 1
 
-/* Where the round is.  Behind the parts of a device come its ports. */
+/* The position of the round.  The parts of a device are followed by its ports. */
 struct cursor {
 	uint32_t device;
 	bool is_begun, is_at_ports; /* of the device */
@@ -22,14 +22,14 @@ struct cursor {
 struct triad_devices {
 	struct triad_known known;
 	uint64_t period_us;
-	bool lacks_cables;          /* they are not wanted */
+	bool lacks_cables;          /* cables are not read */
 	bool is_in_round, is_asked; /* a question is under way */
 	uint64_t began_us, due_us;
 	uint32_t tid;
 	struct cursor cursor;
-	struct triad_cable work; /* what is read of the slot at the cursor */
+	struct triad_cable work; /* the cable being read at the cursor */
 	enum triad_cable_block block;
-	struct triad_devices_counts counts; /* what is not counted anew */
+	struct triad_devices_counts counts; /* the counts that are kept, not computed */
 };
 
 struct triad_devices *triad_devices_new(void)
@@ -68,7 +68,7 @@ void triad_devices_clear(struct triad_devices *devices)
 
 /* --- a view --- */
 
-/* The round goes on at the device where it was, or at the next that is there. */
+/* The round continues at its device, or at the next one that still exists. */
 static void move_cursor(struct triad_devices *devices, const struct triad_known *old)
 {
 	struct cursor *cursor = &devices->cursor;
@@ -85,7 +85,7 @@ static void move_cursor(struct triad_devices *devices, const struct triad_known 
 	if (at == known->n_devices || known->devices[at].guid != guid)
 		*cursor = (struct cursor){0};
 	cursor->device = at;
-	/* Its ports may be others: what was begun at one is begun again. */
+	/* Its ports may have changed: restart what was begun at one. */
 	cursor->has_work = false;
 	if (at < known->n_devices && cursor->slot > known->devices[at].n_slots)
 		cursor->slot = known->devices[at].n_slots;
@@ -102,7 +102,7 @@ int triad_devices_adopt(struct triad_devices *devices, struct triad_view *view)
 		triad_known_inherit(&now, &old);
 	devices->known = now;
 	move_cursor(devices, &old);
-	/* An answer that is still to come is of a port that may have gone. */
+	/* The awaited answer may be of a port that has gone. */
 	devices->is_asked = false;
 	/* New devices needn't wait for the next round. */
 	if (!old.view || now.n_devices > old.n_devices)
@@ -223,7 +223,7 @@ static bool judge_slot(const struct triad_known *known,
 	return finding->fault != TRIAD_HARDWARE_FINE;
 }
 
-/* What was read of the slot at the cursor is what is known of it. */
+/* Stores what was read at the cursor. */
 static void keep_work(struct triad_devices *devices, uint64_t now_us)
 {
 	struct triad_known_slot *slot = slot_at_cursor(devices);
@@ -401,7 +401,7 @@ static void take_port(
 	}
 }
 
-/* A MAD may be lost, of which a device that tells is not guilty. */
+/* A lost MAD alone does not make a device silent that has answered before. */
 static void note_silence(struct triad_known_device *device)
 {
 	device->n_missed++;
@@ -412,7 +412,7 @@ static void note_silence(struct triad_known_device *device)
 void triad_devices_answer(struct triad_devices *devices,
 	const struct triad_mad_reply *reply, uint64_t now_us)
 {
-	/* A view that came meanwhile has others at the cursor. */
+	/* A new view came meanwhile: the answer does not belong to the cursor. */
 	if (!devices->is_asked)
 		return;
 	devices->is_asked = false;
@@ -502,7 +502,7 @@ bool triad_devices_judge(const struct triad_devices *devices, uint64_t guid,
 		triad_known_find(&devices->known, guid);
 	const struct triad_known_slot *slot;
 
-	/* Of a silent one it is not known whether what it told last still holds. */
+	/* The last information of a silent device may be outdated. */
 	if (!device || device->is_silent)
 		return false;
 	if (!number)

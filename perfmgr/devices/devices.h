@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The hardware behind links: what is asked of which device, when, and what is known.
+/* Reads the hardware behind links: which device to ask what and when, and the results.
  *
- * Model: a view says which nodes are read here; of these, devices of a known vendor are
+ * Model: the view has the nodes that are read here.  Of these, devices of known vendors are
  * asked, one after the other, in rounds:
  *
  *     about itself         ib/device_info.h, requests to its GSI
  *     about each port      ib/cable_info.h, SMPs by LID: what is plugged in there
  *
- * There is one question at a time.  The owner sends it, and brings the answer or says
- * that there is none:
+ * There is one question at a time.  The owner sends it, and passes the answer or that there
+ * is none:
  *
  *     while (triad_devices_next(devices, now, &question, &due))
  *             triad_devices_answer(devices, ask(&question), now);
  *
- * A cable that is known is asked in later rounds for what changes alone, and anew when
- * its link has changed, or after a day.
+ * For a known cable, later rounds read only the values that change; all of it is read again
+ * when its link has changed, or after a day.
  *
- * Restraint: a device that does not answer its first question is asked nothing any more,
- * nor is one that answered before, and then leaves questions unanswered in three rounds
- * in a row: a MAD may be lost.  One that refuses an attribute or a register is not asked for that one any more.  Both are
- * forgotten when the node leaves the view, and by triad_devices_clear().
+ * Restraint: a device that does not answer its first question is asked no more.  A device
+ * that has answered before is asked no more after three rounds in a row with unanswered
+ * questions, because single MADs may be lost.  A device that refuses an attribute or a
+ * register is not asked for that one again.  All this is forgotten when the node leaves the
+ * view, and by triad_devices_clear().
  *
  * Thread-safety: none; the owner excludes others (service/devices.h).
- * Memory: 64 octets for each device and 24 for each of its ports; some 200 for each
- * cable, 700 for each device that told something.  What finds no memory is counted. */
+ * Memory: 64 octets for each device and 24 for each of its ports; some 200 for each cable,
+ * 700 for each device with information.  What is dropped for lack of memory is counted. */
 #ifndef TRIAD_PERFMGR_DEVICES_H
 #define TRIAD_PERFMGR_DEVICES_H
 
@@ -36,7 +37,7 @@
 #include "perfmgr/devices/fault.h"
 #include "perfmgr/view.h"
 
-/* After that, a cable is read as a whole. */
+/* After this time, a cable is read completely again. */
 #define TRIAD_DEVICES_ANEW_US (UINT64_C(86400) * 1000000)
 
 /* Rounds without an answer after which a device that answered before is silent. */
@@ -51,7 +52,7 @@ struct triad_devices_question {
 	uint8_t mad[TRIAD_MAD_SIZE];
 };
 
-/* What is known of a port. */
+/* The state of a port's cage. */
 enum triad_port_module {
 	TRIAD_MODULE_UNREAD,
 	TRIAD_MODULE_EMPTY,     /* nothing is plugged in */
@@ -62,16 +63,16 @@ enum triad_port_module {
 
 struct triad_devices_counts {
 	uint32_t n_devices; /* that are asked */
-	uint32_t n_told;    /* of these, those that told something */
-	uint32_t n_silent;  /* those that did not answer, and are not asked any more */
-	uint32_t n_fell_silent; /* of these, those that had answered before */
-	uint32_t n_refused;     /* those that refused something */
+	uint32_t n_told;    /* of these, devices with information */
+	uint32_t n_silent;  /* devices that did not answer, and are no longer asked */
+	uint32_t n_fell_silent; /* of these, devices that had answered before */
+	uint32_t n_refused;     /* devices that refused something */
 	uint32_t n_cables;      /* that are known */
 	uint32_t n_faulty;      /* devices and cables with a fault */
 	uint64_t n_questions, n_rounds;
 	uint64_t n_errors;  /* questions that could not be sent */
-	uint64_t n_dropped; /* for want of memory */
-	uint64_t round_us;  /* the last round took; 0: none has ended */
+	uint64_t n_dropped; /* for lack of memory */
+	uint64_t round_us;  /* how long the last round took; 0: none has ended */
 };
 
 /* NULL when memory is short. */
@@ -79,26 +80,26 @@ struct triad_devices *triad_devices_new(void);
 /* Accepts NULL. */
 void triad_devices_free(struct triad_devices *devices);
 
-/* Between the begins of two rounds. */
+/* Sets the time between the starts of two rounds. */
 void triad_devices_set_period(struct triad_devices *devices, uint64_t period_us);
 
-/* Whether what is plugged in at ports is asked for, too; it is at first. */
+/* Sets whether to read cables, too; at first, yes. */
 void triad_devices_set_cables(struct triad_devices *devices, bool are_wanted);
 
-/* Forgets all, refusals and silence, too. */
+/* Forgets everything, also refusals and silence. */
 void triad_devices_clear(struct triad_devices *devices);
 
-/* The view from now on, which is referenced; what is known of nodes that stay is kept.
- * Returns 0 or ENOMEM; then the one before stays. */
+/* Sets the view, which is referenced; keeps information about nodes that stay.  Returns 0
+ * or ENOMEM; then the old view stays. */
 int triad_devices_adopt(struct triad_devices *devices, struct triad_view *view);
 
-/* The next question.  False: none is due before '*due_us' (monotonic; UINT64_MAX: until
- * there is another view). */
+/* Takes the next question.  False: none is due before '*due_us' (monotonic; UINT64_MAX:
+ * until there is another view). */
 bool triad_devices_next(struct triad_devices *devices, uint64_t now_us,
 	struct triad_devices_question *question, uint64_t *due_us);
 
-/* What came of it: the answer, with status ETIMEDOUT where there was none.  NULL: it
- * could not be sent. */
+/* Passes the result: the answer, with status ETIMEDOUT if there was none.  NULL: the
+ * question could not be sent. */
 void triad_devices_answer(struct triad_devices *devices,
 	const struct triad_mad_reply *reply, uint64_t now_us);
 
@@ -109,8 +110,8 @@ struct triad_devices_counts triad_devices_counts(const struct triad_devices *dev
 /* A device that is asked. */
 struct triad_device_known {
 	bool is_silent, refuses_cables;
-	uint64_t read_us;              /* it told something last; 0: never */
-	struct triad_device_info info; /* zeros: nothing was told */
+	uint64_t read_us;              /* last information; 0: never */
+	struct triad_device_info info; /* zeros: no information */
 };
 
 /* False: it is not asked here. */
@@ -126,9 +127,8 @@ struct triad_cable_known {
 bool triad_devices_read_port(const struct triad_devices *devices, uint64_t guid,
 	uint8_t number, struct triad_cable_known *copy);
 
-/* What is wrong with the module at a port, or with the device as a whole (number 0; an
- * HCA has no port 0).  False: nothing, as far as is known; of a silent device nothing
- * is. */
+/* Finds a fault of the module at a port, or of the device as a whole (number 0; an HCA has
+ * no port 0).  False: none is known; of a silent device none ever is. */
 bool triad_devices_judge(const struct triad_devices *devices, uint64_t guid,
 	uint8_t number, struct triad_hardware_finding *finding);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What can be wrong with hardware, as it says itself.
+/* Faults that hardware reports about itself.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PERFMGR_DEVICES_FAULT_H
@@ -13,7 +13,7 @@ enum triad_hardware_fault {
 	TRIAD_HARDWARE_MODULE_DARK, /* a lane is below the low alarm of received power */
 	TRIAD_HARDWARE_DEVICE_HOT,  /* a sensor is above its threshold */
 	TRIAD_HARDWARE_FAN_STANDS,
-	TRIAD_HARDWARE_FAN_SLOW, /* below or above its limit, as the device says */
+	TRIAD_HARDWARE_FAN_SLOW, /* below or above its limit, as the device reports */
 	TRIAD_HARDWARE_FAN_FAST,
 	TRIAD_HARDWARE_SUPPLY_FAILED,
 	TRIAD_HARDWARE_N_FAULTS
@@ -33,7 +33,7 @@ const char *triad_hardware_fault_name(enum triad_hardware_fault fault);
 void triad_hardware_finding_format(
 	const struct triad_hardware_finding *finding, char *text, size_t size);
 
-/* What somebody may do about it. */
+/* Advice to the administrator. */
 const char *triad_hardware_advice(enum triad_hardware_fault fault);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is known of the devices of one view, and of their ports.
+/* Information about the devices of one view, and their ports.
  *
  * Internal to perfmgr/devices; thread-safety: none. */
 #ifndef TRIAD_PERFMGR_DEVICES_KNOWN_H
@@ -14,8 +14,9 @@
 
 struct triad_known_slot {
 	struct triad_cable *cable; /* NULL: not known */
-	uint64_t read_us;          /* anything */
-	uint64_t whole_us;         /* all of the cable; 0: it is to be read anew */
+	uint64_t read_us;          /* last reading of any kind */
+	uint64_t whole_us;         /* last complete reading of the cable; 0: read all
+				    * of it next */
 	uint32_t port;             /* index in the view's fabric */
 	uint8_t number;
 	uint8_t module; /* enum triad_port_module */
@@ -25,10 +26,10 @@ struct triad_known_slot {
 struct triad_known_device {
 	uint64_t guid;
 	uint64_t read_us;
-	struct triad_device_info *info; /* NULL: nothing was told */
+	struct triad_device_info *info; /* NULL: no information */
 	uint32_t node;                  /* index in the view's fabric */
 	uint32_t first_slot, n_slots;
-	uint8_t n_missed; /* rounds in a row in which it left a question unanswered */
+	uint8_t n_missed; /* rounds in a row with an unanswered question */
 	bool has_answered, is_silent, refuses_cables, is_faulty;
 };
 
@@ -37,15 +38,15 @@ struct triad_known {
 	struct triad_view *view; /* referenced; NULL: none */
 	uint32_t n_devices, n_slots;
 	struct triad_known_device *devices; /* sorted by GUID */
-	/* Those of a device together, sorted by number. */
+	/* Grouped by device, sorted by number. */
 	struct triad_known_slot *slots;
 };
 
-/* The devices of 'view' (referenced) that are asked here, of which nothing is known yet.
+/* Lists the devices of 'view' (referenced) that are asked here, without information yet.
  * Returns 0 or ENOMEM; then '*known' is empty. */
 int triad_known_make(struct triad_known *known, struct triad_view *view);
 
-/* Takes over what 'old' knows of devices that are in both. */
+/* Moves information about devices that are in both from 'old'. */
 void triad_known_inherit(struct triad_known *known, struct triad_known *old);
 
 /* Frees all, and leaves it empty. */

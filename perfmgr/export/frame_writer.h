@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A frame that is being written: lines of text, compressed into a profile file as they
- * come, so that the size of a frame doesn't matter.
+/* Writes a frame: compresses lines of text into a profile file as they come, so that the
+ * size of a frame doesn't matter.
  *
  *     triad_frame_writer_begin(writer, &file);
  *     line = triad_frame_writer_line(writer);
  *     triad_frame_writer_add(writer, render(line));
  *     error = triad_frame_writer_end(writer);
  *
- * After an error what comes is thrown away, and end() returns the error: the owner drops
- * the frame from the file then, or keeps it (profile_file.h).
+ * After an error further lines are ignored, and end() returns the error.  The owner then
+ * drops the frame from the file, or keeps it (profile_file.h).
  *
  * Thread-safety: none; one thread.  Calls wait for the disk.
  * Memory: some 200 KiB, and zstd's with a window of 128 KiB. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Answers packed by gzip.
+/* Packs answers by gzip.
  *
- * What is sent is lines that are alike and short: a window of 8 KiB sees 80 of them, for
- * an eighth of the memory that zlib takes by itself.
+ * Answers have short, similar lines: a window of 8 KiB has 80 of them, and needs an eighth
+ * of zlib's default memory.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PERFMGR_EXPORT_GZIP_H

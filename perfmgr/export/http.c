@@ -7,10 +7,10 @@
  *     thread       poll -> accept() -> queue -> MHD_run() -> cut who took too long
  *     stop         wake -> thread: MHD_stop_daemon() closes all -> join
  *
- * The listening socket is ours and libmicrohttpd only gets connections: so we say who
- * may come in, and a new server can begin on the same address before the old one ends.
- * (Whether a daemon that can't start closes the socket it was given, is told neither by
- * its manual nor by its code.) */
+ * The listening socket is ours and libmicrohttpd only gets connections: so we say who may
+ * come in, and a new server can begin on the same address before the old one ends.
+ * (Neither the manual nor the code shows whether a daemon that can't start closes the
+ * socket that it was given.) */
 #include "perfmgr/export/http.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Files that the server reads: certificate, key, token.
+/* Reads the server's files: certificate, key, token.
  *
- * They are plain files of a limited size; nothing else (a FIFO, a device) is waited
- * for.  What is secret is overwritten before its memory is given back.
+ * They must be plain files of a limited size; it never waits for others (a FIFO, a device).
+ * Secrets are overwritten before their memory is freed.
  *
  * Thread-safety: none. */
 #ifndef TRIAD_PERFMGR_EXPORT_HTTP_FILES_H
@@ -18,7 +18,7 @@
 #define TRIAD_HTTP_PEM_MAX_SIZE (256 * 1024)
 #define TRIAD_HTTP_TOKEN_MAX_SIZE 4096
 
-/* Reads a file of at most 'max' octets into '*text', which ends in a 0 and goes to
+/* Reads a file of at most 'max' octets into '*text', which ends in a 0; free it with
  * triad_http_forget().  Returns 0 or an errno with a reason: "PATH: why". */
 int triad_http_read_file(const char *path, size_t max, char **text, struct stat *about,
 	char *reason, size_t size);
@@ -26,7 +26,7 @@ int triad_http_read_file(const char *path, size_t max, char **text, struct stat 
 /* Overwrites and frees.  Accepts NULL. */
 void triad_http_forget(char *text);
 
-/* Warns when others than its owner and group can read a file that should be secret. */
+/* Warns when users other than its owner and group can read a file that should be secret. */
 void triad_http_warn_if_open(const char *section, const char *path,
 	const struct stat *about, struct triad_log *log);
 
@@ -43,9 +43,8 @@ struct triad_http_token {
 int triad_http_token_load(struct triad_http_token *token, const char *section,
 	const char *path, struct triad_log *log, char *reason, size_t size);
 
-/* Reads it again if its file is another than before; looks once a second at most.  A
- * file that won't do is logged, once for each change, and the last token stays in
- * force. */
+/* Reads it again if its file has changed; checks at most once a second.  An unusable file
+ * is logged, once for each change, and the last token stays in force. */
 void triad_http_token_refresh(
 	struct triad_http_token *token, struct triad_log *log, uint64_t now_us);
 

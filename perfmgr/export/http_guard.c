@@ -13,7 +13,7 @@ struct guard {
 	size_t size;
 };
 
-/* libmicrohttpd's hook can't be told which call of which thread it is about. */
+/* libmicrohttpd's hook does not know which call of which thread failed. */
 static __thread struct guard *guarded;
 
 static void give_up(void *context, const char *file, unsigned line, const char *reason)

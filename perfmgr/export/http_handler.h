@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Callbacks that answer a server's requests in the place of /metrics.
+/* Callbacks that answer a server's requests instead of /metrics.
  *
- * Model: a request begins an answer, which belongs to the handler.  The server asks again
- * and again whether it is ready; meanwhile the connection is suspended, and no thread
- * waits for it.  Then the server takes the head, and the body piece by piece, as fast as
- * the client reads.  An answer that has nothing at the moment is asked again when
- * triad_http_wake() says so, and twice a second anyhow.
+ * Model: a request begins an answer, which belongs to the handler.  The server polls
+ * whether it is ready; meanwhile the connection is suspended, and no thread waits.  Then
+ * the server takes the head, and the body piece by piece, as fast as the client reads.  The
+ * server polls an answer that has nothing at the moment after triad_http_wake(), and twice
+ * a second.
  *
  *     begin -> is_ready ... -> head -> read, is_ready, read ... -> end
  *
- * 'end' comes always, and at any time: a client may go, and the server may stop.
+ * 'end' is always called, at any time: a client may leave, and the server may stop.
  *
  * Thread-safety: the server's thread calls all of them; they must not block, nor take a
  * lock that triad_http_configure() is called with.  While one configuration follows another,
@@ -34,7 +34,7 @@
 struct triad_http_request {
 	const char *target; /* path and query as they were sent, still escaped */
 	bool has_body;
-	/* The client's: IPv4 as IPv6 has it; of IPv6 the upper 64 bits. */
+	/* The client's network: IPv4 mapped to IPv6; of IPv6 the upper 64 bits. */
 	uint8_t network[TRIAD_HTTP_NETWORK_SIZE];
 	/* Values of headers; NULL: not there. */
 	const char *host, *accept_encoding, *if_none_match, *last_event_id,
@@ -53,11 +53,11 @@ struct triad_http_head {
 
 struct triad_http_handler {
 	void *context;
-	/* Whether the target is for those, too, who have no token. */
+	/* Whether the target needs no token. */
 	bool (*is_open)(void *context, const char *target);
 	/* NULL: memory is short. */
 	void *(*begin)(void *context, const struct triad_http_request *request);
-	/* Whether there is a head; later, whether read() has something or is at its end. */
+	/* Whether the head is ready; later, whether read() has octets or is at its end. */
 	bool (*is_ready)(void *context, void *answer);
 	void (*head)(void *context, void *answer, struct triad_http_head *head);
 	/* At most 'size' octets. */

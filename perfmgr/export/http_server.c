@@ -291,8 +291,8 @@ static void *run_thread(void *context)
 	while (!atomic_load(&server->stop)) {
 		if (!triad_http_guard(serve_once, server, reason, sizeof(reason))) {
 			atomic_store(&server->failed, true);
-			/* Nobody waits for an answer: neither who comes, who is
-			 * refused at once, nor who is there. */
+			/* No client waits for an answer: new ones are refused at once,
+			 * present ones are cut. */
 			shutdown(server->listen_fd, SHUT_RDWR);
 			triad_http_clients_cut_all(&server->clients);
 			triad_http_exchanges_abandon(server);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Certificates of the server's clients.
  *
- * libmicrohttpd asks clients for a certificate when it is given authorities, but takes
- * those without one, too, and checks nothing: that is GnuTLS's work, told here for each
- * connection.  A client is refused in the handshake, before it can ask for anything.
+ * If libmicrohttpd is given authorities, it requests a certificate, but also accepts
+ * clients without one, and checks nothing.  GnuTLS must do that, and this file tells it so
+ * for each connection.  It refuses a client in the handshake, before the first request.
  *
  * Thread-safety: no state. */
 #ifndef TRIAD_PERFMGR_EXPORT_HTTP_TLS_H
@@ -17,8 +17,8 @@ struct MHD_Connection;
 int triad_http_check_authorities(
 	const char *pem, const char *path, char *reason, size_t size);
 
-/* For a connection that begins: only a client with a certificate of one of the
- * authorities, for the use as a client, gets through the handshake. */
+/* For a new connection: makes the handshake succeed only with a certificate of one of the
+ * authorities, for use as a client. */
 void triad_http_demand_certificate(struct MHD_Connection *connection);
 
 #endif

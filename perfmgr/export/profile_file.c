@@ -167,7 +167,7 @@ static int mend(struct triad_profile_file *file)
 	file->begun_us = 0;
 	if (!file->size)
 		return 0;
-	/* Nobody waits until a very large file has been walked through. */
+	/* Don't walk through a very large file: it would take too long. */
 	file->must_be_aside = file->size > TRIAD_PROFILE_WALK_OCTETS;
 	error = file->must_be_aside ? 0 : walk_frames(file, &whole);
 	if (error == ENODATA && !whole && is_torn_first_frame(file))

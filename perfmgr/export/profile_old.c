@@ -166,7 +166,7 @@ int triad_profile_remove_old(const char *path, unsigned keep)
 		return error;
 	for (size_t i = 0; i + keep < old.n; i++) {
 		make_name(&name, old.times_s[i], at, sizeof(at));
-		/* The others are tried all the same.  The first error is told. */
+		/* Try the others nevertheless; return the first error. */
 		if (unlink(at) && errno != ENOENT && !error)
 			error = errno;
 	}

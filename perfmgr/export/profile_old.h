@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Profile files that were put aside: how they are named, and which are removed.
+/* Profile files that were put aside: their names, and which are removed.
  *
  *     /var/lib/osmtriad/profile.csv.zst                    the one that is written
  *     /var/lib/osmtriad/profile-20260102T030405Z.csv.zst   put aside at that time
  *
- * The time, UTC, stands before the name's ".csv.zst", or else before its last dot.  It
- * is later than that of every file put aside before, though the clock was set back: so
- * names in order are files in order.  Nothing is removed whose name isn't of this form.
+ * The time, UTC, is before the name's ".csv.zst", or else before its last dot.  It is later
+ * than that of every file put aside before, even if the clock was set back, so the order of
+ * names is the order of files.  Files with other names are never removed.
  *
- * Thread-safety: functions without state; one process alone does this for a path, see
+ * Thread-safety: functions without state; only one process does this for a path, see
  * profile_file.h.  Memory: 8 octets for each file there, at most 65,536 of them. */
 #ifndef TRIAD_PERFMGR_EXPORT_PROFILE_OLD_H
 #define TRIAD_PERFMGR_EXPORT_PROFILE_OLD_H
@@ -20,8 +20,8 @@
  * Returns 0 or an errno. */
 int triad_profile_put_aside(const char *path, uint64_t now_us, char *name, size_t size);
 
-/* Removes the oldest but 'keep' of those put aside.  Returns 0, or the errno of the
- * first one that could not be; then the others were tried all the same. */
+/* Removes the oldest files that were put aside, except 'keep' of them.  Returns 0, or the
+ * errno of the first failure; it tries the others nevertheless. */
 int triad_profile_remove_old(const char *path, unsigned keep);
 
 #endif

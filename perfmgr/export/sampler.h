@@ -2,8 +2,8 @@
 /* Picks one of N requests at random, and keeps those picked until they are sent
  * [sFlow v5 4.2].
  *
- * Whether one is picked costs two atomic instructions; one that is goes into a ring,
- * where there is room, else it is counted as dropped.
+ * The decision costs two atomic instructions.  A picked request goes into a ring if there
+ * is room; else it is counted as dropped.
  *
  * Thread-safety: any threads pick and put; one takes.
  * Memory: fixed, about 43 KiB. */
@@ -27,7 +27,7 @@ void triad_sampler_free(struct triad_sampler *sampler); /* accepts NULL */
 void triad_sampler_set_rate(struct triad_sampler *sampler, uint32_t rate);
 uint32_t triad_sampler_rate(const struct triad_sampler *sampler);
 
-/* Counts a request; true when it is picked: then it is to be put. */
+/* Counts a request; true when it is picked: then the caller must put it. */
 bool triad_sampler_pick(struct triad_sampler *sampler);
 void triad_sampler_put(
 	struct triad_sampler *sampler, const struct triad_sampled_request *request);

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The sFlow agent: sends the counters of all ports to up to 8 collectors.
  *
- * Model: the owner's thread calls triad_sflow_sender_run() with the PerfManager's view,
- * and sleeps as long as that says.  Each call encodes the ports that became due
- * (perfmgr/formats/sflow_schedule.h), and sends every datagram to every collector: they
- * see the same sequence numbers, and one that a datagram didn't reach sees a gap.  No
- * sample waits for others longer than the 50 ms after which the next call may be.
+ * Model: the owner's thread calls triad_sflow_sender_run() with the PerfManager's view, and
+ * sleeps as long as that says.  Each call encodes the ports that became due
+ * (perfmgr/formats/sflow_schedule.h), and sends every datagram to every collector: they see
+ * the same sequence numbers, and a collector that misses a datagram sees a gap.  No sample
+ * waits for others longer than 50 ms, after which the next call may be.
  *
- * What is sent are the engine's totals, which no reset of hardware takes back.  A port
- * that did not answer when it was last asked gives no sample ("skipped"): the same
- * totals again would say that nothing passed.  Without a view nothing is sent.
+ * It sends the engine's totals, which a reset of hardware does not decrease.  A port that
+ * did not answer the last request gives no sample ("skipped"): unchanged totals would look
+ * idle.  Without a view nothing is sent.
  *
  * Requests to the SA that a sampler picked (sampler.h) are sent as flow samples of the
  * SM's port, in datagrams of their own.
  *
- * Nothing is ever waited for: what the kernel doesn't take is lost, and counted for its
- * collector.  One that can't be reached is tried again every 5 seconds.
+ * It never waits: a datagram that the kernel refuses is lost, and counted for its
+ * collector.  It retries an unreachable collector every 5 seconds.
  *
- * The agent's address is the configured one, or else that of this host from which the
- * first collector that can be opened is reached.  An agent lives while it has
- * collectors: uptime, sequence numbers and interfaces begin anew when it gets some
- * after it had none.
+ * The agent's address is the configured one, or else that of this host from which the first
+ * collector that can be opened is reached.  An agent exists while it has collectors:
+ * uptime, sequence numbers and interfaces restart when it gets collectors after it had
+ * none.
  *
- * Thread-safety: run by one thread; new and free by its maker; the rest by any.
+ * Thread-safety: run by one thread; new and free by its owner; the rest by any.
  * Memory: without collectors a few hundred octets, else 24 octets a port, and the
  * fabric of the last view is kept. */
 #ifndef TRIAD_PERFMGR_EXPORT_SFLOW_SENDER_H
@@ -54,23 +54,23 @@ struct triad_sflow_params {
 	uint64_t interval_us; /* between two samples of a port */
 	struct triad_address agent;
 	bool has_agent;
-	unsigned mtu; /* of the way to the collectors: IP and UDP headers included */
+	unsigned mtu; /* of the path to the collectors, IP and UDP headers included */
 };
 
 struct triad_sflow_collector_status {
 	struct triad_address address;
-	uint64_t n_datagrams; /* that the kernel took */
-	uint64_t n_drops;     /* that it didn't */
+	uint64_t n_datagrams; /* datagrams that the kernel accepted */
+	uint64_t n_drops;     /* datagrams that it refused */
 	int last_error;       /* errno of sending or opening it; 0: none yet */
-	bool failing;         /* that was not 10 s ago */
+	bool failing;         /* the last error is less than 10 s ago */
 };
 
 struct triad_sflow_sender_status {
 	struct triad_address agent; /* family 0: not known yet */
-	uint64_t n_datagrams;       /* made, whoever got them */
+	uint64_t n_datagrams;       /* made, whether or not received */
 	uint64_t n_samples;
 	uint64_t n_flow_samples;
-	uint64_t n_skipped; /* ports that were due and had nothing to say */
+	uint64_t n_skipped; /* due ports that had not answered */
 	struct triad_sflow_schedule_status schedule;
 	unsigned n_collectors;
 	struct triad_sflow_collector_status collectors[TRIAD_SFLOW_MAX_COLLECTORS];
@@ -84,7 +84,7 @@ struct triad_sflow_sender *triad_sflow_sender_new(struct triad_log *log,
 /* Accepts NULL. */
 void triad_sflow_sender_free(struct triad_sflow_sender *sender);
 
-/* Taken up by the next run: wake its thread.  Returns 0, or EINVAL when a value is out
+/* Takes effect at the next run: wake its thread.  Returns 0, or EINVAL when a value is out
  * of its range; then nothing changed. */
 int triad_sflow_sender_configure(
 	struct triad_sflow_sender *sender, const struct triad_sflow_params *params);
@@ -95,7 +95,7 @@ int triad_sflow_sender_configure(
 uint64_t triad_sflow_sender_run(struct triad_sflow_sender *sender,
 	const struct triad_view *view, uint64_t now_us);
 
-/* Which interface each port is: immutable, of the fabric that is sent at present. */
+/* The interface of each port of the fabric being sent; immutable. */
 struct triad_sflow_indices {
 	atomic_uint refs;
 	struct triad_fabric *fabric;

@@ -7,7 +7,7 @@
 
 #include "triad/socket_address.h"
 
-/* A connected socket hears of receivers that refuse, and knows its own address. */
+/* A connected socket gets errors of receivers that refuse, and knows its own address. */
 static int open_socket(void *context, const struct triad_address *to,
 	struct triad_address *from, int *handle)
 {

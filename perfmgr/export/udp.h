@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Datagrams to one receiver, without waiting.
+/* Sends datagrams to one receiver, without waiting.
  *
- * What sends is handed a 'struct triad_udp', so that a test can stand in for sockets.
+ * Senders get a 'struct triad_udp', so that a test can replace the sockets.
  *
  * Thread-safety: of triad_udp_sockets: any thread; a handle belongs to one. */
 #ifndef TRIAD_PERFMGR_EXPORT_UDP_H

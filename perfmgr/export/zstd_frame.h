@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where the frames of a zstd file end, without reading what is in them.
+/* Finds the ends of the frames of a zstd file, without reading their contents.
  *
- * Model: a frame is a header and blocks, each with its size before it; so a frame of a
- * megabyte is a few reads of some octets.  A file that its writer could not finish
- * ends within a frame; anything else that is no frame is damage.
+ * Model: a frame has a header and blocks, each preceded by its size; so a frame of a
+ * megabyte needs only a few small reads.  A file whose writer was interrupted ends within a
+ * frame; anything else that is not a frame is damage.
  *
- * By reads of the file and not through a mapping: a file that becomes shorter under a
- * mapping would kill the process, which is the SM's.
+ * It reads the file instead of mapping it: if a mapped file became shorter, the process
+ * would be killed, and it is the SM's.
  *
  * Thread-safety: functions without state.  Memory: none is allocated.
  * Source: [RFC 8878 3.1]. */
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 struct triad_zstd_frame {
-	uint64_t size;     /* octets, all in all */
+	uint64_t size;     /* octets in total */
 	bool is_skippable; /* nothing to be decompressed */
 };
 

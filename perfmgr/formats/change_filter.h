@@ -4,11 +4,12 @@
  * Model: the filter keeps, for each row of the engine, the totals of the last report. A
  * port is due
  *
- *     when it was never reported, or its row belonged to another port then;
+ *     when it was never reported, or its row belonged to another port at the last report;
  *     when its data, both ways together, changed by more than the threshold since;
  *     when it waited for more ticks than the threshold has words: a port that is stuck
  *         sends nothing;
- *     when a total decreased: it was set to 0, and whoever adds up must know;
+ *     when a total decreased: it was set to 0, and readers that add up changes must see
+ *     that;
  *     when 'watched' changed;
  *     when its pace, if the caller gives it, changed by more than the threshold: a port
  *         that went idle has no change that could show it.
@@ -40,8 +41,8 @@ struct triad_change_filter_port {
 	uint8_t port;
 	uint32_t watched; /* due when it differs: a sum of error counters, or 0 */
 	uint64_t xmit_words, rcv_words; /* totals */
-	uint64_t wait_ticks;            /* total; 0: not looked at */
-	/* Words both ways, and ticks, in the last interval; 0: not looked at. */
+	uint64_t wait_ticks;            /* total; 0: ignored */
+	/* Words both ways, and ticks, in the last interval; 0: ignored. */
 	float pace_words, pace_ticks;
 };
 
@@ -49,10 +50,10 @@ struct triad_change_filter_port {
 struct triad_change_filter *triad_change_filter_new(void);
 void triad_change_filter_free(struct triad_change_filter *filter);
 
-/* Sets '*due' to whether the port in the engine's row 'row' is due, given that its data
- * or waits must change by more than 'min_change_words'; a due port counts as reported.
- * Returns 0; ENOMEM or EOVERFLOW (row number over the cap): then it is due, and will be
- * the next time. */
+/* Sets '*due' to whether the port in the engine's row 'row' is due, given that its data or
+ * waits must change by more than 'min_change_words'; a due port counts as reported.
+ * Returns 0; or ENOMEM or EOVERFLOW (row number over the cap): then the port is due now and
+ * at the next call. */
 int triad_change_filter_check(struct triad_change_filter *filter, uint32_t row,
 	const struct triad_change_filter_port *port, uint64_t min_change_words,
 	bool *due);
@@ -68,7 +69,7 @@ void triad_change_filter_forget_row(struct triad_change_filter *filter, uint32_t
 void triad_change_filter_forget_from(
 	struct triad_change_filter *filter, uint32_t number);
 
-/* All reports were lost, or begin anew: every port is due. */
+/* All reports were lost, or start over: every port is due. */
 void triad_change_filter_forget(struct triad_change_filter *filter);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Writing for Prometheus: headers of families, labels and numbers, in either format.
+/* Writes Prometheus' text: headers of families, labels and numbers, in either format.
  *
- * Model: a writer stands in a piece of memory and moves on.  What does not fit is not
- * written, and 'cut' says so; callers give room enough.
+ * Model: a writer appends to a buffer.  What does not fit is not written, and sets 'cut';
+ * callers provide enough room.
  *
- * A family has a name without "_total" or "_info"; where these belong depends on the
- * format:
+ * The name of a family is without "_total" or "_info"; the format determines where these
+ * appear:
  *
  *                  text 0.0.4                      OpenMetrics 1.0.0
  *     counter   # TYPE x_total counter          # TYPE x counter
@@ -19,11 +19,11 @@
  *               x_sum 0.5                       x_sum 0.5
  *               x_count 2                       x_count 2
  *
- * So the samples are the same in both.  OpenMetrics also has the unit, for names that
- * end in one that we know.
+ * So the samples are the same in both.  OpenMetrics also has the unit, if the name ends in
+ * a known one.
  *
- * Numbers are written without printf: there are millions, and the locale must not
- * matter.
+ * Numbers are written without printf, because there are millions, and the locale must have
+ * no effect.
  *
  * Thread-safety: functions without state.  Memory: no allocation.
  * Source: Prometheus exposition formats, text 0.0.4; OpenMetrics 1.0.0. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Links that went down, to be found by port, and those of their ends that are not in a
- * fabric any more.
+/* An index of links that went down, by port; and the list of their ends that are no longer
+ * in a fabric.
  *
  * Thread-safety: none; immutable after init.  Memory: a copy of the links, and an index
  * of 16 octets for each end. */

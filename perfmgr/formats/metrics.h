@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A view's counters as Prometheus reads them.
+/* A view's counters as text for Prometheus.
  *
- * Model: a generator writes the text in pieces into the caller's buffers.  First come
- * the caller's own metrics, about Triad; then one family after the other, for switches,
- * HCAs and routers.  It keeps nothing but where it stands, so a text of 150 MB takes a
- * few KiB. It reads a row when it writes its line, so lines of one port may be of
- * different sweeps.
+ * Model: a generator writes the text in pieces into the caller's buffers.  First come the
+ * caller's own metrics, about Triad; then one family after the other, for switches, HCAs
+ * and routers.  It keeps only its position, so a text of 150 MB needs a few KiB. It reads a
+ * row when it writes the line, so lines of one port may be of different sweeps.
  *
- * Names, labels and units are those of infiniband_exporter, whose rules and dashboards
- * then work:
+ * Names, labels and units are those of infiniband_exporter, so that its rules and
+ * dashboards work:
  *
  *     infiniband_switch_port_transmit_data_bytes_total{guid="0x...",port="7"}
  *     infiniband_switch_port_rate_bytes_per_second{guid,port}      data alone
@@ -33,8 +32,8 @@
  *                                                else it is absent
  *     infiniband_switch_port_silenced{guid,port} the same
  *
- * Devices and cables (perfmgr/devices/devices.h), those of devices named as
- * infiniband_exporter does with what ibswinfo prints:
+ * Devices and cables (perfmgr/devices/devices.h); the names for devices are those of
+ * infiniband_exporter for the output of ibswinfo:
  *
  *     infiniband_switch_hardware_info{firmware_version,guid,part_number,psid,
  *                                     serial_number,switch}
@@ -55,15 +54,15 @@
  *     infiniband_switch_port_cable_tx_power_dbm{guid,lane,port}
  *     infiniband_switch_port_cable_tx_bias_amperes{guid,lane,port}
  *
- * Details are named as in ib/detail.h, those of PortRcvErrorDetails as
- * infiniband_exporter does.  A label 'vl' or 'sl' says of which one a sample is; those
- * that are 0 are left out.  Lanes are summed up.
+ * Details are named as in ib/detail.h, those of PortRcvErrorDetails as infiniband_exporter
+ * does.  A label 'vl' or 'sl' names the VL or SL of a sample; samples of 0 are left out.
+ * Lanes are summed up.
  *
- * State, flaps, silences and the information on names and far ends stay when a link or a node
- * goes, with what was known last, until it is forgotten (perfmgr/watch/links.h).
+ * When a link or node is gone, its state, flaps, silences, and the information on names and
+ * far ends stay, with the last known values, until it is forgotten (perfmgr/watch/links.h).
  *
- * There is the same with 'hca' for 'switch', whose rates have no port.  'guid' is the GUID
- * of the port, which at a switch is that of port 0, as with ibnetdiscover.  Counters
+ * The same exists with 'hca' for 'switch', but its rates have no port label.  'guid' is the
+ * GUID of the port, which at a switch is that of port 0, as with ibnetdiscover.  Counters
  * are 64-bit totals; data is in octets.
  *
  * Deviation: routers are there too, as 'router'. Ports without a far end have counters.
@@ -71,8 +70,8 @@
  * duration for each node, because a sweep asks all of them at the same time.  Lost MADs
  * are another number: triad_mads_timeouts (service/facts.c).
  *
- * Invariants: what was never read, and what a port's agent does not have, is absent. No
- * family is written twice, nor one without a sample.
+ * Invariants: counters that were never read, or that a port's agent lacks, are absent.  No
+ * family is written twice, or without a sample.
  *
  * Thread-safety: one thread for each generator.
  * Memory: a generator takes some 10 KiB, with a filter on nodes up to 16 KiB more, and
@@ -93,8 +92,8 @@
 #define TRIAD_METRIC_LABELS_SIZE 256
 #define TRIAD_METRICS_MAX_NODES 8 /* items of a filter */
 
-/* One sample that is not of a port.  Those of one name lie together, and differ in
- * their labels. */
+/* One sample that does not belong to a port.  Samples of one name follow each other, and
+ * differ in their labels. */
 struct triad_metric {
 	const char *name; /* without "_total" and "_info"; at most 80 characters */
 	const char *help; /* a line of at most 200, without backslash and quotes */
@@ -104,23 +103,25 @@ struct triad_metric {
 	const char *part; /* of a histogram: "_bucket", "_sum" or "_count"; else NULL */
 };
 
-/* Adds a label; one that has no room any more is left out. */
+/* Adds a label; leaves it out if it does not fit. */
 void triad_metric_add_label(
 	struct triad_metric *metric, const char *name, const char *value);
 
-/* What is wanted.  All 0 is everything. */
+/* Selects samples.  All 0 selects everything. */
 struct triad_metrics_filter {
-	uint32_t counters; /* bit i: counter i; these alone then, without rates etc. */
+	uint32_t counters; /* bit i: counter i; if not 0, only these, without rates
+			    * etc. */
 	unsigned types;    /* bit i: enum triad_node_type */
 	unsigned n_nodes;  /* any of them */
 	struct triad_metrics_node {
-		bool is_switch;                     /* must be one */
-		uint64_t guid;                      /* of it or a port of it; or 0: */
+		bool is_switch;                     /* must be a switch */
+		uint64_t guid;                      /* of the node or its port; 0:
+						     * use */
 		char pattern[TRIAD_NODE_NAME_SIZE]; /* a shell pattern of its name */
 	} nodes[TRIAD_METRICS_MAX_NODES];
 };
 
-/* Who knows of devices and cables; see triad_devices_read().  Any thread. */
+/* Reads information about devices and cables; see triad_devices_read().  Any thread. */
 struct triad_metrics_hardware {
 	bool (*read)(void *context, uint64_t guid, struct triad_device_known *copy);
 	bool (*read_port)(void *context, uint64_t guid, uint8_t number,
@@ -137,8 +138,8 @@ struct triad_metrics_params {
 	uint32_t n_links;
 	const struct triad_silences *silences;         /* copied; NULL: none */
 	const struct triad_metrics_hardware *hardware; /* copied; NULL: nobody */
-	/* Pairs of hosts whose path leaves by each port of the view's fabric; taken over,
-	 * to be freed, also when there is no memory.  NULL: not known. */
+	/* For each port of the view's fabric, the pairs of hosts whose path leaves by it;
+	 * taken over and freed, even if memory is short.  NULL: not known. */
 	uint64_t *routes;
 	struct triad_metrics_filter filter;
 };
@@ -151,8 +152,8 @@ struct triad_metrics *triad_metrics_new(const struct triad_metrics_params *param
 /* Accepts NULL. */
 void triad_metrics_free(struct triad_metrics *metrics);
 
-/* Writes the next 'size' octets of the text, or what is left of it.  Returns how many;
- * 0 at the end. */
+/* Writes the next 'size' octets of the text, or the rest.  Returns their number; 0 at the
+ * end. */
 size_t triad_metrics_fill(struct triad_metrics *metrics, char *buffer, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the parts of metrics.h share; nobody else includes this.
+/* Internals of metrics.h, for its own files:
  *
  *     metrics.c           in which order everything is written; life
  *     metrics_families.c  which families there are, and their headers
@@ -25,14 +25,14 @@ struct triad_metrics_kind {
 
 extern const struct triad_metrics_kind triad_metrics_kinds[TRIAD_METRICS_N_KINDS];
 
-/* Of each kind there is a family for each counter, then some more, then one for each
- * field of details. */
+/* For each kind there is a family for each counter, then some more, then one for each field
+ * of details. */
 extern const unsigned triad_metrics_n_families;
 
 /* The field of details that a family is about, or NULL. */
 const struct triad_detail_field *triad_metrics_detail(unsigned family);
 
-/* Behind these, the families of devices and cables. */
+/* After these, the families of devices and cables. */
 #define TRIAD_METRICS_N_HARDWARE 16u
 
 struct triad_metrics_hardware_family {
@@ -47,7 +47,7 @@ const struct triad_metrics_hardware_family *triad_metrics_hardware_family(
 /* Whether the family is one of them; '*rank' is its number there. */
 bool triad_metrics_is_hardware(unsigned family, unsigned *rank);
 
-/* What it says of a port. */
+/* Writes the family's lines for a port. */
 void triad_metrics_put_hardware(struct triad_metrics *metrics,
 	struct triad_exposition *writer, unsigned rank, uint32_t index);
 
@@ -62,7 +62,7 @@ struct triad_metrics {
 	struct triad_silences *silences;        /* NULL: none */
 	struct triad_metrics_hardware hardware; /* 'read' is NULL: nobody knows */
 	uint64_t *routes;                       /* of each port; NULL: not known */
-	uint8_t *wanted; /* bit for each node of the fabric; NULL: all */
+	uint8_t *wanted; /* selected nodes, a bit each; NULL: all */
 	struct triad_metric *own;
 	size_t n_own;
 	/* where it stands */
@@ -82,31 +82,32 @@ struct triad_metrics {
 	char pending[TRIAD_METRICS_STEP_SIZE];
 };
 
-/* The family that 'metrics' stands at: its name, and all of a line that does not depend
- * on the port. */
+/* Prepares the present family: its name, and the part of a line that does not depend on the
+ * port. */
 void triad_metrics_begin_family(struct triad_metrics *metrics);
 
-/* The header of the family that it stands at, before its first line. */
+/* Writes the header of the present family, before its first line. */
 void triad_metrics_put_family_header(
 	struct triad_metrics *metrics, struct triad_exposition *writer);
 
-/* Name, '{guid="0x..."': the same for all ports of a switch. */
+/* Writes the name and '{guid="0x..."', which are the same for all ports of a switch. */
 void triad_metrics_put_prefix(struct triad_metrics *metrics,
 	struct triad_exposition *writer, uint64_t guid, const char *suffix);
 
-/* What a family of details says of a port. */
+/* Writes the lines of a family of details for a port. */
 void triad_metrics_put_detail(
 	struct triad_metrics *metrics, struct triad_exposition *writer, uint32_t index);
 
-/* The header of a family, before its first line. */
+/* Writes the header of a family, before its first line. */
 void triad_metrics_put_header(struct triad_metrics *metrics,
 	struct triad_exposition *writer, enum triad_metric_type type, const char *help);
 
-/* What the family says of a port, often nothing. */
+/* Writes the family's lines for a port, often none. */
 void triad_metrics_put_port(
 	struct triad_metrics *metrics, struct triad_exposition *writer, uint32_t index);
 
-/* The same of the end of a link whose port left the fabric; 'is_first': of its node. */
+/* The same for the end of a link whose port left the fabric; 'is_first': the first one of
+ * its node. */
 void triad_metrics_put_gone(struct triad_metrics *metrics,
 	struct triad_exposition *writer, const struct triad_lost_end *gone,
 	bool is_first);

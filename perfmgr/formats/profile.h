@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Profiles: the traffic of every port over time, as text.
+/* Profiles: text with the traffic of every port over time.
  *
- * Model: a sweep is a section, and a file is sections one after the other:
+ * Model: a file has sections, one for each sweep:
  *
  *     # triad-profile version=1 time=2026-01-02T03:04:05.678Z sm=0x0002c90300001234
  *           started=2026-01-01T00:00:00.000Z sweep=all period=10 min_change=0
@@ -9,29 +9,30 @@
  *     time,node_guid,port,remote_guid,remote_port,gbps,PortXmitData,PortRcvData
  *     2026-01-02T03:04:05.678Z,0x0002c90300001234,1,0x0002c90300005678,7,100,12,34
  *
- * A section is some comments, a header and any number of rows.  Any section can be
- * read without those before it; its header says which counters it has: the two of
- * data, and with [profile] counters = all the others behind them, by their IBA names.
+ * A section is some comments, a header and any number of rows.  Each section can be read
+ * without those before it.  Its header lists its counters: the two data counters and, with
+ * [profile] counters = all, the others after them, by their IBA names.
  *
  *     time         when the sweep began, of the wall clock, UTC
  *     node_guid    with 'port', which port of the fabric it is
  *     remote_guid  with 'remote_port', the far end of its link; both empty: none
  *     gbps         the link's data rate each way, at most three decimals; empty: not
  *                  known
- *     counters     Triad's 64-bit totals, data in words of 4 octets; empty: the port
- *                  hasn't got it
+ *     counters     Triad's 64-bit totals, data in words of 4 octets; empty: the port lacks
+ *                  it
  *
- * The comment's keys, of which any may be missing:
+ * The comment's keys; any of them may be missing:
  *
  *     time         as in the rows: a section may have none
- *     sm           GUID of the port that it was read from: who wrote this (before
- *                  'period' was written, below a manager that of the manager's SM)
- *     started      when Triad began; a later one than before: totals began anew
- *     sweep        "all"; or "part": of some port groups alone
+ *     sm           GUID of the port that counters were read from, which identifies the
+ *                  writer (in files without 'period' below a manager: that of the manager's
+ *                  SM)
+ *     started      when Triad started; if it is later than before, totals began anew
+ *     sweep        "all"; or "part": only some port groups
  *     period       seconds between sweeps, as configured
- *     min_change   octets: a port is left out until its data changed by more than that
+ *     min_change   octets: a port is left out until its data changed by more than this
  *
- * With [profile] counters = details, comments behind the rows have totals of details
+ * With [profile] counters = details, comments after the rows have the totals of details
  * (ib/detail.h) that were read in the sweep and are not 0, one field of a port each:
  *
  *     # triad-detail 0x0002c90300001234,1,PortVLXmitWait,0,0,0,17,...
@@ -40,8 +41,8 @@
  *
  * A reader ignores comments that begin otherwise, and keys that it doesn't know.
  *
- * Invariants: a number, GUID or time is written in one way alone, so that what was
- * parsed and is rendered again is the same text, octet for octet.
+ * Invariants: numbers, GUIDs and times have one form, so that parsing and rendering gives
+ * the same text, octet for octet.
  *
  * Thread-safety: none; an instance for each thread.  Memory: none is allocated.
  * Source: [monitoring-rfc: to support data profiling we will need to store xmit recv
@@ -62,11 +63,10 @@
 	(1u << TRIAD_PORT_XMIT_DATA | 1u << TRIAD_PORT_RCV_DATA)
 #define TRIAD_PROFILE_ALL_COUNTERS ((1u << TRIAD_N_COUNTERS) - 1)
 
-/* Of a line that is rendered, newline and final 0 included; a longer one isn't
- * parsed. */
+/* The size of a rendered line, newline and final 0 included; longer lines aren't parsed. */
 #define TRIAD_PROFILE_LINE_SIZE 1024
 
-/* What every profile begins with. */
+/* The beginning of every profile. */
 #define TRIAD_PROFILE_SIGNATURE "# triad-profile "
 
 struct triad_engine_row;
@@ -78,7 +78,7 @@ enum triad_profile_sweep {
 	TRIAD_PROFILE_SWEEP_PART,
 };
 
-/* What a comment says. */
+/* The keys of a comment. */
 struct triad_profile_info {
 	uint64_t time_us;           /* wall clock; 0: not said */
 	uint64_t sm_guid;           /* 0: not said */
@@ -98,7 +98,7 @@ struct triad_profile_row {
 	uint64_t total[TRIAD_N_COUNTERS];
 };
 
-/* What the row of a port (index in 'fabric') says, but for its time. */
+/* Makes the row of a port (index in 'fabric'), without its time. */
 struct triad_profile_row triad_profile_row_of(const struct triad_fabric *fabric,
 	uint32_t port, const struct triad_engine_row *counters);
 
@@ -122,9 +122,9 @@ size_t triad_profile_render_detail(char *to, uint64_t node_guid, uint8_t port,
 
 enum triad_profile_line {
 	TRIAD_PROFILE_WRONG,   /* 'message' says why */
-	TRIAD_PROFILE_COMMENT, /* that is not ours */
+	TRIAD_PROFILE_COMMENT, /* a comment that is not ours */
 	TRIAD_PROFILE_INFO,    /* 'info' has it */
-	TRIAD_PROFILE_HEADER,  /* rows come, until the next comment or header */
+	TRIAD_PROFILE_HEADER,  /* rows follow, until the next comment or header */
 	TRIAD_PROFILE_ROW,     /* 'row' has it */
 };
 
@@ -142,8 +142,8 @@ struct triad_profile_parser {
 
 void triad_profile_parser_init(struct triad_profile_parser *parser);
 
-/* Parses one line of 'length' octets, without its newline.  Says what it was.  After a
- * mistake the next line may be given. */
+/* Parses one line of 'length' octets, without its newline.  Returns its kind.  After a
+ * mistake the next line may be parsed. */
 enum triad_profile_line triad_profile_parse(
 	struct triad_profile_parser *parser, const char *line, size_t length);
 

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Datagrams of sFlow version 5, with the structures for InfiniBand.
  *
- * Model: a datagram is begun in the caller's buffer, and samples are added to it while
- * they fit; one that does not is left out whole, for the next datagram.  There are two
- * kinds, each with a type of its own, so that they can't be mixed: counter samples, and
- * flow samples.  (Some collectors drop the rest of a datagram at a header protocol they
- * don't know, and INFINIBAND is one.)
+ * Model: a datagram begins in the caller's buffer, and samples are added while they fit; a
+ * sample that does not fit goes into the next datagram.  Counter samples and flow samples
+ * have types of their own, so that they can't be mixed in a datagram: some collectors drop
+ * the rest of a datagram at an unknown header protocol, and INFINIBAND is one.
  *
- * A counter sample has if_counters and, behind it, ib_counters.  Their values are the
- * engine's totals, which no reset of the hardware takes back; a member of 32 bits
- * carries the total modulo 2^32, as the counters of SNMP do, one of 64 bits modulo
- * 2^64.  PortXmitData and PortRcvData count words of 4 octets, ifInOctets and
- * ifOutOctets octets.  A counter that the port does not have is "unknown", all bits
- * one; a member that is a sum has what the port has of it.  A total that is all ones by
- * itself looks unknown until it moves on, which the specification permits.
+ * A counter sample has if_counters and then ib_counters.  Their values are the engine's
+ * totals, which a reset of the hardware does not decrease.  A member of 32 bits has the
+ * total modulo 2^32, like counters of SNMP, one of 64 bits modulo 2^64.  PortXmitData and
+ * PortRcvData count words of 4 octets, ifInOctets and ifOutOctets octets.  A counter that
+ * the port lacks is "unknown", all bits one; a sum has those counters that the port has.  A
+ * total that happens to be all ones looks unknown until it grows, which the specification
+ * permits.
  *
  * Interfaces: an ifIndex is from 1 to TRIAD_SFLOW_MAX_INDEX. An agent uses the compact
  * encodings until it has an ifIndex of 2^24 or more. Then it must use the expanded ones
@@ -35,7 +34,7 @@
 #include "triad/fabric.h"
 #include "triad/wire.h"
 
-/* All ones in the 30 bits of an interface means that there is none. */
+/* All ones in the 30 bits of an interface means: none. */
 #define TRIAD_SFLOW_MAX_INDEX ((1u << 30) - 2)
 #define TRIAD_SFLOW_MAX_COMPACT_INDEX ((1u << 24) - 1)
 
@@ -77,14 +76,14 @@ struct triad_sflow_counter_sample {
 	const struct triad_fabric_port *port;
 };
 
-/* As many as a datagram of 'size' octets holds. */
+/* The most samples in a datagram of 'size' octets. */
 size_t triad_sflow_counters_room(size_t size, const struct triad_sflow_header *header);
 
 /* 'size' has room for the header and a sample at least. */
 void triad_sflow_counters_begin(struct triad_sflow_counters *counters, void *buffer,
 	size_t size, const struct triad_sflow_header *header);
 
-/* False when it does not fit; then the datagram is as it was. */
+/* False when it does not fit; then the datagram is unchanged. */
 bool triad_sflow_counters_add(struct triad_sflow_counters *counters,
 	const struct triad_sflow_counter_sample *sample);
 
@@ -93,7 +92,7 @@ size_t triad_sflow_counters_size(const struct triad_sflow_counters *counters);
 
 /* --- flow samples --- */
 
-/* The local route header's fields at one end of the way. */
+/* The local route header's fields at one end of the path. */
 struct triad_sflow_lrh_end {
 	uint32_t vl, sl, dlid, slid, lnh;
 };
@@ -127,7 +126,7 @@ struct triad_sflow_flow_sample {
 	const struct triad_sflow_bth *bth;
 };
 
-/* As their likes for counter samples. */
+/* As the functions for counter samples. */
 void triad_sflow_flows_begin(struct triad_sflow_flows *flows, void *buffer, size_t size,
 	const struct triad_sflow_header *header);
 bool triad_sflow_flows_add(

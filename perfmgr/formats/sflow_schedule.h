@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which port gives a counter sample when, and as which interface.
+/* Schedules counter samples: which port gives one when, and as which interface.
  *
- * Pace: the ports of a fabric are gone through in their order, once in each interval,
- * at even distances, so that a port is sampled at the same moment of each round. A late
- * caller gets the ports that became due, at most TRIAD_SFLOW_CATCH_UP_US of them in
- * time. The rest moves the whole round back ("slipped"), so that a pause makes no burst
- * and no port is left out.
+ * Pace: each interval is a round over the ports of the fabric, in order and at even
+ * distances, so that a port is sampled at the same moment of each round.  A late caller
+ * gets the ports that have become due, but not more than those of TRIAD_SFLOW_CATCH_UP_US.
+ * Any further delay postpones the whole round ("slipped"), so that a pause causes no burst
+ * and skips no port.
  *
- * A new fabric goes on at the port that would have been next.  Ports that came before
- * it in the order have to wait for the next round.
+ * With a new fabric the round continues at the port that would have been next.  New ports
+ * before it wait for the next round.
  *
- * Interfaces: each (node GUID, port number) has an ifIndex, from 1 on in the order in
- * which ports were seen, and a sequence number for its samples.  A port that left keeps
- * both for a day, or until more ports are away than there are, as the engine keeps its
- * row.  An index is reused only when all higher ones, up to the last, have been given
- * out.
+ * Interfaces: each (node GUID, port number) has an ifIndex, from 1 on in the order in which
+ * ports were seen, and a sequence number for its samples.  A port that left keeps both for
+ * a day, or until more ports are away than present, as the engine keeps its row.  An index
+ * is reused only when all higher ones, up to the last, have been used.
  *
  * The sequence number begins again at 1 when counters do not go on from the last sample
- * [sFlow v5 5, counters_sample]: when totals were zeroed, when the port has other
- * counters than before (those of a session are always there or never), or when their
- * sum went back, because the engine had to give up the row.
+ * [sFlow v5 5, counters_sample]: when totals were set to 0, when the port has other
+ * counters than before (within a session a counter is always there or never), or when their
+ * sum decreased because the engine had dropped the row.
  *
  * Time: monotonic; one that goes back makes nothing due.
  * Thread-safety: none.
- * Memory: 24 octets a port of the fabric, which is referenced, and 40 for each one
- * away; while a fabric is taken up, that twice. */
+ * Memory: 24 octets a port of the fabric, which is referenced, and 40 for each one away;
+ * twice that while a fabric is adopted. */
 #ifndef TRIAD_PERFMGR_SFLOW_SCHEDULE_H
 #define TRIAD_PERFMGR_SFLOW_SCHEDULE_H
 
@@ -42,14 +41,14 @@ struct triad_sflow_schedule;
 struct triad_sflow_schedule_status {
 	uint64_t n_rounds;        /* ended */
 	uint64_t round_us;        /* how long the last one took; 0: none ended */
-	uint64_t worst_jitter_us; /* the greatest |round - interval|, pauses left out */
-	uint64_t slipped_us;      /* all in all */
+	uint64_t worst_jitter_us; /* the greatest |round - interval|, without pauses */
+	uint64_t slipped_us;      /* in total */
 	uint32_t n_ports;
 	uint32_t n_away;
 	size_t octets;
 };
 
-/* 'last_index' is TRIAD_SFLOW_MAX_INDEX but in tests; 'interval_us' from 1 to 2^40.
+/* 'last_index' is TRIAD_SFLOW_MAX_INDEX except in tests; 'interval_us' from 1 to 2^40.
  * NULL when memory is short. */
 struct triad_sflow_schedule *triad_sflow_schedule_new(
 	uint32_t last_index, uint64_t interval_us);
@@ -57,16 +56,16 @@ struct triad_sflow_schedule *triad_sflow_schedule_new(
 /* Accepts NULL. */
 void triad_sflow_schedule_free(struct triad_sflow_schedule *schedule);
 
-/* The round goes on at its port, at the new pace. */
+/* Changes the pace; the round continues at its port. */
 void triad_sflow_schedule_set_interval(
 	struct triad_sflow_schedule *schedule, uint64_t interval_us, uint64_t now_us);
 
-/* Makes 'fabric' the one whose ports are sampled; nothing to do when it is.  Returns 0,
- * ENOMEM or EOVERFLOW (no index is left); then nothing changed. */
+/* Sets the fabric whose ports are sampled; no effect if it is the same.  Returns 0, ENOMEM
+ * or EOVERFLOW (no index is left); then nothing changed. */
 int triad_sflow_schedule_adopt(struct triad_sflow_schedule *schedule,
 	struct triad_fabric *fabric, uint64_t now_us);
 
-/* Nobody will look for long: the round is not measured. */
+/* Announces a long pause, so that the round is not measured. */
 void triad_sflow_schedule_pause(struct triad_sflow_schedule *schedule);
 
 /* True when a port is due: '*port' is its index in the fabric. */
@@ -85,7 +84,7 @@ uint32_t triad_sflow_schedule_count(struct triad_sflow_schedule *schedule,
 uint32_t triad_sflow_schedule_if_index(
 	const struct triad_sflow_schedule *schedule, uint32_t port);
 
-/* True when an index past TRIAD_SFLOW_MAX_COMPACT_INDEX was ever given. */
+/* True when an index over TRIAD_SFLOW_MAX_COMPACT_INDEX was ever used. */
 bool triad_sflow_schedule_is_expanded(const struct triad_sflow_schedule *schedule);
 
 struct triad_sflow_schedule_status triad_sflow_schedule_status(

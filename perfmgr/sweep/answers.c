@@ -26,9 +26,8 @@ void triad_answer_capabilities(struct triad_sweep_agents *agents,
 		triad_plan_agent(agents, agent);
 }
 
-/* True when the sum of a counter says that nothing happened; 'summary' takes it.  A sum
- * at its maximum would hide a change.  One below what the ports said themselves is not
- * the sum of them. */
+/* Stores a counter's sum in 'summary'; true when it shows no change.  A sum at its maximum
+ * would hide a change.  A sum below the ports' own values is not their sum. */
 static bool is_same_sum(struct triad_summary *summary, unsigned counter, uint64_t raw)
 {
 	bool same = raw == summary->sum[counter] && raw < triad_counter_max(counter) &&
@@ -38,9 +37,9 @@ static bool is_same_sum(struct triad_summary *summary, unsigned counter, uint64_
 	return same;
 }
 
-/* True when the sums say that there are no new errors; 'summary' takes them.  When
- * 'wait_alone', PortXmitWait, which moves all the time where there is traffic, is none;
- * '*wait_moved' says whether it did. */
+/* Stores the sums in 'summary'; true when they show no new errors.  With 'wait_alone',
+ * PortXmitWait, which always changes where there is traffic, does not count as one;
+ * '*wait_moved' is whether it changed. */
 static bool is_unchanged(struct triad_summary *summary,
 	const struct triad_pma_reading *sums, bool wait_alone, bool *wait_moved)
 {
@@ -139,8 +138,8 @@ static void add_to_summary(struct triad_sweep_agents *agents,
 			summary->read[i] += reading->raw[i];
 }
 
-/* A port is reset when all that is to be read of it has been: an agent may have one
- * register for what it shows in both attributes. */
+/* Reset a port only after all of it was read: an agent may show one register in both
+ * attributes. */
 static void plan_resets(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port)
 {
@@ -151,7 +150,7 @@ static void plan_resets(struct triad_sweep_agents *agents,
 	if ((state->todo | state->pending) & reads || state->reset_tried ||
 		!(state->resets_all || state->near_full))
 		return;
-	/* Once in a sweep, whatever becomes of it. */
+	/* Try only once in a sweep, whatever the result. */
 	state->reset_tried = true;
 	if (state->resets_all && triad_pma_has_extended(agent->capabilities))
 		resets |= TRIAD_ASK_RESET_EXTENDED;
@@ -287,9 +286,8 @@ static void miss_port(struct triad_sweep_agents *agents,
 	state->pending &= (uint8_t)~question;
 	state->errors_known = false;
 	if (question & TRIAD_ASK_RESETS) {
-		/* The reset may have been done all the same.  Read once more, so that
-		 * what is counted from now on is not taken for what was counted
-		 * before. */
+		/* The reset may have been done nevertheless.  Read again, to separate later
+		 * counts from earlier ones. */
 		if (!agent->silent)
 			triad_plan_add(agents, agent, port,
 				question == TRIAD_ASK_RESET ? TRIAD_ASK_COUNTERS

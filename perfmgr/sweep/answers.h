@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the answers of an agent mean for the rest of the sweep.
+/* Handles an agent's answers: what they change for the rest of the sweep.
  *
- * Summary: while an agent's sums are what they were, so are the errors of its ports,
- * which then are not read.  A sum that stands at its maximum says nothing, nor does
- * one that is less than its ports were when they were read last (there are agents
- * whose sums stop early): then the ports are read.  A reset by others which other
- * ports make up for to the last error within one sweep is noticed with the next error.
- * The sum of PortXmitWait, which moves wherever there is traffic, does not have ports
- * read; rounds.h does, some at a time.
+ * Summary: while an agent's sums are unchanged, so are the errors of its ports, which then
+ * are not read.  A sum at its maximum is no evidence, nor is a sum less than the last
+ * values of its ports (the sums of some agents stop early): then the ports are read.  A
+ * reset by others, which errors of other ports compensate exactly within one sweep, is
+ * noticed at the next error.  A changed sum of PortXmitWait, which changes wherever there
+ * is traffic, does not cause ports to be read; rounds.h reads them, some at a time.
  *
- * Silence: an agent that does not answer the first question of a sweep, or more
- * ports in a row than are asked at a time, is not asked any more in this sweep.
+ * Silence: an agent is not asked again in this sweep if it does not answer the first
+ * question, or the questions about more ports in a row than are asked at a time.
  *
- * In each function 'question' was pending, and is not any more.
+ * Each function removes 'question' from the pending ones.
  * Internal to the scheduler; thread-safety: none.
  * Spec: IBA volume 1, 16.1.3.5 (AllPortSelect), 13.5.2 (redirection). */
 #ifndef TRIAD_PERFMGR_ANSWERS_H
@@ -20,10 +19,10 @@
 
 #include "perfmgr/sweep/sweep_agents.h"
 
-/* An agent that sends us on more often in one sweep sends us in circles. */
+/* An agent that redirects us more often in one sweep redirects in circles. */
 #define TRIAD_MAX_REDIRECTS 4
 
-/* Whatever the answer is, the agent lives. */
+/* Notes that the agent has answered, whatever the answer is. */
 void triad_answer_note_life(struct triad_sweep_agent *agent);
 
 void triad_answer_capabilities(struct triad_sweep_agents *agents,
@@ -37,12 +36,12 @@ void triad_answer_reading(struct triad_sweep_agents *agents,
 void triad_answer_reset(
 	struct triad_sweep_agents *agents, uint32_t port, enum triad_question question);
 
-/* It does not do what was asked. */
+/* The agent refused the question. */
 void triad_answer_refusal(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question);
 
-/* What was asked at 'from' is to be asked at 'to'; the question stays pending and is to
- * be sent to agent->to.  Returns false when it sends us in circles. */
+/* The agent redirects from 'from' to 'to'.  The question stays pending and must be sent to
+ * agent->to.  Returns false if it redirects in circles. */
 bool triad_answer_redirect(struct triad_sweep_agent *agent,
 	const struct triad_mad_address *from, const struct triad_mad_address *to);
 

@@ -97,7 +97,7 @@ uint8_t triad_plan_questions(const struct triad_sweep_agents *agents,
 	enum triad_sweep_mode mode = agents->params->mode;
 	bool extended = triad_pma_has_extended(agent->capabilities);
 	bool all = mode == TRIAD_SWEEP_FULL || state->resets_all;
-	/* An unchanged sum tells a port's errors only if they were known before. */
+	/* An unchanged sum confirms a port's errors only if they were known before. */
 	bool can_wait = agent->todo & TRIAD_ASK_SUMMARY && !all && state->errors_known;
 	uint8_t errors = can_wait ? TRIAD_ASK_SUMMARY : TRIAD_ASK_COUNTERS;
 
@@ -133,13 +133,13 @@ void triad_plan_agent(
 
 		if (!state || state->finished)
 			continue;
-		/* A reset that somebody wants is tried at a port in back-off, too. */
+		/* A requested reset is also tried at a port in back-off. */
 		ask_silent = agents->params->ask_silent || state->resets_all;
 		if (is_left_out(&state->backoff, ask_silent))
 			triad_plan_leave_out(agents, state);
 		else
 			state->todo = triad_plan_questions(agents, agent, state);
-		/* What it has told before is reset with the rest, and read first. */
+		/* Details that it has answered before are reset, too, and read first. */
 		if (state->resets_all)
 			triad_details_want(
 				agents, agent, agent->first_port + i, agent->told);
@@ -168,7 +168,7 @@ bool triad_plan_want(struct triad_sweep_agents *agents, struct triad_port_plan *
 	return !state->passed;
 }
 
-/* Returns whether the port is wanted; what somebody wants of it waits when not. */
+/* Returns whether the port is wanted; if not, a requested reset waits. */
 static bool begin_port(struct triad_sweep_agents *agents, struct triad_port_plan *state)
 {
 	state->todo = 0;
@@ -282,7 +282,8 @@ static enum triad_question take_question(struct triad_sweep_agent *agent,
 	struct triad_port_plan *state, enum triad_pma_attribute *attribute)
 {
 	uint8_t todo = state->todo & (uint8_t)~TRIAD_ASK_SUMMARY;
-	/* What another port tries for the first time is waited for. */
+	/* Wait for the result of attributes that another port is trying for the first
+	 * time. */
 	uint32_t details = state->details & ~agent->trying, bit;
 
 	if (todo) {

@@ -5,7 +5,7 @@
 #include "perfmgr/sweep/answers.h"
 #include "perfmgr/sweep/plan.h"
 
-/* --- what a port can be asked for --- */
+/* --- attributes of a port --- */
 
 /* PortExtendedSpeedsCounters, in the layout that the link has; 0 for a link too slow
  * to have it.
@@ -117,7 +117,7 @@ static unsigned ask_next(struct triad_rounds *rounds, struct triad_sweep_agents 
 
 	rounds->at[round] =
 		(uint32_t)(((uint64_t)port + rounds->stride) % rounds->n_ports);
-	/* On a quiet fabric this walk goes over all ports in each sweep. */
+	/* On a quiet fabric this walk visits all ports in each sweep, so return early. */
 	if (round == TRIAD_ROUND_WAIT && !state->wait_behind)
 		return 0;
 	agent = agent_of(agents, port);
@@ -143,7 +143,7 @@ static void adopt_fabric(struct triad_rounds *rounds, uint32_t n_ports)
 	}
 }
 
-/* The share of a sweep, of which no more than twice is saved up. */
+/* Adds a sweep's share of queries; at most twice the share is saved up. */
 static void add_credit(struct triad_rounds *rounds,
 	const struct triad_sweep_agents *agents, double n_sent)
 {

@@ -12,8 +12,8 @@
 #include "perfmgr/sweep/rounds.h"
 #include "perfmgr/sweep/window.h"
 
-/* A transaction ID is the query's place and how often that place was used, so that
- * an answer which comes too late finds somebody else's number. */
+/* A transaction ID has the query's index and how often that index was used, so that a late
+ * answer does not match a new query. */
 #define TID_PLACE_BITS 12
 #define TID_PLACE_MASK ((1u << TID_PLACE_BITS) - 1)
 
@@ -109,8 +109,8 @@ static int make_queries(struct triad_sweep *sweep, unsigned window)
 		queries = calloc(window, sizeof(*queries));
 		if (!queries)
 			return ENOMEM;
-		/* The places go on from the one that was used most, so that nobody
-		 * waits for a number that is on its way from before. */
+		/* Continue from the index that was used most, so that no new query has the
+		 * number of an old one in flight. */
 		for (unsigned i = 0; i < sweep->n_queries; i++)
 			if (sweep->queries[i].tid >> TID_PLACE_BITS > used)
 				used = sweep->queries[i].tid >> TID_PLACE_BITS;
@@ -377,8 +377,8 @@ static void time_out(struct triad_sweep *sweep, struct query *query)
 	}
 	agent = agent_of(sweep, query);
 	sweep->counts.timeouts++;
-	/* A dead agent loses everything, however narrow the window is, and one that
-	 * lives what it does not know. */
+	/* Count neither a dead agent, which loses everything at any window, nor first
+	 * tries, which an agent may not support. */
 	if (agent->was_alive && !is_first_try(sweep, query))
 		triad_window_judge(&sweep->window, true);
 	/* A reset may have been done although its answer was lost, so it is not
@@ -417,7 +417,7 @@ static int local_pkey_index(const struct triad_sweep *sweep, uint16_t pkey)
 	return (pkey & 0x7fff) == 0x7fff ? 0 : -1;
 }
 
-/* Sends the question to where the agent says it is. */
+/* Sends the question to the address in the redirection. */
 static void follow_redirect(struct triad_sweep *sweep, struct query *query,
 	const struct triad_pma_redirect *redirect)
 {

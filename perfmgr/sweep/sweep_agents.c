@@ -181,7 +181,7 @@ static void inherit_agent(
 	if (agent->redirected)
 		return;
 	agent->to = own.to;
-	/* What was silent in another partition may answer in this one. */
+	/* An agent that was silent in another partition may answer in this one. */
 	if (was->to.pkey_index != own.to.pkey_index)
 		agent->backoff = (struct triad_backoff){0};
 }
@@ -215,14 +215,14 @@ static void inherit_ports(struct triad_sweep_agents *agents,
 		} else if (running && agent->known) {
 			state->todo = triad_plan_questions(agents, agent, state);
 		} else if (running && !(agent->pending & TRIAD_ASK_CAPABILITIES)) {
-			/* None of its other ports was wanted in this sweep. */
+			/* None of its other ports was to be read in this sweep. */
 			agent->todo |= TRIAD_ASK_CAPABILITIES;
 		}
 	}
 }
 
-/* The agent has another LID, so nothing is known of it.  Resets that somebody wants of
- * its ports are still wanted. */
+/* The agent has another LID, so its state is dropped; but requested resets of its ports are
+ * kept. */
 static void inherit_wishes(struct triad_sweep_agents *agents,
 	const struct triad_sweep_agent *agent, const struct triad_sweep_agents *old,
 	const struct triad_sweep_agent *was, bool running)

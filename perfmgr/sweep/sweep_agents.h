@@ -25,12 +25,13 @@
 /* Questions: bits, asked in this order. */
 enum triad_question {
 	TRIAD_ASK_CAPABILITIES = 1 << 0, /* of an agent */
-	TRIAD_ASK_SUMMARY = 1 << 1,      /* of an agent; in a port: it waits for it */
+	TRIAD_ASK_SUMMARY = 1 << 1,      /* of an agent; in a port: it waits for the
+					  * summary */
 	TRIAD_ASK_COUNTERS = 1 << 2,
 	TRIAD_ASK_EXTENDED = 1 << 3,
 	TRIAD_ASK_RESET = 1 << 4,
 	TRIAD_ASK_RESET_EXTENDED = 1 << 5,
-	/* Of one detail attribute; they stand in sets of their own. */
+	/* Of one detail attribute; the attributes are in sets of their own. */
 	TRIAD_ASK_DETAIL = 1 << 6,
 	TRIAD_ASK_RESET_DETAIL = 1 << 7,
 };
@@ -43,8 +44,8 @@ struct triad_backoff {
 
 struct triad_summary {
 	uint32_t has;                            /* bit i: sum[i] was read */
-	uint32_t sum[TRIAD_FIRST_WIDE_COUNTER];  /* as the agent said last */
-	uint64_t read[TRIAD_FIRST_WIDE_COUNTER]; /* over its ports, as read last */
+	uint32_t sum[TRIAD_FIRST_WIDE_COUNTER];  /* the agent's last sums */
+	uint64_t read[TRIAD_FIRST_WIDE_COUNTER]; /* sums of its ports' last values */
 };
 
 struct triad_sweep_agent {
@@ -53,14 +54,15 @@ struct triad_sweep_agent {
 	uint32_t n_ports;
 	uint32_t summary; /* index, or TRIAD_FABRIC_NONE */
 	uint16_t capabilities;
-	bool known;      /* 'capabilities' were asked for */
-	bool redirected; /* 'to' is what it told us */
+	bool known;      /* 'capabilities' are known */
+	bool redirected; /* the agent redirected us to 'to' */
 	bool has_answered_extended;
 	bool was_alive; /* it answered in the last sweep it was asked in */
-	/* Detail attributes that it does not have; that it left without an answer; that
-	 * it has answered. */
+	/* Detail attributes that it refused; that it did not answer; that it has
+	 * answered. */
 	uint32_t refused, missed, told;
-	uint32_t trying; /* one of its ports was asked for it, for the first time */
+	uint32_t trying; /* attributes being tried at one of its ports for the first
+			  * time */
 	struct triad_backoff backoff;
 	/* of the present sweep: */
 	uint8_t todo, pending;
@@ -76,9 +78,10 @@ struct triad_sweep_agent {
 struct triad_port_plan {
 	uint32_t near_full; /* counters to be reset */
 	struct triad_backoff backoff;
-	bool reset_wanted; /* by somebody, of all its counters, in the next sweep */
+	bool reset_wanted; /* a reset of all its counters was requested, for the next
+			    * sweep */
 	bool errors_known; /* read since its agent's sums changed */
-	bool wait_behind;  /* its agent's sum of PortXmitWait has moved since */
+	bool wait_behind;  /* its agent's sum of PortXmitWait has changed since */
 	/* of the present sweep: */
 	uint8_t todo, pending;
 	uint32_t details, details_pending, details_to_reset; /* attributes */
@@ -86,7 +89,7 @@ struct triad_port_plan {
 	bool reset_tried;
 	bool failed;
 	bool left_out;
-	bool passed; /* not wanted in it */
+	bool passed; /* the sink does not want it in this sweep */
 	bool finished;
 };
 
@@ -100,7 +103,7 @@ struct triad_sweep_agents {
 	struct triad_summary *summaries;
 	uint32_t n_summaries;
 	struct triad_port_plan *ports;
-	/* Agents that may be asked something, a ring with room for all. */
+	/* Agents with questions to ask, in a ring with room for all. */
 	uint32_t *ready;
 	uint32_t ready_first;
 	uint32_t n_ready;
@@ -111,27 +114,26 @@ int triad_sweep_agents_init(struct triad_sweep_agents *agents,
 	struct triad_fabric *fabric, const struct triad_sweep_agents *like);
 void triad_sweep_agents_clear(struct triad_sweep_agents *agents);
 
-/* Takes over what 'old' knows of agents that are where they were, the questions of a
- * sweep that is 'running' included; agents and ports that are new to it are asked in
- * it.  The maps (room for the old ones' numbers) receive the new index of each agent
- * and port, or TRIAD_FABRIC_NONE. */
+/* Takes over the state of agents that have not moved from 'old', including the questions of
+ * a 'running' sweep, which also asks new agents and ports.  The maps (sized for the old
+ * fabric) receive the new index of each agent and port, or TRIAD_FABRIC_NONE. */
 void triad_sweep_agents_inherit(struct triad_sweep_agents *agents,
 	const struct triad_sweep_agents *old, bool running, uint32_t *agent_map,
 	uint32_t *port_map);
 
-/* Where the agent is, as long as it says nothing else. */
+/* The agent's address without redirection. */
 struct triad_mad_address triad_agent_own_address(
 	const struct triad_sweep_agents *agents, const struct triad_sweep_agent *agent);
 
-/* The next agent that may be asked something, or NULL. */
+/* The next agent with questions to ask, or NULL. */
 struct triad_sweep_agent *triad_sweep_agents_next_ready(
 	struct triad_sweep_agents *agents);
 void triad_sweep_agents_make_ready(
 	struct triad_sweep_agents *agents, struct triad_sweep_agent *agent);
 
-/* The same, for an agent just taken that asked about 'port'.  It is the next one again
- * when there is more to ask about that port, so that a port's answers come together;
- * else the last one. */
+/* Puts back an agent that was just taken and asked about 'port'.  It becomes the next one
+ * if there are more questions about that port, so that a port's answers come together; else
+ * the last one. */
 void triad_sweep_agents_put_back(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port);
 

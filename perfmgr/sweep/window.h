@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How many queries may be outstanding: fewer while many get lost.
+/* Limits the outstanding queries, and lowers the limit while many get lost.
  *
- * Model: queries are judged in rounds of as many as the window has.  When more than a
- * quarter of a round was lost, something on the way is too small for the window, and
- * it is halved; when no more than an eighth was, it grows by an eighth, up to the
- * width that was configured.  A link that loses one MAD in ten costs retries, not the
- * window.  Only what is sent to agents that do answer counts: a dead one loses
- * everything however little is sent.
+ * Model: queries are judged in rounds of the window's size.  If more than a quarter of a
+ * round was lost, some buffer on the way is too small, and the window is halved.  If at
+ * most an eighth was lost, it grows by an eighth, up to the configured width.  So a link
+ * that loses one MAD in ten causes retries, but does not shrink the window.  Only queries
+ * to agents that do answer count, because a dead agent loses all of them at any rate.
  *
  * Thread-safety: none. */
 #ifndef TRIAD_PERFMGR_WINDOW_H
@@ -42,7 +41,7 @@ static inline void triad_window_judge(struct triad_window *window, int was_lost)
 		triad_window_end_round(window);
 }
 
-/* What was learned with another width stays, within the new one. */
+/* Keeps the learned width, limited to the new maximum. */
 static inline void triad_window_set_most(struct triad_window *window, unsigned most)
 {
 	if (!window->width || window->width == window->most || window->width > most)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The octets of a file of events, taken into a timeline piece by piece, however they are
- * cut.
+/* Reads the octets of a file of events into a timeline, in pieces of any size.
  *
- * A line that is no event's, because it was torn or altered, is left out and counted.
- * Only the file's last line may have no end: its writer was killed.
+ * It skips and counts torn or altered lines.  Only the file's last line may lack its end,
+ * if its writer was killed.
  *
- * The first line may name a version (lib/format_version.h); of another one, nothing is
- * taken.
+ * The first line may name a version (lib/format_version.h); a file of another version is
+ * not read.
  *
  * Thread-safety: none.  Memory: a line. */
 #ifndef TRIAD_PERFMGR_TIMELINE_READER_H
@@ -19,9 +18,9 @@
 struct triad_timeline_reader {
 	struct triad_timeline *timeline;
 	char line[TRIAD_TIMELINE_LINE_SIZE];
-	size_t length;    /* more than there is room for: too long to be an event */
-	uint64_t n_lines; /* that were taken */
-	uint64_t n_bad;   /* that are no event's */
+	size_t length;    /* may exceed the array: the line is too long for an event */
+	uint64_t n_lines; /* lines of events */
+	uint64_t n_bad;   /* other lines */
 	bool is_begun;    /* a line was read */
 	unsigned version; /* of the file */
 };
@@ -36,7 +35,7 @@ void triad_timeline_reader_take(
 /* Whether the last line has no end so far. */
 bool triad_timeline_reader_is_torn(const struct triad_timeline_reader *reader);
 
-/* No more comes: takes a last line without its end. */
+/* Ends the input: reads a last line without its end. */
 void triad_timeline_reader_end(struct triad_timeline_reader *reader);
 
 #endif

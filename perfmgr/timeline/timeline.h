@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What happened, in order: a ring of events, of which the oldest gives way.
+/* The timeline: a ring of events in order; a new event replaces the oldest.
  *
  * Model: each event has a number, one more than the one before it.  Numbers begin in the
- * middle of their range, because events that were read from a file may come later than
- * newer ones: triad_timeline_prepend() puts them before those that are there.
+ * middle of their range, because older events may be read from a file later:
+ * triad_timeline_prepend() puts them before the present ones.
  *
- * A storm must not push out all that was before it: of each kind, the first
- * 1/64 of the room (16 at least) are kept in TRIAD_TIMELINE_STORM_US, and the others are
- * counted, and told by one event (TRIAD_TIMELINE_MORE) when that time is over:
+ * A storm must not displace all earlier events.  So in each TRIAD_TIMELINE_STORM_US only
+ * the first events of a kind are kept, up to 1/64 of the room (at least 16).  The others
+ * are counted, and one event (TRIAD_TIMELINE_MORE) reports them when that time is over:
  *
  *     if (triad_timeline_admits(timeline, kind, now))
  *             triad_timeline_add(timeline, &event);
@@ -31,15 +31,14 @@ struct triad_timeline *triad_timeline_new(uint32_t room);
 /* Accepts NULL. */
 void triad_timeline_free(struct triad_timeline *timeline);
 
-/* Whether an event of that kind is to be added; else it is counted.  'now_us' is
- * monotonic. */
+/* Whether to add an event of that kind; if not, counts it.  'now_us' is monotonic. */
 bool triad_timeline_admits(
 	struct triad_timeline *timeline, unsigned kind, uint64_t now_us);
 /* Counts 'n' that could not be kept for another reason. */
 void triad_timeline_note_more(
 	struct triad_timeline *timeline, unsigned kind, uint64_t n, uint64_t now_us);
-/* Adds an event for each kind of which some were counted, once the time for that is
- * over, or at once when 'is_last'. */
+/* Adds an event for each kind with counted events, when the time for counting is over, or
+ * at once if 'is_last'. */
 void triad_timeline_tell_more(struct triad_timeline *timeline, uint64_t now_us,
 	uint64_t wall_us, bool is_last);
 
@@ -60,9 +59,9 @@ const struct triad_timeline_event *triad_timeline_get(
 
 struct triad_timeline_counts {
 	uint32_t n;          /* events that are kept */
-	uint32_t room;       /* for so many */
-	uint64_t n_gave_way; /* of those that were kept */
-	uint64_t n_not_kept; /* in storms */
+	uint32_t room;       /* the most that can be kept */
+	uint64_t n_gave_way; /* events replaced by newer ones */
+	uint64_t n_not_kept; /* events dropped in storms */
 };
 
 struct triad_timeline_counts triad_timeline_counts(

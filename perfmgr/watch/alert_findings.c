@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "perfmgr/watch/alert_findings.h"
 
-/* Sweeps begin a little early or late; who waits for several is not to wait for one
- * more because of that. */
+/* Sweeps begin a little early or late; this must not add a sweep to waiting times of
+ * several sweeps. */
 #define MAX_SLACK_US (UINT64_C(500) * 1000)
 
 /* The most telling first. */
@@ -46,8 +46,7 @@ unsigned triad_alert_index_of_end(
 	return i < alert->n_ends ? i : 2;
 }
 
-/* The place for a new finding; NULL when all that are there are as important or more
- * so. */
+/* Room for a new finding; NULL when all present ones are at least as significant. */
 static struct triad_alert_finding *find_room(struct triad_alert *alert, unsigned cause)
 {
 	struct triad_alert_finding *least = &alert->findings[0];
@@ -123,7 +122,7 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 		*finding = *now;
 		finding->cause = (uint8_t)cause;
 		finding->end = (uint8_t)end;
-		/* Who found it may know of it for longer. */
+		/* The finder may know of it for longer. */
 		if (!now->since_us)
 			finding->since_us = now_us;
 	}
@@ -209,7 +208,7 @@ static bool is_forgotten(const struct triad_alerts_params *params,
 static bool is_over(const struct triad_alerts_params *params,
 	const struct triad_alert_finding *finding, uint64_t now_us)
 {
-	/* The alert about the root tells of it. */
+	/* The alert about the root covers it. */
 	if (finding->held)
 		return finding->raised;
 	return (finding->under_us &&
@@ -250,7 +249,7 @@ bool triad_alert_drop_over(const struct triad_alerts_params *params,
 		n_raised += finding->raised;
 		n_held += finding->held && !finding->raised;
 	}
-	/* What is held back keeps no alert: the next sweep finds it again. */
+	/* A held finding alone does not keep an alert: the next sweep finds it again. */
 	if (n_over + n_held == n && (n_over || !n)) {
 		alert->forgotten =
 			n && is_forgotten(params, &alert->findings[0], now_us);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is wrong at the place of one alert: findings that begin, last and are over.
+/* The findings of one alert: they begin, last and end.
  *
  * Internal to perfmgr/watch; alerts.h says who may call when. */
 #ifndef TRIAD_PERFMGR_ALERT_FINDINGS_H
@@ -16,8 +16,8 @@ struct triad_alert_finding *triad_alert_find_finding(
 unsigned triad_alert_index_of_end(
 	const struct triad_alert *alert, uint64_t guid, uint8_t port);
 
-/* The cause is at or over its threshold; 'now' has value and threshold. If the alert is
- * full, the finding replaces the least telling one, if that is less telling. */
+/* The cause is at or over its threshold; 'now' has value and threshold.  If the alert is
+ * full, the finding replaces the least significant one, if that is less significant. */
 void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned end,
 	const struct triad_alert_finding *now, uint64_t now_us);
 
@@ -25,29 +25,29 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 void triad_alert_note_under(struct triad_alert *alert,
 	struct triad_alert_finding *finding, uint64_t now_us);
 
-/* A link that is worse than its target, as triad_bers_read() tells it. */
+/* Makes the finding for a link that is worse than its target, from triad_bers_read(). */
 struct triad_alert_finding triad_alert_finding_of_ber(
 	enum triad_ber_kind kind, const struct triad_bers_rate *rate);
 
-/* A fault of a module or device. */
+/* Makes the finding for a fault of a module or device. */
 struct triad_alert_finding triad_alert_finding_of_hardware(
 	const struct triad_hardware_finding *found);
 
-/* Whether there are causes over their thresholds beside the findings, and how many. */
+/* The number of causes over their thresholds without a finding of their own. */
 unsigned triad_alert_n_more(const struct triad_alert *alert);
-/* The cause, without a finding of its own, is under its threshold. */
+/* A cause without a finding of its own is under its threshold again. */
 void triad_alert_note_no_more(struct triad_alert *alert, unsigned cause, unsigned end);
 
 /* Raises the findings that lasted long enough.  Returns how many. */
 unsigned triad_alert_raise_findings(const struct triad_alerts_params *params,
 	struct triad_alert *alert, uint64_t now_us);
 
-/* Drops what is over, as long as something that was raised is left: an alert that is
- * cleared still says what it was.  Returns false when there is nothing left. */
+/* Drops findings that are over, but keeps one that was raised: a cleared alert still shows
+ * its cause.  Returns false when no finding is left. */
 bool triad_alert_drop_over(const struct triad_alerts_params *params,
 	struct triad_alert *alert, uint64_t now_us);
 
-/* The most telling finding first, and its end. */
+/* Sorts findings by significance, and puts the end of the first one first. */
 void triad_alert_put_in_order(struct triad_alert *alert);
 
 #endif

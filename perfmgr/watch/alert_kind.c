@@ -4,7 +4,7 @@
 #include "congestion/roots.h"
 #include "perfmgr/watch/alert_why.h"
 
-/* --- what to do --- */
+/* --- advice --- */
 
 static const struct triad_alert_end *first_end(const struct triad_alert *alert)
 {
@@ -148,7 +148,8 @@ enum triad_severity triad_alert_severity(const struct triad_alert *alert)
 {
 	const struct triad_alert_finding *finding = &alert->findings[0];
 
-	/* What can't be reached, and what goes round and fills the fabric, can't wait. */
+	/* Unreachable destinations, and packets that circle and fill the fabric, are
+	 * urgent. */
 	if (finding->cause == TRIAD_ALERT_ROUTES)
 		return finding->routes >= TRIAD_ALERT_MULTICAST_LOOPS &&
 				finding->routes <= TRIAD_ALERT_UNREACHABLE_PAIRS

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What an alert is about, how bad that is, and what somebody may do about it; all by its
- * first finding.
+/* An alert's kind, severity and advice, all from its first finding.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PERFMGR_ALERT_KIND_H
@@ -9,14 +8,13 @@
 #include "perfmgr/watch/alerts.h"
 #include "triad/severity.h"
 
-/* What somebody may do about it: "check the cable and its plugs". */
+/* Advice to the administrator: "check the cable and its plugs". */
 const char *triad_alert_advice(const struct triad_alert *alert);
 
-/* What to do about a kind of finding about routes. */
+/* Advice for a kind of finding about routes. */
 const char *triad_alert_routes_advice(enum triad_alert_routes routes);
 
-/* What an alert is about, by its first finding, in few kinds: each tells more than those
- * before it. */
+/* The kind of an alert's first finding; later kinds are more significant. */
 enum triad_alert_kind {
 	TRIAD_ALERT_KIND_COUNTER,
 	TRIAD_ALERT_KIND_UNANSWERED,
@@ -35,8 +33,8 @@ enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert);
  * "hardware", "routes". */
 const char *triad_alert_kind_name(enum triad_alert_kind kind);
 
-/* How bad it is: what took a switch, a router or many nodes with it is critical, others
- * are warnings. */
+/* The severity: an alert that lost a switch, a router or many nodes is critical, others are
+ * warnings. */
 enum triad_severity triad_alert_severity(const struct triad_alert *alert);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where alerts are kept: by number, and by the ports that they are about.
+/* Stores alerts, by number and by the ports that they concern.
  *
- * A place is a node GUID and a port number (TRIAD_ALERT_NO_PORT: the node itself); it
- * has one alert at most, an alert may have many places.
+ * A place is a node GUID and a port number (TRIAD_ALERT_NO_PORT: the node itself).  A place
+ * has at most one alert; an alert may have many places.
  *
  * Internal to alerts.c, which says who may call when. */
 #ifndef TRIAD_PERFMGR_ALERT_STORE_H

@@ -19,7 +19,7 @@ struct triad_alerts *triad_alerts_new(
 		return NULL;
 	alerts->sink = *sink;
 	alerts->silences = silences;
-	alerts->explained_until_us = UINT64_MAX; /* nobody looks for roots */
+	alerts->explained_until_us = UINT64_MAX; /* roots are not searched for */
 	alerts->store = triad_alert_store_new();
 	if (alerts->store)
 		return alerts;
@@ -46,7 +46,7 @@ void triad_alerts_free(struct triad_alerts *alerts)
 	free(alerts);
 }
 
-/* --- what sweeps read --- */
+/* --- readings of sweeps --- */
 
 static void look_for_new(struct triad_alerts *alerts, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us)
@@ -107,8 +107,8 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 			continue;
 		value = triad_limits_measure(&limits->of[cause], changes, cause,
 			(double)alerts->words_per_us[port]);
-		/* What is raised ends only well below its threshold, so that it does
-		 * not come and go. */
+		/* A raised finding ends only well below its threshold, so that it does not
+		 * flap. */
 		under = finding->raised ? alerts->params.clear_below : 1;
 		finding->value = isnan(value) ? 0 : (float)value;
 		finding->judged = false; /* it is looked at here */
@@ -196,7 +196,7 @@ static void report_alert(struct triad_alerts *alerts, enum triad_alert_change ch
 	alerts->sink.take(alerts->sink.context, change, alert);
 }
 
-/* Tells the sink that there is no more for now, if it was told something. */
+/* Calls the sink's done(), if take() was called. */
 static void report_cleared(struct triad_alerts *alerts)
 {
 	if (alerts->told && alerts->sink.done)
@@ -280,7 +280,7 @@ static void end_alert(
 		unflag(alerts, alert);
 }
 
-/* Raises what has lasted, and drops what is over. */
+/* Raises findings that have lasted, and drops those that are over. */
 static void settle(
 	struct triad_alerts *alerts, struct triad_alert_entry *entry, uint64_t now_us)
 {
@@ -380,7 +380,7 @@ void triad_alerts_configure(struct triad_alerts *alerts,
 	report_cleared(alerts);
 }
 
-/* --- what the SM reports --- */
+/* --- reports of the SM --- */
 
 void triad_alerts_note_sm(struct triad_alerts *alerts, uint16_t trap, uint16_t lid,
 	uint8_t port, uint64_t now_us)

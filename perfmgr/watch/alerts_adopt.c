@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A new fabric: what was lost, what is back, what is asked no more. */
+/* Adopts a new fabric: handles losses, returns, and ports that are no longer asked. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static bool was_taken_down(const struct adoption *adoption, uint32_t old_port)
 				TRIAD_PHYS_DISABLED);
 }
 
-/* Somebody has taken down each of its links, at one end or the other. */
+/* True when each of its links was taken down on purpose, at one end or the other. */
 static bool is_meant(const struct adoption *adoption, const struct triad_loss *loss)
 {
 	if (!adoption->alerts->intent.took_down)
@@ -94,8 +94,8 @@ static void note_size(struct triad_alert *alert, const struct triad_loss *loss)
 	alert->n_links = loss->n_links;
 }
 
-/* A loss is an alert of the ends of its first link, and takes up what goes wrong at
- * the other ones. */
+/* A loss is an alert at the ends of its first link, and includes findings at its other
+ * links. */
 static void adopt_loss(void *context, const struct triad_loss *loss)
 {
 	const struct adoption *adoption = context;
@@ -131,7 +131,7 @@ static void adopt_loss(void *context, const struct triad_loss *loss)
 	}
 }
 
-/* What is known of nodes that stayed. */
+/* Keeps the state of nodes that stayed. */
 static void inherit_nodes(const struct triad_alerts *alerts,
 	const struct triad_fabric *fabric, struct triad_alerts_node *nodes)
 {
@@ -147,7 +147,7 @@ static void inherit_nodes(const struct triad_alerts *alerts,
 	}
 }
 
-/* True when what was down is there again. */
+/* True when the lost link or node is back. */
 static bool is_back(const struct triad_fabric *fabric, const struct triad_alert *alert,
 	const struct triad_alert_finding *finding)
 {
@@ -159,7 +159,7 @@ static bool is_back(const struct triad_fabric *fabric, const struct triad_alert 
 		fabric->ports[port].remote != TRIAD_FABRIC_NONE;
 }
 
-/* What the fabric and the configuration say about an alert. */
+/* Applies the fabric and the configuration to an alert. */
 static void look_at_entry(
 	struct triad_alerts *alerts, struct triad_alert *alert, uint64_t now_us)
 {

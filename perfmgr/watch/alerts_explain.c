@@ -30,8 +30,8 @@ void triad_alerts_explain(struct triad_alerts *alerts, uint64_t node_guid, uint8
 }
 
 /* A thread that looks for roots may be late: after a pause of the process the next sweep
- * may end before it has looked at the last one.  One that looks no more must not hide what
- * waits.  So what it said counts until the third sweep after that. */
+ * may end before it has looked at the last one.  A thread that has stopped must not hide
+ * waiting ports for ever.  So its result counts until the third sweep after it. */
 static bool is_explained(
 	const struct triad_alerts *alerts, const struct triad_alert_end *end)
 {
@@ -41,8 +41,8 @@ static bool is_explained(
 		alerts->explained_until_us >= alerts->swept_us[2];
 }
 
-/* Roots are not known yet by the sweep that found it; by the next one, where they are
- * looked for late. */
+/* True while roots are not known yet for the sweep of the finding, or for the next one if
+ * the search is late. */
 static bool may_be_explained(
 	const struct triad_alerts *alerts, const struct triad_alert_finding *finding)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the parts of alerts.h share; nobody else includes this.
+/* Internals of alerts.h, for its own files:
  *
- *     alerts.c          what sweeps read, what comes out
+ *     alerts.c          readings of sweeps; reports of alerts
  *     alerts_places.c   the ends of links and nodes, and the alert of each
  *     alerts_adopt.c    a new fabric
- *     alerts_take.c     what others found
+ *     alerts_take.c     findings of agents and finders
  *     alerts_explain.c  waiting that roots of congestion explain */
 #ifndef TRIAD_PERFMGR_ALERTS_PARTS_H
 #define TRIAD_PERFMGR_ALERTS_PARTS_H
@@ -17,7 +17,7 @@
 
 struct triad_alerts_node {
 	uint16_t silent;   /* sweeps in a row with an unanswered port */
-	uint16_t n_missed; /* ports, in this sweep */
+	uint16_t n_missed; /* unanswered ports in this sweep */
 	bool asked;        /* in this sweep */
 };
 
@@ -30,7 +30,7 @@ struct triad_alerts {
 	struct triad_view *view;
 	bool *flagged;       /* for each port of the view: it has an alert */
 	bool *explained;     /* the same: a root of congestion explains its waiting */
-	float *words_per_us; /* that its link can do */
+	float *words_per_us; /* capacity of its link */
 	struct triad_alerts_node *nodes; /* for each node of the view */
 	struct triad_sm_notes sm_notes;
 	struct triad_silences *silences;
@@ -41,7 +41,7 @@ struct triad_alerts {
 	bool is_idle; /* see triad_alerts_set_idle() */
 	uint64_t explained_until_us;
 	uint64_t swept_us[3]; /* ends of the last sweeps, the last one first */
-	uint32_t n_held;      /* so far, while alerts are settled */
+	uint32_t n_held;      /* findings held back so far, while alerts are settled */
 	struct triad_alerts_counts counts;
 };
 
@@ -50,7 +50,7 @@ struct triad_alert_end triad_alerts_end_of(
 struct triad_alert_end triad_alerts_end_of_node(
 	const struct triad_fabric *fabric, uint32_t index);
 
-/* The view's port that an end is, or TRIAD_FABRIC_NONE. */
+/* The port of the view's fabric for an end, or TRIAD_FABRIC_NONE. */
 uint32_t triad_alerts_find_port(
 	const struct triad_fabric *fabric, const struct triad_alert_end *end);
 
@@ -69,17 +69,17 @@ struct triad_alert_entry *triad_alerts_add(
 /* The alert of the link at 'port', made when there is none. */
 struct triad_alert_entry *triad_alerts_need(struct triad_alerts *alerts, uint32_t port);
 
-/* True when sweeps ask about what an end is: a port, or any of a node. */
+/* True when sweeps ask the port of an end, or, for a node, any of its ports. */
 bool triad_alerts_is_end_asked(
 	const struct triad_view *view, const struct triad_alert_end *end);
 
 const struct triad_limits *triad_alerts_limits_of(
 	const struct triad_alerts *alerts, uint32_t port);
 
-/* Says which findings of the alert are held back, and counts those that are explained. */
+/* Sets which findings of the alert are held back, and counts the explained ones. */
 void triad_alerts_hold(struct triad_alerts *alerts, struct triad_alert *alert);
 
-/* What the fabric and the configuration say about all alerts. */
+/* Applies the fabric and the configuration to all alerts. */
 void triad_alerts_look_at_entries(struct triad_alerts *alerts, uint64_t now_us);
 
 #endif

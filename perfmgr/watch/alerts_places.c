@@ -126,7 +126,7 @@ struct triad_alert_entry *triad_alerts_need(struct triad_alerts *alerts, uint32_
 	return entry;
 }
 
-/* --- what the view says of a place --- */
+/* --- places in the view --- */
 
 /* True when sweeps ask the end's port, or for a node any of its ports. */
 bool triad_alerts_is_end_asked(

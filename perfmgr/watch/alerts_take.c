@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What others found: findings are raised and over on their word, which has waited for
- * as long as the thresholds say. */
+/* Findings of agents and finders: they are raised and end at once, because their source has
+ * already waited as the thresholds require. */
 #include "perfmgr/watch/alerts_parts.h"
 
 /* The alert of where 'cause' is a finding of 'port', and its index of that end. */
@@ -125,7 +125,7 @@ void triad_alerts_match(
 		struct triad_alert_finding found = {
 			.value = cause == TRIAD_ALERT_UNANSWERED};
 
-		/* How far it was is not told again. */
+		/* The exact value is not sent again. */
 		if (cause < TRIAD_N_COUNTERS) {
 			found.threshold = limits->of[cause];
 			found.value = (float)limits->of[cause].value;

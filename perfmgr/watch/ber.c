@@ -162,7 +162,7 @@ static void episode_begin(struct triad_ber *ber, uint64_t now_us)
 	ber->since_us = now_us;
 }
 
-/* From here on what comes shows whether the link is good again. */
+/* From now on readings show whether the link is good again. */
 static void alarm(struct triad_ber *ber)
 {
 	ber->verdict = TRIAD_BER_WORSE;
@@ -223,7 +223,7 @@ enum triad_ber_verdict triad_ber_add_quiet(struct triad_ber *ber,
 	return add(ber, test, &reading, true);
 }
 
-/* --- what is known --- */
+/* --- estimates --- */
 
 struct triad_ber_estimate triad_ber_estimate(const struct triad_ber *ber,
 	const struct triad_ber_test *test, double confidence)

@@ -13,7 +13,7 @@
 
 /* One kind at one port. */
 struct rate {
-	uint64_t since_us;      /* when what is known begins; 0: nothing is */
+	uint64_t since_us;      /* since when the port is watched; 0: it is not */
 	uint64_t read_us;       /* the last reading */
 	uint64_t total;         /* of its details then */
 	struct triad_ber *test; /* NULL: no error since 'since_us' */
@@ -110,7 +110,7 @@ static const struct triad_ber_test *test_of(const struct triad_bers *bers,
 void triad_bers_configure(
 	struct triad_bers *bers, const struct triad_bers_params *params)
 {
-	/* What was counted in errors that were expected means nothing at others. */
+	/* Evidence relative to the old targets is invalid for new ones. */
 	if (!params->enabled ||
 		memcmp(&params->targets, &bers->params.targets,
 			sizeof(params->targets)) != 0)
@@ -153,8 +153,8 @@ int triad_bers_adopt(struct triad_bers *bers, struct triad_view *view)
 
 /* --- readings --- */
 
-/* The first error of a link: until then it was good, as far as is known.  More of that
- * than the test looks back on would hide what comes. */
+/* Begins a test at a link's first error: the time before counts as good, but at most as
+ * much as the test remembers, so that it does not hide later errors. */
 static struct triad_ber *begin_test(struct triad_bers *bers, struct rate *rate,
 	const struct triad_ber_test *test, uint64_t until_us)
 {

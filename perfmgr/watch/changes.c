@@ -42,7 +42,7 @@ static void tell_node(const struct pair *pair, enum triad_change change,
 		pair->sink->context, change, fabric, node, only_link(fabric, node), 0);
 }
 
-/* --- what is gone --- */
+/* --- losses --- */
 
 static void take_loss(void *context, const struct triad_loss *loss)
 {
@@ -61,7 +61,7 @@ static void take_loss(void *context, const struct triad_loss *loss)
 	}
 }
 
-/* --- what is new --- */
+/* --- additions --- */
 
 static bool is_new_node(const struct pair *pair, uint32_t node)
 {

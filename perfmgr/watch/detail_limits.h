@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Compares details (perfmgr/details.h) with their thresholds.
  *
- * Model: a threshold is a rate of one field (ib/detail.h).  Of a field that has a counter
- * for each VL, SL or lane each counter is compared.  Details are read now and then, so a
- * rate is that over the time between two readings, and one look decides: what was over
- * for so long has lasted, and what no longer is has ended.
+ * Model: a threshold is a rate of one field (ib/detail.h).  If the field has a counter for
+ * each VL, SL or lane, each counter is compared.  Details are read rarely, so the rate is
+ * over the long time between two readings, and a single comparison decides: a finding is
+ * raised and ended at once.
  *
  * A port has one finding about details: the counter that is furthest over its threshold.
  *
@@ -18,10 +18,11 @@
 enum triad_detail_verdict {
 	TRIAD_DETAIL_NOTHING_NEW,
 	TRIAD_DETAIL_IS_OVER,  /* '*found' has it */
-	TRIAD_DETAIL_IS_UNDER, /* what was found before is over no longer */
+	TRIAD_DETAIL_IS_UNDER, /* the earlier finding is no longer over */
 };
 
-/* Of what was read of 'port' since 'since_us'.  'known': what was found there before. */
+/* Judges what was read from 'port' since 'since_us'.  'known': the earlier finding
+ * there. */
 enum triad_detail_verdict triad_detail_limits_look(
 	const struct triad_detail_thresholds *thresholds, const struct triad_view *view,
 	uint32_t port, struct triad_alert_why known, uint64_t since_us,

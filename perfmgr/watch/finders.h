@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What threads of their own find out about the whole fabric, beside what sweeps read:
- * what is wrong with routes, and roots of congestion.
+/* Findings about the whole fabric from threads of their own, besides those of sweeps:
+ * problems of routes, and roots of congestion.
  *
- * Model: each of them is a finder, which is asked for all that it finds at present: at
- * the end of each sweep, and when it has said that this has changed.  A finding is known
- * by its cause and key.  It keeps its place while it is there, or an alert would end and
- * another begin whenever another example of the same is seen first.  Of two findings of
- * one cause in one place the first counts.  What is found no more is over.
+ * Model: each source is a finder.  It is asked for all its present findings at the end of
+ * each sweep, and when it has reported a change.  A finding is identified by its cause and
+ * key.  It keeps its first place; otherwise an alert would end and another begin whenever
+ * another example of the same problem comes first.  Of two findings of one cause in one
+ * place the first counts.  A finding that a finder no longer reports ends.
  *
- * Thread-safety: the owner of the alerts calls all; finders are called by it, without
+ * Thread-safety: the owner of the alerts calls all; it calls the finders without holding
  * its lock.
  * Memory: TRIAD_FINDERS_MAX_FINDINGS findings of a fixed size; more are left out. */
 #ifndef TRIAD_PERFMGR_FINDERS_H
@@ -22,7 +22,7 @@
 #define TRIAD_FINDERS_MAX_FINDINGS (TRIAD_ALERT_N_ROUTES + TRIAD_CONGESTION_MAX_TRACKED)
 #define TRIAD_MAX_FINDERS 2u
 
-/* What finders add to. */
+/* The list that finders add to. */
 struct triad_found;
 
 struct triad_finder {
@@ -30,7 +30,7 @@ struct triad_finder {
 	void *context;
 };
 
-/* A finding ('cause', and what belongs to that) at a port.  'key' is its own among those
+/* Adds a finding ('cause', and the members for it) at a port.  'key' is unique among those
  * of its cause. */
 void triad_found_add(struct triad_found *found, uint64_t node_guid, uint8_t port,
 	uint64_t key, const struct triad_alert_finding *finding);
@@ -57,8 +57,8 @@ struct triad_finders {
 	struct triad_placed_list known, now;
 };
 
-/* Asks all finders, and has 'alerts' take what is new and what is over.  'lock' is that
- * of the alerts. */
+/* Asks all finders, and passes new and ended findings to 'alerts'.  'lock' guards the
+ * alerts. */
 void triad_finders_look(struct triad_finders *finders, struct triad_alerts *alerts,
 	const struct triad_fabric *fabric, pthread_mutex_t *lock, uint64_t now_us);
 

@@ -163,7 +163,7 @@ bool triad_histogram_subtract(
 {
 	unsigned times = histogram->joined - earlier->joined;
 
-	/* Buckets are joined as time goes by, never parted. */
+	/* Buckets are joined over time, never split. */
 	if (histogram->joined < earlier->joined)
 		return false;
 	for (unsigned i = 0; i < earlier->n; i++) {
@@ -181,7 +181,7 @@ bool triad_histogram_subtract(
 	return true;
 }
 
-/* --- what it says --- */
+/* --- reading --- */
 
 struct triad_histogram_bucket triad_histogram_bucket(
 	const struct triad_histogram *histogram, unsigned n)

@@ -9,10 +9,10 @@
  *
  *     1/2^(scale + 1) of the value at most, for a scale of 0 or more: 12.5 % at 2.
  *
- * Zeros are counted apart; they are most of what there is.
+ * Zeros are counted separately; most values are zeros.
  *
  * A rate is counted in steps of 1/4096 a second (triad_histogram_factor()), so that one
- * event in an hour is told from none.
+ * event in an hour differs from none.
  *
  * Invariants: 'scale' is the greatest that the values and 'most' allow, whatever the
  * order they came in; so merging is exact (a count moves to another bucket only when
@@ -34,10 +34,10 @@
 /* Room for every bucket there can be at the greatest scale. */
 #define TRIAD_HISTOGRAM_MOST 252
 
-/* All 0 but for 'most' is an empty one. */
+/* Empty: all 0 except 'most'. */
 struct triad_histogram {
 	uint64_t *counts; /* 'room' of them; NULL: no value but 0 yet */
-	uint8_t first;    /* bucket that counts[0] is about, at 'joined' */
+	uint8_t first;    /* number of the bucket counts[0], at 'joined' */
 	uint8_t n;        /* buckets kept */
 	uint8_t room;
 	uint8_t joined; /* TRIAD_HISTOGRAM_MAX_SCALE - scale */
@@ -91,13 +91,13 @@ static inline bool triad_histogram_add(
 	return true;
 }
 
-/* Adds what 'from' counted.  Returns false when memory is short; then nothing was
+/* Adds the counts of 'from'.  Returns false when memory is short; then nothing was
  * added. */
 bool triad_histogram_merge(
 	struct triad_histogram *histogram, const struct triad_histogram *from);
 
-/* Takes away what 'earlier' counted, the same histogram at an earlier time.  False, with
- * what is left undefined: it is not. */
+/* Subtracts the counts of 'earlier', the same histogram at an earlier time.  False, with
+ * the result undefined, if it is not that. */
 bool triad_histogram_subtract(
 	struct triad_histogram *histogram, const struct triad_histogram *earlier);
 
@@ -105,7 +105,7 @@ bool triad_histogram_subtract(
 struct triad_histogram_bucket triad_histogram_bucket(
 	const struct triad_histogram *histogram, unsigned n);
 
-/* Values but for zeros. */
+/* The number of values, without zeros. */
 uint64_t triad_histogram_count(const struct triad_histogram *histogram);
 
 /* The quantile 'share' (0 to 1) of all values and of 'n_zeros' zeros: the middle of its

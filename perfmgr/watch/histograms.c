@@ -203,7 +203,7 @@ static bool make_chunks(
 	return true;
 }
 
-/* A row that went to another port begins anew. */
+/* The histograms of a row that another port got are restarted. */
 static void name_ports(
 	struct triad_histograms *histograms, const struct triad_view *view)
 {

@@ -134,8 +134,8 @@ static struct record *need(
 	return record;
 }
 
-/* Takes out the records that are over, and counts those that are left: whoever asks how
- * many are down must not have to wait for a walk over all. */
+/* Removes ended records, and counts the rest, so that a request for the number of down
+ * links need not walk over all. */
 static void compact(struct triad_links *links)
 {
 	struct triad_links_counts *counts = &links->counts;
@@ -175,7 +175,7 @@ static void note_down(
 		return;
 	record->link.state = state;
 	record->link.down_us = adoption->now_us;
-	/* What went with its nodes may be up where nobody sees it. */
+	/* A link that is gone with its nodes may still be up. */
 	if (state == TRIAD_LINK_DOWN)
 		record->link.n_seen++;
 }
@@ -227,7 +227,7 @@ static void refresh_ends(struct triad_link *link, const struct triad_fabric *fab
 	}
 }
 
-/* What the new fabric says about a link that has a record. */
+/* Updates a link's record from the new fabric. */
 static void look_at(struct record *record, const struct adoption *adoption)
 {
 	const struct triad_fabric *fabric = adoption->fabric;
@@ -304,7 +304,7 @@ void triad_links_forget(struct triad_links *links, uint64_t now_us)
 		compact(links);
 }
 
-/* --- what the ends count --- */
+/* --- counters of the ends --- */
 
 void triad_links_count(
 	struct triad_links *links, uint32_t port, uint64_t n, uint64_t now_us)

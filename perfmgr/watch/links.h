@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Links over time: which went down, when, how often, and what was at their ends.
+/* The history of links: which went down, when, how often, and what was at their ends.
  *
  * Model: a link is two ports that are joined by a cable, named by their nodes' GUIDs and
- * their numbers.  It gets a record when it goes down, or when one of its ends counts
- * that it did (LinkDownedCounter): a link that is down for less than the time between
- * two looks at the fabric shows there alone.
+ * their numbers.  It gets a record when it goes down, or when the LinkDownedCounter of one
+ * of its ends grows: a link that is down for less than the time between two copies of the
+ * fabric shows only there.
  *
  *     up            in the present fabric
- *     down          one of its nodes is there still, or was when it went down
+ *     down one of its nodes is still present, or was when it went down
  *     unreachable   between two nodes that are gone with a part of the fabric
  *
  * The record stays as long as the cable does.  It goes when an end is plugged in
  * elsewhere, and when the link has been down for 'forget_after_us': then it counts as
  * removed on purpose.
  *
- * Topology and the counters of the two ends each miss some of the times that a link
- * went down, and none invents one: the largest of the three is how often it did, at
- * least (triad_link_n_downs()).
+ * The topology and the counters of the two ends may each miss some times that a link went
+ * down, but never add one.  So the largest of the three counts is a lower bound
+ * (triad_link_n_downs()).
  *
  * Thread-safety: none; the caller excludes readers from writers.  Memory: at most
- * TRIAD_LINKS_MAX records of some 250 octets, taken as they are needed; what does not
- * fit is counted. */
+ * TRIAD_LINKS_MAX records of some 250 octets, allocated as needed; what does not fit is
+ * counted. */
 #ifndef TRIAD_PERFMGR_LINKS_H
 #define TRIAD_PERFMGR_LINKS_H
 
@@ -41,7 +41,7 @@ enum triad_link_state {
 
 struct triad_link_end {
 	uint64_t node_guid, port_guid;
-	uint32_t n_counted; /* times that it counted since we know of the link */
+	uint32_t n_counted; /* growth of its LinkDownedCounter since we know the link */
 	uint16_t lid;
 	uint8_t node_type;
 	uint8_t port;
@@ -51,12 +51,13 @@ struct triad_link_end {
 struct triad_link {
 	struct triad_link_end ends[2]; /* the one with the lower GUID and port first */
 	uint8_t state;                 /* enum triad_link_state */
-	struct triad_link_rate rate;   /* that it had last */
-	uint32_t n_seen;               /* times that it went down in the topology */
+	struct triad_link_rate rate;   /* its last rate */
+	uint32_t n_seen;               /* times that the topology showed it going
+				        * down */
 	/* Monotonic; 0: never. */
-	uint64_t down_us;    /* when it was seen to go down last */
+	uint64_t down_us;    /* when the topology last showed it going down */
 	uint64_t up_us;      /* when it came back last */
-	uint64_t counted_us; /* when an end was seen to have counted last */
+	uint64_t counted_us; /* when a counter of an end last grew */
 };
 
 /* Describes a port of a fabric; 'n_counted' is 0. */
@@ -65,7 +66,7 @@ void triad_link_end_describe(struct triad_link_end *end,
 
 struct triad_links_counts {
 	uint32_t n_down, n_unreachable;
-	uint64_t n_not_kept; /* records beyond TRIAD_LINKS_MAX, or for want of memory */
+	uint64_t n_not_kept; /* records dropped: over TRIAD_LINKS_MAX, or no memory */
 };
 
 struct triad_links;
@@ -74,16 +75,17 @@ struct triad_links;
 struct triad_links *triad_links_new(void);
 void triad_links_free(struct triad_links *links);
 
-/* 'is_part': fabrics are parts of one, whose many ends are no lost links. */
+/* 'is_part': the fabric is a part of a larger one; links that end at its edge are not
+ * lost. */
 void triad_links_configure(
 	struct triad_links *links, bool is_part, uint64_t forget_after_us);
 
-/* 'fabric' (referenced) is the present one from now on.  Returns 0 or ENOMEM; then the
- * one before goes on. */
+/* Sets the present fabric, which is referenced.  Returns 0 or ENOMEM; then the old one
+ * stays. */
 int triad_links_adopt(
 	struct triad_links *links, struct triad_fabric *fabric, uint64_t now_us);
 
-/* Drops what has been down for too long. */
+/* Drops links that have been down for too long. */
 void triad_links_forget(struct triad_links *links, uint64_t now_us);
 
 /* LinkDownedCounter of 'port' (index in the present fabric) grew by 'n'. */
@@ -92,8 +94,8 @@ void triad_links_count(
 
 /* --- reading --- */
 
-/* Copies the record at '*cursor' (0 to begin with) and moves on; false: no more.  One
- * that comes or goes between two calls may be missed. */
+/* Copies the record at '*cursor' (0 at first) and moves on; false: no more.  It may miss
+ * records that come or go between two calls. */
 bool triad_links_next(
 	const struct triad_links *links, uint32_t *cursor, struct triad_link *copy);
 
@@ -101,16 +103,16 @@ bool triad_links_next(
 bool triad_links_find(const struct triad_links *links, uint64_t node_guid, uint8_t port,
 	struct triad_link *copy);
 
-/* How many records there are. */
+/* The number of records. */
 uint32_t triad_links_n(const struct triad_links *links);
 
-/* As of the last fabric that was adopted, without what has been forgotten since. */
+/* Counts of the last adopted fabric, without links forgotten since. */
 struct triad_links_counts triad_links_counts(const struct triad_links *links);
 size_t triad_links_octets(const struct triad_links *links);
 
-/* How often it went down, at least. */
+/* How often it went down; a lower bound. */
 uint32_t triad_link_n_downs(const struct triad_link *link);
-/* When it did last, as far as was seen; 0: never. */
+/* When it last went down, as far as known; 0: never. */
 uint64_t triad_link_last_down_us(const struct triad_link *link);
 
 #endif

@@ -32,7 +32,7 @@ struct search {
 	const struct triad_fabric *old, *new;
 	const uint32_t *new_port;
 	uint8_t *nodes;  /* for each old node: enum node_state */
-	uint32_t *queue; /* gone nodes of the part that is looked at */
+	uint32_t *queue; /* missing nodes of the present part */
 	uint32_t n_queued;
 	uint32_t *ends; /* ports that stayed at its edge */
 	void (*take)(void *, const struct triad_loss *);
@@ -100,7 +100,7 @@ static void look_at_port(struct search *search, const struct triad_fabric_port *
 	search->ends[loss->n_links++] = remote;
 }
 
-/* Whether the part is there still, as far as can be told. */
+/* Whether the part may still be present, but hidden. */
 static bool is_part_hidden(const struct search *search, const struct triad_loss *loss)
 {
 	bool is_there = search->new->n_hidden && !loss->n_links;
@@ -110,7 +110,7 @@ static bool is_part_hidden(const struct search *search, const struct triad_loss 
 	return is_there;
 }
 
-/* All that is gone and hangs together with 'node'. */
+/* Collects the missing nodes that are connected with 'node'. */
 static void collect_part(struct search *search, uint32_t node)
 {
 	const struct triad_fabric *old = search->old;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a fabric lost since the copy of it before: links, and nodes with all that hung
- * on them.
+/* Finds what a fabric lost since its last copy: links, and parts with all their nodes.
  *
- * Model: a link of the old fabric is lost when both of its nodes are in the new one and
- * neither port has a far end there, or is there at all: the SM may drop the port of a
- * node that it reaches by another one.  Nodes that are not in the new fabric are taken
- * together as far as links of the old one join them; such a part is one loss, seen at
- * the links between it and the nodes that stayed.  So a dead cable is one loss, whether
- * it parts two switches or takes a rack with it, and so is a dead switch with forty
- * links. (A port that was plugged into another place is no loss.)
+ * Model: a link of the old fabric is lost when both of its nodes are in the new one, and
+ * neither of its ports has a far end there.  A missing port counts, too: the SM may drop a
+ * port of a node that it reaches by another port.  Nodes that are missing in the new fabric
+ * form parts, as connected by links of the old one.  Each part is one loss, at the links
+ * between it and the nodes that stayed.  So a dead cable is one loss, whether it separates
+ * two switches or a whole rack; and so is a dead switch with forty links.  (A port that was
+ * plugged in elsewhere is no loss.)
  *
- * The new fabric may hide links ('n_hidden').  Then two things are no loss: a link with
- * an end that is still up; and a part whose edge has such a link, or no link that could
- * tell.
+ * The new fabric may hide links ('n_hidden').  Then these are no losses: a link with an end
+ * that is still up; and a part whose edge has such a link, or has no link that could show
+ * the loss.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PERFMGR_LOSSES_H
@@ -28,7 +27,7 @@ struct triad_loss {
 	uint32_t near, far; /* the first lost link: ports of the old fabric.  The node
 	                       * of 'near' stayed; TRIAD_FABRIC_NONE: the part hung on
 	                       * nothing */
-	uint32_t n_nodes;   /* that are gone */
+	uint32_t n_nodes;   /* missing nodes */
 	const uint32_t *nodes; /* of the old fabric, n_nodes of them */
 	uint32_t n_links;      /* lost links to nodes that stayed */
 	const uint32_t *ends;  /* their ports on that side, n_links of them */

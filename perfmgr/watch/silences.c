@@ -90,7 +90,7 @@ const struct triad_silence *triad_silences_get(
 	return at < silences->n ? &silences->list[at] : NULL;
 }
 
-/* --- what they fit --- */
+/* --- matching --- */
 
 bool triad_silence_fits_end(const struct triad_silence *silence, uint64_t node_guid,
 	const char *node_name, uint8_t port)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Silences: alerts that somebody knows of, and that are to wake nobody.
+/* Silences: suppress notifications of alerts that the administrator knows of.
  *
  * Model: a silence is about a place, or about one alert:
  *
- *     place    a node, a port, or all nodes of a pattern, for a time that may begin
- *              later (maintenance).  It fits alerts that have an end there; one about
- *              a single port does not fit alerts about its whole node.
- *     alert    somebody acknowledged it.  It ends with the alert, and when that gets
- *              worse: from a counter to a link that is down, or to a critical one.
+ *     place    a node, a port, or all nodes of a pattern, for a time that may begin later
+ *              (maintenance).  It matches alerts with an end there; a silence of a single
+ *              port does not match alerts about its whole node.
+ *     alert    an acknowledgement.  It ends with the alert, or when the alert gets worse:
+ *              from a counter to a link that is down, or to critical.
  *
- * Times are those of the wall clock, because silences outlive a restart.  Time does
- * not pass by itself: triad_silences_advance() says that it has.
+ * Times are those of the wall clock, because silences outlive a restart.
+ * triad_silences_advance() advances the time.
  *
  * Thread-safety: none; the caller excludes readers from writers.  Memory: the structure,
  * of some 80,000 octets. */
@@ -32,10 +32,11 @@ struct triad_silence {
 	uint32_t id;                /* from 1 on, in the order they were given */
 	uint64_t from_us, until_us; /* wall clock */
 	bool is_ack;                /* of one alert */
-	bool has_begun;             /* it stays so, though the clock is set back */
-	/* Of a place.  What it says of one fabric ('n', 'first', 'end_port') is not used. */
+	bool has_begun;             /* stays true even if the clock is set back */
+	/* For a place.  Members about one fabric ('n', 'first', 'end_port') are not
+	 * used. */
 	struct triad_node_choice choice;
-	/* Of an alert, as it was acknowledged: its first end, and how bad it was. */
+	/* For an alert, when it was acknowledged: its first end, kind and severity. */
 	uint64_t node_guid;
 	uint8_t port; /* TRIAD_ALERT_NO_PORT: the node as a whole */
 	uint8_t kind; /* enum triad_alert_kind */
@@ -50,17 +51,17 @@ struct triad_silence {
 struct triad_silences {
 	uint32_t n;
 	uint32_t last_id;
-	uint64_t version; /* grows with each change of what is silenced, or kept */
+	uint64_t version; /* grows with each change */
 	uint64_t wall_us; /* of the last triad_silences_advance() */
 	struct triad_silence list[TRIAD_SILENCES_MAX]; /* by number */
 };
 
-/* What is over goes.  Returns when the next one begins or is over; UINT64_MAX: there
- * is none. */
+/* Removes silences that are over.  Returns when the next one begins or ends; UINT64_MAX:
+ * there is none. */
 uint64_t triad_silences_advance(struct triad_silences *silences, uint64_t wall_us);
 
 /* Adds a copy.  Without a number (0) it gets the next one.  Returns the number; 0 when
- * there are too many, or one has it. */
+ * there are too many, or the number is in use. */
 uint32_t triad_silences_add(
 	struct triad_silences *silences, const struct triad_silence *silence);
 
@@ -70,8 +71,8 @@ bool triad_silences_remove(struct triad_silences *silences, uint32_t id);
 const struct triad_silence *triad_silences_get(
 	const struct triad_silences *silences, uint32_t id);
 
-/* Whether it fits an alert or an end, in force or not.  An acknowledgement fits an end
- * whatever is wrong there. */
+/* Whether it matches an alert or an end, in force or not.  An acknowledgement matches an
+ * end whatever is wrong there. */
 bool triad_silence_fits(
 	const struct triad_silence *silence, const struct triad_alert *alert);
 bool triad_silence_fits_end(const struct triad_silence *silence, uint64_t node_guid,
@@ -85,12 +86,12 @@ bool triad_silences_fit_end(const struct triad_silences *silences, uint64_t node
 const struct triad_silence *triad_silences_find(
 	const struct triad_silences *silences, const struct triad_alert *alert);
 
-/* The alert is raised, got worse or has ended: acknowledgements that this ends go. */
+/* Call it when the alert is raised, gets worse or ends: removes acknowledgements that this
+ * ends. */
 void triad_silences_note(
 	struct triad_silences *silences, const struct triad_alert *alert);
 
-/* The one that an acknowledgement of the alert is, without number, times, 'by' and
- * 'reason'. */
+/* Makes the acknowledgement of an alert, without number, times, 'by' and 'reason'. */
 struct triad_silence triad_silence_of_alert(const struct triad_alert *alert);
 
 #endif

@@ -3,8 +3,8 @@
 
 /* A trap of a port so long before a finding there was read may have to do with it. */
 #define PORT_NOTE_NEAR_US (UINT64_C(120) * 1000000)
-/* A loss is seen at once; what the SM says of a switch as a whole, and its sweeps, have
- * to do with that alone. */
+/* A loss is noticed at once.  Only a loss is related to the SM's reports about whole
+ * switches, and to its sweeps. */
 #define LOSS_NOTE_NEAR_US (UINT64_C(15) * 1000000)
 
 void triad_sm_notes_add(struct triad_sm_notes *notes, const struct triad_sm_note *note)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the SM reported last, and which of it may have to do with an alert.
+/* The SM's last reports, and which of them may be related to an alert.
  *
  * Internal to alerts.c, which says who may call when. */
 #ifndef TRIAD_PERFMGR_SM_NOTES_H

@@ -13,7 +13,7 @@
 struct triad_watch {
 	struct triad_view *view; /* referenced; the owner's alone; NULL: none, or it was
 	                          * not taken up by all */
-	/* What was told of last, referenced; the owner's alone; NULL: none. */
+	/* The fabric last reported, referenced; used only by the owner; NULL: none. */
 	struct triad_fabric *told;
 	struct triad_finders finders; /* the owner's alone */
 	pthread_mutex_t lock;         /* of what follows */
@@ -129,7 +129,8 @@ void triad_watch_look_from(struct triad_watch *watch, uint64_t now_us)
 	watch->looks_since_us = now_us;
 }
 
-/* The ends of a part of a fabric are no news: others read what is behind them. */
+/* Links at the edge of a part of the fabric are not reported: others read what is behind
+ * them. */
 static void tell_changes(struct triad_watch *watch, struct triad_fabric *fabric)
 {
 	/* When memory is short, the next fabric is compared with the old one. */
@@ -140,7 +141,7 @@ static void tell_changes(struct triad_watch *watch, struct triad_fabric *fabric)
 	watch->told = triad_fabric_ref(fabric);
 }
 
-/* What comes out is compared with all silences, so this goes in slices, too. */
+/* Reported alerts are compared with all silences, so this is done in slices, too. */
 static void settle(struct triad_watch *watch, uint64_t now_us)
 {
 	uint32_t cursor = 0;
@@ -203,7 +204,8 @@ void triad_watch_miss(struct triad_watch *watch, uint32_t port, uint64_t now_us)
 		triad_alerts_miss(watch->alerts, port, now_us);
 }
 
-/* The verdict has waited for enough data: alerts take it as they take others' word. */
+/* The verdict has already waited for enough data, so alerts handle it like findings of
+ * others. */
 static void judge_ber(struct triad_watch *watch, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us)
 {
@@ -273,8 +275,8 @@ static void judge_hardware(struct triad_watch *watch, uint32_t port, uint64_t no
 		judge_part(watch, port, TRIAD_ALERT_DEVICE, node->guid, 0, now_us);
 }
 
-/* Leaves out what grew in an interval that began before counters were read here.  As a rate
- * it is right, so it is only kept from what judges a sweep. */
+/* Ignores growth in an interval that began before counters were read here.  The rate is
+ * right, so only the evaluation per sweep ignores it. */
 static void leave_gap_out(const struct triad_watch *watch,
 	struct triad_engine_changes *changes, uint64_t now_us)
 {
@@ -328,7 +330,7 @@ static void look_at_ports(struct triad_watch *watch, uint64_t since_us, uint64_t
 	}
 }
 
-/* --- what finders found --- */
+/* --- findings of finders --- */
 
 void triad_watch_add_finder(
 	struct triad_watch *watch, const struct triad_finder *finder)
@@ -378,7 +380,7 @@ void triad_watch_end_sweep(
 	pthread_mutex_unlock(&watch->lock);
 }
 
-/* --- what other members found --- */
+/* --- findings of agents --- */
 
 void triad_watch_take(struct triad_watch *watch, uint32_t port, unsigned cause,
 	const struct triad_alert_finding *found, uint64_t now_us)

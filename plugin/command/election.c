@@ -75,7 +75,7 @@ static bool has_voted(const struct triad_elector_status *status,
 		(member->is_self && status->election.holder == status->id);
 }
 
-/* Members of the view that have not said yet who they are. */
+/* Members of the view whose id is not known yet. */
 static unsigned n_unknown(const struct triad_cluster_view *view)
 {
 	unsigned n = 0;

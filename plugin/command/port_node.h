@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The switch that a 'port ...' command names, and its port. */
+/* Finds the switch and port that a 'port ...' command names. */
 #ifndef TRIAD_PLUGIN_COMMAND_PORT_NODE_H
 #define TRIAD_PLUGIN_COMMAND_PORT_NODE_H
 
@@ -14,12 +14,12 @@ struct triad_plugin;
 struct triad_command_switch {
 	uint64_t guid;                   /* 0: every switch */
 	int port;                        /* -1: every port */
-	char name[TRIAD_NODE_NAME_SIZE]; /* of a fabric; else as it was typed */
+	char name[TRIAD_NODE_NAME_SIZE]; /* as in the fabric; else as it was typed */
 };
 
-/* Finds the one switch.  A GUID is taken as it is where no switch has it: the history
- * may know one that is gone.  Returns 0, or TRIAD_CONTROL_FAILED with the reason in
- * 'output'.  'verb' is the command. */
+/* Finds the switch.  Accepts a GUID that no switch has: the history may know a switch that
+ * is gone.  Returns 0, or TRIAD_CONTROL_FAILED with the reason in 'output'.  'verb' is the
+ * command. */
 int triad_command_find_switch(struct triad_plugin *plugin, const char *verb,
 	const struct triad_command *command, struct triad_command_switch *found,
 	struct triad_output *output);

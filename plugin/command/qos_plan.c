@@ -257,8 +257,8 @@ static void put_credit(struct telling *telling)
 			"'routes check'\n");
 }
 
-/* Looks for them, unless nobody waits for it; false, having said it, when memory is
- * short. */
+/* Looks for them, unless no client waits for it; reports it and returns false when memory
+ * is short. */
 static bool find_credit(struct telling *telling, struct triad_plugin *plugin)
 {
 	const struct triad_tables_guard guard = {.osm = plugin->osm,
@@ -391,8 +391,7 @@ int triad_command_run_qos_plan(struct triad_plugin *plugin,
 	return status;
 }
 
-/* Reads the policy's file again; returns false, having said why, when it has
- * mistakes. */
+/* Reads the policy's file again; when it has mistakes, reports them and returns false. */
 static bool read_policy(struct triad_plugin *plugin, struct triad_output *output)
 {
 	struct triad_diags *diags = malloc(sizeof(*diags));
@@ -422,8 +421,8 @@ static bool passes_guard(
 
 	if (!triad_setup_context_make(&context, plugin, "qos apply", "", output))
 		return false;
-	/* triad-qos judges again before it puts the tables into force; this tells the
-	 * operator at once. */
+	/* triad-qos judges again before it puts the tables into force; here the operator
+	 * learns it at once. */
 	if (is_guarded &&
 		!triad_setup_plan_make(context.setup, context.fabric, &plan)) {
 		n_cut_off = plan->n_cut_off;

@@ -159,8 +159,8 @@ bool triad_setup_context_make(struct triad_setup_context *context,
 		return false;
 	is_made = triad_setup_sm_has_qos(context->fabric, verb, output) &&
 		find_policy(context, plugin, verb, file, output);
-	/* A policy without a qos-setup is no mistake: OpenSM's tables are wanted
-	 * then. */
+	/* A policy without a qos-setup is no mistake: then OpenSM's tables are the desired
+	 * ones. */
 	if (is_made && context->policy && triad_setup_is_wanted(context->policy))
 		error = triad_setup_compile(context->policy, &context->setup);
 	if (error)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What commands about QoS tables share: what they are about, and tables as text.
+/* Shared by the commands about QoS tables: finds their fabric and policy, and formats
+ * tables as text.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PLUGIN_COMMAND_QOS_SETUP_H
@@ -15,22 +16,22 @@ struct triad_plugin;
 
 #define TRIAD_TABLE_TEXT_SIZE 768
 
-/* Why there are no tables. */
+/* Messages: why there are no tables. */
 #define TRIAD_SETUP_NO_FABRIC                                                          \
 	"this SM is not the master, or has not brought up the subnet yet: see 'health'"
 #define TRIAD_SETUP_NO_QOS                                                             \
 	"OpenSM runs without QoS and programs no tables: 'qos TRUE' in opensm.conf "   \
 	"begins it"
 
-/* A policy on a fabric, with references. */
+/* A fabric and the policy for it; holds references. */
 struct triad_setup_context {
 	struct triad_fabric *fabric;
 	struct triad_policy *policy; /* NULL: none is loaded */
 	struct triad_setup *setup;   /* NULL: no policy, or one without a setup */
 };
 
-/* What the SM has found, with a reference; NULL when there is nothing: then why is in
- * 'output', behind 'verb'. */
+/* The fabric that the SM has found, with a reference.  If there is none, writes why to
+ * 'output', behind 'verb', and returns NULL. */
 struct triad_fabric *triad_setup_find_fabric(
 	struct triad_plugin *plugin, const char *verb, struct triad_output *output);
 
@@ -38,20 +39,21 @@ struct triad_fabric *triad_setup_find_fabric(
 bool triad_setup_sm_has_qos(const struct triad_fabric *fabric, const char *verb,
 	struct triad_output *output);
 
-/* Takes the policy in 'file', or with "" the one that is loaded.  Returns false when
- * there is no fabric or the policy can't be used; then why is in 'output', and there is
- * nothing to drop. */
+/* Takes the policy in 'file', or the loaded one if that is "".  If there is no fabric, or
+ * the policy can't be used, writes why to 'output' and returns false; then there is nothing
+ * to drop. */
 bool triad_setup_context_make(struct triad_setup_context *context,
 	struct triad_plugin *plugin, const char *verb, const char *file,
 	struct triad_output *output);
 void triad_setup_context_drop(struct triad_setup_context *context);
 
-/* An SL2VL table as "0,1,2,...": the VL of each SL; an arbitration table of 'n' entries
- * as "0:64,1:32", without the entries of weight 0 at its end, "-": there is none. */
+/* Formats an SL2VL table as "0,1,2,...", the VL of each SL; an arbitration table of 'n'
+ * entries as "0:64,1:32" without the entries of weight 0 at its end, or "-" if none is
+ * left. */
 const char *triad_format_setup_value(enum triad_setup_table table, unsigned n,
 	const union triad_setup_value *value, char text[TRIAD_TABLE_TEXT_SIZE]);
 
-/* The columns that say which table: of which port, and for SL2VL of which in-ports. */
+/* Adds the columns that identify a table: its port and, for SL2VL, its in-ports. */
 void triad_setup_put_table(struct triad_list *list, const struct triad_fabric *fabric,
 	uint32_t port, enum triad_setup_table table, unsigned in_first,
 	unsigned in_last);

@@ -151,7 +151,7 @@ static const char *format_value(const struct row *row,
 	return triad_format_setup_value(row->is.table, row->is.n, value, text);
 }
 
-/* What the port said, or why it did not: NULL when it was not asked. */
+/* The port's answer, or why there is none; NULL when it was not asked. */
 static const char *format_answer(
 	const struct row *row, char text[TRIAD_TABLE_TEXT_SIZE])
 {

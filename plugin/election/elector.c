@@ -9,15 +9,15 @@
 #include "triad/clock.h"
 #include "triad/thread.h"
 
-/* How often the SM's state is looked at: it changes without an event. */
+/* How often to check the SM's state: it changes without an event. */
 #define TICK_US (20 * TRIAD_US_PER_MS)
-/* So long is waited for a look at local ports.  It takes milliseconds, some hundreds on
- * a machine that is too busy; a driver that hangs takes its ports out of service. */
+/* How long to wait for a reading of local ports.  It takes milliseconds, or some hundreds
+ * on an overloaded machine; if the driver hangs, its ports count as bad. */
 #define BLIND_US (5 * TRIAD_US_PER_S)
 /* In parts of the lease: a round that is asked so late has little time left. */
 #define LATE_PARTS 2u
 
-/* --- what others leave --- */
+/* --- input from other threads --- */
 
 /* OpenSM's threads must not wait for us; the thread looks each TICK_US. */
 void triad_elector_note_up(struct triad_elector *elector)
@@ -164,8 +164,7 @@ static uint64_t run_step(struct triad_elector *elector)
 		elector->due_us = 0;
 		return now_us + TRIAD_US_PER_S;
 	}
-	/* First what came in, in its order; then the machine's other inputs; then
-	 * time. */
+	/* First the received input in order, then the machine's other inputs, then time. */
 	note_lateness(elector, now_us);
 	handle_inbox(elector);
 	if (!elector->election)

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The elector: runs the election (portmgr/election) in the plugin, and makes OpenSM
- * obey it.
+/* The elector: runs the election (portmgr/election) in the plugin, and makes OpenSM follow
+ * it.
  *
- * Threads: triad-election runs the machine.  It takes input from other threads (views
- * and payloads of the transport, events of OpenSM, operators' commands), reads the SM's
- * state and the last known health of local ports, carries out the machine's actions,
- * and sleeps until its next deadline.  The transport has a thread of its own, and so
- * have the calls into OpenSM (sm_control.h), the reading of the ports' state
- * (health_watch.h) and the questions over the fabric (fabric_ask.h).  So neither a
- * stopped Corosync, nor a long sweep, nor a slow HCA delays the election.  A step waits for files only: the state, the trace and the log.
- * A step that begins late is counted and logged.
+ * Threads: triad-election runs the machine.  It takes input from other threads (views and
+ * payloads of the transport, events of OpenSM, operators' commands), reads the SM's state
+ * and the last known health of local ports, carries out the machine's actions, and sleeps
+ * until its next deadline.  Threads of their own run the transport, the calls into OpenSM
+ * (sm_control.h), the reading of the ports' state (health_watch.h) and the queries over the
+ * fabric (fabric_ask.h).  So neither a stopped Corosync, nor a long sweep, nor a slow HCA
+ * delays the election.  A step waits only for files: the state, the trace and the log.  The
+ * elector counts and logs steps that begin late.
  *
- * The caller's thread judges the permission to enforce, from a copy of the facts and
- * the present time: so permission ends in time even if triad-election sleeps, or hangs
- * in a write to disk.
+ * The caller's thread judges the permission to enforce, from a copy of the facts and the
+ * present time.  So permission ends in time even if triad-election sleeps, or hangs in a
+ * write.
  *
- * Time is CLOCK_BOOTTIME: a lease runs out while the machine sleeps, too.  It does not
- * while a hypervisor has stopped the machine: nothing in it can tell.
+ * Time is CLOCK_BOOTTIME, so a lease also runs out while the machine is suspended.  It does
+ * not run out while a hypervisor has stopped the machine, which no clock of the machine
+ * shows.
  *
- * Locks: 'lock' of the elector is held for a step of the machine, in which its state
- * may be written to disk; whoever changes something waits that long, and the status is
- * what the last step published.  'facts_lock' and 'inbox_lock' are held for a copy.  No
- * lock is held while OpenSM is called. */
+ * Locks: a step holds 'lock' of the elector, also while it writes the state to disk.
+ * Callers that change something wait for that; the status is what the last step published.
+ * 'facts_lock' and 'inbox_lock' are held for a copy.  No lock is held while OpenSM is
+ * called. */
 #ifndef TRIAD_PLUGIN_ELECTION_ELECTOR_H
 #define TRIAD_PLUGIN_ELECTION_ELECTOR_H
 
@@ -49,31 +50,32 @@ struct triad_elector_status {
 	struct triad_cluster_status transport;
 	struct triad_sm_control_status sm;
 	struct triad_fabric_report fabric;
-	uint32_t n_cut_off; /* members that it hears over the fabric alone */
+	uint32_t n_cut_off; /* members that it reaches over the fabric only */
 	uint32_t keepalive_ms;
 	enum triad_check check;
 	uint64_t check_age_us; /* of the last answer; UINT64_MAX: none */
 	uint64_t generation, hash;
 	uint32_t lease_ms; /* of this SM */
 	uint32_t n_ports;
-	uint32_t n_good;      /* as they count, damped */
-	uint32_t n_up;        /* good when they were looked at last */
-	uint64_t absent_port; /* of election.ports, that is not there; 0: none */
+	uint32_t n_good;      /* damped, as the election counts them */
+	uint32_t n_up;        /* good when they were read last */
+	uint64_t absent_port; /* a port of election.ports that does not exist; 0:
+			       * none */
 	uint8_t preference;
 	uint64_t n_dropped; /* payloads that found the queue full */
 	uint64_t n_store_failed;
-	uint64_t n_late; /* turns that began half a lease late, or later */
+	uint64_t n_late; /* steps that began at least half a lease late */
 	uint64_t longest_late_us;
 };
 
 /* NULL when memory or threads are short.  What it is given outlives it. */
 struct triad_elector *triad_elector_new(
 	struct osm_opensm *osm, uint64_t port_guid, struct triad_log *log);
-/* Returns false when a thread hangs, in a write or in Corosync's libraries: then it is
- * left, with the memory that it can reach. */
+/* Returns false when a thread hangs, in a write or in Corosync's libraries: then it leaves
+ * the thread and the memory that the thread can reach. */
 bool triad_elector_free(struct triad_elector *elector);
 
-/* Puts the keys of [election] into force.  Any thread, one at a time. */
+/* Applies the keys of [election].  Any thread, one at a time. */
 void triad_elector_configure(
 	struct triad_elector *elector, const struct triad_conf *conf);
 
@@ -88,17 +90,17 @@ struct triad_permission triad_elector_permission_in_term(
 void triad_elector_status(
 	struct triad_elector *elector, struct triad_elector_status *status);
 
-/* Whether the election hears a peer of 'status->fabric'. */
+/* Whether the election receives messages of a peer of 'status->fabric'. */
 bool triad_elector_hears(const struct triad_elector_status *status,
 	const struct triad_fabric_peer *peer);
 
-/* Which expected configuration is in force here; 0: none.  Any thread. */
+/* Sets which expected configuration is in force here; 0: none.  Any thread. */
 void triad_elector_set_config(
 	struct triad_elector *elector, uint64_t generation, uint64_t hash);
 
-/* Who else talks to the members, over the same transport: views, and payloads that begin
- * with the magic of a listener, are handed to its 'sink' from the transport's thread; it
- * is copied.  NULL: nobody, and when this returns nobody is being called. */
+/* Other users of the transport.  The transport's thread passes views, and payloads that
+ * begin with the listener's magic, to the listener's 'sink', which is copied.  NULL removes
+ * the listener; after the return its functions are no longer running. */
 enum triad_elector_listener {
 	TRIAD_ELECTOR_PORTS,  /* "TrPm" */
 	TRIAD_ELECTOR_IMAGES, /* "TrHi" */
@@ -108,14 +110,15 @@ enum triad_elector_listener {
 void triad_elector_set_listener(struct triad_elector *elector,
 	enum triad_elector_listener listener, const struct triad_cluster_sink *sink);
 
-/* Says something to all; as the transport's send, ENOTCONN when elections are off. */
+/* Sends to all members.  Returns as the transport's send; ENOTCONN when elections are
+ * off. */
 int triad_elector_send(struct triad_elector *elector, const void *payload, size_t size);
-/* The same of what can wait: EAGAIN while SMs elect, while anything else is to be sent, or
+/* Sends what can wait.  Returns EAGAIN while SMs elect, while the queue is not empty, or
  * while the election's thread works.  Never waits. */
 int triad_elector_send_spare(
 	struct triad_elector *elector, const void *payload, size_t size);
 
-/* What operators ask for; ENOTCONN when elections are off. */
+/* Operators' commands; ENOTCONN when elections are off. */
 int triad_elector_blacklist(struct triad_elector *elector, uint64_t id, bool is_listed);
 int triad_elector_confirm(struct triad_elector *elector);
 int triad_elector_verdict(struct triad_elector *elector, bool is_yes);

@@ -12,7 +12,7 @@
 #include "triad/clock.h"
 #include "triad/file.h"
 
-/* --- what the machine asks for --- */
+/* --- the machine's actions --- */
 
 static void store(
 	struct triad_elector *elector, const struct triad_election_stored *stored)
@@ -69,7 +69,7 @@ static void carry_out(
 	}
 }
 
-/* --- what came of it --- */
+/* --- publishing the result --- */
 
 static void wish_with_members(
 	struct triad_sm_wish *wish, const struct triad_elector *elector)
@@ -102,7 +102,7 @@ static void update_wish(
 	elector->wish.master =
 		triad_election_sm_master(elector->election, triad_clock_boot_us());
 	wish_with_members(&elector->wish, elector);
-	/* Only a change: it wakes triad-sm, which looks at OpenSM. */
+	/* Pass only changes, because each wakes triad-sm, which checks OpenSM. */
 	if (memcmp(before, &elector->wish, sizeof(*before)))
 		triad_sm_control_wish(elector->sm, &elector->wish);
 }

@@ -38,7 +38,7 @@ struct triad_permission triad_elector_permission_in_term(
 void triad_elector_set_config(
 	struct triad_elector *elector, uint64_t generation, uint64_t hash)
 {
-	/* Also while there is no election: the next one begins with it. */
+	/* Store it even without an election: the next one starts with it. */
 	pthread_mutex_lock(&elector->lock);
 	elector->generation = generation;
 	elector->hash = hash;
@@ -118,7 +118,7 @@ int triad_elector_verdict(struct triad_elector *elector, bool is_yes)
 	pthread_mutex_lock(&elector->lock);
 	if (elector->election) {
 		elector->verdict = is_yes;
-		/* The thread, woken below, tells the machine. */
+		/* The election's thread, woken below, passes it to the machine. */
 		elector->verdict_us = triad_clock_boot_us();
 		error = 0;
 	}

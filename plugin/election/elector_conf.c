@@ -86,8 +86,8 @@ static struct triad_election *make_election(struct triad_elector *elector)
 			"election: %s: can't be read: %s; it is begun anew, without a "
 			"blacklist",
 			path, *why ? why : strerror(error));
-	/* The machine waits until promises that were given before are over.  If the
-	 * state can't be read, one of the longest lease may have been given. */
+	/* The machine waits until earlier promises have ended.  If the state can't be read,
+	 * assume a promise of the longest lease. */
 	if (error && error != ENOENT)
 		stored.lease_ms = TRIAD_ELECTION_MAX_LEASE_MS;
 	if (stored.lease_ms < elector->longest_lease_ms)
@@ -177,7 +177,7 @@ bool elector_stop(struct triad_elector *elector)
 
 /* --- keys --- */
 
-/* What can't be changed in a running election. */
+/* Whether a change needs a new election. */
 static bool must_begin_anew(const struct triad_conf *a, const struct triad_conf *b)
 {
 	return a->election.cluster != b->election.cluster ||
@@ -221,7 +221,7 @@ static void list_all(struct triad_elector *elector, const char *text, uint64_t n
 	}
 }
 
-/* Tells the machine what it may learn while it runs. */
+/* Passes changes to the machine that it accepts while it runs. */
 static void report_election(struct triad_elector *elector, bool has_new_blacklist)
 {
 	const struct triad_conf *conf = elector->conf;
@@ -239,7 +239,7 @@ static void report_election(struct triad_elector *elector, bool has_new_blacklis
 static void put_into_force(struct triad_elector *elector, const struct triad_conf *conf)
 {
 	uint32_t heartbeat_ms = elector->conf->election.fabric_heartbeat_ms;
-	/* Who was taken off by hand stays off while other keys change. */
+	/* An id that was unlisted by hand stays unlisted while other keys change. */
 	bool has_new_blacklist = !elector->is_on ||
 		strcmp(elector->conf->election.blacklist, conf->election.blacklist);
 
@@ -250,8 +250,8 @@ static void put_into_force(struct triad_elector *elector, const struct triad_con
 	elector_open_trace(elector);
 	if (conf->election.enabled && !elector->is_on)
 		start(elector);
-	/* The state of local ports is read only while it counts.  Both times begin
-	 * anew, so that what this took does not count as blindness or lateness. */
+	/* Local ports are read only while elections are on.  Restart both times, so that
+	 * the time of this call does not count as blindness or lateness. */
 	triad_health_watch_set(
 		elector->watch, elector->ports, elector->is_on ? elector->n_ports : 0);
 	elector->health_us = triad_clock_boot_us();

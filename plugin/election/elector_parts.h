@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the elector's files share; nobody else includes this.
+/* Internals of the elector, for its own files:
  *
  *     elector.c          life, thread, what comes in
  *     elector_act.c      what the machine asks for: files, messages, OpenSM, the log
@@ -21,7 +21,7 @@
 #include "triad/file.h"
 #include "triad/line_file.h"
 
-/* A turn takes less, unless a disk hangs. */
+/* A step takes less than this, unless a disk hangs. */
 #define ELECTOR_PATIENCE_US (TRIAD_US_PER_S / 2)
 
 struct triad_elector {
@@ -34,27 +34,27 @@ struct triad_elector {
 
 	atomic_bool is_up; /* left by OpenSM's thread */
 
-	/* What the transport's thread leaves. */
+	/* Input from the transport's thread. */
 	pthread_mutex_t inbox_lock;
 	struct triad_task task;
 	bool has_view;
 	struct triad_cluster_view view; /* the last */
 	struct triad_inbox inbox;       /* an empty payload: 'view' is new */
 
-	pthread_mutex_t listener_lock; /* of those that follow */
+	pthread_mutex_t listener_lock; /* guards the listeners */
 	struct triad_cluster_sink listeners[TRIAD_ELECTOR_N_LISTENERS]; /* 'view' NULL:
 									   nobody */
 
-	pthread_mutex_t lock; /* of what follows, but for what is said otherwise */
+	pthread_mutex_t lock; /* guards what follows, unless noted otherwise */
 	bool is_on, has_resigned;
 	const struct triad_conf *conf; /* in force; the defaults before the first one */
 	struct triad_election *election;
 	struct triad_cluster *cluster;
 	struct triad_port_health health;
 	uint64_t health_us;   /* when local ports were seen last */
-	bool is_blind;        /* for too long */
+	bool is_blind;        /* the ports could not be read for too long */
 	uint64_t absent_port; /* of election.ports; 0: all are there */
-	uint64_t due_us;      /* the present turn was to begin then */
+	uint64_t due_us;      /* when the present step was due */
 	uint64_t n_late, longest_late_us;
 	struct triad_log_limit late_limit;
 	struct triad_release release;
@@ -64,7 +64,7 @@ struct triad_elector {
 	uint64_t generation, hash;
 	uint64_t ports[TRIAD_CONF_MAX_GUIDS];
 	size_t n_ports;
-	bool has_left; /* a transport's thread that hangs and can reach this */
+	bool has_left; /* a transport's thread hangs, and can reach this struct */
 	uint32_t longest_lease_ms; /* that this process promised */
 	struct triad_sm_wish wish;
 	bool has_store_trouble;
@@ -75,7 +75,7 @@ struct triad_elector {
 	enum triad_election_state reported_state;
 	uint64_t reported_master;
 
-	pthread_mutex_t facts_lock; /* of the two that follow */
+	pthread_mutex_t facts_lock; /* guards the next two members */
 	struct triad_permission_facts facts;
 	struct triad_elector_status status; /* as of the last step */
 
@@ -83,23 +83,23 @@ struct triad_elector {
 };
 
 /* --- elector_act.c: with 'lock' held --- */
-/* Does what the machine asks for, and publishes what came of it. */
+/* Carries out the machine's actions, and publishes the result. */
 void elector_act(struct triad_elector *elector);
 /* Opens the trace that the configuration names, or closes it. */
 void elector_open_trace(struct triad_elector *elector);
-/* Tells who is to be asked over the fabric, and the machine who is dead there. */
+/* Tells fabric_ask.h the members to ask over the fabric, and which one is the master. */
 void elector_look_at_fabric(struct triad_elector *elector);
 
 /* --- elector_status.c --- */
-/* After whatever changes something: 'lock' may be held for as long as a disk hangs, so
- * those who want to know see what is published. */
+/* Call it after every change.  A hanging disk may keep 'lock' held, so readers use only
+ * what is published. */
 void elector_publish_and_unlock(struct triad_elector *elector);
 enum triad_check elector_find_check(
 	const struct triad_elector *elector, uint64_t now_us);
 
 /* --- elector_conf.c --- */
-/* Resigns and leaves the cluster.  False when the thread hangs, and nothing was done
- * but to withdraw permission. */
+/* Resigns and leaves the cluster.  Returns false when the election's thread hangs: then it
+ * has only withdrawn permission. */
 bool elector_stop(struct triad_elector *elector);
 
 /* --- elector_sink.c --- */

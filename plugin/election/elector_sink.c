@@ -22,7 +22,7 @@ void elector_clear_inbox(struct triad_elector *elector)
 	pthread_mutex_unlock(&elector->inbox_lock);
 }
 
-/* --- who else talks to the members --- */
+/* --- other users of the transport --- */
 
 void triad_elector_set_listener(struct triad_elector *elector,
 	enum triad_elector_listener listener, const struct triad_cluster_sink *sink)
@@ -55,8 +55,8 @@ static bool hand_payload(struct triad_elector *elector, uint64_t sender,
 	return true;
 }
 
-/* With the lock held, so that nobody is called after triad_elector_set_listener() took
- * him away. */
+/* With the lock held, so that a listener is not called after triad_elector_set_listener()
+ * removed it. */
 static void hand_view(
 	struct triad_elector *elector, const struct triad_cluster_view *view)
 {
@@ -79,7 +79,7 @@ static void receive_view(void *context, const struct triad_cluster_view *view)
 	if (elector->inbox.ring.n < TRIAD_INBOX_ROOM)
 		(void)triad_inbox_put(&elector->inbox, 0, NULL, 0);
 	else
-		elector->has_view = true; /* told when there is room again */
+		elector->has_view = true; /* handled when there is room again */
 	triad_task_wake(&elector->task);
 	pthread_mutex_unlock(&elector->inbox_lock);
 }

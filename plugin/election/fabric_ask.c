@@ -16,7 +16,7 @@
 #include "triad/wire.h"
 
 #define PATIENCE_US (TRIAD_US_PER_S / 2) /* with a thread that is to end */
-/* The thread looks at least that often whether it is to end, or there is news. */
+/* The thread checks at least this often whether it must end, or has new input. */
 #define SLICE_US (50 * TRIAD_US_PER_MS)
 #define LOOK_US TRIAD_US_PER_S   /* at OpenSM's tables and the local port */
 #define REOPEN_US TRIAD_US_PER_S /* a port that can't be opened */
@@ -35,7 +35,7 @@ struct triad_fabric_ask {
 	struct triad_task task;
 	struct triad_fabric_watch watch;
 
-	/* Of the thread alone. */
+	/* Used only by the thread. */
 	struct triad_umad *umad;
 	uint64_t open_us, look_us; /* when to try again, to look again */
 	struct triad_log_limit limit;
@@ -80,7 +80,7 @@ static void look_around(struct triad_fabric_ask *ask)
 	ask->look_us = now_us + LOOK_US;
 }
 
-/* --- what changed --- */
+/* --- changes of verdicts --- */
 
 struct change {
 	uint64_t id;
@@ -88,7 +88,7 @@ struct change {
 	enum triad_fabric_verdict from, to;
 };
 
-/* Returns how many there are. */
+/* Returns the number of changes. */
 static uint32_t judge_all(struct triad_fabric_watch *watch, uint64_t now_us,
 	struct change changes[TRIAD_FABRIC_MAX_PEERS])
 {
@@ -202,7 +202,7 @@ static uint32_t send_questions(struct triad_fabric_ask *ask,
 	return n;
 }
 
-/* False for what is no answer. */
+/* False if it is not an answer. */
 static bool read_answer(
 	const struct triad_mad_reply *reply, struct triad_fabric_answer *answer)
 {
@@ -215,7 +215,7 @@ static bool read_answer(
 		return false;
 	*answer = (struct triad_fabric_answer){
 		.tid = triad_pma_tid(reply->mad, reply->size)};
-	/* A port that is busy says nothing. */
+	/* An answer "busy" is no evidence. */
 	if (triad_smp_decode(reply->mad, data, &status)) {
 		answer->is_refused = status & STATUS_INVALID;
 		return answer->is_refused;
@@ -230,7 +230,8 @@ static bool read_answer(
 	return true;
 }
 
-/* Takes what comes until then, at most one step's worth; returns how many answers. */
+/* Receives answers until 'until_us', at most as many as for one step; returns their
+ * number. */
 static uint32_t receive_answers(struct triad_fabric_ask *ask, uint64_t until_us,
 	struct triad_fabric_answer answers[MAX_AT_ONCE])
 {
@@ -242,8 +243,8 @@ static uint32_t receive_answers(struct triad_fabric_ask *ask, uint64_t until_us,
 		struct triad_mad_reply reply;
 		int error;
 
-		/* The first answer ends the wait, so that it is judged at once; others
-		 * that are there already come with it. */
+		/* The first answer ends the wait, so that it is judged at once, together
+		 * with others that have already arrived. */
 		error = transport->receive(transport->context,
 			!n && until_us > now_us ? until_us - now_us : 0, &reply);
 		if (error == EAGAIN)
@@ -282,8 +283,8 @@ static uint64_t until(const struct triad_fabric_watch *watch, uint64_t now_us)
 	return next_us < now_us + SLICE_US ? next_us : now_us + SLICE_US;
 }
 
-/* One round: asks what is due, and takes answers until something else is.  With the lock
- * held, which it gives back for as long as it waits. */
+/* One round: sends due questions, and receives answers until another one is due.  With the
+ * lock held, which it releases while it waits. */
 static void run_round(struct triad_fabric_ask *ask)
 {
 	struct change changes[TRIAD_FABRIC_MAX_PEERS];
@@ -313,7 +314,7 @@ static uint64_t task_step(void *context)
 	struct triad_fabric_ask *ask = context;
 	uint64_t now_us = triad_clock_boot_us();
 
-	/* Whoever is alone asks nobody, and needs no descriptor. */
+	/* Without peers there is nothing to ask, and no descriptor is needed. */
 	if (!ask->watch.period_us || !ask->watch.n_peers || osm_exit_flag)
 		return UINT64_MAX;
 	if (now_us >= ask->look_us)
@@ -344,7 +345,7 @@ void triad_fabric_ask_members(struct triad_fabric_ask *ask,
 	n_before = ask->watch.n_peers;
 	if (ask->watch.period_us)
 		triad_fabric_watch_members(&ask->watch, members, n, master);
-	/* Where a new one is has to be looked for; the others wait for their time. */
+	/* Look up the place of a new peer at once; the others wait for their time. */
 	if (ask->watch.n_peers != n_before) {
 		ask->look_us = 0;
 		triad_task_wake(&ask->task);

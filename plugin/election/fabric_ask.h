@@ -2,15 +2,15 @@
 /* Asks the ports of the election's members over the fabric (portmgr/election/fabric_watch.h),
  * in a thread of its own.
  *
- * The thread triad-fabric sends SMPs by LID through a descriptor of its own, not through
- * OpenSM's queue, in which they would wait behind a sweep's, and it alone waits for
- * answers.  Where members are it takes from OpenSM's tables, and the master's LID from the
- * local port, which a standby's tables may be older than.  A port that is down or away is
- * tried again.
+ * The thread triad-fabric sends SMPs by LID and waits for the answers.  It uses a
+ * descriptor of its own, because in OpenSM's queue its SMPs would wait behind those of a
+ * sweep.  It takes the members' LIDs from OpenSM's tables, and the master's LID from the
+ * local port, because a standby's tables may be older.  If the local port is down or
+ * absent, it tries again later.
  *
- * Locks of OpenSM's: its own lock, shared and only tried, once a second.
+ * OpenSM's locks: osm->lock, shared, once a second; it tries, and never waits.
  *
- * Thread-safety: any thread; nothing waits for an answer, but triad_fabric_ask_free(). */
+ * Thread-safety: any thread; only triad_fabric_ask_free() waits for an answer. */
 #ifndef TRIAD_PLUGIN_ELECTION_FABRIC_ASK_H
 #define TRIAD_PLUGIN_ELECTION_FABRIC_ASK_H
 
@@ -28,14 +28,15 @@ struct triad_fabric_report {
 	struct triad_fabric_peer peers[TRIAD_FABRIC_MAX_PEERS];
 };
 
-/* Nobody is asked yet.  NULL when memory or threads are short. */
+/* It asks nobody yet.  NULL when memory or threads are short. */
 struct triad_fabric_ask *triad_fabric_ask_new(
 	struct osm_opensm *osm, uint64_t port_guid, struct triad_log *log);
-/* False when the thread hangs in the driver: it is left, with what it can reach. */
+/* Returns false when the thread hangs in the driver: then it leaves the thread and the
+ * memory that the thread can reach. */
 bool triad_fabric_ask_free(struct triad_fabric_ask *ask);
 
-/* Forgets all, and asks every 'period_ms' from now on (0: never).  'status_ms': how often
- * the election hears members. */
+/* Forgets all, and from now on asks every 'period_ms' (0: never).  'status_ms': how often
+ * members send STATUS in the election. */
 void triad_fabric_ask_begin(
 	struct triad_fabric_ask *ask, uint32_t period_ms, uint32_t status_ms);
 
@@ -47,7 +48,7 @@ void triad_fabric_ask_members(struct triad_fabric_ask *ask,
 void triad_fabric_ask_dead(
 	struct triad_fabric_ask *ask, struct triad_fabric_dead *dead);
 
-/* The LID at which that SM last answered, within a few seconds; 0: it did not. */
+/* The LID at which that SM answered within the last few seconds; 0: it did not answer. */
 uint16_t triad_fabric_ask_lid(struct triad_fabric_ask *ask, uint64_t id);
 
 /* An SM that answers over the fabric as master; 0: none does. */

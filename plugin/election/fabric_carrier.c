@@ -69,7 +69,7 @@ static bool open_port(struct triad_carrier *base, const struct triad_address *ow
 	int error = ENODEV;
 
 	carrier->guid = triad_address_guid(own);
-	/* Numbers go on behind those of a process that ran before. */
+	/* Numbers continue above those of an earlier process. */
 	carrier->number = (uint32_t)triad_clock_boot_us();
 	if (!osm_exit_flag)
 		error = triad_umad_open_vendor(carrier->guid, TRIAD_FRAGMENT_CLASS,
@@ -125,7 +125,7 @@ static void look_for_lids(struct fabric_carrier *carrier)
 	for (size_t i = 0; i < carrier->n; i++)
 		if (!carrier->places[i].lid)
 			carrier->look_us = now_us + SOON_US;
-	/* OpenSM finds its own port first; all others that are there are in the tables once it
+	/* OpenSM finds its own port first; all other ports are in its tables only after it
 	 * has discovered the fabric. */
 	if (!carrier->up_us && carrier->places[0].lid &&
 		carrier->osm->subn.sm_state > IB_SMINFO_STATE_DISCOVERING)
@@ -226,7 +226,7 @@ static ssize_t receive_one(struct triad_carrier *base, struct triad_address *fro
 		close_port(carrier);
 	if (error)
 		return -EAGAIN;
-	/* A send that failed comes back. */
+	/* A failed send is returned as a reply. */
 	if (reply.status)
 		return -EBADMSG;
 	return take_fragment(carrier, &reply, from, datagram, room);

@@ -22,7 +22,7 @@ struct triad_health_watch {
 	struct triad_local_health seen;
 };
 
-/* --- the thread: with 'lock' held, but for the look itself --- */
+/* --- the thread: with 'lock' held, except during the reading --- */
 
 static void read_health(struct triad_health_watch *watch)
 {
@@ -35,7 +35,7 @@ static void read_health(struct triad_health_watch *watch)
 	pthread_mutex_unlock(&watch->lock);
 	seen = triad_local_health_read(ports.ports, ports.n);
 	pthread_mutex_lock(&watch->lock);
-	/* Other ports were asked for during the look, which says nothing about them. */
+	/* The ports were changed during the reading, so it does not apply. */
 	if (watch->are_new)
 		return;
 	watch->ports = ports;

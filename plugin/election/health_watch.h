@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads the health of local ports again and again, in a thread of its own.
+/* Reads the health of local ports periodically, in a thread of its own.
  *
- * A look reads three files of sysfs for each port, some hundred where a port has to be
- * found first, and the driver asks the HCA's firmware for the contents of several: it
- * takes longer the more MADs the HCA and the processors have to do with, and for ever
- * when the firmware hangs.  The election must not wait for that: its lease is a few
- * hundred milliseconds long.
+ * A reading needs three files of sysfs for each port, or some hundred if the port must be
+ * found first.  For several of them the driver asks the HCA's firmware.  So a reading takes
+ * longer when the HCA and the processors handle many MADs, and never ends when the firmware
+ * hangs.  The election must not wait for that: its lease is a few hundred milliseconds
+ * long.
  *
- * Model: the thread triad-health reads the ports that it was given,
- * TRIAD_HEALTH_READ_US after it began the last time, and leaves what it saw, to be
- * taken once.  Ports that change make void what was being read.
+ * Model: the thread triad-health reads the ports that the owner set, every
+ * TRIAD_HEALTH_READ_US, and leaves the result, which can be taken once.  A change of the
+ * set discards the reading that is under way.
  *
- * Thread-safety: any thread; nothing waits for a look that is under way, but
- * triad_health_watch_free(), for half a second. */
+ * Thread-safety: any thread; only triad_health_watch_free() waits for a reading that is
+ * under way, for half a second. */
 #ifndef TRIAD_PLUGIN_ELECTION_HEALTH_WATCH_H
 #define TRIAD_PLUGIN_ELECTION_HEALTH_WATCH_H
 
@@ -27,15 +27,15 @@ struct triad_health_watch;
 
 /* Without ports.  NULL when memory or threads are short. */
 struct triad_health_watch *triad_health_watch_new(void);
-/* False when a look hangs: the thread is left, with the memory that it can reach. */
+/* Returns false when a reading hangs: then it leaves the thread and the memory that the
+ * thread can reach. */
 bool triad_health_watch_free(struct triad_health_watch *watch);
 
-/* Whose health is read, at most TRIAD_CONF_MAX_GUIDS; none: nothing is. */
+/* Sets the ports to read, at most TRIAD_CONF_MAX_GUIDS; 'n' may be 0. */
 void triad_health_watch_set(
 	struct triad_health_watch *watch, const uint64_t *guids, size_t n);
 
-/* What was seen last of these ports; false when it was taken already, or isn't there
- * yet. */
+/* Takes the last reading of these ports.  Returns false if there is no new one. */
 bool triad_health_watch_take(
 	struct triad_health_watch *watch, struct triad_local_health *seen);
 

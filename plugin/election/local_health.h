@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How this machine's InfiniBand ports are: those that an SM here sees the fabric by.
+/* The health of this machine's InfiniBand ports through which an SM here reaches the
+ * fabric.
  *
- * A port is good when its link is up, physically (LinkUp) and logically (INIT, ARMED or
- * ACTIVE: on a cold boot it is the SM that makes it ACTIVE).
+ * A port is good when its link is up, physically (LinkUp) and logically.  INIT and ARMED
+ * count besides ACTIVE, because on a cold boot only the SM makes the port ACTIVE.
  *
  * Thread-safety: any thread; reads files of sysfs. */
 #ifndef TRIAD_PLUGIN_ELECTION_LOCAL_HEALTH_H
@@ -18,8 +19,8 @@ struct triad_local_health {
 	uint64_t absent; /* a GUID that no port of this machine has; 0: none */
 };
 
-/* Of the ports with these GUIDs, and notes where they are; one that isn't there is not
- * good: its driver may be away, or its GUID misspelt. */
+/* Reads the ports with these GUIDs, and notes in 'ports' where they are.  A port that isn't
+ * found is not good: its driver may not be loaded, or its GUID may be misspelt. */
 struct triad_local_health triad_local_health_read(
 	struct triad_local_port *ports, size_t n);
 

@@ -12,25 +12,24 @@
 #include "service/umad.h"
 #include "triad/clock.h"
 
-/* How often it is looked whether OpenSM is as it should be. */
+/* How often to check whether OpenSM is as desired. */
 #define TICK_US (200 * TRIAD_US_PER_MS)
 
-/* The kernel of a host whose opensm has died takes back that its port has an SM; until
- * it has, a sweep would wait for an answer of that SM for nearly a second. */
+/* When opensm has died on a host, its kernel clears the port's flag for an SM. Before that,
+ * a sweep would wait for that SM's answer for nearly a second. */
 #define SETTLE_US (30 * TRIAD_US_PER_MS)
 
-/* A live master gets so long to hand over before it is asked again; a take-over that a
- * live master stopped is tried again after the first of these, and then less and less
- * often. */
+/* How long a live master has to hand over before it is asked again.  A take-over that a
+ * live master stopped is retried after RETRY_US, then at growing intervals. */
 #define RETRY_US TRIAD_US_PER_S
 #define MAX_RETRY_US (30 * TRIAD_US_PER_S)
 
-/* For so long other SMs are ignored at most, and so often it is looked whether the
- * discovery is over. */
+/* How long OpenSM ignores other SMs at most, and how often to check whether its discovery
+ * is over. */
 #define IGNORE_US (2 * TRIAD_US_PER_S)
 #define IGNORE_TICK_US (10 * TRIAD_US_PER_MS)
-/* So long it is waited for what members say, of which discovery would ask a dead one for
- * twice as long; and so often it is looked. */
+/* How long to wait for members' reports (discovery would ask a dead one for twice as long),
+ * and how often to check. */
 #define WORD_US (400 * TRIAD_US_PER_MS)
 #define WORD_TICK_US (10 * TRIAD_US_PER_MS)
 
@@ -43,7 +42,7 @@ struct triad_sm_control {
 	struct triad_sm_wish wish;
 	struct triad_sm_control_status status;
 
-	/* Of the thread alone. */
+	/* Used only by the thread. */
 	bool has_priority; /* ours is in force */
 	uint8_t ours;
 	bool was_master_wished, had_master, has_taken_over, has_asked;
@@ -86,8 +85,8 @@ static void give_back_priority(struct triad_sm_control *control)
 		"election: OpenSM has its own SM priority again, %u", own);
 }
 
-/* What somebody else sets meanwhile, in opensm.conf or the console, is OpenSM's own
- * from then on. */
+/* If the priority was changed meanwhile, in opensm.conf or at the console, that becomes
+ * OpenSM's own priority. */
 static void set_priority(struct triad_sm_control *control, uint8_t priority)
 {
 	uint8_t present = control->osm->subn.opt.sm_priority;
@@ -101,7 +100,7 @@ static void set_priority(struct triad_sm_control *control, uint8_t priority)
 	pthread_mutex_unlock(&control->lock);
 	control->has_priority = true;
 	control->ours = priority;
-	/* A master that kept mastership before a lower one is asked anew at once. */
+	/* Ask at once, even if a master refused to hand over to a lower priority before. */
 	if (control->was_master_wished) {
 		control->retry_us = RETRY_US;
 		control->again_us = triad_clock_now_us();
@@ -155,7 +154,7 @@ static bool send_trap(struct triad_sm_control *control, uint16_t to_lid,
 	return false;
 }
 
-/* With OpenSM's lock held.  What a trap of this SM says, and the LID of its master. */
+/* With OpenSM's lock held.  Fills in a trap of this SM; returns its master's LID. */
 static uint16_t describe_trap(osm_sm_t *sm, struct triad_sm_trap *trap)
 {
 	const osm_subn_t *subn = sm->p_subn;
@@ -171,8 +170,8 @@ static uint16_t describe_trap(osm_sm_t *sm, struct triad_sm_trap *trap)
 	return cl_ntoh16(osm_port_get_base_lid(master));
 }
 
-/* OpenSM polls, and would tell, the last SM with a higher priority that it has seen,
- * which may be a standby; 'master', if not 0, is who really is master. */
+/* OpenSM polls, and would send the trap to, the last SM with a higher priority that it has
+ * seen, which may be a standby.  'master', if not 0, is the real master. */
 static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
 {
 	osm_sm_t *sm = &control->osm->sm;
@@ -224,10 +223,10 @@ static bool has_id(const uint64_t *ids, uint32_t n, uint64_t id)
 	return false;
 }
 
-/* Whom discovery would have to ask. */
+/* The SMs that discovery would have to ask. */
 enum others {
-	NOBODY_LEFT,    /* all say that they are standby, or are dead */
-	MEMBERS_LEFT,   /* that have not said it yet, or too few have */
+	NOBODY_LEFT,    /* all report that they are standby, or are dead */
+	MEMBERS_LEFT,   /* some have not reported it yet, or too few have */
 	STRANGERS_LEFT, /* SMs that the election does not know */
 };
 
@@ -256,8 +255,8 @@ static enum others find_others(struct triad_sm_control *control,
 	return found;
 }
 
-/* Looks who may be master instead of the one that is dead for certain.  Returns false when
- * none is, or others have to be asked in any case. */
+/* Finds SMs that may be master instead of one that is certainly dead.  Returns false when
+ * none is dead, or others must be asked in any case. */
 static bool look_at_the_dead(struct triad_sm_control *control,
 	const struct triad_sm_wish *wish, struct triad_fabric_dead *dead,
 	enum others *others)
@@ -271,7 +270,7 @@ static bool look_at_the_dead(struct triad_sm_control *control,
 	return true;
 }
 
-/* Whether a take-over had better wait for the word of members. */
+/* Whether a take-over should wait for members' reports. */
 static bool waits_for_word(struct triad_sm_control *control,
 	const struct triad_sm_wish *wish, uint64_t now_us)
 {
@@ -332,13 +331,13 @@ static bool may_still_ignore(
 		triad_clock_now_us() < control->ignore_until_us;
 }
 
-/* Alternates: asks the SM that says it is master, which may be mistaken; then
- * discovers, which shows whether there is a master, and asks that one. */
+/* Alternates between asking the SM that reports to be master, which may be wrong, and
+ * discovering, which finds the real master and asks that one. */
 static void become_master(struct triad_sm_control *control,
 	const struct triad_sm_wish *wish, uint64_t now_us)
 {
-	/* One that is cut off from the election may be master, by what it says over the
-	 * fabric: to ask it at once is sooner done than to discover it. */
+	/* An SM that is cut off from the election may answer over the fabric as master:
+	 * asking it at once is faster than discovering it. */
 	uint64_t master =
 		wish->master ? wish->master : triad_fabric_ask_master(control->fabric);
 	bool asks = control->has_taken_over || (master && !control->has_asked);
@@ -377,9 +376,9 @@ static void see_to_mastership(
 	uint64_t now_us = triad_clock_now_us();
 	bool is_master = control->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
 
-	/* Another wish begins at once.  Before this SM sweeps to yield, the other one
-	 * gets time to ask by a trap; and before it takes over a dead SM's place, the
-	 * kernel there gets time to say that its port no longer has an SM. */
+	/* A new target takes effect at once.  But before this SM sweeps to yield, give the
+	 * other one time to ask by a trap; and before it takes over from a dead SM, give
+	 * the kernel there time to clear its port's flag for an SM. */
 	if (wish->is_master != control->was_master_wished) {
 		control->was_master_wished = wish->is_master;
 		control->has_taken_over = control->has_asked = false;
@@ -392,7 +391,7 @@ static void see_to_mastership(
 			control->again_us += SETTLE_US;
 	}
 	if (control->had_master && !wish->master)
-		control->again_us = now_us; /* it won't hand over any more */
+		control->again_us = now_us; /* it will no longer hand over */
 	control->had_master = wish->master != 0;
 	if (is_master == wish->is_master || now_us < control->again_us)
 		return;
@@ -400,7 +399,7 @@ static void see_to_mastership(
 		become_master(control, wish, now_us);
 		return;
 	}
-	/* There is nobody to yield to while this SM is cut off. */
+	/* While this SM is cut off, there is no SM to yield to. */
 	if (!wish->n_members)
 		return;
 	sweep(control);
@@ -413,7 +412,7 @@ static bool end_vain_wait(struct triad_sm_control *control)
 {
 	bool was_vain;
 
-	/* First without the lock: there is nearly never such a wait. */
+	/* First check without the lock: such a wait is very rare. */
 	if (!control->osm->sm.polling_sm_guid)
 		return false;
 	cl_plock_excl_acquire(&control->osm->lock);
@@ -436,7 +435,7 @@ static void carry_out(
 	}
 	if (!may_touch())
 		return;
-	/* First the priority, by which OpenSM and the rest decide who comes first. */
+	/* First the priority, by which all OpenSMs decide about mastership. */
 	set_priority(control, wish->priority);
 	if (end_vain_wait(control)) {
 		triad_log_write(control->log, TRIAD_LOG_INFO,
@@ -453,8 +452,8 @@ static uint64_t task_step(void *context)
 	struct triad_sm_wish wish = control->wish;
 	uint64_t now_us, next_us;
 
-	/* OpenSM may keep its lock for a whole sweep: those who wish don't wait for
-	 * it. */
+	/* Release our lock: OpenSM may hold its own for a whole sweep, and callers must not
+	 * wait for that. */
 	pthread_mutex_unlock(&control->lock);
 	carry_out(control, &wish);
 	pthread_mutex_lock(&control->lock);

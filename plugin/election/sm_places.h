@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where OpenSM's tables have the ports of other SMs.
+/* Reads LID and M_Key of other SMs' ports from OpenSM's tables.
  *
  * Thread-safety: any thread. */
 #ifndef TRIAD_PLUGIN_ELECTION_SM_PLACES_H
@@ -13,12 +13,12 @@ struct osm_opensm;
 
 struct triad_sm_place {
 	uint64_t id;    /* GUID of the port */
-	uint64_t m_key; /* of it */
+	uint64_t m_key; /* of that port */
 	uint16_t lid;   /* 0: none yet */
 };
 
-/* Sets LID and M_Key of those that the tables have; the others stay as they are.  False
- * while OpenSM has its lock, which is not waited for, or ends. */
+/* Sets LID and M_Key of the ports in the tables; leaves the others unchanged.  Returns
+ * false if OpenSM's lock is not free (it never waits), or OpenSM is ending. */
 bool triad_sm_places_read(
 	struct osm_opensm *osm, struct triad_sm_place *places, size_t n);
 

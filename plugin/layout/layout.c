@@ -12,7 +12,7 @@ static const struct triad_layout *const layouts[] = {
 
 #define N_LAYOUTS (sizeof(layouts) / sizeof(layouts[0]))
 
-/* Whether the pointer at 'from' leads to 'to'; both are octets from the start. */
+/* Whether the pointer at offset 'from' points at offset 'to'. */
 static bool points_at(const struct osm_opensm *osm, size_t from, size_t to)
 {
 	const char *start = (const char *)osm, *pointer;
@@ -21,8 +21,8 @@ static bool points_at(const struct osm_opensm *osm, size_t from, size_t to)
 	return pointer == start + to;
 }
 
-/* What is read lies within the smallest osm_opensm_t, whatever the layout: the PerfMgr,
- * which makes the difference, comes behind the SA. */
+/* Each offset read is within the smallest osm_opensm_t: the PerfMgr, which only some
+ * layouts have, follows the SA. */
 static bool layout_fits(const struct triad_layout *layout, const struct osm_opensm *osm)
 {
 	return points_at(osm, layout->subn_osm, 0) &&

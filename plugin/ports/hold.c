@@ -18,8 +18,8 @@ struct triad_hold {
 	struct triad_hold_end *ends; /* as many as ports; of those that are held */
 	uint64_t longest_us;
 	atomic_uint n_held;
-	/* Odd while what is held is being changed: then no answer is that of another
-	 * moment. */
+	/* Odd while the held ports are being changed, so that answers do not mix two
+	 * states. */
 	atomic_uint n_changes;
 };
 
@@ -63,9 +63,9 @@ static struct triad_hold_port *find_held(
 		: NULL;
 }
 
-/* What is held goes on being so until the next mark.  Links that routing passes by and
- * that are not published any more stay, behind the others, until they are given back;
- * returns how many there are. */
+/* Held ports stay held until the next mark.  Links that routing avoids but that are no
+ * longer published stay, after the others, until they are restored; returns their
+ * number. */
 static uint32_t carry_over(
 	const struct triad_hold *hold, struct triad_hold_port *ports, uint32_t n)
 {
@@ -101,7 +101,7 @@ static void replace(struct triad_hold *hold, struct triad_hold_port *ports,
 {
 	uint32_t n_ends = atomic_load(&hold->n_held);
 
-	/* Requests for paths go on asking for the ends that the last mark held. */
+	/* Requests for paths are still compared with the ends that the last mark held. */
 	if (n_ends > n)
 		n_ends = n;
 	if (n_ends)
@@ -275,8 +275,8 @@ static void avoid_all(
 	osm_physp_t *physp, *far;
 	osm_node_t *node = NULL;
 
-	/* First all are given back, so that a link OpenSM calls unhealthy below is not
-	 * one of ours. */
+	/* First restore all, so that a link that is still unhealthy below was marked by
+	 * OpenSM, not by us. */
 	for (uint32_t i = 0; i < hold->n; i++)
 		if (hold->ports[i].is_avoided)
 			give_back(osm, &hold->ports[i]);

@@ -12,13 +12,13 @@
  * the flag (updn, dnup, LASH, torus-2QoS and others): with those no link between
  * switches is held.
  *
- * The port manager's thread publishes the ports that may be held: those that are
- * expected to be tested.  The mark decides which of them are held: those whose link is
- * in INIT and whose component was not admitted since the link was last active.  Three
- * cases hold a port: this SM has permission to enforce; the port was held before; the
- * history says that its test has begun.  So a hand-over admits no untested port.  An SM
- * that has permission and could not test for a while, as with a full disk, holds those alone
- * whose test has begun.
+ * The port manager's thread publishes the ports that may be held: those that are expected
+ * to be tested.  The mark decides which of them are held: those whose link is in INIT and
+ * whose component was not admitted since the link was last active.  Three cases hold a
+ * port: this SM has permission to enforce; the port was held before; the history says that
+ * its test has begun.  So a hand-over admits no untested port.  An SM that has permission
+ * but could not test for a while, for example with a full disk, holds only those whose test
+ * has begun.
  *
  * A port to which an SM is attached is never held, above all this SM's own.
  *
@@ -42,7 +42,7 @@ struct triad_hold_port {
 	bool is_remembered; /* a test of it has begun, and was not passed */
 	/* --- */
 	bool is_held;      /* by the last mark */
-	bool is_avoided;   /* OpenSM's routing passes the link by, because of us */
+	bool is_avoided;   /* OpenSM's routing avoids the link, because of us */
 	uint64_t far_guid; /* of the node at its far end */
 	uint8_t far_number;
 	bool is_gone; /* no longer published, but still avoided */
@@ -64,10 +64,11 @@ void triad_hold_free(struct triad_hold *hold);
  * no lock: OpenSM writes a pointer. */
 bool triad_hold_routes_over_all(const struct osm_opensm *osm);
 
-/* By (node GUID, number), for qsort() and bsearch() of ports. */
+/* Compares two ports by (node GUID, number), for qsort() and bsearch(). */
 int triad_hold_compare(const void *a, const void *b);
 
-/* The ports, sorted by (node GUID, number); copied.  Returns 0 or ENOMEM. */
+/* Publishes the ports that may be held, sorted by (node GUID, number); they are copied.
+ * Returns 0 or ENOMEM. */
 int triad_hold_publish(
 	struct triad_hold *hold, const struct triad_hold_port *ports, uint32_t n);
 
@@ -86,16 +87,16 @@ void triad_hold_avoid(
 void triad_hold_mark(
 	struct triad_hold *hold, struct osm_opensm *osm, enum triad_hold_whom whom);
 
-/* Whether the last mark held the port back. */
+/* Whether the last mark held the port. */
 bool triad_hold_is_held(struct triad_hold *hold, uint64_t node_guid, uint8_t number);
 
 /* Whether anything is held; a single load. */
 bool triad_hold_has_any(const struct triad_hold *hold);
 
-/* Whether the end port with this LID or this GUID is held; 0: not to be looked for. */
+/* Whether the end port with this LID or this GUID is held; 0: not given. */
 bool triad_hold_has_end(struct triad_hold *hold, uint16_t lid, uint64_t guid);
 
-/* How often what is held may have changed; a single load. */
+/* Counts possible changes of what is held; a single load. */
 uint32_t triad_hold_n_changes(const struct triad_hold *hold);
 
 uint32_t triad_hold_n_held(struct triad_hold *hold);

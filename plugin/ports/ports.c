@@ -14,7 +14,7 @@
 #include "portmgr/replica/replica_message.h"
 #include "triad/thread.h"
 
-/* How often permission is looked at while nothing comes in. */
+/* How often to check permission without input. */
 #define TICK_US (100 * TRIAD_US_PER_MS)
 #define IDLE_US TRIAD_US_PER_S
 #define SHARE_US (500 * TRIAD_US_PER_MS)
@@ -57,8 +57,8 @@ void ports_end_wait(struct triad_ports *ports)
 
 /* --- the members --- */
 
-/* False while something that was heard is not in the journal: then nothing may be said,
- * because to say a digest is to say that what it stands for is on this disk. */
+/* False while a received record is not in the journal: then send nothing, because a digest
+ * states that its records are on this disk. */
 static bool journal_news(struct triad_ports *ports)
 {
 	while (ports->records.has_unwritten ||
@@ -79,7 +79,7 @@ static void handle_expected(struct triad_ports *ports)
 	const struct triad_expected *expected = ports->source.expected;
 	struct triad_replica_config config = {0};
 
-	/* The election hears of it when a majority has it: announce(). */
+	/* announce() passes it to the election when a majority has it. */
 	ports->is_announced = false;
 	if (expected)
 		config = (struct triad_replica_config){
@@ -91,9 +91,9 @@ static void handle_expected(struct triad_ports *ports)
 	ports_take_expected(ports);
 }
 
-/* The election hears of a configuration when a majority has it, and nothing is done
- * before: if it heard of one that this SM alone has, and this SM died, nobody could
- * enforce any more. */
+/* Passes a configuration to the election only when a majority has it, and nothing is done
+ * before.  If the election knew one that only this SM has, and this SM died, no SM could
+ * enforce. */
 static void announce(struct triad_ports *ports)
 {
 	const struct triad_expected *expected = ports->source.expected;
@@ -202,7 +202,7 @@ static uint64_t run_step(struct triad_ports *ports)
 	struct triad_replica_config config;
 	uint8_t *octets;
 
-	/* First what came from outside: configurations, messages, permission. */
+	/* First the input: configurations, messages, permission. */
 	ports_take_conf(ports);
 	if (triad_source_look(&ports->source, now_us))
 		handle_expected(ports);
@@ -219,8 +219,8 @@ static uint64_t run_step(struct triad_ports *ports)
 	if (!ports->conf->port.enabled)
 		return now_us + IDLE_US;
 	ports_retry_journal(ports, now_us);
-	/* Then the plan, and what follows from it.  A test that ended, or records of
-	 * others, make it old: then nothing is done before there is a new one. */
+	/* Then the plan, and its actions.  An ended test, or records of others, outdate the
+	 * plan: then nothing is done until there is a new one. */
 	if (ports->must_plan)
 		ports_plan(ports, now_us);
 	next_us = now_us + TICK_US;
@@ -237,8 +237,8 @@ static uint64_t run_step(struct triad_ports *ports)
 	return tests_us < next_us ? tests_us : next_us;
 }
 
-/* Ports that are not held any more become active in a heavy sweep, which nobody else may ask
- * for. */
+/* Ports that are no longer held become active in the next heavy sweep; ask for one, because
+ * nobody else may. */
 static void look_whether_idle(struct triad_ports *ports)
 {
 	uint64_t now_us = triad_clock_boot_us(), term;

@@ -113,9 +113,10 @@ int triad_ports_rows(struct triad_ports *ports, enum triad_ports_which which,
 	uint64_t node_guid, int number, uint32_t max, struct triad_port_row **rows,
 	uint32_t *n, uint32_t *n_all);
 
-/* All of these rows piece by piece, so that the port manager need not wait: 'n' of them at
- * most, from the one numbered 'first' on.  '*version' is another when rows may be others
- * since the piece before.  Returns as triad_ports_rows(); the rows are the caller's room. */
+/* Copies all rows piece by piece, so that the port manager need not wait: at most '*n'
+ * rows, from the one numbered 'first' on, into the caller's 'rows'.  '*version' differs
+ * from that of the piece before if the rows may have changed since.  Returns as
+ * triad_ports_rows(). */
 int triad_ports_rows_piece(struct triad_ports *ports, uint32_t first,
 	struct triad_port_row *rows, uint32_t *n, uint64_t *version);
 
@@ -123,8 +124,9 @@ int triad_ports_rows_piece(struct triad_ports *ports, uint32_t first,
 int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int number,
 	uint32_t max, struct triad_record **records, uint32_t *n);
 
-/* Whether the port manager of any SM has taken the port down, and not given it back:
- * disabled it, which it still is ('is_disabled'), or takes it down for a test. */
+/* Whether the port manager of any SM took the port down and has not released it: it
+ * disabled the port and the port still is disabled ('is_disabled'), or it takes the port
+ * down for a test. */
 bool triad_ports_took_down(struct triad_ports *ports, uint64_t node_guid,
 	uint8_t number, bool is_disabled);
 
@@ -134,21 +136,21 @@ enum triad_ports_answer {
 	TRIAD_PORTS_OBSERVES,      /* port.mode is observe */
 	TRIAD_PORTS_NOT_PERMITTED, /* 'status' has why */
 	TRIAD_PORTS_NOTHING,       /* there is nothing of that kind */
-	TRIAD_PORTS_OWN_WAY,       /* this SM's own link: it can't be done from here */
+	TRIAD_PORTS_OWN_WAY,       /* this SM's own link: this SM can't do it */
 	TRIAD_PORTS_NOT_WRITTEN,   /* the journal, or a majority */
-	TRIAD_PORTS_BUSY,          /* not begun in 10 s: nothing was done */
+	TRIAD_PORTS_BUSY,          /* not begun within 10 s: nothing was done */
 	TRIAD_PORTS_UNDER_WAY,     /* begun, but not finished in 10 s */
 };
 
-/* Waits until the configuration that was given last is in force, 10 s at most; false
- * when its expected configuration has mistakes, which are in 'mistakes' then. */
+/* Waits until the last configuration is in force, 10 s at most.  Returns false when its
+ * expected configuration has mistakes, which are then in 'mistakes'. */
 bool triad_ports_read(struct triad_ports *ports, struct triad_diags *mistakes);
 
 /* Voids the record of a failure, and enables the port again. */
 enum triad_ports_answer triad_ports_release(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
-/* Does the port's item though a guard stops it, or there are too many.  'cut' receives
- * the nodes that this cuts off, by name and number, or "". */
+/* Does the port's item although a guard stops it, or the plan has too many items.  'cut'
+ * receives the nodes that this cuts off, by name and number, or "". */
 enum triad_ports_answer triad_ports_approve(struct triad_ports *ports,
 	uint64_t node_guid, uint8_t number, char cut[TRIAD_PORTS_CUT_SIZE]);
 /* Approves all items of the present plan that no guard stops. */

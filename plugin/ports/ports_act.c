@@ -36,7 +36,7 @@ void ports_ask_for_sweep(struct triad_ports *ports)
 	osm_opensm_sweep(osm);
 }
 
-/* --- what is sent --- */
+/* --- sending --- */
 
 /* A Get changes nothing, so it is repeated without asking for permission. */
 static int get_attribute(struct action *action, const struct triad_smp_route *route,
@@ -173,10 +173,9 @@ static int change(struct action *action)
 	}
 }
 
-/* --- what came of it --- */
+/* --- outcomes --- */
 
-/* Once a Set was sent, nobody knows whether it was done: "unanswered", not
- * "dropped". */
+/* After a Set was sent, it is unknown whether it was done: "unanswered", not "dropped". */
 static enum triad_outcome outcome_of(const struct action *action, int error)
 {
 	switch (error) {
@@ -273,7 +272,7 @@ static void conclude(struct action *action, int error)
 	/* If this can't be recorded, the next holder of the lease finds an intent
 	 * without an outcome, and looks at the port itself. */
 	(void)ports_record(ports, &outcome);
-	/* A sweep shows what a Set did, or who is at the far end now. */
+	/* A sweep shows the effect of a Set, or the new far end. */
 	if (outcome.outcome != TRIAD_OUTCOME_DROPPED || error == ESTALE)
 		ports->acts.wants_sweep = true;
 }
@@ -399,7 +398,7 @@ static int carry_out(struct triad_ports *ports, const struct triad_plan_item *it
 	return do_action(ports, &intent);
 }
 
-/* Returns when to come back. */
+/* Returns when to call again. */
 static uint64_t act_on(struct triad_ports *ports,
 	const struct triad_agenda_entry *entry, enum triad_agenda_kind kind,
 	uint64_t now_us)
@@ -449,8 +448,8 @@ uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
 	enum triad_agenda_kind kind = TRIAD_AGENDA_WAIT;
 	uint64_t until_us = UINT64_MAX;
 
-	/* One item a step, so that the next one sees what permission, members and
-	 * fabric have become meanwhile. */
+	/* One item a step, so that the next one uses the then present permission, members
+	 * and fabric. */
 	report_stop(ports);
 	triad_agenda_hold_tests(ports->agenda, !ports_has_room_for_test(ports));
 	if (!ports_is_ending(ports) && ports_may_act(ports))

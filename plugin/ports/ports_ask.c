@@ -109,16 +109,16 @@ void ports_publish_status(struct triad_ports *ports)
 {
 	struct triad_ports_status status;
 
-	/* A lock of its own, held for the copy alone: 'status' and metrics never wait
-	 * for a step. */
+	/* A lock of its own, held only to copy: 'status' and metrics never wait for a
+	 * step. */
 	describe(ports, &status);
 	pthread_mutex_lock(&ports->status_lock);
 	ports->status = status;
 	pthread_mutex_unlock(&ports->status_lock);
 }
 
-/* The state at the end of the last step, as a step may wait long for switches and for
- * the disk.  What decides whether this SM may act is asked for anew. */
+/* Returns the state at the end of the last step, because a step may wait long for switches
+ * and for the disk.  Only permission is evaluated now. */
 void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *status)
 {
 	pthread_mutex_lock(&ports->status_lock);
@@ -210,7 +210,7 @@ static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_port_ro
 	uint32_t at = ports->placed->port_of[i];
 	const struct triad_plan_item *item = NULL;
 
-	/* First as the row was written, then what the fabric has in its place.  A row
+	/* First fill in the row of the configuration, then the facts of the fabric.  A row
 	 * by name has no GUID before. */
 	memset(row, 0, sizeof(*row));
 	row->node_guid = wanted->node_guid;
@@ -224,7 +224,7 @@ static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_port_ro
 		fill_place(ports, at, row);
 	if (at != TRIAD_PLACED_NONE)
 		item = triad_plan_find(ports->plan, row->node_guid, row->number);
-	/* A running test says more than the item that began it. */
+	/* Prefer a running test to the item that began it: it has more detail. */
 	if (item && !row->is_tested)
 		fill_item(ports, item, row);
 	else if (at == TRIAD_PLACED_NONE)
@@ -335,7 +335,7 @@ int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int numbe
 	return 0;
 }
 
-/* --- what is down because of it --- */
+/* --- ports that the port manager took down --- */
 
 /* A test of a dead SM has no end in the history. */
 static bool is_test_recent(
@@ -412,8 +412,8 @@ static void describe_cut(const struct triad_ports *ports,
 			ports->fabric, &item->lost, TRIAD_GUARD_MAX_LOST, text, size);
 }
 
-/* The agenda does not have what a guard stops.  The override and a new plan put it
- * there, and then it is approved. */
+/* The agenda lacks items that a guard stops.  Add the override and make a new plan, which
+ * puts the item there; then approve it. */
 static enum triad_ports_answer approve(
 	struct triad_ports *ports, struct ports_request *request)
 {

@@ -49,8 +49,7 @@ void ports_open_journal(struct triad_ports *ports)
 	ports->records.trouble[0] = '\0';
 }
 
-/* What came of it is in the history of the fabric, too; that it was intended, in the
- * journal alone. */
+/* The timeline gets only outcomes; intents are only in the journal. */
 static void note_in_history(
 	struct triad_ports *ports, const struct triad_record *record)
 {
@@ -132,7 +131,8 @@ int ports_record(struct triad_ports *ports, struct triad_record *record)
 	record->at_us =
 		(uint64_t)now.tv_sec * TRIAD_US_PER_S + (uint64_t)now.tv_nsec / 1000;
 	record->writer = ports->id;
-	/* The disk first: what members hear of must outlive a restart of this SM. */
+	/* The disk first: records that members receive must survive a restart of this
+	 * SM. */
 	error = ports_journal(ports, record);
 	if (error)
 		return error;

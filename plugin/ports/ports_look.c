@@ -14,7 +14,7 @@ const char *ports_node_name(const struct triad_ports *ports, uint64_t node_guid)
 	return node == TRIAD_FABRIC_NONE ? "?" : ports->fabric->nodes[node].name;
 }
 
-/* --- who may be held --- */
+/* --- ports that may be held --- */
 
 /* Whether a test of the port has begun, and was not passed, by its last record.  A port
  * that failed stays failed until it is released, tested anew and admitted, even if the
@@ -188,7 +188,7 @@ void ports_find_sms(struct triad_ports *ports)
 		add_sm(&sms, cl_ntoh64(((osm_remote_sm_t *)item)->smi.guid), ports->id);
 	cl_plock_release(&ports->osm->lock);
 	ports_end_wait(ports);
-	/* Without a cluster nobody would keep the other one from acting, too. */
+	/* Without a cluster nothing would keep the other SM from acting, too. */
 	sms.without_cluster =
 		sms.n && ports->conf->election.cluster == TRIAD_CLUSTER_NONE;
 	/* Members of the cluster run an SM, too, though it may not answer just now. */
@@ -270,7 +270,7 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 	ports_publish_hold(ports);
 }
 
-/* --- what is new --- */
+/* --- new input --- */
 
 void ports_take_fabric(struct triad_ports *ports, struct triad_fabric *fabric)
 {

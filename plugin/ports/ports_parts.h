@@ -37,13 +37,13 @@
 #define PORTS_MAX_TESTS 64u
 #define PORTS_MAX_SMS 64u
 
-/* What a command wants done, and what came of it. */
+/* A command's request, and its result. */
 struct ports_request {
 	enum ports_request_state {
 		PORTS_NO_REQUEST,
 		PORTS_ASKED,
 		PORTS_BEGUN,
-		PORTS_ABANDONED, /* begun, and nobody waits for it any more */
+		PORTS_ABANDONED, /* begun, but the command has stopped waiting */
 		PORTS_ANSWERED,
 	} state;
 	enum { PORTS_RELEASE, PORTS_APPROVE, PORTS_APPROVE_ALL, PORTS_READ } kind;
@@ -60,7 +60,7 @@ struct ports_inbox {
 		has_begun; /* a configuration was left; a first one is in force */
 	bool has_view, has_fabric;
 	struct triad_cluster_view view;
-	struct triad_fabric *fabric;   /* NULL, with 'has_fabric': none any more */
+	struct triad_fabric *fabric;   /* NULL with 'has_fabric': the fabric is gone */
 	const struct triad_conf *conf; /* NULL: none was left */
 	struct triad_inbox payloads;
 	struct ports_request request; /* one at a time */
@@ -112,8 +112,8 @@ struct ports_sms {
 
 /* What was done in steps. */
 struct ports_acts {
-	bool wants_sweep; /* something that a sweep will show */
-	bool was_stopped; /* the agenda, when it was looked at last */
+	bool wants_sweep; /* something changed that a sweep will show */
+	bool was_stopped; /* the agenda was stopped at the last check */
 	uint64_t n_sets, n_set_failed, n_unpermitted;
 };
 
@@ -211,12 +211,14 @@ bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us);
 bool ports_is_config_agreed(const struct triad_ports *ports);
 /* Whether this SM enforces and its term has begun, here and with a majority. */
 bool ports_is_in_charge(const struct triad_ports *ports);
-/* Whether all is there that acting needs, but for permission: else no port is touched. */
+/* Whether all conditions for acting are met, except permission; if not, no port is
+ * changed. */
 bool ports_is_ready(const struct triad_ports *ports);
-/* The present term, if no test could begin in it for a while; else 0: so also in the first
- * seconds of a term, or of another configuration, while the members have not answered yet. */
+/* The present term, if no test could begin in it for a while; else 0.  It is also 0 in the
+ * first seconds of a term, or of a new configuration, when the members have not answered
+ * yet. */
 uint64_t ports_idle_term(const struct triad_ports *ports, uint64_t now_us);
-/* To be called again and again: ports_idle_term() follows from it. */
+/* Call it in each step: ports_idle_term() depends on it. */
 void ports_note_ready(struct triad_ports *ports, uint64_t now_us);
 /* Whether this SM may act now, in the term in which the agenda is carried out. */
 bool ports_may_act(struct triad_ports *ports);
@@ -256,7 +258,7 @@ void ports_publish_status(struct triad_ports *ports);
 uint64_t ports_act(struct triad_ports *ports, uint64_t now_us);
 /* Asks OpenSM for a heavy sweep, if this SM is the master. */
 void ports_ask_for_sweep(struct triad_ports *ports);
-/* A link that is active is taken down, so that it can be tested. */
+/* Takes an active link down, so that it can be tested. */
 int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
 	uint64_t remote_guid);
 

@@ -7,7 +7,7 @@
 /* Members answer within a second or so, or something is wrong. */
 #define SOON_US (10 * TRIAD_US_PER_S)
 
-/* --- what a majority has --- */
+/* --- agreement of a majority --- */
 
 /* A confirmation by hand counts for the view that it was given in, and no other. */
 static uint32_t votes_needed(const struct triad_ports *ports)
@@ -70,8 +70,8 @@ bool ports_may_act(struct triad_ports *ports)
 	struct triad_permission permission =
 		triad_elector_permission_in_term(ports->elector, ports->term.number);
 
-	/* Once members are back, what they know comes first, even if the election has
-	 * not taken notice of them yet, or already has, in the same term. */
+	/* When members return, get their records first, even if the election has not
+	 * noticed them yet, or has, in the same term. */
 	return ports->term.number && !ports->sms.without_cluster &&
 		permission.is_given &&
 		permission.by_hand_view == ports->term.by_hand_view &&
@@ -102,8 +102,8 @@ void ports_look_at_permission(struct triad_ports *ports)
 		end_term(ports);
 	if (!permission.is_given)
 		return;
-	/* Only what members confirm from now on counts: before, the last holder of the
-	 * lease may have written records that this SM has not seen. */
+	/* Only confirmations from now on count: earlier, the last holder of the lease may
+	 * have written records that this SM lacks. */
 	if (!term->number)
 		*term = (struct ports_term){.number = permission.term,
 			.by_hand_view = permission.by_hand_view,
@@ -111,7 +111,7 @@ void ports_look_at_permission(struct triad_ports *ports)
 	if (term->is_synced || !ports_is_agreed(ports, term->since_us))
 		return;
 	triad_history_newest(ports->records.history, &newest_term, &newest);
-	/* What is recorded now would be older than what is known. */
+	/* A record made now would be older than the known ones. */
 	term->is_outlived = newest_term > term->number;
 	if (term->is_outlived)
 		return;

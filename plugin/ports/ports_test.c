@@ -43,7 +43,7 @@ static uint32_t find_port(
 		triad_fabric_find_node(ports->fabric, test->node_guid), test->number);
 }
 
-/* --- what sweeps see --- */
+/* --- results of sweeps --- */
 
 static void look_at_port(struct triad_ports *ports, struct ports_test *test,
 	uint32_t at, const struct triad_expected_port *row, uint64_t now_us)
@@ -191,7 +191,7 @@ void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us)
 	}
 }
 
-/* --- what tests wish --- */
+/* --- wishes of tests --- */
 
 static void send_smp(struct triad_ports *ports, struct ports_test *test)
 {
@@ -321,7 +321,7 @@ static bool has_ended(struct triad_ports *ports, struct ports_test *test)
 	return true;
 }
 
-/* One wish; false when there is none now. */
+/* Carries out one wish; false when there is none now. */
 static bool carry_out(
 	struct triad_ports *ports, struct ports_test *test, uint64_t *until_us)
 {
@@ -369,7 +369,7 @@ uint64_t ports_run_tests(struct triad_ports *ports, uint64_t now_us)
 		/* One wish of each test in turn: one whose link does not answer must
 		 * not stop the others. */
 		if (carry_out(ports, test, &until_us))
-			until_us = now_us; /* there may be another one */
+			until_us = now_us; /* there may be another wish */
 		ports_pump(ports);
 		if (has_ended(ports, test))
 			remove_test(&ports->tests, i);

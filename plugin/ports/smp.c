@@ -132,7 +132,7 @@ static int exchange(struct triad_smp *smp, unsigned class,
 	error = transport->send(transport->context, to, mad, timeout_ms);
 	if (error)
 		return error;
-	/* The kernel says by itself when there is no answer; the simulator may not. */
+	/* The kernel reports a missing answer; the simulator may not. */
 	return await(transport, triad_pma_tid(mad, TRIAD_MAD_SIZE),
 		triad_clock_now_us() + (timeout_ms + 50) * TRIAD_US_PER_MS, reply);
 }

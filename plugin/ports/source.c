@@ -194,7 +194,7 @@ bool triad_source_take(struct triad_source *source, char *octets, size_t size)
 	return attempt(source, "from another SM", octets, size, false);
 }
 
-/* Says it once, though it is tried again. */
+/* Logs it once, although reading is retried. */
 static void log_unreadable(struct triad_source *source, int error, const char *why)
 {
 	char before[TRIAD_DIAG_TEXT_SIZE] = "";

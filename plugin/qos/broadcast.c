@@ -15,7 +15,7 @@
 #include "ib/rates.h"
 #include "qos/rules/membership.h"
 
-/* What packets to the group are sent with. */
+/* A group's parameters for packets. */
 struct traits {
 	uint8_t sl, mtu, rate, tclass; /* MTU and rate coded as in PathRecord */
 };
@@ -24,10 +24,10 @@ struct group {
 	ib_gid_t mgid;
 	uint16_t pkey;       /* without the membership bit */
 	struct traits made;  /* as OpenSM made it */
-	struct traits given; /* what we put there */
+	struct traits given; /* the values that we wrote */
 	uint32_t level;      /* of the policy; or TRIAD_POLICY_NONE */
 	bool is_held;        /* it has members, and waits for them to leave */
-	bool is_new;         /* not told yet */
+	bool is_new;         /* not logged yet */
 };
 
 struct triad_broadcast {
@@ -156,10 +156,10 @@ static uint32_t level_of(const struct levels *levels, uint16_t pkey)
 	return TRIAD_POLICY_NONE;
 }
 
-/* --- what members can do --- */
+/* --- capabilities of members --- */
 
-/* What all CAs' and routers' ports of a set can; by GUID, because OpenSM's pointers
- * there may be older than its ports. */
+/* Finds the capabilities that all CA and router ports of a set share.  Looks ports up by
+ * GUID, because OpenSM's pointers in the set may be stale. */
 static void look_at_members(
 	const struct osm_opensm *osm, const cl_map_t *members, struct traits *can)
 {
@@ -246,7 +246,7 @@ static struct group start_from(
 		++*at;
 	if (*at < groups->n && !memcmp(&groups->groups[*at].mgid, mgid, sizeof(*mgid)))
 		group = groups->groups[*at];
-	/* If it has not what we gave it, OpenSM has made it anew. */
+	/* If its values are not ours, OpenSM has created it again. */
 	if (!are_same(&now, &group.given))
 		group.made = group.given = now;
 	return group;
@@ -367,7 +367,7 @@ static void apply(struct triad_broadcast *groups)
 
 void triad_broadcast_apply(struct triad_broadcast *groups)
 {
-	/* Called in the SM's thread, which must not wait.  Whoever has the lock is
+	/* Called in the SM's thread, which must not wait.  The thread with the lock is
 	 * about to do the same. */
 	if (pthread_mutex_trylock(&groups->lock))
 		return;

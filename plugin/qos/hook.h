@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Takes MADs for the SA before OpenSM queues them.
  *
- * What OpenSM bound its SA with holds the function that gets each MAD received.  It is
- * private to libosmvendor, but begins with four pointers: the vendor, the function's
- * context, the MAD pool, the function.  The first three are known, so that a layout
- * that differs is noticed and refused; the fourth is swapped, and swapped back to give
- * OpenSM all that it had.  The function runs on the vendor's receiving thread, under
- * the vendor's lock: it must be short, and must not send.
+ * The bind handle of OpenSM's SA has the function that is called for each received MAD. The
+ * structure is private to libosmvendor, but begins with four pointers: the vendor, the
+ * function's context, the MAD pool, the function.  Triad knows the first three, so it
+ * detects and refuses another layout.  It replaces the fourth, and later restores it.  The
+ * function runs on the vendor's receiving thread, under the vendor's lock: it must be
+ * short, and must not send.
  *
  * Thread-safety: one thread installs and removes.  OpenSM's locks: none are taken. */
 #ifndef TRIAD_PLUGIN_QOS_HOOK_H
@@ -20,20 +20,20 @@ struct triad_log;
 
 struct triad_sa_hook {
 	struct osm_opensm *osm;
-	/* What OpenSM had; valid once installed, and it stays valid when removed. */
+	/* OpenSM's function; valid once installed, also after the removal. */
 	void (*original)(
 		struct osm_madw *madw, void *context, struct osm_madw *request);
 	bool installed;
 };
 
-/* Has 'receive' called for each MAD, with OpenSM's own context.  Returns 0, ENOTCONN
- * (OpenSM has not bound its SA yet: try again) or ENOTSUP (it is not the OpenSM that
- * this was built for). */
+/* Makes the vendor call 'receive' for each MAD, with OpenSM's own context.  Returns 0,
+ * ENOTCONN (OpenSM has not bound its SA yet: try again) or ENOTSUP (this is not the OpenSM
+ * that the plugin was built for). */
 int triad_sa_hook_install(struct triad_sa_hook *hook, struct osm_opensm *osm,
 	void (*receive)(
 		struct osm_madw *madw, void *context, struct osm_madw *request));
 
-/* Gives it back, unless OpenSM has unbound meanwhile. */
+/* Restores OpenSM's function, unless OpenSM has unbound meanwhile. */
 void triad_sa_hook_remove(struct triad_sa_hook *hook,
 	void (*receive)(
 		struct osm_madw *madw, void *context, struct osm_madw *request));

@@ -56,7 +56,7 @@ static struct triad_file_stamp stamp_of(const char *path)
 	return stamp;
 }
 
-/* What is wanted at present. */
+/* The settings in force. */
 struct wish {
 	char path[TRIAD_CONF_PATH_SIZE]; /* "": no policy */
 	char default_level[TRIAD_CONF_TEXT_SIZE];

@@ -65,8 +65,8 @@ static uint64_t task_step(void *context)
 	struct triad_qos *qos = context;
 	struct triad_diags *diags = NULL;
 	bool look = atomic_exchange(&qos->look_wanted, false);
-	/* The hook can't be installed before OpenSM has bound its SA: it is tried again.
-	 * And a snapshot that is kept for a while goes. */
+	/* Retry: the hook can't be installed before OpenSM has bound its SA. And a snapshot
+	 * that is kept for a limited time must be dropped. */
 	bool retries = !look && qos->status.state == TRIAD_QOS_WAITING &&
 		(qos->snapshot || !triad_qos_server_is_installed(qos->server));
 	bool is_due = qos->work_wanted || retries, loads;
@@ -194,7 +194,7 @@ struct triad_qos_moment triad_qos_now(struct triad_qos *qos)
 void triad_qos_set_fabric(struct triad_qos *qos, struct triad_fabric *fabric,
 	const struct triad_qos_moment *before, enum triad_qos_phase phase)
 {
-	/* Another may have begun since the one was through. */
+	/* A new sweep may have begun since the last one finished. */
 	bool is_up =
 		phase == TRIAD_QOS_UP && atomic_load(&qos->sweeps_up) == before->sweeps;
 	struct triad_fabric *old;
@@ -203,7 +203,8 @@ void triad_qos_set_fabric(struct triad_qos *qos, struct triad_fabric *fabric,
 	pthread_mutex_lock(&qos->lock);
 	old = qos->fabric;
 	qos->fabric = triad_fabric_ref(fabric);
-	/* What comes after the sweep's last one, before another begins, is settled. */
+	/* A fabric that follows the sweep's last one, before another sweep begins, is
+	 * settled. */
 	goes_on = old && qos->fabric_before.sweeps == before->sweeps;
 	qos->fabric_up = is_up || (goes_on && qos->fabric_up);
 	qos->fabric_settled =
@@ -224,7 +225,7 @@ void triad_qos_forget_fabric(struct triad_qos *qos)
 	old = qos->fabric;
 	qos->fabric = NULL;
 	qos->n_forgotten += old != NULL;
-	/* Before the thread of triad-qos looks whether the snapshot goes, too. */
+	/* Do it before triad-qos checks whether to drop the snapshot. */
 	if (old && server)
 		triad_qos_server_hand_over(server);
 	wake(qos);

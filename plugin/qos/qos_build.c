@@ -11,7 +11,7 @@
 #include "triad/clock.h"
 #include "triad/log.h"
 
-/* What a snapshot is made of, with references of its own. */
+/* The inputs of a snapshot, with references of their own. */
 struct inputs {
 	struct triad_qos_settings settings;
 	struct triad_policy_now now;
@@ -54,9 +54,9 @@ static void set_state(struct triad_qos *qos, enum triad_qos_state state)
 		triad_qos_state_name(state));
 }
 
-/* The snapshot in force from now on, with the caller's reference; NULL: none.  Returns false,
- * with the snapshot gone, when this SM stopped being master while it was made: what was in
- * force before serves those who still ask. */
+/* Puts the snapshot into force, with the caller's reference; NULL: none.  Returns false and
+ * frees it when this SM ceased to be master while it was made: the old one then serves
+ * remaining requests. */
 static bool publish(struct triad_qos *qos, struct triad_qos_snapshot *snapshot,
 	unsigned long n_forgotten)
 {
@@ -120,15 +120,14 @@ static int make_snapshot(struct triad_qos *qos, const struct inputs *inputs,
 	return *snapshot ? 0 : ENOMEM;
 }
 
-/* Marks that came after the snapshot was begun are of no path in particular; paths that
- * are in force already have got theirs. */
+/* Marks that came after the snapshot was begun apply to all its paths; the paths already in
+ * force have received them. */
 static void put_into_force(struct triad_qos *qos, const struct inputs *inputs,
 	struct triad_qos_snapshot *snapshot)
 {
 	bool is_new = !qos->snapshot || qos->snapshot->paths != snapshot->paths;
 
-	/* First published, then compared: a mark that comes in between goes to the new
-	 * paths. */
+	/* Publish first, then compare: a mark in between goes to the new paths. */
 	if (!publish(qos, snapshot, inputs->n_forgotten))
 		return;
 	if (is_new && atomic_load(&qos->marks) != inputs->before.marks) {
@@ -232,7 +231,7 @@ static void choose_policy(struct triad_qos *qos, struct inputs *inputs)
 		accept_policy(qos, inputs->offered);
 		return;
 	}
-	/* Answers go on by the policy that was accepted before. */
+	/* Keep answering by the policy accepted before. */
 	triad_policy_unref(inputs->now.policy);
 	inputs->now.policy = qos->accepted ? triad_policy_ref(qos->accepted) : NULL;
 }

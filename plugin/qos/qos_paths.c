@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is answered now, for agents (service/path_exchange.h).  OpenSM's lock: not here. */
+/* The present answers, for agents (service/path_exchange.h).  Does not take OpenSM's
+ * lock. */
 #include "plugin/opensm.h"
 
 #include "plugin/qos/qos_parts.h"
@@ -9,8 +10,9 @@
 #include "plugin/ports/hold.h"
 #include "qos/path_rows.h"
 
-/* A snapshot and what is held back make a generation: marks of hold.c come in each heavy
- * sweep, as snapshots do, so the lower half wraps when no agent has the number any more. */
+/* A snapshot and the held ports make a generation.  Marks of hold.c come in each heavy
+ * sweep, like snapshots, so when the lower half wraps, no agent has the old number any
+ * more. */
 #define HOLD_BITS 32
 
 /* With the lock.  A mark in the paths says that the sweep is changing something: then

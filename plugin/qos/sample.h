@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is known of the packet that a request to the SA came in. */
+/* Describes the packet in which a request to the SA arrived, for sFlow. */
 #ifndef TRIAD_PLUGIN_QOS_SAMPLE_H
 #define TRIAD_PLUGIN_QOS_SAMPLE_H
 

@@ -66,7 +66,7 @@ static void *serve(void *argument)
 
 /* --- receiving --- */
 
-/* What OpenSM checks of a request before it queues it; what fails there is left to it. */
+/* Does OpenSM's checks of a request; requests that fail them are left to OpenSM. */
 static bool is_accepted(const struct triad_qos_server *server, const ib_sa_mad_t *mad)
 {
 	return !osm_exit_flag &&
@@ -83,9 +83,9 @@ static bool is_for_paths(const ib_sa_mad_t *mad)
 		mad->rmpp_flags & IB_RMPP_FLAG_ACTIVE;
 }
 
-/* OpenSM drops all requests during the whole first sweep of a master.  Paths are right as soon
- * as switches have their tables, when there is a snapshot: so after a fail-over nobody waits
- * for the rest of that sweep. */
+/* OpenSM drops all requests during the whole first sweep of a master.  But paths are valid
+ * as soon as switches have their tables, and then there is a snapshot: so after a fail-over
+ * no request waits for the rest of that sweep. */
 static bool is_wanted(struct triad_qos_server *server, const ib_sa_mad_t *mad)
 {
 	const struct osm_subn *subn = &server->osm->subn;
@@ -131,7 +131,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 
 int triad_qos_server_install(struct triad_qos_server *server)
 {
-	/* First the server, as requests come from the moment the hook is there. */
+	/* Set the server first: requests arrive as soon as the hook is installed. */
 	atomic_store(&installed, server);
 	return triad_sa_hook_install(&server->hook, server->osm, receive);
 }

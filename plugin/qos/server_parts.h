@@ -30,20 +30,21 @@ struct triad_qos_server {
 	struct triad_latency latency;
 	struct triad_clients clients;
 	atomic_bool sweeping;
-	atomic_bool has_policy;  /* that OpenSM has not */
-	atomic_bool outdated;    /* OpenSM knows aliases otherwise than the snapshot */
-	atomic_bool expects;     /* that there will be a snapshot */
-	atomic_bool was_paused;  /* and no sweep of this master has ended since */
+	atomic_bool has_policy;  /* there is a policy that OpenSM does not have */
+	atomic_bool outdated;    /* OpenSM's aliases differ from the snapshot's */
+	atomic_bool expects;     /* a snapshot is expected */
+	atomic_bool was_paused;  /* the process was stopped, and no sweep of this
+				  * master has ended since */
 	atomic_ulong generation; /* of 'snapshot'; 0: none */
-	/* Until then 'snapshot' serves as standby; 0: this SM is still the master of whose
-	 * fabric it is. */
+	/* As standby this SM answers from 'snapshot' until then; 0: it has not handed
+	 * over. */
 	atomic_uint_fast64_t handed_over_until_us;
-	pthread_mutex_t lock; /* of the pointer alone */
+	pthread_mutex_t lock; /* guards only the pointer */
 	pthread_cond_t published;
 	struct triad_qos_snapshot *snapshot;
 };
 
-/* One thread of a queue, and its own reference to the snapshot. */
+/* One thread of a queue, with its own reference to the snapshot. */
 struct worker {
 	struct triad_qos_server *server;
 	struct triad_qos_snapshot *snapshot;
@@ -64,8 +65,8 @@ uint64_t server_now_ns(void);
 
 bool server_is_master(const struct triad_qos_server *server);
 
-/* Whether there is a snapshot that may be answered from: as master, one of this time as master;
- * as standby, that of the time before, for a while, which this call begins. */
+/* Whether there is a snapshot to answer from: as master, one from this time as master; as
+ * standby, the one from before, for a limited time, which begins with this call. */
 bool server_may_answer(struct triad_qos_server *server);
 
 /* In a new master's first sweep OpenSM drops all requests. */
@@ -75,10 +76,10 @@ bool server_is_in_first_sweep(const struct triad_qos_server *server);
 bool server_must_wait(struct triad_qos_server *server);
 
 void server_give_back(struct triad_qos_server *server, osm_madw_t *madw);
-/* To OpenSM, as if it had just come. */
+/* Passes the MAD to OpenSM, as if it had just come. */
 void server_pass_on(struct triad_qos_server *server, osm_madw_t *madw);
 
-/* Of the worker's snapshot; 0: it has none. */
+/* The generation of the worker's snapshot; 0: it has none. */
 static inline unsigned long worker_generation(const struct worker *worker)
 {
 	return worker->snapshot ? worker->snapshot->generation : 0;
@@ -87,7 +88,7 @@ static inline unsigned long worker_generation(const struct worker *worker)
 /* Takes the present snapshot. */
 void worker_refresh(struct worker *worker);
 
-/* Answers a request, or hands it on; it is not the caller's any more. */
+/* Answers a request, or passes it on.  The caller no longer owns the MAD. */
 void worker_handle(struct worker *worker, const struct triad_work_queue_job *job);
 
 #endif

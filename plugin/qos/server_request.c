@@ -23,9 +23,9 @@ static uint8_t *record_of(const osm_madw_t *madw)
 	return ib_sa_mad_get_payload_ptr(osm_madw_get_sa_mad_ptr(madw));
 }
 
-/* Narrows a request that OpenSM will answer to what its QoS level allows.  Returns
- * false when that leaves nothing to be found.  Requests for a multicast group stay as
- * they are: SL, MTU and rate are those that the group was made with. */
+/* Narrows a request that OpenSM will answer to what its QoS level allows.  Returns false
+ * when no path is left.  Requests for a multicast group stay unchanged: their SL, MTU and
+ * rate are the group's. */
 static bool narrow(struct worker *worker, osm_madw_t *madw)
 {
 	const struct triad_qos_snapshot *snapshot = worker->snapshot;
@@ -66,7 +66,8 @@ static void respond_records(struct worker *worker, osm_madw_t *madw)
 
 	cl_qlist_init(&list);
 	for (uint32_t i = 0; i < worker->answer.n; i++) {
-		/* OpenSM's items end with what they carry: no whole struct. */
+		/* OpenSM's items end after their record: the allocation is smaller than the
+		 * struct. */
 		void *memory = malloc(SA_ITEM_RESP_SIZE(path_rec));
 		osm_sa_item_t *item = memory;
 
@@ -161,7 +162,7 @@ static bool ends_are_there(const struct worker *worker)
 	return true;
 }
 
-/* Leaves to OpenSM what the snapshot may be too old for.  Aliases may change at any
+/* Leaves a request to OpenSM if the snapshot may be outdated.  Aliases may change at any
  * time, everything else only while the SM sweeps. */
 static void revalidate(struct worker *worker)
 {
@@ -178,11 +179,11 @@ static void revalidate(struct worker *worker)
 			atomic_store(&worker->server->outdated, true);
 		return;
 	}
-	/* As standby there is no OpenSM that would know better. */
+	/* As standby, OpenSM has no newer facts. */
 	if (!atomic_load(&worker->server->sweeping) ||
 		!server_is_master(worker->server))
 		return;
-	/* What this sweep has just found may turn a "no" into a path. */
+	/* Facts that this sweep has just found may turn a "no" into a path. */
 	if (!finds_nothing(answer) && ends_are_there(worker))
 		return;
 	answer->kind = TRIAD_ANSWER_FALL_BACK;
@@ -259,7 +260,8 @@ static void fall_back(struct worker *worker, const struct triad_work_queue_job *
 		(worker->snapshot->classifier || !server_is_master(server)) &&
 		triad_work_queue_put(&server->slow, job))
 		return;
-	/* OpenSM would drop it: it waits in the slow queue, so that the fast one goes on. */
+	/* OpenSM would drop it: let it wait in the slow queue, so that the fast one
+	 * continues. */
 	if (server_is_in_first_sweep(server) && !worker->is_slow &&
 		triad_work_queue_put(&server->slow, job)) {
 		server_count(&server->counts.waited);

@@ -14,7 +14,7 @@ uint64_t server_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* --- what this SM is --- */
+/* --- this SM's state --- */
 
 bool server_is_master(const struct triad_qos_server *server)
 {
@@ -43,8 +43,9 @@ bool server_may_answer(struct triad_qos_server *server)
 		return false;
 	if (server_is_master(server))
 		return !atomic_load(&server->handed_over_until_us);
-	/* The worker learns later that this SM is standby: so the time begins here, and no
-	 * request is lost until then.  An SM that discovers goes on for what is left of it. */
+	/* The worker notices later that this SM is standby.  So the time begins here, and
+	 * no request is lost until then.  An SM that discovers continues for the rest of
+	 * the time. */
 	if (server->osm->subn.sm_state == IB_SMINFO_STATE_STANDBY)
 		triad_qos_server_hand_over(server);
 	else if (server->osm->subn.sm_state != IB_SMINFO_STATE_DISCOVERING)

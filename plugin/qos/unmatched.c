@@ -10,7 +10,7 @@
 
 #define TEXT_SIZE 512
 
-/* Tells one report from another. */
+/* A hash that differs between reports. */
 static uint64_t digest(
 	const struct triad_policy *policy, const struct triad_group_report *report)
 {
@@ -114,7 +114,7 @@ void triad_qos_report_unmatched(struct triad_log *log,
 	uint64_t now;
 
 	if (triad_membership_resolve(&membership, policy, fabric, &report))
-		return; /* compiling it tells why */
+		return; /* compiling the policy reports why */
 	triad_membership_clear(&membership);
 	now = digest(policy, &report);
 	if (now == *last)

@@ -10,7 +10,7 @@
 #include "plugin/sa/sa_copies_parts.h"
 #include "plugin/sm_state.h"
 
-/* How often the SM's state is looked at: it changes without an event. */
+/* How often to check the SM's state: it changes without an event. */
 #define TICK_US (50 * TRIAD_US_PER_MS)
 /* Between two readings of the SA: LOOK_US, or LOOK_PARTS times what the last one took, if that
  * is longer. */
@@ -24,7 +24,7 @@
 
 _Static_assert(TRIAD_SA_PAYLOAD_SIZE <= TRIAD_INBOX_OCTETS, "room in the inbox");
 
-/* --- what others leave --- */
+/* --- input from other threads --- */
 
 static void receive_view(void *context, const struct triad_cluster_view *view)
 {
@@ -52,7 +52,7 @@ void triad_sa_copies_note_up(struct triad_sa_copies *copies)
 	atomic_store(&copies->is_up, true);
 }
 
-/* --- what came --- */
+/* --- handling input --- */
 
 static bool take_payload(struct triad_sa_copies *copies, struct triad_payload *payload)
 {
@@ -82,7 +82,7 @@ static void take_all(struct triad_sa_copies *copies)
 	}
 }
 
-/* --- what goes --- */
+/* --- output --- */
 
 static size_t make_payload(void *context, void *octets)
 {
@@ -110,9 +110,9 @@ static uint64_t send_all(struct triad_sa_copies *copies, uint64_t now_us)
 
 /* --- the SM --- */
 
-/* Whether the SA has what clients told it: not before the first sweep as master is
- * through, in which OpenSM empties and restores it; nor while the SM's port is down: then
- * OpenSM empties it, too. */
+/* Whether the SA has the clients' records.  Not before the end of the first sweep as
+ * master, in which OpenSM empties and restores its SA; nor while the SM's port is down,
+ * because then OpenSM empties it, too. */
 static bool works_as_master(struct triad_sa_copies *copies)
 {
 	const osm_subn_t *subn = &copies->osm->subn;
@@ -233,7 +233,7 @@ static void publish(
 		triad_sa_copier_status(copies->copier, &draft->copier);
 	else
 		memset(&draft->copier, 0, sizeof(draft->copier));
-	/* A master that says nothing any more may have other records by now. */
+	/* The records of a master that has gone silent may have changed. */
 	if (draft->copier.role != TRIAD_SA_TAKES)
 		copies->complete_us = now_us;
 	else if (draft->copier.is_complete)
@@ -295,7 +295,7 @@ static uint64_t run_copier(
 	triad_sa_copier_status(copies->copier, &copies->draft.copier);
 	copies_file_look(copies, now_us);
 	publish(copies, conf, now_us);
-	/* A payload that waits for the transport says when to come back. */
+	/* If a payload waits for the transport, 'again_us' is when to retry. */
 	if (again_us == UINT64_MAX)
 		again_us = triad_sa_copier_next_us(copies->copier);
 	return again_us < next_us ? again_us : next_us;
@@ -359,7 +359,7 @@ bool triad_sa_copies_free(struct triad_sa_copies *copies)
 	if (!copies)
 		return true;
 	triad_elector_set_listener(copies->elector, TRIAD_ELECTOR_SA, NULL);
-	/* OpenSM sweeps no more, and soon frees the option that names the file. */
+	/* OpenSM no longer sweeps, and soon frees the option with the file's name. */
 	if (!triad_task_stop(&copies->task, JOIN_US)) {
 		triad_sa_restore_withdraw(copies->restore);
 		return false;

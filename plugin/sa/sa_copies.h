@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The SA's records copied from the master to standbys, so that a new master's SA begins
- * with them: runs the copier (portmgr/sa/sa_copier.h) over the election's transport.
+/* Copies the SA's records from the master to standbys, so that a new master's SA begins
+ * with them.  Runs the copier (portmgr/sa/sa_copier.h) over the election's transport.
  *
- * Model: the thread triad-sa-copies looks at the SM's state some times a second.  While
- * the SM works as master it reads the SA (sa_snapshot.h) and gives what it has; as standby
- * it has a copy.  What is complete is written to a file in election.state_dir, which OpenSM
- * is given (sa_restore.h) to be restored in its first sweep as master.
+ * Model: the thread triad-sa-copies checks the SM's state several times a second.  While
+ * the SM works as master, the thread reads the SA (sa_snapshot.h) and sends its records;
+ * while it is standby, the thread keeps a copy.  It writes a complete set to a file in
+ * election.state_dir and names the file to OpenSM (sa_restore.h), which restores it in its
+ * first sweep as master.
  *
- * The file is always what the last master had:
- * - a master's own records, because a master that another one hands over to begins anew,
- *   too; but not where another one became master later (portmgr/sa/sa_role.h);
- * - none from when an SM becomes standby until it has a complete copy;
- * - none when no master has said for TRIAD_SA_COPIES_LEASE_US that they are as they were.
- * A copy that lacks a quarter of the members that the file has is written after a while: a
- * master that was cut off from a part of the fabric loses its members just before another
- * one takes over there.
+ * The file always has the records of the last master:
+ * - While this SM is master, its own records: a master to which another one hands over also
+ *   starts its SA anew.  Not if another SM became master later (portmgr/sa/sa_role.h).
+ * - No file from when this SM becomes standby until it has a complete copy.
+ * - No file when for TRIAD_SA_COPIES_LEASE_US no master has confirmed the records.
  *
- * Thread-safety: any thread, except where said.  Its thread alone waits for a disk and for
+ * If a copy lacks a quarter of the group members that the file has, it is written only
+ * after a delay: a master that is cut off from a part of the fabric loses the members there
+ * just before another SM takes over that part.
+ *
+ * Thread-safety: any thread, except where said.  Only its thread waits for the disk and for
  * OpenSM's lock. */
 #ifndef TRIAD_PLUGIN_SA_COPIES_H
 #define TRIAD_PLUGIN_SA_COPIES_H
@@ -27,7 +29,7 @@
 #include "triad/log.h"
 
 #define TRIAD_SA_COPIES_LEASE_US (120 * TRIAD_US_PER_S)
-/* A standby that has no complete copy for that long is in trouble. */
+/* A standby without a complete copy for this time reports trouble. */
 #define TRIAD_SA_COPIES_PATIENCE_US (10 * TRIAD_US_PER_S)
 
 struct osm_opensm;
@@ -36,13 +38,14 @@ struct triad_sa_copies;
 
 struct triad_sa_copies_status {
 	bool is_on;
-	const char *trouble; /* why nothing is copied, and what to do; NULL: it is */
+	const char *trouble; /* why nothing is copied, and what to do; NULL: no
+			      * trouble */
 	struct triad_sa_copier_status copier;
 	uint64_t now_us;
 	uint64_t incomplete_us; /* for how long a standby has no complete copy */
 	bool is_given;          /* OpenSM has a file */
-	bool is_current;        /* and all records are in it */
-	int error;              /* of the last try to write it; 0: it was */
+	bool is_current;        /* and the file has all present records */
+	int error;              /* of the last attempt to write the file; 0: success */
 	char error_text[192];
 	uint32_t n_unwritable; /* records that OpenSM could not read back */
 	uint32_t n_written;    /* files */
@@ -55,11 +58,11 @@ struct triad_sa_copies_status {
 /* NULL when memory is short.  What it is given outlives it. */
 struct triad_sa_copies *triad_sa_copies_new(struct osm_opensm *osm, uint64_t port_guid,
 	struct triad_elector *elector, struct triad_log *log);
-/* Before the elector.  Returns false when its thread hangs in a write: then it is left,
- * with its memory.  Accepts NULL. */
+/* Call it before the elector is freed.  Returns false when its thread hangs in a write:
+ * then it leaves the thread and its memory.  Accepts NULL. */
 bool triad_sa_copies_free(struct triad_sa_copies *copies);
 
-/* Puts election.replicate_sa into force. */
+/* Applies election.replicate_sa. */
 void triad_sa_copies_configure(
 	struct triad_sa_copies *copies, const struct triad_conf *conf);
 

@@ -12,7 +12,7 @@
 
 /* How long after one file the next is written, at least. */
 #define PERIOD_US (TRIAD_US_PER_S / 2)
-/* A disk that is slow gets that many times what a file took. */
+/* Rest this many times as long as the last write took, to spare a slow disk. */
 #define REST_PARTS 10u
 #define RETRY_US (5 * TRIAD_US_PER_S)
 /* Until a master that was cut off from the fabric has been replaced. */
@@ -62,7 +62,8 @@ static int write_some(void *context, const char *text, size_t size)
 	return triad_write_all(output->fd, text, size);
 }
 
-/* OpenSM copies a block of aliases behind the end of a table that has no room for it. */
+/* Needed because OpenSM does not check for room: it would copy a block of aliases past the
+ * end of the table. */
 static bool has_room(void *context, const struct triad_sa_guids *guids)
 {
 	const struct output *output = context;
@@ -79,7 +80,7 @@ static bool has_room(void *context, const struct triad_sa_guids *guids)
 	return fits;
 }
 
-/* 'why' is "", or says more than the errno. */
+/* 'why' gets a text if there is more to say than the errno, else "". */
 static int write_file(struct triad_sa_copies *copies, char why[TRIAD_FILE_REASON_SIZE])
 {
 	struct triad_sa_copies_status *draft = &copies->draft;
@@ -138,7 +139,7 @@ static void write_and_give(struct triad_sa_copies *copies, uint64_t begun_us)
 
 	report(copies, error, why);
 	if (error) {
-		/* What is there is older than what is known. */
+		/* The file is older than the known records. */
 		copies_file_forget(copies);
 		file->due_us = now_us + RETRY_US;
 		return;
@@ -155,7 +156,7 @@ static void write_and_give(struct triad_sa_copies *copies, uint64_t begun_us)
 
 /* --- when --- */
 
-/* Ports that are gone do no harm in a file: OpenSM skips them. */
+/* Missing ports do no harm in a file: OpenSM skips them. */
 static bool lacks_many_members(struct triad_sa_copies *copies, uint64_t now_us)
 {
 	struct copies_file *file = &copies->file;
@@ -180,7 +181,8 @@ static bool is_to_be_written(struct triad_sa_copies *copies, uint64_t now_us)
 	if (is_own ? !copies->has_records || copier->is_outdated
 		   : !copier->is_complete || copier->equal_us < file->since_us)
 		return false;
-	/* Also when there is nothing to write: so members that are back are seen. */
+	/* Call it even if there is nothing to write, so that it notices members that have
+	 * returned. */
 	if (lacks_many_members(copies, now_us))
 		return false;
 	if (file->is_there && file->digest == triad_sa_copier_digest(copies->copier))
@@ -194,7 +196,7 @@ static bool is_outlived(const struct triad_sa_copies *copies, uint64_t now_us)
 
 	if (copier->role == TRIAD_SA_GIVES)
 		return copier->is_outdated;
-	/* While SMs look for a master, the last one says nothing. */
+	/* While SMs look for a master, the last one's silence does not count. */
 	return copier->role == TRIAD_SA_TAKES &&
 		now_us - copier->equal_us > TRIAD_SA_COPIES_LEASE_US;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name that OpenSM may have; there is another one when the folder changes. */
+/* A name that OpenSM may still use; a new one is made when the folder changes. */
 struct name {
 	struct name *before;
 	char path[];

@@ -17,7 +17,7 @@
 
 /* Made ready for a piece. */
 #define PIECE_OCTETS (1u << 20)
-/* Twice the caps of a set: what is over them is counted there. */
+/* Twice the cap of a set, which counts what exceeds its caps. */
 #define MAX_OCTETS (2u * TRIAD_SA_SET_MAX_OCTETS)
 
 struct reader {
@@ -25,7 +25,7 @@ struct reader {
 	struct triad_sa_snapshot *snapshot;
 	uint64_t begun_us; /* this piece */
 	bool is_canceled;
-	/* What was read last, as OpenSM's maps are keyed. */
+	/* Keys, in OpenSM's maps, of what was read last. */
 	ib_net64_t port_guid;
 	bool has_mgid, has_member;
 	ib_gid_t mgid;
@@ -119,7 +119,7 @@ static void add_subscription(struct reader *reader, const osm_infr_t *from)
 	add_record(reader, &record);
 }
 
-/* OpenSM counts what is left of a lease from its last look at it. */
+/* OpenSM stores the rest of a lease as of its last check. */
 static uint64_t lease_end_s(const osm_svcr_t *from)
 {
 	if (from->service_record.service_lease == 0xFFFFFFFF)
@@ -178,10 +178,10 @@ static void add_guids(struct reader *reader, const osm_port_t *port)
 	}
 }
 
-/* --- pieces: each returns whether there is more, with the lock held --- */
+/* --- pieces; with the lock held; each returns whether there is more --- */
 
-/* Whether the lock is to be given back: a group or port may need some records more than
- * there is room for now. */
+/* Whether to release the lock: after the time, or when the next group or port may need more
+ * records than there is room for. */
 static bool is_piece_over(const struct reader *reader)
 {
 	const struct triad_sa_snapshot *snapshot = reader->snapshot;
@@ -317,8 +317,8 @@ static int read_kind(struct reader *reader, bool (*read_piece)(struct reader *re
 	return reader->is_canceled ? ECANCELED : 0;
 }
 
-/* Their number may grow until the lock is held: by less than a piece has room for.  What
- * is over the limit is counted by the set that takes it. */
+/* The number may grow before the lock is taken, but by less than the room of a piece.  The
+ * set counts what exceeds its limit. */
 static size_t expected_octets(const cl_qlist_t *list, enum triad_sa_kind kind)
 {
 	size_t n = cl_qlist_count(list), limit = triad_sa_set_limit(kind);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Copies what OpenSM's SA knows from its clients, as records (portmgr/sa/sa_record.h).
+/* Copies the records that clients registered with OpenSM's SA (portmgr/sa/sa_record.h).
  *
- * It is read under the SM's shared lock, in pieces of TRIAD_SA_SNAPSHOT_HOLD_US; between
- * two the lock is free.  So records may be of different moments, each some milliseconds
- * before the end of the call.  The lists of subscriptions and services have no order to
- * go on from: each is read in one piece.
+ * It reads the SA under the SM's shared lock, which it holds for TRIAD_SA_SNAPSHOT_HOLD_US
+ * and releases in between.  So the records may be of different moments, all some
+ * milliseconds before the end of the call.  The lists of subscriptions and services have no
+ * order that would allow to continue after a break: it reads each in one piece.
  *
- * Nothing in OpenSM's structures is kept after the call.
+ * It keeps no pointer into OpenSM's structures after the call.
  *
  * Thread-safety: one thread.  Locks: osm->lock, shared. */
 #ifndef TRIAD_PLUGIN_SA_SNAPSHOT_H
@@ -19,7 +19,7 @@
 
 struct osm_opensm;
 
-/* All zeros at first.  The memory is used again. */
+/* All zeros at first.  The next call reuses the memory. */
 struct triad_sa_snapshot {
 	uint8_t *octets; /* records, one behind the other */
 	size_t size, room;

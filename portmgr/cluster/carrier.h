@@ -29,22 +29,21 @@ struct triad_carrier_ops {
 	/* Opens this one's own address.  False: 'reason' says why not, and what to do. */
 	bool (*open)(struct triad_carrier *carrier, const struct triad_address *own,
 		char *reason, size_t size);
-	/* A descriptor that is readable when a datagram may have come; -1: not open, or
-	 * not any more. */
+	/* A descriptor that is readable when a datagram may have come; -1: not open. */
 	int (*fd)(struct triad_carrier *carrier);
-	/* Since when others can be sent to (triad_clock_now_us()); 0: not yet.  NULL: as
-	 * soon as it is open. */
+	/* When it became possible to send to others (triad_clock_now_us()); 0: not yet.
+	 * NULL: as soon as it is open. */
 	uint64_t (*up_us)(struct triad_carrier *carrier);
 	/* Never blocks.  False: it was not sent. */
 	bool (*send)(struct triad_carrier *carrier, const struct triad_address *to,
 		const void *datagram, size_t size);
-	/* Takes what has come, a part of a datagram at least.  Returns the size of the
-	 * datagram, at most 'room'; -EAGAIN: nothing has come; another errno, negative:
-	 * what has come is no whole datagram. */
+	/* Reads what has come.  Returns the size of a complete datagram, at most 'room';
+	 * -EAGAIN: nothing has come; another negative errno: what has come does not
+	 * complete a datagram. */
 	ssize_t (*receive)(struct triad_carrier *carrier, struct triad_address *from,
 		void *datagram, size_t room);
-	/* The datagram that was received last was authentic, and new, or nothing new is
-	 * heard from there.  NULL: nobody needs to know. */
+	/* The datagram received last was authentic: accepted, or a hello (seal.h) of a peer
+	 * that is not a member.  NULL: the carrier does not need this. */
 	void (*note_authentic)(
 		struct triad_carrier *carrier, const struct triad_address *from);
 	/* Closes what is open. */
@@ -54,9 +53,9 @@ struct triad_carrier_ops {
 /* Every carrier's structure begins with this. */
 struct triad_carrier {
 	const struct triad_carrier_ops *ops;
-	/* What receive() dropped by itself; who counts it sets it to 0. */
-	uint32_t n_malformed; /* no datagram, or one of which a part is missing */
-	uint32_t n_strangers; /* says to be from nobody that was sent to */
+	/* What receive() dropped.  The caller reads it, adds it up and sets it to 0. */
+	uint32_t n_malformed; /* not a datagram, or one with a missing part */
+	uint32_t n_strangers; /* claims a sender that is not among our peers */
 };
 
 /* Not open yet; NULL when memory is short. */

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How the election reaches the other SMs' hosts: one interface, four transports.
+/* How the election reaches the other SMs: one interface, four transports.
  *
- * Model: a transport has members, each known by its id (the GUID of its SM's port), and
- * carries small payloads from one to all.  It reports its members (a view) and delivers
- * payloads, its own too, in their order.  It does not look into payloads.
+ * Model: a transport has members, each identified by the GUID of its SM's port, and carries
+ * small payloads from one to all.  It reports its members (a view) and delivers payloads in
+ * order, the sender's own included.  It does not look into payloads.
  *
  *     corosync   a process group of Corosync's: the same order for everybody,
  *                membership and quorum from the cluster
  *     peers      datagrams between addresses that the configuration lists, each
- *                authenticated; members are those heard lately
+ *                authenticated; members are those received recently
  *     fabric     the same, as MADs from SM's port to SM's port
  *     none       this SM alone
  *
  * Rules that the election builds on:
- * - A payload is delivered to its own sender only after it went out: from Corosync when
- *   it came back in the order, from peers when the kernel took it.
+ * - A payload is delivered to its own sender only after it was sent: with Corosync when it
+ *   came back in the agreed order, with peers when the kernel accepted it.
  * - Payloads of one sender are delivered in the order in which they were sent, each at
  *   most once.
- * - Views and payloads come from one thread, one after the other.
- * - A view comes once when the transport starts, and whenever something in it changes;
- *   its number grows.
+ * - One thread delivers views and payloads, one after the other.
+ * - The transport delivers a view when it starts, and whenever something in it changes; its
+ *   number grows.
  *
- * Thread-safety: send and status from any thread; they never block.  The transport has
- * a thread of its own, and only that one hangs with a stopped Corosync.
+ * Thread-safety: send and status from any thread; they never block.  The transport has a
+ * thread of its own; a stopped Corosync blocks only that thread.
  * Memory: a payload is borrowed for the call. */
 #ifndef TRIAD_PORTMGR_CLUSTER_H
 #define TRIAD_PORTMGR_CLUSTER_H
@@ -44,19 +44,17 @@ struct triad_cluster_view {
 	bool is_connected;
 	/* More than half of the whole cluster is on this side. */
 	bool is_quorate;
-	/* This member is among them. 0 is a member whose id is not known yet; it counts
-	 * all the same. */
+	/* Includes this member. 0 is a member whose id is not known yet; it counts, too. */
 	uint32_t n_members;
 	uint64_t members[TRIAD_CLUSTER_MAX_MEMBERS];
-	/* Votes, of one a member, that make a majority: of all the peers that are
-	 * configured, or of the members of this view where the cluster has a quorum of
-	 * its own (Corosync). */
+	/* The votes that make a majority, one vote a member: a majority of all configured
+	 * peers, or, with a cluster that has its own quorum (Corosync), of the members of
+	 * this view. */
 	uint32_t n_votes_needed;
-	/* That majority is one of all that are configured, the same in every view. */
+	/* That majority is of all configured peers, so it is the same in every view. */
 	bool has_fixed_voters;
-	/* Higher in each view that has a quorum than in all that had one before,
-	 * whoever was in them (Corosync's ring sequence); 0 where there is no such
-	 * number. */
+	/* In a view with quorum, higher than in all earlier views with quorum, whatever
+	 * their members (Corosync's ring sequence); 0: the transport has no such number. */
 	uint64_t epoch;
 };
 
@@ -68,15 +66,16 @@ struct triad_cluster_sink {
 		void *context, uint64_t sender, const void *payload, size_t size);
 };
 
-/* One more or less of a kind of trouble, for 'status' and metrics. */
+/* Counters and the present trouble, for 'status' and metrics. */
 struct triad_cluster_status {
 	uint64_t n_sent, n_received;
 	uint64_t n_send_failed; /* not taken: queue full, or no connection */
 	uint64_t n_forged;      /* authentication failed */
-	uint64_t n_replayed;    /* authentic, but old: a sequence or session that was */
+	uint64_t n_replayed;    /* authentic, but old: of an earlier sequence or
+				 * session */
 	uint64_t
 		n_malformed; /* truncated, oversize, another magic; a part is missing */
-	uint64_t n_versions; /* of a version that is not known here */
+	uint64_t n_versions; /* of an unknown version */
 	uint64_t n_unknown_senders; /* from an address that is not configured */
 	uint64_t n_reconnects;
 	char trouble[160]; /* what is wrong now, and what to do; empty: nothing */
@@ -88,13 +87,14 @@ struct triad_cluster_ops {
 	const char *name; /* "corosync", "peers", "fabric", "none" */
 	/* Queues a payload for all.  Returns 0, EMSGSIZE, ENOTCONN or ENOBUFS. */
 	int (*send)(struct triad_cluster *cluster, const void *payload, size_t size);
-	/* The same, or EAGAIN when others wait to be sent: for what can wait. */
+	/* The same for payloads that can wait: returns EAGAIN when others are in the
+	 * queue. */
 	int (*send_spare)(
 		struct triad_cluster *cluster, const void *payload, size_t size);
 	void (*status)(
 		struct triad_cluster *cluster, struct triad_cluster_status *status);
-	/* Ends the thread and frees all.  When the thread hangs in a call for more than
-	 * half a second it is left, with its memory: returns false then. */
+	/* Ends the thread and frees all.  If the thread hangs in a call for more than half
+	 * a second, it leaves the thread and its memory, and returns false. */
 	bool (*free)(struct triad_cluster *cluster);
 };
 
@@ -103,23 +103,23 @@ struct triad_cluster {
 	const struct triad_cluster_ops *ops;
 };
 
-/* Each returns NULL when memory or threads are short.  'status' reports other trouble,
- * which ends without a restart when its cause does. */
+/* Each returns NULL when memory or threads are short.  'status' reports other trouble; it
+ * ends without a restart when its cause ends. */
 
 /* Joins Corosync's process group 'group' (at most 100 characters). */
 struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
 	const struct triad_cluster_sink *sink, struct triad_log *log);
 
-/* Datagrams over a carrier [carrier.h], which the transport frees.  'peers' has the
- * addresses of all, this one's too, and 'own' is this one's, both as the carrier reads
- * them: "HOST:PORT; ..." (numeric), or GUIDs of ports.  'key_file' has the key.  A peer
- * is a member for 'silence_ms' after it was heard. */
+/* Datagrams over a carrier (carrier.h), which the transport frees.  'peers' has the
+ * addresses of all members, this one included, and 'own' is this one's.  Both are in the
+ * carrier's form: "HOST:PORT; ..." (numeric), or GUIDs of ports.  'key_file' has the key.
+ * A peer is a member for 'silence_ms' after its last datagram. */
 struct triad_cluster_peers_conf {
 	uint64_t id;
 	const char *own;
 	const char *peers;
 	const char *key_file;
-	uint32_t keepalive_ms; /* something is sent at least that often */
+	uint32_t keepalive_ms; /* send at least this often */
 	uint32_t silence_ms;
 };
 struct triad_carrier;

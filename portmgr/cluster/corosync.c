@@ -2,29 +2,28 @@
 /* A process group of Corosync's.
  *
  * One thread, triad-corosync, has three connections: libcpg's (members, messages),
- * libquorum's (whether the cluster is quorate, and in which ring that was found) and
- * libvotequorum's (votes).  A member of the group is a (node, process); which SM it is
- * says the header of whatever it sends, so each announces itself, with a header alone,
- * whenever the members change (group.h).  libcpg refuses to let one process in twice.
+ * libquorum's (whether the cluster is quorate, and for which ring) and libvotequorum's
+ * (votes).  A member of the group is a (node, process).  The header of each message names
+ * the sender's SM, so each member announces itself, with only a header, whenever the
+ * members change (group.h). libcpg does not let a process join twice.
  *
- * The view's quorum has to be that of the view's members.  The two come by different
- * connections, so both are told with the ring in which they were found, and as long as
- * the rings differ, the view has no quorum.  That is waited for, SETTLE_US at most,
- * before a view is told, but a message that comes meanwhile has the view told at once,
- * for its order among views counts.  More than half of the expected votes is asked for
- * besides Corosync's own opinion, which two_node and auto_tie_breaker give to exactly
- * half.
+ * The view's quorum must belong to the view's members.  The two come over different
+ * connections, each with its ring; while the rings differ, the view has no quorum.  The
+ * thread waits for equal rings, at most SETTLE_US, before it delivers a view.  But a
+ * message delivers the view at once, because its order among views matters.  Besides
+ * Corosync's own quorum, more than half of the expected votes is required, because with
+ * two_node and auto_tie_breaker exactly half has Corosync's quorum.
  *
- * When Corosync is gone all three are closed, the view is this member alone, and a new
- * connection is tried each RETRY_US.  What was in the queue is not sent any more.
+ * When Corosync ends, all three connections are closed, the view has only this member, and
+ * the thread tries to connect each RETRY_US. Queued payloads are dropped.
  *
- * When Corosync hangs (SIGSTOP) the thread may, too: connecting, joining, leaving
+ * When Corosync hangs (SIGSTOP), the thread may hang, too: connecting, joining, leaving
  * (cpg_finalize), cpg_local_get, quorum_trackstart and votequorum_getinfo wait for its
- * answer without an end.  cpg_mcast_joined waits for no answer, and says
- * CS_ERR_TRY_AGAIN when its buffer is full, but libqb spins when Corosync leaves some
- * 280 messages untaken; so no more than WINDOW are sent before one has come back.  The
- * dispatches read what has come, and don't wait.  A hung Corosync is seen, therefore,
- * by one's payloads not coming back, and by a full queue. */
+ * answer without a limit. cpg_mcast_joined does not wait, and returns CS_ERR_TRY_AGAIN when
+ * its buffer is full.  But libqb spins when Corosync does not take some 280 messages, so at
+ * most WINDOW are sent before one has come back.  The dispatches read what has arrived, and
+ * don't wait.  So a hanging Corosync shows in own payloads that don't come back, and in a
+ * full queue. */
 #include <corosync/cpg.h>
 #include <corosync/quorum.h>
 #include <corosync/votequorum.h>
@@ -144,7 +143,7 @@ static void set_members(
 {
 	struct triad_group before = corosync->members;
 
-	/* Who stays keeps the id that it announced. */
+	/* Members that stay keep the id that they announced. */
 	triad_group_begin(&corosync->members);
 	for (size_t i = 0; i < n; i++)
 		triad_group_add(
@@ -193,7 +192,7 @@ static void complain(struct corosync *corosync, const struct triad_group_member 
 		"process %u on node %u %.90s", about->pid, about->node, what);
 }
 
-/* False: there is no payload that counts. */
+/* False: there is no valid payload. */
 static bool handle_verdict(struct corosync *corosync, enum triad_group_verdict verdict,
 	const struct triad_group_message *message)
 {
@@ -237,7 +236,7 @@ static void receive_message(cpg_handle_t handle, const struct cpg_name *group,
 		triad_group_take(&corosync->members, node, pid, octets, size, &message);
 	if (!handle_verdict(corosync, verdict, &message))
 		return;
-	/* The change came before this message, so its view is told before it. */
+	/* The change came before this message, so deliver its view first. */
 	if (corosync->is_view_due) {
 		read_quorum(corosync);
 		deliver_view(corosync);
@@ -486,8 +485,8 @@ static void wait_for_more(struct corosync *corosync)
 	struct pollfd polled[4] = {{.fd = corosync->base.event, .events = POLLIN}};
 	int timeout_ms = 1000;
 
-	/* No descriptor tells when Corosync is back, has room again, or when it is time
-	 * to tell a view. */
+	/* No descriptor signals that Corosync is back, has room again, or that a view is
+	 * due. */
 	if (*corosync->wrong)
 		timeout_ms = -1;
 	else if (!corosync->is_open)

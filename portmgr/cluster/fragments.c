@@ -57,7 +57,7 @@ struct header {
 	uint32_t number;
 };
 
-/* False for what is none, or can't be. */
+/* False if it is not a fragment, or has impossible values. */
 static bool read_header(const uint8_t *mad, size_t size, struct header *header)
 {
 	struct triad_wire w;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Datagrams in MADs: a datagram of up to TRIAD_SEAL_MAX_SIZE octets goes as one to six
- * MADs of the second vendor range, each of which is sent once and not answered.  RMPP
- * would need answers, and a state for each receiver that a flood could fill.
+/* Datagrams in MADs: a datagram of up to TRIAD_SEAL_MAX_SIZE octets becomes one to six MADs
+ * of the second vendor range.  Each is sent once and not answered.  RMPP would need
+ * answers, and state for each receiver, which a flood could exhaust.
  *
  *     offset  octets
  *      0     24       MAD header: class 0x3d, method VendorSend
@@ -16,11 +16,10 @@
  *     60      4       reserved, 0
  *     64    192       octets from index * 192 on; zeros behind the end
  *
- * The OUI is 02-54-72: that of nobody, because its bit says that it is administered
- * locally.
+ * The OUI is 02-54-72, which belongs to nobody: its local bit is set.
  *
- * Nothing here proves who sent a fragment.  Forged ones can spoil a datagram, as they
- * could fill the port; the seal of what was put together shows it.
+ * Fragments are not authenticated.  Forged ones can spoil a datagram, just as they could
+ * flood the port; then the seal of the assembled datagram does not match.
  *
  * Thread-safety: none.  Memory: no allocation.  Pure.
  * Spec: IBA volume 1, 13.4.2 (MAD header), 16.5 (vendor's classes). */
@@ -49,21 +48,22 @@ unsigned triad_fragment_count(size_t size);
 void triad_fragment_make(uint8_t mad[TRIAD_MAD_SIZE], uint64_t guid, uint32_t number,
 	const void *datagram, size_t size, unsigned index);
 
-/* The GUID of the port that a fragment says to be from; 0: it is no fragment. */
+/* The sender's port GUID as stated in a fragment; 0: it is not a fragment. */
 uint64_t triad_fragment_sender(const uint8_t *mad, size_t size);
 
-/* What has come of one sender's newest datagram; all zeros: nothing. */
+/* The parts received of one sender's newest datagram; all zeros: none. */
 struct triad_fragments {
 	uint32_t number;
 	uint16_t size;
 	uint8_t n_missing; /* 0: nothing has come */
-	uint32_t n_cut; /* datagrams that ended before they were whole; never reset */
+	uint32_t n_cut; /* datagrams given up before they were complete; never reset */
 	bool has[TRIAD_FRAGMENT_MAX];
 	uint8_t octets[TRIAD_SEAL_MAX_SIZE];
 };
 
-/* Adds a fragment, after triad_fragment_sender().  One of another datagram ends what was
- * not whole.  Returns the size of the datagram, in 'octets', when it is whole; else 0. */
+/* Adds a fragment, after triad_fragment_sender().  A fragment of another datagram discards
+ * an incomplete one.  Returns the size of the datagram in 'octets' when it is complete;
+ * else 0. */
 size_t triad_fragments_add(
 	struct triad_fragments *fragments, const uint8_t mad[TRIAD_MAD_SIZE]);
 

@@ -139,8 +139,8 @@ struct triad_cluster_view triad_group_view(
 			view.members[view.n_members++] = group->members[i].id;
 	n += view.n_members;
 	view.n_votes_needed = (uint32_t)n / 2 + 1;
-	/* The quorum must be that of these very members: all known, and found in the
-	 * same ring. */
+	/* The quorum must belong to exactly these members: all known, and of the same
+	 * ring. */
 	view.is_quorate = n == view.n_members && quorum->is_quorate &&
 		quorum->has_majority && triad_group_is_settled(quorum);
 	return view;

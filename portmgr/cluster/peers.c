@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Peers by datagrams, over a carrier (carrier.h).
  *
- * One thread, triad-peers, owns the carrier and all there is but what transport.h
- * guards.  A turn of it: what silence made of the view; at most BATCH datagrams that
- * came; the payloads that are in the queue; keepalives that are due.  A flood takes as
- * long as a batch, then all else has its turn.  Nothing blocks but poll() and reading
- * the key, which is read until it is good, once a second.
+ * One thread, triad-peers, owns the carrier and everything except what transport.h guards.
+ * Its step: update the view by silence; receive at most BATCH datagrams; send queued
+ * payloads; send due keepalives.  So a flood takes only the time of a batch.  Only poll()
+ * and reading the key block; an unusable key is read again once a second.
  *
- * Silence comes first: who was paused has not heard anybody, whatever waits in the
- * carrier, and says so before it takes that. */
+ * Silence comes first: a process that was paused has received nothing for long, and must
+ * report that before it reads what waits in the carrier. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -149,7 +148,7 @@ static bool get_key(struct peers *peers)
 	if (!triad_key_file_read(
 		    peers->key_file, key, &size, peers->broken, sizeof(peers->broken)))
 		return false;
-	/* The seal has what it needs of the key. */
+	/* The seal keeps what it needs of the key. */
 	triad_seal_init(
 		&peers->seal, peers->base.id, &peers->own, key, size, draw, NULL);
 	explicit_bzero(key, sizeof(key));
@@ -194,8 +193,8 @@ static void prepare(struct peers *peers, uint64_t now_us)
 
 /* --- the view --- */
 
-/* Where it takes time until others can be reached, nobody is taken for missing before they
- * had the time to be heard: a view without them would make this one a master. */
+/* If it takes time until others can be reached, no peer counts as missing before it had
+ * time to send: a view without them would make this member a master. */
 static bool has_had_time(const struct peers *peers)
 {
 	uint64_t up_us;
@@ -296,8 +295,8 @@ static void send_payload(struct peers *peers,
 		&peers->base, peers->base.id, payload->octets, payload->size);
 }
 
-/* Sends what is in the queue.  Receivers may queue more meanwhile, which waits for the
- * next turn. */
+/* Sends what is in the queue.  Receivers may queue more meanwhile, which waits for the next
+ * step. */
 static void send_queued(struct peers *peers, uint64_t now_us)
 {
 	struct triad_transport_payload payload;
@@ -348,7 +347,7 @@ static void count_verdict(
 		triad_transport_count(&peers->base, counters[verdict]);
 	if (verdict == TRIAD_SEAL_OTHER_VERSION)
 		complain(peers, peer, "speaks another version: install the same Triad");
-	/* Otherwise somebody forges datagrams; a counter shows it. */
+	/* For a member it is probably a forger; a counter shows that. */
 	if (verdict == TRIAD_SEAL_FORGED && !peer->is_member)
 		complain(peers, peer,
 			"isn't authentic: it has another key, or list of peers");
@@ -373,7 +372,7 @@ static void handle_datagram(struct peers *peers, const struct triad_address *fro
 	verdict = triad_seal_open(
 		&peers->seal, &peer->seal, datagram, size, now_us, &opened);
 	count_verdict(peers, peer, verdict);
-	/* A hello may be a repeated one: it must not lead away what a member is sent. */
+	/* A hello may be a replay: it must not redirect datagrams for a member. */
 	if ((verdict == TRIAD_SEAL_ACCEPTED ||
 		    (verdict == TRIAD_SEAL_HELLO && !peer->is_member)) &&
 		peers->carrier->ops->note_authentic)

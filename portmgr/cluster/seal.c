@@ -147,8 +147,8 @@ static enum triad_seal_verdict judge(struct triad_seal *seal,
 	return header->echo ? TRIAD_SEAL_OLD : TRIAD_SEAL_HELLO;
 }
 
-/* Whether to answer, which makes the handshake go on.  A datagram that repeats the
- * adopted session is no hello. */
+/* Whether to answer, to continue the handshake.  A repeated datagram of the adopted session
+ * is not a hello. */
 static bool is_to_be_answered(struct triad_seal_peer *peer, const struct header *header,
 	enum triad_seal_verdict verdict, uint64_t now_us)
 {
@@ -180,8 +180,8 @@ enum triad_seal_verdict triad_seal_open(struct triad_seal *seal,
 	triad_wire_init(&w, (void *)datagram, size);
 	if (triad_wire_get32(&w) != MAGIC)
 		return TRIAD_SEAL_MALFORMED;
-	/* Nothing else is looked at before the MAC is right.  The comparison takes the
-	 * same time wherever they differ. */
+	/* Check the MAC before anything else.  The comparison takes the same time wherever
+	 * they differ. */
 	make_mac(seal, &peer->address, &seal->address, octets, n, mac);
 	if (!memeql_sec(mac, octets + n, sizeof(mac)))
 		return TRIAD_SEAL_FORGED;

@@ -238,8 +238,8 @@ void triad_transport_report_view(
 		transport->sink.view(transport->sink.context, told);
 }
 
-/* Reports that this member is alone and cut off.  After that nothing more is queued,
- * and what is in the queue was meant for the old members. */
+/* Reports that this member is alone and cut off.  After that nothing more is queued; queued
+ * payloads were meant for the old members. */
 void triad_transport_report_cut_off(
 	struct triad_transport *transport, uint32_t n_votes_needed)
 {

@@ -34,7 +34,8 @@ struct triad_transport {
 	uint64_t id;
 	struct triad_cluster_sink sink;
 	struct triad_log *log;
-	struct triad_log_limit limit;   /* trouble may come and go with each datagram */
+	struct triad_log_limit limit;   /* because trouble may begin and end with
+					 * each datagram */
 	struct triad_cluster_view view; /* the last one delivered; number 0: none yet */
 	pthread_t thread;
 	int event;

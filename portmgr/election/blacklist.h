@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* SMs that must not be configuration manager, agreed upon by all members.
+/* The SMs that must not become configuration manager; all members agree on the list.
  *
- * Model: for each id that was ever listed, whether it is, and a version.  Who changes
- * an entry gives it the next version; of two entries for one id the higher version
- * holds, and of equal ones the listed.  So members that exchange what they have end up
- * with the same, in whatever order messages come, and nothing that was said on either
- * side of a partition is lost but for contradictions about one id.
+ * Model: an entry for each id that was ever listed has a version, and whether the id is
+ * listed now.  A member that changes an entry increments its version.  Of two entries for
+ * one id the higher version wins, and of equal versions the one that lists the id.  So
+ * members that exchange their lists end up with the same list, in whatever order messages
+ * come.  Changes on both sides of a partition survive, unless they contradict each other
+ * about one id.
  *
- * A full list forgets the id that is off for longest.  An id that is new here begins
- * above all versions here, so that what others remember of it does not undo what is
- * said of it now.
+ * A full list forgets the unlisted id with the lowest version.  A new id begins above all
+ * versions of this list, so that an entry that other members remember of it does not undo
+ * the change.
  *
  * Thread-safety: none.  Memory: none of its own; at most TRIAD_BLACKLIST_MAX ids. */
 #ifndef TRIAD_PORTMGR_BLACKLIST_H
@@ -34,11 +35,11 @@ struct triad_blacklist {
 
 bool triad_blacklist_has(const struct triad_blacklist *list, uint64_t id);
 
-/* Says of 'id' whether it is listed.  Returns 0, EALREADY when it is so already, or
- * ENOSPC (all are listed, or there is no higher version). */
+/* Lists or unlists 'id'.  Returns 0, EALREADY (no change), or ENOSPC (all entries are
+ * listed, or there is no higher version). */
 int triad_blacklist_set(struct triad_blacklist *list, uint64_t id, bool is_listed);
 
-/* Takes what is newer in 'other'; true when anything changed. */
+/* Takes the newer entries of 'other'; true when anything changed. */
 bool triad_blacklist_merge(
 	struct triad_blacklist *list, const struct triad_blacklist *other);
 

@@ -57,8 +57,8 @@ void election_store(struct triad_election *e)
 {
 	struct triad_election_action *action = NULL;
 
-	/* One STORE in the queue is enough.  The first one gets all: whatever is queued
-	 * behind it relies on it. */
+	/* One STORE in the queue is enough.  The first one gets all changes, because the
+	 * actions queued after it depend on it. */
 	for (uint32_t i = 0; i < e->n_actions && !action; i++)
 		if (e->actions[i].kind == TRIAD_ELECTION_STORE)
 			action = &e->actions[i];
@@ -82,7 +82,7 @@ void triad_election_store_failed(struct triad_election *election)
 	e->has_disk_trouble = true;
 	e->store_again_us = e->now_us + election_us(e->conf.status_ms);
 	lease_unstored(e);
-	/* Messages that were queued behind it must not tell of what is lost. */
+	/* Messages queued after it must not have what is lost. */
 	for (uint32_t i = 0; i < e->n_actions; i++) {
 		struct triad_election_message *m = &e->actions[i].message;
 
@@ -164,7 +164,7 @@ bool triad_election_take_action(
 	return true;
 }
 
-/* --- what happens --- */
+/* --- input --- */
 
 static void set_now(struct triad_election *e, uint64_t now_us)
 {
@@ -176,7 +176,7 @@ static void set_now(struct triad_election *e, uint64_t now_us)
 		lease_run_out(e);
 }
 
-/* What anything that happened may call for. */
+/* Does what any input may require. */
 static void settle(struct triad_election *e)
 {
 	election_store_again(e);
@@ -191,7 +191,7 @@ void triad_election_view(struct triad_election *election,
 	set_now(election, now_us);
 	if (view->number == election->view.number)
 		return;
-	/* The operator confirmed who was missing in the old view. */
+	/* The operator's confirmation was for the old view. */
 	election->view = *view;
 	election->is_confirmed_down = false;
 	members_keep_view(election);
@@ -201,7 +201,7 @@ void triad_election_view(struct triad_election *election,
 	settle(election);
 }
 
-/* What every member is to know in the end. */
+/* Learns facts that all members must finally know. */
 static void learn(struct triad_election *e, const struct triad_election_message *m)
 {
 	bool changed = triad_blacklist_merge(&e->stored.blacklist, &m->blacklist);
@@ -227,7 +227,7 @@ static void handle(struct triad_election *e, const struct triad_election_message
 			lease_back(e, m);
 		return;
 	}
-	/* An answer to somebody else tells of its sender, too; but it asks nothing of
+	/* An answer to another member also has its sender's state, but requires nothing of
 	 * us. */
 	learn(e, m);
 	members_note(e, m);
@@ -261,7 +261,7 @@ void triad_election_payload(struct triad_election *election, uint64_t sender,
 		election->counts.n_malformed++;
 		return;
 	}
-	/* Before the first view nobody is known to be a member. */
+	/* Before the first view no members are known. */
 	if (!election->view.number)
 		return;
 	handle(election, &message);
@@ -458,7 +458,8 @@ static void describe(const struct triad_election *e, const struct heard *heard,
 		member->has_granted |= e->round.grants[i] == m->from;
 }
 
-/* By its own word alone: who has given it no promise learns of its lease so. */
+/* Finds the holder by its own messages: so a member that gave it no promise knows of its
+ * lease. */
 static const struct heard *find_holder(const struct triad_election *e)
 {
 	for (uint32_t i = 0; i < e->n_heard; i++)
@@ -472,8 +473,7 @@ static const struct heard *find_holder(const struct triad_election *e)
 static void describe_lease(const struct triad_election *e, uint64_t now_us,
 	struct triad_election_status *status)
 {
-	/* A promise to oneself is no lease as long as a majority has not made it,
-	 * too. */
+	/* A promise to oneself is not a lease unless a majority has given it, too. */
 	bool has_promised = now_us < e->promise.until_us;
 	bool knows_holder = has_promised && e->promise.holder != e->conf.id;
 	const struct heard *heard = find_holder(e);
@@ -497,7 +497,7 @@ void triad_election_status(const struct triad_election *election, uint64_t now_u
 
 	*status = e->counts;
 	status->state = e->state;
-	/* A witness follows nobody, but hears who is master. */
+	/* A witness follows no master, but knows which one there is. */
 	status->master = e->conf.is_witness ? members_better_master(e) : e->master;
 	status->elected_us = e->elected_since_us;
 	describe_lease(e, now_us, status);

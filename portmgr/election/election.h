@@ -3,40 +3,39 @@
  *
  * Model: one machine answers two questions from the same messages.
  *
- * 1.  Who is master?  As in [election-patent], an SM is ELECTING, STANDBY or MASTER.
- *    An electing SM becomes master when its election timeout is over.  Worse
- *    candidates that it hears shorten the timeout and better ones extend it, a bounded
- *    number of times.  A master sends STATUS at intervals; a standby that hears none
- *    for the keep-alive timeout starts an election.  An SM that is not electing
- *    answers a STATUS with CEDE when its own priority is higher, else with TAKEOVER.
- *    Each part of a divided cluster has a master, with or without quorum: the fabric
- *    needs an SM.
+ * 1. Who is master?  As in [election-patent], an SM is ELECTING, STANDBY or MASTER. An
+ *    electing SM becomes master when its election timeout ends.  STATUS of worse candidates
+ *    shortens the timeout, and STATUS of better ones extends it, a bounded number of times.
+ *    A master sends STATUS at intervals; a standby that receives none for the keep-alive
+ *    timeout starts an election.  An SM that is not electing answers a STATUS with CEDE
+ *    when its own priority is higher, else with TAKEOVER. Each part of a divided cluster
+ *    has a master, with or without quorum: the fabric needs an SM.
  *
- * 2.  Who is the configuration manager?  At most one SM of all, so this needs a lease.
- *    The best candidate among those that are able (not blacklisted, with a port that is up
- *    and the newest configuration, allowed by the operator's check) claims the lease for a new term.
- *    Members grant a term to one claimant, and promise to grant nothing else until the
- *    lease time has passed.  A claimant that has grants of a majority, and has
- *    received its own question back, holds the lease until 'lease_ms' after it
- *    *asked*: before any promise for that question ends.  So two SMs never hold it at
- *    once, whatever is lost, late, doubled or paused, as long as the rates of clocks
- *    differ by less than a tenth; no SM needs to detect a failure for that.  The
- *    holder has the highest priority, IS_CONF_MANAGER, and becomes master.
+ * 2. Who is the configuration manager?  At most one SM of all, so this needs a lease.  The
+ *    best candidate among those that are able (not blacklisted, with a port that is up and
+ *    the newest configuration, allowed by the operator's check) claims the lease for a new
+ *    term.  Members grant a term to one claimant, and promise to grant nothing else until
+ *    the lease time has passed.  A claimant that has grants of a majority, and has received
+ *    its own question back, holds the lease until 'lease_ms' after it *asked*: before any
+ *    promise for that question ends.  So two SMs never hold it at once, even if messages
+ *    are lost, late or doubled, or a process pauses, as long as the rates of clocks differ
+ *    by less than a tenth.  No SM needs to detect a failure for that.  The holder has the
+ *    highest priority, IS_CONF_MANAGER, and becomes master.
  *
- * Additions to the document, each for a fault that it leaves open:
+ * Additions to the document, each for a fault that the document does not handle:
  *
  * - A receiver obeys a CEDE only of a sender with a higher priority than its own, and
- *   honours IS_CONF_MANAGER only of the sender to which it gave its promise: it does
- *   not obey a runaway that sends CEDE to everything.
+ *   honours IS_CONF_MANAGER only of the sender to which it gave its promise.  So it does
+ *   not obey a faulty SM that sends CEDE to everything.
  * - A receiver obeys a TAKEOVER of the master (a planned hand-over), and otherwise
  *   only when it knows no better master.
- * - In a planned hand-over the old master keeps the lease, without the priority that comes with
- *   it, until its SM is master no more: an SM takes a sweep to hand over, in which nobody
- *   else could enforce.
- * - An electing SM that has heard all members of the view, none of them better, does
- *   not wait.
- * - A member whose disk refuses its vote gives none: after a restart it might give the
- *   same vote to another claimant.
+ * - In a planned hand-over the old master keeps the lease, without the priority that comes
+ *   with it, until its SM is no longer master.  An SM needs a sweep to hand over, and
+ *   during that time no other SM could enforce.
+ * - An electing SM that has received STATUS of all members of the view, none of them
+ *   better, does not wait.
+ * - A member that can't write its vote to disk does not vote: after a restart it might give
+ *   the same vote to another claimant.
  * - A member that has just started promises nothing for the time of a lease, because
  *   it may have made a promise before.
  *
@@ -55,10 +54,10 @@
 struct triad_election_conf {
 	uint64_t id;           /* the port's GUID, not 0 */
 	uint32_t status_ms;    /* between a master's STATUS messages */
-	uint32_t keepalive_ms; /* a standby waits for one */
-	uint32_t timeout_ms;   /* an election lasts that long, */
-	uint32_t step_ms;      /* changed by this for each candidate, */
-	uint32_t n_steps;      /* at most so often either way */
+	uint32_t keepalive_ms; /* how long a standby waits for a STATUS */
+	uint32_t timeout_ms;   /* the length of an election, */
+	uint32_t step_ms;      /* which each candidate changes by this, */
+	uint32_t n_steps;      /* at most this often in either direction */
 	uint32_t lease_ms;
 	bool is_witness;  /* votes, and is never master */
 	bool has_cluster; /* false: alone by configuration, so nobody is missing */
@@ -69,19 +68,20 @@ struct triad_election_conf {
 struct triad_election_stored {
 	uint64_t term;                  /* the highest ever seen */
 	uint64_t voted_term, voted_for; /* the last vote; 0: none */
-	uint32_t lease_ms;              /* the longest that may be promised */
+	uint32_t lease_ms;              /* the longest lease that may have been
+					 * promised */
 	uint64_t generation;            /* the newest ever seen */
 	struct triad_blacklist blacklist;
 };
 
 enum triad_election_action_kind {
-	/* Write 'stored' to disk before anything that follows is done; when that fails,
-	 * triad_election_store_failed() before the next action is taken. */
+	/* Write 'stored' to disk before carrying out any later action.  If that fails, call
+	 * triad_election_store_failed() before taking the next action. */
 	TRIAD_ELECTION_STORE,
 	TRIAD_ELECTION_SEND,         /* 'message' to all */
 	TRIAD_ELECTION_SET_PRIORITY, /* of the SM, 'sm_priority' */
 	TRIAD_ELECTION_TAKE_OVER,    /* the SM is to become master */
-	TRIAD_ELECTION_STEP_DOWN,    /* another SM is, or will be */
+	TRIAD_ELECTION_STEP_DOWN,    /* another SM is or will be master */
 };
 
 struct triad_election_action {
@@ -117,14 +117,14 @@ struct triad_election_status {
 	struct triad_blacklist blacklist;
 	uint32_t n_members;
 	struct triad_election_member members[TRIAD_CLUSTER_MAX_MEMBERS];
-	/* How often since the start. */
+	/* Counts since the start. */
 	uint64_t n_elections, n_won, n_ceded, n_ceded_ignored, n_malformed, n_versions;
 	uint64_t n_leases, n_leases_lost, n_stale;
 };
 
 struct triad_election;
 
-/* NULL when memory is short.  'stored' is what the last action STORE had, or zeroes. */
+/* NULL when memory is short.  'stored' is from the last action STORE, or zeroes. */
 struct triad_election *triad_election_new(const struct triad_election_conf *conf,
 	const struct triad_election_stored *stored, uint64_t now_us);
 void triad_election_free(struct triad_election *election);
@@ -134,22 +134,22 @@ void triad_election_free(struct triad_election *election);
 void triad_election_view(struct triad_election *election,
 	const struct triad_cluster_view *view, uint64_t now_us);
 
-/* A payload that 'sender' sent; this member's own come back here, too. */
+/* A payload from 'sender'; this member's own payloads come back here, too. */
 void triad_election_payload(struct triad_election *election, uint64_t sender,
 	const void *payload, size_t size, uint64_t now_us);
 
-/* The local ports. */
+/* The health of the local ports. */
 void triad_election_ports(struct triad_election *election,
 	const struct triad_port_health *health, uint64_t now_us);
 
-/* Whether the SM here is master, and has brought the subnet up as such. */
+/* Whether the SM here is master, and as master has brought the subnet up. */
 void triad_election_sm(
 	struct triad_election *election, bool is_master, bool is_up, uint64_t now_us);
 
 void triad_election_check(
 	struct triad_election *election, enum triad_check check, uint64_t now_us);
 
-/* The expected configuration that is in force here; 0, 0: none. */
+/* Sets the expected configuration in force here; 0, 0: none. */
 void triad_election_config(struct triad_election *election, uint64_t generation,
 	uint64_t hash, uint64_t now_us);
 
@@ -185,7 +185,7 @@ void triad_election_store_failed(struct triad_election *election);
 void triad_election_status(const struct triad_election *election, uint64_t now_us,
 	struct triad_election_status *status);
 
-/* Another member that, within the keep-alive time, said that its SM is the fabric's
+/* Another member that, within the keep-alive time, reported that its SM is the fabric's
  * master; 0: none. */
 uint64_t triad_election_sm_master(
 	const struct triad_election *election, uint64_t now_us);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The lease of the configuration manager: who asks for it, who promises it.
+/* The lease of the configuration manager: claims and promises.  Why two members never hold
+ * it at once: The holder's lease ends, by its clock, before asked + lease.  A grant is a
+ * promise that lasts, by the voter's clock, until received + lease, and received is not
+ * before asked.  A second holder needs a majority, which has a voter of the first one,
+ * whose promise must have ended.  Majorities intersect.  Those of fixed voters always do.
+ * Those of the members of views do because only one view at a time has a quorum, and a
+ * claimant in a new view first waits for the length of a lease, in which all promises of
+ * earlier views end.
  *
- * Why two never hold it at once.  Holding ends, by the holder's clock, before
- * asked + lease; a grant is a promise that lasts, by the voter's clock, until
- * heard + lease, and heard is not before asked.  A second holder needs a majority, and
- * with it a voter of the first one's, whose promise has to have ended.  Majorities
- * meet: of fixed voters always; of the members of a view because only one view at a
- * time has a quorum, and because whoever comes to ask in a new view waits for a lease
- * first, in which all that was promised in views before runs out.
- *
- * A question is asked again under the same number, and counts from the first time,
- * until it has come back to its sender.  So what lay in a stopped cluster service's
- * queue gives nobody a lease when the service goes on. */
+ * A question is repeated with the same number, and counts from its first time, until it has
+ * come back to its sender.  So an old question in the queue of a stopped cluster service
+ * gives nobody a lease when the service continues. */
 #include "portmgr/election/election_parts.h"
 
 /* So many terms can begin in one ring. */
@@ -41,8 +40,8 @@ bool lease_is_quorate(const struct triad_election *e)
 
 /* --- losing it --- */
 
-/* Answers to the round count for nothing from now on.  But as long as its question has
- * not come back, no new one is asked: see the top of the file. */
+/* Answers to the round no longer count.  But no new question is asked until its question
+ * has come back: see the top of the file. */
 static void forget_round(struct triad_election *e)
 {
 	e->round.is_complete = true;
@@ -125,8 +124,8 @@ static void make_claim(struct triad_election *e)
 	election_store(e);
 }
 
-/* Makes a claim, or a new one when somebody knows a higher term, and so can't grant the
- * old one.  A holder keeps the lease of its old term meanwhile. */
+/* Makes a claim; or a new one, if a member knows a higher term and so can't grant the old
+ * one.  A holder keeps the lease of its old term meanwhile. */
 static void renew_claim(struct triad_election *e)
 {
 	bool is_low = e->claim < e->stored.term && (!e->is_holder || e->was_refused);
@@ -179,8 +178,7 @@ static void complete(struct triad_election *e)
 		round->view != e->view.number ||
 		round->n_grants < lease_votes_needed(e))
 		return;
-	/* Complete even if it came too late to be of use: a new round is needed
-	 * then. */
+	/* Complete even if it came too late: then a new round is needed. */
 	round->is_complete = true;
 	if (e->now_us >= until_us || e->now_us < e->not_before_us)
 		return;
@@ -218,7 +216,7 @@ void lease_granted(struct triad_election *e, const struct triad_election_message
 	if (!e->claim || m->to != e->conf.id || m->answers != e->round.number ||
 		!members_in_view(e, m->from))
 		return;
-	/* No grant.  A higher term in the answer says that ours is too low. */
+	/* No grant.  A higher term in the answer means that ours is too low. */
 	if (m->grant != e->claim) {
 		e->was_refused |= m->term > e->claim;
 		return;
@@ -276,8 +274,8 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 	add_grant(e, e->conf.id);
 }
 
-/* A promise lasts as long as our own 'lease_ms'.  A member with another one would count
- * on a promise of another length, so it gets none. */
+/* A promise lasts for our own 'lease_ms'.  A member with another value would rely on
+ * another length, so it gets no promise. */
 uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m)
 {
 	/* The last condition: two configurations with one generation, so that it is not
@@ -316,7 +314,7 @@ void lease_unstored(struct triad_election *e)
 void lease_view(struct triad_election *e)
 {
 	forget_round(e);
-	/* Nobody in this ring has a lower term in mind; see MAX_TERM_JUMP. */
+	/* No member of this ring uses a lower term; see MAX_TERM_JUMP. */
 	if (e->stored.term < e->view.epoch << EPOCH_SHIFT)
 		e->stored.term = e->view.epoch << EPOCH_SHIFT;
 	e->round.is_back = true; /* messages of another view may be lost */

@@ -150,9 +150,8 @@ bool members_has_other_config(const struct triad_election *e)
 	return false;
 }
 
-/* Passes over a candidate when nobody has had the lease for too long.  Without this, a
- * member that claims to be able and never asks for the lease would keep everybody else
- * from it. */
+/* Skips a candidate when the lease has been free for too long.  Otherwise a member that
+ * claims to be able, but never asks for the lease, would block all others. */
 static bool is_hopeless(struct triad_election *e, uint64_t candidate)
 {
 	uint64_t lease_us = election_us(e->conf.lease_ms);
@@ -160,7 +159,7 @@ static bool is_hopeless(struct triad_election *e, uint64_t candidate)
 
 	if (!lease_is_quorate(e) || !passed->since_us)
 		passed->since_us = e->now_us;
-	/* It can't have our vote while somebody else has it. */
+	/* It can't get our vote while another member has it. */
 	if (passed->since_us < e->promise.until_us)
 		passed->since_us = e->promise.until_us;
 	if (candidate == e->conf.id ||
@@ -218,7 +217,7 @@ uint64_t members_candidate(struct triad_election *e)
 	return best;
 }
 
-/* --- what the operator prefers --- */
+/* --- the operator's preference --- */
 
 static uint64_t more_preferred(const struct triad_election *e)
 {

@@ -16,21 +16,21 @@
 
 #define MAX_ACTIONS 16u
 
-/* Answers to one member in 'status_ms'; a runaway gets no more. */
+/* The most answers to one member in 'status_ms', to limit what a faulty one can cause. */
 #define MAX_ANSWERS 8u
 
 /* The fraction by which a lease is shorter for its holder than for those who promised
  * it, because the rates of clocks differ. */
 #define DRIFT_PARTS 10u
 
-/* So long a lease is kept in a planned hand-over, at most. */
+/* The longest that a lease is kept in a planned hand-over. */
 #define YIELD_US (10 * TRIAD_US_PER_S)
 
-/* A sender whose term exceeds the highest known by more than this is broken; obeying it
+/* A sender whose term exceeds the highest known by more than this is faulty; following it
  * would soon use up all terms. */
 #define MAX_TERM_JUMP (UINT64_C(1) << 32)
 
-/* The last message of a member. */
+/* A member and its last message. */
 struct heard {
 	struct triad_election_message message;
 	uint64_t at_us;
@@ -58,7 +58,7 @@ struct promise {
 	uint64_t until_us;
 };
 
-/* A candidate that does not get the lease is skipped for a while. */
+/* Skips a candidate that does not get the lease, for a while. */
 struct passed_over {
 	uint64_t since_us; /* when the lease became free */
 	uint64_t excluded;
@@ -68,13 +68,13 @@ struct passed_over {
 struct triad_election {
 	struct triad_election_conf conf;
 	uint64_t now_us;
-	uint64_t votes_from_us; /* a promise made before the start has ended */
+	uint64_t votes_from_us; /* by then a promise made before the start has ended */
 	struct triad_election_stored stored;
 
 	/* --- input --- */
 	struct triad_cluster_view view; /* number 0: none yet */
 	bool was_connected;             /* in any view so far */
-	uint64_t begun_us;              /* when this process did */
+	uint64_t begun_us;              /* when this process began */
 	bool is_confirmed_down;         /* by the operator, for this view */
 	uint32_t n_ports, n_good;       /* local ports, damped */
 	bool has_port;                  /* one that is good */
@@ -91,11 +91,11 @@ struct triad_election {
 	/* --- states --- */
 	enum triad_election_state state;
 	uint64_t master;
-	uint64_t deadline_us; /* of ELECTING or STANDBY */
+	uint64_t deadline_us; /* when ELECTING or STANDBY ends */
 	uint64_t elected_since_us;
 	uint32_t n_shorter, n_longer;
 	uint64_t status_due_us;
-	uint32_t priority; /* as last said */
+	uint32_t priority; /* as last sent */
 	uint8_t sm_priority;
 	uint64_t hand_over_to, hand_over_since_us;
 	uint32_t n_ceded_in_vain;
@@ -150,22 +150,22 @@ bool members_may_answer(struct triad_election *e, uint64_t id);
 const struct heard *members_find(const struct triad_election *e, uint64_t id);
 bool members_in_view(const struct triad_election *e, uint64_t id);
 bool members_is_fresh(const struct triad_election *e, const struct heard *heard);
-/* A member's priority as this one honours it: IS_CONF_MANAGER only of the one that has
- * our promise, WAS_HOLDER_LAST only where that is not known to be wrong. */
+/* A member's priority as this member honours it: with IS_CONF_MANAGER only if it has our
+ * promise, with WAS_HOLDER_LAST only if that is not known to be wrong. */
 uint32_t members_priority(
 	const struct triad_election *e, const struct triad_election_message *message);
 bool members_is_better(
 	const struct triad_election *e, const struct triad_election_message *message);
-/* A fresh master that is better than this one; 0: none. */
+/* A master, received recently, that is better than this SM; 0: none. */
 uint64_t members_better_master(const struct triad_election *e);
-/* All others in the view were heard since 'since_us', and none is better. */
+/* Whether messages of all others in the view came since 'since_us', and none is better. */
 bool members_all_worse(const struct triad_election *e, uint64_t since_us);
 /* Who should be the configuration manager; 0: nobody is able. */
 uint64_t members_candidate(struct triad_election *e);
 bool members_is_able(
 	const struct triad_election *e, const struct triad_election_message *message);
 bool members_has_other_config(const struct triad_election *e);
-/* Whom the operator prefers to this master, for long enough; 0: nobody. */
+/* The member that the operator has preferred to this master for long enough; 0: none. */
 uint64_t members_preferred(struct triad_election *e);
 
 /* --- election_states.c --- */
@@ -178,18 +178,18 @@ void states_cede(struct triad_election *e, const struct triad_election_message *
 void states_view(struct triad_election *e);
 void states_run(struct triad_election *e);
 uint64_t states_next_us(const struct triad_election *e);
-/* Computes the priority; says so when it changed. */
+/* Computes the priority; sends STATUS when it changed. */
 void states_update_priority(struct triad_election *e);
 
 /* --- election_lease.c --- */
-/* A majority; of those that are here, once the operator has confirmed that the others
- * are down. */
+/* The votes of a majority; of the present members, once the operator has confirmed that the
+ * others are down. */
 uint32_t lease_votes_needed(const struct triad_election *e);
 bool lease_is_quorate(const struct triad_election *e);
 void lease_view(struct triad_election *e);
 void lease_run(struct triad_election *e);
 uint64_t lease_next_us(const struct triad_election *e);
-/* Makes the claim's round what the next STATUS is to ask. */
+/* Starts a round for the claim: the next STATUS asks for it. */
 void lease_ask(struct triad_election *e);
 /* Our own STATUS came back. */
 void lease_back(struct triad_election *e, const struct triad_election_message *m);
@@ -197,14 +197,14 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m);
 void lease_granted(struct triad_election *e, const struct triad_election_message *m);
 void lease_give_up(struct triad_election *e);
-/* The same in a planned hand-over, when the SM here is master no more, which takes a sweep:
- * until then this SM may still enforce, and nobody else can. */
+/* Gives the lease up in a planned hand-over, once the SM here is no longer master.  That
+ * takes a sweep; until then this SM may still enforce, and no other can. */
 void lease_yield(struct triad_election *e);
-/* The same, when its time is over. */
+/* Ends the lease when its time is over. */
 void lease_run_out(struct triad_election *e);
 /* Whether the vote for 'to' in this term is on disk. */
 bool lease_is_on_disk(const struct triad_election *e, uint64_t to, uint64_t term);
-/* The vote and the claim that aren't on disk are taken back. */
+/* Takes back the vote and the claim that aren't on disk. */
 void lease_unstored(struct triad_election *e);
 
 #endif

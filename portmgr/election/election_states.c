@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "portmgr/election/election_parts.h"
 
-/* How often a master of lower priority may fail to yield when it is told to. */
+/* How often a master of lower priority may ignore a CEDE. */
 #define MAX_CEDED_IN_VAIN 5u
 
 /* For so long after its start an SM that has not been connected to the others yet does not take
@@ -139,7 +139,7 @@ static void decide_early(struct triad_election *e)
 		states_become_master(e);
 }
 
-/* What a standby hears of its master, or of another one. */
+/* A standby's reaction to its master's STATUS, or another one's. */
 static void follow(struct triad_election *e, const struct triad_election_message *m)
 {
 	const struct heard *present = members_find(e, e->master);
@@ -150,7 +150,7 @@ static void follow(struct triad_election *e, const struct triad_election_message
 	}
 	if (m->state != TRIAD_ELECTION_MASTER)
 		return;
-	/* Of two masters follow the better one, as long as that one is heard. */
+	/* Of two masters follow the better one, as long as its messages come. */
 	if (m->from != e->master && present && members_is_fresh(e, present) &&
 		!triad_priority_is_better(members_priority(e, m), m->from,
 			members_priority(e, &present->message), e->master))
@@ -188,7 +188,7 @@ void states_status(struct triad_election *e, const struct triad_election_message
 		states_elect(e);
 }
 
-/* "Become master": from the master, which hands over, or when nobody knows better. */
+/* "Become master": from the master, which hands over, or if this SM knows no better one. */
 void states_takeover(struct triad_election *e, const struct triad_election_message *m)
 {
 	if (e->state == TRIAD_ELECTION_MASTER || e->conf.is_witness)
@@ -196,7 +196,7 @@ void states_takeover(struct triad_election *e, const struct triad_election_messa
 	/* This one has just handed over; others may not know yet to whom. */
 	if (e->yields_until_us)
 		return;
-	/* TAKEOVER says that we are better than its sender. */
+	/* TAKEOVER means that we are better than its sender. */
 	if (e->state == TRIAD_ELECTION_ELECTING) {
 		move_deadline(e, false);
 		decide_early(e);
@@ -236,7 +236,7 @@ void states_cede(struct triad_election *e, const struct triad_election_message *
 
 void states_view(struct triad_election *e)
 {
-	/* Those that can be heard from now on get the time of an election to be heard. */
+	/* Members that can be reached from now on get the time of an election to answer. */
 	bool is_reached = e->view.is_connected && !e->was_connected &&
 		e->state == TRIAD_ELECTION_ELECTING;
 	bool is_first = e->view.number && (!e->elected_since_us || is_reached);
@@ -258,7 +258,7 @@ static bool is_status_wanted(const struct triad_election *e)
 		(e->state != TRIAD_ELECTION_STANDBY || e->claim != 0);
 }
 
-/* Nobody knows better, or seems to. */
+/* Ends the election: no better SM is known. */
 static void end_election(struct triad_election *e)
 {
 	if (!e->was_connected && e->now_us < e->begun_us + FIRST_VIEW_US)
@@ -278,9 +278,9 @@ void states_run(struct triad_election *e)
 	else if (e->state == TRIAD_ELECTION_STANDBY && e->now_us >= e->deadline_us)
 		states_elect(e);
 	preferred = e->state == TRIAD_ELECTION_MASTER ? members_preferred(e) : 0;
-	/* A planned hand-over.  First the other one's SM becomes master, then it gets the lease:
-	 * the other way round nobody might enforce for as long as OpenSM takes to hand over.
-	 * TAKEOVER must still say that its sender is master, or it is not obeyed. */
+	/* A planned hand-over.  First the other one's SM becomes master, then it gets the
+	 * lease.  In the other order no SM could enforce while OpenSM hands over.  TAKEOVER
+	 * must still say that its sender is master, or it is not obeyed. */
 	if (preferred) {
 		struct triad_election_message to = members_find(e, preferred)->message;
 

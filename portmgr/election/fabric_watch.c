@@ -5,24 +5,25 @@
 
 #include "triad/clock.h"
 
-#define SLOW_US TRIAD_US_PER_S           /* who is not the master */
-#define FAST_US (40 * TRIAD_US_PER_MS)   /* who has gone silent in the election */
+#define SLOW_US TRIAD_US_PER_S           /* for SMs that are not master */
+#define FAST_US (40 * TRIAD_US_PER_MS)   /* for SMs silent in the election */
 #define FAST_FOR_US (5 * TRIAD_US_PER_S) /* so long */
 #define ANSWER_US (60 * TRIAD_US_PER_MS) /* an answer takes less */
 #define KEEP_US (600 * TRIAD_US_PER_S)   /* a lost peer that does not answer */
 #define FORGET_US (3 * TRIAD_US_PER_S)   /* evidence that is older is none */
 
-/* What it takes to call somebody silent, or dead. */
+/* The evidence needed to call an SM or port silent, or dead. */
 #define N_MISSED 3u
 #define SILENT_US (250 * TRIAD_US_PER_MS)
-/* A death is certain only as long as it is looked at: the last question, and the port's
- * last answer, were that long ago at most. */
+/* A death is certain only with recent evidence: the last question, and the port's last
+ * answer, are not older than this. */
 #define PROOF_US (300 * TRIAD_US_PER_MS)
 
 void triad_fabric_watch_init(
 	struct triad_fabric_watch *watch, uint32_t period_ms, uint32_t status_ms)
 {
-	/* Transaction ids go on: an answer to a question of before is to none of ours. */
+	/* Transaction ids continue, so that an answer to an earlier question matches none
+	 * of ours. */
 	uint32_t last_tid = watch->last_tid;
 
 	memset(watch, 0, sizeof(*watch));
@@ -96,14 +97,14 @@ static bool is_recent(uint64_t at_us, uint64_t now_us)
 	return at_us && now_us - at_us < FORGET_US;
 }
 
-/* Whether it was asked at its LID and answered there lately, in whatever way. */
+/* Whether it was recently asked at its LID and answered there, in any way. */
 static bool has_answered(const struct triad_fabric_peer *peer, uint64_t now_us)
 {
 	return is_recent(peer->answered_us, now_us) ||
 		is_recent(peer->port_answered_us, now_us);
 }
 
-/* What was asked at another LID says nothing about this one. */
+/* Questions at another LID are no evidence for this one. */
 static void move_peer(struct triad_fabric_peer *peer, uint16_t lid)
 {
 	peer->lid = lid;
@@ -145,7 +146,7 @@ static uint64_t fast_us(const struct triad_fabric_watch *watch)
 	return watch->period_us < FAST_US ? watch->period_us : FAST_US;
 }
 
-/* Somebody has just gone silent: who takes over has to know about all that are. */
+/* A member has just gone silent: the SM that takes over must know about all silent ones. */
 static bool is_urgent(const struct triad_fabric_watch *watch, uint64_t now_us)
 {
 	for (uint32_t i = 0; i < watch->n_peers; i++) {
@@ -214,8 +215,8 @@ static bool ask_peer(struct triad_fabric_watch *watch, struct triad_fabric_peer 
 	return true;
 }
 
-/* A standby's tables may be older than the LIDs of the fabric.  Its own port names the
- * LID of the master, which says who it is. */
+/* A standby's tables may be older than the LIDs of the fabric.  But its own port has the
+ * LID of the master, whose answer names its port. */
 static bool ask_at_master_lid(struct triad_fabric_watch *watch, uint64_t now_us,
 	struct triad_fabric_question *question)
 {
@@ -355,7 +356,7 @@ static bool is_silent(const struct triad_fabric_silence *silence, uint64_t now_u
 	return silence->n >= N_MISSED && now_us - silence->since_us >= SILENT_US;
 }
 
-/* What is neither clear nor old leaves the verdict as it was. */
+/* Evidence that is neither clear nor old leaves the verdict unchanged. */
 static enum triad_fabric_verdict judge(
 	const struct triad_fabric_peer *peer, uint64_t now_us)
 {
@@ -452,13 +453,13 @@ uint64_t triad_fabric_watch_next_us(
 	return next_us;
 }
 
-/* --- who is dead --- */
+/* --- dead SMs --- */
 
 static bool is_dead(const struct triad_fabric_peer *peer, uint64_t now_us)
 {
 	if (now_us - peer->port_answered_us > PROOF_US || peer->port.n)
 		return false;
-	/* Its port says that it has no SM, since the election heard it last. */
+	/* Its port has reported no SM since its last message in the election. */
 	if (peer->refused_us && !peer->sm.n)
 		return peer->refused_us > peer->heard_us + SILENT_US &&
 			now_us - peer->refused_us <= PROOF_US;

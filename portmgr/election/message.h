@@ -41,8 +41,7 @@
 
 #define TRIAD_ELECTION_MAGIC 0x5472456cu
 #define TRIAD_ELECTION_VERSION 2u
-/* Of generations and terms: so that there is always a higher one for who has to get
- * over nonsense. */
+/* Of generations and terms: leaves higher values, so that a wrong one can be exceeded. */
 #define TRIAD_ELECTION_MAX_GENERATION (UINT64_C(1) << 63)
 #define TRIAD_ELECTION_MAX_LEASE_MS 60000u
 #define TRIAD_ELECTION_MESSAGE_SIZE (108u + TRIAD_BLACKLIST_MAX * 13u)
@@ -59,7 +58,7 @@ enum triad_election_state {
 	TRIAD_ELECTION_MASTER,
 };
 
-/* The sender is able to be the configuration manager, in its own eyes. */
+/* The sender considers itself able to be the configuration manager. */
 #define TRIAD_ELECTION_IS_ABLE 0x01u
 /* The sender only votes. */
 #define TRIAD_ELECTION_IS_WITNESS 0x02u
@@ -78,7 +77,7 @@ struct triad_election_message {
 	uint64_t claim; /* the term that the sender holds or asks for; 0: none */
 	uint64_t grant; /* the receiver's claim, granted; 0: not */
 	uint64_t generation, hash, newest;
-	uint32_t lease_ms; /* of the sender; all must have the same */
+	uint32_t lease_ms; /* of the sender; must be the same at all members */
 	uint64_t held;     /* the newest term that was held, as far as known */
 	struct triad_blacklist blacklist;
 };

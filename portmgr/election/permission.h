@@ -19,10 +19,10 @@
 
 /* The verdict of the operator's own check. */
 enum triad_check {
-	TRIAD_CHECK_OFF, /* none is wanted */
+	TRIAD_CHECK_OFF, /* no check is configured */
 	TRIAD_CHECK_YES,
 	TRIAD_CHECK_NO,
-	TRIAD_CHECK_MISSING, /* wanted, but no answer, or an old one */
+	TRIAD_CHECK_MISSING, /* configured, but there is no answer, or an old one */
 };
 
 /* Bits of reasons against. */

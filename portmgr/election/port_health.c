@@ -47,7 +47,7 @@ static bool look_whether_up(
 		health->seen_up_us = now_us;
 	if (is_up == health->is_up || now_us - health->seen_up_us < wait_us)
 		return false;
-	/* It flaps on before it counted as good. */
+	/* It flaps again before it counted as good. */
 	if (!is_up && !health->n_good)
 		note_worse(health, now_us);
 	return set_up(health, is_up);
@@ -58,7 +58,7 @@ static bool look_how_many(
 {
 	uint64_t lasted_us;
 
-	/* A change begins its time anew.  It counts once it has lasted. */
+	/* A change restarts the time; it counts once it has lasted. */
 	if (n_good != health->seen_good) {
 		health->seen_good = n_good;
 		health->seen_since_us = now_us;

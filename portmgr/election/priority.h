@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How much an SM is wanted as the master: one number, compared as it is.
+/* An SM's priority in the election, as one number; the greater number is better.
  *
  *     bit  24     IS_CONF_MANAGER  it holds the lease of the configuration manager
  *     bit  23     PORTS_OK         all its local ports are in good state
@@ -7,14 +7,14 @@
  *     bit  18     IS_MASTER        it is the master
  *     bits 17-14                   what the operator prefers, 0 to 15
  *     bits 13-8                    good ports (at most 63)
- *     bit  7      WAS_HOLDER_LAST  nobody is known to have held the lease after it: of
- *                                  two masters that meet when a partition heals, the
- *                                  one that got a lease from the majority goes on
+ *     bit  7      WAS_HOLDER_LAST  it was the last known holder of the lease: of two
+ *                                  masters that meet when a partition heals, the one that
+ *                                  got a lease from the majority stays master
  *
  * The first three names are the document's, strongest first [election-patent, "computes
- * subnet manager priority"].  Among SMs whose ports are not all good, the one with more
- * of them sees more of the fabric, and is preferred before the present master; among
- * those whose ports are, a present master stays, however many ports the others have.
+ * subnet manager priority"].  Among SMs whose ports are not all good, one with more good
+ * ports beats the present master, because it reaches more of the fabric.  Among SMs whose
+ * ports are all good, the present master stays, however many ports the others have.
  *
  * Equal numbers are decided by the id: the lower port GUID wins, as among SMs
  * [IBA 14.4.1].
@@ -42,8 +42,8 @@ struct triad_priority_parts {
 
 uint32_t triad_priority_make(const struct triad_priority_parts *parts);
 
-/* Whether all ports are good; a number that is higher the more are, 0: none is; the operator's
- * preference. */
+/* Parts of a priority: whether all ports are good; a number that grows with the good ports,
+ * 0 if none is good; the operator's preference. */
 bool triad_priority_ports_ok(uint32_t priority);
 unsigned triad_priority_health(uint32_t priority);
 uint8_t triad_priority_preference(uint32_t priority);
@@ -56,7 +56,7 @@ bool triad_priority_is_better(
  * without Triad has what its opensm.conf says, 0 unless set. */
 struct triad_priority_sm {
 	bool is_conf_manager, is_master, is_quorate, ports_ok;
-	bool is_connected; /* to the others; false: cut off, or no cluster */
+	bool is_connected; /* to the other members; false: cut off, or no cluster */
 };
 uint8_t triad_priority_of_sm(const struct triad_priority_sm *sm);
 

@@ -30,8 +30,8 @@ size_t triad_election_stored_format(
 	return (size_t)size;
 }
 
-/* Whether a later Triad may have added the line: it has a word that is none of ours, so
- * it is no line of ours that was altered. */
+/* Whether a later Triad may have added the line: it begins with an unknown word, so it is
+ * not an altered line of ours. */
 static bool is_of_later(const char *line)
 {
 	static const char *const ours[] = {
@@ -66,8 +66,8 @@ static int read_line(const char *line, struct triad_election_stored *stored)
 	return 0;
 }
 
-/* It must be the very text that would be written.  That finds what sscanf() overlooks:
- * a line that is missing, doubled, or has more behind it. */
+/* The text must equal what would be written.  This detects what sscanf() overlooks: lines
+ * that are missing, doubled, or longer. */
 static bool is_as_written(
 	const char *text, size_t size, const struct triad_election_stored *stored)
 {
@@ -104,7 +104,7 @@ int triad_election_stored_parse(
 				error = EINVAL;
 		}
 	}
-	/* Nobody votes in a term that he does not know. */
+	/* A member can't have voted in a term that it does not know. */
 	if (stored->voted_term > stored->term)
 		error = EINVAL;
 	if (!error && !is_as_written(text, size, stored))

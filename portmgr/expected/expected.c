@@ -70,7 +70,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* "generation" and what may stand behind it. */
+/* "generation" and what may follow it. */
 static bool is_generation(const char *octets, size_t size)
 {
 	const size_t n = strlen("generation");
@@ -79,7 +79,7 @@ static bool is_generation(const char *octets, size_t size)
 		(size == n || (octets[n] && strchr(" \t=,", octets[n])));
 }
 
-/* Returns 0 for what is none.  Commas at the end are what a spreadsheet leaves. */
+/* Returns 0 if it is not one.  Spreadsheets leave commas at the end. */
 static uint64_t parse_generation(const char *octets, size_t size)
 {
 	size_t at = strlen("generation");
@@ -283,7 +283,7 @@ static int read_all(
 		triad_diags_add(reader->diags, 0, 0,
 			"there is no line 'generation N', with N from 1 to "
 			"9223372036854775808");
-	/* Rows of a file that is too large are checked, too: all mistakes are told. */
+	/* Rows of a file that is too large are checked, too, to report all mistakes. */
 	triad_expected_pairs_check(reader);
 	if (is_big || reader->error)
 		return E2BIG;

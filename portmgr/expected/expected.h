@@ -7,11 +7,10 @@
  *     0x0002c90000000002,2,disabled
  *     "leaf 02",3,test,node_guid=0x2c903000a1b2c,,,name=host-0003*;ping,
  *
- * CSV [RFC 4180], but without line breaks in a field; '#' begins a comment line; fields
- * left away at the end are empty; spaces around a field don't count.  The line with the
- * names of the columns may be left away.  'generation N', N from 1 to 2^63, comes
- * before the first port; a comma or '=' may stand in it for the space.  A node called
- * 'generation' stands in quotes.
+ * CSV [RFC 4180], but without line breaks in a field.  '#' begins a comment line.  Missing
+ * fields at the end are empty; spaces around a field are ignored.  The line with the names
+ * of the columns is optional.  'generation N', N from 1 to 2^63, comes before the first
+ * port; a comma or '=' may replace its space.  A node called 'generation' must be quoted.
  *
  *     node      a node GUID, 0x and hexadecimal digits, or the node's name as a whole
  *     port      1 to 254
@@ -23,12 +22,13 @@
  *     speed     SDR, DDR, QDR, FDR, EDR, HDR, NDR, XDR; empty: any
  *     check     of a port under test: name= (a pattern that the far end's
  *               NodeDescription must match), ping (it answers ibping), with ';' between
- *     comment   kept, shown, not looked at
+ *     comment   kept and shown, without meaning
  *
- * A switch port that has no line is left alone.
+ * Triad does not change a switch port without a line.
  *
- * Rows about the two ends of a link must agree: what a row's remote names by GUID or
- * whole name, and port, can't be disabled when the row isn't, nor lead elsewhere.
+ * Rows about the two ends of a link must agree.  If a row's remote names a port, by GUID or
+ * whole name and by port number, that port's row must not be disabled unless this row is,
+ * and must not expect another far end.
  *
  * Thread-safety: a configuration is built by one thread, then immutable.
  * Memory: it owns its rows and texts; both are capped. */
@@ -54,7 +54,7 @@ enum triad_expected_state {
 	TRIAD_EXPECTED_TEST,
 };
 
-/* What must be at the far end; what is 0 is not asked for. */
+/* What must be at the far end; members that are 0 are not checked. */
 struct triad_expected_remote {
 	uint64_t port_guid, node_guid;
 	uint32_t vendor_id;
@@ -63,11 +63,11 @@ struct triad_expected_remote {
 };
 
 struct triad_expected_port {
-	uint64_t node_guid;  /* 0: by its name */
-	uint32_t node_name;  /* in 'text'; 0: by its GUID */
+	uint64_t node_guid;  /* 0: the row names the node */
+	uint32_t node_name;  /* in 'text'; 0: the row has the GUID */
 	uint32_t line;       /* of the file, from 1 */
 	uint32_t comment;    /* in 'text'; 0: none */
-	uint32_t check_name; /* a pattern, in 'text'; 0: not asked for */
+	uint32_t check_name; /* a pattern, in 'text'; 0: no check */
 	struct triad_expected_remote remote;
 	uint8_t port;
 	uint8_t state; /* enum triad_expected_state */
@@ -85,16 +85,16 @@ struct triad_expected {
 	size_t text_size;
 };
 
-/* Reads 'size' octets.  Returns 0 and a configuration; EINVAL with all mistakes, and
- * their lines, in 'diags'; ENOMEM; E2BIG (a cap, told in 'diags' with the mistakes up
- * to there).  'diags' was initialised by the caller. */
+/* Reads 'size' octets.  Returns 0 and a configuration; EINVAL with all mistakes, and their
+ * lines, in 'diags'; ENOMEM; E2BIG (a cap was exceeded; 'diags' has it and the mistakes
+ * before).  'diags' was initialised by the caller. */
 int triad_expected_parse(const char *octets, size_t size, struct triad_diags *diags,
 	struct triad_expected **expected);
 
 /* Accepts NULL. */
 void triad_expected_free(struct triad_expected *expected);
 
-/* A text of it, by its place; "" for 0. */
+/* A text, by its offset in 'text'; "" for 0. */
 static inline const char *triad_expected_text(
 	const struct triad_expected *expected, uint32_t at)
 {

@@ -4,12 +4,12 @@
 #include "lib/text.h"
 #include "portmgr/expected/expected_parts.h"
 
-/* Fields lose quotes and blanks where they stand: what is written is never ahead of
- * what is read. */
+/* Fields lose quotes and blanks in place: the write position never passes the read
+ * position. */
 struct cutter {
 	struct triad_expected_line *line;
 	struct triad_diags *diags;
-	char *text; /* a 0 behind its end, none before */
+	char *text; /* a 0 after its end, none before */
 	size_t read, written;
 	bool has_too_many;
 };

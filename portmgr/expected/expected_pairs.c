@@ -30,7 +30,7 @@ static bool differs(uint64_t wanted, uint64_t known)
 	return wanted && known && wanted != known;
 }
 
-/* Whether what the row of 'far' wants at its own far end is something else. */
+/* Whether the row of 'far' expects something else than 'near' at its far end. */
 static bool leads_elsewhere(const struct triad_expected *expected,
 	const struct triad_expected_end *near, const struct triad_expected_end *far)
 {

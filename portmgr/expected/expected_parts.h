@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the reader of an expected configuration is made of:
+/* Internals of the reader of an expected configuration:
  *
  *     expected.c        lines, the generation, the columns' names, the caps
  *     expected_line.c   a line's fields
@@ -7,7 +7,7 @@
  *     expected_index.c  the row of a node's port, by hashing
  *     expected_pairs.c  rows about the two ends of one link
  *
- * Each of them adds mistakes and goes on.  Short memory alone ends the reading.
+ * Each of them adds mistakes and continues; only lack of memory ends the reading.
  *
  * Thread-safety: none.  Memory: the reader borrows the octets and the list of mistakes,
  * and owns the rest until it is done. */
@@ -28,15 +28,14 @@ enum triad_expected_column {
 	TRIAD_N_COLUMNS
 };
 
-/* Of a row in which something else is wrong already: what can't be said of it is not
- * looked for. */
+/* The value of a field with a mistake: later checks skip it. */
 #define TRIAD_EXPECTED_BROKEN UINT8_MAX
 
 struct triad_expected_line {
 	uint32_t number;
 	unsigned n_fields;
-	const char *fields[TRIAD_N_COLUMNS]; /* in 'text'; "" for those left away */
-	unsigned columns[TRIAD_N_COLUMNS];   /* where they stand, from 1 */
+	const char *fields[TRIAD_N_COLUMNS]; /* in 'text'; "" for missing ones */
+	unsigned columns[TRIAD_N_COLUMNS];   /* their columns, from 1 */
 	char text[TRIAD_EXPECTED_MAX_LINE + 1];
 };
 
@@ -47,29 +46,29 @@ struct triad_expected_reader {
 	struct triad_diags *diags;
 	struct triad_expected *expected;
 	size_t ports_room, text_room;
-	uint32_t *slots; /* of the index: a row and 1; 0: free */
+	uint32_t *slots; /* of the index: a row number plus 1; 0: free */
 	size_t n_slots;
 	uint32_t generation_line; /* 0: not yet */
 	uint32_t names_line;      /* with the names of the columns; 0: not yet */
 	int error;
 };
 
-/* Cuts 'size' octets, TRIAD_EXPECTED_MAX_LINE at most, in fields without their quotes;
- * 'number' is set.  What isn't text becomes '?'. */
+/* Splits 'size' octets, TRIAD_EXPECTED_MAX_LINE at most, into fields without quotes; the
+ * caller has set 'number'.  Octets that aren't text become '?'. */
 void triad_expected_line_cut(struct triad_expected_line *line, const char *octets,
 	size_t size, struct triad_diags *diags);
 
-/* Reads a port's row.  False: whose it is can't be said. */
+/* Reads a port's row.  False: the row does not identify a port. */
 bool triad_expected_row_read(struct triad_expected_reader *reader,
 	const struct triad_expected_line *line, struct triad_expected_port *row);
 
-/* Keeps a text; returns its place, 0 for "" and when memory is short. */
+/* Stores a text; returns its offset, 0 for "" and when memory is short. */
 uint32_t triad_expected_keep(struct triad_expected_reader *reader, const char *text);
 
 /* The row of a node's port, by GUID or, where that is 0, by name; UINT32_MAX: none. */
 uint32_t triad_expected_index_find(const struct triad_expected_reader *reader,
 	uint64_t node_guid, const char *node_name, uint8_t port);
-/* The row 'at', which must not be there yet.  Returns 0 or ENOMEM. */
+/* Adds row 'at', which must not be in the index yet.  Returns 0 or ENOMEM. */
 int triad_expected_index_add(struct triad_expected_reader *reader, uint32_t at);
 
 /* A row's port, and what is known of its node; 0 and NULL: not known. */
@@ -80,16 +79,16 @@ struct triad_expected_end {
 	uint32_t vendor_id;
 };
 
-/* Whether the row of 'near', whose remote names the port of 'far', contradicts the row
- * of that one; 'why' gets a sentence then. */
+/* Whether the row of 'near', whose remote names the port of 'far', contradicts the row of
+ * 'far'; 'why' then gets a sentence. */
 bool triad_expected_ends_contradict(const struct triad_expected *expected,
 	const struct triad_expected_end *near, const struct triad_expected_end *far,
 	char *why, size_t size);
 
-/* Among rows alone, as they name nodes. */
+/* Checks rows against each other, by the names and GUIDs in them, without a fabric. */
 void triad_expected_pairs_check(const struct triad_expected_reader *reader);
 
-/* Whether a pattern fits itself alone: it has no '*' and no '?'. */
+/* Whether a pattern matches only itself: it has no '*' and no '?'. */
 bool triad_expected_is_plain(const char *pattern);
 
 #endif

@@ -133,7 +133,7 @@ static uint8_t lmc_in(const char *text)
 	return 0;
 }
 
-/* "4xEDR" is all of a word; what isn't known stays so. */
+/* "4xEDR" must be a whole word; otherwise the rate stays unknown. */
 static void read_rate(struct scan *scan, struct triad_netdiscover_line *line)
 {
 	size_t n = strcspn(scan->at, " \t");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One line of what ibnetdiscover prints.
+/* Reads one line of ibnetdiscover's output.
  *
  *     switchguid=0x200000200000020(200000200000020)
  *     Switch	36 "S-0200000200000020"	# "spine-01" base port 0 lid 3 lmc 0
@@ -8,8 +8,8 @@
  *     [1](200000100000051)	"S-0200000200000010"[5]	# lid 7 lmc 0 "leaf-01" lid 2
  * 4xEDR
  *
- * With grouping, "[ext 3]" stands behind port numbers and there are lines about
- * chassis; with all details, "s=4 w=2 v=4" at the end of links.
+ * With grouping, "[ext 3]" follows port numbers, and there are lines about chassis.  With
+ * all details, "s=4 w=2 v=4" ends the lines of links.
  *
  * Thread-safety: functions without state.  Memory: none is allocated. */
 #ifndef TRIAD_PORTMGR_NETDISCOVER_LINE_H
@@ -35,7 +35,7 @@ struct triad_netdiscover_line {
 	uint64_t number;    /* a vendor id or device id */
 	uint64_t guid;      /* of a node, or of a link's far node */
 	uint64_t port_guid; /* of port 0, or of a link's near port; 0: not given */
-	unsigned port;      /* of a link; of a node how many */
+	unsigned port;      /* of a link; for a node, the number of its ports */
 	unsigned far_port;
 	uint16_t lid; /* of port 0, or of a link's near port; 0: not given */
 	uint8_t lmc;
@@ -45,7 +45,7 @@ struct triad_netdiscover_line {
 	char name[TRIAD_NODE_NAME_SIZE]; /* of a node */
 };
 
-/* Returns NULL, or what is wrong, and where ('*at', an offset). */
+/* Returns NULL, or what is wrong; then '*at' is the offset of the mistake. */
 const char *triad_netdiscover_line_read(const char *octets, size_t size,
 	struct triad_netdiscover_line *line, size_t *at);
 

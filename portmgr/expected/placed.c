@@ -15,15 +15,15 @@
 #define SEVERAL (TRIAD_FABRIC_NONE - 1)
 #define UNFIT SEVERAL /* or one that is no switch: rows about it have no port */
 
-/* A row by what it calls its node, or a node by its name; sorted. */
+/* A row by its name for the node, or a node by its name; sorted. */
 struct named {
 	uint64_t guid;
 	const char *name;
 	uint32_t at;
 };
 
-/* Rows about one node are led by the first of them: what is wrong with the node is
- * told once. */
+/* The first row about a node is the leader of all rows about it, so that a mistake of the
+ * node is reported once. */
 struct about {
 	uint32_t leader;
 	uint32_t n_led; /* of a leader, with itself */
@@ -118,7 +118,7 @@ static void describe_node(
 
 /* --- nodes ------------------------------------------------------------- */
 
-/* By GUID, then by name; what is in the file first comes first. */
+/* By GUID, then by name, then by the order in the file. */
 static int compare_named(const void *a, const void *b)
 {
 	const struct named *one = a, *other = b;
@@ -349,8 +349,8 @@ static int place_all(struct placer *placer)
 
 	if (lead_rows(placer) || sort_names(placer))
 		return ENOMEM;
-	/* A leader is the first row about its node, so its node is known when the
-	 * others come. */
+	/* A leader is the first row about its node, so its node is known before the other
+	 * rows. */
 	for (uint32_t i = 0; i < n; i++) {
 		if (placer->abouts[i].leader == i)
 			find_leaders_node(placer, i);

@@ -115,7 +115,7 @@ static void describe_far_end(const struct triad_fabric *fabric, uint32_t port,
 	triad_text_append(text, size, ")");
 }
 
-/* All of a sentence: what doesn't fit is best seen beside the rest. */
+/* Explains with all facts, so that the differing one is seen beside the others. */
 static void explain(const struct triad_fabric *fabric, uint32_t port,
 	const struct triad_expected *expected,
 	const struct triad_expected_remote *wanted, char *why, size_t size)

@@ -33,7 +33,7 @@ static void append_quoted(char *line, size_t size, const char *text)
 		triad_text_append(line, size, *text == '"' ? "\"%c" : "%c", *text);
 }
 
-/* Whose the port is, and where it leads. */
+/* The port's node, and its far end. */
 static void append_comment(const struct triad_fabric *fabric,
 	const struct triad_fabric_port *port, const struct triad_fabric_port *far,
 	char *line, size_t size)

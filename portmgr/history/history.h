@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is known of what was done to ports: the last record of each port, and the latest
- * records of all.
+/* The history of actions on ports: the last record of each port, and the latest records of
+ * all ports.
  *
- * Records may come in any order, more than once, from the journal and from other
- * members: the newer one of a port stays.  So two that have heard the same records have
- * the same history.  Whether they have is told by a digest: a number for each of
- * TRIAD_HISTORY_N_BUCKETS buckets of ports, made of the lines of the ports' last
+ * Records may come in any order, more than once, from the journal and from other members;
+ * the newest record of a port stays.  So members that have received the same records have
+ * the same history.  They compare histories by a digest: a number for each of
+ * TRIAD_HISTORY_N_BUCKETS buckets of ports, computed from the lines of the ports' last
  * records (record.h), so that it is the same on all machines.
  *
  * What a port's last record means:
@@ -27,7 +27,7 @@
 struct triad_history;
 
 struct triad_history_digest {
-	uint64_t buckets[TRIAD_HISTORY_N_BUCKETS]; /* all 0: nothing is remembered */
+	uint64_t buckets[TRIAD_HISTORY_N_BUCKETS]; /* all 0: the history is empty */
 };
 
 struct triad_history *triad_history_new(void);
@@ -44,23 +44,23 @@ int triad_history_merge(
 const struct triad_record *triad_history_find(
 	const struct triad_history *history, uint64_t node_guid, uint8_t port);
 
-/* The last records of the ports of a bucket, in some order that stays until the next
- * merge; NULL behind the last. */
+/* Record 'i' of the ports' last records in a bucket; their order is stable until the next
+ * merge.  NULL after the last. */
 const struct triad_record *triad_history_at(
 	const struct triad_history *history, unsigned bucket, uint32_t i);
 uint32_t triad_history_n(const struct triad_history *history);
 
-/* The newest (term, number) of all: 0, 0 when there are none. */
+/* The newest (term, number) of all records; 0, 0 when there are none. */
 void triad_history_newest(
 	const struct triad_history *history, uint64_t *term, uint64_t *number);
 
 void triad_history_digest(
 	const struct triad_history *history, struct triad_history_digest *digest);
 
-/* The history, what was taken last first: record 'i' from 0, or NULL. */
+/* The latest records, the one merged last first: record 'i' from 0, or NULL. */
 const struct triad_record *triad_history_latest(
 	const struct triad_history *history, uint32_t i);
-/* Whether the port's last record is still in the history. */
+/* Whether the port's last record is still among the latest. */
 bool triad_history_is_in_latest(
 	const struct triad_history *history, uint64_t node_guid, uint8_t port);
 

@@ -17,15 +17,15 @@
 #define MAX_PATH_SIZE 512
 /* More than that was never written here. */
 #define MAX_FILE_OCTETS ((uint64_t)16 * TRIAD_JOURNAL_MAX_OCTETS)
-/* How much more has to come before what failed is tried again. */
+/* How much the file must grow before a failed rewrite is retried. */
 #define AGAIN_OCTETS ((uint64_t)1 << 20)
 #define FLAGS (O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 
 struct triad_journal {
 	char path[MAX_PATH_SIZE];
 	int fd;
-	uint64_t size;      /* octets; anything behind is invalid */
-	uint64_t trim_size; /* it is written anew when it is larger */
+	uint64_t size;      /* octets; anything after them is invalid */
+	uint64_t trim_size; /* rewrite the file when it is larger */
 	bool is_torn;       /* the last line has no end */
 	uint64_t n_bad;
 	unsigned version;
@@ -100,7 +100,7 @@ static int check_file(struct triad_journal *journal, char *reason, size_t size)
 	return error;
 }
 
-/* What to do about an open() that failed. */
+/* Advice for a failed open(). */
 static const char *advice(int error)
 {
 	switch (error) {
@@ -266,7 +266,7 @@ int triad_journal_probe(struct triad_journal *journal)
 		: 0;
 }
 
-/* --- writing anew --- */
+/* --- rewriting --- */
 
 struct copy {
 	int fd, error;
@@ -327,8 +327,8 @@ static int write_anew(
 		triad_file_new_discard(copy.fd, journal->path);
 		return copy.error;
 	}
-	/* An error does not matter.  After a crash the old file may be there, which
-	 * says the same. */
+	/* An error does not matter: if the old file is back after a crash, it has the same
+	 * records. */
 	(void)triad_file_sync_folder(journal->path);
 	close(journal->fd);
 	journal->fd = copy.fd;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The journal: records in a file, so that what was done to ports is known after a
- * restart.
+/* The journal: the file that keeps the records of actions on ports over a restart.
  *
- * A line for each record (record.h), appended and synced before the call returns.  At
- * opening, lines that were torn or altered are left out and counted.  A file that has
- * grown beyond TRIAD_JOURNAL_MAX_OCTETS, or to twice of what it has to hold, when that
- * is more, is written anew (beside, then renamed) with the history and each port's last
- * record.  A write that fails leaves the file as it was before, or with a torn line at
- * its end, behind which the next line is found.  A file of a later version is not read,
- * and stays as it is.
+ * Each record is a line (record.h), appended and synced before the call returns.  Opening
+ * skips and counts torn or altered lines.  A file that has grown beyond
+ * TRIAD_JOURNAL_MAX_OCTETS, or beyond twice its necessary size if that is more, is
+ * rewritten (as a new file, then renamed) with the latest records and each port's last
+ * record.  A failed write leaves the file unchanged, or with a torn line at its end; the
+ * next line is still found.  A file of a later version is not read, and stays unchanged.
  *
  * Thread-safety: one thread; calls may wait for the disk. */
 #ifndef TRIAD_PORTMGR_JOURNAL_H
@@ -20,9 +18,9 @@
 
 struct triad_journal;
 
-/* Reads 'path', which is made (0600, with O_NOFOLLOW; its folder, too) if it is not
- * there, into 'history'.  Returns 0; or an errno with the reason, and what to do, in
- * 'reason': then nothing, or a part, was read. */
+/* Reads 'path' into 'history'; creates the file (0600, with O_NOFOLLOW) and its folder if
+ * missing.  Returns 0; or an errno, with the reason and what to do in 'reason': then
+ * nothing, or only a part, was read. */
 int triad_journal_open(const char *path, struct triad_history *history,
 	struct triad_journal **journal, char *reason, size_t size);
 /* Accepts NULL. */
@@ -33,11 +31,11 @@ void triad_journal_close(struct triad_journal *journal);
 int triad_journal_append(
 	struct triad_journal *journal, const struct triad_record *record);
 
-/* After an append that failed: whether a record could be written again.  Reserves room behind
- * the end.  Returns 0 or an errno; EOPNOTSUPP where the file system can't tell. */
+/* After a failed append: tests whether a record could be written now, by reserving room
+ * after the end.  Returns 0 or an errno; EOPNOTSUPP if the file system can't tell. */
 int triad_journal_probe(struct triad_journal *journal);
 
-/* Writes it anew when it has grown too large; what fails is tried again later. */
+/* Rewrites the file when it has grown too large; retries later if that fails. */
 void triad_journal_trim(
 	struct triad_journal *journal, const struct triad_history *history);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A journal's octets, taken into the history piece by piece, however they are cut.
+/* Reads a journal's octets into the history, in pieces of any size.
  *
- * A line that is no record's, because it was torn or altered, is left out and counted.
- * Only the file's last line may have no end: its writer was killed.
+ * It skips and counts torn or altered lines.  Only the file's last line may lack its end,
+ * if its writer was killed.
  *
- * The first line may name a version (lib/format_version.h); of another one, nothing is
- * taken.
+ * The first line may name a version (lib/format_version.h); a journal of another version is
+ * not read.
  *
  * Thread-safety: none.  Memory: a line. */
 #ifndef TRIAD_PORTMGR_JOURNAL_READER_H
@@ -18,7 +18,7 @@
 struct triad_journal_reader {
 	struct triad_history *history;
 	char line[TRIAD_RECORD_LINE_SIZE];
-	size_t length; /* more than there is room for: too long to be a record */
+	size_t length; /* may exceed the array: the line is too long for a record */
 	uint64_t n_bad;
 	bool is_begun;    /* a line was read */
 	unsigned version; /* of the file */
@@ -27,15 +27,15 @@ struct triad_journal_reader {
 void triad_journal_reader_init(
 	struct triad_journal_reader *reader, struct triad_history *history);
 
-/* Takes the next octets.  Returns 0, ENOMEM, or EPROTONOSUPPORT: then no more are to
- * come. */
+/* Reads the next octets.  Returns 0, ENOMEM, or EPROTONOSUPPORT: then the caller must
+ * stop. */
 int triad_journal_reader_take(
 	struct triad_journal_reader *reader, const char *piece, size_t size);
 
 /* Whether the last line has no end so far. */
 bool triad_journal_reader_is_torn(const struct triad_journal_reader *reader);
 
-/* No more comes: takes a last line without its end.  Returns as above. */
+/* Ends the input: reads a last line without its end.  Returns as above. */
 int triad_journal_reader_end(struct triad_journal_reader *reader);
 
 #endif

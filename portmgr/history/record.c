@@ -155,9 +155,9 @@ static bool is_sound(const struct triad_record *record)
 		record->action && record->outcome && record->reason;
 }
 
-/* The checksum comes first, because it finds nearly all bad lines.  In the end the
- * record must give the very line that it was read from: so a line that sscanf() takes,
- * but nobody writes, is refused. */
+/* The checksum comes first, because it finds nearly all bad lines.  Finally, formatting the
+ * record must give the same line.  This refuses lines that sscanf() accepts but no writer
+ * makes. */
 int triad_record_parse(const char *line, size_t length, struct triad_record *record)
 {
 	char copy[TRIAD_RECORD_LINE_SIZE], again[TRIAD_RECORD_LINE_SIZE];

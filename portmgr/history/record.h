@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One thing that was done to a port, or was about to be, and why; and its line in a
+/* A record of one action on a port, intended or done, with its reason; and its line in a
  * journal and on the wire.
  *
- * An intent is written before anything is sent, and what came of it after.  Only who
- * holds the lease writes records, numbered within its term; so (term, number) orders
- * them all, whoever wrote them.
+ * The intent is recorded before anything is sent, the outcome afterwards.  Only the holder
+ * of the lease writes records, and numbers them within its term.  So (term, number) orders
+ * the records of all writers.
  *
  * The line, its fields separated by a space, ends in a checksum, so that a line that
  * was torn or altered is noticed:
  *
- *     TERM NUMBER TIME WRITER NODE PORT DEED OUTCOME REASON REMOTE "TEXT" CHECKSUM
+ *     TERM NUMBER TIME WRITER NODE PORT ACTION OUTCOME REASON REMOTE "TEXT" CHECKSUM
  *     7340033 12 2026-01-02T03:04:05.678901Z 0x... 0x... 3 disable done miswired 0x...
  *         "leaf-01 port 3 leads to ..." 1f2e3d4c
  *
- * In the text, a backslash stands before a quote and a backslash; control characters
- * and what is not UTF-8 became '?'.  The checksum is the CRC-32 of what is before its
- * space, in hexadecimal.  There is one line for a record: what is written otherwise is
- * refused.
+ * In the text, quotes and backslashes are escaped by a backslash; control characters and
+ * invalid UTF-8 are replaced by '?'.  The checksum is the CRC-32, in hexadecimal, of all
+ * before the space in front of it.  Each record has exactly one valid line; the parser
+ * refuses any other form.
  *
  * Thread-safety: no state. */
 #ifndef TRIAD_PORTMGR_RECORD_H
@@ -37,12 +37,12 @@ enum triad_port_action {
 	TRIAD_ACTION_TEST,    /* a test begins; the port is held back */
 	TRIAD_ACTION_ADMIT,   /* a port that passed its test may become active */
 	TRIAD_ACTION_FAIL,    /* a test failed */
-	TRIAD_ACTION_RELEASE, /* by hand: what is remembered of the port is void */
+	TRIAD_ACTION_RELEASE, /* by hand: earlier records of the port are void */
 	TRIAD_N_ACTIONS
 };
 
 enum triad_outcome {
-	TRIAD_OUTCOME_INTENDED = 1, /* what came of it is not known (yet) */
+	TRIAD_OUTCOME_INTENDED = 1, /* the outcome is not known (yet) */
 	TRIAD_OUTCOME_DONE,
 	TRIAD_OUTCOME_REFUSED,    /* the switch answered with a status */
 	TRIAD_OUTCOME_UNANSWERED, /* the switch did not answer */
@@ -72,20 +72,20 @@ struct triad_record {
 	char text[TRIAD_RECORD_TEXT_SIZE]; /* printable UTF-8, for people */
 };
 
-/* Makes of it what would be read back from its line. */
+/* Changes the record to what the parser would read from its line. */
 void triad_record_clean(struct triad_record *record);
 
-/* Negative, 0 or positive: 'a' is older, the same one, newer.  Two that should not be,
- * different ones of the same term and number, have an order, too, the same
- * everywhere. */
+/* Negative, 0 or positive: 'a' is older than, the same as, or newer than 'b'.  Different
+ * records with the same term and number should not exist; they have an order, too, the same
+ * on all members. */
 int triad_record_compare(const struct triad_record *a, const struct triad_record *b);
 
 /* Writes the line, without an end; returns its length. */
 size_t triad_record_format(
 	const struct triad_record *record, char line[TRIAD_RECORD_LINE_SIZE]);
 
-/* 'line' is 'length' octets, without an end.  Returns 0; or EINVAL for what is no
- * record's line: 'record' is undefined then. */
+/* 'line' is 'length' octets, without an end.  Returns 0; or EINVAL, if it is not a record's
+ * line: then 'record' is undefined. */
 int triad_record_parse(const char *line, size_t length, struct triad_record *record);
 
 /* "disable", "intended", "miswired"; "?" for none. */

@@ -6,7 +6,7 @@
 
 #include "triad/clock.h"
 
-#define TRAFFIC_US (2 * TRIAD_US_PER_S) /* between two looks at a port's traffic */
+#define TRAFFIC_US (2 * TRIAD_US_PER_S) /* between two readings of a port's traffic */
 #define RETRY_US (5 * TRIAD_US_PER_S)   /* the first time; doubled each time */
 #define MAX_RETRY_US (600 * TRIAD_US_PER_S)
 
@@ -19,7 +19,7 @@ struct triad_agenda {
 	uint32_t first;
 	uint64_t soon_us;
 	uint64_t fabric; /* of the last plan */
-	uint32_t n_done; /* Sets since a plan of it came first */
+	uint32_t n_done; /* Sets since the first plan of the last sweep */
 	bool was_stopped, holds_tests;
 	uint64_t n_stops;
 };
@@ -112,7 +112,7 @@ static struct triad_agenda_entry begin(const struct triad_agenda *agenda,
 	return entry;
 }
 
-/* Whether the item is so different from the entry of its port that it begins anew.  A
+/* Whether the item differs so much from the entry of its port that the entry restarts.  A
  * new component at the far end gets its own time for its name. */
 static bool is_another(
 	const struct triad_agenda_entry *old, const struct triad_plan_item *item)
@@ -128,7 +128,7 @@ static void set_due(struct triad_agenda_entry *entry, uint64_t now_us)
 	entry->next_us = now_us;
 }
 
-/* What an item is about may have changed while it waited. */
+/* Updates an entry: the item may have changed while it waited. */
 static void go_on(struct triad_agenda_entry *entry, const struct triad_plan_item *item,
 	uint64_t now_us)
 {
@@ -218,8 +218,8 @@ int triad_agenda_look(
 	agenda->entries = entries;
 	agenda->n = n;
 	agenda->n_open = n_open;
-	/* A plan of the same sweep can't show what was done since.  So what was done
-	 * counts until a plan of another sweep comes. */
+	/* A plan of the same sweep can't show actions done since.  So they count until a
+	 * plan of another sweep comes. */
 	if (plan->fabric != agenda->fabric)
 		agenda->n_done = 0;
 	agenda->fabric = plan->fabric;
@@ -262,9 +262,8 @@ static enum triad_agenda_kind kind_of(const struct triad_agenda_entry *entry)
 	}
 }
 
-/* The next entry that is due, or NULL.  'first' stays behind the entries that have
- * nothing to do, and 'soon_us' says until when, so that a call does not look at them
- * again. */
+/* The next entry that is due, or NULL. 'first' skips the entries with nothing to do until
+ * 'soon_us', so that further calls need not check them. */
 static const struct triad_agenda_entry *find_next(
 	struct triad_agenda *agenda, uint64_t now_us)
 {
@@ -365,7 +364,7 @@ void triad_agenda_done(struct triad_agenda *agenda, uint64_t node_guid, uint8_t 
 		pause_us *= 2;
 	if (pause_us > MAX_RETRY_US)
 		pause_us = MAX_RETRY_US;
-	/* What worked needs no look before the next sweep shows it. */
+	/* After a success, wait for the next sweep to show it. */
 	entry->next_us = now_us + pause_us;
 	if (!worked)
 		wait_until(agenda, entry, entry->next_us);

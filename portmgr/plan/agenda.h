@@ -55,7 +55,7 @@ struct triad_agenda_entry {
 	uint8_t reason; /* enum triad_port_reason */
 	uint8_t state;  /* enum triad_agenda_state */
 	bool is_approved, is_warned;
-	bool takes_set;   /* counts as an action: a Set is sent for it */
+	bool takes_set;   /* counts as an action, because it sends a Set */
 	bool may_be_name; /* as in the last plan */
 	uint32_t n_tried;
 	uint64_t remote_guid; /* of the port at the far end; 0: none */
@@ -88,12 +88,12 @@ int triad_agenda_look(
 	struct triad_agenda *agenda, const struct triad_plan *plan, uint64_t now_us);
 
 /* The next thing to do: '*entry', valid until the next look.  With WAIT, '*until_us' is
- * when to ask again at the latest; UINT64_MAX: after the next look.  The entries are
- * gone through after a look and when a time is over, not on each call. */
+ * when to ask again at the latest; UINT64_MAX: after the next look.  It searches the
+ * entries only after a look and when a time is over, not in each call. */
 enum triad_agenda_kind triad_agenda_next(struct triad_agenda *agenda, uint64_t now_us,
 	const struct triad_agenda_entry **entry, uint64_t *until_us);
 
-/* Whether as many tests run as may: items of tests then wait. */
+/* Sets whether the maximum number of tests is running: then items of tests wait. */
 void triad_agenda_hold_tests(struct triad_agenda *agenda, bool is_full);
 
 /* The results.  A result that does not fit the entry's state is ignored: one that comes
@@ -107,8 +107,7 @@ void triad_agenda_traffic(struct triad_agenda *agenda, uint64_t node_guid,
 void triad_agenda_done(struct triad_agenda *agenda, uint64_t node_guid, uint8_t number,
 	bool worked, bool is_sent, uint64_t now_us);
 
-/* Approval by hand: of all present items, or of one.  Returns how many were
- * approved. */
+/* Approves all present items, or one, by hand.  Returns how many were approved. */
 uint32_t triad_agenda_approve_all(struct triad_agenda *agenda);
 bool triad_agenda_approve(
 	struct triad_agenda *agenda, uint64_t node_guid, uint8_t number);

@@ -99,7 +99,7 @@ void triad_guard_free(struct triad_guard *guard)
 	free(guard);
 }
 
-/* --- what would be lost --- */
+/* --- nodes that would be lost --- */
 
 /* The switch that the link is the only way to, or NONE. */
 static uint32_t find_cut(
@@ -257,8 +257,8 @@ enum triad_guard_verdict triad_guard_judge(struct triad_guard *guard, uint32_t p
 	/* The far end is a host or router: nothing is behind it. */
 	if (guard_switch_at(guard, far) == NONE)
 		return judge_end(guard, port, lost);
-	/* Both views must agree that it is harmless.  Else the worse verdict is given:
-	 * an SM's way before a split, and the one that loses more nodes. */
+	/* Both views must agree that it is harmless.  Otherwise return the worse verdict:
+	 * cutting off an SM before a split, then the one that loses more nodes. */
 	verdict = judge_view(guard, &guard->views[0], port, spared, lost);
 	in_traffic =
 		judge_view(guard, &guard->views[1], port, spared, &without_traffic);

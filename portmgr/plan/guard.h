@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Would taking a link down cut off something that must not be cut off?
+/* Decides whether taking a link down would cut off something that must stay reachable.
  *
- * Three things are guarded: the SM's own way to the fabric, another SM's, and every
- * node that could no longer be reached from here, whether the configuration names it or
- * not.  The host or router at the link's far end is not counted among those: to cut
- * that off is what the action is for; nor is a switch that the caller names, for the
- * same reason, but what is behind it is.
+ * It guards three things: this SM's own link to the fabric, another SM's link, and all
+ * nodes reachable from here, whether the configuration names them or not.  The host or
+ * router at the link's far end does not count, because the action is meant to cut it off.
+ * Nor does a switch that the caller names; but the nodes behind it count.
  *
- * Model: the switches and the links between them, as a graph; CAs and routers pass
- * nothing on.  It is looked at twice: with all links, as SMPs see it, and with those
- * alone that carry traffic, because a port that is held back for its test is up and yet
- * no way for anybody.  What is reached in one of the two must stay reached there.
- * Links that a plan has decided to take down are taken out of both, so that actions
- * that are harmless one by one are judged together.
+ * Model: the switches and the links between them are a graph; CAs and routers forward
+ * nothing.  The guard has two views of it: all links, which SMPs can use, and only the
+ * links that carry traffic, because a port that is held for its test is up but carries
+ * none.  Nodes reachable in one of the views must stay reachable in it.  Links that a plan
+ * has decided to take down are removed from both, so that actions are judged together that
+ * are harmless one by one.
  *
- * Whether a link is the only way to what is behind it is read off a depth-first walk,
- * for all links at once: a child from whose subtree no other link leads to where the
- * walk had been before is reached by the link to its parent alone.
+ * One depth-first walk finds all links that are the only way to what is behind them
+ * (bridges): if no other link leads from a child's subtree to a switch entered before the
+ * child, then only the link to its parent reaches the child.
  *
- * An SM on a switch's port 0 has no link of its own; what would cut its switch off is
- * another SM's way nevertheless.
+ * An SM on a switch's port 0 has no link of its own; cutting off its switch counts as
+ * cutting off another SM.
  *
  * Thread-safety: one thread.  Memory: some octets for each node and port; checked.  The
  * fabric is borrowed for the guard's life. */
@@ -32,18 +31,18 @@
 #include "triad/fabric.h"
 
 enum triad_guard_verdict {
-	TRIAD_GUARD_FREE,    /* nothing speaks against it */
+	TRIAD_GUARD_FREE,    /* no objection */
 	TRIAD_GUARD_OWN_WAY, /* this SM's link */
 	TRIAD_GUARD_SM_WAY,  /* another SM's, or the only way to one */
-	TRIAD_GUARD_SPLIT,   /* nodes would be lost */
-	TRIAD_GUARD_UNKNOWN, /* where this SM is on the fabric is not known */
+	TRIAD_GUARD_SPLIT,   /* nodes would become unreachable */
+	TRIAD_GUARD_UNKNOWN, /* it is not known where this SM is on the fabric */
 	TRIAD_GUARD_N_VERDICTS
 };
 
 #define TRIAD_GUARD_MAX_LOST 8u
 
-/* Nodes of the fabric that would be lost, the first of them by index; of SM_WAY the
- * SM's comes first. */
+/* Nodes of the fabric that would become unreachable, the first of them by index; with
+ * SM_WAY, the SM's node comes first. */
 struct triad_guard_lost {
 	uint32_t n; /* all of them */
 	uint32_t nodes[TRIAD_GUARD_MAX_LOST];
@@ -57,18 +56,18 @@ int triad_guard_new(const struct triad_fabric *fabric, const uint64_t *sm_guids,
 /* Accepts NULL. */
 void triad_guard_free(struct triad_guard *guard);
 
-/* 'port': index in the fabric's ports, of a switch.  'spared': a node that may be lost,
- * or TRIAD_FABRIC_NONE.  '*lost' gets what would be lost, with SM_WAY and SPLIT.  Takes
- * a walk over all switches when the link is between two and such a link was removed
- * before, and one over what would be lost. */
+/* 'port': index in the fabric's ports, of a switch.  'spared': a node that may be lost, or
+ * TRIAD_FABRIC_NONE. With SM_WAY and SPLIT '*lost' gets the nodes that would become
+ * unreachable.  Cost: if the link is between two switches and such a link was removed
+ * before, a walk over all switches; and one over the nodes that would be lost. */
 enum triad_guard_verdict triad_guard_judge(struct triad_guard *guard, uint32_t port,
 	uint32_t spared, struct triad_guard_lost *lost);
 
-/* The port's link is going to be taken down. */
+/* Removes the port's link from the graph: it will be taken down. */
 void triad_guard_remove(struct triad_guard *guard, uint32_t port);
 
-/* Links between this SM's node and a switch, before any was removed; UINT32_MAX: it is
- * not reached, or no switch. */
+/* The number of links between this SM's node and a switch, before any link was removed;
+ * UINT32_MAX: not reachable, or not a switch. */
 uint32_t triad_guard_distance(const struct triad_guard *guard, uint32_t node);
 
 /* A word for programs ("own_way"). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the guard is made of:
+/* Internals of the guard:
  *
  *     guard_walk.c  the graph, distances, depth-first walks
  *     guard.c       what is lost without a link
@@ -12,24 +12,24 @@
 
 #define NONE TRIAD_FABRIC_NONE
 
-/* What a port's link is good for. */
+/* What a port's link can carry: SMPs, traffic. */
 #define GUARD_UP 1u
 #define GUARD_TRAFFIC 2u
 
 /* A link from a switch to another one. */
 struct guard_link {
 	uint32_t to;   /* a switch */
-	uint32_t port; /* of the one that it is from */
+	uint32_t port; /* of the switch that it leads from */
 };
 
-/* The tree of a depth-first walk.  A switch's subtree is those that were entered from
- * its own number on and before 'leave'. */
+/* The tree of a depth-first walk.  A switch's subtree has the switches entered from its own
+ * 'enter' on and before its 'leave'. */
 struct guard_view {
 	unsigned need; /* GUARD_UP, GUARD_TRAFFIC */
 	bool is_stale; /* links were removed since the walk */
-	/* For each switch: when it was entered (NONE: it isn't reached), the first
-	 * number that is not of its subtree any more, the earliest switch that a link
-	 * of its subtree leads to, its port to where it was entered from (or NONE). */
+	/* For each switch: its number in the order of entering (NONE: not reached), the
+	 * first number after its subtree, the earliest switch that a link of its subtree
+	 * leads to, and its port to the switch that it was entered from (or NONE). */
 	uint32_t *enter, *leave, *low, *parent;
 	uint32_t *order; /* switches, by 'enter' */
 };
@@ -45,11 +45,11 @@ struct triad_guard {
 	uint32_t *node_of;    /* for each switch */
 	uint32_t *first_link; /* for each switch, and an end */
 	struct guard_link *links;
-	uint8_t *link_of;   /* for each port: GUARD_*; 0: none, or it is taken down */
+	uint8_t *link_of;   /* for each port: GUARD_*; 0: no link, or removed */
 	uint32_t *distance; /* for each switch */
 	struct guard_view views[2];
 	uint32_t *stack; /* of a walk */
-	uint32_t *next;  /* of each switch: the link that is looked at next */
+	uint32_t *next;  /* for each switch: the link to examine next */
 };
 
 static inline uint32_t guard_far_of(const struct triad_guard *guard, uint32_t port)
@@ -63,9 +63,9 @@ static inline uint32_t guard_switch_at(const struct triad_guard *guard, uint32_t
 	return guard->switch_of[guard->fabric->ports[port].node];
 }
 
-/* Fills in what is about the fabric; its arrays are there. */
+/* Fills in the fabric's graph; the caller has allocated the arrays. */
 void guard_make_graph(struct triad_guard *guard);
-/* Walks anew over what is left of the graph. */
+/* Walks again over the remaining graph. */
 void guard_walk(struct triad_guard *guard, struct guard_view *view);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which stopped items of the plan the operator has approved.
+/* The plan's items that the operator has approved although a guard stops them.
  *
  * Bounds: TRIAD_OVERRIDES_MAX of them.  Thread-safety: none.  Memory: none of its own; begin
  * with zeroes. */
@@ -15,15 +15,15 @@ struct triad_overrides {
 	struct triad_plan_override all[TRIAD_OVERRIDES_MAX]; /* the oldest first */
 };
 
-/* For the item as it is.  Where there is no room the oldest one is forgotten: its port has
- * to be approved again. */
+/* Adds an override for the item as it is now.  If there is no room, forgets the oldest one:
+ * its port must be approved again. */
 void triad_overrides_add(
 	struct triad_overrides *overrides, const struct triad_plan_item *item);
-/* One override is for one action. */
+/* Removes the override after the action: it is for one action only. */
 void triad_overrides_remove(
 	struct triad_overrides *overrides, uint64_t node_guid, uint8_t port);
-/* Forgets those that no item of this plan, which was made with them, makes use of: an
- * override is for the item that was seen, not for one that comes later. */
+/* Forgets overrides that no item of this plan uses; the plan was made with them.  An
+ * override is only for the item that the operator saw, not for a later one. */
 void triad_overrides_keep_used(
 	struct triad_overrides *overrides, const struct triad_plan *plan);
 

@@ -31,8 +31,8 @@ bool triad_plan_has_failed(const struct triad_record *record)
 			record->outcome != TRIAD_OUTCOME_DROPPED);
 }
 
-/* A bounce that was begun may have left the port disabled; what is released was
- * ours. */
+/* An unfinished bounce may have left the port disabled; a released port had been disabled
+ * by us. */
 static bool was_ours(const struct triad_record *record)
 {
 	if (!record || record->outcome == TRIAD_OUTCOME_DROPPED)
@@ -246,7 +246,8 @@ static struct triad_plan_item *find_port(
 	return NULL;
 }
 
-/* Of a link both of whose ends should go, the end farther from the SM is left alone. */
+/* If both ends of a link should be disabled, leaves the end farther from the SM
+ * unchanged. */
 static bool is_left_to_other_end(struct build *build, struct triad_plan_item *item)
 {
 	const struct triad_fabric *fabric = build->input->fabric;

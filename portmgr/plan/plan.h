@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The plan: what to do so that every switch port is as expected; and what is not done,
+/* The plan: what to do so that every switch port is as expected; and what can't be done,
  * and why.
  *
  * Items for each port that the configuration has a row for [election-patent, "enforces
@@ -24,12 +24,12 @@
  * verdict.  So of the last two links to a switch, one is tested after the other.
  *
  * A plan may cut off a switch at the far end of a miswired port, but nothing behind it,
- * unless that switch is expected to be up.  It is when it has a port that should be up;
- * when it is at the far end of a port that should be up, and belongs there; or when the
- * row of such a port names it by GUID or whole name, wherever it is: swapped cables are
- * no reason to cut off what they lead to.  A link both of whose ends should be disabled
- * is disabled at the end nearer to the SM, because then the other end may no longer
- * answer.
+ * unless that switch is expected to be up.  A switch is expected to be up when it has a
+ * port that should be up; when it is at the far end of a port that should be up, and
+ * belongs there; or when the row of such a port names it by GUID or whole name, wherever it
+ * is: swapped cables are no reason to cut off the switches.  A link both of whose ends
+ * should be disabled is disabled at the end nearer to the SM, because then the other end
+ * may no longer answer.
  *
  * Thread-safety: built by one thread, then immutable.  Memory: bounded by the number of
  * rows; the fabric, configuration and history are borrowed for the build alone. */
@@ -41,8 +41,8 @@
 #include "portmgr/history/history.h"
 #include "portmgr/plan/guard.h"
 
-/* Links between switches that one plan takes down at most; each costs a walk over the
- * fabric for those after it.  Others wait for the next plan. */
+/* The most links between switches that one plan takes down: after each, judging the next
+ * one costs a walk over the fabric.  Others wait for the next plan. */
 #define TRIAD_PLAN_MAX_WALKS 64u
 
 enum triad_plan_kind {
@@ -61,8 +61,9 @@ enum triad_plan_note {
 	TRIAD_NOTE_OTHER_END, /* the link's other end is disabled instead */
 	TRIAD_NOTE_WIDTH,     /* not as wide as expected */
 	TRIAD_NOTE_SPEED,
-	TRIAD_NOTE_ENGINE, /* routing would go over it while it is tested: it is not */
-	TRIAD_NOTE_LATER,  /* enough links are taken down: the next plan's */
+	TRIAD_NOTE_ENGINE, /* not tested, because routing would use it meanwhile */
+	TRIAD_NOTE_LATER,  /* the plan takes enough links down: left for the next
+			    * plan */
 	TRIAD_PLAN_N_NOTES
 };
 
@@ -78,8 +79,8 @@ struct triad_plan_item {
 	uint8_t note;         /* enum triad_plan_note */
 	uint8_t guard;        /* enum triad_guard_verdict */
 	bool is_overridden;   /* an operator overrode the guard */
-	bool is_active;   /* the link carries traffic: disabled gently, or bounced */
-	bool may_be_name; /* miswired by its name alone */
+	bool is_active;   /* the link carries traffic: it is phased out, or bounced */
+	bool may_be_name; /* miswired, but only the name differs */
 	bool was_ours;    /* ENABLE, FAILED: we had disabled it */
 };
 
@@ -94,8 +95,8 @@ struct triad_plan {
 	uint32_t n_guarded; /* items that a guard stops */
 };
 
-/* An operator's override of a guard, for a port (node GUID, number).  It holds while no
- * more nodes would be lost than were shown then. */
+/* An operator's override of a guard, for a port (node GUID, number).  It is valid while no
+ * more nodes would be lost than the operator was shown. */
 struct triad_plan_override {
 	uint64_t node_guid;
 	uint32_t n_lost;
@@ -111,8 +112,8 @@ struct triad_plan_input {
 	uint32_t n_sm_guids;
 	const struct triad_plan_override *overrides;
 	uint32_t n_overrides;
-	/* The routing engine ignores whether a link is healthy: links between switches
-	 * can't be held back. */
+	/* The routing engine ignores whether a link is healthy, so links between switches
+	 * can't be held. */
 	bool routes_over_all;
 };
 
@@ -125,30 +126,30 @@ void triad_plan_free(struct triad_plan *plan);
 const struct triad_plan_item *triad_plan_find(
 	const struct triad_plan *plan, uint64_t node_guid, uint8_t port);
 
-/* Whether something is to be done about it now: neither a note nor guarded. */
+/* Whether the item is to be done: it is not a note, and no guard stops it. */
 static inline bool triad_plan_is_open(const struct triad_plan_item *item)
 {
 	return item->kind != TRIAD_PLAN_NOTE && (!item->guard || item->is_overridden);
 }
 
-/* Items that are neither notes nor guarded. */
+/* The number of items to be done. */
 uint32_t triad_plan_n_open(const struct triad_plan *plan);
 
 /* The reason for an item, in a sentence; 'input' as for the build. */
 void triad_plan_describe(const struct triad_plan_input *input,
 	const struct triad_plan_item *item, char *text, size_t size);
 
-/* What would be lost, 'max_named' nodes (at most TRIAD_GUARD_MAX_LOST)
- * by name and GUID and the others by their number: "leaf-02 (0x0000000000000202) and 3
- * more nodes". */
+/* Describes the nodes that would be lost: 'max_named' of them (at most
+ * TRIAD_GUARD_MAX_LOST) by name and GUID, the others as a number: "leaf-02
+ * (0x0000000000000202) and 3 more nodes". */
 void triad_plan_describe_lost(const struct triad_fabric *fabric,
 	const struct triad_guard_lost *lost, uint32_t max_named, char *text,
 	size_t size);
 
-/* Whether, by the port's last record, the component with that port GUID has passed its
- * test. */
+/* Whether, according to the port's last record, the component with that port GUID has
+ * passed its test. */
 bool triad_plan_is_admitted(const struct triad_record *record, uint64_t remote_guid);
-/* Whether, by that record, the port failed and was not released. */
+/* Whether, according to that record, the port failed and was not released. */
 bool triad_plan_has_failed(const struct triad_record *record);
 
 /* "disable", "enable", "test", "note"; "failed", ... */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a plan is made of:
+/* Internals of the plan:
  *
  *     plan.c         the items
  *     plan_desired.c  which nodes are expected to be up
@@ -11,8 +11,8 @@
 
 #include "portmgr/plan/plan.h"
 
-/* 'is_wanted' has an entry for each node of the fabric, all false.  Returns 0 or
- * ENOMEM. */
+/* Finds the nodes that are expected to be up.  'is_wanted' has an entry for each node of
+ * the fabric, all false at first.  Returns 0 or ENOMEM. */
 int triad_plan_find_desired(const struct triad_plan_input *input, bool *is_wanted);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What 'port list' and 'port plan' show: a row for each port that is expected to be
- * something, and what the port manager is about; also as octets, in which images keep them.
+/* What 'port list' and 'port plan' show: a row for each port that the expected
+ * configuration has, and the state of the port manager; also as octets, in which images
+ * keep them.
  *
- * Octets are one for what they are, then a table of fields (lib/fields.h) and a text.
- * A reader ignores what a later version adds behind that.  Values of enumerations are
- * written as they are: new ones must come behind those that there are, and what names them
- * must bear values that it does not know.
+ * The octets are one for the kind, then a table of fields (lib/fields.h) and a text.  A
+ * reader ignores what a later version adds after that.  Enumerations are written by value:
+ * new values must be added at the end, and functions that name them must accept unknown
+ * values.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PORTMGR_PORT_ROW_H
@@ -29,7 +30,7 @@ struct triad_port_row {
 	uint8_t state;      /* enum triad_port_state; 0: not in the fabric */
 	uint8_t phys_state; /* PortInfo:PortPhysicalState */
 	bool is_held, is_tested, is_failed, is_admitted;
-	bool has_item; /* of the plan; the following are about it */
+	bool has_item; /* the plan has an item for it, to which the following apply */
 	uint8_t kind, reason, note, guard, agenda;
 	bool is_overridden, is_approved;
 	uint32_t n_lost;  /* nodes that could no longer be reached, with a guard */
@@ -38,7 +39,7 @@ struct triad_port_row {
 	char text[512];   /* why, or what it waits for */
 };
 
-/* What is said of all of them. */
+/* The state of the port manager, which precedes the rows. */
 struct triad_port_rows_head {
 	uint64_t generation; /* of the configuration in force; 0: none */
 	bool is_enforcing;   /* mode = enforce */
@@ -56,7 +57,7 @@ size_t triad_port_row_put(
 size_t triad_port_rows_head_put(
 	const struct triad_port_rows_head *head, uint8_t octets[TRIAD_PORT_ROW_SIZE]);
 
-/* False, with what is read into undefined: they are none. */
+/* False if the octets are not of that kind; then the structure is undefined. */
 bool triad_port_row_get(const uint8_t *octets, size_t size, struct triad_port_row *row);
 bool triad_port_rows_head_get(
 	const uint8_t *octets, size_t size, struct triad_port_rows_head *head);

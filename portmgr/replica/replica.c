@@ -7,12 +7,11 @@
 
 #include "portmgr/replica/replica_parts.h"
 
-/* Between two digests of a member, whatever happens; and when one is said to answer
- * another. */
+/* The least time between two digests of a member; and between two that answer others. */
 #define GAP_US (5 * TRIAD_US_PER_MS)
 #define ANSWER_GAP_US (50 * TRIAD_US_PER_MS)
-/* Before records are said to who lacks some: a time for what is under way; another for
- * each member that may do it instead; and between two times. */
+/* Before sending records to a member that lacks some: a time for messages under way; more
+ * for each member that may send them instead; and the time between two attempts. */
 #define SETTLE_US (5 * TRIAD_US_PER_MS)
 #define TURN_US (5 * TRIAD_US_PER_MS)
 #define PASS_GAP_US (100 * TRIAD_US_PER_MS)
@@ -42,7 +41,7 @@ void triad_replica_free(struct triad_replica *replica)
 
 void replica_send_digest(struct triad_replica *replica, uint64_t at_us)
 {
-	/* Changes come in bursts, and one digest tells of all of them. */
+	/* Changes come in bursts, and one digest covers all of them. */
 	if (replica->said_digest_us && at_us < replica->said_digest_us + GAP_US)
 		at_us = replica->said_digest_us + GAP_US;
 	if (at_us < replica->digest_us)
@@ -68,7 +67,8 @@ void triad_replica_view(struct triad_replica *replica,
 	replica->now_us = now_us;
 	replica->has_view = true;
 	replica->rank = 0;
-	/* Keep what is known of those that stay.  'rank' makes members take turns. */
+	/* Keep the state of members that stay.  'rank' makes members act one after the
+	 * other. */
 	for (uint32_t i = 0; i < view->n_members; i++) {
 		uint64_t id = view->members[i];
 		const struct replica_member *known = find_member(replica, id);
@@ -149,7 +149,7 @@ static uint64_t fingerprint(
 	return print | 1;
 }
 
-/* Tells our digest, and plans to send records, when 'member' has another digest. */
+/* If 'member' has another digest, sends ours and plans to send records. */
 static void answer_digest(struct triad_replica *replica, struct replica_member *member)
 {
 	struct triad_history_digest own;
@@ -159,8 +159,8 @@ static void answer_digest(struct triad_replica *replica, struct replica_member *
 	buckets = differing(&own, &member->digest);
 	if (!buckets)
 		return;
-	/* It may be this member that lacks records: then the others have to know.  Tell
-	 * them once of the same two digests, or all would answer each other without
+	/* This member may be the one that lacks records: then the others must know.  Answer
+	 * only once for the same two digests, or members would answer each other without
 	 * end. */
 	print = fingerprint(&own, &member->digest);
 	if (print != member->answered) {
@@ -209,7 +209,7 @@ static void begin_pass(struct triad_replica *replica)
 
 /* --- records --- */
 
-/* False: there is no room for one that is news. */
+/* False: there is no room for a new record. */
 static bool receive_record(struct triad_replica *replica,
 	const struct triad_record *record, bool *is_known)
 {
@@ -229,7 +229,7 @@ static bool receive_record(struct triad_replica *replica,
 	return true;
 }
 
-/* Whether all lines are records; those that are, are heard. */
+/* Receives the lines that are records; returns whether all are. */
 static bool receive_lines(struct triad_replica *replica, const char *lines, size_t size)
 {
 	bool is_good = true, is_known = true;
@@ -264,7 +264,7 @@ void triad_replica_send(struct triad_replica *replica,
 	const struct triad_record *record, uint64_t now_us)
 {
 	replica->now_us = now_us;
-	/* Where there is no room the others hear of it by the digest. */
+	/* Without room, the others learn of it by the digest. */
 	if (replica->said_ring.n < REPLICA_MAX_SAID)
 		replica->said[triad_ring_put(&replica->said_ring, REPLICA_MAX_SAID)] =
 			*record;
@@ -410,12 +410,12 @@ size_t triad_replica_take_payload(
 {
 	size_t size;
 
-	/* Nothing is said before the news is in the journal: a digest would claim to
-	 * know it. */
+	/* Send nothing before new records are in the journal: a digest would claim to have
+	 * them. */
 	if (replica->news_ring.n)
 		return 0;
-	/* What is short and urgent first.  Records and pieces for others are many, so
-	 * they have a budget. */
+	/* Short and urgent payloads first.  Records and pieces for others are many, so they
+	 * have a budget. */
 	size = write_lines(replica, add_own, payload);
 	if (!size)
 		size = write_digest(replica, payload);

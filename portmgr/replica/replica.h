@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The replica that each SM of a cluster has of the history of ports and of the expected
- * configuration, and the protocol that makes the replicas alike.
+/* Each SM's replica of the history of ports and of the expected configuration, and the
+ * protocol that makes the replicas of a cluster equal.
  *
  * Model: a machine without threads. Payloads and views of the cluster come in, payloads
  * to all members go out (portmgr/cluster/cluster.h; at most TRIAD_CLUSTER_PAYLOAD_SIZE
@@ -8,19 +8,19 @@
  *
  * History: each member sends its digest (history.h) at intervals, and at once after a
  * change.  A member that receives another digest sends its own, and the records of the
- * buckets that differ, a few payloads at a time.  Members wait for each other, so that
- * mostly one of them sends these records.  So all replicas become the same.  A member
- * that is about to act records its intent first.  It acts when, after that, a majority
- * has sent the very digest that it has itself: then a majority knows the intent, and it
- * knows all that any earlier majority knew.
+ * buckets that differ, a few payloads at a time.  Members delay their answers, so that
+ * usually only one of them sends these records.  So all replicas become equal.  A member
+ * that is about to act records its intent first.  It acts only when a majority has since
+ * sent the same digest as its own: then a majority knows the intent, and this member knows
+ * all that any earlier majority knew.
  *
  * Configuration: each member sends generation, hash and size of its own.  A member with
  * an older one asks for the newest, piece by piece, and accepts it when the hash is
  * right.  It never asks for one that is not newer.  Pieces go to all members; a member
  * that does not receive one in time asks the next member that has it.
  *
- * Wire: every payload begins with the magic "TrPm" and a version; replica_message.h has
- * the layout.  What is of another version or malformed is dropped and counted.
+ * Wire: every payload begins with the magic "TrPm" and a version; replica_message.h has the
+ * layout.  Payloads of another version, and malformed ones, are dropped and counted.
  *
  * Thread-safety: one thread.  Time: CLOCK_BOOTTIME in us, as an argument. */
 #ifndef TRIAD_PORTMGR_REPLICA_H
@@ -34,7 +34,7 @@ struct triad_replica;
 struct triad_replica_conf {
 	uint64_t id;            /* of this member */
 	uint64_t interval_us;   /* between digests when nothing happens */
-	size_t max_config_size; /* octets; a larger one is not asked for */
+	size_t max_config_size; /* octets; larger ones are not requested */
 };
 
 struct triad_replica_config {
@@ -44,11 +44,11 @@ struct triad_replica_config {
 
 struct triad_replica_status {
 	uint64_t n_malformed, n_versions;
-	uint64_t n_records_heard;  /* that were news */
-	uint64_t n_configs_bad;    /* whole, but with another hash than was said */
-	uint64_t n_offers_refused; /* said to be larger than is taken here */
+	uint64_t n_records_heard;  /* new ones */
+	uint64_t n_configs_bad;    /* complete, but the hash was wrong */
+	uint64_t n_offers_refused; /* announced as larger than max_config_size */
 	struct triad_replica_config wanted; /* being fetched; generation 0: none */
-	size_t n_octets_here;               /* of it */
+	size_t n_octets_here;               /* received of it */
 };
 
 /* 'history' outlives the replica; it is merged into by triad_replica_payload(). */
@@ -63,37 +63,37 @@ void triad_replica_view(struct triad_replica *replica,
 /* Of any member, this one's own, too. */
 void triad_replica_payload(struct triad_replica *replica, uint64_t sender,
 	const void *payload, size_t size, uint64_t now_us);
-/* A record of this member's own, already merged and in its journal: said to all now. */
+/* Sends to all a record of this member's own, already merged and in its journal. */
 void triad_replica_send(struct triad_replica *replica,
 	const struct triad_record *record, uint64_t now_us);
-/* This member's own configuration now; 'octets' are copied.  Returns 0 or ENOMEM. */
+/* Sets this member's own configuration; 'octets' are copied.  Returns 0 or ENOMEM. */
 int triad_replica_offer(struct triad_replica *replica,
 	const struct triad_replica_config *config, const void *octets, uint64_t now_us);
 /* Time passes. */
 void triad_replica_run(struct triad_replica *replica, uint64_t now_us);
 
 /* --- out --- */
-/* When run is to be called again, at the latest. */
+/* When to call run again, at the latest. */
 uint64_t triad_replica_next_us(const struct triad_replica *replica);
-/* The next record that was news: for the journal.  To be emptied before payloads are
- * taken, so that what is said to be known here is on this disk.  What does not get
- * there must not be said: then no payload may be sent. */
+/* Takes the next new record, for the journal.  Take all of them before taking payloads: a
+ * member may announce a record only when it is on its disk.  If the journal can't be
+ * written, send no payload. */
 bool triad_replica_take_record(
 	struct triad_replica *replica, struct triad_record *record);
-/* The next payload to be sent to all, after triad_replica_run(); returns its size, 0:
- * none now, or there are records to be taken first. */
+/* Takes the next payload for all members, after triad_replica_run().  Returns its size; 0:
+ * none now, or records must be taken first. */
 size_t triad_replica_take_payload(
 	struct triad_replica *replica, uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE]);
-/* A newer configuration that came whole, once; its octets are the caller's, from
- * malloc().  It is in force here only when it is offered. */
+/* Takes a newer configuration that was received completely; its octets, from malloc(),
+ * become the caller's.  It is in force here only after triad_replica_offer(). */
 bool triad_replica_take_config(struct triad_replica *replica,
 	struct triad_replica_config *config, uint8_t **octets);
 
-/* Members of the present view, this one among them, whose digest is this one's now, and
- * who said so after 'since_us'. */
+/* The number of members in the present view, this one included, whose digest, received
+ * after 'since_us', equals this one's now. */
 uint32_t triad_replica_n_same(const struct triad_replica *replica, uint64_t since_us);
-/* Members of the present view, this one among them, that have the configuration which
- * is offered here. */
+/* The number of members in the present view, this one included, that have the configuration
+ * offered here. */
 uint32_t triad_replica_n_same_config(const struct triad_replica *replica);
 void triad_replica_status(
 	const struct triad_replica *replica, struct triad_replica_status *status);

@@ -9,12 +9,13 @@
 
 /* Without a piece for so long another member is asked. */
 #define ASK_AGAIN_US (200 * TRIAD_US_PER_MS)
-/* Members that want the same ask one after the other, and hear each other. */
+/* Members that want the same configuration ask one after the other, and see each other's
+ * requests. */
 #define TURN_US (TRIAD_US_PER_MS / 2)
 /* How long a message may be on its way. */
 #define GIVEN_US (20 * TRIAD_US_PER_MS)
-/* How often all that have it are asked in vain, and for how long what could not be had
- * is left alone. */
+/* How often all members that have it are asked in vain, and for how long a configuration
+ * that could not be fetched is not requested. */
 #define MAX_ROUNDS 3u
 #define SHUN_US (5 * TRIAD_US_PER_S)
 
@@ -33,7 +34,7 @@ static void end_fetch(struct triad_replica *replica)
 	replica->fetch = (struct replica_fetch){.n = 0};
 }
 
-/* Leaves the configuration alone for a while that could not be had. */
+/* Stops requesting, for a while, a configuration that could not be fetched. */
 static void shun(struct triad_replica *replica)
 {
 	replica->shunned = replica->fetch.config;
@@ -44,7 +45,7 @@ static void shun(struct triad_replica *replica)
 static bool is_wanted(
 	const struct triad_replica *replica, const struct triad_replica_config *config)
 {
-	/* Newer than what is in force, what is ready, and what was handed out. */
+	/* Newer than the one in force, the one that is ready, and the one taken last. */
 	if (config->generation <= replica->own.generation ||
 		config->generation <= replica->ready.generation ||
 		config->generation <= replica->taken)
@@ -54,7 +55,7 @@ static bool is_wanted(
 			!is_same_config(config, &replica->shunned));
 }
 
-/* The next of those that have it, by their ids, behind who was asked; 0: nobody. */
+/* The next member, by id, that has it, after the one asked last; 0: none. */
 static uint64_t next_source(const struct triad_replica *replica)
 {
 	const struct replica_fetch *fetch = &replica->fetch;
@@ -144,7 +145,7 @@ void replica_config_run(struct triad_replica *replica)
 	if (!fetch->source || fetch->is_asked)
 		fetch->source = next_source(replica);
 	if (!fetch->source) {
-		/* Who had it is gone; it may come back with it. */
+		/* The member that had it has left; it may return. */
 		end_fetch(replica);
 		choose(replica);
 	} else if (fetch->n_tries > MAX_ROUNDS * (replica->n_members + 1)) {
@@ -238,8 +239,8 @@ void replica_config_part(
 	}
 	if (!fetch->is_asked)
 		return;
-	/* As long as pieces come, wait.  With the last one of the question the next one
-	 * is due. */
+	/* While pieces come, wait.  After the last requested piece the next request is
+	 * due. */
 	fetch->ask_us = replica->now_us + ASK_AGAIN_US;
 	if (piece == fetch->first + fetch->n - 1) {
 		fetch->is_asked = false;

@@ -20,8 +20,8 @@
  *     RECORDS: some of its history
  *     8     n     lines (record.h), each with a line feed behind it
  *
- *     WANT: pieces of a configuration, please
- *     8     8     to whom it is said, alone
+ *     WANT: requests pieces of a configuration
+ *     8     8     the only member that answers
  *     16    8     generation
  *     24    8     hash
  *     32    8     the first piece, from 0
@@ -32,7 +32,7 @@
  *     16    8     hash
  *     24    8     size of the whole
  *     32    8     which piece, from 0
- *     40    n     its octets: TRIAD_REPLICA_PIECE_SIZE; of the last, what is left
+ *     40    n     its octets: TRIAD_REPLICA_PIECE_SIZE; the last has the rest
  *
  * Thread-safety: functions without state.  Memory: what was decoded borrows the
  * payload. */

@@ -8,7 +8,8 @@
 #include "portmgr/replica/replica_message.h"
 #include "triad/clock.h"
 
-/* The transport's queue has room for 64 payloads, and the election's are in it, too. */
+/* The most payloads at once: the transport's queue has room for 64, and the election's
+ * payloads need room in it, too. */
 #define REPLICA_BUDGET 24u
 #define REPLICA_REFILL_US (10 * TRIAD_US_PER_MS)
 #define REPLICA_MAX_SAID 64u /* own records to be sent */
@@ -18,30 +19,30 @@
 /* Another member of the present view. */
 struct replica_member {
 	uint64_t id;
-	bool has_digest; /* what is below was received */
+	bool has_digest; /* the members below were received */
 	uint64_t heard_us;
 	struct triad_history_digest digest;
 	struct triad_replica_config config;
-	uint64_t answered; /* of both digests, when ours was sent in answer */
+	uint64_t answered; /* a hash of both digests, when ours was sent in answer */
 };
 
-/* A configuration on its way here. */
+/* A configuration that is being fetched. */
 struct replica_fetch {
 	struct triad_replica_config config; /* generation 0: none */
 	uint8_t *octets;
 	bool *has; /* pieces */
 	uint64_t n_pieces, n_have;
-	uint64_t missing; /* all before it are here */
+	uint64_t missing; /* the first missing piece */
 	uint64_t source;  /* who is asked */
-	uint64_t first;   /* what was asked for last, by whomever: pieces */
+	uint64_t first;   /* the pieces requested last, by any member */
 	uint32_t n;
 	bool is_asked;
-	bool is_due;     /* to be sent now */
+	bool is_due;     /* send the request now */
 	uint64_t ask_us; /* when to ask, or ask again */
 	unsigned n_tries;
 };
 
-/* Pieces that somebody wants. */
+/* Pieces that a member requested. */
 struct replica_range {
 	uint64_t first, at, end;
 };
@@ -52,9 +53,9 @@ struct triad_replica {
 	struct triad_replica_status status;
 	uint64_t now_us;
 	bool has_view;
-	uint32_t n_members, rank; /* how many of them have lower ids */
+	uint32_t n_members, rank; /* number of members; of those with lower ids */
 	struct replica_member members[TRIAD_CLUSTER_MAX_MEMBERS];
-	unsigned budget; /* payloads until the next filling */
+	unsigned budget; /* payloads until the next refill */
 	uint64_t refill_us;
 
 	uint64_t digest_us, said_digest_us;
@@ -68,7 +69,7 @@ struct triad_replica {
 
 	struct triad_replica_config own, ready;
 	uint8_t *own_octets, *ready_octets;
-	uint64_t taken; /* the newest generation that was handed out */
+	uint64_t taken; /* the newest generation that was taken */
 	struct triad_replica_config shunned;
 	uint64_t shunned_until_us;
 	struct replica_fetch fetch;
@@ -79,7 +80,7 @@ struct triad_replica {
 };
 
 /* --- replica.c --- */
-/* Sends the digest at 'at_us', or a little later when it was sent just now. */
+/* Sends the digest at 'at_us', or a little later if it was sent just before. */
 void replica_send_digest(struct triad_replica *replica, uint64_t at_us);
 
 /* --- replica_config.c --- */
@@ -91,7 +92,7 @@ void replica_config_part(
 	struct triad_replica *replica, const struct triad_replica_message *message);
 void replica_config_run(struct triad_replica *replica);
 uint64_t replica_config_next_us(const struct triad_replica *replica);
-/* Of a question, or a piece; 0: none. */
+/* The size of a request, or of a piece; 0: none. */
 size_t replica_config_take_want(
 	struct triad_replica *replica, uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE]);
 size_t replica_config_take_part(

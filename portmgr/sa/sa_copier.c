@@ -8,17 +8,17 @@
 #include "lib/hash.h"
 #include "triad/clock.h"
 
-#define STATE_US TRIAD_US_PER_S /* how often digests are said */
-#define BURST_OCTETS 65536u     /* that may be said at once */
+#define STATE_US TRIAD_US_PER_S /* how often digests are sent */
+#define BURST_OCTETS 65536u     /* that may be sent at once */
 /* An answer takes some milliseconds, unless others send much. */
 #define ASK_AGAIN_US (200 * TRIAD_US_PER_MS)
 #define ASK_AGAIN_MAX_US (2 * TRIAD_US_PER_S)
-/* Buckets that changed come before the digests that tell that all are here. */
+/* Send changed buckets before the digests with which receivers check that they have all. */
 #define SETTLE_US (20 * TRIAD_US_PER_MS)
-/* More changes at once are a new table, which those who lack it ask for. */
+/* More changes at once are a new table, which receivers that lack it request. */
 #define MAX_PUSHED 512u
 
-/* Who gives says something each second. */
+/* A giver sends something each second. */
 #define SILENT_US (3 * STATE_US)
 
 #define PER_GROUP TRIAD_SA_SET_PER_GROUP
@@ -37,26 +37,26 @@ struct triad_sa_copier {
 	struct triad_sa_set *set;
 	uint64_t now_us, wall_us;
 	uint64_t filled_us;
-	int64_t tokens;       /* octets that may be said now */
-	uint64_t highest_era; /* that was heard */
+	int64_t tokens;       /* octets that may be sent now */
+	uint64_t highest_era; /* the highest received era */
 
 	/* Where it gives. */
-	uint64_t newer_us; /* when a member of a higher era was heard; 0: never */
-	uint64_t state_us; /* when to say the digests */
-	uint32_t n_states; /* that were said in this era */
+	uint64_t newer_us; /* last message of a member of a higher era; 0: never */
+	uint64_t state_us; /* when to send the digests */
+	uint32_t n_states; /* STATEs sent in this era */
 	uint64_t leaves_due;
 	uint64_t buckets_due[TRIAD_SA_SET_N_GROUPS];
 	uint32_t sent; /* octets of the first of these */
 	uint64_t sent_digest;
 
 	/* Where it takes. */
-	uint64_t preferred;                      /* whom to follow, if it gives */
-	uint64_t digests[TRIAD_SA_SET_N_GROUPS]; /* as 'source' said them */
+	uint64_t preferred;                      /* the member to follow, if it gives */
+	uint64_t digests[TRIAD_SA_SET_N_GROUPS]; /* as 'source' sent them */
 	uint32_t number;                         /* of that STATE */
 	uint64_t leaves[TRIAD_SA_SET_N_GROUPS][PER_GROUP];
 	uint64_t has_leaves;
 	uint64_t asked_leaves;
-	uint64_t asked[TRIAD_SA_SET_N_GROUPS]; /* that did not come yet */
+	uint64_t asked[TRIAD_SA_SET_N_GROUPS]; /* requested, but not received yet */
 	uint64_t ask_us, wait_us;              /* when to ask; how long to wait then */
 	struct partial partial;
 };
@@ -143,7 +143,8 @@ static void begin_taking(struct triad_sa_copier *copier, uint64_t source)
 	drop_partial(copier);
 }
 
-/* Seconds, at least: one that has just begun may not have heard of the last one. */
+/* At least the seconds since 1970: a process that has just started may not know the last
+ * era. */
 static uint64_t next_era(struct triad_sa_copier *copier)
 {
 	uint64_t now_s = copier->wall_us / TRIAD_US_PER_S;
@@ -178,7 +179,7 @@ void triad_sa_copier_set_role(
 
 	if (role == TRIAD_SA_GIVES && status->role != role)
 		begin_giving(copier);
-	/* After a rest the same master may have gone on. */
+	/* The same master may have continued during the rest. */
 	if (role == TRIAD_SA_TAKES && status->source == copier->conf.id)
 		begin_taking(copier, 0);
 	status->role = role;
@@ -228,7 +229,7 @@ void triad_sa_copier_note_view(struct triad_sa_copier *copier)
 		say_state_soon(copier);
 }
 
-/* --- what comes: where it gives --- */
+/* --- input, as giver --- */
 
 static void hear_ask(struct triad_sa_copier *copier, const struct triad_sa_message *ask)
 {
@@ -239,9 +240,9 @@ static void hear_ask(struct triad_sa_copier *copier, const struct triad_sa_messa
 		set_bit(copier->buckets_due, ask->buckets[i]);
 }
 
-/* --- what comes: where it takes --- */
+/* --- input, as taker --- */
 
-/* Something came: the rest is on its way, or all that was asked for is here. */
+/* An answer came: the rest is on its way, or all requested buckets are here. */
 static void note_answer(struct triad_sa_copier *copier)
 {
 	bool waits = copier->asked_leaves || has_any(copier->asked);
@@ -255,7 +256,7 @@ static void hear_state(
 {
 	struct triad_sa_copier_status *status = &copier->status;
 
-	/* One that was late would bring back what is over. */
+	/* A late one would restore old digests. */
 	if (status->heard_us && message->era == status->era &&
 		message->number <= copier->number)
 		return;
@@ -427,7 +428,7 @@ uint64_t triad_sa_copier_next_us(const struct triad_sa_copier *copier)
 	return next_us > soon_us ? next_us : soon_us;
 }
 
-/* --- what goes: where it gives --- */
+/* --- output, as giver --- */
 
 static size_t take_state(
 	struct triad_sa_copier *copier, uint8_t payload[TRIAD_SA_PAYLOAD_SIZE])
@@ -480,7 +481,8 @@ static size_t take_pieces(
 			.octets = from.octets};
 		size_t before = at;
 
-		/* What has changed since its first piece begins anew. */
+		/* A bucket that has changed since its first piece is sent from the
+		 * beginning. */
 		if (copier->sent && copier->sent_digest == from.digest)
 			piece.at = copier->sent;
 		at = triad_sa_message_add_piece(payload, at, &piece);
@@ -496,7 +498,7 @@ static size_t take_pieces(
 	return at;
 }
 
-/* --- what goes: where it takes --- */
+/* --- output, as taker --- */
 
 static uint64_t sum_leaves(const uint64_t leaves[PER_GROUP])
 {
@@ -507,7 +509,7 @@ static uint64_t sum_leaves(const uint64_t leaves[PER_GROUP])
 	return all;
 }
 
-/* Adds what differs in a group whose buckets' digests are known. */
+/* Adds the differing buckets of a group whose buckets' digests are known. */
 static void ask_for_buckets(
 	struct triad_sa_copier *copier, unsigned group, struct triad_sa_message *ask)
 {
@@ -551,13 +553,13 @@ static size_t take_ask(
 	return triad_sa_message_encode(&ask, payload);
 }
 
-/* --- what goes --- */
+/* --- output --- */
 
 static size_t take_next(
 	struct triad_sa_copier *copier, uint8_t payload[TRIAD_SA_PAYLOAD_SIZE])
 {
 	bool is_due = copier->state_us <= copier->now_us;
-	/* Buckets for those who lack many would hold it up for all. */
+	/* Otherwise buckets for receivers that lack many would delay STATE for all. */
 	bool is_late = is_due && copier->now_us - copier->state_us >= STATE_US;
 
 	if (wants_to_ask(copier) && copier->ask_us <= copier->now_us)
@@ -568,7 +570,7 @@ static size_t take_next(
 		return take_state(copier, payload);
 	if (copier->leaves_due)
 		return take_leaves(copier, payload);
-	/* What changed comes before the digests that it is compared with. */
+	/* Send changed buckets before the digests that they are compared with. */
 	if (has_any(copier->buckets_due))
 		return take_pieces(copier, payload);
 	return is_due ? take_state(copier, payload) : 0;
@@ -585,7 +587,7 @@ size_t triad_sa_copier_take_payload(
 	return size;
 }
 
-/* --- what there is --- */
+/* --- state --- */
 
 const struct triad_sa_set *triad_sa_copier_set(const struct triad_sa_copier *copier)
 {

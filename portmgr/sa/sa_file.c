@@ -140,7 +140,7 @@ static void put_subscription(
 		of->qpn, of->qkey, of->pkey_index, of->sl);
 }
 
-/* The quote that OpenSM finds the end of the name by; 0: there is none. */
+/* A quote that is not in the name, by which OpenSM finds its end; 0: there is none. */
 static char choose_quote(const char *name)
 {
 	if (strlen(name) == TRIAD_SA_NAME_SIZE || strpbrk(name, "\n\r"))
@@ -150,7 +150,7 @@ static char choose_quote(const char *name)
 	return strchr(name, '"') ? 0 : '"';
 }
 
-/* What is left of a lease at 'now_s' here; 0: it is over. */
+/* The rest of a lease at 'now_s' here; 0: it is over. */
 static uint32_t lease_left_s(
 	const struct writer *writer, const struct triad_sa_service *service)
 {
@@ -159,7 +159,7 @@ static uint32_t lease_left_s(
 
 	if (service->ends_s == TRIAD_SA_FOREVER)
 		return UINT32_MAX;
-	/* A time that is none is one far ahead. */
+	/* Limit impossible times to one far ahead. */
 	left_s = (int64_t)(service->ends_s < MAX_S ? service->ends_s : MAX_S) -
 		(int64_t)writer->conf->now_s - ahead_s;
 	if (left_s <= 0)
@@ -253,7 +253,7 @@ static void add_entry(struct writer *writer, const struct triad_sa_record *recor
 	entry->is_other = !is_broadcast(&entry->mgid);
 }
 
-/* What the pass over all records that writes 'kind' does with one; kind 0 collects groups
+/* Handles a record in the pass over all records that writes 'kind'; kind 0 collects groups
  * and members. */
 static void look_at(
 	struct writer *writer, unsigned kind, const uint8_t *octets, size_t size)

@@ -127,7 +127,7 @@ static bool get_piece(struct triad_wire *wire, struct triad_sa_message_piece *pi
 		piece->n <= piece->size - piece->at && (piece->n || !piece->size);
 }
 
-/* Looks at all of them once, so that a payload is good or bad as a whole. */
+/* Checks all pieces first, so that a payload is valid or invalid as a whole. */
 static int get_pieces(struct triad_wire *wire, struct triad_sa_message *message)
 {
 	struct triad_sa_message_piece piece;

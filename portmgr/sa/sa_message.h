@@ -13,16 +13,16 @@
  *
  *     STATE: what the master's SA has
  *     8     8     its wall clock, us since 1970
- *     16    8     era: higher than all that it had heard of when it became master,
- *                 and at least the seconds since 1970
- *     24    4     records that were too many to be copied
- *     28    4     which STATE of that era, from 1
+ *     16    8     era: higher than all eras that it knew when it became master, and at
+ *                 least the seconds since 1970
+ *     24    4     number of records left out because of a cap
+ *     28    4     number of this STATE in that era, from 1
  *     32    512   digests of the groups of buckets (sa_set.h), 64 of 8
  *
- *     ASK: that, please
- *     8     8     to whom it is said, alone
- *     16    8     groups whose buckets' digests are wanted, bit i: group i
- *     24    2*n   buckets that are wanted, at most TRIAD_SA_MESSAGE_MAX_ASKED
+ *     ASK: requests digests and buckets
+ *     8     8     the only member that answers
+ *     16    8     groups whose buckets' digests are requested, bit i: group i
+ *     24    2*n   requested buckets, at most TRIAD_SA_MESSAGE_MAX_ASKED
  *
  *     LEAVES: digests of the buckets of a group
  *     8     1     group
@@ -33,7 +33,7 @@
  *           2     bucket
  *           2     octets of this piece
  *           4     octets of the bucket
- *           4     of these, those before this piece
+ *           4     offset of this piece in the bucket
  *           8     the bucket's digest
  *           n     the piece
  *
@@ -64,7 +64,7 @@ struct triad_sa_message_piece {
 	uint16_t n;
 	uint32_t size, at;
 	uint64_t digest;
-	const uint8_t *octets; /* to be added: the bucket's; taken: the piece's */
+	const uint8_t *octets; /* when adding, the bucket's; when taking, the piece's */
 };
 
 struct triad_sa_message {
@@ -83,7 +83,7 @@ struct triad_sa_message {
 	size_t pieces_size;
 };
 
-/* All but PIECES.  Returns the octets written. */
+/* Encodes all kinds except PIECES. Returns the octets written. */
 size_t triad_sa_message_encode(
 	const struct triad_sa_message *message, uint8_t payload[TRIAD_SA_PAYLOAD_SIZE]);
 
@@ -92,9 +92,9 @@ size_t triad_sa_message_encode(
 int triad_sa_message_decode(
 	struct triad_sa_message *message, const void *payload, size_t size);
 
-/* Begins PIECES, and adds one behind 'at' octets of payload: as much of the piece as has
- * room, which 'piece->n' becomes.  Returns the octets of the payload; 'at' again, and n 0:
- * none has room. */
+/* The first function begins PIECES. The second adds a piece after 'at' octets of payload:
+ * as much of it as fits, and sets 'piece->n' to that.  Returns the octets of the payload;
+ * 'at' and n 0 if nothing fits. */
 size_t triad_sa_message_begin_pieces(uint8_t payload[TRIAD_SA_PAYLOAD_SIZE]);
 size_t triad_sa_message_add_piece(uint8_t payload[TRIAD_SA_PAYLOAD_SIZE], size_t at,
 	struct triad_sa_message_piece *piece);

@@ -63,7 +63,7 @@ static void pass_octets(struct codec *codec, uint8_t *octets, size_t n)
 		memcpy(octets, place, n);
 }
 
-/* --- the kinds: what tells a record from others comes first --- */
+/* --- the kinds: the members that identify a record come first --- */
 
 static void pass_guids(struct codec *codec, struct triad_sa_guids *guids)
 {
@@ -222,7 +222,7 @@ uint64_t triad_sa_record_digest(const uint8_t *octets, size_t size)
 {
 	uint64_t hash = triad_hash_octets(TRIAD_HASH_START, octets, size);
 
-	/* The last octets change few bits of the hash alone: in a sum, two records that
-	 * exchange them would cancel out. */
+	/* Mix once more: the last octets alone change few bits of the hash, and in a sum
+	 * two records that exchange them would cancel out. */
 	return triad_hash_word(triad_hash_word(hash, size), 0);
 }

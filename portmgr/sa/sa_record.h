@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What clients told the SA, one record each: what an SM that becomes master lacks.
+/* The records that clients registered with the SA, which an SM that becomes master lacks.
  *
  *     GUIDS          a block of alias GUIDs of a port [IBA 15.2.5.18 GUIDInfoRecord]
  *     GROUP          a multicast group, by its MGID, with its MLID
  *     MEMBER         a port in a group [IBA 15.2.5.17 MCMemberRecord]
- *     SUBSCRIPTION   who wants which traps [IBA 15.2.5.12 InformInfoRecord]
+ *     SUBSCRIPTION   which subscriber gets which traps [IBA 15.2.5.12 InformInfoRecord]
  *     SERVICE        a service at a port [IBA 15.2.5.14 ServiceRecord]
  *
- * Octets: the kind, the number of octets behind it, and the members of its structure in
- * their order, big-endian.  A reader ignores what is behind those that it knows, and
- * kinds that it does not know.
+ * Octets: the kind, the number of octets after it, and the members of its structure in
+ * order, big-endian.  A reader ignores octets after the members that it knows, and unknown
+ * kinds.
  *
- * A lease ends at a time of the wall clock of the SM that has the record.
+ * The end of a lease is a time of the wall clock of the SM that has the record.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PORTMGR_SA_RECORD_H
@@ -62,7 +62,7 @@ struct triad_sa_member {
 	struct triad_sa_gid mgid, port_gid;
 	uint8_t scope_state;
 	bool is_proxy;
-	bool is_alias; /* the GID is not that of the port's own GUID */
+	bool is_alias; /* the GID is not made from the port's own GUID */
 };
 
 struct triad_sa_subscription {
@@ -85,7 +85,7 @@ struct triad_sa_service {
 	uint64_t id;
 	struct triad_sa_gid gid;
 	uint16_t pkey;
-	uint32_t lease_s; /* as the client said */
+	uint32_t lease_s; /* as the client requested */
 	uint64_t ends_s;  /* since 1970; TRIAD_SA_FOREVER */
 	uint8_t key[16];
 	uint8_t name[TRIAD_SA_NAME_SIZE];
@@ -107,19 +107,20 @@ struct triad_sa_record {
 size_t triad_sa_record_encode(
 	const struct triad_sa_record *record, uint8_t octets[TRIAD_SA_RECORD_SIZE]);
 
-/* The octets of the record with which 'octets' begin; 0: there is none, or not all of
- * it. */
+/* The size of the record at the beginning of 'octets'; 0: there is none, or it is
+ * incomplete. */
 size_t triad_sa_record_size(const uint8_t *octets, size_t size);
 
-/* Reads a record, of triad_sa_record_size() octets.  False, and 'record' undefined: it is
- * too short for its kind, or of a kind that is not known. */
+/* Reads a record, of triad_sa_record_size() octets.  False, and 'record' undefined, if it
+ * is too short for its kind, or its kind is unknown. */
 bool triad_sa_record_decode(
 	const uint8_t *octets, size_t size, struct triad_sa_record *record);
 
-/* A hash of what tells it from others of its kind; it stays when the rest changes. */
+/* A hash of what identifies a record among those of its kind; it does not depend on the
+ * rest. */
 uint64_t triad_sa_record_key(const uint8_t *octets, size_t size);
 
-/* A hash of all of it.  The sum of such hashes tells sets of records apart. */
+/* A hash of the whole record.  Sums of such hashes serve to compare sets of records. */
 uint64_t triad_sa_record_digest(const uint8_t *octets, size_t size);
 
 #endif

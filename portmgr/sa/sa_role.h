@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which role an SM has for the copier (sa_copier.h), while mastership goes from one SM to
- * another.
+/* Chooses an SM's role for the copier (sa_copier.h), also while mastership moves between
+ * SMs.
  *
- * Model: a master that has brought its subnet up gives its records, and a standby takes those
- * of the master.  OpenSM forgets an SA's records when another SM hands over to it, and
- * restores them from the file, so it matters what the file has at that moment:
+ * Model: a master that has brought its subnet up gives its records, and a standby takes
+ * those of the master.  OpenSM drops its SA's records when another SM hands over to it, and
+ * restores them from the file.  So the file's contents at that moment matter:
  *
- * - A master that waits for another one to hand over takes that one's records.
- * - A master that holds the election's lease does not: the other one is back from a pause,
- *   and has older records.
- * - Such a master may even hand over to the other one, as long as that one's SM priority is the
- *   higher, and gets mastership back some milliseconds later.  So who stands back with the
- *   lease keeps its own records for TRIAD_SA_KEEP_US.
+ * - A master that waits for another one to hand over takes the other one's records.
+ * - A master that holds the election's lease does not: the other one has returned from a
+ *   pause, and has older records.
+ * - Such a master may even hand over to the other one while that one's SM priority is
+ *   higher, and gets mastership back some milliseconds later.  So an SM that becomes
+ *   standby while it holds the lease keeps its own records for TRIAD_SA_KEEP_US.
  *
- * On a loaded machine the lease may run out for a moment, so it counts for TRIAD_SA_LEASE_US
- * more.  Where nobody holds it, as without a quorum, the first and the last rule are all there
- * is: a master that hands over and gets mastership back at once has lost its records.
+ * On a loaded machine the lease may run out for a moment, so it counts for
+ * TRIAD_SA_LEASE_US longer.  If nobody holds the lease, for example without a quorum, a
+ * master that hands over and gets mastership back at once has lost its records.
  *
  * Time: any monotonic clock in us.  Thread-safety: none.  Memory: none of its own. */
 #ifndef TRIAD_PORTMGR_SA_ROLE_H
@@ -36,28 +36,28 @@ enum triad_sa_sm {
 	TRIAD_SA_SM_MASTER,
 };
 
-/* What is so now. */
+/* The present facts. */
 struct triad_sa_facts {
 	enum triad_sa_sm sm;
-	bool is_up; /* a master's first sweep is through: the SA has its records */
-	/* Standby: the master that OpenSM follows.  Master: who is to hand over to it.
-	 * 0: nobody. */
+	bool is_up; /* the master's first sweep is done, so its SA has its records */
+	/* As standby: the master that OpenSM follows.  As master: the SM that is to hand
+	 * over to it. 0: none. */
 	uint64_t other;
 	bool has_lease;
 };
 
-/* What was so; begin with zeroes. */
+/* The past that matters; begin with zeroes. */
 struct triad_sa_past {
 	bool was_master;    /* since it last took another one's records */
-	uint64_t master_us; /* when it was, last */
-	uint64_t lease_us;  /* when it held the lease, last */
+	uint64_t master_us; /* when it was last master */
+	uint64_t lease_us;  /* when it last held the lease */
 };
 
 enum triad_sa_role triad_sa_role(const struct triad_sa_past *past,
 	const struct triad_sa_facts *facts, uint64_t now_us);
 
-/* To be called some times a second.  True: the records of this SM's time as master do not
- * count any more. */
+/* Call it several times a second.  Returns true when the records from this SM's time as
+ * master are no longer valid. */
 bool triad_sa_past_note(struct triad_sa_past *past, const struct triad_sa_facts *facts,
 	uint64_t now_us);
 

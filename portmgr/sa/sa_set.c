@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A list that is taken: what each bucket gets of it. */
+/* A list being taken: the contents of each bucket. */
 struct intake {
 	uint64_t digests[TRIAD_SA_SET_N_BUCKETS];
 	uint32_t sizes[TRIAD_SA_SET_N_BUCKETS];
-	uint8_t *fresh[TRIAD_SA_SET_N_BUCKETS]; /* of those that change */
+	uint8_t *fresh[TRIAD_SA_SET_N_BUCKETS]; /* contents of buckets that change */
 	struct triad_sa_counts counts;
 };
 
@@ -56,7 +56,7 @@ void triad_sa_set_free(struct triad_sa_set *set)
 	free(set);
 }
 
-/* --- what there is --- */
+/* --- state --- */
 
 struct triad_sa_bucket triad_sa_set_bucket(
 	const struct triad_sa_set *set, unsigned bucket)
@@ -89,7 +89,7 @@ static void replace_bucket(
 	*bucket = *with;
 }
 
-/* Kinds that are not known are kept for who knows them, and count as octets alone. */
+/* Unknown kinds are kept for members that know them, and count only as octets. */
 static unsigned kind_of(const uint8_t *octets)
 {
 	return octets[0] < TRIAD_SA_KINDS_END ? octets[0] : 0;
@@ -155,8 +155,9 @@ static void begin_intake(struct intake *intake)
 	memset(&intake->counts, 0, sizeof(intake->counts));
 }
 
-/* Which bucket a record of the list goes to, and adds it to what that has;
- * TRIAD_SA_SET_N_BUCKETS: it is over a cap.  Said twice of a list, it says the same. */
+/* Finds the bucket of a record of the list, and adds the record to its size;
+ * TRIAD_SA_SET_N_BUCKETS: it is over a cap.  Two passes over a list give the same
+ * results. */
 static unsigned place_record(struct intake *intake, const uint8_t *octets, size_t size)
 {
 	struct triad_sa_counts *counts = &intake->counts;

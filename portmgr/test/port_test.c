@@ -10,8 +10,8 @@
 #include "portmgr/expected/remote.h"
 #include "triad/clock.h"
 
-/* Between two questions to who is not ready yet, and between the far end's counters
- * before and after. */
+/* Between two requests to a far end that is not ready yet, and between the two readings of
+ * its counters. */
 #define AGAIN_US TRIAD_US_PER_S
 #define NOT_READ UINT64_MAX
 
@@ -164,7 +164,7 @@ static void leave(struct triad_port_test *test, uint64_t now_us)
 	introduce(test);
 }
 
-/* --- what a sweep saw --- */
+/* --- results of sweeps --- */
 
 static bool is_as_wanted(const struct triad_port_test *test)
 {
@@ -207,8 +207,8 @@ static void report_presence(struct triad_port_test *test)
 			wanted->speed ? speed_name(wanted->speed) : "any speed");
 }
 
-/* Whether the link is there as it should be.  If it was lost since the last sweep, the
- * test begins anew. */
+/* Whether the link is there as it should be.  If it was lost since the last sweep, restarts
+ * the test. */
 static bool look_at_presence(
 	struct triad_port_test *test, bool was_linked, uint64_t now_us)
 {
@@ -227,8 +227,8 @@ static bool look_at_presence(
 	return is_present;
 }
 
-/* Fails on another component.  A name alone that is wrong may come right while the far
- * end's system starts, so that is waited for. */
+/* Fails on another component.  A wrong name alone may become right while the far end's
+ * system starts, so the test waits for that. */
 static void look_at_wiring(struct triad_port_test *test,
 	const struct triad_test_seen *seen, uint64_t now_us)
 {
@@ -254,8 +254,8 @@ static void look_at_wiring(struct triad_port_test *test,
 	tell(test, "%s", why);
 }
 
-/* Begins anew with another far end.  It may have changed between two sweeps, without a
- * sweep that saw the link down. */
+/* Restarts for another far end.  It may have changed between two sweeps that both found the
+ * link up. */
 static void look_at_far_end(struct triad_port_test *test,
 	const struct triad_test_seen *seen, uint64_t now_us)
 {
@@ -264,8 +264,8 @@ static void look_at_far_end(struct triad_port_test *test,
 	test->remote_guid = seen->remote_guid;
 	if (seen->remote_guid && before && seen->remote_guid != before)
 		begin_anew(test, now_us);
-	/* The far end did not answer this time: keep what the next one is compared
-	 * with. */
+	/* The far end did not answer this time: keep the old GUID for the next
+	 * comparison. */
 	if (seen->is_linked && !seen->remote_guid)
 		test->remote_guid = before;
 }
@@ -344,7 +344,7 @@ void triad_port_test_smp(
 	}
 }
 
-/* Errors of one end since 'before'; a smaller number is somebody's reset. */
+/* Checks the errors of one end since 'before'; a smaller number means a reset. */
 static bool is_within(struct triad_port_test *test, const char *end, uint64_t before,
 	uint64_t n_errors)
 {

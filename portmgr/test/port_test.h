@@ -4,22 +4,22 @@
  * Steps, one after the other; each can be left out:
  *     presence       the link is up, as wide and as fast as expected
  *     miswire        what is at the far end is what is expected
- *     quality        SMPs through the link for a time: none lost (but 'max_lost'), its
- *                    state as it was, and no more errors counted by the near end
+ *     quality        for a time: SMPs through the link, at most 'max_lost' of them lost,
+ *                    its state unchanged, and at most 'max_errors' new errors counted by
+ *                    the near end
  *     application    the far end's NodeDescription fits its pattern
- *     admission      after the port was let become active: an answer to a ping, and
- *                    no more errors counted by the far end, whose counters can't be
- *                    asked for before
+ *     admission      after the port may become active: an answer to a ping, and at most
+ *                    'max_errors' new errors counted by the far end, whose counters can't
+ *                    be read before
  *
- * Model: facts in (what a sweep saw, answers, counters), and one wish out at a time,
- * which the caller carries out and answers, an answer that did not come, too.  It may
- * ask again for the wish at any time, and look again after any sweep: the test goes on
- * where it was (re-entrant).  The timer ends it as failed, with the step that it was
- * in.
+ * Model: facts go in (what a sweep found, answers, counters), and one wish at a time comes
+ * out.  The caller carries it out and reports the result, also that no answer came.  It may
+ * ask for the wish again at any time, and report a sweep at any time: the test continues
+ * where it was.  The timer ends the test as failed in its present step.
  *
- * A link that goes down, or has another far end or name than before, begins anew while
- * the timer goes on; what was asked of the link before is waited for, and does not
- * count.  Nothing is asked of a link that is down, whichever steps there are.
+ * When the link goes down, or its far end or name changes, the test restarts while its
+ * timer continues.  It still waits for results requested before, but ignores them.  It
+ * requests nothing while the link is down.
  *
  * Document: [election-patent, "port component test"].
  * Thread-safety: one thread.  Memory: none but the structure; it may be copied. */
@@ -63,7 +63,7 @@ struct triad_test_conf {
 	uint64_t max_errors;      /* by each end, while the test lasts */
 };
 
-/* What is asked of this port; widths and speeds by their codes, 0: any. */
+/* What is expected of this port; widths and speeds by their codes, 0: any. */
 struct triad_test_wanted {
 	uint8_t width, speed; /* LinkWidthActive, enum triad_link_speed */
 	bool ping;
@@ -76,8 +76,8 @@ struct triad_test_seen {
 	bool is_active; /* PortState ACTIVE */
 	uint8_t width, speed;
 	bool is_miswired;
-	bool may_be_name;     /* miswired by nothing but its name, which may come yet */
-	uint64_t remote_guid; /* port GUID at the far end: another one begins anew */
+	bool may_be_name;     /* only the name differs, and it may still change */
+	uint64_t remote_guid; /* port GUID at the far end; a change restarts the test */
 	const char *why;      /* a sentence on the miswire */
 };
 
@@ -87,29 +87,30 @@ struct triad_port_test {
 	enum triad_test_state state;
 	enum triad_test_step step;
 	uint64_t begun_us;
-	uint64_t step_us; /* when the step began, or its first reading came */
-	uint64_t next_us; /* the next SMP, ping or reading is asked for then */
+	uint64_t step_us; /* when the step began, or its first reading arrived */
+	uint64_t next_us; /* when the next SMP, ping or reading is due */
 	uint64_t remote_guid;
 	uint8_t width, speed;                /* as seen last */
-	uint32_t n_anew;                     /* how often it began anew */
+	uint32_t n_anew;                     /* how often the test restarted */
 	uint32_t n_sent, n_answered, n_lost; /* SMPs of the quality step */
 	uint64_t near_before, far_before;    /* errors counted; UINT64_MAX: not read */
 	bool is_linked, is_active, has_pong;
-	bool is_stale;     /* what is awaited was asked before it began anew */
+	bool is_stale;     /* the awaited result was requested before the restart */
 	bool is_timed_out; /* why it failed */
-	enum triad_test_wish awaited; /* asked for and not answered; WAIT: nothing */
-	char name[65];  /* NodeDescription heard last, cleaned; "": none */
-	char text[200]; /* of the verdict, or what it waits for: for people */
+	enum triad_test_wish awaited; /* requested, without a result yet; WAIT:
+				       * nothing */
+	char name[65];  /* NodeDescription received last, cleaned; "": none */
+	char text[200]; /* the verdict, or what it waits for; for people */
 };
 
 void triad_port_test_begin(struct triad_port_test *test,
 	const struct triad_test_conf *conf, const struct triad_test_wanted *wanted,
 	uint64_t now_us);
 
-/* --- facts: after the verdict they change nothing --- */
+/* --- facts; ignored after the verdict --- */
 void triad_port_test_look(struct triad_port_test *test,
 	const struct triad_test_seen *seen, uint64_t now_us);
-/* An SMP was answered, with the NodeDescription; NULL: it was not. */
+/* The result of an SMP: the NodeDescription, or NULL if there was no answer. */
 void triad_port_test_smp(
 	struct triad_port_test *test, const char *name, uint64_t now_us);
 /* The sum of the error counters; UINT64_MAX: no answer. */
@@ -120,11 +121,10 @@ void triad_port_test_far(
 void triad_port_test_pong(
 	struct triad_port_test *test, bool is_answered, uint64_t now_us);
 
-/* --- what to do ---
- * The timer is looked at here.  With WAIT, '*until_us' says when to ask again at the
- * latest.  A wish other than WAIT and ADMIT is made once, until it is answered.  ADMIT
- * lasts until a sweep sees the port active, also when the step of that name is left
- * out: then the test has passed. */
+/* --- what to do --- This function checks the timer.  With WAIT, '*until_us' says when to
+ * call again at the latest.  It returns a wish other than WAIT and ADMIT only once, until
+ * its result comes.  It returns ADMIT until a sweep finds the port active, even if the
+ * admission step is left out; in that case the test has then passed. */
 enum triad_test_wish triad_port_test_wish(
 	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us);
 

@@ -46,8 +46,8 @@ static struct chunk *add_chunk(struct triad_arena *arena, size_t size)
 {
 	struct chunk *chunk;
 
-	/* What is left of the chunk before is not used any more: so chunks are large,
-	 * and most pieces small. */
+	/* The rest of the last chunk stays unused: so chunks are large, and most pieces
+	 * small. */
 	if (size < CHUNK_OCTETS)
 		size = CHUNK_OCTETS;
 	if (size > TRIAD_ARENA_MAX_OCTETS - arena->total)
@@ -100,7 +100,7 @@ void *triad_arena_grow(
 		chunk->used += align(size) - align(old_size);
 		return old;
 	}
-	/* The old piece stays where it is, unused, until the arena goes. */
+	/* The old piece stays, unused, until the arena is freed. */
 	taken = triad_arena_take(arena, size);
 	if (taken && old_size)
 		memcpy(taken, old, old_size);

@@ -31,8 +31,8 @@ bool triad_ranges_has(const struct triad_ranges *ranges, uint64_t value)
 {
 	uint32_t at;
 
-	/* Ranges are sorted and apart, so the first that ends behind 'value' is the
-	 * only one that may have it. */
+	/* Ranges are sorted and do not overlap, so only the first one that ends at or after
+	 * 'value' may have it. */
 	TRIAD_SEARCH(at, 0, ranges->n, ranges->items[at].last < value);
 	return at < ranges->n && ranges->items[at].first <= value;
 }

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A QoS policy as its file says it: port groups, tables, levels, rules.
+/* A QoS policy as read from its file: port groups, tables, levels, rules.
  *
- * Model: [qos-rfc 3].  A request for a path is compared with the rules, in their order;
- * the first whose conditions all hold names the level that restricts the path.  When
- * none holds, the level of the path's partition is taken if there is one, else the
- * default level.  Groups are sets of ports that rules and tables refer to.
+ * Model: [qos-rfc 3].  A request for a path is compared with the rules, in their order; the
+ * first whose conditions all hold names the level that restricts the path.  If no rule
+ * matches, the level of the path's partition applies if there is one, else the default
+ * level.  Groups are sets of ports that rules and tables refer to.
  *
- * Two syntaxes say the same thing: XML as in the RFC (policy_xml.c), and OpenSM's
- * qos-policy.conf with its qos-ulps (policy_text.c).  Both put what they read into a
- * policy by the functions of policy_build.h, which know from one table (policy_table.c)
- * what may stand where; names and references are checked when all is read
- * (policy_check.c).  So every mistake is told, with its line and column, in the same
- * words.
+ * There are two equivalent syntaxes: XML as in the RFC (policy_xml.c), and OpenSM's
+ * qos-policy.conf with its qos-ulps (policy_text.c).  Both build a policy with the
+ * functions of policy_build.h, which know from one table (policy_table.c) what is allowed
+ * where.  Names and references are checked at the end (policy_check.c).  So every mistake
+ * is reported with its line and column, in the same words for both.
  *
- * This form is parsed, shown and kept; classifier.h compiles it for matching.
+ * This form is for parsing and display; classifier.h compiles it for matching.
  *
- * Invariants of a policy that triad_policy_load() or _parse() gave: every index is in
- * range; ranges are sorted, apart and not touching; there is a default level.
+ * Invariants of a policy from triad_policy_load() or _parse(): every index is in range;
+ * ranges are sorted, and neither overlap nor touch; there is a default level.
  *
  * Thread-safety: filled by one thread, then immutable and shared by reference count.
  * Memory: a policy owns all it points to; everything has a cap (TRIAD_POLICY_MAX_*) and
@@ -64,15 +63,15 @@ struct triad_source_location {
 struct triad_port_name {
 	char *node;
 	uint8_t number;
-	/* True for the RFC's form, which has only the first two words of the
-	 * description: it is compared with the words that are there. */
+	/* True for the RFC's form, which has only the first two words of the description:
+	 * only these are compared. */
 	bool words;
 };
 
-/* A port is in the group when any of these has it. */
+/* A port is in the group when any of these members has it. */
 struct triad_policy_group {
 	char *name;
-	char *use; /* "" when not said */
+	char *use; /* "" when not given */
 	struct triad_source_location location;
 	struct triad_ranges guids; /* of ports */
 	struct triad_port_name *port_names;
@@ -86,7 +85,7 @@ struct triad_policy_group {
 
 struct triad_policy_level {
 	char *name; /* its name, else its serial number */
-	char *sn;   /* the serial number, which names it too; NULL when not said */
+	char *sn;   /* the serial number, an alternative name; NULL when not given */
 	char *use;
 	struct triad_source_location location;
 	bool has_sl, has_mtu_limit, has_rate_limit, has_packet_life, has_tclass;
@@ -100,8 +99,8 @@ struct triad_policy_level {
 	struct triad_ranges pkeys; /* without the membership bit; n 0: any */
 };
 
-/* A condition that is not there (n 0) holds always.  A rule from qos-ulps has the
- * level that was made for its SL. */
+/* A missing condition (n 0) always holds.  A rule from qos-ulps has the level that was made
+ * for its SL. */
 struct triad_policy_rule {
 	char *use;
 	struct triad_source_location location;
@@ -124,7 +123,7 @@ struct triad_policy_partition_level {
 
 #define TRIAD_POLICY_N_VLS 16
 
-/* Which ports' tables a scope is about [qos-rfc 3]. */
+/* The ports whose tables a scope sets [qos-rfc 3]. */
 struct triad_policy_scope {
 	struct triad_source_location location;
 	struct triad_group_list groups;
@@ -132,7 +131,7 @@ struct triad_policy_scope {
 	 * 'across_from' as in-ports. */
 	struct triad_group_list across, across_from, across_to;
 	uint8_t from[32], to[32]; /* a bit for each port number, as triad_ports_has() */
-	bool from_any, to_any;    /* '*', or not said */
+	bool from_any, to_any;    /* '*', or not given */
 };
 
 struct triad_policy_sl2vl {
@@ -151,7 +150,7 @@ struct triad_policy_vlarb {
 	uint8_t high_limit;
 };
 
-/* What a group or level is called, and its index. */
+/* The name of a group or level, and its index. */
 struct triad_policy_name {
 	const char *name;
 	uint32_t index;
@@ -181,7 +180,7 @@ struct triad_policy {
 	struct triad_policy_vlarb *vlarb;
 	uint32_t n_vlarb;
 	uint32_t default_level;
-	/* Without what qos-ulps made, which nothing else can refer to. */
+	/* Without levels made by qos-ulps, which can't be referred to. */
 	struct triad_policy_names group_names, level_names;
 };
 
@@ -190,13 +189,13 @@ struct triad_policy *triad_policy_ref(struct triad_policy *policy);
 /* Accepts NULL. */
 void triad_policy_unref(struct triad_policy *policy);
 
-/* Parses 'text' ('size' octets, need not end in 0): XML when its first octet that is
- * not blank (nor a byte-order mark) is '<', else OpenSM's syntax.  'source' names the
- * file in messages.  'default_level' (may be NULL or "") names the default level; it
- * overrides the one that the file names.  Returns 0 and a policy with one reference;
- * EINVAL with every mistake in 'diags' (which it initialises), EFBIG (over
- * TRIAD_POLICY_FILE_MAX_SIZE) or ENOMEM, said there too.  Never aborts, whatever the
- * text; never opens another file or a connection. */
+/* Parses 'text' ('size' octets, need not end in 0): XML when its first octet that is not
+ * blank (nor a byte-order mark) is '<', else OpenSM's syntax.  'source' names the file in
+ * messages.  'default_level' (may be NULL or "") names the default level; it overrides the
+ * one that the file names.  Returns 0 and a policy with one reference; EINVAL with every
+ * mistake in 'diags' (which it initialises), EFBIG (over TRIAD_POLICY_FILE_MAX_SIZE) or
+ * ENOMEM, also reported there.  Never aborts, whatever the text; never opens another file
+ * or a connection. */
 int triad_policy_parse(const char *text, size_t size, const char *source,
 	const char *default_level, struct triad_policy **policy,
 	struct triad_diags *diags);

@@ -39,7 +39,7 @@ static void try_name(
 		snprintf(best->text, sizeof(best->text), "; did you mean '%s'?", name);
 }
 
-/* 'word' as a block or key of what is open. */
+/* Guesses which block or key of the open block 'word' means. */
 static struct guess guess_word(
 	const struct triad_policy_builder *builder, const char *word, size_t length)
 {
@@ -117,7 +117,7 @@ static struct triad_source_location *place_of(
 	}
 }
 
-/* --- what an element must have ----------------------------------------- */
+/* --- required keys ----------------------------------------- */
 
 static bool is_seen(const struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, const char *name)
@@ -222,8 +222,7 @@ static void finish_element(
 {
 	if (!builder->element)
 		return;
-	/* An element that reading stopped in is incomplete through no fault of its
-	 * own. */
+	/* If reading stopped within an element, do not report it as incomplete. */
 	if (!builder->stopped)
 		check_needed(builder, open);
 	join_ranges(builder, open);
@@ -271,7 +270,7 @@ static unsigned find_open(
 	return depth;
 }
 
-/* Opens what 'kind' can stand in, at the end of what is open. */
+/* Opens the blocks that 'kind' must be in, inside the present one. */
 static void push_parents(struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, struct triad_source_location location)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Puts together a policy from what a syntax finds in a file.
+/* Builds a policy from the blocks and keys that a parser finds in a file.
  *
- * Model: a parser calls these functions in the order of the file, for each block and
- * key.  The builder knows what may stand where, and reports mistakes.  If a block can't
- * stand where it begins, the builder closes open blocks until it can. So one slip gives
- * one message, and the rest of the file is still checked.
+ * Model: a parser calls these functions in the order of the file, for each block and key.
+ * The builder knows what is allowed where, and reports mistakes.  If a block is not allowed
+ * where it begins, the builder closes open blocks until it is.  So one slip gives one
+ * message, and the rest of the file is still checked.
  *
- * Thread-safety: one thread.  Memory: what lists take is counted and has a cap; behind
- * it 'stopped' is set, and the syntax should end.  When memory is short 'error' is
- * ENOMEM, and 'stopped' is set too. */
+ * Thread-safety: one thread.  Memory: list items are counted and capped.  Over the cap
+ * 'stopped' is set, and the parser should end.  When memory is short, 'error' is ENOMEM and
+ * 'stopped' is set, too. */
 #ifndef TRIAD_QOS_POLICY_BUILD_H
 #define TRIAD_QOS_POLICY_BUILD_H
 
@@ -30,14 +30,14 @@ struct triad_policy_open {
 	bool implied; /* not in the file */
 };
 
-/* A name that stands for a group or level; looked up when all is read.  One for a group
- * counts as an item of the list that it will be in. */
+/* A reference to a group or level by name; looked up at the end.  A reference to a group
+ * counts as an item of its list. */
 struct triad_policy_reference {
 	const char *name;
 	struct triad_source_location location;
 	enum triad_policy_block_kind block;
 	bool is_level;   /* else a group */
-	uint16_t offset; /* of the list or index in the element */
+	uint16_t offset; /* offset, in the element, of the list or index to set */
 	uint32_t index;  /* of the element */
 };
 
@@ -46,17 +46,17 @@ struct triad_policy_elements {
 	void *items;
 	uint32_t n;
 	size_t room;
-	bool is_full; /* and that was told */
+	bool is_full; /* and that was reported */
 };
 
 struct triad_policy_builder {
 	struct triad_policy *policy;
 	struct triad_diags *diags;
 	enum triad_policy_syntax syntax;
-	const char *default_level; /* "": none was asked for */
+	const char *default_level; /* "": none given */
 	char *text;                /* printable UTF-8, blanks and newlines; a 0 */
 	size_t size;
-	size_t at; /* the place of this octet of 'text' is 'place' */
+	size_t at; /* 'location' is that of this octet of 'text' */
 	struct triad_source_location location;
 	struct triad_policy_open open[TRIAD_POLICY_MAX_DEPTH];
 	unsigned depth;
@@ -76,29 +76,29 @@ struct triad_policy_value {
 	const char *text;
 	size_t size;
 	struct triad_source_location location; /* where it begins */
-	bool is_verbatim; /* as it stands in the file: parts have places */
+	bool is_verbatim; /* unchanged from the file, so its parts have locations */
 };
 
-/* --- what a syntax tells --- */
+/* --- called by the parsers --- */
 
 void triad_policy_begin(struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, struct triad_source_location location);
 
-/* Of the innermost of that kind. */
+/* Ends the innermost block of that kind. */
 void triad_policy_end(struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, struct triad_source_location location);
 
-/* 'word' is a key of the block that is open, or is reported as none.  Returns the key,
- * or NULL. */
+/* Looks up 'word' as a key of the open block.  Returns the key; or reports a mistake and
+ * returns NULL. */
 const struct triad_policy_key *triad_policy_key(struct triad_policy_builder *builder,
 	const char *word, size_t length, struct triad_source_location location);
 
-/* 'place' is the key's. */
+/* Sets a key's value; 'location' is the key's. */
 void triad_policy_set(struct triad_policy_builder *builder,
 	const struct triad_policy_key *key, struct triad_source_location location,
 	const struct triad_policy_value *value);
 
-/* The file has come to its end: ends what is open. */
+/* At the end of the file: ends all open blocks. */
 void triad_policy_end_all(struct triad_policy_builder *builder);
 
 /* The level that qos-ulps makes for an SL. */
@@ -107,7 +107,7 @@ uint32_t triad_policy_ulp_level(struct triad_policy_builder *builder, unsigned s
 
 /* --- where a mistake is, and the report of it (policy_report.c) --- */
 
-/* The place of octet 'at' of the text.  Quick for one that isn't far from the last. */
+/* The location of octet 'at' of the text.  Fast if it is close to the last one. */
 struct triad_source_location triad_policy_location(
 	struct triad_policy_builder *builder, size_t at);
 
@@ -117,7 +117,7 @@ __attribute__((format(printf, 3, 4))) void triad_policy_report(
 
 void triad_policy_out_of_memory(struct triad_policy_builder *builder);
 
-/* True while a mistake would still be shown, and a better message is worth its time. */
+/* True while a mistake would still be shown, so that composing a better message pays. */
 bool triad_policy_is_shown(const struct triad_policy_builder *builder);
 
 /* --- elements and references (policy_elements.c) --- */

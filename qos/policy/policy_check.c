@@ -26,7 +26,7 @@ static void add_name(struct triad_policy_names *names, const char *name, uint32_
 		names->items[names->n++] = (struct triad_policy_name){name, index};
 }
 
-/* What qos-ulps made has no name that the file could know: 'use' is NULL there. */
+/* Levels made by qos-ulps have no name for the file: their 'use' is NULL. */
 static bool make_names(struct triad_policy_builder *builder)
 {
 	struct triad_policy *policy = builder->policy;
@@ -208,7 +208,7 @@ static void move_all(struct triad_policy_builder *builder)
 	policy->vlarb = move_items(builder, TRIAD_BLOCK_VLARB_SCOPE, &policy->n_vlarb);
 }
 
-/* Rules of qos-ulps come behind the others, wherever they stand. */
+/* Rules of qos-ulps come after the others, wherever they are in the file. */
 static void add_ulp_rules(struct triad_policy_builder *builder)
 {
 	struct triad_policy *policy = builder->policy;

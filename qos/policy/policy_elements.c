@@ -52,9 +52,9 @@ void triad_policy_refer(struct triad_policy_builder *builder, const char *name,
 
 	if (is_level || triad_policy_item_count(builder, location))
 		reference = append(builder, &builder->references, sizeof(*reference));
-	/* Names are looked up when the whole file is read: a level may stand behind the
-	 * rule that names it.  Until then elements may move, so the reference has an
-	 * index, no address. */
+	/* Names are looked up when the whole file has been read: a level may follow the
+	 * rule that names it.  Until then elements may move, so the reference has an index,
+	 * no address. */
 	if (reference)
 		*reference = (struct triad_policy_reference){
 			.name = name,

@@ -171,7 +171,7 @@ void *triad_policy_list_room(
 {
 	void *grown = items;
 
-	/* There is room for a power of two. */
+	/* The room is always a power of two. */
 	if (!n || (n >= FIRST_ROOM && !(n & (n - 1))))
 		grown = triad_arena_grow(builder->policy->arena, items, n * size,
 			(n ? 2 * n : FIRST_ROOM) * size);
@@ -338,7 +338,7 @@ bool triad_policy_ranges_read(struct triad_policy_builder *builder,
 		struct triad_range range;
 		bool is_good = triad_policy_range(&item, min, max, &range);
 
-		/* Go on behind a wrong item, to report all of them. */
+		/* Continue after a wrong item, to report all of them. */
 		if (is_good && kind == TRIAD_VALUE_PKEYS)
 			is_good = mask_pkeys(&range);
 		if (!is_good && kind == TRIAD_VALUE_SERVICES)

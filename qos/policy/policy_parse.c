@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The steps of triad_policy_parse() that both syntaxes have: before them, all octets
- * become printable UTF-8, so that nothing behind has to think of others; behind them,
- * names are looked up and mistakes are put in order. */
+/* The common steps of triad_policy_parse() for both syntaxes: before parsing, all octets
+ * become printable UTF-8, so that later code need not handle others; afterwards names are
+ * looked up and mistakes are sorted. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,7 +148,7 @@ static void adopt_text(
 		memcpy(builder->text, text, size);
 		builder->size = size;
 	}
-	/* Readers look at the character behind a word without asking for the end. */
+	/* The readers look at the character after a word without checking for the end. */
 	builder->text[builder->size] = '\0';
 	/* UTF-16 has its own mark, in either order of octets.  Without it, the 0 octets
 	 * are reported as what they are. */
@@ -175,12 +175,12 @@ static bool is_before(const struct triad_diag *a, const struct triad_diag *b)
 	return a->column < b->column;
 }
 
-/* Names are looked up last, but what is wrong is read from top to bottom. */
+/* Names are looked up last, but mistakes are shown from top to bottom. */
 static void sort_diags(struct triad_diags *diags)
 {
 	size_t n = diags->n;
 
-	/* The number of those that aren't shown stays behind. */
+	/* The line with the number of those that aren't shown stays last. */
 	if (diags->n_total > diags->n)
 		n--;
 	for (size_t i = 1; i < n; i++) {
@@ -253,7 +253,7 @@ int triad_policy_parse(const char *text, size_t size, const char *source,
 	} else {
 		read_policy(&builder, text, size);
 	}
-	/* What a policy keeps has moved into it by now. */
+	/* The elements of the policy have been moved into it by now. */
 	for (unsigned i = 0; i < TRIAD_N_BLOCKS; i++)
 		free(builder.elements[i].items);
 	free(builder.references.items);

@@ -32,8 +32,8 @@ struct triad_source_location triad_policy_location(
 {
 	const char *newline;
 
-	/* Places are asked for nearly in order.  So go on from the last one: a large
-	 * file is then walked through once, not once for each place. */
+	/* Locations are requested nearly in order.  So continue from the last one: a large
+	 * file is then scanned once, not once for each location. */
 	if (at < builder->at)
 		go_back(builder, at);
 	while ((newline =
@@ -65,7 +65,7 @@ void triad_policy_report(struct triad_policy_builder *builder,
 
 void triad_policy_out_of_memory(struct triad_policy_builder *builder)
 {
-	/* Say so once: whatever is tried after it may fail for the same reason. */
+	/* Report it once: later attempts may fail for the same reason. */
 	builder->stopped = true;
 	if (builder->error)
 		return;

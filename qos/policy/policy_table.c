@@ -230,7 +230,7 @@ const struct triad_policy_block triad_policy_blocks[TRIAD_N_BLOCKS] = {
 		.size = sizeof(struct triad_policy_rule)},
 };
 
-/* True when both are one, but for '-' and '_'. */
+/* True when both are equal, except that '-' and '_' are equivalent. */
 static bool is_same_word(const char *word, size_t length, const char *name)
 {
 	size_t i;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What may stand in a policy: its blocks, and the keys of each.
+/* The grammar of a policy: its blocks, and the keys of each.
  *
- * Both syntaxes go by this table.  A block is an element with elements in it, or lines
- * between a keyword and its "end-" ; a key is an element with text in it, or a line
- * with a ':'.  '-' and '_' are the same in names, as the RFC writes both.
+ * Both syntaxes use this table.  A block is an element with elements in it, or the lines
+ * between a keyword and its "end-"; a key is an element with text in it, or a line with a
+ * ':'.  '-' and '_' are equivalent in names, because the RFC uses both.
  *
  * Thread-safety: constant data. */
 #ifndef TRIAD_QOS_POLICY_TABLE_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum triad_policy_block_kind {
-	TRIAD_BLOCK_POLICY, /* the whole: an element in XML, nothing in text */
+	TRIAD_BLOCK_POLICY, /* the whole policy: an element in XML, implied in text */
 	TRIAD_BLOCK_PORT_GROUPS,
 	TRIAD_BLOCK_PORT_GROUP,
 	TRIAD_BLOCK_SETUP,
@@ -28,14 +28,14 @@ enum triad_policy_block_kind {
 	TRIAD_BLOCK_RULE,
 	TRIAD_BLOCK_PARTITION_LEVELS,
 	TRIAD_BLOCK_PARTITION_LEVEL,
-	TRIAD_BLOCK_ULPS, /* text alone */
+	TRIAD_BLOCK_ULPS, /* only in text */
 	TRIAD_N_BLOCKS
 };
 
 enum triad_policy_value_kind {
 	TRIAD_VALUE_NAME,     /* char * */
 	TRIAD_VALUE_USE,      /* char *: any text */
-	TRIAD_VALUE_SERIAL,   /* any text, which is not kept */
+	TRIAD_VALUE_SERIAL,   /* any text, not stored */
 	TRIAD_VALUE_NAMES,    /* char **, with its number at 'count' */
 	TRIAD_VALUE_NUMBER,   /* uint8_t; 'has' if not 0 is where a bool says it is
 	                        there */
@@ -58,15 +58,15 @@ struct triad_policy_key {
 	bool once;
 	uint16_t offset, count, has; /* in the block's structure */
 	uint64_t min, max;
-	const char *hint; /* of what a number means; NULL: nothing to say */
+	const char *hint; /* what a number means; NULL: no hint */
 };
 
 struct triad_policy_block {
 	const char *name;
 	uint8_t parent;      /* enum triad_policy_block_kind */
 	bool text_alone;     /* not in XML */
-	const char *element; /* what one is called in messages */
-	uint32_t max;        /* elements in all; 0: it has none, but blocks in it */
+	const char *element; /* its name in messages */
+	uint32_t max;        /* elements in all; 0: it has only blocks */
 	size_t size;         /* of an element */
 	const struct triad_policy_key *keys;
 	unsigned n_keys;

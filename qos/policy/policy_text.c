@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* OpenSM's qos-policy.conf.
  *
- * A line begins with the keyword of a block, or with that of its end, or with a key and
- * a ':'.  What is behind '#' is a comment, but for text between quotes on one line.  A
- * list goes on in the next line when a ',' stands at the end of the one or at the
- * beginning of the other: to OpenSM's lexer line ends are blanks. */
+ * A line begins with the keyword of a block, or with that of its end, or with a key and a
+ * ':'.  '#' begins a comment, except between quotes on one line.  A list continues on the
+ * next line if a ',' is at the end of the one or at the beginning of the other, because to
+ * OpenSM's lexer line ends are blanks. */
 #include <string.h>
 
 #include "qos/policy/policy_build.h"
@@ -63,7 +63,7 @@ static void drop_comments(struct triad_policy_builder *builder)
 
 struct word {
 	size_t at, length;
-	bool is_end; /* "end-" stands before it, and isn't in it */
+	bool is_end; /* it is preceded by "end-", which isn't part of it */
 	enum triad_policy_block_kind kind;
 };
 
@@ -109,8 +109,7 @@ static bool is_keyword(const struct triad_policy_builder *builder, size_t at)
 
 /* --- lines ------------------------------------------------------------- */
 
-/* The end of what begins at 'at' and goes on to 'end', with the lines behind it that
- * belong to it. */
+/* The end of a value from 'at' to 'end', including the following lines that continue it. */
 static size_t find_end(
 	const struct triad_policy_builder *builder, size_t at, size_t end)
 {
@@ -124,8 +123,8 @@ static size_t find_end(
 			next++;
 		if (next >= builder->size)
 			return end;
-		/* It goes on at a ',' on either side of the line's end, or when the ':'
-		 * stood last and a value comes now. */
+		/* It continues with a ',' on either side of the line's end, or if the ':'
+		 * was last and a value follows. */
 		before = last > at ? builder->text[last - 1] : '\0';
 		after = builder->text[next];
 		if (after != ',' && (before != ',' || is_keyword(builder, next)) &&
@@ -178,7 +177,7 @@ static size_t read_unknown(
 	return end_of_line(builder, at);
 }
 
-/* Returns where to go on. */
+/* Returns where to continue. */
 static size_t read_line(struct triad_policy_builder *builder, size_t at)
 {
 	struct word word = read_word(builder, at);

@@ -30,7 +30,7 @@ enum ulp_condition {
 };
 
 static const struct ulp {
-	const char *name, *what; /* NULL: nothing behind the name */
+	const char *name, *what; /* NULL: nothing after the name */
 	enum ulp_condition condition;
 	uint64_t base;        /* is added to each value */
 	uint64_t first, last; /* allowed, or meant when there is no 'what' */
@@ -66,7 +66,7 @@ static void skip_blanks(struct line *line)
 		line->at++;
 }
 
-/* Moves behind 'word', case ignored; it may touch a number, as in OpenSM. */
+/* Skips 'word', case ignored; a number may follow directly, as in OpenSM. */
 static bool skip_word(struct line *line, const char *word)
 {
 	size_t n = strlen(word);
@@ -237,7 +237,7 @@ static void add_rule(
 
 /* --- a line ------------------------------------------------------------ */
 
-/* What stands behind the ':'; more than MAX_SL when it is none. */
+/* The SL after the ':'; more than MAX_SL when it is not one. */
 static unsigned read_sl(struct line *line, size_t colon)
 {
 	struct triad_policy_builder *builder = line->builder;

@@ -177,7 +177,7 @@ static void set_rate(struct triad_policy_builder *builder,
 
 /* --- port names -------------------------------------------------------- */
 
-/* Where the port's number begins, behind the last '/' and a P; NULL: nowhere. */
+/* The beginning of the port's number, after the last '/' and a P; NULL: none. */
 static const char *find_port(const struct triad_policy_item *item)
 {
 	const char *end = item->text + item->size, *at = end;

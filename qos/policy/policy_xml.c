@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The RFC's XML, by libxml2's SAX2 interface: nothing is kept of a document but what
- * the builder takes.
+/* The RFC's XML, by libxml2's SAX2 interface: only what the builder takes is kept of a
+ * document.
  *
- * A policy is elements and text.  What XML has besides is refused: a document type (and
- * so entities that the document could define), processing instructions, namespaces (and
- * so XInclude), attributes.  libxml2 is given no way to open anything: the handlers
- * that would load or define an entity aren't there, and XML_PARSE_NONET is set.
+ * A policy is elements and text.  All else in XML is refused: a document type (and so
+ * entities that the document could define), processing instructions, namespaces (and so
+ * XInclude), attributes. libxml2 is given no way to open anything: the handlers that would
+ * load or define an entity aren't there, and XML_PARSE_NONET is set.
  *
- * libxml2 goes on behind a mistake (XML_PARSE_RECOVER), but takes a wrong end tag for
- * that of the element which it believes is open.  The builder knows better what was
- * meant: so it is told the name that stands there, which libxml2's message has. */
+ * libxml2 continues after a mistake (XML_PARSE_RECOVER), but treats a wrong end tag as that
+ * of the element which it believes is open.  The builder can guess better what was meant,
+ * so it gets the name in the file, which libxml2's message has. */
 #include <libxml/parser.h>
 #include <libxml/xmlerror.h>
 
@@ -56,7 +56,7 @@ static void look_whether_stopped(struct reader *reader)
 
 /* --- places ------------------------------------------------------------ */
 
-/* How far the document has been read: behind an end tag, at the '>' of a start tag. */
+/* How far the document has been read: after an end tag, or at the '>' of a start tag. */
 static size_t position(const struct reader *reader)
 {
 	const xmlParserInput *input = reader->context->input;
@@ -102,7 +102,8 @@ static void set_value(struct reader *reader)
 		.size = reader->n_value,
 	};
 
-	/* Comments, references and CDATA sections stand in the file alone. */
+	/* Comments, references and CDATA sections are only in the file, not in the
+	 * value. */
 	value.is_verbatim = at + value.size <= builder->size &&
 		!memcmp(builder->text + at, value.text, value.size);
 	if (value.is_verbatim)

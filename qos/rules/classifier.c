@@ -55,8 +55,8 @@ size_t triad_classifier_octets(const struct triad_classifier *classifier)
 
 #define NO_VALUE UINT32_MAX
 
-/* What a request has in each field, or NO_VALUE; for the service ID only whether there
- * is one (0). */
+/* A request's value in each field, or NO_VALUE; for the service ID only whether it has one
+ * (0). */
 struct values {
 	uint32_t of[TRIAD_N_CLASS_FIELDS];
 };
@@ -86,8 +86,8 @@ static uint32_t look_up_service_id(const struct triad_class_tree *tree, uint64_t
 	uint32_t i = 1;
 
 	while (i <= tree->n) {
-		/* Where the search is in three steps is there by then; behind the end
-		 * of the tree a prefetch does nothing. */
+		/* Prefetch where the search will be in three steps; past the end of the
+		 * tree a prefetch does nothing. */
 		__builtin_prefetch((const char *)tree->ends + i * AHEAD_OCTETS);
 		i = 2 * i + (tree->ends[i] <= value);
 	}

@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which rule of a policy a request for a path matches [qos-rfc 3, 9 3.2.1].
+/* Finds the rule of a policy that a request for a path matches [qos-rfc 3, 9 3.2.1].
  *
- * Model: the first rule whose conditions all hold wins.  A condition that a rule does
- * not have holds always; one on a field that the request lacks does not hold.  The
- * level is the rule's; when no rule matches, that of the path's partition, else the
- * default.
+ * Model: the first rule whose conditions all hold wins.  A condition that a rule lacks
+ * always holds; a condition on a field that the request lacks does not hold.  The level is
+ * the rule's; if no rule matches, that of the path's partition, else the default.
  *
  * Each field of a request gives a set of rules: those whose condition on that field
  * holds.  The answer is the first rule in all the sets.  For that
- * - the set of every value that can come is made when the policy is compiled: a table
- *   for small fields, a search tree over the ends of ranges for service IDs, and for
- *   each port one set as a source and one as a destination (membership.h, rule_sets.h);
- * - a field that no rule has a condition on is not looked at;
+ * - the set of every possible value is made when the policy is compiled: a table for small
+ *   fields, a search tree over the ends of ranges for service IDs, and for each port one
+ *   set as a source and one as a destination (membership.h, rule_sets.h);
+ * - a field without conditions in any rule is skipped;
  * - rules that have no condition on a field are kept apart from the sets, once for the
  *   field;
  * - slots are not in the order of rules: rules with conditions on the same fields and
  *   groups share words, so that few words are nonzero in all sets.  Within a word rules
- *   keep their order, and words are sorted by their first rule.  The search stops when
- *   the best rule so far comes before all words that are left.
+ *   keep their order, and words are sorted by their first rule.  The search stops when the
+ *   best rule so far comes before all remaining words.
  *
  * So a search costs the summaries' AND and a few words.  For the worst policy it reads
  * all words (rules / 32 for each field); none costs more.
  *
- * Invariants: a classifier answers for one fabric: ports that came later are not known,
- * and a request's indices are those of that fabric's ports.
+ * Invariants: a classifier is for one fabric: it does not know later ports, and a request's
+ * indices are those of that fabric's ports.
  *
  * Thread-safety: immutable; any thread may read it until it is freed.
  * Memory: at most TRIAD_CLASSIFIER_MAX_OCTETS for sets, and as much for all else, which
- * needs far less; a policy that would take more, or for which following the groups
- * takes more than TRIAD_CLASSIFIER_MAX_WORK steps, is refused with EOVERFLOW.  Keeps a
- * reference to the policy, none to the fabric. */
+ * needs far less.  It refuses with EOVERFLOW a policy that needs more, or whose groups take
+ * more than TRIAD_CLASSIFIER_MAX_WORK steps to follow.  It keeps a reference to the policy,
+ * but not to the fabric. */
 #ifndef TRIAD_QOS_CLASSIFIER_H
 #define TRIAD_QOS_CLASSIFIER_H
 
@@ -56,7 +55,7 @@ struct triad_class_request {
 	/* Indices of end ports in the fabric's ports, or TRIAD_FABRIC_NONE: not
 	 * known. */
 	uint32_t source, destination;
-	/* Which of the others the request has. */
+	/* The other fields that the request has. */
 	bool has_service_id, has_tclass, has_qos_class, has_pkey, has_sl;
 	uint8_t tclass;
 	uint8_t sl;
@@ -68,7 +67,7 @@ struct triad_class_request {
 /* A bit 1 << field for each condition of a rule that does not hold. */
 struct triad_class_mismatch {
 	uint8_t failed;
-	uint8_t missing; /* those of them whose field the request lacks */
+	uint8_t missing; /* of these, conditions whose field the request lacks */
 };
 
 /* Compiles 'policy' for 'fabric' into a classifier.  Returns 0,
@@ -80,11 +79,11 @@ int triad_classifier_compile(struct triad_policy *policy,
 /* Accepts NULL. */
 void triad_classifier_free(struct triad_classifier *classifier);
 
-/* Borrowed, for as long as the classifier is there. */
+/* Borrowed while the classifier exists. */
 const struct triad_policy *triad_classifier_policy(
 	const struct triad_classifier *classifier);
 
-/* Octets that it takes, the policy left out. */
+/* Octets that it uses, without the policy. */
 size_t triad_classifier_octets(const struct triad_classifier *classifier);
 
 /* Index of the first rule that matches, or TRIAD_POLICY_NONE.  Never allocates or

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where each rule's bit goes, and all of a classifier that is not sets. */
+/* Assigns each rule's bit, and compiles everything except the sets. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static bool has_condition(
 
 /* --- where rules' bits go --- */
 
-/* What rules that are to share a word have in common. */
+/* The common properties of rules that share a word. */
 struct likeness {
 	uint32_t fields; /* a bit for each condition */
 	uint32_t source, destination;
@@ -66,8 +66,8 @@ static int compare_rules(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* Each word's rules in their order, words by their first rules; what is not used of the
- * last word that was filled is TRIAD_POLICY_NONE, which comes behind every rule. */
+/* Sorts the rules within each word, and words by their first rules.  Unused slots of the
+ * last filled word are TRIAD_POLICY_NONE, which is greater than every rule. */
 static void order_words(struct triad_classifier *classifier)
 {
 	for (uint32_t i = 0; i < classifier->n_words; i++)

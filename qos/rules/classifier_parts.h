@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a classifier consists of: compiled by classifier_compile.c and
- * classifier_sets.c, read by classifier.c.  See classifier.h for the idea. */
+/* Internals of a classifier (classifier.h): classifier_compile.c and classifier_sets.c make
+ * it, classifier.c reads it. */
 #ifndef TRIAD_QOS_CLASSIFIER_PARTS_H
 #define TRIAD_QOS_CLASSIFIER_PARTS_H
 
@@ -14,20 +14,21 @@
  * in an array: the children of i are 2i and 2i + 1. */
 struct triad_class_tree {
 	uint64_t *ends; /* from 1 */
-	uint32_t *sets; /* of the values just below each end; [0]: from the last on */
+	uint32_t *sets; /* of the values just below each end; [0]: of values from the
+			 * last end on */
 	uint32_t n;
 };
 
 /* A rule's bit is at its slot, TRIAD_RULE_WORD_BITS to a word. */
 struct triad_classifier {
 	struct triad_policy *policy;
-	size_t octets; /* but for the sets */
+	size_t octets; /* without the sets */
 	uint32_t n_rules, n_words;
 	uint32_t *rules;       /* of each slot, or TRIAD_POLICY_NONE */
 	uint32_t *slots;       /* of each rule */
 	uint32_t *first_rules; /* of each word, ascending */
 
-	/* Those that any rule has a condition on. */
+	/* Fields with a condition in any rule. */
 	uint8_t fields[TRIAD_N_CLASS_FIELDS];
 	unsigned n_fields;
 	struct triad_rule_sets sets;
@@ -38,15 +39,15 @@ struct triad_classifier {
 
 	/* The set of each value.  The entry after the last is empty, and serves all
 	 * larger values. */
-	uint32_t *tables[TRIAD_N_CLASS_FIELDS]; /* NULL: no condition on it */
+	uint32_t *tables[TRIAD_N_CLASS_FIELDS]; /* NULL: no condition on the field */
 	uint32_t table_sizes[TRIAD_N_CLASS_FIELDS];
 	struct triad_class_tree service_ids;
 	uint16_t *partition_levels; /* by P_Key, or NULL */
 };
 
-/* --- for those that compile --- */
+/* --- for compiling --- */
 
-/* Gives '*memory' room for 'n' elements of 'size', all zero, and counts it.  Returns 0,
+/* Allocates '*memory' for 'n' elements of 'size', all zero, and counts it.  Returns 0,
  * ENOMEM or EOVERFLOW. */
 int triad_classifier_take(
 	struct triad_classifier *classifier, void *memory, size_t n, size_t size);

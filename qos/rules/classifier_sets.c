@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The sets of rules that a field's values have.
  *
- * Both kinds of fields are swept: values (or ports) in ascending order, rules begin and
- * end to hold at some of them, and in between the set stays what it is. */
+ * Both kinds of fields are swept: over values (or ports) in ascending order.  At some of
+ * them rules begin or cease to match; in between the set is constant. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,8 @@ const struct triad_group_list *triad_class_groups(
 
 /* --- a set that changes on the way --- */
 
-/* A rule whose groups overlap begins to hold more than once. */
+/* A counter for each rule, because a rule whose groups overlap begins to match more than
+ * once. */
 struct sweep {
 	triad_rule_word *words;
 	uint32_t *counts; /* of each slot */
@@ -200,7 +201,7 @@ static int make_steps(struct triad_classifier *classifier,
 			sweep_end(sweep, event->slot);
 		else
 			sweep_begin(sweep, event->slot);
-		/* The set is complete only behind the last event at this value. */
+		/* The set is complete only after the last event at this value. */
 		if (i + 1 == events->n || event[1].at != event->at)
 			error = add_step(classifier, sweep, event->at, steps);
 	}
@@ -356,8 +357,8 @@ static int compare_group_events(const void *a, const void *b)
 	return (one->at > other->at) - (one->at < other->at);
 }
 
-/* Where groups that rules name begin and end.  Those at one place may come in any
- * order: what ends there began before. */
+/* Lists where groups that rules name begin and end.  Events at one place may be in any
+ * order, because what ends there began before. */
 static int list_group_events(const struct group_rules *rules,
 	const struct triad_group_spans *spans, struct group_events *events)
 {
@@ -452,7 +453,7 @@ static int add_port_set(struct port_sets *ports, const struct sweep *sweep,
 	const uint16_t *pkeys =
 		triad_membership_pkeys(ports->membership->fabric, port, &n);
 
-	/* A copy, because the sweep goes on with its own words at the next port. */
+	/* A copy, because the sweep needs its own words for the next port. */
 	if (ports->pkeys && n) {
 		memcpy(ports->words, words,
 			ports->classifier->n_words * sizeof(*words));

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which end ports of a fabric are in which groups of a policy [qos-rfc 9 3.1].
+/* Finds the groups of a policy that each end port of a fabric is in [qos-rfc 9 3.1].
  *
- * Model: end ports have positions, sorted by the type of their node and then by their
- * own GUID. So a node type is one run of positions.  A range of GUIDs is one run for
- * each type.  A name, and the SM's own port, is a run of one.  What groups say of
- * partitions and P_Keys becomes runs of P_Keys; a port is in it when its P_Key table
- * has one of them, with either membership.  No list of the ports of each group is ever
- * made: such lists are as long as groups times ports.
+ * Model: end ports have positions, sorted by the type of their node and then by their own
+ * GUID. So a node type is one run of positions.  A range of GUIDs is one run for each type.
+ * A name, and the SM's own port, is a run of one.  Partitions and P_Keys of groups become
+ * runs of P_Keys; a port is in the group if its P_Key table has one of them, with either
+ * membership.  There is no list of the ports of each group, because it would be as long as
+ * groups times ports.
  *
  * What a group's items mean:
  * - a GUID is compared with the port's own, not with its aliases;
  * - a port's name needs a node of that name, or with these first two words, and a port
  *   of that number there; at a switch any of its numbers means the switch, because
  *   port 0 is the end port of them all;
- * - a partition's name means the first, by P_Key, of that very name, else the first
- *   whose name differs only in case;
+ * - a partition's name means the first partition, by P_Key, with exactly that name, else
+ *   the first whose name differs only in case;
  * - an entry 0 of a port's P_Key table is an empty entry.
  *
  * Thread-safety: resolved by one thread, then immutable.
@@ -52,7 +52,7 @@ struct triad_membership {
 	struct triad_group_spans by_pkey;             /* of P_Keys */
 };
 
-/* What a policy names and the fabric lacks. */
+/* A name or number in a policy that the fabric lacks. */
 enum triad_group_miss_kind {
 	TRIAD_MISS_GUID,      /* item of 'guids' that no end port has */
 	TRIAD_MISS_PORT_NAME, /* item of 'port_names' */
@@ -72,7 +72,7 @@ struct triad_group_miss {
 #define TRIAD_GROUP_REPORT_MAX_MISSES 32
 #define TRIAD_GROUP_REPORT_MAX_NODES 10
 
-/* The first ones, and how many there are in all. */
+/* The first misses and nodes, and the number of all. */
 struct triad_group_report {
 	struct triad_group_miss misses[TRIAD_GROUP_REPORT_MAX_MISSES];
 	uint32_t n_misses;
@@ -88,14 +88,14 @@ int triad_membership_resolve(struct triad_membership *membership,
 
 void triad_membership_clear(struct triad_membership *membership);
 
-/* Puts the groups that the end port 'port' (an index in the fabric's ports) is in,
- * ascending, into 'groups', at most 'max'; returns how many there are in all.  Looks at
- * all spans: good for display. */
+/* Writes the groups of the end port 'port' (an index in the fabric's ports), ascending,
+ * into 'groups', at most 'max'; returns the number of all.  It examines all spans, so use
+ * it only for display. */
 uint32_t triad_membership_groups(const struct triad_membership *membership,
 	uint32_t port, uint32_t *groups, uint32_t max);
 
-/* Which nodes have no port in any group: 'is_lonely' has room for all of the fabric's.
- * Returns 0 or ENOMEM. */
+/* Finds the nodes without a port in any group; 'is_lonely' has an entry for each node of
+ * the fabric.  Returns 0 or ENOMEM. */
 int triad_membership_find_lonely(
 	const struct triad_membership *membership, bool *is_lonely);
 

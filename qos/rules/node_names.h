@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Nodes of a fabric by name, as the port names of a policy mean them.
+/* Finds nodes of a fabric by the port names of a policy.
  *
  * Model: a name is compared as a whole, or by its first two words.  Blanks separate
  * words; a key has one blank between them.  Several nodes may have the same.
@@ -12,13 +12,14 @@
 #include "qos/policy/policy.h"
 #include "triad/fabric.h"
 
-/* What is compared: cut behind what a node's name can have. */
+/* The text to compare, truncated after the longest possible node name. */
 struct triad_node_key {
 	char text[TRIAD_NODE_NAME_SIZE + 1];
 };
 
-/* The key of a node with that name: the name, or with 'words' the first two of it; and
- * the key of a policy's name, which with a third word matches no node. */
+/* The first function makes the key of a node's name: the name, or with 'words' its first
+ * two words.  The second makes the key of a policy's name; with a third word it matches no
+ * node. */
 struct triad_node_key triad_node_key_of(const char *name, bool words);
 struct triad_node_key triad_node_key_wanted(const char *name, bool words);
 
@@ -38,7 +39,7 @@ int triad_node_names_init(struct triad_node_names *names,
 
 void triad_node_names_clear(struct triad_node_names *names);
 
-/* The first of '*n' nodes of that name, sorted by index. */
+/* The first of '*n' nodes with that name, sorted by index. */
 const struct triad_node_name *triad_node_names_find(
 	const struct triad_node_names *names, const char *name, bool words,
 	uint32_t *n);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Sets of rules, each kept once.
+/* Sets of rules; equal sets are stored once.
  *
- * Model: a set has one bit for each rule, 32 to a word.  Most words of most sets are
- * zero and are not kept: a set is a summary, with one bit for each word that is not
- * zero, then the number of such words before each word of the summary, then those
- * words.  So a small set is one or two cache lines, and the summaries of several sets
- * say which words are worth reading.  Equal sets have the same place: adding one that
- * is there already gives the place it has.
+ * Model: a set has one bit for each rule, 32 to a word.  Most words of most sets are zero
+ * and are not kept: a set is a summary, with one bit for each word that is not zero, then
+ * the number of such words before each word of the summary, then those words.  So a small
+ * set is one or two cache lines, and the summaries of several sets say which words are
+ * worth reading.  Equal sets have the same offset: adding an existing set returns its
+ * offset.
  *
  * Invariants: the empty set is at TRIAD_RULE_SET_EMPTY.
  *
@@ -33,9 +33,9 @@ struct triad_rule_set_slot {
 #define TRIAD_RULE_SETS_FREE UINT32_MAX
 
 struct triad_rule_sets {
-	uint32_t n_words;   /* of a set that lacks none */
+	uint32_t n_words;   /* of a full set */
 	uint32_t n_summary; /* 64-bit words of its summary */
-	uint32_t header;    /* the same of summary and counts */
+	uint32_t header;    /* 64-bit words of summary and counts */
 	uint64_t *pool;
 	size_t n, n_allocated, max; /* 64-bit words */
 	struct triad_rule_set_slot *slots;
@@ -51,7 +51,8 @@ int triad_rule_sets_init(
 /* Accepts sets that are all zero. */
 void triad_rule_sets_clear(struct triad_rule_sets *sets);
 
-/* The place of the set with these 'n_words' words.  Returns 0, ENOMEM or EOVERFLOW. */
+/* Sets '*at' to the offset of the set with these 'n_words' words.  Returns 0, ENOMEM or
+ * EOVERFLOW. */
 int triad_rule_sets_add(
 	struct triad_rule_sets *sets, const triad_rule_word *words, uint32_t *at);
 
@@ -59,7 +60,7 @@ int triad_rule_sets_add(
 void triad_rule_sets_join(
 	const struct triad_rule_sets *sets, uint32_t at, triad_rule_word *words);
 
-/* Gives back what only adding needs. */
+/* Frees what only adding needs. */
 void triad_rule_sets_seal(struct triad_rule_sets *sets);
 
 /* Word 'i' of the summary of the set at 'at'. */

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What each QoS table of a fabric should be: which scope applies to it, and what its
- * contents then are.
+/* The desired QoS tables of a fabric: the scope that applies to each table, and its
+ * contents.
  *
- * Model: for a port that is looked at (not down, and no port 0 of a switch without
- * tables) the scope of its arbitration tables, and one row for each kind of in-port
- * (setup.h) with the scope of its SL2VL tables and the SLs that are dead there.  An
- * enhanced port 0 has a row more, for what comes from itself: there OpenSM's default is
- * another one.  Contents are not kept: they follow from scope, kind of port and number
- * of VLs.
+ * Model: each examined port (not down, and not the port 0 of a switch without tables) has
+ * the scope of its arbitration tables, and one row for each kind of in-port (setup.h), with
+ * the scope of its SL2VL tables and the SLs that are dead there.  An enhanced port 0 has
+ * one more row, for packets from port 0 itself, for which OpenSM has another default.
+ * Contents are not stored: they follow from scope, kind of port and number of VLs.
  *
- * An SL is dead at a place where it has no VL, or one that is never sent: one without a
- * weight in either of the out-port's arbitration tables [IBA 7.6.9].  A port that has
- * none sends all.
+ * An SL is dead at a place where it has no VL, or a VL that is never sent: one without
+ * weight in both arbitration tables of the out-port [IBA 7.6.9].  A port without
+ * arbitration tables sends all VLs.
  *
- * In-ports are numbered from 0 to the switch's highest port, those among them that the
- * fabric lacks as well: OpenSM sends tables for them, too.
+ * In-ports are numbered from 0 to the switch's highest port, including ports that the
+ * fabric lacks: OpenSM sends tables for them, too.
  *
- * OpenSM's defaults are what osm_qos.c writes: VLs are cut to the port's by a mask, but
- * for VL 15 in an SL2VL table.
+ * OpenSM's defaults are those that osm_qos.c writes: a mask limits VLs to the port's,
+ * except VL 15 in an SL2VL table.
  *
  * Thread-safety: filled by one thread, then read only; the scopes belong to it.
  * Memory: owned until triad_desired_clear(); sized by the fabric, whose sizes are
@@ -28,8 +27,8 @@
 #include "qos/setup/setup.h"
 
 #define TRIAD_DESIRED_MAX_ROWS (1u << 26)
-#define TRIAD_DESIRED_N_CODES 6 /* of numbers of VLs; beyond, as the last */
-#define TRIAD_DESIRED_NO_VL 15  /* what comes to VL 15 is dropped [IBA 7.6.6] */
+#define TRIAD_DESIRED_N_CODES 6 /* codes of numbers of VLs; higher ones as the last */
+#define TRIAD_DESIRED_NO_VL 15  /* packets mapped to VL 15 are dropped [IBA 7.6.6] */
 
 /* SL2VL tables of in-ports of one kind. */
 struct triad_desired_row {
@@ -44,17 +43,17 @@ struct triad_desired_port {
 	uint8_t op_vls;     /* coded; triad_fabric_op_vls() */
 	uint8_t kind;       /* enum triad_qos_port_kind */
 	bool is_looked_at;
-	bool has_vlarb; /* arbitration tables, if its caps say so */
+	bool has_vlarb; /* it may have arbitration tables, according to its caps */
 };
 
 struct triad_desired_node {
 	size_t first_kind;  /* of in-port 0, in 'kinds' */
 	uint16_t n_kinds;   /* of in-ports; 1 for CAs and routers */
-	uint16_t n_numbers; /* the highest port's, and one */
+	uint16_t n_numbers; /* the highest port number plus one */
 	bool has_sl2vl;
 };
 
-/* The VLs that were worked out last: neighbours have the same. */
+/* A cache of the last result: neighbouring ports mostly have the same. */
 struct triad_desired_last_sent {
 	bool is_known;
 	uint16_t scope, sent;
@@ -73,7 +72,7 @@ struct triad_desired {
 	struct triad_desired_row *rows;
 	uint32_t n_rows;
 	size_t rows_room;
-	uint16_t dead; /* SLs that are anywhere */
+	uint16_t dead; /* SLs that are dead anywhere */
 	struct triad_desired_last_sent last_sent;
 	struct triad_qos_defaults defaults[TRIAD_QOS_N_PORT_KINDS]
 					  [TRIAD_DESIRED_N_CODES];
@@ -85,7 +84,7 @@ int triad_desired_resolve(struct triad_desired *desired, struct triad_setup *set
 	const struct triad_fabric *fabric);
 void triad_desired_clear(struct triad_desired *desired);
 
-/* How many rows the port 'port' has from its first one on. */
+/* The number of rows of the port 'port', from its first one on. */
 static inline unsigned triad_desired_n_rows(
 	const struct triad_desired *desired, uint32_t port)
 {
@@ -96,7 +95,7 @@ static inline unsigned triad_desired_n_rows(
 		(desired->ports[port].kind == TRIAD_QOS_PORT_SWITCH0 ? 1u : 0u);
 }
 
-/* Which of them is that of the tables from 'in_port' (a number). */
+/* The index, among the port's rows, of the row for 'in_port' (a number). */
 static inline unsigned triad_desired_row_at(
 	const struct triad_desired *desired, uint32_t port, unsigned in_port)
 {
@@ -119,7 +118,7 @@ static inline uint16_t triad_desired_dead(
 	return desired->rows[first + triad_desired_row_at(desired, port, in_port)].dead;
 }
 
-/* Those of them where a scope says so: either kind can be to blame. */
+/* Those of them that a scope causes; a scope of either kind can be the cause. */
 static inline uint16_t triad_desired_dead_by_scope(
 	const struct triad_desired *desired, uint32_t port, unsigned in_port)
 {
@@ -139,16 +138,16 @@ static inline uint16_t triad_desired_dead_by_scope(
 const struct triad_sl2vl *triad_desired_sl2vl(
 	const struct triad_desired *desired, uint32_t port, unsigned at);
 
-/* The low or high table of a port that has them: 'n' entries.  Returns the scope that
- * says so. */
+/* The low or high table, 'n' entries, of a port that has them.  Returns the scope that it
+ * is from. */
 uint16_t triad_desired_vlarb(const struct triad_desired *desired, uint32_t port,
 	bool high, struct triad_vlarb_entry *entries, unsigned n);
 
-/* Likewise. */
+/* The high limit; likewise. */
 uint16_t triad_desired_high_limit(
 	const struct triad_desired *desired, uint32_t port, uint8_t *limit);
 
-/* Entries that the port has of that table; 0: it has none. */
+/* The number of entries that the port's table has; 0: no such table. */
 static inline unsigned triad_desired_n_vlarb(
 	const struct triad_desired *desired, uint32_t port, bool high)
 {
@@ -160,9 +159,9 @@ static inline unsigned triad_desired_n_vlarb(
 	return n < TRIAD_VLARB_MAX ? n : TRIAD_VLARB_MAX;
 }
 
-/* Whether a scope's high limit gets to the port: OpenSM sends it with the link's
- * settings, so not where it doesn't know the other end, but for port 0; and what scopes
- * say is asked for with the arbitration tables, so not where there are none. */
+/* Whether a scope's high limit reaches the port.  OpenSM sends it with the link's settings,
+ * so, except for port 0, only if it knows the other end.  And Triad supplies it when OpenSM
+ * asks for arbitration tables, so only if the port has them. */
 static inline bool triad_desired_has_high_limit(
 	const struct triad_desired *desired, uint32_t port)
 {

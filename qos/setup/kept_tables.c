@@ -256,7 +256,7 @@ int triad_kept_tables_fill(
 	triad_kept_list_begin(list);
 	if (filling)
 		filling->list = list;
-	/* A list that is too long has no rows any more. */
+	/* A list that is too long is left without rows. */
 	for (uint32_t i = 0; i < desired->fabric->n_nodes && !error && !list->why[0];
 		i++)
 		error = fill_node(filling, desired, i);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The QoS tables of a fabric as a list of rows that images keep (history/kept.h, lib/kept_list.h).
  *
- * Model: few ports have tables that no other has.  So the tables of a port, all of them,
- * are written once for all ports that have the same; then what has them:
+ * Model: few ports have unique tables.  So all tables of a port are written once for all
+ * ports that have the same ones; then the ports that have them:
  *
- *     u8 1   tables of a port, numbered from 0 as they come:
- *            u8 table   u8 first and last in-port   u8 n   u8 1: policy and SM differ
- *            what the SM knows, and where that differs, what the policy says:
- *            8 octets of SL2VL, n times VL and weight, or a high limit
+ *     u8 1   tables of a port, numbered from 0 in their order: u8 table u8 first and last
+ *            in-port u8 n u8 1: policy and SM differ the value that the SM knows and, if it
+ *            differs, the policy's: 8 octets of SL2VL, n times VL and weight, or a high
+ *            limit
  *     u8 2   ports of a node: u64 GUID, then u8 first and last port, u32 tables
  *
  * Thread-safety: functions without state.
- * Memory: 24 octets for each of such tables, while they are written or read; checked. */
+ * Memory: 24 octets for each such set of tables, while they are written or read;
+ * checked. */
 #ifndef TRIAD_QOS_KEPT_TABLES_H
 #define TRIAD_QOS_KEPT_TABLES_H
 
@@ -30,8 +31,8 @@ struct triad_kept_tables_reader {
 		const struct triad_port_table *table);
 };
 
-/* Gives them in the order of nodes, ports and tables.  Returns 0, ENOMEM or EPROTO: it is no
- * such list. */
+/* Passes them to the reader in the order of nodes, ports and tables.  Returns 0, ENOMEM or
+ * EPROTO (not such a list). */
 int triad_kept_tables_read(const struct triad_kept_list *list,
 	const struct triad_kept_tables_reader *reader);
 

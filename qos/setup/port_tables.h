@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The QoS tables of a port, one after the other: as they should be, and as the SM knows
- * them.
+/* Enumerates the QoS tables of a port: the desired ones, and those that the SM knows.
  *
  * Thread-safety: functions without state.  Memory: none. */
 #ifndef TRIAD_QOS_PORT_TABLES_H
@@ -9,7 +8,7 @@
 #include "qos/setup/desired.h"
 #include "qos/setup/setup_plan.h"
 
-/* One table, or SL2VL tables of in-ports in a row that are alike. */
+/* One table, or equal SL2VL tables of consecutive in-ports. */
 struct triad_port_table {
 	enum triad_setup_table table;
 	uint8_t in_first, in_last; /* numbers; of SL2VL */
@@ -17,11 +16,11 @@ struct triad_port_table {
 	union triad_setup_value policy, sm;
 };
 
-/* In-ports of the SL2VL tables of 'port'; 0: it has none. */
+/* The number of in-ports of the SL2VL tables of 'port'; 0: it has none. */
 unsigned triad_port_tables_n_in_ports(
 	const struct triad_desired *desired, uint32_t port);
 
-/* Gives each table of a port that is looked at: SL2VL of each in-port, VLArb low and
+/* Calls 'take' for each table of an examined port: SL2VL of each in-port, VLArb low and
  * high, high limit. */
 typedef void triad_port_tables_take(
 	void *context, uint32_t port, const struct triad_port_table *table);

@@ -34,7 +34,7 @@ struct triad_setup_route triad_routes_follow_from(const struct triad_desired *de
 	const struct triad_fabric *fabric = desired->fabric;
 	struct triad_setup_route way = {0};
 
-	/* The bound ends ways through tables that lead in a circle. */
+	/* The bound ends paths through tables that lead in a circle. */
 	for (unsigned n = 0; n <= TRIAD_SETUP_ROUTE_MAX_HOPS; n++) {
 		const struct triad_fabric_port *port = &fabric->ports[out];
 		uint32_t node;
@@ -61,7 +61,7 @@ struct triad_setup_route triad_routes_follow(
 {
 	uint32_t node = desired->fabric->ports[from].node, out = from;
 
-	/* What a switch sends itself leaves by the port that its table gives. */
+	/* A switch's own packets leave by the port that its table gives. */
 	if (is_switch(desired->fabric, node))
 		out = triad_routes_out_port(desired->fabric, node, lid);
 	if (out == TRIAD_FABRIC_NONE)

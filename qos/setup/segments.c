@@ -8,7 +8,7 @@
 
 #include "lib/grow.h"
 
-/* Where a span begins, or the value behind its last one. */
+/* The first value of a span, or the value after its last one. */
 struct edge {
 	uint64_t value;
 	uint32_t group;

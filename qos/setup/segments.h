@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which groups have a value, where groups are ranges of it: GUIDs, P_Keys.
+/* Finds the groups that have a value (a GUID, a P_Key), where groups are ranges of values.
  *
- * Model: the ends of all ranges cut the values into segments, in each of which every
- * value is in the same groups; finding a value's segment is one binary search.
+ * Model: the ends of all ranges divide the values into segments; all values of a segment
+ * are in the same groups.  A binary search finds a value's segment.
  *
  * Invariants: the first segment starts at 0, so every value is in one.
  *
  * Thread-safety: made by one thread, then immutable.
- * Memory: TRIAD_SEGMENTS_MAX_SPANS and _MAX_LISTED at most: ranges that overlap a lot
- * are listed in many segments. */
+ * Memory: at most TRIAD_SEGMENTS_MAX_SPANS and _MAX_LISTED: ranges that overlap a lot are
+ * listed in many segments. */
 #ifndef TRIAD_QOS_SETUP_SEGMENTS_H
 #define TRIAD_QOS_SETUP_SEGMENTS_H
 
@@ -32,12 +32,12 @@ struct triad_segments {
 	uint32_t *groups;
 };
 
-/* Of 'n' spans, in any order, of groups under 'n_groups'.  Returns 0, ENOMEM or
- * EOVERFLOW; on error there is nothing to clear. */
+/* Makes segments of 'n' spans, in any order; group numbers are less than 'n_groups'.
+ * Returns 0, ENOMEM or EOVERFLOW; on error there is nothing to clear. */
 int triad_segments_make(struct triad_segments *segments,
 	const struct triad_segment_span *spans, size_t n, uint32_t n_groups);
 
-/* Accepts those that are all zero. */
+/* Accepts a structure that is all zeros. */
 void triad_segments_clear(struct triad_segments *segments);
 
 /* The segment of 'value'. */
@@ -47,7 +47,7 @@ static inline uint32_t triad_segments_find(
 	const uint64_t *starts = segments->starts;
 	uint32_t n = segments->n;
 
-	/* Which half it is can't be foretold, so there is no branch on it. */
+	/* The half can't be predicted, so this avoids a branch. */
 	while (n > 1) {
 		uint32_t half = n / 2;
 

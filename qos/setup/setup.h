@@ -24,8 +24,8 @@
  * which is skipped.  An arbitration table longer than the port's is not used.
  *
  * Two parts: 'struct triad_setup' is the policy's, immutable and shared; 'struct
- * triad_scopes' belongs to one thread, and caches which scopes fit.  Ports with the
- * same groups form a class; there are few classes, and each is worked out once.
+ * triad_scopes' belongs to one thread, and caches which scopes fit.  Ports with the same
+ * groups form a class; there are few classes, and each is computed once.
  *
  * Memory: everything is capped (EOVERFLOW) and checked (ENOMEM); a scopes object grows
  * with the classes it meets, TRIAD_SCOPES_MAX_CLASSES at most. */
@@ -50,7 +50,7 @@ struct triad_setup *triad_setup_ref(struct triad_setup *setup);
 void triad_setup_unref(struct triad_setup *setup); /* accepts NULL */
 const struct triad_policy *triad_setup_policy(const struct triad_setup *setup);
 
-/* --- what a scope says --- */
+/* --- contents of a scope's tables --- */
 
 /* The table of SL2VL scope 'scope' for a port with the data VLs 'op_vls' (coded). */
 const struct triad_sl2vl *triad_setup_sl2vl(
@@ -75,13 +75,12 @@ struct triad_scopes *triad_scopes_new(struct triad_setup *setup);
 void triad_scopes_free(struct triad_scopes *scopes); /* accepts NULL */
 const struct triad_setup *triad_scopes_setup(const struct triad_scopes *scopes);
 
-/* The partitions from now on, for groups that name them; forgets the classes when they
- * differ from those before, or when there has been an error.  Returns 0, ENOMEM or
- * EOVERFLOW, and all is as before then. */
+/* Sets the partitions, for groups that name them.  If they changed, or after an error, it
+ * forgets the classes.  Returns 0; or ENOMEM or EOVERFLOW, and nothing changed. */
 int triad_scopes_set_partitions(struct triad_scopes *scopes,
 	const struct triad_fabric_partition *partitions, uint32_t n);
 
-/* What groups are chosen by. */
+/* The facts about a port that determine its groups. */
 struct triad_scopes_port {
 	uint64_t guid;         /* a switch's ports have that of port 0 */
 	const char *node_name; /* printable UTF-8 */
@@ -97,12 +96,12 @@ struct triad_scopes_port {
 uint32_t triad_scopes_class(
 	struct triad_scopes *scopes, const struct triad_scopes_port *port);
 
-/* What of a port is asked for at all; the rest of struct triad_scopes_port may be left
- * out: "" for a name, no P_Keys. */
+/* The facts about ports that the scopes need; the caller may leave out the others: "" for a
+ * name, no P_Keys. */
 struct triad_scopes_needs {
 	bool names, pkeys;
-	bool links; /* what ports are linked to */
-	bool vlarb; /* there are VLArb scopes at all */
+	bool links; /* the ports at the other ends */
+	bool vlarb; /* there are VLArb scopes */
 };
 struct triad_scopes_needs triad_scopes_needs(const struct triad_scopes *scopes);
 
@@ -130,11 +129,11 @@ uint16_t triad_scopes_endport_sl2vl(
 
 #define TRIAD_SCOPES_MAX_PORTS 256
 
-/* A switch at work: in-ports that no scope tells apart are of one kind. */
+/* The kinds of a switch's in-ports: ports that no scope distinguishes are of one kind. */
 struct triad_scopes_switch {
-	uint8_t kind[TRIAD_SCOPES_MAX_PORTS]; /* by place in 'ports' */
+	uint8_t kind[TRIAD_SCOPES_MAX_PORTS]; /* by index in 'ports' */
 	unsigned n_kinds;
-	/* Of each kind: the place of the first in-port of it. */
+	/* For each kind: the index of its first in-port. */
 	uint8_t first[TRIAD_SCOPES_MAX_PORTS];
 };
 

@@ -22,7 +22,7 @@ static uint8_t desired_vl(
 	return sl % 2 ? octet & 0xf : octet >> 4;
 }
 
-/* What is looked at twice: with the policy's tables, and with the defaults. */
+/* The inputs of the two checks: with the policy's tables, and with the defaults. */
 struct look {
 	const struct triad_routes_layout *layout;
 	struct triad_routes_sls sls;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whether a policy's SL2VL tables would close a credit loop (routes/credit.h).
+/* Finds out whether a policy's SL2VL tables would close a credit loop (routes/credit.h).
  *
- * Model: the paths are those of the fabric's forwarding tables, the VLs those of the
- * tables as they should be (desired.h).  The SLs are those in use: of partitions, of
- * what is asked of the SM and of the policy's levels; or, where the routing engine
- * decides, those that it said.  A policy closes a loop when there is one with its tables
- * and none with OpenSM's defaults; where the defaults have one as well, the routing is
- * to blame.
+ * Model: the paths follow from the fabric's forwarding tables, the VLs from the desired
+ * tables (desired.h).  The SLs are those of partitions, of answers of the SM and of the
+ * policy's levels; or, if the routing engine decides, the SLs that it chose.  A policy
+ * closes a loop if there is one with its tables and none with OpenSM's defaults.  If the
+ * defaults have one, too, the routing is the cause.
  *
- * Where the routing engine replaces the tables, nothing is known.
+ * If the routing engine replaces the tables, the result is unknown.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_QOS_SETUP_CREDIT_H
@@ -24,7 +23,7 @@ enum triad_setup_credit_state {
 	TRIAD_SETUP_CREDIT_UNKNOWN,
 };
 
-/* What is known of SLs where the routing engine decides: fills 'sls' (struct
+/* Asks the routing engine for the SLs that it chose: fills 'sls' (struct
  * triad_routes_sls.of), returns 0 or an errno. */
 struct triad_setup_credit_engine {
 	int (*ask)(
@@ -38,7 +37,8 @@ int triad_setup_credit_find(struct triad_setup *setup, struct triad_fabric *fabr
 	const struct triad_setup_credit_engine *engine,
 	enum triad_setup_credit_state *state, struct triad_routes_credit *credit);
 
-/* Why it is not known, after what the function before said; NULL: it is known. */
+/* Why the result is unknown, from the results of triad_setup_credit_find(); NULL: it is
+ * known. */
 const char *triad_setup_credit_why_unknown(int error,
 	enum triad_setup_credit_state state, const struct triad_routes_credit *credit);
 

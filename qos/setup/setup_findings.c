@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is wrong with scopes in this fabric [qos-rfc 9 3.1].
- *
- * Scopes are looked at 64 at a time, in sets of a bit for each: which of them a node's
- * ports fit as out-ports and as in-ports, numbers aside and with them, and which apply
- * at last.  What they say is compared with what the port has where they apply. */
+/* Finds problems of scopes in this fabric [qos-rfc 9 3.1].  Scopes are handled 64 at a
+ * time, in sets of a bit for each: those that a node's ports fit as out-ports and as
+ * in-ports, without and with regard to numbers, and those that finally apply.  There their
+ * values are compared with what the port supports. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a compiled setup consists of: made by setup.c and setup_groups.c, read by
- * scopes.c, scopes_classes.c and scopes_pkeys.c.  See setup.h for the idea.
+/* Internals of a compiled setup (setup.h): setup.c and setup_groups.c make it; scopes.c,
+ * scopes_classes.c and scopes_pkeys.c read it.
  *
- * Only the groups that scopes name matter; they are numbered anew, from 0.  What is
- * known of a class is one record of 64-bit words: for each kind of scope the sets of
- * scopes that have one of its groups as 'group', as 'across' or 'across-to', and as
- * 'across-from'; then the set of its groups.  So which scopes fit a pair of ports is a
- * few operations on words, 64 scopes at a time. */
+ * Only the groups that scopes name matter; they are renumbered from 0.  A class has one
+ * record of 64-bit words: for each kind of scope, the sets of scopes that have one of its
+ * groups as 'group', as 'across' or 'across-to', and as 'across-from'; then the set of its
+ * groups.  So a few operations on words, 64 scopes at a time, find the scopes that fit a
+ * pair of ports. */
 #ifndef TRIAD_QOS_SETUP_PARTS_H
 #define TRIAD_QOS_SETUP_PARTS_H
 
@@ -26,10 +26,10 @@
 /* The scopes of one kind of table; all sets have 'n_words' words. */
 struct triad_setup_kind {
 	uint32_t n, n_words;
-	/* Where these sets are in a class's record. */
+	/* The offsets of these sets in a class's record. */
 	uint32_t own, linked, linked_from;
 	uint64_t *any_out;   /* scopes that take any out-port */
-	uint64_t *any_in;    /* those that don't ask what the in-port is linked to */
+	uint64_t *any_in;    /* scopes without 'across-from' */
 	uint64_t *to, *from; /* a set for each number of a port */
 };
 
@@ -55,7 +55,8 @@ struct triad_setup {
 	uint32_t n_groups;
 	uint32_t *groups;    /* each one's index in the policy */
 	size_t n_partitions; /* names of partitions in all groups */
-	/* A record's words; those of a set of groups, and where in it that is. */
+	/* The size of a record in words; the size of its set of groups, and that set's
+	 * offset. */
 	uint32_t record_words, group_words, groups_word;
 	/* Group i sets the bits of a record from uses[uses_at[i]] to before
 	 * uses[uses_at[i + 1]]. */
@@ -88,12 +89,11 @@ const struct triad_setup_name *triad_setup_names_find(
 	const struct triad_setup_names *names, const struct triad_node_key *key,
 	uint32_t *n);
 
-/* Make what groups are, once the scopes' kinds are there.  Returns 0, ENOMEM or
- * EOVERFLOW. */
+/* Compiles the groups, after the kinds of scopes.  Returns 0, ENOMEM or EOVERFLOW. */
 int triad_setup_compile_groups(struct triad_setup *setup);
 
-/* Which groups have which P_Keys.  'partitions' are the P_Keys of what the groups name,
- * in the groups' order, 0 where there is none.  Returns 0, ENOMEM or EOVERFLOW. */
+/* Makes the segments of P_Keys.  'partitions' has the P_Keys of the partitions that groups
+ * name, in the groups' order; 0: no such partition.  Returns 0, ENOMEM or EOVERFLOW. */
 int triad_setup_make_pkeys(const struct triad_setup *setup, const uint16_t *partitions,
 	struct triad_segments *segments);
 
@@ -112,10 +112,10 @@ struct triad_scopes {
 	uint32_t n_classes, n_allocated;
 	uint32_t *slots;  /* classes, by the hash of their groups */
 	uint32_t n_slots; /* a power of 2 */
-	uint64_t *groups; /* of the port that is looked at */
+	uint64_t *groups; /* of the present port */
 
-	/* What was found last: neighbours have the same P_Keys, and the ports of a
-	 * switch the same name. */
+	/* Caches of the last results: neighbours often have the same P_Keys, and the ports
+	 * of a switch the same name. */
 	struct {
 		bool is_known;
 		uint32_t n;
@@ -129,17 +129,17 @@ struct triad_scopes {
 	} last_name;
 };
 
-/* For 'scopes' that is zero but for its setup.  Returns 0, ENOMEM or EOVERFLOW. */
+/* For 'scopes' that is all zeros except its setup.  Returns 0, ENOMEM or EOVERFLOW. */
 int triad_scopes_make_classes(struct triad_scopes *scopes);
 void triad_scopes_clear_classes(struct triad_scopes *scopes);
-void triad_scopes_forget_classes(struct triad_scopes *scopes); /* but for NO_CLASS */
+void triad_scopes_forget_classes(struct triad_scopes *scopes); /* except NO_CLASS */
 
-/* The partitions from now on; tells whether that changes any group, also when it is the
- * first time.  Returns 0, ENOMEM or EOVERFLOW; nothing has changed then. */
+/* Sets the partitions; '*has_changed' is whether that changes any group, true the first
+ * time.  Returns 0; or ENOMEM or EOVERFLOW, and nothing changed. */
 int triad_scopes_use_partitions(struct triad_scopes *scopes,
 	const struct triad_fabric_partition *partitions, uint32_t n, bool *has_changed);
 
-/* What is known of a class; of NO_CLASS for one that isn't there. */
+/* A class's record; that of NO_CLASS if the class does not exist. */
 static inline const uint64_t *triad_scopes_record(
 	const struct triad_scopes *scopes, uint32_t class)
 {

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a policy's scopes would change in a fabric, and what is wrong with them there.
+/* The changes that a policy's scopes would make in a fabric, and the problems of the scopes
+ * there.
  *
- * Model: for each table of each port that isn't down, what it should be: what the
- * policy's scope says (setup.h), else OpenSM's default for that kind of port, as OpenSM
- * would write it (its VLs cut to those of the port); and what it is according to the
- * fabric.  A difference is a change.
+ * Model: for each table of each port that isn't down, it compares the desired table with
+ * the fabric's; a difference is a change.  The desired table is that of the policy's scope
+ * (setup.h), else OpenSM's default for that kind of port, as OpenSM would write it (VLs
+ * limited to those of the port).
  *
- * What is there per port: a CA's or router's port one SL2VL table (in-port 0), if it
- * has_sl2vl; a switch's ports one for each in-port, 0 included, if its port 0
- * has_sl2vl, an enhanced port 0 among them as out-port 0 - where in-port 0 to out-port
- * 0 has the defaults of TRIAD_QOS_PORT_SWITCH0 and the others those of
- * TRIAD_QOS_PORT_SWITCH; nothing for a port 0 that is not enhanced.  Ports with
- * vl_cap above 1 have the arbitration tables that their caps say; those of them that
- * have any a high limit, if the other end is known or it is port 0, because OpenSM
- * sends it to no other.
- * A port without the rows in the fabric (sl2vl.n, vlarb.n) is taken to have zeros.
+ * Tables of a port: a port of a CA or router has one SL2VL table (in-port 0), if it
+ * has_sl2vl.  A switch's ports have one for each in-port, 0 included, if its port 0
+ * has_sl2vl.  An enhanced port 0 is also an out-port: from in-port 0 it has the defaults of
+ * TRIAD_QOS_PORT_SWITCH0, from others those of TRIAD_QOS_PORT_SWITCH. A port 0 that is not
+ * enhanced has none.  Ports with vl_cap above 1 have the arbitration tables that their caps
+ * give.  Those with any have a high limit, if the other end is known or it is port 0:
+ * OpenSM sends it to no other.  If the fabric lacks a port's rows (sl2vl.n, vlarb.n), they
+ * count as zeros.
  *
- * SMPs: one for each SL2VL table; but where a switch has optimized_sl2vl, the SM uses
- * that (fabric->qos.optimized) and the routing engine has no tables of its own: one for
- * the whole switch when all its tables are alike and one is to be changed, else one for
- * each such out-port, else one each; and one more for in-port 0 where that is not an
- * enhanced port 0, because "all" in-ports are without it then.
+ * SMPs: one for each SL2VL table.  It is fewer if a switch has optimized_sl2vl, the SM uses
+ * that (fabric->qos.optimized) and the routing engine has no tables of its own: one for the
+ * whole switch if all its tables are equal and any must change, else one for each out-port
+ * whose tables are equal, else one each.  One more is needed for in-port 0 if that is not
+ * an enhanced port 0, because then "all" in-ports do not include it.
  * One for each block of 32 entries of an arbitration table that differs; one PortInfo
  * for a high limit.
  *
  * Thread-safety: functions without state.
- * Memory: lists are capped (TRIAD_SETUP_MAX_CHANGES, _FINDINGS, _PATHS); the counts
- * always are of everything. */
+ * Memory: lists are capped (TRIAD_SETUP_MAX_CHANGES, _FINDINGS, _PATHS); the counts include
+ * everything. */
 #ifndef TRIAD_QOS_SETUP_PLAN_H
 #define TRIAD_QOS_SETUP_PLAN_H
 
@@ -44,12 +44,13 @@ enum triad_setup_table {
 	TRIAD_SETUP_N_TABLES
 };
 
-/* Of one port; SL2VL tables of in-ports in a row that change alike are one. */
+/* A change of one port; SL2VL tables of consecutive in-ports with the same change are
+ * one. */
 struct triad_setup_change {
 	enum triad_setup_table table;
 	uint32_t port;             /* index in the fabric's ports: the out-port */
 	uint8_t in_first, in_last; /* numbers; SL2VL of a switch */
-	uint16_t scope;            /* that asks for it, or TRIAD_SCOPE_NONE */
+	uint16_t scope;            /* that requires it, or TRIAD_SCOPE_NONE */
 	uint8_t n;                 /* entries of an arbitration table */
 	union triad_setup_value {
 		struct triad_sl2vl sl2vl;
@@ -60,11 +61,12 @@ struct triad_setup_change {
 
 enum triad_setup_finding_kind {
 	/* Warnings. */
-	TRIAD_FINDING_NO_TARGET,  /* no port that the scope fits */
-	TRIAD_FINDING_HIDDEN,     /* a later scope applies wherever it fits */
+	TRIAD_FINDING_NO_TARGET,  /* the scope fits no port */
+	TRIAD_FINDING_HIDDEN,     /* a later scope applies everywhere it fits */
 	TRIAD_FINDING_VLARB_VL,   /* a VL the port lacks: the entry is skipped */
-	TRIAD_FINDING_OVERRIDDEN, /* the routing engine has the last word on tables */
-	TRIAD_FINDING_DEADLOCK,   /* it chose SLs for VLs other than those of scopes */
+	TRIAD_FINDING_OVERRIDDEN, /* the routing engine replaces the tables */
+	TRIAD_FINDING_DEADLOCK,   /* the engine chose SLs for other VLs than those of
+				   * scopes */
 	/* Errors. */
 	TRIAD_FINDING_PORT_BEYOND, /* a number in 'from' or 'to' that the node lacks */
 	TRIAD_FINDING_SL2VL_VL,    /* a VL the port lacks: it becomes VL15 */
@@ -80,43 +82,41 @@ struct triad_setup_finding {
 	uint16_t scope;   /* index; OVERRIDDEN, DEADLOCK: TRIAD_SCOPE_NONE */
 	uint32_t node;    /* index in the fabric; or TRIAD_FABRIC_NONE */
 	uint8_t port;     /* the first port there; PORT_BEYOND: the number asked for */
-	uint32_t n_ports; /* ports there of which the same is true */
+	uint32_t n_ports; /* ports there with the same problem */
 	uint8_t sl;       /* SL2VL_VL */
 	uint8_t vl;       /* VLARB_VL, SL2VL_VL: that the port lacks */
 	uint8_t asked, has; /* entries asked for and there; else numbers of data VLs or
 	                     * of the highest port in 'has' */
 };
 
-/* An SL that is in use and has no VL, or one that is never sent (desired.h), at a place
- * on the way of some path. */
+/* An SL in use that is dead (desired.h) at a place on some path. */
 struct triad_setup_path {
 	uint8_t sl;
-	uint32_t from, to; /* end ports: a path that goes this way */
-	uint32_t port;     /* the out-port where it ends */
+	uint32_t from, to; /* end ports of a path that crosses the place */
+	uint32_t port;     /* the out-port where packets are dropped or stuck */
 	uint8_t in_port;   /* number; 0 at the source */
 };
 
 struct triad_setup_plan {
-	uint64_t n_tables;                        /* that there are */
+	uint64_t n_tables;                        /* all tables */
 	uint64_t n_changed[TRIAD_SETUP_N_TABLES]; /* tables or limits */
 	uint64_t n_smps;
 	uint32_t n_changed_ports;
-	uint32_t n_ports; /* looked at */
+	uint32_t n_ports; /* examined */
 	uint64_t hash;    /* of all changes; equal plans have equal ones */
 	struct triad_setup_change *changes;   /* by node and port */
 	uint32_t n_changes;                   /* listed */
-	uint64_t n_changes_total;             /* that there would be in the list */
+	uint64_t n_changes_total;             /* without the cap */
 	struct triad_setup_finding *findings; /* by scope, then node */
 	uint32_t n_findings, n_findings_total;
 	uint32_t n_errors; /* among all findings */
 	struct triad_setup_path *paths;
 	uint32_t n_paths;
-	uint64_t n_dead_places; /* (in-port, out-port, SL) on the way of some path */
-	/* End ports that the SM's own requests and answers could not reach, or that
-	 * could not reach it, because of a scope: on the way their SL has no VL there,
-	 * or one that is never sent; and the first of them.  GMPs go in two SLs:
-	 * triad_fabric_port.sl, where the SM asks, and sm_sl, where it is asked and
-	 * answers. */
+	uint64_t n_dead_places; /* (in-port, out-port, SL) on some path */
+	/* End ports that are cut off from the SM by a scope, and the first of them: on the
+	 * path to or from the SM, the SL of its requests or answers is dead.  GMPs use two
+	 * SLs: triad_fabric_port.sl for the SM's requests; sm_sl for requests to the SM,
+	 * and its answers. */
 	uint32_t n_cut_off, first_cut_off;
 };
 

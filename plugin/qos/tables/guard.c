@@ -8,7 +8,7 @@
 
 #include "plugin/route_sls.h"
 
-/* True when hosts would be out of the SM's reach; says so. */
+/* True when hosts would be cut off from the SM; reports it. */
 static bool cuts_off(
 	const struct triad_tables_guard *guard, struct triad_tables_report *report)
 {

@@ -52,8 +52,8 @@ static void install(struct osm_routing_engine *engine)
 
 	if (!place)
 		return;
-	/* Done before each sweep.  What is there and not ours is the engine's own, set
-	 * since the last time. */
+	/* Done before each sweep.  A hook that is not ours is the engine's own, set since
+	 * the last time. */
 	place->own.context = engine->context;
 	if (engine->update_sl2vl != update_sl2vl)
 		place->own.sl2vl = engine->update_sl2vl;
@@ -101,7 +101,7 @@ struct triad_engine_hooks triad_hooks_of_engine(const struct osm_opensm *osm)
 
 	if (!used)
 		return own;
-	/* What it has now, unless that is ours: then what we keep for it. */
+	/* The engine's present hooks; where they are ours, those that we keep for it. */
 	pthread_mutex_lock(&hooks.lock);
 	own = (struct triad_engine_hooks){
 		used->context, used->update_sl2vl, used->update_vlarb};

@@ -12,7 +12,7 @@ static const char *text_of(const char *own, const char *common, const char *buil
 	return common ? common : built_in;
 }
 
-/* The number at '*at', and behind it whatever one character separates it. */
+/* Reads the number at '*at', and skips one separating character of any kind. */
 static unsigned next_number(const char **at)
 {
 	char *end;
@@ -52,7 +52,7 @@ static void read_kind(const osm_qos_options_t *own, const osm_qos_options_t *com
 	read_vlarb(
 		text_of(own->vlarb_low, common->vlarb_low, OSM_DEFAULT_QOS_VLARB_LOW),
 		to->low);
-	/* A negative limit is one that opensm.conf does not set. */
+	/* Negative: opensm.conf does not set it. */
 	to->high_limit = OSM_DEFAULT_QOS_HIGH_LIMIT;
 	if (own->high_limit >= 0)
 		to->high_limit = (uint8_t)own->high_limit;

@@ -67,8 +67,8 @@ int triad_tables_pass_begin(struct triad_tables_pass *pass, struct triad_setup *
 {
 	int error;
 
-	/* The number makes what the last pass looked up worthless, without clearing it:
-	 * ports and P_Keys may have changed. */
+	/* A new number invalidates the caches of the last pass without clearing them: ports
+	 * and P_Keys may have changed. */
 	pass->number = (pass->number + 1) & INT32_MAX;
 	pass->view.node = NULL;
 	pass->vlarb_port = NULL;
@@ -99,8 +99,8 @@ struct triad_tables_pass_counts triad_tables_pass_end(struct triad_tables_pass *
 
 /* --- hooks --- */
 
-/* Whether ports keep what they have, because memory is short.  With OpenSM's tables for
- * one sweep and the policy's for the next, traffic would change with each. */
+/* Whether ports keep their tables because memory is short.  Alternating between OpenSM's
+ * tables and the policy's would change traffic in each sweep. */
 static bool keeps(struct triad_tables_pass *pass)
 {
 	if (!pass->keeps && pass->scopes)
@@ -169,7 +169,7 @@ void triad_tables_pass_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8
 			triad_setup_sl2vl(pass->setup, scope,
 				triad_tables_pass_op_vls(pass, port)),
 			sizeof(table->raw_vl_by_sl));
-	/* The engine has the last word, as it may need its VLs against deadlocks. */
+	/* The engine decides, because it may need its VLs against deadlocks. */
 	memcpy(desired.vl, table->raw_vl_by_sl, sizeof(desired.vl));
 	if (pass->engine.sl2vl)
 		pass->engine.sl2vl(pass->engine.context, port, in, out, table);
@@ -204,8 +204,8 @@ static uint16_t vlarb_scope(struct triad_tables_pass *pass, osm_physp_t *port)
 	return pass->vlarb_scope;
 }
 
-/* Puts what the scope says into the block.  Blocks 0 and 1 are the low-priority table,
- * 2 and 3 the high-priority one. */
+/* Writes the scope's entries into the block.  Blocks 0 and 1 are the low-priority table, 2
+ * and 3 the high-priority one. */
 static void apply_vlarb(struct triad_tables_pass *pass, uint16_t scope,
 	osm_physp_t *port, ib_vl_arb_table_t *block, unsigned length, unsigned index)
 {
@@ -257,7 +257,7 @@ static void answer_vlarb(struct triad_tables_pass *pass, osm_physp_t *port,
 	}
 	if (scope != TRIAD_SCOPE_NONE)
 		apply_vlarb(pass, scope, port, block, length, index);
-	/* As with SL2VL tables the routing engine has the last word. */
+	/* As with SL2VL tables, the routing engine decides. */
 	if (pass->engine.vlarb) {
 		ib_vl_arb_table_t desired = *block;
 
@@ -279,9 +279,9 @@ void triad_tables_pass_vlarb(void *context, osm_physp_t *port, uint8_t number,
 	osm_node_t *node = port->p_node;
 	bool is_last;
 
-	/* After the arbitration of its last port OpenSM goes on to the switch's SL2VL
-	 * tables, so this is the moment to see to them (pass_switch.c).  That port may
-	 * have more blocks: while OpenSM asks for these, the switch stays hidden. */
+	/* After the arbitration of its last port OpenSM continues with the switch's SL2VL
+	 * tables, so handle them now (pass_switch.c).  That port may have more blocks:
+	 * while OpenSM asks for these, the switch stays hidden. */
 	if (node->sw)
 		triad_tables_pass_look_at(pass, node);
 	is_last = node->sw && number && number == pass->view.last_up;

@@ -39,24 +39,24 @@ struct triad_tables_pass;
 
 struct triad_tables_pass_counts {
 	uint64_t n_tables;    /* that OpenSM asked about */
-	uint64_t n_differing; /* of those: to be sent */
+	uint64_t n_differing; /* of those, tables that differ and are to be sent */
 	uint64_t n_smps;      /* that we sent ourselves */
 	uint64_t
 		n_overridden; /* tables on which the routing engine had the last word */
-	int error; /* ports could not be told apart, and keep what they have: ENOMEM,
-	            * EOVERFLOW */
+	int error; /* ports could not be classified, and keep their tables: ENOMEM,
+		    * EOVERFLOW */
 };
 
 /* NULL: no memory. */
 struct triad_tables_pass *triad_tables_pass_new(struct osm_opensm *osm);
 void triad_tables_pass_free(struct triad_tables_pass *pass); /* accepts NULL */
 
-/* A pass begins, with 'setup' (may be NULL), of which it takes a reference.  Under
- * OpenSM's lock.  Returns 0, ENOMEM or EOVERFLOW: then nothing is changed in it. */
+/* Begins a pass with 'setup' (may be NULL), of which it takes a reference.  Under OpenSM's
+ * lock.  Returns 0, ENOMEM or EOVERFLOW: then the pass changes no tables. */
 int triad_tables_pass_begin(struct triad_tables_pass *pass, struct triad_setup *setup);
 
-/* It is over.  Without OpenSM's lock, which is taken exclusively if something must be
- * put back. */
+/* Ends the pass.  Without OpenSM's lock, which it takes exclusively if it must restore
+ * something. */
 struct triad_tables_pass_counts triad_tables_pass_end(struct triad_tables_pass *pass);
 
 /* The hooks (hooks.h), with the pass as their context. */

@@ -39,8 +39,8 @@ static bool find_memo(struct triad_tables_pass *pass, const void *key,
 {
 	uint64_t hash = (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
 
-	/* One place for each key: a key that finds it taken takes it over, and the
-	 * other is looked up anew. */
+	/* Each key has one slot: a new key replaces another one, which is then looked up
+	 * again. */
 	*memo = &pass->memo[hash >> 32 & (TRIAD_TABLES_PASS_MEMO_SIZE - 1)];
 	if ((*memo)->key == key && (*memo)->pass == pass->number)
 		return true;
@@ -146,7 +146,8 @@ uint8_t triad_tables_pass_op_vls(
 	const osm_physp_t *remote = osm_physp_get_remote(port);
 	uint8_t now = ib_port_info_get_op_vls(&port->port_info), code = now;
 
-	/* As OpenSM sets OperationalVLs: what both ends can, at most 'max_op_vls'. */
+	/* As OpenSM sets OperationalVLs: the VLs that both ends support, at most
+	 * 'max_op_vls'. */
 	if (remote)
 		code = vl_cap(port) < vl_cap(remote) ? vl_cap(port) : vl_cap(remote);
 	if (!code)

@@ -99,8 +99,8 @@ struct triad_sl2vl triad_tables_pass_cut(
 	return cut;
 }
 
-/* What the tables of one out-port should be, one for each kind of in-port; in-port 0 to
- * an enhanced port 0 has its own. */
+/* The desired tables of one out-port, one for each kind of in-port; in-port 0 to an
+ * enhanced port 0 has its own. */
 struct desired {
 	unsigned n;
 	struct triad_sl2vl tables[TRIAD_SCOPES_MAX_PORTS];
@@ -207,7 +207,7 @@ static void send_smp(struct triad_tables_pass *pass, osm_node_t *node,
 		pass->counts.n_smps++;
 }
 
-/* Sends a table for all in-ports, and what else 'modifier' has.  A base port 0 is not
+/* Sends a table for all in-ports, with the other bits of 'modifier'.  A base port 0 is not
  * among "all" [IBA 14.2.5.8; osm_slvl_rcv_process()]: its tables, for what the switch
  * itself sends, are sent apart. */
 static void send_for_all_in(struct triad_tables_pass *pass, osm_node_t *node,
@@ -239,7 +239,7 @@ static const struct triad_sl2vl *common_of(
 	return &desired->tables[0];
 }
 
-/* The table that all of the switch is to have; false: there are several. */
+/* Finds the table that the whole switch is to have; false: there are several. */
 static bool find_common(
 	struct triad_tables_pass *pass, osm_node_t *node, struct triad_sl2vl *common)
 {
@@ -342,7 +342,7 @@ void triad_tables_pass_step(struct triad_tables_pass *pass, osm_node_t *node)
 		return;
 	if (!switch_is_right(pass, node)) {
 		if (!takes_few(pass, node))
-			return; /* OpenSM sends what is to be sent */
+			return; /* OpenSM sends the tables */
 		send_few(pass, node);
 	}
 	/* OpenSM sees a switch without SL2VL tables, until put_back(). */

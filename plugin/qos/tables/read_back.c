@@ -13,7 +13,7 @@
 #define TIMEOUT_MS 500
 #define N_TRIES 3
 #define WAIT_US 50000
-/* A transport that loses a request without a word is waited for so long. */
+/* How long to wait if the transport loses a request without a report. */
 #define LOST_US (2 * TIMEOUT_MS * UINT64_C(1000))
 
 /* In a MAD [IBA 14.2.1.1]. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* QoS tables as the ports themselves have them: SubnGet(SLtoVLMappingTable),
+/* Reads QoS tables from the ports themselves: SubnGet(SLtoVLMappingTable),
  * SubnGet(VLArbitrationTable), SubnGet(PortInfo), by LID, from a descriptor of our own.
  *
- * OpenSM's own knowledge stays as it is.  A few requests are in flight at a time, so
- * that sweeps are not in want.
+ * OpenSM's copies stay unchanged.  Only a few requests are in flight at a time, to leave
+ * room for sweeps.
  *
- * Thread-safety: blocks; a thread that may.  Memory: the caller's.
+ * Thread-safety: blocks; call it from a thread that may.  Memory: the caller's.
  * Spec: IBA volume 1, 14.2.5.6, 14.2.5.8, 14.2.5.9. */
 #ifndef TRIAD_PLUGIN_QOS_TABLES_READ_BACK_H
 #define TRIAD_PLUGIN_QOS_TABLES_READ_BACK_H
@@ -28,20 +28,20 @@ struct triad_read_back {
 	enum triad_smp_kind kind;
 	uint8_t block;
 	/* Filled in: */
-	int error; /* 0, ETIMEDOUT, EIO (the port says no: 'status') or another errno */
+	int error; /* 0, ETIMEDOUT, EIO (the port refuses: 'status') or another errno */
 	uint16_t status; /* of the MAD */
 	uint8_t data[TRIAD_SMP_DATA_SIZE];
 };
 
-/* How it goes on; called now and then, with how many are through. */
+/* Called from time to time with the number of items done. */
 struct triad_read_back_owner {
-	bool (*goes_on)(void *context, size_t n_done); /* false: it is given up */
+	bool (*goes_on)(void *context, size_t n_done); /* false: stop */
 	void *context;
 };
 
-/* Asks for all of 'items'; 'm_key' goes with it.  A LID that is silent once is not
- * asked again.  Returns 0 when each has been answered or given up, ECANCELED, or an
- * errno when nothing can be sent at all. */
+/* Requests all 'items', with 'm_key'.  Does not ask a LID again that has not answered once.
+ * Returns 0 when each item has been answered or given up, ECANCELED, or an errno when it
+ * can't send at all. */
 int triad_read_back(const struct triad_fabric *fabric, uint64_t m_key,
 	struct triad_read_back *items, size_t n,
 	const struct triad_read_back_owner *owner);

@@ -37,7 +37,7 @@ void triad_tables_report_forget(struct triad_tables_report *report)
 	report->n = 0;
 }
 
-/* True when it was not told before; from now on it was. */
+/* True when the text was not logged before; notes it as logged. */
 static bool is_news(struct triad_tables_report *report, const char *text)
 {
 	uint64_t hash = triad_hash_octets(TRIAD_HASH_START, text, strlen(text));
@@ -55,8 +55,7 @@ static bool is_news(struct triad_tables_report *report, const char *text)
 	return true;
 }
 
-/* Tells a line unless it is known or there are too many; returns how many were left
- * out. */
+/* Logs a line unless it is known or there are too many; returns how many were left out. */
 static unsigned report_line(struct triad_tables_report *report, bool is_error,
 	const char *text, const struct triad_policy *policy, unsigned *n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Setups that are offered, put into force, and looked at. */
+/* Puts offered setups into force, and checks them. */
 #include "plugin/opensm.h"
 
 #include <opensm/osm_sm.h>
@@ -165,7 +165,7 @@ static enum verdict judge(const struct triad_tables *tables,
 	bool is_passed = tables->passed_offer == tables->offer;
 	bool may_ask = !subn->subnet_initialization_error && !subn->need_update;
 
-	/* What the engine makes of them is not known here. */
+	/* The engine replaces the tables in a way that is not known here. */
 	if (fabric->qos.engine_has_tables ? is_passed : !tables->status.n_different)
 		return FINE;
 	if (!is_passed)
@@ -194,8 +194,8 @@ static enum verdict note_review(struct triad_tables *tables,
 	status->n_dead_places = plan->n_dead_places;
 	verdict = judge(tables, fabric, plan);
 	if (verdict == ASK) {
-		/* Before the first pass with this setup all tables differ, which says
-		 * nothing of what a pass can't change. */
+		/* Before the first pass with this setup all tables differ, which does not
+		 * show what a pass can't change. */
 		tables->asked_hash =
 			tables->passed_offer == tables->offer ? plan->hash : 0;
 		tables->asked_offer = tables->offer;
@@ -269,9 +269,9 @@ static bool is_anything(struct triad_tables *tables, bool qos)
 	return anything && qos;
 }
 
-/* The guard tries a setup on the first fabric if there was none when it was offered, as
- * at the SM's start.  A setup that has passed once is never taken back: a single port
- * that comes later must not change all the others. */
+/* The guard tries a setup on the first fabric if there was none when it was offered, as at
+ * the SM's start.  A setup that has passed once is never withdrawn: a new port must not
+ * change all others. */
 static void test_first(
 	struct triad_tables *tables, const struct triad_tables_wish *wish)
 {
@@ -284,7 +284,7 @@ static void test_first(
 		refusal = look_at(tables, setup, wish, &unlooked);
 		note_unlooked(tables, unlooked);
 	}
-	/* Later it stays, whatever it does: the check of routes has an alert then. */
+	/* Later it stays in any case; the check of routes then raises an alert. */
 	if (refusal && is_first) {
 		put_into_force(tables, NULL, wish->desired);
 		refuse(tables, refusal, wish->desired);
@@ -302,9 +302,9 @@ void triad_tables_see_to(
 		tables->offered_wanted != wish->desired ||
 		tables->offered_guarded != wish->guarded;
 
-	/* What was refused may be right in another fabric. */
+	/* A refused setup may be acceptable in another fabric. */
 	if (is_other || (is_new && triad_tables_status(tables).refused)) {
-		/* What another policy leads to is logged anew. */
+		/* Log the findings of another policy again. */
 		if (tables->policy != wish->policy)
 			triad_tables_report_forget(tables->report);
 		triad_policy_unref(tables->policy);

@@ -111,7 +111,7 @@ void triad_tables_note_read_back(struct triad_tables *tables, uint64_t n_unlike)
 			n_unlike);
 }
 
-/* What is said of tables as they are at present. */
+/* Clears the results of the last review. */
 static void forget_review(struct triad_tables_status *status)
 {
 	status->n_different = status->n_dead_places = status->n_unlike = 0;
@@ -126,7 +126,7 @@ struct triad_tables_status triad_tables_status(struct triad_tables *tables)
 	pthread_mutex_lock(&tables->lock);
 	status = tables->status;
 	pthread_mutex_unlock(&tables->lock);
-	/* What a master saw before it became standby is of the past. */
+	/* Results from before this SM became standby are outdated. */
 	if (status.state >= TRIAD_TABLES_WAITING &&
 		status.state <= TRIAD_TABLES_ENGINE && is_standby)
 		status.state = TRIAD_TABLES_STANDBY;
@@ -147,7 +147,7 @@ static void begin_pass(struct triad_tables *tables)
 	setup = tables->setup ? triad_setup_ref(tables->setup) : NULL;
 	tables->begun_offer = tables->offer;
 	pthread_mutex_unlock(&tables->lock);
-	/* Without memory this pass leaves the tables as they are; its end tells. */
+	/* Without memory this pass leaves the tables unchanged; its end reports that. */
 	(void)triad_tables_pass_begin(tables->pass, setup);
 	tables->in_pass = true;
 	triad_setup_unref(setup);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the parts of 'struct triad_tables' share: tables.c, its life and the SM's
- * passes, and review.c, what is put into force and looked at. */
+/* The parts of 'struct triad_tables': tables.c has its life and the SM's passes, review.c
+ * puts setups into force and checks them. */
 #ifndef TRIAD_PLUGIN_QOS_TABLES_TABLES_PARTS_H
 #define TRIAD_PLUGIN_QOS_TABLES_TABLES_PARTS_H
 
@@ -14,14 +14,14 @@ struct triad_tables {
 	struct triad_recorder *recorder;
 	struct triad_log *log;
 
-	/* triad-qos alone. */
+	/* Used only by triad-qos. */
 	struct triad_tables_report *report;
-	struct triad_policy *policy; /* whose setup was offered last */
+	struct triad_policy *policy; /* the policy whose setup was offered last */
 	bool offered, offered_wanted, offered_guarded;
-	bool tested;       /* the guard has let the setup in force pass */
+	bool tested;       /* the guard has passed the setup in force */
 	uint64_t reviewed; /* generation of the last fabric */
 
-	/* The SM's thread alone. */
+	/* Used only by the SM's thread. */
 	struct triad_tables_pass *pass;
 	bool in_pass;
 	bool hooked;
@@ -29,18 +29,19 @@ struct triad_tables {
 	pthread_mutex_t lock; /* of what follows; nothing is logged under it */
 	struct triad_setup *setup;
 	bool desired;
-	bool dirty;     /* there may be tables in the fabric that are not OpenSM's */
-	uint64_t offer; /* counts what was put into force */
-	uint64_t begun_offer, passed_offer; /* of the pass that runs; of the last one */
-	/* When a sweep was asked for last: of what, which differences, how many passes
-	 * there had been. */
+	bool dirty;     /* the fabric may have tables that are not OpenSM's */
+	uint64_t offer; /* number of setups put into force */
+	uint64_t begun_offer, passed_offer; /* 'offer' at the running pass; at the
+					     * last one */
+	/* At the last request for a sweep: 'offer', a hash of the differences, and the
+	 * number of passes. */
 	uint64_t asked_offer, asked_hash, n_passes_asked;
 	unsigned n_asked; /* in a row */
 	enum triad_tables_state told;
 	struct triad_tables_status status;
 };
 
-/* Logs the state if that is news; without the lock. */
+/* Logs the state if it has changed; without the lock. */
 void triad_tables_tell_state(struct triad_tables *tables);
 
 #endif
