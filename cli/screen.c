@@ -96,18 +96,18 @@ static bool is_color_wanted(enum triad_screen_color color)
 	return is_terminal() && (!no_color || !*no_color);
 }
 
-/* The size by the kernel ('told'), else by the environment, else the usual one. */
+/* The size by the kernel ('reported'), else by the environment, else the usual one. */
 static unsigned measure(
-	unsigned told, const char *variable, unsigned usual, unsigned max)
+	unsigned reported, const char *variable, unsigned usual, unsigned max)
 {
 	const char *set = getenv(variable);
 	unsigned number;
 
-	if (!told && set && triad_text_number(set, &number))
-		told = number;
-	if (!told)
-		told = usual;
-	return told < max ? told : max;
+	if (!reported && set && triad_text_number(set, &number))
+		reported = number;
+	if (!reported)
+		reported = usual;
+	return reported < max ? reported : max;
 }
 
 void triad_screen_init(

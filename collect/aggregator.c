@@ -324,7 +324,7 @@ static void look_at_row(struct triad_aggregator *aggregator,
 	/* The agent may have another fabric than this manager. */
 	if (port == TRIAD_FABRIC_NONE || !is_possible(row)) {
 		aggregator->status.n_unknown++;
-		agent->told.n_unknown++;
+		agent->reported.n_unknown++;
 	} else if (!place->is_owner) {
 		aggregator->status.n_not_owner++;
 	} else {
@@ -379,7 +379,7 @@ void triad_aggregator_receive(struct triad_aggregator *aggregator, uint8_t *octe
 	missing_from = aggregator_agent_ask(agent, now_us);
 	if (missing_from)
 		aggregator->sink.ask_again(
-			aggregator->sink.context, agent->told.id, missing_from);
+			aggregator->sink.context, agent->reported.id, missing_from);
 	apply_rows(aggregator, &head, agent, &data, &reader, now_us);
 	/* The sender believes that it owns nodes that belong to another agent here: one
 	 * side has not received a change yet.  If the sender is right, its rows were
@@ -493,7 +493,7 @@ static bool look_at_node(struct triad_aggregator *aggregator, uint32_t node)
 	struct aggregator_agent *reader =
 		aggregator_agents_find(&aggregator->agents, owner);
 
-	if (owner == TRIAD_CLAIMS_NOBODY || !reader || reader->told.is_silent) {
+	if (owner == TRIAD_CLAIMS_NOBODY || !reader || reader->reported.is_silent) {
 		mark_unseen(aggregator, node);
 		return true;
 	}
@@ -526,10 +526,10 @@ void triad_aggregator_check_silence(
 	status->oldest_us = 0;
 	for (unsigned i = 0; i < aggregator->agents.n; i++) {
 		struct aggregator_agent *agent = &aggregator->agents.of[i];
-		uint64_t age_us = now_us - agent->told.heard_us;
+		uint64_t age_us = now_us - agent->reported.received_us;
 
-		agent->told.is_silent = aggregator_agent_is_silent(agent, now_us);
-		if (!agent->told.is_silent && age_us > status->oldest_us)
+		agent->reported.is_silent = aggregator_agent_is_silent(agent, now_us);
+		if (!agent->reported.is_silent && age_us > status->oldest_us)
 			status->oldest_us = age_us;
 	}
 	for (uint32_t i = 0; i < aggregator->view->fabric->n_nodes; i++) {
@@ -565,6 +565,6 @@ bool triad_aggregator_agent(const struct triad_aggregator *aggregator, uint64_t 
 		aggregator_agents_find(&aggregator->agents, id);
 
 	if (found)
-		*agent = found->told;
+		*agent = found->reported;
 	return found;
 }

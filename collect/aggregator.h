@@ -77,7 +77,7 @@ struct triad_aggregator_status {
 /* An agent, as its DATA show it. */
 struct triad_aggregator_agent {
 	uint64_t id;
-	uint64_t heard_us; /* its last DATA */
+	uint64_t received_us; /* its last DATA */
 	uint32_t n_sweeps, n_ports, n_silent;
 	uint32_t n_unknown; /* ports of its last message that the fabric lacks */
 	uint64_t n_octets;

@@ -18,7 +18,7 @@ struct aggregator_agent *aggregator_agents_find(
 	const struct aggregator_agents *agents, uint64_t id)
 {
 	for (unsigned i = 0; i < agents->n; i++)
-		if (agents->of[i].told.id == id)
+		if (agents->of[i].reported.id == id)
 			return (struct aggregator_agent *)&agents->of[i];
 	return NULL;
 }
@@ -30,7 +30,7 @@ static uint64_t longest_silence_us(const struct aggregator_agent *agent)
 
 bool aggregator_agent_is_silent(const struct aggregator_agent *agent, uint64_t now_us)
 {
-	return now_us - agent->told.heard_us > longest_silence_us(agent);
+	return now_us - agent->reported.received_us > longest_silence_us(agent);
 }
 
 struct aggregator_agent *aggregator_agents_need(struct aggregator_agents *agents,
@@ -41,7 +41,7 @@ struct aggregator_agent *aggregator_agents_need(struct aggregator_agents *agents
 
 	if (agent)
 		incarnation = triad_incarnation_judge(head->incarnation,
-			agent->incarnation, agent->told.heard_us,
+			agent->incarnation, agent->reported.received_us,
 			longest_silence_us(agent), now_us);
 	else if (agents->n < TRIAD_CLAIMS_MAX_AGENTS)
 		agent = &agents->of[agents->n++];
@@ -49,13 +49,14 @@ struct aggregator_agent *aggregator_agents_need(struct aggregator_agents *agents
 		/* There are too many: replace the one that has been silent longest. */
 		agent = &agents->of[0];
 		for (unsigned i = 1; i < agents->n; i++)
-			if (agents->of[i].told.heard_us < agent->told.heard_us)
+			if (agents->of[i].reported.received_us <
+				agent->reported.received_us)
 				agent = &agents->of[i];
 	}
 	if (incarnation != TRIAD_INCARNATION_NEW)
 		return incarnation == TRIAD_INCARNATION_KNOWN ? agent : NULL;
 	*agent = (struct aggregator_agent){
-		.told.id = head->sender, .incarnation = head->incarnation};
+		.reported.id = head->sender, .incarnation = head->incarnation};
 	return agent;
 }
 
@@ -67,7 +68,7 @@ void aggregator_agent_note_octets(
 	uint64_t took_us;
 
 	agent->sweep_us = sweep_us;
-	agent->told.n_octets += size;
+	agent->reported.n_octets += size;
 	agent->rate_octets += size;
 	if (!agent->rate_from_us)
 		agent->rate_from_us = now_us;
@@ -75,7 +76,8 @@ void aggregator_agent_note_octets(
 	/* Over two sweeps at least: an agent sends all its rows at once after each. */
 	if (took_us < RATE_US || took_us < 2 * agent->sweep_us)
 		return;
-	agent->told.octets_per_s = (double)agent->rate_octets * 1e6 / (double)took_us;
+	agent->reported.octets_per_s =
+		(double)agent->rate_octets * 1e6 / (double)took_us;
 	agent->rate_octets = 0;
 	agent->rate_from_us = now_us;
 }
@@ -118,11 +120,11 @@ uint32_t aggregator_agent_receive(struct aggregator_agent *agent,
 	note_told_again(agent, data);
 	agent->newest = data->number;
 	compare_clocks(agent, data->clock_us, now_us);
-	agent->told.heard_us = now_us;
-	agent->told.n_sweeps = data->n_sweeps;
-	agent->told.n_ports = data->n_ports;
-	agent->told.n_silent = data->n_silent;
-	agent->told.n_unknown = 0;
+	agent->reported.received_us = now_us;
+	agent->reported.n_sweeps = data->n_sweeps;
+	agent->reported.n_ports = data->n_ports;
+	agent->reported.n_silent = data->n_silent;
+	agent->reported.n_unknown = 0;
 	return data->number - next;
 }
 

@@ -9,7 +9,7 @@
 #include "collect/aggregator.h"
 
 struct aggregator_agent {
-	struct triad_aggregator_agent told;
+	struct triad_aggregator_agent reported;
 	uint64_t incarnation;
 	uint32_t newest;       /* number of the last DATA */
 	uint32_t missing_from; /* number of the first missing DATA; 0: none is

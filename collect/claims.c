@@ -176,7 +176,7 @@ void triad_claims_receive_who_owns(struct triad_claims *claims,
 static uint64_t dies_us(
 	const struct triad_claims *claims, const struct claims_agent *agent)
 {
-	return agent->heard_us + claims->params.liveness_us + 1;
+	return agent->received_us + claims->params.liveness_us + 1;
 }
 
 static uint64_t ask_us(
@@ -280,8 +280,8 @@ bool triad_claims_agent(
 		.state = !known->is_alive    ? TRIAD_CLAIMS_DEAD
 			: known->is_draining ? TRIAD_CLAIMS_DRAINING
 					     : TRIAD_CLAIMS_ALIVE,
-		.heard_us = claims->order[i] == CLAIMS_SELF ? claims->now_us
-							    : known->heard_us,
+		.received_us = claims->order[i] == CLAIMS_SELF ? claims->now_us
+							       : known->received_us,
 		.n_nodes = known->n_nodes,
 		.is_behind = claims_is_behind(known),
 	};

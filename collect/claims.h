@@ -109,7 +109,7 @@ enum triad_claims_agent_state {
 struct triad_claims_agent {
 	uint64_t id, incarnation;
 	enum triad_claims_agent_state state;
-	uint64_t heard_us;
+	uint64_t received_us;
 	uint32_t n_nodes; /* owned nodes */
 	bool is_behind; /* one of its messages is missing, and its list was requested */
 };

@@ -33,7 +33,7 @@ struct claims_node {
 };
 
 struct claims_agent {
-	uint64_t id, incarnation, heard_us;
+	uint64_t id, incarnation, received_us;
 	bool is_alive, is_draining;
 	uint32_t n_nodes; /* that it owns */
 	uint64_t digest;  /* of its valid claims */

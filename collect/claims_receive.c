@@ -49,7 +49,7 @@ static struct claims_agent *find_sender(
 
 	if (agent)
 		incarnation = triad_incarnation_judge(head->incarnation,
-			agent->incarnation, agent->heard_us,
+			agent->incarnation, agent->received_us,
 			TRIAD_COLLECT_PAST_LIVES * claims->params.liveness_us,
 			claims->now_us);
 	else
@@ -72,7 +72,7 @@ static struct claims_agent *listen(
 	agent = find_sender(claims, head);
 	if (!agent)
 		return NULL;
-	agent->heard_us = claims->now_us;
+	agent->received_us = claims->now_us;
 	if (!agent->is_alive) {
 		/* When it died, its nodes were given up: its list shows which ones it
 		 * has. */

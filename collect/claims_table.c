@@ -245,8 +245,8 @@ static unsigned dead_place(const struct triad_claims *claims)
 	for (unsigned i = CLAIMS_SELF + 1; i < claims->n_agents; i++)
 		if (!claims->agents[i].is_alive &&
 			(best == CLAIMS_UNOWNED ||
-				claims->agents[i].heard_us <
-					claims->agents[best].heard_us))
+				claims->agents[i].received_us <
+					claims->agents[best].received_us))
 			best = i;
 	return best;
 }

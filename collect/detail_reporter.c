@@ -11,7 +11,7 @@
 #define FIRST_ROWS 1024u
 
 /* The last report of a row. */
-struct told {
+struct reported {
 	uint32_t version; /* version of the details at the last check: if equal,
 			   * nothing is new */
 	uint32_t hash;    /* 0: nothing was reported */
@@ -21,8 +21,8 @@ struct triad_detail_reporter {
 	struct triad_view *view; /* of the present report; NULL: none */
 	uint32_t next_port;
 	uint32_t refresh, n_sweeps;
-	struct told *told; /* by the engine's row */
-	size_t n_told;
+	struct reported *reported; /* by the engine's row */
+	size_t n_reported;
 	struct triad_detail_entries entries; /* of the port looked at */
 };
 
@@ -36,14 +36,15 @@ void triad_detail_reporter_free(struct triad_detail_reporter *reporter)
 	if (!reporter)
 		return;
 	triad_view_unref(reporter->view);
-	free(reporter->told);
+	free(reporter->reported);
 	free(reporter);
 }
 
 void triad_detail_reporter_forget(struct triad_detail_reporter *reporter)
 {
-	if (reporter->n_told)
-		memset(reporter->told, 0, reporter->n_told * sizeof(*reporter->told));
+	if (reporter->n_reported)
+		memset(reporter->reported, 0,
+			reporter->n_reported * sizeof(*reporter->reported));
 }
 
 void triad_detail_reporter_begin(struct triad_detail_reporter *reporter,
@@ -59,18 +60,19 @@ void triad_detail_reporter_begin(struct triad_detail_reporter *reporter,
 /* --- which ports --- */
 
 /* The entry for the last report of the row; NULL when memory is short. */
-static struct told *need_told(struct triad_detail_reporter *reporter, uint32_t row)
+static struct reported *need_told(struct triad_detail_reporter *reporter, uint32_t row)
 {
-	size_t n = reporter->n_told;
+	size_t n = reporter->n_reported;
 
 	if (row < n)
-		return &reporter->told[row];
+		return &reporter->reported[row];
 	if (row >= TRIAD_ENGINE_MAX_ROWS ||
-		triad_grow(&reporter->told, &reporter->n_told, row + 1,
-			sizeof(*reporter->told), FIRST_ROWS))
+		triad_grow(&reporter->reported, &reporter->n_reported, row + 1,
+			sizeof(*reporter->reported), FIRST_ROWS))
 		return NULL;
-	memset(reporter->told + n, 0, (reporter->n_told - n) * sizeof(*reporter->told));
-	return &reporter->told[row];
+	memset(reporter->reported + n, 0,
+		(reporter->n_reported - n) * sizeof(*reporter->reported));
+	return &reporter->reported[row];
 }
 
 /* Of what makes a port due when it changes: which attributes it has, and when those with
@@ -134,21 +136,21 @@ static bool report_port(struct triad_detail_reporter *reporter, uint32_t port,
 		triad_details_version(triad_engine_details(view->engine), &of);
 	bool is_refreshed = reporter->refresh &&
 		row % reporter->refresh == reporter->n_sweeps % reporter->refresh;
-	struct told *told;
+	struct reported *reported;
 
 	if (!version || !triad_view_is_asked(view, port))
 		return true;
-	told = need_told(reporter, row);
-	if (told && told->hash && told->version == version && !is_refreshed)
+	reported = need_told(reporter, row);
+	if (reported && reported->hash && reported->version == version && !is_refreshed)
 		return true;
 	if (!describe(reporter, port, now_us))
 		return true;
 	hash = hash_of(&reporter->entries);
-	if ((!told || told->hash != hash || is_refreshed) &&
+	if ((!reported || reported->hash != hash || is_refreshed) &&
 		!triad_detail_writer_put(writer, &reporter->entries))
 		return false;
-	if (told)
-		*told = (struct told){.version = version, .hash = hash};
+	if (reported)
+		*reported = (struct reported){.version = version, .hash = hash};
 	return true;
 }
 

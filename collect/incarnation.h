@@ -17,15 +17,15 @@ enum triad_incarnation {
 	TRIAD_INCARNATION_PAST, /* to be ignored */
 };
 
-/* Judges incarnation 'said' of a sender that was last heard at 'heard_us', with
+/* Judges incarnation 'said' of a sender that was last heard at 'received_us', with
  * incarnation 'known'.  Messages are delayed by 'past_us' at most. */
 static inline enum triad_incarnation triad_incarnation_judge(uint64_t said,
-	uint64_t known, uint64_t heard_us, uint64_t past_us, uint64_t now_us)
+	uint64_t known, uint64_t received_us, uint64_t past_us, uint64_t now_us)
 {
 	if (said == known)
 		return TRIAD_INCARNATION_KNOWN;
-	return said > known || now_us - heard_us > past_us ? TRIAD_INCARNATION_NEW
-							   : TRIAD_INCARNATION_PAST;
+	return said > known || now_us - received_us > past_us ? TRIAD_INCARNATION_NEW
+							      : TRIAD_INCARNATION_PAST;
 }
 
 #endif

@@ -211,7 +211,7 @@ void triad_member_receive(struct triad_member *member,
 	struct triad_collect_head head;
 	struct triad_wire body;
 
-	member->counts.n_heard++;
+	member->counts.n_received++;
 	member->counts.octets_heard += size;
 	switch (triad_collect_get_head(octets, size, &head, &body)) {
 	case TRIAD_COLLECT_HEAD_GOOD:

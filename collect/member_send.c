@@ -49,5 +49,5 @@ bool triad_member_is_received(
 {
 	const struct triad_peers_entry *entry = triad_peers_find(&member->peers, id);
 
-	return entry && now_us - entry->heard_us <= member->liveness_us;
+	return entry && now_us - entry->received_us <= member->liveness_us;
 }

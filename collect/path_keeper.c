@@ -69,7 +69,7 @@ static struct triad_path_manager *take_place(struct triad_path_keeper *keeper)
 	struct triad_path_manager *oldest = &keeper->managers[0];
 
 	for (unsigned i = 0; i < TRIAD_PATH_MAX_MANAGERS; i++)
-		if (keeper->managers[i].heard_us < oldest->heard_us)
+		if (keeper->managers[i].received_us < oldest->received_us)
 			oldest = &keeper->managers[i];
 	return oldest;
 }
@@ -83,7 +83,7 @@ static struct triad_path_manager *manager_of(struct triad_path_keeper *keeper,
 
 	if (manager)
 		is = triad_incarnation_judge(head->incarnation, manager->incarnation,
-			manager->heard_us, PAST_US, now_us);
+			manager->received_us, PAST_US, now_us);
 	else
 		manager = take_place(keeper);
 	if (is == TRIAD_INCARNATION_PAST)
@@ -143,9 +143,9 @@ static bool receive_beat(struct triad_path_keeper *keeper,
 	if (beat.echo)
 		learn_offset(manager, &beat, now_us);
 	/* Of two sent at the same time, the one received later counts. */
-	if (!manager->heard_us || !is_later(manager->beat.time_us, beat.time_us))
+	if (!manager->received_us || !is_later(manager->beat.time_us, beat.time_us))
 		manager->beat = beat;
-	manager->heard_us = now_us;
+	manager->received_us = now_us;
 	if (!manager->has_offset)
 		return true;
 	if (is_later(sent_us(manager), now_us + FUTURE_US))
@@ -269,8 +269,8 @@ bool triad_path_keeper_receive(struct triad_path_keeper *keeper,
 
 static bool is_heard(const struct triad_path_manager *manager, uint64_t now_us)
 {
-	return manager->id && manager->heard_us &&
-		now_us - manager->heard_us < TRIAD_PATH_LIFE_US;
+	return manager->id && manager->received_us &&
+		now_us - manager->received_us < TRIAD_PATH_LIFE_US;
 }
 
 /* The one manager that answers; NULL: none, or two, as '*state' says. */

@@ -62,7 +62,7 @@ struct triad_path_counts {
 
 struct triad_path_manager {
 	uint64_t id, incarnation;    /* id 0: free */
-	uint64_t heard_us;           /* last beat */
+	uint64_t received_us;        /* last beat */
 	struct triad_path_beat beat; /* the latest by its own time */
 	/* Added to a time of the manager it gives a time of ours that is not later than
 	 * that moment; modulo 2^64. */

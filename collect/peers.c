@@ -22,9 +22,9 @@ static struct triad_peers_entry *stalest(
 	struct triad_peers_entry *found = &peers->entries[0];
 
 	for (unsigned i = 1; i < peers->n; i++)
-		if (peers->entries[i].heard_us < found->heard_us)
+		if (peers->entries[i].received_us < found->received_us)
 			found = &peers->entries[i];
-	return now_us - found->heard_us > past_us ? found : NULL;
+	return now_us - found->received_us > past_us ? found : NULL;
 }
 
 bool triad_peers_receive(struct triad_peers *peers,
@@ -35,13 +35,13 @@ bool triad_peers_receive(struct triad_peers *peers,
 	struct triad_peers_entry said = {
 		.id = head->sender,
 		.incarnation = head->incarnation,
-		.heard_us = now_us,
+		.received_us = now_us,
 		.alive = *alive,
 	};
 
 	if (entry &&
 		triad_incarnation_judge(head->incarnation, entry->incarnation,
-			entry->heard_us, past_us, now_us) == TRIAD_INCARNATION_PAST)
+			entry->received_us, past_us, now_us) == TRIAD_INCARNATION_PAST)
 		return false;
 	if (entry) {
 		bool is_same = entry->alive.master == alive->master;
@@ -76,7 +76,7 @@ const struct triad_peers_entry *triad_peers_find_name(
 	for (unsigned i = 0; i < peers->n; i++) {
 		const struct triad_peers_entry *entry = &peers->entries[i];
 
-		if (entry->heard_us >= since_us &&
+		if (entry->received_us >= since_us &&
 			(is_id ? entry->id == id : !strcmp(entry->alive.name, name)))
 			return entry;
 	}

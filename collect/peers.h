@@ -17,7 +17,7 @@
 
 struct triad_peers_entry {
 	uint64_t id, incarnation;
-	uint64_t heard_us;
+	uint64_t received_us;
 	struct triad_collect_alive alive;
 	uint64_t former_master; /* its master before, until 'left_us'; 0: a manager */
 	uint64_t left_us;       /* 0: it had no other master */

@@ -93,7 +93,7 @@ static const struct triad_field device_fields[] = {
 	EXTRA_FLAG(is.device.refuses_cables, 0x2),
 	EXTRA_FLAG(is.device.info.has_registers, 0x4),
 	EXTRA(is.device.read_us, 8),
-	DEVICE(told, 1),
+	DEVICE(reported, 1),
 	DEVICE(refused, 1),
 	DEVICE(device_id, 2),
 	DEVICE(hardware_revision, 2),

@@ -25,7 +25,7 @@ void triad_history_rings_limit(
 {
 	if (limits->max_octets > rings->limits.max_octets)
 		for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++)
-			rings->floor_us[tier] = rings->told_floor_us[tier] = 0;
+			rings->floor_us[tier] = rings->reported_floor_us[tier] = 0;
 	rings->limits = *limits;
 }
 
@@ -37,9 +37,9 @@ static bool is_half_full(const struct triad_history_rings *rings)
 void triad_history_rings_tell_floor(struct triad_history_rings *rings,
 	enum triad_history_tier tier, uint64_t floor_us, uint64_t now_us)
 {
-	if (floor_us > rings->told_floor_us[tier] && floor_us <= now_us &&
+	if (floor_us > rings->reported_floor_us[tier] && floor_us <= now_us &&
 		is_half_full(rings))
-		rings->told_floor_us[tier] = floor_us;
+		rings->reported_floor_us[tier] = floor_us;
 }
 
 static bool is_too_old(const struct triad_history_rings *rings,
@@ -76,7 +76,7 @@ static bool is_below_floor(const struct triad_history_rings *rings, unsigned own
 	bool is_written = !owner && rings->rings[owner]->tiers[tier].n == 1 &&
 		newest_time(oldest) + WRITTEN_US > now_us;
 
-	return oldest->begun_us <= rings->told_floor_us[tier] && !is_written &&
+	return oldest->begun_us <= rings->reported_floor_us[tier] && !is_written &&
 		is_half_full(rings);
 }
 
@@ -151,8 +151,8 @@ bool triad_history_rings_takes(const struct triad_history_rings *rings,
 	uint64_t now_us)
 {
 	return begun_us % TRIAD_US_PER_MS == 0 && begun_us > rings->floor_us[tier] &&
-		begun_us > rings->told_floor_us[tier] && begun_us < now_us + AHEAD_US &&
-		last_us < now_us + AHEAD_US &&
+		begun_us > rings->reported_floor_us[tier] &&
+		begun_us < now_us + AHEAD_US && last_us < now_us + AHEAD_US &&
 		!is_too_old(rings, tier, last_us, now_us);
 }
 

@@ -34,7 +34,7 @@ struct triad_history_rings {
 	struct triad_history_limits limits;
 	/* The newest names that had no room: here, and as received from others; 0: none. */
 	uint64_t floor_us[TRIAD_HISTORY_N_TIERS];
-	uint64_t told_floor_us[TRIAD_HISTORY_N_TIERS];
+	uint64_t reported_floor_us[TRIAD_HISTORY_N_TIERS];
 };
 
 /* The ring of that SM; NULL: the folder has none of its images. */

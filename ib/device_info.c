@@ -80,7 +80,7 @@ static bool is_asked(const struct triad_device_info *info, enum triad_device_par
 	if (part == TRIAD_DEVICE_GENERAL)
 		return true;
 	return info->has_registers &&
-		!(parts[part].is_static && info->told >> part & 1);
+		!(parts[part].is_static && info->reported >> part & 1);
 }
 
 bool triad_device_next(const struct triad_device_info *info,
@@ -316,7 +316,7 @@ enum triad_device_result triad_device_take(struct triad_device_info *info,
 		info->refused |= (uint8_t)(1u << query->part);
 		return TRIAD_DEVICE_REFUSED;
 	}
-	info->told |= (uint8_t)(1u << query->part);
+	info->reported |= (uint8_t)(1u << query->part);
 	take_part(info, query, mad);
 	return TRIAD_DEVICE_TOLD;
 }

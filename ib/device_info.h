@@ -85,8 +85,8 @@ struct triad_device_supply {
 };
 
 struct triad_device_info {
-	uint8_t told, refused; /* bit for each part */
-	bool has_registers;    /* GeneralInfo says so */
+	uint8_t reported, refused; /* bit for each part */
+	bool has_registers;        /* GeneralInfo says so */
 	uint16_t device_id, hardware_revision;
 	uint32_t firmware[3];
 	uint32_t uptime_s;

@@ -141,20 +141,20 @@ static uint64_t hash_of(const char *path)
 }
 
 enum triad_file_news triad_file_report(
-	struct triad_file_report *told, const char *path, int error)
+	struct triad_file_report *reported, const char *path, int error)
 {
-	const unsigned n_bits = 8 * sizeof(told->errors);
+	const unsigned n_bits = 8 * sizeof(reported->errors);
 	unsigned at = (unsigned)error < n_bits ? (unsigned)error : n_bits - 1;
-	bool was_in_trouble = told->path == hash_of(path);
+	bool was_in_trouble = reported->path == hash_of(path);
 
-	if (error && was_in_trouble && told->errors[at / 64] >> at % 64 & 1)
+	if (error && was_in_trouble && reported->errors[at / 64] >> at % 64 & 1)
 		return TRIAD_FILE_NO_NEWS;
 	if (!error || !was_in_trouble)
-		*told = (struct triad_file_report){0};
+		*reported = (struct triad_file_report){0};
 	if (!error)
 		return was_in_trouble ? TRIAD_FILE_WELL_AGAIN : TRIAD_FILE_NO_NEWS;
-	told->path = hash_of(path);
-	told->errors[at / 64] |= UINT64_C(1) << at % 64;
+	reported->path = hash_of(path);
+	reported->errors[at / 64] |= UINT64_C(1) << at % 64;
 	return TRIAD_FILE_IN_TROUBLE;
 }
 

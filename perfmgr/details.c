@@ -19,8 +19,9 @@ struct block {
 	struct block *next;
 	uint64_t read_us, interval_us;
 	uint32_t n_own_resets, n_others_resets;
-	uint64_t *told;  /* each slot's base, as the teller reported; NULL: all are 0 */
-	uint32_t teller; /* 0: it was read here */
+	uint64_t *
+		reported; /* each slot's base, as the teller reported; NULL: all are 0 */
+	uint32_t teller;  /* 0: it was read here */
 	uint8_t attribute;
 	uint8_t n_slots;
 	bool was_read; /* since the row belongs to its present port */
@@ -61,7 +62,7 @@ static void free_slab(struct row *rows)
 
 		for (; block; block = next) {
 			next = block->next;
-			free(block->told);
+			free(block->reported);
 			free(block);
 		}
 	}
@@ -201,8 +202,9 @@ static void begin_anew(struct row *row, const struct triad_details_port *port)
 		block->n_own_resets = block->n_others_resets = 0;
 		block->teller = 0;
 		memset(block->slots, 0, block->n_slots * sizeof(block->slots[0]));
-		if (block->told)
-			memset(block->told, 0, block->n_slots * sizeof(*block->told));
+		if (block->reported)
+			memset(block->reported, 0,
+				block->n_slots * sizeof(*block->reported));
 	}
 }
 
@@ -312,10 +314,10 @@ static uint64_t new_base(const struct block *block,
 	bool was_zero)
 {
 	const struct slot *slot = &block->slots[i];
-	uint64_t told = block->told ? block->told[i] : 0;
+	uint64_t reported = block->reported ? block->reported[i] : 0;
 
 	if (is_same)
-		return slot->base + (report->base[i] - told);
+		return slot->base + (report->base[i] - reported);
 	/* From another teller: the hardware is the same, the teller's total is not. */
 	if (block->was_read)
 		return report->raw[i] < slot->last ? slot->base + slot->last
@@ -331,12 +333,12 @@ static bool is_stale(const struct block *block,
 	bool went_back = false;
 
 	for (unsigned i = 0; i < block->n_slots && block->was_read; i++) {
-		uint64_t told = is_same && block->told ? block->told[i] : 0;
+		uint64_t reported = is_same && block->reported ? block->reported[i] : 0;
 		uint64_t now = report->raw[i], then = block->slots[i].last;
 
 		if (is_same) {
 			now += report->base[i];
-			then += told;
+			then += reported;
 		}
 		went_back |= (int64_t)(now - then) < 0;
 	}
@@ -355,10 +357,10 @@ static bool need_told(struct triad_details *details, struct block *block,
 
 	for (unsigned i = 0; i < block->n_slots; i++)
 		any |= report->base[i];
-	if (any && !block->told)
-		block->told = allocate_counted(
-			details, block->n_slots * sizeof(*block->told));
-	return !any || block->told;
+	if (any && !block->reported)
+		block->reported = allocate_counted(
+			details, block->n_slots * sizeof(*block->reported));
+	return !any || block->reported;
 }
 
 static void take_slots(struct block *block, const struct triad_details_report *report,
@@ -373,8 +375,8 @@ static void take_slots(struct block *block, const struct triad_details_report *r
 		grew = block->was_read || was_zero ? slot->base + slot->last - before
 						   : 0;
 		slot->change = grew < UINT32_MAX ? (uint32_t)grew : UINT32_MAX;
-		if (block->told)
-			block->told[i] = report->base[i];
+		if (block->reported)
+			block->reported[i] = report->base[i];
 	}
 }
 

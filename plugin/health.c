@@ -121,8 +121,8 @@ static void add_copy_trouble(
 	char what[128], length[TRIAD_CLOCK_TEXT_SIZE];
 
 	triad_clock_format_length(status->incomplete_us, length);
-	if (status->copier.heard_us &&
-		status->now_us - status->copier.heard_us <
+	if (status->copier.received_us &&
+		status->now_us - status->copier.received_us <
 			TRIAD_SA_COPIES_PATIENCE_US) {
 		snprintf(what, sizeof(what),
 			"no complete copy of the SA's records for %s", length);
@@ -213,9 +213,9 @@ static bool add_other_lease(
 	for (uint32_t i = 0; i < election->n_members; i++) {
 		const struct triad_election_member *member = &election->members[i];
 
-		if (member->is_self || !member->heard_us ||
+		if (member->is_self || !member->received_us ||
 			member->lease_ms == status->lease_ms ||
-			status->now_us - member->heard_us > HEARD_US)
+			status->now_us - member->received_us > HEARD_US)
 			continue;
 		has_other = true;
 		snprintf(text, sizeof(text),
@@ -385,7 +385,7 @@ static enum triad_severity add_port_troubles(
 }
 
 /* Describes what the port manager does, and why it does not do more. */
-static const char *describe_deeds(const struct triad_ports_status *status)
+static const char *describe_port_actions(const struct triad_ports_status *status)
 {
 	if (!status->is_enforcing)
 		return "observes";
@@ -416,8 +416,8 @@ static void add_port_manager(struct triad_health *health, struct triad_plugin *p
 	triad_health_line(health, "ports_manager", "Port manager", severity,
 		"%s; %" PRIu32 " port%s expected, %" PRIu32 " to change, %" PRIu32
 		" held, %" PRIu32 " failed",
-		describe_deeds(&status), status.n_rows, status.n_rows == 1 ? "" : "s",
-		n_items, status.n_held, status.n_failed);
+		describe_port_actions(&status), status.n_rows,
+		status.n_rows == 1 ? "" : "s", n_items, status.n_held, status.n_failed);
 }
 
 void triad_plugin_add_health(void *context, struct triad_health *health)

@@ -70,7 +70,7 @@ struct triad_alert_log {
 
 	/* Of the file's thread alone. */
 	struct triad_line_file file;
-	struct triad_file_report told;
+	struct triad_file_report reported;
 	char line[LINE_SIZE];
 	size_t line_length;
 	bool is_unwritten; /* 'line' could not be written */
@@ -389,7 +389,7 @@ static void report_file(struct triad_alert_log *alert_log, int error)
 {
 	const struct triad_line_file *file = &alert_log->file;
 
-	switch (triad_file_report(&alert_log->told, file->params.path, error)) {
+	switch (triad_file_report(&alert_log->reported, file->params.path, error)) {
 	case TRIAD_FILE_IN_TROUBLE:
 		triad_log_write(alert_log->log, TRIAD_LOG_ERROR,
 			"alerts: %s can't be written: %s; alerts are in the log and "

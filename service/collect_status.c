@@ -20,16 +20,16 @@ const char *triad_collect_agent_state_name(enum triad_collect_agent_state state)
 }
 
 static enum triad_collect_agent_state state_of(const struct triad_claims_agent *agent,
-	const struct triad_aggregator_agent *told, bool is_manager)
+	const struct triad_aggregator_agent *reported, bool is_manager)
 {
 	if (agent->state == TRIAD_CLAIMS_DEAD)
 		return TRIAD_AGENT_DEAD;
 	/* This manager knows few of the ports that it reports: it reads another
 	 * fabric. */
-	if (is_manager && told->n_unknown > told->n_ports / 2)
+	if (is_manager && reported->n_unknown > reported->n_ports / 2)
 		return TRIAD_AGENT_FOREIGN;
 	/* It owns nodes, and reports nothing of them. */
-	if (is_manager && agent->n_nodes && (!told->id || told->is_silent))
+	if (is_manager && agent->n_nodes && (!reported->id || reported->is_silent))
 		return TRIAD_AGENT_SILENT;
 	return agent->state == TRIAD_CLAIMS_DRAINING ? TRIAD_AGENT_DRAINING
 						     : TRIAD_AGENT_ALIVE;
@@ -42,18 +42,18 @@ static void describe(const struct triad_collect *collect,
 	const struct triad_peers_entry *entry =
 		triad_peers_find(triad_member_peers(collect->member), agent->id);
 	bool is_manager = collect->mode == TRIAD_COLLECT_MANAGER;
-	struct triad_aggregator_agent told = {0};
+	struct triad_aggregator_agent reported = {0};
 
 	if (is_manager)
-		triad_aggregator_agent(collect->aggregator, agent->id, &told);
+		triad_aggregator_agent(collect->aggregator, agent->id, &reported);
 	*shown = (struct triad_collect_agent){
 		.id = agent->id,
 		.is_self = !is_manager && agent->id == collect->port_guid,
-		.state = state_of(agent, &told, is_manager),
+		.state = state_of(agent, &reported, is_manager),
 		.n_nodes = agent->n_nodes,
-		.heard_us = agent->heard_us,
-		.n_silent = told.n_silent,
-		.octets_per_s = told.octets_per_s,
+		.received_us = agent->received_us,
+		.n_silent = reported.n_silent,
+		.octets_per_s = reported.octets_per_s,
 	};
 	if (entry) {
 		memcpy(shown->name, entry->alive.name, sizeof(shown->name));
@@ -63,8 +63,8 @@ static void describe(const struct triad_collect *collect,
 		shown->master = entry->alive.master;
 		shown->lag_ms = entry->alive.lag_ms;
 	}
-	if (told.heard_us)
-		shown->lag_ms = (now_us - told.heard_us) / TRIAD_US_PER_MS;
+	if (reported.received_us)
+		shown->lag_ms = (now_us - reported.received_us) / TRIAD_US_PER_MS;
 	/* A dead agent reads and reports nothing: these are from when it was alive. */
 	if (shown->state == TRIAD_AGENT_DEAD) {
 		shown->n_ports = shown->n_silent = 0;

@@ -563,7 +563,7 @@ static void add_devices(struct triad_health *health, struct triad_service *servi
 								  : TRIAD_OK,
 			"%" PRIu32 " of %" PRIu32 " read, %" PRIu32 " refused, %" PRIu32
 			" silent; %" PRIu32 " cable%s, %" PRIu32 " fault%s",
-			counts->n_told, counts->n_devices, counts->n_refused,
+			counts->n_reported, counts->n_devices, counts->n_refused,
 			counts->n_silent, counts->n_cables, plural(counts->n_cables),
 			counts->n_faulty, plural(counts->n_faulty));
 	}

@@ -48,7 +48,7 @@ void history_copies_clear(struct triad_history_store *store)
 		triad_history_ring_clear(store->all.rings[i]);
 	store->all.n = 1;
 	memset(store->all.floor_us, 0, sizeof(store->all.floor_us));
-	memset(store->all.told_floor_us, 0, sizeof(store->all.told_floor_us));
+	memset(store->all.reported_floor_us, 0, sizeof(store->all.reported_floor_us));
 	pthread_mutex_unlock(&store->lock);
 }
 

@@ -32,7 +32,7 @@ struct triad_recorder {
 
 	/* Of the thread that writes. */
 	struct triad_recorder_file file;
-	struct triad_file_report told;
+	struct triad_file_report reported;
 	uint64_t open_again_us, touched_us;
 	uint64_t anew_lines; /* the file is written anew at so many lines */
 	struct triad_timeline_event events[RECORDER_BATCH];

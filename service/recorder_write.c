@@ -20,7 +20,7 @@ static void end_disk(struct triad_recorder *recorder, int error)
 {
 	const struct triad_recorder_file *file = &recorder->file;
 
-	switch (triad_file_report(&recorder->told, file->path, error)) {
+	switch (triad_file_report(&recorder->reported, file->path, error)) {
 	case TRIAD_FILE_IN_TROUBLE:
 		triad_log_write(recorder->log, TRIAD_LOG_ERROR,
 			"history: %s; what happens is kept in memory meanwhile, and the "

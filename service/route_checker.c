@@ -30,7 +30,7 @@ struct triad_route_checker {
 	struct triad_log *log;
 	void (*changed)(void *context);
 	void *context;
-	struct findings told; /* of the thread alone: logged last */
+	struct findings reported; /* of the thread alone: logged last */
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_task task;
@@ -318,9 +318,9 @@ static void log_findings(
 	static const struct findings none;
 	struct findings now = findings_of(result->check);
 
-	if (!memcmp(&now, &checker->told, sizeof(now)))
+	if (!memcmp(&now, &checker->reported, sizeof(now)))
 		return;
-	checker->told = now;
+	checker->reported = now;
 	if (!memcmp(&now, &none, sizeof(now))) {
 		triad_log_write(checker->log, TRIAD_LOG_INFO,
 			"routes: what was wrong is right again");

@@ -44,8 +44,8 @@ struct triad_sa_source {
 	struct triad_sa_source_status status;
 	uint64_t sm_key;
 	struct triad_fabric *known; /* NULL: none */
-	bool links_stand;  /* no change was reported since: its links are valid */
-	uint64_t heard_us; /* the last report; 0: never */
+	bool links_stand;     /* no change was reported since: its links are valid */
+	uint64_t received_us; /* the last report; 0: never */
 
 	/* Of the thread alone. */
 	struct triad_sa *sa;
@@ -117,7 +117,8 @@ void triad_sa_source_set_known(
 	pthread_mutex_lock(&source->lock);
 	old = source->known;
 	source->known = known ? triad_fabric_ref(known) : NULL;
-	source->links_stand = known && is_fresh && known->taken_us > source->heard_us;
+	source->links_stand =
+		known && is_fresh && known->taken_us > source->received_us;
 	pthread_mutex_unlock(&source->lock);
 	triad_fabric_unref(old);
 }
@@ -391,7 +392,7 @@ static void note_reports(struct triad_sa_source *source, unsigned n)
 	/* After a change, discovered links may be wrong. */
 	pthread_mutex_lock(&source->lock);
 	source->status.n_reports += n;
-	source->heard_us = triad_clock_now_us();
+	source->received_us = triad_clock_now_us();
 	source->links_stand = false;
 	pthread_mutex_unlock(&source->lock);
 	look_soon(source);

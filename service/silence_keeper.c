@@ -34,7 +34,7 @@ struct triad_silence_keeper {
 	/* Of the thread alone. */
 	struct triad_silences silences;
 	uint8_t octets[TRIAD_SILENCE_FILE_SIZE];
-	struct triad_file_report told;
+	struct triad_file_report reported;
 	bool has_unread; /* the file may have silences that were not read */
 	unsigned later;  /* version of a file of a later Triad; 0: none */
 
@@ -172,7 +172,7 @@ static void read_file(
 
 static void log_trouble(struct triad_silence_keeper *keeper, int error, const char *why)
 {
-	switch (triad_file_report(&keeper->told, keeper->path, error)) {
+	switch (triad_file_report(&keeper->reported, keeper->path, error)) {
 	case TRIAD_FILE_IN_TROUBLE:
 		triad_log_write(keeper->log, TRIAD_LOG_ERROR,
 			"silences: %s: %s; they are in force and end with %s, unless "

@@ -35,7 +35,7 @@ struct triad_webhook {
 	struct sender *sender; /* made before the thread starts, freed after its end */
 
 	pthread_mutex_t lock; /* of what follows */
-	struct triad_told_alerts *told;
+	struct triad_told_alerts *reported;
 	struct triad_webhook_target target;
 	struct triad_alertmanager_sender told_by;
 	uint64_t repeat_us;
@@ -58,8 +58,8 @@ struct triad_webhook *triad_webhook_new(
 
 	if (!webhook)
 		return NULL;
-	webhook->told = triad_told_alerts_new();
-	if (!webhook->told) {
+	webhook->reported = triad_told_alerts_new();
+	if (!webhook->reported) {
 		free(webhook);
 		return NULL;
 	}
@@ -106,7 +106,7 @@ void triad_webhook_free(struct triad_webhook *webhook)
 		return;
 	free_sender(webhook->sender);
 	triad_task_clear(&webhook->task);
-	triad_told_alerts_free(webhook->told);
+	triad_told_alerts_free(webhook->reported);
 	pthread_mutex_destroy(&webhook->lock);
 	free(webhook);
 }
@@ -121,7 +121,8 @@ static void take_change(
 	int64_t wall_offset_us = triad_clock_wall_offset_us();
 
 	pthread_mutex_lock(&webhook->lock);
-	triad_told_alerts_take(webhook->told, change, alert, now_us, wall_offset_us);
+	triad_told_alerts_take(
+		webhook->reported, change, alert, now_us, wall_offset_us);
 	pthread_mutex_unlock(&webhook->lock);
 	webhook->next_sink.take(webhook->next_sink.context, change, alert);
 }
@@ -183,9 +184,9 @@ static void take_target(
 	if (is_other) {
 		/* A new receiver need not know ended alerts; the thread begins again. */
 		webhook->is_telling = false;
-		triad_told_alerts_pause(webhook->told);
+		triad_told_alerts_pause(webhook->reported);
 	} else if (webhook->is_telling) {
-		triad_told_alerts_begin(webhook->told, webhook->repeat_us);
+		triad_told_alerts_begin(webhook->reported, webhook->repeat_us);
 	}
 }
 
@@ -234,7 +235,7 @@ struct triad_webhook_status triad_webhook_status(struct triad_webhook *webhook)
 
 	pthread_mutex_lock(&webhook->lock);
 	status = webhook->status;
-	status.told = triad_told_alerts_status(webhook->told);
+	status.reported = triad_told_alerts_status(webhook->reported);
 	status.is_idle = status.is_on && !webhook->is_telling;
 	pthread_mutex_unlock(&webhook->lock);
 	return status;
@@ -290,9 +291,9 @@ static void look_whether_to_tell(struct triad_webhook *webhook)
 	may_tell = webhook->may_tell(webhook->context);
 	pthread_mutex_lock(&webhook->lock);
 	if (may_tell && !webhook->is_telling && webhook->status.is_on)
-		triad_told_alerts_begin(webhook->told, webhook->repeat_us);
+		triad_told_alerts_begin(webhook->reported, webhook->repeat_us);
 	else if (!may_tell && webhook->is_telling)
-		triad_told_alerts_pause(webhook->told);
+		triad_told_alerts_pause(webhook->reported);
 	/* Nothing is sent, so nothing fails. */
 	webhook->status.is_failing &= may_tell;
 	webhook->is_telling = may_tell && webhook->status.is_on;
@@ -304,7 +305,8 @@ static void send_batch(struct triad_webhook *webhook, uint64_t now_us)
 	struct triad_webhook_target target = webhook->target;
 	struct triad_alertmanager_sender told_by = webhook->told_by;
 	uint32_t n_targets = webhook->n_targets;
-	size_t n = triad_told_alerts_batch(webhook->told, now_us, sender->batch, BATCH);
+	size_t n = triad_told_alerts_batch(
+		webhook->reported, now_us, sender->batch, BATCH);
 	struct triad_webhook_answer answer;
 	enum triad_told_outcome outcome;
 
@@ -316,7 +318,7 @@ static void send_batch(struct triad_webhook *webhook, uint64_t now_us)
 	/* Ignore the result of an old target, or one broken off by the end. */
 	if (n_targets != webhook->n_targets || webhook->task.must_end)
 		return;
-	triad_told_alerts_done(webhook->told, outcome, triad_clock_now_us());
+	triad_told_alerts_done(webhook->reported, outcome, triad_clock_now_us());
 	report_answer(webhook, &answer);
 }
 
@@ -329,7 +331,7 @@ static uint64_t webhook_step(void *context)
 		return UINT64_MAX;
 	look_whether_to_tell(webhook);
 	now_us = triad_clock_now_us();
-	due_us = triad_told_alerts_due_us(webhook->told);
+	due_us = triad_told_alerts_due_us(webhook->reported);
 	if (due_us > now_us)
 		return due_us < now_us + LOOK_US ? due_us : now_us + LOOK_US;
 	send_batch(webhook, now_us);

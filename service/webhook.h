@@ -25,7 +25,7 @@
 struct triad_webhook;
 
 struct triad_webhook_status {
-	struct triad_told_alerts_status told;
+	struct triad_told_alerts_status reported;
 	bool is_on;      /* a URL is configured */
 	bool is_failing; /* the last attempt failed */
 	bool is_idle;    /* on, but this process must not send */

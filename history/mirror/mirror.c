@@ -83,9 +83,9 @@ static struct triad_mirror_state own_state(const struct triad_mirror *mirror)
 
 	for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++)
 		state.floor_us[tier] =
-			rings->floor_us[tier] > rings->told_floor_us[tier]
+			rings->floor_us[tier] > rings->reported_floor_us[tier]
 			? rings->floor_us[tier]
-			: rings->told_floor_us[tier];
+			: rings->reported_floor_us[tier];
 	for (unsigned i = 0; i < rings->n; i++) {
 		struct triad_mirror_owned *owned = &state.owned[i];
 

@@ -50,7 +50,7 @@ struct triad_mirror_image {
 /* The store of images.  Calls may wait for a disk. */
 struct triad_mirror_store {
 	void *context;
-	/* Changed by 'add' and between calls; the machine changes only 'told_floor_us'. */
+	/* Changed by 'add' and between calls; the machine changes only 'reported_floor_us'. */
 	struct triad_history_rings *rings;
 	/* Reads a part of an image.  Returns 0 or an errno. */
 	int (*read)(void *context, const struct triad_mirror_image *image, uint32_t at,

@@ -76,7 +76,7 @@ enum triad_file_news {
 /* To be called after each attempt to write; 'error' is 0 or an errno.  Returns what to
  * report. */
 enum triad_file_news triad_file_report(
-	struct triad_file_report *told, const char *path, int error);
+	struct triad_file_report *reported, const char *path, int error);
 
 /* --- files that are replaced --------------------------------------------- */
 

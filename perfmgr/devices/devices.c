@@ -447,7 +447,7 @@ struct triad_devices_counts triad_devices_counts(const struct triad_devices *dev
 	for (uint32_t i = 0; i < known->n_devices; i++) {
 		const struct triad_known_device *device = &known->devices[i];
 
-		counts.n_told += device->info && device->info->told;
+		counts.n_reported += device->info && device->info->reported;
 		counts.n_silent += device->is_silent;
 		counts.n_fell_silent += device->is_silent && device->has_answered;
 		counts.n_refused += has_refused(device);

@@ -62,9 +62,9 @@ enum triad_port_module {
 };
 
 struct triad_devices_counts {
-	uint32_t n_devices; /* that are asked */
-	uint32_t n_told;    /* of these, devices with information */
-	uint32_t n_silent;  /* devices that did not answer, and are no longer asked */
+	uint32_t n_devices;  /* that are asked */
+	uint32_t n_reported; /* of these, devices with information */
+	uint32_t n_silent;   /* devices that did not answer, and are no longer asked */
 	uint32_t n_fell_silent; /* of these, devices that had answered before */
 	uint32_t n_refused;     /* devices that refused something */
 	uint32_t n_cables;      /* that are known */

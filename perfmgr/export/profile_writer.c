@@ -42,7 +42,7 @@ struct triad_profile_writer {
 	struct triad_frame_writer *out;
 	uint64_t begun_us;    /* monotonic, when the file's first frame began */
 	uint64_t last_octets; /* of the frame before */
-	struct triad_file_report told;
+	struct triad_file_report reported;
 	uint64_t n_dropped_since; /* it was said */
 };
 
@@ -381,7 +381,7 @@ static void log_result(struct triad_profile_writer *writer, const struct frame *
 	const char *path = writer->params.path;
 
 	writer->n_dropped_since += frame->error != 0;
-	switch (triad_file_report(&writer->told, path, frame->error)) {
+	switch (triad_file_report(&writer->reported, path, frame->error)) {
 	case TRIAD_FILE_IN_TROUBLE:
 		triad_log_write(writer->log, TRIAD_LOG_ERROR,
 			"profile: %s can't be written: %s; each sweep tries again, "

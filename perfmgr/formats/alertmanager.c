@@ -45,21 +45,22 @@ static void put_port(
 	triad_json_string(json, name, text);
 }
 
-static void put_labels(struct triad_json *json, const struct triad_told_alert *told)
+static void put_labels(struct triad_json *json, const struct triad_told_alert *reported)
 {
-	const struct triad_alert_end *end = &told->ends[0], *far_end = &told->ends[1];
+	const struct triad_alert_end *end = &reported->ends[0],
+				     *far_end = &reported->ends[1];
 
 	triad_json_object_begin(json, "labels");
-	put_label(json, "alertname", alert_name(told->kind));
+	put_label(json, "alertname", alert_name(reported->kind));
 	put_label(json, "severity",
-		told->severity == TRIAD_CRITICAL ? "critical" : "warning");
-	put_label(json, "kind", triad_alert_kind_name(told->kind));
-	put_label(json, "what", triad_alert_cause_name(told->cause));
+		reported->severity == TRIAD_CRITICAL ? "critical" : "warning");
+	put_label(json, "kind", triad_alert_kind_name(reported->kind));
+	put_label(json, "what", triad_alert_cause_name(reported->cause));
 	put_label(json, "node", end->node_name);
 	put_label(json, "node_type", triad_node_type_name(end->node_type));
 	triad_json_guid(json, "guid", end->node_guid);
 	put_port(json, "port", end);
-	if (told->n_ends > 1) {
+	if (reported->n_ends > 1) {
 		put_label(json, "far_end", far_end->node_name);
 		triad_json_guid(json, "far_end_guid", far_end->node_guid);
 		put_port(json, "far_end_port", far_end);
@@ -70,22 +71,22 @@ static void put_labels(struct triad_json *json, const struct triad_told_alert *t
 /* --- annotations --- */
 
 static void put_annotations(struct triad_json *json,
-	const struct triad_told_alert *told,
+	const struct triad_told_alert *reported,
 	const struct triad_alertmanager_sender *sender)
 {
 	char text[TRIAD_ALERT_TEXT_SIZE], number[24];
-	const char *advice = triad_alert_advice(&told->alert);
+	const char *advice = triad_alert_advice(&reported->alert);
 
 	triad_json_object_begin(json, "annotations");
-	triad_alert_location_format(&told->alert, text, sizeof(text));
+	triad_alert_location_format(&reported->alert, text, sizeof(text));
 	triad_text_append(text, sizeof(text), ": %s",
-		triad_alert_cause_name(told->alert.findings[0].cause));
+		triad_alert_cause_name(reported->alert.findings[0].cause));
 	triad_json_string(json, "summary", text);
-	triad_alert_findings_format(&told->alert, text, sizeof(text));
+	triad_alert_findings_format(&reported->alert, text, sizeof(text));
 	triad_json_string(json, "description", text);
 	if (advice)
 		triad_json_string(json, "advice", advice);
-	snprintf(number, sizeof(number), "%" PRIu64, told->alert.id);
+	snprintf(number, sizeof(number), "%" PRIu64, reported->alert.id);
 	triad_json_string(json, "alert", number);
 	put_label(json, "host", sender->host);
 	triad_json_object_end(json);

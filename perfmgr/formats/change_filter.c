@@ -12,7 +12,7 @@
 #define FIRST_ROWS 1024u
 
 /* All zeros: nothing was told.  There is no node with GUID 0. */
-struct told {
+struct reported {
 	uint64_t node_guid;
 	uint64_t xmit_words, rcv_words, wait_ticks;
 	uint32_t watched;
@@ -21,10 +21,10 @@ struct told {
 	uint8_t port;
 };
 
-_Static_assert(sizeof(struct told) <= 56, "no more than is needed");
+_Static_assert(sizeof(struct reported) <= 56, "no more than is needed");
 
 struct triad_change_filter {
-	struct told *told;
+	struct reported *reported;
 	size_t n;
 	uint32_t number;
 };
@@ -38,7 +38,7 @@ void triad_change_filter_free(struct triad_change_filter *filter)
 {
 	if (!filter)
 		return;
-	free(filter->told);
+	free(filter->reported);
 	free(filter);
 }
 
@@ -51,30 +51,33 @@ static int make_room(struct triad_change_filter *filter, uint32_t row)
 		return 0;
 	if (row >= TRIAD_ENGINE_MAX_ROWS)
 		return EOVERFLOW;
-	if (triad_grow(&filter->told, &filter->n, row + 1, sizeof(*filter->told),
-		    FIRST_ROWS))
+	if (triad_grow(&filter->reported, &filter->n, row + 1,
+		    sizeof(*filter->reported), FIRST_ROWS))
 		return ENOMEM;
-	memset(filter->told + n, 0, (filter->n - n) * sizeof(*filter->told));
+	memset(filter->reported + n, 0, (filter->n - n) * sizeof(*filter->reported));
 	return 0;
 }
 
-static bool is_due(const struct told *told, const struct triad_change_filter_port *port,
-	uint64_t min_change_words)
+static bool is_due(const struct reported *reported,
+	const struct triad_change_filter_port *port, uint64_t min_change_words)
 {
 	uint64_t xmit, rcv;
 
 	/* The row is another port's, something watched changed, or totals went back:
 	 * due, whatever the amount. */
-	if (told->node_guid != port->node_guid || told->port != port->port ||
-		told->watched != port->watched || port->xmit_words < told->xmit_words ||
-		port->rcv_words < told->rcv_words ||
-		port->wait_ticks < told->wait_ticks)
+	if (reported->node_guid != port->node_guid || reported->port != port->port ||
+		reported->watched != port->watched ||
+		port->xmit_words < reported->xmit_words ||
+		port->rcv_words < reported->rcv_words ||
+		port->wait_ticks < reported->wait_ticks)
 		return true;
-	xmit = port->xmit_words - told->xmit_words;
-	rcv = port->rcv_words - told->rcv_words;
-	if (port->wait_ticks - told->wait_ticks > min_change_words ||
-		fabsf(port->pace_words - told->pace_words) > (float)min_change_words ||
-		fabsf(port->pace_ticks - told->pace_ticks) > (float)min_change_words)
+	xmit = port->xmit_words - reported->xmit_words;
+	rcv = port->rcv_words - reported->rcv_words;
+	if (port->wait_ticks - reported->wait_ticks > min_change_words ||
+		fabsf(port->pace_words - reported->pace_words) >
+			(float)min_change_words ||
+		fabsf(port->pace_ticks - reported->pace_ticks) >
+			(float)min_change_words)
 		return true;
 	/* Not xmit + rcv, which may be over 64 bits. */
 	return xmit > min_change_words || rcv > min_change_words - xmit;
@@ -85,15 +88,15 @@ int triad_change_filter_check(struct triad_change_filter *filter, uint32_t row,
 	bool *due)
 {
 	int error = make_room(filter, row);
-	struct told *told;
+	struct reported *reported;
 
 	*due = true;
 	if (error)
 		return error;
-	told = &filter->told[row];
-	*due = is_due(told, port, min_change_words);
+	reported = &filter->reported[row];
+	*due = is_due(reported, port, min_change_words);
 	if (*due)
-		*told = (struct told){
+		*reported = (struct reported){
 			.node_guid = port->node_guid,
 			.xmit_words = port->xmit_words,
 			.rcv_words = port->rcv_words,
@@ -115,19 +118,19 @@ void triad_change_filter_begin(struct triad_change_filter *filter, uint32_t numb
 void triad_change_filter_forget_row(struct triad_change_filter *filter, uint32_t row)
 {
 	if (row < filter->n)
-		filter->told[row] = (struct told){0};
+		filter->reported[row] = (struct reported){0};
 }
 
 void triad_change_filter_forget_from(
 	struct triad_change_filter *filter, uint32_t number)
 {
 	for (uint32_t i = 0; i < filter->n; i++)
-		if (filter->told[i].number >= number)
-			filter->told[i] = (struct told){0};
+		if (filter->reported[i].number >= number)
+			filter->reported[i] = (struct reported){0};
 }
 
 void triad_change_filter_forget(struct triad_change_filter *filter)
 {
 	if (filter->n)
-		memset(filter->told, 0, filter->n * sizeof(*filter->told));
+		memset(filter->reported, 0, filter->n * sizeof(*filter->reported));
 }

@@ -57,7 +57,7 @@ static const char *status_of(uint8_t state)
 static void put_fan_status(
 	const struct line *line, const struct triad_device_info *info)
 {
-	if (!(info->told >> TRIAD_DEVICE_FORE & 1))
+	if (!(info->reported >> TRIAD_DEVICE_FORE & 1))
 		return;
 	begin_line(line);
 	put_text(line, "status", info->fans_slow || info->fans_fast ? "ERROR" : "OK");
@@ -105,7 +105,7 @@ static void put_hardware_info(
 static void put_device(
 	const struct line *line, const struct triad_device_info *info, const char *name)
 {
-	bool is_told = info->told >> TRIAD_DEVICE_GENERAL & 1;
+	bool is_told = info->reported >> TRIAD_DEVICE_GENERAL & 1;
 
 	if (line->rank == HARDWARE_INFO && is_told) {
 		put_hardware_info(line, info, name);

@@ -70,35 +70,35 @@ struct triad_told_alerts;
 /* NULL when memory is short.  At first there is no receiver. */
 struct triad_told_alerts *triad_told_alerts_new(void);
 /* Accepts NULL. */
-void triad_told_alerts_free(struct triad_told_alerts *told);
+void triad_told_alerts_free(struct triad_told_alerts *reported);
 
 /* Starts sending, everything at once.  Also for another receiver: the batch on its way to
  * the last one does not count. */
-void triad_told_alerts_begin(struct triad_told_alerts *told, uint64_t repeat_us);
+void triad_told_alerts_begin(struct triad_told_alerts *reported, uint64_t repeat_us);
 
 /* Stops sending: forgets ended alerts, keeps active ones. */
-void triad_told_alerts_pause(struct triad_told_alerts *told);
+void triad_told_alerts_pause(struct triad_told_alerts *reported);
 
 /* As triad_alerts_sink.take(); 'wall_offset_us' is the wall clock minus the monotonic
  * one. */
-void triad_told_alerts_take(struct triad_told_alerts *told,
+void triad_told_alerts_take(struct triad_told_alerts *reported,
 	enum triad_alert_change change, const struct triad_alert *alert,
 	uint64_t now_us, int64_t wall_offset_us);
 
 /* Copies up to 'room' alerts that are due, in the order in which they were raised.
  * They are on their way until triad_told_alerts_done(). */
-size_t triad_told_alerts_batch(struct triad_told_alerts *told, uint64_t now_us,
+size_t triad_told_alerts_batch(struct triad_told_alerts *reported, uint64_t now_us,
 	struct triad_told_alert *batch, size_t room);
 
 /* Passes the result of the last batch, which may have been empty. */
-void triad_told_alerts_done(struct triad_told_alerts *told,
+void triad_told_alerts_done(struct triad_told_alerts *reported,
 	enum triad_told_outcome outcome, uint64_t now_us);
 
 /* When a batch is due; UINT64_MAX without a receiver. */
-uint64_t triad_told_alerts_due_us(const struct triad_told_alerts *told);
+uint64_t triad_told_alerts_due_us(const struct triad_told_alerts *reported);
 
 struct triad_told_alerts_status triad_told_alerts_status(
-	const struct triad_told_alerts *told);
+	const struct triad_told_alerts *reported);
 
 /* The result of a batch from its HTTP status. */
 enum triad_told_outcome triad_told_outcome(long http_status);

@@ -265,7 +265,7 @@ static void silence(struct triad_sweep_agents *agents, struct triad_sweep_agent 
 		 * capabilities. */
 		agent->was_alive = false;
 		agent->known = false;
-		agent->refused = agent->missed = agent->told = 0;
+		agent->refused = agent->missed = agent->reported = 0;
 		agent->redirected = false;
 		agent->to = triad_agent_own_address(agents, agent);
 		triad_backoff_miss(&agent->backoff);

@@ -142,7 +142,7 @@ void triad_plan_agent(
 		/* Details that it has answered before are reset, too, and read first. */
 		if (state->resets_all)
 			triad_details_want(
-				agents, agent, agent->first_port + i, agent->told);
+				agents, agent, agent->first_port + i, agent->reported);
 	}
 }
 
@@ -304,7 +304,7 @@ static enum triad_question take_question(struct triad_sweep_agent *agent,
 		return TRIAD_ASK_RESET_DETAIL;
 	}
 	state->details &= ~bit;
-	agent->trying |= bit & ~agent->told;
+	agent->trying |= bit & ~agent->reported;
 	return TRIAD_ASK_DETAIL;
 }
 

@@ -231,7 +231,7 @@ void triad_details_answer(struct triad_sweep_agents *agents,
 
 	triad_answer_note_life(agent);
 	end_trial(agent, bit);
-	agent->told |= bit;
+	agent->reported |= bit;
 	agent->missed &= ~bit;
 	if (wants_reset && !after_reset && !agent->silent) {
 		state->details_to_reset |= bit;
@@ -249,7 +249,7 @@ void triad_details_refusal(struct triad_sweep_agents *agents,
 	triad_answer_note_life(agent);
 	end_trial(agent, bit);
 	/* It may have it for other ports alone. */
-	if (!(agent->told & bit)) {
+	if (!(agent->reported & bit)) {
 		agent->refused |= bit;
 		drop_details(agents, agent, bit);
 	}
@@ -263,7 +263,7 @@ void triad_details_silence(struct triad_sweep_agents *agents,
 	uint32_t bit = TRIAD_DETAIL_BIT(attribute);
 
 	end_trial(agent, bit);
-	if (agent->answered && !(agent->told & bit)) {
+	if (agent->answered && !(agent->reported & bit)) {
 		agent->refused |= agent->missed & bit;
 		agent->missed |= bit;
 		drop_details(agents, agent, bit);

@@ -351,7 +351,8 @@ static void release(struct triad_sweep *sweep, struct query *query)
 static bool is_first_try(struct triad_sweep *sweep, const struct query *query)
 {
 	return is_of_detail(query) &&
-		!(agent_of(sweep, query)->told & TRIAD_DETAIL_BIT(query->attribute));
+		!(agent_of(sweep, query)->reported &
+			TRIAD_DETAIL_BIT(query->attribute));
 }
 
 static void give_up(struct triad_sweep *sweep, struct query *query)

@@ -60,7 +60,7 @@ struct triad_sweep_agent {
 	bool was_alive; /* it answered in the last sweep it was asked in */
 	/* Detail attributes that it refused; that it did not answer; that it has
 	 * answered. */
-	uint32_t refused, missed, told;
+	uint32_t refused, missed, reported;
 	uint32_t trying; /* attributes being tried at one of its ports for the first
 			  * time */
 	struct triad_backoff backoff;

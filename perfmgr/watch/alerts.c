@@ -192,16 +192,16 @@ void triad_alerts_begin_sweep(struct triad_alerts *alerts, bool is_part)
 static void report_alert(struct triad_alerts *alerts, enum triad_alert_change change,
 	const struct triad_alert *alert)
 {
-	alerts->told = true;
+	alerts->reported = true;
 	alerts->sink.take(alerts->sink.context, change, alert);
 }
 
 /* Calls the sink's done(), if take() was called. */
 static void report_cleared(struct triad_alerts *alerts)
 {
-	if (alerts->told && alerts->sink.done)
+	if (alerts->reported && alerts->sink.done)
 		alerts->sink.done(alerts->sink.context);
-	alerts->told = false;
+	alerts->reported = false;
 }
 
 /* Returns whether it was silenced, or no longer is. */

@@ -36,9 +36,9 @@ struct triad_alerts {
 	struct triad_silences *silences;
 	struct triad_alert cleared[TRIAD_ALERTS_MAX_CLEARED];
 	uint64_t last_id;
-	bool told;    /* the sink was called, in the present call */
-	bool is_part; /* the present sweep is not of all ports */
-	bool is_idle; /* see triad_alerts_set_idle() */
+	bool reported; /* the sink was called, in the present call */
+	bool is_part;  /* the present sweep is not of all ports */
+	bool is_idle;  /* see triad_alerts_set_idle() */
 	uint64_t explained_until_us;
 	uint64_t swept_us[3]; /* ends of the last sweeps, the last one first */
 	uint32_t n_held;      /* findings held back so far, while alerts are settled */

@@ -14,7 +14,7 @@ struct triad_watch {
 	struct triad_view *view; /* referenced; the owner's alone; NULL: none, or it was
 	                          * not taken up by all */
 	/* The fabric last reported, referenced; used only by the owner; NULL: none. */
-	struct triad_fabric *told;
+	struct triad_fabric *reported;
 	struct triad_finders finders; /* the owner's alone */
 	pthread_mutex_t lock;         /* of what follows */
 	struct triad_histograms *histograms;
@@ -58,7 +58,7 @@ void triad_watch_free(struct triad_watch *watch)
 	triad_alerts_free(watch->alerts);
 	triad_histograms_free(watch->histograms);
 	triad_view_unref(watch->view);
-	triad_fabric_unref(watch->told);
+	triad_fabric_unref(watch->reported);
 	pthread_mutex_destroy(&watch->lock);
 	free(watch);
 }
@@ -134,11 +134,11 @@ void triad_watch_look_from(struct triad_watch *watch, uint64_t now_us)
 static void tell_changes(struct triad_watch *watch, struct triad_fabric *fabric)
 {
 	/* When memory is short, the next fabric is compared with the old one. */
-	if (watch->told && !watch->is_part && watch->changes.take &&
-		triad_changes_tell(watch->told, fabric, &watch->changes))
+	if (watch->reported && !watch->is_part && watch->changes.take &&
+		triad_changes_tell(watch->reported, fabric, &watch->changes))
 		return;
-	triad_fabric_unref(watch->told);
-	watch->told = triad_fabric_ref(fabric);
+	triad_fabric_unref(watch->reported);
+	watch->reported = triad_fabric_ref(fabric);
 }
 
 /* Reported alerts are compared with all silences, so this is done in slices, too. */

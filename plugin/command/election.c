@@ -62,9 +62,9 @@ static uint64_t left_ms(const struct triad_elector_status *status)
 static uint64_t heard_ms(const struct triad_elector_status *status,
 	const struct triad_election_member *member)
 {
-	if (member->is_self || status->now_us < member->heard_us)
+	if (member->is_self || status->now_us < member->received_us)
 		return 0;
-	return (status->now_us - member->heard_us) / TRIAD_US_PER_MS;
+	return (status->now_us - member->received_us) / TRIAD_US_PER_MS;
 }
 
 /* The holder's own grant is not among those that were sent to it. */

@@ -43,7 +43,7 @@ struct telling {
 	bool has_row;
 	uint64_t n_shown, n_different;
 	uint64_t n_unlike, n_answered; /* of those that ports answered */
-	uint64_t told_us;
+	uint64_t reported_us;
 	struct triad_output *output;
 	struct triad_report report;
 	struct triad_list list;
@@ -99,8 +99,8 @@ static bool goes_on(void *context, size_t n_done)
 	struct telling *telling = context;
 	uint64_t now_us = triad_clock_now_us();
 
-	if (now_us - telling->told_us > PROGRESS_US) {
-		telling->told_us = now_us;
+	if (now_us - telling->reported_us > PROGRESS_US) {
+		telling->reported_us = now_us;
 		triad_output_message(telling->output, TRIAD_FRAME_PROGRESS,
 			"%zu of %zu tables read", n_done, telling->n_items);
 	}

@@ -91,7 +91,7 @@ static void wish_with_members(
 			continue;
 		wish->members[wish->n_members++] = member->id;
 		if (member->state == TRIAD_ELECTION_STANDBY &&
-			member->heard_us >= status.elected_us)
+			member->received_us >= status.elected_us)
 			wish->standby[wish->n_standby++] = member->id;
 	}
 }
@@ -172,10 +172,11 @@ static void trace(
 static void report_permission(
 	struct triad_elector *elector, const struct triad_permission *permission)
 {
-	const struct triad_permission *told = &elector->told;
+	const struct triad_permission *reported = &elector->reported;
 	char reasons[400];
 
-	if (permission->is_given == told->is_given && permission->term == told->term)
+	if (permission->is_given == reported->is_given &&
+		permission->term == reported->term)
 		return;
 	name_reasons(permission->reasons, reasons, sizeof(reasons));
 	if (permission->is_given)
@@ -185,7 +186,7 @@ static void report_permission(
 	else
 		triad_log_write(elector->log, TRIAD_LOG_INFO,
 			"election: this SM may not enforce any more: %s", reasons);
-	elector->told = *permission;
+	elector->reported = *permission;
 }
 
 static void report_state(
@@ -249,7 +250,7 @@ void elector_look_at_fabric(struct triad_elector *elector)
 		if (!status.members[i].is_self)
 			members[n++] =
 				(struct triad_fabric_member){.id = status.members[i].id,
-					.heard_us = status.members[i].heard_us};
+					.received_us = status.members[i].received_us};
 	triad_fabric_ask_members(elector->fabric, members, n, status.master);
 }
 

@@ -71,7 +71,7 @@ struct triad_elector {
 	uint64_t n_store_failed;
 	struct triad_line_file trace;
 	struct triad_file_report reported_trace;
-	struct triad_permission traced, told; /* last */
+	struct triad_permission traced, reported; /* last */
 	enum triad_election_state reported_state;
 	uint64_t reported_master;
 

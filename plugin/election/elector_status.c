@@ -113,7 +113,7 @@ bool triad_elector_hears(
 {
 	return peer->is_member &&
 		status->now_us <
-		peer->heard_us + status->keepalive_ms * TRIAD_US_PER_MS;
+		peer->received_us + status->keepalive_ms * TRIAD_US_PER_MS;
 }
 
 static void describe_fabric(

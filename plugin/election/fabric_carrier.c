@@ -24,7 +24,7 @@
 struct peer {
 	uint16_t from_lid;  /* its last fragment's */
 	uint16_t heard_lid; /* its last authentic datagram's; 0: none */
-	uint64_t heard_us;
+	uint64_t received_us;
 	struct triad_fragments fragments;
 };
 
@@ -150,7 +150,7 @@ static uint16_t find_lid(struct fabric_carrier *carrier, const struct peer *peer
 	look_for_lids(carrier);
 	lid = carrier->places[peer - carrier->peers].lid;
 	if (peer->heard_lid &&
-		(!lid || triad_clock_now_us() < peer->heard_us + HEARD_US))
+		(!lid || triad_clock_now_us() < peer->received_us + HEARD_US))
 		lid = peer->heard_lid;
 	return lid;
 }
@@ -196,7 +196,7 @@ static ssize_t take_fragment(struct fabric_carrier *carrier,
 	size_t size;
 
 	carrier->base.n_malformed += !guid;
-	carrier->base.n_strangers += guid && !peer;
+	carrier->base.n_unknown_senders += guid && !peer;
 	if (!peer)
 		return -EBADMSG;
 	peer->from_lid = reply->lid;
@@ -240,7 +240,7 @@ static void note_authentic(struct triad_carrier *base, const struct triad_addres
 	if (!peer)
 		return;
 	peer->heard_lid = peer->from_lid;
-	peer->heard_us = triad_clock_now_us();
+	peer->received_us = triad_clock_now_us();
 }
 
 static void free_carrier(struct triad_carrier *base)

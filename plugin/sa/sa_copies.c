@@ -237,7 +237,7 @@ static void publish(
 	if (draft->copier.role != TRIAD_SA_TAKES)
 		copies->complete_us = now_us;
 	else if (draft->copier.is_complete)
-		copies->complete_us = draft->copier.heard_us;
+		copies->complete_us = draft->copier.received_us;
 	draft->incomplete_us = now_us - copies->complete_us;
 	pthread_mutex_lock(&copies->lock);
 	draft->n_dropped = copies->inbox.n_dropped;

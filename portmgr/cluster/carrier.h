@@ -54,8 +54,8 @@ struct triad_carrier_ops {
 struct triad_carrier {
 	const struct triad_carrier_ops *ops;
 	/* What receive() dropped.  The caller reads it, adds it up and sets it to 0. */
-	uint32_t n_malformed; /* not a datagram, or one with a missing part */
-	uint32_t n_strangers; /* claims a sender that is not among our peers */
+	uint32_t n_malformed;       /* not a datagram, or one with a missing part */
+	uint32_t n_unknown_senders; /* claims a sender that is not among our peers */
 };
 
 /* Not open yet; NULL when memory is short. */

@@ -206,7 +206,7 @@ static bool handle_verdict(struct corosync *corosync, enum triad_group_verdict v
 	case TRIAD_GROUP_MALFORMED:
 		triad_transport_count(&corosync->base, &status->n_malformed);
 		break;
-	case TRIAD_GROUP_STRANGER:
+	case TRIAD_GROUP_UNKNOWN_SENDER:
 		triad_transport_count(&corosync->base, &status->n_unknown_senders);
 		break;
 	case TRIAD_GROUP_VERSION:
@@ -214,7 +214,7 @@ static bool handle_verdict(struct corosync *corosync, enum triad_group_verdict v
 			"speaks another version: install the same",
 			&status->n_versions);
 		break;
-	case TRIAD_GROUP_DOUBLE:
+	case TRIAD_GROUP_DUPLICATE_ID:
 		complain(corosync, message->from,
 			"has another member's port GUID: two SMs are run on one port",
 			&status->n_unknown_senders);

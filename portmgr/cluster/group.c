@@ -96,11 +96,11 @@ enum triad_group_verdict triad_group_take(struct triad_group *group, uint32_t no
 		size > TRIAD_GROUP_HEADER_SIZE + TRIAD_CLUSTER_PAYLOAD_SIZE)
 		return TRIAD_GROUP_MALFORMED;
 	if (!message->from)
-		return TRIAD_GROUP_STRANGER;
+		return TRIAD_GROUP_UNKNOWN_SENDER;
 	if (version != VERSION)
 		return TRIAD_GROUP_VERSION;
 	if (triad_group_has_other(group, message->from, message->id))
-		return TRIAD_GROUP_DOUBLE;
+		return TRIAD_GROUP_DUPLICATE_ID;
 	message->is_news = message->from->id != message->id;
 	message->from->id = message->id;
 	if (kind == TRIAD_GROUP_PAYLOAD) {

@@ -54,11 +54,11 @@ void triad_group_put_header(uint8_t header[TRIAD_GROUP_HEADER_SIZE],
 	enum triad_group_kind kind, uint64_t id);
 
 enum triad_group_verdict {
-	TRIAD_GROUP_TAKEN,     /* accepted: the member's id is set */
-	TRIAD_GROUP_MALFORMED, /* truncated, oversize, another magic */
-	TRIAD_GROUP_STRANGER,  /* the sender is not in the group */
-	TRIAD_GROUP_VERSION,   /* of a version that is not known here */
-	TRIAD_GROUP_DOUBLE,    /* with the id of another member */
+	TRIAD_GROUP_TAKEN,          /* accepted: the member's id is set */
+	TRIAD_GROUP_MALFORMED,      /* truncated, oversize, another magic */
+	TRIAD_GROUP_UNKNOWN_SENDER, /* the sender is not in the group */
+	TRIAD_GROUP_VERSION,        /* of a version that is not known here */
+	TRIAD_GROUP_DUPLICATE_ID,   /* with the id of another member */
 };
 
 struct triad_group_message {

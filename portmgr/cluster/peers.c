@@ -30,7 +30,7 @@
 struct peer {
 	struct triad_seal_peer seal;
 	bool is_self, is_member;
-	uint64_t heard_us;
+	uint64_t received_us;
 	uint64_t send_us; /* when the next keepalive is due */
 };
 
@@ -235,7 +235,7 @@ static void end_silent(struct peers *peers, uint64_t now_us)
 	for (size_t i = 0; i < peers->n; i++) {
 		struct peer *peer = &peers->peers[i];
 
-		if (now_us - peer->heard_us >= peers->silence_us)
+		if (now_us - peer->received_us >= peers->silence_us)
 			peer->is_member = false;
 	}
 	deliver_view(peers);
@@ -325,7 +325,7 @@ static void handle_accepted(struct peers *peers, struct peer *peer,
 		return;
 	}
 	peer->is_member = true;
-	peer->heard_us = now_us;
+	peer->received_us = now_us;
 	deliver_view(peers);
 	if (opened->kind == TRIAD_SEAL_PAYLOAD)
 		triad_transport_deliver(
@@ -390,8 +390,8 @@ static void count_dropped(struct peers *peers)
 
 	triad_transport_add(&peers->base, &status->n_malformed, carrier->n_malformed);
 	triad_transport_add(
-		&peers->base, &status->n_unknown_senders, carrier->n_strangers);
-	carrier->n_malformed = carrier->n_strangers = 0;
+		&peers->base, &status->n_unknown_senders, carrier->n_unknown_senders);
+	carrier->n_malformed = carrier->n_unknown_senders = 0;
 }
 
 /* Takes at most BATCH datagrams, or parts of them. */
@@ -427,8 +427,8 @@ static int sleep_ms(const struct peers *peers, uint64_t now_us)
 			continue;
 		if (peer->send_us < until_us)
 			until_us = peer->send_us;
-		if (peer->is_member && peer->heard_us + peers->silence_us < until_us)
-			until_us = peer->heard_us + peers->silence_us;
+		if (peer->is_member && peer->received_us + peers->silence_us < until_us)
+			until_us = peer->received_us + peers->silence_us;
 	}
 	if (until_us <= now_us)
 		return 0;

@@ -204,25 +204,26 @@ bool triad_transport_drain(struct triad_transport *transport)
 
 /* --- delivery --- */
 
-static bool is_as_told(
-	const struct triad_cluster_view *told, const struct triad_cluster_view *view)
+static bool is_as_told(const struct triad_cluster_view *reported,
+	const struct triad_cluster_view *view)
 {
-	return told->number && told->is_connected == view->is_connected &&
-		told->is_quorate == view->is_quorate &&
-		told->n_votes_needed == view->n_votes_needed &&
-		told->epoch == view->epoch && told->n_members == view->n_members &&
-		memcmp(told->members, view->members,
+	return reported->number && reported->is_connected == view->is_connected &&
+		reported->is_quorate == view->is_quorate &&
+		reported->n_votes_needed == view->n_votes_needed &&
+		reported->epoch == view->epoch &&
+		reported->n_members == view->n_members &&
+		memcmp(reported->members, view->members,
 			view->n_members * sizeof(view->members[0])) == 0;
 }
 
 void triad_transport_report_view(
 	struct triad_transport *transport, const struct triad_cluster_view *view)
 {
-	struct triad_cluster_view *told = &transport->view;
-	uint64_t number = told->number + 1;
+	struct triad_cluster_view *reported = &transport->view;
+	uint64_t number = reported->number + 1;
 	bool stop;
 
-	if (is_as_told(told, view))
+	if (is_as_told(reported, view))
 		return;
 	/* 'is_connected' is for send(), in other threads.  The view itself is this
 	 * thread's, so the sink is called without the lock. */
@@ -232,10 +233,10 @@ void triad_transport_report_view(
 	pthread_mutex_unlock(&transport->lock);
 	if (stop)
 		return;
-	*told = *view;
-	told->number = number;
+	*reported = *view;
+	reported->number = number;
 	if (transport->sink.view)
-		transport->sink.view(transport->sink.context, told);
+		transport->sink.view(transport->sink.context, reported);
 }
 
 /* Reports that this member is alone and cut off.  After that nothing more is queued; queued

@@ -405,7 +405,7 @@ void triad_election_facts(
 uint64_t triad_election_sm_master(
 	const struct triad_election *election, uint64_t now_us)
 {
-	for (uint32_t i = 0; i < election->n_heard; i++) {
+	for (uint32_t i = 0; i < election->n_received; i++) {
 		const struct heard *heard = &election->heard[i];
 
 		if ((heard->message.flags & TRIAD_ELECTION_SM_IS_MASTER) &&
@@ -427,7 +427,7 @@ static void describe_self(
 		.claim = e->claim,
 		.generation = e->generation,
 		.hash = e->hash,
-		.heard_us = e->now_us,
+		.received_us = e->now_us,
 		.is_able = own_flags(e) & TRIAD_ELECTION_IS_ABLE,
 		.is_witness = e->conf.is_witness,
 		.is_blacklisted = triad_blacklist_has(&e->stored.blacklist, e->conf.id),
@@ -448,7 +448,7 @@ static void describe(const struct triad_election *e, const struct heard *heard,
 		.claim = m->claim,
 		.generation = m->generation,
 		.hash = m->hash,
-		.heard_us = heard->at_us,
+		.received_us = heard->at_us,
 		.lease_ms = m->lease_ms,
 		.is_able = m->flags & TRIAD_ELECTION_IS_ABLE,
 		.is_witness = m->flags & TRIAD_ELECTION_IS_WITNESS,
@@ -462,7 +462,7 @@ static void describe(const struct triad_election *e, const struct heard *heard,
  * lease. */
 static const struct heard *find_holder(const struct triad_election *e)
 {
-	for (uint32_t i = 0; i < e->n_heard; i++)
+	for (uint32_t i = 0; i < e->n_received; i++)
 		if (e->heard[i].message.priority & TRIAD_PRIORITY_IS_CONF_MANAGER &&
 			members_is_fresh(e, &e->heard[i]))
 			return &e->heard[i];
@@ -506,7 +506,7 @@ void triad_election_status(const struct triad_election *election, uint64_t now_u
 	status->view = e->view;
 	status->blacklist = e->stored.blacklist;
 	describe_self(e, &status->members[status->n_members++]);
-	for (uint32_t i = 0; i < e->n_heard; i++)
+	for (uint32_t i = 0; i < e->n_received; i++)
 		if (status->n_members < TRIAD_CLUSTER_MAX_MEMBERS)
 			describe(
 				e, &e->heard[i], &status->members[status->n_members++]);

@@ -99,7 +99,7 @@ struct triad_election_member {
 	enum triad_election_state state;
 	uint32_t priority;
 	uint64_t term, claim, generation, hash;
-	uint64_t heard_us; /* 0: not yet */
+	uint64_t received_us; /* 0: not yet */
 	uint32_t lease_ms;
 	bool is_able, is_witness, is_blacklisted, is_self;
 	bool has_granted; /* our present claim */

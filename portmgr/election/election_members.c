@@ -8,7 +8,7 @@
 
 const struct heard *members_find(const struct triad_election *e, uint64_t id)
 {
-	for (uint32_t i = 0; i < e->n_heard; i++)
+	for (uint32_t i = 0; i < e->n_received; i++)
 		if (e->heard[i].message.from == id)
 			return &e->heard[i];
 	return NULL;
@@ -27,11 +27,11 @@ void members_note(
 {
 	struct heard *heard = NULL;
 
-	for (uint32_t i = 0; i < e->n_heard; i++)
+	for (uint32_t i = 0; i < e->n_received; i++)
 		if (e->heard[i].message.from == message->from)
 			heard = &e->heard[i];
-	if (!heard && e->n_heard < TRIAD_CLUSTER_MAX_MEMBERS) {
-		heard = &e->heard[e->n_heard++];
+	if (!heard && e->n_received < TRIAD_CLUSTER_MAX_MEMBERS) {
+		heard = &e->heard[e->n_received++];
 		*heard = (struct heard){.n_answers = 0};
 	}
 	if (!heard)
@@ -42,7 +42,7 @@ void members_note(
 
 bool members_may_answer(struct triad_election *e, uint64_t id)
 {
-	for (uint32_t i = 0; i < e->n_heard; i++) {
+	for (uint32_t i = 0; i < e->n_received; i++) {
 		struct heard *heard = &e->heard[i];
 
 		if (heard->message.from != id)
@@ -61,10 +61,10 @@ void members_keep_view(struct triad_election *e)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < e->n_heard; i++)
+	for (uint32_t i = 0; i < e->n_received; i++)
 		if (members_in_view(e, e->heard[i].message.from))
 			e->heard[n++] = e->heard[i];
-	e->n_heard = n;
+	e->n_received = n;
 }
 
 bool members_is_fresh(const struct triad_election *e, const struct heard *heard)
@@ -101,7 +101,7 @@ bool members_is_better(
 
 uint64_t members_better_master(const struct triad_election *e)
 {
-	for (uint32_t i = 0; i < e->n_heard; i++) {
+	for (uint32_t i = 0; i < e->n_received; i++) {
 		const struct heard *heard = &e->heard[i];
 
 		if (heard->message.state == TRIAD_ELECTION_MASTER &&
@@ -140,7 +140,7 @@ bool members_is_able(
 
 bool members_has_other_config(const struct triad_election *e)
 {
-	for (uint32_t i = 0; i < e->n_heard; i++) {
+	for (uint32_t i = 0; i < e->n_received; i++) {
 		const struct triad_election_message *theirs = &e->heard[i].message;
 
 		if (!(theirs->flags & TRIAD_ELECTION_IS_WITNESS) && e->generation &&
@@ -191,7 +191,7 @@ static uint64_t best_candidate(const struct triad_election *e)
 		best = e->conf.id;
 		priority = e->priority;
 	}
-	for (uint32_t i = 0; i < e->n_heard; i++) {
+	for (uint32_t i = 0; i < e->n_received; i++) {
 		const struct triad_election_message *theirs = &e->heard[i].message;
 		uint32_t theirs_priority = members_priority(e, theirs);
 
@@ -224,7 +224,7 @@ static uint64_t more_preferred(const struct triad_election *e)
 	uint64_t best = 0;
 	uint8_t preference = e->preference;
 
-	for (uint32_t i = 0; i < e->n_heard; i++) {
+	for (uint32_t i = 0; i < e->n_received; i++) {
 		const struct triad_election_message *theirs = &e->heard[i].message;
 		unsigned health = triad_priority_health(theirs->priority);
 

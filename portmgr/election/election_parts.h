@@ -84,7 +84,7 @@ struct triad_election {
 	uint64_t generation, hash;
 
 	/* --- members --- */
-	uint32_t n_heard;
+	uint32_t n_received;
 	struct heard heard[TRIAD_CLUSTER_MAX_MEMBERS];
 	struct passed_over passed;
 
@@ -98,7 +98,7 @@ struct triad_election {
 	uint32_t priority; /* as last sent */
 	uint8_t sm_priority;
 	uint64_t hand_over_to, hand_over_since_us;
-	uint32_t n_ceded_in_vain;
+	uint32_t n_cedes_ignored;
 
 	/* --- lease --- */
 	uint64_t claim; /* the term asked for or held; 0: none */

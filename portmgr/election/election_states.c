@@ -70,7 +70,7 @@ static void enter(struct triad_election *e, enum triad_election_state state)
 
 	e->state = state;
 	e->hand_over_to = 0;
-	e->n_ceded_in_vain = 0;
+	e->n_cedes_ignored = 0;
 	if (was_master && state != TRIAD_ELECTION_MASTER)
 		election_act(e, TRIAD_ELECTION_STEP_DOWN);
 	states_update_priority(e);
@@ -184,7 +184,7 @@ void states_status(struct triad_election *e, const struct triad_election_message
 		return;
 	/* Our master has a lower priority, and was told to yield.  If it never does, do
 	 * not wait for it. */
-	if (++e->n_ceded_in_vain > MAX_CEDED_IN_VAIN && !members_better_master(e))
+	if (++e->n_cedes_ignored > MAX_CEDED_IN_VAIN && !members_better_master(e))
 		states_elect(e);
 }
 

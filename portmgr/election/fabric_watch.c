@@ -53,7 +53,8 @@ static struct triad_fabric_peer *find_room(struct triad_fabric_watch *watch)
 	for (uint32_t i = 0; i < watch->n_peers; i++) {
 		struct triad_fabric_peer *peer = &watch->peers[i];
 
-		if (!peer->is_member && (!oldest || peer->heard_us < oldest->heard_us))
+		if (!peer->is_member &&
+			(!oldest || peer->received_us < oldest->received_us))
 			oldest = peer;
 	}
 	return oldest;
@@ -71,8 +72,8 @@ static void note_member(
 		*peer = (struct triad_fabric_peer){.id = member->id};
 	}
 	peer->is_member = true;
-	if (member->heard_us > peer->heard_us) {
-		peer->heard_us = member->heard_us;
+	if (member->received_us > peer->received_us) {
+		peer->received_us = member->received_us;
 		peer->lost.n = 0;
 	}
 }
@@ -138,7 +139,7 @@ void triad_fabric_watch_master_lid(
 static uint64_t late_us(
 	const struct triad_fabric_watch *watch, const struct triad_fabric_peer *peer)
 {
-	return peer->heard_us + watch->late_us;
+	return peer->received_us + watch->late_us;
 }
 
 static uint64_t fast_us(const struct triad_fabric_watch *watch)
@@ -347,7 +348,7 @@ static void note_missed(
 		question->asked_us <= peer->refused_us)
 		return;
 	add_missed(&peer->sm, question->asked_us);
-	if (question->asked_us > peer->heard_us)
+	if (question->asked_us > peer->received_us)
 		add_missed(&peer->lost, question->asked_us);
 }
 
@@ -382,7 +383,7 @@ static enum triad_fabric_verdict judge(
 static bool is_to_be_kept(const struct triad_fabric_peer *peer, uint64_t now_us)
 {
 	return peer->is_member || triad_fabric_verdict_is_alive(peer->verdict) ||
-		now_us < peer->heard_us + KEEP_US;
+		now_us < peer->received_us + KEEP_US;
 }
 
 void triad_fabric_watch_run(struct triad_fabric_watch *watch, uint64_t now_us)
@@ -461,7 +462,7 @@ static bool is_dead(const struct triad_fabric_peer *peer, uint64_t now_us)
 		return false;
 	/* Its port has reported no SM since its last message in the election. */
 	if (peer->refused_us && !peer->sm.n)
-		return peer->refused_us > peer->heard_us + SILENT_US &&
+		return peer->refused_us > peer->received_us + SILENT_US &&
 			now_us - peer->refused_us <= PROOF_US;
 	return is_silent(&peer->lost, now_us) && now_us - peer->asked_us <= PROOF_US &&
 		peer->port_answered_us > peer->lost.since_us;

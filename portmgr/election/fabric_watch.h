@@ -53,8 +53,8 @@ struct triad_fabric_peer {
 	uint64_t id;
 	uint16_t lid; /* 0: not known */
 	uint64_t m_key;
-	bool is_member;    /* at present */
-	uint64_t heard_us; /* last message in the election */
+	bool is_member;       /* at present */
+	uint64_t received_us; /* last message in the election */
 	enum triad_fabric_verdict verdict;
 	uint64_t answered_us;      /* by its SM; 0: never */
 	uint64_t refused_us;       /* by its port, which has no SM; 0: not since */
@@ -105,7 +105,7 @@ void triad_fabric_watch_init(
 /* --- input --- */
 
 struct triad_fabric_member {
-	uint64_t id, heard_us;
+	uint64_t id, received_us;
 };
 
 /* Sets the present members, without this one, and the election's master.  Former members

@@ -92,7 +92,7 @@ uint32_t triad_replica_n_same(const struct triad_replica *replica, uint64_t sinc
 	for (uint32_t i = 0; i < replica->n_members; i++) {
 		const struct replica_member *member = &replica->members[i];
 
-		n += member->has_digest && member->heard_us > since_us &&
+		n += member->has_digest && member->received_us > since_us &&
 			!memcmp(&member->digest, &own, sizeof(own));
 	}
 	return n;
@@ -188,7 +188,7 @@ static void receive_digest(struct triad_replica *replica, struct replica_member 
 	member->digest = message->digest;
 	member->config = message->config;
 	member->has_digest = true;
-	member->heard_us = replica->now_us;
+	member->received_us = replica->now_us;
 	answer_digest(replica, member);
 	replica_config_heard(replica, member);
 }

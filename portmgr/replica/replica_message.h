@@ -36,8 +36,8 @@
  *
  * Thread-safety: functions without state.  Memory: what was decoded borrows the
  * payload. */
-#ifndef TRIAD_PORTMGR_SHARE_MESSAGE_H
-#define TRIAD_PORTMGR_SHARE_MESSAGE_H
+#ifndef TRIAD_PORTMGR_REPLICA_MESSAGE_H
+#define TRIAD_PORTMGR_REPLICA_MESSAGE_H
 
 #include "portmgr/replica/replica.h"
 

@@ -20,7 +20,7 @@
 struct replica_member {
 	uint64_t id;
 	bool has_digest; /* the members below were received */
-	uint64_t heard_us;
+	uint64_t received_us;
 	struct triad_history_digest digest;
 	struct triad_replica_config config;
 	uint64_t answered; /* a hash of both digests, when ours was sent in answer */

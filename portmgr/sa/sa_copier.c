@@ -120,7 +120,7 @@ static void look_whether_complete(struct triad_sa_copier *copier)
 {
 	struct triad_sa_copier_status *status = &copier->status;
 
-	if (status->role != TRIAD_SA_TAKES || !status->heard_us)
+	if (status->role != TRIAD_SA_TAKES || !status->received_us)
 		return;
 	status->is_complete = true;
 	for (unsigned i = 0; i < TRIAD_SA_SET_N_GROUPS; i++)
@@ -133,7 +133,7 @@ static void look_whether_complete(struct triad_sa_copier *copier)
 static void begin_taking(struct triad_sa_copier *copier, uint64_t source)
 {
 	copier->status.source = source;
-	copier->status.heard_us = 0;
+	copier->status.received_us = 0;
 	copier->status.is_complete = false;
 	copier->has_leaves = 0;
 	copier->asked_leaves = 0;
@@ -162,7 +162,7 @@ static void begin_giving(struct triad_sa_copier *copier)
 	copier->newer_us = 0;
 	copier->status.is_complete = false;
 	copier->status.equal_us = 0;
-	copier->status.heard_us = 0;
+	copier->status.received_us = 0;
 	copier->status.ahead_us = 0;
 	copier->state_us = UINT64_MAX; /* not before there are records */
 	copier->n_states = 0;
@@ -193,8 +193,8 @@ static bool may_follow(
 {
 	const struct triad_sa_copier_status *status = &copier->status;
 
-	return sender == copier->preferred || !status->heard_us ||
-		copier->now_us - status->heard_us > SILENT_US ||
+	return sender == copier->preferred || !status->received_us ||
+		copier->now_us - status->received_us > SILENT_US ||
 		(status->source != copier->preferred && era > status->era);
 }
 
@@ -231,7 +231,8 @@ void triad_sa_copier_note_view(struct triad_sa_copier *copier)
 
 /* --- input, as giver --- */
 
-static void hear_ask(struct triad_sa_copier *copier, const struct triad_sa_message *ask)
+static void receive_ask(
+	struct triad_sa_copier *copier, const struct triad_sa_message *ask)
 {
 	if (ask->to != copier->conf.id || copier->status.role != TRIAD_SA_GIVES)
 		return;
@@ -257,12 +258,12 @@ static void hear_state(
 	struct triad_sa_copier_status *status = &copier->status;
 
 	/* A late one would restore old digests. */
-	if (status->heard_us && message->era == status->era &&
+	if (status->received_us && message->era == status->era &&
 		message->number <= copier->number)
 		return;
 	copier->number = message->number;
 	memcpy(copier->digests, message->digests, sizeof(copier->digests));
-	status->heard_us = copier->now_us;
+	status->received_us = copier->now_us;
 	status->ahead_us = (int64_t)(message->wall_us - copier->wall_us);
 	status->n_left_out = message->n_left_out;
 	status->era = message->era;
@@ -367,7 +368,7 @@ void triad_sa_copier_payload(struct triad_sa_copier *copier, uint64_t sender,
 	if (error || sender == copier->conf.id)
 		return;
 	if (message.kind == TRIAD_SA_ASK) {
-		hear_ask(copier, &message);
+		receive_ask(copier, &message);
 		return;
 	}
 	if (message.kind == TRIAD_SA_STATE)
@@ -407,7 +408,7 @@ void triad_sa_copier_run(
 
 static bool wants_to_ask(const struct triad_sa_copier *copier)
 {
-	return copier->status.role == TRIAD_SA_TAKES && copier->status.heard_us &&
+	return copier->status.role == TRIAD_SA_TAKES && copier->status.received_us &&
 		!copier->status.is_complete;
 }
 

@@ -52,9 +52,9 @@ struct triad_sa_copier_status {
 	bool is_complete;  /* the last digests of 'source' equal those of the copy */
 	uint64_t equal_us; /* when they last did; 0: never, or not since this member
 			    * gave */
-	uint64_t heard_us; /* last digests of 'source'; 0: never */
-	int64_t ahead_us;  /* how far its wall clock is ahead of ours */
-	uint64_t era;      /* era of 'source' */
+	uint64_t received_us; /* last digests of 'source'; 0: never */
+	int64_t ahead_us;     /* how far its wall clock is ahead of ours */
+	uint64_t era;         /* era of 'source' */
 	bool is_outdated; /* this member gives, but another giver became master later */
 	uint32_t n_left_out; /* records of the master that are not copied */
 	struct triad_sa_counts counts;

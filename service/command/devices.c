@@ -47,7 +47,7 @@ static void format_firmware(
 
 static bool has_told(const struct triad_device_info *info, enum triad_device_part part)
 {
-	return info->told >> part & 1;
+	return info->reported >> part & 1;
 }
 
 /* --- JSON --- */

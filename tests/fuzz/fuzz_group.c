@@ -82,7 +82,7 @@ static void take_message(struct cluster *cluster, struct triad_wire *w)
 	else
 		require(!memcmp(&before, &cluster->group, sizeof(before)),
 			"refused: nothing changes");
-	if (verdict == TRIAD_GROUP_VERSION || verdict == TRIAD_GROUP_DOUBLE)
+	if (verdict == TRIAD_GROUP_VERSION || verdict == TRIAD_GROUP_DUPLICATE_ID)
 		require(message.from, "one that can be named");
 	free(octets);
 }

@@ -129,10 +129,10 @@ static void check_frames(const struct file *file, bool is_whole)
 
 static void tell(void *context, const char *message)
 {
-	unsigned *n_told = context;
+	unsigned *n_reported = context;
 
 	require(*message && !strpbrk(message, "\n\r\033"), "a message to be shown");
-	++*n_told;
+	++*n_reported;
 }
 
 static bool take_line(void *context, enum triad_profile_line kind,
@@ -167,10 +167,10 @@ static void check_inputs(const struct file *file)
 	struct triad_profile_inputs *inputs;
 	struct triad_profile_frame frame;
 	uint64_t last_us = 0, done;
-	unsigned n_told = 0;
+	unsigned n_reported = 0;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
-	inputs = triad_profile_inputs_new(2, paths, tell, &n_told);
+	inputs = triad_profile_inputs_new(2, paths, tell, &n_reported);
 	require(inputs, "memory");
 	while (triad_profile_inputs_next(inputs, &frame)) {
 		require(frame.size && frame.offset + frame.size <= file->size,
@@ -180,7 +180,7 @@ static void check_inputs(const struct file *file)
 		if (triad_profile_inputs_read(inputs, &frame, take_line, NULL))
 			check_copy(inputs, &frame);
 	}
-	require(triad_profile_inputs_failed(inputs) == n_told, "failures are told");
+	require(triad_profile_inputs_failed(inputs) == n_reported, "failures are told");
 	require(triad_profile_inputs_octets(inputs, &done) == done, "to the end");
 	triad_profile_inputs_free(inputs);
 }

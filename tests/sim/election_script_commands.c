@@ -201,7 +201,7 @@ static bool drift(struct script *s, char **words)
 
 /* --- what elections are told --- */
 
-static bool told(struct script *s, unsigned node, int error)
+static bool reported(struct script *s, unsigned node, int error)
 {
 	elections_poke(s->elections, node);
 	return error ? script_fail(s, "refused: %s", strerror(error)) : true;
@@ -221,7 +221,7 @@ static bool set_ports(struct script *s, char **words)
 		&(struct triad_port_health){
 			.n_ports = n_ports, .n_good = n_good, .is_up = n_good > 0},
 		elections_clock(s->elections, node));
-	return told(s, node, 0);
+	return reported(s, node, 0);
 }
 
 static bool set_flapped(struct script *s, char **words)
@@ -233,7 +233,7 @@ static bool set_flapped(struct script *s, char **words)
 	triad_election_ports(elections_of(s->elections, node),
 		&(struct triad_port_health){.n_ports = 2, .is_up = true},
 		elections_clock(s->elections, node));
-	return told(s, node, 0);
+	return reported(s, node, 0);
 }
 
 static bool blacklist(struct script *s, char **words)
@@ -245,7 +245,7 @@ static bool blacklist(struct script *s, char **words)
 		!script_either(s, words[1], "add", "remove", &is_listed) ||
 		!script_node(s, words[2], &other))
 		return false;
-	return told(s, node,
+	return reported(s, node,
 		triad_election_blacklist(elections_of(s->elections, node),
 			elections_id(other), is_listed,
 			elections_clock(s->elections, node)));
@@ -261,7 +261,7 @@ static bool prefer(struct script *s, char **words)
 		return false;
 	triad_election_prefer(elections_of(s->elections, node), (uint8_t)preference,
 		elections_clock(s->elections, node));
-	return told(s, node, 0);
+	return reported(s, node, 0);
 }
 
 static bool config(struct script *s, char **words)
@@ -275,7 +275,7 @@ static bool config(struct script *s, char **words)
 		return false;
 	triad_election_config(elections_of(s->elections, node), generation, hash,
 		elections_clock(s->elections, node));
-	return told(s, node, 0);
+	return reported(s, node, 0);
 }
 
 static bool check_answer(struct script *s, char **words)
@@ -296,7 +296,7 @@ static bool check_answer(struct script *s, char **words)
 		return script_fail(s, "'%s' is no answer of a check", words[1]);
 	triad_election_check(elections_of(s->elections, node), answer,
 		elections_clock(s->elections, node));
-	return told(s, node, 0);
+	return reported(s, node, 0);
 }
 
 static bool confirm(struct script *s, char **words)
@@ -305,7 +305,7 @@ static bool confirm(struct script *s, char **words)
 
 	if (!script_live_node(s, words[0], &node))
 		return false;
-	return told(s, node,
+	return reported(s, node,
 		triad_election_confirm(elections_of(s->elections, node),
 			elections_clock(s->elections, node)));
 }
@@ -318,7 +318,7 @@ static bool resign(struct script *s, char **words)
 		return false;
 	triad_election_resign(
 		elections_of(s->elections, node), elections_clock(s->elections, node));
-	return told(s, node, 0);
+	return reported(s, node, 0);
 }
 
 /* --- what is expected --- */

@@ -14,7 +14,7 @@
 struct triad_tables_report {
 	struct triad_log *log;
 	unsigned n;
-	uint64_t told[N_SLOTS]; /* hashes of lines; 0: free */
+	uint64_t reported[N_SLOTS]; /* hashes of lines; 0: free */
 };
 
 struct triad_tables_report *triad_tables_report_new(struct triad_log *log)
@@ -33,7 +33,7 @@ void triad_tables_report_free(struct triad_tables_report *report)
 
 void triad_tables_report_forget(struct triad_tables_report *report)
 {
-	memset(report->told, 0, sizeof(report->told));
+	memset(report->reported, 0, sizeof(report->reported));
 	report->n = 0;
 }
 
@@ -46,11 +46,11 @@ static bool is_news(struct triad_tables_report *report, const char *text)
 	/* 0 marks a free slot.  Half of the slots stay free, so the search ends. */
 	hash += !hash;
 	at = hash % N_SLOTS;
-	while (report->told[at] && report->told[at] != hash)
+	while (report->reported[at] && report->reported[at] != hash)
 		at = (at + 1) % N_SLOTS;
-	if (report->told[at] || report->n == TRIAD_TABLES_REPORT_MAX)
+	if (report->reported[at] || report->n == TRIAD_TABLES_REPORT_MAX)
 		return false;
-	report->told[at] = hash;
+	report->reported[at] = hash;
 	report->n++;
 	return true;
 }

@@ -72,8 +72,8 @@ void triad_tables_tell_state(struct triad_tables *tables)
 
 	pthread_mutex_lock(&tables->lock);
 	state = tables->status.state;
-	is_news = tables->told != state;
-	tables->told = state;
+	is_news = tables->reported != state;
+	tables->reported = state;
 	pthread_mutex_unlock(&tables->lock);
 	if (!is_news)
 		return;

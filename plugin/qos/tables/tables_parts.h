@@ -37,7 +37,7 @@ struct triad_tables {
 	 * number of passes. */
 	uint64_t asked_offer, asked_hash, n_passes_asked;
 	unsigned n_asked; /* in a row */
-	enum triad_tables_state told;
+	enum triad_tables_state reported;
 	struct triad_tables_status status;
 };
 

@@ -741,7 +741,7 @@ START_TEST(test_errors_are_told_of_when_they_crossed_their_threshold)
 	findings[6] = UINT32_C(1) << TRIAD_SYMBOL_ERROR_COUNTER;
 	/* It crossed; it grew while it was over; nothing more; it is below again. */
 	for (unsigned i = 0; i < 4; i++) {
-		static const unsigned more[] = {1, 1, 0, 0}, told[] = {1, 1, 0, 1};
+		static const unsigned more[] = {1, 1, 0, 0}, reported[] = {1, 1, 0, 1};
 
 		before = n_rows_reported();
 		now_us += TRIAD_US_PER_S;
@@ -749,7 +749,7 @@ START_TEST(test_errors_are_told_of_when_they_crossed_their_threshold)
 		read_port(&readers[0], 6);
 		findings[6] = i < 3 ? findings[6] : 0;
 		tell(&readers[0], findings);
-		ck_assert_uint_eq(n_rows_reported() - before, told[i]);
+		ck_assert_uint_eq(n_rows_reported() - before, reported[i]);
 	}
 	free(findings);
 }

@@ -32,7 +32,7 @@ START_TEST(test_last_word_is_there)
 	ck_assert(hear(7, 1, "b", 101 * S));
 	ck_assert_uint_eq(peers.n, 1);
 	ck_assert_str_eq(triad_peers_find(&peers, 7)->alive.name, "b");
-	ck_assert_uint_eq(triad_peers_find(&peers, 7)->heard_us, 101 * S);
+	ck_assert_uint_eq(triad_peers_find(&peers, 7)->received_us, 101 * S);
 	ck_assert_ptr_null(triad_peers_find(&peers, 8));
 }
 END_TEST

@@ -9,7 +9,7 @@
 
 static struct triad_fabric *fabric;
 static struct triad_congestion_track track;
-static unsigned n_told[3];
+static unsigned n_reported[3];
 static struct triad_congestion_host hosts[8]; /* of the first root */
 static uint32_t n_hosts;
 
@@ -17,7 +17,7 @@ static void begin(void)
 {
 	fabric = fat_tree(4);
 	track.n = 0;
-	memset(n_told, 0, sizeof(n_told));
+	memset(n_reported, 0, sizeof(n_reported));
 	n_hosts = 0;
 }
 
@@ -31,7 +31,7 @@ static void tell(void *context, enum triad_congestion_change change,
 {
 	(void)context;
 	(void)root;
-	n_told[change]++;
+	n_reported[change]++;
 }
 
 /* A sweep that found roots at 'n' ports from 'first' on. */
@@ -65,8 +65,8 @@ START_TEST(test_root_found_again_keeps_its_time)
 	sweep(3, 2, 300);
 	ck_assert_uint_eq(since(3), 100);
 	ck_assert_uint_eq(since(4), 100);
-	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_BEGUN], 2);
-	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_ENDED], 0);
+	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_BEGUN], 2);
+	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_ENDED], 0);
 }
 END_TEST
 
@@ -87,8 +87,8 @@ START_TEST(test_root_of_which_the_vl_becomes_known_is_the_same)
 	ck_assert_uint_eq(since(3), 100);
 	ck_assert_uint_eq(track.roots[0].vl, 2);
 	ck_assert_uint_eq(track.roots[0].begun_vl, TRIAD_CONGESTION_NO_VL);
-	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_BEGUN], 1);
-	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_ENDED], 0);
+	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_BEGUN], 1);
+	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_ENDED], 0);
 }
 END_TEST
 
@@ -102,8 +102,8 @@ START_TEST(test_roots_on_two_vls_of_a_port_are_two)
 	found.n_roots = 1;
 	for (unsigned i = 0; i < 2; i++)
 		triad_congestion_track_add(&track, fabric, &found, 200, tell, NULL);
-	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_BEGUN], 2);
-	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_ENDED], 1);
+	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_BEGUN], 2);
+	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_ENDED], 1);
 	ck_assert_uint_eq(track.roots[0].vl, 1);
 }
 END_TEST
@@ -112,9 +112,9 @@ START_TEST(test_root_missed_twice_is_over)
 {
 	sweep(3, 1, 100);
 	sweep(3, 0, 200);
-	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_ENDED], 0);
+	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_ENDED], 0);
 	sweep(3, 0, 300);
-	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_ENDED], 1);
+	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_ENDED], 1);
 	ck_assert_uint_eq(since(3), 0);
 	sweep(3, 1, 400);
 	ck_assert_uint_eq(since(3), 400);
@@ -125,7 +125,7 @@ START_TEST(test_roots_that_are_not_known_are_over)
 {
 	sweep(3, 2, 100);
 	triad_congestion_track_add(&track, fabric, NULL, 200, tell, NULL);
-	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_ENDED], 2);
+	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_ENDED], 2);
 	ck_assert_uint_eq(track.n, 0);
 }
 END_TEST
@@ -148,9 +148,9 @@ START_TEST(test_root_for_which_the_same_hosts_wait_has_moved)
 	sweep(7, 1, 200);
 	ck_assert_uint_eq(since(7), 100);
 	ck_assert_uint_eq(since(3), 0);
-	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_BEGUN], 1);
-	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_MOVED], 1);
-	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_ENDED], 0);
+	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_BEGUN], 1);
+	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_MOVED], 1);
+	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_ENDED], 0);
 	root = &track.roots[0];
 	ck_assert_uint_eq(root->from_guid, fabric->nodes[fabric->ports[3].node].guid);
 	ck_assert_uint_eq(root->from_port, fabric->ports[3].number);
@@ -167,7 +167,7 @@ START_TEST(test_root_for_which_other_hosts_wait_is_another)
 	sweep(7, 1, 200);
 	ck_assert_uint_eq(since(7), 200);
 	ck_assert_uint_eq(since(3), 100);
-	ck_assert_uint_eq(n_told[TRIAD_CONGESTION_MOVED], 0);
+	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_MOVED], 0);
 }
 END_TEST
 

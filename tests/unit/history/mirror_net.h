@@ -319,7 +319,7 @@ static inline void start(unsigned i)
 	if (!member->all.n)
 		ring_for(member, id_of(i));
 	memset(member->all.floor_us, 0, sizeof(member->all.floor_us));
-	memset(member->all.told_floor_us, 0, sizeof(member->all.told_floor_us));
+	memset(member->all.reported_floor_us, 0, sizeof(member->all.reported_floor_us));
 	memset(member->is_open, 0, sizeof(member->is_open));
 	triad_history_rings_limit(&member->all, &net.limits);
 	member->is_up = true;
@@ -418,7 +418,7 @@ static inline void print_all(void)
 			triad_history_rings_octets(&member->all));
 		for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++)
 			printf(" %" PRIu64 "/%" PRIu64, member->all.floor_us[tier],
-				member->all.told_floor_us[tier]);
+				member->all.reported_floor_us[tier]);
 		printf("\n");
 		for (unsigned owner = 0; owner < member->all.n; owner++)
 			for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++)

@@ -121,7 +121,7 @@ static void make_device(struct triad_extra *extra)
 	extra->port = 0;
 	extra->is.device.is_silent = below(2);
 	extra->is.device.read_us = random_us();
-	info->told = (uint8_t)random_next(&seed);
+	info->reported = (uint8_t)random_next(&seed);
 	info->refused = (uint8_t)random_next(&seed);
 	info->has_registers = below(2);
 	info->device_id = (uint16_t)below(65536);

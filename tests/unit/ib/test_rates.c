@@ -84,16 +84,17 @@ START_TEST(test_rate_for_port_not_above_and_understood)
 {
 	for (unsigned i = 0; i < N_RATES; i++)
 		for (uint8_t caps = 0; caps < 32; caps++) {
-			uint8_t told = triad_rate_for(rates[i].code, caps);
+			uint8_t reported = triad_rate_for(rates[i].code, caps);
 
-			ck_assert_uint_le(triad_rate_rank(told), i + 1);
-			ck_assert_uint_ne(triad_rate_rank(told), 0);
+			ck_assert_uint_le(triad_rate_rank(reported), i + 1);
+			ck_assert_uint_ne(triad_rate_rank(reported), 0);
 			/* As OpenSM: 800 Gb/s becomes 600 for a port of which it does
 			 * not know whether it knows HDR. */
 			if (rates[i].code < 23 || caps & TRIAD_RATE_CAP_MASK2)
-				ck_assert_uint_eq(triad_rate_for(told, caps), told);
+				ck_assert_uint_eq(
+					triad_rate_for(reported, caps), reported);
 			if (rates[i].code < 19 || caps == 31)
-				ck_assert_uint_eq(told, rates[i].code);
+				ck_assert_uint_eq(reported, rates[i].code);
 		}
 }
 END_TEST
@@ -130,12 +131,12 @@ END_TEST
 START_TEST(test_rate_original_not_above_and_none_that_came_later)
 {
 	for (unsigned i = 0; i < N_RATES; i++) {
-		uint8_t told = triad_rate_original(rates[i].code);
+		uint8_t reported = triad_rate_original(rates[i].code);
 
-		ck_assert_uint_le(triad_rate_rank(told), i + 1);
-		ck_assert_uint_lt(told, 19);
+		ck_assert_uint_le(triad_rate_rank(reported), i + 1);
+		ck_assert_uint_lt(reported, 19);
 		if (rates[i].code < 19)
-			ck_assert_uint_eq(told, rates[i].code);
+			ck_assert_uint_eq(reported, rates[i].code);
 	}
 	ck_assert_uint_eq(triad_rate_original(19), 15);
 	ck_assert_uint_eq(triad_rate_original(20), 7);
@@ -151,7 +152,7 @@ START_TEST(test_rate_limited_as_naive)
 {
 	for (unsigned limit = TRIAD_RATE_MIN; limit <= TRIAD_RATE_MAX; limit++)
 		for (unsigned i = 0; i < N_RATES; i++) {
-			uint8_t told =
+			uint8_t reported =
 				triad_rate_limited(rates[i].code, (uint8_t)limit);
 			uint8_t most = triad_rate_rank((uint8_t)limit), want = 2;
 
@@ -160,8 +161,8 @@ START_TEST(test_rate_limited_as_naive)
 					want = rates[k].code;
 			if (rates[i].code <= limit)
 				want = rates[i].code;
-			ck_assert_msg(told == want, "%u limited to %u: %u, not %u",
-				rates[i].code, limit, told, want);
+			ck_assert_msg(reported == want, "%u limited to %u: %u, not %u",
+				rates[i].code, limit, reported, want);
 		}
 }
 END_TEST

@@ -122,22 +122,29 @@ END_TEST
 
 START_TEST(test_told_once_for_file_and_errno)
 {
-	struct triad_file_report told = {0};
+	struct triad_file_report reported = {0};
 
-	ck_assert_int_eq(triad_file_report(&told, "/a", 0), TRIAD_FILE_NO_NEWS);
-	ck_assert_int_eq(triad_file_report(&told, "/a", ENOSPC), TRIAD_FILE_IN_TROUBLE);
-	ck_assert_int_eq(triad_file_report(&told, "/a", ENOSPC), TRIAD_FILE_NO_NEWS);
-	ck_assert_int_eq(triad_file_report(&told, "/a", EIO), TRIAD_FILE_IN_TROUBLE);
+	ck_assert_int_eq(triad_file_report(&reported, "/a", 0), TRIAD_FILE_NO_NEWS);
+	ck_assert_int_eq(
+		triad_file_report(&reported, "/a", ENOSPC), TRIAD_FILE_IN_TROUBLE);
+	ck_assert_int_eq(
+		triad_file_report(&reported, "/a", ENOSPC), TRIAD_FILE_NO_NEWS);
+	ck_assert_int_eq(
+		triad_file_report(&reported, "/a", EIO), TRIAD_FILE_IN_TROUBLE);
 	/* It goes to and fro. */
-	ck_assert_int_eq(triad_file_report(&told, "/a", ENOSPC), TRIAD_FILE_NO_NEWS);
+	ck_assert_int_eq(
+		triad_file_report(&reported, "/a", ENOSPC), TRIAD_FILE_NO_NEWS);
 	/* The same errno, another file. */
-	ck_assert_int_eq(triad_file_report(&told, "/b", ENOSPC), TRIAD_FILE_IN_TROUBLE);
-	ck_assert_int_eq(triad_file_report(&told, "/b", ENOSPC), TRIAD_FILE_NO_NEWS);
-	ck_assert_int_eq(triad_file_report(&told, "/b", 0), TRIAD_FILE_WELL_AGAIN);
-	ck_assert_int_eq(triad_file_report(&told, "/b", 0), TRIAD_FILE_NO_NEWS);
-	ck_assert_int_eq(triad_file_report(&told, "/b", ENOSPC), TRIAD_FILE_IN_TROUBLE);
+	ck_assert_int_eq(
+		triad_file_report(&reported, "/b", ENOSPC), TRIAD_FILE_IN_TROUBLE);
+	ck_assert_int_eq(
+		triad_file_report(&reported, "/b", ENOSPC), TRIAD_FILE_NO_NEWS);
+	ck_assert_int_eq(triad_file_report(&reported, "/b", 0), TRIAD_FILE_WELL_AGAIN);
+	ck_assert_int_eq(triad_file_report(&reported, "/b", 0), TRIAD_FILE_NO_NEWS);
+	ck_assert_int_eq(
+		triad_file_report(&reported, "/b", ENOSPC), TRIAD_FILE_IN_TROUBLE);
 	/* Another file that is well says nothing. */
-	ck_assert_int_eq(triad_file_report(&told, "/c", 0), TRIAD_FILE_NO_NEWS);
+	ck_assert_int_eq(triad_file_report(&reported, "/c", 0), TRIAD_FILE_NO_NEWS);
 }
 END_TEST
 

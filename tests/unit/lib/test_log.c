@@ -194,7 +194,7 @@ END_TEST
 #define N_CALLS 50000
 
 static struct triad_log_limit shared_limit = {.burst = 5, .period_us = 10 * MS};
-static _Atomic unsigned long passed, told;
+static _Atomic unsigned long passed, reported;
 static _Atomic uint64_t shared_now_us = 10 * MS;
 
 /* Every thread pushes the time over the end of a window now and then. */
@@ -208,7 +208,7 @@ static void *call_limit(void *context)
 
 		if (triad_log_limit_pass(&shared_limit, now_us, &suppressed))
 			atomic_fetch_add(&passed, 1);
-		atomic_fetch_add(&told, suppressed);
+		atomic_fetch_add(&reported, suppressed);
 	}
 	return context;
 }
@@ -225,7 +225,7 @@ START_TEST(test_limit_threads_never_over_burst)
 	n_windows = (atomic_load(&shared_now_us) - 10 * MS) / (10 * MS) + 1;
 	ck_assert_uint_le(atomic_load(&passed), n_windows * 5);
 	ck_assert_uint_ge(atomic_load(&passed), 5);
-	ck_assert_uint_eq(atomic_load(&passed) + atomic_load(&told) +
+	ck_assert_uint_eq(atomic_load(&passed) + atomic_load(&reported) +
 			atomic_load(&shared_limit.suppressed),
 		N_THREADS * N_CALLS);
 }

@@ -16,7 +16,7 @@ static const struct triad_alertmanager_sender nobody;
 
 static struct triad_told_alert make_alert(void)
 {
-	struct triad_told_alert told = {
+	struct triad_told_alert reported = {
 		.kind = TRIAD_ALERT_KIND_COUNTER,
 		.severity = TRIAD_WARNING,
 		.cause = TRIAD_SYMBOL_ERROR_COUNTER,
@@ -39,8 +39,8 @@ static struct triad_told_alert make_alert(void)
 					.unit = TRIAD_THRESHOLD_PER_SWEEP}}}},
 	};
 
-	memcpy(told.alert.ends, told.ends, sizeof(told.ends));
-	return told;
+	memcpy(reported.alert.ends, reported.ends, sizeof(reported.ends));
+	return reported;
 }
 
 static size_t make_body(const struct triad_told_alert *alerts, size_t n,
@@ -55,9 +55,9 @@ static size_t make_body(const struct triad_told_alert *alerts, size_t n,
 
 START_TEST(test_body_has_labels_annotations_and_times)
 {
-	struct triad_told_alert told = make_alert();
+	struct triad_told_alert reported = make_alert();
 
-	make_body(&told, 1, &sender);
+	make_body(&reported, 1, &sender);
 	ck_assert_str_eq(body,
 		"[{\"labels\":{\"alertname\":\"TriadCounter\",\"severity\":\"warning\","
 		"\"kind\":\"counter\",\"what\":\"SymbolErrorCounter\","
@@ -78,10 +78,10 @@ END_TEST
 
 START_TEST(test_body_of_alert_that_is_over_has_its_end)
 {
-	struct triad_told_alert told = make_alert();
+	struct triad_told_alert reported = make_alert();
 
-	told.ended_wall_us = BEGAN + 90 * S;
-	make_body(&told, 1, &nobody);
+	reported.ended_wall_us = BEGAN + 90 * S;
+	make_body(&reported, 1, &nobody);
 	ck_assert_ptr_nonnull(
 		strstr(body, "\"endsAt\":\"2026-01-02T03:05:35.000Z\"}]"));
 	ck_assert_ptr_null(strstr(body, "generatorURL"));
@@ -92,20 +92,20 @@ END_TEST
 /* What changes while an alert lasts must not be in its labels. */
 START_TEST(test_labels_stay_while_findings_change)
 {
-	struct triad_told_alert told = make_alert();
+	struct triad_told_alert reported = make_alert();
 	char labels[1024];
 	size_t n;
 
-	make_body(&told, 1, &sender);
+	make_body(&reported, 1, &sender);
 	n = (size_t)(strstr(body, "\"annotations\"") - body);
 	ck_assert_uint_lt(n, sizeof(labels));
 	memcpy(labels, body, n);
-	told.alert.findings[0].cause = TRIAD_ALERT_NODE_GONE;
-	told.alert.findings[0].worst = 99;
-	told.alert.n_nodes = 12;
-	told.alert.ends[0] = told.ends[1];
-	told.alert.id = 6;
-	make_body(&told, 1, &sender);
+	reported.alert.findings[0].cause = TRIAD_ALERT_NODE_GONE;
+	reported.alert.findings[0].worst = 99;
+	reported.alert.n_nodes = 12;
+	reported.alert.ends[0] = reported.ends[1];
+	reported.alert.id = 6;
+	make_body(&reported, 1, &sender);
 	ck_assert_int_eq(memcmp(labels, body, n), 0);
 	ck_assert_ptr_nonnull(strstr(body, "left the fabric, with 11 more nodes"));
 }
@@ -113,12 +113,12 @@ END_TEST
 
 START_TEST(test_labels_of_a_node_have_no_port)
 {
-	struct triad_told_alert told = make_alert();
+	struct triad_told_alert reported = make_alert();
 
-	told.n_ends = 1;
-	told.ends[0].port = TRIAD_ALERT_NO_PORT;
-	told.ends[0].node_name[0] = '\0';
-	make_body(&told, 1, &sender);
+	reported.n_ends = 1;
+	reported.ends[0].port = TRIAD_ALERT_NO_PORT;
+	reported.ends[0].node_name[0] = '\0';
+	make_body(&reported, 1, &sender);
 	ck_assert_ptr_null(strstr(body, "\"port\""));
 	ck_assert_ptr_null(strstr(body, "\"far_end"));
 	ck_assert_ptr_null(strstr(body, "\"node\""));

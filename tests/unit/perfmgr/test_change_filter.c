@@ -145,7 +145,7 @@ START_TEST(test_sum_of_what_is_told_is_the_total)
 {
 	uint64_t total[N_PORTS][2] = {{0}}, sum[N_PORTS][2] = {{0}},
 		 last[N_PORTS][2] = {{0}};
-	unsigned n_told = 0, n_rounds = 400;
+	unsigned n_reported = 0, n_rounds = 400;
 
 	for (unsigned round = 0; round <= n_rounds; round++) {
 		uint64_t min = round == n_rounds ? 0 : (uint64_t)rand() % 5000;
@@ -158,7 +158,7 @@ START_TEST(test_sum_of_what_is_told_is_the_total)
 					sum[i][way] += total[i][way] - last[i][way];
 					last[i][way] = total[i][way];
 				}
-				n_told++;
+				n_reported++;
 			}
 			ck_assert_msg(
 				total[i][0] + total[i][1] - sum[i][0] - sum[i][1] <=
@@ -170,7 +170,7 @@ START_TEST(test_sum_of_what_is_told_is_the_total)
 		ck_assert_msg(sum[i][0] == total[i][0], "seed %u", seed);
 		ck_assert_msg(sum[i][1] == total[i][1], "seed %u", seed);
 	}
-	ck_assert_uint_lt(n_told, n_rounds * N_PORTS);
+	ck_assert_uint_lt(n_reported, n_rounds * N_PORTS);
 }
 END_TEST
 

@@ -13,24 +13,24 @@
 #define N_HOSTS 4
 #define MAX_TOLD 64
 
-struct told {
+struct reported {
 	enum triad_change change;
 	uint64_t guid, far_guid;
 	int port; /* -1: the node as a whole */
 };
 
 static struct triad_fabric *whole;
-static struct told told[MAX_TOLD];
-static unsigned n_told;
+static struct reported reported[MAX_TOLD];
+static unsigned n_reported;
 
 static void take(void *context, enum triad_change change,
 	const struct triad_fabric *fabric, uint32_t node, uint32_t port, uint64_t count)
 {
-	struct told *at = &told[n_told++];
+	struct reported *at = &reported[n_reported++];
 	uint32_t far = port == TRIAD_FABRIC_NONE ? port : fabric->ports[port].remote;
 
-	ck_assert_uint_lt(n_told, MAX_TOLD);
-	*at = (struct told){.change = change,
+	ck_assert_uint_lt(n_reported, MAX_TOLD);
+	*at = (struct reported){.change = change,
 		.guid = fabric->nodes[node].guid,
 		.port = port == TRIAD_FABRIC_NONE ? -1 : fabric->ports[port].number};
 	if (far != TRIAD_FABRIC_NONE)
@@ -41,15 +41,15 @@ static void tell(const struct triad_fabric *old, const struct triad_fabric *new)
 {
 	const struct triad_changes_sink sink = {.take = take};
 
-	n_told = 0;
+	n_reported = 0;
 	ck_assert_int_eq(triad_changes_tell(old, new, &sink), 0);
 }
 
 static bool is_told(enum triad_change change, uint64_t guid, int port, uint64_t far)
 {
-	for (unsigned i = 0; i < n_told; i++)
-		if (told[i].change == change && told[i].guid == guid &&
-			told[i].port == port && told[i].far_guid == far)
+	for (unsigned i = 0; i < n_reported; i++)
+		if (reported[i].change == change && reported[i].guid == guid &&
+			reported[i].port == port && reported[i].far_guid == far)
 			return true;
 	return false;
 }
@@ -67,7 +67,7 @@ static void tear_down(void)
 START_TEST(test_changes_same_fabric_nothing_told)
 {
 	tell(whole, whole);
-	ck_assert_uint_eq(n_told, 0);
+	ck_assert_uint_eq(n_reported, 0);
 }
 END_TEST
 
@@ -76,10 +76,10 @@ START_TEST(test_changes_cable_goes_and_comes_told_once_each)
 	struct triad_fabric *cut = fabric_without(whole, NULL, 0, SWITCH, 3);
 
 	tell(whole, cut);
-	ck_assert_uint_eq(n_told, 1);
+	ck_assert_uint_eq(n_reported, 1);
 	ck_assert(is_told(TRIAD_CHANGE_LINK_DOWN, SWITCH, 3, HOST));
 	tell(cut, whole);
-	ck_assert_uint_eq(n_told, 1);
+	ck_assert_uint_eq(n_reported, 1);
 	ck_assert(is_told(TRIAD_CHANGE_LINK_UP, SWITCH, 3, HOST));
 	triad_fabric_unref(cut);
 }
@@ -91,10 +91,10 @@ START_TEST(test_changes_host_told_with_its_link_alone)
 	struct triad_fabric *without = fabric_without(whole, &gone, 1, 0, 0);
 
 	tell(whole, without);
-	ck_assert_uint_eq(n_told, 1);
+	ck_assert_uint_eq(n_reported, 1);
 	ck_assert(is_told(TRIAD_CHANGE_NODE_LEFT, HOST, 1, SWITCH));
 	tell(without, whole);
-	ck_assert_uint_eq(n_told, 1);
+	ck_assert_uint_eq(n_reported, 1);
 	ck_assert(is_told(TRIAD_CHANGE_NODE_CAME, HOST, 1, SWITCH));
 	triad_fabric_unref(without);
 }
@@ -108,7 +108,7 @@ START_TEST(test_changes_switch_told_with_links_to_what_stayed)
 	struct triad_fabric *without = fabric_without(whole, gone, n, 0, 0);
 
 	tell(whole, without);
-	ck_assert_uint_eq(n_told, n + 1);
+	ck_assert_uint_eq(n_reported, n + 1);
 	ck_assert(is_told(TRIAD_CHANGE_NODE_LEFT, LAST_SWITCH, -1, 0));
 	ck_assert(
 		is_told(TRIAD_CHANGE_LINK_DOWN, SWITCH + 1, N_HOSTS + 1, LAST_SWITCH));
@@ -116,7 +116,7 @@ START_TEST(test_changes_switch_told_with_links_to_what_stayed)
 		ck_assert(gone[i] == LAST_SWITCH ||
 			is_told(TRIAD_CHANGE_NODE_LEFT, gone[i], 1, LAST_SWITCH));
 	tell(without, whole);
-	ck_assert_uint_eq(n_told, n + 1);
+	ck_assert_uint_eq(n_reported, n + 1);
 	ck_assert(is_told(TRIAD_CHANGE_NODE_CAME, LAST_SWITCH, -1, 0));
 	ck_assert(is_told(TRIAD_CHANGE_LINK_UP, SWITCH + 1, N_HOSTS + 1, LAST_SWITCH));
 	triad_fabric_unref(without);
@@ -131,9 +131,9 @@ START_TEST(test_changes_part_told_without_its_inner_links)
 	struct triad_fabric *without = fabric_without(whole, gone, n, 0, 0);
 
 	tell(whole, without);
-	ck_assert_uint_eq(n_told, n + 1);
+	ck_assert_uint_eq(n_reported, n + 1);
 	tell(without, whole);
-	ck_assert_uint_eq(n_told, n + 1);
+	ck_assert_uint_eq(n_reported, n + 1);
 	ck_assert(is_told(TRIAD_CHANGE_NODE_CAME, LAST_SWITCH, -1, 0));
 	ck_assert(is_told(TRIAD_CHANGE_LINK_UP, SWITCH, N_HOSTS + 1, SWITCH + 1));
 	triad_fabric_unref(without);
@@ -162,7 +162,7 @@ START_TEST(test_changes_cables_exchanged_old_links_down_new_ones_up)
 	struct triad_fabric *moved = exchange(2, 3);
 
 	tell(whole, moved);
-	ck_assert_uint_eq(n_told, 4);
+	ck_assert_uint_eq(n_reported, 4);
 	ck_assert(is_told(TRIAD_CHANGE_LINK_DOWN, SWITCH, 3, HOST));
 	ck_assert(is_told(TRIAD_CHANGE_LINK_DOWN, SWITCH, 2, HOST - 1));
 	ck_assert(is_told(TRIAD_CHANGE_LINK_UP, SWITCH, 2, HOST));
@@ -181,9 +181,9 @@ START_TEST(test_changes_link_hidden_before_not_told)
 	hidden->n_hidden = 1;
 	hidden->ports[port].state = TRIAD_PORT_ACTIVE;
 	tell(hidden, whole);
-	ck_assert_uint_eq(n_told, 0);
+	ck_assert_uint_eq(n_reported, 0);
 	tell(whole, hidden);
-	ck_assert_uint_eq(n_told, 0);
+	ck_assert_uint_eq(n_reported, 0);
 	triad_fabric_unref(hidden);
 }
 END_TEST

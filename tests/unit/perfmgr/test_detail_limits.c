@@ -100,7 +100,7 @@ static const char *limits(const char *text)
 	return reason;
 }
 
-static void told(enum triad_pma_attribute attribute, unsigned slot, uint32_t first,
+static void reported(enum triad_pma_attribute attribute, unsigned slot, uint32_t first,
 	uint32_t second)
 {
 	const struct triad_details_port of = triad_view_details_port(view, port);
@@ -127,8 +127,8 @@ START_TEST(test_each_vl_is_compared_and_the_worst_of_all_is_found)
 	struct triad_alert alert = {.n_ends = 1, .n_findings = 1};
 
 	ck_assert_str_eq(limits("portvlxmitwait 10/s; PortVLOpPackets 1/s"), "");
-	told(TRIAD_PMA_VL_XMIT_WAIT, 3, 1000, 2100);
-	told(TRIAD_PMA_VL_OP_PACKETS, 9, 1, 301);
+	reported(TRIAD_PMA_VL_XMIT_WAIT, 3, 1000, 2100);
+	reported(TRIAD_PMA_VL_OP_PACKETS, 9, 1, 301);
 	ck_assert_int_eq(look(0, 150 * S), TRIAD_DETAIL_IS_OVER);
 	ck_assert_str_eq(triad_alert_why_name(found.why), "PortVLOpPackets");
 	ck_assert_uint_eq(found.why.element, 9);
@@ -148,7 +148,7 @@ START_TEST(test_what_was_not_read_again_stays_as_it_was)
 	int packets = triad_detail_field_find("PortVLOpPackets") + 1;
 
 	limits("PortVLXmitWait 100/s; PortVLOpPackets 1/s");
-	told(TRIAD_PMA_VL_XMIT_WAIT, 3, 1000, 2100);
+	reported(TRIAD_PMA_VL_XMIT_WAIT, 3, 1000, 2100);
 	ck_assert_int_eq(look((uint8_t)packets, 150 * S), TRIAD_DETAIL_NOTHING_NEW);
 	ck_assert_int_eq(look((uint8_t)wait, 150 * S), TRIAD_DETAIL_IS_UNDER);
 	limits("PortVLOpPackets 1/s");
@@ -195,7 +195,7 @@ START_TEST(test_rates_of_each_vl_are_in_the_histogram_of_its_port)
 						    .node_guid = 0x999};
 	struct triad_histogram histogram;
 
-	told(TRIAD_PMA_VL_XMIT_WAIT, 3, 1000, 2100);
+	reported(TRIAD_PMA_VL_XMIT_WAIT, 3, 1000, 2100);
 	ck_assert_uint_eq(values_of("PortVLXmitWait", &all, &n_zeros), 1);
 	ck_assert_uint_eq(n_zeros, 15);
 	ck_assert_uint_eq(values_of("PortVLXmitWait", &node, &n_zeros), 1);

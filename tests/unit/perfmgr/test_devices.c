@@ -190,7 +190,7 @@ START_TEST(test_round_reads_devices_and_their_ports_then_waits_for_the_period)
 	ck_assert_uint_eq(due_us, now_us + 100 * S);
 	counts = triad_devices_counts(devices);
 	ck_assert_uint_eq(counts.n_devices, 6);
-	ck_assert_uint_eq(counts.n_told, 6);
+	ck_assert_uint_eq(counts.n_reported, 6);
 	ck_assert_uint_eq(counts.n_refused, 6);
 	ck_assert_uint_eq(counts.n_silent, 0);
 	ck_assert_uint_eq(counts.n_rounds, 1);
@@ -332,7 +332,7 @@ START_TEST(test_cables_that_are_not_wanted_are_not_asked_for)
 	adopt(view);
 	ask_all();
 	ck_assert_uint_eq(n_of_cables, 0);
-	ck_assert_uint_eq(triad_devices_counts(devices).n_told, 6);
+	ck_assert_uint_eq(triad_devices_counts(devices).n_reported, 6);
 	triad_devices_set_cables(devices, true);
 	ask_round();
 	ck_assert_uint_gt(n_of_cables, 0);
@@ -368,9 +368,9 @@ START_TEST(test_what_was_not_sent_is_counted_and_blames_nobody)
 	ask_all();
 	ck_assert_uint_eq(triad_devices_counts(devices).n_errors, 1);
 	ck_assert_uint_eq(triad_devices_counts(devices).n_silent, 0);
-	ck_assert_uint_eq(triad_devices_counts(devices).n_told, 5);
+	ck_assert_uint_eq(triad_devices_counts(devices).n_reported, 5);
 	ask_round();
-	ck_assert_uint_eq(triad_devices_counts(devices).n_told, 6);
+	ck_assert_uint_eq(triad_devices_counts(devices).n_reported, 6);
 }
 END_TEST
 
@@ -484,7 +484,7 @@ START_TEST(test_views_that_change_in_a_round_lose_nobody)
 	adopt(view);
 	ask_round();
 	ask_round();
-	ck_assert_msg(triad_devices_counts(devices).n_told == 6, "seed %u", seed);
+	ck_assert_msg(triad_devices_counts(devices).n_reported == 6, "seed %u", seed);
 	triad_view_unref(views[0]);
 	triad_view_unref(views[1]);
 	triad_fabric_unref(fabrics[0]);

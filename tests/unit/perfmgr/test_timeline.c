@@ -237,7 +237,7 @@ END_TEST
 START_TEST(test_timeline_endless_storm_is_told_each_time)
 {
 	struct triad_timeline *timeline = triad_timeline_new(6400);
-	uint32_t n_told = 0;
+	uint32_t n_reported = 0;
 
 	for (uint64_t at_us = S; at_us < 61 * S; at_us += 1000) {
 		if (triad_timeline_admits(timeline, TRIAD_TIMELINE_LINK_UP, at_us))
@@ -252,10 +252,10 @@ START_TEST(test_timeline_endless_storm_is_told_each_time)
 			triad_timeline_get(timeline, i);
 
 		if (event->kind == TRIAD_TIMELINE_MORE)
-			n_told += event->count;
+			n_reported += event->count;
 	}
-	ck_assert_uint_eq(n_told, 60000 - 6 * 100);
-	ck_assert_uint_eq(triad_timeline_counts(timeline).n_not_kept, n_told);
+	ck_assert_uint_eq(n_reported, 60000 - 6 * 100);
+	ck_assert_uint_eq(triad_timeline_counts(timeline).n_not_kept, n_reported);
 	triad_timeline_free(timeline);
 }
 END_TEST

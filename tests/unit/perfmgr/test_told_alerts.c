@@ -15,19 +15,19 @@
 #define WALL (INT64_C(1700000000) * (int64_t)S) /* wall clock minus monotonic one */
 #define ROOM 64u
 
-static struct triad_told_alerts *told;
+static struct triad_told_alerts *reported;
 static struct triad_told_alert batch[ROOM];
 
 static void set_up(void)
 {
-	told = triad_told_alerts_new();
-	ck_assert_ptr_nonnull(told);
-	triad_told_alerts_begin(told, REPEAT);
+	reported = triad_told_alerts_new();
+	ck_assert_ptr_nonnull(reported);
+	triad_told_alerts_begin(reported, REPEAT);
 }
 
 static void tear_down(void)
 {
-	triad_told_alerts_free(told);
+	triad_told_alerts_free(reported);
 }
 
 /* A switch's port with errors, raised at BEGIN. */
@@ -51,7 +51,7 @@ static struct triad_alert make_alert(uint64_t id)
 
 static void take(enum triad_alert_change change, const struct triad_alert *alert)
 {
-	triad_told_alerts_take(told, change, alert, BEGIN, WALL);
+	triad_told_alerts_take(reported, change, alert, BEGIN, WALL);
 }
 
 static void raise_alert(uint64_t id)
@@ -72,15 +72,15 @@ static void clear_alert(uint64_t id, uint64_t now_us)
 
 static size_t tell(enum triad_told_outcome outcome, uint64_t now_us)
 {
-	size_t n = triad_told_alerts_batch(told, now_us, batch, ROOM);
+	size_t n = triad_told_alerts_batch(reported, now_us, batch, ROOM);
 
-	triad_told_alerts_done(told, outcome, now_us);
+	triad_told_alerts_done(reported, outcome, now_us);
 	return n;
 }
 
 static uint64_t due(void)
 {
-	return triad_told_alerts_due_us(told);
+	return triad_told_alerts_due_us(reported);
 }
 
 static uint64_t wall(uint64_t at_us)
@@ -97,9 +97,9 @@ START_TEST(test_alert_told_at_once_and_each_repeat)
 	ck_assert_uint_eq(batch[0].ended_wall_us, 0);
 	ck_assert_uint_eq(due(), BEGIN + REPEAT);
 	ck_assert_uint_eq(
-		triad_told_alerts_batch(told, BEGIN + REPEAT - 1, batch, ROOM), 0);
+		triad_told_alerts_batch(reported, BEGIN + REPEAT - 1, batch, ROOM), 0);
 	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + REPEAT), 1);
-	ck_assert_uint_eq(triad_told_alerts_status(told).n_taken, 2);
+	ck_assert_uint_eq(triad_told_alerts_status(reported).n_taken, 2);
 }
 END_TEST
 
@@ -112,7 +112,7 @@ START_TEST(test_end_told_once_with_its_time)
 	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + 6 * S), 1);
 	ck_assert_uint_eq(batch[0].ended_wall_us, wall(BEGIN + 5 * S));
 	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + 2 * REPEAT), 0);
-	ck_assert_uint_eq(triad_told_alerts_status(told).n_active, 0);
+	ck_assert_uint_eq(triad_told_alerts_status(reported).n_active, 0);
 }
 END_TEST
 
@@ -133,7 +133,7 @@ START_TEST(test_after_failures_all_is_told_again)
 	clear_alert(2, BEGIN + S);
 	ck_assert_uint_eq(tell(TRIAD_TOLD_FAILED, BEGIN + S), 1);
 	raise_alert(3);
-	ck_assert_uint_eq(triad_told_alerts_status(told).n_waiting, 3);
+	ck_assert_uint_eq(triad_told_alerts_status(reported).n_waiting, 3);
 	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + 2 * S), 3);
 	ck_assert_uint_eq(batch[0].ended_wall_us, 0);
 	ck_assert_uint_eq(batch[1].ended_wall_us, wall(BEGIN + S));
@@ -154,7 +154,7 @@ START_TEST(test_pauses_after_failures_double_up_to_a_minute)
 		raise_alert(2 + i);
 		ck_assert_uint_eq(due(), now_us + pauses_s[i] * S);
 		ck_assert_uint_eq(
-			triad_told_alerts_batch(told, due() - 1, batch, ROOM), 0);
+			triad_told_alerts_batch(reported, due() - 1, batch, ROOM), 0);
 		now_us = due();
 	}
 }
@@ -180,7 +180,7 @@ START_TEST(test_refused_end_is_given_up_and_active_waits)
 	clear_alert(1, BEGIN);
 	ck_assert_uint_eq(tell(TRIAD_TOLD_REFUSED, BEGIN), 2);
 	ck_assert_uint_eq(due(), BEGIN + REPEAT);
-	ck_assert_uint_eq(triad_told_alerts_status(told).n_refused, 2);
+	ck_assert_uint_eq(triad_told_alerts_status(reported).n_refused, 2);
 	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + REPEAT), 1);
 	ck_assert_uint_eq(batch[0].alert.id, 2);
 }
@@ -189,9 +189,9 @@ END_TEST
 START_TEST(test_change_on_the_way_is_told_afterwards)
 {
 	raise_alert(1);
-	ck_assert_uint_eq(triad_told_alerts_batch(told, BEGIN, batch, ROOM), 1);
+	ck_assert_uint_eq(triad_told_alerts_batch(reported, BEGIN, batch, ROOM), 1);
 	clear_alert(1, BEGIN + S);
-	triad_told_alerts_done(told, TRIAD_TOLD_TAKEN, BEGIN + S);
+	triad_told_alerts_done(reported, TRIAD_TOLD_TAKEN, BEGIN + S);
 	ck_assert_uint_le(due(), BEGIN + S);
 	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + S), 1);
 	ck_assert_uint_ne(batch[0].ended_wall_us, 0);
@@ -248,7 +248,7 @@ START_TEST(test_wall_clock_set_back_ends_after_begin)
 	take(TRIAD_ALERT_RAISED, &alert);
 	alert.cleared_us = BEGIN + S;
 	triad_told_alerts_take(
-		told, TRIAD_ALERT_ENDED, &alert, BEGIN, WALL - 3600 * (int64_t)S);
+		reported, TRIAD_ALERT_ENDED, &alert, BEGIN, WALL - 3600 * (int64_t)S);
 	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + S), 1);
 	ck_assert_uint_gt(batch[0].ended_wall_us, batch[0].began_wall_us);
 }
@@ -261,16 +261,16 @@ START_TEST(test_paused_remembers_active_alone)
 	raise_alert(2);
 	tell(TRIAD_TOLD_TAKEN, BEGIN);
 	clear_alert(2, BEGIN + S);
-	triad_told_alerts_pause(told);
-	triad_told_alerts_begin(told, REPEAT);
+	triad_told_alerts_pause(reported);
+	triad_told_alerts_begin(reported, REPEAT);
 	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + S), 1);
 	ck_assert_uint_eq(batch[0].alert.id, 1);
-	triad_told_alerts_pause(told);
+	triad_told_alerts_pause(reported);
 	ck_assert_uint_eq(due(), UINT64_MAX);
 	clear_alert(1, BEGIN + S);
 	raise_alert(3);
-	ck_assert_uint_eq(triad_told_alerts_batch(told, BEGIN + S, batch, ROOM), 0);
-	triad_told_alerts_begin(told, REPEAT);
+	ck_assert_uint_eq(triad_told_alerts_batch(reported, BEGIN + S, batch, ROOM), 0);
+	triad_told_alerts_begin(reported, REPEAT);
 	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + 2 * S), 1);
 	ck_assert_uint_eq(batch[0].alert.id, 3);
 }
@@ -293,16 +293,16 @@ START_TEST(test_too_many_are_counted)
 {
 	for (uint64_t id = 1; id <= TRIAD_TOLD_ALERTS_MAX; id++)
 		raise_alert(id);
-	ck_assert_uint_eq(triad_told_alerts_status(told).n_dropped, 0);
+	ck_assert_uint_eq(triad_told_alerts_status(reported).n_dropped, 0);
 	raise_alert(TRIAD_TOLD_ALERTS_MAX + 1);
-	ck_assert_uint_eq(triad_told_alerts_status(told).n_dropped, 1);
+	ck_assert_uint_eq(triad_told_alerts_status(reported).n_dropped, 1);
 	ck_assert_uint_eq(
-		triad_told_alerts_status(told).n_active, TRIAD_TOLD_ALERTS_MAX);
+		triad_told_alerts_status(reported).n_active, TRIAD_TOLD_ALERTS_MAX);
 	clear_alert(7, BEGIN + S);
 	raise_alert(TRIAD_TOLD_ALERTS_MAX + 2);
-	ck_assert_uint_eq(triad_told_alerts_status(told).n_dropped, 2);
+	ck_assert_uint_eq(triad_told_alerts_status(reported).n_dropped, 2);
 	ck_assert_uint_eq(
-		triad_told_alerts_status(told).n_active, TRIAD_TOLD_ALERTS_MAX);
+		triad_told_alerts_status(reported).n_active, TRIAD_TOLD_ALERTS_MAX);
 }
 END_TEST
 
@@ -328,7 +328,7 @@ START_TEST(test_random_faults_leave_the_receiver_right)
 		else if (!is_end)
 			raise_alert(ids[place] = ++id);
 		active[place] ^= !is_end;
-		n = triad_told_alerts_batch(told, now_us, batch, 8);
+		n = triad_told_alerts_batch(reported, now_us, batch, 8);
 		if (now_us < due() && !n)
 			continue;
 		for (size_t i = 0; gets_it && i < n; i++)
@@ -338,7 +338,7 @@ START_TEST(test_random_faults_leave_the_receiver_right)
 		if (fails && !random_below(&random, 4))
 			memset(known, 0, sizeof(known));
 		triad_told_alerts_done(
-			told, fails ? TRIAD_TOLD_FAILED : TRIAD_TOLD_TAKEN, now_us);
+			reported, fails ? TRIAD_TOLD_FAILED : TRIAD_TOLD_TAKEN, now_us);
 	}
 	for (unsigned k = 0; k < 40; k++)
 		ck_assert_msg(
@@ -365,14 +365,15 @@ START_TEST(test_silenced_alert_is_over_until_it_is_not_silenced)
 	take(TRIAD_ALERT_RAISED, &alert);
 	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN), 1);
 	alert.silence = 7;
-	triad_told_alerts_take(told, TRIAD_ALERT_SILENCED, &alert, BEGIN + 5 * S, WALL);
+	triad_told_alerts_take(
+		reported, TRIAD_ALERT_SILENCED, &alert, BEGIN + 5 * S, WALL);
 	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + 5 * S), 1);
 	ck_assert_uint_eq(batch[0].ended_wall_us, wall(BEGIN + 5 * S));
 	take(TRIAD_ALERT_JOINED, &alert);
 	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + 6 * S), 0);
 	alert.silence = 0;
 	triad_told_alerts_take(
-		told, TRIAD_ALERT_UNSILENCED, &alert, BEGIN + 9 * S, WALL);
+		reported, TRIAD_ALERT_UNSILENCED, &alert, BEGIN + 9 * S, WALL);
 	ck_assert_uint_eq(tell(TRIAD_TOLD_TAKEN, BEGIN + 9 * S), 1);
 	ck_assert_uint_eq(batch[0].ended_wall_us, 0);
 	ck_assert_uint_eq(batch[0].began_wall_us, wall(BEGIN + 9 * S));
@@ -386,7 +387,7 @@ START_TEST(test_alert_that_is_raised_silenced_is_not_told)
 	alert.silence = 7;
 	take(TRIAD_ALERT_RAISED, &alert);
 	clear_alert(1, BEGIN + S);
-	ck_assert_uint_eq(triad_told_alerts_status(told).n_waiting, 0);
+	ck_assert_uint_eq(triad_told_alerts_status(reported).n_waiting, 0);
 }
 END_TEST
 

@@ -165,12 +165,12 @@ START_TEST(test_generation_missing_wrong_late_twice_refused)
 		"generation -1", "generation 9223372036854775809",
 		"generation 99999999999999999999", "generation 1 2",
 		"generation,1,enabled"};
-	char told[512];
+	char reported[512];
 
-	snprintf(told, sizeof(told), "1:%s", rule);
+	snprintf(reported, sizeof(reported), "1:%s", rule);
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		ck_assert_int_eq(parse(wrong[i]), EINVAL);
-		ck_assert_str_eq(all_diags(), told);
+		ck_assert_str_eq(all_diags(), reported);
 	}
 	ck_assert_int_eq(parse("leaf,1,enabled\n"), EINVAL);
 	ck_assert_str_eq(all_diags(),

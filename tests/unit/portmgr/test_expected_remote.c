@@ -122,7 +122,7 @@ END_TEST
 START_TEST(test_compare_names_the_switch_or_has_its_guid)
 {
 	static const struct {
-		const char *name, *told;
+		const char *name, *reported;
 	} cases[] = {
 		{"", "0x0000000000000200 port 2 leads to nothing"},
 		{"x", "x port 2 leads to nothing"},
@@ -134,7 +134,7 @@ START_TEST(test_compare_names_the_switch_or_has_its_guid)
 		leaf_name = cases[i].name;
 		begin();
 		compare(2, "name=*", why, sizeof(why));
-		ck_assert_msg(strstr(why, cases[i].told) == why, "%s", why);
+		ck_assert_msg(strstr(why, cases[i].reported) == why, "%s", why);
 	}
 }
 END_TEST

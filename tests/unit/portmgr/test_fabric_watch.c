@@ -27,8 +27,8 @@ struct port {
 static struct triad_fabric_watch watch;
 static uint64_t now_us;
 static struct port ports[2];
-static uint16_t table[2];    /* their LIDs, by OpenSM's tables */
-static uint64_t heard_us[2]; /* by the election */
+static uint16_t table[2];       /* their LIDs, by OpenSM's tables */
+static uint64_t received_us[2]; /* by the election */
 static bool are_heard[2];
 static unsigned n_sm_info[2], n_node_info[2];
 
@@ -61,9 +61,9 @@ static void elect(void)
 
 	for (unsigned i = 0; i < 2; i++) {
 		if (are_heard[i])
-			heard_us[i] = now_us;
+			received_us[i] = now_us;
 		members[i] = (struct triad_fabric_member){
-			.id = ports[i].id, .heard_us = heard_us[i]};
+			.id = ports[i].id, .received_us = received_us[i]};
 	}
 	triad_fabric_watch_members(&watch, members, 2, MASTER);
 }
@@ -399,7 +399,7 @@ END_TEST
 
 START_TEST(test_lost_member_is_kept_while_it_answers)
 {
-	const struct triad_fabric_member other = {.id = OTHER, .heard_us = now_us};
+	const struct triad_fabric_member other = {.id = OTHER, .received_us = now_us};
 	struct triad_fabric_question question;
 
 	run(S);
@@ -429,7 +429,7 @@ START_TEST(test_more_members_than_there_is_room_for)
 	for (unsigned round = 0; round < 3; round++) {
 		for (unsigned i = 0; i < TRIAD_FABRIC_MAX_PEERS; i++)
 			members[i] = (struct triad_fabric_member){
-				.id = 1000 * round + i + 1, .heard_us = now_us};
+				.id = 1000 * round + i + 1, .received_us = now_us};
 		triad_fabric_watch_members(&watch, members, TRIAD_FABRIC_MAX_PEERS, 0);
 		ck_assert_uint_eq(watch.n_peers, TRIAD_FABRIC_MAX_PEERS);
 		for (unsigned i = 0; i < TRIAD_FABRIC_MAX_PEERS; i++)

@@ -479,7 +479,7 @@ static void check_complete(unsigned master, uint64_t changed_us)
 	for (unsigned i = 0; i < net.n; i++)
 		if (i != master && is_together(i, master) && status_of(i).is_complete &&
 			status_of(i).source == id_of(master) &&
-			status_of(i).heard_us > changed_us + 10 * TICK_US)
+			status_of(i).received_us > changed_us + 10 * TICK_US)
 			ck_assert(are_equal(i, master));
 }
 

@@ -617,7 +617,8 @@ END_TEST
 
 /* --- what clients are told --- */
 
-static uint8_t told(uint8_t rate, unsigned from_caps, unsigned to_caps, bool reversible)
+static uint8_t reported(
+	uint8_t rate, unsigned from_caps, unsigned to_caps, bool reversible)
 {
 	const struct triad_path_decision of = {.rate = rate, .reversible = reversible};
 	struct triad_path_ask ask = {.request = &request};
@@ -633,20 +634,20 @@ static uint8_t told(uint8_t rate, unsigned from_caps, unsigned to_caps, bool rev
 
 START_TEST(test_told_rate_as_both_ends_understand)
 {
-	ck_assert_uint_eq(told(16, 0, 0, true), 16);
-	ck_assert_uint_eq(told(20, 0, 7, false), 7);
-	ck_assert_uint_eq(told(20, 7, 0, false), 20);
-	ck_assert_uint_eq(told(20, 7, 0, true), 7);
-	ck_assert_uint_eq(told(19, 7, TRIAD_RATE_CAP_EXTENDED, true), 15);
-	ck_assert_uint_eq(told(22, 7, 7, true), 22);
+	ck_assert_uint_eq(reported(16, 0, 0, true), 16);
+	ck_assert_uint_eq(reported(20, 0, 7, false), 7);
+	ck_assert_uint_eq(reported(20, 7, 0, false), 20);
+	ck_assert_uint_eq(reported(20, 7, 0, true), 7);
+	ck_assert_uint_eq(reported(19, 7, TRIAD_RATE_CAP_EXTENDED, true), 15);
+	ck_assert_uint_eq(reported(22, 7, 7, true), 22);
 	plan->sa.rate_limit = 20;
-	ck_assert_uint_eq(told(22, 7, 7, true), 20);
-	ck_assert_uint_eq(told(20, 0, 0, true), 20);
+	ck_assert_uint_eq(reported(22, 7, 7, true), 20);
+	ck_assert_uint_eq(reported(20, 0, 0, true), 20);
 	plan->sa.rate_limit = 0;
 	plan->sa.original_rates = true;
-	ck_assert_uint_eq(told(22, 7, 7, true), 18);
-	ck_assert_uint_eq(told(20, 7, 7, false), 7);
-	ck_assert_uint_eq(told(16, 0, 0, true), 16);
+	ck_assert_uint_eq(reported(22, 7, 7, true), 18);
+	ck_assert_uint_eq(reported(20, 7, 7, false), 7);
+	ck_assert_uint_eq(reported(16, 0, 0, true), 16);
 }
 END_TEST
 

@@ -17,7 +17,7 @@ static void set_up(void)
 }
 
 /* The end of the bucket of 'ns'. */
-static uint64_t told(uint64_t ns)
+static uint64_t reported(uint64_t ns)
 {
 	struct triad_latency_summary summary;
 
@@ -43,14 +43,14 @@ END_TEST
 START_TEST(test_bucket_small_numbers_exact)
 {
 	for (uint64_t ns = 0; ns < 16; ns++)
-		ck_assert_uint_eq(told(ns), ns);
-	ck_assert_uint_eq(told(16), 17);
-	ck_assert_uint_eq(told(17), 17);
-	ck_assert_uint_eq(told(18), 19);
-	ck_assert_uint_eq(told(1023), 1023);
-	ck_assert_uint_eq(told(1024), 1024 + 127);
-	ck_assert_uint_eq(told(1024 + 127), 1024 + 127);
-	ck_assert_uint_eq(told(1024 + 128), 1024 + 255);
+		ck_assert_uint_eq(reported(ns), ns);
+	ck_assert_uint_eq(reported(16), 17);
+	ck_assert_uint_eq(reported(17), 17);
+	ck_assert_uint_eq(reported(18), 19);
+	ck_assert_uint_eq(reported(1023), 1023);
+	ck_assert_uint_eq(reported(1024), 1024 + 127);
+	ck_assert_uint_eq(reported(1024 + 127), 1024 + 127);
+	ck_assert_uint_eq(reported(1024 + 128), 1024 + 255);
 }
 END_TEST
 
@@ -61,21 +61,22 @@ START_TEST(test_bucket_end_within_an_eighth)
 			uint64_t ns = UINT64_C(1) << shift;
 
 			ns += (ns - 1) * i / 39;
-			ck_assert_uint_ge(told(ns), ns);
-			ck_assert_uint_le(told(ns), ns + ns / 8);
+			ck_assert_uint_ge(reported(ns), ns);
+			ck_assert_uint_le(reported(ns), ns + ns / 8);
 			/* The end is in the bucket, what is behind it is not. */
-			ck_assert_uint_eq(told(told(ns)), told(ns));
-			if (told(ns) < LAST_END)
-				ck_assert_uint_gt(told(told(ns) + 1), told(ns));
+			ck_assert_uint_eq(reported(reported(ns)), reported(ns));
+			if (reported(ns) < LAST_END)
+				ck_assert_uint_gt(
+					reported(reported(ns) + 1), reported(ns));
 		}
 }
 END_TEST
 
 START_TEST(test_bucket_beyond_the_last_is_the_last)
 {
-	ck_assert_uint_eq(told(LAST_END), LAST_END);
-	ck_assert_uint_eq(told(LAST_END + 1), LAST_END);
-	ck_assert_uint_eq(told(UINT64_MAX), LAST_END);
+	ck_assert_uint_eq(reported(LAST_END), LAST_END);
+	ck_assert_uint_eq(reported(LAST_END + 1), LAST_END);
+	ck_assert_uint_eq(reported(UINT64_MAX), LAST_END);
 }
 END_TEST
 
