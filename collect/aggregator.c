@@ -134,7 +134,7 @@ static void find_teller(const struct triad_collect_head *head, uint64_t node_gui
 }
 
 /* Returns the total that follows from the hardware value in the new teller's first row. */
-static uint64_t go_on(const struct triad_engine_report *before,
+static uint64_t continue_total(const struct triad_engine_report *before,
 	const struct triad_collect_row *row, unsigned counter)
 {
 	uint64_t raw = row->raw[counter], last = before->raw[counter];
@@ -155,7 +155,7 @@ static bool settle(struct triad_aggregator *aggregator, struct origin *origin,
 	for (uint32_t left = goes_on; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctz(left);
 
-		differs |= go_on(before, row, i) != row->base[i] + row->raw[i];
+		differs |= continue_total(before, row, i) != row->base[i] + row->raw[i];
 	}
 	/* Most rows need no offsets: the totals of one agent continue by themselves. */
 	if (fresh && differs)
@@ -166,7 +166,7 @@ static bool settle(struct triad_aggregator *aggregator, struct origin *origin,
 		unsigned i = (unsigned)__builtin_ctz(left);
 
 		offsets->of[i] = goes_on & 1u << i
-			? go_on(before, row, i) - (row->base[i] + row->raw[i])
+			? continue_total(before, row, i) - (row->base[i] + row->raw[i])
 			: 0;
 	}
 	origin->settled |= row->has;

@@ -16,7 +16,7 @@
 #define CLAIMS_NONE UINT32_MAX    /* no such node */
 #define CLAIMS_UNOWNED UINT16_MAX /* as the index of an agent */
 #define CLAIMS_SELF 0u            /* its index */
-#define CLAIMS_MAX_SAID 4096u     /* entries of a message */
+#define CLAIMS_MAX_OUTGOING 4096u /* entries of a message */
 #define CLAIMS_MAX_PARTS 64u      /* of a list */
 #define CLAIMS_MAX_LISTS 512u     /* given in a quarter of the liveness time */
 
@@ -44,8 +44,8 @@ struct claims_agent {
 	bool needs_list;    /* for a reason other than a gap */
 	bool has_refused;   /* one of its claims was impossible in this fabric */
 	uint64_t behind_us; /* since when something is missing; CLAIMS_NEVER: nothing */
-	uint64_t differs_us;  /* since when digests differ; CLAIMS_NEVER: equal */
-	uint64_t said_digest; /* the last one that it announced */
+	uint64_t differs_us;       /* since when digests differ; CLAIMS_NEVER: equal */
+	uint64_t announced_digest; /* the last one that it announced */
 
 	/* Its list. */
 	uint64_t asked_us; /* CLAIMS_NEVER: not yet */
@@ -89,8 +89,8 @@ struct triad_claims {
 	uint64_t changes;
 	struct triad_claims_counts counts;
 	/* Entries of the next announcement; none between calls. */
-	uint32_t n_said;
-	struct triad_collect_claim said[CLAIMS_MAX_SAID];
+	uint32_t n_outgoing;
+	struct triad_collect_claim outgoing[CLAIMS_MAX_OUTGOING];
 };
 
 /* --- claims_table.c --- */

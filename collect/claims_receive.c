@@ -96,7 +96,7 @@ static void set_draining(
 static bool is_settled(
 	const struct triad_claims *claims, const struct claims_agent *agent)
 {
-	return agent->settled_us && agent->logged_settled == agent->said_digest &&
+	return agent->settled_us && agent->logged_settled == agent->announced_digest &&
 		agent->settled_digest == agent->digest &&
 		agent->settled_n_freed == claims->n_freed &&
 		claims->now_us <
@@ -106,7 +106,7 @@ static bool is_settled(
 /* A digest that differs once may be due to a message that is under way. */
 static void compare_digests(struct triad_claims *claims, struct claims_agent *agent)
 {
-	if (agent->digest == agent->said_digest || is_settled(claims, agent))
+	if (agent->digest == agent->announced_digest || is_settled(claims, agent))
 		agent->differs_us = CLAIMS_NEVER;
 	else if (agent->differs_us == CLAIMS_NEVER)
 		agent->differs_us = claims->now_us;
@@ -125,7 +125,7 @@ void claims_receive_alive(struct triad_claims *claims,
 	if (!agent || alive->n_announced < agent->known)
 		return; /* it was overtaken by an announcement */
 	agent->known = alive->n_announced;
-	agent->said_digest = alive->claims;
+	agent->announced_digest = alive->claims;
 	set_draining(claims, agent, alive->is_draining);
 	/* While a message is missing, digests differ for that reason. */
 	if (!claims_is_behind(agent))
@@ -216,7 +216,7 @@ static void end_list(
 	/* If digests differ even now, the same list would come again: see
 	 * is_settled(). */
 	agent->settled_us = claims->now_us;
-	agent->logged_settled = agent->said_digest;
+	agent->logged_settled = agent->announced_digest;
 	agent->settled_digest = agent->digest;
 	agent->settled_n_freed = claims->n_freed;
 }

@@ -14,7 +14,7 @@ static struct triad_collect_owner about_self(const struct triad_claims *claims)
 
 static void add(struct triad_claims *claims, uint32_t i, uint8_t hops)
 {
-	claims->said[claims->n_said++] =
+	claims->outgoing[claims->n_outgoing++] =
 		(struct triad_collect_claim){.node_guid = claims->guids[i],
 			.hops = hops,
 			.load = claims->nodes[i].load};
@@ -26,21 +26,21 @@ void claims_flush(struct triad_claims *claims)
 {
 	struct triad_collect_owner owner;
 
-	if (!claims->n_said)
+	if (!claims->n_outgoing)
 		return;
 	claims->number++;
 	owner = about_self(claims);
-	owner.n = claims->n_said;
-	claims->n_said = 0;
+	owner.n = claims->n_outgoing;
+	claims->n_outgoing = 0;
 	claims->sink.send_owner(
-		claims->sink.context, TRIAD_CLAIMS_NOBODY, &owner, claims->said);
+		claims->sink.context, TRIAD_CLAIMS_NOBODY, &owner, claims->outgoing);
 }
 
 void claims_announce(struct triad_claims *claims, uint32_t node, uint8_t hops)
 {
 	add(claims, node, hops);
 	/* Fewer of them wait for the next step, which sends them. */
-	if (claims->n_said == CLAIMS_MAX_SAID)
+	if (claims->n_outgoing == CLAIMS_MAX_OUTGOING)
 		claims_flush(claims);
 }
 
@@ -54,7 +54,7 @@ void claims_send_state(struct triad_claims *claims, bool owns_nothing)
 	owner = about_self(claims);
 	owner.is_list = owns_nothing;
 	claims->sink.send_owner(
-		claims->sink.context, TRIAD_CLAIMS_NOBODY, &owner, claims->said);
+		claims->sink.context, TRIAD_CLAIMS_NOBODY, &owner, claims->outgoing);
 }
 
 void claims_run_repeats(struct triad_claims *claims)
@@ -97,9 +97,9 @@ static bool is_within_limit(struct triad_claims *claims)
 static void answer(
 	struct triad_claims *claims, uint64_t to, struct triad_collect_owner *owner)
 {
-	owner->n = claims->n_said;
-	claims->n_said = 0;
-	claims->sink.send_owner(claims->sink.context, to, owner, claims->said);
+	owner->n = claims->n_outgoing;
+	claims->n_outgoing = 0;
+	claims->sink.send_owner(claims->sink.context, to, owner, claims->outgoing);
 	owner->part++;
 }
 
@@ -110,17 +110,17 @@ static void give_list(struct triad_claims *claims, uint64_t to)
 	/* It answers one agent: the numbers are those of messages to all. */
 	owner.number = 0;
 	owner.is_list = true;
-	owner.n_parts =
-		(uint16_t)((owner.n_nodes + CLAIMS_MAX_SAID - 1) / CLAIMS_MAX_SAID);
+	owner.n_parts = (uint16_t)((owner.n_nodes + CLAIMS_MAX_OUTGOING - 1) /
+		CLAIMS_MAX_OUTGOING);
 	for (uint32_t i = 0; i < claims->n; i++) {
 		if (claims->nodes[i].owner != CLAIMS_SELF)
 			continue;
 		add(claims, i, claims->nodes[i].hops);
-		if (claims->n_said == CLAIMS_MAX_SAID)
+		if (claims->n_outgoing == CLAIMS_MAX_OUTGOING)
 			answer(claims, to, &owner);
 	}
 	/* An empty list is an answer, too. */
-	if (claims->n_said || !owner.n_parts)
+	if (claims->n_outgoing || !owner.n_parts)
 		answer(claims, to, &owner);
 }
 
@@ -136,10 +136,10 @@ static void give_nodes(
 
 		if (node != CLAIMS_NONE && claims->nodes[node].owner == CLAIMS_SELF)
 			add(claims, node, claims->nodes[node].hops);
-		if (claims->n_said == CLAIMS_MAX_SAID)
+		if (claims->n_outgoing == CLAIMS_MAX_OUTGOING)
 			answer(claims, to, &owner);
 	}
-	if (claims->n_said)
+	if (claims->n_outgoing)
 		answer(claims, to, &owner);
 }
 

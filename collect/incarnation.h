@@ -17,14 +17,14 @@ enum triad_incarnation {
 	TRIAD_INCARNATION_PAST, /* to be ignored */
 };
 
-/* Judges incarnation 'said' of a sender that was last heard at 'received_us', with
+/* Judges incarnation 'sent' of a sender that was last heard at 'received_us', with
  * incarnation 'known'.  Messages are delayed by 'past_us' at most. */
-static inline enum triad_incarnation triad_incarnation_judge(uint64_t said,
+static inline enum triad_incarnation triad_incarnation_judge(uint64_t sent,
 	uint64_t known, uint64_t received_us, uint64_t past_us, uint64_t now_us)
 {
-	if (said == known)
+	if (sent == known)
 		return TRIAD_INCARNATION_KNOWN;
-	return said > known || now_us - received_us > past_us ? TRIAD_INCARNATION_NEW
+	return sent > known || now_us - received_us > past_us ? TRIAD_INCARNATION_NEW
 							      : TRIAD_INCARNATION_PAST;
 }
 

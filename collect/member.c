@@ -19,13 +19,13 @@ static void send_owner(void *context, uint64_t to,
 {
 	struct triad_member *member = context;
 	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_OWNER);
-	struct triad_collect_owner said = *owner;
+	struct triad_collect_owner sent = *owner;
 
-	memcpy(said.address, member->params.address, sizeof(said.address));
-	said.port = member->params.port;
+	memcpy(sent.address, member->params.address, sizeof(sent.address));
+	sent.port = member->params.port;
 	triad_member_send_to(member, to,
 		triad_collect_put_owner(
-			&head, &said, claims, member->octets, sizeof(member->octets)));
+			&head, &sent, claims, member->octets, sizeof(member->octets)));
 }
 
 static void ask_list(void *context, uint64_t to)
@@ -201,7 +201,7 @@ int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fa
 		error = triad_distance_hops(fabric, member->params.port_guid, hops);
 	/* An agent can't ask nodes that share no partition with it. */
 	if (!error && !member->params.is_manager)
-		error = triad_member_pass_over_apart(member, fabric, hops, &n_apart);
+		error = triad_member_exclude_apart(member, fabric, hops, &n_apart);
 	if (!error) {
 		/* The claims call true_hops(), which needs the new fabric. */
 		member->fabric = triad_fabric_ref(fabric);

@@ -20,7 +20,7 @@ bool triad_member_set_pkeys(
 	return is_other;
 }
 
-int triad_member_pass_over_apart(const struct triad_member *member,
+int triad_member_exclude_apart(const struct triad_member *member,
 	const struct triad_fabric *fabric, uint8_t *hops, uint32_t *n_apart)
 {
 	bool *apart = malloc(fabric->n_nodes + 1);
@@ -28,7 +28,7 @@ int triad_member_pass_over_apart(const struct triad_member *member,
 	if (!apart)
 		return ENOMEM;
 	memset(apart, true, fabric->n_nodes);
-	*n_apart = triad_partitions_keep_apart(
+	*n_apart = triad_partitions_retain_apart(
 		fabric, member->pkeys, member->n_pkeys, apart);
 	/* To the claims it is as if there were no route. */
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
@@ -101,7 +101,7 @@ uint32_t triad_member_n_apart_from_all(const struct triad_member *member)
 	}
 	/* Each table takes those off that it shares a partition with. */
 	for (unsigned i = 0; nodes && n && i < tables.n; i++)
-		n = triad_partitions_keep_apart(fabric,
+		n = triad_partitions_retain_apart(fabric,
 			fabric->pkeys + tables.slices[i].at, tables.slices[i].n, nodes);
 	free(nodes);
 	return n;

@@ -78,7 +78,7 @@ uint64_t triad_member_past_us(const struct triad_member *member);
 
 /* Sets the distance of nodes that share no partition with this port to unreachable;
  * '*n_apart' is their number.  Returns 0 or ENOMEM. */
-int triad_member_pass_over_apart(const struct triad_member *member,
+int triad_member_exclude_apart(const struct triad_member *member,
 	const struct triad_fabric *fabric, uint8_t *hops, uint32_t *n_apart);
 
 /* Sends up the tree, to the master that the last ALIVE named.  Relaying members know from

@@ -41,13 +41,13 @@ void triad_collect_count_relay(uint8_t *octets)
 struct triad_wire triad_collect_begin(uint8_t *to, size_t size,
 	const struct triad_collect_head *head, enum triad_collect_kind kind)
 {
-	struct triad_collect_head said = *head;
+	struct triad_collect_head sent = *head;
 	struct triad_wire wire;
 
 	triad_wire_init(&wire, to,
 		size < TRIAD_COLLECT_MAX_SIZE ? size : TRIAD_COLLECT_MAX_SIZE);
-	said.kind = kind;
-	triad_collect_put_head(&wire, &said);
+	sent.kind = kind;
+	triad_collect_put_head(&wire, &sent);
 	return wire;
 }
 

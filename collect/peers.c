@@ -32,7 +32,7 @@ bool triad_peers_receive(struct triad_peers *peers,
 	uint64_t past_us, uint64_t now_us)
 {
 	struct triad_peers_entry *entry = find_entry(peers, head->sender);
-	struct triad_peers_entry said = {
+	struct triad_peers_entry sent = {
 		.id = head->sender,
 		.incarnation = head->incarnation,
 		.received_us = now_us,
@@ -47,16 +47,16 @@ bool triad_peers_receive(struct triad_peers *peers,
 		bool is_same = entry->alive.master == alive->master;
 
 		/* Reports on their way may still come through the former master. */
-		said.former_master =
+		sent.former_master =
 			is_same ? entry->former_master : entry->alive.master;
-		said.left_us = is_same ? entry->left_us : now_us;
+		sent.left_us = is_same ? entry->left_us : now_us;
 	} else {
 		entry = peers->n < TRIAD_PEERS_MAX ? &peers->entries[peers->n++]
 						   : stalest(peers, past_us, now_us);
 	}
 	if (!entry)
 		return false;
-	*entry = said;
+	*entry = sent;
 	return true;
 }
 

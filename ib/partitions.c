@@ -90,7 +90,7 @@ static bool is_apart(struct choosing *choosing, const struct triad_fabric_node *
 	return counts;
 }
 
-uint32_t triad_partitions_keep_apart(const struct triad_fabric *fabric,
+uint32_t triad_partitions_retain_apart(const struct triad_fabric *fabric,
 	const uint16_t *ours, uint32_t n_ours, bool *nodes)
 {
 	struct choosing choosing = begin(fabric, ours, n_ours);

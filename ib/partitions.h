@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* With which P_Key each port of a fabric is asked from this port.
+/* Chooses, for each port of a fabric, the P_Key of queries from this port.
  *
  * Model: a query carries the index of a P_Key in the sender's table, and a port drops,
  * without a word, what comes in a partition that it has no part in.  So the index is
@@ -35,10 +35,10 @@ struct triad_partitions_counts triad_partitions_choose(
 	const struct triad_fabric *fabric, const uint16_t *ours, uint32_t n_ours,
 	uint16_t *indexes);
 
-/* Of the nodes marked in 'nodes' (one mark for each of 'fabric'), keeps the marks of
- * those that can't be asked: they have ports with counters, none of which shares a
- * partition with 'ours'.  Returns how many keep theirs. */
-uint32_t triad_partitions_keep_apart(const struct triad_fabric *fabric,
+/* Clears the marks in 'nodes' (one for each node of 'fabric') of nodes that can be asked: the
+ * others have ports with counters, none of which shares a partition with 'ours'.  Returns how
+ * many marks remain. */
+uint32_t triad_partitions_retain_apart(const struct triad_fabric *fabric,
 	const uint16_t *ours, uint32_t n_ours, bool *nodes);
 
 #endif

@@ -399,7 +399,7 @@ static bool receive_replies(struct triad_collector *collector)
 /* --- steps --- */
 
 /* Returns how long the owner may sleep. */
-static uint64_t go_on(struct triad_collector *collector)
+static uint64_t continue_sweep(struct triad_collector *collector)
 {
 	bool works;
 
@@ -460,7 +460,7 @@ uint64_t triad_collector_step(struct triad_collector *collector)
 		adopt_or_log(collector, true);
 	if (!collector->status.sweeping)
 		wait_us = begin_due_sweep(collector, collector_now(collector));
-	return wait_us ? wait_us : go_on(collector);
+	return wait_us ? wait_us : continue_sweep(collector);
 }
 
 bool triad_collector_drain(struct triad_collector *collector, uint64_t wait_us)

@@ -51,7 +51,7 @@ static bool is_through(const struct asking *asking)
 	return asking->goal == asking->layout->n_goals;
 }
 
-static void go_on(struct asking *asking)
+static void continue_asking(struct asking *asking)
 {
 	if (++asking->host < asking->layout->n_hosts)
 		return;
@@ -100,7 +100,7 @@ static int ask_some(struct asking *asking)
 		for (unsigned i = 0; !error && i < QUESTIONS && !is_through(asking);
 			i++) {
 			ask(asking, engine);
-			go_on(asking);
+			continue_asking(asking);
 		}
 	} while (!error && !is_through(asking) && triad_clock_now_us() < until_us);
 	cl_plock_release(&osm->lock);

@@ -216,7 +216,7 @@ static void add_arriving(struct pass *pass, uint32_t sw, uint32_t n)
 /* --- where pairs pass --- */
 
 /* The 'n' pairs that pass a switch all leave by one port. */
-static void go_on(struct pass *pass, uint32_t sw, uint32_t n)
+static void leave_switch(struct pass *pass, uint32_t sw, uint32_t n)
 {
 	const struct triad_routes_layout *layout = pass->layout;
 	const struct triad_routes_switch *at = &layout->switches[sw];
@@ -289,7 +289,7 @@ static void look_at_links(struct pass *pass)
 		uint32_t sw = tree->order[i];
 
 		if (tree->count[sw] && tree->ends[sw] == TRIAD_ROUTES_ARRIVES)
-			go_on(pass, sw, tree->count[sw]);
+			leave_switch(pass, sw, tree->count[sw]);
 	}
 }
 

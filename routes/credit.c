@@ -209,7 +209,8 @@ static uint16_t vls_of_hosts(
 
 /* Follows packets that enter the next switch on the VLs in 'on'; there they continue on one
  * VL. */
-static int go_on(struct search *search, const uint8_t *column, uint32_t sw, uint8_t sl)
+static int continue_search(
+	struct search *search, const uint8_t *column, uint32_t sw, uint8_t sl)
 {
 	const struct triad_routes_layout *layout = search->layout;
 	uint32_t next = search->tree.next[sw];
@@ -249,7 +250,7 @@ static int add_paths(
 			continue;
 		search->on[sw] |= vls_of_hosts(search, sw, column[sw], goal, sl);
 		if (search->on[sw])
-			error = go_on(search, column, sw, sl);
+			error = continue_search(search, column, sw, sl);
 	}
 	return error;
 }

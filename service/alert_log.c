@@ -67,6 +67,8 @@ struct triad_alert_log {
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_line_file_params params;
 	struct triad_alert_log_status status;
+	uint64_t
+		file_since_us; /* when the file's thread began to use it; 0: it does not */
 
 	/* Of the file's thread alone. */
 	struct triad_line_file file;
@@ -162,16 +164,30 @@ void triad_alert_log_configure(
 	look_again(&alert_log->to_file, 0);
 }
 
+static uint64_t n_summarised(struct outlet *outlet)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&outlet->lock);
+	n = outlet->n_summarised;
+	pthread_mutex_unlock(&outlet->lock);
+	return n;
+}
+
 struct triad_alert_log_status triad_alert_log_status(struct triad_alert_log *alert_log)
 {
 	struct triad_alert_log_status status;
 
+	uint64_t now_us = triad_clock_now_us();
+
 	pthread_mutex_lock(&alert_log->lock);
 	status = alert_log->status;
+	if (alert_log->file_since_us &&
+		now_us - alert_log->file_since_us >= TRIAD_ALERT_FILE_HUNG_US)
+		status.file_hung_us = now_us - alert_log->file_since_us;
 	pthread_mutex_unlock(&alert_log->lock);
-	pthread_mutex_lock(&alert_log->to_log.lock);
-	status.n_summarised = alert_log->to_log.n_summarised;
-	pthread_mutex_unlock(&alert_log->to_log.lock);
+	status.n_summarised = n_summarised(&alert_log->to_log);
+	status.n_file_summarised = n_summarised(&alert_log->to_file);
 	return status;
 }
 
@@ -442,18 +458,30 @@ static bool apply_params(struct triad_alert_log *alert_log)
 	return params.path[0];
 }
 
+/* So that the status can say for how long the disk has not answered. */
+static void note_file_since(struct triad_alert_log *alert_log, uint64_t since_us)
+{
+	pthread_mutex_lock(&alert_log->lock);
+	alert_log->file_since_us = since_us;
+	pthread_mutex_unlock(&alert_log->lock);
+}
+
 static void file_item(struct triad_alert_log *alert_log, const struct item *item,
 	int64_t wall_offset_us)
 {
-	if (!apply_params(alert_log))
-		return;
-	make_line(alert_log, item, wall_offset_us);
-	write_line(alert_log, false);
+	note_file_since(alert_log, triad_clock_now_us());
+	if (apply_params(alert_log)) {
+		make_line(alert_log, item, wall_offset_us);
+		write_line(alert_log, false);
+	}
+	note_file_since(alert_log, 0);
 }
 
 /* Called after a change of the configuration, and to write the last line again. */
 static void file_again(struct triad_alert_log *alert_log)
 {
+	note_file_since(alert_log, triad_clock_now_us());
 	if (apply_params(alert_log) && alert_log->is_unwritten)
 		write_line(alert_log, true);
+	note_file_since(alert_log, 0);
 }

@@ -3,6 +3,7 @@
  *
  * The PerfManager's thread puts alerts into two queues, for the log and for the file.  A
  * thread for each queue writes them, so that a stuck disk or syslog stops nothing else.
+ * Meanwhile its queue keeps 511 alerts and counts the others.
  * When a sweep raises many alerts at once, the log gets lines for the first [alerts] burst
  * of them, the file for some hundreds, and one more line counts the rest by cause.
  * 'triadctl alerts' lists them all.
@@ -22,11 +23,17 @@
 
 struct triad_alert_log;
 
+/* A disk that takes longer for one write counts as hung. */
+#define TRIAD_ALERT_FILE_HUNG_US (10 * TRIAD_US_PER_S)
+
 struct triad_alert_log_status {
-	uint64_t n_summarised;   /* changes of alerts without a line of their own */
+	/* Changes of alerts without a line of their own, in the log and in the file. */
+	uint64_t n_summarised, n_file_summarised;
 	uint64_t n_file_lines;   /* written to the file */
 	uint64_t n_file_dropped; /* lines that could not be written */
 	int file_error;          /* errno of the last try; 0: none */
+	uint64_t
+		file_hung_us; /* for how long the disk has not answered; 0: it answers */
 };
 
 /* Starts the threads.  NULL when memory or threads are short. */

@@ -43,11 +43,13 @@ const struct triad_fact triad_sweep_facts[] = {
 			"When the last sweep ended.")},
 	{"last_sweep_ms", "last sweep took", TRIAD_FACT(MS, duration_us)},
 	{"ports", "ports", TRIAD_FACT(UINT, last.n_ports),
-		TRIAD_GAUGE("triad_ports", "Ports that the last sweep asked.")},
+		TRIAD_GAUGE(
+			"triad_ports", "Ports of the last sweep, asked or left out.")},
 	{"ports_answered", "ports answered", TRIAD_FACT(UINT, last.n_answered)},
 	{"ports_unanswered", "ports unanswered", TRIAD_FACT(UINT, last.n_unanswered),
 		TRIAD_GAUGE("triad_ports_unanswered",
-			"Of these, ports that did not answer.")},
+			"Of these, ports that did not answer, or were silent for long "
+			"and left out.")},
 	{"ports_left_out", "of these, silent for long and not asked",
 		TRIAD_FACT(UINT, last.n_left_out)},
 	{"ports_apart", "ports without a partition in common with this one, not asked",
@@ -143,8 +145,12 @@ const struct triad_fact triad_look_facts[] = {
 const struct triad_fact triad_alert_log_facts[] = {
 	{"summarised", "logged in a summary", TRIAD_FACT(UINT, n_summarised)},
 	{"file_lines", "lines in the file", TRIAD_FACT(UINT, n_file_lines)},
+	{"file_summarised", "in the file in a summary",
+		TRIAD_FACT(UINT, n_file_summarised)},
 	{"file_dropped", "lines not written", TRIAD_FACT(UINT, n_file_dropped)},
 	{"file_error", "last attempt to write", TRIAD_FACT(ERROR, file_error)},
+	{"file_hung_us", "disk has not answered for", TRIAD_FACT(US, file_hung_us),
+		.is_trouble = true},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

@@ -45,16 +45,24 @@ static bool is_sflow_failing(const struct triad_sflow_sender_status *status)
 	return is_failing;
 }
 
+/* An output whose disk hangs. */
+static void add_hung(struct triad_health *health, enum triad_health_output output,
+	uint64_t hung_us, const char *advice)
+{
+	char what[TRIAD_HEALTH_PLACE_SIZE], length[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_clock_format_length(hung_us, length);
+	snprintf(what, sizeof(what), "the disk of its file has not answered for %s",
+		length);
+	add_output(health, output, what, advice);
+}
+
 static void add_history(struct triad_health *health, struct triad_service *service)
 {
 	struct triad_recorder_status status = triad_recorder_status(service->recorder);
-	char what[TRIAD_HEALTH_PLACE_SIZE], length[TRIAD_CLOCK_TEXT_SIZE];
 
 	if (status.hung_us) {
-		triad_clock_format_length(status.hung_us, length);
-		snprintf(what, sizeof(what),
-			"the disk of its file has not answered for %s", length);
-		add_output(health, TRIAD_HEALTH_HISTORY, what,
+		add_hung(health, TRIAD_HEALTH_HISTORY, status.hung_us,
 			"look after the disk of state.dir; events are kept in memory");
 	} else if (status.error) {
 		add_output(health, TRIAD_HEALTH_HISTORY, status.reason,
@@ -145,7 +153,11 @@ void triad_exports_add_health(
 	if (profile.error)
 		add_output(health, TRIAD_HEALTH_PROFILE, profile.reason,
 			"look at the disk and at profile.file");
-	if (log.file_error)
+	if (log.file_hung_us)
+		add_hung(health, TRIAD_HEALTH_ALERTS_FILE, log.file_hung_us,
+			"look after the disk of alerts.file; alerts are in the log and in "
+			"'triadctl alerts'");
+	else if (log.file_error)
 		add_output(health, TRIAD_HEALTH_ALERTS_FILE, strerror(log.file_error),
 			"look at the disk and at alerts.file");
 	if (webhook.is_failing)

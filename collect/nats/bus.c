@@ -52,9 +52,9 @@ struct triad_bus {
 	struct triad_bus_params wanted;
 	struct triad_bus_status status;
 	pthread_t thread;
-	natsConnection *current;         /* the connection whose events count; or
+	natsConnection *current; /* the connection whose events count; or
 					  * NULL */
-	char said[TRIAD_CONF_TEXT_SIZE]; /* the reason that was logged last */
+	char logged_reason[TRIAD_CONF_TEXT_SIZE]; /* the reason that was logged last */
 
 	/* Used only by the thread. */
 	struct triad_bus_params params;
@@ -103,7 +103,7 @@ static void note_connected(struct triad_bus *bus, bool is_connected, const char 
 	bus->status.is_connected = is_connected;
 	snprintf(bus->status.reason, sizeof(bus->status.reason), "%s", reason);
 	if (is_connected)
-		bus->said[0] = '\0';
+		bus->logged_reason[0] = '\0';
 	pthread_mutex_unlock(&bus->lock);
 }
 
@@ -116,8 +116,8 @@ static void note_not_connected(struct triad_bus *bus, const char *text)
 	triad_servers_mask(text, reason, sizeof(reason));
 	note_connected(bus, false, reason);
 	pthread_mutex_lock(&bus->lock);
-	is_new = strcmp(bus->said, reason) != 0;
-	snprintf(bus->said, sizeof(bus->said), "%s", reason);
+	is_new = strcmp(bus->logged_reason, reason) != 0;
+	snprintf(bus->logged_reason, sizeof(bus->logged_reason), "%s", reason);
 	pthread_mutex_unlock(&bus->lock);
 	if (is_new)
 		triad_log_write(bus->log, TRIAD_LOG_WARNING,

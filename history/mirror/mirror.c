@@ -257,7 +257,7 @@ void triad_mirror_run(struct triad_mirror *mirror, uint64_t now_us, uint64_t wal
 	/* Send a change soon. */
 	state = own_state(mirror);
 	hash = triad_hash_octets(TRIAD_HASH_START, &state, sizeof(state));
-	if (hash != mirror->said)
+	if (hash != mirror->sent_hash)
 		mirror->state_us = now_us;
 }
 
@@ -293,7 +293,7 @@ static size_t take_state(struct triad_mirror *mirror, uint8_t *payload)
 	if (mirror->now_us < mirror->state_us)
 		return 0;
 	message.state = own_state(mirror);
-	mirror->said = triad_hash_octets(
+	mirror->sent_hash = triad_hash_octets(
 		TRIAD_HASH_START, &message.state, sizeof(message.state));
 	mirror->look_us = mirror->now_us + GAP_US;
 	mirror->state_us = mirror->now_us + INTERVAL_US;

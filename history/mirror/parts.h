@@ -78,7 +78,7 @@ struct triad_mirror {
 
 	uint64_t state_us, look_us; /* when to send STATE; when to check whether it
 				     * changed */
-	uint64_t said;              /* a hash of the last STATE sent */
+	uint64_t sent_hash;         /* a hash of the last STATE sent */
 
 	struct mirror_pull pull;
 	uint32_t turn;         /* the member to check first */

@@ -238,7 +238,7 @@ static void settle(struct triad_mirror *mirror)
 }
 
 /* Continues with the page, and then with the next one. */
-static void go_on(struct triad_mirror *mirror)
+static void continue_pull(struct triad_mirror *mirror)
 {
 	struct mirror_pull *pull = &mirror->pull;
 
@@ -266,7 +266,7 @@ void mirror_pull_list(
 	pull->has_page = true;
 	pull->is_due = false;
 	pull->at = 0;
-	go_on(mirror);
+	continue_pull(mirror);
 }
 
 /* --- an image --- */
@@ -311,7 +311,7 @@ static void keep_image(struct triad_mirror *mirror)
 		if (is_overtaken(mirror))
 			mirror_pull_end(mirror);
 		else
-			go_on(mirror);
+			continue_pull(mirror);
 		break;
 	case EPROTO:
 		mirror->status.n_bad++;
@@ -320,7 +320,7 @@ static void keep_image(struct triad_mirror *mirror)
 	case EBUSY:
 	case ENOBUFS:
 		pull->at++;
-		go_on(mirror);
+		continue_pull(mirror);
 		break;
 	default:
 		mirror->status.n_failed++;

@@ -17,8 +17,8 @@
 /* CLOCK_MONOTONIC in microseconds. */
 uint64_t triad_clock_now_us(void);
 
-/* CLOCK_BOOTTIME in microseconds: it goes on while the machine sleeps.  For what others
- * take for over after a time. */
+/* CLOCK_BOOTTIME in microseconds: it goes on while the machine sleeps.  For deadlines that
+ * other members also count, such as leases. */
 uint64_t triad_clock_boot_us(void);
 
 /* The monotonic time at which triad_clock_boot_us() will be 'boot_us', unless the machine

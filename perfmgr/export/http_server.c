@@ -36,10 +36,10 @@ static void log_message(void *context, const char *format, va_list args)
 {
 	struct triad_http_server *server = context;
 
-	vsnprintf(server->said, sizeof(server->said), format, args);
-	server->said[strcspn(server->said, "\n")] = '\0';
+	vsnprintf(server->last_message, sizeof(server->last_message), format, args);
+	server->last_message[strcspn(server->last_message, "\n")] = '\0';
 	triad_log_write(server->log, TRIAD_LOG_DEBUG, "%s: %s",
-		server->callbacks.section, server->said);
+		server->callbacks.section, server->last_message);
 }
 
 static void note_start(struct triad_http_server *server,
@@ -467,7 +467,8 @@ int triad_http_server_start(
 	server->listen_fd = listen_fd;
 	if (!triad_http_guard(start_daemon, server, reason, size) || !server->daemon) {
 		snprintf(reason, size, "the server can't start: %s%s",
-			*server->said ? server->said : "no reason given",
+			*server->last_message ? server->last_message
+					      : "no reason given",
 			server->certificate
 				? "; look at tls_certificate and tls_key, which must "
 				  "be PEM and fit together"

@@ -44,7 +44,7 @@ struct triad_http_server {
 	int wake_fd;
 	pthread_t thread;
 	atomic_bool stop, failed;
-	char said[256]; /* the last message of libmicrohttpd */
+	char last_message[256]; /* the last message of libmicrohttpd */
 };
 
 #define TRIAD_HTTP_REASON_SIZE 1024

@@ -348,7 +348,7 @@ static void release(struct triad_sweep *sweep, struct query *query)
 }
 
 /* Whether the agent may not know what it was asked for: it never answered that. */
-static bool is_first_try(struct triad_sweep *sweep, const struct query *query)
+static bool is_unproven_detail(struct triad_sweep *sweep, const struct query *query)
 {
 	return is_of_detail(query) &&
 		!(agent_of(sweep, query)->reported &
@@ -380,12 +380,12 @@ static void time_out(struct triad_sweep *sweep, struct query *query)
 	sweep->counts.timeouts++;
 	/* Count neither a dead agent, which loses everything at any window, nor first
 	 * tries, which an agent may not support. */
-	if (agent->was_alive && !is_first_try(sweep, query))
+	if (agent->was_alive && !is_unproven_detail(sweep, query))
 		triad_window_judge(&sweep->window, true);
 	/* A reset may have been done although its answer was lost, so it is not
 	 * repeated. */
 	if (query->tries++ < sweep->params.retries && !agent->silent &&
-		!is_reset(query) && !is_first_try(sweep, query))
+		!is_reset(query) && !is_unproven_detail(sweep, query))
 		move(sweep, query, &sweep->flying, &sweep->waiting);
 	else
 		give_up(sweep, query);

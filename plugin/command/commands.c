@@ -23,7 +23,7 @@ static bool refuse_file(
 	return false;
 }
 
-static bool is_policy_loaded(struct triad_plugin *plugin, struct triad_output *output)
+static bool load_policy(struct triad_plugin *plugin, struct triad_output *output)
 {
 	struct triad_diags diags;
 
@@ -33,7 +33,7 @@ static bool is_policy_loaded(struct triad_plugin *plugin, struct triad_output *o
 	return refuse_file(&diags, "QoS policy", output);
 }
 
-static bool is_expected_loaded(struct triad_plugin *plugin, struct triad_output *output)
+static bool wait_for_expected(struct triad_plugin *plugin, struct triad_output *output)
 {
 	struct triad_diags diags;
 
@@ -49,8 +49,8 @@ static int run_reload(struct triad_plugin *plugin, const char *prefix,
 
 	if (status != TRIAD_CONTROL_DONE)
 		return status;
-	is_loaded = is_policy_loaded(plugin, output);
-	is_loaded &= is_expected_loaded(plugin, output);
+	is_loaded = load_policy(plugin, output);
+	is_loaded &= wait_for_expected(plugin, output);
 	return is_loaded ? TRIAD_CONTROL_DONE : TRIAD_CONTROL_FAILED;
 }
 
@@ -63,9 +63,9 @@ static int run_set(struct triad_plugin *plugin, const char *prefix,
 	if (status != TRIAD_CONTROL_DONE)
 		return status;
 	if (!strcmp(command->key, "qos.policy_file"))
-		is_loaded = is_policy_loaded(plugin, output);
+		is_loaded = load_policy(plugin, output);
 	if (!strcmp(command->key, "port.expected_file"))
-		is_loaded = is_expected_loaded(plugin, output);
+		is_loaded = wait_for_expected(plugin, output);
 	return is_loaded ? TRIAD_CONTROL_DONE : TRIAD_CONTROL_FAILED;
 }
 

@@ -70,8 +70,8 @@ bool ports_may_act(struct triad_ports *ports)
 	struct triad_permission permission =
 		triad_elector_permission_in_term(ports->elector, ports->term.number);
 
-	/* When members return, get their records first, even if the election has not
-	 * noticed them yet, or has, in the same term. */
+	/* A term that the operator confirmed by hand holds only in the view that it was
+	 * confirmed in: members that return may have records that are missing here. */
 	return ports->term.number && !ports->sms.without_cluster &&
 		permission.is_given &&
 		permission.by_hand_view == ports->term.by_hand_view &&

@@ -27,7 +27,7 @@ const char *triad_qos_state_name(enum triad_qos_state state)
 	static const char *const names[TRIAD_QOS_N_STATES] = {
 		[TRIAD_QOS_OFF] = "off",
 		[TRIAD_QOS_WAITING] = "waiting for the subnet to come up",
-		[TRIAD_QOS_STANDBY] = "not here: the SM that is master answers",
+		[TRIAD_QOS_STANDBY] = "not here: the master SM answers",
 		[TRIAD_QOS_ANSWERING] = "answering",
 		[TRIAD_QOS_BROKEN] = "the policy has mistakes: OpenSM answers",
 		[TRIAD_QOS_TOO_LARGE] =

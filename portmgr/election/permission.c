@@ -9,7 +9,7 @@ static const struct {
 	{"witness", "this SM is a witness, which only votes (election.witness)"},
 	{"cut_off", "the cluster can't be reached from here: see 'trouble'"},
 	{"no_quorum",
-		"less than half of the cluster is on this side: bring the missing members "
+		"no majority of the cluster is on this side: bring the missing members "
 		"back, or say 'triadctl port confirm' once it is certain that they are down"},
 	{"blacklisted",
 		"this SM is on the blacklist: 'triadctl port blacklist remove GUID' takes it "

@@ -30,7 +30,7 @@ enum triad_permission_reason {
 	TRIAD_PERMISSION_OFF = 1 << 0,       /* elections are off */
 	TRIAD_PERMISSION_WITNESS = 1 << 1,   /* votes only */
 	TRIAD_PERMISSION_CUT_OFF = 1 << 2,   /* the transport does not work */
-	TRIAD_PERMISSION_NO_QUORUM = 1 << 3, /* less than half of the cluster here */
+	TRIAD_PERMISSION_NO_QUORUM = 1 << 3, /* no majority of the cluster here */
 	TRIAD_PERMISSION_BLACKLISTED = 1 << 4,
 	TRIAD_PERMISSION_CHECK_NO = 1 << 5,
 	TRIAD_PERMISSION_CHECK_MISSING = 1 << 6,

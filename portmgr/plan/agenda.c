@@ -129,8 +129,8 @@ static void set_due(struct triad_agenda_entry *entry, uint64_t now_us)
 }
 
 /* Updates an entry: the item may have changed while it waited. */
-static void go_on(struct triad_agenda_entry *entry, const struct triad_plan_item *item,
-	uint64_t now_us)
+static void continue_item(struct triad_agenda_entry *entry,
+	const struct triad_plan_item *item, uint64_t now_us)
 {
 	switch (entry->state) {
 	case TRIAD_AGENDA_NAME:
@@ -170,7 +170,7 @@ static struct triad_agenda_entry carry_on(const struct triad_agenda *agenda,
 		entry.is_approved = old && old->is_approved && old->kind == item->kind;
 	} else {
 		entry = *old;
-		go_on(&entry, item, now_us);
+		continue_item(&entry, item, now_us);
 	}
 	/* A test sends a Set only to take an active link down first. */
 	entry.takes_set = item->kind != TRIAD_PLAN_TEST || item->is_active;

@@ -265,9 +265,9 @@ void triad_replica_send(struct triad_replica *replica,
 {
 	replica->now_us = now_us;
 	/* Without room, the others learn of it by the digest. */
-	if (replica->said_ring.n < REPLICA_MAX_SAID)
-		replica->said[triad_ring_put(&replica->said_ring, REPLICA_MAX_SAID)] =
-			*record;
+	if (replica->outgoing_ring.n < REPLICA_MAX_OUTGOING)
+		replica->outgoing[triad_ring_put(
+			&replica->outgoing_ring, REPLICA_MAX_OUTGOING)] = *record;
 	replica_send_digest(replica, now_us);
 }
 
@@ -328,7 +328,7 @@ uint64_t triad_replica_next_us(const struct triad_replica *replica)
 		next_us = replica->answer_us;
 	if ((replica->pass || replica->n_ranges) && replica->refill_us < next_us)
 		next_us = replica->refill_us;
-	if (replica->said_ring.n || replica->news_ring.n)
+	if (replica->outgoing_ring.n || replica->news_ring.n)
 		next_us = replica->now_us;
 	return config_us < next_us ? config_us : next_us;
 }
@@ -355,10 +355,10 @@ static bool add_line(struct lines *lines, const struct triad_record *record)
 
 static void add_own(struct triad_replica *replica, struct lines *lines)
 {
-	struct triad_ring *ring = &replica->said_ring;
+	struct triad_ring *ring = &replica->outgoing_ring;
 
-	while (ring->n && add_line(lines, &replica->said[ring->first]))
-		(void)triad_ring_take(ring, REPLICA_MAX_SAID);
+	while (ring->n && add_line(lines, &replica->outgoing[ring->first]))
+		(void)triad_ring_take(ring, REPLICA_MAX_OUTGOING);
 }
 
 static void add_pass(struct triad_replica *replica, struct lines *lines)

@@ -12,7 +12,7 @@
  * payloads need room in it, too. */
 #define REPLICA_BUDGET 24u
 #define REPLICA_REFILL_US (10 * TRIAD_US_PER_MS)
-#define REPLICA_MAX_SAID 64u /* own records to be sent */
+#define REPLICA_MAX_OUTGOING 64u /* own records to be sent */
 #define REPLICA_MAX_NEWS 256u
 #define REPLICA_MAX_RANGES TRIAD_CLUSTER_MAX_MEMBERS
 
@@ -59,8 +59,8 @@ struct triad_replica {
 	uint64_t refill_us;
 
 	uint64_t digest_us, said_digest_us;
-	struct triad_record said[REPLICA_MAX_SAID];
-	struct triad_ring said_ring;
+	struct triad_record outgoing[REPLICA_MAX_OUTGOING];
+	struct triad_ring outgoing_ring;
 	struct triad_record news[REPLICA_MAX_NEWS];
 	struct triad_ring news_ring;
 	uint64_t answer_us, answer_latest_us; /* UINT64_MAX: none is needed */

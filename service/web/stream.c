@@ -64,7 +64,7 @@ void triad_stream_begin(struct triad_stream *stream, const char *last_event_id,
 {
 	char text[64];
 
-	*stream = (struct triad_stream){.begun_us = now_us, .said_us = now_us};
+	*stream = (struct triad_stream){.begun_us = now_us, .sent_us = now_us};
 	snprintf(text, sizeof(text), "retry: %d\n\n", TRIAD_STREAM_RETRY_MS);
 	add_text(stream, text);
 	if (last_event_id && parse_id(last_event_id, &stream->known))
@@ -96,10 +96,10 @@ bool triad_stream_look(struct triad_stream *stream,
 	stream->text[0] = '\0';
 	stream->at = stream->used = 0;
 	add_changes(stream, now);
-	if (!stream->used && now_us >= stream->said_us + TRIAD_STREAM_BEAT_US)
+	if (!stream->used && now_us >= stream->sent_us + TRIAD_STREAM_BEAT_US)
 		add_text(stream, ": still here\n\n");
 	if (stream->used)
-		stream->said_us = now_us;
+		stream->sent_us = now_us;
 	return stream->used || triad_stream_has_ended(stream, now_us);
 }
 

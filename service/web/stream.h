@@ -44,7 +44,7 @@ struct triad_stream_state {
 
 struct triad_stream {
 	struct triad_stream_state known; /* by the client */
-	uint64_t begun_us, said_us;      /* monotonic; said_us: the last text */
+	uint64_t begun_us, sent_us;      /* monotonic; said_us: the last text */
 	char text[1024];                 /* to be sent, from 'at' to 'used' */
 	size_t at, used;
 };

@@ -167,6 +167,7 @@ unit_tests = \
 	tests/unit/qos/test_work_queue \
 	tests/unit/service/test_absent_parts \
 	tests/unit/service/test_collect \
+	tests/unit/service/test_alert_log \
 	tests/unit/service/test_control_file \
 	tests/unit/service/test_facts \
 	tests/unit/service/test_stream \
@@ -268,6 +269,10 @@ tests_unit_service_test_collect_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=triad_condition_wait -Wl,--wrap=triad_clock_now_us
 tests_unit_service_test_path_exchange_SOURCES = \
 	tests/unit/service/test_path_exchange.c service/path_exchange.c
+tests_unit_service_test_alert_log_SOURCES = \
+	tests/unit/service/test_alert_log.c service/alert_log.c
+tests_unit_service_test_alert_log_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=triad_line_file_write -Wl,--wrap=triad_clock_now_us
 tests_unit_service_test_control_file_SOURCES = \
 	tests/unit/service/test_control_file.c service/control_file.c
 tests_unit_service_test_control_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=unlink

@@ -17,8 +17,7 @@ const char *triad_tables_state_name(enum triad_tables_state state)
 		[TRIAD_TABLES_NO_QOS] = ("none: OpenSM runs without QoS ('qos TRUE' in "
 					 "opensm.conf begins it)"),
 		[TRIAD_TABLES_WAITING] = "waiting for a sweep",
-		[TRIAD_TABLES_STANDBY] =
-			"not here: the SM that is master has them sent",
+		[TRIAD_TABLES_STANDBY] = "not here: the master SM programs them",
 		[TRIAD_TABLES_IN_FORCE] = "in force",
 		[TRIAD_TABLES_DIFFERENT] = "some ports have others than they should",
 		[TRIAD_TABLES_ENGINE] =

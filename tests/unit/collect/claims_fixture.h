@@ -21,7 +21,7 @@
 
 /* --- a machine, and what it says --- */
 
-struct said {
+struct outgoing {
 	uint64_t to;
 	struct triad_collect_owner owner;
 	struct triad_collect_claim first; /* entry */
@@ -30,9 +30,9 @@ struct said {
 struct fixture {
 	struct triad_claims *claims;
 	uint64_t now_us;
-	unsigned n_said, n_entries, n_asked_all, n_asked, n_asked_nodes;
+	unsigned n_outgoing, n_entries, n_asked_all, n_asked, n_asked_nodes;
 	uint64_t asked; /* the last one asked for a list */
-	struct said said[MAX_SAID];
+	struct outgoing outgoing[MAX_SAID];
 	uint8_t true_hops; /* of everybody, everywhere */
 	uint64_t unknown;  /* an agent that is not in the fabric */
 };
@@ -49,12 +49,12 @@ static inline void note_owner(void *context, uint64_t to,
 	ck_assert_uint_le(owner->n, 4096);
 	ck_assert_uint_eq(owner->number == 0, to != TRIAD_CLAIMS_NOBODY);
 	fixture->n_entries += owner->n;
-	ck_assert_uint_lt(fixture->n_said, MAX_SAID);
-	fixture->said[fixture->n_said].to = to;
-	fixture->said[fixture->n_said].owner = *owner;
+	ck_assert_uint_lt(fixture->n_outgoing, MAX_SAID);
+	fixture->outgoing[fixture->n_outgoing].to = to;
+	fixture->outgoing[fixture->n_outgoing].owner = *owner;
 	if (owner->n)
-		fixture->said[fixture->n_said].first = claims[0];
-	fixture->n_said++;
+		fixture->outgoing[fixture->n_outgoing].first = claims[0];
+	fixture->n_outgoing++;
 }
 
 static inline void note_ask(void *context, uint64_t to)
@@ -107,8 +107,8 @@ static inline void run(struct fixture *fixture, uint64_t us)
 
 static inline void forget_said(struct fixture *fixture)
 {
-	fixture->n_said = fixture->n_entries = fixture->n_asked_all = fixture->n_asked =
-		0;
+	fixture->n_outgoing = fixture->n_entries = fixture->n_asked_all =
+		fixture->n_asked = 0;
 	fixture->n_asked_nodes = 0;
 }
 

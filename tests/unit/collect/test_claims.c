@@ -23,11 +23,11 @@ START_TEST(test_start_asks_all_and_says_that_it_owns_nothing)
 
 	set_up(&fixture, 3);
 	ck_assert_uint_eq(fixture.n_asked_all, 1);
-	ck_assert_uint_eq(fixture.n_said, 1);
-	ck_assert_uint_eq(fixture.said[0].owner.number, 1);
-	ck_assert(fixture.said[0].owner.is_list);
-	ck_assert_uint_eq(fixture.said[0].owner.n_parts, 0);
-	ck_assert_uint_eq(fixture.said[0].owner.n, 0);
+	ck_assert_uint_eq(fixture.n_outgoing, 1);
+	ck_assert_uint_eq(fixture.outgoing[0].owner.number, 1);
+	ck_assert(fixture.outgoing[0].owner.is_list);
+	ck_assert_uint_eq(fixture.outgoing[0].owner.n_parts, 0);
+	ck_assert_uint_eq(fixture.outgoing[0].owner.n, 0);
 	triad_claims_free(fixture.claims);
 }
 END_TEST
@@ -252,7 +252,7 @@ START_TEST(test_claim_worse_than_own_has_own_repeated_seldom)
 	}
 	ck_assert_uint_ge(fixture.n_entries, 3);
 	ck_assert_uint_le(fixture.n_entries, 5);
-	ck_assert_uint_eq(fixture.said[0].first.node_guid, 1010);
+	ck_assert_uint_eq(fixture.outgoing[0].first.node_guid, 1010);
 	ck_assert_uint_eq(owner_of(&fixture, 1), SELF);
 	triad_claims_free(fixture.claims);
 }
@@ -267,7 +267,7 @@ START_TEST(test_claim_better_than_own_is_given_way_to)
 	receive_claim(&fixture, OTHER, 1, 1, 1, 0);
 	run(&fixture, LIVENESS / 2);
 	ck_assert_uint_eq(owner_of(&fixture, 1), OTHER);
-	ck_assert_uint_eq(fixture.n_said, 0);
+	ck_assert_uint_eq(fixture.n_outgoing, 0);
 	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_lost, 1);
 	triad_claims_fill_alive(fixture.claims, &alive);
 	ck_assert_uint_eq(alive.n_nodes, 2);
@@ -455,10 +455,10 @@ START_TEST(test_nap_longer_than_liveness_begins_as_if_just_started)
 	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 0);
 	ck_assert_uint_eq(fixture.n_entries, 0);
 	ck_assert_uint_eq(fixture.n_asked_all, 1);
-	ck_assert_uint_ge(fixture.n_said, 1);
-	ck_assert(fixture.said[0].owner.is_list);
-	ck_assert_uint_eq(fixture.said[0].owner.number, 3);
-	ck_assert_uint_eq(fixture.said[0].owner.n_nodes, 0);
+	ck_assert_uint_ge(fixture.n_outgoing, 1);
+	ck_assert(fixture.outgoing[0].owner.is_list);
+	ck_assert_uint_eq(fixture.outgoing[0].owner.number, 3);
+	ck_assert_uint_eq(fixture.outgoing[0].owner.n_nodes, 0);
 	triad_claims_drain(fixture.claims, false, fixture.now_us);
 	run(&fixture, 6 * BACKOFF);
 	ck_assert_uint_ge(look(&fixture, SELF).n_nodes, 3);
@@ -507,9 +507,9 @@ START_TEST(test_drain_keeps_until_others_take_and_claims_nothing)
 
 	set_up_owner(&fixture, 2);
 	triad_claims_drain(fixture.claims, true, fixture.now_us);
-	ck_assert_uint_eq(fixture.n_said, 1);
-	ck_assert(fixture.said[0].owner.is_draining);
-	ck_assert(!fixture.said[0].owner.is_list);
+	ck_assert_uint_eq(fixture.n_outgoing, 1);
+	ck_assert(fixture.outgoing[0].owner.is_draining);
+	ck_assert(!fixture.outgoing[0].owner.is_list);
 	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 2);
 	receive_claim(&fixture, OTHER, 1, 0, 9, 9);
 	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
@@ -550,9 +550,9 @@ START_TEST(test_leave_says_that_nothing_is_owned)
 
 	set_up_owner(&fixture, 2);
 	triad_claims_leave(fixture.claims, fixture.now_us);
-	ck_assert_uint_eq(fixture.n_said, 1);
-	ck_assert(fixture.said[0].owner.is_list);
-	ck_assert_uint_eq(fixture.said[0].owner.n_nodes, 0);
+	ck_assert_uint_eq(fixture.n_outgoing, 1);
+	ck_assert(fixture.outgoing[0].owner.is_list);
+	ck_assert_uint_eq(fixture.outgoing[0].owner.n_nodes, 0);
 	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_given_up, 2);
 	run(&fixture, 10 * BACKOFF);
 	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 0);
@@ -586,7 +586,7 @@ START_TEST(test_observer_claims_nothing_and_sees_all)
 	run(&fixture, LIVENESS);
 	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
 	ck_assert_uint_eq(owner_of(&fixture, 1), TRIAD_CLAIMS_NOBODY);
-	ck_assert_uint_eq(fixture.n_said, 0);
+	ck_assert_uint_eq(fixture.n_outgoing, 0);
 	ck_assert_uint_eq(fixture.n_asked_all, 1);
 	run(&fixture, 1);
 	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);

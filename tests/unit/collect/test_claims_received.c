@@ -253,12 +253,12 @@ START_TEST(test_who_owns_list_is_given_in_parts)
 
 	set_up_owner(&fixture, 9000);
 	ask(&fixture, &head, NULL, 0);
-	ck_assert_uint_eq(fixture.n_said, 3);
+	ck_assert_uint_eq(fixture.n_outgoing, 3);
 	ck_assert_uint_eq(fixture.n_entries, 9000);
 	for (unsigned i = 0; i < 3; i++) {
-		const struct triad_collect_owner *owner = &fixture.said[i].owner;
+		const struct triad_collect_owner *owner = &fixture.outgoing[i].owner;
 
-		ck_assert_uint_eq(fixture.said[i].to, OTHER);
+		ck_assert_uint_eq(fixture.outgoing[i].to, OTHER);
 		ck_assert(owner->is_list);
 		ck_assert_uint_eq(owner->part, i);
 		ck_assert_uint_eq(owner->n_parts, 3);
@@ -266,7 +266,7 @@ START_TEST(test_who_owns_list_is_given_in_parts)
 		ck_assert_uint_eq(owner->as_of, 4);
 		ck_assert_uint_eq(owner->load, triad_claims_load(9000));
 	}
-	ck_assert_uint_eq(fixture.said[2].owner.n, 9000 - 2 * 4096);
+	ck_assert_uint_eq(fixture.outgoing[2].owner.n, 9000 - 2 * 4096);
 	triad_claims_free(fixture.claims);
 }
 END_TEST
@@ -282,13 +282,13 @@ START_TEST(test_who_owns_nodes_gives_own_ones_alone)
 	set_up_owner(&fixture, 3);
 	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
 	ask(&fixture, &head, asked, 5);
-	ck_assert_uint_eq(fixture.n_said, 1);
+	ck_assert_uint_eq(fixture.n_outgoing, 1);
 	ck_assert_uint_eq(fixture.n_entries, 2);
-	ck_assert_uint_eq(fixture.said[0].first.node_guid, 1010);
-	ck_assert_uint_eq(fixture.said[0].first.hops, 2);
-	ck_assert(!fixture.said[0].owner.is_list);
+	ck_assert_uint_eq(fixture.outgoing[0].first.node_guid, 1010);
+	ck_assert_uint_eq(fixture.outgoing[0].first.hops, 2);
+	ck_assert(!fixture.outgoing[0].owner.is_list);
 	ask(&fixture, &head, unknown, 2);
-	ck_assert_uint_eq(fixture.n_said, 1);
+	ck_assert_uint_eq(fixture.n_outgoing, 1);
 	triad_claims_free(fixture.claims);
 }
 END_TEST
@@ -301,17 +301,17 @@ START_TEST(test_who_owns_of_oneself_or_without_end_is_not_answered)
 
 	set_up_owner(&fixture, 1);
 	ask(&fixture, &head, asked, 1);
-	ck_assert_uint_eq(fixture.n_said, 0);
+	ck_assert_uint_eq(fixture.n_outgoing, 0);
 	/* The manager on the same host. */
 	head.incarnation = 1;
 	ask(&fixture, &head, asked, 1);
-	ck_assert_uint_eq(fixture.n_said, 1);
+	ck_assert_uint_eq(fixture.n_outgoing, 1);
 	head.sender = 0;
 	ask(&fixture, &head, asked, 1);
-	ck_assert_uint_eq(fixture.n_said, 1);
+	ck_assert_uint_eq(fixture.n_outgoing, 1);
 	head.sender = OTHER;
 	for (unsigned i = 0; i < 5000; i++) {
-		fixture.n_said = 0;
+		fixture.n_outgoing = 0;
 		ask(&fixture, &head, asked, 1);
 	}
 	ck_assert_uint_eq(fixture.n_entries, 512);
@@ -375,10 +375,10 @@ START_TEST(test_fabric_with_other_distances_has_own_stated_anew)
 
 	set_up_owner(&fixture, 3);
 	triad_claims_set_nodes(fixture.claims, nodes, hops, 3, fixture.now_us);
-	ck_assert_uint_eq(fixture.n_said, 1);
+	ck_assert_uint_eq(fixture.n_outgoing, 1);
 	ck_assert_uint_eq(fixture.n_entries, 2);
-	ck_assert_uint_eq(fixture.said[0].first.node_guid, 1010);
-	ck_assert_uint_eq(fixture.said[0].first.hops, 4);
+	ck_assert_uint_eq(fixture.outgoing[0].first.node_guid, 1010);
+	ck_assert_uint_eq(fixture.outgoing[0].first.hops, 4);
 	triad_claims_owner(fixture.claims, 1, &stated);
 	ck_assert_uint_eq(stated, 4);
 	ck_assert_uint_eq(owner_of(&fixture, 2), TRIAD_CLAIMS_NOBODY);

@@ -89,7 +89,8 @@ START_TEST(test_node_is_apart_when_none_of_its_ports_can_be_asked)
 			n += i % 8 && counts[i] && !asked[i];
 		}
 		ck_assert_msg(n, "seed %lu", (unsigned long)first);
-		ck_assert_uint_eq(triad_partitions_keep_apart(one, ours, 3, marked), n);
+		ck_assert_uint_eq(
+			triad_partitions_retain_apart(one, ours, 3, marked), n);
 		for (uint32_t i = 0; i < one->n_nodes; i++)
 			ck_assert_msg(marked[i] == (i % 8 && counts[i] && !asked[i]),
 				"seed %lu, run %u, node %u", (unsigned long)first, run,
