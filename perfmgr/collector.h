@@ -12,8 +12,8 @@
  * the first, so that the period does not drift.  A sweep that runs into the next one's
  * time counts as late, and the beginnings that it missed are skipped.
  *
- * Port groups may be skipped, or swept more often: smaller sweeps, of those groups
- * alone, then run between the others, as far as there is time.
+ * A port group may be skipped, or swept more often than the rest.  A sweep of that
+ * group alone then runs between two sweeps of all ports, if there is time.
  *
  * At the end of a sweep, watch.h updates histograms and alerts.
  *
@@ -21,10 +21,9 @@
  * ports.  A view is immutable; a new one is published, whole, when a fabric is
  * adopted, which may be in mid-sweep.  Rows are read through triad_engine_read().
  *
- * Thread-safety: the owner's thread calls everything, but for
- * triad_collector_view(), _status() and _watch(), which any thread may call
- * while the collector lives; the lock between them and the owner is held for the copy
- * of a pointer or of the status.
+ * Thread-safety: any thread may call triad_collector_view(), _status() and _watch()
+ * while the collector lives; the owner's thread alone calls the rest.  A lock protects
+ * the view's pointer and the status, and is held only to copy them.
  * Memory: the collector owns its engine; views are reference-counted, and a reader
  * must give its view back before the collector is freed. */
 #ifndef TRIAD_PERFMGR_COLLECTOR_H
@@ -48,14 +47,15 @@ struct triad_collector;
 struct triad_collector_params {
 	struct triad_sweep_params sweep;
 	uint64_t period_us;
-	/* In which each round goes over all ports, if 'sweep.round_share' allows; 0: it is
-	 * not done.  What is in 'sweep.round_part' does not matter. */
+	/* The time in which each round asks all ports, if 'sweep.round_share' allows;
+	 * 0: no such round.  The collector computes 'sweep.round_part' itself. */
 	uint64_t round_period_us[TRIAD_N_ROUNDS];
-	/* A port that waits for this share of the time is asked for waits of its VLs in the
-	 * same sweep: as many ports as 'sweep.round_share' is of all, and a few; 0: none. */
+	/* A port whose PortXmitWait takes this share of its link's time is also asked
+	 * for the waits of its VLs in the same sweep; 0: none is.  At most
+	 * 'sweep.round_share' of all ports, and 64 more. */
 	double vl_wait_share;
-	/* Fabrics are parts of one, whose many ends are no lost links: alerts.links
-	 * counts as false. */
+	/* Each fabric is a part of a larger one, so a port without a far end is no lost
+	 * link: alerts.links counts as false. */
 	bool is_part;
 };
 
@@ -66,14 +66,14 @@ struct triad_collector_clock {
 
 struct triad_collector_status {
 	uint64_t n_sweeps;        /* finished */
-	uint64_t n_late;          /* that took longer than the period */
-	uint64_t n_group_sweeps;  /* finished, of groups alone; not in n_sweeps */
-	uint64_t delay_us;        /* from when the last one was due to its beginning */
+	uint64_t n_late;          /* took longer than the period */
+	uint64_t n_group_sweeps;  /* finished, of groups; not in n_sweeps */
+	uint64_t delay_us;        /* how late the last one began */
 	uint64_t delay_max_us;    /* the longest of them */
 	uint64_t started_us;      /* the present or last sweep; 0: none yet */
 	uint64_t last_started_us; /* the last one that finished */
 	uint64_t finished_us;
-	uint64_t ended_us; /* the last one that finished, also of groups alone */
+	uint64_t ended_us; /* end of the last one, also of groups */
 	uint64_t duration_us;
 	uint64_t period_us;
 	bool sweeping;
@@ -95,16 +95,17 @@ struct triad_collector *triad_collector_new(const struct triad_collector_clock *
 	const struct triad_alerts_sink *sink, struct triad_log *log);
 void triad_collector_free(struct triad_collector *collector);
 
-/* NULL takes the transport away: nothing is sent or received. */
+/* NULL removes the transport: the collector then sends and receives nothing. */
 void triad_collector_set_transport(
 	struct triad_collector *collector, const struct triad_mad_transport *transport);
 
-/* Takes effect with the next sweep; a changed period from the last one's start. */
+/* Takes effect with the next sweep.  A changed period counts from the start of the last
+ * one. */
 void triad_collector_set_params(
 	struct triad_collector *collector, const struct triad_collector_params *params);
 
-/* Puts into force what 'conf' says of port groups, thresholds and histograms, with the
- * parameters set last.  Returns 0 or ENOMEM; then groups are as they were. */
+/* Applies the port groups, thresholds and histograms of 'conf'; 'is_part' is that of
+ * the parameters set last.  Returns 0, or ENOMEM with the groups unchanged. */
 int triad_collector_configure(
 	struct triad_collector *collector, const struct triad_conf *conf);
 
@@ -112,33 +113,34 @@ int triad_collector_configure(
 void triad_collector_set_fabric(
 	struct triad_collector *collector, struct triad_fabric *fabric);
 
-/* Takes the fabric over at once, where triad_collector_step() is not called: counters
- * are read elsewhere, and it doesn't matter what this port shares with others. */
+/* Adopts the fabric at once, for an owner that does not call triad_collector_step()
+ * because other processes read the counters.  Chooses no P_Keys, since this port asks
+ * nothing. */
 void triad_collector_adopt(struct triad_collector *collector);
 
-/* Counters are read elsewhere: a round of all ports, begun at 'started_us', has ended
- * with that, and counts as a sweep. */
+/* Other processes read the counters: their round over all ports, begun at 'started_us',
+ * has ended with 'progress'.  It counts as a sweep. */
 void triad_collector_note_round(struct triad_collector *collector,
 	const struct triad_sweep_progress *progress, uint64_t started_us);
 
-/* For whoever writes rows in the place of sweeps; the owner's thread. */
+/* For code that writes rows instead of sweeps, in the owner's thread. */
 struct triad_engine *triad_collector_engine(struct triad_collector *collector);
 
-/* The next sweep begins at once, or as soon as the present one ends; it asks those too
- * that were left out because they had been silent. */
+/* The next sweep begins at once, or as soon as the present one ends.  It also asks the
+ * agents that sweeps leave out because they were silent. */
 void triad_collector_sweep_now(struct triad_collector *collector);
 
-/* Makes the totals of the chosen ports 0, and has their hardware's counters reset in
- * the next sweep, which begins at once, when that is wanted. */
+/* Sets the totals of the chosen ports to 0.  With 'selection->hardware', a sweep begins
+ * at once and also resets their counters in hardware. */
 void triad_collector_reset(
 	struct triad_collector *collector, const struct triad_selection *selection);
 
-/* Does what is due.  Returns how long the owner may sleep; 0 during a sweep, when
- * the turn itself waited. */
+/* Does what is due.  Returns how long the owner may sleep; 0 during a sweep, because
+ * the step itself waits for answers. */
 uint64_t triad_collector_step(struct triad_collector *collector);
 
-/* Stops sweeping, and waits at most 'wait_us' for what is in flight.  Returns true
- * when nothing is any more. */
+/* Stops sweeping, and waits at most 'wait_us' for answers to queries in flight.
+ * Returns true when none is left in flight. */
 bool triad_collector_drain(struct triad_collector *collector, uint64_t wait_us);
 
 /* The published view, referenced, or NULL before there is one. */
@@ -146,8 +148,8 @@ struct triad_view *triad_collector_view(struct triad_collector *collector);
 
 struct triad_collector_status triad_collector_status(struct triad_collector *collector);
 
-/* What sweeps found; its lower half may be called by any thread while the collector
- * lives. */
+/* What sweeps found.  Any thread may call the functions below "reading" in watch.h
+ * while the collector lives. */
 struct triad_watch *triad_collector_watch(struct triad_collector *collector);
 
 #endif

@@ -19,7 +19,7 @@ struct block {
 	struct block *next;
 	uint64_t read_us, interval_us;
 	uint32_t n_own_resets, n_others_resets;
-	uint64_t *told;  /* each slot's base, as the teller said; NULL: all are 0 */
+	uint64_t *told;  /* each slot's base in the last report; NULL: all are 0 */
 	uint32_t teller; /* 0: it was read here */
 	uint8_t attribute;
 	uint8_t n_slots;
@@ -29,9 +29,9 @@ struct block {
 
 struct row {
 	atomic_uint sequence;  /* odd while the row or one of its blocks is written */
-	uint32_t zeros;        /* attributes read, without a block: all of it was 0 */
-	uint64_t zeros_us;     /* when one of them was, last */
-	uint32_t zeros_teller; /* who said so; 0: it was read here */
+	uint32_t zeros;        /* attributes without a block: they read as 0 */
+	uint64_t zeros_us;     /* when the last of them was read */
+	uint32_t zeros_teller; /* who reported it; 0: it was read here */
 	uint64_t node_guid;
 	_Atomic(struct block *) first;
 	uint8_t number;
@@ -40,7 +40,7 @@ struct row {
 struct triad_details {
 	_Atomic(struct row *) slabs[N_SLABS];
 	size_t most_octets;
-	atomic_uint any; /* attributes */
+	atomic_uint any; /* attributes read of any port */
 	atomic_size_t octets;
 	atomic_uint_fast64_t n_dropped;
 };
@@ -187,7 +187,7 @@ static bool belongs_to(const struct row *row, const struct triad_details_port *p
 	return row->node_guid == port->node_guid && row->number == port->number;
 }
 
-/* The row has a new port, or its first one. */
+/* Clears the row for a new port, or for its first one. */
 static void begin_anew(struct row *row, const struct triad_details_port *port)
 {
 	struct block *block = atomic_load_explicit(&row->first, memory_order_relaxed);
@@ -222,8 +222,8 @@ static void note_zeros(struct row *row, uint32_t bit, uint32_t teller, uint64_t 
 	row->zeros_teller = teller;
 }
 
-/* Adds what was read to a block that was read before; 'goes_on': to the change before it.
- * Returns whether a counter went back. */
+/* Adds a reading to a block that has one.  'goes_on': adds to the last change instead
+ * of replacing it.  Returns whether a counter went back. */
 static bool count(
 	struct block *block, const struct triad_detail_reading *reading, bool goes_on)
 {
@@ -251,7 +251,7 @@ static void count_first(
 {
 	for (unsigned i = 0; i < block->n_slots; i++) {
 		block->slots[i].last = reading->raw[i];
-		/* From 0, which was read before, it grew; else it stood there. */
+		/* After a reading of 0 this is growth; a first reading is not. */
 		block->slots[i].change = was_zero ? reading->raw[i] : 0;
 	}
 	block->was_read = true;
@@ -261,7 +261,7 @@ static void count_first(
 static void count_on(struct block *block, const struct triad_detail_reading *reading,
 	bool after_reset, uint64_t now_us)
 {
-	/* A reset follows what was read just before it: both are one interval. */
+	/* Our reset follows a reading at once: both are one interval. */
 	bool goes_on = after_reset && block->interval_us;
 	bool went_back = count(block, reading, goes_on);
 	uint64_t since_us = now_us > block->read_us ? now_us - block->read_us : 0;
@@ -306,7 +306,7 @@ void triad_details_update(struct triad_details *details,
 
 /* --- what agents say --- */
 
-/* Where the slot's total is to begin, so that it goes on with what the report says. */
+/* The base with which the slot's total continues by this report. */
 static uint64_t new_base(const struct block *block,
 	const struct triad_details_report *report, unsigned i, bool is_same,
 	bool was_zero)
@@ -316,15 +316,16 @@ static uint64_t new_base(const struct block *block,
 
 	if (is_same)
 		return slot->base + (report->base[i] - told);
-	/* From another teller: the hardware is the same, the teller's total is not. */
+	/* Another teller has another total of the same hardware: compare raw values. */
 	if (block->was_read)
 		return report->raw[i] < slot->last ? slot->base + slot->last
 						   : slot->base;
 	return was_zero ? 0 : report->base[i];
 }
 
-/* A total of the same teller that went back means that messages changed places.  Of
- * another one, time decides, and when that is close, so do the counters. */
+/* Whether the report is older than the block.  A teller's totals never go back: lower
+ * ones mean that messages were reordered.  Between tellers the time decides; when that
+ * is close, lower counters mean older, too. */
 static bool is_stale(const struct block *block,
 	const struct triad_details_report *report, bool is_same)
 {
@@ -347,7 +348,8 @@ static bool is_stale(const struct block *block,
 			report->read_us < block->read_us + TRIAD_DETAILS_DOUBT_US);
 }
 
-/* Room for the teller's bases, where there are any.  Returns false without memory. */
+/* Allocates room for the teller's bases unless all are 0.  Returns false when memory is
+ * short. */
 static bool need_told(struct triad_details *details, struct block *block,
 	const struct triad_details_report *report)
 {
@@ -377,7 +379,7 @@ static void take_slots(struct block *block, const struct triad_details_report *r
 	}
 }
 
-/* Takes a report that is not all zeros, or of an attribute that has a block. */
+/* Stores a report in the attribute's block. */
 static bool take_block(struct triad_details *details, struct block *block,
 	const struct triad_details_report *report, uint32_t teller, bool was_zero,
 	bool is_zeros_teller)
@@ -470,7 +472,7 @@ static void copy_block(const struct block *block, struct triad_detail_row *copy)
 	}
 }
 
-/* One try; the caller looks whether the row changed meanwhile. */
+/* One try; the caller repeats it when the row changed meanwhile. */
 static bool copy_attribute(const struct row *row, const struct triad_details_port *port,
 	enum triad_pma_attribute attribute, struct triad_detail_row *copy)
 {
@@ -523,7 +525,7 @@ static uint32_t known_of(const struct row *row, const struct triad_details_port 
 	return known;
 }
 
-/* The sequence before a copy; odd: it is no use. */
+/* The sequence before a copy; odd: the row is being written. */
 static unsigned read_begin(const struct row *row)
 {
 	return atomic_load_explicit(

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Totals of the detail attributes (ib/detail.h), beside the engine's rows.
  *
- * Model: each row of the engine may have a block for each detail attribute that its port
- * was asked for.  A block has for each counter what was read last and a 64-bit total,
- * which goes on when the hardware is reset, as engine.h says; the first reading is where
- * it begins.  A counter that stands at its maximum has lost what came after.
+ * Model: each row of the engine has at most one block for each detail attribute.  A
+ * block keeps the last reading and a 64-bit total of each counter.  The total begins
+ * with the first reading and goes on when the hardware is reset, as in engine.h.  A
+ * counter at its maximum has lost later events.
  *
- * Most details of most ports are 0 for ever.  An attribute without anything but zeros
- * gets no block, only a bit that says that it was read.
+ * Most details of most ports stay 0.  An attribute that has read only zeros gets no
+ * block, just a bit for "was read".
  *
- * A row that has gone to another port begins anew.
+ * When a row goes to another port, its details begin anew.
  *
- * A manager has what agents read (collect/detail_message.h).  While the same agent
- * reports a port, its total is the agent's and a constant; when another one takes over,
- * the total goes on from what the hardware said last, as in collect/aggregator.h.
+ * A manager gets details from agents (collect/detail_message.h).  While one agent
+ * reports a port, our total is the agent's plus a constant.  When another agent takes
+ * over, our total goes on from the last value of the hardware, as in
+ * collect/aggregator.h.
  *
- * Thread-safety: as the engine, to which it belongs: one thread, the engine's, calls all
- * but triad_details_read(), _known(), _any() and _counts(), which any thread may call at any
- * time.  Each row has a sequence counter, odd while it is written; nobody waits for a
- * reader.
+ * Thread-safety: as in engine.h.  Any thread may call triad_details_read(), _known(),
+ * _any() and _counts() at any time; the engine's thread alone calls the rest.  Each row
+ * has a sequence counter, odd while it is written; a reader retries, and no writer
+ * waits for it.
  *
- * Memory: 48 octets for each row of 1,024 of which one has details, and for each block
- * 48 and 16 for each counter, 24 where an agent's totals differ from what it read; no
- * more than the limit.  What the limit leaves out is
- * counted.  All of it is freed with the store, not before: a reader may have any of it
- * in hand. */
+ * Memory: rows come in slabs of 1,024, of 48 octets each.  A block takes 48 octets, and
+ * 16 for each counter, or 24 where an agent's totals differ from its readings.  A limit
+ * caps the sum; readings dropped because of it are counted.  All memory stays until
+ * triad_details_free(), because a reader may be using it. */
 #ifndef TRIAD_PERFMGR_DETAILS_H
 #define TRIAD_PERFMGR_DETAILS_H
 
@@ -62,7 +62,7 @@ struct triad_details_counts {
 struct triad_details *triad_details_new(size_t most_octets);
 void triad_details_free(struct triad_details *details);
 
-/* What is there already stays. */
+/* Blocks made before stay, even beyond a lower limit. */
 void triad_details_set_limit(struct triad_details *details, size_t most_octets);
 
 /* Adds a reading.  'after_reset': it is the answer to our reset of the attribute. */
@@ -70,15 +70,15 @@ void triad_details_update(struct triad_details *details,
 	const struct triad_details_port *port, enum triad_pma_attribute attribute,
 	const struct triad_detail_reading *reading, bool after_reset, uint64_t now_us);
 
-/* What an agent says of an attribute of a port. */
+/* What an agent reports of one attribute of a port. */
 struct triad_details_report {
-	uint64_t read_us; /* when it was read, by the clock of here */
+	uint64_t read_us; /* when it was read, by our clock */
 	uint32_t n_own_resets, n_others_resets;
 	uint32_t raw[TRIAD_DETAIL_MOST_SLOTS];
 	uint64_t base[TRIAD_DETAIL_MOST_SLOTS]; /* total = base + raw, modulo 2^64 */
 };
 
-/* Whether all it counts is 0, as of most ports. */
+/* Whether all counters of the report are 0, as for most ports. */
 static inline bool triad_details_is_zero(const struct triad_details_report *report)
 {
 	uint64_t any = 0;
@@ -88,24 +88,24 @@ static inline bool triad_details_is_zero(const struct triad_details_report *repo
 	return !any;
 }
 
-/* Two readings by different agents that are closer than this are not known to be in
- * order: clocks are compared by messages, which take their time. */
+/* Two readings by different agents closer than this may be in either order: agents'
+ * clocks are compared through messages, whose delay varies. */
 #define TRIAD_DETAILS_DOUBT_US UINT64_C(2000000)
 
-/* Takes what an agent says.  'teller' (not 0) stands for the agent's start and for when
- * it set the port's totals to 0, so that totals of one teller never go back.  Returns
- * false when the report is older than what is there, or found no memory. */
+/* Stores an agent's report.  'teller' (not 0) identifies the agent's incarnation and
+ * its last zeroing of the port's totals, so totals of one teller never go back.
+ * Returns false when the report is older than what is stored, or memory is short. */
 bool triad_details_take(struct triad_details *details,
 	const struct triad_details_port *port, enum triad_pma_attribute attribute,
 	const struct triad_details_report *report, uint32_t teller);
 
-/* Copies what a report of an attribute would say.  Returns false when the port was not
- * read for it. */
+/* Makes the report of an attribute that an agent sends.  Returns false when the port
+ * was not read for it. */
 bool triad_details_describe(const struct triad_details *details,
 	const struct triad_details_port *port, enum triad_pma_attribute attribute,
 	struct triad_details_report *report);
 
-/* Makes the port's totals 0. */
+/* Sets the port's totals to 0. */
 void triad_details_zero(
 	struct triad_details *details, const struct triad_details_port *port);
 
@@ -123,7 +123,7 @@ bool triad_details_read(const struct triad_details *details,
 	const struct triad_details_port *port, enum triad_pma_attribute attribute,
 	struct triad_detail_row *copy);
 
-/* The attributes that any port was ever read for. */
+/* The attributes that were read of any port so far. */
 uint32_t triad_details_any(const struct triad_details *details);
 
 struct triad_details_counts triad_details_counts(const struct triad_details *details);

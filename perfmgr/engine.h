@@ -19,27 +19,28 @@
  * A counter at its maximum has lost what came after: its change is the least that it
  * can have been, and 'saturated' says so.
  *
- * A counter that an agent now has in the other attribute, which is wider or narrower,
- * goes on from the value read there: what passed in between is not known.
+ * When an agent begins to give a counter in the other attribute (wider or narrower),
+ * its total goes on from the value read there; what it counted in between is unknown.
  *
- * Resets are told apart: ours were announced by triad_engine_expect_reset() before
- * they were sent, because the answer may be lost though the reset was done.
+ * The engine tells our resets from those of others: triad_engine_expect_reset()
+ * announces ours before they are sent, because the agent may reset and its answer be
+ * lost.
  *
- * A row stays when its port leaves the fabric, so that a port which comes back goes
- * on with its totals; rows of ports that have been away for TRIAD_ENGINE_KEEP_S, or
- * when more are away than present, are given up.
+ * A row stays when its port leaves the fabric, so that the port has its totals when it
+ * comes back.  The engine frees rows of ports away for over TRIAD_ENGINE_KEEP_S.  It
+ * frees all rows of absent ports when these outnumber the present ones by more than a
+ * slab (8,192).
  *
  * Time: a clock that went back gives an interval of 0, so no rate.
  *
- * Thread-safety: one thread, the engine's, calls everything but
- * triad_engine_read() and _total(), which any thread may call at any time while the
- * engine lives: each row has a sequence counter, odd while the row is written, and a
- * reader takes the row again when it changed under its hands.  Nobody waits for a
- * reader.
+ * Thread-safety: any thread may call triad_engine_read() and _total() while the engine
+ * lives; one thread, the engine's, calls the rest.  Each row has a sequence counter,
+ * odd while the row is written.  A reader copies the row again when it changed
+ * meanwhile; no writer waits for a reader.
  *
- * Memory: rows lie in slabs that are freed only with the engine, so that a reader
- * with an old row number reads a row of somebody else at worst, and sees that by the
- * GUID and port in it.  At most TRIAD_ENGINE_MAX_ROWS; 448 octets for each.
+ * Memory: rows lie in slabs that are freed only with the engine.  So a reader with a
+ * stale row number reads at worst another port's row, and sees that by the GUID and
+ * port in it.  At most TRIAD_ENGINE_MAX_ROWS; 448 octets for each.
  * Spec: IBA volume 1, 16.1.3.5, 16.1.4.11; [perf-manager-arch 2]. */
 #ifndef TRIAD_PERFMGR_ENGINE_H
 #define TRIAD_PERFMGR_ENGINE_H
@@ -59,9 +60,9 @@
 struct triad_details;
 struct triad_engine;
 
-/* Counters that are read together, and so changed in the same interval.  PortXmitWait
- * is in PortCounters, but a port's errors can be known, from its node's sum, while its
- * PortXmitWait is not. */
+/* Counters that are read together, and so share an interval.  PortXmitWait is in
+ * PortCounters but has a part of its own: a node's summary can show that a port's
+ * errors did not change, and leave its PortXmitWait unknown. */
 enum triad_reading_part {
 	TRIAD_READ_NARROW, /* the rest of PortCounters */
 	TRIAD_READ_WIDE,   /* PortCountersExtended */
@@ -69,7 +70,7 @@ enum triad_reading_part {
 	TRIAD_READ_N_PARTS
 };
 
-/* A kind of reset of a port, as far as it was noticed. */
+/* The resets of one kind that were noticed at a port. */
 struct triad_engine_resets {
 	uint64_t last_us; /* monotonic, to the second; 0: never */
 	uint32_t n;       /* stops at 65535 */
@@ -79,34 +80,34 @@ struct triad_engine_resets {
 struct triad_engine_row {
 	uint64_t node_guid;
 	uint64_t read_us; /* when it last answered, monotonic; 0: never */
-	struct triad_engine_resets others, own; /* of its hardware, by whom */
-	uint64_t zeroed_us; /* when its totals were, to the second; 0: never */
+	struct triad_engine_resets others, own; /* in hardware, by others or by us */
+	uint64_t zeroed_us; /* totals were set to 0, to the second; 0: never */
 	uint32_t has;       /* bit i: counter i has been read */
 	uint32_t saturated; /* bit i: it stands at its maximum in PortCounters */
 	uint8_t port;
 	bool was_asked;   /* since it is in the fabric */
 	bool answered;    /* the last time it was asked */
-	bool wide_behind; /* data counters of PortCounters are from before the
-	                      interval */
+	bool wide_behind; /* data counters of PortCounters were not read in the interval */
 	uint64_t interval_us
-		[TRIAD_PMA_N_COUNTER_ATTRIBUTES]; /* that 'change' took; 0: none */
+		[TRIAD_PMA_N_COUNTER_ATTRIBUTES]; /* of enum triad_reading_part; 0: none */
 	uint64_t total[TRIAD_N_COUNTERS];
 	uint64_t change[TRIAD_N_COUNTERS];
 };
 
-/* What became of a port's counters in their last interval. */
+/* How a port's counters changed in their last interval. */
 struct triad_engine_changes {
 	uint32_t fresh;    /* bit i: counter i was read, and has an interval */
 	uint32_t changed;  /* bit i: of these, it grew, by change[i] */
-	uint32_t full;     /* bit i: of these, it stands at its maximum: it grew by no
-	                    * less */
-	uint32_t extended; /* bit i: it came with PortCountersExtended */
+	uint32_t full;     /* bit i: of these, it stands at its maximum, and grew by
+	                    * change[i] or more */
+	uint32_t extended; /* bit i: it was in PortCountersExtended */
 	float interval_us
-		[TRIAD_PMA_N_COUNTER_ATTRIBUTES]; /* of attributes with fresh ones */
+		[TRIAD_PMA_N_COUNTER_ATTRIBUTES]; /* of enum triad_reading_part, with fresh
+		                                   * ones */
 	uint64_t change[TRIAD_N_COUNTERS];
 };
 
-/* What a fresh counter was read with. */
+/* The part in which a fresh counter was read. */
 static inline enum triad_reading_part triad_engine_part(
 	const struct triad_engine_changes *changes, unsigned counter)
 {
@@ -119,8 +120,8 @@ static inline enum triad_reading_part triad_engine_part(
 struct triad_engine *triad_engine_new(void);
 void triad_engine_free(struct triad_engine *engine);
 
-/* The resets that updates found and that were told by triad_engine_reset(): of counters
- * that did not stand at 0.  It lives as long as the engine. */
+/* The log of resets: those that updates detected, and ours that triad_engine_reset()
+ * reported; only of counters that were not 0.  It lives as long as the engine. */
 struct triad_reset_log *triad_engine_resets(struct triad_engine *engine);
 
 /* The totals of detail attributes, by the engine's rows.  It lives as long as the
@@ -128,80 +129,79 @@ struct triad_reset_log *triad_engine_resets(struct triad_engine *engine);
 struct triad_details *triad_engine_details(const struct triad_engine *engine);
 
 /* Makes the ports of 'fabric' the present ones.  'rows' (room for fabric->n_ports)
- * receives each port's row.  Returns 0, ENOMEM or EOVERFLOW; then nothing changed. */
+ * receives each port's row.  Returns 0, or ENOMEM or EOVERFLOW with nothing changed. */
 int triad_engine_adopt(struct triad_engine *engine, const struct triad_fabric *fabric,
 	uint64_t now_us, uint32_t *rows);
 
-/* Adds what 'attribute' said about 'row' at 'now_us'.  Never allocates or blocks.
- * Returns the counters of errors (bit i: counter i) that have grown since. */
+/* Adds a reading of 'attribute' for 'row', taken at 'now_us'.  Never allocates or
+ * blocks.  Returns the error counters (bit i: counter i) that grew since the reading
+ * before. */
 uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	uint64_t now_us);
 
-/* A reading is not believed when a counter of PortCountersExtended grew by far more
- * than the link can have carried since it was last read; 'words_per_us' (of 4 octets)
- * is what it can do, 0: that is not known.  To be asked before each update.  Returns
- * which counters (bit i: counter i).  While '*is_believed' is false the reading must
- * not be given to update(): it is as if there had been no answer.  The third one in a
- * row is believed: the port has really begun to count from elsewhere, and what these
- * counters say then is where their totals go on from, without a change. */
+/* Call it before each update.  Returns the counters (bit i: counter i) of
+ * PortCountersExtended that grew by far more than the link can have carried since the
+ * last reading.  'words_per_us' (of 4 octets) is what the link can carry; 0: not known.
+ * Sets '*is_believed' to false for such a reading: don't give it to update(), as if
+ * there had been no answer.  Believes the third one in a row: the agent really counts
+ * from elsewhere, and those totals go on from the new values, without a change. */
 #define TRIAD_ENGINE_MAX_DOUBTS 3
 uint32_t triad_engine_mark_doubtful(struct triad_engine *engine, uint32_t row,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	double words_per_us, uint64_t now_us, bool *is_believed);
 
-/* The port's errors are known, from its node's sum, to be what they were: as an update
- * without a change.  'wait_too': PortXmitWait as well; else its interval goes on until
- * it is read.  Of data counters in the same attribute nothing is known: they have no
- * interval until they were read twice in a row again. */
+/* The node's summary shows that the port's errors did not change: counts as an update
+ * without a change.  'wait_too': PortXmitWait did not change either; else its interval
+ * goes on until it is read.  The data counters of PortCounters are unknown: they have
+ * no interval until two more readings in a row. */
 void triad_engine_confirm(
 	struct triad_engine *engine, uint32_t row, bool wait_too, uint64_t now_us);
 
-/* A reset of the counters in 'mask' (bit i: counter i) is being sent; 0: what was sent
- * was refused. */
+/* We are about to reset the counters in 'mask' (bit i: counter i); 0: the agent
+ * refused, so expect none. */
 void triad_engine_expect_reset(
 	struct triad_engine *engine, uint32_t row, uint32_t mask);
 
-/* The port says that it was done; 'reading' has what the counters were after it. */
+/* The agent confirmed our reset; 'reading' has the counters after it. */
 void triad_engine_reset(struct triad_engine *engine, uint32_t row,
 	const struct triad_pma_reading *reading, uint64_t now_us);
 
-/* Makes the port's totals 0, those of its details too. */
+/* Sets the port's totals to 0, and those of its details. */
 void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_us);
 
 /* Fetches a row that will be updated soon into the cache. */
 void triad_engine_prefetch(const struct triad_engine *engine, uint32_t row);
 
-/* Says whether the port answered in full when it was last asked. */
+/* Notes whether the port answered in full when it was last asked. */
 void triad_engine_mark(struct triad_engine *engine, uint32_t row, bool answered);
 
-/* Says what became of the counters of 'row' that were read at 'since_us' or later.
- * Returns false when none was.  For the engine's thread.  Of a port that was read
- * twice since then it tells the later interval. */
+/* Copies the changes of those counters of 'row' that were read at 'since_us' or later;
+ * of counters read twice since then, the later change.  Returns false when none was
+ * read.  For the engine's thread. */
 bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 	uint64_t since_us, struct triad_engine_changes *changes);
 
-/* A port's state as somebody else read it; see triad_engine_take(). */
+/* A port's counters as another process read them; see triad_engine_take(). */
 struct triad_engine_report {
-	uint64_t read_us; /* when, by the clock of here */
+	uint64_t read_us; /* when it was read, by our clock */
 	uint32_t has;
 	bool answered;
 	uint32_t n_others_resets, n_own_resets;
-	uint32_t zeroed_s; /* as the engine counts; 0: never; not taken */
+	uint32_t zeroed_s; /* in the engine's seconds; 0: never; take() ignores it */
 	uint64_t raw[TRIAD_N_COUNTERS];
 	uint64_t base[TRIAD_N_COUNTERS]; /* total = base + raw, modulo 2^64 */
 };
 
-/* Makes 'row' what somebody else found, in the place of a reading: its totals are those
- * of the report, its changes and interval what passed since the last one.  A total that
- * would go back has no change; the caller sees to it that none does. */
+/* Writes a report of another process into 'row', in place of a reading.  Totals become
+ * those of the report; changes and interval are what passed since the last one.  A
+ * total that goes back gets no change; the caller prevents that. */
 void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	const struct triad_engine_report *report);
 
-/* Copies what a report of 'row' would say, but for 'read_us', which is when it was read
- * last by the clock of here (0: never); of a port that did not answer as a whole, when
- * the older part was.  For the engine's thread.  Returns false for a row number never
- * given out. */
+/* Makes a report of 'row'.  'read_us' is when the row was last read, by our clock (0:
+ * never); if the port did not answer in full, when the older part was.  For the
+ * engine's thread.  Returns false for a row number never given out. */
 bool triad_engine_describe(const struct triad_engine *engine, uint32_t row,
 	struct triad_engine_report *report);
 

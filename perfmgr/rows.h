@@ -10,8 +10,8 @@
  * A base changes only when the hardware was reset or the total is zeroed, so a sweep
  * over a million ports moves a quarter of a gigabyte and not twice that.
  *
- * The directory has the rows' numbers, sorted by (node GUID, port), of ports that are
- * in the fabric or were not long ago.
+ * The directory lists row numbers, sorted by (node GUID, port): of ports in the fabric,
+ * and of ports that left it not long ago.
  *
  * Internal to the engine (engine.h), which says who may call when. */
 #ifndef TRIAD_PERFMGR_ROWS_H
@@ -42,15 +42,16 @@ struct triad_row_hot {
 	uint64_t read_us[TRIAD_READ_N_PARTS];
 	float interval_us[TRIAD_READ_N_PARTS];
 	union {
-		uint32_t away_s;    /* since when it is not in the fabric; 0: it is */
-		uint32_t next_free; /* while nobody has the row */
+		uint32_t away_s;    /* when it left the fabric; 0: it is there */
+		uint32_t next_free; /* while the row is free */
 	};
 	uint16_t n_others_resets, n_own_resets;
 	uint8_t port;
 	bool was_asked : 1, answered : 1;
-	uint8_t from_extended; /* bit i: wide counter i was read from there last */
-	uint8_t wide_behind; /* readings of PortCounters until the interval is also that
-	                      * of the wide counters in it; 0: it is */
+	uint8_t from_extended; /* bit i: wide counter i was last read from
+	                        * PortCountersExtended */
+	uint8_t wide_behind; /* readings of PortCounters until the interval is also that of
+	                      * its wide counters; 0: it is */
 	/* --- the next cache line --- */
 	uint16_t short_last[TRIAD_N_SHORT], short_change[TRIAD_N_SHORT];
 	uint32_t wait_last, wait_change;
@@ -64,7 +65,7 @@ _Static_assert(sizeof(struct triad_row_hot) == 256, "four cache lines");
 struct triad_row_cold {
 	uint64_t base[TRIAD_N_COUNTERS];
 	uint32_t others_reset_s, own_reset_s, zeroed_s; /* 0: never */
-	uint8_t n_doubts; /* readings in a row that can't be */
+	uint8_t n_doubts; /* impossible readings in a row */
 };
 
 struct triad_slab {
@@ -113,7 +114,7 @@ static inline struct triad_row_cold *triad_rows_cold(
 	return &slab->cold[row % TRIAD_SLAB_ROWS];
 }
 
-/* Between these two, readers try again. */
+/* A reader whose copy falls between these two tries again. */
 static inline void triad_row_write_begin(struct triad_row_hot *hot)
 {
 	unsigned sequence = atomic_load_explicit(&hot->sequence, memory_order_relaxed);

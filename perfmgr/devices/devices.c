@@ -10,7 +10,7 @@
 
 #define QP_GSI 1
 
-/* Where the round is.  Behind the parts of a device come its ports. */
+/* The position of the round.  A device is asked about itself, then about its ports. */
 struct cursor {
 	uint32_t device;
 	bool is_begun, is_at_ports; /* of the device */
@@ -22,14 +22,15 @@ struct cursor {
 struct triad_devices {
 	struct triad_known known;
 	uint64_t period_us;
-	bool lacks_cables;          /* they are not wanted */
+	bool lacks_cables;          /* don't ask about cables */
 	bool is_in_round, is_asked; /* a question is under way */
 	uint64_t began_us, due_us;
 	uint32_t tid;
 	struct cursor cursor;
-	struct triad_cable work; /* what is read of the slot at the cursor */
+	struct triad_cable work; /* read so far of the slot at the cursor */
 	enum triad_cable_block block;
-	struct triad_devices_counts counts; /* what is not counted anew */
+	struct triad_devices_counts counts; /* those that triad_devices_counts() does not
+	                                     * compute */
 };
 
 struct triad_devices *triad_devices_new(void)
@@ -68,7 +69,7 @@ void triad_devices_clear(struct triad_devices *devices)
 
 /* --- a view --- */
 
-/* The round goes on at the device where it was, or at the next that is there. */
+/* Moves the round to the device where it was, or to the next one in the new view. */
 static void move_cursor(struct triad_devices *devices, const struct triad_known *old)
 {
 	struct cursor *cursor = &devices->cursor;
@@ -85,7 +86,7 @@ static void move_cursor(struct triad_devices *devices, const struct triad_known 
 	if (at == known->n_devices || known->devices[at].guid != guid)
 		*cursor = (struct cursor){0};
 	cursor->device = at;
-	/* Its ports may be others: what was begun at one is begun again. */
+	/* The device may have other ports: begin the present one again. */
 	cursor->has_work = false;
 	if (at < known->n_devices && cursor->slot > known->devices[at].n_slots)
 		cursor->slot = known->devices[at].n_slots;
@@ -102,7 +103,7 @@ int triad_devices_adopt(struct triad_devices *devices, struct triad_view *view)
 		triad_known_inherit(&now, &old);
 	devices->known = now;
 	move_cursor(devices, &old);
-	/* An answer that is still to come is of a port that may have gone. */
+	/* Ignore an answer still to come: its port may be gone. */
 	devices->is_asked = false;
 	/* New devices needn't wait for the next round. */
 	if (!old.view || now.n_devices > old.n_devices)
@@ -118,7 +119,7 @@ static struct triad_known_device *at_cursor(const struct triad_devices *devices)
 	return &devices->known.devices[devices->cursor.device];
 }
 
-/* Whether MADs reach the port at its LID.  A switch's is that of its port 0. */
+/* Whether MADs reach the port at its LID.  A switch has the LID of its port 0. */
 static bool is_reached(const struct triad_fabric *fabric, uint32_t port)
 {
 	return fabric->ports[port].lid &&
@@ -126,8 +127,8 @@ static bool is_reached(const struct triad_fabric *fabric, uint32_t port)
 			fabric->ports[port].state == TRIAD_PORT_ACTIVE);
 }
 
-/* The port at which the device is asked about itself: a switch's port 0; of an HCA one
- * that can be asked. */
+/* The port at which to ask the device about itself: a switch's port 0; of an HCA one
+ * that we reach. */
 static const struct triad_fabric_port *own_port(const struct triad_known *known,
 	const struct triad_known_device *device, uint32_t *index)
 {
@@ -223,7 +224,7 @@ static bool judge_slot(const struct triad_known *known,
 	return finding->fault != TRIAD_HARDWARE_FINE;
 }
 
-/* What was read of the slot at the cursor is what is known of it. */
+/* Stores what was read of the slot at the cursor. */
 static void keep_work(struct triad_devices *devices, uint64_t now_us)
 {
 	struct triad_known_slot *slot = slot_at_cursor(devices);
@@ -401,7 +402,8 @@ static void take_port(
 	}
 }
 
-/* A MAD may be lost, of which a device that tells is not guilty. */
+/* Counts a question without an answer.  A device that answered before gets more
+ * chances, because a MAD may be lost. */
 static void note_silence(struct triad_known_device *device)
 {
 	device->n_missed++;
@@ -412,7 +414,7 @@ static void note_silence(struct triad_known_device *device)
 void triad_devices_answer(struct triad_devices *devices,
 	const struct triad_mad_reply *reply, uint64_t now_us)
 {
-	/* A view that came meanwhile has others at the cursor. */
+	/* After a new view another device may be at the cursor. */
 	if (!devices->is_asked)
 		return;
 	devices->is_asked = false;
@@ -502,7 +504,7 @@ bool triad_devices_judge(const struct triad_devices *devices, uint64_t guid,
 		triad_known_find(&devices->known, guid);
 	const struct triad_known_slot *slot;
 
-	/* Of a silent one it is not known whether what it told last still holds. */
+	/* A silent device's last answers may no longer hold. */
 	if (!device || device->is_silent)
 		return false;
 	if (!number)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What can be wrong with hardware, as it says itself.
+/* Faults that hardware reports about itself.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PERFMGR_DEVICES_FAULT_H
@@ -33,7 +33,7 @@ const char *triad_hardware_fault_name(enum triad_hardware_fault fault);
 void triad_hardware_finding_format(
 	const struct triad_hardware_finding *finding, char *text, size_t size);
 
-/* What somebody may do about it. */
+/* Advice for the administrator. */
 const char *triad_hardware_advice(enum triad_hardware_fault fault);
 
 #endif

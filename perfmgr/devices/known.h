@@ -14,8 +14,8 @@
 
 struct triad_known_slot {
 	struct triad_cable *cable; /* NULL: not known */
-	uint64_t read_us;          /* anything */
-	uint64_t whole_us;         /* all of the cable; 0: it is to be read anew */
+	uint64_t read_us;          /* the last answer */
+	uint64_t whole_us;         /* when all of the cable was read; 0: read it again */
 	uint32_t port;             /* index in the view's fabric */
 	uint8_t number;
 	uint8_t module; /* enum triad_port_module */
@@ -25,7 +25,7 @@ struct triad_known_slot {
 struct triad_known_device {
 	uint64_t guid;
 	uint64_t read_us;
-	struct triad_device_info *info; /* NULL: nothing was told */
+	struct triad_device_info *info; /* NULL: not asked yet */
 	uint32_t node;                  /* index in the view's fabric */
 	uint32_t first_slot, n_slots;
 	uint8_t n_missed; /* rounds in a row in which it left a question unanswered */
@@ -41,11 +41,11 @@ struct triad_known {
 	struct triad_known_slot *slots;
 };
 
-/* The devices of 'view' (referenced) that are asked here, of which nothing is known yet.
- * Returns 0 or ENOMEM; then '*known' is empty. */
+/* Lists the devices of 'view' (referenced) that are asked here, with nothing known yet.
+ * Returns 0, or ENOMEM with '*known' empty. */
 int triad_known_make(struct triad_known *known, struct triad_view *view);
 
-/* Takes over what 'old' knows of devices that are in both. */
+/* Moves what 'old' knows of devices that are in both. */
 void triad_known_inherit(struct triad_known *known, struct triad_known *old);
 
 /* Frees all, and leaves it empty. */

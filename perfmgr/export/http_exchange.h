@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* One request and its answer by a handler (http_handler.h), as libmicrohttpd sees them.
  *
- * Model: while the handler has nothing to send, the connection is suspended.  All calls of libmicrohttpd are made by the server's thread: those
- * who make answers only wake it.
+ * Model: while the handler has nothing to send, the connection is suspended.  Only the
+ * server's thread calls libmicrohttpd; threads that make answers only wake it.
  *
  * Thread-safety: the server's thread alone.
- * Memory: freed at the end of the request, which libmicrohttpd tells. */
+ * Memory: freed at the end of the request, which libmicrohttpd reports. */
 #ifndef TRIAD_PERFMGR_EXPORT_HTTP_EXCHANGE_H
 #define TRIAD_PERFMGR_EXPORT_HTTP_EXCHANGE_H
 
@@ -29,14 +29,14 @@ void *triad_http_exchange_new(
 /* Ends the handler's answer.  Accepts NULL. */
 void triad_http_exchange_free(struct triad_http_exchange *exchange);
 
-/* Begins an answer, or goes on when it is ready; the same is called again after a pause. */
+/* Begins an answer, or continues it when it is ready; called again after a pause. */
 triad_http_result triad_http_exchange_answer(struct triad_http_exchange *exchange);
 
-/* Resumes those that are ready; all of them when 'all'. */
+/* Resumes suspended exchanges that are ready, or all of them when 'all'. */
 void triad_http_exchanges_resume(struct triad_http_server *server, bool all);
 
-/* Ends all answers, when libmicrohttpd gave up: it may still have the exchanges, which stay
- * for ever. */
+/* Ends all answers after libmicrohttpd gave up.  The exchanges are never freed, because
+ * it may still refer to them. */
 void triad_http_exchanges_abandon(struct triad_http_server *server);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A server, as its files know it: http_server.c has its thread, http_answer.c what it says.
+/* The server's state for its files: http_server.c has its thread, http_answer.c its
+ * answers.
  *
- * A server serves one configuration: another one is another server, which begins to
- * listen on the same socket before the old one ends.  Counts go on from one to the
- * next.
+ * A server serves one configuration.  For another one there is another server, which
+ * begins to listen on the same socket before the old one ends.  Counts continue from
+ * one to the next.
  *
  * Internal to http.h, which says who may call when. */
 #ifndef TRIAD_PERFMGR_EXPORT_HTTP_SERVER_H
@@ -37,15 +38,15 @@ struct triad_http_server {
 	char *client_ca;                 /* PEM; NULL: clients need no certificate */
 	struct triad_http_token token;
 	struct triad_http_clients clients;
-	struct MHD_Daemon *daemon;             /* its thread's, once that runs */
+	struct MHD_Daemon *daemon;             /* its thread's, while that runs */
 	struct triad_http_exchange *exchanges; /* with a handler: all of them */
-	uint64_t accept_after_us;              /* nobody comes in before */
+	uint64_t accept_after_us;              /* accept no client before */
 	int listen_fd;                         /* the struct triad_http's */
 	int epoll_fd;
 	int wake_fd;
 	pthread_t thread;
 	atomic_bool stop, failed;
-	char said[256]; /* by libmicrohttpd, last */
+	char said[256]; /* libmicrohttpd's last message */
 };
 
 #define TRIAD_HTTP_REASON_SIZE 1024
@@ -58,8 +59,8 @@ struct triad_http_server *triad_http_server_new(
 /* After its thread has ended, or before it began; accepts NULL. */
 void triad_http_server_free(struct triad_http_server *server);
 
-/* Reads the files that its parameters name, all of them, so that all mistakes are told at
- * once.  Returns 0 or an errno, with the mistakes in 'text'. */
+/* Reads all files that its parameters name, so that all mistakes are reported at once.
+ * Returns 0 or an errno, with the mistakes in 'text'. */
 int triad_http_server_read_files(
 	struct triad_http_server *server, char *text, size_t size);
 
@@ -76,11 +77,11 @@ triad_http_result triad_http_answer(struct triad_http_server *server,
 	struct MHD_Connection *connection, struct triad_http_client *client,
 	const char *url, const char *method);
 
-/* With a handler: begins the answer to a request whose header has come. */
+/* With a handler: begins the answer to a request, when its header has come. */
 triad_http_result triad_http_answer_by_handler(struct triad_http_exchange *exchange,
 	struct triad_http_client *client, const char *method);
 
-/* What keeps a browser from doing more with an answer than show it. */
+/* Adds headers that keep a browser from doing more with an answer than showing it. */
 void triad_http_add_guards(struct MHD_Response *response);
 
 /* Counts an answer. */

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The profile file that is written: whole frames, one behind the other.
+/* The profile file: whole frames, one after the other.
  *
  * Model: the file is a regular one, and its own: symbolic links aren't followed, and it
- * is locked (flock) as long as it is open, so that of two OpenSMs with the same path
- * one writes and the other says so.  A frame is appended in pieces and then counts; one
- * that fails is cut off again.
+ * is locked (flock) while it is open.  So of two OpenSMs with the same path one writes
+ * and the other reports that.  A frame is appended in pieces and then kept; one that
+ * fails is cut off again.
  *
- * What is there when it is opened goes on, so that an OpenSM which starts often leaves
- * no heap of small files:
+ * An existing file is continued, so that an OpenSM which starts often leaves no heap of
+ * small files:
  *
  *     it ends with a whole frame     appended to
  *     it ends within a frame         that is cut off: its writer was killed
  *     something within is no frame   put aside as it is, for somebody to look at
- *     over 4 GiB                     put aside: to look where its last frame ends would
+ *     over 4 GiB                     put aside: finding the end of its last frame would
  *                                    take too long
  *     it is no profile               left alone, and an error
  *
  * Thread-safety: none; one thread.  Calls wait for the disk.
- * Memory: a path; no more than the file's size is kept. */
+ * Memory: a path; of the file only its size is kept. */
 #ifndef TRIAD_PERFMGR_EXPORT_PROFILE_FILE_H
 #define TRIAD_PERFMGR_EXPORT_PROFILE_FILE_H
 
@@ -38,9 +38,9 @@ struct triad_profile_file {
 	ino_t inode;
 	uint64_t size;       /* octets of whole frames */
 	uint64_t begun_us;   /* wall time of its first frame; 0: it has none */
-	uint64_t cut_octets; /* behind the last whole frame, when it was opened */
+	uint64_t cut_octets; /* cut off after the last whole frame at opening */
 	bool must_be_aside;  /* put it aside before anything is written */
-	const char *why;     /* what is wrong, where that isn't its errno alone */
+	const char *why;     /* what is wrong, if the errno does not say it */
 };
 
 void triad_profile_file_init(struct triad_profile_file *file);
@@ -60,16 +60,15 @@ bool triad_profile_file_is_there(const struct triad_profile_file *file);
  * it is still open. */
 int triad_profile_file_put_aside(struct triad_profile_file *file, uint64_t now_us);
 
-/* Appends octets of a frame.  Returns 0 or an errno; then the frame is to be
- * dropped. */
+/* Appends octets of a frame.  Returns 0 or an errno: then drop the frame. */
 int triad_profile_file_append(
 	struct triad_profile_file *file, const void *data, size_t size);
 
-/* What was appended is a frame. */
+/* Keeps what was appended: it is a whole frame. */
 void triad_profile_file_keep(struct triad_profile_file *file);
 
-/* What was appended goes.  When even that can't be done the file is closed, and
- * mended when it is opened again. */
+/* Cuts off what was appended.  If that fails, closes the file; the next opening repairs
+ * it. */
 void triad_profile_file_drop(struct triad_profile_file *file);
 
 #endif

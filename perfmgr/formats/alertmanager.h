@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Alerts as JSON for Alertmanager's API v2: the body of POST /api/v2/alerts.
  *
- * Labels say which alert it is, so none of them has a value that changes while it
- * lasts; annotations say what is wrong now.  Labels that have no value are left out,
- * as Alertmanager does.
+ * Labels identify an alert, so their values do not change while it lasts; annotations
+ * say what is wrong now.  Labels without a value are omitted, as Alertmanager does.
  *
  * Thread-safety: functions without state.  Memory: no allocation.
  * Source: api/v2/openapi.yaml of Alertmanager. */
@@ -18,10 +17,10 @@
 #define TRIAD_ALERTMANAGER_ALERT_SIZE 8192u
 #define TRIAD_ALERTMANAGER_HOST_SIZE 256
 
-/* Who tells. */
+/* The sender, for labels and links. */
 struct triad_alertmanager_sender {
 	char host[TRIAD_ALERTMANAGER_HOST_SIZE];
-	/* Where more can be seen; "": nowhere. */
+	/* A page with more about alerts; "": there is none. */
 	char url[TRIAD_ALERTMANAGER_HOST_SIZE + 32];
 };
 

@@ -11,13 +11,13 @@
 
 #define FIRST_ROWS 1024u
 
-/* All zeros: nothing was told.  There is no node with GUID 0. */
+/* The last report of a row.  All zeros: none; no node has GUID 0. */
 struct told {
 	uint64_t node_guid;
 	uint64_t xmit_words, rcv_words, wait_ticks;
 	uint32_t watched;
 	float pace_words, pace_ticks;
-	uint32_t number; /* of the telling */
+	uint32_t number; /* of the report */
 	uint8_t port;
 };
 
@@ -42,7 +42,7 @@ void triad_change_filter_free(struct triad_change_filter *filter)
 	free(filter);
 }
 
-/* Twice as many as before, so that a fabric found port by port is copied seldom. */
+/* Doubles the room, so that a fabric found port by port is copied seldom. */
 static int make_room(struct triad_change_filter *filter, uint32_t row)
 {
 	size_t n = filter->n;
@@ -63,8 +63,8 @@ static bool is_due(const struct told *told, const struct triad_change_filter_por
 {
 	uint64_t xmit, rcv;
 
-	/* The row is another port's, something watched changed, or totals went back:
-	 * due, whatever the amount. */
+	/* Due whatever the amount: the row is another port's, 'watched' changed, or
+	 * totals went back. */
 	if (told->node_guid != port->node_guid || told->port != port->port ||
 		told->watched != port->watched || port->xmit_words < told->xmit_words ||
 		port->rcv_words < told->rcv_words ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Writing for Prometheus: headers of families, labels and numbers, in either format.
+/* Writes for Prometheus: headers of families, labels and numbers, in either format.
  *
- * Model: a writer stands in a piece of memory and moves on.  What does not fit is not
- * written, and 'cut' says so; callers give room enough.
+ * Model: a writer stands at a place in memory and moves on.  It does not write what
+ * does not fit, and sets 'cut'; callers give enough room.
  *
  * A family has a name without "_total" or "_info"; where these belong depends on the
  * format:
@@ -25,7 +25,8 @@
  * Numbers are written without printf: there are millions, and the locale must not
  * matter.
  *
- * Thread-safety: functions without state.  Memory: no allocation.
+ * Thread-safety: functions without state.
+ * Memory: no allocation.
  * Source: Prometheus exposition formats, text 0.0.4; OpenMetrics 1.0.0. */
 #ifndef TRIAD_PERFMGR_EXPOSITION_H
 #define TRIAD_PERFMGR_EXPOSITION_H
@@ -74,8 +75,8 @@ void triad_exposition_header(struct triad_exposition *writer,
 	enum triad_exposition_format format, enum triad_metric_type type,
 	const char *name, const char *help);
 
-/* "_total", "_info" or "": what follows the family's name in a sample.  At a histogram
- * the sample itself says which part it is. */
+/* "_total", "_info" or "": the suffix of the family's name in a sample.  A histogram's
+ * samples name their part themselves. */
 const char *triad_exposition_suffix(enum triad_metric_type type);
 
 /* A label's value without its quotes, escaped. */
@@ -84,7 +85,7 @@ void triad_exposition_value(
 
 void triad_exposition_uint(struct triad_exposition *writer, uint64_t number);
 
-/* Four times 'words', which may have more than 64 bits. */
+/* Writes four times 'words', which may exceed 64 bits. */
 void triad_exposition_octets(struct triad_exposition *writer, uint64_t words);
 
 /* As "0x0123456789abcdef". */

@@ -3,8 +3,8 @@
  *
  * Model: a generator writes the text in pieces into the caller's buffers.  First come
  * the caller's own metrics, about Triad; then one family after the other, for switches,
- * HCAs and routers.  It keeps nothing but where it stands, so a text of 150 MB takes a
- * few KiB. It reads a row when it writes its line, so lines of one port may be of
+ * HCAs and routers.  It keeps only its position, so a text of 150 MB takes a few KiB of
+ * memory.  It reads a row when it writes the line, so lines of one port may be of
  * different sweeps.
  *
  * Names, labels and units are those of infiniband_exporter, whose rules and dashboards
@@ -56,23 +56,23 @@
  *     infiniband_switch_port_cable_tx_bias_amperes{guid,lane,port}
  *
  * Details are named as in ib/detail.h, those of PortRcvErrorDetails as
- * infiniband_exporter does.  A label 'vl' or 'sl' says of which one a sample is; those
- * that are 0 are left out.  Lanes are summed up.
+ * infiniband_exporter does.  A label 'vl' or 'sl' names the VL or SL of a sample;
+ * samples of 0 are omitted.  Lanes are summed up.
  *
- * State, flaps, silences and the information on names and far ends stay when a link or a node
- * goes, with what was known last, until it is forgotten (perfmgr/watch/links.h).
+ * When a link or a node goes, its state, flaps, silences, names and far ends stay with
+ * their last values, until it is forgotten (perfmgr/watch/links.h).
  *
- * There is the same with 'hca' for 'switch', whose rates have no port.  'guid' is the GUID
- * of the port, which at a switch is that of port 0, as with ibnetdiscover.  Counters
+ * HCAs have the same with 'hca' for 'switch'; their rates have no label 'port'.  'guid'
+ * is the GUID of the port; at a switch that of port 0, as with ibnetdiscover.  Counters
  * are 64-bit totals; data is in octets.
  *
  * Deviation: routers are there too, as 'router'. Ports without a far end have counters.
- * Raw rates from HDR on, and rates of FDR, are those of the specification.  There is no
- * duration for each node, because a sweep asks all of them at the same time.  Lost MADs
- * are another number: triad_mads_timeouts (service/facts.c).
+ * Raw rates from HDR on, and rates of FDR, are those of the specification.  Nodes have
+ * no duration, because a sweep asks all of them at the same time.  Lost MADs are
+ * counted elsewhere: triad_mads_timeouts (service/facts.c).
  *
- * Invariants: what was never read, and what a port's agent does not have, is absent. No
- * family is written twice, nor one without a sample.
+ * Invariants: counters that were never read, or that a port's agent lacks, are absent.
+ * Each family is written once at most, and only with a sample.
  *
  * Thread-safety: one thread for each generator.
  * Memory: a generator takes some 10 KiB, with a filter on nodes up to 16 KiB more, and
@@ -104,13 +104,13 @@ struct triad_metric {
 	const char *part; /* of a histogram: "_bucket", "_sum" or "_count"; else NULL */
 };
 
-/* Adds a label; one that has no room any more is left out. */
+/* Adds a label, or nothing when it has no room. */
 void triad_metric_add_label(
 	struct triad_metric *metric, const char *name, const char *value);
 
-/* What is wanted.  All 0 is everything. */
+/* Which metrics to write.  All 0: everything. */
 struct triad_metrics_filter {
-	uint32_t counters; /* bit i: counter i; these alone then, without rates etc. */
+	uint32_t counters; /* bit i: counter i; then only these, without rates etc. */
 	unsigned types;    /* bit i: enum triad_node_type */
 	unsigned n_nodes;  /* any of them */
 	struct triad_metrics_node {
@@ -120,7 +120,7 @@ struct triad_metrics_filter {
 	} nodes[TRIAD_METRICS_MAX_NODES];
 };
 
-/* Who knows of devices and cables; see triad_devices_read().  Any thread. */
+/* Callbacks that know devices and cables; see triad_devices_read().  Any thread. */
 struct triad_metrics_hardware {
 	bool (*read)(void *context, uint64_t guid, struct triad_device_known *copy);
 	bool (*read_port)(void *context, uint64_t guid, uint8_t number,
@@ -133,12 +133,12 @@ struct triad_metrics_params {
 	struct triad_view *view; /* referenced; NULL: there is none */
 	const struct triad_metric *own;
 	size_t n_own;                   /* copied; names and help are borrowed */
-	const struct triad_link *links; /* that went down some time; copied */
+	const struct triad_link *links; /* links that went down; copied */
 	uint32_t n_links;
 	const struct triad_silences *silences;         /* copied; NULL: none */
 	const struct triad_metrics_hardware *hardware; /* copied; NULL: nobody */
-	/* Pairs of hosts whose path leaves by each port of the view's fabric; taken over,
-	 * to be freed, also when there is no memory.  NULL: not known. */
+	/* For each port of the view's fabric, pairs of hosts whose path leaves by it;
+	 * freed by the generator, also when memory is short.  NULL: not known. */
 	uint64_t *routes;
 	struct triad_metrics_filter filter;
 };
@@ -151,8 +151,8 @@ struct triad_metrics *triad_metrics_new(const struct triad_metrics_params *param
 /* Accepts NULL. */
 void triad_metrics_free(struct triad_metrics *metrics);
 
-/* Writes the next 'size' octets of the text, or what is left of it.  Returns how many;
- * 0 at the end. */
+/* Writes the next 'size' octets of the text, or the rest of it.  Returns how many; 0 at
+ * the end. */
 size_t triad_metrics_fill(struct triad_metrics *metrics, char *buffer, size_t size);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Datagrams of sFlow version 5, with the structures for InfiniBand.
  *
- * Model: a datagram is begun in the caller's buffer, and samples are added to it while
- * they fit; one that does not is left out whole, for the next datagram.  There are two
- * kinds, each with a type of its own, so that they can't be mixed: counter samples, and
- * flow samples.  (Some collectors drop the rest of a datagram at a header protocol they
- * don't know, and INFINIBAND is one.)
+ * Model: the caller begins a datagram in its buffer, and adds samples while they fit;
+ * one that does not fit belongs in the next datagram.  There are two kinds of
+ * datagrams, of counter samples and of flow samples.  Each has its own type, so that
+ * they can't be mixed: some collectors drop the rest of a datagram at a header protocol
+ * that they don't know, such as INFINIBAND.
  *
  * A counter sample has if_counters and, behind it, ib_counters.  Their values are the
  * engine's totals, which no reset of the hardware takes back; a member of 32 bits
  * carries the total modulo 2^32, as the counters of SNMP do, one of 64 bits modulo
  * 2^64.  PortXmitData and PortRcvData count words of 4 octets, ifInOctets and
- * ifOutOctets octets.  A counter that the port does not have is "unknown", all bits
- * one; a member that is a sum has what the port has of it.  A total that is all ones by
- * itself looks unknown until it moves on, which the specification permits.
+ * ifOutOctets octets.  A counter that the port lacks is "unknown", all bits one; a
+ * member that is a sum adds the counters that the port has.  A total that happens to be
+ * all ones looks unknown until it moves on, which the specification permits.
  *
  * Interfaces: an ifIndex is from 1 to TRIAD_SFLOW_MAX_INDEX. An agent uses the compact
  * encodings until it has an ifIndex of 2^24 or more. Then it must use the expanded ones
@@ -35,7 +35,7 @@
 #include "triad/fabric.h"
 #include "triad/wire.h"
 
-/* All ones in the 30 bits of an interface means that there is none. */
+/* All ones in the 30 bits of an interface mean "none". */
 #define TRIAD_SFLOW_MAX_INDEX ((1u << 30) - 2)
 #define TRIAD_SFLOW_MAX_COMPACT_INDEX ((1u << 24) - 1)
 
@@ -43,7 +43,7 @@
 #define TRIAD_SFLOW_HEADER_SIZE 40
 #define TRIAD_SFLOW_COUNTERS_SIZE 192
 
-/* What all datagrams of an agent have. */
+/* The header of an agent's datagrams. */
 struct triad_sflow_header {
 	struct triad_address agent; /* its port is not used */
 	uint32_t sub_agent;
@@ -52,7 +52,7 @@ struct triad_sflow_header {
 	bool expanded;
 };
 
-/* What the two kinds have in common; for sflow.c only. */
+/* The common part of both kinds; for sflow.c only. */
 struct triad_sflow_datagram {
 	struct triad_wire wire;
 	size_t at_n_samples;
@@ -77,14 +77,14 @@ struct triad_sflow_counter_sample {
 	const struct triad_fabric_port *port;
 };
 
-/* As many as a datagram of 'size' octets holds. */
+/* The number of samples that fit into a datagram of 'size' octets. */
 size_t triad_sflow_counters_room(size_t size, const struct triad_sflow_header *header);
 
 /* 'size' has room for the header and a sample at least. */
 void triad_sflow_counters_begin(struct triad_sflow_counters *counters, void *buffer,
 	size_t size, const struct triad_sflow_header *header);
 
-/* False when it does not fit; then the datagram is as it was. */
+/* Adds a sample.  False, with nothing added, when it does not fit. */
 bool triad_sflow_counters_add(struct triad_sflow_counters *counters,
 	const struct triad_sflow_counter_sample *sample);
 
@@ -127,7 +127,7 @@ struct triad_sflow_flow_sample {
 	const struct triad_sflow_bth *bth;
 };
 
-/* As their likes for counter samples. */
+/* As the functions for counter samples. */
 void triad_sflow_flows_begin(struct triad_sflow_flows *flows, void *buffer, size_t size,
 	const struct triad_sflow_header *header);
 bool triad_sflow_flows_add(

@@ -15,7 +15,7 @@ struct entry {
 	bool is_due;      /* at once */
 	bool is_on_way;   /* in the batch that is not done */
 	bool has_changed; /* since it went on its way */
-	uint64_t next_us; /* when it is told again, unless it is due */
+	uint64_t next_us; /* when it is sent again, unless it is due */
 };
 
 struct triad_told_alerts {
@@ -50,7 +50,7 @@ static bool is_over(const struct entry *entry)
 	return entry->told.ended_wall_us != 0;
 }
 
-/* The place behind all entries of alerts up to number 'id'. */
+/* The index after all entries of alerts up to number 'id'. */
 static uint32_t place_behind(const struct triad_told_alerts *told, uint64_t id)
 {
 	uint32_t at;
@@ -77,7 +77,8 @@ static void remove_entry(struct triad_told_alerts *told, uint32_t at)
 		(told->n - at) * sizeof(told->entries[0]));
 }
 
-/* Removes what is over; 'most' at most, and nothing that is on its way if 'waiting'. */
+/* Removes entries that are over, at most 'most'.  'waiting': keeps those on their
+ * way. */
 static uint32_t remove_over(struct triad_told_alerts *told, uint32_t most, bool waiting)
 {
 	uint32_t n = 0;
@@ -124,7 +125,7 @@ static struct entry *insert_entry(struct triad_told_alerts *told, uint64_t id)
 	return entry;
 }
 
-/* 'began_us': when what the receiver takes for one alert began; monotonic. */
+/* 'began_us' (monotonic): when the alert began, as the receiver sees it. */
 static void add_entry(struct triad_told_alerts *told, const struct triad_alert *alert,
 	uint64_t began_us, int64_t wall_offset_us)
 {
@@ -250,7 +251,7 @@ size_t triad_told_alerts_batch(struct triad_told_alerts *told, uint64_t now_us,
 	return n;
 }
 
-/* An entry that was on its way got there, or is given up. */
+/* An entry on its way was taken or refused. */
 static void settle_entry(
 	struct triad_told_alerts *told, struct entry *entry, uint64_t now_us)
 {
@@ -266,7 +267,7 @@ static void note_failure(struct triad_told_alerts *told, uint64_t now_us)
 		: told->pause_us * 2 < MAX_PAUSE_US ? told->pause_us * 2
 						    : MAX_PAUSE_US;
 	told->retry_us = now_us + told->pause_us;
-	/* The receiver may come back without what it knew. */
+	/* The receiver may come back without its memory. */
 	mark_all(told);
 }
 
@@ -334,8 +335,8 @@ enum triad_told_outcome triad_told_outcome(long http_status)
 {
 	if (http_status >= 200 && http_status < 300)
 		return TRIAD_TOLD_TAKEN;
-	/* What it can't understand it won't understand later; Alertmanager has taken the
-	 * other alerts of the batch. */
+	/* A receiver that does not understand a batch never will; Alertmanager has
+	 * taken the other alerts in it. */
 	if (http_status == 400 || http_status == 413 || http_status == 422)
 		return TRIAD_TOLD_REFUSED;
 	return TRIAD_TOLD_FAILED;

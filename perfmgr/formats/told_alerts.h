@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a receiver of alerts, such as Alertmanager, is still to be told.
+/* The alerts that a receiver, such as Alertmanager, must still get.
  *
- * Model: the receiver forgets an alert that it does not hear of again and again, and
- * may lose all when it restarts.  So this is no queue of events but a list of alerts
- * with what is to be told of each: every active one at once and then each 'repeat_us',
- * the end of one until the receiver has taken it.  After a failure all is told again,
- * so whatever the receiver missed or lost, it is right once it answers.
+ * Model: the receiver forgets an alert that is not sent again and again, and may lose
+ * all when it restarts.  So this is no queue of events but a list of alerts.  Each
+ * active alert is sent at once and then every 'repeat_us'; the end of an alert, until
+ * the receiver has taken it.  After a failure everything is sent again, so the receiver
+ * is right once it answers, whatever it missed or lost.
  *
  *     triad_told_alerts_take(told, change, alert, wall_offset)   from the alerts' sink
  *     n = triad_told_alerts_batch(told, now, batch, room)        what is due
  *     triad_told_alerts_done(told, outcome, now)                 what became of it
  *     triad_told_alerts_due_us(told)                             when to come again
  *
- * A receiver takes alerts for the same when their labels are.  What labels are made of
- * (kind, severity, ends, when it began) stays as it was when the alert was raised; only
- * when the severity gets worse, the receiver is told that this alert is over, and of a
- * new one.
+ * The receiver identifies alerts by their labels.  So labels are made of values (kind,
+ * severity, ends, when it began) as they were when the alert was raised.  Only when the
+ * severity gets worse, the alert is reported as over, and a new one begins.
  *
- * A silenced alert is over for the receiver; one that is not silenced any more begins
- * anew.
+ * A silenced alert is over for the receiver; when its silence ends, it begins anew.
  *
- * With nothing to tell an empty batch is due each 'repeat_us', so that a receiver that
- * can't be reached is noticed before there is an alert.
+ * When no alert is due, an empty batch is due every 'repeat_us': it shows that the
+ * receiver can't be reached before there is an alert.
  *
- * Failures are followed by a pause of 1 s, which doubles up to 60 s.
+ * After a failure follows a pause of 1 s, which doubles up to 60 s.
  *
- * Invariants: at most TRIAD_TOLD_ALERTS_MAX alerts; the oldest that is over gives way
- * to a new one.  What there was no room for is counted.
- * Thread-safety: none.  Memory: some 900 octets for each alert; checked. */
+ * Invariants: at most TRIAD_TOLD_ALERTS_MAX alerts; a new one replaces the oldest that
+ * is over.  Alerts without room are counted.
+ * Thread-safety: none.
+ * Memory: some 900 octets for each alert; checked. */
 #ifndef TRIAD_PERFMGR_FORMATS_TOLD_ALERTS_H
 #define TRIAD_PERFMGR_FORMATS_TOLD_ALERTS_H
 
@@ -55,30 +54,30 @@ struct triad_told_alert {
 
 enum triad_told_outcome {
 	TRIAD_TOLD_TAKEN,
-	TRIAD_TOLD_REFUSED, /* it is no use to send the same again */
+	TRIAD_TOLD_REFUSED, /* sending the same again is useless */
 	TRIAD_TOLD_FAILED,
 };
 
 struct triad_told_alerts_status {
-	uint32_t n_active, n_waiting; /* known; to be told at the next chance */
-	uint64_t n_taken;             /* alerts, each time that they were taken */
+	uint32_t n_active, n_waiting; /* known; to be sent at once */
+	uint64_t n_taken;             /* alerts taken, each time */
 	uint64_t n_refused;           /* the same */
 	uint64_t n_failures;          /* batches that failed */
-	uint64_t n_dropped;           /* alerts that there was no room or memory for */
+	uint64_t n_dropped;           /* alerts lost for want of room or memory */
 };
 
 struct triad_told_alerts;
 
-/* NULL when memory is short.  Nobody is to be told at first. */
+/* NULL when memory is short.  There is no receiver at first. */
 struct triad_told_alerts *triad_told_alerts_new(void);
 /* Accepts NULL. */
 void triad_told_alerts_free(struct triad_told_alerts *told);
 
-/* Somebody is to be told from now on: everything, at once.  For another receiver, too;
- * what is on its way to the last one does not count. */
+/* There is a receiver, or another one, from now on: everything is due at once.  A batch
+ * on its way to the last receiver does not count. */
 void triad_told_alerts_begin(struct triad_told_alerts *told, uint64_t repeat_us);
 
-/* Nobody is to be told: what is over is forgotten, what is active is remembered. */
+/* There is no receiver: drops alerts that are over, keeps active ones. */
 void triad_told_alerts_pause(struct triad_told_alerts *told);
 
 /* As triad_alerts_sink.take(); 'wall_offset_us' is the wall clock minus the monotonic
@@ -96,13 +95,13 @@ size_t triad_told_alerts_batch(struct triad_told_alerts *told, uint64_t now_us,
 void triad_told_alerts_done(struct triad_told_alerts *told,
 	enum triad_told_outcome outcome, uint64_t now_us);
 
-/* When a batch is due; UINT64_MAX while nobody is to be told. */
+/* When a batch is due; UINT64_MAX while there is no receiver. */
 uint64_t triad_told_alerts_due_us(const struct triad_told_alerts *told);
 
 struct triad_told_alerts_status triad_told_alerts_status(
 	const struct triad_told_alerts *told);
 
-/* What an HTTP status says of a batch. */
+/* What an HTTP status means for a batch. */
 enum triad_told_outcome triad_told_outcome(long http_status);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the answers of an agent mean for the rest of the sweep.
  *
- * Summary: while an agent's sums are what they were, so are the errors of its ports,
- * which then are not read.  A sum that stands at its maximum says nothing, nor does
- * one that is less than its ports were when they were read last (there are agents
- * whose sums stop early): then the ports are read.  A reset by others which other
- * ports make up for to the last error within one sweep is noticed with the next error.
- * The sum of PortXmitWait, which moves wherever there is traffic, does not have ports
- * read; rounds.h does, some at a time.
+ * Summary: while the sums over an agent's ports do not change, nor do the errors of its
+ * ports, and the sweep does not read them.  A sum says nothing when it is at its
+ * maximum, or less than the sum of the ports' last readings (some agents' sums stop
+ * early): then the ports are read.  If somebody resets a port, and other ports count
+ * exactly as many errors within one sweep, the reset is noticed with the next error.
+ * PortXmitWait moves wherever there is traffic: with wait_in_rounds its sum does not
+ * have ports read; rounds.h reads some at a time.
  *
- * Silence: an agent that does not answer the first question of a sweep, or more
- * ports in a row than are asked at a time, is not asked any more in this sweep.
+ * Silence: a sweep stops asking an agent that leaves its first question unanswered, or
+ * more ports in a row than are asked at a time.
  *
- * In each function 'question' was pending, and is not any more.
+ * Each function but triad_answer_redirect() ends the pending 'question'.
  * Internal to the scheduler; thread-safety: none.
  * Spec: IBA volume 1, 16.1.3.5 (AllPortSelect), 13.5.2 (redirection). */
 #ifndef TRIAD_PERFMGR_ANSWERS_H
@@ -20,10 +20,10 @@
 
 #include "perfmgr/sweep/sweep_agents.h"
 
-/* An agent that sends us on more often in one sweep sends us in circles. */
+/* An agent that redirects us more often in one sweep redirects in circles. */
 #define TRIAD_MAX_REDIRECTS 4
 
-/* Whatever the answer is, the agent lives. */
+/* Notes that the agent answered, whatever the answer is. */
 void triad_answer_note_life(struct triad_sweep_agent *agent);
 
 void triad_answer_capabilities(struct triad_sweep_agents *agents,
@@ -37,16 +37,16 @@ void triad_answer_reading(struct triad_sweep_agents *agents,
 void triad_answer_reset(
 	struct triad_sweep_agents *agents, uint32_t port, enum triad_question question);
 
-/* It does not do what was asked. */
+/* The agent refused the question. */
 void triad_answer_refusal(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question);
 
-/* What was asked at 'from' is to be asked at 'to'; the question stays pending and is to
- * be sent to agent->to.  Returns false when it sends us in circles. */
+/* The agent at 'from' redirects us to 'to'.  The question stays pending: send it to
+ * agent->to.  Returns false when the agent redirects in circles. */
 bool triad_answer_redirect(struct triad_sweep_agent *agent,
 	const struct triad_mad_address *from, const struct triad_mad_address *to);
 
-/* No answer came, in spite of all retries. */
+/* No answer came, after all retries. */
 void triad_answer_silence(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question);
 

@@ -77,7 +77,7 @@ static uint32_t choose_stride(uint32_t n_ports)
 	return stride ? stride : 1;
 }
 
-/* The agent that answers for 'port': they are in the order of their ports. */
+/* The agent that answers for 'port': agents are in the order of their ports. */
 static struct triad_sweep_agent *agent_of(
 	struct triad_sweep_agents *agents, uint32_t port)
 {
@@ -94,7 +94,7 @@ static struct triad_sweep_agent *agent_of(
 	return &agents->agents[from];
 }
 
-/* PortXmitWait of a port whose other errors need not be read. */
+/* Reads PortXmitWait of a port that waits for the summary with its other errors. */
 static unsigned ask_wait(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port)
 {
@@ -117,7 +117,8 @@ static unsigned ask_next(struct triad_rounds *rounds, struct triad_sweep_agents 
 
 	rounds->at[round] =
 		(uint32_t)(((uint64_t)port + rounds->stride) % rounds->n_ports);
-	/* On a quiet fabric this walk goes over all ports in each sweep. */
+	/* A cheap test first: on a quiet fabric this walk covers all ports each
+	 * sweep. */
 	if (round == TRIAD_ROUND_WAIT && !state->wait_behind)
 		return 0;
 	agent = agent_of(agents, port);
@@ -143,7 +144,7 @@ static void adopt_fabric(struct triad_rounds *rounds, uint32_t n_ports)
 	}
 }
 
-/* The share of a sweep, of which no more than twice is saved up. */
+/* Adds this sweep's share of queries; saves up no more than two shares. */
 static void add_credit(struct triad_rounds *rounds,
 	const struct triad_sweep_agents *agents, double n_sent)
 {
@@ -187,17 +188,17 @@ void triad_rounds_begin(
 
 /* --- answers --- */
 
-/* Its other ports need not wait any longer. */
+/* Ends the trial of an attribute, for which the agent's other ports waited. */
 static void end_trial(struct triad_sweep_agent *agent, uint32_t bit)
 {
 	if (!(agent->trying & bit))
 		return;
 	agent->trying &= ~bit;
-	/* The walk over the ports has passed those that waited. */
+	/* Restart the walk over the ports: it has passed those that waited. */
 	agent->next_port = 0;
 }
 
-/* None of its ports is asked for that in this sweep. */
+/* Drops the attribute from the plans of the agent's ports. */
 static void drop_details(struct triad_sweep_agents *agents,
 	const struct triad_sweep_agent *agent, uint32_t bit)
 {
@@ -248,7 +249,7 @@ void triad_details_refusal(struct triad_sweep_agents *agents,
 
 	triad_answer_note_life(agent);
 	end_trial(agent, bit);
-	/* It may have it for other ports alone. */
+	/* Otherwise it lacks the attribute at this port only. */
 	if (!(agent->told & bit)) {
 		agent->refused |= bit;
 		drop_details(agents, agent, bit);

@@ -12,8 +12,8 @@
 #include "perfmgr/sweep/rounds.h"
 #include "perfmgr/sweep/window.h"
 
-/* A transaction ID is the query's place and how often that place was used, so that
- * an answer which comes too late finds somebody else's number. */
+/* A transaction ID is the query's place and a count of the place's uses, so that a late
+ * answer matches no later query. */
 #define TID_PLACE_BITS 12
 #define TID_PLACE_MASK ((1u << TID_PLACE_BITS) - 1)
 
@@ -22,8 +22,9 @@ struct query {
 	uint64_t deadline_us;
 	uint32_t tid;
 	uint32_t agent;
-	uint32_t port; /* index in the fabric; of a question to an agent: its first */
-	enum triad_question question; /* 0: of an agent or a port that is gone */
+	uint32_t port; /* index in the fabric; of a question to the agent itself: its first
+	                * port */
+	enum triad_question question; /* 0: its agent or port is gone */
 	enum triad_pma_attribute attribute;
 	struct triad_mad_address to; /* where it was sent */
 	unsigned tries;
@@ -42,7 +43,8 @@ struct triad_sweep {
 	struct triad_rounds rounds;
 	uint64_t
 		sent_before; /* counts.sent when the present sweep, or the last, began */
-	uint64_t n_sent_of_all; /* by the last sweep with rounds: one of all ports */
+	uint64_t n_sent_of_all; /* by the last sweep with rounds, which is one of all
+	                         * ports */
 	struct triad_window window;
 	struct query *queries; /* params.window of them */
 	unsigned n_queries;
@@ -109,8 +111,8 @@ static int make_queries(struct triad_sweep *sweep, unsigned window)
 		queries = calloc(window, sizeof(*queries));
 		if (!queries)
 			return ENOMEM;
-		/* The places go on from the one that was used most, so that nobody
-		 * waits for a number that is on its way from before. */
+		/* Continue with the highest count of uses, so that no late answer
+		 * matches a new query. */
 		for (unsigned i = 0; i < sweep->n_queries; i++)
 			if (sweep->queries[i].tid >> TID_PLACE_BITS > used)
 				used = sweep->queries[i].tid >> TID_PLACE_BITS;
@@ -128,8 +130,8 @@ static int make_queries(struct triad_sweep *sweep, unsigned window)
 
 /* --- another fabric --- */
 
-/* The query's agent or port is gone.  A query that waits is dropped.  One in flight
- * keeps its place until it is answered or overdue. */
+/* The query's agent or port is gone.  Drops a query that waits.  One in flight keeps
+ * its place until it is answered or overdue. */
 static void forget(struct triad_sweep *sweep, struct query *query,
 	struct query_list *list, struct triad_sweep_agent *agent)
 {
@@ -156,8 +158,8 @@ static void follow(struct triad_sweep *sweep, struct query_list *list,
 			continue;
 		agent = agent_map[query->agent];
 		port = port_map[query->port];
-		/* A question to the agent itself carries its first port, which may be
-		 * another one now. */
+		/* A question to the agent itself carries its first port, which may have
+		 * changed. */
 		if (agent != TRIAD_FABRIC_NONE && query->question <= TRIAD_ASK_SUMMARY)
 			port = agents->agents[agent].first_port;
 		query->agent = agent;
@@ -209,8 +211,8 @@ int triad_sweep_start(
 	sweep->params = *params;
 	sweep->running = true;
 	triad_plan_begin(&sweep->agents);
-	/* Sweeps of groups, of which there may be many in between, are small and have no
-	 * rounds: they change nothing about what the next sweep of all ports may add. */
+	/* Sweeps of groups have no rounds, and may come often: they do not change what
+	 * the next sweep of all ports may add. */
 	if (params->round_share > 0)
 		triad_rounds_begin(
 			&sweep->rounds, &sweep->agents, sweep->n_sent_of_all);
@@ -225,7 +227,7 @@ void triad_sweep_want_reset(struct triad_sweep *sweep, uint32_t port)
 		sweep->agents.ports[port].reset_wanted = true;
 }
 
-/* Puts a new question into the waiting list while a place and an agent are free. */
+/* Makes a query of the next question, if a place and an agent are free. */
 static struct query *new_query(struct triad_sweep *sweep)
 {
 	struct query *query = TAILQ_FIRST(&sweep->free);
@@ -347,7 +349,7 @@ static void release(struct triad_sweep *sweep, struct query *query)
 	triad_sweep_agents_make_ready(&sweep->agents, agent);
 }
 
-/* Whether the agent may not know what it was asked for: it never answered that. */
+/* True when the agent may lack the detail attribute: it never answered for it. */
 static bool is_first_try(struct triad_sweep *sweep, const struct query *query)
 {
 	return is_of_detail(query) &&
@@ -377,12 +379,11 @@ static void time_out(struct triad_sweep *sweep, struct query *query)
 	}
 	agent = agent_of(sweep, query);
 	sweep->counts.timeouts++;
-	/* A dead agent loses everything, however narrow the window is, and one that
-	 * lives what it does not know. */
+	/* A dead agent loses every query, however narrow the window is; and a live one
+	 * those for attributes that it lacks. */
 	if (agent->was_alive && !is_first_try(sweep, query))
 		triad_window_judge(&sweep->window, true);
-	/* A reset may have been done although its answer was lost, so it is not
-	 * repeated. */
+	/* No repeat of a reset: it may have been done although its answer was lost. */
 	if (query->tries++ < sweep->params.retries && !agent->silent &&
 		!is_reset(query) && !is_first_try(sweep, query))
 		move(sweep, query, &sweep->flying, &sweep->waiting);
@@ -401,7 +402,7 @@ static void handle_refusal(struct triad_sweep *sweep, struct query *query)
 	}
 	if (is_reset(query)) {
 		sweep->counts.resets_failed++;
-		/* The engine need not expect the reset any longer. */
+		/* Tell the engine to expect no reset. */
 		sweep->sink.resetting(sweep->sink.context, query->port, 0);
 	}
 	release(sweep, query);
@@ -417,7 +418,7 @@ static int local_pkey_index(const struct triad_sweep *sweep, uint16_t pkey)
 	return (pkey & 0x7fff) == 0x7fff ? 0 : -1;
 }
 
-/* Sends the question to where the agent says it is. */
+/* Sends the question again, to where the agent redirects us. */
 static void follow_redirect(struct triad_sweep *sweep, struct query *query,
 	const struct triad_pma_redirect *redirect)
 {
@@ -438,7 +439,7 @@ static void follow_redirect(struct triad_sweep *sweep, struct query *query,
 	give_up(sweep, query);
 }
 
-/* True when a ClassPortInfo sends us to another place than it came from. */
+/* True when a ClassPortInfo redirects us to another place than it came from. */
 static bool sends_on(const struct triad_mad_address *from, const uint8_t *mad,
 	struct triad_pma_redirect *redirect)
 {
@@ -446,7 +447,7 @@ static bool sends_on(const struct triad_mad_address *from, const uint8_t *mad,
 
 	if (!triad_pma_decode_redirect(mad, redirect, &behind_router))
 		return behind_router;
-	/* Some name their own place, without a QP. */
+	/* Some agents name their own place, without a QP. */
 	return redirect->lid != from->lid ||
 		(redirect->qpn && redirect->qpn != from->qpn);
 }
@@ -512,13 +513,13 @@ static void handle_detail(struct triad_sweep *sweep, const struct query *query,
 		after_reset);
 }
 
-/* What was read out of an answer to any question but that for capabilities. */
+/* The decoded answer to any question but that for capabilities. */
 union reading {
 	struct triad_pma_reading counters;
 	struct triad_detail_reading detail;
 };
 
-/* Returns 0, or EPROTO when it is not about the port that was asked for. */
+/* Returns 0, or EPROTO when the answer is about another port. */
 static int decode(const struct triad_sweep *sweep, const struct query *query,
 	const uint8_t *mad, union reading *reading)
 {
@@ -587,8 +588,7 @@ void triad_sweep_reply(
 		find_flying(sweep, triad_pma_tid(reply->mad, reply->size));
 
 	if (!sweep->running || !query) {
-		/* When the transport says that nothing came, there was no late
-		 * answer. */
+		/* A time-out from the transport is no late answer. */
 		sweep->counts.late += !reply->status;
 		return;
 	}

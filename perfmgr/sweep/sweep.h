@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The scheduler of a sweep: sends queries to agents, and handles their answers.
  *
- * Model: agents (sweep_agents.h) are asked questions (plan.h, answers.h), which the
- * scheduler sends as queries.  At most 'window' queries are outstanding, fewer while
+ * Model: the scheduler asks agents (sweep_agents.h) questions (plan.h, answers.h),
+ * which it sends as queries.  At most 'window' queries are outstanding, fewer while
  * many get lost (window.h), at most 'node_window' of them to one agent; agents take
- * turns, so that no switch gets a burst.  A query that is not answered in time is sent
- * again, 'retries' times; a reset is not, because it may have been done and counting
- * has begun again.
+ * turns, so that no switch gets a burst.  A query without an answer in time is sent
+ * again, 'retries' times.  A reset is not, because it may have been done: a second one
+ * would lose what was counted since.
  *
  * What is asked depends on the mode:
  *     triad    the data counters of every port; errors and PortXmitWait of the ports
  *              of nodes whose summary of errors changed or can't be trusted
  *     full     everything of every port
  *     errors   as triad, without the data counters where they are not beside the errors
- * What else a port has to say is asked now and then, or when it explains an error
- * (rounds.h).
+ * Details are asked for now and then, or when they explain an error (rounds.h).
  *
  *     triad_sweep_adopt(sweep, fabric)         at any time
  *     triad_sweep_start(sweep, params)
@@ -54,7 +53,7 @@ enum triad_sweep_mode {
 	TRIAD_SWEEP_ERRORS,
 };
 
-/* What is asked of all ports in turn; see rounds.h. */
+/* What rounds ask of all ports in turn; see rounds.h. */
 enum triad_round {
 	TRIAD_ROUND_ERRORS = TRIAD_DETAIL_ERRORS,
 	TRIAD_ROUND_FEC = TRIAD_DETAIL_FEC,
@@ -69,14 +68,14 @@ struct triad_sweep_params {
 	unsigned node_window;
 	unsigned retries;
 	uint64_t timeout_us;
-	bool reset_near_full; /* counters that are near their maximum */
-	bool ask_silent;      /* also those that were left out for their silence */
-	/* How much of all ports each round asks in this sweep, 0 to 1, and how much of
-	 * the last sweep's queries all of them may add. */
+	bool reset_near_full; /* reset counters that are near their maximum */
+	bool ask_silent;      /* also ask agents and ports in back-off */
+	/* The share of all ports that each round asks in this sweep (0 to 1), and the
+	 * share of the last sweep's queries that all rounds together may add. */
 	double round_part[TRIAD_N_ROUNDS];
 	double round_share;
-	/* PortXmitWait that moved is read in rounds; else, as errors are, in the same
-	 * sweep, of all ports of the switch. */
+	/* Rounds read PortXmitWait that moved; else the same sweep does, at all ports
+	 * of the switch, as for errors. */
 	bool wait_in_rounds;
 };
 
@@ -84,38 +83,39 @@ struct triad_sweep_sink {
 	void *context;
 	/* Whether 'port' is asked in the sweep that begins or runs.  NULL: all are. */
 	bool (*wants)(void *context, uint32_t port);
-	/* The index of the P_Key that 'port' is asked with; asked when a fabric is
-	 * adopted, and when its agent was silent.  NULL: 0. */
+	/* The index of the P_Key to ask 'port' with; called when a fabric is adopted,
+	 * and when its agent was silent.  NULL: 0. */
 	uint16_t (*pkey_index)(void *context, uint32_t port);
 	/* The index in our table of a P_Key of that partition, or -1.  NULL: it has the
 	 * default partition alone. */
 	int (*find_pkey)(void *context, uint16_t pkey);
-	/* 'port' (index in the fabric) said this.  Returns the counters (bit i: counter
-	 * i) that have moved since they were read last. */
+	/* A reading of 'port' (index in the fabric).  Returns the counters (bit i:
+	 * counter i) that grew since the last reading. */
 	uint32_t (*reading)(void *context, uint32_t port,
 		enum triad_pma_attribute attribute,
 		const struct triad_pma_reading *reading, uint64_t now_us);
-	/* The same of a detail attribute; 'after_reset': in answer to its reset.  NULL:
-	 * nobody wants to know. */
+	/* A reading of a detail attribute; 'after_reset': it answers its reset.  NULL:
+	 * not reported. */
 	void (*detail)(void *context, uint32_t port, enum triad_pma_attribute attribute,
 		const struct triad_detail_reading *reading, bool after_reset,
 		uint64_t now_us);
-	/* Detail attributes (TRIAD_DETAIL_BIT()) that 'port' is to be asked for in this
-	 * sweep, because it said this; besides those that explain what has moved.
-	 * NULL: none. */
+	/* Detail attributes (TRIAD_DETAIL_BIT()) to ask 'port' for in this sweep
+	 * because of this reading; besides those that explain what has moved.  NULL:
+	 * none. */
 	uint32_t (*wanted_details)(
 		void *context, uint32_t port, const struct triad_pma_reading *reading);
-	/* An answer of 'port' has come and is looked at next. */
+	/* An answer of 'port' has come; it is handled next. */
 	void (*coming)(void *context, uint32_t port);
-	/* The errors of 'port' are what they were; 'wait_too': PortXmitWait as well. */
+	/* The summary shows that the errors of 'port' did not change; 'wait_too': nor
+	 * did PortXmitWait. */
 	void (*unchanged)(void *context, uint32_t port, bool wait_too, uint64_t now_us);
-	/* A reset of the counters in 'mask' (bit i: counter i) is being sent; 0: what
-	 * was sent was refused. */
+	/* The sweep sends a reset of the counters in 'mask' (bit i: counter i); 0: the
+	 * agent refused it. */
 	void (*resetting)(void *context, uint32_t port, uint32_t mask);
-	/* It was done; 'reading' came after it. */
+	/* The reset was done; 'reading' has the counters after it. */
 	void (*reset)(void *context, uint32_t port,
 		const struct triad_pma_reading *reading, uint64_t now_us);
-	/* 'port' is through for this sweep. */
+	/* The sweep is done with 'port'. */
 	void (*done)(void *context, uint32_t port, bool answered);
 };
 
@@ -124,16 +124,16 @@ struct triad_sweep_progress {
 	uint32_t n_ports; /* to be read */
 	uint32_t n_answered;
 	uint32_t n_unanswered;
-	uint32_t n_left_out; /* of these: not asked, because long silent */
+	uint32_t n_left_out; /* of the unanswered: not asked, because long silent */
 };
 
 /* Since the scheduler was made. */
 struct triad_sweep_counts {
 	uint64_t sent;
-	uint64_t received; /* answers that were waited for */
+	uint64_t received; /* answers to queries in flight */
 	uint64_t timeouts;
 	uint64_t retries;
-	uint64_t late;      /* answers to nothing that is waited for */
+	uint64_t late;      /* answers to no query in flight */
 	uint64_t malformed; /* answers that are not what was asked for */
 	uint64_t refused;   /* answers with an error status */
 	uint64_t redirected;
@@ -153,13 +153,12 @@ struct triad_sweep_query {
 struct triad_sweep *triad_sweep_new(const struct triad_sweep_sink *sink);
 void triad_sweep_free(struct triad_sweep *sweep);
 
-/* Sweeps 'fabric' (referenced until the next one) from now on.  What is known of
- * agents that keep their LID is kept.  During a sweep it goes on: ports that are new
- * are asked in it, and answers of ports that are gone are late.  Returns 0 or ENOMEM;
- * then nothing changed. */
+/* Sweeps 'fabric' (referenced until the next one) from now on.  Agents that keep their
+ * LID keep their state.  A running sweep goes on: it asks new ports, too, and answers
+ * of ports that are gone are late.  Returns 0, or ENOMEM with nothing changed. */
 int triad_sweep_adopt(struct triad_sweep *sweep, struct triad_fabric *fabric);
 
-/* All counters of 'port' are to be reset in the next sweep, after they were read. */
+/* Resets all counters of 'port' in the next sweep, after it has read them. */
 void triad_sweep_want_reset(struct triad_sweep *sweep, uint32_t port);
 
 /* Begins a sweep.  Returns 0 or ENOMEM. */
@@ -173,11 +172,11 @@ bool triad_sweep_next(
 /* The query could not be sent: it will be offered again. */
 void triad_sweep_unsend(struct triad_sweep *sweep, uint32_t tid);
 
-/* Takes what the transport received. */
+/* Handles a reply, or a failure, from the transport. */
 void triad_sweep_reply(struct triad_sweep *sweep, const struct triad_mad_reply *reply,
 	uint64_t now_us);
 
-/* Gives up waiting for what is overdue. */
+/* Ends the wait for overdue queries. */
 void triad_sweep_expire(struct triad_sweep *sweep, uint64_t now_us);
 
 /* When the next query will be overdue; UINT64_MAX when none is in flight. */
@@ -189,7 +188,7 @@ unsigned triad_sweep_window(const struct triad_sweep *sweep);
 unsigned triad_sweep_in_flight(const struct triad_sweep *sweep);
 bool triad_sweep_is_done(const struct triad_sweep *sweep);
 
-/* Ends the sweep; ports not yet read are unanswered, but not taken for silent. */
+/* Ends the sweep; ports not yet read are unanswered, but do not count as silent. */
 void triad_sweep_cut(struct triad_sweep *sweep);
 
 /* Ends the sweep as it is; ports not yet read are not reported. */

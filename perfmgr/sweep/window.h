@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* How many queries may be outstanding: fewer while many get lost.
  *
- * Model: queries are judged in rounds of as many as the window has.  When more than a
- * quarter of a round was lost, something on the way is too small for the window, and
- * it is halved; when no more than an eighth was, it grows by an eighth, up to the
- * width that was configured.  A link that loses one MAD in ten costs retries, not the
- * window.  Only what is sent to agents that do answer counts: a dead one loses
- * everything however little is sent.
+ * Model: queries are judged in rounds of as many as the window has.  More than a
+ * quarter of a round lost means that something on the way is too small for the window,
+ * and it is halved.  With no more than an eighth lost it grows by an eighth, up to the
+ * configured width.  So a link that loses one MAD in ten costs retries, not the window.
+ * Only queries to agents that answer count: a dead agent loses all, however few are
+ * sent.
  *
  * Thread-safety: none. */
 #ifndef TRIAD_PERFMGR_WINDOW_H
@@ -42,7 +42,7 @@ static inline void triad_window_judge(struct triad_window *window, int was_lost)
 		triad_window_end_round(window);
 }
 
-/* What was learned with another width stays, within the new one. */
+/* Keeps the present width, within the new limit. */
 static inline void triad_window_set_most(struct triad_window *window, unsigned most)
 {
 	if (!window->width || window->width == window->most || window->width > most)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One thing that happened at a place of the fabric, or to the program that looks at it;
- * and its line in a file.
+/* An event: one thing that happened at a place of the fabric, or to the program; and
+ * its line in a file.
  *
- * An event is about nobody's place (the program started), about one (a node that left,
- * a port that was disabled), or about a link with both of its ends.  It has the names
- * that nodes had then, so it can be shown when they are gone.
+ * An event has no place (the program started), one (a node that left, a port that was
+ * disabled), or two: both ends of a link.  It has the names of nodes at that time, so
+ * it can be shown when they are gone.
  *
  * The line, its fields separated by a space, ends in a checksum (lib/checked_line.h):
  *
@@ -12,10 +12,11 @@
  *     2026-01-02T03:04:05.678901Z link-down 0 0x... 3 "leaf-01" 0x... 1 "host-0001 HCA-1"
  *         "" 1f2e3d4c
  *
- * An end that there is not has the node 0.  There is one line for an event, behind whose text a later Triad may add fields; what is
- * written otherwise is refused.
+ * An absent end has node 0.  Each event has exactly one form of its line; others are
+ * refused.  But a later Triad may add fields after the text.
  *
- * Thread-safety: functions without state.  Memory: an event has 256 octets. */
+ * Thread-safety: functions without state.
+ * Memory: an event has 256 octets. */
 #ifndef TRIAD_PERFMGR_TIMELINE_EVENT_H
 #define TRIAD_PERFMGR_TIMELINE_EVENT_H
 
@@ -34,11 +35,11 @@ enum triad_timeline_kind {
 	/* About the program. */
 	TRIAD_TIMELINE_STARTED = 1,
 	TRIAD_TIMELINE_ENDED,
-	TRIAD_TIMELINE_LOST,  /* it ended without saying so: when it was last alive */
-	TRIAD_TIMELINE_ROLE,  /* of its SM; the text says it */
+	TRIAD_TIMELINE_LOST,  /* it ended without an event: when it was last alive */
+	TRIAD_TIMELINE_ROLE,  /* of its SM, in the text */
 	TRIAD_TIMELINE_LOOKS, /* counters are read from now on */
 	TRIAD_TIMELINE_LOOKS_NO_MORE, /* ...; the text says why */
-	/* About the fabric, as two looks at it differ. */
+	/* About the fabric: differences of two successive topologies. */
 	TRIAD_TIMELINE_LINK_DOWN,
 	TRIAD_TIMELINE_LINK_UP,
 	TRIAD_TIMELINE_NODE_LEFT,
@@ -50,10 +51,10 @@ enum triad_timeline_kind {
 	TRIAD_TIMELINE_ALERT_CLEARED,
 	TRIAD_TIMELINE_ALERT_SILENCED,
 	TRIAD_TIMELINE_ALERT_UNSILENCED,
-	TRIAD_TIMELINE_RESET,        /* 'count' of its counters were, in hardware */
-	TRIAD_TIMELINE_CLEARED,      /* totals, by a command */
-	TRIAD_TIMELINE_PORT_MANAGER, /* it did what the text says */
-	/* 'count' others of the kind that the text names came too fast to be kept. */
+	TRIAD_TIMELINE_RESET,        /* 'count' of its counters were reset in hardware */
+	TRIAD_TIMELINE_CLEARED,      /* a command zeroed totals */
+	TRIAD_TIMELINE_PORT_MANAGER, /* it took the action in the text */
+	/* 'count' more events of the kind in the text came too fast to be kept. */
 	TRIAD_TIMELINE_MORE,
 	/* About the subnet; the text says what. */
 	TRIAD_TIMELINE_ROUTES, /* forwarding tables changed and were checked */
@@ -75,11 +76,11 @@ struct triad_timeline_event {
 	struct triad_timeline_end ends[2];
 };
 
-/* Makes of it what would be read back from its line. */
+/* Changes the event to what its line would be read back as. */
 void triad_timeline_event_clean(struct triad_timeline_event *event);
 
-/* Whether one of its ends is meant.  What is about a node as a whole is about each of
- * its ports. */
+/* Whether the choice has one of its ends.  An event about a node as a whole is about
+ * each of its ports. */
 bool triad_timeline_event_is_at(const struct triad_timeline_event *event,
 	const struct triad_node_choice *choice);
 

@@ -20,7 +20,7 @@ bool triad_timeline_reader_is_torn(const struct triad_timeline_reader *reader)
 	return reader->length;
 }
 
-/* Whether it is the first line, and names the version. */
+/* Whether this is the first line, and names the version. */
 static bool is_title(struct triad_timeline_reader *reader, size_t length)
 {
 	unsigned version = 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The octets of a file of events, taken into a timeline piece by piece, however they are
- * cut.
+/* Reads a file of events into a timeline, in pieces that may be cut anywhere.
  *
- * A line that is no event's, because it was torn or altered, is left out and counted.
- * Only the file's last line may have no end: its writer was killed.
+ * A line that is no event's, because it was torn or altered, is skipped and counted.
+ * Only the file's last line may lack its end: its writer was killed.
  *
- * The first line may name a version (lib/format_version.h); of another one, nothing is
- * taken.
+ * The first line may name a version (lib/format_version.h); a file of another version
+ * gives no events.
  *
- * Thread-safety: none.  Memory: a line. */
+ * Thread-safety: none.
+ * Memory: a line. */
 #ifndef TRIAD_PERFMGR_TIMELINE_READER_H
 #define TRIAD_PERFMGR_TIMELINE_READER_H
 
@@ -19,7 +19,7 @@
 struct triad_timeline_reader {
 	struct triad_timeline *timeline;
 	char line[TRIAD_TIMELINE_LINE_SIZE];
-	size_t length;    /* more than there is room for: too long to be an event */
+	size_t length;    /* beyond the room: too long to be an event */
 	uint64_t n_lines; /* that were taken */
 	uint64_t n_bad;   /* that are no event's */
 	bool is_begun;    /* a line was read */
@@ -36,7 +36,7 @@ void triad_timeline_reader_take(
 /* Whether the last line has no end so far. */
 bool triad_timeline_reader_is_torn(const struct triad_timeline_reader *reader);
 
-/* No more comes: takes a last line without its end. */
+/* The file ends: takes a last line without its end. */
 void triad_timeline_reader_end(struct triad_timeline_reader *reader);
 
 #endif

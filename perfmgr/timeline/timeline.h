@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What happened, in order: a ring of events, of which the oldest gives way.
+/* What happened, in order: a ring of events, of which a new one replaces the oldest.
  *
- * Model: each event has a number, one more than the one before it.  Numbers begin in the
- * middle of their range, because events that were read from a file may come later than
- * newer ones: triad_timeline_prepend() puts them before those that are there.
+ * Model: each event has a number, one more than the one before it.  Numbers begin in
+ * the middle of their range, because events read from a file may come later than newer
+ * ones: triad_timeline_prepend() puts them before those that are there.
  *
- * A storm must not push out all that was before it: of each kind, the first
- * 1/64 of the room (16 at least) are kept in TRIAD_TIMELINE_STORM_US, and the others are
- * counted, and told by one event (TRIAD_TIMELINE_MORE) when that time is over:
+ * A storm must not push out all earlier events.  So within TRIAD_TIMELINE_STORM_US only
+ * the first events of each kind are kept: 1/64 of the room, 16 at least.  The others
+ * are counted, and one event (TRIAD_TIMELINE_MORE) reports them when that time is over:
  *
  *     if (triad_timeline_admits(timeline, kind, now))
  *             triad_timeline_add(timeline, &event);
  *     triad_timeline_tell_more(timeline, now, wall, false)       a few times a second
  *
  * Thread-safety: none; the caller excludes others.
- * Memory: the room times 256 octets, touched as they are needed: 65,536 events have
- * 16 MiB, 1,000,000 have 256 MB. */
+ * Memory: the room times 256 octets, touched as needed: 65,536 events take 16 MiB,
+ * 1,000,000 take 256 MB. */
 #ifndef TRIAD_PERFMGR_TIMELINE_H
 #define TRIAD_PERFMGR_TIMELINE_H
 
@@ -31,22 +31,21 @@ struct triad_timeline *triad_timeline_new(uint32_t room);
 /* Accepts NULL. */
 void triad_timeline_free(struct triad_timeline *timeline);
 
-/* Whether an event of that kind is to be added; else it is counted.  'now_us' is
- * monotonic. */
+/* Whether to add an event of that kind; else counts it.  'now_us' is monotonic. */
 bool triad_timeline_admits(
 	struct triad_timeline *timeline, unsigned kind, uint64_t now_us);
-/* Counts 'n' that could not be kept for another reason. */
+/* Counts 'n' events that could not be kept for another reason. */
 void triad_timeline_note_more(
 	struct triad_timeline *timeline, unsigned kind, uint64_t n, uint64_t now_us);
-/* Adds an event for each kind of which some were counted, once the time for that is
- * over, or at once when 'is_last'. */
+/* Adds a TRIAD_TIMELINE_MORE for each kind with counted events, when the storm's time
+ * is over, or at once when 'is_last'. */
 void triad_timeline_tell_more(struct triad_timeline *timeline, uint64_t now_us,
 	uint64_t wall_us, bool is_last);
 
 /* Adds the newest event. */
 void triad_timeline_add(
 	struct triad_timeline *timeline, const struct triad_timeline_event *event);
-/* Puts an event before the oldest one.  False: there is no room for it. */
+/* Puts an event before the oldest one.  False: there is no room. */
 bool triad_timeline_prepend(
 	struct triad_timeline *timeline, const struct triad_timeline_event *event);
 
@@ -61,7 +60,7 @@ const struct triad_timeline_event *triad_timeline_get(
 struct triad_timeline_counts {
 	uint32_t n;          /* events that are kept */
 	uint32_t room;       /* for so many */
-	uint64_t n_gave_way; /* of those that were kept */
+	uint64_t n_gave_way; /* of the events kept before */
 	uint64_t n_not_kept; /* in storms */
 };
 

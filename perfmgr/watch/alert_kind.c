@@ -148,7 +148,7 @@ enum triad_severity triad_alert_severity(const struct triad_alert *alert)
 {
 	const struct triad_alert_finding *finding = &alert->findings[0];
 
-	/* What can't be reached, and what goes round and fills the fabric, can't wait. */
+	/* Unreachable pairs cut traffic off, and looping packets fill the fabric. */
 	if (finding->cause == TRIAD_ALERT_ROUTES)
 		return finding->routes >= TRIAD_ALERT_MULTICAST_LOOPS &&
 				finding->routes <= TRIAD_ALERT_UNREACHABLE_PAIRS

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What an alert is about, how bad that is, and what somebody may do about it; all by its
- * first finding.
+/* The kind and the severity of an alert, and advice; all follow from its first finding.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PERFMGR_ALERT_KIND_H
@@ -9,14 +8,15 @@
 #include "perfmgr/watch/alerts.h"
 #include "triad/severity.h"
 
-/* What somebody may do about it: "check the cable and its plugs". */
+/* Advice for the administrator: "check the cable and its plugs"; NULL: there is
+ * none. */
 const char *triad_alert_advice(const struct triad_alert *alert);
 
-/* What to do about a kind of finding about routes. */
+/* Advice about a kind of finding about routes. */
 const char *triad_alert_routes_advice(enum triad_alert_routes routes);
 
-/* What an alert is about, by its first finding, in few kinds: each tells more than those
- * before it. */
+/* Kinds of alerts, by their first finding.  A higher one is worse: an acknowledgement
+ * ends when its alert gets a higher kind. */
 enum triad_alert_kind {
 	TRIAD_ALERT_KIND_COUNTER,
 	TRIAD_ALERT_KIND_UNANSWERED,
@@ -32,11 +32,11 @@ enum triad_alert_kind {
 
 enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert);
 /* "counter", "unanswered", "link_down", "node_gone", "bit_error_rate", "detail",
- * "hardware", "routes". */
+ * "hardware", "routes", "congestion". */
 const char *triad_alert_kind_name(enum triad_alert_kind kind);
 
-/* How bad it is: what took a switch, a router or many nodes with it is critical, others
- * are warnings. */
+/* Critical: a switch, a router or several nodes are gone; multicast or forwarding
+ * loops; unreachable pairs.  All others are warnings. */
 enum triad_severity triad_alert_severity(const struct triad_alert *alert);
 
 #endif

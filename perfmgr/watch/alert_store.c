@@ -20,7 +20,7 @@ struct place {
 
 struct triad_alert_store {
 	struct triad_alert_entry *chunks[N_CHUNKS];
-	uint32_t first_maybe_free, end; /* numbers; from 'end' on none was used */
+	uint32_t first_maybe_free, end; /* numbers; those from 'end' on were never used */
 	struct place *places;
 	uint32_t n_places; /* ever used */
 	size_t room;

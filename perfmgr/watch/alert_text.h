@@ -20,7 +20,8 @@
 /* "leaf-01 (0x0002c9...) port 3", or the node alone. */
 void triad_alert_end_format(const struct triad_alert_end *end, char *text, size_t size);
 
-/* Where it is: the link with its two ends; a node that is gone, and where it was. */
+/* The location: the link with its two ends; or a node that is gone, and where it
+ * was. */
 void triad_alert_location_format(
 	const struct triad_alert *alert, char *text, size_t size);
 
@@ -30,19 +31,19 @@ void triad_alert_location_format(
 void triad_alert_place_format(
 	const struct triad_alert *alert, unsigned end, char *text, size_t size);
 
-/* What a finding says: "LinkDownedCounter 2/sweep (threshold 1/sweep)". */
+/* One finding: "LinkDownedCounter 2/sweep (threshold 1/sweep)". */
 void triad_alert_finding_format(const struct triad_alert *alert,
 	const struct triad_alert_finding *finding, char *text, size_t size);
 
-/* What is wrong: all findings, "SymbolErrorCounter 60/sweep (threshold 10/sweep); at
- * the far end: ...". */
+/* All findings: "SymbolErrorCounter 60/sweep (threshold 10/sweep); at the far end:
+ * ...". */
 void triad_alert_findings_format(
 	const struct triad_alert *alert, char *text, size_t size);
 
-/* Which causes are over their thresholds beside the findings, "" for none. */
+/* Causes over their thresholds without a finding of their own; "" for none. */
 void triad_alert_more_format(const struct triad_alert *alert, char *text, size_t size);
 
-/* What the SM reported about it, "" for nothing. */
+/* What the SM reported about the alert; "" for nothing. */
 void triad_alert_sm_format(const struct triad_alert *alert, int64_t wall_offset_us,
 	char *text, size_t size);
 

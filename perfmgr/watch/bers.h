@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Bit error rates of all links, judged after each sweep: raw, effective and of symbols,
- * at each port, which counts what it receives (ber.h).
+/* Bit error rates of all links, judged after each sweep (ber.h): raw, effective and of
+ * symbols, at each port, for what it receives.
  *
- * Model: SymbolErrorCounter gives the rate of symbols, in each sweep; forward error
+ * Model: SymbolErrorCounter gives the symbol rate in each sweep.  Forward error
  * correction gives the other two, when PortExtendedSpeedsCounters were read: corrected
- * symbols or blocks the raw one, blocks not corrected the effective one.  A link
- * without these has the rate of symbols alone.
+ * symbols or blocks give the raw rate, uncorrected blocks the effective one.  A link
+ * without these counters has the symbol rate only.
  *
- * What is known begins anew when the link goes down, changes its rate, or gets another
- * far end.  A port that never had an error has no test of its own, only the time since
- * when that is known.
+ * The history of a port begins anew when the link goes down, changes its rate, or gets
+ * another far end.  A port without an error so far has no test of its own, only the
+ * time at which its history began.
  *
- * Tests are such that among all ports and kinds no more than 'false_alarms' a year are
- * false, on average.
+ * Tests are set such that all ports and kinds together give no more than 'false_alarms'
+ * false alarms a year, on average.
  *
- * Thread-safety: none; the caller excludes readers from writers.  Memory: 112 octets a
- * port, and 96 for each of its kinds that had errors; what finds no room is counted. */
+ * Thread-safety: none; the caller excludes readers from writers.
+ * Memory: 112 octets a port, and 96 for each of its kinds that had errors; readings
+ * that find no room are counted. */
 #ifndef TRIAD_PERFMGR_BERS_H
 #define TRIAD_PERFMGR_BERS_H
 
@@ -34,7 +35,7 @@ struct triad_bers_params {
 
 /* One kind at one port. */
 struct triad_bers_rate {
-	bool is_known; /* it was read twice, and has a target */
+	bool is_known; /* it was read twice or more, and has a target */
 	enum triad_ber_verdict verdict;
 	double target;
 	struct triad_ber_estimate estimate; /* with 95 % confidence */
@@ -43,7 +44,7 @@ struct triad_bers_rate {
 	uint64_t read_us;
 };
 
-/* A link without errors is good, or will be: who wants to see that says so. */
+/* False for a link without errors: it is good, or will be. */
 static inline bool triad_bers_is_notable(const struct triad_bers_rate *rate)
 {
 	return rate->is_known &&
@@ -54,8 +55,8 @@ static inline bool triad_bers_is_notable(const struct triad_bers_rate *rate)
 
 enum triad_bers_change {
 	TRIAD_BERS_NOTHING,
-	TRIAD_BERS_WORSE, /* it is, still or now */
-	TRIAD_BERS_OVER,  /* it was, and is no longer */
+	TRIAD_BERS_WORSE, /* it is worse, now or still */
+	TRIAD_BERS_OVER,  /* it was worse, and is no longer */
 };
 
 struct triad_bers;
@@ -67,17 +68,19 @@ void triad_bers_free(struct triad_bers *bers);
 void triad_bers_configure(
 	struct triad_bers *bers, const struct triad_bers_params *params);
 
-/* Ports of 'view' (referenced until the next one) are looked at from now on.  Returns 0
- * or ENOMEM; then the last one goes on. */
+/* Looks at the ports of 'view' (referenced until the next one) from now on.  Returns 0,
+ * or ENOMEM and keeps the last view. */
 int triad_bers_adopt(struct triad_bers *bers, struct triad_view *view);
 
-/* What a sweep read of 'port' (index in the view's fabric); 'changes' is NULL when it
- * was no counter.  Of a link that is worse, '*kind' is the one that says most. */
+/* Judges what a sweep read of 'port' (index in the view's fabric); 'changes' is NULL
+ * when it read no counter.  Of a worse link, '*kind' is the most important worse
+ * kind. */
 enum triad_bers_change triad_bers_look(struct triad_bers *bers, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us,
 	enum triad_ber_kind *kind);
 
-/* What is known of a port of 'view', which may be older than the one adopted last. */
+/* Copies the rates of a port of 'view', which may be older than the view adopted
+ * last. */
 void triad_bers_read(const struct triad_bers *bers, const struct triad_view *view,
 	uint32_t port, struct triad_bers_rate rates[TRIAD_BER_N_KINDS]);
 

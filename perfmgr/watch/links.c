@@ -134,8 +134,8 @@ static struct record *need(
 	return record;
 }
 
-/* Takes out the records that are over, and counts those that are left: whoever asks how
- * many are down must not have to wait for a walk over all. */
+/* Drops the records that are over, and counts the others, so that readers of the counts
+ * need no walk. */
 static void compact(struct triad_links *links)
 {
 	struct triad_links_counts *counts = &links->counts;
@@ -175,7 +175,7 @@ static void note_down(
 		return;
 	record->link.state = state;
 	record->link.down_us = adoption->now_us;
-	/* What went with its nodes may be up where nobody sees it. */
+	/* A link gone with both its nodes may be up, unseen. */
 	if (state == TRIAD_LINK_DOWN)
 		record->link.n_seen++;
 }
@@ -214,7 +214,7 @@ static uint32_t find_port(
 		fabric, triad_fabric_find_node(fabric, end->node_guid), end->port);
 }
 
-/* LIDs and names may be others now. */
+/* Updates the ends: LIDs and names may have changed. */
 static void refresh_ends(struct triad_link *link, const struct triad_fabric *fabric,
 	const uint32_t *ports)
 {
@@ -227,7 +227,7 @@ static void refresh_ends(struct triad_link *link, const struct triad_fabric *fab
 	}
 }
 
-/* What the new fabric says about a link that has a record. */
+/* Updates the record of a link from the new fabric. */
 static void look_at(struct record *record, const struct adoption *adoption)
 {
 	const struct triad_fabric *fabric = adoption->fabric;
@@ -318,7 +318,7 @@ void triad_links_count(
 
 	if (at->remote != TRIAD_FABRIC_NONE && !need(links, fabric, port))
 		return;
-	/* Without a far end it may be one whose link went down before. */
+	/* A port without a far end may have a record: its link went down before. */
 	record = find(links, guid, at->number, &end);
 	if (!record)
 		return;

@@ -11,12 +11,13 @@
 #include "triad/lists.h"
 
 struct triad_watch {
-	struct triad_view *view; /* referenced; the owner's alone; NULL: none, or it was
-	                          * not taken up by all */
-	/* What was told of last, referenced; the owner's alone; NULL: none. */
+	struct triad_view *view; /* referenced; the owner's alone; NULL: none, or some part
+	                          * could not adopt it */
+	/* The fabric whose changes were reported last, referenced; the owner's alone;
+	 * NULL: none. */
 	struct triad_fabric *told;
 	struct triad_finders finders; /* the owner's alone */
-	pthread_mutex_t lock;         /* of what follows */
+	pthread_mutex_t lock;         /* protects what follows */
 	struct triad_histograms *histograms;
 	struct triad_alerts *alerts;
 	struct triad_links *links;
@@ -24,7 +25,8 @@ struct triad_watch {
 	struct triad_detail_thresholds detail_thresholds;
 	struct triad_silences silences;
 	uint64_t
-		looked_version; /* of the silences that the alerts were compared with */
+		looked_version; /* version of the silences that alerts were last compared
+		                 * with */
 	uint64_t walk_us;
 	uint64_t looks_since_us; /* see triad_watch_look_from() */
 	bool is_part;
@@ -129,7 +131,8 @@ void triad_watch_look_from(struct triad_watch *watch, uint64_t now_us)
 	watch->looks_since_us = now_us;
 }
 
-/* The ends of a part of a fabric are no news: others read what is behind them. */
+/* Reports changes, but not of a fabric that is a part: others read what is behind its
+ * ends. */
 static void tell_changes(struct triad_watch *watch, struct triad_fabric *fabric)
 {
 	/* When memory is short, the next fabric is compared with the old one. */
@@ -140,7 +143,7 @@ static void tell_changes(struct triad_watch *watch, struct triad_fabric *fabric)
 	watch->told = triad_fabric_ref(fabric);
 }
 
-/* What comes out is compared with all silences, so this goes in slices, too. */
+/* In slices, because each alert is compared with all silences. */
 static void settle(struct triad_watch *watch, uint64_t now_us)
 {
 	uint32_t cursor = 0;
@@ -169,8 +172,8 @@ int triad_watch_adopt(
 		error = triad_bers_adopt(watch->bers, view);
 	pthread_mutex_unlock(&watch->lock);
 	settle(watch, now_us);
-	/* On an error one of them may have the view and the other not.  Then no port's
-	 * number means the same to both. */
+	/* After an error some parts have the new view and others the old one, so a
+	 * port's index means different ports to them. */
 	triad_view_unref(watch->view);
 	watch->view = error ? NULL : triad_view_ref(view);
 	tell_changes(watch, view->fabric);
@@ -198,12 +201,12 @@ void triad_watch_begin_sweep(struct triad_watch *watch, bool is_part)
 
 void triad_watch_miss(struct triad_watch *watch, uint32_t port, uint64_t now_us)
 {
-	/* No reader sees what this changes, so it needs no lock. */
+	/* No lock: no reader sees what this changes. */
 	if (watch->view)
 		triad_alerts_miss(watch->alerts, port, now_us);
 }
 
-/* The verdict has waited for enough data: alerts take it as they take others' word. */
+/* Gives the verdict to the alerts as judged, since it waited for enough data. */
 static void judge_ber(struct triad_watch *watch, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us)
 {
@@ -257,7 +260,7 @@ static void judge_part(struct triad_watch *watch, uint32_t port, unsigned cause,
 	triad_alerts_take(watch->alerts, port, cause, is_wrong ? &found : NULL, now_us);
 }
 
-/* What is plugged in at the port; with the first port of a node, the node itself. */
+/* Judges what is plugged in at the port; with a node's first port, the node itself. */
 static void judge_hardware(struct triad_watch *watch, uint32_t port, uint64_t now_us)
 {
 	const struct triad_fabric *fabric = watch->view->fabric;
@@ -273,8 +276,8 @@ static void judge_hardware(struct triad_watch *watch, uint32_t port, uint64_t no
 		judge_part(watch, port, TRIAD_ALERT_DEVICE, node->guid, 0, now_us);
 }
 
-/* Leaves out what grew in an interval that began before counters were read here.  As a rate
- * it is right, so it is only kept from what judges a sweep. */
+/* Drops changes whose interval began before counters were read here.  Such a change is
+ * a right rate, so only thresholds and link counts ignore it. */
 static void leave_gap_out(const struct triad_watch *watch,
 	struct triad_engine_changes *changes, uint64_t now_us)
 {
@@ -313,7 +316,7 @@ static void look_at(
 			watch, port, changes.change[TRIAD_LINK_DOWNED_COUNTER], now_us);
 }
 
-/* Slices, so that a reader gets its turn. */
+/* In slices, so that readers get the lock in between. */
 static void walk(struct triad_watch *watch, uint64_t since_us, uint64_t now_us)
 {
 	uint32_t n = watch->view->fabric->n_ports;
@@ -440,9 +443,9 @@ void triad_watch_note_sm(struct triad_watch *watch, uint16_t trap, uint16_t lid,
 
 /* --- silences --- */
 
-/* Ends and begins what is due, and lets the alerts have what changed, also without a
- * command: an acknowledgement ends with one alert and may have silenced another.  In
- * slices, because each alert is compared with each silence. */
+/* Ends and begins what is due.  Then compares alerts with silences if these changed,
+ * also without a command: an acknowledgement ends with one alert and may have silenced
+ * another.  In slices, because each alert is compared with each silence. */
 uint64_t triad_watch_advance_silences(
 	struct triad_watch *watch, uint64_t wall_us, uint64_t *version)
 {
