@@ -88,7 +88,7 @@ void triad_cable_take(
 	struct triad_cable *cable, enum triad_cable_block block, const uint8_t *octets);
 /* The module does not have it. */
 void triad_cable_lacks(struct triad_cable *cable, enum triad_cable_block block);
-/* Reads what changes again. */
+/* Makes triad_cable_next() name the blocks that change once more. */
 void triad_cable_refresh(struct triad_cable *cable);
 
 /* Whether it has temperature and voltage; power or bias of its lanes. */
