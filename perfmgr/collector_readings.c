@@ -185,7 +185,7 @@ static void mark_done(void *context, uint32_t port, bool answered)
 	struct triad_collector *collector = context;
 
 	triad_engine_mark(collector->engine, row_of(collector, port), answered);
-	/* While the watch is behind, it numbers the ports of an older fabric. */
+	/* A watch that is behind knows the port indices of an older fabric only. */
 	if (!answered && !collector->watch_is_behind)
 		triad_watch_miss(collector->watch, port, collector_now(collector));
 }

@@ -247,7 +247,8 @@ static int begin_sweep(
 	collector->was_cut = false;
 	collector->n_vl_asked = 0;
 	triad_watch_begin_sweep(collector->watch, groups);
-	/* Somebody waits for this sweep, so it also asks agents in back-off. */
+	/* A requested sweep also asks agents in back-off, because an administrator
+	 * waits for it. */
 	params.ask_silent = collector->sweep_asked && !groups;
 	plan_rounds(collector, &params, groups, now_us);
 	error = triad_sweep_start(collector->sweep, &params);
@@ -472,6 +473,7 @@ bool triad_collector_drain(struct triad_collector *collector, uint64_t wait_us)
 	uint64_t end_us = collector_now(collector) + wait_us, now_us;
 	struct triad_mad_reply reply;
 
+	/* This forgets the queries, so they were counted before. */
 	triad_sweep_abort(collector->sweep);
 	/* If sweeps start again, the first one is due at once and is not late. */
 	collector->due_us = 0;

@@ -48,7 +48,7 @@ struct triad_detail_row {
 	uint64_t read_us;     /* monotonic */
 	uint64_t interval_us; /* that 'change' took; 0: not known */
 	uint32_t n_own_resets, n_others_resets;
-	uint64_t saturated; /* bit i: slot i stands at its maximum */
+	uint64_t saturated; /* bit i: slot i is at its maximum */
 	uint64_t total[TRIAD_DETAIL_MOST_SLOTS];
 	uint64_t change[TRIAD_DETAIL_MOST_SLOTS];
 };

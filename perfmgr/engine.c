@@ -501,6 +501,7 @@ void triad_engine_reset(struct triad_engine *engine, uint32_t row,
 			hot->asked &= ~(1u << i);
 		if (!(reading->has & hot->has & 1u << i) || raw >= last)
 			continue;
+		/* The log takes this as the sign of our own reset. */
 		hot->asked |= 1u << i;
 		log_resets(engine, hot, 1u << i, now_us);
 		if (i < TRIAD_N_SHORT && change > UINT16_MAX)

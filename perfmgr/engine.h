@@ -83,11 +83,11 @@ struct triad_engine_row {
 	struct triad_engine_resets others, own; /* in hardware, by others or by us */
 	uint64_t zeroed_us; /* totals were set to 0, to the second; 0: never */
 	uint32_t has;       /* bit i: counter i has been read */
-	uint32_t saturated; /* bit i: it stands at its maximum in PortCounters */
+	uint32_t saturated; /* bit i: it is at its maximum in PortCounters */
 	uint8_t port;
 	bool was_asked;   /* since it is in the fabric */
 	bool answered;    /* the last time it was asked */
-	bool wide_behind; /* data counters of PortCounters were not read in the interval */
+	bool wide_behind; /* PortCounters' data was not read in the interval */
 	uint64_t interval_us
 		[TRIAD_PMA_N_COUNTER_ATTRIBUTES]; /* of enum triad_reading_part; 0: none */
 	uint64_t total[TRIAD_N_COUNTERS];

@@ -2,7 +2,7 @@
 /* The last resets of counters in hardware: which counter, what it read before, when,
  * and by whom.
  *
- * Model: a ring of TRIAD_RESET_LOG_SIZE records; the oldest gives way.
+ * Model: a ring of TRIAD_RESET_LOG_SIZE records; a new one replaces the oldest.
  *
  * Thread-safety: any thread, for all but new and free; the lock is held for a copy of
  * one record.  Memory: TRIAD_RESET_LOG_SIZE records of 32 octets.  Source:

@@ -29,7 +29,7 @@
 /* A slab of hot halves is 2 MiB, a huge page. */
 #define TRIAD_SLAB_ROWS 8192u
 
-/* Error counters have 16 bits at most; PortXmitWait behind them has 32. */
+/* Error counters have 16 bits at most; PortXmitWait after them has 32. */
 #define TRIAD_N_SHORT TRIAD_PORT_XMIT_WAIT
 #define TRIAD_N_WIDE (TRIAD_N_COUNTERS - TRIAD_FIRST_WIDE_COUNTER)
 
@@ -37,7 +37,7 @@ _Static_assert(TRIAD_N_SHORT + 1 == TRIAD_FIRST_WIDE_COUNTER, "the table's order
 
 struct triad_row_hot {
 	atomic_uint sequence; /* odd while the row is written */
-	uint32_t has;
+	uint32_t has;         /* bit i: counter i has been read */
 	uint64_t node_guid;
 	uint64_t read_us[TRIAD_READ_N_PARTS];
 	float interval_us[TRIAD_READ_N_PARTS];

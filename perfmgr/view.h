@@ -23,7 +23,7 @@ struct triad_view {
 	struct triad_engine *own_engine; /* freed with the view; NULL: none */
 	struct triad_fabric *fabric;
 	struct triad_groups *groups; /* NULL: none */
-	uint8_t *group; /* group of each port, or TRIAD_GROUP_NONE */
+	uint8_t *group;              /* group of each port, or TRIAD_GROUP_NONE */
 	/* For each port: index in our P_Key table to ask it with, or
 	 * TRIAD_PKEY_NONE. */
 	uint16_t *pkey_index;
@@ -51,8 +51,8 @@ void triad_view_choose_pkeys(
 bool triad_view_read(
 	const struct triad_view *view, uint32_t port, struct triad_engine_row *row);
 
-/* Reads one total of 'port' alone, which is quicker.  Returns false when it has none,
- * or its row went to another port since. */
+/* Reads only one total of 'port', which is quicker.  Returns false when it has none, or
+ * its row went to another port since. */
 bool triad_view_total(const struct triad_view *view, uint32_t port, unsigned counter,
 	uint64_t *total);
 

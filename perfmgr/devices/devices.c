@@ -29,8 +29,7 @@ struct triad_devices {
 	struct cursor cursor;
 	struct triad_cable work; /* read so far of the slot at the cursor */
 	enum triad_cable_block block;
-	struct triad_devices_counts counts; /* those that triad_devices_counts() does not
-	                                     * compute */
+	struct triad_devices_counts counts; /* but those computed on demand */
 };
 
 struct triad_devices *triad_devices_new(void)
@@ -316,6 +315,7 @@ bool triad_devices_next(struct triad_devices *devices, uint64_t now_us,
 			devices->counts.n_questions++;
 			return true;
 		}
+		/* This round left no question unanswered. */
 		at_cursor(devices)->n_missed = 0;
 		devices->cursor = (struct cursor){.device = devices->cursor.device + 1};
 	}
@@ -430,6 +430,7 @@ void triad_devices_answer(struct triad_devices *devices,
 		note_silence(at_cursor(devices));
 	else
 		devices->counts.n_errors++;
+	/* Leave the device until the next round; its 'n_missed' stays. */
 	devices->cursor = (struct cursor){.device = devices->cursor.device + 1};
 }
 

@@ -65,9 +65,9 @@ enum triad_port_module {
 };
 
 struct triad_devices_counts {
-	uint32_t n_devices; /* that are asked */
-	uint32_t n_told;    /* of these, those that gave information */
-	uint32_t n_silent;  /* those that did not answer, and are given up */
+	uint32_t n_devices;     /* that are asked */
+	uint32_t n_told;        /* of these, those that gave information */
+	uint32_t n_silent;      /* those that did not answer, and are given up */
 	uint32_t n_fell_silent; /* of these, those that had answered before */
 	uint32_t n_refused;     /* those that refused an attribute or register */
 	uint32_t n_cables;      /* that are known */

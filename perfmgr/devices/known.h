@@ -15,7 +15,7 @@
 struct triad_known_slot {
 	struct triad_cable *cable; /* NULL: not known */
 	uint64_t read_us;          /* the last answer */
-	uint64_t whole_us;         /* when all of the cable was read; 0: read it again */
+	uint64_t whole_us;         /* all of the cable; 0: read it again */
 	uint32_t port;             /* index in the view's fabric */
 	uint8_t number;
 	uint8_t module; /* enum triad_port_module */

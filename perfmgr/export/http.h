@@ -55,8 +55,8 @@ struct triad_http_callbacks {
 	const struct triad_http_handler *handler;
 	/* The view to show, referenced; NULL: none, then only own() has metrics. */
 	struct triad_view *(*view)(void *context);
-	/* Links that went down, '*n' of them, to be freed; see triad_watch_copy_links().  May
-	 * be NULL. */
+	/* Links that went down, '*n' of them, to be freed; see
+	 * triad_watch_copy_links().  May be NULL. */
 	struct triad_link *(*links)(void *context, uint32_t *n);
 	/* The present silences, to be freed; NULL: none.  May be NULL. */
 	struct triad_silences *(*silences)(void *context);

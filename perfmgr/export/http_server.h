@@ -64,8 +64,8 @@ void triad_http_server_free(struct triad_http_server *server);
 int triad_http_server_read_files(
 	struct triad_http_server *server, char *text, size_t size);
 
-/* Makes the daemon and starts the thread, which takes clients from 'listen_fd'.  Returns 0 or
- * an errno, with a reason. */
+/* Makes the daemon and starts the thread, which takes clients from 'listen_fd'.
+ * Returns 0, or an errno with a reason. */
 int triad_http_server_start(
 	struct triad_http_server *server, int listen_fd, char *reason, size_t size);
 

@@ -53,7 +53,8 @@ int triad_profile_file_open(struct triad_profile_file *file, const char *path);
 /* Nothing happens when it isn't open. */
 void triad_profile_file_close(struct triad_profile_file *file);
 
-/* True when it is open and the path leads to it: nobody moved or removed it. */
+/* True when it is open and the path still names it: it was neither moved nor
+ * removed. */
 bool triad_profile_file_is_there(const struct triad_profile_file *file);
 
 /* Renames it by its path and the wall time, and closes it.  Returns 0 or an errno; then

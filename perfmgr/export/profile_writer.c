@@ -35,7 +35,7 @@ struct triad_profile_writer {
 	struct triad_profile_params next;
 	struct triad_profile_status status;
 
-	/* Of the owner's thread alone. */
+	/* Only for the owner's thread. */
 	struct triad_profile_params params;
 	struct triad_profile_file file;
 	struct triad_change_filter *filter;
@@ -172,7 +172,7 @@ static int prepare_file(struct triad_profile_writer *writer, struct frame *frame
 	int error = 0;
 
 	file->why = NULL;
-	/* Somebody may have moved or removed the file. */
+	/* An administrator may have moved or removed the file. */
 	if (strcmp(file->path, writer->params.path) != 0 ||
 		!triad_profile_file_is_there(file))
 		error = open_file(writer, frame);

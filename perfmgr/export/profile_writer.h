@@ -72,7 +72,7 @@ void triad_profile_writer_configure(
 	struct triad_profile_writer *writer, const struct triad_profile_params *params);
 
 /* Applies the last configuration; without a file in it closes the present one.  For the
- * thread that writes.  False: nothing is to be written. */
+ * thread that writes.  False: there is nothing to write. */
 bool triad_profile_writer_apply(struct triad_profile_writer *writer);
 
 /* Writes a section of the sweep that began at 'sweep_started_us' (monotonic), wall time

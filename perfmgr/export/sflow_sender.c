@@ -45,7 +45,7 @@ struct triad_sflow_sender {
 	struct triad_sflow_sender_status published;
 	struct triad_sflow_indices *indices; /* NULL: none */
 
-	/* Of the thread that runs it alone. */
+	/* Only for the thread that runs it. */
 	struct triad_sflow_params params;
 	struct collector collectors[TRIAD_SFLOW_MAX_COLLECTORS];
 	struct triad_sflow_schedule *schedule; /* NULL: no collectors, or no memory */

@@ -40,8 +40,9 @@ struct triad_change_filter_port {
 	uint8_t port;
 	uint32_t watched; /* due when it differs: a sum of error counters, or 0 */
 	uint64_t xmit_words, rcv_words; /* totals */
-	uint64_t wait_ticks;            /* total; 0: not looked at */
-	/* Words both ways, and ticks, in the last interval; 0: not looked at. */
+	uint64_t wait_ticks;            /* total; 0: not compared */
+	/* Words in both directions, and ticks, in the last interval; 0: not
+	 * compared. */
 	float pace_words, pace_ticks;
 };
 

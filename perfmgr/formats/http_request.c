@@ -29,7 +29,7 @@ static bool add_node(struct triad_metrics_filter *filter, bool is_switch,
 	if (!*value || strlen(value) >= sizeof(node->pattern))
 		return refuse(reason, size, "no node can be", value,
 			"a name's pattern has 1 to 64 characters");
-	/* As in triad.conf: ';' stands between two, and can't be in one. */
+	/* As in triad.conf, ';' separates nodes, so it can't be in one. */
 	if (strchr(value, ';'))
 		return refuse(reason, size, "more than one node in", value,
 			"write the argument once for each");
@@ -221,7 +221,7 @@ bool triad_http_takes_gzip(const char *accept_encoding)
 	struct item item;
 
 	while (next_item(&rest, &item)) {
-		/* An item that names gzip overrules "*", wherever that stands [RFC 9110
+		/* An item that names gzip overrules "*", in any order [RFC 9110
 		 * 12.5.3]. */
 		if (equals(item.name, "gzip") || equals(item.name, "x-gzip")) {
 			takes = named ? takes || item.weight : item.weight;

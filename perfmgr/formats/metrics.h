@@ -136,7 +136,7 @@ struct triad_metrics_params {
 	const struct triad_link *links; /* links that went down; copied */
 	uint32_t n_links;
 	const struct triad_silences *silences;         /* copied; NULL: none */
-	const struct triad_metrics_hardware *hardware; /* copied; NULL: nobody */
+	const struct triad_metrics_hardware *hardware; /* copied; NULL: none */
 	/* For each port of the view's fabric, pairs of hosts whose path leaves by it;
 	 * freed by the generator, also when memory is short.  NULL: not known. */
 	uint64_t *routes;

@@ -37,7 +37,7 @@ const struct triad_detail_field *triad_metrics_detail(unsigned family);
 
 struct triad_metrics_hardware_family {
 	enum triad_metric_type type;
-	const char *name; /* behind "infiniband_switch_" */
+	const char *name; /* after "infiniband_switch_" */
 	const char *help; /* before the kind */
 };
 
@@ -60,7 +60,7 @@ struct triad_metrics {
 	struct triad_metrics_filter filter;
 	struct triad_lost_links lost;
 	struct triad_silences *silences;        /* NULL: none */
-	struct triad_metrics_hardware hardware; /* 'read' is NULL: nobody knows */
+	struct triad_metrics_hardware hardware; /* 'read' is NULL: none */
 	uint64_t *routes;                       /* of each port; NULL: not known */
 	uint8_t *wanted; /* bit for each node of the fabric; NULL: all */
 	struct triad_metric *own;

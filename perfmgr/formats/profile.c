@@ -475,8 +475,7 @@ static enum triad_profile_line parse_header(struct cursor *cursor)
 
 /* --- comments --- */
 
-/* Parses KEY=VALUE.  The cursor ends where the word does, so no value reaches behind
- * it. */
+/* Parses KEY=VALUE.  The cursor ends with the word, so a value can't reach past it. */
 static void parse_key(struct cursor *word, struct triad_profile_info *info)
 {
 	if (takes(word, "time=", 5))

@@ -172,7 +172,7 @@ static void count_sample(struct triad_sflow_datagram *datagram)
 	struct triad_wire *w = &datagram->wire;
 	size_t end = w->at;
 
-	/* The number of samples stands before them. */
+	/* The number of samples is before them in the datagram. */
 	triad_wire_seek(w, datagram->at_n_samples);
 	put32(w, ++datagram->n_samples);
 	triad_wire_seek(w, end);
@@ -334,7 +334,7 @@ static void put_bth(struct triad_wire *w, const struct triad_sflow_bth *bth)
 	put32(w, bth->opcode);
 }
 
-/* Octets of a flow sample behind its head. */
+/* Octets of a flow sample after its head. */
 static size_t flow_size(bool expanded, const struct triad_sflow_flow_sample *sample)
 {
 	return (expanded ? 44 : 32) + HEAD + 16 + padded(sample->header_size) +

@@ -93,7 +93,7 @@ size_t triad_sflow_counters_size(const struct triad_sflow_counters *counters);
 
 /* --- flow samples --- */
 
-/* The local route header's fields at one end of the way. */
+/* The local route header's fields at one end of the path. */
 struct triad_sflow_lrh_end {
 	uint32_t vl, sl, dlid, slid, lnh;
 };

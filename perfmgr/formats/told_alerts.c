@@ -14,7 +14,7 @@ struct entry {
 	struct triad_told_alert told;
 	bool is_due;      /* at once */
 	bool is_on_way;   /* in the batch that is not done */
-	bool has_changed; /* since it went on its way */
+	bool has_changed; /* since its batch was made */
 	uint64_t next_us; /* when it is sent again, unless it is due */
 };
 
@@ -157,7 +157,7 @@ static void end_entry(
 	mark_entry(entry);
 }
 
-/* --- what is told --- */
+/* --- what the receiver gets --- */
 
 /* When the newest finding of an alert began. */
 static uint64_t newest_since(const struct triad_alert *alert)

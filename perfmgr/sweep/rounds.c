@@ -10,8 +10,8 @@
 /* PortExtendedSpeedsCounters, in the layout that the link has; 0 for a link too slow
  * to have it.
  *
- * Deviation: whether RS-FEC is active at EDR stands in PortInfoExtended, which an SM
- * need not have read.  It is taken to be where the agent has counters for it. */
+ * Deviation: PortInfoExtended tells whether RS-FEC is active at EDR, but an SM need not
+ * have read it.  We assume RS-FEC where the agent has counters for it. */
 static uint32_t speeds_attribute(
 	const struct triad_fabric_port *port, uint16_t capabilities)
 {
@@ -162,6 +162,7 @@ void triad_rounds_begin(
 	bool any;
 
 	adopt_fabric(rounds, n_ports);
+	/* Without the rounds' own queries, which must not raise their share. */
 	add_credit(rounds, agents,
 		n_sent > rounds->n_asked ? (double)(n_sent - rounds->n_asked) : 0);
 	rounds->n_asked = 0;
@@ -170,6 +171,7 @@ void triad_rounds_begin(
 		if (rounds->want[i] > n_ports)
 			rounds->want[i] = n_ports;
 	}
+	/* One port of each kind in turn, so that the kinds share the credit. */
 	do {
 		any = false;
 		for (unsigned i = 0; i < TRIAD_N_ROUNDS && rounds->credit >= 1; i++) {

@@ -24,7 +24,7 @@
 #include "perfmgr/sweep/sweep_agents.h"
 
 struct triad_rounds {
-	uint32_t n_ports, stride; /* of the fabric; steps of 'stride' come to each port */
+	uint32_t n_ports, stride; /* of the fabric; steps of 'stride' reach each port */
 	uint32_t at[TRIAD_N_ROUNDS];
 	double want[TRIAD_N_ROUNDS]; /* ports still to be asked */
 	double credit;               /* queries that may be added; below 0: owed */

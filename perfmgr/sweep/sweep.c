@@ -22,8 +22,7 @@ struct query {
 	uint64_t deadline_us;
 	uint32_t tid;
 	uint32_t agent;
-	uint32_t port; /* index in the fabric; of a question to the agent itself: its first
-	                * port */
+	uint32_t port; /* index in the fabric; of a question to an agent: its first */
 	enum triad_question question; /* 0: its agent or port is gone */
 	enum triad_pma_attribute attribute;
 	struct triad_mad_address to; /* where it was sent */

@@ -58,7 +58,7 @@ enum triad_round {
 	TRIAD_ROUND_ERRORS = TRIAD_DETAIL_ERRORS,
 	TRIAD_ROUND_FEC = TRIAD_DETAIL_FEC,
 	TRIAD_ROUND_VL = TRIAD_DETAIL_VL,
-	TRIAD_ROUND_WAIT, /* PortXmitWait, where it alone has moved */
+	TRIAD_ROUND_WAIT, /* PortXmitWait, where only that has moved */
 	TRIAD_N_ROUNDS
 };
 
@@ -86,8 +86,8 @@ struct triad_sweep_sink {
 	/* The index of the P_Key to ask 'port' with; called when a fabric is adopted,
 	 * and when its agent was silent.  NULL: 0. */
 	uint16_t (*pkey_index)(void *context, uint32_t port);
-	/* The index in our table of a P_Key of that partition, or -1.  NULL: it has the
-	 * default partition alone. */
+	/* The index in our table of a P_Key of that partition, or -1.  NULL: our table
+	 * has only the default partition. */
 	int (*find_pkey)(void *context, uint16_t pkey);
 	/* A reading of 'port' (index in the fabric).  Returns the counters (bit i:
 	 * counter i) that grew since the last reading. */

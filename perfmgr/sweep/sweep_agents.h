@@ -25,8 +25,7 @@
 /* Questions: bits, asked in this order. */
 enum triad_question {
 	TRIAD_ASK_CAPABILITIES = 1 << 0, /* of an agent */
-	TRIAD_ASK_SUMMARY = 1 << 1,      /* of an agent; in a port's set: the port waits for
-	                                  * it */
+	TRIAD_ASK_SUMMARY = 1 << 1,      /* of an agent; in a port: it waits for it */
 	TRIAD_ASK_COUNTERS = 1 << 2,
 	TRIAD_ASK_EXTENDED = 1 << 3,
 	TRIAD_ASK_RESET = 1 << 4,
@@ -61,13 +60,13 @@ struct triad_sweep_agent {
 	/* Detail attributes (bits): those it lacks; those it left unanswered once;
 	 * those it has answered. */
 	uint32_t refused, missed, told;
-	uint32_t trying; /* attributes that one of its ports tries first, in this sweep */
+	uint32_t trying; /* attributes that one of its ports tries first */
 	struct triad_backoff backoff;
 	/* of the present sweep: */
 	uint8_t todo, pending;
-	bool answered;
-	bool silent;
-	bool queued;
+	bool answered;     /* any question */
+	bool silent;       /* it is asked nothing more */
+	bool queued;       /* it is in 'ready' */
 	uint16_t failures; /* failures in a row, since its last answer */
 	uint8_t redirects;
 	uint16_t in_flight;
@@ -80,16 +79,16 @@ struct triad_port_plan {
 	struct triad_backoff backoff;
 	bool reset_wanted; /* requested: all its counters, in the next sweep */
 	bool errors_known; /* read since its agent's sums changed */
-	bool wait_behind;  /* its agent's sum of PortXmitWait has moved since it was read */
+	bool wait_behind;  /* its agent's sum of PortXmitWait has moved since */
 	/* of the present sweep: */
 	uint8_t todo, pending;
 	uint32_t details, details_pending, details_to_reset; /* attributes */
-	bool resets_all;
-	bool reset_tried;
-	bool failed;
-	bool left_out;
-	bool passed; /* the sink does not want it */
-	bool finished;
+	bool resets_all;  /* all its counters are reset */
+	bool reset_tried; /* once a sweep is enough */
+	bool failed;      /* it is unanswered */
+	bool left_out;    /* not asked, for its long silence */
+	bool passed;      /* the sink does not want it */
+	bool finished;    /* reported done */
 };
 
 struct triad_sweep_agents {

@@ -110,7 +110,7 @@ size_t triad_timeline_event_format(
 	return triad_checked_line_end(line, at);
 }
 
-/* '*at' is a blank and an end behind it. */
+/* Parses a blank and an end at '*at', and moves '*at' past them. */
 static bool parse_end(const char **at, struct triad_timeline_end *end)
 {
 	int behind = 0;

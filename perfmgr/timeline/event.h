@@ -51,7 +51,7 @@ enum triad_timeline_kind {
 	TRIAD_TIMELINE_ALERT_CLEARED,
 	TRIAD_TIMELINE_ALERT_SILENCED,
 	TRIAD_TIMELINE_ALERT_UNSILENCED,
-	TRIAD_TIMELINE_RESET,        /* 'count' of its counters were reset in hardware */
+	TRIAD_TIMELINE_RESET,        /* 'count' counters were, in hardware */
 	TRIAD_TIMELINE_CLEARED,      /* a command zeroed totals */
 	TRIAD_TIMELINE_PORT_MANAGER, /* it took the action in the text */
 	/* 'count' more events of the kind in the text came too fast to be kept. */

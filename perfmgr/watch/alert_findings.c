@@ -111,6 +111,7 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 		triad_alert_find_finding(alert, cause, end);
 
 	if (!finding) {
+		/* Another place of a lost part: it has no findings of its own. */
 		if (end > 1)
 			return;
 		finding = find_room(alert, cause);

@@ -17,7 +17,7 @@
 
 #define TRIAD_ALERT_TEXT_SIZE 1024
 
-/* "leaf-01 (0x0002c9...) port 3", or the node alone. */
+/* "leaf-01 (0x0002c9...) port 3", or only the node. */
 void triad_alert_end_format(const struct triad_alert_end *end, char *text, size_t size);
 
 /* The location: the link with its two ends; or a node that is gone, and where it
@@ -27,7 +27,7 @@ void triad_alert_location_format(
 
 #define TRIAD_ALERT_PLACE_SIZE 96
 
-/* The place of an end in short: "leaf-01/P3", or the node alone. */
+/* The place of an end in short: "leaf-01/P3", or only the node. */
 void triad_alert_place_format(
 	const struct triad_alert *alert, unsigned end, char *text, size_t size);
 

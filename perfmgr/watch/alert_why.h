@@ -17,7 +17,7 @@
 struct triad_alert_why {
 	uint8_t field;    /* its index in triad_detail_fields, plus 1; 0: not known */
 	bool is_only_one; /* none of the others grew */
-	uint8_t element;  /* which VL, SL or lane, for a detail over its own threshold */
+	uint8_t element;  /* VL, SL or lane of a detail over its threshold */
 };
 
 /* Why 'counter' of 'port' grew in the last 'interval_us'. */

@@ -66,12 +66,12 @@ enum triad_alert_cause {
 	TRIAD_ALERT_UNANSWERED = TRIAD_N_COUNTERS,
 	TRIAD_ALERT_LINK_DOWN,
 	TRIAD_ALERT_NODE_GONE,
-	TRIAD_ALERT_BER,    /* a bit error rate is over its target */
-	TRIAD_ALERT_DETAIL, /* a detail is over its threshold; 'why' says which */
-	TRIAD_ALERT_MODULE, /* a cable or module has a fault */
-	TRIAD_ALERT_DEVICE, /* a switch or HCA has a fault */
-	TRIAD_ALERT_ROUTES, /* the forwarding tables are wrong, for example here */
-	TRIAD_ALERT_CONGESTION, /* a root of congestion: it makes others wait */
+	TRIAD_ALERT_BER,        /* a bit error rate is over its target */
+	TRIAD_ALERT_DETAIL,     /* a detail is over its threshold; 'why' says which */
+	TRIAD_ALERT_MODULE,     /* a cable or module has a fault */
+	TRIAD_ALERT_DEVICE,     /* a switch or HCA has a fault */
+	TRIAD_ALERT_ROUTES,     /* the forwarding tables are wrong, seen here */
+	TRIAD_ALERT_CONGESTION, /* a root: it makes others wait */
 	TRIAD_ALERT_N_CAUSES
 };
 _Static_assert(TRIAD_ALERT_N_CAUSES < 32, "causes are bits of 32");
@@ -117,8 +117,8 @@ struct triad_alert_finding {
 	uint8_t routes; /* of routes: enum triad_alert_routes; 'value' counts these */
 	/* Of a counter that details explain, or of a detail. */
 	struct triad_alert_why why;
-	float value, worst; /* in the threshold's unit; unanswered ports; a bit error rate,
-	                     * 0: not reported; of hardware, in its unit */
+	float value, worst; /* in the threshold's unit; unanswered ports; a bit error
+	                     * rate, 0: not reported; of hardware, in its unit */
 	struct triad_threshold threshold; /* of a counter */
 	struct {
 		uint8_t kind;    /* enum triad_ber_kind */
@@ -183,7 +183,7 @@ enum triad_alert_change {
 	TRIAD_ALERT_RAISED,
 	TRIAD_ALERT_JOINED, /* one more finding */
 	TRIAD_ALERT_ENDED,
-	TRIAD_ALERT_SILENCED, /* an active alert; a silenced new one is only RAISED */
+	TRIAD_ALERT_SILENCED,   /* an active alert; a new one is only RAISED */
 	TRIAD_ALERT_UNSILENCED, /* an active alert */
 	TRIAD_ALERT_N_CHANGES
 };

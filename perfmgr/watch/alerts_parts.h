@@ -29,7 +29,7 @@ struct triad_alerts {
 	struct triad_alert_store *store;
 	struct triad_view *view;
 	bool *flagged;       /* for each port of the view: it has an alert */
-	bool *explained;     /* for each port: a root of congestion explains its waiting */
+	bool *explained;     /* for each port: a root explains its waiting */
 	float *words_per_us; /* for each port: what its link can carry */
 	struct triad_alerts_node *nodes; /* for each node of the view */
 	struct triad_sm_notes sm_notes;

@@ -194,6 +194,7 @@ static void look_at_symbols(struct triad_bers *bers, struct port *port,
 			? changes->change[TRIAD_SYMBOL_ERROR_COUNTER]
 			: 0,
 		.seconds = us / 1e6,
+		/* Never 0, which means "no history" in 'since_us'. */
 		.from_us = now_us > (uint64_t)us ? now_us - (uint64_t)us : 1,
 		.is_least = changes->full & bit,
 	};
@@ -341,6 +342,7 @@ enum triad_bers_change triad_bers_look(struct triad_bers *bers, uint32_t index,
 		forget_rates(bers, port);
 		*port = now;
 	}
+	/* Keep a known far end: a fabric that is a part may not show it. */
 	if (now.remote != TRIAD_FABRIC_NONE)
 		port->remote = now.remote;
 	if (bers->params.enabled && is_up) {

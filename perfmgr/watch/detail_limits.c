@@ -4,7 +4,7 @@
 struct look {
 	const struct triad_detail_thresholds *thresholds;
 	const struct triad_detail_row *row;
-	double worst; /* value of 'found' over its threshold; below 1: under it */
+	double worst;    /* value of 'found' over its threshold; below 1: under it */
 	uint64_t looked; /* bit i: field i was read */
 	struct triad_alert_finding *found;
 };

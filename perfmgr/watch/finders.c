@@ -92,6 +92,7 @@ void triad_finders_look(struct triad_finders *finders, struct triad_alerts *aler
 	for (uint32_t i = 0; i < finders->known.n; i++) {
 		const struct triad_placed_finding *known = &finders->known.findings[i];
 		uint32_t port = port_of(fabric, known);
+		/* A port that left: triad_alerts_adopt() has ended its findings. */
 		bool is_there = port == TRIAD_FABRIC_NONE;
 
 		for (uint32_t k = 0; k < finders->now.n; k++)

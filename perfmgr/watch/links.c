@@ -37,6 +37,7 @@ struct triad_links *triad_links_new(void)
 
 	if (!links)
 		return NULL;
+	/* Each bucket becomes NO_RECORD. */
 	memset(links->buckets, 0xff, sizeof(links->buckets));
 	links->forget_after_us = UINT64_MAX;
 	return links;

@@ -23,11 +23,11 @@
 #include "triad/fabric.h"
 
 struct triad_loss {
-	bool nodes_gone;    /* else a link between nodes that stayed */
-	uint32_t near, far; /* the first lost link: ports of the old fabric.  The node of
-	                     * 'near' stayed; TRIAD_FABRIC_NONE: no lost link leads to the
-	                     * part */
-	uint32_t n_nodes;   /* that are gone */
+	bool nodes_gone;       /* else a link between nodes that stayed */
+	uint32_t near, far;    /* first lost link: ports of the old fabric.  The node of
+	                        * 'near' stayed; TRIAD_FABRIC_NONE: no lost link leads
+	                        * to the part */
+	uint32_t n_nodes;      /* that are gone */
 	const uint32_t *nodes; /* of the old fabric, n_nodes of them */
 	uint32_t n_links;      /* lost links to nodes that stayed */
 	const uint32_t *ends;  /* their ports at those nodes, n_links of them */

@@ -11,12 +11,12 @@
 #include "triad/lists.h"
 
 struct triad_watch {
-	struct triad_view *view; /* referenced; the owner's alone; NULL: none, or some part
+	struct triad_view *view; /* referenced; the owner's; NULL: none, or some part
 	                          * could not adopt it */
-	/* The fabric whose changes were reported last, referenced; the owner's alone;
+	/* The fabric whose changes were reported last, referenced; only for the owner;
 	 * NULL: none. */
 	struct triad_fabric *told;
-	struct triad_finders finders; /* the owner's alone */
+	struct triad_finders finders; /* only for the owner */
 	pthread_mutex_t lock;         /* protects what follows */
 	struct triad_histograms *histograms;
 	struct triad_alerts *alerts;
@@ -31,7 +31,7 @@ struct triad_watch {
 	uint64_t looks_since_us; /* see triad_watch_look_from() */
 	bool is_part;
 	struct triad_changes_sink changes;    /* 'take' is NULL: none */
-	struct triad_watch_hardware hardware; /* 'judge' is NULL: nobody */
+	struct triad_watch_hardware hardware; /* 'judge' is NULL: none */
 };
 
 struct triad_watch *triad_watch_new(const struct triad_alerts_sink *sink)
