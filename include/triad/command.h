@@ -198,8 +198,8 @@ struct triad_command {
 	/* Of 'diff': the other moment, in the same way; both 0: now. */
 	uint64_t to_us, to_ago_us;
 	char group[32]; /* of ports; empty: none */
-	bool all;       /* cleared alerts, zeros or good links, too; of 'perf clear': every
-	                 * port; of 'status': every section */
+	bool all;       /* cleared alerts, zeros, good links, too; of 'perf clear':
+	                 * every port; of 'status': every section */
 	bool firmware;  /* of 'devices': a line for each version */
 	bool plugin;    /* of 'health': one line, as monitoring plugins write it */
 	bool failed;    /* of 'port list': only ports disabled as failed */

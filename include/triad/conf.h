@@ -374,12 +374,11 @@ const struct triad_conf *triad_conf_ref(const struct triad_conf *conf);
  * Accepts NULL. */
 void triad_conf_unref(const struct triad_conf *conf);
 
-/* Parses 'text' ('size' octets, need not end in 0) over the defaults that '*conf' has
- * by triad_conf_new(); nobody shares it yet.  Returns 0, or EINVAL with every mistake
- * added to 'diags' (line numbers are of 'text'; the caller has called
- * triad_diags_init()); then '*conf' holds the keys that were right and defaults for the
- * others, for the caller that must go on with something.  EFBIG (over
- * TRIAD_CONF_FILE_MAX_SIZE) or ENOMEM: all defaults. */
+/* Parses 'text' ('size' octets, need not end in 0) into '*conf', which is fresh from
+ * triad_conf_new() and not shared.  Returns 0, or EINVAL with every mistake added to
+ * 'diags' (line numbers are of 'text'; the caller has called triad_diags_init()); then
+ * '*conf' has the correct keys, and defaults for the others, for a caller that must go
+ * on.  EFBIG (over TRIAD_CONF_FILE_MAX_SIZE) or ENOMEM: all defaults. */
 int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 	struct triad_conf *conf, struct triad_diags *diags);
 

@@ -165,7 +165,7 @@ struct triad_fabric_sa {
 	bool allow_both_pkeys; /* full and limited membership of one partition */
 	bool quirks;           /* 1,024 octets where an end is a Tavor */
 	bool original_rates;   /* no rates that came after EDR */
-	uint8_t rate_limit;    /* the highest code of a rate that it gives; 0: no limit */
+	uint8_t rate_limit;    /* the highest code that it gives; 0: no limit */
 	bool engine_has_sl;    /* the routing engine decides on SLs */
 	char engine[24]; /* the routing engine that is used, "minhop"; "": unknown */
 };

@@ -55,8 +55,8 @@ int triad_file_check_folder(const char *path, char reason[TRIAD_FILE_REASON_SIZE
 
 /* Opens a file to append to, made with 'mode' whatever the umask is; 'access' is
  * O_WRONLY or O_RDWR.  Never blocks on a FIFO.  Returns a descriptor; or -errno with a
- * sentence in '*why': EMEDIUMTYPE for what is no regular file, EPERM for one that isn't
- * ours alone. */
+ * sentence in '*why': EMEDIUMTYPE for what is no regular file, EPERM for one that has
+ * another owner or a second name, or that others may write to. */
 int triad_file_open_output(const char *path, int access, mode_t mode, const char **why);
 
 /* --- reporting trouble */

@@ -23,8 +23,8 @@
 
 #include "triad/address.h"
 
-/* Copies the next item of the list at '*at' to 'item', cut to its room, and moves
- * '*at' behind it.  False at the end of the list.
+/* Copies the next item of the list at '*at' to 'item', cut to its room, and moves '*at'
+ * past it.  False at the end of the list.
  *
  *     for (at = list; triad_list_next(&at, item, sizeof(item));) */
 bool triad_list_next(const char **at, char *item, size_t size);
@@ -92,7 +92,7 @@ bool triad_addresses_parse(const char *text, unsigned default_port,
 	struct triad_address *addresses, size_t max, size_t *n, char *reason,
 	size_t size);
 
-/* An SM_Key: a number, decimal, or hexadecimal behind 0x. */
+/* An SM_Key: a decimal number, or a hexadecimal one after 0x. */
 bool triad_sm_key_parse(const char *value, uint64_t *key, char *reason, size_t size);
 
 #endif
