@@ -95,7 +95,7 @@ int triad_detail_field_find(const char *name);
 /* Rates of fields that are too high: thresholds of alerts. */
 struct triad_detail_thresholds {
 	double per_s[TRIAD_DETAIL_N_FIELDS]; /* 0: none */
-	uint32_t attributes; /* attributes with such a field */
+	uint32_t attributes;                 /* attributes with such a field */
 };
 
 /* "vl", "sl", "lane"; "" for TRIAD_PART_PORT. */

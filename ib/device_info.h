@@ -86,7 +86,7 @@ struct triad_device_supply {
 
 struct triad_device_info {
 	uint8_t told, refused; /* bit for each part */
-	bool has_registers;    /* GeneralInfo says so */
+	bool has_registers;    /* from GeneralInfo */
 	uint16_t device_id, hardware_revision;
 	uint32_t firmware[3];
 	uint32_t uptime_s;

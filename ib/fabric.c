@@ -215,7 +215,7 @@ struct triad_fabric_counts triad_fabric_count(const struct triad_fabric *fabric)
 	return counts;
 }
 
-/* Queues the node behind port 'port', if it was not met before. */
+/* Queues the node at the far end of port 'port', if it was not met before. */
 static uint32_t meet(const struct triad_fabric *fabric, uint32_t port, uint32_t *hops,
 	uint32_t *queue, uint32_t n)
 {

@@ -14,7 +14,7 @@
 
 struct triad_route {
 	uint8_t n_hops;
-	uint8_t ports[TRIAD_ROUTE_MAX_HOPS + 1]; /* ports to leave by, from element 1 on */
+	uint8_t ports[TRIAD_ROUTE_MAX_HOPS + 1]; /* to leave by, from element 1 on */
 };
 
 /* Finds one of the shortest routes.  'without' is a port at either end of the link to
