@@ -36,7 +36,8 @@ void triad_format_refusal(
 /* Returns the version of a message with that magic; 0: it has another one. */
 unsigned triad_format_message_version(const void *octets, size_t size, uint32_t magic);
 
-/* Writes that a sender uses 'version' where 'known' is known, and what to do. */
+/* Writes the rest of a sentence about a sender: that it uses 'version', that 'known' is
+ * known here, and what to do. */
 void triad_format_disagreement(
 	char text[TRIAD_FORMAT_REFUSAL_SIZE], unsigned version, unsigned known);
 

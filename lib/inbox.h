@@ -38,7 +38,7 @@ struct triad_inbox {
 	uint64_t n_dropped; /* because the inbox was full, or the payload too long */
 };
 
-/* Copies a payload behind the others.  False when it was dropped. */
+/* Appends a copy of a payload.  False when it was dropped. */
 bool triad_inbox_put(
 	struct triad_inbox *inbox, uint64_t sender, const void *octets, size_t size);
 /* Copies and removes the oldest one.  False when there is none. */

@@ -237,7 +237,7 @@ void triad_text_nearest_try(struct triad_text_nearest *nearest, const char *name
 		at--;
 	if (far == UINT_MAX || at == TRIAD_TEXT_NEAREST)
 		return;
-	/* The same name is as far, so it stands right before this place. */
+	/* The same name would be just before this place, as it is as far. */
 	for (unsigned i = 0; i < at; i++)
 		if (!strcmp(nearest->names[i], name))
 			return;

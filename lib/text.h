@@ -32,8 +32,8 @@ void triad_text_append(char *text, size_t size, const char *format, ...)
 void triad_text_vappend(char *text, size_t size, const char *format, va_list args)
 	__attribute__((format(printf, 3, 0)));
 
-/* Reads a decimal number: digits alone, no sign.  False, and '*value' untouched,
- * for anything else and for a number that is over UINT_MAX. */
+/* Reads a decimal number: only digits, no sign.  False, and '*value' untouched, for
+ * anything else and for a number that is over UINT_MAX. */
 bool triad_text_number(const char *text, unsigned *value);
 
 /* Reads a GUID: "0x", then 1 to 16 hexadecimal digits, not all 0.  False, and
