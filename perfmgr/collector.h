@@ -89,8 +89,8 @@ struct triad_collector_status {
 	struct triad_partitions_counts partitions; /* of the fabric adopted last */
 };
 
-/* NULL when memory is short.  'log' (may be NULL) outlives the collector; 'clock' and
- * 'sink', which alerts go to (NULL: nowhere), are copied. */
+/* NULL when memory is short.  'log' (may be NULL) outlives the collector.  Copies
+ * 'clock', and 'sink', which receives alerts (NULL: none does). */
 struct triad_collector *triad_collector_new(const struct triad_collector_clock *clock,
 	const struct triad_alerts_sink *sink, struct triad_log *log);
 void triad_collector_free(struct triad_collector *collector);

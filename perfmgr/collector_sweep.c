@@ -75,7 +75,7 @@ static void choose_pkeys(struct triad_collector *collector, struct triad_view *v
 	triad_view_choose_pkeys(view, collector->pkeys, collector->n_pkeys);
 }
 
-/* Publishes how many ports the partitions leave out, and logs each change once. */
+/* Publishes how many ports share no partition with ours, and logs each change once. */
 static void log_apart(struct triad_collector *collector)
 {
 	struct triad_collector_status *status = &collector->status;
@@ -132,7 +132,7 @@ static int adopt(struct triad_collector *collector, bool reads)
 	collector->fabric = NULL;
 	log_empty_groups(collector);
 	log_apart(collector);
-	/* When the watch lacks memory, sweeps go on, and the next one tries again. */
+	/* If the watch lacks memory, sweep on; the next sweep tries again. */
 	collector->watch_is_behind =
 		triad_watch_adopt(collector->watch, view, collector_now(collector));
 	return 0;
@@ -434,8 +434,8 @@ static uint64_t begin_due_sweep(struct triad_collector *collector, uint64_t now_
 	if (!groups)
 		collector->due_us = next_due(collector, now_us);
 	if (begin_sweep(collector, groups, now_us)) {
-		/* There is no fabric yet, or no memory.  A group that stayed overdue
-		 * would be tried again at once. */
+		/* There is no fabric yet, or no memory.  Make groups due anew: an
+		 * overdue one would be tried again at once. */
 		collector_plan_groups(collector, now_us);
 		return collector->due_us - now_us;
 	}

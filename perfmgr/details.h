@@ -36,7 +36,7 @@
 
 struct triad_details;
 
-/* Whose details they are: the engine's row, and the port that it must belong to. */
+/* The key of details: the engine's row, and the port to which it must belong. */
 struct triad_details_port {
 	uint32_t row;
 	uint8_t number;

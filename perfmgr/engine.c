@@ -242,7 +242,7 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 
 		was_read |= is_read;
 		changes->interval_us[a] = hot->interval_us[a];
-		/* A first reading has no interval, nor has one by a clock that went
+		/* The first reading has no interval, and none when the clock went
 		 * back. */
 		if (is_read && hot->interval_us[a] > 0)
 			changes->fresh |= of[a];

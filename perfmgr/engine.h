@@ -124,8 +124,7 @@ void triad_engine_free(struct triad_engine *engine);
  * reported; only of counters that were not 0.  It lives as long as the engine. */
 struct triad_reset_log *triad_engine_resets(struct triad_engine *engine);
 
-/* The totals of detail attributes, by the engine's rows.  It lives as long as the
- * engine. */
+/* The store of details, by the engine's rows.  It lives as long as the engine. */
 struct triad_details *triad_engine_details(const struct triad_engine *engine);
 
 /* Makes the ports of 'fabric' the present ones.  'rows' (room for fabric->n_ports)

@@ -96,8 +96,8 @@ void triad_devices_clear(struct triad_devices *devices);
  * that stay.  Returns 0, or ENOMEM and keeps the last view. */
 int triad_devices_adopt(struct triad_devices *devices, struct triad_view *view);
 
-/* The next question.  False: none is due before '*due_us' (monotonic; UINT64_MAX: until
- * there is another view). */
+/* Gives the next question.  False: none is due before '*due_us' (monotonic; UINT64_MAX:
+ * before the next view). */
 bool triad_devices_next(struct triad_devices *devices, uint64_t now_us,
 	struct triad_devices_question *question, uint64_t *due_us);
 

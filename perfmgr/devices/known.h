@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is known of the devices of one view, and of their ports.
+/* The devices of one view, and their ports, with what is known of each.
  *
  * Internal to perfmgr/devices; thread-safety: none. */
 #ifndef TRIAD_PERFMGR_DEVICES_KNOWN_H

@@ -28,7 +28,7 @@
 #define TRIAD_HTTP_MAX_FIELDS 16
 #define TRIAD_HTTP_NETWORK_SIZE 16
 
-/* What read() returns besides a number of octets and 0, which is "nothing yet". */
+/* Results of read() other than a number of octets; 0 means "nothing yet". */
 #define TRIAD_HTTP_END (-1)
 #define TRIAD_HTTP_BROKEN (-2) /* the connection is cut, so that the client knows */
 

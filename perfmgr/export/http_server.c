@@ -100,7 +100,8 @@ static void note_end(void *context, struct MHD_Connection *connection,
 	*request_context = NULL;
 }
 
-/* The same with a handler, whose request context is an exchange from the first line on. */
+/* Continues a request with a handler; its request context is an exchange from the first
+ * line on. */
 static triad_http_result go_on_by_handler(struct triad_http_exchange *exchange,
 	struct triad_http_client *client, const char *method, size_t *upload_size)
 {

@@ -118,8 +118,8 @@ static int look_at_beginning(struct triad_profile_file *file)
 		"it is no profile of Triad's, and was left as it is");
 }
 
-/* Octets up to the end of the last whole frame.  Returns 0, ENODATA (more are behind
- * it), EILSEQ (and what is behind it is no frame) or an errno. */
+/* Sets '*whole' to the end of the last whole frame.  Returns 0; ENODATA: an unfinished
+ * frame follows; EILSEQ: something that is no frame follows; or an errno. */
 static int walk_frames(const struct triad_profile_file *file, uint64_t *whole)
 {
 	struct triad_zstd_frame frame;

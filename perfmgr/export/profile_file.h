@@ -45,9 +45,9 @@ struct triad_profile_file {
 
 void triad_profile_file_init(struct triad_profile_file *file);
 
-/* Opens or makes the file.  Returns 0, or an errno with 'why' perhaps: EBUSY (another
- * process writes it), EMEDIUMTYPE (it is not a regular file, or no profile), or what
- * the system said. */
+/* Opens or makes the file.  Returns 0 or an errno, perhaps with 'why': EBUSY (another
+ * process writes it), EMEDIUMTYPE (it is not a regular file, or no profile), or an
+ * error of the system. */
 int triad_profile_file_open(struct triad_profile_file *file, const char *path);
 
 /* Nothing happens when it isn't open. */
@@ -57,8 +57,8 @@ void triad_profile_file_close(struct triad_profile_file *file);
  * removed. */
 bool triad_profile_file_is_there(const struct triad_profile_file *file);
 
-/* Renames it by its path and the wall time, and closes it.  Returns 0 or an errno; then
- * it is still open. */
+/* Renames the file by its path and the wall time, and closes it.  Returns 0, or an
+ * errno with the file still open. */
 int triad_profile_file_put_aside(struct triad_profile_file *file, uint64_t now_us);
 
 /* Appends octets of a frame.  Returns 0 or an errno: then drop the frame. */

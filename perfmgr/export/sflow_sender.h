@@ -76,8 +76,8 @@ struct triad_sflow_sender_status {
 	struct triad_sflow_collector_status collectors[TRIAD_SFLOW_MAX_COLLECTORS];
 };
 
-/* 'udp' is NULL but in tests; 'sampler' (may be NULL) outlives it.  NULL when memory is
- * short. */
+/* 'udp' is NULL except in tests; 'sampler' (may be NULL) outlives the sender.  NULL
+ * when memory is short. */
 struct triad_sflow_sender *triad_sflow_sender_new(struct triad_log *log,
 	const struct triad_udp *udp, struct triad_sampler *sampler);
 

@@ -50,10 +50,10 @@ struct triad_change_filter_port {
 struct triad_change_filter *triad_change_filter_new(void);
 void triad_change_filter_free(struct triad_change_filter *filter);
 
-/* Sets '*due' to whether the port in the engine's row 'row' is due, given that its data
- * or waits must change by more than 'min_change_words'; a due port counts as reported.
- * Returns 0; ENOMEM or EOVERFLOW (row number over the cap): then it is due, and will be
- * the next time. */
+/* Sets '*due' to whether the port in the engine's row 'row' is due: its data or waits
+ * must have changed by more than 'min_change_words'.  A due port counts as reported.
+ * Returns 0; or ENOMEM or EOVERFLOW (row number over the cap): then the port is due now
+ * and the next time. */
 int triad_change_filter_check(struct triad_change_filter *filter, uint32_t row,
 	const struct triad_change_filter_port *port, uint64_t min_change_words,
 	bool *due);

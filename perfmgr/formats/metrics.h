@@ -93,7 +93,7 @@
 #define TRIAD_METRIC_LABELS_SIZE 256
 #define TRIAD_METRICS_MAX_NODES 8 /* items of a filter */
 
-/* One sample that is not of a port.  Those of one name lie together, and differ in
+/* One sample that is not about a port.  Samples of one name are adjacent, and differ in
  * their labels. */
 struct triad_metric {
 	const char *name; /* without "_total" and "_info"; at most 80 characters */

@@ -12,7 +12,8 @@
 static const char fixed_columns[] =
 	"time,node_guid,port,remote_guid,remote_port,gbps,PortXmitData,PortRcvData";
 
-/* Columns of every section, in this order; the others follow in the table's. */
+/* Columns of every section, in this order; other counters follow in the order of their
+ * table. */
 static const uint8_t data_counters[] = {TRIAD_PORT_XMIT_DATA, TRIAD_PORT_RCV_DATA};
 
 #define MAX_PERIOD_S 65535u
@@ -458,8 +459,8 @@ static enum triad_profile_line parse_header(struct cursor *cursor)
 		parse_comma(cursor);
 		begin = cursor->at;
 		counter = cursor->is_wrong ? -1 : parse_counter(cursor);
-		/* Counters ascend, so none is there twice.  The data counters have
-		 * their place before them. */
+		/* Counters must ascend, so that none appears twice; the data counters
+		 * come before them. */
 		if (counter <= last || 1u << counter & TRIAD_PROFILE_DATA_COUNTERS) {
 			cursor->at = begin;
 			complain(cursor,

@@ -298,7 +298,7 @@ static int put_away(struct merge *merge)
 	return 0;
 }
 
-/* Both what is known and the fabric's ports are sorted: one walk over the two. */
+/* Merges the known sources and the fabric's ports in one walk, as both are sorted. */
 static int merge_fabric(struct merge *merge, const struct triad_fabric *fabric)
 {
 	struct known *known = &merge->known;

@@ -49,8 +49,8 @@ struct triad_sflow_schedule_status {
 	size_t octets;
 };
 
-/* 'last_index' is TRIAD_SFLOW_MAX_INDEX but in tests; 'interval_us' from 1 to 2^40.
- * NULL when memory is short. */
+/* 'last_index' is TRIAD_SFLOW_MAX_INDEX except in tests; 'interval_us' is from 1 to
+ * 2^40.  NULL when memory is short. */
 struct triad_sflow_schedule *triad_sflow_schedule_new(
 	uint32_t last_index, uint64_t interval_us);
 

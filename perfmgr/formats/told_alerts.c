@@ -148,8 +148,8 @@ static void add_entry(struct triad_told_alerts *told, const struct triad_alert *
 static void end_entry(
 	struct triad_told_alerts *told, struct entry *entry, uint64_t ended_wall_us)
 {
-	/* The clock may have been set back, and a receiver refuses what ends before it
-	 * begins. */
+	/* After the clock was set back an alert could end before it begins, which a
+	 * receiver refuses. */
 	entry->told.ended_wall_us = ended_wall_us > entry->told.began_wall_us
 		? ended_wall_us
 		: entry->told.began_wall_us + 1;

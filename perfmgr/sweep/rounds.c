@@ -66,7 +66,7 @@ static uint32_t greatest_common_divisor(uint32_t a, uint32_t b)
 	return a;
 }
 
-/* About 0.618 of the ports, so that steps in a row are far apart, and without a common
+/* About 0.618 of the ports, so that successive steps are far apart; without a common
  * divisor, so that they reach each port. */
 static uint32_t choose_stride(uint32_t n_ports)
 {

@@ -81,7 +81,7 @@ struct triad_sweep_params {
 
 struct triad_sweep_sink {
 	void *context;
-	/* Whether 'port' is asked in the sweep that begins or runs.  NULL: all are. */
+	/* Whether to ask 'port' in the sweep that begins or runs.  NULL: all ports. */
 	bool (*wants)(void *context, uint32_t port);
 	/* The index of the P_Key to ask 'port' with; called when a fabric is adopted,
 	 * and when its agent was silent.  NULL: 0. */

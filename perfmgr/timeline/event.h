@@ -88,8 +88,8 @@ bool triad_timeline_event_is_at(const struct triad_timeline_event *event,
 size_t triad_timeline_event_format(
 	const struct triad_timeline_event *event, char line[TRIAD_TIMELINE_LINE_SIZE]);
 
-/* 'line' is 'length' octets, without an end.  Returns 0; or EINVAL for what is no
- * event's line: 'event' is undefined then. */
+/* Parses a line of 'length' octets, without its end.  Returns 0, or EINVAL for a line
+ * that is no event's, with 'event' undefined. */
 int triad_timeline_event_parse(
 	const char *line, size_t length, struct triad_timeline_event *event);
 

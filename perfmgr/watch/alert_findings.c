@@ -154,8 +154,8 @@ void triad_alert_note_under(
 		finding->under_us = now_us;
 }
 
-/* True when 'a' comes before 'b': first raised findings, because pending ones may come
- * to nothing. */
+/* True when 'a' comes before 'b': raised findings come first, because pending ones may
+ * vanish. */
 static bool comes_before(
 	const struct triad_alert_finding *a, const struct triad_alert_finding *b)
 {

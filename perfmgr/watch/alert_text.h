@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An alert in words and as JSON: the same wherever it is shown.
+/* Writes alerts as text and as JSON, the same for all outputs.
  *
  * Times in alerts are monotonic; 'wall_offset_us', the wall clock minus the monotonic
  * one at the time of writing, makes them wall times.  All times in one text use one

@@ -403,7 +403,7 @@ bool triad_alerts_next(
 {
 	uint64_t n_cleared = alerts->counts.n_cleared;
 
-	/* The cursor goes over the entries first, then over those that were cleared. */
+	/* The cursor covers the entries first, then the cleared alerts. */
 	while (*cursor < TRIAD_ALERTS_MAX) {
 		const struct triad_alert_entry *entry =
 			triad_alert_store_next(alerts->store, cursor);

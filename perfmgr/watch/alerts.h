@@ -228,7 +228,7 @@ struct triad_alerts_intent {
 /* Causes (bits) that finders report, which know the whole fabric. */
 #define TRIAD_ALERT_OF_OTHERS (1u << TRIAD_ALERT_ROUTES | 1u << TRIAD_ALERT_CONGESTION)
 
-/* NULL when memory is short.  'sink' is copied.  'silences' is borrowed, and loses
+/* NULL when memory is short.  Copies 'sink'.  Borrows 'silences', and removes from it
  * acknowledgements whose alerts end. */
 struct triad_alerts *triad_alerts_new(
 	const struct triad_alerts_sink *sink, struct triad_silences *silences);
@@ -270,8 +270,8 @@ void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_
 
 /* Takes a finding of another process, or of a finder.  'cause' is of TRIAD_ALERT_TAKEN
  * or TRIAD_ALERT_OF_OTHERS; unanswered and device are about the port's node.  'found'
- * (value, at_least, threshold): the cause is over its threshold at 'port'; NULL: it no
- * longer is.  triad_alerts_settle() reports it. */
+ * has the value and what belongs to the cause: the cause is over its threshold at
+ * 'port'; NULL: it no longer is.  triad_alerts_settle() reports it. */
 void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned cause,
 	const struct triad_alert_finding *found, uint64_t now_us);
 /* Says which ports' waiting a root of congestion explains: begin() forgets all,

@@ -105,7 +105,7 @@ bool triad_links_find(const struct triad_links *links, uint64_t node_guid, uint8
 /* How many records there are. */
 uint32_t triad_links_n(const struct triad_links *links);
 
-/* As of the last fabric that was adopted, without what has been forgotten since. */
+/* Counts as of the last fabric adopted, without records forgotten since. */
 struct triad_links_counts triad_links_counts(const struct triad_links *links);
 size_t triad_links_octets(const struct triad_links *links);
 

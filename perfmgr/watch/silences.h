@@ -36,7 +36,7 @@ struct triad_silence {
 	/* Of a place.  The members about one fabric ('n', 'first', 'end_port') are not
 	 * used. */
 	struct triad_node_choice choice;
-	/* Of an alert, as it was acknowledged: its first end, and how bad it was. */
+	/* Of an alert when it was acknowledged: its first end, kind and severity. */
 	uint64_t node_guid;
 	uint8_t port; /* TRIAD_ALERT_NO_PORT: the node as a whole */
 	uint8_t kind; /* enum triad_alert_kind */

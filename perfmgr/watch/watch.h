@@ -52,7 +52,8 @@ void triad_watch_set_changes(
 void triad_watch_add_finder(
 	struct triad_watch *watch, const struct triad_finder *finder);
 
-/* 'is_part': views are of a part of a fabric, so alerts.links counts as false. */
+/* 'is_part': each view is a part of a larger fabric, so alerts.links counts as
+ * false. */
 void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *conf,
 	bool is_part, uint64_t now_us);
 
@@ -60,15 +61,16 @@ void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *c
  * others have reported it. */
 void triad_watch_look_from(struct triad_watch *watch, uint64_t now_us);
 
-/* Returns 0 or ENOMEM. After ENOMEM nothing is evaluated until a later call returns
- * 0. */
+/* Looks at the ports of 'view' from now on.  Returns 0 or ENOMEM; after ENOMEM nothing
+ * is evaluated until a later call returns 0. */
 int triad_watch_adopt(
 	struct triad_watch *watch, struct triad_view *view, uint64_t now_us);
 
 /* Asks the finders again: their findings may have changed. */
 void triad_watch_look_at_finders(struct triad_watch *watch, uint64_t now_us);
 
-/* Counters are read elsewhere, or here again; see triad_alerts_set_idle(). */
+/* Other processes read the counters, or this one does again; see
+ * triad_alerts_set_idle(). */
 void triad_watch_set_idle(struct triad_watch *watch, bool is_idle, uint64_t now_us);
 
 /* See triad_alerts_begin_sweep(). */
@@ -159,8 +161,8 @@ struct triad_watch_hardware {
 void triad_watch_set_hardware(
 	struct triad_watch *watch, const struct triad_watch_hardware *hardware);
 
-/* See triad_alerts_set_intent(); called with the lock, when a fabric is adopted.  Before
- * the first one. */
+/* See triad_alerts_set_intent(); the intent is called with the lock held, when a fabric
+ * is adopted.  Set it before the first one. */
 void triad_watch_set_intent(
 	struct triad_watch *watch, const struct triad_alerts_intent *intent);
 
