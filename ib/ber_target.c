@@ -23,14 +23,14 @@ enum triad_ber_kind triad_ber_kind_find(const char *name)
 	return kind;
 }
 
-/* Up to FDR 1e-12 is what InfiniBand asks for, as NVIDIA restates it [DGX SuperPOD:
- * Cabling Data Centers, Mixing Widths and Rates, "Bit Error Rate (BER)"].  From EDR to
- * NDR: the normal value, of the lines of a speed the one that allows most (so that no
- * ASIC, cable or FEC is accused that was sold so) [UFM SDK,
- * pdr_deterministic_plugin/build/config/Field_BER_Thresholds.csv, version V06].  But
- * symbol errors of NDR: its lines with retransmission (PLR), which are also the long
- * window of [the same, README.md, "NDR Link Validation Procedure"].
- * XDR has no public figure: NDR's. */
+/* Up to FDR: 1e-12, as InfiniBand demands and NVIDIA restates [DGX SuperPOD: Cabling
+ * Data Centers, Mixing Widths and Rates, "Bit Error Rate (BER)"].  From EDR to NDR: the
+ * normal value; of several lines for a speed the highest, so that no ASIC, cable or FEC
+ * is blamed that was sold so [UFM SDK,
+ * pdr_deterministic_plugin/build/config/Field_BER_Thresholds.csv, version V06].
+ * Exception, symbol errors of NDR: its lines with retransmission (PLR), which are also
+ * the long window of [the same, README.md, "NDR Link Validation Procedure"].  XDR has
+ * no public figure: NDR's. */
 static const double targets[TRIAD_N_SPEEDS][TRIAD_BER_N_KINDS] = {
 	[TRIAD_SPEED_SDR] = {1e-12, 1e-12, 1e-12},
 	[TRIAD_SPEED_DDR] = {1e-12, 1e-12, 1e-12},

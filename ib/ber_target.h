@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Kinds of bit error rates (BER) of a link, and what each should not exceed.
+/* Kinds of bit error rates (BER) of a link, and the default target of each.
  *
  * Thread-safety: constant data, functions without state. */
 #ifndef TRIAD_IB_BER_TARGET_H
@@ -17,14 +17,14 @@ enum triad_ber_kind {
 /* "raw", "effective", "symbol" */
 const char *triad_ber_kind_name(enum triad_ber_kind kind);
 
-/* By its name; TRIAD_BER_N_KINDS for what is none. */
+/* The kind with that name; TRIAD_BER_N_KINDS: there is none. */
 enum triad_ber_kind triad_ber_kind_find(const char *name);
 
 /* The BER that a link of that speed should not exceed, by default; 0 for
  * TRIAD_SPEED_ANY. */
 double triad_ber_target(enum triad_link_speed speed, enum triad_ber_kind kind);
 
-/* Those of all speeds; 0: not judged. */
+/* The targets of all speeds; 0: not judged. */
 struct triad_ber_targets {
 	double of[TRIAD_N_SPEEDS][TRIAD_BER_N_KINDS];
 };

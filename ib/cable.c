@@ -34,7 +34,7 @@ static const struct triad_cable_place places[][TRIAD_CABLE_N_BLOCKS] = {
 		},
 };
 
-/* The state says whether there are pages, and so comes first. */
+/* The state tells whether there are pages, so it is read first. */
 static const uint8_t order[] = {TRIAD_CABLE_IDENTITY, TRIAD_CABLE_SERIAL,
 	TRIAD_CABLE_STATE, TRIAD_CABLE_ADVERTISED, TRIAD_CABLE_LIMITS,
 	TRIAD_CABLE_LANE_LIMITS, TRIAD_CABLE_LEVELS};
@@ -120,7 +120,7 @@ static bool has_block(const struct triad_cable *cable, enum triad_cable_block bl
 	case TRIAD_CABLE_STATE:
 		return !is_passive(cable);
 	case TRIAD_CABLE_LEVELS:
-		/* SFF-8636 has them on each page. */
+		/* SFF-8636 has these in the octets that all pages share. */
 		return is_optical(cable) &&
 			(map_of(cable) == TRIAD_CABLE_MAP_SFF8636 || !cable->is_flat);
 	case TRIAD_CABLE_LANE_LIMITS:
@@ -138,7 +138,7 @@ bool triad_cable_next(const struct triad_cable *cable, enum triad_cable_block *b
 		*block = order[i];
 		if (!(read >> *block & 1) && has_block(cable, *block))
 			return true;
-		/* Without these two it isn't known what else there is. */
+		/* These two tell what other blocks there are. */
 		if (i < 2 && !(cable->taken >> *block & 1))
 			return false;
 	}
@@ -209,7 +209,7 @@ static void take_lanes(uint16_t *lanes, unsigned n, const uint8_t *octets)
 /* SFF-8636: no separable connector.  A passive cable of copper has none either. */
 #define CONNECTOR_NONE 0x23
 
-/* 'from' is the page, which has the block's octets where the documents have them. */
+/* 'from' is the page; the block's octets are at the documents' offsets. */
 static void take_sff8636(
 	struct triad_cable *cable, enum triad_cable_block block, const uint8_t *from)
 {
@@ -220,7 +220,7 @@ static void take_sff8636(
 		cable->technology = from[147] >> 4;
 		cable->is_separable =
 			from[130] != CONNECTOR_NONE && cable->technology < FIRST_COPPER;
-		/* 255 is longer than can be said. */
+		/* 255: longer than this field can express. */
 		cable->length_dm = from[146] == 255 ? 0 : from[146] * 10;
 		take_text(cable->vendor, 0, from + 148, 16);
 		trim_text(cable->vendor);
@@ -260,7 +260,7 @@ static void take_sff8636(
 	}
 }
 
-/* The length of a cable: a number and what it is to be multiplied with. */
+/* The length of a cable: a number and its factor. */
 static uint16_t take_cmis_length(uint8_t octet)
 {
 	static const uint16_t factors[] = {1, 10, 100, 1000}; /* of 0.1 m */

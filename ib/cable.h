@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the memory of a cable or module says: who made it, what it is, how it feels.
+/* Decodes the memory of a cable or module: its vendor, its kind, its state.
  *
- * Model: the identifier says which of two maps the memory has: SFF-8636 (QSFP, QSFP+,
- * QSFP28, QSFP56) or CMIS (OSFP, QSFP-DD, QSFP112).  What is of interest lies in a few
- * blocks, each of which one MAD can read (ib/cable_info.h).  The caller reads the block
- * that triad_cable_next() names, and gives it to triad_cable_take(), until there is no
- * more:
+ * Model: the identifier tells which of two maps the memory has: SFF-8636 (QSFP, QSFP+,
+ * QSFP28, QSFP56) or CMIS (OSFP, QSFP-DD, QSFP112).  The values that we use lie in a
+ * few blocks, each of which one MAD can read (ib/cable_info.h).  The caller reads the
+ * block that triad_cable_next() names, and gives it to triad_cable_take(), until there
+ * is no more:
  *
  *     struct triad_cable cable = {0};
  *     enum triad_cable_block block;
@@ -15,14 +15,14 @@
  *                     ? triad_cable_take(&cable, block, octets)
  *                     : triad_cable_lacks(&cable, block);
  *
- * Passive copper has two blocks.  To read again what changes, triad_cable_refresh()
- * comes first.
+ * Passive copper has two blocks.  Call triad_cable_refresh() first to read again what
+ * changes.
  *
  * Power is in units of 0.1 uW, bias in 2 uA, voltage in 100 uV, temperature in 1/256
- * degrees Celsius, as both maps have it.  A limit of 0 is none.
+ * degrees Celsius, as in both maps.  A limit of 0 is none.
  *
  * Invariants: texts are printable ASCII, without blanks at their ends; whatever the
- * octets are, nothing else is read than the block.
+ * octets are, only the block is read.
  *
  * Thread-safety: functions without state.
  * Source: SFF-8636 2.10, SFF-8024 4.9, CMIS 5.0 (OIF); ethtool, qsfp.h and cmis.h, for
@@ -49,7 +49,7 @@ enum triad_cable_block {
 };
 
 enum triad_cable_map {
-	TRIAD_CABLE_MAP_UNKNOWN, /* of an identifier that we don't know */
+	TRIAD_CABLE_MAP_UNKNOWN, /* unknown identifier */
 	TRIAD_CABLE_MAP_SFF8636,
 	TRIAD_CABLE_MAP_CMIS,
 };
@@ -63,14 +63,14 @@ struct triad_cable {
 	uint8_t identifier;     /* SFF-8024 */
 	uint8_t technology;     /* a code, of triad_cable_technology() */
 	uint8_t n_lanes;
-	bool is_flat;      /* there are no pages but the first */
-	bool is_separable; /* a module into which a fibre is plugged: it has no length */
+	bool is_flat;      /* it has only the first page */
+	bool is_separable; /* a module for a separate fibre: it has no length */
 	bool has_tx_power, has_rx_power, has_bias; /* it measures them */
 	uint8_t bias_factor;
-	uint16_t length_dm; /* decimetres; 0: not told */
+	uint16_t length_dm; /* decimetres; 0: not known */
 	char vendor[17], part[17], revision[5], serial[17], date[9];
 	uint32_t oui;
-	int16_t temperature; /* with 'voltage' 0: not told */
+	int16_t temperature; /* not known while 'voltage' is 0 */
 	uint16_t voltage;
 	struct triad_cable_limits temperature_limits; /* signed */
 	struct triad_cable_limits voltage_limits, rx_limits, tx_limits, bias_limits;
@@ -80,18 +80,18 @@ struct triad_cable {
 
 /* The next block to be read; false: there is no more. */
 bool triad_cable_next(const struct triad_cable *cable, enum triad_cable_block *block);
-/* Where it is. */
+/* The place of a block. */
 struct triad_cable_place triad_cable_place(
 	const struct triad_cable *cable, enum triad_cable_block block);
-/* 'octets' are as many as its place says. */
+/* Decodes a block; 'octets' has as many as its place says. */
 void triad_cable_take(
 	struct triad_cable *cable, enum triad_cable_block block, const uint8_t *octets);
 /* The module does not have it. */
 void triad_cable_lacks(struct triad_cable *cable, enum triad_cable_block block);
-/* What changes is to be read again. */
+/* Makes triad_cable_next() name the blocks that change once more. */
 void triad_cable_refresh(struct triad_cable *cable);
 
-/* Whether it told temperature and voltage; power or bias of its lanes. */
+/* Whether it has temperature and voltage; power or bias of its lanes. */
 bool triad_cable_has_state(const struct triad_cable *cable);
 bool triad_cable_has_lanes(const struct triad_cable *cable);
 
@@ -102,8 +102,8 @@ enum triad_cable_fault {
 	TRIAD_CABLE_DARK, /* a lane receives too little light */
 };
 
-/* Its worst fault; '*lane' (from 1), '*value' and '*limit' say more, in degrees or in
- * dBm.  'is_up': the link is up; light is missing only then. */
+/* Its worst fault, with '*lane' (from 1), '*value' and '*limit', in degrees or in dBm.
+ * 'is_up': the link is up; only then it should receive light. */
 enum triad_cable_fault triad_cable_judge(const struct triad_cable *cable, bool is_up,
 	unsigned *lane, double *value, double *limit);
 

@@ -60,7 +60,7 @@ static enum triad_cable_info_result judge_status(unsigned status)
 	}
 	if (!status)
 		return TRIAD_CABLE_INFO_READ;
-	/* Busy, without a reason of the invalid kind [IBA 13.4.7]. */
+	/* Busy, with no "invalid field" code [IBA 13.4.7]. */
 	return (status & 0x1f) == 1 ? TRIAD_CABLE_INFO_BUSY : TRIAD_CABLE_INFO_REFUSED;
 }
 

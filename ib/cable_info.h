@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reading a cable's or module's memory through its port: the vendor's attribute
- * CableInfo (0xff60) of Mellanox and NVIDIA devices, by SMP.
+/* Reads a cable's or module's memory through its port, by SMP: the vendor attribute
+ * CableInfo (0xff60) of Mellanox and NVIDIA devices.
  *
  * Model: one MAD reads up to 48 octets of one page.  The attribute's modifier is the
  * port.  The 64 octets of data are
@@ -10,10 +10,10 @@
  *      6  octets wanted (16 bits)    8  reserved (a password, for those who write)
  *     16  what was read
  *
- * Octets 0 to 127 are the same on each page, 128 to 255 are the page's own.  Why there
- * is nothing to read is told by the upper half of the MAD's status.
+ * Octets 0 to 127 are the same on each page, 128 to 255 are the page's own.  When
+ * nothing can be read, the upper half of the MAD's status says why.
  *
- * Only Get is ever made.  M_Key is 0: a port that protects its attributes against
+ * Only Get is ever sent.  M_Key is 0: a port that protects its attributes against
  * reading (M_KeyProtectBits above 1) does not answer [IBA 14.2.4.1].
  *
  * Thread-safety: functions without state.
@@ -28,7 +28,7 @@
 #define TRIAD_CABLE_INFO_ATTRIBUTE 0xff60
 #define TRIAD_CABLE_INFO_MOST 48 /* octets */
 
-/* Where octets of a module are. */
+/* A place in a module's memory. */
 struct triad_cable_place {
 	uint8_t page, address, size; /* 'size' at most TRIAD_CABLE_INFO_MOST */
 };
@@ -43,11 +43,11 @@ enum triad_cable_info_result {
 	TRIAD_CABLE_INFO_REFUSED,   /* the device does not have the attribute */
 };
 
-/* A LID routed SMP that asks for octets of what is plugged in at 'port'. */
+/* Makes an SMP by LID that reads octets of what is plugged in at 'port'. */
 void triad_cable_info_encode(uint8_t mad[TRIAD_MAD_SIZE], uint8_t port,
 	const struct triad_cable_place *place, uint32_t tid);
 
-/* What an answer to that says; '*data' is in 'mad' when it was read. */
+/* Decodes the answer; '*data' points into 'mad' when the octets were read. */
 enum triad_cable_info_result triad_cable_info_decode(
 	const uint8_t mad[TRIAD_MAD_SIZE], const uint8_t **data);
 

@@ -8,8 +8,8 @@
  *
  * Two attributes carry them: PortCounters, whose counters stop at their maximum
  * ("sticky"), and PortCountersExtended, whose 64-bit counters wrap.  The four data
- * counters are in both; a port that answers the extended attribute is counted by
- * it, so such a counter has one row with both places.
+ * counters are in both; if a port answers the extended attribute, that one counts.  So
+ * such a counter has one row with both places.
  *
  * Thread-safety: constant data.
  * Spec: IBA volume 1, 16.1.3.5 PortCounters, 16.1.4.11 PortCountersExtended. */
@@ -43,11 +43,11 @@ enum triad_counter {
 	TRIAD_PORT_MULTICAST_XMIT_PKTS,
 	TRIAD_PORT_MULTICAST_RCV_PKTS,
 	TRIAD_N_COUNTERS,
-	/* From here on they have a place in PortCountersExtended. */
+	/* Counters from here on are in PortCountersExtended, too. */
 	TRIAD_FIRST_WIDE_COUNTER = TRIAD_PORT_XMIT_DATA
 };
 
-/* All that only PortCounters has: errors and PortXmitWait. */
+/* Counters that only PortCounters has: errors and PortXmitWait. */
 #define TRIAD_NARROW_COUNTERS ((1u << TRIAD_FIRST_WIDE_COUNTER) - 1)
 
 enum triad_counter_unit {
@@ -82,8 +82,8 @@ static inline uint64_t triad_counter_max(unsigned counter)
 	return (UINT64_C(1) << triad_counters[counter].bits) - 1;
 }
 
-/* True when a counter of PortCounters is past three quarters of its range: so much
- * is left for the time until it is read again and reset. */
+/* True when a counter of PortCounters is past three quarters of its range.  The last
+ * quarter is left for the time until the next reading and the reset. */
 static inline bool triad_counter_is_near_full(unsigned counter, uint64_t raw)
 {
 	uint64_t most = triad_counter_max(counter);

@@ -87,18 +87,17 @@ uint32_t triad_detail_explain(uint32_t counters)
 #define CAUSE(name_, metric_, in_, slot_)                                              \
 	FIELD(name_, metric_, IN(in_), PORT, EVENTS, true, 16, 32 + 16 * (slot_), 1,   \
 		slot_)
-/* One counter of 32 bits there. */
+/* One counter of 32 bits, in the same way. */
 #define COUNT(name_, metric_, in_, unit_, slot_)                                       \
 	FIELD(name_, metric_, IN(in_), PORT, unit_, false, 32, 32 + 32 * (slot_), 1,   \
 		slot_)
-/* Sixteen there, of VLs or SLs. */
+/* Sixteen counters from there on, for VLs or SLs. */
 #define SIXTEEN(name_, metric_, in_, part_, unit_, error_, bits_)                      \
 	FIELD(name_, metric_, IN(in_), part_, unit_, error_, bits_, 32, 16, 0)
 #define BOTH_SPEEDS (IN(EXT_SPEEDS) | IN(EXT_SPEEDS_RSFEC))
 
-/* Agents name fields by their places here (collect/message.h): new ones go to the end.
- * Metrics of the first six have the names that treydock's infiniband_exporter gave
- * them. */
+/* Agents' messages have indices of this table (collect/message.h): append new fields at
+ * the end.  The first six metrics have the names of treydock's infiniband_exporter. */
 const struct triad_detail_field triad_detail_fields[TRIAD_DETAIL_N_FIELDS] = {
 	CAUSE("PortLocalPhysicalErrors", "local_physical_errors", RCV_ERROR_DETAILS, 0),
 	CAUSE("PortMalformedPktErrors", "malformed_packet_errors", RCV_ERROR_DETAILS,
@@ -233,8 +232,8 @@ void triad_detail_encode_reset(uint8_t mad[TRIAD_MAD_SIZE],
 {
 	triad_pma_encode_get(mad, attribute, port, tid);
 	triad_pma_make_set(mad);
-	/* PortExtendedSpeedsCounters has a CounterSelect of 64 bits behind the octets
-	 * where the others have theirs. */
+	/* PortExtendedSpeedsCounters has a CounterSelect of 64 bits, after the place
+	 * where others have theirs. */
 	if (TRIAD_DETAIL_BIT(attribute) & BOTH_SPEEDS)
 		memset(triad_pma_data(mad) + 8, 0xff, 8);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a performance management agent tells of a port beyond PortCounters: why errors
- * and discards were counted, what forward error correction did, what each VL and SL
- * carried and waited, what congestion control marked.
+/* Counters of performance management agents beyond PortCounters: why errors and
+ * discards were counted, what forward error correction did, what each VL and SL carried
+ * and waited, what congestion control marked.
  *
  * Model: one table of attributes, and one of their fields.  A field is one counter, or
- * as many as there are VLs, SLs or lanes, which lie one after the other.  All of them
- * stop at their maximum.  A reading has a slot for each counter of its attribute.
+ * one for each VL, SL or lane, one after the other.  All of them stop at their maximum.
+ * A reading has a slot for each counter of its attribute.
  *
  * PortExtendedSpeedsCounters has two layouts under one attribute ID: the second while
  * RS-FEC is active on the link.  They are two attributes here.
@@ -23,22 +23,22 @@
 #include "ib/counter.h"
 #include "ib/pma.h"
 
-/* What makes an agent be asked for an attribute. */
+/* When to ask an agent for an attribute. */
 enum triad_detail_class {
-	TRIAD_DETAIL_ERRORS, /* the total that it explains has moved */
-	TRIAD_DETAIL_FEC,    /* time has passed: links are judged by it */
-	TRIAD_DETAIL_VL,     /* the same: VLs, SLs, congestion */
+	TRIAD_DETAIL_ERRORS, /* when the total that it explains has moved */
+	TRIAD_DETAIL_FEC,    /* now and then: to judge links */
+	TRIAD_DETAIL_VL,     /* now and then: VLs, SLs, congestion */
 	TRIAD_DETAIL_N_CLASSES
 };
 
 struct triad_detail_attribute {
 	const char *name; /* IBA name */
 	enum triad_detail_class class;
-	bool is_of_switches; /* only their external ports have it */
+	bool is_of_switches; /* only external ports of switches have it */
 	int explains;        /* a counter of PortCounters, or -1 */
 };
 
-/* Of what there is one counter each. */
+/* What a field has a counter for. */
 enum triad_detail_part {
 	TRIAD_PART_PORT,
 	TRIAD_PART_VL,
@@ -47,7 +47,7 @@ enum triad_detail_part {
 };
 
 struct triad_detail_field {
-	const char *name;    /* IBA name, of several without the number at its end */
+	const char *name;    /* IBA name; of several counters, without their numbers */
 	const char *metric;  /* for Prometheus: infiniband_switch_port_METRIC_total */
 	uint32_t attributes; /* bit i: it is in attribute i, in the same slots */
 	enum triad_detail_part part;
@@ -72,7 +72,7 @@ struct triad_detail_reading {
 /* Attributes as a set: bit i of 32 is attribute i of ib/pma.h. */
 #define TRIAD_DETAIL_BIT(attribute) (UINT32_C(1) << (attribute))
 
-/* Of a detail attribute; NULL for the three that are none. */
+/* Describes a detail attribute; NULL for the three that are none. */
 const struct triad_detail_attribute *triad_detail_attribute(
 	enum triad_pma_attribute attribute);
 
@@ -84,17 +84,18 @@ uint32_t triad_detail_explain(uint32_t counters);
 
 unsigned triad_detail_n_slots(enum triad_pma_attribute attribute);
 
-/* The field that a slot of the attribute belongs to; NULL for a slot that it has not. */
+/* The field of a slot of the attribute; NULL: it has no such slot. */
 const struct triad_detail_field *triad_detail_field(
 	enum triad_pma_attribute attribute, unsigned slot);
 
-/* The place in triad_detail_fields of the field of that name, case ignored; -1. */
+/* The index in triad_detail_fields of the field with that name, case ignored; -1: there
+ * is none. */
 int triad_detail_field_find(const char *name);
 
 /* Rates of fields that are too high: thresholds of alerts. */
 struct triad_detail_thresholds {
 	double per_s[TRIAD_DETAIL_N_FIELDS]; /* 0: none */
-	uint32_t attributes; /* those with a field that has one (TRIAD_DETAIL_BIT()) */
+	uint32_t attributes;                 /* attributes with such a field */
 };
 
 /* "vl", "sl", "lane"; "" for TRIAD_PART_PORT. */
@@ -104,14 +105,14 @@ const char *triad_detail_part_name(enum triad_detail_part part);
 void triad_detail_format_name(
 	const struct triad_detail_field *field, unsigned slot, char *text, size_t size);
 
-/* Where it stops. */
+/* The value at which the field's counters stop. */
 static inline uint32_t triad_detail_max(const struct triad_detail_field *field)
 {
 	return (uint32_t)((UINT64_C(1) << field->bits) - 1);
 }
 
-/* Whether a slot of 'reading' is past three quarters of its range, so that the
- * attribute is to be reset before it stops. */
+/* Whether a slot of 'reading' is past three quarters of its range: then reset the
+ * attribute before the slot stops. */
 bool triad_detail_is_near_full(
 	enum triad_pma_attribute attribute, const struct triad_detail_reading *reading);
 

@@ -6,12 +6,12 @@
 #include "ib/mad_get.h"
 #include "triad/wire.h"
 
-/* In a MAD of this class: a key of the vendor's, then the attribute's data. */
+/* Offsets in a MAD of this class: the vendor's key, then the attribute's data. */
 enum {
 	AT_STATUS = 4,
 	AT_ATTRIBUTE = 16,
 	AT_GENERAL = 32,
-	AT_REGISTER = 36, /* behind the number of the block, which is 0 */
+	AT_REGISTER = 36, /* after the number of the block, which is 0 */
 };
 
 /* In GeneralInfo: hardware, firmware, software, capabilities. */
@@ -19,7 +19,7 @@ enum {
 	HW_REVISION = 0x00,
 	HW_DEVICE_ID = 0x02,
 	HW_UPTIME = 0x1c,
-	FW_MAJOR = 0x21, /* each one octet, where the longer ones are 0 */
+	FW_MAJOR = 0x21, /* one octet each, used where the longer ones are 0 */
 	FW_PSID = 0x30,
 	FW_EXTENDED_MAJOR = 0x44,
 	CAPABILITIES = 0x80,
@@ -48,7 +48,7 @@ const char *triad_device_part_name(enum triad_device_part part)
 	return parts[part].name;
 }
 
-/* All of Mellanox, and Voltaire, whose devices have chips of theirs. */
+/* All vendor IDs of Mellanox, and Voltaire's, whose devices have Mellanox chips. */
 bool triad_device_is_known_vendor(uint32_t vendor_id)
 {
 	static const uint32_t known[] = {0x0002c9, 0xf45214, 0x00258b, 0xe41d2d,
@@ -62,7 +62,7 @@ bool triad_device_is_known_vendor(uint32_t vendor_id)
 
 /* --- what is asked --- */
 
-/* The indices of a part: bits; a part without any is asked once. */
+/* The indices of a part, as bits; a part without indices is asked once. */
 static uint64_t indices(
 	const struct triad_device_info *info, enum triad_device_part part)
 {
@@ -130,7 +130,7 @@ static uint16_t get16(const uint8_t *octets)
 	return (uint16_t)triad_wire_bits(octets, 0, 16);
 }
 
-/* 'text' has room for n + 1; without blanks behind. */
+/* Copies a text without blanks at its end; 'text' has room for n + 1. */
 static void take_text(char *text, const uint8_t *octets, size_t n)
 {
 	size_t length = 0;
@@ -151,7 +151,8 @@ static void take_general(struct triad_device_info *info, const uint8_t *data)
 	take_text(info->psid, data + FW_PSID, 16);
 	for (unsigned i = 0; i < 3; i++)
 		info->firmware[i] = get32(data + FW_EXTENDED_MAJOR + (size_t)4 * i);
-	/* Old devices have the short form, and something else behind it. */
+	/* Old devices have the short form, and other data in the place of the long
+	 * one. */
 	if (data[FW_MAJOR] && data[FW_MAJOR] != info->firmware[0])
 		for (unsigned i = 0; i < 3; i++)
 			info->firmware[i] = data[FW_MAJOR + i];
@@ -166,7 +167,7 @@ static void take_msgi(struct triad_device_info *info, const uint8_t *data)
 	take_text(info->product, data + 0x40, 64);
 }
 
-/* Sensors up to 63 are of the device; those behind are modules, which CableInfo reads. */
+/* Sensors up to 63 are the device's; higher ones are modules, which CableInfo reads. */
 static void take_mtcap(struct triad_device_info *info, const uint8_t *data)
 {
 	uint64_t map = triad_wire_bits(data, 64, 64);
@@ -190,7 +191,7 @@ static void take_mtmp(
 		info->n_sensors++;
 	sensor[i].index = index;
 	sensor[i].now = (int16_t)get16(data + 6);
-	/* Without bit 31 the highest is not kept. */
+	/* Without bit 31 the device keeps no highest value. */
 	sensor[i].most = data[8] & 0x80 ? (int16_t)get16(data + 10) : 0;
 	sensor[i].limit = (int16_t)get16(data + 14);
 	take_text(sensor[i].name, data + 0x18, 8);
@@ -260,7 +261,7 @@ static void take_supply(struct triad_device_supply *supply, const uint8_t *data)
 
 static void take_msps(struct triad_device_info *info, const uint8_t *data)
 {
-	/* A managed switch, whose processor looks after them, tells nothing. */
+	/* A managed switch reports zeros: its processor manages the supplies. */
 	info->n_supplies = is_zero(data, SUPPLY_SIZE * TRIAD_DEVICE_MAX_SUPPLIES)
 		? 0
 		: TRIAD_DEVICE_MAX_SUPPLIES;
@@ -323,7 +324,7 @@ enum triad_device_result triad_device_take(struct triad_device_info *info,
 
 /* --- reading --- */
 
-/* What is wrong with a fan; the lowest number of those for which it is. */
+/* The fault of the fans; '*index' is the lowest of the fans that have it. */
 static enum triad_device_fault judge_fans(
 	const struct triad_device_info *info, unsigned *index)
 {

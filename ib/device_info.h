@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a switch or HCA of Mellanox or NVIDIA says about itself: firmware, serial
- * number, temperatures, fans, power supplies.
+/* Asks a switch or HCA of Mellanox or NVIDIA about itself: firmware, serial number,
+ * temperatures, fans, power supplies.
  *
- * Model: MADs of the vendor's class 0x0a to the GSI, with the method Get alone:
+ * Model: MADs of the vendor's class 0x0a to the GSI, only with the method Get:
  *
  *     GeneralInfo (0x17)        firmware, PSID, hardware, uptime; and whether the
  *                               device has the other attribute
  *     AccessRegister (0x51)     one register, whose number is the modifier
  *
- * Registers are read by an attribute of this class and not by the SMP 0xff52, which
- * reads with the method Set: of what Triad sends, a Set is to change something.
+ * This class reads registers.  The SMP 0xff52 could, too, but with the method Set, and
+ * Triad sends a Set only to change something.
  *
- * The caller asks what triad_device_next() names, until there is no more.  Each register
- * that is there says what else can be read: MTCAP which sensors, MFCR which fans.
+ * The caller asks what triad_device_next() names, until there is no more.  Some
+ * registers tell what else can be read: MTCAP which sensors, MFCR which fans.
  *
- * The meaning of MSPS (power supplies) is published nowhere; it is read as ibswinfo
- * does, which found it out by comparing.
+ * The meaning of MSPS (power supplies) is not published; it is decoded as in ibswinfo,
+ * whose authors found it out by comparing.
  *
- * Invariants: texts are printable ASCII.  No more sensors, fans or supplies are kept
- * than there is room for; others are not asked for.
+ * Invariants: texts are printable ASCII.  Sensors, fans and supplies without room are
+ * neither asked for nor kept.
  *
  * Thread-safety: functions without state.
  * Source: mstflint, mtcr_ul/mtcr_ib_ofed.c (MADs) and tools_layouts/adb/prm/switch
@@ -40,10 +40,10 @@
 #define TRIAD_DEVICE_MAX_FANS 16
 #define TRIAD_DEVICE_MAX_SUPPLIES 2
 
-/* Whether NodeInfo:VendorID is one whose devices know these attributes. */
+/* Whether devices with this NodeInfo:VendorID know these attributes. */
 bool triad_device_is_known_vendor(uint32_t vendor_id);
 
-/* What can be asked. */
+/* The parts that can be asked for. */
 enum triad_device_part {
 	TRIAD_DEVICE_GENERAL,
 	TRIAD_DEVICE_MSGI,  /* serial and part number */
@@ -80,7 +80,7 @@ enum triad_device_supply_state {
 struct triad_device_supply {
 	uint8_t state;  /* enum triad_device_supply_state */
 	uint8_t fan;    /* the same, of its fan */
-	uint32_t watts; /* 0: not told */
+	uint32_t watts; /* 0: not known */
 	char serial[13], part[17];
 };
 
@@ -101,14 +101,14 @@ struct triad_device_info {
 	struct triad_device_supply supplies[TRIAD_DEVICE_MAX_SUPPLIES];
 };
 
-/* What is asked; 'index' is of the sensor or fan. */
+/* A question; 'index' is that of the sensor or fan. */
 struct triad_device_query {
 	enum triad_device_part part;
 	uint8_t index;
 };
 
-/* What to ask after 'last' (NULL: the first), by what 'info' has by now; false: there is
- * no more.  What was refused is not asked again; what does not change is asked once. */
+/* The next question after 'last' (NULL: the first), given what 'info' has; false: there
+ * is no more.  Refused parts are not asked again; constant ones are asked once. */
 bool triad_device_next(const struct triad_device_info *info,
 	const struct triad_device_query *last, struct triad_device_query *query);
 
@@ -118,14 +118,14 @@ void triad_device_encode(uint8_t mad[TRIAD_MAD_SIZE],
 enum triad_device_result {
 	TRIAD_DEVICE_TOLD,
 	TRIAD_DEVICE_BUSY,    /* not now */
-	TRIAD_DEVICE_REFUSED, /* it has no such thing; 'info' knows */
+	TRIAD_DEVICE_REFUSED, /* it has no such part, as 'info' notes */
 };
 
-/* What an answer says, into 'info'. */
+/* Decodes an answer into 'info'. */
 enum triad_device_result triad_device_take(struct triad_device_info *info,
 	const struct triad_device_query *query, const uint8_t mad[TRIAD_MAD_SIZE]);
 
-/* What is wrong with a device, by what it tells. */
+/* What is wrong with a device, by its own data. */
 enum triad_device_fault {
 	TRIAD_DEVICE_FINE,
 	TRIAD_DEVICE_HOT,          /* a sensor is above its threshold */
@@ -135,8 +135,8 @@ enum triad_device_fault {
 	TRIAD_DEVICE_SUPPLY_FAILED /* one that is plugged in gives no power */
 };
 
-/* Its worst fault; '*index' is of the sensor, fan or supply, '*value' and '*limit' are
- * in degrees. */
+/* Its worst fault; '*index' is that of the sensor, fan or supply, '*value' and '*limit'
+ * are in degrees. */
 enum triad_device_fault triad_device_judge(const struct triad_device_info *info,
 	unsigned *index, double *value, double *limit);
 

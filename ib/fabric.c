@@ -8,7 +8,7 @@
 #include "ib/link.h"
 #include "lib/search.h"
 
-/* What a fabric really is; only this file knows that it is counted. */
+/* The real allocation: a fabric with its reference count, which only this file sees. */
 struct counted {
 	struct triad_fabric fabric;
 	atomic_uint refs;
@@ -141,8 +141,8 @@ uint8_t triad_fabric_op_vls(const struct triad_fabric *fabric, uint32_t port)
 	const struct triad_fabric_port *at = &fabric->ports[port];
 	uint8_t code = at->op_vls, limit = fabric->qos.max_op_vls;
 
-	/* As OpenSM sets it: what both ends of the link can do, and what it is
-	 * configured for.  An active link keeps less, if it has that already. */
+	/* As OpenSM sets it: what both ends of the link can do, within the configured
+	 * limit.  An active link keeps a lower value that it has already. */
 	if (at->remote != TRIAD_FABRIC_NONE) {
 		code = fabric->ports[at->remote].vl_cap;
 		if (at->vl_cap < code)
@@ -215,7 +215,7 @@ struct triad_fabric_counts triad_fabric_count(const struct triad_fabric *fabric)
 	return counts;
 }
 
-/* Notes the node behind port 'port', if it was not met before. */
+/* Queues the node at the far end of port 'port', if it was not met before. */
 static uint32_t meet(const struct triad_fabric *fabric, uint32_t port, uint32_t *hops,
 	uint32_t *queue, uint32_t n)
 {
@@ -231,8 +231,8 @@ static uint32_t meet(const struct triad_fabric *fabric, uint32_t port, uint32_t 
 	return n + 1;
 }
 
-/* A walk from the node of 'from', breadth first.  Only switches forward; packets of a
- * CA leave it by 'from'. */
+/* Walks breadth first from the node of 'from'.  Only switches forward; from a CA the
+ * walk starts only at port 'from'. */
 void triad_fabric_hops(const struct triad_fabric *fabric, uint32_t from, uint32_t *hops,
 	uint32_t *queue)
 {
@@ -273,7 +273,7 @@ int triad_pkey_match(
 
 	for (size_t i = 0; i < n_ours; i++)
 		for (size_t j = 0; j < n_theirs; j++) {
-			/* They meet when they are equal but for the membership bit,
+			/* P_Keys match when they are equal but for the membership bit,
 			 * and not both limited [IBA 10.9.3]. */
 			if (!(ours[i] & 0x7fff) || (ours[i] ^ theirs[j]) & 0x7fff ||
 				!((ours[i] | theirs[j]) & 0x8000))

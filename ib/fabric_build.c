@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Fabrics made of nodes and ports in any order. */
+/* Builds fabrics from nodes and ports in any order. */
 #include "ib/fabric_parts.h"
 
 #include <errno.h>
@@ -13,13 +13,12 @@
 
 /* --- arrays that grow --- */
 
-/* What a pool has room for ahead: more than is added between two preparations. */
+/* The room that a pool prepares ahead: more than is added between two preparations. */
 #define PREPARED_OCTETS ((size_t)8 << 20)
 
-/* From this size on a pool is mapped: what it has room for ahead costs no memory until
- * it is used, and all goes back to the system when the fabric is built.  Such sizes
- * from malloc(), again and again, leave holes in the heap, each with pages that were
- * used. */
+/* From this size on a pool is a mapping: room ahead costs no memory until it is used,
+ * and all of it returns to the system when the fabric is built.  With malloc(),
+ * repeated blocks of such sizes leave holes in the heap, of pages once used. */
 #define MAPPED_OCTETS ((size_t)1 << 20)
 
 /* An array that grows up to a cap. */
@@ -358,8 +357,8 @@ static int compare_nodes(const void *a, const void *b)
 	return (node_a->guid > node_b->guid) - (node_a->guid < node_b->guid);
 }
 
-/* Puts the ports (and their far ends) in the order of their nodes, which were sorted
- * and still say where their ports were. */
+/* Sorts the ports (and their far ends) by node; the nodes are sorted already, and still
+ * have the old indices of their ports. */
 static int reorder_ports(struct triad_fabric_builder *builder)
 {
 	struct triad_fabric_node *nodes = builder->nodes.items;
@@ -405,8 +404,8 @@ static int sort_nodes(struct triad_fabric_builder *builder)
 	return reorder_ports(builder);
 }
 
-/* What is in the pool, without the room ahead, from malloc(); on error the builder
- * remembers it. */
+/* The pool's items, without the room ahead, in memory from malloc(); on error the
+ * builder remembers it. */
 static void *pool_take(struct triad_fabric_builder *builder, struct pool *pool)
 {
 	size_t octets = pool->n * pool->item_size;
@@ -427,8 +426,8 @@ static void *pool_take(struct triad_fabric_builder *builder, struct pool *pool)
 	return fitted;
 }
 
-/* Both ends must name each other: a link seen from one end only is no link.  A node
- * whose GUID is 0, as broken ones have it, can't be named. */
+/* A link needs both ends to name each other.  A node with GUID 0, as broken ones have,
+ * can't be named. */
 static void resolve_links(struct triad_fabric *fabric, const struct far_end *far_ends)
 {
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
@@ -476,7 +475,7 @@ static int resolve_aliases(struct triad_fabric *fabric, const struct pool *pool)
 			aliases[n++] = (struct triad_fabric_alias){
 				.guid = fabric->ports[i].guid, .port = i};
 	qsort(aliases, n, sizeof(*aliases), compare_aliases);
-	/* Usable already, with the own GUIDs: aliases are looked up by those. */
+	/* Search works from here on, with own GUIDs: aliases refer to these. */
 	fabric->aliases = aliases;
 	fabric->n_aliases = n_own = n;
 	for (size_t i = 0; i < pool->n; i++) {

@@ -14,10 +14,10 @@ static const struct {
 
 #define N_WIDTHS (sizeof(widths) / sizeof(widths[0]))
 
-/* What one lane carries.  8 of 10 bits are data up to QDR, 64 of 66 in FDR; from EDR on
- * the signal is as much faster as its coding takes. */
+/* The rates of one lane.  Data are 8 of 10 bits up to QDR, 64 of 66 in FDR; from EDR on
+ * the signal is faster by the overhead of its coding. */
 static const struct {
-	uint8_t speed, speed_ext; /* whichever of PortInfo's fields has it */
+	uint8_t speed, speed_ext; /* one of PortInfo's fields has it */
 	const char *name;
 	uint32_t data_mbps, signal_kbps;
 } speeds[TRIAD_N_SPEEDS] = {
@@ -79,7 +79,8 @@ void triad_link_speed_codes(
 	*code_ext = speeds[speed].speed_ext;
 }
 
-/* In the octet: a reserved bit, two of active, two of supported, three of enabled. */
+/* The octet has a reserved bit, then two bits of active, two of supported, three of
+ * enabled. */
 uint8_t triad_link_speed_ext_active(uint8_t ext, uint8_t ext2_octet)
 {
 	uint8_t ext2 = ext2_octet >> 5 & 3;
@@ -107,7 +108,7 @@ struct triad_link_rate triad_link_rate_best(
 	uint8_t speed_ext = a->speed_ext_supported & b->speed_ext_supported;
 	struct triad_link_rate best = {0};
 
-	/* Both tables go from less to more. */
+	/* Both tables ascend. */
 	for (size_t i = 0; i < N_WIDTHS; i++)
 		if (widths[i].width & a->width_supported & b->width_supported)
 			best.width = widths[i].width;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Widths and speeds of links: their codes in PortInfo, their names, what they carry
- * [IBA 14.2.5.6].
+/* Widths and speeds of links: codes in PortInfo, names, data rates [IBA 14.2.5.6].
  *
  * Source: rdma-core, libibmad/fields.c and libibnetdisc/ibnetdisc.c, for XDR.
  * Thread-safety: functions without state. */
@@ -12,8 +11,8 @@
 
 struct triad_fabric_port;
 
-/* PortInfo has it in three fields: LinkSpeedActive, LinkSpeedExtActive and, from XDR on,
- * LinkSpeedExtActive2. */
+/* PortInfo codes the speed in three fields: LinkSpeedActive, LinkSpeedExtActive and,
+ * from XDR on, LinkSpeedExtActive2. */
 enum triad_link_speed {
 	TRIAD_SPEED_ANY,
 	TRIAD_SPEED_SDR,
@@ -31,18 +30,20 @@ enum triad_link_speed {
 const char *triad_link_width_name(unsigned width);
 /* "EDR"; "" for TRIAD_SPEED_ANY. */
 const char *triad_link_speed_name(enum triad_link_speed speed);
-/* By their names; 0 for what is none. */
+/* Find a width or speed by its name; 0: there is none. */
 uint8_t triad_link_width_find(const char *name);
 enum triad_link_speed triad_link_speed_find(const char *name);
 
-/* LinkSpeedExtActive and LinkSpeedExtActive2 as one number, of which the latter is in the
- * bits from 5 on (XDR is 32), as libibnetdisc has it; and the same of what is supported.
- * 'ext2_octet' is octet 56 of PortInfo, which is 0 where there is no such field. */
+/* Combine LinkSpeedExtActive and LinkSpeedExtActive2 into one number, as libibnetdisc
+ * does: the latter is in the bits from 5 on (XDR is 32); and in the same way the
+ * supported speeds.  'ext2_octet' is octet 56 of PortInfo, 0 where that field does not
+ * exist. */
 #define TRIAD_PORT_INFO_EXT2 56
 uint8_t triad_link_speed_ext_active(uint8_t ext, uint8_t ext2_octet);
 uint8_t triad_link_speed_ext_supported(uint8_t ext, uint8_t ext2_octet);
 
-/* Of LinkSpeedActive and that number, and these of it; 0 for TRIAD_SPEED_ANY. */
+/* Convert LinkSpeedActive and that number into a speed, and back; 0 for
+ * TRIAD_SPEED_ANY. */
 enum triad_link_speed triad_link_speed(uint8_t speed, uint8_t speed_ext);
 void triad_link_speed_codes(
 	enum triad_link_speed speed, uint8_t *code, uint8_t *code_ext);
@@ -52,11 +53,11 @@ struct triad_link_rate {
 	enum triad_link_speed speed; /* TRIAD_SPEED_ANY: not known */
 };
 
-/* What the port's link runs at. */
+/* The present rate of the port's link. */
 struct triad_link_rate triad_link_rate_active(const struct triad_fabric_port *port);
 
-/* The most that both ports could run a link at, by the widths and speeds that they
- * support; what is not known of one of them is not known of the link. */
+/* The best rate of a link between both ports, by their supported widths and speeds;
+ * what is unknown for one of them is unknown for the link. */
 struct triad_link_rate triad_link_rate_best(
 	const struct triad_fabric_port *a, const struct triad_fabric_port *b);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How a MAD begins that asks for an attribute: base version 1, a class whose version is 1, Get,
- * the transaction [IBA 13.4.2].
+/* Begins a MAD that gets an attribute: base version 1, a class of version 1, Get, the
+ * transaction ID [IBA 13.4.2].
  *
  * Thread-safety: a function without state. */
 #ifndef TRIAD_IB_MAD_GET_H
@@ -11,7 +11,7 @@
 #include "triad/mad.h"
 #include "triad/wire.h"
 
-/* Empties the MAD and begins it; what is put next is the attribute. */
+/* Clears the MAD and writes its beginning; the caller puts the attribute next. */
 static inline void triad_mad_begin_get(struct triad_wire *w,
 	uint8_t mad[TRIAD_MAD_SIZE], uint8_t mgmt_class, uint32_t tid)
 {

@@ -35,7 +35,7 @@ static bool parse_guid(const char *text, uint64_t *guid)
 	return n == sizeof(digits) - 1 && triad_text_guid(digits, guid);
 }
 
-/* Decimal, or 0x and as many digits as a LID has at most; 0: it is none. */
+/* Decimal, or 0x and at most as many digits as a LID has; 0: it is none. */
 static unsigned parse_lid(const char *text)
 {
 	uint64_t number;
@@ -48,8 +48,8 @@ static unsigned parse_lid(const char *text)
 	return 0;
 }
 
-/* Where the port's number begins, with what stands before it: ":2", "/P2", "/2"; NULL:
- * there is none. */
+/* Where the port's number begins, with its separator: ":2", "/P2", "/2"; NULL: there is
+ * none. */
 static const char *find_port(const char *text, int *number)
 {
 	const char *at = strrchr(text, ':'), *slash = strrchr(text, '/'), *digits;
@@ -151,7 +151,7 @@ static bool choose_name(struct triad_node_choice *choice,
 	return choice->n;
 }
 
-/* The node; and of a CA or router the port, if it is what the number was of. */
+/* Chooses the node; and of a CA or router the port, if the number was the port's. */
 static bool choose_node(struct triad_node_choice *choice,
 	const struct triad_fabric *fabric, uint32_t node, uint32_t port,
 	bool is_of_port)
@@ -170,8 +170,8 @@ static bool choose_node(struct triad_node_choice *choice,
 	return true;
 }
 
-/* Some devices have one GUID for the node and for its first port: then it means the
- * node, but where a port is asked for the port. */
+/* Some devices have one GUID for the node and its first port: this chooses the node,
+ * unless the caller needs a port. */
 static bool choose_guid(struct triad_node_choice *choice,
 	const struct triad_fabric *fabric, uint64_t guid)
 {
@@ -198,7 +198,7 @@ static bool choose_lid(struct triad_node_choice *choice,
 	return false;
 }
 
-/* By all rules, for the text without a port's number, if there was one. */
+/* Tries all rules with 'name', the text without a port's number. */
 static bool choose(struct triad_node_choice *choice, const struct triad_fabric *fabric)
 {
 	uint64_t guid;
@@ -230,7 +230,7 @@ struct triad_node_choice triad_node_choice_make(
 	memcpy(choice.name, choice.typed, sizeof(choice.name));
 	if (fabric && choose(&choice, fabric))
 		return choice;
-	/* A GUID with colons may look as if it ended in a port's number. */
+	/* The end of a GUID with colons may look like a port's number. */
 	if (!parse_guid(choice.name, &choice.guid) &&
 		(port = find_port(choice.typed, &number))) {
 		choice.name[port - choice.typed] = '\0';
@@ -284,7 +284,7 @@ static const char *noun(const struct triad_node_choice *choice)
 	}
 }
 
-/* Few type all that stands behind the host's name, so that is tried alone, too. */
+/* Few people type what follows the host's name, so try that alone, too. */
 static void append_near(const struct triad_node_choice *choice,
 	const struct triad_fabric *fabric, char *text, size_t size)
 {

@@ -3,12 +3,13 @@
 
 #include <string.h>
 
-/* Most ports have the table of the one before. */
+/* Keeps the last table and its index, because most ports have the table of the one
+ * before. */
 struct choosing {
 	const struct triad_fabric *fabric;
 	const uint16_t *ours;
 	uint32_t n_ours;
-	uint16_t by_default; /* for tables that are not known */
+	uint16_t by_default; /* the index for unknown tables */
 	struct triad_fabric_slice last;
 	uint16_t last_index;
 };
@@ -30,7 +31,7 @@ static uint16_t choose(struct choosing *choosing, struct triad_fabric_slice thei
 	return choosing->last_index;
 }
 
-/* The table of whom 'port' of 'node' is asked. */
+/* The table of the port that answers for 'port' of 'node'. */
 static struct triad_fabric_slice table_of(const struct triad_fabric *fabric,
 	const struct triad_fabric_node *node, uint32_t port)
 {
@@ -46,8 +47,8 @@ static struct choosing begin(
 {
 	struct choosing choosing = {.fabric = fabric, .ours = ours, .n_ours = n_ours};
 
-	/* Without a default P_Key in the table, or without a table, index 0: that is
-	 * where it is unless somebody moved it. */
+	/* Without a default P_Key, or without a table, use index 0: the default P_Key
+	 * is there unless somebody moved it. */
 	for (uint32_t i = 0; i < n_ours; i++)
 		if ((ours[i] & 0x7fff) == 0x7fff) {
 			choosing.by_default = (uint16_t)i;

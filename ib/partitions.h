@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Chooses, for each port of a fabric, the P_Key of queries from this port.
+/* Chooses the P_Key with which this port asks each port of a fabric.
  *
- * Model: a query carries the index of a P_Key in the sender's table, and a port drops,
- * without a word, what comes in a partition that it has no part in.  So the index is
- * chosen by both tables (triad_pkey_match()): that of the port that asks, as the kernel
- * has it, and that of the port whose LID is asked, as the fabric has it; a switch has
- * one at its port 0.  A port with which none is shared is not asked.  Where one of the
- * tables is not known the default partition is tried.
+ * Model: a query carries the index of a P_Key in the sender's table.  A port silently
+ * drops queries in a partition that it is not in.  So the index is chosen by both
+ * tables (triad_pkey_match()): that of the asking port, from the kernel, and that of
+ * the port whose LID is asked, from the fabric; a switch has one at its port 0.  A port
+ * that shares no P_Key is not asked.  If either table is unknown, the default partition
+ * is tried.
  *
- * Whoever reads counters chooses when a fabric is adopted (view.h); where a fabric is
- * from only says which tables it has.
+ * The reader of counters chooses when it adopts a fabric (view.h); the source of a
+ * fabric only decides which tables are in it.
  *
  * Thread-safety: functions without state.
  * Spec: IBA volume 1, 10.9.3 (P_Key matching), 10.9.2 (tables). */
@@ -22,7 +22,7 @@
 #include "triad/fabric.h"
 
 #define TRIAD_PKEY_NONE UINT16_MAX /* an index: no partition is shared */
-#define TRIAD_PKEYS_MAX 128u       /* of one's own table that are looked at */
+#define TRIAD_PKEYS_MAX 128u       /* of our own table that are used */
 
 struct triad_partitions_counts {
 	uint32_t n_apart;   /* ports with counters, but no partition shared */
@@ -30,7 +30,7 @@ struct triad_partitions_counts {
 };
 
 /* Sets 'indexes' (room for all ports of 'fabric') to the index in 'ours' for each.
- * 'n_ours' 0: one's own table is not known; at most TRIAD_PKEYS_MAX. */
+ * 'n_ours' 0: our own table is not known; at most TRIAD_PKEYS_MAX. */
 struct triad_partitions_counts triad_partitions_choose(
 	const struct triad_fabric *fabric, const uint16_t *ours, uint32_t n_ours,
 	uint16_t *indexes);

@@ -12,11 +12,11 @@
 #define DEFAULT_PARTITION 0x7fffu
 #define PARTITION_MASK 0x7fffu
 
-/* Of one line of the file, with its end: ibacm reads 127 octets of a line. */
+/* The length of a line with its end; ibacm reads 127 octets of a line. */
 #define LINE_SIZE 96u
 #define HEAD_SIZE 512u
 
-/* What 'struct triad_path_table' really is. */
+/* The real allocation: a table with its reference count. */
 struct counted {
 	atomic_uint refs;
 	struct triad_path_table table;
@@ -122,8 +122,8 @@ static bool is_written(const struct triad_path_table *table, uint32_t i)
 		(row->pkey & PARTITION_MASK) == DEFAULT_PARTITION;
 }
 
-/* ibacm takes the rows behind the line of its own port, up to the next port's line: so that
- * port is the last. */
+/* ibacm reads the paths after its own port's line up to the next port's line: so that
+ * port comes last. */
 size_t triad_path_table_write(const struct triad_path_table *table, char *text,
 	size_t size, uint32_t *n_written)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The paths from one port to all LIDs of its subnet, as the SA answers them.
  *
- * Model: a row for each LID of each end port, in ascending order of LIDs.  A row may say
- * that no path leads there.  LIDs of one port stand together; the first is its base LID.
+ * Model: a row for each LID of each end port, in ascending order of LIDs.  A row may
+ * have no path.  LIDs of one port stand together; the first is its base LID.
  *
- * Thread-safety: built by one thread; immutable when others know it, then shared by
- * reference count.
+ * Thread-safety: built by one thread; immutable once shared, by reference count.
  * Memory: one block; at most TRIAD_PATH_TABLE_MAX_ROWS rows.  Checked.
  * Source: the file's form is "opensm full v1", which ibacm reads (route_preload =
  * opensm_full_v1 in ibacm_opts.cfg). */
@@ -30,8 +29,8 @@ struct triad_path_row {
 };
 
 struct triad_path_table {
-	uint64_t generation; /* of what it follows from */
-	uint64_t guid;       /* of the port that all paths begin at */
+	uint64_t generation; /* generation of the fabric it was made from */
+	uint64_t guid;       /* of the port where all paths begin */
 	uint16_t lid;        /* its base LID */
 	uint8_t lmc;
 	uint32_t n_paths; /* rows with a path */
@@ -39,8 +38,8 @@ struct triad_path_table {
 	struct triad_path_row rows[];
 };
 
-/* With room for 'n' rows, all zeros, one reference.  NULL: memory is short, or 'n' is more
- * than TRIAD_PATH_TABLE_MAX_ROWS. */
+/* Makes a table of 'n' rows, all zeros, with one reference.  NULL: memory is short, or
+ * 'n' is more than TRIAD_PATH_TABLE_MAX_ROWS. */
 struct triad_path_table *triad_path_table_new(uint32_t n);
 struct triad_path_table *triad_path_table_ref(struct triad_path_table *table);
 void triad_path_table_unref(struct triad_path_table *table); /* accepts NULL */
@@ -49,13 +48,13 @@ void triad_path_table_unref(struct triad_path_table *table); /* accepts NULL */
 const struct triad_path_row *triad_path_table_find(
 	const struct triad_path_table *table, uint16_t lid);
 
-/* Octets that hold the file of any table of 'n' rows, with the 0. */
+/* Room in octets for the file of any table of 'n' rows, with its 0. */
 size_t triad_path_table_text_size(uint32_t n);
 
-/* Writes the file, ended by a 0; returns its length.  'size' is what
- * triad_path_table_text_size() says.  The form has no P_Keys, and LIDs other than a port's
- * base LID belong to nobody in it: so paths alone are written that lie in the default
- * partition and lead to a base LID.  '*n_written' is how many. */
+/* Writes the file, ended by a 0; returns its length.  'size' is from
+ * triad_path_table_text_size().  The format has no P_Keys, and assigns no LIDs to ports
+ * but base LIDs.  So this writes only paths in the default partition to a base LID.
+ * '*n_written' is how many. */
 size_t triad_path_table_write(const struct triad_path_table *table, char *text,
 	size_t size, uint32_t *n_written);
 

@@ -139,7 +139,7 @@ int triad_pma_check(const uint8_t *mad, size_t size, enum triad_pma_attribute at
 	if (class != TRIAD_MAD_CLASS_PERFORMANCE ||
 		method != TRIAD_MAD_METHOD_GET_RESPONSE)
 		return EPROTO;
-	/* A redirect comes with ClassPortInfo, whatever was asked for. */
+	/* A redirection comes as ClassPortInfo, for any requested attribute. */
 	if (*status & STATUS_REDIRECT && id == attribute_ids[TRIAD_PMA_CLASS_PORT_INFO])
 		return EREMOTE;
 	if (id != attribute_ids[attribute])

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Talking to performance management agents: requests made, answers read.
+/* Encodes requests to performance management agents, and decodes their answers.
  *
- * Model: a request is a MAD of the performance class, method Get, that names a port
- * of the answering node by PortSelect.  An answer is turned into a reading: for each
- * counter of the table, whether this agent has it and its raw value.
+ * Model: a request is a MAD of the performance class, method Get, that names a port of
+ * the answering node by PortSelect.  An answer becomes a reading: for each counter of
+ * the table, whether this agent has it, and its raw value.
  *
- * Which counters an agent has is told by its ClassPortInfo: PortXmitWait, QP1Dropped
- * and the extended attribute are optional.  What an agent has not is absent from its
- * readings, never 0.
+ * An agent's ClassPortInfo tells which counters it has: PortXmitWait, QP1Dropped and
+ * the extended attribute are optional.  Counters that an agent lacks are absent from
+ * its readings, never 0.
  *
  * Thread-safety: functions without state.
  * Spec: IBA volume 1, 16.1 (performance management), 13.4.8.1 (ClassPortInfo). */
@@ -35,9 +35,10 @@ enum triad_pma_attribute {
 	TRIAD_PMA_CLASS_PORT_INFO,
 	TRIAD_PMA_PORT_COUNTERS,
 	TRIAD_PMA_PORT_COUNTERS_EXTENDED,
-	TRIAD_PMA_N_COUNTER_ATTRIBUTES, /* with counters of ib/counter.h, and the info */
-	/* Those of ib/detail.h.  Agents name them by their numbers: new ones go to the
-	 * end (collect/detail_message.h). */
+	TRIAD_PMA_N_COUNTER_ATTRIBUTES, /* those above: ClassPortInfo, and counters of
+	                                 * ib/counter.h */
+	/* Details (ib/detail.h).  Agents' messages have these numbers: append new ones
+	 * at the end (collect/detail_message.h). */
 	TRIAD_PMA_FIRST_DETAIL = TRIAD_PMA_N_COUNTER_ATTRIBUTES,
 	TRIAD_PMA_RCV_ERROR_DETAILS = TRIAD_PMA_FIRST_DETAIL,
 	TRIAD_PMA_XMIT_DISCARD_DETAILS,
@@ -69,7 +70,7 @@ struct triad_pma_reading {
  * stopping at the counter's maximum [IBA 16.1.3.5]. */
 #define TRIAD_PMA_ALL_PORTS 0xff
 
-/* Where an agent really is [IBA 13.5.2]. */
+/* The place to which an agent redirects requests [IBA 13.5.2]. */
 struct triad_pma_redirect {
 	uint16_t lid;
 	uint16_t pkey;
@@ -82,22 +83,21 @@ struct triad_pma_redirect {
 void triad_pma_encode_get(uint8_t mad[TRIAD_MAD_SIZE],
 	enum triad_pma_attribute attribute, uint8_t port, uint32_t tid);
 
-/* Makes a Set of a Get whose CounterSelect names all counters. */
+/* Turns a Get whose CounterSelect names all counters into a Set. */
 void triad_pma_make_set(uint8_t mad[TRIAD_MAD_SIZE]);
 
-/* Makes a Set that resets the counters in 'mask' (bit i: counter i), as far as they
- * can be by 'attribute'. */
+/* Makes a Set that resets those counters in 'mask' (bit i: counter i) that 'attribute'
+ * can reset. */
 void triad_pma_encode_reset(uint8_t mad[TRIAD_MAD_SIZE],
 	enum triad_pma_attribute attribute, uint8_t port, uint32_t mask, uint32_t tid);
 
-/* The low 32 bits of the transaction ID; 0 for what is shorter than a header. */
+/* The low 32 bits of the transaction ID; 0 if 'mad' is shorter than a header. */
 uint32_t triad_pma_tid(const uint8_t *mad, size_t size);
 
-/* Checks that 'mad' answers a Get or Set of 'attribute'.  Returns 0; EPROTO (another
- * class, method or attribute, too short: it is no answer to the question), EBUSY (the
- * agent dropped the question: ask again), EREMOTE (ask elsewhere: the answer is a
- * ClassPortInfo that says where) or EOPNOTSUPP (it refused; '*status' is the MAD's
- * status field, for the log). */
+/* Checks that 'mad' answers a Get or Set of 'attribute'.  Returns 0; EPROTO (not the
+ * answer: another class, method or attribute, or too short); EBUSY (the agent dropped
+ * the request: ask again); EREMOTE (the answer is a ClassPortInfo that redirects); or
+ * EOPNOTSUPP (it refused; '*status' is the MAD's status field, for the log). */
 int triad_pma_check(const uint8_t *mad, size_t size, enum triad_pma_attribute attribute,
 	uint16_t *status);
 
@@ -110,14 +110,13 @@ uint8_t triad_pma_port_select(const uint8_t *mad);
 /* Reads the capability mask out of a checked ClassPortInfo. */
 uint16_t triad_pma_decode_capabilities(const uint8_t *mad);
 
-/* Reads out of a checked ClassPortInfo where its agent is to be asked.  Returns false
- * when it names no LID: then it is where it answered, or behind a router, which is
- * told apart by '*behind_router'. */
+/* Reads the redirection of a checked ClassPortInfo.  Returns false when it has no LID:
+ * then the agent is where it answered, or behind a router, as '*behind_router' says. */
 bool triad_pma_decode_redirect(
 	const uint8_t *mad, struct triad_pma_redirect *redirect, bool *behind_router);
 
-/* The counters that are read from 'attribute' of an agent with 'capabilities': bit
- * i. */
+/* The counters (bit i: counter i) to read from 'attribute' of an agent with
+ * 'capabilities'. */
 uint32_t triad_pma_counters(enum triad_pma_attribute attribute, uint16_t capabilities);
 
 /* Reads the counters out of a checked answer of one of the counter attributes.

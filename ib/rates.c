@@ -80,7 +80,7 @@ uint8_t triad_rate_for(uint8_t rate, uint8_t caps)
 	case 24:
 		if (caps & TRIAD_RATE_CAP_NDR)
 			return rate;
-		/* OpenSM believes a port that has no CapabilityMask2 to know HDR. */
+		/* OpenSM assumes that a port without CapabilityMask2 knows HDR. */
 		return caps & TRIAD_RATE_CAP_HDR || !(caps & TRIAD_RATE_CAP_MASK2) ? 22
 										   : 18;
 	default:
@@ -111,7 +111,7 @@ uint8_t triad_rate_limited(uint8_t rate, uint8_t limit)
 
 	if (rate <= limit || !rank)
 		return rate;
-	/* Codes are not in the order of the rates, so both are compared. */
+	/* Codes are not in the order of rates: compare both. */
 	do
 		rank--;
 	while (rank > 1 && (rank > most || triad_rate_of_rank(rank) > limit));

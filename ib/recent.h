@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The P_Key tables met last, the latest first: most ports have one of a few.
+/* The P_Key tables used last, the latest first: most ports have one of a few tables.
  *
- * Model: a table is a slice of an array ('base') that its user keeps; looking one up
- * moves it to the front, and what does not fit falls out behind.  Two that are given
- * the same tables in the same order have them at the same places, so that a place says
- * which table is meant (collect/topology_message.h).
+ * Model: a table is a slice of an array ('base') that the user keeps.  A search moves
+ * the table found to the front; the last one is dropped when there is no room.  Two
+ * instances that get the same tables in the same order have them at the same places, so
+ * that a place identifies a table (collect/topology_message.h).
  *
- * Thread-safety: none.  Memory: fixed; 'base' is the user's. */
+ * Thread-safety: none.
+ * Memory: fixed; 'base' is the user's. */
 #ifndef TRIAD_IB_RECENT_H
 #define TRIAD_IB_RECENT_H
 
@@ -17,23 +18,23 @@
 
 #define TRIAD_RECENT_MOST 16u
 
-/* All zeros is empty. */
+/* All zeros: empty. */
 struct triad_recent {
 	unsigned n;
 	struct triad_fabric_slice slices[TRIAD_RECENT_MOST];
 };
 
-/* The place, from 0 on, where a table of these 'n' P_Keys was; it is at the front from
- * now on.  -1 when there is none. */
+/* Finds a table of these 'n' P_Keys and moves it to the front.  Returns the place, from
+ * 0 on, where it was; -1: there is none. */
 int triad_recent_find(struct triad_recent *recent, const uint16_t *base,
 	const uint16_t *pkeys, uint32_t n);
 
-/* Gives '*slice' the table at 'place', which moves to the front; false when there is
+/* Copies the table at 'place' to '*slice', and moves it to the front; false: there is
  * none. */
 bool triad_recent_take(
 	struct triad_recent *recent, unsigned place, struct triad_fabric_slice *slice);
 
-/* Puts one that is not there to the front. */
+/* Adds a new table at the front. */
 void triad_recent_add(struct triad_recent *recent, struct triad_fabric_slice slice);
 
 #endif

@@ -9,12 +9,12 @@
 struct walk {
 	const struct triad_fabric *fabric;
 	uint32_t without;
-	uint32_t *came_by; /* for each node: the port by which it was reached, there */
+	uint32_t *came_by; /* for each node: its own port by which it was reached */
 	uint32_t *queue;
 	uint32_t n_queued;
 };
 
-/* OpenSM may still have the link of a port that was disabled: nothing comes through. */
+/* OpenSM may still show the link of a disabled port, but no packet passes it. */
 static bool is_disabled(const struct walk *walk, uint32_t port)
 {
 	return walk->fabric->ports[port].phys_state == TRIAD_PHYS_DISABLED;
@@ -26,7 +26,7 @@ static void visit(struct walk *walk, uint32_t port, uint32_t root)
 	const struct triad_fabric_port *ports = fabric->ports;
 	uint32_t far = ports[port].remote;
 
-	/* Only switches pass SMPs on.  From the SM's own node they leave by its
+	/* Only switches forward SMPs.  At the SM's own node they leave only by its
 	 * port. */
 	if (fabric->nodes[ports[port].node].type != TRIAD_NODE_SWITCH &&
 		port != fabric->sm_port)
@@ -52,8 +52,8 @@ static void walk_to(struct walk *walk, uint32_t root, uint32_t node)
 	}
 }
 
-/* Reads the way from its end to its beginning.  The ports are written from the array's
- * end on, and moved to its beginning once their number is known. */
+/* Reads the route from its end to its beginning.  Writes the ports from the array's end
+ * on, and moves them to its beginning once their number is known. */
 static int read_back(const struct walk *walk, uint32_t root, uint32_t node,
 	struct triad_route *route)
 {

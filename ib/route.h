@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The way of an SMP from this SM to a switch, port by port, that does not lead over a
- * certain link: what is sent to take that link down, and the answer, must not go over
- * it themselves.  Nor does it lead over links an end of which is disabled.
+/* Finds the route of an SMP from this SM to a switch, port by port, that avoids a
+ * certain link: requests that take that link down, and their answers, must not pass it
+ * themselves.  It also avoids links with a disabled end.
  *
- * Thread-safety: no state.  Memory: some octets for each node, for the call. */
+ * Thread-safety: no state.
+ * Memory: some octets for each node, for the call. */
 #ifndef TRIAD_IB_ROUTE_H
 #define TRIAD_IB_ROUTE_H
 
@@ -13,11 +14,11 @@
 
 struct triad_route {
 	uint8_t n_hops;
-	uint8_t ports[TRIAD_ROUTE_MAX_HOPS + 1]; /* to leave by, from 1 on */
+	uint8_t ports[TRIAD_ROUTE_MAX_HOPS + 1]; /* to leave by, from element 1 on */
 };
 
-/* One of the shortest.  'without': a port, one end of the link (TRIAD_FABRIC_NONE:
- * none).  Returns 0, EHOSTUNREACH or ENOMEM. */
+/* Finds one of the shortest routes.  'without' is a port at either end of the link to
+ * avoid (TRIAD_FABRIC_NONE: none).  Returns 0, EHOSTUNREACH or ENOMEM. */
 int triad_route_find(const struct triad_fabric *fabric, uint32_t node, uint32_t without,
 	struct triad_route *route);
 

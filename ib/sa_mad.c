@@ -9,7 +9,7 @@
 enum { RESPONSE = 0x80, GET_RESPONSE = 0x81 };
 enum { ATTRIBUTE_NOTICE = 0x02, ATTRIBUTE_INFORM_INFO = 0x03 };
 
-/* Where things are in an SA MAD. */
+/* Offsets in an SA MAD. */
 enum {
 	AT_METHOD = 3,
 	AT_STATUS = 4,
@@ -76,7 +76,7 @@ int triad_sa_mad_judge(
 	/* A late answer to an earlier request: go on waiting. */
 	if (size < AT_ATTRIBUTE || triad_wire_number(mad, AT_TID, 4) != tid)
 		return EAGAIN;
-	/* Of a request that timed out the header alone comes back. */
+	/* Of a request that timed out only the header comes back. */
 	if (has_failed)
 		return ETIMEDOUT;
 	if (size < DATA ||

@@ -108,7 +108,8 @@ static int compare_blocks(const void *a, const void *b)
 
 /* --- reading the records --- */
 
-/* One record for each port of a CA, one for a switch; the first of a node counts. */
+/* There is one record for each port of a CA, one for a switch; the first of a node
+ * counts. */
 static void read_nodes(struct tables *tables, const struct triad_sa_table *table)
 {
 	uint32_t kept = 0;
@@ -122,7 +123,7 @@ static void read_nodes(struct tables *tables, const struct triad_sa_table *table
 	tables->n_nodes = (uint32_t)count(table);
 	qsort(tables->nodes, tables->n_nodes, sizeof(*tables->nodes), compare_nodes);
 	for (uint32_t i = 0; i < tables->n_nodes; i++) {
-		/* Broken nodes have the GUID 0, which names nobody. */
+		/* Broken nodes have GUID 0, which identifies none. */
 		if (!tables->nodes[i].guid)
 			continue;
 		if (!kept || tables->nodes[kept - 1].guid != tables->nodes[i].guid)
@@ -153,8 +154,8 @@ static void read_lids(struct tables *tables, const struct triad_sa_table *table)
 	}
 }
 
-/* The tables were asked for one after the other.  A port whose node is not in the first
- * one came in between, and is left out. */
+/* The tables were read one after the other.  A port whose node is not in the first
+ * table came in between: drop it. */
 static void read_ports(struct tables *tables, const struct triad_sa_table *table)
 {
 	uint32_t kept = 0, n = 0;
@@ -190,8 +191,8 @@ static void read_links(struct tables *tables, const struct triad_sa_table *table
 	qsort(tables->links, tables->n_links, sizeof(*tables->links), compare_links);
 }
 
-/* Deviation: OpenSM 3.3.23 writes the number as its machine has it, so that on most the
- * octets are turned round. */
+/* Deviation: OpenSM 3.3.23 writes the number in its machine's byte order, so on most
+ * machines the octets are swapped. */
 static uint16_t block_number(const uint8_t *record)
 {
 	uint16_t number = (uint16_t)triad_wire_number(record, 2, 2);
@@ -199,7 +200,7 @@ static uint16_t block_number(const uint8_t *record)
 	return number & 0xff ? number : number >> 8;
 }
 
-/* Of a switch, the table of its port 0 alone. */
+/* Keeps only the table of port 0 of a switch. */
 static void read_pkeys(struct tables *tables, const struct triad_sa_table *table)
 {
 	for (size_t i = 0; i < count(table); i++) {
@@ -294,8 +295,8 @@ static uint32_t find_blocks(const struct tables *tables, uint16_t lid)
 	return at;
 }
 
-/* What the SA says of a port's P_Keys; returns how many there are up to the last
- * one. */
+/* Gathers a port's P_Keys from the SA's blocks; returns how many there are up to the
+ * last one. */
 static uint32_t gather_pkeys(const struct tables *tables, uint16_t lid, uint16_t *pkeys)
 {
 	uint32_t n = 0;
@@ -340,7 +341,7 @@ static void add_pkeys(struct triad_fabric_builder *builder, const struct tables 
 		triad_fabric_builder_add_pkeys(builder, pkeys, n);
 	if (n || !known)
 		return;
-	/* The SA said nothing of this port: take what was known of it before. */
+	/* The SA has no P_Keys of this port: use the known fabric's. */
 	at = find_port(known, node->guid, port->number);
 	if (at != TRIAD_FABRIC_NONE && known->ports[at].pkeys.n)
 		triad_fabric_builder_add_pkeys(builder,
@@ -348,14 +349,14 @@ static void add_pkeys(struct triad_fabric_builder *builder, const struct tables 
 			known->ports[at].pkeys.n);
 }
 
-/* A link that is up has a far end. */
+/* True for a port with a link that is up, which must have a far end. */
 static bool lacks_far_end(const struct triad_fabric_port *port)
 {
 	return port->number && port->state >= TRIAD_PORT_INIT &&
 		port->remote == TRIAD_FABRIC_NONE;
 }
 
-/* The port of 'fabric' that was at the other end in the known one. */
+/* The port of 'fabric' that is the far end in the known fabric. */
 static uint32_t find_known_far_end(const struct triad_fabric *fabric,
 	const struct triad_fabric *known, uint32_t port)
 {
@@ -368,9 +369,9 @@ static uint32_t find_known_far_end(const struct triad_fabric *fabric,
 	return find_port(fabric, known->nodes[far->node].guid, far->number);
 }
 
-/* Gives links of the known fabric to ports whose far end the SA did not tell.  Both
- * ends must lack one: a cable that was pulled since would have left an end that is
- * down, or that has another link now. */
+/* Adds links of the known fabric between ports whose far ends the SA did not show.
+ * Both ends must lack one: if the cable was pulled since, an end would be down, or have
+ * another link now. */
 static void lend_links(struct triad_fabric *fabric, const struct triad_fabric *known)
 {
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
@@ -454,8 +455,7 @@ int triad_sa_topology_build(const struct triad_sa_tables *from, uint64_t sm_port
 		return ENODATA;
 	if (are_too_large(from))
 		return EOVERFLOW;
-	/* Nodes first: records of the others have LIDs, which read_lids() turns into
-	 * nodes. */
+	/* Nodes first: the other records have LIDs, which read_lids() maps to nodes. */
 	if (make_room(&tables, from)) {
 		read_nodes(&tables, &from->nodes);
 		read_lids(&tables, &from->nodes);

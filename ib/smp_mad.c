@@ -100,7 +100,7 @@ void triad_smp_encode_priority_trap(
 	triad_wire_put(&w, 2, TRAP_LOCAL_CHANGES);
 	triad_wire_put(&w, 2, trap->lid);
 	triad_wire_put(&w, 2, 0);
-	/* What trap 144 says. */
+	/* The data of trap 144. */
 	triad_wire_put(&w, 2, 0);
 	triad_wire_put(&w, 2, trap->lid);
 	triad_wire_put(&w, 1, 0);
@@ -133,7 +133,7 @@ void triad_smp_encode_ping(uint8_t mad[TRIAD_MAD_SIZE], uint32_t tid)
 
 /* --- counters --- */
 
-/* What a bad link counts; not what a busy or closed one does. */
+/* Counters of a bad link, not of a busy or closed one. */
 static const uint32_t link_errors = 1u << TRIAD_SYMBOL_ERROR_COUNTER |
 	1u << TRIAD_LINK_ERROR_RECOVERY_COUNTER | 1u << TRIAD_LINK_DOWNED_COUNTER |
 	1u << TRIAD_PORT_RCV_ERRORS | 1u << TRIAD_PORT_RCV_REMOTE_PHYSICAL_ERRORS |
@@ -148,9 +148,9 @@ static uint64_t octets_of(const struct triad_pma_reading *reading, bool is_narro
 	for (unsigned i = 0; i < 2; i++) {
 		uint64_t words = reading->raw[counters[i]];
 
-		/* A narrow counter stops at its maximum, and nobody knows how much
-		 * there was since.  A wide one never gets so far, but a broken agent
-		 * may say so, and the sum must not wrap. */
+		/* A narrow counter stops at its maximum, so its value is unknown then.
+		 * A wide one never gets so far, but a broken agent may say so, and the
+		 * sum must not wrap. */
 		if (words >=
 			(is_narrow ? triad_counter_max(counters[i]) : UINT64_MAX / 8))
 			return UINT64_MAX;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is sent to one port, and what its answers say: SMPs by directed route, counters,
- * a ping.
+/* Encodes requests to one port, and decodes its answers: SMPs by directed route,
+ * counters, a ping.
  *
  * Thread-safety: no state.
  * Spec: IBA volume 1, 14.2.1.1 (SMPs by LID), 14.2.1.2 (by directed route), 14.2.5.3
- * (NodeInfo), 14.2.5.13 (SMInfo), 13.4.8.2 and 14.2.5.1 (notices), 16.5 (a vendor's class with an OUI). */
+ * (NodeInfo), 14.2.5.13 (SMInfo), 13.4.8.2 and 14.2.5.1 (notices), 16.5 (a vendor's
+ * class with an OUI). */
 #ifndef TRIAD_IB_SMP_MAD_H
 #define TRIAD_IB_SMP_MAD_H
 
@@ -16,7 +17,7 @@
 #include "triad/mad.h"
 
 #define TRIAD_SMP_CLASS_DIRECTED 0x81
-#define TRIAD_SMP_CLASS_PING 0x32 /* of OpenIB's, as infiniband-diags has it */
+#define TRIAD_SMP_CLASS_PING 0x32 /* OpenIB's, as in infiniband-diags */
 #define TRIAD_SMP_PERMISSIVE_LID 0xffff
 extern const uint8_t triad_smp_openib_oui[3];
 
@@ -44,7 +45,7 @@ struct triad_smp_request {
 	unsigned timeout_ms;
 };
 
-/* One hop more, out of 'port'.  Returns 0 or EHOSTUNREACH (64 hops). */
+/* Appends a hop, out of 'port'.  Returns 0 or EHOSTUNREACH (64 hops). */
 int triad_smp_add_hop(struct triad_smp_route *route, uint8_t port);
 
 /* A request; 'data' has TRIAD_SMP_DATA_SIZE octets of the attribute. */
@@ -64,11 +65,11 @@ struct triad_sm_trap {
 void triad_smp_encode_priority_trap(
 	uint8_t mad[TRIAD_MAD_SIZE], const struct triad_sm_trap *trap, uint32_t tid);
 
-/* Whether it belongs to request 'tid', whole. */
+/* Whether it is a complete answer to request 'tid'. */
 bool triad_smp_is_answer(const struct triad_mad_reply *reply, uint32_t tid);
 
-/* The attribute of an answer, and its status without the direction.  Returns 0, or
- * EPROTO when the status is not 0. */
+/* Reads the attribute of an answer, and its status without the direction bit.  Returns
+ * 0, or EPROTO when the status is not 0. */
 int triad_smp_decode(
 	const uint8_t mad[TRIAD_MAD_SIZE], uint8_t *data, uint16_t *status);
 
@@ -90,18 +91,18 @@ struct triad_sm_info triad_sm_info_decode(const uint8_t data[TRIAD_SMP_DATA_SIZE
 /* The GUID of the port that a NodeInfo came from. */
 uint64_t triad_node_info_port_guid(const uint8_t data[TRIAD_SMP_DATA_SIZE]);
 
-/* A question to an ibping server. */
+/* A request to an ibping server. */
 void triad_smp_encode_ping(uint8_t mad[TRIAD_MAD_SIZE], uint32_t tid);
 
 /* What a port's PMA has counted, both ways. */
 struct triad_smp_counts {
 	uint64_t n_errors; /* of all kinds together */
-	uint64_t octets;   /* sent and received; UINT64_MAX: not known, as behind 16 GiB
+	uint64_t octets;   /* sent and received; UINT64_MAX: not known, as after 16 GiB
 	                    * where the agent has no 64-bit counters */
 };
 
-/* Of readings of PortCounters, and of PortCountersExtended: NULL where the agent has no
- * such attribute. */
+/* Sums up readings of PortCounters and PortCountersExtended; NULL where the agent lacks
+ * the attribute. */
 void triad_smp_count(struct triad_smp_counts *counts,
 	const struct triad_pma_reading *narrow, const struct triad_pma_reading *wide);
 

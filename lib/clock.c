@@ -41,8 +41,8 @@ uint64_t triad_clock_wall_us(void)
 	return read_clock(CLOCK_REALTIME);
 }
 
-/* A thread that was interrupted between the clocks would be wrong by as much: the shortest
- * of some looks is taken. */
+/* An interruption between the two clocks would falsify the offset: takes the shortest
+ * of some measurements. */
 static int64_t measure_wall_offset_us(void)
 {
 	uint64_t shortest_us = UINT64_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Closing many descriptors at once, also where the C library or the kernel is older than
+/* Closes many descriptors at once, also where the C library or the kernel is older than
  * the system call for it (Linux 5.9). */
 #ifndef TRIAD_CLOSE_RANGE_H
 #define TRIAD_CLOSE_RANGE_H

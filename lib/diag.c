@@ -14,7 +14,7 @@ void triad_diags_init(struct triad_diags *diags, const char *source)
 	triad_text_clean(diags->source);
 }
 
-/* The last entry gives way to the number of those that found no room. */
+/* Replaces the last entry by the number of those without room. */
 static void count_one_more(struct triad_diags *diags)
 {
 	struct triad_diag *last = &diags->entries[TRIAD_DIAG_MAX - 1];

@@ -4,17 +4,17 @@
 #include <stdlib.h>
 
 struct source {
-	uint16_t n;           /* items that it has */
+	uint16_t n;           /* its items */
 	uint16_t first, last; /* their places, if it has any */
-	uint16_t next;        /* whose turn is behind its own */
+	uint16_t next;        /* the source whose turn is next */
 };
 
 struct triad_fair_queue {
 	uint32_t room, n;
-	/* Behind each place: the next one of its source, or the next free one. */
+	/* For each place: the next place of its source, or the next free one. */
 	uint16_t *next;
 	uint16_t free; /* the first, if n < room */
-	/* Those that have items are a circle, from the one whose turn is last. */
+	/* Sources with items form a circle; 'last' is the one whose turn comes last. */
 	struct source *sources;
 	uint16_t last;
 };
@@ -46,7 +46,7 @@ void triad_fair_queue_free(struct triad_fair_queue *queue)
 	free(queue);
 }
 
-/* Gives 'source', which has no turn yet, the last one. */
+/* Adds 'source' to the circle, with the last turn. */
 static void join(struct triad_fair_queue *queue, uint16_t source)
 {
 	struct source *joins = &queue->sources[source];
@@ -95,7 +95,7 @@ bool triad_fair_queue_take(struct triad_fair_queue *queue, uint32_t *place)
 	at = from->first;
 	from->first = queue->next[at];
 	from->n--;
-	/* It goes to the end of the circle, or leaves it. */
+	/* The source moves to the end of the circle, or leaves it when it is empty. */
 	if (from->n)
 		queue->last = source;
 	else

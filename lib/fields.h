@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The fields of a message in a table, from which it is written to the wire and read.
+/* Describes a message's fields by a table, to write them to the wire and read them.
  *
  *     static const struct triad_field fields[] = {
  *         TRIAD_TEXT(struct alive, name),
@@ -8,9 +8,9 @@
  *         TRIAD_FLAG(struct alive, is_draining, 0x2),
  *     };
  *
- * Numbers are big-endian, in as many octets as the table says, and members of 1, 2, 4 or
- * 8 octets; floats are their bits.  A text is a length in one octet, then so many octets.
- * Flags that stand together in the table share an octet.
+ * Numbers are big-endian, in as many octets as the table says; their members have 1, 2,
+ * 4 or 8 octets; floats are sent as their bits.  A text is a length in one octet, then
+ * so many octets.  Adjacent flags in the table share an octet.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_LIB_FIELDS_H
@@ -51,8 +51,8 @@ struct triad_field {
 void triad_fields_put(struct triad_wire *wire, const struct triad_field *fields,
 	unsigned n, const void *from);
 
-/* Reads the members of 'to'; flags that the table lacks are ignored.  A text that is too
- * long for its member fails, and sets 'wire->failed'; a 0 in a text becomes '?'. */
+/* Reads the members of 'to'; ignores flags that the table lacks.  Sets 'wire->failed'
+ * for a text that is too long for its member; replaces a 0 in a text by '?'. */
 void triad_fields_get(struct triad_wire *wire, const struct triad_field *fields,
 	unsigned n, void *to);
 

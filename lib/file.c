@@ -90,7 +90,7 @@ static int check_output(int fd, const char **why)
 	return EPERM;
 }
 
-/* One that is new gets its mode whatever the umask is. */
+/* Opens the file; a new one gets 'mode' whatever the umask is. */
 static int open_or_make(const char *path, int flags, mode_t mode)
 {
 	int fd = open(path, flags | O_CREAT | O_EXCL, mode);
@@ -108,7 +108,7 @@ int triad_file_open_output(const char *path, int access, mode_t mode, const char
 	int fd, error = 0;
 
 	*why = NULL;
-	/* Before it is opened: to open a device may do something. */
+	/* Check before opening, because opening a device may have effects. */
 	if (!lstat(path, &status))
 		error = check_kind(&status, why);
 	if (error)
@@ -198,7 +198,7 @@ void triad_file_make_folder(const char *path)
 {
 	char folder[PATH_MAX];
 
-	/* If it fails, so does what needs the folder. */
+	/* Ignore a failure: whatever needs the folder fails, too. */
 	if (folder_of(path, folder) && !mkdir(folder, 0755))
 		(void)triad_file_sync_folder(folder);
 }
@@ -218,7 +218,7 @@ int triad_file_new_open(const char *path, int flags, mode_t mode)
 
 	if (name_new(path, beside))
 		return -ENAMETOOLONG;
-	/* Of a process that was killed. */
+	/* Remove what a killed process left. */
 	if (unlink(beside) && errno != ENOENT && errno != ENOTDIR)
 		return -errno;
 	fd = open(beside, all, mode);

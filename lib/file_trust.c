@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whether anybody else could have put a file where it is (triad/file.h).
+/* Checks whether anybody else could have put a file where it is (triad/file.h).
  *
- * The path is walked name by name, as the kernel does, from / on; a symbolic link's
- * target takes its place in what is left to walk. */
+ * It walks the path name by name, as the kernel does, from / on; a symbolic link is
+ * replaced by its target in the part still to be walked. */
 #include "triad/file.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define MAX_LINKS 16
 
 struct walk {
-	char at[PATH_MAX];   /* as far as it was walked; "": / */
+	char at[PATH_MAX];   /* the path walked so far; "": / */
 	char rest[PATH_MAX]; /* the rest of the path */
 	struct stat status;  /* of 'at' */
 	unsigned n_links;
@@ -156,7 +156,7 @@ static int check_component(struct walk *walk)
 								: 0;
 }
 
-/* Up to what is no folder, or the end. */
+/* Walks up to the first file that is no folder, or to the end. */
 static int walk_path(struct walk *walk, bool is_secret)
 {
 	int error = check_component(walk);
@@ -198,7 +198,7 @@ static int begin(struct walk *walk, const char *path, size_t length, char *reaso
 
 static int check(const char *path, size_t length, bool is_secret, char *reason)
 {
-	/* Two paths are too much for the stack of a thread of ours. */
+	/* On the heap: two paths are too large for the stack of our threads. */
 	struct walk *walk = malloc(sizeof(*walk));
 	int error;
 
@@ -223,6 +223,6 @@ int triad_file_check_folder(const char *path, char reason[TRIAD_FILE_REASON_SIZE
 {
 	const char *end = strrchr(path, '/');
 
-	/* Without a '/' it is the folder that we are in. */
+	/* Without a '/' it is the current folder. */
 	return check(path, end ? (size_t)(end - path) + 1 : 0, false, reason);
 }

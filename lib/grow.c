@@ -17,7 +17,8 @@ int triad_grow(void *array, size_t *room, size_t n, size_t size, size_t least)
 		return ENOMEM;
 	while (wanted < n)
 		wanted *= 2;
-	/* The pointer's type is the owner's: as a void pointer it must not be read. */
+	/* Copy the pointer: it has the owner's type, so reading it as a void pointer is
+	 * not allowed. */
 	memcpy(&items, array, sizeof(items));
 	items = realloc(items, wanted * size);
 	if (!items)

@@ -10,7 +10,7 @@
  *             return ENOMEM;
  *     links[n++] = link;
  *
- * The caller has a cap on whatever a file or the network sizes.
+ * The caller caps whatever a file or the network sizes.
  *
  * Thread-safety: none; the caller excludes others.
  * Memory: the owner's, to be given to free(). */
@@ -21,8 +21,8 @@
 
 /* Makes room for 'n' items of 'size' octets.  'array' is the address of the array's
  * pointer, of any type.  Doubles '*room' (first 'least' items) until 'n' fit, and moves
- * the items if it must. New items are not cleared. Returns 0 or ENOMEM: then array and
- * room are as they were. */
+ * the items if it must.  New items are not cleared.  Returns 0, or ENOMEM with nothing
+ * changed. */
 int triad_grow(void *array, size_t *room, size_t n, size_t size, size_t least);
 
 #endif

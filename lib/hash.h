@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Hashes: quick ones for tables and for telling one thing from another, none against
- * somebody who wants two to be the same; for that triad_hash_sha256().
+/* Hashes: fast ones for tables and for comparing, which do not resist somebody who
+ * makes two inputs collide; triad_hash_sha256() does.
  *
- * All are the same on each machine, so they may be sent.
+ * All give the same on each machine, so they may be sent.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_LIB_HASH_H
@@ -13,8 +13,8 @@
 
 #define TRIAD_HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* FNV-1a, a step for each octet; of several pieces each begins with the hash of those
- * before, the first with TRIAD_HASH_START. */
+/* FNV-1a, a step for each octet.  To hash several pieces, begin each with the hash of
+ * those before, and the first with TRIAD_HASH_START. */
 static inline uint64_t triad_hash_octets(uint64_t hash, const void *octets, size_t n)
 {
 	const uint8_t *at = octets;
@@ -24,8 +24,8 @@ static inline uint64_t triad_hash_octets(uint64_t hash, const void *octets, size
 	return hash;
 }
 
-/* A word of 64 bits in one step; any seed.  The shift lets the upper half of a product
- * count in the lower one, which tables take for the slot. */
+/* Hashes a word of 64 bits in one step; any seed.  The shift mixes the upper half of
+ * the product into the lower one, from which tables take the slot. */
 static inline uint64_t triad_hash_word(uint64_t hash, uint64_t word)
 {
 	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);

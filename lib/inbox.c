@@ -9,7 +9,7 @@
 #include "triad/clock.h"
 
 #define MAX_SENT 16u             /* payloads in one step */
-#define AGAIN_US TRIAD_US_PER_MS /* the transport has something of its own to send */
+#define AGAIN_US TRIAD_US_PER_MS /* the transport is busy with its own payloads */
 
 bool triad_inbox_put(
 	struct triad_inbox *inbox, uint64_t sender, const void *octets, size_t size)
@@ -50,7 +50,7 @@ uint64_t triad_outbox_send(struct triad_outbox *outbox,
 		if (!outbox->size)
 			return UINT64_MAX;
 		if (ends->send(ends->context, outbox->octets, outbox->size) == EAGAIN) {
-			/* At first its turn may come at once. */
+			/* At first its turn may come soon: retry quickly. */
 			outbox->n_refused++;
 			return now_us +
 				(outbox->n_refused < ends->rest_us / AGAIN_US

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Payloads that members of a group send each other: those that came and wait for a
- * thread, and the one that could not be sent yet.
+/* Payloads between members of a group: received ones that wait for a thread, and one
+ * that could not be sent yet.
  *
  *     transport's thread                        owner's thread
  *     triad_inbox_put()  ->  ring of 256  ->    triad_inbox_take()
  *                                               triad_outbox_send()  ->  transport
  *
- * An inbox that is full drops what comes: protocols on top compare what members have,
+ * A full inbox drops new payloads: the protocols above it compare what members have,
  * and repeat what got lost.
  *
- * Thread-safety: none.  The owner has a lock that puts and takes are made under; an
- * outbox belongs to one thread.
+ * Thread-safety: none.  The owner's lock protects puts and takes; an outbox belongs to
+ * one thread.
  * Memory: no allocation; an inbox has some 266 kB, an outbox 1 kB. */
 #ifndef TRIAD_LIB_INBOX_H
 #define TRIAD_LIB_INBOX_H
@@ -31,19 +31,19 @@ struct triad_payload {
 	uint8_t octets[TRIAD_INBOX_OCTETS];
 };
 
-/* All zeros is empty. */
+/* All zeros: empty. */
 struct triad_inbox {
 	struct triad_ring ring;
 	struct triad_payload payloads[TRIAD_INBOX_ROOM];
-	uint64_t n_dropped; /* by a full inbox, or too long */
+	uint64_t n_dropped; /* because the inbox was full, or the payload too long */
 };
 
-/* Copies a payload behind the others.  False when it was dropped. */
+/* Appends a copy of a payload.  False when it was dropped. */
 bool triad_inbox_put(
 	struct triad_inbox *inbox, uint64_t sender, const void *octets, size_t size);
-/* Copies the oldest one, which leaves.  False when there is none. */
+/* Copies and removes the oldest one.  False when there is none. */
 bool triad_inbox_take(struct triad_inbox *inbox, struct triad_payload *payload);
-/* Forgets all that wait; what was dropped stays counted. */
+/* Drops all waiting payloads, without counting them. */
 void triad_inbox_clear(struct triad_inbox *inbox);
 
 /* --- what can wait until a transport has nothing more urgent --- */
@@ -56,22 +56,23 @@ struct triad_outbox {
 
 struct triad_outbox_ends {
 	void *context;
-	/* Makes the next payload, of TRIAD_INBOX_OCTETS at most; returns its size, 0: there
-	 * is nothing to send. */
+	/* Makes the next payload, of at most TRIAD_INBOX_OCTETS; returns its size, 0:
+	 * there is nothing to send. */
 	size_t (*make)(void *context, void *octets);
-	/* Returns 0, EAGAIN (not now), or another errno: nobody is there who lacks it. */
+	/* Returns 0, EAGAIN (not now), or another errno: no member needs the
+	 * payload. */
 	int (*send)(void *context, const void *octets, size_t size);
-	uint64_t rest_us; /* how long to wait with a transport that sends nothing */
+	uint64_t rest_us; /* how long to wait when the transport sends nothing */
 };
 
-/* Sends what there is, some payloads at most.  Returns when to call again (monotonic, as
- * 'now_us'); UINT64_MAX: all was sent that there is now. */
+/* Sends some payloads.  Returns when to call again (monotonic, as 'now_us');
+ * UINT64_MAX: nothing is left to send now. */
 uint64_t triad_outbox_send(struct triad_outbox *outbox,
 	const struct triad_outbox_ends *ends, uint64_t now_us);
 
 /* --- members of another release --- */
 
-/* Whose messages are looked at, and what is known here. */
+/* What to check messages for, and the version known here. */
 struct triad_release {
 	const char *about; /* how the log line begins: "election" */
 	uint32_t magic;    /* of the messages [lib/format_version.h] */
@@ -80,7 +81,7 @@ struct triad_release {
 	struct triad_log_limit limit; /* zeros: a line a minute */
 };
 
-/* Says in the log that a payload is of another version, so that it is not understood. */
+/* Logs when a payload has another version, and so is not understood. */
 void triad_release_check(
 	struct triad_release *release, const struct triad_payload *payload);
 

@@ -41,7 +41,7 @@ static void close_list(struct triad_json_page *page)
 	page->list_depth = 0;
 }
 
-/* Of an octet outside of strings; returns whether it is kept. */
+/* Handles an octet outside of strings; returns whether it is kept. */
 static bool take_octet(struct triad_json_page *page, char c)
 {
 	bool was_in_row = page->list_depth;
@@ -52,7 +52,8 @@ static bool take_octet(struct triad_json_page *page, char c)
 			page->depth--;
 			return true;
 		}
-		/* The comma before the page's first row goes with the one before it. */
+		/* Drop the comma before the page's first row, with the row before
+		 * it. */
 		if (c == ',') {
 			page->row++;
 			page->in_row = false;

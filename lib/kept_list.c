@@ -24,7 +24,7 @@ void triad_kept_list_refuse(struct triad_kept_list *list, const char *why)
 {
 	triad_kept_list_begin(list);
 	snprintf(list->why, sizeof(list->why), "%s", why);
-	/* It becomes the end of a line. */
+	/* It becomes the end of a line: replace unprintable characters. */
 	triad_text_clean(list->why);
 }
 
@@ -86,7 +86,8 @@ int triad_kept_list_resize(struct triad_kept_list *list, uint32_t n)
 int triad_kept_list_put(
 	struct triad_kept_list *list, uint32_t place, const void *octets, size_t size)
 {
-	/* A key's rows, and those of an image in their places. */
+	/* Twice the limit: rows of a key image, and the rows of an image that replace
+	 * them. */
 	return put_octets(
 		list, &list->rows[place], octets, size, 2 * TRIAD_KEPT_MAX_OCTETS);
 }

@@ -61,8 +61,8 @@ static void number(const struct triad_line_file *file, unsigned i, char *path)
 	snprintf(path, NUMBERED_SIZE, i ? "%s.%u" : "%s", file->params.path, i);
 }
 
-/* Renames all, the oldest first.  When that fails, the line is not written: the file
- * would grow without end. */
+/* Renames all files, the oldest first.  If that fails, the line is not written, or the
+ * file would grow without end. */
 static int rotate(struct triad_line_file *file)
 {
 	char from[NUMBERED_SIZE], to[NUMBERED_SIZE];
@@ -82,7 +82,7 @@ int triad_line_file_open(struct triad_line_file *file)
 	return is_open(file) ? 0 : open_anew(file);
 }
 
-/* A line that fits only in part is taken back. */
+/* Appends a line; cuts it off again when the disk takes only a part. */
 static int append(struct triad_line_file *file, const char *line, size_t size)
 {
 	off_t before = lseek(file->fd, 0, SEEK_END);
@@ -95,7 +95,8 @@ static int append(struct triad_line_file *file, const char *line, size_t size)
 	return fail(file, before < 0 || ftruncate(file->fd, before) ? EIO : ENOSPC);
 }
 
-/* Whether there is no room for 'size' octets more; one line always has room. */
+/* Whether the file is too large for 'size' more octets; an empty file always has room
+ * for a line. */
 static bool is_full(const struct triad_line_file *file, size_t size)
 {
 	struct stat status;

@@ -33,8 +33,8 @@ void triad_log_write(
 	errno = saved_errno;
 }
 
-/* Start and count change together, in one word, so that threads that meet at the
- * end of a window can't give themselves more than 'burst'. */
+/* Start and count share one word and change together, so that threads at the end of a
+ * window can't get more than 'burst' lines. */
 static bool window_take(struct triad_log_limit *limit, uint64_t now_ms)
 {
 	uint64_t period_ms = limit->period_us / 1000 + (limit->period_us % 1000 != 0);

@@ -10,7 +10,7 @@
 #define MAX_TERMS 20000u
 #define MAX_HALVINGS 200u
 
-/* x^a e^-x / Gamma(a): what series and fraction are multiplied by. */
+/* x^a e^-x / Gamma(a), the factor of the series and the fraction. */
 static double gamma_front(double a, double x)
 {
 	int sign;
@@ -68,8 +68,8 @@ double triad_poisson_at_most(uint64_t n, double mean)
 	return mean < a + 1 ? 1 - gamma_lower(a, mean) : gamma_upper(a, mean);
 }
 
-/* The mean that leaves 'n' events at most a chance of 'chance', by halving: the chance
- * falls as the mean grows. */
+/* The mean at which at most 'n' events have the chance 'chance'.  Found by halving,
+ * since the chance falls as the mean grows. */
 static double mean_of(uint64_t n, double chance)
 {
 	double low = 0, high = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a count of independent events says about their mean: tails of the Poisson
- * distribution, and exact confidence intervals.
+/* The Poisson distribution: its tails, and exact confidence intervals of the mean from
+ * a count of independent events.
  *
  * Model: the chance of more than n events where 'mean' are expected is the regularized
  * incomplete gamma function P(n + 1, mean) [DLMF 8.2.4, Johnson, Kemp, Kotz: Univariate
@@ -11,7 +11,7 @@
  * of the count, and by less than a millionth of the interval's width.
  *
  * The interval is Garwood's (Fiducial Limits for the Poisson Distribution, 1936): it
- * holds the mean with at least the confidence asked for, whatever the mean.
+ * contains any mean with at least the given confidence.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_LIB_POISSON_H
@@ -25,11 +25,11 @@ struct triad_poisson_interval {
 	double low, high;
 };
 
-/* The chance of 'n' events at most where 'mean' (0 or more) are expected; NaN for a
- * 'mean' that is none. */
+/* The chance of at most 'n' events where 'mean' (0 or more) are expected; NaN for an
+ * invalid 'mean'. */
 double triad_poisson_at_most(uint64_t n, double mean);
 
-/* The interval of means for which 'n' events are no surprise; 'low' is 0 for none.
+/* The confidence interval of the mean after 'n' events; 'low' is 0 for 0 events.
  * 'confidence' is above 0 and below 1, for instance 0.95; else both ends are NaN. */
 struct triad_poisson_interval triad_poisson_interval(uint64_t n, double confidence);
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a text has before its unit at most: more is too large in any unit. */
+/* The largest number before a unit: more is too large in any unit. */
 #define MAX_NUMBER (UINT64_C(1) << 42)
 
 static const struct {
@@ -15,7 +15,7 @@ static const struct {
 } times[] = {{"ms", 1}, {"s", 1000}, {"m", 60 * 1000}, {"h", 3600 * 1000},
 	{"d", 24 * 3600 * 1000}};
 
-/* 0 for what is no unit of time. */
+/* 0: no unit of time. */
 static uint32_t time_ms(const char *unit)
 {
 	for (unsigned i = 0; i < sizeof(times) / sizeof(times[0]); i++)

@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-/* All zeros is empty. */
+/* All zeros: empty. */
 struct triad_ring {
 	uint32_t first, n;
 };
@@ -32,13 +32,13 @@ static inline uint32_t triad_ring_at(
 	return (ring->first + i) % room;
 }
 
-/* Returns the place of an item that is added behind the others; n < room. */
+/* Returns the place for a new item, after the others; n < room. */
 static inline uint32_t triad_ring_put(struct triad_ring *ring, uint32_t room)
 {
 	return triad_ring_at(ring, room, ring->n++);
 }
 
-/* Returns the place of the oldest item, which leaves; n > 0. */
+/* Removes the oldest item and returns its place; n > 0. */
 static inline uint32_t triad_ring_take(struct triad_ring *ring, uint32_t room)
 {
 	uint32_t at = ring->first;

@@ -43,7 +43,7 @@ int triad_task_start(struct triad_task *task)
 void triad_task_wake(struct triad_task *task)
 {
 	task->is_woken = true;
-	/* Others may wait for what a step changes. */
+	/* Broadcast: others may wait for what a step changes. */
 	pthread_cond_broadcast(&task->changed);
 }
 

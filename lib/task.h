@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A thread that does its work in steps, and sleeps between them.
  *
- * Model: the thread calls the step at once, and then whenever it is due or somebody wakes
- * the task.  The step begins and ends with the owner's lock held; it releases the lock
- * while it works.  It returns when it is due again (monotonic; UINT64_MAX: when woken).
- * A wake during a step makes the next one follow at once.  A step may also come early
- * for no reason, so it looks itself what there is to do.
+ * Model: the thread calls the step at once, and then whenever it is due or somebody
+ * wakes the task.  The step begins and ends with the owner's lock held; it releases the
+ * lock while it works.  It returns when it is due again (monotonic; UINT64_MAX: when
+ * woken).  A wake during a step makes the next one follow at once.  A step may also
+ * come early for no reason, so it must check for itself what there is to do.
  *
  *     static uint64_t task_step(void *context)
  *     {
@@ -18,8 +18,8 @@
  *             return triad_clock_now_us() + PERIOD_US;
  *     }
  *
- * A thread that waits for descriptors, or that empties a queue before it ends, does
- * better with triad/thread.h alone.
+ * For a thread that waits for descriptors, or that empties a queue before it ends, use
+ * triad/thread.h alone.
  *
  * Thread-safety: any thread may call; each function says whether with the owner's lock.
  * Only the owner stops a task.
@@ -42,8 +42,8 @@ struct triad_task {
 	/* With the lock: */
 	pthread_cond_t changed;
 	bool is_started, is_woken;
-	bool must_end; /* for a long step to look at */
-	bool is_left;  /* its thread did not end in time */
+	bool must_end; /* long steps check it */
+	bool is_left;  /* its thread did not end in time, and was left running */
 };
 
 /* 'name' has at most 15 characters; it and 'lock' are borrowed. */

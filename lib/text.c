@@ -9,8 +9,8 @@
 
 #define MAX_GUESS_LENGTH 64
 
-/* Controls (some terminals obey U+0080 to U+009F, too); formats, which change the order
- * of what is shown or hide in it; and separators of lines. */
+/* Controls (some terminals obey U+0080 to U+009F, too); format characters, which
+ * reorder text or hide in it; and line separators. */
 static bool is_unprintable(gunichar c)
 {
 	switch (g_unichar_type(c)) {
@@ -140,9 +140,9 @@ static unsigned fill_row(struct distances rows[3], size_t i, const char *a,
 	return least;
 }
 
-/* Insertions, omissions, replacements and swaps of neighbours between two words, when
- * they are 'near' at most, else more than that.  Three rows of the usual table are
- * enough for the swaps; of each row, what is so near to the diagonal. */
+/* Counts insertions, omissions, replacements and swaps of neighbours between two words;
+ * returns more than 'near' when there are more.  Three rows of the usual table are
+ * enough for swaps, and of each row the part within 'near' of the diagonal. */
 static unsigned distance(
 	const char *a, size_t n_a, const char *b, size_t n_b, unsigned near)
 {
@@ -161,8 +161,8 @@ static unsigned distance(
 	return rows[n_a % 3].at[n_b];
 }
 
-/* Which letters a word has, a bit for those alike in the lowest five bits, as capitals
- * and small letters are. */
+/* The set of a word's letters: a bit for each value of the lowest five bits, which
+ * capitals and small letters share. */
 static uint32_t letters(const char *word)
 {
 	uint32_t set = 0;
@@ -181,7 +181,8 @@ static bool may_be_near(const char *a, const char *b, unsigned near)
 		(unsigned)__builtin_popcount(in_b & ~in_a) <= near;
 }
 
-/* How many slips lie between the words; UINT_MAX when they are too many for a guess. */
+/* The number of slips between the words; UINT_MAX when there are too many for a
+ * guess. */
 static unsigned slips(const char *word, const char *name)
 {
 	size_t n_word = strlen(word), n_name = strlen(name);
@@ -208,8 +209,8 @@ bool triad_text_guess_try(struct triad_text_guess *guess, const char *name)
 /* A word of one letter is in nearly every name. */
 #define MIN_PART 2
 
-/* As slips(); a name that the word is a part of is farther than any that is spelled
- * like it. */
+/* Like slips(); a name that contains the word counts as farther than any similar
+ * spelling. */
 static unsigned how_far(const char *word, const char *name)
 {
 	unsigned n = slips(word, name);
@@ -229,14 +230,14 @@ void triad_text_nearest_try(struct triad_text_nearest *nearest, const char *name
 {
 	unsigned far = how_far(nearest->word, name), at = nearest->n;
 
-	/* A name of blanks has no first word: nobody can type it. */
+	/* Skip an empty name: nobody can type it. */
 	if (!*name)
 		return;
 	while (at && nearest->far[at - 1] > far)
 		at--;
 	if (far == UINT_MAX || at == TRIAD_TEXT_NEAREST)
 		return;
-	/* The same name is as far, so it stands right before this place. */
+	/* The same name would be just before this place, as it is as far. */
 	for (unsigned i = 0; i < at; i++)
 		if (!strcmp(nearest->names[i], name))
 			return;

@@ -11,29 +11,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the length in octets of the character with which 'text', of 'size' octets,
- * begins; 0 when it can't be shown as it is: a control character, one that changes the
- * direction of text, has no width or ends a line [Unicode general categories Cc, Cf,
- * Zl, Zp], or invalid UTF-8. */
+/* Returns the length in octets of the character at the beginning of 'text' ('size'
+ * octets).  Returns 0 when it can't be shown as it is: a control character, one that
+ * changes the direction of text, has no width or ends a line [Unicode general
+ * categories Cc, Cf, Zl, Zp], or invalid UTF-8. */
 size_t triad_text_character(const char *text, size_t size);
 
-/* Returns the offset of the first octet of such a character (a tab is allowed), or
+/* Returns the offset of the first character that can't be shown (a tab is allowed), or
  * 'size'. */
 size_t triad_text_check(const char *text, size_t size);
 
-/* Replaces such octets by '?', in place, up to the first 0: a node's name must not
- * forge a log line or drive a terminal. */
+/* Replaces such octets by '?', up to the first 0: a node's name must not forge a log
+ * line or control a terminal. */
 void triad_text_clean(char *text);
 
-/* Appends to 'text', which has room for 'size' octets in all; cuts what is too
- * much. */
+/* Appends to 'text', which has room for 'size' octets in all; cuts what does not
+ * fit. */
 void triad_text_append(char *text, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void triad_text_vappend(char *text, size_t size, const char *format, va_list args)
 	__attribute__((format(printf, 3, 0)));
 
-/* Reads a decimal number: digits alone, no sign.  False, and '*value' untouched,
- * for anything else and for a number that is over UINT_MAX. */
+/* Reads a decimal number: only digits, no sign.  False, and '*value' untouched, for
+ * anything else and for a number that is over UINT_MAX. */
 bool triad_text_number(const char *text, unsigned *value);
 
 /* Reads a GUID: "0x", then 1 to 16 hexadecimal digits, not all 0.  False, and
@@ -51,23 +51,23 @@ bool triad_text_guid(const char *text, uint64_t *guid);
  *                     best = name; */
 struct triad_text_guess {
 	const char *word;
-	unsigned limit; /* the best so far is nearer than that; 0: none yet */
+	unsigned limit; /* the best name so far differs by less; 0: none yet */
 };
 
 /* True when 'name' is near to the word (one slip of the keyboard, two in a word
  * longer than five letters; case ignored) and nearer than those tried before. */
 bool triad_text_guess_try(struct triad_text_guess *guess, const char *name);
 
-/* Octets of the words at the beginning of 'text' that have room in so many columns, at
- * least those of one word.  Words end at blanks, but what stands in [ ] is not parted. */
+/* The number of octets of the words at the beginning of 'text' that fit into so many
+ * columns; at least one word.  Words end at blanks, but text in [ ] is not split. */
 size_t triad_text_fit_words(const char *text, unsigned columns);
 
 #define TRIAD_TEXT_NEAREST 3
 #define TRIAD_TEXT_NEAREST_SIZE 96
 
-/* The same for somebody who may also have typed a part of it: the three nearest names.
- * Those spelled alike come first, then those that begin with the word, then those that
- * have it in them; of equally near ones the first that was tried. */
+/* The same for a word that may also be a part of a name: the three nearest names.
+ * Similar spellings come first, then names that begin with the word, then names that
+ * contain it; of equally near names the first tried. */
 struct triad_text_nearest {
 	const char *word;
 	unsigned n;

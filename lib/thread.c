@@ -8,8 +8,8 @@
 
 #define STACK_SIZE (512 * 1024)
 
-/* These two came with glibc 2.31.  Older ones wait by the wall clock, and too long or too
- * short when that is set meanwhile. */
+/* glibc has these two since 2.31.  Older versions wait by the wall clock, so too long
+ * or too short when that is set meanwhile. */
 #if __GLIBC_PREREQ(2, 31)
 #define WAIT_CLOCK CLOCK_MONOTONIC
 #define WAIT_JOIN(thread, until) pthread_clockjoin_np(thread, NULL, WAIT_CLOCK, until)
@@ -45,7 +45,7 @@ int triad_thread_start_with(pthread_t *thread, const char *name, size_t stack_si
 	return error;
 }
 
-/* 'wait_us' from now on, by the clock that waits go by. */
+/* The time 'wait_us' from now, by the clock of the waits. */
 static struct timespec end_of_wait(uint64_t wait_us)
 {
 	struct timespec until;

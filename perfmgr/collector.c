@@ -87,12 +87,13 @@ void triad_collector_set_params(
 {
 	uint64_t started_us = collector->status.started_us;
 
-	/* The next sweep was due by the old period; after a pause it is due at once. */
+	/* The due time comes from the old period.  Without one (after a pause) a sweep
+	 * is due at once anyway. */
 	if (collector->due_us && started_us &&
 		params->period_us != collector->params.period_us)
 		collector->due_us = started_us + params->period_us;
 	collector->params = *params;
-	/* Readers compare the age of the last sweep with it, before the next one. */
+	/* Publish it now: readers compare the age of the last sweep with it. */
 	pthread_mutex_lock(&collector->published_lock);
 	collector->status.period_us = params->period_us;
 	pthread_mutex_unlock(&collector->published_lock);
@@ -186,10 +187,10 @@ void triad_collector_reset(
 
 		if (!selection->chosen[i])
 			continue;
-		/* Since the view was made, its row may have gone to another port. */
+		/* The row may have gone to another port since the view was made. */
 		if (triad_view_read(view, i, &row))
 			triad_engine_zero(collector->engine, view->rows[i], now_us);
-		/* No fabric may be swept now, or another one, without the port. */
+		/* The fabric swept now may lack the port, or there may be none. */
 		if (!selection->hardware || !collector->view)
 			continue;
 		swept = collector->view->fabric;

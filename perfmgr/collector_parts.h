@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The parts of 'struct triad_collector': collector.c serves its owner and its readers;
- * collector_sweep.c runs a sweep from beginning to end; collector_readings.c handles the
- * scheduler's reports. */
+/* The state that the three files of the collector share:
+ *
+ *     collector.c           the owner's settings, what readers get, resets
+ *     collector_sweep.c     a sweep from its beginning to its end
+ *     collector_readings.c  callbacks of the sweep's scheduler */
 #ifndef TRIAD_PERFMGR_COLLECTOR_PARTS_H
 #define TRIAD_PERFMGR_COLLECTOR_PARTS_H
 
@@ -18,26 +20,25 @@ struct triad_collector {
 	struct triad_engine *engine;
 	struct triad_sweep *sweep;
 	struct triad_watch *watch;
-	bool watch_is_behind;            /* it has not adopted the view yet */
+	bool watch_is_behind;            /* it has not adopted 'view' yet */
 	struct triad_groups *groups;     /* for the next view */
-	bool groups_looked_at;           /* checked for groups without a port */
+	bool groups_looked_at;           /* groups without a port are logged */
 	struct triad_fabric *fabric;     /* to adopt, or NULL */
-	uint16_t pkeys[TRIAD_PKEYS_MAX]; /* of our port, as used for the view */
+	uint16_t pkeys[TRIAD_PKEYS_MAX]; /* of our port, for 'view' */
 	uint32_t n_pkeys;
 	uint32_t n_apart_logged;
 	bool adopt_failed; /* try again before the next sweep */
 	uint64_t due_us;
-	uint64_t group_due_us[TRIAD_GROUPS_MAX]; /* UINT64_MAX: with all others */
+	uint64_t group_due_us[TRIAD_GROUPS_MAX]; /* UINT64_MAX: no period of its own */
 	uint32_t sweeping_groups; /* bit i: the sweep is of group i; 0: of all */
-	bool was_cut;             /* the present sweep */
-	uint64_t begun_us;        /* start of the present or last sweep, of any kind */
+	bool was_cut;             /* the present sweep ended early */
+	uint64_t begun_us;        /* the present or last sweep, of groups too */
 	uint64_t send_errors, receive_errors, n_impossible;
-	unsigned n_unsent;   /* queries in a row */
-	uint32_t n_vl_asked; /* waiting ports asked for their VLs in the present
-			      * sweep */
+	unsigned n_unsent;   /* failures to send, in a row */
+	uint32_t n_vl_asked; /* ports asked for waits of VLs, in this sweep */
 	bool sweep_asked;
 
-	/* Held for a few instructions, by readers and the owner alike. */
+	/* Readers and the owner hold it for a few instructions. */
 	pthread_mutex_t published_lock;
 	struct triad_view *view;
 	struct triad_collector_status status;
@@ -48,10 +49,10 @@ static inline uint64_t collector_now(const struct triad_collector *collector)
 	return collector->clock.now_us(collector->clock.context);
 }
 
-/* The sink for the scheduler's reports. */
+/* The callbacks for the sweep's scheduler. */
 struct triad_sweep_sink collector_sink(struct triad_collector *collector);
 
-/* Computes when each group with a period of its own is due. */
+/* Makes each group that has a period of its own due one period from now. */
 void collector_plan_groups(struct triad_collector *collector, uint64_t now_us);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The callbacks of the sweep's scheduler: which ports to ask, and their answers. */
+/* The callbacks of the sweep's scheduler: it asks which ports are in the sweep, and
+ * reports what they answered. */
 #include "perfmgr/collector_parts.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-/* That are asked for waits of VLs in a sweep, however small the fabric is. */
+/* Ports that a sweep may ask for waits of VLs in the smallest fabric. */
 #define FEW_VL_PORTS 64u
 
 static uint32_t row_of(const struct triad_collector *collector, uint32_t port)
@@ -14,9 +15,9 @@ static uint32_t row_of(const struct triad_collector *collector, uint32_t port)
 	return collector->view->rows[port];
 }
 
-/* True when the present sweep asks the port.  Ports of a group that is left out, or
- * that share no partition with ours, are in no sweep.  Others are in each sweep of all
- * ports and in those of their group. */
+/* True when the present sweep asks the port.  A port of a skipped group, or that shares
+ * no partition with ours, is in no sweep.  Any other is in each sweep of all ports and
+ * in those of its group. */
 static bool wants_port(void *context, uint32_t port)
 {
 	const struct triad_collector *collector = context;
@@ -44,7 +45,7 @@ static int find_pkey(void *context, uint16_t pkey)
 	for (uint32_t i = 0; i < collector->n_pkeys; i++)
 		if ((collector->pkeys[i] & 0x7fff) == (pkey & 0x7fff))
 			return (int)i;
-	/* A table that can't be read is taken for that of the default partition. */
+	/* When our table can't be read, assume the default partition at index 0. */
 	return !collector->n_pkeys && (pkey & 0x7fff) == 0x7fff ? 0 : -1;
 }
 
@@ -99,14 +100,15 @@ static uint32_t add_reading(void *context, uint32_t port,
 		report_impossible(collector, port, (unsigned)__builtin_ctz(impossible),
 			is_believed, now_us);
 	}
-	/* The row stays as it is, so the next reading covers this interval, too. */
+	/* Keep the row as it is, so that the next reading covers this interval, too. */
 	if (!is_believed)
 		return 0;
 	return triad_engine_update(
 		collector->engine, row_of(collector, port), attribute, reading, now_us);
 }
 
-/* The VLs that a port waits on distinguish roots of congestion (congestion/roots.h). */
+/* Asks a port that waits for long on which VLs it waits: that separates roots of
+ * congestion (congestion/roots.h). */
 static uint32_t choose_details(
 	void *context, uint32_t port, const struct triad_pma_reading *reading)
 {
@@ -183,7 +185,7 @@ static void mark_done(void *context, uint32_t port, bool answered)
 	struct triad_collector *collector = context;
 
 	triad_engine_mark(collector->engine, row_of(collector, port), answered);
-	/* While the watch is behind, it numbers the ports of an older fabric. */
+	/* A watch that is behind knows the port indices of an older fabric only. */
 	if (!answered && !collector->watch_is_behind)
 		triad_watch_miss(collector->watch, port, collector_now(collector));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A sweep: the fabric it is of, when it is due, its queries and their answers, its end. */
+/* A sweep from its beginning to its end: its fabric, due time, queries and answers. */
 #include "perfmgr/collector_parts.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "triad/clock.h"
 
-/* A step waits no longer than this for an answer, so that it notices its owner's input. */
+/* The longest wait for an answer in one step; then the owner can do other work. */
 #define MAX_WAIT_US (20 * TRIAD_US_PER_MS)
 /* Answers taken before the window is filled again. */
 #define MAX_BATCH 64
@@ -41,8 +41,8 @@ static void publish_status(struct triad_collector *collector)
 
 /* --- a new fabric --- */
 
-/* Says which groups have no port: most likely a name is misspelt.  Once for each
- * configuration. */
+/* Logs groups without a port, once for each configuration: most likely a name is
+ * misspelt. */
 static void log_empty_groups(struct triad_collector *collector)
 {
 	const struct triad_view *view = collector->view;
@@ -62,7 +62,8 @@ static void log_empty_groups(struct triad_collector *collector)
 				triad_groups_get(collector->groups, i)->name);
 }
 
-/* Our port's table may have changed since the last fabric. */
+/* Reads our port's P_Key table again, because it may have changed since the last
+ * fabric. */
 static void choose_pkeys(struct triad_collector *collector, struct triad_view *view)
 {
 	const struct triad_mad_transport *transport = collector->transport;
@@ -74,7 +75,7 @@ static void choose_pkeys(struct triad_collector *collector, struct triad_view *v
 	triad_view_choose_pkeys(view, collector->pkeys, collector->n_pkeys);
 }
 
-/* Publishes how many ports the partitions leave out, and logs each change once. */
+/* Publishes how many ports share no partition with ours, and logs each change once. */
 static void log_apart(struct triad_collector *collector)
 {
 	struct triad_collector_status *status = &collector->status;
@@ -96,8 +97,8 @@ static void log_apart(struct triad_collector *collector)
 	collector->n_apart_logged = n;
 }
 
-/* Adopts the fabric that waits; 'reads': this port reads its counters.  The scheduler
- * reports ports of the new fabric at once, so the view comes first. */
+/* Adopts the waiting fabric.  'reads': this port reads its counters.  Publishes the
+ * view first, because triad_sweep_adopt() reports ports of the new fabric at once. */
 static int adopt(struct triad_collector *collector, bool reads)
 {
 	struct triad_fabric *fabric = collector->fabric;
@@ -131,13 +132,13 @@ static int adopt(struct triad_collector *collector, bool reads)
 	collector->fabric = NULL;
 	log_empty_groups(collector);
 	log_apart(collector);
-	/* When the watch lacks memory, sweeps go on, and the next one tries again. */
+	/* If the watch lacks memory, sweep on; the next sweep tries again. */
 	collector->watch_is_behind =
 		triad_watch_adopt(collector->watch, view, collector_now(collector));
 	return 0;
 }
 
-/* On failure the old fabric stays in use. */
+/* Adopts the fabric; on failure logs it and keeps the old one. */
 static void adopt_or_log(struct triad_collector *collector, bool reads)
 {
 	int error = adopt(collector, reads);
@@ -158,19 +159,19 @@ void triad_collector_adopt(struct triad_collector *collector)
 
 /* --- when --- */
 
-/* The next multiple of the period after the last due time that lies ahead. */
+/* The first time after 'now_us' that is whole periods after the last due time. */
 static uint64_t next_due(const struct triad_collector *collector, uint64_t now_us)
 {
 	uint64_t period_us = collector->params.period_us;
 	uint64_t due_us = collector->due_us ? collector->due_us : now_us;
 
-	/* Periods that have passed are left out, so that sweeps do not pile up. */
+	/* Skip periods that have passed, so that sweeps do not pile up. */
 	if (now_us >= due_us)
 		due_us += ((now_us - due_us) / period_us + 1) * period_us;
 	return due_us;
 }
 
-/* Groups that are due before the next sweep of all ports: bit i. */
+/* Groups (bit i: group i) that are due now. */
 static uint32_t due_groups(const struct triad_collector *collector, uint64_t now_us)
 {
 	uint32_t due = 0;
@@ -190,7 +191,7 @@ static uint64_t next_group_due(const struct triad_collector *collector)
 	return due_us;
 }
 
-/* A group's next sweep is a period after the start of the last one that included it. */
+/* Makes each group in the sweep that begins due again one period from now. */
 static void note_groups_begun(struct triad_collector *collector, uint64_t now_us)
 {
 	for (unsigned i = 0; i < triad_groups_count(collector->groups); i++) {
@@ -205,8 +206,9 @@ static void note_groups_begun(struct triad_collector *collector, uint64_t now_us
 	}
 }
 
-/* How much of its rounds a sweep does: a sweep of all ports as much as time has passed
- * since the last one, a sweep of groups nothing. */
+/* Decides how much of each round this sweep does.  A sweep of all ports does the share
+ * of the round's period that has passed since the last one; a sweep of groups does
+ * none. */
 static void plan_rounds(const struct triad_collector *collector,
 	struct triad_sweep_params *params, uint32_t groups, uint64_t now_us)
 {
@@ -245,7 +247,8 @@ static int begin_sweep(
 	collector->was_cut = false;
 	collector->n_vl_asked = 0;
 	triad_watch_begin_sweep(collector->watch, groups);
-	/* Somebody waits for this sweep, so it also asks agents in back-off. */
+	/* A requested sweep also asks agents in back-off, because an administrator
+	 * waits for it. */
 	params.ask_silent = collector->sweep_asked && !groups;
 	plan_rounds(collector, &params, groups, now_us);
 	error = triad_sweep_start(collector->sweep, &params);
@@ -320,8 +323,8 @@ static void end_sweep(struct triad_collector *collector, uint64_t now_us)
 	pthread_mutex_unlock(&collector->published_lock);
 }
 
-/* Nothing can be sent.  To go on would cost a time-out for each query, and make all
- * agents look silent. */
+/* Ends a sweep because nothing can be sent.  To go on would cost a time-out for each
+ * query, and make all agents look silent. */
 static void cut_sweep(struct triad_collector *collector, int error)
 {
 	unsigned long suppressed;
@@ -359,8 +362,8 @@ static void send_queries(struct triad_collector *collector)
 			continue;
 		/* The query stays in flight: it times out, and is sent again then. */
 		collector->send_errors++;
-		/* More failures in a row than the window has queries are the fault of
-		 * the transport, not of an address. */
+		/* More failures in a row than the window has queries are the
+		 * transport's fault, not an address's. */
 		if (collector->n_unsent > triad_sweep_window(collector->sweep)) {
 			collector->n_unsent = 0;
 			cut_sweep(collector, error);
@@ -390,7 +393,7 @@ static bool receive_replies(struct triad_collector *collector)
 			return false;
 		}
 		triad_sweep_reply(collector->sweep, &reply, collector_now(collector));
-		/* Only the first answer is waited for. */
+		/* Wait for the first answer only. */
 		wait_us = 0;
 	}
 	return true;
@@ -414,8 +417,8 @@ static uint64_t continue_sweep(struct triad_collector *collector)
 	return works ? 0 : MAX_WAIT_US;
 }
 
-/* Begins the sweep that is due.  Returns how long until there is one; 0 when one has
- * begun. */
+/* Begins the sweep that is due, and returns 0; else returns how long until one is
+ * due. */
 static uint64_t begin_due_sweep(struct triad_collector *collector, uint64_t now_us)
 {
 	struct triad_collector_status *status = &collector->status;
@@ -431,14 +434,14 @@ static uint64_t begin_due_sweep(struct triad_collector *collector, uint64_t now_
 	if (!groups)
 		collector->due_us = next_due(collector, now_us);
 	if (begin_sweep(collector, groups, now_us)) {
-		/* There is no fabric yet, or no memory.  A group that stayed overdue
-		 * would be tried again at once. */
+		/* There is no fabric yet, or no memory.  Make groups due anew: an
+		 * overdue one would be tried again at once. */
 		collector_plan_groups(collector, now_us);
 		return collector->due_us - now_us;
 	}
 	if (groups)
 		return 0;
-	/* The first sweep has no due time, and one that was asked for has no delay. */
+	/* The first sweep has no due time, and a requested one has no delay. */
 	if (due_us && !collector->sweep_asked) {
 		pthread_mutex_lock(&collector->published_lock);
 		status->delay_us = now_us - due_us;
@@ -470,8 +473,9 @@ bool triad_collector_drain(struct triad_collector *collector, uint64_t wait_us)
 	uint64_t end_us = collector_now(collector) + wait_us, now_us;
 	struct triad_mad_reply reply;
 
+	/* This forgets the queries, so they were counted before. */
 	triad_sweep_abort(collector->sweep);
-	/* When sweeps resume, the first one is due at once, and does not count as late. */
+	/* If sweeps start again, the first one is due at once and is not late. */
 	collector->due_us = 0;
 	pthread_mutex_lock(&collector->published_lock);
 	collector->status.sweeping = false;

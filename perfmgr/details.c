@@ -30,9 +30,9 @@ struct block {
 
 struct row {
 	atomic_uint sequence;  /* odd while the row or one of its blocks is written */
-	uint32_t zeros;        /* attributes read, without a block: all of it was 0 */
-	uint64_t zeros_us;     /* when one of them was, last */
-	uint32_t zeros_teller; /* the teller that reported it; 0: it was read here */
+	uint32_t zeros;        /* attributes without a block: they read as 0 */
+	uint64_t zeros_us;     /* when the last of them was read */
+	uint32_t zeros_teller; /* who reported it; 0: it was read here */
 	uint64_t node_guid;
 	_Atomic(struct block *) first;
 	uint8_t number;
@@ -41,7 +41,7 @@ struct row {
 struct triad_details {
 	_Atomic(struct row *) slabs[N_SLABS];
 	size_t most_octets;
-	atomic_uint any; /* attributes */
+	atomic_uint any; /* attributes read of any port */
 	atomic_size_t octets;
 	atomic_uint_fast64_t n_dropped;
 };
@@ -188,7 +188,7 @@ static bool belongs_to(const struct row *row, const struct triad_details_port *p
 	return row->node_guid == port->node_guid && row->number == port->number;
 }
 
-/* The row has a new port, or its first one. */
+/* Clears the row for a new port, or for its first one. */
 static void begin_anew(struct row *row, const struct triad_details_port *port)
 {
 	struct block *block = atomic_load_explicit(&row->first, memory_order_relaxed);
@@ -224,8 +224,8 @@ static void note_zeros(struct row *row, uint32_t bit, uint32_t teller, uint64_t 
 	row->zeros_teller = teller;
 }
 
-/* Adds what was read to a block that was read before; 'goes_on': to the change before it.
- * Returns whether a counter went back. */
+/* Adds a reading to a block that has one.  'goes_on': adds to the last change instead
+ * of replacing it.  Returns whether a counter went back. */
 static bool count(
 	struct block *block, const struct triad_detail_reading *reading, bool goes_on)
 {
@@ -253,7 +253,7 @@ static void count_first(
 {
 	for (unsigned i = 0; i < block->n_slots; i++) {
 		block->slots[i].last = reading->raw[i];
-		/* From 0, which was read before, it grew; else it stood there. */
+		/* After a reading of 0 this is growth; a first reading is not. */
 		block->slots[i].change = was_zero ? reading->raw[i] : 0;
 	}
 	block->was_read = true;
@@ -263,7 +263,7 @@ static void count_first(
 static void count_on(struct block *block, const struct triad_detail_reading *reading,
 	bool after_reset, uint64_t now_us)
 {
-	/* A reset follows what was read just before it: both are one interval. */
+	/* Our reset follows a reading at once: both are one interval. */
 	bool goes_on = after_reset && block->interval_us;
 	bool went_back = count(block, reading, goes_on);
 	uint64_t since_us = now_us > block->read_us ? now_us - block->read_us : 0;
@@ -308,7 +308,7 @@ void triad_details_update(struct triad_details *details,
 
 /* --- reports of agents --- */
 
-/* The slot's new base, so that its total continues with the report's value. */
+/* The base with which the slot's total continues by this report. */
 static uint64_t new_base(const struct block *block,
 	const struct triad_details_report *report, unsigned i, bool is_same,
 	bool was_zero)
@@ -325,8 +325,9 @@ static uint64_t new_base(const struct block *block,
 	return was_zero ? 0 : report->base[i];
 }
 
-/* A total of the same teller that went back means that messages changed places.  Of
- * another one, time decides, and when that is close, so do the counters. */
+/* Whether the report is older than the block.  A teller's totals never go back: lower
+ * ones mean that messages were reordered.  Between tellers the time decides; when that
+ * is close, lower counters mean older, too. */
 static bool is_stale(const struct block *block,
 	const struct triad_details_report *report, bool is_same)
 {
@@ -349,7 +350,8 @@ static bool is_stale(const struct block *block,
 			report->read_us < block->read_us + TRIAD_DETAILS_DOUBT_US);
 }
 
-/* Room for the teller's bases, where there are any.  Returns false without memory. */
+/* Allocates room for the teller's bases unless all are 0.  Returns false when memory is
+ * short. */
 static bool need_told(struct triad_details *details, struct block *block,
 	const struct triad_details_report *report)
 {
@@ -380,7 +382,7 @@ static void take_slots(struct block *block, const struct triad_details_report *r
 	}
 }
 
-/* Takes a report that is not all zeros, or of an attribute that has a block. */
+/* Stores a report in the attribute's block. */
 static bool take_block(struct triad_details *details, struct block *block,
 	const struct triad_details_report *report, uint32_t teller, bool was_zero,
 	bool is_zeros_teller)
@@ -473,7 +475,7 @@ static void copy_block(const struct block *block, struct triad_detail_row *copy)
 	}
 }
 
-/* One try; the caller looks whether the row changed meanwhile. */
+/* One try; the caller repeats it when the row changed meanwhile. */
 static bool copy_attribute(const struct row *row, const struct triad_details_port *port,
 	enum triad_pma_attribute attribute, struct triad_detail_row *copy)
 {
@@ -526,7 +528,7 @@ static uint32_t known_of(const struct row *row, const struct triad_details_port 
 	return known;
 }
 
-/* The sequence before a copy; odd: it is no use. */
+/* The sequence before a copy; odd: the row is being written. */
 static unsigned read_begin(const struct row *row)
 {
 	return atomic_load_explicit(

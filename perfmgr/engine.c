@@ -9,7 +9,7 @@
 #include "perfmgr/rows.h"
 
 #define US_PER_S UINT64_C(1000000)
-/* The limit until another one is set. */
+/* The default limit of details. */
 #define DETAILS_OCTETS ((size_t)256 << 20)
 
 struct triad_engine *triad_engine_new(void)
@@ -59,7 +59,7 @@ size_t triad_engine_octets(const struct triad_engine *engine)
 	return triad_rows_octets(&engine->rows);
 }
 
-/* A time of the engine's in 32 bits; 0 stands for never. */
+/* A time in 32 bits; 0 stands for never. */
 static uint32_t to_seconds(uint64_t now_us)
 {
 	return (uint32_t)(now_us / US_PER_S) + 1;
@@ -192,7 +192,7 @@ static uint32_t changed_counters(const struct triad_row_hot *hot)
 	uint32_t changed = 0;
 	unsigned any = 0;
 
-	/* Most ports have no errors, which is seen at once. */
+	/* Most ports have no errors: one test finds that. */
 	for (unsigned i = 0; i < TRIAD_N_SHORT; i++)
 		any |= hot->short_change[i];
 	for (unsigned i = 0; any && i < TRIAD_N_SHORT; i++)
@@ -231,7 +231,8 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 	changes->extended =
 		hot->has & (uint32_t)hot->from_extended << TRIAD_FIRST_WIDE_COUNTER;
 	of[TRIAD_READ_NARROW] = hot->has & ~changes->extended & ~wait;
-	/* The wide counters in PortCounters were not read in all of this interval. */
+	/* The summary said nothing of data counters, so their change spans more than
+	 * this interval. */
 	if (hot->wide_behind)
 		of[TRIAD_READ_NARROW] &= TRIAD_NARROW_COUNTERS;
 	of[TRIAD_READ_WIDE] = changes->extended;
@@ -241,7 +242,7 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 
 		was_read |= is_read;
 		changes->interval_us[a] = hot->interval_us[a];
-		/* A first reading has no interval, nor has one by a clock that went
+		/* The first reading has no interval, and none when the clock went
 		 * back. */
 		if (is_read && hot->interval_us[a] > 0)
 			changes->fresh |= of[a];
@@ -253,8 +254,8 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 
 /* --- counting --- */
 
-/* Counters of the reading that can be compared with their last value: bit i.  The
- * wide ones only when they were read from the same attribute. */
+/* Counters (bit i) that can be compared with their last value; wide ones only if both
+ * values are from the same attribute. */
 static uint32_t comparable(const struct triad_row_hot *hot, uint32_t has, bool extended)
 {
 	uint32_t from = extended ? hot->from_extended
@@ -264,7 +265,7 @@ static uint32_t comparable(const struct triad_row_hot *hot, uint32_t has, bool e
 	return hot->has & has & (wide | TRIAD_NARROW_COUNTERS);
 }
 
-/* Adds counters that did not decrease, the usual case.  Returns those that did,
+/* Adds the counters that did not go back, as most do not.  Returns those that did,
  * unchanged. */
 static uint32_t count_on(struct triad_row_hot *hot,
 	const struct triad_pma_reading *reading, uint32_t mask)
@@ -303,7 +304,8 @@ static bool is_wrap(const struct triad_row_hot *hot,
 	const uint64_t quarter = UINT64_C(1) << 30;
 	bool others_go_on = false;
 
-	/* 64 bits do not wrap, and a counter that we reset went back for that reason. */
+	/* 64 bits do not wrap, and counters that we asked to reset went back because of
+	 * that. */
 	if (extended || hot->asked & back)
 		return false;
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
@@ -420,14 +422,14 @@ uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
 	triad_row_write_begin(hot);
 	known = comparable(hot, reading->has, extended);
 	back = count_on(hot, reading, known);
-	/* A counter that did not decrease was not reset, even if we sent one. */
+	/* A counter that did not go back was not reset: expect no reset of it. */
 	hot->asked &= ~(known & ~back);
 	if (back) {
 		struct triad_row_cold *cold = triad_rows_cold(&engine->rows, row);
 		bool wrapped = is_wrap(hot, reading, back, extended);
 
-		/* First the log: it needs the last values and our resets, which the other
-		 * two change. */
+		/* Log first: count_back() changes the last values, and note_reset()
+		 * what was asked for. */
 		if (!wrapped)
 			log_resets(engine, hot, back, now_us);
 		count_back(hot, cold, reading, back, wrapped);
@@ -473,13 +475,13 @@ void triad_engine_expect_reset(struct triad_engine *engine, uint32_t row, uint32
 {
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 
-	if (hot) /* its member is the engine's thread's alone */
+	if (hot) /* no sequence: readers never see 'asked' */
 		hot->asked = mask ? hot->asked | mask : 0;
 }
 
-/* A counter that was not reset, whatever the agent says, reads no less than before,
- * and is left alone.  The interval and its changes go on, so that the sum of changes
- * is the total's. */
+/* Skips a counter that reads no less than before: it was not reset, whatever the agent
+ * says.  The interval and its changes go on, so that the changes add up to the
+ * total. */
 void triad_engine_reset(struct triad_engine *engine, uint32_t row,
 	const struct triad_pma_reading *reading, uint64_t now_us)
 {
@@ -494,11 +496,12 @@ void triad_engine_reset(struct triad_engine *engine, uint32_t row,
 		uint64_t raw = reading->raw[i], last = last_of(hot, i);
 		uint64_t change = change_of(hot, i) + raw;
 
-		/* At 0 it stays as it is, reset or not. */
+		/* A counter at 0 shows no reset: expect none. */
 		if (reading->has & 1u << i && !last)
 			hot->asked &= ~(1u << i);
 		if (!(reading->has & hot->has & 1u << i) || raw >= last)
 			continue;
+		/* The log takes this as the sign of our own reset. */
 		hot->asked |= 1u << i;
 		log_resets(engine, hot, 1u << i, now_us);
 		if (i < TRIAD_N_SHORT && change > UINT16_MAX)
@@ -532,7 +535,7 @@ void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_u
 
 /* --- reading --- */
 
-/* A change in so many bits, or the most that they hold. */
+/* The change, limited to what the row's field of that counter can hold. */
 static uint64_t clamp_change(unsigned counter, uint64_t change)
 {
 	uint64_t most = counter < TRIAD_N_SHORT   ? UINT16_MAX
@@ -582,8 +585,8 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	triad_row_write_end(hot);
 }
 
-/* When what the row has was read: a port that did not answer as a whole may have
- * answered in part, and the rest is old. */
+/* When the row's values were read.  A port that did not answer in full may have
+ * answered in part: then the time of the older part. */
 static uint64_t when_read(const struct triad_row_hot *hot)
 {
 	uint64_t newest_us = 0, oldest_us = UINT64_MAX;

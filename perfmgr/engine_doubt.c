@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Readings that can't be: more than the link can have carried since the last one. */
+/* Finds impossible readings: a counter grew by more than the link can have carried. */
 #include "perfmgr/engine.h"
 
 #include "perfmgr/rows.h"
 #include "triad/clock.h"
 
-/* A link that has become slower may have been faster before. */
+/* The link may have been faster in that interval than it is now. */
 #define MARGIN 16
-/* An answer may be some time on its way. */
+/* Answers may be delayed. */
 #define SLACK_US TRIAD_US_PER_S
-/* For links of unknown capacity: 800 Gb/s. */
+/* For a link of unknown rate: 800 Gb/s. */
 #define FASTEST_WORDS_PER_US 25000.0
 /* The shortest packet: LRH, BTH and CRCs [IBA 6.1]. */
 #define WORDS_PER_PACKET 6.0
 
-/* Counters of the reading that grew by more than 'most_words', or packets of as many:
- * bit i.  One that went back was reset, and has counted since what it reads. */
+/* Counters (bit i) that grew by more than 'most_words', or by more packets than fit
+ * into these.  A counter that went back was reset, so it grew by its value. */
 static uint32_t find_impossible(const struct triad_row_hot *hot,
 	const struct triad_pma_reading *reading, double most_words)
 {
@@ -37,7 +37,7 @@ static uint32_t find_impossible(const struct triad_row_hot *hot,
 	return impossible;
 }
 
-/* Continues such counters from their present values, without a change. */
+/* Lets the totals of such counters go on from the present values, without a change. */
 static void go_on_from(struct triad_row_hot *hot, struct triad_row_cold *cold,
 	const struct triad_pma_reading *reading, uint32_t impossible)
 {

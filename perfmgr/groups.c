@@ -14,7 +14,7 @@
 
 struct group {
 	struct triad_conf_group conf;
-	uint8_t ports[32]; /* bit for each number */
+	uint8_t ports[32]; /* a bit for each port number */
 	uint64_t guids[MAX_ITEMS];
 	unsigned n_guids;
 	char patterns[MAX_ITEMS][TRIAD_NODE_NAME_SIZE];
@@ -62,7 +62,7 @@ struct triad_groups *triad_groups_new(const struct triad_conf *conf)
 
 		group->conf = conf->groups[i];
 		sort_nodes(group);
-		/* It was checked when triad.conf was read. */
+		/* It can't fail: the list was checked when triad.conf was read. */
 		(void)triad_ports_parse(
 			group->conf.ports, group->ports, reason, sizeof(reason));
 	}

@@ -20,7 +20,7 @@ struct triad_reset {
 	uint64_t node_guid;
 	uint64_t value; /* the counter's last value before it */
 	uint8_t port, counter;
-	bool is_own; /* done by this process; else by another */
+	bool is_own; /* by this process; false: by another */
 };
 
 struct triad_reset_log;
@@ -32,10 +32,11 @@ void triad_reset_log_free(struct triad_reset_log *log);
 
 void triad_reset_log_add(struct triad_reset_log *log, const struct triad_reset *reset);
 
-/* The number of resets ever added; the kept ones have the highest numbers below it. */
+/* How many were ever added.  They are numbered from 0; the last one has this number
+ * less 1. */
 uint64_t triad_reset_log_count(struct triad_reset_log *log);
 
-/* Copies number 'n', from 0 on.  False: it is no longer kept, or not added yet. */
+/* Copies number 'n'.  False: it was overwritten, or is not there yet. */
 bool triad_reset_log_get(
 	struct triad_reset_log *log, uint64_t n, struct triad_reset *reset);
 

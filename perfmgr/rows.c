@@ -8,7 +8,7 @@
 
 #define SLAB_SIZE (TRIAD_SLAB_ROWS * sizeof(struct triad_row_hot))
 
-/* In a directory that is being made: the row's port is not in the fabric. */
+/* Mark in a directory under construction: the row's port is not in the fabric. */
 #define AWAY (1u << 31)
 
 _Static_assert(TRIAD_ENGINE_MAX_ROWS < AWAY, "a row's number has 31 bits");
@@ -106,7 +106,7 @@ static int add_new(struct merge *merge, uint64_t guid, uint8_t port, uint32_t *r
 	if (!hot)
 		return 0; /* never: the row was given out */
 	triad_row_write_begin(hot);
-	/* The sequence before 'head' goes on, so that readers notice. */
+	/* Keep the sequence, which lies before 'head', so that readers notice. */
 	memset((char *)hot + head, 0, sizeof(*hot) - head);
 	memset(triad_rows_cold(merge->rows, *row), 0, sizeof(struct triad_row_cold));
 	hot->node_guid = guid;
@@ -115,8 +115,8 @@ static int add_new(struct merge *merge, uint64_t guid, uint8_t port, uint32_t *r
 	return 0;
 }
 
-/* Both the directory and the fabric's ports are sorted: one walk over the two.  The
- * directory is NULL, which has no end to point to, until there was a fabric. */
+/* Merges directory and ports in one walk, as both are sorted.  It uses indices, because
+ * the directory is NULL until there was a fabric. */
 static int merge_fabric(
 	struct merge *merge, const struct triad_fabric *fabric, uint32_t *row_of_port)
 {
@@ -154,8 +154,8 @@ static void note_present(struct triad_row_hot *hot)
 	triad_row_write_end(hot);
 }
 
-/* Notes which rows are away, and gives up those that were away for too long, or all of
- * them when there are too many. */
+/* Notes which rows are away.  Frees those that were away for too long, or all of them
+ * when there are too many. */
 static void settle_away(struct merge *merge, uint32_t n_present, uint64_t now_us)
 {
 	bool too_many = merge->n_made - n_present > n_present + TRIAD_SLAB_ROWS;

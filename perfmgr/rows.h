@@ -10,8 +10,8 @@
  * A base changes only when the hardware was reset or the total is set to 0.  So a sweep
  * over a million ports touches a quarter of a gigabyte instead of twice that.
  *
- * The directory has the rows' numbers, sorted by (node GUID, port), of ports in the fabric
- * and of ports that left recently.
+ * The directory lists row numbers, sorted by (node GUID, port): of ports in the fabric,
+ * and of ports that left it not long ago.
  *
  * Internal to the engine (engine.h), which says who may call when. */
 #ifndef TRIAD_PERFMGR_ROWS_H
@@ -29,7 +29,7 @@
 /* A slab of hot halves is 2 MiB, a huge page. */
 #define TRIAD_SLAB_ROWS 8192u
 
-/* Error counters have 16 bits at most; PortXmitWait behind them has 32. */
+/* Error counters have 16 bits at most; PortXmitWait after them has 32. */
 #define TRIAD_N_SHORT TRIAD_PORT_XMIT_WAIT
 #define TRIAD_N_WIDE (TRIAD_N_COUNTERS - TRIAD_FIRST_WIDE_COUNTER)
 
@@ -37,22 +37,21 @@ _Static_assert(TRIAD_N_SHORT + 1 == TRIAD_FIRST_WIDE_COUNTER, "the table's order
 
 struct triad_row_hot {
 	atomic_uint sequence; /* odd while the row is written */
-	uint32_t has;
+	uint32_t has;         /* bit i: counter i has been read */
 	uint64_t node_guid;
 	uint64_t read_us[TRIAD_READ_N_PARTS];
 	float interval_us[TRIAD_READ_N_PARTS];
 	union {
-		uint32_t away_s;    /* since when the port is not in the fabric; 0:
-				     * it is */
+		uint32_t away_s;    /* when it left the fabric; 0: it is there */
 		uint32_t next_free; /* while the row is free */
 	};
 	uint16_t n_others_resets, n_own_resets;
 	uint8_t port;
 	bool was_asked : 1, answered : 1;
 	uint8_t from_extended; /* bit i: wide counter i was last read from
-			        * PortCountersExtended */
-	uint8_t wide_behind; /* readings of PortCounters until the interval is also that
-	                      * of the wide counters in it; 0: it is */
+	                        * PortCountersExtended */
+	uint8_t wide_behind; /* readings of PortCounters until the interval is also that of
+	                      * its wide counters; 0: it is */
 	/* --- the next cache line --- */
 	uint16_t short_last[TRIAD_N_SHORT], short_change[TRIAD_N_SHORT];
 	uint32_t wait_last, wait_change;
@@ -66,7 +65,7 @@ _Static_assert(sizeof(struct triad_row_hot) == 256, "four cache lines");
 struct triad_row_cold {
 	uint64_t base[TRIAD_N_COUNTERS];
 	uint32_t others_reset_s, own_reset_s, zeroed_s; /* 0: never */
-	uint8_t n_doubts; /* implausible readings in a row */
+	uint8_t n_doubts; /* impossible readings in a row */
 };
 
 struct triad_slab {
@@ -115,7 +114,7 @@ static inline struct triad_row_cold *triad_rows_cold(
 	return &slab->cold[row % TRIAD_SLAB_ROWS];
 }
 
-/* Readers retry while a row is between these two. */
+/* A reader whose copy falls between these two tries again. */
 static inline void triad_row_write_begin(struct triad_row_hot *hot)
 {
 	unsigned sequence = atomic_load_explicit(&hot->sequence, memory_order_relaxed);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What readers see of the PerfManager: a fabric, and for each of its ports the engine's
- * row, the group and the P_Key for queries.  Also selections of its ports.
+/* What readers see of the PerfManager: a fabric, and for each port the engine's row,
+ * its group and the P_Key to ask it with.  Also selections of a view's ports.
  *
- * A view is immutable and reference-counted; the engine must outlive it, or belongs to it.
- * Rows are read through triad_engine_read().
+ * A view is immutable and reference-counted.  The engine must outlive it, unless the
+ * view owns the engine.  Rows are read through triad_engine_read().
  *
  * Thread-safety: any thread may take and release references. */
 #ifndef TRIAD_PERFMGR_VIEW_H
@@ -20,52 +20,53 @@
 
 struct triad_view {
 	const struct triad_engine *engine;
-	struct triad_engine *own_engine; /* freed with the view; NULL: it has none */
+	struct triad_engine *own_engine; /* freed with the view; NULL: none */
 	struct triad_fabric *fabric;
 	struct triad_groups *groups; /* NULL: none */
-	uint8_t *group; /* of each port of the fabric, or TRIAD_GROUP_NONE */
-	/* For each port, the index in our port's P_Key table for queries, or
+	uint8_t *group;              /* group of each port, or TRIAD_GROUP_NONE */
+	/* For each port: index in our P_Key table to ask it with, or
 	 * TRIAD_PKEY_NONE. */
 	uint16_t *pkey_index;
 	struct triad_partitions_counts partitions;
 	uint32_t rows[]; /* for each port of the fabric */
 };
 
-/* Makes a view of 'fabric' and 'groups' (NULL: none), which are referenced, with one
- * reference.  All rows and P_Key indices are 0: the caller fills them in before it
- * publishes the view.  NULL when memory is short. */
+/* Makes a view of 'fabric' and 'groups' (NULL: none), and references both.  All rows
+ * and P_Key indexes are 0: the caller fills them in before it publishes the view.
+ * Returns one reference; NULL when memory is short. */
 struct triad_view *triad_view_new(const struct triad_engine *engine,
 	struct triad_fabric *fabric, struct triad_groups *groups);
 struct triad_view *triad_view_ref(struct triad_view *view);
 
-/* Gives the engine to the view, which frees it; call it before publishing the view. */
+/* Makes the view own the engine, and free it with itself.  Call it before the view is
+ * published. */
 void triad_view_own_engine(struct triad_view *view, struct triad_engine *engine);
 
-/* Chooses the P_Keys for queries to the ports; 'ours' are our port's. */
+/* Chooses the P_Key to ask each port with; 'ours' is our port's table. */
 void triad_view_choose_pkeys(
 	struct triad_view *view, const uint16_t *ours, uint32_t n_ours);
 
-/* Copies the row of 'port'.  Returns false, with a row of zeros, when the view is so old
- * that another port has the row now. */
+/* Copies the row of 'port'.  Returns false, with a row of zeros, when the row went to
+ * another port since the view was made. */
 bool triad_view_read(
 	const struct triad_view *view, uint32_t port, struct triad_engine_row *row);
 
-/* Reads a single total of 'port', which is faster.  Returns false when it has none, or
- * another port has the row now. */
+/* Reads only one total of 'port', which is quicker.  Returns false when it has none, or
+ * its row went to another port since. */
 bool triad_view_total(const struct triad_view *view, uint32_t port, unsigned counter,
 	uint64_t *total);
 
-/* The key of the details of 'port' in triad_engine_details(). */
+/* The key of 'port' in triad_engine_details(). */
 struct triad_details_port triad_view_details_port(
 	const struct triad_view *view, uint32_t port);
 
-/* Whether 'port' has no partition in common with ours, so that it can't be asked. */
+/* Whether 'port' shares no partition with our port, which then can't ask it. */
 static inline bool triad_view_is_apart(const struct triad_view *view, uint32_t port)
 {
 	return view->pkey_index[port] == TRIAD_PKEY_NONE;
 }
 
-/* Whether 'port' is in a skipped group, or can't be asked: then its row is old. */
+/* Whether 'port' is in a skipped group, or can't be asked: its row is old. */
 static inline bool triad_view_is_skipped(const struct triad_view *view, uint32_t port)
 {
 	return triad_view_is_apart(view, port) ||
@@ -82,10 +83,10 @@ static inline bool triad_view_is_asked(const struct triad_view *view, uint32_t p
 /* Accepts NULL. */
 void triad_view_unref(struct triad_view *view);
 
-/* A selection of a view's ports, for a reset. */
+/* A choice of ports of a view, to be reset. */
 struct triad_selection {
 	struct triad_view *view; /* referenced */
-	bool hardware;           /* their PMAs' counters too, in a sweep made at once */
+	bool hardware;           /* the PMAs' counters too, in a sweep at once */
 	uint8_t chosen[];        /* for each port of the view's fabric: 0 or 1 */
 };
 

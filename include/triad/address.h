@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An address of the Internet's, of either family, with a UDP or TCP port; or the GUID of
- * an InfiniBand port.
+/* An Internet address of either family, with a UDP or TCP port; or the GUID of an
+ * InfiniBand port.
  *
  * Thread-safety: plain data. */
 #ifndef TRIAD_ADDRESS_H
@@ -23,11 +23,12 @@ struct triad_address {
 void triad_address_format(
 	const struct triad_address *address, char text[TRIAD_ADDRESS_TEXT_SIZE]);
 
-/* This host alone: 127.0.0.0/8, ::1, or the former written as IPv6. */
+/* True for this host's own addresses: 127.0.0.0/8, ::1, or the former written as
+ * IPv6. */
 bool triad_address_is_loopback(const struct triad_address *address);
 
 struct triad_address triad_address_of_guid(uint64_t guid);
-/* 0 when it is none. */
+/* 0 when it is no GUID. */
 uint64_t triad_address_guid(const struct triad_address *address);
 
 bool triad_address_equals(const struct triad_address *a, const struct triad_address *b);

@@ -17,22 +17,23 @@
 /* CLOCK_MONOTONIC in microseconds. */
 uint64_t triad_clock_now_us(void);
 
-/* CLOCK_BOOTTIME in microseconds: it goes on while the machine sleeps.  For deadlines that
- * other members also count, such as leases. */
+/* CLOCK_BOOTTIME in microseconds, which also counts while the machine sleeps.  For what
+ * others, on other machines, consider expired after a time. */
 uint64_t triad_clock_boot_us(void);
 
-/* The monotonic time at which triad_clock_boot_us() will be 'boot_us', unless the machine
- * sleeps; now, when that is over.  For conditions, which wait on the monotonic clock. */
+/* The monotonic time at which triad_clock_boot_us() will be 'boot_us', unless the
+ * machine sleeps; the present time when 'boot_us' has passed.  For condition variables,
+ * which wait on the monotonic clock. */
 uint64_t triad_clock_from_boot_us(uint64_t boot_us);
 
 /* Microseconds since 1970, UTC. */
 uint64_t triad_clock_wall_us(void);
 
-/* What a monotonic time lacks to the wall clock's, to 5 ms.  It stays the same until the
- * wall clock has moved by more, so that a moment that is shown twice has one time. */
+/* The wall clock minus the monotonic clock, to 5 ms.  It changes only when the wall
+ * clock has moved by more, so a moment that is shown twice has one time. */
 int64_t triad_clock_wall_offset_us(void);
 
-/* The wall time of a monotonic one, by that. */
+/* The wall time of a monotonic time, by that offset. */
 uint64_t triad_clock_to_wall_us(uint64_t at_us);
 
 #define TRIAD_CLOCK_TEXT_SIZE 32

@@ -21,8 +21,14 @@
  *     perf clear totals|hardware [--all] [--node NODE] [--port N] [--type ...]
  *                [--json]
  *     perf clear histograms       [--json]
- *     perf histogram COUNTER [--node NODE [--port N]] [--group NAME] [--json]
+ *     perf resets  [--node NODE] [--port N] [-n N] [--json]
+ *     perf details [--node NODE] [--port N] [--type ...] [--all] [-n N] [--json]
+ *     perf ber     [--node NODE] [--port N] [--type ...] [--all] [-n N] [--json]
+ *     perf histogram COUNTER [--node NODE [--port N]] [--group NAME]
+ *                [--since TIME|LENGTH] [--json]
  *     perf history NODE:PORT COUNTER [--since TIME|LENGTH] [--json]
+ *     cables     [NODE] [--type ...] [-n N] [--json]
+ *     devices    [NODE] [--type ...] [--firmware] [-n N] [--json]
  *     diff TIME|LENGTH [TIME|LENGTH] [-n N] [--json]
  *     alerts     [--all] [--node NODE] [-n N] [--json]
  *     alerts ack ID [--for T] [--reason TEXT]
@@ -54,8 +60,8 @@
  *
  * NODE is a node's name, GUID or LID, perhaps with a port; ib/node_choice.h has it all.
  *
- * Those that show what images keep take --at TIME: the fabric as it was, or what the
- * command answered then.
+ * Commands whose answers images keep take --at TIME: they show the fabric as it was, or
+ * what the command answered then.
  *
  * Commands that read also take --watch [--interval S]; those whose answer has a table,
  * also --columns A,B,..., --sort [-]COLUMN, --no-headings and --raw, without --json.
@@ -68,13 +74,13 @@
  * those with tables '--table', which help doesn't show: triadctl adds the former when its
  * output is a terminal, and the latter unless JSON is asked for.
  *
- * A command either reads, or changes something; the table of commands says which, so
- * that whoever is asked can refuse the latter to those who may only read.
+ * A command either reads or changes something, as the table of commands says.  The
+ * receiver refuses changes by clients that may only read.
  *
- * This header turns words into a checked 'struct triad_command', and makes the
- * help texts from the same table; it runs nothing.  triadctl parses before it
- * connects, so that mistakes are told without an SM; the plugin parses again,
- * because a socket's other end can send anything.
+ * This header turns words into a checked 'struct triad_command', and makes the help
+ * texts from the same table; it runs nothing.  triadctl parses before it connects, so
+ * that it reports mistakes without an SM; the plugin parses again, because a client can
+ * send anything.
  *
  * Thread-safety: functions without state.  Memory: no pointers in the result. */
 #ifndef TRIAD_COMMAND_H
@@ -156,7 +162,7 @@ enum triad_command_type {
 	TRIAD_COMMAND_TYPE_ROUTER,
 };
 
-/* What 'perf clear' begins anew. */
+/* What 'perf clear' resets. */
 enum triad_command_clear {
 	TRIAD_COMMAND_CLEAR_TOTALS,
 	TRIAD_COMMAND_CLEAR_HARDWARE, /* the ports' own counters, and their totals */
@@ -172,7 +178,7 @@ enum triad_command_change {
 
 struct triad_command {
 	enum triad_command_verb verb;
-	bool changes; /* it is for those alone who may change something */
+	bool changes; /* only for clients that may change something */
 	bool json;
 	bool color;
 	char node[128]; /* TRIAD_NODE_TEXT_SIZE; empty: every node */
@@ -182,29 +188,29 @@ struct triad_command {
 	                 * on a place in triad_detail_fields */
 	bool has_by;    /* of 'links' */
 	unsigned limit; /* rows of lists that take -n */
-	/* Of 'history': events since then (microseconds since 1970), or for so long; both
-	 * 0: all. */
+	/* Of 'history': events since that time (microseconds since 1970), or within
+	 * that length; both 0: all. */
 	uint64_t since_us, since_length_us;
 	char since[32]; /* the same, as typed */
-	/* The moment that is shown: then (wall clock), or so long ago. */
+	/* The moment to show: that wall time, or so long ago. */
 	uint64_t at_us, at_ago_us;
 	char at[32]; /* the same, as typed; empty: now */
-	/* Of 'diff': the other one; both 0: now. */
+	/* Of 'diff': the other moment, in the same way; both 0: now. */
 	uint64_t to_us, to_ago_us;
 	char group[32]; /* of ports; empty: none */
-	bool all;       /* alerts that were cleared, too; of 'perf clear': every port;
-	                 * of 'status': every section */
+	bool all;       /* cleared alerts, zeros, good links, too; of 'perf clear':
+	                 * every port; of 'status': every section */
 	bool firmware;  /* of 'devices': a line for each version */
 	bool plugin;    /* of 'health': one line, as monitoring plugins write it */
-	bool failed;    /* of 'port list': those that were disabled as failed alone */
-	bool errors;    /* show ports with errors alone */
-	bool down, slow, flapped; /* of 'links': those alone */
+	bool failed;    /* of 'port list': only ports disabled as failed */
+	bool errors;    /* only ports with errors */
+	bool down, slow, flapped; /* of 'links': only such links */
 	bool brief;               /* of 'links': JSON without counters that are 0 */
 	unsigned id;              /* of an alert or a silence */
 	unsigned for_s;           /* 0: not said */
 	uint64_t from_us;         /* wall clock; 0: now */
 	char reason[160];         /* of a silence; empty: none */
-	char asker[64];           /* who asks, for messages; by whoever is asked */
+	char asker[64];           /* who asks, for messages; the receiver sets it */
 	enum triad_command_clear clear; /* of 'perf clear' */
 	char hosts[2048];               /* of 'job': jobs/hostlist.h */
 	char slurm_job[64]; /* of 'job', for triadctl, which asks Slurm for its hosts */
@@ -218,7 +224,7 @@ struct triad_command {
 	char sort[64];     /* empty: as they come */
 	bool no_headings, raw;
 	bool table;     /* the receiver lays tables out */
-	bool for_image; /* it is run after each sweep: what takes long is left out */
+	bool for_image; /* it runs after each sweep: leave out what takes long */
 	bool watch;     /* triadctl asks again each 'interval_s' */
 	unsigned interval_s;
 	char file[1024];                  /* of 'qos plan', as typed; empty: none */
@@ -229,7 +235,7 @@ struct triad_command {
 	char key[96];                     /* of 'set' and 'get'; empty: all */
 	char value[256];
 	char client
-		[32]; /* of 'version': triadctl's, which asks; empty: it is another */
+		[32]; /* of 'version': the asking triadctl's; empty: another client */
 	char topic[TRIAD_COMMAND_TOPIC_SIZE]; /* of 'help' */
 };
 
@@ -242,7 +248,7 @@ struct triad_command {
 int triad_command_parse(int n_words, const char *const *words,
 	struct triad_command *command, char *message, size_t size);
 
-/* Whether it says how tables are laid out. */
+/* Whether the command has options for the layout of tables. */
 bool triad_command_has_layout(const struct triad_command *command);
 
 /* Help on all commands ('topic' empty) or on one ("perf show"), as text ending in

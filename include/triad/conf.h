@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* triad.conf: what it can say, and what it said.
+/* triad.conf: the keys that it may have, and a configuration read from it.
  *
- * Model: a key is one row of a table (section, name, type, range, default,
- * whether it can change while OpenSM runs, one sentence of help).  Parsing,
- * 'triadctl set', the status display and the tests of the manual loop over that
- * table; so a new key is one row and one member.  Most keys are there once, in
- * 'struct triad_conf'.  Some are there for each of several elements, and their row is
- * about one of these:
+ * Model: a key is one row of a table (section, name, type, range, default, whether it
+ * can change while OpenSM runs, one sentence of help).  Parsing, 'triadctl set', the
+ * status display and the tests of the manual loop over that table; so a new key is one
+ * row and one member.  Most keys exist once, in 'struct triad_conf'.  Some exist for
+ * each of several elements, and their row is about one element:
  *
  *     once    [perfmgr]     perfmgr.window     struct triad_conf
  *     group   [group gpu]   group.gpu.nodes    struct triad_conf_group
  *     scope   [alerts]      alerts.VL15Dropped struct triad_conf_thresholds, for
  *             [alerts gpu]  alerts.gpu.VL15Dropped        all ports; for a group
  *
- * A group is made by its section.  Scopes are always there: all ports, those of the
- * nodes of a type, those of a group; what a scope doesn't say, it inherits.
+ * A group is made by its section.  Scopes always exist: all ports, ports of the nodes
+ * of a type, ports of a group; a scope inherits what it doesn't set.
  *
- * The file is UTF-8 text, a GLib key file without its escapes: lines that are
- * blank, '#comment', '[section]' or 'key = value'; a value is taken as it stands,
- * without the blanks around it.  Every line is read whatever the others are, so
- * all mistakes are found at once.  A section '[port 0x...]' holds keys written
- * in full, 'section.key = value', that override the others in the OpenSM that runs on
- * the port with that GUID; every such section is checked, whichever port it is for.
+ * The file is UTF-8 text, a GLib key file without its escapes: lines that are blank,
+ * '#comment', '[section]' or 'key = value'; a value is taken as it stands, without the
+ * blanks around it.  Every line is parsed whatever the others are, so all mistakes are
+ * found at once.  A section '[port 0x...]' has keys written in full, 'section.key =
+ * value'; these override the others in the OpenSM that runs on the port with that GUID.
+ * Every such section is checked, for whichever port it is.
  *
  *     bool       true or false; also yes, no, on, off, 1, 0; case ignored
  *     uint       decimal digits, no sign; the key's unit may stand behind them, and
@@ -32,8 +31,8 @@
  *     text       what the row's check takes; see triad/lists.h
  *     threshold  see triad/threshold.h
  *
- * Invariants: a 'struct triad_conf' holds only values that are in range and that can
- * stand together.  A file with a mistake changes nothing.
+ * Invariants: a 'struct triad_conf' has only values that are in range and consistent.
+ * A file with a mistake changes nothing.
  *
  * Thread-safety: one thread makes and fills a configuration.  Once it is in force it is
  * const: any thread may read it and count references.  A change makes a new one, and
@@ -77,34 +76,34 @@ enum triad_conf_reset {
 	TRIAD_RESET_NEVER,
 };
 
-/* As which SM of the subnet this one reads counters: [perfmgr] role. */
+/* In which role in the subnet this SM reads counters: [perfmgr] role. */
 enum triad_conf_role {
 	TRIAD_ROLE_MASTER,
 	TRIAD_ROLE_STANDBY,
 	TRIAD_ROLE_ANY,
 };
 
-/* Whether others read counters too: [collect] mode. */
+/* Whether other processes read counters, too: [collect] mode. */
 enum triad_conf_collect {
 	TRIAD_COLLECT_LOCAL,
 	TRIAD_COLLECT_MANAGER,
 	TRIAD_COLLECT_AGENT,
 };
 
-/* Where an agent has the topology from: [collect] topology. */
+/* Where an agent gets the topology: [collect] topology. */
 enum triad_conf_topology {
-	TRIAD_TOPOLOGY_AUTO, /* from the SA; discovered while that doesn't answer */
+	TRIAD_TOPOLOGY_AUTO, /* from the SA; by discovery while the SA doesn't answer */
 	TRIAD_TOPOLOGY_SA,
 	TRIAD_TOPOLOGY_DISCOVER,
 };
 
 /* What the port manager does: [port] mode. */
 enum triad_conf_port_mode {
-	TRIAD_PORT_OBSERVE, /* it says what it would do */
+	TRIAD_PORT_OBSERVE, /* it only reports what it would do */
 	TRIAD_PORT_ENFORCE,
 };
 
-/* What of each port is written to a file: [profile] counters. */
+/* What the profile has of each port: [profile] counters. */
 enum triad_conf_profile {
 	TRIAD_PROFILE_DATA,
 	TRIAD_PROFILE_ALL,
@@ -119,8 +118,8 @@ enum triad_conf_cluster {
 	TRIAD_CLUSTER_NONE,
 };
 
-/* Some ports, to be treated otherwise: [group NAME].  A port is in the group when its
- * node, its number and its node's type all are. */
+/* A group of ports that are treated differently: [group NAME].  A port is in the group
+ * when its node, its number and its node's type all fit. */
 struct triad_conf_group {
 	char name[TRIAD_CONF_GROUP_NAME_SIZE]; /* 1 to 24 of A-Z a-z 0-9 _ - */
 	char nodes[TRIAD_CONF_TEXT_SIZE];      /* triad_nodes_check() */
@@ -135,7 +134,7 @@ struct triad_conf_thresholds {
 	struct triad_threshold counter[TRIAD_N_COUNTERS];
 };
 
-/* Where clients come in by HTTP: [prometheus], [web]. */
+/* Where a server listens for HTTP: [prometheus], [web]. */
 struct triad_conf_listener {
 	char listen[TRIAD_CONF_TEXT_SIZE];          /* triad_address_parse(); "": off */
 	char tls_certificate[TRIAD_CONF_PATH_SIZE]; /* both or none */
@@ -188,8 +187,8 @@ struct triad_conf {
 		unsigned max_nodes;
 		unsigned topology;                 /* enum triad_conf_topology */
 		char sa_key[TRIAD_CONF_TEXT_SIZE]; /* triad_sm_key_parse() */
-		/* A member is made of what stands above: when that changes it leaves, and its
-		 * nodes are claimed anew. */
+		/* The keys above define a member: when one changes, the member leaves
+		 * and its nodes are claimed anew. */
 		unsigned min_change_kb;
 		unsigned refresh; /* sweeps; 0: never */
 		bool paths;
@@ -310,17 +309,17 @@ struct triad_conf {
 		unsigned test_rate; /* SMPs a second, of all tests together */
 		unsigned test_max_lost, test_max_errors;
 	} port;
-	/* Those at 0 to 3 are for enum triad_command_type, where nothing of the first
-	 * is inherited; those from TRIAD_CONF_N_TYPES on for the groups. */
+	/* Elements 0 to 3 are for enum triad_command_type (0: all ports, which inherits
+	 * nothing); those from TRIAD_CONF_N_TYPES on are for groups. */
 	struct triad_conf_thresholds thresholds[TRIAD_CONF_MAX_SCOPES];
 	unsigned n_groups;
 	struct triad_conf_group groups[TRIAD_CONF_MAX_GROUPS];
-	/* Where values are from: of each row of the table of keys a bit for each of its
-	 * elements; in neither, the value is the default. */
+	/* Where values come from: for each row of the table of keys, a bit for each
+	 * element.  In neither: the default. */
 	uint32_t in_file[TRIAD_CONF_MAX_KEYS], by_set[TRIAD_CONF_MAX_KEYS];
 };
 
-/* Where a value in force is from. */
+/* Where a value in force comes from. */
 enum triad_conf_origin {
 	TRIAD_CONF_FROM_DEFAULT,
 	TRIAD_CONF_FROM_FILE,
@@ -336,7 +335,7 @@ enum triad_conf_type {
 	TRIAD_CONF_THRESHOLD, /* one of struct triad_conf_thresholds */
 };
 
-/* What a key is there for. */
+/* What a key exists for. */
 enum triad_conf_per {
 	TRIAD_CONF_ONCE,
 	TRIAD_CONF_PER_GROUP,
@@ -352,7 +351,7 @@ struct triad_conf_key {
 	unsigned min, max;          /* TRIAD_CONF_UINT */
 	const char *const *choices; /* TRIAD_CONF_CHOICE, NULL-terminated */
 	bool may_be_empty;          /* TRIAD_CONF_PATH */
-	/* TRIAD_CONF_TEXT: false with the reason for a value that can't be. */
+	/* TRIAD_CONF_TEXT: false, with the reason, for a wrong value. */
 	bool (*check)(const char *value, char *reason, size_t size);
 	const char *standard; /* the default, as it is written in a file */
 	const char *unit;     /* "s", "ms", ... or "" */
@@ -375,12 +374,11 @@ const struct triad_conf *triad_conf_ref(const struct triad_conf *conf);
  * Accepts NULL. */
 void triad_conf_unref(const struct triad_conf *conf);
 
-/* Parses 'text' ('size' octets, need not end in 0) over the defaults that '*conf' has
- * by triad_conf_new(); nobody shares it yet.  Returns 0, or EINVAL with every mistake
- * added to 'diags' (line numbers are of 'text'; the caller has called
- * triad_diags_init()); then '*conf' holds the keys that were right and defaults for the
- * others, for the caller that must go on with something.  EFBIG (over
- * TRIAD_CONF_FILE_MAX_SIZE) or ENOMEM: all defaults. */
+/* Parses 'text' ('size' octets, need not end in 0) into '*conf', which is fresh from
+ * triad_conf_new() and not shared.  Returns 0, or EINVAL with every mistake added to
+ * 'diags' (line numbers are of 'text'; the caller has called triad_diags_init()); then
+ * '*conf' has the correct keys, and defaults for the others, for a caller that must go
+ * on.  EFBIG (over TRIAD_CONF_FILE_MAX_SIZE) or ENOMEM: all defaults. */
 int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 	struct triad_conf *conf, struct triad_diags *diags);
 
@@ -401,8 +399,8 @@ int triad_conf_set(const struct triad_conf *conf, const char *key, const char *v
 	uint64_t port_guid, const char *program, struct triad_diags *diags,
 	struct triad_conf **changed);
 
-/* Gives 'conf', which nobody shares yet, the values of 'in_force' for the keys that
- * can't change while 'program' runs; these are there once.  Adds a line to 'notes' for
+/* Copies values of 'in_force' into 'conf', which nobody shares yet, for keys that can't
+ * change while 'program' runs (all of these exist once).  Adds a line to 'notes' for
  * each that differed. */
 void triad_conf_keep_start_only(struct triad_conf *conf,
 	const struct triad_conf *in_force, const char *program,
@@ -414,22 +412,22 @@ struct triad_conf_entry {
 	unsigned element;                 /* group or scope it is of, else 0 */
 	enum triad_conf_origin origin;
 	char name[TRIAD_CONF_NAME_SIZE];   /* in full */
-	char value[TRIAD_CONF_VALUE_SIZE]; /* as in a file, but for passwords: *** */
+	char value[TRIAD_CONF_VALUE_SIZE]; /* as in a file, but passwords are *** */
 };
 
-/* Steps to the next key in force: all that are there once, those of each group, the
- * thresholds that aren't inherited.  False after the last one.
+/* Goes to the next key in force: all that exist once, those of each group, the
+ * thresholds that are not inherited.  False after the last one.
  *
  *     for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);) */
 bool triad_conf_next(const struct triad_conf *conf, struct triad_conf_entry *entry);
 
-/* The key of that name in full, also a threshold that is inherited.  False, with the
- * reason, when there is none, or no such group; with 'size' 0 the reason, which takes
- * time, is not made. */
+/* Finds the key with that full name, also an inherited threshold.  False, with the
+ * reason, when there is no such key or group; with 'size' 0 it omits the reason, which
+ * takes time. */
 bool triad_conf_get(const struct triad_conf *conf, const char *name,
 	struct triad_conf_entry *entry, char *reason, size_t size);
 
-/* Whether both have the key of that name in full, with the same value, passwords
+/* Whether both have the key with that full name, with the same value, passwords
  * included. */
 bool triad_conf_is_alike(
 	const struct triad_conf *a, const struct triad_conf *b, const char *name);

@@ -32,7 +32,7 @@
 #define TRIAD_CONTROL_REPLY_SIZE 65536 /* of one frame, at most */
 #define TRIAD_CONTROL_MAX_WORDS 32
 
-/* What an EXIT frame says, and what triadctl exits with. */
+/* The result in an EXIT frame, which is also triadctl's exit status. */
 enum {
 	TRIAD_CONTROL_DONE = 0,
 	TRIAD_CONTROL_FAILED = 1,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is wrong with a file, all of it.
+/* A list of all mistakes in a file.
  *
- * A parser adds a diagnostic for each mistake and goes on; its caller shows them
- * all and then fails.  The list is bounded: past TRIAD_DIAG_MAX they are only
- * counted, and the last entry says so.
+ * A parser adds a diagnostic for each mistake and goes on; its caller shows them all
+ * and then fails.  The list is bounded: mistakes past TRIAD_DIAG_MAX are only counted,
+ * and the last entry shows their number.
  *
- * Memory: the list owns its texts; no allocation.  Thread-safety: none. */
+ * Memory: the list owns its texts; no allocation.
+ * Thread-safety: none. */
 #ifndef TRIAD_DIAG_H
 #define TRIAD_DIAG_H
 

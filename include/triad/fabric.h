@@ -53,7 +53,7 @@ enum triad_phys_state { /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
 #define TRIAD_RATE_CAP_HDR 0x4
 #define TRIAD_RATE_CAP_NDR 0x8
 #define TRIAD_RATE_CAP_MASK2                                                           \
-	0x10 /* it has a CapabilityMask2, which says the last three */
+	0x10 /* it has a CapabilityMask2, which has the last three */
 
 /* A place in one of the fabric's tables. */
 struct triad_fabric_slice {
@@ -69,7 +69,7 @@ struct triad_fabric_node {
 	uint16_t device_id;
 	uint8_t type;         /* enum triad_node_type */
 	bool enhanced_port0;  /* a switch whose port 0 has tables, too */
-	bool optimized_sl2vl; /* a switch that takes one SL2VL table for many ports */
+	bool optimized_sl2vl; /* a switch that can set one SL2VL table for many ports */
 	char name[TRIAD_NODE_NAME_SIZE]; /* printable UTF-8 */
 	struct triad_fabric_slice lft;   /* out-port for each LID, in 'lft' */
 	/* Masks for each multicast LID from 0xc000 on, in 'mft': 'mft_width' of them, each
@@ -84,8 +84,8 @@ struct triad_fabric_port {
 	uint32_t node;   /* index in 'nodes' */
 	uint32_t remote; /* index in 'ports', or TRIAD_FABRIC_NONE */
 	uint16_t lid;
-	uint8_t sl;    /* for MADs from the SM's port to this one */
-	uint8_t sm_sl; /* PortInfo:MasterSMSL: of what it asks the SM */
+	uint8_t sl;    /* of MADs from the SM's port to this one */
+	uint8_t sm_sl; /* PortInfo:MasterSMSL, of its requests to the SM */
 	uint8_t lmc;
 	uint8_t number;
 	uint8_t state;      /* enum triad_port_state */
@@ -100,8 +100,8 @@ struct triad_fabric_port {
 	/* PortInfo:LinkWidthSupported, LinkSpeedSupported and LinkSpeedExtSupported, a
 	 * bit for each; 0: not known. */
 	uint8_t width_supported, speed_supported, speed_ext_supported;
-	bool is_held;   /* in INIT, and kept from becoming active: nothing passes it */
-	bool has_pma;   /* it has counters to be asked for */
+	bool is_held;   /* kept in INIT by the port manager: no data passes */
+	bool has_pma;   /* its counters can be read */
 	bool has_sl2vl; /* SL2VL tables; a switch's ports as its port 0 says */
 	uint8_t vl_cap; /* PortInfo:VLCap, coded as triad_vls_n() has it */
 	uint8_t op_vls; /* PortInfo:OperationalVLs, coded so */
@@ -114,8 +114,8 @@ struct triad_fabric_port {
 	struct triad_fabric_slice vlarb;
 };
 
-/* Whether something may pass it.  OpenSM has the state that a port had before it was
- * disabled until its next sweep. */
+/* Whether packets may pass the port.  Until its next sweep OpenSM shows the state that
+ * a port had before it was disabled. */
 static inline bool triad_fabric_port_is_up(const struct triad_fabric_port *port)
 {
 	return port->state != TRIAD_PORT_DOWN && !port->is_held &&
@@ -134,9 +134,9 @@ struct triad_vlarb_entry {
 
 #define TRIAD_VLARB_MAX 64 /* entries of one table [IBA 14.2.5.9] */
 
-/* How many entries OpenSM programs of a table for which the port says 'cap'.  It sends
- * blocks of 32, the second one with the remainder of cap / 32 entries: for 64 (there
- * can't be more) that is 0, and the second one has nothing of the table. */
+/* How many entries OpenSM programs of a table for which the port reports 'cap'.  It
+ * sends blocks of 32; the second one has cap % 32 entries.  For 64 (the maximum) that
+ * is 0, so the second block has nothing of the table. */
 static inline uint8_t triad_vlarb_cap(uint8_t cap)
 {
 	return cap < TRIAD_VLARB_MAX ? cap : TRIAD_VLARB_MAX / 2;
@@ -156,7 +156,7 @@ struct triad_fabric_alias {
 	uint32_t port; /* index in 'ports' */
 };
 
-/* How this SM's SA answers questions for paths. */
+/* How this SM's SA answers requests for paths. */
 struct triad_fabric_sa {
 	uint64_t subnet_prefix;
 	uint8_t subnet_timeout; /* packet lifetime, coded */
@@ -164,8 +164,8 @@ struct triad_fabric_sa {
 	bool qos;              /* SL2VL tables are programmed */
 	bool allow_both_pkeys; /* full and limited membership of one partition */
 	bool quirks;           /* 1,024 octets where an end is a Tavor */
-	bool original_rates;   /* none that came after EDR */
-	uint8_t rate_limit;    /* no code of a rate over this; 0: any */
+	bool original_rates;   /* no rates that came after EDR */
+	uint8_t rate_limit;    /* the highest code that it gives; 0: no limit */
 	bool engine_has_sl;    /* the routing engine decides on SLs */
 	char engine[24]; /* the routing engine that is used, "minhop"; "": unknown */
 };
@@ -179,32 +179,32 @@ enum triad_qos_port_kind {
 	TRIAD_QOS_N_PORT_KINDS
 };
 
-/* What OpenSM programs where nobody says otherwise. */
+/* The tables that OpenSM programs by default. */
 struct triad_qos_defaults {
 	struct triad_sl2vl sl2vl;
 	struct triad_vlarb_entry high[TRIAD_VLARB_MAX], low[TRIAD_VLARB_MAX];
 	uint8_t high_limit;
 };
 
-/* How this SM programs QoS tables, when it does (triad_fabric_sa.qos). */
+/* How this SM programs QoS tables, if triad_fabric_sa.qos. */
 struct triad_fabric_qos {
 	struct triad_qos_defaults defaults[TRIAD_QOS_N_PORT_KINDS];
 	uint8_t max_op_vls;     /* coded as PortInfo:OperationalVLs */
 	bool optimized;         /* one SMP for many SL2VL tables, where a switch can */
-	bool engine_has_tables; /* the routing engine has the last word on them */
+	bool engine_has_tables; /* the routing engine decides on them in the end */
 };
 
 struct triad_fabric {
 	uint64_t generation; /* counts snapshots, from 1 */
 	uint64_t taken_us;
-	uint64_t lock_us; /* the longest that the SM's lock was held for it */
+	uint64_t lock_us; /* longest time that the snapshot held the SM's lock */
 	uint64_t sm_port_guid;
 	uint32_t sm_port; /* index in 'ports', or TRIAD_FABRIC_NONE */
 	bool consistent;  /* no sweep began while it was taken */
-	/* Ports with a link that is up, to what the source of this fabric doesn't show:
-	 * then what is missing may be there all the same. */
+	/* Ports with a link that is up, whose far end the source of this fabric does
+	 * not show: a missing node or link may be there, hidden. */
 	uint32_t n_hidden;
-	uint32_t n_lent; /* ports with a link that it didn't show, known otherwise */
+	uint32_t n_lent; /* ports with a link from another source */
 	uint32_t n_nodes;
 	uint32_t n_ports;
 	struct triad_fabric_node *nodes;
@@ -230,8 +230,9 @@ struct triad_fabric *triad_fabric_ref(struct triad_fabric *fabric);
 /* Accepts NULL. */
 void triad_fabric_unref(struct triad_fabric *fabric);
 
-/* Index of the node or port, or TRIAD_FABRIC_NONE.  No node (TRIAD_FABRIC_NONE) has a
- * port, so what one call finds may be given to the other. */
+/* Index of the node or port, or TRIAD_FABRIC_NONE.  find_port() takes TRIAD_FABRIC_NONE
+ * as 'node' and then finds nothing, so the result of find_node() can be passed
+ * unchecked. */
 uint32_t triad_fabric_find_node(const struct triad_fabric *fabric, uint64_t guid);
 uint32_t triad_fabric_find_port(
 	const struct triad_fabric *fabric, uint32_t node, unsigned number);
@@ -244,9 +245,9 @@ uint32_t triad_fabric_find_same_port(const struct triad_fabric *fabric,
  * the first is VL0; 1 for a code that is none [IBA 14.2.5.6]. */
 unsigned triad_vls_n(uint8_t code);
 
-/* The code of the data VLs that the port uses: what both ends of the link have, within
- * the SM's own limit, as OpenSM asks for it; fewer where the link is active and the
- * device has kept to fewer nevertheless. */
+/* The code of the data VLs that the port uses, as OpenSM sets it: what both ends of the
+ * link have, within the SM's own limit.  An active link may use fewer, if its device
+ * kept fewer. */
 uint8_t triad_fabric_op_vls(const struct triad_fabric *fabric, uint32_t port);
 
 /* A VL's part of an arbitration table, in units of 64 octets. */
@@ -259,8 +260,8 @@ struct triad_vl_weight triad_fabric_vl_weight(
 enum triad_qos_port_kind triad_fabric_qos_kind(
 	const struct triad_fabric *fabric, uint32_t port);
 
-/* True for a port that has a LID of its own to be asked for paths: every port of a CA
- * or router, port 0 of a switch. */
+/* True for a port with a LID of its own, for which paths are requested: every port of a
+ * CA or router, port 0 of a switch. */
 bool triad_fabric_is_end_port(const struct triad_fabric *fabric, uint32_t port);
 
 /* The end port that 'guid' is the GUID or an alias of, or TRIAD_FABRIC_NONE. */
@@ -282,9 +283,9 @@ struct triad_fabric_counts {
 
 struct triad_fabric_counts triad_fabric_count(const struct triad_fabric *fabric);
 
-/* How many links are between port 'from' (an index) and each node on the shortest way:
- * sets 'hops', which has room for all nodes, TRIAD_FABRIC_NONE for one that can't be
- * reached.  0 is for the node that 'from' is of.  'queue' is room for as many. */
+/* Counts the links on the shortest path from port 'from' (an index) to each node.  Sets
+ * 'hops' (room for all nodes): 0 for the node of 'from', TRIAD_FABRIC_NONE for one that
+ * can't be reached.  'queue' is room for as many. */
 void triad_fabric_hops(const struct triad_fabric *fabric, uint32_t from, uint32_t *hops,
 	uint32_t *queue);
 
@@ -298,8 +299,8 @@ const char *triad_port_state_name(unsigned state);
 int triad_pkey_match(
 	const uint16_t *ours, size_t n_ours, const uint16_t *theirs, size_t n_theirs);
 
-/* Writes a node's name as a fabric has it: 'from' is any octets up to a 0 or 64 of
- * them; what is not printable UTF-8 becomes '?'. */
+/* Writes a node's name in the form of fabrics: reads octets up to a 0, at most 64;
+ * whatever is not printable UTF-8 becomes '?'. */
 void triad_fabric_clean_name(char name[TRIAD_NODE_NAME_SIZE], const char *from);
 
 /* --- building ---
@@ -309,13 +310,13 @@ void triad_fabric_clean_name(char name[TRIAD_NODE_NAME_SIZE], const char *from);
 
 struct triad_fabric_builder;
 
-/* NULL when memory is short.  'like' (may be NULL) is a fabric of about the same
- * size, so that memory is taken before the caller takes its locks. */
+/* NULL when memory is short.  'like' (may be NULL) is a fabric of about the same size,
+ * so that memory is allocated before the caller takes its locks. */
 struct triad_fabric_builder *triad_fabric_builder_new(const struct triad_fabric *like);
 void triad_fabric_builder_free(struct triad_fabric_builder *builder);
 
-/* Makes room ahead, so that nothing has to be moved to other memory while the caller
- * holds its lock: as much again as there is, and 8 MiB at least, of each kind. */
+/* Makes room ahead, so that no memory moves while the caller holds its lock: as much
+ * again as is used, and at least 8 MiB, for each kind. */
 void triad_fabric_builder_prepare(struct triad_fabric_builder *builder);
 
 /* 'name' is cleaned.  'lft' (may be NULL) has 'lft_size' entries. */
@@ -348,13 +349,13 @@ void triad_fabric_builder_add_vlarb(struct triad_fabric_builder *builder,
 void triad_fabric_builder_add_partition(struct triad_fabric_builder *builder,
 	uint16_t pkey, uint8_t sl, const char *name);
 
-/* 'guid' names the end port whose own GUID is 'base_guid'; nothing is added when there
- * is no such port in the end. */
+/* Adds an alias 'guid' of the end port whose own GUID is 'base_guid'; it is dropped if
+ * there is no such port at the end. */
 void triad_fabric_builder_add_alias(
 	struct triad_fabric_builder *builder, uint64_t guid, uint64_t base_guid);
 
-/* Sorts the nodes, resolves the links and gives the fabric, with one reference, to
- * '*fabric'.  Returns 0, ENOMEM, EOVERFLOW (a cap) or EINVAL (ports out of order, a
+/* Sorts the nodes, resolves the links and sets '*fabric' to the fabric, with one
+ * reference.  Returns 0, ENOMEM, EOVERFLOW (a cap) or EINVAL (ports out of order, a
  * GUID twice).  The builder is used up and must be freed. */
 int triad_fabric_build(struct triad_fabric_builder *builder, uint64_t sm_port_guid,
 	struct triad_fabric **fabric);

@@ -15,8 +15,8 @@
  * after that.
  *
  * Files that Triad writes to (alerts, traces, profiles) may lie in folders that others
- * can write to, as /var/log sometimes is: Triad opens only a regular file of its own
- * with one name, and follows no link to it.
+ * can write to, as /var/log sometimes is.  There Triad opens only a regular file of its
+ * own with one name, and follows no link to it.
  *
  * Thread-safety: any thread. */
 #ifndef TRIAD_FILE_H
@@ -42,20 +42,21 @@ int triad_file_read(const char *path, void *octets, size_t size, size_t *n);
 
 #define TRIAD_FILE_REASON_SIZE 256
 
-/* Checks a path.  Returns 0; EPERM when it isn't trusted; or why it can't be checked
- * (ENOENT...).  Then 'reason' says what to type.  Others may not even read a secret. */
+/* Checks a path.  Returns 0; EPERM when it isn't trusted; or the errno why it can't be
+ * checked (ENOENT...).  On an error 'reason' tells the administrator what to type.
+ * 'is_secret': others may not even read the file. */
 int triad_file_check_trusted(
 	const char *path, bool is_secret, char reason[TRIAD_FILE_REASON_SIZE]);
 
-/* The same of the folder that a file lies in, or will. */
+/* The same for the folder in which a file is, or will be. */
 int triad_file_check_folder(const char *path, char reason[TRIAD_FILE_REASON_SIZE]);
 
 /* --- files to append to */
 
 /* Opens a file to append to, made with 'mode' whatever the umask is; 'access' is
  * O_WRONLY or O_RDWR.  Never blocks on a FIFO.  Returns a descriptor; or -errno with a
- * sentence in '*why': EMEDIUMTYPE for what is no regular file, EPERM for one that isn't
- * ours alone. */
+ * sentence in '*why': EMEDIUMTYPE for what is no regular file, EPERM for one that has
+ * another owner or a second name, or that others may write to. */
 int triad_file_open_output(const char *path, int access, mode_t mode, const char **why);
 
 /* --- reporting trouble */
@@ -73,34 +74,34 @@ enum triad_file_news {
 	TRIAD_FILE_WELL_AGAIN, /* this file was in trouble */
 };
 
-/* To be called after each attempt to write; 'error' is 0 or an errno.  Returns what to
+/* Call it after each attempt to write; 'error' is 0 or an errno.  Returns what to
  * report. */
 enum triad_file_news triad_file_report(
 	struct triad_file_report *reported, const char *path, int error);
 
 /* --- files that are replaced --------------------------------------------- */
 
-/* Replaces a file as a whole: whoever reads it, also after a crash, finds the old one
- * or the new one, and the new one once this has returned 0.  Makes the folder, 0755,
- * when it is missing.  'PATH.new' is used meanwhile.  Returns 0 or an errno. */
+/* Replaces a file as a whole: a reader finds the old file or the new one, also after a
+ * crash; and the new one once this has returned 0.  Makes the folder, 0755, when it is
+ * missing.  Uses 'PATH.new' meanwhile.  Returns 0 or an errno. */
 int triad_file_replace(const char *path, const void *octets, size_t size, mode_t mode);
 
-/* The same in steps, for who writes piece by piece: open, write, then commit or
- * discard. 'flags' are added to O_WRONLY.  Open returns a descriptor or -errno.  Commit
- * flushes and renames; it returns 0 or an errno, and leaves the descriptor open: it is
- * PATH's then, for good once triad_file_sync_folder() returned 0. */
+/* The same in steps, to write piece by piece: open, write, then commit or discard.
+ * 'flags' are added to O_WRONLY.  Open returns a descriptor or -errno.  Commit flushes
+ * and renames, returns 0 or an errno, and leaves the descriptor open; the file then is
+ * PATH, and stays so after a crash once triad_file_sync_folder() returned 0. */
 int triad_file_new_open(const char *path, int flags, mode_t mode);
 int triad_file_new_commit(int fd, const char *path);
 void triad_file_new_discard(int fd, const char *path);
 
-/* Commits what was written without 'error', makes its name outlive a crash, and closes;
- * otherwise discards it.  Returns 0 or an errno, 'error' at first. */
+/* If 'error' is 0, commits what was written, makes its name survive a crash, and closes
+ * the descriptor; else discards it.  Returns 0 or the first errno, 'error' included. */
 int triad_file_new_end(int fd, const char *path, int error);
 
 /* Makes the folder of a file, if it is missing. */
 void triad_file_make_folder(const char *path);
 
-/* Makes a file's name outlive a crash.  Returns 0 or an errno. */
+/* Makes a file's name survive a crash.  Returns 0 or an errno. */
 int triad_file_sync_folder(const char *path);
 
 #endif

@@ -38,7 +38,7 @@ void triad_json_bool(struct triad_json *json, const char *name, bool value);
 /* As "0x0123456789abcdef"; 0 gives null. */
 void triad_json_guid(struct triad_json *json, const char *name, uint64_t guid);
 
-/* The newline behind the document. */
+/* Writes the newline after the document. */
 void triad_json_end(struct triad_json *json);
 
 #endif

@@ -4,7 +4,8 @@
  * Model: the file is opened when a line is written, and anew when its path leads to
  * another file or to none (logrotate renamed it).  Before a line that would make it
  * larger than allowed, it is renamed to PATH.1, the one that has that name to PATH.2
- * and so on; the oldest is overwritten.  A line that fits only in part is taken back.
+ * and so on; the oldest is overwritten.  A line of which the disk takes only a part is
+ * cut off again.
  *
  * No link is followed, see triad/file.h: renaming doesn't either.
  *
@@ -23,19 +24,19 @@ struct triad_line_file_params {
 	char path[TRIAD_CONF_PATH_SIZE]; /* "": nothing is written */
 	mode_t mode;
 	uint64_t max_octets; /* 0: it is not renamed */
-	unsigned keep;       /* how many with a number, at least 1 */
+	unsigned keep;       /* numbered files to keep, at least 1 */
 };
 
 struct triad_line_file {
 	struct triad_line_file_params params;
 	int fd;          /* -1: none */
-	const char *why; /* of a line that was not written, for people */
+	const char *why; /* why a line was not written, for people */
 };
 
 void triad_line_file_init(struct triad_line_file *file);
 void triad_line_file_close(struct triad_line_file *file);
 
-/* What is open under another path is closed. */
+/* Sets the parameters; closes a file that is open under another path. */
 void triad_line_file_configure(
 	struct triad_line_file *file, const struct triad_line_file_params *params);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Log lines, wherever they go.
+/* Log lines, independent of where they go.
  *
- * A module that has something to say is handed a 'struct triad_log *' by its
- * creator; the plugin's writes to OpenSM's log and to syslog, a test's records.
- * A line says object, what, why and, if somebody must act, what to do.  It has
- * no newline at its end.
+ * The creator of a module gives it a 'struct triad_log *'; the plugin's writes to
+ * OpenSM's log and to syslog, a test's records the lines.  A line says object, what,
+ * why and, if somebody must act, what to do.  It has no newline at its end.
  *
- * Thread-safety: any thread; 'write' must be so too, and must not block on
- * anything but the local log file.  'level' may be changed at any time. */
+ * Thread-safety: any thread; 'write' must be so too, and must not block on anything but
+ * the local log file.  'level' may be changed at any time. */
 #ifndef TRIAD_LOG_H
 #define TRIAD_LOG_H
 
@@ -25,7 +24,7 @@ enum triad_log_level {
 struct triad_log {
 	void (*write)(void *context, enum triad_log_level level, const char *line);
 	void *context;
-	_Atomic int level; /* lines above it are not made */
+	_Atomic int level; /* lines above it are not written */
 };
 
 /* Makes one line, cut at 1,023 octets, and writes it; does nothing when 'log' is
@@ -34,9 +33,9 @@ struct triad_log {
 void triad_log_write(struct triad_log *log, enum triad_log_level level,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* For whatever a packet, a port or a client can trigger: at most 'burst' lines
- * in each 'period_us' (rounded up to a millisecond; 0: no limit), counted from
- * the first of them.  Zero-initialise the rest. */
+/* Limits lines that a packet, a port or a client can trigger: at most 'burst' lines in
+ * each 'period_us' (rounded up to a millisecond; 0: no limit), counted from the first
+ * of them.  Zero-initialise the rest. */
 struct triad_log_limit {
 	unsigned burst; /* under 2^24 */
 	uint64_t period_us;
@@ -44,9 +43,9 @@ struct triad_log_limit {
 	_Atomic unsigned long suppressed;
 };
 
-/* True when a line may be written at 'now_us' (monotonic).  '*suppressed' is how
- * many were not, since the last that was, so that the line can say so; 0 when
- * this one may not.  Any thread; never blocks. */
+/* True when a line may be written at 'now_us' (monotonic).  '*suppressed' is the number
+ * of lines suppressed since the last one that was written, for the new line to say; 0
+ * when this one may not be written.  Any thread; never blocks. */
 _Bool triad_log_limit_pass(
 	struct triad_log_limit *limit, uint64_t now_us, unsigned long *suppressed);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Management datagrams, and whatever carries them.
+/* Management datagrams, and their transport.
  *
- * A transport sends one 256-octet MAD and hands back, later, either the answer or
- * the MAD itself with a status that says why there is none.  The plugin's is a
- * umad descriptor; a test's is a table of answers.  Whoever uses a transport also
- * keeps deadlines of its own: a transport may lose a MAD without a word.
+ * A transport sends one 256-octet MAD and returns, later, either the answer or the MAD
+ * itself with a status that says why there is none.  The plugin's is a umad descriptor;
+ * a test's is a table of answers.  The user of a transport also keeps deadlines of its
+ * own, because a transport may silently lose a MAD.
  *
  * Transaction IDs: the low 32 bits are the caller's, the high 32 the transport's.
  *
@@ -53,8 +53,9 @@ struct triad_mad_transport {
 	/* Takes the next reply, waiting at most 'wait_us' for it.  Returns 0,
 	 * EAGAIN (none in that time) or another errno (the transport is broken). */
 	int (*receive)(void *context, uint64_t wait_us, struct triad_mad_reply *reply);
-	/* Copies the P_Keys in the local port's table as it is now, at most 'most', and
-	 * returns how many; 0: it can't be read.  NULL: it is not known. */
+	/* Copies the P_Keys in the local port's present table, at most 'most', and
+	 * returns how many; 0: it can't be read.  NULL: the transport does not know
+	 * them. */
 	size_t (*pkeys)(void *context, uint16_t *pkeys, size_t most);
 };
 

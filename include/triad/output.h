@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Where a command's answer goes, piece by piece.
  *
- * A command writes text to an output; the output hands it on, 8 KiB at a time, to
- * whoever asked: a control socket, OpenSM's console, a test.  So an answer of any
- * length takes little memory.  When the receiver is gone 'failed' is set and the rest
- * is dropped; a long loop looks at it to end early.
+ * A command writes text to an output; the output passes it on, 8 KiB at a time, to the
+ * client: a control socket, OpenSM's console, a test.  So an answer of any length takes
+ * little memory.  When the receiver is gone, the output sets 'failed' and drops the
+ * rest; long loops check it to end early.
  *
  * Thread-safety: one thread.  Memory: no allocation. */
 #ifndef TRIAD_OUTPUT_H
@@ -35,7 +35,7 @@ void triad_output_init(struct triad_output *output,
 
 void triad_output_put(struct triad_output *output, const char *data, size_t size);
 
-/* Records of a table; the receiver must want them. */
+/* Writes records of a table; only if 'tables' is true. */
 void triad_output_put_table(
 	struct triad_output *output, const void *records, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How bad something is, as monitoring plugins have it (Nagios, Icinga, checkmk): the
- * values are their exit statuses.
+/* How bad something is, in the terms of monitoring plugins (Nagios, Icinga, checkmk):
+ * the values are their exit statuses.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_SEVERITY_H
@@ -10,16 +10,16 @@
 
 enum triad_severity {
 	TRIAD_OK,
-	TRIAD_WARNING,  /* look at it in working hours: the fabric does its work */
+	TRIAD_WARNING,  /* look at it in working hours: the fabric works */
 	TRIAD_CRITICAL, /* look at it now */
-	TRIAD_UNKNOWN,  /* it can't be told */
+	TRIAD_UNKNOWN,  /* the state is not known */
 	TRIAD_N_SEVERITIES
 };
 
 /* "OK", "WARNING", "CRITICAL", "UNKNOWN". */
 const char *triad_severity_name(enum triad_severity severity);
 
-/* What is not known may be bad, but what is critical is known to be. */
+/* CRITICAL is worse than UNKNOWN, which only may be bad. */
 bool triad_severity_is_worse(enum triad_severity a, enum triad_severity b);
 
 #endif

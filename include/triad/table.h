@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Tables on their way to triadctl.
+/* The format of tables between the plugin and triadctl.
  *
- * Only triadctl knows the terminal, so the plugin sends columns and cells, and triadctl
- * lays them out, sorts and chooses.
+ * Only triadctl knows the terminal.  So the plugin sends columns and cells, and
+ * triadctl lays them out, sorts them and chooses columns.
  *
- * Model: what the TABLE frames of an answer (triad/control.h) hold is one stream of
- * records; a record may begin in one frame and end in the next.  A record is its kind (1
- * octet), the size of the rest (2 octets, big-endian), and that:
+ * Model: the TABLE frames of an answer (triad/control.h) hold one stream of records; a
+ * record may begin in one frame and end in the next.  A record is its kind (1 octet),
+ * the size of the rest (2 octets, big-endian), and the rest:
  *
  *     'T'  a table begins: its indent (text), the number of columns (1 octet), and for
  *          each its flags (1 octet), JSON's name and the title (texts)
@@ -17,12 +17,12 @@
  * A text ends with a 0 octet.  A table has rows and notes until another one begins, or
  * until text (an OUTPUT frame) or the end of the answer comes.
  *
- * Invariants of what is read: at most TRIAD_TABLE_MAX_COLUMNS columns, at least one; a
- * row has as many cells; no text is longer than TRIAD_TABLE_MAX_TEXT, and all are valid
- * UTF-8 without control characters.
+ * Invariants of what is read: at least one and at most TRIAD_TABLE_MAX_COLUMNS columns;
+ * a row has as many cells; no text is longer than TRIAD_TABLE_MAX_TEXT, and all are
+ * valid UTF-8 without control characters.
  *
- * Thread-safety: none.  Memory: no allocation; what is handed out is borrowed for the
- * call. */
+ * Thread-safety: none.
+ * Memory: no allocation; what a callback gets is borrowed for the call. */
 #ifndef TRIAD_TABLE_H
 #define TRIAD_TABLE_H
 
@@ -50,10 +50,10 @@ enum triad_table_kind {
 enum {
 	TRIAD_TABLE_NUMBER = 1, /* right-aligned, never cut */
 	TRIAD_TABLE_LONG = 2,   /* a name, a remark: it may be cut */
-	TRIAD_TABLE_SPARE = 4,  /* left out first where there is no room for all */
+	TRIAD_TABLE_SPARE = 4,  /* omitted first when there is no room for all */
 };
 
-/* The worse, the higher. */
+/* A higher color is worse. */
 enum triad_table_color {
 	TRIAD_TABLE_PLAIN,
 	TRIAD_TABLE_YELLOW,
@@ -66,7 +66,7 @@ const char *triad_table_color_start(enum triad_table_color color);
 
 /* --- the sender --- */
 
-/* A record that is being written.  What does not fit is left out. */
+/* A record under construction.  What does not fit is omitted. */
 struct triad_table_record {
 	size_t used;
 	uint8_t octets[TRIAD_TABLE_RECORD_SIZE];
@@ -77,7 +77,7 @@ void triad_table_record_begin(
 void triad_table_record_octet(struct triad_table_record *record, uint8_t octet);
 void triad_table_record_text(struct triad_table_record *record, const char *text);
 
-/* Now 'octets' has 'used' octets to be sent. */
+/* Completes the record: 'octets' has 'used' octets to send. */
 void triad_table_record_end(struct triad_table_record *record);
 
 /* --- the receiver --- */
@@ -114,7 +114,7 @@ struct triad_table_reader {
 	struct triad_table_record record;
 };
 
-/* Before an answer. */
+/* Call it before each answer. */
 void triad_table_reader_init(struct triad_table_reader *reader);
 
 /* Reads what has come.  Returns 0; EPROTO for what isn't a table; or what a function of
@@ -122,7 +122,7 @@ void triad_table_reader_init(struct triad_table_reader *reader);
 int triad_table_reader_take(struct triad_table_reader *reader, const void *octets,
 	size_t size, const struct triad_table_sink *sink);
 
-/* Whether a record has come in part. */
+/* Whether a record has come only in part. */
 bool triad_table_reader_is_amid(const struct triad_table_reader *reader);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Threads of ours, in OpenSM's process.
+/* Threads for OpenSM's process.
  *
- * They block every signal, so that OpenSM's handlers run where OpenSM expects them,
- * and have a small stack and a name that ps and gdb show. */
+ * They block every signal, so that OpenSM's handlers run where OpenSM expects them.
+ * They have a small stack, and a name that ps and gdb show. */
 #ifndef TRIAD_THREAD_H
 #define TRIAD_THREAD_H
 
@@ -19,8 +19,8 @@ int triad_thread_start(
 int triad_thread_start_with(pthread_t *thread, const char *name, size_t stack_size,
 	void *(*run)(void *), void *argument);
 
-/* Joins the thread, waiting for 'wait_us' at most.  Returns 0, or ETIMEDOUT: it still
- * runs, and what it uses must stay. */
+/* Joins the thread, waiting for 'wait_us' at most.  Returns 0, or ETIMEDOUT: the thread
+ * still runs, and the memory it uses must stay. */
 int triad_thread_join(pthread_t thread, uint64_t wait_us);
 
 /* Locks, waiting for 'wait_us' at most.  Returns 0, or ETIMEDOUT: it is not locked. */

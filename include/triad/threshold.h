@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* From which change of a counter on there is an alert.
+/* The change of a counter from which on there is an alert.
  *
- * Model: a value and what it is measured by, written as one word:
+ * Model: a value and its unit, written as one word:
  *
  *     10/sweep  the counter grew by as much from one sweep to the next
  *     0.5/s     it grew as fast as that, on average over that time
@@ -9,13 +9,14 @@
  *               PortXmitWait, whose units are times on the link: a tick of
  *               PortXmitWait is taken for the time in which 4 octets are sent
  *     off       never
- *     inherit   as it says where this one would have come first
+ *     inherit   the threshold of the next more general scope
  *
- * Invariants: a value is above 0 and at most 1e15, a percentage at most 100; with
- * 'off' and 'inherit' it is 0.  A threshold is reached when the change is as large
- * as the value.  Zeroed memory is 'inherit'.
+ * Invariants: a value is above 0 and at most 1e15, a percentage at most 100; with 'off'
+ * and 'inherit' it is 0.  A threshold is reached when the change is as large as the
+ * value.  Zeroed memory is 'inherit'.
  *
- * Thread-safety: functions without state.  Memory: plain values. */
+ * Thread-safety: functions without state.
+ * Memory: plain values. */
 #ifndef TRIAD_THRESHOLD_H
 #define TRIAD_THRESHOLD_H
 

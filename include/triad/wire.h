@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A bounded cursor over octets on the wire, big-endian, with a sticky error.
  *
- * Reads past the end give 0 and writes past it do nothing; either sets 'failed',
- * which is looked at once, after the last access.
+ * Reads past the end give 0 and writes past it do nothing; either sets 'failed'.  Check
+ * that once, after the last access.
  *
  *     struct triad_wire w;
  *     triad_wire_init(&w, buffer, size);

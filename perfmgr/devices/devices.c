@@ -10,7 +10,7 @@
 
 #define QP_GSI 1
 
-/* The position of the round.  The parts of a device are followed by its ports. */
+/* The position of the round.  A device is asked about itself, then about its ports. */
 struct cursor {
 	uint32_t device;
 	bool is_begun, is_at_ports; /* of the device */
@@ -22,14 +22,14 @@ struct cursor {
 struct triad_devices {
 	struct triad_known known;
 	uint64_t period_us;
-	bool lacks_cables;          /* cables are not read */
+	bool lacks_cables;          /* don't ask about cables */
 	bool is_in_round, is_asked; /* a question is under way */
 	uint64_t began_us, due_us;
 	uint32_t tid;
 	struct cursor cursor;
-	struct triad_cable work; /* the cable being read at the cursor */
+	struct triad_cable work; /* read so far of the slot at the cursor */
 	enum triad_cable_block block;
-	struct triad_devices_counts counts; /* the counts that are kept, not computed */
+	struct triad_devices_counts counts; /* but those computed on demand */
 };
 
 struct triad_devices *triad_devices_new(void)
@@ -68,7 +68,7 @@ void triad_devices_clear(struct triad_devices *devices)
 
 /* --- a view --- */
 
-/* The round continues at its device, or at the next one that still exists. */
+/* Moves the round to the device where it was, or to the next one in the new view. */
 static void move_cursor(struct triad_devices *devices, const struct triad_known *old)
 {
 	struct cursor *cursor = &devices->cursor;
@@ -85,7 +85,7 @@ static void move_cursor(struct triad_devices *devices, const struct triad_known 
 	if (at == known->n_devices || known->devices[at].guid != guid)
 		*cursor = (struct cursor){0};
 	cursor->device = at;
-	/* Its ports may have changed: restart what was begun at one. */
+	/* The device may have other ports: begin the present one again. */
 	cursor->has_work = false;
 	if (at < known->n_devices && cursor->slot > known->devices[at].n_slots)
 		cursor->slot = known->devices[at].n_slots;
@@ -102,7 +102,7 @@ int triad_devices_adopt(struct triad_devices *devices, struct triad_view *view)
 		triad_known_inherit(&now, &old);
 	devices->known = now;
 	move_cursor(devices, &old);
-	/* The awaited answer may be of a port that has gone. */
+	/* Ignore an answer still to come: its port may be gone. */
 	devices->is_asked = false;
 	/* New devices needn't wait for the next round. */
 	if (!old.view || now.n_devices > old.n_devices)
@@ -118,7 +118,7 @@ static struct triad_known_device *at_cursor(const struct triad_devices *devices)
 	return &devices->known.devices[devices->cursor.device];
 }
 
-/* Whether MADs reach the port at its LID.  A switch's is that of its port 0. */
+/* Whether MADs reach the port at its LID.  A switch has the LID of its port 0. */
 static bool is_reached(const struct triad_fabric *fabric, uint32_t port)
 {
 	return fabric->ports[port].lid &&
@@ -126,8 +126,8 @@ static bool is_reached(const struct triad_fabric *fabric, uint32_t port)
 			fabric->ports[port].state == TRIAD_PORT_ACTIVE);
 }
 
-/* The port at which the device is asked about itself: a switch's port 0; of an HCA one
- * that can be asked. */
+/* The port at which to ask the device about itself: a switch's port 0; of an HCA one
+ * that we reach. */
 static const struct triad_fabric_port *own_port(const struct triad_known *known,
 	const struct triad_known_device *device, uint32_t *index)
 {
@@ -223,7 +223,7 @@ static bool judge_slot(const struct triad_known *known,
 	return finding->fault != TRIAD_HARDWARE_FINE;
 }
 
-/* Stores what was read at the cursor. */
+/* Stores what was read of the slot at the cursor. */
 static void keep_work(struct triad_devices *devices, uint64_t now_us)
 {
 	struct triad_known_slot *slot = slot_at_cursor(devices);
@@ -315,6 +315,7 @@ bool triad_devices_next(struct triad_devices *devices, uint64_t now_us,
 			devices->counts.n_questions++;
 			return true;
 		}
+		/* This round left no question unanswered. */
 		at_cursor(devices)->n_missed = 0;
 		devices->cursor = (struct cursor){.device = devices->cursor.device + 1};
 	}
@@ -401,7 +402,8 @@ static void take_port(
 	}
 }
 
-/* A lost MAD alone does not make a device silent that has answered before. */
+/* Counts a question without an answer.  A device that answered before gets more
+ * chances, because a MAD may be lost. */
 static void note_silence(struct triad_known_device *device)
 {
 	device->n_missed++;
@@ -412,7 +414,7 @@ static void note_silence(struct triad_known_device *device)
 void triad_devices_answer(struct triad_devices *devices,
 	const struct triad_mad_reply *reply, uint64_t now_us)
 {
-	/* A new view came meanwhile: the answer does not belong to the cursor. */
+	/* After a new view another device may be at the cursor. */
 	if (!devices->is_asked)
 		return;
 	devices->is_asked = false;
@@ -428,6 +430,7 @@ void triad_devices_answer(struct triad_devices *devices,
 		note_silence(at_cursor(devices));
 	else
 		devices->counts.n_errors++;
+	/* Leave the device until the next round; its 'n_missed' stays. */
 	devices->cursor = (struct cursor){.device = devices->cursor.device + 1};
 }
 
@@ -502,7 +505,7 @@ bool triad_devices_judge(const struct triad_devices *devices, uint64_t guid,
 		triad_known_find(&devices->known, guid);
 	const struct triad_known_slot *slot;
 
-	/* The last information of a silent device may be outdated. */
+	/* A silent device's last answers may no longer hold. */
 	if (!device || device->is_silent)
 		return false;
 	if (!number)

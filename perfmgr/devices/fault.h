@@ -33,7 +33,7 @@ const char *triad_hardware_fault_name(enum triad_hardware_fault fault);
 void triad_hardware_finding_format(
 	const struct triad_hardware_finding *finding, char *text, size_t size);
 
-/* Advice to the administrator. */
+/* Advice for the administrator. */
 const char *triad_hardware_advice(enum triad_hardware_fault fault);
 
 #endif

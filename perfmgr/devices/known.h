@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Information about the devices of one view, and their ports.
+/* The devices of one view, and their ports, with what is known of each.
  *
  * Internal to perfmgr/devices; thread-safety: none. */
 #ifndef TRIAD_PERFMGR_DEVICES_KNOWN_H
@@ -14,9 +14,8 @@
 
 struct triad_known_slot {
 	struct triad_cable *cable; /* NULL: not known */
-	uint64_t read_us;          /* last reading of any kind */
-	uint64_t whole_us;         /* last complete reading of the cable; 0: read all
-				    * of it next */
+	uint64_t read_us;          /* the last answer */
+	uint64_t whole_us;         /* all of the cable; 0: read it again */
 	uint32_t port;             /* index in the view's fabric */
 	uint8_t number;
 	uint8_t module; /* enum triad_port_module */
@@ -26,7 +25,7 @@ struct triad_known_slot {
 struct triad_known_device {
 	uint64_t guid;
 	uint64_t read_us;
-	struct triad_device_info *info; /* NULL: no information */
+	struct triad_device_info *info; /* NULL: not asked yet */
 	uint32_t node;                  /* index in the view's fabric */
 	uint32_t first_slot, n_slots;
 	uint8_t n_missed; /* rounds in a row with an unanswered question */
@@ -42,11 +41,11 @@ struct triad_known {
 	struct triad_known_slot *slots;
 };
 
-/* Lists the devices of 'view' (referenced) that are asked here, without information yet.
- * Returns 0 or ENOMEM; then '*known' is empty. */
+/* Lists the devices of 'view' (referenced) that are asked here, with nothing known yet.
+ * Returns 0, or ENOMEM with '*known' empty. */
 int triad_known_make(struct triad_known *known, struct triad_view *view);
 
-/* Moves information about devices that are in both from 'old'. */
+/* Moves what 'old' knows of devices that are in both. */
 void triad_known_inherit(struct triad_known *known, struct triad_known *old);
 
 /* Frees all, and leaves it empty. */

@@ -17,7 +17,7 @@
 struct triad_frame_reader {
 	ZSTD_DCtx *zstd;
 	struct triad_profile_parser parser;
-	char line[TRIAD_PROFILE_LINE_SIZE]; /* begun in the piece before */
+	char line[TRIAD_PROFILE_LINE_SIZE]; /* a line begun in an earlier piece */
 	size_t n_line;
 	char in[PIECE_SIZE], out[PIECE_SIZE];
 
@@ -86,8 +86,8 @@ static bool parse_line(
 	return true;
 }
 
-/* Cuts text into lines; the rest waits for the next piece.  Of a line that is too long
- * its beginning is enough: the parser refuses it. */
+/* Cuts text into lines; keeps an unfinished one for the next piece.  Of a line that is
+ * too long the beginning is enough: the parser refuses it. */
 static bool split_text(struct triad_frame_reader *reader, const char *text, size_t size)
 {
 	while (size && !reader->is_enough) {

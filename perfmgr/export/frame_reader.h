@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Reads the lines of a frame of a profile file.
  *
- * It reads the file instead of mapping it, for the reason given in zstd_frame.h.
+ * It uses read() and no mapping, for the reason in zstd_frame.h.
  *
  * Thread-safety: none; an instance for each thread.  Calls wait for the disk.
  * Memory: 260 KiB, and zstd's, at most 16 MiB, whatever a frame asks for. */
@@ -16,8 +16,8 @@
 
 struct triad_frame_reader;
 
-/* Takes a line; 'line' is the text without its newline.  False: skip the rest of this
- * frame. */
+/* Gets a line; 'line' is its text without the newline.  Returns false when it needs no
+ * more lines of this frame. */
 typedef bool triad_profile_take_line(void *context, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length);
 
@@ -26,9 +26,9 @@ struct triad_frame_reader *triad_frame_reader_new(void);
 /* Accepts NULL. */
 void triad_frame_reader_free(struct triad_frame_reader *reader);
 
-/* Passes the lines of the frame of 'size' octets at 'offset' to 'take'; NULL: only checks
- * them.  Returns 0, or an errno with a sentence in triad_frame_reader_message(): EPROTO if
- * the frame is damaged or malformed. */
+/* Gives 'take' the lines of the frame of 'size' octets at 'offset' in a file.  Returns
+ * 0, or an errno with a sentence in triad_frame_reader_message(): EPROTO for a damaged
+ * or malformed frame.  'take' NULL: only checks the lines. */
 int triad_frame_reader_read(struct triad_frame_reader *reader, int fd, uint64_t offset,
 	uint64_t size, triad_profile_take_line *take, void *context);
 

@@ -8,8 +8,8 @@
 
 #include "perfmgr/formats/profile.h"
 
-/* Rows of a sweep are alike within a few lines: a small window finds that, and is what
- * a reader needs memory for. */
+/* Rows resemble those a few lines before: a small window finds that, and a reader needs
+ * memory for the window. */
 #define LEVEL 1
 #define WINDOW_LOG 17
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Writes a frame: compresses lines of text into a profile file as they come, so that the
- * size of a frame doesn't matter.
+/* Writes a frame: compresses lines into a profile file as they come, so that the size
+ * of a frame doesn't matter.
  *
  *     triad_frame_writer_begin(writer, &file);
  *     line = triad_frame_writer_line(writer);
  *     triad_frame_writer_add(writer, render(line));
  *     error = triad_frame_writer_end(writer);
  *
- * After an error further lines are ignored, and end() returns the error.  The owner then
- * drops the frame from the file, or keeps it (profile_file.h).
+ * After an error the writer drops further lines, and end() returns the error; then the
+ * owner drops the frame from the file, else it keeps it (profile_file.h).
  *
  * Thread-safety: none; one thread.  Calls wait for the disk.
  * Memory: some 200 KiB, and zstd's with a window of 128 KiB. */
@@ -33,10 +33,10 @@ void triad_frame_writer_begin(
 
 /* Room for a line, TRIAD_PROFILE_LINE_SIZE octets, until the next call. */
 char *triad_frame_writer_line(struct triad_frame_writer *writer);
-/* The line that was written there has 'length' octets, its newline included. */
+/* Adds the line written there, of 'length' octets, its newline included. */
 void triad_frame_writer_add(struct triad_frame_writer *writer, size_t length);
 
-/* 0, or the errno that the frame will end with. */
+/* 0, or the errno that end() will return. */
 int triad_frame_writer_error(const struct triad_frame_writer *writer);
 
 /* Returns 0 or an errno. */

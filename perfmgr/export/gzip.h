@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Packs answers by gzip.
+/* Settings for answers packed by gzip.
  *
- * Answers have short, similar lines: a window of 8 KiB has 80 of them, and needs an eighth
- * of zlib's default memory.
+ * Lines of answers are short and alike: a window of 8 KiB sees 80 of them, for an
+ * eighth of the memory that zlib takes by default.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PERFMGR_EXPORT_GZIP_H
@@ -16,7 +16,7 @@
 #define TRIAD_GZIP_FAST 1
 #define TRIAD_GZIP_DEFAULT 6
 
-/* 'packer' is zeros.  False: memory is short.  Ends with deflateEnd(). */
+/* 'packer' is all zeros.  False: memory is short.  End it with deflateEnd(). */
 static inline bool triad_gzip_begin(z_stream *packer, int level)
 {
 	const int window_bits = 13, gzip_format = 16, memory = 6;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The server's life.  triad_http_configure() makes a server whole (files, socket,
- * daemon) before it touches the one that runs, starts its thread, and then ends the
- * other:
+/* The server's life.  triad_http_configure() completes a new server (files, socket,
+ * daemon) before it touches the running one, starts its thread, and then ends the old
+ * one:
  *
  *     configure    read files -> socket, or the present one -> daemon -> thread
  *     thread       poll -> accept() -> queue -> MHD_run() -> cut who took too long
  *     stop         wake -> thread: MHD_stop_daemon() closes all -> join
  *
- * The listening socket is ours and libmicrohttpd only gets connections: so we say who may
- * come in, and a new server can begin on the same address before the old one ends.
- * (Neither the manual nor the code shows whether a daemon that can't start closes the
- * socket that it was given.) */
+ * We own the listening socket, and libmicrohttpd only gets connections.  So we decide
+ * who may come in, and a new server can begin on the same address before the old one
+ * ends.  (Also, neither the manual nor the code of libmicrohttpd says whether a daemon
+ * that can't start closes the socket it was given.) */
 #include "perfmgr/export/http.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ struct triad_http {
 	struct triad_http_callbacks callbacks;
 	struct triad_log *log;
 	struct triad_http_counts counts;
-	/* Between configure() and those who want the status. */
+	/* Excludes status() from configure(). */
 	pthread_mutex_t lock;
 	struct triad_http_server *server; /* NULL: it doesn't listen */
 	char reason[256];                 /* see the status */
@@ -60,8 +60,8 @@ static int prepare(int fd, const struct triad_address *address)
 	int on = 1, off = 0;
 
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	/* "::" is for IPv4, too.  An option that can't be set is no reason to fail:
-	 * bind() says whether the address can be used. */
+	/* "::" is for IPv4, too.  Ignore a failing option: bind() says whether the
+	 * address can be used. */
 	if (address->family == AF_INET6)
 		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	return bind(fd, &to.any, size) || listen(fd, BACKLOG) ? errno : 0;
@@ -124,7 +124,7 @@ static bool is_same(
 		is_same_text(a->token.path, b->token.path);
 }
 
-/* Puts 'server' (may be NULL) and its socket in the place of those that run. */
+/* Replaces the running server and its socket by 'server' (may be NULL) and its own. */
 static void replace(struct triad_http *http, struct triad_http_server *server,
 	int listen_fd, const struct triad_address *asked)
 {
@@ -139,7 +139,7 @@ static void replace(struct triad_http *http, struct triad_http_server *server,
 	if (listen_fd >= 0)
 		http->bound.port = port_of(listen_fd);
 	pthread_mutex_unlock(&http->lock);
-	/* The lock is free: the old server's thread may take a while to end. */
+	/* Without the lock: the old server's thread may take a while to end. */
 	triad_http_server_stop(old);
 	if (old_fd >= 0 && old_fd != listen_fd)
 		close(old_fd);
@@ -162,7 +162,7 @@ static void log_listening(
 					     : ", for those who have a certificate");
 }
 
-/* Starts 'server', which is whole but for its socket. */
+/* Starts 'server', which is complete but for its socket. */
 static int start_server(struct triad_http *http, struct triad_http_server *server,
 	char *reason, size_t size)
 {

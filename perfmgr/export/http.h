@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* An HTTP server: counters for Prometheus, or the answers of a handler (http_handler.h).
  *
- * Model: one thread runs libmicrohttpd and nothing else, so all clients together use at
- * most one core.  GET /metrics takes the view of that moment and writes it (metrics.h) in
- * pieces, as fast as the client reads, perhaps packed by gzip and in TLS. GET / is a page
- * for people.  HTTP requests change nothing.
+ * Model: one thread runs libmicrohttpd and does nothing else, so all clients together
+ * take one core at most.  GET /metrics takes the view of that moment and writes it
+ * (metrics.h) in pieces, as fast as the client reads, perhaps packed by gzip and in
+ * TLS.  GET / is a page for people.  HTTP changes nothing here.
  *
  *     a request    one for each connection, which is closed after the answer
- *     clients      'max_clients' at one time, half of them (rounded up) from one address;
- *                  further connections are closed at once, and counted
- *     a token      sent as "Authorization: Bearer"; read again when its file changes
+ *     clients      'max_clients' at one time, half of them (rounded up) from one
+ *                  network; others wait for a place as long as a request may take,
+ *                  then are closed and counted (http_clients.h)
+ *     a token      shown as "Authorization: Bearer"; read anew when its file changes
  *     time         10 s for a client to ask, 30 s for each piece, 5 min for all of it
  *     memory       64 KiB for each connection, where the request's header must fit in,
  *                  and some 100 KiB more while it is answered
  *
- * Nobody waits for a client: a slow reader keeps a view, but no lock.
+ * Nothing waits for a client: a slow one holds a view, and no lock.
  *
- * libmicrohttpd calls abort() when it detects an internal error, which would end the SM. A
- * hook ends the thread instead: its memory is lost, a line is logged, and the next
- * triad_http_configure() starts a new server.  The hook is global for the process
- * (http_guard.h).
+ * libmicrohttpd calls abort() when it finds itself broken, which would end the SM.
+ * Here that ends the thread instead: its connections are lost, the log has a line, and
+ * the next triad_http_configure() begins anew.  The hook for this is one for the
+ * process, in http_guard.h.
  *
- * Thread-safety: one thread at a time calls new, configure and free; any thread status.
- * The server's thread calls the callbacks, at most several times a second for each client;
- * they must not block, and may only call triad_http_status().
- * Memory: all views are released when triad_http_free(), or a triad_http_configure() that
- * stops the server, returns; the engine must exist until then.  Source: Prometheus
- * exposition formats; RFC 9110. */
+ * Thread-safety: one thread at a time calls new, configure and free; any thread calls
+ * status.  The server's thread calls the callbacks, several times a second at most for
+ * each client; they must not block, and must not call back but for the status.
+ * Memory: views are given back by the end of triad_http_free() and of a
+ * triad_http_configure() that stops it; so the engine must outlive them.
+ * Source: Prometheus exposition formats; RFC 9110. */
 #ifndef TRIAD_PERFMGR_EXPORT_HTTP_H
 #define TRIAD_PERFMGR_EXPORT_HTTP_H
 
@@ -49,16 +50,18 @@ struct triad_http;
 struct triad_http_callbacks {
 	/* The section of triad.conf, for messages. */
 	const char *section;
-	/* Answers all requests; then the members below are not used.  NULL: /metrics. */
+	/* The handler of all requests; then the callbacks below are not called.  NULL:
+	 * /metrics. */
 	const struct triad_http_handler *handler;
-	/* The view to show, referenced; NULL: none, then only the metrics of own(). */
+	/* The view to show, referenced; NULL: none, then only own() has metrics. */
 	struct triad_view *(*view)(void *context);
-	/* Links that went down, '*n' of them, to be freed; see triad_watch_copy_links().  May
-	 * be NULL. */
+	/* Links that went down, '*n' of them, to be freed; see
+	 * triad_watch_copy_links().  May be NULL. */
 	struct triad_link *(*links)(void *context, uint32_t *n);
 	/* The present silences, to be freed; NULL: none.  May be NULL. */
 	struct triad_silences *(*silences)(void *context);
-	/* Source of information about devices and cables; NULL: none.  May be NULL. */
+	/* Callbacks that know devices and cables; NULL: there are none.  May be
+	 * NULL. */
 	const struct triad_metrics_hardware *(*hardware)(void *context);
 	/* See struct triad_metrics_params.  May be NULL. */
 	uint64_t *(*routes)(void *context, const struct triad_fabric *fabric);
@@ -71,21 +74,21 @@ struct triad_http_params {
 	struct triad_address listen;      /* port 0: one that is free */
 	const char *tls_certificate_path; /* PEM; with the key, or both NULL or "" */
 	const char *tls_key_path;
-	/* PEM: authorities that certify clients; NULL or "": clients need no
-	 * certificate. */
+	/* PEM of authorities for clients' certificates; NULL or "": clients need
+	 * none. */
 	const char *tls_client_ca_path;
-	const char *token_path; /* the token is its first line; NULL or "": no token
-				 * required */
+	const char *token_path; /* the token is its first line; NULL or "": no token is
+	                         * needed */
 	unsigned max_clients;
 	unsigned request_ms, piece_ms, answer_ms; /* 0: as above */
 };
 
 struct triad_http_status {
 	bool listening;
-	bool has_tls, has_token, has_client_ca; /* what it requires of clients */
+	bool has_tls, has_token, has_client_ca; /* what clients must have */
 	char reason[256]; /* why the last configuration failed; "": it did not */
 	bool failed;      /* libmicrohttpd gave up */
-	struct triad_address listen; /* with the port it has */
+	struct triad_address listen; /* with the real port */
 	unsigned n_clients;
 	/* since triad_http_new() */
 	uint64_t n_answers;      /* 200 */
@@ -103,27 +106,28 @@ struct triad_http_status {
 	uint64_t octets;         /* of answers' bodies, packed if they were */
 };
 
-/* Does not listen yet.  'callbacks' is copied, 'log' (may be NULL) outlives it.  NULL when
- * memory is short. */
+/* Makes a server that does not listen yet.  Copies 'callbacks'; 'log' (may be NULL)
+ * outlives it.  NULL when memory is short. */
 struct triad_http *triad_http_new(
 	const struct triad_http_callbacks *callbacks, struct triad_log *log);
 
-/* Listens with 'params', or stops (NULL).  Reads certificate and key again; if anything
- * changed, existing connections are cut.  Returns 0, or an errno that a line in the log
- * explains; then it continues as before.  Takes as long as reading four files. */
+/* Listens as in 'params', or stops (NULL).  Reads certificate and key again.  Does
+ * nothing when nothing changed, else cuts connections.  Returns 0; or an errno, which a
+ * line in the log explains, and the server goes on as before.  Takes as long as reading
+ * four files. */
 int triad_http_configure(
 	struct triad_http *http, const struct triad_http_params *params);
-/* The same, from a section of triad.conf, which was checked. */
+/* The same with a checked section of triad.conf. */
 int triad_http_configure_listener(
 	struct triad_http *http, const struct triad_conf_listener *listener);
 
 struct triad_http_status triad_http_status(const struct triad_http *http);
 
-/* Tells the server that an answer of the handler may be ready.  Any thread, without a lock
- * that the handler's functions take. */
+/* An answer of the handler may be ready.  Any thread, not holding a lock that the
+ * handler's functions take. */
 void triad_http_wake(struct triad_http *http);
 
-/* Cuts all connections, whatever clients do; within a few milliseconds.  Accepts NULL. */
+/* Cuts all connections, within a few milliseconds.  Accepts NULL. */
 void triad_http_free(struct triad_http *http);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* In the place of the HTTP server, in a build without libmicrohttpd. */
+/* Replaces the HTTP server in a build without libmicrohttpd. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -28,7 +28,7 @@ static const char page[] =
 
 static void add_headers(struct MHD_Response *response, const char *type)
 {
-	/* Without memory for a header the answer does without it. */
+	/* When memory is short, the answer goes without the header. */
 	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
 	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 	(void)MHD_add_response_header(
@@ -94,7 +94,7 @@ static void answer_free(void *context)
 	free(answer);
 }
 
-/* Returns how much there is in 'buffer'; 0 at the end, -1 when zlib failed. */
+/* Returns the number of octets in 'buffer'; 0 at the end, -1 when zlib failed. */
 static ssize_t pack(struct answer *answer, char *buffer, size_t size)
 {
 	z_stream *packer = &answer->packer;
@@ -103,7 +103,7 @@ static ssize_t pack(struct answer *answer, char *buffer, size_t size)
 	packer->next_out = (Bytef *)buffer;
 	packer->avail_out = (uInt)size;
 	while (packer->avail_out && !answer->all_packed) {
-		/* No more text is taken before zlib has used the last piece. */
+		/* Take no more text before zlib has used the last piece. */
 		if (!packer->avail_in && !answer->all_taken) {
 			packer->next_in = (Bytef *)answer->piece;
 			packer->avail_in = (uInt)triad_metrics_fill(
@@ -142,7 +142,7 @@ static bool begin_packing(struct answer *answer)
 	return answer->is_packed;
 }
 
-/* What the plugin says of itself and the view of this moment. */
+/* Begins the metrics: Triad's own, and the view of this moment. */
 static struct triad_metrics *begin_metrics(struct triad_http_server *server,
 	enum triad_exposition_format format, const struct triad_metrics_filter *filter)
 {
@@ -329,7 +329,7 @@ triad_http_result triad_http_answer(struct triad_http_server *server,
 
 /* --- by a handler --------------------------------------------------------- */
 
-/* A problem of RFC 9457, 'json' literally, with one more header. */
+/* Answers with a problem of RFC 9457 ('json' is sent as it is) and one more header. */
 static triad_http_result answer_problem(struct triad_http_exchange *exchange,
 	unsigned code, const char *json, const char *header, const char *value)
 {

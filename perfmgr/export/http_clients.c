@@ -53,7 +53,7 @@ static void copy_network(
 		const struct in6_addr *ip6 =
 			&((const struct sockaddr_in6 *)address)->sin6_addr;
 
-		/* One host of IPv6 may use all addresses of its /64. */
+		/* An IPv6 host may use all addresses of its /64. */
 		memcpy(network, ip6, IN6_IS_ADDR_V4MAPPED(ip6) ? 16 : 8);
 	}
 }
@@ -104,7 +104,7 @@ static void cut(struct triad_http_clients *clients, struct triad_http_client *cl
 {
 	client->cut = true;
 	atomic_fetch_sub(&clients->n, 1);
-	/* libmicrohttpd sees its end and takes it away. */
+	/* libmicrohttpd notices, and removes the connection. */
 	shutdown(client->fd, SHUT_RDWR);
 }
 
@@ -156,9 +156,9 @@ static bool is_idle(const struct triad_http_client *client, uint64_t now_us)
 		now_us >= active_us(client) + TRIAD_HTTP_IDLE_US;
 }
 
-/* Cuts an idle connection of 'network', or (NULL) of those that have more than 'n'
- * connections: of the one that has the most, and there the one that has been idle for
- * the longest time.  False when there is none. */
+/* Cuts an idle connection of 'network', or (NULL) of the network with the most
+ * connections, if these are more than 'n'; there the one that has been idle for
+ * longest.  False when there is none. */
 static bool cut_idle(struct triad_http_clients *clients, const uint8_t *network,
 	unsigned n, uint64_t now_us)
 {
@@ -184,13 +184,13 @@ static bool cut_idle(struct triad_http_clients *clients, const uint8_t *network,
 	return worst;
 }
 
-/* Whether one more of that network may come in, of which there are 'n_own'. */
+/* Whether one more client of a network may come in, which has 'n_own'. */
 static bool admit(struct triad_http_clients *clients,
 	const uint8_t network[TRIAD_HTTP_NETWORK_SIZE], unsigned n_own, uint64_t now_us)
 {
 	bool has_room = false;
 
-	/* Those that were cut keep their place until libmicrohttpd has closed them. */
+	/* A cut client keeps its place until libmicrohttpd has closed it. */
 	for (unsigned i = 0; i < n_places(clients); i++)
 		has_room |= !clients->clients[i].used;
 	if (!has_room)
@@ -208,7 +208,7 @@ static void leave_queue(struct triad_http_clients *clients, unsigned i)
 		(clients->n_waiting - i) * sizeof(*clients->waiting));
 }
 
-/* How many wait before 'i' that are of its network. */
+/* How many of the same network wait before 'i'. */
 static unsigned count_before(const struct triad_http_clients *clients, unsigned i)
 {
 	const uint8_t *network = clients->waiting[i].network;
@@ -225,7 +225,8 @@ bool triad_http_clients_next(struct triad_http_clients *clients, uint64_t now_us
 {
 	unsigned best = UINT_MAX, at = 0;
 
-	/* The first of each network; of these, one of the network with the fewest. */
+	/* Of the first ones of each network, take that of the network with the fewest
+	 * clients. */
 	for (unsigned i = 0; i < clients->n_waiting; i++) {
 		unsigned n = count_of(clients, clients->waiting[i].network);
 
@@ -254,7 +255,7 @@ int triad_http_clients_expired(struct triad_http_clients *clients, uint64_t now_
 	return fd;
 }
 
-/* The youngest of the network that has the most in the queue. */
+/* The newest client of the network that has the most in the queue. */
 static unsigned find_surplus(const struct triad_http_clients *clients)
 {
 	unsigned most = 0, at = 0;
@@ -276,7 +277,7 @@ int triad_http_clients_wait(struct triad_http_clients *clients, int fd,
 	struct triad_http_waiting *waiting;
 	int surplus = -1;
 
-	/* The queue is full: one who waits in it has to go. */
+	/* The queue is full: one client in it has to go. */
 	if (clients->n_waiting == TRIAD_HTTP_WAITING_MAX) {
 		unsigned at = find_surplus(clients);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The server's clients: who is connected, since when, and who may connect next.
+/* The server's clients: who is connected, since when, and who comes in next.
  *
- * Model: there is a place for each possible connection.  Time is limited for the request,
- * for reading each piece of the answer, and for all of it.  So neither a client that sends
- * no request, nor one that reads an octet a minute, keeps a place.  A client that waits for
- * us is not idle.  A client of a stream must read each piece in time, but may stay.
+ * Model: each connection has a place.  A client has a time to ask, a time to take each
+ * piece of the answer, and one for all of it.  So neither one that never asks nor one
+ * that reads an octet a minute keeps a place.  A client that waits for us is not idle.
+ * A client of a stream must take each piece in time, but may stay.
  *
- * Places are shared between networks: an IPv4 address is one, and so is an IPv6 prefix of
- * 64 bits, because a host has a whole one to choose addresses from.  A network has at most
- * half of the places.  A new client without a place waits, and the connection that has been
- * idle longest is cut for it: one of its own network if that has its share, else one of the
- * network with the most connections, if these are more than its own network's.  So a few
- * idle connections can't keep others out.
+ * Places are shared between networks: an IPv4 address is one, and so is an IPv6 prefix
+ * of 64 bits, because a host has all of its addresses.  A network has half of the
+ * places at most.  A client without a place waits, and the connection that has been
+ * idle for longest is cut for it: one of its own network when that has its share, else
+ * one of the network with the most, if that has more than its own.  So a few clients
+ * that connect and do nothing can't keep others out.
  *
  * Thread-safety: only the server's thread, except for the atomic count.
  * Memory: two arrays. */
@@ -25,9 +25,9 @@
 
 #include "perfmgr/export/http_handler.h"
 
-/* Extra places, until libmicrohttpd has removed connections that were cut. */
+/* Places beyond the maximum, for cut clients that libmicrohttpd has not removed yet. */
 #define TRIAD_HTTP_CUT_ROOM 16
-/* An idle client is not cut before this time. */
+/* An inactive client is safe from being cut for so long. */
 #define TRIAD_HTTP_IDLE_US 1000000
 #define TRIAD_HTTP_WAITING_MAX 64
 
@@ -39,11 +39,11 @@ struct triad_http_client {
 	uint64_t came_us;
 	uint64_t asked_us; /* when it sent its request; 0: not yet */
 	uint64_t piece_us; /* when it took the last piece */
-	bool is_waiting;   /* its answer has nothing to send at present */
+	bool is_waiting;   /* for us: its answer has nothing to send now */
 	bool is_endless;   /* its answer is a stream */
 };
 
-/* One that waits for a place. */
+/* A client that waits for a place. */
 struct triad_http_waiting {
 	int fd;
 	uint8_t network[TRIAD_HTTP_NETWORK_SIZE];
@@ -60,7 +60,7 @@ struct triad_http_clients {
 	unsigned max, max_of_one;
 	struct triad_http_times times;
 	_Atomic unsigned n;                /* without those that were cut */
-	struct triad_http_client *clients; /* 'max' plus TRIAD_HTTP_CUT_ROOM */
+	struct triad_http_client *clients; /* 'max' and TRIAD_HTTP_CUT_ROOM */
 	struct triad_http_waiting
 		*waiting; /* TRIAD_HTTP_WAITING_MAX, the oldest first */
 	unsigned n_waiting;
@@ -73,30 +73,31 @@ bool triad_http_clients_init(struct triad_http_clients *clients, unsigned max,
 /* Closes those that wait. */
 void triad_http_clients_clear(struct triad_http_clients *clients);
 
-/* Adds 'fd' to the queue.  If there are too many, returns a descriptor to close, 'fd' or
- * another one, of the network with the most in the queue; else -1. */
+/* Puts 'fd' into the queue.  When the queue is full, first removes the newest client of
+ * the network that has the most there, and returns its descriptor for the caller to
+ * close; else -1. */
 int triad_http_clients_wait(struct triad_http_clients *clients, int fd,
 	const struct sockaddr *address, socklen_t size, uint64_t now_us);
 
-/* Takes the next client that may connect now out of the queue, into '*next'; false when
- * there is none.  Cuts an idle connection for it if needed. */
+/* Takes the client that may come in next out of the queue; false when there is none.
+ * Cuts an idle one for it if need be. */
 bool triad_http_clients_next(struct triad_http_clients *clients, uint64_t now_us,
 	struct triad_http_waiting *next);
 
-/* Takes a client that has waited longer than the time for a request out of the queue; -1:
- * there is none. */
+/* Takes a client that has waited for longer than a request may take out of the queue;
+ * -1: there is none. */
 int triad_http_clients_expired(struct triad_http_clients *clients, uint64_t now_us);
 
-/* Gives a place to a client that connected; NULL when there is none. */
+/* Gives a place to a connection; NULL when there is none. */
 struct triad_http_client *triad_http_clients_add(struct triad_http_clients *clients,
 	const struct sockaddr *address, int fd, uint64_t now_us);
 void triad_http_clients_remove(
 	struct triad_http_clients *clients, struct triad_http_client *client);
 
-/* Shuts the sockets of clients that took too long.  Returns their number. */
+/* Shuts the sockets of clients that took too long.  Returns how many. */
 unsigned triad_http_clients_cut(struct triad_http_clients *clients, uint64_t now_us);
 
-/* Cuts all of them, also those in the queue. */
+/* Cuts all clients, also those in the queue. */
 void triad_http_clients_cut_all(struct triad_http_clients *clients);
 
 #endif

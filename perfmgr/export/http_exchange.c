@@ -78,9 +78,9 @@ static void resume(struct triad_http_exchange *exchange)
 	MHD_resume_connection(exchange->connection);
 }
 
-/* Whether who listens to a stream has closed it.  While nothing is sent, libmicrohttpd
- * does not look; of other answers, a client may close its half.  What it sent before, as
- * TLS's close_notify, stays unread. */
+/* Whether the client of a stream has closed it.  libmicrohttpd does not look while
+ * nothing is sent.  For other answers a half-closed connection is legal.  Octets that
+ * the client sent before, such as TLS's close_notify, stay unread. */
 static bool is_gone(const struct triad_http_exchange *exchange)
 {
 	struct pollfd fd = {.fd = exchange->client->fd, .events = POLLRDHUP};
@@ -96,7 +96,8 @@ void triad_http_exchanges_resume(struct triad_http_server *server, bool all)
 		if (!it->is_suspended)
 			continue;
 		it->is_gone = is_gone(it);
-		/* libmicrohttpd sees that a connection was cut when it is resumed. */
+		/* Resume a cut connection, too: only then does libmicrohttpd see that
+		 * it was cut. */
 		if (all || it->client->cut || it->is_gone ||
 			handler->is_ready(handler->context, it->answer))
 			resume(it);
@@ -137,7 +138,7 @@ static triad_http_result give_head(struct triad_http_exchange *exchange)
 	triad_http_result result;
 
 	handler->head(handler->context, exchange->answer, &head);
-	/* Without a body there is nothing to be asked for. */
+	/* Without a body, read() is never called. */
 	response = head.size
 		? MHD_create_response_from_callback(
 			  head.size == UINT64_MAX ? MHD_SIZE_UNKNOWN : head.size,
@@ -205,7 +206,7 @@ triad_http_result triad_http_exchange_answer(struct triad_http_exchange *exchang
 	}
 	if (handler->is_ready(handler->context, exchange->answer))
 		return give_head(exchange);
-	/* A connection can be suspended from the second call on. */
+	/* libmicrohttpd can suspend a connection from the second call on. */
 	if (!is_first)
 		suspend(exchange);
 	return MHD_YES;

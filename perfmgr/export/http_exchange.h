@@ -29,15 +29,14 @@ void *triad_http_exchange_new(
 /* Ends the handler's answer.  Accepts NULL. */
 void triad_http_exchange_free(struct triad_http_exchange *exchange);
 
-/* Begins an answer, or continues when it is ready; libmicrohttpd calls it again after a
- * suspension. */
+/* Begins an answer, or continues it when it is ready; called again after a pause. */
 triad_http_result triad_http_exchange_answer(struct triad_http_exchange *exchange);
 
-/* Resumes connections whose answers are ready; with 'all', all of them. */
+/* Resumes suspended exchanges that are ready, or all of them when 'all'. */
 void triad_http_exchanges_resume(struct triad_http_server *server, bool all);
 
-/* Ends all answers after libmicrohttpd failed.  The exchanges are never freed, because it
- * may still use them. */
+/* Ends all answers after libmicrohttpd gave up.  The exchanges are never freed, because
+ * it may still refer to them. */
 void triad_http_exchanges_abandon(struct triad_http_server *server);
 
 #endif

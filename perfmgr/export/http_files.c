@@ -70,7 +70,7 @@ int triad_http_read_file(const char *path, size_t max, char **text, struct stat 
 	*text = NULL;
 	if (triad_file_check_trusted(path, false, why) == EPERM)
 		return refuse(EPERM, path, why, reason, size);
-	/* Without O_NONBLOCK a FIFO would hold us up before fstat() can tell. */
+	/* Without O_NONBLOCK open() of a FIFO would block before fstat() can tell. */
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return refuse(errno, path, strerror(errno), reason, size);
@@ -98,7 +98,7 @@ void triad_http_warn_if_open(const char *section, const char *path,
 
 /* --- tokens --- */
 
-/* Leaves the first line, without the blanks around it. */
+/* Keeps only the first line, without blanks around it. */
 static void keep_first_line(char *text)
 {
 	size_t start = strspn(text, " \t\r"), n;
@@ -148,7 +148,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
 		a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
 		a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-		/* The status changes with the owner and the mode, too. */
+		/* ctime also changes with the owner and the mode. */
 		a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
 		a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Reads the server's files: certificate, key, token.
  *
- * They must be plain files of a limited size; it never waits for others (a FIFO, a device).
- * Secrets are overwritten before their memory is freed.
+ * They are plain files of a limited size; it never waits for anything else (a FIFO, a
+ * device).  It overwrites secrets before it frees their memory.
  *
  * Thread-safety: none. */
 #ifndef TRIAD_PERFMGR_EXPORT_HTTP_FILES_H
@@ -26,7 +26,7 @@ int triad_http_read_file(const char *path, size_t max, char **text, struct stat 
 /* Overwrites and frees.  Accepts NULL. */
 void triad_http_forget(char *text);
 
-/* Warns when users other than its owner and group can read a file that should be secret. */
+/* Warns when a secret file is readable by others than its owner and group. */
 void triad_http_warn_if_open(const char *section, const char *path,
 	const struct stat *about, struct triad_log *log);
 
@@ -39,12 +39,12 @@ struct triad_http_token {
 	uint64_t looked_us;
 };
 
-/* Returns 0 or an errno with a reason.  'token' is to be cleared in any case. */
+/* Returns 0 or an errno with a reason.  Clear 'token' in any case. */
 int triad_http_token_load(struct triad_http_token *token, const char *section,
 	const char *path, struct triad_log *log, char *reason, size_t size);
 
-/* Reads it again if its file has changed; checks at most once a second.  An unusable file
- * is logged, once for each change, and the last token stays in force. */
+/* Reads the token again if its file changed; looks once a second at most.  When the
+ * file is bad, logs that once for each change and keeps the last token. */
 void triad_http_token_refresh(
 	struct triad_http_token *token, struct triad_log *log, uint64_t now_us);
 

@@ -13,7 +13,7 @@ struct guard {
 	size_t size;
 };
 
-/* libmicrohttpd's hook does not know which call of which thread failed. */
+/* Per thread, because libmicrohttpd's hook does not get to know its call. */
 static __thread struct guard *guarded;
 
 static void give_up(void *context, const char *file, unsigned line, const char *reason)
@@ -21,8 +21,7 @@ static void give_up(void *context, const char *file, unsigned line, const char *
 	struct guard *guard = guarded;
 
 	(void)context;
-	/* This thread did not come by triad_http_guard(): there is nowhere to go back
-	 * to, and a return would end OpenSM. */
+	/* No guarded call to go back to, and a return would end OpenSM: block. */
 	while (!guard)
 		pause();
 	snprintf(guard->reason, guard->size, "%.100s (%.60s:%u)",

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Callbacks that answer a server's requests instead of /metrics.
+/* Callbacks that answer a server's requests, instead of /metrics.
  *
- * Model: a request begins an answer, which belongs to the handler.  The server polls
- * whether it is ready; meanwhile the connection is suspended, and no thread waits.  Then
- * the server takes the head, and the body piece by piece, as fast as the client reads.  The
- * server polls an answer that has nothing at the moment after triad_http_wake(), and twice
- * a second.
+ * Model: a request begins an answer, which belongs to the handler.  The server asks
+ * repeatedly whether it is ready; meanwhile the connection is suspended, and no thread
+ * waits for it.  Then the server takes the head, and the body piece by piece, as fast
+ * as the client reads.  When an answer has nothing at the moment, the server asks again
+ * after triad_http_wake(), and twice a second anyhow.
  *
  *     begin -> is_ready ... -> head -> read, is_ready, read ... -> end
  *
- * 'end' is always called, at any time: a client may leave, and the server may stop.
+ * The server always calls 'end', possibly at any time: a client may go, and the server
+ * may stop.
  *
- * Thread-safety: the server's thread calls all of them; they must not block, nor take a
- * lock that triad_http_configure() is called with.  While one configuration follows another,
- * there are two such threads for a moment, each with answers of its own.
+ * Thread-safety: the server's thread calls all callbacks.  They must not block, nor
+ * take a lock that the caller of triad_http_configure() holds.  While one configuration
+ * follows another, there are two such threads for a moment, each with answers of its
+ * own.
  * Memory: the handler's; what a head points to is read until 'end'. */
 #ifndef TRIAD_PERFMGR_EXPORT_HTTP_HANDLER_H
 #define TRIAD_PERFMGR_EXPORT_HTTP_HANDLER_H
@@ -26,7 +28,7 @@
 #define TRIAD_HTTP_MAX_FIELDS 16
 #define TRIAD_HTTP_NETWORK_SIZE 16
 
-/* What read() returns besides a number of octets and 0, which is "nothing yet". */
+/* Results of read() other than a number of octets; 0 means "nothing yet". */
 #define TRIAD_HTTP_END (-1)
 #define TRIAD_HTTP_BROKEN (-2) /* the connection is cut, so that the client knows */
 
@@ -34,7 +36,7 @@
 struct triad_http_request {
 	const char *target; /* path and query as they were sent, still escaped */
 	bool has_body;
-	/* The client's network: IPv4 mapped to IPv6; of IPv6 the upper 64 bits. */
+	/* The client's network: IPv4 mapped into IPv6; of IPv6 the upper 64 bits. */
 	uint8_t network[TRIAD_HTTP_NETWORK_SIZE];
 	/* Values of headers; NULL: not there. */
 	const char *host, *accept_encoding, *if_none_match, *last_event_id,
@@ -53,7 +55,7 @@ struct triad_http_head {
 
 struct triad_http_handler {
 	void *context;
-	/* Whether the target needs no token. */
+	/* Whether clients without a token may have the target, too. */
 	bool (*is_open)(void *context, const char *target);
 	/* NULL: memory is short. */
 	void *(*begin)(void *context, const struct triad_http_request *request);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One server: its daemon of libmicrohttpd, its thread, the clients that come. */
+/* One server: its daemon of libmicrohttpd, its thread, its clients. */
 #include "perfmgr/export/http_server.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@
 
 #define CONNECTION_MEMORY (64u * 1024)
 #define ACCEPT_BURST 64
-#define LOOK_MS 500  /* how often is looked for those who took too long */
-#define QUEUE_MS 100 /* how often, for a place for those who wait */
+#define LOOK_MS 500  /* between looks for clients that took too long */
+#define QUEUE_MS 100 /* between looks for a place, while clients wait */
 #define REQUEST_MS 10000
 #define PIECE_MS 30000
 #define ANSWER_MS 300000
@@ -49,7 +49,8 @@ static void note_start(struct triad_http_server *server,
 	const union MHD_ConnectionInfo *info;
 	int fd = -1;
 
-	/* From libmicrohttpd 1.0 on, each answer takes the place of the one before. */
+	/* From libmicrohttpd 1.0 on, each call overwrites the result of the one
+	 * before. */
 	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 	if (info)
 		address = info->client_addr;
@@ -73,7 +74,7 @@ static void note_connection(void *context, struct MHD_Connection *connection,
 			triad_http_demand_certificate(connection);
 		note_start(server, connection, socket_context);
 	} else if (client) {
-		/* It went before it had asked for something. */
+		/* It went before it sent a request. */
 		if (!client->asked_us && !client->cut)
 			atomic_fetch_add(&server->counts->n_incomplete, 1);
 		triad_http_clients_remove(&server->clients, client);
@@ -90,7 +91,7 @@ static void note_end(void *context, struct MHD_Connection *connection,
 		server->callbacks.handler ? *request_context : NULL;
 
 	(void)connection;
-	/* An exchange begins with the first line; one whose header never came was
+	/* An exchange begins with the first line; a client whose header never came was
 	 * counted as incomplete.  A stream ends when the client does. */
 	if (*request_context && code != MHD_REQUEST_TERMINATED_COMPLETED_OK &&
 		(!exchange || (exchange->client && !exchange->client->is_endless)))
@@ -99,7 +100,8 @@ static void note_end(void *context, struct MHD_Connection *connection,
 	*request_context = NULL;
 }
 
-/* The same with a handler, whose request context is an exchange from the first line on. */
+/* Continues a request with a handler; its request context is an exchange from the first
+ * line on. */
 static triad_http_result go_on_by_handler(struct triad_http_exchange *exchange,
 	struct triad_http_client *client, const char *method, size_t *upload_size)
 {
@@ -163,8 +165,7 @@ static void start_daemon(void *context)
 		{MHD_OPTION_END, 0, NULL},
 	};
 
-	/* The daemon's own limit must not be reached: it would drop clients that nobody
-	 * counts. */
+	/* Keep below the daemon's own limit: it would drop clients uncounted. */
 	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, begin_request, server,
 		MHD_OPTION_EXTERNAL_LOGGER, log_message, server,
 		MHD_OPTION_CONNECTION_LIMIT,
@@ -180,7 +181,7 @@ static void stop_daemon(void *context)
 {
 	struct triad_http_server *server = context;
 
-	/* It refuses to end while connections are suspended. */
+	/* The daemon refuses to end while connections are suspended. */
 	triad_http_exchanges_resume(server, true);
 	MHD_stop_daemon(server->daemon);
 }
@@ -205,7 +206,8 @@ static void turn_away(struct triad_http_server *server, int fd)
 			server->callbacks.section, suppressed);
 }
 
-/* Takes a client in.  False when there is none, or none can be taken now. */
+/* Puts a new client into the queue.  False when there is none, or none can be accepted
+ * now. */
 static bool accept_one(struct triad_http_server *server, uint64_t now_us)
 {
 	union triad_socket_address from = {0};
@@ -214,11 +216,11 @@ static bool accept_one(struct triad_http_server *server, uint64_t now_us)
 		server->listen_fd, &from.any, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0) {
-		/* A client that went again is no reason to stop. */
+		/* That client has gone; there may be more. */
 		if (errno == ECONNABORTED || errno == EINTR)
 			return true;
 		/* Without descriptors the client stays in the backlog, and poll() would
-		 * return at once. */
+		 * return at once: pause. */
 		if (errno != EAGAIN)
 			server->accept_after_us = now_us + LOOK_MS * TRIAD_US_PER_MS;
 		return false;
@@ -273,7 +275,7 @@ static void serve_once(void *context)
 
 	if (MHD_get_timeout(server->daemon, &timeout) != MHD_NO && timeout < wait_ms)
 		wait_ms = (unsigned)timeout;
-	/* When poll() fails, the calls below find out by themselves what there is. */
+	/* Ignore a failure: the calls below see for themselves what there is. */
 	(void)poll(fds, 3, (int)wait_ms);
 	(void)eventfd_read(server->wake_fd, &woken);
 	triad_http_exchanges_resume(server, false);
@@ -291,8 +293,8 @@ static void *run_thread(void *context)
 	while (!atomic_load(&server->stop)) {
 		if (!triad_http_guard(serve_once, server, reason, sizeof(reason))) {
 			atomic_store(&server->failed, true);
-			/* No client waits for an answer: new ones are refused at once,
-			 * present ones are cut. */
+			/* Let no client wait for an answer: refuse new ones at once,
+			 * cut the others. */
 			shutdown(server->listen_fd, SHUT_RDWR);
 			triad_http_clients_cut_all(&server->clients);
 			triad_http_exchanges_abandon(server);
@@ -356,8 +358,8 @@ void triad_http_server_stop(struct triad_http_server *server)
 	atomic_store(&server->stop, true);
 	(void)eventfd_write(server->wake_fd, 1);
 	pthread_join(server->thread, NULL);
-	/* A daemon that gave up is not taken apart: it may still refer to what it was
-	 * given. */
+	/* Never free a server whose daemon gave up: the daemon may still refer to
+	 * it. */
 	if (!atomic_load(&server->failed))
 		triad_http_server_free(server);
 }
@@ -388,7 +390,7 @@ struct triad_http_server *triad_http_server_new(
 	return server;
 }
 
-/* What is wrong with the server's files. */
+/* The mistakes in the server's files. */
 struct mistakes {
 	const char *section;
 	int error; /* of the first */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Internals of a server: http_server.c has its thread, http_answer.c its answers.
+/* The server's state for its files: http_server.c has its thread, http_answer.c its
+ * answers.
  *
- * A server serves one configuration.  A new configuration makes a new server, which listens
- * on the same socket before the old one ends.  Counts continue from one to the next.
+ * A server serves one configuration.  For another one there is another server, which
+ * begins to listen on the same socket before the old one ends.  Counts continue from
+ * one to the next.
  *
  * Internal to http.h, which says who may call when. */
 #ifndef TRIAD_PERFMGR_EXPORT_HTTP_SERVER_H
@@ -36,9 +38,9 @@ struct triad_http_server {
 	char *client_ca;                 /* PEM; NULL: clients need no certificate */
 	struct triad_http_token token;
 	struct triad_http_clients clients;
-	struct MHD_Daemon *daemon;             /* its thread's, once that runs */
+	struct MHD_Daemon *daemon;             /* its thread's, while that runs */
 	struct triad_http_exchange *exchanges; /* with a handler: all of them */
-	uint64_t accept_after_us;              /* accept no clients before */
+	uint64_t accept_after_us;              /* accept no client before */
 	int listen_fd;                         /* the struct triad_http's */
 	int epoll_fd;
 	int wake_fd;
@@ -57,13 +59,13 @@ struct triad_http_server *triad_http_server_new(
 /* After its thread has ended, or before it began; accepts NULL. */
 void triad_http_server_free(struct triad_http_server *server);
 
-/* Reads all files that the parameters name, so that all mistakes are reported at once.
+/* Reads all files that its parameters name, so that all mistakes are reported at once.
  * Returns 0 or an errno, with the mistakes in 'text'. */
 int triad_http_server_read_files(
 	struct triad_http_server *server, char *text, size_t size);
 
-/* Creates the daemon and starts the thread, which accepts clients from 'listen_fd'.
- * Returns 0 or an errno, with a reason. */
+/* Makes the daemon and starts the thread, which takes clients from 'listen_fd'.
+ * Returns 0, or an errno with a reason. */
 int triad_http_server_start(
 	struct triad_http_server *server, int listen_fd, char *reason, size_t size);
 
@@ -75,7 +77,7 @@ triad_http_result triad_http_answer(struct triad_http_server *server,
 	struct MHD_Connection *connection, struct triad_http_client *client,
 	const char *url, const char *method);
 
-/* With a handler: begins the answer to a request whose header has come. */
+/* With a handler: begins the answer to a request, when its header has come. */
 triad_http_result triad_http_answer_by_handler(struct triad_http_exchange *exchange,
 	struct triad_http_client *client, const char *method);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Certificates of the server's clients.
+/* Checks the certificates of the server's clients.
  *
- * If libmicrohttpd is given authorities, it requests a certificate, but also accepts
- * clients without one, and checks nothing.  GnuTLS must do that, and this file tells it so
- * for each connection.  It refuses a client in the handshake, before the first request.
+ * libmicrohttpd asks clients for a certificate when it is given authorities, but also
+ * accepts clients without one, and checks nothing.  So this tells GnuTLS to check, for
+ * each connection.  A bad client fails in the handshake, before it can send a request.
  *
  * Thread-safety: no state. */
 #ifndef TRIAD_PERFMGR_EXPORT_HTTP_TLS_H
@@ -17,8 +17,8 @@ struct MHD_Connection;
 int triad_http_check_authorities(
 	const char *pem, const char *path, char *reason, size_t size);
 
-/* For a new connection: makes the handshake succeed only with a certificate of one of the
- * authorities, for use as a client. */
+/* For a new connection: only a client with a certificate of one of the authorities,
+ * valid for clients, completes the handshake. */
 void triad_http_demand_certificate(struct MHD_Connection *connection);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Includes libmicrohttpd's header, and hides differences between the supported versions. */
+/* libmicrohttpd's header, and what differs between the versions that Triad supports. */
 #ifndef TRIAD_PERFMGR_EXPORT_MICROHTTPD_H
 #define TRIAD_PERFMGR_EXPORT_MICROHTTPD_H
 

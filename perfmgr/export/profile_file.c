@@ -17,8 +17,8 @@
 #include "perfmgr/formats/profile.h"
 #include "triad/file.h"
 
-/* What of a file's beginning is looked at: more than a block, so that the first line
- * can be read whatever the block's size is. */
+/* How much of a file's beginning to read: more than a block, so that it has the first
+ * line whatever the block's size is. */
 #define BEGINNING_SIZE (160u << 10)
 
 /* Another process may put the file aside between our open() and our lock. */
@@ -66,7 +66,7 @@ static int open_locked(struct triad_profile_file *file)
 		return errno == EWOULDBLOCK
 			? complain(file, EBUSY, "another OpenSM writes it")
 			: errno;
-	/* Only now, under the lock: another process may have cut something off. */
+	/* Only under the lock: another process may have cut the file before. */
 	if (fstat(file->fd, &status))
 		return errno;
 	file->device = status.st_dev;
@@ -75,7 +75,7 @@ static int open_locked(struct triad_profile_file *file)
 	return 0;
 }
 
-/* Decompresses the file's beginning; returns how much of it could be. */
+/* Decompresses the file's beginning; returns the length of the text. */
 static size_t read_beginning(int fd, char *text, size_t size)
 {
 	static const size_t n_wanted = BEGINNING_SIZE;
@@ -96,7 +96,7 @@ static size_t read_beginning(int fd, char *text, size_t size)
 	return out.pos;
 }
 
-/* Whether the file is one that we may write to, and when it was begun. */
+/* Checks whether we may write to the file, and finds when it was begun. */
 static int look_at_beginning(struct triad_profile_file *file)
 {
 	const size_t n_signature = sizeof(TRIAD_PROFILE_SIGNATURE) - 1;
@@ -118,8 +118,8 @@ static int look_at_beginning(struct triad_profile_file *file)
 		"it is no profile of Triad's, and was left as it is");
 }
 
-/* Octets up to the end of the last whole frame.  Returns 0, ENODATA (more are behind
- * it), EILSEQ (and what is behind it is no frame) or an errno. */
+/* Sets '*whole' to the end of the last whole frame.  Returns 0; ENODATA: an unfinished
+ * frame follows; EILSEQ: something that is no frame follows; or an errno. */
 static int walk_frames(const struct triad_profile_file *file, uint64_t *whole)
 {
 	struct triad_zstd_frame frame;
@@ -143,8 +143,8 @@ static int cut(struct triad_profile_file *file, uint64_t size)
 	return 0;
 }
 
-/* A first frame that was never finished, and is ours as far as it can be read.  One
- * whose first block isn't whole can't be read at all, by anybody. */
+/* True for an unfinished first frame that is ours as far as it can be read.  If even
+ * its first block is incomplete, nobody can read it. */
 static bool is_torn_first_frame(const struct triad_profile_file *file)
 {
 	static const char magic[] = {0x28, (char)0xb5, 0x2f, (char)0xfd};
@@ -167,7 +167,7 @@ static int mend(struct triad_profile_file *file)
 	file->begun_us = 0;
 	if (!file->size)
 		return 0;
-	/* Don't walk through a very large file: it would take too long. */
+	/* Don't walk through a very large file. */
 	file->must_be_aside = file->size > TRIAD_PROFILE_WALK_OCTETS;
 	error = file->must_be_aside ? 0 : walk_frames(file, &whole);
 	if (error == ENODATA && !whole && is_torn_first_frame(file))
@@ -175,8 +175,7 @@ static int mend(struct triad_profile_file *file)
 	if (error && error != ENODATA && error != EILSEQ)
 		return error;
 	file->must_be_aside |= error == EILSEQ;
-	/* A sweep that was not written to its end is cut off, but only from a file that
-	 * is ours. */
+	/* Cut an unfinished sweep off, but only from a file that is ours. */
 	if (error == ENODATA && look_at_beginning(file) == 0)
 		return cut(file, whole);
 	return look_at_beginning(file);
@@ -191,8 +190,8 @@ int triad_profile_file_open(struct triad_profile_file *file, const char *path)
 	snprintf(file->path, sizeof(file->path), "%s", path);
 	for (unsigned i = 0; i < OPEN_TRIES; i++) {
 		error = open_locked(file);
-		/* The lock is on the file that was opened: it may have another name by
-		 * now. */
+		/* The lock is on the opened file, which may have been renamed before
+		 * it. */
 		if (error || triad_profile_file_is_there(file))
 			break;
 		triad_profile_file_close(file);
@@ -239,7 +238,7 @@ void triad_profile_file_keep(struct triad_profile_file *file)
 {
 	struct stat status;
 
-	/* Without its size a bad frame could not be cut off later. */
+	/* Without the size a bad frame could not be cut off later. */
 	if (fstat(file->fd, &status))
 		triad_profile_file_close(file);
 	else

@@ -69,7 +69,8 @@ static uint64_t read_time(const char *text)
 	time_s = (uint64_t)triad_calendar_to_s(&tm);
 	if (time_s > UINT64_C(253402300799)) /* the last second of the year 9999 */
 		return 0;
-	/* sscanf() takes blanks and signs, and the calendar a 30th of February. */
+	/* Format it again: sscanf() takes blanks and signs, and the calendar a 30th of
+	 * February. */
 	format_time(time_s, again);
 	return strncmp(text, again, TIME_LENGTH) ? 0 : time_s;
 }
@@ -166,7 +167,7 @@ int triad_profile_remove_old(const char *path, unsigned keep)
 		return error;
 	for (size_t i = 0; i + keep < old.n; i++) {
 		make_name(&name, old.times_s[i], at, sizeof(at));
-		/* Try the others nevertheless; return the first error. */
+		/* Go on after an error; report the first one. */
 		if (unlink(at) && errno != ENOENT && !error)
 			error = errno;
 	}

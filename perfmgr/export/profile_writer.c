@@ -18,7 +18,7 @@
 
 #define OCTETS_PER_WORD 4
 
-/* A frame that is being made. */
+/* The frame under construction. */
 struct frame {
 	const struct triad_view *view;
 	uint64_t wall_us, since_us; /* when its sweep began */
@@ -35,7 +35,7 @@ struct triad_profile_writer {
 	struct triad_profile_params next;
 	struct triad_profile_status status;
 
-	/* Of the owner's thread alone. */
+	/* Only for the owner's thread. */
 	struct triad_profile_params params;
 	struct triad_profile_file file;
 	struct triad_change_filter *filter;
@@ -147,7 +147,7 @@ static int open_file(struct triad_profile_writer *writer, struct frame *frame)
 		age_us = frame->wall_us - begun_us;
 	writer->begun_us = frame->since_us > age_us ? frame->since_us - age_us : 0;
 	note_opened(writer);
-	/* Each file can be read alone, so it begins with all ports. */
+	/* Each file must be readable alone, so it begins with all ports. */
 	frame->is_first = true;
 	triad_change_filter_forget(writer->filter);
 	return 0;
@@ -172,7 +172,7 @@ static int prepare_file(struct triad_profile_writer *writer, struct frame *frame
 	int error = 0;
 
 	file->why = NULL;
-	/* Somebody may have moved or removed the file. */
+	/* An administrator may have moved or removed the file. */
 	if (strcmp(file->path, writer->params.path) != 0 ||
 		!triad_profile_file_is_there(file))
 		error = open_file(writer, frame);
@@ -181,8 +181,8 @@ static int prepare_file(struct triad_profile_writer *writer, struct frame *frame
 	error = triad_profile_file_put_aside(file, frame->wall_us);
 	if (error)
 		return error;
-	/* Old files go before the new one begins, so that it has room.  Those that
-	 * can't be removed are no reason not to write. */
+	/* Remove old files before the new one begins, to make room.  Write even if that
+	 * fails. */
 	error = triad_profile_remove_old(writer->params.path, writer->params.keep);
 	if (error)
 		triad_log_write(writer->log, TRIAD_LOG_ERROR,
@@ -242,8 +242,8 @@ static void put_row(struct triad_profile_writer *writer, struct frame *frame,
 	frame->n_rows++;
 }
 
-/* A sweep is of all when every port group that answers has a port that was read in
- * it; most often the first port of each says so. */
+/* A sweep is of all ports when every port group that answers has a port read in it;
+ * most often the first port of each group decides. */
 static enum triad_profile_sweep sweep_of(const struct frame *frame)
 {
 	const struct triad_view *view = frame->view;
@@ -295,7 +295,8 @@ static void put_detail(struct triad_profile_writer *writer,
 				of->number, field, row->total + field->slot));
 }
 
-/* A file's first frame has all that is known. */
+/* Writes the details of a port that were read in the sweep; in a file's first frame,
+ * all known ones. */
 static void put_details(
 	struct triad_profile_writer *writer, struct frame *frame, uint32_t port)
 {
@@ -421,7 +422,7 @@ int triad_profile_writer_write(struct triad_profile_writer *writer,
 {
 	uint64_t begun_us = triad_clock_now_us();
 	struct frame frame = {.view = view,
-		/* As exact as it is written, to milliseconds. */
+		/* In milliseconds, as it is written. */
 		.wall_us = sweep_started_wall_us / TRIAD_US_PER_MS * TRIAD_US_PER_MS,
 		.since_us = sweep_started_us};
 
@@ -432,7 +433,7 @@ int triad_profile_writer_write(struct triad_profile_writer *writer,
 		make_frame(writer, &frame);
 		if (frame.error) {
 			triad_profile_file_drop(&writer->file);
-			/* The filter noted rows as written that the file does not
+			/* The filter counts rows as reported that the file does not
 			 * have. */
 			triad_change_filter_forget(writer->filter);
 		} else {

@@ -36,8 +36,8 @@ void triad_sampler_free(struct triad_sampler *sampler)
 	free(sampler);
 }
 
-/* How many are left out before the next one: as often few as many, 'rate' - 1 on
- * average [sFlow v5 4.2.1]. */
+/* Draws how many requests to skip before the next pick: evenly distributed, 'rate' - 1
+ * on average [sFlow v5 4.2.1]. */
 static void draw(struct triad_sampler *sampler, uint32_t rate)
 {
 	uint64_t z;
@@ -70,7 +70,7 @@ bool triad_sampler_pick(struct triad_sampler *sampler)
 	if (!rate)
 		return false;
 	atomic_fetch_add_explicit(&sampler->pool, 1, memory_order_relaxed);
-	/* Exactly one sees 0; those that come before it has drawn go below. */
+	/* Exactly one caller sees 0; those that come before it has drawn see less. */
 	if (atomic_fetch_sub(&sampler->skip, 1) != 0)
 		return false;
 	draw(sampler, rate);
@@ -88,7 +88,7 @@ void triad_sampler_put(
 		sampler->queue[triad_ring_put(&sampler->ring, TRIAD_SAMPLER_ROOM)] =
 			*request;
 	pthread_mutex_unlock(&sampler->lock);
-	/* Collectors are told how many samples were dropped. */
+	/* Samples carry the number of drops. */
 	if (!fits)
 		atomic_fetch_add(&sampler->drops, 1);
 }

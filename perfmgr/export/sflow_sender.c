@@ -10,16 +10,16 @@
 #include "perfmgr/formats/sflow.h"
 #include "triad/clock.h"
 
-/* Between two looks at what is due, so that datagrams are full: the shortest, and the
- * longest, which the schedule still catches up. */
+/* The bounds of the time between two calls, in which a datagram fills; the schedule
+ * still catches up the longest. */
 #define MIN_TICK_US (10 * TRIAD_US_PER_MS)
 #define MAX_TICK_US (50 * TRIAD_US_PER_MS)
 #define MAX_SLEEP_US TRIAD_US_PER_S
 #define OPEN_AGAIN_US (5 * TRIAD_US_PER_S)
 #define ADOPT_AGAIN_US (5 * TRIAD_US_PER_S)
-/* A collector without drops for so long is well again. */
+/* A collector without drops for so long has recovered. */
 #define WELL_US (10 * TRIAD_US_PER_S)
-/* Rows are fetched into the cache so many ports before they are read. */
+/* Prefetch rows so many ports ahead. */
 #define PORTS_AHEAD 8
 
 enum { IPV4_AND_UDP_OCTETS = 28, IPV6_AND_UDP_OCTETS = 48 };
@@ -30,7 +30,7 @@ struct collector {
 	int handle;
 	uint64_t open_again_us;
 	uint64_t failed_us;      /* the last time */
-	uint64_t n_drops_before; /* it began to fail */
+	uint64_t n_drops_before; /* before it began to fail */
 	struct triad_log_limit limit;
 };
 
@@ -40,12 +40,12 @@ struct triad_sflow_sender {
 	struct triad_sampler *sampler; /* NULL: none */
 
 	pthread_mutex_t lock; /* of what follows */
-	bool left;            /* params for the thread to take up */
+	bool left;            /* there are parameters for the thread */
 	struct triad_sflow_params left_params;
 	struct triad_sflow_sender_status published;
 	struct triad_sflow_indices *indices; /* NULL: none */
 
-	/* Of the thread that runs it alone. */
+	/* Only for the thread that runs it. */
 	struct triad_sflow_params params;
 	struct collector collectors[TRIAD_SFLOW_MAX_COLLECTORS];
 	struct triad_sflow_schedule *schedule; /* NULL: no collectors, or no memory */
@@ -217,7 +217,7 @@ static void publish(struct triad_sflow_sender *sender)
 	sender->status.agent = sender->header.agent;
 	if (sender->schedule)
 		sender->status.schedule = triad_sflow_schedule_status(sender->schedule);
-	/* It is put together without the lock, which readers wait for. */
+	/* Assembled without the lock, which readers wait for. */
 	pthread_mutex_lock(&sender->lock);
 	sender->published = sender->status;
 	pthread_mutex_unlock(&sender->lock);
@@ -234,7 +234,7 @@ static void note_failure(struct triad_sflow_sender *sender, struct collector *co
 
 	status->last_error = error;
 	collector->failed_us = now_us;
-	/* It was logged when it began to fail. */
+	/* Already logged when it began to fail. */
 	if (status->failing)
 		return;
 	status->failing = true;
@@ -283,8 +283,8 @@ static void open_collectors(struct triad_sflow_sender *sender, uint64_t now_us)
 			continue;
 		}
 		collector->is_open = true;
-		/* Without an address in triad.conf, the agent is the first socket's
-		 * own. */
+		/* Without a configured address the agent has that of the first
+		 * socket. */
 		if (!sender->header.agent.family)
 			sender->header.agent = from;
 	}
@@ -292,7 +292,7 @@ static void open_collectors(struct triad_sflow_sender *sender, uint64_t now_us)
 
 /* --- taking up parameters --- */
 
-/* Those that stay keep their socket and their numbers. */
+/* Collectors that stay keep their socket and counts. */
 static void change_collectors(
 	struct triad_sflow_sender *sender, const struct triad_sflow_params *params)
 {
@@ -362,8 +362,8 @@ static void apply_conf(struct triad_sflow_sender *sender, uint64_t now_us)
 	change_collectors(sender, &params);
 	change_agent(sender, &params, now_us);
 	sender->params = params;
-	/* The agent's address is to be found again when a socket is opened.  So those
-	 * that stayed are opened again. */
+	/* The agent's address must be found again, by opening a socket: so reopen the
+	 * collectors that stayed. */
 	for (unsigned i = 0; !sender->header.agent.family && i < params.n_collectors;
 		i++) {
 		close_collector(sender, &sender->collectors[i]);
@@ -386,7 +386,7 @@ static void send_buffer(struct triad_sflow_sender *sender, size_t size, uint64_t
 				collector->handle, sender->buffer, size);
 		if (error)
 			note_failure(sender, collector, error, now_us);
-		/* One that is not open has lost the datagram, too. */
+		/* A collector that is not open loses the datagram, too. */
 		if (error || !collector->is_open)
 			collector->status.n_drops++;
 		else
@@ -425,7 +425,7 @@ static void send_due(struct triad_sflow_sender *sender, const struct triad_view 
 		struct triad_sflow_counter_sample sample = {
 			.row = &row, .port = &view->fabric->ports[port]};
 
-		/* Rows lie in memory in no order. */
+		/* Rows are in no order in memory. */
 		if (n_ports - port > PORTS_AHEAD)
 			triad_engine_prefetch(
 				view->engine, view->rows[port + PORTS_AHEAD]);
@@ -450,8 +450,8 @@ static void send_due(struct triad_sflow_sender *sender, const struct triad_view 
 	flush(sender, now_us);
 }
 
-/* One datagram for each: they are few, and a collector that does not know their header
- * protocol drops what is behind it. */
+/* Sends one datagram for each request: they are few, and a collector that does not know
+ * their header protocol drops the rest of a datagram. */
 static void send_flow(struct triad_sflow_sender *sender,
 	const struct triad_sampled_request *request, uint32_t if_index, uint64_t now_us)
 {
@@ -476,7 +476,7 @@ static void send_flow(struct triad_sflow_sender *sender,
 	send_buffer(sender, triad_sflow_flows_size(&flows), now_us);
 }
 
-/* Requests come in at the SM's port. */
+/* Sends sampled requests, which come in at the SM's port. */
 static void send_flows(struct triad_sflow_sender *sender, const struct triad_view *view,
 	uint64_t now_us)
 {
@@ -490,7 +490,7 @@ static void send_flows(struct triad_sflow_sender *sender, const struct triad_vie
 			triad_sflow_schedule_if_index(sender->schedule, port), now_us);
 }
 
-/* True when the schedule is the view's. */
+/* True when the schedule has the view's fabric. */
 static bool prepare(struct triad_sflow_sender *sender, const struct triad_view *view,
 	uint64_t now_us)
 {
@@ -520,7 +520,8 @@ static bool prepare(struct triad_sflow_sender *sender, const struct triad_view *
 	return false;
 }
 
-/* Until a datagram is full, within bounds; longer when nothing is due. */
+/* How long to sleep: until a datagram is full, within bounds; longer when nothing is
+ * due. */
 static uint64_t sleep_of(
 	const struct triad_sflow_sender *sender, uint32_t n_ports, uint64_t now_us)
 {

@@ -7,7 +7,8 @@
 
 #include "triad/socket_address.h"
 
-/* A connected socket gets errors of receivers that refuse, and knows its own address. */
+/* Connects the socket, so that it reports receivers that refuse, and knows its own
+ * address. */
 static int open_socket(void *context, const struct triad_address *to,
 	struct triad_address *from, int *handle)
 {
@@ -28,7 +29,7 @@ static int open_socket(void *context, const struct triad_address *to,
 		return error;
 	}
 	triad_address_from_socket(&address, from);
-	from->port = 0; /* the kernel picked it: nobody is to remember it */
+	from->port = 0; /* the kernel picked it: it means nothing */
 	*handle = fd;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Sends datagrams to one receiver, without waiting.
  *
- * Senders get a 'struct triad_udp', so that a test can replace the sockets.
+ * A sender gets a 'struct triad_udp', so that a test can replace the sockets.
  *
  * Thread-safety: of triad_udp_sockets: any thread; a handle belongs to one. */
 #ifndef TRIAD_PERFMGR_EXPORT_UDP_H
@@ -14,8 +14,8 @@
 #include "triad/address.h"
 
 struct triad_udp {
-	/* '*from' becomes the address of this host that datagrams to 'to' come from.
-	 * Returns 0 or an errno. */
+	/* Sets '*from' to this host's address for datagrams to 'to'.  Returns 0 or an
+	 * errno. */
 	int (*open)(void *context, const struct triad_address *to,
 		struct triad_address *from, int *handle);
 	/* Returns 0, or an errno: the datagram is lost.  Never waits. */

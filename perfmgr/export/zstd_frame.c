@@ -8,7 +8,7 @@
 #define SKIPPABLE_MAGIC 0x184d2a50u
 #define SKIPPABLE_MASK 0xfffffff0u
 
-/* As much of a block as a frame may say it has [RFC 8878 3.1.1.2.4]. */
+/* The largest block that a frame may have [RFC 8878 3.1.1.2.4]. */
 #define MAX_BLOCK_SIZE (128u << 10)
 
 enum { BLOCK_RAW, BLOCK_RLE, BLOCK_COMPRESSED, BLOCK_RESERVED };
@@ -19,7 +19,7 @@ struct walk {
 	int error;
 };
 
-/* Reads 'size' octets, at most 4, as a little-endian number, and goes behind them. */
+/* Reads 'size' octets, at most 4, as a little-endian number, and moves past them. */
 static uint32_t read_number(struct walk *walk, unsigned size)
 {
 	uint8_t octets[4] = {0};
@@ -41,7 +41,7 @@ static uint32_t read_number(struct walk *walk, unsigned size)
 		(uint32_t)octets[2] << 16 | (uint32_t)octets[3] << 24;
 }
 
-/* True when there are more. */
+/* True when there are more blocks. */
 static bool skip_block(struct walk *walk)
 {
 	uint32_t header = read_number(walk, 3);
@@ -94,8 +94,7 @@ int triad_zstd_frame_measure(
 	} else if (!walk.error) {
 		walk.error = EILSEQ;
 	}
-	/* Skipped octets may lie behind the end: the frame was not written as a
-	 * whole. */
+	/* Skipped octets may be beyond the end of the file: the frame is incomplete. */
 	if (!walk.error && walk.at > file_size)
 		walk.error = ENODATA;
 	frame->size = walk.at - offset;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Finds the ends of the frames of a zstd file, without reading their contents.
+/* Finds where the frames of a zstd file end, without decompressing them.
  *
- * Model: a frame has a header and blocks, each preceded by its size; so a frame of a
- * megabyte needs only a few small reads.  A file whose writer was interrupted ends within a
- * frame; anything else that is not a frame is damage.
+ * Model: a frame is a header and blocks, each with its size before it; so a frame of a
+ * megabyte takes a few reads of some octets.  A file that its writer could not finish
+ * ends within a frame; anything else that is no frame is damage.
  *
- * It reads the file instead of mapping it: if a mapped file became shorter, the process
- * would be killed, and it is the SM's.
+ * It uses read() and no mapping: a file that becomes shorter under a mapping would kill
+ * the process, which is the SM's.
  *
- * Thread-safety: functions without state.  Memory: none is allocated.
+ * Thread-safety: functions without state.
+ * Memory: none is allocated.
  * Source: [RFC 8878 3.1]. */
 #ifndef TRIAD_PERFMGR_EXPORT_ZSTD_FRAME_H
 #define TRIAD_PERFMGR_EXPORT_ZSTD_FRAME_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Alerts as JSON for Alertmanager's API v2: the body of POST /api/v2/alerts.
  *
- * Labels identify the alert, so their values do not change while it lasts; annotations
- * describe the present problem.  Labels without a value are left out, as in Alertmanager.
+ * Labels identify an alert, so their values do not change while it lasts; annotations
+ * say what is wrong now.  Labels without a value are omitted, as Alertmanager does.
  *
  * Thread-safety: functions without state.  Memory: no allocation.
  * Source: api/v2/openapi.yaml of Alertmanager. */
@@ -17,10 +17,10 @@
 #define TRIAD_ALERTMANAGER_ALERT_SIZE 8192u
 #define TRIAD_ALERTMANAGER_HOST_SIZE 256
 
-/* The sender of the alerts. */
+/* The sender, for labels and links. */
 struct triad_alertmanager_sender {
 	char host[TRIAD_ALERTMANAGER_HOST_SIZE];
-	/* URL with more information; "": none. */
+	/* A page with more about alerts; "": there is none. */
 	char url[TRIAD_ALERTMANAGER_HOST_SIZE + 32];
 };
 

@@ -17,7 +17,7 @@ struct reported {
 	uint64_t xmit_words, rcv_words, wait_ticks;
 	uint32_t watched;
 	float pace_words, pace_ticks;
-	uint32_t number; /* of the telling */
+	uint32_t number; /* of the report */
 	uint8_t port;
 };
 
@@ -42,7 +42,7 @@ void triad_change_filter_free(struct triad_change_filter *filter)
 	free(filter);
 }
 
-/* Twice as many as before, so that a fabric found port by port is copied seldom. */
+/* Doubles the room, so that a fabric found port by port is copied seldom. */
 static int make_room(struct triad_change_filter *filter, uint32_t row)
 {
 	size_t n = filter->n;

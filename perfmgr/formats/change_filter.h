@@ -41,8 +41,9 @@ struct triad_change_filter_port {
 	uint8_t port;
 	uint32_t watched; /* due when it differs: a sum of error counters, or 0 */
 	uint64_t xmit_words, rcv_words; /* totals */
-	uint64_t wait_ticks;            /* total; 0: ignored */
-	/* Words both ways, and ticks, in the last interval; 0: ignored. */
+	uint64_t wait_ticks;            /* total; 0: not compared */
+	/* Words in both directions, and ticks, in the last interval; 0: not
+	 * compared. */
 	float pace_words, pace_ticks;
 };
 
@@ -50,10 +51,10 @@ struct triad_change_filter_port {
 struct triad_change_filter *triad_change_filter_new(void);
 void triad_change_filter_free(struct triad_change_filter *filter);
 
-/* Sets '*due' to whether the port in the engine's row 'row' is due, given that its data or
- * waits must change by more than 'min_change_words'; a due port counts as reported.
- * Returns 0; or ENOMEM or EOVERFLOW (row number over the cap): then the port is due now and
- * at the next call. */
+/* Sets '*due' to whether the port in the engine's row 'row' is due: its data or waits
+ * must have changed by more than 'min_change_words'.  A due port counts as reported.
+ * Returns 0; or ENOMEM or EOVERFLOW (row number over the cap): then the port is due now
+ * and the next time. */
 int triad_change_filter_check(struct triad_change_filter *filter, uint32_t row,
 	const struct triad_change_filter_port *port, uint64_t min_change_words,
 	bool *due);

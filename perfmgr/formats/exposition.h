@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Writes Prometheus' text: headers of families, labels and numbers, in either format.
+/* Writes for Prometheus: headers of families, labels and numbers, in either format.
  *
- * Model: a writer appends to a buffer.  What does not fit is not written, and sets 'cut';
- * callers provide enough room.
+ * Model: a writer stands at a place in memory and moves on.  It does not write what
+ * does not fit, and sets 'cut'; callers give enough room.
  *
  * The name of a family is without "_total" or "_info"; the format determines where these
  * appear:
@@ -25,7 +25,8 @@
  * Numbers are written without printf, because there are millions, and the locale must have
  * no effect.
  *
- * Thread-safety: functions without state.  Memory: no allocation.
+ * Thread-safety: functions without state.
+ * Memory: no allocation.
  * Source: Prometheus exposition formats, text 0.0.4; OpenMetrics 1.0.0. */
 #ifndef TRIAD_PERFMGR_EXPOSITION_H
 #define TRIAD_PERFMGR_EXPOSITION_H
@@ -74,8 +75,8 @@ void triad_exposition_header(struct triad_exposition *writer,
 	enum triad_exposition_format format, enum triad_metric_type type,
 	const char *name, const char *help);
 
-/* "_total", "_info" or "": what follows the family's name in a sample.  At a histogram
- * the sample itself says which part it is. */
+/* "_total", "_info" or "": the suffix of the family's name in a sample.  A histogram's
+ * samples name their part themselves. */
 const char *triad_exposition_suffix(enum triad_metric_type type);
 
 /* A label's value without its quotes, escaped. */
@@ -84,7 +85,7 @@ void triad_exposition_value(
 
 void triad_exposition_uint(struct triad_exposition *writer, uint64_t number);
 
-/* Four times 'words', which may have more than 64 bits. */
+/* Writes four times 'words', which may exceed 64 bits. */
 void triad_exposition_octets(struct triad_exposition *writer, uint64_t words);
 
 /* As "0x0123456789abcdef". */

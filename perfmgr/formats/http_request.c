@@ -29,7 +29,7 @@ static bool add_node(struct triad_metrics_filter *filter, bool is_switch,
 	if (!*value || strlen(value) >= sizeof(node->pattern))
 		return refuse(reason, size, "no node can be", value,
 			"a name's pattern has 1 to 64 characters");
-	/* As in triad.conf: ';' stands between two, and can't be in one. */
+	/* As in triad.conf, ';' separates nodes, so it can't be in one. */
 	if (strchr(value, ';'))
 		return refuse(reason, size, "more than one node in", value,
 			"write the argument once for each");
@@ -103,8 +103,8 @@ static struct slice trim(const char *at, size_t length)
 	return (struct slice){at, length};
 }
 
-/* Takes off 'rest' what stands before the next 'separator' outside of quotes.  False
- * when nothing is left. */
+/* Cuts the part before the next unquoted 'separator' off 'rest'.  False when nothing is
+ * left. */
 static bool next_part(struct slice *rest, char separator, struct slice *part)
 {
 	bool quoted = false;
@@ -148,7 +148,7 @@ static void split_parameter(
 	}
 }
 
-/* A weight in thousandths: "0.75" is 750.  What is none counts as 0. */
+/* A weight in thousandths: "0.75" is 750.  Anything malformed is 0. */
 static unsigned parse_weight(struct slice text)
 {
 	unsigned weight = 0, digit = 1000;
@@ -221,7 +221,7 @@ bool triad_http_takes_gzip(const char *accept_encoding)
 	struct item item;
 
 	while (next_item(&rest, &item)) {
-		/* An item that names gzip overrules "*", wherever that stands [RFC 9110
+		/* An item that names gzip overrules "*", in any order [RFC 9110
 		 * 12.5.3]. */
 		if (equals(item.name, "gzip") || equals(item.name, "x-gzip")) {
 			takes = named ? takes || item.weight : item.weight;
@@ -235,7 +235,7 @@ bool triad_http_takes_gzip(const char *accept_encoding)
 
 /* --- what is asked for, and what the client has --- */
 
-/* Cuts the port off.  False when there is something else behind the host. */
+/* Copies the host without its port.  False when anything else follows the host. */
 static bool cut_port(const char *host, char *name, size_t size)
 {
 	size_t n = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
@@ -283,7 +283,7 @@ bool triad_http_has_etag(const char *if_none_match, const char *etag)
 	while (next_part(&rest, ',', &item)) {
 		if (equals(item, "*"))
 			return true;
-		/* Of what is read, weak ones are as good. */
+		/* For reading, weak tags are as good. */
 		if (item.length > 2 && !memcmp(item.at, "W/", 2)) {
 			item.at += 2;
 			item.length -= 2;
@@ -306,8 +306,8 @@ bool triad_http_has_token(const char *authorization, const char *token)
 	authorization += 7 + strspn(authorization + 7, " ");
 	n = strlen(authorization);
 	differs = n != n_token;
-	/* The time must not tell how much of the token was right.  So there are as many
-	 * turns as the client sent octets. */
+	/* The time must not reveal how much of the token was right, so compare all
+	 * octets that the client sent. */
 	for (size_t i = 0; i < n; i++)
 		differs |= (unsigned char)(authorization[i] ^ token[i % n_token]);
 	return !differs;

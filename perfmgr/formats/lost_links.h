@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An index of links that went down, by port; and the list of their ends that are no longer
- * in a fabric.
+/* Links that went down, indexed by port, and those of their ends that have left the
+ * fabric.
  *
- * Thread-safety: none; immutable after init.  Memory: a copy of the links, and an index
- * of 16 octets for each end. */
+ * Thread-safety: none; immutable after init.
+ * Memory: a copy of the links, and an index of 16 octets for each end. */
 #ifndef TRIAD_PERFMGR_LOST_LINKS_H
 #define TRIAD_PERFMGR_LOST_LINKS_H
 
@@ -20,7 +20,8 @@ struct triad_lost_end {
 struct triad_lost_links {
 	struct triad_link *links;
 	struct triad_lost_end *ends; /* all, sorted by node GUID and port */
-	struct triad_lost_end *gone; /* whose ports are not in the fabric, as sorted */
+	struct triad_lost_end *gone; /* those whose ports left the fabric, in the same
+	                              * order */
 	uint32_t n_ends, n_gone;
 };
 

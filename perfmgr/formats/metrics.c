@@ -15,7 +15,7 @@ static bool is_wanted(const struct triad_metrics *metrics, uint32_t node)
 		(!metrics->wanted || metrics->wanted[node / 8] >> node % 8 & 1);
 }
 
-/* The first port from 'port' on whose node is wanted, or n_ports. */
+/* The first port from 'port' on whose node passes the filter, or n_ports. */
 static uint32_t next_wanted(const struct triad_metrics *metrics, uint32_t port)
 {
 	const struct triad_fabric *fabric = metrics->view->fabric;
@@ -30,7 +30,7 @@ static uint32_t next_wanted(const struct triad_metrics *metrics, uint32_t port)
 	return port;
 }
 
-/* A field of details that nobody has told: no port need be looked at for it. */
+/* True for a detail field that was read of no port: skip all ports at once. */
 static bool is_unread_detail(const struct triad_metrics *metrics, unsigned family)
 {
 	const struct triad_detail_field *field = triad_metrics_detail(family);
@@ -47,12 +47,13 @@ static bool is_unknown_hardware(const struct triad_metrics *metrics, unsigned fa
 	return !metrics->hardware.read && triad_metrics_is_hardware(family, &rank);
 }
 
-/* The next family, from 'family' on, that the filter wants; the end after the last. */
+/* Goes to the next family, from 'family' on, that the filter takes; the end after the
+ * last. */
 static void go_to_family(struct triad_metrics *metrics, unsigned family)
 {
 	uint32_t counters = metrics->filter.counters;
 
-	/* A filter of counters leaves out the families that are none. */
+	/* A filter of counters takes only families of counters. */
 	while (family < triad_metrics_n_families &&
 		((counters &&
 			 (family >= TRIAD_N_COUNTERS || !(counters >> family & 1))) ||
@@ -105,7 +106,7 @@ static bool is_gone_wanted(
 	return !filter->n_nodes;
 }
 
-/* Behind the ports that are there, in each family, those that are not any more. */
+/* Writes, in each family, ports that left, after those that are there. */
 static void step_gone(struct triad_metrics *metrics, struct triad_exposition *writer)
 {
 	const struct triad_lost_end *gone = &metrics->lost.gone[metrics->gone];
@@ -169,7 +170,7 @@ static void step_own(struct triad_metrics *metrics, struct triad_exposition *wri
 		triad_exposition_put(writer, "}", 1);
 	}
 	triad_exposition_put(writer, " ", 1);
-	/* What an info says is in its labels. */
+	/* An info has its content in labels. */
 	triad_exposition_double(
 		writer, metric->type == TRIAD_METRIC_INFO ? 1 : metric->value);
 	triad_exposition_put(writer, "\n", 1);
@@ -220,7 +221,7 @@ size_t triad_metrics_fill(struct triad_metrics *metrics, char *buffer, size_t si
 	while (used < size) {
 		n = metrics->pending_size - metrics->pending_at;
 		if (n) {
-			/* First what a step wrote that did not fit into the last
+			/* First the text of a step that did not fit into the last
 			 * buffer. */
 			n = n < size - used ? n : size - used;
 			memcpy(buffer + used, metrics->pending + metrics->pending_at,
@@ -232,7 +233,7 @@ size_t triad_metrics_fill(struct triad_metrics *metrics, char *buffer, size_t si
 		} else if (size - used >= TRIAD_METRICS_STEP_SIZE) {
 			used += write_steps(metrics, buffer + used, size - used);
 		} else {
-			/* A step may need more room than is left, so it is written here
+			/* A step may need more room than is left: write it here
 			 * first. */
 			metrics->pending_at = 0;
 			metrics->pending_size = write_steps(

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A view's counters as text for Prometheus.
  *
- * Model: a generator writes the text in pieces into the caller's buffers.  First come the
- * caller's own metrics, about Triad; then one family after the other, for switches, HCAs
- * and routers.  It keeps only its position, so a text of 150 MB needs a few KiB. It reads a
- * row when it writes the line, so lines of one port may be of different sweeps.
+ * Model: a generator writes the text in pieces into the caller's buffers.  First come
+ * the caller's own metrics, about Triad; then one family after the other, for switches,
+ * HCAs and routers.  It keeps only its position, so a text of 150 MB takes a few KiB of
+ * memory.  It reads a row when it writes the line, so lines of one port may be of
+ * different sweeps.
  *
  * Names, labels and units are those of infiniband_exporter, so that its rules and
  * dashboards work:
@@ -54,24 +55,24 @@
  *     infiniband_switch_port_cable_tx_power_dbm{guid,lane,port}
  *     infiniband_switch_port_cable_tx_bias_amperes{guid,lane,port}
  *
- * Details are named as in ib/detail.h, those of PortRcvErrorDetails as infiniband_exporter
- * does.  A label 'vl' or 'sl' names the VL or SL of a sample; samples of 0 are left out.
- * Lanes are summed up.
+ * Details are named as in ib/detail.h, those of PortRcvErrorDetails as
+ * infiniband_exporter does.  A label 'vl' or 'sl' names the VL or SL of a sample;
+ * samples of 0 are omitted.  Lanes are summed up.
  *
- * When a link or node is gone, its state, flaps, silences, and the information on names and
- * far ends stay, with the last known values, until it is forgotten (perfmgr/watch/links.h).
+ * When a link or a node goes, its state, flaps, silences, names and far ends stay with
+ * their last values, until it is forgotten (perfmgr/watch/links.h).
  *
- * The same exists with 'hca' for 'switch', but its rates have no port label.  'guid' is the
- * GUID of the port, which at a switch is that of port 0, as with ibnetdiscover.  Counters
+ * HCAs have the same with 'hca' for 'switch'; their rates have no label 'port'.  'guid'
+ * is the GUID of the port; at a switch that of port 0, as with ibnetdiscover.  Counters
  * are 64-bit totals; data is in octets.
  *
  * Deviation: routers are there too, as 'router'. Ports without a far end have counters.
- * Raw rates from HDR on, and rates of FDR, are those of the specification.  There is no
- * duration for each node, because a sweep asks all of them at the same time.  Lost MADs
- * are another number: triad_mads_timeouts (service/facts.c).
+ * Raw rates from HDR on, and rates of FDR, are those of the specification.  Nodes have
+ * no duration, because a sweep asks all of them at the same time.  Lost MADs are
+ * counted elsewhere: triad_mads_timeouts (service/facts.c).
  *
- * Invariants: counters that were never read, or that a port's agent lacks, are absent.  No
- * family is written twice, or without a sample.
+ * Invariants: counters that were never read, or that a port's agent lacks, are absent.
+ * Each family is written once at most, and only with a sample.
  *
  * Thread-safety: one thread for each generator.
  * Memory: a generator takes some 10 KiB, with a filter on nodes up to 16 KiB more, and
@@ -92,8 +93,8 @@
 #define TRIAD_METRIC_LABELS_SIZE 256
 #define TRIAD_METRICS_MAX_NODES 8 /* items of a filter */
 
-/* One sample that does not belong to a port.  Samples of one name follow each other, and
- * differ in their labels. */
+/* One sample that is not about a port.  Samples of one name are adjacent, and differ in
+ * their labels. */
 struct triad_metric {
 	const char *name; /* without "_total" and "_info"; at most 80 characters */
 	const char *help; /* a line of at most 200, without backslash and quotes */
@@ -103,14 +104,13 @@ struct triad_metric {
 	const char *part; /* of a histogram: "_bucket", "_sum" or "_count"; else NULL */
 };
 
-/* Adds a label; leaves it out if it does not fit. */
+/* Adds a label, or nothing when it has no room. */
 void triad_metric_add_label(
 	struct triad_metric *metric, const char *name, const char *value);
 
-/* Selects samples.  All 0 selects everything. */
+/* Which metrics to write.  All 0: everything. */
 struct triad_metrics_filter {
-	uint32_t counters; /* bit i: counter i; if not 0, only these, without rates
-			    * etc. */
+	uint32_t counters; /* bit i: counter i; then only these, without rates etc. */
 	unsigned types;    /* bit i: enum triad_node_type */
 	unsigned n_nodes;  /* any of them */
 	struct triad_metrics_node {
@@ -121,7 +121,7 @@ struct triad_metrics_filter {
 	} nodes[TRIAD_METRICS_MAX_NODES];
 };
 
-/* Reads information about devices and cables; see triad_devices_read().  Any thread. */
+/* Callbacks that know devices and cables; see triad_devices_read().  Any thread. */
 struct triad_metrics_hardware {
 	bool (*read)(void *context, uint64_t guid, struct triad_device_known *copy);
 	bool (*read_port)(void *context, uint64_t guid, uint8_t number,
@@ -134,12 +134,12 @@ struct triad_metrics_params {
 	struct triad_view *view; /* referenced; NULL: there is none */
 	const struct triad_metric *own;
 	size_t n_own;                   /* copied; names and help are borrowed */
-	const struct triad_link *links; /* that went down some time; copied */
+	const struct triad_link *links; /* links that went down; copied */
 	uint32_t n_links;
 	const struct triad_silences *silences;         /* copied; NULL: none */
-	const struct triad_metrics_hardware *hardware; /* copied; NULL: nobody */
-	/* For each port of the view's fabric, the pairs of hosts whose path leaves by it;
-	 * taken over and freed, even if memory is short.  NULL: not known. */
+	const struct triad_metrics_hardware *hardware; /* copied; NULL: none */
+	/* For each port of the view's fabric, pairs of hosts whose path leaves by it;
+	 * freed by the generator, also when memory is short.  NULL: not known. */
 	uint64_t *routes;
 	struct triad_metrics_filter filter;
 };
@@ -152,8 +152,8 @@ struct triad_metrics *triad_metrics_new(const struct triad_metrics_params *param
 /* Accepts NULL. */
 void triad_metrics_free(struct triad_metrics *metrics);
 
-/* Writes the next 'size' octets of the text, or the rest.  Returns their number; 0 at the
- * end. */
+/* Writes the next 'size' octets of the text, or the rest of it.  Returns how many; 0 at
+ * the end. */
 size_t triad_metrics_fill(struct triad_metrics *metrics, char *buffer, size_t size);
 
 #endif

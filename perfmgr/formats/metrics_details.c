@@ -9,7 +9,7 @@ struct totals {
 	uint64_t of[16];
 };
 
-/* A port may have told a field in several attributes, one after the other: the layouts
+/* A port may have a field from several attributes, one after the other: the two layouts
  * of PortExtendedSpeedsCounters. */
 static void read_totals(const struct triad_view *view, uint32_t index,
 	const struct triad_detail_field *field, struct totals *totals)
@@ -42,7 +42,7 @@ void triad_metrics_put_detail(
 		return;
 	read_totals(metrics->view, index, field, &totals);
 	for (unsigned i = 0; totals.is_known && i < totals.n; i++) {
-		/* Few VLs are used: those that carry nothing are left out. */
+		/* Few VLs are used: omit those that carry nothing. */
 		if (totals.n > 1 && !totals.of[i])
 			continue;
 		triad_metrics_put_family_header(metrics, writer);

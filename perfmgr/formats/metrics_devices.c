@@ -48,7 +48,7 @@ static void end_line(const struct line *line, double value)
 
 /* --- devices --- */
 
-/* As ibswinfo has it. */
+/* As ibswinfo prints it. */
 static const char *status_of(uint8_t state)
 {
 	return state == TRIAD_SUPPLY_OK ? "OK" : "ERROR";

@@ -11,8 +11,8 @@ const struct triad_metrics_kind triad_metrics_kinds[TRIAD_METRICS_N_KINDS] = {
 
 static const struct family {
 	enum triad_metric_type type;
-	const char *name;    /* behind "infiniband_hca_" */
-	const char *help[2]; /* before and behind the kind */
+	const char *name;    /* after "infiniband_hca_" */
+	const char *help[2]; /* before and after the kind */
 } families[N_FAMILIES] = {
 	[RATE] = {TRIAD_METRIC_GAUGE, "rate_bytes_per_second",
 		{"Data that the link of a ", " port carries each way."}},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What each family says of a port. */
+/* Lines of counters, links and nodes for a port. */
 
 #include "perfmgr/formats/metrics_families.h"
 
@@ -96,8 +96,8 @@ static bool is_silenced(const struct triad_metrics *metrics,
 		metrics->silences, end->node_guid, end->node_name, port);
 }
 
-/* A port is silenced with either end of its link.  So is an HCA's port as a whole; a
- * switch is with itself alone.  'far' may be NULL. */
+/* A port is silenced with either end of its link, and so is an HCA's port as a whole; a
+ * switch only with itself.  'far' may be NULL. */
 static void put_silenced(struct triad_metrics *metrics, struct triad_exposition *writer,
 	uint64_t guid, const struct triad_link_end *near,
 	const struct triad_link_end *far)
@@ -140,7 +140,7 @@ static void put_info(struct triad_metrics *metrics, struct triad_exposition *wri
 	triad_exposition_puts(writer, "\"} 1\n");
 }
 
-/* As ibnetdiscover has it. */
+/* As ibnetdiscover prints it. */
 static const char *short_type(unsigned type)
 {
 	static const char *const names[] = {"??", "CA", "SW", "RT"};
@@ -167,7 +167,7 @@ static void put_uplink(struct triad_metrics *metrics, struct triad_exposition *w
 	triad_exposition_puts(writer, "\"} 1\n");
 }
 
-/* What is plugged in at a port, or was when its link went down. */
+/* Writes what is plugged in at a port, or was when its link went down. */
 static void put_uplink_of(struct triad_metrics *metrics,
 	struct triad_exposition *writer, const struct triad_fabric_port *port)
 {
@@ -215,7 +215,8 @@ static void put_flaps(struct triad_metrics *metrics, struct triad_exposition *wr
 	const struct triad_lost_end *lost =
 		triad_lost_links_find(&metrics->lost, guid, port->number);
 
-	/* A counter must be there before it counts: so it is 0 for each link. */
+	/* Write 0 for links that never went down: Prometheus sees an increase only from
+	 * a sample before. */
 	if (lost || port->remote != TRIAD_FABRIC_NONE)
 		put_value(metrics, writer, port->guid, port->number,
 			lost ? triad_link_n_downs(lost->link) : 0);

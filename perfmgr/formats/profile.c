@@ -12,7 +12,8 @@
 static const char fixed_columns[] =
 	"time,node_guid,port,remote_guid,remote_port,gbps,PortXmitData,PortRcvData";
 
-/* Columns of every section, in this order; the others follow in the table's. */
+/* Columns of every section, in this order; other counters follow in the order of their
+ * table. */
 static const uint8_t data_counters[] = {TRIAD_PORT_XMIT_DATA, TRIAD_PORT_RCV_DATA};
 
 #define MAX_PERIOD_S 65535u
@@ -195,7 +196,7 @@ static void complain(struct cursor *cursor, const char *format, ...)
 	va_list args;
 	int n;
 
-	/* The first mistake of a line counts: others may follow from it. */
+	/* Report the first mistake of a line only: others may follow from it. */
 	if (cursor->is_wrong)
 		return;
 	cursor->is_wrong = true;
@@ -229,7 +230,7 @@ static void parse_comma(struct cursor *cursor)
 		cursor->at++;
 }
 
-/* Digits alone, no zeros before others, at most 'most', which is 9 at least. */
+/* Digits only, no leading zeros, at most 'most' (9 or more). */
 static uint64_t parse_number(struct cursor *cursor, uint64_t most, const char *what)
 {
 	const char *begin = cursor->at, *at = begin;
@@ -335,7 +336,7 @@ static uint64_t parse_time(struct cursor *cursor)
 		complain(cursor, "a time is missing, as 2026-01-02T03:04:05.678Z");
 		return 0;
 	}
-	/* All rows of a sweep have one time, so most often it is read already. */
+	/* All rows of a sweep have one time: most often it is already parsed. */
 	if (!parser->time[0] || memcmp(cursor->at, parser->time, TIME_LENGTH) != 0) {
 		time_us = read_time(cursor->at);
 		if (time_us == UINT64_MAX) {
@@ -423,7 +424,7 @@ static bool takes(struct cursor *cursor, const char *word, size_t length)
 	return true;
 }
 
-/* The counter of the name that stands there, in its own letters, or -1. */
+/* The counter of the name at the cursor, case-sensitive, or -1. */
 static int parse_counter(struct cursor *cursor)
 {
 	const char *comma = memchr(cursor->at, ',', (size_t)(cursor->end - cursor->at));
@@ -458,8 +459,8 @@ static enum triad_profile_line parse_header(struct cursor *cursor)
 		parse_comma(cursor);
 		begin = cursor->at;
 		counter = cursor->is_wrong ? -1 : parse_counter(cursor);
-		/* Counters ascend, so none is there twice.  The data counters have
-		 * their place before them. */
+		/* Counters must ascend, so that none appears twice; the data counters
+		 * come before them. */
 		if (counter <= last || 1u << counter & TRIAD_PROFILE_DATA_COUNTERS) {
 			cursor->at = begin;
 			complain(cursor,
@@ -475,8 +476,7 @@ static enum triad_profile_line parse_header(struct cursor *cursor)
 
 /* --- comments --- */
 
-/* Parses KEY=VALUE.  The cursor ends where the word does, so no value reaches behind
- * it. */
+/* Parses KEY=VALUE.  The cursor ends with the word, so a value can't reach past it. */
 static void parse_key(struct cursor *word, struct triad_profile_info *info)
 {
 	if (takes(word, "time=", 5))

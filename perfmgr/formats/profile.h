@@ -63,7 +63,8 @@
 	(1u << TRIAD_PORT_XMIT_DATA | 1u << TRIAD_PORT_RCV_DATA)
 #define TRIAD_PROFILE_ALL_COUNTERS ((1u << TRIAD_N_COUNTERS) - 1)
 
-/* The size of a rendered line, newline and final 0 included; longer lines aren't parsed. */
+/* Room for a rendered line, with newline and final 0; the parser refuses a longer
+ * one. */
 #define TRIAD_PROFILE_LINE_SIZE 1024
 
 /* The beginning of every profile. */
@@ -78,7 +79,7 @@ enum triad_profile_sweep {
 	TRIAD_PROFILE_SWEEP_PART,
 };
 
-/* The keys of a comment. */
+/* The contents of a section's comment. */
 struct triad_profile_info {
 	uint64_t time_us;           /* wall clock; 0: not said */
 	uint64_t sm_guid;           /* 0: not said */
@@ -110,11 +111,11 @@ size_t triad_profile_render_info(char *to, const struct triad_profile_info *info
 /* 'counters' (bit i) are columns besides those of data, which are always there. */
 size_t triad_profile_render_header(char *to, uint32_t counters);
 
-/* 'time' is row->time_us, formatted once for all rows of a section. */
+/* 'time' is row->time_us, formatted once for a whole section. */
 size_t triad_profile_render_row(char *to, const char *time,
 	const struct triad_profile_row *row, uint32_t counters);
 
-/* The totals of a field of 'port': field->n of them. */
+/* Renders the totals of a detail field of 'port': field->n of them. */
 size_t triad_profile_render_detail(char *to, uint64_t node_guid, uint8_t port,
 	const struct triad_detail_field *field, const uint64_t *totals);
 
@@ -122,7 +123,7 @@ size_t triad_profile_render_detail(char *to, uint64_t node_guid, uint8_t port,
 
 enum triad_profile_line {
 	TRIAD_PROFILE_WRONG,   /* 'message' says why */
-	TRIAD_PROFILE_COMMENT, /* a comment that is not ours */
+	TRIAD_PROFILE_COMMENT, /* another comment */
 	TRIAD_PROFILE_INFO,    /* 'info' has it */
 	TRIAD_PROFILE_HEADER,  /* rows follow, until the next comment or header */
 	TRIAD_PROFILE_ROW,     /* 'row' has it */
@@ -143,7 +144,7 @@ struct triad_profile_parser {
 void triad_profile_parser_init(struct triad_profile_parser *parser);
 
 /* Parses one line of 'length' octets, without its newline.  Returns its kind.  After a
- * mistake the next line may be parsed. */
+ * mistake, go on with the next line. */
 enum triad_profile_line triad_profile_parse(
 	struct triad_profile_parser *parser, const char *line, size_t length);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A request to the SA that was sampled for sFlow, with the packet that carried it.
  *
- * The kernel delivers a MAD and a part of its address, but not the packet.  So its headers
- * are rebuilt from what is known: LIDs, SL, both QPs, P_Key, Q_Key, the MAD and the GRH are
- * exact, but the hop limit is as received.  Unknown values are filled in: the VL (to which
- * the SM's port maps the SL), the PSN (0) and the flags of BTH (0).  The CRCs are left out
- * ("stripped") [IBA 7.7, 8.3, 9.2, 9.3].
+ * The kernel hands over a MAD and some of its address, but not the packet.  So the
+ * packet's headers are rebuilt.  LIDs, SL, both QPs, P_Key, Q_Key, the MAD and the GRH
+ * are exact, except that the hop limit is as received.  Unknown values are filled in:
+ * the VL (to which the SM's port maps the SL), the PSN (0) and the flags of BTH (0).
+ * The CRCs are left out ("stripped") [IBA 7.7, 8.3, 9.2, 9.3].
  *
- * Thread-safety: functions without state.  Memory: no allocation. */
+ * Thread-safety: functions without state.
+ * Memory: no allocation. */
 #ifndef TRIAD_PERFMGR_SAMPLED_REQUEST_H
 #define TRIAD_PERFMGR_SAMPLED_REQUEST_H
 
@@ -19,7 +20,7 @@
 #define TRIAD_SAMPLED_MAD_SIZE 256
 /* LRH, GRH, BTH, DETH and the MAD. */
 #define TRIAD_SAMPLED_FRAME_SIZE (8 + 40 + 12 + 8 + TRIAD_SAMPLED_MAD_SIZE)
-/* The octets of the packet's beginning that are sent. */
+/* Octets from the packet's beginning that a sample carries. */
 #define TRIAD_SAMPLED_HEADER_SIZE 192
 
 struct triad_sampled_request {
@@ -34,7 +35,7 @@ struct triad_sampled_request {
 	uint8_t mad[TRIAD_SAMPLED_MAD_SIZE];
 };
 
-/* The parts of a flow sample. */
+/* The rebuilt packet, of which a flow sample is made. */
 struct triad_sampled_frame {
 	uint32_t size; /* of 'octets' in use */
 	uint8_t octets[TRIAD_SAMPLED_FRAME_SIZE];
@@ -46,8 +47,8 @@ struct triad_sampled_frame {
 void triad_sampled_request_frame(
 	const struct triad_sampled_request *request, struct triad_sampled_frame *frame);
 
-/* Fills in the members that depend on the frame: lengths, header and the three structures,
- * which point into 'frame'. */
+/* Fills in the sample's lengths, header and three structures; these point into
+ * 'frame'. */
 void triad_sampled_frame_describe(const struct triad_sampled_frame *frame, bool has_grh,
 	struct triad_sflow_flow_sample *sample);
 

@@ -20,7 +20,7 @@ enum { EXTENDED_LRH = 1031, EXTENDED_GRH = 1032, EXTENDED_BTH = 1033 };
 enum { IB_COUNTERS = 9 };
 enum { IF_TYPE_INFINIBAND = 199 };
 
-/* Octets of what has one size; a sample and a record have format and length before. */
+/* Sizes in octets; a sample and a record begin with a head of format and length. */
 enum {
 	HEAD = 8,
 	IF_COUNTERS_SIZE = 88,
@@ -172,7 +172,7 @@ static void count_sample(struct triad_sflow_datagram *datagram)
 	struct triad_wire *w = &datagram->wire;
 	size_t end = w->at;
 
-	/* The number of samples stands before them. */
+	/* The number of samples is before them in the datagram. */
 	triad_wire_seek(w, datagram->at_n_samples);
 	put32(w, ++datagram->n_samples);
 	triad_wire_seek(w, end);
@@ -221,7 +221,7 @@ size_t triad_sflow_counters_room(size_t size, const struct triad_sflow_header *h
 	return (size - head) / (HEAD + counter_sample_size(header->expanded));
 }
 
-/* Data packets pass through a port that is active, and no other. */
+/* Only an active port passes data packets. */
 static uint32_t status_of(const struct triad_fabric_port *port)
 {
 	return (port->phys_state == TRIAD_PHYS_DISABLED ? 0 : STATUS_ADMIN_UP) |
@@ -334,7 +334,7 @@ static void put_bth(struct triad_wire *w, const struct triad_sflow_bth *bth)
 	put32(w, bth->opcode);
 }
 
-/* Octets of a flow sample behind its head. */
+/* Octets of a flow sample after its head. */
 static size_t flow_size(bool expanded, const struct triad_sflow_flow_sample *sample)
 {
 	return (expanded ? 44 : 32) + HEAD + 16 + padded(sample->header_size) +

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Datagrams of sFlow version 5, with the structures for InfiniBand.
  *
- * Model: a datagram begins in the caller's buffer, and samples are added while they fit; a
- * sample that does not fit goes into the next datagram.  Counter samples and flow samples
- * have types of their own, so that they can't be mixed in a datagram: some collectors drop
- * the rest of a datagram at an unknown header protocol, and INFINIBAND is one.
+ * Model: the caller begins a datagram in its buffer, and adds samples while they fit;
+ * one that does not fit belongs in the next datagram.  There are two kinds of
+ * datagrams, of counter samples and of flow samples.  Each has its own type, so that
+ * they can't be mixed: some collectors drop the rest of a datagram at a header protocol
+ * that they don't know, such as INFINIBAND.
  *
- * A counter sample has if_counters and then ib_counters.  Their values are the engine's
- * totals, which a reset of the hardware does not decrease.  A member of 32 bits has the
- * total modulo 2^32, like counters of SNMP, one of 64 bits modulo 2^64.  PortXmitData and
- * PortRcvData count words of 4 octets, ifInOctets and ifOutOctets octets.  A counter that
- * the port lacks is "unknown", all bits one; a sum has those counters that the port has.  A
- * total that happens to be all ones looks unknown until it grows, which the specification
- * permits.
+ * A counter sample has if_counters and, behind it, ib_counters.  Their values are the
+ * engine's totals, which no reset of the hardware takes back; a member of 32 bits
+ * carries the total modulo 2^32, as the counters of SNMP do, one of 64 bits modulo
+ * 2^64.  PortXmitData and PortRcvData count words of 4 octets, ifInOctets and
+ * ifOutOctets octets.  A counter that the port lacks is "unknown", all bits one; a
+ * member that is a sum adds the counters that the port has.  A total that happens to be
+ * all ones looks unknown until it moves on, which the specification permits.
  *
  * Interfaces: an ifIndex is from 1 to TRIAD_SFLOW_MAX_INDEX. An agent uses the compact
  * encodings until it has an ifIndex of 2^24 or more. Then it must use the expanded ones
@@ -34,7 +35,7 @@
 #include "triad/fabric.h"
 #include "triad/wire.h"
 
-/* All ones in the 30 bits of an interface means: none. */
+/* All ones in the 30 bits of an interface mean "none". */
 #define TRIAD_SFLOW_MAX_INDEX ((1u << 30) - 2)
 #define TRIAD_SFLOW_MAX_COMPACT_INDEX ((1u << 24) - 1)
 
@@ -42,7 +43,7 @@
 #define TRIAD_SFLOW_HEADER_SIZE 40
 #define TRIAD_SFLOW_COUNTERS_SIZE 192
 
-/* What all datagrams of an agent have. */
+/* The header of an agent's datagrams. */
 struct triad_sflow_header {
 	struct triad_address agent; /* its port is not used */
 	uint32_t sub_agent;
@@ -51,7 +52,7 @@ struct triad_sflow_header {
 	bool expanded;
 };
 
-/* What the two kinds have in common; for sflow.c only. */
+/* The common part of both kinds; for sflow.c only. */
 struct triad_sflow_datagram {
 	struct triad_wire wire;
 	size_t at_n_samples;
@@ -76,14 +77,14 @@ struct triad_sflow_counter_sample {
 	const struct triad_fabric_port *port;
 };
 
-/* The most samples in a datagram of 'size' octets. */
+/* The number of samples that fit into a datagram of 'size' octets. */
 size_t triad_sflow_counters_room(size_t size, const struct triad_sflow_header *header);
 
 /* 'size' has room for the header and a sample at least. */
 void triad_sflow_counters_begin(struct triad_sflow_counters *counters, void *buffer,
 	size_t size, const struct triad_sflow_header *header);
 
-/* False when it does not fit; then the datagram is unchanged. */
+/* Adds a sample.  False, with nothing added, when it does not fit. */
 bool triad_sflow_counters_add(struct triad_sflow_counters *counters,
 	const struct triad_sflow_counter_sample *sample);
 

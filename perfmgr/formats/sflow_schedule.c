@@ -9,14 +9,14 @@
 #include "perfmgr/formats/sflow.h"
 
 #define US_PER_S UINT64_C(1000000)
-/* So many more may be away than there are. */
+/* Ports away may outnumber those present by so many. */
 #define MORE_AWAY 8192
 
-/* What is kept of an interface. */
+/* The state of an interface. */
 struct source {
-	uint64_t data;     /* the sum of data and waits, as they were sampled last */
-	uint32_t errors;   /* of errors, modulo 2^32 */
-	uint32_t identity; /* of what must stay for the counters to go on */
+	uint64_t data;     /* sum of data and waits in the last sample */
+	uint32_t errors;   /* sum of errors then, modulo 2^32 */
+	uint32_t identity; /* hash of what must not change for counters to go on */
 	uint32_t if_index;
 	uint32_t sequence; /* of the last sample; 0: none, or counters begin anew */
 };
@@ -30,7 +30,7 @@ struct away {
 	uint8_t port;
 };
 
-/* Indices are given in ascending order; from the last one on, those that are free. */
+/* Indices are given out in ascending order; after the last one, free ones. */
 struct indices {
 	uint32_t next;
 	uint32_t greatest;
@@ -85,7 +85,7 @@ static uint32_t n_ports(const struct triad_sflow_schedule *schedule)
 	return schedule->fabric ? schedule->fabric->n_ports : 0;
 }
 
-/* How long after the round's begin a port is due. */
+/* How long after the round's beginning a port is due. */
 static int64_t offset_of(const struct triad_sflow_schedule *schedule, uint32_t port)
 {
 	/* Less than 2^22 ports, at most 2^40 us. */
@@ -116,7 +116,7 @@ void triad_sflow_schedule_set_interval(
 
 	if (schedule->interval_us == (int64_t)interval_us)
 		return;
-	/* The next port waits no longer than it would have. */
+	/* The next port must not wait longer than the new interval. */
 	if (due > (int64_t)now_us + (int64_t)interval_us)
 		due = (int64_t)now_us;
 	schedule->interval_us = (int64_t)interval_us;
@@ -149,7 +149,7 @@ bool triad_sflow_schedule_next(
 
 	if (!n_ports(schedule) || now < due_us(schedule))
 		return false;
-	/* What is later than can be caught up moves the whole round. */
+	/* A delay too long to catch up moves the whole round. */
 	late = now - due_us(schedule) - (int64_t)TRIAD_SFLOW_CATCH_UP_US;
 	if (late > 0) {
 		schedule->round_us += late;
@@ -172,7 +172,7 @@ struct known {
 	bool none;
 };
 
-/* What a new fabric makes of them. */
+/* The sources that result from a new fabric. */
 struct merge {
 	struct triad_sflow_schedule *schedule;
 	struct known known;
@@ -255,8 +255,8 @@ static bool is_used(const struct merge *merge, uint32_t index)
 		&index, merge->used, merge->n_used, sizeof(index), compare_numbers);
 }
 
-/* Gives the next index that nobody has: once through all of them, from where the last
- * merge ended. */
+/* Gives the next free index: searches all of them once, from where the last merge
+ * ended. */
 static int next_free_index(struct merge *merge, uint32_t *index)
 {
 	uint32_t first = merge->schedule->indices.next;
@@ -283,7 +283,7 @@ static int next_free_index(struct merge *merge, uint32_t *index)
 	return 0;
 }
 
-/* The source that is next is not in the new fabric. */
+/* The next known source is not in the new fabric. */
 static int put_away(struct merge *merge)
 {
 	struct away *at = &merge->known.at;
@@ -298,7 +298,7 @@ static int put_away(struct merge *merge)
 	return 0;
 }
 
-/* Both what is known and the fabric's ports are sorted: one walk over the two. */
+/* Merges the known sources and the fabric's ports in one walk, as both are sorted. */
 static int merge_fabric(struct merge *merge, const struct triad_fabric *fabric)
 {
 	struct known *known = &merge->known;
@@ -351,7 +351,7 @@ static void adopt_sources(
 	int64_t due = goes_on ? due_us(schedule) : (int64_t)now_us;
 	uint32_t at = find_place(schedule, fabric);
 
-	/* Too many are away: their numbers are given up. */
+	/* Too many are away: drop their numbers. */
 	if (merge->n_away > fabric->n_ports + MORE_AWAY)
 		merge->n_away = 0;
 	free(schedule->sources);
@@ -363,7 +363,7 @@ static void adopt_sources(
 	schedule->indices = merge->indices;
 	schedule->fabric = triad_fabric_ref(fabric);
 	schedule->at = at;
-	/* The next port is due when it was before, wherever it stands now. */
+	/* The next port stays due at the same time, wherever it stands now. */
 	schedule->round_us = due - offset_of(schedule, at);
 	if (!goes_on) {
 		schedule->begun_us = now_us;
@@ -416,7 +416,7 @@ uint32_t triad_sflow_schedule_count(struct triad_sflow_schedule *schedule,
 		errors += (uint32_t)row->total[i];
 	for (unsigned i = TRIAD_PORT_XMIT_WAIT; i < TRIAD_N_COUNTERS; i++)
 		data += row->total[i];
-	/* A sequence that begins anew tells the collector that the counters do, too. */
+	/* A restarted sequence shows the collector that the counters restarted. */
 	if (identity != source->identity || (int32_t)(errors - source->errors) < 0 ||
 		(int64_t)(data - source->data) < 0)
 		source->sequence = 0;

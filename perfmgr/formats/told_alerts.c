@@ -14,8 +14,8 @@ struct entry {
 	struct triad_told_alert reported;
 	bool is_due;      /* at once */
 	bool is_on_way;   /* in the batch that is not done */
-	bool has_changed; /* since it went on its way */
-	uint64_t next_us; /* when it is told again, unless it is due */
+	bool has_changed; /* since its batch was made */
+	uint64_t next_us; /* when it is sent again, unless it is due */
 };
 
 struct triad_told_alerts {
@@ -159,7 +159,7 @@ static void end_entry(
 	mark_entry(entry);
 }
 
-/* --- what is told --- */
+/* --- what the receiver gets --- */
 
 /* When the newest finding of an alert began. */
 static uint64_t newest_since(const struct triad_alert *alert)
@@ -255,7 +255,7 @@ size_t triad_told_alerts_batch(struct triad_told_alerts *reported, uint64_t now_
 	return n;
 }
 
-/* An entry that was on its way got there, or is given up. */
+/* An entry on its way was taken or refused. */
 static void settle_entry(
 	struct triad_told_alerts *reported, struct entry *entry, uint64_t now_us)
 {
@@ -339,8 +339,8 @@ enum triad_told_outcome triad_told_outcome(long http_status)
 {
 	if (http_status >= 200 && http_status < 300)
 		return TRIAD_TOLD_TAKEN;
-	/* What it can't understand it won't understand later; Alertmanager has taken the
-	 * other alerts of the batch. */
+	/* A receiver that does not understand a batch never will; Alertmanager has
+	 * taken the other alerts in it. */
 	if (http_status == 400 || http_status == 413 || http_status == 422)
 		return TRIAD_TOLD_REFUSED;
 	return TRIAD_TOLD_FAILED;

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The alerts to send to a receiver such as Alertmanager, and when.
+/* The alerts that a receiver, such as Alertmanager, must still get.
  *
- * Model: the receiver forgets an alert that is not repeated, and may lose all when it
- * restarts.  So this is not a queue of events but a list of alerts.  An active alert is
- * sent at once and then each 'repeat_us'; the end of an alert is sent until the receiver
- * has accepted it.  After a failure everything is sent again, so the receiver has the right
- * state as soon as it answers.
+ * Model: the receiver forgets an alert that is not sent again and again, and may lose
+ * all when it restarts.  So this is no queue of events but a list of alerts.  Each
+ * active alert is sent at once and then every 'repeat_us'; the end of an alert, until
+ * the receiver has taken it.  After a failure everything is sent again, so the receiver
+ * is right once it answers, whatever it missed or lost.
  *
  *     triad_told_alerts_take(told, change, alert, wall_offset)   from the alerts' sink
  *     n = triad_told_alerts_batch(told, now, batch, room)        what is due
  *     triad_told_alerts_done(told, outcome, now)                 its result
  *     triad_told_alerts_due_us(told)                             when to call again
  *
- * A receiver identifies alerts by their labels.  So the members for labels (kind, severity,
- * ends, start) stay as they were when the alert was raised.  Only when the severity gets
- * worse, the end of this alert is sent, and a new one.
+ * The receiver identifies alerts by their labels.  So labels are made of values (kind,
+ * severity, ends, when it began) as they were when the alert was raised.  Only when the
+ * severity gets worse, the alert is reported as over, and a new one begins.
  *
- * For the receiver a silenced alert ends, and begins anew when it is no longer silenced.
+ * A silenced alert is over for the receiver; when its silence ends, it begins anew.
  *
- * Without alerts an empty batch is due each 'repeat_us', to detect an unreachable receiver
- * before there is an alert.
+ * When no alert is due, an empty batch is due every 'repeat_us': it shows that the
+ * receiver can't be reached before there is an alert.
  *
- * Failures are followed by a pause of 1 s, which doubles up to 60 s.
+ * After a failure follows a pause of 1 s, which doubles up to 60 s.
  *
- * Invariants: at most TRIAD_TOLD_ALERTS_MAX alerts; a new one replaces the oldest ended
- * one.  Alerts without room are counted.
- * Thread-safety: none.  Memory: some 900 octets for each alert; checked. */
+ * Invariants: at most TRIAD_TOLD_ALERTS_MAX alerts; a new one replaces the oldest that
+ * is over.  Alerts without room are counted.
+ * Thread-safety: none.
+ * Memory: some 900 octets for each alert; checked. */
 #ifndef TRIAD_PERFMGR_FORMATS_TOLD_ALERTS_H
 #define TRIAD_PERFMGR_FORMATS_TOLD_ALERTS_H
 
@@ -58,16 +59,16 @@ enum triad_told_outcome {
 };
 
 struct triad_told_alerts_status {
-	uint32_t n_active, n_waiting; /* active ones; those to be sent next */
-	uint64_t n_taken;             /* alerts accepted, each time */
-	uint64_t n_refused;           /* alerts refused, each time */
+	uint32_t n_active, n_waiting; /* known; to be sent at once */
+	uint64_t n_taken;             /* alerts taken, each time */
+	uint64_t n_refused;           /* the same */
 	uint64_t n_failures;          /* batches that failed */
-	uint64_t n_dropped;           /* alerts without room or memory */
+	uint64_t n_dropped;           /* alerts lost for want of room or memory */
 };
 
 struct triad_told_alerts;
 
-/* NULL when memory is short.  At first there is no receiver. */
+/* NULL when memory is short.  There is no receiver at first. */
 struct triad_told_alerts *triad_told_alerts_new(void);
 /* Accepts NULL. */
 void triad_told_alerts_free(struct triad_told_alerts *reported);
@@ -100,7 +101,7 @@ uint64_t triad_told_alerts_due_us(const struct triad_told_alerts *reported);
 struct triad_told_alerts_status triad_told_alerts_status(
 	const struct triad_told_alerts *reported);
 
-/* The result of a batch from its HTTP status. */
+/* What an HTTP status means for a batch. */
 enum triad_told_outcome triad_told_outcome(long http_status);
 
 #endif

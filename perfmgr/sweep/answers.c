@@ -26,8 +26,9 @@ void triad_answer_capabilities(struct triad_sweep_agents *agents,
 		triad_plan_agent(agents, agent);
 }
 
-/* Stores a counter's sum in 'summary'; true when it shows no change.  A sum at its maximum
- * would hide a change.  A sum below the ports' own values is not their sum. */
+/* True when the sum of a counter shows that nothing happened; stores the sum in
+ * 'summary'.  A sum at its maximum would hide a change.  One below the ports' own
+ * readings is not their sum. */
 static bool is_same_sum(struct triad_summary *summary, unsigned counter, uint64_t raw)
 {
 	bool same = raw == summary->sum[counter] && raw < triad_counter_max(counter) &&
@@ -37,9 +38,9 @@ static bool is_same_sum(struct triad_summary *summary, unsigned counter, uint64_
 	return same;
 }
 
-/* Stores the sums in 'summary'; true when they show no new errors.  With 'wait_alone',
- * PortXmitWait, which always changes where there is traffic, does not count as one;
- * '*wait_moved' is whether it changed. */
+/* True when the sums show no new errors; stores them in 'summary'.  With 'wait_alone'
+ * PortXmitWait does not count as an error, because it moves wherever there is traffic;
+ * '*wait_moved' says whether it did. */
 static bool is_unchanged(struct triad_summary *summary,
 	const struct triad_pma_reading *sums, bool wait_alone, bool *wait_moved)
 {
@@ -59,9 +60,8 @@ static bool is_unchanged(struct triad_summary *summary,
 	return unchanged;
 }
 
-/* The ports need not wait for the node's sum any longer.  Those whose errors are known
- * and unchanged are done with them, the others are read.  PortXmitWait that has moved is
- * read in a round. */
+/* Ends the ports' wait for the summary.  Ports with known, unchanged errors are done
+ * with them; the others are read.  A round reads PortXmitWait if it moved. */
 static void settle_waiting_ports(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, bool wait_moved, uint64_t now_us)
 {
@@ -83,7 +83,7 @@ static void settle_waiting_ports(struct triad_sweep_agents *agents,
 	}
 }
 
-/* The sums changed or can't be had, so the errors of each port must be read. */
+/* The errors of each port must be read: the sums changed, or there are none. */
 static void forget_errors(
 	struct triad_sweep_agents *agents, struct triad_sweep_agent *agent)
 {
@@ -95,8 +95,8 @@ void triad_answer_summary(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, const struct triad_pma_reading *sums,
 	uint64_t now_us)
 {
-	/* Since it was asked, a new fabric may have left it one port, and no
-	 * summary. */
+	/* A new fabric may have left the agent one port, and no summary, since the
+	 * question was sent. */
 	struct triad_summary *summary = agent->summary == TRIAD_FABRIC_NONE
 		? NULL
 		: &agents->summaries[agent->summary];
@@ -138,8 +138,8 @@ static void add_to_summary(struct triad_sweep_agents *agents,
 			summary->read[i] += reading->raw[i];
 }
 
-/* Reset a port only after all of it was read: an agent may show one register in both
- * attributes. */
+/* Plans resets of a port once all of it is read: an agent may keep one register for
+ * what it shows in both attributes. */
 static void plan_resets(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port)
 {
@@ -150,7 +150,7 @@ static void plan_resets(struct triad_sweep_agents *agents,
 	if ((state->todo | state->pending) & reads || state->reset_tried ||
 		!(state->resets_all || state->near_full))
 		return;
-	/* Try only once in a sweep, whatever the result. */
+	/* Once a sweep, whether it succeeds or not. */
 	state->reset_tried = true;
 	if (state->resets_all && triad_pma_has_extended(agent->capabilities))
 		resets |= TRIAD_ASK_RESET_EXTENDED;
@@ -166,7 +166,7 @@ void triad_answer_reading(struct triad_sweep_agents *agents,
 	triad_answer_note_life(agent);
 	state->pending &= (uint8_t)~question;
 	if (question == TRIAD_ASK_COUNTERS) {
-		/* A port that is read once more is already part of what was read. */
+		/* A second reading of a port is already part of the sum. */
 		if (!state->errors_known)
 			add_to_summary(agents, agent, reading);
 		state->errors_known = true;
@@ -186,7 +186,7 @@ void triad_answer_reset(
 {
 	struct triad_port_plan *state = &agents->ports[port];
 
-	/* The sums are others now, or by chance the same. */
+	/* The reset changed the sums, or by chance did not. */
 	state->errors_known = false;
 	state->near_full = 0;
 	state->pending &= (uint8_t)~question;
@@ -201,7 +201,8 @@ void triad_answer_refusal(struct triad_sweep_agents *agents,
 	triad_answer_note_life(agent);
 	switch (question) {
 	case TRIAD_ASK_CAPABILITIES:
-		/* An agent without it has the mandatory counters only. */
+		/* An agent that refuses ClassPortInfo has only the mandatory
+		 * counters. */
 		triad_answer_capabilities(agents, agent, 0);
 		return;
 	case TRIAD_ASK_SUMMARY:
@@ -212,10 +213,11 @@ void triad_answer_refusal(struct triad_sweep_agents *agents,
 		return;
 	case TRIAD_ASK_EXTENDED:
 		if (agent->has_answered_extended) {
-			state->failed = true; /* it has them for other ports */
+			state->failed = true; /* it has the attribute, but not for this
+			                       * port */
 			break;
 		}
-		/* It promised too much; the 32-bit counters will do. */
+		/* Its ClassPortInfo promised too much; the 32-bit counters will do. */
 		agent->capabilities &= (uint16_t) ~(
 			TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
 		if (!agent->silent && !(state->pending & TRIAD_ASK_COUNTERS))
@@ -225,7 +227,7 @@ void triad_answer_refusal(struct triad_sweep_agents *agents,
 		state->failed = true;
 		break;
 	default:
-		/* A reset: the counters may have changed all the same. */
+		/* A reset: the counters may have changed in spite of the refusal. */
 		state->errors_known = false;
 		break;
 	}
@@ -244,7 +246,7 @@ bool triad_answer_redirect(struct triad_sweep_agent *agent,
 {
 	if (is_same_place(from, to))
 		return false;
-	/* The answer to another query has sent us there before. */
+	/* Another query was already redirected there. */
 	if (is_same_place(&agent->to, to))
 		return true;
 	agent->to = *to;
@@ -254,15 +256,14 @@ bool triad_answer_redirect(struct triad_sweep_agent *agent,
 
 /* --- silence --- */
 
-/* Asks it nothing more in this sweep. */
+/* Asks the agent nothing more in this sweep. */
 static void silence(struct triad_sweep_agents *agents, struct triad_sweep_agent *agent)
 {
 	if (agent->silent)
 		return;
 	agent->silent = true;
 	if (!agent->answered) {
-		/* When it comes back it may be another device, with other
-		 * capabilities. */
+		/* It may come back as another device, with other capabilities. */
 		agent->was_alive = false;
 		agent->known = false;
 		agent->refused = agent->missed = agent->reported = 0;
@@ -286,8 +287,8 @@ static void miss_port(struct triad_sweep_agents *agents,
 	state->pending &= (uint8_t)~question;
 	state->errors_known = false;
 	if (question & TRIAD_ASK_RESETS) {
-		/* The reset may have been done nevertheless.  Read again, to separate later
-		 * counts from earlier ones. */
+		/* The reset may have been done.  Read once more: otherwise what the
+		 * port counts from now on could be taken for earlier counts. */
 		if (!agent->silent)
 			triad_plan_add(agents, agent, port,
 				question == TRIAD_ASK_RESET ? TRIAD_ASK_COUNTERS
@@ -309,11 +310,11 @@ void triad_answer_silence(struct triad_sweep_agents *agents,
 	bool is_of_agent = question <= TRIAD_ASK_SUMMARY;
 
 	agent->pending &= (uint8_t)~question;
-	/* A port's second failure says nothing new about the agent. */
+	/* Count a port's first failure only: more say nothing new about the agent. */
 	if (is_of_agent || !agents->ports[port].failed)
 		agent->failures++;
-	/* Failures are counted from its last answer on.  Up to a window of them may be
-	 * queries that were in flight together. */
+	/* Failures since its last answer.  Up to a window of them may be queries that
+	 * were in flight together. */
 	if (!agent->answered || agent->failures > agents->params->node_window ||
 		question == TRIAD_ASK_CAPABILITIES)
 		silence(agents, agent);

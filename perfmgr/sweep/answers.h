@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Handles an agent's answers: what they change for the rest of the sweep.
  *
- * Summary: while an agent's sums are unchanged, so are the errors of its ports, which then
- * are not read.  A sum at its maximum is no evidence, nor is a sum less than the last
- * values of its ports (the sums of some agents stop early): then the ports are read.  A
- * reset by others, which errors of other ports compensate exactly within one sweep, is
- * noticed at the next error.  A changed sum of PortXmitWait, which changes wherever there
- * is traffic, does not cause ports to be read; rounds.h reads them, some at a time.
+ * Summary: while the sums over an agent's ports do not change, nor do the errors of its
+ * ports, and the sweep does not read them.  A sum says nothing when it is at its
+ * maximum, or less than the sum of the ports' last readings (some agents' sums stop
+ * early): then the ports are read.  If somebody resets a port, and other ports count
+ * exactly as many errors within one sweep, the reset is noticed with the next error.
+ * PortXmitWait moves wherever there is traffic: with wait_in_rounds its sum does not
+ * have ports read; rounds.h reads some at a time.
  *
- * Silence: an agent is not asked again in this sweep if it does not answer the first
- * question, or the questions about more ports in a row than are asked at a time.
+ * Silence: a sweep stops asking an agent that leaves its first question unanswered, or
+ * more ports in a row than are asked at a time.
  *
- * Each function removes 'question' from the pending ones.
+ * Each function but triad_answer_redirect() ends the pending 'question'.
  * Internal to the scheduler; thread-safety: none.
  * Spec: IBA volume 1, 16.1.3.5 (AllPortSelect), 13.5.2 (redirection). */
 #ifndef TRIAD_PERFMGR_ANSWERS_H
@@ -22,7 +23,7 @@
 /* An agent that redirects us more often in one sweep redirects in circles. */
 #define TRIAD_MAX_REDIRECTS 4
 
-/* Notes that the agent has answered, whatever the answer is. */
+/* Notes that the agent answered, whatever the answer is. */
 void triad_answer_note_life(struct triad_sweep_agent *agent);
 
 void triad_answer_capabilities(struct triad_sweep_agents *agents,
@@ -40,12 +41,12 @@ void triad_answer_reset(
 void triad_answer_refusal(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question);
 
-/* The agent redirects from 'from' to 'to'.  The question stays pending and must be sent to
- * agent->to.  Returns false if it redirects in circles. */
+/* The agent at 'from' redirects us to 'to'.  The question stays pending: send it to
+ * agent->to.  Returns false when the agent redirects in circles. */
 bool triad_answer_redirect(struct triad_sweep_agent *agent,
 	const struct triad_mad_address *from, const struct triad_mad_address *to);
 
-/* No answer came, in spite of all retries. */
+/* No answer came, after all retries. */
 void triad_answer_silence(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question);
 

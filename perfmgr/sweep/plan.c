@@ -16,7 +16,7 @@ void triad_backoff_miss(struct triad_backoff *backoff)
 	backoff->wait = (uint8_t)wait;
 }
 
-/* True when it is left out of this sweep. */
+/* True when the agent or port is left out of this sweep. */
 static bool is_left_out(struct triad_backoff *backoff, bool ask_silent)
 {
 	if (ask_silent)
@@ -97,7 +97,7 @@ uint8_t triad_plan_questions(const struct triad_sweep_agents *agents,
 	enum triad_sweep_mode mode = agents->params->mode;
 	bool extended = triad_pma_has_extended(agent->capabilities);
 	bool all = mode == TRIAD_SWEEP_FULL || state->resets_all;
-	/* An unchanged sum confirms a port's errors only if they were known before. */
+	/* An unchanged sum shows a port's errors only if they were known before. */
 	bool can_wait = agent->todo & TRIAD_ASK_SUMMARY && !all && state->errors_known;
 	uint8_t errors = can_wait ? TRIAD_ASK_SUMMARY : TRIAD_ASK_COUNTERS;
 
@@ -106,7 +106,8 @@ uint8_t triad_plan_questions(const struct triad_sweep_agents *agents,
 	return errors;
 }
 
-/* Without the extended attribute, each port is read anyway for its data. */
+/* Without the extended attribute each port is read for its data anyway, so a summary
+ * saves nothing. */
 static bool wants_summary(
 	const struct triad_sweep_agents *agents, const struct triad_sweep_agent *agent)
 {
@@ -124,7 +125,7 @@ void triad_plan_agent(
 	if (wants_summary(agents, agent))
 		agent->todo |= TRIAD_ASK_SUMMARY;
 	else if (agent->summary != TRIAD_FABRIC_NONE)
-		/* A later sweep must not compare with sums of before this one. */
+		/* A later sweep must not compare its sums with older ones. */
 		agents->summaries[agent->summary].has = 0;
 	agent->next_port = 0;
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
@@ -133,13 +134,13 @@ void triad_plan_agent(
 
 		if (!state || state->finished)
 			continue;
-		/* A requested reset is also tried at a port in back-off. */
+		/* Try a requested reset even at a port in back-off. */
 		ask_silent = agents->params->ask_silent || state->resets_all;
 		if (is_left_out(&state->backoff, ask_silent))
 			triad_plan_leave_out(agents, state);
 		else
 			state->todo = triad_plan_questions(agents, agent, state);
-		/* Details that it has answered before are reset, too, and read first. */
+		/* Reset details that the agent has, too; they are read first. */
 		if (state->resets_all)
 			triad_details_want(
 				agents, agent, agent->first_port + i, agent->reported);
@@ -168,7 +169,8 @@ bool triad_plan_want(struct triad_sweep_agents *agents, struct triad_port_plan *
 	return !state->passed;
 }
 
-/* Returns whether the port is wanted; if not, a requested reset waits. */
+/* Returns whether the sink wants the port.  If not, a requested reset stays for a later
+ * sweep. */
 static bool begin_port(struct triad_sweep_agents *agents, struct triad_port_plan *state)
 {
 	state->todo = 0;
@@ -218,7 +220,7 @@ void triad_plan_begin_agent(
 
 		n_wanted += state && begin_port(agents, state);
 	}
-	/* An agent without a port in this sweep keeps its back-off as it is. */
+	/* Without a port in this sweep the agent's back-off does not change. */
 	if (!n_wanted)
 		return;
 	agent->silent = is_left_out(&agent->backoff, ask_silent);
@@ -276,14 +278,13 @@ static enum triad_pma_attribute attribute_of(enum triad_question question)
 	}
 }
 
-/* The next question of a port, now pending: counters, then what explains them, then
- * resets of that.  0: there is none. */
+/* Takes the next question of a port, now pending: counters first, then details, then
+ * resets of details.  0: there is none. */
 static enum triad_question take_question(struct triad_sweep_agent *agent,
 	struct triad_port_plan *state, enum triad_pma_attribute *attribute)
 {
 	uint8_t todo = state->todo & (uint8_t)~TRIAD_ASK_SUMMARY;
-	/* Wait for the result of attributes that another port is trying for the first
-	 * time. */
+	/* An attribute that another port tries for the first time has to wait. */
 	uint32_t details = state->details & ~agent->trying, bit;
 
 	if (todo) {
@@ -320,7 +321,8 @@ enum triad_question triad_plan_ask(struct triad_sweep_agents *agents,
 		(is_probe && agent->in_flight))
 		return 0;
 	*port = agent->first_port;
-	/* Questions to the agent itself go first: its ports' may depend on them. */
+	/* Questions to the agent itself go first: those about its ports may depend on
+	 * them. */
 	if (agent->todo) {
 		question = lowest(agent->todo);
 		agent->todo &= (uint8_t)~question;
@@ -353,7 +355,7 @@ uint32_t triad_plan_reset_mask(const struct triad_sweep_agents *agents,
 			TRIAD_PMA_PORT_COUNTERS_EXTENDED, agent->capabilities);
 	if (!state->resets_all)
 		return state->near_full;
-	/* This resets the data counters, too, from wherever they are read. */
+	/* Include the data counters, in whichever attribute they are read. */
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 		if (triad_counters[i].select &&
 			!(triad_counters[i].needs & ~agent->capabilities))

@@ -10,8 +10,8 @@
 /* PortExtendedSpeedsCounters, in the layout that the link has; 0 for a link too slow
  * to have it.
  *
- * Deviation: whether RS-FEC is active at EDR stands in PortInfoExtended, which an SM
- * need not have read.  It is taken to be where the agent has counters for it. */
+ * Deviation: PortInfoExtended tells whether RS-FEC is active at EDR, but an SM need not
+ * have read it.  We assume RS-FEC where the agent has counters for it. */
 static uint32_t speeds_attribute(
 	const struct triad_fabric_port *port, uint16_t capabilities)
 {
@@ -66,7 +66,7 @@ static uint32_t greatest_common_divisor(uint32_t a, uint32_t b)
 	return a;
 }
 
-/* About 0.618 of the ports, so that steps in a row are far apart, and without a common
+/* About 0.618 of the ports, so that successive steps are far apart; without a common
  * divisor, so that they reach each port. */
 static uint32_t choose_stride(uint32_t n_ports)
 {
@@ -77,7 +77,7 @@ static uint32_t choose_stride(uint32_t n_ports)
 	return stride ? stride : 1;
 }
 
-/* The agent that answers for 'port': they are in the order of their ports. */
+/* The agent that answers for 'port': agents are in the order of their ports. */
 static struct triad_sweep_agent *agent_of(
 	struct triad_sweep_agents *agents, uint32_t port)
 {
@@ -94,7 +94,7 @@ static struct triad_sweep_agent *agent_of(
 	return &agents->agents[from];
 }
 
-/* PortXmitWait of a port whose other errors need not be read. */
+/* Reads PortXmitWait of a port that waits for the summary with its other errors. */
 static unsigned ask_wait(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port)
 {
@@ -117,7 +117,8 @@ static unsigned ask_next(struct triad_rounds *rounds, struct triad_sweep_agents 
 
 	rounds->at[round] =
 		(uint32_t)(((uint64_t)port + rounds->stride) % rounds->n_ports);
-	/* On a quiet fabric this walk visits all ports in each sweep, so return early. */
+	/* A cheap test first: on a quiet fabric this walk covers all ports each
+	 * sweep. */
 	if (round == TRIAD_ROUND_WAIT && !state->wait_behind)
 		return 0;
 	agent = agent_of(agents, port);
@@ -143,7 +144,7 @@ static void adopt_fabric(struct triad_rounds *rounds, uint32_t n_ports)
 	}
 }
 
-/* Adds a sweep's share of queries; at most twice the share is saved up. */
+/* Adds this sweep's share of queries; saves up no more than two shares. */
 static void add_credit(struct triad_rounds *rounds,
 	const struct triad_sweep_agents *agents, double n_sent)
 {
@@ -161,6 +162,7 @@ void triad_rounds_begin(
 	bool any;
 
 	adopt_fabric(rounds, n_ports);
+	/* Without the rounds' own queries, which must not raise their share. */
 	add_credit(rounds, agents,
 		n_sent > rounds->n_asked ? (double)(n_sent - rounds->n_asked) : 0);
 	rounds->n_asked = 0;
@@ -169,6 +171,7 @@ void triad_rounds_begin(
 		if (rounds->want[i] > n_ports)
 			rounds->want[i] = n_ports;
 	}
+	/* One port of each kind in turn, so that the kinds share the credit. */
 	do {
 		any = false;
 		for (unsigned i = 0; i < TRIAD_N_ROUNDS && rounds->credit >= 1; i++) {
@@ -187,17 +190,17 @@ void triad_rounds_begin(
 
 /* --- answers --- */
 
-/* Its other ports need not wait any longer. */
+/* Ends the trial of an attribute, for which the agent's other ports waited. */
 static void end_trial(struct triad_sweep_agent *agent, uint32_t bit)
 {
 	if (!(agent->trying & bit))
 		return;
 	agent->trying &= ~bit;
-	/* The walk over the ports has passed those that waited. */
+	/* Restart the walk over the ports: it has passed those that waited. */
 	agent->next_port = 0;
 }
 
-/* None of its ports is asked for that in this sweep. */
+/* Drops the attribute from the plans of the agent's ports. */
 static void drop_details(struct triad_sweep_agents *agents,
 	const struct triad_sweep_agent *agent, uint32_t bit)
 {

@@ -12,8 +12,8 @@
 #include "perfmgr/sweep/rounds.h"
 #include "perfmgr/sweep/window.h"
 
-/* A transaction ID has the query's index and how often that index was used, so that a late
- * answer does not match a new query. */
+/* A transaction ID is the query's place and a count of the place's uses, so that a late
+ * answer matches no later query. */
 #define TID_PLACE_BITS 12
 #define TID_PLACE_MASK ((1u << TID_PLACE_BITS) - 1)
 
@@ -23,7 +23,7 @@ struct query {
 	uint32_t tid;
 	uint32_t agent;
 	uint32_t port; /* index in the fabric; of a question to an agent: its first */
-	enum triad_question question; /* 0: of an agent or a port that is gone */
+	enum triad_question question; /* 0: its agent or port is gone */
 	enum triad_pma_attribute attribute;
 	struct triad_mad_address to; /* where it was sent */
 	unsigned tries;
@@ -42,7 +42,8 @@ struct triad_sweep {
 	struct triad_rounds rounds;
 	uint64_t
 		sent_before; /* counts.sent when the present sweep, or the last, began */
-	uint64_t n_sent_of_all; /* by the last sweep with rounds: one of all ports */
+	uint64_t n_sent_of_all; /* by the last sweep with rounds, which is one of all
+	                         * ports */
 	struct triad_window window;
 	struct query *queries; /* params.window of them */
 	unsigned n_queries;
@@ -109,8 +110,8 @@ static int make_queries(struct triad_sweep *sweep, unsigned window)
 		queries = calloc(window, sizeof(*queries));
 		if (!queries)
 			return ENOMEM;
-		/* Continue from the index that was used most, so that no new query has the
-		 * number of an old one in flight. */
+		/* Continue with the highest count of uses, so that no late answer
+		 * matches a new query. */
 		for (unsigned i = 0; i < sweep->n_queries; i++)
 			if (sweep->queries[i].tid >> TID_PLACE_BITS > used)
 				used = sweep->queries[i].tid >> TID_PLACE_BITS;
@@ -128,8 +129,8 @@ static int make_queries(struct triad_sweep *sweep, unsigned window)
 
 /* --- another fabric --- */
 
-/* The query's agent or port is gone.  A query that waits is dropped.  One in flight
- * keeps its place until it is answered or overdue. */
+/* The query's agent or port is gone.  Drops a query that waits.  One in flight keeps
+ * its place until it is answered or overdue. */
 static void forget(struct triad_sweep *sweep, struct query *query,
 	struct query_list *list, struct triad_sweep_agent *agent)
 {
@@ -156,8 +157,8 @@ static void follow(struct triad_sweep *sweep, struct query_list *list,
 			continue;
 		agent = agent_map[query->agent];
 		port = port_map[query->port];
-		/* A question to the agent itself carries its first port, which may be
-		 * another one now. */
+		/* A question to the agent itself carries its first port, which may have
+		 * changed. */
 		if (agent != TRIAD_FABRIC_NONE && query->question <= TRIAD_ASK_SUMMARY)
 			port = agents->agents[agent].first_port;
 		query->agent = agent;
@@ -209,8 +210,8 @@ int triad_sweep_start(
 	sweep->params = *params;
 	sweep->running = true;
 	triad_plan_begin(&sweep->agents);
-	/* Sweeps of groups, of which there may be many in between, are small and have no
-	 * rounds: they change nothing about what the next sweep of all ports may add. */
+	/* Sweeps of groups have no rounds, and may come often: they do not change what
+	 * the next sweep of all ports may add. */
 	if (params->round_share > 0)
 		triad_rounds_begin(
 			&sweep->rounds, &sweep->agents, sweep->n_sent_of_all);
@@ -225,7 +226,7 @@ void triad_sweep_want_reset(struct triad_sweep *sweep, uint32_t port)
 		sweep->agents.ports[port].reset_wanted = true;
 }
 
-/* Puts a new question into the waiting list while a place and an agent are free. */
+/* Makes a query of the next question, if a place and an agent are free. */
 static struct query *new_query(struct triad_sweep *sweep)
 {
 	struct query *query = TAILQ_FIRST(&sweep->free);
@@ -382,8 +383,7 @@ static void time_out(struct triad_sweep *sweep, struct query *query)
 	 * tries, which an agent may not support. */
 	if (agent->was_alive && !is_unproven_detail(sweep, query))
 		triad_window_judge(&sweep->window, true);
-	/* A reset may have been done although its answer was lost, so it is not
-	 * repeated. */
+	/* No repeat of a reset: it may have been done although its answer was lost. */
 	if (query->tries++ < sweep->params.retries && !agent->silent &&
 		!is_reset(query) && !is_unproven_detail(sweep, query))
 		move(sweep, query, &sweep->flying, &sweep->waiting);
@@ -402,7 +402,7 @@ static void handle_refusal(struct triad_sweep *sweep, struct query *query)
 	}
 	if (is_reset(query)) {
 		sweep->counts.resets_failed++;
-		/* The engine need not expect the reset any longer. */
+		/* Tell the engine to expect no reset. */
 		sweep->sink.resetting(sweep->sink.context, query->port, 0);
 	}
 	release(sweep, query);
@@ -418,7 +418,7 @@ static int local_pkey_index(const struct triad_sweep *sweep, uint16_t pkey)
 	return (pkey & 0x7fff) == 0x7fff ? 0 : -1;
 }
 
-/* Sends the question to the address in the redirection. */
+/* Sends the question again, to where the agent redirects us. */
 static void follow_redirect(struct triad_sweep *sweep, struct query *query,
 	const struct triad_pma_redirect *redirect)
 {
@@ -439,7 +439,7 @@ static void follow_redirect(struct triad_sweep *sweep, struct query *query,
 	give_up(sweep, query);
 }
 
-/* True when a ClassPortInfo sends us to another place than it came from. */
+/* True when a ClassPortInfo redirects us to another place than it came from. */
 static bool sends_on(const struct triad_mad_address *from, const uint8_t *mad,
 	struct triad_pma_redirect *redirect)
 {
@@ -447,7 +447,7 @@ static bool sends_on(const struct triad_mad_address *from, const uint8_t *mad,
 
 	if (!triad_pma_decode_redirect(mad, redirect, &behind_router))
 		return behind_router;
-	/* Some name their own place, without a QP. */
+	/* Some agents name their own place, without a QP. */
 	return redirect->lid != from->lid ||
 		(redirect->qpn && redirect->qpn != from->qpn);
 }
@@ -513,13 +513,13 @@ static void handle_detail(struct triad_sweep *sweep, const struct query *query,
 		after_reset);
 }
 
-/* What was read out of an answer to any question but that for capabilities. */
+/* The decoded answer to any question but that for capabilities. */
 union reading {
 	struct triad_pma_reading counters;
 	struct triad_detail_reading detail;
 };
 
-/* Returns 0, or EPROTO when it is not about the port that was asked for. */
+/* Returns 0, or EPROTO when the answer is about another port. */
 static int decode(const struct triad_sweep *sweep, const struct query *query,
 	const uint8_t *mad, union reading *reading)
 {
@@ -588,8 +588,7 @@ void triad_sweep_reply(
 		find_flying(sweep, triad_pma_tid(reply->mad, reply->size));
 
 	if (!sweep->running || !query) {
-		/* When the transport says that nothing came, there was no late
-		 * answer. */
+		/* A time-out from the transport is no late answer. */
 		sweep->counts.late += !reply->status;
 		return;
 	}

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The scheduler of a sweep: sends queries to agents, and handles their answers.
  *
- * Model: agents (sweep_agents.h) are asked questions (plan.h, answers.h), which the
- * scheduler sends as queries.  At most 'window' queries are outstanding, fewer while many
- * get lost (window.h), at most 'node_window' of them to one agent.  Agents are asked in
- * turn, so that no switch gets a burst.  A query that is not answered in time is sent
- * again, 'retries' times.  A reset is not sent again, because it may have been done and the
- * counters may be counting again.
+ * Model: the scheduler asks agents (sweep_agents.h) questions (plan.h, answers.h),
+ * which it sends as queries.  At most 'window' queries are outstanding, fewer while
+ * many get lost (window.h), at most 'node_window' of them to one agent; agents take
+ * turns, so that no switch gets a burst.  A query without an answer in time is sent
+ * again, 'retries' times.  A reset is not, because it may have been done: a second one
+ * would lose what was counted since.
  *
  * The questions depend on the mode:
  *     triad    the data counters of every port; errors and PortXmitWait of the ports
  *              of nodes whose summary of errors changed or can't be trusted
  *     full     everything of every port
  *     errors   as triad, without the data counters where they are not beside the errors
- * Further attributes are read in rounds, or when they explain an error (rounds.h).
+ * Details are asked for now and then, or when they explain an error (rounds.h).
  *
  *     triad_sweep_adopt(sweep, fabric)         at any time
  *     triad_sweep_start(sweep, params)
@@ -53,12 +53,12 @@ enum triad_sweep_mode {
 	TRIAD_SWEEP_ERRORS,
 };
 
-/* Attributes that are read in rounds over all ports; see rounds.h. */
+/* What rounds ask of all ports in turn; see rounds.h. */
 enum triad_round {
 	TRIAD_ROUND_ERRORS = TRIAD_DETAIL_ERRORS,
 	TRIAD_ROUND_FEC = TRIAD_DETAIL_FEC,
 	TRIAD_ROUND_VL = TRIAD_DETAIL_VL,
-	TRIAD_ROUND_WAIT, /* PortXmitWait, if only that has changed */
+	TRIAD_ROUND_WAIT, /* PortXmitWait, where only that has moved */
 	TRIAD_N_ROUNDS
 };
 
@@ -68,14 +68,14 @@ struct triad_sweep_params {
 	unsigned node_window;
 	unsigned retries;
 	uint64_t timeout_us;
-	bool reset_near_full; /* counters that are near their maximum */
-	bool ask_silent;      /* also ask those that are left out for their silence */
-	/* The share of all ports that each round asks in this sweep, 0 to 1; and the share
-	 * of the last sweep's queries that all rounds may add. */
+	bool reset_near_full; /* reset counters that are near their maximum */
+	bool ask_silent;      /* also ask agents and ports in back-off */
+	/* The share of all ports that each round asks in this sweep (0 to 1), and the
+	 * share of the last sweep's queries that all rounds together may add. */
 	double round_part[TRIAD_N_ROUNDS];
 	double round_share;
-	/* If the sum of PortXmitWait changed, read it in rounds; else, as for errors, in
-	 * the same sweep from all ports of the switch. */
+	/* Rounds read PortXmitWait that moved; else the same sweep does, at all ports
+	 * of the switch, as for errors. */
 	bool wait_in_rounds;
 };
 
@@ -83,37 +83,39 @@ struct triad_sweep_sink {
 	void *context;
 	/* Whether to ask 'port' in the sweep that begins or runs.  NULL: all ports. */
 	bool (*wants)(void *context, uint32_t port);
-	/* The index of the P_Key for queries to 'port'; called when a fabric is adopted,
+	/* The index of the P_Key to ask 'port' with; called when a fabric is adopted,
 	 * and when its agent was silent.  NULL: 0. */
 	uint16_t (*pkey_index)(void *context, uint32_t port);
-	/* The index in our table of a P_Key of that partition, or -1.  NULL: the table has
-	 * only the default partition. */
+	/* The index in our table of a P_Key of that partition, or -1.  NULL: our table
+	 * has only the default partition. */
 	int (*find_pkey)(void *context, uint16_t pkey);
-	/* A reading of 'port' (index in the fabric).  Returns the counters (bit i: counter
-	 * i) that have changed since their last reading. */
+	/* A reading of 'port' (index in the fabric).  Returns the counters (bit i:
+	 * counter i) that grew since the last reading. */
 	uint32_t (*reading)(void *context, uint32_t port,
 		enum triad_pma_attribute attribute,
 		const struct triad_pma_reading *reading, uint64_t now_us);
-	/* A reading of a detail attribute; 'after_reset': the answer to its reset.  NULL:
-	 * not needed. */
+	/* A reading of a detail attribute; 'after_reset': it answers its reset.  NULL:
+	 * not reported. */
 	void (*detail)(void *context, uint32_t port, enum triad_pma_attribute attribute,
 		const struct triad_detail_reading *reading, bool after_reset,
 		uint64_t now_us);
-	/* Detail attributes (TRIAD_DETAIL_BIT()) to read from 'port' in this sweep because
-	 * of this reading, besides those that explain changed counters.  NULL: none. */
+	/* Detail attributes (TRIAD_DETAIL_BIT()) to ask 'port' for in this sweep
+	 * because of this reading; besides those that explain what has moved.  NULL:
+	 * none. */
 	uint32_t (*wanted_details)(
 		void *context, uint32_t port, const struct triad_pma_reading *reading);
-	/* An answer of 'port' has come and is handled next. */
+	/* An answer of 'port' has come; it is handled next. */
 	void (*coming)(void *context, uint32_t port);
-	/* The errors of 'port' are unchanged; 'wait_too': PortXmitWait as well. */
+	/* The summary shows that the errors of 'port' did not change; 'wait_too': nor
+	 * did PortXmitWait. */
 	void (*unchanged)(void *context, uint32_t port, bool wait_too, uint64_t now_us);
-	/* A reset of the counters in 'mask' (bit i: counter i) is being sent; 0: the last
-	 * one was refused. */
+	/* The sweep sends a reset of the counters in 'mask' (bit i: counter i); 0: the
+	 * agent refused it. */
 	void (*resetting)(void *context, uint32_t port, uint32_t mask);
-	/* The reset was done; 'reading' is from after it. */
+	/* The reset was done; 'reading' has the counters after it. */
 	void (*reset)(void *context, uint32_t port,
 		const struct triad_pma_reading *reading, uint64_t now_us);
-	/* 'port' is done for this sweep. */
+	/* The sweep is done with 'port'. */
 	void (*done)(void *context, uint32_t port, bool answered);
 };
 
@@ -122,18 +124,17 @@ struct triad_sweep_progress {
 	uint32_t n_ports; /* to be read */
 	uint32_t n_answered;
 	uint32_t n_unanswered;
-	uint32_t n_left_out; /* of these, ports not asked because they were silent
-			      * for long */
+	uint32_t n_left_out; /* of the unanswered: not asked, because long silent */
 };
 
 /* Since the scheduler was made. */
 struct triad_sweep_counts {
 	uint64_t sent;
-	uint64_t received; /* awaited answers */
+	uint64_t received; /* answers to queries in flight */
 	uint64_t timeouts;
 	uint64_t retries;
-	uint64_t late;      /* answers that are no longer awaited */
-	uint64_t malformed; /* answers that do not fit the question */
+	uint64_t late;      /* answers to no query in flight */
+	uint64_t malformed; /* answers that are not what was asked for */
 	uint64_t refused;   /* answers with an error status */
 	uint64_t redirected;
 	uint64_t unreachable; /* redirected to an address that we can't send to */
@@ -152,12 +153,12 @@ struct triad_sweep_query {
 struct triad_sweep *triad_sweep_new(const struct triad_sweep_sink *sink);
 void triad_sweep_free(struct triad_sweep *sweep);
 
-/* Sweeps 'fabric' (referenced until the next one) from now on.  Keeps its information about
- * agents that keep their LID. A running sweep continues: it also asks new ports, and
- * answers of removed ports count as late.  Returns 0 or ENOMEM; then nothing changed. */
+/* Sweeps 'fabric' (referenced until the next one) from now on.  Agents that keep their
+ * LID keep their state.  A running sweep goes on: it asks new ports, too, and answers
+ * of ports that are gone are late.  Returns 0, or ENOMEM with nothing changed. */
 int triad_sweep_adopt(struct triad_sweep *sweep, struct triad_fabric *fabric);
 
-/* Resets all counters of 'port' in the next sweep, after they were read. */
+/* Resets all counters of 'port' in the next sweep, after it has read them. */
 void triad_sweep_want_reset(struct triad_sweep *sweep, uint32_t port);
 
 /* Begins a sweep.  Returns 0 or ENOMEM. */
@@ -171,11 +172,11 @@ bool triad_sweep_next(
 /* The query could not be sent: triad_sweep_next() will return it again. */
 void triad_sweep_unsend(struct triad_sweep *sweep, uint32_t tid);
 
-/* Handles an answer from the transport. */
+/* Handles a reply, or a failure, from the transport. */
 void triad_sweep_reply(struct triad_sweep *sweep, const struct triad_mad_reply *reply,
 	uint64_t now_us);
 
-/* Handles overdue queries. */
+/* Ends the wait for overdue queries. */
 void triad_sweep_expire(struct triad_sweep *sweep, uint64_t now_us);
 
 /* When the next query will be overdue; UINT64_MAX when none is in flight. */

@@ -151,8 +151,8 @@ static const struct triad_fabric_port *agent_port(
 	return &agents->fabric->ports[agents->agents[agent].first_port];
 }
 
-/* <0, 0, >0: 'a' comes before, is, or comes after 'b'.  A switch has one agent, CAs
- * one a port. */
+/* Order of two agents, as of strcmp().  A switch has one agent, a CA one for each
+ * port. */
 static int compare(const struct triad_sweep_agents *agents_a, uint32_t a,
 	const struct triad_sweep_agents *agents_b, uint32_t b)
 {
@@ -186,7 +186,7 @@ static void inherit_agent(
 		agent->backoff = (struct triad_backoff){0};
 }
 
-/* The ports of one agent; those that are new to it are asked in a sweep that runs. */
+/* Takes over the ports of one agent; plans new ports for a running sweep. */
 static void inherit_ports(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, const struct triad_sweep_agents *old,
 	const struct triad_sweep_agent *was, bool running, uint32_t *port_map)
@@ -215,14 +215,14 @@ static void inherit_ports(struct triad_sweep_agents *agents,
 		} else if (running && agent->known) {
 			state->todo = triad_plan_questions(agents, agent, state);
 		} else if (running && !(agent->pending & TRIAD_ASK_CAPABILITIES)) {
-			/* None of its other ports was to be read in this sweep. */
+			/* The sink wanted none of its other ports in this sweep. */
 			agent->todo |= TRIAD_ASK_CAPABILITIES;
 		}
 	}
 }
 
-/* The agent has another LID, so its state is dropped; but requested resets of its ports are
- * kept. */
+/* The agent has another LID, so its state is lost.  Keeps requested resets of its
+ * ports. */
 static void inherit_wishes(struct triad_sweep_agents *agents,
 	const struct triad_sweep_agent *agent, const struct triad_sweep_agents *old,
 	const struct triad_sweep_agent *was, bool running)

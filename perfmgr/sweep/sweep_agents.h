@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The agents (PMAs) of a fabric that a sweep asks, and the state of each.
+/* The agents (PMAs) of a fabric that sweeps ask, and the state of each.
  *
  * Model: an agent is a PMA behind one LID, with the ports that it answers for: all of a
  * switch, one of a CA.  In a sweep, each agent and each port has a set of questions to
  * be asked ('todo') and a set of questions without an answer yet ('pending'); plan.h
  * fills the first, answers.h empties the second.
  *
- * The scheduler asks agents in turn, port by port: an agent answers one question after
- * the other, so it is faster to ask many agents at a time than to ask one agent much.
+ * The scheduler asks agents in turn, port by port.  An agent answers one question after
+ * the other, so many agents at a time are faster than many questions to one.
  *
  * In a new fabric, agents and ports that were in the last one, with the same LID, keep
  * their state, even in mid-sweep.
@@ -31,7 +31,7 @@ enum triad_question {
 	TRIAD_ASK_EXTENDED = 1 << 3,
 	TRIAD_ASK_RESET = 1 << 4,
 	TRIAD_ASK_RESET_EXTENDED = 1 << 5,
-	/* Of one detail attribute; the attributes are in sets of their own. */
+	/* Of one detail attribute; ports keep these in sets of their own. */
 	TRIAD_ASK_DETAIL = 1 << 6,
 	TRIAD_ASK_RESET_DETAIL = 1 << 7,
 };
@@ -44,8 +44,8 @@ struct triad_backoff {
 
 struct triad_summary {
 	uint32_t has;                            /* bit i: sum[i] was read */
-	uint32_t sum[TRIAD_FIRST_WIDE_COUNTER];  /* the agent's last sums */
-	uint64_t read[TRIAD_FIRST_WIDE_COUNTER]; /* sums of its ports' last values */
+	uint32_t sum[TRIAD_FIRST_WIDE_COUNTER];  /* the agent's last answer */
+	uint64_t read[TRIAD_FIRST_WIDE_COUNTER]; /* sum over its ports' last readings */
 };
 
 struct triad_sweep_agent {
@@ -66,31 +66,31 @@ struct triad_sweep_agent {
 	struct triad_backoff backoff;
 	/* of the present sweep: */
 	uint8_t todo, pending;
-	bool answered;
-	bool silent;
-	bool queued;
-	uint16_t failures; /* ports that failed, in a row */
+	bool answered;     /* any question */
+	bool silent;       /* it is asked nothing more */
+	bool queued;       /* it is in 'ready' */
+	uint16_t failures; /* failures in a row, since its last answer */
 	uint8_t redirects;
 	uint16_t in_flight;
-	uint32_t next_port; /* offset from 'first_port': nothing to ask before it */
+	uint32_t next_port; /* offset from 'first_port'; ports before it have nothing to
+	                     * ask */
 };
 
 struct triad_port_plan {
 	uint32_t near_full; /* counters to be reset */
 	struct triad_backoff backoff;
-	bool reset_wanted; /* a reset of all its counters was requested, for the next
-			    * sweep */
+	bool reset_wanted; /* requested: all its counters, in the next sweep */
 	bool errors_known; /* read since its agent's sums changed */
 	bool wait_behind;  /* its agent's sum of PortXmitWait has changed since */
 	/* of the present sweep: */
 	uint8_t todo, pending;
 	uint32_t details, details_pending, details_to_reset; /* attributes */
-	bool resets_all;
-	bool reset_tried;
-	bool failed;
-	bool left_out;
-	bool passed; /* the sink does not want it in this sweep */
-	bool finished;
+	bool resets_all;  /* all its counters are reset */
+	bool reset_tried; /* once a sweep is enough */
+	bool failed;      /* it is unanswered */
+	bool left_out;    /* not asked, for its long silence */
+	bool passed;      /* the sink does not want it */
+	bool finished;    /* reported done */
 };
 
 struct triad_sweep_agents {
@@ -103,25 +103,26 @@ struct triad_sweep_agents {
 	struct triad_summary *summaries;
 	uint32_t n_summaries;
 	struct triad_port_plan *ports;
-	/* Agents with questions to ask, in a ring with room for all. */
+	/* Agents that may have something to ask: a ring with room for all. */
 	uint32_t *ready;
 	uint32_t ready_first;
 	uint32_t n_ready;
 };
 
-/* The agents of 'fabric', which is referenced.  Returns 0 or ENOMEM. */
+/* Makes the agents of 'fabric', which it references, with sink, parameters and progress
+ * of 'like'.  Returns 0 or ENOMEM. */
 int triad_sweep_agents_init(struct triad_sweep_agents *agents,
 	struct triad_fabric *fabric, const struct triad_sweep_agents *like);
 void triad_sweep_agents_clear(struct triad_sweep_agents *agents);
 
-/* Takes over the state of agents that have not moved from 'old', including the questions of
- * a 'running' sweep, which also asks new agents and ports.  The maps (sized for the old
- * fabric) receive the new index of each agent and port, or TRIAD_FABRIC_NONE. */
+/* Takes over the state of agents that are in 'old' at the same LID, with the questions
+ * of a 'running' sweep, which also asks new agents and ports.  The maps (room for the
+ * old numbers) receive the new index of each agent and port, or TRIAD_FABRIC_NONE. */
 void triad_sweep_agents_inherit(struct triad_sweep_agents *agents,
 	const struct triad_sweep_agents *old, bool running, uint32_t *agent_map,
 	uint32_t *port_map);
 
-/* The agent's address without redirection. */
+/* The agent's address without a redirection. */
 struct triad_mad_address triad_agent_own_address(
 	const struct triad_sweep_agents *agents, const struct triad_sweep_agent *agent);
 
@@ -131,9 +132,9 @@ struct triad_sweep_agent *triad_sweep_agents_next_ready(
 void triad_sweep_agents_make_ready(
 	struct triad_sweep_agents *agents, struct triad_sweep_agent *agent);
 
-/* Puts back an agent that was just taken and asked about 'port'.  It becomes the next one
- * if there are more questions about that port, so that a port's answers come together; else
- * the last one. */
+/* Puts back an agent just taken, which asked about 'port'.  It comes next again if
+ * there is more to ask about that port, so that a port's answers come together; else
+ * last. */
 void triad_sweep_agents_put_back(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port);
 

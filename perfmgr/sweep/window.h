@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Limits the outstanding queries, and lowers the limit while many get lost.
  *
- * Model: queries are judged in rounds of the window's size.  If more than a quarter of a
- * round was lost, some buffer on the way is too small, and the window is halved.  If at
- * most an eighth was lost, it grows by an eighth, up to the configured width.  So a link
- * that loses one MAD in ten causes retries, but does not shrink the window.  Only queries
- * to agents that do answer count, because a dead agent loses all of them at any rate.
+ * Model: queries are judged in rounds of as many as the window has.  More than a
+ * quarter of a round lost means that something on the way is too small for the window,
+ * and it is halved.  With no more than an eighth lost it grows by an eighth, up to the
+ * configured width.  So a link that loses one MAD in ten costs retries, not the window.
+ * Only queries to agents that answer count: a dead agent loses all, however few are
+ * sent.
  *
  * Thread-safety: none. */
 #ifndef TRIAD_PERFMGR_WINDOW_H
@@ -41,7 +42,7 @@ static inline void triad_window_judge(struct triad_window *window, int was_lost)
 		triad_window_end_round(window);
 }
 
-/* Keeps the learned width, limited to the new maximum. */
+/* Keeps the present width, within the new limit. */
 static inline void triad_window_set_most(struct triad_window *window, unsigned most)
 {
 	if (!window->width || window->width == window->most || window->width > most)

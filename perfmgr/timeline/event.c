@@ -8,7 +8,7 @@
 
 #include "lib/checked_line.h"
 
-/* What a header and a manual say of the memory that a history takes. */
+/* The header and a manual state this size. */
 _Static_assert(sizeof(struct triad_timeline_event) <= 256, "an event's size");
 /* A line with the longest texts, each octet of which has a backslash. */
 _Static_assert(2 * (2 * TRIAD_NODE_NAME_SIZE + TRIAD_TIMELINE_TEXT_SIZE) + 160 <=
@@ -110,7 +110,7 @@ size_t triad_timeline_event_format(
 	return triad_checked_line_end(line, at);
 }
 
-/* '*at' is a blank and an end behind it. */
+/* Parses a blank and an end at '*at', and moves '*at' past them. */
 static bool parse_end(const char **at, struct triad_timeline_end *end)
 {
 	int behind = 0;
@@ -142,8 +142,8 @@ static bool parse_fields(const char *line, struct triad_timeline_event *event)
 			&line, event->text, sizeof(event->text));
 }
 
-/* Whether the line is the one that would be written of the event.  A later Triad may add
- * fields behind the text. */
+/* Whether the line is what Triad writes for the event; a later Triad may add fields
+ * after the text. */
 static bool is_as_written(
 	const char *line, size_t length, const struct triad_timeline_event *event)
 {
@@ -156,9 +156,8 @@ static bool is_as_written(
 	return !memcmp(line, again, n) && line[n] == ' ';
 }
 
-/* The checksum comes first, because it finds nearly all bad lines.  In the end the
- * event must give the very line that it was read from: so a line that sscanf() takes,
- * but nobody writes, is refused. */
+/* Checks the checksum first, because it finds nearly all bad lines.  At the end formats
+ * the event again: this refuses a line that sscanf() takes but Triad never writes. */
 int triad_timeline_event_parse(
 	const char *line, size_t length, struct triad_timeline_event *event)
 {

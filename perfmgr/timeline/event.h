@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An event at a place of the fabric, or of Triad itself; and its line in a file.
+/* An event: one thing that happened at a place of the fabric, or to the program; and
+ * its line in a file.
  *
- * An event has no end (Triad started), one end (a node left, a port was disabled), or both
- * ends of a link.  It has the names of the nodes at that time, so it can be shown when they
- * are gone.
+ * An event has no place (the program started), one (a node that left, a port that was
+ * disabled), or two: both ends of a link.  It has the names of nodes at that time, so
+ * it can be shown when they are gone.
  *
  * The line, its fields separated by a space, ends in a checksum (lib/checked_line.h):
  *
@@ -11,10 +12,11 @@
  *     2026-01-02T03:04:05.678901Z link-down 0 0x... 3 "leaf-01" 0x... 1 "host-0001 HCA-1"
  *         "" 1f2e3d4c
  *
- * A missing end has node 0.  Each event has exactly one valid line; the parser refuses any
- * other form.  A later Triad may add fields after the text.
+ * An absent end has node 0.  Each event has exactly one form of its line; others are
+ * refused.  But a later Triad may add fields after the text.
  *
- * Thread-safety: functions without state.  Memory: an event has 256 octets. */
+ * Thread-safety: functions without state.
+ * Memory: an event has 256 octets. */
 #ifndef TRIAD_PERFMGR_TIMELINE_EVENT_H
 #define TRIAD_PERFMGR_TIMELINE_EVENT_H
 
@@ -33,13 +35,11 @@ enum triad_timeline_kind {
 	/* About the program. */
 	TRIAD_TIMELINE_STARTED = 1,
 	TRIAD_TIMELINE_ENDED,
-	TRIAD_TIMELINE_LOST,  /* it ended without an ENDED event: when it was last
-			       * alive */
-	TRIAD_TIMELINE_ROLE,  /* the role of its SM changed; the text has it */
+	TRIAD_TIMELINE_LOST,  /* it ended without an event: when it was last alive */
+	TRIAD_TIMELINE_ROLE,  /* of its SM, in the text */
 	TRIAD_TIMELINE_LOOKS, /* counters are read from now on */
-	TRIAD_TIMELINE_LOOKS_NO_MORE, /* counters are no longer read; the text says
-				       * why */
-	/* About the fabric: differences between two copies of it. */
+	TRIAD_TIMELINE_LOOKS_NO_MORE, /* ...; the text says why */
+	/* About the fabric: differences of two successive topologies. */
 	TRIAD_TIMELINE_LINK_DOWN,
 	TRIAD_TIMELINE_LINK_UP,
 	TRIAD_TIMELINE_NODE_LEFT,
@@ -51,10 +51,9 @@ enum triad_timeline_kind {
 	TRIAD_TIMELINE_ALERT_CLEARED,
 	TRIAD_TIMELINE_ALERT_SILENCED,
 	TRIAD_TIMELINE_ALERT_UNSILENCED,
-	TRIAD_TIMELINE_RESET,        /* 'count' of its counters were reset, in
-				      * hardware */
-	TRIAD_TIMELINE_CLEARED,      /* totals were set to 0 by a command */
-	TRIAD_TIMELINE_PORT_MANAGER, /* it did what the text says */
+	TRIAD_TIMELINE_RESET,        /* 'count' counters were, in hardware */
+	TRIAD_TIMELINE_CLEARED,      /* a command zeroed totals */
+	TRIAD_TIMELINE_PORT_MANAGER, /* it took the action in the text */
 	/* 'count' more events of the kind in the text came too fast to be kept. */
 	TRIAD_TIMELINE_MORE,
 	/* About the subnet; the text says what. */
@@ -77,11 +76,11 @@ struct triad_timeline_event {
 	struct triad_timeline_end ends[2];
 };
 
-/* Changes the event to what the parser would read from its line. */
+/* Changes the event to what its line would be read back as. */
 void triad_timeline_event_clean(struct triad_timeline_event *event);
 
-/* Whether 'choice' has one of its ends.  An event about a whole node matches each of its
- * ports. */
+/* Whether the choice has one of its ends.  An event about a node as a whole is about
+ * each of its ports. */
 bool triad_timeline_event_is_at(const struct triad_timeline_event *event,
 	const struct triad_node_choice *choice);
 
@@ -89,8 +88,8 @@ bool triad_timeline_event_is_at(const struct triad_timeline_event *event,
 size_t triad_timeline_event_format(
 	const struct triad_timeline_event *event, char line[TRIAD_TIMELINE_LINE_SIZE]);
 
-/* 'line' is 'length' octets, without an end.  Returns 0; or EINVAL, if it is not an event's
- * line: then 'event' is undefined. */
+/* Parses a line of 'length' octets, without its end.  Returns 0, or EINVAL for a line
+ * that is no event's, with 'event' undefined. */
 int triad_timeline_event_parse(
 	const char *line, size_t length, struct triad_timeline_event *event);
 

@@ -20,7 +20,7 @@ bool triad_timeline_reader_is_torn(const struct triad_timeline_reader *reader)
 	return reader->length;
 }
 
-/* Whether it is the first line, and names the version. */
+/* Whether this is the first line, and names the version. */
 static bool is_title(struct triad_timeline_reader *reader, size_t length)
 {
 	unsigned version = 0;
@@ -42,7 +42,7 @@ void triad_timeline_reader_end(struct triad_timeline_reader *reader)
 	if (!length || is_title(reader, length) ||
 		reader->version > TRIAD_TIMELINE_FILE_VERSION)
 		return;
-	/* A bad line is counted and skipped: the events behind it are good. */
+	/* Count and skip a bad line: the events after it are good. */
 	if (length < sizeof(reader->line) &&
 		!triad_timeline_event_parse(reader->line, length, &event)) {
 		triad_timeline_add(reader->timeline, &event);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads the octets of a file of events into a timeline, in pieces of any size.
+/* Reads a file of events into a timeline, in pieces that may be cut anywhere.
  *
- * It skips and counts torn or altered lines.  Only the file's last line may lack its end,
- * if its writer was killed.
+ * A line that is no event's, because it was torn or altered, is skipped and counted.
+ * Only the file's last line may lack its end: its writer was killed.
  *
- * The first line may name a version (lib/format_version.h); a file of another version is
- * not read.
+ * The first line may name a version (lib/format_version.h); a file of another version
+ * gives no events.
  *
- * Thread-safety: none.  Memory: a line. */
+ * Thread-safety: none.
+ * Memory: a line. */
 #ifndef TRIAD_PERFMGR_TIMELINE_READER_H
 #define TRIAD_PERFMGR_TIMELINE_READER_H
 
@@ -18,9 +19,9 @@
 struct triad_timeline_reader {
 	struct triad_timeline *timeline;
 	char line[TRIAD_TIMELINE_LINE_SIZE];
-	size_t length;    /* may exceed the array: the line is too long for an event */
-	uint64_t n_lines; /* lines of events */
-	uint64_t n_bad;   /* other lines */
+	size_t length;    /* beyond the room: too long to be an event */
+	uint64_t n_lines; /* that were taken */
+	uint64_t n_bad;   /* that are no event's */
 	bool is_begun;    /* a line was read */
 	unsigned version; /* of the file */
 };
@@ -35,7 +36,7 @@ void triad_timeline_reader_take(
 /* Whether the last line has no end so far. */
 bool triad_timeline_reader_is_torn(const struct triad_timeline_reader *reader);
 
-/* Ends the input: reads a last line without its end. */
+/* The file ends: takes a last line without its end. */
 void triad_timeline_reader_end(struct triad_timeline_reader *reader);
 
 #endif

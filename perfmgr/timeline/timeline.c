@@ -8,11 +8,11 @@
 #define STORM_SHARE 64u
 #define MIN_STORM 16u
 
-/* Of one kind, in the present stretch of time. */
+/* One kind's events, in the present stretch of time. */
 struct storm {
 	uint64_t since_us; /* 0: none came yet */
 	uint32_t n_kept;
-	uint64_t n_more;        /* to be told, */
+	uint64_t n_more;        /* to be reported, */
 	uint64_t more_since_us; /* counted since then */
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "perfmgr/watch/alert_findings.h"
 
-/* Sweeps begin a little early or late; this must not add a sweep to waiting times of
- * several sweeps. */
+/* Sweeps begin a little early or late: without slack a wait for several sweeps could
+ * take one more. */
 #define MAX_SLACK_US (UINT64_C(500) * 1000)
 
-/* The most telling first. */
+/* The rank of a cause: 0 is the most important. */
 static unsigned rank_of(unsigned cause)
 {
 	static const uint8_t first[] = {TRIAD_ALERT_NODE_GONE, TRIAD_ALERT_LINK_DOWN,
@@ -46,7 +46,7 @@ unsigned triad_alert_index_of_end(
 	return i < alert->n_ends ? i : 2;
 }
 
-/* Room for a new finding; NULL when all present ones are at least as significant. */
+/* The place for a new finding; NULL when all there are as important or more so. */
 static struct triad_alert_finding *find_room(struct triad_alert *alert, unsigned cause)
 {
 	struct triad_alert_finding *least = &alert->findings[0];
@@ -111,6 +111,7 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 		triad_alert_find_finding(alert, cause, end);
 
 	if (!finding) {
+		/* Another place of a lost part: it has no findings of its own. */
 		if (end > 1)
 			return;
 		finding = find_room(alert, cause);
@@ -122,11 +123,11 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 		*finding = *now;
 		finding->cause = (uint8_t)cause;
 		finding->end = (uint8_t)end;
-		/* The finder may know of it for longer. */
+		/* The finder may have known it for longer. */
 		if (!now->since_us)
 			finding->since_us = now_us;
 	}
-	/* A port or node that is lost again was there meanwhile: count from now on. */
+	/* A port or node lost again was there meanwhile: count from now. */
 	if (triad_alert_is_loss(cause))
 		finding->since_us = now_us;
 	finding->under_us = 0;
@@ -153,8 +154,8 @@ void triad_alert_note_under(
 		finding->under_us = now_us;
 }
 
-/* True when 'a' comes before 'b': first raised findings, because pending ones may come
- * to nothing. */
+/* True when 'a' comes before 'b': raised findings come first, because pending ones may
+ * vanish. */
 static bool comes_before(
 	const struct triad_alert_finding *a, const struct triad_alert_finding *b)
 {
@@ -196,7 +197,7 @@ static bool has_lasted(uint64_t since_us, uint64_t wanted_us, uint64_t now_us)
 	return now_us - since_us + slack_us >= wanted_us;
 }
 
-/* True when a loss has lasted for so long that it must be on purpose. */
+/* True when a loss has lasted so long that it counts as on purpose. */
 static bool is_forgotten(const struct triad_alerts_params *params,
 	const struct triad_alert_finding *finding, uint64_t now_us)
 {
@@ -208,7 +209,7 @@ static bool is_forgotten(const struct triad_alerts_params *params,
 static bool is_over(const struct triad_alerts_params *params,
 	const struct triad_alert_finding *finding, uint64_t now_us)
 {
-	/* The alert about the root covers it. */
+	/* The alert about the root reports it instead. */
 	if (finding->held)
 		return finding->raised;
 	return (finding->under_us &&
@@ -249,14 +250,15 @@ bool triad_alert_drop_over(const struct triad_alerts_params *params,
 		n_raised += finding->raised;
 		n_held += finding->held && !finding->raised;
 	}
-	/* A held finding alone does not keep an alert: the next sweep finds it again. */
+	/* Held findings keep no alert alive: the next sweep finds them again. */
 	if (n_over + n_held == n && (n_over || !n)) {
 		alert->forgotten =
 			n && is_forgotten(params, &alert->findings[0], now_us);
 		alert->explained = n && alert->findings[0].held;
 		return false;
 	}
-	/* Only pending findings would be left, and an alert is about raised ones. */
+	/* Keep raised findings that are over: only pending ones would be left, and an
+	 * alert needs a raised one. */
 	if (n_over == n_raised)
 		return true;
 	/* From the last on: remove_finding() moves the last one into the gap. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The findings of one alert: they begin, last and end.
+/* The findings of one alert: how each begins, lasts and ends.
  *
  * Internal to perfmgr/watch; alerts.h says who may call when. */
 #ifndef TRIAD_PERFMGR_ALERT_FINDINGS_H
@@ -8,24 +8,25 @@
 #include "perfmgr/watch/alerts.h"
 #include "perfmgr/watch/bers.h"
 
-/* NULL when there is none; valid until one is taken away. */
+/* The finding of a cause at an end, or NULL; valid until a finding is removed. */
 struct triad_alert_finding *triad_alert_find_finding(
 	struct triad_alert *alert, unsigned cause, unsigned end);
 
-/* The index of an end; 2 for a port that is not one of the two that are named. */
+/* The index of an end (0 or 1); 2 for a port that is no end of the alert. */
 unsigned triad_alert_index_of_end(
 	const struct triad_alert *alert, uint64_t guid, uint8_t port);
 
-/* The cause is at or over its threshold; 'now' has value and threshold.  If the alert is
- * full, the finding replaces the least significant one, if that is less significant. */
+/* The cause reached its threshold; 'now' has value and threshold.  In a full alert the
+ * finding replaces the least important one, unless that is as important. */
 void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned end,
 	const struct triad_alert_finding *now, uint64_t now_us);
 
-/* The finding is below its clearing level.  If it is pending, it is removed. */
+/* The finding fell below its clearing level.  A pending one is removed. */
 void triad_alert_note_under(struct triad_alert *alert,
 	struct triad_alert_finding *finding, uint64_t now_us);
 
-/* Makes the finding for a link that is worse than its target, from triad_bers_read(). */
+/* The finding that a link's bit error rate is worse than its target, from
+ * triad_bers_read(). */
 struct triad_alert_finding triad_alert_finding_of_ber(
 	enum triad_ber_kind kind, const struct triad_bers_rate *rate);
 
@@ -33,21 +34,21 @@ struct triad_alert_finding triad_alert_finding_of_ber(
 struct triad_alert_finding triad_alert_finding_of_hardware(
 	const struct triad_hardware_finding *found);
 
-/* The number of causes over their thresholds without a finding of their own. */
+/* How many causes are over their thresholds without a finding of their own. */
 unsigned triad_alert_n_more(const struct triad_alert *alert);
-/* A cause without a finding of its own is under its threshold again. */
+/* A cause without a finding of its own fell under its threshold. */
 void triad_alert_note_no_more(struct triad_alert *alert, unsigned cause, unsigned end);
 
 /* Raises the findings that lasted long enough.  Returns how many. */
 unsigned triad_alert_raise_findings(const struct triad_alerts_params *params,
 	struct triad_alert *alert, uint64_t now_us);
 
-/* Drops findings that are over, but keeps one that was raised: a cleared alert still shows
- * its cause.  Returns false when no finding is left. */
+/* Drops findings that are over, if a raised one stays: a cleared alert still shows what
+ * it was.  Returns false when nothing is left: the alert ends. */
 bool triad_alert_drop_over(const struct triad_alerts_params *params,
 	struct triad_alert *alert, uint64_t now_us);
 
-/* Sorts findings by significance, and puts the end of the first one first. */
+/* Sorts the findings by importance; the first one's end becomes the first end. */
 void triad_alert_put_in_order(struct triad_alert *alert);
 
 #endif

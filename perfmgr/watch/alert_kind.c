@@ -148,8 +148,7 @@ enum triad_severity triad_alert_severity(const struct triad_alert *alert)
 {
 	const struct triad_alert_finding *finding = &alert->findings[0];
 
-	/* Unreachable destinations, and packets that circle and fill the fabric, are
-	 * urgent. */
+	/* Unreachable pairs cut traffic off, and looping packets fill the fabric. */
 	if (finding->cause == TRIAD_ALERT_ROUTES)
 		return finding->routes >= TRIAD_ALERT_MULTICAST_LOOPS &&
 				finding->routes <= TRIAD_ALERT_UNREACHABLE_PAIRS

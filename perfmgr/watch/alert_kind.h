@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An alert's kind, severity and advice, all from its first finding.
+/* The kind and the severity of an alert, and advice; all follow from its first finding.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PERFMGR_ALERT_KIND_H
@@ -8,13 +8,15 @@
 #include "perfmgr/watch/alerts.h"
 #include "triad/severity.h"
 
-/* Advice to the administrator: "check the cable and its plugs". */
+/* Advice for the administrator: "check the cable and its plugs"; NULL: there is
+ * none. */
 const char *triad_alert_advice(const struct triad_alert *alert);
 
-/* Advice for a kind of finding about routes. */
+/* Advice about a kind of finding about routes. */
 const char *triad_alert_routes_advice(enum triad_alert_routes routes);
 
-/* The kind of an alert's first finding; later kinds are more significant. */
+/* Kinds of alerts, by their first finding.  A higher one is worse: an acknowledgement
+ * ends when its alert gets a higher kind. */
 enum triad_alert_kind {
 	TRIAD_ALERT_KIND_COUNTER,
 	TRIAD_ALERT_KIND_UNANSWERED,
@@ -30,11 +32,11 @@ enum triad_alert_kind {
 
 enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert);
 /* "counter", "unanswered", "link_down", "node_gone", "bit_error_rate", "detail",
- * "hardware", "routes". */
+ * "hardware", "routes", "congestion". */
 const char *triad_alert_kind_name(enum triad_alert_kind kind);
 
-/* The severity: an alert that lost a switch, a router or many nodes is critical, others are
- * warnings. */
+/* Critical: a switch, a router or several nodes are gone; multicast or forwarding
+ * loops; unreachable pairs.  All others are warnings. */
 enum triad_severity triad_alert_severity(const struct triad_alert *alert);
 
 #endif

@@ -20,7 +20,7 @@ struct place {
 
 struct triad_alert_store {
 	struct triad_alert_entry *chunks[N_CHUNKS];
-	uint32_t first_maybe_free, end; /* numbers; from 'end' on none was used */
+	uint32_t first_maybe_free, end; /* numbers; 'end' on were never used */
 	struct place *places;
 	uint32_t n_places; /* ever used */
 	size_t room;
@@ -34,6 +34,7 @@ struct triad_alert_store *triad_alert_store_new(void)
 
 	if (!store)
 		return NULL;
+	/* Each bucket becomes TRIAD_ALERT_NONE. */
 	memset(store->buckets, 0xff, sizeof(store->buckets));
 	store->first_free = TRIAD_ALERT_NONE;
 	return store;

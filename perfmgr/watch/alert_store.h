@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Stores alerts, by number and by the ports that they concern.
+/* The store of alerts, indexed by number and by place.
  *
- * A place is a node GUID and a port number (TRIAD_ALERT_NO_PORT: the node itself).  A place
- * has at most one alert; an alert may have many places.
+ * A place is a node GUID and a port number (TRIAD_ALERT_NO_PORT: the node itself).  A
+ * place has one alert at most; an alert may have many places.
  *
  * Internal to alerts.c, which says who may call when. */
 #ifndef TRIAD_PERFMGR_ALERT_STORE_H
@@ -14,7 +14,7 @@
 
 struct triad_alert_entry {
 	bool used;
-	uint32_t first_place; /* its places, a list */
+	uint32_t first_place; /* head of the list of its places */
 	struct triad_alert alert;
 };
 
@@ -23,12 +23,12 @@ struct triad_alert_store;
 struct triad_alert_store *triad_alert_store_new(void);
 void triad_alert_store_free(struct triad_alert_store *store);
 
-/* A new alert, of zeros; NULL when there are too many or memory is short. */
+/* Adds an alert, all zeros; NULL when there are too many or memory is short. */
 struct triad_alert_entry *triad_alert_store_add(struct triad_alert_store *store);
 void triad_alert_store_remove(
 	struct triad_alert_store *store, struct triad_alert_entry *entry);
 
-/* Makes the place one of the alert's.  Returns false when it has an alert already, or
+/* Adds a place to the alert.  Returns false when the place has an alert already, or
  * memory is short. */
 bool triad_alert_store_place(struct triad_alert_store *store,
 	struct triad_alert_entry *entry, uint64_t guid, uint8_t port);

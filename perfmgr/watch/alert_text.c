@@ -53,7 +53,7 @@ static const char *format_time(
 	return text;
 }
 
-/* NULL for a time that is not yet. */
+/* NULL for a time that has not come. */
 static const char *format_time_if_any(
 	uint64_t at_us, int64_t wall_offset_us, char text[TRIAD_CLOCK_TEXT_SIZE])
 {
@@ -301,7 +301,7 @@ void triad_alert_place_format(
 		triad_text_append(text, size, "/P%u", at->port);
 }
 
-/* Those of one end. */
+/* Appends the findings of one end. */
 static void append_findings(
 	const struct triad_alert *alert, unsigned end, char *text, size_t size)
 {

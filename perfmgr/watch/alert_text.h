@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An alert in words and as JSON: the same wherever it is shown.
+/* Writes alerts as text and as JSON, the same for all outputs.
  *
  * Times in alerts are monotonic; 'wall_offset_us', the wall clock minus the monotonic
  * one at the time of writing, makes them wall times.  All times in one text use one
@@ -17,32 +17,33 @@
 
 #define TRIAD_ALERT_TEXT_SIZE 1024
 
-/* "leaf-01 (0x0002c9...) port 3", or the node alone. */
+/* "leaf-01 (0x0002c9...) port 3", or only the node. */
 void triad_alert_end_format(const struct triad_alert_end *end, char *text, size_t size);
 
-/* The alert's location: the link with its two ends; or a node that is gone, and where it
+/* The location: the link with its two ends; or a node that is gone, and where it
  * was. */
 void triad_alert_location_format(
 	const struct triad_alert *alert, char *text, size_t size);
 
 #define TRIAD_ALERT_PLACE_SIZE 96
 
-/* The place of an end in short: "leaf-01/P3", or the node alone. */
+/* The place of an end in short: "leaf-01/P3", or only the node. */
 void triad_alert_place_format(
 	const struct triad_alert *alert, unsigned end, char *text, size_t size);
 
-/* A finding: "LinkDownedCounter 2/sweep (threshold 1/sweep)". */
+/* One finding: "LinkDownedCounter 2/sweep (threshold 1/sweep)". */
 void triad_alert_finding_format(const struct triad_alert *alert,
 	const struct triad_alert_finding *finding, char *text, size_t size);
 
-/* All findings: "SymbolErrorCounter 60/sweep (threshold 10/sweep); at the far end: ...". */
+/* All findings: "SymbolErrorCounter 60/sweep (threshold 10/sweep); at the far end:
+ * ...". */
 void triad_alert_findings_format(
 	const struct triad_alert *alert, char *text, size_t size);
 
-/* The causes over their thresholds without a finding of their own, "" for none. */
+/* Causes over their thresholds without a finding of their own; "" for none. */
 void triad_alert_more_format(const struct triad_alert *alert, char *text, size_t size);
 
-/* What the SM reported about it, "" for nothing. */
+/* What the SM reported about the alert; "" for nothing. */
 void triad_alert_sm_format(const struct triad_alert *alert, int64_t wall_offset_us,
 	char *text, size_t size);
 

@@ -81,7 +81,7 @@ static void look_for_new(struct triad_alerts *alerts, uint32_t port,
 	}
 }
 
-/* Findings of the port that are there already. */
+/* Updates the findings that the port already has. */
 static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us)
 {
@@ -95,8 +95,8 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 
 	if (index < 2)
 		alert->more[index] &= ~changes->fresh;
-	/* From the last on: triad_alert_note_under() may put the last in the place of
-	 * one. */
+	/* Go from the last one: triad_alert_note_under() may move the last one into a
+	 * gap. */
 	for (unsigned i = alert ? alert->n_findings : 0; i-- > 0;) {
 		struct triad_alert_finding *finding = &alert->findings[i];
 		unsigned cause = finding->cause;
@@ -107,11 +107,11 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 			continue;
 		value = triad_limits_measure(&limits->of[cause], changes, cause,
 			(double)alerts->words_per_us[port]);
-		/* A raised finding ends only well below its threshold, so that it does not
-		 * flap. */
+		/* A raised finding ends only well below its threshold, so that it does
+		 * not flap. */
 		under = finding->raised ? alerts->params.clear_below : 1;
 		finding->value = isnan(value) ? 0 : (float)value;
-		finding->judged = false; /* it is looked at here */
+		finding->judged = false; /* a sweep judges it now */
 		if (isnan(value) || value < under * limits->of[cause].value)
 			triad_alert_note_under(alert, finding, now_us);
 		else
@@ -123,7 +123,7 @@ void triad_alerts_look(struct triad_alerts *alerts, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us)
 {
 	alerts->nodes[alerts->view->fabric->ports[port].node].asked = true;
-	/* A port may be skipped since it was read. */
+	/* A new view may skip a port that was read. */
 	if (!alerts->params.enabled || !triad_view_is_asked(alerts->view, port))
 		return;
 	if (alerts->flagged[port])
@@ -204,7 +204,7 @@ static void report_cleared(struct triad_alerts *alerts)
 	alerts->reported = false;
 }
 
-/* Returns whether it was silenced, or no longer is. */
+/* Returns whether the alert became silenced, or no longer is. */
 static bool look_for_silence(struct triad_alerts *alerts, struct triad_alert *alert)
 {
 	const struct triad_silence *silence =
@@ -244,8 +244,8 @@ static void raise_alert(
 	report_alert(alerts, TRIAD_ALERT_RAISED, alert);
 }
 
-/* Clears the flags of the ends of an alert that was removed.  A port that has a place
- * of another alert stays flagged. */
+/* Clears the flags of a removed alert's ends.  A port that is a place of another alert
+ * stays flagged. */
 static void unflag(struct triad_alerts *alerts, const struct triad_alert *alert)
 {
 	for (unsigned i = 0; i < alert->n_ends; i++) {
@@ -349,8 +349,8 @@ void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_
 	for (uint32_t i = 0; !cut && i < alerts->view->fabric->n_nodes; i++) {
 		const struct triad_alerts_node *node = &alerts->nodes[i];
 
-		/* Most nodes answer, and did so before.  Those that answered in a sweep
-		 * of some ports may still be silent at the others. */
+		/* Most nodes answer, as before: skip them.  A node that answered in a
+		 * sweep of some ports may still be silent at others. */
 		if (node->asked &&
 			(node->n_missed || (node->silent && !alerts->is_part)))
 			judge_silence(alerts, i, now_us);
@@ -403,7 +403,7 @@ bool triad_alerts_next(
 {
 	uint64_t n_cleared = alerts->counts.n_cleared;
 
-	/* The cursor goes over the entries first, then over those that were cleared. */
+	/* The cursor covers the entries first, then the cleared alerts. */
 	while (*cursor < TRIAD_ALERTS_MAX) {
 		const struct triad_alert_entry *entry =
 			triad_alert_store_next(alerts->store, cursor);

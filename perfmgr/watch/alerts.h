@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Alerts: problems for the administrator, one alert for each broken component.
+/* Alerts: one for each thing that broke, for an administrator to look at.
  *
  * Model: an alert is about one place: a link, seen from both ends; a port without a far
- * end; a node that does not answer; a part of the fabric that is gone.  Its findings say
- * what is wrong there: a counter at an end that reached its threshold, a link that is down,
- * ports that do not answer.  A dying cable shows symbol errors at both ends and
- * LinkDownedCounter, and the SM loses a rack behind it: that is one alert with several
- * findings.  The most significant one comes first, with its end.  The alert keeps the six
- * most significant findings, and of others only the counters.  Findings at other links of a
- * part that is gone raise no alert.
+ * end; a node that does not answer; a part of the fabric that is gone.  Its findings
+ * say what is wrong there: a counter at an end that reached its threshold, a link that
+ * is down, ports that are unanswered.  A dying cable shows symbol errors at both ends
+ * and LinkDownedCounter, and the SM loses a rack behind it: that is one alert with
+ * several findings.  The most important finding comes first, with its end.  The alert
+ * keeps the six most important findings; of others only which counters they are.
+ * Findings at other links of a lost part raise no alert.
  *
  *     finding    pending -> raised    at or over its threshold for 'raise_after'
  *                raised  -> over      under 'clear_below' of it for 'clear_after'
  *     alert      raised with its first raised finding, cleared with its last
  *
- * A pending finding that falls under its threshold is dropped.  A link or node that is down
- * for 'forget_after' counts as removed on purpose: its alert is cleared, as "forgotten".
+ * A pending finding that falls under its threshold is forgotten.  What stays down for
+ * 'forget_after' counts as removed on purpose: its alert is cleared as "forgotten".
  *
  *     triad_alerts_adopt(alerts, view, now)         a new fabric: what was lost;
  *                                                   settle() after it, too
@@ -24,24 +24,24 @@
  *     triad_alerts_end_sweep(alerts, now)           after them
  *     triad_alerts_settle(alerts, now, &cursor, n)  until it returns false
  *
- * The sink gets alerts in settle(), when all findings are known, and in configure(), when
- * alerts are switched off.
+ * settle() calls the sink, when all findings are known.  So do silence(), and
+ * configure() when alerts are switched off.
  *
- * Silences (silences.h) suppress notifications.  An alert has the number of the silence
- * that matches it, if any; the sink is called when that begins and ends.
+ * Silences (silences.h) say which alerts shall wake nobody.  An alert has the number of
+ * the silence that fits it, if any; the sink gets to know when that begins and ends.
  *
- * A root of congestion is one alert, however many ports wait because of it.  So a finding
- * of PortXmitWait that a root explains is held back: it stays pending, is counted, and is
- * raised when no root explains it any longer.  If it was raised before, it ends.  The
- * search for roots needs some time after a sweep, so new findings of the last sweep are
- * held back until then, but not beyond the next sweep.
+ * A root of congestion is one alert, however many ports wait because of it.  A finding
+ * of PortXmitWait that a root explains is held back: it stays pending, is counted, and
+ * is raised when no root explains it any longer.  One that was raised before is over
+ * for its alert.  The search for roots ends a moment after the sweep.  So findings that
+ * are new in the last sweep are held back until then, at most until the next sweep.
  *
  * If the SM reported something near the time at which a finding began, the alert notes
  * it: a trap about the port; for a loss also a trap about the switch, or a heavy sweep.
  *
- * Thread-safety: none; the caller excludes readers from writers.  Memory: at most
- * TRIAD_ALERTS_MAX alerts of some 700 octets, allocated as needed; what does not fit is
- * counted.
+ * Thread-safety: none; the caller excludes readers from writers.
+ * Memory: at most TRIAD_ALERTS_MAX alerts of some 700 octets, allocated as needed;
+ * findings that find no room are counted.
  * Source: [monitoring-rfc M2, M6, M11], [perf-manager-arch 3, 4]. */
 #ifndef TRIAD_PERFMGR_ALERTS_H
 #define TRIAD_PERFMGR_ALERTS_H
@@ -66,24 +66,25 @@ enum triad_alert_cause {
 	TRIAD_ALERT_UNANSWERED = TRIAD_N_COUNTERS,
 	TRIAD_ALERT_LINK_DOWN,
 	TRIAD_ALERT_NODE_GONE,
-	TRIAD_ALERT_BER,    /* a bit error rate is over its target */
-	TRIAD_ALERT_DETAIL, /* a detail is over its threshold; 'why' has it */
-	TRIAD_ALERT_MODULE, /* a cable or module has a fault */
-	TRIAD_ALERT_DEVICE, /* a switch or HCA has a fault */
-	TRIAD_ALERT_ROUTES, /* the forwarding tables are wrong; this is an example */
-	TRIAD_ALERT_CONGESTION, /* a root of congestion: it makes others wait */
+	TRIAD_ALERT_BER,        /* a bit error rate is over its target */
+	TRIAD_ALERT_DETAIL,     /* a detail is over its threshold; 'why' says which */
+	TRIAD_ALERT_MODULE,     /* a cable or module has a fault */
+	TRIAD_ALERT_DEVICE,     /* a switch or HCA has a fault */
+	TRIAD_ALERT_ROUTES,     /* the forwarding tables are wrong, seen here */
+	TRIAD_ALERT_CONGESTION, /* a root: it makes others wait */
 	TRIAD_ALERT_N_CAUSES
 };
 _Static_assert(TRIAD_ALERT_N_CAUSES < 32, "causes are bits of 32");
 
-/* Causes that agents report, as bits: counters, unanswered ports, bit error rates, details,
- * faults of hardware.  Losses are found only where the whole fabric is known. */
+/* Causes (bits) that other processes may report: counters, unanswered ports, bit error
+ * rates, details, faults of hardware.  Losses are found where the whole fabric is
+ * known. */
 #define TRIAD_ALERT_TAKEN                                                              \
 	(((2u << TRIAD_ALERT_UNANSWERED) - 1) | 1u << TRIAD_ALERT_BER |                \
 		1u << TRIAD_ALERT_DETAIL | 1u << TRIAD_ALERT_MODULE |                  \
 		1u << TRIAD_ALERT_DEVICE)
 
-/* What is wrong with routes. */
+/* What is wrong with the forwarding tables. */
 enum triad_alert_routes {
 	TRIAD_ALERT_CREDIT_LOOPS,
 	TRIAD_ALERT_MULTICAST_LOOPS,
@@ -110,26 +111,23 @@ struct triad_alert_finding {
 	uint8_t cause; /* enum triad_alert_cause */
 	uint8_t end;   /* index in the alert's ends */
 	bool raised;
-	bool at_least;  /* the counter stands at its maximum */
-	bool judged;    /* the finder has already waited: it is raised, and ends, at
-			 * once */
-	bool held;      /* of PortXmitWait: a root of congestion explains it, or
-			 * still may */
-	uint8_t routes; /* of routes: enum triad_alert_routes, whose number is
-			 * 'value' */
-	/* For a counter that details explain, and for details. */
+	bool at_least;  /* the counter is at its maximum */
+	bool judged;    /* its finder has waited: raise or end it at once */
+	bool held;      /* of PortXmitWait: a root of congestion explains it, or may */
+	uint8_t routes; /* of routes: enum triad_alert_routes; 'value' counts these */
+	/* Of a counter that details explain, or of a detail. */
 	struct triad_alert_why why;
-	float value, worst; /* in the threshold's terms; ports, for unanswered ones;
-			     * a bit error rate, 0: unknown; of hardware, in its unit */
+	float value, worst; /* in the threshold's unit; unanswered ports; a bit error
+	                     * rate, 0: not reported; of hardware, in its unit */
 	struct triad_threshold threshold; /* of a counter */
 	struct {
 		uint8_t kind;    /* enum triad_ber_kind */
 		float low, high; /* 'value' is between them, with 95 % confidence */
 		float target;
-		float in_s; /* the time of the data that decided */
+		float in_s; /* seconds of data that decided */
 	} ber;              /* of a bit error rate */
 	struct {
-		uint8_t fault; /* enum triad_hardware_fault; 0: not told */
+		uint8_t fault; /* enum triad_hardware_fault; 0: not reported */
 		uint8_t index;
 		float limit;
 	} hardware; /* of a module or device */
@@ -139,7 +137,7 @@ struct triad_alert_finding {
 		float loss_bps; /* at most */
 	} congestion;      /* of a root; 'value' is how many ports wait because of it */
 	uint64_t since_us; /* when it began */
-	uint64_t under_us; /* since when it is under its threshold; 0: it is over it */
+	uint64_t under_us; /* when it fell under its threshold; 0: it is not */
 };
 
 struct triad_alert_end {
@@ -161,7 +159,7 @@ struct triad_alert {
 	uint8_t state; /* enum triad_alert_state */
 	uint8_t n_ends;
 	uint8_t n_findings;
-	bool forgotten;      /* cleared because it lasted for 'forget_after' */
+	bool forgotten;      /* cleared because it lasted too long */
 	bool explained;      /* cleared because a root of congestion explains it */
 	uint32_t n_nodes;    /* gone */
 	uint32_t n_links;    /* down, of a part that is gone */
@@ -172,12 +170,12 @@ struct triad_alert {
 		uint16_t trap;
 		uint64_t at_us;
 	} sm;
-	uint32_t silence;               /* the number of its silence; 0: none */
+	uint32_t silence;               /* number of its silence; 0: none */
 	uint64_t silenced_until_us;     /* wall clock */
-	struct triad_alert_end ends[2]; /* the first is the first finding's */
+	struct triad_alert_end ends[2]; /* the first finding's end is first */
 	struct triad_alert_finding findings[TRIAD_ALERT_MAX_FINDINGS];
-	/* For each end, causes (bit i: cause i) over their thresholds without a finding,
-	 * because there was no room and they are less significant. */
+	/* Causes (bit i: cause i) over their thresholds at each end that are less
+	 * important than the findings, and found no room among them. */
 	uint32_t more[2];
 };
 
@@ -185,8 +183,8 @@ enum triad_alert_change {
 	TRIAD_ALERT_RAISED,
 	TRIAD_ALERT_JOINED, /* one more finding */
 	TRIAD_ALERT_ENDED,
-	TRIAD_ALERT_SILENCED, /* while it lasts; if silenced when raised, only RAISED */
-	TRIAD_ALERT_UNSILENCED, /* while it is active */
+	TRIAD_ALERT_SILENCED,   /* an active alert; a new one is only RAISED */
+	TRIAD_ALERT_UNSILENCED, /* an active alert */
 	TRIAD_ALERT_N_CHANGES
 };
 
@@ -194,48 +192,50 @@ enum triad_alert_change {
 struct triad_alerts_sink {
 	void (*take)(void *context, enum triad_alert_change change,
 		const struct triad_alert *alert);
-	/* No more for now; called after one take() or more.  May be NULL. */
+	/* All of this round was reported; called after one take() or more.  May be
+	 * NULL. */
 	void (*done)(void *context);
 	void *context;
 };
 
 struct triad_alerts_params {
 	bool enabled; /* false clears all */
-	bool links;   /* links that go down and nodes that leave are alerts */
+	bool links;   /* links down and nodes gone raise alerts */
 	uint64_t raise_after_us, clear_after_us, forget_after_us;
 	double clear_below;         /* share of the threshold, 0 to 1 */
-	unsigned unanswered_sweeps; /* 0: not an alert */
+	unsigned unanswered_sweeps; /* 0: no alert */
 };
 
 struct triad_alerts_counts {
-	uint32_t n_active, n_silenced; /* active alerts; of these, silenced ones */
+	uint32_t n_active, n_silenced; /* of n_active */
 	uint32_t n_explained;          /* findings held back at present */
 	uint64_t n_raised, n_cleared;  /* since the beginning */
-	uint64_t n_not_kept;           /* findings beyond TRIAD_ALERTS_MAX alerts */
+	uint64_t n_not_kept;           /* findings that got no alert: too many, or no
+	                                * memory */
 };
 
 struct triad_alerts;
 struct triad_silences;
 
-/* Tells which links were taken down on purpose, so that their loss is no alert;
- * 'is_disabled': the port is disabled now.  'took_down' NULL: none. */
+/* Knows who takes links down on purpose: such a loss is no alert.  'is_disabled' says
+ * that the port is disabled now.  'took_down' NULL: nobody does. */
 struct triad_alerts_intent {
 	bool (*took_down)(
 		void *context, uint64_t node_guid, uint8_t number, bool is_disabled);
 	void *context;
 };
 
-/* Causes that finders report (finders.h), which know the whole fabric. */
+/* Causes (bits) that finders report, which know the whole fabric. */
 #define TRIAD_ALERT_OF_OTHERS (1u << TRIAD_ALERT_ROUTES | 1u << TRIAD_ALERT_CONGESTION)
 
-/* NULL when memory is short.  'sink' is copied.  'silences' is borrowed; acknowledgements
- * are removed from it when their alerts end. */
+/* NULL when memory is short.  Copies 'sink'.  Borrows 'silences', and removes from it
+ * acknowledgements whose alerts end. */
 struct triad_alerts *triad_alerts_new(
 	const struct triad_alerts_sink *sink, struct triad_silences *silences);
 void triad_alerts_free(struct triad_alerts *alerts);
 
-/* 'conf' has the thresholds.  A finding ends when its counter no longer has a threshold,
- * when its port is skipped, or, for a loss, when 'links' is false. */
+/* 'conf' gives the thresholds.  A finding is over when its counter has no threshold any
+ * longer, when its port is skipped, or, for a loss, when 'links' is false. */
 void triad_alerts_configure(struct triad_alerts *alerts,
 	const struct triad_alerts_params *params, const struct triad_conf *conf,
 	uint64_t now_us);
@@ -243,62 +243,62 @@ void triad_alerts_configure(struct triad_alerts *alerts,
 void triad_alerts_set_intent(
 	struct triad_alerts *alerts, const struct triad_alerts_intent *intent);
 
-/* Sets the view (referenced until the next one); what the last one had and this one lacks
- * becomes an alert.  Returns 0 or ENOMEM; then the last view stays. */
+/* Looks at the ports of 'view' (referenced until the next one) from now on; what the
+ * last view had and this one lacks is a loss.  Returns 0, or ENOMEM and keeps the last
+ * view. */
 int triad_alerts_adopt(
 	struct triad_alerts *alerts, struct triad_view *view, uint64_t now_us);
 
-/* 'is_idle': counters are read elsewhere.  Then findings of sweeps end, losses too, and
- * only those of finders count. */
+/* 'is_idle': other processes read the counters.  Findings of sweeps are over, losses
+ * too; only those of finders stay. */
 void triad_alerts_set_idle(struct triad_alerts *alerts, bool is_idle, uint64_t now_us);
 
 /* Adds what a sweep read from 'port' (index in the view's fabric). */
 void triad_alerts_look(struct triad_alerts *alerts, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us);
 
-/* Begins a sweep.  'is_part': it is not of all ports, so an agent that answers may have
- * other ports that are silent. */
+/* A sweep begins.  'is_part': it is not of all ports, so a node that answers may still
+ * have silent ports. */
 void triad_alerts_begin_sweep(struct triad_alerts *alerts, bool is_part);
 
 /* The port did not answer in the sweep. */
 void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_us);
 
-/* Ends a sweep, after look() or miss() for each port that it asked.  'cut': the missed
- * ports could not be asked. */
+/* All ports that the sweep asked have been given to look() or miss().  'cut': the
+ * missed ones could not be asked, so they are not silent. */
 void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_us);
 
-/* Adds a finding of an agent or finder instead of look(): 'cause' (of TRIAD_ALERT_OF_OTHERS
- * or TRIAD_ALERT_TAKEN; unanswered and device are for the port's node) is over its
- * threshold at 'port', with 'found' (value, at_least, threshold), or no longer is (NULL).
- * triad_alerts_settle() reports it. */
+/* Takes a finding of another process, or of a finder.  'cause' is of TRIAD_ALERT_TAKEN
+ * or TRIAD_ALERT_OF_OTHERS; unanswered and device are about the port's node.  'found'
+ * has the value and what belongs to the cause: the cause is over its threshold at
+ * 'port'; NULL: it no longer is.  triad_alerts_settle() reports it. */
 void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned cause,
 	const struct triad_alert_finding *found, uint64_t now_us);
-/* Sets the ports whose waiting is explained by roots of congestion: begin() forgets all,
- * explain() adds a port.  'until_us': the end of the sweep that they were found with;
- * UINT64_MAX: roots are not searched for. triad_alerts_settle() reports the effects. */
+/* Says which ports' waiting a root of congestion explains: begin() forgets all,
+ * explain() adds a port.  'until_us' is the end of the sweep whose roots are known;
+ * UINT64_MAX: nobody looks for roots.  triad_alerts_settle() applies it. */
 void triad_alerts_explain_begin(struct triad_alerts *alerts, uint64_t until_us);
 void triad_alerts_explain(
 	struct triad_alerts *alerts, uint64_t node_guid, uint8_t port);
-/* A round of readings by agents has ended; for own sweeps there is
- * triad_alerts_end_sweep(). */
+/* A round that other processes read has ended; triad_alerts_end_sweep() does this for a
+ * sweep. */
 void triad_alerts_note_sweep(struct triad_alerts *alerts, uint64_t now_us);
 
 /* The detail with a finding at 'port'; all 0: there is none. */
 struct triad_alert_why triad_alerts_detail(struct triad_alerts *alerts, uint32_t port);
-/* Makes the findings at 'port' agree with 'causes' (bit i: cause i): all causes that are
- * over their thresholds there, and whether its node is unanswered.  Adds missing findings
- * and ends others. */
+/* 'causes' (bit i: cause i) are all that are over their thresholds at 'port', and
+ * whether its node is unanswered: begins and ends findings to match. */
 void triad_alerts_match(
 	struct triad_alerts *alerts, uint32_t port, uint32_t causes, uint64_t now_us);
-/* Raises findings that have lasted, drops those that are over, and reports both: call it
- * after end_sweep(), take(), match() and adopt().  It handles 'most' alerts from '*cursor'
- * on, which is 0 at first, because each is compared with all silences.  Returns false after
- * the last alert. */
+/* Raises what has lasted, drops what is over, and reports both to the sink: after
+ * end_sweep(), take(), match() and adopt().  Looks at 'most' alerts from '*cursor' on
+ * (0 at first), because each is compared with all silences.  Returns false when it has
+ * looked at the last one. */
 bool triad_alerts_settle(
 	struct triad_alerts *alerts, uint64_t now_us, uint32_t *cursor, uint32_t most);
 
-/* Silences have changed: reports the alerts concerned.  It handles 'most' alerts from
- * '*cursor' on, as settle() does. */
+/* Silences have changed: reports the alerts that this concerns to the sink.  Looks at
+ * 'most' alerts from '*cursor' on, as settle() does. */
 bool triad_alerts_silence(struct triad_alerts *alerts, uint32_t *cursor, uint32_t most);
 
 /* The SM reported a heavy sweep (trap and lid 0) or a trap about a port. */
@@ -309,9 +309,9 @@ void triad_alerts_note_sm(struct triad_alerts *alerts, uint16_t trap, uint16_t l
 
 struct triad_alerts_counts triad_alerts_counts(const struct triad_alerts *alerts);
 
-/* Walks over active alerts, then over those cleared last: copies the first one from
- * '*cursor' (0 at first) on, and moves the cursor past it.  Returns false when there is no
- * more.  It may miss alerts that come or go between two calls. */
+/* Walks over active alerts, then over those cleared last: copies the first one at or
+ * after '*cursor' (0 at first), and moves the cursor past it.  Returns false when there
+ * is no more.  May miss one that comes or goes between two calls. */
 bool triad_alerts_next(
 	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Adopts a new fabric: handles losses, returns, and ports that are no longer asked. */
+/* A new fabric: what was lost, what is back, what is no longer asked. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static bool was_taken_down(const struct adoption *adoption, uint32_t old_port)
 				TRIAD_PHYS_DISABLED);
 }
 
-/* True when each of its links was taken down on purpose, at one end or the other. */
+/* True when each of its links was taken down on purpose, at either end. */
 static bool is_meant(const struct adoption *adoption, const struct triad_loss *loss)
 {
 	if (!adoption->alerts->intent.took_down)
@@ -44,9 +44,9 @@ static bool is_meant(const struct adoption *adoption, const struct triad_loss *l
 
 /* --- losses --- */
 
-/* The alert that a loss belongs to, made when there is none.  ends[0] is what was lost.
- * An alert that has it only as a place, or has the near end with another far end, is
- * about an earlier loss. */
+/* The alert of a loss; made when there is none.  ends[0] is what was lost.  An alert
+ * that has ends[0] only as a place, or the near end with another far end, is about an
+ * earlier loss. */
 static struct triad_alert_entry *need_alert_of_loss(
 	struct triad_alerts *alerts, const struct triad_alert_end *ends, unsigned n)
 {
@@ -68,7 +68,7 @@ static struct triad_alert_entry *need_alert_of_loss(
 	return entry;
 }
 
-/* A silent node has often died, so its loss joins the alert of its silence.  Returns
+/* A silent node has often died: its loss joins the alert about its silence.  Returns
  * NULL when there is none. */
 static struct triad_alert_entry *find_alert_of_silence(struct triad_alerts *alerts,
 	const struct triad_alert_end *node, const struct triad_alert_end *near)
@@ -84,8 +84,8 @@ static struct triad_alert_entry *find_alert_of_silence(struct triad_alerts *aler
 	return entry;
 }
 
-/* Notes how many nodes and links are gone.  A link that goes down besides does not
- * overwrite that. */
+/* Notes how many nodes and links are gone.  A single link down later does not overwrite
+ * that. */
 static void note_size(struct triad_alert *alert, const struct triad_loss *loss)
 {
 	if (alert->n_nodes && !loss->nodes_gone)
@@ -94,8 +94,8 @@ static void note_size(struct triad_alert *alert, const struct triad_loss *loss)
 	alert->n_links = loss->n_links;
 }
 
-/* A loss is an alert at the ends of its first link, and includes findings at its other
- * links. */
+/* Makes the alert of a loss, at the ends of its first link.  The other links' ports
+ * become its places, so that findings there join it. */
 static void adopt_loss(void *context, const struct triad_loss *loss)
 {
 	const struct adoption *adoption = context;
@@ -131,7 +131,7 @@ static void adopt_loss(void *context, const struct triad_loss *loss)
 	}
 }
 
-/* Keeps the state of nodes that stayed. */
+/* Copies the state of nodes that stayed. */
 static void inherit_nodes(const struct triad_alerts *alerts,
 	const struct triad_fabric *fabric, struct triad_alerts_node *nodes)
 {
@@ -147,7 +147,7 @@ static void inherit_nodes(const struct triad_alerts *alerts,
 	}
 }
 
-/* True when the lost link or node is back. */
+/* True when the lost node or link is there again. */
 static bool is_back(const struct triad_fabric *fabric, const struct triad_alert *alert,
 	const struct triad_alert_finding *finding)
 {
@@ -159,7 +159,8 @@ static bool is_back(const struct triad_fabric *fabric, const struct triad_alert 
 		fabric->ports[port].remote != TRIAD_FABRIC_NONE;
 }
 
-/* Applies the fabric and the configuration to an alert. */
+/* Ends the findings of an alert that the present fabric or configuration makes
+ * obsolete. */
 static void look_at_entry(
 	struct triad_alerts *alerts, struct triad_alert *alert, uint64_t now_us)
 {
@@ -175,8 +176,8 @@ static void look_at_entry(
 			triad_alert_note_under(alert, finding, now_us);
 			continue;
 		}
-		/* Nothing is read of a port that left or is skipped, so its findings
-		 * are over.  Its loss is a finding of its own. */
+		/* A port that left or is skipped is not read, so its findings are over.
+		 * Its loss is another finding. */
 		if (is_loss ? !alerts->params.links ||
 					is_back(view->fabric, alert, finding)
 			    : !triad_alerts_is_end_asked(view, end))
@@ -222,7 +223,7 @@ static int find_losses(struct triad_alerts *alerts, struct triad_view *old,
 		old->fabric, alerts->view->fabric, new_port, adopt_loss, &adoption);
 }
 
-/* Roots of congestion explain the same ports until they are looked for again. */
+/* Keeps what roots of congestion explain, until roots are searched again. */
 static void inherit_explained(const struct triad_alerts *alerts,
 	const struct triad_fabric *fabric, bool *explained)
 {
@@ -274,11 +275,12 @@ int triad_alerts_adopt(
 		words_per_us[i] =
 			(float)triad_fabric_port_bps(&fabric->ports[i]) / 32e6f;
 	alerts->view = triad_view_ref(view);
-	/* The flags go by the index of a port, which the new fabric has changed. */
+	/* Flags are indexed by port, and the new fabric has other indices. */
 	triad_alert_store_each_place(alerts->store, triad_alerts_flag, alerts);
 	triad_alerts_look_at_entries(alerts, now_us);
 	if (old)
-		/* Without memory a loss goes unnoticed; its counters do not. */
+		/* Without memory a loss raises no alert; LinkDownedCounter still
+		 * may. */
 		(void)find_losses(alerts, old, new_port, now_us);
 	triad_view_unref(old);
 	free(new_port);

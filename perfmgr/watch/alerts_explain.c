@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Waiting that roots of congestion explain: one alert for each root, not for each port
- * that waits. */
+/* Waiting that roots of congestion explain: each root is one alert, however many ports
+ * wait because of it. */
 #include <string.h>
 
 #include "perfmgr/watch/alerts_parts.h"
@@ -29,9 +29,9 @@ void triad_alerts_explain(struct triad_alerts *alerts, uint64_t node_guid, uint8
 		alerts->explained[at] = true;
 }
 
-/* A thread that looks for roots may be late: after a pause of the process the next sweep
- * may end before it has looked at the last one.  A thread that has stopped must not hide
- * waiting ports for ever.  So its result counts until the third sweep after it. */
+/* The thread that looks for roots may be late: after a pause of the process it may miss
+ * a sweep.  If it stops, it must not hide waiting ports for ever.  So its result counts
+ * until the third sweep after it. */
 static bool is_explained(
 	const struct triad_alerts *alerts, const struct triad_alert_end *end)
 {
@@ -41,8 +41,8 @@ static bool is_explained(
 		alerts->explained_until_us >= alerts->swept_us[2];
 }
 
-/* True while roots are not known yet for the sweep of the finding, or for the next one if
- * the search is late. */
+/* True for a new finding whose sweep's roots are not known yet.  It waits for them one
+ * more sweep at most. */
 static bool may_be_explained(
 	const struct triad_alerts *alerts, const struct triad_alert_finding *finding)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Internals of alerts.h, for its own files:
+/* The state that the files of alerts.h share; nothing else includes this.
  *
- *     alerts.c          readings of sweeps; reports of alerts
+ *     alerts.c          sweeps, and what is reported to the sink
  *     alerts_places.c   the ends of links and nodes, and the alert of each
  *     alerts_adopt.c    a new fabric
- *     alerts_take.c     findings of agents and finders
+ *     alerts_take.c     findings of other processes and of finders
  *     alerts_explain.c  waiting that roots of congestion explain */
 #ifndef TRIAD_PERFMGR_ALERTS_PARTS_H
 #define TRIAD_PERFMGR_ALERTS_PARTS_H
@@ -29,8 +29,8 @@ struct triad_alerts {
 	struct triad_alert_store *store;
 	struct triad_view *view;
 	bool *flagged;       /* for each port of the view: it has an alert */
-	bool *explained;     /* the same: a root of congestion explains its waiting */
-	float *words_per_us; /* capacity of its link */
+	bool *explained;     /* for each port: a root explains its waiting */
+	float *words_per_us; /* for each port: what its link can carry */
 	struct triad_alerts_node *nodes; /* for each node of the view */
 	struct triad_sm_notes sm_notes;
 	struct triad_silences *silences;
@@ -40,8 +40,8 @@ struct triad_alerts {
 	bool is_part;  /* the present sweep is not of all ports */
 	bool is_idle;  /* see triad_alerts_set_idle() */
 	uint64_t explained_until_us;
-	uint64_t swept_us[3]; /* ends of the last sweeps, the last one first */
-	uint32_t n_held;      /* findings held back so far, while alerts are settled */
+	uint64_t swept_us[3]; /* ends of the last three sweeps, the newest first */
+	uint32_t n_held;      /* explained so far, in settle() */
 	struct triad_alerts_counts counts;
 };
 
@@ -50,7 +50,8 @@ struct triad_alert_end triad_alerts_end_of(
 struct triad_alert_end triad_alerts_end_of_node(
 	const struct triad_fabric *fabric, uint32_t index);
 
-/* The port of the view's fabric for an end, or TRIAD_FABRIC_NONE. */
+/* The index of an end's port in the fabric (of a node: its first port), or
+ * TRIAD_FABRIC_NONE. */
 uint32_t triad_alerts_find_port(
 	const struct triad_fabric *fabric, const struct triad_alert_end *end);
 
@@ -62,24 +63,26 @@ void triad_alerts_place(struct triad_alerts *alerts, struct triad_alert_entry *e
 struct triad_alert_entry *triad_alerts_find_at(
 	const struct triad_alerts *alerts, const struct triad_alert_end *end);
 
-/* A new alert about the ends; NULL when there are too many. */
+/* Adds an alert about the ends; NULL when there are too many. */
 struct triad_alert_entry *triad_alerts_add(
 	struct triad_alerts *alerts, const struct triad_alert_end *ends, unsigned n);
 
-/* The alert of the link at 'port', made when there is none. */
+/* The alert of the link at 'port'; made when there is none. */
 struct triad_alert_entry *triad_alerts_need(struct triad_alerts *alerts, uint32_t port);
 
-/* True when sweeps ask the port of an end, or, for a node, any of its ports. */
+/* True when sweeps ask the end's port; of a node, any of its ports. */
 bool triad_alerts_is_end_asked(
 	const struct triad_view *view, const struct triad_alert_end *end);
 
 const struct triad_limits *triad_alerts_limits_of(
 	const struct triad_alerts *alerts, uint32_t port);
 
-/* Sets which findings of the alert are held back, and counts the explained ones. */
+/* Decides which findings of the alert are held back, and counts those that are
+ * explained. */
 void triad_alerts_hold(struct triad_alerts *alerts, struct triad_alert *alert);
 
-/* Applies the fabric and the configuration to all alerts. */
+/* Ends the findings of all alerts that the present fabric or configuration makes
+ * obsolete. */
 void triad_alerts_look_at_entries(struct triad_alerts *alerts, uint64_t now_us);
 
 #endif

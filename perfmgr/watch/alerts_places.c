@@ -31,8 +31,7 @@ struct triad_alert_end triad_alerts_end_of(
 	return end;
 }
 
-/* The index of the end's port, for an end that is a node of its first port; or
- * TRIAD_FABRIC_NONE. */
+/* The index of the end's port; of a node, of its first port; or TRIAD_FABRIC_NONE. */
 uint32_t triad_alerts_find_port(
 	const struct triad_fabric *fabric, const struct triad_alert_end *end)
 {
@@ -70,7 +69,7 @@ struct triad_alert_entry *triad_alerts_find_at(
 	return triad_alert_store_find(alerts->store, end->node_guid, end->port);
 }
 
-/* A new alert about the ends; NULL when there are too many. */
+/* Adds an alert about the ends; NULL when there are too many. */
 struct triad_alert_entry *triad_alerts_add(
 	struct triad_alerts *alerts, const struct triad_alert_end *ends, unsigned n)
 {
@@ -114,8 +113,7 @@ struct triad_alert_entry *triad_alerts_need(struct triad_alerts *alerts, uint32_
 		return entry ? entry : add_placed_alert(alerts, ends, 1);
 	ends[1] = triad_alerts_end_of(fabric, remote);
 	entry = triad_alerts_find_at(alerts, &ends[1]);
-	/* The far end's alert is about another link, which was plugged in there
-	 * before. */
+	/* The far end's alert is about an earlier link of that port. */
 	if (entry && entry->alert.n_ends == 2)
 		return add_placed_alert(alerts, ends, 1);
 	if (!entry)

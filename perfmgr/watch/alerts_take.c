@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Findings of agents and finders: they are raised and end at once, because their source has
- * already waited as the thresholds require. */
+/* Findings of other processes and finders.  These have waited as long as the thresholds
+ * demand, so the alerts raise and end their findings at once. */
 #include "perfmgr/watch/alerts_parts.h"
 
-/* The alert of where 'cause' is a finding of 'port', and its index of that end. */
+/* The alert in which 'cause' is a finding of 'port', and '*index', its end there. */
 static struct triad_alert_entry *find_entry(struct triad_alerts *alerts, uint32_t port,
 	unsigned cause, bool is_needed, unsigned *index)
 {
@@ -62,7 +62,7 @@ void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned caus
 		return;
 	if (found)
 		note_over(alerts, port, cause, found, now_us);
-	/* Most ports have no alert, and had none. */
+	/* Most ports have no alert: skip the search for them. */
 	else if (cause != TRIAD_ALERT_MODULE || alerts->flagged[port])
 		note_under(alerts, port, cause, now_us);
 }
@@ -81,7 +81,7 @@ struct triad_alert_why triad_alerts_detail(struct triad_alerts *alerts, uint32_t
 	return finding ? finding->why : (struct triad_alert_why){0};
 }
 
-/* Bit i: cause i is a finding there that is raised, and not over. */
+/* Bit i: cause i is a finding there that is not under its threshold. */
 static uint32_t known_causes(struct triad_alerts *alerts, uint32_t port)
 {
 	uint32_t known = 0;
@@ -99,7 +99,7 @@ static uint32_t known_causes(struct triad_alerts *alerts, uint32_t port)
 	return known;
 }
 
-/* Most ports have nothing, and had nothing. */
+/* True when neither the port nor its node has an alert, as most. */
 static bool has_nothing(const struct triad_alerts *alerts, uint32_t port)
 {
 	const struct triad_fabric *fabric = alerts->view->fabric;
@@ -125,7 +125,7 @@ void triad_alerts_match(
 		struct triad_alert_finding found = {
 			.value = cause == TRIAD_ALERT_UNANSWERED};
 
-		/* The exact value is not sent again. */
+		/* The report has no values: assume the threshold. */
 		if (cause < TRIAD_N_COUNTERS) {
 			found.threshold = limits->of[cause];
 			found.value = (float)limits->of[cause].value;

@@ -10,18 +10,18 @@
 #define SECONDS_PER_YEAR (365.25 * 86400)
 #define LEAST_EXPECTED 1.0
 #define MAX_READINGS 100u
-/* Evidence of this many times a quiet link's is no rise yet. */
+/* Evidence below this many times that of a quiet link is no rise. */
 #define RISE 2.0
 
 /* --- the test --- */
 
-/* Ratios to the target: their logarithms to base 2, and what they are above 1. */
+/* The ratios k to the target: log2(k), and k - 1. */
 static const struct {
 	double octaves, excess;
 } ratios[TRIAD_BER_N_RATIOS] = {{1, 1}, {2, 3}, {4, 15}, {6, 63}};
 
-/* Evidence for one ratio on a link that has had no errors for long, read all the time;
- * with long readings it is less. */
+/* Evidence for one ratio on a link that long had no errors and is read continuously;
+ * longer readings give less. */
 static double quiet(unsigned i)
 {
 	return 1 / ratios[i].excess;
@@ -54,8 +54,8 @@ int triad_ber_test_init(struct triad_ber_test *test, double target, double bps,
 		.target = target,
 		.bps = bps,
 		.alarm = alarm,
-		/* One reading less than n falls short of the alarm; n reach it, with
-		 * something left for what fades between them. */
+		/* n - 1 readings stay below the alarm; n pass it, with a margin for
+		 * evidence that fades between them. */
 		.most = pow(alarm / quiet_mean(), 1 / (n_readings - 0.5)),
 	};
 	return 0;
@@ -91,7 +91,8 @@ static void evidence_add(struct triad_ber *ber, const struct triad_ber_test *tes
 	}
 }
 
-/* The limit of ever shorter readings: evidence grows by what is expected, and fades. */
+/* Adds time without errors in the limit of ever shorter readings: evidence grows by the
+ * expected errors, and fades. */
 static void evidence_add_quiet(struct triad_ber *ber, double expected)
 {
 	for (unsigned i = 0; i < TRIAD_BER_N_RATIOS; i++) {
@@ -132,8 +133,8 @@ static struct triad_ber_span recent_of(const struct triad_ber *ber)
 	return span;
 }
 
-/* How surprising so few errors are at the target: their chance is e^-surprise at most,
- * by Chernoff's bound; 0 when they are not few. */
+/* How surprising so few errors are at the target: by Chernoff's bound, their chance is
+ * at most e^-surprise; 0 when they are not few. */
 static double surprise(struct triad_ber_span span)
 {
 	double errors = (double)span.errors;
@@ -162,7 +163,7 @@ static void episode_begin(struct triad_ber *ber, uint64_t now_us)
 	ber->since_us = now_us;
 }
 
-/* From now on readings show whether the link is good again. */
+/* Readings from here on decide when the link is good again. */
 static void alarm(struct triad_ber *ber)
 {
 	ber->verdict = TRIAD_BER_WORSE;
@@ -182,7 +183,7 @@ static void judge(struct triad_ber *ber, const struct triad_ber_test *test)
 		ber->verdict = is_good_now ? TRIAD_BER_GOOD : TRIAD_BER_UNDECIDED;
 }
 
-/* 'is_quiet': no errors, in readings as short as can be. */
+/* 'is_quiet': no errors, in ever shorter readings. */
 static enum triad_ber_verdict add(struct triad_ber *ber,
 	const struct triad_ber_test *test, const struct triad_ber_reading *reading,
 	bool is_quiet)
@@ -243,8 +244,9 @@ struct triad_ber_estimate triad_ber_estimate(const struct triad_ber *ber,
 	};
 }
 
-/* What is still to be expected until the link is good, when errors go on at the span's
- * rate: then surprise grows in proportion, but the recent span has an end. */
+/* Errors to be expected at the target until the link is good, if errors go on at the
+ * span's rate.  Surprise then grows in proportion to the span, but the span is
+ * limited. */
 static double until_good(struct triad_ber_span span)
 {
 	double wanted = -log(TRIAD_BER_DOUBT) * span.expected / surprise(span);
@@ -253,8 +255,8 @@ static double until_good(struct triad_ber_span span)
 					    : INFINITY;
 }
 
-/* What is still to be expected until the alarm: evidence of each ratio grows by the
- * same factor again and again, if it does. */
+/* Errors to be expected at the target until the alarm.  Evidence of each ratio then
+ * grows exponentially, if at all. */
 static double until_worse(const struct triad_ber *ber,
 	const struct triad_ber_test *test, struct triad_ber_span span)
 {
@@ -278,7 +280,7 @@ double triad_ber_remaining_s(
 
 	if (ber->verdict != TRIAD_BER_UNDECIDED)
 		return 0;
-	/* Nothing is known: as if there were no errors. */
+	/* Without data, assume no errors. */
 	if (!(span.expected > 0))
 		return -log(TRIAD_BER_DOUBT) / (test->bps * test->target);
 	return fmin(until_good(span), until_worse(ber, test, span)) /

@@ -12,43 +12,45 @@
  *
  *     R = (R + m) k^n e^(-(k - 1) m)
  *
- * after each reading of n errors where m are expected at the target.  R is the sum of
- * the likelihood ratios of "k times the target since then" to "target", over all
- * moments that it may have begun.  It is linear in R, so the mean of R over several k
- * is as good: no k must be chosen.  Evidence is that mean, over k = 2, 4, 16, 64.
+ * after each reading of n errors where m are expected at the target.  R sums the
+ * likelihood ratio of "k times the target since then" to "target", over all moments at
+ * which that may have begun.  The update is linear in R, so the mean of R over several
+ * k works as well, and no k must be chosen.  Evidence is that mean, over k = 2, 4, 16,
+ * 64.
  *
  * At any BER up to the target, evidence less the errors expected so far is a
- * supermartingale.  So Doob's inequality gives the promise, without approximation, for
- * readings of any lengths: with the alarm at m = 'false_alarm_s' of link time,
+ * supermartingale.  So Doob's inequality gives an exact bound, for readings of any
+ * length.  With the alarm at as many errors as are expected in 'false_alarm_s' of link
+ * time,
  *
  *     P(a false alarm within t) <= t / false_alarm_s        [Pollak: Average run
  *     lengths..., 1987; Shin, Ramdas, Rinaldo: E-detectors, 2023, 2]
  *
- * and false alarms are at least false_alarm_s apart on average.  Real ones are some
- * three times as far apart, because evidence steps over the threshold.  An
+ * and false alarms are at least false_alarm_s apart on average.  In practice they are
+ * some three times as far apart, because evidence jumps past the threshold.  An
  * administrator of 100,000 links who accepts one false alarm a year gives 100,000 years
  * (triad_ber_false_alarm_s()).  A test by Wald that starts anew after each acceptance
  * has no such bound in closed form; Page's CUSUM (Lucas 1985) needs one k, and tables
  * for its run lengths.  tests/sim/ber_trials compares it with fixed windows.
  *
- * Bursts: one event may damage thousands of bits.  So a reading multiplies the
- * evidence by 'most' at most, chosen such that fewer than 'n_readings' readings with
- * errors never decide from a clean state, however many errors they have: that is exact,
- * too.  Since an event may lie across two readings, n_readings is 3 by default.
- * Taking evidence away keeps the promise above.  It costs time where a link is so bad
- * that one reading would do, and links whose bursts come one at a time, far apart, are
- * not found to be worse, though their average BER may be: what counts their packets
- * lost should say so.  Bursts that come again within the memory, 1 / (BER x bps) at
- * the target or so, do decide.  n_readings 1 takes errors as independent.
+ * Bursts: one event may damage thousands of bits.  So one reading multiplies the
+ * evidence by 'most' at most.  With that factor, fewer than 'n_readings' readings with
+ * errors never decide from a clean state, however many errors they have; that is exact,
+ * too.  An event may lie across two readings, so n_readings is 3 by default.  The cap
+ * only lowers evidence, so the bound above holds.  It costs time on a link so bad that
+ * one reading would do.  A link with single bursts far apart is not found worse, though
+ * its average BER may be: counters of lost packets must show that.  Bursts that recur
+ * within the memory, about 1 / (BER x bps) at the target, do decide.  With n_readings 1
+ * errors count as independent.
  *
- * Good: so few errors in the recent span have a chance below TRIAD_BER_DOUBT at the
- * target or above, by Chernoff's bound (1952), which asks for little more than the
- * exact interval and takes one logarithm.  That holds for each look, not for all looks
- * together.  The recent span has at least TRIAD_BER_SPAN errors expected at
- * the target once so many have passed, and at most twice as many: older readings are
- * dropped.  A link near its target is neither good nor worse, maybe for ever.
+ * Good: at the target or above, so few errors in the recent span would have a chance
+ * below TRIAD_BER_DOUBT.  The test is Chernoff's bound (1952): it needs little more
+ * data than the exact interval, and one logarithm.  It holds for each look, not for all
+ * looks together.  The recent span covers TRIAD_BER_SPAN to twice as many errors
+ * expected at the target; older readings are dropped.  A link near its target may stay
+ * neither good nor worse for ever.
  *
- * Worse stays until the link is good again by what came after the alarm.
+ * A worse link stays so until readings after the alarm show it good again.
  *
  * Hard cases: after a reset, or with a saturated counter, a reading is a lower bound
  * ('is_least'): it is evidence for worse, and the recent span begins anew.  A gap
@@ -74,12 +76,12 @@
 
 /* --- the test --- */
 
-/* What is the same for all links of one rate. */
+/* The parameters that links of one rate share. */
 struct triad_ber_test {
 	double target; /* BER */
 	double bps;    /* bits the link carries in a second */
 	double alarm;  /* evidence that decides */
-	double most;   /* by which a reading multiplies evidence, at most */
+	double most;   /* a reading multiplies evidence by no more */
 };
 
 /* Prepares a test: 'target' above 0, 'bps' above 0, false alarms at least
@@ -106,7 +108,7 @@ struct triad_ber_span {
 	double expected;
 };
 
-/* All 0 is a link that nothing is known of. */
+/* All 0: nothing is known of the link. */
 struct triad_ber {
 	double evidence[TRIAD_BER_N_RATIOS];
 	struct triad_ber_span recent[2]; /* the present span, and the one before */
@@ -122,7 +124,7 @@ struct triad_ber_reading {
 	bool is_least;    /* there may have been more errors */
 };
 
-/* Forgets what is known: the link went down, or its rate or target changed. */
+/* Forgets all: the link went down, or its rate or target changed. */
 void triad_ber_begin(struct triad_ber *ber);
 
 /* Adds a reading; one whose seconds are not a finite number above 0 is ignored.
@@ -130,8 +132,8 @@ void triad_ber_begin(struct triad_ber *ber);
 enum triad_ber_verdict triad_ber_add(struct triad_ber *ber,
 	const struct triad_ber_test *test, const struct triad_ber_reading *reading);
 
-/* Adds time without errors, as if it had been read all the time: evidence then is what
- * it is on a link that was good, however long the time.  'seconds' above 0. */
+/* Adds time without errors, as if it had been read continuously: evidence becomes that
+ * of a good link, however long the time is.  'seconds' above 0. */
 enum triad_ber_verdict triad_ber_add_quiet(struct triad_ber *ber,
 	const struct triad_ber_test *test, double seconds, uint64_t from_us);
 
@@ -141,15 +143,15 @@ struct triad_ber_estimate {
 	double bits;
 };
 
-/* Estimates the BER: of a link that is worse since then, else over the recent span.
- * The interval is exact for a span that was fixed beforehand; that of a worse link
- * begins where errors began, so its estimate is a little high while it is short.
- * 'confidence' is above 0 and below 1.  Without data 'ber' is 0, 'high' infinite. */
+/* Estimates the BER; of a worse link since it is worse, else over the recent span.  The
+ * interval is exact for a span fixed beforehand.  That of a worse link begins where
+ * errors began, so its estimate is a little high while it is short.  'confidence' is
+ * above 0 and below 1.  Without data 'ber' is 0, 'high' infinite. */
 struct triad_ber_estimate triad_ber_estimate(const struct triad_ber *ber,
 	const struct triad_ber_test *test, double confidence);
 
-/* Seconds of link time until an undecided link is decided, if errors go on as in the
- * recent span: good, or worse.  Infinite when it never will be; 0 when it is. */
+/* Seconds of link time until an undecided link is good or worse, if errors go on as in
+ * the recent span.  Infinite when it never will be; 0 when it is decided. */
 double triad_ber_remaining_s(
 	const struct triad_ber *ber, const struct triad_ber_test *test);
 

@@ -13,9 +13,9 @@
 
 /* One kind at one port. */
 struct rate {
-	uint64_t since_us;      /* since when the port is watched; 0: it is not */
+	uint64_t since_us;      /* when its history begins; 0: there is none */
 	uint64_t read_us;       /* the last reading */
-	uint64_t total;         /* of its details then */
+	uint64_t total;         /* sum of its counters in details then */
 	struct triad_ber *test; /* NULL: no error since 'since_us' */
 };
 
@@ -23,7 +23,7 @@ struct port {
 	uint64_t node_guid;
 	uint32_t remote; /* the engine's row of its far end */
 	uint8_t number;
-	bool is_told; /* that it is worse */
+	bool is_told; /* the last look reported it as worse */
 	struct triad_link_rate link;
 	struct rate rates[TRIAD_BER_N_KINDS];
 };
@@ -35,7 +35,7 @@ struct triad_bers {
 	uint32_t n_ports;
 	uint32_t n_tests;
 	uint64_t n_dropped;
-	/* By what links run at; target 0: not judged. */
+	/* By speed and width of a link; target 0: not judged. */
 	struct triad_ber_test tests[TRIAD_N_SPEEDS][N_WIDTHS][TRIAD_BER_N_KINDS];
 };
 
@@ -86,7 +86,7 @@ static void prepare_tests(struct triad_bers *bers)
 				struct triad_link_rate link = {
 					.width = (uint8_t)(1u << w), .speed = speed};
 
-				/* One that can't be tested has no target. */
+				/* A test that can't be made keeps target 0. */
 				(void)triad_ber_test_init(&bers->tests[speed][w][k],
 					bers->params.targets.of[speed][k],
 					(double)triad_link_rate_signal_bps(link),
@@ -94,7 +94,7 @@ static void prepare_tests(struct triad_bers *bers)
 			}
 }
 
-/* NULL: it is not judged. */
+/* NULL: such a link is not judged. */
 static const struct triad_ber_test *test_of(const struct triad_bers *bers,
 	struct triad_link_rate link, enum triad_ber_kind kind)
 {
@@ -110,7 +110,7 @@ static const struct triad_ber_test *test_of(const struct triad_bers *bers,
 void triad_bers_configure(
 	struct triad_bers *bers, const struct triad_bers_params *params)
 {
-	/* Evidence relative to the old targets is invalid for new ones. */
+	/* Evidence against other targets means nothing. */
 	if (!params->enabled ||
 		memcmp(&params->targets, &bers->params.targets,
 			sizeof(params->targets)) != 0)
@@ -153,8 +153,8 @@ int triad_bers_adopt(struct triad_bers *bers, struct triad_view *view)
 
 /* --- readings --- */
 
-/* Begins a test at a link's first error: the time before counts as good, but at most as
- * much as the test remembers, so that it does not hide later errors. */
+/* Begins a test at the first error: until then the link was good.  Counts no more of
+ * that time than the test looks back on, or it would hide what comes. */
 static struct triad_ber *begin_test(struct triad_bers *bers, struct rate *rate,
 	const struct triad_ber_test *test, uint64_t until_us)
 {
@@ -194,6 +194,7 @@ static void look_at_symbols(struct triad_bers *bers, struct port *port,
 			? changes->change[TRIAD_SYMBOL_ERROR_COUNTER]
 			: 0,
 		.seconds = us / 1e6,
+		/* Never 0, which means "no history" in 'since_us'. */
 		.from_us = now_us > (uint64_t)us ? now_us - (uint64_t)us : 1,
 		.is_least = changes->full & bit,
 	};
@@ -235,7 +236,8 @@ static void look_at_detail(struct triad_bers *bers, struct port *port,
 			total += row->total[i];
 			reading.is_least |= row->saturated >> i & 1;
 		}
-	/* Totals were made 0 by a command, or this is the first reading. */
+	/* Lower: a command zeroed the totals.  No since_us: this is the first
+	 * reading. */
 	if (rate->since_us && total >= rate->total) {
 		reading.errors = total - rate->total;
 		reading.seconds = (double)(row->read_us - rate->read_us) / 1e6;
@@ -276,8 +278,8 @@ static uint32_t remote_row(const struct triad_view *view, uint32_t index)
 	return remote == TRIAD_FABRIC_NONE ? remote : view->rows[remote];
 }
 
-/* Whether it is the link that is known.  A part of a fabric does not show what is behind
- * its ends, and which part that is changes. */
+/* Whether it is the same link.  A fabric that is a part does not show what is behind
+ * its ends, and which part it is changes: so an unknown far end matches. */
 static bool is_same(const struct port *port, const struct port *now)
 {
 	return port->node_guid == now->node_guid && port->number == now->number &&
@@ -308,8 +310,8 @@ static struct port describe(const struct triad_view *view, uint32_t index)
 	};
 }
 
-/* The kind that is worse, that which says most first: packets are lost, links send
- * again, errors are still corrected. */
+/* Finds a worse kind, the most important first: effective (packets are lost), symbol
+ * (links send again), raw (errors are still corrected). */
 static bool find_worse(const struct port *port, enum triad_ber_kind *kind)
 {
 	static const enum triad_ber_kind order[] = {
@@ -340,6 +342,7 @@ enum triad_bers_change triad_bers_look(struct triad_bers *bers, uint32_t index,
 		forget_rates(bers, port);
 		*port = now;
 	}
+	/* Keep a known far end: a fabric that is a part may not show it. */
 	if (now.remote != TRIAD_FABRIC_NONE)
 		port->remote = now.remote;
 	if (bers->params.enabled && is_up) {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Bit error rates of all links, judged after each sweep: raw, effective and of symbols, at
- * each port, for what it receives (ber.h).
+/* Bit error rates of all links, judged after each sweep (ber.h): raw, effective and of
+ * symbols, at each port, for what it receives.
  *
- * Model: SymbolErrorCounter gives the rate of symbols, in each sweep; forward error
+ * Model: SymbolErrorCounter gives the symbol rate in each sweep.  Forward error
  * correction gives the other two, when PortExtendedSpeedsCounters were read: corrected
- * symbols or blocks the raw one, blocks not corrected the effective one.  A link
- * without these has the rate of symbols alone.
+ * symbols or blocks give the raw rate, uncorrected blocks the effective one.  A link
+ * without these counters has the symbol rate only.
  *
- * The test restarts when the link goes down, changes its rate, or gets another far end.  A
- * port that never had an error has no test of its own, only the time since when it has been
- * watched.
+ * The history of a port begins anew when the link goes down, changes its rate, or gets
+ * another far end.  A port without an error so far has no test of its own, only the
+ * time at which its history began.
  *
- * Tests are set such that all ports and kinds together give at most 'false_alarms' false
- * alarms a year on average.
+ * Tests are set such that all ports and kinds together give no more than 'false_alarms'
+ * false alarms a year, on average.
  *
- * Thread-safety: none; the caller excludes readers from writers.  Memory: 112 octets a
- * port, and 96 for each of its kinds that had errors; readings without memory are
- * counted. */
+ * Thread-safety: none; the caller excludes readers from writers.
+ * Memory: 112 octets a port, and 96 for each of its kinds that had errors; readings
+ * that find no room are counted. */
 #ifndef TRIAD_PERFMGR_BERS_H
 #define TRIAD_PERFMGR_BERS_H
 
@@ -35,7 +35,7 @@ struct triad_bers_params {
 
 /* One kind at one port. */
 struct triad_bers_rate {
-	bool is_known; /* it was read twice, and has a target */
+	bool is_known; /* it was read twice or more, and has a target */
 	enum triad_ber_verdict verdict;
 	double target;
 	struct triad_ber_estimate estimate; /* with 95 % confidence */
@@ -44,8 +44,7 @@ struct triad_bers_rate {
 	uint64_t read_us;
 };
 
-/* Whether the rate is worth showing by default: a link without errors is good, or will
- * be. */
+/* False for a link without errors: it is good, or will be. */
 static inline bool triad_bers_is_notable(const struct triad_bers_rate *rate)
 {
 	return rate->is_known &&
@@ -56,8 +55,8 @@ static inline bool triad_bers_is_notable(const struct triad_bers_rate *rate)
 
 enum triad_bers_change {
 	TRIAD_BERS_NOTHING,
-	TRIAD_BERS_WORSE, /* the link is worse, newly or still */
-	TRIAD_BERS_OVER,  /* the link was worse, and no longer is */
+	TRIAD_BERS_WORSE, /* it is worse, now or still */
+	TRIAD_BERS_OVER,  /* it was worse, and is no longer */
 };
 
 struct triad_bers;
@@ -69,17 +68,19 @@ void triad_bers_free(struct triad_bers *bers);
 void triad_bers_configure(
 	struct triad_bers *bers, const struct triad_bers_params *params);
 
-/* Sets the view (referenced until the next one).  Returns 0 or ENOMEM; then the last view
- * stays. */
+/* Looks at the ports of 'view' (referenced until the next one) from now on.  Returns 0,
+ * or ENOMEM and keeps the last view. */
 int triad_bers_adopt(struct triad_bers *bers, struct triad_view *view);
 
-/* Adds what a sweep read from 'port' (index in the view's fabric); 'changes' is NULL when
- * no counter was read.  If the link is worse, '*kind' is the most significant kind. */
+/* Judges what a sweep read of 'port' (index in the view's fabric); 'changes' is NULL
+ * when it read no counter.  Of a worse link, '*kind' is the most important worse
+ * kind. */
 enum triad_bers_change triad_bers_look(struct triad_bers *bers, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us,
 	enum triad_ber_kind *kind);
 
-/* Copies the rates of a port of 'view', which may be older than the view adopted last. */
+/* Copies the rates of a port of 'view', which may be older than the view adopted
+ * last. */
 void triad_bers_read(const struct triad_bers *bers, const struct triad_view *view,
 	uint32_t port, struct triad_bers_rate rates[TRIAD_BER_N_KINDS]);
 

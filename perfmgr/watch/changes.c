@@ -69,7 +69,8 @@ static bool is_new_node(const struct pair *pair, uint32_t node)
 		TRIAD_FABRIC_NONE;
 }
 
-/* True when a link was up at that port, to what the old fabric didn't show. */
+/* True when the port had a link in the old fabric whose far end the fabric did not
+ * show. */
 static bool was_hidden(const struct pair *pair, uint32_t port)
 {
 	uint32_t before = pair->old_port[port];
@@ -88,7 +89,7 @@ static void look_at_node(const struct pair *pair, uint32_t node)
 		tell_node(pair, TRIAD_CHANGE_NODE_CAME, pair->new, node);
 }
 
-/* The link that was at a port of the new fabric and is elsewhere now. */
+/* Reports the link that a port of the new fabric had before, if its cable moved. */
 static void look_at_old_link(const struct pair *pair, uint32_t port)
 {
 	uint32_t before = pair->old_port[port], far, far_now;
@@ -98,7 +99,8 @@ static void look_at_old_link(const struct pair *pair, uint32_t port)
 		return;
 	far = pair->old->ports[before].remote;
 	far_now = pair->new_port[far];
-	/* Where its far end is plugged in elsewhere, too, this is seen from both. */
+	/* When both ends moved, both calls see the old link: report it at one of
+	 * them. */
 	if (before < far || far_now == TRIAD_FABRIC_NONE ||
 		pair->new->ports[far_now].remote == TRIAD_FABRIC_NONE)
 		tell_link(pair, TRIAD_CHANGE_LINK_DOWN, pair->old, before);

@@ -29,7 +29,7 @@ static bool add_port(const struct triad_view *view, uint32_t port,
 	const struct triad_details_port of = triad_view_details_port(view, port);
 	struct triad_detail_row row;
 
-	/* Details of a port that is left out stand still. */
+	/* Omit skipped ports: a frozen change would look current. */
 	if (triad_view_is_skipped(view, port))
 		return true;
 	for (uint32_t left = field->attributes; left; left &= left - 1)
@@ -40,7 +40,8 @@ static bool add_port(const struct triad_view *view, uint32_t port,
 	return true;
 }
 
-/* The ports of the scope: a part of the view's, '*n' of them.  Returns 0 or ENOENT. */
+/* The ports of the scope: '*n' ports of the view from '*first' on.  Returns 0 or
+ * ENOENT. */
 static int find_ports(const struct triad_view *view,
 	const struct triad_histograms_scope *scope, uint32_t *first, uint32_t *n)
 {

@@ -4,7 +4,7 @@
 struct look {
 	const struct triad_detail_thresholds *thresholds;
 	const struct triad_detail_row *row;
-	double worst; /* how many times its threshold 'found' is; below 1: under it */
+	double worst;    /* value of 'found' over its threshold; below 1: under it */
 	uint64_t looked; /* bit i: field i was read */
 	struct triad_alert_finding *found;
 };
@@ -52,7 +52,7 @@ enum triad_detail_verdict triad_detail_limits_look(
 	struct look look = {.thresholds = thresholds, .row = &row, .found = found};
 	bool is_watched = known.field && thresholds->per_s[known.field - 1] > 0;
 
-	/* Its threshold was taken away. */
+	/* The threshold was removed. */
 	if (known.field && !is_watched)
 		return TRIAD_DETAIL_IS_UNDER;
 	for (uint32_t left = thresholds->attributes; left; left &= left - 1) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Compares details (perfmgr/details.h) with their thresholds.
  *
- * Model: a threshold is a rate of one field (ib/detail.h).  If the field has a counter for
- * each VL, SL or lane, each counter is compared.  Details are read rarely, so the rate is
- * over the long time between two readings, and a single comparison decides: a finding is
- * raised and ended at once.
+ * Model: a threshold is a rate of one field (ib/detail.h).  If the field has a counter
+ * for each VL, SL or lane, each counter is compared.  Details are read seldom, and a
+ * rate covers all the time between two readings.  So one look decides: the rate has
+ * lasted, or has ended.
  *
- * A port has one finding about details: the counter that is furthest over its threshold.
+ * A port has one finding about details: the counter that is furthest over its
+ * threshold.
  *
  * Thread-safety: functions without state; see triad_details_read(). */
 #ifndef TRIAD_PERFMGR_DETAIL_LIMITS_H
@@ -17,12 +18,12 @@
 
 enum triad_detail_verdict {
 	TRIAD_DETAIL_NOTHING_NEW,
-	TRIAD_DETAIL_IS_OVER,  /* '*found' has it */
-	TRIAD_DETAIL_IS_UNDER, /* the earlier finding is no longer over */
+	TRIAD_DETAIL_IS_OVER,  /* '*found' is the finding */
+	TRIAD_DETAIL_IS_UNDER, /* the finding before is over */
 };
 
-/* Judges what was read from 'port' since 'since_us'.  'known': the earlier finding
- * there. */
+/* Looks at details of 'port' read since 'since_us'.  'known': the finding there
+ * before. */
 enum triad_detail_verdict triad_detail_limits_look(
 	const struct triad_detail_thresholds *thresholds, const struct triad_view *view,
 	uint32_t port, struct triad_alert_why known, uint64_t since_us,

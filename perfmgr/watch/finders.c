@@ -19,7 +19,7 @@ void triad_found_add(struct triad_found *found, uint64_t node_guid, uint8_t port
 				.finding = *finding};
 }
 
-/* No reader sees what these two change, so they need no lock. */
+/* No lock: no reader sees what these two change. */
 void triad_found_explain_until(struct triad_found *found, uint64_t until_us)
 {
 	triad_alerts_explain_begin(found->alerts, until_us);
@@ -59,7 +59,7 @@ static void keep_place(const struct triad_finders *finders,
 	}
 }
 
-/* Leaves those that have a place of their own in the fabric. */
+/* Keeps the findings that are in the fabric, and the first one of each place. */
 static void place_all(struct triad_finders *finders, const struct triad_fabric *fabric)
 {
 	struct triad_placed_list *now = &finders->now;
@@ -92,6 +92,7 @@ void triad_finders_look(struct triad_finders *finders, struct triad_alerts *aler
 	for (uint32_t i = 0; i < finders->known.n; i++) {
 		const struct triad_placed_finding *known = &finders->known.findings[i];
 		uint32_t port = port_of(fabric, known);
+		/* A port that left: triad_alerts_adopt() has ended its findings. */
 		bool is_there = port == TRIAD_FABRIC_NONE;
 
 		for (uint32_t k = 0; k < finders->now.n; k++)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Findings about the whole fabric from threads of their own, besides those of sweeps:
- * problems of routes, and roots of congestion.
+/* Finders: threads that find problems of the whole fabric, beside what sweeps read:
+ * wrong routes, and roots of congestion.
  *
- * Model: each source is a finder.  It is asked for all its present findings at the end of
- * each sweep, and when it has reported a change.  A finding is identified by its cause and
- * key.  It keeps its first place; otherwise an alert would end and another begin whenever
- * another example of the same problem comes first.  Of two findings of one cause in one
- * place the first counts.  A finding that a finder no longer reports ends.
+ * Model: the watch asks each finder for all its present findings, at the end of each
+ * sweep and when the finder says that they changed.  A finding is identified by its
+ * cause and key.  It keeps its place while it lasts; otherwise an alert would end and
+ * another begin whenever the finder meets another example first.  Of two findings of
+ * one cause in one place the first counts.  A finding that its finder no longer has is
+ * over.
  *
- * Thread-safety: the owner of the alerts calls all; it calls the finders without holding
+ * Thread-safety: the owner of the alerts calls all functions; it calls finders without
  * its lock.
  * Memory: TRIAD_FINDERS_MAX_FINDINGS findings of a fixed size; more are left out. */
 #ifndef TRIAD_PERFMGR_FINDERS_H
@@ -22,7 +23,7 @@
 #define TRIAD_FINDERS_MAX_FINDINGS (TRIAD_ALERT_N_ROUTES + TRIAD_CONGESTION_MAX_TRACKED)
 #define TRIAD_MAX_FINDERS 2u
 
-/* The list that finders add to. */
+/* Where finders put their findings. */
 struct triad_found;
 
 struct triad_finder {
@@ -30,11 +31,11 @@ struct triad_finder {
 	void *context;
 };
 
-/* Adds a finding ('cause', and the members for it) at a port.  'key' is unique among those
- * of its cause. */
+/* Adds a finding ('cause', and what belongs to that) at a port.  'key' is unique among
+ * the finder's findings of that cause. */
 void triad_found_add(struct triad_found *found, uint64_t node_guid, uint8_t port,
 	uint64_t key, const struct triad_alert_finding *finding);
-/* See triad_alerts_explain_begin() and _explain(); the first comes first. */
+/* See triad_alerts_explain_begin() and _explain(); call the first one first. */
 void triad_found_explain_until(struct triad_found *found, uint64_t until_us);
 void triad_found_explain(struct triad_found *found, uint64_t node_guid, uint8_t port);
 
@@ -57,8 +58,8 @@ struct triad_finders {
 	struct triad_placed_list known, now;
 };
 
-/* Asks all finders, and passes new and ended findings to 'alerts'.  'lock' guards the
- * alerts. */
+/* Asks all finders, and gives 'alerts' what is new and what is over.  'lock' protects
+ * the alerts. */
 void triad_finders_look(struct triad_finders *finders, struct triad_alerts *alerts,
 	const struct triad_fabric *fabric, pthread_mutex_t *lock, uint64_t now_us);
 

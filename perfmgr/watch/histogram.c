@@ -31,7 +31,7 @@ static double begin_of(unsigned n)
 
 /* --- making room --- */
 
-/* Joins neighbours 'times' times over. */
+/* Joins neighbouring buckets two by two, 'times' times. */
 static void join(struct triad_histogram *histogram, unsigned times)
 {
 	unsigned first = histogram->first >> times, n = 0;
@@ -73,8 +73,8 @@ static bool make_room(struct triad_histogram *histogram, unsigned n)
 	return true;
 }
 
-/* Keeps buckets 'low' to 'high', numbered at the present scale, as well as those that
- * are kept already. */
+/* Makes room for buckets 'low' to 'high' of the present scale, beside those kept
+ * already. */
 static bool reach(struct triad_histogram *histogram, unsigned low, unsigned high)
 {
 	unsigned before, n, times = 0;
@@ -85,11 +85,11 @@ static bool reach(struct triad_histogram *histogram, unsigned low, unsigned high
 		low = low < histogram->first ? low : histogram->first;
 		high = high > last ? high : last;
 	}
-	/* How often neighbours must be joined for the buckets to be few enough. */
+	/* Join neighbours until the buckets are few enough. */
 	while ((high >> times) - (low >> times) >= histogram->most)
 		times++;
 	n = (high >> times) - (low >> times) + 1;
-	/* Memory first: when it is short, nothing has changed. */
+	/* Allocate first: on failure nothing has changed. */
 	if (!make_room(histogram, n))
 		return false;
 	if (times)
@@ -122,7 +122,7 @@ bool triad_histogram_merge(
 	if (!from->n)
 		return true;
 	if (histogram->joined < from->joined) {
-		/* As coarse as the other one, before they are laid together. */
+		/* First make it as coarse as the other one. */
 		times = from->joined - histogram->joined;
 		join(histogram, times);
 	} else {
@@ -141,7 +141,7 @@ bool triad_histogram_merge(
 	return true;
 }
 
-/* Leaves out buckets at both ends that count nothing. */
+/* Drops empty buckets at both ends. */
 static void trim(struct triad_histogram *histogram)
 {
 	unsigned n_before = 0;
@@ -163,7 +163,7 @@ bool triad_histogram_subtract(
 {
 	unsigned times = histogram->joined - earlier->joined;
 
-	/* Buckets are joined over time, never split. */
+	/* Buckets are only ever joined, so the earlier one can't be coarser. */
 	if (histogram->joined < earlier->joined)
 		return false;
 	for (unsigned i = 0; i < earlier->n; i++) {
@@ -227,6 +227,6 @@ double triad_histogram_error(const struct triad_histogram *histogram)
 {
 	int scale = triad_histogram_scale(histogram);
 
-	/* A bucket is a share of an octave wide, or several octaves. */
+	/* A bucket is a part of an octave, or several octaves. */
 	return scale >= 0 ? ldexp(1, -(scale + 1)) : (exp2(ldexp(1, -scale)) - 1) / 2;
 }

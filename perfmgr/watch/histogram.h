@@ -9,14 +9,14 @@
  *
  *     1/2^(scale + 1) of the value at most, for a scale of 0 or more: 12.5 % at 2.
  *
- * Zeros are counted separately; most values are zeros.
+ * Zeros are counted apart, because most values are 0.
  *
  * A rate is counted in steps of 1/4096 a second (triad_histogram_factor()), so that one
  * event in an hour differs from none.
  *
- * Invariants: 'scale' is the greatest that the values and 'most' allow, whatever the
- * order they came in; so merging is exact (a count moves to another bucket only when
- * buckets are joined), associative and commutative as long as 'most' is the same.
+ * Invariants: 'scale' is the greatest that the values and 'most' allow, in whatever
+ * order the values came.  So merging is exact (a count changes its bucket only when
+ * buckets are joined), associative and commutative, while 'most' is the same.
  *
  * Thread-safety: none; the caller excludes writers.
  * Memory: 16 octets, and 8 for each bucket, doubled as needed; none while all are
@@ -34,10 +34,10 @@
 /* Room for every bucket there can be at the greatest scale. */
 #define TRIAD_HISTOGRAM_MOST 252
 
-/* Empty: all 0 except 'most'. */
+/* All 0 but for 'most': an empty histogram. */
 struct triad_histogram {
 	uint64_t *counts; /* 'room' of them; NULL: no value but 0 yet */
-	uint8_t first;    /* number of the bucket counts[0], at 'joined' */
+	uint8_t first;    /* the bucket of counts[0], at the present scale */
 	uint8_t n;        /* buckets kept */
 	uint8_t room;
 	uint8_t joined; /* TRIAD_HISTOGRAM_MAX_SCALE - scale */
@@ -69,7 +69,7 @@ static inline unsigned triad_histogram_place(double steps)
 		(1023u << TRIAD_HISTOGRAM_MAX_SCALE);
 }
 
-/* Keeps the bucket at 'place' too.  Returns false when memory is short. */
+/* Makes room for the bucket of 'place'.  Returns false when memory is short. */
 bool triad_histogram_reach(struct triad_histogram *histogram, unsigned place);
 
 /* True when that bucket is kept. */
@@ -79,8 +79,8 @@ static inline bool triad_histogram_has(
 	return (place >> histogram->joined) - histogram->first < histogram->n;
 }
 
-/* Adds one value, whose place is triad_histogram_place(): the same in any histogram.
- * Returns false when memory is short; then it is as it was. */
+/* Adds one value; 'place' is triad_histogram_place() of it, the same for any histogram.
+ * Returns false, with nothing changed, when memory is short. */
 static inline bool triad_histogram_add(
 	struct triad_histogram *histogram, unsigned place)
 {
@@ -91,13 +91,13 @@ static inline bool triad_histogram_add(
 	return true;
 }
 
-/* Adds the counts of 'from'.  Returns false when memory is short; then nothing was
- * added. */
+/* Adds the counts of 'from'.  Returns false, with nothing added, when memory is
+ * short. */
 bool triad_histogram_merge(
 	struct triad_histogram *histogram, const struct triad_histogram *from);
 
-/* Subtracts the counts of 'earlier', the same histogram at an earlier time.  False, with
- * the result undefined, if it is not that. */
+/* Subtracts the counts of 'earlier', the same histogram at an earlier time.  Returns
+ * false, with undefined counts, when it is not. */
 bool triad_histogram_subtract(
 	struct triad_histogram *histogram, const struct triad_histogram *earlier);
 
@@ -105,7 +105,7 @@ bool triad_histogram_subtract(
 struct triad_histogram_bucket triad_histogram_bucket(
 	const struct triad_histogram *histogram, unsigned n);
 
-/* The number of values, without zeros. */
+/* The number of values that are not 0. */
 uint64_t triad_histogram_count(const struct triad_histogram *histogram);
 
 /* The quantile 'share' (0 to 1) of all values and of 'n_zeros' zeros: the middle of its
@@ -121,7 +121,7 @@ static inline int triad_histogram_scale(const struct triad_histogram *histogram)
 	return TRIAD_HISTOGRAM_MAX_SCALE - histogram->joined;
 }
 
-/* What a change must be multiplied by to be a rate in steps. */
+/* The factor that turns a change into a rate in steps. */
 static inline double triad_histogram_factor(double interval_us)
 {
 	return 1e6 * TRIAD_HISTOGRAM_STEPS_PER_UNIT / interval_us;

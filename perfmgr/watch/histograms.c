@@ -7,17 +7,17 @@
 
 #include "lib/search.h"
 
-/* Buckets of a node's and a port's. */
+/* Buckets of a histogram of a node or port. */
 #define FEW 16
 #define PORTS_PER_CHUNK 8192u
 #define N_CHUNKS (TRIAD_ENGINE_MAX_ROWS / PORTS_PER_CHUNK)
 
-/* How often each counter was sampled.  Nearly all ports of a set are sampled alike, so
- * what is counted is how often each mask of counters came, for two of them. */
+/* How often each counter was sampled.  Nearly all ports of a set sample the same
+ * counters, so this counts how often each mask of counters came, for two masks. */
 struct tally {
 	uint32_t mask[2];
 	uint64_t n[2];
-	uint64_t rest[TRIAD_N_COUNTERS]; /* of masks that made room for another */
+	uint64_t rest[TRIAD_N_COUNTERS]; /* samples of masks that were replaced */
 };
 
 struct set {
@@ -50,7 +50,7 @@ struct triad_histograms {
 	struct port *chunks[N_CHUNKS];
 	uint32_t port_counters;
 	uint64_t dropped;
-	size_t n_counts; /* there is room for in all */
+	size_t n_counts; /* allocated in all */
 	size_t n_chunks;
 };
 
@@ -66,7 +66,7 @@ static void count_sample(struct tally *tally, uint32_t mask)
 			return;
 		}
 	}
-	/* Another mask takes the place of the rarer one. */
+	/* Replace the rarer mask. */
 	for (uint32_t left = tally->mask[k]; left; left &= left - 1)
 		tally->rest[__builtin_ctz(left)] += tally->n[k];
 	tally->mask[k] = mask;
@@ -203,7 +203,7 @@ static bool make_chunks(
 	return true;
 }
 
-/* The histograms of a row that another port got are restarted. */
+/* Clears the histograms of rows that went to another port. */
 static void name_ports(
 	struct triad_histograms *histograms, const struct triad_view *view)
 {
@@ -221,7 +221,7 @@ static void name_ports(
 	}
 }
 
-/* The nodes there are to be: those of the fabric, and those that are away. */
+/* The merged list: nodes of the fabric, and nodes that are away. */
 struct merge {
 	struct node **nodes;
 	uint32_t n;
@@ -269,8 +269,7 @@ static void undo_merge(struct triad_histograms *histograms, struct merge *merge)
 {
 	struct node **old = histograms->nodes, **end = old + histograms->n_nodes;
 
-	/* Only the nodes made for this merge go: the histograms still have the
-	 * others. */
+	/* Free only nodes made for this merge: the histograms still have the others. */
 	for (uint32_t i = 0; merge->n_made && i < merge->n; i++) {
 		while (old < end && (*old)->guid < merge->nodes[i]->guid)
 			old++;
@@ -281,7 +280,7 @@ static void undo_merge(struct triad_histograms *histograms, struct merge *merge)
 	free(merge->of_fabric);
 }
 
-/* Gives up nodes that are away when they are more than those present. */
+/* Drops the nodes that are away when they outnumber those present. */
 static void settle_away(struct triad_histograms *histograms, struct merge *merge,
 	const struct triad_fabric *fabric)
 {
@@ -347,8 +346,7 @@ static struct set *group_of(struct triad_histograms *histograms, uint32_t port)
 	return *set;
 }
 
-/* Adds a value whose bucket is not there yet.  That is rare, so it stays out of
- * add(). */
+/* Adds a value whose bucket is new.  That is rare, so it stays out of add(). */
 static __attribute__((noinline)) void add_bucket(
 	struct triad_histograms *histograms, struct triad_histogram *to, unsigned place)
 {
@@ -437,7 +435,7 @@ static int copy_set(const struct set *set, unsigned counter,
 	for (unsigned k = 0; k < 2; k++)
 		if (set->samples.mask[k] & 1u << counter)
 			n_samples += set->samples.n[k];
-	/* The histogram has no bucket for samples without a change. */
+	/* Samples without a change are in no bucket. */
 	*n_zeros = n_samples - triad_histogram_count(of);
 	return triad_histogram_merge(copy, of) ? 0 : ENOMEM;
 }
@@ -449,7 +447,7 @@ static int copy_port(const struct triad_histograms *histograms,
 	const struct triad_fabric *fabric =
 		histograms->view ? histograms->view->fabric : NULL;
 	uint32_t below = histograms->port_counters & ((1u << counter) - 1);
-	/* A port keeps some counters only, in the order of their numbers. */
+	/* A port keeps only some counters, in the order of their numbers. */
 	unsigned k = (unsigned)__builtin_popcount(below);
 	uint32_t at = TRIAD_FABRIC_NONE;
 	const struct port *port;

@@ -10,7 +10,7 @@ static void fill_row(struct triad_limits *row, const struct triad_conf *conf,
 
 	row->watched = 0;
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
-		/* From the general to the particular: the last one that is set counts. */
+		/* Start with the general one; a more specific one replaces it. */
 		row->of[i] = of[0].counter[i];
 		if (of[type].counter[i].unit != TRIAD_THRESHOLD_INHERIT)
 			row->of[i] = of[type].counter[i];

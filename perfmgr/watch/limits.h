@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The thresholds of a port's counters, in a form for comparisons with its changes.
+/* The thresholds of ports' counters, ready to be compared with changes.
  *
- * Model: for each node type and group one row of thresholds: those of the group; where
- * it has none those of the type; where that has none those of all.
+ * Model: each node type and group has a row of thresholds.  A threshold of the group
+ * comes before that of the type, and that before the one for all ports.
  *
- * A change reaches the threshold if it is at least as large, in the threshold's unit:
- * events in the interval, events per second, or a share of the link's capacity.
- * PortXmitWait counts ticks in which data waited.  IBA leaves the length of a tick to the
- * device.  Here it is the time in which the link sends 4 octets, a word of the data
- * counters.  If a device has shorter ticks, the share is too high; it is capped at 100 %.
+ * A counter reaches its threshold when its change is as large, in the threshold's unit:
+ * events in the interval, events per second, or a share of what the link can carry.
+ * PortXmitWait counts ticks in which data waited.  IBA leaves the length of a tick to
+ * the device; here it is the time in which the link sends 4 octets, a word of the data
+ * counters.  If a device has shorter ticks, the share is too high; it is capped at 100
+ * %.
  *
  * Thread-safety: filled by one thread, then constant. */
 #ifndef TRIAD_PERFMGR_LIMITS_H
@@ -33,8 +34,8 @@ struct triad_limits_table {
 
 void triad_limits_fill(struct triad_limits_table *table, const struct triad_conf *conf);
 
-/* The counter's change in the threshold's unit; NAN if the link's rate is needed and not
- * known.  'words_per_us': the link's capacity, 0: not known. */
+/* The counter's change in the threshold's unit; NAN when the link's rate is needed but
+ * not known.  'words_per_us': what the link can carry, 0: not known. */
 double triad_limits_measure(const struct triad_threshold *threshold,
 	const struct triad_engine_changes *changes, unsigned counter,
 	double words_per_us);

@@ -37,6 +37,7 @@ struct triad_links *triad_links_new(void)
 
 	if (!links)
 		return NULL;
+	/* Each bucket becomes NO_RECORD. */
 	memset(links->buckets, 0xff, sizeof(links->buckets));
 	links->forget_after_us = UINT64_MAX;
 	return links;
@@ -134,8 +135,8 @@ static struct record *need(
 	return record;
 }
 
-/* Removes ended records, and counts the rest, so that a request for the number of down
- * links need not walk over all. */
+/* Drops the records that are over, and counts the others, so that readers of the counts
+ * need no walk. */
 static void compact(struct triad_links *links)
 {
 	struct triad_links_counts *counts = &links->counts;
@@ -175,7 +176,7 @@ static void note_down(
 		return;
 	record->link.state = state;
 	record->link.down_us = adoption->now_us;
-	/* A link that is gone with its nodes may still be up. */
+	/* A link gone with both its nodes may be up, unseen. */
 	if (state == TRIAD_LINK_DOWN)
 		record->link.n_seen++;
 }
@@ -214,7 +215,7 @@ static uint32_t find_port(
 		fabric, triad_fabric_find_node(fabric, end->node_guid), end->port);
 }
 
-/* LIDs and names may be others now. */
+/* Updates the ends: LIDs and names may have changed. */
 static void refresh_ends(struct triad_link *link, const struct triad_fabric *fabric,
 	const uint32_t *ports)
 {
@@ -227,7 +228,7 @@ static void refresh_ends(struct triad_link *link, const struct triad_fabric *fab
 	}
 }
 
-/* Updates a link's record from the new fabric. */
+/* Updates the record of a link from the new fabric. */
 static void look_at(struct record *record, const struct adoption *adoption)
 {
 	const struct triad_fabric *fabric = adoption->fabric;

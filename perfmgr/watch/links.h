@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The history of links: which went down, when, how often, and what was at their ends.
  *
- * Model: a link is two ports that are joined by a cable, named by their nodes' GUIDs and
- * their numbers.  It gets a record when it goes down, or when the LinkDownedCounter of one
- * of its ends grows: a link that is down for less than the time between two copies of the
- * fabric shows only there.
+ * Model: a link is two ports joined by a cable, identified by node GUIDs and port
+ * numbers.  It gets a record when it goes down in the topology, or when an end counts
+ * that it did (LinkDownedCounter).  A link that is down for less than the time between
+ * two topologies shows in the counters only.
  *
  *     up            in the present fabric
  *     down one of its nodes is still present, or was when it went down
  *     unreachable   between two nodes that are gone with a part of the fabric
  *
- * The record stays as long as the cable does.  It goes when an end is plugged in
+ * The record lasts as long as the cable stays.  It is dropped when an end is plugged in
  * elsewhere, and when the link has been down for 'forget_after_us': then it counts as
  * removed on purpose.
  *
- * The topology and the counters of the two ends may each miss some times that a link went
- * down, but never add one.  So the largest of the three counts is a lower bound
- * (triad_link_n_downs()).
+ * The topology and the counters of the two ends may each miss times that a link went
+ * down, but never invent one.  So the largest of the three is how often it went down,
+ * at least (triad_link_n_downs()).
  *
- * Thread-safety: none; the caller excludes readers from writers.  Memory: at most
- * TRIAD_LINKS_MAX records of some 250 octets, allocated as needed; what does not fit is
- * counted. */
+ * Thread-safety: none; the caller excludes readers from writers.
+ * Memory: at most TRIAD_LINKS_MAX records of some 250 octets, allocated as needed;
+ * records that find no room are counted. */
 #ifndef TRIAD_PERFMGR_LINKS_H
 #define TRIAD_PERFMGR_LINKS_H
 
@@ -41,7 +41,7 @@ enum triad_link_state {
 
 struct triad_link_end {
 	uint64_t node_guid, port_guid;
-	uint32_t n_counted; /* growth of its LinkDownedCounter since we know the link */
+	uint32_t n_counted; /* times it counted since the record began */
 	uint16_t lid;
 	uint8_t node_type;
 	uint8_t port;
@@ -51,13 +51,12 @@ struct triad_link_end {
 struct triad_link {
 	struct triad_link_end ends[2]; /* the one with the lower GUID and port first */
 	uint8_t state;                 /* enum triad_link_state */
-	struct triad_link_rate rate;   /* its last rate */
-	uint32_t n_seen;               /* times that the topology showed it going
-				        * down */
+	struct triad_link_rate rate;   /* the last one */
+	uint32_t n_seen;               /* times it went down in the topology */
 	/* Monotonic; 0: never. */
-	uint64_t down_us;    /* when the topology last showed it going down */
+	uint64_t down_us;    /* when the topology last lost it */
 	uint64_t up_us;      /* when it came back last */
-	uint64_t counted_us; /* when a counter of an end last grew */
+	uint64_t counted_us; /* when an end last counted */
 };
 
 /* Describes a port of a fabric; 'n_counted' is 0. */
@@ -75,13 +74,13 @@ struct triad_links;
 struct triad_links *triad_links_new(void);
 void triad_links_free(struct triad_links *links);
 
-/* 'is_part': the fabric is a part of a larger one; links that end at its edge are not
- * lost. */
+/* 'is_part': each fabric is a part of a larger one, so a port without a far end is no
+ * lost link. */
 void triad_links_configure(
 	struct triad_links *links, bool is_part, uint64_t forget_after_us);
 
-/* Sets the present fabric, which is referenced.  Returns 0 or ENOMEM; then the old one
- * stays. */
+/* Makes 'fabric' (referenced) the present one.  Returns 0, or ENOMEM and keeps the last
+ * one. */
 int triad_links_adopt(
 	struct triad_links *links, struct triad_fabric *fabric, uint64_t now_us);
 
@@ -94,8 +93,8 @@ void triad_links_count(
 
 /* --- reading --- */
 
-/* Copies the record at '*cursor' (0 at first) and moves on; false: no more.  It may miss
- * records that come or go between two calls. */
+/* Copies the record at '*cursor' (0 at first) and moves on; false: no more.  May miss
+ * one that comes or goes between two calls. */
 bool triad_links_next(
 	const struct triad_links *links, uint32_t *cursor, struct triad_link *copy);
 
@@ -106,13 +105,13 @@ bool triad_links_find(const struct triad_links *links, uint64_t node_guid, uint8
 /* The number of records. */
 uint32_t triad_links_n(const struct triad_links *links);
 
-/* Counts of the last adopted fabric, without links forgotten since. */
+/* Counts as of the last fabric adopted, without records forgotten since. */
 struct triad_links_counts triad_links_counts(const struct triad_links *links);
 size_t triad_links_octets(const struct triad_links *links);
 
-/* How often it went down; a lower bound. */
+/* How often the link went down, at least. */
 uint32_t triad_link_n_downs(const struct triad_link *link);
-/* When it last went down, as far as known; 0: never. */
+/* When it last went down, as far as was noticed; 0: never. */
 uint64_t triad_link_last_down_us(const struct triad_link *link);
 
 #endif

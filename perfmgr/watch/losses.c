@@ -32,14 +32,14 @@ struct search {
 	const struct triad_fabric *old, *new;
 	const uint32_t *new_port;
 	uint8_t *nodes;  /* for each old node: enum node_state */
-	uint32_t *queue; /* missing nodes of the present part */
+	uint32_t *queue; /* gone nodes of the present part */
 	uint32_t n_queued;
 	uint32_t *ends; /* ports that stayed at its edge */
 	void (*take)(void *, const struct triad_loss *);
 	void *context;
 };
 
-/* True when the port of the old fabric is in the new one, and plugged in there. */
+/* True when the port of the old fabric has a far end in the new one. */
 static bool is_plugged(const struct search *search, uint32_t old_port)
 {
 	uint32_t port = search->new_port[old_port];
@@ -48,7 +48,8 @@ static bool is_plugged(const struct search *search, uint32_t old_port)
 		search->new->ports[port].remote != TRIAD_FABRIC_NONE;
 }
 
-/* True when a link at that port is up, to what the new fabric doesn't show. */
+/* True when the port has a link that is up, whose far end the new fabric doesn't
+ * show. */
 static bool is_hidden(const struct search *search, uint32_t old_port)
 {
 	uint32_t port = search->new_port[old_port];
@@ -100,7 +101,7 @@ static void look_at_port(struct search *search, const struct triad_fabric_port *
 	search->ends[loss->n_links++] = remote;
 }
 
-/* Whether the part may still be present, but hidden. */
+/* Whether the part may be there still, only hidden. */
 static bool is_part_hidden(const struct search *search, const struct triad_loss *loss)
 {
 	bool is_there = search->new->n_hidden && !loss->n_links;
@@ -110,7 +111,7 @@ static bool is_part_hidden(const struct search *search, const struct triad_loss 
 	return is_there;
 }
 
-/* Collects the missing nodes that are connected with 'node'. */
+/* Reports the part of gone nodes that 'node' belongs to. */
 static void collect_part(struct search *search, uint32_t node)
 {
 	const struct triad_fabric *old = search->old;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Silences: suppress notifications of alerts that the administrator knows of.
+/* Silences: which alerts shall wake nobody, because an administrator knows of them.
  *
  * Model: a silence is about a place, or about one alert:
  *
@@ -9,11 +9,11 @@
  *     alert    an acknowledgement.  It ends with the alert, or when the alert gets worse:
  *              from a counter to a link that is down, or to critical.
  *
- * Times are those of the wall clock, because silences outlive a restart.
- * triad_silences_advance() advances the time.
+ * Times are those of the wall clock, because silences outlive a restart.  There is no
+ * hidden clock: triad_silences_advance() sets the time.
  *
- * Thread-safety: none; the caller excludes readers from writers.  Memory: the structure,
- * of some 80,000 octets. */
+ * Thread-safety: none; the caller excludes readers from writers.
+ * Memory: the structure, of some 80,000 octets. */
 #ifndef TRIAD_PERFMGR_SILENCES_H
 #define TRIAD_PERFMGR_SILENCES_H
 
@@ -32,11 +32,11 @@ struct triad_silence {
 	uint32_t id;                /* from 1 on, in the order they were given */
 	uint64_t from_us, until_us; /* wall clock */
 	bool is_ack;                /* of one alert */
-	bool has_begun;             /* stays true even if the clock is set back */
-	/* For a place.  Members about one fabric ('n', 'first', 'end_port') are not
+	bool has_begun;             /* it stays true when the clock is set back */
+	/* Of a place.  The members about one fabric ('n', 'first', 'end_port') are not
 	 * used. */
 	struct triad_node_choice choice;
-	/* For an alert, when it was acknowledged: its first end, kind and severity. */
+	/* Of an alert when it was acknowledged: its first end, kind and severity. */
 	uint64_t node_guid;
 	uint8_t port; /* TRIAD_ALERT_NO_PORT: the node as a whole */
 	uint8_t kind; /* enum triad_alert_kind */
@@ -51,17 +51,17 @@ struct triad_silence {
 struct triad_silences {
 	uint32_t n;
 	uint32_t last_id;
-	uint64_t version; /* grows with each change */
+	uint64_t version; /* grows when a silence comes, begins or goes */
 	uint64_t wall_us; /* of the last triad_silences_advance() */
 	struct triad_silence list[TRIAD_SILENCES_MAX]; /* by number */
 };
 
-/* Removes silences that are over.  Returns when the next one begins or ends; UINT64_MAX:
- * there is none. */
+/* Sets the time: removes what is over, begins what is due.  Returns when the next
+ * silence begins or ends; UINT64_MAX: there is none. */
 uint64_t triad_silences_advance(struct triad_silences *silences, uint64_t wall_us);
 
-/* Adds a copy.  Without a number (0) it gets the next one.  Returns the number; 0 when
- * there are too many, or the number is in use. */
+/* Adds a copy; number 0 gets the next number.  Returns the number; 0 when there are too
+ * many, or another silence has it. */
 uint32_t triad_silences_add(
 	struct triad_silences *silences, const struct triad_silence *silence);
 
@@ -71,23 +71,23 @@ bool triad_silences_remove(struct triad_silences *silences, uint32_t id);
 const struct triad_silence *triad_silences_get(
 	const struct triad_silences *silences, uint32_t id);
 
-/* Whether it matches an alert or an end, in force or not.  An acknowledgement matches an
- * end whatever is wrong there. */
+/* Whether it fits an alert or an end, begun or not.  For an end, an acknowledgement
+ * fits whatever is wrong there. */
 bool triad_silence_fits(
 	const struct triad_silence *silence, const struct triad_alert *alert);
 bool triad_silence_fits_end(const struct triad_silence *silence, uint64_t node_guid,
 	const char *node_name, uint8_t port);
 
-/* Whether one that has begun fits an end. */
+/* Whether any silence that has begun fits an end. */
 bool triad_silences_fit_end(const struct triad_silences *silences, uint64_t node_guid,
 	const char *node_name, uint8_t port);
 
-/* The one in force that silences an alert for longest; NULL: none. */
+/* The begun silence that silences an alert for longest; NULL: none. */
 const struct triad_silence *triad_silences_find(
 	const struct triad_silences *silences, const struct triad_alert *alert);
 
-/* Call it when the alert is raised, gets worse or ends: removes acknowledgements that this
- * ends. */
+/* The alert is raised, got worse or has ended: removes acknowledgements that end by
+ * that. */
 void triad_silences_note(
 	struct triad_silences *silences, const struct triad_alert *alert);
 

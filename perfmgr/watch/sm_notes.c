@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "perfmgr/watch/sm_notes.h"
 
-/* A trap of a port so long before a finding there was read may have to do with it. */
+/* A trap about a port may explain a finding there that is read so much later. */
 #define PORT_NOTE_NEAR_US (UINT64_C(120) * 1000000)
-/* A loss is noticed at once.  Only a loss is related to the SM's reports about whole
- * switches, and to its sweeps. */
+/* A trap about a whole switch, or a heavy sweep, can only explain a loss, which is seen
+ * at once. */
 #define LOSS_NOTE_NEAR_US (UINT64_C(15) * 1000000)
 
 void triad_sm_notes_add(struct triad_sm_notes *notes, const struct triad_sm_note *note)
@@ -21,7 +21,8 @@ static bool is_about(const struct triad_sm_note *note, const struct triad_alert 
 	return false;
 }
 
-/* The last note that may have to do with it; a trap before a sweep. */
+/* The newest note that may have to do with the alert; a trap is preferred to a
+ * sweep. */
 static const struct triad_sm_note *find_note(
 	const struct triad_sm_notes *notes, const struct triad_alert *alert)
 {

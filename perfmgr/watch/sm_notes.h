@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The SM's last reports, and which of them may be related to an alert.
+/* The last reports of the SM, and which of them may have to do with an alert.
  *
  * Internal to alerts.c, which says who may call when. */
 #ifndef TRIAD_PERFMGR_SM_NOTES_H
@@ -17,12 +17,13 @@ struct triad_sm_note {
 
 struct triad_sm_notes {
 	struct triad_sm_note last[TRIAD_N_SM_NOTES];
-	unsigned n; /* ever */
+	unsigned n; /* added so far */
 };
 
 void triad_sm_notes_add(struct triad_sm_notes *notes, const struct triad_sm_note *note);
 
-/* Sets alert->sm to what was reported near the time that its first finding began. */
+/* Sets alert->sm to the report near the time at which its first finding began, if
+ * any. */
 void triad_sm_notes_correlate(
 	const struct triad_sm_notes *notes, struct triad_alert *alert);
 

@@ -24,12 +24,13 @@ struct triad_watch {
 	struct triad_detail_thresholds detail_thresholds;
 	struct triad_silences silences;
 	uint64_t
-		looked_version; /* of the silences that the alerts were compared with */
+		looked_version; /* version of the silences that alerts were last compared
+		                 * with */
 	uint64_t walk_us;
 	uint64_t looks_since_us; /* see triad_watch_look_from() */
 	bool is_part;
 	struct triad_changes_sink changes;    /* 'take' is NULL: none */
-	struct triad_watch_hardware hardware; /* 'judge' is NULL: nobody */
+	struct triad_watch_hardware hardware; /* 'judge' is NULL: none */
 };
 
 struct triad_watch *triad_watch_new(const struct triad_alerts_sink *sink)
@@ -129,8 +130,8 @@ void triad_watch_look_from(struct triad_watch *watch, uint64_t now_us)
 	watch->looks_since_us = now_us;
 }
 
-/* Links at the edge of a part of the fabric are not reported: others read what is behind
- * them. */
+/* Reports changes, but not of a fabric that is a part: others read what is behind its
+ * ends. */
 static void tell_changes(struct triad_watch *watch, struct triad_fabric *fabric)
 {
 	/* When memory is short, the next fabric is compared with the old one. */
@@ -141,7 +142,7 @@ static void tell_changes(struct triad_watch *watch, struct triad_fabric *fabric)
 	watch->reported = triad_fabric_ref(fabric);
 }
 
-/* Reported alerts are compared with all silences, so this is done in slices, too. */
+/* In slices, because each alert is compared with all silences. */
 static void settle(struct triad_watch *watch, uint64_t now_us)
 {
 	uint32_t cursor = 0;
@@ -170,8 +171,8 @@ int triad_watch_adopt(
 		error = triad_bers_adopt(watch->bers, view);
 	pthread_mutex_unlock(&watch->lock);
 	settle(watch, now_us);
-	/* On an error one of them may have the view and the other not.  Then no port's
-	 * number means the same to both. */
+	/* After an error some parts have the new view and others the old one, so a
+	 * port's index means different ports to them. */
 	triad_view_unref(watch->view);
 	watch->view = error ? NULL : triad_view_ref(view);
 	tell_changes(watch, view->fabric);
@@ -199,13 +200,12 @@ void triad_watch_begin_sweep(struct triad_watch *watch, bool is_part)
 
 void triad_watch_miss(struct triad_watch *watch, uint32_t port, uint64_t now_us)
 {
-	/* No reader sees what this changes, so it needs no lock. */
+	/* No lock: no reader sees what this changes. */
 	if (watch->view)
 		triad_alerts_miss(watch->alerts, port, now_us);
 }
 
-/* The verdict has already waited for enough data, so alerts handle it like findings of
- * others. */
+/* Gives the verdict to the alerts as judged, since it waited for enough data. */
 static void judge_ber(struct triad_watch *watch, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us)
 {
@@ -259,7 +259,7 @@ static void judge_part(struct triad_watch *watch, uint32_t port, unsigned cause,
 	triad_alerts_take(watch->alerts, port, cause, is_wrong ? &found : NULL, now_us);
 }
 
-/* What is plugged in at the port; with the first port of a node, the node itself. */
+/* Judges what is plugged in at the port; with a node's first port, the node itself. */
 static void judge_hardware(struct triad_watch *watch, uint32_t port, uint64_t now_us)
 {
 	const struct triad_fabric *fabric = watch->view->fabric;
@@ -275,8 +275,8 @@ static void judge_hardware(struct triad_watch *watch, uint32_t port, uint64_t no
 		judge_part(watch, port, TRIAD_ALERT_DEVICE, node->guid, 0, now_us);
 }
 
-/* Ignores growth in an interval that began before counters were read here.  The rate is
- * right, so only the evaluation per sweep ignores it. */
+/* Drops changes whose interval began before counters were read here.  Such a change is
+ * a right rate, so only thresholds and link counts ignore it. */
 static void leave_gap_out(const struct triad_watch *watch,
 	struct triad_engine_changes *changes, uint64_t now_us)
 {
@@ -442,9 +442,9 @@ void triad_watch_note_sm(struct triad_watch *watch, uint16_t trap, uint16_t lid,
 
 /* --- silences --- */
 
-/* Ends and begins what is due, and lets the alerts have what changed, also without a
- * command: an acknowledgement ends with one alert and may have silenced another.  In
- * slices, because each alert is compared with each silence. */
+/* Ends and begins what is due.  Then compares alerts with silences if these changed,
+ * also without a command: an acknowledgement ends with one alert and may have silenced
+ * another.  In slices, because each alert is compared with each silence. */
 uint64_t triad_watch_advance_silences(
 	struct triad_watch *watch, uint64_t wall_us, uint64_t *version)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Evaluates what a sweep found: histograms and alerts.
+/* Evaluates what a sweep found: histograms, alerts, links, bit error rates.
  *
  * Model: when a sweep has ended, one walk over the ports it read adds a sample to the
  * histograms (histograms.h), compares changes with thresholds (alerts.h), counts which
- * links went down (links.h) and judges bit error rates (bers.h).  A walk in the order of
- * the engine's rows, after the sweep, costs a third of the time of handling each answer as
- * it arrives, and does not delay the sweep.
+ * links went down (links.h) and judges bit error rates (bers.h).  The walk follows the
+ * engine's rows, so it costs a third of looking at each answer as it comes; and the
+ * sweep does not wait for it.
  *
- * Thread-safety: the collector's owner calls what is above "reading", any thread what is
- * below.  The lock between them is held for TRIAD_WATCH_SLICE ports at a time, and for
- * TRIAD_WATCH_ALERT_SLICE alerts that are reported or that silences concern, which takes
- * some milliseconds with TRIAD_SILENCES_MAX silences.  The owner, and threads that change
- * silences, call the alerts' sink with the lock held: it must neither block nor call back.
+ * Thread-safety: the collector's owner calls the functions above "reading"; any thread
+ * may call those below.  A lock between them is held for TRIAD_WATCH_SLICE ports at a
+ * time; or for TRIAD_WATCH_ALERT_SLICE alerts that are reported or compared with
+ * silences, which takes some milliseconds with TRIAD_SILENCES_MAX silences.  The owner,
+ * and a thread that changes silences, calls the alerts' sink with the lock held: the
+ * sink must neither block nor call back.
  * Memory: that of histograms.h, alerts.h, links.h and silences.h. */
 #ifndef TRIAD_PERFMGR_WATCH_H
 #define TRIAD_PERFMGR_WATCH_H
@@ -31,7 +32,7 @@
 #include "triad/conf.h"
 
 #define TRIAD_WATCH_SLICE 512u
-/* Each of them is compared with all silences. */
+/* Each of these alerts is compared with all silences. */
 #define TRIAD_WATCH_ALERT_SLICE 64u
 
 struct triad_watch;
@@ -40,33 +41,36 @@ struct triad_watch;
 struct triad_watch *triad_watch_new(const struct triad_alerts_sink *sink);
 void triad_watch_free(struct triad_watch *watch);
 
-/* Sets the sink (copied) for what came and went, and for ports whose LinkDownedCounter
- * grew.  It is called like that of alerts, but from triad_watch_adopt() without the lock.
- * Call it before the first configuration. */
+/* Sets the sink (copied) for changes of the topology, and for ports that counted that
+ * their link went down.  It is called like the alerts' sink, but by triad_watch_adopt()
+ * without the lock.  Call this before the first configuration. */
 void triad_watch_set_changes(
 	struct triad_watch *watch, const struct triad_changes_sink *sink);
 
-/* Copied; before the first configuration.  It is asked at the end of each sweep. */
+/* Adds a finder (copied), which is asked at the end of each sweep.  Call this before
+ * the first configuration. */
 void triad_watch_add_finder(
 	struct triad_watch *watch, const struct triad_finder *finder);
 
-/* 'is_part': views are of a part of a fabric, so alerts.links counts as false. */
+/* 'is_part': each view is a part of a larger fabric, so alerts.links counts as
+ * false. */
 void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *conf,
 	bool is_part, uint64_t now_us);
 
-/* Counters are read here again, after a time in which they were not: earlier growth is
- * ignored, because others have reported it. */
+/* Counters are read here again, from now on.  Alerts ignore what grew before, because
+ * others have reported it. */
 void triad_watch_look_from(struct triad_watch *watch, uint64_t now_us);
 
-/* Returns 0 or ENOMEM. After ENOMEM nothing is evaluated until a later call returns
- * 0. */
+/* Looks at the ports of 'view' from now on.  Returns 0 or ENOMEM; after ENOMEM nothing
+ * is evaluated until a later call returns 0. */
 int triad_watch_adopt(
 	struct triad_watch *watch, struct triad_view *view, uint64_t now_us);
 
-/* Call it when the findings of finders may have changed. */
+/* Asks the finders again: their findings may have changed. */
 void triad_watch_look_at_finders(struct triad_watch *watch, uint64_t now_us);
 
-/* Counters are read elsewhere, or here again; see triad_alerts_set_idle(). */
+/* Other processes read the counters, or this one does again; see
+ * triad_alerts_set_idle(). */
 void triad_watch_set_idle(struct triad_watch *watch, bool is_idle, uint64_t now_us);
 
 /* See triad_alerts_begin_sweep(). */
@@ -76,13 +80,13 @@ void triad_watch_begin_sweep(struct triad_watch *watch, bool is_part);
  * sweep. */
 void triad_watch_miss(struct triad_watch *watch, uint32_t port, uint64_t now_us);
 
-/* Evaluates what was read since 'since_us', when the sweep began.  'cut': it ended because
- * nothing could be sent, so missed ports do not count as silent. */
+/* Looks at what was read since 'since_us', when the sweep began.  'cut': the sweep
+ * ended because nothing could be sent, so missed ports are not silent. */
 void triad_watch_end_sweep(
 	struct triad_watch *watch, uint64_t since_us, bool cut, uint64_t now_us);
 
-/* Findings of others instead of sweeps; see triad_alerts_take() and _match().  'port' is an
- * index in the fabric of the view adopted last. */
+/* Findings of other processes, instead of sweeps; see triad_alerts_take() and _match().
+ * 'port' is an index in the fabric of the view adopted last. */
 void triad_watch_take(struct triad_watch *watch, uint32_t port, unsigned cause,
 	const struct triad_alert_finding *found, uint64_t now_us);
 void triad_watch_match(
@@ -91,7 +95,7 @@ void triad_watch_settle(struct triad_watch *watch, uint64_t now_us);
 /* The port's LinkDownedCounter grew by 'n'. */
 void triad_watch_count_downs(
 	struct triad_watch *watch, uint32_t port, uint64_t n, uint64_t now_us);
-/* A round of readings by others has ended. */
+/* A round that other processes read has ended. */
 void triad_watch_end_round(struct triad_watch *watch, uint64_t now_us);
 
 /* --- reading, and other functions for any thread --- */
@@ -110,22 +114,22 @@ void triad_watch_clear_histograms(struct triad_watch *watch);
 
 /* --- silences (silences.h); any thread; times are those of the wall clock --- */
 
-/* Adds a copy.  Returns its number; 0 when there are too many, or the number is in use.
- * Calls the alerts' sink before it returns. */
+/* Adds a copy.  Returns its number; 0 when there are too many, or another silence has
+ * it.  Before it returns, this thread calls the alerts' sink. */
 uint32_t triad_watch_silence(struct triad_watch *watch,
 	const struct triad_silence *silence, uint64_t wall_us);
 
-/* Ends a silence, copies it to '*ended', and calls the sink.  Returns false when there is
- * none. */
+/* Ends a silence, copies it to 'ended', and calls the sink.  Returns false when there
+ * is none. */
 bool triad_watch_end_silence(struct triad_watch *watch, uint32_t id, uint64_t wall_us,
 	struct triad_silence *ended);
 
-/* Replaces all silences by a copy of those from a file. */
+/* Replaces all silences by a copy of those of a file. */
 void triad_watch_adopt_silences(struct triad_watch *watch,
 	const struct triad_silences *silences, uint64_t wall_us);
 
-/* Begins and ends silences that are due, and calls the sink.  Returns when the next one is
- * due; UINT64_MAX: none.  '*version' stays the same while nothing changes. */
+/* Begins and ends silences that are due, and calls the sink.  Returns when the next one
+ * is due; UINT64_MAX: there is none.  '*version' is the same while nothing changes. */
 uint64_t triad_watch_advance_silences(
 	struct triad_watch *watch, uint64_t wall_us, uint64_t *version);
 
@@ -146,8 +150,8 @@ bool triad_watch_next_link(
 	struct triad_watch *watch, uint32_t *cursor, struct triad_link *copy);
 bool triad_watch_find_link(struct triad_watch *watch, uint64_t node_guid, uint8_t port,
 	struct triad_link *copy);
-/* Finds faults of hardware: 'number' is a port's, or 0 for the device.  The owner calls it
- * in each sweep, with the lock. */
+/* A callback that knows faults of hardware: 'number' is a port's, or 0 for the device.
+ * The owner calls it in each sweep, with the lock held. */
 struct triad_watch_hardware {
 	bool (*judge)(void *context, uint64_t node_guid, uint8_t number,
 		struct triad_hardware_finding *finding);
@@ -157,16 +161,16 @@ struct triad_watch_hardware {
 void triad_watch_set_hardware(
 	struct triad_watch *watch, const struct triad_watch_hardware *hardware);
 
-/* See triad_alerts_set_intent(); called with the lock, when a fabric is adopted.  Before
- * the first one. */
+/* See triad_alerts_set_intent(); the intent is called with the lock held, when a fabric
+ * is adopted.  Set it before the first one. */
 void triad_watch_set_intent(
 	struct triad_watch *watch, const struct triad_alerts_intent *intent);
 
 /* See triad_bers_read(). */
 void triad_watch_read_bers(struct triad_watch *watch, const struct triad_view *view,
 	uint32_t port, struct triad_bers_rate rates[TRIAD_BER_N_KINDS]);
-/* A copy of all records, '*n' of them, for the caller to free; NULL when memory is short.
- * It is copied in slices; records may come or go in between. */
+/* Copies all records ('*n' of them), for the caller to free; NULL when memory is short.
+ * Copies in slices, between which records may come or go. */
 struct triad_link *triad_watch_copy_links(struct triad_watch *watch, uint32_t *n);
 
 struct triad_watch_status {
@@ -174,9 +178,9 @@ struct triad_watch_status {
 	struct triad_links_counts links;
 	uint32_t n_silences;
 	uint64_t silences_version;
-	uint64_t samples_dropped; /* samples of histograms dropped for lack of memory */
-	uint64_t bers_dropped;    /* readings dropped for lack of memory */
-	uint64_t walk_us;         /* duration of the last evaluation */
+	uint64_t samples_dropped; /* of histograms, for want of memory */
+	uint64_t bers_dropped;    /* readings, for want of memory */
+	uint64_t walk_us;         /* duration of the last walk */
 	size_t octets;
 };
 
