@@ -107,7 +107,7 @@ static void give_list(struct triad_claims *claims, uint64_t to)
 {
 	struct triad_collect_owner owner = about_self(claims);
 
-	/* It answers one agent: the numbers are those of messages to all. */
+	/* No number: only messages to all agents are numbered. */
 	owner.number = 0;
 	owner.is_list = true;
 	owner.n_parts =
@@ -119,7 +119,7 @@ static void give_list(struct triad_claims *claims, uint64_t to)
 		if (claims->n_said == CLAIMS_MAX_SAID)
 			answer(claims, to, &owner);
 	}
-	/* An empty list is an answer, too. */
+	/* Send an empty list, too. */
 	if (claims->n_said || !owner.n_parts)
 		answer(claims, to, &owner);
 }

@@ -12,7 +12,7 @@
 
 /* The last report of a row. */
 struct told {
-	uint32_t version; /* version of the details at the last check: if equal,
+	uint32_t version; /* of the details at the last check; if it is the same,
 			   * nothing is new */
 	uint32_t hash;    /* 0: nothing was reported */
 };
@@ -23,7 +23,7 @@ struct triad_detail_reporter {
 	uint32_t refresh, n_sweeps;
 	struct told *told; /* by the engine's row */
 	size_t n_told;
-	struct triad_detail_entries entries; /* of the port looked at */
+	struct triad_detail_entries entries; /* of the port that is being checked */
 };
 
 struct triad_detail_reporter *triad_detail_reporter_new(void)
@@ -73,8 +73,8 @@ static struct told *need_told(struct triad_detail_reporter *reporter, uint32_t r
 	return &reporter->told[row];
 }
 
-/* Of what makes a port due when it changes: which attributes it has, and when those with
- * anything but zeros were read. */
+/* A port is due when this hash changes: of the attributes that it has, and of the times at
+ * which those were read that have a value other than 0. */
 static uint32_t hash_of(const struct triad_detail_entries *entries)
 {
 	uint64_t sum = triad_hash_word(entries->node_guid, entries->port);
@@ -90,7 +90,7 @@ static uint32_t hash_of(const struct triad_detail_entries *entries)
 	return (uint32_t)(sum >> 32) | 1;
 }
 
-/* Copies what is known of the port's details.  Returns false when there is nothing. */
+/* Copies the port's details.  Returns false when there are none. */
 static bool describe(
 	struct triad_detail_reporter *reporter, uint32_t port, uint64_t now_us)
 {

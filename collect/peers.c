@@ -15,7 +15,7 @@ static struct triad_peers_entry *find_entry(
 	return NULL;
 }
 
-/* The peer that has been silent longest; NULL when that is not longer than 'past_us'. */
+/* The peer that has been silent longest; NULL unless that is longer than 'past_us'. */
 static struct triad_peers_entry *stalest(
 	struct triad_peers *peers, uint64_t past_us, uint64_t now_us)
 {
@@ -46,7 +46,7 @@ bool triad_peers_receive(struct triad_peers *peers,
 	if (entry) {
 		bool is_same = entry->alive.master == alive->master;
 
-		/* Reports on their way may still come through the former master. */
+		/* Keep the former master: reports under way may still come through it. */
 		said.former_master =
 			is_same ? entry->former_master : entry->alive.master;
 		said.left_us = is_same ? entry->left_us : now_us;
