@@ -149,6 +149,7 @@ static bool send_trap(struct triad_sm_control *control, uint16_t to_lid,
 	error = transport->send(transport->context, &to, mad, 0);
 	if (!error)
 		return true;
+	/* Open the port anew for the next trap. */
 	triad_umad_close(control->umad, false);
 	control->umad = NULL;
 	return false;

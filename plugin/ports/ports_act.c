@@ -276,7 +276,7 @@ static void conclude(struct action *action, int error)
 		ports->acts.wants_sweep = true;
 }
 
-/* Intent, majority, action, outcome. */
+/* Records the intent at a majority of the members, does the action, records the outcome. */
 static int do_action(struct triad_ports *ports, const struct triad_record *intent)
 {
 	struct action action = {.ports = ports, .record = *intent};
