@@ -156,6 +156,7 @@ void lease_ask(struct triad_election *e)
 {
 	struct round *round = &e->round;
 
+	/* Ask again once the round is complete, or after a quarter of the lease. */
 	if (!e->claim || !lease_is_quorate(e) || !round->is_back ||
 		(!round->is_complete && e->now_us - round->asked_us < lease_us(e) / 4))
 		return;
@@ -246,6 +247,7 @@ static void promise(struct triad_election *e, uint64_t to, uint64_t term)
 	e->has_run_out &= to == e->conf.id;
 	e->promise = (struct promise){
 		.holder = to, .term = term, .until_us = e->now_us + lease_us(e)};
+	/* A vote that is on disk needs no write. */
 	if (!is_new)
 		return;
 	stored->voted_term = term;
@@ -329,6 +331,8 @@ void lease_run(struct triad_election *e)
 {
 	if (e->is_holder && e->now_us >= e->lease_until_us)
 		lease_run_out(e);
+	/* A planned hand-over: give up the lease when OpenSM is no longer master, or after
+	 * a time. */
 	if (e->yields_until_us && (!e->is_sm_master || e->now_us >= e->yields_until_us))
 		lease_give_up(e);
 	if (!e->view.number)
