@@ -40,6 +40,7 @@ bool claims_is_better(const struct triad_claims *claims, uint32_t i, unsigned a,
 	if (node->owner == CLAIMS_UNOWNED)
 		return true;
 	owner = &claims->agents[node->owner];
+	/* A draining agent loses, then the farther one, then the one with more load. */
 	if (claimant->is_draining != owner->is_draining)
 		return !claimant->is_draining;
 	if (hops != node->hops)
