@@ -175,6 +175,7 @@ static void leave(struct search *search, uint32_t node)
 
 	if (search->low[node] != search->index[node])
 		return;
+	/* A component of one node is a circle only if it has an edge to itself. */
 	for (uint32_t i = graph->at[node]; i < graph->at[node + 1]; i++)
 		is_circle |= graph->to[i] == node;
 	do {
