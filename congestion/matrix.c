@@ -265,6 +265,7 @@ static void fit_all(struct learner *learner)
 	struct triad_congestion_matrix *made = learner->made;
 
 	fit(learner);
+	/* Favour large pairs over small ones, then fit again. */
 	for (unsigned i = 0; i < N_SHARPENED; i++) {
 		for (uint32_t k = 0; k < made->n_pairs; k++)
 			made->pairs[k].bps =
