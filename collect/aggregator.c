@@ -12,18 +12,19 @@
 
 #define FIRST_ROWS 1024u
 #define NO_OFFSETS 0u
-/* When an agent read a row is known only so well: its first message may have been on
- * its way for long, and so may the port's answer. */
+/* How inexact the time is at which an agent read a row: its first message, and the port's
+ * answer, may have been under way for long. */
 #define DOUBT_US (2 * TRIAD_US_PER_S)
 
 /* The source of a row's totals, and the offsets that are added to them. */
 struct origin {
-	uint32_t reader; /* hash; 0: none yet, or read here */
+	uint32_t reader; /* hash of agent and port; 0: none yet, or read here */
 	uint32_t
 		teller; /* hash of the reader and of the time at which it set the port's totals to 0 */
 	uint32_t offsets; /* index, from 1 on; NO_OFFSETS: all are 0 */
-	uint32_t settled; /* bit i: it reported counter i, whose offset is final */
-	uint32_t known;   /* bit i: any agent reported it: the engine has its total */
+	uint32_t
+		settled; /* bit i: the teller reported counter i: its offset is final */
+	uint32_t known;  /* bit i: some agent reported it: the engine has its total */
 };
 
 struct offsets {
@@ -41,7 +42,7 @@ struct triad_aggregator {
 	uint32_t n_offsets;
 	size_t offsets_room;
 	struct aggregator_agents agents;
-	uint64_t n_doubtful; /* rows */
+	uint64_t n_doubtful; /* rows that may be old: is_stale() */
 	struct triad_aggregator_status status;
 };
 
@@ -73,7 +74,7 @@ void triad_aggregator_adopt(
 {
 	bool *unseen = calloc(view->fabric->n_nodes + 1, sizeof(*unseen));
 
-	/* Nodes that stay and were unseen still are. */
+	/* Nodes that stay in the fabric keep their mark. */
 	for (uint32_t i = 0; unseen && aggregator->unseen && i < view->fabric->n_nodes;
 		i++) {
 		uint32_t old = triad_fabric_find_node(
@@ -104,7 +105,7 @@ static struct origin *need_origin(struct triad_aggregator *aggregator, uint32_t 
 	return &aggregator->origins[row];
 }
 
-/* The row's own offsets, made when it has none; NULL when memory is short. */
+/* The row's offsets; makes them if it has none.  NULL when memory is short. */
 static struct offsets *need_offsets(
 	struct triad_aggregator *aggregator, struct origin *origin)
 {
@@ -121,7 +122,7 @@ static struct offsets *need_offsets(
 	return offsets;
 }
 
-/* Sets the reader of the row's port, and the teller whose totals they are. */
+/* Computes the reader of the row's port, and the teller: the source of its totals. */
 static void find_teller(const struct triad_collect_head *head, uint64_t node_guid,
 	uint8_t port, uint32_t zeroed_s, uint32_t *reader, uint32_t *teller)
 {
@@ -157,7 +158,7 @@ static bool settle(struct triad_aggregator *aggregator, struct origin *origin,
 
 		differs |= continue_total(before, row, i) != row->base[i] + row->raw[i];
 	}
-	/* Most rows need no offsets: the totals of one agent continue by themselves. */
+	/* Most rows need no offsets: totals of one agent continue by themselves. */
 	if (fresh && differs)
 		offsets = need_offsets(aggregator, origin);
 	if (fresh && differs && !offsets)
@@ -188,10 +189,10 @@ static uint64_t when_read(const struct aggregator_agent *agent,
 {
 	uint64_t sent_us = data->clock_us + agent->clock_offset_us;
 	uint64_t age_us = row->age_ms * TRIAD_US_PER_MS;
-	/* Not 0, which stands for never. */
+	/* At least 1, as 0 means never. */
 	uint64_t read_us = sent_us > age_us ? sent_us - age_us : 1;
 
-	/* Clocks are compared only roughly, but nothing was read later than now. */
+	/* Clocks are compared roughly; limit the result to now. */
 	return read_us < now_us ? read_us : now_us;
 }
 
@@ -207,10 +208,9 @@ static bool went_back(
 	return false;
 }
 
-/* Whether a new teller's first row is older than what is there.  A counter lower than
- * before, from another reader and within two seconds, is more likely an older reading
- * than a reset: a reset is still to be seen a moment later, so the row is asked for
- * again. */
+/* Whether a new teller's first row is older than what is there.  If another reader reports
+ * a lower counter within two seconds, this is more likely an older reading than a
+ * reset.  So the row is requested again: a reset would still be visible then. */
 static bool is_stale(struct triad_aggregator *aggregator,
 	const struct triad_engine_report *before, const struct triad_collect_row *row,
 	uint64_t read_us, bool is_other_reader)
@@ -251,8 +251,8 @@ static void apply_row(struct triad_aggregator *aggregator,
 	};
 	struct triad_engine_report before;
 
-	/* A port that never answered this agent has findings, but no counters.  Those
-	 * that another read before stay, as of a port that does not answer. */
+	/* A port that never answered this agent has findings but no counters.  Keep the
+	 * counters that another agent read before. */
 	if (!row->has) {
 		triad_engine_mark(aggregator->engine, at, row->answered);
 		aggregator->sink.row(aggregator->sink.context, port, row->findings, 0);
@@ -261,7 +261,7 @@ static void apply_row(struct triad_aggregator *aggregator,
 	if (!origin || !triad_engine_describe(aggregator->engine, at, &before))
 		return;
 	find_teller(head, row->node_guid, row->port, row->zeroed_s, &reader, &teller);
-	/* A teller's own rows come in order: only a row of another teller can be older. */
+	/* Rows of one teller come in order; only a row of another one can be older. */
 	if (origin->teller != teller &&
 		is_stale(aggregator, &before, row, read_us, origin->reader != reader)) {
 		aggregator->status.n_stale++;
@@ -275,7 +275,7 @@ static void apply_row(struct triad_aggregator *aggregator,
 		origin->reader = reader;
 		origin->teller = teller;
 	}
-	/* Short of memory, the row is left out: its totals would jump. */
+	/* If memory is short, drop the row: without offsets its totals would jump. */
 	if (!settle(aggregator, origin, &before, row))
 		return;
 	memcpy(report.raw, row->raw, sizeof(report.raw));
@@ -288,11 +288,11 @@ static void apply_row(struct triad_aggregator *aggregator,
 		growth(&before, &report, TRIAD_LINK_DOWNED_COUNTER));
 }
 
-/* A node whose rows come one after the other is looked up once. */
+/* The node of the last row, kept because rows of a node come in a row. */
 struct place {
 	uint64_t node_guid;
 	uint32_t node; /* index, or TRIAD_FABRIC_NONE */
-	bool is_owner; /* the sender, or no known agent */
+	bool is_owner; /* the sender owns it, or no known agent does */
 };
 
 static void find_place(const struct triad_aggregator *aggregator, uint64_t sender,
@@ -383,7 +383,7 @@ void triad_aggregator_receive(struct triad_aggregator *aggregator, uint8_t *octe
 	apply_rows(aggregator, &head, agent, &data, &reader, now_us);
 	/* The sender believes that it owns nodes that belong to another agent here: one
 	 * side has not received a change yet.  If the sender is right, its rows were
-	 * dropped wrongly, so this message counts as lost and is requested again. */
+	 * dropped wrongly: request this message again. */
 	if (status->n_not_owner != n_not_owner || aggregator->n_doubtful != n_doubtful)
 		aggregator_agent_note_missing(agent, data.number, data.number);
 }
@@ -466,7 +466,8 @@ void triad_aggregator_clear_totals(
 	offsets = origin->teller ? need_offsets(aggregator, origin) : NULL;
 	if (origin->teller && !offsets)
 		return;
-	/* The agent's next total then becomes what was counted since. */
+	/* Subtract the present total, so that the agent's next one becomes what was counted
+	 * since. */
 	for (unsigned i = 0; offsets && i < TRIAD_N_COUNTERS; i++)
 		offsets->of[i] -= before.base[i] + before.raw[i];
 	triad_engine_zero(aggregator->engine, row, now_us);
@@ -486,7 +487,7 @@ static void mark_unseen(struct triad_aggregator *aggregator, uint32_t node)
 		}
 }
 
-/* Returns whether nobody reports the node.  Then its ports are marked as unanswered. */
+/* Marks the node's ports as unanswered if no agent reports it, and returns true then. */
 static bool look_at_node(struct triad_aggregator *aggregator, uint32_t node)
 {
 	uint64_t owner = aggregator->sink.owner(aggregator->sink.context, node);
@@ -497,8 +498,8 @@ static bool look_at_node(struct triad_aggregator *aggregator, uint32_t node)
 		mark_unseen(aggregator, node);
 		return true;
 	}
-	/* It is reported again.  All of it has to come: ports that did not change would
-	 * stay marked. */
+	/* An agent reports it again.  Request all rows: unchanged ports would stay
+	 * marked. */
 	if (aggregator->unseen && aggregator->unseen[node])
 		reader->missing_from = 1;
 	return false;
@@ -522,7 +523,7 @@ void triad_aggregator_check_silence(
 	status->n_nodes_unseen = status->n_ports_unseen = 0;
 	if (!aggregator->view)
 		return;
-	/* First the agents, then the nodes of those that are silent. */
+	/* Check the agents first, then the nodes of silent ones. */
 	status->oldest_us = 0;
 	for (unsigned i = 0; i < aggregator->agents.n; i++) {
 		struct aggregator_agent *agent = &aggregator->agents.of[i];

@@ -4,9 +4,9 @@
 #include "collect/incarnation.h"
 #include "triad/clock.h"
 
-/* How often missing messages are requested again. */
+/* How often to request missing messages again. */
 #define ASK_AGAIN_US (2 * TRIAD_US_PER_S)
-/* No message is on its way for so long: then the sender's clock stood still. */
+/* A message is never under way for so long: the sender's clock must have stood still. */
 #define LATE_US (10 * (int64_t)TRIAD_US_PER_S)
 /* Clocks of two machines drift apart by at most a ten-thousandth. */
 #define DRIFT_PART 10000
@@ -73,7 +73,7 @@ void aggregator_agent_note_octets(
 	if (!agent->rate_from_us)
 		agent->rate_from_us = now_us;
 	took_us = now_us - agent->rate_from_us;
-	/* Over two sweeps at least: an agent sends all its rows at once after each. */
+	/* Measure over two sweeps at least: an agent sends all its rows after a sweep. */
 	if (took_us < RATE_US || took_us < 2 * agent->sweep_us)
 		return;
 	agent->reported.octets_per_s =
@@ -82,14 +82,14 @@ void aggregator_agent_note_octets(
 	agent->rate_from_us = now_us;
 }
 
-/* Keeps the offset of the clocks.  A longer delay of a message shows a greater difference,
- * so the smallest one counts, increased by the possible drift since then. */
+/* Measures the offset of the clocks.  A message's delay adds to the difference, so keeps
+ * the smallest one, increased by the possible drift since then. */
 static void compare_clocks(
 	struct aggregator_agent *agent, uint64_t their_us, uint64_t now_us)
 {
 	uint64_t differ_us = now_us - their_us;
 	uint64_t drift_us = (now_us - agent->clock_us) / DRIFT_PART;
-	/* Modulo 2^64, so that no clock can overflow it. */
+	/* Compute modulo 2^64: no clock can overflow it. */
 	int64_t more_us = (int64_t)(differ_us - agent->clock_offset_us - drift_us);
 
 	if (!agent->clock_us || more_us < 0 || more_us > LATE_US)
@@ -99,8 +99,8 @@ static void compare_clocks(
 	agent->clock_us = now_us;
 }
 
-/* Missing rows come again in messages with new numbers, which say from where on they
- * repeat.  These may get lost, too. */
+/* An agent repeats missing rows in messages with new numbers, and says from which number
+ * on. These messages may get lost, too. */
 static void note_told_again(
 	struct aggregator_agent *agent, const struct triad_collect_data *data)
 {

@@ -47,12 +47,11 @@ void triad_claims_free(struct triad_claims *claims)
 
 /* --- beginnings and ends --- */
 
-/* Begins as if this agent had just started: others' messages meanwhile were lost, so the
- * known state is invalid. */
+/* Begins as if this agent had just started: messages were lost, so the state is invalid. */
 static void begin(struct triad_claims *claims)
 {
 	claims->has_begun = true;
-	/* No claim before the others have had time to say what they own. */
+	/* Claim nothing before the others had time to report what they own. */
 	claims->round_us = claims->now_us + 2 * claims->params.backoff_us;
 	/* Agents that start together must not balance loads at the same moments. */
 	claims->balance_us = claims->now_us + claims->params.liveness_us +
@@ -65,17 +64,17 @@ static void begin(struct triad_claims *claims)
 	for (uint32_t i = 0; i < claims->n; i++)
 		claims->nodes[i].due_us = CLAIMS_NEVER;
 	claims_plan_all(claims);
-	/* First that it owns nothing, so that nobody relies on claims of before. */
+	/* First announce that we own nothing, so that nobody relies on our old claims. */
 	if (claims->params.self)
 		claims_send_state(claims, true);
 	claims_ask_all(claims);
 }
 
-/* Each function of the interface that changes something begins with it: notes the
- * time, and finds a pause. */
+/* Notes the time and detects a stall.  Every public function that changes something calls
+ * this first. */
 static void enter(struct triad_claims *claims, uint64_t now_us)
 {
-	/* While it is away it is known not to run, which is no stall. */
+	/* A known absence is no stall. */
 	bool was_asleep = claims->was_called && claims->away_us == CLAIMS_NEVER &&
 		now_us > claims->now_us + claims->params.liveness_us;
 
@@ -95,8 +94,7 @@ void triad_claims_set_away(struct triad_claims *claims, bool is_away, uint64_t n
 		enter(claims, now_us);
 		claims->away_us = now_us;
 	} else {
-		/* The next call sees the whole absence as a stall, if it was that
-		 * long. */
+		/* If the absence was long enough, the next call takes it as a stall. */
 		claims->now_us = claims->away_us;
 		claims->away_us = CLAIMS_NEVER;
 	}
@@ -120,7 +118,7 @@ void triad_claims_leave(struct triad_claims *claims, uint64_t now_us)
 		return;
 	claims->has_left = true;
 	claims->counts.n_given_up += claims->agents[CLAIMS_SELF].n_nodes;
-	/* The others may claim its nodes at once, and need not wait for its death. */
+	/* Give up the nodes, so that the others need not wait until we count as dead. */
 	claims_disown(claims, CLAIMS_SELF, false);
 	claims_plan_all(claims);
 	claims_send_state(claims, true);
@@ -182,7 +180,7 @@ static uint64_t dies_us(
 static uint64_t ask_us(
 	const struct triad_claims *claims, const struct claims_agent *agent)
 {
-	/* The missing message may still arrive. */
+	/* Wait a little: the missing message may still arrive. */
 	uint64_t at_us = agent->behind_us + claims->params.backoff_us / 2;
 
 	if (agent->asked_us == CLAIMS_NEVER ||
@@ -228,8 +226,7 @@ uint64_t triad_claims_step(struct triad_claims *claims, uint64_t now_us)
 	uint64_t next_us;
 
 	enter(claims, now_us);
-	/* A stall is found by the time between two steps, so steps must come more often
-	 * than a stall is long. */
+	/* Step often enough: the time between two steps reveals a stall. */
 	next_us = now_us + claims->params.liveness_us / 4;
 	if (!claims->has_begun)
 		return next_us;
@@ -238,13 +235,13 @@ uint64_t triad_claims_step(struct triad_claims *claims, uint64_t now_us)
 	claims_run_rounds(claims);
 	claims_run_balance(claims);
 	claims_run_repeats(claims);
-	/* All claims of this step go in one message. */
+	/* Send all claims of this step in one message. */
 	claims_flush(claims);
 	next_us = earlier(next_us, claims->due_us);
 	next_us = earlier(next_us, claims->balance_us);
 	if (claims->n_disputed)
 		next_us = earlier(next_us, claims->repeat_us);
-	/* Not now: a round that is due again would spin. */
+	/* Later than now: a round that is due again at once would spin. */
 	return next_us > now_us ? next_us : now_us + 1;
 }
 

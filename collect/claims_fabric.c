@@ -5,11 +5,11 @@
 #include "collect/claims_parts.h"
 #include "triad/fabric.h"
 
-/* New nodes that are asked for by name; when there are more, lists are asked for. */
+/* The most new nodes to ask for by name; for more, ask all agents for their lists. */
 #define MAX_ASKED 4096u
 #define ASKED_AT_A_TIME 512u
 
-/* The change of the nodes. */
+/* The new nodes while they are made. */
 struct change {
 	uint64_t *guids;
 	struct claims_node *nodes;
@@ -40,7 +40,7 @@ static void merge_nodes(const struct triad_claims *claims, struct change *change
 			struct claims_node *node = &change->nodes[i];
 
 			*node = claims->nodes[old++];
-			/* As far away as before, it keeps its place in a round. */
+			/* A node at the same distance keeps its place in a round. */
 			if (node->own_hops != hops[i])
 				node->due_us = CLAIMS_NEVER;
 			node->own_hops = hops[i];
@@ -54,7 +54,7 @@ static void merge_nodes(const struct triad_claims *claims, struct change *change
 	}
 }
 
-/* Removes the nodes that are gone from all sums. */
+/* Takes the nodes that are gone out of all sums. */
 static void drop_removed(struct triad_claims *claims, const uint64_t *guids, uint32_t n)
 {
 	uint32_t at = 0;
@@ -77,8 +77,7 @@ int claims_replace_nodes(struct triad_claims *claims, const uint64_t *guids,
 		free(change.nodes);
 		return ENOMEM;
 	}
-	/* First the sums and owners of the old nodes, then the new ones take their
-	 * place. */
+	/* Update sums and owners while the old nodes are there, then replace the nodes. */
 	drop_removed(claims, guids, n);
 	merge_nodes(claims, &change, guids, hops);
 	free(claims->guids);
@@ -90,10 +89,10 @@ int claims_replace_nodes(struct triad_claims *claims, const uint64_t *guids,
 	return 0;
 }
 
-/* New nodes may have owners already: other agents saw them before. */
+/* Asks who owns the new nodes: other agents may have seen them before. */
 void claims_ask_for_added(struct triad_claims *claims, uint32_t n_added)
 {
-	/* No claim before the answers can be here. */
+	/* Claim nothing before the answers can be here. */
 	uint64_t answered_us = claims->now_us + claims->params.backoff_us;
 	uint64_t guids[ASKED_AT_A_TIME];
 	uint32_t n = 0;
@@ -107,7 +106,7 @@ void claims_ask_for_added(struct triad_claims *claims, uint32_t n_added)
 	for (uint32_t i = 0; i < claims->n; i++) {
 		if (claims->nodes[i].is_new)
 			guids[n++] = claims->guids[i];
-		/* Sent when there is no more room, and at the end. */
+		/* Send when the array is full, and at the end. */
 		if (n < ASKED_AT_A_TIME && !(n && i + 1 == claims->n))
 			continue;
 		claims->sink.ask_nodes(claims->sink.context, guids, n);
@@ -135,7 +134,7 @@ static void restate_own(struct triad_claims *claims)
 	}
 }
 
-/* Digests and claims that did not fit the old fabric may fit this one. */
+/* Checks again what did not fit the old fabric: digests and claims may fit this one. */
 static void revalidate_agents(struct triad_claims *claims)
 {
 	for (unsigned i = CLAIMS_SELF + 1; i < claims->n_agents; i++) {

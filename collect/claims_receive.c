@@ -2,7 +2,8 @@
 #include "collect/claims_parts.h"
 #include "collect/incarnation.h"
 
-/* After so many liveness times a list that did not mend a digest is asked for again. */
+/* How many liveness times to wait before asking again for a list that left the digests
+ * different. */
 #define SETTLED_FOR 8u
 
 /* --- senders --- */
@@ -10,7 +11,7 @@
 static void revive(struct triad_claims *claims, struct claims_agent *agent)
 {
 	agent->is_alive = true;
-	/* A request to all went to it, too, so its list may be on its way. */
+	/* If all agents were just asked, its list may be under way. */
 	if (claims->asked_us &&
 		claims->now_us < claims->asked_us + claims->params.liveness_us / 4)
 		claims_expect_list(agent, claims->asked_us);
@@ -40,7 +41,7 @@ static void refuse(struct triad_claims *claims, uint64_t agent, uint64_t node)
 	claims->counts.refused_node = node;
 }
 
-/* The sender; NULL when there is no room, or for messages of an earlier incarnation. */
+/* The sender; NULL when there is no room, or if its incarnation is an earlier one. */
 static struct claims_agent *find_sender(
 	struct triad_claims *claims, const struct triad_collect_head *head)
 {
@@ -61,7 +62,7 @@ static struct claims_agent *find_sender(
 	return incarnation == TRIAD_INCARNATION_PAST ? NULL : agent;
 }
 
-/* The sender, if its messages count. */
+/* The sender; NULL if its messages are to be ignored. */
 static struct claims_agent *listen(
 	struct triad_claims *claims, const struct triad_collect_head *head)
 {
@@ -74,8 +75,7 @@ static struct claims_agent *listen(
 		return NULL;
 	agent->received_us = claims->now_us;
 	if (!agent->is_alive) {
-		/* When it died, its nodes were given up: its list shows which ones it
-		 * has. */
+		/* Its nodes were given up when it died: ask for its list. */
 		agent->needs_list = true;
 		revive(claims, agent);
 	}
@@ -103,7 +103,7 @@ static bool is_settled(
 		agent->settled_us + SETTLED_FOR * claims->params.liveness_us;
 }
 
-/* A digest that differs once may be due to a message that is under way. */
+/* Asks for a list if digests differ for a while; once may be due to a message under way. */
 static void compare_digests(struct triad_claims *claims, struct claims_agent *agent)
 {
 	if (agent->digest == agent->announced_digest || is_settled(claims, agent))
@@ -123,11 +123,11 @@ void claims_receive_alive(struct triad_claims *claims,
 		return;
 	agent = listen(claims, head);
 	if (!agent || alive->n_announced < agent->known)
-		return; /* it was overtaken by an announcement */
+		return; /* an announcement has overtaken it */
 	agent->known = alive->n_announced;
 	agent->announced_digest = alive->claims;
 	set_draining(claims, agent, alive->is_draining);
-	/* While a message is missing, digests differ for that reason. */
+	/* A missing message explains a difference: don't compare then. */
 	if (!claims_is_behind(agent))
 		compare_digests(claims, agent);
 }
@@ -151,7 +151,7 @@ static void receive_worse(struct triad_claims *claims, uint32_t i)
 	claims->counts.n_conflicts++;
 	if (node->owner != CLAIMS_SELF || node->is_disputed)
 		return;
-	/* The claimant may not have received our claim yet. */
+	/* Repeat our claim soon: the claimant may not have received it. */
 	if (!claims->n_disputed && claims->repeat_us < soon_us)
 		claims->repeat_us = soon_us;
 	node->is_disputed = true;
@@ -169,7 +169,7 @@ static void receive_claim(struct triad_claims *claims, struct claims_agent *agen
 		return;
 	node = &claims->nodes[i];
 	if (claim->hops == TRIAD_COLLECT_HOPS_GIVEN_UP) {
-		/* A node that has another owner by now stays with it. */
+		/* If the node has another owner by now, keep that one. */
 		if (claims->nodes[i].owner == index)
 			claims_set_owner(claims, i, CLAIMS_UNOWNED, 0, 0);
 		return;
@@ -184,7 +184,7 @@ static void receive_claim(struct triad_claims *claims, struct claims_agent *agen
 		receive_worse(claims, i);
 		return;
 	}
-	/* The loser gives way without a message. */
+	/* If we lose, we give up the node without a message. */
 	claims->counts.n_lost += node->owner == CLAIMS_SELF;
 	claims_set_owner(claims, i, index, claim->hops, claim->load);
 	node->is_listed = true;
@@ -201,7 +201,7 @@ static void receive_claims(struct triad_claims *claims, struct claims_agent *age
 
 /* --- lists --- */
 
-/* Nodes that the list lacked are not the agent's. */
+/* Takes the nodes that the list lacked from the agent. */
 static void end_list(
 	struct triad_claims *claims, struct claims_agent *agent, uint32_t as_of)
 {
@@ -213,8 +213,8 @@ static void end_list(
 		agent->heard = as_of;
 	if (agent->known < agent->heard)
 		agent->known = agent->heard;
-	/* If digests differ even now, the same list would come again: see
-	 * is_settled(). */
+	/* Remember the digests: if they differ even now, the same list would come again
+	 * (is_settled()). */
 	agent->settled_us = claims->now_us;
 	agent->logged_settled = agent->announced_digest;
 	agent->settled_digest = agent->digest;
@@ -261,16 +261,16 @@ static void receive_announcement(struct triad_claims *claims,
 	const struct triad_collect_claim *entries)
 {
 	if (owner->number <= agent->heard)
-		return; /* received twice, or too late: a list had it */
+		return; /* received twice, or a list had it before */
 	if (owner->number >= agent->known) {
 		agent->known = owner->number;
 		set_draining(claims, agent, owner->is_draining);
 	}
-	/* Behind a gap the number stays, until a list fills it. */
+	/* After a gap keep the old number, until a list fills the gap. */
 	if (owner->number == agent->heard + 1)
 		agent->heard = owner->number;
 	if (owner->is_list && !owner->n_parts) {
-		/* It owns nothing, which is a list without parts. */
+		/* A list without parts: the agent owns nothing. */
 		begin_list(claims, agent, owner->number);
 		end_list(claims, agent, owner->number);
 		agent->settled_us = 0;
@@ -290,8 +290,8 @@ void claims_receive_owner(struct triad_claims *claims,
 	agent = listen(claims, head);
 	if (!agent)
 		return;
-	/* Announcements have a number.  Without one it is an answer: a list, or the
-	 * nodes that were asked for by name. */
+	/* Announcements have a number.  Answers have none: a list, or the nodes that we
+	 * asked for by name. */
 	if (owner->number)
 		receive_announcement(claims, agent, owner, entries);
 	else if (owner->is_list)

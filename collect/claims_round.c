@@ -5,7 +5,7 @@
 struct rivals {
 	unsigned n;
 	uint16_t agents[TRIAD_CLAIMS_MAX_AGENTS];
-	bool is_heavy; /* this one has two steps more than one of them, or more yet */
+	bool is_heavy; /* our load is at least two steps above that of one of them */
 };
 
 /* --- when --- */
@@ -22,13 +22,12 @@ static void gather(const struct triad_claims *claims, struct rivals *rivals)
 		if (!agent->is_alive || agent->is_draining)
 			continue;
 		rivals->agents[rivals->n++] = (uint16_t)i;
-		/* Loads are steps of a logarithmic scale: two of them are a large
-		 * difference. */
+		/* Loads are steps of a logarithmic scale, so two are a large difference. */
 		rivals->is_heavy |= own >= triad_claims_load(agent->n_nodes) + 2;
 	}
 }
 
-/* How many that are as near have drawn a better tie_break. */
+/* How many agents at the same distance have a better tie-break. */
 static unsigned rank(
 	const struct triad_claims *claims, const struct rivals *rivals, uint32_t i)
 {
@@ -49,9 +48,9 @@ static unsigned rank(
 	return n;
 }
 
-/* x times the back-off.  The winner of the tie-break comes at once, the others after a
- * quarter of a back-off, one after the other. An agent that owns much more than another
- * comes half a back-off later. */
+/* The wait before a claim.  The winner of the tie-break claims at once, the others one
+ * after the other, each a quarter of a back-off later.  An agent that owns much more than
+ * another waits half a back-off longer. */
 static uint64_t wait_us(
 	const struct triad_claims *claims, const struct rivals *rivals, uint32_t i)
 {
@@ -76,8 +75,8 @@ static void claim(struct triad_claims *claims, uint32_t i)
 	claims_announce(claims, i, own_hops);
 }
 
-/* Reconsider nodes beyond the limit later: others may have left them, or this agent
- * owns fewer. */
+/* Whether this agent owns max_nodes.  It looks at further nodes later: it may own fewer
+ * then. */
 static bool is_full(const struct triad_claims *claims)
 {
 	uint32_t most = claims->params.max_nodes;
@@ -94,8 +93,8 @@ static void run_node(
 		node->due_us = claims->now_us + claims->params.liveness_us;
 		return;
 	}
-	/* The back-offs of its hops are over.  The final part depends on the agents that
-	 * may claim the node at this moment. */
+	/* The back-offs for the distance are over.  Now add the wait that depends on the
+	 * agents that may claim the node at this moment. */
 	if (!node->has_drawn) {
 		node->has_drawn = true;
 		node->due_us = claims->now_us + wait_us(claims, rivals, i);
@@ -115,7 +114,7 @@ void claims_run_rounds(struct triad_claims *claims)
 	for (uint32_t i = 0; i < claims->n; i++) {
 		if (claims->nodes[i].due_us <= claims->now_us)
 			run_node(claims, &rivals, i);
-		/* run_node() may have put the node off. */
+		/* run_node() may have postponed the node. */
 		if (claims->nodes[i].due_us < claims->due_us)
 			claims->due_us = claims->nodes[i].due_us;
 	}
@@ -123,8 +122,8 @@ void claims_run_rounds(struct triad_claims *claims)
 
 /* --- loads --- */
 
-/* A quarter of the gap to a fair share, so that many agents that take nodes at once don't
- * take too many. */
+/* How many nodes to take: a quarter of what a fair share lacks, because other agents may
+ * take nodes at the same time. */
 static uint32_t quota(const struct triad_claims *claims, const struct rivals *rivals)
 {
 	uint32_t own = claims->agents[CLAIMS_SELF].n_nodes;
@@ -146,7 +145,7 @@ static bool can_be_taken(
 
 static void take_over_some(struct triad_claims *claims, uint32_t n)
 {
-	/* Agents begin at different nodes, or all would claim the same ones. */
+	/* Begin at a node that differs by agent, or all would claim the same ones. */
 	uint32_t first =
 		(uint32_t)(claims_hash(claims->params.seed ^ claims->params.self,
 				   claims->n_balances) %
@@ -155,7 +154,7 @@ static void take_over_some(struct triad_claims *claims, uint32_t n)
 	for (uint32_t step = 0; step < claims->n && n && !is_full(claims); step++) {
 		uint32_t i = (uint32_t)(((uint64_t)first + step) % claims->n);
 
-		/* The own load grows with each node that is claimed. */
+		/* Compute our load anew: it grows with each node. */
 		if (!can_be_taken(claims, &claims->nodes[i],
 			    triad_claims_load(claims->agents[CLAIMS_SELF].n_nodes)))
 			continue;
@@ -174,7 +173,7 @@ void claims_run_balance(struct triad_claims *claims)
 		return;
 	claims->balance_us = claims->now_us + claims->params.liveness_us / 2;
 	claims->n_balances++;
-	/* Before the rounds begin, others may not have announced yet what they own. */
+	/* Before the rounds begin, the others may not have announced what they own. */
 	if (!claims_is_claiming(claims) || !claims->n ||
 		claims->now_us < claims->round_us)
 		return;

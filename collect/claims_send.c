@@ -107,7 +107,7 @@ static void give_list(struct triad_claims *claims, uint64_t to)
 {
 	struct triad_collect_owner owner = about_self(claims);
 
-	/* It answers one agent: the numbers are those of messages to all. */
+	/* No number: only messages to all agents are numbered. */
 	owner.number = 0;
 	owner.is_list = true;
 	owner.n_parts = (uint16_t)((owner.n_nodes + CLAIMS_MAX_OUTGOING - 1) /

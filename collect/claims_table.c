@@ -40,13 +40,14 @@ bool claims_is_better(const struct triad_claims *claims, uint32_t i, unsigned a,
 	if (node->owner == CLAIMS_UNOWNED)
 		return true;
 	owner = &claims->agents[node->owner];
+	/* A draining agent loses, then the farther one, then the one with more load. */
 	if (claimant->is_draining != owner->is_draining)
 		return !claimant->is_draining;
 	if (hops != node->hops)
 		return hops < node->hops;
 	if (load != node->load)
 		return load < node->load;
-	/* Two hashes may be equal, ids may not: all agents find the same winner. */
+	/* Compare ids if the hashes are equal, so that all agents find the same winner. */
 	tie_break_a = claims_tie_break(claims, i, a);
 	tie_break_owner = claims_tie_break(claims, i, node->owner);
 	return tie_break_a != tie_break_owner ? tie_break_a < tie_break_owner
@@ -67,12 +68,12 @@ static bool is_wanted(const struct triad_claims *claims, uint32_t i)
 	if (!claims_is_claiming(claims) || node->own_hops == TRIAD_CLAIMS_UNREACHABLE ||
 		node->owner == CLAIMS_SELF)
 		return false;
-	/* Any other claim would lose against the owner's. */
+	/* Otherwise our claim would lose against the owner's. */
 	return node->owner == CLAIMS_UNOWNED ||
 		claims->agents[node->owner].is_draining || node->own_hops < node->hops;
 }
 
-/* A round that is under way goes on, whatever happens in the fabric meanwhile. */
+/* Plans a claim of the node if it is desired; a round that is under way goes on. */
 void claims_plan(struct triad_claims *claims, uint32_t i)
 {
 	struct claims_node *node = &claims->nodes[i];
@@ -84,10 +85,10 @@ void claims_plan(struct triad_claims *claims, uint32_t i)
 	}
 	if (node->due_us != CLAIMS_NEVER)
 		return;
-	/* After a start, the others first say what they own. */
+	/* After a start, first let the others report what they own. */
 	if (from_us < claims->round_us)
 		from_us = claims->round_us;
-	/* One back-off for each hop: the nearest agent is first. */
+	/* Wait one back-off for each hop, so that the nearest agent is first. */
 	node->due_us = from_us + node->own_hops * claims->params.backoff_us;
 	node->has_drawn = false;
 	if (node->due_us < claims->due_us)
@@ -102,7 +103,8 @@ void claims_plan_all(struct triad_claims *claims)
 
 /* --- nodes and their owners --- */
 
-/* Entries come in ascending order, mostly: the steps from the last one double. */
+/* Searches from '*near', the last node, by steps that double: callers mostly look nodes up
+ * in ascending order. */
 uint32_t claims_find_node(
 	const struct triad_claims *claims, uint64_t guid, uint32_t *near)
 {
@@ -134,7 +136,7 @@ static void count(struct triad_claims *claims, uint32_t i, bool comes)
 		return;
 	owner = &claims->agents[node->owner];
 	owner->n_nodes += comes ? 1 : UINT32_MAX;
-	/* XOR takes a claim out as it puts it in, in any order. */
+	/* XOR adds and removes a claim alike, in any order. */
 	owner->digest ^= claims_hash(claims->guids[i],
 		UINT64_C(0x10000) | (unsigned)node->hops << 8 | node->load);
 }
@@ -147,20 +149,20 @@ void claims_set_owner(struct triad_claims *claims, uint32_t i, unsigned owner,
 
 	if (is_other && (node->owner == CLAIMS_SELF || owner == CLAIMS_SELF))
 		claims->changes++;
-	/* The end of a claim may allow one of a list that was refused before: see
+	/* When a claim ends, one that was refused in a list may be accepted: see
 	 * is_settled(). */
 	if (node->owner != CLAIMS_UNOWNED &&
 		(owner == CLAIMS_UNOWNED ||
 			(!is_other && (node->hops != hops || node->load != load))))
 		claims->n_freed++;
-	/* Out of the sums with the old values, in with the new ones. */
+	/* Take the old values out of the sums, then add the new ones. */
 	count(claims, i, false);
 	node->owner = (uint16_t)owner;
 	node->hops = hops;
 	node->load = load;
 	count(claims, i, true);
 	node->is_listed = !is_other && node->is_listed;
-	/* The dispute was about the former owner's claim. */
+	/* A new owner ends the dispute about the former one's claim. */
 	if (is_other) {
 		claims->n_disputed -= node->is_disputed;
 		node->is_disputed = false;
@@ -213,7 +215,7 @@ uint32_t triad_claims_n_unowned(const struct triad_claims *claims)
 
 /* --- agents --- */
 
-/* The place in 'order' of the first whose id is not below. */
+/* The place in 'order' of the first agent whose id is not below 'id'. */
 static unsigned place(const struct triad_claims *claims, uint64_t id)
 {
 	uint32_t at;
@@ -237,7 +239,7 @@ unsigned claims_index(
 	return (unsigned)(agent - claims->agents);
 }
 
-/* The one that is dead for longest; CLAIMS_UNOWNED: all are alive. */
+/* The agent that has been dead longest; CLAIMS_UNOWNED: all are alive. */
 static unsigned dead_place(const struct triad_claims *claims)
 {
 	unsigned best = CLAIMS_UNOWNED;
@@ -259,7 +261,7 @@ struct claims_agent *claims_add_agent(struct triad_claims *claims, uint64_t id)
 		index = dead_place(claims);
 		if (index == CLAIMS_UNOWNED)
 			return NULL;
-		/* It also leaves the order by id. */
+		/* Also remove it from the order by id. */
 		at = place(claims, claims->agents[index].id);
 		claims->n_order--;
 		memmove(&claims->order[at], &claims->order[at + 1],

@@ -7,7 +7,7 @@
 
 #define MAX_ROWS_OF_NODE 255u
 
-/* Counters that are written as differences from others. */
+/* Counters that are written as the difference from what other counters predict. */
 struct derived {
 	unsigned counter, whole, part; /* counter = whole - part, mostly */
 };
@@ -19,7 +19,7 @@ static const struct derived derived[] = {
 };
 #define N_DERIVED (sizeof(derived) / sizeof(derived[0]))
 
-/* The derived counters in 'has' that have both others. */
+/* The derived counters in 'has' whose both other counters are there, too. */
 static uint32_t derived_of(uint32_t has)
 {
 	uint32_t mask = 0;
@@ -77,7 +77,7 @@ static void put_counters(struct triad_wire *w, const struct triad_collect_row *r
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 		if (row->has & 1u << i && !(mask & 1u << i) && row->raw[i])
 			not_zero |= 1u << i;
-	/* A derived counter that is what it should be takes no octet. */
+	/* A derived counter that equals its prediction takes no octet. */
 	for (unsigned i = 0; i < N_DERIVED; i++) {
 		const struct derived *d = &derived[i];
 
@@ -133,13 +133,13 @@ bool triad_collect_data_put(
 	if (!writer->node_at || writer->node_guid != row->node_guid ||
 		w->start[writer->node_at] == MAX_ROWS_OF_NODE) {
 		triad_wire_put(w, 8, row->node_guid);
-		/* The number of rows goes up with each row that fits. */
+		/* The number of rows; grows with each row that fits. */
 		writer->node_at = w->at;
 		writer->node_guid = row->node_guid;
 		triad_wire_put(w, 1, 0);
 	}
 	put_row(w, row);
-	/* A row that does not fit leaves the message as it was. */
+	/* The row does not fit: restore the message. */
 	if (w->failed) {
 		*writer = before;
 		return false;
@@ -169,8 +169,7 @@ static uint32_t get_set(struct triad_wire *w, uint32_t allowed)
 {
 	uint32_t set = (uint32_t)triad_wire_get(w, 3);
 
-	/* Impossible bits are an error and can't be skipped, because the rest would be
-	 * misread. */
+	/* Unknown bits are an error: if they were skipped, the rest would be misread. */
 	w->failed |= (set & ~allowed) != 0;
 	return set & allowed;
 }
@@ -189,7 +188,7 @@ static void get_counters(struct triad_wire *w, struct triad_collect_row *row)
 
 	for (uint32_t left = not_zero & ~mask; left; left &= left - 1)
 		row->raw[__builtin_ctz(left)] = triad_varint_get(w);
-	/* First the others: these are differences from them. */
+	/* Last the derived counters: they need the others. */
 	for (unsigned i = 0; i < N_DERIVED; i++) {
 		const struct derived *d = &derived[i];
 

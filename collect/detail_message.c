@@ -73,13 +73,13 @@ bool triad_detail_writer_put(
 	if (!writer->node_at || writer->node_guid != entries->node_guid ||
 		w->start[writer->node_at] == MAX_ROWS_OF_NODE) {
 		triad_wire_put(w, 8, entries->node_guid);
-		/* The number of rows goes up with each row that fits. */
+		/* The number of rows; grows with each row that fits. */
 		writer->node_at = w->at;
 		writer->node_guid = entries->node_guid;
 		triad_wire_put(w, 1, 0);
 	}
 	put_row(w, entries);
-	/* A row that does not fit leaves the message as it was. */
+	/* The row does not fit: restore the message. */
 	if (w->failed) {
 		*writer = before;
 		return false;
@@ -98,7 +98,7 @@ void triad_detail_reader_begin(
 	reader->wire = body;
 }
 
-/* Slots beyond those that we know are read and left out. */
+/* Reads the slots; drops those that this version does not know. */
 static void get_slots(struct triad_wire *w, uint32_t *raw)
 {
 	for (uint64_t left = triad_varint_get(w); left && !w->failed;
@@ -134,7 +134,7 @@ static void get_attribute(struct triad_wire *w, struct triad_detail_entry *entry
 	get_bases(w, entry->report.base);
 }
 
-/* Begins the next row, and its node where that is another one. */
+/* Begins the next row, and the next node if the last one has no more rows. */
 static void get_row(struct triad_detail_reader *reader)
 {
 	struct triad_wire *w = reader->wire;
@@ -142,7 +142,7 @@ static void get_row(struct triad_detail_reader *reader)
 	if (!reader->n_rows_left) {
 		reader->entry.node_guid = triad_wire_get64(w);
 		reader->n_rows_left = triad_wire_get8(w);
-		/* The writer puts no node without rows. */
+		/* Writers never write a node without rows. */
 		if (!reader->n_rows_left)
 			w->failed = true;
 	}
@@ -154,7 +154,7 @@ static void get_row(struct triad_detail_reader *reader)
 	reader->others = triad_wire_get32(w);
 }
 
-/* Whether the slots of the entry are those that its attribute has, within their range. */
+/* Whether the entry has only slots of its attribute, with values in their range. */
 static bool is_possible(const struct triad_detail_entry *entry)
 {
 	unsigned n = triad_detail_n_slots(entry->attribute);
@@ -169,7 +169,7 @@ static bool is_possible(const struct triad_detail_entry *entry)
 	return true;
 }
 
-/* The row's next attribute; false when it has no more, or is broken. */
+/* Reads the row's next attribute; false when there is none, or the row is broken. */
 static bool get_entry(struct triad_detail_reader *reader)
 {
 	struct triad_detail_entry *entry = &reader->entry;
@@ -198,7 +198,7 @@ enum triad_detail_next triad_detail_reader_next(struct triad_detail_reader *read
 			if (w->failed)
 				break;
 			if (!triad_detail_attribute(reader->entry.attribute))
-				continue; /* one of a later Triad */
+				continue; /* an attribute of a later version of Triad */
 			return is_possible(&reader->entry) ? TRIAD_DETAIL_ENTRY
 							   : TRIAD_DETAIL_BROKEN;
 		}

@@ -75,8 +75,8 @@ static struct reported *need_told(struct triad_detail_reporter *reporter, uint32
 	return &reporter->reported[row];
 }
 
-/* Of what makes a port due when it changes: which attributes it has, and when those with
- * anything but zeros were read. */
+/* A port is due when this hash changes: of the attributes that it has, and of the times at
+ * which those were read that have a value other than 0. */
 static uint32_t hash_of(const struct triad_detail_entries *entries)
 {
 	uint64_t sum = triad_hash_word(entries->node_guid, entries->port);
@@ -92,7 +92,7 @@ static uint32_t hash_of(const struct triad_detail_entries *entries)
 	return (uint32_t)(sum >> 32) | 1;
 }
 
-/* Copies what is known of the port's details.  Returns false when there is nothing. */
+/* Copies the port's details.  Returns false when there are none. */
 static bool describe(
 	struct triad_detail_reporter *reporter, uint32_t port, uint64_t now_us)
 {

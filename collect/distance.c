@@ -17,7 +17,8 @@ int triad_distance_hops(
 	if (port != TRIAD_FABRIC_NONE) {
 		triad_fabric_hops(fabric, port, links, links + fabric->n_nodes);
 		for (uint32_t i = 0; i < fabric->n_nodes; i++)
-			/* What is too far for an octet counts as out of reach. */
+			/* A distance that does not fit in an octet counts as
+			 * unreachable. */
 			if (links[i] < TRIAD_DISTANCE_NONE)
 				hops[i] = (uint8_t)links[i];
 	}
@@ -48,7 +49,7 @@ static void add_port(struct triad_fabric_builder *builder,
 		far_guid = fabric->nodes[far->node].guid;
 		far_number = far->number;
 	}
-	/* The far end of a link is there to be named, not to be read. */
+	/* A far end outside the part is there only to be named: don't read it. */
 	port.has_pma &= is_own;
 	triad_fabric_builder_add_port(builder, &port, far_guid, far_number);
 	if (port.pkeys.n)
@@ -86,7 +87,7 @@ int triad_distance_part(const struct triad_fabric *fabric, const bool *is_own,
 	triad_fabric_builder_free(builder);
 	if (error)
 		return error;
-	/* The part is the same fabric, as old as the whole. */
+	/* The part is as old as the whole fabric. */
 	(*part)->generation = fabric->generation;
 	(*part)->taken_us = fabric->taken_us;
 	return 0;

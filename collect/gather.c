@@ -61,7 +61,7 @@ bool triad_gather_get_piece(struct triad_wire *w, struct triad_gather_piece *pie
 		histogram->joined > MAX_JOINED)
 		return false;
 	places = ((TRIAD_HISTOGRAM_MOST - 1) >> histogram->joined) + 1;
-	/* Joined buckets are fewer: none may lie behind the last one. */
+	/* A histogram with joined buckets has fewer places: check the last bucket. */
 	if (histogram->n > TRIAD_HISTOGRAM_MOST ||
 		histogram->first + histogram->n > places)
 		return false;
@@ -104,7 +104,7 @@ bool triad_gather_take(struct triad_gather *gather, const struct triad_wire *bod
 
 	if (w.failed || request != gather->request || n_agents > n_asked)
 		return false;
-	/* First all of it is checked, so that a bad message adds nothing. */
+	/* Check the whole message first, so that a bad one adds nothing. */
 	while (checked.at < checked.size)
 		if (!triad_gather_get_piece(&checked, &piece))
 			return false;

@@ -65,7 +65,7 @@ void triad_kept_owners_add(
 
 /* --- reading --- */
 
-/* Behind its kind, which is 'kind'; false: the row is of another. */
+/* Opens a row behind its kind; false if it is of another kind. */
 static bool open_row(const struct triad_kept_list *list, uint32_t row, uint8_t kind,
 	struct triad_wire *wire)
 {

@@ -8,7 +8,7 @@
 #include "collect/member_parts.h"
 #include "collect/distance.h"
 
-/* ALIVE is sent so often in a liveness time, so that one may get lost. */
+/* How often to send ALIVE in a liveness time, so that one may get lost. */
 #define ALIVES 4
 
 /* --- callbacks of the claims --- */
@@ -63,7 +63,7 @@ static void send_alive(struct triad_member *member, uint64_t now_us)
 	triad_member_send_to(member, TRIAD_CLAIMS_NOBODY,
 		triad_collect_put_alive(
 			&head, &alive, member->octets, sizeof(member->octets)));
-	/* We are one of the peers: masters and names are looked up among them. */
+	/* Add this member to the peers, among which masters and names are looked up. */
 	triad_peers_receive(
 		&member->peers, &head, &alive, triad_member_past_us(member), now_us);
 	member->alive_us = now_us;
@@ -83,7 +83,7 @@ static void ask_nodes(void *context, const uint64_t *guids, uint32_t n)
 			&head, &who, guids, member->octets, sizeof(member->octets)));
 }
 
-/* How far an agent is from a node in truth: once for each agent and fabric. */
+/* The real distance of an agent from a node; computed once for each agent and fabric. */
 static uint8_t true_hops(void *context, uint64_t agent, uint32_t node)
 {
 	struct triad_member *member = context;
@@ -97,9 +97,9 @@ static uint8_t true_hops(void *context, uint64_t agent, uint32_t node)
 	hops = malloc(member->fabric->n_nodes + 1);
 	if (!hops || triad_distance_hops(member->fabric, agent, hops)) {
 		free(hops);
-		return 0; /* not known: any claim is believed */
+		return 0; /* unknown: accept any claim */
 	}
-	/* When all entries are used, the oldest one goes. */
+	/* If all entries are used, replace the oldest one. */
 	if (member->n_distances < TRIAD_CLAIMS_MAX_AGENTS) {
 		i = member->n_distances++;
 	} else {
@@ -199,7 +199,7 @@ int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fa
 
 	if (guids && hops)
 		error = triad_distance_hops(fabric, member->params.port_guid, hops);
-	/* An agent can't ask nodes that share no partition with it. */
+	/* An agent can't read nodes that share no partition with it. */
 	if (!error && !member->params.is_manager)
 		error = triad_member_exclude_apart(member, fabric, hops, &n_apart);
 	if (!error) {
@@ -236,7 +236,7 @@ uint64_t triad_member_step(struct triad_member *member, uint64_t now_us)
 {
 	uint64_t every_us = member->liveness_us / ALIVES, next_us;
 
-	/* Nothing can be sent, but local requests for histograms get what has been
+	/* Nothing can be sent.  Answer local requests for histograms with what has been
 	 * received. */
 	if (member->is_cut_off)
 		return triad_member_step_gathers(member, now_us);
@@ -281,7 +281,7 @@ void triad_member_send_sweep(struct triad_member *member, struct triad_view *vie
 	member->lag_ms = lag_ms;
 	triad_reporter_begin(member->reporter, view, findings, n_silent, now_us);
 	member->n_ports = triad_reporter_n_ports(member->reporter);
-	/* Each message is sent before the next one is written into the same buffer. */
+	/* Send each message before the next one overwrites the buffer. */
 	while ((size = triad_reporter_next(
 			member->reporter, &head, now_us, member->octets)))
 		triad_member_send_up(member, member->octets, size);
@@ -309,7 +309,7 @@ bool triad_member_owns(const struct triad_member *member, uint32_t node)
 	return triad_claims_is_own(member->claims, node, member->params.id);
 }
 
-/* Adds an id that is not there yet. */
+/* Adds the id unless it is there; returns the number of ids. */
 static unsigned note_peer(uint64_t id, uint64_t *ids, unsigned n, unsigned most)
 {
 	for (unsigned i = 0; i < n && i < most; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Nodes that can't be asked because they share no partition: those that an agent leaves to
- * others, and those that no agent can ask. */
+/* Nodes that can't be read because they share no partition with the reader: those that an
+ * agent leaves to others, and those that no agent can read. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ int triad_member_exclude_apart(const struct triad_member *member,
 	memset(apart, true, fabric->n_nodes);
 	*n_apart = triad_partitions_retain_apart(
 		fabric, member->pkeys, member->n_pkeys, apart);
-	/* To the claims it is as if there were no route. */
+	/* Treat these nodes as unreachable, so that this agent does not claim them. */
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
 		if (apart[i])
 			hops[i] = TRIAD_CLAIMS_UNREACHABLE;
@@ -45,7 +45,7 @@ uint32_t triad_member_n_apart(const struct triad_member *member)
 
 /* --- managers --- */
 
-/* Tables of the agents that are alive: most have the same. */
+/* The different P_Key tables of live agents; most agents have the same one. */
 struct tables {
 	const struct triad_fabric *fabric;
 	unsigned n;
@@ -64,7 +64,7 @@ static void add_table(struct tables *tables, struct triad_fabric_slice added)
 	tables->slices[tables->n++] = added;
 }
 
-/* Returns false when there is no agent, or when the table of one is not known: it may
+/* Returns false when there is no agent, or when the table of one is unknown: that agent may
  * reach any node. */
 static bool gather_tables(const struct triad_member *member, struct tables *tables)
 {
@@ -99,7 +99,7 @@ uint32_t triad_member_n_apart_from_all(const struct triad_member *member)
 			TRIAD_CLAIMS_NOBODY;
 		n += nodes[i];
 	}
-	/* Each table takes those off that it shares a partition with. */
+	/* For each table, remove the nodes that share a partition with it. */
 	for (unsigned i = 0; nodes && n && i < tables.n; i++)
 		n = triad_partitions_retain_apart(fabric,
 			fabric->pkeys + tables.slices[i].at, tables.slices[i].n, nodes);

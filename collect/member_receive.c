@@ -28,7 +28,7 @@ static void receive_owner(struct triad_member *member,
 	struct triad_collect_claim *claims = NULL;
 	bool good = triad_collect_get_owner(body, &owner);
 
-	/* The size of the message bounds 'n', and so the memory. */
+	/* The size of the message limits 'n', and so the allocation. */
 	if (good)
 		claims = malloc((owner.n + 1) * sizeof(*claims));
 	for (uint32_t i = 0; claims && good && i < owner.n; i++)
@@ -69,7 +69,8 @@ static void receive_again(struct triad_member *member, struct triad_wire *body)
 		return;
 	}
 	triad_reporter_repeat_from(member->reporter, again.from);
-	/* DETAILS have no numbers: where DATA were lost, they may have been, too. */
+	/* DETAILS have no numbers.  If DATA were lost, DETAILS may have been, too: report
+	 * all again. */
 	triad_detail_reporter_forget(member->detail_reporter);
 }
 
@@ -128,7 +129,7 @@ static void receive_kind(struct triad_member *member,
 
 /* --- authority of senders --- */
 
-/* Its own reports up the tree: see member_tree.c. */
+/* Whether this member's own report has come back to it: see relay() in member_tree.c. */
 static bool is_own_come_round(
 	const struct triad_member *member, const struct triad_collect_head *head)
 {
@@ -155,7 +156,7 @@ static bool may_pass_on(const struct triad_member *member,
 		triad_member_is_on_way_up(member, head->sender, from->id, now_us);
 }
 
-/* Whether an ALIVE is consistent with its sender; a malformed one is ignored later. */
+/* Whether an ALIVE fits its sender's role; a malformed one is refused later. */
 static bool is_of_its_role(
 	struct triad_wire body, const struct triad_member_sender *from)
 {
@@ -165,7 +166,8 @@ static bool is_of_its_role(
 		alive.is_manager == from->is_manager;
 }
 
-/* Agents request paths, managers have them; a malformed message is counted later. */
+/* Whether the message fits its sender's role: agents request paths, managers send them.  A
+ * malformed one is counted later. */
 static bool is_of_paths_role(
 	struct triad_wire body, const struct triad_member_sender *from)
 {
@@ -180,11 +182,11 @@ static bool is_due(const struct triad_member *member,
 	const struct triad_collect_head *head, const struct triad_wire *body,
 	const struct triad_member_sender *from, uint64_t now_us)
 {
-	/* A relayed message does not show when its sender was alive. */
+	/* A relayed message is no sign of life of its sender. */
 	if (head->n_relays)
 		return head->kind != TRIAD_COLLECT_PATHS &&
 			may_pass_on(member, head, from, now_us);
-	/* The broker authenticates 'from', not the sender in the message. */
+	/* The broker authenticates only 'from', so the sender must be the same. */
 	if (head->sender != from->id)
 		return false;
 	switch (head->kind) {

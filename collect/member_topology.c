@@ -6,14 +6,14 @@
 #include "collect/member_parts.h"
 #include "triad/clock.h"
 
-/* A manager sends a fabric to all at most so often: one of a million ports, some 4 MB,
- * four times a minute. */
+/* How long a manager waits, by size, before it sends a fabric to all again: one of a
+ * million ports, some 4 MB, four times a minute. */
 #define HAND_DOWN_US (2 * TRIAD_US_PER_S)
 #define HAND_DOWN_US_PER_OCTET 3
-/* Pieces sent in one turn, and the time between turns: 32 MiB a second. */
+/* How many pieces to send at once, and the pause after them: 32 MiB a second. */
 #define PIECES_A_TURN 8u
 #define PIECES_US (30 * TRIAD_US_PER_MS)
-/* An agent asks for the fabric at most so often. */
+/* How long an agent waits before it asks for the fabric again. */
 #define WANT_US (3 * TRIAD_US_PER_S)
 #define PATIENCE_US (TRIAD_US_PER_S / 2)
 
@@ -23,12 +23,12 @@ void triad_member_pack(struct triad_member *member)
 {
 	struct triad_topology_packed packed;
 
-	/* Without memory agents keep the last one, or discover. */
+	/* If memory is short, agents keep the last fabric, or discover it. */
 	if (triad_topology_pack(member->fabric, &packed))
 		return;
 	member->hash = packed.hash;
 	if (packed.hash == member->packed.hash) {
-		/* Nothing changed: pieces that are being sent go on. */
+		/* Nothing changed: go on sending the pieces. */
 		free(packed.octets);
 		return;
 	}
@@ -54,7 +54,7 @@ static uint64_t hand_down(struct triad_member *member, uint64_t now_us)
 			triad_topology_write_piece(&member->packed,
 				member->next_piece++, &head, member->octets,
 				sizeof(member->octets)));
-	/* Not all at once: the queues on the way would overflow. */
+	/* Pause between pieces, or the queues on the way would overflow. */
 	if (member->next_piece < member->n_pieces)
 		return now_us + PIECES_US;
 	member->n_pieces = 0;
@@ -82,7 +82,7 @@ static uint64_t step_manager(struct triad_member *member, uint64_t now_us)
 
 /* --- agents --- */
 
-/* The manager whose fabric counts, of those that have one: the lowest id. */
+/* The manager whose fabric this agent uses: the lowest id of those that have one. */
 static const struct triad_peers_entry *find_manager(
 	const struct triad_member *member, uint64_t now_us)
 {
@@ -107,7 +107,7 @@ void triad_member_receive_topology(struct triad_member *member,
 	uint64_t hash;
 	int error;
 
-	/* With two managers, only one's fabric counts. */
+	/* With several managers, use only one's fabric. */
 	if (member->params.is_manager || !member->sink.fabric ||
 		(manager && manager->id != head->sender))
 		return;
@@ -131,7 +131,7 @@ static uint64_t step_agent(struct triad_member *member, uint64_t now_us)
 	if (!manager || !member->sink.fabric)
 		return UINT64_MAX;
 	if (manager->alive.topology == member->hash) {
-		/* When a new hash is announced, the fabric is probably on its way: wait a
+		/* After a new hash the fabric is probably under way: from here on, wait a
 		 * moment before requesting it. */
 		member->wanted_us = now_us - WANT_US + PATIENCE_US;
 		return UINT64_MAX;

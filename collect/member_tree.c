@@ -6,11 +6,11 @@
 #include "collect/member_parts.h"
 #include "triad/clock.h"
 
-/* Masters above each other; more are a circle. */
+/* The most masters above each other; more are taken for a circle. */
 #define MAX_DEPTH 16
-/* How many liveness times a former master may relay. */
+/* For how many liveness times a former master may relay. */
 #define FORMER_LIVES 4
-/* An agent leaves so much of its asker's time to the way back. */
+/* An agent reserves 1/WAIT_PART of the time that it is given for the path back. */
 #define WAIT_PART 4
 
 /* --- masters --- */
@@ -31,8 +31,8 @@ static uint64_t named_master(const struct triad_member *member, uint64_t now_us)
 	return entry && !entry->alive.is_manager ? entry->id : TRIAD_MEMBER_MANAGERS;
 }
 
-/* Whether the way up from 'id' ends at a manager.  A circle that this one is in is cut
- * at the lowest of the ids in it, so that all find the same place. */
+/* Whether the path up from 'id' ends at a manager.  Cuts a circle that this member is in at
+ * its lowest id, so that all members cut it at the same place. */
 static bool leads_up(const struct triad_member *member, uint64_t id)
 {
 	uint64_t lowest = UINT64_MAX;
@@ -45,7 +45,7 @@ static bool leads_up(const struct triad_member *member, uint64_t id)
 			return true;
 		if (id == member->params.id)
 			return lowest < id;
-		/* It is not known where that one sends. */
+		/* That agent's master is unknown. */
 		if (!entry)
 			return false;
 		lowest = id < lowest ? id : lowest;
@@ -64,8 +64,7 @@ uint64_t triad_member_master(const struct triad_member *member, uint64_t now_us)
 
 		if (!entry)
 			return TRIAD_MEMBER_MANAGERS;
-		/* A master that is silent is passed over: its own master takes its
-		 * place. */
+		/* Skip a master that is silent; use its own master instead. */
 		if (triad_member_is_received(member, id, now_us))
 			return leads_up(member, id) ? id : TRIAD_MEMBER_MANAGERS;
 		id = entry->alive.master;
@@ -96,7 +95,7 @@ static void add_to_way(struct way *way, const struct triad_member *member, uint6
 	const struct triad_peers_entry *entry =
 		id ? triad_peers_find(&member->peers, id) : NULL;
 
-	/* Each once, so that a circle ends. */
+	/* Add each agent once, so that a circle ends. */
 	for (unsigned i = 0; entry && i < way->n; i++)
 		if (way->entries[i] == entry)
 			return;
@@ -126,8 +125,8 @@ bool triad_member_is_on_way_up(const struct triad_member *member, uint64_t sende
 
 /* --- reports from below --- */
 
-/* Whether the sender reads the node, as far as is known here.  Findings of a former owner
- * may be outdated: the DATA of the present owner decide. */
+/* Whether the sender owns the node, as far as is known here.  Findings of a former owner
+ * may be outdated: the present owner's DATA decide. */
 static bool reads_node(
 	const struct triad_member *member, uint64_t sender, uint64_t guid)
 {
@@ -157,8 +156,8 @@ static void receive_trap(struct triad_member *member,
 	member->sink.trap(member->sink.context, &trap);
 }
 
-/* Two agents that change masters at once may become each other's masters for a moment.  A
- * message that circled between them goes to the managers. */
+/* Passes a report on.  If two agents change masters at once, each may be the other's master
+ * for a moment: a message that circles between them goes to the managers. */
 static void relay(struct triad_member *member, const struct triad_collect_head *head,
 	struct triad_wire *body)
 {
@@ -169,7 +168,7 @@ static void relay(struct triad_member *member, const struct triad_collect_head *
 			member, TRIAD_MEMBER_TO_MANAGERS, 0, body->start, body->size);
 		return;
 	}
-	/* The octets go on as they came, but for the count in the head. */
+	/* Pass the octets on unchanged, except the count of relays in the head. */
 	triad_collect_count_relay(body->start);
 	triad_member_send_up(member, body->start, body->size);
 }
@@ -228,7 +227,7 @@ static struct triad_member_gather *find_gather(
 	return NULL;
 }
 
-/* Agents that have not answered count as asked. */
+/* Sends the answer, or calls done().  Counts agents that did not answer as asked. */
 static void end_gather(struct triad_member *member, struct triad_member_gather *gather)
 {
 	struct triad_collect_head head =
@@ -242,7 +241,8 @@ static void end_gather(struct triad_member *member, struct triad_member_gather *
 	else
 		gather->done(gather->context, &gather->gather);
 	triad_gather_clear(&gather->gather);
-	/* Not before: done() may ask for other histograms, which take a free place. */
+	/* Free the place only now: done() may ask for other histograms, which would take
+	 * it. */
 	gather->is_used = false;
 }
 
@@ -266,7 +266,7 @@ static void add_own(struct triad_member *member,
 	gather->n_asked++;
 }
 
-/* Begins one and asks those below.  NULL when there are too many. */
+/* Begins a request and passes it to the agents below.  NULL when there are too many. */
 static struct triad_member_gather *begin_gather(struct triad_member *member,
 	const struct triad_gather_request *request, uint64_t now_us)
 {
@@ -285,7 +285,7 @@ static struct triad_member_gather *begin_gather(struct triad_member *member,
 	gather->until_us = now_us + request->wait_ms * TRIAD_US_PER_MS;
 	triad_gather_init(&gather->gather, request->request, request->counters);
 	gather->n_children = find_children(member, now_us, gather->children);
-	/* Those below answer earlier, so that their answers are here in time. */
+	/* Give the agents below less time, so that their answers arrive in time. */
 	below.wait_ms -= below.wait_ms / WAIT_PART;
 	size = triad_gather_put_request(&below, &head, member->octets);
 	for (unsigned i = 0; i < gather->n_children; i++)
@@ -304,7 +304,7 @@ void triad_member_receive_get_histograms(struct triad_member *member,
 		member->counts.n_foreign++;
 		return;
 	}
-	/* A request that came twice is answered once. */
+	/* Answer a request once, even if it came twice. */
 	if (member->params.is_manager || find_gather(member, request.request))
 		return;
 	gather = begin_gather(member, &request, now_us);
@@ -316,7 +316,7 @@ void triad_member_receive_get_histograms(struct triad_member *member,
 		end_gather(member, gather);
 }
 
-/* Takes a child off the list of those that have not answered. */
+/* Removes a child from those that have not answered; false: it was not among them. */
 static bool strike_child(struct triad_member_gather *gather, uint64_t id)
 {
 	for (unsigned i = 0; i < gather->n_children; i++)
@@ -409,7 +409,7 @@ void triad_member_receive_clear(struct triad_member *member,
 	}
 	if (member->params.is_manager)
 		return;
-	/* A request that came before has been carried out and passed on. */
+	/* Ignore a request that was carried out and passed on before. */
 	for (unsigned i = 0; i < TRIAD_MEMBER_MAX_CLEARS; i++)
 		if (member->cleared[i] == clear.request)
 			return;

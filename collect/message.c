@@ -15,7 +15,7 @@
 #define CLAIM_SIZE 10u
 #define GUID_SIZE 8u
 
-/* Of the head's fourth octet. */
+/* The head's octet that has the kind in the low bits and the number of relays above. */
 #define KIND_AT 3
 #define KIND_MASK 0xfu
 #define RELAYS_SHIFT 4
@@ -56,7 +56,7 @@ size_t triad_collect_end(const struct triad_wire *wire)
 	return wire->failed ? 0 : wire->at;
 }
 
-/* Cleans a text of what is not printable: that makes no message malformed. */
+/* Replaces what is not printable; such a text makes no message malformed. */
 static void clean_text(char text[TRIAD_COLLECT_NAME_SIZE])
 {
 	char as_is[TRIAD_NODE_NAME_SIZE] = "", cleaned[TRIAD_NODE_NAME_SIZE];
@@ -67,7 +67,7 @@ static void clean_text(char text[TRIAD_COLLECT_NAME_SIZE])
 	memcpy(text, cleaned, strnlen(cleaned, TRIAD_COLLECT_NAME_SIZE - 1));
 }
 
-/* A list ends with the message. */
+/* Whether exactly 'n' entries follow: a list ends with the message. */
 static bool has_rest(const struct triad_wire *wire, size_t n, size_t size)
 {
 	return !wire->failed && n <= TRIAD_COLLECT_MAX_NODES &&
@@ -94,7 +94,7 @@ enum triad_collect_head_is triad_collect_get_head(uint8_t *octets, size_t size,
 	if (wire.failed || size > TRIAD_COLLECT_MAX_SIZE || magic != MAGIC ||
 		!head->sender)
 		return TRIAD_COLLECT_HEAD_FOREIGN;
-	*body = wire; /* of the whole message, behind the head */
+	*body = wire; /* the whole message, positioned behind the head */
 	if (version != TRIAD_COLLECT_VERSION)
 		return TRIAD_COLLECT_HEAD_OTHER_VERSION;
 	if (!head->kind || head->kind >= TRIAD_COLLECT_N_KINDS ||
@@ -249,7 +249,7 @@ static const struct triad_field trap_fields[] = {
 	TRAP(threshold_unit, 1),
 };
 
-/* Older agents do not send these. */
+/* Agents of older versions do not send these. */
 static const struct triad_field trap_evidence_fields[] = {
 	TRAP(why_field, 1),
 	TRAP_FLAG(why_is_only_one, 0x1),
@@ -280,8 +280,8 @@ static bool is_amount(float value)
 	return isfinite(value) && value >= 0;
 }
 
-/* Reads members that an older agent does not send, and drops values unknown here, as from a
- * later Triad: the alert is still raised. */
+/* Reads members that older agents do not send.  Drops values that are unknown here, as from
+ * a later version of Triad: the alert is raised without them. */
 static void get_evidence(struct triad_wire *body, struct triad_collect_trap *trap)
 {
 	const struct triad_detail_field *field;
@@ -312,7 +312,7 @@ static void get_evidence(struct triad_wire *body, struct triad_collect_trap *tra
 	}
 }
 
-/* A counter's value is never below 0; a temperature, or a power in dBm, may be. */
+/* Allows negative values only for temperatures and powers in dBm, never for counters. */
 static bool is_value(const struct triad_collect_trap *trap)
 {
 	bool is_of_hardware =
@@ -325,7 +325,7 @@ bool triad_collect_get_trap(struct triad_wire *body, struct triad_collect_trap *
 {
 	TRIAD_FIELDS_GET(body, trap_fields, trap);
 	get_evidence(body, trap);
-	/* The cause is used as an index, and the numbers are compared. */
+	/* Check the cause, which is used as an index, and numbers, which are compared. */
 	return !body->failed && trap->node_guid && trap->cause < TRIAD_ALERT_N_CAUSES &&
 		is_value(trap) && is_amount(trap->threshold) &&
 		trap->threshold_unit <= TRIAD_THRESHOLD_PERCENT;

@@ -5,18 +5,18 @@
 
 #include "collect/incarnation.h"
 
-/* A beat of an earlier start of its sender is on its way for so long at most. */
+/* The longest time that a beat of an earlier incarnation may be under way. */
 #define PAST_US (10 * TRIAD_US_PER_S)
 /* When to measure an offset again, and when to discard it: clocks that differ by 0.01 %
  * drift by 12 ms until then. */
 #define OFFSET_AGAIN_US (30 * TRIAD_US_PER_S)
 #define OFFSET_LIFE_US (120 * TRIAD_US_PER_S)
-/* A beat from the future by more than that: one of both clocks was stopped. */
+/* If a beat is later than now by more than this, one of both clocks was stopped. */
 #define FUTURE_US (20 * TRIAD_US_PER_MS)
-/* A request is repeated, later each time. */
+/* The wait before a request is repeated; it grows each time. */
 #define FIRST_WAIT_US (300 * TRIAD_US_PER_MS)
 #define MOST_WAIT_US (4 * TRIAD_US_PER_S)
-/* Between two pieces of a table. */
+/* The longest wait between two pieces of a table. */
 #define PIECE_WAIT_US TRIAD_US_PER_S
 
 const char *triad_path_state_name(enum triad_path_state state)
@@ -74,7 +74,7 @@ static struct triad_path_manager *take_place(struct triad_path_keeper *keeper)
 	return oldest;
 }
 
-/* NULL for a beat of a start that has ended. */
+/* The beat's manager; makes an entry for a new one.  NULL for an earlier incarnation. */
 static struct triad_path_manager *manager_of(struct triad_path_keeper *keeper,
 	const struct triad_collect_head *head, uint64_t now_us)
 {
@@ -100,7 +100,7 @@ static bool is_later(uint64_t a, uint64_t b)
 	return (int64_t)(a - b) > 0;
 }
 
-/* When the latest beat was sent, at the earliest. */
+/* The earliest time, by our clock, at which the latest beat was sent. */
 static uint64_t sent_us(const struct triad_path_manager *manager)
 {
 	return manager->beat.time_us + manager->offset;
@@ -111,13 +111,14 @@ static bool has_offset(const struct triad_path_manager *manager, uint64_t now_us
 	return manager->has_offset && now_us - manager->offset_us < OFFSET_LIFE_US;
 }
 
-/* The manager answered at its time 'beat->time_us' what was asked at our 'beat->echo'. */
+/* Learns the clocks' offset from an answer: the manager sent it at 'beat->time_us' of its
+ * clock; we sent the request at 'beat->echo' of ours. */
 static void learn_offset(struct triad_path_manager *manager,
 	const struct triad_path_beat *beat, uint64_t now_us)
 {
 	uint64_t offset = beat->echo - beat->time_us;
 
-	/* The request can't be from the future. */
+	/* Ignore an impossible echo, or one too old. */
 	if (beat->echo > now_us || now_us - beat->echo > PAST_US)
 		return;
 	if (manager->has_offset && !is_later(offset, manager->offset) &&
@@ -157,7 +158,7 @@ static bool receive_beat(struct triad_path_keeper *keeper,
 
 /* --- the table --- */
 
-/* Whether the last request was for that generation of the manager's present start. */
+/* Whether the last request was for that generation of the manager's incarnation. */
 static bool has_asked(const struct triad_path_keeper *keeper,
 	const struct triad_path_manager *manager, uint64_t generation)
 {
@@ -232,7 +233,7 @@ static bool receive_piece(struct triad_path_keeper *keeper,
 
 	if (!triad_path_get_piece(body, &piece))
 		return false;
-	/* A piece that was not requested. */
+	/* Ignore a piece that was not requested. */
 	if (!manager || manager->incarnation != head->incarnation ||
 		!has_asked(keeper, manager, piece.generation)) {
 		keeper->counts.n_refused++;
@@ -273,7 +274,7 @@ static bool is_heard(const struct triad_path_manager *manager, uint64_t now_us)
 		now_us - manager->received_us < TRIAD_PATH_LIFE_US;
 }
 
-/* The one manager that answers; NULL: none, or two, as '*state' says. */
+/* The manager that answers.  NULL if there is none, or more than one: see '*state'. */
 static const struct triad_path_manager *find_answering(
 	const struct triad_path_keeper *keeper, uint64_t now_us,
 	enum triad_path_state *state)
@@ -321,7 +322,7 @@ enum triad_path_state triad_path_keeper_look(
 		return state;
 	if (!has_offset(manager, now_us))
 		return TRIAD_PATHS_NO_BEATS;
-	/* Modulo 2^64: a beat may be some milliseconds in the future. */
+	/* Compare modulo 2^64: a beat may be some milliseconds in the future. */
 	if (!is_later(sent_us(manager) + TRIAD_PATH_LIFE_US, now_us))
 		return TRIAD_PATHS_NO_BEATS;
 	if (!is_of(keeper, manager))
@@ -346,7 +347,7 @@ bool triad_path_keeper_step(struct triad_path_keeper *keeper, uint64_t now_us,
 		find_answering(keeper, now_us, &state);
 	bool wants_table, is_coming, is_repeated;
 
-	/* Beats wake the owner. */
+	/* Without a manager no time is needed: a beat wakes the owner. */
 	*next_us = UINT64_MAX;
 	if (!manager)
 		return false;

@@ -15,7 +15,7 @@ static struct triad_peers_entry *find_entry(
 	return NULL;
 }
 
-/* The peer that has been silent longest; NULL when that is not longer than 'past_us'. */
+/* The peer that has been silent longest; NULL unless that is longer than 'past_us'. */
 static struct triad_peers_entry *stalest(
 	struct triad_peers *peers, uint64_t past_us, uint64_t now_us)
 {

@@ -9,21 +9,21 @@
 #include "perfmgr/formats/change_filter.h"
 #include "triad/clock.h"
 
-/* The size of a port if all its counters were sent uncompressed, with GUID, port, time. */
+/* The size of a port's row without compression: GUID, port, time and all counters. */
 #define RAW_ROW_SIZE (8 + 1 + 8 + 8 * TRIAD_N_COUNTERS)
 #define ERROR_COUNTERS ((1u << TRIAD_PORT_XMIT_WAIT) - 1)
 
 struct triad_reporter {
 	struct triad_reporter_params params;
 	struct triad_change_filter *filter;
-	struct triad_view *view; /* of the present telling, NULL: none */
-	uint32_t *findings;      /* of its ports; NULL: none */
+	struct triad_view *view; /* of the present report; NULL: none */
+	uint32_t *findings;      /* of the view's ports; NULL: none */
 	uint32_t next_port;
 	uint32_t n_owned, n_silent;
 	uint32_t n_sweeps;
 	uint32_t number; /* of the last message */
 	uint32_t again_from, again_since;
-	bool is_said; /* a message in the present telling */
+	bool is_said; /* the present report has sent a message */
 	struct triad_reporter_counts counts;
 };
 
@@ -85,7 +85,7 @@ void triad_reporter_repeat_from(struct triad_reporter *reporter, uint32_t from)
 	reporter->counts.n_again++;
 	reporter->again_from = from;
 	reporter->again_since = reporter->number + 1;
-	/* Rows reported since then are reported again. */
+	/* Report the rows again that were reported since. */
 	triad_change_filter_forget_from(reporter->filter, from);
 }
 
@@ -97,7 +97,7 @@ void triad_reporter_begin(struct triad_reporter *reporter, struct triad_view *vi
 	end_telling(reporter);
 	reporter->view = triad_view_ref(view);
 	reporter->findings = findings ? malloc(size + 1) : NULL;
-	/* Short of memory, rows go without findings. */
+	/* If memory is short, report rows without findings. */
 	if (reporter->findings)
 		memcpy(reporter->findings, findings, size);
 	reporter->next_port = 0;
@@ -112,7 +112,7 @@ void triad_reporter_begin(struct triad_reporter *reporter, struct triad_view *vi
 
 /* --- which ports --- */
 
-/* A hash of what makes a port due when it changes.  With a finding, that includes the
+/* A port is due when this hash changes.  If the port has a finding, the hash includes the
  * totals of errors. */
 static uint32_t watched(const struct triad_engine_report *report, uint32_t findings)
 {
@@ -132,8 +132,8 @@ static uint32_t watched(const struct triad_engine_report *report, uint32_t findi
 	return (uint32_t)(sum >> 32);
 }
 
-/* A counter's growth per period at its last rate, because the last interval may be shorter
- * than a period. */
+/* A counter's growth in a period at its last rate; the last interval may be shorter than a
+ * period. */
 static float pace(const struct triad_reporter *reporter,
 	const struct triad_engine_row *now, unsigned counter)
 {
@@ -165,7 +165,7 @@ static bool is_due(struct triad_reporter *reporter, uint32_t row,
 	 * rows. */
 	if (refresh && row % refresh == reporter->n_sweeps % refresh)
 		triad_change_filter_forget_row(reporter->filter, row);
-	/* When memory is short, the port is due. */
+	/* If memory is short, the port counts as due. */
 	(void)triad_change_filter_check(
 		reporter->filter, row, &port, reporter->params.min_change_words, &due);
 	return due;
@@ -240,7 +240,7 @@ size_t triad_reporter_next(struct triad_reporter *reporter,
 		reporter->next_port++;
 	if (reporter->next_port == reporter->view->fabric->n_ports)
 		end_telling(reporter);
-	/* The first message is sent even without rows, to show that the agent is alive. */
+	/* Send the first message even without rows, to show that the agent is alive. */
 	if (!writer.n_rows && reporter->is_said)
 		return 0;
 	reporter->is_said = true;

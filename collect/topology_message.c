@@ -22,14 +22,14 @@
 /* Flags of a port. */
 enum {
 	HAS_PMA = 1 << 0,
-	SAME_GUID = 1 << 1, /* as the port before */
+	SAME_GUID = 1 << 1, /* the GUID of the port before */
 	HAS_SUPPORTED = 1 << 2,
 };
 
 /* How a port's P_Key table is encoded. */
 enum { PKEYS_UNKNOWN, PKEYS_FOLLOW, PKEYS_RECENT };
 
-/* As FNV, over words: it only needs to distinguish fabrics. */
+/* A hash like FNV, but over words: it only has to distinguish fabrics. */
 static uint64_t hash_of(const uint8_t *octets, size_t size)
 {
 	uint64_t hash = triad_hash_octets(TRIAD_HASH_START ^ size, octets, size);
@@ -39,7 +39,7 @@ static uint64_t hash_of(const uint8_t *octets, size_t size)
 
 /* --- handing down --- */
 
-/* Whether a port of such a node has a table that MADs are sent by. */
+/* Whether such a port has a P_Key table that MADs use. */
 static bool has_pkeys(const struct triad_fabric_node *node, unsigned number)
 {
 	return node->type != TRIAD_NODE_SWITCH || !number;
@@ -62,7 +62,7 @@ static void put_pkeys(struct triad_wire *w, const struct triad_fabric *fabric,
 		triad_varint_put(w, PKEYS_UNKNOWN);
 		return;
 	}
-	/* Most ports have one of a few tables, so a table of before is only named. */
+	/* Most ports have one of a few tables: refer to a recent equal table. */
 	pkeys = fabric->pkeys + port->pkeys.at;
 	place = triad_recent_find(recent, fabric->pkeys, pkeys, n);
 	triad_varint_put(w, place < 0 ? PKEYS_FOLLOW : PKEYS_RECENT + (unsigned)place);
@@ -128,7 +128,7 @@ static void put_node(struct triad_wire *w, const struct triad_fabric *fabric,
 		put_port(w, fabric, node->first_port + i, recent);
 }
 
-/* Octets at most: as if each P_Key table had to follow. */
+/* The most octets that the fabric can need: as if each P_Key table followed. */
 static size_t most_octets(const struct triad_fabric *fabric)
 {
 	size_t most = HEAD_SIZE + (size_t)fabric->n_nodes * NODE_SIZE +
@@ -143,7 +143,7 @@ static size_t most_octets(const struct triad_fabric *fabric)
 	return most;
 }
 
-/* All octets, unpacked; to be freed.  NULL when memory is short. */
+/* All octets without compression; the caller frees them.  NULL when memory is short. */
 static uint8_t *flatten(const struct triad_fabric *fabric, size_t *size)
 {
 	size_t most = most_octets(fabric);
@@ -178,7 +178,7 @@ int triad_topology_pack(
 		free(octets);
 		return size <= TRIAD_TOPOLOGY_MAX_SIZE ? ENOMEM : EOVERFLOW;
 	}
-	/* Of the unpacked octets, which depend on the fabric alone. */
+	/* Hash the unpacked octets, which depend only on the fabric. */
 	packed->hash = hash_of(octets, size);
 	packed_size = ZSTD_compress(packed->octets, room, octets, size, ZSTD_LEVEL);
 	free(octets);
@@ -198,7 +198,7 @@ unsigned triad_topology_n_pieces(const struct triad_topology_packed *packed)
 		TRIAD_TOPOLOGY_PIECE_SIZE;
 }
 
-/* Octets of a piece: all but the last are whole. */
+/* The octets of a piece; only the last one may be shorter. */
 static uint32_t piece_size(uint32_t packed_size, unsigned piece)
 {
 	uint32_t at = piece * TRIAD_TOPOLOGY_PIECE_SIZE;
@@ -231,7 +231,7 @@ size_t triad_topology_write_piece(const struct triad_topology_packed *packed,
 /* --- taking --- */
 
 struct triad_topology_pieces {
-	struct triad_topology_packed packed; /* octets NULL: nothing begun */
+	struct triad_topology_packed packed; /* octets NULL: no fabric is begun */
 	unsigned n_pieces, n_missing;
 	bool has[MAX_PIECES];
 };
@@ -255,7 +255,7 @@ void triad_topology_pieces_free(struct triad_topology_pieces *pieces)
 	free(pieces);
 }
 
-/* Begins another one, unless it is the present one. */
+/* Begins another fabric, unless the pieces are of the present one. */
 static int begin(struct triad_topology_pieces *pieces,
 	const struct triad_topology_packed *packed)
 {
@@ -275,7 +275,7 @@ static int begin(struct triad_topology_pieces *pieces,
 	return 0;
 }
 
-/* Decoded parts, until the fabric is built. */
+/* The decoder's state until the fabric is built. */
 struct reading {
 	struct triad_wire w;
 	struct triad_fabric_builder *builder;
@@ -287,13 +287,13 @@ struct reading {
 	struct triad_recent recent;
 };
 
-/* A table that follows. */
+/* Reads a P_Key table. */
 static bool read_pkeys(struct reading *reading, struct triad_fabric_slice *table)
 {
 	struct triad_wire *w = &reading->w;
 	uint64_t n = triad_varint_get(w);
 
-	/* Tables that follow are never longer than the message that has them. */
+	/* Limit the length: a table can't be longer than the message. */
 	if (w->failed || !n || n > TRIAD_TOPOLOGY_MAX_PKEYS ||
 		n > reading->most_pkeys - reading->n_pkeys)
 		return false;
@@ -304,7 +304,7 @@ static bool read_pkeys(struct reading *reading, struct triad_fabric_slice *table
 	return !w->failed;
 }
 
-/* The P_Key table of a port; 'n' 0: it is not known. */
+/* The P_Key table of a port; 'n' 0: unknown. */
 static bool get_pkeys(struct reading *reading, struct triad_fabric_slice *table)
 {
 	uint64_t how = triad_varint_get(&reading->w);
@@ -344,7 +344,7 @@ static bool get_port(struct reading *reading, const struct triad_fabric_node *no
 		port->speed_supported = triad_wire_get8(w);
 		port->speed_ext_supported = triad_wire_get8(w);
 		if (!port->width_supported)
-			return false; /* then the flag would not be there */
+			return false; /* no writer sets the flag then */
 	}
 	*far = triad_varint_get(w);
 	if (has_pkeys(node, port->number) && !get_pkeys(reading, &port->pkeys))
@@ -442,7 +442,7 @@ static int build(struct reading *reading, struct triad_fabric **fabric)
 		return ENOMEM;
 	if (!index_ports(reading))
 		return EPROTO;
-	/* From the beginning again, with nothing read. */
+	/* Start again at the beginning for the second pass. */
 	triad_wire_seek(&reading->w, HEAD_SIZE);
 	reading->n_pkeys = 0;
 	reading->recent.n = 0;
@@ -498,11 +498,11 @@ int triad_topology_pieces_add(struct triad_topology_pieces *pieces,
 	octets = triad_wire_take(body, piece_size(packed.packed_size, piece));
 	if (!octets)
 		return EPROTO;
-	/* It is sent to all, because another agent asked for it. */
+	/* We have this fabric: the manager sent it to all for another agent. */
 	if (packed.hash == known)
 		return EALREADY;
 	error = begin(pieces, &packed);
-	/* A manager may send a piece again, because another agent lacks it. */
+	/* Ignore a piece that we have: the manager repeats it for another agent. */
 	if (error || pieces->has[piece])
 		return error ? error : EAGAIN;
 	memcpy(pieces->packed.octets + (size_t)piece * TRIAD_TOPOLOGY_PIECE_SIZE,

@@ -8,8 +8,8 @@
 #include "congestion/roots_parts.h"
 #include "routes/tree.h"
 
-/* A host contributes if it sends at least the first share of its traffic over the root, and
- * does not if less than the second. */
+/* A host contributes if it sends at least CONTRIBUTES of its traffic over the root, and
+ * does not if it sends less than CONTRIBUTES_NOT. */
 #define CONTRIBUTES 0.3f
 #define CONTRIBUTES_NOT 0.1f
 
@@ -18,11 +18,12 @@ struct walk {
 	struct triad_congestion_root *root;
 	struct triad_routes_tree tree;
 	uint8_t *column;
-	bool *waits_all_along; /* from each switch to the root, for one goal */
-	bool *may;             /* of each host of the layout */
+	bool *waits_all_along; /* of each switch, for one goal: all ports to root wait */
+	bool *may;             /* of each host: it may contribute */
 };
 
-/* From the root backwards: a switch's way waits if its port and the rest does. */
+/* Goes backwards from the root: a switch's path waits if its port waits and the rest of the
+ * path does. */
 static void walk_goal(struct walk *walk, const struct triad_routes_goal *goal)
 {
 	const struct triad_congestion_finder *finder = walk->finder;

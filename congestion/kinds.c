@@ -2,7 +2,7 @@
 /* Classifies roots, and gives advice. */
 #include "congestion/roots_parts.h"
 
-/* With an imbalance of routes, the other links' load and pairs are below these. */
+/* Routes are imbalanced if load and pairs of the other links are below these shares. */
 #define PEERS_SENT 0.7
 #define PEERS_PAIRS 0.7
 

@@ -11,15 +11,15 @@
 #include "lib/search.h"
 #include "routes/tree.h"
 
-/* As many as pairs leave time for. */
+/* The number of rounds; the more pairs, the fewer. */
 #define MAX_ROUNDS 100u
 #define MIN_ROUNDS 20u
 #define MAX_STEPS (1u << 23)
 #define N_SHARPENED 3u
 #define SHARPER 1.3
 #define KEPT 0.95
-/* Below the first share of its rate a link counts as idle.  An old pair starts with at
- * least the second part of what a new one would get. */
+/* A link counts as idle below NOTHING of its rate.  An old pair starts with at least LEAST
+ * of what a new one would get. */
 #define NOTHING 0.003f
 #define LEAST 1e-3
 /* A host's rate has changed when it differs by this share of the greater one. */
@@ -43,7 +43,7 @@ struct learner {
 	struct triad_congestion_matrix *made;
 	uint32_t pairs_room, ways_room;
 	uint8_t *column;
-	double *sums; /* of each port of the fabric */
+	double *sums; /* of each port: the sum of its pairs, then the factor to fit it */
 };
 
 static bool carries(const struct learner *learner, uint32_t port)
@@ -86,8 +86,8 @@ static int add_pair(struct learner *learner, const struct triad_congestion_pair 
 	return 0;
 }
 
-/* The way of packets from a host to a goal.  Returns how many links it has; 0 when it does
- * not arrive, or one of them carries nothing. */
+/* Finds the links of the path from a host to a goal.  Returns their number; 0 if the path
+ * does not arrive or one of its links is idle. */
 static uint32_t find_way(const struct learner *learner, uint32_t host,
 	const struct triad_routes_goal *goal, uint32_t way[MAX_WAY])
 {
@@ -202,7 +202,7 @@ static void begin_with_known(
 	}
 }
 
-/* Keeps pairs that send nothing now, but did, if there is room. */
+/* Keeps pairs that sent before but are silent now, if there is room. */
 static int keep_absent(
 	struct learner *learner, const struct triad_congestion_matrix *old)
 {
@@ -265,6 +265,7 @@ static void fit_all(struct learner *learner)
 	struct triad_congestion_matrix *made = learner->made;
 
 	fit(learner);
+	/* Favour large pairs over small ones, then fit again. */
 	for (unsigned i = 0; i < N_SHARPENED; i++) {
 		for (uint32_t k = 0; k < made->n_pairs; k++)
 			made->pairs[k].bps =
@@ -333,7 +334,7 @@ int triad_congestion_matrix_learn(struct triad_congestion_matrix *matrix,
 
 /* --- asking --- */
 
-/* The first pair of 'host', or of those after it. */
+/* The first pair of 'host', or of the next host that has one. */
 static uint32_t first_pair(const struct triad_congestion_matrix *matrix, uint32_t host)
 {
 	uint32_t at;

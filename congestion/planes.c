@@ -31,7 +31,7 @@ static uint16_t vls_of(
 	return vls & DATA_VLS;
 }
 
-/* Whether the last plane has the VLs of one before it. */
+/* Whether the last plane has the same VLs as an earlier one. */
 static bool is_known(const struct triad_congestion_planes *planes)
 {
 	const uint16_t *last = planes->vls + (size_t)planes->n * planes->n_ports;

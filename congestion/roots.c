@@ -7,9 +7,9 @@
 
 #include "congestion/roots_parts.h"
 
-/* Share for "most of its traffic comes from ports that wait". */
+/* The share that counts as "most" of a port's traffic coming from ports that wait. */
 #define MOST 0.5
-/* Share for "the traffic of one link leaves by one other". */
+/* The share that counts as all traffic of one link leaving by one other. */
 #define NEARLY_ALL 0.8
 #define MAX_LINKS 64u
 
@@ -78,7 +78,7 @@ static bool is_root(struct triad_congestion_finder *finder, uint32_t port)
 	return triad_congestion_is_busy(finder, port) && holds_up(finder, port);
 }
 
-/* The busy port by which most traffic of a busy port leaves next; or NONE. */
+/* The busy port by which most traffic of 'port' leaves the next switch; or NONE. */
 static uint32_t next_busy(struct triad_congestion_finder *finder, uint32_t port)
 {
 	const struct triad_fabric_port *far =
@@ -103,8 +103,8 @@ static uint32_t next_busy(struct triad_congestion_finder *finder, uint32_t port)
 	return TRIAD_FABRIC_NONE;
 }
 
-/* The traffic of many hosts to one host fills all links from where their paths meet: the
- * root is the port to the host.  Returns that port, or 'port'. */
+/* Traffic of many hosts to one host fills all links after the paths have met.  The root is
+ * then the port to the host: returns that port, or else 'port'. */
 static uint32_t follow_to_host(struct triad_congestion_finder *finder, uint32_t port)
 {
 	uint32_t at = port;
@@ -119,8 +119,8 @@ static uint32_t follow_to_host(struct triad_congestion_finder *finder, uint32_t 
 
 /* --- their trees --- */
 
-/* Whether packets that enter the switch by 'in' wait for 'port', so that the tree includes
- * their port. */
+/* Whether packets that enter the switch by 'in' wait for 'port': the port that sends them
+ * then belongs to the tree. */
 static bool is_feeder(const struct triad_congestion_finder *finder, uint32_t port,
 	uint32_t sw, uint32_t in)
 {
@@ -132,8 +132,8 @@ static bool is_feeder(const struct triad_congestion_finder *finder, uint32_t por
 			finder->turns, sw, in, finder->fabric->ports[port].number);
 }
 
-/* Adds to the queue the waiting ports that hold packets for 'port'.  Returns their number,
- * also of those already in the queue. */
+/* Queues the waiting ports that hold packets for 'port'.  Returns their number, including
+ * those that were queued already. */
 static uint32_t add_feeders(
 	struct triad_congestion_finder *finder, uint32_t port, uint32_t *n)
 {
@@ -158,8 +158,8 @@ static uint32_t add_feeders(
 	return n_feeders;
 }
 
-/* A port that only the root can hold up carries packets for it; so does, further away, the
- * only feeder of such a port. */
+/* Marks ports that certainly carry packets for the root: those that only the root can hold
+ * up, and further away the only feeder of such a port. */
 static void mark_sure(struct triad_congestion_finder *finder, uint32_t port,
 	bool is_root, uint32_t n_feeders)
 {
@@ -175,7 +175,8 @@ static void mark_sure(struct triad_congestion_finder *finder, uint32_t port,
 			finder->is_sure[from[in]] = true;
 }
 
-/* 'begin' is the first full link towards the root, mostly the root itself. */
+/* Fills in the root's tree and loss.  'begin' is the first full link towards the root,
+ * mostly the root itself. */
 static int fill_root(struct triad_congestion_finder *finder,
 	struct triad_congestion_root *root, uint32_t begin)
 {
@@ -194,12 +195,12 @@ static int fill_root(struct triad_congestion_finder *finder,
 		uint32_t n_feeders = add_feeders(finder, port, &n);
 
 		mark_sure(finder, port, false, n_feeders);
-		/* Nothing waits for it: what it could have sent was lost. */
+		/* No port waits for this one: count what it could have sent as lost. */
 		if (!n_feeders)
 			root->loss_bps += (double)finder->loads[port].wait *
 				triad_congestion_link_bps(finder->fabric, port);
 	}
-	/* Without a tree, the root itself waits. */
+	/* The root has no tree: count its own wait. */
 	if (!n && triad_congestion_waits(finder, root->port))
 		root->loss_bps = (double)root->wait *
 			triad_congestion_link_bps(finder->fabric, root->port);
@@ -222,8 +223,8 @@ static int compare_roots(const void *a, const void *b)
 	return one->vl - other->vl;
 }
 
-/* The VL of a root in the present plane: the one that waited longest, where the plane has
- * several there.  NO_VL where nothing in its tree counts VLs. */
+/* The VL of a root in the present plane; if the plane has several there, the one that
+ * waited longest.  NO_VL if no port of the tree counts VLs. */
 static uint8_t vl_of_root(const struct triad_congestion_finder *finder,
 	const struct triad_congestion_root *root)
 {
@@ -268,7 +269,7 @@ static int add_root(struct triad_congestion_finder *finder,
 	uint8_t vl;
 	int error;
 
-	/* Of this plane: which is its first way there does not matter. */
+	/* The root was found in this plane before: it does not matter from which port. */
 	for (uint32_t i = n_before; i < found->n_roots; i++)
 		if (found->roots[i].port == port)
 			return 0;
@@ -282,7 +283,7 @@ static int add_root(struct triad_congestion_finder *finder,
 	if (error)
 		return error;
 	vl = vl_of_root(finder, root);
-	/* The same waits may be in two planes. */
+	/* Two planes may show the same waits. */
 	if (triad_congestion_find_root(found, port, vl) != TRIAD_FABRIC_NONE) {
 		free_root(root);
 		return 0;
@@ -307,8 +308,8 @@ static int find_roots(
 
 /* --- planes --- */
 
-/* A busy port whose VL waits although nothing behind it holds it up waits for its turn
- * among VLs. */
+/* Clears waits that are not congestion: a busy port's VL waits although nothing behind it
+ * holds it up, so it waits only for other VLs of the port. */
 static void clear_turns(struct triad_congestion_finder *finder)
 {
 	for (uint32_t i = 0; i < finder->fabric->n_ports; i++) {
@@ -327,7 +328,7 @@ static void clear_turns(struct triad_congestion_finder *finder)
 	}
 }
 
-/* Gives ports the waits that they have in a plane.  Returns whether any waits. */
+/* Sets the ports' waits to those of a plane.  Returns whether any port waits. */
 static bool enter_plane(struct triad_congestion_finder *finder, uint32_t plane)
 {
 	const struct triad_congestion_by_vl *by_vl = finder->by_vl;
@@ -424,7 +425,7 @@ void triad_congestion_free(struct triad_congestion *found)
 {
 	if (!found)
 		return;
-	/* One more may have been begun when memory was short. */
+	/* Also free the next root, which may have been begun when memory was short. */
 	for (uint32_t i = 0; found->roots && i <= found->n_roots; i++)
 		free_root(&found->roots[i]);
 	free(found->roots);

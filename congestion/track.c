@@ -3,7 +3,8 @@
 
 #include "lib/hash.h"
 
-/* The one of that VL, else one of which the VL is not known; without a VL, any. */
+/* Finds the root at a port: the one with that VL, else one whose VL is unknown.  Without a
+ * VL, any root at the port. */
 static uint32_t find_root(const struct triad_congestion_track *track,
 	uint64_t node_guid, uint8_t port, uint8_t vl)
 {
@@ -57,7 +58,7 @@ static void add_hash(struct triad_congestion_tracked *root, uint64_t hash)
 	root->n_hashes += root->n_hashes < TRIAD_CONGESTION_SKETCH;
 }
 
-/* Whether half of the hosts of both are those of each. */
+/* Whether at least half of all hosts of the two roots belong to both. */
 static bool are_alike(const struct triad_congestion_tracked *one,
 	const struct triad_congestion_tracked *other)
 {
@@ -98,7 +99,7 @@ static struct triad_congestion_tracked make_root(const struct triad_fabric *fabr
 	return root;
 }
 
-/* The root, among those not found, that has moved to 'root'; NONE: 'root' is new. */
+/* The missed root that has moved to 'root'; NONE: 'root' is new. */
 static uint32_t find_moved(const struct triad_congestion_track *track, uint32_t n_known,
 	const struct triad_congestion_tracked *root)
 {
@@ -154,7 +155,8 @@ void triad_congestion_track_add(struct triad_congestion_track *track,
 
 	for (uint32_t i = 0; i < n_known; i++)
 		track->roots[i].n_missed++;
-	/* First those that are where they were, then the others, which may have moved. */
+	/* First the roots that stayed at their port, then the others, which may have
+	 * moved. */
 	for (unsigned is_new = 0; is_new < 2; is_new++)
 		for (uint32_t i = 0; found && i < found->n_roots; i++) {
 			struct triad_congestion_tracked root =

@@ -138,7 +138,7 @@ static const struct triad_field supply_fields[] = {
 
 /* --- times --- */
 
-/* A missing time stays 0. */
+/* Shifts a time to another clock; a missing time stays 0. */
 static void shift(uint64_t *at_us, int64_t offset_us)
 {
 	if (*at_us)
@@ -161,7 +161,7 @@ static void shift_times(struct triad_extra *extra, int64_t offset_us)
 
 /* --- details --- */
 
-/* The attribute by its name, because its number is valid only in this version. */
+/* Stores the attribute by name, because its number is valid only in this version. */
 struct attribute {
 	char name[40];
 	uint8_t n; /* slots that are not 0 */
@@ -259,7 +259,7 @@ static void put_device(struct triad_wire *wire, const struct triad_extra *extra)
 		TRIAD_FIELDS_PUT(wire, supply_fields, &info->supplies[i]);
 }
 
-/* As ib/device_info.h has them. */
+/* Makes the text printable, as ib/device_info.h promises. */
 static void clean(char *text)
 {
 	for (; *text; text++)
@@ -282,7 +282,7 @@ static bool get_device(struct triad_wire *wire, struct triad_extra *extra)
 	}
 	for (unsigned i = 0; i < info->n_fans; i++) {
 		TRIAD_FIELDS_GET(wire, fan_fields, &info->fans[i]);
-		/* The number of a bit elsewhere. */
+		/* Check the index, which is used as the number of a bit. */
 		if (info->fans[i].index >= TRIAD_DEVICE_MAX_FANS)
 			return false;
 	}

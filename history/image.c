@@ -36,7 +36,7 @@ static const char *quiet_name(enum triad_history_quiet quiet)
 
 /* --- the topology --- */
 
-/* Eight entries in one step: a large fabric has a hundred million. */
+/* Hashes eight octets in one step: the tables of a large fabric have a hundred million. */
 static uint64_t hash_table(
 	uint64_t hash, const void *table, size_t at, size_t n, size_t element_size)
 {
@@ -44,7 +44,7 @@ static uint64_t hash_table(
 	size_t size = n * element_size, i;
 	uint64_t word;
 
-	/* A fabric without such tables has no array of them. */
+	/* 'table' may be NULL: the fabric has no such tables. */
 	if (!n)
 		return hash;
 	octets = (const uint8_t *)table + at * element_size;
@@ -144,7 +144,8 @@ void triad_history_key_clear(struct triad_history_key *key)
 	*key = (struct triad_history_key){0};
 }
 
-/* Two fabrics with the same packed form have the same ports in the same places. */
+/* A key is not due while the packed form is the same: the fabric then has the same ports in
+ * the same places. */
 bool triad_history_key_is_due(const struct triad_history_key *key,
 	const struct triad_history_topology *topology)
 {
@@ -153,7 +154,7 @@ bool triad_history_key_is_due(const struct triad_history_key *key,
 		key->n_ports != topology->fabric->n_ports;
 }
 
-/* False: the array is as it was. */
+/* Enlarges the array; false: memory is short and the array is unchanged. */
 static bool enlarge(void *array, size_t n, size_t size)
 {
 	void *old, *larger;
@@ -346,7 +347,8 @@ static enum triad_history_quiet quiet_of(const struct triad_view *view, uint32_t
 		: TRIAD_HISTORY_UNANSWERED;
 }
 
-/* When the row was read is not in it: that of a quiet port doesn't change. */
+/* Hashes the counters, without the time of reading: rows that did not change are not
+ * written. */
 static uint64_t hash_row(const struct triad_engine_row *row)
 {
 	uint64_t hash = triad_hash_word(
@@ -367,7 +369,7 @@ static void put_row(struct writing *w, uint32_t index,
 			line(w), time, &profile, TRIAD_PROFILE_ALL_COUNTERS));
 }
 
-/* Most rows have the time of the sweep; that of a quiet port was read before it. */
+/* Most rows have the time of the sweep; a quiet port's row was read earlier. */
 static void put_port(struct writing *w, uint32_t port, const char *sweep_time)
 {
 	const struct triad_history_image *image = w->image;
@@ -383,7 +385,7 @@ static void put_port(struct writing *w, uint32_t port, const char *sweep_time)
 		return;
 	quiet = quiet_of(image->view, port, &row, image->since_us);
 	key->notes[port] = (uint8_t)(quiet | (row.saturated ? IS_FULL : 0));
-	/* It never answered: nothing is known of it. */
+	/* The port never answered: there is no row. */
 	if (!row.read_us)
 		return;
 	hash = hash_row(&row);
@@ -440,8 +442,8 @@ static void put_notes(struct writing *w)
 	}
 }
 
-/* Writes all except the head and what only a key has.  Returns how much was left out, the
- * head's included; sets '*is_key_due' to whether the next image should be a key. */
+/* Writes all except the head and what only a key has.  Returns how much was left out,
+ * including the head's number; sets '*is_key_due' if the next image should be a key. */
 static uint32_t put_content(struct writing *w, bool *is_key_due)
 {
 	const struct triad_history_image *image = w->image;

@@ -15,7 +15,7 @@ struct writing {
 	struct triad_frame_writer *out;
 	bool is_key;
 	uint32_t n_details, n_rates, n_left_out;
-	uint32_t n_hardware, n_changed; /* cables and devices; those of them written */
+	uint32_t n_hardware, n_changed; /* cables and devices; how many were written */
 	struct triad_history_lines lines;
 };
 
@@ -83,8 +83,8 @@ static void put_rates(struct writing *w, uint32_t port, struct triad_extra *extr
 
 /* --- hardware: differences from the key --- */
 
-/* Excludes the time of reading and the device's uptime, so that a record which is otherwise
- * unchanged is not written again. */
+/* Excludes the time of reading and the device's uptime, so that a record is not written
+ * again if nothing else changed. */
 static uint64_t hash_of(const struct triad_extra *extra)
 {
 	struct triad_extra copy = *extra;
@@ -181,8 +181,8 @@ uint32_t triad_history_put_extras(const struct triad_history_image *image,
 		triad_frame_writer_add(out,
 			(size_t)sprintf(triad_frame_writer_line(out),
 				"# triad-left-out %u\n", w.n_left_out));
-	/* Modules are read in rounds, and then all of them have changed a little: another
-	 * key is smaller than these changes in each image until the next round. */
+	/* Modules are read in rounds, after which all have changed a little.  A new key is
+	 * smaller than these changes in each image until the next round. */
 	*is_key_due = !is_key && w.n_changed > w.n_hardware / 4;
 	return w.n_left_out;
 }

@@ -9,7 +9,7 @@
 #include "lib/grow.h"
 #include "triad/wire.h"
 
-#define PLACE_SIZE 6u /* of the head before a row's octets */
+#define PLACE_SIZE 6u /* octets of the head before each row */
 
 static uint32_t n_rows(const struct triad_kept_list *list)
 {
@@ -45,7 +45,7 @@ static void put_row(struct triad_history_lines *lines,
 	triad_history_lines_put(lines, octets, size);
 }
 
-/* Those that the key lacks; returns how many. */
+/* Writes the rows that the key lacks; returns how many. */
 static uint32_t put_rows(const struct triad_kept_list *list,
 	struct triad_history_key_rows *key, bool is_key, struct triad_frame_writer *out)
 {

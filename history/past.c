@@ -72,7 +72,7 @@ static struct triad_past_counted *part_ports(struct triad_past *past)
 		: building->before;
 }
 
-/* NULL: it is not in the fabric of the image. */
+/* Finds the port; NULL: it is not in the fabric of the image. */
 static struct triad_past_counted *find_port(
 	struct triad_past *past, uint64_t guid, unsigned number)
 {
@@ -103,7 +103,7 @@ static bool take_quiet(struct triad_past *past, const char *text)
 		return triad_past_fail(
 			past, EPROTO, "a line 'triad-quiet' is malformed");
 	counted = find_port(past, guid, port);
-	/* An unknown word of a later Triad counts as unanswered. */
+	/* An unknown word, of a later version of Triad, counts as unanswered. */
 	if (counted)
 		counted->quiet = !strcmp(why, "apart") ? TRIAD_HISTORY_APART
 			: !strcmp(why, "skipped")      ? TRIAD_HISTORY_SKIPPED
@@ -131,7 +131,7 @@ static bool take_row(struct triad_past *past, const struct triad_profile_row *ro
 {
 	struct triad_past_counted *counted = find_port(past, row->node_guid, row->port);
 
-	/* Of the image before, it may have left since. */
+	/* A port of the image before may have left the fabric since. */
 	if (!counted)
 		return past->building->part >= TRIAD_PAST_BEFORE_KEY ||
 			triad_past_fail(
@@ -157,7 +157,7 @@ static bool make_ports(struct triad_past *past)
 	return (building->ports && building->before) || triad_past_no_memory(past);
 }
 
-/* At the first row: all of the topology is there. */
+/* Called at the first row, when the topology is complete. */
 static bool unpack_topology(struct triad_past *past)
 {
 	struct triad_past_building *building = past->building;
@@ -198,7 +198,7 @@ static bool take_comment(struct triad_past *past, const char *line, size_t lengt
 	const char *text;
 	size_t n;
 
-	/* sscanf() wants an end. */
+	/* sscanf() needs a 0 at the end. */
 	memcpy(copy, line, length);
 	copy[length] = '\0';
 	if ((text = triad_past_after(copy, length, "# triad-image ", &n)))
@@ -228,7 +228,7 @@ void triad_past_begin(struct triad_past *past, enum triad_past_part part)
 		triad_past_begin_lists(past);
 	if (part == TRIAD_PAST_KEY || !building->fabric)
 		return;
-	/* Alerts, links, outputs and quiet ports are only those of the image. */
+	/* Drop the key's alerts, links, outputs and quiet ports: the image has its own. */
 	past->n_alerts = part == TRIAD_PAST_IMAGE ? 0 : past->n_alerts;
 	past->n_links = part == TRIAD_PAST_IMAGE ? 0 : past->n_links;
 	past->n_keys = part == TRIAD_PAST_IMAGE ? 0 : past->n_keys;
@@ -278,7 +278,8 @@ bool triad_past_take_line(void *context, enum triad_profile_line kind,
 	}
 }
 
-/* Ports that were not quiet were read then, also those that did not change. */
+/* Sets the time of reading of all ports that were not quiet, also of those without a
+ * row. */
 static void note_read(struct triad_past_counted *ports, uint32_t n, uint64_t time_us)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -307,7 +308,7 @@ int triad_past_end(struct triad_past *past)
 	note_read(part_ports(past), n, building->time_us);
 	if (is_before)
 		past->before_us = building->time_us;
-	/* The image before begins as this key, unless it has another one. */
+	/* Begin the image before with this key; if it has another one, that follows. */
 	if (building->part == TRIAD_PAST_KEY)
 		memcpy(building->before, building->ports, n * sizeof(*building->ports));
 	return 0;
@@ -324,7 +325,7 @@ static void take_into_engine(struct triad_past *past, struct triad_engine *engin
 		.answered = counted->quiet == TRIAD_HISTORY_READ,
 	};
 
-	/* The last value shows whether a counter is at its maximum. */
+	/* The last raw value shows whether a counter is at its maximum. */
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
 		if (i < TRIAD_FIRST_WIDE_COUNTER && counted->full & 1u << i)
 			report.raw[i] = triad_counter_max(i);
@@ -349,8 +350,8 @@ static void fill(struct triad_past *past, struct triad_engine *engine)
 			take_into_engine(past, engine, view->rows[i], now);
 		else if (now->quiet == TRIAD_HISTORY_UNANSWERED)
 			triad_engine_mark(engine, view->rows[i], false);
-		/* Images do not have the skipped groups: such a port counts as one that
-		 * can't be asked. */
+		/* Images lack the skipped groups: treat such a port as one that can't be
+		 * read. */
 		view->pkey_index[i] = now->quiet == TRIAD_HISTORY_APART ||
 				now->quiet == TRIAD_HISTORY_SKIPPED
 			? TRIAD_PKEY_NONE

@@ -232,7 +232,7 @@ void triad_past_drop_outputs(struct triad_past *past)
 
 /* --- which --- */
 
-/* Those that any image has, before its rows. */
+/* Reads the lines that every image has before its rows. */
 bool triad_past_take_content(struct triad_past *past, const char *line, size_t length)
 {
 	bool is_key = past->building->part == TRIAD_PAST_KEY;

@@ -13,7 +13,7 @@
 
 /* --- taking --- */
 
-/* One that is no record of this version is passed over. */
+/* Takes a record; skips one that this version does not know. */
 static bool take_record(struct triad_past *past, uint32_t at, size_t size)
 {
 	struct triad_extra extra;
@@ -35,7 +35,7 @@ static bool take_record(struct triad_past *past, uint32_t at, size_t size)
 	return true;
 }
 
-/* Reads the complete records; the rest of an incomplete one follows in the next line. */
+/* Takes the complete records; the rest of an incomplete one follows in the next line. */
 static bool take_records(struct triad_past *past)
 {
 	uint32_t *at = &past->building->extra_at;
@@ -114,7 +114,7 @@ static int compare_places(const void *a, const void *b)
 	return x->kind != y->kind ? x->kind - y->kind : x->part - y->part;
 }
 
-/* Later records come last. */
+/* Sorts by place; of one place, later records come last. */
 static int compare_extras(const void *a, const void *b)
 {
 	const struct triad_past_extra *x = a, *y = b;
@@ -123,7 +123,7 @@ static int compare_extras(const void *a, const void *b)
 	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* The image's in the place of the key's. */
+/* Sorts the records, and replaces those of the key by those of the image. */
 void triad_past_sort_extras(struct triad_past *past)
 {
 	uint32_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Rows of commands' lists: the key's, and those of the image in their places. */
+/* Restores rows of commands' lists: the key's rows, replaced by those of the image. */
 #include "history/past_parts.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define NAME_SIZE 32
 
-/* The image itself has the names of its lists, and their numbers of rows. */
+/* Begins the image's lists: it names each of them and gives the number of rows. */
 void triad_past_begin_lists(struct triad_past *past)
 {
 	for (unsigned kind = 0; kind < TRIAD_N_KEPT; kind++)
@@ -29,7 +29,7 @@ static bool fail_with(struct triad_past *past, int error)
 			  "a list, or a row of it, has a size that none has");
 }
 
-/* A list of a later Triad is passed over, with its rows. */
+/* Begins a list; skips one of a later version of Triad, with its rows. */
 static bool begin_list(struct triad_past *past, const char *name)
 {
 	struct triad_past_building *building = past->building;
@@ -77,12 +77,12 @@ bool triad_past_take_no_list(struct triad_past *past, const char *text)
 		return false;
 	if (building->list != TRIAD_N_KEPT)
 		triad_kept_list_refuse(&past->lists[building->list], why);
-	/* It has no rows. */
+	/* A refused list has no rows. */
 	building->list = TRIAD_N_KEPT;
 	return true;
 }
 
-/* The octets of the row that is not whole yet; 0: its size is not known. */
+/* The size of the row that is being read; 0: not known yet. */
 static uint32_t size_of_row(const struct triad_past_building *building)
 {
 	const uint8_t *row = building->row;
@@ -92,7 +92,7 @@ static uint32_t size_of_row(const struct triad_past_building *building)
 		: (uint32_t)triad_wire_bits(row, 32, 16);
 }
 
-/* The row is whole. */
+/* Takes the complete row. */
 static bool take_row(struct triad_past *past)
 {
 	struct triad_past_building *building = past->building;
@@ -109,7 +109,7 @@ static bool take_row(struct triad_past *past)
 	return !error || fail_with(past, error);
 }
 
-/* First the row's head, then the row. */
+/* Collects octets: first the row's head, which has the size, then the row. */
 static bool take_octets(struct triad_past *past, const uint8_t *octets, size_t n)
 {
 	struct triad_past_building *building = past->building;

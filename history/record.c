@@ -122,7 +122,7 @@ bool triad_history_get_hex(const char *from, size_t n, uint8_t *octets)
 
 /* --- times --- */
 
-/* A missing time stays 0. */
+/* Shifts a time to another clock; a missing time stays 0. */
 static void shift(uint64_t *at_us, int64_t offset_us)
 {
 	if (*at_us)
@@ -255,7 +255,7 @@ bool triad_history_get_finding(const char *from, size_t n,
 		return false;
 	triad_fields_get(&wire, finding_fields, COUNT(finding_fields), finding);
 	shift_finding(finding, -offset_us);
-	/* All that is an index somewhere. */
+	/* Check all numbers that are used as indexes. */
 	return !wire.failed && finding->cause < TRIAD_ALERT_N_CAUSES &&
 		finding->end < 2 && finding->routes < TRIAD_ALERT_N_ROUTES &&
 		finding->why.field <= TRIAD_DETAIL_N_FIELDS &&

@@ -14,7 +14,7 @@
 
 #define MINUTE_US (60 * TRIAD_US_PER_S)
 #define HOUR_US (60 * MINUTE_US)
-/* Segments that the room has at least. */
+/* The least number of segments in the room: limits a segment's size. */
 #define SEGMENTS 32
 
 const struct triad_history_tier_info triad_history_tiers[TRIAD_HISTORY_N_TIERS] = {
@@ -64,7 +64,7 @@ struct triad_history_segment *triad_history_ring_begin(struct triad_history_ring
 	return &state->segments[state->n - 1];
 }
 
-/* Where a segment of that name is, or would be. */
+/* The place of the segment of that name, or where it would be inserted. */
 static uint32_t place_of_segment(
 	const struct triad_history_tier_state *state, uint64_t begun_us)
 {
@@ -170,7 +170,7 @@ bool triad_history_ring_takes(const struct triad_history_ring *ring,
 	uint64_t spacing_us = triad_history_tiers[tier].spacing_us;
 	const struct triad_history_entry *last = last_entry(ring, tier);
 
-	/* Also when the clock went back: it is another minute then. */
+	/* Also true when the clock went back: it is another minute then. */
 	return !spacing_us || !last ||
 		last->time_us / spacing_us != time_us / spacing_us;
 }
@@ -186,7 +186,8 @@ bool triad_history_ring_is_full(const struct triad_history_ring *ring,
 	if (!state->n)
 		return true;
 	last = &state->segments[state->n - 1];
-	/* Not by its name, which is later when the clock was set back. */
+	/* Use the first entry, not the segment's name: the name is later if the clock was
+	 * set back. */
 	first_us = last->n ? last->entries[0].time_us : last->begun_us;
 	return last->octets > limits->max_octets / SEGMENTS || time_us < first_us ||
 		time_us - first_us >= triad_history_tiers[tier].segment_us;
@@ -203,7 +204,7 @@ uint64_t triad_history_ring_octets(const struct triad_history_ring *ring)
 
 /* --- finding --- */
 
-/* An image by its indexes. */
+/* The position of an image, by indexes. */
 struct at {
 	unsigned tier;
 	uint32_t segment, entry;
@@ -240,7 +241,7 @@ static uint64_t reach_us(unsigned tier, const struct triad_history_limits *limit
 		(slack_us > MINUTE_US ? slack_us : MINUTE_US);
 }
 
-/* Calls for each image, in the order of tiers and of writing. */
+/* Calls 'see' for each image, in the order of tiers and of writing. */
 static void for_each_image(const struct triad_history_ring *ring,
 	void (*see)(void *context, const struct triad_history_ring *ring, struct at at),
 	void *context)
@@ -259,7 +260,8 @@ struct search {
 	uint64_t time_us;
 	struct at best;
 	bool has_best;
-	uint64_t first_us, last_us, next_us; /* next: the first one later than that */
+	uint64_t first_us, last_us,
+		next_us; /* next: the first later than searched for */
 };
 
 static void compare(void *context, const struct triad_history_ring *ring, struct at at)
@@ -276,7 +278,7 @@ static void compare(void *context, const struct triad_history_ring *ring, struct
 			search->next_us = time_us;
 		return;
 	}
-	/* The finest tier has the image before nearest. */
+	/* Of equal times prefer the finest tier: its image before is nearest. */
 	if (search->has_best && time_us < entry_at(ring, search->best)->time_us)
 		return;
 	if (search->has_best && time_us == entry_at(ring, search->best)->time_us &&
@@ -349,7 +351,7 @@ struct triad_history_answer triad_history_ring_find(
 
 struct spread {
 	uint64_t from_us, to_us;
-	struct at *all; /* NULL: they are counted */
+	struct at *all; /* NULL: only count */
 	uint32_t n;
 };
 
@@ -376,7 +378,7 @@ static int compare_times(const void *a, const void *b, void *context)
 	return (x->tier > y->tier) - (x->tier < y->tier);
 }
 
-/* An image is in several tiers: once is enough. */
+/* Keeps one of several images of one time: an image may be in several tiers. */
 static uint32_t drop_copies(
 	const struct triad_history_ring *ring, struct at *all, uint32_t n)
 {
@@ -409,7 +411,7 @@ uint32_t triad_history_ring_spread(const struct triad_history_ring *ring,
 		(void *)(uintptr_t)ring);
 	n = drop_copies(ring, spread.all, spread.n);
 	n_given = n < room ? n : room;
-	/* The first and the last one are always among them. */
+	/* Spread evenly, with the first and the last one. */
 	for (uint32_t i = 0; i < n_given; i++) {
 		uint32_t at = n_given > 1
 			? (uint32_t)((uint64_t)i * (n - 1) / (n_given - 1))

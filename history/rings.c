@@ -5,10 +5,10 @@
 
 #include "triad/clock.h"
 
-/* How far another SM's clock may be ahead: an image of the far future would never be too
- * old. */
+/* How far another SM's clock may be ahead.  An image from the far future would never be old
+ * enough to be removed. */
 #define AHEAD_US (24 * 3600 * TRIAD_US_PER_S)
-/* A segment whose newest image is not older than this is being written. */
+/* A segment counts as being written while its newest image is not older than this. */
 #define WRITTEN_US (60 * TRIAD_US_PER_S)
 
 struct triad_history_ring *triad_history_rings_find(
@@ -67,9 +67,10 @@ static uint64_t newest_time(const struct triad_history_segment *segment)
 			  : segment->begun_us;
 }
 
-/* A segment that this SM is writing does not count: if its clock was set back, all its new
- * names are lower than the old ones.  And a received floor must not empty the folder below
- * half, because its sender's is full. */
+/* Whether to remove the oldest segment because of a floor.  Never the one that this SM is
+ * writing: if its clock was set back, all new names are lower than the old ones.  A
+ * received floor only says that the sender's folder is full: it must not empty ours below
+ * half. */
 static bool is_below_floor(const struct triad_history_rings *rings, unsigned owner,
 	unsigned tier, const struct triad_history_segment *oldest, uint64_t now_us)
 {

@@ -20,9 +20,9 @@
 #include "triad/thread.h"
 
 #define MAX_SESSIONS 8
-/* OpenSM opens its console as soon as it has loaded its plugins. */
+/* OpenSM opens its console right after it loaded its plugins; after this time, warn. */
 #define OPENS_WITHIN_US (5 * TRIAD_US_PER_S)
-/* After a user who could not be accepted. */
+/* How long to wait after accept() failed. */
 #define ACCEPT_AGAIN_MS 100
 
 struct session {
@@ -38,18 +38,18 @@ struct triad_console {
 	struct triad_runner runner;
 	struct triad_log *log;
 	bool is_local;
-	int stop_fd;  /* readable from triad_console_stop() on */
-	int outer_fd; /* OpenSM's listening socket; -1: not yet ours */
-	int inner_fd; /* ours, in its place */
+	int stop_fd;  /* triad_console_stop() makes it readable */
+	int outer_fd; /* OpenSM's listening socket; -1: not yet taken over */
+	int inner_fd; /* our listener, which OpenSM accepts from instead */
 	struct sockaddr_in inner_address;
 	bool failed;
 	bool is_missed; /* OpenSM's socket did not appear, and that was logged */
 	uint64_t since_us;
-	bool running; /* 'thread' */
+	bool running; /* 'thread' was started */
 	pthread_t thread;
 	struct session sessions[MAX_SESSIONS];
 
-	pthread_mutex_t lock; /* of 'stopped', against arm */
+	pthread_mutex_t lock; /* protects 'stopped' from arm */
 	bool stopped;
 };
 
@@ -68,8 +68,7 @@ static void *run_session(void *argument)
 	struct session *session = argument;
 	struct triad_peer user;
 
-	/* Right away: the kernel knows the owner of a connection only while it
-	 * lasts. */
+	/* Find the owner first: the kernel knows it only while the connection lasts. */
 	triad_peer_of_loopback(session->ends.user_in, &user);
 	triad_console_session_run(&session->console->runner, &user, &session->ends);
 	triad_peer_clear(&user);
@@ -93,7 +92,7 @@ static struct session *free_session(struct triad_console *console)
 	return NULL;
 }
 
-/* Connects to the listener that OpenSM accepts from, and doesn't wait until it does. */
+/* Connects to the listener that OpenSM accepts from; does not wait for the accept(). */
 static int connect_to_opensm(const struct triad_console *console)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -117,8 +116,8 @@ static void accept_session(struct triad_console *console)
 	int opensm;
 
 	if (user < 0) {
-		/* The connection stays in the queue, and poll() would report it at once
-		 * again: so this waits a moment, unless the console ends. */
+		/* The connection stays in the queue, so poll() would report it again at
+		 * once: wait a moment, or until the console stops. */
 		(void)poll(&stop, 1, ACCEPT_AGAIN_MS);
 		return;
 	}
@@ -160,8 +159,8 @@ static void *run_loopback(void *argument)
 	}
 }
 
-/* A listener on the loopback address that only OpenSM's main thread accepts from.  It
- * does not block: OpenSM may still be woken by the old socket, and accept from this. */
+/* Opens a listener on the loopback address, which only OpenSM's main thread accepts from.
+ * Non-blocking: the old socket may still wake OpenSM, which then accepts from this one. */
 static int open_inner(struct triad_console *console)
 {
 	socklen_t size = sizeof(console->inner_address);
@@ -204,7 +203,7 @@ static void replace_loopback(struct triad_console *console, int outer_fd)
 			close(console->inner_fd);
 		console->inner_fd = -1;
 		console->outer_fd = -1;
-		/* OpenSM goes on with its socket as it was. */
+		/* OpenSM keeps its socket: restore its flags. */
 		(void)fcntl(outer_fd, F_SETFL, flags);
 		give_up(console, error);
 		return;
@@ -253,7 +252,7 @@ static void *run_local(void *argument)
 	const struct triad_peer user = {.uid = geteuid()};
 
 	triad_console_session_run(&session->console->runner, &user, &session->ends);
-	/* OpenSM sees the end of its input. */
+	/* This ends OpenSM's input. */
 	close_ends(&session->ends);
 	return NULL;
 }
@@ -264,8 +263,8 @@ static int replace_local(struct triad_console *console)
 	struct session *session = &console->sessions[0];
 	int ends[2], standard_input, error, flags = fcntl(0, F_GETFD);
 
-	/* An opensm that was started without a standard input has another file at
-	 * descriptor 0: its log, or one that no program inherits. */
+	/* If opensm was started without a standard input, descriptor 0 is another file:
+	 * its log, or one with FD_CLOEXEC. */
 	if (flags < 0 || flags & FD_CLOEXEC || fileno(console->osm->log.out_port) == 0)
 		return EBADF;
 	standard_input = fcntl(0, F_DUPFD_CLOEXEC, 3);
@@ -345,7 +344,7 @@ void triad_console_stop(struct triad_console *console)
 
 	if (!console)
 		return;
-	/* From here on nothing is armed.  Then all threads see 'stop_fd' and end. */
+	/* First stop arming: no thread starts from here on.  Then 'stop_fd' ends all. */
 	pthread_mutex_lock(&console->lock);
 	console->stopped = true;
 	pthread_mutex_unlock(&console->lock);
@@ -362,7 +361,7 @@ void triad_console_free(struct triad_console *console)
 {
 	if (!console)
 		return;
-	/* OpenSM has closed the inner socket, which it took for its own. */
+	/* OpenSM closes the inner socket itself, as its own. */
 	if (console->outer_fd >= 0)
 		close(console->outer_fd);
 	if (console->stop_fd >= 0)

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* 'line' is complete.  A line with a 0 in it is not ours: the text after the 0 would be
- * lost. */
+/* 'line' is complete.  Leave a line that contains a 0 octet to OpenSM: we would lose the
+ * text after it. */
 static bool is_ours(const char *line, size_t size)
 {
 	static const char name[] = "triad";

@@ -13,7 +13,7 @@
 #include "triad/clock.h"
 
 #define PROMPT "OpenSM $ "
-/* For an end that does not read. */
+/* How long to wait for an end that does not read. */
 #define WRITE_MS 10000
 /* A pipe or terminal that is ready accepts this much without blocking. */
 #define PIECE_SIZE 512
@@ -23,7 +23,7 @@ struct session {
 	const struct triad_peer *user;
 	const struct triad_console_ends *ends;
 	struct triad_console_lines lines;
-	bool ended; /* the user's input */
+	bool ended; /* the user's input has ended */
 };
 
 /* False when 'fd' is closed or accepts no more, or the session must end. */
@@ -56,7 +56,7 @@ static bool write_answer(
 {
 	const struct session *session = context;
 
-	/* A console has no place for a line that is rewritten. */
+	/* Omit progress: it rewrites its line, and a console can't. */
 	if (type == TRIAD_FRAME_PROGRESS)
 		return true;
 	return write_all(session, session->ends->user_out, data, size);
@@ -116,7 +116,7 @@ static bool handle_octet(struct session *session, char octet)
 	}
 }
 
-/* False when the user is gone, or OpenSM. */
+/* False when the user or OpenSM is gone. */
 static bool handle_typed(struct session *session)
 {
 	char typed[512];

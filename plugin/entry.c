@@ -25,8 +25,7 @@
 	"Triad stays off, OpenSM goes on without it; build Triad with the headers "    \
 	"of this opensm, configure --with-opensm=PREFIX"
 
-/* 'found' is the layout of this opensm, NULL for one that we don't know: then OpenSM's
- * log can't be found. */
+/* 'found' is the layout of this opensm; NULL: unknown, so OpenSM's log can't be found. */
 static void report_layout(struct osm_opensm *osm, const struct triad_layout *built_for,
 	const struct triad_layout *found)
 {
@@ -99,8 +98,8 @@ static struct triad_trap read_trap(const ib_mad_notice_attr_t *notice)
 	return trap;
 }
 
-/* Forwarding tables that change in mid-sweep, and ports that go: paths over them are
- * not certain until the next snapshot. */
+/* Notes forwarding tables that change in mid-sweep, and ports that vanish: paths over them
+ * are uncertain until the next snapshot. */
 static void note_changes(struct triad_plugin *plugin, osm_epi_event_id_t id, void *data)
 {
 	const osm_epi_lft_change_event_t *change = data;
@@ -118,7 +117,7 @@ static void note_changes(struct triad_plugin *plugin, osm_epi_event_id_t id, voi
 					  .interface_id));
 }
 
-/* OpenSM calls this with its own locks held for some events: it only notes. */
+/* OpenSM calls this, for some events with its own locks held: so only note the event. */
 static void report(void *context, osm_epi_event_id_t id, void *data)
 {
 	static const enum triad_event_kind kinds[] = {
@@ -140,11 +139,11 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 
 	if ((unsigned)id < sizeof(kinds) / sizeof(kinds[0]))
 		kind = kinds[id];
-	/* The event's data is a number, not a pointer, for this one. */
+	/* For this event 'data' is a number, not a pointer. */
 	if (id == OSM_EVENT_ID_UCAST_ROUTING_DONE &&
 		(uintptr_t)data == UCAST_ROUTING_REROUTE)
 		kind = TRIAD_EVENT_REROUTED;
-	/* Do here what must be done before OpenSM continues; the worker does the rest. */
+	/* Do what must precede OpenSM's next step here; the worker does the rest. */
 	note_changes(plugin, id, data);
 	if (kind == TRIAD_N_EVENTS)
 		return;

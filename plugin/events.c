@@ -15,7 +15,7 @@ struct triad_events {
 	pthread_mutex_t lock;
 	pthread_cond_t filled;
 	struct triad_event queue[QUEUE_SIZE];
-	struct triad_ring ring; /* of the queue */
+	struct triad_ring ring; /* positions in 'queue' */
 	struct triad_trap traps[TRAPS_SIZE];
 	struct triad_ring traps_ring;
 	bool stopped;
@@ -42,15 +42,14 @@ void triad_events_free(struct triad_events *events)
 	free(events);
 }
 
-/* Called with the lock. */
+/* The caller holds the lock. */
 static void append_event(
 	struct triad_events *events, enum triad_event_kind kind, uint64_t now_us)
 {
 	struct triad_ring *ring = &events->ring;
 	uint32_t last = triad_ring_at(ring, QUEUE_SIZE, ring->n - 1);
 
-	/* Merge successive events of a kind: the worker looks at the present state
-	 * anyway. */
+	/* Merge successive events of one kind: the worker looks at the present state. */
 	events->counts.reported[kind]++;
 	if (ring->n && events->queue[last].kind == kind) {
 		events->queue[last].at_us = now_us;
@@ -77,7 +76,7 @@ void triad_events_put_trap(struct triad_events *events, const struct triad_trap 
 
 	pthread_mutex_lock(&events->lock);
 	append_event(events, TRIAD_EVENT_TRAP, trap->at_us);
-	/* A storm of traps: the newest say more. */
+	/* In a storm of traps, drop the oldest. */
 	if (ring->n == TRAPS_SIZE)
 		(void)triad_ring_take(ring, TRAPS_SIZE);
 	events->traps[triad_ring_put(ring, TRAPS_SIZE)] = *trap;

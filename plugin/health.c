@@ -36,7 +36,7 @@ static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 			&worker.sm, (enum triad_sm_trouble)i, text, sizeof(text));
 		triad_health_add_trouble(health, severity, "SM", text, "");
 	}
-	/* Also at the start, for a moment: so is the first sweep. */
+	/* This is also true for a moment at the start, during the first sweep. */
 	if (plugin->osm->subn.sm_state == IB_SMINFO_STATE_DISCOVERING) {
 		severity = TRIAD_UNKNOWN;
 		triad_health_add_trouble(health, severity, "SM",

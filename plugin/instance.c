@@ -37,7 +37,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 	triad_worker_configure(plugin->worker, conf);
 }
 
-/* From the SA, which is asked only while this SM is standby. */
+/* Receives a fabric from the SA, which is asked only while this SM is standby. */
 static void receive_fabric(void *context, struct triad_fabric *fabric)
 {
 	struct triad_plugin *plugin = context;
@@ -45,7 +45,7 @@ static void receive_fabric(void *context, struct triad_fabric *fabric)
 	triad_perf_set_fabric(plugin->service.perf, fabric, TRIAD_SM_STANDBY);
 }
 
-/* Called only when a configuration is in force, so 'qos' exists. */
+/* 'qos' exists: this is called only when a configuration is in force. */
 static bool have_paths(void *context, uint64_t *generation)
 {
 	struct triad_plugin *plugin = context;
@@ -61,7 +61,7 @@ static int make_paths(void *context, uint64_t generation, uint64_t guid,
 	return triad_qos_paths_make(plugin->qos, generation, guid, table);
 }
 
-/* Called only when there is a fabric, so 'ports' exists. */
+/* 'ports' exists: this is called only when there is a fabric. */
 static bool took_down(
 	void *context, uint64_t node_guid, uint8_t number, bool is_disabled)
 {
@@ -171,7 +171,7 @@ static bool make_parts(struct triad_plugin *plugin)
 	struct triad_service *service = &plugin->service;
 	struct osm_opensm *osm = plugin->osm;
 
-	/* Each part may need those that are made before it. */
+	/* Keep the order: parts need those that are made before them. */
 	plugin->events = triad_events_new();
 	plugin->hold = triad_hold_new();
 	if (!triad_service_start(service) || !plugin->events || !plugin->hold)
@@ -241,9 +241,9 @@ void triad_plugin_free(struct triad_plugin *plugin)
 
 	if (plugin->elector)
 		triad_elector_set_listener(plugin->elector, TRIAD_ELECTOR_IMAGES, NULL);
-	/* First the worker, which gives fabrics to the others. */
+	/* End the worker first: it passes fabrics to the others. */
 	triad_worker_free(plugin->worker);
-	/* These send by the election's transport, so they end first. */
+	/* End these before the elector: they send by its transport. */
 	sends = !triad_sa_copies_free(plugin->sa_copies);
 	sends |= !triad_ports_free(plugin->ports);
 	if (sends)
@@ -257,8 +257,8 @@ void triad_plugin_free(struct triad_plugin *plugin)
 	ended = triad_service_free(&plugin->service, ended);
 	triad_events_free(plugin->events);
 	triad_log_write(&plugin->osmlog.log, TRIAD_LOG_INFO, "ended");
-	/* If a thread is stuck in a write, leave the memory that it reads: the process ends
-	 * soon.  Its log lines are dropped, because OpenSM closes the log. */
+	/* If a thread hangs in a write, leave its memory allocated: the process ends soon.
+	 * Drop its log lines, because OpenSM closes the log. */
 	if (ended)
 		free(plugin);
 	else

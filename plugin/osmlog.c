@@ -16,8 +16,8 @@ static void write_line(void *context, enum triad_log_level level, const char *li
 	};
 	struct triad_osmlog *osmlog = context;
 
-	/* [log] level has already filtered: so Triad's verbose lines need no verbose
-	 * log_flags for the whole SM. */
+	/* [log] level has already filtered, so that Triad's verbose lines don't need
+	 * verbose log_flags of the whole SM. */
 	osm_log(osmlog->osm_log, levels[level], "triad: %s%s\n",
 		level == TRIAD_LOG_ERROR ? "error: " : "", line);
 	if (level <= TRIAD_LOG_WARNING && atomic_load(&osmlog->syslog))

@@ -63,7 +63,7 @@ static void add_answer_times(
 	add_part(list, "_count", NULL, (double)latency->n);
 }
 
-/* Requests that Triad takes.  OpenSM answers others without it. */
+/* Counts the requests that Triad takes; OpenSM answers the others alone. */
 static void add_paths(struct triad_own_metrics *list, struct triad_plugin *plugin)
 {
 	struct triad_qos_status status = triad_qos_status(plugin->qos);

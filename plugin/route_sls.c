@@ -13,15 +13,15 @@
 #include "qos/policy/policy.h"
 #include "triad/clock.h"
 
-#define QUESTIONS 64 /* questions between two readings of the clock */
-#define PAUSE_US 100 /* between two pieces */
+#define QUESTIONS 64 /* queries between two readings of the clock */
+#define PAUSE_US 100 /* without OpenSM's lock, between two pieces */
 
 /* State of the queries. */
 struct asking {
 	struct osm_opensm *osm;
 	const struct triad_routes_layout *layout;
 	uint16_t *sls;
-	uint16_t hints; /* a bit for each SL that partitions have */
+	uint16_t hints; /* a bit for each SL that partitions use */
 	uint32_t goal, host;
 };
 
@@ -59,7 +59,7 @@ static void continue_asking(struct asking *asking)
 	asking->goal++;
 }
 
-/* With OpenSM's lock. */
+/* The caller holds OpenSM's lock. */
 static void ask(struct asking *asking, const struct osm_routing_engine *engine)
 {
 	const struct triad_routes_layout *layout = asking->layout;
@@ -79,7 +79,7 @@ static void ask(struct asking *asking, const struct osm_routing_engine *engine)
 					   0xf));
 }
 
-/* Asks for TRIAD_SNAPSHOT_HOLD_US at most.  Returns 0, EAGAIN or ECANCELED. */
+/* Asks for TRIAD_SNAPSHOT_HOLD_US at most.  Returns 0, EAGAIN (not done) or ECANCELED. */
 static int ask_some(struct asking *asking)
 {
 	struct osm_opensm *osm = asking->osm;
@@ -141,7 +141,8 @@ struct present {
 	bool was_stopped;
 };
 
-/* True after a new sweep: then the engine's answers no longer fit the fabric's tables. */
+/* True when the check is to stop, and after a new sweep: the engine's answers no longer fit
+ * the fabric's tables then. */
 static bool is_past(void *context)
 {
 	struct present *present = context;

@@ -49,11 +49,12 @@ const char *triad_sm_recover(struct osm_opensm *osm, enum triad_sm_trouble troub
 	if (osm_exit_flag)
 		return NULL;
 	if (trouble == TRIAD_SM_NO_ANSWERS) {
-		/* Not osm_vl15_poll(), which wakes it only when it knows of free places. */
+		/* Wake the sender directly: osm_vl15_poll() does so only if its counters
+		 * show free places. */
 		cl_event_signal(&osm->vl15.signal);
 		return "woke what sends its SMPs";
 	}
-	/* Tried, as a sweep may hold it for long; OpenSM has no call for that. */
+	/* Only try, because a sweep may hold the lock for long; OpenSM's own API can't. */
 	if (pthread_rwlock_trywrlock(&osm->lock.lock))
 		return NULL;
 	was_vain = triad_sm_end_vain_wait(osm);

@@ -12,7 +12,7 @@
 #define MIN_SWEEP_US (60 * TRIAD_US_PER_S)
 #define MAX_SWEEP_US (600 * TRIAD_US_PER_S)
 #define LONGEST_SWEEPS 3
-/* Two looks are closer than this, unless the process was stopped. */
+/* Looks are closer than this; a longer gap means that the process was stopped. */
 #define MAX_STEP_US TRIAD_US_PER_S
 
 static uint64_t limit_us(
@@ -39,7 +39,7 @@ static bool is_so(const struct triad_sm_sight *sight, enum triad_sm_trouble trou
 					       : sight->is_sweeping;
 }
 
-/* Whether it is so since the last look, and not again. */
+/* Whether the trouble has lasted since the last look, without a break. */
 static bool goes_on(const struct triad_sm_watch *watch, enum triad_sm_trouble trouble,
 	const struct triad_sm_sight *sight)
 {
@@ -54,15 +54,15 @@ static bool look_at(struct triad_sm_watch *watch, enum triad_sm_trouble trouble,
 	uint64_t *lasted_us = &watch->lasted_us[trouble];
 	uint64_t step_us = sight->now_us - watch->last.now_us;
 
-	/* A process that was stopped saw nothing of the time between. */
+	/* Count at most this step: a process that was stopped did not see the rest. */
 	if (step_us > MAX_STEP_US)
 		step_us = MAX_STEP_US;
 	if (is && !was_so)
 		*lasted_us = 0;
 	else if (was_so)
 		*lasted_us += step_us;
-	/* The duration of a finished sweep limits that of the next one.  One that ended
-	 * because mastership ended does not count. */
+	/* The longest finished sweep sets the limit for later ones.  Ignore a sweep that
+	 * ended because mastership ended. */
 	if (trouble == TRIAD_SM_SWEEP_UNENDED && was_so && !is && sight->is_master &&
 		*lasted_us > watch->longest_sweep_us)
 		watch->longest_sweep_us = *lasted_us;

@@ -23,14 +23,15 @@ struct snapshot {
 	struct triad_fabric_qos qos;
 	struct triad_physp_pkeys ours; /* of the SM's port */
 	uint16_t our_lid;
-	uint64_t last_guid; /* the node read last, as OpenSM's map is keyed; 0: none */
+	uint64_t
+		last_guid; /* of the node read last: its key in OpenSM's map; 0: none */
 	bool done;
 	bool canceled;
 	uint64_t longest_us;
 };
 
-/* The SL of MADs to a port in the partition of 'pkey': the partition's, unless the
- * routing engine knows better, as for a PathRecord. */
+/* The SL of MADs to a port in the partition of 'pkey': the partition's, unless the routing
+ * engine chooses another, as for a PathRecord. */
 static uint8_t choose_sl(const struct snapshot *snapshot, uint16_t pkey, uint16_t lid)
 {
 	osm_subn_t *subn = &snapshot->osm->subn;
@@ -48,8 +49,8 @@ static uint8_t choose_sl(const struct snapshot *snapshot, uint16_t pkey, uint16_
 	return sl & 0xf;
 }
 
-/* On which SL MADs get from the SM's port to this one: that of the partition that they
- * will be sent in (ib/partitions.h). */
+/* The SL of MADs from the SM's port to this one, in the partition in which they will be
+ * sent (ib/partitions.h). */
 static uint8_t choose_way(
 	const struct snapshot *snapshot, const osm_physp_t *end, uint16_t lid)
 {
@@ -111,7 +112,7 @@ static bool answers_for_counters(
 		return false;
 	if (osm_node_get_type(node) != IB_NODE_TYPE_SWITCH)
 		return osm_physp_get_port_state(physp) >= IB_LINK_INIT;
-	/* Port 0 has counters only where it is an enhanced one. */
+	/* Only an enhanced port 0 has counters. */
 	return osm_physp_get_port_num(physp) ||
 		(node->sw && ib_switch_info_is_enhanced_port0(&node->sw->switch_info));
 }
@@ -137,8 +138,8 @@ static uint8_t rate_caps(const osm_physp_t *physp)
 	return caps;
 }
 
-/* OpenSM's copy of the state of a port that is held is DOWN (plugin/ports/hold.h); its
- * physical state is as the port has it. */
+/* Of a held port, OpenSM's copy of the state is DOWN (plugin/ports/hold.h), while the
+ * physical state remains true. */
 static bool is_held(const osm_physp_t *physp)
 {
 	return osm_physp_get_port_state(physp) == IB_LINK_DOWN &&
@@ -152,7 +153,7 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	const ib_port_info_t *info = &physp->port_info;
 	uint8_t caps = rate_caps(physp);
 	const osm_physp_t *remote = osm_physp_get_remote(physp);
-	/* OpenSM lacks this field: it has these octets as link_rt_latency. */
+	/* OpenSM lacks this field: its link_rt_latency covers these octets. */
 	uint8_t ext2 = ((const uint8_t *)info)[TRIAD_PORT_INFO_EXT2];
 	struct triad_fabric_port port = {
 		.guid = cl_ntoh64(osm_physp_get_port_guid(physp)),
@@ -203,8 +204,8 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	add_vlarb(snapshot, physp);
 }
 
-/* Blocks have 32 multicast LIDs and 16 ports each; the fabric wants all ports of one
- * multicast LID together. */
+/* A block has 32 multicast LIDs and 16 ports; the fabric needs all ports of a multicast LID
+ * together. */
 static void add_mft(const struct snapshot *snapshot, osm_switch_t *sw)
 {
 	uint16_t masks[TRIAD_FABRIC_MAX_MLIDS * (IB_MCAST_POSITION_MAX + 1)] = {0};
@@ -247,8 +248,8 @@ static void add_node(const struct snapshot *snapshot, osm_node_t *node)
 	};
 	struct triad_fabric_port way = {0};
 
-	/* Use routing's decision, as OpenSM's own answers do: the confirmation that the
-	 * switch has it comes only later. */
+	/* Use the table that routing has just computed, as OpenSM's own answers do;
+	 * switches confirm it only later. */
 	if (sw && sw->new_lft) {
 		lft_size = (uint32_t)sw->max_lid_ho + 1;
 		if (lft_size > sw->lft_size)
@@ -319,7 +320,7 @@ static void read_partitions(struct snapshot *snapshot)
 	}
 }
 
-/* Own GUIDs of ports are aliases to OpenSM as well, but known already. */
+/* OpenSM also lists ports' own GUIDs as aliases; these are known already. */
 static void read_aliases(struct snapshot *snapshot)
 {
 	cl_qmap_t *aliases = &snapshot->osm->subn.alias_port_guid_tbl;
@@ -337,7 +338,7 @@ static void read_aliases(struct snapshot *snapshot)
 	}
 }
 
-/* The highest code of a rate that is answered with; 0: any. */
+/* The highest rate code that OpenSM puts into answers; 0: any. */
 static uint8_t rate_limit(const osm_subn_opt_t *opt)
 {
 #ifdef HAVE_OSM_SUBN_OPT_T_MAX_RATE_ENUM /* from 3.3.24 on */
@@ -372,8 +373,8 @@ static struct triad_fabric_sa read_sa(const struct osm_opensm *osm)
 	return sa;
 }
 
-/* Reads what exists once: the SM's own port, which sends everything, partitions, and
- * aliases (a handful each, or hundreds, so one hold of the lock is enough). */
+/* Reads what exists once: the SM's own port, partitions and aliases.  These are hundreds at
+ * most, so it takes the lock only once. */
 static void read_once(struct snapshot *snapshot)
 {
 	osm_subn_t *subn = &snapshot->osm->subn;

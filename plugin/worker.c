@@ -23,9 +23,9 @@
 #define TICK_US (TRIAD_US_PER_S / 4)
 /* If the worker wakes later than this, the process was stopped. */
 #define PAUSE_US TRIAD_US_PER_S
-/* After routing without SUBNET_UP: the sweep takes long. */
+/* How long after routing to copy the subnet if SUBNET_UP does not come. */
 #define WITHOUT_SUBNET_UP_US (10 * TRIAD_US_PER_S)
-/* Snapshots in a row that a sweep spoilt, before a spoilt one is taken all the same. */
+/* How many inconsistent snapshots in a row to discard before one is used. */
 #define MAX_DISCARDED 3
 
 struct triad_worker {
@@ -41,12 +41,12 @@ struct triad_worker {
 	_Atomic(struct triad_console *) console; /* NULL: none yet */
 	pthread_t thread;
 	atomic_ulong sweeps_begun;
-	atomic_ulong sweeps_of_fabric; /* had begun before the last one was copied */
+	atomic_ulong sweeps_of_fabric; /* 'sweeps_begun' before the last copy */
 	uint64_t snapshot_due_us;      /* UINT64_MAX: none */
 	bool is_up;                    /* the sweep that the snapshot is due for has
 				        * finished */
 	unsigned n_discarded;          /* in a row */
-	int snapshot_error;            /* the last one logged */
+	int snapshot_error;            /* the last error logged */
 	bool is_sweeping; /* a heavy sweep began, and the subnet is not up */
 	struct triad_sm_watch watch;
 	atomic_bool recovers;
@@ -56,7 +56,7 @@ struct triad_worker {
 	struct triad_fabric *fabric; /* the last snapshot */
 	uint32_t n_aliases;          /* before the last that paths are of; 0: unknown */
 
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects what follows */
 	struct triad_worker_status status;
 };
 
@@ -150,15 +150,14 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 	status.n_ports = counts.n_ports;
 	status.n_switches = counts.n_switches;
 	status.n_links = counts.n_links;
-	/* Only this thread changes the status, so nothing was lost since it was
-	 * copied. */
+	/* Write back the whole copy: only this thread changes the status. */
 	pthread_mutex_lock(&worker->lock);
 	worker->status = status;
 	pthread_mutex_unlock(&worker->lock);
 	triad_fabric_unref(worker->fabric);
 	worker->fabric = fabric;
 	triad_perf_set_fabric(worker->perf, fabric, worker->sm);
-	/* A standby's fabric is only for counters: only the master may change ports. */
+	/* A standby uses its fabric only for counters: only the master changes ports. */
 	if (worker->sm == TRIAD_SM_MASTER) {
 		triad_ports_set_fabric(worker->ports, fabric);
 		triad_route_checker_set_fabric(worker->routes, fabric);
@@ -187,7 +186,7 @@ static void fail(struct triad_worker *worker, int error)
 static int snapshot(struct triad_worker *worker, enum triad_qos_phase phase,
 	struct triad_fabric **fabric)
 {
-	/* Both before the copy: a change during it then shows as one after it. */
+	/* Read both before the copy, so that a change during the copy counts as later. */
 	struct triad_qos_moment before = triad_qos_now(worker->qos);
 	uint32_t n_aliases = triad_osm_lookup_n_aliases(worker->osm);
 	int error = triad_snapshot_take(
@@ -200,8 +199,8 @@ static int snapshot(struct triad_worker *worker, enum triad_qos_phase phase,
 	return error;
 }
 
-/* When routing is done, paths are as they will be; ports are not ACTIVE yet, and
- * counters wait for them. */
+/* After routing, paths are final.  Ports are not ACTIVE yet, so the copy is only for paths,
+ * not for counters. */
 static void copy_subnet_for_paths(struct triad_worker *worker)
 {
 	struct triad_fabric *fabric = NULL;
@@ -224,8 +223,8 @@ static void copy_subnet(struct triad_worker *worker)
 	} else if (error) {
 		fail(worker, error);
 	} else if (!fabric->consistent && worker->n_discarded < MAX_DISCARDED) {
-		/* A sweep began meanwhile; the next copy is taken at its end, or after a
-		 * time if it does not end. */
+		/* A sweep began meanwhile: copy again at its end, or after a time if it
+		 * does not end. */
 		worker->n_discarded++;
 		pthread_mutex_lock(&worker->lock);
 		worker->status.n_discarded++;
@@ -259,12 +258,12 @@ static void look_at_sm_state(struct triad_worker *worker)
 			triad_perf_wants(worker->perf, worker->sm)
 				? ""
 				: ": no counters are read here");
-	/* On the way to those it is others, for a moment. */
+	/* Don't record the short states between master and standby. */
 	if (worker->sm != TRIAD_SM_OTHER)
 		triad_recorder_note_text(
 			worker->recorder, TRIAD_TIMELINE_ROLE, "%s", state);
 	if (worker->sm == TRIAD_SM_STANDBY)
-		worker->is_sweeping = false; /* it broke off */
+		worker->is_sweeping = false; /* a standby has aborted its sweep */
 	/* Another SM is master now: do not copy. */
 	if (worker->sm != TRIAD_SM_MASTER) {
 		worker->snapshot_due_us = UINT64_MAX;
@@ -285,7 +284,7 @@ static void recover_sm(struct triad_worker *worker, enum triad_sm_trouble troubl
 		return;
 	done = triad_sm_recover(worker->osm, trouble);
 	if (!done) {
-		worker->watch.helped_us[trouble] = 0; /* again at the next look */
+		worker->watch.helped_us[trouble] = 0; /* try again at the next look */
 		return;
 	}
 	pthread_mutex_lock(&worker->lock);
@@ -295,8 +294,8 @@ static void recover_sm(struct triad_worker *worker, enum triad_sm_trouble troubl
 		"SM: to get it out of its trouble, Triad %s (sm.recover)", done);
 }
 
-/* Looks for trouble with this SM.  While OpenSM holds its lock, the other master that was
- * seen last counts. */
+/* Looks for trouble with this SM.  While OpenSM holds its lock, keeps the other master that
+ * was seen last. */
 static void watch_sm(struct triad_worker *worker)
 {
 	struct triad_sm_sight sight = worker->watch.last;
@@ -335,7 +334,7 @@ static void look_at_role(struct triad_worker *worker)
 	if (reads) {
 		copy_subnet(worker);
 		triad_sa_source_set_key(worker->source, triad_sm_sa_key(worker->osm));
-		/* It may have discovered that long ago. */
+		/* false: this SM may have discovered the fabric long ago. */
 		triad_sa_source_set_known(worker->source, worker->fabric, false);
 	}
 	triad_sa_source_want(

@@ -43,7 +43,8 @@ static void answer_pair(struct triad_answering *answering,
 		max = 1;
 	else if (request->has & TRIAD_HAS_N_PATHS)
 		max = request->n_paths;
-	/* A port without a LID can't be reached yet: no records, and no error. */
+	/* A port without a LID can't be reached yet: answer without records, and no
+	 * error. */
 	if (sources.first && destinations.first)
 		(void)triad_answering_add_paths(answering, sources, destinations, max);
 }
@@ -56,8 +57,8 @@ struct named {
 	uint32_t by_gid, by_lid; /* ports; TRIAD_FABRIC_NONE */
 };
 
-/* False when no port has that LID: then there are no records; or that GUID: then OpenSM
- * must answer. */
+/* Looks up the ports of the end.  False when no port has the LID: the answer has no records
+ * then; or the GUID: OpenSM must answer then. */
 static bool look_up(struct triad_answering *answering, struct named *named)
 {
 	const struct triad_paths *paths = paths_of(answering);
@@ -75,20 +76,20 @@ static bool look_up(struct triad_answering *answering, struct named *named)
 	return !named->has_lid || named->by_lid != TRIAD_FABRIC_NONE;
 }
 
-/* A GID and a LID were given, and belong to different ports. */
+/* Whether the GID and the LID of an end belong to different ports. */
 static bool disagrees(const struct named *named)
 {
 	return named->has_gid && named->has_lid && named->by_gid != named->by_lid;
 }
 
-/* In how many ways the end is to be named in the answer: see name_end(). */
+/* How many names the end gets in the answer: see name_end(). */
 static uint32_t n_names(
 	const struct triad_answering *answering, const struct named *end)
 {
 	return end->has_gid ? 1 : paths_of(answering)->ends[end->by_lid].n_aliases;
 }
 
-/* The i-th way to name this end: the GID that was asked for, or each of the port's. */
+/* The i-th name of this end: the GID of the request, or else each GID of the port. */
 static struct triad_answer_end name_end(const struct triad_answering *answering,
 	const struct named *named, uint32_t i, bool is_source)
 {
@@ -105,8 +106,8 @@ static struct triad_answer_end name_end(const struct triad_answering *answering,
 	return end;
 }
 
-/* The port that an end of a request names, as far as that is known, for the level of a
- * request that is passed on. */
+/* The port that an end of a request names, if that is known.  A request that is passed on
+ * gets its level by it. */
 static uint32_t named_port(const struct triad_answering *answering, unsigned has_gid,
 	const struct triad_gid *gid, unsigned has_lid, uint16_t lid)
 {
@@ -132,7 +133,7 @@ static void answer_names(struct triad_answering *answering, const struct named *
 				name_end(answering, to, j, false);
 
 			answer_pair(answering, &source, &destination);
-			/* Records found so far are dropped when OpenSM must answer. */
+			/* If OpenSM must answer, drop the records found so far. */
 			if (!is_open(answering) ||
 				(answering->request->one && answering->answer->n))
 				return;
@@ -160,8 +161,8 @@ static void answer_one(struct triad_answering *answering)
 		triad_answering_fall_back(answering, TRIAD_FALLBACK_ENDS);
 		return;
 	}
-	/* A destination elsewhere is reached through a router, which OpenSM finds.  A
-	 * source elsewhere has no path that begins in this subnet. */
+	/* A destination in another subnet is reached through a router, which OpenSM finds.
+	 * From a source in another subnet no path begins here. */
 	if (from.has_gid && !triad_answering_is_local(answering, &from.gid))
 		return;
 	if (!look_up(answering, &from) || !look_up(answering, &to))
@@ -195,8 +196,8 @@ void triad_answer_path(const struct triad_answer_snapshot *snapshot,
 	answer->n = 0;
 	answer->source = answer->destination = TRIAD_FABRIC_NONE;
 	answer->level = answer->rule = TRIAD_POLICY_NONE;
-	/* The caller needs the ends to restrict a request that it passes on, so they
-	 * are noted before anything can lead to that. */
+	/* Note the ends first: the caller needs them to restrict a request that it passes
+	 * on. */
 	if (!request->multi) {
 		answer->source = named_port(&answering, TRIAD_HAS_SGID,
 			&request->gids[0], TRIAD_HAS_SLID, request->slid);

@@ -4,8 +4,8 @@
 #define MAX_PATHS 127 /* when the request does not say how many */
 
 /* Looks up both lists, sources first.  A GID of another subnet makes the whole request
- * invalid.  OpenSM answers when nobody has a GID: it may be an alias that was added
- * since the snapshot. */
+ * invalid.  If no port has a GID, OpenSM answers: the GID may be an alias that was added
+ * after the snapshot. */
 static bool look_up(struct triad_answering *answering, struct triad_answer_end *ends)
 {
 	const struct triad_path_request *request = answering->request;
@@ -51,7 +51,7 @@ static void answer_pairs(
 					triad_answering_lids(
 						answering, destinations[j].port),
 					left);
-			/* Their number is for the whole request, not for each pair. */
+			/* The number of paths limits the whole request, not each pair. */
 			if (!left || answering->answer->kind != TRIAD_ANSWER_RECORDS)
 				return;
 		}
@@ -63,7 +63,7 @@ static void answer_pairs(
  * the request orders its ends.  So the ends are sorted, and the LIDs to begin with are
  * computed from the first end of each side. */
 
-/* OpenSM compares GUIDs as they are on the wire, read as this host reads. */
+/* Compares GUIDs as OpenSM does: in wire order, read as numbers of this host. */
 static void put_in_order(const struct triad_answering *answering,
 	const struct triad_answer_end *from, struct triad_answer_end to[2])
 {
@@ -76,7 +76,7 @@ static void put_in_order(const struct triad_answering *answering,
 	to[1] = from[first < second ? 1 : 0];
 }
 
-/* OpenSM takes LIDs for this as they are on the wire, too. */
+/* OpenSM uses LIDs in wire order here, too. */
 static uint32_t hash_lids(uint16_t one, uint16_t other, unsigned lmc)
 {
 	uint32_t a = __builtin_bswap16(one), b = __builtin_bswap16(other);
@@ -90,13 +90,13 @@ static uint32_t n_lids(struct triad_lid_range lids)
 	return lids.last - lids.first + 1;
 }
 
-/* The next LID of the range, in a circle. */
+/* The next LID of the range; after the last one, the first. */
 static uint32_t after(struct triad_lid_range lids, uint32_t lid)
 {
 	return lid == lids.last ? lids.first : lid + 1;
 }
 
-/* The first path of the pair, from the LIDs that 'offset' chooses on. */
+/* Finds the pair's first path, beginning at the LIDs that 'offset' chooses. */
 static bool find_path(struct triad_answering *answering,
 	const struct triad_answer_end *source,
 	const struct triad_answer_end *destination, uint32_t offset,
@@ -123,7 +123,7 @@ static bool find_path(struct triad_answering *answering,
 	return false;
 }
 
-/* Two paths that share no end, and whether they are there. */
+/* Two paths that share no end, and whether each exists. */
 struct diagonal {
 	struct triad_path_record paths[2];
 	bool there[2];
@@ -160,7 +160,7 @@ static void answer_migration(
 		crossed.there[i] = find_path(
 			answering, &from[i], &to[1 - i], offset + i, &crossed.paths[i]);
 	}
-	/* One look-up may have found that OpenSM must answer. */
+	/* A look-up may have left the request to OpenSM. */
 	if (answer->kind != TRIAD_ANSWER_RECORDS)
 		return;
 	/* A diagonal without any path counts as the shortest, as for OpenSM. */

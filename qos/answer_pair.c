@@ -4,8 +4,8 @@
 #define LINK_LOCAL UINT64_C(0xfe80000000000000)
 #define LINK_LOCAL_MASK UINT64_C(0xffc0000000000000)
 
-/* How paths with the LIDs of two ends are preferred [OpenSM]: those that share none,
- * and all others. */
+/* Preferences of paths between two ends, as in OpenSM: paths that share no LID with each
+ * other, and all others. */
 #define PREFERENCE_APART 0
 #define PREFERENCE_OTHER 2
 
@@ -55,7 +55,7 @@ uint32_t triad_answer_level(const struct triad_answer_snapshot *snapshot,
 	*rule = TRIAD_POLICY_NONE;
 	if (!snapshot->classifier)
 		return TRIAD_POLICY_NONE;
-	/* A partition may have a level.  A request without a P_Key is in the partition
+	/* A partition may have a level.  For a request without a P_Key, use the partition
 	 * that both ends would use. */
 	if (asked.has_pkey)
 		pkey = request->pkey;
@@ -69,8 +69,8 @@ static bool is_changed(const struct triad_answering *answering, uint32_t port)
 	return triad_paths_port_is_marked(paths_of(answering), port);
 }
 
-/* A port that the SM has not given a LID yet.  No path leads there.  But OpenSM answers
- * a MultiPathRecord all the same, so such a request is left to it. */
+/* Whether the SM has not given the port a LID yet, so that no path leads there.  OpenSM
+ * still answers a MultiPathRecord then: leaves such a request to it. */
 static bool has_no_lid_yet(const struct triad_answering *answering, uint32_t port)
 {
 	return answering->request->multi && !paths_of(answering)->ends[port].lid;
@@ -143,8 +143,8 @@ bool triad_answering_work_out(struct triad_answering *answering, uint32_t slid,
 		    ask->level, &ask->paths->ends[ask->to], (uint16_t)dlid))
 		return false;
 	triad_path_decide(ask, (uint16_t)slid, (uint16_t)dlid, &decision);
-	/* Two causes end up here: the engine can't be asked in this thread, or the
-	 * sweep has changed the way.  The counter names the first where it can be. */
+	/* Two causes are possible: this thread can't ask the engine, or the sweep has
+	 * changed the path.  Count the first one if the engine chooses SLs. */
 	if (decision.refusal == TRIAD_REFUSAL_UNSURE)
 		triad_answering_fall_back(answering,
 			ask->paths->fabric->sa.engine_has_sl ? TRIAD_FALLBACK_ENGINE
@@ -200,8 +200,8 @@ uint32_t triad_answering_add_paths(struct triad_answering *answering,
 {
 	uint32_t n = 0, slid = sources.first, dlid = destinations.first;
 
-	/* First the diagonal: the i-th LID of one end with the i-th of the other.
-	 * These paths share no LID with each other. */
+	/* First the diagonal, the i-th LID of one end with the i-th of the other: these
+	 * paths share no LID with each other. */
 	for (; n < max && slid <= sources.last && dlid <= destinations.last &&
 		is_open(answering);
 		slid++, dlid++)

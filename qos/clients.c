@@ -27,8 +27,8 @@ static uint64_t asked(const struct triad_path_client *client)
 	return client->n_requests + client->n_not_taken;
 }
 
-/* Inserts 'client' into the 'n' that are sorted already.  The last one is dropped when
- * 'room' is full.  Returns the new number. */
+/* Inserts 'client' into 'n' sorted clients; drops the last one when 'room' is
+ * full.  Returns the new number. */
 static size_t insert(struct triad_path_client *top, size_t n, size_t room,
 	const struct triad_path_client *client)
 {

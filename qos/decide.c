@@ -52,8 +52,8 @@ static enum triad_refusal refusal_of(enum triad_walk_end end)
 		return TRIAD_REFUSAL_VL15;
 	case TRIAD_WALK_TOO_LONG:
 		return TRIAD_REFUSAL_TOO_LONG;
-	/* The tables here are a copy.  OpenSM may know newer ones, so a table that
-	 * leads nowhere does not prove that there is no path. */
+	/* OpenSM may have newer tables than this copy, so a table that leads nowhere does
+	 * not prove that there is no path. */
 	case TRIAD_WALK_NO_ROUTE:
 	case TRIAD_WALK_MARKED:
 		break;
@@ -90,8 +90,8 @@ static uint8_t lower(uint8_t a, uint8_t b)
 
 /* --- selectors of the request --- */
 
-/* MTU or lifetime: values in the order of their codes, from 'least' on.  False when
- * none is left. */
+/* Applies a selector to an MTU or a lifetime, whose codes are in the order of the values,
+ * from 'least' on.  False when no value is left. */
 static bool select_value(uint8_t selector, uint8_t wanted, uint8_t *value)
 {
 	switch (selector) {
@@ -120,7 +120,8 @@ static enum triad_refusal choose_mtu(
 {
 	const struct triad_path_request *request = ask->request;
 
-	/* Limits first, the request last: a selector chooses among what is allowed. */
+	/* Apply the limits first, then the request: its selector chooses among what is
+	 * allowed. */
 	*mtu = walk->mtu;
 	if (prefers_1024(ask))
 		*mtu = lower(*mtu, MTU_1024);
@@ -138,13 +139,13 @@ static enum triad_refusal choose_rate(
 	const struct triad_path_request *request = ask->request;
 	uint8_t rank = walk->rank;
 
-	/* Codes of rates are not in the order of the rates; ranks are. */
+	/* Use ranks: the codes of rates are not in the order of the rates. */
 	if (ask->level && ask->level->has_rate_limit)
 		rank = lower(rank, triad_rate_rank(ask->level->rate_limit));
 	if (asks(ask, TRIAD_HAS_RATE)) {
 		uint8_t wanted = triad_rate_rank(request->rate);
 
-		/* A rate is met exactly or not at all: a slower one is another path. */
+		/* "Exactly" refuses another rate, even a slower one. */
 		if (request->rate_selector == TRIAD_SELECT_EXACTLY && rank != wanted)
 			return TRIAD_REFUSAL_RATE;
 		if (!select_value(request->rate_selector, wanted, &rank))
@@ -159,7 +160,7 @@ static enum triad_refusal choose_life(const struct triad_path_ask *ask, uint8_t 
 {
 	const struct triad_path_request *request = ask->request;
 
-	/* A level's lifetime is no limit: it takes the place of the subnet's. */
+	/* A level's lifetime is no limit: it replaces the subnet's. */
 	if (ask->from == ask->to)
 		*life = 0;
 	else if (ask->level && ask->level->has_packet_life)
@@ -184,7 +185,7 @@ uint16_t triad_path_level_pkey(const struct triad_paths *paths,
 	for (uint32_t i = 0; i < set->n; i++) {
 		uint16_t base = paths->pkeys[set->at + i] & 0x7fff;
 
-		/* The set is in OpenSM's order, so the lowest may be anywhere in it. */
+		/* Check all: the set is in OpenSM's order, not by value. */
 		if ((!best || base < best) && triad_ranges_has(&level->pkeys, base) &&
 			triad_paths_share_this_pkey(paths, from, to, base))
 			best = base;
@@ -213,15 +214,15 @@ static enum triad_refusal choose_pkey(const struct triad_path_ask *ask, uint16_t
 	return *pkey ? TRIAD_REFUSAL_NONE : TRIAD_REFUSAL_NO_PKEY;
 }
 
-/* An SL can't be used if a hop on the way drops it.  Where the SM programs no tables,
- * no SL is known to be dropped. */
+/* Refuses an SL that a hop of the path drops.  If the SM programs no tables, no SL is known
+ * to be dropped. */
 static enum triad_refusal choose_sl(const struct triad_path_ask *ask,
 	const struct triad_walk *walk, uint16_t pkey, uint8_t *sl)
 {
 	bool has_sl = ask->level && ask->level->has_sl;
 
-	/* If a hop drops the level's SL, no request of this level gets a path.  So that
-	 * reason comes before those that are about this request. */
+	/* If a hop drops the level's SL, no request of this level gets a path: report this
+	 * before reasons that concern only this request. */
 	if (has_sl && !(walk->sls >> ask->level->sl & 1))
 		return TRIAD_REFUSAL_LEVEL_SL;
 	if (asks(ask, TRIAD_HAS_SL) && has_sl && ask->level->sl != ask->request->sl)
@@ -235,13 +236,13 @@ static enum triad_refusal choose_sl(const struct triad_path_ask *ask,
 	return walk->sls >> *sl & 1 ? TRIAD_REFUSAL_NONE : TRIAD_REFUSAL_SL_VL15;
 }
 
-/* Some routing engines avoid deadlocks by SL, so they decide on it. */
+/* Asks the routing engine for the SL: some engines avoid deadlocks by SLs. */
 static enum triad_refusal ask_engine(
 	const struct triad_path_ask *ask, uint16_t slid, uint16_t dlid, uint8_t *sl)
 {
 	uint8_t hint = *sl;
 
-	/* OpenSM does not ask it for a MultiPathRecord either. */
+	/* Like OpenSM, don't ask for a MultiPathRecord. */
 	if (!ask->paths->fabric->sa.engine_has_sl || ask->request->multi)
 		return TRIAD_REFUSAL_NONE;
 	if (!ask->engine.sl)
@@ -262,8 +263,8 @@ void triad_path_decide_way(const struct triad_path_ask *ask, uint16_t slid,
 
 	triad_paths_walk(ask->paths, ask->from, ask->to, dlid, false, &walk);
 	decision->links = (uint8_t)walk.links;
-	/* The first refusal counts.  The P_Key comes before the SL, because its
-	 * partition may give the SL. */
+	/* Stop at the first refusal.  Choose the P_Key before the SL, because the partition
+	 * may give the SL. */
 	refusal = refusal_of(walk.end);
 	if (!refusal)
 		refusal = choose_mtu(ask, &walk, &decision->mtu);
@@ -289,13 +290,13 @@ void triad_path_decide(const struct triad_path_ask *ask, uint16_t slid, uint16_t
 	triad_path_decide_way(ask, slid, dlid, decision);
 	if (decision->refusal)
 		return;
-	/* The way back is decided with the same level and the same request. */
+	/* Decide the path back with the same level and the same request. */
 	back.from = ask->to;
 	back.to = ask->from;
 	triad_path_decide_way(&back, dlid, slid, &way_back);
 	decision->reversible = !way_back.refusal;
-	/* The answer states whether a path is reversible, so if the reverse path is
-	 * uncertain, the path is, too. */
+	/* The answer states whether the path is reversible: if the reverse path is
+	 * uncertain, this path is, too. */
 	if (way_back.refusal == TRIAD_REFUSAL_UNSURE)
 		decision->refusal = TRIAD_REFUSAL_UNSURE;
 	else if (!decision->reversible && asks(ask, TRIAD_HAS_REVERSIBLE) &&
@@ -310,8 +311,8 @@ bool triad_path_bits_allow(const struct triad_policy_level *level,
 
 	if (!level || !level->path_bits.n)
 		return true;
-	/* A port with fewer LIDs than the path bits can number takes only the low bits
-	 * of each.  So look at all values that come to the same LID. */
+	/* A port uses only as many low path bits as it has LIDs: check all values that lead
+	 * to the same LID. */
 	for (unsigned i = bits; i < 128; i += n_lids)
 		if (triad_ranges_has(&level->path_bits, i))
 			return true;
@@ -331,8 +332,8 @@ uint8_t triad_path_reported_rate(
 		return triad_rate_original(rate);
 	if (rate < 19) /* every client knows it */
 		return rate;
-	/* Give a later rate only to ports that say they know it.  A reversible path is
-	 * for both ends, so both must know it. */
+	/* Give a later rate only to ports that announce support for it.  Both ends use a
+	 * reversible path, so both must support it. */
 	rate = triad_rate_for(rate, ends[ask->from].rate_caps);
 	return decision->reversible ? triad_rate_for(rate, ends[ask->to].rate_caps)
 				    : rate;

@@ -19,7 +19,7 @@ static uint32_t end_of_node(const struct triad_paths *paths, uint32_t node, int 
 	for (uint32_t i = 0; i < at->n_ports; i++) {
 		uint32_t port = at->first_port + i;
 
-		/* No path begins or ends at a port without a LID. */
+		/* Skip a port without a LID: no path begins or ends there. */
 		if (!paths->ends[port].is_end || !paths->ends[port].lid ||
 			(number >= 0 && paths->fabric->ports[port].number != number))
 			continue;
@@ -65,9 +65,9 @@ static unsigned n_conditions(const struct triad_policy_rule *rule)
 		!!rule->sls.n;
 }
 
-/* Lists the rules before the one that matched of which one condition alone does not
- * hold.  Rules with other conditions, which do hold, come first.  Rules with a single
- * condition come last: a large policy has thousands of those. */
+/* Lists rules before the matching one that fail exactly one condition.  Rules whose other
+ * conditions hold come first.  Rules with a single condition come last: a large policy has
+ * thousands of those. */
 static void find_near_misses(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, struct triad_explanation *explanation)
 {
@@ -96,8 +96,8 @@ static void find_near_misses(const struct triad_answer_snapshot *snapshot,
 
 /* --- the whole --- */
 
-/* The SL by which the hops' VLs are shown.  A refused path has none: then the level's,
- * the request's or the partition's. */
+/* The SL for which the hops' VLs are shown.  A refused path has none: takes the SL of the
+ * level, the request or the partition. */
 static uint8_t sl_of(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request,
 	const struct triad_policy_level *level,
@@ -135,8 +135,8 @@ void triad_explain(const struct triad_answer_snapshot *snapshot,
 				 ->levels[explained->level];
 		find_near_misses(snapshot, request, explained);
 	}
-	/* The level is that of the request as it is.  The answer is for the same
-	 * request with both GIDs, so that it is about these ends and about one path. */
+	/* The level was found for the unchanged request.  Answer it with both GIDs, so that
+	 * the answer is one path between these ends. */
 	asked.has |= TRIAD_HAS_SGID | TRIAD_HAS_DGID;
 	asked.one = true;
 	asked.multi = false;
@@ -147,7 +147,7 @@ void triad_explain(const struct triad_answer_snapshot *snapshot,
 	explained->answer.room = 1;
 	triad_answer_path(
 		snapshot, &asked, paths->ends[source].lid, &explained->answer);
-	/* Show the way between the answer's LIDs.  Without an answer, that between the
+	/* Show the path between the answer's LIDs.  Without an answer, the path between the
 	 * base LIDs shows what is missing. */
 	explained->slid = paths->ends[source].lid;
 	explained->dlid = paths->ends[destination].lid;

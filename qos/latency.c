@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "qos/latency.h"
 
-/* Below TRIAD_LATENCY_STEPS each number has its own bucket; from there on, the three bits
- * after the highest one choose among those of its doubling. */
+/* Below TRIAD_LATENCY_STEPS each number has its own bucket.  Above, each doubling has 8
+ * buckets, chosen by the three bits after the highest one. */
 static unsigned bucket_of(uint64_t ns)
 {
 	unsigned shift, bucket;
@@ -70,8 +70,8 @@ struct triad_latency_summary triad_latency_summarize(
 	struct triad_latency_summary summary = {0};
 	uint64_t counts[TRIAD_LATENCY_BUCKETS];
 
-	/* Others add meanwhile.  Quantiles need counts that belong to one sum, so work
-	 * on a copy. */
+	/* Work on a copy: other threads add meanwhile, and quantiles need counts that fit
+	 * their sum. */
 	for (unsigned i = 0; i < TRIAD_LATENCY_BUCKETS; i++) {
 		counts[i] = atomic_load_explicit(
 			&latency->buckets[i], memory_order_relaxed);

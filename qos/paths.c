@@ -50,7 +50,7 @@ void triad_paths_unref(struct triad_paths *paths)
 		free_paths(paths);
 }
 
-/* Zeroed; counts what it takes. */
+/* Allocates zeroed memory and counts its octets. */
 static void *allocate(struct triad_paths *paths, size_t n, size_t size)
 {
 	paths->octets += n * size;
@@ -59,7 +59,7 @@ static void *allocate(struct triad_paths *paths, size_t n, size_t size)
 
 /* --- SLs --- */
 
-/* SLs that have a VL from 'in_port' out of the port; all when the SM has no tables. */
+/* The SLs that have a VL from 'in_port' to the port; all SLs if the SM has no tables. */
 static uint16_t sls_of(const struct triad_fabric *fabric,
 	const struct triad_fabric_port *port, unsigned in_port)
 {
@@ -88,8 +88,8 @@ uint8_t triad_paths_vl(
 	return sl % 2 ? octet & 0xf : octet >> 4;
 }
 
-/* Fills the rows that fill_link() gave to links.  Their number is known only when all
- * links are there, so this is a second pass. */
+/* Second pass: fills the rows that fill_link() gave to links.  Their number is known only
+ * after the first pass. */
 static int fill_sls(struct triad_paths *paths, size_t n_sls)
 {
 	paths->sls = allocate(paths, n_sls, sizeof(*paths->sls));
@@ -127,8 +127,8 @@ static void fill_link(struct triad_paths *paths, uint32_t at, uint32_t n_ports,
 	link->mtu = port->mtu_cap;
 	link->rank = triad_rate_rank(port->rate);
 	link->remote = port->remote;
-	/* Most switches treat all in-ports alike: then the link itself has the SLs.
-	 * Otherwise it gets a row in 'sls', with an entry for each of 'n_ports'. */
+	/* Most switches treat all in-ports alike: the link then has the SLs itself.
+	 * Otherwise it gets a row in 'sls' with an entry for each in-port. */
 	link->sls = sls_of(fabric, port, 0);
 	for (uint32_t in = 1; in < n_ports && alike; in++)
 		alike = sls_of(fabric, port, in) == link->sls;
@@ -138,7 +138,7 @@ static void fill_link(struct triad_paths *paths, uint32_t at, uint32_t n_ports,
 	}
 	if (port->remote == TRIAD_FABRIC_NONE)
 		return;
-	/* A walk needs a few values of the far port.  The copy saves it a look into the
+	/* Copy the values of the far port that walks need: this saves an access to the
 	 * fabric at each hop. */
 	far = &fabric->ports[port->remote];
 	link->in_port = far->number;
@@ -151,8 +151,8 @@ static int fill_links(struct triad_paths *paths)
 {
 	size_t n_sls = 0;
 
-	/* A fabric need not have all ports of a switch.  Numbers without a port keep
-	 * these values, and a route through them leads nowhere. */
+	/* A fabric may lack ports of a switch.  Their numbers keep these values, so that a
+	 * route through them leads nowhere. */
 	for (uint32_t i = 0; i < paths->n_links; i++)
 		paths->links[i] = (struct triad_path_link){.remote = TRIAD_FABRIC_NONE,
 			.next = TRIAD_FABRIC_NONE,
@@ -177,8 +177,8 @@ static int build_switches(struct triad_paths *paths)
 {
 	const struct triad_fabric *fabric = paths->fabric;
 
-	/* First the number of switches, for the allocation; then 'n_switches' counts
-	 * again, as the index of the next one. */
+	/* Count the switches for the allocation.  Then 'n_switches' starts again as the
+	 * index of the next one. */
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
 		paths->n_switches += fabric->nodes[i].type == TRIAD_NODE_SWITCH;
 	paths->switches = allocate(paths, paths->n_switches, sizeof(*paths->switches));
@@ -199,7 +199,7 @@ static int build_switches(struct triad_paths *paths)
 			.first_link = paths->n_links,
 			.lft = node->lft.at,
 			.n_lids = node->lft.n};
-		/* Links are found by port number.  The last port has the highest. */
+		/* Links are indexed by port number; the last port has the highest. */
 		if (node->n_ports)
 			sw->n_links =
 				fabric->ports[node->first_port + node->n_ports - 1]
@@ -228,8 +228,7 @@ static void add_lids(struct triad_paths *paths, uint32_t port)
 
 	if (!at->lid)
 		return;
-	/* The fabric does not check LIDs: cut a range that runs into the multicast
-	 * LIDs. */
+	/* Nobody has checked the LIDs: cut a range that reaches into the multicast LIDs. */
 	for (uint32_t lid = at->lid; lid < end && lid < TRIAD_PATH_N_LIDS; lid++)
 		paths->port_of_lid[lid] = port;
 }
@@ -267,8 +266,7 @@ static int build_ends(struct triad_paths *paths)
 
 /* --- aliases --- */
 
-/* OpenSM's maps are sorted by GUIDs as they are on the wire, read as this host
- * reads. */
+/* Sorts as OpenSM's maps do: by GUIDs in wire order, read as numbers of this host. */
 static int compare_aliases(const void *a, const void *b)
 {
 	const struct triad_fabric_alias *one = a, *other = b;
@@ -331,8 +329,7 @@ void triad_paths_mark_port(struct triad_paths *paths, uint64_t guid)
 
 	if (port == TRIAD_FABRIC_NONE)
 		return;
-	/* The bit before 'marked': a reader looks for bits only once 'marked' is
-	 * set. */
+	/* Set the bit before 'marked': readers look at bits only if 'marked' is set. */
 	atomic_fetch_or(&paths->port_marks[port / 8], (uint8_t)(1u << port % 8));
 	atomic_store(&paths->marked, true);
 }
@@ -393,9 +390,8 @@ static void note_hop(struct triad_walk *walk, uint32_t port, uint8_t in_port,
 			.sls = sls};
 }
 
-/* The link by which switch 'sw' forwards packets to 'dlid'; NULL when it drops them.
- * It may belong to a port number that the fabric does not have: 'remote' is NONE
- * then. */
+/* The link by which switch 'sw' forwards packets to 'dlid'; NULL when it drops them.  If
+ * the fabric lacks that port, the link's 'remote' is NONE. */
 static const struct triad_path_link *route(
 	const struct triad_paths *paths, uint32_t sw, uint16_t dlid)
 {
@@ -428,7 +424,7 @@ static const struct triad_path_link *pass(const struct triad_paths *paths, uint3
 	sls = link->sls_at == TRIAD_FABRIC_NONE ? link->sls
 						: paths->sls[link->sls_at + in_port];
 	walk->sls &= sls;
-	/* A switch's own packets are as large as its port 0 takes them. */
+	/* For a switch's own packets, its port 0 sets the limits. */
 	if (!first)
 		narrow(walk, link->mtu, link->rank);
 	if (record) {
@@ -454,8 +450,8 @@ static void walk_switches(const struct triad_paths *paths, uint32_t sw, uint8_t 
 	bool first = walk->links == 0; /* the source is a switch */
 	uint32_t goal = paths->ends[to].node_switch;
 
-	/* A switch that is itself the source does not count as a hop.  The bound also
-	 * ends walks through tables that lead in a circle. */
+	/* Don't count a switch that is itself the source as a hop.  The limit also ends
+	 * walks through tables that lead in a circle. */
 	for (unsigned n = first ? 0 : 1; n <= TRIAD_PATH_MAX_HOPS; n++) {
 		const struct triad_path_link *link =
 			pass(paths, sw, in_port, dlid, first, record, walk);
@@ -475,7 +471,8 @@ static void walk_switches(const struct triad_paths *paths, uint32_t sw, uint8_t 
 		}
 		walk->links++;
 		narrow(walk, link->in_mtu, link->in_rank);
-		/* No switch is there, so the walk ends: at 'to', or somewhere else. */
+		/* The far end is no switch, so the walk ends there: at 'to', or
+		 * elsewhere. */
 		if (link->next == TRIAD_FABRIC_NONE) {
 			walk->end = link->remote != to ? TRIAD_WALK_NO_ROUTE
 				: walk->sls            ? TRIAD_WALK_ARRIVED
@@ -542,8 +539,8 @@ int triad_paths_build(struct triad_fabric *fabric, struct triad_paths **paths)
 	atomic_init(&counted->refs, 1);
 	built->fabric = triad_fabric_ref(fabric);
 	built->octets = sizeof(*counted);
-	/* Each step uses what those before it built: ends know their switch, P_Key sets
-	 * and aliases belong to ends, and there are marks for each switch. */
+	/* Keep the order.  Ends need switches; P_Key sets and aliases need ends; marks need
+	 * switches. */
 	error = build_switches(built);
 	if (!error)
 		error = build_ends(built);

@@ -17,8 +17,7 @@ static uint16_t base_of(uint16_t pkey)
 
 /* --- building --- */
 
-/* OpenSM keeps P_Keys in maps keyed by the wire value, read in host byte order: so the low
- * octet comes first. */
+/* Sorts as OpenSM's maps do: by the P_Key in wire order, read as a number of this host. */
 static int compare_bases(const void *a, const void *b)
 {
 	uint16_t one = *(const uint16_t *)a, other = *(const uint16_t *)b;
@@ -30,7 +29,7 @@ static int compare_bases(const void *a, const void *b)
 	return (one < other) - (one > other); /* full members first */
 }
 
-/* If both memberships may be in a table, the membership is part of the key. */
+/* As compare_bases(), with the membership: for tables that may have both. */
 static int compare_whole(const void *a, const void *b)
 {
 	uint16_t key = __builtin_bswap16(*(const uint16_t *)a);
@@ -39,8 +38,8 @@ static int compare_whole(const void *a, const void *b)
 	return (key > other_key) - (key < other_key);
 }
 
-/* The port's P_Keys in order, into 'set'; of two of one partition the full one alone,
- * unless OpenSM lets both stand. */
+/* Copies the port's P_Keys to 'set', sorted.  Keeps only the full one of two in one
+ * partition, unless OpenSM allows both. */
 static uint32_t collect(const struct triad_fabric *fabric,
 	const struct triad_fabric_port *port, uint16_t set[MAX_SET])
 {
@@ -94,7 +93,7 @@ static uint32_t find_in_pool(const struct triad_paths *paths, const struct pool 
 	return TRIAD_FABRIC_NONE;
 }
 
-/* Gives '*index' of the set with these P_Keys, which is added when it is new. */
+/* Finds the index of the set with these P_Keys; adds it if it is new. */
 static int add(struct triad_paths *paths, struct pool *pool, const uint16_t *set,
 	uint32_t n, uint32_t *index)
 {
@@ -104,7 +103,7 @@ static int add(struct triad_paths *paths, struct pool *pool, const uint16_t *set
 	*index = find_in_pool(paths, pool, slot, set, n);
 	if (*index != TRIAD_FABRIC_NONE)
 		return 0;
-	/* An empty set needs no room, but memcpy() wants an address all the same. */
+	/* An empty set needs no room, but memcpy() needs an address. */
 	if (triad_grow(&paths->pkeys, &pool->room, n ? pool->n_pkeys + n : 1,
 		    sizeof(*paths->pkeys), 256))
 		return ENOMEM;
@@ -141,13 +140,13 @@ static int fill(struct triad_paths *paths, struct pool *pool)
 
 int triad_pkey_sets_build(struct triad_paths *paths)
 {
-	/* Each end port is among the aliases at least once, and adds one set at
-	 * most. */
+	/* At least as many as there are sets: each end port has an alias and adds at most
+	 * one set. */
 	uint32_t n_ends = paths->fabric->n_aliases + 1, slots = 64;
 	struct pool pool;
 	int error = ENOMEM;
 
-	/* A power of 2, so that a mask makes a slot of a hash. */
+	/* A power of 2, so that a mask turns a hash into a slot. */
 	while (slots < n_ends)
 		slots *= 2;
 	pool = (struct pool){.heads = malloc(slots * sizeof(*pool.heads)),
@@ -172,13 +171,13 @@ static const struct triad_pkey_set *set_of(
 	return &paths->pkey_sets[paths->ends[end].pkey_set];
 }
 
-/* One way to look through two tables at once, both in order. */
+/* One way to walk through two sorted tables in parallel. */
 struct pass {
-	uint8_t from_kinds, to_kinds; /* looked at: bit 0 limited, bit 1 full */
-	uint16_t key_bits;            /* by which the next one to leave is chosen */
+	uint8_t from_kinds, to_kinds; /* which memberships: bit 0 limited, bit 1 full */
+	uint16_t key_bits;            /* the bits that both tables are sorted by */
 };
 
-/* The first of 'from' that meets a partner in 'to'. */
+/* The first P_Key of 'from' that has a partner in 'to'. */
 static uint16_t first_common(const uint16_t *from, uint32_t n_from, const uint16_t *to,
 	uint32_t n_to, const struct pass *pass)
 {
@@ -211,14 +210,13 @@ uint16_t triad_paths_common_pkey(
 	const struct triad_pkey_set *a = set_of(paths, from), *b = set_of(paths, to);
 	const uint16_t *ours = paths->pkeys + a->at, *theirs = paths->pkeys + b->at;
 	static const struct pass by_base = {3, 3, 0x7fff};
-	/* Both memberships may be in one table.  OpenSM searches for equal ones first, and
-	 * takes a usable one that it meets; then it searches for the others. */
+	/* For tables that may have both memberships.  OpenSM first searches for equal
+	 * P_Keys and takes a usable pair that it meets; then it searches for others. */
 	static const struct pass passes[] = {
 		{3, 3, 0xffff}, {2, 1, 0x7fff}, {1, 2, 0x7fff}};
 	uint16_t pkey = 0;
 
-	/* Many ports have the same set.  Then its first full membership meets
-	 * itself. */
+	/* Many ports have the same set: its first full membership is the answer. */
 	if (a == b && a->any_full)
 		return a->any_full;
 	if (!paths->fabric->sa.allow_both_pkeys)
@@ -228,7 +226,7 @@ uint16_t triad_paths_common_pkey(
 	return pkey;
 }
 
-/* The P_Key of 'set' that is 'pkey' in 'bits'; 0: none. */
+/* The P_Key of 'set' that equals 'pkey' in 'bits'; 0: none. */
 static uint16_t find_in(const struct triad_paths *paths,
 	const struct triad_pkey_set *set, uint16_t pkey, uint16_t bits)
 {
@@ -240,7 +238,7 @@ static uint16_t find_in(const struct triad_paths *paths,
 	return at < set->n && (pkeys[at] & bits) == (pkey & bits) ? pkeys[at] : 0;
 }
 
-/* The membership in the partition of 'base', full before limited; 0: none. */
+/* The P_Key of partition 'base', a full one rather than a limited one; 0: none. */
 static uint16_t membership(const struct triad_paths *paths,
 	const struct triad_pkey_set *set, uint16_t base)
 {
@@ -263,7 +261,7 @@ bool triad_paths_share_this_pkey(
 
 bool triad_paths_share_pkey(const struct triad_paths *paths, uint32_t a, uint32_t b)
 {
-	/* An empty set is a table that was never read: that is no reason to refuse. */
+	/* An empty set is a table that was never read: don't refuse for it. */
 	if (a == b || !set_of(paths, a)->n || !set_of(paths, b)->n)
 		return true;
 	return triad_paths_common_pkey(paths, a, b);

@@ -10,7 +10,7 @@
 struct components {
 	uint8_t service_id[2];
 	uint8_t raw, tclass, reversible, n_paths, pkey, qos_class, sl;
-	uint8_t mtu, rate, life; /* of the selector; the value's is the next one */
+	uint8_t mtu, rate, life; /* bit of the selector; the next one is the value's */
 };
 
 static const struct components of_path = {
@@ -49,7 +49,7 @@ static bool is_set(uint64_t mask, unsigned bit)
 	return mask >> bit & 1;
 }
 
-/* A selector without its value, or the other way round, is no condition. */
+/* Whether selector and value are both set: one alone is no condition. */
 static bool are_set(uint64_t mask, unsigned first)
 {
 	return is_set(mask, first) && is_set(mask, first + 1);
@@ -96,7 +96,7 @@ static void read_common(struct triad_wire *w, struct triad_path_request *request
 	request->life = octet & 0x3f;
 }
 
-/* Sets TRIAD_HAS_SERVICE_ID, or gives the status of half a Service-ID. */
+/* Sets TRIAD_HAS_SERVICE_ID; returns an error for half a Service-ID. */
 static enum triad_sa_status mark_service_id(uint64_t mask, const uint8_t bits[2],
 	enum triad_service_id_mask how, struct triad_path_request *request)
 {
@@ -147,8 +147,8 @@ enum triad_sa_status triad_path_request_read(const uint8_t *record, uint64_t mas
 		(is_set(mask, 4) ? TRIAD_HAS_DLID : 0) |
 		(is_set(mask, 5) ? TRIAD_HAS_SLID : 0);
 	request->service_id = triad_wire_get64(&w);
-	/* The DGID comes first on the wire, sources come first in 'gids'.  Both places
-	 * are filled even when the request names one GID only: 'has' tells which. */
+	/* The DGID comes first on the wire, but sources come first in 'gids'.  Fill both
+	 * even if the request names only one GID: 'has' shows which are valid. */
 	dgid = read_gid(&w);
 	request->gids[0] = read_gid(&w);
 	request->gids[1] = dgid;
@@ -197,8 +197,8 @@ enum triad_sa_status triad_multipath_request_read(const uint8_t *record, size_t 
 			mask, of_multipath.service_id, rules->service_id, request);
 	if (status)
 		return status;
-	/* The counts are whatever the client wrote: GIDs beyond those that OpenSM takes
-	 * are ignored, and those that lie past the end make the request invalid. */
+	/* Don't trust the client's counts: ignore GIDs beyond the number that OpenSM takes;
+	 * GIDs past the end make the request invalid. */
 	n = at_most(request->n_sources, TRIAD_MULTIPATH_MAX_GIDS);
 	request->n_sources = (uint8_t)n;
 	request->n_destinations =
@@ -248,8 +248,8 @@ void triad_path_record_read(const uint8_t *record, struct triad_path_record *pat
 	path->sgid = read_gid(&w);
 	path->dlid = triad_wire_get16(&w);
 	path->slid = triad_wire_get16(&w);
-	/* An answer has its values where a request has them.  Its selectors say
-	 * "exactly", so they are not kept. */
+	/* An answer has its values at the same places as a request.  Drop its selectors,
+	 * which are "exactly". */
 	read_common(&w, &as_request);
 	path->tclass = as_request.tclass;
 	path->reversible = as_request.reversible;

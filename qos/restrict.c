@@ -3,7 +3,7 @@
 
 #include "ib/rates.h"
 
-/* From the flow label on, both attributes are laid out alike, and so are their bits. */
+/* From the flow label on, both attributes have the same layout and the same bits. */
 #define PATH_AT 44
 #define PATH_BIT 6
 #define AT_PKEY 6
@@ -19,7 +19,7 @@
 
 struct restricting {
 	const struct triad_path_request *request;
-	uint8_t *at; /* the flow label */
+	uint8_t *at; /* of the flow label */
 	uint64_t *mask;
 	unsigned first_bit;
 };
@@ -29,7 +29,7 @@ static void set_bit(struct restricting *restricting, unsigned bit)
 	*restricting->mask |= UINT64_C(1) << (restricting->first_bit + bit);
 }
 
-/* Asks for 'selector' with 'value' at an octet whose bits begin at 'bit'. */
+/* Sets 'selector' and 'value' at an octet whose component bits begin at 'bit'. */
 static void ask(struct restricting *restricting, unsigned octet, unsigned bit,
 	enum triad_selector selector, uint8_t value)
 {
@@ -63,16 +63,16 @@ static bool restrict_mtu(struct restricting *restricting, uint8_t limit)
 
 	if (selector == TRIAD_SELECT_EXACTLY)
 		return request->mtu <= limit;
-	/* One selector can't say "more than this, but not more than the limit".  The
-	 * limit itself is the one value that surely fits both. */
+	/* One selector can't express "more than this, at most the limit".  Ask for the
+	 * limit, the one value that surely meets both. */
 	if (selector == TRIAD_SELECT_GREATER) {
 		ask(restricting, AT_MTU, BIT_MTU, TRIAD_SELECT_EXACTLY, limit);
 		return request->mtu < limit;
 	}
 	if (selector == TRIAD_SELECT_LESS && request->mtu <= limit)
 		return true;
-	/* There is no "at most": ask for less than the value after the limit.  The largest
-	 * MTU has none after it, and limits nothing. */
+	/* There is no "at most": ask for less than the value after the limit.  Nothing
+	 * follows the largest MTU, so it limits nothing. */
 	if (limit < TRIAD_MTU_MAX)
 		ask(restricting, AT_MTU, BIT_MTU, TRIAD_SELECT_LESS, limit + 1);
 	return true;
@@ -97,14 +97,14 @@ static bool restrict_rate(struct restricting *restricting, uint8_t limit)
 	}
 	if (selector == TRIAD_SELECT_LESS && wanted <= highest)
 		return true;
-	/* The highest rate that the SM supports has none after it, and limits nothing. */
+	/* Nothing follows the highest rate that the SM supports, so it limits nothing. */
 	if (next && next <= request->max_rate)
 		ask(restricting, AT_RATE, BIT_RATE, TRIAD_SELECT_LESS, next);
 	return true;
 }
 
-/* A level's lifetime is no limit: it replaces the subnet's.  So a request is met when
- * this one value meets it, and OpenSM is asked for that value or the nearest to it. */
+/* A level's lifetime is no limit: it replaces the subnet's.  So checks this one value
+ * against the request, and asks OpenSM for it or for the nearest one. */
 static bool restrict_life(struct restricting *restricting, uint8_t life)
 {
 	const struct triad_path_request *request = restricting->request;
@@ -118,7 +118,7 @@ static bool restrict_life(struct restricting *restricting, uint8_t life)
 		return true;
 	if (selector == TRIAD_SELECT_GREATER && request->life >= life)
 		return false;
-	/* Nothing is less than 1, for OpenSM. */
+	/* OpenSM finds nothing below 1. */
 	if (!life)
 		ask(restricting, AT_LIFE, BIT_LIFE, TRIAD_SELECT_EXACTLY, 0);
 	else if (selector == TRIAD_SELECT_GREATER)
@@ -133,8 +133,8 @@ static bool restrict_pkey(struct restricting *restricting,
 {
 	if (has_component(restricting, TRIAD_HAS_PKEY))
 		return triad_ranges_has(pkeys, restricting->request->pkey & 0x7fff);
-	/* The ends share none of the level's P_Keys, as far as is known.  If OpenSM has
-	 * newer facts, its paths are in one of them. */
+	/* As far as is known, the ends share none of the level's P_Keys.  If OpenSM has
+	 * newer facts, its paths must be in one of them. */
 	if (!pkey || !triad_ranges_has(pkeys, pkey & 0x7fff))
 		pkey = (uint16_t)pkeys->items[0].first;
 	restricting->at[AT_PKEY] = (uint8_t)(pkey >> 8);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Goals at a time: LIDs of one switch are all over the tables, and a row of a table that
- * was fetched is to serve for many. */
+/* How many goals to handle at once.  LIDs of one switch are spread over the tables, so each
+ * row of a table that was fetched should serve many goals. */
 #define COLUMNS 1024u
 
 struct pass {
@@ -15,18 +15,18 @@ struct pass {
 	struct triad_routes_check *check; /* NULL: only dependencies */
 	struct triad_routes_tree tree;
 	struct triad_routes_deps deps;
-	uint32_t *n_hosts;    /* that pairs begin at, of each switch */
+	uint32_t *n_hosts;    /* of each switch: hosts that pairs begin at */
 	uint32_t *came_down;  /* pairs that enter each switch from a higher level */
 	uint64_t *pairs;      /* of each link, by its number in the layout */
-	uint32_t *n_arriving; /* LIDs of hosts that packets from each switch get to */
-	uint32_t *n_own;      /* of those, at its switch, each host's own */
+	uint32_t *n_arriving; /* of each switch: LIDs of hosts that its packets reach */
+	uint32_t *n_own;      /* of each host: its own LIDs that its switch reaches */
 	uint8_t *columns;
 	uint16_t *distances;
 	uint64_t *words;
 	/* Of the present goal: */
 	uint32_t goal;
 	const uint8_t *column;
-	const uint16_t *shortest; /* links between switches, from each switch */
+	const uint16_t *shortest; /* from each switch: least links between switches */
 };
 
 static bool is_in(const uint64_t *set, uint32_t i)
@@ -60,7 +60,7 @@ static struct triad_routes_example *add_example(
 	return example;
 }
 
-/* A host at that switch that pairs with the goal begin at, or TRIAD_FABRIC_NONE. */
+/* A host at that switch where pairs with the goal begin, or TRIAD_FABRIC_NONE. */
 static uint32_t host_at(const struct pass *pass, uint32_t sw)
 {
 	const struct triad_routes_switch *at = &pass->layout->switches[sw];
@@ -74,14 +74,14 @@ static uint32_t host_at(const struct pass *pass, uint32_t sw)
 	return TRIAD_FABRIC_NONE;
 }
 
-/* True when packets from switch 'from' pass 'sw'; with 'down', when they enter it from
- * above. */
+/* Whether packets from switch 'from' pass 'sw'; with 'down', whether they enter it from a
+ * higher level. */
 static bool leads_by(const struct pass *pass, uint32_t from, uint32_t sw, bool down)
 {
 	const struct triad_routes_switch *switches = pass->layout->switches;
 	uint32_t before = TRIAD_FABRIC_NONE;
 
-	/* The bound ends paths that circle. */
+	/* The limit ends paths that circle. */
 	for (uint32_t n = 0; n <= pass->layout->n_switches; n++) {
 		if (from == sw &&
 			(!down ||
@@ -163,7 +163,7 @@ static uint32_t port_0(const struct triad_routes_layout *layout, uint32_t sw)
 		: TRIAD_FABRIC_NONE;
 }
 
-/* From 'port', whose packets come to switch 'sw' first. */
+/* Notes that packets from 'port', which reach switch 'sw' first, don't arrive. */
 static void add_switch_case(struct pass *pass, uint32_t port, uint32_t sw)
 {
 	struct triad_routes_example *example;
@@ -191,7 +191,7 @@ static void add_unreachable(struct pass *pass, uint32_t sw, uint32_t n)
 	example->end = pass->tree.ends[sw];
 }
 
-/* 'n' pairs that begin at switch 'sw' and arrive. */
+/* Counts 'n' pairs that begin at switch 'sw' and arrive. */
 static void add_arriving(struct pass *pass, uint32_t sw, uint32_t n)
 {
 	struct triad_routes_check *check = pass->check;
@@ -241,7 +241,7 @@ static void leave_switch(struct pass *pass, uint32_t sw, uint32_t n)
 	}
 }
 
-/* The pairs that end at a host's LID. */
+/* Counts the pairs that end at a host's LID. */
 static void look_at_pairs(struct pass *pass)
 {
 	const struct triad_routes_tree *tree = &pass->tree;
@@ -250,7 +250,7 @@ static void look_at_pairs(struct pass *pass)
 
 	pass->n_own[goal->host] += tree->ends[goal->sw] == TRIAD_ROUTES_ARRIVES;
 	for (uint32_t i = 0; i < tree->n_switches; i++) {
-		/* No pair of a host with itself. */
+		/* A host makes no pair with itself. */
 		uint32_t n = pass->n_hosts[i] - (i == goal->sw && is_own);
 
 		pass->n_arriving[i] += tree->ends[i] == TRIAD_ROUTES_ARRIVES;
@@ -262,7 +262,7 @@ static void look_at_pairs(struct pass *pass)
 	}
 }
 
-/* The SM's port and switches, one way or the other. */
+/* Checks paths between the SM's port and switches, in both directions. */
 static void look_at_sm(struct pass *pass)
 {
 	const struct triad_routes_layout *layout = pass->layout;
@@ -322,8 +322,8 @@ static void look_at_goal(
 
 /* --- the pass --- */
 
-/* The goals at 'n' switches from 'first' on: their ways are compared with distances
- * that are found for them together. */
+/* Checks the goals at 'n' switches from 'first' on.  Compares their paths with distances
+ * that are computed for all of them at once. */
 static void look_at_switches(struct pass *pass, uint32_t first, uint32_t n)
 {
 	const struct triad_routes_layout *layout = pass->layout;

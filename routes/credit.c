@@ -8,7 +8,7 @@
 #include "routes/graph.h"
 
 #define NO_VL 15   /* packets on VL15 are dropped [IBA 7.6.6] */
-#define COLUMNS 64 /* goals at a time */
+#define COLUMNS 64 /* how many goals to handle at once */
 #define UNKNOWN UINT16_MAX
 
 /* --- dependencies of links --- */
@@ -38,8 +38,8 @@ void triad_routes_deps_clear(struct triad_routes_deps *deps)
 	free(deps->words);
 }
 
-/* For a link into a switch: a bit for each of the switch's out-ports to which packets from
- * that link turn. */
+/* Of a link into a switch: a bit for each of the switch's out-ports by which packets from
+ * that link leave. */
 static const uint64_t *dependents(
 	const struct triad_routes_deps *deps, const struct triad_routes_link *link)
 {
@@ -71,7 +71,7 @@ static void for_dependents(const struct triad_routes_deps *deps, uint32_t from,
 
 struct peeling {
 	const struct triad_routes_deps *deps;
-	uint32_t *n_in; /* links that each one depends on */
+	uint32_t *n_in; /* of each link: remaining links that it depends on */
 	uint32_t *queue, n_queued;
 };
 
@@ -114,8 +114,8 @@ struct search {
 	struct triad_routes_graph graph;
 	struct triad_routes_tree tree;
 	uint8_t *columns;
-	uint16_t *on; /* VLs that packets leave each switch on */
-	/* VLs of what a switch's hosts send, for each link and SL; UNKNOWN at first. */
+	uint16_t *on; /* of each switch: VLs that packets leave on */
+	/* VLs of packets of a switch's hosts, for each link and SL; UNKNOWN at first. */
 	uint16_t *of_hosts;
 };
 
@@ -145,7 +145,8 @@ uint16_t triad_routes_sls_of(const struct triad_fabric *fabric)
 	return sls;
 }
 
-/* The fabric's port that is that port of a switch: the layout knows that it is there. */
+/* Finds the fabric's port by a switch's port number; the layout has checked that it is
+ * there. */
 static uint32_t fabric_port(
 	const struct triad_routes_layout *layout, uint32_t sw, unsigned number)
 {
@@ -187,8 +188,8 @@ static uint16_t sls_between(const struct search *search, uint32_t sw, uint32_t g
 		: search->sls->all;
 }
 
-/* A switch may have many hosts, and their packets pass it on the way to each goal: so
- * their VLs are kept. */
+/* The VLs of packets of the switch's hosts.  Keeps them: a switch may have many hosts, and
+ * each goal needs them. */
 static uint16_t vls_of_hosts(
 	struct search *search, uint32_t sw, unsigned out, uint32_t goal, uint8_t sl)
 {
@@ -207,7 +208,7 @@ static uint16_t vls_of_hosts(
 	return *kept;
 }
 
-/* Follows packets that enter the next switch on the VLs in 'on'; there they continue on one
+/* Follows packets that enter the next switch on the VLs in 'on'.  They leave it on one
  * VL. */
 static int continue_search(
 	struct search *search, const uint8_t *column, uint32_t sw, uint8_t sl)
@@ -234,7 +235,7 @@ static int continue_search(
 	return error;
 }
 
-/* The dependencies of all paths in one SL to the goal of the tree. */
+/* Adds the dependencies of all paths in one SL to the goal of the tree. */
 static int add_paths(
 	struct search *search, const uint8_t *column, uint32_t goal, uint8_t sl)
 {
@@ -293,14 +294,14 @@ static int add_goals(struct search *search)
 
 /* --- evidence --- */
 
-/* One hop of a path, from channel to channel. */
+/* One hop of a path, from one channel to the next. */
 struct hop {
 	uint32_t sw, next;      /* switches */
 	unsigned out, next_out; /* their ports */
 	uint8_t vl, next_vl;
 };
 
-/* True when packets of that host pass the hop and arrive. */
+/* Whether packets of that host pass the hop and arrive. */
 static bool passes(const struct search *search, const struct triad_routes_host *host,
 	const struct triad_routes_goal *goal, uint8_t sl, const struct hop *hop)
 {
@@ -370,7 +371,7 @@ static void find_path(const struct search *search, const struct hop *hop,
 	}
 }
 
-/* The switch that a link is of. */
+/* The switch that sends over a link. */
 static uint32_t switch_of(const struct triad_routes_layout *layout, uint32_t link)
 {
 	uint32_t low = 0, high = layout->n_switches;
@@ -386,7 +387,7 @@ static uint32_t switch_of(const struct triad_routes_layout *layout, uint32_t lin
 	return low;
 }
 
-/* 'name' and 'next' are successive channels. */
+/* Describes the step between the successive channels 'name' and 'next'. */
 static void describe(const struct search *search, uint32_t name, uint32_t next,
 	struct triad_routes_step *step)
 {

@@ -11,8 +11,8 @@
 
 #define NONE TRIAD_FABRIC_NONE
 #define LEAST_SLOTS 1024
-#define MAX_LOOKS (1u << 24) /* at edges, for one circle */
-#define LOOKS_OF_CLEARING 16 /* words that are cleared in the time of one look */
+#define MAX_LOOKS (1u << 24) /* the most edges to examine for one circle */
+#define LOOKS_OF_CLEARING 16 /* words cleared in the time of examining one edge */
 
 void triad_routes_graph_clear(struct triad_routes_graph *graph)
 {
@@ -94,7 +94,8 @@ static uint32_t node_of(const struct triad_routes_graph *graph, uint32_t name)
 	return (uint32_t)(found - graph->names);
 }
 
-/* The table's edges, sorted, become the first 'n_edges'; each one's ends get names. */
+/* Moves the hash table's edges, sorted, to the beginning, and collects the names of their
+ * ends. */
 static void name_nodes(struct triad_routes_graph *graph)
 {
 	uint32_t n = 0;
@@ -144,8 +145,8 @@ struct search {
 	struct triad_routes_graph *graph;
 	uint32_t n_seen;
 	uint32_t *index, *low; /* of each node; 0: not seen yet */
-	uint32_t *next;        /* its next edge */
-	uint32_t *path;        /* nodes that the search is in */
+	uint32_t *next;        /* of each node: its next edge to follow */
+	uint32_t *path;        /* nodes that the search is in: its call stack */
 	uint32_t *stack, n_stack;
 	uint8_t *on_stack;
 };
@@ -164,8 +165,8 @@ static void lower(struct search *search, uint32_t node, uint32_t low)
 		search->low[node] = low;
 }
 
-/* All nodes reached from 'node' are done.  If none of them leads further back, 'node' and
- * those above it on the stack are one component. */
+/* Leaves 'node': all nodes that it reaches are done.  If none leads further back, 'node'
+ * and the nodes above it on the stack are one component. */
 static void leave(struct search *search, uint32_t node)
 {
 	struct triad_routes_graph *graph = search->graph;
@@ -174,6 +175,7 @@ static void leave(struct search *search, uint32_t node)
 
 	if (search->low[node] != search->index[node])
 		return;
+	/* A component of one node is a circle only if it has an edge to itself. */
 	for (uint32_t i = graph->at[node]; i < graph->at[node + 1]; i++)
 		is_circle |= graph->to[i] == node;
 	do {
@@ -244,7 +246,7 @@ struct round {
 	const struct triad_routes_graph *graph;
 	uint32_t component;
 	uint32_t *came_from, *queue;
-	uint32_t *best, n_best; /* NONE: none yet */
+	uint32_t *best, n_best; /* n_best NONE: no circle yet */
 	uint32_t n_looks;
 };
 
@@ -252,12 +254,13 @@ struct round {
 static void keep(struct round *round, uint32_t last, uint32_t n)
 {
 	round->n_best = n;
-	/* 'came_from' of the first one is NONE, and n is 0 then. */
+	/* At the first node 'came_from' is NONE, but n is 0 then. */
 	for (uint32_t node = last; n-- > 0; node = round->came_from[node])
 		round->best[n] = round->graph->names[node];
 }
 
-/* The shortest circle through 'start', if it is shorter than the best one. */
+/* Finds the shortest circle through 'start'; keeps it if it is shorter than the best
+ * one. */
 static void go_round(struct round *round, uint32_t start)
 {
 	const struct triad_routes_graph *graph = round->graph;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The port at the other end, or TRIAD_FABRIC_NONE where nothing passes. */
+/* The port at the other end, or TRIAD_FABRIC_NONE if the link is not up. */
 static uint32_t live_remote(const struct triad_fabric *fabric, uint32_t port)
 {
 	uint32_t far = fabric->ports[port].remote;
@@ -35,7 +35,7 @@ static void number_switches(struct triad_routes_layout *layout)
 		*sw = (struct triad_routes_switch){.node = i,
 			.first_link = layout->n_links,
 			.level = TRIAD_ROUTES_NO_LEVEL};
-		/* Links are found by port number.  The last port has the highest. */
+		/* Links are indexed by port number; the last port has the highest. */
 		if (node->n_ports)
 			sw->n_links =
 				fabric->ports[node->first_port + node->n_ports - 1]
@@ -85,7 +85,7 @@ static uint32_t n_lids_of(const struct triad_fabric_port *port)
 						    : TRIAD_ROUTES_N_LIDS - port->lid;
 }
 
-/* Counts first, with arrays that are NULL; then fills them. */
+/* Called in two passes: the first, with NULL arrays, counts; the second fills them. */
 static void add_goals(
 	struct triad_routes_layout *layout, uint32_t sw, uint32_t port, uint32_t host)
 {
@@ -102,8 +102,8 @@ static void add_goals(
 	layout->n_host_goals += host != TRIAD_FABRIC_NONE ? n : 0;
 }
 
-/* An aggregation node (SHARP) is a CA inside a switch, and runs no programs: it would make
- * each spine a switch with hosts. */
+/* Excludes aggregation nodes (SHARP): such a CA inside a switch runs no programs, but would
+ * make each spine a switch with hosts. */
 static bool is_host(const struct triad_fabric *fabric, uint32_t port)
 {
 	const char *name = fabric->nodes[fabric->ports[port].node].name;
@@ -181,7 +181,7 @@ static void look_at_links(struct triad_routes_layout *layout)
 	}
 }
 
-/* From the switches of level 1 on; 'queue' is room for all switches. */
+/* Spreads levels from the switches of level 1 on.  'queue' has room for all switches. */
 static void spread_levels(
 	struct triad_routes_layout *layout, const bool *is_above, uint32_t *queue)
 {
@@ -211,7 +211,8 @@ static void spread_levels(
 	}
 }
 
-/* Whether the neighbours below switch 'like', two at least, are all neighbours of 'sw'. */
+/* Whether switch 'like' has at least two neighbours below it, all neighbours of 'sw',
+ * too. */
 static bool is_beside(
 	const struct triad_routes_layout *layout, uint32_t sw, uint32_t like)
 {
@@ -236,14 +237,14 @@ static bool is_beside(
 		}
 		if (!is_shared)
 			return false;
-		/* Several links may lead to one. */
+		/* Several links may lead to one neighbour: only tell one from more. */
 		n_below += link->to != first;
 		first = n_below == 1 ? link->to : first;
 	}
 	return n_below >= 2;
 }
 
-/* Whether a switch with hosts lies where another without hosts does. */
+/* Whether a switch with hosts has the position of one without hosts, above leaves. */
 static bool lies_above(const struct triad_routes_layout *layout, uint32_t sw)
 {
 	const struct triad_routes_switch *at = &layout->switches[sw];
@@ -269,7 +270,7 @@ static bool lies_above(const struct triad_routes_layout *layout, uint32_t sw)
 	return false;
 }
 
-/* 'queue' is room for all switches, and 'is_above', which is all false. */
+/* 'queue' and 'is_above' have room for all switches; 'is_above' is all false. */
 static void find_levels(
 	struct triad_routes_layout *layout, bool *is_above, uint32_t *queue)
 {
@@ -371,8 +372,8 @@ void triad_routes_layout_free(struct triad_routes_layout *layout)
 
 /* --- distances --- */
 
-/* One step of all walks at once: a bit for each of the switches that they begin at.
- * Links work both ways. */
+/* Does one step of all walks at once, with a bit for each switch where one begins.  Links
+ * work in both directions. */
 static bool step_walks(const struct triad_routes_layout *layout, const uint64_t *here,
 	uint64_t *seen, uint64_t *there)
 {
@@ -409,7 +410,7 @@ void triad_routes_distances(const struct triad_routes_layout *layout, uint32_t f
 	memset(words, 0, 3 * n_switches * sizeof(*words));
 	for (uint32_t i = 0; i < n; i++)
 		here[first + i] = seen[first + i] = UINT64_C(1) << i;
-	/* The bound keeps a chain of very many switches from taking for ever. */
+	/* The limit bounds the time for a chain of very many switches. */
 	for (uint16_t distance = 0; goes_on && distance <= TRIAD_ROUTES_MAX_DISTANCE;
 		distance++) {
 		uint64_t *swapped = here;

@@ -7,8 +7,8 @@
 
 struct search {
 	const struct triad_routes_layout *layout;
-	uint32_t *n_in;  /* of each link: links that lead on to it */
-	uint32_t *queue; /* links, without those before them */
+	uint32_t *n_in;  /* of each link: remaining links that lead to it */
+	uint32_t *queue; /* links without predecessors; then their number */
 	uint32_t *used;  /* links in the present tree */
 	uint32_t n_used;
 	uint32_t *switch_of; /* of each link */
@@ -35,8 +35,7 @@ static bool sends(
 		1;
 }
 
-/* Calls 'visit' for each link between switches that packets are sent out of after they
- * came by 'link'. */
+/* Calls 'visit' for each link to a switch by which packets leave that came by 'link'. */
 static void for_next(struct search *search, uint32_t link, uint32_t mlid,
 	void (*visit)(struct search *search, uint32_t next))
 {
@@ -64,7 +63,7 @@ static void take_away(struct search *search, uint32_t next)
 		search->queue[search->queue[search->layout->n_links]++] = next;
 }
 
-/* Links of the tree; true when there are any ports in it. */
+/* Finds the links of the tree; false if the tree has no ports at all. */
 static bool find_links(struct search *search, uint32_t mlid)
 {
 	const struct triad_routes_layout *layout = search->layout;
@@ -91,8 +90,8 @@ static bool find_links(struct search *search, uint32_t mlid)
 	return any;
 }
 
-/* Removes links without predecessors; returns how many are left: those in circles or behind
- * them. */
+/* Removes links without predecessors.  Returns how many remain: those in circles or behind
+ * one. */
 static uint32_t peel(struct search *search, uint32_t mlid)
 {
 	uint32_t *n_queued = &search->queue[search->layout->n_links];
@@ -108,7 +107,7 @@ static uint32_t peel(struct search *search, uint32_t mlid)
 	return search->n_used - *n_queued;
 }
 
-/* A link that is left and leads on to 'link', or TRIAD_FABRIC_NONE. */
+/* A remaining link that leads to 'link', or TRIAD_FABRIC_NONE. */
 static uint32_t find_before(const struct search *search, uint32_t link, uint32_t mlid)
 {
 	const struct triad_routes_layout *layout = search->layout;
@@ -126,8 +125,9 @@ static uint32_t find_before(const struct search *search, uint32_t link, uint32_t
 	return TRIAD_FABRIC_NONE;
 }
 
-/* Each remaining link has a remaining predecessor, so walking back reaches a circle, at the
- * first link that repeats.  'queue' is free now, and has the path. */
+/* Shows a circle.  Each remaining link has a remaining predecessor, so walking back ends
+ * in a circle, at the first link that repeats.  Uses 'queue', which is free now, for the
+ * path. */
 static void show_circle(
 	struct search *search, uint32_t mlid, struct triad_routes_multicast_loop *loop)
 {
@@ -146,7 +146,7 @@ static void show_circle(
 		search->queue[n++] = at;
 		at = find_before(search, at, mlid);
 	}
-	/* Against the packets' way: the last one is where they go first. */
+	/* The walk went against the packets, so reverse it. */
 	loop->n_hops = n - first;
 	for (uint32_t i = 0; i < loop->n_hops && i < TRIAD_ROUTES_MAX_MULTICAST_HOPS;
 		i++) {

@@ -43,7 +43,7 @@ static enum triad_routes_end end_at(const struct triad_routes_goal *goal,
 						    : TRIAD_ROUTES_ELSEWHERE;
 }
 
-/* Where each switch sends to, and how many send to it. */
+/* Finds where each switch sends, and how many switches send to it. */
 static void find_next(struct triad_routes_tree *tree,
 	const struct triad_routes_layout *layout, const struct triad_routes_goal *goal,
 	const uint8_t *column)
@@ -56,7 +56,7 @@ static void find_next(struct triad_routes_tree *tree,
 		if (link && link->kind == TRIAD_ROUTES_TO_SWITCH) {
 			tree->next[i] = link->to;
 			tree->n_in[link->to]++;
-			/* Until it is known to end otherwise. */
+			/* The default, until another end is found. */
 			tree->ends[i] = TRIAD_ROUTES_CIRCLES;
 			continue;
 		}
@@ -65,7 +65,7 @@ static void find_next(struct triad_routes_tree *tree,
 	}
 }
 
-/* Leaves first; then each switch as soon as all that send to it are done. */
+/* Orders the switches: first the leaves, then each switch after all that send to it. */
 static void add_up(struct triad_routes_tree *tree)
 {
 	uint32_t n = 0;
@@ -105,7 +105,7 @@ void triad_routes_tree_grow(struct triad_routes_tree *tree,
 void triad_routes_columns(const struct triad_routes_layout *layout, uint32_t first,
 	uint32_t n, uint8_t *columns)
 {
-	/* Row by row: LIDs of one switch are often neighbours in the tables. */
+	/* Go table by table: LIDs of one switch are often neighbours in a table. */
 	for (uint32_t sw = 0; sw < layout->n_switches; sw++)
 		for (uint32_t i = 0; i < n; i++)
 			columns[(size_t)i * layout->n_switches + sw] = triad_routes_out(

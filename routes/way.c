@@ -70,7 +70,7 @@ void triad_routes_way_find(const struct triad_routes_layout *layout, uint32_t fr
 
 struct over {
 	const struct triad_routes_layout *layout;
-	uint32_t sw, host; /* whose port it is; the other is TRIAD_FABRIC_NONE */
+	uint32_t sw, host; /* the port's owner; the other one is TRIAD_FABRIC_NONE */
 	uint8_t number;
 	struct triad_routes_tree tree;
 	uint8_t *column;
@@ -93,8 +93,8 @@ static bool take_hosts_of(
 	return true;
 }
 
-/* From the root to the leaves: a switch that sends to one whose path crosses the link
- * crosses it, too. */
+/* Goes from the root to the leaves: if the next switch's path crosses the link, this one's
+ * does, too. */
 static bool take_goal(struct over *over, const struct triad_routes_goal *goal)
 {
 	struct triad_routes_tree *tree = &over->tree;
@@ -147,7 +147,7 @@ int triad_routes_over(const struct triad_routes_layout *layout, uint32_t port,
 	over.passes = calloc(layout->n_switches + 1u, sizeof(*over.passes));
 	if (!over.column || !over.passes)
 		error = ENOMEM;
-	/* All that a host sends passes its own link, and its switch. */
+	/* A host's packets all pass its own link and its switch. */
 	if (over.host != TRIAD_FABRIC_NONE)
 		over.sw = layout->hosts[over.host].sw;
 	if (!error && over.sw != TRIAD_FABRIC_NONE)

@@ -7,14 +7,14 @@
 
 struct work {
 	const struct triad_routes_layout *layout;
-	struct triad_routes_layout reduced; /* the same, with dead links */
+	struct triad_routes_layout reduced; /* the layout without the removed links */
 	struct triad_routes_without *without;
 	uint64_t *pairs;   /* of each link, by its number */
-	uint32_t *n_hosts; /* of each switch, now and then */
+	uint32_t *n_hosts; /* of each switch, before; 'n_left': after */
 	uint32_t *n_left;
-	uint32_t *n_arriving; /* LIDs of hosts that each switch gets to then */
-	uint32_t *n_own;      /* of those, at its switch, each host's own */
-	bool *crosses;        /* from each switch, to the present goal */
+	uint32_t *n_arriving; /* of each switch: LIDs of hosts that it reaches after */
+	uint32_t *n_own;      /* of each host: its own LIDs that its switch reaches */
+	bool *crosses; /* of each switch: its path to the goal crosses such a link */
 	struct triad_routes_tree before, after;
 	uint8_t *column;
 	uint16_t *distances;
@@ -217,8 +217,8 @@ static void find_lost_hosts(struct work *work, const struct triad_routes_check *
 	}
 }
 
-/* Counts are of links, by number, while they are made; ports have them before and
- * after. */
+/* Copies counts from ports to links or back: the result has them by port, the computation
+ * by number of the link. */
 static void copy_pairs(struct work *work, uint64_t *of_ports, bool to_links)
 {
 	const struct triad_routes_layout *layout = work->layout;

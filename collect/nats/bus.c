@@ -15,12 +15,12 @@
 #include "triad/lists.h"
 #include "triad/thread.h"
 
-/* All servers together, while none answers; each has half a second at least. */
+/* The time to try all servers while none answers; each gets MIN_CONNECT_MS at least. */
 #define CONNECT_MS 3000
 #define MIN_CONNECT_MS 500
 #define RECONNECT_MS 500
-/* If there is no first connection, or the library gave up (a password refused twice),
- * everything restarts after this time, with files read again. */
+/* If the first connection failed, or the library gave up (a password refused twice), start
+ * again after this time and read the files again. */
 #define ANEW_US (2 * TRIAD_US_PER_S)
 #define RECONNECT_JITTER_MS 500
 #define PING_MS 5000
@@ -36,7 +36,7 @@
 #define ID_DIGITS 16
 #define AGENT "agent"
 #define MANAGER "manager"
-/* The library's buffer while it connects again: small, because nothing is kept. */
+/* The library's buffer while it reconnects: small, because no message is to be kept. */
 #define RECONNECT_OCTETS 1024
 #define STACK_SIZE ((size_t)1 << 20)
 #define N_SUBSCRIPTIONS 3
@@ -47,7 +47,7 @@ struct triad_bus {
 	void *wake_context;
 	struct triad_bus_queue in, out;
 
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects what follows */
 	bool has_thread, stop, is_changed;
 	struct triad_bus_params wanted;
 	struct triad_bus_status status;
@@ -60,8 +60,8 @@ struct triad_bus {
 	struct triad_bus_params params;
 	natsConnection *connection;
 	natsSubscription *subscriptions[N_SUBSCRIPTIONS];
-	uint64_t tried_us; /* when everything was last restarted */
-	bool is_left;      /* threads of the library did not end, and may call */
+	uint64_t tried_us; /* when it last started to connect */
+	bool is_left;      /* threads of the library did not end and may still call */
 };
 
 struct triad_bus *triad_bus_new(
@@ -89,7 +89,7 @@ static void wake_owner(struct triad_bus *bus)
 	pthread_mutex_lock(&bus->lock);
 	stop = bus->stop;
 	pthread_mutex_unlock(&bus->lock);
-	/* At the end the owner may be gone. */
+	/* The owner may be gone when the bus stops. */
 	if (!stop)
 		bus->wake(bus->wake_context);
 }
@@ -107,7 +107,7 @@ static void note_connected(struct triad_bus *bus, bool is_connected, const char 
 	pthread_mutex_unlock(&bus->lock);
 }
 
-/* Once for each reason, until there is a connection. */
+/* Notes that there is no connection; logs each reason once, until there is one. */
 static void note_not_connected(struct triad_bus *bus, const char *text)
 {
 	char reason[TRIAD_CONF_TEXT_SIZE];
@@ -128,7 +128,8 @@ static void note_not_connected(struct triad_bus *bus, const char *text)
 					       : "counters are read all the same");
 }
 
-/* A connection closed on purpose still flushes its queue. */
+/* Whether the connection's events count.  Not those of one closed on purpose, which still
+ * flushes its queue. */
 static bool is_current(struct triad_bus *bus, const natsConnection *connection)
 {
 	bool is_current;
@@ -229,8 +230,7 @@ static void on_message(natsConnection *connection, natsSubscription *subscriptio
 
 	(void)connection;
 	(void)subscription;
-	/* A thread of the library: the owner takes the message later, from the
-	 * queue. */
+	/* This is a thread of the library: only queue the message for the owner. */
 	pthread_mutex_lock(&bus->lock);
 	bus->status.n_received++;
 	bus->status.octets_received += size > 0 ? (unsigned)size : 0;
@@ -277,7 +277,7 @@ static natsStatus set_servers(natsOptions *options, const char *servers)
 	snprintf(copy, sizeof(copy), "%s", servers);
 	while (n < TRIAD_MAX_SERVERS && (url = strtok_r(rest, "; ", &rest)))
 		urls[n++] = url;
-	/* The time-out is for each server, and they are tried one after the other. */
+	/* The library applies the time-out to each server in turn. */
 	natsOptions_SetTimeout(options,
 		n * MIN_CONNECT_MS > CONNECT_MS ? MIN_CONNECT_MS : CONNECT_MS / n);
 	return natsOptions_SetServers(options, urls, n);
@@ -348,7 +348,7 @@ static natsStatus subscribe(struct triad_bus *bus)
 
 static void disconnect(struct triad_bus *bus)
 {
-	/* From here on its callbacks are ignored. */
+	/* Ignore the connection's callbacks from here on. */
 	set_current(bus, NULL);
 	if (bus->connection &&
 		natsConnection_Status(bus->connection) == NATS_CONN_STATUS_CONNECTED)
@@ -361,8 +361,8 @@ static void disconnect(struct triad_bus *bus)
 	bus->connection = NULL;
 }
 
-/* Why the last call of this thread failed.  The library's text begins with its source
- * file and may end with a cause that it doesn't know. */
+/* Writes why the last call of this thread failed.  Removes from the library's text its
+ * source file at the beginning, and an unknown cause at the end. */
 static void write_reason(natsStatus status, char reason[TRIAD_CONF_TEXT_SIZE])
 {
 	natsStatus last;
@@ -421,17 +421,18 @@ static void connect_to(struct triad_bus *bus)
 	if (!are_files_trusted(bus))
 		return;
 	status = open_connection(bus);
-	/* libnats 3.4 sends no signature that begins with an octet of 0, and the broker
-	 * refuses it: one in 256.  The next attempt signs another nonce. */
+	/* Try again with another nonce: libnats 3.4 can't send a signature that begins with
+	 * a 0 octet (one in 256), and the broker refuses the connection. */
 	if (status == NATS_CONNECTION_AUTH_FAILED && bus->params.credentials[0])
 		status = open_connection(bus);
-	/* Before subscribing, so that the library's callbacks count. */
+	/* Do this before subscribing, so that the library's callbacks count. */
 	set_current(bus, bus->connection);
 	if (status == NATS_OK)
 		status = subscribe(bus);
 	if (status == NATS_OK) {
 		on_connected(bus->connection, bus);
-		/* The end of a connection that was not current yet was ignored. */
+		/* The connection may have ended before it was current: its callback was
+		 * ignored then. */
 		if (natsConnection_Status(bus->connection) !=
 			NATS_CONN_STATUS_CONNECTED)
 			on_disconnected(bus->connection, bus);
@@ -492,14 +493,15 @@ static bool apply_conf(struct triad_bus *bus)
 	bus->is_changed = false;
 	wanted = bus->wanted;
 	pthread_mutex_unlock(&bus->lock);
-	/* The owner's last messages are still sent. */
+	/* Send the owner's last messages. */
 	if (stop)
 		send_all(bus, triad_bus_queue_take(&bus->out, 0));
 	if (is_changed || stop) {
 		disconnect(bus);
 		note_connected(bus, false, "");
 	}
-	/* The library's threads read them while there is a connection. */
+	/* Change the parameters only now: the library's threads read them while there is a
+	 * connection. */
 	if (is_changed)
 		bus->params = wanted;
 	if (!stop && is_wanted && (is_changed || is_given_up(bus))) {
@@ -509,7 +511,7 @@ static bool apply_conf(struct triad_bus *bus)
 	return !stop;
 }
 
-/* The library's callbacks may have come too early, or in another order. */
+/* Corrects the status: the library's callbacks may come too early or in another order. */
 static void look_at_connection(struct triad_bus *bus)
 {
 	bool is_connected;
@@ -572,7 +574,7 @@ void triad_bus_free(struct triad_bus *bus)
 	triad_bus_queue_stop(&bus->out, true);
 	if (bus->has_thread)
 		pthread_join(bus->thread, NULL);
-	/* Threads of the library may still call: the memory is left to them. */
+	/* Leave the memory to threads of the library, which may still call. */
 	if (bus->is_left)
 		return;
 	triad_bus_queue_clear(&bus->in);
@@ -590,7 +592,7 @@ void triad_bus_send(struct triad_bus *bus, enum triad_member_to to, uint64_t id,
 	is_connected = bus->status.is_connected;
 	bus->status.n_send_dropped += !is_connected;
 	pthread_mutex_unlock(&bus->lock);
-	/* Without a connection nothing is kept: it would be old when it got out. */
+	/* Keep no message without a connection: it would be outdated when it is sent. */
 	if (is_connected)
 		triad_bus_queue_put(&bus->out,
 			&(struct triad_bus_envelope){.to = to, .id = id}, octets, size);

@@ -28,7 +28,7 @@ bool triad_bus_queue_put(struct triad_bus_queue *queue,
 	struct triad_bus_letter *letter = malloc(sizeof(*letter) + size);
 	bool fits;
 
-	/* Copied before the lock is taken, so that it is held shortly. */
+	/* Copy before taking the lock, to hold it only briefly. */
 	if (letter) {
 		*letter =
 			(struct triad_bus_letter){.envelope = *envelope, .size = size};

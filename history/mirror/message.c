@@ -162,7 +162,7 @@ static bool get_list(struct triad_wire *wire, struct triad_mirror_message *messa
 		listed->begun_us = triad_wire_get(wire, 8);
 		listed->octets = triad_wire_get(wire, 8);
 		listed->last_us = triad_wire_get(wire, 8);
-		/* In order: so a list has an end. */
+		/* Require descending times, so that paging through a list ends. */
 		if (listed->begun_us >=
 			(list->n ? listed[-1].begun_us : message->before_us))
 			return false;

@@ -8,12 +8,12 @@
 #include "history/mirror/parts.h"
 #include "lib/hash.h"
 
-/* Between two STATEs of a member: without changes, and at least. */
+/* The time between two STATEs of a member: without changes, and the shortest. */
 #define INTERVAL_US (2 * TRIAD_US_PER_S)
 #define GAP_US (200 * TRIAD_US_PER_MS)
-/* How often to check for changes, which is a walk over segments. */
+/* How often to check for changes; a check walks over all segments. */
 #define LOOK_US (100 * TRIAD_US_PER_MS)
-/* The octets that may be sent at once, as a part of those of a second. */
+/* At once, 1/BURST_PARTS of the octets of a second may be sent. */
 #define BURST_PARTS 50u
 
 struct triad_mirror *triad_mirror_new(
@@ -123,7 +123,7 @@ void triad_mirror_view(struct triad_mirror *mirror, const uint64_t *members, uin
 	struct mirror_member *kept = calloc(TRIAD_MIRROR_MAX_MEMBERS, sizeof(*kept));
 	uint32_t n_kept = 0;
 
-	/* Without memory the old members stay; those that have left do not answer. */
+	/* If memory is short, keep the old members; those that left do not answer. */
 	if (!kept)
 		return;
 	for (uint32_t i = 0; i < n && n_kept < TRIAD_MIRROR_MAX_MEMBERS; i++) {
@@ -143,7 +143,7 @@ void triad_mirror_view(struct triad_mirror *mirror, const uint64_t *members, uin
 	mirror->state_us = 0;
 }
 
-/* Whether its newest image is here, and since when not. */
+/* Notes since when the member's newest image has been missing here. */
 static void look_behind(struct triad_mirror *mirror, struct mirror_member *member)
 {
 	const struct triad_mirror_owned *owned =
@@ -254,7 +254,7 @@ void triad_mirror_run(struct triad_mirror *mirror, uint64_t now_us, uint64_t wal
 	if (now_us >= mirror->state_us || now_us < mirror->look_us)
 		return;
 	mirror->look_us = now_us + LOOK_US;
-	/* Send a change soon. */
+	/* Send a changed STATE at once. */
 	state = own_state(mirror);
 	hash = triad_hash_octets(TRIAD_HASH_START, &state, sizeof(state));
 	if (hash != mirror->sent_hash)
@@ -273,7 +273,7 @@ uint64_t triad_mirror_next_us(const struct triad_mirror *mirror)
 		next_us = mirror->state_us;
 	if (mirror->n_jobs)
 		next_us = mirror->now_us;
-	/* Nothing can be sent before there are octets for it. */
+	/* Wait until the rate allows another payload. */
 	if (next_us <= mirror->now_us)
 		next_us = mirror->now_us +
 			(mirror->tokens < TRIAD_MIRROR_PAYLOAD_SIZE &&
@@ -319,7 +319,7 @@ size_t triad_mirror_take_payload(
 
 /* --- status --- */
 
-/* An estimate, from sums, of what the member has and we lack. */
+/* Estimates, from sums, how much the member has that we lack. */
 static uint64_t lacking_of(
 	const struct triad_mirror *mirror, const struct mirror_member *member)
 {

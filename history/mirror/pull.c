@@ -15,16 +15,16 @@
 
 #include "lib/hash.h"
 
-#define ANSWER_US TRIAD_US_PER_S       /* an answer is waited for so long */
-#define LATE_US (50 * TRIAD_US_PER_MS) /* a piece that others have overtaken */
+#define ANSWER_US TRIAD_US_PER_S       /* how long to wait for an answer */
+#define LATE_US (50 * TRIAD_US_PER_MS) /* the same, for a piece that others overtook */
 #define MAX_TRIES 5u
-/* An image that takes longer is given up; so is a list with more pages than the segments
- * that we copy need. */
+/* Give up an image that takes longer, and a list with more pages than the segments that we
+ * copy need. */
 #define MAX_IMAGE_US (600 * TRIAD_US_PER_S)
 #define MAX_PAGES (TRIAD_HISTORY_MAX_COPIES / TRIAD_MIRROR_LIST_ROOM + 1)
-#define SHUN_US (10 * TRIAD_US_PER_S)     /* a member that did not answer; */
-#define SHUN_BAD_US (60 * TRIAD_US_PER_S) /* a member whose image was invalid */
-/* A disk that takes none is tried again after the first, then twice as long. */
+#define SHUN_US (10 * TRIAD_US_PER_S)     /* don't ask a member that did not answer */
+#define SHUN_BAD_US (60 * TRIAD_US_PER_S) /* the same if its image was invalid */
+/* The pause after the disk failed; doubled each time. */
 #define PAUSE_US (5 * TRIAD_US_PER_S)
 #define MAX_PAUSE_US (60 * TRIAD_US_PER_S)
 
@@ -70,7 +70,7 @@ static uint64_t pair_of(const struct triad_mirror *mirror,
 	return owned->digests[tier] == own || !owned->digests[tier] ? 0 : pair | 1;
 }
 
-/* Whether only their owner is asked for these images. */
+/* Whether the owner is a member: only the owner is asked for its images then. */
 static bool is_of_a_member(struct triad_mirror *mirror, uint64_t owner)
 {
 	const struct mirror_member *member = mirror_find_member(mirror, owner);
@@ -78,8 +78,8 @@ static bool is_of_a_member(struct triad_mirror *mirror, uint64_t owner)
 	return member && member->has_state;
 }
 
-/* Of our own images others lack the last one each time it is written: they are asked for
- * those only when they have more. */
+/* Whether to ask the member for these images.  For our own images only if the member has
+ * more: otherwise it just lacks the newest one. */
 static bool may_ask(struct triad_mirror *mirror, const struct mirror_member *member,
 	const struct triad_mirror_owned *owned)
 {
@@ -135,7 +135,7 @@ static bool choose_in_turn(struct triad_mirror *mirror, enum triad_history_tier 
 	return false;
 }
 
-/* Chooses what to copy first: sweeps, and among them images of present members. */
+/* Chooses what to copy first: the finest tier, and in it images of present members. */
 static bool choose(struct triad_mirror *mirror, struct choice *choice)
 {
 	for (unsigned tier = 0; tier < TRIAD_HISTORY_N_TIERS; tier++)
@@ -150,7 +150,8 @@ static void begin_pull(struct triad_mirror *mirror)
 	struct choice choice;
 
 	if (!choose(mirror, &choice)) {
-		/* The image that could not be written is no longer missing. */
+		/* Nothing is missing, so the image that could not be written is not
+		 * either. */
 		mirror->status.error = 0;
 		return;
 	}
@@ -190,7 +191,7 @@ static void begin_fetch(struct triad_mirror *mirror, uint64_t begun_us, uint64_t
 	ask_now(pull);
 }
 
-/* False: nothing of it is to be copied. */
+/* Begins to copy the segment; false: there is nothing to copy. */
 static bool copy_segment(
 	struct triad_mirror *mirror, const struct triad_mirror_listed *listed)
 {
@@ -203,7 +204,7 @@ static bool copy_segment(
 		: NULL;
 	uint64_t offset = segment ? segment->octets : 0;
 
-	/* A segment with unreadable octets stays unchanged: nothing is appended to it. */
+	/* Never append to a segment with unreadable octets. */
 	if (offset >= listed->octets || (segment && segment->whole != segment->octets))
 		return false;
 	if (!triad_history_rings_takes(rings, pull->tier, listed->begun_us,
@@ -213,8 +214,8 @@ static bool copy_segment(
 	return true;
 }
 
-/* Continues with the next member.  A member that took time and gave no image is not asked
- * for the same time, so that others are copied meanwhile. */
+/* Continues with the next member.  Does not ask this one for as long as it took since its
+ * last image, so that others are copied meanwhile. */
 static void pass_on(struct triad_mirror *mirror, struct mirror_member *member)
 {
 	if (member) {
@@ -230,7 +231,7 @@ static void settle(struct triad_mirror *mirror)
 	struct mirror_member *member = mirror_find_member(mirror, pull->from);
 	int i = owned_index(member, pull->owner);
 
-	/* If its digest has changed since then, its list has, too. */
+	/* Only if the digest is the same: otherwise the member's list has changed. */
 	if (i >= 0 && member->state.owned[i].digests[pull->tier] == pull->digest)
 		member->settled[i][pull->tier] =
 			pair_of(mirror, &member->state.owned[i], pull->tier);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Answers others' requests.  A request that can't be answered, because the segment was
- * removed, is dropped: the requester gives up, and requests another list. */
+/* Answers requests of other members.  Drops a request for a segment that was removed: the
+ * requester gives up and requests another list. */
 #include "history/mirror/parts.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static bool is_same_image(
 		a->begun_us == b->begun_us && a->offset == b->offset;
 }
 
-/* Pieces go to all members: what several request is sent once. */
+/* Joins requests for the same pieces: pieces go to all members, so they are sent once. */
 static bool join_job(struct triad_mirror *mirror, const struct mirror_job *asked)
 {
 	for (uint32_t i = 0; i < mirror->n_jobs; i++) {
@@ -51,7 +51,7 @@ void mirror_serve_ask(struct triad_mirror *mirror, uint64_t sender,
 
 	if (message->to != mirror->conf.id || join_job(mirror, &asked))
 		return;
-	/* Each has one question: a new one takes the place of the last. */
+	/* A member has one request: a new one replaces the last. */
 	for (i = 0; i < mirror->n_jobs && mirror->jobs[i].to != sender; i++)
 		;
 	if (i == MIRROR_MAX_JOBS)
@@ -91,7 +91,7 @@ static size_t make_list(
 	return triad_mirror_message_encode(&message, payload);
 }
 
-/* The octets of the image at that offset; 0: there is none. */
+/* The size of the image at that offset; 0: there is none. */
 static uint32_t size_of_image(
 	const struct triad_mirror *mirror, const struct triad_mirror_image *image)
 {
@@ -141,7 +141,7 @@ size_t mirror_serve_take(
 		size_t size = job.is_list ? make_list(mirror, &job, payload)
 					  : make_piece(mirror, &job, payload);
 
-		/* In turns. */
+		/* Serve the jobs in turn: put an unfinished one at the end. */
 		mirror->n_jobs--;
 		memmove(mirror->jobs, mirror->jobs + 1, mirror->n_jobs * sizeof(job));
 		if (size && !job.is_list && job.piece < job.end)

@@ -9,9 +9,9 @@
 #include "service/command/commands.h"
 #include "triad/control.h"
 
-/* The policy's file is read after the configuration that names it, and so is the
- * expected configuration.  Their mistakes are reported apart: triad.conf is in force all
- * the same.  Each returns true when its file is. */
+/* triad.conf names the files of the QoS policy and of the expected configuration.  They
+ * are read after it, and a mistake in one of them leaves triad.conf in force.  So each
+ * file is reported by itself: these return true when theirs has no mistake. */
 
 static bool refuse_file(
 	const struct triad_diags *diags, const char *what, struct triad_output *output)
@@ -69,7 +69,7 @@ static int run_set(struct triad_plugin *plugin, const char *prefix,
 	return is_loaded ? TRIAD_CONTROL_DONE : TRIAD_CONTROL_FAILED;
 }
 
-/* Rows that are NULL are the service's. */
+/* The service (triad_service_run()) runs the commands whose row is NULL. */
 static triad_plugin_command *const runs[TRIAD_N_COMMANDS] = {
 	[TRIAD_COMMAND_STATUS] = triad_command_run_status,
 	[TRIAD_COMMAND_QOS_ON] = triad_command_run_qos_switch,

@@ -35,14 +35,14 @@ static const char *check_word(enum triad_check check)
 	return words[check];
 }
 
-/* A witness leaves OpenSM its own. */
+/* A witness does not change OpenSM's priority. */
 static unsigned sm_priority_of(const struct triad_elector_status *status)
 {
 	return status->facts.is_witness ? status->sm.own_priority
 					: status->election.sm_priority;
 }
 
-/* That of a witness is 0: it counts no ports. */
+/* A witness has priority 0, because it counts no ports. */
 static void format_priority(char *text, size_t size, uint32_t priority, bool is_witness)
 {
 	if (is_witness)
@@ -51,7 +51,7 @@ static void format_priority(char *text, size_t size, uint32_t priority, bool is_
 		triad_priority_text(priority, text, size);
 }
 
-/* Time passes between the copy of the facts and the end of the permission. */
+/* How long the permission still lasts. */
 static uint64_t left_ms(const struct triad_elector_status *status)
 {
 	if (!status->permission.is_given)
@@ -67,7 +67,7 @@ static uint64_t heard_ms(const struct triad_elector_status *status,
 	return (status->now_us - member->received_us) / TRIAD_US_PER_MS;
 }
 
-/* The holder's own grant is not among those that were sent to it. */
+/* 'has_granted' covers only grants in messages; the holder of the lease grants itself. */
 static bool has_voted(const struct triad_elector_status *status,
 	const struct triad_election_member *member)
 {
@@ -75,7 +75,7 @@ static bool has_voted(const struct triad_elector_status *status,
 		(member->is_self && status->election.holder == status->id);
 }
 
-/* Members of the view whose id is not known yet. */
+/* Members of the view whose id is not known yet: it is 0. */
 static unsigned n_unknown(const struct triad_cluster_view *view)
 {
 	unsigned n = 0;
@@ -179,7 +179,7 @@ static void put_fabric(
 	triad_report_array_end(report);
 }
 
-/* The reason's sentence must fit all cases; here it is known who has the lease. */
+/* The general text fits every case; this one also says whether another SM has the lease. */
 static const char *reason_text(const struct triad_elector_status *status, unsigned bit)
 {
 	if (1u << bit != TRIAD_PERMISSION_NOT_ELECTED || !status->is_on)
@@ -313,7 +313,8 @@ static void format_quorum(
 			: view->is_quorate ? "yes"
 					   : "no",
 		view->n_members, view->n_members == 1 ? "" : "s");
-	/* Corosync has its own votes, and says only whether there are enough. */
+	/* Corosync counts votes itself and reports only whether there are enough, so the
+	 * number that is needed may be unknown. */
 	if (view->is_quorate || view->n_votes_needed > view->n_members)
 		triad_text_append(text, size, ", %" PRIu32 " vote%s needed",
 			view->n_votes_needed, view->n_votes_needed == 1 ? "" : "s");

@@ -9,10 +9,10 @@
 #include "routes/without.h"
 #include "service/command/routes_parts.h"
 
-#define FACTOR 2 /* a link that gets so many times its pairs is shown */
+#define FACTOR 2 /* show a link whose number of pairs grows by this factor */
 #define MAX_LINKS 10u
 
-/* A link in one direction, by the port that packets leave by. */
+/* One direction of a link, named by the port that sends. */
 struct gain {
 	uint32_t port;
 	double factor;
@@ -30,7 +30,7 @@ static bool takes_down(const struct triad_port_row *row)
 				row->state == TRIAD_PORT_ACTIVE));
 }
 
-/* The ports of the plan in that fabric, to be freed; NULL: none, or no memory. */
+/* The plan's ports in 'fabric'; the caller frees them.  NULL: none, or no memory. */
 static uint32_t *find_ports(
 	struct triad_plugin *plugin, const struct triad_fabric *fabric, uint32_t *n)
 {

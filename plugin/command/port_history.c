@@ -33,7 +33,7 @@ static void format_node(
 		snprintf(name, NAME_SIZE, "0x%016" PRIx64, guid);
 }
 
-/* Of the SM at that port. */
+/* The name of the node whose SM wrote the record. */
 static void format_writer(
 	const struct triad_fabric *fabric, uint64_t port_guid, char name[NAME_SIZE])
 {
@@ -46,8 +46,8 @@ static void format_writer(
 		name);
 }
 
-/* The intent that record 'i' is the outcome of: the record before it of the same port.
- * 'n' when there is none, or it is not among these. */
+/* The intent that belongs to outcome 'i': the port's previous record.  Returns history->n
+ * if there is none here. */
 static uint32_t find_intent(const struct history *history, uint32_t i)
 {
 	const struct triad_record *done = &history->records[i];
@@ -103,7 +103,7 @@ static void put_record(struct triad_list *list, const struct history *history,
 	triad_list_row_end(list);
 }
 
-/* Leaves out what was done later than the moment that the command is about. */
+/* Removes records that are later than the moment of --at. */
 static void leave_later_out(
 	struct history *history, const struct triad_command *command)
 {
@@ -116,8 +116,8 @@ static void leave_later_out(
 	history->n = n;
 }
 
-/* JSON has every record.  People see an intent and its outcome as one action: the
- * outcome, because it says all that the intent said. */
+/* JSON gets every record.  The table shows an intent and its outcome as one action, by
+ * the outcome, because it repeats what the intent contains. */
 static int put_history(
 	struct triad_report *report, const struct history *history, uint32_t limit)
 {
@@ -137,7 +137,7 @@ static int put_history(
 
 		if (is_told[i])
 			continue;
-		/* The newest come first, so an outcome is met before its intent. */
+		/* Records are sorted newest first: an outcome precedes its intent. */
 		put_record(&list, history, &history->records[i]);
 		if (intent < history->n)
 			is_told[intent] = true;
@@ -161,7 +161,8 @@ int triad_command_run_port_history(struct triad_plugin *plugin,
 
 	if (triad_command_find_switch(plugin, "port history", command, &found, output))
 		return TRIAD_CONTROL_FAILED;
-	/* Two records for each action that is shown; of a past one, all there are. */
+	/* An action has two records.  For a past moment read all: the newest ones are
+	 * removed below. */
 	if (triad_ports_history(plugin->ports, found.guid, found.port,
 		    command->at[0] ? UINT32_MAX : 2 * command->limit, &history.records,
 		    &history.n)) {

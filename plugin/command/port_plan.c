@@ -17,7 +17,7 @@
 #include "service/command/list.h"
 #include "service/command/moment.h"
 
-/* What is shown, and whereto. */
+/* The rows to show, and the report that they go to. */
 struct view {
 	const struct triad_command *command;
 	struct triad_ports_status status; /* at present */
@@ -72,7 +72,7 @@ static void put_item_json(struct triad_json *json, const struct triad_port_row *
 	triad_json_uint(json, "nodes_lost", row->n_lost);
 	triad_json_bool(json, "overridden", row->is_overridden);
 	triad_json_bool(json, "approved", row->is_approved);
-	/* The agenda has only what is to be done. */
+	/* The agenda lacks notes, and items that a guard stops. */
 	triad_json_string(json, "agenda",
 		row->kind == TRIAD_PLAN_NOTE || is_stopped(row)
 			? NULL
@@ -89,7 +89,7 @@ static const char *agenda_text(const struct triad_port_row *row, bool is_stopped
 					       : "it waits for its time";
 }
 
-/* 'all_stopped': the whole plan is. */
+/* 'all_stopped': the plan as a whole waits for 'port approve'. */
 static void put_remarks(
 	struct triad_list *list, const struct triad_port_row *row, bool all_stopped)
 {
@@ -192,7 +192,7 @@ static void put_head_json(struct triad_json *json, const struct view *view)
 	triad_json_uint(json, "rows", view->n_all);
 }
 
-/* 'plugin': what it does to routes, too; NULL: nothing of that. */
+/* With 'plugin' it also shows the effect on routes; NULL omits that. */
 static void put_view(struct view *view, struct triad_plugin *plugin)
 {
 	struct triad_report *report = &view->report;
@@ -308,7 +308,8 @@ static void put_list(struct view *view)
 
 /* --- 'port list' of the past --- */
 
-/* The next row of a list that is meant; false at the end, or with '*is_wrong'. */
+/* Finds the next row for the switch and port that are meant.  Returns false at the end of
+ * the list, or when a row can't be read; '*is_wrong' then is true. */
 static bool next_row(const struct triad_kept_list *list, uint32_t *place,
 	const struct triad_command_switch *meant, bool is_failed,
 	struct triad_port_row *row, bool *is_wrong)
@@ -394,10 +395,10 @@ int triad_command_run_port_list(struct triad_plugin *plugin,
 
 /* --- kept --- */
 
-#define PIECE 128u   /* rows at once */
-#define MAX_TRIES 3u /* while what there is changes */
+#define PIECE 128u   /* rows that are copied under one lock */
+#define MAX_TRIES 3u /* starts again when the plan changed while rows were copied */
 
-/* Returns as triad_ports_rows_piece(), or ESTALE: rows are others since. */
+/* Returns as triad_ports_rows_piece(), or ESTALE: the plan changed between two pieces. */
 static int keep_rows(struct triad_ports *ports, struct triad_kept_list *list,
 	struct triad_port_row *rows)
 {
@@ -442,7 +443,7 @@ void triad_command_keep_port_list(
 			break;
 	}
 	free(rows);
-	/* Rows of two moments are better than none. */
+	/* Keep rows of two plans when every try met a change: they are better than none. */
 	if (error && error != ESTALE)
 		triad_kept_list_refuse(list, why_none(&status, error));
 }

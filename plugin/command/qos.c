@@ -156,7 +156,7 @@ int triad_command_run_qos_clients(struct triad_plugin *plugin,
 	}
 	n = triad_clients_top(clients, top, command->limit);
 	snapshot = triad_qos_snapshot(plugin->qos);
-	/* The first call writes the column titles alone: .phase. */
+	/* 'list' is in the phase of the titles: its first row writes only these. */
 	triad_report_array(&report, NULL);
 	if (n || command->json)
 		put_client(&list, &(struct triad_path_client){0}, NULL);

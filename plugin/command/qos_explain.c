@@ -22,7 +22,7 @@ struct telling {
 	const struct triad_path_request *request;
 	const struct triad_explanation *explained;
 	const struct triad_policy *policy; /* NULL: none */
-	uint32_t held; /* the end that is held back; TRIAD_FABRIC_NONE: none is */
+	uint32_t held; /* the end whose port is under test; TRIAD_FABRIC_NONE: none */
 	struct triad_output *output;
 	struct triad_report report;
 };
@@ -188,7 +188,7 @@ static void put_matched_json(struct telling *telling)
 static void put_near(struct triad_list *list, const struct telling *telling,
 	const struct triad_near_miss *near)
 {
-	/* A near miss has one condition that does not hold, so one bit is set. */
+	/* A near miss fails one condition, so one bit is set. */
 	const char *field = triad_class_field_name(
 		(enum triad_class_field)__builtin_ctz(near->mismatch.failed));
 	char text[384];
@@ -366,7 +366,8 @@ static bool find_end(const struct triad_qos_snapshot *snapshot, const char *opti
 	return *port != TRIAD_FABRIC_NONE;
 }
 
-/* What the server looks at before the policy (plugin/qos/server_request.c). */
+/* The server, too, checks for held ports before it uses the policy
+ * (plugin/qos/server_request.c). */
 static uint32_t find_held(struct triad_hold *hold, const struct telling *telling)
 {
 	const uint32_t ends[] = {
@@ -404,8 +405,8 @@ static int explain(struct triad_plugin *plugin,
 	}
 	if (snapshot->classifier)
 		telling.policy = triad_classifier_policy(snapshot->classifier);
-	/* As in the slow queue, a routing engine that decides on SLs is asked under the
-	 * SM's lock (plugin/qos/server.c). */
+	/* Ask a routing engine that chooses SLs under the SM's lock, as the slow queue
+	 * does (plugin/qos/server.c). */
 	if (snapshot->classifier && snapshot->paths->fabric->sa.engine_has_sl) {
 		cl_plock_acquire(&osm->lock);
 		answers.engine = triad_osm_lookup_engine(osm);

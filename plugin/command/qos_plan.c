@@ -102,7 +102,7 @@ static void put_change(struct triad_list *list, const struct telling *telling,
 	triad_list_row_end(list);
 }
 
-/* Programs get all, whatever the limit. */
+/* The limit applies to the table; JSON gets all changes. */
 static void put_changes(struct telling *telling)
 {
 	const struct triad_setup_plan *plan = telling->plan;
@@ -113,7 +113,7 @@ static void put_changes(struct telling *telling)
 
 	if (plan->n_changes && !as_json)
 		triad_output_put(telling->output, "\n", 1);
-	/* The first call writes the column titles alone: .phase. */
+	/* 'list' is in the phase of the titles: its first row writes only these. */
 	if (plan->n_changes)
 		put_change(&list, telling, &plan->changes[0]);
 	triad_report_array(&telling->report, "changes");
@@ -257,8 +257,8 @@ static void put_credit(struct telling *telling)
 			"'routes check'\n");
 }
 
-/* Looks for them, unless no client waits for it; reports it and returns false when memory
- * is short. */
+/* Looks for credit loops, unless the plan is for an image, which no client waits for.
+ * Returns false and reports it when memory is short. */
 static bool find_credit(struct telling *telling, struct triad_plugin *plugin)
 {
 	const struct triad_tables_guard guard = {.osm = plugin->osm,
@@ -339,7 +339,7 @@ static void put_plan(struct telling *telling)
 
 /* --- commands --- */
 
-/* A mistyped name must not look as if nothing were to be done there. */
+/* Refuses names that match no node: an empty plan would look as if nothing were to do. */
 static bool choose(struct telling *telling)
 {
 	const struct triad_fabric *fabric = telling->context->fabric;
@@ -406,8 +406,7 @@ static bool read_policy(struct triad_plugin *plugin, struct triad_output *output
 	return !error;
 }
 
-/* Whether the guard lets the tables of the policy that was read pass; says so if
- * not. */
+/* Whether the guard accepts the tables of the policy just read; reports a refusal. */
 static bool passes_guard(
 	struct triad_plugin *plugin, bool is_guarded, struct triad_output *output)
 {
@@ -421,8 +420,8 @@ static bool passes_guard(
 
 	if (!triad_setup_context_make(&context, plugin, "qos apply", "", output))
 		return false;
-	/* triad-qos judges again before it puts the tables into force; here the operator
-	 * learns it at once. */
+	/* triad-qos checks again before it puts the tables into force; this check answers
+	 * the operator at once. */
 	if (is_guarded &&
 		!triad_setup_plan_make(context.setup, context.fabric, &plan)) {
 		n_cut_off = plan->n_cut_off;

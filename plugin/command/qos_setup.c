@@ -14,7 +14,7 @@
 static const char *format_vlarb(const struct triad_vlarb_entry *entries, unsigned n,
 	char text[TRIAD_TABLE_TEXT_SIZE])
 {
-	/* Entries of weight 0 are never sent; those at the end say nothing. */
+	/* Entries of weight 0 are never sent; omit those at the end. */
 	text[0] = 0;
 	while (n && !entries[n - 1].weight)
 		n--;
@@ -159,8 +159,7 @@ bool triad_setup_context_make(struct triad_setup_context *context,
 		return false;
 	is_made = triad_setup_sm_has_qos(context->fabric, verb, output) &&
 		find_policy(context, plugin, verb, file, output);
-	/* A policy without a qos-setup is no mistake: then OpenSM's tables are the desired
-	 * ones. */
+	/* A policy may lack a qos-setup: OpenSM's tables are the desired ones then. */
 	if (is_made && context->policy && triad_setup_is_wanted(context->policy))
 		error = triad_setup_compile(context->policy, &context->setup);
 	if (error)

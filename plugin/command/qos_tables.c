@@ -21,10 +21,10 @@
 #include "service/command/ports.h"
 #include "triad/clock.h"
 
-#define MAX_READ 20000 /* SMPs of one command */
+#define MAX_READ 20000 /* SMPs that one command may send */
 #define PROGRESS_US TRIAD_US_PER_S
 
-/* A port's table in all three forms. */
+/* A port's table: as the policy wants it and the SM knows it ('is'), and as it answers. */
 struct row {
 	uint32_t port;
 	struct triad_port_table is;
@@ -37,7 +37,7 @@ struct telling {
 	struct triad_node_choice choice;
 	struct triad_fabric *fabric;
 	struct triad_desired desired;
-	struct triad_read_back *items; /* NULL: nothing is read */
+	struct triad_read_back *items; /* NULL: ports are not asked, or only counted */
 	size_t n_items, next_item;
 	struct row row; /* not shown yet */
 	bool has_row;
@@ -68,7 +68,7 @@ static void ask(struct telling *telling, uint32_t port, enum triad_smp_kind kind
 	telling->n_items++;
 }
 
-/* In the order in which rows are made. */
+/* Asks in the order in which rows are made: next_item() relies on it. */
 static void ask_for_port(struct telling *telling, uint32_t port)
 {
 	unsigned n_in_ports = triad_port_tables_n_in_ports(&telling->desired, port);
@@ -93,7 +93,7 @@ static void ask_for_all(struct telling *telling)
 			ask_for_port(telling, i);
 }
 
-/* Ends when OpenSM ends, or when the client has gone. */
+/* Reports progress; returns false when OpenSM ends or the client has gone. */
 static bool goes_on(void *context, size_t n_done)
 {
 	struct telling *telling = context;
@@ -112,7 +112,7 @@ static void read_back(struct telling *telling, struct triad_plugin *plugin)
 	const struct triad_read_back_owner owner = {goes_on, telling};
 	int error;
 
-	/* First they are only counted, as there are no items yet; then filled in. */
+	/* The first pass only counts, because 'items' is NULL; the second fills them in. */
 	ask_for_all(telling);
 	if (!telling->n_items)
 		return;
@@ -151,7 +151,7 @@ static const char *format_value(const struct row *row,
 	return triad_format_setup_value(row->is.table, row->is.n, value, text);
 }
 
-/* The port's answer, or why there is none; NULL when it was not asked. */
+/* The port's answer, or the reason that it lacks one; NULL if the port was not asked. */
 static const char *format_answer(
 	const struct row *row, char text[TRIAD_TABLE_TEXT_SIZE])
 {
@@ -215,7 +215,7 @@ static void flush(struct telling *telling)
 	telling->n_unlike += !agrees(&telling->row);
 }
 
-/* A row that goes on where the last one ended becomes part of it. */
+/* Joins a row to the last one if they are SL2VL tables of one port with equal content. */
 static void add(struct telling *telling, const struct row *row)
 {
 	struct row *last = &telling->row;
@@ -242,7 +242,7 @@ static void take_vlarb_answer(struct telling *telling, struct row *row)
 	for (unsigned first = 0; first < row->is.n; first += 32) {
 		const struct triad_read_back *item = next_item(telling);
 
-		/* A block that was not answered leaves the whole table unknown. */
+		/* If one block is not answered, the whole table is unknown. */
 		if (item->error)
 			row->error = item->error;
 		/* VL and weight of 32 entries, two octets each [IBA 14.2.5.9]. */
@@ -292,7 +292,7 @@ static void put_all(struct telling *telling)
 
 /* --- the command --- */
 
-/* Says what there was, or that there was nothing. */
+/* Writes the totals, or fails when no row matched. */
 static int end_rows(struct telling *telling)
 {
 	if (!telling->n_shown) {
@@ -318,7 +318,7 @@ static int show(struct telling *telling, struct triad_plugin *plugin)
 	put_all(telling);
 	triad_report_array_end(&telling->report);
 	free(telling->items);
-	/* Only if ports were asked: a look at what the SM knows says nothing new. */
+	/* Only answers of ports are news; the rest is what the SM knows already. */
 	if (telling->n_answered)
 		triad_tables_note_read_back(
 			triad_qos_tables(plugin->qos), telling->n_unlike);
@@ -370,7 +370,7 @@ static bool wants_port(void *context, uint64_t guid, uint8_t number)
 		triad_node_choice_has_port(&telling->choice, telling->fabric, port);
 }
 
-/* Nobody was asked then. */
+/* The history has no answers of ports, so 'error' is -1. */
 static void put_table(void *context, uint64_t guid, uint8_t number,
 	const struct triad_port_table *table)
 {
@@ -427,7 +427,7 @@ int triad_command_run_qos_tables(struct triad_plugin *plugin,
 
 /* --- kept --- */
 
-/* What the list was filled from; there is nothing else that it could change with. */
+/* A hash of the list's inputs: the list is filled again only when it changes. */
 static uint64_t stamp_of(struct triad_plugin *plugin, const struct triad_fabric *fabric,
 	const struct triad_setup *setup)
 {
@@ -435,12 +435,12 @@ static uint64_t stamp_of(struct triad_plugin *plugin, const struct triad_fabric 
 		triad_tables_status(triad_qos_tables(plugin->qos));
 	uint64_t stamp = triad_hash_word(TRIAD_HASH_START, fabric->generation);
 
-	/* Another setup may lie where one was; it is in force from another pass on. */
+	/* A new setup may have an old one's address, but not its number of passes. */
 	stamp = triad_hash_word(stamp, (uintptr_t)setup);
 	return triad_hash_word(stamp, status.n_passes) | 1;
 }
 
-/* False: it has to be filled again. */
+/* Returns false on an error: then the next call fills the list again. */
 static bool fill(struct triad_kept_list *list, struct triad_setup *setup,
 	const struct triad_fabric *fabric)
 {

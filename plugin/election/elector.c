@@ -14,12 +14,12 @@
 /* How long to wait for a reading of local ports.  It takes milliseconds, or some hundreds
  * on an overloaded machine; if the driver hangs, its ports count as bad. */
 #define BLIND_US (5 * TRIAD_US_PER_S)
-/* In parts of the lease: a round that is asked so late has little time left. */
+/* Report a step that is later than 1/LATE_PARTS of the lease: little time is left then. */
 #define LATE_PARTS 2u
 
 /* --- input from other threads --- */
 
-/* OpenSM's threads must not wait for us; the thread looks each TICK_US. */
+/* Only sets a flag, so that OpenSM's thread need not wait; ours checks it each TICK_US. */
 void triad_elector_note_up(struct triad_elector *elector)
 {
 	atomic_store(&elector->is_up, true);
@@ -58,8 +58,8 @@ static void handle_inbox(struct triad_elector *elector)
 		}
 		elector_act(elector);
 	}
-	/* A view that found the queue full was left beside it.  It is taken when the
-	 * queue is empty. */
+	/* receive_view() keeps a view beside a full queue.  Take it once the queue is
+	 * empty. */
 	pthread_mutex_lock(&elector->inbox_lock);
 	has_late_view =
 		elector->election && elector->has_view && !elector->inbox.ring.n;
@@ -116,7 +116,7 @@ static void look_at_ports(struct triad_elector *elector, uint64_t now_us)
 	} else if (now_us - elector->health_us < BLIND_US) {
 		return;
 	}
-	/* Seen, or not for so long that no port counts as good ('seen' has none). */
+	/* Either a reading is there, or it is overdue: then 'seen' has no good port. */
 	report_blind(elector, !has_seen);
 	if (triad_port_health_look(&elector->health, seen.n_ports, seen.n_good, now_us))
 		triad_election_ports(elector->election, &elector->health, now_us);
@@ -160,16 +160,17 @@ static uint64_t run_step(struct triad_elector *elector)
 	bool is_master;
 
 	if (!elector->election) {
-		elector_clear_inbox(elector); /* of a transport that is ending */
+		elector_clear_inbox(
+			elector); /* a transport that is ending may fill it */
 		elector->due_us = 0;
 		return now_us + TRIAD_US_PER_S;
 	}
-	/* First the received input in order, then the machine's other inputs, then time. */
+	/* First the received messages in order, then the other inputs, then time. */
 	note_lateness(elector, now_us);
 	handle_inbox(elector);
 	if (!elector->election)
 		return now_us;
-	/* Up as a standby, or before, is not up as this master. */
+	/* SUBNET_UP counts only for the present time as master. */
 	is_master = elector->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
 	if (!is_master)
 		atomic_store(&elector->is_up, false);
@@ -198,7 +199,8 @@ static uint64_t task_step(void *context)
 
 	pthread_mutex_unlock(&elector->inbox_lock);
 	pthread_mutex_lock(&elector->lock);
-	/* OpenSM ends: so the others need not wait for the keep-alive time to pass. */
+	/* OpenSM ends.  Resign, so that the others need not wait out the keep-alive
+	 * time. */
 	if (osm_exit_flag && !elector->has_resigned) {
 		elector->has_resigned = true;
 		if (elector->election) {
@@ -214,7 +216,7 @@ static uint64_t task_step(void *context)
 
 /* --- life --- */
 
-/* Without a thread that could reach it. */
+/* Requires that no thread uses the elector any more. */
 static void destroy(struct triad_elector *elector)
 {
 	triad_conf_unref(elector->conf);
@@ -265,7 +267,7 @@ struct triad_elector *triad_elector_new(
 	if (elector->conf && elector->sm && elector->watch &&
 		!triad_task_start(&elector->task))
 		return elector;
-	/* They have read and asked nothing yet. */
+	/* These can't hang: they have read and asked nothing yet. */
 	(void)triad_health_watch_free(elector->watch);
 	destroy(elector);
 	(void)triad_fabric_ask_free(fabric);
@@ -287,7 +289,8 @@ bool triad_elector_free(struct triad_elector *elector)
 	if (!has_ended)
 		return false;
 	has_ended = triad_health_watch_free(elector->watch);
-	fabric = elector->fabric; /* triad-sm asks it until its end */
+	fabric =
+		elector->fabric; /* free it last: triad-sm, which ends below, uses it */
 	destroy(elector);
 	return triad_fabric_ask_free(fabric) && has_ended;
 }

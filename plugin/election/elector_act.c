@@ -51,8 +51,8 @@ static void carry_out(
 		store(elector, &action->stored);
 		break;
 	case TRIAD_ELECTION_SEND:
-		/* The machine repeats its messages; the transport counts those that it
-		 * could not send. */
+		/* Ignore errors: the machine repeats its messages, and the transport
+		 * counts its failures. */
 		size = triad_election_message_encode(&action->message, octets);
 		(void)elector->cluster->ops->send(elector->cluster, octets, size);
 		break;
@@ -78,7 +78,7 @@ static void wish_with_members(
 
 	triad_election_status(elector->election, triad_clock_boot_us(), &status);
 	wish->is_quorate = status.view.is_connected && status.view.is_quorate;
-	/* Corosync counts hosts, which are there when an SM hangs. */
+	/* Corosync's votes are hosts, which stay when an SM hangs: don't count them. */
 	wish->n_standby_needed =
 		status.view.has_fixed_voters ? status.view.n_votes_needed - 1 : 0;
 	wish->n_members = wish->n_standby = 0;
@@ -102,7 +102,7 @@ static void update_wish(
 	elector->wish.master =
 		triad_election_sm_master(elector->election, triad_clock_boot_us());
 	wish_with_members(&elector->wish, elector);
-	/* Pass only changes, because each wakes triad-sm, which checks OpenSM. */
+	/* Pass only changes: each wakes triad-sm. */
 	if (memcmp(before, &elector->wish, sizeof(*before)))
 		triad_sm_control_wish(elector->sm, &elector->wish);
 }
@@ -139,7 +139,7 @@ static void report_trace(struct triad_elector *elector, int error)
 	}
 }
 
-/* A line for each change, and for each time that the deadline moved:
+/* Writes a line when the permission changes or its deadline moves:
  *     BOOTTIME_US given TERM DEADLINE_US
  *     BOOTTIME_US refused REASON ... */
 static void trace(
@@ -217,13 +217,13 @@ void elector_act(struct triad_elector *elector)
 	struct triad_permission permission;
 	bool has_acted = false;
 
-	/* In their order: a promise is on the disk before the message that gives it. */
+	/* Keep the order: the machine stores a promise before it sends it. */
 	while (triad_election_take_action(elector->election, &action)) {
 		carry_out(elector, &action);
 		has_acted = true;
 	}
-	/* For threads that judge permission by themselves, which may not wait for
-	 * 'lock'. */
+	/* Publish the facts for threads that evaluate permission themselves and must not
+	 * wait for 'lock'. */
 	triad_election_facts(elector->election, &facts);
 	pthread_mutex_lock(&elector->facts_lock);
 	elector->facts = facts;

@@ -86,8 +86,8 @@ static struct triad_election *make_election(struct triad_elector *elector)
 			"election: %s: can't be read: %s; it is begun anew, without a "
 			"blacklist",
 			path, *why ? why : strerror(error));
-	/* The machine waits until earlier promises have ended.  If the state can't be read,
-	 * assume a promise of the longest lease. */
+	/* The machine waits until earlier promises have ended.  If the state can't be
+	 * read, assume the longest possible lease. */
 	if (error && error != ENOENT)
 		stored.lease_ms = TRIAD_ELECTION_MAX_LEASE_MS;
 	if (stored.lease_ms < elector->longest_lease_ms)
@@ -97,7 +97,7 @@ static struct triad_election *make_election(struct triad_elector *elector)
 	return triad_election_new(&election, &stored, triad_clock_boot_us());
 }
 
-/* Those that answer over the fabric, too, are only known from then on. */
+/* Asks over the fabric which SMs answer.  Nothing is known about them before. */
 static void begin_asking(struct triad_elector *elector)
 {
 	triad_fabric_ask_begin(elector->fabric,
@@ -136,7 +136,8 @@ static void withdraw(struct triad_elector *elector)
 	pthread_mutex_unlock(&elector->facts_lock);
 }
 
-/* Takes the lock, unless a step hangs, in a write to a disk that does not answer. */
+/* Takes the lock.  Returns false if a step hangs, in a write to a disk that does not
+ * answer. */
 static bool lock_in_time(struct triad_elector *elector)
 {
 	return !triad_mutex_lock_within(&elector->lock, ELECTOR_PATIENCE_US);
@@ -146,12 +147,12 @@ bool elector_stop(struct triad_elector *elector)
 {
 	struct triad_cluster *cluster;
 
-	/* Permission ends before anything else does, also when the rest must wait. */
+	/* End permission first, even if a step hangs and the rest can't be done. */
 	withdraw(elector);
 	if (!lock_in_time(elector))
 		return false;
-	/* A step that ran meanwhile, and elector_act() here, have published facts
-	 * again: so it is withdrawn twice. */
+	/* Withdraw again below: a step that ran meanwhile, and elector_act() here, publish
+	 * facts anew. */
 	if (elector->election) {
 		triad_election_resign(elector->election, triad_clock_boot_us());
 		elector_act(elector);
@@ -167,8 +168,8 @@ bool elector_stop(struct triad_elector *elector)
 	elector->cluster = NULL;
 	elector->is_on = false;
 	elector_publish_and_unlock(elector);
-	/* Its thread may be handing something over just now; one that hangs is left,
-	 * with all that it can reach. */
+	/* Wait for the transport's thread, which may be delivering.  If it hangs, leave
+	 * the elector's memory allocated. */
 	if (cluster && !cluster->ops->free(cluster))
 		elector->has_left = true;
 	elector_clear_inbox(elector);
@@ -201,7 +202,7 @@ static void find_ports(struct triad_elector *elector)
 		TRIAD_CONF_MAX_GUIDS, &elector->n_ports, reason, sizeof(reason));
 	if (elector->n_ports)
 		return;
-	/* None are named: the SM's own port. */
+	/* The configuration names no ports: use the SM's own. */
 	elector->ports[0] = elector->id;
 	elector->n_ports = 1;
 }

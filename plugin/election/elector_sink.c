@@ -32,7 +32,7 @@ void triad_elector_set_listener(struct triad_elector *elector,
 	pthread_mutex_unlock(&elector->listener_lock);
 }
 
-/* False: it is the election's. */
+/* Gives the payload to the listener of its magic; false when it is the election's. */
 static bool hand_payload(struct triad_elector *elector, uint64_t sender,
 	const void *payload, size_t size)
 {
@@ -55,8 +55,8 @@ static bool hand_payload(struct triad_elector *elector, uint64_t sender,
 	return true;
 }
 
-/* With the lock held, so that a listener is not called after triad_elector_set_listener()
- * removed it. */
+/* Calls listeners with the lock held, so that triad_elector_set_listener() can remove one
+ * for certain. */
 static void hand_view(
 	struct triad_elector *elector, const struct triad_cluster_view *view)
 {

@@ -15,12 +15,12 @@
 #include "triad/clock.h"
 #include "triad/wire.h"
 
-#define PATIENCE_US (TRIAD_US_PER_S / 2) /* with a thread that is to end */
+#define PATIENCE_US (TRIAD_US_PER_S / 2) /* how long to wait for the thread's end */
 /* The thread checks at least this often whether it must end, or has new input. */
 #define SLICE_US (50 * TRIAD_US_PER_MS)
-#define LOOK_US TRIAD_US_PER_S   /* at OpenSM's tables and the local port */
-#define REOPEN_US TRIAD_US_PER_S /* a port that can't be opened */
-/* The kernel gives up a little later than the watch, which still takes late answers. */
+#define LOOK_US TRIAD_US_PER_S /* between looks at OpenSM's tables and the local port */
+#define REOPEN_US TRIAD_US_PER_S /* between attempts to open the port */
+/* The kernel gives up a little later than the watch, so that late answers still arrive. */
 #define TIMEOUT_MS 200u
 #define MAX_AT_ONCE 64u /* questions and answers of one step */
 
@@ -31,7 +31,7 @@ enum { AT_METHOD = 3, AT_ATTRIBUTE = 16 };
 struct triad_fabric_ask {
 	struct osm_opensm *osm;
 	struct triad_log *log;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects what follows */
 	struct triad_task task;
 	struct triad_fabric_watch watch;
 
@@ -58,7 +58,7 @@ static uint16_t read_master_lid(struct triad_fabric_ask *ask)
 	return (uint16_t)lid;
 }
 
-/* Called with the lock held, which it gives back for a while. */
+/* The caller holds the lock; it is released while this reads OpenSM's tables. */
 static void look_around(struct triad_fabric_ask *ask)
 {
 	bool has_tables;
@@ -177,7 +177,7 @@ static bool open_port(struct triad_fabric_ask *ask)
 	return !error;
 }
 
-/* Returns how many of the first were sent. */
+/* Stops at the first failure; returns how many were sent. */
 static uint32_t send_questions(struct triad_fabric_ask *ask,
 	const struct triad_fabric_question *questions, uint32_t n)
 {
@@ -202,7 +202,7 @@ static uint32_t send_questions(struct triad_fabric_ask *ask,
 	return n;
 }
 
-/* False if it is not an answer. */
+/* False unless the MAD is an answer to a question. */
 static bool read_answer(
 	const struct triad_mad_reply *reply, struct triad_fabric_answer *answer)
 {
@@ -215,7 +215,7 @@ static bool read_answer(
 		return false;
 	*answer = (struct triad_fabric_answer){
 		.tid = triad_pma_tid(reply->mad, reply->size)};
-	/* An answer "busy" is no evidence. */
+	/* Ignore other errors: an agent that is busy says nothing about its SM. */
 	if (triad_smp_decode(reply->mad, data, &status)) {
 		answer->is_refused = status & STATUS_INVALID;
 		return answer->is_refused;
@@ -243,8 +243,8 @@ static uint32_t receive_answers(struct triad_fabric_ask *ask, uint64_t until_us,
 		struct triad_mad_reply reply;
 		int error;
 
-		/* The first answer ends the wait, so that it is judged at once, together
-		 * with others that have already arrived. */
+		/* Wait only for the first answer; take others that have arrived without
+		 * waiting.  So answers are judged at once. */
 		error = transport->receive(transport->context,
 			!n && until_us > now_us ? until_us - now_us : 0, &reply);
 		if (error == EAGAIN)
@@ -283,8 +283,8 @@ static uint64_t until(const struct triad_fabric_watch *watch, uint64_t now_us)
 	return next_us < now_us + SLICE_US ? next_us : now_us + SLICE_US;
 }
 
-/* One round: sends due questions, and receives answers until another one is due.  With the
- * lock held, which it releases while it waits. */
+/* One round: sends the questions that are due, then receives answers until the next one
+ * is.  The caller holds the lock, which is released during the wait. */
 static void run_round(struct triad_fabric_ask *ask)
 {
 	struct change changes[TRIAD_FABRIC_MAX_PEERS];
@@ -320,7 +320,7 @@ static uint64_t task_step(void *context)
 	if (now_us >= ask->look_us)
 		look_around(ask);
 	run_round(ask);
-	/* It has waited for answers, if it could. */
+	/* run_round() has waited already, unless the port is not open. */
 	return triad_clock_now_us() + (ask->umad ? 0 : SLICE_US);
 }
 

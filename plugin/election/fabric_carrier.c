@@ -16,9 +16,9 @@
 #include "triad/clock.h"
 #include "triad/lists.h"
 
-#define LOOK_US TRIAD_US_PER_S         /* at OpenSM's tables */
-#define SOON_US (50 * TRIAD_US_PER_MS) /* the same, while a LID is missing there */
-#define HEARD_US TRIAD_US_PER_S /* the LID that a peer sent from is good for so long */
+#define LOOK_US TRIAD_US_PER_S         /* between looks at OpenSM's tables */
+#define SOON_US (50 * TRIAD_US_PER_MS) /* the same, while they lack a LID */
+#define HEARD_US TRIAD_US_PER_S /* how long to use the LID that a peer sent from */
 #define GSI 1u
 
 struct peer {
@@ -97,7 +97,7 @@ static int fd_of(struct triad_carrier *base)
 	return carrier->umad ? triad_umad_fd(carrier->umad) : -1;
 }
 
-/* NULL: there is no room for another one. */
+/* With 'adds' it adds an unknown peer.  NULL: unknown, or there is no room. */
 static struct peer *find_peer(struct fabric_carrier *carrier, uint64_t guid, bool adds)
 {
 	size_t i = 0;
@@ -159,7 +159,7 @@ static bool send_one(struct triad_carrier *base, const struct triad_address *to,
 	const void *datagram, size_t size)
 {
 	struct fabric_carrier *carrier = (struct fabric_carrier *)base;
-	/* Only the configuration brings peers. */
+	/* Add the peer: only the configuration names destinations. */
 	struct peer *peer = find_peer(carrier, triad_address_guid(to), true);
 	struct triad_mad_address address = {.qpn = GSI,
 		.qkey = TRIAD_MAD_GSI_QKEY,

@@ -7,7 +7,7 @@
 #include "lib/task.h"
 #include "triad/conf.h"
 
-#define PATIENCE_US (TRIAD_US_PER_S / 2) /* with a thread that is to end */
+#define PATIENCE_US (TRIAD_US_PER_S / 2) /* how long to wait for the thread's end */
 
 struct ports {
 	struct triad_local_port ports[TRIAD_CONF_MAX_GUIDS];
@@ -15,7 +15,7 @@ struct ports {
 };
 
 struct triad_health_watch {
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects what follows */
 	struct triad_task task;
 	bool are_new, has_seen;
 	struct ports ports;
@@ -29,13 +29,12 @@ static void read_health(struct triad_health_watch *watch)
 	struct ports ports = watch->ports;
 	struct triad_local_health seen;
 
-	/* The lock is free during the look: a driver that hangs must not stop the
-	 * election. */
+	/* Read without the lock: a driver that hangs must not stop the election. */
 	watch->are_new = false;
 	pthread_mutex_unlock(&watch->lock);
 	seen = triad_local_health_read(ports.ports, ports.n);
 	pthread_mutex_lock(&watch->lock);
-	/* The ports were changed during the reading, so it does not apply. */
+	/* The list of ports changed meanwhile: drop the reading. */
 	if (watch->are_new)
 		return;
 	watch->ports = ports;

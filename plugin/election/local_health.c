@@ -7,12 +7,11 @@ static bool is_good(struct triad_local_port *port, bool *is_there)
 {
 	unsigned long phys_state, state;
 
-	/* The one that the SM sends from. */
+	/* triad_local_port_locate() finds the port that the SM sends from. */
 	*is_there = triad_local_port_locate(port) &&
 		triad_local_port_read(port, "phys_state", &phys_state) &&
 		triad_local_port_read(port, "state", &state);
-	/* The SM may not have made the port ACTIVE yet, as at its start: INIT is
-	 * enough. */
+	/* INIT is enough: at its start the SM has not made the port ACTIVE yet. */
 	return *is_there && phys_state == TRIAD_PHYS_LINK_UP && state > TRIAD_PORT_DOWN;
 }
 

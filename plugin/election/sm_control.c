@@ -15,21 +15,21 @@
 /* How often to check whether OpenSM is as desired. */
 #define TICK_US (200 * TRIAD_US_PER_MS)
 
-/* When opensm has died on a host, its kernel clears the port's flag for an SM. Before that,
- * a sweep would wait for that SM's answer for nearly a second. */
+/* When opensm dies on a host, its kernel clears IsSM of the port.  Wait for that: a sweep
+ * before it would wait for the dead SM's answer for nearly a second. */
 #define SETTLE_US (30 * TRIAD_US_PER_MS)
 
-/* How long a live master has to hand over before it is asked again.  A take-over that a
- * live master stopped is retried after RETRY_US, then at growing intervals. */
+/* How long to wait for a live master to hand over before asking it again.  The wait grows
+ * from RETRY_US to MAX_RETRY_US. */
 #define RETRY_US TRIAD_US_PER_S
 #define MAX_RETRY_US (30 * TRIAD_US_PER_S)
 
-/* How long OpenSM ignores other SMs at most, and how often to check whether its discovery
- * is over. */
+/* The longest time for which OpenSM ignores other SMs, and how often to check whether its
+ * discovery is over. */
 #define IGNORE_US (2 * TRIAD_US_PER_S)
 #define IGNORE_TICK_US (10 * TRIAD_US_PER_MS)
-/* How long to wait for members' reports (discovery would ask a dead one for twice as long),
- * and how often to check. */
+/* How long to wait for members to report that they are standby, and how often to check.
+ * Discovery would wait twice as long for a dead SM's answer. */
 #define WORD_US (400 * TRIAD_US_PER_MS)
 #define WORD_TICK_US (10 * TRIAD_US_PER_MS)
 
@@ -37,19 +37,19 @@ struct triad_sm_control {
 	struct osm_opensm *osm;
 	struct triad_fabric_ask *fabric;
 	struct triad_log *log;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects what follows */
 	struct triad_task task;
 	struct triad_sm_wish wish;
 	struct triad_sm_control_status status;
 
 	/* Used only by the thread. */
-	bool has_priority; /* ours is in force */
+	bool has_priority; /* OpenSM has the priority 'ours', not its own */
 	uint8_t ours;
 	bool was_master_wished, had_master, has_taken_over, has_asked;
 	struct triad_umad *umad; /* for traps; NULL: not yet */
 	uint32_t tid;
 	uint64_t again_us, retry_us, word_until_us;
-	uint64_t ignore_until_us; /* OpenSM does, because of us; 0: it doesn't */
+	uint64_t ignore_until_us; /* we made OpenSM ignore other SMs; 0: we did not */
 };
 
 static bool may_touch(void)
@@ -59,15 +59,15 @@ static bool may_touch(void)
 
 /* --- priority --- */
 
-/* Not by osm_set_sm_priority(): that makes a standby whose priority rises send a trap
- * at once, also to a master that is dead, and its next sweep then waits for the answer
- * for nearly a second. */
+/* Does not use osm_set_sm_priority(): a standby whose priority rises would send a trap at
+ * once.  If the master is dead, the next sweep would wait for the answer for nearly a
+ * second. */
 static void put_priority(struct triad_sm_control *control, uint8_t priority)
 {
 	if (!may_touch())
 		return;
 	cl_plock_excl_acquire(&control->osm->lock);
-	/* It may have taken a whole sweep to get the lock. */
+	/* Check again: the wait for the lock may have lasted a whole sweep. */
 	if (may_touch())
 		control->osm->subn.opt.sm_priority = priority;
 	cl_plock_release(&control->osm->lock);
@@ -85,8 +85,8 @@ static void give_back_priority(struct triad_sm_control *control)
 		"election: OpenSM has its own SM priority again, %u", own);
 }
 
-/* If the priority was changed meanwhile, in opensm.conf or at the console, that becomes
- * OpenSM's own priority. */
+/* If somebody changed the priority meanwhile, in opensm.conf or at the console, this
+ * becomes OpenSM's own priority. */
 static void set_priority(struct triad_sm_control *control, uint8_t priority)
 {
 	uint8_t present = control->osm->subn.opt.sm_priority;
@@ -127,9 +127,9 @@ static void wait_longer(struct triad_sm_control *control, uint64_t now_us)
 		control->retry_us = MAX_RETRY_US;
 }
 
-/* OpenSM's own trap counts as outstanding until it is repressed, which a master that has
- * handed over, or is dead, does not do: then the sweep of this SM as master waits for
- * nearly a second.  This one waits for nothing. */
+/* Sends the trap by our own descriptor.  OpenSM counts a trap of its own as outstanding
+ * until the master represses it.  A master that has handed over or is dead does not do so,
+ * and the first sweep of this SM as master would wait for nearly a second. */
 static bool send_trap(struct triad_sm_control *control, uint16_t to_lid,
 	const struct triad_sm_trap *trap)
 {
@@ -149,12 +149,14 @@ static bool send_trap(struct triad_sm_control *control, uint16_t to_lid,
 	error = transport->send(transport->context, &to, mad, 0);
 	if (!error)
 		return true;
+	/* Open the port anew for the next trap. */
 	triad_umad_close(control->umad, false);
 	control->umad = NULL;
 	return false;
 }
 
-/* With OpenSM's lock held.  Fills in a trap of this SM; returns its master's LID. */
+/* Fills in a trap of this SM; returns the LID of its master, or 0.  The caller holds
+ * OpenSM's lock. */
 static uint16_t describe_trap(osm_sm_t *sm, struct triad_sm_trap *trap)
 {
 	const osm_subn_t *subn = sm->p_subn;
@@ -170,8 +172,8 @@ static uint16_t describe_trap(osm_sm_t *sm, struct triad_sm_trap *trap)
 	return cl_ntoh16(osm_port_get_base_lid(master));
 }
 
-/* OpenSM polls, and would send the trap to, the last SM with a higher priority that it has
- * seen, which may be a standby.  'master', if not 0, is the real master. */
+/* Asks the SM 'master' to hand over; 0: the one that OpenSM polls.  OpenSM polls the last
+ * SM of a higher priority that it has seen, which may be a standby. */
 static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
 {
 	osm_sm_t *sm = &control->osm->sm;
@@ -187,6 +189,7 @@ static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
 	cl_plock_release(&control->osm->lock);
 	if (!may_touch() || send_trap(control, lid ? lid : table_lid, &trap))
 		return;
+	/* Ours can't be sent: let OpenSM send its own. */
 	cl_plock_excl_acquire(&control->osm->lock);
 	if (may_touch())
 		osm_send_trap144(sm, TRAP_144_MASK_SM_PRIORITY_CHANGE);
@@ -199,9 +202,9 @@ static void sweep(struct triad_sm_control *control)
 	triad_sm_sweep(control->osm);
 }
 
-/* Whether discovery has found a master of a higher priority: an SM without Triad.  It
- * won't hand over, and would sweep for nothing each time that it is asked; OpenSM polls
- * it, and takes over when it dies. */
+/* Whether discovery has found a master of a higher priority: an SM without Triad.  Don't
+ * ask it: it would sweep in vain and not hand over.  OpenSM polls it, and takes over when
+ * it dies. */
 static bool is_outranked(struct triad_sm_control *control)
 {
 	bool is_so;
@@ -223,11 +226,11 @@ static bool has_id(const uint64_t *ids, uint32_t n, uint64_t id)
 	return false;
 }
 
-/* The SMs that discovery would have to ask. */
+/* The SMs that may be master, so that discovery has to ask them. */
 enum others {
-	NOBODY_LEFT,    /* all report that they are standby, or are dead */
-	MEMBERS_LEFT,   /* some have not reported it yet, or too few have */
-	STRANGERS_LEFT, /* SMs that the election does not know */
+	NOBODY_LEFT,    /* none: all have reported that they are standby, or are dead */
+	MEMBERS_LEFT,   /* members: some, or too many, have not reported it yet */
+	STRANGERS_LEFT, /* also SMs that the election does not know */
 };
 
 static enum others find_others(struct triad_sm_control *control,
@@ -255,8 +258,8 @@ static enum others find_others(struct triad_sm_control *control,
 	return found;
 }
 
-/* Finds SMs that may be master instead of one that is certainly dead.  Returns false when
- * none is dead, or others must be asked in any case. */
+/* Finds the SMs that may be master after one that is certainly dead.  Returns false when
+ * no master is known to be dead, or discovery has to ask all SMs in any case. */
 static bool look_at_the_dead(struct triad_sm_control *control,
 	const struct triad_sm_wish *wish, struct triad_fabric_dead *dead,
 	enum others *others)
@@ -270,7 +273,7 @@ static bool look_at_the_dead(struct triad_sm_control *control,
 	return true;
 }
 
-/* Whether a take-over should wait for members' reports. */
+/* Whether a take-over should wait for more members to report that they are standby. */
 static bool waits_for_word(struct triad_sm_control *control,
 	const struct triad_sm_wish *wish, uint64_t now_us)
 {
@@ -282,7 +285,7 @@ static bool waits_for_word(struct triad_sm_control *control,
 		others == MEMBERS_LEFT;
 }
 
-/* Before a take-over: has OpenSM ask no other SM in it, if none can be master. */
+/* Before a take-over: if no other SM can be master, makes OpenSM ask none. */
 static void ignore_the_dead(
 	struct triad_sm_control *control, const struct triad_sm_wish *wish)
 {
@@ -308,7 +311,8 @@ static void ignore_the_dead(
 		dead.master);
 }
 
-/* Gives OpenSM the value that opensm.conf has: it may have been changed meanwhile. */
+/* Ends ignore_the_dead().  Restores the option from opensm.conf, where it may have changed
+ * meanwhile. */
 static void heed_others(struct triad_sm_control *control)
 {
 	osm_subn_opt_t *opt = &control->osm->subn.opt;
@@ -331,8 +335,8 @@ static bool may_still_ignore(
 		triad_clock_now_us() < control->ignore_until_us;
 }
 
-/* Alternates between asking the SM that reports to be master, which may be wrong, and
- * discovering, which finds the real master and asks that one. */
+/* Alternates between two ways: ask the SM that reports to be master, which may be wrong;
+ * or discover, which finds the real master and asks it. */
 static void become_master(struct triad_sm_control *control,
 	const struct triad_sm_wish *wish, uint64_t now_us)
 {
@@ -376,9 +380,9 @@ static void see_to_mastership(
 	uint64_t now_us = triad_clock_now_us();
 	bool is_master = control->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
 
-	/* A new target takes effect at once.  But before this SM sweeps to yield, give the
-	 * other one time to ask by a trap; and before it takes over from a dead SM, give
-	 * the kernel there time to clear its port's flag for an SM. */
+	/* Follow a new target at once, with two exceptions.  Before this SM sweeps to
+	 * yield, the other one has time to ask by a trap.  Before it takes over from a dead
+	 * SM, that host's kernel has time to clear IsSM. */
 	if (wish->is_master != control->was_master_wished) {
 		control->was_master_wished = wish->is_master;
 		control->has_taken_over = control->has_asked = false;
@@ -399,7 +403,7 @@ static void see_to_mastership(
 		become_master(control, wish, now_us);
 		return;
 	}
-	/* While this SM is cut off, there is no SM to yield to. */
+	/* While this SM is cut off, it knows no SM to yield to. */
 	if (!wish->n_members)
 		return;
 	sweep(control);
@@ -412,7 +416,7 @@ static bool end_vain_wait(struct triad_sm_control *control)
 {
 	bool was_vain;
 
-	/* First check without the lock: such a wait is very rare. */
+	/* Check without the lock first: such a wait is very rare. */
 	if (!control->osm->sm.polling_sm_guid)
 		return false;
 	cl_plock_excl_acquire(&control->osm->lock);
@@ -435,7 +439,7 @@ static void carry_out(
 	}
 	if (!may_touch())
 		return;
-	/* First the priority, by which all OpenSMs decide about mastership. */
+	/* First the priority: all OpenSMs decide about mastership by it. */
 	set_priority(control, wish->priority);
 	if (end_vain_wait(control)) {
 		triad_log_write(control->log, TRIAD_LOG_INFO,
@@ -452,8 +456,8 @@ static uint64_t task_step(void *context)
 	struct triad_sm_wish wish = control->wish;
 	uint64_t now_us, next_us;
 
-	/* Release our lock: OpenSM may hold its own for a whole sweep, and callers must not
-	 * wait for that. */
+	/* Release our lock: OpenSM may hold its own for a whole sweep, and callers of ours
+	 * must not wait for that. */
 	pthread_mutex_unlock(&control->lock);
 	carry_out(control, &wish);
 	pthread_mutex_lock(&control->lock);

@@ -47,7 +47,7 @@ int triad_state_file_write(const char *path, const struct triad_election_stored 
 	char text[MAX_SIZE];
 	size_t size = triad_election_stored_format(stored, text);
 
-	/* A later Triad's votes are worth more than ours here. */
+	/* Don't overwrite the promises that a later version of Triad stored. */
 	if (triad_state_file_read(path, &there, why) == EPROTONOSUPPORT)
 		return EPROTONOSUPPORT;
 	return triad_file_replace(path, text, size, 0600);

@@ -12,13 +12,13 @@
 #include "triad/clock.h"
 
 struct triad_hold {
-	pthread_mutex_t lock; /* of all but atomic members */
+	pthread_mutex_t lock; /* protects all but atomic members */
 	struct triad_hold_port *ports;
 	uint32_t n;
-	struct triad_hold_end *ends; /* as many as ports; of those that are held */
+	struct triad_hold_end *ends; /* far ends of held ports; room for 'n' */
 	uint64_t longest_us;
 	atomic_uint n_held;
-	/* Odd while the held ports are being changed, so that answers do not mix two
+	/* Odd while the held ports change, so that a reader can see that it mixed two
 	 * states. */
 	atomic_uint n_changes;
 };
@@ -63,9 +63,9 @@ static struct triad_hold_port *find_held(
 		: NULL;
 }
 
-/* Held ports stay held until the next mark.  Links that routing avoids but that are no
- * longer published stay, after the others, until they are restored; returns their
- * number. */
+/* Copies the state of the old ports to the new ones: held ports stay held until the next
+ * mark.  Appends links that routing still avoids though they are no longer published; they
+ * stay until they are restored.  Returns the number of these. */
 static uint32_t carry_over(
 	const struct triad_hold *hold, struct triad_hold_port *ports, uint32_t n)
 {
@@ -101,7 +101,7 @@ static void replace(struct triad_hold *hold, struct triad_hold_port *ports,
 {
 	uint32_t n_ends = atomic_load(&hold->n_held);
 
-	/* Requests for paths are still compared with the ends that the last mark held. */
+	/* Keep the ends of the last mark: requests for paths are compared with them. */
 	if (n_ends > n)
 		n_ends = n;
 	if (n_ends)
@@ -123,7 +123,7 @@ int triad_hold_publish(
 	uint32_t room = n;
 
 	pthread_mutex_lock(&hold->lock);
-	/* Each link that routing avoids may have to be kept beside the new ports. */
+	/* carry_over() may append each link that routing avoids. */
 	for (uint32_t i = 0; i < hold->n; i++)
 		room += hold->ports[i].is_avoided;
 	copy = calloc((size_t)room + 1, sizeof(*copy));
@@ -177,13 +177,13 @@ static void add_end(struct triad_hold *hold, const osm_physp_t *far)
 	atomic_store(&hold->n_held, n + 1);
 }
 
-/* The port and its far end as OpenSM has them; false when there is no link. */
+/* Finds the port and its far end in OpenSM's tables; false when there is no link. */
 static bool find_link(struct osm_opensm *osm, const struct triad_hold_port *port,
 	osm_node_t **node, osm_physp_t **physp, osm_physp_t **far)
 {
 	uint64_t guid = cl_hton64(port->node_guid);
 
-	/* Ports of a node follow each other. */
+	/* Ports are sorted by node: keep the node of the last call. */
 	if (!*node || osm_node_get_node_guid(*node) != guid)
 		*node = osm_get_node_by_guid(&osm->subn, guid);
 	if (!*node || !(*node)->sw || port->number >= osm_node_get_num_physp(*node))
@@ -193,17 +193,16 @@ static bool find_link(struct osm_opensm *osm, const struct triad_hold_port *port
 	return *far;
 }
 
-/* What a mark may do. */
+/* Which ports one walk may hold. */
 struct rules {
 	enum triad_hold_whom whom;
-	bool holds_links; /* those between switches, too */
+	bool holds_links; /* also links between switches */
 };
 
 static bool must_hold(const struct triad_hold_port *port, const osm_physp_t *far,
 	const struct rules *rules)
 {
-	/* An SM that could not use its own port would be of no use, and could not take
-	 * over. */
+	/* Never hold the port of an SM: it could not take over. */
 	if (far->port_info.capability_mask & IB_PORT_CAP_IS_SM)
 		return false;
 	if (port->is_gone || (far->p_node->sw && !rules->holds_links) ||
@@ -223,8 +222,8 @@ static osm_physp_t *find_physp(
 		: NULL;
 }
 
-/* Both ends.  The far one is found by its node and number, because OpenSM may no longer
- * link the two. */
+/* Marks both ends healthy.  Finds the far end by node and number, because OpenSM may no
+ * longer link the two. */
 static void give_back(struct osm_opensm *osm, struct triad_hold_port *port)
 {
 	osm_physp_t *near = find_physp(osm, port->node_guid, port->number);
@@ -237,7 +236,8 @@ static void give_back(struct osm_opensm *osm, struct triad_hold_port *port)
 	port->is_avoided = false;
 }
 
-/* One that OpenSM itself has found unhealthy is not ours. */
+/* Makes routing avoid a link that must be held.  Skips one that OpenSM itself has marked
+ * unhealthy: give_back() must not mark it healthy. */
 static void avoid_port(struct triad_hold_port *port, osm_physp_t *physp,
 	osm_physp_t *far, const struct rules *rules)
 {
@@ -260,11 +260,11 @@ static void mark_port(struct triad_hold *hold, struct triad_hold_port *port,
 	port->is_held = is_held;
 	if (!is_held)
 		return;
-	/* OpenSM's link manager looks at its copy of the state, and skips ports that
-	 * are DOWN.  The next sweep reads the copy anew. */
+	/* OpenSM's link manager skips a port whose copy of the state is DOWN.  The next
+	 * sweep reads the copy anew. */
 	ib_port_info_set_port_state(&physp->port_info, IB_LINK_DOWN);
 	ib_port_info_set_port_state(&far->port_info, IB_LINK_DOWN);
-	/* Of a switch at the far end only the link waits; the switch has other ones. */
+	/* If the far end is a switch, hold only the link: the switch may have others. */
 	if (!far->p_node->sw)
 		add_end(hold, far);
 }
@@ -275,8 +275,8 @@ static void avoid_all(
 	osm_physp_t *physp, *far;
 	osm_node_t *node = NULL;
 
-	/* First restore all, so that a link that is still unhealthy below was marked by
-	 * OpenSM, not by us. */
+	/* Restore all links first.  Those that are unhealthy after this were marked by
+	 * OpenSM. */
 	for (uint32_t i = 0; i < hold->n; i++)
 		if (hold->ports[i].is_avoided)
 			give_back(osm, &hold->ports[i]);
@@ -367,7 +367,7 @@ bool triad_hold_has_end(struct triad_hold *hold, uint16_t lid, uint64_t guid)
 	for (uint32_t i = 0; i < atomic_load(&hold->n_held) && !has_it; i++) {
 		const struct triad_hold_end *end = &hold->ends[i];
 
-		/* A port may have got no LID yet. */
+		/* Compare the GUID, too: a port may lack a LID yet. */
 		has_it = (guid && end->guid == guid) ||
 			(lid && end->lid && lid >= end->lid &&
 				lid < end->lid + (1u << end->lmc));

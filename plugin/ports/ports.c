@@ -24,15 +24,15 @@ static enum triad_hold_whom whom_to_hold(struct triad_ports *ports)
 {
 	struct triad_permission permission = triad_elector_permission(ports->elector);
 
-	/* What was held stays so without permission: see "hand-over" in hold.h. */
+	/* Without permission, hold only what was held before: "hand-over" in hold.h. */
 	if (!atomic_load(&ports->may_hold) || !permission.is_given)
 		return TRIAD_HOLD_HELD;
 	return permission.term == atomic_load(&ports->idle_term) ? TRIAD_HOLD_BEGUN
 								 : TRIAD_HOLD_ALL;
 }
 
-/* Without published ports the first gives links back to routing, and the second holds
- * nothing. */
+/* If no ports are published, triad_ports_avoid() gives links back to routing and
+ * triad_ports_mark() holds nothing. */
 void triad_ports_avoid(struct triad_ports *ports)
 {
 	triad_hold_avoid(ports->hold, ports->osm, whom_to_hold(ports));
@@ -57,7 +57,7 @@ void ports_end_wait(struct triad_ports *ports)
 
 /* --- the members --- */
 
-/* False while a received record is not in the journal: then send nothing, because a digest
+/* Writes received records to the journal.  While this fails (false), send nothing: a digest
  * states that its records are on this disk. */
 static bool journal_news(struct triad_ports *ports)
 {
@@ -73,7 +73,7 @@ static bool journal_news(struct triad_ports *ports)
 	return true;
 }
 
-/* Another configuration is in force: offers it to the members, and has it planned. */
+/* Another configuration is in force: offers it to the members and makes a new plan due. */
 static void handle_expected(struct triad_ports *ports)
 {
 	const struct triad_expected *expected = ports->source.expected;
@@ -91,9 +91,8 @@ static void handle_expected(struct triad_ports *ports)
 	ports_take_expected(ports);
 }
 
-/* Passes a configuration to the election only when a majority has it, and nothing is done
- * before.  If the election knew one that only this SM has, and this SM died, no SM could
- * enforce. */
+/* Passes a configuration to the election once a majority has it; until then no port is
+ * changed.  If only this SM had it and died, no other SM could enforce. */
 static void announce(struct triad_ports *ports)
 {
 	const struct triad_expected *expected = ports->source.expected;
@@ -121,8 +120,8 @@ void ports_pump(struct triad_ports *ports)
 	struct triad_payload received;
 	size_t size;
 
-	/* First all input, also when the port manager is off: then the inbox is
-	 * emptied, so that old payloads do not wait there until it is on. */
+	/* Empty the inbox even while the port manager is off, so that old payloads do not
+	 * wait there until it is on. */
 	if (ports_next_view(ports))
 		triad_replica_view(
 			ports->records.replica, &ports->view, triad_clock_boot_us());
@@ -134,7 +133,7 @@ void ports_pump(struct triad_ports *ports)
 	triad_replica_run(ports->records.replica, triad_clock_boot_us());
 	if (!journal_news(ports))
 		return;
-	/* The replica repeats what the transport does not take. */
+	/* Ignore failures: the replica repeats its payloads. */
 	while ((size = triad_replica_take_payload(ports->records.replica, payload)) >
 		0) {
 		ports_begin_wait(ports);
@@ -182,7 +181,7 @@ void ports_take_conf(struct triad_ports *ports)
 	ports->must_plan = true;
 }
 
-/* Right before the plan: in between, commands would find a fabric without one. */
+/* Called right before the plan is made: commands must not find a fabric without a plan. */
 static void handle_fabric(struct triad_ports *ports)
 {
 	struct triad_fabric *fabric;
@@ -219,8 +218,8 @@ static uint64_t run_step(struct triad_ports *ports)
 	if (!ports->conf->port.enabled)
 		return now_us + IDLE_US;
 	ports_retry_journal(ports, now_us);
-	/* Then the plan, and its actions.  An ended test, or records of others, outdate the
-	 * plan: then nothing is done until there is a new one. */
+	/* Then the plan and its actions.  An ended test or records of members outdate the
+	 * plan, so that no action is done until there is a new one. */
 	if (ports->must_plan)
 		ports_plan(ports, now_us);
 	next_us = now_us + TICK_US;
@@ -237,8 +236,8 @@ static uint64_t run_step(struct triad_ports *ports)
 	return tests_us < next_us ? tests_us : next_us;
 }
 
-/* Ports that are no longer held become active in the next heavy sweep; ask for one, because
- * nobody else may. */
+/* Ports that are no longer held become active in the next heavy sweep.  Ask for one, which
+ * may not come otherwise. */
 static void look_whether_idle(struct triad_ports *ports)
 {
 	uint64_t now_us = triad_clock_boot_us(), term;
@@ -257,11 +256,11 @@ static uint64_t task_step(void *context)
 	struct triad_ports *ports = context;
 	uint64_t next_us;
 
-	/* The task calls with the inbox's lock, which comes after ours in the order. */
+	/* The task calls with the inbox's lock; our lock comes first in the order. */
 	pthread_mutex_unlock(&ports->inbox.lock);
 	pthread_mutex_lock(&ports->lock);
 	ports_answer_request(ports);
-	/* While OpenSM ends, nothing is begun: its objects are about to go. */
+	/* While OpenSM ends, begin nothing: it is about to free its objects. */
 	next_us = osm_exit_flag ? triad_clock_boot_us() + IDLE_US : run_step(ports);
 	look_whether_idle(ports);
 	ports_publish_status(ports);
@@ -273,7 +272,7 @@ static uint64_t task_step(void *context)
 
 /* --- life --- */
 
-/* Without a thread that could reach it. */
+/* Requires that no thread uses the port manager any more. */
 static void destroy(struct triad_ports *ports)
 {
 	triad_conf_unref(ports->inbox.conf);
@@ -352,7 +351,7 @@ bool triad_ports_free(struct triad_ports *ports)
 {
 	if (!ports)
 		return true;
-	/* First the transport lets go of us, then the thread ends. */
+	/* First leave the transport, so that it calls us no more; then end the thread. */
 	triad_elector_set_listener(ports->elector, TRIAD_ELECTOR_PORTS, NULL);
 	if (!triad_task_stop(&ports->task, PATIENCE_US))
 		return false;

@@ -13,16 +13,16 @@
 
 _Static_assert(sizeof(ib_port_info_t) == TRIAD_SMP_DATA_SIZE, "PortInfo fills an SMP");
 
-/* One port, on its way to another state. */
+/* One port that is being changed. */
 struct action {
 	struct triad_ports *ports;
 	struct triad_smp_route route;
 	struct triad_record record;
 	ib_port_info_t info;      /* as the switch has it */
 	uint16_t status;          /* of the last answer */
-	bool is_sent;             /* a Set was, answered or not */
-	bool has_lost_permission; /* between two tries */
-	bool had_failed;          /* the port, by what was remembered before */
+	bool is_sent;             /* a Set was sent, answered or not */
+	bool has_lost_permission; /* permission ended between two tries */
+	bool had_failed;          /* the port had failed before, by the history */
 };
 
 void ports_ask_for_sweep(struct triad_ports *ports)
@@ -38,7 +38,7 @@ void ports_ask_for_sweep(struct triad_ports *ports)
 
 /* --- sending --- */
 
-/* A Get changes nothing, so it is repeated without asking for permission. */
+/* Repeats a Get without checking permission, because a Get changes nothing. */
 static int get_attribute(struct action *action, const struct triad_smp_route *route,
 	enum triad_smp_attribute attribute, uint32_t modifier,
 	uint8_t data[TRIAD_SMP_DATA_SIZE])
@@ -58,7 +58,7 @@ static int get_attribute(struct action *action, const struct triad_smp_route *ro
 	return error;
 }
 
-/* The route is as old as the last sweep.  It may lead to another switch by now. */
+/* The route is as old as the last sweep: check that it still leads to this switch. */
 static int check_switch(struct action *action)
 {
 	uint8_t data[TRIAD_SMP_DATA_SIZE];
@@ -81,10 +81,9 @@ static int get_port(struct action *action)
 		action->record.port, (uint8_t *)&action->info);
 }
 
-/* Guards and plan have judged the link as the last sweep saw it.  If another port is at
- * its far end now, or one where there was none, the port must be planned anew (ESTALE).
- * A far end that was known and does not answer is no reason to stop: it may be what is
- * wrong with the port. */
+/* Guards and plan used the link as the last sweep saw it.  If another port is at its far
+ * end now, or one where there was none, plan the port anew (ESTALE).  Go on if a known far
+ * end does not answer: that may be what is wrong with the port. */
 static int check_far_end(struct action *action)
 {
 	uint8_t data[TRIAD_SMP_DATA_SIZE];
@@ -99,8 +98,8 @@ static int check_far_end(struct action *action)
 	return cl_ntoh64(info->port_guid) == action->record.remote_guid ? 0 : ESTALE;
 }
 
-/* Permission is asked for before each try.  If it ends between two tries, the first Set
- * may have been done: the outcome is "unanswered", not "dropped". */
+/* Checks permission before each try.  If it ends between two tries, the switch may have
+ * done the first Set: the outcome is "unanswered", not "dropped". */
 static int send_set(struct action *action, unsigned wanted)
 {
 	struct triad_ports *ports = action->ports;
@@ -175,7 +174,7 @@ static int change(struct action *action)
 
 /* --- outcomes --- */
 
-/* After a Set was sent, it is unknown whether it was done: "unanswered", not "dropped". */
+/* Once a Set was sent, the switch may have done it: "unanswered", not "dropped". */
 static enum triad_outcome outcome_of(const struct action *action, int error)
 {
 	switch (error) {
@@ -255,29 +254,29 @@ static void conclude(struct action *action, int error)
 
 	outcome.outcome = outcome_of(action, error);
 	if (error) {
-		/* The result matters more than the reason, which is cut to fit before
-		 * it. */
+		/* The text is reason and result.  Cut the reason if both do not fit: the
+		 * result matters more. */
 		explain(action, error, text, sizeof(text));
 		room = (int)(sizeof(outcome.text) - strlen(text) - sizeof(" -- "));
 		snprintf(outcome.text, sizeof(outcome.text), "%.*s -- %s",
 			room > 0 ? room : 0, action->record.text, text);
 	}
-	/* A port that had failed stays so when nothing was sent. */
+	/* A port that had failed stays failed when no Set was sent. */
 	if (outcome.outcome == TRIAD_OUTCOME_DROPPED && action->had_failed)
 		outcome.action = TRIAD_ACTION_FAIL;
 	ports->acts.n_set_failed += outcome.outcome == TRIAD_OUTCOME_REFUSED ||
 		outcome.outcome == TRIAD_OUTCOME_UNANSWERED;
 	ports->acts.n_unpermitted += error == EPERM || action->has_lost_permission;
 	log_outcome(action, error);
-	/* If this can't be recorded, the next holder of the lease finds an intent
-	 * without an outcome, and looks at the port itself. */
+	/* If this fails, the next holder of the lease finds an intent without an outcome
+	 * and looks at the port itself. */
 	(void)ports_record(ports, &outcome);
 	/* A sweep shows the effect of a Set, or the new far end. */
 	if (outcome.outcome != TRIAD_OUTCOME_DROPPED || error == ESTALE)
 		ports->acts.wants_sweep = true;
 }
 
-/* Intent, majority, action, outcome. */
+/* Records the intent at a majority of the members, does the action, records the outcome. */
 static int do_action(struct triad_ports *ports, const struct triad_record *intent)
 {
 	struct action action = {.ports = ports, .record = *intent};
@@ -336,7 +335,7 @@ static void warn(
 	triad_agenda_warned(ports->agenda, item->node_guid, item->number, now_us);
 }
 
-/* Octets in a second, both ways; UINT64_MAX: not known. */
+/* Octets in a second, both directions together; UINT64_MAX: unknown. */
 static uint64_t measure_traffic(
 	struct triad_ports *ports, const struct triad_plan_item *item)
 {
@@ -348,8 +347,8 @@ static uint64_t measure_traffic(
 		ports_read_counters(ports, route.lid, route.sl, item->number,
 			SMP_TIMEOUT_MS, &before))
 		return UINT64_MAX;
-	/* Half a second between two readings.  The members are listened to meanwhile,
-	 * so that their messages don't overflow the inbox. */
+	/* Wait half a second.  Handle members' messages meanwhile, so that the inbox does
+	 * not overflow. */
 	begun_us = triad_clock_boot_us();
 	while (triad_clock_boot_us() < begun_us + TRIAD_US_PER_S / 2) {
 		if (!ports_wait_for_members(ports, begun_us + TRIAD_US_PER_S / 2))
@@ -408,7 +407,7 @@ static uint64_t act_on(struct triad_ports *ports,
 	uint64_t n_sets = ports->acts.n_sets;
 	int error;
 
-	/* The agenda is of the plan before: there was no memory for the present one. */
+	/* The agenda belongs to the previous plan: memory was short for the present one. */
 	if (!item) {
 		ports->must_plan = true;
 		return now_us + TRIAD_US_PER_S;
@@ -419,7 +418,7 @@ static uint64_t act_on(struct triad_ports *ports,
 		look_at_traffic(ports, item);
 	} else {
 		error = carry_out(ports, item);
-		/* Whether it worked or not. */
+		/* An approval counts for one try, whether it worked or not. */
 		triad_overrides_remove(
 			&ports->overrides, item->node_guid, item->number);
 		triad_agenda_done(ports->agenda, item->node_guid, item->number, !error,
@@ -448,15 +447,15 @@ uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
 	enum triad_agenda_kind kind = TRIAD_AGENDA_WAIT;
 	uint64_t until_us = UINT64_MAX;
 
-	/* One item a step, so that the next one uses the then present permission, members
-	 * and fabric. */
+	/* Do one item in each step: the next one is done with up-to-date permission,
+	 * members and fabric. */
 	report_stop(ports);
 	triad_agenda_hold_tests(ports->agenda, !ports_has_room_for_test(ports));
 	if (!ports_is_ending(ports) && ports_may_act(ports))
 		kind = triad_agenda_next(ports->agenda, now_us, &entry, &until_us);
 	if (kind != TRIAD_AGENDA_WAIT)
 		return act_on(ports, entry, kind, now_us);
-	/* One sweep for all actions of this plan, when nothing more is due. */
+	/* Ask for one sweep after all actions of this plan, when nothing more is due. */
 	if (ports->acts.wants_sweep)
 		ports_ask_for_sweep(ports);
 	return until_us;

@@ -109,8 +109,8 @@ void ports_publish_status(struct triad_ports *ports)
 {
 	struct triad_ports_status status;
 
-	/* A lock of its own, held only to copy: 'status' and metrics never wait for a
-	 * step. */
+	/* 'status_lock' is held only to copy, so that 'status' and metrics never wait for
+	 * a step. */
 	describe(ports, &status);
 	pthread_mutex_lock(&ports->status_lock);
 	ports->status = status;
@@ -192,7 +192,8 @@ static void fill_place(
 		triad_test_step_name(test->test.step), test->test.text);
 }
 
-/* The plan has it as a note, which can't be found by a GUID when the row has none. */
+/* Writes the plan's note about a row without a port; a row without a GUID can't be looked
+ * up in the plan. */
 static void fill_unplaced(
 	const struct triad_expected_port *wanted, struct triad_port_row *row)
 {
@@ -210,8 +211,8 @@ static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_port_ro
 	uint32_t at = ports->placed->port_of[i];
 	const struct triad_plan_item *item = NULL;
 
-	/* First fill in the row of the configuration, then the facts of the fabric.  A row
-	 * by name has no GUID before. */
+	/* First the configuration's row, then the facts of the fabric, where a row by name
+	 * gets its GUID. */
 	memset(row, 0, sizeof(*row));
 	row->node_guid = wanted->node_guid;
 	row->number = wanted->port;
@@ -263,7 +264,8 @@ static void fill_rows(struct triad_ports *ports, enum triad_ports_which which,
 	}
 }
 
-/* With the lock. */
+/* 0 when rows can be made; ENOENT: no configuration; EAGAIN: no plan yet.  The caller holds
+ * the lock. */
 static int look_for_rows(const struct triad_ports *ports)
 {
 	if (!ports->source.expected)
@@ -279,7 +281,7 @@ int triad_ports_rows(struct triad_ports *ports, enum triad_ports_which which,
 
 	pthread_mutex_lock(&ports->lock);
 	error = look_for_rows(ports);
-	/* 'max' is the client's: what is allocated must not follow it. */
+	/* Limit 'max', which the client chose, before it sizes an allocation. */
 	if (!error && max > ports->source.expected->n_ports)
 		max = ports->source.expected->n_ports;
 	*rows = error ? NULL : calloc((size_t)max + 1, sizeof(**rows));
@@ -337,7 +339,7 @@ int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int numbe
 
 /* --- ports that the port manager took down --- */
 
-/* A test of a dead SM has no end in the history. */
+/* A test counts only for a time: if its SM died, the history has no end of it. */
 static bool is_test_recent(
 	const struct triad_ports *ports, const struct triad_record *record)
 {
@@ -401,7 +403,7 @@ static enum triad_ports_answer release(
 	return TRIAD_PORTS_OK;
 }
 
-/* What the approved action cuts off; "" when nothing. */
+/* Describes what the approved action cuts off; "" when nothing. */
 static void describe_cut(const struct triad_ports *ports,
 	const struct triad_plan_item *item, char *text, size_t size)
 {
@@ -412,8 +414,8 @@ static void describe_cut(const struct triad_ports *ports,
 			ports->fabric, &item->lost, TRIAD_GUARD_MAX_LOST, text, size);
 }
 
-/* The agenda lacks items that a guard stops.  Add the override and make a new plan, which
- * puts the item there; then approve it. */
+/* The agenda lacks items that a guard stops.  So add the override, make a new plan, which
+ * puts the item on the agenda, and approve that. */
 static enum triad_ports_answer approve(
 	struct triad_ports *ports, struct ports_request *request)
 {

@@ -11,9 +11,9 @@
 #include "plugin/ports/ports_parts.h"
 #include "service/recorder.h"
 
-/* How often the journal is tried while nothing is to be written to it. */
+/* How often to retry the journal while there is nothing to write. */
 #define RETRY_US (5 * TRIAD_US_PER_S)
-/* How long a majority is waited for. */
+/* How long to wait for a majority. */
 #define AGREE_US TRIAD_US_PER_S
 #define AGREE_STEP_US (5 * TRIAD_US_PER_MS)
 
@@ -25,12 +25,12 @@ void ports_open_journal(struct triad_ports *ports)
 		ports->conf->election.state_dir, ports->id);
 	if (ports->records.journal && strcmp(path, ports->records.journal_path) == 0)
 		return;
-	/* election.state_dir was changed, or the last attempt failed. */
+	/* election.state_dir has changed, or the last attempt failed. */
 	triad_journal_close(ports->records.journal);
 	ports->records.journal = NULL;
 	snprintf(ports->records.journal_path, sizeof(ports->records.journal_path), "%s",
 		path);
-	/* Keeps the lock, though it reads a disk: it fills the history, which commands
+	/* Keep the lock, though this reads a disk: it fills the history, which commands
 	 * read. */
 	if (triad_journal_open(path, ports->records.history, &ports->records.journal,
 		    reason, sizeof(reason))) {
@@ -85,7 +85,7 @@ int ports_journal(struct triad_ports *ports, const struct triad_record *record)
 	ports_end_wait(ports);
 	if (!error)
 		note_in_history(ports, record);
-	/* It is tried again in each step: only another reason is worth a line. */
+	/* Each step tries again: log only when the reason changes. */
 	if (error)
 		snprintf(text, sizeof(text),
 			"%.150s: can't be written: %s; no port is touched until it can",
@@ -131,8 +131,8 @@ int ports_record(struct triad_ports *ports, struct triad_record *record)
 	record->at_us =
 		(uint64_t)now.tv_sec * TRIAD_US_PER_S + (uint64_t)now.tv_nsec / 1000;
 	record->writer = ports->id;
-	/* The disk first: records that members receive must survive a restart of this
-	 * SM. */
+	/* Write to disk first: a record that members receive must survive a restart of
+	 * this SM. */
 	error = ports_journal(ports, record);
 	if (error)
 		return error;
@@ -155,7 +155,7 @@ int ports_commit(struct triad_ports *ports, struct triad_record *record)
 
 		if (now_us > since_us + AGREE_US)
 			return ETIMEDOUT;
-		/* The lease may end while members are slow. */
+		/* The lease may end during the wait. */
 		if (!ports_may_act(ports))
 			return EPERM;
 		if (!ports_wait_for_members(ports, now_us + AGREE_STEP_US))

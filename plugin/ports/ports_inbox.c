@@ -44,7 +44,7 @@ void ports_leave_payload(
 	struct triad_ports *ports = context;
 	struct ports_inbox *inbox = &ports->inbox;
 
-	/* Replicas compare digests, and repeat what got lost. */
+	/* A full inbox may drop this: replicas compare digests and repeat lost records. */
 	pthread_mutex_lock(&inbox->lock);
 	if (triad_inbox_put(&inbox->payloads, sender, payload, size))
 		triad_task_wake(&ports->task);
@@ -95,7 +95,7 @@ void triad_ports_set_fabric(struct triad_ports *ports, struct triad_fabric *fabr
 	struct ports_inbox *inbox = &ports->inbox;
 	struct triad_fabric *old;
 
-	/* Only the newest one counts: the thread may have been in a long step. */
+	/* Replace an older one that the thread, in a long step, has not taken yet. */
 	pthread_mutex_lock(&inbox->lock);
 	old = inbox->has_fabric ? inbox->fabric : NULL;
 	inbox->fabric = fabric ? triad_fabric_ref(fabric) : NULL;
@@ -130,9 +130,8 @@ void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *c
 	inbox->conf = triad_conf_ref(conf);
 	inbox->is_configured = true;
 	triad_task_wake(&ports->task);
-	/* OpenSM's first sweep comes right after its start. Before that, the ports that
-	 * were held before the restart must be published again; otherwise the sweep
-	 * activates them. */
+	/* OpenSM sweeps right after its start.  Wait until the ports that were held before
+	 * the restart are published again; otherwise the sweep activates them. */
 	while (!inbox->has_begun)
 		if (triad_condition_wait(&ports->task.changed, &inbox->lock, until_us))
 			break;
@@ -181,8 +180,8 @@ void ports_request(struct triad_ports *ports, struct ports_request *request)
 	uint64_t until_us = triad_clock_now_us() + REQUEST_US;
 
 	request->answer = TRIAD_PORTS_BUSY;
-	/* First the slot must be free of another command's request, then ours is done;
-	 * both waits together take REQUEST_US at most. */
+	/* Wait until no other command uses the slot, then until our request is answered:
+	 * together REQUEST_US at most. */
 	pthread_mutex_lock(&ports->inbox.lock);
 	if (await_state(ports, PORTS_NO_REQUEST, until_us)) {
 		*slot = *request;
@@ -192,7 +191,7 @@ void ports_request(struct triad_ports *ports, struct ports_request *request)
 			*request = *slot;
 		else if (slot->state == PORTS_BEGUN)
 			request->answer = TRIAD_PORTS_UNDER_WAY;
-		/* The thread still works on one that was begun, and frees the slot. */
+		/* If the thread still works on the request, it frees the slot itself. */
 		slot->state =
 			slot->state == PORTS_BEGUN ? PORTS_ABANDONED : PORTS_NO_REQUEST;
 		pthread_cond_broadcast(&ports->task.changed);

@@ -16,9 +16,9 @@ const char *ports_node_name(const struct triad_ports *ports, uint64_t node_guid)
 
 /* --- ports that may be held --- */
 
-/* Whether a test of the port has begun, and was not passed, by its last record.  A port
+/* Whether the port's last record says that a test has begun and was not passed.  A port
  * that failed stays failed until it is released, tested anew and admitted, even if the
- * Set that should have disabled it never came, or did not work. */
+ * Set that should have disabled it was not sent or did not work. */
 static bool is_begun(const struct triad_record *record)
 {
 	if (!record)
@@ -53,7 +53,7 @@ static struct triad_hold_port hold_port(
 	return port;
 }
 
-/* A port whose test would cut something off is not tested, so it is not held either. */
+/* A guard stops the port's test, so the port is not held either. */
 static bool is_guarded(
 	const struct triad_ports *ports, uint64_t node_guid, uint8_t number)
 {
@@ -66,8 +66,7 @@ static bool is_guarded(
 		!item->is_overridden;
 }
 
-/* Rows by GUID are known before the first sweep, others as soon as there is a
- * fabric. */
+/* Before the first sweep only rows by GUID can be listed; rows by name need a fabric. */
 static uint32_t list_rows(const struct triad_ports *ports, struct triad_hold_port *list)
 {
 	const struct triad_expected *expected = ports->source.expected;
@@ -88,8 +87,8 @@ static uint32_t list_rows(const struct triad_ports *ports, struct triad_hold_por
 	return n;
 }
 
-/* Without a fabric, rows by name have no GUID.  Until there is one, ports that the
- * history remembers as under test are held instead. */
+/* Without a fabric, rows by name have no GUID.  So list the ports whose test has begun by
+ * the history. */
 static uint32_t list_remembered(const struct triad_ports *ports,
 	struct triad_hold_port *list, uint32_t n_rows, uint32_t room)
 {
@@ -127,9 +126,8 @@ static void publish_hold(struct triad_ports *ports)
 		(ports->placed ? 0 : triad_history_n(ports->records.history));
 	list = calloc((size_t)room + 1, sizeof(*list));
 	if (!list)
-		return; /* what was published stays */
-	/* The rows are sorted first, because list_remembered() searches them; then all
-	 * are. */
+		return; /* the ports that were published stay */
+	/* Sort the rows first, because list_remembered() searches them; then sort all. */
 	n = list_rows(ports, list);
 	qsort(list, n, sizeof(*list), triad_hold_compare);
 	if (!ports->placed)
@@ -139,8 +137,8 @@ static void publish_hold(struct triad_ports *ports)
 	free(list);
 }
 
-/* A port that is no longer held becomes active in the next heavy sweep.  Nobody else
- * may ask for one soon, so this does. */
+/* A port that is no longer held becomes active in the next heavy sweep.  Asks for one,
+ * which may not come soon otherwise. */
 void ports_publish_hold(struct triad_ports *ports)
 {
 	uint32_t n_before = triad_hold_n_held(ports->hold);
@@ -188,10 +186,10 @@ void ports_find_sms(struct triad_ports *ports)
 		add_sm(&sms, cl_ntoh64(((osm_remote_sm_t *)item)->smi.guid), ports->id);
 	cl_plock_release(&ports->osm->lock);
 	ports_end_wait(ports);
-	/* Without a cluster nothing would keep the other SM from acting, too. */
+	/* Without a cluster nothing keeps another SM from changing ports, too. */
 	sms.without_cluster =
 		sms.n && ports->conf->election.cluster == TRIAD_CLUSTER_NONE;
-	/* Members of the cluster run an SM, too, though it may not answer just now. */
+	/* Add the cluster's members: they run SMs, even if these do not answer now. */
 	for (uint32_t i = 0; i < ports->view.n_members; i++)
 		add_sm(&sms, ports->view.members[i], ports->id);
 	ports->sms = sms;
@@ -205,8 +203,8 @@ static void forget_plan(struct triad_ports *ports)
 	ports->placed = NULL;
 }
 
-/* Finds the fabric's port for each row.  Rows that can't be right in this fabric are
- * reported once, and left out of plans. */
+/* Finds the fabric's port for each row.  Reports rows that can't be right in this fabric
+ * once; plans leave them out. */
 static void place(struct triad_ports *ports)
 {
 	const struct triad_expected *expected = ports->source.expected;
@@ -214,14 +212,14 @@ static void place(struct triad_ports *ports)
 	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
 	bool is_placed;
 
-	/* Without memory for mistakes the rows are placed all the same. */
+	/* If memory for mistakes is short, place the rows without reporting. */
 	if (mistakes)
 		triad_diags_init(mistakes, "expected configuration");
 	is_placed = !triad_placed_build(
 		expected, ports->fabric, mistakes, NULL, &ports->placed);
 	if (!is_placed)
 		ports->placed = NULL;
-	/* The same file in each new fabric mostly has the same mistakes. */
+	/* Report once: a file mostly has the same mistakes in each new fabric. */
 	if (is_placed && mistakes &&
 		(ports->reported_generation != expected->generation ||
 			ports->n_misplaced != mistakes->n_total)) {
@@ -244,8 +242,8 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 	ports->must_plan = false;
 	if (!ports->conf->port.enabled)
 		return;
-	/* A standby becomes the master before it has a fabric.  Its first sweep as
-	 * master must already hold what it learned from the members. */
+	/* A standby that becomes master has no fabric yet.  Its first sweep must already
+	 * hold the ports that it knows from the members' records. */
 	if (!ports->fabric || !ports->source.expected) {
 		ports_publish_hold(ports);
 		return;
@@ -256,15 +254,15 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 	if (!ports->placed)
 		return;
 	input = ports_plan_input(ports);
-	/* Without memory the last plan stays: its fabric is still this one. */
+	/* If memory is short, keep the last plan: it is for this fabric. */
 	if (triad_plan_build(&input, &plan))
 		return;
 	triad_plan_free(ports->plan);
 	ports->plan = plan;
 	ports->plan_us = triad_clock_now_us() - begun_us;
 	triad_overrides_keep_used(&ports->overrides, plan);
-	/* Without memory the agenda keeps its entries; those that the plan does not
-	 * have are passed over (act_on()). */
+	/* If memory is short, the agenda keeps its entries; act_on() skips those that the
+	 * plan lacks. */
 	(void)triad_agenda_look(ports->agenda, plan, now_us);
 	ports_look_at_tests(ports, now_us);
 	ports_publish_hold(ports);
@@ -277,8 +275,8 @@ void ports_take_fabric(struct triad_ports *ports, struct triad_fabric *fabric)
 	forget_plan(ports);
 	triad_fabric_unref(ports->fabric);
 	ports->fabric = fabric;
-	/* No longer the master.  Otherwise tests go on, and look at the new fabric when
-	 * the plan is made. */
+	/* NULL: this SM is no longer master.  Otherwise tests go on and look at the new
+	 * fabric when the plan is made. */
 	if (!fabric)
 		ports_end_tests(ports);
 	ports->must_plan = true;

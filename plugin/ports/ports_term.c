@@ -9,7 +9,7 @@
 
 /* --- agreement of a majority --- */
 
-/* A confirmation by hand counts for the view that it was given in, and no other. */
+/* A confirmation by hand counts only for the view in which the operator gave it. */
 static uint32_t votes_needed(const struct triad_ports *ports)
 {
 	struct triad_permission permission = triad_elector_permission(ports->elector);
@@ -70,8 +70,9 @@ bool ports_may_act(struct triad_ports *ports)
 	struct triad_permission permission =
 		triad_elector_permission_in_term(ports->elector, ports->term.number);
 
-	/* A term that the operator confirmed by hand holds only in the view that it was
-	 * confirmed in: members that return may have records that are missing here. */
+	/* After a confirmation by hand, stop as soon as the view changes: returning members
+	 * may have records that this SM lacks.  The election may notice them later, or in
+	 * the same term. */
 	return ports->term.number && !ports->sms.without_cluster &&
 		permission.is_given &&
 		permission.by_hand_view == ports->term.by_hand_view &&
@@ -79,8 +80,8 @@ bool ports_may_act(struct triad_ports *ports)
 			ports->term.by_hand_view == ports->view.number);
 }
 
-/* Nothing that was begun or approved in one term counts in another, nor what was agreed
- * without a majority once the missing members are back. */
+/* Drops what was begun or approved.  It is invalid in another term, and when missing
+ * members return after a confirmation by hand. */
 static void end_term(struct triad_ports *ports)
 {
 	ports->term = (struct ports_term){.number = 0};
@@ -102,8 +103,8 @@ void ports_look_at_permission(struct triad_ports *ports)
 		end_term(ports);
 	if (!permission.is_given)
 		return;
-	/* Only confirmations from now on count: earlier, the last holder of the lease may
-	 * have written records that this SM lacks. */
+	/* Count members' confirmations only from now on: before, the last holder of the
+	 * lease may have written records that this SM lacks. */
 	if (!term->number)
 		*term = (struct ports_term){.number = permission.term,
 			.by_hand_view = permission.by_hand_view,
@@ -115,8 +116,8 @@ void ports_look_at_permission(struct triad_ports *ports)
 	term->is_outlived = newest_term > term->number;
 	if (term->is_outlived)
 		return;
-	/* Permission may have ended and come back in the same term: then the numbers of
-	 * its records go on. */
+	/* If permission ended and came back in the same term, continue its numbers of
+	 * records. */
 	term->n_records = newest_term == term->number ? newest : 0;
 	term->is_synced = true;
 	ports->must_plan = true;

@@ -8,9 +8,9 @@
 
 #include "plugin/ports/ports_parts.h"
 
-/* Short: the link under test must not keep the others waiting. */
+/* Short, so that a link under test does not delay the others. */
 #define SMP_TIMEOUT_MS 100u
-/* When the journal or a majority did not take a record. */
+/* When to retry a record that the journal or a majority did not take. */
 #define RECORD_AGAIN_US (10 * TRIAD_US_PER_S)
 
 const struct ports_test *ports_find_test(
@@ -78,7 +78,7 @@ static struct triad_test_conf test_conf(const struct triad_ports *ports)
 	struct triad_test_conf test = {
 		.timeout_us = conf->port.test_timeout_s * TRIAD_US_PER_S,
 		.quality_us = conf->port.test_time_s * TRIAD_US_PER_S,
-		/* port.test_rate is for all tests together: each has its share. */
+		/* port.test_rate limits all tests together; each gets an equal share. */
 		.smp_interval_us =
 			TRIAD_US_PER_S * conf->port.max_tests / conf->port.test_rate,
 		.max_lost = conf->port.test_max_lost,
@@ -140,8 +140,7 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 		return true;
 	if (!ports_has_room_for_test(ports))
 		return false;
-	/* Only a link in INIT can be held (hold.h): one that is active comes up
-	 * anew. */
+	/* Only a link in INIT can be held (hold.h), so bounce one that is active. */
 	if (item->is_active &&
 		ports_bounce(ports, item->node_guid, item->number, item->remote_guid))
 		return false;
@@ -154,8 +153,8 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 	conf = test_conf(ports);
 	wanted = wanted_of(ports, item);
 	triad_port_test_begin(&test->test, &conf, &wanted, triad_clock_boot_us());
-	/* A link that was bounced is seen by the next sweep.  For any other link this
-	 * fabric counts, as no sweep may come. */
+	/* A sweep follows a bounce and shows the link anew.  For any other link use this
+	 * fabric, as no sweep may come. */
 	if (!item->is_active)
 		look_at_port(ports, test, item->port,
 			&ports->source.expected->ports[item->row],
@@ -276,7 +275,7 @@ static void admit(struct triad_ports *ports, struct ports_test *test)
 		test->again_us = triad_clock_boot_us() + RECORD_AGAIN_US;
 		return;
 	}
-	/* First nothing holds the port, then a sweep lets it become active. */
+	/* First stop holding the port, then ask for a sweep, which activates it. */
 	test->is_admitted = true;
 	ports_publish_hold(ports);
 	ports_ask_for_sweep(ports);
@@ -311,8 +310,7 @@ static bool has_ended(struct triad_ports *ports, struct ports_test *test)
 		triad_clock_boot_us() < test->again_us)
 		return false;
 	snprintf(record.text, sizeof(record.text), "%s", test->test.text);
-	/* A verdict without a record does not count: the test stays until it is
-	 * written. */
+	/* A verdict counts only with its record: the test stays until that is written. */
 	if (record_test(ports, test->node_guid, test->number, &record)) {
 		test->again_us = triad_clock_boot_us() + RECORD_AGAIN_US;
 		return false;
@@ -321,7 +319,7 @@ static bool has_ended(struct triad_ports *ports, struct ports_test *test)
 	return true;
 }
 
-/* Carries out one wish; false when there is none now. */
+/* Does what the test asks for next; false when it has to wait. */
 static bool carry_out(
 	struct triad_ports *ports, struct ports_test *test, uint64_t *until_us)
 {
@@ -343,7 +341,7 @@ static bool carry_out(
 		break;
 	case TRIAD_TEST_ADMIT:
 		admit(ports, test);
-		/* The wish lasts until a sweep sees the port active. */
+		/* The test asks again until a sweep shows the port active. */
 		next_us = triad_clock_boot_us() + TRIAD_US_PER_S;
 		goes_on = false;
 		break;
@@ -366,10 +364,10 @@ uint64_t ports_run_tests(struct triad_ports *ports, uint64_t now_us)
 	while (i < ports->tests.n && !ports_is_ending(ports)) {
 		struct ports_test *test = &ports->tests.all[i];
 
-		/* One wish of each test in turn: one whose link does not answer must
-		 * not stop the others. */
+		/* One request of each test in turn, so that a link that does not answer
+		 * does not stop the other tests. */
 		if (carry_out(ports, test, &until_us))
-			until_us = now_us; /* there may be another wish */
+			until_us = now_us; /* the test may ask for more */
 		ports_pump(ports);
 		if (has_ended(ports, test))
 			remove_test(&ports->tests, i);

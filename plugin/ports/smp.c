@@ -33,7 +33,7 @@ void triad_smp_free(struct triad_smp *smp)
 {
 	if (!smp)
 		return;
-	/* An answer that came too late may still be on its way. */
+	/* 'true': late answers may still arrive. */
 	for (unsigned i = 0; i < N_CLASSES; i++)
 		triad_umad_close(smp->umads[i], true);
 	free(smp);
@@ -41,7 +41,7 @@ void triad_smp_free(struct triad_smp *smp)
 
 /* --- routes --- */
 
-/* As OpenSM's link manager does: what a switch has at its port 0. */
+/* Uses the M_Key of the switch's port 0, as OpenSM's link manager does. */
 static int read_m_key(struct osm_opensm *osm, uint64_t node_guid, uint64_t *m_key)
 {
 	osm_node_t *node;
@@ -65,7 +65,8 @@ int triad_smp_find_route(struct osm_opensm *osm, const struct triad_fabric *fabr
 	uint32_t port;
 	int error;
 
-	/* LID and SL of the switch's port 0 are for its PMA; the way is for SMPs. */
+	/* Requests to the PMA use LID and SL of the switch's port 0; SMPs use the directed
+	 * route. */
 	memset(route, 0, sizeof(*route));
 	if (node == TRIAD_FABRIC_NONE)
 		return ENOENT;
@@ -100,7 +101,7 @@ static int open_class(struct triad_smp *smp, unsigned class)
 	return triad_umad_open(smp->port_guid, classes[class], &smp->umads[class]);
 }
 
-/* Passes over answers to earlier MADs that came too late. */
+/* Waits for the answer to 'tid'; skips late answers to earlier MADs. */
 static int await(const struct triad_mad_transport *transport, uint32_t tid,
 	uint64_t until_us, struct triad_mad_reply *reply)
 {
@@ -132,7 +133,8 @@ static int exchange(struct triad_smp *smp, unsigned class,
 	error = transport->send(transport->context, to, mad, timeout_ms);
 	if (error)
 		return error;
-	/* The kernel reports a missing answer; the simulator may not. */
+	/* Wait a little longer than the kernel, which reports a missing answer; the
+	 * simulator may not. */
 	return await(transport, triad_pma_tid(mad, TRIAD_MAD_SIZE),
 		triad_clock_now_us() + (timeout_ms + 50) * TRIAD_US_PER_MS, reply);
 }
@@ -187,7 +189,7 @@ int triad_smp_read_counters(struct triad_smp *smp, uint16_t lid, uint8_t sl,
 
 	if (error)
 		return error;
-	/* An agent without the wide ones refuses, or does not answer. */
+	/* An error is fine: an agent may lack PortCountersExtended. */
 	error = read_attribute(
 		smp, &to, TRIAD_PMA_PORT_COUNTERS_EXTENDED, port, timeout_ms, &wide);
 	triad_smp_count(counts, &reading, error ? NULL : &wide);

@@ -38,7 +38,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 		a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* A FIFO must not keep us waiting. */
+/* Non-blocking, so that a FIFO does not keep us waiting. */
 static int open_file(const char *path, struct stat *status)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -55,8 +55,8 @@ static int open_file(const char *path, struct stat *status)
 	return -EINVAL;
 }
 
-/* Returns 0, EAGAIN (it is being written), EFBIG, EPERM (it isn't trusted, 'why' says
- * the reason) or another errno; the octets are the caller's. */
+/* Returns 0, EAGAIN (somebody is writing it), EFBIG, EPERM (not trusted; 'why' has the
+ * reason) or another errno.  The caller frees '*octets'. */
 static int read_file(const char *path, struct stat *status, char **octets, size_t *size,
 	char why[TRIAD_FILE_REASON_SIZE])
 {
@@ -64,7 +64,7 @@ static int read_file(const char *path, struct stat *status, char **octets, size_
 	size_t n;
 	int fd, error;
 
-	/* Other errors of the check, such as ENOENT, come again from open(). */
+	/* open() reports other errors of the check, such as ENOENT, again. */
 	if (triad_file_check_trusted(path, false, why) == EPERM)
 		return EPERM;
 	fd = open_file(path, status);
@@ -77,7 +77,7 @@ static int read_file(const char *path, struct stat *status, char **octets, size_
 		return *size > TRIAD_EXPECTED_MAX_OCTETS ? EFBIG : ENOMEM;
 	}
 	error = triad_read_all(fd, *octets, *size, &n);
-	/* One that became shorter, or changed, while it was read is being written. */
+	/* Somebody is writing a file that changed or became shorter during the read. */
 	if (!error && (n < *size || fstat(fd, &after) || !is_same(status, &after)))
 		error = EAGAIN;
 	close(fd);
@@ -95,7 +95,7 @@ static void keep_copy(struct triad_source *source, const char *octets, size_t si
 		error = triad_file_check_folder(source->copy, why) == EPERM
 			? EPERM
 			: triad_file_replace(source->copy, octets, size, 0600);
-	/* The configuration is in force all the same; one line until it works again. */
+	/* The configuration stays in force.  Log one line until the copy works again. */
 	if (error && !source->has_copy_trouble)
 		triad_log_write(source->log, TRIAD_LOG_ERROR,
 			"ports: %s: the expected configuration can't be kept there: "
@@ -107,7 +107,7 @@ static void keep_copy(struct triad_source *source, const char *octets, size_t si
 
 /* --- which one is in force --- */
 
-/* False, with the reason among the mistakes, for one that is not newer. */
+/* Whether 'expected' is newer than the one in force; if not, adds a mistake. */
 static bool is_newer(struct triad_source *source, const struct triad_expected *expected)
 {
 	const struct triad_expected *now = source->expected;
@@ -144,7 +144,7 @@ static void report_mistakes(const struct triad_source *source)
 					 : "there is none in force");
 }
 
-/* Without the lock.  NULL: it is not to be in force. */
+/* Parses a configuration; NULL: it has mistakes or is not newer.  Called without lock. */
 static struct triad_expected *parse(
 	struct triad_source *source, const char *name, const char *octets, size_t size)
 {
@@ -162,8 +162,8 @@ static struct triad_expected *parse(
 	return NULL;
 }
 
-/* 'octets' are taken over.  The copy is written first: from the moment that the
- * configuration is in force the lock must be held until the owner has seen to it. */
+/* Takes over 'octets'.  Writes the copy before it takes the lock again: from the moment
+ * that the configuration is in force, the lock is held until the owner has handled it. */
 static bool attempt(struct triad_source *source, const char *name, char *octets,
 	size_t size, bool is_copy)
 {
@@ -230,9 +230,9 @@ static bool read_operators(struct triad_source *source)
 	source->has_seen = error != EAGAIN;
 	source->seen = status;
 	if (error == EAGAIN)
-		return false; /* in a second */
-	/* 'seen' equals a file that is gone: a file that can't be read is tried again
-	 * in each look, and one that is missing is not. */
+		return false; /* try again in a second */
+	/* Zeros in 'seen' mean a missing file.  So a file that can't be read differs from
+	 * 'seen' and is tried again in each look; a missing one is not. */
 	if (error) {
 		memset(&source->seen, 0, sizeof(source->seen));
 		log_unreadable(source, error, why);
@@ -249,8 +249,7 @@ bool triad_source_look(struct triad_source *source, uint64_t now_us)
 		return false;
 	source->next_look_us = now_us + LOOK_US;
 	pthread_mutex_unlock(source->lock);
-	/* A file that is gone looks like one of zeros, so that its return is a
-	 * change. */
+	/* Zeros stand for a missing file, so that its return is a change. */
 	if (stat(source->path, &now))
 		memset(&now, 0, sizeof(now));
 	pthread_mutex_lock(source->lock);
@@ -297,7 +296,7 @@ bool triad_source_set_file(struct triad_source *source, const char *path)
 	triad_diags_init(&source->mistakes, path);
 	if (*path)
 		return read_operators(source);
-	/* Without a file, what is in force stays so. */
+	/* Without a file, the configuration in force stays. */
 	source->has_seen = false;
 	return false;
 }

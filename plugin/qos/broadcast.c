@@ -26,14 +26,14 @@ struct group {
 	struct traits made;  /* as OpenSM made it */
 	struct traits given; /* the values that we wrote */
 	uint32_t level;      /* of the policy; or TRIAD_POLICY_NONE */
-	bool is_held;        /* it has members, and waits for them to leave */
+	bool is_held;        /* left unchanged until its members have left */
 	bool is_new;         /* not logged yet */
 };
 
 struct triad_broadcast {
 	struct osm_opensm *osm;
 	struct triad_log *log;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects what follows */
 	struct triad_policy *policy;
 	struct group *groups;
 	uint32_t n;
@@ -76,7 +76,7 @@ static struct traits read_traits(const osm_mgrp_t *mgrp)
 		.tclass = record->tclass};
 }
 
-/* Selectors stay: "exactly". */
+/* Keeps the selectors, which are "exactly". */
 static void write_traits(osm_mgrp_t *mgrp, const struct traits *traits)
 {
 	ib_member_rec_t *record = &mgrp->mcmember_rec;
@@ -109,8 +109,8 @@ static bool is_broadcast(const osm_mgrp_t *mgrp)
 
 /* --- levels --- */
 
-/* Partitions' levels, with the P_Keys of those that are named; 0: there is no such
- * partition. */
+/* The policy's levels of partitions.  'pkeys' has the P_Key of each level that names its
+ * partition; 0: there is no such partition. */
 struct levels {
 	const struct triad_policy *policy; /* NULL: none */
 	uint16_t *pkeys;
@@ -140,7 +140,7 @@ static int find_levels(const struct osm_opensm *osm, const struct triad_policy *
 	return error;
 }
 
-/* The first that names the partition, by its name or its P_Key; as for paths. */
+/* The first level that names the partition, by name or P_Key, as for paths. */
 static uint32_t level_of(const struct levels *levels, uint16_t pkey)
 {
 	const struct triad_policy *policy = levels->policy;
@@ -182,9 +182,8 @@ static void look_at_members(
 	}
 }
 
-/* OpenSM lets no port join a group whose MTU or rate it cannot do.  So the level may
- * raise them only as far as all members of the partition can, and lower them at
- * will. */
+/* OpenSM lets no port join a group whose MTU or rate the port can't do.  So limits a raise
+ * to what all members of the partition can; a level may lower both freely. */
 static void fit_to_members(
 	const struct osm_opensm *osm, const struct group *group, struct traits *wanted)
 {
@@ -232,8 +231,8 @@ static struct traits desired_traits(const struct triad_broadcast *groups,
 
 /* --- all groups --- */
 
-/* Old and new groups are in OpenSM's order, by MGID: '*at' walks through the old
- * ones. */
+/* Finds the old group of 'mgrp', or begins a new one.  Both lists are sorted by MGID, as
+ * OpenSM's map is; '*at' walks through the old one. */
 static struct group start_from(
 	const struct triad_broadcast *groups, const osm_mgrp_t *mgrp, uint32_t *at)
 {
@@ -246,14 +245,14 @@ static struct group start_from(
 		++*at;
 	if (*at < groups->n && !memcmp(&groups->groups[*at].mgid, mgid, sizeof(*mgid)))
 		group = groups->groups[*at];
-	/* If its values are not ours, OpenSM has created it again. */
+	/* Other values than ours: OpenSM has created the group again. */
 	if (!are_same(&now, &group.given))
 		group.made = group.given = now;
 	return group;
 }
 
-/* Members got SL, MTU and rate when they joined, and would not learn of others.  So a
- * group with members is held as it is until they have left. */
+/* Members got SL, MTU and rate when they joined and would not learn new ones.  So leaves a
+ * group unchanged until its members have left. */
 static void apply_to(struct triad_broadcast *groups, const struct levels *levels,
 	osm_mgrp_t *mgrp, struct group *group)
 {
@@ -282,7 +281,7 @@ static uint32_t count_groups(const struct osm_opensm *osm)
 	return n < TRIAD_BROADCAST_MAX ? n : TRIAD_BROADCAST_MAX;
 }
 
-/* The caller holds both locks.  Without memory all stays as it is. */
+/* The caller holds both locks.  Changes nothing when memory is short. */
 static void apply_to_all(struct triad_broadcast *groups)
 {
 	cl_fmap_t *from = &groups->osm->subn.mgrp_mgid_tbl;
@@ -344,14 +343,14 @@ static void apply(struct triad_broadcast *groups)
 {
 	bool is_changed = false;
 
-	/* Nothing was ever changed, and nothing is to be. */
+	/* There is no policy, and no group that one has changed. */
 	if (!groups->policy && !groups->n)
 		return;
 	cl_plock_excl_acquire(&groups->osm->lock);
 	if (!osm_exit_flag)
 		apply_to_all(groups);
 	cl_plock_release(&groups->osm->lock);
-	/* Logged without OpenSM's lock, as a log may be slow. */
+	/* Write the log without OpenSM's lock: a log may be slow. */
 	for (uint32_t i = 0; i < groups->n; i++) {
 		struct group *group = &groups->groups[i];
 
@@ -360,15 +359,15 @@ static void apply(struct triad_broadcast *groups)
 		group->is_new = false;
 		is_changed |= !are_same(&group->made, &group->given);
 	}
-	/* Without a policy they are forgotten once all are as OpenSM made them. */
+	/* Without a policy, forget the groups once all are as OpenSM made them. */
 	if (!groups->policy && !is_changed)
 		groups->n = 0;
 }
 
 void triad_broadcast_apply(struct triad_broadcast *groups)
 {
-	/* Called in the SM's thread, which must not wait.  The thread with the lock is
-	 * about to do the same. */
+	/* The SM's thread calls this and must not wait.  If the lock is taken, the thread
+	 * that has it does the same. */
 	if (pthread_mutex_trylock(&groups->lock))
 		return;
 	apply(groups);

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-/* How the private structure begins. */
+/* The first members of the vendor library's private structure. */
 struct bind {
 	osm_vendor_t *vendor;
 	void *context;
@@ -27,7 +27,7 @@ int triad_sa_hook_install(struct triad_sa_hook *hook, struct osm_opensm *osm,
 
 	if (hook->installed)
 		return 0;
-	/* OpenSM gives the structure up at its end. */
+	/* OpenSM frees the structure when it ends. */
 	if (!bind || osm_exit_flag)
 		return ENOTCONN;
 	if (!is_known(bind, osm))
@@ -49,7 +49,7 @@ void triad_sa_hook_remove(struct triad_sa_hook *hook,
 
 	if (!hook->installed)
 		return;
-	/* If another has put its callback before ours meanwhile, it stays. */
+	/* If somebody installed another callback over ours, leave it. */
 	hook->installed = false;
 	bind = (struct bind *)hook->osm->sa.mad_ctrl.h_bind;
 	if (bind && is_known(bind, hook->osm))

@@ -61,7 +61,8 @@ uint32_t triad_osm_lookup_n_aliases(struct osm_opensm *osm)
 
 	if (pthread_rwlock_tryrdlock(&osm->lock.lock))
 		return 0;
-	/* A port's own GUID is in the table, too; ports come and go with sweeps. */
+	/* The table also has each port's own GUID; subtract these, so that only aliases
+	 * count. */
 	n = (uint32_t)(cl_qmap_count(&osm->subn.alias_port_guid_tbl) -
 		    cl_qmap_count(&osm->subn.port_guid_tbl)) +
 		1;
@@ -73,7 +74,8 @@ static uint8_t engine_sl(void *context, uint8_t sl, uint16_t slid, uint16_t dlid
 {
 	const struct osm_routing_engine *engine = context;
 
-	/* Engines are freed without a lock; one request may have thousands of paths. */
+	/* OpenSM frees its engines without a lock.  Check for each path, as a request may
+	 * have thousands. */
 	if (osm_exit_flag)
 		return sl;
 	return engine->path_sl(engine->context, sl, cl_hton16(slid), cl_hton16(dlid));
@@ -83,7 +85,7 @@ struct triad_path_engine triad_osm_lookup_engine(struct osm_opensm *osm)
 {
 	struct osm_routing_engine *engine = osm->routing_engine_used;
 
-	/* OpenSM frees its engines some steps after it has raised this flag. */
+	/* OpenSM frees its engines some time after it sets osm_exit_flag. */
 	if (osm_exit_flag || !engine || !engine->path_sl)
 		return (struct triad_path_engine){0};
 	return (struct triad_path_engine){.sl = engine_sl, .context = engine};

@@ -56,11 +56,11 @@ static struct triad_file_stamp stamp_of(const char *path)
 	return stamp;
 }
 
-/* The settings in force. */
+/* A copy of the settings in force. */
 struct wish {
 	char path[TRIAD_CONF_PATH_SIZE]; /* "": no policy */
 	char default_level[TRIAD_CONF_TEXT_SIZE];
-	bool is_osm; /* OpenSM's own */
+	bool is_osm; /* 'path' is OpenSM's policy file */
 	struct triad_file_stamp known;
 };
 
@@ -74,7 +74,7 @@ static struct wish wish_of(struct triad_policy_source *source)
 	memcpy(wish.default_level, source->default_level, sizeof(wish.default_level));
 	wish.known = source->stamp;
 	pthread_mutex_unlock(&source->lock);
-	/* Without a file of Triad's own OpenSM's is used, if there is one. */
+	/* If no file is configured, use OpenSM's, if it exists. */
 	wish.is_osm = !wish.path[0];
 	if (!wish.path[0] && !stat(source->osm_file, &info))
 		memcpy(wish.path, source->osm_file, sizeof(wish.path));
@@ -168,11 +168,12 @@ int triad_policy_source_load(
 	struct wish wish;
 	int error = 0;
 
-	/* A command may load while triad-qos does: the later one must be in force. */
+	/* A command and triad-qos may load at the same time: one after the other, so that
+	 * the later one is in force. */
 	pthread_mutex_lock(&source->load_lock);
 	wish = wish_of(source);
 	triad_diags_init(diags, wish.path);
-	/* Before: a change while it is read shows next time. */
+	/* Take the stamp before reading: the next look then notices a change meanwhile. */
 	stamp = stamp_of(wish.path);
 	if (wish.path[0] && triad_file_check_trusted(wish.path, false, why) == EPERM) {
 		triad_diags_add(diags, 0, 0, "%s", why);

@@ -13,7 +13,7 @@
 #include "triad/clock.h"
 #include "triad/log.h"
 
-/* How often it is tried again to get between OpenSM and its SA. */
+/* How often to retry installing the hook between OpenSM and its SA. */
 #define RETRY_US (TRIAD_US_PER_S / 4)
 
 static void wake(struct triad_qos *qos)
@@ -65,20 +65,20 @@ static uint64_t task_step(void *context)
 	struct triad_qos *qos = context;
 	struct triad_diags *diags = NULL;
 	bool look = atomic_exchange(&qos->look_wanted, false);
-	/* Retry: the hook can't be installed before OpenSM has bound its SA. And a snapshot
-	 * that is kept for a limited time must be dropped. */
+	/* Retry until OpenSM has bound its SA and the hook can be installed.  And drop a
+	 * snapshot that is kept for a limited time. */
 	bool retries = !look && qos->status.state == TRIAD_QOS_WAITING &&
 		(qos->snapshot || !triad_qos_server_is_installed(qos->server));
 	bool is_due = qos->work_wanted || retries, loads;
 
 	qos->work_wanted = false;
-	/* The policy's file and the work take long, and OpenSM's threads need the lock
-	 * for their marks. */
+	/* Reading the file and the work take long; OpenSM's threads need the lock for
+	 * their marks. */
 	pthread_mutex_unlock(&qos->lock);
 	loads = atomic_exchange(&qos->load_desired, false) ||
 		(look && is_enabled(qos) &&
 			triad_policy_source_has_changed(&qos->source));
-	/* The list of mistakes is large, so it is not on the stack.  The log has it. */
+	/* The list of mistakes is too large for the stack.  Free it: they are logged. */
 	if (loads)
 		diags = malloc(sizeof(*diags));
 	if (diags)
@@ -131,7 +131,7 @@ void triad_qos_free(struct triad_qos *qos)
 {
 	if (!qos)
 		return;
-	/* First our own thread, so that it does not install the hook again. */
+	/* Stop our thread first, so that it does not install the hook again. */
 	(void)triad_task_stop(&qos->task, UINT64_MAX);
 	if (qos->server)
 		triad_qos_server_remove(qos->server);
@@ -159,7 +159,7 @@ void triad_qos_configure(struct triad_qos *qos, const struct triad_conf *conf)
 	};
 	bool wanted = triad_qos_wants_policy(&settings);
 
-	/* Another file, or another default, is another policy. */
+	/* Another file or another default level makes another policy. */
 	bool is_other = triad_policy_source_configure(
 		&qos->source, conf->qos.policy_file, conf->qos.default_level);
 
@@ -203,7 +203,7 @@ void triad_qos_set_fabric(struct triad_qos *qos, struct triad_fabric *fabric,
 	pthread_mutex_lock(&qos->lock);
 	old = qos->fabric;
 	qos->fabric = triad_fabric_ref(fabric);
-	/* A fabric that follows the sweep's last one, before another sweep begins, is
+	/* A second fabric of the same sweep keeps what the first one was: up or
 	 * settled. */
 	goes_on = old && qos->fabric_before.sweeps == before->sweeps;
 	qos->fabric_up = is_up || (goes_on && qos->fabric_up);
@@ -225,7 +225,7 @@ void triad_qos_forget_fabric(struct triad_qos *qos)
 	old = qos->fabric;
 	qos->fabric = NULL;
 	qos->n_forgotten += old != NULL;
-	/* Do it before triad-qos checks whether to drop the snapshot. */
+	/* Start the time before triad-qos checks whether to drop the snapshot. */
 	if (old && server)
 		triad_qos_server_hand_over(server);
 	wake(qos);
@@ -242,7 +242,7 @@ void triad_qos_note_sweep(struct triad_qos *qos)
 		triad_qos_server_set_sweeping(server, true);
 	triad_tables_note_sweep(qos->tables);
 	atomic_store(&qos->look_wanted, true);
-	/* Without the lock: a thread that misses this looks after RETRY_US. */
+	/* Signal without the lock: if the thread misses it, it looks after RETRY_US. */
 	pthread_cond_signal(&qos->task.changed);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* From settings, a policy and a fabric to a snapshot that requests are answered from,
- * and to tables that are in force. */
+/* Builds, from settings, a policy and a fabric, the snapshot that answers requests, and
+ * puts the policy's tables into force. */
 #include "plugin/opensm.h"
 
 #include "plugin/qos/qos_parts.h"
@@ -11,7 +11,7 @@
 #include "triad/clock.h"
 #include "triad/log.h"
 
-/* The inputs of a snapshot, with references of their own. */
+/* The inputs of a snapshot; holds references to them. */
 struct inputs {
 	struct triad_qos_settings settings;
 	struct triad_policy_now now;
@@ -54,8 +54,8 @@ static void set_state(struct triad_qos *qos, enum triad_qos_state state)
 		triad_qos_state_name(state));
 }
 
-/* Puts the snapshot into force, with the caller's reference; NULL: none.  Returns false and
- * frees it when this SM ceased to be master while it was made: the old one then serves
+/* Puts the snapshot, or NULL, into force and takes over the caller's reference.  If this SM
+ * ceased to be master while it was made, frees it and returns false: the old one serves the
  * remaining requests. */
 static bool publish(struct triad_qos *qos, struct triad_qos_snapshot *snapshot,
 	unsigned long n_forgotten)
@@ -100,8 +100,7 @@ static int make_snapshot(struct triad_qos *qos, const struct inputs *inputs,
 	struct triad_paths *paths = NULL;
 	int error = 0;
 
-	/* Another policy for the same fabric needs no new paths, which are the larger
-	 * part. */
+	/* Reuse the paths, which are the larger part, if only the policy is new. */
 	pthread_mutex_lock(&qos->lock);
 	if (qos->snapshot && qos->snapshot->paths->fabric == inputs->fabric)
 		paths = triad_paths_ref(qos->snapshot->paths);
@@ -120,14 +119,14 @@ static int make_snapshot(struct triad_qos *qos, const struct inputs *inputs,
 	return *snapshot ? 0 : ENOMEM;
 }
 
-/* Marks that came after the snapshot was begun apply to all its paths; the paths already in
- * force have received them. */
+/* Marks that came while new paths were built may have missed them: mark all these paths
+ * then.  Paths that were in force before have received the marks. */
 static void put_into_force(struct triad_qos *qos, const struct inputs *inputs,
 	struct triad_qos_snapshot *snapshot)
 {
 	bool is_new = !qos->snapshot || qos->snapshot->paths != snapshot->paths;
 
-	/* Publish first, then compare: a mark in between goes to the new paths. */
+	/* Publish first, then compare: the new paths receive a mark in between. */
 	if (!publish(qos, snapshot, inputs->n_forgotten))
 		return;
 	if (is_new && atomic_load(&qos->marks) != inputs->before.marks) {
@@ -137,12 +136,12 @@ static void put_into_force(struct triad_qos *qos, const struct inputs *inputs,
 	if (!inputs->settled || atomic_load(&qos->sweeps) != inputs->before.sweeps)
 		return;
 	triad_qos_server_set_sweeping(qos->server, false);
-	/* One that began meanwhile must not be lost. */
+	/* Don't lose a sweep that began meanwhile. */
 	if (atomic_load(&qos->sweeps) != inputs->before.sweeps)
 		triad_qos_server_set_sweeping(qos->server, true);
 }
 
-/* True when there is one; it stays until the end. */
+/* Makes the server unless it exists; it stays until the end.  False: memory is short. */
 static bool make_server(struct triad_qos *qos)
 {
 	if (!qos->server)
@@ -159,7 +158,7 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 	int error;
 
 	if (!inputs->settings.enabled) {
-		/* To refuse paths to ports that are held back, and nothing else. */
+		/* Here the hook only refuses paths to held ports. */
 		if (inputs->settings.holds && make_server(qos))
 			(void)triad_qos_server_install(qos->server);
 		return TRIAD_QOS_OFF;
@@ -190,7 +189,7 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 
 static void see_to_tables(struct triad_qos *qos, const struct inputs *inputs)
 {
-	/* In mid-sweep OpenSM has not sent all tables yet, so nothing is compared. */
+	/* Don't compare tables in mid-sweep: OpenSM has not sent all of them yet. */
 	bool is_settled =
 		inputs->up && atomic_load(&qos->sweeps) == inputs->before.sweeps;
 	struct triad_tables_wish wish = {
@@ -212,8 +211,8 @@ static void accept_policy(struct triad_qos *qos, struct triad_policy *policy)
 	qos->accepted = policy ? triad_policy_ref(policy) : NULL;
 }
 
-/* A policy is in force whole or not at all: its levels are for its tables.  So its
- * tables are offered before anything is answered by it. */
+/* Levels of a policy need its tables.  So offers the tables first, and keeps the accepted
+ * policy if they are refused. */
 static void choose_policy(struct triad_qos *qos, struct inputs *inputs)
 {
 	bool is_refused = false;
@@ -231,13 +230,13 @@ static void choose_policy(struct triad_qos *qos, struct inputs *inputs)
 		accept_policy(qos, inputs->offered);
 		return;
 	}
-	/* Keep answering by the policy accepted before. */
+	/* Refused: keep answering by the policy accepted before. */
 	triad_policy_unref(inputs->now.policy);
 	inputs->now.policy = qos->accepted ? triad_policy_ref(qos->accepted) : NULL;
 }
 
-/* Returns true when the policy that was accepted was taken back: then all must be done
- * again without it. */
+/* Returns true when the tables refused the accepted policy after all: the caller then
+ * repeats this without it. */
 static bool work_once(struct triad_qos *qos)
 {
 	struct inputs inputs = copy_inputs(qos);
@@ -247,7 +246,7 @@ static bool work_once(struct triad_qos *qos)
 	choose_policy(qos, &inputs);
 	state = build(qos, &inputs);
 	if (qos->server && state != TRIAD_QOS_ANSWERING && state != TRIAD_QOS_WAITING) {
-		/* The hook stays where it refuses paths to held ports. */
+		/* Keep the hook if it has to refuse paths to held ports. */
 		if (!inputs.settings.holds)
 			triad_qos_server_remove(qos->server);
 		(void)publish(qos, NULL, 0);
@@ -256,7 +255,7 @@ static bool work_once(struct triad_qos *qos)
 		triad_qos_server_set_expects(qos->server,
 			state == TRIAD_QOS_ANSWERING || state == TRIAD_QOS_WAITING);
 	set_state(qos, state);
-	/* Also without answers: tables and groups go by the policy's names, too. */
+	/* Report these even without answers: tables and groups use the names, too. */
 	if (inputs.now.policy && inputs.fabric &&
 		triad_qos_wants_policy(&inputs.settings))
 		triad_qos_report_unmatched(qos->log, inputs.now.policy, inputs.fabric,
@@ -264,7 +263,7 @@ static bool work_once(struct triad_qos *qos)
 	see_to_tables(qos, &inputs);
 	triad_broadcast_set_policy(
 		qos->broadcast, inputs.settings.groups ? inputs.now.policy : NULL);
-	/* A policy that was accepted before there was a fabric may be refused on it. */
+	/* A policy may be accepted before there is a fabric and be refused on it. */
 	is_taken_back = inputs.offered && qos->accepted == inputs.offered &&
 		inputs.settings.tables && triad_tables_status(qos->tables).refused;
 	if (is_taken_back)

@@ -10,13 +10,13 @@
 #include "plugin/ports/hold.h"
 #include "qos/path_rows.h"
 
-/* A snapshot and the held ports make a generation.  Marks of hold.c come in each heavy
- * sweep, like snapshots, so when the lower half wraps, no agent has the old number any
- * more. */
+/* A generation is the number of the snapshot and, below HOLD_BITS, of the change of held
+ * ports.  Both change with heavy sweeps, so no agent still has an old number when the
+ * lower half wraps. */
 #define HOLD_BITS 32
 
-/* With the lock.  A mark in the paths says that the sweep is changing something: then
- * OpenSM answers for some of them. */
+/* False also while paths are marked: the sweep is changing some, and OpenSM answers for
+ * them.  The caller holds the lock. */
 static bool is_published(const struct triad_qos *qos)
 {
 	return qos->fabric && qos->snapshot &&
@@ -25,7 +25,7 @@ static bool is_published(const struct triad_qos *qos)
 		qos->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static uint64_t generation_of(const struct triad_qos *qos)
 {
 	return (uint64_t)qos->snapshot->generation << HOLD_BITS |
@@ -44,7 +44,7 @@ bool triad_qos_paths_now(struct triad_qos *qos, uint64_t *generation)
 	return is_there;
 }
 
-/* Requests that name a port under test find no records. */
+/* Removes paths from and to held ports, as requests for these find no records. */
 static void leave_out_held(struct triad_hold *hold, struct triad_path_table *table)
 {
 	bool is_source_held = triad_hold_has_end(hold, table->lid, table->guid);
@@ -65,7 +65,7 @@ static void leave_out_held(struct triad_hold *hold, struct triad_path_table *tab
 	}
 }
 
-/* The snapshot of that generation, with a reference; NULL: it is another by now. */
+/* A reference to the snapshot of that generation; NULL: there is another one now. */
 static struct triad_qos_snapshot *snapshot_of(
 	struct triad_qos *qos, uint64_t generation)
 {

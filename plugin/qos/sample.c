@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-/* The packet came to one of the port's own GIDs: the first, as far as is known. */
+/* The packet came to one of the port's GIDs.  It is not known which: use the first. */
 static void put_gids(const struct triad_fabric *fabric, uint32_t port,
 	const ib_grh_t *grh, struct triad_sampled_request *request)
 {
 	uint64_t prefix = cl_hton64(fabric->sa.subnet_prefix);
 	uint64_t guid = cl_hton64(fabric->ports[port].guid);
 
-	/* OpenSM keeps the sender's GID where answers go to. */
+	/* OpenSM stores the sender's GID as the destination of the answer. */
 	memcpy(request->src_gid, &grh->dest_gid, sizeof(request->src_gid));
 	memcpy(request->dst_gid, &prefix, sizeof(prefix));
 	memcpy(request->dst_gid + 8, &guid, sizeof(guid));
@@ -34,7 +34,7 @@ bool triad_sample_describe(const struct osm_madw *madw, const struct triad_paths
 	*request = (struct triad_sampled_request){
 		.slid = cl_ntoh16(from->dest_lid),
 		.dlid = (uint16_t)(fabric->ports[port].lid | from->path_bits),
-		/* The fabric may be older than the port's table: 0 beyond its end. */
+		/* The fabric may be older than the port's table: use 0 beyond its end. */
 		.pkey = index < pkeys.n ? fabric->pkeys[pkeys.at + index] : 0,
 		.sl = sl,
 		.vl = triad_paths_vl(paths, port, 0, sl),

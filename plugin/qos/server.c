@@ -13,7 +13,7 @@ static _Atomic(struct triad_qos_server *) installed;
 
 /* --- threads --- */
 
-/* GetTable and GetMulti may be answered with thousands of records. */
+/* Answers to GetTable and GetMulti may have thousands of records. */
 static bool may_take_long(const struct triad_work_queue_job *job)
 {
 	return osm_madw_get_sa_mad_ptr(job->madw)->method != IB_MAD_METHOD_GET;
@@ -39,8 +39,8 @@ static void *serve(void *argument)
 	struct triad_work_queue_job jobs[TRIAD_WORK_QUEUE_BATCH];
 	unsigned n;
 
-	/* Without memory of its own a thread hands on what it takes, so that no request
-	 * stays in the queue. */
+	/* Memory is short: pass all requests on to OpenSM, so that none stays in the
+	 * queue. */
 	if (!worker) {
 		while (triad_work_queue_take(
 			queue, atomic_load(&server->generation), jobs, &n))
@@ -52,7 +52,7 @@ static void *serve(void *argument)
 	worker->is_slow = queue == &server->slow;
 	worker->answer.records = worker->records;
 	worker->answer.room = TRIAD_ANSWER_MAX_RECORDS;
-	/* A new snapshot wakes the thread, too, so that the old one is freed even when no
+	/* A new snapshot also wakes the thread, which then drops the old one even if no
 	 * request comes. */
 	while (triad_work_queue_take(queue, worker_generation(worker), jobs, &n)) {
 		worker_refresh(worker);
@@ -83,17 +83,16 @@ static bool is_for_paths(const ib_sa_mad_t *mad)
 		mad->rmpp_flags & IB_RMPP_FLAG_ACTIVE;
 }
 
-/* OpenSM drops all requests during the whole first sweep of a master.  But paths are valid
- * as soon as switches have their tables, and then there is a snapshot: so after a fail-over
- * no request waits for the rest of that sweep. */
+/* OpenSM drops all requests during a master's first sweep.  But paths are valid as soon as
+ * switches have their tables, and a snapshot exists then.  So take requests: after a
+ * fail-over none waits for the rest of that sweep. */
 static bool is_wanted(struct triad_qos_server *server, const ib_sa_mad_t *mad)
 {
 	const struct osm_subn *subn = &server->osm->subn;
 	bool is_for_info = mad->attr_id == IB_MAD_ATTR_CLASS_PORT_INFO &&
 		mad->method == IB_MAD_METHOD_GET;
 
-	/* Without 'qos TRUE' OpenSM's ClassPortInfo denies that the SA knows QoS, which
-	 * Triad does. */
+	/* Without 'qos TRUE' OpenSM's ClassPortInfo denies QoS in the SA: answer for it. */
 	if (server_may_answer(server))
 		return is_for_paths(mad) || (is_for_info && !subn->opt.qos);
 	if (!is_for_paths(mad))
@@ -111,7 +110,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 	struct triad_work_queue_job job = {
 		.madw = madw, .lid = cl_ntoh16(madw->mad_addr.dest_lid)};
 
-	/* With 'request' it is an answer to OpenSM. */
+	/* 'request' is set when the MAD is an answer to a request of OpenSM's. */
 	if (request || !is_wanted(server, mad) || !is_accepted(server, mad)) {
 		server->hook.original(madw, context, request);
 		return;
@@ -122,7 +121,8 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 		return;
 	server_count(&server->counts.overflowed);
 	triad_clients_count_not_taken(&server->clients, job.lid);
-	/* OpenSM does not know the policy, so the request is dropped; the client repeats it. */
+	/* With a policy, drop the request, because OpenSM does not know the policy; the
+	 * client repeats it. */
 	if (atomic_load(&server->has_policy))
 		server_give_back(server, madw);
 	else

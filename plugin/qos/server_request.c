@@ -23,9 +23,9 @@ static uint8_t *record_of(const osm_madw_t *madw)
 	return ib_sa_mad_get_payload_ptr(osm_madw_get_sa_mad_ptr(madw));
 }
 
-/* Narrows a request that OpenSM will answer to what its QoS level allows.  Returns false
- * when no path is left.  Requests for a multicast group stay unchanged: their SL, MTU and
- * rate are the group's. */
+/* Restricts a request, which OpenSM will answer, to what its QoS level allows.  Returns
+ * false when no path is left.  Leaves requests for a multicast group unchanged: the group
+ * has its own SL, MTU and rate. */
 static bool narrow(struct worker *worker, osm_madw_t *madw)
 {
 	const struct triad_qos_snapshot *snapshot = worker->snapshot;
@@ -71,8 +71,8 @@ static void respond_records(struct worker *worker, osm_madw_t *madw)
 		void *memory = malloc(SA_ITEM_RESP_SIZE(path_rec));
 		osm_sa_item_t *item = memory;
 
-		/* Without memory the client gets fewer paths.  None would say that there
-		 * is no path. */
+		/* When memory is short, send fewer paths; but an answer without any would
+		 * deny that a path exists. */
 		if (!item && !i) {
 			osm_sa_send_error(
 				&server->osm->sa, madw, IB_SA_MAD_STATUS_NO_RESOURCES);
@@ -118,8 +118,8 @@ static bool aliases_are_unchanged(const struct worker *worker)
 	return true;
 }
 
-/* True when OpenSM has an alias GUID that a PathRecord names at another port than the
- * snapshot has.  Then the ends are set to OpenSM's, so that the level fits them. */
+/* True when an alias GUID in a PathRecord is at another port in OpenSM than in the
+ * snapshot.  Then sets the ends to OpenSM's, so that the level is chosen for these. */
 static bool is_outdated(struct worker *worker)
 {
 	struct osm_opensm *osm = worker->server->osm;
@@ -143,8 +143,8 @@ static bool is_outdated(struct worker *worker)
 	return outdated;
 }
 
-/* Whether the ends of the paths are where the snapshot has them; of a MultiPathRecord,
- * all of them. */
+/* Whether OpenSM has the ends of the paths where the snapshot has them; for a
+ * MultiPathRecord, all ends. */
 static bool ends_are_there(const struct worker *worker)
 {
 	struct osm_opensm *osm = worker->server->osm;
@@ -179,11 +179,11 @@ static void revalidate(struct worker *worker)
 			atomic_store(&worker->server->outdated, true);
 		return;
 	}
-	/* As standby, OpenSM has no newer facts. */
+	/* A standby's OpenSM has no newer facts. */
 	if (!atomic_load(&worker->server->sweeping) ||
 		!server_is_master(worker->server))
 		return;
-	/* Facts that this sweep has just found may turn a "no" into a path. */
+	/* If the answer is "no path", this sweep may just have found one. */
 	if (!finds_nothing(answer) && ends_are_there(worker))
 		return;
 	answer->kind = TRIAD_ANSWER_FALL_BACK;
@@ -213,7 +213,7 @@ static enum triad_sa_status read_request(struct worker *worker, const osm_madw_t
 		mask, &rules, &worker->request);
 }
 
-/* An end that the request names is held back. */
+/* Whether the request names an end that is held. */
 static bool names_held(struct worker *worker, const osm_madw_t *madw)
 {
 	const struct triad_path_request *request = &worker->request;
@@ -237,8 +237,8 @@ static void look_up(struct worker *worker, const osm_madw_t *madw)
 		.classifier = worker->snapshot->classifier};
 	uint16_t requester = cl_ntoh16(madw->mad_addr.dest_lid);
 
-	/* Without an engine the answer may be TRIAD_FALLBACK_ENGINE, and the request
-	 * goes to the slow queue (fall_back()). */
+	/* The fast queue gives no engine.  If the answer needs it, it is
+	 * TRIAD_FALLBACK_ENGINE, and fall_back() puts the request into the slow queue. */
 	if (!worker->is_slow) {
 		triad_answer_path(
 			&snapshot, &worker->request, requester, &worker->answer);
@@ -254,14 +254,14 @@ static void fall_back(struct worker *worker, const struct triad_work_queue_job *
 {
 	struct triad_qos_server *server = worker->server;
 
-	/* Without a policy OpenSM answers the same, and the slow queue is not worth its wait;
-	 * but a standby's OpenSM answers nothing. */
+	/* Use the slow queue if there is a policy, or if OpenSM is standby and answers
+	 * nothing.  Otherwise OpenSM gives the same answer without that wait. */
 	if (worker->answer.fallback == TRIAD_FALLBACK_ENGINE && !worker->is_slow &&
 		(worker->snapshot->classifier || !server_is_master(server)) &&
 		triad_work_queue_put(&server->slow, job))
 		return;
-	/* OpenSM would drop it: let it wait in the slow queue, so that the fast one
-	 * continues. */
+	/* In its first sweep OpenSM drops requests: let this one wait in the slow queue,
+	 * so that the fast one continues. */
 	if (server_is_in_first_sweep(server) && !worker->is_slow &&
 		triad_work_queue_put(&server->slow, job)) {
 		server_count(&server->counts.waited);
@@ -287,7 +287,7 @@ static void finish(struct worker *worker, const struct triad_work_queue_job *job
 		fall_back(worker, job);
 		return;
 	}
-	/* OpenSM's statistics count these, too, though it does not see them. */
+	/* Count the request in OpenSM's statistics, although OpenSM does not see it. */
 	cl_atomic_inc(&server->osm->stats.sa_mads_rcvd);
 	triad_clients_count(&server->clients, job->lid, finds_nothing(answer));
 	if (answer->kind == TRIAD_ANSWER_STATUS) {
@@ -316,8 +316,7 @@ static void sample(struct worker *worker, const osm_madw_t *madw)
 		triad_sampler_put(worker->server->sampler, &request);
 }
 
-/* Takes the present snapshot.  The generation tells without the lock whether there is
- * another one. */
+/* Takes the present snapshot.  Compares generations first, which needs no lock. */
 void worker_refresh(struct worker *worker)
 {
 	struct triad_qos_server *server = worker->server;
@@ -332,13 +331,13 @@ void worker_refresh(struct worker *worker)
 	pthread_mutex_unlock(&server->lock);
 }
 
-/* Until when a request waits: the client gives up then. */
+/* When a request stops waiting: its client gives up then. */
 static uint64_t patience_us(const struct triad_work_queue_job *job)
 {
 	return job->received_ns / 1000 + TRIAD_QOS_WAIT_US;
 }
 
-/* The thread may wait: all requests behind this one need the same snapshot. */
+/* Waiting blocks no other request: those behind this one need the same snapshot. */
 static void wait_for_snapshot(
 	struct worker *worker, const struct triad_work_queue_job *job)
 {
@@ -362,7 +361,8 @@ static void look_up_and_revalidate(struct worker *worker, const osm_madw_t *madw
 	revalidate(worker);
 }
 
-/* Until the first sweep ends, when OpenSM answers, or a newer snapshot has the answer. */
+/* Waits until the first sweep ends, so that OpenSM answers, or a newer snapshot has the
+ * answer. */
 static void wait_for_first_sweep(
 	struct worker *worker, const struct triad_work_queue_job *job)
 {
@@ -393,8 +393,8 @@ void worker_handle(struct worker *worker, const struct triad_work_queue_job *job
 	enum triad_sa_status status;
 
 	wait_for_snapshot(worker, job);
-	/* First of all, also without a snapshot: OpenSM would answer with a path to a
-	 * port that is held back. */
+	/* Check this first, even without a snapshot: OpenSM would answer with a path to
+	 * the held port. */
 	if (!osm_exit_flag && !is_for_info && names_held(worker, job->madw)) {
 		server_count(&server->counts.held);
 		triad_clients_count(&server->clients, job->lid, true);

@@ -26,7 +26,8 @@ void triad_qos_server_hand_over(struct triad_qos_server *server)
 	uint64_t until_us = triad_clock_now_us();
 	uint_fast64_t unset = 0;
 
-	/* After a pause the snapshot is old: another SM became master meanwhile. */
+	/* After a pause of the process the snapshot is old, because another SM became
+	 * master: give no extra time. */
 	if (!atomic_load(&server->was_paused))
 		until_us += TRIAD_QOS_AFTER_HAND_OVER_US;
 	atomic_compare_exchange_strong(&server->handed_over_until_us, &unset, until_us);
@@ -43,9 +44,9 @@ bool server_may_answer(struct triad_qos_server *server)
 		return false;
 	if (server_is_master(server))
 		return !atomic_load(&server->handed_over_until_us);
-	/* The worker notices later that this SM is standby.  So the time begins here, and
-	 * no request is lost until then.  An SM that discovers continues for the rest of
-	 * the time. */
+	/* Start the time here, because the worker notices only later that this SM is
+	 * standby; no request is lost until then.  While the SM discovers, the rest of the
+	 * time still counts. */
 	if (server->osm->subn.sm_state == IB_SMINFO_STATE_STANDBY)
 		triad_qos_server_hand_over(server);
 	else if (server->osm->subn.sm_state != IB_SMINFO_STATE_DISCOVERING)

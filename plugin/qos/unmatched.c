@@ -10,7 +10,7 @@
 
 #define TEXT_SIZE 512
 
-/* A hash that differs between reports. */
+/* A hash of the report, to log it only when it changes. */
 static uint64_t digest(
 	const struct triad_policy *policy, const struct triad_group_report *report)
 {

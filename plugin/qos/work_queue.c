@@ -4,8 +4,8 @@
 #include "qos/paths.h"
 #include "triad/thread.h"
 
-/* The lock is held only for some instructions: so spin briefly instead of sleeping in the
- * kernel. */
+/* An adaptive mutex spins briefly before it sleeps in the kernel: the lock is held for some
+ * instructions only. */
 static void init_lock(pthread_mutex_t *lock)
 {
 	pthread_mutexattr_t attributes;
@@ -33,7 +33,7 @@ bool triad_work_queue_start(struct triad_work_queue *queue, const char *name,
 			break;
 		queue->n_threads++;
 	}
-	/* Threads that could not be started never come back. */
+	/* Subtract the threads that could not be started: they never come back. */
 	pthread_mutex_lock(&queue->lock);
 	queue->n_back_soon -= n_threads - queue->n_threads;
 	pthread_mutex_unlock(&queue->lock);
@@ -57,7 +57,7 @@ void triad_work_queue_clear(struct triad_work_queue *queue)
 	pthread_mutex_destroy(&queue->lock);
 }
 
-/* Whether to wake a sleeping thread.  With the lock. */
+/* Whether to wake a sleeping thread.  The caller holds the lock. */
 static bool is_one_needed(const struct triad_work_queue *queue)
 {
 	uint32_t n = triad_fair_queue_length(queue->turns);
@@ -69,7 +69,7 @@ static bool is_one_needed(const struct triad_work_queue *queue)
 bool triad_work_queue_put(
 	struct triad_work_queue *queue, const struct triad_work_queue_job *job)
 {
-	/* Requests from other than unicast LIDs count as LID 0. */
+	/* Treat requests from LIDs that are not unicast as those of LID 0. */
 	uint32_t source = job->lid < TRIAD_PATH_N_LIDS ? job->lid : 0, place;
 	bool fits, wake;
 
@@ -95,8 +95,8 @@ bool triad_work_queue_take_left(
 	return true;
 }
 
-/* The number of jobs that one thread takes at a time, under the lock: it must leave work
- * for the others. */
+/* The number of jobs that a thread takes at a time: it leaves work for the others.  The
+ * caller holds the lock. */
 static unsigned part_of(const struct triad_work_queue *queue)
 {
 	uint32_t part = triad_fair_queue_length(queue->turns) / queue->n_threads + 1;

@@ -12,14 +12,14 @@
 
 /* How often to check the SM's state: it changes without an event. */
 #define TICK_US (50 * TRIAD_US_PER_MS)
-/* Between two readings of the SA: LOOK_US, or LOOK_PARTS times what the last one took, if that
- * is longer. */
+/* The time between two readings of the SA: LOOK_US, or LOOK_PARTS times the duration of the
+ * last one if that is longer. */
 #define LOOK_US (250 * TRIAD_US_PER_MS)
 #define LOOK_PARTS 50u
 #define RATE_OCTETS_S 1000000u
-/* Over the fabric some 600 MADs a second, beside those of the SM. */
+/* Over the fabric this makes some 600 MADs a second, beside those of the SM. */
 #define FABRIC_RATE_OCTETS_S 100000u
-#define REST_US (20 * TRIAD_US_PER_MS) /* the transport sends nothing for others now */
+#define REST_US (20 * TRIAD_US_PER_MS) /* retry after the transport refused a payload */
 #define JOIN_US TRIAD_US_PER_S
 
 _Static_assert(TRIAD_SA_PAYLOAD_SIZE <= TRIAD_INBOX_OCTETS, "room in the inbox");
@@ -110,15 +110,14 @@ static uint64_t send_all(struct triad_sa_copies *copies, uint64_t now_us)
 
 /* --- the SM --- */
 
-/* Whether the SA has the clients' records.  Not before the end of the first sweep as
- * master, in which OpenSM empties and restores its SA; nor while the SM's port is down,
- * because then OpenSM empties it, too. */
+/* Whether the SA has the clients' records.  OpenSM empties its SA and restores it in the
+ * first sweep as master; it also empties it while the SM's port is down. */
 static bool works_as_master(struct triad_sa_copies *copies)
 {
 	const osm_subn_t *subn = &copies->osm->subn;
 
 	if (subn->sm_state != IB_SMINFO_STATE_MASTER) {
-		/* A SUBNET_UP from before this time as master does not count. */
+		/* SUBNET_UP counts only for the present time as master. */
 		atomic_store(&copies->is_up, false);
 		return false;
 	}
@@ -168,7 +167,7 @@ static void look_at_role(struct triad_sa_copies *copies, uint64_t now_us)
 
 	triad_sa_copier_status(copies->copier, &before);
 	if (!osm_exit_flag) {
-		/* The next master has other records than those of this one's time. */
+		/* Another master has other records: withdraw the file of this one's. */
 		if (triad_sa_past_note(&copies->past, &facts, now_us))
 			copies_file_forget(copies);
 		role = triad_sa_role(&copies->past, &facts, now_us);
@@ -189,8 +188,8 @@ static void look_at_sa(struct triad_sa_copies *copies, uint64_t now_us)
 
 	if (now_us < copies->look_us || find_role(copies, now_us) != TRIAD_SA_GIVES)
 		return;
-	/* If the role has changed meanwhile, OpenSM may have emptied the SA: no client took
-	 * anything back. */
+	/* Check the role again: if it changed, OpenSM may have emptied the SA, which must
+	 * not look as if clients had withdrawn their records. */
 	if (!triad_sa_snapshot_take(copies->osm, snapshot) &&
 		find_role(copies, now_us) == TRIAD_SA_GIVES &&
 		!triad_sa_copier_set_records(
@@ -233,7 +232,7 @@ static void publish(
 		triad_sa_copier_status(copies->copier, &draft->copier);
 	else
 		memset(&draft->copier, 0, sizeof(draft->copier));
-	/* The records of a master that has gone silent may have changed. */
+	/* Complete as of the master's last message: its records may have changed since. */
 	if (draft->copier.role != TRIAD_SA_TAKES)
 		copies->complete_us = now_us;
 	else if (draft->copier.is_complete)
@@ -295,7 +294,7 @@ static uint64_t run_copier(
 	triad_sa_copier_status(copies->copier, &copies->draft.copier);
 	copies_file_look(copies, now_us);
 	publish(copies, conf, now_us);
-	/* If a payload waits for the transport, 'again_us' is when to retry. */
+	/* 'again_us' is when to retry a payload that waits for the transport. */
 	if (again_us == UINT64_MAX)
 		again_us = triad_sa_copier_next_us(copies->copier);
 	return again_us < next_us ? again_us : next_us;
@@ -359,7 +358,8 @@ bool triad_sa_copies_free(struct triad_sa_copies *copies)
 	if (!copies)
 		return true;
 	triad_elector_set_listener(copies->elector, TRIAD_ELECTOR_SA, NULL);
-	/* OpenSM no longer sweeps, and soon frees the option with the file's name. */
+	/* The thread hangs.  Withdraw the file here: OpenSM no longer sweeps, and will free
+	 * the option with the file's name. */
 	if (!triad_task_stop(&copies->task, JOIN_US)) {
 		triad_sa_restore_withdraw(copies->restore);
 		return false;

@@ -10,12 +10,13 @@
 #include "plugin/sa/sa_copies_parts.h"
 #include "portmgr/sa/sa_file.h"
 
-/* How long after one file the next is written, at least. */
+/* The shortest time between two files. */
 #define PERIOD_US (TRIAD_US_PER_S / 2)
 /* Rest this many times as long as the last write took, to spare a slow disk. */
 #define REST_PARTS 10u
 #define RETRY_US (5 * TRIAD_US_PER_S)
-/* Until a master that was cut off from the fabric has been replaced. */
+/* How long to distrust a loss of many members: the master may be cut off from the fabric,
+ * and be replaced in this time. */
 #define FEWER_US (10 * TRIAD_US_PER_S)
 #define MIN_MEMBERS 16u
 
@@ -23,7 +24,7 @@ void copies_file_forget(struct triad_sa_copies *copies)
 {
 	struct copies_file *file = &copies->file;
 
-	/* OpenSM complains of a file that is not there. */
+	/* Withdraw the name before the file: OpenSM reports a missing file as an error. */
 	triad_sa_restore_withdraw(copies->restore);
 	if (file->is_there)
 		(void)unlink(file->path);
@@ -44,7 +45,7 @@ void copies_file_name(struct triad_sa_copies *copies, const struct triad_conf *c
 		return;
 	copies_file_forget(copies);
 	memcpy(file->path, path, sizeof(path));
-	/* That of a process that was killed. */
+	/* Remove the file of an earlier process that was killed. */
 	(void)unlink(path);
 }
 
@@ -62,8 +63,8 @@ static int write_some(void *context, const char *text, size_t size)
 	return triad_write_all(output->fd, text, size);
 }
 
-/* Needed because OpenSM does not check for room: it would copy a block of aliases past the
- * end of the table. */
+/* Whether OpenSM's table of the port has room for a block of aliases.  OpenSM does not
+ * check this and would write past the end. */
 static bool has_room(void *context, const struct triad_sa_guids *guids)
 {
 	const struct output *output = context;
@@ -80,7 +81,7 @@ static bool has_room(void *context, const struct triad_sa_guids *guids)
 	return fits;
 }
 
-/* 'why' gets a text if there is more to say than the errno, else "". */
+/* 'why' gets a text if it explains more than the errno, else "". */
 static int write_file(struct triad_sa_copies *copies, char why[TRIAD_FILE_REASON_SIZE])
 {
 	struct triad_sa_copies_status *draft = &copies->draft;
@@ -139,7 +140,7 @@ static void write_and_give(struct triad_sa_copies *copies, uint64_t begun_us)
 
 	report(copies, error, why);
 	if (error) {
-		/* The file is older than the known records. */
+		/* The present file is older than the known records. */
 		copies_file_forget(copies);
 		file->due_us = now_us + RETRY_US;
 		return;
@@ -156,7 +157,8 @@ static void write_and_give(struct triad_sa_copies *copies, uint64_t begun_us)
 
 /* --- when --- */
 
-/* Missing ports do no harm in a file: OpenSM skips them. */
+/* Whether many members of multicast groups have just vanished.  Keep the old file for a
+ * while: too many members do no harm, because OpenSM skips ports that are missing. */
 static bool lacks_many_members(struct triad_sa_copies *copies, uint64_t now_us)
 {
 	struct copies_file *file = &copies->file;
@@ -181,8 +183,8 @@ static bool is_to_be_written(struct triad_sa_copies *copies, uint64_t now_us)
 	if (is_own ? !copies->has_records || copier->is_outdated
 		   : !copier->is_complete || copier->equal_us < file->since_us)
 		return false;
-	/* Call it even if there is nothing to write, so that it notices members that have
-	 * returned. */
+	/* Call this even if there is nothing to write, so that it notices returned
+	 * members. */
 	if (lacks_many_members(copies, now_us))
 		return false;
 	if (file->is_there && file->digest == triad_sa_copier_digest(copies->copier))
@@ -196,7 +198,7 @@ static bool is_outlived(const struct triad_sa_copies *copies, uint64_t now_us)
 
 	if (copier->role == TRIAD_SA_GIVES)
 		return copier->is_outdated;
-	/* While SMs look for a master, the last one's silence does not count. */
+	/* Only a master's silence counts, not the time in which SMs look for a master. */
 	return copier->role == TRIAD_SA_TAKES &&
 		now_us - copier->equal_us > TRIAD_SA_COPIES_LEASE_US;
 }
@@ -213,7 +215,7 @@ void copies_file_look(struct triad_sa_copies *copies, uint64_t now_us)
 	}
 	if (is_to_be_written(copies, now_us))
 		write_and_give(copies, now_us);
-	/* A write may have taken long. */
+	/* The write may have taken long: check again whether OpenSM ends. */
 	if (file->is_there && role != TRIAD_SA_RESTS && !osm_exit_flag)
 		(void)triad_sa_restore_give(
 			copies->restore, file->path, role == TRIAD_SA_GIVES);

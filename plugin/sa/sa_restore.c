@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name that OpenSM may still use; a new one is made when the folder changes. */
+/* A file's name, kept because OpenSM may still use it; a new folder makes a new name. */
 struct name {
 	struct name *before;
 	char path[];
@@ -17,7 +17,7 @@ struct name {
 
 struct triad_sa_restore {
 	struct osm_opensm *osm;
-	struct name *names; /* the last; NULL: none yet */
+	struct name *names; /* newest first; NULL: none yet */
 };
 
 struct triad_sa_restore *triad_sa_restore_new(struct osm_opensm *osm)
@@ -77,7 +77,7 @@ void triad_sa_restore_withdraw(struct triad_sa_restore *restore)
 			&restore->osm->subn.opt.sa_db_file, NULL, __ATOMIC_RELEASE);
 }
 
-/* With OpenSM's lock, held exclusively. */
+/* The caller holds OpenSM's lock exclusively. */
 static void empty_lists(struct osm_opensm *osm)
 {
 	osm_subn_t *subn = &osm->subn;
@@ -93,8 +93,8 @@ static void empty_lists(struct osm_opensm *osm)
 	}
 }
 
-/* Whether the records of another SM are the ones that count.  As a standby, an SA takes
- * nothing new. */
+/* Whether another SM has the records that count: this one is standby, or about to be, and
+ * its SA takes no new records. */
 static bool follows_other(const struct osm_opensm *osm)
 {
 	if (osm_exit_flag)
@@ -109,7 +109,7 @@ static int make_ready(struct osm_opensm *osm)
 	bool is_ready;
 
 	cl_plock_excl_acquire(&osm->lock);
-	/* It may have taken a while to get the lock. */
+	/* Check again: the wait for the lock may have been long. */
 	is_ready = follows_other(osm);
 	if (is_ready)
 		empty_lists(osm);

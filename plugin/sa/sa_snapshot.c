@@ -15,17 +15,17 @@
 #include "portmgr/sa/sa_set.h"
 #include "triad/clock.h"
 
-/* Made ready for a piece. */
+/* Room to allocate before each piece. */
 #define PIECE_OCTETS (1u << 20)
-/* Twice the cap of a set, which counts what exceeds its caps. */
+/* Twice the limit of a set, so that the set can count what exceeds it. */
 #define MAX_OCTETS (2u * TRIAD_SA_SET_MAX_OCTETS)
 
 struct reader {
 	struct osm_opensm *osm;
 	struct triad_sa_snapshot *snapshot;
-	uint64_t begun_us; /* this piece */
+	uint64_t begun_us; /* of this piece */
 	bool is_canceled;
-	/* Keys, in OpenSM's maps, of what was read last. */
+	/* Keys of what was read last in OpenSM's maps. */
 	ib_net64_t port_guid;
 	bool has_mgid, has_member;
 	ib_gid_t mgid;
@@ -119,7 +119,7 @@ static void add_subscription(struct reader *reader, const osm_infr_t *from)
 	add_record(reader, &record);
 }
 
-/* OpenSM stores the rest of a lease as of its last check. */
+/* OpenSM stores what remained of the lease at its last check ('modified_time'). */
 static uint64_t lease_end_s(const osm_svcr_t *from)
 {
 	if (from->service_record.service_lease == 0xFFFFFFFF)
@@ -147,7 +147,7 @@ static void add_service(struct reader *reader, const osm_svcr_t *from)
 	add_record(reader, &record);
 }
 
-/* A port's own GUID, with which its table begins, is no alias. */
+/* Skips the first entry of block 0, which is the port's own GUID. */
 static bool has_aliases(const struct triad_sa_guids *guids)
 {
 	for (unsigned i = guids->block ? 0 : 1; i < TRIAD_SA_GUIDS_PER_BLOCK; i++)
@@ -180,8 +180,7 @@ static void add_guids(struct reader *reader, const osm_port_t *port)
 
 /* --- pieces; with the lock held; each returns whether there is more --- */
 
-/* Whether to release the lock: after the time, or when the next group or port may need more
- * records than there is room for. */
+/* Whether to release the lock: the time is over, or the next group or port may not fit. */
 static bool is_piece_over(const struct reader *reader)
 {
 	const struct triad_sa_snapshot *snapshot = reader->snapshot;
@@ -284,7 +283,7 @@ static bool read_services(struct reader *reader)
 
 /* --- all of it --- */
 
-/* Takes one kind; 'expected' are its octets as far as they are known. */
+/* Reads all records of one kind; 'expected' is an estimate of their octets. */
 static int read_kind(struct reader *reader, bool (*read_piece)(struct reader *reader),
 	size_t expected)
 {
@@ -297,7 +296,7 @@ static int read_kind(struct reader *reader, bool (*read_piece)(struct reader *re
 		bool is_full = wanted > MAX_OCTETS;
 		uint64_t held_us;
 
-		/* While the lock is free. */
+		/* Allocate while the lock is free. */
 		if (!is_full &&
 			triad_grow(&snapshot->octets, &snapshot->room, wanted, 1,
 				PIECE_OCTETS))
@@ -310,15 +309,15 @@ static int read_kind(struct reader *reader, bool (*read_piece)(struct reader *re
 		cl_plock_release(&reader->osm->lock);
 		if (held_us > snapshot->hold_us)
 			snapshot->hold_us = held_us;
-		/* The rest is left out. */
+		/* There is no room and no more progress: leave out the rest. */
 		if (is_full && snapshot->size == before)
 			break;
 	}
 	return reader->is_canceled ? ECANCELED : 0;
 }
 
-/* The number may grow before the lock is taken, but by less than the room of a piece.  The
- * set counts what exceeds its limit. */
+/* An estimate: records may be added before the lock is taken, but they fit in the room of a
+ * piece.  Beyond the limit the set only counts. */
 static size_t expected_octets(const cl_qlist_t *list, enum triad_sa_kind kind)
 {
 	size_t n = cl_qlist_count(list), limit = triad_sa_set_limit(kind);

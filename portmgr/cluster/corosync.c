@@ -40,16 +40,16 @@
 #define MAX_GROUP 100u
 #define RETRY_US (250 * TRIAD_US_PER_MS)
 #define RESEND_MS 5
-#define WINDOW 32u /* messages of ours on their way */
+#define WINDOW 32u /* the most own messages under way */
 #define SETTLE_US (50 * TRIAD_US_PER_MS)
 #define TROUBLE_SIZE sizeof(((struct triad_cluster_status *)0)->trouble)
 
 struct corosync {
 	struct triad_transport base;
 	struct cpg_name group;
-	char wrong[TROUBLE_SIZE]; /* in the configuration: stays */
+	char wrong[TROUBLE_SIZE]; /* a configuration error: permanent */
 
-	/* Of the connection. */
+	/* State of the connection. */
 	bool is_open, is_broken;
 	bool has_cpg, has_quorum, has_votes;
 	cpg_handle_t cpg;
@@ -59,12 +59,12 @@ struct corosync {
 	uint32_t node, pid;
 	uint64_t again_us;
 
-	/* Of the group. */
+	/* State of the group. */
 	struct triad_group members;
-	struct triad_group_quorum seen; /* by the connections */
+	struct triad_group_quorum seen; /* as the connections report it */
 	bool is_in;
 	bool announce, must_resend;
-	unsigned n_under_way; /* sent, not come back yet */
+	unsigned n_under_way; /* own messages that have not come back yet */
 	bool is_view_due;
 	uint64_t settle_until_us;
 	char complaint[TROUBLE_SIZE]; /* about a member */
@@ -74,7 +74,7 @@ struct corosync {
 
 static void note_change(struct corosync *corosync)
 {
-	/* The time counts from the first of several changes, so that it ends. */
+	/* Count from the first of several changes, so that the wait ends. */
 	if (!corosync->is_view_due)
 		corosync->settle_until_us = triad_clock_now_us() + SETTLE_US;
 	corosync->is_view_due = true;
@@ -86,8 +86,8 @@ static void check(struct corosync *corosync, cs_error_t error)
 		corosync->is_broken = true;
 }
 
-/* Finds whether more than half of the expected votes is here.  Waits for Corosync's
- * answer. */
+/* Finds whether the cluster has more than half of the expected votes.  Waits for
+ * Corosync's answer. */
 static void ask_votes(struct corosync *corosync)
 {
 	struct votequorum_info info;
@@ -143,7 +143,7 @@ static void set_members(
 {
 	struct triad_group before = corosync->members;
 
-	/* Members that stay keep the id that they announced. */
+	/* Members that stay keep the id from their announcement. */
 	triad_group_begin(&corosync->members);
 	for (size_t i = 0; i < n; i++)
 		triad_group_add(
@@ -157,8 +157,8 @@ static void set_members(
 			corosync->group.value, n, TRIAD_CLUSTER_MAX_MEMBERS);
 }
 
-/* When nodes come or go, the ring changes, too.  That is delivered next, so the ring is
- * not known until then. */
+/* When nodes come or go, the ring changes, too.  Corosync delivers the new ring next; it is
+ * unknown until then. */
 static void receive_group(cpg_handle_t handle, const struct cpg_name *group,
 	const struct cpg_address *members, size_t n, const struct cpg_address *left,
 	size_t n_left, const struct cpg_address *joined, size_t n_joined)
@@ -192,7 +192,7 @@ static void complain(struct corosync *corosync, const struct triad_group_member 
 		"process %u on node %u %.90s", about->pid, about->node, what);
 }
 
-/* False: there is no valid payload. */
+/* Counts and reports the verdict; false: the message has no valid payload. */
 static bool handle_verdict(struct corosync *corosync, enum triad_group_verdict verdict,
 	const struct triad_group_message *message)
 {
@@ -236,7 +236,7 @@ static void receive_message(cpg_handle_t handle, const struct cpg_name *group,
 		triad_group_take(&corosync->members, node, pid, octets, size, &message);
 	if (!handle_verdict(corosync, verdict, &message))
 		return;
-	/* The change came before this message, so deliver its view first. */
+	/* Deliver the view of an earlier change before this message. */
 	if (corosync->is_view_due) {
 		read_quorum(corosync);
 		deliver_view(corosync);
@@ -402,7 +402,7 @@ static void connect_all(struct corosync *corosync, uint64_t now_us)
 
 /* --- sending --- */
 
-/* False: later. */
+/* False: Corosync does not take it now; try again later. */
 static bool multicast(struct corosync *corosync, enum triad_group_kind kind,
 	const struct triad_transport_payload *payload)
 {
@@ -485,8 +485,8 @@ static void wait_for_more(struct corosync *corosync)
 	struct pollfd polled[4] = {{.fd = corosync->base.event, .events = POLLIN}};
 	int timeout_ms = 1000;
 
-	/* No descriptor signals that Corosync is back, has room again, or that a view is
-	 * due. */
+	/* No descriptor signals that Corosync is back or has room again, or that a view is
+	 * due: use a timeout. */
 	if (*corosync->wrong)
 		timeout_ms = -1;
 	else if (!corosync->is_open)

@@ -25,8 +25,7 @@ void triad_group_add(struct triad_group *group, const struct triad_group *before
 
 	if (triad_group_find(group, node, pid))
 		return;
-	/* A member that the table has no room for counts all the same: the view then
-	 * has no quorum. */
+	/* Count a member even without room for it, so that the view gets no quorum. */
 	if (group->n < TRIAD_CLUSTER_MAX_MEMBERS)
 		group->members[group->n] =
 			(struct triad_group_member){node, pid, was ? was->id : 0};
@@ -131,7 +130,7 @@ struct triad_cluster_view triad_group_view(
 {
 	struct triad_cluster_view view = {
 		.is_connected = true, .epoch = quorum->ring.seq};
-	/* Those that there was no room for count as if they were in the ring. */
+	/* Count the members without room as if they were in the ring. */
 	size_t n = group->n - known(group);
 
 	for (size_t i = 0; i < known(group); i++)
@@ -139,7 +138,7 @@ struct triad_cluster_view triad_group_view(
 			view.members[view.n_members++] = group->members[i].id;
 	n += view.n_members;
 	view.n_votes_needed = (uint32_t)n / 2 + 1;
-	/* The quorum must belong to exactly these members: all known, and of the same
+	/* The quorum counts only for exactly these members: all known, all in the same
 	 * ring. */
 	view.is_quorate = n == view.n_members && quorum->is_quorate &&
 		quorum->has_majority && triad_group_is_settled(quorum);

@@ -28,7 +28,8 @@ static bool is_fit(int fd, const char *path, char *reason, size_t size)
 static bool read_key(int fd, const char *path, uint8_t key[TRIAD_KEY_MAX_SIZE],
 	size_t *key_size, char *reason, size_t size)
 {
-	uint8_t octets[TRIAD_KEY_MAX_SIZE + 1]; /* one too much shows */
+	uint8_t octets[TRIAD_KEY_MAX_SIZE +
+		1]; /* one more, to detect a file too large */
 	size_t n;
 	int error = triad_read_all(fd, octets, sizeof(octets), &n);
 	bool is_good = !error && n >= TRIAD_KEY_MIN_SIZE && n <= TRIAD_KEY_MAX_SIZE;
@@ -45,7 +46,7 @@ static bool read_key(int fd, const char *path, uint8_t key[TRIAD_KEY_MAX_SIZE],
 			path, n > TRIAD_KEY_MAX_SIZE ? "more" : "fewer",
 			TRIAD_KEY_MIN_SIZE, TRIAD_KEY_MAX_SIZE);
 	}
-	/* Nothing of the key stays on the stack. */
+	/* Leave nothing of the key on the stack. */
 	explicit_bzero(octets, sizeof(octets));
 	return is_good;
 }
@@ -53,7 +54,7 @@ static bool read_key(int fd, const char *path, uint8_t key[TRIAD_KEY_MAX_SIZE],
 bool triad_key_file_read(const char *path, uint8_t key[TRIAD_KEY_MAX_SIZE],
 	size_t *key_size, char *reason, size_t size)
 {
-	/* A FIFO would hang. */
+	/* Non-blocking: opening a FIFO would hang. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	bool ok;
 

@@ -23,8 +23,8 @@
 #include "triad/clock.h"
 
 #define BATCH 64
-#define AGAIN_US TRIAD_US_PER_S          /* until what failed is tried again */
-#define TROUBLE_US (10 * TRIAD_US_PER_S) /* trouble of a peer is shown for so long */
+#define AGAIN_US TRIAD_US_PER_S          /* before key or carrier are tried again */
+#define TROUBLE_US (10 * TRIAD_US_PER_S) /* how long to show a trouble with a peer */
 #define TROUBLE_SIZE sizeof(((struct triad_cluster_status *)0)->trouble)
 
 struct peer {
@@ -43,11 +43,11 @@ struct peers {
 	struct triad_address own;
 	struct triad_address addresses[TRIAD_CLUSTER_MAX_MEMBERS];
 	size_t n;
-	char wrong[TROUBLE_SIZE]; /* in the configuration: stays */
+	char wrong[TROUBLE_SIZE]; /* a configuration error: permanent */
 
 	bool has_key;
 	uint64_t again_us;
-	char broken[TROUBLE_SIZE];    /* key or carrier */
+	char broken[TROUBLE_SIZE];    /* about key or carrier */
 	char complaint[TROUBLE_SIZE]; /* about a peer */
 	uint64_t complaint_until_us;
 	struct triad_seal seal;
@@ -148,7 +148,7 @@ static bool get_key(struct peers *peers)
 	if (!triad_key_file_read(
 		    peers->key_file, key, &size, peers->broken, sizeof(peers->broken)))
 		return false;
-	/* The seal keeps what it needs of the key. */
+	/* The seal keeps what it needs of the key; erase the rest. */
 	triad_seal_init(
 		&peers->seal, peers->base.id, &peers->own, key, size, draw, NULL);
 	explicit_bzero(key, sizeof(key));
@@ -193,8 +193,8 @@ static void prepare(struct peers *peers, uint64_t now_us)
 
 /* --- the view --- */
 
-/* If it takes time until others can be reached, no peer counts as missing before it had
- * time to send: a view without them would make this member a master. */
+/* Whether peers had time to send since the carrier can reach them.  Before that none counts
+ * as missing: a view without peers would make this member a master. */
 static bool has_had_time(const struct peers *peers)
 {
 	uint64_t up_us;
@@ -241,8 +241,8 @@ static void end_silent(struct peers *peers, uint64_t now_us)
 	deliver_view(peers);
 }
 
-/* Whether another member has the id.  Two peers with one id would count as two members,
- * but have one vote. */
+/* Whether another member has the id.  Two peers with one id would count as two members but
+ * have one vote. */
 static bool is_taken(const struct peers *peers, const struct peer *by, uint64_t id)
 {
 	if (id == peers->base.id)
@@ -266,8 +266,7 @@ static bool send_to(struct peers *peers, struct peer *peer, enum triad_seal_kind
 		payload ? payload->octets : NULL, payload ? payload->size : 0,
 		datagram);
 
-	/* Any datagram is a sign of life: the next keepalive is due a while after
-	 * it. */
+	/* Every datagram also serves as a keepalive: restart the time of the next one. */
 	peer->send_us = now_us + peers->keepalive_us;
 	if (peers->carrier->ops->send(
 		    peers->carrier, &peer->seal.address, datagram, size))
@@ -276,8 +275,8 @@ static bool send_to(struct peers *peers, struct peer *peer, enum triad_seal_kind
 	return false;
 }
 
-/* Sends a payload to all peers, and delivers it here once it went to one of them, as
- * cluster.h demands.  With no other peer in the list it is delivered at once. */
+/* Sends a payload to all peers.  Delivers it here if it went to at least one of them, as
+ * cluster.h requires, or if the list has no other peer. */
 static void send_payload(struct peers *peers,
 	const struct triad_transport_payload *payload, uint64_t now_us)
 {
@@ -295,7 +294,7 @@ static void send_payload(struct peers *peers,
 		&peers->base, peers->base.id, payload->octets, payload->size);
 }
 
-/* Sends what is in the queue.  Receivers may queue more meanwhile, which waits for the next
+/* Sends what is in the queue now.  What receivers queue meanwhile waits for the next
  * step. */
 static void send_queued(struct peers *peers, uint64_t now_us)
 {
@@ -314,7 +313,7 @@ static void send_queued(struct peers *peers, uint64_t now_us)
 static void handle_accepted(struct peers *peers, struct peer *peer,
 	const struct triad_seal_opened *opened, uint64_t now_us)
 {
-	/* The key is right, so this is a mistake of the operator's, not an attack. */
+	/* The key is right, so the operator made a mistake: this is no attack. */
 	if (is_taken(peers, peer, opened->id)) {
 		peer->is_member = false;
 		deliver_view(peers);
@@ -347,7 +346,7 @@ static void count_verdict(
 		triad_transport_count(&peers->base, counters[verdict]);
 	if (verdict == TRIAD_SEAL_OTHER_VERSION)
 		complain(peers, peer, "speaks another version: install the same Triad");
-	/* For a member it is probably a forger; a counter shows that. */
+	/* If the peer is a member, somebody else probably forges: only count it. */
 	if (verdict == TRIAD_SEAL_FORGED && !peer->is_member)
 		complain(peers, peer,
 			"isn't authentic: it has another key, or list of peers");
@@ -372,7 +371,7 @@ static void handle_datagram(struct peers *peers, const struct triad_address *fro
 	verdict = triad_seal_open(
 		&peers->seal, &peer->seal, datagram, size, now_us, &opened);
 	count_verdict(peers, peer, verdict);
-	/* A hello may be a replay: it must not redirect datagrams for a member. */
+	/* Ignore the source of a hello for a member: a replay could redirect datagrams. */
 	if ((verdict == TRIAD_SEAL_ACCEPTED ||
 		    (verdict == TRIAD_SEAL_HELLO && !peer->is_member)) &&
 		peers->carrier->ops->note_authentic)
@@ -397,7 +396,8 @@ static void count_dropped(struct peers *peers)
 /* Takes at most BATCH datagrams, or parts of them. */
 static void receive(struct peers *peers, uint64_t now_us)
 {
-	uint8_t datagram[TRIAD_SEAL_MAX_SIZE + 1]; /* so that too large shows */
+	uint8_t datagram[TRIAD_SEAL_MAX_SIZE +
+		1]; /* one more, to detect too large ones */
 
 	for (unsigned i = 0; i < BATCH; i++) {
 		struct triad_address from;
@@ -432,7 +432,7 @@ static int sleep_ms(const struct peers *peers, uint64_t now_us)
 	}
 	if (until_us <= now_us)
 		return 0;
-	/* Rounded up, or it would wake just before the time, and again. */
+	/* Round up, or the thread would wake just before the time, and again. */
 	return (int)((until_us - now_us + TRIAD_US_PER_MS - 1) / TRIAD_US_PER_MS);
 }
 
@@ -445,7 +445,7 @@ static void run_once(struct peers *peers)
 	if (is_working(peers)) {
 		receive(peers, now_us);
 		send_queued(peers, now_us);
-		/* Last: a peer that was just sent to needs no keepalive. */
+		/* Keepalives come last: a peer that just got a payload needs none. */
 		for (size_t i = 0; i < peers->n; i++)
 			if (!peers->peers[i].is_self &&
 				now_us >= peers->peers[i].send_us)

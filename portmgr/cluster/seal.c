@@ -16,7 +16,7 @@ struct header {
 	uint64_t id, session, challenge, echo, sequence;
 };
 
-/* 0 stands for none. */
+/* A random number; never 0, which means "none". */
 static uint64_t draw(struct triad_seal *seal)
 {
 	uint64_t value = seal->random(seal->random_context);
@@ -103,7 +103,7 @@ static void read_header(const uint8_t *datagram, struct header *header)
 	header->sequence = triad_wire_get64(&w);
 }
 
-/* Checks an authentic datagram.  If it is not well-formed, its sender has a bug. */
+/* Checks the header of an authentic datagram; an error here is a bug of the sender. */
 static bool is_well_formed(const struct header *header, size_t size)
 {
 	if (header->kind != TRIAD_SEAL_KEEPALIVE && header->kind != TRIAD_SEAL_PAYLOAD)
@@ -133,15 +133,14 @@ static enum triad_seal_verdict judge(struct triad_seal *seal,
 		accept_it(peer, header);
 		return TRIAD_SEAL_ACCEPTED;
 	}
-	/* Case (b).  With a new challenge nothing that was recorded can be adopted. */
+	/* Case (b).  Change the challenge, so that no recorded datagram can be adopted. */
 	if (header->echo == peer->challenge) {
 		accept_it(peer, header);
 		peer->challenge = draw(seal);
 		opened->is_adopted = true;
 		return TRIAD_SEAL_ACCEPTED;
 	}
-	/* A hello.  It may be a repeated one, so it must not replace the challenge of a
-	 * session that was adopted. */
+	/* A hello.  It may be a replay, so keep the challenge of an adopted session. */
 	if (!peer->their_session)
 		peer->their_challenge = header->challenge;
 	return header->echo ? TRIAD_SEAL_OLD : TRIAD_SEAL_HELLO;
@@ -180,8 +179,7 @@ enum triad_seal_verdict triad_seal_open(struct triad_seal *seal,
 	triad_wire_init(&w, (void *)datagram, size);
 	if (triad_wire_get32(&w) != MAGIC)
 		return TRIAD_SEAL_MALFORMED;
-	/* Check the MAC before anything else.  The comparison takes the same time wherever
-	 * they differ. */
+	/* Check the MAC before anything else, by a comparison in constant time. */
 	make_mac(seal, &peer->address, &seal->address, octets, n, mac);
 	if (!memeql_sec(mac, octets + n, sizeof(mac)))
 		return TRIAD_SEAL_FORGED;

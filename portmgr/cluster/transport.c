@@ -11,7 +11,7 @@
 #include "triad/clock.h"
 #include "triad/thread.h"
 
-#define PATIENCE_US (TRIAD_US_PER_S / 2) /* with a thread that is to end */
+#define PATIENCE_US (TRIAD_US_PER_S / 2) /* how long to wait for the thread's end */
 
 /* --- from outside --- */
 
@@ -37,7 +37,7 @@ void *triad_transport_new(size_t size, const struct triad_cluster_ops *ops, uint
 	return transport;
 }
 
-/* libquorum and libcpg have a buffer of 1 MiB on the stack while they dispatch. */
+/* libquorum and libcpg put a buffer of 1 MiB on the stack while they dispatch. */
 #define STACK_SIZE (4u << 20)
 
 int triad_transport_start(
@@ -47,7 +47,7 @@ int triad_transport_start(
 		&transport->thread, name, STACK_SIZE, run, transport);
 }
 
-/* A counter that is full is readable, too. */
+/* Ignores a failed write: an eventfd whose counter is full is readable, too. */
 static void wake(struct triad_transport *transport)
 {
 	const uint64_t one = 1;
@@ -64,7 +64,8 @@ bool triad_transport_stop(struct triad_transport *transport)
 	wake(transport);
 	if (!triad_thread_join(transport->thread, PATIENCE_US))
 		return true;
-	/* It hangs with a stopped Corosync.  Leave it, with the memory that it uses. */
+	/* The thread hangs with a stopped Corosync: leave it and the memory that it
+	 * uses. */
 	pthread_detach(transport->thread);
 	return false;
 }
@@ -88,7 +89,7 @@ bool triad_transport_end(struct triad_cluster *cluster)
 	return true;
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static int queue_message(
 	struct triad_transport *transport, const void *octets, size_t size)
 {
@@ -191,8 +192,8 @@ static void drop_all(struct triad_transport *transport)
 	pthread_mutex_unlock(&transport->lock);
 }
 
-/* Reads the event before 'stop'.  triad_transport_stop() sets 'stop' before it wakes,
- * so its wake-up can't be read here without 'stop' being seen. */
+/* Clears the event; false: the thread must stop.  Reads the event before 'stop', which
+ * triad_transport_stop() sets before it wakes: so no stop is missed. */
 bool triad_transport_drain(struct triad_transport *transport)
 {
 	uint64_t n;
@@ -225,8 +226,8 @@ void triad_transport_report_view(
 
 	if (is_as_told(reported, view))
 		return;
-	/* 'is_connected' is for send(), in other threads.  The view itself is this
-	 * thread's, so the sink is called without the lock. */
+	/* Copy 'is_connected' for send() in other threads.  Only this thread uses the
+	 * view, so call the sink without the lock. */
 	pthread_mutex_lock(&transport->lock);
 	stop = transport->stop;
 	transport->is_connected = view->is_connected;
@@ -239,8 +240,8 @@ void triad_transport_report_view(
 		transport->sink.view(transport->sink.context, reported);
 }
 
-/* Reports that this member is alone and cut off.  After that nothing more is queued; queued
- * payloads were meant for the old members. */
+/* Reports that this member is alone and cut off.  Nothing is queued from then on; drops the
+ * payloads in the queue, which were for the old members. */
 void triad_transport_report_cut_off(
 	struct triad_transport *transport, uint32_t n_votes_needed)
 {
@@ -292,7 +293,7 @@ void triad_transport_trouble(struct triad_transport *transport, const char *trou
 		strncmp(now, trouble, sizeof(transport->status.trouble) - 1) != 0;
 	snprintf(now, sizeof(transport->status.trouble), "%s", trouble);
 	pthread_mutex_unlock(&transport->lock);
-	/* 'status' always has it.  The log has it when it changes, not too often. */
+	/* 'status' always shows it.  Log it when it changes, but not too often. */
 	if (is_new)
 		is_new = triad_log_limit_pass(
 			&transport->limit, triad_clock_now_us(), &suppressed);

@@ -70,7 +70,7 @@ static ssize_t receive_one(struct triad_carrier *carrier, struct triad_address *
 		triad_address_from_socket(&address, from);
 		return size;
 	}
-	/* Another error is about a datagram that was sent before; reading clears it. */
+	/* Other errors concern a datagram that was sent before; this read cleared them. */
 	return -errno;
 }
 

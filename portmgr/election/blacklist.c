@@ -31,8 +31,7 @@ static uint32_t highest_version(const struct triad_blacklist *list)
 	return highest;
 }
 
-/* A place for an id that has none: at the end, or that of the one that is no longer
- * listed for longest. */
+/* A free entry: at the end, or that of the oldest id that is no longer listed. */
 static struct triad_blacklist_entry *make_room(struct triad_blacklist *list)
 {
 	struct triad_blacklist_entry *oldest = NULL;
@@ -63,8 +62,8 @@ int triad_blacklist_set(struct triad_blacklist *list, uint64_t id, bool is_liste
 
 	if (triad_blacklist_has(list, id) == is_listed)
 		return EALREADY;
-	/* No version is above UINT32_MAX, so an id that is put on the list with it
-	 * could never be taken off.  That one is for taking off only. */
+	/* Reserve version UINT32_MAX for taking ids off: no later version could take off
+	 * an id that was listed with it. */
 	if (highest >= UINT32_MAX - is_listed)
 		return ENOSPC;
 	if (!entry)
@@ -83,7 +82,7 @@ static bool merge_entry(
 
 	if (ours && !is_newer(theirs, ours))
 		return false;
-	/* A full list has no place for an id that is not listed. */
+	/* Don't give up an entry of a full list for an id that is not listed. */
 	if (!ours && list->n == TRIAD_BLACKLIST_MAX && !theirs->is_listed)
 		return false;
 	if (!ours)

@@ -22,7 +22,7 @@ struct triad_election *triad_election_new(const struct triad_election_conf *conf
 	e->stored = *stored;
 	e->durable = *stored;
 	e->now_us = e->begun_us = now_us;
-	/* A promise from before the start may have been longer. */
+	/* Wait until promises from before the start have ended, which may be longer. */
 	if (e->stored.lease_ms > conf->lease_ms)
 		e->votes_from_us = now_us + election_us(e->stored.lease_ms);
 	else
@@ -57,8 +57,8 @@ void election_store(struct triad_election *e)
 {
 	struct triad_election_action *action = NULL;
 
-	/* One STORE in the queue is enough.  The first one gets all changes, because the
-	 * actions queued after it depend on it. */
+	/* Keep one STORE in the queue and put all changes into it, because the actions that
+	 * are queued after it depend on them. */
 	for (uint32_t i = 0; i < e->n_actions && !action; i++)
 		if (e->actions[i].kind == TRIAD_ELECTION_STORE)
 			action = &e->actions[i];
@@ -82,7 +82,7 @@ void triad_election_store_failed(struct triad_election *election)
 	e->has_disk_trouble = true;
 	e->store_again_us = e->now_us + election_us(e->conf.status_ms);
 	lease_unstored(e);
-	/* Messages queued after it must not have what is lost. */
+	/* Remove what was not stored from the messages that are queued after it. */
 	for (uint32_t i = 0; i < e->n_actions; i++) {
 		struct triad_election_message *m = &e->actions[i].message;
 
@@ -101,7 +101,7 @@ static uint8_t own_flags(const struct triad_election *e)
 	uint8_t flags = 0;
 
 	triad_election_facts(e, &facts);
-	/* Without a disk it can't claim: the others need not wait for it. */
+	/* Without a disk this member can't claim: the others need not wait for it. */
 	if (triad_permission_is_able(&facts) && (e->claim || !e->has_disk_trouble))
 		flags |= TRIAD_ELECTION_IS_ABLE;
 	if (e->conf.is_witness)
@@ -116,7 +116,7 @@ void election_send(struct triad_election *e, enum triad_election_kind kind,
 {
 	struct triad_election_action *action;
 
-	/* STATUS goes to all, so it carries the question for the lease. */
+	/* STATUS goes to all members, so it also asks for the lease. */
 	if (!to) {
 		lease_ask(e);
 		e->status_due_us = e->now_us + election_us(e->conf.status_ms);
@@ -151,12 +151,13 @@ bool triad_election_take_action(
 	if (!election->n_actions)
 		return false;
 	*action = election->actions[0];
-	/* The caller reports a failure before it takes the next action.  So the state
-	 * before this one is all that must be kept. */
+	/* Keep one previous state: the caller reports a failure before it takes the next
+	 * action. */
 	if (action->kind == TRIAD_ELECTION_STORE) {
 		election->previous = election->durable;
 		election->durable = action->stored;
-		election->has_disk_trouble = false; /* until that fails */
+		election->has_disk_trouble =
+			false; /* until the caller reports a failure */
 	}
 	election->n_actions--;
 	for (uint32_t i = 0; i < election->n_actions; i++)
@@ -170,13 +171,13 @@ static void set_now(struct triad_election *e, uint64_t now_us)
 {
 	if (now_us > e->now_us)
 		e->now_us = now_us;
-	/* Before anything else: nothing may be sent or answered as the holder of a
-	 * lease that is over. */
+	/* Do this first, so that nothing is sent or answered as the holder of a lease that
+	 * has ended. */
 	if (e->is_holder && e->now_us >= e->lease_until_us)
 		lease_run_out(e);
 }
 
-/* Does what any input may require. */
+/* Runs after every input. */
 static void settle(struct triad_election *e)
 {
 	election_store_again(e);
@@ -191,7 +192,7 @@ void triad_election_view(struct triad_election *election,
 	set_now(election, now_us);
 	if (view->number == election->view.number)
 		return;
-	/* The operator's confirmation was for the old view. */
+	/* The operator's confirmation counts only for the old view. */
 	election->view = *view;
 	election->is_confirmed_down = false;
 	members_keep_view(election);
@@ -201,7 +202,7 @@ void triad_election_view(struct triad_election *election,
 	settle(election);
 }
 
-/* Learns facts that all members must finally know. */
+/* Merges facts that all members finally agree on. */
 static void learn(struct triad_election *e, const struct triad_election_message *m)
 {
 	bool changed = triad_blacklist_merge(&e->stored.blacklist, &m->blacklist);
@@ -227,16 +228,16 @@ static void handle(struct triad_election *e, const struct triad_election_message
 			lease_back(e, m);
 		return;
 	}
-	/* An answer to another member also has its sender's state, but requires nothing of
-	 * us. */
+	/* Note the sender's state even from an answer to another member, but don't react
+	 * to that. */
 	learn(e, m);
 	members_note(e, m);
 	if (m->to && m->to != e->conf.id)
 		return;
 	lease_granted(e, m);
-	/* The message is judged by our priority, which a granted lease has raised.  Not
-	 * before lease_granted(): a new priority sends STATUS, which may ask a new
-	 * question, and the grant answers the old one. */
+	/* The reaction depends on our priority, which a granted lease raises.  Update it
+	 * only after lease_granted(): a new priority sends STATUS, which may ask a new
+	 * question, but the grant answers the old one. */
 	states_update_priority(e);
 	if (m->kind == TRIAD_ELECTION_STATUS)
 		states_status(e, m);
@@ -261,7 +262,7 @@ void triad_election_payload(struct triad_election *election, uint64_t sender,
 		election->counts.n_malformed++;
 		return;
 	}
-	/* Before the first view no members are known. */
+	/* Ignore messages before the first view: no members are known. */
 	if (!election->view.number)
 		return;
 	handle(election, &message);
@@ -337,7 +338,7 @@ int triad_election_confirm(struct triad_election *election, uint64_t now_us)
 	if (!election->view.is_connected || election->view.is_quorate)
 		return EINVAL;
 	election->is_confirmed_down = true;
-	/* A missing member may hold a lease until then. */
+	/* A missing member may hold the lease until then. */
 	election->not_before_us =
 		election->now_us + election_us(election->conf.lease_ms);
 	settle(election);
@@ -350,7 +351,7 @@ void triad_election_resign(struct triad_election *election, uint64_t now_us)
 	lease_give_up(election);
 	if (election->state != TRIAD_ELECTION_STANDBY)
 		states_become_standby(election, 0);
-	/* A witness goes on voting and answering, but never claims or leads. */
+	/* Go on as a witness, which votes and answers but never claims or leads. */
 	election->conf.is_witness = true;
 	if (election->view.number)
 		election_send(election, TRIAD_ELECTION_STATUS, NULL, 0);
@@ -458,8 +459,8 @@ static void describe(const struct triad_election *e, const struct heard *heard,
 		member->has_granted |= e->round.grants[i] == m->from;
 }
 
-/* Finds the holder by its own messages: so a member that gave it no promise knows of its
- * lease. */
+/* Finds the holder by its own messages, so that members that gave it no promise know it,
+ * too. */
 static const struct heard *find_holder(const struct triad_election *e)
 {
 	for (uint32_t i = 0; i < e->n_received; i++)
@@ -469,11 +470,11 @@ static const struct heard *find_holder(const struct triad_election *e)
 	return NULL;
 }
 
-/* Who has the lease, and in which term, as far as this member knows. */
+/* Fills in holder and term of the lease, as far as this member knows. */
 static void describe_lease(const struct triad_election *e, uint64_t now_us,
 	struct triad_election_status *status)
 {
-	/* A promise to oneself is not a lease unless a majority has given it, too. */
+	/* A promise to ourselves is no lease unless a majority gave it, too. */
 	bool has_promised = now_us < e->promise.until_us;
 	bool knows_holder = has_promised && e->promise.holder != e->conf.id;
 	const struct heard *heard = find_holder(e);
@@ -497,7 +498,7 @@ void triad_election_status(const struct triad_election *election, uint64_t now_u
 
 	*status = e->counts;
 	status->state = e->state;
-	/* A witness follows no master, but knows which one there is. */
+	/* A witness follows no master, but shows the one that it knows. */
 	status->master = e->conf.is_witness ? members_better_master(e) : e->master;
 	status->elected_us = e->elected_since_us;
 	describe_lease(e, now_us, status);

@@ -3,8 +3,8 @@
  * it at once: The holder's lease ends, by its clock, before asked + lease.  A grant is a
  * promise that lasts, by the voter's clock, until received + lease, and received is not
  * before asked.  A second holder needs a majority, which has a voter of the first one,
- * whose promise must have ended.  Majorities intersect.  Those of fixed voters always do.
- * Those of the members of views do because only one view at a time has a quorum, and a
+ * whose promise must have ended, because majorities intersect.  Majorities of fixed voters
+ * always do.  Majorities of views do because only one view at a time has a quorum, and a
  * claimant in a new view first waits for the length of a lease, in which all promises of
  * earlier views end.
  *
@@ -13,10 +13,10 @@
  * gives nobody a lease when the service continues. */
 #include "portmgr/election/election_parts.h"
 
-/* So many terms can begin in one ring. */
+/* 2^EPOCH_SHIFT terms can begin in one ring. */
 #define EPOCH_SHIFT 16
 
-/* A claim that is not granted in so many leases is dropped for a while. */
+/* After this many leases, drop a claim that was not granted, for a while. */
 #define CLAIM_LEASES 3u
 
 static uint64_t lease_us(const struct triad_election *e)
@@ -40,8 +40,8 @@ bool lease_is_quorate(const struct triad_election *e)
 
 /* --- losing it --- */
 
-/* Answers to the round no longer count.  But no new question is asked until its question
- * has come back: see the top of the file. */
+/* Ignores further answers to the round.  Still waits for its question to come back before
+ * it asks a new one: see the top of the file. */
 static void forget_round(struct triad_election *e)
 {
 	e->round.is_complete = true;
@@ -57,8 +57,8 @@ void lease_give_up(struct triad_election *e)
 	e->yields_until_us = 0;
 	e->claim = 0;
 	forget_round(e);
-	/* A Set that was permitted a moment ago may still be on its way to a port.  So
-	 * the promise to ourselves lasts until the lease would have ended. */
+	/* Keep the promise to ourselves until the lease would have ended: a Set that was
+	 * permitted a moment ago may still be on its way to a port. */
 	if (e->promise.holder == e->conf.id)
 		e->promise.until_us = until_us > e->now_us ? until_us : e->now_us;
 	if (!had)
@@ -97,8 +97,8 @@ static bool has_promised_other(const struct triad_election *e, uint64_t to)
 
 static bool wants_lease(struct triad_election *e)
 {
-	/* Call it in any case: it also measures how long a candidate has had its chance
-	 * to get the lease. */
+	/* Always call this: it also measures how long a candidate has had to get the
+	 * lease. */
 	uint64_t candidate = members_candidate(e);
 
 	return candidate == e->conf.id && lease_is_quorate(e) &&
@@ -112,8 +112,8 @@ static void make_claim(struct triad_election *e)
 {
 	uint64_t first = e->view.epoch << EPOCH_SHIFT;
 
-	/* A later ring has higher terms than all rings before, even if this member
-	 * missed some of those. */
+	/* Make terms of a later ring higher than those of all earlier rings, even of rings
+	 * that this member missed. */
 	if (e->stored.term < first)
 		e->stored.term = first;
 	e->claim = ++e->stored.term;
@@ -124,15 +124,15 @@ static void make_claim(struct triad_election *e)
 	election_store(e);
 }
 
-/* Makes a claim; or a new one, if a member knows a higher term and so can't grant the old
- * one.  A holder keeps the lease of its old term meanwhile. */
+/* Makes a claim, or a new one if a member can't grant the old one because it knows a higher
+ * term.  A holder keeps the lease of its old term meanwhile. */
 static void renew_claim(struct triad_election *e)
 {
 	bool is_low = e->claim < e->stored.term && (!e->is_holder || e->was_refused);
 
 	if (!e->claim)
 		e->first_claimed_us = e->now_us;
-	/* A term that isn't on disk might be begun again. */
+	/* A term that is not on disk could be begun twice. */
 	if (e->has_disk_trouble)
 		return;
 	if (!e->claim ||
@@ -140,9 +140,9 @@ static void renew_claim(struct triad_election *e)
 		make_claim(e);
 }
 
-/* Drops a claim that nobody grants.  Two members that ask at once keep each other from
- * a majority, because each has promised itself.  Both let go after a while, and ask
- * again after times that differ. */
+/* Drops a claim that gets no majority.  Two members that ask at once block each other,
+ * because each has promised itself.  Both drop their claims after a while and ask again
+ * after different times. */
 static void let_go(struct triad_election *e)
 {
 	uint64_t mixed = (e->conf.id ^ e->claim) * UINT64_C(0x9e3779b97f4a7c15);
@@ -156,6 +156,7 @@ void lease_ask(struct triad_election *e)
 {
 	struct round *round = &e->round;
 
+	/* Ask again once the round is complete, or after a quarter of the lease. */
 	if (!e->claim || !lease_is_quorate(e) || !round->is_back ||
 		(!round->is_complete && e->now_us - round->asked_us < lease_us(e) / 4))
 		return;
@@ -178,7 +179,7 @@ static void complete(struct triad_election *e)
 		round->view != e->view.number ||
 		round->n_grants < lease_votes_needed(e))
 		return;
-	/* Complete even if it came too late: then a new round is needed. */
+	/* The round is over even if its majority came too late: ask in a new one then. */
 	round->is_complete = true;
 	if (e->now_us >= until_us || e->now_us < e->not_before_us)
 		return;
@@ -216,7 +217,7 @@ void lease_granted(struct triad_election *e, const struct triad_election_message
 	if (!e->claim || m->to != e->conf.id || m->answers != e->round.number ||
 		!members_in_view(e, m->from))
 		return;
-	/* No grant.  A higher term in the answer means that ours is too low. */
+	/* A refusal.  If its term is higher, our claim's term is too low. */
 	if (m->grant != e->claim) {
 		e->was_refused |= m->term > e->claim;
 		return;
@@ -231,8 +232,8 @@ bool lease_is_on_disk(const struct triad_election *e, uint64_t to, uint64_t term
 	return e->durable.voted_term == term && e->durable.voted_for == to;
 }
 
-/* With disk trouble only a vote that is on disk can be given again.  A request for a
- * new one is no reason to write: that is tried at intervals. */
+/* Whether the vote is on disk or can be written.  During disk trouble a request does not
+ * cause a write; writes are retried at intervals. */
 static bool can_store(const struct triad_election *e, uint64_t to, uint64_t term)
 {
 	return !e->has_disk_trouble || lease_is_on_disk(e, to, term);
@@ -246,6 +247,7 @@ static void promise(struct triad_election *e, uint64_t to, uint64_t term)
 	e->has_run_out &= to == e->conf.id;
 	e->promise = (struct promise){
 		.holder = to, .term = term, .until_us = e->now_us + lease_us(e)};
+	/* A vote that is on disk needs no write. */
 	if (!is_new)
 		return;
 	stored->voted_term = term;
@@ -274,20 +276,20 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 	add_grant(e, e->conf.id);
 }
 
-/* A promise lasts for our own 'lease_ms'.  A member with another value would rely on
- * another length, so it gets no promise. */
+/* Gives a promise and returns its term, or 0.  A promise lasts for our own 'lease_ms'; a
+ * member with another value gets none, because it would rely on another length. */
 uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m)
 {
-	/* The last condition: two configurations with one generation, so that it is not
-	 * known which is right. */
+	/* The last condition refuses a member whose configuration has our generation but
+	 * differs: nobody knows which one is right. */
 	if (!m->claim || !may_vote(e) || !members_in_view(e, m->from) ||
 		has_promised_other(e, m->from) || !members_is_able(e, m) ||
 		m->lease_ms != e->conf.lease_ms ||
 		(e->generation && m->generation == e->generation && m->hash != e->hash))
 		return 0;
 	if (!is_term_new(e, m->from, m->claim) || m->claim > e->stored.term) {
-		/* The answer has our term, which must exceed the claim to make the
-		 * sender use a higher one. */
+		/* Our term, which the answer contains, must exceed the claim, so that the
+		 * sender uses a higher one. */
 		if (e->stored.term == m->claim)
 			e->stored.term++;
 		e->counts.n_stale++;
@@ -314,13 +316,13 @@ void lease_unstored(struct triad_election *e)
 void lease_view(struct triad_election *e)
 {
 	forget_round(e);
-	/* No member of this ring uses a lower term; see MAX_TERM_JUMP. */
+	/* Members of this ring use no lower term; see MAX_TERM_JUMP. */
 	if (e->stored.term < e->view.epoch << EPOCH_SHIFT)
 		e->stored.term = e->view.epoch << EPOCH_SHIFT;
-	e->round.is_back = true; /* messages of another view may be lost */
+	e->round.is_back = true; /* don't wait: messages of the old view may be lost */
 	e->status_due_us = e->now_us;
 	if (!e->is_holder)
-		e->claim = 0; /* the next one is of this view's epoch */
+		e->claim = 0; /* make a new one, with a term of this view's epoch */
 	if (!e->is_holder && !e->view.has_fixed_voters)
 		e->not_before_us = e->now_us + lease_us(e);
 }
@@ -329,6 +331,8 @@ void lease_run(struct triad_election *e)
 {
 	if (e->is_holder && e->now_us >= e->lease_until_us)
 		lease_run_out(e);
+	/* A planned hand-over: give up the lease when OpenSM is no longer master, or after
+	 * a time. */
 	if (e->yields_until_us && (!e->is_sm_master || e->now_us >= e->yields_until_us))
 		lease_give_up(e);
 	if (!e->view.number)
@@ -338,8 +342,8 @@ void lease_run(struct triad_election *e)
 		let_go(e);
 	else if (wants_lease(e))
 		renew_claim(e);
-	/* A holder without a quorum keeps its lease until that runs out.  It has no
-	 * permission meanwhile; and if the quorum is back before, all is as it was. */
+	/* A holder that lost the quorum keeps its lease until that runs out, but has no
+	 * permission meanwhile.  If the quorum returns before, it goes on as before. */
 	else if (e->claim && !e->yields_until_us &&
 		!(e->is_holder && !lease_is_quorate(e)))
 		lease_give_up(e);

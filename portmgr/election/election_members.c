@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "portmgr/election/election_parts.h"
 
-/* A candidate has so many leases' time to get the lease. */
+/* How many leases' time a candidate has to get the lease. */
 #define CANDIDATE_LEASES 5u
-/* And is passed over for so many. */
+/* For how many leases it is skipped if it did not get it. */
 #define PASSED_LEASES 10u
 
 const struct heard *members_find(const struct triad_election *e, uint64_t id)
@@ -47,7 +47,7 @@ bool members_may_answer(struct triad_election *e, uint64_t id)
 
 		if (heard->message.from != id)
 			continue;
-		/* A runaway gets only so many answers in a while. */
+		/* Limit the answers to a member that floods us. */
 		if (e->now_us - heard->window_us >= election_us(e->conf.status_ms)) {
 			heard->window_us = e->now_us;
 			heard->n_answers = 0;
@@ -159,7 +159,7 @@ static bool is_hopeless(struct triad_election *e, uint64_t candidate)
 
 	if (!lease_is_quorate(e) || !passed->since_us)
 		passed->since_us = e->now_us;
-	/* It can't get our vote while another member has it. */
+	/* Don't count the time in which our vote belongs to another member. */
 	if (passed->since_us < e->promise.until_us)
 		passed->since_us = e->promise.until_us;
 	if (candidate == e->conf.id ||
@@ -211,7 +211,7 @@ uint64_t members_candidate(struct triad_election *e)
 {
 	uint64_t best = best_candidate(e);
 
-	/* is_hopeless() has excluded it, so this is the next best. */
+	/* is_hopeless() has excluded 'best', so this finds the next best. */
 	if (best && is_hopeless(e, best))
 		best = best_candidate(e);
 	return best;
@@ -228,8 +228,8 @@ static uint64_t more_preferred(const struct triad_election *e)
 		const struct triad_election_message *theirs = &e->heard[i].message;
 		unsigned health = triad_priority_health(theirs->priority);
 
-		/* One that is less healthy would get it back at once; and one whose ports
-		 * flap would get it again after each time. */
+		/* Skip a member that is less healthy: we would get mastership back at once,
+		 * and a member whose ports flap would get it again and again. */
 		if (!is_candidate(e, &e->heard[i]) ||
 			theirs->state != TRIAD_ELECTION_STANDBY || !health ||
 			health < triad_priority_health(e->priority) ||
@@ -245,7 +245,7 @@ uint64_t members_preferred(struct triad_election *e)
 {
 	uint64_t best = more_preferred(e);
 
-	/* Only after a while, so that mastership does not follow every message. */
+	/* Wait a while, so that mastership does not follow every message. */
 	if (best != e->hand_over_to) {
 		e->hand_over_to = best;
 		e->hand_over_since_us = e->now_us;

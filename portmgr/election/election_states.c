@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "portmgr/election/election_parts.h"
 
-/* How often a master of lower priority may ignore a CEDE. */
+/* How many CEDEs a master of lower priority may ignore. */
 #define MAX_CEDED_IN_VAIN 5u
 
-/* For so long after its start an SM that has not been connected to the others yet does not take
- * them for dead. */
+/* How long after its start an SM waits for its first connection to the others before it
+ * takes them for dead. */
 #define FIRST_VIEW_US (60 * TRIAD_US_PER_S)
 
 /* --- priority --- */
@@ -15,7 +15,7 @@ static uint32_t make_priority(const struct triad_election *e)
 {
 	const struct triad_priority_parts parts = {
 		.is_conf_manager = e->is_holder && !e->yields_until_us,
-		/* A running master is preferred, also in its first election. */
+		/* Prefer a running master, also in its first election. */
 		.is_master = e->state == TRIAD_ELECTION_MASTER ||
 			(e->state == TRIAD_ELECTION_ELECTING && e->is_sm_master),
 		.was_holder_last = e->held_term && e->held_term == e->newest_held,
@@ -47,8 +47,7 @@ static void update_sm_priority(struct triad_election *e)
 		action->sm_priority = priority;
 }
 
-/* A priority that changed calls for a status update [election-patent, "status update
- * required"]. */
+/* Sends STATUS when the priority changed [election-patent, "status update required"]. */
 void states_update_priority(struct triad_election *e)
 {
 	uint32_t priority = make_priority(e);
@@ -128,7 +127,7 @@ static void move_deadline(struct triad_election *e, bool other_is_better)
 	}
 }
 
-/* Ends the election when there is nothing to wait for. */
+/* Ends the election early: there is a better master, or all others are worse. */
 static void decide_early(struct triad_election *e)
 {
 	uint64_t master = members_better_master(e);
@@ -139,18 +138,18 @@ static void decide_early(struct triad_election *e)
 		states_become_master(e);
 }
 
-/* A standby's reaction to its master's STATUS, or another one's. */
+/* How a standby reacts to STATUS of its master, or of another one. */
 static void follow(struct triad_election *e, const struct triad_election_message *m)
 {
 	const struct heard *present = members_find(e, e->master);
 
 	if (m->from == e->master && m->state != TRIAD_ELECTION_MASTER) {
-		states_elect(e); /* it stepped down */
+		states_elect(e); /* our master stepped down */
 		return;
 	}
 	if (m->state != TRIAD_ELECTION_MASTER)
 		return;
-	/* Of two masters follow the better one, as long as its messages come. */
+	/* Of two masters follow the better one, while its messages come. */
 	if (m->from != e->master && present && members_is_fresh(e, present) &&
 		!triad_priority_is_better(members_priority(e, m), m->from,
 			members_priority(e, &present->message), e->master))
@@ -163,7 +162,7 @@ void states_status(struct triad_election *e, const struct triad_election_message
 {
 	uint64_t grant;
 
-	/* An SM that is electing answers nothing: who is better is not settled. */
+	/* Don't answer during an election: it is open who is better. */
 	if (e->state == TRIAD_ELECTION_ELECTING) {
 		move_deadline(e, members_is_better(e, m));
 		decide_early(e);
@@ -188,15 +187,16 @@ void states_status(struct triad_election *e, const struct triad_election_message
 		states_elect(e);
 }
 
-/* "Become master": from the master, which hands over, or if this SM knows no better one. */
+/* "Become master".  Obeys the master that hands over, or anybody if no better SM is
+ * known. */
 void states_takeover(struct triad_election *e, const struct triad_election_message *m)
 {
 	if (e->state == TRIAD_ELECTION_MASTER || e->conf.is_witness)
 		return;
-	/* This one has just handed over; others may not know yet to whom. */
+	/* We have just handed over; the others may not know yet to whom. */
 	if (e->yields_until_us)
 		return;
-	/* TAKEOVER means that we are better than its sender. */
+	/* The sender of TAKEOVER knows that we are better. */
 	if (e->state == TRIAD_ELECTION_ELECTING) {
 		move_deadline(e, false);
 		decide_early(e);
@@ -222,7 +222,7 @@ void states_cede(struct triad_election *e, const struct triad_election_message *
 	}
 	if (e->state != TRIAD_ELECTION_MASTER)
 		return;
-	/* A runaway may send CEDE to everybody. */
+	/* Ignore a CEDE from an SM that is not better: it may be faulty. */
 	if (!is_better) {
 		e->counts.n_ceded_ignored++;
 		return;
@@ -236,7 +236,7 @@ void states_cede(struct triad_election *e, const struct triad_election_message *
 
 void states_view(struct triad_election *e)
 {
-	/* Members that can be reached from now on get the time of an election to answer. */
+	/* Once connected, start again: members need the time of an election to answer. */
 	bool is_reached = e->view.is_connected && !e->was_connected &&
 		e->state == TRIAD_ELECTION_ELECTING;
 	bool is_first = e->view.number && (!e->elected_since_us || is_reached);
@@ -258,7 +258,8 @@ static bool is_status_wanted(const struct triad_election *e)
 		(e->state != TRIAD_ELECTION_STANDBY || e->claim != 0);
 }
 
-/* Ends the election: no better SM is known. */
+/* Becomes master, as no better SM is known; after the start, first waits for a
+ * connection. */
 static void end_election(struct triad_election *e)
 {
 	if (!e->was_connected && e->now_us < e->begun_us + FIRST_VIEW_US)
@@ -278,9 +279,9 @@ void states_run(struct triad_election *e)
 	else if (e->state == TRIAD_ELECTION_STANDBY && e->now_us >= e->deadline_us)
 		states_elect(e);
 	preferred = e->state == TRIAD_ELECTION_MASTER ? members_preferred(e) : 0;
-	/* A planned hand-over.  First the other one's SM becomes master, then it gets the
-	 * lease.  In the other order no SM could enforce while OpenSM hands over.  TAKEOVER
-	 * must still say that its sender is master, or it is not obeyed. */
+	/* A planned hand-over.  The other SM first becomes master, then gets the lease; in
+	 * the other order no SM could enforce while OpenSM hands over.  Send TAKEOVER while
+	 * still master, because it is obeyed only from a master. */
 	if (preferred) {
 		struct triad_election_message to = members_find(e, preferred)->message;
 

@@ -5,12 +5,12 @@
 
 #include "triad/clock.h"
 
-#define SLOW_US TRIAD_US_PER_S           /* for SMs that are not master */
-#define FAST_US (40 * TRIAD_US_PER_MS)   /* for SMs silent in the election */
-#define FAST_FOR_US (5 * TRIAD_US_PER_S) /* so long */
-#define ANSWER_US (60 * TRIAD_US_PER_MS) /* an answer takes less */
-#define KEEP_US (600 * TRIAD_US_PER_S)   /* a lost peer that does not answer */
-#define FORGET_US (3 * TRIAD_US_PER_S)   /* evidence that is older is none */
+#define SLOW_US TRIAD_US_PER_S           /* period for SMs that are not master */
+#define FAST_US (40 * TRIAD_US_PER_MS)   /* period for SMs silent in the election */
+#define FAST_FOR_US (5 * TRIAD_US_PER_S) /* how long to use FAST_US */
+#define ANSWER_US (60 * TRIAD_US_PER_MS) /* how long to wait for an answer */
+#define KEEP_US (600 * TRIAD_US_PER_S)   /* how long to keep a lost, silent peer */
+#define FORGET_US (3 * TRIAD_US_PER_S)   /* ignore evidence that is older */
 
 /* The evidence needed to call an SM or port silent, or dead. */
 #define N_MISSED 3u
@@ -22,8 +22,7 @@
 void triad_fabric_watch_init(
 	struct triad_fabric_watch *watch, uint32_t period_ms, uint32_t status_ms)
 {
-	/* Transaction ids continue, so that an answer to an earlier question matches none
-	 * of ours. */
+	/* Continue the transaction ids, so that late answers match no new question. */
 	uint32_t last_tid = watch->last_tid;
 
 	memset(watch, 0, sizeof(*watch));
@@ -43,7 +42,7 @@ static struct triad_fabric_peer *find_peer(
 	return NULL;
 }
 
-/* Room for one more: at the end, or in the place of the one that was lost first. */
+/* A free entry: at the end, or that of the peer that was lost first. */
 static struct triad_fabric_peer *find_room(struct triad_fabric_watch *watch)
 {
 	struct triad_fabric_peer *oldest = NULL;
@@ -83,7 +82,7 @@ void triad_fabric_watch_members(struct triad_fabric_watch *watch,
 {
 	for (uint32_t i = 0; i < watch->n_peers; i++)
 		watch->peers[i].is_member = false;
-	/* First those that are there, so that none of them makes room for another. */
+	/* First mark the known members, so that a new one replaces none of them. */
 	for (size_t i = 0; i < n; i++)
 		if (find_peer(watch, members[i].id))
 			note_member(watch, &members[i]);
@@ -98,14 +97,14 @@ static bool is_recent(uint64_t at_us, uint64_t now_us)
 	return at_us && now_us - at_us < FORGET_US;
 }
 
-/* Whether it was recently asked at its LID and answered there, in any way. */
+/* Whether its SM or port has recently answered. */
 static bool has_answered(const struct triad_fabric_peer *peer, uint64_t now_us)
 {
 	return is_recent(peer->answered_us, now_us) ||
 		is_recent(peer->port_answered_us, now_us);
 }
 
-/* Questions at another LID are no evidence for this one. */
+/* Changes the LID and drops the evidence, which is about the old one. */
 static void move_peer(struct triad_fabric_peer *peer, uint16_t lid)
 {
 	peer->lid = lid;
@@ -135,7 +134,7 @@ void triad_fabric_watch_master_lid(
 
 /* --- asking --- */
 
-/* From that moment on its silence in the election is none of chance. */
+/* When the peer's silence in the election becomes significant. */
 static uint64_t late_us(
 	const struct triad_fabric_watch *watch, const struct triad_fabric_peer *peer)
 {
@@ -147,7 +146,8 @@ static uint64_t fast_us(const struct triad_fabric_watch *watch)
 	return watch->period_us < FAST_US ? watch->period_us : FAST_US;
 }
 
-/* A member has just gone silent: the SM that takes over must know about all silent ones. */
+/* Whether a member has just gone silent: ask all members fast then, because the SM that
+ * takes over must know all silent ones. */
 static bool is_urgent(const struct triad_fabric_watch *watch, uint64_t now_us)
 {
 	for (uint32_t i = 0; i < watch->n_peers; i++) {
@@ -174,7 +174,7 @@ static bool is_due(uint64_t asked_us, uint64_t period_us, uint64_t now_us)
 	return !asked_us || now_us >= asked_us + period_us;
 }
 
-/* Whether there is doubt about its SM, so that its port is asked, too. */
+/* Whether its SM seems silent or gone, so that its port is asked, too. */
 static bool is_in_doubt(const struct triad_fabric_peer *peer)
 {
 	return peer->sm.n || peer->refused_us;
@@ -216,8 +216,8 @@ static bool ask_peer(struct triad_fabric_watch *watch, struct triad_fabric_peer 
 	return true;
 }
 
-/* A standby's tables may be older than the LIDs of the fabric.  But its own port has the
- * LID of the master, whose answer names its port. */
+/* Asks at the master's LID, which this SM's port knows; the answer names the master's port.
+ * Needed because a standby's tables may be older than the fabric's LIDs. */
 static bool ask_at_master_lid(struct triad_fabric_watch *watch, uint64_t now_us,
 	struct triad_fabric_question *question)
 {
@@ -267,7 +267,7 @@ void triad_fabric_watch_unsent(struct triad_fabric_watch *watch, uint32_t tid)
 
 /* --- answers --- */
 
-/* Another port answered at the LID: the peer is elsewhere, and a peer may be here. */
+/* Another port answered at the LID: the peer has moved, and another peer may be there. */
 static void note_other_port(struct triad_fabric_watch *watch,
 	struct triad_fabric_peer *peer, uint16_t lid, uint64_t guid)
 {
@@ -304,7 +304,7 @@ void triad_fabric_watch_answer(struct triad_fabric_watch *watch,
 	lid = question->lid;
 	peer = find_peer(watch, question->id);
 	question->tid = 0;
-	/* The peer has moved since. */
+	/* The peer has moved since it was asked. */
 	if (peer && peer->lid != lid)
 		return;
 	if (!answer->is_refused && (!peer || answer->guid != peer->id)) {
@@ -343,7 +343,7 @@ static void note_missed(
 			add_missed(&peer->port, question->asked_us);
 		return;
 	}
-	/* An answer to a later question has come already. */
+	/* A later question was answered already. */
 	if (question->asked_us <= peer->answered_us ||
 		question->asked_us <= peer->refused_us)
 		return;
@@ -357,7 +357,7 @@ static bool is_silent(const struct triad_fabric_silence *silence, uint64_t now_u
 	return silence->n >= N_MISSED && now_us - silence->since_us >= SILENT_US;
 }
 
-/* Evidence that is neither clear nor old leaves the verdict unchanged. */
+/* Keeps the verdict if the evidence is recent but not clear. */
 static enum triad_fabric_verdict judge(
 	const struct triad_fabric_peer *peer, uint64_t now_us)
 {
@@ -414,7 +414,7 @@ static uint64_t sooner(uint64_t a_us, uint64_t b_us)
 	return a_us < b_us ? a_us : b_us;
 }
 
-/* When the peer is to be asked next. */
+/* When to ask the peer next. */
 static uint64_t next_of_peer(const struct triad_fabric_watch *watch,
 	const struct triad_fabric_peer *peer, uint64_t now_us)
 {
@@ -425,7 +425,7 @@ static uint64_t next_of_peer(const struct triad_fabric_watch *watch,
 	if (is_in_doubt(peer))
 		next_us = sooner(next_us,
 			peer->port_asked_us ? peer->port_asked_us + period_us : now_us);
-	/* From then on it is asked more often. */
+	/* Ask more often from the moment that its silence is significant. */
 	if (from_us > now_us) {
 		uint64_t again_us = peer->asked_us + fast_us(watch);
 
@@ -460,7 +460,7 @@ static bool is_dead(const struct triad_fabric_peer *peer, uint64_t now_us)
 {
 	if (now_us - peer->port_answered_us > PROOF_US || peer->port.n)
 		return false;
-	/* Its port has reported no SM since its last message in the election. */
+	/* The port answers that it has no SM, since its last message in the election. */
 	if (peer->refused_us && !peer->sm.n)
 		return peer->refused_us > peer->received_us + SILENT_US &&
 			now_us - peer->refused_us <= PROOF_US;

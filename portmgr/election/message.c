@@ -91,7 +91,7 @@ int triad_election_message_decode(
 	triad_wire_init(&wire, (void *)(uintptr_t)octets, size);
 	if (triad_wire_get(&wire, 4) != TRIAD_ELECTION_MAGIC)
 		return EINVAL;
-	/* Magic and version are the same in all versions, nothing else is. */
+	/* All versions share magic and version, and nothing else. */
 	if (triad_wire_get(&wire, 1) != TRIAD_ELECTION_VERSION)
 		return wire.failed ? EINVAL : EPROTONOSUPPORT;
 	TRIAD_FIELDS_GET(&wire, fields, message);

@@ -39,7 +39,7 @@ static const struct {
 	{"not_up", "OpenSM here has not brought the subnet up yet"},
 };
 
-/* Those that keep this one from holding the lease at all. */
+/* The reasons that keep this SM from holding the lease at all. */
 static uint32_t own_reasons(const struct triad_permission_facts *facts)
 {
 	uint32_t found = 0;
@@ -78,8 +78,8 @@ static uint32_t lease_reasons(
 		return found | TRIAD_PERMISSION_NOT_ELECTED;
 	if (!facts->is_confirmed)
 		found |= TRIAD_PERMISSION_UNCONFIRMED;
-	/* The facts may be old: they are published after each step of the election.  So
-	 * the permission ends by the clock, even if the election's thread hangs. */
+	/* End permission by the clock: the facts are as old as the election's last step,
+	 * and its thread may hang. */
 	if (now_us >= facts->deadline_us)
 		found |= TRIAD_PERMISSION_EXPIRED;
 	return found;
@@ -112,8 +112,8 @@ struct triad_permission triad_permission_judge_term(
 {
 	struct triad_permission permission = triad_permission_judge(facts, now_us);
 
-	/* A lease of another term is another permission: what was recorded under the
-	 * old one must not be done under it. */
+	/* A lease of another term is another permission: it does not cover actions that
+	 * were recorded under the old one. */
 	if (permission.is_given && permission.term != term)
 		return (struct triad_permission){
 			.reasons = TRIAD_PERMISSION_NOT_ELECTED};

@@ -15,7 +15,7 @@ static void note_worse(struct triad_port_health *health, uint64_t now_us)
 {
 	bool is_quiet = now_us - health->worse_us >= TRIAD_PORT_HEALTH_MAX_US;
 
-	/* The more often it gets worse, the longer it must be good to count as good. */
+	/* Each time that it gets worse doubles the time before it counts as good again. */
 	if (!health->wait_us || is_quiet)
 		health->wait_us = TRIAD_PORT_HEALTH_BETTER_US;
 	else if (health->wait_us * 2 <= TRIAD_PORT_HEALTH_MAX_US)
@@ -47,7 +47,7 @@ static bool look_whether_up(
 		health->seen_up_us = now_us;
 	if (is_up == health->is_up || now_us - health->seen_up_us < wait_us)
 		return false;
-	/* It flaps again before it counted as good. */
+	/* The port went down before it counted as good: it flaps. */
 	if (!is_up && !health->n_good)
 		note_worse(health, now_us);
 	return set_up(health, is_up);
@@ -58,7 +58,7 @@ static bool look_how_many(
 {
 	uint64_t lasted_us;
 
-	/* A change restarts the time; it counts once it has lasted. */
+	/* A change counts once it has lasted; each change restarts the time. */
 	if (n_good != health->seen_good) {
 		health->seen_good = n_good;
 		health->seen_since_us = now_us;
@@ -88,7 +88,7 @@ bool triad_port_health_look(struct triad_port_health *health, uint32_t n_ports,
 	}
 	changed = look_whether_up(health, n_good, now_us);
 	changed |= look_how_many(health, n_good, now_us);
-	/* Before anything got worse, better counts at once. */
+	/* Good ports that count make it up, too; at first they count at once. */
 	if (health->n_good)
 		changed |= set_up(health, true);
 	return changed;

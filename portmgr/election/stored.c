@@ -30,8 +30,8 @@ size_t triad_election_stored_format(
 	return (size_t)size;
 }
 
-/* Whether a later Triad may have added the line: it begins with an unknown word, so it is
- * not an altered line of ours. */
+/* Whether a later version of Triad may have added the line: it begins with an unknown word,
+ * so it is no damaged line of ours. */
 static bool is_of_later(const char *line)
 {
 	static const char *const ours[] = {
@@ -66,8 +66,8 @@ static int read_line(const char *line, struct triad_election_stored *stored)
 	return 0;
 }
 
-/* The text must equal what would be written.  This detects what sscanf() overlooks: lines
- * that are missing, doubled, or longer. */
+/* Whether formatting gives the same text again.  This detects what sscanf() overlooks:
+ * missing, doubled or longer lines. */
 static bool is_as_written(
 	const char *text, size_t size, const struct triad_election_stored *stored)
 {

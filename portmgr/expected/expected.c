@@ -29,8 +29,7 @@ static int keep_row(
 
 	if (error)
 		return error;
-	/* The index reads the row, so it is stored first; it counts when both
-	 * worked. */
+	/* Store the row first, because the index reads it.  It counts when both worked. */
 	expected->ports[expected->n_ports] = *row;
 	error = triad_expected_index_add(reader, expected->n_ports);
 	if (!error)
@@ -70,7 +69,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* "generation" and what may follow it. */
+/* Whether the line is "generation", followed by one of the characters that may follow. */
 static bool is_generation(const char *octets, size_t size)
 {
 	const size_t n = strlen("generation");
@@ -79,7 +78,7 @@ static bool is_generation(const char *octets, size_t size)
 		(size == n || (octets[n] && strchr(" \t=,", octets[n])));
 }
 
-/* Returns 0 if it is not one.  Spreadsheets leave commas at the end. */
+/* Returns 0 if the number is invalid.  Allows commas at the end, as of spreadsheets. */
 static uint64_t parse_generation(const char *octets, size_t size)
 {
 	size_t at = strlen("generation");
@@ -88,7 +87,7 @@ static uint64_t parse_generation(const char *octets, size_t size)
 	while (at < size && octets[at] && strchr(" \t=,", octets[at]))
 		at++;
 	for (; at < size && g_ascii_isdigit(octets[at]); at++) {
-		/* Checked before it grows: it must not wrap to a small number. */
+		/* Check before the multiplication, which could wrap to a small number. */
 		if (value > TRIAD_EXPECTED_MAX_GENERATION / 10)
 			return 0;
 		value = value * 10 + (uint64_t)g_ascii_digit_value(octets[at]);
@@ -122,7 +121,7 @@ static void read_generation(struct triad_expected_reader *reader, uint32_t numbe
 	reader->expected->generation = generation;
 }
 
-/* No port is called 'port'. */
+/* Whether the line has the columns' names: no port is called 'port'. */
 static bool is_names(const struct triad_expected_line *line)
 {
 	return !strcmp(line->fields[TRIAD_COLUMN_NODE], "node") &&
@@ -208,7 +207,7 @@ static void read_line(struct triad_expected_reader *reader, uint32_t number,
 static void read_lines(
 	struct triad_expected_reader *reader, const char *octets, size_t size)
 {
-	static const char mark[] = "\xef\xbb\xbf"; /* that it is UTF-8 */
+	static const char mark[] = "\xef\xbb\xbf"; /* the byte order mark of UTF-8 */
 	const char *end = octets + size, *next;
 	uint32_t number = 1;
 
@@ -243,8 +242,8 @@ static size_t count_lines(const char *octets, size_t size)
 	return n;
 }
 
-/* Comes first, so that many mistakes leave room for this one.  Returns how much is
- * read. */
+/* Checks the limits of a file.  Called first, so that other mistakes leave room for this
+ * one.  Returns the octets to read. */
 static size_t check_caps(struct triad_expected_reader *reader, const char *octets,
 	size_t size, bool *is_big)
 {
@@ -254,7 +253,8 @@ static size_t check_caps(struct triad_expected_reader *reader, const char *octet
 			"it is larger than %zu MiB; what follows those wasn't read",
 			TRIAD_EXPECTED_MAX_OCTETS >> 20);
 		*is_big = true;
-		/* Whole lines only: a part of one would be a mistake of ours. */
+		/* Read whole lines only: a cut line would look like a mistake in the
+		 * file. */
 		size = TRIAD_EXPECTED_MAX_OCTETS;
 		while (size && octets[size - 1] != '\n')
 			size--;
@@ -283,7 +283,7 @@ static int read_all(
 		triad_diags_add(reader->diags, 0, 0,
 			"there is no line 'generation N', with N from 1 to "
 			"9223372036854775808");
-	/* Rows of a file that is too large are checked, too, to report all mistakes. */
+	/* Check the rows even if the file is too large, to report all mistakes. */
 	triad_expected_pairs_check(reader);
 	if (is_big || reader->error)
 		return E2BIG;

@@ -4,12 +4,12 @@
 #include "lib/text.h"
 #include "portmgr/expected/expected_parts.h"
 
-/* Fields lose quotes and blanks in place: the write position never passes the read
+/* Removes quotes and blanks from fields in place: the write position never passes the read
  * position. */
 struct cutter {
 	struct triad_expected_line *line;
 	struct triad_diags *diags;
-	char *text; /* a 0 after its end, none before */
+	char *text; /* ends with a 0 and contains no other one */
 	size_t read, written;
 	bool has_too_many;
 };
@@ -66,8 +66,8 @@ static void read_plain(struct cutter *cutter)
 	cutter->written += n;
 }
 
-/* Reads a field and the comma behind it.  Only then its 0 is written, perhaps in the
- * comma's place. */
+/* Reads a field and the comma behind it, then writes the field's 0, which may overwrite the
+ * comma. */
 static void read_field(struct cutter *cutter)
 {
 	struct triad_expected_line *line = cutter->line;
@@ -95,8 +95,8 @@ static void read_field(struct cutter *cutter)
 	}
 }
 
-/* Makes the line a text without a 0 in its midst, and reports the first octet that is
- * no text. */
+/* Reports the first octet that is no text, and makes the line one without a 0 before its
+ * end. */
 static void clean(
 	struct triad_expected_line *line, size_t size, struct triad_diags *diags)
 {

@@ -30,7 +30,7 @@ static bool differs(uint64_t wanted, uint64_t known)
 	return wanted && known && wanted != known;
 }
 
-/* Whether the row of 'far' expects something else than 'near' at its far end. */
+/* Whether the row of 'far' expects another far end than 'near'. */
 static bool leads_elsewhere(const struct triad_expected *expected,
 	const struct triad_expected_end *near, const struct triad_expected_end *far)
 {
@@ -72,14 +72,14 @@ bool triad_expected_ends_contradict(const struct triad_expected *expected,
 	return true;
 }
 
-/* The row of the port that a row's remote names, as the file names it. */
+/* Finds the row of the far port that 'remote' names in the file. */
 static uint32_t find_far_row(const struct triad_expected_reader *reader,
 	const struct triad_expected_remote *remote)
 {
 	const char *name = triad_expected_text(reader->expected, remote->name);
 	uint32_t far = UINT32_MAX;
 
-	/* Rows name a node by GUID or by name, and only equal words are found here.
+	/* Finds a row only if both name the node by the same GUID or the same name.
 	 * placed.c compares again, with the fabric's nodes. */
 	if (!remote->port)
 		return far;

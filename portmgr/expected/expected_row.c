@@ -13,7 +13,8 @@
 #define MAX_NAME (TRIAD_NODE_NAME_SIZE - 1)
 #define MAX_VENDOR_ID 0xffffff /* [IBA 14.2.5.3: 24 bits] */
 #define KEY_SIZE 16
-/* Texts are from the file, each with one octet more than a comma or a line's end. */
+/* Limits the memory of texts: all are from the file, and each needs a 0 at its end, where
+ * the file has a comma or a line's end. */
 #define MAX_TEXT (2 * TRIAD_EXPECTED_MAX_OCTETS)
 #define GUID_RULE "a GUID is 0x and 1 to 16 hexadecimal digits, not all 0"
 
@@ -35,7 +36,7 @@ uint32_t triad_expected_keep(struct triad_expected_reader *reader, const char *t
 	return (uint32_t)at;
 }
 
-/* The place that a mistake names. */
+/* A field, and its place for messages. */
 struct field {
 	struct triad_expected_reader *reader;
 	const struct triad_expected_line *line;
@@ -61,7 +62,8 @@ static bool complain(const struct field *field, const char *format, ...)
 
 /* --- values ------------------------------------------------------------ */
 
-/* Control characters and invalid UTF-8 were reported with the line, but not tabs. */
+/* Also checks for tabs; clean() of the line has reported other control characters and
+ * invalid UTF-8. */
 static bool check_name(const struct field *field, const char *what, const char *name)
 {
 	if (strlen(name) > MAX_NAME)
@@ -233,7 +235,7 @@ static void read_list(const struct field *field, const struct list *list,
 	char copy[TRIAD_EXPECTED_MAX_LINE + 1], *at = copy, *item;
 	unsigned seen = 0;
 
-	/* Cutting writes into the text, which messages still quote. */
+	/* Cut a copy: messages quote the text. */
 	snprintf(copy, sizeof(copy), "%s", field->text);
 	while ((item = strsep(&at, ";"))) {
 		item = trim(item);
@@ -322,8 +324,8 @@ bool triad_expected_row_read(struct triad_expected_reader *reader,
 	read_speed(&fields[TRIAD_COLUMN_SPEED], row);
 	read_check(&fields[TRIAD_COLUMN_CHECK], row);
 	row->comment = triad_expected_keep(reader, line->fields[TRIAD_COLUMN_COMMENT]);
-	/* All columns are read, to report all mistakes.  A broken row is kept if its
-	 * port is known, so that a second row about that port is found. */
+	/* All columns are read, to report all mistakes.  Keep a broken row if its port is
+	 * known, so that a second row about that port is found. */
 	if (reader->diags->n_total != n_before)
 		row->state = TRIAD_EXPECTED_BROKEN;
 	return is_known;

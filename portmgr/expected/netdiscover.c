@@ -12,32 +12,32 @@
 #define N_PORTS 255 /* 0 to 254 */
 #define FIRST_ROOM 256
 
-/* A link as one end has it, to be compared with what the other has. */
+/* A link as one end's line describes it; compared with the other end's line. */
 struct link {
 	uint64_t guid;
 	uint32_t line; /* of the file; 0: none */
 	uint8_t port;
 };
 
-/* A node while its lines are read; its header's GUID is 0 where that was wrong. */
+/* A node while its lines are read.  The header's GUID is 0 if the header was wrong. */
 struct node {
 	struct triad_netdiscover_line header;
-	uint32_t line; /* 0: there was none yet */
+	uint32_t line; /* of the header; 0: there is no node yet */
 	uint32_t vendor_id;
 	uint16_t device_id;
 	uint64_t port_guid;
-	uint32_t lines[N_PORTS];                      /* of the ports; 0: none */
-	struct triad_netdiscover_line ports[N_PORTS]; /* that have a line */
+	uint32_t lines[N_PORTS];                      /* line of each port; 0: none */
+	struct triad_netdiscover_line ports[N_PORTS]; /* valid if the port has a line */
 };
 
 struct reader {
 	struct triad_diags *diags;
 	struct triad_fabric_builder *builder;
-	struct node node;   /* the present one */
-	uint32_t vendor_id; /* of the node that comes next */
+	struct node node;   /* the node whose lines are being read */
+	uint32_t vendor_id; /* of the next node */
 	uint16_t device_id;
 	uint64_t port_guid;
-	struct link *links; /* with each node as port 0 of itself */
+	struct link *links; /* also has each node, as its port 0 */
 	size_t n_links, room;
 	int error;
 };
@@ -82,8 +82,8 @@ static void add_port(struct reader *reader, unsigned number)
 			node->lines[number]);
 }
 
-/* Adds the present node, once all its lines are read.  Of a channel adapter or router
- * only ports with a link are known, by their GUIDs. */
+/* Adds the present node after all its lines were read.  The file has only those ports of a
+ * channel adapter or router that have a link, by their GUIDs. */
 static void end_node(struct reader *reader)
 {
 	struct node *node = &reader->node;
@@ -112,7 +112,7 @@ static void begin_node(struct reader *reader, const struct triad_netdiscover_lin
 {
 	struct node *node = &reader->node;
 
-	/* vendid=, devid= and switchguid= stand before the node that they are about. */
+	/* The lines vendid=, devid= and switchguid= precede their node. */
 	end_node(reader);
 	memset(node->lines, 0, sizeof(node->lines));
 	node->header = *line;
@@ -162,7 +162,7 @@ static void read_line(
 	wrong = triad_netdiscover_line_read(octets, size, &line, &at);
 	if (wrong)
 		triad_diags_add(reader->diags, number, (unsigned)at + 1, "%s", wrong);
-	/* The links behind a wrong header are not those of the node before. */
+	/* Begin a node even at a wrong header: the links below are not the last node's. */
 	if (line.kind == TRIAD_NETDISCOVER_NODE)
 		begin_node(reader, &line, number);
 	else if (!wrong && line.kind == TRIAD_NETDISCOVER_LINK)
@@ -218,7 +218,8 @@ static void check_twice(const struct reader *reader)
 	}
 }
 
-/* The output may have been cut, or a port unplugged while it was made. */
+/* Checks that both ends agree.  They may not if the output was cut, or if somebody
+ * unplugged a port while it was made. */
 static void check_links(const struct reader *reader, const struct triad_fabric *fabric)
 {
 	for (size_t i = 0; i < reader->n_links; i++) {

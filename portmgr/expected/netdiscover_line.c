@@ -7,12 +7,12 @@
 
 #include "portmgr/expected/expected_parts.h"
 
-#define FDR10 "FDR10" /* PortInfo has QDR for it, and the vendor the rest elsewhere */
+#define FDR10 "FDR10" /* PortInfo shows QDR for it; a vendor attribute has the rest */
 
-/* The rest of the line, terminated by 0. */
+/* A cursor in the line, which ends with a 0. */
 struct scan {
 	const char *start, *at;
-	const char *wrong; /* NULL: nothing yet */
+	const char *wrong; /* the first mistake; NULL: none yet */
 };
 
 static bool fail(struct scan *scan, const char *what)
@@ -44,7 +44,7 @@ static bool parse_number(struct scan *scan, unsigned max, unsigned *number)
 	if (!g_ascii_isdigit(*scan->at))
 		return false;
 	for (; g_ascii_isdigit(*scan->at); scan->at++) {
-		/* 'max' is small, so the sum is checked before it could wrap. */
+		/* 'max' is small, so this check comes before the number can wrap. */
 		value = value * 10 + (unsigned)g_ascii_digit_value(*scan->at);
 		if (value > max)
 			return false;
@@ -153,7 +153,7 @@ static void read_rate(struct scan *scan, struct triad_netdiscover_line *line)
 		&line->speed, &line->speed_ext);
 }
 
-/* A name may have anything in it but a line's end: it goes to the last quote. */
+/* A name may contain quotes, so it ends at the last quote of the line. */
 static void read_link_comment(struct scan *scan, struct triad_netdiscover_line *line)
 {
 	const char *quote = strchr(scan->at, '"'), *last = strrchr(scan->at, '"');

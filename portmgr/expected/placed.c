@@ -13,21 +13,21 @@
 
 #define NOBODY TRIAD_FABRIC_NONE
 #define SEVERAL (TRIAD_FABRIC_NONE - 1)
-#define UNFIT SEVERAL /* or one that is no switch: rows about it have no port */
+#define UNFIT SEVERAL /* or the node is no switch: its rows get no port */
 
-/* A row by its name for the node, or a node by its name; sorted. */
+/* An entry of a sorted list: a row by its node's GUID or name, or a node by its name. */
 struct named {
 	uint64_t guid;
 	const char *name;
 	uint32_t at;
 };
 
-/* The first row about a node is the leader of all rows about it, so that a mistake of the
- * node is reported once. */
+/* What is known of a row.  The first row about a node leads all rows about it, so that a
+ * mistake about the node is reported once. */
 struct about {
 	uint32_t leader;
-	uint32_t n_led; /* of a leader, with itself */
-	uint32_t node;  /* of a leader: in the fabric, or NOBODY, UNFIT */
+	uint32_t n_led; /* of a leader: its rows, itself included */
+	uint32_t node;  /* of a leader: the fabric's node, or NOBODY, UNFIT */
 	bool is_bad;
 };
 
@@ -118,7 +118,7 @@ static void describe_node(
 
 /* --- nodes ------------------------------------------------------------- */
 
-/* By GUID, then by name, then by the order in the file. */
+/* Sorts by GUID, then by name, then by the order in the file. */
 static int compare_named(const void *a, const void *b)
 {
 	const struct named *one = a, *other = b;
@@ -167,7 +167,7 @@ static int sort_names(struct placer *placer)
 	return 0;
 }
 
-/* The node, NOBODY or SEVERAL. */
+/* The node of that name, or NOBODY or SEVERAL. */
 static uint32_t find_name(const struct placer *placer, const char *name)
 {
 	const uint32_t n = placer->fabric->n_nodes;
@@ -188,7 +188,7 @@ static uint32_t find_node(const struct placer *placer, uint64_t guid, uint32_t n
 	return find_name(placer, triad_expected_text(placer->expected, name));
 }
 
-/* Finds the node of all rows that 'leader' leads, and reports what is wrong with it. */
+/* Finds the node of the rows that 'leader' leads, and reports a mistake about it. */
 static void find_leaders_node(struct placer *placer, uint32_t leader)
 {
 	struct about *about = &placer->abouts[leader];
@@ -268,7 +268,7 @@ static void place(struct placer *placer, uint32_t row)
 
 /* --- links ------------------------------------------------------------- */
 
-/* The row about the port that a row's remote names, in any words. */
+/* Finds the row about the far port that 'remote' names, by GUID or name. */
 static uint32_t find_far_row(
 	const struct placer *placer, const struct triad_expected_remote *remote)
 {
@@ -286,8 +286,8 @@ static uint32_t find_far_row(
 					 : placer->placed->row_of[port];
 }
 
-/* One end of a link, as its row names it.  If the row has a GUID, the node's present
- * name is left out: it may change, and contradicts nothing. */
+/* One end of a link, as its row names it.  If the row has a GUID, omits the node's present
+ * name: it may change, so a difference is no contradiction. */
 static struct triad_expected_end end_of(const struct placer *placer, uint32_t row)
 {
 	const struct triad_expected_port *at = row_at(placer, row);
@@ -326,8 +326,8 @@ static void check_link(struct placer *placer, uint32_t row)
 	placer->abouts[other].is_bad = true;
 }
 
-/* Takes rows with mistakes out again.  This comes last, so that the result does not
- * depend on the order of the rows. */
+/* Removes the ports of rows with mistakes.  Called last, so that the result does not depend
+ * on the order of the rows. */
 static void drop_bad_rows(struct placer *placer)
 {
 	struct triad_placed *placed = placer->placed;
@@ -349,8 +349,7 @@ static int place_all(struct placer *placer)
 
 	if (lead_rows(placer) || sort_names(placer))
 		return ENOMEM;
-	/* A leader is the first row about its node, so its node is known before the other
-	 * rows. */
+	/* A leader precedes the other rows about its node, so they find the node known. */
 	for (uint32_t i = 0; i < n; i++) {
 		if (placer->abouts[i].leader == i)
 			find_leaders_node(placer, i);

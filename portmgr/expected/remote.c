@@ -8,8 +8,8 @@
 
 #define WHAT_SIZE 192
 
-/* Compares a name with a pattern that has * and ?.  When something does not fit, the
- * last '*' takes one octet more; earlier ones need not be tried again. */
+/* Compares a name with a pattern that has * and ?.  After a mismatch, only the last '*'
+ * has to take one octet more; earlier ones need not be tried again. */
 bool triad_name_fits(const char *pattern, const char *name)
 {
 	const char *star = NULL, *from = NULL;
@@ -92,7 +92,7 @@ static enum triad_remote_match judge(const struct triad_fabric *fabric, uint32_t
 	return TRIAD_REMOTE_FITS;
 }
 
-/* "host-0007 (0x..., port 1)", with what else was asked for. */
+/* Writes "host-0007 (0x..., port 1)" and the other facts that 'wanted' has. */
 static void describe_far_end(const struct triad_fabric *fabric, uint32_t port,
 	const struct triad_expected_remote *wanted, char *text, size_t size)
 {
@@ -115,7 +115,7 @@ static void describe_far_end(const struct triad_fabric *fabric, uint32_t port,
 	triad_text_append(text, size, ")");
 }
 
-/* Explains with all facts, so that the differing one is seen beside the others. */
+/* Explains a difference by all facts of both sides. */
 static void explain(const struct triad_fabric *fabric, uint32_t port,
 	const struct triad_expected *expected,
 	const struct triad_expected_remote *wanted, char *why, size_t size)

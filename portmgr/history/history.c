@@ -8,11 +8,12 @@
 
 struct entry {
 	struct triad_record record;
-	uint64_t hash;  /* of its line */
-	uint64_t taken; /* how many had been taken, of any port, with this one */
+	uint64_t hash;  /* of the record's line */
+	uint64_t taken; /* its place in the order in which records were taken, from 1 */
 };
 
-/* Ports; with an index of twice their room, of places from 1, 0: free. */
+/* The ports of a bucket.  'index' is a hash table of twice their room: a port's place plus
+ * 1, or 0: free. */
 struct bucket {
 	struct entry *entries;
 	uint32_t *index;
@@ -58,8 +59,8 @@ static uint64_t hash_port(uint64_t node_guid, uint8_t port)
 	return mix(node_guid + port * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* Of the line, which has every field and the same octets everywhere: FNV-1a, then
- * mixed, because digests are exclusive-ored. */
+/* Hashes the record's line, which has every field and the same octets on every machine.
+ * Mixes the FNV-1a hash once more, because digests are exclusive-ored. */
 static uint64_t hash_record(const struct triad_record *record)
 {
 	char line[TRIAD_RECORD_LINE_SIZE];
@@ -78,10 +79,10 @@ static unsigned bucket_of(uint64_t hash)
 
 /* --- a bucket --- */
 
-/* The place in the index where the port is, or would be. */
+/* The port's slot in the index, or the free one for it. */
 static uint32_t slot_of(const struct bucket *bucket, uint64_t node_guid, uint8_t port)
 {
-	/* The low bits of the hash have chosen the bucket, so take others. */
+	/* Use the high bits of the hash: the low ones have chosen the bucket. */
 	uint32_t mask = bucket->room * 2 - 1;
 	uint32_t slot = (uint32_t)(hash_port(node_guid, port) >> 32) & mask;
 
@@ -129,7 +130,7 @@ static int grow(struct bucket *bucket)
 		free(index);
 		return ENOMEM;
 	}
-	/* Nothing can fail any more: a bucket is never left half grown. */
+	/* Change the bucket only now: nothing can fail any more. */
 	free(bucket->index);
 	bucket->entries = entries;
 	bucket->index = index;
@@ -164,8 +165,8 @@ static void replace_record(struct triad_history *history, struct entry *entry,
 	uint64_t port_hash = hash_port(record->node_guid, record->port);
 	uint64_t before = entry->hash;
 
-	/* Out of the digest with the old line, in with the new one; the hash of a new
-	 * entry is 0. */
+	/* Remove the old line from the digest and add the new one.  The hash of a new entry
+	 * is 0. */
 	entry->record = *record;
 	entry->hash = hash_record(record);
 	history->digest.buckets[bucket_of(port_hash)] ^= before ^ entry->hash;
@@ -185,8 +186,7 @@ int triad_history_merge(
 	struct entry *entry = find_entry(history, record->node_guid, record->port);
 	int error = 0;
 
-	/* Compare what would be written: a record and its copy that was read back from
-	 * a line must count as the same. */
+	/* Compare the cleaned record: it must equal its copy that was read from a line. */
 	triad_record_clean(&clean);
 	if (entry && triad_record_compare(&clean, &entry->record) <= 0)
 		return EALREADY;

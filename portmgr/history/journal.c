@@ -15,7 +15,7 @@
 #include "triad/file.h"
 
 #define MAX_PATH_SIZE 512
-/* More than that was never written here. */
+/* Triad never writes a larger file. */
 #define MAX_FILE_OCTETS ((uint64_t)16 * TRIAD_JOURNAL_MAX_OCTETS)
 /* How much the file must grow before a failed rewrite is retried. */
 #define AGAIN_OCTETS ((uint64_t)1 << 20)
@@ -24,7 +24,7 @@
 struct triad_journal {
 	char path[MAX_PATH_SIZE];
 	int fd;
-	uint64_t size;      /* octets; anything after them is invalid */
+	uint64_t size;      /* octets that are valid; ignore what follows */
 	uint64_t trim_size; /* rewrite the file when it is larger */
 	bool is_torn;       /* the last line has no end */
 	uint64_t n_bad;
@@ -119,7 +119,7 @@ static const char *advice(int error)
 	}
 }
 
-/* The journal decides what is done to ports, so nobody else may have written it. */
+/* The journal decides what is done to ports, so nobody else may be able to write it. */
 static int check_trusted(const struct triad_journal *journal, char *reason, size_t size)
 {
 	char why[TRIAD_FILE_REASON_SIZE];
@@ -155,7 +155,7 @@ static int open_and_read(struct triad_journal *journal, struct triad_history *hi
 
 	if (error)
 		return error;
-	/* ENOENT: the file is made, but its folder is missing. */
+	/* open() makes the file, so ENOENT means that its folder is missing. */
 	journal->fd = open(journal->path, O_RDWR | FLAGS, 0600);
 	if (journal->fd < 0 && errno == ENOENT) {
 		triad_file_make_folder(journal->path);
@@ -170,8 +170,8 @@ static int open_and_read(struct triad_journal *journal, struct triad_history *hi
 	error = check_file(journal, reason, size);
 	if (error)
 		return error;
-	/* The file may be new.  Until its folder is synced, a crash could lose it with
-	 * all records that were confirmed. */
+	/* The file may be new: sync its folder, or a crash could lose it with all confirmed
+	 * records. */
 	error = triad_file_sync_folder(journal->path);
 	if (!error)
 		error = read_all(journal, history);
@@ -193,7 +193,7 @@ int triad_journal_open(const char *path, struct triad_history *history,
 	}
 	opened->fd = -1;
 	opened->trim_size = TRIAD_JOURNAL_MAX_OCTETS;
-	/* A name for the file beside it must fit, too. */
+	/* The name of the new file beside it must fit, too. */
 	if (strlen(path) + sizeof(".new") > sizeof(opened->path)) {
 		snprintf(reason, size,
 			"journal %.80s...: the name is too long: use a "
@@ -213,7 +213,8 @@ int triad_journal_open(const char *path, struct triad_history *history,
 
 /* --- writing --- */
 
-/* Returns 0 or an errno; '*written' grows by what was written in either case. */
+/* Returns 0 or an errno.  Adds the octets that were written to '*written', even on an
+ * error. */
 static int write_all(int fd, const char *octets, size_t size, uint64_t *written)
 {
 	while (size) {
@@ -238,11 +239,11 @@ int triad_journal_append(
 	uint64_t written = 0;
 	int error;
 
-	/* End the torn line first: it is one bad line then, and this record is none. */
+	/* End a torn line first, so that only that line is bad, not this record. */
 	if (journal->is_torn)
 		line[size++] = '\n';
 	size += triad_record_format(record, line + size);
-	line[size++] = '\n'; /* in the place of its 0 */
+	line[size++] = '\n'; /* replaces the 0 */
 	error = write_all(journal->fd, line, size, &written);
 	if (!error && fdatasync(journal->fd))
 		error = errno;
@@ -250,7 +251,7 @@ int triad_journal_append(
 		journal->size += size;
 		journal->is_torn = false;
 	} else if (ftruncate(journal->fd, (off_t)journal->size)) {
-		/* A part of the line is there, or all of it, and stays. */
+		/* Could not remove what was written of the line: it stays. */
 		journal->size += written;
 		journal->is_torn = true;
 	}
@@ -291,9 +292,9 @@ static void copy_record(struct copy *copy, const struct triad_record *record)
 	copy->octets[copy->used++] = '\n';
 }
 
-/* Writes each port's last record in the order in which it is to be read again.  First
- * the ports that are not among the latest records, then the latest records, oldest
- * first: so the history has the same latest records after a restart. */
+/* Writes each port's last record.  First those that are not among the latest records, then
+ * the latest records, oldest first, so that the history has the same latest records after a
+ * restart. */
 static void put_all(struct copy *copy, const struct triad_history *history)
 {
 	const struct triad_record *record;
@@ -327,8 +328,7 @@ static int write_anew(
 		triad_file_new_discard(copy.fd, journal->path);
 		return copy.error;
 	}
-	/* An error does not matter: if the old file is back after a crash, it has the same
-	 * records. */
+	/* Ignore an error: if a crash brings the old file back, it has the same records. */
 	(void)triad_file_sync_folder(journal->path);
 	close(journal->fd);
 	journal->fd = copy.fd;
@@ -342,8 +342,8 @@ void triad_journal_trim(
 {
 	if (journal->size <= journal->trim_size)
 		return;
-	/* A new file of more than half the limit would be too large again soon.  Then
-	 * the next time is when it has doubled. */
+	/* Rewrite next at the limit.  If the new file exceeds half of it, wait until the
+	 * file has doubled, or it would be rewritten too often. */
 	if (write_anew(journal, history))
 		journal->trim_size = journal->size + AGAIN_OCTETS;
 	else if (journal->size * 2 > TRIAD_JOURNAL_MAX_OCTETS)

@@ -22,7 +22,7 @@ bool triad_journal_reader_is_torn(const struct triad_journal_reader *reader)
 	return reader->length;
 }
 
-/* Whether it is the first line, and names the version. */
+/* Whether the line is the first one and has the version. */
 static bool is_title(struct triad_journal_reader *reader, size_t length)
 {
 	unsigned version = 0;
@@ -46,8 +46,8 @@ int triad_journal_reader_end(struct triad_journal_reader *reader)
 		return 0;
 	if (is_title(reader, length))
 		return reader->version > TRIAD_JOURNAL_VERSION ? EPROTONOSUPPORT : 0;
-	/* A bad line is counted and skipped: the records behind it are good.  EALREADY
-	 * is no mistake: a newer record of the port was read before. */
+	/* Count and skip a bad line: the records behind it are good.  EALREADY is no
+	 * mistake: a newer record of the port was read before. */
 	if (length < sizeof(reader->line))
 		error = triad_record_parse(reader->line, length, &record);
 	if (!error)
@@ -66,8 +66,8 @@ int triad_journal_reader_take(
 		if (piece[i] == '\n') {
 			error = triad_journal_reader_end(reader);
 		} else {
-			/* A line that is too long is counted to its end, to be
-			 * skipped there. */
+			/* Count the octets of a line that is too long, so that it is
+			 * skipped at its end. */
 			if (reader->length < sizeof(reader->line))
 				reader->line[reader->length] = piece[i];
 			reader->length++;

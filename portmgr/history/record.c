@@ -41,7 +41,7 @@ static const char *name_of(const char *const *names, unsigned n, unsigned value)
 	return value && value < n ? names[value] : "?";
 }
 
-/* 0: none has that name. */
+/* The value with that name, or 0. */
 static uint8_t value_of(const char *const *names, unsigned n, const char *name)
 {
 	for (unsigned value = 1; value < n; value++)
@@ -72,8 +72,8 @@ static int compare_numbers(uint64_t a, uint64_t b)
 
 int triad_record_compare(const struct triad_record *a, const struct triad_record *b)
 {
-	/* Term and number decide.  The rest makes the order total, so that all members
-	 * choose the same one of two records, even of two that should not be. */
+	/* Term and number decide.  The other fields make the order total, so that all
+	 * members choose the same record even if two have the same term and number. */
 	const int orders[] = {compare_numbers(a->term, b->term),
 		compare_numbers(a->number, b->number),
 		compare_numbers(a->at_us, b->at_us),
@@ -108,8 +108,8 @@ size_t triad_record_format(
 	char moment[TRIAD_CHECKED_LINE_TIME_SIZE];
 	size_t at;
 
-	/* A clean record fits: its text is bounded, and its time has four digits for
-	 * the year. */
+	/* A clean record fits into the line: its text is short enough, and its year has
+	 * four digits. */
 	triad_record_clean(&clean);
 	triad_checked_line_time(clean.at_us, moment);
 	at = (size_t)snprintf(line, TRIAD_RECORD_LINE_SIZE,
@@ -155,9 +155,8 @@ static bool is_sound(const struct triad_record *record)
 		record->action && record->outcome && record->reason;
 }
 
-/* The checksum comes first, because it finds nearly all bad lines.  Finally, formatting the
- * record must give the same line.  This refuses lines that sscanf() accepts but no writer
- * makes. */
+/* Checks the checksum first, because it finds nearly all bad lines.  At the end, formats
+ * the record and compares: this refuses lines that sscanf() accepts but no writer makes. */
 int triad_record_parse(const char *line, size_t length, struct triad_record *record)
 {
 	char copy[TRIAD_RECORD_LINE_SIZE], again[TRIAD_RECORD_LINE_SIZE];

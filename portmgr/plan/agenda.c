@@ -7,15 +7,15 @@
 #include "triad/clock.h"
 
 #define TRAFFIC_US (2 * TRIAD_US_PER_S) /* between two readings of a port's traffic */
-#define RETRY_US (5 * TRIAD_US_PER_S)   /* the first time; doubled each time */
+#define RETRY_US (5 * TRIAD_US_PER_S)   /* first pause after a failure; then doubled */
 #define MAX_RETRY_US (600 * TRIAD_US_PER_S)
 
 struct triad_agenda {
 	struct triad_agenda_conf conf;
 	struct triad_agenda_entry *entries; /* sorted by (node GUID, number) */
 	uint32_t n;
-	uint32_t n_open; /* entries that take a Set and were not approved */
-	/* Before 'first', nothing is to be done until 'soon_us'. */
+	uint32_t n_open; /* entries that need a Set and were not approved */
+	/* The entries before 'first' have nothing to do until 'soon_us'. */
 	uint32_t first;
 	uint64_t soon_us;
 	uint64_t fabric; /* of the last plan */
@@ -37,7 +37,7 @@ void triad_agenda_free(struct triad_agenda *agenda)
 	free(agenda);
 }
 
-/* Any entry may be the next. */
+/* Makes find_next() check all entries again. */
 static void begin_anew(struct triad_agenda *agenda)
 {
 	agenda->first = 0;
@@ -87,7 +87,7 @@ static bool is_gentle(const struct triad_plan_item *item)
 		item->reason == TRIAD_REASON_EXPECTED && item->is_active;
 }
 
-/* Where an item begins that was not there before. */
+/* The first state of a new item's entry. */
 static struct triad_agenda_entry begin(const struct triad_agenda *agenda,
 	const struct triad_plan_item *item, uint64_t now_us)
 {
@@ -101,8 +101,8 @@ static struct triad_agenda_entry begin(const struct triad_agenda *agenda,
 		.next_us = now_us,
 	};
 
-	/* A component that is still starting may have its name only later.  A port that
-	 * is phased out is to be warned about at once. */
+	/* Wait for the name of a component that may still be starting.  For a port that is
+	 * phased out, warn at once. */
 	if (item->may_be_name && item->kind == TRIAD_PLAN_DISABLE) {
 		entry.state = TRIAD_AGENDA_NAME;
 		entry.next_us = now_us + agenda->conf.name_grace_us;
@@ -112,8 +112,8 @@ static struct triad_agenda_entry begin(const struct triad_agenda *agenda,
 	return entry;
 }
 
-/* Whether the item differs so much from the entry of its port that the entry restarts.  A
- * new component at the far end gets its own time for its name. */
+/* Whether the port's entry must restart, because the item is another one.  A new component
+ * at the far end gets its own time for its name. */
 static bool is_another(
 	const struct triad_agenda_entry *old, const struct triad_plan_item *item)
 {
@@ -134,7 +134,7 @@ static void continue_item(struct triad_agenda_entry *entry,
 {
 	switch (entry->state) {
 	case TRIAD_AGENDA_NAME:
-		if (!item->may_be_name) /* it was more than that, after all */
+		if (!item->may_be_name) /* more than the name is wrong */
 			set_due(entry, now_us);
 		break;
 	case TRIAD_AGENDA_GRACE:
@@ -143,13 +143,13 @@ static void continue_item(struct triad_agenda_entry *entry,
 			set_due(entry, now_us);
 		break;
 	default:
-		/* It was done, but the sweep does not show it: try again. */
+		/* The sweep does not show the action as done: try again. */
 		if (entry->state == TRIAD_AGENDA_DONE)
 			entry->state = TRIAD_AGENDA_AGAIN;
 		if (!is_gentle(item) || entry->is_warned)
 			break;
-		/* The link has started to carry traffic, so it is phased out from now
-		 * on.  After a failure the pause until the next attempt stays. */
+		/* The link has started to carry traffic: phase it out from now on.  After
+		 * a failure, keep the pause before the next attempt. */
 		entry->state = TRIAD_AGENDA_GRACE;
 		if (!entry->n_tried)
 			entry->next_us = now_us;
@@ -163,8 +163,7 @@ static struct triad_agenda_entry carry_on(const struct triad_agenda *agenda,
 		find_port(agenda, item->node_guid, item->number);
 	struct triad_agenda_entry entry;
 
-	/* An approval is for what is done to the port, so it outlasts another reason
-	 * for the same. */
+	/* An approval is for the action at the port: keep it if only the reason changed. */
 	if (!old || is_another(old, item)) {
 		entry = begin(agenda, item, now_us);
 		entry.is_approved = old && old->is_approved && old->kind == item->kind;
@@ -172,7 +171,7 @@ static struct triad_agenda_entry carry_on(const struct triad_agenda *agenda,
 		entry = *old;
 		continue_item(&entry, item, now_us);
 	}
-	/* A test sends a Set only to take an active link down first. */
+	/* A test needs a Set only to take down an active link. */
 	entry.takes_set = item->kind != TRIAD_PLAN_TEST || item->is_active;
 	entry.may_be_name = item->may_be_name;
 	entry.remote_guid = item->remote_guid;
@@ -218,8 +217,8 @@ int triad_agenda_look(
 	agenda->entries = entries;
 	agenda->n = n;
 	agenda->n_open = n_open;
-	/* A plan of the same sweep can't show actions done since.  So they count until a
-	 * plan of another sweep comes. */
+	/* Count actions until a plan of another sweep: a plan of the same sweep can't show
+	 * them as done. */
 	if (plan->fabric != agenda->fabric)
 		agenda->n_done = 0;
 	agenda->fabric = plan->fabric;
@@ -301,7 +300,7 @@ enum triad_agenda_kind triad_agenda_next(struct triad_agenda *agenda, uint64_t n
 
 /* --- results --- */
 
-/* Also lowers 'soon_us': 'first' may be behind this entry already. */
+/* Sets the entry's time.  Also lowers 'soon_us', as 'first' may have passed this entry. */
 static void wait_until(
 	struct triad_agenda *agenda, struct triad_agenda_entry *entry, uint64_t next_us)
 {
@@ -333,7 +332,7 @@ void triad_agenda_traffic(struct triad_agenda *agenda, uint64_t node_guid,
 		return;
 	entry->traffic_bps = octets_per_s;
 	end_us = entry->since_us + conf->grace_us + conf->drain_us;
-	/* Traffic that never becomes small ends the waiting, too. */
+	/* Stop waiting after a time, even if the traffic stays high. */
 	if (octets_per_s == UINT64_MAX || octets_per_s <= conf->quiet_bps ||
 		now_us >= end_us) {
 		entry->state = TRIAD_AGENDA_DUE;
@@ -351,14 +350,14 @@ void triad_agenda_done(struct triad_agenda *agenda, uint64_t node_guid, uint8_t 
 	struct triad_agenda_entry *entry = find_port(agenda, node_guid, number);
 	uint64_t pause_us = RETRY_US;
 
-	/* No sweep is asked for where nothing was sent, so it must not count: attempts
-	 * that a full disk ended would use up the actions for good. */
+	/* Count only what was sent: nothing else causes a sweep, which resets the count.
+	 * Otherwise attempts that a full disk ended would use up the actions for ever. */
 	agenda->n_done += is_sent;
 	if (!entry)
 		return;
 	entry->n_tried++;
 	entry->state = worked ? TRIAD_AGENDA_DONE : TRIAD_AGENDA_AGAIN;
-	/* Twice the pause for each attempt: a switch that refuses or is silent will
+	/* Double the pause for each attempt: a switch that refuses or is silent will
 	 * probably do so again. */
 	for (uint32_t i = 1; i < entry->n_tried && pause_us < MAX_RETRY_US; i++)
 		pause_us *= 2;

@@ -101,7 +101,7 @@ void triad_guard_free(struct triad_guard *guard)
 
 /* --- nodes that would be lost --- */
 
-/* The switch that the link is the only way to, or NONE. */
+/* The switch that is reached only over this link, or NONE. */
 static uint32_t find_cut(
 	const struct triad_guard *guard, const struct guard_view *view, uint32_t port)
 {
@@ -109,8 +109,7 @@ static uint32_t find_cut(
 	uint32_t here = guard_switch_at(guard, port),
 		 there = guard_switch_at(guard, far);
 
-	/* A switch that is not reached has the highest number there is, so it passes
-	 * neither of the comparisons below. */
+	/* An unreached switch has the highest number, so both comparisons below fail. */
 	if (!(guard->link_of[port] & view->need))
 		return NONE;
 	if (view->parent[there] == far && view->low[there] > view->enter[here])
@@ -146,9 +145,9 @@ static void add_lost(struct triad_guard_lost *lost, uint32_t node)
 	lost->n++;
 }
 
-/* Whether the node that has 'port' and is no switch is lost with the subtree: none of
- * its links leads elsewhere.  Of several that lead into it the first one speaks for
- * it. */
+/* Whether the node of 'port', which is no switch, is lost with the subtree: none of its
+ * links leads elsewhere.  True only for the first port that leads into the subtree, so that
+ * the node counts once. */
 static bool is_lost_at(const struct triad_guard *guard, const struct guard_view *view,
 	uint32_t port, uint32_t top)
 {
@@ -187,8 +186,8 @@ static void add_lost_hosts(const struct triad_guard *guard,
 	}
 }
 
-/* Adds all nodes that are lost with the subtree of 'top', except 'known': the caller
- * has added that one, or spares it. */
+/* Adds all nodes that are lost with the subtree of 'top', except 'known', which the caller
+ * has added or spares. */
 static void find_lost(const struct triad_guard *guard, const struct guard_view *view,
 	uint32_t top, uint32_t known, struct triad_guard_lost *lost)
 {
@@ -232,7 +231,7 @@ static enum triad_guard_verdict judge_view(struct triad_guard *guard,
 	for (uint32_t i = 0; i < guard->n_sms && sm == NONE; i++)
 		if (is_within(view, find_way(guard, view, guard->sms[i]), top))
 			sm = guard->fabric->ports[guard->sms[i]].node;
-	/* That SM's node comes first, and nothing is spared. */
+	/* Put that SM's node first, and spare nothing. */
 	if (sm != NONE) {
 		add_lost(lost, sm);
 		find_lost(guard, view, top, sm, lost);
@@ -257,8 +256,8 @@ enum triad_guard_verdict triad_guard_judge(struct triad_guard *guard, uint32_t p
 	/* The far end is a host or router: nothing is behind it. */
 	if (guard_switch_at(guard, far) == NONE)
 		return judge_end(guard, port, lost);
-	/* Both views must agree that it is harmless.  Otherwise return the worse verdict:
-	 * cutting off an SM before a split, then the one that loses more nodes. */
+	/* The link is free only in both views.  Otherwise return the worse verdict: one
+	 * that cuts off an SM, then the one that loses more nodes. */
 	verdict = judge_view(guard, &guard->views[0], port, spared, lost);
 	in_traffic =
 		judge_view(guard, &guard->views[1], port, spared, &without_traffic);
@@ -277,8 +276,8 @@ void triad_guard_remove(struct triad_guard *guard, uint32_t port)
 	if (far == NONE)
 		return;
 	guard->link_of[far] = 0;
-	/* A host's link is not in the graph, and find_way() looks at 'link_of' itself.
-	 * So only links between switches, and the SM's own, need a new walk. */
+	/* Only a link between switches, or the SM's own, needs a new walk.  A host's link
+	 * is not in the graph, and find_way() reads 'link_of' itself. */
 	if (guard_switch_at(guard, far) != NONE || far == guard->fabric->sm_port)
 		guard->views[0].is_stale = guard->views[1].is_stale = true;
 }

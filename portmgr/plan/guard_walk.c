@@ -31,7 +31,7 @@ static void add_links(struct triad_guard *guard, uint32_t at, uint32_t *n_links)
 		guard->link_of[p] = (uint8_t)judge_link(guard->fabric, p);
 		if (!guard->link_of[p])
 			continue;
-		/* Only switches come here, so set the far end for a host, too. */
+		/* This loop visits switches only, so set the host's end here, too. */
 		guard->link_of[guard_far_of(guard, p)] = guard->link_of[p];
 		to = guard_switch_at(guard, guard_far_of(guard, p));
 		if (to != NONE)
@@ -39,7 +39,7 @@ static void add_links(struct triad_guard *guard, uint32_t at, uint32_t *n_links)
 	}
 }
 
-/* The switch where all ways begin, or NONE. */
+/* The switch where all paths from the SM begin, or NONE. */
 static uint32_t find_root(const struct triad_guard *guard)
 {
 	uint32_t port = guard->fabric->sm_port;
@@ -48,7 +48,7 @@ static uint32_t find_root(const struct triad_guard *guard)
 		return NONE;
 	if (guard->switch_of[guard->own] != NONE)
 		return guard->switch_of[guard->own];
-	/* A port that is not active yet is this SM's way all the same. */
+	/* Use this SM's link even if it is not active yet. */
 	return guard->link_of[port] ? guard_switch_at(guard, guard_far_of(guard, port))
 				    : NONE;
 }
@@ -60,8 +60,8 @@ static void measure_distances(struct triad_guard *guard)
 	memset(guard->distance, 0xff, guard->n_switches * sizeof(*guard->distance));
 	if (root == NONE)
 		return;
-	/* Breadth first, with the stack's memory as the queue.  From an SM on a host,
-	 * its own link counts. */
+	/* Breadth first; the memory of the stack serves as the queue.  Count the SM's own
+	 * link if the SM is on a host. */
 	guard->distance[root] = guard->switch_of[guard->own] == NONE;
 	guard->stack[n++] = root;
 	for (uint32_t i = 0; i < n; i++) {
@@ -109,7 +109,7 @@ static void enter(struct triad_guard *guard, struct guard_view *view, uint32_t a
 	guard->next[at] = guard->first_link[at];
 }
 
-/* Over the next link of 'at'; returns the switch that was not entered before, or
+/* Follows the next link of 'at'.  Returns the switch if it was not entered before, else
  * NONE. */
 static uint32_t follow(struct triad_guard *guard, struct guard_view *view, uint32_t at)
 {
@@ -133,7 +133,7 @@ void guard_walk(struct triad_guard *guard, struct guard_view *view)
 	memset(view->enter, 0xff, guard->n_switches * sizeof(*view->enter));
 	if (root == NONE)
 		return;
-	/* No recursion: a row of switches is as deep as it is long. */
+	/* Use a stack, not recursion: a chain of switches makes the walk as deep. */
 	enter(guard, view, root, NONE, n_entered++);
 	guard->stack[depth++] = root;
 	while (depth) {
@@ -150,8 +150,7 @@ void guard_walk(struct triad_guard *guard, struct guard_view *view)
 			guard->stack[depth++] = to;
 			continue;
 		}
-		/* The subtree is done: what it leads to, its parent leads to as
-		 * well. */
+		/* The subtree is done: its parent reaches what it reaches. */
 		view->leave[at] = n_entered;
 		depth--;
 		to = depth ? guard->stack[depth - 1] : at;

@@ -9,7 +9,7 @@ struct build {
 	const struct triad_plan_input *input;
 	struct triad_plan *plan;
 	struct triad_guard *guard;
-	bool *is_wanted; /* for each node of the fabric: expected to be up */
+	bool *is_wanted; /* by node of the fabric: expected to be up */
 	uint32_t n_walks;
 };
 
@@ -31,8 +31,8 @@ bool triad_plan_has_failed(const struct triad_record *record)
 			record->outcome != TRIAD_OUTCOME_DROPPED);
 }
 
-/* An unfinished bounce may have left the port disabled; a released port had been disabled
- * by us. */
+/* Whether we have disabled the port: by a DISABLE, or by a bounce that was not finished.  A
+ * released port was disabled by us, too. */
 static bool was_ours(const struct triad_record *record)
 {
 	if (!record || record->outcome == TRIAD_OUTCOME_DROPPED)
@@ -105,7 +105,7 @@ static void look_at_port(struct build *build, struct triad_plan_item *item,
 		build->input->history, item->node_guid, item->number);
 	bool is_disabled = port->phys_state == TRIAD_PHYS_DISABLED;
 
-	/* An admitted port that is not active was down since, so it is tested anew. */
+	/* An admitted port that is not active has been down since: test it anew. */
 	item->is_active = port->state >= TRIAD_PORT_ARMED;
 	if (row->state == TRIAD_EXPECTED_DISABLED) {
 		if (!is_disabled)
@@ -127,7 +127,7 @@ static void look_at_port(struct build *build, struct triad_plan_item *item,
 	}
 }
 
-/* Looks at the rows in the order of the fabric's ports: so the items are sorted, and
+/* Looks at the rows in the order of the fabric's ports, so that the items are sorted and
  * find_port() can search them. */
 static void look_at_rows(struct build *build)
 {
@@ -171,15 +171,15 @@ static void note_unknown_switches(struct build *build)
 
 /* --- guards --- */
 
-/* A link that is tested carries nothing meanwhile, active or not before. */
+/* A test counts, too: a link under test carries no traffic. */
 static bool takes_link_down(const struct triad_plan_item *item)
 {
 	return item->remote_guid &&
 		(item->kind == TRIAD_PLAN_DISABLE || item->kind == TRIAD_PLAN_TEST);
 }
 
-/* Whether an operator has overridden the guard.  Nobody can for this SM's own link: there
- * is no way to its switch but over it. */
+/* Whether an operator has overridden the guard.  Impossible for this SM's own link, the
+ * only path to its switch. */
 static bool is_overridden(
 	const struct triad_plan_input *input, const struct triad_plan_item *item)
 {
@@ -196,7 +196,7 @@ static void judge(struct build *build, struct triad_plan_item *item)
 {
 	const struct triad_fabric *fabric = build->input->fabric;
 	uint32_t far = fabric->ports[fabric->ports[item->port].remote].node;
-	/* A component in a wrong place is to be cut off, unless it is expected to be up
+	/* A component in a wrong place may be cut off, unless it is expected to be up
 	 * somewhere. */
 	bool is_spared =
 		item->reason == TRIAD_REASON_MISWIRED && !build->is_wanted[far];
@@ -206,8 +206,8 @@ static void judge(struct build *build, struct triad_plan_item *item)
 	item->is_overridden = item->guard && is_overridden(build->input, item);
 	if (item->guard && !item->is_overridden)
 		return;
-	/* Each link that is removed costs a walk for those after it.  Beyond the limit
-	 * the link stays up, and the next plan judges it. */
+	/* Each removed link costs a walk for the links after it.  Beyond the limit, leave
+	 * the link up; the next plan judges it. */
 	if (is_between_switches(fabric, item) &&
 		build->n_walks++ >= TRIAD_PLAN_MAX_WALKS) {
 		item->kind = TRIAD_PLAN_NOTE;
@@ -217,7 +217,7 @@ static void judge(struct build *build, struct triad_plan_item *item)
 		item->lost = (struct triad_guard_lost){0};
 		return;
 	}
-	/* A link that is taken down for a test may stay down. */
+	/* Remove the link even for a test: it may stay down. */
 	triad_guard_remove(build->guard, item->port);
 }
 
@@ -269,8 +269,7 @@ static void judge_items(struct build *build)
 {
 	struct triad_plan *plan = build->plan;
 
-	/* First decide which end of each link is meant, so that no link is judged
-	 * twice. */
+	/* First choose one end of each link, so that no link is judged twice. */
 	for (uint32_t i = 0; i < plan->n_items; i++) {
 		struct triad_plan_item *item = &plan->items[i];
 
@@ -301,7 +300,7 @@ static int guard_items(struct build *build)
 	const struct triad_plan_input *input = build->input;
 	int error;
 
-	/* A guard walks over the whole fabric.  Most plans take nothing down. */
+	/* Most plans take nothing down and need no guard, which walks the whole fabric. */
 	if (!needs_guard(build->plan))
 		return 0;
 	build->is_wanted =

@@ -16,7 +16,7 @@ struct named {
 struct finder {
 	const struct triad_plan_input *input;
 	bool *is_wanted;
-	struct named *names; /* of all nodes, sorted; NULL: not asked for yet */
+	struct named *names; /* of all nodes, sorted; NULL: not made yet */
 };
 
 static int compare_names(const void *a, const void *b)
@@ -39,7 +39,7 @@ static int sort_names(struct finder *finder)
 	return 0;
 }
 
-/* Wants all nodes that have the name: which one is meant is not known. */
+/* Marks all nodes of that name, as it is unknown which one is meant. */
 static int want_name(struct finder *finder, const char *name)
 {
 	uint32_t at, n = finder->input->fabric->n_nodes;
@@ -52,7 +52,7 @@ static int want_name(struct finder *finder, const char *name)
 	return 0;
 }
 
-/* The component that a row names, wherever it is; a pattern names none. */
+/* Marks the component that a row names, wherever it is.  A pattern names none. */
 static int want_named(struct finder *finder, const struct triad_expected_remote *remote)
 {
 	const struct triad_plan_input *input = finder->input;
@@ -73,8 +73,8 @@ static int want_named(struct finder *finder, const struct triad_expected_remote 
 	return 0;
 }
 
-/* Wants the ends of a port that should be up: its own node, and the component at the
- * far end if that belongs there, else the one that the row names. */
+/* Marks both ends of a port that should be up: its own node, and the component at the far
+ * end if it belongs there, else the one that the row names. */
 static int want_ends(
 	struct finder *finder, uint32_t at, const struct triad_expected_remote *remote)
 {

@@ -7,7 +7,7 @@
 
 #include "portmgr/plan/plan.h"
 
-/* Of what would be lost, in a line of a plan. */
+/* How many lost nodes a line of a plan names. */
 #define MAX_NAMED 3u
 
 struct text {
@@ -34,8 +34,8 @@ static void add(struct text *text, const char *format, ...)
 
 #define FAILED "it failed"
 
-/* The record's own words begin with the reason.  They may be what this plan gave when
- * the port was disabled. */
+/* Uses the record's text, which begins with the reason.  Skips FAILED, which this file put
+ * before it when the port was disabled. */
 static void add_why(
 	struct text *text, const struct triad_record *record, unsigned reason)
 {
@@ -62,8 +62,8 @@ static void add_disable(struct text *text, const struct triad_plan_input *input,
 			add(text, "; its link is active, and is phased out");
 		break;
 	case TRIAD_REASON_MISWIRED:
-		/* The record only says that it was miswired once.  If it is so now, the
-		 * comparison says how. */
+		/* The record only says that the port was miswired.  If it still is, the
+		 * comparison gives details. */
 		match = triad_remote_compare(input->fabric, item->port, input->expected,
 			&input->expected->ports[item->row].remote, why, sizeof(why));
 		if (match == TRIAD_REMOTE_DIFFERS ||

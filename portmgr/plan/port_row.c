@@ -50,7 +50,7 @@ static const struct triad_field head_fields[] = {
 	HEAD(n_guarded, 4),
 };
 
-/* Of more than 255 octets, perhaps. */
+/* Writes the length in two octets, as a text may be longer than 255. */
 static void put_text(struct triad_wire *wire, const char *text)
 {
 	size_t length = strlen(text);
@@ -62,7 +62,7 @@ static void put_text(struct triad_wire *wire, const char *text)
 		memcpy(to, text, length);
 }
 
-/* Also of a 0 or a line's end, which would be shown as it is. */
+/* Also refuses a 0 or a line's end in the text, which would be shown as it is. */
 static void get_text(struct triad_wire *wire, char *text, size_t size)
 {
 	size_t length = triad_wire_get16(wire);

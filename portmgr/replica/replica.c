@@ -7,11 +7,11 @@
 
 #include "portmgr/replica/replica_parts.h"
 
-/* The least time between two digests of a member; and between two that answer others. */
+/* The shortest time between two digests; and between two that answer others. */
 #define GAP_US (5 * TRIAD_US_PER_MS)
 #define ANSWER_GAP_US (50 * TRIAD_US_PER_MS)
-/* Before sending records to a member that lacks some: a time for messages under way; more
- * for each member that may send them instead; and the time between two attempts. */
+/* Before sending records to a member that lacks some, wait: for messages under way; longer
+ * for each member that may send them instead; and between two attempts. */
 #define SETTLE_US (5 * TRIAD_US_PER_MS)
 #define TURN_US (5 * TRIAD_US_PER_MS)
 #define PASS_GAP_US (100 * TRIAD_US_PER_MS)
@@ -41,7 +41,7 @@ void triad_replica_free(struct triad_replica *replica)
 
 void replica_send_digest(struct triad_replica *replica, uint64_t at_us)
 {
-	/* Changes come in bursts, and one digest covers all of them. */
+	/* Changes come in bursts: one digest covers a burst. */
 	if (replica->said_digest_us && at_us < replica->said_digest_us + GAP_US)
 		at_us = replica->said_digest_us + GAP_US;
 	if (at_us < replica->digest_us)
@@ -67,8 +67,8 @@ void triad_replica_view(struct triad_replica *replica,
 	replica->now_us = now_us;
 	replica->has_view = true;
 	replica->rank = 0;
-	/* Keep the state of members that stay.  'rank' makes members act one after the
-	 * other. */
+	/* Keep the state of members that stay.  'rank', this member's place by id, makes
+	 * members act one after the other. */
 	for (uint32_t i = 0; i < view->n_members; i++) {
 		uint64_t id = view->members[i];
 		const struct replica_member *known = find_member(replica, id);
@@ -114,7 +114,7 @@ uint32_t triad_replica_n_same_config(const struct triad_replica *replica)
 
 /* --- digests --- */
 
-/* Buckets in which they differ, a bit for each. */
+/* The buckets that differ, a bit for each. */
 static uint64_t differing(
 	const struct triad_history_digest *a, const struct triad_history_digest *b)
 {
@@ -126,7 +126,7 @@ static uint64_t differing(
 	return buckets;
 }
 
-/* Buckets that have records here, a bit for each. */
+/* The buckets that have records here, a bit for each. */
 static uint64_t filled(const struct triad_replica *replica)
 {
 	uint64_t buckets = 0;
@@ -159,9 +159,8 @@ static void answer_digest(struct triad_replica *replica, struct replica_member *
 	buckets = differing(&own, &member->digest);
 	if (!buckets)
 		return;
-	/* This member may be the one that lacks records: then the others must know.  Answer
-	 * only once for the same two digests, or members would answer each other without
-	 * end. */
+	/* Send our digest, because we may be the member that lacks records.  Send it once
+	 * for the same two digests, or members would answer each other for ever. */
 	print = fingerprint(&own, &member->digest);
 	if (print != member->answered) {
 		uint64_t at_us = replica->said_digest_us + ANSWER_GAP_US;
@@ -173,7 +172,7 @@ static void answer_digest(struct triad_replica *replica, struct replica_member *
 	if (!(buckets & filled(replica)) || replica->pass ||
 		replica->answer_us != NEVER)
 		return;
-	/* Send records when it is this member's turn, unless others do so first. */
+	/* Send records after the members of lower rank, unless these have sent them. */
 	replica->answer_us = replica->now_us + SETTLE_US + replica->rank * TURN_US;
 	if (replica->passed_us && replica->answer_us < replica->passed_us + PASS_GAP_US)
 		replica->answer_us = replica->passed_us + PASS_GAP_US;
@@ -209,7 +208,7 @@ static void begin_pass(struct triad_replica *replica)
 
 /* --- records --- */
 
-/* False: there is no room for a new record. */
+/* Queues a record that is new here; false: there is no room for it. */
 static bool receive_record(struct triad_replica *replica,
 	const struct triad_record *record, bool *is_known)
 {
@@ -246,8 +245,8 @@ static bool receive_lines(struct triad_replica *replica, const char *lines, size
 		lines += length + 1;
 		size -= length + 1;
 	}
-	/* Another member is sending what we have: give it time to send the rest, but
-	 * not for ever. */
+	/* Another member sends records that we have: let it send the rest, but don't wait
+	 * for ever. */
 	if (is_good && is_known && replica->answer_us != NEVER) {
 		uint64_t at_us = replica->now_us + SETTLE_US +
 			(replica->rank + REPLICA_BUDGET) * TURN_US / 4;
@@ -410,12 +409,12 @@ size_t triad_replica_take_payload(
 {
 	size_t size;
 
-	/* Send nothing before new records are in the journal: a digest would claim to have
-	 * them. */
+	/* Send nothing before new records are in the journal: a digest would claim that
+	 * they are. */
 	if (replica->news_ring.n)
 		return 0;
-	/* Short and urgent payloads first.  Records and pieces for others are many, so they
-	 * have a budget. */
+	/* Send short and urgent payloads first.  A budget limits the many records and
+	 * pieces for others. */
 	size = write_lines(replica, add_own, payload);
 	if (!size)
 		size = write_digest(replica, payload);

@@ -7,15 +7,15 @@
 
 #include "portmgr/replica/replica_parts.h"
 
-/* Without a piece for so long another member is asked. */
+/* After this time without a piece, ask another member. */
 #define ASK_AGAIN_US (200 * TRIAD_US_PER_MS)
-/* Members that want the same configuration ask one after the other, and see each other's
- * requests. */
+/* The wait for each lower rank: members that need the same configuration ask one after the
+ * other and see each other's requests. */
 #define TURN_US (TRIAD_US_PER_MS / 2)
 /* How long a message may be on its way. */
 #define GIVEN_US (20 * TRIAD_US_PER_MS)
-/* How often all members that have it are asked in vain, and for how long a configuration
- * that could not be fetched is not requested. */
+/* How many rounds to ask all members that have a configuration, and how long to ignore one
+ * that could not be fetched. */
 #define MAX_ROUNDS 3u
 #define SHUN_US (5 * TRIAD_US_PER_S)
 
@@ -34,7 +34,7 @@ static void end_fetch(struct triad_replica *replica)
 	replica->fetch = (struct replica_fetch){.n = 0};
 }
 
-/* Stops requesting, for a while, a configuration that could not be fetched. */
+/* Ignores for a while a configuration that could not be fetched. */
 static void shun(struct triad_replica *replica)
 {
 	replica->shunned = replica->fetch.config;
@@ -45,7 +45,8 @@ static void shun(struct triad_replica *replica)
 static bool is_wanted(
 	const struct triad_replica *replica, const struct triad_replica_config *config)
 {
-	/* Newer than the one in force, the one that is ready, and the one taken last. */
+	/* It must be newer than the one in force, the one that is ready and the last one
+	 * taken. */
 	if (config->generation <= replica->own.generation ||
 		config->generation <= replica->ready.generation ||
 		config->generation <= replica->taken)
@@ -55,7 +56,7 @@ static bool is_wanted(
 			!is_same_config(config, &replica->shunned));
 }
 
-/* The next member, by id, that has it, after the one asked last; 0: none. */
+/* The next member, by id, that has the configuration, after the one asked last; 0: none. */
 static uint64_t next_source(const struct triad_replica *replica)
 {
 	const struct replica_fetch *fetch = &replica->fetch;
@@ -93,7 +94,7 @@ static void begin_fetch(
 	fetch->ask_us = replica->now_us + replica->rank * TURN_US;
 }
 
-/* The newest configuration of any member, if newer than the one being fetched. */
+/* Fetches the newest configuration of all members if it is newer than the present one. */
 static void choose(struct triad_replica *replica)
 {
 	const struct triad_replica_config *best = NULL;
@@ -118,7 +119,7 @@ void replica_config_heard(
 	choose(replica);
 }
 
-/* The first pieces in a row that are not here. */
+/* Requests the first row of missing pieces. */
 static void ask(struct triad_replica *replica)
 {
 	struct replica_fetch *fetch = &replica->fetch;
@@ -140,12 +141,12 @@ void replica_config_run(struct triad_replica *replica)
 
 	if (!fetch->config.generation || replica->now_us < fetch->ask_us)
 		return;
-	/* It was asked and did not give: try the next one that has it. */
+	/* The member did not answer: try the next one that has the configuration. */
 	fetch->n_tries += fetch->is_asked;
 	if (!fetch->source || fetch->is_asked)
 		fetch->source = next_source(replica);
 	if (!fetch->source) {
-		/* The member that had it has left; it may return. */
+		/* Nobody has it any more.  Don't ignore it: its member may return. */
 		end_fetch(replica);
 		choose(replica);
 	} else if (fetch->n_tries > MAX_ROUNDS * (replica->n_members + 1)) {
@@ -187,7 +188,7 @@ static void finish(struct triad_replica *replica)
 {
 	struct replica_fetch *fetch = &replica->fetch;
 
-	/* Pieces may come from several members, so only the whole can be checked. */
+	/* Only the whole can be checked, because pieces may come from several members. */
 	if (triad_hash_sha256(fetch->octets, fetch->config.size) !=
 		fetch->config.hash) {
 		replica->status.n_configs_bad++;
@@ -215,7 +216,7 @@ bool triad_replica_take_config(struct triad_replica *replica,
 	return true;
 }
 
-/* Pieces that others asked for count, too. */
+/* Also takes pieces that other members asked for. */
 void replica_config_part(
 	struct triad_replica *replica, const struct triad_replica_message *message)
 {
@@ -239,8 +240,7 @@ void replica_config_part(
 	}
 	if (!fetch->is_asked)
 		return;
-	/* While pieces come, wait.  After the last requested piece the next request is
-	 * due. */
+	/* Wait while pieces come; ask again after the last requested one. */
 	fetch->ask_us = replica->now_us + ASK_AGAIN_US;
 	if (piece == fetch->first + fetch->n - 1) {
 		fetch->is_asked = false;
@@ -250,7 +250,7 @@ void replica_config_part(
 
 /* --- giving --- */
 
-/* Whether it is on its way, or was sent just now: several may want the same. */
+/* Whether these pieces are queued or were just sent: several members may ask for them. */
 static bool is_given(const struct triad_replica *replica, uint64_t first, uint64_t end)
 {
 	for (uint32_t i = 0; i < replica->n_ranges; i++)
@@ -290,7 +290,7 @@ void replica_config_want(
 		fetch->missing++;
 	if (message->piece > fetch->missing || end <= fetch->missing)
 		return;
-	/* Another member has asked for what we would ask for, and pieces go to all. */
+	/* Another member has asked for our next pieces: wait, because pieces go to all. */
 	fetch->first = message->piece;
 	fetch->n = message->n_pieces;
 	if (end > fetch->n_pieces)
@@ -337,8 +337,8 @@ int triad_replica_offer(struct triad_replica *replica,
 		? *config
 		: (struct triad_replica_config){.generation = 0};
 	replica->own_octets = copy;
-	/* Ranges are of the old one.  What was fetched is dropped if it is not
-	 * newer. */
+	/* Drop the ranges, which are of the old configuration, and a fetched one that is
+	 * not newer. */
 	replica->n_ranges = 0;
 	replica->given_us = 0;
 	if (replica->ready.generation <= replica->own.generation) {

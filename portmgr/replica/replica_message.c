@@ -88,7 +88,7 @@ size_t triad_replica_message_encode(const struct triad_replica_message *message,
 
 /* --- decoding --- */
 
-/* A size that this machine can't have is none. */
+/* Refuses a size that does not fit into size_t. */
 static void get_size(struct triad_wire *wire, struct triad_replica_config *config)
 {
 	uint64_t size = triad_wire_get(wire, 8);

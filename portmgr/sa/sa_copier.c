@@ -9,16 +9,16 @@
 #include "triad/clock.h"
 
 #define STATE_US TRIAD_US_PER_S /* how often digests are sent */
-#define BURST_OCTETS 65536u     /* that may be sent at once */
+#define BURST_OCTETS 65536u     /* the most octets to send at once */
 /* An answer takes some milliseconds, unless others send much. */
 #define ASK_AGAIN_US (200 * TRIAD_US_PER_MS)
 #define ASK_AGAIN_MAX_US (2 * TRIAD_US_PER_S)
 /* Send changed buckets before the digests with which receivers check that they have all. */
 #define SETTLE_US (20 * TRIAD_US_PER_MS)
-/* More changes at once are a new table, which receivers that lack it request. */
+/* If more buckets change at once, send none: receivers request what they lack. */
 #define MAX_PUSHED 512u
 
-/* A giver sends something each second. */
+/* A giver sends something each second; after this silence it counts as gone. */
 #define SILENT_US (3 * STATE_US)
 
 #define PER_GROUP TRIAD_SA_SET_PER_GROUP
@@ -40,16 +40,16 @@ struct triad_sa_copier {
 	int64_t tokens;       /* octets that may be sent now */
 	uint64_t highest_era; /* the highest received era */
 
-	/* Where it gives. */
+	/* While this SM gives. */
 	uint64_t newer_us; /* last message of a member of a higher era; 0: never */
 	uint64_t state_us; /* when to send the digests */
 	uint32_t n_states; /* STATEs sent in this era */
 	uint64_t leaves_due;
 	uint64_t buckets_due[TRIAD_SA_SET_N_GROUPS];
-	uint32_t sent; /* octets of the first of these */
+	uint32_t sent; /* octets sent of the first of 'buckets_due' */
 	uint64_t sent_digest;
 
-	/* Where it takes. */
+	/* While this SM takes. */
 	uint64_t preferred;                      /* the member to follow, if it gives */
 	uint64_t digests[TRIAD_SA_SET_N_GROUPS]; /* as 'source' sent them */
 	uint32_t number;                         /* of that STATE */
@@ -143,8 +143,8 @@ static void begin_taking(struct triad_sa_copier *copier, uint64_t source)
 	drop_partial(copier);
 }
 
-/* At least the seconds since 1970: a process that has just started may not know the last
- * era. */
+/* The next era: at least the seconds since 1970, because a process that has just started
+ * may not know the last one. */
 static uint64_t next_era(struct triad_sa_copier *copier)
 {
 	uint64_t now_s = copier->wall_us / TRIAD_US_PER_S;
@@ -179,15 +179,16 @@ void triad_sa_copier_set_role(
 
 	if (role == TRIAD_SA_GIVES && status->role != role)
 		begin_giving(copier);
-	/* The same master may have continued during the rest. */
+	/* While this SM rested, the same master may have continued. */
 	if (role == TRIAD_SA_TAKES && status->source == copier->conf.id)
 		begin_taking(copier, 0);
 	status->role = role;
 	copier->preferred = preferred;
 }
 
-/* OpenSM may poll an SM that is no master, and of two masters one may be left for dead:
- * so the preferred one is followed as soon as it gives, and before that the latest. */
+/* Follows the preferred SM as soon as it gives, and before that the latest giver.  OpenSM
+ * may prefer, by polling it, an SM that is no master; and of two masters one may be
+ * dead. */
 static bool may_follow(
 	const struct triad_sa_copier *copier, uint64_t sender, uint64_t era)
 {
@@ -243,7 +244,7 @@ static void receive_ask(
 
 /* --- input, as taker --- */
 
-/* An answer came: the rest is on its way, or all requested buckets are here. */
+/* After an answer: waits for the rest, or soon asks again if all requested buckets came. */
 static void note_answer(struct triad_sa_copier *copier)
 {
 	bool waits = copier->asked_leaves || has_any(copier->asked);
@@ -310,7 +311,7 @@ static void add_to_partial(
 		partial->size = piece->size;
 		partial->digest = piece->digest;
 	}
-	/* One that was lost or has changed meanwhile is asked for again. */
+	/* A piece was lost, or the bucket has changed meanwhile: ask for it again. */
 	if (!partial->octets || piece->bucket != partial->bucket ||
 		piece->size != partial->size || piece->digest != partial->digest ||
 		piece->at != partial->n)
@@ -350,7 +351,7 @@ static void hear_pieces(
 
 static void note_era(struct triad_sa_copier *copier, uint64_t era)
 {
-	/* One that lies may not use them up. */
+	/* Ignore very high eras: a faulty member must not use them up. */
 	if (era > copier->highest_era && era < UINT64_MAX / 2)
 		copier->highest_era = era;
 	if (copier->status.role == TRIAD_SA_GIVES && era > copier->status.era)
@@ -425,7 +426,7 @@ uint64_t triad_sa_copier_next_us(const struct triad_sa_copier *copier)
 		next_us = copier->ask_us;
 	if (copier->status.role == TRIAD_SA_GIVES)
 		next_us = has_to_send(copier) ? soon_us : copier->state_us;
-	/* Also while there are no tokens: they come by the millisecond. */
+	/* This also covers a lack of tokens: new ones come each millisecond. */
 	return next_us > soon_us ? next_us : soon_us;
 }
 
@@ -482,8 +483,8 @@ static size_t take_pieces(
 			.octets = from.octets};
 		size_t before = at;
 
-		/* A bucket that has changed since its first piece is sent from the
-		 * beginning. */
+		/* Continue the bucket, unless it has changed since its first piece: then
+		 * send it from the beginning. */
 		if (copier->sent && copier->sent_digest == from.digest)
 			piece.at = copier->sent;
 		at = triad_sa_message_add_piece(payload, at, &piece);
@@ -492,7 +493,7 @@ static size_t take_pieces(
 		copier->sent = piece.at + piece.n;
 		copier->sent_digest = from.digest;
 		if (copier->sent < from.size)
-			break; /* and the payload is full */
+			break; /* the payload is full */
 		copier->sent = 0;
 		clear_bit(copier->buckets_due, i);
 	}
@@ -510,7 +511,7 @@ static uint64_t sum_leaves(const uint64_t leaves[PER_GROUP])
 	return all;
 }
 
-/* Adds the differing buckets of a group whose buckets' digests are known. */
+/* Adds the buckets of a group that differ; the digests of its buckets are known. */
 static void ask_for_buckets(
 	struct triad_sa_copier *copier, unsigned group, struct triad_sa_message *ask)
 {
@@ -539,7 +540,7 @@ static size_t take_ask(
 
 		if (copier->digests[i] == triad_sa_set_group_digest(copier->set, i))
 			continue;
-		/* Digests of an earlier time are of no use. */
+		/* Ask for buckets only if their digests fit the group's present one. */
 		if (copier->has_leaves & group &&
 			sum_leaves(copier->leaves[i]) == copier->digests[i])
 			ask_for_buckets(copier, i, &ask);
@@ -560,7 +561,8 @@ static size_t take_next(
 	struct triad_sa_copier *copier, uint8_t payload[TRIAD_SA_PAYLOAD_SIZE])
 {
 	bool is_due = copier->state_us <= copier->now_us;
-	/* Otherwise buckets for receivers that lack many would delay STATE for all. */
+	/* Send a late STATE first: buckets for receivers that lack many would delay it for
+	 * all. */
 	bool is_late = is_due && copier->now_us - copier->state_us >= STATE_US;
 
 	if (wants_to_ask(copier) && copier->ask_us <= copier->now_us)

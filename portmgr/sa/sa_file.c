@@ -17,7 +17,7 @@
 
 #define GID "0x%016" PRIx64 ":0x%016" PRIx64
 
-/* A group or a member, to be sorted. */
+/* A group or a member, for sorting. */
 struct entry {
 	struct triad_sa_gid mgid, port_gid;
 	bool is_other; /* not IPoIB's broadcast group */
@@ -60,7 +60,7 @@ static void put_line(struct writer *writer, const char *format, ...)
 	va_start(args, format);
 	n = vsnprintf(writer->buffer + writer->size, MAX_LINE, format, args);
 	va_end(args);
-	/* Each of them is shorter: names have 63 octets at most. */
+	/* Lines are shorter, as names have 63 octets at most; omit one that is not. */
 	if (n > 0 && (unsigned)n < MAX_LINE)
 		writer->size += (size_t)n;
 	else
@@ -111,7 +111,7 @@ static void put_group(struct writer *writer, const struct triad_sa_group *group)
 
 static void put_member(struct writer *writer, const struct triad_sa_member *member)
 {
-	/* OpenSM would take it for a member of the group before. */
+	/* Its group was not written: OpenSM would add it to the group before. */
 	if (!writer->has_group || writer->mgid.prefix != member->mgid.prefix ||
 		writer->mgid.guid != member->mgid.guid) {
 		writer->n_left_out++;
@@ -140,7 +140,8 @@ static void put_subscription(
 		of->qpn, of->qkey, of->pkey_index, of->sl);
 }
 
-/* A quote that is not in the name, by which OpenSM finds its end; 0: there is none. */
+/* A quote that the name does not contain, so that OpenSM finds its end; 0: there is
+ * none. */
 static char choose_quote(const char *name)
 {
 	if (strlen(name) == TRIAD_SA_NAME_SIZE || strpbrk(name, "\n\r"))
@@ -150,7 +151,7 @@ static char choose_quote(const char *name)
 	return strchr(name, '"') ? 0 : '"';
 }
 
-/* The rest of a lease at 'now_s' here; 0: it is over. */
+/* What remains of a lease at 'now_s' of this machine; 0: it is over. */
 static uint32_t lease_left_s(
 	const struct writer *writer, const struct triad_sa_service *service)
 {
@@ -159,7 +160,7 @@ static uint32_t lease_left_s(
 
 	if (service->ends_s == TRIAD_SA_FOREVER)
 		return UINT32_MAX;
-	/* Limit impossible times to one far ahead. */
+	/* Limit impossible times, so that the subtraction can't wrap. */
 	left_s = (int64_t)(service->ends_s < MAX_S ? service->ends_s : MAX_S) -
 		(int64_t)writer->conf->now_s - ahead_s;
 	if (left_s <= 0)
@@ -230,7 +231,7 @@ static int compare_entries(const void *a, const void *b)
 	return order ? order : compare_words(one->port_gid.guid, other->port_gid.guid);
 }
 
-/* Of any scope and P_Key [RFC 4391 4]. */
+/* IPoIB's broadcast group of any scope and P_Key [RFC 4391 4]. */
 static bool is_broadcast(const struct triad_sa_gid *mgid)
 {
 	return (mgid->prefix >> 32 & 0xff00ffff) == 0xff00401b &&
@@ -253,7 +254,7 @@ static void add_entry(struct writer *writer, const struct triad_sa_record *recor
 	entry->is_other = !is_broadcast(&entry->mgid);
 }
 
-/* Handles a record in the pass over all records that writes 'kind'; kind 0 collects groups
+/* Handles one record.  Each pass over all records writes one 'kind'; kind 0 collects groups
  * and members. */
 static void look_at(
 	struct writer *writer, unsigned kind, const uint8_t *octets, size_t size)

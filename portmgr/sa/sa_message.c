@@ -70,7 +70,7 @@ size_t triad_sa_message_add_piece(uint8_t payload[TRIAD_SA_PAYLOAD_SIZE], size_t
 	struct triad_wire wire;
 	uint8_t *place;
 
-	/* An empty bucket is a piece, too: without octets. */
+	/* An empty bucket makes a piece without octets. */
 	if (room < TRIAD_SA_MESSAGE_PIECE_HEAD + (n != 0)) {
 		piece->n = 0;
 		return at;

@@ -209,8 +209,8 @@ uint64_t triad_sa_record_key(const uint8_t *octets, size_t size)
 	size_t key_size = octets[0] < TRIAD_SA_KINDS_END ? key_sizes[octets[0]] : 0;
 	uint64_t hash;
 
-	/* A subscription has no key, and of kinds that are not known it isn't known: all
-	 * of it. */
+	/* A subscription has no key, and the key of an unknown kind is unknown: use the
+	 * whole record. */
 	if (!key_size || key_size > size - HEAD_SIZE)
 		key_size = size - HEAD_SIZE;
 	hash = triad_hash_word(TRIAD_HASH_START, octets[0]);
@@ -222,7 +222,7 @@ uint64_t triad_sa_record_digest(const uint8_t *octets, size_t size)
 {
 	uint64_t hash = triad_hash_octets(TRIAD_HASH_START, octets, size);
 
-	/* Mix once more: the last octets alone change few bits of the hash, and in a sum
-	 * two records that exchange them would cancel out. */
+	/* Mix once more.  The last octets change few bits of the hash, so in a sum two
+	 * records that exchange their last octets would cancel out. */
 	return triad_hash_word(triad_hash_word(hash, size), 0);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A list being taken: the contents of each bucket. */
+/* A list while it is being taken over: the contents of each bucket. */
 struct intake {
 	uint64_t digests[TRIAD_SA_SET_N_BUCKETS];
 	uint32_t sizes[TRIAD_SA_SET_N_BUCKETS];
@@ -28,9 +28,9 @@ struct triad_sa_set {
 
 uint32_t triad_sa_set_limit(enum triad_sa_kind kind)
 {
-	/* OpenSM looks for each subscription and service that it restores among all
-	 * others, in the sweep in which it becomes master: the time grows with their
-	 * square, to about a second for these. */
+	/* When OpenSM becomes master, it restores subscriptions and services and searches
+	 * all others for each.  The time grows with their square, to about a second for
+	 * these limits. */
 	static const uint32_t limits[TRIAD_SA_KINDS_END] = {
 		[TRIAD_SA_GUIDS] = 65536,
 		[TRIAD_SA_GROUP] = 16384,
@@ -89,13 +89,13 @@ static void replace_bucket(
 	*bucket = *with;
 }
 
-/* Unknown kinds are kept for members that know them, and count only as octets. */
+/* 0 for an unknown kind: it is kept for members that know it, and counts only as octets. */
 static unsigned kind_of(const uint8_t *octets)
 {
 	return octets[0] < TRIAD_SA_KINDS_END ? octets[0] : 0;
 }
 
-/* Adds the records to 'counts', or takes them away.  False: they are no records. */
+/* Adds the records to 'counts', or subtracts them.  False: the octets are no records. */
 static bool count_records(struct triad_sa_counts *counts, const uint8_t *octets,
 	size_t size, bool adds, uint64_t *digest)
 {
@@ -155,8 +155,8 @@ static void begin_intake(struct intake *intake)
 	memset(&intake->counts, 0, sizeof(intake->counts));
 }
 
-/* Finds the bucket of a record of the list, and adds the record to its size;
- * TRIAD_SA_SET_N_BUCKETS: it is over a cap.  Two passes over a list give the same
+/* Finds the bucket of a record and adds the record to its size.  Returns
+ * TRIAD_SA_SET_N_BUCKETS if a limit is exceeded.  Two passes over a list give the same
  * results. */
 static unsigned place_record(struct intake *intake, const uint8_t *octets, size_t size)
 {
@@ -198,7 +198,7 @@ static bool is_changed(const struct triad_sa_set *set, unsigned bucket)
 		set->buckets[bucket].size != set->intake.sizes[bucket];
 }
 
-/* Returns the number of buckets that change, or -1: memory is short. */
+/* Allocates the buckets that change.  Returns their number, or -1: memory is short. */
 static int make_fresh(struct triad_sa_set *set)
 {
 	struct intake *intake = &set->intake;

@@ -10,8 +10,8 @@
 #include "portmgr/expected/remote.h"
 #include "triad/clock.h"
 
-/* Between two requests to a far end that is not ready yet, and between the two readings of
- * its counters. */
+/* The time between two requests to a far end that is not ready yet, and between the two
+ * readings of its counters. */
 #define AGAIN_US TRIAD_US_PER_S
 #define NOT_READ UINT64_MAX
 
@@ -69,7 +69,7 @@ static uint64_t deadline(const struct triad_port_test *test)
 	return add_time(test->begun_us, test->conf.timeout_us);
 }
 
-/* Whether there is a verdict; the timer's is made here. */
+/* Whether there is a verdict; this also gives that of a timeout. */
 static bool is_over(struct triad_port_test *test, uint64_t now_us)
 {
 	char waited_for[sizeof(test->text)];
@@ -106,8 +106,8 @@ static bool has_fit_name(const struct triad_port_test *test)
 		(*test->name && triad_name_fits(test->wanted.name, test->name));
 }
 
-/* The first step from 'step' on that is asked for, and not done already.  Every test
- * ends with the port's being let become active, asked for or not. */
+/* The next step, from 'step' on, that is configured and not done yet.  The last step,
+ * admission, is always part of a test, because it lets the port become active. */
 static enum triad_test_step step_from(const struct triad_port_test *test, unsigned step)
 {
 	while (step < TRIAD_TEST_ADMISSION &&
@@ -122,7 +122,7 @@ static void forget(struct triad_port_test *test, uint64_t now_us)
 	test->n_sent = test->n_answered = test->n_lost = 0;
 	test->near_before = test->far_before = NOT_READ;
 	test->has_pong = false;
-	/* An answer that is under way is about the link as it was before. */
+	/* An answer that is under way is about the old link: ignore it. */
 	test->is_stale = test->awaited != TRIAD_TEST_WAIT;
 	test->name[0] = '\0';
 	enter(test, step_from(test, TRIAD_TEST_PRESENCE), now_us);
@@ -178,7 +178,8 @@ static void begin_anew(struct triad_port_test *test, uint64_t now_us)
 	forget(test, now_us);
 }
 
-/* Whether nothing changed that must not while SMPs are sent. */
+/* Whether width, speed and state stayed the same while SMPs are sent; fails the test if
+ * not. */
 static bool is_steady(struct triad_port_test *test, const struct triad_test_seen *seen)
 {
 	if (seen->width == test->width && seen->speed == test->speed &&
@@ -207,8 +208,8 @@ static void report_presence(struct triad_port_test *test)
 			wanted->speed ? speed_name(wanted->speed) : "any speed");
 }
 
-/* Whether the link is there as it should be.  If it was lost since the last sweep, restarts
- * the test. */
+/* Whether the link is present as desired.  Restarts the test if the link was lost since the
+ * last sweep. */
 static bool look_at_presence(
 	struct triad_port_test *test, bool was_linked, uint64_t now_us)
 {
@@ -227,8 +228,8 @@ static bool look_at_presence(
 	return is_present;
 }
 
-/* Fails on another component.  A wrong name alone may become right while the far end's
- * system starts, so the test waits for that. */
+/* Fails the test if another component is at the far end.  If only its name is wrong, waits:
+ * the name may change while the far end's system starts. */
 static void look_at_wiring(struct triad_port_test *test,
 	const struct triad_test_seen *seen, uint64_t now_us)
 {
@@ -254,8 +255,8 @@ static void look_at_wiring(struct triad_port_test *test,
 	tell(test, "%s", why);
 }
 
-/* Restarts for another far end.  It may have changed between two sweeps that both found the
- * link up. */
+/* Restarts the test for another far end.  It may change between two sweeps that both find
+ * the link up. */
 static void look_at_far_end(struct triad_port_test *test,
 	const struct triad_test_seen *seen, uint64_t now_us)
 {
@@ -296,7 +297,7 @@ void triad_port_test_look(struct triad_port_test *test,
 
 /* --- answers --- */
 
-/* Whether an answer to 'wish' is one that the test waits for now. */
+/* Whether the test waits for an answer to 'wish' now. */
 static bool is_awaited(
 	struct triad_port_test *test, enum triad_test_wish wish, uint64_t now_us)
 {
@@ -439,7 +440,7 @@ static enum triad_test_wish wish_quality(
 {
 	uint64_t end_us = add_time(test->step_us, test->conf.quality_us);
 
-	/* At least one SMP is sent, however short the time is. */
+	/* Send at least one SMP, however short the time is. */
 	if (test->near_before == NOT_READ || (test->n_sent && now_us >= end_us))
 		return ask(test, TRIAD_TEST_READ_NEAR, now_us, 0);
 	if (now_us < test->next_us)
@@ -462,7 +463,7 @@ static enum triad_test_wish wish_admission(
 {
 	uint64_t end_us = add_time(test->step_us, AGAIN_US);
 
-	/* This wish has no answer: a sweep shows when the port is active. */
+	/* No answer follows: a later sweep shows the port active. */
 	if (!test->is_active)
 		return TRIAD_TEST_ADMIT;
 	if (test->far_before == NOT_READ)
@@ -483,7 +484,7 @@ enum triad_test_wish triad_port_test_wish(
 	*until_us = UINT64_MAX;
 	if (is_over(test, now_us))
 		return TRIAD_TEST_WAIT;
-	/* One question at a time, and none through a link that is down. */
+	/* Ask one question at a time, and none through a link that is down. */
 	*until_us = deadline(test);
 	if (test->awaited != TRIAD_TEST_WAIT || !test->is_linked)
 		return TRIAD_TEST_WAIT;

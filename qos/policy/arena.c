@@ -10,12 +10,12 @@
 
 struct chunk {
 	struct chunk *next;
-	size_t used, size; /* of 'octets' */
+	size_t used, size; /* in octets */
 	_Alignas(max_align_t) unsigned char octets[];
 };
 
 struct triad_arena {
-	struct chunk *chunks; /* the one that is being used up first */
+	struct chunk *chunks; /* the first one is in use */
 	size_t total;
 };
 
@@ -46,8 +46,8 @@ static struct chunk *add_chunk(struct triad_arena *arena, size_t size)
 {
 	struct chunk *chunk;
 
-	/* The rest of the last chunk stays unused: so chunks are large, and most pieces
-	 * small. */
+	/* The rest of the last chunk is lost, so chunks are much larger than most
+	 * pieces. */
 	if (size < CHUNK_OCTETS)
 		size = CHUNK_OCTETS;
 	if (size > TRIAD_ARENA_MAX_OCTETS - arena->total)
@@ -68,7 +68,7 @@ void *triad_arena_take(struct triad_arena *arena, size_t size)
 	struct chunk *chunk = arena->chunks;
 	void *taken;
 
-	/* Before align(), which would overflow near SIZE_MAX. */
+	/* Check before align(), which would overflow near SIZE_MAX. */
 	if (size > TRIAD_ARENA_MAX_OCTETS)
 		return NULL;
 	size = align(size);

@@ -31,15 +31,15 @@ bool triad_ranges_has(const struct triad_ranges *ranges, uint64_t value)
 {
 	uint32_t at;
 
-	/* Ranges are sorted and do not overlap, so only the first one that ends at or after
-	 * 'value' may have it. */
+	/* Ranges are sorted and don't overlap: only the first one that ends at or after
+	 * 'value' can contain it. */
 	TRIAD_SEARCH(at, 0, ranges->n, ranges->items[at].last < value);
 	return at < ranges->n && ranges->items[at].first <= value;
 }
 
 /* --- names ------------------------------------------------------------- */
 
-/* The next octet that counts, in lower case; 0 at the end. */
+/* The next octet that comparisons use, in lower case; 0 at the end. */
 static unsigned char next_letter(const char **name)
 {
 	unsigned char letter;

@@ -9,12 +9,12 @@
 #include "qos/policy/arena.h"
 #include "qos/policy/policy_items.h"
 
-#define NAME_SIZE 64 /* of a block in a message */
+#define NAME_SIZE 64 /* of a block's name in a message */
 #define FIRST_ROOM 16
 
 /* --- messages ---------------------------------------------------------- */
 
-/* Writes the mark by which the block begins, or ends, in the syntax of the file. */
+/* Writes the word that begins or ends the block in the syntax of the file. */
 static const char *mark(const struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, bool end, char text[NAME_SIZE])
 {
@@ -48,8 +48,8 @@ static struct guess guess_word(
 	char copy[NAME_SIZE];
 	struct triad_text_guess guess = {.word = copy};
 
-	/* Guessing compares with all words, and a file may have thousands of
-	 * mistakes. */
+	/* Don't guess for mistakes that are not shown: it compares with all words, and a
+	 * file may have thousands of mistakes. */
 	if (!triad_policy_is_shown(builder) || length >= sizeof(copy))
 		return best;
 	snprintf(copy, sizeof(copy), "%.*s", (int)length, word);
@@ -129,7 +129,7 @@ static bool is_seen(const struct triad_policy_builder *builder,
 	return key && builder->seen[key - row->keys].line;
 }
 
-/* For each kind one of the keys of each set. */
+/* Each row: a block of this kind needs at least one of these keys. */
 static const struct {
 	enum triad_policy_block_kind kind;
 	const char *keys[4];
@@ -177,7 +177,7 @@ static void join_ranges(
 				row->keys[i].offset));
 }
 
-/* A description that isn't there is an empty one. */
+/* Sets a missing description to "". */
 static void describe(
 	struct triad_policy_builder *builder, enum triad_policy_block_kind kind)
 {
@@ -205,7 +205,7 @@ static void complete_scope(
 	scope->to_any = scope->to_any || !is_seen(builder, kind, "to");
 }
 
-/* A level is called by its serial number when it has no name. */
+/* A level without a name is called by its serial number. */
 static void name_level(struct triad_policy_builder *builder)
 {
 	struct triad_policy_level *level = builder->element;
@@ -222,7 +222,7 @@ static void finish_element(
 {
 	if (!builder->element)
 		return;
-	/* If reading stopped within an element, do not report it as incomplete. */
+	/* If reading stopped within an element, don't report that as incomplete. */
 	if (!builder->stopped)
 		check_needed(builder, open);
 	join_ranges(builder, open);
@@ -246,7 +246,7 @@ static void push(struct triad_policy_builder *builder,
 	builder->open[builder->depth++] =
 		(struct triad_policy_open){kind, location, implied};
 	memset(builder->seen, 0, sizeof(builder->seen));
-	/* A block without keys only holds others. */
+	/* A block without keys only contains others. */
 	if (!row->n_keys)
 		return;
 	builder->element = triad_policy_add(builder, kind, location);
@@ -259,7 +259,7 @@ static void pop(struct triad_policy_builder *builder)
 	finish_element(builder, &builder->open[--builder->depth]);
 }
 
-/* How many blocks are open down to the innermost of that kind; 0: none is. */
+/* The depth of the innermost open block of that kind; 0: none is open. */
 static unsigned find_open(
 	const struct triad_policy_builder *builder, enum triad_policy_block_kind kind)
 {
@@ -270,7 +270,7 @@ static unsigned find_open(
 	return depth;
 }
 
-/* Opens the blocks that 'kind' must be in, inside the present one. */
+/* Opens the blocks that must enclose 'kind', inside the present one. */
 static void push_parents(struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, struct triad_source_location location)
 {
@@ -282,7 +282,8 @@ static void push_parents(struct triad_policy_builder *builder,
 	push(builder, parent, location, true);
 }
 
-/* 'kind' begins in one of its own that holds others: most likely it was to end it. */
+/* Whether a block without keys begins directly in one of its own kind: most likely the
+ * author meant its end. */
 static bool is_forgotten_end(
 	const struct triad_policy_builder *builder, enum triad_policy_block_kind kind)
 {
@@ -302,10 +303,9 @@ static void make_way(struct triad_policy_builder *builder,
 	if (depth == builder->depth && (depth || parent == TRIAD_N_BLOCKS))
 		return;
 	mark(builder, kind, false, names[0]);
-	/* Two mistakes look alike here.  If a block of the right kind is open further
-	 * out, then ends are missing.  If none is, 'kind' stands in the wrong place:
-	 * what it should stand in is opened, so that its own lines are read for more
-	 * mistakes. */
+	/* Two mistakes look alike.  If a block of the right kind is open further out, ends
+	 * are missing.  Otherwise 'kind' stands in the wrong place: open the block that it
+	 * needs, so that its lines are checked, too. */
 	if (depth || parent == TRIAD_N_BLOCKS) {
 		present = &builder->open[builder->depth - 1];
 		if (builder->depth && !present->implied)
@@ -356,7 +356,7 @@ void triad_policy_end(struct triad_policy_builder *builder,
 		triad_policy_report(builder, location, "%s ends nothing: no %s is open",
 			mark(builder, kind, true, names[0]),
 			mark(builder, kind, false, names[1]));
-	/* Close all that was opened within it, too. */
+	/* Also close what was opened within it. */
 	while (depth && builder->depth >= depth) {
 		const struct triad_policy_open *open =
 			&builder->open[builder->depth - 1];
@@ -436,7 +436,7 @@ void triad_policy_set(struct triad_policy_builder *builder,
 
 	if (present == TRIAD_N_BLOCKS)
 		return;
-	/* Two names of one key are one. */
+	/* Two names of one key count as the same key. */
 	for (unsigned i = 0; i < row->n_keys && key->once && !line; i++)
 		if (row->keys[i].kind == key->kind &&
 			row->keys[i].offset == key->offset &&

@@ -7,7 +7,7 @@
 #include "qos/policy/arena.h"
 #include "qos/policy/policy_items.h"
 
-#define MAX_GUESSED 4096 /* names looked at for a message */
+#define MAX_GUESSED 4096 /* the most names to compare for a guess */
 
 /* --- names ------------------------------------------------------------- */
 
@@ -26,7 +26,8 @@ static void add_name(struct triad_policy_names *names, const char *name, uint32_
 		names->items[names->n++] = (struct triad_policy_name){name, index};
 }
 
-/* Levels made by qos-ulps have no name for the file: their 'use' is NULL. */
+/* Makes the lists of names.  Omits levels of qos-ulps, which the file can't name: their
+ * 'use' is NULL. */
 static bool make_names(struct triad_policy_builder *builder)
 {
 	struct triad_policy *policy = builder->policy;
@@ -44,7 +45,7 @@ static bool make_names(struct triad_policy_builder *builder)
 	for (uint32_t i = 0; i < policy->n_groups; i++)
 		if (policy->groups[i].use)
 			add_name(groups, policy->groups[i].name, i);
-	/* A level can be named in two ways, which may be the same text. */
+	/* A level has two names, its name and its number, which may be the same text. */
 	for (uint32_t i = 0; i < policy->n_levels; i++) {
 		if (!policy->levels[i].use)
 			continue;
@@ -74,7 +75,7 @@ static void report_duplicates(struct triad_policy_builder *builder, bool is_leve
 		const struct triad_policy_name *first = &names->items[i - 1];
 		const struct triad_policy_name *second = &names->items[i];
 
-		/* Name and number of one level may be alike: that is no duplicate. */
+		/* Equal name and number of one level are no duplicate. */
 		if (first->index == second->index ||
 			triad_policy_name_compare(first->name, second->name))
 			continue;
@@ -158,8 +159,8 @@ static void find_default(struct triad_policy_builder *builder)
 	struct triad_policy *policy = builder->policy;
 	const char *asked = builder->default_level;
 
-	/* In this order: what the configuration asks for, a level of that name, a level
-	 * with that use (XML) or a line of qos-ulps (text). */
+	/* If the configuration names a level, it must exist.  Otherwise use a level named
+	 * "default", one with that use (XML), or the line of qos-ulps (text). */
 	policy->default_level =
 		triad_policy_find_level(policy, *asked ? asked : "default");
 	if (policy->default_level != TRIAD_POLICY_NONE)
@@ -208,7 +209,7 @@ static void move_all(struct triad_policy_builder *builder)
 	policy->vlarb = move_items(builder, TRIAD_BLOCK_VLARB_SCOPE, &policy->n_vlarb);
 }
 
-/* Rules of qos-ulps come after the others, wherever they are in the file. */
+/* Appends the rules of qos-ulps to the others, wherever they are in the file. */
 static void add_ulp_rules(struct triad_policy_builder *builder)
 {
 	struct triad_policy *policy = builder->policy;
@@ -232,7 +233,7 @@ static void add_ulp_rules(struct triad_policy_builder *builder)
 	policy->n_rules += ulps->n;
 }
 
-/* A description that wasn't given is an empty one. */
+/* Sets missing descriptions to "". */
 static void fill_in(struct triad_policy *policy)
 {
 	static char nothing[] = "";
@@ -252,8 +253,8 @@ void triad_policy_check(struct triad_policy_builder *builder)
 {
 	const struct triad_policy_reference *references = builder->references.items;
 
-	/* Even of a policy that is not usable, so that it frees what was read.  All the
-	 * rest needs complete elements. */
+	/* Move the elements even of an unusable policy, so that it frees them.  The rest
+	 * needs complete elements. */
 	move_all(builder);
 	if (builder->stopped || !make_names(builder))
 		return;
@@ -261,8 +262,8 @@ void triad_policy_check(struct triad_policy_builder *builder)
 	report_duplicates(builder, true);
 	for (uint32_t i = 0; i < builder->references.n && !builder->stopped; i++)
 		look_up(builder, &references[i]);
-	/* References count in rules by index, so those of qos-ulps come behind them;
-	 * and 'use' stays NULL until make_names() has looked at it. */
+	/* Append the rules of qos-ulps only now: references use indexes of rules.  Fill in
+	 * 'use' last, because make_names() relies on NULL. */
 	add_ulp_rules(builder);
 	find_default(builder);
 	fill_in(builder->policy);

@@ -36,7 +36,7 @@ void *triad_policy_add(struct triad_policy_builder *builder,
 
 	if (elements->n < row->max)
 		return append(builder, elements, row->size);
-	/* One message for all that are too many. */
+	/* Report all elements that are too many by one message. */
 	if (!elements->is_full)
 		triad_policy_report(builder, location, "too many: %u %ss are allowed",
 			row->max, row->element);
@@ -52,9 +52,9 @@ void triad_policy_refer(struct triad_policy_builder *builder, const char *name,
 
 	if (is_level || triad_policy_item_count(builder, location))
 		reference = append(builder, &builder->references, sizeof(*reference));
-	/* Names are looked up when the whole file has been read: a level may follow the
-	 * rule that names it.  Until then elements may move, so the reference has an index,
-	 * no address. */
+	/* Names are looked up after the whole file was read, because a level may follow the
+	 * rule that names it.  Elements may move until then, so store an index, no
+	 * address. */
 	if (reference)
 		*reference = (struct triad_policy_reference){
 			.name = name,

@@ -36,12 +36,12 @@ static int read_open(int fd, char **text, size_t *size)
 
 	if (error)
 		return error;
-	room = (size_t)before.st_size + 1; /* one too much shows */
+	room = (size_t)before.st_size + 1; /* one more, to detect growth */
 	*text = malloc(room);
 	if (!*text)
 		return ENOMEM;
-	/* Half of a policy may be a valid one that means something else.  So a file
-	 * that changed while it was read is refused. */
+	/* Refuse a file that changed during the read: a part of a policy may be valid but
+	 * mean something else. */
 	error = triad_read_all(fd, *text, room, size);
 	if (!error)
 		error = look_at(fd, &after);
@@ -69,8 +69,8 @@ int triad_policy_load(const char *path, const char *default_level,
 {
 	char *text = NULL;
 	size_t size = 0;
-	/* O_NONBLOCK and O_NOCTTY: the path may lead to a FIFO or a terminal, which is
-	 * refused only once it is open. */
+	/* O_NONBLOCK and O_NOCTTY: the path may be a FIFO or a terminal, which can be
+	 * refused only after open(). */
 	int error, fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	error = fd < 0 ? errno : read_open(fd, &text, &size);

@@ -242,8 +242,8 @@ bool triad_policy_range(const struct triad_policy_item *item, uint64_t min,
 	return range->first >= min && range->last <= max;
 }
 
-/* Drops the bit that says who is a full member [IBA 10.9.2]; a range is what lies
- * between its ends without it, as in OpenSM, and may begin at 0, which is no P_Key. */
+/* Removes the membership bit [IBA 10.9.2] from both ends of a range.  The range is what
+ * lies between them, as in OpenSM; it may begin at 0, which is no P_Key. */
 static bool mask_pkeys(struct triad_range *range)
 {
 	bool is_range = range->first != range->last;
@@ -256,7 +256,7 @@ static bool mask_pkeys(struct triad_range *range)
 	return range->first > 0;
 }
 
-/* The service IDs of librdmacm: a port space, behind it a port number of 16 bits [IBA
+/* The service IDs of librdmacm: a port space, followed by a port number of 16 bits [IBA
  * annex A11: RDMA IP CM service; rdma_cm's port spaces for the last two]. */
 static const struct {
 	const char *name;
@@ -368,7 +368,7 @@ void triad_policy_ranges_join(struct triad_ranges *ranges)
 	for (uint32_t i = 1; i < ranges->n; i++) {
 		struct triad_range *last = &ranges->items[n], next = ranges->items[i];
 
-		/* Neighbours join, too.  'last + 1' must not wrap. */
+		/* Also join neighbours.  'last + 1' must not wrap. */
 		if (last->last != UINT64_MAX && next.first > last->last + 1)
 			ranges->items[++n] = next;
 		else if (next.last > last->last)
@@ -389,8 +389,8 @@ char *triad_policy_copy(
 		triad_policy_out_of_memory(builder);
 		return NULL;
 	}
-	/* Quotes are left out, and what they hold is copied as it is.  Elsewhere blanks
-	 * in a row become one. */
+	/* Omit quotes and copy what is between them unchanged.  Elsewhere join blanks in a
+	 * row to one. */
 	for (; item.size; skip_octet(&item)) {
 		bool blank = triad_policy_is_blank(*item.text) && !in_quotes;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The common steps of triad_policy_parse() for both syntaxes: before parsing, all octets
- * become printable UTF-8, so that later code need not handle others; afterwards names are
- * looked up and mistakes are sorted. */
+/* The common steps of triad_policy_parse() for both syntaxes.  Before parsing, turns all
+ * octets into printable UTF-8, so that later code need not handle others.  Afterwards looks
+ * up names and sorts mistakes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,8 +90,8 @@ static void clean(struct triad_policy_builder *builder)
 	size_t n = 0, first = 0, at = 0, end;
 	unsigned octet = 0;
 
-	/* First control characters, over the whole text.  Then UTF-8 that is no valid
-	 * one, line by line.  The first of both is reported. */
+	/* First check the whole text for control characters, then each line for invalid
+	 * UTF-8.  Report the first of both. */
 	for (size_t i = 0; i < builder->size; i++) {
 		if (is_stray(text + i, text + builder->size)) {
 			if (!n++) {
@@ -123,13 +123,13 @@ static void clean(struct triad_policy_builder *builder)
 			octet, n);
 }
 
-/* Gives the builder its text, which it then owns. */
+/* Passes the text to the builder, which owns it then. */
 static void adopt_text(
 	struct triad_policy_builder *builder, const char *text, size_t size)
 {
 	char encoding[64] = "";
 
-	/* Editors of Windows write this mark in front of UTF-8. */
+	/* Editors of Windows put this byte order mark before UTF-8. */
 	if (size >= 3 && !memcmp(text, mark_utf8, 3)) {
 		text += 3;
 		size -= 3;
@@ -148,10 +148,11 @@ static void adopt_text(
 		memcpy(builder->text, text, size);
 		builder->size = size;
 	}
-	/* The readers look at the character after a word without checking for the end. */
+	/* A final 0, because the readers look at the character after a word without
+	 * checking for the end. */
 	builder->text[builder->size] = '\0';
-	/* UTF-16 has its own mark, in either order of octets.  Without it, the 0 octets
-	 * are reported as what they are. */
+	/* UTF-16 has its own mark, in either order of octets.  Without it, its 0 octets are
+	 * reported as control characters. */
 	if (size >= 2 &&
 		(!memcmp(text, "\xff\xfe", 2) || !memcmp(text, "\xfe\xff", 2))) {
 		triad_policy_report(builder, (struct triad_source_location){1, 1},
@@ -175,12 +176,12 @@ static bool is_before(const struct triad_diag *a, const struct triad_diag *b)
 	return a->column < b->column;
 }
 
-/* Names are looked up last, but mistakes are shown from top to bottom. */
+/* Sorts the mistakes by line, because those about names are found last. */
 static void sort_diags(struct triad_diags *diags)
 {
 	size_t n = diags->n;
 
-	/* The line with the number of those that aren't shown stays last. */
+	/* Keep the line with the number of omitted mistakes last. */
 	if (diags->n_total > diags->n)
 		n--;
 	for (size_t i = 1; i < n; i++) {

@@ -53,8 +53,7 @@ void triad_policy_report(struct triad_policy_builder *builder,
 	char text[TRIAD_DIAG_TEXT_SIZE] = "";
 	va_list args;
 
-	/* A mistake that is not shown any more is still counted, so it needs no
-	 * text. */
+	/* A mistake beyond the limit is only counted: don't make a text. */
 	if (triad_policy_is_shown(builder)) {
 		va_start(args, format);
 		triad_text_vappend(text, sizeof(text), format, args);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* OpenSM's qos-policy.conf.
+/* Reads OpenSM's qos-policy.conf.
  *
- * A line begins with the keyword of a block, or with that of its end, or with a key and a
- * ':'.  '#' begins a comment, except between quotes on one line.  A list continues on the
- * next line if a ',' is at the end of the one or at the beginning of the other, because to
- * OpenSM's lexer line ends are blanks. */
+ * A line begins with the keyword of a block or of its end, or with a key and a ':'.  '#'
+ * begins a comment, except between quotes on one line.  A list continues on the next line
+ * if the ',' is at the end of this line or at the beginning of the next, because OpenSM's
+ * lexer treats line ends as blanks. */
 #include <string.h>
 
 #include "qos/policy/policy_build.h"
@@ -36,7 +36,7 @@ static size_t end_of_line(const struct triad_policy_builder *builder, size_t at)
 
 /* --- comments ---------------------------------------------------------- */
 
-/* Overwrites comments with blanks, so that all else keeps its line and column. */
+/* Overwrites comments with blanks, so that the rest keeps its line and column. */
 static void drop_comments(struct triad_policy_builder *builder)
 {
 	size_t at, end;
@@ -84,7 +84,7 @@ static struct word read_word(const struct triad_policy_builder *builder, size_t 
 	/* The policy as a whole has an element in XML only. */
 	if (word.kind == TRIAD_BLOCK_POLICY)
 		word.kind = TRIAD_N_BLOCKS;
-	/* It ends no block, so it is a word like any other. */
+	/* "end-" before another word is not special. */
 	if (word.kind == TRIAD_N_BLOCKS && word.is_end)
 		word = (struct word){at, word.length + 4, false, TRIAD_N_BLOCKS};
 	return word;
@@ -95,8 +95,8 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* True when a list can't go on in the line at 'at': a block's keyword stands there, or
- * a key with its ':'. */
+/* Whether the line at 'at' begins with a block's keyword or a key with ':', so that a list
+ * can't continue there. */
 static bool is_keyword(const struct triad_policy_builder *builder, size_t at)
 {
 	struct word word = read_word(builder, at);
@@ -147,7 +147,7 @@ static size_t read_key(
 
 	if (!key)
 		return end;
-	/* Free text may end with a comma, and has its line only. */
+	/* Free text never continues: it may end with a comma. */
 	if (key->kind != TRIAD_VALUE_USE && key->kind != TRIAD_VALUE_SERIAL)
 		end = find_end(builder, colon, end);
 	value = (struct triad_policy_value){

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The lines of OpenSM's qos-ulps: "ULP : SL" and "ULP, WHAT VALUES : SL".  Each makes a
- * rule with one condition, and a level for its SL. */
+/* Reads the lines of OpenSM's qos-ulps: "ULP : SL" and "ULP, WHAT VALUES : SL".  Each line
+ * makes a rule with one condition, and a level for its SL. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -33,7 +33,7 @@ static const struct ulp {
 	const char *name, *what; /* NULL: nothing after the name */
 	enum ulp_condition condition;
 	uint64_t base;        /* is added to each value */
-	uint64_t first, last; /* allowed, or meant when there is no 'what' */
+	uint64_t first, last; /* allowed values; or the value itself, without 'what' */
 } ulps[] = {
 	{"default", NULL, CONDITION_NONE, 0, 0, 0},
 	{"sdp", NULL, CONDITION_SERVICE, SERVICE_SDP, 0, MAX_PORT},
@@ -54,7 +54,7 @@ static const struct ulp {
 
 #define N_ULPS (sizeof(ulps) / sizeof(ulps[0]))
 
-/* A line, and how far it was read. */
+/* A line, and the position in it. */
 struct line {
 	struct triad_policy_builder *builder;
 	size_t start, at, end;
@@ -66,7 +66,7 @@ static void skip_blanks(struct line *line)
 		line->at++;
 }
 
-/* Skips 'word', case ignored; a number may follow directly, as in OpenSM. */
+/* Skips 'word', ignoring case.  A number may follow directly, as in OpenSM. */
 static bool skip_word(struct line *line, const char *word)
 {
 	size_t n = strlen(word);
@@ -121,7 +121,7 @@ static bool read_ranges(struct line *line, const struct ulp *ulp, size_t colon,
 		.is_verbatim = true,
 	};
 
-	/* With a base the values are plain port numbers, added to it later. */
+	/* With a base, the values are port numbers that are added to it later. */
 	if (ulp->condition == CONDITION_PKEY)
 		kind = TRIAD_VALUE_PKEYS;
 	else if (ulp->condition == CONDITION_SERVICE && !ulp->base)
@@ -149,7 +149,7 @@ static bool add_to_list(struct triad_policy_builder *builder,
 	return true;
 }
 
-/* A group that no other rule can name. */
+/* Adds a group that no other rule can name. */
 static bool add_group(struct triad_policy_builder *builder, const struct ulp *ulp,
 	const struct triad_ranges *guids, struct triad_source_location location,
 	uint32_t *index)
@@ -177,7 +177,7 @@ static bool set_groups(struct triad_policy_builder *builder, const struct ulp *u
 {
 	uint32_t index;
 
-	/* Rules compare ports by group, so the GUIDs of the line become one. */
+	/* Rules compare ports by groups: make a group of the line's GUIDs. */
 	if (!add_group(builder, ulp, guids, rule->location, &index))
 		return false;
 	if (ulp->condition != CONDITION_TARGET &&
@@ -220,7 +220,7 @@ static void add_rule(
 	if (!read_ranges(line, ulp, colon, &ranges))
 		return;
 	triad_policy_ranges_join(&ranges);
-	/* The rule is described by its own text, without the SL. */
+	/* Use the line's text, without the SL, as the rule's description. */
 	while (length && strchr(" \t\n", builder->text[line->start + length - 1]))
 		length--;
 	made.use = triad_policy_copy(builder,
@@ -237,7 +237,7 @@ static void add_rule(
 
 /* --- a line ------------------------------------------------------------ */
 
-/* The SL after the ':'; more than MAX_SL when it is not one. */
+/* Reads the SL after the ':'; returns more than MAX_SL if it is none. */
 static unsigned read_sl(struct line *line, size_t colon)
 {
 	struct triad_policy_builder *builder = line->builder;
@@ -289,8 +289,8 @@ void triad_policy_ulp_read(struct triad_policy_builder *builder, size_t at, size
 		report_unknown(&line);
 		return;
 	}
-	/* A wrong SL is reported already.  Go on with any level, to find what else is
-	 * wrong in the line: a policy with a mistake is not used. */
+	/* A wrong SL was reported.  Continue with any level to find other mistakes in the
+	 * line; a policy with a mistake is not used. */
 	sl = read_sl(&line, (size_t)(colon - builder->text));
 	level = sl > MAX_SL ? 0
 			    : triad_policy_ulp_level(

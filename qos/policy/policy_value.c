@@ -10,7 +10,7 @@
 
 /* --- names ------------------------------------------------------------- */
 
-/* NULL, and reported, when it can't be a name. */
+/* Reads a name; reports it and returns NULL if it can't be one. */
 static char *read_name(struct triad_policy_builder *builder, const char *what,
 	const struct triad_policy_item *item)
 {
@@ -28,7 +28,7 @@ static char *read_name(struct triad_policy_builder *builder, const char *what,
 			TRIAD_POLICY_MAX_NAME);
 		return NULL;
 	}
-	/* Blanks do not count when names are compared, so "  " is an empty name. */
+	/* Comparisons of names ignore blanks, so "  " is an empty name. */
 	name = triad_policy_copy(builder, *item);
 	if (name && !triad_policy_name_compare(name, "")) {
 		triad_policy_report(
@@ -56,7 +56,7 @@ static void set_name(struct triad_policy_builder *builder,
 			read_name(builder, key->name, &whole);
 }
 
-/* A description that is too long is cut, not refused: nothing is decided by it. */
+/* Sets a description; cuts one that is too long, because nothing depends on it. */
 static void set_use(struct triad_policy_builder *builder,
 	const struct triad_policy_key *key, const struct triad_policy_value *value)
 {
@@ -65,8 +65,8 @@ static void set_use(struct triad_policy_builder *builder,
 	if (text && strlen(text) > TRIAD_POLICY_MAX_NAME) {
 		size_t n = TRIAD_POLICY_MAX_NAME;
 
-		/* Not within a character: the octets behind its first one are 10xxxxxx
-		 * in UTF-8. */
+		/* Don't cut within a character: in UTF-8 the octets behind its first one
+		 * are 10xxxxxx. */
 		while (n && (text[n] & 0xc0) == 0x80)
 			n--;
 		text[n] = '\0';
@@ -156,8 +156,8 @@ static void set_number(struct triad_policy_builder *builder,
 #define BASE_TENTHS 25 /* 2.5 Gb/s: one lane at the lowest speed */
 #define MAX_WIDTHS 1000
 
-/* In XML a multiple of 2.5 Gb/s, width times speed [qos-rfc 3.2.2]; in text the code
- * of PathRecord, as in OpenSM. */
+/* In XML the value is a multiple of 2.5 Gb/s, width times speed [qos-rfc 3.2.2]; in text it
+ * is the code of PathRecord, as in OpenSM. */
 static void set_rate(struct triad_policy_builder *builder,
 	const struct triad_policy_key *key, const struct triad_policy_value *value)
 {
@@ -177,7 +177,7 @@ static void set_rate(struct triad_policy_builder *builder,
 
 /* --- port names -------------------------------------------------------- */
 
-/* The beginning of the port's number, after the last '/' and a P; NULL: none. */
+/* Finds the port's number, after the last '/' and a P; NULL: there is none. */
 static const char *find_port(const struct triad_policy_item *item)
 {
 	const char *end = item->text + item->size, *at = end;
@@ -216,7 +216,7 @@ static bool read_port_name(struct triad_policy_builder *builder,
 	name->words = builder->syntax == TRIAD_POLICY_XML && has_words(&item);
 	name->number = (uint8_t)number;
 	name->node = triad_policy_copy(builder, item);
-	/* Compared later with a description, whose words have blanks between them. */
+	/* It is compared with a node description, which has blanks between words. */
 	if (name->node && name->words)
 		*strchr(name->node, '/') = ' ';
 	return true;
@@ -337,7 +337,7 @@ static void set_sl2vl(struct triad_policy_builder *builder,
 		else if (n < TRIAD_POLICY_N_VLS)
 			table->vl[n] = (uint8_t)vl;
 	}
-	/* Values beyond the table were counted, but not kept. */
+	/* Values beyond the table were only counted. */
 	item = triad_policy_value_whole(value);
 	if (n != TRIAD_POLICY_N_VLS)
 		triad_policy_report(builder, item.location,
@@ -371,8 +371,7 @@ static void add_vlarb(struct triad_policy_builder *builder,
 	struct triad_policy_items items = triad_policy_items_of(builder, value);
 	struct triad_policy_item item;
 
-	/* A table with wrong entries is there all the same: its absence is no second
-	 * mistake. */
+	/* Even with wrong entries the table is there: don't report it as missing. */
 	*(bool *)((char *)builder->element + key->has) = true;
 	while (triad_policy_next_item(&items, &item)) {
 		struct triad_vlarb_entry entry;

@@ -27,16 +27,17 @@
 struct reader {
 	struct triad_policy_builder *builder;
 	xmlParserCtxt *context;
-	size_t tag_at;          /* where the tag begins that was read last */
+	size_t tag_at;          /* where the last tag begins */
 	unsigned n_passed_over; /* elements open within an unknown one */
-	const struct triad_policy_key *key; /* whose element is open; NULL: none is */
-	char key_name[NAME_SIZE];           /* as it is written */
+	const struct triad_policy_key
+		*key;             /* the key whose element is open; NULL: none */
+	char key_name[NAME_SIZE]; /* as it is written */
 	struct triad_source_location key_location;
 	size_t value_at; /* where its text begins */
 	char *value;     /* the text, as far as it was read */
 	size_t n_value, value_room;
 	char end_name[NAME_SIZE]; /* name in a wrong end tag; "": it was right */
-	bool has_text;            /* text that belongs to nothing was reported */
+	bool has_text;            /* reported text outside of elements with values */
 	bool has_mismatch;
 	struct triad_source_location mismatch;
 };
@@ -47,7 +48,7 @@ static void end_early(struct reader *reader)
 	xmlStopParser(reader->context);
 }
 
-/* Ends when the builder has had enough. */
+/* Stops the parser if the builder has stopped. */
 static void look_whether_stopped(struct reader *reader)
 {
 	if (reader->builder->stopped)
@@ -65,12 +66,12 @@ static size_t position(const struct reader *reader)
 	return at < reader->builder->size ? at : reader->builder->size;
 }
 
-/* Where the tag begins that was read last. */
+/* Where the last tag begins. */
 static struct triad_source_location tag_location(struct reader *reader)
 {
 	const char *last = reader->builder->text + reader->tag_at;
 	size_t end = position(reader);
-	/* libxml2 is behind the tag's name by now: look back for where it begins. */
+	/* libxml2 has read the tag's name: search back for its beginning. */
 	const char *tag =
 		end > reader->tag_at ? memrchr(last, '<', end - reader->tag_at) : NULL;
 
@@ -196,7 +197,8 @@ static void on_start(void *data, const xmlChar *name, const xmlChar *prefix,
 	(void)attributes;
 	reader->has_text = false;
 	reader->end_name[0] = '\0';
-	/* An unknown element was reported.  What it holds would only add messages. */
+	/* Skip what an unknown element contains: it was reported, and this would only add
+	 * messages. */
 	if (reader->n_passed_over) {
 		reader->n_passed_over++;
 		return;
@@ -287,8 +289,8 @@ static void on_text(void *data, const xmlChar *text, int length)
 		look_whether_stopped(reader);
 		return;
 	}
-	/* Blanks between elements are layout.  Of other text, which libxml2 may hand
-	 * over in pieces, the first piece is reported. */
+	/* Ignore blanks between elements.  Report the first piece of other text, which
+	 * libxml2 may pass in pieces. */
 	while (start < end && strchr(" \t\n", *start))
 		start++;
 	if (start == end || reader->has_text)
@@ -335,14 +337,14 @@ static void on_error(void *data, const xmlError *error)
 static void on_error(void *data, xmlError *error)
 #endif
 {
-	/* libxml2 hands over the reader, or the context it parses with. */
+	/* libxml2 passes the reader here, or its own context. */
 	struct reader *reader = data;
 	const char *text = error->message ? error->message : "";
 
 	switch (error->code) {
 	case XML_ERR_TAG_NAME_MISMATCH:
-		/* on_end() comes next, with the name that libxml2 expected: give it the
-		 * one that stands there. */
+		/* libxml2 calls on_end() next with the name that it expected: keep the name
+		 * in the file for it. */
 		if (error->str2)
 			snprintf(reader->end_name, sizeof(reader->end_name), "%s",
 				error->str2);
@@ -399,8 +401,8 @@ static void read_document(struct reader *reader)
 			"%u",
 			reader->key_name, reader->key_name, reader->key_location.line);
 	triad_policy_end_all(builder);
-	/* The builder takes an end tag with '_' for '-', which libxml2 refuses.  Then
-	 * this is the only message. */
+	/* The builder accepts an end tag with '_' instead of '-', but libxml2 does not:
+	 * this is the only message then. */
 	if (!reader->context->wellFormed && !builder->diags->n_total)
 		triad_policy_report(builder, reader->mismatch,
 			"this isn't well-formed XML: an end tag isn't written as its "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* In the place of the reader of XML, in a build without libxml2. */
+/* Replaces the reader of XML in a build without libxml2. */
 #include "qos/policy/policy_build.h"
 
 void triad_policy_xml_read(struct triad_policy_builder *builder)

@@ -9,8 +9,8 @@
 #define PREFETCH_LINES 6
 #define AHEAD_OCTETS (8 * sizeof(uint64_t)) /* three steps down the tree */
 
-/* Counting bits is most of a long search.  Not every x86-64 has an instruction for it,
- * so the function is there twice, and the dynamic linker takes the one that fits. */
+/* A long search mostly counts bits.  Not every x86-64 has an instruction for that, so this
+ * compiles the function twice, and the dynamic linker chooses one. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) &&                \
 	!defined(__POPCNT__)
 #define WITH_POPCNT __attribute__((target_clones("popcnt", "default")))
@@ -55,8 +55,8 @@ size_t triad_classifier_octets(const struct triad_classifier *classifier)
 
 #define NO_VALUE UINT32_MAX
 
-/* A request's value in each field, or NO_VALUE; for the service ID only whether it has one
- * (0). */
+/* A request's value in each field, or NO_VALUE.  For the service ID, 0 only means that the
+ * request has one. */
 struct values {
 	uint32_t of[TRIAD_N_CLASS_FIELDS];
 };
@@ -91,7 +91,7 @@ static uint32_t look_up_service_id(const struct triad_class_tree *tree, uint64_t
 		__builtin_prefetch((const char *)tree->ends + i * AHEAD_OCTETS);
 		i = 2 * i + (tree->ends[i] <= value);
 	}
-	/* Back up to where it last went left: the first end above the value. */
+	/* Go back to where the search last went left: the first end above the value. */
 	return tree->sets[i >> __builtin_ffs((int)~i)];
 }
 
@@ -138,8 +138,8 @@ static uint64_t words_in_all(
 	return words;
 }
 
-/* Sets of ports are many, and nearly always far from the processor; all of one is asked
- * for at once, because its parts would be waited for one after the other. */
+/* Prefetches a whole set at once.  Sets of ports are many and rarely in the cache; without
+ * this each part would be waited for in turn. */
 static void prefetch(const struct triad_rule_sets *sets, uint32_t at)
 {
 	const char *line = (const char *)(sets->pool + at);
@@ -154,10 +154,9 @@ WITH_POPCNT uint32_t triad_classifier_match(const struct triad_classifier *class
 	uint32_t sets[TRIAD_N_CLASS_FIELDS], best = TRIAD_POLICY_NONE;
 	struct values values = values_of(request);
 
-	if (!classifier->n_fields) /* then none has a condition */
+	if (!classifier->n_fields) /* no rule has a condition */
 		return classifier->n_rules ? 0 : TRIAD_POLICY_NONE;
-	/* First find the set of each field, so that the prefetches of all of them run
-	 * together. */
+	/* First find the sets of all fields, so that their prefetches overlap. */
 	for (unsigned i = 0; i < classifier->n_fields; i++) {
 		sets[i] = set_of(classifier, request, &values, classifier->fields[i]);
 		if (classifier->fields[i] <= TRIAD_CLASS_SERVICE_ID)
@@ -170,7 +169,7 @@ WITH_POPCNT uint32_t triad_classifier_match(const struct triad_classifier *class
 			uint32_t word = i * 64 + (unsigned)__builtin_ctzll(left), rule;
 			triad_rule_word rules;
 
-			/* Words are sorted by their first rule: nothing better
+			/* Words are sorted by their first rule, so nothing better
 			 * follows. */
 			if (classifier->first_rules[word] >= best)
 				return best;

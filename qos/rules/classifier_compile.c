@@ -74,8 +74,7 @@ static void order_words(struct triad_classifier *classifier)
 		qsort(classifier->rules + (size_t)i * TRIAD_RULE_WORD_BITS,
 			TRIAD_RULE_WORD_BITS, sizeof(*classifier->rules),
 			compare_rules);
-	/* Now whole words are the elements, and compare_rules() sees their first
-	 * rule. */
+	/* Now sort whole words: compare_rules() sees the first rule of each. */
 	qsort(classifier->rules, classifier->n_words,
 		TRIAD_RULE_WORD_BITS * sizeof(*classifier->rules), compare_rules);
 	for (uint32_t i = 0; i < classifier->n_words * TRIAD_RULE_WORD_BITS; i++)
@@ -148,15 +147,15 @@ static int note_wild(struct triad_classifier *classifier)
 
 /* --- levels of partitions --- */
 
-/* The first P_Key from 'pkey' on that has no level yet; 'next' leads there. */
+/* The first P_Key, from 'pkey' on, without a level; 'next' leads there. */
 static uint32_t find_free(uint16_t *next, uint32_t pkey)
 {
 	uint32_t free_one = pkey;
 
 	while (next[free_one] != free_one)
 		free_one = next[free_one];
-	/* Let all that were passed lead there at once (union-find with path
-	 * compression): ranges that overlap many times stay cheap. */
+	/* Make all passed entries lead there directly (union-find with path compression),
+	 * so that ranges that overlap many times stay cheap. */
 	while (next[pkey] != free_one) {
 		uint32_t following = next[pkey];
 
@@ -166,7 +165,7 @@ static uint32_t find_free(uint16_t *next, uint32_t pkey)
 	return free_one;
 }
 
-/* For P_Keys that have no level yet. */
+/* Gives the level to the P_Keys of the range that have none yet. */
 static void give_level(
 	uint16_t *levels, uint16_t *next, uint64_t first, uint64_t last, uint32_t level)
 {
@@ -246,7 +245,7 @@ static int compile_fields(
 			error = triad_classifier_compile_ranges(classifier, field);
 			continue;
 		}
-		/* Sources and destinations share it.  The first of them makes it. */
+		/* Sources and destinations share the membership: make it once. */
 		if (!membership.fabric)
 			error = triad_membership_resolve(
 				&membership, classifier->policy, fabric, NULL);
@@ -270,7 +269,7 @@ static int compile(
 	error = compile_partition_levels(classifier, fabric);
 	if (error || !classifier->n_rules)
 		return error;
-	/* A field that no rule has a condition on is never looked at. */
+	/* List only fields that some rule has a condition on. */
 	for (unsigned field = 0; field < TRIAD_N_CLASS_FIELDS; field++) {
 		bool any = false;
 
@@ -279,8 +278,8 @@ static int compile(
 		if (any)
 			classifier->fields[classifier->n_fields++] = (uint8_t)field;
 	}
-	/* Slots come before sets, because sets are made of slots.  The pool's index is
-	 * needed only until the last set is in. */
+	/* Assign slots before making sets, which consist of slots.  The pool needs its
+	 * index only until the last set is in. */
 	error = assign_slots(classifier);
 	if (!error)
 		error = triad_rule_sets_init(&classifier->sets, classifier->n_rules,

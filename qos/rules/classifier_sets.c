@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The sets of rules that a field's values have.
+/* Compiles, for each value of a field, the set of rules that match it.
  *
- * Both kinds of fields are swept: over values (or ports) in ascending order.  At some of
- * them rules begin or cease to match; in between the set is constant. */
+ * A sweep goes over the values, or ports, in ascending order.  At some of them rules begin
+ * or cease to match; in between the set is constant. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +51,8 @@ const struct triad_group_list *triad_class_groups(
 
 /* --- a set that changes on the way --- */
 
-/* A counter for each rule, because a rule whose groups overlap begins to match more than
- * once. */
+/* Counts for each rule how often it has begun to match: more than once if its groups
+ * overlap. */
 struct sweep {
 	triad_rule_word *words;
 	uint32_t *counts; /* of each slot */
@@ -138,8 +138,8 @@ static int list_events(const struct triad_classifier *classifier,
 	events->items = malloc((n_ranges + 1) * 2 * sizeof(*events->items));
 	if (!events->items)
 		return ENOMEM;
-	/* A range beyond the field's greatest value never holds, and one that reaches
-	 * it never ends: 'last + 1' would not be a value of the field. */
+	/* A range beyond the field's greatest value never matches.  One that reaches it
+	 * never ends: 'last + 1' is no value of the field. */
 	for (uint32_t i = 0; i < policy->n_rules; i++) {
 		const struct triad_ranges *ranges =
 			triad_class_ranges(&policy->rules[i], field);
@@ -163,8 +163,8 @@ static int list_events(const struct triad_classifier *classifier,
 	return 0;
 }
 
-/* Values from 'ends[i]' on, to before the next, have 'sets[i + 1]'; those before the
- * first have 'sets[0]'. */
+/* Values from 'ends[i]' to before the next end have 'sets[i + 1]'; values before the first
+ * end have 'sets[0]'. */
 struct steps {
 	uint64_t *ends;
 	uint32_t *sets;
@@ -211,8 +211,8 @@ static int make_steps(struct triad_classifier *classifier,
 static int fill_table(struct triad_classifier *classifier, enum triad_class_field field,
 	const struct steps *steps)
 {
-	/* The entry behind the last stays 0, which is the empty set: a request without
-	 * the field uses it. */
+	/* The entry behind the last stays 0, the empty set: requests without the field use
+	 * it. */
 	uint32_t n = (uint32_t)greatest_value(field) + 1, step = 0;
 	int error = triad_classifier_take(classifier, &classifier->tables[field],
 		(size_t)n + 1, sizeof(*classifier->tables[field]));
@@ -228,8 +228,8 @@ static int fill_table(struct triad_classifier *classifier, enum triad_class_fiel
 	return 0;
 }
 
-/* Puts the steps from 'step' on below node 'i' of the tree, in order; returns the first
- * that is left.  The tree's height is that of 32 bits. */
+/* Fills the subtree of node 'i' with steps, in order, beginning with 'step'; returns the
+ * next one.  The recursion is at most as deep as the bits of 'i'. */
 static uint32_t fill_tree(struct triad_class_tree *tree, const struct steps *steps,
 	uint32_t i, uint32_t step)
 {
@@ -283,9 +283,9 @@ int triad_classifier_compile_ranges(
 
 /* --- groups of ports --- */
 
-/* The rules that name each group in a field: slots[first[group]] and those behind. */
+/* The rules that name a group in a field: from slots[first[group]] to the next group's. */
 struct group_rules {
-	uint32_t *first; /* one more than groups */
+	uint32_t *first; /* one entry more than there are groups */
 	uint32_t *slots;
 };
 
@@ -306,7 +306,7 @@ struct port_sets {
 	struct group_rules rules;
 	struct triad_rule_sets pkey_sets; /* sets of P_Keys, to be joined */
 	uint32_t *pkeys;                  /* the set of each P_Key, or NULL */
-	triad_rule_word *words;           /* of the port at hand */
+	triad_rule_word *words;           /* of the present port */
 };
 
 static int list_group_rules(struct port_sets *ports, enum triad_class_field field)
@@ -323,8 +323,8 @@ static int list_group_rules(struct port_sets *ports, enum triad_class_field fiel
 	to->slots = malloc((n + 1) * sizeof(*to->slots));
 	if (!to->first || !to->slots)
 		return ENOMEM;
-	/* A counting sort in place.  Count two places further on, then add up.  Filling
-	 * advances each start to its end, which is where the next group begins. */
+	/* A counting sort.  Count two places further on, then add up.  Filling advances
+	 * each group's start to its end, where the next group begins. */
 	for (uint32_t i = 0; i < policy->n_rules; i++) {
 		const struct triad_group_list *groups =
 			triad_class_groups(&policy->rules[i], field);
@@ -357,8 +357,8 @@ static int compare_group_events(const void *a, const void *b)
 	return (one->at > other->at) - (one->at < other->at);
 }
 
-/* Lists where groups that rules name begin and end.  Events at one place may be in any
- * order, because what ends there began before. */
+/* Lists where the groups of rules begin and end.  Events at one place may be in any order,
+ * because what ends there has begun before. */
 static int list_group_events(const struct group_rules *rules,
 	const struct triad_group_spans *spans, struct group_events *events)
 {
@@ -372,9 +372,8 @@ static int list_group_events(const struct group_rules *rules,
 
 		if (!count_rules(rules, span->group))
 			continue;
-		/* sweep_group() takes a step for each rule of each span.  Their number
-		 * is a product of two that the file sizes, so it needs a bound of its
-		 * own. */
+		/* sweep_group() takes a step for each rule of each span.  The file sizes
+		 * both, so limit the product. */
 		work += count_rules(rules, span->group);
 		events->items[events->n++] =
 			(struct group_event){.at = span->first, .group = span->group};
@@ -400,7 +399,7 @@ static void sweep_group(struct sweep *sweep, const struct group_rules *rules,
 	}
 }
 
-/* The set of each P_Key.  Sets of P_Keys alone are in a pool that goes afterwards. */
+/* Makes the set of each P_Key, in a pool that is freed afterwards. */
 static int sweep_pkeys(struct port_sets *ports, const struct group_events *events)
 {
 	struct sweep sweep = {0};
@@ -429,8 +428,8 @@ static int compile_pkeys(struct port_sets *ports)
 	int error =
 		list_group_events(&ports->rules, &ports->membership->by_pkey, &events);
 
-	/* Without an event no rule asks for a partition.  Then 'pkeys' stays NULL, and
-	 * no port's P_Keys are looked at. */
+	/* Without events no rule names a partition: 'pkeys' stays NULL, and ports' P_Keys
+	 * are not used. */
 	if (!error && events.n) {
 		ports->pkeys = malloc(TRIAD_N_PKEYS * sizeof(*ports->pkeys));
 		error = ports->pkeys ? triad_rule_sets_init(&ports->pkey_sets,
@@ -444,7 +443,7 @@ static int compile_pkeys(struct port_sets *ports)
 	return error;
 }
 
-/* The set of one port: what it has by its place and by its P_Keys. */
+/* Adds the set of one port: of its position in the sweep and of its P_Keys. */
 static int add_port_set(struct port_sets *ports, const struct sweep *sweep,
 	uint32_t port, uint32_t *set)
 {
@@ -453,7 +452,7 @@ static int add_port_set(struct port_sets *ports, const struct sweep *sweep,
 	const uint16_t *pkeys =
 		triad_membership_pkeys(ports->membership->fabric, port, &n);
 
-	/* A copy, because the sweep needs its own words for the next port. */
+	/* Use a copy: the sweep needs its words for the next port. */
 	if (ports->pkeys && n) {
 		memcpy(ports->words, words,
 			ports->classifier->n_words * sizeof(*words));

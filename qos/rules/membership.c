@@ -11,7 +11,7 @@
 
 #define N_TYPES TRIAD_MEMBERSHIP_N_TYPES
 
-/* Needed for resolving only. */
+/* The state while groups are resolved. */
 struct resolver {
 	struct triad_membership *to;
 	const struct triad_policy *policy;
@@ -19,7 +19,8 @@ struct resolver {
 	struct triad_partition_names partitions;
 	struct triad_node_names nodes;
 	struct triad_group_report *report;
-	uint64_t pkeys_used[TRIAD_N_PKEYS / 64]; /* by any end port */
+	uint64_t pkeys_used[TRIAD_N_PKEYS /
+		64]; /* a bit for each P_Key of an end port */
 };
 
 /* --- end ports --- */
@@ -57,8 +58,7 @@ static int sort_ports(struct triad_membership *to, const struct triad_fabric *fa
 			to->ports[to->n_ports++] = i;
 	qsort_r(to->ports, to->n_ports, sizeof(*to->ports), compare_ports,
 		(void *)(uintptr_t)fabric);
-	/* A type without ports begins where the next one does, so its range is
-	 * empty. */
+	/* A type without ports begins where the next one does: its range is empty. */
 	for (uint32_t i = 0; i < to->n_ports; i++)
 		while (type < type_of(fabric, to->ports[i]))
 			to->types[++type] = i;
@@ -217,7 +217,7 @@ static int add_port_names(struct resolver *resolver, uint32_t group)
 /* Whether a port has one of these P_Keys. */
 static bool is_used(const struct resolver *resolver, uint32_t first, uint32_t last)
 {
-	/* From 'first' on to the end of its word, then word by word. */
+	/* First the rest of the word of 'first', then word by word. */
 	for (uint32_t pkey = first; pkey <= last; pkey = (pkey / 64 + 1) * 64) {
 		uint64_t used = resolver->pkeys_used[pkey / 64] >> pkey % 64;
 
@@ -308,12 +308,12 @@ static void report_levels(struct resolver *resolver)
 	}
 }
 
-/* How many spans there are at each of 'n' places. */
+/* Counts the spans that cover each of 'n' places. */
 static int32_t *count_spans(const struct triad_group_spans *spans, uint32_t n)
 {
 	int32_t *counts = calloc((size_t)n + 1, sizeof(*counts));
 
-	/* First by how much the number changes at each place, then the sums. */
+	/* First count the changes at each place, then add them up. */
 	for (uint32_t i = 0; counts && i < spans->n; i++) {
 		counts[spans->items[i].first]++;
 		counts[spans->items[i].end]--;
@@ -441,7 +441,7 @@ static bool has_any_pkey(const struct triad_fabric *fabric, uint32_t port,
 uint32_t triad_membership_groups(const struct triad_membership *membership,
 	uint32_t port, uint32_t *groups, uint32_t max)
 {
-	/* A bit for each group: a port may be in one for several reasons. */
+	/* A bit for each group: a port may be in a group for several reasons. */
 	uint64_t has[TRIAD_POLICY_MAX_GROUPS / 64] = {0};
 	uint32_t position = position_of(membership, port), n = 0;
 

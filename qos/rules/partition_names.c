@@ -7,7 +7,7 @@
 
 #include "qos/rules/membership.h"
 
-/* Those that differ only in case lie together. */
+/* Sorts names that differ only in case together. */
 static int compare(const void *a, const void *b)
 {
 	const struct triad_partition_name *one = a, *other = b;
@@ -37,7 +37,7 @@ int triad_partition_names_init(struct triad_partition_names *names,
 	return 0;
 }
 
-/* The first of those that differ from 'name' at most in case. */
+/* The first of the names that equal 'name' except for case. */
 static uint32_t find_first(const struct triad_partition_names *names, const char *name)
 {
 	uint32_t at;
@@ -55,7 +55,7 @@ uint16_t triad_partition_names_find(
 		i < names->n && !strcasecmp(names->items[i].name, name); i++) {
 		const struct triad_partition_name *at = &names->items[i];
 
-		/* The same name wins; of those in other case, the lowest P_Key. */
+		/* Prefer the exact name; among names in other case, the lowest P_Key. */
 		if (!strcmp(at->name, name))
 			return at->pkey;
 		if (!pkey || at->pkey < pkey)

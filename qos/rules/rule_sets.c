@@ -11,14 +11,14 @@
 #define MIN_SLOTS 64
 #define MIN_POOL_WORDS 1024
 
-/* 64-bit words of a set with 'n' words that are not zero. */
+/* The size, in 64-bit words, of a set with 'n' words that are not zero. */
 static size_t with_header(const struct triad_rule_sets *sets, size_t n)
 {
 	return sets->header +
 		(n * sizeof(triad_rule_word) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 }
 
-/* 64-bit words that the set at 'at' takes. */
+/* The size of the set at 'at', in 64-bit words. */
 static size_t set_size(const struct triad_rule_sets *sets, uint32_t at)
 {
 	size_t n = 0;
@@ -120,8 +120,8 @@ static size_t write_set(struct triad_rule_sets *sets, const triad_rule_word *wor
 	size_t n = 0;
 
 	memset(set, 0, with_header(sets, sets->n_words) * sizeof(*set));
-	/* For each word of the summary the number of words kept before it, in 16 bits:
-	 * 2^20 rules have 2^15 words. */
+	/* For each word of the summary, store the number of words kept before it.  16 bits
+	 * suffice: 2^20 rules have 2^15 words. */
 	for (uint32_t i = 0; i < sets->n_words; i++) {
 		if (i % 64 == 0)
 			set[sets->n_summary + i / 256] |= (uint64_t)n
@@ -145,8 +145,8 @@ int triad_rule_sets_add(
 		error = reserve_slot(sets);
 	if (error)
 		return error;
-	/* Write the set first, then look for its equal: if there is one, the next set
-	 * overwrites this. */
+	/* Write the set first, then search for an equal one: if there is one, the next set
+	 * overwrites this one. */
 	size = write_set(sets, words);
 	slot.hash = (uint32_t)triad_hash_words(size, sets->pool + sets->n, size);
 	for (size_t i = slot.hash & (sets->n_slots - 1);
@@ -185,7 +185,7 @@ void triad_rule_sets_seal(struct triad_rule_sets *sets)
 	sets->slots = NULL;
 	sets->n_slots = 0;
 	if (!shrunk)
-		return; /* then it stays as large as it is */
+		return; /* it keeps its size */
 	sets->pool = shrunk;
 	sets->n_allocated = sets->n;
 }

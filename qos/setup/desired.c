@@ -7,12 +7,12 @@
 
 #include "lib/grow.h"
 
-/* SLs whose VL isn't among those that are sent. */
+/* The SLs whose VL is not among the VLs that are sent. */
 static uint16_t dead_of(const struct triad_sl2vl *table, uint16_t sent)
 {
 	unsigned alive = sent & ~(1u << TRIAD_DESIRED_NO_VL), dead = 0;
 
-	/* An octet has two SLs, the lower one in its upper half. */
+	/* An octet has the VLs of two SLs; the lower SL is in its upper half. */
 	for (unsigned i = 0; i < sizeof(table->vl); i++) {
 		dead |= (~alive >> (table->vl[i] >> 4) & 1) << 2 * i;
 		dead |= (~alive >> (table->vl[i] & 0xf) & 1) << (2 * i + 1);
@@ -61,8 +61,8 @@ const struct triad_sl2vl *triad_desired_sl2vl(
 
 	if (scope != TRIAD_SCOPE_NONE)
 		return triad_setup_sl2vl(desired->setup, scope, is->op_vls);
-	/* Of an enhanced port 0, only the row for what comes from itself has the
-	 * defaults of port 0: that is the last one. */
+	/* Of an enhanced port 0, only the last row, for packets from port 0 itself, has the
+	 * defaults of port 0. */
 	if (kind == TRIAD_QOS_PORT_SWITCH0 &&
 		at < desired->nodes[desired->fabric->ports[port].node].n_kinds)
 		kind = TRIAD_QOS_PORT_SWITCH;
@@ -98,9 +98,8 @@ uint16_t triad_desired_high_limit(
 
 /* --- classes --- */
 
-/* Finds the class of 'port'.  'facts_from' is the port whose GUID and P_Keys groups are
- * compared with: port 0 of a switch, NONE when the fabric lacks that, else the port
- * itself. */
+/* Finds the class of 'port'.  'facts_from' is the port that gives GUID and P_Keys: port 0
+ * of a switch (NONE if the fabric lacks it), else the port itself. */
 static void classify_port(struct triad_desired *desired, uint32_t node, uint32_t port,
 	uint32_t facts_from)
 {
@@ -168,8 +167,8 @@ static struct triad_scopes_end end_of(
 
 /* --- rows --- */
 
-/* Adds the rows of 'port'.  'scopes' has one for each kind of in-port; an enhanced port
- * 0 has a row more, which is for in-port 0 itself, of kind 'kind_of_0'. */
+/* Adds the rows of 'port'.  'scopes' has a scope for each kind of in-port.  An enhanced
+ * port 0 has one more row, for in-port 0 itself, of kind 'kind_of_0'. */
 static int fill_rows(struct triad_desired *desired, uint32_t port, unsigned kind_of_0,
 	const uint16_t *scopes)
 {
@@ -289,7 +288,7 @@ static void sort_ports(
 	const struct triad_fabric_node *from = &desired->fabric->nodes[node];
 	struct triad_desired_node *to = &desired->nodes[node];
 
-	/* Numbers without a port are in-ports, too: OpenSM sends tables for them. */
+	/* Numbers without a port count as in-ports: OpenSM sends tables for them. */
 	for (unsigned i = 0; i < to->n_numbers; i++)
 		sorted->ends[i] =
 			(struct triad_scopes_end){.own = TRIAD_SCOPES_NO_CLASS,
@@ -335,7 +334,7 @@ static int fill_node(struct triad_desired *desired, uint32_t node)
 	const struct triad_fabric_node *from = &desired->fabric->nodes[node];
 	int error = 0;
 
-	/* The VLs that a port sends come before its rows: an SL whose VL is not sent is
+	/* Find the VLs that a port sends before its rows: an SL whose VL is not sent is
 	 * dead there. */
 	for (uint32_t i = 0; i < from->n_ports; i++)
 		look_at(desired, from->first_port + i);
@@ -349,7 +348,7 @@ static int fill_node(struct triad_desired *desired, uint32_t node)
 
 /* --- the whole --- */
 
-/* Returns how many in-ports the node has. */
+/* Initializes the node; returns the number of its in-ports. */
 static unsigned size_node(
 	struct triad_desired *desired, uint32_t node, size_t first_kind)
 {
@@ -367,7 +366,7 @@ static unsigned size_node(
 					   .number +
 				1u);
 	to->has_sl2vl = port0 != TRIAD_FABRIC_NONE && fabric->ports[port0].has_sl2vl;
-	/* A CA's or router's port has one in-port, so to speak. */
+	/* The port of a CA or router counts as having one in-port. */
 	return is_switch ? to->n_numbers : 1;
 }
 
@@ -400,8 +399,8 @@ int triad_desired_resolve(struct triad_desired *desired, struct triad_setup *set
 			mask_default(&desired->defaults[kind][code],
 				code ? (1u << (code - 1)) - 1 : 0);
 		}
-	/* Classes of all ports come before any table: which scope applies depends on
-	 * the class at the other end of a link, too. */
+	/* Find the classes of all ports before any table: the scope also depends on the
+	 * class at the other end of a link. */
 	error = prepare(desired);
 	if (!error && setup)
 		error = classify(desired);

@@ -63,7 +63,7 @@ static void put_table(struct triad_wire *wire, const struct triad_port_table *ta
 		put_value(wire, table, &table->policy);
 }
 
-/* Entries are those of an arbitration table alone. */
+/* Reads a table; only arbitration tables have entries. */
 static bool get_table(struct triad_wire *wire, struct triad_port_table *table)
 {
 	bool has_both, has_entries;
@@ -92,20 +92,21 @@ static bool get_table(struct triad_wire *wire, struct triad_port_table *table)
 /* Tables that are written already, by their hash. */
 struct known {
 	uint64_t hash;
-	uint32_t number; /* and one; 0: an empty place */
-	uint32_t row;    /* of the list */
+	uint32_t number; /* of the tables, plus 1; 0: a free place */
+	uint32_t row;    /* in the list */
 };
 
 struct filling {
 	struct triad_kept_list *list;
-	struct known *known; /* a table with 'n_places', a power of two */
+	struct known *known; /* a hash table with 'n_places', a power of two */
 	uint32_t n_places, n_known;
-	/* The tables of a port, and of them the last one, which in-ports may join. */
+	/* The tables of a port; 'last' is not written yet, as more in-ports may join it. */
 	uint8_t octets[TRIAD_KEPT_ROW_SIZE];
 	struct triad_wire tables;
 	struct triad_port_table last;
 	bool has_last;
-	/* The ports of a node; of those the last ones in a row. */
+	/* The ports of a node; 'first' to 'end' are the last ports in a row with equal
+	 * tables. */
 	uint8_t node_octets[TRIAD_KEPT_ROW_SIZE];
 	struct triad_wire node;
 	uint32_t first, end, number;
@@ -137,7 +138,7 @@ static void take_table(
 	filling->has_last = true;
 }
 
-/* Twice as many places; returns 0 or ENOMEM. */
+/* Doubles the number of places; returns 0 or ENOMEM. */
 static int enlarge(struct filling *filling)
 {
 	uint32_t n = filling->n_places ? 2 * filling->n_places : 64;
@@ -169,7 +170,7 @@ static bool is_row(const struct filling *filling, uint32_t row)
 	return size == filling->tables.at && !memcmp(octets, filling->octets, size);
 }
 
-/* The number of the tables that were taken, which are written unless they are. */
+/* Finds the number of the present port's tables; writes them if they are new. */
 static int find_number(struct filling *filling, uint32_t *number)
 {
 	uint64_t hash = triad_hash_octets(
@@ -215,7 +216,7 @@ static int fill_port(
 	flush_table(filling);
 	if (filling->tables.at == 1)
 		return 0;
-	/* It is there, or becomes one of the list. */
+	/* Write the tables to the list unless it has them. */
 	if (find_number(filling, &number))
 		return ENOMEM;
 	if (number_of_port != filling->end || number != filling->number)
@@ -256,7 +257,7 @@ int triad_kept_tables_fill(
 	triad_kept_list_begin(list);
 	if (filling)
 		filling->list = list;
-	/* A list that is too long is left without rows. */
+	/* Stop if the list is too long: it then has no rows. */
 	for (uint32_t i = 0; i < desired->fabric->n_nodes && !error && !list->why[0];
 		i++)
 		error = fill_node(filling, desired, i);
@@ -271,7 +272,7 @@ int triad_kept_tables_fill(
 struct reading {
 	const struct triad_kept_list *list;
 	const struct triad_kept_tables_reader *reader;
-	uint32_t *rows; /* of the list, by the number of the tables */
+	uint32_t *rows; /* in the list, by the number of the tables */
 	uint32_t n;
 	size_t room;
 	uint64_t guid; /* of the last node */
@@ -304,7 +305,7 @@ static int read_port(
 	return 0;
 }
 
-/* Nodes and ports are in order, so that none is given twice. */
+/* Reads a node.  Nodes and ports must be in order, so that none comes twice. */
 static int read_node(struct reading *reading, struct triad_wire *wire)
 {
 	const struct triad_kept_tables_reader *reader = reading->reader;

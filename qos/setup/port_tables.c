@@ -48,7 +48,7 @@ static void give_vlarb(const struct triad_desired *desired, uint32_t port, bool 
 	(void)triad_desired_vlarb(desired, port, high, table.policy.vlarb, table.n);
 	n_known = at->vlarb.n > first ? at->vlarb.n - first : 0;
 	n_known = n_known < table.n ? n_known : table.n;
-	/* What is not known is zeros. */
+	/* Unknown entries are zeros. */
 	if (n_known)
 		memcpy(table.sm.vlarb, &desired->fabric->vlarb[at->vlarb.at + first],
 			n_known * sizeof(table.sm.vlarb[0]));

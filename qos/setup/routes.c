@@ -34,7 +34,7 @@ struct triad_setup_route triad_routes_follow_from(const struct triad_desired *de
 	const struct triad_fabric *fabric = desired->fabric;
 	struct triad_setup_route way = {0};
 
-	/* The bound ends paths through tables that lead in a circle. */
+	/* The limit ends paths through tables that lead in a circle. */
 	for (unsigned n = 0; n <= TRIAD_SETUP_ROUTE_MAX_HOPS; n++) {
 		const struct triad_fabric_port *port = &fabric->ports[out];
 		uint32_t node;

@@ -48,7 +48,7 @@ int triad_scopes_set_partitions(struct triad_scopes *scopes,
 
 	if (error)
 		return error;
-	/* Where there was no room for a class, there may be now. */
+	/* Classes that failed for lack of memory may succeed now. */
 	if (has_changed || had_error)
 		triad_scopes_forget_classes(scopes);
 	scopes->error = 0;
@@ -62,7 +62,7 @@ int triad_scopes_error(const struct triad_scopes *scopes)
 
 /* --- which scopes fit --- */
 
-/* The ends of a link, as a kind of scope sees them. */
+/* The scopes of one kind that the ends of a link fit: sets of bits. */
 struct view {
 	const uint64_t *own, *linked, *linked_from, *to, *from;
 };
@@ -88,7 +88,7 @@ static inline uint64_t fit_out(
 	return (port->own[i] | port->linked[i] | kind->any_out[i]) & port->to[i];
 }
 
-/* The same for it as in-port. */
+/* Word 'i' of the scopes that take the port as in-port. */
 static inline uint64_t fit_in(
 	const struct triad_setup_kind *kind, const struct view *port, uint32_t i)
 {
@@ -124,7 +124,7 @@ uint16_t triad_scopes_endport_sl2vl(
 	struct view view = look_up(scopes, kind, port);
 
 	for (uint32_t i = kind->n_words; i--;) {
-		/* No in-port: 'from' does not matter, 'across-from' can't hold. */
+		/* There is no in-port: ignore 'from'; 'across-from' can't hold. */
 		uint64_t fit = fit_out(kind, &view, i) & kind->any_in[i];
 
 		if (fit)
@@ -135,7 +135,7 @@ uint16_t triad_scopes_endport_sl2vl(
 
 /* --- switches --- */
 
-/* Two in-ports are of one kind when the same scopes take them. */
+/* Whether two in-ports are of one kind: the same scopes take them. */
 static bool are_alike(
 	const struct triad_setup_kind *kind, const struct view *a, const struct view *b)
 {
@@ -168,7 +168,7 @@ void triad_scopes_sort_ports(struct triad_scopes *scopes,
 		uint64_t hash = hash_in(kind, &view);
 		unsigned i = 0;
 
-		/* Few kinds, so a list will do; hashes save most comparisons. */
+		/* A list suffices, as kinds are few; hashes save most comparisons. */
 		while (i < to->n_kinds &&
 			(hashes[i] != hash || !are_alike(kind, &views[i], &view)))
 			i++;
@@ -190,8 +190,8 @@ void triad_scopes_sl2vl_row(struct triad_scopes *scopes,
 	uint64_t fits[TRIAD_SETUP_MAX_WORDS];
 	uint32_t n = kind->n_words;
 
-	/* The out-port's part is the same for all in-ports.  Words at the end in which
-	 * no scope fits it need no look for any of them. */
+	/* Compute the out-port's part once for all in-ports.  Skip words at the end in
+	 * which no scope fits it. */
 	for (uint32_t i = 0; i < n; i++)
 		fits[i] = fit_out(kind, &view, i);
 	while (n && !fits[n - 1])

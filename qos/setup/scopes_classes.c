@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The groups of a port, and the classes that ports with the same ones are. */
+/* Finds the groups of a port.  Ports with the same groups are one class. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static bool are_equal(const uint64_t *a, const uint64_t *b, uint32_t n_words)
 	return true;
 }
 
-/* Where the class of these groups is, or would be. */
+/* The slot of the class with these groups, or the free one for it. */
 static uint32_t find_slot(const struct triad_scopes *scopes, const uint64_t *groups)
 {
 	uint32_t n_words = scopes->setup->group_words, mask = scopes->n_slots - 1;
@@ -119,8 +119,8 @@ static uint32_t add_class(struct triad_scopes *scopes)
 
 	if (!error)
 		error = reserve_slot(scopes);
-	/* Classes are asked for one port at a time, in the middle of other work.  The
-	 * first error stays, for who looks at the end. */
+	/* Callers ask for one port at a time amid other work.  Keep the first error, which
+	 * they check at the end. */
 	if (error) {
 		if (!scopes->error)
 			scopes->error = error;
@@ -160,7 +160,7 @@ static void join_pkeys(
 {
 	uint32_t n = port->n_pkeys;
 
-	/* One segment: no group has any. */
+	/* One segment means that no group names P_Keys. */
 	if (!n || scopes->pkeys.n == 1)
 		return;
 	if (!scopes->last_pkeys.is_known || scopes->last_pkeys.n != n ||
@@ -185,7 +185,7 @@ static void find_name(struct triad_scopes *scopes, const char *name)
 	}
 }
 
-/* Lets 'last_name' have the setup's port names for a node of that name. */
+/* Makes 'last_name' hold the setup's port names for a node of that name. */
 static void look_up_name(struct triad_scopes *scopes, const char *name)
 {
 	if (strcmp(scopes->last_name.key.text, name) != 0)
@@ -218,8 +218,7 @@ uint32_t triad_scopes_class(
 	const struct triad_setup *setup = scopes->setup;
 	uint32_t slot;
 
-	/* Collect the groups by all that can put a port into one, then find the class
-	 * that has exactly these. */
+	/* Collect the groups from all sources, then find the class with exactly these. */
 	memcpy(scopes->groups, triad_setup_of_type(setup, port->node_type),
 		setup->group_words * sizeof(*scopes->groups));
 	if (port->is_self)

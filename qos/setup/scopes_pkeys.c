@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which P_Keys' members are in which groups, with the partitions as they are now. */
+/* Finds the groups of each P_Key's members, with the present partitions. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static int look_up(const struct triad_setup *setup,
 	return 0;
 }
 
-/* Takes 'pkeys' over when it succeeds. */
+/* Takes over 'pkeys' if it succeeds. */
 static int replace(struct triad_scopes *scopes, uint16_t *pkeys)
 {
 	struct triad_segments segments;
@@ -107,8 +107,7 @@ int triad_scopes_use_partitions(struct triad_scopes *scopes,
 	int error = 0;
 
 	*has_changed = false;
-	/* No group names a partition, so none can change anything after the first
-	 * time. */
+	/* If no group names a partition, partitions matter only the first time. */
 	if (scopes->partitions && !n_named)
 		return 0;
 	pkeys = calloc(n_named + 1, sizeof(*pkeys));

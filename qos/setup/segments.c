@@ -15,12 +15,12 @@ struct edge {
 	bool is_end;
 };
 
-/* From the lowest value to the highest: the groups that are open there. */
+/* A sweep from the lowest value to the highest, with the groups that are open there. */
 struct sweep {
 	struct edge *edges;
 	size_t n_edges;
-	uint32_t *n_open; /* spans of each group; a group's may overlap */
-	uint32_t *place;  /* of an open group in 'open' */
+	uint32_t *n_open; /* open spans of each group; they may overlap */
+	uint32_t *place;  /* of each open group in 'open' */
 	uint32_t *open;
 	uint32_t n;
 	size_t room; /* of the list of the segments' groups */
@@ -61,13 +61,13 @@ static void pass_edge(struct sweep *sweep, const struct edge *edge)
 	}
 	if (--sweep->n_open[edge->group])
 		return;
-	/* The last one of the list takes the free place. */
+	/* Move the last one of the list to the free place. */
 	last = sweep->open[--sweep->n];
 	sweep->open[sweep->place[edge->group]] = last;
 	sweep->place[last] = sweep->place[edge->group];
 }
 
-/* A segment of the groups that are open, from 'start' on. */
+/* Adds a segment from 'start' on, with the groups that are open. */
 static int add_segment(struct sweep *sweep, struct triad_segments *to, uint64_t start)
 {
 	uint32_t at = to->at[to->n];
@@ -89,15 +89,14 @@ static int run_sweep(struct sweep *sweep, struct triad_segments *to)
 	size_t i = 0;
 	int error = 0;
 
-	/* The first segment begins at 0 in any case, so that a search always finds
-	 * one. */
+	/* Begin the first segment at 0, so that a search always finds one. */
 	if (!sweep->n_edges || sweep->edges[0].value)
 		error = add_segment(sweep, to, 0);
 	while (!error && i < sweep->n_edges) {
 		uint64_t value = sweep->edges[i].value;
 
-		/* An end that meets a beginning of the same group is passed in either
-		 * order: a span begins before it ends. */
+		/* An end and a beginning of one group at one value may come in either
+		 * order: the span that ends has begun before. */
 		for (; i < sweep->n_edges && sweep->edges[i].value == value; i++)
 			pass_edge(sweep, &sweep->edges[i]);
 		error = add_segment(sweep, to, value);

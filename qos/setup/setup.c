@@ -17,7 +17,7 @@ bool triad_setup_is_wanted(const struct triad_policy *policy)
 
 /* --- kinds of scopes --- */
 
-/* All sets of a kind lie together, in one allocation that begins at 'any_out'. */
+/* Allocates all sets of a kind together; the allocation begins at 'any_out'. */
 static int allocate_sets(struct triad_setup_kind *kind)
 {
 	size_t n_words = kind->n_words, n_by_number = n_words * TRIAD_SETUP_N_NUMBERS;
@@ -83,8 +83,7 @@ static struct triad_sl2vl cut_table(const uint8_t *vl, unsigned n_vls)
 
 static int make_tables(struct triad_setup *setup)
 {
-	/* There are few numbers of VLs, so each scope's table is there once for
-	 * each. */
+	/* Make each scope's table once for each number of VLs; these are few. */
 	setup->tables = calloc(setup->sl2vl.n + 1, sizeof(*setup->tables));
 	if (!setup->tables)
 		return ENOMEM;
@@ -100,7 +99,7 @@ const struct triad_sl2vl *triad_setup_sl2vl(
 {
 	if (scope >= setup->sl2vl.n)
 		return NULL;
-	/* A code that is none is as 0: one VL. */
+	/* Treat an invalid code as 0: one VL. */
 	return &setup->tables[scope][op_vls < TRIAD_SETUP_N_VL_CODES ? op_vls : 0];
 }
 

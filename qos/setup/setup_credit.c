@@ -28,7 +28,7 @@ struct look {
 	struct triad_routes_sls sls;
 };
 
-/* 'setup' may be NULL: the defaults. */
+/* Checks the tables of 'setup'; NULL: the defaults. */
 static int look_at(struct look *look, struct triad_setup *setup,
 	struct triad_routes_credit *credit)
 {
@@ -39,7 +39,7 @@ static int look_at(struct look *look, struct triad_setup *setup,
 
 	if (error)
 		return error;
-	/* The SLs in use are those of the policy in either case. */
+	/* Both checks use the SLs of the policy, so only the first one sets them. */
 	if (setup && !look->layout->fabric->sa.engine_has_sl)
 		options.sls.all = look->sls.all = triad_setup_sls_in_use(&desired);
 	error = triad_routes_check_credit(look->layout, &options, credit);
@@ -55,7 +55,7 @@ static int ask_engine(struct look *look, const struct triad_setup_credit_engine 
 	*of = calloc(n ? n : 1, sizeof(**of));
 	if (!*of)
 		return ENOMEM;
-	/* Without an answer nothing is known, which is no error. */
+	/* Without an answer SLs are unknown, which is no error. */
 	if (engine && !engine->ask(engine->context, look->layout, *of))
 		look->sls.of = *of;
 	return 0;

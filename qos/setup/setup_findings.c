@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Finds problems of scopes in this fabric [qos-rfc 9 3.1].  Scopes are handled 64 at a
- * time, in sets of a bit for each: those that a node's ports fit as out-ports and as
- * in-ports, without and with regard to numbers, and those that finally apply.  There their
- * values are compared with what the port supports. */
+/* Finds problems of scopes in this fabric [qos-rfc 9 3.1].  Handles 64 scopes at a time,
+ * in sets with a bit for each.  Finds which scopes a node's ports fit as out-ports and
+ * in-ports, with and without regard to numbers, and which finally apply.  Compares the
+ * values of these with what the port supports. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "qos/setup/setup_plan_parts.h"
 #include "triad/lists.h"
 
-/* Of a scope's tables: SL2VL has one, VLArb a low and a high one. */
+/* Findings about a scope's tables: SL2VL has one, VLArb a low and a high one. */
 enum what { WHAT_VL, WHAT_VL_HIGH, WHAT_LONG, WHAT_LONG_HIGH, N_WHATS };
 
 #define N_NUMBER_WORDS (TRIAD_SCOPES_MAX_PORTS / 64)
@@ -22,8 +22,8 @@ struct numbers {
 
 /* Facts about one scope. */
 struct examined {
-	struct numbers named[2];                   /* by 'to'; by 'from' as well */
-	uint8_t top_vl[2];                         /* low or SL2VL; high */
+	struct numbers named[2];                   /* ports named by 'to'; by 'from' */
+	uint8_t top_vl[2];                         /* of low or SL2VL; of high */
 	struct triad_setup_finding found[N_WHATS]; /* at this node; n_ports 0: none */
 	uint32_t last_port[N_WHATS];               /* that was counted */
 };
@@ -36,7 +36,7 @@ struct search {
 	const struct triad_setup_kind *kind;
 	bool is_vlarb;
 	struct examined *scopes;
-	struct triad_scope_set fitting, applied; /* anywhere */
+	struct triad_scope_set fitting, applied; /* at any node */
 	struct triad_scope_set numbered;         /* scopes that name ports */
 	struct triad_scope_set only_limit;       /* scopes without a table */
 	struct triad_scope_set touched;          /* something was found at this node */
@@ -77,10 +77,9 @@ static void sort_findings(struct triad_setup_plan *plan)
 		plan->n_findings = TRIAD_SETUP_MAX_FINDINGS;
 }
 
-/* Findings come by node and are listed by scope, so the ones to keep are known only in
- * the end.  There is room for twice as many.  Whenever it is full, it is sorted and its
- * last half is dropped.  From then on a finding that would come behind the first half
- * needs no place. */
+/* Findings come by node but are listed by scope, so only the end shows which ones to keep.
+ * The list has room for twice as many.  When it is full, it is sorted and its last half is
+ * dropped.  From then on, a finding behind the first half is not stored. */
 static void add_finding(
 	struct triad_setup_plan *plan, const struct triad_setup_finding *finding)
 {
@@ -138,8 +137,8 @@ static void look_at_numbers(
 	struct triad_scope_set targets;
 	uint32_t scope = 0;
 
-	/* Only a scope that fits this node, its port numbers aside, can name ports that
-	 * the node lacks. */
+	/* Check only scopes that fit this node except for port numbers: these can name
+	 * ports that the node lacks. */
 	for (uint32_t i = 0; i < kind->n_words; i++)
 		targets.words[i] = fits->out_aside.words[i] & fits->in_aside.words[i] &
 			search->numbered.words[i];
@@ -149,8 +148,8 @@ static void look_at_numbers(
 
 /* --- scopes that apply --- */
 
-/* Notes a finding at this node, and counts each port once.  The facts of the first port
- * stay, as the example. */
+/* Notes a finding at this node and counts each port once.  Keeps the facts of the first
+ * port as an example. */
 static void find_at(struct search *search, uint32_t port, enum what what,
 	const struct triad_setup_finding *like)
 {
@@ -178,7 +177,7 @@ static void examine_sl2vl(struct search *search, uint32_t port, uint16_t scope)
 	unsigned sl = 0;
 
 	triad_scope_set_add(&search->applied, scope);
-	/* Nearly always: the port has all VLs that the scope names. */
+	/* The common case: the port has all VLs that the scope names. */
 	if (search->scopes[scope].top_vl[0] < n_vls)
 		return;
 	while (vl[sl] == TRIAD_DESIRED_NO_VL || vl[sl] < n_vls)
@@ -221,7 +220,7 @@ static void examine_vlarb(struct search *search, uint32_t port, uint16_t scope)
 {
 	const struct triad_policy_vlarb *says = &search->policy->vlarb[scope];
 
-	/* A scope that says a high limit alone has no effect on such a port. */
+	/* A scope with only a high limit has no effect on a port without one. */
 	if (triad_scope_set_has(&search->only_limit, scope) &&
 		!triad_desired_has_high_limit(search->desired, port))
 		return;
@@ -352,8 +351,8 @@ static int search_kind(const struct triad_desired *desired,
 		.kind = is_vlarb ? &setup->vlarb : &setup->sl2vl,
 		.is_vlarb = is_vlarb};
 
-	/* First the facts of each scope, then each node with all scopes, then the
-	 * scopes that applied nowhere. */
+	/* First examine each scope, then each node with all scopes, then report scopes that
+	 * applied nowhere. */
 	if (!search.kind->n)
 		return 0;
 	search.scopes = calloc(search.kind->n, sizeof(*search.scopes));
@@ -368,9 +367,9 @@ static int search_kind(const struct triad_desired *desired,
 	return 0;
 }
 
-/* A routing engine with tables of its own replaces what scopes say.  One that chooses
- * SLs, but has no tables, relies on OpenSM's: these give each SL a VL of its own as far
- * as there are VLs. */
+/* A routing engine with its own tables replaces those of scopes.  An engine that chooses
+ * SLs but has no tables relies on OpenSM's, which give each SL its own VL as far as VLs
+ * suffice. */
 static void look_at_engine(
 	const struct triad_desired *desired, struct triad_setup_plan *plan)
 {

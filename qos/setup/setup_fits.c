@@ -28,7 +28,8 @@ static const uint64_t *record_of_remote(
 					    : desired->classes[remote]);
 }
 
-/* 'but' (may be NULL): scopes that have nothing to say to the port. */
+/* Adds the scopes that the port fits as out-port, except those in 'but' (may be NULL),
+ * which have no effect on it. */
 static void fit_out(const struct triad_desired *desired, uint32_t port,
 	const struct triad_setup_kind *kind, const struct triad_scope_set *but,
 	struct triad_setup_fits *fits)
@@ -63,9 +64,8 @@ static void fit_in(unsigned number, const uint64_t *far,
 	}
 }
 
-/* In-ports that the fabric lacks count, too, and are linked to nothing.  To add such an
- * end for a port that is there adds nothing wrong: scopes that fit an unlinked in-port
- * fit that number whatever it is linked to. */
+/* In-ports that the fabric lacks count as unlinked.  Adding an unlinked end even for a port
+ * that is there is correct: scopes that fit it fit the number whatever its link. */
 static void fit_ins(const struct triad_desired *desired, uint32_t node,
 	const struct triad_setup_kind *kind, struct triad_setup_fits *fits)
 {
@@ -122,7 +122,7 @@ bool triad_scope_set_next(
 	uint32_t at = *scope / 64;
 	uint64_t word;
 
-	/* The caller may be behind the last one. */
+	/* The caller's position may be behind the last one. */
 	if (at >= n_words)
 		return false;
 	word = set->words[at] & ~UINT64_C(0) << *scope % 64;

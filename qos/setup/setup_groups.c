@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which groups the scopes use and for what, and which ports are in them, as far as the
- * policy says that by itself: all but its partitions. */
+/* Finds which groups the scopes use and for what, and which ports are in them, as far as
+ * the policy alone defines that: all except partitions. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static const struct triad_policy_group *group_of(
 
 /* --- uses of groups --- */
 
-/* The policy's group sets that bit of a record. */
+/* One use: a port in the policy's group gets that bit in its record. */
 struct use {
 	uint32_t group, bit;
 };
@@ -65,7 +65,7 @@ static int collect_uses(const struct triad_setup *setup, struct uses *uses)
 		n += count_uses(&policy->sl2vl[i].scope);
 	for (uint32_t i = 0; i < policy->n_vlarb; i++)
 		n += count_uses(&policy->vlarb[i].scope);
-	/* Scopes times groups: the file sizes both. */
+	/* Limit scopes times groups: the file sizes both. */
 	if (n > TRIAD_SETUP_MAX_USES)
 		return EOVERFLOW;
 	uses->items = malloc((n + 1) * sizeof(*uses->items));
@@ -79,8 +79,7 @@ static int collect_uses(const struct triad_setup *setup, struct uses *uses)
 	return 0;
 }
 
-/* Numbers the groups anew, ascending.  'uses' is sorted by group, so the uses of one
- * group lie together. */
+/* Numbers the used groups anew, ascending.  'uses' is sorted by group. */
 static int number_groups(struct triad_setup *setup, const struct uses *uses)
 {
 	setup->groups = malloc((uses->n + 1) * sizeof(*setup->groups));
@@ -125,7 +124,7 @@ static int find_uses(struct triad_setup *setup)
 	if (!error)
 		error = number_groups(setup, &uses);
 	free(uses.items);
-	/* One word at least, so that there is something to point to. */
+	/* At least one word, so that pointers to it are valid. */
 	setup->group_words = setup->n_groups / 64 + 1;
 	setup->record_words = setup->groups_word + setup->group_words;
 	return error;
@@ -182,8 +181,8 @@ static int add_guids(struct triad_setup *setup)
 	return error;
 }
 
-/* Compiles the P_Keys once, to fail now if they are too many: triad_scopes_new() can
- * return no error. */
+/* Compiles the P_Keys once, to fail now if they are too many: triad_scopes_new() can't
+ * return an error. */
 static int check_pkeys(const struct triad_setup *setup)
 {
 	uint16_t *none = calloc(setup->n_partitions + 1, sizeof(*none));

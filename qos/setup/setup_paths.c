@@ -2,13 +2,12 @@
 /* What a plan would do to paths: the SM's own to the end ports, and places where the
  * packets of an SL in use would be dropped.
  *
- * Nearly always no SL that is in use is dead anywhere, and then nothing is done here.
- * Else the dead places, (in-port, out-port) of a switch or the out-port of a source,
- * are looked at one switch after the other: for each LID that goes out of such a port,
- * whether it comes in by the in-port, too, which the neighbour's forwarding table
- * tells; and then, where from.  Places that no LID passes would cost a look at all
- * LIDs, so each switch has a number of tries: dead places can be more than are
- * found. */
+ * Nearly always no SL in use is dead anywhere, and there is nothing to do.  Otherwise this
+ * examines the dead places, switch by switch: (in-port, out-port) of a switch, or the
+ * out-port of a source.  For each LID that leaves by such an out-port, the neighbour's
+ * forwarding table shows whether it comes in by the in-port; then the source is searched.
+ * A place that no LID passes costs a look at all LIDs, so each switch has a limited number
+ * of tries, and some dead places may not be found. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -30,14 +29,14 @@ struct search {
 	const struct triad_desired *desired;
 	const struct triad_fabric *fabric;
 	struct triad_setup_plan *plan;
-	uint16_t sls; /* in use */
+	uint16_t sls; /* the SLs in use */
 	uint32_t *port_of_lid;
 	uint32_t last_goal; /* of a host's path */
-	/* Examples: how many a node and an SL may still have; of the node. */
+	/* How many examples the node, and each SL, may still get; the node's limit. */
 	unsigned of_node, of_sl[16], max_of_node;
-	uint16_t shown[TRIAD_SCOPES_MAX_PORTS]; /* SLs, by out-port's number */
+	uint16_t shown[TRIAD_SCOPES_MAX_PORTS]; /* SLs with an example, by out-port */
 	unsigned tries, max_tries;
-	struct numbers dead[TRIAD_SCOPES_MAX_PORTS]; /* not found, by out-port */
+	struct numbers dead[TRIAD_SCOPES_MAX_PORTS]; /* in-ports to find, by out-port */
 };
 
 /* --- SLs in use --- */
@@ -60,7 +59,7 @@ static uint16_t sls_of_policy(const struct triad_policy *policy)
 	return sls;
 }
 
-/* What asks the SM, and is asked by it: a port with a LID of its own. */
+/* Whether the SM and the port exchange MADs: the port has its own LID. */
 static bool is_end(const struct triad_fabric *fabric, uint32_t port)
 {
 	return fabric->ports[port].lid && triad_fabric_is_end_port(fabric, port);
@@ -122,8 +121,7 @@ static bool arrives(const struct search *search, uint32_t from, uint32_t to)
 			.arrives;
 }
 
-/* An end port that 'from' gets to.  The last one that was found will nearly always
- * do. */
+/* An end port that 'from' reaches.  The last one that was found nearly always fits. */
 static uint32_t find_goal(struct search *search, uint32_t from)
 {
 	uint32_t linked = search->fabric->ports[from].remote;
@@ -184,7 +182,7 @@ static uint32_t find_host(struct search *search, uint32_t node)
 	return TRIAD_FABRIC_NONE;
 }
 
-/* A switch from which packets to 'lid' come to this one; or TRIAD_FABRIC_NONE. */
+/* A switch that sends packets to 'lid' to this one; or TRIAD_FABRIC_NONE. */
 static uint32_t step_back(struct search *search, uint32_t node, uint16_t lid)
 {
 	const struct triad_fabric_node *at = &search->fabric->nodes[node];
@@ -201,9 +199,9 @@ static uint32_t step_back(struct search *search, uint32_t node, uint16_t lid)
 	return TRIAD_FABRIC_NONE;
 }
 
-/* Where packets to 'lid' that pass through switch 'node' begin: at a host if there is
- * one not too far back, else at port 0 of the switch itself.  That is not the port of
- * 'lid', because the packets go on from this switch. */
+/* A source of packets to 'lid' that pass switch 'node': a host if one is near enough, else
+ * port 0 of the switch itself.  That can't be the port of 'lid', because the packets go on
+ * from this switch. */
 static uint32_t find_source(struct search *search, uint32_t node, uint16_t lid)
 {
 	uint32_t port0 = triad_routes_port(search->fabric, node, 0);
@@ -220,7 +218,7 @@ static uint32_t find_source(struct search *search, uint32_t node, uint16_t lid)
 		: TRIAD_FABRIC_NONE;
 }
 
-/* The source of a path to 'lid' that comes into the switch by 'in_port', or
+/* The source of a path to 'lid' that enters the switch by 'in_port', or
  * TRIAD_FABRIC_NONE. */
 static uint32_t comes_in(struct search *search, uint32_t node, unsigned in_port,
 	uint16_t lid, uint32_t to)
@@ -242,8 +240,7 @@ static uint32_t comes_in(struct search *search, uint32_t node, unsigned in_port,
 	return find_source(search, fabric->ports[far].node, lid);
 }
 
-/* Packets to 'lid' leave by 'out': which in-ports where they are dropped do they come
- * from? */
+/* Packets to 'lid' leave by 'out': finds by which of the dead in-ports they enter. */
 static void look_at_lid(
 	struct search *search, uint32_t out, uint16_t lid, struct numbers *dead)
 {
@@ -259,7 +256,7 @@ static void look_at_lid(
 			search->tries -= search->tries > 0;
 			if (from == TRIAD_FABRIC_NONE)
 				continue;
-			/* It is the same way from here for all in-ports. */
+			/* From here on the path is the same for all in-ports. */
 			if (!triad_routes_follow_from(search->desired, out, in, to, lid)
 					.arrives)
 				return;
@@ -361,7 +358,7 @@ static void look_at_nodes(struct search *search)
 		n += has_dead(search, i);
 	if (!n)
 		return;
-	/* Examples are to be from many nodes and of many SLs, so each gets its share;
+	/* Give each node and each SL its share of the examples, so that they are diverse;
 	 * and each node its share of the tries. */
 	for (unsigned sl = 0; sl < 16; sl++)
 		search->of_sl[sl] = (TRIAD_SETUP_MAX_PATHS + n_sls - 1) / n_sls;
@@ -410,14 +407,15 @@ static int find_dead_places(
 
 /* --- the SM's own paths --- */
 
-/* What the SM asks the port goes in one SL, what the port asks the SM in another one,
- * each with its answers. */
+/* The SLs of MADs: requests of the SM to the port, and of the port to the SM; answers use
+ * the SL of their request. */
 static uint16_t sls_of_mads(const struct triad_fabric_port *port)
 {
 	return (uint16_t)(1u << (port->sl & 0xf) | 1u << (port->sm_sl & 0xf));
 }
 
-/* It is the policy that cuts off: what OpenSM's own tables drop, it doesn't. */
+/* Whether the policy cuts the port off.  False if OpenSM's own tables drop these packets,
+ * too. */
 static bool is_cut_off(const struct triad_desired *desired, uint32_t port)
 {
 	const struct triad_fabric_port *at = &desired->fabric->ports[port];
@@ -438,8 +436,8 @@ static void guard(const struct triad_desired *desired, struct triad_setup_plan *
 	plan->first_cut_off = TRIAD_FABRIC_NONE;
 	if (!desired->dead || fabric->sm_port == TRIAD_FABRIC_NONE)
 		return;
-	/* Following two ways for each port is the costly part, so it comes last, and
-	 * only where an SL of the port's MADs is dead anywhere. */
+	/* Following two paths for each port is costly: do it last, and only if an SL of the
+	 * port's MADs is dead anywhere. */
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		if (!(desired->dead & sls_of_mads(&fabric->ports[i])) ||
 			i == fabric->sm_port || !is_end(fabric, i) ||

@@ -12,7 +12,7 @@
 #define EMPTY_HASH UINT64_C(0xcbf29ce484222325)
 #define VLARB_BLOCK 32 /* entries that go in one SMP [IBA 14.2.5.9] */
 
-/* The arbitration table that was worked out last: neighbours have the same. */
+/* The last arbitration table that was computed: neighbours mostly have the same one. */
 struct last_vlarb {
 	bool is_valid;
 	uint16_t scope, said_by;
@@ -51,7 +51,8 @@ static void hash_octets(struct comparison *comparison, const void *octets, size_
 	}
 }
 
-/* Where the change is and who asks for it; 'more' is what else belongs to it. */
+/* Hashes where the change is and which scope makes it; 'more' is what else belongs to
+ * it. */
 static void hash_place(struct comparison *comparison, enum triad_setup_table table,
 	uint32_t port, uint16_t scope, unsigned more)
 {
@@ -68,7 +69,7 @@ static struct triad_setup_change *add_change(struct comparison *comparison)
 {
 	struct triad_setup_plan *plan = comparison->plan;
 
-	/* The total counts what the list has no room for. */
+	/* The total also counts changes that the list has no room for. */
 	plan->n_changes_total++;
 	if (comparison->error || plan->n_changes == TRIAD_SETUP_MAX_CHANGES)
 		return NULL;
@@ -91,8 +92,8 @@ struct run {
 /* The result for the tables of one out-port. */
 struct outcome {
 	unsigned n, n_changed;
-	bool is_alike;  /* all are to be 'value' */
-	uint64_t value; /* of the last one */
+	bool is_alike;  /* 'value' is desired for all */
+	uint64_t value; /* desired for the last one */
 };
 
 static uint64_t word_of(const struct triad_sl2vl *table)
@@ -159,14 +160,14 @@ static struct outcome compare_sl2vl(struct comparison *comparison, uint32_t port
 			desired->ports[port].kind == TRIAD_QOS_PORT_SWITCH
 		? node->n_numbers
 		: 1;
-	/* Many in-ports share a row, so its contents are worked out once. */
+	/* Many in-ports share a row: compute its contents once. */
 	for (unsigned i = 0; i < triad_desired_n_rows(desired, port); i++)
 		rows[i] = word_of(triad_desired_sl2vl(desired, port, i));
 	for (unsigned in = 0; in < outcome.n; in++) {
 		unsigned kind = triad_desired_row_at(desired, port, in);
 		uint64_t to = rows[kind], from = 0;
 
-		/* What was never read counts as zeros. */
+		/* A table that was never read counts as zeros. */
 		if (in < at->sl2vl.n)
 			from = word_of(&comparison->fabric->sl2vl[at->sl2vl.at + in]);
 		outcome.is_alike = outcome.is_alike && (!in || to == outcome.value);
@@ -201,7 +202,7 @@ static const struct last_vlarb *want_vlarb(
 	return last;
 }
 
-/* As the fabric has it; zeros where it has nothing. */
+/* Reads the fabric's table; entries that it lacks are zeros. */
 static void read_vlarb(const struct triad_fabric *fabric, uint32_t port, bool high,
 	unsigned n, struct triad_vlarb_entry *entries)
 {
@@ -228,7 +229,7 @@ static unsigned count_blocks(const struct triad_vlarb_entry *from,
 	return n_blocks;
 }
 
-/* Returns whether it is to be changed. */
+/* Returns whether the table must be changed. */
 static bool compare_vlarb(struct comparison *comparison, uint32_t port, bool high)
 {
 	unsigned n = triad_desired_n_vlarb(comparison->desired, port, high), n_blocks;
@@ -248,7 +249,7 @@ static bool compare_vlarb(struct comparison *comparison, uint32_t port, bool hig
 		return false;
 	comparison->plan->n_changed[table]++;
 	comparison->plan->n_smps += n_blocks;
-	/* The hash has every change, also those that the list has no room for. */
+	/* The hash covers every change, also those that the list has no room for. */
 	hash_place(comparison, table, port, to->said_by, n);
 	hash_octets(comparison, from, n * sizeof(*from));
 	hash_octets(comparison, to->entries, n * sizeof(*from));
@@ -292,10 +293,10 @@ static bool compare_high_limit(struct comparison *comparison, uint32_t port)
 /* How the SL2VL tables of a node can be sent. */
 struct tally {
 	bool is_optimized;
-	unsigned n_all;          /* SMPs for all in-ports */
-	bool is_begun, is_whole; /* all are to be 'value' */
+	unsigned n_all;          /* SMPs of a table for all in-ports */
+	bool is_begun, is_whole; /* 'value' is desired for the whole switch */
 	uint64_t value;
-	uint64_t n_smps; /* otherwise */
+	uint64_t n_smps; /* without one SMP for the whole switch */
 };
 
 static void count_smps(struct tally *tally, const struct outcome *outcome)
@@ -345,7 +346,7 @@ static void compare_node(struct comparison *comparison, uint32_t node)
 	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++)
 		if (comparison->desired->ports[i].is_looked_at)
 			compare_port(comparison, i, &tally);
-	/* All tables of the switch are to be alike, so one SMP can set all of them. */
+	/* The desired tables of the switch are all alike: one SMP sets all of them. */
 	if (tally.is_optimized && tally.is_whole && tally.n_smps)
 		tally.n_smps = tally.n_all;
 	comparison->plan->n_smps += tally.n_smps;

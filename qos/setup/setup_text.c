@@ -7,9 +7,9 @@
 #include "qos/setup/setup_plan.h"
 #include "triad/lists.h"
 
-#define NO_VL 15 /* what goes there is dropped [IBA 7.6.6] */
+#define NO_VL 15 /* packets on VL15 are dropped [IBA 7.6.6] */
 
-/* A text that grows in a buffer; what doesn't fit is left out. */
+/* A text that grows in a buffer; what does not fit is omitted. */
 struct words {
 	char *text;
 	size_t size, n;
@@ -26,7 +26,7 @@ static void add(struct words *words, const char *format, ...)
 	va_start(list, format);
 	n = vsnprintf(words->text + words->n, words->size - words->n, format, list);
 	va_end(list);
-	/* vsnprintf() says how long the text would be, not how much of it fitted. */
+	/* vsnprintf() returns how long the text would be, not how much of it fitted. */
 	if (n > 0)
 		words->n += (size_t)n;
 	if (words->n >= words->size)
@@ -123,7 +123,7 @@ static void describe_sl2vl(struct words *words,
 	add_others(words, finding, "some are dropped likewise at");
 }
 
-/* Whether the table isn't used there anyway, because it is too long. */
+/* Whether the table is not used there anyway, because it is too long. */
 static bool is_long(const struct triad_setup_finding *finding,
 	const struct triad_policy *policy, const struct triad_fabric *fabric)
 {

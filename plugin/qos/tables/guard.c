@@ -8,7 +8,7 @@
 
 #include "plugin/route_sls.h"
 
-/* True when hosts would be cut off from the SM; reports it. */
+/* Whether the tables would cut hosts off from the SM; reports it. */
 static bool cuts_off(
 	const struct triad_tables_guard *guard, struct triad_tables_report *report)
 {
@@ -60,7 +60,7 @@ static bool closes_loop(const struct triad_tables_guard *guard,
 	bool closes = !error && state == TRIAD_SETUP_CREDIT_CLOSES;
 
 	*unlooked = triad_setup_credit_why_unknown(error, state, credit);
-	/* The tables' state says so. */
+	/* Don't report this reason: the tables' state (TRIAD_TABLES_ENGINE) shows it. */
 	if (guard->fabric->qos.engine_has_tables)
 		*unlooked = NULL;
 	if (closes)

@@ -14,7 +14,7 @@ static struct {
 	pthread_mutex_t lock; /* of 'engines' and the hooks in them */
 	struct engine engines[MAX_ENGINES];
 	unsigned n;
-	/* Of the SM's thread. */
+	/* Used only by the SM's thread. */
 	triad_sl2vl_hook sl2vl;
 	triad_vlarb_hook vlarb;
 	void *owner;
@@ -34,7 +34,7 @@ static void update_vlarb(void *context, osm_physp_t *port, uint8_t number,
 	hooks.vlarb(hooks.owner, port, number, block, length, index);
 }
 
-/* An engine without a place keeps its own hooks: it is as if we were not there. */
+/* NULL: there is no place for the engine, which then keeps its own hooks. */
 static struct engine *place_of(struct osm_routing_engine *engine)
 {
 	for (unsigned i = 0; i < hooks.n; i++)
@@ -52,8 +52,8 @@ static void install(struct osm_routing_engine *engine)
 
 	if (!place)
 		return;
-	/* Done before each sweep.  A hook that is not ours is the engine's own, set since
-	 * the last time. */
+	/* Called before each sweep.  If a hook is not ours, the engine has set it since the
+	 * last sweep: keep it as the engine's own. */
 	place->own.context = engine->context;
 	if (engine->update_sl2vl != update_sl2vl)
 		place->own.sl2vl = engine->update_sl2vl;
@@ -84,7 +84,7 @@ void triad_hooks_remove(void)
 	for (unsigned i = 0; i < hooks.n; i++) {
 		struct engine *place = &hooks.engines[i];
 
-		/* An engine may have set hooks of its own since: those stay. */
+		/* Leave hooks that the engine has set since. */
 		if (place->engine->update_sl2vl == update_sl2vl)
 			place->engine->update_sl2vl = place->own.sl2vl;
 		if (place->engine->update_vlarb == update_vlarb)
@@ -101,7 +101,7 @@ struct triad_engine_hooks triad_hooks_of_engine(const struct osm_opensm *osm)
 
 	if (!used)
 		return own;
-	/* The engine's present hooks; where they are ours, those that we keep for it. */
+	/* The engine's own hooks: those that we keep for it, or else the present ones. */
 	pthread_mutex_lock(&hooks.lock);
 	own = (struct triad_engine_hooks){
 		used->context, used->update_sl2vl, used->update_vlarb};

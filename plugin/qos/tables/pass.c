@@ -54,7 +54,7 @@ static int use_setup(struct triad_tables_pass *pass, struct triad_setup *setup)
 		return 0;
 	if (!pass->scopes)
 		return ENOMEM;
-	/* Partitions may have changed since the last pass, unlike the setup. */
+	/* The setup is the same, but partitions may have changed since the last pass. */
 	error = triad_partitions_read(pass->osm, &partitions, &n);
 	if (error)
 		return error;
@@ -67,8 +67,8 @@ int triad_tables_pass_begin(struct triad_tables_pass *pass, struct triad_setup *
 {
 	int error;
 
-	/* A new number invalidates the caches of the last pass without clearing them: ports
-	 * and P_Keys may have changed. */
+	/* A new number invalidates the caches of the last pass: ports and P_Keys may have
+	 * changed. */
 	pass->number = (pass->number + 1) & INT32_MAX;
 	pass->view.node = NULL;
 	pass->vlarb_port = NULL;
@@ -99,8 +99,8 @@ struct triad_tables_pass_counts triad_tables_pass_end(struct triad_tables_pass *
 
 /* --- hooks --- */
 
-/* Whether ports keep their tables because memory is short.  Alternating between OpenSM's
- * tables and the policy's would change traffic in each sweep. */
+/* Whether ports keep their tables because memory is short.  OpenSM's tables in this sweep
+ * and the policy's in the next would change traffic twice. */
 static bool keeps(struct triad_tables_pass *pass)
 {
 	if (!pass->keeps && pass->scopes)
@@ -115,7 +115,8 @@ static bool is_known(const void *table, size_t size)
 	return memcmp(table, nothing, size) != 0;
 }
 
-/* A port whose table is not known gets OpenSM's, so that it has one at all. */
+/* Writes the port's present table.  If that is unknown, leaves OpenSM's, so that the port
+ * gets one at all. */
 static void keep_sl2vl(const osm_physp_t *port, uint8_t in, ib_slvl_table_t *table)
 {
 	const ib_slvl_table_t *known = osm_physp_get_slvl_tbl(port, in);
@@ -156,7 +157,7 @@ void triad_tables_pass_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8
 	uint16_t scope = TRIAD_SCOPE_NONE;
 	struct triad_sl2vl desired, cut;
 
-	/* OpenSM is past the switch whose tables it had to skip. */
+	/* OpenSM has passed the switch whose tables it had to skip: show it again. */
 	triad_tables_pass_put_back(pass);
 	if (pass->scopes)
 		scope = sl2vl_scope(pass, port, in);
@@ -176,8 +177,7 @@ void triad_tables_pass_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8
 	if (scope != TRIAD_SCOPE_NONE &&
 		memcmp(desired.vl, table->raw_vl_by_sl, sizeof(desired.vl)))
 		pass->counts.n_overridden++;
-	/* OpenSM compares the table as it is cut to the port's VLs, so this does,
-	 * too. */
+	/* Compare as OpenSM does: with the table cut to the port's VLs. */
 	memcpy(desired.vl, table->raw_vl_by_sl, sizeof(desired.vl));
 	cut = triad_tables_pass_cut(port, &desired);
 	pass->counts.n_tables++;
@@ -226,7 +226,7 @@ static void apply_vlarb(struct triad_tables_pass *pass, uint16_t scope,
 	}
 }
 
-/* True when OpenSM will send the block, VLs cut to those of the port. */
+/* Whether OpenSM will send the block, compared after VLs are cut to those of the port. */
 static bool block_differs(const osm_physp_t *port, const ib_vl_arb_table_t *block,
 	unsigned length, unsigned index)
 {

@@ -2,7 +2,7 @@
 #include "plugin/physp.h"
 #include "plugin/qos/tables/pass_parts.h"
 
-/* Facts of ports, and where they are kept. */
+/* Facts of a port; 'port' points to the other members. */
 struct facts {
 	struct triad_scopes_port port;
 	struct triad_physp_pkeys pkeys;
@@ -33,13 +33,13 @@ static void read_facts(const struct triad_tables_pass *pass, const osm_physp_t *
 	};
 }
 
-/* The one for 'key'; true: it is filled in. */
+/* Finds the memo of 'key'; true: it is filled in for this pass. */
 static bool find_memo(struct triad_tables_pass *pass, const void *key,
 	struct triad_tables_pass_memo **memo)
 {
 	uint64_t hash = (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
 
-	/* Each key has one slot: a new key replaces another one, which is then looked up
+	/* Each key has one slot, where it replaces another key; that one is then looked up
 	 * again. */
 	*memo = &pass->memo[hash >> 32 & (TRIAD_TABLES_PASS_MEMO_SIZE - 1)];
 	if ((*memo)->key == key && (*memo)->pass == pass->number)
@@ -60,7 +60,7 @@ static uint32_t class_of_port(struct triad_tables_pass *pass, const osm_physp_t 
 	return memo->class;
 }
 
-/* Mostly the class of all ports of the switch. */
+/* The class that all ports of the switch share; the port's own if they may differ. */
 static uint32_t class_of_switch(struct triad_tables_pass *pass, const osm_physp_t *port)
 {
 	struct triad_tables_pass_memo *memo;
@@ -101,7 +101,7 @@ void triad_tables_pass_look_at(struct triad_tables_pass *pass, osm_node_t *node)
 	struct triad_tables_pass_view *view = &pass->view;
 	unsigned n = osm_node_get_num_physp(node);
 
-	/* OpenSM asks for all tables of a node one after the other. */
+	/* OpenSM asks for all tables of a node in a row, so the last view is kept. */
 	if (view->node == node)
 		return;
 	view->node = node;
@@ -146,7 +146,7 @@ uint8_t triad_tables_pass_op_vls(
 	const osm_physp_t *remote = osm_physp_get_remote(port);
 	uint8_t now = ib_port_info_get_op_vls(&port->port_info), code = now;
 
-	/* As OpenSM sets OperationalVLs: the VLs that both ends support, at most
+	/* Compute as OpenSM sets OperationalVLs: what both ends support, at most
 	 * 'max_op_vls'. */
 	if (remote)
 		code = vl_cap(port) < vl_cap(remote) ? vl_cap(port) : vl_cap(remote);
@@ -154,7 +154,7 @@ uint8_t triad_tables_pass_op_vls(
 		code = 1;
 	if (pass->qos.max_op_vls && pass->qos.max_op_vls < code)
 		code = pass->qos.max_op_vls;
-	/* Some devices keep fewer than they were told to use. */
+	/* Some devices use fewer VLs than the SM has set. */
 	if (osm_physp_get_port_state(port) == IB_LINK_ACTIVE && now && now < code)
 		code = now;
 	return code;

@@ -3,7 +3,7 @@
 
 #include "plugin/qos/tables/pass_parts.h"
 
-/* Of SL2VL SMPs to switches that can [IBA 14.2.5.8]. */
+/* Bits in the modifier of SL2VL SMPs, for switches that support them [IBA 14.2.5.8]. */
 #define ALL_OUT 0x10000u
 #define ALL_IN 0x20000u
 
@@ -51,8 +51,8 @@ static bool asks_about(const osm_port_t *port)
 	return asks_about_port0(node);
 }
 
-/* True when it is certain that OpenSM will call a hook once more in this pass, after
- * the SL2VL tables of the switch's outer ports; it goes by port GUIDs. */
+/* Whether OpenSM will certainly call a hook again in this pass after the SL2VL tables of
+ * the switch's outer ports.  OpenSM walks in the order of port GUIDs. */
 static bool asks_again(const struct triad_tables_pass *pass, osm_node_t *node)
 {
 	cl_qmap_t *ports = &pass->osm->subn.port_guid_tbl;
@@ -91,7 +91,7 @@ struct triad_sl2vl triad_tables_pass_cut(
 	for (unsigned i = 0; i < sizeof(cut.vl); i++) {
 		uint8_t high = table->vl[i] >> 4, low = table->vl[i] & 0xf;
 
-		/* VL 15 means "drop" here, so it stays. */
+		/* Keep VL 15, which means "drop" here. */
 		high = high == 15 ? 15 : high & mask;
 		low = low == 15 ? 15 : low & mask;
 		cut.vl[i] = (uint8_t)(high << 4 | low);
@@ -99,8 +99,8 @@ struct triad_sl2vl triad_tables_pass_cut(
 	return cut;
 }
 
-/* The desired tables of one out-port, one for each kind of in-port; in-port 0 to an
- * enhanced port 0 has its own. */
+/* The desired tables of one out-port, one for each kind of in-port.  'own': from in-port 0
+ * to an enhanced port 0. */
 struct desired {
 	unsigned n;
 	struct triad_sl2vl tables[TRIAD_SCOPES_MAX_PORTS];
@@ -207,9 +207,9 @@ static void send_smp(struct triad_tables_pass *pass, osm_node_t *node,
 		pass->counts.n_smps++;
 }
 
-/* Sends a table for all in-ports, with the other bits of 'modifier'.  A base port 0 is not
- * among "all" [IBA 14.2.5.8; osm_slvl_rcv_process()]: its tables, for what the switch
- * itself sends, are sent apart. */
+/* Sends a table for all in-ports, with the other bits of 'modifier'.  "All" excludes a base
+ * port 0 [IBA 14.2.5.8; osm_slvl_rcv_process()]: its tables, for packets of the switch
+ * itself, need another SMP. */
 static void send_for_all_in(struct triad_tables_pass *pass, osm_node_t *node,
 	const osm_physp_t *out, uint32_t modifier, const struct triad_sl2vl *table)
 {
@@ -218,14 +218,14 @@ static void send_for_all_in(struct triad_tables_pass *pass, osm_node_t *node,
 		send_smp(pass, node, out, modifier, table);
 }
 
-/* Clears OpenSM's copy of a table that was sent, until the answer fills it in.  Without
- * an answer it differs in the next sweep, and is sent again. */
+/* Clears OpenSM's copy of a table that was sent; the answer fills it in.  Without an answer
+ * it differs in the next sweep, which sends it again. */
 static void forget(const osm_physp_t *out, unsigned in)
 {
 	memset(known(out, in), 0, sizeof(ib_slvl_table_t));
 }
 
-/* The table that all in-ports of 'out' are to have, or NULL. */
+/* The desired table that all in-ports of 'out' share, or NULL. */
 static const struct triad_sl2vl *common_of(
 	const struct desired *desired, const osm_physp_t *out)
 {
@@ -239,7 +239,7 @@ static const struct triad_sl2vl *common_of(
 	return &desired->tables[0];
 }
 
-/* Finds the table that the whole switch is to have; false: there are several. */
+/* Finds the desired table of the whole switch; false: there are several. */
 static bool find_common(
 	struct triad_tables_pass *pass, osm_node_t *node, struct triad_sl2vl *common)
 {
@@ -298,8 +298,8 @@ static void send_few(struct triad_tables_pass *pass, osm_node_t *node)
 	struct triad_sl2vl common;
 	struct desired desired;
 
-	/* One SMP for the whole switch, or else one for each out-port whose in-ports
-	 * are alike, or else one for each table that differs. */
+	/* Send one SMP for the whole switch; or one for each out-port whose in-ports are
+	 * alike, and one for each other table that differs. */
 	if (find_common(pass, node, &common)) {
 		send_for_all_in(pass, node,
 			osm_node_get_physp_ptr(node, pass->view.last_up), ALL_OUT,
@@ -331,11 +331,11 @@ void triad_tables_pass_step(struct triad_tables_pass *pass, osm_node_t *node)
 {
 	osm_physp_t *port0 = osm_node_get_physp_ptr(node, 0);
 
-	/* The last port has several blocks of arbitration, and OpenSM asks for each. */
+	/* Do it once: OpenSM asks for each block of arbitration of the last port. */
 	if (pass->view.had_turn)
 		return;
 	pass->view.had_turn = true;
-	/* A routing engine that decides about tables must be asked for each one. */
+	/* Don't skip tables that the routing engine has to decide about one by one. */
 	if (!port0 || pass->keeps || pass->engine.sl2vl || pass->engine.vlarb ||
 		!(port0->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP) ||
 		!asks_again(pass, node))

@@ -16,7 +16,7 @@
 /* How long to wait if the transport loses a request without a report. */
 #define LOST_US (2 * TIMEOUT_MS * UINT64_C(1000))
 
-/* In a MAD [IBA 14.2.1.1]. */
+/* Offsets in a MAD [IBA 14.2.1.1]. */
 enum { AT_STATUS = 4, AT_TID = 8, AT_DATA = 64 };
 enum { ATTRIBUTE_PORT_INFO = 0x15, ATTRIBUTE_SL2VL = 0x17, ATTRIBUTE_VLARB = 0x18 };
 
@@ -35,7 +35,7 @@ struct reader {
 	size_t n, next;
 	unsigned n_in_flight;
 	uint32_t last_tid;
-	uint64_t silent[65536 / 64]; /* LIDs */
+	uint64_t silent[65536 / 64]; /* a bit for each LID that did not answer */
 	struct slot slots[MAX_IN_FLIGHT];
 };
 
@@ -106,8 +106,8 @@ static void send_more(struct reader *reader)
 	for (unsigned i = 0; i < MAX_IN_FLIGHT; i++) {
 		struct slot *slot = &reader->slots[i];
 
-		/* A port that did not answer once is not asked for its other tables:
-		 * each would wait for all tries. */
+		/* Skip the other tables of a port that did not answer once: each would
+		 * wait for all tries. */
 		while (reader->next < reader->n &&
 			is_silent(reader, lid_of(reader, reader->next)))
 			reader->next++;
@@ -117,7 +117,7 @@ static void send_more(struct reader *reader)
 			continue;
 		*slot = (struct slot){.item = reader->next};
 		reader->n_in_flight++;
-		/* The transport is full: the item is sent in a later round. */
+		/* The transport is full: send the item in a later round. */
 		if (!send_slot(reader, slot)) {
 			slot->tid = 0;
 			reader->n_in_flight--;
@@ -144,7 +144,7 @@ static void handle_reply(struct reader *reader, const struct triad_mad_reply *re
 	struct slot *slot = NULL;
 	uint32_t tid = 0;
 
-	/* A late answer to an earlier try has a TID that no slot has. */
+	/* No slot has the TID of a late answer to an earlier try. */
 	if (reply->size >= TRIAD_MAD_SIZE)
 		tid = (uint32_t)triad_wire_number(reply->mad, AT_TID + 4, 4);
 	for (unsigned i = 0; tid && !slot && i < MAX_IN_FLIGHT; i++)
@@ -216,7 +216,7 @@ int triad_read_back(const struct triad_fabric *fabric, uint64_t m_key,
 	reader->items = items;
 	reader->n = n;
 	for (size_t i = 0; i < n; i++)
-		items[i].error = ETIMEDOUT; /* also of those that are never asked */
+		items[i].error = ETIMEDOUT; /* remains for items that are never sent */
 	reader->transport = triad_umad_transport(umad);
 	error = read_blocks(reader, owner);
 	triad_umad_close(umad, reader->n_in_flight);

@@ -9,12 +9,12 @@
 #include "plugin/qos/tables/tables_parts.h"
 #include "triad/clock.h"
 
-/* Sweeps that are asked for in a row. */
+/* The most sweeps to ask for in a row. */
 #define MAX_ASKED 4
 
 /* --- offers --- */
 
-/* The caller holds the lock. */
+/* The state while there is no review to base it on.  The caller holds the lock. */
 static enum triad_tables_state state_without_review(const struct triad_tables *tables)
 {
 	if (tables->status.refused && !tables->setup)
@@ -47,7 +47,7 @@ static void put_into_force(
 	triad_setup_unref(old);
 }
 
-/* The one in force stays. */
+/* Notes the refusal of an offered setup; the one in force stays. */
 static void refuse(
 	struct triad_tables *tables, enum triad_tables_refusal refusal, bool desired)
 {
@@ -62,7 +62,7 @@ static void refuse(
 	triad_tables_tell_state(tables);
 }
 
-/* Of the setup in force. */
+/* Notes why the guard could not check the setup in force; NULL: it could. */
 static void note_unlooked(struct triad_tables *tables, const char *unlooked)
 {
 	bool is_new;
@@ -93,7 +93,7 @@ static enum triad_tables_refusal look_at(struct triad_tables *tables,
 			     : TRIAD_TABLES_PASSES;
 }
 
-/* 0 and the setup that is wished for, which may be none; or an errno. */
+/* Returns 0 and the desired setup, NULL if there is none, or an errno. */
 static int compile(struct triad_tables *tables, const struct triad_tables_wish *wish,
 	struct triad_setup **setup)
 {
@@ -152,10 +152,10 @@ static uint64_t n_different(const struct triad_setup_plan *plan)
 	return n;
 }
 
-/* What is to be done about tables that differ: ask OpenSM for a sweep, wait for one, or
- * report them as lost.  They are lost when a pass with the present setup did not help.
- * The same differences get one more sweep, different ones at most MAX_ASKED in a row.
- * While OpenSM has trouble it sweeps by itself. */
+/* What to do about tables that differ: ask OpenSM for a sweep, wait for one, or report them
+ * as lost: a pass with the present setup did not help.  Ask once for the same
+ * differences, at most MAX_ASKED times in a row for others; never while OpenSM has trouble,
+ * because it sweeps by itself then. */
 enum verdict { FINE, ASK, WAIT, LOST };
 
 static enum verdict judge(const struct triad_tables *tables,
@@ -165,7 +165,7 @@ static enum verdict judge(const struct triad_tables *tables,
 	bool is_passed = tables->passed_offer == tables->offer;
 	bool may_ask = !subn->subnet_initialization_error && !subn->need_update;
 
-	/* The engine replaces the tables in a way that is not known here. */
+	/* An engine that replaces tables does so in a way unknown here: don't compare. */
 	if (fabric->qos.engine_has_tables ? is_passed : !tables->status.n_different)
 		return FINE;
 	if (!is_passed)
@@ -194,8 +194,8 @@ static enum verdict note_review(struct triad_tables *tables,
 	status->n_dead_places = plan->n_dead_places;
 	verdict = judge(tables, fabric, plan);
 	if (verdict == ASK) {
-		/* Before the first pass with this setup all tables differ, which does not
-		 * show what a pass can't change. */
+		/* Before the first pass with this setup, all tables differ.  That shows
+		 * nothing about what a pass can't change: store no hash. */
 		tables->asked_hash =
 			tables->passed_offer == tables->offer ? plan->hash : 0;
 		tables->asked_offer = tables->offer;
@@ -205,7 +205,7 @@ static enum verdict note_review(struct triad_tables *tables,
 	} else if (verdict == FINE) {
 		tables->n_asked = 0;
 	}
-	/* Without a setup the hooks go once OpenSM's tables are everywhere. */
+	/* Without a setup, remove the hooks once all ports have OpenSM's tables. */
 	tables->dirty = tables->setup || verdict != FINE;
 	status->state = verdict == ASK || verdict == WAIT
 		? TRIAD_TABLES_WAITING
@@ -226,7 +226,7 @@ bool triad_tables_ask_for_sweep(struct triad_tables *tables)
 	return true;
 }
 
-/* The setup in force, or OpenSM's tables again. */
+/* Compares the fabric's tables with the setup in force, or with OpenSM's tables. */
 static void review(struct triad_tables *tables, const struct triad_tables_wish *wish)
 {
 	struct triad_setup *setup = triad_tables_setup(tables);
@@ -247,7 +247,7 @@ static void review(struct triad_tables *tables, const struct triad_tables_wish *
 			tables->report, plan, triad_setup_policy(setup), wish->fabric);
 	verdict = note_review(
 		tables, wish->fabric, plan, triad_clock_now_us() - begun_us);
-	/* A sweep that began meanwhile has a pass of its own, so none is asked for. */
+	/* Don't ask if a sweep began meanwhile: it makes a pass. */
 	if (verdict == ASK && atomic_load(wish->sweeps) == wish->n_sweeps)
 		(void)triad_tables_ask_for_sweep(tables);
 	else if (verdict == LOST)
@@ -269,9 +269,9 @@ static bool is_anything(struct triad_tables *tables, bool qos)
 	return anything && qos;
 }
 
-/* The guard tries a setup on the first fabric if there was none when it was offered, as at
- * the SM's start.  A setup that has passed once is never withdrawn: a new port must not
- * change all others. */
+/* If there was no fabric when a setup was offered, as at the SM's start, the guard checks
+ * it on the first one.  A setup that has passed once is never withdrawn: a new port must
+ * not change all others. */
 static void test_first(
 	struct triad_tables *tables, const struct triad_tables_wish *wish)
 {
@@ -284,7 +284,8 @@ static void test_first(
 		refusal = look_at(tables, setup, wish, &unlooked);
 		note_unlooked(tables, unlooked);
 	}
-	/* Later it stays in any case; the check of routes then raises an alert. */
+	/* After the first check, keep it in any case; the check of routes raises an
+	 * alert. */
 	if (refusal && is_first) {
 		put_into_force(tables, NULL, wish->desired);
 		refuse(tables, refusal, wish->desired);
@@ -304,7 +305,7 @@ void triad_tables_see_to(
 
 	/* A refused setup may be acceptable in another fabric. */
 	if (is_other || (is_new && triad_tables_status(tables).refused)) {
-		/* Log the findings of another policy again. */
+		/* Log the findings anew for another policy. */
 		if (tables->policy != wish->policy)
 			triad_tables_report_forget(tables->report);
 		triad_policy_unref(tables->policy);

@@ -146,7 +146,7 @@ static void begin_pass(struct triad_tables *tables)
 	setup = tables->setup ? triad_setup_ref(tables->setup) : NULL;
 	tables->begun_offer = tables->offer;
 	pthread_mutex_unlock(&tables->lock);
-	/* Without memory this pass leaves the tables unchanged; its end reports that. */
+	/* If memory is short, this pass leaves tables unchanged, and its end reports it. */
 	(void)triad_tables_pass_begin(tables->pass, setup);
 	tables->in_pass = true;
 	triad_setup_unref(setup);
@@ -204,7 +204,7 @@ void triad_tables_note_sweep(struct triad_tables *tables)
 {
 	bool needed;
 
-	/* A pass that no report of routing has ended is over now at the latest. */
+	/* End a pass that no report of routing has ended. */
 	end_pass(tables);
 	pthread_mutex_lock(&tables->lock);
 	needed = tables->setup || tables->dirty;
