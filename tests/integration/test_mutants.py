@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""tests/mutants has patches: each still fits the code."""
+
+import subprocess
+
+import pytest
+
+from labs import SRCDIR
+
+pytestmark = pytest.mark.scripts
+
+
+def test_mutants_fit_the_code():
+    patches = sorted((SRCDIR / "tests" / "mutants").glob("*.patch"))
+    assert len(patches) >= 40, "mutants"
+    unfit = [patch.name for patch in patches if subprocess.run(
+        ["git", "apply", "--check", patch], cwd=SRCDIR, check=False,
+        capture_output=True).returncode]
+    assert unfit == [], "patches whose code has changed"
