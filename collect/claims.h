@@ -24,7 +24,7 @@
  * of the old one. The loser gives way without a message. An owner that receives a worse
  * claim than its own repeats its own.
  *
- * An agent is alive while it is received: after 'liveness_us' without a message it is
+ * An agent is alive while its messages arrive: after 'liveness_us' without one it is
  * dead, nobody owns its nodes, and rounds begin anew.  An agent that did not run for as
  * long (paused) finds that by its own clock, and begins as if it had just started,
  * before it announces what it believes to own.  An agent that starts announces that it

@@ -17,8 +17,8 @@
  * lock is free at that moment.  Requests that Triad would refuse then go to OpenSM, which
  * may know newer facts.
  *
- * At a hand-over no request is lost.  Until the new master has written its own LID into a
- * port's PortInfo, that port's host asks the old master.  The old master is standby by
+ * At a hand-over no request is lost.  Until the new master has set MasterSMLID in a port's
+ * PortInfo, that port's host asks the old master.  The old master is standby by
  * then, and its OpenSM drops requests; so Triad there continues to answer for
  * TRIAD_QOS_AFTER_HAND_OVER_US, unless its process was stopped, so that its snapshot may be
  * old.  The new master's OpenSM also drops requests during its whole first sweep.  So
@@ -32,8 +32,8 @@
  * counted and passed to OpenSM. But if there is a policy, which OpenSM does not have, the
  * request is dropped, and the requester asks again.
  *
- * Lock order: a queue's lock is held for the copy of one pointer; no lock is taken under
- * it.  Memory: each thread has 1 MiB for records; the answers' MADs are OpenSM's. */
+ * Lock order: a queue's lock is held for the copy of TRIAD_WORK_QUEUE_BATCH jobs at most; no
+ * lock is taken under it.  Memory: each thread has 1 MiB for records; the answers' MADs are OpenSM's. */
 #ifndef TRIAD_PLUGIN_QOS_SERVER_H
 #define TRIAD_PLUGIN_QOS_SERVER_H
 
@@ -93,8 +93,8 @@ void triad_qos_server_set_snapshot(
  * requests wait for it. */
 void triad_qos_server_set_expects(struct triad_qos_server *server, bool expects);
 
-/* Sets whether this process was stopped, and no sweep of this master has ended since: if it
- * then hands over, it answers no more requests. */
+/* Sets whether this process was paused, and no sweep as master has ended since.  Its snapshot
+ * may then be old, so an SM that becomes standby stops answering at once. */
 void triad_qos_server_set_paused(struct triad_qos_server *server, bool was_paused);
 
 /* This SM is no longer the master: it answers requests from the snapshot for a limited

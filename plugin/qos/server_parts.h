@@ -33,11 +33,11 @@ struct triad_qos_server {
 	atomic_bool has_policy;  /* there is a policy that OpenSM does not have */
 	atomic_bool outdated;    /* OpenSM's aliases differ from the snapshot's */
 	atomic_bool expects;     /* a snapshot is expected */
-	atomic_bool was_paused;  /* the process was stopped, and no sweep of this
-				  * master has ended since */
+	atomic_bool was_paused;  /* the process was paused, and no sweep as master has
+				  * ended since */
 	atomic_ulong generation; /* of 'snapshot'; 0: none */
-	/* As standby this SM answers from 'snapshot' until then; 0: it has not handed
-	 * over. */
+	/* Until this time this SM, as standby, answers from 'snapshot'; 0: it has not
+	 * handed over. */
 	atomic_uint_fast64_t handed_over_until_us;
 	pthread_mutex_t lock; /* guards only the pointer */
 	pthread_cond_t published;
