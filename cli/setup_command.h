@@ -35,7 +35,7 @@ int triad_setup_command_read(
 
 enum triad_setup_answer {
 	TRIAD_SETUP_SILENT, /* no answer, with the reason */
-	TRIAD_SETUP_IDLE,   /* loaded, but its parts are idle */
+	TRIAD_SETUP_IDLE,   /* it answers, but without success: it can't work */
 	TRIAD_SETUP_WORKS,
 };
 

@@ -19,12 +19,12 @@
 /* The source of a row's totals, and the offsets that are added to them. */
 struct origin {
 	uint32_t reader; /* hash of agent and port; 0: none yet, or read here */
-	uint32_t
-		teller; /* hash of the reader and of the time at which it set the port's totals to 0 */
+	/* Hash of the reader and of the time at which it set the port's totals to 0. */
+	uint32_t teller;
 	uint32_t offsets; /* index, from 1 on; NO_OFFSETS: all are 0 */
-	uint32_t
-		settled; /* bit i: the teller reported counter i: its offset is final */
-	uint32_t known;  /* bit i: some agent reported it: the engine has its total */
+	/* Bit i: the teller reported counter i: its offset is final. */
+	uint32_t settled;
+	uint32_t known; /* bit i: some agent reported it: the engine has its total */
 };
 
 struct offsets {

@@ -5,13 +5,16 @@
  *
  *    20  u64 request   chosen by the asker
  *    28  u8  of        enum in triad_histograms_scope
- *    29  text group by name, because each agent numbers groups itself u64 node GUID u8 port
- *        u24 counters bit i: counter i u16 wait how long the asker waits, milliseconds
+ *    29  text group    by name, because each agent numbers groups itself
+ *        u64 node GUID   u8 port
+ *        u24 counters    bit i: counter i
+ *        u16 wait        how long the asker waits, milliseconds
  *
  * HISTOGRAM:
  *
- *    20  u64 request u16 agents merged in it u16 agents that were asked counters, up to the
- *        end: u8 counter v zeros u8 joined u8 first bucket u8 n n times v: counts
+ *    20  u64 request   u16 agents merged in it   u16 agents that were asked
+ *        counters, up to the end:
+ *        u8 counter   v zeros   u8 joined   u8 first bucket   u8 n   n times v: counts
  *
  * Merging is exact in any order (watch/histogram.h) if the maximum number of buckets is the
  * same; it is the same for all ports and groups.

@@ -9,11 +9,12 @@
  *     u32 nodes   u32 ports   u64 SM's port GUID
  *     a node:  u64 GUID   u8 type   u32 vendor   u16 device   text name
  *              v number of ports
- *     a port:  u8 number u8 flags: 1 it has counters, 2 no GUID follows: it is that of the
- *              port before, 4 what it supports follows u64 GUID u16 LID u8 state u8
- *              physical state u8 width u8 speed u8 extended speed u8 rate u8 MTU u8 SL (u8
- *              supported widths u8 speeds u8 extended speeds) v far end's index and 1; 0:
- *              none
+ *     a port:  u8 number   u8 flags: 1 it has counters, 2 no GUID follows: it is that of
+ *              the port before, 4 what it supports follows   u64 GUID   u16 LID
+ *              u8 state   u8 physical state   u8 width   u8 speed   u8 extended speed
+ *              u8 rate   u8 MTU   u8 SL
+ *              (u8 supported widths   u8 speeds   u8 extended speeds)
+ *              v far end's index and 1; 0: none
  *     and of port 0 of a switch, and of each port of other nodes:
  *              v P_Key table: 0 unknown; 1 it follows: v number, so many u16 P_Keys
  *              with the membership bit; 2 and more: the number less 2 is an index

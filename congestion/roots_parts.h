@@ -20,9 +20,9 @@ struct triad_congestion_finder {
 	const struct triad_congestion_matrix *matrix; /* or NULL */
 	struct triad_congestion_estimate estimate;
 	uint32_t *queue; /* ports of the tree being walked */
-	uint32_t
-		*in_tree; /* of each port: the root that had it last, from 1 on; or 0 */
-	uint32_t mark;    /* of the present root, in 'in_tree' */
+	/* Of each port: the root that had it last, from 1 on; or 0. */
+	uint32_t *in_tree;
+	uint32_t mark; /* of the present root, in 'in_tree' */
 	bool *is_sure; /* of each port of the tree: it carries packets for the root */
 };
 

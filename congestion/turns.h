@@ -19,8 +19,8 @@ struct triad_congestion_turns {
 	const struct triad_routes_layout *layout;
 	size_t *first;   /* each switch's offset in 'pairs' */
 	uint32_t *pairs; /* by the number of the port in, then out */
-	uint32_t
-		*ports; /* of each of the layout's links: index in the fabric's ports */
+	/* Of each of the layout's links: index in the fabric's ports. */
+	uint32_t *ports;
 	uint32_t *from; /* of each of the layout's links: the port at its other end */
 };
 

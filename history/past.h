@@ -81,9 +81,9 @@ struct triad_past {
 	struct triad_link *links;
 	struct triad_past_end *link_ends;     /* after finish(): two a link, sorted */
 	struct triad_history_output *outputs; /* of commands, as they answered then */
-	struct triad_past_tables
-		*tables[TRIAD_HISTORY_N_TABLES]; /* in the order of the fabric */
-	struct triad_past_key *keys;             /* in the order of the table */
+	/* In the order of the fabric. */
+	struct triad_past_tables *tables[TRIAD_HISTORY_N_TABLES];
+	struct triad_past_key *keys; /* in the order of the table */
 	uint32_t n_alerts, n_links, n_outputs, n_keys, n_tables[TRIAD_HISTORY_N_TABLES];
 	struct triad_past_extra *extras; /* after finish(): sorted, by place and kind */
 	uint32_t n_extras, n_octets;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Internals of a past. past.c reads frames, ports and rows, and makes the view;
  * past_content.c reads an image's other comments, past_extra.c those about ports and
- * devices, past_lists.c rows of lists.
+ * devices, past_lists.c rows of lists; past_error.c notes the first error.
  *
  * Internal to past.h. */
 #ifndef TRIAD_HISTORY_PAST_PARTS_H
@@ -36,8 +36,8 @@ struct triad_past_building {
 	uint32_t extra_at; /* position in 'octets' of the incomplete record */
 	/* The list whose rows are being read; TRIAD_N_KEPT: an unknown one. */
 	enum triad_kept_kind list;
-	uint32_t
-		n_row; /* octets of an incomplete row, including its index and its size */
+	/* Octets of an incomplete row, including its index and its size. */
+	uint32_t n_row;
 	uint8_t row[TRIAD_PAST_ROW_HEAD + TRIAD_KEPT_ROW_SIZE];
 	uint32_t next; /* the port after that of the last row: rows are in order */
 };

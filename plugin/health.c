@@ -104,8 +104,9 @@ static void add_qos(struct triad_health *health, struct triad_plugin *plugin)
 	if (qos.state == TRIAD_QOS_STANDBY && severity == TRIAD_OK) {
 		triad_health_line(health, "qos", "QoS", severity,
 			"the master SM answers requests for paths%s",
-			tables.state == TRIAD_TABLES_OFF ? ""
-							 : ", and programs the tables");
+			tables.state == TRIAD_TABLES_STANDBY
+				? ", and programs the tables"
+				: "");
 		return;
 	}
 	triad_health_line(health, "qos", "QoS", severity,

@@ -23,8 +23,8 @@ struct snapshot {
 	struct triad_fabric_qos qos;
 	struct triad_physp_pkeys ours; /* of the SM's port */
 	uint16_t our_lid;
-	uint64_t
-		last_guid; /* of the node read last: its key in OpenSM's map; 0: none */
+	/* Of the node read last: its key in OpenSM's map; 0: none. */
+	uint64_t last_guid;
 	bool done;
 	bool canceled;
 	uint64_t longest_us;

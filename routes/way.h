@@ -11,8 +11,8 @@
 
 /* One port that packets leave by. */
 struct triad_routes_hop {
-	uint32_t
-		port; /* index in the fabric's ports; TRIAD_FABRIC_NONE: there is none */
+	/* Index in the fabric's ports; TRIAD_FABRIC_NONE: there is none. */
+	uint32_t port;
 	uint32_t node;   /* index in the fabric's nodes */
 	uint8_t number;  /* of the port, 255: the switch has none for the LID */
 	uint8_t in_port; /* by which they came in; 0 at the source */

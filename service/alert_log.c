@@ -49,9 +49,9 @@ struct outlet {
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t filled;
 	bool stop;
-	uint64_t
-		again_us; /* of the file: wake without an item then; UINT64_MAX: never */
-	unsigned burst;   /* lines at once */
+	/* Of the file: wake without an item then; UINT64_MAX: never. */
+	uint64_t again_us;
+	unsigned burst; /* lines at once */
 	struct item queue[QUEUE_SIZE];
 	struct triad_ring ring; /* of the queue */
 	unsigned n_at_once;     /* lines of this sweep so far */
@@ -67,8 +67,8 @@ struct triad_alert_log {
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_line_file_params params;
 	struct triad_alert_log_status status;
-	uint64_t
-		file_since_us; /* when the file's thread began to use it; 0: it does not */
+	/* When the write to the file began; 0: none is under way. */
+	uint64_t file_since_us;
 
 	/* Of the file's thread alone. */
 	struct triad_line_file file;
@@ -178,16 +178,20 @@ struct triad_alert_log_status triad_alert_log_status(struct triad_alert_log *ale
 {
 	struct triad_alert_log_status status;
 
-	uint64_t now_us = triad_clock_now_us();
+	uint64_t now_us;
+	bool has_file;
 
 	pthread_mutex_lock(&alert_log->lock);
+	now_us = triad_clock_now_us();
 	status = alert_log->status;
+	has_file = alert_log->params.path[0];
 	if (alert_log->file_since_us &&
 		now_us - alert_log->file_since_us >= TRIAD_ALERT_FILE_HUNG_US)
 		status.file_hung_us = now_us - alert_log->file_since_us;
 	pthread_mutex_unlock(&alert_log->lock);
 	status.n_summarised = n_summarised(&alert_log->to_log);
-	status.n_file_summarised = n_summarised(&alert_log->to_file);
+	/* Without a file its thread empties the queue all the same. */
+	status.n_file_summarised = has_file ? n_summarised(&alert_log->to_file) : 0;
 	return status;
 }
 
@@ -425,10 +429,15 @@ static void report_file(struct triad_alert_log *alert_log, int error)
 static void write_line(struct triad_alert_log *alert_log, bool is_again)
 {
 	struct triad_alert_log_status *status = &alert_log->status;
-	int error = triad_line_file_write(
-		&alert_log->file, alert_log->line, alert_log->line_length);
+	int error;
 
 	pthread_mutex_lock(&alert_log->lock);
+	alert_log->file_since_us = triad_clock_now_us();
+	pthread_mutex_unlock(&alert_log->lock);
+	error = triad_line_file_write(
+		&alert_log->file, alert_log->line, alert_log->line_length);
+	pthread_mutex_lock(&alert_log->lock);
+	alert_log->file_since_us = 0;
 	status->file_error = error;
 	status->n_file_lines += !error;
 	status->n_file_dropped += error && !is_again;
@@ -458,30 +467,18 @@ static bool apply_params(struct triad_alert_log *alert_log)
 	return params.path[0];
 }
 
-/* So that the status can say for how long the disk has not answered. */
-static void note_file_since(struct triad_alert_log *alert_log, uint64_t since_us)
-{
-	pthread_mutex_lock(&alert_log->lock);
-	alert_log->file_since_us = since_us;
-	pthread_mutex_unlock(&alert_log->lock);
-}
-
 static void file_item(struct triad_alert_log *alert_log, const struct item *item,
 	int64_t wall_offset_us)
 {
-	note_file_since(alert_log, triad_clock_now_us());
-	if (apply_params(alert_log)) {
-		make_line(alert_log, item, wall_offset_us);
-		write_line(alert_log, false);
-	}
-	note_file_since(alert_log, 0);
+	if (!apply_params(alert_log))
+		return;
+	make_line(alert_log, item, wall_offset_us);
+	write_line(alert_log, false);
 }
 
 /* Called after a change of the configuration, and to write the last line again. */
 static void file_again(struct triad_alert_log *alert_log)
 {
-	note_file_since(alert_log, triad_clock_now_us());
 	if (apply_params(alert_log) && alert_log->is_unwritten)
 		write_line(alert_log, true);
-	note_file_since(alert_log, 0);
 }

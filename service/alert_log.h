@@ -32,8 +32,8 @@ struct triad_alert_log_status {
 	uint64_t n_file_lines;   /* written to the file */
 	uint64_t n_file_dropped; /* lines that could not be written */
 	int file_error;          /* errno of the last try; 0: none */
-	uint64_t
-		file_hung_us; /* for how long the disk has not answered; 0: it answers */
+	/* For how long the disk has not answered; 0: it answers. */
+	uint64_t file_hung_us;
 };
 
 /* Starts the threads.  NULL when memory or threads are short. */

@@ -52,8 +52,8 @@ struct triad_collect_agent {
 	uint32_t n_nodes, n_ports, n_silent;
 	uint64_t master;      /* id; 0: a manager */
 	uint64_t received_us; /* last message received from it */
-	uint64_t
-		lag_ms; /* at a manager: the age of its last DATA; else as it reports */
+	/* At a manager: the age of its last DATA; else as it reports. */
+	uint64_t lag_ms;
 	double octets_per_s;
 };
 

@@ -8,7 +8,7 @@
 #include "service/local_port.h"
 #include "triad/clock.h"
 
-/* At least between two parts: ownership changes node by node. */
+/* The least time between two parts: ownership changes node by node. */
 #define PART_US TRIAD_US_PER_S
 /* A manager's fabric expires after so many liveness times without a manager's message. */
 #define GIVEN_TOPOLOGY_LIVES 20

@@ -4,6 +4,7 @@
  *     collect.c         its life, and requests of other threads
  *     collect_run.c     the PerfManager's hooks: the member in its thread
  *     collect_fabric.c  the fabric, and the part of it that is swept here
+ *     collect_status.c  what other threads read of it
  *     collect_report.c  findings, alerts, clearing: what the member sends and carries
  *                       out */
 #ifndef TRIAD_SERVICE_COLLECT_PARTS_H
@@ -62,8 +63,8 @@ struct triad_collect {
 
 	/* For the PerfManager's thread alone. */
 	const struct triad_conf *conf; /* in force in that thread; NULL: none yet */
-	unsigned
-		configured_mode; /* conf's collect.mode; local after memory was short */
+	/* Conf's collect.mode; local after memory was short. */
+	unsigned configured_mode;
 	struct triad_bus *bus;
 	struct triad_aggregator *aggregator;
 	struct triad_member *member;         /* NULL: nothing runs */

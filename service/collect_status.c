@@ -24,8 +24,8 @@ static enum triad_collect_agent_state state_of(const struct triad_claims_agent *
 {
 	if (agent->state == TRIAD_CLAIMS_DEAD)
 		return TRIAD_AGENT_DEAD;
-	/* This manager knows few of the ports that it reports: it reads another
-	 * fabric. */
+	/* This manager knows less than half of the ports that it reports: it reads
+	 * another fabric. */
 	if (is_manager && reported->n_unknown > reported->n_ports / 2)
 		return TRIAD_AGENT_FOREIGN;
 	/* It owns nodes, and reports nothing of them. */

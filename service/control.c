@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -312,8 +311,8 @@ static bool is_rival(
 		(!same_user || other->peer.uid == client->peer.uid);
 }
 
-/* Whether 'client' has fewer than 'max' rivals; if not, displaces the oldest silent one of
- * them. */
+/* Whether there is room for 'client': it has fewer than 'max' rivals, or the oldest silent one
+ * of them is displaced. */
 static bool finds_room(struct triad_control *control, const struct client *client,
 	bool same_user, unsigned max)
 {

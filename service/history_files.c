@@ -10,7 +10,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/calendar.h"
@@ -300,7 +299,8 @@ static void look_for_event(
 		events->n++;
 }
 
-/* Reads all lines of a frame, up to the limit for their size. */
+/* Looks at a line.  Returns false, which ends the reading, once the frame's lines exceed
+ * MAX_LINES_OCTETS. */
 static bool look_at_all(void *context, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length)
 {

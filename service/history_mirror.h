@@ -32,8 +32,8 @@ struct triad_history_carrier {
 
 struct triad_history_mirror_status {
 	bool is_on;
-	const char
-		*trouble; /* why nothing is copied, and what to do; NULL: no trouble */
+	/* Why nothing is copied, and what to do; NULL: no trouble. */
+	const char *trouble;
 	uint64_t n_dropped; /* payloads dropped because the inbox was full */
 	struct triad_mirror_status mirror;
 };

@@ -14,8 +14,8 @@
 struct triad_profile {
 	struct triad_perf *perf;
 	struct triad_profile_writer *writer;
-	uint64_t
-		written_us; /* when the sweep written last began; of the thread alone */
+	/* When the sweep written last began; of the thread alone. */
+	uint64_t written_us;
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_task task;

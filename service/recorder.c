@@ -484,9 +484,11 @@ uint32_t triad_recorder_copy(struct triad_recorder *recorder, uint64_t *number,
 struct triad_recorder_status triad_recorder_status(struct triad_recorder *recorder)
 {
 	struct triad_recorder_status status;
-	uint64_t now_us = triad_clock_now_us();
+	uint64_t now_us;
 
 	pthread_mutex_lock(&recorder->lock);
+	/* With the lock: 'disk_since_us' must not be later. */
+	now_us = triad_clock_now_us();
 	status = recorder->status;
 	status.is_on = recorder->timeline;
 	status.is_reading = recorder->timeline && recorder->is_reading;

@@ -217,8 +217,8 @@ struct triad_fabric {
 	uint32_t n_partitions;
 	struct triad_fabric_partition *partitions; /* sorted by P_Key */
 	uint32_t n_aliases;
-	struct triad_fabric_alias
-		*aliases; /* sorted by GUID; all end ports are there */
+	/* Sorted by GUID; all end ports are there. */
+	struct triad_fabric_alias *aliases;
 	struct triad_fabric_sa sa;
 	struct triad_fabric_qos qos;
 };

@@ -192,7 +192,7 @@ function linkFacts(route, row, link, guid) {
 				: "never",
 		],
 		row && [
-			"answered the last sweep",
+			"answered when last asked",
 			row.skipped
 				? "not asked"
 				: isKnown(row.answered)

@@ -61,8 +61,8 @@ struct triad_http_clients {
 	struct triad_http_times times;
 	_Atomic unsigned n;                /* without those that were cut */
 	struct triad_http_client *clients; /* 'max' and TRIAD_HTTP_CUT_ROOM */
-	struct triad_http_waiting
-		*waiting; /* TRIAD_HTTP_WAITING_MAX, the oldest first */
+	/* TRIAD_HTTP_WAITING_MAX, the oldest first. */
+	struct triad_http_waiting *waiting;
 	unsigned n_waiting;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The server's state for its files: http_server.c has its thread, http_answer.c its
- * answers.
+ * answers, http_exchange.c those of a handler and what all answers have.
  *
  * A server serves one configuration.  For another one there is another server, which
  * begins to listen on the same socket before the old one ends.  Counts continue from

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/queue.h>
 
 #include "perfmgr/sweep/sweep_agents.h"
@@ -40,8 +39,8 @@ struct triad_sweep {
 	bool running;
 	struct triad_sweep_agents agents;
 	struct triad_rounds rounds;
-	uint64_t
-		sent_before; /* counts.sent when the present sweep, or the last, began */
+	/* 'counts.sent' when the present sweep, or the last, began. */
+	uint64_t sent_before;
 	uint64_t n_sent_of_all; /* by the last sweep with rounds, which is one of all
 	                         * ports */
 	struct triad_window window;

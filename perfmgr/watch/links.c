@@ -14,8 +14,8 @@
 
 struct record {
 	struct triad_link link;
-	uint32_t
-		next[2]; /* in the bucket of each end: twice the record, plus the end */
+	/* In the bucket of each end: twice the record, plus the end. */
+	uint32_t next[2];
 	bool is_over;
 };
 

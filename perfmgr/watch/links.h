@@ -7,7 +7,7 @@
  * two topologies shows in the counters only.
  *
  *     up            in the present fabric
- *     down one of its nodes is still present, or was when it went down
+ *     down          one of its nodes is still present, or was when it went down
  *     unreachable   between two nodes that are gone with a part of the fabric
  *
  * The record lasts as long as the cable stays.  It is dropped when an end is plugged in

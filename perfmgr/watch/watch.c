@@ -23,9 +23,8 @@ struct triad_watch {
 	struct triad_bers *bers;
 	struct triad_detail_thresholds detail_thresholds;
 	struct triad_silences silences;
-	uint64_t
-		looked_version; /* version of the silences that alerts were last compared
-		                 * with */
+	/* Version of the silences that alerts were last compared * with. */
+	uint64_t looked_version;
 	uint64_t walk_us;
 	uint64_t looks_since_us; /* see triad_watch_look_from() */
 	bool is_part;

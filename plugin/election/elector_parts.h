@@ -5,7 +5,8 @@
  *     elector_act.c      what the machine asks for: files, messages, OpenSM, the log
  *     elector_conf.c     the configuration put into force
  *     elector_ask.c      operators and permission
- *     elector_sink.c     what the transport hands over */
+ *     elector_sink.c     what the transport hands over
+ *     elector_status.c   what the elector publishes of itself */
 #ifndef TRIAD_PLUGIN_ELECTION_ELECTOR_PARTS_H
 #define TRIAD_PLUGIN_ELECTION_ELECTOR_PARTS_H
 

@@ -65,8 +65,8 @@ struct triad_ports_status {
 	uint64_t hold_us;      /* the longest that OpenSM's lock was held for it */
 	uint64_t n_sets;       /* sent */
 	uint64_t n_set_failed; /* refused or not answered */
-	uint64_t
-		n_dropped; /* actions not sent, or not sent again, because permission had ended */
+	/* Actions not sent, or not sent again, because permission had ended. */
+	uint64_t n_dropped;
 	uint64_t n_inbox_dropped;
 	uint64_t journal_bad;
 	struct triad_replica_status replica;

@@ -20,7 +20,7 @@
  * At a hand-over no request is lost.  Until the new master has set MasterSMLID in a port's
  * PortInfo, that port's host asks the old master.  The old master is standby by
  * then, and its OpenSM drops requests; so Triad there continues to answer for
- * TRIAD_QOS_AFTER_HAND_OVER_US, unless its process was stopped, so that its snapshot may be
+ * TRIAD_QOS_AFTER_HAND_OVER_US, unless its process was paused, so that its snapshot may be
  * old.  The new master's OpenSM also drops requests during its whole first sweep.  So
  * requests wait in its queue for the first snapshot; those that OpenSM must answer wait in
  * the slow queue for the end of the sweep.  No request waits longer than TRIAD_QOS_WAIT_US.

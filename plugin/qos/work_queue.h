@@ -40,8 +40,8 @@ struct triad_work_queue_job {
 
 struct triad_work_queue {
 	void *context; /* for its threads */
-	const atomic_ulong
-		*news; /* incremented when waiting threads must look at something new */
+	/* Incremented when waiting threads must look at something new. */
+	const atomic_ulong *news;
 	unsigned n_threads;
 	pthread_t threads[TRIAD_WORK_QUEUE_MAX_THREADS];
 	pthread_mutex_t lock; /* of what follows */

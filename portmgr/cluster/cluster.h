@@ -73,9 +73,9 @@ struct triad_cluster_status {
 	uint64_t n_forged;      /* authentication failed */
 	uint64_t n_replayed;    /* authentic, but old: of an earlier sequence or
 				 * session */
-	uint64_t
-		n_malformed; /* truncated, oversize, another magic; a part is missing */
-	uint64_t n_versions; /* of an unknown version */
+	/* Truncated, oversize, another magic; a part is missing. */
+	uint64_t n_malformed;
+	uint64_t n_versions;        /* of an unknown version */
 	uint64_t n_unknown_senders; /* from an address that is not configured */
 	uint64_t n_reconnects;
 	char trouble[160]; /* what is wrong now, and what to do; empty: nothing */

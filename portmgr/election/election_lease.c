@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The lease of the configuration manager: claims and promises.  Why two members never hold
- * it at once: The holder's lease ends, by its clock, before asked + lease.  A grant is a
- * promise that lasts, by the voter's clock, until received + lease, and received is not
- * before asked.  A second holder needs a majority, which has a voter of the first one,
- * whose promise must have ended, because majorities intersect.  Majorities of fixed voters
- * always do.  Majorities of views do because only one view at a time has a quorum, and a
- * claimant in a new view first waits for the length of a lease, in which all promises of
- * earlier views end.
+/* The lease of the configuration manager: claims and promises.
+ *
+ * Why two members never hold it at once: the holder's lease ends, by its clock, before
+ * asked + lease.  A grant is a promise that lasts, by the voter's clock, until
+ * received + lease, and received is not before asked.  Majorities intersect, so a second
+ * holder's majority has a voter of the first one, whose promise must have ended.  Majorities
+ * of fixed voters always intersect.  Majorities of views do because only one view at a time
+ * has a quorum, and a claimant in a new view first waits for the length of a lease, in which
+ * all promises of earlier views end.
  *
  * A question is repeated with the same number, and counts from its first time, until it has
  * come back to its sender.  So an old question in the queue of a stopped cluster service

@@ -58,7 +58,7 @@ struct promise {
 	uint64_t until_us;
 };
 
-/* Skips a candidate that does not get the lease, for a while. */
+/* The candidate that is skipped for a while, because it did not get the lease. */
 struct passed_over {
 	uint64_t since_us; /* when the lease became free */
 	uint64_t excluded;
@@ -98,7 +98,7 @@ struct triad_election {
 	uint32_t priority; /* as last sent */
 	uint8_t sm_priority;
 	uint64_t hand_over_to, hand_over_since_us;
-	uint32_t n_cedes_ignored;
+	uint32_t n_own_cedes_ignored;
 
 	/* --- lease --- */
 	uint64_t claim; /* the term asked for or held; 0: none */

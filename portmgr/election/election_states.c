@@ -2,7 +2,7 @@
 #include "portmgr/election/election_parts.h"
 
 /* How many CEDEs a master of lower priority may ignore. */
-#define MAX_CEDED_IN_VAIN 5u
+#define MAX_OWN_CEDES_IGNORED 5u
 
 /* How long after its start an SM waits for its first connection to the others before it
  * takes them for dead. */
@@ -69,7 +69,7 @@ static void enter(struct triad_election *e, enum triad_election_state state)
 
 	e->state = state;
 	e->hand_over_to = 0;
-	e->n_cedes_ignored = 0;
+	e->n_own_cedes_ignored = 0;
 	if (was_master && state != TRIAD_ELECTION_MASTER)
 		election_act(e, TRIAD_ELECTION_STEP_DOWN);
 	states_update_priority(e);
@@ -183,7 +183,8 @@ void states_status(struct triad_election *e, const struct triad_election_message
 		return;
 	/* Our master has a lower priority, and was told to yield.  If it never does, do
 	 * not wait for it. */
-	if (++e->n_cedes_ignored > MAX_CEDED_IN_VAIN && !members_better_master(e))
+	if (++e->n_own_cedes_ignored > MAX_OWN_CEDES_IGNORED &&
+		!members_better_master(e))
 		states_elect(e);
 }
 

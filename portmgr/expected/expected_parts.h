@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Internals of the reader of an expected configuration:
  *
- *     expected.c        lines, the generation, the columns' names, the caps
+ *     expected.c        lines, the generation, the columns' names, the cap of ports
  *     expected_line.c   a line's fields
- *     expected_row.c    a port's row from its fields
+ *     expected_row.c    a port's row from its fields, and the texts that it keeps
  *     expected_index.c  the row of a node's port, by hashing
  *     expected_pairs.c  rows about the two ends of one link
  *

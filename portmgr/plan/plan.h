@@ -89,8 +89,8 @@ struct triad_plan {
 	uint64_t fabric;     /* its snapshot's number */
 	uint32_t n_rows;
 	uint32_t n_items;
-	struct triad_plan_item
-		*items; /* sorted by (node GUID, port); unknown ones last */
+	/* Sorted by (node GUID, port); unknown ones last. */
+	struct triad_plan_item *items;
 	uint32_t n_of_kind[TRIAD_PLAN_N_KINDS];
 	uint32_t n_guarded; /* items that a guard stops */
 };

@@ -121,10 +121,12 @@ void triad_port_test_far(
 void triad_port_test_pong(
 	struct triad_port_test *test, bool is_answered, uint64_t now_us);
 
-/* --- what to do --- This function checks the timer.  With WAIT, '*until_us' says when to
- * call again at the latest.  It returns a wish other than WAIT and ADMIT only once, until
- * its result comes.  It returns ADMIT until a sweep finds the port active, even if the
- * admission step is left out; in that case the test has then passed. */
+/* --- what to do --- */
+
+/* Checks the timer.  With WAIT, '*until_us' says when to call again at the latest.  Returns
+ * a wish other than WAIT and ADMIT only once, until its result comes.  Returns ADMIT until a
+ * sweep finds the port active, even if the admission step is left out; in that case the test
+ * has then passed. */
 enum triad_test_wish triad_port_test_wish(
 	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us);
 

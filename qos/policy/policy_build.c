@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "qos/policy/policy_build.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +9,6 @@
 #include "qos/policy/policy_items.h"
 
 #define NAME_SIZE 64 /* of a block's name in a message */
-#define FIRST_ROOM 16
 
 /* --- messages ---------------------------------------------------------- */
 

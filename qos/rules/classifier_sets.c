@@ -9,7 +9,7 @@
 
 #include "qos/rules/classifier_parts.h"
 
-/* --- what a rule's condition names --- */
+/* --- memory --- */
 
 int triad_classifier_take(
 	struct triad_classifier *classifier, void *memory, size_t n, size_t size)
@@ -25,6 +25,8 @@ int triad_classifier_take(
 	memcpy(memory, &taken, sizeof(taken));
 	return 0;
 }
+
+/* --- what a rule's condition names --- */
 
 const struct triad_ranges *triad_class_ranges(
 	const struct triad_policy_rule *rule, enum triad_class_field field)

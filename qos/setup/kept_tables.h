@@ -4,10 +4,10 @@
  * Model: few ports have unique tables.  So all tables of a port are written once for all
  * ports that have the same ones; then the ports that have them:
  *
- *     u8 1   tables of a port, numbered from 0 in their order: u8 table u8 first and last
- *            in-port u8 n u8 1: policy and SM differ the value that the SM knows and, if it
- *            differs, the policy's: 8 octets of SL2VL, n times VL and weight, or a high
- *            limit
+ *     u8 1   tables of a port, numbered from 0 in their order:
+ *            u8 table   u8 first and last in-port   u8 n   u8 1: policy and SM differ
+ *            the value that the SM knows and, if it differs, the policy's:
+ *            8 octets of SL2VL, n times VL and weight, or a high limit
  *     u8 2   ports of a node: u64 GUID, then u8 first and last port, u32 tables
  *
  * Thread-safety: functions without state.

@@ -241,7 +241,6 @@ def test_port_that_joins_is_not_asked_yet_until_a_sweep():
         assert all(it["answered"] for it in ports(lab).values()), "after a sweep"
 
 
-
 def test_lmc_and_other_partition_still_read():
     with triad_lab(opensm_conf="lmc 2\n") as lab:
         report = wait_for_sweep(lab)

@@ -41,8 +41,8 @@ struct triad_tables_pass_counts {
 	uint64_t n_tables;    /* that OpenSM asked about */
 	uint64_t n_differing; /* of those, tables that differ and are to be sent */
 	uint64_t n_smps;      /* that we sent ourselves */
-	uint64_t
-		n_overridden; /* tables on which the routing engine had the last word */
+	/* Tables on which the routing engine had the last word. */
+	uint64_t n_overridden;
 	int error; /* ports could not be classified, and keep their tables: ENOMEM,
 		    * EOVERFLOW */
 };
