@@ -297,7 +297,7 @@ START_TEST(test_client_that_reads_too_slowly_gives_way_to_others)
 {
 	unsigned n = 300000, few = 1;
 	struct triad_pool_job *slow[TRIAD_POOL_THREADS], *job;
-	uint64_t begun_us;
+	uint64_t begun_us = triad_clock_now_us();
 	char octet;
 
 	for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++) {
@@ -305,7 +305,6 @@ START_TEST(test_client_that_reads_too_slowly_gives_way_to_others)
 			&(struct triad_pool_order){.run = write_rows, .context = &n});
 		wait_until_ready(slow[i]);
 	}
-	begun_us = triad_clock_now_us();
 	job = begin(&(struct triad_pool_order){.run = write_rows, .context = &few});
 	while (!triad_pool_job_is_ready(job)) {
 		for (unsigned i = 0; i < TRIAD_POOL_THREADS; i++)
