@@ -35,7 +35,7 @@ static void log_ignored(struct triad_agent *agent)
 
 	for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);)
 		if (is_of_plugin(entry.key) &&
-			strcmp(entry.value, entry.key->standard) != 0)
+			strcmp(entry.value, entry.key->default_text) != 0)
 			triad_text_append(names, sizeof(names), "%s%s",
 				names[0] ? ", " : "", entry.name);
 	triad_conf_unref(conf);

@@ -40,7 +40,7 @@ const char *triad_path_file_reason(int error)
 
 /* --- the file, in the task --- */
 
-static int tell_trouble(struct triad_path_file *file, const char *what, int error)
+static int report_trouble(struct triad_path_file *file, const char *what, int error)
 {
 	if (error &&
 		triad_file_report(&file->report, file->path, error) ==
@@ -53,7 +53,7 @@ static int tell_trouble(struct triad_path_file *file, const char *what, int erro
 
 /* Logs the end of trouble; only after a whole step without error: a removal by itself
  * succeeds even on a full disk. */
-static void tell_well(struct triad_path_file *file)
+static void report_well(struct triad_path_file *file)
 {
 	if (triad_file_report(&file->report, file->path, 0) == TRIAD_FILE_WELL_AGAIN)
 		triad_log_write(file->log, TRIAD_LOG_INFO,
@@ -70,7 +70,7 @@ static int remove_file(struct triad_path_file *file)
 {
 	int error = unlink(file->path) && errno != ENOENT ? errno : 0;
 
-	if (tell_trouble(file, "removed", error))
+	if (report_trouble(file, "removed", error))
 		return error;
 	file->is_left = false;
 	file->n_removed += file->table != NULL;
@@ -114,7 +114,7 @@ static int write_file(
 	free(text);
 	if (!error && lstat(file->path, &file->written))
 		error = errno;
-	if (tell_trouble(file, "written", error)) {
+	if (report_trouble(file, "written", error)) {
 		/* In spite of the error the new file may be there. */
 		file->is_left = true;
 		return error;
@@ -176,7 +176,7 @@ static int follow_wish(struct triad_path_file *file, const struct wish *wish,
 		return error;
 	error = revalidate(file);
 	if (error)
-		return tell_trouble(file, "written", error);
+		return report_trouble(file, "written", error);
 	if (wish->table && wish->table != file->table) {
 		error = write_file(file, wish->table, n_paths);
 		*is_written = !error;
@@ -213,7 +213,7 @@ static uint64_t task_step(void *context)
 	error = follow_wish(file, &wish, &n_paths, &is_written);
 	triad_path_table_unref(wish.table);
 	if (!error)
-		tell_well(file);
+		report_well(file);
 	pthread_mutex_lock(&file->lock);
 	note(file, error, n_paths, is_written);
 	if (error)

@@ -133,7 +133,7 @@ struct triad_sa_source_user triad_topology_user(struct triad_topology *topology)
 {
 	return (struct triad_sa_source_user){.context = topology,
 		.take = receive_from_sa,
-		.heard = note_change_report};
+		.received = note_change_report};
 }
 
 /* --- life --- */

@@ -164,12 +164,12 @@ static bool ask(struct check *check)
 static void report(struct check *check, bool is_yes)
 {
 	const struct triad_election_reporter *reporter = check->reporter;
-	bool is_heard = reporter->report(reporter->context, is_yes, !check->is_deaf);
+	bool is_received = reporter->report(reporter->context, is_yes, !check->is_deaf);
 
-	if (is_heard && check->is_deaf)
+	if (is_received && check->is_deaf)
 		fprintf(stderr,
 			"triadctl: election check: the plugin hears it again\n");
-	check->is_deaf = !is_heard;
+	check->is_deaf = !is_received;
 }
 
 int triad_election_check(const struct triad_election_command *command,

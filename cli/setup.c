@@ -524,7 +524,7 @@ static bool look_at_host(struct triad_setup *setup)
 	triad_setup_look(setup);
 	triad_setup_find_unit(setup);
 	if (!triad_setup_choose(command->conf, setup->sms, setup->n_sms,
-		    setup->standard, setup->doubt, setup->conf, setup->reason,
+		    setup->default_conf, setup->doubt, setup->conf, setup->reason,
 		    sizeof(setup->reason)) &&
 		(*setup->opensm || setup->n_sms || command->remove))
 		return false;

@@ -177,12 +177,12 @@ bool triad_setup_names_conf(const char *text)
 }
 
 bool triad_setup_choose(const char *wish, const struct triad_setup_sm *sms, unsigned n,
-	const char *standard, const char *doubt, char path[PATH_MAX], char *message,
+	const char *default_conf, const char *doubt, char path[PATH_MAX], char *message,
 	size_t size)
 {
 	unsigned n_others = 0;
 
-	snprintf(path, PATH_MAX, "%s", wish ? wish : n ? sms[0].conf : standard);
+	snprintf(path, PATH_MAX, "%s", wish ? wish : n ? sms[0].conf : default_conf);
 	if (wish)
 		return true;
 	for (unsigned i = 1; i < n; i++)

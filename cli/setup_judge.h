@@ -76,10 +76,10 @@ void triad_setup_read_words(const char *words, size_t size, struct triad_setup_s
 bool triad_setup_names_conf(const char *text);
 
 /* Chooses the file: 'wish' if there is one, else the one that running opensms read, else
- * 'standard' if 'doubt', a sentence, is empty.  False, with the reason, when there is no
+ * 'default_conf' if 'doubt', a sentence, is empty.  False, with the reason, when there is no
  * single one. */
 bool triad_setup_choose(const char *wish, const struct triad_setup_sm *sms, unsigned n,
-	const char *standard, const char *doubt, char path[PATH_MAX], char *message,
+	const char *default_conf, const char *doubt, char path[PATH_MAX], char *message,
 	size_t size);
 
 /* --- the plugin --- */

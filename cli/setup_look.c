@@ -187,7 +187,7 @@ static void read_sm(struct triad_setup *setup, int pid)
 	if (strcmp(sm->log, "stdout") != 0)
 		resolve(pid, sm->log);
 	if (!*sm->conf)
-		snprintf(sm->conf, sizeof(sm->conf), "%s", setup->standard);
+		snprintf(sm->conf, sizeof(sm->conf), "%s", setup->default_conf);
 	resolve(pid, sm->conf);
 	/* The link of a program that was replaced since ends with "(deleted)". */
 	if (!read_link(pid, "exe", sm->program) || access(sm->program, X_OK))
@@ -255,10 +255,11 @@ static void find_doubt(struct triad_setup *setup)
 	size_t n;
 
 	for (size_t i = 0; i < sizeof(confs) / sizeof(confs[0]); i++)
-		if (*setup->standard && strcmp(confs[i], setup->standard) != 0 &&
-			!access(confs[i], F_OK) && !access(setup->standard, F_OK))
+		if (*setup->default_conf &&
+			strcmp(confs[i], setup->default_conf) != 0 &&
+			!access(confs[i], F_OK) && !access(setup->default_conf, F_OK))
 			snprintf(setup->doubt, sizeof(setup->doubt),
-				"there are %s and %s", setup->standard, confs[i]);
+				"there are %s and %s", setup->default_conf, confs[i]);
 	for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++) {
 		if (triad_file_read(starters[i], text, sizeof(text) - 1, &n))
 			continue;
@@ -277,7 +278,7 @@ void triad_setup_look(struct triad_setup *setup)
 	find_opensm(setup);
 	if (*setup->opensm) {
 		triad_setup_run(words, NULL, TRIAD_SETUP_LOOK_S, &help);
-		triad_setup_read_help(help, setup->standard);
+		triad_setup_read_help(help, setup->default_conf);
 		g_free(help);
 	}
 	find_sms(setup);

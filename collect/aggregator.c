@@ -42,7 +42,7 @@ struct triad_aggregator {
 	uint32_t n_offsets;
 	size_t offsets_room;
 	struct aggregator_agents agents;
-	uint64_t n_doubtful; /* rows that may be old: is_stale() */
+	uint64_t n_implausible; /* rows that may be old: is_stale() */
 	struct triad_aggregator_status status;
 };
 
@@ -220,7 +220,7 @@ static bool is_stale(struct triad_aggregator *aggregator,
 	if (!is_other_reader || read_us >= before->read_us + DOUBT_US ||
 		!went_back(before, row))
 		return false;
-	aggregator->n_doubtful++;
+	aggregator->n_implausible++;
 	return true;
 }
 
@@ -357,7 +357,8 @@ void triad_aggregator_receive(struct triad_aggregator *aggregator, uint8_t *octe
 	struct triad_wire body;
 	struct aggregator_agent *agent;
 	uint32_t missing_from;
-	uint64_t n_not_owner = status->n_not_owner, n_doubtful = aggregator->n_doubtful;
+	uint64_t n_not_owner = status->n_not_owner,
+		 n_implausible = aggregator->n_implausible;
 
 	if (!aggregator->view)
 		return;
@@ -384,7 +385,8 @@ void triad_aggregator_receive(struct triad_aggregator *aggregator, uint8_t *octe
 	/* The sender believes that it owns nodes that belong to another agent here: one
 	 * side has not received a change yet.  If the sender is right, its rows were
 	 * dropped wrongly: request this message again. */
-	if (status->n_not_owner != n_not_owner || aggregator->n_doubtful != n_doubtful)
+	if (status->n_not_owner != n_not_owner ||
+		aggregator->n_implausible != n_implausible)
 		aggregator_agent_note_missing(agent, data.number, data.number);
 }
 

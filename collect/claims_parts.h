@@ -38,9 +38,9 @@ struct claims_agent {
 	uint32_t n_nodes; /* that it owns */
 	uint64_t digest;  /* of its valid claims */
 
-	/* Announcements: the sender made 'known' of them, and all up to 'heard' have
+	/* Announcements: the sender made 'known' of them, and all up to 'received' have
 	 * arrived. */
-	uint32_t heard, known;
+	uint32_t received, known;
 	bool needs_list;    /* for a reason other than a gap */
 	bool has_refused;   /* one of its claims was impossible in this fabric */
 	uint64_t behind_us; /* since when something is missing; CLAIMS_NEVER: nothing */

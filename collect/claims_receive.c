@@ -209,10 +209,10 @@ static void end_list(
 	agent->is_expected = false;
 	agent->needs_list = false;
 	agent->differs_us = CLAIMS_NEVER;
-	if (agent->heard < as_of)
-		agent->heard = as_of;
-	if (agent->known < agent->heard)
-		agent->known = agent->heard;
+	if (agent->received < as_of)
+		agent->received = as_of;
+	if (agent->known < agent->received)
+		agent->known = agent->received;
 	/* Remember the digests: if they differ even now, the same list would come again
 	 * (is_settled()). */
 	agent->settled_us = claims->now_us;
@@ -241,7 +241,7 @@ static void receive_list(struct triad_claims *claims, struct claims_agent *agent
 
 	if (!agent->is_expected || owner->n_parts > CLAIMS_MAX_PARTS ||
 		(owner->n_parts && owner->part >= owner->n_parts) ||
-		owner->as_of < agent->as_of || owner->as_of < agent->heard)
+		owner->as_of < agent->as_of || owner->as_of < agent->received)
 		return;
 	/* A newer list replaces the parts of an older one. */
 	if (!agent->parts || owner->as_of != agent->as_of)
@@ -260,15 +260,15 @@ static void receive_announcement(struct triad_claims *claims,
 	struct claims_agent *agent, const struct triad_collect_owner *owner,
 	const struct triad_collect_claim *entries)
 {
-	if (owner->number <= agent->heard)
+	if (owner->number <= agent->received)
 		return; /* received twice, or a list had it before */
 	if (owner->number >= agent->known) {
 		agent->known = owner->number;
 		set_draining(claims, agent, owner->is_draining);
 	}
 	/* After a gap keep the old number, until a list fills the gap. */
-	if (owner->number == agent->heard + 1)
-		agent->heard = owner->number;
+	if (owner->number == agent->received + 1)
+		agent->received = owner->number;
 	if (owner->is_list && !owner->n_parts) {
 		/* A list without parts: the agent owns nothing. */
 		begin_list(claims, agent, owner->number);
@@ -296,6 +296,6 @@ void claims_receive_owner(struct triad_claims *claims,
 		receive_announcement(claims, agent, owner, entries);
 	else if (owner->is_list)
 		receive_list(claims, agent, owner, entries);
-	else if (owner->as_of >= agent->heard)
+	else if (owner->as_of >= agent->received)
 		receive_claims(claims, agent, entries, owner->n);
 }

@@ -283,7 +283,8 @@ struct claims_agent *claims_add_agent(struct triad_claims *claims, uint64_t id)
 
 bool claims_is_behind(const struct claims_agent *agent)
 {
-	return agent->is_alive && (agent->needs_list || agent->heard != agent->known);
+	return agent->is_alive &&
+		(agent->needs_list || agent->received != agent->known);
 }
 
 void claims_expect_list(struct claims_agent *agent, uint64_t asked_us)

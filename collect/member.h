@@ -108,7 +108,7 @@ struct triad_member_settings {
 
 struct triad_member_counts {
 	uint64_t n_received, n_sent;
-	uint64_t octets_heard, octets_said;
+	uint64_t octets_received, octets_sent;
 	uint64_t n_foreign;       /* not a message of ours, or malformed */
 	uint64_t n_other_version; /* of another version of Triad */
 	uint64_t other;           /* the sender of the last of them, */

@@ -139,7 +139,7 @@ static bool is_own_come_round(
 			head->kind == TRIAD_COLLECT_TRAP);
 }
 
-static bool is_heard(const struct triad_member *member, uint64_t id, uint64_t now_us)
+static bool is_received(const struct triad_member *member, uint64_t id, uint64_t now_us)
 {
 	return triad_peers_find(&member->peers, id) &&
 		triad_member_is_received(member, id, now_us);
@@ -150,9 +150,9 @@ static bool may_pass_on(const struct triad_member *member,
 	const struct triad_collect_head *head, const struct triad_member_sender *from,
 	uint64_t now_us)
 {
-	return !from->is_manager && is_heard(member, from->id, now_us) &&
+	return !from->is_manager && is_received(member, from->id, now_us) &&
 		(head->sender == member->params.id ||
-			is_heard(member, head->sender, now_us)) &&
+			is_received(member, head->sender, now_us)) &&
 		triad_member_is_on_way_up(member, head->sender, from->id, now_us);
 }
 
@@ -214,7 +214,7 @@ void triad_member_receive(struct triad_member *member,
 	struct triad_wire body;
 
 	member->counts.n_received++;
-	member->counts.octets_heard += size;
+	member->counts.octets_received += size;
 	switch (triad_collect_get_head(octets, size, &head, &body)) {
 	case TRIAD_COLLECT_HEAD_GOOD:
 		break;

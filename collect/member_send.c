@@ -17,7 +17,7 @@ void triad_member_send(struct triad_member *member, enum triad_member_to to,
 	if (!size)
 		return;
 	member->counts.n_sent++;
-	member->counts.octets_said += size;
+	member->counts.octets_sent += size;
 	member->sink.send(member->sink.context, to, id, octets, size);
 }
 

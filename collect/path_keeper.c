@@ -268,7 +268,7 @@ bool triad_path_keeper_receive(struct triad_path_keeper *keeper,
 
 /* --- validity --- */
 
-static bool is_heard(const struct triad_path_manager *manager, uint64_t now_us)
+static bool is_received(const struct triad_path_manager *manager, uint64_t now_us)
 {
 	return manager->id && manager->received_us &&
 		now_us - manager->received_us < TRIAD_PATH_LIFE_US;
@@ -285,7 +285,7 @@ static const struct triad_path_manager *find_answering(
 	for (unsigned i = 0; i < TRIAD_PATH_MAX_MANAGERS; i++) {
 		const struct triad_path_manager *manager = &keeper->managers[i];
 
-		if (!is_heard(manager, now_us))
+		if (!is_received(manager, now_us))
 			continue;
 		if (!manager->beat.has_paths) {
 			if (!found)

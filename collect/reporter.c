@@ -41,7 +41,7 @@ struct triad_reporter *triad_reporter_new(void)
 	return NULL;
 }
 
-static void end_telling(struct triad_reporter *reporter)
+static void end_reporting(struct triad_reporter *reporter)
 {
 	triad_view_unref(reporter->view);
 	free(reporter->findings);
@@ -53,7 +53,7 @@ void triad_reporter_free(struct triad_reporter *reporter)
 {
 	if (!reporter)
 		return;
-	end_telling(reporter);
+	end_reporting(reporter);
 	triad_change_filter_free(reporter->filter);
 	free(reporter);
 }
@@ -94,7 +94,7 @@ void triad_reporter_begin(struct triad_reporter *reporter, struct triad_view *vi
 {
 	size_t size = view->fabric->n_ports * sizeof(*findings);
 
-	end_telling(reporter);
+	end_reporting(reporter);
 	reporter->view = triad_view_ref(view);
 	reporter->findings = findings ? malloc(size + 1) : NULL;
 	/* If memory is short, report rows without findings. */
@@ -239,7 +239,7 @@ size_t triad_reporter_next(struct triad_reporter *reporter,
 		report_port(reporter, reporter->next_port, now_us, &writer))
 		reporter->next_port++;
 	if (reporter->next_port == reporter->view->fabric->n_ports)
-		end_telling(reporter);
+		end_reporting(reporter);
 	/* Send the first message even without rows, to show that the agent is alive. */
 	if (!writer.n_rows && reporter->is_said)
 		return 0;

@@ -19,7 +19,7 @@ struct counted {
 
 /* --- life -------------------------------------------------------------- */
 
-static void set_standards(struct triad_conf *conf, enum triad_conf_per per,
+static void set_defaults(struct triad_conf *conf, enum triad_conf_per per,
 	unsigned element, uint64_t port_guid)
 {
 	char reason[TRIAD_DIAG_TEXT_SIZE];
@@ -30,7 +30,8 @@ static void set_standards(struct triad_conf *conf, enum triad_conf_per per,
 		if (keys[i].per == per)
 			triad_conf_value_set(conf,
 				(struct triad_conf_key_ref){&keys[i], element},
-				keys[i].standard, port_guid, reason, sizeof(reason));
+				keys[i].default_text, port_guid, reason,
+				sizeof(reason));
 }
 
 /* Makes a configuration of zeros, with one reference. */
@@ -51,9 +52,9 @@ struct triad_conf *triad_conf_new(uint64_t port_guid)
 
 	if (!conf)
 		return NULL;
-	set_standards(conf, TRIAD_CONF_ONCE, 0, port_guid);
+	set_defaults(conf, TRIAD_CONF_ONCE, 0, port_guid);
 	/* The other scopes inherit: that is what zeros mean. */
-	set_standards(conf, TRIAD_CONF_PER_SCOPE, 0, port_guid);
+	set_defaults(conf, TRIAD_CONF_PER_SCOPE, 0, port_guid);
 	return conf;
 }
 
@@ -80,7 +81,7 @@ void triad_conf_group_add(struct triad_conf *conf, const char *name)
 	struct triad_conf_group *group = &conf->groups[conf->n_groups];
 
 	snprintf(group->name, sizeof(group->name), "%s", name);
-	set_standards(conf, TRIAD_CONF_PER_GROUP, conf->n_groups, 0);
+	set_defaults(conf, TRIAD_CONF_PER_GROUP, conf->n_groups, 0);
 	conf->n_groups++;
 }
 

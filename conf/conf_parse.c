@@ -392,7 +392,7 @@ static void report_needs(struct parser *parser)
 			parser->value_lines[triad_conf_key_index(ref.key)], 0,
 			"%s.%s needs %s.%s%s", ref.key->section, ref.key->name,
 			need.missing->section, need.missing->name, need.why);
-		triad_conf_value_set(parser->conf, ref, ref.key->standard,
+		triad_conf_value_set(parser->conf, ref, ref.key->default_text,
 			parser->port_guid, reason, sizeof(reason));
 		triad_conf_value_set_origin(parser->conf, ref, TRIAD_CONF_FROM_DEFAULT);
 	}

@@ -233,7 +233,8 @@ static struct triad_history_place place_of(
 }
 
 /* The time after an image of that tier in which another one is expected. */
-static uint64_t reach_us(unsigned tier, const struct triad_history_limits *limits)
+static uint64_t expected_gap_us(
+	unsigned tier, const struct triad_history_limits *limits)
 {
 	uint64_t slack_us = 3 * limits->period_us;
 
@@ -311,7 +312,8 @@ static void find_before(const struct triad_history_ring *ring,
 	if (!step_back(ring, &at))
 		return;
 	before_us = entry_at(ring, at)->time_us;
-	if (before_us >= time_us || time_us - before_us > reach_us(at.tier, limits))
+	if (before_us >= time_us ||
+		time_us - before_us > expected_gap_us(at.tier, limits))
 		return;
 	answer->has_before = true;
 	answer->before = place_of(ring, at);
@@ -338,7 +340,7 @@ struct triad_history_answer triad_history_ring_find(
 	find_before(ring, limits, search.best, &answer);
 	behind_us = time_us - answer.place.entry.time_us;
 	answer.found = TRIAD_HISTORY_FOUND;
-	if (behind_us <= reach_us(search.best.tier, limits))
+	if (behind_us <= expected_gap_us(search.best.tier, limits))
 		return answer;
 	answer.gap_from_us = answer.place.entry.time_us;
 	answer.gap_to_us = search.next_us;

@@ -34,7 +34,7 @@ static bool is_half_full(const struct triad_history_rings *rings)
 	return triad_history_rings_octets(rings) > rings->limits.max_octets / 2;
 }
 
-void triad_history_rings_tell_floor(struct triad_history_rings *rings,
+void triad_history_rings_receive_floor(struct triad_history_rings *rings,
 	enum triad_history_tier tier, uint64_t floor_us, uint64_t now_us)
 {
 	if (floor_us > rings->reported_floor_us[tier] && floor_us <= now_us &&

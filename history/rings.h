@@ -48,7 +48,7 @@ void triad_history_rings_limit(
 /* Receives the floor of another SM with the same limit.  Ignores it while half of the room
  * is free here, because then it can't be right; and if it is later than 'now_us', because
  * the images written now would be below it. */
-void triad_history_rings_tell_floor(struct triad_history_rings *rings,
+void triad_history_rings_receive_floor(struct triad_history_rings *rings,
 	enum triad_history_tier tier, uint64_t floor_us, uint64_t now_us);
 
 /* A segment to be removed. */

@@ -91,9 +91,9 @@ static uint32_t add_reading(void *context, uint32_t port,
 	double words_per_us =
 		(double)triad_fabric_port_bps(&fabric->ports[port]) / 32e6;
 	bool is_believed;
-	uint32_t impossible =
-		triad_engine_mark_doubtful(collector->engine, row_of(collector, port),
-			attribute, reading, words_per_us, now_us, &is_believed);
+	uint32_t impossible = triad_engine_mark_implausible(collector->engine,
+		row_of(collector, port), attribute, reading, words_per_us, now_us,
+		&is_believed);
 
 	if (impossible) {
 		collector->n_impossible++;

@@ -145,7 +145,7 @@ uint32_t triad_engine_update(struct triad_engine *engine, uint32_t row,
  * there had been no answer.  Believes the third one in a row: the agent really counts
  * from elsewhere, and those totals go on from the new values, without a change. */
 #define TRIAD_ENGINE_MAX_DOUBTS 3
-uint32_t triad_engine_mark_doubtful(struct triad_engine *engine, uint32_t row,
+uint32_t triad_engine_mark_implausible(struct triad_engine *engine, uint32_t row,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	double words_per_us, uint64_t now_us, bool *is_believed);
 

@@ -7,7 +7,7 @@ libtriad_la_SOURCES += \
 	perfmgr/devices/fault.c perfmgr/devices/fault.h \
 	perfmgr/devices/known.c perfmgr/devices/known.h \
 	perfmgr/engine.c perfmgr/engine.h \
-	perfmgr/engine_doubt.c \
+	perfmgr/engine_plausible.c \
 	perfmgr/reset_log.c perfmgr/reset_log.h \
 	perfmgr/formats/alertmanager.c perfmgr/formats/alertmanager.h \
 	perfmgr/formats/change_filter.c perfmgr/formats/change_filter.h \

@@ -65,7 +65,7 @@ _Static_assert(sizeof(struct triad_row_hot) == 256, "four cache lines");
 struct triad_row_cold {
 	uint64_t base[TRIAD_N_COUNTERS];
 	uint32_t others_reset_s, own_reset_s, zeroed_s; /* 0: never */
-	uint8_t n_doubts; /* impossible readings in a row */
+	uint8_t n_implausible_readings; /* impossible readings in a row */
 };
 
 struct triad_slab {

@@ -255,7 +255,7 @@ static enum triad_refusal ask_engine(
 
 /* --- the whole --- */
 
-void triad_path_decide_way(const struct triad_path_ask *ask, uint16_t slid,
+void triad_path_decide_links(const struct triad_path_ask *ask, uint16_t slid,
 	uint16_t dlid, struct triad_path_decision *decision)
 {
 	struct triad_walk walk;
@@ -287,13 +287,13 @@ void triad_path_decide(const struct triad_path_ask *ask, uint16_t slid, uint16_t
 	struct triad_path_ask back = *ask;
 	struct triad_path_decision way_back;
 
-	triad_path_decide_way(ask, slid, dlid, decision);
+	triad_path_decide_links(ask, slid, dlid, decision);
 	if (decision->refusal)
 		return;
 	/* Decide the path back with the same level and the same request. */
 	back.from = ask->to;
 	back.to = ask->from;
-	triad_path_decide_way(&back, dlid, slid, &way_back);
+	triad_path_decide_links(&back, dlid, slid, &way_back);
 	decision->reversible = !way_back.refusal;
 	/* The answer states whether the path is reversible: if the reverse path is
 	 * uncertain, this path is, too. */

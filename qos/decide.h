@@ -72,7 +72,7 @@ uint16_t triad_path_level_pkey(const struct triad_paths *paths,
 	const struct triad_policy_level *level, uint32_t from, uint32_t to);
 
 /* Decides one direction. */
-void triad_path_decide_way(const struct triad_path_ask *ask, uint16_t slid,
+void triad_path_decide_links(const struct triad_path_ask *ask, uint16_t slid,
 	uint16_t dlid, struct triad_path_decision *decision);
 
 /* Decides both directions: 'decision' is that of the forward path, with 'reversible'

@@ -8,5 +8,5 @@ libtriad_la_SOURCES += \
 	routes/layout.c routes/layout.h \
 	routes/multicast.c routes/multicast.h \
 	routes/tree.c routes/tree.h \
-	routes/way.c routes/way.h \
+	routes/path.c routes/path.h \
 	routes/without.c routes/without.h

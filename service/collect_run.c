@@ -560,6 +560,6 @@ struct triad_perf_hooks triad_collect_hooks(struct triad_collect *collect)
 		.configure = configure,
 		.take_fabric = triad_collect_take_fabric,
 		.reset = reset,
-		.turn = run_step,
+		.step = run_step,
 	};
 }

@@ -93,7 +93,7 @@ void triad_health_line_off(struct triad_health *health, const char *name,
 
 /* Whether alerts of this process report routes and congestion.  Then 'health' adds no
  * findings of its own about these: a user may have silenced the alert. */
-bool triad_health_alerts_tell(struct triad_service *service);
+bool triad_health_alerts_report(struct triad_service *service);
 
 /* "prometheus", "web", "profile", "alerts_file", "webhook", "sflow", "history",
  * "images". */

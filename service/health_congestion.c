@@ -47,7 +47,7 @@ void triad_congestion_add_health(
 	}
 	found = result->found;
 	n = found->n_roots + found->n_more;
-	is_told = triad_health_alerts_tell(service);
+	is_told = triad_health_alerts_report(service);
 	for (uint32_t i = 0; !is_told && i < found->n_roots && i < MAX_TROUBLES; i++)
 		add_trouble(health, result->routes->check->layout->fabric,
 			&found->roots[i]);

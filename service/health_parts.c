@@ -178,7 +178,7 @@ static void add_sweep(struct triad_health *health, struct triad_service *service
 }
 
 /* Links that are down and not silenced. */
-static uint32_t count_links_to_tell(struct triad_watch *watch)
+static uint32_t count_links_to_report(struct triad_watch *watch)
 {
 	struct triad_watch_status status = triad_watch_status(watch);
 	struct triad_link link;
@@ -207,7 +207,7 @@ static void add_ports(struct triad_health *health, struct triad_service *service
 	}
 	counts = triad_fabric_count(view->fabric);
 	triad_view_unref(view);
-	if (count_links_to_tell(watch) || health->n_unanswered)
+	if (count_links_to_report(watch) || health->n_unanswered)
 		severity = TRIAD_WARNING;
 	triad_health_line(health, "ports", "Ports", severity,
 		"%" PRIu32 " link%s up, %" PRIu32 " down that %s up; %" PRIu32
@@ -356,7 +356,7 @@ static void add_watch(struct triad_health *health, struct triad_service *service
 	triad_conf_unref(conf);
 }
 
-bool triad_health_alerts_tell(struct triad_service *service)
+bool triad_health_alerts_report(struct triad_service *service)
 {
 	const struct triad_conf *conf = triad_service_conf(service);
 	bool tell = conf->alerts.enabled &&
@@ -381,7 +381,7 @@ static void add_fabric(struct triad_health *health, struct triad_service *servic
 		triad_health_line_off(health, "ports", "Ports", old);
 		/* An idle master still has alerts about routes. */
 		if (triad_perf_is_idle_master(service->perf) &&
-			triad_health_alerts_tell(service))
+			triad_health_alerts_report(service))
 			add_alerts(health, service);
 		else
 			triad_health_line_off(health, "alerts", "Alerts", old);
@@ -432,15 +432,15 @@ static void add_manager(
 static void add_agent(
 	struct triad_health *health, const struct triad_collect_status *status)
 {
-	bool is_heard = status->n_managers || status->master;
+	bool is_received = status->n_managers || status->master;
 
-	if (!is_heard)
+	if (!is_received)
 		triad_health_add_trouble(health, TRIAD_WARNING, "agents",
 			"no manager is heard, so nobody shows what this agent reads",
 			"look whether the plugin in the master's OpenSM has "
 			"collect.mode = manager");
 	triad_health_line(health, "agents", "Agents",
-		is_heard ? TRIAD_OK : TRIAD_WARNING,
+		is_received ? TRIAD_OK : TRIAD_WARNING,
 		"this one reads %" PRIu32 " of %" PRIu32 " nodes%s; %" PRIu32
 		" manager%s heard",
 		status->n_owned, status->n_nodes,

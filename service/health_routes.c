@@ -106,7 +106,7 @@ void triad_routes_add_health(struct triad_health *health, struct triad_service *
 		return;
 	}
 	check = result->check;
-	severity = add_findings(health, check, triad_health_alerts_tell(service));
+	severity = add_findings(health, check, triad_health_alerts_report(service));
 	triad_health_line(health, "routes", "Routes", severity,
 		"%" PRIu64 " of %" PRIu64 " pairs arrive, credit loops: %s; by %s",
 		check->n_arriving, check->n_pairs,

@@ -93,7 +93,7 @@ static void add_alerts(struct triad_own_metrics *list, struct triad_service *ser
 	struct triad_webhook_status webhook = triad_webhook_status(service->webhook);
 
 	/* As for triad_alerts: alerts of an SM that no longer reads counters are old. */
-	if (!triad_health_alerts_tell(service))
+	if (!triad_health_alerts_report(service))
 		status.alerts.n_active = status.alerts.n_silenced =
 			status.alerts.n_explained = 0;
 	triad_own_facts(list, triad_watch_facts, &status);

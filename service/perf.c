@@ -585,16 +585,16 @@ static void wake_waiters(struct triad_perf *perf, bool reset_made)
 	pthread_cond_broadcast(&perf->swept);
 }
 
-/* Calls the hook turn(), which decides whether to sweep.  Returns until when the thread
+/* Calls the hook step(), which decides whether to sweep.  Returns until when the thread
  * may sleep. */
 static uint64_t run_hooks(struct triad_perf *perf, struct work *work)
 {
 	bool reads = true, has_fabric = false;
 	uint64_t until_us;
 
-	if (!perf->hooks.turn)
+	if (!perf->hooks.step)
 		return UINT64_MAX;
-	until_us = perf->hooks.turn(
+	until_us = perf->hooks.step(
 		perf->hooks.context, work->is_ours, &reads, &has_fabric);
 	pthread_mutex_lock(&perf->lock);
 	perf->has_hooks_fabric = has_fabric;

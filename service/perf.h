@@ -45,7 +45,7 @@ struct triad_perf_hooks {
 	/* Called in each step.  'wanted': enabled, and in the role that reads counters.
 	 * Sets '*reads': the collector is to sweep; '*has_fabric': the hooks have a fabric
 	 * from a manager.  Returns until when the thread may sleep. */
-	uint64_t (*turn)(void *context, bool wanted, bool *reads, bool *has_fabric);
+	uint64_t (*step)(void *context, bool wanted, bool *reads, bool *has_fabric);
 };
 
 enum triad_perf_state {
@@ -64,7 +64,7 @@ struct triad_perf *triad_perf_new(uint64_t port_guid,
 /* Copied.  Before the first configuration. */
 void triad_perf_set_hooks(
 	struct triad_perf *perf, const struct triad_perf_hooks *hooks);
-/* Has the thread call the hook turn() soon. */
+/* Has the thread call the hook step() soon. */
 void triad_perf_wake(struct triad_perf *perf);
 /* For the hooks alone. */
 struct triad_collector *triad_perf_collector(struct triad_perf *perf);

@@ -207,7 +207,7 @@ static void write_last(struct triad_recorder *recorder)
 
 	pthread_mutex_lock(&recorder->lock);
 	if (recorder->timeline && !recorder->is_closed) {
-		triad_timeline_tell_more(recorder->timeline, triad_clock_now_us(),
+		triad_timeline_report_omitted(recorder->timeline, triad_clock_now_us(),
 			triad_clock_wall_us(), true);
 		add(recorder, &event);
 	}
@@ -454,7 +454,7 @@ static uint64_t look_at_all(void *context)
 	look_at_resets(recorder);
 	look_at_disk(recorder);
 	pthread_mutex_lock(&recorder->lock);
-	triad_timeline_tell_more(
+	triad_timeline_report_omitted(
 		recorder->timeline, triad_clock_now_us(), triad_clock_wall_us(), false);
 	return triad_clock_now_us() + LOOK_US;
 }

@@ -111,7 +111,7 @@ void triad_route_checker_set_listener(struct triad_route_checker *checker,
 	checker->context = context;
 }
 
-static void tell_listener(const struct triad_route_checker *checker)
+static void call_listener(const struct triad_route_checker *checker)
 {
 	if (checker->changed)
 		checker->changed(checker->context);
@@ -151,7 +151,7 @@ void triad_route_checker_configure(
 	if (is_begun && checker->fabric)
 		check_soon(checker);
 	pthread_mutex_unlock(&checker->lock);
-	tell_listener(checker);
+	call_listener(checker);
 }
 
 void triad_route_checker_set_fabric(
@@ -170,7 +170,7 @@ void triad_route_checker_set_fabric(
 	}
 	pthread_mutex_unlock(&checker->lock);
 	if (!fabric)
-		tell_listener(checker);
+		call_listener(checker);
 }
 
 struct triad_route_status triad_route_checker_status(
@@ -416,7 +416,7 @@ static void check_next(struct triad_route_checker *checker, struct triad_fabric 
 							 : TRIAD_ROUTE_NO_MEMORY;
 	}
 	pthread_mutex_unlock(&checker->lock);
-	tell_listener(checker);
+	call_listener(checker);
 }
 
 static uint64_t task_step(void *context)

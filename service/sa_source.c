@@ -50,7 +50,7 @@ struct triad_sa_source {
 	/* Of the thread alone. */
 	struct triad_sa *sa;
 	enum triad_sa_source_wish serving;
-	bool has_heard; /* reports since the last refresh */
+	bool has_received; /* reports since the last refresh */
 	bool looks_twice;
 	uint64_t pkeys_looked_us; /* our port's */
 	struct triad_sa_pace pace;
@@ -362,7 +362,7 @@ static void look_soon(struct triad_sa_source *source)
 {
 	uint64_t due_us = triad_sa_pace_report(&source->pace, triad_clock_now_us());
 
-	source->has_heard = true;
+	source->has_received = true;
 	if (due_us < source->due_us)
 		source->due_us = due_us;
 }
@@ -464,13 +464,13 @@ static int refresh_or_report(struct triad_sa_source *source)
 	note_result(source, error);
 	if (fabric)
 		source->user.take(source->user.context, fabric);
-	else if (!error && source->has_heard)
-		source->user.heard(source->user.context);
+	else if (!error && source->has_received)
+		source->user.received(source->user.context);
 	triad_fabric_unref(fabric);
-	if (source->has_heard)
+	if (source->has_received)
 		triad_sa_pace_read(&source->pace, triad_clock_now_us());
 	/* The second reading is planned as if a report had come. */
-	source->has_heard = source->looks_twice;
+	source->has_received = source->looks_twice;
 	source->due_us =
 		triad_clock_now_us() + (source->looks_twice ? AGAIN_US : REFRESH_US);
 	source->looks_twice = false;

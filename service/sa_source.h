@@ -41,7 +41,7 @@ struct triad_sa_source_user {
 	 * includes it already. */
 	void (*take)(void *context, struct triad_fabric *fabric);
 	/* Called when ports came or went a moment ago; for TRIAD_SA_REPORTS. */
-	void (*heard)(void *context);
+	void (*received)(void *context);
 };
 
 struct triad_sa_source_status {

@@ -155,7 +155,7 @@ const struct triad_conf *triad_service_conf(struct triad_service *service)
 	return conf;
 }
 
-const struct triad_conf *triad_service_standard(const struct triad_service *service)
+const struct triad_conf *triad_service_defaults(const struct triad_service *service)
 {
 	return make_standard(service);
 }
@@ -360,7 +360,7 @@ static uint64_t *give_routes(void *context, const struct triad_fabric *fabric)
 
 /* Whether the alerts of this process are of the present.  An SM that is no longer the
  * master has old ones. */
-static bool may_tell_alerts(void *context)
+static bool may_report_alerts(void *context)
 {
 	struct triad_service *service = context;
 	enum triad_perf_state state = triad_perf_state(service->perf);
@@ -501,7 +501,7 @@ bool triad_service_start(struct triad_service *service)
 	if (!service->conf)
 		return false;
 	service->alert_log = triad_alert_log_new(service->log);
-	service->webhook = triad_webhook_new(may_tell_alerts, service, service->log);
+	service->webhook = triad_webhook_new(may_report_alerts, service, service->log);
 	service->collect = triad_collect_new(
 		service->port_guid, service->owner->may_manage, service->log);
 	service->recorder = make_recorder(service);

@@ -151,7 +151,7 @@ const struct triad_conf *triad_service_conf(struct triad_service *service);
 
 /* The default configuration of this process; the caller unrefs it.  NULL: not enough
  * memory. */
-const struct triad_conf *triad_service_standard(const struct triad_service *service);
+const struct triad_conf *triad_service_defaults(const struct triad_service *service);
 
 enum triad_conf_state triad_service_conf_state(struct triad_service *service);
 

@@ -16,7 +16,7 @@
 #define BATCH 64u
 #define BODY_SIZE (2 + BATCH * TRIAD_ALERTMANAGER_ALERT_SIZE)
 #define STOP_US TRIAD_US_PER_S
-#define LOOK_US TRIAD_US_PER_S /* how often may_tell() is asked */
+#define LOOK_US TRIAD_US_PER_S /* how often may_report() is asked */
 #define MAX_LOGGED 16u
 
 /* Memory of the thread alone. */
@@ -28,7 +28,7 @@ struct sender {
 
 struct triad_webhook {
 	struct triad_log *log;
-	bool (*may_tell)(void *context);
+	bool (*may_report)(void *context);
 	void *context;
 	struct triad_alerts_sink next_sink;
 	struct triad_task task;
@@ -40,7 +40,7 @@ struct triad_webhook {
 	struct triad_alertmanager_sender told_by;
 	uint64_t repeat_us;
 	uint32_t n_targets; /* counts changes of 'target' */
-	bool is_telling;    /* may_tell() was true */
+	bool is_reporting;  /* may_report() was true */
 	struct triad_webhook_status status;
 	/* Troubles that were logged since the last success. */
 	int logged[MAX_LOGGED];
@@ -52,7 +52,7 @@ static uint64_t webhook_step(void *context);
 /* --- life --- */
 
 struct triad_webhook *triad_webhook_new(
-	bool (*may_tell)(void *context), void *context, struct triad_log *log)
+	bool (*may_report)(void *context), void *context, struct triad_log *log)
 {
 	struct triad_webhook *webhook = calloc(1, sizeof(*webhook));
 
@@ -64,7 +64,7 @@ struct triad_webhook *triad_webhook_new(
 		return NULL;
 	}
 	webhook->log = log;
-	webhook->may_tell = may_tell;
+	webhook->may_report = may_report;
 	webhook->context = context;
 	pthread_mutex_init(&webhook->lock, NULL);
 	triad_task_init(
@@ -183,9 +183,9 @@ static void take_target(
 	webhook->status.reason[0] = '\0';
 	if (is_other) {
 		/* A new receiver need not know ended alerts; the thread begins again. */
-		webhook->is_telling = false;
+		webhook->is_reporting = false;
 		triad_told_alerts_pause(webhook->reported);
-	} else if (webhook->is_telling) {
+	} else if (webhook->is_reporting) {
 		triad_told_alerts_begin(webhook->reported, webhook->repeat_us);
 	}
 }
@@ -236,7 +236,7 @@ struct triad_webhook_status triad_webhook_status(struct triad_webhook *webhook)
 	pthread_mutex_lock(&webhook->lock);
 	status = webhook->status;
 	status.reported = triad_told_alerts_status(webhook->reported);
-	status.is_idle = status.is_on && !webhook->is_telling;
+	status.is_idle = status.is_on && !webhook->is_reporting;
 	pthread_mutex_unlock(&webhook->lock);
 	return status;
 }
@@ -282,21 +282,21 @@ static void report_answer(
 	pthread_mutex_lock(&webhook->lock);
 }
 
-/* Begins or stops sending, by may_tell(). */
-static void look_whether_to_tell(struct triad_webhook *webhook)
+/* Begins or stops sending, by may_report(). */
+static void look_whether_to_report(struct triad_webhook *webhook)
 {
-	bool may_tell;
+	bool may_report;
 
 	pthread_mutex_unlock(&webhook->lock);
-	may_tell = webhook->may_tell(webhook->context);
+	may_report = webhook->may_report(webhook->context);
 	pthread_mutex_lock(&webhook->lock);
-	if (may_tell && !webhook->is_telling && webhook->status.is_on)
+	if (may_report && !webhook->is_reporting && webhook->status.is_on)
 		triad_told_alerts_begin(webhook->reported, webhook->repeat_us);
-	else if (!may_tell && webhook->is_telling)
+	else if (!may_report && webhook->is_reporting)
 		triad_told_alerts_pause(webhook->reported);
 	/* Nothing is sent, so nothing fails. */
-	webhook->status.is_failing &= may_tell;
-	webhook->is_telling = may_tell && webhook->status.is_on;
+	webhook->status.is_failing &= may_report;
+	webhook->is_reporting = may_report && webhook->status.is_on;
 }
 
 static void send_batch(struct triad_webhook *webhook, uint64_t now_us)
@@ -329,7 +329,7 @@ static uint64_t webhook_step(void *context)
 
 	if (!webhook->status.is_on)
 		return UINT64_MAX;
-	look_whether_to_tell(webhook);
+	look_whether_to_report(webhook);
 	now_us = triad_clock_now_us();
 	due_us = triad_told_alerts_due_us(webhook->reported);
 	if (due_us > now_us)

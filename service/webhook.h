@@ -5,7 +5,7 @@
  * a lock that is held while one alert is copied.  A thread of its own, started with the
  * first URL, sends what is due (webhook_post.h); no other thread waits for it.
  *
- * The thread sends only while 'may_tell' allows it: alerts of an SM that became a standby
+ * The thread sends only while 'may_report' allows it: alerts of an SM that became a standby
  * may be over.  The receiver drops them after its timeout, unless another SM sends them.
  *
  * Each reason why the URL can't be reached is logged once, until it is reached again.
@@ -34,10 +34,10 @@ struct triad_webhook_status {
 	uint64_t taken_us; /* last success, monotonic; 0: never */
 };
 
-/* 'may_tell' returns whether the alerts of this process are of the present; the thread
+/* 'may_report' returns whether the alerts of this process are of the present; the thread
  * calls it, until triad_webhook_stop().  NULL when memory is short. */
 struct triad_webhook *triad_webhook_new(
-	bool (*may_tell)(void *context), void *context, struct triad_log *log);
+	bool (*may_report)(void *context), void *context, struct triad_log *log);
 
 /* A sink that lists alerts and passes them on to 'next', which is copied. */
 struct triad_alerts_sink triad_webhook_sink(

@@ -176,7 +176,7 @@ static void receive_state(struct triad_mirror *mirror, struct mirror_member *mem
 	for (unsigned tier = 0; state->max_octets == rings->limits.max_octets &&
 		tier < TRIAD_HISTORY_N_TIERS;
 		tier++)
-		triad_history_rings_tell_floor(
+		triad_history_rings_receive_floor(
 			rings, tier, state->floor_us[tier], mirror->wall_us);
 	look_behind(mirror, member);
 }

@@ -353,10 +353,10 @@ struct triad_conf_key {
 	bool may_be_empty;          /* TRIAD_CONF_PATH */
 	/* TRIAD_CONF_TEXT: false, with the reason, for a wrong value. */
 	bool (*check)(const char *value, char *reason, size_t size);
-	const char *standard; /* the default, as it is written in a file */
-	const char *unit;     /* "s", "ms", ... or "" */
-	bool at_run_time;     /* a change acts without restarting OpenSM */
-	const char *help;     /* one sentence */
+	const char *default_text; /* the default, as it is written in a file */
+	const char *unit;         /* "s", "ms", ... or "" */
+	bool at_run_time;         /* a change acts without restarting OpenSM */
+	const char *help;         /* one sentence */
 };
 
 /* The table; '*n' is its length. */

@@ -80,7 +80,7 @@ void triad_timeline_note_more(
 	timeline->n_not_kept += n;
 }
 
-void triad_timeline_tell_more(struct triad_timeline *timeline, uint64_t now_us,
+void triad_timeline_report_omitted(struct triad_timeline *timeline, uint64_t now_us,
 	uint64_t wall_us, bool is_last)
 {
 	for (unsigned kind = 1; kind < TRIAD_N_TIMELINE_KINDS; kind++) {

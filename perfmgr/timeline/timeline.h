@@ -39,7 +39,7 @@ void triad_timeline_note_more(
 	struct triad_timeline *timeline, unsigned kind, uint64_t n, uint64_t now_us);
 /* Adds a TRIAD_TIMELINE_MORE for each kind with counted events, when the storm's time
  * is over, or at once when 'is_last'. */
-void triad_timeline_tell_more(struct triad_timeline *timeline, uint64_t now_us,
+void triad_timeline_report_omitted(struct triad_timeline *timeline, uint64_t now_us,
 	uint64_t wall_us, bool is_last);
 
 /* Adds the newest event. */

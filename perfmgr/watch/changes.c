@@ -28,14 +28,14 @@ static uint32_t only_link(const struct triad_fabric *fabric, uint32_t node)
 	return found;
 }
 
-static void tell_link(const struct pair *pair, enum triad_change change,
+static void report_link(const struct pair *pair, enum triad_change change,
 	const struct triad_fabric *fabric, uint32_t port)
 {
 	pair->sink->take(
 		pair->sink->context, change, fabric, fabric->ports[port].node, port, 0);
 }
 
-static void tell_node(const struct pair *pair, enum triad_change change,
+static void report_node(const struct pair *pair, enum triad_change change,
 	const struct triad_fabric *fabric, uint32_t node)
 {
 	pair->sink->take(
@@ -49,14 +49,14 @@ static void take_loss(void *context, const struct triad_loss *loss)
 	const struct pair *pair = context;
 
 	for (uint32_t i = 0; loss->nodes_gone && i < loss->n_nodes; i++)
-		tell_node(pair, TRIAD_CHANGE_NODE_LEFT, pair->old, loss->nodes[i]);
+		report_node(pair, TRIAD_CHANGE_NODE_LEFT, pair->old, loss->nodes[i]);
 	for (uint32_t i = 0; i < loss->n_links; i++) {
 		uint32_t far = pair->old->ports[loss->ends[i]].remote;
 
 		if (!loss->nodes_gone ||
 			only_link(pair->old, pair->old->ports[far].node) ==
 				TRIAD_FABRIC_NONE)
-			tell_link(
+			report_link(
 				pair, TRIAD_CHANGE_LINK_DOWN, pair->old, loss->ends[i]);
 	}
 }
@@ -86,7 +86,7 @@ static void look_at_node(const struct pair *pair, uint32_t node)
 
 	if (port == TRIAD_FABRIC_NONE ||
 		!was_hidden(pair, pair->new->ports[port].remote))
-		tell_node(pair, TRIAD_CHANGE_NODE_CAME, pair->new, node);
+		report_node(pair, TRIAD_CHANGE_NODE_CAME, pair->new, node);
 }
 
 /* Reports the link that a port of the new fabric had before, if its cable moved. */
@@ -103,7 +103,7 @@ static void look_at_old_link(const struct pair *pair, uint32_t port)
 	 * them. */
 	if (before < far || far_now == TRIAD_FABRIC_NONE ||
 		pair->new->ports[far_now].remote == TRIAD_FABRIC_NONE)
-		tell_link(pair, TRIAD_CHANGE_LINK_DOWN, pair->old, before);
+		report_link(pair, TRIAD_CHANGE_LINK_DOWN, pair->old, before);
 }
 
 static void look_at_link(const struct pair *pair, uint32_t a)
@@ -127,7 +127,7 @@ static void look_at_link(const struct pair *pair, uint32_t a)
 		(is_new_a && only_link(pair->new, ports[a].node) == a) ||
 		(is_new_b && only_link(pair->new, ports[b].node) == b))
 		return;
-	tell_link(pair, TRIAD_CHANGE_LINK_UP, pair->new, a);
+	report_link(pair, TRIAD_CHANGE_LINK_UP, pair->new, a);
 }
 
 static int compare(struct pair *pair)
@@ -148,7 +148,7 @@ static int compare(struct pair *pair)
 	return 0;
 }
 
-int triad_changes_tell(const struct triad_fabric *old, const struct triad_fabric *new,
+int triad_changes_report(const struct triad_fabric *old, const struct triad_fabric *new,
 	const struct triad_changes_sink *sink)
 {
 	struct pair pair = {

@@ -39,7 +39,7 @@ struct triad_changes_sink {
 };
 
 /* Returns 0, or ENOMEM before anything was reported. */
-int triad_changes_tell(const struct triad_fabric *old, const struct triad_fabric *new,
+int triad_changes_report(const struct triad_fabric *old, const struct triad_fabric *new,
 	const struct triad_changes_sink *sink);
 
 #endif

@@ -131,11 +131,11 @@ void triad_watch_look_from(struct triad_watch *watch, uint64_t now_us)
 
 /* Reports changes, but not of a fabric that is a part: others read what is behind its
  * ends. */
-static void tell_changes(struct triad_watch *watch, struct triad_fabric *fabric)
+static void report_changes(struct triad_watch *watch, struct triad_fabric *fabric)
 {
 	/* When memory is short, the next fabric is compared with the old one. */
 	if (watch->reported && !watch->is_part && watch->changes.take &&
-		triad_changes_tell(watch->reported, fabric, &watch->changes))
+		triad_changes_report(watch->reported, fabric, &watch->changes))
 		return;
 	triad_fabric_unref(watch->reported);
 	watch->reported = triad_fabric_ref(fabric);
@@ -174,7 +174,7 @@ int triad_watch_adopt(
 	 * port's index means different ports to them. */
 	triad_view_unref(watch->view);
 	watch->view = error ? NULL : triad_view_ref(view);
-	tell_changes(watch, view->fabric);
+	report_changes(watch, view->fabric);
 	return error;
 }
 

@@ -59,7 +59,7 @@ static uint64_t left_ms(const struct triad_elector_status *status)
 	return (status->permission.deadline_us - status->now_us) / TRIAD_US_PER_MS;
 }
 
-static uint64_t heard_ms(const struct triad_elector_status *status,
+static uint64_t received_ms(const struct triad_elector_status *status,
 	const struct triad_election_member *member)
 {
 	if (member->is_self || status->now_us < member->received_us)
@@ -91,8 +91,8 @@ static void put_member(struct triad_list *list,
 	const struct triad_elector_status *status,
 	const struct triad_election_member *member)
 {
-	uint64_t ms = heard_ms(status, member);
-	char text[PRIORITY_TEXT_SIZE], heard[24];
+	uint64_t ms = received_ms(status, member);
+	char text[PRIORITY_TEXT_SIZE], received[24];
 
 	format_priority(text, sizeof(text), member->priority, member->is_witness);
 	triad_list_row(list);
@@ -116,8 +116,8 @@ static void put_member(struct triad_list *list,
 	triad_list_uint(list, "generation", "generation", 10, member->generation);
 	triad_list_guid(list, "hash", NULL, member->hash);
 	triad_list_uint(list, "heard_ms", NULL, 0, ms);
-	snprintf(heard, sizeof(heard), "%" PRIu64, ms);
-	list->next = (struct triad_list_next){.name = "heard_ms", .value = heard};
+	snprintf(received, sizeof(received), "%" PRIu64, ms);
+	list->next = (struct triad_list_next){.name = "heard_ms", .value = received};
 	triad_list_format(list, "heard", 9, "%" PRIu64 " ms", ms);
 	triad_list_blank(list);
 	list->next.name = "priority_text";

@@ -83,7 +83,7 @@ static int show_blacklist(struct triad_plugin *plugin, struct triad_output *outp
 	return TRIAD_CONTROL_DONE;
 }
 
-static bool is_heard(struct triad_plugin *plugin, uint64_t id)
+static bool is_received(struct triad_plugin *plugin, uint64_t id)
 {
 	struct triad_elector_status status;
 
@@ -102,7 +102,7 @@ static int print_changed(struct triad_plugin *plugin,
 	triad_output_printf(output, "0x%016" PRIx64 " %s\n", command->guid,
 		is_added ? "is on the blacklist of all members: it may not enforce"
 			 : "is off the blacklist of all members");
-	if (is_added && !is_heard(plugin, command->guid))
+	if (is_added && !is_received(plugin, command->guid))
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"port blacklist: no SM with this port GUID has been heard; "
 			"'election' lists them\n");

@@ -22,8 +22,8 @@
 #define GSI 1u
 
 struct peer {
-	uint16_t from_lid;  /* its last fragment's */
-	uint16_t heard_lid; /* its last authentic datagram's; 0: none */
+	uint16_t from_lid;     /* its last fragment's */
+	uint16_t received_lid; /* its last authentic datagram's; 0: none */
 	uint64_t received_us;
 	struct triad_fragments fragments;
 };
@@ -149,9 +149,9 @@ static uint16_t find_lid(struct fabric_carrier *carrier, const struct peer *peer
 
 	look_for_lids(carrier);
 	lid = carrier->places[peer - carrier->peers].lid;
-	if (peer->heard_lid &&
+	if (peer->received_lid &&
 		(!lid || triad_clock_now_us() < peer->received_us + HEARD_US))
-		lid = peer->heard_lid;
+		lid = peer->received_lid;
 	return lid;
 }
 
@@ -239,7 +239,7 @@ static void note_authentic(struct triad_carrier *base, const struct triad_addres
 
 	if (!peer)
 		return;
-	peer->heard_lid = peer->from_lid;
+	peer->received_lid = peer->from_lid;
 	peer->received_us = triad_clock_now_us();
 }
 

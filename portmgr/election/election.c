@@ -407,12 +407,12 @@ uint64_t triad_election_sm_master(
 	const struct triad_election *election, uint64_t now_us)
 {
 	for (uint32_t i = 0; i < election->n_received; i++) {
-		const struct heard *heard = &election->heard[i];
+		const struct received *received = &election->received[i];
 
-		if ((heard->message.flags & TRIAD_ELECTION_SM_IS_MASTER) &&
-			now_us <
-				heard->at_us + election_us(election->conf.keepalive_ms))
-			return heard->message.from;
+		if ((received->message.flags & TRIAD_ELECTION_SM_IS_MASTER) &&
+			now_us < received->at_us +
+					election_us(election->conf.keepalive_ms))
+			return received->message.from;
 	}
 	return 0;
 }
@@ -436,10 +436,10 @@ static void describe_self(
 	};
 }
 
-static void describe(const struct triad_election *e, const struct heard *heard,
+static void describe(const struct triad_election *e, const struct received *received,
 	struct triad_election_member *member)
 {
-	const struct triad_election_message *m = &heard->message;
+	const struct triad_election_message *m = &received->message;
 
 	*member = (struct triad_election_member){
 		.id = m->from,
@@ -449,7 +449,7 @@ static void describe(const struct triad_election *e, const struct heard *heard,
 		.claim = m->claim,
 		.generation = m->generation,
 		.hash = m->hash,
-		.received_us = heard->at_us,
+		.received_us = received->at_us,
 		.lease_ms = m->lease_ms,
 		.is_able = m->flags & TRIAD_ELECTION_IS_ABLE,
 		.is_witness = m->flags & TRIAD_ELECTION_IS_WITNESS,
@@ -461,12 +461,12 @@ static void describe(const struct triad_election *e, const struct heard *heard,
 
 /* Finds the holder by its own messages, so that members that gave it no promise know it,
  * too. */
-static const struct heard *find_holder(const struct triad_election *e)
+static const struct received *find_holder(const struct triad_election *e)
 {
 	for (uint32_t i = 0; i < e->n_received; i++)
-		if (e->heard[i].message.priority & TRIAD_PRIORITY_IS_CONF_MANAGER &&
-			members_is_fresh(e, &e->heard[i]))
-			return &e->heard[i];
+		if (e->received[i].message.priority & TRIAD_PRIORITY_IS_CONF_MANAGER &&
+			members_is_fresh(e, &e->received[i]))
+			return &e->received[i];
 	return NULL;
 }
 
@@ -477,7 +477,7 @@ static void describe_lease(const struct triad_election *e, uint64_t now_us,
 	/* A promise to ourselves is no lease unless a majority gave it, too. */
 	bool has_promised = now_us < e->promise.until_us;
 	bool knows_holder = has_promised && e->promise.holder != e->conf.id;
-	const struct heard *heard = find_holder(e);
+	const struct received *received = find_holder(e);
 
 	status->term = has_promised ? e->promise.term : e->stored.term;
 	if (e->is_holder) {
@@ -485,9 +485,9 @@ static void describe_lease(const struct triad_election *e, uint64_t now_us,
 		status->term = e->held_term;
 	} else if (knows_holder) {
 		status->holder = e->promise.holder;
-	} else if (heard) {
-		status->holder = heard->message.from;
-		status->term = heard->message.claim;
+	} else if (received) {
+		status->holder = received->message.from;
+		status->term = received->message.claim;
 	}
 }
 
@@ -509,6 +509,6 @@ void triad_election_status(const struct triad_election *election, uint64_t now_u
 	describe_self(e, &status->members[status->n_members++]);
 	for (uint32_t i = 0; i < e->n_received; i++)
 		if (status->n_members < TRIAD_CLUSTER_MAX_MEMBERS)
-			describe(
-				e, &e->heard[i], &status->members[status->n_members++]);
+			describe(e, &e->received[i],
+				&status->members[status->n_members++]);
 }

@@ -6,11 +6,11 @@
 /* For how many leases it is skipped if it did not get it. */
 #define PASSED_LEASES 10u
 
-const struct heard *members_find(const struct triad_election *e, uint64_t id)
+const struct received *members_find(const struct triad_election *e, uint64_t id)
 {
 	for (uint32_t i = 0; i < e->n_received; i++)
-		if (e->heard[i].message.from == id)
-			return &e->heard[i];
+		if (e->received[i].message.from == id)
+			return &e->received[i];
 	return NULL;
 }
 
@@ -25,34 +25,34 @@ bool members_in_view(const struct triad_election *e, uint64_t id)
 void members_note(
 	struct triad_election *e, const struct triad_election_message *message)
 {
-	struct heard *heard = NULL;
+	struct received *received = NULL;
 
 	for (uint32_t i = 0; i < e->n_received; i++)
-		if (e->heard[i].message.from == message->from)
-			heard = &e->heard[i];
-	if (!heard && e->n_received < TRIAD_CLUSTER_MAX_MEMBERS) {
-		heard = &e->heard[e->n_received++];
-		*heard = (struct heard){.n_answers = 0};
+		if (e->received[i].message.from == message->from)
+			received = &e->received[i];
+	if (!received && e->n_received < TRIAD_CLUSTER_MAX_MEMBERS) {
+		received = &e->received[e->n_received++];
+		*received = (struct received){.n_answers = 0};
 	}
-	if (!heard)
+	if (!received)
 		return;
-	heard->message = *message;
-	heard->at_us = e->now_us;
+	received->message = *message;
+	received->at_us = e->now_us;
 }
 
 bool members_may_answer(struct triad_election *e, uint64_t id)
 {
 	for (uint32_t i = 0; i < e->n_received; i++) {
-		struct heard *heard = &e->heard[i];
+		struct received *received = &e->received[i];
 
-		if (heard->message.from != id)
+		if (received->message.from != id)
 			continue;
 		/* Limit the answers to a member that floods us. */
-		if (e->now_us - heard->window_us >= election_us(e->conf.status_ms)) {
-			heard->window_us = e->now_us;
-			heard->n_answers = 0;
+		if (e->now_us - received->window_us >= election_us(e->conf.status_ms)) {
+			received->window_us = e->now_us;
+			received->n_answers = 0;
 		}
-		return heard->n_answers++ < MAX_ANSWERS;
+		return received->n_answers++ < MAX_ANSWERS;
 	}
 	return false;
 }
@@ -62,14 +62,15 @@ void members_keep_view(struct triad_election *e)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < e->n_received; i++)
-		if (members_in_view(e, e->heard[i].message.from))
-			e->heard[n++] = e->heard[i];
+		if (members_in_view(e, e->received[i].message.from))
+			e->received[n++] = e->received[i];
 	e->n_received = n;
 }
 
-bool members_is_fresh(const struct triad_election *e, const struct heard *heard)
+bool members_is_fresh(const struct triad_election *e, const struct received *received)
 {
-	return heard && e->now_us - heard->at_us <= election_us(e->conf.keepalive_ms);
+	return received &&
+		e->now_us - received->at_us <= election_us(e->conf.keepalive_ms);
 }
 
 /* --- comparing --- */
@@ -102,12 +103,12 @@ bool members_is_better(
 uint64_t members_better_master(const struct triad_election *e)
 {
 	for (uint32_t i = 0; i < e->n_received; i++) {
-		const struct heard *heard = &e->heard[i];
+		const struct received *received = &e->received[i];
 
-		if (heard->message.state == TRIAD_ELECTION_MASTER &&
-			members_is_fresh(e, heard) &&
-			members_is_better(e, &heard->message))
-			return heard->message.from;
+		if (received->message.state == TRIAD_ELECTION_MASTER &&
+			members_is_fresh(e, received) &&
+			members_is_better(e, &received->message))
+			return received->message.from;
 	}
 	return 0;
 }
@@ -116,12 +117,12 @@ bool members_all_worse(const struct triad_election *e, uint64_t since_us)
 {
 	for (uint32_t i = 0; i < e->view.n_members; i++) {
 		uint64_t id = e->view.members[i];
-		const struct heard *heard = members_find(e, id);
+		const struct received *received = members_find(e, id);
 
 		if (id == e->conf.id)
 			continue;
-		if (!heard || heard->at_us < since_us ||
-			members_is_better(e, &heard->message))
+		if (!received || received->at_us < since_us ||
+			members_is_better(e, &received->message))
 			return false;
 	}
 	return true;
@@ -141,7 +142,7 @@ bool members_is_able(
 bool members_has_other_config(const struct triad_election *e)
 {
 	for (uint32_t i = 0; i < e->n_received; i++) {
-		const struct triad_election_message *theirs = &e->heard[i].message;
+		const struct triad_election_message *theirs = &e->received[i].message;
 
 		if (!(theirs->flags & TRIAD_ELECTION_IS_WITNESS) && e->generation &&
 			theirs->generation == e->generation && theirs->hash != e->hash)
@@ -171,12 +172,14 @@ static bool is_hopeless(struct triad_election *e, uint64_t candidate)
 	return true;
 }
 
-static bool is_candidate(const struct triad_election *e, const struct heard *heard)
+static bool is_candidate(
+	const struct triad_election *e, const struct received *received)
 {
-	uint64_t id = heard->message.from;
+	uint64_t id = received->message.from;
 
 	return id != e->conf.id && members_in_view(e, id) &&
-		members_is_fresh(e, heard) && members_is_able(e, &heard->message) &&
+		members_is_fresh(e, received) &&
+		members_is_able(e, &received->message) &&
 		!(id == e->passed.excluded && e->now_us < e->passed.until_us);
 }
 
@@ -192,10 +195,10 @@ static uint64_t best_candidate(const struct triad_election *e)
 		priority = e->priority;
 	}
 	for (uint32_t i = 0; i < e->n_received; i++) {
-		const struct triad_election_message *theirs = &e->heard[i].message;
+		const struct triad_election_message *theirs = &e->received[i].message;
 		uint32_t theirs_priority = members_priority(e, theirs);
 
-		if (!is_candidate(e, &e->heard[i]))
+		if (!is_candidate(e, &e->received[i]))
 			continue;
 		if (!best ||
 			triad_priority_is_better(
@@ -225,12 +228,12 @@ static uint64_t more_preferred(const struct triad_election *e)
 	uint8_t preference = e->preference;
 
 	for (uint32_t i = 0; i < e->n_received; i++) {
-		const struct triad_election_message *theirs = &e->heard[i].message;
+		const struct triad_election_message *theirs = &e->received[i].message;
 		unsigned health = triad_priority_health(theirs->priority);
 
 		/* Skip a member that is less healthy: we would get mastership back at once,
 		 * and a member whose ports flap would get it again and again. */
-		if (!is_candidate(e, &e->heard[i]) ||
+		if (!is_candidate(e, &e->received[i]) ||
 			theirs->state != TRIAD_ELECTION_STANDBY || !health ||
 			health < triad_priority_health(e->priority) ||
 			triad_priority_preference(theirs->priority) <= preference)

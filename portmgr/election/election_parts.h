@@ -31,7 +31,7 @@
 #define MAX_TERM_JUMP (UINT64_C(1) << 32)
 
 /* A member and its last message. */
-struct heard {
+struct received {
 	struct triad_election_message message;
 	uint64_t at_us;
 	/* Answers to it in the present window of 'status_ms'. */
@@ -85,7 +85,7 @@ struct triad_election {
 
 	/* --- members --- */
 	uint32_t n_received;
-	struct heard heard[TRIAD_CLUSTER_MAX_MEMBERS];
+	struct received received[TRIAD_CLUSTER_MAX_MEMBERS];
 	struct passed_over passed;
 
 	/* --- states --- */
@@ -147,9 +147,9 @@ void members_note(
 void members_keep_view(struct triad_election *e);
 /* Whether to answer a STATUS of this member; counts the answer. */
 bool members_may_answer(struct triad_election *e, uint64_t id);
-const struct heard *members_find(const struct triad_election *e, uint64_t id);
+const struct received *members_find(const struct triad_election *e, uint64_t id);
 bool members_in_view(const struct triad_election *e, uint64_t id);
-bool members_is_fresh(const struct triad_election *e, const struct heard *heard);
+bool members_is_fresh(const struct triad_election *e, const struct received *received);
 /* A member's priority as this member honours it: with IS_CONF_MANAGER only if it has our
  * promise, with WAS_HOLDER_LAST only if that is not known to be wrong. */
 uint32_t members_priority(

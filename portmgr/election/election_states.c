@@ -141,7 +141,7 @@ static void decide_early(struct triad_election *e)
 /* How a standby reacts to STATUS of its master, or of another one. */
 static void follow(struct triad_election *e, const struct triad_election_message *m)
 {
-	const struct heard *present = members_find(e, e->master);
+	const struct received *present = members_find(e, e->master);
 
 	if (m->from == e->master && m->state != TRIAD_ELECTION_MASTER) {
 		states_elect(e); /* our master stepped down */

@@ -175,7 +175,7 @@ static bool is_due(uint64_t asked_us, uint64_t period_us, uint64_t now_us)
 }
 
 /* Whether its SM seems silent or gone, so that its port is asked, too. */
-static bool is_in_doubt(const struct triad_fabric_peer *peer)
+static bool is_unsure(const struct triad_fabric_peer *peer)
 {
 	return peer->sm.n || peer->refused_us;
 }
@@ -205,8 +205,7 @@ static bool ask_peer(struct triad_fabric_watch *watch, struct triad_fabric_peer 
 	if (is_due(peer->asked_us, period_us, now_us)) {
 		question->attribute = TRIAD_SMP_SM_INFO;
 		peer->asked_us = now_us;
-	} else if (is_in_doubt(peer) &&
-		is_due(peer->port_asked_us, period_us, now_us)) {
+	} else if (is_unsure(peer) && is_due(peer->port_asked_us, period_us, now_us)) {
 		question->attribute = TRIAD_SMP_NODE_INFO;
 		peer->port_asked_us = now_us;
 	} else {
@@ -422,7 +421,7 @@ static uint64_t next_of_peer(const struct triad_fabric_watch *watch,
 	uint64_t from_us = late_us(watch, peer);
 	uint64_t next_us = peer->asked_us ? peer->asked_us + period_us : now_us;
 
-	if (is_in_doubt(peer))
+	if (is_unsure(peer))
 		next_us = sooner(next_us,
 			peer->port_asked_us ? peer->port_asked_us + period_us : now_us);
 	/* Ask more often from the moment that its silence is significant. */

@@ -189,7 +189,7 @@ static void receive_digest(struct triad_replica *replica, struct replica_member 
 	member->has_digest = true;
 	member->received_us = replica->now_us;
 	answer_digest(replica, member);
-	replica_config_heard(replica, member);
+	replica_config_received(replica, member);
 }
 
 static void begin_pass(struct triad_replica *replica)
@@ -223,7 +223,7 @@ static bool receive_record(struct triad_replica *replica,
 	if (triad_history_merge(replica->history, record))
 		return true;
 	replica->news[triad_ring_put(&replica->news_ring, REPLICA_MAX_NEWS)] = *record;
-	replica->status.n_records_heard++;
+	replica->status.n_records_received++;
 	replica_send_digest(replica, replica->now_us);
 	return true;
 }

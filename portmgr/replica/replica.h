@@ -44,9 +44,9 @@ struct triad_replica_config {
 
 struct triad_replica_status {
 	uint64_t n_malformed, n_versions;
-	uint64_t n_records_heard;  /* new ones */
-	uint64_t n_configs_bad;    /* complete, but the hash was wrong */
-	uint64_t n_offers_refused; /* announced as larger than max_config_size */
+	uint64_t n_records_received; /* new ones */
+	uint64_t n_configs_bad;      /* complete, but the hash was wrong */
+	uint64_t n_offers_refused;   /* announced as larger than max_config_size */
 	struct triad_replica_config wanted; /* being fetched; generation 0: none */
 	size_t n_octets_here;               /* received of it */
 };

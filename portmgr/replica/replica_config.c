@@ -110,7 +110,7 @@ static void choose(struct triad_replica *replica)
 		begin_fetch(replica, best);
 }
 
-void replica_config_heard(
+void replica_config_received(
 	struct triad_replica *replica, const struct replica_member *member)
 {
 	if (member->config.size > replica->conf.max_config_size &&

@@ -84,7 +84,7 @@ struct triad_replica {
 void replica_send_digest(struct triad_replica *replica, uint64_t at_us);
 
 /* --- replica_config.c --- */
-void replica_config_heard(
+void replica_config_received(
 	struct triad_replica *replica, const struct replica_member *member);
 void replica_config_want(
 	struct triad_replica *replica, const struct triad_replica_message *message);

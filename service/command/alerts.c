@@ -343,7 +343,7 @@ int triad_command_run_alerts(struct triad_service *service,
 
 	if (trouble)
 		say_trouble(&list, trouble);
-	else if (!list.moment.past && !triad_health_alerts_tell(service))
+	else if (!list.moment.past && !triad_health_alerts_report(service))
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"no alerts are looked for: 'set alerts.enabled true' begins it\n");
 	/* First collect keys and sort them, then read each alert again: alerts are

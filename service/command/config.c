@@ -36,13 +36,13 @@ static const char *origin_name(enum triad_conf_origin origin)
 
 /* The default of a key, in the form of triad_conf_next().  The default configuration lacks
  * the keys of configured groups and scopes. */
-static const char *default_of(const struct triad_conf *standard,
+static const char *default_of(const struct triad_conf *defaults,
 	const struct triad_conf_entry *entry, struct triad_conf_entry *found)
 {
-	if (triad_conf_get(standard, entry->name, found, NULL, 0))
+	if (triad_conf_get(defaults, entry->name, found, NULL, 0))
 		return found->value;
 	return entry->key->per == TRIAD_CONF_PER_SCOPE ? "inherit"
-						       : entry->key->standard;
+						       : entry->key->default_text;
 }
 
 /* --- get --- */
@@ -50,7 +50,7 @@ static const char *default_of(const struct triad_conf *standard,
 /* The present values, or those of a past, whose image has only values that differed from
  * the default. */
 struct values {
-	const struct triad_conf *conf, *standard;
+	const struct triad_conf *conf, *defaults;
 	const struct triad_past *past; /* NULL: now */
 	uint32_t next;                 /* index of next_past_key() in the past's keys */
 };
@@ -88,7 +88,7 @@ static bool next_past_key(struct values *values, struct triad_conf_entry *entry)
 	while (values->next < past->n_keys) {
 		const struct triad_past_key *key = &past->keys[values->next++];
 
-		if (triad_conf_get(values->standard, key->name, &found, NULL, 0))
+		if (triad_conf_get(values->defaults, key->name, &found, NULL, 0))
 			continue;
 		*entry = (struct triad_conf_entry){0};
 		if (triad_conf_get(values->conf, key->name, &found, NULL, 0))
@@ -106,7 +106,7 @@ static bool next_value(struct values *values, struct triad_conf_entry *entry)
 
 	if (!values->past)
 		return triad_conf_next(values->conf, entry);
-	if (values->next || !triad_conf_next(values->standard, entry))
+	if (values->next || !triad_conf_next(values->defaults, entry))
 		return next_past_key(values, entry);
 	key = find_past_key(values->past, entry->name);
 	if (key)
@@ -131,7 +131,7 @@ static void put_value(struct triad_list *list, const struct values *values,
 	triad_list_text(list, "value", NULL, 0, entry->value);
 	triad_list_text(list, "unit", NULL, 0, key && key->unit[0] ? key->unit : NULL);
 	triad_list_text(list, "default", NULL, 0,
-		key ? default_of(values->standard, entry, &found) : NULL);
+		key ? default_of(values->defaults, entry, &found) : NULL);
 	triad_list_text(list, NULL, "VALUE", 0,
 		key ? format_value(key, entry->value, text) : entry->value);
 	triad_list_row_end(list);
@@ -225,12 +225,12 @@ int triad_command_run_get(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct values values = {.conf = triad_service_conf(service),
-		.standard = triad_service_standard(service)};
+		.defaults = triad_service_defaults(service)};
 	int status = TRIAD_CONTROL_FAILED;
 
-	if (values.standard && command->at[0]) {
+	if (values.defaults && command->at[0]) {
 		status = get_past(service, &values, command, output);
-	} else if (values.standard) {
+	} else if (values.defaults) {
 		put_broken(service, output);
 		(void)triad_commands_put_refused(service, command->key, output);
 		status = show_keys(&values, command, output);
@@ -238,7 +238,7 @@ int triad_command_run_get(struct triad_service *service,
 		triad_output_message(
 			output, TRIAD_FRAME_MESSAGE, "get: not enough memory\n");
 	}
-	triad_conf_unref(values.standard);
+	triad_conf_unref(values.defaults);
 	triad_conf_unref(values.conf);
 	return status;
 }
@@ -246,7 +246,7 @@ int triad_command_run_get(struct triad_service *service,
 /* --- config diff --- */
 
 struct diff {
-	const struct triad_conf *in_force, *file, *standard;
+	const struct triad_conf *in_force, *file, *defaults;
 	bool has_file, is_broken, was_broken;
 	bool is_unread; /* the file can't be read or trusted: its values are not known */
 	const char *program;
@@ -312,7 +312,7 @@ static void put_difference(
 	triad_list_text(list, "in_force", NULL, 0, present);
 	triad_list_text(list, "file", NULL, 0, file);
 	triad_list_text(
-		list, "default", NULL, 0, default_of(diff->standard, entry, &found));
+		list, "default", NULL, 0, default_of(diff->defaults, entry, &found));
 	triad_list_text(list, "why", NULL, 0, why);
 	put_setting(list, entry->name,
 		present ? format_value(entry->key, present, text) : "(not there)");
@@ -388,9 +388,9 @@ static void put_changed(struct diff *diff)
 	begin_list(diff, "not_default");
 	for (struct triad_conf_entry entry = {0};
 		triad_conf_next(diff->in_force, &entry);) {
-		const char *standard = default_of(diff->standard, &entry, &found);
+		const char *shown = default_of(diff->defaults, &entry, &found);
 
-		if (!strcmp(standard, entry.value) ||
+		if (!strcmp(shown, entry.value) ||
 			(diff->was_broken &&
 				!triad_service_keeps_when_idle(entry.name)))
 			continue;
@@ -399,14 +399,14 @@ static void put_changed(struct diff *diff)
 		triad_list_row(list);
 		triad_list_text(list, "key", NULL, 0, entry.name);
 		triad_list_text(list, "in_force", NULL, 0, entry.value);
-		triad_list_text(list, "default", NULL, 0, standard);
+		triad_list_text(list, "default", NULL, 0, shown);
 		triad_list_text(list, "from", NULL, 0, origin_name(entry.origin));
 		put_setting(
 			list, entry.name, format_value(entry.key, entry.value, text));
 		triad_list_note(list, "      %s; the default is %s",
 			entry.origin == TRIAD_CONF_FROM_SET ? "by 'set'"
 							    : "of the file",
-			format_value(entry.key, standard, text));
+			format_value(entry.key, shown, text));
 		triad_list_row_end(list);
 	}
 	triad_report_array_end(&diff->report);
@@ -475,9 +475,9 @@ int triad_command_run_config_diff(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
 	const struct triad_conf *in_force = triad_service_conf(service);
-	const struct triad_conf *standard = triad_service_standard(service);
+	const struct triad_conf *defaults = triad_service_defaults(service);
 	struct diff diff = {.in_force = in_force,
-		.standard = standard,
+		.defaults = defaults,
 		.program = service->owner->program,
 		.was_broken = triad_service_conf_state(service) == TRIAD_CONF_BROKEN,
 		.report = {.output = output, .as_json = command->json}};
@@ -486,7 +486,7 @@ int triad_command_run_config_diff(struct triad_service *service,
 	int error = triad_service_read_file(service, &file, &diags);
 	bool same = false;
 
-	if (!file || !standard) {
+	if (!file || !defaults) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"config diff: not enough memory\n");
 	} else {
@@ -510,7 +510,7 @@ int triad_command_run_config_diff(struct triad_service *service,
 		triad_report_end(&diff.report);
 	}
 	triad_conf_unref(file);
-	triad_conf_unref(standard);
+	triad_conf_unref(defaults);
 	triad_conf_unref(in_force);
 	return same         ? TRIAD_CONTROL_DONE
 		: diff.file ? TRIAD_CONTROL_TO_DO

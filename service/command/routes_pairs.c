@@ -10,7 +10,7 @@
 #include "command/command_table.h"
 #include "ib/link.h"
 #include "ib/node_choice.h"
-#include "routes/way.h"
+#include "routes/path.h"
 #include "service/command/format.h"
 #include "service/command/moment.h"
 #include "service/command/ports.h"
@@ -309,7 +309,7 @@ struct between {
 	struct triad_moment moment;
 	const struct triad_route_result *result;
 	struct triad_report report;
-	struct triad_routes_way way;
+	struct triad_routes_path path;
 	uint8_t sl;
 	bool has_sl; /* 'sl' is known: the packets' own, or the user's */
 };
@@ -351,8 +351,8 @@ static void put_hops(struct between *between)
 		.report = &between->report, .indent = "  ", .gap = "  "};
 
 	triad_report_array(&between->report, "hops");
-	for (uint32_t i = 0; i < between->way.n_hops; i++)
-		put_hop(&list, between, &between->way.hops[i]);
+	for (uint32_t i = 0; i < between->path.n_hops; i++)
+		put_hop(&list, between, &between->path.hops[i]);
 	triad_report_array_end(&between->report);
 }
 
@@ -371,15 +371,15 @@ static void find_sl(struct between *between, const struct triad_command *command
 			source->sl_between(source->context, slid, dlid, &between->sl);
 }
 
-static void put_way(struct between *between, const struct triad_command *command,
+static void put_path(struct between *between, const struct triad_command *command,
 	uint32_t from, uint32_t to, uint16_t lid)
 {
 	const struct triad_routes_layout *layout = between->result->check->layout;
 	const char *end;
 
 	find_sl(between, command, layout->fabric->ports[from].lid, lid);
-	triad_routes_way_find(layout, from, to, lid, between->sl, &between->way);
-	end = triad_routes_end_name(between->way.end);
+	triad_routes_path_find(layout, from, to, lid, between->sl, &between->path);
+	end = triad_routes_end_name(between->path.end);
 	if (between->report.as_json) {
 		struct triad_json *json = &between->report.json;
 
@@ -390,7 +390,7 @@ static void put_way(struct between *between, const struct triad_command *command
 		else
 			triad_json_string(json, "sl", NULL);
 		triad_json_bool(
-			json, "arrives", between->way.end == TRIAD_ROUTES_ARRIVES);
+			json, "arrives", between->path.end == TRIAD_ROUTES_ARRIVES);
 		triad_json_string(json, "end", end);
 		put_hops(between);
 		triad_json_object_end(json);
@@ -399,8 +399,8 @@ static void put_way(struct between *between, const struct triad_command *command
 	if (between->has_sl)
 		triad_output_printf(between->report.output, "LID %u, SL %u: %s%s\n",
 			lid, between->sl,
-			between->way.end == TRIAD_ROUTES_ARRIVES ? ""
-								 : "does not arrive, ",
+			between->path.end == TRIAD_ROUTES_ARRIVES ? ""
+								  : "does not arrive, ",
 			end);
 	else
 		triad_output_printf(between->report.output,
@@ -431,7 +431,7 @@ static int show_between(struct between *between, const struct triad_command *com
 	}
 	triad_report_array(&between->report, "paths");
 	for (unsigned i = 0; i < 1u << (fabric->ports[to].lmc & 7); i++)
-		put_way(between, command, from, to,
+		put_path(between, command, from, to,
 			(uint16_t)(fabric->ports[to].lid + i));
 	triad_report_array_end(&between->report);
 	triad_report_end(&between->report);

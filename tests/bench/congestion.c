@@ -16,7 +16,7 @@
 #include <inttypes.h>
 
 #include "congestion/roots.h"
-#include "routes/way.h"
+#include "routes/path.h"
 #include "tests/bench/bench.h"
 #include "tests/random.h"
 #include "tests/sim/fat_tree.h"
@@ -32,9 +32,9 @@ static void add_waits(const struct triad_routes_layout *layout, uint32_t from,
 	uint32_t to, struct triad_congestion_load *loads)
 {
 	uint32_t port = layout->hosts[to].port;
-	struct triad_routes_way way;
+	struct triad_routes_path way;
 
-	triad_routes_way_find(layout, layout->hosts[from].port, port,
+	triad_routes_path_find(layout, layout->hosts[from].port, port,
 		layout->fabric->ports[port].lid, 0, &way);
 	for (uint32_t i = 0; i < way.n_hops; i++)
 		loads[way.hops[i].port] = (struct triad_congestion_load){0.5f, 0.5f};

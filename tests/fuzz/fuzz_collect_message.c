@@ -84,23 +84,24 @@ static void check_claims(struct triad_claims *claims, uint64_t now_us)
 
 /* --- messages --- */
 
-struct heard {
+struct received {
 	struct triad_claims *claims;
 	uint64_t now_us;
 	struct triad_collect_head head;
 };
 
-static size_t receive_alive(struct heard *heard, struct triad_wire *body)
+static size_t receive_alive(struct received *received, struct triad_wire *body)
 {
 	struct triad_collect_alive alive;
 
 	if (!triad_collect_get_alive(body, &alive))
 		return 0;
-	triad_claims_receive_alive(heard->claims, &heard->head, &alive, heard->now_us);
-	return triad_collect_put_alive(&heard->head, &alive, again, sizeof(again));
+	triad_claims_receive_alive(
+		received->claims, &received->head, &alive, received->now_us);
+	return triad_collect_put_alive(&received->head, &alive, again, sizeof(again));
 }
 
-static size_t receive_owner(struct heard *heard, struct triad_wire *body)
+static size_t receive_owner(struct received *received, struct triad_wire *body)
 {
 	static struct triad_collect_claim claims[TRIAD_COLLECT_MAX_NODES];
 	struct triad_collect_owner owner;
@@ -111,12 +112,12 @@ static size_t receive_owner(struct heard *heard, struct triad_wire *body)
 		if (!triad_collect_get_claim(body, &claims[i]))
 			return 0;
 	triad_claims_receive_owner(
-		heard->claims, &heard->head, &owner, claims, heard->now_us);
+		received->claims, &received->head, &owner, claims, received->now_us);
 	return triad_collect_put_owner(
-		&heard->head, &owner, claims, again, sizeof(again));
+		&received->head, &owner, claims, again, sizeof(again));
 }
 
-static size_t receive_who_owns(struct heard *heard, struct triad_wire *body)
+static size_t receive_who_owns(struct received *received, struct triad_wire *body)
 {
 	static uint64_t guids[TRIAD_COLLECT_MAX_NODES];
 	struct triad_collect_who_owns who;
@@ -126,48 +127,48 @@ static size_t receive_who_owns(struct heard *heard, struct triad_wire *body)
 	for (uint32_t i = 0; i < who.n; i++)
 		guids[i] = triad_wire_get64(body);
 	triad_claims_receive_who_owns(
-		heard->claims, &heard->head, &who, guids, heard->now_us);
+		received->claims, &received->head, &who, guids, received->now_us);
 	return triad_collect_put_who_owns(
-		&heard->head, &who, guids, again, sizeof(again));
+		&received->head, &who, guids, again, sizeof(again));
 }
 
-static size_t receive_other(struct heard *heard, struct triad_wire *body)
+static size_t receive_other(struct received *received, struct triad_wire *body)
 {
 	struct triad_collect_trap trap;
 	struct triad_collect_again lost;
 	struct triad_collect_clear clear;
 
-	if (heard->head.kind == TRIAD_COLLECT_TRAP &&
+	if (received->head.kind == TRIAD_COLLECT_TRAP &&
 		triad_collect_get_trap(body, &trap))
 		return triad_collect_put_trap(
-			&heard->head, &trap, again, sizeof(again));
-	if (heard->head.kind == TRIAD_COLLECT_AGAIN &&
+			&received->head, &trap, again, sizeof(again));
+	if (received->head.kind == TRIAD_COLLECT_AGAIN &&
 		triad_collect_get_again(body, &lost))
 		return triad_collect_put_again(
-			&heard->head, &lost, again, sizeof(again));
-	if (heard->head.kind == TRIAD_COLLECT_CLEAR &&
+			&received->head, &lost, again, sizeof(again));
+	if (received->head.kind == TRIAD_COLLECT_CLEAR &&
 		triad_collect_get_clear(body, &clear))
 		return triad_collect_put_clear(
-			&heard->head, &clear, again, sizeof(again));
+			&received->head, &clear, again, sizeof(again));
 	return 0;
 }
 
-static size_t receive_body(struct heard *heard, struct triad_wire *body)
+static size_t receive_body(struct received *received, struct triad_wire *body)
 {
-	switch (heard->head.kind) {
+	switch (received->head.kind) {
 	case TRIAD_COLLECT_ALIVE:
-		return receive_alive(heard, body);
+		return receive_alive(received, body);
 	case TRIAD_COLLECT_OWNER:
-		return receive_owner(heard, body);
+		return receive_owner(received, body);
 	case TRIAD_COLLECT_WHO_OWNS:
-		return receive_who_owns(heard, body);
+		return receive_who_owns(received, body);
 	default:
-		return receive_other(heard, body);
+		return receive_other(received, body);
 	}
 }
 
 /* What was accepted is accepted again, with the same octets the third time. */
-static void hear(struct heard *heard, const uint8_t *octets, size_t size)
+static void hear(struct received *received, const uint8_t *octets, size_t size)
 {
 	static uint8_t second[ROOM];
 	uint8_t *exact = malloc(size ? size : 1);
@@ -177,29 +178,30 @@ static void hear(struct heard *heard, const uint8_t *octets, size_t size)
 	if (!exact)
 		exit(1);
 	memcpy(exact, octets, size);
-	if (triad_collect_get_head(exact, size, &heard->head, &body) ==
+	if (triad_collect_get_head(exact, size, &received->head, &body) ==
 		TRIAD_COLLECT_HEAD_GOOD)
-		written = receive_body(heard, &body);
+		written = receive_body(received, &body);
 	free(exact);
-	check_claims(heard->claims, heard->now_us);
+	check_claims(received->claims, received->now_us);
 	if (!written)
 		return;
 	/* An older TRAP has no evidence. */
-	require(written <= size || heard->head.kind == TRIAD_COLLECT_TRAP,
+	require(written <= size || received->head.kind == TRIAD_COLLECT_TRAP,
 		"it does not grow");
 	memcpy(second, again, written);
-	require(triad_collect_get_head(second, written, &heard->head, &body) ==
+	require(triad_collect_get_head(second, written, &received->head, &body) ==
 			TRIAD_COLLECT_HEAD_GOOD,
 		"a message again");
-	rewritten = receive_body(heard, &body);
+	rewritten = receive_body(received, &body);
 	require(rewritten == written && !memcmp(second, again, written),
 		"the same octets");
-	check_claims(heard->claims, heard->now_us);
+	check_claims(received->claims, received->now_us);
 }
 
 /* Magic, version, kind and a sender as they should be, so that what is behind them is
  * reached. */
-static void receive_mended(struct heard *heard, const uint8_t *octets, size_t size)
+static void receive_mended(
+	struct received *received, const uint8_t *octets, size_t size)
 {
 	uint8_t mended[4096];
 
@@ -211,26 +213,26 @@ static void receive_mended(struct heard *heard, const uint8_t *octets, size_t si
 		(1 + (mended[3] & 0xf) % (TRIAD_COLLECT_N_KINDS - 1)));
 	memset(mended + 4, 0, 7);
 	mended[11] |= 1;
-	hear(heard, mended, size);
+	hear(received, mended, size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct heard heard = {.claims = make_claims(), .now_us = 1000000};
+	struct received received = {.claims = make_claims(), .now_us = 1000000};
 
 	while (size >= 2) {
 		size_t length = ((size_t)data[0] << 8 | data[1]) & 0xfff;
 
-		heard.now_us += (uint64_t)(data[0] >> 4) * 100000;
+		received.now_us += (uint64_t)(data[0] >> 4) * 100000;
 		data += 2;
 		size -= 2;
 		if (length > size)
 			length = size;
-		hear(&heard, data, length);
-		receive_mended(&heard, data, length);
+		hear(&received, data, length);
+		receive_mended(&received, data, length);
 		data += length;
 		size -= length;
 	}
-	triad_claims_free(heard.claims);
+	triad_claims_free(received.claims);
 	return 0;
 }

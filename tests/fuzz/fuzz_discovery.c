@@ -37,15 +37,15 @@ static uint8_t *pack(const uint8_t *octets, size_t size, size_t *packed_size)
 /* Said again by the same program. */
 static struct triad_fabric *say_again(const struct triad_discovery *made)
 {
-	struct triad_topology_packed packed, heard;
+	struct triad_topology_packed packed, received;
 	struct triad_discovery again = {0};
 	struct triad_discovery_reply reply;
 
 	require(!triad_topology_pack(made->fabric, &packed), "it can be packed");
 	reply = triad_discovery_reply_make(0, made, &packed);
-	require(!triad_discovery_reply_read(&reply, &again, &heard), "a good reply");
-	heard.octets = packed.octets;
-	require(!triad_topology_unpack(&heard, &again.fabric), "and unpacked");
+	require(!triad_discovery_reply_read(&reply, &again, &received), "a good reply");
+	received.octets = packed.octets;
+	require(!triad_topology_unpack(&received, &again.fabric), "and unpacked");
 	require(again.n_smps == made->n_smps && again.n_silent == made->n_silent,
 		"with its numbers");
 	free(packed.octets);

@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct octets answer, noted, expected;
 	static struct triad_reply reply;
 	struct triad_wire w;
-	struct end made, heard;
+	struct end made, received;
 
 	if (!size || size > MOST / 16)
 		return 0;
@@ -125,13 +125,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	triad_wire_init(&w, (uint8_t *)data + 1, size - 1);
 	made = make_answer(&w, &answer, &expected);
-	heard = hear(answer.octets, answer.size, &noted, &reply);
+	received = hear(answer.octets, answer.size, &noted, &reply);
 	require(noted.size == expected.size &&
 			!memcmp(noted.octets, expected.octets, noted.size),
 		"what was said");
 	require(made.what != TRIAD_REPLY_EXIT ||
-			(heard.what == made.what && heard.status == made.status),
+			(received.what == made.what && received.status == made.status),
 		"its status");
-	require(made.what != TRIAD_REPLY_BROKEN || heard.what == made.what, "its end");
+	require(made.what != TRIAD_REPLY_BROKEN || received.what == made.what,
+		"its end");
 	return 0;
 }

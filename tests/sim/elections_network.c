@@ -145,14 +145,14 @@ static void review_peers(struct elections *s, unsigned node)
 
 	for (unsigned i = 0; i < s->n_nodes; i++) {
 		const struct node *other = &s->nodes[i];
-		bool is_heard = elections_hear_each_other(s, node, i) &&
+		bool is_received = elections_hear_each_other(s, node, i) &&
 			other->election && !other->is_paused;
 
-		if (is_heard)
+		if (is_received)
 			n->cut_since_us[i] = 0;
 		else if (!n->cut_since_us[i])
 			n->cut_since_us[i] = s->now_us;
-		if (is_heard || s->now_us - n->cut_since_us[i] < SILENCE_US)
+		if (is_received || s->now_us - n->cut_since_us[i] < SILENCE_US)
 			mask |= UINT32_C(1) << i;
 	}
 	mask &= alive_mask(s) | n->view_mask;
@@ -307,7 +307,7 @@ void elections_send(struct elections *s, unsigned from,
 /* --- what is heard --- */
 
 /* A program gone wrong: it shouts at whoever says anything. */
-static void shout(struct elections *s, unsigned node, const struct payload *heard)
+static void shout(struct elections *s, unsigned node, const struct payload *received)
 {
 	struct triad_election_message theirs;
 	struct triad_election_message message = {
@@ -318,7 +318,7 @@ static void shout(struct elections *s, unsigned node, const struct payload *hear
 		.lease_ms = LEASE_MS,
 	};
 
-	if (triad_election_message_decode(&theirs, heard->octets, heard->size) ||
+	if (triad_election_message_decode(&theirs, received->octets, received->size) ||
 		theirs.from == message.from || elections_random(s, 4))
 		return;
 	message.term = theirs.term;

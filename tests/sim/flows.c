@@ -96,7 +96,7 @@ void flows_set_drain(struct flows *flows, uint32_t host, double rate)
 	flows->drains[host] = rate;
 }
 
-/* Hop by hop, as the tables say; routes/way.h is not asked. */
+/* Hop by hop, as the tables say; routes/path.h is not asked. */
 static bool find_way(const struct flows *flows, struct flows_flow *flow)
 {
 	const struct triad_fabric *fabric = flows->fabric;

@@ -43,7 +43,7 @@ static void put_into_force(
 	tables->n_asked = 0;
 	tables->status.state = state_without_review(tables);
 	pthread_mutex_unlock(&tables->lock);
-	triad_tables_tell_state(tables);
+	triad_tables_report_state(tables);
 	triad_setup_unref(old);
 }
 
@@ -59,7 +59,7 @@ static void refuse(
 	if (!tables->setup)
 		tables->status.state = state_without_review(tables);
 	pthread_mutex_unlock(&tables->lock);
-	triad_tables_tell_state(tables);
+	triad_tables_report_state(tables);
 }
 
 /* Notes why the guard could not check the setup in force; NULL: it could. */
@@ -211,7 +211,7 @@ static enum verdict note_review(struct triad_tables *tables,
 		? TRIAD_TABLES_WAITING
 		: state_by_review(tables, fabric, plan);
 	pthread_mutex_unlock(&tables->lock);
-	triad_tables_tell_state(tables);
+	triad_tables_report_state(tables);
 	return verdict;
 }
 
@@ -238,7 +238,7 @@ static void review(struct triad_tables *tables, const struct triad_tables_wish *
 		pthread_mutex_lock(&tables->lock);
 		tables->status.state = TRIAD_TABLES_NO_MEMORY;
 		pthread_mutex_unlock(&tables->lock);
-		triad_tables_tell_state(tables);
+		triad_tables_report_state(tables);
 		triad_setup_unref(setup);
 		return;
 	}
@@ -265,7 +265,7 @@ static bool is_anything(struct triad_tables *tables, bool qos)
 	if (anything && !qos)
 		tables->status.state = TRIAD_TABLES_NO_QOS;
 	pthread_mutex_unlock(&tables->lock);
-	triad_tables_tell_state(tables);
+	triad_tables_report_state(tables);
 	return anything && qos;
 }
 

@@ -64,7 +64,7 @@ void triad_tables_free(struct triad_tables *tables)
 
 /* --- status --- */
 
-void triad_tables_tell_state(struct triad_tables *tables)
+void triad_tables_report_state(struct triad_tables *tables)
 {
 	enum triad_tables_state state;
 	bool is_news;
@@ -182,7 +182,7 @@ static void note_pass(
 	if (counts->error)
 		tables->status.state = TRIAD_TABLES_NO_MEMORY;
 	pthread_mutex_unlock(&tables->lock);
-	triad_tables_tell_state(tables);
+	triad_tables_report_state(tables);
 	if (counts->n_differing + counts->n_smps)
 		triad_log_write(tables->log, TRIAD_LOG_INFO,
 			"QoS tables: %" PRIu64 " are being sent",

@@ -42,6 +42,6 @@ struct triad_tables {
 };
 
 /* Logs the state if it has changed; without the lock. */
-void triad_tables_tell_state(struct triad_tables *tables);
+void triad_tables_report_state(struct triad_tables *tables);
 
 #endif

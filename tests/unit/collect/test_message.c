@@ -584,7 +584,7 @@ START_TEST(test_trap_that_is_no_number_is_none)
 END_TEST
 
 static const struct {
-	const char *said, *heard;
+	const char *said, *received;
 } texts[] = {
 	{"", ""},
 	{"knoten-\xc3\xa4", "knoten-\xc3\xa4"},
@@ -607,7 +607,7 @@ START_TEST(test_text_is_printable_when_it_is_read)
 	size = triad_collect_put_alive(&head, &alive, octets, ROOM);
 	body = body_of(octets, size);
 	ck_assert(triad_collect_get_alive(&body, &got));
-	ck_assert_str_eq(got.name, texts[_i].heard);
+	ck_assert_str_eq(got.name, texts[_i].received);
 	ck_assert_str_eq(got.address, alive.address);
 }
 END_TEST

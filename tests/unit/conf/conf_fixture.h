@@ -12,7 +12,7 @@
 #define GUID UINT64_C(0x0002c90300001234)
 #define GUID_TEXT "0x0002c90300001234"
 
-static struct triad_conf *conf, *standard;
+static struct triad_conf *conf, *defaults;
 static struct triad_diags diags;
 
 /* Puts the defaults in the place of '*place'. */
@@ -27,7 +27,7 @@ static inline void begin(void)
 {
 	triad_diags_init(&diags, "triad.conf");
 	renew(&conf);
-	renew(&standard);
+	renew(&defaults);
 }
 
 static inline int parse(const char *text)

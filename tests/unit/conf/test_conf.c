@@ -65,7 +65,7 @@ START_TEST(test_keys_rows_complete)
 		const struct triad_conf_key *key = &keys[i];
 
 		ck_assert_ptr_nonnull(key->unit);
-		ck_assert_ptr_nonnull(key->standard);
+		ck_assert_ptr_nonnull(key->default_text);
 		ck_assert(key->help[strlen(key->help) - 1] == '.');
 		ck_assert((key->type == TRIAD_CONF_CHOICE) == !!key->choices);
 		ck_assert((key->type == TRIAD_CONF_UINT) == !!key->max);
@@ -100,56 +100,56 @@ END_TEST
 /* Row: M9, A5 */
 START_TEST(test_init_defaults_as_documented)
 {
-	ck_assert(standard->perfmgr.enabled);
-	ck_assert_uint_eq(standard->perfmgr.sweep_period_s, 60);
-	ck_assert_uint_eq(standard->perfmgr.window, 64);
-	ck_assert_uint_eq(standard->perfmgr.node_window, 8);
-	ck_assert_uint_eq(standard->perfmgr.timeout_ms, 1000);
-	ck_assert_uint_eq(standard->perfmgr.retries, 2);
-	ck_assert_uint_eq(standard->log.level, TRIAD_LOG_INFO);
-	ck_assert(standard->log.syslog);
-	ck_assert(standard->control.enabled);
+	ck_assert(defaults->perfmgr.enabled);
+	ck_assert_uint_eq(defaults->perfmgr.sweep_period_s, 60);
+	ck_assert_uint_eq(defaults->perfmgr.window, 64);
+	ck_assert_uint_eq(defaults->perfmgr.node_window, 8);
+	ck_assert_uint_eq(defaults->perfmgr.timeout_ms, 1000);
+	ck_assert_uint_eq(defaults->perfmgr.retries, 2);
+	ck_assert_uint_eq(defaults->log.level, TRIAD_LOG_INFO);
+	ck_assert(defaults->log.syslog);
+	ck_assert(defaults->control.enabled);
 	ck_assert_str_eq(
-		standard->control.socket, TRIAD_RUNSTATEDIR "/" GUID_TEXT ".sock");
-	ck_assert_uint_eq(standard->control.max_clients, 16);
-	ck_assert(!standard->console.enabled);
-	ck_assert_uint_eq(standard->perfmgr.role, TRIAD_ROLE_MASTER);
-	ck_assert_str_eq(standard->perfmgr.histogram_counters,
+		defaults->control.socket, TRIAD_RUNSTATEDIR "/" GUID_TEXT ".sock");
+	ck_assert_uint_eq(defaults->control.max_clients, 16);
+	ck_assert(!defaults->console.enabled);
+	ck_assert_uint_eq(defaults->perfmgr.role, TRIAD_ROLE_MASTER);
+	ck_assert_str_eq(defaults->perfmgr.histogram_counters,
 		"PortXmitData; PortRcvData; PortXmitWait");
-	ck_assert(standard->alerts.enabled);
-	ck_assert_uint_eq(standard->alerts.raise_after_s, 0);
-	ck_assert_uint_eq(standard->alerts.clear_after_s, 180);
-	ck_assert_uint_eq(standard->alerts.clear_below_percent, 50);
-	ck_assert_uint_eq(standard->alerts.unanswered_sweeps, 2);
-	ck_assert(standard->alerts.links);
-	ck_assert_str_eq(standard->alerts.file, "");
-	ck_assert_uint_eq(standard->alerts.burst, 20);
-	ck_assert_str_eq(standard->prometheus.listen, "");
-	ck_assert_str_eq(standard->prometheus.tls_certificate, "");
-	ck_assert_str_eq(standard->prometheus.tls_key, "");
-	ck_assert_str_eq(standard->prometheus.token_file, "");
-	ck_assert_uint_eq(standard->prometheus.max_clients, 16);
-	ck_assert_str_eq(standard->sflow.collectors, "");
-	ck_assert_uint_eq(standard->sflow.interval_s, 30);
-	ck_assert_str_eq(standard->sflow.agent, "");
-	ck_assert_uint_eq(standard->sflow.mtu, 1400);
-	ck_assert_str_eq(standard->state.dir, TRIAD_STATEDIR);
-	ck_assert_uint_eq(standard->state.history, 65536);
-	ck_assert_str_eq(standard->profile.file, "");
-	ck_assert_uint_eq(standard->profile.counters, TRIAD_PROFILE_DATA);
-	ck_assert_uint_eq(standard->profile.max_size_mb, 1024);
-	ck_assert_uint_eq(standard->profile.max_age_h, 24);
-	ck_assert_uint_eq(standard->profile.keep, 10);
-	ck_assert_uint_eq(standard->profile.min_change_kb, 0);
-	ck_assert_uint_eq(standard->n_groups, 0);
+	ck_assert(defaults->alerts.enabled);
+	ck_assert_uint_eq(defaults->alerts.raise_after_s, 0);
+	ck_assert_uint_eq(defaults->alerts.clear_after_s, 180);
+	ck_assert_uint_eq(defaults->alerts.clear_below_percent, 50);
+	ck_assert_uint_eq(defaults->alerts.unanswered_sweeps, 2);
+	ck_assert(defaults->alerts.links);
+	ck_assert_str_eq(defaults->alerts.file, "");
+	ck_assert_uint_eq(defaults->alerts.burst, 20);
+	ck_assert_str_eq(defaults->prometheus.listen, "");
+	ck_assert_str_eq(defaults->prometheus.tls_certificate, "");
+	ck_assert_str_eq(defaults->prometheus.tls_key, "");
+	ck_assert_str_eq(defaults->prometheus.token_file, "");
+	ck_assert_uint_eq(defaults->prometheus.max_clients, 16);
+	ck_assert_str_eq(defaults->sflow.collectors, "");
+	ck_assert_uint_eq(defaults->sflow.interval_s, 30);
+	ck_assert_str_eq(defaults->sflow.agent, "");
+	ck_assert_uint_eq(defaults->sflow.mtu, 1400);
+	ck_assert_str_eq(defaults->state.dir, TRIAD_STATEDIR);
+	ck_assert_uint_eq(defaults->state.history, 65536);
+	ck_assert_str_eq(defaults->profile.file, "");
+	ck_assert_uint_eq(defaults->profile.counters, TRIAD_PROFILE_DATA);
+	ck_assert_uint_eq(defaults->profile.max_size_mb, 1024);
+	ck_assert_uint_eq(defaults->profile.max_age_h, 24);
+	ck_assert_uint_eq(defaults->profile.keep, 10);
+	ck_assert_uint_eq(defaults->profile.min_change_kb, 0);
+	ck_assert_uint_eq(defaults->n_groups, 0);
 }
 END_TEST
 
 START_TEST(test_defaults_formatted_as_in_table)
 {
-	for (struct triad_conf_entry entry = {0}; triad_conf_next(standard, &entry);)
-		if (!strchr(entry.key->standard, '%'))
-			ck_assert_str_eq(entry.value, entry.key->standard);
+	for (struct triad_conf_entry entry = {0}; triad_conf_next(defaults, &entry);)
+		if (!strchr(entry.key->default_text, '%'))
+			ck_assert_str_eq(entry.value, entry.key->default_text);
 }
 END_TEST
 
@@ -201,9 +201,9 @@ END_TEST
 START_TEST(test_parse_empty_gives_defaults)
 {
 	ck_assert_int_eq(parse(""), 0);
-	ck_assert(is_equal(conf, standard));
+	ck_assert(is_equal(conf, defaults));
 	ck_assert_int_eq(parse("\n  \n# nothing = here\n\t#[either]\n[perfmgr]"), 0);
-	ck_assert(is_equal(conf, standard));
+	ck_assert(is_equal(conf, defaults));
 	ck_assert_uint_eq(diags.n_total, 0);
 }
 END_TEST
@@ -323,7 +323,7 @@ START_TEST(test_parse_numbers_strictly_decimal)
 	renew(&conf);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ck_assert_int_eq(set("perfmgr.sweep_period", bad[i]), EINVAL);
-	ck_assert(is_equal(conf, standard));
+	ck_assert(is_equal(conf, defaults));
 	ck_assert_int_eq(set("perfmgr.sweep_period", "007"), 0);
 	ck_assert_uint_eq(conf->perfmgr.sweep_period_s, 7);
 }
@@ -430,7 +430,7 @@ START_TEST(test_parse_path_too_long_refused)
 {
 	ASSERT_ONE_DIAG(socket_of_length(108), 2, "has 108 octets", "at most 107");
 	ASSERT_ONE_DIAG(socket_of_length(200), 2, "has 200 octets", "at most 107");
-	ck_assert_str_eq(conf->control.socket, standard->control.socket);
+	ck_assert_str_eq(conf->control.socket, defaults->control.socket);
 }
 END_TEST
 
@@ -504,7 +504,7 @@ START_TEST(test_parse_all_mistakes_at_once_right_keys_kept)
 	ck_assert_uint_eq(conf->perfmgr.retries, 7);
 	ck_assert_uint_eq(conf->control.max_clients, 5);
 	ck_assert_uint_eq(conf->perfmgr.window, 64);
-	ck_assert_str_eq(conf->control.socket, standard->control.socket);
+	ck_assert_str_eq(conf->control.socket, defaults->control.socket);
 }
 END_TEST
 
@@ -571,7 +571,7 @@ START_TEST(test_parse_size_limit)
 				 conf, &diags),
 		EFBIG);
 	ASSERT_DIAGS("triad.conf: the file has more than 1048576 octets\n");
-	ck_assert(is_equal(conf, standard));
+	ck_assert(is_equal(conf, defaults));
 	free(text);
 }
 END_TEST
@@ -655,7 +655,7 @@ START_TEST(test_set_refused_value_changes_nothing)
 	ck_assert_int_eq(set("perfmgr.sweep_period", "0"), EINVAL);
 	ASSERT_DIAGS("triad.conf: perfmgr.sweep_period: 0 is out of range; allowed are "
 		     "1 to 65535 s\n");
-	ck_assert(is_equal(conf, standard));
+	ck_assert(is_equal(conf, defaults));
 }
 END_TEST
 
@@ -693,7 +693,7 @@ START_TEST(test_set_only_what_may_change_at_run_time)
 	for (i = 0; i < 3; i++)
 		ck_assert_int_eq(set(fixed[i], "true"), EPERM);
 	ck_assert_ptr_nonnull(strstr(diags.entries[0].text, "restart OpenSM"));
-	ck_assert(is_equal(conf, standard));
+	ck_assert(is_equal(conf, defaults));
 	for (i = 0; i < n; i++)
 		n_fixed += !keys[i].at_run_time;
 	ck_assert_uint_eq(n_fixed, 6);
@@ -797,7 +797,7 @@ static void read_with_glib(const GString *text, struct triad_conf *read)
 	size_t i, n;
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
-	*read = *standard;
+	*read = *defaults;
 	triad_conf_group_add(read, "g0");
 	triad_conf_group_add(read, "g1");
 	ck_assert(g_key_file_load_from_data(file, text->str, text->len, 0, NULL));

@@ -98,7 +98,7 @@ START_TEST(test_load_no_file_told)
 	ck_assert_str_eq(first_diag(),
 		"/nowhere/triad.conf: the file can't be read: No such file or "
 		"directory");
-	ck_assert(is_equal(conf, standard));
+	ck_assert(is_equal(conf, defaults));
 }
 END_TEST
 
@@ -145,7 +145,7 @@ START_TEST(test_example_has_no_mistake_and_changes_nothing)
 	char *text = read_source("docs/triad.conf.example");
 
 	ck_assert_msg(!parse(text), "%s", diags.entries[0].text);
-	ck_assert(is_equal(conf, standard));
+	ck_assert(is_equal(conf, defaults));
 	g_free(text);
 }
 END_TEST
@@ -169,7 +169,7 @@ static void check_example_entry(const char *text, const struct triad_conf_key *k
 	section = strstr(text, line);
 	ck_assert_msg(section != NULL, "no [%s]", key->section);
 	snprintf(line, sizeof(line), "\n%s =%s%s\n", key->name,
-		key->standard[0] ? " " : "", key->standard);
+		key->default_text[0] ? " " : "", key->default_text);
 	entry = strstr(section, line);
 	ck_assert_msg(
 		entry && !memmem(section + 1, (size_t)(entry - section), "\n[", 2),
@@ -190,7 +190,7 @@ START_TEST(test_example_with_all_keys_uncommented_is_the_defaults)
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
 	ck_assert_msg(!parse(active), "%s", diags.entries[0].text);
-	ck_assert(is_equal(conf, standard));
+	ck_assert(is_equal(conf, defaults));
 	for (i = 0; i < n; i++) {
 		if (keys[i].per != TRIAD_CONF_PER_GROUP) {
 			check_example_entry(active, &keys[i]);
@@ -242,7 +242,7 @@ START_TEST(test_manual_has_every_key_as_in_table)
 	for (i = 0; i < n; i++) {
 		char *entry = manual_entry(manual, &keys[i]), fact[128];
 
-		snprintf(fact, sizeof(fact), " [%s]%s\"\n", keys[i].standard,
+		snprintf(fact, sizeof(fact), " [%s]%s\"\n", keys[i].default_text,
 			keys[i].at_run_time ? "" : ", start");
 		ck_assert_msg(
 			strstr(entry, fact) != NULL, "no '%s' in %s", fact, entry);

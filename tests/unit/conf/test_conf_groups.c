@@ -45,10 +45,10 @@ static const struct triad_threshold *threshold(unsigned scope, unsigned counter)
 #define ASSERT_SET_REFUSED(error, key, value, ...)                                     \
 	do {                                                                           \
 		triad_diags_init(&diags, "set");                                       \
-		*standard = *conf;                                                     \
+		*defaults = *conf;                                                     \
 		ck_assert_int_eq(set(key, value), error);                              \
 		ASSERT_DIAG(0, __VA_ARGS__);                                           \
-		ck_assert_mem_eq(conf, standard, sizeof(*conf));                       \
+		ck_assert_mem_eq(conf, defaults, sizeof(*conf));                       \
 	} while (0)
 
 /* --- groups ------------------------------------------------------------ */
@@ -167,7 +167,7 @@ START_TEST(test_thresholds_defaults_as_documented)
 		unsigned counter;
 		double value;
 		unsigned unit;
-	} standards[] = {
+	} default_values[] = {
 		{TRIAD_SYMBOL_ERROR_COUNTER, 10, TRIAD_THRESHOLD_PER_SWEEP},
 		{TRIAD_LINK_ERROR_RECOVERY_COUNTER, 1, TRIAD_THRESHOLD_PER_SWEEP},
 		{TRIAD_LINK_DOWNED_COUNTER, 1, TRIAD_THRESHOLD_PER_SWEEP},
@@ -185,9 +185,9 @@ START_TEST(test_thresholds_defaults_as_documented)
 	};
 	unsigned i, scope;
 
-	for (i = 0; i < sizeof(standards) / sizeof(standards[0]); i++)
-		ASSERT_THRESHOLD(
-			0, standards[i].counter, standards[i].value, standards[i].unit);
+	for (i = 0; i < sizeof(default_values) / sizeof(default_values[0]); i++)
+		ASSERT_THRESHOLD(0, default_values[i].counter, default_values[i].value,
+			default_values[i].unit);
 	for (; i < TRIAD_N_COUNTERS; i++)
 		ASSERT_THRESHOLD(0, i, 0, TRIAD_THRESHOLD_OFF);
 	for (scope = 1; scope < TRIAD_CONF_MAX_SCOPES; scope++)

@@ -85,12 +85,12 @@ START_TEST(test_alike_looks_behind_masks_and_at_groups_by_name)
 			       "[group b]\nports = 1\n[group a]\nports = 2\n"),
 		0);
 	ck_assert_int_eq(
-		triad_conf_parse(other, strlen(other), GUID, standard, &diags), 0);
+		triad_conf_parse(other, strlen(other), GUID, defaults, &diags), 0);
 	check("collect.servers", "nats://***@h:1", TRIAD_CONF_FROM_FILE);
-	ck_assert(!triad_conf_is_alike(conf, standard, "collect.servers"));
-	ck_assert(triad_conf_is_alike(conf, standard, "group.a.ports"));
-	ck_assert(!triad_conf_is_alike(conf, standard, "group.b.ports"));
-	ck_assert(triad_conf_is_alike(conf, standard, "perfmgr.window"));
+	ck_assert(!triad_conf_is_alike(conf, defaults, "collect.servers"));
+	ck_assert(triad_conf_is_alike(conf, defaults, "group.a.ports"));
+	ck_assert(!triad_conf_is_alike(conf, defaults, "group.b.ports"));
+	ck_assert(triad_conf_is_alike(conf, defaults, "perfmgr.window"));
 }
 END_TEST
 

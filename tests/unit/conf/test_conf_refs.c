@@ -74,7 +74,7 @@ START_TEST(test_set_key_makes_another)
 				 &diags, &changed),
 		0);
 	ck_assert_uint_eq(changed->perfmgr.window, 9);
-	ck_assert_mem_eq(conf, standard, sizeof(*conf));
+	ck_assert_mem_eq(conf, defaults, sizeof(*conf));
 	watch(changed);
 	triad_conf_unref(changed);
 	ck_assert_uint_eq(n_freed, 1);
@@ -89,7 +89,7 @@ START_TEST(test_set_refused_leaves_nothing)
 				 &diags, &changed),
 		EINVAL);
 	ck_assert_ptr_null(changed);
-	ck_assert_mem_eq(conf, standard, sizeof(*conf));
+	ck_assert_mem_eq(conf, defaults, sizeof(*conf));
 }
 END_TEST
 
@@ -98,7 +98,7 @@ static void assert_memory_short(void)
 	ck_assert(refused());
 	ck_assert_uint_eq(diags.n, 1);
 	ck_assert_ptr_nonnull(strstr(diags.entries[0].text, "not enough memory"));
-	ck_assert_mem_eq(conf, standard, sizeof(*conf));
+	ck_assert_mem_eq(conf, defaults, sizeof(*conf));
 }
 
 START_TEST(test_memory_short_no_new_configuration)

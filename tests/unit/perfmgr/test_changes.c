@@ -42,7 +42,7 @@ static void tell(const struct triad_fabric *old, const struct triad_fabric *new)
 	const struct triad_changes_sink sink = {.take = take};
 
 	n_reported = 0;
-	ck_assert_int_eq(triad_changes_tell(old, new, &sink), 0);
+	ck_assert_int_eq(triad_changes_report(old, new, &sink), 0);
 }
 
 static bool is_told(enum triad_change change, uint64_t guid, int port, uint64_t far)

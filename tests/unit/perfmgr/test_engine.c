@@ -188,7 +188,7 @@ static bool doubts(uint64_t words, uint64_t s)
 	uint32_t impossible;
 
 	reading.raw[TRIAD_PORT_XMIT_DATA] = words;
-	impossible = triad_engine_mark_doubtful(engine, rows[0],
+	impossible = triad_engine_mark_implausible(engine, rows[0],
 		TRIAD_PMA_PORT_COUNTERS_EXTENDED, &reading, 100, s * S, &is_believed);
 	if (is_believed)
 		triad_engine_update(engine, rows[0], TRIAD_PMA_PORT_COUNTERS_EXTENDED,

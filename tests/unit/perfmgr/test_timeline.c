@@ -217,10 +217,10 @@ START_TEST(test_timeline_storm_pushes_out_nothing_and_is_told)
 	}
 	ck_assert_uint_eq(n_kept, 100);
 	ck_assert(triad_timeline_admits(timeline, TRIAD_TIMELINE_RESET, S));
-	triad_timeline_tell_more(timeline, 5 * S, AT_US, false);
+	triad_timeline_report_omitted(timeline, 5 * S, AT_US, false);
 	ck_assert_uint_eq(triad_timeline_counts(timeline).n, 101);
-	triad_timeline_tell_more(timeline, 12 * S, AT_US, false);
-	triad_timeline_tell_more(timeline, 30 * S, AT_US, false);
+	triad_timeline_report_omitted(timeline, 12 * S, AT_US, false);
+	triad_timeline_report_omitted(timeline, 30 * S, AT_US, false);
 	ck_assert_uint_eq(triad_timeline_counts(timeline).n, 102);
 	event = *triad_timeline_get(timeline, triad_timeline_end(timeline) - 1);
 	ck_assert_uint_eq(event.kind, TRIAD_TIMELINE_MORE);
@@ -243,9 +243,9 @@ START_TEST(test_timeline_endless_storm_is_told_each_time)
 		if (triad_timeline_admits(timeline, TRIAD_TIMELINE_LINK_UP, at_us))
 			triad_timeline_add(timeline, &cut);
 		if (at_us % S == 0)
-			triad_timeline_tell_more(timeline, at_us, AT_US, false);
+			triad_timeline_report_omitted(timeline, at_us, AT_US, false);
 	}
-	triad_timeline_tell_more(timeline, 61 * S, AT_US, true);
+	triad_timeline_report_omitted(timeline, 61 * S, AT_US, true);
 	for (uint64_t i = triad_timeline_first(timeline);
 		i < triad_timeline_end(timeline); i++) {
 		const struct triad_timeline_event *event =

@@ -295,24 +295,24 @@ END_TEST
 
 START_TEST(test_recordings_of_a_session_that_ended_are_old)
 {
-	struct datagram heard, unheard, hello;
+	struct datagram received, unheard, hello;
 
 	meet();
-	heard = make(ends, 0, 1, "heard");
+	received = make(ends, 0, 1, "heard");
 	unheard = make(ends, 0, 1, "unheard");
-	ck_assert_int_eq(take(ends, 0, 1, &heard, &opened), TRIAD_SEAL_ACCEPTED);
-	ck_assert_int_eq(take(ends, 0, 1, &heard, &opened), TRIAD_SEAL_OLD);
+	ck_assert_int_eq(take(ends, 0, 1, &received, &opened), TRIAD_SEAL_ACCEPTED);
+	ck_assert_int_eq(take(ends, 0, 1, &received, &opened), TRIAD_SEAL_OLD);
 	ck_assert(!opened.answer);
 	start(ends, 2, 0);
 	hello = make(ends, 0, 1, NULL);
 	(void)take(ends, 0, 1, &hello, &opened);
 	(void)pass(ends, 1, 0, &opened);
 	ck_assert_int_eq(pass(ends, 0, 1, &opened), TRIAD_SEAL_ACCEPTED);
-	ck_assert_int_eq(take(ends, 0, 1, &heard, &opened), TRIAD_SEAL_OLD);
+	ck_assert_int_eq(take(ends, 0, 1, &received, &opened), TRIAD_SEAL_OLD);
 	ck_assert_int_eq(take(ends, 0, 1, &unheard, &opened), TRIAD_SEAL_OLD);
 	/* Nor does the receiver's restart make them good. */
 	start(ends, 2, 1);
-	ck_assert_int_eq(take(ends, 0, 1, &heard, &opened), TRIAD_SEAL_OLD);
+	ck_assert_int_eq(take(ends, 0, 1, &received, &opened), TRIAD_SEAL_OLD);
 	ck_assert_int_eq(take(ends, 0, 1, &unheard, &opened), TRIAD_SEAL_OLD);
 	ck_assert_int_eq(take(ends, 0, 1, &hello, &opened), TRIAD_SEAL_HELLO);
 }

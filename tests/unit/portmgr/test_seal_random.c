@@ -179,19 +179,20 @@ static void step(void)
 /* Without loss now, but what was held back and recorded still comes between. */
 static void check_convergence(unsigned n_old)
 {
-	bool heard;
+	bool received;
 
 	for (unsigned round = 0; round <= N_ROUNDS; round++) {
-		heard = true;
+		received = true;
 		storm.now_us += 100000;
 		for (unsigned i = 0; i < n_old; i++)
 			meddle();
 		for (unsigned from = 0; from < storm.n_ends; from++)
 			for (unsigned to = 0; to < storm.n_ends; to++)
 				if (from != to)
-					heard &= hand(from, to, make(from, to, true));
+					received &=
+						hand(from, to, make(from, to, true));
 	}
-	ck_assert(heard);
+	ck_assert(received);
 }
 
 static void check_storm(unsigned n_ends, uint64_t seed)

@@ -159,7 +159,7 @@ static struct triad_path_decision decide(
 		.to = port_of(4, 1)};
 	struct triad_path_decision decision;
 
-	triad_path_decide_way(&ask, 3, 5, &decision);
+	triad_path_decide_links(&ask, 3, 5, &decision);
 	return decision;
 }
 

@@ -2,7 +2,7 @@
 /* Routes of random fabrics, checked beside a walk of each pair; and of fabrics whose
  * credit loops are known. */
 #include "routes/check.h"
-#include "routes/way.h"
+#include "routes/path.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -444,13 +444,13 @@ struct crossing {
 static bool take_crossing(void *context, uint32_t from, uint32_t to, uint16_t lid)
 {
 	struct crossing *crossing = context;
-	struct triad_routes_way way;
+	struct triad_routes_path way;
 	unsigned host = (unsigned)(fabric->ports[from].guid - 0x100001) / 16;
 	struct routed_walk walk = routed_walk(
 		&routed, routed.host_switch[host], routed.host_port[host], lid);
 	bool passes = false;
 
-	triad_routes_way_find(check->layout, from, to, lid, 0, &way);
+	triad_routes_path_find(check->layout, from, to, lid, 0, &way);
 	MUST(way.end == TRIAD_ROUTES_ARRIVES && walk.end == ROUTED_ARRIVES,
 		"over a link to nowhere", seed);
 	MUST(way.n_hops == walk.n + 1, "%u hops, not %u", seed, way.n_hops, walk.n + 1);

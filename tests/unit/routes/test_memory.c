@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Checks of routes when memory is short: ENOMEM, and nothing is lost. */
 #include "routes/check.h"
-#include "routes/way.h"
+#include "routes/path.h"
 #include "routes/without.h"
 
 #include <errno.h>

@@ -169,7 +169,7 @@ static void turn(void)
 {
 	bool reads = true, has_fabric;
 
-	hooks.turn(hooks.context, true, &reads, &has_fabric);
+	hooks.step(hooks.context, true, &reads, &has_fabric);
 	if (!reads)
 		triad_collector_adopt(collector);
 }

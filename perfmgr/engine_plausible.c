@@ -52,7 +52,7 @@ static void go_on_from(struct triad_row_hot *hot, struct triad_row_cold *cold,
 	triad_row_write_end(hot);
 }
 
-uint32_t triad_engine_mark_doubtful(struct triad_engine *engine, uint32_t row,
+uint32_t triad_engine_mark_implausible(struct triad_engine *engine, uint32_t row,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	double words_per_us, uint64_t now_us, bool *is_believed)
 {
@@ -74,13 +74,13 @@ uint32_t triad_engine_mark_doubtful(struct triad_engine *engine, uint32_t row,
 	cold = triad_rows_cold(&engine->rows, row);
 	if (!impossible) {
 		/* Most rows have none, and need not be written to. */
-		if (cold->n_doubts)
-			cold->n_doubts = 0;
+		if (cold->n_implausible_readings)
+			cold->n_implausible_readings = 0;
 		return 0;
 	}
-	*is_believed = ++cold->n_doubts >= TRIAD_ENGINE_MAX_DOUBTS;
+	*is_believed = ++cold->n_implausible_readings >= TRIAD_ENGINE_MAX_DOUBTS;
 	if (*is_believed) {
-		cold->n_doubts = 0;
+		cold->n_implausible_readings = 0;
 		go_on_from(hot, cold, reading, impossible);
 	}
 	return impossible;

@@ -2,8 +2,8 @@
 /* Lists one path hop by hop, and the pairs that cross a link.
  *
  * Thread-safety: functions without state, on a layout that the caller holds. */
-#ifndef TRIAD_ROUTES_WAY_H
-#define TRIAD_ROUTES_WAY_H
+#ifndef TRIAD_ROUTES_PATH_H
+#define TRIAD_ROUTES_PATH_H
 
 #include "routes/credit.h"
 
@@ -19,7 +19,7 @@ struct triad_routes_hop {
 	uint8_t vl;      /* 15: packets are dropped */
 };
 
-struct triad_routes_way {
+struct triad_routes_path {
 	enum triad_routes_end end;
 	uint32_t n_hops;
 	struct triad_routes_hop hops[TRIAD_ROUTES_MAX_HOPS];
@@ -27,8 +27,8 @@ struct triad_routes_way {
 
 /* Finds the path from a host, or a switch's port 0, to the end port 'to' by its LID 'lid'.
  * A path longer than TRIAD_ROUTES_MAX_HOPS counts as a circle. */
-void triad_routes_way_find(const struct triad_routes_layout *layout, uint32_t from,
-	uint32_t to, uint16_t lid, uint8_t sl, struct triad_routes_way *way);
+void triad_routes_path_find(const struct triad_routes_layout *layout, uint32_t from,
+	uint32_t to, uint16_t lid, uint8_t sl, struct triad_routes_path *path);
 
 /* Calls 'take' for each pair that leaves by 'port' (an index in the fabric's ports) and
  * arrives, until it returns false.  Returns 0 or ENOMEM. */

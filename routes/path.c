@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "routes/way.h"
+#include "routes/path.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,32 +20,32 @@ static struct triad_routes_hop hop_of(const struct triad_fabric *fabric, uint32_
 	return hop;
 }
 
-void triad_routes_way_find(const struct triad_routes_layout *layout, uint32_t from,
-	uint32_t to, uint16_t lid, uint8_t sl, struct triad_routes_way *way)
+void triad_routes_path_find(const struct triad_routes_layout *layout, uint32_t from,
+	uint32_t to, uint16_t lid, uint8_t sl, struct triad_routes_path *path)
 {
 	const struct triad_fabric *fabric = layout->fabric;
 	const struct triad_fabric_port *begin = &fabric->ports[from];
 	uint32_t sw = layout->switch_of_node[begin->node];
 	uint8_t in_port = 0;
 
-	way->n_hops = 0;
-	way->end = TRIAD_ROUTES_DEAD_PORT;
+	path->n_hops = 0;
+	path->end = TRIAD_ROUTES_DEAD_PORT;
 	if (sw == TRIAD_FABRIC_NONE) {
 		uint32_t host = layout->host_of_port[from];
 
-		way->hops[way->n_hops++] =
+		path->hops[path->n_hops++] =
 			hop_of(fabric, begin->node, begin->number, 0, sl);
 		if (host == TRIAD_FABRIC_NONE)
 			return;
 		sw = layout->hosts[host].sw;
 		in_port = layout->hosts[host].in_port;
 	}
-	while (way->n_hops < TRIAD_ROUTES_MAX_HOPS) {
+	while (path->n_hops < TRIAD_ROUTES_MAX_HOPS) {
 		uint8_t out = triad_routes_out(layout, sw, lid);
 		const struct triad_routes_link *link =
 			triad_routes_link(layout, sw, out);
 
-		way->hops[way->n_hops++] =
+		path->hops[path->n_hops++] =
 			hop_of(fabric, layout->switches[sw].node, out, in_port, sl);
 		if (link && link->kind == TRIAD_ROUTES_TO_SWITCH) {
 			sw = link->to;
@@ -53,17 +53,17 @@ void triad_routes_way_find(const struct triad_routes_layout *layout, uint32_t fr
 			continue;
 		}
 		if (out == 255)
-			way->end = TRIAD_ROUTES_NO_ROUTE;
+			path->end = TRIAD_ROUTES_NO_ROUTE;
 		else if (link && link->kind == TRIAD_ROUTES_TO_END)
-			way->end = link->to == to ? TRIAD_ROUTES_ARRIVES
-						  : TRIAD_ROUTES_ELSEWHERE;
+			path->end = link->to == to ? TRIAD_ROUTES_ARRIVES
+						   : TRIAD_ROUTES_ELSEWHERE;
 		else if (link && link->kind == TRIAD_ROUTES_ITSELF)
-			way->end = fabric->ports[to].node == layout->switches[sw].node
+			path->end = fabric->ports[to].node == layout->switches[sw].node
 				? TRIAD_ROUTES_ARRIVES
 				: TRIAD_ROUTES_ELSEWHERE;
 		return;
 	}
-	way->end = TRIAD_ROUTES_CIRCLES;
+	path->end = TRIAD_ROUTES_CIRCLES;
 }
 
 /* --- all over a link --- */
