@@ -11,7 +11,7 @@
  *
  *     if (triad_timeline_admits(timeline, kind, now))
  *             triad_timeline_add(timeline, &event);
- *     triad_timeline_tell_more(timeline, now, wall, false)       a few times a second
+ *     triad_timeline_report_omitted(timeline, now, wall, false)  a few times a second
  *
  * Thread-safety: none; the caller excludes others.
  * Memory: the room times 256 octets, touched as needed: 65,536 events take 16 MiB,
