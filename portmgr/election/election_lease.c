@@ -64,6 +64,7 @@ void lease_give_up(struct triad_election *e)
 		e->promise.until_us = until_us > e->now_us ? until_us : e->now_us;
 	if (!had)
 		return;
+	e->first_claimed_us = e->now_us;
 	e->counts.n_leases_lost++;
 	states_update_priority(e);
 }
@@ -125,13 +126,23 @@ static void make_claim(struct triad_election *e)
 	election_store(e);
 }
 
+/* Whether a claim made now continues an earlier one: our last promise was to ourselves and
+ * ended less than a lease ago, so nobody else had much time to ask for it. */
+static bool continues_claim(const struct triad_election *e)
+{
+	return e->promise.holder == e->conf.id &&
+		e->now_us < e->promise.until_us + lease_us(e);
+}
+
 /* Makes a claim, or a new one if a member can't grant the old one because it knows a higher
  * term.  A holder keeps the lease of its old term meanwhile. */
 static void renew_claim(struct triad_election *e)
 {
 	bool is_low = e->claim < e->stored.term && (!e->is_holder || e->was_refused);
 
-	if (!e->claim)
+	/* A master that yields and at once takes over again drops its claim for a moment.
+	 * Count the time from its first claim all the same, or let_go() would never come. */
+	if (!e->claim && !continues_claim(e))
 		e->first_claimed_us = e->now_us;
 	/* A term that is not on disk could be begun twice. */
 	if (e->has_disk_trouble)
@@ -149,6 +160,7 @@ static void let_go(struct triad_election *e)
 	uint64_t mixed = (e->conf.id ^ e->claim) * UINT64_C(0x9e3779b97f4a7c15);
 
 	e->claim_again_us = e->now_us + lease_us(e) / 4 * (1 + (mixed >> 60));
+	e->first_claimed_us = e->claim_again_us;
 	lease_give_up(e);
 	election_send(e, TRIAD_ELECTION_STATUS, NULL, 0);
 }
@@ -322,8 +334,10 @@ void lease_view(struct triad_election *e)
 		e->stored.term = e->view.epoch << EPOCH_SHIFT;
 	e->round.is_back = true; /* don't wait: messages of the old view may be lost */
 	e->status_due_us = e->now_us;
-	if (!e->is_holder)
+	if (!e->is_holder) {
 		e->claim = 0; /* make a new one, with a term of this view's epoch */
+		e->first_claimed_us = e->now_us;
+	}
 	if (!e->is_holder && !e->view.has_fixed_voters)
 		e->not_before_us = e->now_us + lease_us(e);
 }

@@ -458,6 +458,109 @@ START_TEST(test_lease_not_asked_for_by_the_best_is_asked_for_by_the_next)
 }
 END_TEST
 
+/* --- a claim that nobody grants --- */
+
+#define CLAIM_US (3 * LEASE_MS * MS)
+
+static void answer_check(enum triad_check check)
+{
+	triad_election_check(election, check, now_us);
+	collect();
+}
+
+/* Asks in vain until 'until_us' or until the claim is dropped; returns when that was. With
+ * 'is_interrupted', cannot be a candidate for a moment every 250 ms, as a master that
+ * yields and at once takes over again. */
+static uint64_t ask_in_vain(uint64_t until_us, bool is_interrupted)
+{
+	while (now_us < until_us && last_sent[TRIAD_ELECTION_STATUS].claim) {
+		for (unsigned i = 0; i < 5; i++) {
+			run_to(now_us + 50 * MS);
+			come_back();
+		}
+		if (!last_sent[TRIAD_ELECTION_STATUS].claim || !is_interrupted)
+			continue;
+		answer_check(TRIAD_CHECK_NO);
+		run_to(now_us + 10 * MS);
+		answer_check(TRIAD_CHECK_YES);
+		run_to(now_us + 100 * MS);
+		come_back();
+		ck_assert_uint_ne(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+	}
+	return now_us;
+}
+
+/* As long as it asks, it has promised itself, and cannot honour another holder. */
+START_TEST(test_claim_not_granted_is_dropped_and_another_gets_the_promise)
+{
+	uint64_t asked_us, term;
+
+	ask();
+	asked_us = now_us;
+	come_back();
+	ask_in_vain(asked_us + 2 * CLAIM_US, _i == 1);
+	ck_assert_uint_ge(now_us, asked_us + CLAIM_US);
+	ck_assert_uint_le(now_us, asked_us + CLAIM_US + 400 * MS);
+	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
+	term = last_sent[TRIAD_ELECTION_STATUS].term + 1;
+	ck_assert_uint_eq(grant_to(BETTER, term, term), term);
+}
+END_TEST
+
+/* The pauses have random lengths, some of them shorter than a lease. */
+START_TEST(test_claim_made_again_has_all_its_time)
+{
+	ask();
+	for (unsigned i = 0; i < 40; i++) {
+		uint64_t asked_us = now_us;
+
+		come_back();
+		ask_in_vain(asked_us + 2 * CLAIM_US, false);
+		ck_assert_uint_ge(now_us, asked_us + CLAIM_US - 100 * MS);
+		for (unsigned n = 0; n < 100 && !last_sent[TRIAD_ELECTION_STATUS].claim;
+			n++)
+			run_to(now_us + 50 * MS);
+		ck_assert_uint_ne(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+	}
+}
+END_TEST
+
+START_TEST(test_claim_after_a_pause_of_a_lease_has_all_its_time)
+{
+	uint64_t asked_us;
+
+	ask();
+	come_back();
+	ask_in_vain(now_us + CLAIM_US - 300 * MS, false);
+	ck_assert_uint_ne(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+	answer_check(TRIAD_CHECK_NO);
+	run_to(now_us + LEASE_MS * MS);
+	answer_check(TRIAD_CHECK_YES);
+	run_to(now_us + 100 * MS);
+	ck_assert_uint_ne(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+	asked_us = now_us;
+	come_back();
+	ck_assert_uint_ge(ask_in_vain(asked_us + 2 * CLAIM_US, false),
+		asked_us + CLAIM_US - 100 * MS);
+}
+END_TEST
+
+START_TEST(test_claim_after_a_lease_that_ran_out_has_all_its_time)
+{
+	uint64_t lost_us;
+
+	hold();
+	run_to(1810 * MS);
+	ck_assert(!is_holder());
+	lost_us = now_us;
+	run_to(now_us + 100 * MS);
+	ck_assert_uint_ne(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+	come_back();
+	ck_assert_uint_ge(
+		ask_in_vain(lost_us + 2 * CLAIM_US, false), lost_us + CLAIM_US);
+}
+END_TEST
+
 /* --- the disk --- */
 
 /* Row: E12 */
@@ -587,6 +690,11 @@ int main(void)
 	tcase_add_test(cases, test_grant_of_who_knows_a_later_holder_counts);
 	tcase_add_test(
 		cases, test_lease_not_asked_for_by_the_best_is_asked_for_by_the_next);
+	tcase_add_loop_test(cases,
+		test_claim_not_granted_is_dropped_and_another_gets_the_promise, 0, 2);
+	tcase_add_test(cases, test_claim_made_again_has_all_its_time);
+	tcase_add_test(cases, test_claim_after_a_pause_of_a_lease_has_all_its_time);
+	tcase_add_test(cases, test_claim_after_a_lease_that_ran_out_has_all_its_time);
 	add_disk(cases);
 	return run_cases(cases);
 }
