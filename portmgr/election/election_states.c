@@ -162,8 +162,13 @@ void states_status(struct triad_election *e, const struct triad_election_message
 {
 	uint64_t grant;
 
-	/* Don't answer during an election: it is open who is better. */
+	/* Don't answer during an election: it is open who is better.  But vote for a holder
+	 * of the lease, because IS_CONF_MANAGER counts only of the sender that has our
+	 * promise.  A member that is better without it would otherwise go on electing. */
 	if (e->state == TRIAD_ELECTION_ELECTING) {
+		if ((m->priority & TRIAD_PRIORITY_IS_CONF_MANAGER) &&
+			members_may_answer(e, m->from))
+			(void)lease_vote(e, m);
 		move_deadline(e, members_is_better(e, m));
 		decide_early(e);
 		return;

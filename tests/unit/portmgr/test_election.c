@@ -113,6 +113,29 @@ START_TEST(test_electing_that_hears_worse_master_does_not_follow)
 }
 END_TEST
 
+/* Its priority is lower without the lease.  Others told this member to elect, and do not
+ * become master themselves, because they follow the holder. */
+START_TEST(test_electing_that_hears_the_holder_of_the_lease_follows_it)
+{
+	struct triad_election_message message =
+		message_of(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_MASTER,
+			TRIAD_PRIORITY_IS_MASTER | TRIAD_PRIORITY_IS_CONF_MANAGER);
+
+	triad_election_check(
+		election, TRIAD_CHECK_NO, now_us); /* so it claims nothing */
+	become_master();
+	run_to(1450 * MS);
+	hear(TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_STANDBY, GOOD_MASTER + 0x100);
+	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
+	forget();
+	message.claim = message.term = _i == 0 ? 9 : 0;
+	receive_message(&message);
+	ck_assert_int_eq(
+		state(), _i == 0 ? TRIAD_ELECTION_STANDBY : TRIAD_ELECTION_ELECTING);
+	ck_assert_uint_eq(n_stored, _i == 0 ? 1 : 0);
+}
+END_TEST
+
 /* What was heard before this election may have changed since. */
 START_TEST(test_electing_that_heard_all_in_another_election_waits)
 {
@@ -485,6 +508,8 @@ int main(void)
 		cases, test_sm_that_begins_and_reaches_nobody_is_master_in_the_end);
 	tcase_add_test(cases, test_electing_that_hears_better_master_follows_it);
 	tcase_add_test(cases, test_electing_that_hears_worse_master_does_not_follow);
+	tcase_add_loop_test(cases,
+		test_electing_that_hears_the_holder_of_the_lease_follows_it, 0, 2);
 	tcase_add_test(cases, test_electing_that_heard_all_in_another_election_waits);
 	add_states(cases);
 	tcase_add_test(cases, test_subnet_is_up_by_a_master_only);
