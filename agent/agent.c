@@ -12,7 +12,7 @@
 #include "lib/text.h"
 #include "triad/lists.h"
 
-#define STANDARD_CONF_PATH TRIAD_SYSCONFDIR "/agent.conf"
+#define DEFAULT_CONF_PATH TRIAD_SYSCONFDIR "/agent.conf"
 
 /* --- configuration --- */
 
@@ -74,8 +74,8 @@ static struct triad_service_owner make_owner(struct triad_agent *agent)
 			"the fabric is not known yet: see topology in 'status --all', "
 			"and the agent's log",
 		.no_conf = "triad-agent was started without a configuration file: "
-			   "write " STANDARD_CONF_PATH ", or start it with --conf PATH",
-		.conf_path = STANDARD_CONF_PATH,
+			   "write " DEFAULT_CONF_PATH ", or start it with --conf PATH",
+		.conf_path = DEFAULT_CONF_PATH,
 		.socket = agent->socket,
 		.put_in_force = put_in_force,
 		.add_metrics = triad_agent_add_metrics,

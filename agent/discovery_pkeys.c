@@ -53,21 +53,21 @@ uint64_t triad_discovery_pkeys_n_smps(const struct triad_discovery_pkeys *pkeys)
 /* Finds the directed route to a port: for a switch, the node's; for others, the one to the
  * far end and one hop more, because the discovery may have reached the node by another of
  * its ports. */
-static bool find_way(const struct triad_discovery_pkeys *pkeys, const ibnd_port_t *port,
-	ib_portid_t *way)
+static bool find_path(const struct triad_discovery_pkeys *pkeys,
+	const ibnd_port_t *port, ib_portid_t *to)
 {
-	ib_dr_path_t *path = &way->drpath;
+	ib_dr_path_t *path = &to->drpath;
 
 	if (port->node->type == IB_NODE_SWITCH) {
-		*way = port->node->path_portid;
+		*to = port->node->path_portid;
 		return true;
 	}
-	memset(way, 0, sizeof(*way));
+	memset(to, 0, sizeof(*to));
 	if (port->guid == pkeys->port_guid)
 		return true;
 	if (!port->remoteport)
 		return false;
-	*way = port->remoteport->node->path_portid;
+	*to = port->remoteport->node->path_portid;
 	if (path->cnt + 1 >= IB_SUBNET_PATH_HOPS_MAX)
 		return false;
 	path->p[++path->cnt] = (uint8_t)port->remoteport->portnum;
@@ -75,14 +75,14 @@ static bool find_way(const struct triad_discovery_pkeys *pkeys, const ibnd_port_
 }
 
 /* Returns the number of entries up to the last one that is used, or -1. */
-static int read_block(struct triad_discovery_pkeys *pkeys, ib_portid_t *way,
+static int read_block(struct triad_discovery_pkeys *pkeys, ib_portid_t *to,
 	unsigned block, uint16_t *table)
 {
 	uint8_t data[IB_SMP_DATA_SIZE] = {0};
 	int n = 0;
 
 	pkeys->n_smps++;
-	if (!smp_query_via(data, way, IB_ATTR_PKEY_TBL, block, SMP_MS, pkeys->from))
+	if (!smp_query_via(data, to, IB_ATTR_PKEY_TBL, block, SMP_MS, pkeys->from))
 		return -1;
 	for (unsigned i = 0; i < BLOCK_ENTRIES; i++) {
 		table[i] = (uint16_t)(data[2 * i] << 8 | data[2 * i + 1]);
@@ -97,16 +97,16 @@ uint32_t triad_discovery_pkeys_read(
 {
 	unsigned cap = mad_get_field(port->node->info, 0, IB_NODE_PARTITION_CAP_F);
 	unsigned n_blocks = (cap + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
-	ib_portid_t way;
+	ib_portid_t to;
 	uint32_t n_used = 0;
 
 	/* After some misses in a row, read no more tables: each miss costs time-outs. */
-	if (!pkeys || pkeys->n_missed >= MAX_MISSES || !find_way(pkeys, port, &way))
+	if (!pkeys || pkeys->n_missed >= MAX_MISSES || !find_path(pkeys, port, &to))
 		return 0;
 	for (unsigned i = 0;
 		i < n_blocks && (i + 1) * BLOCK_ENTRIES <= TRIAD_DISCOVERY_MAX_PKEYS;
 		i++) {
-		int n = read_block(pkeys, &way, i, table + i * BLOCK_ENTRIES);
+		int n = read_block(pkeys, &to, i, table + i * BLOCK_ENTRIES);
 
 		pkeys->n_missed = n < 0 ? pkeys->n_missed + 1 : 0;
 		if (n < 0)

@@ -59,7 +59,7 @@ int triad_discovery_reply_write(uint64_t port_guid, int fd)
 static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes,
 	int to, bool is_loud)
 {
-	sigset_t blocked, standard;
+	sigset_t blocked, defaulted;
 
 	/* Block in the child the signals that end or reload the agent: they reach all
 	 * processes of its group, but only the agent may end the child.  These calls
@@ -68,10 +68,10 @@ static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attri
 	sigaddset(&blocked, SIGTERM);
 	sigaddset(&blocked, SIGINT);
 	sigaddset(&blocked, SIGHUP);
-	sigemptyset(&standard);
-	sigaddset(&standard, SIGPIPE);
+	sigemptyset(&defaulted);
+	sigaddset(&defaulted, SIGPIPE);
 	(void)posix_spawnattr_setsigmask(attributes, &blocked);
-	(void)posix_spawnattr_setsigdefault(attributes, &standard);
+	(void)posix_spawnattr_setsigdefault(attributes, &defaulted);
 	(void)posix_spawnattr_setflags(
 		attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	if (posix_spawn_file_actions_adddup2(actions, to, STDOUT_FILENO) ||
@@ -167,7 +167,7 @@ static int receive_replies(const struct triad_discovery_asking *asking, int from
 static int end(const struct triad_discovery_asking *asking, pid_t pid, bool is_ending)
 {
 	uint64_t kill_us = triad_clock_now_us() + (is_ending ? END_US : 0);
-	bool is_said = false;
+	bool is_logged = false;
 	int status = 0;
 
 	while (!waitpid(pid, &status, WNOHANG)) {
@@ -179,11 +179,11 @@ static int end(const struct triad_discovery_asking *asking, pid_t pid, bool is_e
 		/* The agent's end must not wait for a process that the kernel keeps. */
 		if (is_over && now_us >= kill_us + END_US)
 			break;
-		if (!is_said && now_us >= kill_us + asking->kept_us) {
+		if (!is_logged && now_us >= kill_us + asking->kept_us) {
 			asking->is_kept(asking->context, pid);
-			is_said = true;
+			is_logged = true;
 		}
-		usleep(is_said ? LOOK_MS * TRIAD_US_PER_MS : LOOK_US);
+		usleep(is_logged ? LOOK_MS * TRIAD_US_PER_MS : LOOK_US);
 	}
 	return status;
 }

@@ -58,7 +58,7 @@ static bool is_journal(int fd)
 }
 
 /* Opens the file to append to, or duplicates standard error.  -1: see errno. */
-static int open_place(const char *path)
+static int open_log(const char *path)
 {
 	if (!path)
 		return fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -76,7 +76,7 @@ int triad_agent_log_open(const char *path, struct triad_agent_log **opened)
 	log->log.write = write_line;
 	log->log.context = log;
 	atomic_init(&log->log.level, TRIAD_LOG_INFO);
-	log->fd = open_place(path);
+	log->fd = open_log(path);
 	if (log->fd < 0) {
 		error = errno;
 		free(log);
@@ -102,7 +102,7 @@ int triad_agent_log_reopen(struct triad_agent_log *log)
 
 	if (!log->path)
 		return 0;
-	fd = open_place(log->path);
+	fd = open_log(log->path);
 	if (fd < 0)
 		return errno;
 	if (dup3(fd, log->fd, O_CLOEXEC) < 0)

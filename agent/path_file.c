@@ -127,7 +127,7 @@ static int write_file(
 /* --- the task --- */
 
 /* The desired state of the file. */
-struct wish {
+struct job {
 	char path[TRIAD_CONF_PATH_SIZE];
 	struct triad_path_table *table; /* a reference; NULL: no file */
 	uint64_t until_us;              /* when the table expires */
@@ -142,12 +142,12 @@ static struct triad_path_table *valid_table(
 }
 
 /* With the lock, which keeps 'exchange' alive. */
-static void read_wish(struct triad_path_file *file, struct wish *wish)
+static void read_job(struct triad_path_file *file, struct job *job)
 {
-	*wish = (struct wish){.until_us = 0};
-	memcpy(wish->path, file->status.path, sizeof(wish->path));
-	if (wish->path[0])
-		wish->table = valid_table(file->exchange, &wish->until_us);
+	*job = (struct job){.until_us = 0};
+	memcpy(job->path, file->status.path, sizeof(job->path));
+	if (job->path[0])
+		job->table = valid_table(file->exchange, &job->until_us);
 }
 
 /* Changes to another file: removes the old one, and has a file of an earlier start at the
@@ -163,13 +163,13 @@ static void change_path(struct triad_path_file *file, const char *path)
 
 /* Brings the file to the desired state.  Returns 0 or an errno; sets '*is_written' when it
  * wrote the file. */
-static int follow_wish(struct triad_path_file *file, const struct wish *wish,
+static int do_job(struct triad_path_file *file, const struct job *job,
 	uint32_t *n_paths, bool *is_written)
 {
 	int error = 0, removed = 0;
 
-	if (strcmp(file->path, wish->path) != 0)
-		change_path(file, wish->path);
+	if (strcmp(file->path, job->path) != 0)
+		change_path(file, job->path);
 	if (!file->path[0])
 		return 0;
 	if (file->is_left && (error = remove_file(file)))
@@ -177,12 +177,12 @@ static int follow_wish(struct triad_path_file *file, const struct wish *wish,
 	error = revalidate(file);
 	if (error)
 		return report_trouble(file, "written", error);
-	if (wish->table && wish->table != file->table) {
-		error = write_file(file, wish->table, n_paths);
+	if (job->table && job->table != file->table) {
+		error = write_file(file, job->table, n_paths);
 		*is_written = !error;
 	}
 	/* If the new table can't be written, the old one must not stay. */
-	if (file->is_left || (file->table && file->table != wish->table))
+	if (file->is_left || (file->table && file->table != job->table))
 		removed = remove_file(file);
 	return error ? error : removed;
 }
@@ -205,13 +205,13 @@ static uint64_t task_step(void *context)
 	struct triad_path_file *file = context;
 	bool is_written = false;
 	uint32_t n_paths = 0;
-	struct wish wish;
+	struct job job;
 	int error;
 
-	read_wish(file, &wish);
+	read_job(file, &job);
 	pthread_mutex_unlock(&file->lock);
-	error = follow_wish(file, &wish, &n_paths, &is_written);
-	triad_path_table_unref(wish.table);
+	error = do_job(file, &job, &n_paths, &is_written);
+	triad_path_table_unref(job.table);
 	if (!error)
 		report_well(file);
 	pthread_mutex_lock(&file->lock);
@@ -219,7 +219,7 @@ static uint64_t task_step(void *context)
 	if (error)
 		return triad_clock_now_us() + RETRY_US;
 	/* If that time has passed meanwhile, the next step follows at once. */
-	return file->table ? wish.until_us : UINT64_MAX;
+	return file->table ? job.until_us : UINT64_MAX;
 }
 
 /* --- life --- */

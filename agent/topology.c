@@ -200,7 +200,7 @@ static bool decide(struct triad_topology *topology, uint64_t now_us)
 }
 
 /* What to ask of the SA.  Called with the lock. */
-static enum triad_sa_source_wish choose_sa_use(
+static enum triad_sa_source_use choose_sa_use(
 	const struct triad_topology *topology, uint64_t now_us)
 {
 	if (!asks(topology, now_us))
@@ -213,7 +213,7 @@ void triad_topology_tick(
 	struct triad_topology *topology, bool has_managers_fabric, uint64_t now_us)
 {
 	bool did, does, is_fallback, is_partial;
-	enum triad_sa_source_wish wished;
+	enum triad_sa_source_use wished;
 
 	pthread_mutex_lock(&topology->lock);
 	topology->has_managers_fabric = has_managers_fabric;

@@ -27,8 +27,8 @@ struct check {
 	const struct triad_election_reporter *reporter;
 	sigset_t signals; /* that we wait for; all are blocked */
 	bool must_end;
-	bool is_deaf;  /* the last report did not reach the plugin */
-	bool has_said; /* what follows was printed */
+	bool is_deaf;     /* the last report did not reach the plugin */
+	bool has_printed; /* what follows was printed */
 	bool was_yes;
 	char reason[64]; /* of the present answer */
 };
@@ -190,10 +190,10 @@ int triad_election_check(const struct triad_election_command *command,
 		if (check.must_end)
 			break;
 		/* Print only changes. */
-		if (!check.has_said || check.was_yes != is_yes)
+		if (!check.has_printed || check.was_yes != is_yes)
 			fprintf(stderr, "triadctl: election check: %s (%s)\n",
 				is_yes ? "yes" : "no", check.reason);
-		check.has_said = true;
+		check.has_printed = true;
 		check.was_yes = is_yes;
 		report(&check, is_yes);
 		next_us += command->every_s * TRIAD_US_PER_S;

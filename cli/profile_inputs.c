@@ -28,7 +28,7 @@ struct input {
 };
 
 struct triad_profile_inputs {
-	void (*tell)(void *context, const char *message);
+	void (*report)(void *context, const char *message);
 	void *context;
 	unsigned n, n_open, n_failed;
 	uint64_t turn;
@@ -37,14 +37,14 @@ struct triad_profile_inputs {
 };
 
 struct triad_profile_inputs *triad_profile_inputs_new(unsigned n,
-	const char *const *paths, void (*tell)(void *, const char *), void *context)
+	const char *const *paths, void (*report)(void *, const char *), void *context)
 {
 	struct triad_profile_inputs *inputs =
 		calloc(1, sizeof(*inputs) + n * sizeof(inputs->inputs[0]));
 
 	if (!inputs)
 		return NULL;
-	inputs->tell = tell;
+	inputs->report = report;
 	inputs->context = context;
 	inputs->n = n;
 	inputs->reader = triad_frame_reader_new();
@@ -82,7 +82,7 @@ static bool fail(struct triad_profile_inputs *inputs, struct input *input,
 	triad_text_vappend(message, sizeof(message), format, args);
 	va_end(args);
 	triad_text_clean(message);
-	inputs->tell(inputs->context, message);
+	inputs->report(inputs->context, message);
 	inputs->n_failed++;
 	input->is_ended = true;
 	return false;

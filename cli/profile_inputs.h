@@ -30,10 +30,10 @@ struct triad_profile_frame {
 	uint64_t time_us;      /* for the order of frames */
 };
 
-/* 'paths' are borrowed.  'tell' gets a sentence for each bad file: its name, the place,
+/* 'paths' are borrowed.  'report' gets a sentence for each bad file: its name, the place,
  * and the error.  NULL when memory is short. */
 struct triad_profile_inputs *triad_profile_inputs_new(unsigned n,
-	const char *const *paths, void (*tell)(void *context, const char *message),
+	const char *const *paths, void (*report)(void *context, const char *message),
 	void *context);
 void triad_profile_inputs_free(struct triad_profile_inputs *inputs);
 

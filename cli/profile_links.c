@@ -26,8 +26,8 @@ double triad_link_peak_bps(const struct triad_link *link)
 
 /* --- links --- */
 
-/* Sets the traffic of direction 'way': what 'from' sent, or else what 'to' received. */
-static void set_way(struct triad_link *link, unsigned way,
+/* Sets the traffic of direction 'direction': what 'from' sent, or else what 'to' received. */
+static void set_direction(struct triad_link *link, unsigned direction,
 	const struct triad_stats_port *from, const struct triad_stats_port *to)
 {
 	bool by_sender = from && from->observed_us;
@@ -36,10 +36,10 @@ static void set_way(struct triad_link *link, unsigned way,
 
 	if (!port || !port->observed_us)
 		return;
-	link->mean_bps[way] = (double)port->words[counter] * BITS_PER_WORD *
+	link->mean_bps[direction] = (double)port->words[counter] * BITS_PER_WORD *
 		(double)TRIAD_US_PER_S / (double)port->observed_us;
-	link->peak_bps[way] = port->peak[counter] * BITS_PER_WORD;
-	link->peak_us[way] = port->peak_us[counter];
+	link->peak_bps[direction] = port->peak[counter] * BITS_PER_WORD;
+	link->peak_us[direction] = port->peak_us[counter];
 }
 
 /* Adds the link of 'a' and 'b' (NULL: not read; then by the rows of 'a'). */
@@ -57,8 +57,8 @@ static void add_link(struct triad_links *links, const struct triad_stats_port *a
 		.port = {a->port, a->remote_port},
 		.mbps = a->mbps || !b ? a->mbps : b->mbps,
 	};
-	set_way(link, TRIAD_LINK_THERE, a, b);
-	set_way(link, TRIAD_LINK_BACK, b, a);
+	set_direction(link, TRIAD_LINK_THERE, a, b);
+	set_direction(link, TRIAD_LINK_BACK, b, a);
 	if (is_turned) {
 		const struct triad_link there = *link;
 
@@ -152,14 +152,14 @@ static int compare_bundles(const void *a, const void *b)
 	return compare_numbers(x->max_bps, y->max_bps, x->first, y->first);
 }
 
-static void measure_way(
-	const struct triad_links *links, struct triad_bundle *bundle, unsigned way)
+static void measure_direction(const struct triad_links *links,
+	struct triad_bundle *bundle, unsigned direction)
 {
 	double sum = 0, max = 0, mean;
 	size_t busiest = bundle->first;
 
 	for (size_t i = bundle->first; i < bundle->first + bundle->n_links; i++) {
-		double bps = links->links[i].mean_bps[way];
+		double bps = links->links[i].mean_bps[direction];
 
 		sum += bps;
 		if (bps > max) {
@@ -172,7 +172,7 @@ static void measure_way(
 	if (sum <= 0 || max / mean <= bundle->ratio)
 		return;
 	bundle->ratio = max / mean;
-	bundle->way = way;
+	bundle->direction = direction;
 	bundle->busiest = busiest;
 	bundle->mean_bps = mean;
 	bundle->max_bps = max;
@@ -195,8 +195,8 @@ static void add_bundles(struct triad_links *links)
 		bundle.n_links = (unsigned)(end - i);
 		if (bundle.n_links < 2)
 			continue;
-		measure_way(links, &bundle, TRIAD_LINK_THERE);
-		measure_way(links, &bundle, TRIAD_LINK_BACK);
+		measure_direction(links, &bundle, TRIAD_LINK_THERE);
+		measure_direction(links, &bundle, TRIAD_LINK_BACK);
 		if (bundle.ratio > 0)
 			links->bundles[links->n_bundles++] = bundle;
 	}

@@ -16,20 +16,20 @@
 
 #include "cli/profile_stats.h"
 
-enum { TRIAD_LINK_THERE, TRIAD_LINK_BACK, TRIAD_LINK_WAYS }; /* A to B, B to A */
+enum { TRIAD_LINK_THERE, TRIAD_LINK_BACK, TRIAD_LINK_DIRECTIONS }; /* A to B, B to A */
 
 struct triad_link {
 	uint64_t guid[2]; /* of A's node and B's; B's 0: not known */
 	uint8_t port[2];
 	uint32_t mbps; /* 0: not known */
-	double mean_bps[TRIAD_LINK_WAYS], peak_bps[TRIAD_LINK_WAYS];
-	uint64_t peak_us[TRIAD_LINK_WAYS]; /* time of the peak; 0: none */
+	double mean_bps[TRIAD_LINK_DIRECTIONS], peak_bps[TRIAD_LINK_DIRECTIONS];
+	uint64_t peak_us[TRIAD_LINK_DIRECTIONS]; /* time of the peak; 0: none */
 };
 
 struct triad_bundle {
 	size_t first; /* index of its first link; they are adjacent */
 	unsigned n_links;
-	unsigned way;             /* direction of the imbalance */
+	unsigned direction;       /* direction of the imbalance */
 	size_t busiest;           /* link in that direction */
 	double mean_bps, max_bps; /* of its links, in that direction */
 	double ratio;

@@ -132,23 +132,24 @@ static void put_traffic(
 
 /* Draws the mean as a bar and the peak as a mark; 'most' is full length. */
 static void put_bar(struct triad_output *output, const struct triad_link *link,
-	unsigned way, double y, double most)
+	unsigned direction, double y, double most)
 {
 	static const char *const colors[] = {"#2a6fa8", "#e08a2e"};
 	double scale = (RIGHT - 60 - BAR_LEFT) / most;
-	double peak = BAR_LEFT + link->peak_bps[way] * scale;
+	double peak = BAR_LEFT + link->peak_bps[direction] * scale;
 
 	triad_output_printf(output,
 		"<rect x=\"%g\" y=\"%g\" width=\"%.1f\" height=\"%g\" fill=\"%s\"/>\n"
 		"<line x1=\"%.1f\" y1=\"%g\" x2=\"%.1f\" y2=\"%g\" stroke=\"%s\" "
 		"stroke-width=\"2\"/>\n",
-		BAR_LEFT, y, link->mean_bps[way] * scale, BAR_HEIGHT, colors[way], peak,
-		y, peak, y + BAR_HEIGHT, colors[way]);
+		BAR_LEFT, y, link->mean_bps[direction] * scale, BAR_HEIGHT,
+		colors[direction], peak, y, peak, y + BAR_HEIGHT, colors[direction]);
 	if (link->mbps)
 		triad_output_printf(output,
 			"<text x=\"%.1f\" y=\"%g\" font-size=\"10\">%.1f %%</text>\n",
-			BAR_LEFT + link->mean_bps[way] * scale + 6, y + BAR_HEIGHT - 2,
-			link->mean_bps[way] / (double)link->mbps / 1e4);
+			BAR_LEFT + link->mean_bps[direction] * scale + 6,
+			y + BAR_HEIGHT - 2,
+			link->mean_bps[direction] / (double)link->mbps / 1e4);
 }
 
 static void put_end(

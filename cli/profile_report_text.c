@@ -178,12 +178,12 @@ static void put_bundles(
 		const struct triad_link *link = &links->links[bundle->busiest];
 		char from[20], to[20];
 
-		format_guid(link->guid[bundle->way], from);
-		format_guid(link->guid[!bundle->way], to);
+		format_guid(link->guid[bundle->direction], from);
+		format_guid(link->guid[!bundle->direction], to);
 		triad_output_printf(output,
 			"  %-18s  %-18s %5u %8.3f %8.3f %6.2f  %u\n", from, to,
 			bundle->n_links, gbps(bundle->mean_bps), gbps(bundle->max_bps),
-			bundle->ratio, link->port[bundle->way]);
+			bundle->ratio, link->port[bundle->direction]);
 	}
 }
 
@@ -248,18 +248,18 @@ static void json_end(struct triad_json *json, const char *name,
 	triad_json_object_end(json);
 }
 
-static void json_way(struct triad_json *json, const char *name,
-	const struct triad_link *link, int way)
+static void json_direction(struct triad_json *json, const char *name,
+	const struct triad_link *link, int direction)
 {
 	triad_json_object_begin(json, name);
-	triad_json_double(json, "mean_gbps", gbps(link->mean_bps[way]));
-	triad_json_double(json, "peak_gbps", gbps(link->peak_bps[way]));
-	json_time(json, "peak_time", link->peak_us[way]);
+	triad_json_double(json, "mean_gbps", gbps(link->mean_bps[direction]));
+	triad_json_double(json, "peak_gbps", gbps(link->peak_bps[direction]));
+	json_time(json, "peak_time", link->peak_us[direction]);
 	if (link->mbps) {
 		triad_json_double(json, "mean_percent",
-			percent_of(link->mean_bps[way], link->mbps));
+			percent_of(link->mean_bps[direction], link->mbps));
 		triad_json_double(json, "peak_percent",
-			percent_of(link->peak_bps[way], link->mbps));
+			percent_of(link->peak_bps[direction], link->mbps));
 	}
 	triad_json_object_end(json);
 }
@@ -271,8 +271,8 @@ static void json_link(struct triad_json *json, const struct triad_link *link)
 	json_end(json, "b", link, 1);
 	if (link->mbps)
 		triad_json_double(json, "gbps", (double)link->mbps / 1000);
-	json_way(json, "a_to_b", link, TRIAD_LINK_THERE);
-	json_way(json, "b_to_a", link, TRIAD_LINK_BACK);
+	json_direction(json, "a_to_b", link, TRIAD_LINK_THERE);
+	json_direction(json, "b_to_a", link, TRIAD_LINK_BACK);
 	triad_json_object_end(json);
 }
 
@@ -313,12 +313,12 @@ static void json_bundles(
 		const struct triad_link *link = &links->links[bundle->busiest];
 
 		triad_json_object_begin(json, NULL);
-		triad_json_guid(json, "from", link->guid[bundle->way]);
-		triad_json_guid(json, "to", link->guid[!bundle->way]);
+		triad_json_guid(json, "from", link->guid[bundle->direction]);
+		triad_json_guid(json, "to", link->guid[!bundle->direction]);
 		triad_json_uint(json, "links", bundle->n_links);
 		triad_json_double(json, "mean_gbps", gbps(bundle->mean_bps));
 		triad_json_double(json, "busiest_gbps", gbps(bundle->max_bps));
-		triad_json_uint(json, "busiest_port", link->port[bundle->way]);
+		triad_json_uint(json, "busiest_port", link->port[bundle->direction]);
 		triad_json_double(json, "ratio", bundle->ratio);
 		triad_json_object_end(json);
 	}

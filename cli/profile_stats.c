@@ -338,8 +338,8 @@ static int find_or_add_port(struct triad_stats *stats,
 
 /* When the main part of a change began: see the header. */
 static uint64_t begin_of_change(const struct triad_stats *stats,
-	const struct triad_stats_port *port, const uint64_t change[TRIAD_STATS_WAYS],
-	uint64_t time_us)
+	const struct triad_stats_port *port,
+	const uint64_t change[TRIAD_STATS_DIRECTIONS], uint64_t time_us)
 {
 	const struct triad_stats_collector *collector =
 		&stats->collectors[stats->collector];
@@ -350,8 +350,10 @@ static uint64_t begin_of_change(const struct triad_stats *stats,
 	if (stats->since_us <= port->last_us || stats->since_us >= time_us ||
 		collector->min_change_words == UINT64_MAX)
 		return port->last_us;
-	for (unsigned way = 0; port->mbps && way < TRIAD_STATS_WAYS; way++)
-		if ((double)change[way] > most + (double)collector->min_change_words)
+	for (unsigned direction = 0; port->mbps && direction < TRIAD_STATS_DIRECTIONS;
+		direction++)
+		if ((double)change[direction] >
+			most + (double)collector->min_change_words)
 			return port->last_us;
 	return stats->since_us;
 }
@@ -361,8 +363,8 @@ static double per_second(uint64_t words, uint64_t time_us)
 	return (double)words * (double)TRIAD_US_PER_S / (double)time_us;
 }
 
-static void add_way(struct triad_stats *stats, struct triad_stats_port *port,
-	unsigned way, uint64_t change, uint64_t begin_us, uint64_t time_us)
+static void add_direction(struct triad_stats *stats, struct triad_stats_port *port,
+	unsigned direction, uint64_t change, uint64_t begin_us, uint64_t time_us)
 {
 	uint64_t early = 0, min = stats->collectors[stats->collector].min_change_words;
 	double rate, mean;
@@ -374,13 +376,13 @@ static void add_way(struct triad_stats *stats, struct triad_stats_port *port,
 	mean = per_second(change, time_us - port->last_us);
 	/* A peak is at least the mean of the whole time. */
 	rate = mean > rate ? mean : rate;
-	port->words[way] += change;
-	if (rate > port->peak[way]) {
-		port->peak[way] = rate;
-		port->peak_us[way] = begin_us;
+	port->words[direction] += change;
+	if (rate > port->peak[direction]) {
+		port->peak[direction] = rate;
+		port->peak_us[direction] = begin_us;
 	}
 	/* Traffic over time is only what was sent: otherwise it would count twice. */
-	if (way != TRIAD_STATS_XMIT)
+	if (direction != TRIAD_STATS_XMIT)
 		return;
 	add_to_bins(stats, port->last_us, begin_us, (double)early);
 	add_to_bins(stats, begin_us, time_us, (double)(change - early));
@@ -388,29 +390,31 @@ static void add_way(struct triad_stats *stats, struct triad_stats_port *port,
 
 /* Adds the change of a port's totals, which have counted without a restart. */
 static void add_change(struct triad_stats *stats, struct triad_stats_port *port,
-	const uint64_t totals[TRIAD_STATS_WAYS], uint64_t time_us)
+	const uint64_t totals[TRIAD_STATS_DIRECTIONS], uint64_t time_us)
 {
-	uint64_t change[TRIAD_STATS_WAYS], begin_us;
+	uint64_t change[TRIAD_STATS_DIRECTIONS], begin_us;
 
-	for (unsigned way = 0; way < TRIAD_STATS_WAYS; way++) {
+	for (unsigned direction = 0; direction < TRIAD_STATS_DIRECTIONS; direction++) {
 		/* A user has set the totals to 0: the traffic before that is not
 		 * known. */
-		if (totals[way] < port->last[way]) {
+		if (totals[direction] < port->last[direction]) {
 			stats->n_zeroed++;
 			return;
 		}
-		change[way] = totals[way] - port->last[way];
+		change[direction] = totals[direction] - port->last[direction];
 	}
 	if (time_us <= port->last_us) {
 		/* The clock went back: the interval is not known. */
-		for (unsigned way = 0; way < TRIAD_STATS_WAYS; way++)
-			port->words[way] += change[way];
+		for (unsigned direction = 0; direction < TRIAD_STATS_DIRECTIONS;
+			direction++)
+			port->words[direction] += change[direction];
 		add_to_bins(stats, time_us, time_us, (double)change[TRIAD_STATS_XMIT]);
 		return;
 	}
 	begin_us = begin_of_change(stats, port, change, time_us);
-	for (unsigned way = 0; way < TRIAD_STATS_WAYS; way++)
-		add_way(stats, port, way, change[way], begin_us, time_us);
+	for (unsigned direction = 0; direction < TRIAD_STATS_DIRECTIONS; direction++)
+		add_direction(
+			stats, port, direction, change[direction], begin_us, time_us);
 	port->observed_us += time_us - port->last_us;
 }
 
@@ -442,7 +446,7 @@ static bool is_ours(struct triad_stats *stats, struct triad_stats_port *port)
 static void add_row(struct triad_stats *stats, struct triad_stats_port *port,
 	const struct triad_profile_row *row)
 {
-	const uint64_t totals[TRIAD_STATS_WAYS] = {
+	const uint64_t totals[TRIAD_STATS_DIRECTIONS] = {
 		row->total[TRIAD_PORT_XMIT_DATA], row->total[TRIAD_PORT_RCV_DATA]};
 	uint32_t epoch = epoch_of(stats->info.started_us);
 

@@ -47,16 +47,16 @@
 #define TRIAD_STATS_MAX_COLLECTORS 1024
 #define TRIAD_STATS_MAX_GAPS 100
 
-enum { TRIAD_STATS_XMIT, TRIAD_STATS_RCV, TRIAD_STATS_WAYS };
+enum { TRIAD_STATS_XMIT, TRIAD_STATS_RCV, TRIAD_STATS_DIRECTIONS };
 
 struct triad_stats_port {
-	uint64_t node_guid, remote_guid; /* of the last row; remote 0: none */
-	uint64_t first_us, last_us;      /* of its rows, wall clock */
-	uint64_t observed_us;            /* time in which 'words' were counted */
-	uint64_t last[TRIAD_STATS_WAYS]; /* totals */
-	uint64_t words[TRIAD_STATS_WAYS];
-	double peak[TRIAD_STATS_WAYS]; /* words a second */
-	uint64_t peak_us[TRIAD_STATS_WAYS];
+	uint64_t node_guid, remote_guid;       /* of the last row; remote 0: none */
+	uint64_t first_us, last_us;            /* of its rows, wall clock */
+	uint64_t observed_us;                  /* time in which 'words' were counted */
+	uint64_t last[TRIAD_STATS_DIRECTIONS]; /* totals */
+	uint64_t words[TRIAD_STATS_DIRECTIONS];
+	double peak[TRIAD_STATS_DIRECTIONS]; /* words a second */
+	uint64_t peak_us[TRIAD_STATS_DIRECTIONS];
 	uint32_t mbps;
 	uint32_t epoch; /* of the process that wrote its last row */
 	uint16_t collector;

@@ -17,7 +17,7 @@
 #include "triad/diag.h"
 #include "triad/file.h"
 
-#define STANDARD_TRIAD_CONF TRIAD_SYSCONFDIR "/triad.conf"
+#define DEFAULT_TRIAD_CONF TRIAD_SYSCONFDIR "/triad.conf"
 
 static void folder_of(const char *path, char folder[PATH_MAX])
 {
@@ -223,8 +223,8 @@ static void name_triad_conf(struct triad_setup *setup)
 		snprintf(setup->triad_conf, PATH_MAX, "%s", setup->command->triad_conf);
 	else if (triad_opensm_conf_option(options, path))
 		snprintf(setup->triad_conf, PATH_MAX, "%s", path);
-	else if (!access(STANDARD_TRIAD_CONF, F_OK))
-		snprintf(setup->triad_conf, PATH_MAX, STANDARD_TRIAD_CONF);
+	else if (!access(DEFAULT_TRIAD_CONF, F_OK))
+		snprintf(setup->triad_conf, PATH_MAX, DEFAULT_TRIAD_CONF);
 }
 
 static void judge_triad_conf(
@@ -524,7 +524,7 @@ static bool look_at_host(struct triad_setup *setup)
 	triad_setup_look(setup);
 	triad_setup_find_unit(setup);
 	if (!triad_setup_choose(command->conf, setup->sms, setup->n_sms,
-		    setup->default_conf, setup->doubt, setup->conf, setup->reason,
+		    setup->default_conf, setup->ambiguity, setup->conf, setup->reason,
 		    sizeof(setup->reason)) &&
 		(*setup->opensm || setup->n_sms || command->remove))
 		return false;

@@ -176,14 +176,17 @@ bool triad_setup_names_conf(const char *text)
 	return false;
 }
 
-bool triad_setup_choose(const char *wish, const struct triad_setup_sm *sms, unsigned n,
-	const char *default_conf, const char *doubt, char path[PATH_MAX], char *message,
-	size_t size)
+bool triad_setup_choose(const char *chosen, const struct triad_setup_sm *sms,
+	unsigned n, const char *default_conf, const char *ambiguity,
+	char path[PATH_MAX], char *message, size_t size)
 {
 	unsigned n_others = 0;
 
-	snprintf(path, PATH_MAX, "%s", wish ? wish : n ? sms[0].conf : default_conf);
-	if (wish)
+	snprintf(path, PATH_MAX, "%s",
+		chosen      ? chosen
+			: n ? sms[0].conf
+			    : default_conf);
+	if (chosen)
 		return true;
 	for (unsigned i = 1; i < n; i++)
 		n_others += strcmp(sms[i].conf, path) != 0;
@@ -196,10 +199,10 @@ bool triad_setup_choose(const char *wish, const struct triad_setup_sm *sms, unsi
 				sms[i].conf, sms[i].pid);
 		return false;
 	}
-	if (!n && *doubt) {
+	if (!n && *ambiguity) {
 		snprintf(message, size,
 			"no opensm runs here, and %s; name the file with --conf",
-			doubt);
+			ambiguity);
 		return false;
 	}
 	if (!*path)

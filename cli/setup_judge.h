@@ -75,12 +75,12 @@ void triad_setup_read_words(const char *words, size_t size, struct triad_setup_s
  * has a word -F or --config outside of comments. */
 bool triad_setup_names_conf(const char *text);
 
-/* Chooses the file: 'wish' if there is one, else the one that running opensms read, else
- * 'default_conf' if 'doubt', a sentence, is empty.  False, with the reason, when there is no
+/* Chooses the file: 'chosen' if there is one, else the one that running opensms read, else
+ * 'default_conf' if 'ambiguity', a sentence, is empty.  False, with the reason, when there is no
  * single one. */
-bool triad_setup_choose(const char *wish, const struct triad_setup_sm *sms, unsigned n,
-	const char *default_conf, const char *doubt, char path[PATH_MAX], char *message,
-	size_t size);
+bool triad_setup_choose(const char *chosen, const struct triad_setup_sm *sms,
+	unsigned n, const char *default_conf, const char *ambiguity,
+	char path[PATH_MAX], char *message, size_t size);
 
 /* --- the plugin --- */
 

@@ -245,7 +245,7 @@ static void find_opensm(struct triad_setup *setup)
 
 /* Finds reasons why the next start may read another configuration: without a running
  * OpenSM that is not certain. */
-static void find_doubt(struct triad_setup *setup)
+static void find_ambiguity(struct triad_setup *setup)
 {
 	static const char *const confs[] = {
 		"/etc/opensm/opensm.conf", "/etc/rdma/opensm.conf"};
@@ -258,14 +258,14 @@ static void find_doubt(struct triad_setup *setup)
 		if (*setup->default_conf &&
 			strcmp(confs[i], setup->default_conf) != 0 &&
 			!access(confs[i], F_OK) && !access(setup->default_conf, F_OK))
-			snprintf(setup->doubt, sizeof(setup->doubt),
+			snprintf(setup->ambiguity, sizeof(setup->ambiguity),
 				"there are %s and %s", setup->default_conf, confs[i]);
 	for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++) {
 		if (triad_file_read(starters[i], text, sizeof(text) - 1, &n))
 			continue;
 		text[n] = '\0';
 		if (triad_setup_names_conf(text))
-			snprintf(setup->doubt, sizeof(setup->doubt),
+			snprintf(setup->ambiguity, sizeof(setup->ambiguity),
 				"%s tells it which configuration to read", starters[i]);
 	}
 }
@@ -282,7 +282,7 @@ void triad_setup_look(struct triad_setup *setup)
 		g_free(help);
 	}
 	find_sms(setup);
-	find_doubt(setup);
+	find_ambiguity(setup);
 }
 
 bool triad_setup_make_defaults(struct triad_setup *setup, char **octets, size_t *size,

@@ -26,9 +26,9 @@ struct triad_setup {
 	const struct triad_setup_asker *asker;
 
 	/* Findings. */
-	char opensm[PATH_MAX];       /* the program; empty: not found */
-	char default_conf[PATH_MAX]; /* the configuration that it reads by default */
-	char doubt[PATH_MAX + 128];  /* why OpenSM may read another; empty: none */
+	char opensm[PATH_MAX];          /* the program; empty: not found */
+	char default_conf[PATH_MAX];    /* the configuration that it reads by default */
+	char ambiguity[PATH_MAX + 128]; /* why OpenSM may read another; empty: none */
 	struct triad_setup_sm sms[TRIAD_SETUP_MAX_SMS];
 	unsigned n_sms; /* of all, later of those with this configuration */
 	struct triad_setup_sm other; /* any running opensm; pid 0: none */

@@ -16,7 +16,7 @@
 #define POLL_US (TRIAD_US_PER_S / 5)
 #define MAX_LOGS 64
 #define GROUP "ControlGroup="
-#define STANDARD_LOG "/var/log/opensm.log"
+#define DEFAULT_LOG "/var/log/opensm.log"
 
 /* A log of OpenSM, and its end before the restart. */
 struct log {
@@ -61,7 +61,7 @@ static void look_for_conf(
 	struct triad_setup *setup, const char *unit, const char *files)
 {
 	if (files && triad_setup_names_conf(files))
-		snprintf(setup->doubt, sizeof(setup->doubt),
+		snprintf(setup->ambiguity, sizeof(setup->ambiguity),
 			"%s tells it which configuration to read", unit);
 }
 
@@ -149,7 +149,7 @@ static void note_logs(const struct triad_setup *setup, struct logs *logs)
 
 	if (!triad_opensm_conf_get(
 		    setup->edit.octets, setup->edit.size, "log_file", path, &n))
-		snprintf(path, sizeof(path), STANDARD_LOG);
+		snprintf(path, sizeof(path), DEFAULT_LOG);
 	note_log(logs, path);
 	for (unsigned i = 0; i < setup->n_sms; i++)
 		note_log(logs, setup->sms[i].log);

@@ -14,15 +14,15 @@
 #define NO_OFFSETS 0u
 /* How inexact the time is at which an agent read a row: its first message, and the port's
  * answer, may have been under way for long. */
-#define DOUBT_US (2 * TRIAD_US_PER_S)
+#define REVALIDATE_US (2 * TRIAD_US_PER_S)
 
 /* The source of a row's totals, and the offsets that are added to them. */
 struct origin {
 	uint32_t reader; /* hash of agent and port; 0: none yet, or read here */
 	/* Hash of the reader and of the time at which it set the port's totals to 0. */
-	uint32_t teller;
+	uint32_t reporter;
 	uint32_t offsets; /* index, from 1 on; NO_OFFSETS: all are 0 */
-	/* Bit i: the teller reported counter i: its offset is final. */
+	/* Bit i: the reporter reported counter i: its offset is final. */
 	uint32_t settled;
 	uint32_t known; /* bit i: some agent reported it: the engine has its total */
 };
@@ -122,19 +122,19 @@ static struct offsets *need_offsets(
 	return offsets;
 }
 
-/* Computes the reader of the row's port, and the teller: the source of its totals. */
-static void find_teller(const struct triad_collect_head *head, uint64_t node_guid,
-	uint8_t port, uint32_t zeroed_s, uint32_t *reader, uint32_t *teller)
+/* Computes the reader of the row's port, and the reporter: the source of its totals. */
+static void find_reporter(const struct triad_collect_head *head, uint64_t node_guid,
+	uint8_t port, uint32_t zeroed_s, uint32_t *reader, uint32_t *reporter)
 {
 	uint64_t sum =
 		triad_hash_word(triad_hash_word(0, head->sender), head->incarnation);
 
 	sum = triad_hash_word(triad_hash_word(sum, node_guid), port);
 	*reader = (uint32_t)(sum >> 32) | 1;
-	*teller = (uint32_t)(triad_hash_word(sum, zeroed_s) >> 32) | 1;
+	*reporter = (uint32_t)(triad_hash_word(sum, zeroed_s) >> 32) | 1;
 }
 
-/* Returns the total that follows from the hardware value in the new teller's first row. */
+/* Returns the total that follows from the hardware value in the new reporter's first row. */
 static uint64_t continue_total(const struct triad_engine_report *before,
 	const struct triad_collect_row *row, unsigned counter)
 {
@@ -143,7 +143,7 @@ static uint64_t continue_total(const struct triad_engine_report *before,
 	return before->base[counter] + last + (raw >= last ? raw - last : raw);
 }
 
-/* Sets the offsets of counters that the teller reports for the first time, so that totals
+/* Sets the offsets of counters that the reporter reports for the first time, so that totals
  * continue.  Returns false when memory is short. */
 static bool settle(struct triad_aggregator *aggregator, struct origin *origin,
 	const struct triad_engine_report *before, const struct triad_collect_row *row)
@@ -208,7 +208,7 @@ static bool went_back(
 	return false;
 }
 
-/* Whether a new teller's first row is older than what is there.  If another reader reports
+/* Whether a new reporter's first row is older than what is there.  If another reader reports
  * a lower counter within two seconds, this is more likely an older reading than a
  * reset.  So the row is requested again: a reset would still be visible then. */
 static bool is_stale(struct triad_aggregator *aggregator,
@@ -217,7 +217,7 @@ static bool is_stale(struct triad_aggregator *aggregator,
 {
 	if (read_us < before->read_us)
 		return true;
-	if (!is_other_reader || read_us >= before->read_us + DOUBT_US ||
+	if (!is_other_reader || read_us >= before->read_us + REVALIDATE_US ||
 		!went_back(before, row))
 		return false;
 	aggregator->n_implausible++;
@@ -241,7 +241,7 @@ static void apply_row(struct triad_aggregator *aggregator,
 {
 	uint32_t at = aggregator->view->rows[port];
 	struct origin *origin = need_origin(aggregator, at);
-	uint32_t reader, teller;
+	uint32_t reader, reporter;
 	struct triad_engine_report report = {
 		.read_us = read_us,
 		.has = row->has,
@@ -260,20 +260,21 @@ static void apply_row(struct triad_aggregator *aggregator,
 	}
 	if (!origin || !triad_engine_describe(aggregator->engine, at, &before))
 		return;
-	find_teller(head, row->node_guid, row->port, row->zeroed_s, &reader, &teller);
-	/* Rows of one teller come in order; only a row of another one can be older. */
-	if (origin->teller != teller &&
+	find_reporter(
+		head, row->node_guid, row->port, row->zeroed_s, &reader, &reporter);
+	/* Rows of one reporter come in order; only a row of another one can be older. */
+	if (origin->reporter != reporter &&
 		is_stale(aggregator, &before, row, read_us, origin->reader != reader)) {
 		aggregator->status.n_stale++;
 		return;
 	}
-	if (origin->teller != teller) {
+	if (origin->reporter != reporter) {
 		/* A new agent reports the port, or another port has the row now. */
 		aggregator->status.n_handed_over += before.has != 0;
 		origin->known = before.read_us ? origin->known | before.has : 0;
 		origin->settled = 0;
 		origin->reader = reader;
-		origin->teller = teller;
+		origin->reporter = reporter;
 	}
 	/* If memory is short, drop the row: without offsets its totals would jump. */
 	if (!settle(aggregator, origin, &before, row))
@@ -295,7 +296,7 @@ struct place {
 	bool is_owner; /* the sender owns it, or no known agent does */
 };
 
-static void find_place(const struct triad_aggregator *aggregator, uint64_t sender,
+static void find_node_index(const struct triad_aggregator *aggregator, uint64_t sender,
 	uint64_t node_guid, struct place *place)
 {
 	uint64_t owner;
@@ -307,7 +308,7 @@ static void find_place(const struct triad_aggregator *aggregator, uint64_t sende
 	if (place->node == TRIAD_FABRIC_NONE)
 		return;
 	owner = aggregator->sink.owner(aggregator->sink.context, place->node);
-	place->is_owner = owner == sender || owner == TRIAD_CLAIMS_NOBODY;
+	place->is_owner = owner == sender || owner == TRIAD_CLAIMS_NO_AGENT;
 }
 
 static void look_at_row(struct triad_aggregator *aggregator,
@@ -317,7 +318,7 @@ static void look_at_row(struct triad_aggregator *aggregator,
 {
 	uint32_t port = TRIAD_FABRIC_NONE;
 
-	find_place(aggregator, head->sender, row->node_guid, place);
+	find_node_index(aggregator, head->sender, row->node_guid, place);
 	if (place->node != TRIAD_FABRIC_NONE)
 		port = triad_fabric_find_port(
 			aggregator->view->fabric, place->node, row->port);
@@ -400,10 +401,10 @@ static void look_at_details(struct triad_aggregator *aggregator,
 	uint64_t age_us = entry->age_ms < now_us / TRIAD_US_PER_MS
 		? entry->age_ms * TRIAD_US_PER_MS
 		: now_us;
-	uint32_t port, reader, teller;
+	uint32_t port, reader, reporter;
 	struct triad_details_port of;
 
-	find_place(aggregator, head->sender, entry->node_guid, place);
+	find_node_index(aggregator, head->sender, entry->node_guid, place);
 	port = triad_fabric_find_port(
 		aggregator->view->fabric, place->node, entry->port);
 	if (port == TRIAD_FABRIC_NONE) {
@@ -414,12 +415,12 @@ static void look_at_details(struct triad_aggregator *aggregator,
 		status->n_not_owner++;
 		return;
 	}
-	find_teller(
-		head, entry->node_guid, entry->port, entry->zeroed_s, &reader, &teller);
+	find_reporter(head, entry->node_guid, entry->port, entry->zeroed_s, &reader,
+		&reporter);
 	of = triad_view_details_port(aggregator->view, port);
 	entry->report.read_us = now_us - age_us;
 	if (triad_details_take(triad_engine_details(aggregator->engine), &of,
-		    entry->attribute, &entry->report, teller))
+		    entry->attribute, &entry->report, reporter))
 		status->n_details++;
 	else
 		status->n_stale++;
@@ -465,8 +466,8 @@ void triad_aggregator_clear_totals(
 
 	if (!origin || !triad_engine_describe(aggregator->engine, row, &before))
 		return;
-	offsets = origin->teller ? need_offsets(aggregator, origin) : NULL;
-	if (origin->teller && !offsets)
+	offsets = origin->reporter ? need_offsets(aggregator, origin) : NULL;
+	if (origin->reporter && !offsets)
 		return;
 	/* Subtract the present total, so that the agent's next one becomes what was counted
 	 * since. */
@@ -496,7 +497,7 @@ static bool look_at_node(struct triad_aggregator *aggregator, uint32_t node)
 	struct aggregator_agent *reader =
 		aggregator_agents_find(&aggregator->agents, owner);
 
-	if (owner == TRIAD_CLAIMS_NOBODY || !reader || reader->reported.is_silent) {
+	if (owner == TRIAD_CLAIMS_NO_AGENT || !reader || reader->reported.is_silent) {
 		mark_unseen(aggregator, node);
 		return true;
 	}

@@ -48,7 +48,7 @@ struct triad_aggregator;
 
 struct triad_aggregator_sink {
 	void *context;
-	/* The owner of the node (index in the view's fabric); TRIAD_CLAIMS_NOBODY:
+	/* The owner of the node (index in the view's fabric); TRIAD_CLAIMS_NO_AGENT:
 	 * unknown. */
 	uint64_t (*owner)(void *context, uint32_t node);
 	/* DATA of 'agent' from 'number' on are missing. */

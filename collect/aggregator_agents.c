@@ -101,7 +101,7 @@ static void compare_clocks(
 
 /* An agent repeats missing rows in messages with new numbers, and says from which number
  * on. These messages may get lost, too. */
-static void note_told_again(
+static void note_sent_again(
 	struct aggregator_agent *agent, const struct triad_collect_data *data)
 {
 	if (agent->missing_from && data->again_from <= agent->missing_from &&
@@ -117,7 +117,7 @@ uint32_t aggregator_agent_receive(struct aggregator_agent *agent,
 
 	if (data->number > next)
 		aggregator_agent_note_missing(agent, next, data->number - 1);
-	note_told_again(agent, data);
+	note_sent_again(agent, data);
 	agent->newest = data->number;
 	compare_clocks(agent, data->clock_us, now_us);
 	agent->reported.received_us = now_us;

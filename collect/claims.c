@@ -21,7 +21,7 @@ struct triad_claims *triad_claims_new(
 	claims->params = *params;
 	claims->sink = *sink;
 	claims->due_us = CLAIMS_NEVER;
-	claims->away_us = CLAIMS_NEVER;
+	claims->suspended_us = CLAIMS_NEVER;
 	claims->n_agents = 1;
 	claims->agents[CLAIMS_SELF] = (struct claims_agent){
 		.id = params->self,
@@ -75,7 +75,7 @@ static void begin(struct triad_claims *claims)
 static void enter(struct triad_claims *claims, uint64_t now_us)
 {
 	/* A known absence is no stall. */
-	bool was_asleep = claims->was_called && claims->away_us == CLAIMS_NEVER &&
+	bool was_asleep = claims->was_called && claims->suspended_us == CLAIMS_NEVER &&
 		now_us > claims->now_us + claims->params.liveness_us;
 
 	claims->now_us = now_us;
@@ -86,17 +86,18 @@ static void enter(struct triad_claims *claims, uint64_t now_us)
 	begin(claims);
 }
 
-void triad_claims_set_away(struct triad_claims *claims, bool is_away, uint64_t now_us)
+void triad_claims_set_suspended(
+	struct triad_claims *claims, bool is_suspended, uint64_t now_us)
 {
-	if (is_away == (claims->away_us != CLAIMS_NEVER))
+	if (is_suspended == (claims->suspended_us != CLAIMS_NEVER))
 		return;
-	if (is_away) {
+	if (is_suspended) {
 		enter(claims, now_us);
-		claims->away_us = now_us;
+		claims->suspended_us = now_us;
 	} else {
 		/* If the absence was long enough, the next call takes it as a stall. */
-		claims->now_us = claims->away_us;
-		claims->away_us = CLAIMS_NEVER;
+		claims->now_us = claims->suspended_us;
+		claims->suspended_us = CLAIMS_NEVER;
 	}
 }
 

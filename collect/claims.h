@@ -66,7 +66,7 @@
 
 #define TRIAD_CLAIMS_MAX_AGENTS 256u
 #define TRIAD_CLAIMS_UNREACHABLE UINT8_MAX
-#define TRIAD_CLAIMS_NOBODY 0 /* as an agent's id */
+#define TRIAD_CLAIMS_NO_AGENT 0 /* as an agent's id */
 
 struct triad_claims;
 
@@ -74,12 +74,12 @@ struct triad_claims;
  * the call. */
 struct triad_claims_sink {
 	void *context;
-	/* To all (to == TRIAD_CLAIMS_NOBODY), or to one as an answer.  The callback
+	/* To all (to == TRIAD_CLAIMS_NO_AGENT), or to one as an answer.  The callback
 	 * fills in address and port. */
 	void (*send_owner)(void *context, uint64_t to,
 		const struct triad_collect_owner *owner,
 		const struct triad_collect_claim *claims);
-	/* Request the list of what 'to' owns (TRIAD_CLAIMS_NOBODY: what each owns). */
+	/* Request the list of what 'to' owns (TRIAD_CLAIMS_NO_AGENT: what each owns). */
 	void (*ask_list)(void *context, uint64_t to);
 	/* Ask all agents who owns these nodes.  May be NULL. */
 	void (*ask_nodes)(void *context, const uint64_t *guids, uint32_t n);
@@ -135,10 +135,11 @@ void triad_claims_free(struct triad_claims *claims);
 int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
 	const uint8_t *hops, uint32_t n, uint64_t now_us);
 
-/* While away, no message arrives and triad_claims_step() is not called: owned nodes
+/* While suspended, no message arrives and triad_claims_step() is not called: owned nodes
  * stay owned, whatever becomes of the fabric. Afterwards the machine behaves as after a
  * pause. */
-void triad_claims_set_away(struct triad_claims *claims, bool is_away, uint64_t now_us);
+void triad_claims_set_suspended(
+	struct triad_claims *claims, bool is_suspended, uint64_t now_us);
 
 /* Draining: gives own nodes away and claims none. */
 void triad_claims_drain(struct triad_claims *claims, bool drain, uint64_t now_us);

@@ -60,8 +60,9 @@ struct claims_agent {
 struct triad_claims {
 	struct triad_claims_params params;
 	struct triad_claims_sink sink;
-	uint64_t now_us;  /* of the last call */
-	uint64_t away_us; /* since when no message can arrive; CLAIMS_NEVER: not away */
+	uint64_t now_us; /* of the last call */
+	uint64_t
+		suspended_us; /* since when no message can arrive; CLAIMS_NEVER: one can */
 	bool was_called, has_begun, is_draining, has_left;
 
 	uint32_t n;

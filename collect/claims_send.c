@@ -33,7 +33,7 @@ void claims_flush(struct triad_claims *claims)
 	owner.n = claims->n_outgoing;
 	claims->n_outgoing = 0;
 	claims->sink.send_owner(
-		claims->sink.context, TRIAD_CLAIMS_NOBODY, &owner, claims->outgoing);
+		claims->sink.context, TRIAD_CLAIMS_NO_AGENT, &owner, claims->outgoing);
 }
 
 void claims_announce(struct triad_claims *claims, uint32_t node, uint8_t hops)
@@ -54,7 +54,7 @@ void claims_send_state(struct triad_claims *claims, bool owns_nothing)
 	owner = about_self(claims);
 	owner.is_list = owns_nothing;
 	claims->sink.send_owner(
-		claims->sink.context, TRIAD_CLAIMS_NOBODY, &owner, claims->outgoing);
+		claims->sink.context, TRIAD_CLAIMS_NO_AGENT, &owner, claims->outgoing);
 }
 
 void claims_run_repeats(struct triad_claims *claims)
@@ -79,7 +79,7 @@ void claims_ask_all(struct triad_claims *claims)
 		if (claims->agents[i].is_alive)
 			claims_expect_list(&claims->agents[i], claims->now_us);
 	claims->counts.n_lists++;
-	claims->sink.ask_list(claims->sink.context, TRIAD_CLAIMS_NOBODY);
+	claims->sink.ask_list(claims->sink.context, TRIAD_CLAIMS_NO_AGENT);
 }
 
 /* --- answers --- */

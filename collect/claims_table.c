@@ -182,7 +182,7 @@ uint64_t triad_claims_owner(
 	const struct triad_claims *claims, uint32_t node, uint8_t *hops)
 {
 	if (node >= claims->n || claims->nodes[node].owner == CLAIMS_UNOWNED)
-		return TRIAD_CLAIMS_NOBODY;
+		return TRIAD_CLAIMS_NO_AGENT;
 	if (hops)
 		*hops = claims->nodes[node].hops;
 	return claims->agents[claims->nodes[node].owner].id;

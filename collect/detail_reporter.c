@@ -60,7 +60,8 @@ void triad_detail_reporter_begin(struct triad_detail_reporter *reporter,
 /* --- which ports --- */
 
 /* The entry for the last report of the row; NULL when memory is short. */
-static struct reported *need_told(struct triad_detail_reporter *reporter, uint32_t row)
+static struct reported *allocate_bases(
+	struct triad_detail_reporter *reporter, uint32_t row)
 {
 	size_t n = reporter->n_reported;
 
@@ -140,7 +141,7 @@ static bool report_port(struct triad_detail_reporter *reporter, uint32_t port,
 
 	if (!version || !triad_view_is_asked(view, port))
 		return true;
-	reported = need_told(reporter, row);
+	reported = allocate_bases(reporter, row);
 	if (reported && reported->hash && reported->version == version && !is_refreshed)
 		return true;
 	if (!describe(reporter, port, now_us))

@@ -60,7 +60,7 @@ static void send_alive(struct triad_member *member, uint64_t now_us)
 	memcpy(alive.name, member->params.name, sizeof(alive.name));
 	memcpy(alive.address, member->params.address, sizeof(alive.address));
 	triad_claims_fill_alive(member->claims, &alive);
-	triad_member_send_to(member, TRIAD_CLAIMS_NOBODY,
+	triad_member_send_to(member, TRIAD_CLAIMS_NO_AGENT,
 		triad_collect_put_alive(
 			&head, &alive, member->octets, sizeof(member->octets)));
 	/* Add this member to the peers, among which masters and names are looked up. */
@@ -78,7 +78,7 @@ static void ask_nodes(void *context, const uint64_t *guids, uint32_t n)
 	struct triad_collect_head head =
 		triad_member_head(member, TRIAD_COLLECT_WHO_OWNS);
 
-	triad_member_send_to(member, TRIAD_CLAIMS_NOBODY,
+	triad_member_send_to(member, TRIAD_CLAIMS_NO_AGENT,
 		triad_collect_put_who_owns(
 			&head, &who, guids, member->octets, sizeof(member->octets)));
 }
@@ -255,7 +255,7 @@ void triad_member_cut_off(struct triad_member *member, bool is_cut_off, uint64_t
 {
 	if (member->is_cut_off && !is_cut_off)
 		member->alive_us = 0; /* send ALIVE at once */
-	triad_claims_set_away(member->claims, is_cut_off, now_us);
+	triad_claims_set_suspended(member->claims, is_cut_off, now_us);
 	member->is_cut_off = is_cut_off;
 }
 
@@ -335,7 +335,7 @@ unsigned triad_member_neighbours(
 			continue;
 		owner = triad_claims_owner(
 			member->claims, fabric->ports[remote].node, NULL);
-		if (owner != TRIAD_CLAIMS_NOBODY && owner != member->params.id)
+		if (owner != TRIAD_CLAIMS_NO_AGENT && owner != member->params.id)
 			n = note_peer(owner, ids, n, most);
 	}
 	return n;

@@ -96,7 +96,7 @@ uint32_t triad_member_n_apart_from_all(const struct triad_member *member)
 	nodes = malloc(fabric->n_nodes + 1);
 	for (uint32_t i = 0; nodes && i < fabric->n_nodes; i++) {
 		nodes[i] = triad_claims_owner(member->claims, i, NULL) ==
-			TRIAD_CLAIMS_NOBODY;
+			TRIAD_CLAIMS_NO_AGENT;
 		n += nodes[i];
 	}
 	/* For each table, remove the nodes that share a partition with it. */

@@ -71,7 +71,7 @@ struct triad_member {
 /* Sends octets; nothing when 'size' is 0. */
 void triad_member_send(struct triad_member *member, enum triad_member_to to,
 	uint64_t id, const uint8_t *octets, size_t size);
-/* Sends member->octets to one, or to all (TRIAD_CLAIMS_NOBODY). */
+/* Sends member->octets to one, or to all (TRIAD_CLAIMS_NO_AGENT). */
 void triad_member_send_to(struct triad_member *member, uint64_t to, size_t size);
 /* How long an earlier incarnation of a sender is remembered. */
 uint64_t triad_member_past_us(const struct triad_member *member);
@@ -88,7 +88,7 @@ void triad_member_send_up(
 /* Whether a message that 'sender' sent up the tree may arrive by way of 'by': the
  * master that it named, one further up, or the sender itself.  One that was on the way
  * up a moment ago may still have something to relay. */
-bool triad_member_is_on_way_up(const struct triad_member *member, uint64_t sender,
+bool triad_member_is_path_up(const struct triad_member *member, uint64_t sender,
 	uint64_t by, uint64_t now_us);
 void triad_member_receive_up(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body,

@@ -24,7 +24,7 @@ void triad_member_send(struct triad_member *member, enum triad_member_to to,
 void triad_member_send_to(struct triad_member *member, uint64_t to, size_t size)
 {
 	triad_member_send(member,
-		to == TRIAD_CLAIMS_NOBODY ? TRIAD_MEMBER_TO_ALL : TRIAD_MEMBER_TO_ONE,
+		to == TRIAD_CLAIMS_NO_AGENT ? TRIAD_MEMBER_TO_ALL : TRIAD_MEMBER_TO_ONE,
 		to, member->octets, size);
 }
 

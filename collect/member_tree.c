@@ -85,40 +85,41 @@ void triad_member_send_up(
 /* --- relaying --- */
 
 /* Agents that may relay, from the sender upwards, each once. */
-struct way {
+struct path {
 	unsigned n;
 	const struct triad_peers_entry *entries[2 * MAX_DEPTH];
 };
 
-static void add_to_way(struct way *way, const struct triad_member *member, uint64_t id)
+static void add_to_path(
+	struct path *path, const struct triad_member *member, uint64_t id)
 {
 	const struct triad_peers_entry *entry =
 		id ? triad_peers_find(&member->peers, id) : NULL;
 
 	/* Add each agent once, so that a circle ends. */
-	for (unsigned i = 0; entry && i < way->n; i++)
-		if (way->entries[i] == entry)
+	for (unsigned i = 0; entry && i < path->n; i++)
+		if (path->entries[i] == entry)
 			return;
-	if (entry && way->n < 2 * MAX_DEPTH)
-		way->entries[way->n++] = entry;
+	if (entry && path->n < 2 * MAX_DEPTH)
+		path->entries[path->n++] = entry;
 }
 
-bool triad_member_is_on_way_up(const struct triad_member *member, uint64_t sender,
+bool triad_member_is_path_up(const struct triad_member *member, uint64_t sender,
 	uint64_t by, uint64_t now_us)
 {
 	uint64_t grace_us = FORMER_LIVES * member->liveness_us;
-	struct way way = {.n = 0};
+	struct path path = {.n = 0};
 
-	add_to_way(&way, member, sender);
-	for (unsigned i = 0; i < way.n; i++) {
-		const struct triad_peers_entry *entry = way.entries[i];
+	add_to_path(&path, member, sender);
+	for (unsigned i = 0; i < path.n; i++) {
+		const struct triad_peers_entry *entry = path.entries[i];
 
 		if (entry->id == by)
 			return true;
-		add_to_way(&way, member, entry->alive.master);
+		add_to_path(&path, member, entry->alive.master);
 		/* Messages sent before it changed masters may still come that way. */
 		if (entry->left_us && now_us - entry->left_us <= grace_us)
-			add_to_way(&way, member, entry->former_master);
+			add_to_path(&path, member, entry->former_master);
 	}
 	return false;
 }
@@ -133,10 +134,10 @@ static bool reads_node(
 	uint32_t node = member->fabric ? triad_fabric_find_node(member->fabric, guid)
 				       : TRIAD_FABRIC_NONE;
 	uint64_t owner = node == TRIAD_FABRIC_NONE
-		? TRIAD_CLAIMS_NOBODY
+		? TRIAD_CLAIMS_NO_AGENT
 		: triad_claims_owner(member->claims, node, NULL);
 
-	return owner == sender || owner == TRIAD_CLAIMS_NOBODY;
+	return owner == sender || owner == TRIAD_CLAIMS_NO_AGENT;
 }
 
 static void receive_trap(struct triad_member *member,

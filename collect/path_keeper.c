@@ -64,7 +64,7 @@ static struct triad_path_manager *find_manager(
 }
 
 /* A free entry, or that of the manager that has been silent longest. */
-static struct triad_path_manager *take_place(struct triad_path_keeper *keeper)
+static struct triad_path_manager *find_slot(struct triad_path_keeper *keeper)
 {
 	struct triad_path_manager *oldest = &keeper->managers[0];
 
@@ -85,7 +85,7 @@ static struct triad_path_manager *manager_of(struct triad_path_keeper *keeper,
 		is = triad_incarnation_judge(head->incarnation, manager->incarnation,
 			manager->received_us, PAST_US, now_us);
 	else
-		manager = take_place(keeper);
+		manager = find_slot(keeper);
 	if (is == TRIAD_INCARNATION_PAST)
 		return NULL;
 	if (is == TRIAD_INCARNATION_NEW)

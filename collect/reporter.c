@@ -23,7 +23,7 @@ struct triad_reporter {
 	uint32_t n_sweeps;
 	uint32_t number; /* of the last message */
 	uint32_t again_from, again_since;
-	bool is_said; /* the present report has sent a message */
+	bool is_sent; /* the present report has sent a message */
 	struct triad_reporter_counts counts;
 };
 
@@ -106,7 +106,7 @@ void triad_reporter_begin(struct triad_reporter *reporter, struct triad_view *vi
 		reporter->n_owned += triad_view_is_asked(view, i);
 	reporter->n_silent = n_silent;
 	reporter->n_sweeps++;
-	reporter->is_said = false;
+	reporter->is_sent = false;
 	reporter->counts.raw_octets += (uint64_t)reporter->n_owned * RAW_ROW_SIZE;
 }
 
@@ -241,9 +241,9 @@ size_t triad_reporter_next(struct triad_reporter *reporter,
 	if (reporter->next_port == reporter->view->fabric->n_ports)
 		end_reporting(reporter);
 	/* Send the first message even without rows, to show that the agent is alive. */
-	if (!writer.n_rows && reporter->is_said)
+	if (!writer.n_rows && reporter->is_sent)
 		return 0;
-	reporter->is_said = true;
+	reporter->is_sent = true;
 	reporter->number = data.number;
 	reporter->counts.n_messages++;
 	reporter->counts.n_octets += triad_collect_data_end(&writer);

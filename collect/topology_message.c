@@ -56,7 +56,7 @@ static void put_pkeys(struct triad_wire *w, const struct triad_fabric *fabric,
 {
 	uint32_t n = n_pkeys_of(port);
 	const uint16_t *pkeys;
-	int place;
+	int slot;
 
 	if (!n) {
 		triad_varint_put(w, PKEYS_UNKNOWN);
@@ -64,9 +64,9 @@ static void put_pkeys(struct triad_wire *w, const struct triad_fabric *fabric,
 	}
 	/* Most ports have one of a few tables: refer to a recent equal table. */
 	pkeys = fabric->pkeys + port->pkeys.at;
-	place = triad_recent_find(recent, fabric->pkeys, pkeys, n);
-	triad_varint_put(w, place < 0 ? PKEYS_FOLLOW : PKEYS_RECENT + (unsigned)place);
-	if (place >= 0)
+	slot = triad_recent_find(recent, fabric->pkeys, pkeys, n);
+	triad_varint_put(w, slot < 0 ? PKEYS_FOLLOW : PKEYS_RECENT + (unsigned)slot);
+	if (slot >= 0)
 		return;
 	triad_varint_put(w, n);
 	for (uint32_t i = 0; i < n; i++)

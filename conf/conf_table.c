@@ -209,10 +209,10 @@ static bool check_level(const char *value, char *reason, size_t size)
 #define TEXT(by) .type = TRIAD_CONF_TEXT, .check = by, .unit = ""
 #define FILE_OR_NONE                                                                   \
 	.type = TRIAD_CONF_PATH, .may_be_empty = true, .unit = "", .default_text = ""
-#define THRESHOLD(counter_, name_, standard_)                                          \
+#define THRESHOLD(counter_, name_, default_)                                           \
 	{                                                                              \
 		.section = "alerts", .name = name_, .type = TRIAD_CONF_THRESHOLD,      \
-		.per = TRIAD_CONF_PER_SCOPE, .unit = "", .default_text = standard_,    \
+		.per = TRIAD_CONF_PER_SCOPE, .unit = "", .default_text = default_,     \
 		.offset = offsetof(                                                    \
 			struct triad_conf_thresholds, counter[TRIAD_##counter_]),      \
 		.at_run_time = true,                                                   \

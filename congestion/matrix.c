@@ -24,12 +24,12 @@
 #define LEAST 1e-3
 /* A host's rate has changed when it differs by this share of the greater one. */
 #define CHANGED 0.5f
-#define MAX_WAY 16u
+#define MAX_PATH 16u
 
 void triad_congestion_matrix_clear(struct triad_congestion_matrix *matrix)
 {
 	free(matrix->pairs);
-	free(matrix->ways);
+	free(matrix->paths);
 	free(matrix->sent);
 	free(matrix->changes);
 	*matrix = (struct triad_congestion_matrix){0};
@@ -41,7 +41,7 @@ struct learner {
 	const struct triad_congestion_turns *turns;
 	const struct triad_congestion_load *loads;
 	struct triad_congestion_matrix *made;
-	uint32_t pairs_room, ways_room;
+	uint32_t pairs_room, paths_room;
 	uint8_t *column;
 	double *sums; /* of each port: the sum of its pairs, then the factor to fit it */
 };
@@ -88,14 +88,14 @@ static int add_pair(struct learner *learner, const struct triad_congestion_pair 
 
 /* Finds the links of the path from a host to a goal.  Returns their number; 0 if the path
  * does not arrive or one of its links is idle. */
-static uint32_t find_way(const struct learner *learner, uint32_t host,
-	const struct triad_routes_goal *goal, uint32_t way[MAX_WAY])
+static uint32_t find_path(const struct learner *learner, uint32_t host,
+	const struct triad_routes_goal *goal, uint32_t path[MAX_PATH])
 {
 	const struct triad_routes_layout *layout = learner->turns->layout;
 	uint32_t sw = layout->hosts[host].sw, n = 0;
 
-	way[n++] = layout->hosts[host].port;
-	while (n < MAX_WAY) {
+	path[n++] = layout->hosts[host].port;
+	while (n < MAX_PATH) {
 		uint8_t out = learner->column[sw];
 		const struct triad_routes_link *link =
 			triad_routes_link(layout, sw, out);
@@ -105,7 +105,7 @@ static uint32_t find_way(const struct learner *learner, uint32_t host,
 
 		if (port == TRIAD_FABRIC_NONE || !carries(learner, port))
 			return 0;
-		way[n++] = port;
+		path[n++] = port;
 		if (triad_routes_arrives(goal, link, sw))
 			return n;
 		if (link->kind != TRIAD_ROUTES_TO_SWITCH)
@@ -115,21 +115,21 @@ static uint32_t find_way(const struct learner *learner, uint32_t host,
 	return 0;
 }
 
-static int add_way(struct learner *learner, uint32_t host, uint32_t goal)
+static int add_path(struct learner *learner, uint32_t host, uint32_t goal)
 {
 	struct triad_congestion_matrix *made = learner->made;
 	struct triad_congestion_pair pair = {
-		.host = host, .goal = goal, .first = made->n_ways};
-	uint32_t way[MAX_WAY];
+		.host = host, .goal = goal, .first = made->n_path_links};
+	uint32_t path[MAX_PATH];
 
-	pair.n = find_way(learner, host, &learner->turns->layout->goals[goal], way);
+	pair.n = find_path(learner, host, &learner->turns->layout->goals[goal], path);
 	if (!pair.n)
 		return 0;
-	if (!grow((void **)&made->ways, &learner->ways_room, made->n_ways + pair.n,
-		    sizeof(*made->ways)))
+	if (!grow((void **)&made->paths, &learner->paths_room,
+		    made->n_path_links + pair.n, sizeof(*made->paths)))
 		return ENOMEM;
-	memcpy(made->ways + made->n_ways, way, pair.n * sizeof(*way));
-	made->n_ways += pair.n;
+	memcpy(made->paths + made->n_path_links, path, pair.n * sizeof(*path));
+	made->n_path_links += pair.n;
 	return add_pair(learner, &pair);
 }
 
@@ -150,7 +150,7 @@ static void sort_pairs(struct triad_congestion_matrix *matrix)
 }
 
 /* Adds all pairs of hosts whose path has no idle link. */
-static int add_ways(struct learner *learner)
+static int add_paths(struct learner *learner)
 {
 	const struct triad_routes_layout *layout = learner->turns->layout;
 	int error = 0;
@@ -166,7 +166,7 @@ static int add_ways(struct learner *learner)
 		triad_routes_columns(layout, i, 1, learner->column);
 		for (uint32_t host = 0; !error && host < layout->n_hosts; host++)
 			if (host != to && carries(learner, layout->hosts[host].port))
-				error = add_way(learner, host, i);
+				error = add_path(learner, host, i);
 	}
 	sort_pairs(learner->made);
 	return error;
@@ -188,9 +188,9 @@ static void begin_with_known(
 		all_bps += bps_of(learner, layout->hosts[i].port);
 	for (uint32_t i = 0; i < made->n_pairs; i++) {
 		struct triad_congestion_pair *pair = &made->pairs[i];
-		const uint32_t *way = made->ways + pair->first;
-		double even = bps_of(learner, way[0]) *
-			bps_of(learner, way[pair->n - 1]) / all_bps;
+		const uint32_t *path = made->paths + pair->first;
+		double even = bps_of(learner, path[0]) *
+			bps_of(learner, path[pair->n - 1]) / all_bps;
 
 		while (k < old->n_pairs && compare_pairs(&old->pairs[k], pair) < 0)
 			k++;
@@ -235,7 +235,7 @@ static void fit(struct learner *learner)
 	struct triad_congestion_matrix *made = learner->made;
 	uint32_t n_ports = learner->turns->layout->fabric->n_ports;
 	double *sums = learner->sums;
-	uint32_t n_rounds = made->n_ways ? MAX_STEPS / made->n_ways : 0;
+	uint32_t n_rounds = made->n_path_links ? MAX_STEPS / made->n_path_links : 0;
 
 	n_rounds = n_rounds > MAX_ROUNDS ? MAX_ROUNDS
 		: n_rounds < MIN_ROUNDS  ? MIN_ROUNDS
@@ -244,7 +244,7 @@ static void fit(struct learner *learner)
 		memset(sums, 0, n_ports * sizeof(*sums));
 		for (uint32_t i = 0; i < made->n_pairs; i++)
 			for (uint32_t k = 0; k < made->pairs[i].n; k++)
-				sums[made->ways[made->pairs[i].first + k]] +=
+				sums[made->paths[made->pairs[i].first + k]] +=
 					made->pairs[i].bps;
 		for (uint32_t i = 0; i < n_ports; i++)
 			if (sums[i] > 0)
@@ -254,7 +254,7 @@ static void fit(struct learner *learner)
 			double sum = 0;
 
 			for (uint32_t k = 0; k < pair->n; k++)
-				sum += sums[made->ways[pair->first + k]];
+				sum += sums[made->paths[pair->first + k]];
 			pair->bps *= exp(sum / pair->n);
 		}
 	}
@@ -316,7 +316,7 @@ int triad_congestion_matrix_learn(struct triad_congestion_matrix *matrix,
 	if (!learner.sums || !learner.column)
 		error = ENOMEM;
 	if (!error)
-		error = add_ways(&learner);
+		error = add_paths(&learner);
 	if (!error) {
 		begin_with_known(&learner, matrix);
 		fit_all(&learner);
@@ -357,7 +357,7 @@ double triad_congestion_matrix_share(
 
 		all_bps += pair->bps;
 		for (uint32_t k = 0; k < pair->n; k++)
-			if (matrix->ways[pair->first + k] == port)
+			if (matrix->paths[pair->first + k] == port)
 				over_bps += pair->bps;
 	}
 	return all_bps > 0 ? over_bps / all_bps : NAN;

@@ -34,7 +34,7 @@ struct triad_congestion_load;
 
 struct triad_congestion_pair {
 	uint32_t host, goal; /* in the layout's hosts and goals */
-	uint32_t first, n;   /* links of its path, in 'ways'; n 0: it sends nothing
+	uint32_t first, n;   /* links of its path, in 'paths'; n 0: it sends nothing
 			      * now */
 	double bps;          /* in the last sweep */
 	double known;        /* the decaying sum of earlier estimates */
@@ -44,8 +44,8 @@ struct triad_congestion_pair {
 struct triad_congestion_matrix {
 	uint32_t n_pairs;
 	struct triad_congestion_pair *pairs; /* by 'host', then by 'goal' */
-	uint32_t n_ways;
-	uint32_t *ways;    /* ports: the host's first */
+	uint32_t n_path_links;
+	uint32_t *paths;   /* ports: the host's first */
 	uint32_t n_sweeps; /* sweeps that it learnt from */
 	uint32_t n_hosts;
 	float *sent,

@@ -111,7 +111,7 @@ static uint32_t find_moved(const struct triad_congestion_track *track, uint32_t 
 
 static void add_new(struct triad_congestion_track *track, uint32_t n_known,
 	struct triad_congestion_tracked *root,
-	void (*tell)(void *context, enum triad_congestion_change change,
+	void (*report)(void *context, enum triad_congestion_change change,
 		const struct triad_congestion_tracked *root),
 	void *context)
 {
@@ -122,10 +122,10 @@ static void add_new(struct triad_congestion_track *track, uint32_t n_known,
 		root->from_guid = track->roots[at].node_guid;
 		root->from_port = track->roots[at].port;
 		track->roots[at] = *root;
-		tell(context, TRIAD_CONGESTION_MOVED, root);
+		report(context, TRIAD_CONGESTION_MOVED, root);
 	} else if (track->n < TRIAD_CONGESTION_MAX_TRACKED) {
 		track->roots[track->n++] = *root;
-		tell(context, TRIAD_CONGESTION_BEGUN, root);
+		report(context, TRIAD_CONGESTION_BEGUN, root);
 	}
 }
 
@@ -147,7 +147,7 @@ static void renew(struct triad_congestion_tracked *known,
 void triad_congestion_track_add(struct triad_congestion_track *track,
 	const struct triad_fabric *fabric, const struct triad_congestion *found,
 	uint64_t now_us,
-	void (*tell)(void *context, enum triad_congestion_change change,
+	void (*report)(void *context, enum triad_congestion_change change,
 		const struct triad_congestion_tracked *root),
 	void *context)
 {
@@ -167,13 +167,13 @@ void triad_congestion_track_add(struct triad_congestion_track *track,
 			if (at != TRIAD_FABRIC_NONE && !is_new)
 				renew(&track->roots[at], &root);
 			else if (at == TRIAD_FABRIC_NONE && is_new)
-				add_new(track, n_known, &root, tell, context);
+				add_new(track, n_known, &root, report, context);
 		}
 	for (uint32_t i = 0; i < track->n; i++) {
 		if (found && track->roots[i].n_missed < TRIAD_CONGESTION_MISSES)
 			track->roots[n_left++] = track->roots[i];
 		else
-			tell(context, TRIAD_CONGESTION_ENDED, &track->roots[i]);
+			report(context, TRIAD_CONGESTION_ENDED, &track->roots[i]);
 	}
 	track->n = n_left;
 }

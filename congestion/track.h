@@ -50,11 +50,11 @@ struct triad_congestion_track {
 };
 
 /* Adds the result of a sweep; NULL: nothing is known any more, so all roots end.  Calls
- * 'tell' for each that begins, moves or ends. */
+ * 'report' for each that begins, moves or ends. */
 void triad_congestion_track_add(struct triad_congestion_track *track,
 	const struct triad_fabric *fabric, const struct triad_congestion *found,
 	uint64_t now_us,
-	void (*tell)(void *context, enum triad_congestion_change change,
+	void (*report)(void *context, enum triad_congestion_change change,
 		const struct triad_congestion_tracked *root),
 	void *context);
 

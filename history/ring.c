@@ -216,20 +216,20 @@ static const struct triad_history_entry *entry_at(
 	return &ring->tiers[at.tier].segments[at.segment].entries[at.entry];
 }
 
-static struct triad_history_place place_of(
+static struct triad_history_position position_of(
 	const struct triad_history_ring *ring, struct at at)
 {
 	const struct triad_history_segment *segment =
 		&ring->tiers[at.tier].segments[at.segment];
-	struct triad_history_place place = {.tier = at.tier,
+	struct triad_history_position position = {.tier = at.tier,
 		.segment = segment->begun_us,
 		.entry = segment->entries[at.entry]};
 	uint32_t key = at.entry;
 
 	while (key && !segment->entries[key].is_key)
 		key--;
-	place.key = segment->entries[key];
-	return place;
+	position.key = segment->entries[key];
+	return position;
 }
 
 /* The time after an image of that tier in which another one is expected. */
@@ -316,7 +316,7 @@ static void find_before(const struct triad_history_ring *ring,
 		time_us - before_us > expected_gap_us(at.tier, limits))
 		return;
 	answer->has_before = true;
-	answer->before = place_of(ring, at);
+	answer->before = position_of(ring, at);
 }
 
 struct triad_history_answer triad_history_ring_find(
@@ -336,13 +336,13 @@ struct triad_history_answer triad_history_ring_find(
 	answer.found = TRIAD_HISTORY_TOO_EARLY;
 	if (!search.has_best)
 		return answer;
-	answer.place = place_of(ring, search.best);
+	answer.position = position_of(ring, search.best);
 	find_before(ring, limits, search.best, &answer);
-	behind_us = time_us - answer.place.entry.time_us;
+	behind_us = time_us - answer.position.entry.time_us;
 	answer.found = TRIAD_HISTORY_FOUND;
 	if (behind_us <= expected_gap_us(search.best.tier, limits))
 		return answer;
-	answer.gap_from_us = answer.place.entry.time_us;
+	answer.gap_from_us = answer.position.entry.time_us;
 	answer.gap_to_us = search.next_us;
 	answer.found = search.next_us == UINT64_MAX ? TRIAD_HISTORY_TOO_LATE
 						    : TRIAD_HISTORY_GAP;
@@ -395,7 +395,7 @@ static uint32_t drop_copies(
 }
 
 uint32_t triad_history_ring_spread(const struct triad_history_ring *ring,
-	uint64_t from_us, uint64_t to_us, struct triad_history_place *places,
+	uint64_t from_us, uint64_t to_us, struct triad_history_position *places,
 	uint32_t room)
 {
 	struct spread spread = {.from_us = from_us, .to_us = to_us};
@@ -419,7 +419,7 @@ uint32_t triad_history_ring_spread(const struct triad_history_ring *ring,
 			? (uint32_t)((uint64_t)i * (n - 1) / (n_given - 1))
 			: n - 1;
 
-		places[i] = place_of(ring, spread.all[at]);
+		places[i] = position_of(ring, spread.all[at]);
 	}
 	free(spread.all);
 	return n_given;

@@ -139,7 +139,7 @@ enum triad_history_found {
 };
 
 /* Where an image is, and the key that it belongs to. */
-struct triad_history_place {
+struct triad_history_position {
 	uint64_t port_guid; /* the SM of the image; set by callers with several rings */
 	enum triad_history_tier tier;
 	uint64_t segment; /* its begun_us */
@@ -148,10 +148,10 @@ struct triad_history_place {
 
 struct triad_history_answer {
 	enum triad_history_found found;
-	struct triad_history_place place;
+	struct triad_history_position position;
 	/* The image before that in its tier; 'has_before' false: none is near. */
 	bool has_before;
-	struct triad_history_place before;
+	struct triad_history_position before;
 	uint64_t first_us, last_us; /* of all images */
 	/* Of a gap: the images around it. */
 	uint64_t gap_from_us, gap_to_us;
@@ -165,7 +165,7 @@ struct triad_history_answer triad_history_ring_find(
 /* Selects at most 'room' images between two times (both included), in order, spread evenly
  * over the available ones, from the finest tier at each time.  Returns their number. */
 uint32_t triad_history_ring_spread(const struct triad_history_ring *ring,
-	uint64_t from_us, uint64_t to_us, struct triad_history_place *places,
+	uint64_t from_us, uint64_t to_us, struct triad_history_position *places,
 	uint32_t room);
 
 /* --- lines of an index --- */

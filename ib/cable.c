@@ -8,7 +8,7 @@
 
 /* Where the blocks are.  The first two are the same in both maps, so that the first can
  * be read before the map is known. */
-static const struct triad_cable_place places[][TRIAD_CABLE_N_BLOCKS] = {
+static const struct triad_cable_address places[][TRIAD_CABLE_N_BLOCKS] = {
 	[TRIAD_CABLE_MAP_UNKNOWN] =
 		{
 			[TRIAD_CABLE_IDENTITY] = {0x00, 128, 48},
@@ -145,7 +145,7 @@ bool triad_cable_next(const struct triad_cable *cable, enum triad_cable_block *b
 	return false;
 }
 
-struct triad_cable_place triad_cable_place(
+struct triad_cable_address triad_cable_address(
 	const struct triad_cable *cable, enum triad_cable_block block)
 {
 	return places[map_of(cable)][block];
@@ -323,15 +323,15 @@ static void take_cmis(
 void triad_cable_take(
 	struct triad_cable *cable, enum triad_cable_block block, const uint8_t *octets)
 {
-	struct triad_cable_place place;
+	struct triad_cable_address block_address;
 	uint8_t page[256] = {0};
 
 	if (block == TRIAD_CABLE_IDENTITY) {
 		memset(cable, 0, sizeof(*cable));
 		cable->identifier = octets[0];
 	}
-	place = triad_cable_place(cable, block);
-	memcpy(page + place.address, octets, place.size);
+	block_address = triad_cable_address(cable, block);
+	memcpy(page + block_address.address, octets, block_address.size);
 	cable->taken |= (uint8_t)(1u << block);
 	cable->lacking &= (uint8_t) ~(1u << block);
 	if (map_of(cable) == TRIAD_CABLE_MAP_SFF8636)

@@ -11,7 +11,7 @@
  *     enum triad_cable_block block;
  *
  *     while (triad_cable_next(&cable, &block))
- *             read(triad_cable_place(&cable, block), octets)
+ *             read(triad_cable_address(&cable, block), octets)
  *                     ? triad_cable_take(&cable, block, octets)
  *                     : triad_cable_lacks(&cable, block);
  *
@@ -81,7 +81,7 @@ struct triad_cable {
 /* The next block to be read; false: there is no more. */
 bool triad_cable_next(const struct triad_cable *cable, enum triad_cable_block *block);
 /* The place of a block. */
-struct triad_cable_place triad_cable_place(
+struct triad_cable_address triad_cable_address(
 	const struct triad_cable *cable, enum triad_cable_block block);
 /* Decodes a block; 'octets' has as many as its place says. */
 void triad_cable_take(

@@ -24,7 +24,7 @@ enum {
 };
 
 void triad_cable_info_encode(uint8_t mad[TRIAD_MAD_SIZE], uint8_t port,
-	const struct triad_cable_place *place, uint32_t tid)
+	const struct triad_cable_address *block_address, uint32_t tid)
 {
 	struct triad_wire w;
 
@@ -34,10 +34,10 @@ void triad_cable_info_encode(uint8_t mad[TRIAD_MAD_SIZE], uint8_t port,
 	triad_wire_put(&w, 4, port);
 	triad_wire_seek(&w, AT_DATA);
 	triad_wire_put(&w, 1, I2C_ADDRESS);
-	triad_wire_put(&w, 1, place->page);
-	triad_wire_put(&w, 2, place->address);
+	triad_wire_put(&w, 1, block_address->page);
+	triad_wire_put(&w, 2, block_address->address);
 	triad_wire_put(&w, 2, 0);
-	triad_wire_put(&w, 2, place->size);
+	triad_wire_put(&w, 2, block_address->size);
 }
 
 static enum triad_cable_info_result judge_status(unsigned status)

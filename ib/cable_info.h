@@ -29,7 +29,7 @@
 #define TRIAD_CABLE_INFO_MOST 48 /* octets */
 
 /* A place in a module's memory. */
-struct triad_cable_place {
+struct triad_cable_address {
 	uint8_t page, address, size; /* 'size' at most TRIAD_CABLE_INFO_MOST */
 };
 
@@ -45,7 +45,7 @@ enum triad_cable_info_result {
 
 /* Makes an SMP by LID that reads octets of what is plugged in at 'port'. */
 void triad_cable_info_encode(uint8_t mad[TRIAD_MAD_SIZE], uint8_t port,
-	const struct triad_cable_place *place, uint32_t tid);
+	const struct triad_cable_address *block_address, uint32_t tid);
 
 /* Decodes the answer; '*data' points into 'mad' when the octets were read. */
 enum triad_cable_info_result triad_cable_info_decode(

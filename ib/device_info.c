@@ -319,7 +319,7 @@ enum triad_device_result triad_device_take(struct triad_device_info *info,
 	}
 	info->reported |= (uint8_t)(1u << query->part);
 	take_part(info, query, mad);
-	return TRIAD_DEVICE_TOLD;
+	return TRIAD_DEVICE_ANSWERED;
 }
 
 /* --- reading --- */

@@ -116,7 +116,7 @@ void triad_device_encode(uint8_t mad[TRIAD_MAD_SIZE],
 	const struct triad_device_query *query, uint32_t tid);
 
 enum triad_device_result {
-	TRIAD_DEVICE_TOLD,
+	TRIAD_DEVICE_ANSWERED,
 	TRIAD_DEVICE_BUSY,    /* not now */
 	TRIAD_DEVICE_REFUSED, /* it has no such part, as 'info' notes */
 };

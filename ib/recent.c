@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-static void move_to_front(struct triad_recent *recent, unsigned place)
+static void move_to_front(struct triad_recent *recent, unsigned slot)
 {
-	struct triad_fabric_slice slice = recent->slices[place];
+	struct triad_fabric_slice slice = recent->slices[slot];
 
-	memmove(recent->slices + 1, recent->slices, place * sizeof(slice));
+	memmove(recent->slices + 1, recent->slices, slot * sizeof(slice));
 	recent->slices[0] = slice;
 }
 
@@ -27,11 +27,11 @@ int triad_recent_find(struct triad_recent *recent, const uint16_t *base,
 }
 
 bool triad_recent_take(
-	struct triad_recent *recent, unsigned place, struct triad_fabric_slice *slice)
+	struct triad_recent *recent, unsigned slot, struct triad_fabric_slice *slice)
 {
-	if (place >= recent->n)
+	if (slot >= recent->n)
 		return false;
-	move_to_front(recent, place);
+	move_to_front(recent, slot);
 	*slice = recent->slices[0];
 	return true;
 }

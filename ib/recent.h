@@ -29,10 +29,10 @@ struct triad_recent {
 int triad_recent_find(struct triad_recent *recent, const uint16_t *base,
 	const uint16_t *pkeys, uint32_t n);
 
-/* Copies the table at 'place' to '*slice', and moves it to the front; false: there is
+/* Copies the table at 'slot' to '*slice', and moves it to the front; false: there is
  * none. */
 bool triad_recent_take(
-	struct triad_recent *recent, unsigned place, struct triad_fabric_slice *slice);
+	struct triad_recent *recent, unsigned slot, struct triad_fabric_slice *slice);
 
 /* Adds a new table at the front. */
 void triad_recent_add(struct triad_recent *recent, struct triad_fabric_slice slice);

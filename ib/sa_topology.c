@@ -384,7 +384,7 @@ static void lend_links(struct triad_fabric *fabric, const struct triad_fabric *k
 			continue;
 		fabric->ports[i].remote = far;
 		fabric->ports[far].remote = i;
-		fabric->n_lent += 2;
+		fabric->n_discovered += 2;
 	}
 }
 

@@ -23,9 +23,9 @@ const uint8_t triad_smp_openib_oui[3] = {0x00, 0x14, 0x05};
 
 int triad_smp_add_hop(struct triad_smp_route *route, uint8_t port)
 {
-	if (route->way.n_hops >= TRIAD_ROUTE_MAX_HOPS)
+	if (route->path.n_hops >= TRIAD_ROUTE_MAX_HOPS)
 		return EHOSTUNREACH;
-	route->way.ports[++route->way.n_hops] = port;
+	route->path.ports[++route->path.n_hops] = port;
 	return 0;
 }
 
@@ -43,7 +43,7 @@ void triad_smp_encode(uint8_t mad[TRIAD_MAD_SIZE], const struct triad_smp_route 
 		&w, 1, request->is_set ? TRIAD_MAD_METHOD_SET : TRIAD_MAD_METHOD_GET);
 	triad_wire_put(&w, 2, 0);
 	triad_wire_put(&w, 1, 0);
-	triad_wire_put(&w, 1, route->way.n_hops);
+	triad_wire_put(&w, 1, route->path.n_hops);
 	triad_wire_put(&w, 8, tid);
 	triad_wire_put(&w, 2, (uint16_t)request->attribute);
 	triad_wire_put(&w, 2, 0);
@@ -52,7 +52,7 @@ void triad_smp_encode(uint8_t mad[TRIAD_MAD_SIZE], const struct triad_smp_route 
 	triad_wire_put(&w, 2, TRIAD_SMP_PERMISSIVE_LID);
 	triad_wire_put(&w, 2, TRIAD_SMP_PERMISSIVE_LID);
 	memcpy(mad + AT_DATA, data, TRIAD_SMP_DATA_SIZE);
-	memcpy(mad + AT_PATH, route->way.ports, (size_t)route->way.n_hops + 1);
+	memcpy(mad + AT_PATH, route->path.ports, (size_t)route->path.n_hops + 1);
 }
 
 bool triad_smp_is_answer(const struct triad_mad_reply *reply, uint32_t tid)

@@ -24,7 +24,7 @@ extern const uint8_t triad_smp_openib_oui[3];
 #define TRIAD_SMP_DATA_SIZE 64
 
 struct triad_smp_route {
-	struct triad_route way;
+	struct triad_route path;
 	uint64_t m_key;
 	uint16_t lid; /* of the node there */
 	uint8_t sl;

@@ -61,7 +61,7 @@ static void join(struct triad_fair_queue *queue, uint16_t source)
 }
 
 bool triad_fair_queue_put(
-	struct triad_fair_queue *queue, uint32_t source, uint32_t *place)
+	struct triad_fair_queue *queue, uint32_t source, uint32_t *slot)
 {
 	struct source *from = &queue->sources[source];
 	uint16_t at = queue->free;
@@ -78,11 +78,11 @@ bool triad_fair_queue_put(
 	from->last = at;
 	from->n++;
 	queue->n++;
-	*place = at;
+	*slot = at;
 	return true;
 }
 
-bool triad_fair_queue_take(struct triad_fair_queue *queue, uint32_t *place)
+bool triad_fair_queue_take(struct triad_fair_queue *queue, uint32_t *slot)
 {
 	struct source *before, *from;
 	uint16_t source, at;
@@ -103,7 +103,7 @@ bool triad_fair_queue_take(struct triad_fair_queue *queue, uint32_t *place)
 	queue->next[at] = queue->free;
 	queue->free = at;
 	queue->n--;
-	*place = at;
+	*slot = at;
 	return true;
 }
 

@@ -31,14 +31,14 @@ struct triad_fair_queue *triad_fair_queue_new(uint32_t room, uint32_t n_sources)
 /* Accepts NULL. */
 void triad_fair_queue_free(struct triad_fair_queue *queue);
 
-/* Sets '*place' for one more item of 'source' (less than n_sources).  False: there is
+/* Sets '*slot' for one more item of 'source' (less than n_sources).  False: there is
  * no place for it. */
 bool triad_fair_queue_put(
-	struct triad_fair_queue *queue, uint32_t source, uint32_t *place);
+	struct triad_fair_queue *queue, uint32_t source, uint32_t *slot);
 
-/* Removes the item whose turn it is, and sets '*place' to where it is; the next put may
+/* Removes the item whose turn it is, and sets '*slot' to where it is; the next put may
  * reuse that.  False: the queue is empty. */
-bool triad_fair_queue_take(struct triad_fair_queue *queue, uint32_t *place);
+bool triad_fair_queue_take(struct triad_fair_queue *queue, uint32_t *slot);
 
 /* Places in use. */
 uint32_t triad_fair_queue_length(const struct triad_fair_queue *queue);

@@ -20,8 +20,8 @@ struct block {
 	uint64_t read_us, interval_us;
 	uint32_t n_own_resets, n_others_resets;
 	uint64_t *
-		reported; /* each slot's base, as the teller reported; NULL: all are 0 */
-	uint32_t teller;  /* 0: it was read here */
+		reported; /* each slot's base, as the reporter reported; NULL: all are 0 */
+	uint32_t reporter; /* 0: it was read here */
 	uint8_t attribute;
 	uint8_t n_slots;
 	bool was_read; /* since the row belongs to its present port */
@@ -29,10 +29,10 @@ struct block {
 };
 
 struct row {
-	atomic_uint sequence;  /* odd while the row or one of its blocks is written */
-	uint32_t zeros;        /* attributes without a block: they read as 0 */
-	uint64_t zeros_us;     /* when the last of them was read */
-	uint32_t zeros_teller; /* who reported it; 0: it was read here */
+	atomic_uint sequence;    /* odd while the row or one of its blocks is written */
+	uint32_t zeros;          /* attributes without a block: they read as 0 */
+	uint64_t zeros_us;       /* when the last of them was read */
+	uint32_t zeros_reporter; /* who reported it; 0: it was read here */
 	uint64_t node_guid;
 	_Atomic(struct block *) first;
 	uint8_t number;
@@ -200,7 +200,7 @@ static void begin_anew(struct row *row, const struct triad_details_port *port)
 		block->was_read = false;
 		block->read_us = block->interval_us = 0;
 		block->n_own_resets = block->n_others_resets = 0;
-		block->teller = 0;
+		block->reporter = 0;
 		memset(block->slots, 0, block->n_slots * sizeof(block->slots[0]));
 		if (block->reported)
 			memset(block->reported, 0,
@@ -217,11 +217,12 @@ static bool is_zero(const uint32_t *raw, unsigned n_slots)
 	return !any;
 }
 
-static void note_zeros(struct row *row, uint32_t bit, uint32_t teller, uint64_t read_us)
+static void note_zeros(
+	struct row *row, uint32_t bit, uint32_t reporter, uint64_t read_us)
 {
 	row->zeros |= bit;
 	row->zeros_us = read_us;
-	row->zeros_teller = teller;
+	row->zeros_reporter = reporter;
 }
 
 /* Adds a reading to a block that has one.  'goes_on': adds to the last change instead
@@ -299,7 +300,7 @@ void triad_details_update(struct triad_details *details,
 		else
 			count_first(block, reading, was_zero);
 		block->read_us = now_us;
-		block->teller = 0;
+		block->reporter = 0;
 	} else if (zero) {
 		note_zeros(row, bit, 0, now_us);
 	}
@@ -318,14 +319,14 @@ static uint64_t new_base(const struct block *block,
 
 	if (is_same)
 		return slot->base + (report->base[i] - reported);
-	/* From another teller: the hardware is the same, the teller's total is not. */
+	/* From another reporter: the hardware is the same, the reporter's total is not. */
 	if (block->was_read)
 		return report->raw[i] < slot->last ? slot->base + slot->last
 						   : slot->base;
 	return was_zero ? 0 : report->base[i];
 }
 
-/* Whether the report is older than the block.  A teller's totals never go back: lower
+/* Whether the report is older than the block.  A reporter's totals never go back: lower
  * ones mean that messages were reordered.  Between tellers the time decides; when that
  * is close, lower counters mean older, too. */
 static bool is_stale(const struct block *block,
@@ -347,12 +348,12 @@ static bool is_stale(const struct block *block,
 		return went_back;
 	return report->read_us < block->read_us ||
 		(went_back &&
-			report->read_us < block->read_us + TRIAD_DETAILS_DOUBT_US);
+			report->read_us < block->read_us + TRIAD_DETAILS_REVALIDATE_US);
 }
 
-/* Allocates room for the teller's bases unless all are 0.  Returns false when memory is
+/* Allocates room for the reporter's bases unless all are 0.  Returns false when memory is
  * short. */
-static bool need_told(struct triad_details *details, struct block *block,
+static bool allocate_bases(struct triad_details *details, struct block *block,
 	const struct triad_details_report *report)
 {
 	uint64_t any = 0;
@@ -384,13 +385,13 @@ static void take_slots(struct block *block, const struct triad_details_report *r
 
 /* Stores a report in the attribute's block. */
 static bool take_block(struct triad_details *details, struct block *block,
-	const struct triad_details_report *report, uint32_t teller, bool was_zero,
-	bool is_zeros_teller)
+	const struct triad_details_report *report, uint32_t reporter, bool was_zero,
+	bool is_zeros_reporter)
 {
-	bool is_same =
-		block->was_read ? block->teller == teller : was_zero && is_zeros_teller;
+	bool is_same = block->was_read ? block->reporter == reporter
+				       : was_zero && is_zeros_reporter;
 
-	if (is_stale(block, report, is_same) || !need_told(details, block, report))
+	if (is_stale(block, report, is_same) || !allocate_bases(details, block, report))
 		return false;
 	block->interval_us = block->was_read && report->read_us > block->read_us
 		? report->read_us - block->read_us
@@ -398,7 +399,7 @@ static bool take_block(struct triad_details *details, struct block *block,
 	take_slots(block, report, is_same, was_zero);
 	block->was_read = true;
 	block->read_us = report->read_us;
-	block->teller = teller;
+	block->reporter = reporter;
 	block->n_own_resets = report->n_own_resets;
 	block->n_others_resets = report->n_others_resets;
 	return true;
@@ -406,7 +407,7 @@ static bool take_block(struct triad_details *details, struct block *block,
 
 bool triad_details_take(struct triad_details *details,
 	const struct triad_details_port *port, enum triad_pma_attribute attribute,
-	const struct triad_details_report *report, uint32_t teller)
+	const struct triad_details_report *report, uint32_t reporter)
 {
 	uint32_t bit = TRIAD_DETAIL_BIT(attribute);
 	unsigned n = triad_detail_n_slots(attribute);
@@ -427,10 +428,10 @@ bool triad_details_take(struct triad_details *details,
 	if (!block && !zero)
 		block = make_block(details, row, attribute);
 	if (block)
-		is_taken = take_block(details, block, report, teller, was_zero,
-			row->zeros_teller == teller);
+		is_taken = take_block(details, block, report, reporter, was_zero,
+			row->zeros_reporter == reporter);
 	else if (zero)
-		note_zeros(row, bit, teller, report->read_us);
+		note_zeros(row, bit, reporter, report->read_us);
 	else
 		is_taken = false;
 	if (block && is_taken)

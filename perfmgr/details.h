@@ -90,14 +90,14 @@ static inline bool triad_details_is_zero(const struct triad_details_report *repo
 
 /* Two readings by different agents closer than this may be in either order: agents'
  * clocks are compared through messages, whose delay varies. */
-#define TRIAD_DETAILS_DOUBT_US UINT64_C(2000000)
+#define TRIAD_DETAILS_REVALIDATE_US UINT64_C(2000000)
 
-/* Stores an agent's report.  'teller' (not 0) identifies the agent's incarnation and
- * its last zeroing of the port's totals, so totals of one teller never go back.
+/* Stores an agent's report.  'reporter' (not 0) identifies the agent's incarnation and
+ * its last zeroing of the port's totals, so totals of one reporter never go back.
  * Returns false when the report is older than what is stored, or memory is short. */
 bool triad_details_take(struct triad_details *details,
 	const struct triad_details_port *port, enum triad_pma_attribute attribute,
-	const struct triad_details_report *report, uint32_t teller);
+	const struct triad_details_report *report, uint32_t reporter);
 
 /* Makes the report of an attribute that an agent sends.  Returns false when the port
  * was not read for it. */

@@ -25,7 +25,7 @@ libtriad_la_SOURCES += \
 	perfmgr/formats/sampled_request.c perfmgr/formats/sampled_request.h \
 	perfmgr/formats/sflow.c perfmgr/formats/sflow.h \
 	perfmgr/formats/sflow_schedule.c perfmgr/formats/sflow_schedule.h \
-	perfmgr/formats/told_alerts.c perfmgr/formats/told_alerts.h \
+	perfmgr/formats/alert_outbox.c perfmgr/formats/alert_outbox.h \
 	perfmgr/groups.c perfmgr/groups.h \
 	perfmgr/rows.c perfmgr/rows.h \
 	perfmgr/sweep/sweep_agents.c perfmgr/sweep/sweep_agents.h \

@@ -9,9 +9,9 @@
 #define SLAB_SIZE (TRIAD_SLAB_ROWS * sizeof(struct triad_row_hot))
 
 /* Mark in a directory under construction: the row's port is not in the fabric. */
-#define AWAY (1u << 31)
+#define ABSENT (1u << 31)
 
-_Static_assert(TRIAD_ENGINE_MAX_ROWS < AWAY, "a row's number has 31 bits");
+_Static_assert(TRIAD_ENGINE_MAX_ROWS < ABSENT, "a row's number has 31 bits");
 
 void triad_rows_init(struct triad_rows *rows)
 {
@@ -78,7 +78,7 @@ static void give_row(struct triad_rows *rows, uint32_t row)
 /* The directory that is being made out of the old one and a fabric. */
 struct merge {
 	struct triad_rows *rows;
-	uint32_t *made; /* row numbers, perhaps with AWAY */
+	uint32_t *made; /* row numbers, perhaps with ABSENT */
 	uint32_t n_made;
 	uint32_t *taken; /* rows taken so far, to undo */
 	uint32_t n_taken;
@@ -130,7 +130,7 @@ static int merge_fabric(
 		int error = 0;
 
 		while (at < n_old && compare(merge, old[at], guid, port->number) < 0)
-			merge->made[merge->n_made++] = old[at++] | AWAY;
+			merge->made[merge->n_made++] = old[at++] | ABSENT;
 		if (at < n_old && compare(merge, old[at], guid, port->number) == 0)
 			row_of_port[i] = old[at++];
 		else
@@ -140,15 +140,15 @@ static int merge_fabric(
 		merge->made[merge->n_made++] = row_of_port[i];
 	}
 	while (at < n_old)
-		merge->made[merge->n_made++] = old[at++] | AWAY;
+		merge->made[merge->n_made++] = old[at++] | ABSENT;
 	return 0;
 }
 
 static void note_present(struct triad_row_hot *hot)
 {
-	if (!hot->away_s)
+	if (!hot->absent_s)
 		return;
-	hot->away_s = 0;
+	hot->absent_s = 0;
 	triad_row_write_begin(hot);
 	hot->was_asked = false;
 	triad_row_write_end(hot);
@@ -156,22 +156,22 @@ static void note_present(struct triad_row_hot *hot)
 
 /* Notes which rows are away.  Frees those that were away for too long, or all of them
  * when there are too many. */
-static void settle_away(struct merge *merge, uint32_t n_present, uint64_t now_us)
+static void settle_absent(struct merge *merge, uint32_t n_present, uint64_t now_us)
 {
 	bool too_many = merge->n_made - n_present > n_present + TRIAD_SLAB_ROWS;
 	uint32_t now_s = (uint32_t)(now_us / 1000000) + 1; /* 0: it is there */
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < merge->n_made; i++) {
-		uint32_t row = merge->made[i] & ~AWAY;
+		uint32_t row = merge->made[i] & ~ABSENT;
 		struct triad_row_hot *hot = triad_rows_hot(merge->rows, row);
 
-		if (!(merge->made[i] & AWAY))
+		if (!(merge->made[i] & ABSENT))
 			note_present(hot);
-		else if (!hot->away_s)
-			hot->away_s = now_s;
-		if (hot->away_s &&
-			(too_many || now_s - hot->away_s > TRIAD_ENGINE_KEEP_S))
+		else if (!hot->absent_s)
+			hot->absent_s = now_s;
+		if (hot->absent_s &&
+			(too_many || now_s - hot->absent_s > TRIAD_ENGINE_KEEP_S))
 			give_row(merge->rows, row);
 		else
 			merge->made[kept++] = row;
@@ -198,7 +198,7 @@ int triad_rows_adopt(struct triad_rows *rows, const struct triad_fabric *fabric,
 			give_row(rows, merge.taken[--merge.n_taken]);
 		free(merge.made);
 	} else {
-		settle_away(&merge, fabric->n_ports, now_us);
+		settle_absent(&merge, fabric->n_ports, now_us);
 		/* If the new directory can't be cut to its length, it stays long. */
 		cut = realloc(merge.made, (merge.n_made + 1) * sizeof(*cut));
 		free(rows->directory);

@@ -42,7 +42,7 @@ struct triad_row_hot {
 	uint64_t read_us[TRIAD_READ_N_PARTS];
 	float interval_us[TRIAD_READ_N_PARTS];
 	union {
-		uint32_t away_s;    /* when it left the fabric; 0: it is there */
+		uint32_t absent_s;  /* when it left the fabric; 0: it is there */
 		uint32_t next_free; /* while the row is free */
 	};
 	uint16_t n_others_resets, n_own_resets;

@@ -19,7 +19,7 @@
 #include "triad/clock.h"
 
 /* A member whose last message is not older than this is present. */
-#define HEARD_US (10 * TRIAD_US_PER_S)
+#define MEMBER_SILENT_US (10 * TRIAD_US_PER_S)
 
 static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
 {
@@ -217,7 +217,7 @@ static bool add_other_lease(
 
 		if (member->is_self || !member->received_us ||
 			member->lease_ms == status->lease_ms ||
-			status->now_us - member->received_us > HEARD_US)
+			status->now_us - member->received_us > MEMBER_SILENT_US)
 			continue;
 		has_other = true;
 		snprintf(text, sizeof(text),

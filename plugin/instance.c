@@ -21,7 +21,7 @@
 #include "plugin/sa/sa_copies.h"
 #include "plugin/worker.h"
 
-#define STANDARD_CONF_PATH TRIAD_SYSCONFDIR "/triad.conf"
+#define DEFAULT_CONF_PATH TRIAD_SYSCONFDIR "/triad.conf"
 
 /* --- the service's callbacks --- */
 
@@ -80,8 +80,8 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 		.no_fabric = "OpenSM has not brought up the subnet yet: see its log",
 		.no_conf = "the plugin was started without a configuration file: give "
 			   "it one in opensm.conf, event_plugin_options conf=PATH, or "
-			   "as " STANDARD_CONF_PATH " and restart OpenSM",
-		.conf_path = STANDARD_CONF_PATH,
+			   "as " DEFAULT_CONF_PATH " and restart OpenSM",
+		.conf_path = DEFAULT_CONF_PATH,
 		.put_in_force = put_in_force,
 		.add_metrics = triad_plugin_add_metrics,
 		.add_health = triad_plugin_add_health,

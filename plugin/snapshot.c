@@ -51,7 +51,7 @@ static uint8_t choose_sl(const struct snapshot *snapshot, uint16_t pkey, uint16_
 
 /* The SL of MADs from the SM's port to this one, in the partition in which they will be
  * sent (ib/partitions.h). */
-static uint8_t choose_way(
+static uint8_t choose_path_sl(
 	const struct snapshot *snapshot, const osm_physp_t *end, uint16_t lid)
 {
 	struct triad_physp_pkeys theirs;
@@ -148,7 +148,7 @@ static bool is_held(const osm_physp_t *physp)
 }
 
 static void add_port(const struct snapshot *snapshot, osm_node_t *node,
-	osm_physp_t *physp, const struct triad_fabric_port *way)
+	osm_physp_t *physp, const struct triad_fabric_port *own)
 {
 	const ib_port_info_t *info = &physp->port_info;
 	uint8_t caps = rate_caps(physp);
@@ -157,10 +157,10 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	uint8_t ext2 = ((const uint8_t *)info)[TRIAD_PORT_INFO_EXT2];
 	struct triad_fabric_port port = {
 		.guid = cl_ntoh64(osm_physp_get_port_guid(physp)),
-		.lid = way->lid,
-		.sl = way->sl,
+		.lid = own->lid,
+		.sl = own->sl,
 		.sm_sl = ib_port_info_get_master_smsl(info),
-		.lmc = way->lmc,
+		.lmc = own->lmc,
 		.number = osm_physp_get_port_num(physp),
 		.state = is_held(physp) ? TRIAD_PORT_INIT
 					: osm_physp_get_port_state(physp),
@@ -178,7 +178,7 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 		.speed_supported = ib_port_info_get_link_speed_sup(info),
 		.speed_ext_supported = triad_link_speed_ext_supported(
 			ib_port_info_get_link_speed_ext_sup(info), ext2),
-		.has_pma = answers_for_counters(node, physp, way->lid),
+		.has_pma = answers_for_counters(node, physp, own->lid),
 		.has_sl2vl = triad_physp_speaker(physp)->port_info.capability_mask &
 			IB_PORT_CAP_HAS_SL_MAP,
 		.vl_cap = ib_port_info_get_vl_cap(info),
@@ -246,7 +246,7 @@ static void add_node(const struct snapshot *snapshot, osm_node_t *node)
 		.optimized_sl2vl =
 			sw && ib_switch_info_get_opt_sl2vlmapping(&sw->switch_info),
 	};
-	struct triad_fabric_port way = {0};
+	struct triad_fabric_port own = {0};
 
 	/* Use the table that routing has just computed, as OpenSM's own answers do;
 	 * switches confirm it only later. */
@@ -266,11 +266,11 @@ static void add_node(const struct snapshot *snapshot, osm_node_t *node)
 			continue;
 		/* A switch has its LID and its P_Keys at port 0. */
 		if (i == 0 || !is_switch) {
-			way.lid = cl_ntoh16(osm_physp_get_base_lid(physp));
-			way.lmc = osm_physp_get_lmc(physp);
-			way.sl = choose_way(snapshot, physp, way.lid);
+			own.lid = cl_ntoh16(osm_physp_get_base_lid(physp));
+			own.lmc = osm_physp_get_lmc(physp);
+			own.sl = choose_path_sl(snapshot, physp, own.lid);
 		}
-		add_port(snapshot, node, physp, &way);
+		add_port(snapshot, node, physp, &own);
 	}
 }
 

@@ -22,7 +22,7 @@
 #define MIN_BACKOFF_US (100 * TRIAD_US_PER_MS)
 /* Refused claims are logged after they have lasted so long, and then so seldom. */
 #define REFUSED_US (10 * TRIAD_US_PER_S)
-#define REFUSED_SAID_US (60 * TRIAD_US_PER_S)
+#define REFUSED_LOG_US (60 * TRIAD_US_PER_S)
 
 /* --- the member's sink --- */
 
@@ -41,7 +41,7 @@ static uint64_t owner_of(void *context, uint32_t node)
 	const struct triad_fabric *seen = collect->view->fabric;
 
 	if (!collect->fabric)
-		return TRIAD_CLAIMS_NOBODY;
+		return TRIAD_CLAIMS_NO_AGENT;
 	if (seen != collect->fabric)
 		node = triad_fabric_find_node(collect->fabric, seen->nodes[node].guid);
 	return triad_claims_owner(triad_member_claims(collect->member), node, NULL);
@@ -301,7 +301,7 @@ static void look_at_versions(struct triad_collect *collect, uint64_t now_us)
 	collect->n_other_version = counts.n_other_version;
 	if (!is_more || counts.other_version == TRIAD_COLLECT_VERSION ||
 		(collect->other_logged_us &&
-			now_us - collect->other_logged_us < REFUSED_SAID_US))
+			now_us - collect->other_logged_us < REFUSED_LOG_US))
 		return;
 	collect->other_logged_us = now_us;
 	triad_format_disagreement(why, counts.other_version, TRIAD_COLLECT_VERSION);
@@ -332,7 +332,7 @@ static void look_at_refused(struct triad_collect *collect, uint64_t now_us)
 		collect->refused_since_us = now_us;
 	if (now_us - collect->refused_since_us < REFUSED_US ||
 		(collect->refused_logged_us &&
-			now_us - collect->refused_logged_us < REFUSED_SAID_US))
+			now_us - collect->refused_logged_us < REFUSED_LOG_US))
 		return;
 	collect->refused_logged_us = now_us;
 	triad_log_write(collect->log, TRIAD_LOG_WARNING,

@@ -33,9 +33,10 @@ struct triad_congestion_watcher {
 	struct triad_congestion_turns *turns;
 	struct triad_congestion_planes planes; /* of the same routes */
 	struct triad_congestion_matrix matrix; /* of the same layout */
-	bool is_matrix_told;                   /* logged: the matrix is not known */
+	bool is_matrix_logged;                 /* logged: the matrix is not known */
 	struct triad_congestion_track track;
-	const struct triad_fabric *told_of; /* for log_root(), during a track's call */
+	const struct triad_fabric
+		*log_fabric; /* for log_root(), during a track's call */
 	enum triad_congestion_state looked_state;
 
 	pthread_mutex_t lock; /* of what follows */
@@ -222,13 +223,13 @@ static int learn(struct triad_congestion_watcher *watcher,
 	int error =
 		triad_congestion_matrix_learn(&watcher->matrix, watcher->turns, loads);
 
-	if (error && !watcher->is_matrix_told)
+	if (error && !watcher->is_matrix_logged)
 		triad_log_write(watcher->log, TRIAD_LOG_INFO,
 			"congestion: who sends to whom is not estimated: %s; more hosts "
 			"are undecided between contributor and victim",
 			error == E2BIG ? "too many hosts send at once"
 				       : strerror(error));
-	watcher->is_matrix_told = error;
+	watcher->is_matrix_logged = error;
 	return error;
 }
 
@@ -351,12 +352,12 @@ void triad_congestion_watcher_give(
 static const char *name_of(
 	const struct triad_congestion_watcher *watcher, uint64_t guid)
 {
-	uint32_t node = watcher->told_of
-		? triad_fabric_find_node(watcher->told_of, guid)
+	uint32_t node = watcher->log_fabric
+		? triad_fabric_find_node(watcher->log_fabric, guid)
 		: TRIAD_FABRIC_NONE;
 
 	return node == TRIAD_FABRIC_NONE ? "a node that is gone"
-					 : watcher->told_of->nodes[node].name;
+					 : watcher->log_fabric->nodes[node].name;
 }
 
 static void log_root(void *context, enum triad_congestion_change change,
@@ -395,12 +396,12 @@ static int track_roots(struct triad_congestion_watcher *watcher,
 	struct triad_congestion_track *track = &watcher->track;
 	bool is_missed = false;
 
-	watcher->told_of = fabric ? fabric
-		: watcher->turned ? watcher->turned->check->layout->fabric
-				  : NULL;
+	watcher->log_fabric = fabric ? fabric
+		: watcher->turned    ? watcher->turned->check->layout->fabric
+				     : NULL;
 	triad_congestion_track_add(track, fabric, result ? result->found : NULL,
 		triad_clock_now_us(), log_root, watcher);
-	watcher->told_of = NULL;
+	watcher->log_fabric = NULL;
 	if (!result)
 		return 0;
 	for (uint32_t i = 0; i < result->found->n_roots; i++) {

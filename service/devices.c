@@ -43,7 +43,7 @@ struct triad_device_reader {
 	/* Of the thread alone. */
 	struct triad_umad *umads[N_CLASSES];
 	struct triad_view *view; /* the adopted view, referenced; NULL: none */
-	int said_error;
+	int logged_error;
 };
 
 static uint64_t task_step(void *context);
@@ -130,13 +130,13 @@ static int open_class(struct triad_device_reader *reader, unsigned class)
 	if (!reader->umads[class])
 		error = triad_umad_open(
 			reader->port_guid, classes[class], &reader->umads[class]);
-	if (error && error != reader->said_error)
+	if (error && error != reader->logged_error)
 		triad_log_write(reader->log, TRIAD_LOG_ERROR,
 			"devices: port 0x%016" PRIx64
 			" can't be opened for MADs: %s; nothing is "
 			"asked until it can (tried each 5 s)",
 			reader->port_guid, strerror(error));
-	reader->said_error = error;
+	reader->logged_error = error;
 	return error;
 }
 

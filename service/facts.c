@@ -219,7 +219,7 @@ const struct triad_fact triad_history_facts[] = {
 	{"events", "events", TRIAD_FACT(UINT, events.n),
 		TRIAD_GAUGE("triad_history_events", "Events that are kept.")},
 	{"room", "room for", TRIAD_FACT(UINT, events.room), .unit = "events"},
-	{"gave_way", "gave way to newer ones", TRIAD_FACT(UINT, events.n_gave_way)},
+	{"gave_way", "gave way to newer ones", TRIAD_FACT(UINT, events.n_displaced)},
 	{"not_kept", "not kept, too many at once", TRIAD_FACT(UINT, events.n_not_kept),
 		TRIAD_COUNTER("triad_history_events_not_kept",
 			"Events of storms, of which only the number is kept.")},
@@ -254,7 +254,8 @@ const struct triad_fact triad_sa_facts[] = {
 	{"nodes_known", "nodes that this host found", TRIAD_FACT(UINT, n_known_nodes)},
 	{"links_hidden", "ports whose link it does not show",
 		TRIAD_FACT(UINT, n_hidden)},
-	{"links_known", "of these, as this host found it", TRIAD_FACT(UINT, n_lent)},
+	{"links_known", "of these, as this host found it",
+		TRIAD_FACT(UINT, n_discovered)},
 	TRIAD_FACTS_END,
 };
 #undef STATUS

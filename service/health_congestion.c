@@ -34,7 +34,7 @@ void triad_congestion_add_health(
 	struct triad_congestion_result *result =
 		triad_congestion_watcher_result(service->congestion);
 	const struct triad_congestion *found;
-	bool is_told;
+	bool is_reported;
 	uint32_t n;
 
 	if (!result) {
@@ -47,8 +47,9 @@ void triad_congestion_add_health(
 	}
 	found = result->found;
 	n = found->n_roots + found->n_more;
-	is_told = triad_health_alerts_report(service);
-	for (uint32_t i = 0; !is_told && i < found->n_roots && i < MAX_TROUBLES; i++)
+	is_reported = triad_health_alerts_report(service);
+	for (uint32_t i = 0; !is_reported && i < found->n_roots && i < MAX_TROUBLES;
+		i++)
 		add_trouble(health, result->routes->check->layout->fabric,
 			&found->roots[i]);
 	triad_health_line(health, "congestion", "Congestion",

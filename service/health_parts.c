@@ -359,12 +359,12 @@ static void add_watch(struct triad_health *health, struct triad_service *service
 bool triad_health_alerts_report(struct triad_service *service)
 {
 	const struct triad_conf *conf = triad_service_conf(service);
-	bool tell = conf->alerts.enabled &&
+	bool is_reported = conf->alerts.enabled &&
 		(triad_perf_state(service->perf) == TRIAD_PERF_RUNNING ||
 			triad_perf_is_idle_master(service->perf));
 
 	triad_conf_unref(conf);
-	return tell;
+	return is_reported;
 }
 
 /* Reports the fabric, but not while this SM reads no counters: its findings are old, and

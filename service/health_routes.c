@@ -43,12 +43,12 @@ static bool is_finding(const struct triad_routes_check *check, unsigned problem)
 	return problems[problem].what && check->problems[problem].n;
 }
 
-/* 'is_told': alerts report it, so it is no finding of its own. */
+/* 'is_reported': alerts report it, so it is no finding of its own. */
 static void add(struct triad_health *health, enum triad_severity severity,
-	enum triad_alert_routes routes, const char *what, bool is_told,
+	enum triad_alert_routes routes, const char *what, bool is_reported,
 	enum triad_severity *worst)
 {
-	if (!is_told)
+	if (!is_reported)
 		triad_health_add_trouble(health, severity, "routes", what,
 			triad_alert_routes_advice(routes));
 	if (triad_severity_is_worse(severity, *worst))
@@ -56,7 +56,7 @@ static void add(struct triad_health *health, enum triad_severity severity,
 }
 
 static enum triad_severity add_findings(struct triad_health *health,
-	const struct triad_routes_check *check, bool is_told)
+	const struct triad_routes_check *check, bool is_reported)
 {
 	enum triad_severity worst = TRIAD_OK;
 	char what[256];
@@ -65,7 +65,7 @@ static enum triad_severity add_findings(struct triad_health *health,
 		snprintf(what, sizeof(what),
 			"%" PRIu32 " credit loop%s: traffic may stand still for ever",
 			check->credit.n_loops, check->credit.n_loops == 1 ? "" : "s");
-		add(health, TRIAD_WARNING, TRIAD_ALERT_CREDIT_LOOPS, what, is_told,
+		add(health, TRIAD_WARNING, TRIAD_ALERT_CREDIT_LOOPS, what, is_reported,
 			&worst);
 	}
 	if (check->multicast.n_looping) {
@@ -74,15 +74,15 @@ static enum triad_severity add_findings(struct triad_health *health,
 			"again and again",
 			check->multicast.n_looping,
 			check->multicast.n_looping == 1 ? "" : "s");
-		add(health, TRIAD_CRITICAL, TRIAD_ALERT_MULTICAST_LOOPS, what, is_told,
-			&worst);
+		add(health, TRIAD_CRITICAL, TRIAD_ALERT_MULTICAST_LOOPS, what,
+			is_reported, &worst);
 	}
 	for (unsigned i = 0; i < TRIAD_ROUTES_N_PROBLEMS; i++) {
 		if (!is_finding(check, i))
 			continue;
 		snprintf(what, sizeof(what), "%" PRIu64 " %s", check->problems[i].n,
 			check->problems[i].n == 1 ? problems[i].one : problems[i].what);
-		add(health, problems[i].severity, problems[i].routes, what, is_told,
+		add(health, problems[i].severity, problems[i].routes, what, is_reported,
 			&worst);
 	}
 	return worst;

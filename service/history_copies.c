@@ -219,7 +219,7 @@ int triad_history_store_read_image(void *context,
 
 /* Whether the error concerns only this file, because something else has its name: other
  * files can still be written. */
-static bool is_in_the_way(const struct triad_history_owner *owner,
+static bool blocks_folder(const struct triad_history_owner *owner,
 	const struct triad_mirror_image *image, int error)
 {
 	char path[PATH_MAX], why[TRIAD_FILE_REASON_SIZE];
@@ -247,7 +247,7 @@ static int open_file(struct triad_history_store *store,
 	unsigned long suppressed;
 
 	store->copy_image = *image;
-	if (!error || !is_in_the_way(owner, image, error))
+	if (!error || !blocks_folder(owner, image, error))
 		return error;
 	if (triad_log_limit_pass(
 		    &store->blocked_limit, triad_clock_now_us(), &suppressed))

@@ -65,8 +65,8 @@ static void take_answer(
 	if (is_empty ||
 		(other->found == TRIAD_HISTORY_FOUND &&
 			(answer->found != TRIAD_HISTORY_FOUND ||
-				other->place.entry.time_us >
-					answer->place.entry.time_us)))
+				other->position.entry.time_us >
+					answer->position.entry.time_us)))
 		*answer = *other;
 	if (is_empty)
 		return;
@@ -81,7 +81,7 @@ static struct triad_history_answer find_in(struct triad_history_store *store,
 	struct triad_history_answer answer =
 		triad_history_ring_find(ring, &store->params.limits, time_us);
 
-	answer.place.port_guid = answer.before.port_guid = port_guid;
+	answer.position.port_guid = answer.before.port_guid = port_guid;
 	return answer;
 }
 
@@ -104,7 +104,7 @@ struct triad_history_answer triad_history_store_find(
 
 static int compare_places(const void *a, const void *b)
 {
-	const struct triad_history_place *x = a, *y = b;
+	const struct triad_history_position *x = a, *y = b;
 
 	return (x->entry.time_us > y->entry.time_us) -
 		(x->entry.time_us < y->entry.time_us);
@@ -112,7 +112,7 @@ static int compare_places(const void *a, const void *b)
 
 /* Adds the places of one more ring.  Called with the lock. */
 static uint32_t spread_over(const struct triad_history_ring *ring, uint64_t port_guid,
-	uint64_t from_us, uint64_t to_us, struct triad_history_place *places,
+	uint64_t from_us, uint64_t to_us, struct triad_history_position *places,
 	uint32_t room)
 {
 	uint32_t n = triad_history_ring_spread(ring, from_us, to_us, places, room);
@@ -123,9 +123,9 @@ static uint32_t spread_over(const struct triad_history_ring *ring, uint64_t port
 }
 
 uint32_t triad_history_store_spread(struct triad_history_store *store, uint64_t from_us,
-	uint64_t to_us, struct triad_history_place *places, uint32_t room)
+	uint64_t to_us, struct triad_history_position *places, uint32_t room)
 {
-	struct triad_history_place *all =
+	struct triad_history_position *all =
 		calloc((size_t)room * (TRIAD_HISTORY_MAX_OTHERS + 1), sizeof(*all));
 	uint32_t n, n_given;
 

@@ -54,13 +54,13 @@ static int complain(struct triad_history_reading *reading, int error, const char
 /* --- files --- */
 
 /* Returns a descriptor or -1, with a message. */
-static int open_segment(
-	struct triad_history_reading *reading, const struct triad_history_place *place)
+static int open_segment(struct triad_history_reading *reading,
+	const struct triad_history_position *position)
 {
 	char path[PATH_MAX], why[PATH_MAX + 64];
 	int fd;
 
-	if (!triad_history_store_path(reading->store, place, path)) {
+	if (!triad_history_store_path(reading->store, position, path)) {
 		complain(reading, ENAMETOOLONG, strerror(ENAMETOOLONG));
 		return -1;
 	}
@@ -74,11 +74,11 @@ static int open_segment(
 
 /* The same, with the segment's file name. */
 static int complain_of(struct triad_history_reading *reading,
-	const struct triad_history_place *place, int error, const char *why)
+	const struct triad_history_position *position, int error, const char *why)
 {
 	char path[PATH_MAX], text[TRIAD_HISTORY_MESSAGE_SIZE];
 
-	if (!triad_history_store_path(reading->store, place, path))
+	if (!triad_history_store_path(reading->store, position, path))
 		return complain(reading, error, why);
 	snprintf(text, sizeof(text), "%.200s: %.190s", path, why);
 	return complain(reading, error, text);
@@ -88,51 +88,51 @@ static int complain_of(struct triad_history_reading *reading,
 
 /* Reads one frame into 'past', after triad_past_begin(). */
 static int read_frame(struct triad_history_reading *reading, struct triad_past *past,
-	int fd, const struct triad_history_place *place,
+	int fd, const struct triad_history_position *position,
 	const struct triad_history_entry *entry)
 {
 	int error = triad_frame_reader_read(reading->frames, fd, entry->offset,
 		entry->size, triad_past_take_line, past);
 
 	if (error)
-		return complain_of(reading, place, error,
+		return complain_of(reading, position, error,
 			triad_frame_reader_message(reading->frames));
 	error = triad_past_end(past);
-	return error ? complain_of(reading, place, error, past->message) : 0;
+	return error ? complain_of(reading, position, error, past->message) : 0;
 }
 
 /* Reads an image: its key, unless 'past' has it, then the image's differences from it.
  * 'is_before': the image before the one that is shown. */
-static int read_place(struct triad_history_reading *reading, struct triad_past *past,
-	const struct triad_history_place *place, bool is_before, bool has_key)
+static int read_position(struct triad_history_reading *reading, struct triad_past *past,
+	const struct triad_history_position *position, bool is_before, bool has_key)
 {
-	int fd = open_segment(reading, place), error = 0;
+	int fd = open_segment(reading, position), error = 0;
 
 	if (fd < 0)
 		return EIO;
 	if (!has_key) {
 		triad_past_begin(
 			past, is_before ? TRIAD_PAST_BEFORE_KEY : TRIAD_PAST_KEY);
-		error = read_frame(reading, past, fd, place, &place->key);
+		error = read_frame(reading, past, fd, position, &position->key);
 	}
-	if (!error && !place->entry.is_key) {
+	if (!error && !position->entry.is_key) {
 		triad_past_begin(
 			past, is_before ? TRIAD_PAST_BEFORE : TRIAD_PAST_IMAGE);
-		error = read_frame(reading, past, fd, place, &place->entry);
+		error = read_frame(reading, past, fd, position, &position->entry);
 	}
 	close(fd);
 	return error;
 }
 
 static bool same_segment(
-	const struct triad_history_place *a, const struct triad_history_place *b)
+	const struct triad_history_position *a, const struct triad_history_position *b)
 {
 	return a->port_guid == b->port_guid && a->tier == b->tier &&
 		a->segment == b->segment;
 }
 
 static bool same_key(
-	const struct triad_history_place *a, const struct triad_history_place *b)
+	const struct triad_history_position *a, const struct triad_history_position *b)
 {
 	return same_segment(a, b) && a->key.offset == b->key.offset;
 }
@@ -140,11 +140,11 @@ static bool same_key(
 static int read_all(struct triad_history_reading *reading, struct triad_past *past,
 	const struct triad_history_answer *answer)
 {
-	int error = read_place(reading, past, &answer->place, false, false);
+	int error = read_position(reading, past, &answer->position, false, false);
 
 	if (!error && answer->has_before)
-		error = read_place(reading, past, &answer->before, true,
-			same_key(&answer->place, &answer->before) &&
+		error = read_position(reading, past, &answer->before, true,
+			same_key(&answer->position, &answer->before) &&
 				!answer->before.entry.is_key);
 	if (!error && triad_past_finish(past))
 		error = complain(reading, ENOMEM, "not enough memory; try again");
@@ -154,12 +154,13 @@ static int read_all(struct triad_history_reading *reading, struct triad_past *pa
 static int read_without_ports(struct triad_history_reading *reading,
 	struct triad_past *past, const struct triad_history_answer *answer)
 {
-	int fd = open_segment(reading, &answer->place), error;
+	int fd = open_segment(reading, &answer->position), error;
 
 	if (fd < 0)
 		return EIO;
 	triad_past_begin_outputs(past);
-	error = read_frame(reading, past, fd, &answer->place, &answer->place.entry);
+	error = read_frame(
+		reading, past, fd, &answer->position, &answer->position.entry);
 	close(fd);
 	return error;
 }
@@ -184,7 +185,7 @@ static struct triad_past *read_at(struct triad_history_reading *reading, uint64_
 	if (!past)
 		complain(reading, ENOMEM, "not enough memory; try again");
 	if (past) {
-		past->port_guid = answer.place.port_guid;
+		past->port_guid = answer.position.port_guid;
 		past->wants_lists = wants_lists;
 	}
 	if (past && read(reading, past, &answer)) {
@@ -240,15 +241,15 @@ static bool look_at_list(void *context, enum triad_profile_line kind,
 }
 
 static bool has_list(struct triad_history_reading *reading,
-	const struct triad_history_place *place, enum triad_kept_kind kind)
+	const struct triad_history_position *position, enum triad_kept_kind kind)
 {
 	struct list_look look = {.kind = kind};
-	int fd = open_segment(reading, place);
+	int fd = open_segment(reading, position);
 
 	if (fd < 0)
 		return false;
-	(void)triad_frame_reader_read(reading->frames, fd, place->entry.offset,
-		place->entry.size, look_at_list, &look);
+	(void)triad_frame_reader_read(reading->frames, fd, position->entry.offset,
+		position->entry.size, look_at_list, &look);
 	close(fd);
 	return look.is_kept;
 }
@@ -256,7 +257,8 @@ static bool has_list(struct triad_history_reading *reading,
 /* Bisects 'places', of which the first lacks the list and the last has it: returns the
  * first that has it. */
 static uint32_t search_list(struct triad_history_reading *reading,
-	const struct triad_history_place *places, uint32_t n, enum triad_kept_kind kind)
+	const struct triad_history_position *places, uint32_t n,
+	enum triad_kept_kind kind)
 {
 	uint32_t without = 0, with = n - 1;
 
@@ -274,7 +276,7 @@ static uint32_t search_list(struct triad_history_reading *reading,
 uint64_t triad_history_read_list_since(struct triad_history_reading *reading,
 	enum triad_kept_kind kind, uint64_t from_us)
 {
-	struct triad_history_place places[N_SINCE];
+	struct triad_history_position places[N_SINCE];
 	uint64_t to_us = UINT64_MAX, since_us = 0;
 	uint32_t n, at;
 
@@ -324,7 +326,7 @@ static bool look_at_row(void *context, enum triad_profile_line kind,
 
 /* Reads the port's row of a frame into 'look'. */
 static int read_row(struct triad_history_reading *reading, int fd,
-	const struct triad_history_place *place,
+	const struct triad_history_position *position,
 	const struct triad_history_entry *entry, struct look *look)
 {
 	int error;
@@ -333,7 +335,7 @@ static int read_row(struct triad_history_reading *reading, int fd,
 	look->found = (struct triad_history_point){0};
 	error = triad_frame_reader_read(
 		reading->frames, fd, entry->offset, entry->size, look_at_row, look);
-	return error ? complain_of(reading, place, error,
+	return error ? complain_of(reading, position, error,
 			       triad_frame_reader_message(reading->frames))
 		     : 0;
 }
@@ -343,50 +345,51 @@ static int read_row(struct triad_history_reading *reading, int fd,
 struct series {
 	struct look look;
 	int fd;
-	bool has_place;
-	struct triad_history_place last;   /* place read last */
-	struct triad_history_point of_key; /* the point in its key */
+	bool has_position;
+	struct triad_history_position last; /* place read last */
+	struct triad_history_point of_key;  /* the point in its key */
 };
 
 static int read_point(struct triad_history_reading *reading, struct series *series,
-	const struct triad_history_place *place, struct triad_history_point *point)
+	const struct triad_history_position *position,
+	struct triad_history_point *point)
 {
-	bool is_open = series->has_place && same_segment(&series->last, place);
+	bool is_open = series->has_position && same_segment(&series->last, position);
 	int error = 0;
 
 	if (!is_open) {
 		if (series->fd >= 0)
 			close(series->fd);
-		series->has_place = false;
-		series->fd = open_segment(reading, place);
+		series->has_position = false;
+		series->fd = open_segment(reading, position);
 		if (series->fd < 0)
 			return EIO;
 	}
-	if (!is_open || !same_key(&series->last, place)) {
+	if (!is_open || !same_key(&series->last, position)) {
 		error = read_row(
-			reading, series->fd, place, &place->key, &series->look);
+			reading, series->fd, position, &position->key, &series->look);
 		series->of_key = series->look.found;
 	}
 	*point = series->of_key;
-	if (!error && !place->entry.is_key) {
+	if (!error && !position->entry.is_key) {
 		error = read_row(
-			reading, series->fd, place, &place->entry, &series->look);
+			reading, series->fd, position, &position->entry, &series->look);
 		if (series->look.has_row)
 			*point = series->look.found;
 	}
-	series->last = *place;
-	series->has_place = true;
-	point->time_us = place->entry.time_us;
-	point->port_guid = place->port_guid;
+	series->last = *position;
+	series->has_position = true;
+	point->time_us = position->entry.time_us;
+	point->port_guid = position->port_guid;
 	return error;
 }
 
 /* Writes why there are no points. */
-static void explain_none(
-	struct triad_history_reading *reading, const struct triad_history_wish *wish)
+static void explain_none(struct triad_history_reading *reading,
+	const struct triad_history_request *request)
 {
 	struct triad_history_answer answer =
-		triad_history_store_find(reading->store, wish->from_us);
+		triad_history_store_find(reading->store, request->from_us);
 
 	if (answer.found == TRIAD_HISTORY_FOUND)
 		answer.found = TRIAD_HISTORY_TOO_LATE;
@@ -394,28 +397,28 @@ static void explain_none(
 }
 
 uint32_t triad_history_read_series(struct triad_history_reading *reading,
-	const struct triad_history_wish *wish,
+	const struct triad_history_request *request,
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS])
 {
-	struct triad_history_place places[TRIAD_HISTORY_MAX_POINTS];
+	struct triad_history_position places[TRIAD_HISTORY_MAX_POINTS];
 	struct series series = {.fd = -1,
-		.look = {.node_guid = wish->node_guid,
-			.port = wish->port,
-			.counter = wish->counter}};
+		.look = {.node_guid = request->node_guid,
+			.port = request->port,
+			.counter = request->counter}};
 	uint32_t n, n_read = 0;
 
 	reading->message[0] = '\0';
 	triad_history_store_look_at_others(reading->store, reading->frames);
-	n = triad_history_store_spread(reading->store, wish->from_us, wish->to_us,
+	n = triad_history_store_spread(reading->store, request->from_us, request->to_us,
 		places,
-		wish->n < TRIAD_HISTORY_MAX_POINTS ? wish->n
-						   : TRIAD_HISTORY_MAX_POINTS);
+		request->n < TRIAD_HISTORY_MAX_POINTS ? request->n
+						      : TRIAD_HISTORY_MAX_POINTS);
 	while (n_read < n &&
 		!read_point(reading, &series, &places[n_read], &points[n_read]))
 		n_read++;
 	if (series.fd >= 0)
 		close(series.fd);
 	if (!n)
-		explain_none(reading, wish);
+		explain_none(reading, request);
 	return n_read < n ? 0 : n;
 }

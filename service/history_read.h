@@ -14,7 +14,7 @@
 
 /* A request for a port's counter from 'from_us' to 'to_us' (wall clock), 'n' points at
  * most. */
-struct triad_history_wish {
+struct triad_history_request {
 	uint64_t node_guid, from_us, to_us;
 	uint32_t n;
 	unsigned counter;
@@ -53,7 +53,7 @@ uint64_t triad_history_read_list_since(struct triad_history_reading *reading,
 
 /* Returns how many points there are; 0, with a message: none, or they can't be read. */
 uint32_t triad_history_read_series(struct triad_history_reading *reading,
-	const struct triad_history_wish *wish,
+	const struct triad_history_request *request,
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS]);
 
 #endif

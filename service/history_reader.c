@@ -20,7 +20,7 @@ struct job {
 	bool is_left; /* its caller has given up; the thread frees it */
 	uint64_t at_us;
 	enum triad_kept_kind list;
-	struct triad_history_wish wish;
+	struct triad_history_request request;
 	/* The result. */
 	uint64_t since_us;
 	struct triad_past *past;
@@ -115,7 +115,7 @@ static void do_job(struct triad_history_reading *reading, struct job *job)
 		break;
 	case JOB_SERIES:
 		job->n_points =
-			triad_history_read_series(reading, &job->wish, job->points);
+			triad_history_read_series(reading, &job->request, job->points);
 		break;
 	}
 	memcpy(job->message, reading->message, sizeof(job->message));
@@ -260,11 +260,11 @@ struct triad_past *triad_history_reader_outputs(struct triad_history_reader *rea
 }
 
 uint32_t triad_history_reader_series(struct triad_history_reader *reader,
-	const struct triad_history_wish *wish,
+	const struct triad_history_request *request,
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS],
 	char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {
-	const struct job wanted = {.kind = JOB_SERIES, .wish = *wish};
+	const struct job wanted = {.kind = JOB_SERIES, .request = *request};
 	struct job *job = ask(reader, &wanted, message);
 	uint32_t n = job ? job->n_points : 0;
 

@@ -41,7 +41,7 @@ uint64_t triad_history_reader_list_since(struct triad_history_reader *reader,
 struct triad_past *triad_history_reader_outputs(struct triad_history_reader *reader,
 	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE]);
 uint32_t triad_history_reader_series(struct triad_history_reader *reader,
-	const struct triad_history_wish *wish,
+	const struct triad_history_request *request,
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS],
 	char message[TRIAD_HISTORY_MESSAGE_SIZE]);
 

@@ -437,15 +437,16 @@ struct triad_history_status triad_history_store_status(
 }
 
 bool triad_history_store_path(struct triad_history_store *store,
-	const struct triad_history_place *place, char path[PATH_MAX])
+	const struct triad_history_position *position, char path[PATH_MAX])
 {
 	struct triad_history_owner owner;
 	bool fits;
 
 	pthread_mutex_lock(&store->lock);
 	owner = history_owner_of(store);
-	owner.port_guid = place->port_guid;
-	fits = triad_history_segment_path(&owner, place->tier, place->segment, path);
+	owner.port_guid = position->port_guid;
+	fits = triad_history_segment_path(
+		&owner, position->tier, position->segment, path);
 	pthread_mutex_unlock(&store->lock);
 	return fits;
 }

@@ -121,10 +121,10 @@ void triad_history_store_look_at_others(
 struct triad_history_answer triad_history_store_find(
 	struct triad_history_store *store, uint64_t time_us);
 uint32_t triad_history_store_spread(struct triad_history_store *store, uint64_t from_us,
-	uint64_t to_us, struct triad_history_place *places, uint32_t room);
+	uint64_t to_us, struct triad_history_position *places, uint32_t room);
 
 /* The segment's file.  False: the name is too long. */
 bool triad_history_store_path(struct triad_history_store *store,
-	const struct triad_history_place *place, char path[PATH_MAX]);
+	const struct triad_history_position *position, char path[PATH_MAX]);
 
 #endif

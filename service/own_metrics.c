@@ -81,7 +81,7 @@ static void add_source(struct triad_own_metrics *list, struct triad_service *ser
 		triad_own_gauge(list, "triad_topology_hidden_links",
 			"Links that are up, to what the SA does not show this port and "
 			"this host did not find.",
-			status.n_hidden - status.n_lent);
+			status.n_hidden - status.n_discovered);
 	triad_own_facts(list, triad_sa_facts, &status);
 }
 

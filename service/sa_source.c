@@ -40,7 +40,7 @@ struct triad_sa_source {
 	struct triad_log *log;
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_task task;
-	enum triad_sa_source_wish wish;
+	enum triad_sa_source_use use;
 	struct triad_sa_source_status status;
 	uint64_t sm_key;
 	struct triad_fabric *known; /* NULL: none */
@@ -49,7 +49,7 @@ struct triad_sa_source {
 
 	/* Of the thread alone. */
 	struct triad_sa *sa;
-	enum triad_sa_source_wish serving;
+	enum triad_sa_source_use serving;
 	bool has_received; /* reports since the last refresh */
 	bool looks_twice;
 	uint64_t pkeys_looked_us; /* our port's */
@@ -129,7 +129,7 @@ static bool is_wanted(void *context)
 	bool wanted;
 
 	pthread_mutex_lock(&source->lock);
-	wanted = source->wish == source->serving && !source->task.must_end;
+	wanted = source->use == source->serving && !source->task.must_end;
 	pthread_mutex_unlock(&source->lock);
 	return wanted;
 }
@@ -195,7 +195,7 @@ static enum logged_hidden find_hidden(const struct triad_fabric *fabric)
 {
 	uint32_t n_switches = 0, n_others = 0;
 
-	if (!fabric->n_hidden && !fabric->n_lent)
+	if (!fabric->n_hidden && !fabric->n_discovered)
 		return NOTHING_HIDDEN;
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct triad_fabric_port *port = &fabric->ports[i];
@@ -225,7 +225,7 @@ static void log_hidden_nodes(const struct triad_sa_source *source,
 		"partition with it.  Make this port a full member of the default partition "
 		"(partitions.conf of OpenSM)",
 		fabric->n_nodes, fabric->n_ports, others,
-		fabric->n_hidden + fabric->n_lent);
+		fabric->n_hidden + fabric->n_discovered);
 }
 
 static void log_hidden_links(
@@ -238,7 +238,8 @@ static void log_hidden_links(
 		"finds them ([collect] topology); the SA shows them when hosts are full "
 		"members (partitions.conf of OpenSM), or with part_enforce off "
 		"(opensm.conf)",
-		fabric->n_nodes, fabric->n_ports, fabric->n_hidden + fabric->n_lent);
+		fabric->n_nodes, fabric->n_ports,
+		fabric->n_hidden + fabric->n_discovered);
 }
 
 static void report_hidden(struct triad_sa_source *source,
@@ -250,8 +251,8 @@ static void report_hidden(struct triad_sa_source *source,
 	pthread_mutex_lock(&source->lock);
 	source->status.n_nodes = fabric->n_nodes;
 	source->status.n_ports = fabric->n_ports;
-	source->status.n_hidden = fabric->n_hidden + fabric->n_lent;
-	source->status.n_lent = fabric->n_lent;
+	source->status.n_hidden = fabric->n_hidden + fabric->n_discovered;
+	source->status.n_discovered = fabric->n_discovered;
 	source->status.n_known_nodes = n_known;
 	pthread_mutex_unlock(&source->lock);
 	/* Log each kind once: the number changes with each host that comes or goes. */
@@ -502,9 +503,9 @@ static uint64_t task_step(void *context)
 	struct triad_sa_source *source = context;
 
 	/* Without a wish the thread sleeps, and has no descriptor open. */
-	if (!source->wish)
+	if (!source->use)
 		return UINT64_MAX;
-	source->serving = source->wish;
+	source->serving = source->use;
 	source->status.active = true;
 	pthread_mutex_unlock(&source->lock);
 	serve(source);
@@ -513,17 +514,16 @@ static uint64_t task_step(void *context)
 	return triad_clock_now_us() + AGAIN_US;
 }
 
-void triad_sa_source_want(
-	struct triad_sa_source *source, enum triad_sa_source_wish wish)
+void triad_sa_source_want(struct triad_sa_source *source, enum triad_sa_source_use use)
 {
 	int error = 0;
 
 	pthread_mutex_lock(&source->lock);
-	if (wish)
+	if (use)
 		error = triad_task_start(&source->task);
-	if (source->wish != wish)
+	if (source->use != use)
 		triad_task_wake(&source->task);
-	source->wish = wish;
+	source->use = use;
 	pthread_mutex_unlock(&source->lock);
 	if (error)
 		triad_log_write(source->log, TRIAD_LOG_ERROR,

@@ -28,7 +28,7 @@
 
 struct triad_sa_source;
 
-enum triad_sa_source_wish {
+enum triad_sa_source_use {
 	TRIAD_SA_NOTHING,
 	TRIAD_SA_REPORTS, /* only */
 	TRIAD_SA_TABLES,  /* with reports, so that tables are read again */
@@ -55,7 +55,7 @@ struct triad_sa_source_status {
 	int pkeys_error; /* of the last try to get P_Keys; 0: none; ENOKEY: no key */
 	uint32_t n_nodes, n_ports; /* that the SA shows */
 	uint32_t n_hidden;         /* ports whose link it doesn't show */
-	uint32_t n_lent;           /* of these, ports whose link this host discovered */
+	uint32_t n_discovered;     /* of these, ports whose link this host discovered */
 	uint32_t n_known_nodes;    /* that this host discovered; 0: not known */
 };
 
@@ -66,8 +66,7 @@ struct triad_sa_source *triad_sa_source_new(uint64_t port_guid,
 /* Ends the thread, in a second or so.  Accepts NULL. */
 void triad_sa_source_free(struct triad_sa_source *source);
 
-void triad_sa_source_want(
-	struct triad_sa_source *source, enum triad_sa_source_wish wish);
+void triad_sa_source_want(struct triad_sa_source *source, enum triad_sa_source_use use);
 
 /* Sets the SM_Key for the next requests; 0: does not ask for P_Keys. */
 void triad_sa_source_set_key(struct triad_sa_source *source, uint64_t sm_key);

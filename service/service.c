@@ -37,7 +37,7 @@ static void find_default_conf(struct triad_service *service)
 }
 
 /* Every key at its default.  NULL: not enough memory. */
-static struct triad_conf *make_standard(const struct triad_service *service)
+static struct triad_conf *make_default(const struct triad_service *service)
 {
 	struct triad_conf *conf = triad_conf_new(service->port_guid);
 
@@ -67,7 +67,7 @@ static int load(const struct triad_service *service, const char *path,
 
 static void load_first_conf(struct triad_service *service)
 {
-	struct triad_conf *conf = make_standard(service);
+	struct triad_conf *conf = make_default(service);
 
 	service->conf = conf;
 	service->conf_state = TRIAD_CONF_DEFAULT;
@@ -89,7 +89,7 @@ static const struct triad_conf *make_effective(const struct triad_service *servi
 
 	if (service->conf_state != TRIAD_CONF_BROKEN)
 		return triad_conf_ref(service->conf);
-	conf = make_standard(service);
+	conf = make_default(service);
 	if (!conf)
 		return NULL;
 	/* These stay as configured, so that users can see the mistakes and mend them. */
@@ -157,7 +157,7 @@ const struct triad_conf *triad_service_conf(struct triad_service *service)
 
 const struct triad_conf *triad_service_defaults(const struct triad_service *service)
 {
-	return make_standard(service);
+	return make_default(service);
 }
 
 enum triad_conf_state triad_service_conf_state(struct triad_service *service)
@@ -181,7 +181,7 @@ int triad_service_read_file(struct triad_service *service, struct triad_conf **c
 	/* A file written since the start: a reload would find it, too. */
 	if (!path[0] && !access(service->owner->conf_path, F_OK))
 		snprintf(path, sizeof(path), "%s", service->owner->conf_path);
-	*conf = make_standard(service);
+	*conf = make_default(service);
 	if (path[0])
 		return load(service, path, *conf, diags);
 	triad_diags_init(diags, "");
@@ -217,7 +217,7 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 		triad_diags_add(diags, 0, 0, "%s", service->owner->no_conf);
 		return ENOENT;
 	}
-	conf = make_standard(service);
+	conf = make_default(service);
 	error = load(service, service->conf_path, conf, diags);
 	/* From here on with the lock; the file was read without it: a disk may hang. */
 	pthread_mutex_lock(&service->change_lock);

@@ -22,7 +22,7 @@
 /* Memory of the thread alone. */
 struct sender {
 	struct triad_webhook_post *post;
-	struct triad_told_alert batch[BATCH];
+	struct triad_outgoing_alert batch[BATCH];
 	char body[BODY_SIZE];
 };
 
@@ -35,9 +35,9 @@ struct triad_webhook {
 	struct sender *sender; /* made before the thread starts, freed after its end */
 
 	pthread_mutex_t lock; /* of what follows */
-	struct triad_told_alerts *reported;
+	struct triad_alert_outbox *reported;
 	struct triad_webhook_target target;
-	struct triad_alertmanager_sender told_by;
+	struct triad_alertmanager_sender identity;
 	uint64_t repeat_us;
 	uint32_t n_targets; /* counts changes of 'target' */
 	bool is_reporting;  /* may_report() was true */
@@ -58,7 +58,7 @@ struct triad_webhook *triad_webhook_new(
 
 	if (!webhook)
 		return NULL;
-	webhook->reported = triad_told_alerts_new();
+	webhook->reported = triad_alert_outbox_new();
 	if (!webhook->reported) {
 		free(webhook);
 		return NULL;
@@ -106,7 +106,7 @@ void triad_webhook_free(struct triad_webhook *webhook)
 		return;
 	free_sender(webhook->sender);
 	triad_task_clear(&webhook->task);
-	triad_told_alerts_free(webhook->reported);
+	triad_alert_outbox_free(webhook->reported);
 	pthread_mutex_destroy(&webhook->lock);
 	free(webhook);
 }
@@ -121,7 +121,7 @@ static void take_change(
 	int64_t wall_offset_us = triad_clock_wall_offset_us();
 
 	pthread_mutex_lock(&webhook->lock);
-	triad_told_alerts_take(
+	triad_alert_outbox_add(
 		webhook->reported, change, alert, now_us, wall_offset_us);
 	pthread_mutex_unlock(&webhook->lock);
 	webhook->next_sink.take(webhook->next_sink.context, change, alert);
@@ -151,22 +151,22 @@ struct triad_alerts_sink triad_webhook_sink(
 /* --- configuration --- */
 
 /* Describes this process for the receiver, with a link to /metrics if that is on. */
-static struct triad_alertmanager_sender make_told_by(const struct triad_conf *conf)
+static struct triad_alertmanager_sender make_identity(const struct triad_conf *conf)
 {
-	struct triad_alertmanager_sender told_by = {0};
+	struct triad_alertmanager_sender identity = {0};
 	struct triad_address address;
 	char reason[TRIAD_DIAG_TEXT_SIZE];
 
-	if (gethostname(told_by.host, sizeof(told_by.host) - 1))
-		told_by.host[0] = '\0';
-	if (told_by.host[0] && conf->prometheus.listen[0] &&
+	if (gethostname(identity.host, sizeof(identity.host) - 1))
+		identity.host[0] = '\0';
+	if (identity.host[0] && conf->prometheus.listen[0] &&
 		triad_address_parse(
 			conf->prometheus.listen, 0, &address, reason, sizeof(reason)) &&
 		address.port)
-		snprintf(told_by.url, sizeof(told_by.url), "%s://%s:%u/metrics",
+		snprintf(identity.url, sizeof(identity.url), "%s://%s:%u/metrics",
 			conf->prometheus.tls_certificate[0] ? "https" : "http",
-			told_by.host, address.port);
-	return told_by;
+			identity.host, address.port);
+	return identity;
 }
 
 static void take_target(
@@ -184,9 +184,9 @@ static void take_target(
 	if (is_other) {
 		/* A new receiver need not know ended alerts; the thread begins again. */
 		webhook->is_reporting = false;
-		triad_told_alerts_pause(webhook->reported);
+		triad_alert_outbox_pause(webhook->reported);
 	} else if (webhook->is_reporting) {
-		triad_told_alerts_begin(webhook->reported, webhook->repeat_us);
+		triad_alert_outbox_begin(webhook->reported, webhook->repeat_us);
 	}
 }
 
@@ -201,7 +201,7 @@ void triad_webhook_configure(
 	struct triad_webhook *webhook, const struct triad_conf *conf)
 {
 	struct triad_webhook_target target = {0};
-	struct triad_alertmanager_sender told_by = make_told_by(conf);
+	struct triad_alertmanager_sender identity = make_identity(conf);
 	uint64_t repeat_us = conf->alerts.webhook_repeat_s * TRIAD_US_PER_S;
 	bool has_thread = true, is_new;
 
@@ -213,7 +213,7 @@ void triad_webhook_configure(
 	pthread_mutex_lock(&webhook->lock);
 	is_new = webhook->repeat_us != repeat_us ||
 		memcmp(&target, &webhook->target, sizeof(target)) != 0;
-	webhook->told_by = told_by;
+	webhook->identity = identity;
 	webhook->repeat_us = repeat_us;
 	/* After a failure a reload tries at once, even with the same target: files that
 	 * it names may have changed. */
@@ -235,7 +235,7 @@ struct triad_webhook_status triad_webhook_status(struct triad_webhook *webhook)
 
 	pthread_mutex_lock(&webhook->lock);
 	status = webhook->status;
-	status.reported = triad_told_alerts_status(webhook->reported);
+	status.reported = triad_alert_outbox_status(webhook->reported);
 	status.is_idle = status.is_on && !webhook->is_reporting;
 	pthread_mutex_unlock(&webhook->lock);
 	return status;
@@ -291,9 +291,9 @@ static void look_whether_to_report(struct triad_webhook *webhook)
 	may_report = webhook->may_report(webhook->context);
 	pthread_mutex_lock(&webhook->lock);
 	if (may_report && !webhook->is_reporting && webhook->status.is_on)
-		triad_told_alerts_begin(webhook->reported, webhook->repeat_us);
+		triad_alert_outbox_begin(webhook->reported, webhook->repeat_us);
 	else if (!may_report && webhook->is_reporting)
-		triad_told_alerts_pause(webhook->reported);
+		triad_alert_outbox_pause(webhook->reported);
 	/* Nothing is sent, so nothing fails. */
 	webhook->status.is_failing &= may_report;
 	webhook->is_reporting = may_report && webhook->status.is_on;
@@ -303,22 +303,22 @@ static void send_batch(struct triad_webhook *webhook, uint64_t now_us)
 {
 	struct sender *sender = webhook->sender;
 	struct triad_webhook_target target = webhook->target;
-	struct triad_alertmanager_sender told_by = webhook->told_by;
+	struct triad_alertmanager_sender identity = webhook->identity;
 	uint32_t n_targets = webhook->n_targets;
-	size_t n = triad_told_alerts_batch(
+	size_t n = triad_alert_outbox_batch(
 		webhook->reported, now_us, sender->batch, BATCH);
 	struct triad_webhook_answer answer;
-	enum triad_told_outcome outcome;
+	enum triad_outbox_outcome outcome;
 
 	pthread_mutex_unlock(&webhook->lock);
 	answer = triad_webhook_post_send(sender->post, &target, sender->body,
-		triad_alertmanager_body(sender->batch, n, &told_by, sender->body));
-	outcome = triad_told_outcome(answer.status);
+		triad_alertmanager_body(sender->batch, n, &identity, sender->body));
+	outcome = triad_outbox_outcome(answer.status);
 	pthread_mutex_lock(&webhook->lock);
 	/* Ignore the result of an old target, or one broken off by the end. */
 	if (n_targets != webhook->n_targets || webhook->task.must_end)
 		return;
-	triad_told_alerts_done(webhook->reported, outcome, triad_clock_now_us());
+	triad_alert_outbox_done(webhook->reported, outcome, triad_clock_now_us());
 	report_answer(webhook, &answer);
 }
 
@@ -331,7 +331,7 @@ static uint64_t webhook_step(void *context)
 		return UINT64_MAX;
 	look_whether_to_report(webhook);
 	now_us = triad_clock_now_us();
-	due_us = triad_told_alerts_due_us(webhook->reported);
+	due_us = triad_alert_outbox_due_us(webhook->reported);
 	if (due_us > now_us)
 		return due_us < now_us + LOOK_US ? due_us : now_us + LOOK_US;
 	send_batch(webhook, now_us);

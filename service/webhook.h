@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Sends alerts to Alertmanager, or to a receiver with its API v2: [alerts] webhook.
  *
- * The PerfManager's thread puts alerts into a list (perfmgr/formats/told_alerts.h), under
+ * The PerfManager's thread puts alerts into a list (perfmgr/formats/alert_outbox.h), under
  * a lock that is held while one alert is copied.  A thread of its own, started with the
  * first URL, sends what is due (webhook_post.h); no other thread waits for it.
  *
@@ -11,21 +11,21 @@
  * Each reason why the URL can't be reached is logged once, until it is reached again.
  *
  * Thread-safety: any thread, for all but new, sink, stop and free.  Memory: that of
- * told_alerts.h, and 600 kB with the thread. */
+ * alert_outbox.h, and 600 kB with the thread. */
 #ifndef TRIAD_SERVICE_WEBHOOK_H
 #define TRIAD_SERVICE_WEBHOOK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "perfmgr/formats/told_alerts.h"
+#include "perfmgr/formats/alert_outbox.h"
 #include "triad/conf.h"
 #include "triad/log.h"
 
 struct triad_webhook;
 
 struct triad_webhook_status {
-	struct triad_told_alerts_status reported;
+	struct triad_alert_outbox_status reported;
 	bool is_on;      /* a URL is configured */
 	bool is_failing; /* the last attempt failed */
 	bool is_idle;    /* on, but this process must not send */

@@ -204,7 +204,7 @@ struct triad_fabric {
 	/* Ports with a link that is up, whose far end the source of this fabric does
 	 * not show: a missing node or link may be there, hidden. */
 	uint32_t n_hidden;
-	uint32_t n_lent; /* ports with a link from another source */
+	uint32_t n_discovered; /* ports with a link from another source */
 	uint32_t n_nodes;
 	uint32_t n_ports;
 	struct triad_fabric_node *nodes;

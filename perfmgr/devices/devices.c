@@ -263,7 +263,7 @@ static bool ask_about_port(struct triad_devices *devices, uint64_t now_us,
 	for (; cursor->slot < device->n_slots; leave_slot(devices)) {
 		struct triad_known_slot *slot = slot_at_cursor(devices);
 		const struct triad_fabric_port *port = &fabric->ports[slot->port];
-		struct triad_cable_place place;
+		struct triad_cable_address block_address;
 
 		if (device->refuses_cables || slot->module == TRIAD_MODULE_NO_CAGE ||
 			!is_reached(fabric, slot->port))
@@ -274,11 +274,11 @@ static bool ask_about_port(struct triad_devices *devices, uint64_t now_us,
 			keep_work(devices, now_us);
 			continue;
 		}
-		place = triad_cable_place(&devices->work, devices->block);
+		block_address = triad_cable_address(&devices->work, devices->block);
 		question->is_smp = true;
 		question->to = (struct triad_mad_address){.lid = port->lid};
 		triad_cable_info_encode(
-			question->mad, slot->number, &place, question->tid);
+			question->mad, slot->number, &block_address, question->tid);
 		return true;
 	}
 	return false;
@@ -352,7 +352,7 @@ static void take_device(
 	struct triad_hardware_finding finding;
 
 	if (triad_device_take(device->info, &devices->cursor.query, mad) ==
-		TRIAD_DEVICE_TOLD)
+		TRIAD_DEVICE_ANSWERED)
 		device->read_us = now_us;
 	device->is_faulty = judge_device(device, &finding);
 }

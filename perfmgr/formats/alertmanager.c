@@ -45,7 +45,8 @@ static void put_port(
 	triad_json_string(json, name, text);
 }
 
-static void put_labels(struct triad_json *json, const struct triad_told_alert *reported)
+static void put_labels(
+	struct triad_json *json, const struct triad_outgoing_alert *reported)
 {
 	const struct triad_alert_end *end = &reported->ends[0],
 				     *far_end = &reported->ends[1];
@@ -71,7 +72,7 @@ static void put_labels(struct triad_json *json, const struct triad_told_alert *r
 /* --- annotations --- */
 
 static void put_annotations(struct triad_json *json,
-	const struct triad_told_alert *reported,
+	const struct triad_outgoing_alert *reported,
 	const struct triad_alertmanager_sender *sender)
 {
 	char text[TRIAD_ALERT_TEXT_SIZE], number[24];
@@ -119,7 +120,7 @@ static bool append_piece(
 	return true;
 }
 
-size_t triad_alertmanager_body(const struct triad_told_alert *alerts, size_t n,
+size_t triad_alertmanager_body(const struct triad_outgoing_alert *alerts, size_t n,
 	const struct triad_alertmanager_sender *sender, char *text)
 {
 	struct body body = {

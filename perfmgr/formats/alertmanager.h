@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#include "perfmgr/formats/told_alerts.h"
+#include "perfmgr/formats/alert_outbox.h"
 
 /* More octets than any alert needs. */
 #define TRIAD_ALERTMANAGER_ALERT_SIZE 8192u
@@ -26,7 +26,7 @@ struct triad_alertmanager_sender {
 
 /* Writes 'n' alerts into 'body', which has room for 2 + n *
  * TRIAD_ALERTMANAGER_ALERT_SIZE octets.  Returns its length. */
-size_t triad_alertmanager_body(const struct triad_told_alert *alerts, size_t n,
+size_t triad_alertmanager_body(const struct triad_outgoing_alert *alerts, size_t n,
 	const struct triad_alertmanager_sender *sender, char *body);
 
 #endif

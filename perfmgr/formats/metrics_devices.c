@@ -105,11 +105,11 @@ static void put_hardware_info(
 static void put_device(
 	const struct line *line, const struct triad_device_info *info, const char *name)
 {
-	bool is_told = info->reported >> TRIAD_DEVICE_GENERAL & 1;
+	bool is_known = info->reported >> TRIAD_DEVICE_GENERAL & 1;
 
-	if (line->rank == HARDWARE_INFO && is_told) {
+	if (line->rank == HARDWARE_INFO && is_known) {
 		put_hardware_info(line, info, name);
-	} else if (line->rank == UPTIME && is_told) {
+	} else if (line->rank == UPTIME && is_known) {
 		begin_line(line);
 		end_line(line, info->uptime_s);
 	} else if (line->rank == TEMPERATURE && info->n_sensors) {

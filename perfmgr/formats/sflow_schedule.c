@@ -10,7 +10,7 @@
 
 #define US_PER_S UINT64_C(1000000)
 /* Ports away may outnumber those present by so many. */
-#define MORE_AWAY 8192
+#define MORE_ABSENT 8192
 
 /* The state of an interface. */
 struct source {
@@ -23,7 +23,7 @@ struct source {
 
 _Static_assert(sizeof(struct source) == 24, "octets a port");
 
-struct away {
+struct absent {
 	uint64_t guid;
 	struct source source;
 	uint32_t since_s;
@@ -42,8 +42,8 @@ struct triad_sflow_schedule {
 	struct indices indices;
 	struct triad_fabric *fabric; /* or NULL */
 	struct source *sources;      /* for each of its ports */
-	struct away *away;           /* sorted by GUID and port */
-	uint32_t n_away;
+	struct absent *absent;       /* sorted by GUID and port */
+	uint32_t n_absent;
 
 	/* The pace.  Times are signed, because a round may have begun before the
 	 * clock. */
@@ -74,7 +74,7 @@ void triad_sflow_schedule_free(struct triad_sflow_schedule *schedule)
 		return;
 	triad_fabric_unref(schedule->fabric);
 	free(schedule->sources);
-	free(schedule->away);
+	free(schedule->absent);
 	free(schedule);
 }
 
@@ -167,8 +167,8 @@ bool triad_sflow_schedule_next(
  * those away, as one sequence. */
 struct known {
 	const struct triad_sflow_schedule *schedule;
-	uint32_t port, away; /* how far each of the two is read */
-	struct away at;      /* the next; its 'since_s' is 0 when it is in the fabric */
+	uint32_t port, absent; /* how far each of the two is read */
+	struct absent at; /* the next; its 'since_s' is 0 when it is in the fabric */
 	bool none;
 };
 
@@ -178,8 +178,8 @@ struct merge {
 	struct known known;
 	struct indices indices;
 	struct source *sources;
-	struct away *away;
-	uint32_t n_away;
+	struct absent *absent;
+	uint32_t n_absent;
 	size_t room;
 	uint32_t *used; /* indices, sorted; made when they are needed */
 	size_t n_used;
@@ -204,21 +204,23 @@ static void advance(struct known *known)
 {
 	const struct triad_sflow_schedule *schedule = known->schedule;
 	bool has_port = known->port < n_ports(schedule);
-	bool has_away = known->away < schedule->n_away;
-	const struct away *away = has_away ? &schedule->away[known->away] : NULL;
-	struct away here = {0};
+	bool has_absent = known->absent < schedule->n_absent;
+	const struct absent *absent =
+		has_absent ? &schedule->absent[known->absent] : NULL;
+	struct absent here = {0};
 
-	known->none = !has_port && !has_away;
+	known->none = !has_port && !has_absent;
 	if (has_port) {
 		here.guid = guid_of(schedule->fabric, known->port);
 		here.port = schedule->fabric->ports[known->port].number;
 		here.source = schedule->sources[known->port];
 	}
-	if (has_away &&
+	if (has_absent &&
 		(!has_port ||
-			compare(away->guid, away->port, here.guid, here.port) < 0)) {
-		known->at = *away;
-		known->away++;
+			compare(absent->guid, absent->port, here.guid, here.port) <
+				0)) {
+		known->at = *absent;
+		known->absent++;
 	} else if (has_port) {
 		known->at = here;
 		known->port++;
@@ -236,15 +238,15 @@ static int compare_numbers(const void *a, const void *b)
 static int find_used(struct merge *merge)
 {
 	const struct triad_sflow_schedule *schedule = merge->schedule;
-	size_t n = (size_t)n_ports(schedule) + schedule->n_away;
+	size_t n = (size_t)n_ports(schedule) + schedule->n_absent;
 
 	merge->used = malloc((n + 1) * sizeof(*merge->used));
 	if (!merge->used)
 		return ENOMEM;
 	for (uint32_t i = 0; i < n_ports(schedule); i++)
 		merge->used[merge->n_used++] = schedule->sources[i].if_index;
-	for (uint32_t i = 0; i < schedule->n_away; i++)
-		merge->used[merge->n_used++] = schedule->away[i].source.if_index;
+	for (uint32_t i = 0; i < schedule->n_absent; i++)
+		merge->used[merge->n_used++] = schedule->absent[i].source.if_index;
 	qsort(merge->used, merge->n_used, sizeof(*merge->used), compare_numbers);
 	return 0;
 }
@@ -284,17 +286,18 @@ static int next_free_index(struct merge *merge, uint32_t *index)
 }
 
 /* The next known source is not in the new fabric. */
-static int put_away(struct merge *merge)
+static int keep_absent(struct merge *merge)
 {
-	struct away *at = &merge->known.at;
+	struct absent *at = &merge->known.at;
 
 	if (!at->since_s)
 		at->since_s = merge->now_s;
 	if (merge->now_s - at->since_s > TRIAD_ENGINE_KEEP_S)
 		return 0;
-	if (triad_grow(&merge->away, &merge->room, merge->n_away + 1, sizeof(*at), 64))
+	if (triad_grow(
+		    &merge->absent, &merge->room, merge->n_absent + 1, sizeof(*at), 64))
 		return ENOMEM;
-	merge->away[merge->n_away++] = *at;
+	merge->absent[merge->n_absent++] = *at;
 	return 0;
 }
 
@@ -312,7 +315,7 @@ static int merge_fabric(struct merge *merge, const struct triad_fabric *fabric)
 		for (; !error && !known->none &&
 			compare(known->at.guid, known->at.port, guid, port) < 0;
 			advance(known))
-			error = put_away(merge);
+			error = keep_absent(merge);
 		if (!known->none && known->at.guid == guid && known->at.port == port) {
 			merge->sources[i] = known->at.source;
 			advance(known);
@@ -321,7 +324,7 @@ static int merge_fabric(struct merge *merge, const struct triad_fabric *fabric)
 		}
 	}
 	for (; !error && !known->none; advance(known))
-		error = put_away(merge);
+		error = keep_absent(merge);
 	return error;
 }
 
@@ -352,14 +355,14 @@ static void adopt_sources(
 	uint32_t at = find_place(schedule, fabric);
 
 	/* Too many are away: drop their numbers. */
-	if (merge->n_away > fabric->n_ports + MORE_AWAY)
-		merge->n_away = 0;
+	if (merge->n_absent > fabric->n_ports + MORE_ABSENT)
+		merge->n_absent = 0;
 	free(schedule->sources);
-	free(schedule->away);
+	free(schedule->absent);
 	triad_fabric_unref(schedule->fabric);
 	schedule->sources = merge->sources;
-	schedule->away = merge->away;
-	schedule->n_away = merge->n_away;
+	schedule->absent = merge->absent;
+	schedule->n_absent = merge->n_absent;
 	schedule->indices = merge->indices;
 	schedule->fabric = triad_fabric_ref(fabric);
 	schedule->at = at;
@@ -388,7 +391,7 @@ int triad_sflow_schedule_adopt(struct triad_sflow_schedule *schedule,
 	free(merge.used);
 	if (error) {
 		free(merge.sources);
-		free(merge.away);
+		free(merge.absent);
 		return error;
 	}
 	adopt_sources(&merge, fabric, now_us);
@@ -438,10 +441,10 @@ struct triad_sflow_schedule_status triad_sflow_schedule_status(
 	struct triad_sflow_schedule_status status = schedule->status;
 
 	status.n_ports = n_ports(schedule);
-	status.n_away = schedule->n_away;
+	status.n_absent = schedule->n_absent;
 	status.octets = sizeof(*schedule) +
 		(size_t)status.n_ports * sizeof(*schedule->sources) +
-		(size_t)status.n_away * sizeof(*schedule->away);
+		(size_t)status.n_absent * sizeof(*schedule->absent);
 	return status;
 }
 

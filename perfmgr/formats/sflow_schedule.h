@@ -45,7 +45,7 @@ struct triad_sflow_schedule_status {
 	uint64_t worst_jitter_us; /* the greatest |round - interval|, pauses left out */
 	uint64_t slipped_us;      /* all in all */
 	uint32_t n_ports;
-	uint32_t n_away;
+	uint32_t n_absent;
 	size_t octets;
 };
 

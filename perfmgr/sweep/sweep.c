@@ -13,8 +13,8 @@
 
 /* A transaction ID is the query's place and a count of the place's uses, so that a late
  * answer matches no later query. */
-#define TID_PLACE_BITS 12
-#define TID_PLACE_MASK ((1u << TID_PLACE_BITS) - 1)
+#define TID_SLOT_BITS 12
+#define TID_SLOT_MASK ((1u << TID_SLOT_BITS) - 1)
 
 struct query {
 	TAILQ_ENTRY(query) link;
@@ -112,13 +112,13 @@ static int make_queries(struct triad_sweep *sweep, unsigned window)
 		/* Continue with the highest count of uses, so that no late answer
 		 * matches a new query. */
 		for (unsigned i = 0; i < sweep->n_queries; i++)
-			if (sweep->queries[i].tid >> TID_PLACE_BITS > used)
-				used = sweep->queries[i].tid >> TID_PLACE_BITS;
+			if (sweep->queries[i].tid >> TID_SLOT_BITS > used)
+				used = sweep->queries[i].tid >> TID_SLOT_BITS;
 		free(sweep->queries);
 		sweep->queries = queries;
 		sweep->n_queries = window;
 		for (unsigned i = 0; i < window; i++)
-			queries[i].tid = used << TID_PLACE_BITS | i;
+			queries[i].tid = used << TID_SLOT_BITS | i;
 	}
 	empty_lists(sweep);
 	for (unsigned i = 0; i < window; i++)
@@ -296,7 +296,7 @@ bool triad_sweep_next(
 		query = new_query(sweep);
 	if (!query)
 		return false;
-	query->tid += 1u << TID_PLACE_BITS;
+	query->tid += 1u << TID_SLOT_BITS;
 	query->deadline_us = now_us + sweep->params.timeout_us;
 	move(sweep, query, &sweep->waiting, &sweep->flying);
 	sweep->counts.sent++;
@@ -310,12 +310,12 @@ bool triad_sweep_next(
 
 static struct query *find_flying(struct triad_sweep *sweep, uint32_t tid)
 {
-	uint32_t place = tid & TID_PLACE_MASK;
+	uint32_t slot = tid & TID_SLOT_MASK;
 	struct query *query;
 
-	if (place >= sweep->n_queries)
+	if (slot >= sweep->n_queries)
 		return NULL;
-	query = &sweep->queries[place];
+	query = &sweep->queries[slot];
 	return query->in_flight && query->tid == tid ? query : NULL;
 }
 

@@ -19,7 +19,7 @@ struct storm {
 struct triad_timeline {
 	uint32_t room;
 	uint64_t first, end; /* numbers; event i is at events[i % room] */
-	uint64_t n_gave_way, n_not_kept;
+	uint64_t n_displaced, n_not_kept;
 	struct storm storms[TRIAD_N_TIMELINE_KINDS];
 	struct triad_timeline_event events[];
 };
@@ -106,7 +106,7 @@ void triad_timeline_report_omitted(struct triad_timeline *timeline, uint64_t now
 
 /* --- events --- */
 
-static struct triad_timeline_event *place_of(
+static struct triad_timeline_event *slot_of(
 	struct triad_timeline *timeline, uint64_t number)
 {
 	return &timeline->events[number % timeline->room];
@@ -115,15 +115,15 @@ static struct triad_timeline_event *place_of(
 void triad_timeline_add(
 	struct triad_timeline *timeline, const struct triad_timeline_event *event)
 {
-	struct triad_timeline_event *place;
+	struct triad_timeline_event *slot;
 
 	if (timeline->end - timeline->first == timeline->room) {
 		timeline->first++;
-		timeline->n_gave_way++;
+		timeline->n_displaced++;
 	}
-	place = place_of(timeline, timeline->end++);
-	*place = *event;
-	triad_timeline_event_clean(place);
+	slot = slot_of(timeline, timeline->end++);
+	*slot = *event;
+	triad_timeline_event_clean(slot);
 }
 
 bool triad_timeline_prepend(
@@ -131,7 +131,7 @@ bool triad_timeline_prepend(
 {
 	if (timeline->end - timeline->first == timeline->room)
 		return false;
-	*place_of(timeline, --timeline->first) = *event;
+	*slot_of(timeline, --timeline->first) = *event;
 	return true;
 }
 
@@ -159,7 +159,7 @@ struct triad_timeline_counts triad_timeline_counts(
 	return (struct triad_timeline_counts){
 		.n = (uint32_t)(timeline->end - timeline->first),
 		.room = timeline->room,
-		.n_gave_way = timeline->n_gave_way,
+		.n_displaced = timeline->n_displaced,
 		.n_not_kept = timeline->n_not_kept,
 	};
 }

@@ -58,10 +58,10 @@ const struct triad_timeline_event *triad_timeline_get(
 	const struct triad_timeline *timeline, uint64_t number);
 
 struct triad_timeline_counts {
-	uint32_t n;          /* events that are kept */
-	uint32_t room;       /* for so many */
-	uint64_t n_gave_way; /* of the events kept before */
-	uint64_t n_not_kept; /* in storms */
+	uint32_t n;           /* events that are kept */
+	uint32_t room;        /* for so many */
+	uint64_t n_displaced; /* of the events kept before */
+	uint64_t n_not_kept;  /* in storms */
 };
 
 struct triad_timeline_counts triad_timeline_counts(

@@ -147,7 +147,7 @@ static double surprise(struct triad_ber_span span)
 
 static bool is_good(struct triad_ber_span span)
 {
-	return surprise(span) > -log(TRIAD_BER_DOUBT);
+	return surprise(span) > -log(TRIAD_BER_ERROR_PROBABILITY);
 }
 
 /* --- a link --- */
@@ -249,7 +249,8 @@ struct triad_ber_estimate triad_ber_estimate(const struct triad_ber *ber,
  * limited. */
 static double until_good(struct triad_ber_span span)
 {
-	double wanted = -log(TRIAD_BER_DOUBT) * span.expected / surprise(span);
+	double wanted =
+		-log(TRIAD_BER_ERROR_PROBABILITY) * span.expected / surprise(span);
 
 	return wanted <= 2 * TRIAD_BER_SPAN ? fmax(wanted - span.expected, 0)
 					    : INFINITY;
@@ -282,7 +283,7 @@ double triad_ber_remaining_s(
 		return 0;
 	/* Without data, assume no errors. */
 	if (!(span.expected > 0))
-		return -log(TRIAD_BER_DOUBT) / (test->bps * test->target);
+		return -log(TRIAD_BER_ERROR_PROBABILITY) / (test->bps * test->target);
 	return fmin(until_good(span), until_worse(ber, test, span)) /
 		(test->bps * test->target);
 }

@@ -44,7 +44,7 @@
  * errors count as independent.
  *
  * Good: at the target or above, so few errors in the recent span would have a chance
- * below TRIAD_BER_DOUBT.  The test is Chernoff's bound (1952): it needs little more
+ * below TRIAD_BER_ERROR_PROBABILITY.  The test is Chernoff's bound (1952): it needs little more
  * data than the exact interval, and one logarithm.  It holds for each look, not for all
  * looks together.  The recent span covers TRIAD_BER_SPAN to twice as many errors
  * expected at the target; older readings are dropped.  A link near its target may stay
@@ -71,7 +71,7 @@
 
 #define TRIAD_BER_N_RATIOS 4u
 #define TRIAD_BER_SPAN 100.0
-#define TRIAD_BER_DOUBT 0.001
+#define TRIAD_BER_ERROR_PROBABILITY 0.001
 #define TRIAD_BER_N_READINGS 3u
 
 /* --- the test --- */

@@ -23,7 +23,7 @@ struct port {
 	uint64_t node_guid;
 	uint32_t remote; /* the engine's row of its far end */
 	uint8_t number;
-	bool is_told; /* the last look reported it as worse */
+	bool was_worse; /* the last look reported it as worse */
 	struct triad_link_rate link;
 	struct rate rates[TRIAD_BER_N_KINDS];
 };
@@ -334,7 +334,7 @@ enum triad_bers_change triad_bers_look(struct triad_bers *bers, uint32_t index,
 {
 	struct port *port = &bers->ports[bers->view->rows[index]];
 	struct port now = describe(bers->view, index);
-	bool was_told = port->is_told;
+	bool was_worse_before = port->was_worse;
 	bool is_up = has_link(bers->view->fabric, index) &&
 		!(changes && changes->changed & 1u << TRIAD_LINK_DOWNED_COUNTER);
 
@@ -350,10 +350,10 @@ enum triad_bers_change triad_bers_look(struct triad_bers *bers, uint32_t index,
 			look_at_symbols(bers, port, changes, now_us);
 		look_at_details(bers, index, port);
 	}
-	port->is_told = find_worse(port, kind);
-	if (port->is_told)
+	port->was_worse = find_worse(port, kind);
+	if (port->was_worse)
 		return TRIAD_BERS_WORSE;
-	return was_told ? TRIAD_BERS_OVER : TRIAD_BERS_NOTHING;
+	return was_worse_before ? TRIAD_BERS_OVER : TRIAD_BERS_NOTHING;
 }
 
 /* --- reading --- */

@@ -113,7 +113,7 @@ static int refuse(struct triad_plugin *plugin, const char *what,
 		return print_refusal(output, what,
 			"not done: the port manager waits for its disk or for "
 			"switches; ask again");
-	case TRIAD_PORTS_UNDER_WAY:
+	case TRIAD_PORTS_IN_PROGRESS:
 		return print_refusal(output, what,
 			"begun, and not through yet: the port manager waits for its "
 			"disk or for the other SMs; 'port history' and 'port plan' "
@@ -175,7 +175,7 @@ static int run_approve(struct triad_plugin *plugin, const struct triad_command *
 		return print_refusal(output, "approve",
 			"the plan has nothing to do at this port; 'port plan' shows "
 			"it");
-	if (answer == TRIAD_PORTS_OWN_WAY)
+	if (answer == TRIAD_PORTS_OWN_PATH)
 		return print_refusal(output, "approve",
 			"it is this SM's own link: once it is down, this SM reaches "
 			"nothing; let another SM become master, and approve it there");

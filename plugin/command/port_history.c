@@ -121,11 +121,11 @@ static void leave_later_out(
 static int put_history(
 	struct triad_report *report, const struct history *history, uint32_t limit)
 {
-	bool *is_told = calloc((size_t)history->n + 1, sizeof(*is_told));
+	bool *is_reported = calloc((size_t)history->n + 1, sizeof(*is_reported));
 	struct triad_list list = {.report = report};
 	uint32_t n = 0;
 
-	if (!is_told) {
+	if (!is_reported) {
 		triad_output_message(report->output, TRIAD_FRAME_MESSAGE,
 			"port history: not enough memory to list it; try again\n");
 		return TRIAD_CONTROL_FAILED;
@@ -135,18 +135,18 @@ static int put_history(
 		uint32_t intent =
 			report->as_json ? history->n : find_intent(history, i);
 
-		if (is_told[i])
+		if (is_reported[i])
 			continue;
 		/* Records are sorted newest first: an outcome precedes its intent. */
 		put_record(&list, history, &history->records[i]);
 		if (intent < history->n)
-			is_told[intent] = true;
+			is_reported[intent] = true;
 		n++;
 	}
 	triad_report_array_end(report);
 	if (!history->n && !report->as_json)
 		triad_output_printf(report->output, "nothing was done to any port\n");
-	free(is_told);
+	free(is_reported);
 	return TRIAD_CONTROL_DONE;
 }
 

@@ -17,7 +17,7 @@
 #include "service/command/list.h"
 
 /* What is explained, and where it is written. */
-struct telling {
+struct view {
 	const struct triad_qos_snapshot *snapshot;
 	const struct triad_path_request *request;
 	const struct triad_explanation *explained;
@@ -27,30 +27,29 @@ struct telling {
 	struct triad_report report;
 };
 
-static const struct triad_fabric *fabric_of(const struct telling *telling)
+static const struct triad_fabric *fabric_of(const struct view *view)
 {
-	return telling->snapshot->paths->fabric;
+	return view->snapshot->paths->fabric;
 }
 
 /* --- the answer in words --- */
 
-static void print_held(const struct telling *telling, char *text, size_t size)
+static void print_held(const struct view *view, char *text, size_t size)
 {
-	const struct triad_fabric_port *port =
-		&fabric_of(telling)->ports[telling->held];
+	const struct triad_fabric_port *port = &fabric_of(view)->ports[view->held];
 
 	snprintf(text, size,
 		"no path: %.64s port %u is held back until its link is tested; see 'port "
 		"plan'",
-		fabric_of(telling)->nodes[port->node].name, port->number);
+		fabric_of(view)->nodes[port->node].name, port->number);
 }
 
-static void print_answer(const struct telling *telling, char *text, size_t size)
+static void print_answer(const struct view *view, char *text, size_t size)
 {
-	const struct triad_answer *answer = &telling->explained->answer;
+	const struct triad_answer *answer = &view->explained->answer;
 
-	if (telling->held != TRIAD_FABRIC_NONE)
-		print_held(telling, text, size);
+	if (view->held != TRIAD_FABRIC_NONE)
+		print_held(view, text, size);
 	else if (answer->kind == TRIAD_ANSWER_FALL_BACK)
 		snprintf(text, size, "OpenSM answers (%s)",
 			triad_fallback_name(answer->fallback));
@@ -58,19 +57,19 @@ static void print_answer(const struct telling *telling, char *text, size_t size)
 		snprintf(text, size, "status 0x%04x", answer->status);
 	else if (answer->n)
 		snprintf(text, size, "a path");
-	else if (telling->explained->decision.refusal)
+	else if (view->explained->decision.refusal)
 		snprintf(text, size, "no path: %s",
-			triad_refusal_text(telling->explained->decision.refusal));
+			triad_refusal_text(view->explained->decision.refusal));
 	else
 		snprintf(text, size,
 			"no path: the ends and the source share no P_Key, "
 			"or the level's path bits leave no LID");
 }
 
-static const char *place_of(
-	const struct telling *telling, uint32_t rule, char *text, size_t size)
+static const char *rule_location(
+	const struct view *view, uint32_t rule, char *text, size_t size)
 {
-	const struct triad_policy_rule *at = &telling->policy->rules[rule];
+	const struct triad_policy_rule *at = &view->policy->rules[rule];
 
 	snprintf(text, size, "rule %u (line %u)%s%s", rule + 1, at->location.line,
 		at->use && at->use[0] ? ": " : "", at->use ? at->use : "");
@@ -91,15 +90,15 @@ static void put_weight(struct triad_list *list, const char *weight_name,
 		triad_list_text(list, NULL, title, 9, "-");
 }
 
-static void put_hop(struct triad_list *list, const struct telling *telling,
+static void put_hop(struct triad_list *list, const struct view *view,
 	const struct triad_walk_hop *hop)
 {
-	const struct triad_fabric *fabric = fabric_of(telling);
+	const struct triad_fabric *fabric = fabric_of(view);
 	const struct triad_fabric_port *port = &fabric->ports[hop->port];
 	const struct triad_fabric_node *node = &fabric->nodes[port->node];
 	double rate = triad_rate_tenths(triad_rate_of_rank(hop->rank)) / 10.0;
-	uint8_t vl = triad_paths_vl(telling->snapshot->paths, hop->port, hop->in_port,
-		telling->explained->sl);
+	uint8_t vl = triad_paths_vl(
+		view->snapshot->paths, hop->port, hop->in_port, view->explained->sl);
 	char value[32];
 
 	triad_list_row(list);
@@ -121,33 +120,33 @@ static void put_hop(struct triad_list *list, const struct telling *telling,
 	triad_list_row_end(list);
 }
 
-static void put_way(struct telling *telling, const char *name, const char *title,
+static void put_path(struct view *view, const char *name, const char *title,
 	const struct triad_walk *walk)
 {
 	struct triad_list list = {
-		.report = &telling->report, .indent = "  ", .phase = TRIAD_LIST_TITLES};
+		.report = &view->report, .indent = "  ", .phase = TRIAD_LIST_TITLES};
 
-	if (!telling->report.as_json)
+	if (!view->report.as_json)
 		triad_output_printf(
-			telling->output, "%s, SL %u\n", title, telling->explained->sl);
-	triad_report_array(&telling->report, name);
-	put_hop(&list, telling, &(struct triad_walk_hop){0});
+			view->output, "%s, SL %u\n", title, view->explained->sl);
+	triad_report_array(&view->report, name);
+	put_hop(&list, view, &(struct triad_walk_hop){0});
 	for (unsigned i = 0; i < walk->n_hops; i++)
-		put_hop(&list, telling, &walk->hops[i]);
-	triad_report_array_end(&telling->report);
+		put_hop(&list, view, &walk->hops[i]);
+	triad_report_array_end(&view->report);
 }
 
 /* --- its ends --- */
 
-static void put_end(struct telling *telling, const char *name, const char *title,
+static void put_end(struct view *view, const char *name, const char *title,
 	uint32_t port, uint16_t lid)
 {
-	const struct triad_fabric_port *at = &fabric_of(telling)->ports[port];
-	const char *node = fabric_of(telling)->nodes[at->node].name;
-	struct triad_json *json = &telling->report.json;
+	const struct triad_fabric_port *at = &fabric_of(view)->ports[port];
+	const char *node = fabric_of(view)->nodes[at->node].name;
+	struct triad_json *json = &view->report.json;
 
-	if (!telling->report.as_json) {
-		triad_output_printf(telling->output,
+	if (!view->report.as_json) {
+		triad_output_printf(view->output,
 			"%-12s %s port %u, GUID 0x%016" PRIx64 ", LID %u\n", title,
 			node, at->number, at->guid, lid);
 		return;
@@ -163,29 +162,29 @@ static void put_end(struct telling *telling, const char *name, const char *title
 /* --- rules --- */
 
 static void put_rule_json(
-	struct triad_json *json, const struct telling *telling, uint32_t rule)
+	struct triad_json *json, const struct view *view, uint32_t rule)
 {
-	const struct triad_policy_rule *at = &telling->policy->rules[rule];
+	const struct triad_policy_rule *at = &view->policy->rules[rule];
 
 	triad_json_uint(json, "rule", rule + 1);
 	triad_json_uint(json, "line", at->location.line);
 	triad_json_string(json, "use", at->use);
 }
 
-static void put_matched_json(struct telling *telling)
+static void put_matched_json(struct view *view)
 {
-	struct triad_json *json = &telling->report.json;
+	struct triad_json *json = &view->report.json;
 
-	if (telling->explained->rule == TRIAD_POLICY_NONE) {
+	if (view->explained->rule == TRIAD_POLICY_NONE) {
 		triad_json_string(json, "matched", NULL);
 		return;
 	}
 	triad_json_object_begin(json, "matched");
-	put_rule_json(json, telling, telling->explained->rule);
+	put_rule_json(json, view, view->explained->rule);
 	triad_json_object_end(json);
 }
 
-static void put_near(struct triad_list *list, const struct telling *telling,
+static void put_near(struct triad_list *list, const struct view *view,
 	const struct triad_near_miss *near)
 {
 	/* A near miss fails one condition, so one bit is set. */
@@ -193,96 +192,95 @@ static void put_near(struct triad_list *list, const struct telling *telling,
 		(enum triad_class_field)__builtin_ctz(near->mismatch.failed));
 	char text[384];
 
-	if (!telling->report.as_json) {
-		triad_output_printf(telling->output, "  %-10s %s; %s %s\n", "nearly",
-			place_of(telling, near->rule, text, sizeof(text)), field,
+	if (!view->report.as_json) {
+		triad_output_printf(view->output, "  %-10s %s; %s %s\n", "nearly",
+			rule_location(view, near->rule, text, sizeof(text)), field,
 			near->mismatch.missing ? "is not in the request"
 					       : "does not fit");
 		return;
 	}
 	triad_list_row(list);
-	put_rule_json(triad_list_json(list), telling, near->rule);
+	put_rule_json(triad_list_json(list), view, near->rule);
 	triad_list_text(list, "condition", NULL, 0, field);
 	triad_list_bool(list, "not_asked_for", NULL, 0, near->mismatch.missing);
 	triad_list_row_end(list);
 }
 
-static void put_rules(struct telling *telling)
+static void put_rules(struct view *view)
 {
-	const struct triad_explanation *explained = telling->explained;
-	struct triad_list list = {.report = &telling->report};
+	const struct triad_explanation *explained = view->explained;
+	struct triad_list list = {.report = &view->report};
 	char text[384];
 
-	if (telling->report.as_json)
-		put_matched_json(telling);
-	else if (!telling->policy)
-		triad_output_printf(telling->output, "%-12s none\n", "Policy");
+	if (view->report.as_json)
+		put_matched_json(view);
+	else if (!view->policy)
+		triad_output_printf(view->output, "%-12s none\n", "Policy");
 	else
-		triad_output_printf(telling->output, "%-12s %s\n", "Rule",
+		triad_output_printf(view->output, "%-12s %s\n", "Rule",
 			explained->rule == TRIAD_POLICY_NONE
 				? "none matches"
-				: place_of(telling, explained->rule, text,
-					  sizeof(text)));
-	triad_report_array(&telling->report, "nearly");
+				: rule_location(
+					  view, explained->rule, text, sizeof(text)));
+	triad_report_array(&view->report, "nearly");
 	for (unsigned i = 0; i < explained->n_near; i++)
-		put_near(&list, telling, &explained->near[i]);
-	triad_report_array_end(&telling->report);
-	if (explained->n_more_near && !telling->report.as_json)
-		triad_output_printf(telling->output, "  %-10s %u more\n", "",
-			explained->n_more_near);
+		put_near(&list, view, &explained->near[i]);
+	triad_report_array_end(&view->report);
+	if (explained->n_more_near && !view->report.as_json)
+		triad_output_printf(
+			view->output, "  %-10s %u more\n", "", explained->n_more_near);
 }
 
-static void put_level(struct telling *telling)
+static void put_level(struct view *view)
 {
-	const struct triad_policy_level *level = telling->policy
-		? &telling->policy->levels[telling->explained->level]
-		: NULL;
-	struct triad_json *json = &telling->report.json;
+	const struct triad_policy_level *level =
+		view->policy ? &view->policy->levels[view->explained->level] : NULL;
+	struct triad_json *json = &view->report.json;
 	bool is_default;
 
-	if (telling->report.as_json) {
+	if (view->report.as_json) {
 		triad_json_string(json, "level", level ? level->name : NULL);
-		triad_json_uint(json, "sl", telling->explained->sl);
+		triad_json_uint(json, "sl", view->explained->sl);
 		return;
 	}
 	if (!level)
 		return;
-	is_default = telling->explained->level == telling->policy->default_level;
-	triad_output_printf(telling->output, "%-12s %s%s", "Level", level->name,
+	is_default = view->explained->level == view->policy->default_level;
+	triad_output_printf(view->output, "%-12s %s%s", "Level", level->name,
 		is_default ? " (default)" : "");
 	if (level->has_sl)
-		triad_output_printf(telling->output, ", SL %u", level->sl);
+		triad_output_printf(view->output, ", SL %u", level->sl);
 	if (level->has_mtu_limit)
-		triad_output_printf(telling->output, ", MTU at most %u",
+		triad_output_printf(view->output, ", MTU at most %u",
 			triad_mtu_octets(level->mtu_limit));
 	if (level->has_rate_limit)
-		triad_output_printf(telling->output, ", rate at most %g Gb/s",
+		triad_output_printf(view->output, ", rate at most %g Gb/s",
 			triad_rate_tenths(level->rate_limit) / 10.0);
 	if (level->has_packet_life)
 		triad_output_printf(
-			telling->output, ", packet lifetime %u", level->packet_life);
+			view->output, ", packet lifetime %u", level->packet_life);
 	if (level->has_tclass)
-		triad_output_printf(telling->output, ", TClass %u", level->tclass);
+		triad_output_printf(view->output, ", TClass %u", level->tclass);
 	if (level->path_bits.n)
-		triad_output_printf(telling->output, ", path bits");
+		triad_output_printf(view->output, ", path bits");
 	if (level->pkeys.n)
-		triad_output_printf(telling->output, ", P_Keys");
-	triad_output_put(telling->output, "\n", 1);
+		triad_output_printf(view->output, ", P_Keys");
+	triad_output_put(view->output, "\n", 1);
 }
 
 /* --- the answer --- */
 
-static bool has_path(const struct telling *telling)
+static bool has_path(const struct view *view)
 {
-	return telling->explained->answer.n && telling->held == TRIAD_FABRIC_NONE;
+	return view->explained->answer.n && view->held == TRIAD_FABRIC_NONE;
 }
 
-static void put_path_json(struct telling *telling)
+static void put_path_json(struct view *view)
 {
-	const struct triad_path_record *path = &telling->explained->record;
-	struct triad_json *json = &telling->report.json;
+	const struct triad_path_record *path = &view->explained->record;
+	struct triad_json *json = &view->report.json;
 
-	if (!has_path(telling)) {
+	if (!has_path(view)) {
 		triad_json_string(json, "path", NULL);
 		return;
 	}
@@ -299,21 +297,21 @@ static void put_path_json(struct telling *telling)
 	triad_json_object_end(json);
 }
 
-static void put_answer(struct telling *telling)
+static void put_answer(struct view *view)
 {
-	const struct triad_path_record *path = &telling->explained->record;
+	const struct triad_path_record *path = &view->explained->record;
 	char text[160];
 
-	print_answer(telling, text, sizeof(text));
-	if (telling->report.as_json) {
-		triad_json_string(&telling->report.json, "answer", text);
-		put_path_json(telling);
+	print_answer(view, text, sizeof(text));
+	if (view->report.as_json) {
+		triad_json_string(&view->report.json, "answer", text);
+		put_path_json(view);
 		return;
 	}
-	triad_output_printf(telling->output, "%-12s %s\n", "Answer", text);
-	if (!has_path(telling))
+	triad_output_printf(view->output, "%-12s %s\n", "Answer", text);
+	if (!has_path(view))
 		return;
-	triad_output_printf(telling->output,
+	triad_output_printf(view->output,
 		"  SLID %u, DLID %u, SL %u, P_Key 0x%04x, MTU %u, rate %g Gb/s,\n"
 		"  packet lifetime %u, TClass %u, %sreversible\n",
 		path->slid, path->dlid, path->sl, path->pkey,
@@ -323,19 +321,19 @@ static void put_answer(struct telling *telling)
 
 /* --- the whole --- */
 
-static void put_all(struct telling *telling)
+static void put_all(struct view *view)
 {
-	const struct triad_explanation *explained = telling->explained;
+	const struct triad_explanation *explained = view->explained;
 
-	triad_report_begin(&telling->report);
-	put_end(telling, "source", "From", explained->source, explained->slid);
-	put_end(telling, "destination", "To", explained->destination, explained->dlid);
-	put_rules(telling);
-	put_level(telling);
-	put_way(telling, "there", "There", &explained->there);
-	put_way(telling, "back", "Back", &explained->back);
-	put_answer(telling);
-	triad_report_end(&telling->report);
+	triad_report_begin(&view->report);
+	put_end(view, "source", "From", explained->source, explained->slid);
+	put_end(view, "destination", "To", explained->destination, explained->dlid);
+	put_rules(view);
+	put_level(view);
+	put_path(view, "there", "There", &explained->there);
+	put_path(view, "back", "Back", &explained->back);
+	put_answer(view);
+	triad_report_end(&view->report);
 }
 
 static struct triad_path_request request_of(const struct triad_command *command)
@@ -368,14 +366,12 @@ static bool find_end(const struct triad_qos_snapshot *snapshot, const char *opti
 
 /* The server, too, checks for held ports before it uses the policy
  * (plugin/qos/server_request.c). */
-static uint32_t find_held(struct triad_hold *hold, const struct telling *telling)
+static uint32_t find_held(struct triad_hold *hold, const struct view *view)
 {
-	const uint32_t ends[] = {
-		telling->explained->source, telling->explained->destination};
+	const uint32_t ends[] = {view->explained->source, view->explained->destination};
 
 	for (unsigned i = 0; i < 2; i++)
-		if (triad_hold_has_end(
-			    hold, 0, fabric_of(telling)->ports[ends[i]].guid))
+		if (triad_hold_has_end(hold, 0, fabric_of(view)->ports[ends[i]].guid))
 			return ends[i];
 	return TRIAD_FABRIC_NONE;
 }
@@ -389,7 +385,7 @@ static int explain(struct triad_plugin *plugin,
 		.paths = snapshot->paths, .classifier = snapshot->classifier};
 	struct triad_path_request request = request_of(command);
 	struct triad_explanation *explained = malloc(sizeof(*explained));
-	struct telling telling = {.snapshot = snapshot,
+	struct view view = {.snapshot = snapshot,
 		.request = &request,
 		.explained = explained,
 		.output = output,
@@ -404,7 +400,7 @@ static int explain(struct triad_plugin *plugin,
 		return TRIAD_CONTROL_FAILED;
 	}
 	if (snapshot->classifier)
-		telling.policy = triad_classifier_policy(snapshot->classifier);
+		view.policy = triad_classifier_policy(snapshot->classifier);
 	/* Ask a routing engine that chooses SLs under the SM's lock, as the slow queue
 	 * does (plugin/qos/server.c). */
 	if (snapshot->classifier && snapshot->paths->fabric->sa.engine_has_sl) {
@@ -415,8 +411,8 @@ static int explain(struct triad_plugin *plugin,
 	} else {
 		triad_explain(&answers, &request, source, destination, explained);
 	}
-	telling.held = find_held(plugin->hold, &telling);
-	put_all(&telling);
+	view.held = find_held(plugin->hold, &view);
+	put_all(&view);
 	free(explained);
 	return TRIAD_CONTROL_DONE;
 }

@@ -20,7 +20,7 @@
 #include "service/command/routes_parts.h"
 
 /* What is shown, and where it is written. */
-struct telling {
+struct view {
 	const struct triad_command *command;
 	struct triad_node_choice choice;
 	const struct triad_setup_context *context;
@@ -31,10 +31,9 @@ struct telling {
 	struct triad_report report;
 };
 
-static const struct triad_fabric_node *node_of(
-	const struct telling *telling, uint32_t port)
+static const struct triad_fabric_node *node_of(const struct view *view, uint32_t port)
 {
-	const struct triad_fabric *fabric = telling->context->fabric;
+	const struct triad_fabric *fabric = view->context->fabric;
 
 	return &fabric->nodes[fabric->ports[port].node];
 }
@@ -58,9 +57,9 @@ static const char *format_value(const struct triad_setup_change *change,
 
 /* The line of the scope, or 0: OpenSM's default. */
 static unsigned line_of(
-	const struct telling *telling, const struct triad_setup_change *change)
+	const struct view *view, const struct triad_setup_change *change)
 {
-	const struct triad_policy *policy = telling->context->policy;
+	const struct triad_policy *policy = view->context->policy;
 
 	if (change->scope == TRIAD_SCOPE_NONE || !policy)
 		return 0;
@@ -69,29 +68,28 @@ static unsigned line_of(
 		: policy->vlarb[change->scope].scope.location.line;
 }
 
-static bool is_wanted(
-	const struct telling *telling, const struct triad_setup_change *change)
+static bool is_wanted(const struct view *view, const struct triad_setup_change *change)
 {
 	return triad_node_choice_has_port(
-		&telling->choice, telling->context->fabric, change->port);
+		&view->choice, view->context->fabric, change->port);
 }
 
 /* --- what would change --- */
 
-static void put_change(struct triad_list *list, const struct telling *telling,
+static void put_change(struct triad_list *list, const struct view *view,
 	const struct triad_setup_change *change)
 {
 	char from[TRIAD_TABLE_TEXT_SIZE], to[TRIAD_TABLE_TEXT_SIZE],
 		scope[32] = "OpenSM's default";
-	unsigned line = line_of(telling, change);
+	unsigned line = line_of(view, change);
 
 	if (line)
 		snprintf(scope, sizeof(scope), "line %u", line);
 	format_value(change, &change->from, from);
 	format_value(change, &change->to, to);
 	triad_list_row(list);
-	triad_setup_put_table(list, telling->context->fabric, change->port,
-		change->table, change->in_first, change->in_last);
+	triad_setup_put_table(list, view->context->fabric, change->port, change->table,
+		change->in_first, change->in_last);
 	triad_list_text(list, "from", NULL, 0, from);
 	triad_list_text(list, "to", NULL, 0, to);
 	triad_list_uint(list, "line", NULL, 0, line);
@@ -103,31 +101,30 @@ static void put_change(struct triad_list *list, const struct telling *telling,
 }
 
 /* The limit applies to the table; JSON gets all changes. */
-static void put_changes(struct telling *telling)
+static void put_changes(struct view *view)
 {
-	const struct triad_setup_plan *plan = telling->plan;
-	bool as_json = telling->report.as_json;
-	struct triad_list list = {
-		.report = &telling->report, .phase = TRIAD_LIST_TITLES};
+	const struct triad_setup_plan *plan = view->plan;
+	bool as_json = view->report.as_json;
+	struct triad_list list = {.report = &view->report, .phase = TRIAD_LIST_TITLES};
 	uint64_t n = 0, left_out = plan->n_changes_total - plan->n_changes;
 
 	if (plan->n_changes && !as_json)
-		triad_output_put(telling->output, "\n", 1);
+		triad_output_put(view->output, "\n", 1);
 	/* 'list' is in the phase of the titles: its first row writes only these. */
 	if (plan->n_changes)
-		put_change(&list, telling, &plan->changes[0]);
-	triad_report_array(&telling->report, "changes");
+		put_change(&list, view, &plan->changes[0]);
+	triad_report_array(&view->report, "changes");
 	for (uint32_t i = 0; i < plan->n_changes; i++) {
-		if (!is_wanted(telling, &plan->changes[i]))
+		if (!is_wanted(view, &plan->changes[i]))
 			continue;
-		if (n++ < telling->command->limit || as_json)
-			put_change(&list, telling, &plan->changes[i]);
+		if (n++ < view->command->limit || as_json)
+			put_change(&list, view, &plan->changes[i]);
 		else
 			left_out++;
 	}
-	triad_report_array_end(&telling->report);
+	triad_report_array_end(&view->report);
 	if (left_out && !as_json)
-		triad_output_printf(telling->output,
+		triad_output_printf(view->output,
 			"... and %" PRIu64
 			" more: -n shows more of them, --node and --port choose\n",
 			left_out);
@@ -135,14 +132,14 @@ static void put_changes(struct telling *telling)
 
 /* --- what is wrong --- */
 
-static void put_finding(struct triad_list *list, const struct telling *telling,
+static void put_finding(struct triad_list *list, const struct view *view,
 	const struct triad_setup_finding *finding)
 {
 	bool is_error = triad_setup_finding_is_error(finding);
 	char text[TRIAD_TABLE_TEXT_SIZE];
 
-	triad_setup_finding_format(finding, telling->context->policy,
-		telling->context->fabric, text, sizeof(text));
+	triad_setup_finding_format(finding, view->context->policy,
+		view->context->fabric, text, sizeof(text));
 	triad_list_row(list);
 	triad_list_bool(list, "error", NULL, 0, is_error);
 	triad_list_text(list, NULL, "", 0, is_error ? "error:" : "warning:");
@@ -150,32 +147,32 @@ static void put_finding(struct triad_list *list, const struct telling *telling,
 	triad_list_row_end(list);
 }
 
-static void put_findings(struct telling *telling)
+static void put_findings(struct view *view)
 {
-	const struct triad_setup_plan *plan = telling->plan;
-	struct triad_list list = {.report = &telling->report, .indent = "  "};
+	const struct triad_setup_plan *plan = view->plan;
+	struct triad_list list = {.report = &view->report, .indent = "  "};
 
-	if (plan->n_findings && !telling->report.as_json)
-		triad_output_printf(telling->output, "\nOn this fabric\n");
-	triad_report_array(&telling->report, "findings");
+	if (plan->n_findings && !view->report.as_json)
+		triad_output_printf(view->output, "\nOn this fabric\n");
+	triad_report_array(&view->report, "findings");
 	for (uint32_t i = 0; i < plan->n_findings; i++)
-		put_finding(&list, telling, &plan->findings[i]);
-	triad_report_array_end(&telling->report);
-	if (plan->n_findings_total > plan->n_findings && !telling->report.as_json)
-		triad_output_printf(telling->output, "  ... and %u more\n",
+		put_finding(&list, view, &plan->findings[i]);
+	triad_report_array_end(&view->report);
+	if (plan->n_findings_total > plan->n_findings && !view->report.as_json)
+		triad_output_printf(view->output, "  ... and %u more\n",
 			plan->n_findings_total - plan->n_findings);
 }
 
-static void put_path(struct triad_list *list, const struct telling *telling,
+static void put_path(struct triad_list *list, const struct view *view,
 	const struct triad_setup_path *path)
 {
-	const struct triad_fabric_port *ports = telling->context->fabric->ports;
-	const char *from = node_of(telling, path->from)->name;
-	const char *to = node_of(telling, path->to)->name;
-	const struct triad_fabric_node *node = node_of(telling, path->port);
+	const struct triad_fabric_port *ports = view->context->fabric->ports;
+	const char *from = node_of(view, path->from)->name;
+	const char *to = node_of(view, path->to)->name;
+	const struct triad_fabric_node *node = node_of(view, path->port);
 
-	if (!telling->report.as_json) {
-		triad_output_printf(telling->output,
+	if (!view->report.as_json) {
+		triad_output_printf(view->output,
 			"  error: SL %u from '%s' port %u to '%s' port %u is dropped "
 			"by '%s', from port %u to port %u\n",
 			path->sl, from, ports[path->from].number, to,
@@ -194,29 +191,29 @@ static void put_path(struct triad_list *list, const struct telling *telling,
 	triad_list_row_end(list);
 }
 
-static void put_paths(struct telling *telling)
+static void put_paths(struct view *view)
 {
-	const struct triad_setup_plan *plan = telling->plan;
-	bool as_json = telling->report.as_json;
-	struct triad_list list = {.report = &telling->report};
+	const struct triad_setup_plan *plan = view->plan;
+	bool as_json = view->report.as_json;
+	struct triad_list list = {.report = &view->report};
 
 	if (plan->n_paths && !as_json)
-		triad_output_printf(telling->output,
+		triad_output_printf(view->output,
 			"\nSLs in use that have no VL on the way, or one that is never "
 			"sent (%" PRIu64 " place(s)), for example\n",
 			plan->n_dead_places);
-	triad_report_array(&telling->report, "paths_without_vl");
-	for (uint32_t i = 0;
-		i < plan->n_paths && (as_json || i < telling->command->limit); i++)
-		put_path(&list, telling, &plan->paths[i]);
-	triad_report_array_end(&telling->report);
+	triad_report_array(&view->report, "paths_without_vl");
+	for (uint32_t i = 0; i < plan->n_paths && (as_json || i < view->command->limit);
+		i++)
+		put_path(&list, view, &plan->paths[i]);
+	triad_report_array_end(&view->report);
 	if (plan->n_cut_off && !as_json)
-		triad_output_printf(telling->output,
+		triad_output_printf(view->output,
 			"\n  error: the SM would be cut off from %u port(s), the first "
 			"is '%s' port %u: unless qos.tables_guard is off, this policy "
 			"is refused\n",
-			plan->n_cut_off, node_of(telling, plan->first_cut_off)->name,
-			telling->context->fabric->ports[plan->first_cut_off].number);
+			plan->n_cut_off, node_of(view, plan->first_cut_off)->name,
+			view->context->fabric->ports[plan->first_cut_off].number);
 }
 
 static const char *plural(uint64_t n)
@@ -233,86 +230,84 @@ static const char *const credit_names[] = {
 	[TRIAD_SETUP_CREDIT_UNKNOWN] = "unknown",
 };
 
-static void put_credit(struct telling *telling)
+static void put_credit(struct view *view)
 {
-	struct triad_json *json = &telling->report.json;
+	struct triad_json *json = &view->report.json;
 
-	if (telling->report.as_json) {
-		triad_json_string(json, "credit", credit_names[telling->credit_state]);
-		triad_json_uint(json, "n_credit_loops", telling->credit->n_loops);
+	if (view->report.as_json) {
+		triad_json_string(json, "credit", credit_names[view->credit_state]);
+		triad_json_uint(json, "n_credit_loops", view->credit->n_loops);
 	}
-	triad_routes_put_loops(
-		&telling->report, telling->context->fabric, telling->credit);
-	if (telling->report.as_json)
+	triad_routes_put_loops(&view->report, view->context->fabric, view->credit);
+	if (view->report.as_json)
 		return;
-	if (telling->credit_state == TRIAD_SETUP_CREDIT_CLOSES)
-		triad_output_printf(telling->output,
+	if (view->credit_state == TRIAD_SETUP_CREDIT_CLOSES)
+		triad_output_printf(view->output,
 			"\n  error: these tables would close %" PRIu32
 			" credit loop%s: unless qos.tables_guard is off, this policy is "
 			"refused\n",
-			telling->credit->n_loops, plural(telling->credit->n_loops));
-	else if (telling->credit_state == TRIAD_SETUP_CREDIT_LOOPS)
-		triad_output_printf(telling->output,
+			view->credit->n_loops, plural(view->credit->n_loops));
+	else if (view->credit_state == TRIAD_SETUP_CREDIT_LOOPS)
+		triad_output_printf(view->output,
 			"\n  warning: there are credit loops with OpenSM's tables, too: "
 			"'routes check'\n");
 }
 
 /* Looks for credit loops, unless the plan is for an image, which no client waits for.
  * Returns false and reports it when memory is short. */
-static bool find_credit(struct telling *telling, struct triad_plugin *plugin)
+static bool find_credit(struct view *view, struct triad_plugin *plugin)
 {
 	const struct triad_tables_guard guard = {.osm = plugin->osm,
-		.setup = telling->context->setup,
-		.fabric = telling->context->fabric};
+		.setup = view->context->setup,
+		.fabric = view->context->fabric};
 	int error = ENOMEM;
 
-	telling->credit = calloc(1, sizeof(*telling->credit));
-	telling->credit_state = TRIAD_SETUP_CREDIT_UNKNOWN;
-	if (telling->credit && telling->command->for_image)
+	view->credit = calloc(1, sizeof(*view->credit));
+	view->credit_state = TRIAD_SETUP_CREDIT_UNKNOWN;
+	if (view->credit && view->command->for_image)
 		return true;
-	if (telling->credit)
+	if (view->credit)
 		error = triad_tables_guard_credit(
-			&guard, &telling->credit_state, telling->credit);
+			&guard, &view->credit_state, view->credit);
 	if (error)
-		triad_output_message(telling->output, TRIAD_FRAME_MESSAGE,
+		triad_output_message(view->output, TRIAD_FRAME_MESSAGE,
 			"qos plan: %s\n", strerror(error));
 	return !error;
 }
 
 /* --- the whole --- */
 
-static void put_head(const struct telling *telling)
+static void put_head(const struct view *view)
 {
-	const struct triad_setup_plan *plan = telling->plan;
-	const struct triad_policy *policy = telling->context->policy;
+	const struct triad_setup_plan *plan = view->plan;
+	const struct triad_policy *policy = view->context->policy;
 
-	triad_output_printf(telling->output,
+	triad_output_printf(view->output,
 		"policy   %s\n"
 		"tables   %" PRIu64 " at %u port%s\n",
-		!policy ? "none: OpenSM's tables"
-			: telling->context->setup
-			? policy->source
-			: "without qos-setup: OpenSM's tables",
+		!policy                        ? "none: OpenSM's tables"
+			: view->context->setup ? policy->source
+					       : "without qos-setup: OpenSM's tables",
 		plan->n_tables, plan->n_ports, plural(plan->n_ports));
 	if (n_changed(plan))
-		triad_output_printf(telling->output,
+		triad_output_printf(view->output,
 			"change   %" PRIu64 " of these, at %u port%s, by %" PRIu64
 			" SMP%s\n",
 			n_changed(plan), plan->n_changed_ports,
 			plural(plan->n_changed_ports), plan->n_smps,
 			plural(plan->n_smps));
 	else
-		triad_output_printf(telling->output, "change   none\n");
+		triad_output_printf(view->output, "change   none\n");
 }
 
-static void put_head_json(struct telling *telling)
+static void put_head_json(struct view *view)
 {
-	const struct triad_setup_plan *plan = telling->plan;
-	const struct triad_policy *policy = telling->context->policy;
-	struct triad_json *json = &telling->report.json;
+	const struct triad_setup_plan *plan = view->plan;
+	const struct triad_policy *policy = view->context->policy;
+	struct triad_json *json = &view->report.json;
 
 	triad_json_string(json, "policy", policy ? policy->source : NULL);
-	triad_json_bool(json, "has_setup", telling->context->setup);
+	triad_json_bool(json, "has_setup", view->context->setup);
 	triad_json_uint(json, "tables", plan->n_tables);
 	triad_json_uint(json, "ports", plan->n_ports);
 	triad_json_uint(json, "changed", n_changed(plan));
@@ -323,34 +318,34 @@ static void put_head_json(struct telling *telling)
 	triad_json_uint(json, "changes_total", plan->n_changes_total);
 }
 
-static void put_plan(struct telling *telling)
+static void put_plan(struct view *view)
 {
-	triad_report_begin(&telling->report);
-	if (telling->report.as_json)
-		put_head_json(telling);
+	triad_report_begin(&view->report);
+	if (view->report.as_json)
+		put_head_json(view);
 	else
-		put_head(telling);
-	put_changes(telling);
-	put_findings(telling);
-	put_paths(telling);
-	put_credit(telling);
-	triad_report_end(&telling->report);
+		put_head(view);
+	put_changes(view);
+	put_findings(view);
+	put_paths(view);
+	put_credit(view);
+	triad_report_end(&view->report);
 }
 
 /* --- commands --- */
 
 /* Refuses names that match no node: an empty plan would look as if nothing were to do. */
-static bool choose(struct telling *telling)
+static bool choose(struct view *view)
 {
-	const struct triad_fabric *fabric = telling->context->fabric;
-	struct triad_node_choice *choice = &telling->choice;
+	const struct triad_fabric *fabric = view->context->fabric;
+	struct triad_node_choice *choice = &view->choice;
 
 	if (!triad_command_choose(
-		    telling->command, fabric, "qos plan", choice, telling->output))
+		    view->command, fabric, "qos plan", choice, view->output))
 		return false;
 	if (choice->rule == TRIAD_NODE_RULE_ALL || choice->n)
 		return true;
-	triad_command_print_choice("qos plan", choice, fabric, telling->output);
+	triad_command_print_choice("qos plan", choice, fabric, view->output);
 	return false;
 }
 
@@ -359,7 +354,7 @@ int triad_command_run_qos_plan(struct triad_plugin *plugin,
 {
 	struct triad_setup_context context;
 	struct triad_setup_plan *plan;
-	struct telling telling = {.command = command,
+	struct view view = {.command = command,
 		.context = &context,
 		.output = output,
 		.report = {.output = output, .as_json = command->json}};
@@ -368,7 +363,7 @@ int triad_command_run_qos_plan(struct triad_plugin *plugin,
 	if (!triad_setup_context_make(
 		    &context, plugin, "qos plan", command->file, output))
 		return TRIAD_CONTROL_FAILED;
-	if (!choose(&telling)) {
+	if (!choose(&view)) {
 		triad_setup_context_drop(&context);
 		return TRIAD_CONTROL_FAILED;
 	}
@@ -379,13 +374,13 @@ int triad_command_run_qos_plan(struct triad_plugin *plugin,
 		triad_setup_context_drop(&context);
 		return TRIAD_CONTROL_FAILED;
 	}
-	telling.plan = plan;
+	view.plan = plan;
 	status = TRIAD_CONTROL_FAILED;
-	if (find_credit(&telling, plugin)) {
-		put_plan(&telling);
+	if (find_credit(&view, plugin)) {
+		put_plan(&view);
 		status = n_changed(plan) ? TRIAD_CONTROL_TO_DO : TRIAD_CONTROL_DONE;
 	}
-	free(telling.credit);
+	free(view.credit);
 	triad_setup_plan_free(plan);
 	triad_setup_context_drop(&context);
 	return status;

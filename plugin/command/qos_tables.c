@@ -32,7 +32,7 @@ struct row {
 	int error; /* why there is no answer; 0: there is; -1: it was not asked for */
 };
 
-struct telling {
+struct listing {
 	const struct triad_command *command;
 	struct triad_node_choice choice;
 	struct triad_fabric *fabric;
@@ -51,96 +51,96 @@ struct telling {
 
 /* --- which --- */
 
-static bool is_chosen(const struct telling *telling, uint32_t port)
+static bool is_chosen(const struct listing *listing, uint32_t port)
 {
-	return telling->desired.ports[port].is_looked_at &&
-		triad_node_choice_has_port(&telling->choice, telling->fabric, port);
+	return listing->desired.ports[port].is_looked_at &&
+		triad_node_choice_has_port(&listing->choice, listing->fabric, port);
 }
 
 /* --- reading --- */
 
-static void ask(struct telling *telling, uint32_t port, enum triad_smp_kind kind,
+static void ask(struct listing *listing, uint32_t port, enum triad_smp_kind kind,
 	unsigned block)
 {
-	if (telling->items)
-		telling->items[telling->n_items] =
+	if (listing->items)
+		listing->items[listing->n_items] =
 			(struct triad_read_back){port, kind, (uint8_t)block, 0, 0, {0}};
-	telling->n_items++;
+	listing->n_items++;
 }
 
 /* Asks in the order in which rows are made: next_item() relies on it. */
-static void ask_for_port(struct telling *telling, uint32_t port)
+static void ask_for_port(struct listing *listing, uint32_t port)
 {
-	unsigned n_in_ports = triad_port_tables_n_in_ports(&telling->desired, port);
+	unsigned n_in_ports = triad_port_tables_n_in_ports(&listing->desired, port);
 
 	for (unsigned in = 0; in < n_in_ports; in++)
-		ask(telling, port, TRIAD_SMP_SL2VL, in);
+		ask(listing, port, TRIAD_SMP_SL2VL, in);
 	for (unsigned high = 0; high < 2; high++) {
-		unsigned n = triad_desired_n_vlarb(&telling->desired, port, high);
+		unsigned n = triad_desired_n_vlarb(&listing->desired, port, high);
 
 		for (unsigned first = 0; first < n; first += 32)
-			ask(telling, port, TRIAD_SMP_VLARB, 1 + 2 * high + first / 32);
+			ask(listing, port, TRIAD_SMP_VLARB, 1 + 2 * high + first / 32);
 	}
-	if (triad_desired_has_high_limit(&telling->desired, port))
-		ask(telling, port, TRIAD_SMP_PORT_INFO, 0);
+	if (triad_desired_has_high_limit(&listing->desired, port))
+		ask(listing, port, TRIAD_SMP_PORT_INFO, 0);
 }
 
-static void ask_for_all(struct telling *telling)
+static void ask_for_all(struct listing *listing)
 {
-	telling->n_items = 0;
-	for (uint32_t i = 0; i < telling->fabric->n_ports; i++)
-		if (is_chosen(telling, i))
-			ask_for_port(telling, i);
+	listing->n_items = 0;
+	for (uint32_t i = 0; i < listing->fabric->n_ports; i++)
+		if (is_chosen(listing, i))
+			ask_for_port(listing, i);
 }
 
 /* Reports progress; returns false when OpenSM ends or the client has gone. */
 static bool goes_on(void *context, size_t n_done)
 {
-	struct telling *telling = context;
+	struct listing *listing = context;
 	uint64_t now_us = triad_clock_now_us();
 
-	if (now_us - telling->reported_us > PROGRESS_US) {
-		telling->reported_us = now_us;
-		triad_output_message(telling->output, TRIAD_FRAME_PROGRESS,
-			"%zu of %zu tables read", n_done, telling->n_items);
+	if (now_us - listing->reported_us > PROGRESS_US) {
+		listing->reported_us = now_us;
+		triad_output_message(listing->output, TRIAD_FRAME_PROGRESS,
+			"%zu of %zu tables read", n_done, listing->n_items);
 	}
-	return !osm_exit_flag && !telling->output->failed;
+	return !osm_exit_flag && !listing->output->failed;
 }
 
-static void read_back(struct telling *telling, struct triad_plugin *plugin)
+static void read_back(struct listing *listing, struct triad_plugin *plugin)
 {
-	const struct triad_read_back_owner owner = {goes_on, telling};
+	const struct triad_read_back_owner owner = {goes_on, listing};
 	int error;
 
 	/* The first pass only counts, because 'items' is NULL; the second fills them in. */
-	ask_for_all(telling);
-	if (!telling->n_items)
+	ask_for_all(listing);
+	if (!listing->n_items)
 		return;
-	if (telling->n_items > MAX_READ) {
-		triad_output_message(telling->output, TRIAD_FRAME_MESSAGE,
+	if (listing->n_items > MAX_READ) {
+		triad_output_message(listing->output, TRIAD_FRAME_MESSAGE,
 			"qos tables: the ports are not asked: that would take %zu SMPs, "
 			"over %u; choose by --node and --port\n",
-			telling->n_items, MAX_READ);
+			listing->n_items, MAX_READ);
 		return;
 	}
-	telling->items = calloc(telling->n_items, sizeof(*telling->items));
-	if (!telling->items)
+	listing->items = calloc(listing->n_items, sizeof(*listing->items));
+	if (!listing->items)
 		return;
-	ask_for_all(telling);
-	error = triad_read_back(telling->fabric, cl_ntoh64(plugin->osm->subn.opt.m_key),
-		telling->items, telling->n_items, &owner);
+	ask_for_all(listing);
+	error = triad_read_back(listing->fabric, cl_ntoh64(plugin->osm->subn.opt.m_key),
+		listing->items, listing->n_items, &owner);
 	if (!error)
 		return;
-	triad_output_message(telling->output, TRIAD_FRAME_MESSAGE,
+	triad_output_message(listing->output, TRIAD_FRAME_MESSAGE,
 		"qos tables: the ports can't be asked: %s\n", strerror(error));
-	free(telling->items);
-	telling->items = NULL;
+	free(listing->items);
+	listing->items = NULL;
 }
 
 /* The next answer, in the order in which it was asked for. */
-static const struct triad_read_back *next_item(struct telling *telling)
+static const struct triad_read_back *next_item(struct listing *listing)
 {
-	return &telling->items[telling->next_item++];
+	return &listing->items[listing->next_item++];
 }
 
 /* --- rows --- */
@@ -176,9 +176,9 @@ static bool agrees(const struct row *row)
 			(!row->error && is_same(row, &row->is.policy, &row->answer)));
 }
 
-static void put_row(struct telling *telling, const struct row *row)
+static void put_row(struct listing *listing, const struct row *row)
 {
-	struct triad_list *list = &telling->list;
+	struct triad_list *list = &listing->list;
 	char policy[TRIAD_TABLE_TEXT_SIZE], sm[TRIAD_TABLE_TEXT_SIZE],
 		answer[TRIAD_TABLE_TEXT_SIZE];
 	const char *answered = format_answer(row, answer);
@@ -186,7 +186,7 @@ static void put_row(struct telling *telling, const struct row *row)
 	format_value(row, &row->is.policy, policy);
 	format_value(row, &row->is.sm, sm);
 	triad_list_row(list);
-	triad_setup_put_table(list, telling->fabric, row->port, row->is.table,
+	triad_setup_put_table(list, listing->fabric, row->port, row->is.table,
 		row->is.in_first, row->is.in_last);
 	triad_list_text(list, "policy", "contents", 0, policy);
 	triad_list_text(list, "sm", NULL, 0, sm);
@@ -201,25 +201,25 @@ static void put_row(struct telling *telling, const struct row *row)
 	triad_list_row_end(list);
 }
 
-static void flush(struct telling *telling)
+static void flush(struct listing *listing)
 {
-	if (!telling->has_row)
+	if (!listing->has_row)
 		return;
-	telling->has_row = false;
-	put_row(telling, &telling->row);
-	telling->n_shown++;
-	telling->n_different += !agrees(&telling->row);
-	if (telling->row.error)
+	listing->has_row = false;
+	put_row(listing, &listing->row);
+	listing->n_shown++;
+	listing->n_different += !agrees(&listing->row);
+	if (listing->row.error)
 		return;
-	telling->n_answered++;
-	telling->n_unlike += !agrees(&telling->row);
+	listing->n_answered++;
+	listing->n_unlike += !agrees(&listing->row);
 }
 
 /* Joins a row to the last one if they are SL2VL tables of one port with equal content. */
-static void add(struct telling *telling, const struct row *row)
+static void add(struct listing *listing, const struct row *row)
 {
-	struct row *last = &telling->row;
-	bool joins = telling->has_row && row->is.table == TRIAD_SETUP_SL2VL &&
+	struct row *last = &listing->row;
+	bool joins = listing->has_row && row->is.table == TRIAD_SETUP_SL2VL &&
 		last->is.table == row->is.table && last->port == row->port &&
 		last->error == row->error &&
 		is_same(row, &last->is.policy, &row->is.policy) &&
@@ -230,17 +230,17 @@ static void add(struct telling *telling, const struct row *row)
 		last->is.in_last = row->is.in_last;
 		return;
 	}
-	flush(telling);
+	flush(listing);
 	*last = *row;
-	telling->has_row = true;
+	listing->has_row = true;
 }
 
 /* --- what ports answered --- */
 
-static void take_vlarb_answer(struct telling *telling, struct row *row)
+static void take_vlarb_answer(struct listing *listing, struct row *row)
 {
 	for (unsigned first = 0; first < row->is.n; first += 32) {
-		const struct triad_read_back *item = next_item(telling);
+		const struct triad_read_back *item = next_item(listing);
 
 		/* If one block is not answered, the whole table is unknown. */
 		if (item->error)
@@ -252,17 +252,17 @@ static void take_vlarb_answer(struct telling *telling, struct row *row)
 	}
 }
 
-static void take_answer(struct telling *telling, struct row *row)
+static void take_answer(struct listing *listing, struct row *row)
 {
 	const struct triad_read_back *item;
 
 	row->error = 0;
 	if (row->is.table == TRIAD_SETUP_VLARB_LOW ||
 		row->is.table == TRIAD_SETUP_VLARB_HIGH) {
-		take_vlarb_answer(telling, row);
+		take_vlarb_answer(listing, row);
 		return;
 	}
-	item = next_item(telling);
+	item = next_item(listing);
 	row->error = item->error;
 	if (row->is.table == TRIAD_SETUP_SL2VL)
 		memcpy(row->answer.sl2vl.vl, item->data, sizeof(row->answer.sl2vl.vl));
@@ -273,142 +273,142 @@ static void take_answer(struct telling *telling, struct row *row)
 static void add_table(
 	void *context, uint32_t port, const struct triad_port_table *table)
 {
-	struct telling *telling = context;
+	struct listing *listing = context;
 	struct row row = {.port = port, .is = *table, .error = -1};
 
-	if (telling->items)
-		take_answer(telling, &row);
-	add(telling, &row);
+	if (listing->items)
+		take_answer(listing, &row);
+	add(listing, &row);
 }
 
-static void put_all(struct telling *telling)
+static void put_all(struct listing *listing)
 {
-	for (uint32_t i = 0; i < telling->fabric->n_ports; i++)
-		if (is_chosen(telling, i))
+	for (uint32_t i = 0; i < listing->fabric->n_ports; i++)
+		if (is_chosen(listing, i))
 			triad_port_tables_each(
-				&telling->desired, i, add_table, telling);
-	flush(telling);
+				&listing->desired, i, add_table, listing);
+	flush(listing);
 }
 
 /* --- the command --- */
 
 /* Writes the totals, or fails when no row matched. */
-static int end_rows(struct telling *telling)
+static int end_rows(struct listing *listing)
 {
-	if (!telling->n_shown) {
-		triad_output_message(telling->output, TRIAD_FRAME_MESSAGE,
+	if (!listing->n_shown) {
+		triad_output_message(listing->output, TRIAD_FRAME_MESSAGE,
 			"qos tables: no port that is up and has tables is meant\n");
 		return TRIAD_CONTROL_FAILED;
 	}
-	if (telling->n_different && !telling->command->json)
+	if (listing->n_different && !listing->command->json)
 		triad_output_printf(
-			telling->output, "%" PRIu64 " differ\n", telling->n_different);
+			listing->output, "%" PRIu64 " differ\n", listing->n_different);
 	return TRIAD_CONTROL_DONE;
 }
 
-static int show(struct telling *telling, struct triad_plugin *plugin)
+static int show(struct listing *listing, struct triad_plugin *plugin)
 {
-	const struct triad_node_choice *choice = &telling->choice;
+	const struct triad_node_choice *choice = &listing->choice;
 
 	if (choice->rule != TRIAD_NODE_RULE_ALL && !choice->n)
 		return triad_command_print_choice(
-			"qos tables", choice, telling->fabric, telling->output);
-	read_back(telling, plugin);
-	triad_report_array(&telling->report, NULL);
-	put_all(telling);
-	triad_report_array_end(&telling->report);
-	free(telling->items);
+			"qos tables", choice, listing->fabric, listing->output);
+	read_back(listing, plugin);
+	triad_report_array(&listing->report, NULL);
+	put_all(listing);
+	triad_report_array_end(&listing->report);
+	free(listing->items);
 	/* Only answers of ports are news; the rest is what the SM knows already. */
-	if (telling->n_answered)
+	if (listing->n_answered)
 		triad_tables_note_read_back(
-			triad_qos_tables(plugin->qos), telling->n_unlike);
-	return end_rows(telling);
+			triad_qos_tables(plugin->qos), listing->n_unlike);
+	return end_rows(listing);
 }
 
-static int show_present(struct telling *telling, struct triad_plugin *plugin)
+static int show_present(struct listing *listing, struct triad_plugin *plugin)
 {
 	struct triad_setup *setup = triad_tables_setup(triad_qos_tables(plugin->qos));
-	const struct triad_command *command = telling->command;
-	struct triad_output *output = telling->output;
+	const struct triad_command *command = listing->command;
+	struct triad_output *output = listing->output;
 	int status = TRIAD_CONTROL_FAILED;
 	bool has_tables, is_chosen_well, has_desired;
 
-	telling->fabric = triad_setup_find_fabric(plugin, "qos tables", output);
-	has_tables = telling->fabric &&
-		triad_setup_sm_has_qos(telling->fabric, "qos tables", output);
+	listing->fabric = triad_setup_find_fabric(plugin, "qos tables", output);
+	has_tables = listing->fabric &&
+		triad_setup_sm_has_qos(listing->fabric, "qos tables", output);
 	is_chosen_well = has_tables &&
-		triad_command_choose(command, telling->fabric, "qos tables",
-			&telling->choice, output);
+		triad_command_choose(command, listing->fabric, "qos tables",
+			&listing->choice, output);
 	has_desired = is_chosen_well &&
-		!triad_desired_resolve(&telling->desired, setup, telling->fabric);
+		!triad_desired_resolve(&listing->desired, setup, listing->fabric);
 	if (has_desired) {
-		status = show(telling, plugin);
-		triad_desired_clear(&telling->desired);
+		status = show(listing, plugin);
+		triad_desired_clear(&listing->desired);
 	} else if (is_chosen_well) {
 		triad_output_message(
 			output, TRIAD_FRAME_MESSAGE, "qos tables: not enough memory\n");
 	}
-	triad_fabric_unref(telling->fabric);
+	triad_fabric_unref(listing->fabric);
 	triad_setup_unref(setup);
 	return status;
 }
 
 /* --- of the past --- */
 
-static uint32_t find_port(const struct telling *telling, uint64_t guid, uint8_t port)
+static uint32_t find_port(const struct listing *listing, uint64_t guid, uint8_t port)
 {
 	return triad_fabric_find_port(
-		telling->fabric, triad_fabric_find_node(telling->fabric, guid), port);
+		listing->fabric, triad_fabric_find_node(listing->fabric, guid), port);
 }
 
 static bool wants_port(void *context, uint64_t guid, uint8_t number)
 {
-	const struct telling *telling = context;
-	uint32_t port = find_port(telling, guid, number);
+	const struct listing *listing = context;
+	uint32_t port = find_port(listing, guid, number);
 
 	return port != TRIAD_FABRIC_NONE &&
-		triad_node_choice_has_port(&telling->choice, telling->fabric, port);
+		triad_node_choice_has_port(&listing->choice, listing->fabric, port);
 }
 
 /* The history has no answers of ports, so 'error' is -1. */
 static void put_table(void *context, uint64_t guid, uint8_t number,
 	const struct triad_port_table *table)
 {
-	struct telling *telling = context;
+	struct listing *listing = context;
 	const struct row row = {
-		.port = find_port(telling, guid, number), .is = *table, .error = -1};
+		.port = find_port(listing, guid, number), .is = *table, .error = -1};
 
-	flush(telling);
-	telling->row = row;
-	telling->has_row = true;
+	flush(listing);
+	listing->row = row;
+	listing->has_row = true;
 }
 
-static int show_list(struct telling *telling, const struct triad_kept_list *list)
+static int show_list(struct listing *listing, const struct triad_kept_list *list)
 {
 	const struct triad_kept_tables_reader reader = {
-		.context = telling, .wants = wants_port, .take = put_table};
+		.context = listing, .wants = wants_port, .take = put_table};
 	int error;
 
-	triad_report_array(&telling->report, NULL);
+	triad_report_array(&listing->report, NULL);
 	error = triad_kept_tables_read(list, &reader);
-	flush(telling);
-	triad_report_array_end(&telling->report);
-	return error ? triad_moment_refuse_row(telling->command, telling->output)
-		     : end_rows(telling);
+	flush(listing);
+	triad_report_array_end(&listing->report);
+	return error ? triad_moment_refuse_row(listing->command, listing->output)
+		     : end_rows(listing);
 }
 
-static int show_past(struct telling *telling, struct triad_plugin *plugin)
+static int show_past(struct listing *listing, struct triad_plugin *plugin)
 {
 	struct triad_moment moment;
 	const struct triad_kept_list *list = triad_moment_open_list(&moment,
-		&plugin->service, telling->command, TRIAD_KEPT_TABLES, telling->output);
+		&plugin->service, listing->command, TRIAD_KEPT_TABLES, listing->output);
 	int status = TRIAD_CONTROL_FAILED;
 
-	telling->fabric = list ? moment.view->fabric : NULL;
+	listing->fabric = list ? moment.view->fabric : NULL;
 	if (list &&
-		triad_command_choose_there(telling->command, telling->fabric,
-			"qos tables", &telling->choice, telling->output))
-		status = show_list(telling, list);
+		triad_command_choose_there(listing->command, listing->fabric,
+			"qos tables", &listing->choice, listing->output))
+		status = show_list(listing, list);
 	triad_moment_close(&moment);
 	return status;
 }
@@ -416,13 +416,13 @@ static int show_past(struct telling *telling, struct triad_plugin *plugin)
 int triad_command_run_qos_tables(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct telling telling = {.command = command,
+	struct listing listing = {.command = command,
 		.output = output,
 		.report = {.output = output, .as_json = command->json},
-		.list = {.report = &telling.report}};
+		.list = {.report = &listing.report}};
 
-	return command->at[0] ? show_past(&telling, plugin)
-			      : show_present(&telling, plugin);
+	return command->at[0] ? show_past(&listing, plugin)
+			      : show_present(&listing, plugin);
 }
 
 /* --- kept --- */

@@ -57,54 +57,54 @@ static void carry_out(
 		(void)elector->cluster->ops->send(elector->cluster, octets, size);
 		break;
 	case TRIAD_ELECTION_SET_PRIORITY:
-		elector->wish.is_set = true;
-		elector->wish.priority = action->sm_priority;
+		elector->desired.is_set = true;
+		elector->desired.priority = action->sm_priority;
 		break;
 	case TRIAD_ELECTION_TAKE_OVER:
-		elector->wish.is_master = true;
+		elector->desired.is_master = true;
 		break;
 	case TRIAD_ELECTION_STEP_DOWN:
-		elector->wish.is_master = false;
+		elector->desired.is_master = false;
 		break;
 	}
 }
 
 /* --- publishing the result --- */
 
-static void wish_with_members(
-	struct triad_sm_wish *wish, const struct triad_elector *elector)
+static void desire_with_members(
+	struct triad_sm_desired *desired, const struct triad_elector *elector)
 {
 	struct triad_election_status status;
 
 	triad_election_status(elector->election, triad_clock_boot_us(), &status);
-	wish->is_quorate = status.view.is_connected && status.view.is_quorate;
+	desired->is_quorate = status.view.is_connected && status.view.is_quorate;
 	/* Corosync's votes are hosts, which stay when an SM hangs: don't count them. */
-	wish->n_standby_needed =
+	desired->n_standby_needed =
 		status.view.has_fixed_voters ? status.view.n_votes_needed - 1 : 0;
-	wish->n_members = wish->n_standby = 0;
-	memset(wish->members, 0, sizeof(wish->members));
-	memset(wish->standby, 0, sizeof(wish->standby));
+	desired->n_members = desired->n_standby = 0;
+	memset(desired->members, 0, sizeof(desired->members));
+	memset(desired->standby, 0, sizeof(desired->standby));
 	for (uint32_t i = 0; i < status.n_members; i++) {
 		const struct triad_election_member *member = &status.members[i];
 
 		if (member->is_self)
 			continue;
-		wish->members[wish->n_members++] = member->id;
+		desired->members[desired->n_members++] = member->id;
 		if (member->state == TRIAD_ELECTION_STANDBY &&
 			member->received_us >= status.elected_us)
-			wish->standby[wish->n_standby++] = member->id;
+			desired->standby[desired->n_standby++] = member->id;
 	}
 }
 
-static void update_wish(
-	struct triad_elector *elector, const struct triad_sm_wish *before)
+static void update_desired(
+	struct triad_elector *elector, const struct triad_sm_desired *before)
 {
-	elector->wish.master =
+	elector->desired.master =
 		triad_election_sm_master(elector->election, triad_clock_boot_us());
-	wish_with_members(&elector->wish, elector);
+	desire_with_members(&elector->desired, elector);
 	/* Pass only changes: each wakes triad-sm. */
-	if (memcmp(before, &elector->wish, sizeof(*before)))
-		triad_sm_control_wish(elector->sm, &elector->wish);
+	if (memcmp(before, &elector->desired, sizeof(*before)))
+		triad_sm_control_set(elector->sm, &elector->desired);
 }
 
 static void name_reasons(uint32_t reasons, char *text, size_t size)
@@ -210,7 +210,7 @@ static void report_state(
 
 void elector_act(struct triad_elector *elector)
 {
-	struct triad_sm_wish before = elector->wish;
+	struct triad_sm_desired before = elector->desired;
 	struct triad_election_action action;
 	struct triad_election_status status;
 	struct triad_permission_facts facts;
@@ -229,7 +229,7 @@ void elector_act(struct triad_elector *elector)
 	elector->facts = facts;
 	pthread_mutex_unlock(&elector->facts_lock);
 	permission = triad_permission_judge(&facts, triad_clock_boot_us());
-	update_wish(elector, &before);
+	update_desired(elector, &before);
 	trace(elector, &permission);
 	report_permission(elector, &permission);
 	if (!has_acted)

@@ -41,7 +41,7 @@ struct triad_fabric_ask {
 	struct triad_log_limit limit;
 	bool has_failed;
 	uint32_t n_places;
-	struct triad_sm_place places[TRIAD_FABRIC_MAX_PEERS];
+	struct triad_sm_tables places[TRIAD_FABRIC_MAX_PEERS];
 	struct triad_local_port local;
 	uint16_t master_lid;
 };
@@ -66,7 +66,7 @@ static void look_around(struct triad_fabric_ask *ask)
 
 	ask->n_places = ask->watch.n_peers;
 	for (uint32_t i = 0; i < ask->n_places; i++)
-		ask->places[i] = (struct triad_sm_place){.id = ask->watch.peers[i].id};
+		ask->places[i] = (struct triad_sm_tables){.id = ask->watch.peers[i].id};
 	pthread_mutex_unlock(&ask->lock);
 	has_tables = triad_sm_places_read(ask->osm, ask->places, ask->n_places);
 	ask->master_lid = read_master_lid(ask);

@@ -18,7 +18,7 @@
 
 #define LOOK_US TRIAD_US_PER_S         /* between looks at OpenSM's tables */
 #define SOON_US (50 * TRIAD_US_PER_MS) /* the same, while they lack a LID */
-#define HEARD_US TRIAD_US_PER_S /* how long to use the LID that a peer sent from */
+#define LID_KNOWN_US TRIAD_US_PER_S /* how long to use the LID that a peer sent from */
 #define GSI 1u
 
 struct peer {
@@ -37,7 +37,7 @@ struct fabric_carrier {
 	uint64_t look_us, up_us;
 	uint16_t pkey_index;
 	size_t n; /* the first is this SM itself */
-	struct triad_sm_place places[1 + TRIAD_CLUSTER_MAX_MEMBERS];
+	struct triad_sm_tables places[1 + TRIAD_CLUSTER_MAX_MEMBERS];
 	struct peer peers[1 + TRIAD_CLUSTER_MAX_MEMBERS]; /* as places */
 };
 
@@ -83,7 +83,7 @@ static bool open_port(struct triad_carrier *base, const struct triad_address *ow
 		return false;
 	}
 	carrier->pkey_index = triad_umad_default_pkey(carrier->umad);
-	carrier->places[0] = (struct triad_sm_place){.id = carrier->guid};
+	carrier->places[0] = (struct triad_sm_tables){.id = carrier->guid};
 	if (!carrier->n)
 		carrier->n = 1;
 	carrier->look_us = 0;
@@ -107,7 +107,7 @@ static struct peer *find_peer(struct fabric_carrier *carrier, uint64_t guid, boo
 	if (i == carrier->n) {
 		if (!adds || i > TRIAD_CLUSTER_MAX_MEMBERS)
 			return NULL;
-		carrier->places[i] = (struct triad_sm_place){.id = guid};
+		carrier->places[i] = (struct triad_sm_tables){.id = guid};
 		carrier->n++;
 		carrier->look_us = 0;
 	}
@@ -150,7 +150,7 @@ static uint16_t find_lid(struct fabric_carrier *carrier, const struct peer *peer
 	look_for_lids(carrier);
 	lid = carrier->places[peer - carrier->peers].lid;
 	if (peer->received_lid &&
-		(!lid || triad_clock_now_us() < peer->received_us + HEARD_US))
+		(!lid || triad_clock_now_us() < peer->received_us + LID_KNOWN_US))
 		lid = peer->received_lid;
 	return lid;
 }

@@ -39,13 +39,13 @@ struct triad_sm_control {
 	struct triad_log *log;
 	pthread_mutex_t lock; /* protects what follows */
 	struct triad_task task;
-	struct triad_sm_wish wish;
+	struct triad_sm_desired desired;
 	struct triad_sm_control_status status;
 
 	/* Used only by the thread. */
 	bool has_priority; /* OpenSM has the priority 'ours', not its own */
 	uint8_t ours;
-	bool was_master_wished, had_master, has_taken_over, has_asked;
+	bool was_master_desired, had_master, has_taken_over, has_asked;
 	struct triad_umad *umad; /* for traps; NULL: not yet */
 	uint32_t tid;
 	uint64_t again_us, retry_us, word_until_us;
@@ -101,7 +101,7 @@ static void set_priority(struct triad_sm_control *control, uint8_t priority)
 	control->has_priority = true;
 	control->ours = priority;
 	/* Ask at once, even if a master refused to hand over to a lower priority before. */
-	if (control->was_master_wished) {
+	if (control->was_master_desired) {
 		control->retry_us = RETRY_US;
 		control->again_us = triad_clock_now_us();
 	}
@@ -228,32 +228,32 @@ static bool has_id(const uint64_t *ids, uint32_t n, uint64_t id)
 
 /* The SMs that may be master, so that discovery has to ask them. */
 enum others {
-	NOBODY_LEFT,    /* none: all have reported that they are standby, or are dead */
-	MEMBERS_LEFT,   /* members: some, or too many, have not reported it yet */
-	STRANGERS_LEFT, /* also SMs that the election does not know */
+	NONE_LEFT,    /* none: all have reported that they are standby, or are dead */
+	MEMBERS_LEFT, /* members: some, or too many, have not reported it yet */
+	UNKNOWN_LEFT, /* also SMs that the election does not know */
 };
 
 static enum others find_others(struct triad_sm_control *control,
-	const struct triad_sm_wish *wish, const struct triad_fabric_dead *dead)
+	const struct triad_sm_desired *desired, const struct triad_fabric_dead *dead)
 {
 	const cl_qmap_t *all = &control->osm->subn.sm_guid_tbl;
-	enum others found = NOBODY_LEFT;
+	enum others found = NONE_LEFT;
 	const cl_map_item_t *item;
 
 	cl_plock_acquire(&control->osm->lock);
 	for (item = cl_qmap_head(all);
-		found != STRANGERS_LEFT && item != cl_qmap_end(all);
+		found != UNKNOWN_LEFT && item != cl_qmap_end(all);
 		item = cl_qmap_next(item)) {
 		uint64_t id = cl_ntoh64(((const osm_remote_sm_t *)item)->smi.guid);
 
-		if (has_id(wish->standby, wish->n_standby, id) ||
+		if (has_id(desired->standby, desired->n_standby, id) ||
 			has_id(dead->ids, dead->n, id))
 			continue;
-		found = has_id(wish->members, wish->n_members, id) ? MEMBERS_LEFT
-								   : STRANGERS_LEFT;
+		found = has_id(desired->members, desired->n_members, id) ? MEMBERS_LEFT
+									 : UNKNOWN_LEFT;
 	}
 	cl_plock_release(&control->osm->lock);
-	if (found == NOBODY_LEFT && wish->n_standby < wish->n_standby_needed)
+	if (found == NONE_LEFT && desired->n_standby < desired->n_standby_needed)
 		found = MEMBERS_LEFT;
 	return found;
 }
@@ -261,39 +261,40 @@ static enum others find_others(struct triad_sm_control *control,
 /* Finds the SMs that may be master after one that is certainly dead.  Returns false when
  * no master is known to be dead, or discovery has to ask all SMs in any case. */
 static bool look_at_the_dead(struct triad_sm_control *control,
-	const struct triad_sm_wish *wish, struct triad_fabric_dead *dead,
+	const struct triad_sm_desired *desired, struct triad_fabric_dead *dead,
 	enum others *others)
 {
-	if (!wish->is_quorate || wish->master || control->osm->subn.opt.ignore_other_sm)
+	if (!desired->is_quorate || desired->master ||
+		control->osm->subn.opt.ignore_other_sm)
 		return false;
 	triad_fabric_ask_dead(control->fabric, dead);
-	if (!dead->master || has_id(wish->standby, wish->n_standby, dead->master))
+	if (!dead->master || has_id(desired->standby, desired->n_standby, dead->master))
 		return false;
-	*others = find_others(control, wish, dead);
+	*others = find_others(control, desired, dead);
 	return true;
 }
 
 /* Whether a take-over should wait for more members to report that they are standby. */
 static bool waits_for_word(struct triad_sm_control *control,
-	const struct triad_sm_wish *wish, uint64_t now_us)
+	const struct triad_sm_desired *desired, uint64_t now_us)
 {
 	struct triad_fabric_dead dead;
 	enum others others;
 
 	return now_us < control->word_until_us &&
-		look_at_the_dead(control, wish, &dead, &others) &&
+		look_at_the_dead(control, desired, &dead, &others) &&
 		others == MEMBERS_LEFT;
 }
 
 /* Before a take-over: if no other SM can be master, makes OpenSM ask none. */
 static void ignore_the_dead(
-	struct triad_sm_control *control, const struct triad_sm_wish *wish)
+	struct triad_sm_control *control, const struct triad_sm_desired *desired)
 {
 	osm_subn_opt_t *opt = &control->osm->subn.opt;
 	struct triad_fabric_dead dead;
 	enum others others;
 
-	if (!look_at_the_dead(control, wish, &dead, &others) || others != NOBODY_LEFT)
+	if (!look_at_the_dead(control, desired, &dead, &others) || others != NONE_LEFT)
 		return;
 	cl_plock_excl_acquire(&control->osm->lock);
 	if (may_touch() && !opt->ignore_other_sm) {
@@ -328,9 +329,9 @@ static void heed_others(struct triad_sm_control *control)
 }
 
 static bool may_still_ignore(
-	const struct triad_sm_control *control, const struct triad_sm_wish *wish)
+	const struct triad_sm_control *control, const struct triad_sm_desired *desired)
 {
-	return wish->is_set && wish->is_master && !wish->master &&
+	return desired->is_set && desired->is_master && !desired->master &&
 		control->osm->subn.sm_state == IB_SMINFO_STATE_DISCOVERING &&
 		triad_clock_now_us() < control->ignore_until_us;
 }
@@ -338,22 +339,22 @@ static bool may_still_ignore(
 /* Alternates between two ways: ask the SM that reports to be master, which may be wrong;
  * or discover, which finds the real master and asks it. */
 static void become_master(struct triad_sm_control *control,
-	const struct triad_sm_wish *wish, uint64_t now_us)
+	const struct triad_sm_desired *desired, uint64_t now_us)
 {
 	/* An SM that is cut off from the election may answer over the fabric as master:
 	 * asking it at once is faster than discovering it. */
-	uint64_t master =
-		wish->master ? wish->master : triad_fabric_ask_master(control->fabric);
+	uint64_t master = desired->master ? desired->master
+					  : triad_fabric_ask_master(control->fabric);
 	bool asks = control->has_taken_over || (master && !control->has_asked);
 
 	/* An SM that discovers is about to become master, or standby, by itself. */
 	if (control->osm->subn.sm_state != IB_SMINFO_STATE_STANDBY)
 		return;
-	if (control->has_taken_over && !wish->master && is_outranked(control)) {
+	if (control->has_taken_over && !desired->master && is_outranked(control)) {
 		control->again_us = now_us + MAX_RETRY_US;
 		return;
 	}
-	if (!asks && waits_for_word(control, wish, now_us)) {
+	if (!asks && waits_for_word(control, desired, now_us)) {
 		control->again_us = now_us + WORD_TICK_US;
 		return;
 	}
@@ -368,14 +369,14 @@ static void become_master(struct triad_sm_control *control,
 		"election: no live SM is master as far as is known: this one takes over at "
 		"once");
 	count(control, &control->status.n_take_overs);
-	ignore_the_dead(control, wish);
+	ignore_the_dead(control, desired);
 	/* As if polling the master had timed out: OpenSM discovers the fabric. */
 	osm_sm_state_mgr_process(&control->osm->sm, OSM_SM_SIGNAL_POLLING_TIMEOUT);
 	control->again_us = now_us;
 }
 
 static void see_to_mastership(
-	struct triad_sm_control *control, const struct triad_sm_wish *wish)
+	struct triad_sm_control *control, const struct triad_sm_desired *desired)
 {
 	uint64_t now_us = triad_clock_now_us();
 	bool is_master = control->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
@@ -383,28 +384,28 @@ static void see_to_mastership(
 	/* Follow a new target at once, with two exceptions.  Before this SM sweeps to
 	 * yield, the other one has time to ask by a trap.  Before it takes over from a dead
 	 * SM, that host's kernel has time to clear IsSM. */
-	if (wish->is_master != control->was_master_wished) {
-		control->was_master_wished = wish->is_master;
+	if (desired->is_master != control->was_master_desired) {
+		control->was_master_desired = desired->is_master;
 		control->has_taken_over = control->has_asked = false;
 		control->retry_us = RETRY_US;
 		control->again_us = now_us;
 		control->word_until_us = now_us + WORD_US;
-		if (!wish->is_master)
+		if (!desired->is_master)
 			control->again_us += RETRY_US;
-		else if (!wish->master)
+		else if (!desired->master)
 			control->again_us += SETTLE_US;
 	}
-	if (control->had_master && !wish->master)
+	if (control->had_master && !desired->master)
 		control->again_us = now_us; /* it will no longer hand over */
-	control->had_master = wish->master != 0;
-	if (is_master == wish->is_master || now_us < control->again_us)
+	control->had_master = desired->master != 0;
+	if (is_master == desired->is_master || now_us < control->again_us)
 		return;
-	if (wish->is_master) {
-		become_master(control, wish, now_us);
+	if (desired->is_master) {
+		become_master(control, desired, now_us);
 		return;
 	}
 	/* While this SM is cut off, it knows no SM to yield to. */
-	if (!wish->n_members)
+	if (!desired->n_members)
 		return;
 	sweep(control);
 	wait_longer(control, now_us);
@@ -428,38 +429,38 @@ static bool end_vain_wait(struct triad_sm_control *control)
 /* --- the thread --- */
 
 static void carry_out(
-	struct triad_sm_control *control, const struct triad_sm_wish *wish)
+	struct triad_sm_control *control, const struct triad_sm_desired *desired)
 {
-	if (!may_still_ignore(control, wish))
+	if (!may_still_ignore(control, desired))
 		heed_others(control);
-	if (!wish->is_set) {
+	if (!desired->is_set) {
 		give_back_priority(control);
-		control->was_master_wished = false;
+		control->was_master_desired = false;
 		return;
 	}
 	if (!may_touch())
 		return;
 	/* First the priority: all OpenSMs decide about mastership by it. */
-	set_priority(control, wish->priority);
+	set_priority(control, desired->priority);
 	if (end_vain_wait(control)) {
 		triad_log_write(control->log, TRIAD_LOG_INFO,
 			"election: this SM waited for a hand-over by a master of higher "
 			"priority; it sweeps and hands over to that one");
 		sweep(control);
 	}
-	see_to_mastership(control, wish);
+	see_to_mastership(control, desired);
 }
 
 static uint64_t task_step(void *context)
 {
 	struct triad_sm_control *control = context;
-	struct triad_sm_wish wish = control->wish;
+	struct triad_sm_desired desired = control->desired;
 	uint64_t now_us, next_us;
 
 	/* Release our lock: OpenSM may hold its own for a whole sweep, and callers of ours
 	 * must not wait for that. */
 	pthread_mutex_unlock(&control->lock);
-	carry_out(control, &wish);
+	carry_out(control, &desired);
 	pthread_mutex_lock(&control->lock);
 	now_us = triad_clock_now_us();
 	next_us = now_us + (control->ignore_until_us ? IGNORE_TICK_US : TICK_US);
@@ -468,11 +469,11 @@ static uint64_t task_step(void *context)
 	return next_us;
 }
 
-void triad_sm_control_wish(
-	struct triad_sm_control *control, const struct triad_sm_wish *wish)
+void triad_sm_control_set(
+	struct triad_sm_control *control, const struct triad_sm_desired *desired)
 {
 	pthread_mutex_lock(&control->lock);
-	control->wish = *wish;
+	control->desired = *desired;
 	triad_task_wake(&control->task);
 	pthread_mutex_unlock(&control->lock);
 }

@@ -43,7 +43,7 @@ struct osm_opensm;
 struct triad_fabric_ask;
 struct triad_sm_control;
 
-struct triad_sm_wish {
+struct triad_sm_desired {
 	bool is_set;      /* false: OpenSM is left alone, with the priority it had */
 	uint8_t priority; /* 0 to 15 */
 	bool is_master;
@@ -73,8 +73,8 @@ struct triad_sm_control *triad_sm_control_new(
 /* Gives OpenSM its own priority back. */
 void triad_sm_control_free(struct triad_sm_control *control);
 
-void triad_sm_control_wish(
-	struct triad_sm_control *control, const struct triad_sm_wish *wish);
+void triad_sm_control_set(
+	struct triad_sm_control *control, const struct triad_sm_desired *desired);
 struct triad_sm_control_status triad_sm_control_status(
 	struct triad_sm_control *control);
 

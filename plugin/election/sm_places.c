@@ -4,7 +4,7 @@
 #include "plugin/election/sm_places.h"
 
 bool triad_sm_places_read(
-	struct osm_opensm *osm, struct triad_sm_place *places, size_t n)
+	struct osm_opensm *osm, struct triad_sm_tables *places, size_t n)
 {
 	if (osm_exit_flag || pthread_rwlock_tryrdlock(&osm->lock.lock))
 		return false;

@@ -11,7 +11,7 @@
 
 struct osm_opensm;
 
-struct triad_sm_place {
+struct triad_sm_tables {
 	uint64_t id;    /* GUID of the port */
 	uint64_t m_key; /* of that port */
 	uint16_t lid;   /* 0: none yet */
@@ -20,6 +20,6 @@ struct triad_sm_place {
 /* Sets LID and M_Key of the ports in the tables; leaves the others unchanged.  Returns
  * false if OpenSM's lock is not free (it never waits), or OpenSM is ending. */
 bool triad_sm_places_read(
-	struct osm_opensm *osm, struct triad_sm_place *places, size_t n);
+	struct osm_opensm *osm, struct triad_sm_tables *places, size_t n);
 
 #endif

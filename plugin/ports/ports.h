@@ -136,10 +136,10 @@ enum triad_ports_answer {
 	TRIAD_PORTS_OBSERVES,      /* port.mode is observe */
 	TRIAD_PORTS_NOT_PERMITTED, /* 'status' has why */
 	TRIAD_PORTS_NOTHING,       /* there is nothing of that kind */
-	TRIAD_PORTS_OWN_WAY,       /* this SM's own link: this SM can't do it */
+	TRIAD_PORTS_OWN_PATH,      /* this SM's own link: this SM can't do it */
 	TRIAD_PORTS_NOT_WRITTEN,   /* the journal, or a majority */
 	TRIAD_PORTS_BUSY,          /* not begun within 10 s: nothing was done */
-	TRIAD_PORTS_UNDER_WAY,     /* begun, but not finished in 10 s */
+	TRIAD_PORTS_IN_PROGRESS,   /* begun, but not finished in 10 s */
 };
 
 /* Waits until the last configuration is in force, 10 s at most.  Returns false when its

@@ -100,7 +100,7 @@ static int check_far_end(struct action *action)
 
 /* Checks permission before each try.  If it ends between two tries, the switch may have
  * done the first Set: the outcome is "unanswered", not "dropped". */
-static int send_set(struct action *action, unsigned wanted)
+static int send_set(struct action *action, unsigned desired)
 {
 	struct triad_ports *ports = action->ports;
 	const struct triad_smp_request request = {.is_set = true,
@@ -117,7 +117,7 @@ static int send_set(struct action *action, unsigned wanted)
 		 * state differs. */
 		info = action->info;
 		ib_port_info_set_port_state(&info, IB_LINK_NO_CHANGE);
-		ib_port_info_set_port_phys_state((uint8_t)wanted, &info);
+		ib_port_info_set_port_phys_state((uint8_t)desired, &info);
 		if (!ports_may_act(ports)) {
 			action->has_lost_permission = true;
 			return i ? ETIMEDOUT : EPERM;
@@ -133,10 +133,10 @@ static int send_set(struct action *action, unsigned wanted)
 }
 
 /* Some switches confirm a Set and do nothing, so the port is read again. */
-static int set_phys_state(struct action *action, unsigned wanted)
+static int set_phys_state(struct action *action, unsigned desired)
 {
-	bool must_be_disabled = wanted == TRIAD_PHYS_DISABLED;
-	int error = send_set(action, wanted);
+	bool must_be_disabled = desired == TRIAD_PHYS_DISABLED;
+	int error = send_set(action, desired);
 
 	if (error)
 		return error;

@@ -195,32 +195,32 @@ static void fill_place(
 /* Writes the plan's note about a row without a port; a row without a GUID can't be looked
  * up in the plan. */
 static void fill_unplaced(
-	const struct triad_expected_port *wanted, struct triad_port_row *row)
+	const struct triad_expected_port *desired, struct triad_port_row *row)
 {
 	row->has_item = true;
 	row->kind = TRIAD_PLAN_NOTE;
 	row->note = TRIAD_NOTE_NO_SWITCH;
 	snprintf(row->text, sizeof(row->text),
-		"line %u: there is no such port in the fabric", wanted->line);
+		"line %u: there is no such port in the fabric", desired->line);
 }
 
 static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_port_row *row)
 {
 	const struct triad_expected *expected = ports->source.expected;
-	const struct triad_expected_port *wanted = &expected->ports[i];
+	const struct triad_expected_port *desired = &expected->ports[i];
 	uint32_t at = ports->placed->port_of[i];
 	const struct triad_plan_item *item = NULL;
 
 	/* First the configuration's row, then the facts of the fabric, where a row by name
 	 * gets its GUID. */
 	memset(row, 0, sizeof(*row));
-	row->node_guid = wanted->node_guid;
-	row->number = wanted->port;
-	row->expected = wanted->state;
+	row->node_guid = desired->node_guid;
+	row->number = desired->port;
+	row->expected = desired->state;
 	snprintf(row->node, sizeof(row->node), "%s",
-		triad_expected_text(expected, wanted->node_name));
+		triad_expected_text(expected, desired->node_name));
 	triad_remote_describe(
-		expected, &wanted->remote, row->remote, sizeof(row->remote));
+		expected, &desired->remote, row->remote, sizeof(row->remote));
 	if (at != TRIAD_PLACED_NONE)
 		fill_place(ports, at, row);
 	if (at != TRIAD_PLACED_NONE)
@@ -229,25 +229,26 @@ static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_port_ro
 	if (item && !row->is_tested)
 		fill_item(ports, item, row);
 	else if (at == TRIAD_PLACED_NONE)
-		fill_unplaced(wanted, row);
+		fill_unplaced(desired, row);
 }
 
 static bool is_meant(struct triad_ports *ports, enum triad_ports_which which,
 	uint64_t node_guid, int number, uint32_t i)
 {
-	const struct triad_expected_port *wanted = &ports->source.expected->ports[i];
+	const struct triad_expected_port *desired = &ports->source.expected->ports[i];
 	uint32_t at = ports->placed->port_of[i];
 	uint64_t guid = at == TRIAD_PLACED_NONE
-		? wanted->node_guid
+		? desired->node_guid
 		: ports->fabric->nodes[ports->fabric->ports[at].node].guid;
 
-	if ((node_guid && guid != node_guid) || (number >= 0 && wanted->port != number))
+	if ((node_guid && guid != node_guid) ||
+		(number >= 0 && desired->port != number))
 		return false;
 	if (which == TRIAD_PORTS_FAILED)
 		return at != TRIAD_PLACED_NONE && is_failed(ports, at);
 	return which == TRIAD_PORTS_ALL || at == TRIAD_PLACED_NONE ||
-		triad_plan_find(ports->plan, guid, wanted->port) ||
-		ports_find_test(&ports->tests, guid, wanted->port);
+		triad_plan_find(ports->plan, guid, desired->port) ||
+		ports_find_test(&ports->tests, guid, desired->port);
 }
 
 static void fill_rows(struct triad_ports *ports, enum triad_ports_which which,
@@ -369,7 +370,7 @@ bool triad_ports_took_down(
 
 /* --- by hand --- */
 
-static enum triad_ports_answer may_be_told(struct triad_ports *ports)
+static enum triad_ports_answer may_obey(struct triad_ports *ports)
 {
 	if (!ports->conf->port.enabled)
 		return TRIAD_PORTS_OFF;
@@ -425,8 +426,8 @@ static enum triad_ports_answer approve(
 
 	if (!item || item->kind == TRIAD_PLAN_NOTE)
 		return TRIAD_PORTS_NOTHING;
-	if (item->guard == TRIAD_GUARD_OWN_WAY)
-		return TRIAD_PORTS_OWN_WAY;
+	if (item->guard == TRIAD_GUARD_OWN_PATH)
+		return TRIAD_PORTS_OWN_PATH;
 	describe_cut(ports, item, request->cut, sizeof(request->cut));
 	if (item->guard && !item->is_overridden) {
 		triad_overrides_add(&ports->overrides, item);
@@ -445,8 +446,7 @@ void ports_answer_request(struct triad_ports *ports)
 		return;
 	if (request.kind == PORTS_READ)
 		ports_take_conf(ports);
-	request.answer =
-		request.kind == PORTS_READ ? TRIAD_PORTS_OK : may_be_told(ports);
+	request.answer = request.kind == PORTS_READ ? TRIAD_PORTS_OK : may_obey(ports);
 	if (request.answer == TRIAD_PORTS_OK)
 		switch (request.kind) {
 		case PORTS_RELEASE:

@@ -190,7 +190,7 @@ void ports_request(struct triad_ports *ports, struct ports_request *request)
 		if (await_state(ports, PORTS_ANSWERED, until_us))
 			*request = *slot;
 		else if (slot->state == PORTS_BEGUN)
-			request->answer = TRIAD_PORTS_UNDER_WAY;
+			request->answer = TRIAD_PORTS_IN_PROGRESS;
 		/* If the thread still works on the request, it frees the slot itself. */
 		slot->state =
 			slot->state == PORTS_BEGUN ? PORTS_ABANDONED : PORTS_NO_REQUEST;

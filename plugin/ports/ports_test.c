@@ -93,17 +93,17 @@ static struct triad_test_conf test_conf(const struct triad_ports *ports)
 	return test;
 }
 
-static struct triad_test_wanted wanted_of(
+static struct triad_test_desired desired_of(
 	const struct triad_ports *ports, const struct triad_plan_item *item)
 {
 	const struct triad_expected *expected = ports->source.expected;
 	const struct triad_expected_port *row = &expected->ports[item->row];
-	struct triad_test_wanted wanted = {
+	struct triad_test_desired desired = {
 		.width = row->width, .speed = row->speed, .ping = row->check_ping};
 
-	snprintf(wanted.name, sizeof(wanted.name), "%s",
+	snprintf(desired.name, sizeof(desired.name), "%s",
 		triad_expected_text(expected, row->check_name));
-	return wanted;
+	return desired;
 }
 
 static int record_test(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
@@ -132,7 +132,7 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 		.outcome = TRIAD_OUTCOME_INTENDED,
 		.reason = TRIAD_REASON_EXPECTED,
 		.remote_guid = item->remote_guid};
-	struct triad_test_wanted wanted;
+	struct triad_test_desired desired;
 	struct triad_test_conf conf;
 	struct ports_test *test;
 
@@ -151,8 +151,8 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 	*test = (struct ports_test){
 		.node_guid = item->node_guid, .number = item->number};
 	conf = test_conf(ports);
-	wanted = wanted_of(ports, item);
-	triad_port_test_begin(&test->test, &conf, &wanted, triad_clock_boot_us());
+	desired = desired_of(ports, item);
+	triad_port_test_begin(&test->test, &conf, &desired, triad_clock_boot_us());
 	/* A sweep follows a bounce and shows the link anew.  For any other link use this
 	 * fabric, as no sweep may come. */
 	if (!item->is_active)
@@ -326,7 +326,7 @@ static bool carry_out(
 	uint64_t next_us = UINT64_MAX;
 	bool goes_on = true;
 
-	switch (triad_port_test_wish(&test->test, triad_clock_boot_us(), &next_us)) {
+	switch (triad_port_test_request(&test->test, triad_clock_boot_us(), &next_us)) {
 	case TRIAD_TEST_SEND_SMP:
 		send_smp(ports, test);
 		break;

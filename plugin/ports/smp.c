@@ -80,7 +80,7 @@ int triad_smp_find_route(struct osm_opensm *osm, const struct triad_fabric *fabr
 	}
 	port = number ? triad_fabric_find_port(fabric, node, number)
 		      : TRIAD_FABRIC_NONE;
-	return triad_route_find(fabric, node, port, &route->way);
+	return triad_route_find(fabric, node, port, &route->path);
 }
 
 /* --- one MAD and its answer --- */

@@ -57,36 +57,37 @@ static struct triad_file_stamp stamp_of(const char *path)
 }
 
 /* A copy of the settings in force. */
-struct wish {
+struct settings {
 	char path[TRIAD_CONF_PATH_SIZE]; /* "": no policy */
 	char default_level[TRIAD_CONF_TEXT_SIZE];
 	bool is_osm; /* 'path' is OpenSM's policy file */
 	struct triad_file_stamp known;
 };
 
-static struct wish wish_of(struct triad_policy_source *source)
+static struct settings settings_of(struct triad_policy_source *source)
 {
-	struct wish wish;
+	struct settings settings;
 	struct stat info;
 
 	pthread_mutex_lock(&source->lock);
-	memcpy(wish.path, source->file, sizeof(wish.path));
-	memcpy(wish.default_level, source->default_level, sizeof(wish.default_level));
-	wish.known = source->stamp;
+	memcpy(settings.path, source->file, sizeof(settings.path));
+	memcpy(settings.default_level, source->default_level,
+		sizeof(settings.default_level));
+	settings.known = source->stamp;
 	pthread_mutex_unlock(&source->lock);
 	/* If no file is configured, use OpenSM's, if it exists. */
-	wish.is_osm = !wish.path[0];
-	if (!wish.path[0] && !stat(source->osm_file, &info))
-		memcpy(wish.path, source->osm_file, sizeof(wish.path));
-	return wish;
+	settings.is_osm = !settings.path[0];
+	if (!settings.path[0] && !stat(source->osm_file, &info))
+		memcpy(settings.path, source->osm_file, sizeof(settings.path));
+	return settings;
 }
 
 bool triad_policy_source_has_changed(struct triad_policy_source *source)
 {
-	struct wish wish = wish_of(source);
-	struct triad_file_stamp now = stamp_of(wish.path), *known = &wish.known;
+	struct settings settings = settings_of(source);
+	struct triad_file_stamp now = stamp_of(settings.path), *known = &settings.known;
 
-	return wish.path[0] &&
+	return settings.path[0] &&
 		(now.device != known->device || now.inode != known->inode ||
 			now.size != known->size ||
 			now.changed.tv_sec != known->changed.tv_sec ||
@@ -95,7 +96,7 @@ bool triad_policy_source_has_changed(struct triad_policy_source *source)
 
 /* --- loading --- */
 
-static void keep(struct triad_policy_source *source, const struct wish *wish,
+static void keep(struct triad_policy_source *source, const struct settings *settings,
 	const struct triad_file_stamp *stamp, struct triad_policy *policy,
 	const struct triad_diags *diags, int error)
 {
@@ -113,16 +114,18 @@ static void keep(struct triad_policy_source *source, const struct wish *wish,
 	} else {
 		old = source->policy;
 		source->policy = policy;
-		source->is_osm = wish->is_osm;
+		source->is_osm = settings->is_osm;
 		source->loaded_wall_us = triad_clock_wall_us();
-		memcpy(source->policy_file, wish->path, sizeof(source->policy_file));
+		memcpy(source->policy_file, settings->path,
+			sizeof(source->policy_file));
 	}
 	pthread_mutex_unlock(&source->lock);
 	triad_policy_unref(old);
 }
 
-static void log_policy(struct triad_policy_source *source, const struct wish *wish,
-	const struct triad_policy *policy, const struct triad_diags *diags, int error)
+static void log_policy(struct triad_policy_source *source,
+	const struct settings *settings, const struct triad_policy *policy,
+	const struct triad_diags *diags, int error)
 {
 	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
 	struct stat info;
@@ -138,25 +141,26 @@ static void log_policy(struct triad_policy_source *source, const struct wish *wi
 			"stays, and without one OpenSM answers by itself; mend the "
 			"file and type 'triadctl reload'",
 			diags->source, diags->n_total);
-	else if (policy && !wish->is_osm && strcmp(wish->path, source->osm_file) != 0 &&
+	else if (policy && !settings->is_osm &&
+		strcmp(settings->path, source->osm_file) != 0 &&
 		!stat(source->osm_file, &info))
 		triad_log_write(source->log, TRIAD_LOG_WARNING,
 			"OpenSM has a QoS policy of its own, %s, beside Triad's %s: "
 			"requests that Triad hands on to it get a path only where both "
 			"allow one; use one file for both, or take OpenSM's away",
-			source->osm_file, wish->path);
+			source->osm_file, settings->path);
 }
 
-static void record(struct triad_policy_source *source, const struct wish *wish,
+static void record(struct triad_policy_source *source, const struct settings *settings,
 	const struct triad_diags *diags, int error)
 {
 	if (error)
 		triad_recorder_note_text(source->recorder, TRIAD_TIMELINE_QOS,
 			"policy not loaded, mistakes: %zu: %s", diags->n_total,
-			wish->path);
-	else if (wish->path[0])
+			settings->path);
+	else if (settings->path[0])
 		triad_recorder_note_text(source->recorder, TRIAD_TIMELINE_QOS,
-			"policy loaded: %s", wish->path);
+			"policy loaded: %s", settings->path);
 }
 
 int triad_policy_source_load(
@@ -165,26 +169,27 @@ int triad_policy_source_load(
 	struct triad_policy *policy = NULL;
 	struct triad_file_stamp stamp;
 	char why[TRIAD_FILE_REASON_SIZE];
-	struct wish wish;
+	struct settings settings;
 	int error = 0;
 
 	/* A command and triad-qos may load at the same time: one after the other, so that
 	 * the later one is in force. */
 	pthread_mutex_lock(&source->load_lock);
-	wish = wish_of(source);
-	triad_diags_init(diags, wish.path);
+	settings = settings_of(source);
+	triad_diags_init(diags, settings.path);
 	/* Take the stamp before reading: the next look then notices a change meanwhile. */
-	stamp = stamp_of(wish.path);
-	if (wish.path[0] && triad_file_check_trusted(wish.path, false, why) == EPERM) {
+	stamp = stamp_of(settings.path);
+	if (settings.path[0] &&
+		triad_file_check_trusted(settings.path, false, why) == EPERM) {
 		triad_diags_add(diags, 0, 0, "%s", why);
 		error = EPERM;
-	} else if (wish.path[0]) {
+	} else if (settings.path[0]) {
 		error = triad_policy_load(
-			wish.path, wish.default_level, &policy, diags);
+			settings.path, settings.default_level, &policy, diags);
 	}
-	log_policy(source, &wish, policy, diags, error);
-	record(source, &wish, diags, error);
-	keep(source, &wish, &stamp, policy, diags, error);
+	log_policy(source, &settings, policy, diags, error);
+	record(source, &settings, diags, error);
+	keep(source, &settings, &stamp, policy, diags, error);
 	pthread_mutex_unlock(&source->load_lock);
 	return error;
 }

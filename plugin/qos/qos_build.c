@@ -192,7 +192,7 @@ static void see_to_tables(struct triad_qos *qos, const struct inputs *inputs)
 	/* Don't compare tables in mid-sweep: OpenSM has not sent all of them yet. */
 	bool is_settled =
 		inputs->up && atomic_load(&qos->sweeps) == inputs->before.sweeps;
-	struct triad_tables_wish wish = {
+	struct triad_tables_goal goal = {
 		.policy = inputs->offered,
 		.desired = inputs->settings.tables,
 		.guarded = inputs->settings.tables_guard,
@@ -202,7 +202,7 @@ static void see_to_tables(struct triad_qos *qos, const struct inputs *inputs)
 		.n_sweeps = inputs->before.sweeps,
 	};
 
-	triad_tables_see_to(qos->tables, &wish);
+	triad_tables_see_to(qos->tables, &goal);
 }
 
 static void accept_policy(struct triad_qos *qos, struct triad_policy *policy)

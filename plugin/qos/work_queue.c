@@ -70,13 +70,13 @@ bool triad_work_queue_put(
 	struct triad_work_queue *queue, const struct triad_work_queue_job *job)
 {
 	/* Treat requests from LIDs that are not unicast as those of LID 0. */
-	uint32_t source = job->lid < TRIAD_PATH_N_LIDS ? job->lid : 0, place;
+	uint32_t source = job->lid < TRIAD_PATH_N_LIDS ? job->lid : 0, slot;
 	bool fits, wake;
 
 	pthread_mutex_lock(&queue->lock);
-	fits = !queue->stopped && triad_fair_queue_put(queue->turns, source, &place);
+	fits = !queue->stopped && triad_fair_queue_put(queue->turns, source, &slot);
 	if (fits)
-		queue->jobs[place] = *job;
+		queue->jobs[slot] = *job;
 	wake = fits && is_one_needed(queue);
 	pthread_mutex_unlock(&queue->lock);
 	if (wake)
@@ -87,11 +87,11 @@ bool triad_work_queue_put(
 bool triad_work_queue_take_left(
 	struct triad_work_queue *queue, struct triad_work_queue_job *job)
 {
-	uint32_t place;
+	uint32_t slot;
 
-	if (!queue->turns || !triad_fair_queue_take(queue->turns, &place))
+	if (!queue->turns || !triad_fair_queue_take(queue->turns, &slot))
 		return false;
-	*job = queue->jobs[place];
+	*job = queue->jobs[slot];
 	return true;
 }
 

@@ -64,7 +64,7 @@ struct corosync {
 	struct triad_group_quorum seen; /* as the connections report it */
 	bool is_in;
 	bool announce, must_resend;
-	unsigned n_under_way; /* own messages that have not come back yet */
+	unsigned n_in_flight; /* own messages that have not come back yet */
 	bool is_view_due;
 	uint64_t settle_until_us;
 	char complaint[TROUBLE_SIZE]; /* about a member */
@@ -230,8 +230,8 @@ static void receive_message(cpg_handle_t handle, const struct cpg_name *group,
 	struct triad_group_message message;
 	enum triad_group_verdict verdict;
 
-	if (node == corosync->node && pid == corosync->pid && corosync->n_under_way)
-		corosync->n_under_way--;
+	if (node == corosync->node && pid == corosync->pid && corosync->n_in_flight)
+		corosync->n_in_flight--;
 	verdict =
 		triad_group_take(&corosync->members, node, pid, octets, size, &message);
 	if (!handle_verdict(corosync, verdict, &message))
@@ -348,7 +348,7 @@ static void close_all(struct corosync *corosync)
 		false;
 	corosync->announce = corosync->is_view_due = corosync->must_resend = false;
 	corosync->members.n = 0;
-	corosync->n_under_way = 0;
+	corosync->n_in_flight = 0;
 	*corosync->complaint = '\0';
 }
 
@@ -415,12 +415,12 @@ static bool multicast(struct corosync *corosync, enum triad_group_kind kind,
 		parts[1].iov_base = (void *)payload->octets;
 		parts[1].iov_len = payload->size;
 	}
-	if (corosync->n_under_way == WINDOW)
+	if (corosync->n_in_flight == WINDOW)
 		return false;
 	error = cpg_mcast_joined(
 		corosync->cpg, CPG_TYPE_AGREED, parts, payload ? 2 : 1);
 	check(corosync, error);
-	corosync->n_under_way += error == CS_OK;
+	corosync->n_in_flight += error == CS_OK;
 	corosync->must_resend = error == CS_ERR_TRY_AGAIN;
 	return error == CS_OK;
 }

@@ -205,7 +205,7 @@ bool triad_transport_drain(struct triad_transport *transport)
 
 /* --- delivery --- */
 
-static bool is_as_told(const struct triad_cluster_view *reported,
+static bool is_as_reported(const struct triad_cluster_view *reported,
 	const struct triad_cluster_view *view)
 {
 	return reported->number && reported->is_connected == view->is_connected &&
@@ -224,7 +224,7 @@ void triad_transport_report_view(
 	uint64_t number = reported->number + 1;
 	bool stop;
 
-	if (is_as_told(reported, view))
+	if (is_as_reported(reported, view))
 		return;
 	/* Copy 'is_connected' for send() in other threads.  Only this thread uses the
 	 * view, so call the sink without the lock. */

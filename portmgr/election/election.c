@@ -7,7 +7,7 @@
 #include "portmgr/election/election_parts.h"
 #include "portmgr/election/priority.h"
 
-#define STANDARD_PREFERENCE 8
+#define DEFAULT_PREFERENCE 8
 
 /* --- life --- */
 
@@ -28,7 +28,7 @@ struct triad_election *triad_election_new(const struct triad_election_conf *conf
 	else
 		e->votes_from_us = now_us + election_us(conf->lease_ms);
 	e->stored.lease_ms = conf->lease_ms;
-	e->preference = STANDARD_PREFERENCE;
+	e->preference = DEFAULT_PREFERENCE;
 	e->state = TRIAD_ELECTION_ELECTING;
 	e->sm_priority = UINT8_MAX; /* none was set */
 	return e;

@@ -25,23 +25,23 @@ bool triad_expected_is_plain(const char *pattern)
 	return !strpbrk(pattern, "*?");
 }
 
-static bool differs(uint64_t wanted, uint64_t known)
+static bool differs(uint64_t desired, uint64_t known)
 {
-	return wanted && known && wanted != known;
+	return desired && known && desired != known;
 }
 
 /* Whether the row of 'far' expects another far end than 'near'. */
 static bool leads_elsewhere(const struct triad_expected *expected,
 	const struct triad_expected_end *near, const struct triad_expected_end *far)
 {
-	const struct triad_expected_remote *wanted = &far->row->remote;
+	const struct triad_expected_remote *desired = &far->row->remote;
 
-	return differs(wanted->node_guid, near->node_guid) ||
-		differs(wanted->port_guid, near->port_guid) ||
-		differs(wanted->vendor_id, near->vendor_id) ||
-		differs(wanted->port, near->row->port) ||
-		(wanted->name && near->name &&
-			!triad_name_fits(triad_expected_text(expected, wanted->name),
+	return differs(desired->node_guid, near->node_guid) ||
+		differs(desired->port_guid, near->port_guid) ||
+		differs(desired->vendor_id, near->vendor_id) ||
+		differs(desired->port, near->row->port) ||
+		(desired->name && near->name &&
+			!triad_name_fits(triad_expected_text(expected, desired->name),
 				near->name));
 }
 
@@ -49,7 +49,7 @@ bool triad_expected_ends_contradict(const struct triad_expected *expected,
 	const struct triad_expected_end *near, const struct triad_expected_end *far,
 	char *why, size_t size)
 {
-	char at[DESCRIBED_SIZE], other[DESCRIBED_SIZE], wanted[DESCRIBED_SIZE];
+	char at[DESCRIBED_SIZE], other[DESCRIBED_SIZE], desired[DESCRIBED_SIZE];
 	const struct triad_expected_port *row = far->row;
 
 	describe_row(expected, near->row, at, sizeof(at));
@@ -64,11 +64,11 @@ bool triad_expected_ends_contradict(const struct triad_expected *expected,
 	}
 	if (!leads_elsewhere(expected, near, far))
 		return false;
-	triad_remote_describe(expected, &row->remote, wanted, sizeof(wanted));
+	triad_remote_describe(expected, &row->remote, desired, sizeof(desired));
 	snprintf(why, size,
 		"%s: %s is to be at its far end, and line %" PRIu32 " has %s at the "
 		"other end of that",
-		at, other, row->line, wanted);
+		at, other, row->line, desired);
 	return true;
 }
 

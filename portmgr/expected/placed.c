@@ -11,7 +11,7 @@
 #include "lib/text.h"
 #include "portmgr/expected/expected_parts.h"
 
-#define NOBODY TRIAD_FABRIC_NONE
+#define NO_NODE TRIAD_FABRIC_NONE
 #define SEVERAL (TRIAD_FABRIC_NONE - 1)
 #define UNFIT SEVERAL /* or the node is no switch: its rows get no port */
 
@@ -27,7 +27,7 @@ struct named {
 struct about {
 	uint32_t leader;
 	uint32_t n_led; /* of a leader: its rows, itself included */
-	uint32_t node;  /* of a leader: the fabric's node, or NOBODY, UNFIT */
+	uint32_t node;  /* of a leader: the fabric's node, or NO_NODE, UNFIT */
 	bool is_bad;
 };
 
@@ -167,7 +167,7 @@ static int sort_names(struct placer *placer)
 	return 0;
 }
 
-/* The node of that name, or NOBODY or SEVERAL. */
+/* The node of that name, or NO_NODE or SEVERAL. */
 static uint32_t find_name(const struct placer *placer, const char *name)
 {
 	const uint32_t n = placer->fabric->n_nodes;
@@ -175,7 +175,7 @@ static uint32_t find_name(const struct placer *placer, const char *name)
 
 	TRIAD_SEARCH(at, 0, n, strcmp(placer->names[at].name, name) < 0);
 	if (at == n || strcmp(placer->names[at].name, name) != 0)
-		return NOBODY;
+		return NO_NODE;
 	if (at + 1 < n && !strcmp(placer->names[at + 1].name, name))
 		return SEVERAL;
 	return placer->names[at].at;
@@ -197,7 +197,7 @@ static void find_leaders_node(struct placer *placer, uint32_t leader)
 	const char *what = NULL;
 
 	about->node = find_node(placer, row->node_guid, row->node_name);
-	if (about->node == NOBODY)
+	if (about->node == NO_NODE)
 		what = "isn't in the fabric";
 	else if (about->node == SEVERAL)
 		what = "is the name of several nodes; name them by GUID";
@@ -210,7 +210,7 @@ static void find_leaders_node(struct placer *placer, uint32_t leader)
 	if (about->n_led > 1)
 		triad_text_append(text, sizeof(text), " (%" PRIu32 " lines about it)",
 			about->n_led);
-	if (about->node == NOBODY) {
+	if (about->node == NO_NODE) {
 		report_row(placer, placer->warnings, leader, text);
 	} else {
 		report_mistake(placer, leader, text);
@@ -251,9 +251,9 @@ static void place(struct placer *placer, uint32_t row)
 	struct triad_placed *placed = placer->placed;
 	uint32_t node = placer->abouts[placer->abouts[row].leader].node, port;
 
-	if (node == NOBODY)
+	if (node == NO_NODE)
 		placed->unknown[placed->n_unknown++] = row;
-	if (node == NOBODY || node == UNFIT)
+	if (node == NO_NODE || node == UNFIT)
 		return;
 	port = triad_fabric_find_port(placer->fabric, node, row_at(placer, row)->port);
 	if (port == TRIAD_FABRIC_NONE) {
@@ -279,7 +279,7 @@ static uint32_t find_far_row(
 		(!remote->node_guid && !triad_expected_is_plain(name)))
 		return TRIAD_PLACED_NONE;
 	node = find_node(placer, remote->node_guid, remote->name);
-	if (node == NOBODY || node == SEVERAL)
+	if (node == NO_NODE || node == SEVERAL)
 		return TRIAD_PLACED_NONE;
 	port = triad_fabric_find_port(placer->fabric, node, remote->port);
 	return port == TRIAD_FABRIC_NONE ? TRIAD_PLACED_NONE

@@ -34,67 +34,67 @@ bool triad_name_fits(const char *pattern, const char *name)
 }
 
 void triad_remote_describe(const struct triad_expected *expected,
-	const struct triad_expected_remote *wanted, char *text, size_t size)
+	const struct triad_expected_remote *desired, char *text, size_t size)
 {
 	text[0] = '\0';
-	if (wanted->port_guid)
+	if (desired->port_guid)
 		triad_text_append(
-			text, size, ";port_guid=0x%016" PRIx64, wanted->port_guid);
-	if (wanted->node_guid)
+			text, size, ";port_guid=0x%016" PRIx64, desired->port_guid);
+	if (desired->node_guid)
 		triad_text_append(
-			text, size, ";node_guid=0x%016" PRIx64, wanted->node_guid);
-	if (wanted->name)
+			text, size, ";node_guid=0x%016" PRIx64, desired->node_guid);
+	if (desired->name)
 		triad_text_append(text, size, ";name=%s",
-			triad_expected_text(expected, wanted->name));
-	if (wanted->vendor_id)
+			triad_expected_text(expected, desired->name));
+	if (desired->vendor_id)
 		triad_text_append(
-			text, size, ";vendor=0x%06" PRIx32, wanted->vendor_id);
-	if (wanted->port)
-		triad_text_append(text, size, ";port=%u", wanted->port);
+			text, size, ";vendor=0x%06" PRIx32, desired->vendor_id);
+	if (desired->port)
+		triad_text_append(text, size, ";port=%u", desired->port);
 	/* Drop the first ';'. */
 	for (char *p = text; *p; p++)
 		*p = p[1];
 }
 
-static bool differs(uint64_t wanted, uint64_t there)
+static bool differs(uint64_t desired, uint64_t there)
 {
-	return wanted && wanted != there;
+	return desired && desired != there;
 }
 
-static bool is_asked_for(const struct triad_expected_remote *wanted)
+static bool is_asked_for(const struct triad_expected_remote *desired)
 {
-	return wanted->port_guid || wanted->node_guid || wanted->vendor_id ||
-		wanted->name || wanted->port;
+	return desired->port_guid || desired->node_guid || desired->vendor_id ||
+		desired->name || desired->port;
 }
 
 static enum triad_remote_match judge(const struct triad_fabric *fabric, uint32_t port,
 	const struct triad_expected *expected,
-	const struct triad_expected_remote *wanted)
+	const struct triad_expected_remote *desired)
 {
 	const struct triad_fabric_port *far;
 	const struct triad_fabric_node *node;
 
-	if (!is_asked_for(wanted))
+	if (!is_asked_for(desired))
 		return TRIAD_REMOTE_FITS;
 	if (fabric->ports[port].remote == TRIAD_FABRIC_NONE)
 		return TRIAD_REMOTE_NONE;
 	far = &fabric->ports[fabric->ports[port].remote];
 	node = &fabric->nodes[far->node];
-	if (differs(wanted->port_guid, far->guid) ||
-		differs(wanted->node_guid, node->guid) ||
-		differs(wanted->vendor_id, node->vendor_id) ||
-		differs(wanted->port, far->number))
+	if (differs(desired->port_guid, far->guid) ||
+		differs(desired->node_guid, node->guid) ||
+		differs(desired->vendor_id, node->vendor_id) ||
+		differs(desired->port, far->number))
 		return TRIAD_REMOTE_DIFFERS;
-	if (wanted->name &&
+	if (desired->name &&
 		!triad_name_fits(
-			triad_expected_text(expected, wanted->name), node->name))
+			triad_expected_text(expected, desired->name), node->name))
 		return TRIAD_REMOTE_NAME_DIFFERS;
 	return TRIAD_REMOTE_FITS;
 }
 
-/* Writes "host-0007 (0x..., port 1)" and the other facts that 'wanted' has. */
+/* Writes "host-0007 (0x..., port 1)" and the other facts that 'desired' has. */
 static void describe_far_end(const struct triad_fabric *fabric, uint32_t port,
-	const struct triad_expected_remote *wanted, char *text, size_t size)
+	const struct triad_expected_remote *desired, char *text, size_t size)
 {
 	const struct triad_fabric_port *far;
 	const struct triad_fabric_node *node;
@@ -108,9 +108,9 @@ static void describe_far_end(const struct triad_fabric *fabric, uint32_t port,
 	snprintf(text, size, "%s (0x%016" PRIx64 ", port %u",
 		node->name[0] ? node->name : "a node without a name", node->guid,
 		far->number);
-	if (wanted->port_guid)
+	if (desired->port_guid)
 		triad_text_append(text, size, ", port GUID 0x%016" PRIx64, far->guid);
-	if (wanted->vendor_id)
+	if (desired->vendor_id)
 		triad_text_append(text, size, ", vendor 0x%06" PRIx32, node->vendor_id);
 	triad_text_append(text, size, ")");
 }
@@ -118,14 +118,14 @@ static void describe_far_end(const struct triad_fabric *fabric, uint32_t port,
 /* Explains a difference by all facts of both sides. */
 static void explain(const struct triad_fabric *fabric, uint32_t port,
 	const struct triad_expected *expected,
-	const struct triad_expected_remote *wanted, char *why, size_t size)
+	const struct triad_expected_remote *desired, char *why, size_t size)
 {
 	const struct triad_fabric_port *at = &fabric->ports[port];
 	const struct triad_fabric_node *node = &fabric->nodes[at->node];
 	char there[WHAT_SIZE], should[WHAT_SIZE], guid[24];
 
-	describe_far_end(fabric, port, wanted, there, sizeof(there));
-	triad_remote_describe(expected, wanted, should, sizeof(should));
+	describe_far_end(fabric, port, desired, there, sizeof(there));
+	triad_remote_describe(expected, desired, should, sizeof(should));
 	snprintf(guid, sizeof(guid), "0x%016" PRIx64, node->guid);
 	snprintf(why, size, "%s port %u leads to %s, expected is %s",
 		node->name[0] ? node->name : guid, at->number, there, should);
@@ -133,14 +133,14 @@ static void explain(const struct triad_fabric *fabric, uint32_t port,
 
 enum triad_remote_match triad_remote_compare(const struct triad_fabric *fabric,
 	uint32_t port, const struct triad_expected *expected,
-	const struct triad_expected_remote *wanted, char *why, size_t size)
+	const struct triad_expected_remote *desired, char *why, size_t size)
 {
-	enum triad_remote_match match = judge(fabric, port, expected, wanted);
+	enum triad_remote_match match = judge(fabric, port, expected, desired);
 
 	if (!why || !size)
 		return match;
 	why[0] = '\0';
 	if (match != TRIAD_REMOTE_FITS)
-		explain(fabric, port, expected, wanted, why, size);
+		explain(fabric, port, expected, desired, why, size);
 	return match;
 }

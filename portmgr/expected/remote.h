@@ -19,17 +19,17 @@ enum triad_remote_match {
 	TRIAD_REMOTE_NONE, /* nothing is known at the far end */
 };
 
-/* Compares the far end of 'port' (index in the fabric's ports) with 'wanted'.  'why' (may
+/* Compares the far end of 'port' (index in the fabric's ports) with 'desired'.  'why' (may
  * be NULL) gets a sentence that names both. */
 enum triad_remote_match triad_remote_compare(const struct triad_fabric *fabric,
 	uint32_t port, const struct triad_expected *expected,
-	const struct triad_expected_remote *wanted, char *why, size_t size);
+	const struct triad_expected_remote *desired, char *why, size_t size);
 
 /* Whether 'name' matches the pattern ('*': any octets, '?': one octet); case matters. */
 bool triad_name_fits(const char *pattern, const char *name);
 
 /* Formats as "name=host-0001*;port=1"; truncates to 'size'. */
 void triad_remote_describe(const struct triad_expected *expected,
-	const struct triad_expected_remote *wanted, char *text, size_t size);
+	const struct triad_expected_remote *desired, char *text, size_t size);
 
 #endif

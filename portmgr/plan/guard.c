@@ -128,7 +128,7 @@ static bool is_within(const struct guard_view *view, uint32_t at, uint32_t top)
 
 /* The switch by which a port is reached: its own, or the one that it is linked to; NONE
  * if neither is reached. */
-static uint32_t find_way(
+static uint32_t find_path(
 	const struct triad_guard *guard, const struct guard_view *view, uint32_t port)
 {
 	uint32_t at = guard_switch_at(guard, port);
@@ -156,11 +156,11 @@ static bool is_lost_at(const struct triad_guard *guard, const struct guard_view 
 	bool is_first = true;
 
 	for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++) {
-		uint32_t way = find_way(guard, view, p);
+		uint32_t path = find_path(guard, view, p);
 
-		if (way == NONE)
+		if (path == NONE)
 			continue;
-		if (!is_within(view, way, top))
+		if (!is_within(view, path, top))
 			return false;
 		is_first &= p >= port;
 	}
@@ -208,11 +208,11 @@ static enum triad_guard_verdict judge_end(
 	uint32_t far = guard_far_of(guard, port);
 
 	if (far == guard->fabric->sm_port)
-		return TRIAD_GUARD_OWN_WAY;
+		return TRIAD_GUARD_OWN_PATH;
 	for (uint32_t i = 0; i < guard->n_sms; i++)
 		if (guard->sms[i] == far) {
 			add_lost(lost, guard->fabric->ports[far].node);
-			return TRIAD_GUARD_SM_WAY;
+			return TRIAD_GUARD_SM_PATH;
 		}
 	return TRIAD_GUARD_FREE;
 }
@@ -229,13 +229,13 @@ static enum triad_guard_verdict judge_view(struct triad_guard *guard,
 	if (top == NONE)
 		return TRIAD_GUARD_FREE;
 	for (uint32_t i = 0; i < guard->n_sms && sm == NONE; i++)
-		if (is_within(view, find_way(guard, view, guard->sms[i]), top))
+		if (is_within(view, find_path(guard, view, guard->sms[i]), top))
 			sm = guard->fabric->ports[guard->sms[i]].node;
 	/* Put that SM's node first, and spare nothing. */
 	if (sm != NONE) {
 		add_lost(lost, sm);
 		find_lost(guard, view, top, sm, lost);
-		return TRIAD_GUARD_SM_WAY;
+		return TRIAD_GUARD_SM_PATH;
 	}
 	find_lost(guard, view, top, spared, lost);
 	return lost->n ? TRIAD_GUARD_SPLIT : TRIAD_GUARD_FREE;
@@ -261,7 +261,7 @@ enum triad_guard_verdict triad_guard_judge(struct triad_guard *guard, uint32_t p
 	verdict = judge_view(guard, &guard->views[0], port, spared, lost);
 	in_traffic =
 		judge_view(guard, &guard->views[1], port, spared, &without_traffic);
-	if (in_traffic == TRIAD_GUARD_FREE || verdict == TRIAD_GUARD_SM_WAY ||
+	if (in_traffic == TRIAD_GUARD_FREE || verdict == TRIAD_GUARD_SM_PATH ||
 		(verdict == in_traffic && lost->n >= without_traffic.n))
 		return verdict;
 	*lost = without_traffic;
@@ -277,7 +277,7 @@ void triad_guard_remove(struct triad_guard *guard, uint32_t port)
 		return;
 	guard->link_of[far] = 0;
 	/* Only a link between switches, or the SM's own, needs a new walk.  A host's link
-	 * is not in the graph, and find_way() reads 'link_of' itself. */
+	 * is not in the graph, and find_path() reads 'link_of' itself. */
 	if (guard_switch_at(guard, far) != NONE || far == guard->fabric->sm_port)
 		guard->views[0].is_stale = guard->views[1].is_stale = true;
 }
@@ -293,8 +293,8 @@ const char *triad_guard_word(enum triad_guard_verdict verdict)
 {
 	static const char *const words[] = {
 		[TRIAD_GUARD_FREE] = "",
-		[TRIAD_GUARD_OWN_WAY] = "own_way",
-		[TRIAD_GUARD_SM_WAY] = "sm_way",
+		[TRIAD_GUARD_OWN_PATH] = "own_way",
+		[TRIAD_GUARD_SM_PATH] = "sm_way",
 		[TRIAD_GUARD_SPLIT] = "split",
 		[TRIAD_GUARD_UNKNOWN] = "unknown",
 	};

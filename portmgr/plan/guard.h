@@ -31,11 +31,11 @@
 #include "triad/fabric.h"
 
 enum triad_guard_verdict {
-	TRIAD_GUARD_FREE,    /* no objection */
-	TRIAD_GUARD_OWN_WAY, /* this SM's link */
-	TRIAD_GUARD_SM_WAY,  /* another SM's, or the only way to one */
-	TRIAD_GUARD_SPLIT,   /* nodes would become unreachable */
-	TRIAD_GUARD_UNKNOWN, /* it is not known where this SM is on the fabric */
+	TRIAD_GUARD_FREE,     /* no objection */
+	TRIAD_GUARD_OWN_PATH, /* this SM's link */
+	TRIAD_GUARD_SM_PATH,  /* another SM's, or the only way to one */
+	TRIAD_GUARD_SPLIT,    /* nodes would become unreachable */
+	TRIAD_GUARD_UNKNOWN,  /* it is not known where this SM is on the fabric */
 	TRIAD_GUARD_N_VERDICTS
 };
 

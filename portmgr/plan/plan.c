@@ -183,7 +183,7 @@ static bool takes_link_down(const struct triad_plan_item *item)
 static bool is_overridden(
 	const struct triad_plan_input *input, const struct triad_plan_item *item)
 {
-	if (item->guard == TRIAD_GUARD_OWN_WAY)
+	if (item->guard == TRIAD_GUARD_OWN_PATH)
 		return false;
 	for (uint32_t i = 0; i < input->n_overrides; i++)
 		if (input->overrides[i].node_guid == item->node_guid &&

@@ -169,10 +169,10 @@ static void add_guard(struct text *text, const struct triad_plan_input *input,
 	uint32_t n_others = item->lost.n ? item->lost.n - 1 : 0;
 
 	switch (item->guard) {
-	case TRIAD_GUARD_OWN_WAY:
+	case TRIAD_GUARD_OWN_PATH:
 		add(text, " -- not done: it is this SM's own link");
 		break;
-	case TRIAD_GUARD_SM_WAY:
+	case TRIAD_GUARD_SM_PATH:
 		add(text, " -- %s: ", done);
 		add_node(text, input->fabric, item->lost.nodes[0]);
 		add(text, " runs another SM, and could no longer be reached");

@@ -42,8 +42,8 @@ void triad_replica_free(struct triad_replica *replica)
 void replica_send_digest(struct triad_replica *replica, uint64_t at_us)
 {
 	/* Changes come in bursts: one digest covers a burst. */
-	if (replica->said_digest_us && at_us < replica->said_digest_us + GAP_US)
-		at_us = replica->said_digest_us + GAP_US;
+	if (replica->digest_sent_us && at_us < replica->digest_sent_us + GAP_US)
+		at_us = replica->digest_sent_us + GAP_US;
 	if (at_us < replica->digest_us)
 		replica->digest_us = at_us;
 }
@@ -163,7 +163,7 @@ static void answer_digest(struct triad_replica *replica, struct replica_member *
 	 * for the same two digests, or members would answer each other for ever. */
 	print = fingerprint(&own, &member->digest);
 	if (print != member->answered) {
-		uint64_t at_us = replica->said_digest_us + ANSWER_GAP_US;
+		uint64_t at_us = replica->digest_sent_us + ANSWER_GAP_US;
 
 		member->answered = print;
 		replica_send_digest(
@@ -398,7 +398,7 @@ static size_t write_digest(struct triad_replica *replica, uint8_t *payload)
 
 	if (replica->now_us < replica->digest_us)
 		return 0;
-	replica->said_digest_us = replica->now_us;
+	replica->digest_sent_us = replica->now_us;
 	replica->digest_us = replica->now_us + replica->conf.interval_us;
 	triad_history_digest(replica->history, &message.digest);
 	return triad_replica_message_encode(&message, payload);

@@ -58,7 +58,7 @@ struct triad_replica {
 	unsigned budget; /* payloads until the next refill */
 	uint64_t refill_us;
 
-	uint64_t digest_us, said_digest_us;
+	uint64_t digest_us, digest_sent_us;
 	struct triad_record outgoing[REPLICA_MAX_OUTGOING];
 	struct triad_ring outgoing_ring;
 	struct triad_record news[REPLICA_MAX_NEWS];

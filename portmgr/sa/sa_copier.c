@@ -199,7 +199,7 @@ static bool may_follow(
 		(status->source != copier->preferred && era > status->era);
 }
 
-static void say_state_soon(struct triad_sa_copier *copier)
+static void send_state_soon(struct triad_sa_copier *copier)
 {
 	if (copier->state_us > copier->now_us)
 		copier->state_us = copier->now_us;
@@ -220,14 +220,14 @@ int triad_sa_copier_set_records(
 		copier->buckets_due[i] |= changed[i];
 	copier->status.n_left_out = triad_sa_set_counts(copier->set).n_left_out;
 	if (n || copier->state_us == UINT64_MAX)
-		say_state_soon(copier);
+		send_state_soon(copier);
 	return 0;
 }
 
 void triad_sa_copier_note_view(struct triad_sa_copier *copier)
 {
 	if (copier->state_us != UINT64_MAX)
-		say_state_soon(copier);
+		send_state_soon(copier);
 }
 
 /* --- input, as giver --- */
@@ -253,7 +253,7 @@ static void note_answer(struct triad_sa_copier *copier)
 	copier->ask_us = copier->now_us + (waits ? ASK_AGAIN_US : SETTLE_US);
 }
 
-static void hear_state(
+static void receive_state(
 	struct triad_sa_copier *copier, const struct triad_sa_message *message)
 {
 	struct triad_sa_copier_status *status = &copier->status;
@@ -273,7 +273,7 @@ static void hear_state(
 		status->equal_us = copier->now_us;
 }
 
-static void hear_leaves(
+static void receive_leaves(
 	struct triad_sa_copier *copier, const struct triad_sa_message *message)
 {
 	uint64_t group = UINT64_C(1) << message->group;
@@ -325,7 +325,7 @@ static void add_to_partial(
 	drop_partial(copier);
 }
 
-static void hear_pieces(
+static void receive_pieces(
 	struct triad_sa_copier *copier, struct triad_sa_message *message)
 {
 	struct triad_sa_message_piece piece;
@@ -382,11 +382,11 @@ void triad_sa_copier_payload(struct triad_sa_copier *copier, uint64_t sender,
 	if (sender != copier->status.source)
 		return;
 	if (message.kind == TRIAD_SA_STATE)
-		hear_state(copier, &message);
+		receive_state(copier, &message);
 	else if (message.kind == TRIAD_SA_LEAVES)
-		hear_leaves(copier, &message);
+		receive_leaves(copier, &message);
 	else
-		hear_pieces(copier, &message);
+		receive_pieces(copier, &message);
 }
 
 /* --- time --- */

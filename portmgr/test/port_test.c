@@ -43,7 +43,7 @@ static const char *speed_name(unsigned speed)
 	return *name ? name : "?";
 }
 
-__attribute__((format(printf, 2, 3))) static void tell(
+__attribute__((format(printf, 2, 3))) static void set_text(
 	struct triad_port_test *test, const char *format, ...)
 {
 	va_list args;
@@ -81,9 +81,9 @@ static bool is_over(struct triad_port_test *test, uint64_t now_us)
 		return false;
 	test->state = TRIAD_TEST_FAILED;
 	test->is_timed_out = true;
-	/* A copy, because tell() writes into the text that it quotes here. */
+	/* A copy, because set_text() writes into the text that it quotes here. */
 	memcpy(waited_for, test->text, sizeof(waited_for));
-	tell(test, "%s: no result within %" PRIu64 ".%u s: %.120s",
+	set_text(test, "%s: no result within %" PRIu64 ".%u s: %.120s",
 		triad_test_step_name(test->step), tenths / 10, (unsigned)(tenths % 10),
 		waited_for);
 	if (test->n_anew)
@@ -102,8 +102,8 @@ static void enter(
 
 static bool has_fit_name(const struct triad_port_test *test)
 {
-	return !*test->wanted.name ||
-		(*test->name && triad_name_fits(test->wanted.name, test->name));
+	return !*test->desired.name ||
+		(*test->name && triad_name_fits(test->desired.name, test->name));
 }
 
 /* The next step, from 'step' on, that is configured and not done yet.  The last step,
@@ -129,13 +129,13 @@ static void forget(struct triad_port_test *test, uint64_t now_us)
 }
 
 void triad_port_test_begin(struct triad_port_test *test,
-	const struct triad_test_conf *conf, const struct triad_test_wanted *wanted,
+	const struct triad_test_conf *conf, const struct triad_test_desired *desired,
 	uint64_t now_us)
 {
 	*test = (struct triad_port_test){
-		.conf = *conf, .wanted = *wanted, .begun_us = now_us};
+		.conf = *conf, .desired = *desired, .begun_us = now_us};
 	forget(test, now_us);
-	tell(test, "no sweep has seen the port yet");
+	set_text(test, "no sweep has seen the port yet");
 }
 
 /* --- the steps' ends --- */
@@ -143,7 +143,7 @@ void triad_port_test_begin(struct triad_port_test *test,
 static void pass(struct triad_port_test *test)
 {
 	test->state = TRIAD_TEST_PASSED;
-	tell(test, "passed: %s %s, SMPs lost %" PRIu32 " of %" PRIu32 "%s%s",
+	set_text(test, "passed: %s %s, SMPs lost %" PRIu32 " of %" PRIu32 "%s%s",
 		width_name(test->width), speed_name(test->speed), test->n_lost,
 		test->n_sent, *test->name ? ", far end " : "", test->name);
 }
@@ -151,11 +151,12 @@ static void pass(struct triad_port_test *test)
 static void introduce(struct triad_port_test *test)
 {
 	if (test->step == TRIAD_TEST_QUALITY)
-		tell(test, "waits for the near end's error counters");
+		set_text(test, "waits for the near end's error counters");
 	if (test->step == TRIAD_TEST_APPLICATION)
-		tell(test, "waits for a NodeDescription like %s", test->wanted.name);
+		set_text(test, "waits for a NodeDescription like %s",
+			test->desired.name);
 	if (test->step == TRIAD_TEST_ADMISSION)
-		tell(test, "waits for the port to become active");
+		set_text(test, "waits for the port to become active");
 }
 
 static void leave(struct triad_port_test *test, uint64_t now_us)
@@ -166,10 +167,10 @@ static void leave(struct triad_port_test *test, uint64_t now_us)
 
 /* --- results of sweeps --- */
 
-static bool is_as_wanted(const struct triad_port_test *test)
+static bool is_as_desired(const struct triad_port_test *test)
 {
-	return (!test->wanted.width || test->width == test->wanted.width) &&
-		(!test->wanted.speed || test->speed == test->wanted.speed);
+	return (!test->desired.width || test->width == test->desired.width) &&
+		(!test->desired.speed || test->speed == test->desired.speed);
 }
 
 static void begin_anew(struct triad_port_test *test, uint64_t now_us)
@@ -186,7 +187,7 @@ static bool is_steady(struct triad_port_test *test, const struct triad_test_seen
 		seen->is_active == test->is_active)
 		return true;
 	test->state = TRIAD_TEST_FAILED;
-	tell(test,
+	set_text(test,
 		"quality: the link changed under test: it was %s %s and %s, and is now "
 		"%s %s and %s",
 		width_name(test->width), speed_name(test->speed),
@@ -197,15 +198,15 @@ static bool is_steady(struct triad_port_test *test, const struct triad_test_seen
 
 static void report_presence(struct triad_port_test *test)
 {
-	const struct triad_test_wanted *wanted = &test->wanted;
+	const struct triad_test_desired *desired = &test->desired;
 
 	if (!test->is_linked)
-		tell(test, "the link is down");
+		set_text(test, "the link is down");
 	else
-		tell(test, "the link is %s %s, expected is %s %s",
+		set_text(test, "the link is %s %s, expected is %s %s",
 			width_name(test->width), speed_name(test->speed),
-			wanted->width ? width_name(wanted->width) : "any width",
-			wanted->speed ? speed_name(wanted->speed) : "any speed");
+			desired->width ? width_name(desired->width) : "any width",
+			desired->speed ? speed_name(desired->speed) : "any speed");
 }
 
 /* Whether the link is present as desired.  Restarts the test if the link was lost since the
@@ -214,7 +215,7 @@ static bool look_at_presence(
 	struct triad_port_test *test, bool was_linked, uint64_t now_us)
 {
 	bool is_present = test->is_linked &&
-		(!has_step(test, TRIAD_TEST_PRESENCE) || is_as_wanted(test));
+		(!has_step(test, TRIAD_TEST_PRESENCE) || is_as_desired(test));
 
 	if (!is_present) {
 		if (was_linked && test->step > TRIAD_TEST_PRESENCE)
@@ -245,14 +246,14 @@ static void look_at_wiring(struct triad_port_test *test,
 	if (!seen->may_be_name) {
 		enter(test, TRIAD_TEST_MISWIRE, now_us);
 		test->state = TRIAD_TEST_FAILED;
-		tell(test, "miswire: %s", why);
+		set_text(test, "miswire: %s", why);
 		return;
 	}
 	if (test->step > TRIAD_TEST_MISWIRE) {
 		begin_anew(test, now_us);
 		test->step = TRIAD_TEST_MISWIRE;
 	}
-	tell(test, "%s", why);
+	set_text(test, "%s", why);
 }
 
 /* Restarts the test for another far end.  It may change between two sweeps that both find
@@ -297,13 +298,13 @@ void triad_port_test_look(struct triad_port_test *test,
 
 /* --- answers --- */
 
-/* Whether the test waits for an answer to 'wish' now. */
+/* Whether the test waits for an answer to 'request' now. */
 static bool is_awaited(
-	struct triad_port_test *test, enum triad_test_wish wish, uint64_t now_us)
+	struct triad_port_test *test, enum triad_test_request request, uint64_t now_us)
 {
 	bool is_stale = test->is_stale;
 
-	if (is_over(test, now_us) || test->awaited != wish)
+	if (is_over(test, now_us) || test->awaited != request)
 		return false;
 	test->awaited = TRIAD_TEST_WAIT;
 	test->is_stale = false;
@@ -317,7 +318,7 @@ static void count_smp(struct triad_port_test *test, bool is_answered)
 	if (test->n_lost <= test->conf.max_lost)
 		return;
 	test->state = TRIAD_TEST_FAILED;
-	tell(test,
+	set_text(test,
 		"quality: %" PRIu32 " of %" PRIu32 " SMPs through the link were lost, "
 		"at most %" PRIu32 " may be",
 		test->n_lost, test->n_sent, test->conf.max_lost);
@@ -337,11 +338,12 @@ void triad_port_test_smp(
 	} else if (has_fit_name(test)) {
 		leave(test, now_us);
 	} else if (name) {
-		tell(test, "the far end calls itself \"%s\", expected is %s",
-			test->name, test->wanted.name);
+		set_text(test, "the far end calls itself \"%s\", expected is %s",
+			test->name, test->desired.name);
 	} else {
-		tell(test, "no answer to an SMP for a NodeDescription, expected is %s",
-			test->wanted.name);
+		set_text(test,
+			"no answer to an SMP for a NodeDescription, expected is %s",
+			test->desired.name);
 	}
 }
 
@@ -354,7 +356,7 @@ static bool is_within(struct triad_port_test *test, const char *end, uint64_t be
 	if (n <= test->conf.max_errors)
 		return true;
 	test->state = TRIAD_TEST_FAILED;
-	tell(test,
+	set_text(test,
 		"%s: the %s end counted %" PRIu64 " errors, at most %" PRIu64 " may be",
 		triad_test_step_name(test->step), end, n, test->conf.max_errors);
 	return false;
@@ -365,7 +367,7 @@ static bool is_read(struct triad_port_test *test, const char *end, uint64_t n_er
 	if (n_errors != NOT_READ)
 		return true;
 	test->state = TRIAD_TEST_FAILED;
-	tell(test,
+	set_text(test,
 		"%s: the error counters of the %s end could not be read, so nobody "
 		"knows whether they grew; an answer is expected",
 		triad_test_step_name(test->step), end);
@@ -384,7 +386,7 @@ void triad_port_test_near(
 		test->near_before = n_errors;
 		test->step_us = now_us;
 		test->next_us = 0;
-		tell(test, "sends SMPs through the link");
+		set_text(test, "sends SMPs through the link");
 	} else if (is_within(test, "near", test->near_before, n_errors)) {
 		leave(test, now_us);
 	}
@@ -400,7 +402,7 @@ void triad_port_test_far(
 		test->far_before = n_errors;
 		test->step_us = now_us;
 		test->next_us = 0;
-		tell(test, "watches the far end's error counters");
+		set_text(test, "watches the far end's error counters");
 	} else if (is_within(test, "far", test->far_before, n_errors)) {
 		pass(test);
 	}
@@ -413,29 +415,30 @@ void triad_port_test_pong(
 		return;
 	test->has_pong = is_answered;
 	if (is_answered)
-		tell(test, "the far end answered a ping; watches its error counters");
+		set_text(test,
+			"the far end answered a ping; watches its error counters");
 	else
-		tell(test, "no answer to a ping; is ibping -S running there?");
+		set_text(test, "no answer to a ping; is ibping -S running there?");
 }
 
 /* --- wishes --- */
 
-static enum triad_test_wish ask(struct triad_port_test *test, enum triad_test_wish wish,
-	uint64_t now_us, uint64_t again_us)
+static enum triad_test_request ask(struct triad_port_test *test,
+	enum triad_test_request request, uint64_t now_us, uint64_t again_us)
 {
-	test->awaited = wish;
+	test->awaited = request;
 	test->next_us = add_time(now_us, again_us);
-	return wish;
+	return request;
 }
 
-static enum triad_test_wish wait_until(uint64_t at_us, uint64_t *until_us)
+static enum triad_test_request wait_until(uint64_t at_us, uint64_t *until_us)
 {
 	if (at_us < *until_us)
 		*until_us = at_us;
 	return TRIAD_TEST_WAIT;
 }
 
-static enum triad_test_wish wish_quality(
+static enum triad_test_request request_quality(
 	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us)
 {
 	uint64_t end_us = add_time(test->step_us, test->conf.quality_us);
@@ -450,7 +453,7 @@ static enum triad_test_wish wish_quality(
 	return ask(test, TRIAD_TEST_SEND_SMP, now_us, test->conf.smp_interval_us);
 }
 
-static enum triad_test_wish wish_name(
+static enum triad_test_request request_name(
 	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us)
 {
 	if (now_us < test->next_us)
@@ -458,7 +461,7 @@ static enum triad_test_wish wish_name(
 	return ask(test, TRIAD_TEST_SEND_SMP, now_us, AGAIN_US);
 }
 
-static enum triad_test_wish wish_admission(
+static enum triad_test_request request_admission(
 	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us)
 {
 	uint64_t end_us = add_time(test->step_us, AGAIN_US);
@@ -468,7 +471,7 @@ static enum triad_test_wish wish_admission(
 		return TRIAD_TEST_ADMIT;
 	if (test->far_before == NOT_READ)
 		return ask(test, TRIAD_TEST_READ_FAR, now_us, 0);
-	if (!test->wanted.ping || test->has_pong) {
+	if (!test->desired.ping || test->has_pong) {
 		if (now_us < end_us)
 			return wait_until(end_us, until_us);
 		return ask(test, TRIAD_TEST_READ_FAR, now_us, 0);
@@ -478,7 +481,7 @@ static enum triad_test_wish wish_admission(
 	return ask(test, TRIAD_TEST_SEND_PING, now_us, AGAIN_US);
 }
 
-enum triad_test_wish triad_port_test_wish(
+enum triad_test_request triad_port_test_request(
 	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us)
 {
 	*until_us = UINT64_MAX;
@@ -490,11 +493,11 @@ enum triad_test_wish triad_port_test_wish(
 		return TRIAD_TEST_WAIT;
 	switch (test->step) {
 	case TRIAD_TEST_QUALITY:
-		return wish_quality(test, now_us, until_us);
+		return request_quality(test, now_us, until_us);
 	case TRIAD_TEST_APPLICATION:
-		return wish_name(test, now_us, until_us);
+		return request_name(test, now_us, until_us);
 	case TRIAD_TEST_ADMISSION:
-		return wish_admission(test, now_us, until_us);
+		return request_admission(test, now_us, until_us);
 	default:
 		return TRIAD_TEST_WAIT;
 	}

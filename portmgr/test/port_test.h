@@ -45,7 +45,7 @@ enum triad_test_state {
 	TRIAD_TEST_FAILED,
 };
 
-enum triad_test_wish {
+enum triad_test_request {
 	TRIAD_TEST_WAIT,      /* for a sweep, an answer, or time */
 	TRIAD_TEST_SEND_SMP,  /* Get(NodeDescription) to the far end */
 	TRIAD_TEST_READ_NEAR, /* error counters of the switch port */
@@ -64,7 +64,7 @@ struct triad_test_conf {
 };
 
 /* What is expected of this port; widths and speeds by their codes, 0: any. */
-struct triad_test_wanted {
+struct triad_test_desired {
 	uint8_t width, speed; /* LinkWidthActive, enum triad_link_speed */
 	bool ping;
 	char name[65]; /* a pattern for the NodeDescription; "": any */
@@ -83,7 +83,7 @@ struct triad_test_seen {
 
 struct triad_port_test {
 	struct triad_test_conf conf;
-	struct triad_test_wanted wanted;
+	struct triad_test_desired desired;
 	enum triad_test_state state;
 	enum triad_test_step step;
 	uint64_t begun_us;
@@ -97,14 +97,14 @@ struct triad_port_test {
 	bool is_linked, is_active, has_pong;
 	bool is_stale;     /* the awaited result was requested before the restart */
 	bool is_timed_out; /* why it failed */
-	enum triad_test_wish awaited; /* requested, without a result yet; WAIT:
+	enum triad_test_request awaited; /* requested, without a result yet; WAIT:
 				       * nothing */
 	char name[65];  /* NodeDescription received last, cleaned; "": none */
 	char text[200]; /* the verdict, or what it waits for; for people */
 };
 
 void triad_port_test_begin(struct triad_port_test *test,
-	const struct triad_test_conf *conf, const struct triad_test_wanted *wanted,
+	const struct triad_test_conf *conf, const struct triad_test_desired *desired,
 	uint64_t now_us);
 
 /* --- facts; ignored after the verdict --- */
@@ -127,7 +127,7 @@ void triad_port_test_pong(
  * a wish other than WAIT and ADMIT only once, until its result comes.  Returns ADMIT until a
  * sweep finds the port active, even if the admission step is left out; in that case the test
  * has then passed. */
-enum triad_test_wish triad_port_test_wish(
+enum triad_test_request triad_port_test_request(
 	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us);
 
 const char *triad_test_step_name(unsigned step);

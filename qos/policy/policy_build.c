@@ -96,7 +96,7 @@ uint32_t triad_policy_ulp_level(struct triad_policy_builder *builder, unsigned s
 	return builder->ulp_levels[sl];
 }
 
-static struct triad_source_location *place_of(
+static struct triad_source_location *location_of(
 	enum triad_policy_block_kind kind, void *element)
 {
 	switch (kind) {
@@ -249,7 +249,7 @@ static void push(struct triad_policy_builder *builder,
 		return;
 	builder->element = triad_policy_add(builder, kind, location);
 	if (builder->element)
-		*place_of(kind, builder->element) = location;
+		*location_of(kind, builder->element) = location;
 }
 
 static void pop(struct triad_policy_builder *builder)
@@ -290,7 +290,7 @@ static bool is_forgotten_end(
 }
 
 /* Ends blocks until 'kind' can begin. */
-static void make_way(struct triad_policy_builder *builder,
+static void make_room(struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, struct triad_source_location location)
 {
 	enum triad_policy_block_kind parent = triad_policy_blocks[kind].parent;
@@ -340,7 +340,7 @@ void triad_policy_begin(struct triad_policy_builder *builder,
 		pop(builder);
 		return;
 	}
-	make_way(builder, kind, location);
+	make_room(builder, kind, location);
 	push(builder, kind, location, false);
 }
 

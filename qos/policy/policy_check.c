@@ -58,7 +58,7 @@ static bool make_names(struct triad_policy_builder *builder)
 	return true;
 }
 
-static struct triad_source_location place_of(
+static struct triad_source_location location_of(
 	const struct triad_policy *policy, bool is_level, uint32_t index)
 {
 	return is_level ? policy->levels[index].location
@@ -79,10 +79,11 @@ static void report_duplicates(struct triad_policy_builder *builder, bool is_leve
 		if (first->index == second->index ||
 			triad_policy_name_compare(first->name, second->name))
 			continue;
-		triad_policy_report(builder, place_of(policy, is_level, second->index),
+		triad_policy_report(builder,
+			location_of(policy, is_level, second->index),
 			"%s '%.80s': the one on line %u is called so too",
 			is_level ? "level" : "group", second->name,
-			place_of(policy, is_level, first->index).line);
+			location_of(policy, is_level, first->index).line);
 	}
 }
 

@@ -32,28 +32,29 @@ struct triad_setup_route triad_routes_follow_from(const struct triad_desired *de
 	uint32_t out, unsigned in_port, uint32_t to, uint16_t lid)
 {
 	const struct triad_fabric *fabric = desired->fabric;
-	struct triad_setup_route way = {0};
+	struct triad_setup_route route = {0};
 
 	/* The limit ends paths through tables that lead in a circle. */
 	for (unsigned n = 0; n <= TRIAD_SETUP_ROUTE_MAX_HOPS; n++) {
 		const struct triad_fabric_port *port = &fabric->ports[out];
 		uint32_t node;
 
-		way.dead |= triad_desired_dead(desired, out, in_port);
-		way.dead_by_scope |= triad_desired_dead_by_scope(desired, out, in_port);
+		route.dead |= triad_desired_dead(desired, out, in_port);
+		route.dead_by_scope |=
+			triad_desired_dead_by_scope(desired, out, in_port);
 		/* Port 0 is the switch itself. */
-		way.arrives = is_switch(fabric, port->node) && !port->number
+		route.arrives = is_switch(fabric, port->node) && !port->number
 			? out == to
 			: port->remote == to;
-		if (way.arrives || port->remote == TRIAD_FABRIC_NONE)
-			return way;
+		if (route.arrives || port->remote == TRIAD_FABRIC_NONE)
+			return route;
 		in_port = fabric->ports[port->remote].number;
 		node = fabric->ports[port->remote].node;
 		out = triad_routes_out_port(fabric, node, lid);
 		if (out == TRIAD_FABRIC_NONE)
-			return way;
+			return route;
 	}
-	return way;
+	return route;
 }
 
 struct triad_setup_route triad_routes_follow(

@@ -106,16 +106,16 @@ const struct triad_sl2vl *triad_setup_sl2vl(
 bool triad_setup_vlarb(const struct triad_setup *setup, uint16_t scope, bool high,
 	uint8_t op_vls, uint8_t cap, struct triad_vlarb_entry *entries)
 {
-	const struct triad_policy_vlarb *says;
+	const struct triad_policy_vlarb *given;
 	const struct triad_vlarb_entry *from;
 	unsigned n, n_vls = triad_vls_n(op_vls);
 
 	if (scope >= setup->vlarb.n)
 		return false;
-	says = &setup->policy->vlarb[scope];
-	from = high ? says->high : says->low;
-	n = high ? says->n_high : says->n_low;
-	if (!(high ? says->has_high : says->has_low) || n > cap)
+	given = &setup->policy->vlarb[scope];
+	from = high ? given->high : given->low;
+	n = high ? given->n_high : given->n_low;
+	if (!(high ? given->has_high : given->has_low) || n > cap)
 		return false;
 	for (unsigned i = 0; i < cap; i++) {
 		/* OpenSM would cut a VL that the port lacks to another one. */

@@ -193,9 +193,9 @@ static void examine_sl2vl(struct search *search, uint32_t port, uint16_t scope)
 static void examine_vlarb_table(
 	struct search *search, uint32_t port, uint16_t scope, bool high)
 {
-	const struct triad_policy_vlarb *says = &search->policy->vlarb[scope];
-	const struct triad_vlarb_entry *entries = high ? says->high : says->low;
-	unsigned n = high ? says->n_high : says->n_low;
+	const struct triad_policy_vlarb *given = &search->policy->vlarb[scope];
+	const struct triad_vlarb_entry *entries = high ? given->high : given->low;
+	unsigned n = high ? given->n_high : given->n_low;
 	unsigned n_there = triad_desired_n_vlarb(search->desired, port, high);
 	unsigned n_vls = triad_vls_n(search->desired->ports[port].op_vls);
 
@@ -218,16 +218,16 @@ static void examine_vlarb_table(
 
 static void examine_vlarb(struct search *search, uint32_t port, uint16_t scope)
 {
-	const struct triad_policy_vlarb *says = &search->policy->vlarb[scope];
+	const struct triad_policy_vlarb *given = &search->policy->vlarb[scope];
 
 	/* A scope with only a high limit has no effect on a port without one. */
 	if (triad_scope_set_has(&search->only_limit, scope) &&
 		!triad_desired_has_high_limit(search->desired, port))
 		return;
 	triad_scope_set_add(&search->applied, scope);
-	if (says->has_low)
+	if (given->has_low)
 		examine_vlarb_table(search, port, scope, false);
-	if (says->has_high)
+	if (given->has_high)
 		examine_vlarb_table(search, port, scope, true);
 }
 
@@ -325,12 +325,12 @@ static void examine_scope(struct search *search, uint32_t at)
 	read_ports(scope->from, search->is_vlarb || scope->from_any,
 		&examined->named[true]);
 	if (search->is_vlarb) {
-		const struct triad_policy_vlarb *says = &search->policy->vlarb[at];
+		const struct triad_policy_vlarb *given = &search->policy->vlarb[at];
 
-		if (!says->has_low && !says->has_high)
+		if (!given->has_low && !given->has_high)
 			triad_scope_set_add(&search->only_limit, at);
-		examined->top_vl[0] = top_of_vlarb(says->low, says->n_low);
-		examined->top_vl[1] = top_of_vlarb(says->high, says->n_high);
+		examined->top_vl[0] = top_of_vlarb(given->low, given->n_low);
+		examined->top_vl[1] = top_of_vlarb(given->high, given->n_high);
 		return;
 	}
 	for (unsigned sl = 0; sl < TRIAD_POLICY_N_VLS; sl++) {

@@ -15,7 +15,7 @@
 /* The last arbitration table that was computed: neighbours mostly have the same one. */
 struct last_vlarb {
 	bool is_valid;
-	uint16_t scope, said_by;
+	uint16_t scope, scope_of_entries;
 	uint8_t op_vls, kind;
 	unsigned n;
 	struct triad_vlarb_entry entries[TRIAD_VLARB_MAX];
@@ -197,7 +197,7 @@ static const struct last_vlarb *want_vlarb(
 		.op_vls = is->op_vls,
 		.kind = is->kind,
 		.n = n};
-	last->said_by =
+	last->scope_of_entries =
 		triad_desired_vlarb(comparison->desired, port, high, last->entries, n);
 	return last;
 }
@@ -250,14 +250,16 @@ static bool compare_vlarb(struct comparison *comparison, uint32_t port, bool hig
 	comparison->plan->n_changed[table]++;
 	comparison->plan->n_smps += n_blocks;
 	/* The hash covers every change, also those that the list has no room for. */
-	hash_place(comparison, table, port, to->said_by, n);
+	hash_place(comparison, table, port, to->scope_of_entries, n);
 	hash_octets(comparison, from, n * sizeof(*from));
 	hash_octets(comparison, to->entries, n * sizeof(*from));
 	change = add_change(comparison);
 	if (!change)
 		return true;
-	*change = (struct triad_setup_change){
-		.table = table, .port = port, .scope = to->said_by, .n = (uint8_t)n};
+	*change = (struct triad_setup_change){.table = table,
+		.port = port,
+		.scope = to->scope_of_entries,
+		.n = (uint8_t)n};
 	memcpy(change->from.vlarb, from, n * sizeof(*from));
 	memcpy(change->to.vlarb, to->entries, n * sizeof(*from));
 	return true;

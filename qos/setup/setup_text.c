@@ -127,7 +127,7 @@ static void describe_sl2vl(struct words *words,
 static bool is_long(const struct triad_setup_finding *finding,
 	const struct triad_policy *policy, const struct triad_fabric *fabric)
 {
-	const struct triad_policy_vlarb *says = &policy->vlarb[finding->scope];
+	const struct triad_policy_vlarb *given = &policy->vlarb[finding->scope];
 	uint32_t port = triad_fabric_find_port(fabric, finding->node, finding->port);
 	unsigned cap;
 
@@ -135,7 +135,7 @@ static bool is_long(const struct triad_setup_finding *finding,
 		return false;
 	cap = finding->is_high ? fabric->ports[port].vlarb_high_cap
 			       : fabric->ports[port].vlarb_low_cap;
-	return (finding->is_high ? says->n_high : says->n_low) > cap;
+	return (finding->is_high ? given->n_high : given->n_low) > cap;
 }
 
 static void describe_vlarb_vl(struct words *words,

@@ -299,7 +299,7 @@ static int put_list(const struct triad_fabric *fabric, const struct list *list,
 
 /* Writes why counters are not read: without sweeps the list of alerts is old, and an empty
  * one means nothing. */
-static void say_trouble(struct list *list, const char *trouble)
+static void print_trouble(struct list *list, const char *trouble)
 {
 	struct triad_perf *perf = list->moment.service->perf;
 	uint64_t looked_us = triad_perf_status(perf).finished_us;
@@ -342,7 +342,7 @@ int triad_command_run_alerts(struct triad_service *service,
 	trouble = triad_moment_trouble(&list.moment);
 
 	if (trouble)
-		say_trouble(&list, trouble);
+		print_trouble(&list, trouble);
 	else if (!list.moment.past && !triad_health_alerts_report(service))
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"no alerts are looked for: 'set alerts.enabled true' begins it\n");

@@ -29,9 +29,9 @@ struct shown {
 /* --- JSON --- */
 
 static void put_known(
-	struct triad_json *json, const char *name, bool is_told, double value)
+	struct triad_json *json, const char *name, bool has_limits, double value)
 {
-	triad_json_double(json, name, is_told ? value : NAN);
+	triad_json_double(json, name, has_limits ? value : NAN);
 }
 
 static void put_lanes(struct triad_json *json, const struct triad_cable *cable)
@@ -59,13 +59,13 @@ static void put_lanes(struct triad_json *json, const struct triad_cable *cable)
 static void put_limits(struct triad_json *json, const char *name,
 	const struct triad_cable_limits *limits, double (*convert)(uint16_t raw))
 {
-	bool is_told = limits->high_alarm;
+	bool has_limits = limits->high_alarm;
 
 	triad_json_object_begin(json, name);
-	put_known(json, "high_alarm", is_told, convert(limits->high_alarm));
-	put_known(json, "high_warning", is_told, convert(limits->high_warning));
-	put_known(json, "low_warning", is_told, convert(limits->low_warning));
-	put_known(json, "low_alarm", is_told, convert(limits->low_alarm));
+	put_known(json, "high_alarm", has_limits, convert(limits->high_alarm));
+	put_known(json, "high_warning", has_limits, convert(limits->high_warning));
+	put_known(json, "low_warning", has_limits, convert(limits->low_warning));
+	put_known(json, "low_alarm", has_limits, convert(limits->low_alarm));
 	triad_json_object_end(json);
 }
 

@@ -45,7 +45,8 @@ static void format_firmware(
 		info->firmware[1], info->firmware[2]);
 }
 
-static bool has_told(const struct triad_device_info *info, enum triad_device_part part)
+static bool is_answered(
+	const struct triad_device_info *info, enum triad_device_part part)
 {
 	return info->reported >> part & 1;
 }
@@ -127,14 +128,14 @@ static void put_device_json(
 	struct triad_json *json, const struct triad_device_known *known)
 {
 	const struct triad_device_info *info = &known->info;
-	bool is_told = has_told(info, TRIAD_DEVICE_GENERAL);
+	bool is_known = is_answered(info, TRIAD_DEVICE_GENERAL);
 
 	triad_json_string(json, "product", info->product);
 	triad_json_string(json, "revision", info->revision);
-	triad_json_double(json, "device_id", is_told ? info->device_id : NAN);
+	triad_json_double(json, "device_id", is_known ? info->device_id : NAN);
 	triad_json_double(
-		json, "hardware_revision", is_told ? info->hardware_revision : NAN);
-	triad_json_double(json, "uptime_s", is_told ? info->uptime_s : NAN);
+		json, "hardware_revision", is_known ? info->hardware_revision : NAN);
+	triad_json_double(json, "uptime_s", is_known ? info->uptime_s : NAN);
 	put_sensors(json, info);
 	put_fans(json, info);
 	put_fan_numbers(json, "fans_below_limit", info->fans_slow);
@@ -199,7 +200,7 @@ static void put_device(struct triad_list *list, const struct triad_fabric_node *
 	const struct triad_device_info *info = &known->info;
 	char firmware[FIRMWARE_SIZE] = "", text[TRIAD_CLOCK_TEXT_SIZE];
 
-	if (has_told(info, TRIAD_DEVICE_GENERAL))
+	if (is_answered(info, TRIAD_DEVICE_GENERAL))
 		format_firmware(info, firmware);
 	triad_list_row(list);
 	triad_list_text(list, "node_name", "node", TRIAD_LIST_LONG, node->name);
@@ -248,7 +249,7 @@ static void count_version(
 	char firmware[FIRMWARE_SIZE];
 	struct version *version;
 
-	if (!has_told(info, TRIAD_DEVICE_GENERAL))
+	if (!is_answered(info, TRIAD_DEVICE_GENERAL))
 		return;
 	format_firmware(info, firmware);
 	version = find_version(devices, info, firmware);

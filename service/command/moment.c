@@ -19,7 +19,7 @@ uint64_t triad_moment_time(uint64_t at_us, uint64_t ago_us)
 
 /* --- a past --- */
 
-static void say_which(const struct triad_service *service,
+static void print_which(const struct triad_service *service,
 	const struct triad_past *past, struct triad_output *output)
 {
 	char at[TRIAD_CLOCK_TEXT_SIZE], whose[40] = "this SM";
@@ -88,7 +88,7 @@ struct triad_past *triad_moment_outputs(struct triad_service *service,
 		triad_verb_of(command->verb)->name, output);
 
 	if (past)
-		say_which(service, past, output);
+		print_which(service, past, output);
 	return past;
 }
 
@@ -104,13 +104,13 @@ bool triad_moment_open(struct triad_moment *moment, struct triad_service *servic
 		    triad_moment_time(command->at_us, command->at_ago_us),
 		    triad_verb_of(command->verb)->name, output))
 		return false;
-	say_which(service, moment->past, output);
+	print_which(service, moment->past, output);
 	return true;
 }
 
 /* --- lists --- */
 
-static void say_no_list(const struct triad_moment *moment, const char *verb,
+static void print_no_list(const struct triad_moment *moment, const char *verb,
 	enum triad_kept_kind kind, struct triad_output *output)
 {
 	uint64_t since_us = triad_history_reader_list_since(
@@ -140,7 +140,7 @@ const struct triad_kept_list *triad_moment_open_list(struct triad_moment *moment
 		    triad_moment_time(command->at_us, command->at_ago_us), verb,
 		    output))
 		return NULL;
-	say_which(service, moment->past, output);
+	print_which(service, moment->past, output);
 	list = &moment->past->lists[kind];
 	if (list->is_kept && !list->why[0])
 		return list;
@@ -148,7 +148,7 @@ const struct triad_kept_list *triad_moment_open_list(struct triad_moment *moment
 		triad_output_message(
 			output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb, list->why);
 	else
-		say_no_list(moment, verb, kind, output);
+		print_no_list(moment, verb, kind, output);
 	return NULL;
 }
 

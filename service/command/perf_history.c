@@ -198,7 +198,7 @@ int triad_command_run_perf_history(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct curve curve = {.command = command};
-	struct triad_history_wish wish;
+	struct triad_history_request request;
 	uint64_t to_us;
 	char message[TRIAD_HISTORY_MESSAGE_SIZE];
 
@@ -211,7 +211,7 @@ int triad_command_run_perf_history(struct triad_service *service,
 	if (!find_port(service, command, &curve, output))
 		return TRIAD_CONTROL_FAILED;
 	to_us = triad_moment_time(command->at_us, command->at_ago_us);
-	wish = (struct triad_history_wish){.node_guid = curve.node_guid,
+	request = (struct triad_history_request){.node_guid = curve.node_guid,
 		.port = curve.port,
 		.counter = command->by,
 		.from_us = command->since_us ? command->since_us
@@ -221,7 +221,7 @@ int triad_command_run_perf_history(struct triad_service *service,
 		.to_us = to_us,
 		.n = N_POINTS};
 	curve.n = triad_history_reader_series(
-		triad_history_keeper_reader(service->history), &wish, curve.points,
+		triad_history_keeper_reader(service->history), &request, curve.points,
 		message);
 	if (!curve.n) {
 		triad_output_message(

@@ -52,7 +52,7 @@ struct answer {
 };
 
 /* A request to the pool. */
-struct wish {
+struct question {
 	bool is_description;
 	struct triad_resource resource;
 };
@@ -161,33 +161,34 @@ static int fulfil(void *context, const void *resource, struct triad_output *outp
 		.role = TRIAD_ROLE_READER,
 		.name = "a client of [web]"};
 	const struct triad_web_source *source = context;
-	const struct wish *wish = resource;
+	const struct question *question = resource;
 
-	if (wish->is_description)
+	if (question->is_description)
 		return triad_openapi_put(source, output);
-	return source->run(source->context, &asker, wish->resource.n_words,
-		wish->resource.words, output);
+	return source->run(source->context, &asker, question->resource.n_words,
+		question->resource.words, output);
 }
 
-/* Has the pool write the answer; takes over 'wish'. */
-static void answer_wish(struct answer *answer, struct wish *wish, bool takes_gzip)
+/* Has the pool write the answer; takes over 'question'. */
+static void answer_question(
+	struct answer *answer, struct question *question, bool takes_gzip)
 {
 	struct triad_pool_order order = {
 		.run = fulfil,
 		.context = &answer->web->source,
-		.resource = wish,
-		.limit = wish->resource.limit,
-		.offset = wish->resource.offset,
-		.n_asked = wish->resource.n_asked,
+		.resource = question,
+		.limit = question->resource.limit,
+		.offset = question->resource.offset,
+		.n_asked = question->resource.n_asked,
 		.is_packed = takes_gzip,
-		.waits = wish->resource.waits,
+		.waits = question->resource.waits,
 	};
 	int error;
 
 	answer->kind = KIND_JOB;
 	answer->is_packed = takes_gzip;
-	answer->limit = wish->resource.limit;
-	answer->offset = wish->resource.offset;
+	answer->limit = question->resource.limit;
+	answer->offset = question->resource.offset;
 	answer->type = JSON;
 	memcpy(order.network, answer->network, sizeof(order.network));
 	error = triad_pool_begin(answer->web->pool, &order, &answer->job);
@@ -203,25 +204,26 @@ static void answer_wish(struct answer *answer, struct wish *wish, bool takes_gzi
 
 /* --- what is asked for --- */
 
-static void answer_resource(struct answer *answer, struct wish *wish, bool takes_gzip)
+static void answer_resource(
+	struct answer *answer, struct question *question, bool takes_gzip)
 {
 	const struct triad_web_source *source = &answer->web->source;
 	char message[512];
 	int error = triad_resource_read(
-		answer->target, &wish->resource, message, sizeof(message));
+		answer->target, &question->resource, message, sizeof(message));
 
-	if (!error && !source->has(source->context, wish->resource.verb->verb)) {
+	if (!error && !source->has(source->context, question->resource.verb->verb)) {
 		error = ENOENT;
 		snprintf(message, sizeof(message),
 			"'%s' is answered by the Triad plugin in OpenSM alone",
-			wish->resource.verb->name);
+			question->resource.verb->name);
 	}
 	if (!error) {
 		answer->is_command = true;
-		answer_wish(answer, wish, takes_gzip);
+		answer_question(answer, question, takes_gzip);
 		return;
 	}
-	free(wish);
+	free(question);
 	answer_problem(answer,
 		error == EINVAL          ? 400
 			: error == E2BIG ? 414
@@ -288,7 +290,7 @@ static void answer_target(
 {
 	bool takes_gzip = triad_http_takes_gzip(request->accept_encoding);
 	const struct triad_web_file *file = find_file(answer->target);
-	struct wish *wish;
+	struct question *question;
 
 	if (file) {
 		answer_file(answer, file, takes_gzip);
@@ -298,19 +300,19 @@ static void answer_target(
 		answer_stream(answer, request->last_event_id);
 		return;
 	}
-	wish = calloc(1, sizeof(*wish));
-	if (!wish) {
+	question = calloc(1, sizeof(*question));
+	if (!question) {
 		answer_problem(
 			answer, 503, "memory is short: ask again in some seconds");
 		return;
 	}
-	wish->is_description =
+	question->is_description =
 		is_path(answer->target, TRIAD_RESOURCE_ROOT "openapi.json");
-	if (wish->is_description) {
-		answer_wish(answer, wish, takes_gzip);
+	if (question->is_description) {
+		answer_question(answer, question, takes_gzip);
 		return;
 	}
-	answer_resource(answer, wish, takes_gzip);
+	answer_resource(answer, question, takes_gzip);
 }
 
 static bool is_our_host(struct triad_web *web, const char *host)

@@ -307,7 +307,7 @@ static double series_ms(struct bench *bench)
 	const struct triad_fabric *fabric = bench->view->fabric;
 	uint64_t begun_us = triad_clock_now_us();
 	const struct triad_fabric_node *node = &fabric->nodes[fabric->n_nodes / 2];
-	const struct triad_history_wish wish = {.node_guid = node->guid,
+	const struct triad_history_request wish = {.node_guid = node->guid,
 		.port = 1,
 		.counter = TRIAD_PORT_XMIT_DATA,
 		.to_us = UINT64_MAX,

@@ -215,7 +215,7 @@ static void end(struct side *side)
 	triad_engine_free(side->engine);
 }
 
-static void hear(struct side *side, uint8_t *octets, size_t size)
+static void receive_from(struct side *side, uint8_t *octets, size_t size)
 {
 	struct triad_member_sender speaker = {.id = OTHER};
 	struct triad_collect_head head;
@@ -239,7 +239,7 @@ static void hear(struct side *side, uint8_t *octets, size_t size)
 static void deliver(void)
 {
 	for (unsigned i = 0; i < n_posted; i++) {
-		hear(posted[i].to_manager ? &manager : &agent, posted[i].octets,
+		receive_from(posted[i].to_manager ? &manager : &agent, posted[i].octets,
 			posted[i].size);
 		free(posted[i].octets);
 	}
@@ -267,7 +267,7 @@ static void say_message(uint8_t flags, unsigned kind, const uint8_t *body, size_
 	triad_collect_put_head(&w, &head);
 	rest = triad_wire_take(&w, size);
 	memcpy(rest, body, size);
-	hear(flags & 1 ? &manager : &agent, exact, room);
+	receive_from(flags & 1 ? &manager : &agent, exact, room);
 	free(exact);
 }
 
@@ -306,7 +306,7 @@ static void hand_down(const uint8_t *body, size_t size)
 		exit(1);
 	packed.packed_size =
 		(uint32_t)ZSTD_compress(packed.octets, room, body, size, 1);
-	hear(&agent, octets,
+	receive_from(&agent, octets,
 		triad_topology_write_piece(&packed, 0, &head, octets, sizeof(octets)));
 	free(packed.octets);
 }

@@ -73,7 +73,7 @@ static void check_claims(struct triad_claims *claims, uint64_t now_us)
 
 	require(triad_claims_step(claims, now_us) > now_us, "time goes on");
 	for (uint32_t i = 0; i < N_NODES; i++)
-		n_owned += triad_claims_owner(claims, i, NULL) != TRIAD_CLAIMS_NOBODY;
+		n_owned += triad_claims_owner(claims, i, NULL) != TRIAD_CLAIMS_NO_AGENT;
 	for (unsigned i = 0; triad_claims_agent(claims, i, &agent); i++) {
 		n_counted += agent.n_nodes;
 		require(agent.state != TRIAD_CLAIMS_DEAD || !agent.n_nodes,
@@ -168,7 +168,7 @@ static size_t receive_body(struct received *received, struct triad_wire *body)
 }
 
 /* What was accepted is accepted again, with the same octets the third time. */
-static void hear(struct received *received, const uint8_t *octets, size_t size)
+static void receive_from(struct received *received, const uint8_t *octets, size_t size)
 {
 	static uint8_t second[ROOM];
 	uint8_t *exact = malloc(size ? size : 1);
@@ -213,7 +213,7 @@ static void receive_mended(
 		(1 + (mended[3] & 0xf) % (TRIAD_COLLECT_N_KINDS - 1)));
 	memset(mended + 4, 0, 7);
 	mended[11] |= 1;
-	hear(received, mended, size);
+	receive_from(received, mended, size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -228,7 +228,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= 2;
 		if (length > size)
 			length = size;
-		hear(&received, data, length);
+		receive_from(&received, data, length);
 		receive_mended(&received, data, length);
 		data += length;
 		size -= length;

@@ -70,7 +70,7 @@ static void check_fabric(struct triad_discovery *made)
 	triad_fabric_unref(made->fabric);
 }
 
-static void hear(
+static void receive_from(
 	const struct triad_discovery_reply *reply, uint8_t *octets, size_t size)
 {
 	struct triad_discovery made = {0};
@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		sizes.packed_size = (uint32_t)packed_size;
 		reply = triad_discovery_reply_make(0, &nothing, &sizes);
 	}
-	hear(&reply, packed, packed_size);
+	receive_from(&reply, packed, packed_size);
 	if (packed != octets)
 		free(packed);
 	free(octets);

@@ -51,8 +51,8 @@ static void check_actions(struct triad_election *election)
 	}
 }
 
-static void hear(struct triad_election *election, const uint8_t *octets, size_t size,
-	uint64_t now_us)
+static void receive_from(struct triad_election *election, const uint8_t *octets,
+	size_t size, uint64_t now_us)
 {
 	struct triad_election_message message;
 	struct triad_permission_facts facts;
@@ -112,7 +112,7 @@ static void receive_mended(struct triad_election *election, const uint8_t *octet
 		return;
 	memcpy(mended, octets, size);
 	memcpy(mended, "TrEl\2", 5);
-	hear(election, mended, size, now_us);
+	receive_from(election, mended, size, now_us);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -130,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (length > size)
 			length = size;
 		check_round_trip(data, length);
-		hear(election, data, length, now_us);
+		receive_from(election, data, length, now_us);
 		receive_mended(election, data, length, now_us);
 		triad_election_status(election, now_us, &status);
 		require(status.n_members <= TRIAD_CLUSTER_MAX_MEMBERS, "members");

@@ -102,16 +102,16 @@ static void check_out(struct triad_mirror *mirror, uint64_t now_us)
 	require(triad_history_rings_octets(&rings) <= MAX_OCTETS, "what has room");
 }
 
-static void hear(struct triad_mirror *mirror, const uint8_t *octets, size_t size,
-	uint64_t now_us)
+static void receive_from(struct triad_mirror *mirror, const uint8_t *octets,
+	size_t size, uint64_t now_us)
 {
 	triad_mirror_payload(mirror, size % 2 ? THERE : 9, octets, size);
 	check_out(mirror, now_us);
 }
 
 /* Magic and version as they should be, so that what is behind them is reached. */
-static void hear_mended(struct triad_mirror *mirror, const uint8_t *octets, size_t size,
-	uint64_t now_us)
+static void receive_repaired(struct triad_mirror *mirror, const uint8_t *octets,
+	size_t size, uint64_t now_us)
 {
 	uint8_t mended[2048];
 
@@ -119,7 +119,7 @@ static void hear_mended(struct triad_mirror *mirror, const uint8_t *octets, size
 		return;
 	memcpy(mended, octets, size);
 	memcpy(mended, TRIAD_MIRROR_MAGIC "\1", 5);
-	hear(mirror, mended, size, now_us);
+	receive_from(mirror, mended, size, now_us);
 }
 
 static struct triad_mirror *make_mirror(void)
@@ -162,9 +162,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (length > size)
 			length = size;
 		check_round_trip(data, length);
-		hear(mirror, data, length, now_us);
+		receive_from(mirror, data, length, now_us);
 		now_us += 20000;
-		hear_mended(mirror, data, length, now_us);
+		receive_repaired(mirror, data, length, now_us);
 		data += length;
 		size -= length;
 	}

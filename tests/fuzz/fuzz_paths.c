@@ -58,8 +58,8 @@ static void ask(struct triad_path_keeper *keeper, uint64_t now_us)
 	require(next_us > now_us, "time goes on");
 }
 
-static void hear(struct triad_path_keeper *keeper, uint8_t from, const uint8_t *octets,
-	size_t size, uint64_t now_us)
+static void receive_from(struct triad_path_keeper *keeper, uint8_t from,
+	const uint8_t *octets, size_t size, uint64_t now_us)
 {
 	const struct triad_collect_head head = {.kind = TRIAD_COLLECT_PATHS,
 		.sender = from & 1 ? 0x77 : 0x78,
@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= 3;
 		if (length > size)
 			length = size;
-		hear(&keeper, from, data, length, now_us);
+		receive_from(&keeper, from, data, length, now_us);
 		look(&keeper, now_us);
 		ask(&keeper, now_us);
 		data += length;

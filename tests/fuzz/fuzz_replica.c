@@ -67,8 +67,8 @@ static void check_out(struct triad_replica *replica, uint64_t now_us)
 	require(triad_replica_next_us(replica) > now_us, "a time to come");
 }
 
-static void hear(struct triad_replica *replica, const uint8_t *octets, size_t size,
-	uint64_t now_us)
+static void receive_from(struct triad_replica *replica, const uint8_t *octets,
+	size_t size, uint64_t now_us)
 {
 	uint64_t sender = size % 2 ? 3 : 9;
 
@@ -87,7 +87,7 @@ static void receive_mended(struct triad_replica *replica, const uint8_t *octets,
 	memcpy(mended, octets, size);
 	memcpy(mended, "TrPm\1", 5);
 	memset(mended + 6, 0, 2);
-	hear(replica, mended, size, now_us);
+	receive_from(replica, mended, size, now_us);
 }
 
 static struct triad_replica *make_share(struct triad_history *history)
@@ -135,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (length > size)
 			length = size;
 		check_round_trip(data, length);
-		hear(replica, data, length, now_us);
+		receive_from(replica, data, length, now_us);
 		receive_mended(replica, data, length, now_us);
 		triad_replica_status(replica, &status);
 		require(status.n_octets_here <= MAX_CONFIG_SIZE, "no more than that");

@@ -52,7 +52,7 @@ static void check_end(struct end end)
 }
 
 /* Until it ends, or nothing more comes. */
-static struct end hear(const uint8_t *answer, size_t size, struct octets *noted,
+static struct end receive_from(const uint8_t *answer, size_t size, struct octets *noted,
 	struct triad_reply *reply)
 {
 	struct end end = {.what = TRIAD_REPLY_MORE};
@@ -120,12 +120,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	answer.size = noted.size = expected.size = 0;
 	if (!(data[0] & MAKE)) {
-		hear(data + 1, size - 1, &noted, &reply);
+		receive_from(data + 1, size - 1, &noted, &reply);
 		return 0;
 	}
 	triad_wire_init(&w, (uint8_t *)data + 1, size - 1);
 	made = make_answer(&w, &answer, &expected);
-	received = hear(answer.octets, answer.size, &noted, &reply);
+	received = receive_from(answer.octets, answer.size, &noted, &reply);
 	require(noted.size == expected.size &&
 			!memcmp(noted.octets, expected.octets, noted.size),
 		"what was said");

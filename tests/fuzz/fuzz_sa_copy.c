@@ -65,8 +65,8 @@ static void check_file(const struct triad_sa_copier *copier)
 	(void)triad_sa_file_write(triad_sa_copier_set(copier), &conf, &n_left_out);
 }
 
-static void hear(struct triad_sa_copier *copier, uint64_t sender, const uint8_t *octets,
-	size_t size, uint64_t now_us)
+static void receive_from(struct triad_sa_copier *copier, uint64_t sender,
+	const uint8_t *octets, size_t size, uint64_t now_us)
 {
 	uint8_t mended[2048];
 
@@ -102,7 +102,7 @@ static void run(enum triad_sa_role role, const uint8_t *data, size_t size)
 		size -= 2;
 		if (length > size)
 			length = size;
-		hear(copier, sender, data, length, now_us);
+		receive_from(copier, sender, data, length, now_us);
 		data += length;
 		size -= length;
 	}

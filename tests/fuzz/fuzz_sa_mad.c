@@ -50,7 +50,7 @@ static void take_answer(
 			.stride = triad_sa_mad_stride(mad)};
 }
 
-static void hear(struct answers *answers, struct triad_wire *w)
+static void receive_from(struct answers *answers, struct triad_wire *w)
 {
 	unsigned flags = triad_wire_get8(w), table = flags & 3;
 	size_t size, length = triad_wire_get16(w);
@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_request((uint16_t)size);
 	triad_wire_init(&w, (uint8_t *)data, size);
 	while (w.at < w.size && !w.failed)
-		hear(&answers, &w);
+		receive_from(&answers, &w);
 	if (answers.mads[NODES] && answers.mads[PORTS] && answers.mads[LINKS] &&
 		!triad_sa_topology_build(
 			&(const struct triad_sa_tables){.nodes = answers.tables[NODES],

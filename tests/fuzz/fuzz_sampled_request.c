@@ -66,7 +66,7 @@ static void check_frame(const struct triad_sampled_request *request,
 }
 
 /* What a collector decodes. */
-static void check_told(const struct triad_sampled_request *request,
+static void check_reported(const struct triad_sampled_request *request,
 	const struct triad_sampled_frame *frame, const struct sflow_flow *flow)
 {
 	const uint32_t header = frame->size < TRIAD_SAMPLED_HEADER_SIZE
@@ -110,6 +110,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(!sflow_decode(octets, triad_sflow_flows_size(&flows), &datagram),
 		"a datagram");
 	require(datagram.n_samples == 1 && datagram.has_flows, "with one sample");
-	check_told(&request, &frame, &datagram.samples[0].flow);
+	check_reported(&request, &frame, &datagram.samples[0].flow);
 	return 0;
 }

@@ -44,8 +44,8 @@ static void check_echo(const uint8_t mad[TRIAD_MAD_SIZE],
 	require(triad_smp_is_answer(&reply, TID), "an answer");
 	require(!triad_smp_decode(reply.mad, again, &status) && !status, "a good one");
 	require(!memcmp(again, data, sizeof(again)), "the same data");
-	require(mad[7] == route->way.n_hops, "hops");
-	require(!memcmp(mad + 128, route->way.ports, (size_t)route->way.n_hops + 1),
+	require(mad[7] == route->path.n_hops, "hops");
+	require(!memcmp(mad + 128, route->path.ports, (size_t)route->path.n_hops + 1),
 		"the path");
 	reply.size--;
 	require(!triad_smp_is_answer(&reply, TID), "a whole one");

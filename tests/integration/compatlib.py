@@ -63,7 +63,7 @@ class Peer:
         octets += self._mac(octets, self._ours, self._theirs)
         self._socket.sendto(octets, ("127.0.0.1", self._theirs))
 
-    def hear(self):
+    def receive(self):
         """One whole datagram and its payload, or None."""
         try:
             octets = self._socket.recv(2048)
@@ -78,6 +78,6 @@ class Peer:
         """Says the same until is_enough(datagram, payload) of what is heard."""
         def goes_on():
             self.say(payload, version)
-            heard = self.hear()
+            heard = self.receive()
             return heard if heard and is_enough(*heard) else None
         return wait_until(goes_on, timeout_s, "what a peer says")

@@ -342,7 +342,7 @@ def test_agent_that_may_not_discover_waits_for_the_sa(scratch):
 
 # --- start, reload, end ----------------------------------------------------------
 
-def test_agent_bad_file_all_mistakes_told(scratch):
+def test_agent_bad_file_all_mistakes_reported(scratch):
     with stock_lab(scratch) as lab:
         agent = Agent(scratch, lab, "[perfmgr]\nwindow = 0\nspeed = 3\n[nothing]\na = b\n")
         assert agent.wait() == 2, "exit status"
@@ -351,14 +351,14 @@ def test_agent_bad_file_all_mistakes_told(scratch):
             assert part in agent.log(), "log"
 
 
-def test_agent_missing_file_told(scratch):
+def test_agent_missing_file_reported(scratch):
     with stock_lab(scratch) as lab:
         agent = Agent(scratch, lab, options=("--conf", "/nowhere/agent.conf"))
         assert agent.wait() == 2, "exit status"
         assert "/nowhere/agent.conf: the file can't be read" in agent.log(), "log"
 
 
-def test_agent_keys_of_the_plugin_are_told_once(scratch):
+def test_agent_keys_of_the_plugin_are_reported_once(scratch):
     with stock_lab(scratch) as lab:
         agent = Agent(scratch, lab, QUICK + "role = standby\n[qos]\nenabled = true\n"
                       "[port]\nmode = observe\n[election]\npriority = 3\n")

@@ -202,7 +202,7 @@ class Asker:
                    len(self.last()) == len(self.members), 60, what)
         return time.monotonic()
 
-    def has_said(self, sl, after):
+    def has_printed(self, sl, after):
         """How often, when it was asked after that."""
         return sum(1 for asked, _, said in self.answers if said == sl and asked > after)
 
@@ -308,7 +308,7 @@ def path_lab_with_file(scratch):
 
 
 @pytest.mark.plain
-def test_file_that_cannot_be_written_is_told_once(scratch):
+def test_file_that_cannot_be_written_is_reported_once(scratch):
     with path_lab_with_file(scratch) as (paths, member):
         # In the way of the new file alone: the old one can be removed, as on a full disk.
         obstacle = member.paths_file.with_suffix(".new")
@@ -355,7 +355,7 @@ def test_file_that_could_not_be_seen_for_a_while_is_not_old(scratch):
                    "that it is well again")
 
 
-def test_agent_whose_port_the_sm_does_not_see_is_told_where_to_look(scratch):
+def test_agent_whose_port_the_sm_does_not_see_is_shown_where_to_look(scratch):
     with path_lab_with_file(scratch) as (paths, member):
         paths.lab.sim(f'Unlink "host-{AGENTS[0]:04}"[1]')
         wait_until(lambda: "whether this host's port is in the SM's fabric" in
@@ -400,7 +400,7 @@ def test_policy_changed_no_old_path_after_a_second(scratch):
                 changed = time.monotonic()
                 asker.wait_for(new, "paths by the new policy")
                 wait_until(lambda: time.monotonic() > changed + LIFE_S, 10, "a second")
-                assert not asker.has_said(old, changed + LIFE_S), "old paths"
+                assert not asker.has_printed(old, changed + LIFE_S), "old paths"
         for member in paths.members:
             rows, _, _ = read_as_ibacm(member.paths_file, int(
                 paths_of(member)["port_guid"], 0))
@@ -421,7 +421,7 @@ def test_stopped_agent_has_no_old_path_when_it_goes_on(scratch):
                 changed = time.monotonic()
                 wait_until(lambda: time.monotonic() > max(at + 3, changed + LIFE_S), 30, "3 s")
             asker.wait_for(3, "paths by the new policy")
-        assert not asker.has_said(1, 0), "old paths, in what was asked while it was stopped"
+        assert not asker.has_printed(1, 0), "old paths, in what was asked while it was stopped"
         wait_until(lambda: sls_of(paths_of(other) or {"paths": ()}) == {3, BULK}, 20,
                    "the other one's")
 
@@ -440,7 +440,7 @@ def test_beats_that_waited_for_a_stopped_agent_are_old(scratch):
                 wait_until(lambda: time.monotonic() > silent + LIFE_S, 10, "a second")
             with Asker([member]) as asker:
                 wait_until(lambda: len(asker.answers) > 20, 60, "answers")
-        assert not asker.has_said(1, 0), "paths of an SM that is silent"
+        assert not asker.has_printed(1, 0), "paths of an SM that is silent"
         paths.wait_for_paths()
 
 
@@ -462,7 +462,7 @@ def test_host_that_left_has_no_path_while_the_sweep_is_long(scratch):
             wait_until(lambda: time.monotonic() > gone + LIFE_S, 10, "a second")
             paths.lab.heal_mads()
             wait_until(lambda: all(map(paths_of, paths.members)), 60, "other paths")
-        assert not asker.has_said(BULK, gone + LIFE_S), "paths to who left"
+        assert not asker.has_printed(BULK, gone + LIFE_S), "paths to who left"
 
 
 def test_sm_killed_no_path_after_a_second(scratch):
@@ -475,7 +475,7 @@ def test_sm_killed_no_path_after_a_second(scratch):
             asker.wait_for(None, "that they are refused")
             wait_until(lambda: not any(member.paths_file.exists()
                                        for member in paths.members), 10, "no file")
-        assert not asker.has_said(1, killed + LIFE_S), "paths of a dead SM"
+        assert not asker.has_printed(1, killed + LIFE_S), "paths of a dead SM"
         failed(paths.members[0].control("paths"), 1,
                "none that may be used now: no SM says in time")
 
@@ -510,7 +510,7 @@ def test_fail_over_the_other_sms_paths(scratch, role):
             os.kill(paths.pid(), signal.SIGKILL)
             killed = time.monotonic()
             asker.wait_for(3, "the other SM's paths")
-        assert not asker.has_said(1, killed + LIFE_S), "paths of a dead SM"
+        assert not asker.has_printed(1, killed + LIFE_S), "paths of a dead SM"
 
 
 @pytest.mark.plain

@@ -441,7 +441,7 @@ def test_tree_of_masters_heals_when_one_is_cut_out(scratch):
         wait_for_errors(lab, 6)
 
 
-def test_agent_of_another_fabric_is_told_apart(scratch):
+def test_agent_of_another_fabric_is_distinguished(scratch):
     broker = Broker(scratch)
     other_net = fat_tree(scratch, 30, "--radix", "12")
     with lab_of(scratch, broker) as lab:

@@ -218,7 +218,7 @@ def complaints(member):
             if "no connection to the broker" in line and "Timeout" not in line]
 
 
-def test_tls_right_authority_connects_and_others_are_told(scratch):
+def test_tls_right_authority_connects_and_others_are_reported(scratch):
     path, key = certificate(scratch)
     wrong, _ = certificate(scratch)
     broker = Broker(scratch, "--tls", "--tlscert", path, "--tlskey", key)
@@ -328,7 +328,7 @@ class Realm:
 
 
 @pytest.mark.plain
-def test_credentials_right_connect_and_others_are_told(scratch):
+def test_credentials_right_connect_and_others_are_reported(scratch):
     folder = scratch.folder()
     realm, other = Realm(folder / "realm"), Realm(folder / "other")
     broker = Broker(scratch, "-c", realm.broker_conf())

@@ -62,7 +62,7 @@ def test_nonsense_is_counted_and_harms_nobody(scratch):
                        20, "messages that an agent counts")
 
 
-def test_claims_of_all_nodes_are_refused_and_said(scratch):
+def test_claims_of_all_nodes_are_refused_and_reported(scratch):
     broker = Broker(scratch)
     with manager_lab(scratch, broker) as lab:
         members = near_and_far(scratch, lab, broker)

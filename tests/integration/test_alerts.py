@@ -234,7 +234,7 @@ def test_file_has_json_lines_and_follows_rotation(tmp_path):
         assert status(lab)["alerts"]["file_lines"] == 2, "status"
 
 
-def test_file_on_a_full_disk_is_said_and_tried_again(scratch):
+def test_file_on_a_full_disk_is_reported_and_tried_again(scratch):
     disk = small_disk(scratch, 16)
     path = disk.folder / "alerts.json"
     with ready_lab(CONF + f"file = {path}\n") as lab:
@@ -254,7 +254,7 @@ def test_file_on_a_full_disk_is_said_and_tried_again(scratch):
         assert status(lab)["alerts"]["file_error"] is None, "error"
 
 
-def test_file_that_cant_be_written_is_told_once_for_each_file(tmp_path):
+def test_file_that_cant_be_written_is_reported_once_for_each_file(tmp_path):
     paths = [tmp_path / name for name in ("fifo-1", "fifo-2")]
     for path in paths:
         os.mkfifo(path)

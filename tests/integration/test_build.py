@@ -86,7 +86,7 @@ def test_terminal_shows_how_many_files_are_compiled(checkout):
     assert text.endswith(f"\r\033[Kbuild: done in {checkout}\r\n"), text
 
 
-def test_failed_compilation_shows_what_the_compiler_said(checkout):
+def test_failed_compilation_shows_what_the_compiler_printed(checkout):
     code, text = on_terminal(checkout, "3")
     assert code == 1 and "build: failed after 2 of 2 files; the end of" in text, text
     assert "Error 3" in text, text

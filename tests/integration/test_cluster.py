@@ -196,7 +196,7 @@ def test_member_killed_leaves_the_view_and_another_comes(scratch):
     wait_until(lambda: first.texts() == [(B, "again")], 10, "its payload")
 
 
-def test_corosync_killed_is_told_and_started_again_is_joined(scratch):
+def test_corosync_killed_is_reported_and_started_again_is_joined(scratch):
     cluster, first, second = two(scratch)
     cluster.kill()
     for member in first, second:
@@ -273,7 +273,7 @@ def test_half_of_the_votes_is_no_majority(scratch):
     assert view["needed"] == 1, "votes"
 
 
-def test_two_of_one_id_are_told(scratch):
+def test_two_of_one_id_are_reported(scratch):
     cluster, first, _ = two(scratch)
     third = cluster.member(B)
     wait_until(lambda: "port GUID" in first.status()["trouble"], 10, "trouble")
@@ -283,7 +283,7 @@ def test_two_of_one_id_are_told(scratch):
 
 
 @pytest.mark.plain
-def test_group_name_too_long_is_told(scratch):
+def test_group_name_too_long_is_reported(scratch):
     cluster = Cluster(scratch)
     member = cluster.member(A, group="x" * 101)
     wait_until(lambda: "101 characters" in member.status()["trouble"], 10, "trouble")
@@ -291,7 +291,7 @@ def test_group_name_too_long_is_told(scratch):
     assert member.end() is True, "the end"
 
 
-def test_corosync_refuses_a_user_is_told(scratch):
+def test_corosync_refuses_a_user_is_reported(scratch):
     cluster = Cluster(scratch)
     cluster.start()
     cluster.member(A).wait_for_view([A])

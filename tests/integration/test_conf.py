@@ -110,7 +110,7 @@ def test_diff_says_nothing_of_what_the_file_may_have():
         assert differences() == [], "a file that is gone"
 
 
-def test_reload_changes_for_a_restart_said_and_not_shown():
+def test_reload_changes_for_a_restart_reported_and_not_shown():
     with triad_lab("[perfmgr]\nsweep_period = 7\n") as lab:
         path = lab.folder / "sm-0" / "triad.conf"
         path.write_text("[perfmgr]\nsweep_period = 9\n[control]\nsocket = /tmp/no.sock\n"

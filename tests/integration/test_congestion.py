@@ -134,7 +134,7 @@ def set_vl_waits(lab, ticks):
 
 
 @pytest.mark.row("N8")
-def test_trees_on_two_vls_of_the_same_links_are_told_apart(lab):
+def test_trees_on_two_vls_of_the_same_links_are_distinguished(lab):
     on_both = ("leaf-1", UPLINK)
     vls = {ROOT: [0], ("leaf-2", 2): [1], on_both: [0, 1], ("host-1", 1): [0],
            ("host-2", 1): [1]}

@@ -172,7 +172,7 @@ def test_local_without_standard_input_log_goes_on(scratch):
         assert "Triad can't stand before OpenSM's" in log.read_text()
 
 
-def test_console_off_in_opensm_said():
+def test_console_off_in_opensm_reported():
     with triad_lab(CONF) as lab:
         log_has(lab, "OpenSM has console off: Triad works in a local")
         wait_for_sweep(lab)

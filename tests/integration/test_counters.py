@@ -124,7 +124,7 @@ def test_show_selection_narrows(swept_once, words, n):
 @pytest.mark.parametrize("words, message", [
     (("--node", "nobody"), "nobody"), (("--node", "Hca1", "--port", "2"), "no port 2"),
     (("--type", "router"), "no port")], ids=words_of)
-def test_show_selection_of_nothing_is_told(swept_once, words, message):
+def test_show_selection_of_nothing_is_reported(swept_once, words, message):
     failed(swept_once.triad("perf", "show", *words), 1, message)
 
 

@@ -124,7 +124,7 @@ def test_check_killed_takes_its_command_along(scratch):
     wait_until(lambda: not is_alive(pid), 10, "the command's end")
 
 
-def test_check_plugin_gone_told_once_and_heard_again(scratch):
+def test_check_plugin_gone_reported_once_and_heard_again(scratch):
     path = scratch.folder() / "none.sock"
     helper = Helper(scratch, path, "--", "sh", "-c", f"echo x >> {path}.runs")
     runs = path.with_name("none.sock.runs")
@@ -139,7 +139,7 @@ def test_check_plugin_gone_told_once_and_heard_again(scratch):
     assert helper.end()[0] == 0, "exit status"
 
 
-def test_check_elections_off_told_once(scratch):
+def test_check_elections_off_reported_once(scratch):
     plugin = Plugin(scratch, frame(MESSAGE, b"port verdict: elections are off\n") +
                     exit_frame(1))
     helper = Helper(scratch, plugin.path, "--", "true")

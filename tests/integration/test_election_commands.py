@@ -149,7 +149,7 @@ def test_election_state_survives_a_restart(scratch):
         assert (answer["term"], answer["blacklist"]) == (2, [NOBODY]), "state"
 
 
-def test_election_state_not_writable_told(scratch):
+def test_election_state_not_writable_reported(scratch):
     with election_lab(scratch, folder="/proc/nowhere") as lab:
         answer = wait_for(lab, lambda it: it["counters"]["store_failed"], "a failure")
         assert "election.state_dir" in answer["trouble"], "trouble"
@@ -181,7 +181,7 @@ def test_election_local_port_not_readable_does_not_wait(scratch):
         assert report(lab)["trouble"] is None, "trouble in the end"
 
 
-def test_election_that_ran_late_told_and_counted(scratch):
+def test_election_that_ran_late_reported_and_counted(scratch):
     path = scratch.folder() / "trace"
     with election_lab(scratch, f"trace_file = {path}\n") as lab:
         wait_for_permission(lab)
@@ -221,7 +221,7 @@ def test_blacklist_withdraws_permission_and_gives_it_back(scratch):
         failed(lab.run("triadctl", "port", "blacklist", "remove", own), 1, "not on it")
 
 
-def test_blacklist_of_somebody_not_heard_told(scratch):
+def test_blacklist_of_somebody_not_heard_reported(scratch):
     with election_lab(scratch) as lab:
         wait_for_permission(lab)
         process = lab.run("triadctl", "port", "blacklist", "add", NOBODY)
@@ -230,7 +230,7 @@ def test_blacklist_of_somebody_not_heard_told(scratch):
         assert report(lab)["may_enforce"] is True, "permission"
 
 
-def test_blacklist_full_told(scratch):
+def test_blacklist_full_reported(scratch):
     with election_lab(scratch) as lab:
         wait_for_permission(lab)
         for i in range(32):
@@ -266,7 +266,7 @@ def test_priority_changes_what_the_others_hear(scratch):
         assert report(lab)["preference"] == 8, "preference after a reload"
 
 
-def test_port_that_is_not_there_is_told_and_its_end_too(scratch):
+def test_port_that_is_not_there_is_reported_and_its_end_too(scratch):
     with election_lab(scratch) as lab:
         own = wait_for_permission(lab)["id"]
         assert report(lab)["port_absent"] is None
@@ -300,7 +300,7 @@ def test_verdict_needed_withholds_and_gives_permission(scratch):
         wait_for_reason(lab, "check_missing")
 
 
-def test_verdict_not_needed_told(scratch):
+def test_verdict_not_needed_reported(scratch):
     with election_lab(scratch) as lab:
         wait_for_permission(lab)
         assert "does not count" in ask(lab, "port", "verdict", "no"), "answer"
@@ -340,7 +340,7 @@ def test_check_helper_reports_what_the_command_says(scratch):
 
 # --- configuration -----------------------------------------------------------
 
-def test_expected_file_generation_shown_and_mistake_told(scratch):
+def test_expected_file_generation_shown_and_mistake_reported(scratch):
     expected = scratch.folder() / "expected.conf"
     with election_lab(scratch) as lab:
         assert wait_for_permission(lab)["generation"] == 0, "generation without a file"

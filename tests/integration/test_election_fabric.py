@@ -80,7 +80,7 @@ def test_hung_master_is_replaced_without_being_asked(kind):
         running.check()
 
 
-def test_cut_network_is_told_from_a_dead_sm():
+def test_cut_network_is_distinguished_from_a_dead_sm():
     with cluster("peers") as running:
         old = at_rest(running)
         running.lab.host("link", old, False)

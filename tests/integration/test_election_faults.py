@@ -176,7 +176,7 @@ def test_partitions_that_heal(kind):
         running.check()
 
 
-def test_members_with_different_leases_are_told():
+def test_members_with_different_leases_are_reported():
     with cluster("peers") as running:
         sm = running.wait_for_holder()
         other = others(sm)[0]

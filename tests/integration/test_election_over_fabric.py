@@ -155,7 +155,7 @@ def test_master_whose_links_are_down_has_no_permission():
 
 
 @pytest.mark.row("E12")
-def test_list_and_key_that_are_wrong_are_told(tmp_path):
+def test_list_and_key_that_are_wrong_are_reported(tmp_path):
     key = tmp_path / "other.key"
     key.write_bytes(b"another key of the same size....")
     key.chmod(0o600)
@@ -226,7 +226,7 @@ def test_forged_fragments_are_counted_and_harm_nobody():
         running.check()
 
 
-def test_sm_with_another_cluster_is_told():
+def test_sm_with_another_cluster_is_reported():
     with cluster(FABRIC) as running:
         master = at_rest(running)
         standby = others(master)[0]

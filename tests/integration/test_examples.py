@@ -259,7 +259,7 @@ def test_lines_are_found_and_those_not_run_are_still_there():
     assert not stale, f"no text has these any more: {stale}"
 
 
-def test_line_of_a_block_is_told_from_what_stands_around_it():
+def test_line_of_a_block_is_distinguished_from_what_stands_around_it():
     block = ("# triad.conf\n[port]\nmode = observe\n\nsm2# triadctl port priority 12\n"
              "# edit it\ntriadctl health     # a verdict\nawk '/x/ {\n    y}' file\n")
     assert list(command_lines(block)) == [

@@ -43,7 +43,7 @@ def check_sweeps_go_on(lab, n=3):
     succeeded(lab.run("saquery", "-N", node="Hca2"))
 
 
-def test_full_disk_is_said_and_sweeps_go_on(scratch):
+def test_full_disk_is_reported_and_sweeps_go_on(scratch):
     disk = small_disk(scratch, 24)
     folder = disk.folder
     with triad_lab(CONF.format(folder=folder)) as lab:

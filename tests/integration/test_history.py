@@ -230,7 +230,7 @@ def failing(lab):
             if finding["at"] == "history"]
 
 
-def test_folder_of_others_told_once_and_written_when_it_is_mended(tmp_path):
+def test_folder_of_others_reported_once_and_written_when_it_is_mended(tmp_path):
     folder = tmp_path / "state"
     with history_lab(tmp_path) as lab:
         wait_for_event(lab, "looks")
@@ -279,7 +279,7 @@ def hung_disk_lab(tmp_path, monkeypatch):
 
 
 @pytest.mark.plain
-def test_disk_that_hangs_stops_nothing_else_and_is_told(tmp_path, monkeypatch):
+def test_disk_that_hangs_stops_nothing_else_and_is_reported(tmp_path, monkeypatch):
     with hung_disk_lab(tmp_path, monkeypatch) as (lab, flag):
         wait_for_event(lab, "looks")
         flag.write_text("history-", encoding="ascii")

@@ -266,7 +266,7 @@ def test_filters_only_what_is_asked_for(scratch):
     assert not any(name.startswith("infiniband_switch") for name in hosts), hosts
 
 
-def test_mistaken_argument_is_told(scratch):
+def test_mistaken_argument_is_reported(scratch):
     server = Server(scratch)
     for query, says in (("counter=PortXmit", b"no counter 'PortXmit'"),
                         ("counter=PortXmitData&type=hca", b"no type 'hca'"),
@@ -349,7 +349,7 @@ def test_token_changed_in_file_is_taken_up(scratch):
         "the last good one"
 
 
-def test_secret_that_all_can_read_is_told(scratch):
+def test_secret_that_all_can_read_is_reported(scratch):
     path = token_file(scratch, mode=0o644)
     assert f"chmod o-r {path}" in Server(scratch, token=path).log(), "log"
     assert "chmod" not in Server(scratch, token=token_file(scratch)).log()

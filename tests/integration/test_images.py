@@ -490,7 +490,7 @@ def test_what_there_was_not_then_says_so(past):
            "this one reads all counters by itself")
 
 
-def test_port_that_is_not_there_is_told(past):
+def test_port_that_is_not_there_is_reported(past):
     lab, _ = past
     for words in (("perf", "history", "Hca1:7", "PortXmitData"),
                   ("links", "--node", "Hca1:7")):

@@ -204,7 +204,7 @@ def test_topology_needs_no_counters():
 
 
 @pytest.mark.row("N9")
-def test_hosts_that_are_wrong_are_told(lab):
+def test_hosts_that_are_wrong_are_reported(lab):
     failed(lab.run("triadctl", "job"), 2, "--nodes or --slurm")
     failed(lab.run("triadctl", "job", "--nodes", "host-[0001-"), 1, "its ']' is missing")
     failed(lab.run("triadctl", "job", "--nodes", "nobody"), 1, "in the fabric")

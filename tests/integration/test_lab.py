@@ -204,7 +204,7 @@ def test_control_socket_of_a_deep_folder_is_short(scratch):
     assert len(path) <= 107 and path.startswith("/tmp/"), path
 
 
-def test_plugin_that_cannot_be_loaded_is_told(tmp_path):
+def test_plugin_that_cannot_be_loaded_is_reported(tmp_path):
     broken = tmp_path / "broken.so"
     broken.write_text("not a library", encoding="ascii")
     with ScriptedLab(NET, plugin=broken) as lab:
@@ -502,7 +502,7 @@ def test_lab_down_with_a_recycled_pid_spares_its_new_owner(scratch):
 INSTALLED = ("lab", "demo", "gen-fabric")
 
 
-def test_python_too_old_is_told_in_one_line():
+def test_python_too_old_is_reported_in_one_line():
     """The syntax is what 3.6 reads, and the first module of ours ends the script."""
     scripts = LAB.parent
     for path in (scripts / "triadlab" / "__init__.py", *(scripts / name for name in INSTALLED)):

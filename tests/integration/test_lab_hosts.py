@@ -119,7 +119,7 @@ def test_triadctl_on_a_host_is_in_its_namespaces(tmp_path):
         assert inside[1] != own, "it is where the test is"
 
 
-def test_namespace_that_is_not_there_is_told():
+def test_namespace_that_is_not_there_is_reported():
     with ScriptedLab(NET, plugin="no") as lab:
         process = lab.run("env", "TRIAD_LAB_NETNS=/nowhere", "sminfo")
         assert process.returncode, "it worked"

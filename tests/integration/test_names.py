@@ -39,13 +39,13 @@ def test_every_name_of_a_port_finds_it(swept_once):
         ("port", "Hca1 (0x0000000000100000) port 1"), answer
 
 
-def test_port_said_twice(swept_once):
+def test_port_named_twice(swept_once):
     assert len(ports(swept_once, "--node", "Switch1:2", "--port", "2")) == 1
     failed(swept_once.run("triadctl", "perf", "show", "--node", "Switch1:2", "--port", "3"),
            1, "'Switch1:2' means port 2, and the port that is given is 3")
 
 
-def test_what_is_not_there_told_with_its_name(swept_once):
+def test_what_is_not_there_reported_with_its_name(swept_once):
     for words, what in ((("--node", "Switch1:99"), "Switch1 has no port 99"),
                         (("--port", "99"), "no node has a port 99")):
         failed(swept_once.run("triadctl", "perf", "show", *words), 1, what)

@@ -35,7 +35,7 @@ def test_version_that_does_not_build_is_a_row_and_the_next_is_tried(tmp_path):
     assert variant.split()[:2] == ["3.3.98-debug", "plain"], variant
 
 
-def test_words_wrong_are_told(tmp_path):
+def test_words_wrong_are_reported(tmp_path):
     process = matrix("3.3.24")
     assert process.returncode == 2 and "--sources is missing" in process.stderr, process
     process = matrix("--sources", tmp_path)

@@ -263,7 +263,7 @@ def test_policy_with_mistakes_at_start_leaves_it_to_opensm(scratch):
         wait_until(lambda: sl_of(lab) == "0x1", 30, "the policy, mended")
 
 
-def test_group_of_an_absent_port_is_told_and_joined(scratch):
+def test_group_of_an_absent_port_is_reported_and_joined(scratch):
     lab, path = policy_lab(scratch)
     with lab:
         wait_until(lambda: sl_of(lab, "--service_id", "0x20001") == "0x3", 30, "the policy")

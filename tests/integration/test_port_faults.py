@@ -325,7 +325,7 @@ def test_file_written_while_read_only_whole_ones_in_force():
         ports.check(expected_sets=1)
 
 
-def test_file_with_mistakes_all_told_and_last_good_one_stays():
+def test_file_with_mistakes_all_reported_and_last_good_one_stays():
     with managed() as ports:
         good = ports.expected.generation
         path = ports.file_of(0)

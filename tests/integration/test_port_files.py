@@ -64,7 +64,7 @@ def test_check_right_file_summed_up(scratch):
          "disabled": 1, "test": 2}, "JSON"
 
 
-def test_check_every_mistake_told_at_once(tmp_path):
+def test_check_every_mistake_reported_at_once(tmp_path):
     path = tmp_path / "expected.csv"
     path.write_bytes(b"\n".join([
         b"leaf-01,1,enabled,name=spine-01;port=1", b"generation 1",
@@ -194,7 +194,7 @@ def test_snapshot_of_real_output_fits_its_fabric(scratch):
             assert process.stderr == "", "standard error"
 
 
-def test_files_that_cannot_be_used_told(scratch):
+def test_files_that_cannot_be_used_reported(scratch):
     path = write(scratch, "generation 1\n")
     nonsense = write(scratch, "Switch\n", "fabric.txt")
     for words, part in (

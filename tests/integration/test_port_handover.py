@@ -195,7 +195,7 @@ def test_last_one_acts_by_hand_until_another_comes_back():
         ports.check(expected_sets=1)
 
 
-def test_disabled_by_us_and_by_others_are_told_apart_after_restart_and_hand_over():
+def test_disabled_by_us_and_by_others_are_distinguished_after_restart_and_hand_over():
     with managed("corosync") as ports:
         old = ports.master
         miswire(ports)

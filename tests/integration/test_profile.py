@@ -674,7 +674,7 @@ def test_merge_damaged_late_in_frame_takes_none_of_it(scratch):
     assert merge(path, "--csv").stdout.count("\n") == 24480 + 1, "lines of text"
 
 
-def test_merge_mistakes_told(scratch):
+def test_merge_mistakes_reported(scratch):
     folder = scratch.folder()
     path = folder / "profile.csv.zst"
     driver = Driver(scratch)

@@ -163,7 +163,7 @@ def test_counter_that_a_port_lacks_is_absent():
         assert "qp1_dropped" not in fetch(address), "ibsim's agents don't have it"
 
 
-def test_filters_choose_and_what_is_wrong_is_said():
+def test_filters_choose_and_what_is_wrong_is_reported():
     address = free_address()
     with triad_lab(CONF.format(address)) as lab:
         wait_for_sweep(lab)
@@ -198,7 +198,7 @@ def test_set_opens_moves_and_closes_the_port():
             pass
 
 
-def test_address_in_use_is_said_and_the_sm_goes_on():
+def test_address_in_use_is_reported_and_the_sm_goes_on():
     with contextlib.closing(socket.socket()) as sock:
         sock.bind(("127.0.0.1", 0))
         sock.listen()

@@ -117,7 +117,7 @@ def faults(lab, *rules):
     lab.harm_mads("\n".join(["seed 7", *rules, ""]))
 
 
-def test_answers_lost_are_told_and_mended_later(scratch):
+def test_answers_lost_are_reported_and_mended_later(scratch):
     arbitration = [{"group": ["Switches"], "vlarb-low": [(1, 9)]}]
     stock = stock_tables(NET)
     lab, path = table_lab(scratch, NET, policy(GROUPS, [STORAGE]),

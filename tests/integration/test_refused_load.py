@@ -51,7 +51,7 @@ def test_library_that_lacks_refused(tmp_path):
 # The address sanitizer stands between the plugin and what is preloaded.
 @pytest.mark.scripts
 @pytest.mark.parametrize("n_left", range(12))
-def test_host_without_threads_told(n_left, monkeypatch):
+def test_host_without_threads_reported(n_left, monkeypatch):
     monkeypatch.setenv("TRIAD_THREADS_LEFT", str(n_left))
     with Lab(NET, plugin="yes", preload=[LIBRARIES / "libnothreads.so"]) as lab:
         check_refusal(lab, "not enough memory or threads for Triad: it stays off",

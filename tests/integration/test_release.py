@@ -74,7 +74,7 @@ def edit(path, *change):
     path.write_text(path.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
 
 
-def test_every_objection_is_told_at_once(tree):
+def test_every_objection_is_reported_at_once(tree):
     git(tree, "tag", "v1.2")
     edit(tree / "configure.ac", "[0.1.0]", "[1.2]")
     edit(tree / "NEWS", "Triad 0.1.0", "Triad 0.3.0")

@@ -264,7 +264,7 @@ def test_multicast_tree_of_hosts_that_joined_is_seen_and_loops_nowhere(ring):
     assert answer["multicast_all_checked"], answer
 
 
-def test_what_is_no_link_is_said(ring):
+def test_what_is_no_link_is_reported(ring):
     check(ring, 1)
     answer = ring.triad("routes", "over", "ring-1:6")
     assert (answer.returncode, "no port with a link" in answer.stderr) == (1, True), answer

@@ -340,7 +340,7 @@ def full_disk(folder):
         disk.unmount()
 
 
-def test_full_disk_of_a_standby_is_told_until_there_is_room():
+def test_full_disk_of_a_standby_is_reported_until_there_is_room():
     with copying("peers") as it:
         master = it.master()
         standby, third = others(master)

@@ -260,7 +260,7 @@ def in_own_mounts(command):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def test_folder_that_is_read_only_and_opensm_that_is_missing_are_told(tmp_path):
+def test_folder_that_is_read_only_and_opensm_that_is_missing_are_reported(tmp_path):
     conf = default_conf(tmp_path)
     process = in_own_mounts(
         f"mount --bind {tmp_path} {tmp_path} && mount -o remount,ro,bind {tmp_path} && "
@@ -347,7 +347,7 @@ def test_plugin_that_does_not_fit_changes_nothing(tmp_path):
     assert conf.read_bytes() == before and not (tmp_path / COPY).exists()
 
 
-def test_mistakes_of_triad_conf_and_all_else_are_told_at_once(tmp_path):
+def test_mistakes_of_triad_conf_and_all_else_are_reported_at_once(tmp_path):
     conf, triad_conf = default_conf(tmp_path), tmp_path / "triad.conf"
     triad_conf.write_text("[perfmgr]\nsweep_period = x\nnothing = 1\n")
     process = setup("--conf", conf, "--triad-conf", triad_conf, "--json",
@@ -383,7 +383,7 @@ def test_user_sees_what_would_change_and_may_not_change_it(scratch):
     assert conf.read_bytes() == before
 
 
-def test_wrong_words_are_told(tmp_path):
+def test_wrong_words_are_reported(tmp_path):
     for words, message in ((["--remove", "--triad-conf", "/a"], "exclude each other"),
                            (["--triad-conf", "a.conf"], "from / on"),
                            (["--triad-conf", "/a b"], "without blanks"),
@@ -482,7 +482,7 @@ def test_triad_that_is_not_loaded_is_explained_by_the_log(tmp_path):
         assert "What to do: " in process.stderr and "long ago" not in process.stderr
 
 
-def test_service_that_is_not_there_is_said_before_a_change(tmp_path):
+def test_service_that_is_not_there_is_reported_before_a_change(tmp_path):
     conf = default_conf(tmp_path)
     before = conf.read_bytes()
     (tmp_path / "bin").mkdir()

@@ -167,7 +167,7 @@ def test_place_that_is_not_there_is_refused_and_one_that_left_is_not():
 
 
 @pytest.mark.parametrize("harm", ["not a folder", "a strange file", "others may write"])
-def test_state_that_cannot_be_kept_is_said_and_silences_work(harm, tmp_path):
+def test_state_that_cannot_be_kept_is_reported_and_silences_work(harm, tmp_path):
     folder = tmp_path / "state"
     with triad_lab(f"{CONF}[state]\ndir = {folder}\n") as lab:
         wait_for_sweep(lab)

@@ -181,7 +181,7 @@ def test_perf_reset_of_no_such_node():
         assert "perf clear: no node is called 'nobody'" in process.stderr, process.stderr
 
 
-def test_reset_by_others_is_told_apart():
+def test_reset_by_others_is_distinguished():
     with lab_in("triad") as lab:
         wait_for_sweep(lab)
         perf_set(lab, 3, SymbolErrorCounter=70)

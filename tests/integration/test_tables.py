@@ -99,7 +99,7 @@ def test_columns_chosen_by_title_or_name(plugin):
         ["host-10", "host-2", "höst-1"], "one column"
 
 
-def test_column_unknown_told_with_those_there_are(plugin):
+def test_column_unknown_reported_with_those_there_are(plugin):
     for words in (["--columns", "node,nose"], ["--sort", "nose"], ["--sort", "-nose"]):
         process = ask(plugin, "perf", "show", *words)
         failed(process, 2, "triadctl: perf show: " + words[0] + ": no column 'nose' in "
@@ -249,7 +249,7 @@ def test_million_rows_in_little_memory(scratch):
 
 @pytest.mark.skipif(bool(sanitizer()), reason="a sanitizer takes all addresses")
 @pytest.mark.plain
-def test_million_rows_sorted_in_too_little_memory_told(scratch):
+def test_million_rows_sorted_in_too_little_memory_reported(scratch):
     process = ask_million_rows(scratch, 150, "--sort", "node")
     failed(process, 1, "triadctl: perf show: not enough memory for the table\n")
     assert process.stdout.split() in ([], ["0"]), "no row of a table that isn't sorted"
@@ -411,7 +411,7 @@ def test_watch_of_any_reading_command(scratch):
     failed(ask(plugin, "reload", "--watch"), 2, "no option '--watch'")
 
 
-def test_watch_plugin_gone_told_and_waited_for(scratch):
+def test_watch_plugin_gone_reported_and_waited_for(scratch):
     plugin = Plugin(scratch, table(HEAD, *ROWS) + DONE)
     terminal = watch(scratch, plugin, "perf", "show")
     wait_until(lambda: "every 1 s" in terminal.shown(), 30, "the picture")

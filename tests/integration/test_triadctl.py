@@ -92,7 +92,7 @@ def test_answer_after_exit_ignored(scratch):
 
 # --- mistakes, help ----------------------------------------------------------
 
-def test_usage_wrong_command_told_without_plugin():
+def test_usage_wrong_command_reported_without_plugin():
     for words, part in (
             ([], "a command is missing"),
             (["statsu"], "did you mean 'status'?"),
@@ -176,7 +176,7 @@ def test_socket_left_behind_says_what_to_do(scratch):
     failed(ask(plugin, "status"), 1, ADVICE)
 
 
-def test_socket_of_another_user_told(scratch):
+def test_socket_of_another_user_reported(scratch):
     if os.geteuid() != 0:
         pytest.skip("only root can become another user")
     plugin, folder = Plugin(scratch, DONE), scratch.folder()
@@ -188,7 +188,7 @@ def test_socket_of_another_user_told(scratch):
     failed(process, 1, "Permission denied; only root and the user of opensm may")
 
 
-def test_socket_path_too_long_told():
+def test_socket_path_too_long_reported():
     failed(run("--socket", "/" + "x" * 107, "status"), 1, "File name too long")
 
 
@@ -210,7 +210,7 @@ def test_socket_typed_goes_before_environment(scratch):
 
 # --- when the plugin fails ---------------------------------------------------
 
-def test_answer_cut_told(scratch):
+def test_answer_cut_reported(scratch):
     for answer in (b"", frame(OUTPUT, b"half\n"), frame(OUTPUT, b"x" * 100)[:50],
                    DONE[:5], DONE[:8]):
         failed(ask(Plugin(scratch, answer), "status"), 1,
@@ -240,7 +240,7 @@ def test_answer_slow_but_alive_waited_for(scratch):
     assert process.stderr == "", "standard error"
 
 
-def test_answer_of_other_protocol_told(scratch):
+def test_answer_of_other_protocol_reported(scratch):
     for answer, part in (
             (frame(OUTPUT, b"x", version=2), "another version of the protocol"),
             (b"HTTP/1.1 400 Bad Request\r\n\r\n", "another version of the protocol"),
@@ -266,7 +266,7 @@ def test_output_reader_gone_ends_quietly(scratch):
     assert process.wait(60) == 0, "status"
 
 
-def test_output_not_writable_told(scratch):
+def test_output_not_writable_reported(scratch):
     plugin = Plugin(scratch, frame(OUTPUT, b"text\n") + DONE)
     with open("/dev/full", "wb") as full:
         for process in (ask(plugin, "status", stdout=full), run("help", stdout=full),
@@ -356,7 +356,7 @@ def test_watch_paints_terminals_alone(scratch):
     assert ask(plugin, "perf", "top", "--watch").stdout == "a\nb\n", "standard output"
 
 
-def test_watch_plugin_gone_told_and_waited_for(scratch):
+def test_watch_plugin_gone_reported_and_waited_for(scratch):
     plugin = Plugin(scratch, frame(OUTPUT, b"[]\n") + DONE)
     process = start_watch(scratch, plugin, "--interval", "1", "--json")
     wait_until(lambda: plugin.requests, what="a request")
@@ -413,7 +413,7 @@ def test_qos_check_default_level_chosen():
     assert json.loads(process.stdout)["default_level"] == "3", "default level"
 
 
-def test_qos_check_mistakes_told_with_places(tmp_path):
+def test_qos_check_mistakes_reported_with_places(tmp_path):
     path = tmp_path / "policy"
     path.write_text("qos-ulps\nsdp : 16\nrds : x\nend-qos-ulps\n", encoding="utf-8")
     process = run("qos", "check", path)

@@ -27,7 +27,7 @@ def trouble(lab):
 
 
 @pytest.mark.plain
-def test_two_masters_told_until_one_has_handed_over():
+def test_two_masters_reported_until_one_has_handed_over():
     with Lab(EXAMPLE_NETS / "net.2sw2path4hca", sms=["Hca1", "Hca2"],
              opensm_conf=CONF) as lab:
         assert states(lab) == ["master", "standby"]

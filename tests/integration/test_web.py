@@ -179,7 +179,7 @@ def test_verdict_is_in_a_header(lab):
     assert "as of " in get(lab.address, "/api/v1/links?at=1s").getheader("Triad-Message")
 
 
-def test_mistakes_are_told_in_the_parsers_words(lab):
+def test_mistakes_are_reported_in_the_parsers_words(lab):
     for path, code, says in (
             ("links?at=tomorrow", 400, "tomorrow"), ("perf/top?by=PortXmitDat", 400,
                                                      "PortXmitData"),

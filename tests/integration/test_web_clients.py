@@ -218,7 +218,7 @@ def told_to_come_back(response):
     assert response.getheader("Retry-After"), "Retry-After"
 
 
-def test_too_many_commands_are_told_to_come_back(scratch):
+def test_too_many_commands_are_asked_to_come_back(scratch):
     server = Web(scratch, max_clients=100)
     server.command("hold 1")
     with contextlib.ExitStack() as stack:

@@ -111,7 +111,7 @@ def test_alertmanager_that_was_away_is_right_again(scratch):
         assert len(lines) == 2, f"once for each outage: {lines}"
 
 
-def test_url_that_is_set_later_is_told_what_is_active(scratch):
+def test_url_that_is_set_later_is_shown_what_is_active(scratch):
     receiver = Receiver(scratch)
     with triad_lab(conf(""), opensm_conf=OPENSM_CONF) as lab:
         wait_for_sweep(lab, 2)

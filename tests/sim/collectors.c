@@ -131,7 +131,7 @@ static void send(struct agent *from, uint64_t to, const uint8_t *octets, size_t 
 	payload->size = size;
 	memcpy(payload->octets, octets, size);
 	for (unsigned i = 0; i <= s->n_agents; i++) {
-		if (to != TRIAD_CLAIMS_NOBODY && to != id_of(i))
+		if (to != TRIAD_CLAIMS_NO_AGENT && to != id_of(i))
 			continue;
 		carry(from, &s->agents[i], payload);
 		carry_again(from, &s->agents[i], payload);
@@ -142,7 +142,7 @@ static void send(struct agent *from, uint64_t to, const uint8_t *octets, size_t 
 
 static void count(struct collectors *s, uint64_t to, size_t size)
 {
-	if (to == TRIAD_CLAIMS_NOBODY) {
+	if (to == TRIAD_CLAIMS_NO_AGENT) {
 		s->traffic.n_to_all++;
 		s->traffic.octets_to_all += size;
 	} else {
@@ -196,7 +196,7 @@ static void ask_nodes(void *context, const uint64_t *guids, uint32_t n)
 {
 	const struct triad_collect_who_owns who = {.n = n};
 
-	send_question(context, TRIAD_CLAIMS_NOBODY, &who, guids);
+	send_question(context, TRIAD_CLAIMS_NO_AGENT, &who, guids);
 }
 
 /* --- hearing --- */
@@ -233,7 +233,7 @@ static void receive_question(struct agent *agent, const struct triad_collect_hea
 		agent->claims, head, &who, s->guids, clock_of(agent));
 }
 
-static void hear(struct agent *agent, struct payload *payload)
+static void receive_from(struct agent *agent, struct payload *payload)
 {
 	struct triad_collect_head head;
 	struct triad_collect_alive alive;
@@ -293,7 +293,7 @@ static void send_alive(struct agent *agent)
 
 	turn(agent);
 	triad_claims_fill_alive(agent->claims, &alive);
-	send(agent, TRIAD_CLAIMS_NOBODY, octets,
+	send(agent, TRIAD_CLAIMS_NO_AGENT, octets,
 		triad_collect_put_alive(&head, &alive, octets, sizeof(octets)));
 }
 
@@ -542,7 +542,7 @@ static void handle_for(struct collectors *s, struct agent *agent, struct event *
 	bool is_same_life = event->life == agent->life;
 
 	if (event->kind == DELIVER && agent->sight) {
-		hear(agent, event->payload);
+		receive_from(agent, event->payload);
 		turn(agent);
 	} else if (event->kind == SEE && is_same_life) {
 		/* What is older than what it knows came late. */

@@ -127,7 +127,7 @@ void collectors_describe(struct collectors *s)
 static uint64_t seen_owner(const struct agent *agent, uint32_t node)
 {
 	if (!agent->sight || agent->sight->places[node] == UINT32_MAX)
-		return TRIAD_CLAIMS_NOBODY;
+		return TRIAD_CLAIMS_NO_AGENT;
 	return triad_claims_owner(agent->claims, agent->sight->places[node], NULL);
 }
 

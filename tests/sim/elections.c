@@ -208,7 +208,7 @@ struct triad_election *elections_of(struct elections *s, unsigned node)
 bool elections_is_together(const struct elections *s, unsigned a, unsigned b)
 {
 	if (s->kind == ELECTIONS_PEERS)
-		return elections_hear_each_other(s, a, b);
+		return elections_reach_each_other(s, a, b);
 	return elections_component(s, a) >> b & 1;
 }
 

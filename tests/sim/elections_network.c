@@ -13,7 +13,7 @@ unsigned elections_n_all(const struct elections *s)
 	return s->n_nodes + s->n_bare;
 }
 
-bool elections_hear_each_other(const struct elections *s, unsigned a, unsigned b)
+bool elections_reach_each_other(const struct elections *s, unsigned a, unsigned b)
 {
 	const struct node *x = &s->nodes[a], *y = &s->nodes[b];
 
@@ -25,7 +25,7 @@ bool elections_hear_each_other(const struct elections *s, unsigned a, unsigned b
 static bool hears_all(const struct elections *s, unsigned node, uint32_t mask)
 {
 	for (unsigned i = 0; i < elections_n_all(s); i++)
-		if ((mask >> i & 1) && !elections_hear_each_other(s, node, i))
+		if ((mask >> i & 1) && !elections_reach_each_other(s, node, i))
 			return false;
 	return true;
 }
@@ -145,7 +145,7 @@ static void review_peers(struct elections *s, unsigned node)
 
 	for (unsigned i = 0; i < s->n_nodes; i++) {
 		const struct node *other = &s->nodes[i];
-		bool is_received = elections_hear_each_other(s, node, i) &&
+		bool is_received = elections_reach_each_other(s, node, i) &&
 			other->election && !other->is_paused;
 
 		if (is_received)
@@ -250,7 +250,7 @@ static void send_to_peers(struct elections *s, unsigned from, struct payload *pa
 			elections_deliver_at(s, from, to, s->now_us + 5, payload);
 			continue;
 		}
-		if (!elections_hear_each_other(s, from, to) ||
+		if (!elections_reach_each_other(s, from, to) ||
 			elections_random(s, 100) < s->loss_percent)
 			continue;
 		if (at_us <= *last_us)
@@ -363,7 +363,7 @@ static bool is_receivable(struct elections *s, struct event *event)
 	if (s->kind == ELECTIONS_PEERS || event->ring == n->ring)
 		return event->to == event->from ? event->life == n->life : true;
 	if (event->ring < n->ring ||
-		!elections_hear_each_other(s, event->from, event->to))
+		!elections_reach_each_other(s, event->from, event->to))
 		return false;
 	event->at_us = s->now_us + 5 * MS; /* its ring has not formed here yet */
 	elections_push(s, *event);
@@ -377,7 +377,7 @@ void elections_deliver(struct elections *s, struct event event)
 
 	/* What was on its way when a ring broke arrives here and there. */
 	if (event.from != event.to &&
-		!elections_hear_each_other(s, event.from, event.to) &&
+		!elections_reach_each_other(s, event.from, event.to) &&
 		elections_random(s, 2)) {
 		elections_unref(event.payload);
 		return;

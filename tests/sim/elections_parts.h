@@ -83,7 +83,7 @@ uint64_t elections_true_time(
 
 /* --- elections_network.c --- */
 unsigned elections_n_all(const struct elections *s);
-bool elections_hear_each_other(const struct elections *s, unsigned a, unsigned b);
+bool elections_reach_each_other(const struct elections *s, unsigned a, unsigned b);
 /* The ring that a node's cluster service is in, or will be when it has formed. */
 uint32_t elections_component(const struct elections *s, unsigned node);
 /* A node looks who is there. */

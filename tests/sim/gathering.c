@@ -82,7 +82,7 @@ static void speak(struct gathering *g, struct gathering_peer *peer)
 	speaker = peer;
 }
 
-static void hear(
+static void receive_from(
 	struct gathering *g, struct gathering_peer *peer, struct letter *letter)
 {
 	if (!peer->member || peer->is_paused || peer->group != letter->group)
@@ -96,7 +96,7 @@ static void receive_as_manager(struct gathering *g, struct letter *letter)
 {
 	uint64_t begun_us = cpu_us();
 
-	hear(g, &g->manager, letter);
+	receive_from(g, &g->manager, letter);
 	g->manager_cpu_us += cpu_us() - begun_us;
 }
 
@@ -107,11 +107,11 @@ static void deliver(struct gathering *g, struct letter *letter)
 
 	for (unsigned i = 0;
 		letter->to == TRIAD_MEMBER_TO_ALL && i < g->params.n_agents; i++)
-		hear(g, &g->agents[i], letter);
+		receive_from(g, &g->agents[i], letter);
 	if (one == &g->manager)
 		receive_as_manager(g, letter);
 	else
-		hear(g, one, letter);
+		receive_from(g, one, letter);
 }
 
 static void deliver_due(struct gathering *g)

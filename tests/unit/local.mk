@@ -88,7 +88,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_metrics \
 	tests/unit/perfmgr/test_modes \
 	tests/unit/perfmgr/test_silences \
-	tests/unit/perfmgr/test_told_alerts \
+	tests/unit/perfmgr/test_alert_outbox \
 	tests/unit/perfmgr/test_timeline \
 	tests/unit/ib/test_partitions \
 	tests/unit/ib/test_pma \

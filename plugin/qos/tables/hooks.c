@@ -35,7 +35,7 @@ static void update_vlarb(void *context, osm_physp_t *port, uint8_t number,
 }
 
 /* NULL: there is no place for the engine, which then keeps its own hooks. */
-static struct engine *place_of(struct osm_routing_engine *engine)
+static struct engine *hooks_of(struct osm_routing_engine *engine)
 {
 	for (unsigned i = 0; i < hooks.n; i++)
 		if (hooks.engines[i].engine == engine)
@@ -48,17 +48,17 @@ static struct engine *place_of(struct osm_routing_engine *engine)
 
 static void install(struct osm_routing_engine *engine)
 {
-	struct engine *place = engine ? place_of(engine) : NULL;
+	struct engine *entry = engine ? hooks_of(engine) : NULL;
 
-	if (!place)
+	if (!entry)
 		return;
 	/* Called before each sweep.  If a hook is not ours, the engine has set it since the
 	 * last sweep: keep it as the engine's own. */
-	place->own.context = engine->context;
+	entry->own.context = engine->context;
 	if (engine->update_sl2vl != update_sl2vl)
-		place->own.sl2vl = engine->update_sl2vl;
+		entry->own.sl2vl = engine->update_sl2vl;
 	if (engine->update_vlarb != update_vlarb)
-		place->own.vlarb = engine->update_vlarb;
+		entry->own.vlarb = engine->update_vlarb;
 	engine->update_sl2vl = update_sl2vl;
 	engine->update_vlarb = update_vlarb;
 }
@@ -82,13 +82,13 @@ void triad_hooks_remove(void)
 {
 	pthread_mutex_lock(&hooks.lock);
 	for (unsigned i = 0; i < hooks.n; i++) {
-		struct engine *place = &hooks.engines[i];
+		struct engine *entry = &hooks.engines[i];
 
 		/* Leave hooks that the engine has set since. */
-		if (place->engine->update_sl2vl == update_sl2vl)
-			place->engine->update_sl2vl = place->own.sl2vl;
-		if (place->engine->update_vlarb == update_vlarb)
-			place->engine->update_vlarb = place->own.vlarb;
+		if (entry->engine->update_sl2vl == update_sl2vl)
+			entry->engine->update_sl2vl = entry->own.sl2vl;
+		if (entry->engine->update_vlarb == update_vlarb)
+			entry->engine->update_vlarb = entry->own.vlarb;
 	}
 	hooks.n = 0;
 	pthread_mutex_unlock(&hooks.lock);

@@ -135,7 +135,7 @@ static void find_desired(
 				op_vls, TRIAD_QOS_PORT_SWITCH0));
 }
 
-static const struct triad_sl2vl *wanted_of(const struct triad_tables_pass *pass,
+static const struct triad_sl2vl *desired_of(const struct triad_tables_pass *pass,
 	const struct desired *desired, const osm_physp_t *out, unsigned in)
 {
 	if (!in && !osm_physp_get_port_num(out))
@@ -153,7 +153,7 @@ static bool is_right(const struct triad_tables_pass *pass,
 {
 	for (unsigned in = 0; in < pass->view.n; in++)
 		if (memcmp(known(out, in)->raw_vl_by_sl,
-			    wanted_of(pass, desired, out, in)->vl,
+			    desired_of(pass, desired, out, in)->vl,
 			    sizeof(desired->own.vl)))
 			return false;
 	return true;
@@ -281,7 +281,7 @@ static void send_out(struct triad_tables_pass *pass, osm_node_t *node,
 	if (common)
 		send_for_all_in(pass, node, out, number, common);
 	for (unsigned in = 0; in < pass->view.n; in++) {
-		const struct triad_sl2vl *table = wanted_of(pass, desired, out, in);
+		const struct triad_sl2vl *table = desired_of(pass, desired, out, in);
 
 		if (!common && !forced &&
 			!memcmp(known(out, in)->raw_vl_by_sl, table->vl,

@@ -79,54 +79,54 @@ static void note_unlooked(struct triad_tables *tables, const char *unlooked)
 }
 
 static enum triad_tables_refusal look_at(struct triad_tables *tables,
-	struct triad_setup *setup, const struct triad_tables_wish *wish,
+	struct triad_setup *setup, const struct triad_tables_goal *goal,
 	const char **unlooked)
 {
 	const struct triad_tables_guard guard = {.osm = tables->osm,
 		.setup = setup,
-		.fabric = wish->fabric,
-		.sweeps = wish->sweeps,
-		.n_sweeps = wish->n_sweeps};
+		.fabric = goal->fabric,
+		.sweeps = goal->sweeps,
+		.n_sweeps = goal->n_sweeps};
 
 	*unlooked = NULL;
-	return wish->guarded ? triad_tables_guard_look(&guard, tables->report, unlooked)
+	return goal->guarded ? triad_tables_guard_look(&guard, tables->report, unlooked)
 			     : TRIAD_TABLES_PASSES;
 }
 
 /* Returns 0 and the desired setup, NULL if there is none, or an errno. */
-static int compile(struct triad_tables *tables, const struct triad_tables_wish *wish,
+static int compile(struct triad_tables *tables, const struct triad_tables_goal *goal,
 	struct triad_setup **setup)
 {
 	*setup = NULL;
-	if (!wish->policy || !triad_setup_is_wanted(wish->policy))
+	if (!goal->policy || !triad_setup_is_wanted(goal->policy))
 		return 0;
-	if (wish->desired)
-		return triad_setup_compile(wish->policy, setup);
+	if (goal->desired)
+		return triad_setup_compile(goal->policy, setup);
 	triad_log_write(tables->log, TRIAD_LOG_INFO,
 		"%s: its qos-setup is not programmed: qos.tables_enabled is off",
-		wish->policy->source);
+		goal->policy->source);
 	return 0;
 }
 
-static void offer(struct triad_tables *tables, const struct triad_tables_wish *wish)
+static void offer(struct triad_tables *tables, const struct triad_tables_goal *goal)
 {
 	struct triad_setup *setup;
 	const char *unlooked = NULL;
-	int error = compile(tables, wish, &setup);
+	int error = compile(tables, goal, &setup);
 	enum triad_tables_refusal refusal =
-		error ? TRIAD_TABLES_PASSES : look_at(tables, setup, wish, &unlooked);
+		error ? TRIAD_TABLES_PASSES : look_at(tables, setup, goal, &unlooked);
 
 	if (error) {
 		triad_log_write(tables->log, TRIAD_LOG_ERROR,
 			"%s: its qos-setup can't be put into force: %s; the tables "
 			"stay as they are",
-			wish->policy->source, strerror(error));
+			goal->policy->source, strerror(error));
 	} else if (refusal) {
 		triad_setup_unref(setup);
-		refuse(tables, refusal, wish->desired);
+		refuse(tables, refusal, goal->desired);
 	} else {
-		tables->tested = wish->fabric || !wish->guarded;
-		put_into_force(tables, setup, wish->desired);
+		tables->tested = goal->fabric || !goal->guarded;
+		put_into_force(tables, setup, goal->desired);
 		note_unlooked(tables, unlooked);
 	}
 }
@@ -227,14 +227,14 @@ bool triad_tables_ask_for_sweep(struct triad_tables *tables)
 }
 
 /* Compares the fabric's tables with the setup in force, or with OpenSM's tables. */
-static void review(struct triad_tables *tables, const struct triad_tables_wish *wish)
+static void review(struct triad_tables *tables, const struct triad_tables_goal *goal)
 {
 	struct triad_setup *setup = triad_tables_setup(tables);
 	uint64_t begun_us = triad_clock_now_us();
 	struct triad_setup_plan *plan;
 	enum verdict verdict;
 
-	if (triad_setup_plan_make(setup, wish->fabric, &plan)) {
+	if (triad_setup_plan_make(setup, goal->fabric, &plan)) {
 		pthread_mutex_lock(&tables->lock);
 		tables->status.state = TRIAD_TABLES_NO_MEMORY;
 		pthread_mutex_unlock(&tables->lock);
@@ -244,14 +244,14 @@ static void review(struct triad_tables *tables, const struct triad_tables_wish *
 	}
 	if (setup)
 		triad_tables_report_findings(
-			tables->report, plan, triad_setup_policy(setup), wish->fabric);
+			tables->report, plan, triad_setup_policy(setup), goal->fabric);
 	verdict = note_review(
-		tables, wish->fabric, plan, triad_clock_now_us() - begun_us);
+		tables, goal->fabric, plan, triad_clock_now_us() - begun_us);
 	/* Don't ask if a sweep began meanwhile: it makes a pass. */
-	if (verdict == ASK && atomic_load(wish->sweeps) == wish->n_sweeps)
+	if (verdict == ASK && atomic_load(goal->sweeps) == goal->n_sweeps)
 		(void)triad_tables_ask_for_sweep(tables);
 	else if (verdict == LOST)
-		triad_tables_report_different(tables->report, plan, wish->fabric);
+		triad_tables_report_different(tables->report, plan, goal->fabric);
 	triad_setup_plan_free(plan);
 	triad_setup_unref(setup);
 }
@@ -273,7 +273,7 @@ static bool is_anything(struct triad_tables *tables, bool qos)
  * it on the first one.  A setup that has passed once is never withdrawn: a new port must
  * not change all others. */
 static void test_first(
-	struct triad_tables *tables, const struct triad_tables_wish *wish)
+	struct triad_tables *tables, const struct triad_tables_goal *goal)
 {
 	struct triad_setup *setup = triad_tables_setup(tables);
 	bool is_first = !tables->tested;
@@ -281,44 +281,44 @@ static void test_first(
 	const char *unlooked = NULL;
 
 	if (setup && (is_first || triad_tables_status(tables).unlooked)) {
-		refusal = look_at(tables, setup, wish, &unlooked);
+		refusal = look_at(tables, setup, goal, &unlooked);
 		note_unlooked(tables, unlooked);
 	}
 	/* After the first check, keep it in any case; the check of routes raises an
 	 * alert. */
 	if (refusal && is_first) {
-		put_into_force(tables, NULL, wish->desired);
-		refuse(tables, refusal, wish->desired);
+		put_into_force(tables, NULL, goal->desired);
+		refuse(tables, refusal, goal->desired);
 	}
 	tables->tested = true;
 	triad_setup_unref(setup);
 }
 
 void triad_tables_see_to(
-	struct triad_tables *tables, const struct triad_tables_wish *wish)
+	struct triad_tables *tables, const struct triad_tables_goal *goal)
 {
-	bool is_new = wish->fabric && wish->is_settled &&
-		wish->fabric->generation != tables->reviewed;
-	bool is_other = !tables->offered || tables->policy != wish->policy ||
-		tables->offered_wanted != wish->desired ||
-		tables->offered_guarded != wish->guarded;
+	bool is_new = goal->fabric && goal->is_settled &&
+		goal->fabric->generation != tables->reviewed;
+	bool is_other = !tables->offered || tables->policy != goal->policy ||
+		tables->offered_wanted != goal->desired ||
+		tables->offered_guarded != goal->guarded;
 
 	/* A refused setup may be acceptable in another fabric. */
 	if (is_other || (is_new && triad_tables_status(tables).refused)) {
 		/* Log the findings anew for another policy. */
-		if (tables->policy != wish->policy)
+		if (tables->policy != goal->policy)
 			triad_tables_report_forget(tables->report);
 		triad_policy_unref(tables->policy);
-		tables->policy = wish->policy ? triad_policy_ref(wish->policy) : NULL;
-		tables->offered_wanted = wish->desired;
-		tables->offered_guarded = wish->guarded;
+		tables->policy = goal->policy ? triad_policy_ref(goal->policy) : NULL;
+		tables->offered_wanted = goal->desired;
+		tables->offered_guarded = goal->guarded;
 		tables->offered = true;
-		offer(tables, wish);
+		offer(tables, goal);
 	}
-	if (!wish->fabric || !wish->is_settled || (!is_other && !is_new))
+	if (!goal->fabric || !goal->is_settled || (!is_other && !is_new))
 		return;
-	tables->reviewed = wish->fabric->generation;
-	test_first(tables, wish);
-	if (is_anything(tables, wish->fabric->sa.qos))
-		review(tables, wish);
+	tables->reviewed = goal->fabric->generation;
+	test_first(tables, goal);
+	if (is_anything(tables, goal->fabric->sa.qos))
+		review(tables, goal);
 }

@@ -81,7 +81,7 @@ void triad_tables_free(struct triad_tables *tables); /* accepts NULL */
 const char *triad_tables_state_name(enum triad_tables_state state);
 
 /* The policy, the settings and the fabric to apply it to. */
-struct triad_tables_wish {
+struct triad_tables_goal {
 	struct triad_policy *policy; /* the last good one; NULL: none */
 	bool desired;                /* its tables are to be in force */
 	bool guarded;                /* refuse setups that the guard stops */
@@ -96,7 +96,7 @@ struct triad_tables_wish {
 /* Puts a new policy's setup into force, or checks whether the present one is in force
  * everywhere.  Blocks for the time that a plan takes. */
 void triad_tables_see_to(
-	struct triad_tables *tables, const struct triad_tables_wish *wish);
+	struct triad_tables *tables, const struct triad_tables_goal *goal);
 
 /* Makes OpenSM start a heavy sweep; false: it is not the master. */
 bool triad_tables_ask_for_sweep(struct triad_tables *tables);

@@ -438,7 +438,7 @@ START_TEST(test_not_wanted_is_not_discovered)
 }
 END_TEST
 
-START_TEST(test_other_port_is_told)
+START_TEST(test_other_port_is_reported)
 {
 	ck_assert(triad_discover_free(discover));
 	discover = triad_discover_new(0x99, take, NULL, &log_);
@@ -465,6 +465,6 @@ int main(void)
 	tcase_add_test(cases, test_first_discovery_is_taken_in_part);
 	tcase_add_test(cases, test_node_without_link_is_gone_at_once);
 	tcase_add_test(cases, test_not_wanted_is_not_discovered);
-	tcase_add_test(cases, test_other_port_is_told);
+	tcase_add_test(cases, test_other_port_is_reported);
 	return run_cases(cases);
 }

@@ -135,7 +135,7 @@ START_TEST(test_why_it_failed_comes_out)
 }
 END_TEST
 
-START_TEST(test_crash_is_told)
+START_TEST(test_crash_is_reported)
 {
 	struct triad_discovery made;
 
@@ -144,7 +144,7 @@ START_TEST(test_crash_is_told)
 }
 END_TEST
 
-START_TEST(test_end_without_a_word_is_told)
+START_TEST(test_end_without_a_word_is_reported)
 {
 	struct triad_discovery made;
 
@@ -175,7 +175,7 @@ START_TEST(test_nonsense_is_refused)
 }
 END_TEST
 
-START_TEST(test_program_that_is_not_there_is_told)
+START_TEST(test_program_that_is_not_there_is_reported)
 {
 	struct triad_discovery made;
 
@@ -230,7 +230,7 @@ START_TEST(test_it_takes_too_long_and_is_killed)
 }
 END_TEST
 
-START_TEST(test_it_is_killed_and_does_not_end_which_is_told_once)
+START_TEST(test_it_is_killed_and_does_not_end_which_is_reported_once)
 {
 	const struct triad_discovery_asking asking = {.program = program,
 		.limit_us = TRIAD_US_PER_S / 5,
@@ -275,16 +275,17 @@ int main(int argc, char **argv)
 	tcase_add_checked_fixture(cases, NULL, tear_down);
 	tcase_add_test(cases, test_what_it_finds_comes_out_as_it_is);
 	tcase_add_test(cases, test_why_it_failed_comes_out);
-	tcase_add_test(cases, test_crash_is_told);
-	tcase_add_test(cases, test_end_without_a_word_is_told);
+	tcase_add_test(cases, test_crash_is_reported);
+	tcase_add_test(cases, test_end_without_a_word_is_reported);
 	tcase_add_loop_test(cases, test_nonsense_is_refused, 0, 3);
 	tcase_add_test(cases, test_signals_of_the_agent_do_not_end_it);
-	tcase_add_test(cases, test_program_that_is_not_there_is_told);
+	tcase_add_test(cases, test_program_that_is_not_there_is_reported);
 	/* With an older C library only triad_discovery_reply_write() closes it. */
 	if (__GLIBC_PREREQ(2, 34))
 		tcase_add_test(cases, test_it_has_nothing_of_the_agents);
 	tcase_add_test(cases, test_it_takes_too_long_and_is_killed);
-	tcase_add_test(cases, test_it_is_killed_and_does_not_end_which_is_told_once);
+	tcase_add_test(
+		cases, test_it_is_killed_and_does_not_end_which_is_reported_once);
 	tcase_add_test(cases, test_it_is_over_and_is_killed);
 	return run_cases(cases);
 }

@@ -223,7 +223,7 @@ END_TEST
 
 /* Agents below a manager, each with ports of its own, that all say the GUID of its
  * SM. */
-START_TEST(test_processes_that_say_one_guid_are_told_apart)
+START_TEST(test_processes_that_say_one_guid_are_distinguished)
 {
 	for (unsigned sweep = 0; sweep < 50; sweep++)
 		for (unsigned agent = 0; agent < 4; agent++) {
@@ -313,7 +313,7 @@ START_TEST(test_links_have_both_ways)
 	ck_assert_uint_eq(links.n_bundles, 1);
 	ck_assert_uint_eq(links.bundles[0].n_links, 3);
 	/* Back: 900 over a mean of 500; there it is 3000 over 2000. */
-	ck_assert_uint_eq(links.bundles[0].way, TRIAD_LINK_BACK);
+	ck_assert_uint_eq(links.bundles[0].direction, TRIAD_LINK_BACK);
 	ck_assert_double_eq_tol(links.bundles[0].ratio, 1.8, 1e-9);
 	ck_assert_uint_eq(links.bundles[0].busiest, 2);
 	triad_links_clear(&links);
@@ -351,7 +351,7 @@ int main(void)
 	tcase_add_test(cases, test_gap_counts_missing_sweeps);
 	tcase_add_test(cases, test_other_period_and_sweeps_between_are_no_gaps);
 	tcase_add_test(cases, test_gap_of_many_early_sweeps_by_the_period);
-	tcase_add_test(cases, test_processes_that_say_one_guid_are_told_apart);
+	tcase_add_test(cases, test_processes_that_say_one_guid_are_distinguished);
 	tcase_add_test(cases, test_sections_without_comment_taken);
 	tcase_add_test(cases, test_many_ports_found_again);
 	tcase_add_test(cases, test_links_have_both_ways);

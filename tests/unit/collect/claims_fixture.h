@@ -47,7 +47,7 @@ static inline void note_owner(void *context, uint64_t to,
 	struct fixture *fixture = context;
 
 	ck_assert_uint_le(owner->n, 4096);
-	ck_assert_uint_eq(owner->number == 0, to != TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner->number == 0, to != TRIAD_CLAIMS_NO_AGENT);
 	fixture->n_entries += owner->n;
 	ck_assert_uint_lt(fixture->n_outgoing, MAX_SAID);
 	fixture->outgoing[fixture->n_outgoing].to = to;
@@ -61,8 +61,8 @@ static inline void note_ask(void *context, uint64_t to)
 {
 	struct fixture *fixture = context;
 
-	fixture->n_asked_all += to == TRIAD_CLAIMS_NOBODY;
-	fixture->n_asked += to != TRIAD_CLAIMS_NOBODY;
+	fixture->n_asked_all += to == TRIAD_CLAIMS_NO_AGENT;
+	fixture->n_asked += to != TRIAD_CLAIMS_NO_AGENT;
 	fixture->asked = to;
 }
 
@@ -105,7 +105,7 @@ static inline void run(struct fixture *fixture, uint64_t us)
 	turn(fixture);
 }
 
-static inline void forget_said(struct fixture *fixture)
+static inline void forget_reported(struct fixture *fixture)
 {
 	fixture->n_outgoing = fixture->n_entries = fixture->n_asked_all =
 		fixture->n_asked = 0;
@@ -159,7 +159,7 @@ static inline void set_up_owner(struct fixture *fixture, uint32_t n)
 	set_up(fixture, n);
 	run(fixture, 5 * BACKOFF);
 	ck_assert_uint_eq(triad_claims_owner(fixture->claims, n - 1, NULL), SELF);
-	forget_said(fixture);
+	forget_reported(fixture);
 }
 
 /* --- what others say --- */
@@ -178,7 +178,7 @@ static inline void receive_alive(
 	triad_claims_receive_alive(fixture->claims, &head, &alive, fixture->now_us);
 }
 
-static inline void hear(struct fixture *fixture, uint64_t id,
+static inline void receive_from(struct fixture *fixture, uint64_t id,
 	const struct triad_collect_owner *owner,
 	const struct triad_collect_claim *entries)
 {
@@ -196,7 +196,7 @@ static inline void receive_claim(struct fixture *fixture, uint64_t id, uint32_t 
 	const struct triad_collect_claim claim = {
 		.node_guid = 1000 + 10 * (uint64_t)node, .hops = hops, .load = load};
 
-	hear(fixture, id, &owner, &claim);
+	receive_from(fixture, id, &owner, &claim);
 }
 
 /* A part of a list: nodes 'first' to under 'end'. */
@@ -213,7 +213,7 @@ static inline void receive_list(struct fixture *fixture, uint64_t id, uint32_t a
 	for (uint32_t i = first; i < end; i++)
 		claims[i - first] = (struct triad_collect_claim){
 			.node_guid = 1000 + 10 * (uint64_t)i, .hops = 1};
-	hear(fixture, id, &owner, claims);
+	receive_from(fixture, id, &owner, claims);
 }
 
 static inline uint64_t owner_of(const struct fixture *fixture, uint32_t node)

@@ -221,7 +221,7 @@ static void check_totals(void)
 }
 
 /* Row: N1 */
-START_TEST(test_links_that_went_down_are_told_of_whoever_reads_and_however_late)
+START_TEST(test_links_that_went_down_are_reported_whoever_reads_and_however_late)
 {
 	uint64_t first[512];
 	struct triad_engine_row row;
@@ -646,7 +646,7 @@ static void take_empty(uint32_t number, uint32_t again_from, uint32_t again_sinc
 		TRIAD_US_PER_S, now_us);
 }
 
-START_TEST(test_what_was_told_again_and_lost_is_asked_for_again)
+START_TEST(test_what_was_reported_again_and_lost_is_asked_for_again)
 {
 	take_empty(1, 0, 0);
 	take_empty(3, 0, 0);
@@ -662,7 +662,7 @@ START_TEST(test_what_was_told_again_and_lost_is_asked_for_again)
 END_TEST
 
 /* Row: M7 */
-START_TEST(test_quiet_ports_are_not_told_of_but_when_their_turn_comes)
+START_TEST(test_quiet_ports_are_not_reported_but_when_their_turn_comes)
 {
 	const struct triad_reporter_params params = {
 		.min_change_words = 1000, .refresh = 4, .period_us = TRIAD_US_PER_S};
@@ -708,7 +708,7 @@ static void tell_changes_of(uint64_t min_change_words)
 }
 
 /* Row: M7 */
-START_TEST(test_port_is_told_of_when_its_changes_add_up_to_min_change)
+START_TEST(test_port_is_reported_when_its_changes_add_up_to_min_change)
 {
 	uint64_t before;
 
@@ -727,7 +727,7 @@ START_TEST(test_port_is_told_of_when_its_changes_add_up_to_min_change)
 END_TEST
 
 /* Row: M6 */
-START_TEST(test_errors_are_told_of_when_they_crossed_their_threshold)
+START_TEST(test_errors_are_reported_when_they_crossed_their_threshold)
 {
 	uint32_t *findings = calloc(fabric->n_ports, sizeof(*findings));
 	uint64_t before;
@@ -756,7 +756,7 @@ START_TEST(test_errors_are_told_of_when_they_crossed_their_threshold)
 END_TEST
 
 /* Row: M7 */
-START_TEST(test_port_that_goes_idle_is_told_of_once_more)
+START_TEST(test_port_that_goes_idle_is_reported_once_more)
 {
 	const struct triad_reporter_params params = {
 		.min_change_words = 1000, .refresh = 0, .period_us = TRIAD_US_PER_S};
@@ -775,7 +775,7 @@ START_TEST(test_port_that_goes_idle_is_told_of_once_more)
 }
 END_TEST
 
-START_TEST(test_port_that_only_waits_is_told_of_until_it_waits_no_more)
+START_TEST(test_port_that_only_waits_is_reported_until_it_waits_no_more)
 {
 	const struct triad_reporter_params params = {
 		.min_change_words = 1000, .refresh = 0, .period_us = TRIAD_US_PER_S};
@@ -832,7 +832,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_one_agent_top_has_its_totals_and_rates);
 	tcase_add_test(cases,
-		test_links_that_went_down_are_told_of_whoever_reads_and_however_late);
+		test_links_that_went_down_are_reported_whoever_reads_and_however_late);
 	tcase_add_test(cases, test_nodes_change_hands_totals_go_on);
 	tcase_add_test(cases, test_messages_lost_totals_are_right_when_they_come_again);
 	tcase_add_test(cases, test_hardware_reset_by_others_is_counted_through);
@@ -849,20 +849,20 @@ int main(void)
 		cases, test_reset_with_totals_set_to_zero_at_the_agent_counts_at_once);
 	tcase_add_test(cases, test_agent_that_went_silent_its_ports_are_not_seen);
 	tcase_add_test(
-		cases, test_quiet_ports_are_not_told_of_but_when_their_turn_comes);
+		cases, test_quiet_ports_are_not_reported_but_when_their_turn_comes);
 	tcase_add_test(
-		cases, test_port_is_told_of_when_its_changes_add_up_to_min_change);
+		cases, test_port_is_reported_when_its_changes_add_up_to_min_change);
 	tcase_add_test(
-		cases, test_errors_are_told_of_when_they_crossed_their_threshold);
-	tcase_add_test(cases, test_port_that_goes_idle_is_told_of_once_more);
+		cases, test_errors_are_reported_when_they_crossed_their_threshold);
+	tcase_add_test(cases, test_port_that_goes_idle_is_reported_once_more);
 	tcase_add_test(cases, test_findings_of_a_port_that_never_answered_come_and_go);
 	tcase_add_test(
-		cases, test_port_that_only_waits_is_told_of_until_it_waits_no_more);
+		cases, test_port_that_only_waits_is_reported_until_it_waits_no_more);
 	tcase_add_test(cases, test_agent_that_is_heard_again_its_quiet_ports_are_seen);
 	tcase_add_test(cases, test_counters_that_a_new_owner_tells_of_later_go_on);
 	tcase_add_test(cases,
 		test_half_an_answer_of_an_owner_that_is_back_counts_nothing_twice);
 	tcase_add_test(cases, test_clock_that_stood_still_rows_are_not_stale);
-	tcase_add_test(cases, test_what_was_told_again_and_lost_is_asked_for_again);
+	tcase_add_test(cases, test_what_was_reported_again_and_lost_is_asked_for_again);
 	return run_cases(cases);
 }

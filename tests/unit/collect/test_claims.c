@@ -43,20 +43,20 @@ START_TEST(test_wave_alone_claims_hop_by_hop)
 	set_up_as(&fixture, SELF, false);
 	triad_claims_set_nodes(fixture.claims, nodes, hops, 4, fixture.now_us);
 	run(&fixture, 2 * BACKOFF - 1);
-	ck_assert_uint_eq(owner_of(&fixture, 1), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 1), TRIAD_CLAIMS_NO_AGENT);
 	run(&fixture, 1);
 	ck_assert_uint_eq(owner_of(&fixture, 1), SELF);
 	run(&fixture, BACKOFF - 1);
-	ck_assert_uint_eq(owner_of(&fixture, 3), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 3), TRIAD_CLAIMS_NO_AGENT);
 	run(&fixture, 1);
 	ck_assert_uint_eq(owner_of(&fixture, 3), SELF);
 	run(&fixture, 2 * BACKOFF - 1);
-	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NO_AGENT);
 	run(&fixture, 1);
 	ck_assert_uint_eq(triad_claims_owner(fixture.claims, 0, &stated), SELF);
 	ck_assert_uint_eq(stated, 3);
 	run(&fixture, 10 * BACKOFF);
-	ck_assert_uint_eq(owner_of(&fixture, 2), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 2), TRIAD_CLAIMS_NO_AGENT);
 	ck_assert_uint_eq(triad_claims_n_unowned(fixture.claims), 0);
 	ck_assert_uint_eq(fixture.n_entries, 3);
 	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_claimed, 3);
@@ -122,7 +122,7 @@ START_TEST(test_round_of_equals_goes_by_tie_break)
 	ck_assert_uint_gt(n_first, 430);
 	ck_assert_uint_lt(n_first, 570);
 	for (uint32_t i = 0; i < 1000; i++)
-		if (owner_of(&fixture, i) == TRIAD_CLAIMS_NOBODY)
+		if (owner_of(&fixture, i) == TRIAD_CLAIMS_NO_AGENT)
 			receive_claim(&fixture, OTHER, i + 1, i, 2, 0);
 	run(&fixture, BACKOFF);
 	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, n_first);
@@ -189,7 +189,7 @@ START_TEST(test_claim_against_one_that_stands_wins_by_rule)
 	set_up_as(&fixture, 0, false);
 	set_nodes(&fixture, 1, TRIAD_CLAIMS_UNREACHABLE);
 	receive_claim(&fixture, OTHER, 1, 0, 2, 3);
-	hear(&fixture, OTHER + 1, &owner, &claim);
+	receive_from(&fixture, OTHER + 1, &owner, &claim);
 	ck_assert_uint_eq(
 		owner_of(&fixture, 0), OTHER + claims_for_lower_load[_i].wins);
 	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_conflicts,
@@ -290,7 +290,7 @@ START_TEST(test_balance_takes_some_of_who_owns_much_more)
 			.hops = 2,
 			.load = triad_claims_load(i)};
 	set_up(&fixture, 200);
-	hear(&fixture, OTHER, &owner, entries);
+	receive_from(&fixture, OTHER, &owner, entries);
 	run(&fixture, 4 * BACKOFF);
 	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 0);
 	for (unsigned i = 0; i < 40; i++) {
@@ -335,7 +335,7 @@ START_TEST(test_agent_silent_for_a_liveness_time_is_dead_and_inherited)
 	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
 	ck_assert_int_ne(look(&fixture, OTHER).state, TRIAD_CLAIMS_DEAD);
 	run(&fixture, 1);
-	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NO_AGENT);
 	ck_assert_uint_eq(triad_claims_n_unowned(fixture.claims), 1);
 	ck_assert_int_eq(look(&fixture, OTHER).state, TRIAD_CLAIMS_DEAD);
 	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_deaths, 1);
@@ -354,7 +354,7 @@ START_TEST(test_agent_that_comes_back_is_asked_for_its_list)
 	run(&fixture, LIVENESS);
 	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
 	run(&fixture, LIVENESS + 1);
-	forget_said(&fixture);
+	forget_reported(&fixture);
 	receive_alive(&fixture, OTHER, 1);
 	ck_assert(look(&fixture, OTHER).is_behind);
 	run(&fixture, BACKOFF);
@@ -379,10 +379,10 @@ START_TEST(test_incarnation_old_is_not_heard_and_new_owns_nothing)
 	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
 	head.incarnation = 8;
 	triad_claims_receive_alive(fixture.claims, &head, &alive, fixture.now_us);
-	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NO_AGENT);
 	ck_assert_uint_eq(look(&fixture, OTHER).incarnation, 8);
 	receive_claim(&fixture, OTHER, 2, 0, 1, 0);
-	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NO_AGENT);
 	triad_claims_receive_owner(
 		fixture.claims, &head, &owner, &claim, fixture.now_us);
 	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
@@ -485,7 +485,7 @@ START_TEST(test_away_keeps_what_is_owned_whatever_the_fabric_becomes)
 	struct fixture fixture;
 
 	set_up_owner(&fixture, 3);
-	triad_claims_set_away(fixture.claims, true, fixture.now_us);
+	triad_claims_set_suspended(fixture.claims, true, fixture.now_us);
 	fixture.now_us += 10 * LIVENESS;
 	set_nodes(&fixture, 4, 2);
 	fixture.now_us += 10 * LIVENESS;
@@ -493,7 +493,7 @@ START_TEST(test_away_keeps_what_is_owned_whatever_the_fabric_becomes)
 	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_stalls, 0);
 	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 2);
 	fixture.now_us += MS;
-	triad_claims_set_away(fixture.claims, false, fixture.now_us);
+	triad_claims_set_suspended(fixture.claims, false, fixture.now_us);
 	turn(&fixture);
 	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_stalls, 1);
 	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 0);
@@ -516,7 +516,7 @@ START_TEST(test_drain_keeps_until_others_take_and_claims_nothing)
 	set_nodes(&fixture, 3, 2);
 	run(&fixture, 6 * BACKOFF);
 	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 1);
-	ck_assert_uint_eq(owner_of(&fixture, 2), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 2), TRIAD_CLAIMS_NO_AGENT);
 	ck_assert_int_eq(look(&fixture, SELF).state, TRIAD_CLAIMS_DRAINING);
 	triad_claims_drain(fixture.claims, false, fixture.now_us);
 	run(&fixture, 3 * BACKOFF);
@@ -569,7 +569,7 @@ START_TEST(test_leave_of_another_frees_all_that_it_owned)
 	set_nodes(&fixture, 2, 1);
 	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
 	receive_claim(&fixture, OTHER, 2, 1, 1, 0);
-	hear(&fixture, OTHER, &nothing, NULL);
+	receive_from(&fixture, OTHER, &nothing, NULL);
 	ck_assert_uint_eq(triad_claims_n_unowned(fixture.claims), 2);
 	ck_assert(!look(&fixture, OTHER).is_behind);
 	triad_claims_free(fixture.claims);
@@ -585,11 +585,11 @@ START_TEST(test_observer_claims_nothing_and_sees_all)
 	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
 	run(&fixture, LIVENESS);
 	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
-	ck_assert_uint_eq(owner_of(&fixture, 1), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 1), TRIAD_CLAIMS_NO_AGENT);
 	ck_assert_uint_eq(fixture.n_outgoing, 0);
 	ck_assert_uint_eq(fixture.n_asked_all, 1);
 	run(&fixture, 1);
-	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NO_AGENT);
 	triad_claims_free(fixture.claims);
 }
 END_TEST

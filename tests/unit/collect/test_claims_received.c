@@ -13,7 +13,7 @@ START_TEST(test_gap_asks_for_the_list_and_not_too_often)
 
 	set_up(&fixture, 2);
 	run(&fixture, LIVENESS);
-	forget_said(&fixture);
+	forget_reported(&fixture);
 	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
 	receive_claim(&fixture, OTHER, 3, 1, 1, 0);
 	ck_assert_uint_eq(owner_of(&fixture, 1), OTHER);
@@ -27,8 +27,8 @@ START_TEST(test_gap_asks_for_the_list_and_not_too_often)
 	ck_assert_uint_le(fixture.n_asked, 2);
 	receive_list(&fixture, OTHER, 4, 0, 1, 0, 1);
 	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
-	ck_assert_uint_eq(owner_of(&fixture, 1), TRIAD_CLAIMS_NOBODY);
-	forget_said(&fixture);
+	ck_assert_uint_eq(owner_of(&fixture, 1), TRIAD_CLAIMS_NO_AGENT);
+	forget_reported(&fixture);
 	receive_alive(&fixture, OTHER, 4);
 	run(&fixture, LIVENESS / 2);
 	ck_assert_uint_eq(fixture.n_asked, 0);
@@ -62,9 +62,9 @@ START_TEST(test_announcement_heard_twice_or_late_is_left)
 	set_nodes(&fixture, 1, 1);
 	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
 	receive_claim(&fixture, OTHER, 2, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
-	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NO_AGENT);
 	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
-	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NO_AGENT);
 	ck_assert(!look(&fixture, OTHER).is_behind);
 	triad_claims_free(fixture.claims);
 }
@@ -87,7 +87,7 @@ START_TEST(test_list_in_parts_counts_when_all_are_here)
 	ck_assert_uint_eq(owner_of(&fixture, 5), OTHER);
 	receive_list(&fixture, OTHER, 3, 0, 2, 0, 2);
 	ck_assert(!look(&fixture, OTHER).is_behind);
-	ck_assert_uint_eq(owner_of(&fixture, 5), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 5), TRIAD_CLAIMS_NO_AGENT);
 	ck_assert_uint_eq(look(&fixture, OTHER).n_nodes, 4);
 	triad_claims_free(fixture.claims);
 }
@@ -163,7 +163,7 @@ START_TEST(test_alive_overtaken_by_an_announcement_is_no_news)
 	struct fixture fixture;
 
 	set_up(&fixture, 1);
-	hear(&fixture, OTHER, &draining, NULL);
+	receive_from(&fixture, OTHER, &draining, NULL);
 	receive_alive(&fixture, OTHER, 0);
 	ck_assert_int_eq(look(&fixture, OTHER).state, TRIAD_CLAIMS_DRAINING);
 	receive_alive(&fixture, OTHER, 1);
@@ -330,13 +330,13 @@ START_TEST(test_answer_to_a_question_is_a_claim_that_does_not_count)
 
 	set_up(&fixture, 1);
 	receive_claim(&fixture, OTHER, 1, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
-	hear(&fixture, OTHER, &answer, &claim);
+	receive_from(&fixture, OTHER, &answer, &claim);
 	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
 	receive_claim(&fixture, OTHER, 2, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
-	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NO_AGENT);
 	/* From before it was given up. */
-	hear(&fixture, OTHER, &answer, &claim);
-	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	receive_from(&fixture, OTHER, &answer, &claim);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NO_AGENT);
 	triad_claims_free(fixture.claims);
 }
 END_TEST
@@ -350,13 +350,13 @@ START_TEST(test_fabric_new_keeps_owners_and_asks_for_what_came)
 	set_up(&fixture, 4);
 	receive_claim(&fixture, OTHER, 1, 1, 2, 0);
 	run(&fixture, 6 * BACKOFF);
-	forget_said(&fixture);
+	forget_reported(&fixture);
 	set_nodes(&fixture, 7, 2);
 	ck_assert_uint_eq(fixture.n_asked_nodes, 3);
 	ck_assert_uint_eq(fixture.n_asked_all, 0);
 	ck_assert_uint_eq(owner_of(&fixture, 1), OTHER);
 	ck_assert_uint_eq(owner_of(&fixture, 3), SELF);
-	ck_assert_uint_eq(owner_of(&fixture, 4), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 4), TRIAD_CLAIMS_NO_AGENT);
 	set_nodes(&fixture, 1, 2);
 	ck_assert_uint_eq(look(&fixture, OTHER).n_nodes, 0);
 	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 1);
@@ -381,7 +381,7 @@ START_TEST(test_fabric_with_other_distances_has_own_stated_anew)
 	ck_assert_uint_eq(fixture.outgoing[0].first.hops, 4);
 	triad_claims_owner(fixture.claims, 1, &stated);
 	ck_assert_uint_eq(stated, 4);
-	ck_assert_uint_eq(owner_of(&fixture, 2), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 2), TRIAD_CLAIMS_NO_AGENT);
 	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_given_up, 1);
 	triad_claims_free(fixture.claims);
 }
@@ -422,9 +422,9 @@ START_TEST(test_claim_nearer_than_the_fabric_allows_is_refused)
 	fixture.unknown = 66;
 	set_nodes(&fixture, 1, 2);
 	receive_claim(&fixture, OTHER, 1, 0, 2, 0);
-	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NO_AGENT);
 	receive_claim(&fixture, 66, 1, 0, 9, 0);
-	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NO_AGENT);
 	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_refused, 2);
 	receive_claim(&fixture, OTHER, 2, 0, 3, 0);
 	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
@@ -495,7 +495,7 @@ START_TEST(test_words_of_ones_own_or_a_manager_are_left)
 	receive_claim(&fixture, SELF, 1, 0, 0, 0);
 	receive_claim(&fixture, 0, 1, 0, 0, 0);
 	triad_claims_receive_alive(fixture.claims, &head, &manager, fixture.now_us);
-	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NO_AGENT);
 	ck_assert(triad_claims_agent(fixture.claims, 0, &agent));
 	ck_assert_uint_eq(agent.id, SELF);
 	ck_assert(!triad_claims_agent(fixture.claims, 1, &agent));

@@ -90,7 +90,7 @@ static bool is_for(const struct letter *letter, const struct peer *peer)
 }
 
 /* As the carrier has it: said by the one with that id. */
-static void hear(struct peer *peer, uint64_t from, uint8_t *octets, size_t size)
+static void receive_from(struct peer *peer, uint64_t from, uint8_t *octets, size_t size)
 {
 	const struct triad_member_sender speaker = {
 		.id = from, .is_manager = from == peers[MANAGER].id};
@@ -109,7 +109,7 @@ static void deliver(void)
 		n_fabrics_asked += asks_for_fabric(letter);
 		for (unsigned i = 0; i < N_MEMBERS; i++)
 			if (peers[i].member && is_for(letter, &peers[i]))
-				hear(&peers[i], letter->from, letter->octets,
+				receive_from(&peers[i], letter->from, letter->octets,
 					letter->size);
 		free(letter);
 	}
@@ -408,7 +408,7 @@ static void check_secret_owner(uint64_t owner)
 
 		ck_assert_uint_eq(triad_claims_owner(claims, node, NULL), owner);
 		ck_assert_uint_eq(
-			triad_claims_n_unowned(claims), owner == TRIAD_CLAIMS_NOBODY);
+			triad_claims_n_unowned(claims), owner == TRIAD_CLAIMS_NO_AGENT);
 	}
 }
 
@@ -435,7 +435,7 @@ START_TEST(test_node_that_nobody_can_ask_is_nobodys_and_stays_so)
 	hand_down(1 << 2);
 	ck_assert_uint_eq(triad_member_n_apart_from_all(peers[MANAGER].member), 0);
 	hand_down(0);
-	check_secret_owner(TRIAD_CLAIMS_NOBODY);
+	check_secret_owner(TRIAD_CLAIMS_NO_AGENT);
 	ck_assert_uint_eq(triad_member_n_apart_from_all(peers[MANAGER].member), 1);
 	for (unsigned i = 0; i < N_AGENTS; i++)
 		n_changes[i] =
@@ -703,7 +703,7 @@ static void say_passed_on(unsigned to, uint64_t from, uint64_t sender,
 
 	triad_wire_init(&w, octets, sizeof(octets));
 	triad_collect_put_head(&w, &head);
-	hear(&peers[to], from, octets, sizeof(octets));
+	receive_from(&peers[to], from, octets, sizeof(octets));
 }
 
 /* A message of that kind with this sender in its head, said by 'from'. */
@@ -757,7 +757,7 @@ START_TEST(test_former_master_passes_on_what_it_has_for_a_while)
 END_TEST
 
 /* Nobody has been told of it when the next word goes up. */
-START_TEST(test_change_of_master_is_said_before_anything_goes_there)
+START_TEST(test_change_of_master_is_reported_before_anything_goes_there)
 {
 	struct triad_collect_trap trap = {
 		.node_guid = FAT_TREE_HOST_GUID(8), .port = 1, .is_raised = true};
@@ -821,7 +821,7 @@ START_TEST(test_words_of_another_with_the_same_id_are_counted_and_left)
 	size_t size =
 		triad_collect_put_owner(&head, &owner, NULL, octets, sizeof(octets));
 
-	hear(&peers[0], peers[0].id, octets, size);
+	receive_from(&peers[0], peers[0].id, octets, size);
 	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_duplicate_ids, 1);
 	ck_assert_uint_eq(n_owned(0), before);
 }
@@ -831,11 +831,11 @@ START_TEST(test_message_of_nobody_or_another_version_is_counted)
 {
 	uint8_t octets[64] = {0x54, 0x43, 9, 1, 1};
 
-	hear(&peers[0], 7, octets, 64);
+	receive_from(&peers[0], 7, octets, 64);
 	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_other_version, 1);
 	octets[0] = 0;
-	hear(&peers[0], 7, octets, 64);
-	hear(&peers[0], 7, octets, 3);
+	receive_from(&peers[0], 7, octets, 64);
+	receive_from(&peers[0], 7, octets, 3);
 	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_foreign, 2);
 }
 END_TEST
@@ -865,7 +865,8 @@ int main(void)
 	tcase_add_test(
 		cases, test_what_is_passed_on_is_taken_from_who_is_above_the_sender);
 	tcase_add_test(cases, test_former_master_passes_on_what_it_has_for_a_while);
-	tcase_add_test(cases, test_change_of_master_is_said_before_anything_goes_there);
+	tcase_add_test(
+		cases, test_change_of_master_is_reported_before_anything_goes_there);
 	tcase_add_test(cases, test_words_in_anothers_name_are_refused);
 	tcase_add_test(cases, test_what_is_a_managers_to_say_is_refused_from_others);
 	tcase_add_test(

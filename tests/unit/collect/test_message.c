@@ -476,7 +476,7 @@ END_TEST
 
 /* --- what is wrong --- */
 
-START_TEST(test_head_of_others_is_told_apart)
+START_TEST(test_head_of_others_is_distinguished)
 {
 	struct triad_collect_head got;
 	struct triad_wire body;
@@ -662,7 +662,7 @@ int main(void)
 	tcase_add_loop_test(
 		cases, test_list_as_long_as_may_be_is_good_and_one_longer_is_not, 0, 2);
 	tcase_add_test(cases, test_message_that_is_passed_on_says_how_often);
-	tcase_add_test(cases, test_head_of_others_is_told_apart);
+	tcase_add_test(cases, test_head_of_others_is_distinguished);
 	tcase_add_test(cases, test_message_larger_than_may_be_is_foreign);
 	tcase_add_loop_test(cases, test_message_with_hostile_field_is_none, 0,
 		sizeof(hostile) / sizeof(*hostile));

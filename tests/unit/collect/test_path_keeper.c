@@ -31,7 +31,7 @@ static void tear_down(void)
 	triad_path_keeper_clear(&keeper);
 }
 
-static bool hear(uint8_t *octets, size_t size)
+static bool receive_from(uint8_t *octets, size_t size)
 {
 	struct triad_collect_head head;
 	enum triad_path_what what;
@@ -48,13 +48,13 @@ struct said {
 	struct triad_path_beat beat;
 };
 
-static void hear_beat(const struct said *said)
+static void receive_beat(const struct said *said)
 {
 	const struct triad_collect_head head = {
 		.sender = said->id, .incarnation = said->incarnation};
 	uint8_t octets[64];
 
-	ck_assert(hear(octets,
+	ck_assert(receive_from(octets,
 		triad_path_put_beat(&head, &said->beat, octets, sizeof(octets))));
 }
 
@@ -72,11 +72,11 @@ static void beat_now(uint64_t id, uint64_t generation)
 {
 	struct said said = beat_of(id, generation);
 
-	hear_beat(&said);
+	receive_beat(&said);
 }
 
 /* A table with a row for each of 'n' LIDs, as one piece or two. */
-static void hear_table(uint64_t id, uint64_t generation, uint32_t n, bool is_whole)
+static void receive_table(uint64_t id, uint64_t generation, uint32_t n, bool is_whole)
 {
 	const struct triad_collect_head head = {.sender = id, .incarnation = 5};
 	static uint8_t octets[TRIAD_PATH_MESSAGE_SIZE];
@@ -92,7 +92,7 @@ static void hear_table(uint64_t id, uint64_t generation, uint32_t n, bool is_who
 		size_t size = triad_path_put_piece(
 			&head, table, first, &n_rows, octets, sizeof(octets));
 
-		(void)hear(octets, size);
+		(void)receive_from(octets, size);
 		first += n_rows;
 	} while (first < n && is_whole);
 	triad_path_table_unref(table);
@@ -124,8 +124,8 @@ static void be_valid(uint64_t id, uint64_t generation)
 	ck_assert(want.wants_table);
 	said = beat_of(id, generation);
 	said.beat.echo = want.echo;
-	hear_beat(&said);
-	hear_table(id, want.generation, 3, true);
+	receive_beat(&said);
+	receive_table(id, want.generation, 3, true);
 	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
 }
 
@@ -152,9 +152,9 @@ START_TEST(test_another_generation_ends_it_at_once)
 	ck_assert(step(&want));
 	ck_assert_uint_eq(want.generation, 8);
 	/* The old table, on its way, is none. */
-	hear_table(ONE, 7, 3, true);
+	receive_table(ONE, 7, 3, true);
 	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
-	hear_table(ONE, 8, 3, true);
+	receive_table(ONE, 8, 3, true);
 	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
 	beat_now(ONE, 0);
 	ck_assert_int_eq(look(), TRIAD_PATHS_NONE);
@@ -172,7 +172,7 @@ START_TEST(test_beats_that_waited_are_old)
 		waited[i] = beat_of(ONE, 7);
 	now_us += TRIAD_US_PER_S;
 	for (unsigned i = 0; i < 8; i++) {
-		hear_beat(&waited[i]);
+		receive_beat(&waited[i]);
 		ck_assert_int_eq(look(), TRIAD_PATHS_NO_BEATS);
 	}
 	ck_assert_uint_eq(keeper.counts.n_late, 8);
@@ -194,8 +194,8 @@ START_TEST(test_slow_answer_makes_beats_older)
 	now_us += 600 * MS;
 	said = beat_of(ONE, 7);
 	said.beat.echo = want.echo;
-	hear_beat(&said);
-	hear_table(ONE, 7, 3, true);
+	receive_beat(&said);
+	receive_table(ONE, 7, 3, true);
 	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
 	now_us += TRIAD_PATH_LIFE_US - 600 * MS;
 	ck_assert_int_eq(look(), TRIAD_PATHS_NO_BEATS);
@@ -204,7 +204,7 @@ START_TEST(test_slow_answer_makes_beats_older)
 	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
 	said = beat_of(ONE, 7);
 	said.beat.echo = now_us;
-	hear_beat(&said);
+	receive_beat(&said);
 	now_us += TRIAD_PATH_LIFE_US - 1;
 	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
 }
@@ -235,13 +235,13 @@ START_TEST(test_generations_of_two_sms_are_not_mistaken)
 	now_us += TRIAD_PATH_LIFE_US;
 	said = beat_of(TWO, 7);
 	said.beat.echo = now_us;
-	hear_beat(&said);
+	receive_beat(&said);
 	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
 	now_us += TRIAD_PATH_LIFE_US;
 	said = beat_of(ONE, 7);
 	said.incarnation = 6;
 	said.beat.echo = now_us;
-	hear_beat(&said);
+	receive_beat(&said);
 	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
 	/* What its earlier start said. */
 	beat_now(ONE, 7);
@@ -257,12 +257,12 @@ START_TEST(test_beat_from_the_future_is_not_believed)
 	/* Our clock stood still for an hour. */
 	said = beat_of(ONE, 7);
 	said.beat.time_us += 3600 * TRIAD_US_PER_S;
-	hear_beat(&said);
+	receive_beat(&said);
 	ck_assert_int_eq(look(), TRIAD_PATHS_NO_BEATS);
 	now_us += 400 * MS;
 	said.beat.time_us += 400 * MS;
 	said.beat.echo = now_us - 1;
-	hear_beat(&said);
+	receive_beat(&said);
 	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
 }
 END_TEST
@@ -286,17 +286,17 @@ START_TEST(test_requests_are_repeated_later_each_time)
 	/* So is the same number of another start, and of another SM. */
 	said = beat_of(ONE, 8);
 	said.incarnation = 6;
-	hear_beat(&said);
+	receive_beat(&said);
 	ck_assert(step(&want));
 	ck_assert(!step(&want));
 	said.beat.has_paths = false;
-	hear_beat(&said);
+	receive_beat(&said);
 	beat_now(TWO, 8);
 	ck_assert(step(&want));
 	/* What ONE sends now is what nobody has asked for. */
-	hear_table(ONE, 8, 3, true);
+	receive_table(ONE, 8, 3, true);
 	ck_assert_uint_eq(keeper.counts.n_tables, 0);
-	hear_table(TWO, 8, 3, true);
+	receive_table(TWO, 8, 3, true);
 	ck_assert_uint_eq(keeper.counts.n_tables, 1);
 }
 END_TEST
@@ -312,7 +312,7 @@ START_TEST(test_pieces_out_of_order_make_no_table)
 	be_valid(ONE, 7);
 	beat_now(ONE, 8);
 	ck_assert(step(&want));
-	hear_table(ONE, 8, n_all, false);
+	receive_table(ONE, 8, n_all, false);
 	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
 	/* LIDs that don't ascend. */
 	table = triad_path_table_new(n_all);
@@ -320,17 +320,17 @@ START_TEST(test_pieces_out_of_order_make_no_table)
 	table->lid = 1;
 	for (uint32_t i = 0; i < n_all; i++)
 		table->rows[i] = (struct triad_path_row){.guid = 1, .lid = 1};
-	ck_assert(!hear(octets,
+	ck_assert(!receive_from(octets,
 		triad_path_put_piece(&head, table, TRIAD_PATH_PIECE_ROWS, &n, octets,
 			sizeof(octets))));
 	/* The second without the first. */
-	ck_assert(hear(octets,
+	ck_assert(receive_from(octets,
 		triad_path_put_piece(&head, table, TRIAD_PATH_PIECE_ROWS, &n, octets,
 			sizeof(octets))));
 	triad_path_table_unref(table);
 	ck_assert_int_eq(look(), TRIAD_PATHS_COMING);
 	ck_assert_uint_eq(keeper.counts.n_refused, 2);
-	hear_table(ONE, 8, n_all, true);
+	receive_table(ONE, 8, n_all, true);
 	ck_assert_int_eq(look(), TRIAD_PATHS_VALID);
 	ck_assert_uint_eq(keeper.table->n_paths, n_all);
 	ck_assert_uint_eq(keeper.table->guid, SELF);
@@ -441,7 +441,7 @@ static void answer(struct storm *storm, const struct message *asked)
 	}
 }
 
-static void hear_storm_table(const struct said *said)
+static void receive_storm_table(const struct said *said)
 {
 	const struct triad_collect_head head = {
 		.sender = said->id, .incarnation = said->incarnation};
@@ -452,7 +452,7 @@ static void hear_storm_table(const struct said *said)
 	table->generation = said->beat.generation;
 	table->lid = 1;
 	table->rows[0] = (struct triad_path_row){.guid = 1, .lid = 1};
-	(void)hear(octets,
+	(void)receive_from(octets,
 		triad_path_put_piece(&head, table, 0, &n, octets, sizeof(octets)));
 	triad_path_table_unref(table);
 }
@@ -470,9 +470,9 @@ static void deliver(struct storm *storm, bool is_stopped)
 		if (message.is_want)
 			answer(storm, &message);
 		else if (message.is_table)
-			hear_storm_table(&message.said);
+			receive_storm_table(&message.said);
 		else
-			hear_beat(&message.said);
+			receive_beat(&message.said);
 	}
 }
 

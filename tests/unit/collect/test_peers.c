@@ -16,7 +16,8 @@ static void set_up(void)
 	memset(&peers, 0, sizeof(peers));
 }
 
-static bool hear(uint64_t id, uint64_t incarnation, const char *name, uint64_t now_us)
+static bool receive_from(
+	uint64_t id, uint64_t incarnation, const char *name, uint64_t now_us)
 {
 	const struct triad_collect_head head = {
 		.sender = id, .incarnation = incarnation};
@@ -28,8 +29,8 @@ static bool hear(uint64_t id, uint64_t incarnation, const char *name, uint64_t n
 
 START_TEST(test_last_word_is_there)
 {
-	ck_assert(hear(7, 1, "a", 100 * S));
-	ck_assert(hear(7, 1, "b", 101 * S));
+	ck_assert(receive_from(7, 1, "a", 100 * S));
+	ck_assert(receive_from(7, 1, "b", 101 * S));
 	ck_assert_uint_eq(peers.n, 1);
 	ck_assert_str_eq(triad_peers_find(&peers, 7)->alive.name, "b");
 	ck_assert_uint_eq(triad_peers_find(&peers, 7)->received_us, 101 * S);
@@ -39,10 +40,10 @@ END_TEST
 
 START_TEST(test_word_of_a_past_start_is_refused_until_it_was_silent)
 {
-	ck_assert(hear(7, 2, "new", 100 * S));
-	ck_assert(!hear(7, 1, "old", 100 * S + PAST_US));
+	ck_assert(receive_from(7, 2, "new", 100 * S));
+	ck_assert(!receive_from(7, 1, "old", 100 * S + PAST_US));
 	ck_assert_str_eq(triad_peers_find(&peers, 7)->alive.name, "new");
-	ck_assert(hear(7, 1, "set back", 100 * S + PAST_US + 1));
+	ck_assert(receive_from(7, 1, "set back", 100 * S + PAST_US + 1));
 	ck_assert_uint_eq(triad_peers_find(&peers, 7)->incarnation, 1);
 }
 END_TEST
@@ -50,9 +51,9 @@ END_TEST
 START_TEST(test_peers_full_entry_of_who_is_gone_is_reused)
 {
 	for (uint64_t id = 1; id <= TRIAD_PEERS_MAX; id++)
-		ck_assert(hear(id, 1, "x", (100 + id) * S));
-	ck_assert(!hear(1000, 1, "new", 101 * S + PAST_US));
-	ck_assert(hear(1000, 1, "new", 101 * S + PAST_US + 1));
+		ck_assert(receive_from(id, 1, "x", (100 + id) * S));
+	ck_assert(!receive_from(1000, 1, "new", 101 * S + PAST_US));
+	ck_assert(receive_from(1000, 1, "new", 101 * S + PAST_US + 1));
 	ck_assert_uint_eq(peers.n, TRIAD_PEERS_MAX);
 	ck_assert_ptr_null(triad_peers_find(&peers, 1));
 	ck_assert_ptr_nonnull(triad_peers_find(&peers, 2));
@@ -62,7 +63,7 @@ END_TEST
 
 START_TEST(test_found_by_name_or_guid_when_heard_since)
 {
-	hear(0x1f, 1, "node-a", 100 * S);
+	receive_from(0x1f, 1, "node-a", 100 * S);
 	ck_assert_ptr_eq(triad_peers_find_name(&peers, "node-a", 100 * S),
 		triad_peers_find(&peers, 0x1f));
 	ck_assert_ptr_eq(triad_peers_find_name(&peers, "0x1f", 100 * S),

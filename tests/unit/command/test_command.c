@@ -395,7 +395,7 @@ START_TEST(test_parse_bad_nodes_refused)
 }
 END_TEST
 
-START_TEST(test_parse_missing_value_told)
+START_TEST(test_parse_missing_value_reported)
 {
 	ASSERT_REFUSED("perf show --node", "perf show: --node needs a value: NODE");
 	ASSERT_REFUSED("perf top -n", "perf top: -n needs a value: N");
@@ -782,7 +782,7 @@ START_TEST(test_help_fits_a_terminal)
 }
 END_TEST
 
-START_TEST(test_help_unknown_topic_told)
+START_TEST(test_help_unknown_topic_reported)
 {
 	ck_assert_int_eq(
 		triad_command_help("per", "triad", help, sizeof(help)), ENOENT);
@@ -844,7 +844,7 @@ int main(void)
 	tcase_add_test(cases, test_parse_numbers_out_of_range_refused);
 	tcase_add_test(cases, test_parse_bad_choices_refused);
 	tcase_add_test(cases, test_parse_bad_nodes_refused);
-	tcase_add_test(cases, test_parse_missing_value_told);
+	tcase_add_test(cases, test_parse_missing_value_reported);
 	tcase_add_test(cases, test_parse_unknown_option_guessed);
 	tcase_add_test(cases, test_parse_interval_without_watch_refused);
 	tcase_add_test(cases, test_parse_layout_of_tables);
@@ -866,7 +866,7 @@ int main(void)
 	tcase_add_test(cases, test_help_text_laid_out);
 	tcase_add_test(cases, test_help_group_has_all_of_it);
 	tcase_add_test(cases, test_help_fits_a_terminal);
-	tcase_add_test(cases, test_help_unknown_topic_told);
+	tcase_add_test(cases, test_help_unknown_topic_reported);
 	tcase_add_test(cases, test_help_top_lists_every_counter);
 	tcase_add_test(cases, test_help_defaults_are_the_parsers);
 	return run_cases(cases);

@@ -95,7 +95,7 @@ START_TEST(test_frame_decode_reserved_octets_refused)
 }
 END_TEST
 
-START_TEST(test_frame_decode_other_version_told_apart)
+START_TEST(test_frame_decode_other_version_distinguished)
 {
 	struct triad_frame frame;
 	uint8_t header[] = {'?', 2, 3, 4, 0xff, 0xff, 0xff, 0xff};
@@ -211,7 +211,7 @@ int main(void)
 	tcase_add_test(cases, test_frame_decode_sizes_over_limit_refused);
 	tcase_add_test(cases, test_frame_decode_unknown_type_refused);
 	tcase_add_test(cases, test_frame_decode_reserved_octets_refused);
-	tcase_add_test(cases, test_frame_decode_other_version_told_apart);
+	tcase_add_test(cases, test_frame_decode_other_version_distinguished);
 	tcase_add_test(cases, test_request_words_come_back);
 	tcase_add_test(cases, test_request_encode_too_long_refused);
 	tcase_add_test(cases, test_request_encode_too_many_words_refused);

@@ -60,7 +60,7 @@ START_TEST(test_target_unknown_not_found)
 }
 END_TEST
 
-START_TEST(test_query_bad_told)
+START_TEST(test_query_bad_reported)
 {
 	static const struct {
 		const char *target, *says;
@@ -146,7 +146,7 @@ int main(void)
 	tcase_add_test(cases, test_target_unknown_not_found);
 	tcase_add_test(cases, test_page_is_turned_and_the_rest_stays);
 	tcase_add_test(cases, test_past_of_either_kind_waits_for_the_disk);
-	tcase_add_test(cases, test_query_bad_told);
+	tcase_add_test(cases, test_query_bad_reported);
 	tcase_add_test(cases, test_verbs_that_change_are_none);
 	return run_cases(cases);
 }

@@ -92,7 +92,7 @@ START_TEST(test_load_line_without_its_sign_keeps_its_password)
 }
 END_TEST
 
-START_TEST(test_load_no_file_told)
+START_TEST(test_load_no_file_reported)
 {
 	ck_assert_int_eq(load("/nowhere/triad.conf"), ENOENT);
 	ck_assert_str_eq(first_diag(),
@@ -102,7 +102,7 @@ START_TEST(test_load_no_file_told)
 }
 END_TEST
 
-START_TEST(test_load_folder_told)
+START_TEST(test_load_folder_reported)
 {
 	ck_assert_int_eq(load(folder), EISDIR);
 	ck_assert_ptr_nonnull(strstr(first_diag(), "Is a directory"));
@@ -266,8 +266,8 @@ int main(void)
 	tcase_add_test(cases, test_load_file_read);
 	tcase_add_test(cases, test_load_mistake_named_by_file_and_line);
 	tcase_add_test(cases, test_load_line_without_its_sign_keeps_its_password);
-	tcase_add_test(cases, test_load_no_file_told);
-	tcase_add_test(cases, test_load_folder_told);
+	tcase_add_test(cases, test_load_no_file_reported);
+	tcase_add_test(cases, test_load_folder_reported);
 	tcase_add_test(cases, test_load_fifo_refused_at_once);
 	tcase_add_test(cases, test_load_file_too_large_refused);
 	tcase_add_test(cases, test_example_has_no_mistake_and_changes_nothing);

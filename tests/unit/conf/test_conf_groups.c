@@ -462,7 +462,7 @@ START_TEST(test_web_for_other_hosts_needs_tls_and_token)
 }
 END_TEST
 
-START_TEST(test_needs_of_both_listeners_are_told_at_once)
+START_TEST(test_needs_of_both_listeners_are_reported_at_once)
 {
 	begin();
 	ck_assert_int_eq(parse("[prometheus]\ntls_key = /k\n"
@@ -551,7 +551,7 @@ int main(void)
 	tcase_add_test(cases, test_paths_may_be_empty_where_a_row_says_so);
 	tcase_add_test(cases, test_tls_needs_certificate_and_key);
 	tcase_add_test(cases, test_web_for_other_hosts_needs_tls_and_token);
-	tcase_add_test(cases, test_needs_of_both_listeners_are_told_at_once);
+	tcase_add_test(cases, test_needs_of_both_listeners_are_reported_at_once);
 	tcase_add_test(cases, test_web_names_are_names);
 	tcase_add_test(cases, test_next_visits_groups_and_what_is_not_inherited);
 	tcase_add_test(cases, test_next_visits_all_that_are_there_once);

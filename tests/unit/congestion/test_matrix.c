@@ -116,7 +116,7 @@ static const struct triad_congestion_host *find_host(unsigned n)
 }
 
 /* Row: N8 */
-START_TEST(test_victim_is_told_from_contributor_when_they_pause)
+START_TEST(test_victim_is_distinguished_from_contributor_when_they_pause)
 {
 	const struct triad_congestion_host *victim, *contributor;
 
@@ -155,7 +155,7 @@ START_TEST(test_matrix_fits_what_links_carry)
 
 		for (uint32_t i = 0; i < matrix.n_pairs; i++)
 			for (uint32_t k = 0; k < matrix.pairs[i].n; k++)
-				if (matrix.ways[matrix.pairs[i].first + k] == p)
+				if (matrix.paths[matrix.pairs[i].first + k] == p)
 					sum += matrix.pairs[i].bps;
 		if (sum > 0)
 			ck_assert_double_eq_tol(
@@ -219,7 +219,8 @@ int main(void)
 	TCase *tests = tcase_create("matrix");
 
 	tcase_add_checked_fixture(tests, begin, end);
-	tcase_add_test(tests, test_victim_is_told_from_contributor_when_they_pause);
+	tcase_add_test(
+		tests, test_victim_is_distinguished_from_contributor_when_they_pause);
 	tcase_add_test(tests, test_hosts_that_never_pause_are_undecided);
 	tcase_add_test(tests, test_matrix_fits_what_links_carry);
 	tcase_add_test(

@@ -291,7 +291,7 @@ END_TEST
 /* --- several --- */
 
 /* Row: N8 */
-START_TEST(test_two_roots_are_told_apart)
+START_TEST(test_two_roots_are_distinguished)
 {
 	flows_set_drain(flows, host(5), 0.3);
 	add(0, 5, 0.9);
@@ -542,7 +542,7 @@ int main(void)
 	tcase_add_test(tests, test_link_of_half_width_is_weak);
 	tcase_add_test(tests, test_link_as_wide_as_its_peers_is_not_weak);
 	tcase_add_test(tests, test_all_up_by_one_port_is_imbalance);
-	tcase_add_test(tests, test_two_roots_are_told_apart);
+	tcase_add_test(tests, test_two_roots_are_distinguished);
 	tcase_add_test(tests, test_trees_on_two_vls_of_the_same_links_are_two_roots);
 	tcase_add_test(tests, test_trees_without_counters_of_vls_have_no_vl);
 	tcase_add_test(tests, test_ports_without_counters_wait_in_each_plane);

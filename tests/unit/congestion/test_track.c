@@ -26,7 +26,7 @@ static void end(void)
 	triad_fabric_unref(fabric);
 }
 
-static void tell(void *context, enum triad_congestion_change change,
+static void report(void *context, enum triad_congestion_change change,
 	const struct triad_congestion_tracked *root)
 {
 	(void)context;
@@ -45,7 +45,7 @@ static void sweep(uint32_t first, uint32_t n, uint64_t now_us)
 			.port = first + i, .vl = TRIAD_CONGESTION_NO_VL};
 	roots[0].hosts = hosts;
 	roots[0].n_hosts = n_hosts;
-	triad_congestion_track_add(&track, fabric, &found, now_us, tell, NULL);
+	triad_congestion_track_add(&track, fabric, &found, now_us, report, NULL);
 }
 
 static uint64_t since(uint32_t port)
@@ -81,7 +81,7 @@ START_TEST(test_root_of_which_the_vl_becomes_known_is_the_same)
 	for (unsigned i = 0; i < 3; i++) {
 		root.vl = vls[i];
 		triad_congestion_track_add(
-			&track, fabric, &found, 100 * (i + 1), tell, NULL);
+			&track, fabric, &found, 100 * (i + 1), report, NULL);
 	}
 	ck_assert_uint_eq(track.n, 1);
 	ck_assert_uint_eq(since(3), 100);
@@ -98,10 +98,10 @@ START_TEST(test_roots_on_two_vls_of_a_port_are_two)
 		{.port = 3, .vl = 1}, {.port = 3, .vl = 2}};
 	struct triad_congestion found = {.n_roots = 2, .roots = roots};
 
-	triad_congestion_track_add(&track, fabric, &found, 100, tell, NULL);
+	triad_congestion_track_add(&track, fabric, &found, 100, report, NULL);
 	found.n_roots = 1;
 	for (unsigned i = 0; i < 2; i++)
-		triad_congestion_track_add(&track, fabric, &found, 200, tell, NULL);
+		triad_congestion_track_add(&track, fabric, &found, 200, report, NULL);
 	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_BEGUN], 2);
 	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_ENDED], 1);
 	ck_assert_uint_eq(track.roots[0].vl, 1);
@@ -124,7 +124,7 @@ END_TEST
 START_TEST(test_roots_that_are_not_known_are_over)
 {
 	sweep(3, 2, 100);
-	triad_congestion_track_add(&track, fabric, NULL, 200, tell, NULL);
+	triad_congestion_track_add(&track, fabric, NULL, 200, report, NULL);
 	ck_assert_uint_eq(n_reported[TRIAD_CONGESTION_ENDED], 2);
 	ck_assert_uint_eq(track.n, 0);
 }
@@ -182,7 +182,8 @@ START_TEST(test_root_that_is_still_there_has_not_moved)
 			{.port = 3, .hosts = hosts, .n_hosts = 6}};
 		struct triad_congestion found = {.n_roots = 2, .roots = roots};
 
-		triad_congestion_track_add(&track, fabric, &found, 200 + i, tell, NULL);
+		triad_congestion_track_add(
+			&track, fabric, &found, 200 + i, report, NULL);
 	}
 	ck_assert_uint_eq(since(3), 100);
 	ck_assert_uint_eq(since(7), 200);

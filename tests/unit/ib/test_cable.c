@@ -41,7 +41,7 @@ static void put16(unsigned page, unsigned address, unsigned value)
 	*at(page, address + 1) = (uint8_t)value;
 }
 
-static void read_place(const struct triad_cable_place *place, uint8_t *octets)
+static void read_place(const struct triad_cable_address *place, uint8_t *octets)
 {
 	for (unsigned i = 0; i < place->size; i++)
 		octets[i] = *at(place->page, place->address + i);
@@ -52,7 +52,7 @@ static void read_cable(struct triad_cable *cable)
 	enum triad_cable_block block;
 
 	while (triad_cable_next(cable, &block)) {
-		struct triad_cable_place place = triad_cable_place(cable, block);
+		struct triad_cable_address place = triad_cable_address(cable, block);
 		uint8_t octets[TRIAD_CABLE_INFO_MOST];
 
 		ck_assert_uint_le(place.size, TRIAD_CABLE_INFO_MOST);
@@ -333,7 +333,8 @@ END_TEST
 
 START_TEST(test_question_is_a_get_by_lid_with_the_port_as_modifier)
 {
-	const struct triad_cable_place place = {.page = 3, .address = 176, .size = 24};
+	const struct triad_cable_address place = {
+		.page = 3, .address = 176, .size = 24};
 	uint8_t mad[TRIAD_MAD_SIZE];
 
 	triad_cable_info_encode(mad, 7, &place, 0x12345678);
@@ -345,7 +346,7 @@ END_TEST
 
 static enum triad_cable_info_result decode(unsigned status, uint8_t method)
 {
-	const struct triad_cable_place place = {.size = 48};
+	const struct triad_cable_address place = {.size = 48};
 	const uint8_t *data;
 	uint8_t mad[TRIAD_MAD_SIZE];
 

@@ -45,7 +45,7 @@ static void tell_general(bool has_registers)
 	put(GENERAL + 0x48, 4, 2010);
 	put(GENERAL + 0x4c, 4, 3118);
 	put(GENERAL + 0x80, 4, has_registers ? 1u << 20 : 0);
-	ck_assert_int_eq(triad_device_take(&info, &query, mad), TRIAD_DEVICE_TOLD);
+	ck_assert_int_eq(triad_device_take(&info, &query, mad), TRIAD_DEVICE_ANSWERED);
 }
 
 /* The parts that are asked, in their order, as "0 1 3/2". */
@@ -109,7 +109,7 @@ static void tell(
 
 	begin_answer(&query);
 	fill(mad + REGISTER);
-	ck_assert_int_eq(triad_device_take(&info, &query, mad), TRIAD_DEVICE_TOLD);
+	ck_assert_int_eq(triad_device_take(&info, &query, mad), TRIAD_DEVICE_ANSWERED);
 }
 
 static void fill_msgi(uint8_t *octets)

@@ -260,7 +260,7 @@ START_TEST(test_links_that_are_not_shown_are_those_known_otherwise)
 	links_stand = true;
 	built = build(0);
 	ck_assert_uint_eq(built->n_hidden, 0);
-	ck_assert_uint_eq(built->n_lent, 2);
+	ck_assert_uint_eq(built->n_discovered, 2);
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		ck_assert_uint_eq(built->ports[i].remote, fabric->ports[i].remote);
 	ck_assert_uint_ne(built->ports[port].remote, TRIAD_FABRIC_NONE);
@@ -286,7 +286,7 @@ START_TEST(test_known_link_whose_other_end_is_down_is_none)
 	*far_state = TRIAD_PORT_DOWN;
 	built = build(0);
 	ck_assert_uint_eq(built->n_hidden, 1);
-	ck_assert_uint_eq(built->n_lent, 0);
+	ck_assert_uint_eq(built->n_discovered, 0);
 	ck_assert_uint_eq(built->ports[port].remote, TRIAD_FABRIC_NONE);
 	triad_fabric_unref(built);
 	*far_state = state;

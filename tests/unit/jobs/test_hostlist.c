@@ -93,7 +93,7 @@ static const struct {
 		"column 64: a name is longer than 63 octets"},
 };
 
-START_TEST(test_mistake_is_told_with_its_column)
+START_TEST(test_mistake_is_reported_with_its_column)
 {
 	ck_assert_int_ne(parse(bad[_i].text), 0);
 	ck_assert_str_eq(reason, bad[_i].reason);
@@ -146,7 +146,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_loop_test(cases, test_list_is_read_sorted_and_written, 0,
 		sizeof(good) / sizeof(good[0]));
-	tcase_add_loop_test(cases, test_mistake_is_told_with_its_column, 0,
+	tcase_add_loop_test(cases, test_mistake_is_reported_with_its_column, 0,
 		sizeof(bad) / sizeof(bad[0]));
 	tcase_add_test(cases, test_names_are_found_in_a_sorted_list);
 	tcase_add_loop_test(

@@ -187,7 +187,7 @@ START_TEST(test_host_names_end_at_the_first_blank)
 END_TEST
 
 /* Descriptions of switches may be all alike, or none. */
-START_TEST(test_switches_of_one_name_are_told_apart)
+START_TEST(test_switches_of_one_name_are_distinguished)
 {
 	fabric = fabric_row(3, 1);
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
@@ -218,6 +218,6 @@ int main(void)
 	tcase_add_test(cases, test_switch_without_named_hosts_is_in_no_line);
 	tcase_add_test(cases, test_aggregation_node_is_no_host);
 	tcase_add_test(cases, test_host_names_end_at_the_first_blank);
-	tcase_add_test(cases, test_switches_of_one_name_are_told_apart);
+	tcase_add_test(cases, test_switches_of_one_name_are_distinguished);
 	return run_cases(cases);
 }

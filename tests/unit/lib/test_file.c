@@ -180,7 +180,7 @@ START_TEST(test_trust_secret_that_others_may_read_refused)
 }
 END_TEST
 
-START_TEST(test_trust_missing_file_told)
+START_TEST(test_trust_missing_file_reported)
 {
 	ck_assert_int_eq(triad_file_check_trusted(path, false, reason), ENOENT);
 	ck_assert_str_eq(reason, strerror(ENOENT));
@@ -384,7 +384,7 @@ int main(void)
 	tcase_add_test(cases, test_trust_links_are_followed_to_what_they_lead_to);
 	tcase_add_test(cases, test_trust_second_name_in_shared_folder_refused);
 	tcase_add_test(cases, test_trust_secret_that_others_may_read_refused);
-	tcase_add_test(cases, test_trust_missing_file_told);
+	tcase_add_test(cases, test_trust_missing_file_reported);
 	tcase_add_test(cases, test_trust_relative_path_is_looked_at_from_here);
 	tcase_add_loop_test(cases, test_output_is_made_with_its_mode, 0, 2);
 	tcase_add_test(cases, test_output_links_are_not_followed);

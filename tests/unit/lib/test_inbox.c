@@ -123,7 +123,7 @@ static void keep_line(void *context, enum triad_log_level level, const char *tex
 	n_lines++;
 }
 
-START_TEST(test_another_release_is_told_once_a_minute)
+START_TEST(test_another_release_is_reported_once_a_minute)
 {
 	struct triad_log log = {.write = keep_line, .level = TRIAD_LOG_ERROR};
 	struct triad_release release = {
@@ -155,6 +155,6 @@ int main(void)
 	tcase_add_test(cases, test_what_has_no_room_is_counted);
 	tcase_add_test(cases, test_what_was_refused_is_sent_first);
 	tcase_add_test(cases, test_one_step_does_not_send_for_ever);
-	tcase_add_test(cases, test_another_release_is_told_once_a_minute);
+	tcase_add_test(cases, test_another_release_is_reported_once_a_minute);
 	return run_cases(cases);
 }

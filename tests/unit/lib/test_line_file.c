@@ -120,7 +120,7 @@ START_TEST(test_renaming_link_moves_the_link)
 }
 END_TEST
 
-START_TEST(test_told_once_for_file_and_errno)
+START_TEST(test_reported_once_for_file_and_errno)
 {
 	struct triad_file_report reported = {0};
 
@@ -158,6 +158,6 @@ int main(void)
 	tcase_add_test(cases, test_file_renamed_or_removed_by_others_opened_anew);
 	tcase_add_test(cases, test_link_in_its_place_not_followed);
 	tcase_add_test(cases, test_renaming_link_moves_the_link);
-	tcase_add_test(cases, test_told_once_for_file_and_errno);
+	tcase_add_test(cases, test_reported_once_for_file_and_errno);
 	return run_cases(cases);
 }

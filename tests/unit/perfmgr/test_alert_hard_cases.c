@@ -278,7 +278,7 @@ END_TEST
 /* --- findings --- */
 
 /* When what headed an alert is over, the end of what is left comes first. */
-START_TEST(test_heading_over_next_finding_is_told_of_its_end)
+START_TEST(test_heading_over_next_finding_is_reported_at_its_end)
 {
 	uint32_t port = find_port(0x201, 3), far = fabric->ports[port].remote;
 	struct triad_alert alert;
@@ -313,7 +313,7 @@ START_TEST(test_pending_finding_comes_to_nothing_alert_says_what_it_was)
 END_TEST
 
 /* An alert is headed by what was raised, not by what may be in a while. */
-START_TEST(test_pending_finding_is_told_last)
+START_TEST(test_pending_finding_is_reported_last)
 {
 	uint32_t port = find_port(0x201, 3);
 
@@ -540,10 +540,10 @@ int main(void)
 	tcase_add_test(cases, test_node_that_is_back_after_a_day_is_not_forgotten);
 	tcase_add_test(cases, test_node_that_flaps_for_a_day_is_not_forgotten);
 	tcase_add_test(cases, test_links_switched_off_clears_losses);
-	tcase_add_test(cases, test_heading_over_next_finding_is_told_of_its_end);
+	tcase_add_test(cases, test_heading_over_next_finding_is_reported_at_its_end);
 	tcase_add_test(
 		cases, test_pending_finding_comes_to_nothing_alert_says_what_it_was);
-	tcase_add_test(cases, test_pending_finding_is_told_last);
+	tcase_add_test(cases, test_pending_finding_is_reported_last);
 	tcase_add_test(cases, test_group_skipped_clears_its_alerts);
 	tcase_add_test(cases, test_group_skipped_clears_its_silence);
 	tcase_add_test(cases, test_group_sweep_answered_does_not_hide_silent_port);

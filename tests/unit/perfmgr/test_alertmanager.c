@@ -14,9 +14,9 @@ static const struct triad_alertmanager_sender sender = {
 	.host = "sm-1", .url = "http://sm-1:9315/metrics"};
 static const struct triad_alertmanager_sender nobody;
 
-static struct triad_told_alert make_alert(void)
+static struct triad_outgoing_alert make_alert(void)
 {
-	struct triad_told_alert reported = {
+	struct triad_outgoing_alert reported = {
 		.kind = TRIAD_ALERT_KIND_COUNTER,
 		.severity = TRIAD_WARNING,
 		.cause = TRIAD_SYMBOL_ERROR_COUNTER,
@@ -43,7 +43,7 @@ static struct triad_told_alert make_alert(void)
 	return reported;
 }
 
-static size_t make_body(const struct triad_told_alert *alerts, size_t n,
+static size_t make_body(const struct triad_outgoing_alert *alerts, size_t n,
 	const struct triad_alertmanager_sender *by)
 {
 	size_t length = triad_alertmanager_body(alerts, n, by, body);
@@ -55,7 +55,7 @@ static size_t make_body(const struct triad_told_alert *alerts, size_t n,
 
 START_TEST(test_body_has_labels_annotations_and_times)
 {
-	struct triad_told_alert reported = make_alert();
+	struct triad_outgoing_alert reported = make_alert();
 
 	make_body(&reported, 1, &sender);
 	ck_assert_str_eq(body,
@@ -78,7 +78,7 @@ END_TEST
 
 START_TEST(test_body_of_alert_that_is_over_has_its_end)
 {
-	struct triad_told_alert reported = make_alert();
+	struct triad_outgoing_alert reported = make_alert();
 
 	reported.ended_wall_us = BEGAN + 90 * S;
 	make_body(&reported, 1, &nobody);
@@ -92,7 +92,7 @@ END_TEST
 /* What changes while an alert lasts must not be in its labels. */
 START_TEST(test_labels_stay_while_findings_change)
 {
-	struct triad_told_alert reported = make_alert();
+	struct triad_outgoing_alert reported = make_alert();
 	char labels[1024];
 	size_t n;
 
@@ -113,7 +113,7 @@ END_TEST
 
 START_TEST(test_labels_of_a_node_have_no_port)
 {
-	struct triad_told_alert reported = make_alert();
+	struct triad_outgoing_alert reported = make_alert();
 
 	reported.n_ends = 1;
 	reported.ends[0].port = TRIAD_ALERT_NO_PORT;
@@ -135,7 +135,7 @@ END_TEST
 /* All that can be long is, and each character takes two octets. */
 START_TEST(test_body_of_the_longest_alerts_is_whole)
 {
-	struct triad_told_alert alerts[2] = {make_alert(), make_alert()};
+	struct triad_outgoing_alert alerts[2] = {make_alert(), make_alert()};
 	struct triad_alertmanager_sender by;
 	size_t length;
 

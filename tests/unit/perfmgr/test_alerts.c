@@ -161,7 +161,7 @@ START_TEST(test_nothing_is_hidden_by_what_matters_less)
 END_TEST
 
 /* Errors of all kinds at both ends, and then its cable, with five nodes behind it. */
-START_TEST(test_loss_is_told_though_six_counters_are_over)
+START_TEST(test_loss_is_reported_though_six_counters_are_over)
 {
 	static const unsigned counters[] = {TRIAD_SYMBOL_ERROR_COUNTER,
 		TRIAD_PORT_RCV_ERRORS, TRIAD_LINK_ERROR_RECOVERY_COUNTER};
@@ -222,14 +222,14 @@ START_TEST(test_dead_cable_is_one_alert)
 }
 END_TEST
 
-static bool was_told;
+static bool was_reported;
 
 static bool took_down(
 	void *context, uint64_t node_guid, uint8_t number, bool is_disabled)
 {
 	const uint64_t *meant = context;
 
-	was_told |= is_disabled;
+	was_reported |= is_disabled;
 	return *meant == node_guid && number;
 }
 
@@ -245,7 +245,7 @@ START_TEST(test_lost_rack_that_was_taken_down_is_no_alert)
 	triad_watch_set_intent(triad_collector_watch(collector), &intent);
 	change_fabric(fabric_without(fabric, gone, n, 0, 0));
 	sweep(1);
-	ck_assert(!was_told);
+	ck_assert(!was_reported);
 	ck_assert_uint_eq(n_active(), _i == 2);
 }
 END_TEST
@@ -670,7 +670,7 @@ int main(void)
 	tcase_add_test(cases, test_alert_is_raised_when_it_lasted);
 	tcase_add_test(cases, test_all_errors_of_a_link_are_one_alert);
 	tcase_add_test(cases, test_nothing_is_hidden_by_what_matters_less);
-	tcase_add_test(cases, test_loss_is_told_though_six_counters_are_over);
+	tcase_add_test(cases, test_loss_is_reported_though_six_counters_are_over);
 	tcase_add_test(cases, test_later_error_joins);
 	tcase_add_test(cases, test_dead_cable_is_one_alert);
 	tcase_add_test(cases, test_advice_names_cable_only_where_there_is_one);

@@ -256,7 +256,7 @@ END_TEST
 
 /* --- good, undecided --- */
 
-START_TEST(test_quiet_link_is_good_when_it_was_said)
+START_TEST(test_quiet_link_is_good_when_it_was_reported)
 {
 	const struct triad_ber_test test = test_of(FALSE_ALARM_S, 3);
 	struct triad_ber ber = {.since_us = 0};
@@ -279,18 +279,18 @@ static void check_remaining(double ratio, enum triad_ber_verdict wanted)
 {
 	const struct triad_ber_test test = test_of(FALSE_ALARM_S, 1);
 	struct triad_ber ber = {.since_us = 0};
-	double step_s = 1 / (LAMBDA * ratio), said_s, seconds = 0;
+	double step_s = 1 / (LAMBDA * ratio), reported_s, seconds = 0;
 
 	for (unsigned i = 0; i < 3; i++)
 		add(&ber, &test, 1, step_s);
-	said_s = triad_ber_remaining_s(&ber, &test);
+	reported_s = triad_ber_remaining_s(&ber, &test);
 	while (ber.verdict == TRIAD_BER_UNDECIDED && seconds < 1e7) {
 		add(&ber, &test, 1, step_s);
 		seconds += step_s;
 	}
 	ck_assert_int_eq(ber.verdict, wanted);
-	ck_assert_msg(fabs(said_s - seconds) <= 0.1 * seconds + step_s,
-		"%g times the target: %g s, not %g s", ratio, seconds, said_s);
+	ck_assert_msg(fabs(reported_s - seconds) <= 0.1 * seconds + step_s,
+		"%g times the target: %g s, not %g s", ratio, seconds, reported_s);
 }
 
 START_TEST(test_remaining_at_even_rate_comes_true)
@@ -333,9 +333,9 @@ START_TEST(test_good_is_within_the_exact_bound)
 
 			add(&ber, &test, errors, expected / LAMBDA);
 			if (ber.verdict == TRIAD_BER_GOOD)
-				ck_assert(chance < TRIAD_BER_DOUBT);
+				ck_assert(chance < TRIAD_BER_ERROR_PROBABILITY);
 			else
-				ck_assert(chance > TRIAD_BER_DOUBT / 40);
+				ck_assert(chance > TRIAD_BER_ERROR_PROBABILITY / 40);
 		}
 }
 END_TEST
@@ -482,7 +482,7 @@ int main(void)
 	tcase_add_test(cases, test_burst_fewer_readings_never_decide);
 	tcase_add_test(cases, test_burst_once_is_forgotten);
 	tcase_add_test(cases, test_burst_one_reading_allowed_decides);
-	tcase_add_test(cases, test_quiet_link_is_good_when_it_was_said);
+	tcase_add_test(cases, test_quiet_link_is_good_when_it_was_reported);
 	tcase_add_test(cases, test_remaining_at_even_rate_comes_true);
 	tcase_add_test(cases, test_link_near_its_target_is_never_decided);
 	tcase_add_test(cases, test_good_is_within_the_exact_bound);

@@ -141,7 +141,7 @@ END_TEST
 /* What a reader adds up of rows told is the total, within the threshold until the end
  * and exactly when all is told; whatever the threshold is, and though it changes. */
 /* Row: M7, A9 */
-START_TEST(test_sum_of_what_is_told_is_the_total)
+START_TEST(test_sum_of_what_is_reported_is_the_total)
 {
 	uint64_t total[N_PORTS][2] = {{0}}, sum[N_PORTS][2] = {{0}},
 		 last[N_PORTS][2] = {{0}};
@@ -187,6 +187,6 @@ int main(void)
 	tcase_add_test(cases, test_waits_alone_make_a_port_due);
 	tcase_add_test(cases, test_forget_makes_every_port_due);
 	tcase_add_test(cases, test_row_over_cap_is_due_and_refused);
-	tcase_add_test(cases, test_sum_of_what_is_told_is_the_total);
+	tcase_add_test(cases, test_sum_of_what_is_reported_is_the_total);
 	return run_cases(cases);
 }

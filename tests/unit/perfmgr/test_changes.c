@@ -64,14 +64,14 @@ static void tear_down(void)
 	triad_fabric_unref(whole);
 }
 
-START_TEST(test_changes_same_fabric_nothing_told)
+START_TEST(test_changes_same_fabric_nothing_reported)
 {
 	tell(whole, whole);
 	ck_assert_uint_eq(n_reported, 0);
 }
 END_TEST
 
-START_TEST(test_changes_cable_goes_and_comes_told_once_each)
+START_TEST(test_changes_cable_goes_and_comes_reported_once_each)
 {
 	struct triad_fabric *cut = fabric_without(whole, NULL, 0, SWITCH, 3);
 
@@ -85,7 +85,7 @@ START_TEST(test_changes_cable_goes_and_comes_told_once_each)
 }
 END_TEST
 
-START_TEST(test_changes_host_told_with_its_link_alone)
+START_TEST(test_changes_host_reported_with_its_link_alone)
 {
 	const uint64_t gone = HOST;
 	struct triad_fabric *without = fabric_without(whole, &gone, 1, 0, 0);
@@ -101,7 +101,7 @@ START_TEST(test_changes_host_told_with_its_link_alone)
 END_TEST
 
 /* The last switch and its hosts: each node, and the one link to what stayed. */
-START_TEST(test_changes_switch_told_with_links_to_what_stayed)
+START_TEST(test_changes_switch_reported_with_links_to_what_stayed)
 {
 	uint64_t gone[N_HOSTS + 1];
 	unsigned n = fabric_row_guids(2, 3, N_HOSTS, gone);
@@ -124,7 +124,7 @@ START_TEST(test_changes_switch_told_with_links_to_what_stayed)
 END_TEST
 
 /* Two switches behind a dead cable: the link between them is not told by itself. */
-START_TEST(test_changes_part_told_without_its_inner_links)
+START_TEST(test_changes_part_reported_without_its_inner_links)
 {
 	uint64_t gone[2 * (N_HOSTS + 1)];
 	unsigned n = fabric_row_guids(1, 3, N_HOSTS, gone);
@@ -172,7 +172,7 @@ START_TEST(test_changes_cables_exchanged_old_links_down_new_ones_up)
 END_TEST
 
 /* A link that the SA showed to this port only now did not come up now. */
-START_TEST(test_changes_link_hidden_before_not_told)
+START_TEST(test_changes_link_hidden_before_not_reported)
 {
 	struct triad_fabric *hidden = fabric_without(whole, NULL, 0, SWITCH, 3);
 	uint32_t port = triad_fabric_find_port(
@@ -193,12 +193,12 @@ int main(void)
 	TCase *tcase = tcase_create("changes");
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, test_changes_same_fabric_nothing_told);
-	tcase_add_test(tcase, test_changes_cable_goes_and_comes_told_once_each);
-	tcase_add_test(tcase, test_changes_host_told_with_its_link_alone);
-	tcase_add_test(tcase, test_changes_switch_told_with_links_to_what_stayed);
-	tcase_add_test(tcase, test_changes_part_told_without_its_inner_links);
+	tcase_add_test(tcase, test_changes_same_fabric_nothing_reported);
+	tcase_add_test(tcase, test_changes_cable_goes_and_comes_reported_once_each);
+	tcase_add_test(tcase, test_changes_host_reported_with_its_link_alone);
+	tcase_add_test(tcase, test_changes_switch_reported_with_links_to_what_stayed);
+	tcase_add_test(tcase, test_changes_part_reported_without_its_inner_links);
 	tcase_add_test(tcase, test_changes_cables_exchanged_old_links_down_new_ones_up);
-	tcase_add_test(tcase, test_changes_link_hidden_before_not_told);
+	tcase_add_test(tcase, test_changes_link_hidden_before_not_reported);
 	return run_cases(tcase);
 }

@@ -73,7 +73,7 @@ START_TEST(test_period_constant_without_drift)
 }
 END_TEST
 
-START_TEST(test_sweep_longer_than_period_said)
+START_TEST(test_sweep_longer_than_period_reported)
 {
 	struct triad_collector_status status;
 
@@ -88,7 +88,7 @@ START_TEST(test_sweep_longer_than_period_said)
 }
 END_TEST
 
-START_TEST(test_lossy_fabric_all_answered_or_said)
+START_TEST(test_lossy_fabric_all_answered_or_reported)
 {
 	struct triad_collector_status status;
 
@@ -429,8 +429,8 @@ int main(void)
 	tcase_add_test(cases, test_second_sweep_capabilities_known);
 	tcase_add_test(cases, test_window_kept);
 	tcase_add_test(cases, test_period_constant_without_drift);
-	tcase_add_test(cases, test_sweep_longer_than_period_said);
-	tcase_add_test(cases, test_lossy_fabric_all_answered_or_said);
+	tcase_add_test(cases, test_sweep_longer_than_period_reported);
+	tcase_add_test(cases, test_lossy_fabric_all_answered_or_reported);
 	tcase_add_test(cases, test_garbage_never_counted);
 	tcase_add_test(cases, test_silent_switch_unanswered_others_read);
 	tcase_add_test(cases, test_silent_from_start_never_zero);

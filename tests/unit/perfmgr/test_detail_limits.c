@@ -211,7 +211,7 @@ START_TEST(test_rates_of_each_vl_are_in_the_histogram_of_its_port)
 }
 END_TEST
 
-START_TEST(test_mistakes_in_thresholds_are_told)
+START_TEST(test_mistakes_in_thresholds_are_reported)
 {
 	ck_assert_str_eq(limits("PortVLXmitWait"),
 		"'PortVLXmitWait' isn't the name of a detail and a rate: "
@@ -237,6 +237,6 @@ int main(void)
 	tcase_add_test(cases, test_each_vl_is_compared_and_the_worst_of_all_is_found);
 	tcase_add_test(cases, test_what_was_not_read_again_stays_as_it_was);
 	tcase_add_test(cases, test_rates_of_each_vl_are_in_the_histogram_of_its_port);
-	tcase_add_test(cases, test_mistakes_in_thresholds_are_told);
+	tcase_add_test(cases, test_mistakes_in_thresholds_are_reported);
 	return run_cases(cases);
 }

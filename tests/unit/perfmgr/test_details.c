@@ -80,7 +80,7 @@ START_TEST(test_change_of_a_reading_outlasts_its_reset)
 }
 END_TEST
 
-START_TEST(test_total_goes_on_over_resets_which_are_told_apart)
+START_TEST(test_total_goes_on_over_resets_which_are_distinguished)
 {
 	count_to(40, 10);
 	count_to(5, 20);
@@ -122,7 +122,7 @@ START_TEST(test_zeros_take_no_block_and_what_follows_is_their_change)
 }
 END_TEST
 
-START_TEST(test_maximum_is_said)
+START_TEST(test_maximum_is_reported)
 {
 	count_to(0xffff, 10);
 	look();
@@ -241,10 +241,10 @@ int main(void)
 	tcase_add_test(cases, test_change_of_a_reading_outlasts_its_reset);
 	tcase_add_test(cases, test_nothing_is_known_before_the_first_reading);
 	tcase_add_test(cases, test_total_begins_where_the_hardware_stands_and_grows);
-	tcase_add_test(cases, test_total_goes_on_over_resets_which_are_told_apart);
+	tcase_add_test(cases, test_total_goes_on_over_resets_which_are_distinguished);
 	tcase_add_test(
 		cases, test_zeros_take_no_block_and_what_follows_is_their_change);
-	tcase_add_test(cases, test_maximum_is_said);
+	tcase_add_test(cases, test_maximum_is_reported);
 	tcase_add_test(cases, test_row_of_another_port_begins_anew);
 	tcase_add_test(cases, test_totals_are_made_zero);
 	tcase_add_test(cases, test_limit_is_kept_and_what_it_leaves_out_is_counted);

@@ -21,7 +21,7 @@ static const struct triad_details_port at_manager = {
 	.row = 77, .number = 3, .node_guid = 0x11};
 
 struct letter {
-	uint32_t teller;
+	uint32_t reporter;
 	struct triad_details_report report;
 	uint64_t truth[N_SLOTS]; /* what had been counted when it was read */
 };
@@ -87,7 +87,7 @@ static void work(void)
 
 static void describe(struct letter *letter)
 {
-	letter->teller = starts[owner];
+	letter->reporter = starts[owner];
 	ck_assert(triad_details_describe(
 		agents[owner], &port, ATTRIBUTE, &letter->report));
 	memcpy(letter->truth, counted, sizeof(counted));
@@ -97,7 +97,7 @@ static void describe(struct letter *letter)
 static bool take(const struct letter *letter)
 {
 	if (!triad_details_take(
-		    manager, &at_manager, ATTRIBUTE, &letter->report, letter->teller))
+		    manager, &at_manager, ATTRIBUTE, &letter->report, letter->reporter))
 		return false;
 	ck_assert(triad_details_read(manager, &at_manager, ATTRIBUTE, &row));
 	for (unsigned i = 0; i < N_SLOTS; i++)
@@ -111,7 +111,7 @@ static void deliver(void)
 	unsigned i = random_below(&state, n_letters);
 
 	/* What a former owner says is left out before it comes here. */
-	if (letters[i].teller == starts[owner] && random_below(&state, 4))
+	if (letters[i].reporter == starts[owner] && random_below(&state, 4))
 		take(&letters[i]);
 	letters[i] = letters[--n_letters];
 }
@@ -166,11 +166,11 @@ END_TEST
 
 static struct triad_details_report report;
 
-static bool tell(uint32_t teller, uint32_t raw_value, uint64_t base, unsigned t)
+static bool tell(uint32_t reporter, uint32_t raw_value, uint64_t base, unsigned t)
 {
 	report = (struct triad_details_report){
 		.read_us = t * S, .raw = {raw_value}, .base = {base}};
-	return triad_details_take(manager, &at_manager, ATTRIBUTE, &report, teller);
+	return triad_details_take(manager, &at_manager, ATTRIBUTE, &report, reporter);
 }
 
 static void look(void)
@@ -270,7 +270,7 @@ START_TEST(test_row_of_another_port_begins_anew)
 }
 END_TEST
 
-START_TEST(test_own_reading_goes_on_from_what_an_agent_said)
+START_TEST(test_own_reading_goes_on_from_what_an_agent_reported)
 {
 	struct triad_detail_reading reading = {{12}};
 
@@ -326,7 +326,7 @@ int main(void)
 	tcase_add_test(cases, test_zeros_of_another_agent_say_where_the_hardware_stood);
 	tcase_add_test(cases, test_total_set_to_zero_here_grows_from_there);
 	tcase_add_test(cases, test_row_of_another_port_begins_anew);
-	tcase_add_test(cases, test_own_reading_goes_on_from_what_an_agent_said);
+	tcase_add_test(cases, test_own_reading_goes_on_from_what_an_agent_reported);
 	tcase_add_test(cases, test_report_without_memory_is_counted);
 	tcase_add_test(cases, test_version_changes_with_each_write);
 	return run_cases(cases);

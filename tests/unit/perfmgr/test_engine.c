@@ -278,7 +278,7 @@ START_TEST(test_confirmed_port_rate_zero)
 }
 END_TEST
 
-START_TEST(test_own_reset_told_apart_total_goes_on)
+START_TEST(test_own_reset_distinguished_total_goes_on)
 {
 	struct triad_pma_reading after = {.has = 1u << TRIAD_PORT_RCV_ERRORS};
 	struct triad_engine_row row;
@@ -585,7 +585,7 @@ int main(void)
 	tcase_add_test(cases, test_fast_link_for_its_time_is_believed);
 	tcase_add_test(cases, test_clock_goes_back_no_rate);
 	tcase_add_test(cases, test_confirmed_port_rate_zero);
-	tcase_add_test(cases, test_own_reset_told_apart_total_goes_on);
+	tcase_add_test(cases, test_own_reset_distinguished_total_goes_on);
 	tcase_add_test(cases, test_each_reset_kept_with_counter_value_and_time);
 	tcase_add_test(cases, test_own_reset_not_done_nothing_counted_twice);
 	tcase_add_test(cases, test_zeroed_total_counts_from_there);

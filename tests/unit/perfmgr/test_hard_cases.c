@@ -187,7 +187,7 @@ START_TEST(test_extended_refused_while_counters_are_out_counted_once)
 }
 END_TEST
 
-START_TEST(test_reset_by_others_after_own_of_zero_told_apart)
+START_TEST(test_reset_by_others_after_own_of_zero_distinguished)
 {
 	uint32_t port = find_port(0x201, 5);
 
@@ -376,7 +376,7 @@ int main(void)
 	tcase_add_test(cases, test_switch_left_with_one_port_while_sum_is_asked);
 	tcase_add_test(
 		cases, test_extended_refused_while_counters_are_out_counted_once);
-	tcase_add_test(cases, test_reset_by_others_after_own_of_zero_told_apart);
+	tcase_add_test(cases, test_reset_by_others_after_own_of_zero_distinguished);
 	tcase_add_test(cases, test_reset_wanted_survives_another_lid);
 	tcase_add_test(cases, test_reset_lost_port_answered_all_the_same);
 	tcase_add_test(cases, test_reset_answer_lost_then_counted_past_it);

@@ -132,7 +132,7 @@ START_TEST(test_errors_are_in_all_and_node_but_not_in_port)
 }
 END_TEST
 
-START_TEST(test_what_is_not_there_is_said)
+START_TEST(test_what_is_not_there_is_reported)
 {
 	ck_assert_int_eq(ask(node(77), TRIAD_PORT_XMIT_DATA).error, ENOENT);
 	ck_assert_int_eq(ask(port(0x201, 99), TRIAD_PORT_XMIT_DATA).error, ENOENT);
@@ -326,7 +326,7 @@ int main(void)
 	tcase_add_test(cases, test_first_sweep_is_no_sample);
 	tcase_add_test(cases, test_rates_are_in_all_node_and_port);
 	tcase_add_test(cases, test_errors_are_in_all_and_node_but_not_in_port);
-	tcase_add_test(cases, test_what_is_not_there_is_said);
+	tcase_add_test(cases, test_what_is_not_there_is_reported);
 	tcase_add_test(cases, test_silent_port_is_no_sample);
 	tcase_add_test(cases, test_unchanged_errors_are_samples);
 	tcase_add_test(cases, test_port_counters_can_be_others);

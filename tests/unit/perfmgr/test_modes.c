@@ -399,7 +399,7 @@ START_TEST(test_redirected_agent_read_where_it_is)
 }
 END_TEST
 
-START_TEST(test_redirected_to_foreign_partition_unanswered_and_said)
+START_TEST(test_redirected_to_foreign_partition_unanswered_and_reported)
 {
 	struct triad_collector_status status;
 
@@ -455,7 +455,8 @@ int main(void)
 	tcase_add_test(cases, test_window_most_lost_narrower_then_wide_again);
 	tcase_add_test(cases, test_window_larger_than_queue_narrowed_all_answered);
 	tcase_add_test(cases, test_redirected_agent_read_where_it_is);
-	tcase_add_test(cases, test_redirected_to_foreign_partition_unanswered_and_said);
+	tcase_add_test(
+		cases, test_redirected_to_foreign_partition_unanswered_and_reported);
 	tcase_add_test(cases, test_redirected_in_circles_ends);
 	return run_cases(cases);
 }

@@ -183,7 +183,7 @@ START_TEST(test_row_parsed_as_it_stands)
 }
 END_TEST
 
-START_TEST(test_row_mistakes_told_with_their_column)
+START_TEST(test_row_mistakes_reported_with_their_column)
 {
 	ASSERT_WRONG("", 1, "a time is missing, as 2026-01-02T03:04:05.678Z");
 	ASSERT_WRONG("2026-02-29T03:04:05.678Z,0x0002c90300001234,1,,,,,", 1,
@@ -216,7 +216,7 @@ START_TEST(test_row_mistakes_told_with_their_column)
 }
 END_TEST
 
-START_TEST(test_header_mistakes_told)
+START_TEST(test_header_mistakes_reported)
 {
 	ASSERT_WRONG("time,port", 1, "a header begins with " HEADER);
 	ASSERT_WRONG(HEADER ",Nothing", 75, "there is no counter of that name");
@@ -285,8 +285,8 @@ int main(void)
 	tcase_add_test(cases, test_detail_is_a_comment_that_fits);
 	tcase_add_test(cases, test_info_says_what_was_given);
 	tcase_add_test(cases, test_row_parsed_as_it_stands);
-	tcase_add_test(cases, test_row_mistakes_told_with_their_column);
-	tcase_add_test(cases, test_header_mistakes_told);
+	tcase_add_test(cases, test_row_mistakes_reported_with_their_column);
+	tcase_add_test(cases, test_header_mistakes_reported);
 	tcase_add_test(cases, test_row_without_header_refused);
 	tcase_add_test(cases, test_line_too_long_refused);
 	tcase_add_test(cases, test_every_time_read_as_written);

@@ -236,12 +236,12 @@ START_TEST(test_port_keeps_index_and_sequence_while_away)
 	ck_assert_int_eq(adopt(103, 10, BEGIN + S), 0);
 	for (uint32_t i = 0; i < 10; i++)
 		ck_assert_uint_eq(index_of(i), i + 4);
-	ck_assert_uint_eq(triad_sflow_schedule_status(schedule).n_away, 3);
+	ck_assert_uint_eq(triad_sflow_schedule_status(schedule).n_absent, 3);
 	ck_assert_uint_eq(sequence_of(0), 3);
 	ck_assert_uint_eq(sequence_of(9), 2);
 	/* Those that were away go on. */
 	ck_assert_int_eq(adopt(99, 14, BEGIN + 2 * S), 0);
-	ck_assert_uint_eq(triad_sflow_schedule_status(schedule).n_away, 0);
+	ck_assert_uint_eq(triad_sflow_schedule_status(schedule).n_absent, 0);
 	ck_assert_uint_eq(index_of(0), 14);
 	ck_assert_uint_eq(index_of(1), 1);
 	ck_assert_uint_eq(sequence_of(1), 3);
@@ -257,16 +257,16 @@ START_TEST(test_port_away_for_days_gets_another_index)
 	ck_assert_int_eq(adopt(1, 10, BEGIN), 0);
 	ck_assert_int_eq(adopt(2, 10, BEGIN), 0);
 	ck_assert_int_eq(adopt(2, 9, BEGIN + day_us), 0);
-	ck_assert_uint_eq(triad_sflow_schedule_status(schedule).n_away, 2);
+	ck_assert_uint_eq(triad_sflow_schedule_status(schedule).n_absent, 2);
 	ck_assert_int_eq(adopt(2, 10, BEGIN + day_us + 2 * S), 0);
-	ck_assert_uint_eq(triad_sflow_schedule_status(schedule).n_away, 0);
+	ck_assert_uint_eq(triad_sflow_schedule_status(schedule).n_absent, 0);
 	ck_assert_int_eq(adopt(1, 10, BEGIN + day_us + 3 * S), 0);
 	ck_assert_uint_eq(index_of(0), 12);
 	ck_assert_uint_eq(index_of(9), 10);
 	/* When nearly all are away, they are not kept at all. */
 	ck_assert_int_eq(adopt(1, 10000, BEGIN), 0);
 	ck_assert_int_eq(adopt(1, 1, BEGIN), 0);
-	ck_assert_uint_eq(triad_sflow_schedule_status(schedule).n_away, 0);
+	ck_assert_uint_eq(triad_sflow_schedule_status(schedule).n_absent, 0);
 }
 END_TEST
 

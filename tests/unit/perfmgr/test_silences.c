@@ -267,7 +267,7 @@ START_TEST(test_alert_that_is_raised_silenced_says_so_at_once)
 }
 END_TEST
 
-START_TEST(test_acknowledged_alert_that_joins_something_worse_is_told)
+START_TEST(test_acknowledged_alert_that_joins_something_worse_is_reported)
 {
 	struct triad_watch *watch = triad_collector_watch(collector);
 	struct triad_silence ack;
@@ -422,7 +422,7 @@ int main(void)
 	tcase_add_test(cases, test_watch_tells_what_is_silenced_and_no_longer);
 	tcase_add_test(cases, test_alert_that_is_raised_silenced_says_so_at_once);
 	tcase_add_test(
-		cases, test_acknowledged_alert_that_joins_something_worse_is_told);
+		cases, test_acknowledged_alert_that_joins_something_worse_is_reported);
 	tcase_add_test(cases, test_file_gives_back_what_is_not_over);
 	tcase_add_test(cases, test_file_has_room_for_the_longest);
 	tcase_add_test(cases, test_file_that_is_cut_or_other_is_refused);

@@ -163,7 +163,7 @@ START_TEST(test_timeline_oldest_gives_way_and_is_counted)
 	}
 	counts = triad_timeline_counts(timeline);
 	ck_assert_uint_eq(counts.n, 4);
-	ck_assert_uint_eq(counts.n_gave_way, 2);
+	ck_assert_uint_eq(counts.n_displaced, 2);
 	ck_assert_uint_eq(
 		triad_timeline_get(timeline, triad_timeline_first(timeline))->count, 2);
 	ck_assert_uint_eq(
@@ -201,7 +201,7 @@ END_TEST
 
 /* 100,000 links at once are some lines and one that says how many more; what was before
  * stays, and so does what is of another kind. */
-START_TEST(test_timeline_storm_pushes_out_nothing_and_is_told)
+START_TEST(test_timeline_storm_pushes_out_nothing_and_is_reported)
 {
 	struct triad_timeline *timeline = triad_timeline_new(6400);
 	struct triad_timeline_event event = event_of(1);
@@ -234,7 +234,7 @@ START_TEST(test_timeline_storm_pushes_out_nothing_and_is_told)
 END_TEST
 
 /* One that doesn't end is told again and again, and some of it is kept each time. */
-START_TEST(test_timeline_endless_storm_is_told_each_time)
+START_TEST(test_timeline_endless_storm_is_reported_each_time)
 {
 	struct triad_timeline *timeline = triad_timeline_new(6400);
 	uint32_t n_reported = 0;
@@ -306,8 +306,8 @@ int main(void)
 	tcase_add_test(tcase, test_event_is_at_its_ends_and_a_node_at_all_its_ports);
 	tcase_add_test(tcase, test_timeline_oldest_gives_way_and_is_counted);
 	tcase_add_test(tcase, test_timeline_older_ones_come_before_while_there_is_room);
-	tcase_add_test(tcase, test_timeline_storm_pushes_out_nothing_and_is_told);
-	tcase_add_test(tcase, test_timeline_endless_storm_is_told_each_time);
+	tcase_add_test(tcase, test_timeline_storm_pushes_out_nothing_and_is_reported);
+	tcase_add_test(tcase, test_timeline_endless_storm_is_reported_each_time);
 	tcase_add_test(tcase, test_reader_skips_bad_lines_however_they_are_cut);
 	return run_cases(tcase);
 }

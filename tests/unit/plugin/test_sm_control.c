@@ -176,12 +176,12 @@ static bool stops_waiting(uint64_t within_us)
 
 static void wish(uint8_t priority, bool is_master)
 {
-	struct triad_sm_wish wish = {.is_set = true,
+	struct triad_sm_desired wish = {.is_set = true,
 		.priority = priority,
 		.is_master = is_master,
 		.master = is_master ? 0 : OTHER};
 
-	triad_sm_control_wish(control, &wish);
+	triad_sm_control_set(control, &wish);
 }
 
 START_TEST(test_lowered_while_it_waits_waits_no_more_and_sweeps)
@@ -268,7 +268,7 @@ static bool stops_ignoring(void)
 /* Whether the take-over that is wished for ignores others. */
 static bool take_over_beside(bool is_quorate, uint64_t member, bool is_standby)
 {
-	struct triad_sm_wish wish = {.is_set = true,
+	struct triad_sm_desired wish = {.is_set = true,
 		.priority = 15,
 		.is_master = true,
 		.is_quorate = is_quorate,
@@ -278,7 +278,7 @@ static bool take_over_beside(bool is_quorate, uint64_t member, bool is_standby)
 		.standby = {is_standby ? member : 0}};
 
 	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
-	triad_sm_control_wish(control, &wish);
+	triad_sm_control_set(control, &wish);
 	ck_assert(wait_for(&n_discoveries));
 	return atomic_load(&is_other_ignored);
 }
@@ -313,10 +313,10 @@ END_TEST
 
 START_TEST(test_elections_off_in_discovery_asks_again)
 {
-	const struct triad_sm_wish off = {.is_set = false};
+	const struct triad_sm_desired off = {.is_set = false};
 
 	ck_assert(take_over(true, 0));
-	triad_sm_control_wish(control, &off);
+	triad_sm_control_set(control, &off);
 	ck_assert(stops_ignoring());
 }
 END_TEST
@@ -401,7 +401,7 @@ END_TEST
 
 START_TEST(test_member_that_says_something_in_time_nobody_is_asked)
 {
-	struct triad_sm_wish wish = {.is_set = true,
+	struct triad_sm_desired wish = {.is_set = true,
 		.priority = 15,
 		.is_master = true,
 		.is_quorate = true,
@@ -410,7 +410,7 @@ START_TEST(test_member_that_says_something_in_time_nobody_is_asked)
 
 	remote.smi.guid = cl_hton64(OTHER + 1);
 	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
-	triad_sm_control_wish(control, &wish);
+	triad_sm_control_set(control, &wish);
 	usleep(100000);
 	ck_assert(take_over(true, OTHER + 1));
 }
@@ -435,14 +435,14 @@ END_TEST
 /* The view still has the dead one, and so a majority. */
 START_TEST(test_too_few_that_are_standby_all_are_asked)
 {
-	struct triad_sm_wish wish = {.is_set = true,
+	struct triad_sm_desired wish = {.is_set = true,
 		.priority = 15,
 		.is_master = true,
 		.is_quorate = true,
 		.n_standby_needed = 1};
 
 	osm.subn.sm_state = IB_SMINFO_STATE_STANDBY;
-	triad_sm_control_wish(control, &wish);
+	triad_sm_control_set(control, &wish);
 	ck_assert(wait_for(&n_discoveries));
 	ck_assert(!is_other_ignored);
 }

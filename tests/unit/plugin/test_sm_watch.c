@@ -49,7 +49,7 @@ static void check_summary(const char *expected)
 	ck_assert_str_eq(text, expected);
 }
 
-START_TEST(test_two_masters_told_after_10_s_and_when_over)
+START_TEST(test_two_masters_reported_after_10_s_and_when_over)
 {
 	char text[400];
 
@@ -85,7 +85,7 @@ START_TEST(test_two_masters_twice_for_a_moment_no_trouble)
 END_TEST
 
 /* Row: N12 */
-START_TEST(test_no_answers_told_when_no_smp_moves)
+START_TEST(test_no_answers_reported_when_no_smp_moves)
 {
 	struct triad_sm_sight waits = {.n_outstanding = 7, .n_smps = 100},
 			      moves = waits;
@@ -183,10 +183,10 @@ int main(void)
 	TCase *cases = tcase_create("sm_watch");
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
-	tcase_add_test(cases, test_two_masters_told_after_10_s_and_when_over);
+	tcase_add_test(cases, test_two_masters_reported_after_10_s_and_when_over);
 	tcase_add_test(cases, test_standby_has_no_trouble);
 	tcase_add_test(cases, test_two_masters_twice_for_a_moment_no_trouble);
-	tcase_add_test(cases, test_no_answers_told_when_no_smp_moves);
+	tcase_add_test(cases, test_no_answers_reported_when_no_smp_moves);
 	tcase_add_test(cases, test_help_is_due_when_trouble_begins_and_each_minute);
 	tcase_add_test(cases, test_sweep_unended_after_a_minute);
 	tcase_add_test(cases, test_sweep_unended_later_where_sweeps_are_long);

@@ -117,7 +117,7 @@ static inline void receive_message(const struct triad_election_message *message)
 	collect();
 }
 
-static inline void hear(enum triad_election_kind kind, uint64_t from,
+static inline void receive_from(enum triad_election_kind kind, uint64_t from,
 	enum triad_election_state state, uint32_t priority)
 {
 	struct triad_election_message message = message_of(kind, from, state, priority);
@@ -146,7 +146,7 @@ static inline enum triad_election_state state(void)
 }
 static inline void become_standby_of_better(void)
 {
-	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
 	ck_assert_uint_eq(status().master, BETTER);
 	forget();

@@ -26,7 +26,7 @@ END_TEST
 START_TEST(test_electing_that_hears_worse_is_sooner_three_times_at_most)
 {
 	for (int i = 0; i < _i; i++)
-		hear(i % 3 ? TRIAD_ELECTION_STATUS : TRIAD_ELECTION_CEDE, WORSE,
+		receive_from(i % 3 ? TRIAD_ELECTION_STATUS : TRIAD_ELECTION_CEDE, WORSE,
 			TRIAD_ELECTION_ELECTING, GOOD);
 	ck_assert_uint_eq(
 		n_sent[TRIAD_ELECTION_CEDE] + n_sent[TRIAD_ELECTION_TAKEOVER], 0);
@@ -38,25 +38,25 @@ END_TEST
 START_TEST(test_electing_that_hears_better_is_later_three_times_at_most)
 {
 	for (int i = 0; i < _i; i++)
-		hear(i % 2 ? TRIAD_ELECTION_STATUS : TRIAD_ELECTION_CEDE, BETTER,
-			TRIAD_ELECTION_ELECTING, GOOD);
+		receive_from(i % 2 ? TRIAD_ELECTION_STATUS : TRIAD_ELECTION_CEDE,
+			BETTER, TRIAD_ELECTION_ELECTING, GOOD);
 	check_election_ends_at((1200 + 50 * (uint64_t)(_i < 3 ? _i : 3)) * MS);
 }
 END_TEST
 
 /* TAKEOVER to who elects says that it is the better one. */
-START_TEST(test_electing_told_to_take_over_is_sooner)
+START_TEST(test_electing_asked_to_take_over_is_sooner)
 {
-	hear(TRIAD_ELECTION_TAKEOVER, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
+	receive_from(TRIAD_ELECTION_TAKEOVER, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
 	check_election_ends_at(1150 * MS);
 }
 END_TEST
 
 START_TEST(test_electing_that_hears_all_and_none_better_is_master_at_once)
 {
-	hear(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_ELECTING, GOOD);
+	receive_from(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_ELECTING, GOOD);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
-	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_ELECTING, 0);
+	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_ELECTING, 0);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
 }
 END_TEST
@@ -107,7 +107,7 @@ END_TEST
 
 START_TEST(test_electing_that_hears_worse_master_does_not_follow)
 {
-	hear(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_MASTER,
+	receive_from(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_MASTER,
 		TRIAD_PRIORITY_IS_MASTER);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
 }
@@ -125,7 +125,8 @@ START_TEST(test_electing_that_hears_the_holder_of_the_lease_follows_it)
 		election, TRIAD_CHECK_NO, now_us); /* so it claims nothing */
 	become_master();
 	run_to(1450 * MS);
-	hear(TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_STANDBY, GOOD_MASTER + 0x100);
+	receive_from(TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_STANDBY,
+		GOOD_MASTER + 0x100);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
 	forget();
 	message.claim = message.term = _i == 0 ? 9 : 0;
@@ -140,13 +141,13 @@ END_TEST
 START_TEST(test_electing_that_heard_all_in_another_election_waits)
 {
 	become_standby_of_better();
-	hear(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
+	receive_from(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
 	run_to(now_us + 1);
 	for (unsigned i = 0; i < 2; i++) {
-		hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_ELECTING, 0);
+		receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_ELECTING, 0);
 		ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
 	}
-	hear(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
+	receive_from(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
 }
 END_TEST
@@ -157,15 +158,16 @@ END_TEST
 START_TEST(test_standby_answers_status_by_its_own_priority)
 {
 	become_standby_of_better();
-	hear(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_ELECTING, GOOD);
+	receive_from(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_ELECTING, GOOD);
 	ck_assert_uint_eq(n_sent[TRIAD_ELECTION_CEDE], 1);
 	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_CEDE].to, WORSE);
-	hear(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_ELECTING, GOOD + 0x100);
+	receive_from(
+		TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_ELECTING, GOOD + 0x100);
 	ck_assert_uint_eq(n_sent[TRIAD_ELECTION_TAKEOVER], 1);
 	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_TAKEOVER].to, WORSE);
 	ck_assert_uint_eq(n_sent[TRIAD_ELECTION_CEDE], 1);
 	/* Equal: the lower id. */
-	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD);
+	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD);
 	ck_assert_uint_eq(n_sent[TRIAD_ELECTION_TAKEOVER], 2);
 	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_TAKEOVER].to, BETTER);
 }
@@ -176,8 +178,8 @@ START_TEST(test_standby_that_hears_no_master_for_keepalive_elects)
 {
 	become_standby_of_better();
 	run_to(1499 * MS);
-	hear(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
-	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+	receive_from(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
+	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
 	run_to(1999 * MS - 1);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
 	run_to(1999 * MS);
@@ -190,7 +192,7 @@ END_TEST
 START_TEST(test_standby_whose_master_steps_down_elects)
 {
 	become_standby_of_better();
-	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_STANDBY, GOOD);
+	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_STANDBY, GOOD);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
 }
 END_TEST
@@ -205,41 +207,43 @@ START_TEST(test_standby_whose_master_leaves_the_view_elects)
 END_TEST
 
 /* Row: E4 */
-START_TEST(test_standby_told_to_take_over_by_its_master_does)
+START_TEST(test_standby_asked_to_take_over_by_its_master_does)
 {
 	become_standby_of_better();
-	hear(TRIAD_ELECTION_TAKEOVER, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+	receive_from(
+		TRIAD_ELECTION_TAKEOVER, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
 	ck_assert_uint_eq(n_take_over, 1);
 }
 END_TEST
 
-START_TEST(test_standby_of_better_master_told_to_take_over_by_another_does_not)
+START_TEST(test_standby_of_better_master_asked_to_take_over_by_another_does_not)
 {
 	become_standby_of_better();
-	hear(TRIAD_ELECTION_TAKEOVER, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
+	receive_from(TRIAD_ELECTION_TAKEOVER, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
 	ck_assert_uint_eq(n_take_over, 0);
 }
 END_TEST
 
-START_TEST(test_standby_of_worse_master_told_to_take_over_by_worse_does)
+START_TEST(test_standby_of_worse_master_asked_to_take_over_by_worse_does)
 {
 	become_standby_of_better();
-	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, 0);
+	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, 0);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
-	hear(TRIAD_ELECTION_TAKEOVER, WORSE, TRIAD_ELECTION_STANDBY, GOOD + 0x100);
+	receive_from(
+		TRIAD_ELECTION_TAKEOVER, WORSE, TRIAD_ELECTION_STANDBY, GOOD + 0x100);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
-	hear(TRIAD_ELECTION_TAKEOVER, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
+	receive_from(TRIAD_ELECTION_TAKEOVER, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
 }
 END_TEST
 
-START_TEST(test_standby_told_to_cede_stays)
+START_TEST(test_standby_asked_to_cede_stays)
 {
 	become_standby_of_better();
-	hear(TRIAD_ELECTION_CEDE, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
-	hear(TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+	receive_from(TRIAD_ELECTION_CEDE, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
+	receive_from(TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
 	ck_assert_uint_eq(status().master, BETTER);
 }
@@ -248,9 +252,10 @@ END_TEST
 START_TEST(test_standby_that_hears_better_master_changes_to_it_and_not_to_worse)
 {
 	become_standby_of_better();
-	hear(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+	receive_from(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_MASTER, GOOD_MASTER);
 	ck_assert_uint_eq(status().master, BETTER);
-	hear(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_MASTER, GOOD_MASTER + 0x100);
+	receive_from(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_MASTER,
+		GOOD_MASTER + 0x100);
 	ck_assert_uint_eq(status().master, WORSE);
 }
 END_TEST
@@ -260,11 +265,11 @@ START_TEST(test_standby_of_master_that_does_not_yield_elects)
 	become_standby_of_better();
 	for (unsigned i = 0; i < 5; i++) {
 		run_to(now_us + 100 * MS);
-		hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, 0);
+		receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, 0);
 		ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
 	}
 	ck_assert_uint_eq(n_sent[TRIAD_ELECTION_CEDE], 5);
-	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, 0);
+	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, 0);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
 }
 END_TEST
@@ -275,7 +280,7 @@ END_TEST
 START_TEST(test_master_says_status_every_status_time)
 {
 	become_master();
-	hear(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_ELECTING, GOOD);
+	receive_from(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_ELECTING, GOOD);
 	for (unsigned i = 1; i <= 10; i++) {
 		forget();
 		run_to((1200 + 100 * i) * MS - 1);
@@ -293,9 +298,9 @@ END_TEST
 START_TEST(test_master_answers_status_by_its_own_priority)
 {
 	become_master();
-	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_ELECTING, GOOD);
+	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_ELECTING, GOOD);
 	ck_assert_uint_eq(n_sent[TRIAD_ELECTION_CEDE], 1);
-	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
 	ck_assert_uint_eq(n_sent[TRIAD_ELECTION_TAKEOVER], 1);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
 }
@@ -305,39 +310,40 @@ START_TEST(test_master_answers_one_that_shouts_eight_times_a_status_time)
 {
 	become_master();
 	for (unsigned i = 0; i < 100; i++)
-		hear(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_ELECTING, GOOD);
+		receive_from(
+			TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_ELECTING, GOOD);
 	ck_assert_uint_eq(n_sent[TRIAD_ELECTION_CEDE], 8);
 	run_to(now_us + 100 * MS);
-	hear(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_ELECTING, GOOD);
+	receive_from(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_ELECTING, GOOD);
 	ck_assert_uint_eq(n_sent[TRIAD_ELECTION_CEDE], 9);
 }
 END_TEST
 
 /* Row: E4 */
-START_TEST(test_master_told_to_cede_by_better_master_follows_it)
+START_TEST(test_master_asked_to_cede_by_better_master_follows_it)
 {
 	become_master();
-	hear(TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+	receive_from(TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_STANDBY);
 	ck_assert_uint_eq(status().master, BETTER);
 	ck_assert_uint_eq(n_step_down, 1);
 }
 END_TEST
 
-START_TEST(test_master_told_to_cede_by_better_standby_elects)
+START_TEST(test_master_asked_to_cede_by_better_standby_elects)
 {
 	become_master();
-	hear(TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_STANDBY, GOOD_MASTER);
+	receive_from(TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_STANDBY, GOOD_MASTER);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
 	ck_assert_uint_eq(n_step_down, 1);
 }
 END_TEST
 
 /* Row: E4 */
-START_TEST(test_master_told_to_cede_by_worse_stays_and_counts)
+START_TEST(test_master_asked_to_cede_by_worse_stays_and_counts)
 {
 	become_master();
-	hear(TRIAD_ELECTION_CEDE, WORSE, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+	receive_from(TRIAD_ELECTION_CEDE, WORSE, TRIAD_ELECTION_MASTER, GOOD_MASTER);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
 	ck_assert_uint_eq(status().n_ceded_ignored, 1);
 	ck_assert_uint_eq(status().n_ceded, 0);
@@ -345,17 +351,17 @@ START_TEST(test_master_told_to_cede_by_worse_stays_and_counts)
 END_TEST
 
 /* IS_CONF_MANAGER counts of whom we promised the lease to, and of nobody else. */
-START_TEST(test_master_told_to_cede_by_manager_without_promise_stays)
+START_TEST(test_master_asked_to_cede_by_manager_without_promise_stays)
 {
 	become_master();
-	hear(TRIAD_ELECTION_CEDE, WORSE, TRIAD_ELECTION_MASTER,
+	receive_from(TRIAD_ELECTION_CEDE, WORSE, TRIAD_ELECTION_MASTER,
 		UINT32_MAX >> 7 & ~(UINT32_C(1) << 23));
 	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
 	ck_assert_uint_eq(status().n_ceded_ignored, 1);
 }
 END_TEST
 
-START_TEST(test_master_overhears_another_told_to_cede_stays)
+START_TEST(test_master_overhears_another_asked_to_cede_stays)
 {
 	struct triad_election_message message = message_of(
 		TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
@@ -368,10 +374,10 @@ START_TEST(test_master_overhears_another_told_to_cede_stays)
 }
 END_TEST
 
-START_TEST(test_master_told_to_take_over_stays)
+START_TEST(test_master_asked_to_take_over_stays)
 {
 	become_master();
-	hear(TRIAD_ELECTION_TAKEOVER, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
+	receive_from(TRIAD_ELECTION_TAKEOVER, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
 	ck_assert_uint_eq(n_take_over, 0);
 }
@@ -465,12 +471,12 @@ static void add_states(TCase *cases)
 	tcase_add_test(cases, test_standby_that_hears_no_master_for_keepalive_elects);
 	tcase_add_test(cases, test_standby_whose_master_steps_down_elects);
 	tcase_add_test(cases, test_standby_whose_master_leaves_the_view_elects);
-	tcase_add_test(cases, test_standby_told_to_take_over_by_its_master_does);
+	tcase_add_test(cases, test_standby_asked_to_take_over_by_its_master_does);
 	tcase_add_test(cases,
-		test_standby_of_better_master_told_to_take_over_by_another_does_not);
+		test_standby_of_better_master_asked_to_take_over_by_another_does_not);
 	tcase_add_test(
-		cases, test_standby_of_worse_master_told_to_take_over_by_worse_does);
-	tcase_add_test(cases, test_standby_told_to_cede_stays);
+		cases, test_standby_of_worse_master_asked_to_take_over_by_worse_does);
+	tcase_add_test(cases, test_standby_asked_to_cede_stays);
 	tcase_add_test(cases,
 		test_standby_that_hears_better_master_changes_to_it_and_not_to_worse);
 	tcase_add_test(cases, test_standby_of_master_that_does_not_yield_elects);
@@ -478,13 +484,13 @@ static void add_states(TCase *cases)
 	tcase_add_test(cases, test_master_answers_status_by_its_own_priority);
 	tcase_add_test(
 		cases, test_master_answers_one_that_shouts_eight_times_a_status_time);
-	tcase_add_test(cases, test_master_told_to_cede_by_better_master_follows_it);
-	tcase_add_test(cases, test_master_told_to_cede_by_better_standby_elects);
-	tcase_add_test(cases, test_master_told_to_cede_by_worse_stays_and_counts);
+	tcase_add_test(cases, test_master_asked_to_cede_by_better_master_follows_it);
+	tcase_add_test(cases, test_master_asked_to_cede_by_better_standby_elects);
+	tcase_add_test(cases, test_master_asked_to_cede_by_worse_stays_and_counts);
 	tcase_add_test(
-		cases, test_master_told_to_cede_by_manager_without_promise_stays);
-	tcase_add_test(cases, test_master_overhears_another_told_to_cede_stays);
-	tcase_add_test(cases, test_master_told_to_take_over_stays);
+		cases, test_master_asked_to_cede_by_manager_without_promise_stays);
+	tcase_add_test(cases, test_master_overhears_another_asked_to_cede_stays);
+	tcase_add_test(cases, test_master_asked_to_take_over_stays);
 	tcase_add_test(cases, test_master_whose_ports_change_says_so_at_once);
 }
 
@@ -499,7 +505,7 @@ int main(void)
 		test_electing_that_hears_worse_is_sooner_three_times_at_most, 1, 6);
 	tcase_add_loop_test(cases,
 		test_electing_that_hears_better_is_later_three_times_at_most, 1, 6);
-	tcase_add_test(cases, test_electing_told_to_take_over_is_sooner);
+	tcase_add_test(cases, test_electing_asked_to_take_over_is_sooner);
 	tcase_add_test(
 		cases, test_electing_that_hears_all_and_none_better_is_master_at_once);
 	tcase_add_test(

@@ -48,7 +48,7 @@ START_TEST(test_promise_lasts_a_lease_and_then_another_term_may_have_it)
 	/* That term was promised to another; the one above was not. */
 	ck_assert_uint_eq(grant_to(WORSE, 1, 2), 0);
 	ck_assert_uint_eq(grant_to(WORSE, 2, 2), 2);
-	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
 	run_to(2300 * MS);
 	ck_assert_uint_eq(grant_to(BETTER, 1, 2), 0);
 	ck_assert_uint_eq(grant_to(BETTER, 2, 2), 0);
@@ -278,7 +278,7 @@ static bool has_run_out(void)
 	return facts.has_run_out;
 }
 
-START_TEST(test_lease_that_ran_out_is_told_until_there_is_another)
+START_TEST(test_lease_that_ran_out_is_reported_until_there_is_another)
 {
 	struct triad_permission_facts facts;
 
@@ -321,9 +321,9 @@ static void hand_over(void)
 }
 
 /* The new master, which has it from then on. */
-static void hear_new_master(void)
+static void receive_new_master(void)
 {
-	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
 }
 
 /* Row: N12 */
@@ -340,7 +340,7 @@ START_TEST(test_lease_is_kept_in_a_hand_over_until_the_sm_is_master_no_more)
 	/* It is asked for again meanwhile, and nobody makes this one master by mistake. */
 	for (unsigned i = 0; i < 10; i++) {
 		run_to(now_us + 100 * MS);
-		hear_new_master();
+		receive_new_master();
 		come_back();
 		answer = grant_of(WORSE);
 		receive_message(&answer);
@@ -367,7 +367,7 @@ START_TEST(test_lease_is_given_up_when_the_sm_does_not_hand_over)
 		struct triad_election_message answer;
 
 		run_to(now_us + 100 * MS);
-		hear_new_master();
+		receive_new_master();
 		come_back();
 		answer = grant_of(WORSE);
 		receive_message(&answer);
@@ -448,7 +448,8 @@ START_TEST(test_lease_not_asked_for_by_the_best_is_asked_for_by_the_next)
 {
 	for (uint64_t ms = 1000; ms < 3000; ms += 100) {
 		run_to(ms * MS);
-		hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+		receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER,
+			GOOD_MASTER);
 		ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
 	}
 	forget();
@@ -584,7 +585,7 @@ START_TEST(test_vote_not_on_disk_is_not_given)
 	run_to(1650 * MS);
 	/* Nobody else has it meanwhile. */
 	ck_assert_uint_eq(grant_to(WORSE, 1, 1), 0);
-	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+	receive_from(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
 	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 1);
 	ck_assert_uint_eq(n_stored, 0);
 }
@@ -671,7 +672,8 @@ int main(void)
 		cases, test_promise_lasts_a_lease_and_then_another_term_may_have_it);
 	tcase_add_loop_test(cases, test_promise_is_not_made_to_who_is_not_able, 0, 7);
 	tcase_add_test(cases, test_lease_is_held_from_when_it_was_asked_for);
-	tcase_add_test(cases, test_lease_that_ran_out_is_told_until_there_is_another);
+	tcase_add_test(
+		cases, test_lease_that_ran_out_is_reported_until_there_is_another);
 	tcase_add_test(cases, test_lease_given_up_has_not_run_out);
 	tcase_add_test(cases, test_lease_is_not_held_before_the_question_came_back);
 	tcase_add_loop_test(

@@ -212,7 +212,7 @@ START_TEST(test_quotes_and_fields_wrong_refused)
 }
 END_TEST
 
-START_TEST(test_values_wrong_all_told)
+START_TEST(test_values_wrong_all_reported)
 {
 	ASSERT_REFUSED(",,on,,3x,ZDR\n"
 		       "0x0,0,enabled\n"
@@ -233,7 +233,7 @@ START_TEST(test_values_wrong_all_told)
 }
 END_TEST
 
-START_TEST(test_remote_wrong_all_told)
+START_TEST(test_remote_wrong_all_reported)
 {
 	ASSERT_REFUSED(
 		"leaf,1,enabled,node_guid=2;guid=0x1;port=0;port=1;vendor=0x1000000\n"
@@ -269,7 +269,7 @@ START_TEST(test_check_wrong_or_without_test_refused)
 }
 END_TEST
 
-START_TEST(test_same_port_twice_told_with_first_line)
+START_TEST(test_same_port_twice_reported_with_first_line)
 {
 	ASSERT_REFUSED("leaf,1,enabled\n0x01,1,test\n\nleaf,2,enabled\n"
 		       "\"leaf\",01,disabled\n0x1,1,test\nleaf,1,enabled\n",
@@ -311,7 +311,7 @@ static char *line_of(size_t n)
 	return g_string_free(text, FALSE);
 }
 
-START_TEST(test_line_too_long_told_and_next_one_read)
+START_TEST(test_line_too_long_reported_and_next_one_read)
 {
 	char *text = line_of(TRIAD_EXPECTED_MAX_LINE + 1);
 
@@ -327,7 +327,7 @@ START_TEST(test_line_too_long_told_and_next_one_read)
 }
 END_TEST
 
-START_TEST(test_nul_octet_told_and_rest_read)
+START_TEST(test_nul_octet_reported_and_rest_read)
 {
 	static const char text[] = "generation 1\nle\0af,1,\0on\nx,0,test";
 
@@ -460,13 +460,13 @@ int main(void)
 	tcase_add_test(cases, test_generation_missing_wrong_late_twice_refused);
 	tcase_add_test(cases, test_names_of_columns_wrong_or_late_refused);
 	tcase_add_test(cases, test_quotes_and_fields_wrong_refused);
-	tcase_add_test(cases, test_values_wrong_all_told);
-	tcase_add_test(cases, test_remote_wrong_all_told);
+	tcase_add_test(cases, test_values_wrong_all_reported);
+	tcase_add_test(cases, test_remote_wrong_all_reported);
 	tcase_add_test(cases, test_check_wrong_or_without_test_refused);
-	tcase_add_test(cases, test_same_port_twice_told_with_first_line);
+	tcase_add_test(cases, test_same_port_twice_reported_with_first_line);
 	tcase_add_test(cases, test_name_not_text_or_long_refused);
-	tcase_add_test(cases, test_line_too_long_told_and_next_one_read);
-	tcase_add_test(cases, test_nul_octet_told_and_rest_read);
+	tcase_add_test(cases, test_line_too_long_reported_and_next_one_read);
+	tcase_add_test(cases, test_nul_octet_reported_and_rest_read);
 	tcase_add_test(cases, test_link_disabled_at_one_end_refused);
 	tcase_add_test(cases, test_link_that_leads_elsewhere_refused);
 	tcase_add_test(cases, test_link_named_in_two_ways_accepted);

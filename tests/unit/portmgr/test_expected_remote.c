@@ -89,7 +89,7 @@ START_TEST(test_compare_each_key_fits_or_differs)
 }
 END_TEST
 
-START_TEST(test_compare_no_far_end_told_when_one_is_wanted)
+START_TEST(test_compare_no_far_end_reported_when_one_is_wanted)
 {
 	char why[256] = "x";
 
@@ -212,7 +212,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, begin, end);
 	tcase_add_test(cases, test_compare_each_key_fits_or_differs);
-	tcase_add_test(cases, test_compare_no_far_end_told_when_one_is_wanted);
+	tcase_add_test(cases, test_compare_no_far_end_reported_when_one_is_wanted);
 	tcase_add_test(cases, test_compare_says_what_is_there_and_what_should_be);
 	tcase_add_test(cases, test_compare_names_the_switch_or_has_its_guid);
 	tcase_add_test(cases, test_name_fits_patterns);

@@ -29,7 +29,7 @@ static uint64_t now_us;
 static struct port ports[2];
 static uint16_t table[2];       /* their LIDs, by OpenSM's tables */
 static uint64_t received_us[2]; /* by the election */
-static bool are_heard[2];
+static bool are_received[2];
 static unsigned n_sm_info[2], n_node_info[2];
 
 static void set_up(void)
@@ -43,7 +43,7 @@ static void set_up(void)
 		OTHER, OTHER_LID, true, true, true, TRIAD_SM_STATE_STANDBY};
 	table[0] = MASTER_LID;
 	table[1] = OTHER_LID;
-	are_heard[0] = are_heard[1] = true;
+	are_received[0] = are_received[1] = true;
 	memset(n_sm_info, 0, sizeof(n_sm_info));
 	memset(n_node_info, 0, sizeof(n_node_info));
 }
@@ -60,7 +60,7 @@ static void elect(void)
 	struct triad_fabric_member members[2];
 
 	for (unsigned i = 0; i < 2; i++) {
-		if (are_heard[i])
+		if (are_received[i])
 			received_us[i] = now_us;
 		members[i] = (struct triad_fabric_member){
 			.id = ports[i].id, .received_us = received_us[i]};
@@ -150,7 +150,7 @@ START_TEST(test_next_is_when_something_is_due)
 		struct triad_fabric_question question;
 		uint64_t next_us;
 
-		are_heard[0] = i < 50;
+		are_received[0] = i < 50;
 		elect();
 		next_us = triad_fabric_watch_next_us(&watch, now_us);
 		ck_assert_uint_ge(next_us, now_us);
@@ -173,7 +173,7 @@ START_TEST(test_hung_master_is_dead_soon)
 
 	run(S);
 	stopped_us = now_us;
-	ports[0].sm_answers = are_heard[0] = false;
+	ports[0].sm_answers = are_received[0] = false;
 	while (!dead().n && now_us < stopped_us + S)
 		run(STEP_US);
 	ck_assert_uint_le(now_us - stopped_us, 380 * MS);
@@ -200,10 +200,10 @@ START_TEST(test_silent_sm_that_the_election_hears_now_and_then_is_not_dead)
 	run(S);
 	ports[0].sm_answers = false;
 	for (unsigned i = 0; i < 10; i++) {
-		are_heard[0] = false;
+		are_received[0] = false;
 		run(200 * MS);
 		ck_assert_uint_eq(dead().n, 0);
-		are_heard[0] = true;
+		are_received[0] = true;
 		run(STEP_US);
 	}
 }
@@ -214,7 +214,7 @@ START_TEST(test_who_goes_silent_is_asked_every_40_ms)
 	unsigned n;
 
 	run(S);
-	are_heard[1] = false;
+	are_received[1] = false;
 	run(S);
 	n = n_sm_info[1];
 	run(S);
@@ -226,7 +226,7 @@ END_TEST
 static void hang_master(void)
 {
 	run(S);
-	ports[0].sm_answers = are_heard[0] = false;
+	ports[0].sm_answers = are_received[0] = false;
 	run(S);
 	ck_assert_uint_eq(dead().n, 1);
 }
@@ -265,7 +265,7 @@ START_TEST(test_long_dead_is_asked_seldom)
 	unsigned n;
 
 	run(S);
-	ports[1].sm_answers = are_heard[1] = false;
+	ports[1].sm_answers = are_received[1] = false;
 	run(10 * S);
 	n = n_sm_info[1];
 	run(10 * S);
@@ -278,9 +278,9 @@ END_TEST
 START_TEST(test_long_dead_is_asked_often_when_another_one_dies)
 {
 	run(S);
-	ports[1].sm_answers = are_heard[1] = false;
+	ports[1].sm_answers = are_received[1] = false;
 	run(10 * S);
-	ports[0].sm_answers = are_heard[0] = false;
+	ports[0].sm_answers = are_received[0] = false;
 	run(400 * MS);
 	ck_assert_uint_eq(dead().n, 2);
 	ck_assert_uint_eq(dead().master, MASTER);
@@ -290,7 +290,7 @@ END_TEST
 START_TEST(test_hung_sm_elsewhere_than_the_master_of_our_port_is_no_dead_master)
 {
 	run(S);
-	ports[0].sm_answers = are_heard[0] = false;
+	ports[0].sm_answers = are_received[0] = false;
 	run(400 * MS);
 	triad_fabric_watch_master_lid(&watch, OTHER_LID + 1, 0, now_us);
 	ck_assert_uint_eq(dead().n, 1);
@@ -303,7 +303,7 @@ END_TEST
 START_TEST(test_killed_sm_is_dead_when_its_port_says_so)
 {
 	run(S);
-	ports[0].has_sm = are_heard[0] = false;
+	ports[0].has_sm = are_received[0] = false;
 	run(150 * MS);
 	ck_assert_uint_eq(dead().n, 0);
 	run(200 * MS);
@@ -315,7 +315,7 @@ END_TEST
 START_TEST(test_silent_port_proves_nothing)
 {
 	run(S);
-	ports[0].answers = are_heard[0] = false;
+	ports[0].answers = are_received[0] = false;
 	run(2 * S);
 	ck_assert_int_eq(verdict_of(MASTER), TRIAD_FABRIC_PORT_SILENT);
 	ck_assert_uint_eq(dead().n, 0);
@@ -325,7 +325,7 @@ END_TEST
 START_TEST(test_cut_off_master_that_answers_is_master)
 {
 	run(S);
-	are_heard[0] = false;
+	are_received[0] = false;
 	run(2 * S);
 	ck_assert_int_eq(verdict_of(MASTER), TRIAD_FABRIC_MASTER);
 	ck_assert_uint_eq(dead().n, 0);
@@ -337,7 +337,7 @@ START_TEST(test_what_could_not_be_sent_is_not_missed)
 	struct triad_fabric_question question;
 
 	run(S);
-	are_heard[0] = false;
+	are_received[0] = false;
 	for (unsigned i = 0; i < 100; i++) {
 		now_us += STEP_US;
 		elect();
@@ -388,7 +388,7 @@ START_TEST(test_answer_to_nothing_changes_nothing)
 	const struct triad_fabric_answer stray = {.tid = 12345, .guid = MASTER};
 
 	run(S);
-	ports[0].sm_answers = are_heard[0] = false;
+	ports[0].sm_answers = are_received[0] = false;
 	run(400 * MS);
 	triad_fabric_watch_answer(&watch, &stray, now_us);
 	ck_assert_uint_eq(dead().n, 1);

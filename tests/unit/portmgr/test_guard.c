@@ -479,7 +479,7 @@ static enum triad_guard_verdict find_loss(
 				!has_reached(after, i));
 	*n_lost = n;
 	if (sm != NONE)
-		return TRIAD_GUARD_SM_WAY;
+		return TRIAD_GUARD_SM_PATH;
 	return n ? TRIAD_GUARD_SPLIT : TRIAD_GUARD_FREE;
 }
 
@@ -494,12 +494,12 @@ static enum triad_guard_verdict judge_model(
 	if (far == NONE)
 		return TRIAD_GUARD_FREE;
 	if (far == fabric->sm_port)
-		return TRIAD_GUARD_OWN_WAY;
+		return TRIAD_GUARD_OWN_PATH;
 	if (!is_switch(fabric->ports[far].node)) {
 		for (unsigned i = 0; i < n_sms; i++)
 			if (fabric->ports[far].guid == sms[i]) {
 				*n_lost = 1;
-				return TRIAD_GUARD_SM_WAY;
+				return TRIAD_GUARD_SM_PATH;
 			}
 		return TRIAD_GUARD_FREE;
 	}
@@ -507,7 +507,7 @@ static enum triad_guard_verdict judge_model(
 	verdict = find_loss(model, port, n_lost);
 	model->least = TRIAD_PORT_ARMED;
 	in_traffic = find_loss(model, port, &n_in_traffic);
-	if (in_traffic == TRIAD_GUARD_FREE || verdict == TRIAD_GUARD_SM_WAY ||
+	if (in_traffic == TRIAD_GUARD_FREE || verdict == TRIAD_GUARD_SM_PATH ||
 		(verdict == in_traffic && *n_lost >= n_in_traffic))
 		return verdict;
 	*n_lost = n_in_traffic;

@@ -144,7 +144,7 @@ START_TEST(test_switch_port_without_line_down)
 }
 END_TEST
 
-START_TEST(test_mistakes_all_told)
+START_TEST(test_mistakes_all_reported)
 {
 	ck_assert_int_eq(parse("[1]\t\"S-1\"[1]\n"
 			       "nonsense\n"
@@ -316,7 +316,7 @@ int main(void)
 	tcase_add_test(cases, test_nodes_read_with_names_ids_and_lids);
 	tcase_add_test(cases, test_links_read_with_width_and_speed);
 	tcase_add_test(cases, test_switch_port_without_line_down);
-	tcase_add_test(cases, test_mistakes_all_told);
+	tcase_add_test(cases, test_mistakes_all_reported);
 	tcase_add_test(cases, test_output_cut_refused);
 	tcase_add_test(cases, test_write_as_printed);
 	tcase_add_test(cases, test_written_read_and_placed_fits);

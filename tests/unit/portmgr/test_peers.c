@@ -327,7 +327,7 @@ START_TEST(test_hello_of_a_member_does_not_lead_its_datagrams_away)
 }
 END_TEST
 
-START_TEST(test_future_version_is_counted_and_told)
+START_TEST(test_future_version_is_counted_and_reported)
 {
 	uint8_t octets[TRIAD_SEAL_MAX_SIZE];
 	struct hmac_sha256_ctx mac;
@@ -476,7 +476,7 @@ START_TEST(test_key_of_another_user_is_refused)
 }
 END_TEST
 
-START_TEST(test_peers_list_that_is_wrong_is_told)
+START_TEST(test_peers_list_that_is_wrong_is_reported)
 {
 	char list[512];
 
@@ -546,12 +546,12 @@ int main(void)
 	tcase_add_test(
 		cases, test_datagrams_that_are_wrong_are_counted_and_harm_nobody);
 	tcase_add_test(cases, test_hello_of_a_member_does_not_lead_its_datagrams_away);
-	tcase_add_test(cases, test_future_version_is_counted_and_told);
+	tcase_add_test(cases, test_future_version_is_counted_and_reported);
 	tcase_add_test(cases, test_flood_does_not_keep_peers_from_each_other);
 	tcase_add_test(cases, test_key_that_others_can_read_is_refused_until_mended);
 	tcase_add_test(cases, test_key_missing_short_long_or_no_file_is_refused);
 	tcase_add_test(cases, test_key_of_another_user_is_refused);
-	tcase_add_test(cases, test_peers_list_that_is_wrong_is_told);
+	tcase_add_test(cases, test_peers_list_that_is_wrong_is_reported);
 	tcase_add_test(cases, test_port_in_use_is_tried_again);
 	tcase_add_test(cases, test_peer_with_this_ones_id_is_no_member);
 	tcase_add_test(cases, test_list_of_one_is_a_majority_of_its_own);

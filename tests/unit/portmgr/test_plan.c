@@ -274,7 +274,7 @@ START_TEST(test_plan_other_far_end_miswired)
 }
 END_TEST
 
-START_TEST(test_plan_other_name_alone_told_apart)
+START_TEST(test_plan_other_name_alone_distinguished)
 {
 	fixture_build(OWN + 1);
 	expect("leaf-01,2,enabled,name=host-0002\n"
@@ -594,7 +594,7 @@ START_TEST(test_plan_more_links_than_walks_later)
 	ck_assert_uint_eq(plan->n_guarded, 2);
 	/* A host's link takes no walk. */
 	ck_assert_uint_eq(triad_plan_n_open(plan), TRIAD_PLAN_MAX_WALKS + 1);
-	ck_assert_uint_eq(plan->items[1].guard, TRIAD_GUARD_SM_WAY);
+	ck_assert_uint_eq(plan->items[1].guard, TRIAD_GUARD_SM_PATH);
 	ck_assert_uint_eq(plan->items[1 + TRIAD_PLAN_MAX_WALKS].note, TRIAD_NOTE_NONE);
 	ck_assert_uint_eq(plan->items[2 + TRIAD_PLAN_MAX_WALKS].note, TRIAD_NOTE_LATER);
 	ck_assert_str_eq(
@@ -665,7 +665,7 @@ int main(void)
 	tcase_add_test(cases, test_plan_disabled_by_whomever_is_enabled);
 	tcase_add_test(cases, test_plan_disabled_as_failed_noted);
 	tcase_add_test(cases, test_plan_other_far_end_miswired);
-	tcase_add_test(cases, test_plan_other_name_alone_told_apart);
+	tcase_add_test(cases, test_plan_other_name_alone_distinguished);
 	tcase_add_test(cases, test_plan_under_test_tested_until_admitted);
 	tcase_add_test(cases, test_plan_admitted_elsewhere_than_expected_miswired);
 	tcase_add_test(cases, test_plan_failed_test_disabled_with_its_reason);

@@ -19,7 +19,7 @@ static const struct triad_test_conf usual = {.steps = ALL,
 	.smp_interval_us = 10000,
 	.max_lost = 1,
 	.max_errors = 5};
-static const struct triad_test_wanted wanted = {
+static const struct triad_test_desired wanted = {
 	.width = 2, .speed = 5, .ping = true, .name = "host-*"};
 static const struct triad_test_seen good = {
 	.is_linked = true, .width = 2, .speed = 5, .remote_guid = 7};
@@ -36,10 +36,11 @@ static void begin(uint32_t steps)
 	triad_port_test_begin(&test, &conf, &wanted, now_us);
 }
 
-static enum triad_test_wish wish(void)
+static enum triad_test_request wish(void)
 {
 	uint64_t until_us;
-	enum triad_test_wish what = triad_port_test_wish(&test, now_us, &until_us);
+	enum triad_test_request what =
+		triad_port_test_request(&test, now_us, &until_us);
 
 	if (what == TRIAD_TEST_WAIT)
 		ck_assert_uint_gt(until_us, now_us);
@@ -72,12 +73,12 @@ static void check_text(const char *a, const char *b)
 }
 
 /* Until there is a wish. */
-static enum triad_test_wish next_wish(void)
+static enum triad_test_request next_wish(void)
 {
 	uint64_t until_us;
-	enum triad_test_wish what;
+	enum triad_test_request what;
 
-	while ((what = triad_port_test_wish(&test, now_us, &until_us)) ==
+	while ((what = triad_port_test_request(&test, now_us, &until_us)) ==
 		TRIAD_TEST_WAIT) {
 		ck_assert_uint_ne(until_us, UINT64_MAX);
 		now_us = until_us;
@@ -86,9 +87,9 @@ static enum triad_test_wish next_wish(void)
 }
 
 /* SMPs answered by 'name' until another wish comes. */
-static enum triad_test_wish answer_smps(const char *name)
+static enum triad_test_request answer_smps(const char *name)
 {
-	enum triad_test_wish what;
+	enum triad_test_request what;
 
 	while ((what = next_wish()) == TRIAD_TEST_SEND_SMP) {
 		now_us += 1000;
@@ -187,7 +188,7 @@ START_TEST(test_presence_link_down_or_slower_waits_until_timer)
 	ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
 	check_state(TRIAD_TEST_RUNNING, TRIAD_TEST_PRESENCE);
 	now_us++;
-	triad_port_test_wish(&test, now_us, &(uint64_t){0});
+	triad_port_test_request(&test, now_us, &(uint64_t){0});
 	check_state(TRIAD_TEST_FAILED, TRIAD_TEST_PRESENCE);
 	ck_assert(test.is_timed_out);
 	check_text("presence: no result within 60.0 s", "expected is 4x EDR");
@@ -206,7 +207,7 @@ END_TEST
 START_TEST(test_presence_width_of_any_kind_is_not_compared)
 {
 	struct triad_test_seen seen = good;
-	struct triad_test_wanted any = {.width = 0};
+	struct triad_test_desired any = {.width = 0};
 
 	seen.width = 1;
 	triad_port_test_begin(&test, &usual, &any, BEGIN_US);
@@ -445,7 +446,8 @@ START_TEST(test_application_name_never_comes_fails_by_timer)
 	while (test.state == TRIAD_TEST_RUNNING) {
 		uint64_t until_us;
 
-		if (triad_port_test_wish(&test, now_us, &until_us) != TRIAD_TEST_WAIT)
+		if (triad_port_test_request(&test, now_us, &until_us) !=
+			TRIAD_TEST_WAIT)
 			triad_port_test_smp(&test, "hos", now_us);
 		now_us += 100000;
 	}
@@ -470,7 +472,7 @@ static const struct {
 
 START_TEST(test_application_pattern_fits_as_it_should)
 {
-	struct triad_test_wanted other = {.name = ""};
+	struct triad_test_desired other = {.name = ""};
 
 	snprintf(other.name, sizeof(other.name), "%s", names[_i].pattern);
 	now_us = BEGIN_US;
@@ -498,7 +500,7 @@ START_TEST(test_admission_ping_unanswered_is_sent_again)
 		now_us += TRIAD_US_PER_S;
 	}
 	now_us = BEGIN_US + usual.timeout_us;
-	triad_port_test_wish(&test, now_us, &(uint64_t){0});
+	triad_port_test_request(&test, now_us, &(uint64_t){0});
 	check_state(TRIAD_TEST_FAILED, TRIAD_TEST_ADMISSION);
 	check_text("admission: no result", "no answer to a ping");
 }
@@ -507,7 +509,7 @@ END_TEST
 START_TEST(test_admission_without_ping_compares_far_counters)
 {
 	begin_admission();
-	test.wanted.ping = false;
+	test.desired.ping = false;
 	triad_port_test_far(&test, counted[_i].before, now_us);
 	if (counted[_i].before != UINT64_MAX) {
 		ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
@@ -552,7 +554,7 @@ static void look_at_random(void)
 		.remote_guid = pick(40) ? 7 : 8});
 }
 
-static void answer_at_random(enum triad_test_wish what)
+static void answer_at_random(enum triad_test_request what)
 {
 	uint64_t n_errors = pick(40) ? pick(8) : UINT64_MAX;
 
@@ -573,11 +575,11 @@ static void answer_at_random(enum triad_test_wish what)
 /* One thing is asked for at a time, and each test ends, in time and with a reason. */
 static bool run_at_random(void)
 {
-	enum triad_test_wish awaited = TRIAD_TEST_WAIT, what;
+	enum triad_test_request awaited = TRIAD_TEST_WAIT, what;
 
 	begin((uint32_t)pick(32));
 	while (test.state == TRIAD_TEST_RUNNING) {
-		what = triad_port_test_wish(&test, now_us, &(uint64_t){0});
+		what = triad_port_test_request(&test, now_us, &(uint64_t){0});
 		ck_assert(what == TRIAD_TEST_WAIT || awaited == TRIAD_TEST_WAIT);
 		if (what != TRIAD_TEST_WAIT && what != TRIAD_TEST_ADMIT)
 			awaited = what;

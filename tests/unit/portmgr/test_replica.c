@@ -597,7 +597,7 @@ END_TEST
 
 /* --- what others may say --- */
 
-static void hear(
+static void receive_from(
 	unsigned to, uint64_t from, const struct triad_replica_message *message)
 {
 	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
@@ -616,12 +616,12 @@ START_TEST(test_offer_too_large_is_refused)
 			.size = MAX_CONFIG_SIZE + 1}};
 
 	build(3, 1);
-	hear(0, id_of(1), &message);
+	receive_from(0, id_of(1), &message);
 	triad_replica_status(net.members[0].replica, &status);
 	ck_assert_uint_eq(status.n_offers_refused, 1);
 	ck_assert_uint_eq(status.wanted.generation, 0);
 	message.config.size--;
-	hear(0, id_of(1), &message);
+	receive_from(0, id_of(1), &message);
 	triad_replica_status(net.members[0].replica, &status);
 	ck_assert_uint_eq(status.wanted.generation, TRIAD_REPLICA_MAX_GENERATION);
 	tear_down();
@@ -635,10 +635,10 @@ START_TEST(test_offer_that_nobody_gives_is_given_up)
 
 	build(3, 1);
 	offer(2, net.newest = 3, 3000);
-	hear(0, id_of(1), &message);
+	receive_from(0, id_of(1), &message);
 	for (unsigned i = 0; i < 5000; i++) {
 		if (i % 50 == 0)
-			hear(0, id_of(1), &message);
+			receive_from(0, id_of(1), &message);
 		tick();
 	}
 	ck_assert_uint_eq(net.members[0].config.generation, 3);
@@ -655,11 +655,11 @@ START_TEST(test_config_with_other_octets_is_not_taken)
 	uint8_t *octets;
 
 	build(2, 1);
-	hear(0, id_of(1), &message);
+	receive_from(0, id_of(1), &message);
 	message.kind = TRIAD_REPLICA_PART;
 	message.octets = (const uint8_t *)"0123456789";
 	message.n_octets = 10;
-	hear(0, id_of(1), &message);
+	receive_from(0, id_of(1), &message);
 	ck_assert(!triad_replica_take_config(net.members[0].replica, &config, &octets));
 	triad_replica_status(net.members[0].replica, &status);
 	ck_assert_uint_eq(status.n_configs_bad, 1);
@@ -676,13 +676,13 @@ START_TEST(test_piece_of_another_size_is_ignored)
 	struct triad_replica_status status;
 
 	build(2, 1);
-	hear(0, id_of(1), &message);
+	receive_from(0, id_of(1), &message);
 	message.kind = TRIAD_REPLICA_PART;
 	message.config.size = TRIAD_REPLICA_PIECE_SIZE + 10;
 	message.piece = 1;
 	message.octets = (const uint8_t *)"0123456789";
 	message.n_octets = 10;
-	hear(0, id_of(1), &message);
+	receive_from(0, id_of(1), &message);
 	triad_replica_status(net.members[0].replica, &status);
 	ck_assert_uint_eq(status.wanted.generation, 9);
 	ck_assert_uint_eq(status.n_octets_here, 0);
@@ -702,14 +702,14 @@ START_TEST(test_config_taken_is_not_fetched_again)
 	build(2, 1);
 	message.n_octets = fill_config(&message.config, 9, &octets);
 	message.octets = octets;
-	hear(0, id_of(1), &message);
+	receive_from(0, id_of(1), &message);
 	message.kind = TRIAD_REPLICA_PART;
-	hear(0, id_of(1), &message);
+	receive_from(0, id_of(1), &message);
 	ck_assert(triad_replica_take_config(net.members[0].replica, &config, &taken));
 	ck_assert_mem_eq(taken, octets, 10);
 	ck_assert(!triad_replica_take_config(net.members[0].replica, &config, &taken));
 	message.kind = TRIAD_REPLICA_DIGEST;
-	hear(0, id_of(1), &message);
+	receive_from(0, id_of(1), &message);
 	triad_replica_status(net.members[0].replica, &status);
 	ck_assert_uint_eq(status.wanted.generation, 0);
 	free(octets);
@@ -725,7 +725,7 @@ START_TEST(test_own_payload_come_back_is_ignored)
 	struct triad_replica_status status;
 
 	build(2, 1);
-	hear(0, id_of(0), &message);
+	receive_from(0, id_of(0), &message);
 	triad_replica_payload(net.members[0].replica, id_of(0), "x", 1, net.now_us);
 	triad_replica_status(net.members[0].replica, &status);
 	ck_assert_uint_eq(status.wanted.generation + status.n_malformed, 0);
@@ -745,7 +745,7 @@ START_TEST(test_payload_not_understood_is_counted)
 		net.members[0].replica, id_of(1), "TrPm\2", 5, net.now_us);
 	triad_replica_payload(
 		net.members[0].replica, id_of(1), "TrPm\1", 5, net.now_us);
-	hear(0, id_of(1), &message);
+	receive_from(0, id_of(1), &message);
 	triad_replica_status(net.members[0].replica, &status);
 	ck_assert_uint_eq(status.n_versions, 1);
 	ck_assert_uint_eq(status.n_malformed, 2);
@@ -766,7 +766,7 @@ START_TEST(test_payloads_wait_for_records_to_be_taken)
 	message.n_octets = triad_record_format(&record, line);
 	line[message.n_octets++] = '\n';
 	message.octets = (const uint8_t *)line;
-	hear(0, id_of(1), &message);
+	receive_from(0, id_of(1), &message);
 	triad_replica_run(net.members[0].replica, net.now_us);
 	ck_assert_uint_eq(
 		triad_replica_take_payload(net.members[0].replica, payload), 0);

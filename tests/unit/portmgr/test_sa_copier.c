@@ -423,7 +423,7 @@ START_TEST(test_copier_copies_a_bucket_of_many_pieces)
 END_TEST
 
 /* Member 0 is a standby that hears an SM's digests. */
-static void hear_state(uint64_t sender, uint64_t era)
+static void receive_state(uint64_t sender, uint64_t era)
 {
 	const struct triad_sa_message state = {
 		.kind = TRIAD_SA_STATE, .era = era, .number = 1};
@@ -438,21 +438,21 @@ START_TEST(test_copier_chooses_whom_to_follow)
 	build(1, 8);
 	net.members[0].master = 50;
 	run_for(TICK_US);
-	hear_state(7, 10);
+	receive_state(7, 10);
 	ck_assert_uint_eq(status_of(0).source, 7);
-	hear_state(8, 9);
+	receive_state(8, 9);
 	ck_assert_uint_eq(status_of(0).source, 7);
 	/* Who became master later. */
-	hear_state(9, 11);
+	receive_state(9, 11);
 	ck_assert_uint_eq(status_of(0).source, 9);
 	/* The one that its OpenSM follows, whatever the others say. */
-	hear_state(id_of(50), 5);
+	receive_state(id_of(50), 5);
 	ck_assert_uint_eq(status_of(0).source, id_of(50));
-	hear_state(9, 12);
+	receive_state(9, 12);
 	ck_assert_uint_eq(status_of(0).source, id_of(50));
 	/* Any, when that one says nothing. */
 	run_for(4 * TRIAD_US_PER_S);
-	hear_state(8, 2);
+	receive_state(8, 2);
 	ck_assert_uint_eq(status_of(0).source, 8);
 }
 END_TEST

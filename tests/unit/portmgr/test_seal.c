@@ -195,7 +195,7 @@ START_TEST(test_largest_payload_is_accepted)
 }
 END_TEST
 
-START_TEST(test_version_unknown_is_told_only_of_what_is_authentic)
+START_TEST(test_version_unknown_is_reported_only_of_what_is_authentic)
 {
 	struct datagram made;
 
@@ -342,7 +342,8 @@ int main(void)
 	tcase_add_test(cases, test_datagram_with_any_bit_changed_is_not_accepted);
 	tcase_add_test(cases, test_datagram_of_any_other_size_is_not_accepted);
 	tcase_add_test(cases, test_largest_payload_is_accepted);
-	tcase_add_test(cases, test_version_unknown_is_told_only_of_what_is_authentic);
+	tcase_add_test(
+		cases, test_version_unknown_is_reported_only_of_what_is_authentic);
 	tcase_add_test(cases, test_header_authentic_but_wrong_is_malformed);
 	tcase_add_test(cases, test_datagram_on_another_way_is_forged);
 	tcase_add_test(cases, test_handshake_of_two_that_start_takes_three_datagrams);

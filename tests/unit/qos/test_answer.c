@@ -825,7 +825,7 @@ START_TEST(test_migration_lids_follow_from_the_first_ends)
 }
 END_TEST
 
-START_TEST(test_multi_prefix_of_this_subnet_told)
+START_TEST(test_multi_prefix_of_this_subnet_reported)
 {
 	static const uint64_t guids[] = {GUID(2), GUID(4)};
 
@@ -872,7 +872,7 @@ static void add_tests(TCase *cases)
 	tcase_add_test(cases, test_migration_the_shorter_diagonal);
 	tcase_add_test(cases, test_migration_one_pair_without_a_path);
 	tcase_add_test(cases, test_migration_lids_follow_from_the_first_ends);
-	tcase_add_test(cases, test_multi_prefix_of_this_subnet_told);
+	tcase_add_test(cases, test_multi_prefix_of_this_subnet_reported);
 	tcase_add_test(cases, test_ends_that_share_no_pkey_get_none_whatever_the_way);
 }
 

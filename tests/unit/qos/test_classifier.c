@@ -699,7 +699,7 @@ static void check_miss(const struct triad_group_report *report, uint32_t i,
 		ck_assert_uint_eq(report->misses[i].location.line, group + 1);
 }
 
-START_TEST(test_report_absent_names_are_told)
+START_TEST(test_report_absent_names_are_reported)
 {
 	struct triad_policy *policy = policy_sized(3, 1, 0, 2);
 	struct triad_membership membership;
@@ -729,7 +729,7 @@ START_TEST(test_report_absent_names_are_told)
 }
 END_TEST
 
-START_TEST(test_report_partition_without_ports_is_told)
+START_TEST(test_report_partition_without_ports_is_reported)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
 	struct triad_policy *policy = policy_sized(1, 1, 0, 1);
@@ -849,8 +849,8 @@ int main(void)
 	tcase_add_test(cases, test_compile_too_large_refused);
 	tcase_add_test(cases, test_groups_of_ports_as_naive);
 	tcase_add_test(cases, test_groups_port_name_words_compared);
-	tcase_add_test(cases, test_report_absent_names_are_told);
-	tcase_add_test(cases, test_report_partition_without_ports_is_told);
+	tcase_add_test(cases, test_report_absent_names_are_reported);
+	tcase_add_test(cases, test_report_partition_without_ports_is_reported);
 	tcase_add_test(cases, test_report_more_than_fit_are_counted);
 	tcase_add_test(cases, test_report_nodes_in_no_group_as_naive);
 	tcase_add_test(cases, test_partition_names_case_only_when_there_is_no_other);

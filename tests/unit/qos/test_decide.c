@@ -632,7 +632,7 @@ static uint8_t reported(
 	return triad_path_reported_rate(&ask, &of);
 }
 
-START_TEST(test_told_rate_as_both_ends_understand)
+START_TEST(test_reported_rate_as_both_ends_understand)
 {
 	ck_assert_uint_eq(reported(16, 0, 0, true), 16);
 	ck_assert_uint_eq(reported(20, 0, 7, false), 7);
@@ -687,7 +687,7 @@ int main(void)
 	tcase_add_test(cases, test_ring_is_too_long);
 	tcase_add_test(cases, test_tavor_at_an_end_gets_1024_unless_more_is_wanted);
 	tcase_add_test(cases, test_path_bits_those_that_the_port_has);
-	tcase_add_test(cases, test_told_rate_as_both_ends_understand);
+	tcase_add_test(cases, test_reported_rate_as_both_ends_understand);
 	tcase_add_test(cases, test_refusal_texts_all_there);
 	return run_cases(cases);
 }

@@ -126,7 +126,7 @@ START_TEST(test_end_by_host_hca_and_number)
 }
 END_TEST
 
-START_TEST(test_end_by_name_of_several_nodes_told)
+START_TEST(test_end_by_name_of_several_nodes_reported)
 {
 	snprintf(plan->nodes[3].name, sizeof(plan->nodes[3].name), "host-2");
 	build();
@@ -366,7 +366,7 @@ int main(void)
 	tcase_add_test(cases, test_end_by_name_and_number);
 	tcase_add_test(cases, test_end_of_node_with_several_ports_needs_a_number);
 	tcase_add_test(cases, test_end_by_host_hca_and_number);
-	tcase_add_test(cases, test_end_by_name_of_several_nodes_told);
+	tcase_add_test(cases, test_end_by_name_of_several_nodes_reported);
 	tcase_add_test(cases, test_end_reason_cut_where_room_ends);
 	tcase_add_test(cases, test_near_misses_before_the_rule_that_matched);
 	tcase_add_test(cases, test_near_misses_of_each_field_of_the_request);

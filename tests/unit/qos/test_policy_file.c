@@ -50,7 +50,7 @@ START_TEST(test_load_file_read)
 }
 END_TEST
 
-START_TEST(test_load_mistake_told_with_file)
+START_TEST(test_load_mistake_reported_with_file)
 {
 	ck_assert(g_file_set_contents(
 		path, "qos-ulps\ndefault: 33\nend-qos-ulps\n", -1, NULL));
@@ -61,7 +61,7 @@ START_TEST(test_load_mistake_told_with_file)
 }
 END_TEST
 
-START_TEST(test_load_nothing_there_told)
+START_TEST(test_load_nothing_there_reported)
 {
 	ck_assert_int_eq(load(), ENOENT);
 	ck_assert_str_eq(
@@ -149,8 +149,8 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, make_folder, remove_folder);
 	tcase_add_test(cases, test_load_file_read);
-	tcase_add_test(cases, test_load_mistake_told_with_file);
-	tcase_add_test(cases, test_load_nothing_there_told);
+	tcase_add_test(cases, test_load_mistake_reported_with_file);
+	tcase_add_test(cases, test_load_nothing_there_reported);
 	tcase_add_test(cases, test_load_no_regular_file_refused);
 	tcase_add_test(cases, test_load_too_large_refused);
 	tcase_add_test(cases, test_manual_has_every_key);

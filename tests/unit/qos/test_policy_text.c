@@ -246,7 +246,7 @@ START_TEST(test_ulps_before_rules_come_behind)
 }
 END_TEST
 
-START_TEST(test_ulps_wrong_told)
+START_TEST(test_ulps_wrong_reported)
 {
 	refuse("qos-ulps\ndefault: 0\nsdp : 16\nsdp, port-num 70000 : 1\n"
 	       "ftp : 1\nany : 1\nrds\nend-qos-ulps\n",
@@ -285,7 +285,7 @@ static void refuse_level(const char *line, const char *expected)
 	refuse(text, strncmp(line, "sl:", 3) ? all : strchr(all, '\n') + 1);
 }
 
-START_TEST(test_values_out_of_range_told)
+START_TEST(test_values_out_of_range_reported)
 {
 	refuse_level("sl: 16", "5: sl 16: allowed are 0 to 15");
 	refuse_level("sl: -1", "5: sl -1: allowed are 0 to 15");
@@ -317,7 +317,7 @@ START_TEST(test_values_out_of_range_told)
 }
 END_TEST
 
-START_TEST(test_keys_wrong_told)
+START_TEST(test_keys_wrong_reported)
 {
 	refuse_level("mtu_limits: 1",
 		"1: unknown 'mtu_limits' in 'qos-level'; did you mean 'mtu-limit'?");
@@ -332,7 +332,7 @@ START_TEST(test_keys_wrong_told)
 }
 END_TEST
 
-START_TEST(test_tables_wrong_told)
+START_TEST(test_tables_wrong_reported)
 {
 	refuse(DEFAULT
 		"port-groups\nport-group\nname: g\nend-port-group\nend-port-groups\n"
@@ -361,7 +361,7 @@ START_TEST(test_tables_wrong_told)
 }
 END_TEST
 
-START_TEST(test_vlarb_too_long_told)
+START_TEST(test_vlarb_too_long_reported)
 {
 	char text[1024] = DEFAULT
 		"port-groups\nport-group\nname: g\nend-port-group\nend-port-groups\n"
@@ -374,7 +374,7 @@ START_TEST(test_vlarb_too_long_told)
 }
 END_TEST
 
-START_TEST(test_names_wrong_told)
+START_TEST(test_names_wrong_reported)
 {
 	refuse(DEFAULT "port-groups\nport-group\nname: Storage\nend-port-group\n"
 		       "port-group\nname: STO rage\nend-port-group\n"
@@ -395,7 +395,7 @@ START_TEST(test_names_wrong_told)
 END_TEST
 
 /* Row: Q1 */
-START_TEST(test_blocks_wrong_told)
+START_TEST(test_blocks_wrong_reported)
 {
 	refuse(DEFAULT "qos-levels\nqos-level\nname: a\nsl: 1\nqos-level\n"
 		       "name: b\nsl: 2\nend-qos-levels\n",
@@ -423,7 +423,7 @@ END_TEST
 
 /* --- octets and amounts ------------------------------------------------ */
 
-START_TEST(test_octets_that_are_no_text_told)
+START_TEST(test_octets_that_are_no_text_reported)
 {
 	static char nuls[1 << 16];
 
@@ -539,14 +539,14 @@ int main(void)
 	tcase_add_test(cases, test_ulps_partitions_have_their_pkeys);
 	tcase_add_test(cases, test_ulps_guids_make_a_group);
 	tcase_add_test(cases, test_ulps_before_rules_come_behind);
-	tcase_add_test(cases, test_ulps_wrong_told);
-	tcase_add_test(cases, test_values_out_of_range_told);
-	tcase_add_test(cases, test_keys_wrong_told);
-	tcase_add_test(cases, test_tables_wrong_told);
-	tcase_add_test(cases, test_vlarb_too_long_told);
-	tcase_add_test(cases, test_names_wrong_told);
-	tcase_add_test(cases, test_blocks_wrong_told);
-	tcase_add_test(cases, test_octets_that_are_no_text_told);
+	tcase_add_test(cases, test_ulps_wrong_reported);
+	tcase_add_test(cases, test_values_out_of_range_reported);
+	tcase_add_test(cases, test_keys_wrong_reported);
+	tcase_add_test(cases, test_tables_wrong_reported);
+	tcase_add_test(cases, test_vlarb_too_long_reported);
+	tcase_add_test(cases, test_names_wrong_reported);
+	tcase_add_test(cases, test_blocks_wrong_reported);
+	tcase_add_test(cases, test_octets_that_are_no_text_reported);
 	tcase_add_test(cases, test_amounts_have_limits);
 	tcase_add_test(cases, test_groups_many_found_fast);
 	tcase_add_test(cases, test_policy_shared_lives_on);

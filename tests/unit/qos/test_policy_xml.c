@@ -92,7 +92,7 @@ START_TEST(test_example_mended_read)
 }
 END_TEST
 
-START_TEST(test_example_slip_told)
+START_TEST(test_example_slip_reported)
 {
 	const struct slip *slip = &slips[_i];
 	char *text = put_back(read_source("contrib/qos/qos-policy.xml"), slip);
@@ -106,7 +106,7 @@ START_TEST(test_example_slip_told)
 END_TEST
 
 /* Row: Q1 */
-START_TEST(test_example_as_printed_all_told)
+START_TEST(test_example_as_printed_all_reported)
 {
 	char *text = read_source("contrib/qos/qos-policy.xml");
 	GString *expected = g_string_new(NULL);
@@ -411,7 +411,7 @@ END_TEST
 
 /* --- mistakes ---------------------------------------------------------- */
 
-START_TEST(test_elements_wrong_told)
+START_TEST(test_elements_wrong_reported)
 {
 	refuse("<qos-policy>\n<qos-level>\n<name>default</name><sl>1</sl>\n"
 	       "</qos-level></qos-policy>",
@@ -446,7 +446,7 @@ START_TEST(test_items_wrong_have_their_places)
 }
 END_TEST
 
-START_TEST(test_ends_missing_told)
+START_TEST(test_ends_missing_reported)
 {
 	refuse("<qos-policy>" LEVELS "\n<port-groups>\n<port-group><name>a</name>",
 		"p:3:27: </port-group> is missing at the end of the file: port-group "
@@ -569,8 +569,8 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, NULL, forget_policy);
 	tcase_add_test(cases, test_example_mended_read);
-	tcase_add_loop_test(cases, test_example_slip_told, 0, (int)N_SLIPS);
-	tcase_add_test(cases, test_example_as_printed_all_told);
+	tcase_add_loop_test(cases, test_example_slip_reported, 0, (int)N_SLIPS);
+	tcase_add_test(cases, test_example_as_printed_all_reported);
 	tcase_add_test(cases, test_policy_in_both_syntaxes_same);
 	tcase_add_test(cases, test_rate_limit_is_bandwidth);
 	tcase_add_test(cases, test_texts_pieced_together);
@@ -578,9 +578,9 @@ int main(void)
 	tcase_add_test(cases, test_default_level_by_use);
 	tcase_add_test(cases, test_port_names_in_both_forms);
 	tcase_add_test(cases, test_latin1_read);
-	tcase_add_test(cases, test_elements_wrong_told);
+	tcase_add_test(cases, test_elements_wrong_reported);
 	tcase_add_test(cases, test_items_wrong_have_their_places);
-	tcase_add_test(cases, test_ends_missing_told);
+	tcase_add_test(cases, test_ends_missing_reported);
 	tcase_add_test(cases, test_document_type_refused);
 	tcase_add_test(cases, test_inclusions_refused);
 	tcase_add_test(cases, test_amounts_have_limits);

@@ -357,7 +357,7 @@ static void ask_pkey_7(struct on_wire *wire)
 	ask_pkey(wire, 0x8007);
 }
 
-START_TEST(test_nothing_left_that_both_want_told)
+START_TEST(test_nothing_left_that_both_want_reported)
 {
 	level = (struct triad_policy_level){.has_sl = true, .sl = 5};
 	ck_assert(is_left(ask_sl_5));
@@ -438,7 +438,7 @@ int main(void)
 	tcase_add_test(cases, test_level_without_limits_changes_nothing);
 	tcase_add_test(cases, test_octets_and_bits_of_a_narrowed_path_record);
 	tcase_add_test(cases, test_pkey_of_the_path_taken_when_it_is_the_levels);
-	tcase_add_test(cases, test_nothing_left_that_both_want_told);
+	tcase_add_test(cases, test_nothing_left_that_both_want_reported);
 	tcase_add_test(cases, test_exception_lifetime_above_the_subnets_not_given);
 	tcase_add_test(cases, test_exception_mtu_in_between_not_found);
 	tcase_add_test(

@@ -206,7 +206,7 @@ START_TEST(test_sl2vl_scope_from_and_to_are_numbers)
 END_TEST
 
 /* Scopes and groups beyond one word of a set; each scope is of one group. */
-START_TEST(test_scopes_many_are_told_apart)
+START_TEST(test_scopes_many_are_distinguished)
 {
 	GString *groups = g_string_new(""), *sl2vls = g_string_new(""),
 		*vlarbs = g_string_new("");
@@ -346,7 +346,7 @@ static void use_17_groups(void)
 	g_string_free(vlarbs, TRUE);
 }
 
-START_TEST(test_classes_too_many_are_told)
+START_TEST(test_classes_too_many_are_reported)
 {
 	uint32_t class, last;
 
@@ -473,12 +473,12 @@ int main(void)
 	tcase_add_test(cases, test_sl2vl_scope_across_and_across_to_are_of_out_port);
 	tcase_add_test(cases, test_sl2vl_scope_across_from_is_of_in_port);
 	tcase_add_test(cases, test_sl2vl_scope_from_and_to_are_numbers);
-	tcase_add_test(cases, test_scopes_many_are_told_apart);
+	tcase_add_test(cases, test_scopes_many_are_distinguished);
 	tcase_add_test(cases, test_scopes_none_nothing_fits);
 	tcase_add_test(cases, test_kinds_ports_that_scopes_tell_apart);
 	tcase_add_test(cases, test_kinds_as_many_as_ports);
 	tcase_add_test(cases, test_classes_same_groups_same_class);
-	tcase_add_test(cases, test_classes_too_many_are_told);
+	tcase_add_test(cases, test_classes_too_many_are_reported);
 	tcase_add_test(cases, test_classes_stay_while_partitions_do);
 	tcase_add_test(cases, test_compile_too_many_scopes_refused);
 	tcase_add_test(cases, test_compile_ranges_that_overlap_too_much_refused);

@@ -106,7 +106,7 @@ static void use_pkeys(unsigned n)
 }
 
 /* Some find room that was made before; each of the others is told, and made good. */
-START_TEST(test_classes_without_memory_are_told)
+START_TEST(test_classes_without_memory_are_reported)
 {
 	unsigned n_refused = 0;
 
@@ -142,6 +142,6 @@ int main(void)
 	tcase_add_test(cases, test_compile_without_memory_refused);
 	tcase_add_test(cases, test_scopes_without_memory_refused);
 	tcase_add_test(cases, test_partitions_without_memory_stay);
-	tcase_add_test(cases, test_classes_without_memory_are_told);
+	tcase_add_test(cases, test_classes_without_memory_are_reported);
 	return run_cases(cases);
 }

@@ -128,7 +128,7 @@ START_TEST(test_vlarb_vl_that_port_lacks_is_skipped)
 }
 END_TEST
 
-START_TEST(test_high_limit_only_when_said)
+START_TEST(test_high_limit_only_when_requested)
 {
 	uint8_t limit = 77;
 
@@ -343,7 +343,7 @@ int main(void)
 	tcase_add_test(cases, test_sl2vl_vl_that_port_lacks_becomes_15);
 	tcase_add_test(cases, test_vlarb_fills_port_s_table);
 	tcase_add_test(cases, test_vlarb_vl_that_port_lacks_is_skipped);
-	tcase_add_test(cases, test_high_limit_only_when_said);
+	tcase_add_test(cases, test_high_limit_only_when_requested);
 	tcase_add_test(cases, test_group_guid_ends_of_ranges_included);
 	tcase_add_test(cases, test_group_node_types_and_self_compared);
 	tcase_add_test(cases, test_group_pkeys_membership_bit_ignored);

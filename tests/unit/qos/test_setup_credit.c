@@ -138,7 +138,7 @@ START_TEST(test_setup_that_engine_replaces_is_unknown)
 END_TEST
 
 /* Row: X3 */
-START_TEST(test_why_it_is_unknown_is_said)
+START_TEST(test_why_it_is_unknown_is_reported)
 {
 	credit.state = TRIAD_ROUTES_CREDIT_TOO_LARGE;
 	ck_assert_str_eq(
@@ -157,7 +157,7 @@ int main(void)
 	TCase *cases = tcase_create("setup_credit");
 
 	tcase_add_checked_fixture(cases, begin, end);
-	tcase_add_test(cases, test_why_it_is_unknown_is_said);
+	tcase_add_test(cases, test_why_it_is_unknown_is_reported);
 	tcase_add_test(cases, test_setup_that_joins_layers_closes_loop);
 	tcase_add_test(cases, test_setup_that_keeps_layers_apart_is_clean);
 	tcase_add_test(cases, test_setup_where_defaults_loop_is_not_to_blame);

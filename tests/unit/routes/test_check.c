@@ -388,7 +388,7 @@ static void check_step(
 	unsigned next_sw = switch_of(next->port);
 	unsigned next_out = fabric->ports[next->port].number;
 	struct routed_walk walk;
-	bool is_on_way = false;
+	bool is_in_flight = false;
 
 	MUST(depends[channel(sw, out, step->vl)][channel(next_sw, next_out, next->vl)],
 		"a step that no path takes", seed);
@@ -399,11 +399,11 @@ static void check_step(
 		&routed, routed.host_switch[from], routed.host_port[from], step->lid);
 	MUST(walk.end == ROUTED_ARRIVES, "the path of a step does not arrive", seed);
 	for (unsigned i = 0; i + 2 < walk.n; i++)
-		is_on_way |= walk.sw[i] == sw && walk.out[i] == out &&
+		is_in_flight |= walk.sw[i] == sw && walk.out[i] == out &&
 			walk.sw[i + 1] == next_sw && walk.out[i + 1] == next_out &&
 			vl_at(&walk, i, step->sl) == step->vl &&
 			vl_at(&walk, i + 1, step->sl) == next->vl;
-	MUST(is_on_way, "the path of a step goes elsewhere", seed);
+	MUST(is_in_flight, "the path of a step goes elsewhere", seed);
 }
 
 static void compare_credit(void)

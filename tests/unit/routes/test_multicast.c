@@ -177,7 +177,7 @@ START_TEST(test_multicast_ring_loops_until_a_link_is_left_out)
 }
 END_TEST
 
-START_TEST(test_multicast_cut_table_is_said)
+START_TEST(test_multicast_cut_table_is_reported)
 {
 	make_ring();
 	find();
@@ -195,6 +195,6 @@ int main(void)
 	tcase_add_checked_fixture(cases, NULL, end);
 	tcase_add_test(cases, test_multicast_random_tables_equals_copies);
 	tcase_add_test(cases, test_multicast_ring_loops_until_a_link_is_left_out);
-	tcase_add_test(cases, test_multicast_cut_table_is_said);
+	tcase_add_test(cases, test_multicast_cut_table_is_reported);
 	return run_cases(cases);
 }

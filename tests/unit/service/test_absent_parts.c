@@ -19,7 +19,7 @@ static void keep_line(void *context, enum triad_log_level level, const char *lin
 	n_lines++;
 }
 
-START_TEST(test_http_wanted_told_once_and_in_status)
+START_TEST(test_http_wanted_reported_once_and_in_status)
 {
 	const struct triad_http_callbacks callbacks = {.section = "prometheus"};
 	struct triad_conf_listener here = {.listen = "127.0.0.1:9315"}, nowhere = {0};
@@ -78,7 +78,7 @@ int main(void)
 	TCase *cases = tcase_create("absent_parts");
 
 	tcase_add_checked_fixture(cases, NULL, forget_policy);
-	tcase_add_test(cases, test_http_wanted_told_once_and_in_status);
+	tcase_add_test(cases, test_http_wanted_reported_once_and_in_status);
 	tcase_add_test(cases, test_webhook_sends_nothing_and_says_why);
 	tcase_add_test(cases, test_policy_in_xml_refused_with_what_to_do);
 	return run_cases(cases);

@@ -54,7 +54,7 @@ static void wait_until_is(atomic_uint *number, unsigned value)
 		usleep(POLL_US);
 }
 
-START_TEST(test_file_whose_disk_hangs_is_told_and_the_log_goes_on)
+START_TEST(test_file_whose_disk_hangs_is_reported_and_the_log_goes_on)
 {
 	const struct triad_alert alert = {.n_findings = 1, .n_ends = 1};
 	struct triad_alert_log *alert_log = triad_alert_log_new(&test_log);
@@ -102,6 +102,7 @@ int main(void)
 {
 	TCase *cases = tcase_create("alert_log");
 
-	tcase_add_test(cases, test_file_whose_disk_hangs_is_told_and_the_log_goes_on);
+	tcase_add_test(
+		cases, test_file_whose_disk_hangs_is_reported_and_the_log_goes_on);
 	return run_cases(cases);
 }

@@ -82,7 +82,7 @@ START_TEST(test_open_dead_socket_replaced)
 }
 END_TEST
 
-START_TEST(test_open_dead_socket_that_stays_said)
+START_TEST(test_open_dead_socket_that_stays_reported)
 {
 	leave_dead_socket();
 	is_unlink_failing = true;
@@ -133,7 +133,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_open_dead_socket_replaced);
-	tcase_add_test(cases, test_open_dead_socket_that_stays_said);
+	tcase_add_test(cases, test_open_dead_socket_that_stays_reported);
 	tcase_add_test(cases, test_open_file_in_the_way_stays);
 	tcase_add_test(cases, test_share_link_in_the_place_is_not_followed);
 	return run_cases(cases);

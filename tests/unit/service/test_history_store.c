@@ -597,13 +597,13 @@ START_TEST(test_kill_within_an_image_loses_that_one_alone)
 	for (unsigned i = 0; i < 24; i++) {
 		struct triad_history_answer last =
 			triad_history_store_find(store, UINT64_MAX);
-		uint64_t left = random_next(&world.seed) % last.place.entry.size;
+		uint64_t left = random_next(&world.seed) % last.position.entry.size;
 
 		close_store();
 		/* As a kill leaves it: some of the last frame, and no line for it. */
 		find_newest("sweeps", path);
 		ck_assert_int_eq(
-			truncate(path, (off_t)(last.place.entry.offset + left)), 0);
+			truncate(path, (off_t)(last.position.entry.offset + left)), 0);
 		for_files(".idx", remove_file);
 		open_store();
 		n_copies--;
@@ -658,7 +658,8 @@ START_TEST(test_full_disk_loses_images_until_there_is_room_and_no_file)
 	last = triad_history_store_find(store, UINT64_MAX);
 	world_sweep(&world, 10 * S);
 	/* Nothing is asserted meanwhile, which needs a file, too. */
-	limit_files((rlim_t)(last.place.entry.offset + last.place.entry.size + 100));
+	limit_files(
+		(rlim_t)(last.position.entry.offset + last.position.entry.size + 100));
 	error = write_image();
 	limit_files(RLIM_INFINITY);
 	ck_assert_int_eq(error, EFBIG);
@@ -689,8 +690,8 @@ START_TEST(test_altered_octets_are_noticed_and_other_images_stay)
 	for (unsigned i = 0; i < 40; i++) {
 		struct triad_history_answer answer =
 			triad_history_store_find(store, copies[10 + i % 19].wall_us);
-		uint64_t at = answer.place.entry.offset +
-			random_next(&world.seed) % answer.place.entry.size;
+		uint64_t at = answer.position.entry.offset +
+			random_next(&world.seed) % answer.position.entry.size;
 		int fd = open(path, O_RDWR);
 		struct triad_past *past;
 		uint8_t was, is;
@@ -782,7 +783,7 @@ END_TEST
 static uint32_t read_series(uint64_t from_us, uint64_t to_us, uint32_t n,
 	struct triad_history_point points[TRIAD_HISTORY_MAX_POINTS])
 {
-	const struct triad_history_wish wish = {.node_guid = 0x200,
+	const struct triad_history_request wish = {.node_guid = 0x200,
 		.port = 3,
 		.counter = TRIAD_PORT_XMIT_DATA,
 		.from_us = from_us,

@@ -234,7 +234,7 @@ START_TEST(test_end_of_the_member_ends_the_table)
 }
 END_TEST
 
-START_TEST(test_new_generation_is_said_before_a_beat_is_due)
+START_TEST(test_new_generation_is_reported_before_a_beat_is_due)
 {
 	uint64_t now_us = triad_clock_now_us(), next_us;
 
@@ -352,7 +352,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_agent_gets_the_table_and_tells);
 	tcase_add_test(cases, test_end_of_the_member_ends_the_table);
-	tcase_add_test(cases, test_new_generation_is_said_before_a_beat_is_due);
+	tcase_add_test(cases, test_new_generation_is_reported_before_a_beat_is_due);
 	tcase_add_loop_test(
 		cases, test_sm_that_answers_no_more_says_so_and_is_silent, 0, 2);
 	tcase_add_test(cases, test_requests_of_a_second_are_bounded);

@@ -92,7 +92,7 @@ START_TEST(test_loopback_listener_of_same_port_is_not_it)
 }
 END_TEST
 
-START_TEST(test_loopback_no_such_connection_told)
+START_TEST(test_loopback_no_such_connection_reported)
 {
 	struct triad_loopback_end nobody = {INADDR_LOOPBACK, 1};
 	uid_t uid;
@@ -153,7 +153,7 @@ int main(void)
 	tcase_add_test(cases, test_loopback_half_closed_owner_known);
 	tcase_add_test(cases, test_loopback_closed_nobody_known);
 	tcase_add_test(cases, test_loopback_listener_of_same_port_is_not_it);
-	tcase_add_test(cases, test_loopback_no_such_connection_told);
+	tcase_add_test(cases, test_loopback_no_such_connection_reported);
 	tcase_add_test(cases, test_loopback_unix_socket_refused);
 	tcase_add_test(cases, test_unix_own_user_is_admin);
 	tcase_add_test(cases, test_role_groups_decide);

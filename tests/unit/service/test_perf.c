@@ -121,7 +121,7 @@ START_TEST(test_configurations_replaced_while_taken_up)
 }
 END_TEST
 
-START_TEST(test_sweep_cut_short_waiter_told)
+START_TEST(test_sweep_cut_short_waiter_reported)
 {
 	uint64_t ticket;
 
@@ -191,7 +191,7 @@ START_TEST(test_port_slow_to_open_nobody_waits)
 }
 END_TEST
 
-START_TEST(test_port_not_there_said)
+START_TEST(test_port_not_there_reported)
 {
 	atomic_store(&open_error, ENODEV);
 	triad_perf_set_fabric(perf, fabric, TRIAD_SM_MASTER);
@@ -209,10 +209,10 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_state_follows_at_once);
 	tcase_add_test(cases, test_configurations_replaced_while_taken_up);
-	tcase_add_test(cases, test_sweep_cut_short_waiter_told);
+	tcase_add_test(cases, test_sweep_cut_short_waiter_reported);
 	tcase_add_test(cases, test_master_again_old_fabric_not_swept);
 	tcase_add_test(cases, test_sweeps_without_pause_waiters_woken);
 	tcase_add_test(cases, test_port_slow_to_open_nobody_waits);
-	tcase_add_test(cases, test_port_not_there_said);
+	tcase_add_test(cases, test_port_not_there_reported);
 	return run_cases(cases);
 }

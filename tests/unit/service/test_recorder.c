@@ -248,7 +248,7 @@ START_TEST(test_recorder_after_a_kill_shows_when_it_was_alive_last)
 }
 END_TEST
 
-START_TEST(test_recorder_torn_and_altered_lines_left_out_and_told)
+START_TEST(test_recorder_torn_and_altered_lines_left_out_and_reported)
 {
 	start();
 	note(1);
@@ -352,7 +352,7 @@ START_TEST(test_recorder_file_of_others_untouched)
 END_TEST
 
 /* A full disk, by a limit of this process. */
-START_TEST(test_recorder_full_disk_told_once_and_its_end)
+START_TEST(test_recorder_full_disk_reported_once_and_its_end)
 {
 	const struct rlimit none = {0, RLIM_INFINITY},
 			    all = {RLIM_INFINITY, RLIM_INFINITY};
@@ -407,7 +407,7 @@ START_TEST(test_recorder_without_room_records_nothing)
 }
 END_TEST
 
-START_TEST(test_recorder_storm_is_cut_and_told_at_the_end)
+START_TEST(test_recorder_storm_is_cut_and_reported_at_the_end)
 {
 	start();
 	for (uint32_t i = 0; i < 100000; i++)
@@ -429,15 +429,16 @@ int main(void)
 	tcase_add_test(tcase,
 		test_recorder_takes_what_another_sm_recorded_once_and_in_its_place);
 	tcase_add_test(tcase, test_recorder_after_a_kill_shows_when_it_was_alive_last);
-	tcase_add_test(tcase, test_recorder_torn_and_altered_lines_left_out_and_told);
+	tcase_add_test(
+		tcase, test_recorder_torn_and_altered_lines_left_out_and_reported);
 	tcase_add_test(tcase, test_recorder_file_of_a_later_version_stays);
 	tcase_add_test(tcase, test_recorder_file_does_not_grow_for_ever);
 	tcase_add_test(
 		tcase, test_recorder_second_program_with_the_file_refused_and_harmless);
 	tcase_add_test(tcase, test_recorder_file_of_others_untouched);
-	tcase_add_test(tcase, test_recorder_full_disk_told_once_and_its_end);
+	tcase_add_test(tcase, test_recorder_full_disk_reported_once_and_its_end);
 	tcase_add_test(tcase, test_recorder_file_moved_away_is_written_anew);
 	tcase_add_test(tcase, test_recorder_without_room_records_nothing);
-	tcase_add_test(tcase, test_recorder_storm_is_cut_and_told_at_the_end);
+	tcase_add_test(tcase, test_recorder_storm_is_cut_and_reported_at_the_end);
 	return run_cases(tcase);
 }

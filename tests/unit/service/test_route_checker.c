@@ -116,7 +116,7 @@ static struct triad_route_result *give(struct triad_fabric *fabric)
 	return wait_for(generation);
 }
 
-START_TEST(test_fabric_is_checked_and_told_once)
+START_TEST(test_fabric_is_checked_and_reported_once)
 {
 	struct triad_route_result *result;
 
@@ -140,7 +140,7 @@ START_TEST(test_fabric_is_checked_and_told_once)
 }
 END_TEST
 
-START_TEST(test_what_is_right_again_is_told)
+START_TEST(test_what_is_right_again_is_reported)
 {
 	struct triad_route_result *result;
 
@@ -291,8 +291,8 @@ int main(void)
 	TCase *cases = tcase_create("route_checker");
 
 	tcase_add_checked_fixture(cases, begin, end);
-	tcase_add_test(cases, test_fabric_is_checked_and_told_once);
-	tcase_add_test(cases, test_what_is_right_again_is_told);
+	tcase_add_test(cases, test_fabric_is_checked_and_reported_once);
+	tcase_add_test(cases, test_what_is_right_again_is_reported);
 	tcase_add_test(cases, test_engine_is_asked_where_links_could_loop);
 	tcase_add_loop_test(cases, test_engine_that_is_mute_makes_no_alarm, 0,
 		sizeof(mute) / sizeof(mute[0]));

@@ -60,7 +60,7 @@ START_TEST(test_client_that_comes_back_gets_what_it_missed)
 }
 END_TEST
 
-START_TEST(test_other_process_is_told_whole)
+START_TEST(test_other_process_is_reported_whole)
 {
 	begin("abd.10.20.30.17.1");
 	for (unsigned i = 0; i < TRIAD_STREAM_N_EVENTS; i++)
@@ -114,7 +114,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, NULL);
 	tcase_add_test(cases, test_change_is_one_event_with_its_state);
 	tcase_add_test(cases, test_client_that_comes_back_gets_what_it_missed);
-	tcase_add_test(cases, test_other_process_is_told_whole);
+	tcase_add_test(cases, test_other_process_is_reported_whole);
 	tcase_add_test(cases, test_id_of_nobody_is_a_new_client);
 	tcase_add_test(cases, test_largest_state_fits);
 	tcase_add_test(cases, test_silence_is_broken_and_life_ends);

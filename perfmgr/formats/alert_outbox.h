@@ -7,10 +7,10 @@
  * the receiver has taken it.  After a failure everything is sent again, so the receiver
  * is right once it answers, whatever it missed or lost.
  *
- *     triad_told_alerts_take(told, change, alert, wall_offset)   from the alerts' sink
- *     n = triad_told_alerts_batch(told, now, batch, room)        what is due
- *     triad_told_alerts_done(told, outcome, now)                 its result
- *     triad_told_alerts_due_us(told)                             when to call again
+ *     triad_alert_outbox_add(outbox, change, alert, wall_offset)   from the alerts' sink
+ *     n = triad_alert_outbox_batch(outbox, now, batch, room)        what is due
+ *     triad_alert_outbox_done(outbox, outcome, now)                 its result
+ *     triad_alert_outbox_due_us(outbox)                             when to call again
  *
  * The receiver identifies alerts by their labels.  So labels are made of values (kind,
  * severity, ends, when it began) as they were when the alert was raised.  Only when the
@@ -23,12 +23,12 @@
  *
  * After a failure follows a pause of 1 s, which doubles up to 60 s.
  *
- * Invariants: at most TRIAD_TOLD_ALERTS_MAX alerts; a new one replaces the oldest that
+ * Invariants: at most TRIAD_ALERT_OUTBOX_MAX alerts; a new one replaces the oldest that
  * is over.  Alerts without room are counted.
  * Thread-safety: none.
  * Memory: some 900 octets for each alert; checked. */
-#ifndef TRIAD_PERFMGR_FORMATS_TOLD_ALERTS_H
-#define TRIAD_PERFMGR_FORMATS_TOLD_ALERTS_H
+#ifndef TRIAD_PERFMGR_FORMATS_ALERT_OUTBOX_H
+#define TRIAD_PERFMGR_FORMATS_ALERT_OUTBOX_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,9 +37,9 @@
 #include "perfmgr/watch/alert_text.h"
 #include "perfmgr/watch/alerts.h"
 
-#define TRIAD_TOLD_ALERTS_MAX 4096u
+#define TRIAD_ALERT_OUTBOX_MAX 4096u
 
-struct triad_told_alert {
+struct triad_outgoing_alert {
 	/* As it was raised: */
 	enum triad_alert_kind kind;
 	enum triad_severity severity;
@@ -52,13 +52,13 @@ struct triad_told_alert {
 	struct triad_alert alert;
 };
 
-enum triad_told_outcome {
-	TRIAD_TOLD_TAKEN,
-	TRIAD_TOLD_REFUSED, /* sending the same again is useless */
-	TRIAD_TOLD_FAILED,
+enum triad_outbox_outcome {
+	TRIAD_OUTBOX_ACCEPTED,
+	TRIAD_OUTBOX_REFUSED, /* sending the same again is useless */
+	TRIAD_OUTBOX_FAILED,
 };
 
-struct triad_told_alerts_status {
+struct triad_alert_outbox_status {
 	uint32_t n_active, n_waiting; /* known; to be sent at once */
 	uint64_t n_taken;             /* alerts taken, each time */
 	uint64_t n_refused;           /* the same */
@@ -66,42 +66,42 @@ struct triad_told_alerts_status {
 	uint64_t n_dropped;           /* alerts lost for want of room or memory */
 };
 
-struct triad_told_alerts;
+struct triad_alert_outbox;
 
 /* NULL when memory is short.  There is no receiver at first. */
-struct triad_told_alerts *triad_told_alerts_new(void);
+struct triad_alert_outbox *triad_alert_outbox_new(void);
 /* Accepts NULL. */
-void triad_told_alerts_free(struct triad_told_alerts *reported);
+void triad_alert_outbox_free(struct triad_alert_outbox *outbox);
 
 /* Starts sending, everything at once.  Also for another receiver: the batch on its way to
  * the last one does not count. */
-void triad_told_alerts_begin(struct triad_told_alerts *reported, uint64_t repeat_us);
+void triad_alert_outbox_begin(struct triad_alert_outbox *outbox, uint64_t repeat_us);
 
 /* Stops sending: forgets ended alerts, keeps active ones. */
-void triad_told_alerts_pause(struct triad_told_alerts *reported);
+void triad_alert_outbox_pause(struct triad_alert_outbox *outbox);
 
 /* As triad_alerts_sink.take(); 'wall_offset_us' is the wall clock minus the monotonic
  * one. */
-void triad_told_alerts_take(struct triad_told_alerts *reported,
+void triad_alert_outbox_add(struct triad_alert_outbox *outbox,
 	enum triad_alert_change change, const struct triad_alert *alert,
 	uint64_t now_us, int64_t wall_offset_us);
 
 /* Copies up to 'room' alerts that are due, in the order in which they were raised.
- * They are on their way until triad_told_alerts_done(). */
-size_t triad_told_alerts_batch(struct triad_told_alerts *reported, uint64_t now_us,
-	struct triad_told_alert *batch, size_t room);
+ * They are on their way until triad_alert_outbox_done(). */
+size_t triad_alert_outbox_batch(struct triad_alert_outbox *outbox, uint64_t now_us,
+	struct triad_outgoing_alert *batch, size_t room);
 
 /* Passes the result of the last batch, which may have been empty. */
-void triad_told_alerts_done(struct triad_told_alerts *reported,
-	enum triad_told_outcome outcome, uint64_t now_us);
+void triad_alert_outbox_done(struct triad_alert_outbox *outbox,
+	enum triad_outbox_outcome outcome, uint64_t now_us);
 
 /* When a batch is due; UINT64_MAX without a receiver. */
-uint64_t triad_told_alerts_due_us(const struct triad_told_alerts *reported);
+uint64_t triad_alert_outbox_due_us(const struct triad_alert_outbox *outbox);
 
-struct triad_told_alerts_status triad_told_alerts_status(
-	const struct triad_told_alerts *reported);
+struct triad_alert_outbox_status triad_alert_outbox_status(
+	const struct triad_alert_outbox *outbox);
 
 /* What an HTTP status means for a batch. */
-enum triad_told_outcome triad_told_outcome(long http_status);
+enum triad_outbox_outcome triad_outbox_outcome(long http_status);
 
 #endif
