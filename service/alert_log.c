@@ -185,9 +185,7 @@ struct triad_alert_log_status triad_alert_log_status(struct triad_alert_log *ale
 	now_us = triad_clock_now_us();
 	status = alert_log->status;
 	has_file = alert_log->params.path[0];
-	if (alert_log->file_since_us &&
-		now_us - alert_log->file_since_us >= TRIAD_ALERT_FILE_HUNG_US)
-		status.file_hung_us = now_us - alert_log->file_since_us;
+	status.file_hung_us = triad_disk_hung_us(alert_log->file_since_us, now_us);
 	pthread_mutex_unlock(&alert_log->lock);
 	status.n_summarised = n_summarised(&alert_log->to_log);
 	/* Without a file its thread empties the queue all the same. */

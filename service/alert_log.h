@@ -23,9 +23,6 @@
 
 struct triad_alert_log;
 
-/* A disk that takes longer for one write counts as hung. */
-#define TRIAD_ALERT_FILE_HUNG_US (10 * TRIAD_US_PER_S)
-
 struct triad_alert_log_status {
 	/* Changes of alerts without a line of their own, in the log and in the file. */
 	uint64_t n_summarised, n_file_summarised;

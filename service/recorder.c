@@ -495,9 +495,7 @@ struct triad_recorder_status triad_recorder_status(struct triad_recorder *record
 	status.looked_us = recorder->looked_us;
 	if (recorder->timeline)
 		status.events = triad_timeline_counts(recorder->timeline);
-	if (recorder->disk_since_us &&
-		now_us - recorder->disk_since_us >= TRIAD_RECORDER_HUNG_US)
-		status.hung_us = now_us - recorder->disk_since_us;
+	status.hung_us = triad_disk_hung_us(recorder->disk_since_us, now_us);
 	pthread_mutex_unlock(&recorder->lock);
 	if (recorder->timeline && recorder->has_file)
 		snprintf(status.path, sizeof(status.path), "%s", recorder->file.path);

@@ -27,8 +27,6 @@
 #include "triad/log.h"
 
 #define TRIAD_RECORDER_TOUCH_US (20 * TRIAD_US_PER_S)
-/* A disk that takes longer for one write counts as hung. */
-#define TRIAD_RECORDER_HUNG_US (10 * TRIAD_US_PER_S)
 
 struct triad_recorder;
 

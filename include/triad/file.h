@@ -27,6 +27,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "triad/clock.h"
+
 /* Writes all octets to a blocking descriptor; a signal does not interrupt it.  Returns
  * 0 or an errno: then some octets may be written. */
 int triad_write_all(int fd, const void *octets, size_t size);
@@ -78,6 +80,17 @@ enum triad_file_news {
  * report. */
 enum triad_file_news triad_file_report(
 	struct triad_file_report *reported, const char *path, int error);
+
+/* A disk that takes longer for one access counts as hung. */
+#define TRIAD_DISK_HUNG_US (10 * TRIAD_US_PER_S)
+
+/* For how long a disk has hung whose access began at 'since_us' (0: none is under way);
+ * 0: it has not. */
+static inline uint64_t triad_disk_hung_us(uint64_t since_us, uint64_t now_us)
+{
+	return since_us && now_us - since_us >= TRIAD_DISK_HUNG_US ? now_us - since_us
+								   : 0;
+}
 
 /* --- files that are replaced --------------------------------------------- */
 

@@ -93,17 +93,6 @@ static inline uint64_t triad_wire_get64(struct triad_wire *w)
 	return triad_wire_get(w, 8);
 }
 
-/* The big-endian number of 'n' octets (1-8) from 'octets + at' on; the caller has checked
- * that they are there. */
-static inline uint64_t triad_wire_number(const uint8_t *octets, size_t at, size_t n)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < n; i++)
-		value = value << 8 | octets[at + i];
-	return value;
-}
-
 /* 'bits' bits (1-64) that begin 'bit_offset' bits into 'octets', most significant
  * bit first, as IBA's attribute tables number them.  The field may not cross more
  * than 8 octets; the caller has checked that it lies inside. */
@@ -117,6 +106,12 @@ static inline uint64_t triad_wire_bits(
 		value = value << 8 | octets[i];
 	value >>= 7 - (bit_offset + bits - 1) % 8;
 	return bits == 64 ? value : value & ((1ULL << bits) - 1);
+}
+
+/* The same for 'n' octets (1-8) from 'octets + at' on. */
+static inline uint64_t triad_wire_number(const uint8_t *octets, unsigned at, unsigned n)
+{
+	return triad_wire_bits(octets, 8 * at, 8 * n);
 }
 
 #endif

@@ -94,8 +94,6 @@ class PathLab:
 
     def __exit__(self, *error):
         for member in self.members:
-            if member.process.poll() is None:
-                member.process.send_signal(signal.SIGCONT)
             member.end()
         return self.lab.__exit__(*error)
 

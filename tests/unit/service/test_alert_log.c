@@ -10,6 +10,7 @@
 #include "tests/unit/run.h"
 #include "triad/clock.h"
 #include "triad/conf.h"
+#include "triad/file.h"
 #include "triad/line_file.h"
 
 #define POLL_US 1000
@@ -74,11 +75,11 @@ START_TEST(test_file_whose_disk_hangs_is_reported_and_the_log_goes_on)
 	wait_until_is(&n_begun, 1);
 	wait_until_is(&n_logged, 1);
 	/* The disk may answer yet. */
-	atomic_store(&later_us, TRIAD_ALERT_FILE_HUNG_US / 2);
+	atomic_store(&later_us, TRIAD_DISK_HUNG_US / 2);
 	ck_assert_uint_eq(triad_alert_log_status(alert_log).file_hung_us, 0);
-	atomic_store(&later_us, 2 * TRIAD_ALERT_FILE_HUNG_US);
+	atomic_store(&later_us, 2 * TRIAD_DISK_HUNG_US);
 	status = triad_alert_log_status(alert_log);
-	ck_assert_uint_ge(status.file_hung_us, TRIAD_ALERT_FILE_HUNG_US);
+	ck_assert_uint_ge(status.file_hung_us, TRIAD_DISK_HUNG_US);
 	ck_assert_uint_eq(status.n_file_lines, 0);
 	ck_assert_int_eq(status.file_error, 0);
 	/* More than the queue keeps: the others are counted. */
