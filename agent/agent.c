@@ -144,8 +144,8 @@ int triad_agent_new(uint64_t port_guid, const char *conf_path,
 	return error;
 }
 
-/* Disconnects the file from the service's table, and frees it.  The PerfManager's thread,
- * which calls the listener, has ended. */
+/* Disconnects the file from the service's table, and frees it.  The PerfManager's
+ * thread, which calls the listener, has ended. */
 static bool free_path_file(struct triad_agent *agent)
 {
 	if (agent->service.collect)

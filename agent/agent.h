@@ -24,13 +24,13 @@ struct triad_agent {
 	struct triad_path_file *path_file;
 };
 
-/* 'conf_path' may be NULL.  Returns 0; EINVAL (the configuration has mistakes) or ENOMEM,
- * which it has logged. */
+/* 'conf_path' may be NULL.  Returns 0; EINVAL (the configuration has mistakes) or
+ * ENOMEM, which it has logged. */
 int triad_agent_new(uint64_t port_guid, const char *conf_path,
 	struct triad_agent_log *log, struct triad_agent **agent);
 
-/* Ends the threads, in a second or so.  Returns false when one is stuck: then what it uses
- * must stay until the process ends.  Accepts NULL. */
+/* Ends the threads, in a second or so.  Returns false when one is stuck: then what it
+ * uses must stay until the process ends.  Accepts NULL. */
 bool triad_agent_free(struct triad_agent *agent);
 
 void triad_agent_tick(struct triad_agent *agent);

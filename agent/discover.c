@@ -170,8 +170,8 @@ static uint64_t make_one(struct triad_discover *discover)
 		return now_us;
 	if (!error)
 		discover->n_partial = made.n_silent ? discover->n_partial + 1 : 0;
-	/* A partial fabric replaces the last one only after some in a row: a silent port
-	 * may answer the next time. */
+	/* A partial fabric replaces the last one only after some in a row: a silent
+	 * port may answer the next time. */
 	if (!error && made.n_silent && discover->has_taken &&
 		discover->n_partial < TRIAD_DISCOVER_TRIES) {
 		error = EAGAIN;

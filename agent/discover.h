@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Keeps the topology that this host discovers itself (discovery.h), without an SM.
  *
- * While discovery is wanted, a thread discovers the fabric each TRIAD_DISCOVER_PERIOD_US,
- * and when the caller reports a change.  If it fails, the last fabric stays.  A partial
- * fabric (a node didn't answer) replaces the last one only after TRIAD_DISCOVER_TRIES
- * partial ones in a row.  LIDs are those that an SM assigned: a port without a LID is in
- * the fabric, but not asked for counters.
+ * While discovery is wanted, a thread discovers the fabric each
+ * TRIAD_DISCOVER_PERIOD_US, and when the caller reports a change.  If it fails, the
+ * last fabric stays.  A partial fabric (a node didn't answer) replaces the last one
+ * only after TRIAD_DISCOVER_TRIES partial ones in a row.  LIDs are those that an SM
+ * assigned: a port without a LID is in the fabric, but not asked for counters.
  *
  * P_Key tables are read, too (discovery_pkeys.h).  As with the tables of the SA
  * (ib/sa_topology.h), ports are asked with SL 0.
@@ -37,8 +37,8 @@ struct triad_discover_status {
 	char why[96];      /* why the last one failed; "": it did not */
 };
 
-/* The thread calls 'take' with each new fabric; 'take' adds a reference to keep it.  NULL
- * when memory is short. */
+/* The thread calls 'take' with each new fabric; 'take' adds a reference to keep it.
+ * NULL when memory is short. */
 struct triad_discover *triad_discover_new(uint64_t port_guid,
 	void (*take)(void *context, struct triad_fabric *fabric), void *context,
 	struct triad_log *log);

@@ -2,9 +2,9 @@
 /* One discovery of the fabric: breadth-first, by directed route, with libibnetdisc.
  *
  * libibnetdisc (rdma-core 44) leaks 64 octets for each port of a switch, writes each
- * missing answer to standard error, and can't be stopped.  So a child process discovers:
- * this program again, under the name of TRIAD_DISCOVERY_NAME.  It writes the fabric into
- * a pipe, packed as in collect/topology_message.h, and ends.
+ * missing answer to standard error, and can't be stopped.  So a child process
+ * discovers: this program again, under the name of TRIAD_DISCOVERY_NAME.  It writes the
+ * fabric into a pipe, packed as in collect/topology_message.h, and ends.
  *
  * Thread-safety: any thread.
  * Memory: libibnetdisc's copy of the fabric, some KiB a port, in the child; in this
@@ -37,9 +37,9 @@ struct triad_discovery_asking {
 	uint64_t limit_us; /* the child is killed after that */
 	bool is_loud;      /* pass libibnetdisc's messages to standard error */
 	bool (*is_over)(void *context); /* whether to give up; called often */
-	/* 'is_kept' is called when the child still exists so long after it was killed: the
-	 * kernel keeps it, as when a driver hangs.  triad_discovery_ask() goes on waiting,
-	 * until is_over(). */
+	/* 'is_kept' is called when the child still exists so long after it was killed:
+	 * the kernel keeps it, as when a driver hangs.  triad_discovery_ask() goes on
+	 * waiting, until is_over(). */
 	uint64_t kept_us;
 	void (*is_kept)(void *context, int pid); /* not NULL */
 	void *context;
@@ -50,8 +50,8 @@ struct triad_discovery_asking {
 int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made);
 
 /* The same in a child process, which is killed after is_over() or 'limit_us'.  Returns
- * the same; or ECANCELED, ETIMEDOUT, ECHILD (the child can't be started, or ended without
- * a reply) or EPROTO (its reply makes no sense). */
+ * the same; or ECANCELED, ETIMEDOUT, ECHILD (the child can't be started, or ended
+ * without a reply) or EPROTO (its reply makes no sense). */
 int triad_discovery_ask(
 	const struct triad_discovery_asking *asking, struct triad_discovery *made);
 

@@ -50,9 +50,9 @@ uint64_t triad_discovery_pkeys_n_smps(const struct triad_discovery_pkeys *pkeys)
 	return pkeys ? pkeys->n_smps : 0;
 }
 
-/* Finds the directed route to a port: for a switch, the node's; for others, the one to the
- * far end and one hop more, because the discovery may have reached the node by another of
- * its ports. */
+/* Finds the directed route to a port: for a switch, the node's; for others, the one to
+ * the far end and one hop more, because the discovery may have reached the node by
+ * another of its ports. */
 static bool find_path(const struct triad_discovery_pkeys *pkeys,
 	const ibnd_port_t *port, ib_portid_t *to)
 {
@@ -100,7 +100,8 @@ uint32_t triad_discovery_pkeys_read(
 	ib_portid_t to;
 	uint32_t n_used = 0;
 
-	/* After some misses in a row, read no more tables: each miss costs time-outs. */
+	/* After some misses in a row, read no more tables: each miss costs
+	 * time-outs. */
 	if (!pkeys || pkeys->n_missed >= MAX_MISSES || !find_path(pkeys, port, &to))
 		return 0;
 	for (unsigned i = 0;

@@ -2,9 +2,9 @@
 /* Reads the P_Key tables of discovered ports by SMPs along the directed routes of the
  * discovery: libibnetdisc doesn't read them.
  *
- * Model: blocks of 32 are read in order up to an empty one, because SMs fill tables from
- * the front.  A table without an answer is not known.  After several of these in a row no
- * further port is asked: each costs time-outs, and the discovery must end.
+ * Model: blocks of 32 are read in order up to an empty one, because SMs fill tables
+ * from the front.  A table without an answer is not known.  After several of these in a
+ * row no further port is asked: each costs time-outs, and the discovery must end.
  *
  * Thread-safety: none.
  * Spec: IBA volume 1, 14.2.5.7 P_KeyTable. */

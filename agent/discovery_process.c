@@ -38,8 +38,8 @@ int triad_discovery_reply_write(uint64_t port_guid, int fd)
 	/* Close the agent's sockets and files in this process. */
 	triad_close_range(STDERR_FILENO + 1, INT_MAX);
 #endif
-	/* This process must end with the agent.  If the agent has ended before this call,
-	 * the pipe has no reader, which poll() shows. */
+	/* This process must end with the agent.  If the agent has ended before this
+	 * call, the pipe has no reader, which poll() shows. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (poll(&reader, 1, 0) > 0)
 		return 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The head of the discovering child's reply: the result, and the size of the fabric that
- * follows, packed as in collect/topology_message.h.  Both ends are the same program, so
- * numbers are in host byte order.  The reader still checks all: a broken child may write
- * anything.
+/* The head of the discovering child's reply: the result, and the size of the fabric
+ * that follows, packed as in collect/topology_message.h.  Both ends are the same
+ * program, so numbers are in host byte order.  The reader still checks all: a broken
+ * child may write anything.
  *
  * Thread-safety: no state. */
 #ifndef TRIAD_AGENT_DISCOVERY_REPLY_H
@@ -23,8 +23,8 @@ struct triad_discovery_reply {
 struct triad_discovery_reply triad_discovery_reply_make(int error,
 	const struct triad_discovery *made, const struct triad_topology_packed *packed);
 
-/* Checks a head and copies it to '*made' and '*packed', whose octets follow in the pipe.
- * Returns 0, the error of the discovery, or EPROTO (the head makes no sense). */
+/* Checks a head and copies it to '*made' and '*packed', whose octets follow in the
+ * pipe.  Returns 0, the error of the discovery, or EPROTO (the head makes no sense). */
 int triad_discovery_reply_read(const struct triad_discovery_reply *reply,
 	struct triad_discovery *made, struct triad_topology_packed *packed);
 

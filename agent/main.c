@@ -201,8 +201,8 @@ int main(int argc, char **argv)
 	if (status != GO_ON)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	/* An ignored SIGCHLD is inherited; then waitpid() for the discovering child would
-	 * fail. */
+	/* An ignored SIGCHLD is inherited; then waitpid() for the discovering child
+	 * would fail. */
 	signal(SIGCHLD, SIG_DFL);
 	error = triad_agent_log_open(options.log, &log);
 	if (error) {

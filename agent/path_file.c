@@ -150,8 +150,8 @@ static void read_job(struct triad_path_file *file, struct job *job)
 		job->table = valid_table(file->exchange, &job->until_us);
 }
 
-/* Changes to another file: removes the old one, and has a file of an earlier start at the
- * new path removed first. */
+/* Changes to another file: removes the old one, and has a file of an earlier start at
+ * the new path removed first. */
 static void change_path(struct triad_path_file *file, const char *path)
 {
 	if (file->path[0] && !revalidate(file) && file->table)
@@ -161,8 +161,8 @@ static void change_path(struct triad_path_file *file, const char *path)
 	file->is_left = true;
 }
 
-/* Brings the file to the desired state.  Returns 0 or an errno; sets '*is_written' when it
- * wrote the file. */
+/* Brings the file to the desired state.  Returns 0 or an errno; sets '*is_written' when
+ * it wrote the file. */
 static int do_job(struct triad_path_file *file, const struct job *job,
 	uint32_t *n_paths, bool *is_written)
 {

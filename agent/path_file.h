@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The agent's file of paths, for ibacm (collect.paths_file).
  *
- * Model: while the agent's table is valid (service/path_exchange.h), the file contains it,
- * in the form of ib/path_table.h.  Otherwise the file is removed, which works with a full
- * disk, too.  ibacm reads the file when it starts a port; without it, ibacm asks the SA.
- * A file that an earlier start left is removed at once.  A file that somebody removed is
- * written again within a second.  A file that another program put in its place is left
- * alone, and is an error (EEXIST) until it is gone.
+ * Model: while the agent's table is valid (service/path_exchange.h), the file contains
+ * it, in the form of ib/path_table.h.  Otherwise the file is removed, which works with
+ * a full disk, too.  ibacm reads the file when it starts a port; without it, ibacm asks
+ * the SA.  A file that an earlier start left is removed at once.  A file that somebody
+ * removed is written again within a second.  A file that another program put in its
+ * place is left alone, and is an error (EEXIST) until it is gone.
  *
  * A thread of its own, started with the first file name, writes and removes the file: a
  * disk may hang.  It watches the table's expiry itself, so that the file goes even when
@@ -39,8 +39,8 @@ struct triad_path_file *triad_path_file_new(struct triad_log *log);
  * must stay.  Accepts NULL. */
 bool triad_path_file_free(struct triad_path_file *file);
 
-/* Sets the source of the table, before the first configuration; NULL, before the exchange
- * ends: no source, the file is removed. */
+/* Sets the source of the table, before the first configuration; NULL, before the
+ * exchange ends: no source, the file is removed. */
 void triad_path_file_connect(
 	struct triad_path_file *file, struct triad_path_exchange *exchange);
 /* "": no file. */

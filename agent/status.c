@@ -28,8 +28,8 @@ static void report_agent(struct triad_report *report, const struct triad_agent *
 	triad_report_section_end(report);
 }
 
-/* Fills 'status' from the fabric of a manager, if there is one: the topology does not know
- * it. */
+/* Fills 'status' from the fabric of a manager, if there is one: the topology does not
+ * know it. */
 static bool describe_given(
 	struct triad_service *service, struct triad_topology_status *status)
 {

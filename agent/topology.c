@@ -115,7 +115,8 @@ static void receive_discovered(void *context, struct triad_fabric *fabric)
 	pthread_mutex_lock(&topology->lock);
 	is_wanted = topology->is_discovering;
 	pthread_mutex_unlock(&topology->lock);
-	/* Not wanted: since its begin the SA has answered, or the choice has changed. */
+	/* Not wanted: since its begin the SA has answered, or the choice has
+	 * changed. */
 	if (!is_wanted)
 		return;
 	triad_sa_source_set_known(topology->source, fabric, true);

@@ -50,8 +50,8 @@ struct triad_topology_status {
 /* NULL when memory is short. */
 struct triad_topology *triad_topology_new(uint64_t port_guid, struct triad_log *log);
 
-/* Ends the discovery; after the end of the SA's source.  Returns false when the discovery
- * is stuck: then what it uses must stay.  Accepts NULL. */
+/* Ends the discovery; after the end of the SA's source.  Returns false when the
+ * discovery is stuck: then what it uses must stay.  Accepts NULL. */
 bool triad_topology_free(struct triad_topology *topology);
 
 /* The callbacks for the SA's source. */
@@ -62,12 +62,13 @@ struct triad_sa_source_user triad_topology_user(struct triad_topology *topology)
 void triad_topology_connect(struct triad_topology *topology, struct triad_perf *perf,
 	struct triad_sa_source *source);
 
-/* 'choice' is of enum triad_conf_topology; 'may_have_managers_fabric': a manager may send the
- * fabric. */
+/* 'choice' is of enum triad_conf_topology; 'may_have_managers_fabric': a manager may
+ * send the fabric. */
 void triad_topology_configure(struct triad_topology *topology, unsigned choice,
 	bool may_have_managers_fabric);
 
-/* To be called once a second or so; 'has_managers_fabric': a manager sends the fabric. */
+/* To be called once a second or so; 'has_managers_fabric': a manager sends the
+ * fabric. */
 void triad_topology_tick(
 	struct triad_topology *topology, bool has_managers_fabric, uint64_t now_us);
 

@@ -41,8 +41,8 @@ struct asking {
 
 /* --- the request ------------------------------------------------------- */
 
-/* The index of the command's file name: a word behind 'qos plan' that is not an option's
- * value; -1: none. */
+/* The index of the command's file name: a word behind 'qos plan' that is not an
+ * option's value; -1: none. */
 static int find_file(const struct triad_command *command, int n_words, char **words)
 {
 	for (int i = 2; command->file[0] && i < n_words; i++) {
@@ -61,7 +61,8 @@ static bool has_option(const struct triad_command *command, unsigned option)
 	return triad_verb_of(command->verb)->options & TRIAD_OPTION_BIT(option);
 }
 
-/* Packs the words, and '--color' and '--table' if needed; returns the size, 0: too long. */
+/* Packs the words, and '--color' and '--table' if needed; returns the size, 0: too
+ * long. */
 static size_t pack_request(char *request, size_t size, const struct asking *asking,
 	int n_words, char **words)
 {
@@ -73,8 +74,8 @@ static size_t pack_request(char *request, size_t size, const struct asking *aski
 
 	if (n_words >= TRIAD_CONTROL_MAX_WORDS - 1)
 		return 0;
-	/* The plugin has another working directory, so send the whole path of a file.  If
-	 * there is no such file, send the name: the plugin reports that. */
+	/* The plugin has another working directory, so send the whole path of a file.
+	 * If there is no such file, send the name: the plugin reports that. */
 	for (; n < n_words; n++)
 		packed[n] = n == file && realpath(words[n], path) ? path : words[n];
 	if (asking->screen.has_color)
@@ -171,7 +172,8 @@ static void print_advice(const struct asking *asking)
 	fflush(stdout);
 }
 
-/* Whether the command's exit status is its verdict, so that any status may be an answer. */
+/* Whether the command's exit status is its verdict, so that any status may be an
+ * answer. */
 static bool is_verdict(const struct asking *asking)
 {
 	const struct triad_verb *verb = triad_verb_of(asking->command->verb);
@@ -299,8 +301,8 @@ static int watch(struct asking *asking)
 
 		status = ask_once(asking);
 		has_answered |= is_answer(asking, status);
-		/* If the first request fails, end.  Later go on: OpenSM may be restarting,
-		 * and the user wants to see it come back. */
+		/* If the first request fails, end.  Later go on: OpenSM may be
+		 * restarting, and the user wants to see it come back. */
 		if (status == TRIAD_CLIENT_UNREAD || !has_answered ||
 			(status == TRIAD_CONTROL_USAGE && !is_verdict(asking)))
 			break;

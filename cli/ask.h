@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Sends a command to the plugin or an agent, once or periodically, and shows the answers:
- * text as it comes, tables fitted to the terminal (cli/table.h).
+/* Sends a command to the plugin or an agent, once or periodically, and shows the
+ * answers: text as it comes, tables fitted to the terminal (cli/table.h).
  *
  * Thread-safety: one thread.  Errors go to standard error. */
 #ifndef TRIAD_CLI_ASK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Sends one request to the plugin or to an agent, and passes on the answer piece by piece
- * as it comes.  Shows progress on standard error, if that is a terminal.
+/* Sends one request to the plugin or to an agent, and passes on the answer piece by
+ * piece as it comes.  Shows progress on standard error, if that is a terminal.
  *
  * SIGPIPE must be ignored.
  *
@@ -15,10 +15,10 @@
 
 /* Where an answer goes. */
 struct triad_client_sink {
-	/* 'type' is OUTPUT, TABLE or MESSAGE; the client's own errors are MESSAGEs, too.  A
-	 * 0 follows the last octet.  Returns 0; the errno of a write to standard output;
-	 * EPROTO for a malformed table; or ECANCELED, having written why it wants no more
-	 * of the answer. */
+	/* 'type' is OUTPUT, TABLE or MESSAGE; the client's own errors are MESSAGEs,
+	 * too.  A 0 follows the last octet.  Returns 0; the errno of a write to
+	 * standard output; EPROTO for a malformed table; or ECANCELED, having written
+	 * why it wants no more of the answer. */
 	int (*take)(void *context, enum triad_frame_type type, const char *piece,
 		size_t size);
 	void *context;

@@ -383,8 +383,8 @@ static void complete_verb(struct completion *completion,
 
 /* --- before the command --- */
 
-/* Skips the options before the command.  Returns true, having completed the last word, if
- * that belongs to them. */
+/* Skips the options before the command.  Returns true, having completed the last word,
+ * if that belongs to them. */
 static bool complete_global(struct completion *completion)
 {
 	const struct option *option;

@@ -7,9 +7,9 @@
  *
  * Model: the script passes the words as far as they are typed, the last one perhaps
  * empty.  The answer has a line for each candidate, some with a tab and an explanation;
- * the line ":files" stands for file names.  Candidates come from the tables of commands,
- * options, counters and keys; names and GUIDs of nodes from the plugin.  On an error
- * nothing is printed: a completion has no place for messages.
+ * the line ":files" stands for file names.  Candidates come from the tables of
+ * commands, options, counters and keys; names and GUIDs of nodes from the plugin.  On
+ * an error nothing is printed: a completion has no place for messages.
  *
  * Thread-safety: one thread. */
 #ifndef TRIAD_CLI_COMPLETE_H
@@ -31,8 +31,8 @@ struct triad_complete {
 	const struct triad_verb_table *tables;
 	size_t n_tables;
 	const struct option *options; /* before the command; the last has no name */
-	/* Finds the socket to ask for nodes, by the options before the command: 'argv' as
-	 * in main().  False without a socket. */
+	/* Finds the socket to ask for nodes, by the options before the command: 'argv'
+	 * as in main().  False without a socket. */
 	bool (*find_socket)(int argc, char **argv, char *path, size_t size);
 };
 

@@ -78,7 +78,8 @@ void triad_nodes_scan(struct triad_nodes_scan *scan, const char *json, size_t si
 			scan->is_member = scan->has_string && is_wanted(scan);
 			scan->has_string = false;
 		} else if (!g_ascii_isspace(json[i])) {
-			/* A number, null or a bracket: not a string that we look for. */
+			/* A number, null or a bracket: not a string that we look
+			 * for. */
 			scan->is_member = scan->has_string = false;
 		}
 	}

@@ -28,8 +28,8 @@ struct triad_nodes_scan {
 
 void triad_nodes_scan(struct triad_nodes_scan *scan, const char *json, size_t size);
 
-/* Asks the plugin or agent at 'path' for its nodes, and calls 'found' with each name, or
- * with 'guids' each GUID; not at all without an answer within a second. */
+/* Asks the plugin or agent at 'path' for its nodes, and calls 'found' with each name,
+ * or with 'guids' each GUID; not at all without an answer within a second. */
 void triad_complete_nodes(const char *path, bool guids,
 	void (*found)(void *context, const char *value), void *context);
 

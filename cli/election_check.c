@@ -48,12 +48,13 @@ static bool wait_for_signal(struct check *check, uint64_t until_us)
 
 	if (number == SIGINT || number == SIGTERM)
 		check->must_end = true;
-	/* SIGCHLD also ends the wait: the caller checks whether the command has ended. */
+	/* SIGCHLD also ends the wait: the caller checks whether the command has
+	 * ended. */
 	return number >= 0 || errno == EINTR;
 }
 
-/* Whether the command has ended.  Leaves it as a zombie, so that no other process can get
- * its process group's number. */
+/* Whether the command has ended.  Leaves it as a zombie, so that no other process can
+ * get its process group's number. */
 static bool has_ended(pid_t child)
 {
 	siginfo_t info = {0};

@@ -23,8 +23,8 @@ static bool is_socket(const char *name, bool is_agent)
 		of_agent == is_agent;
 }
 
-/* Appends the sockets' paths to 'list', a line each; returns how many; 'name' gets the last
- * one's name. */
+/* Appends the sockets' paths to 'list', a line each; returns how many; 'name' gets the
+ * last one's name. */
 static unsigned list_sockets(DIR *dir, const char *folder, bool is_agent, char *name,
 	size_t name_size, char *list, size_t list_size)
 {

@@ -12,13 +12,14 @@
 #define TRIAD_SOCKET_OF_AGENT "agent-"
 
 /* Finds the only socket of an OpenSM in 'folder', FOLDER/NAME.sock; with 'is_agent' the
- * only one of an agent, FOLDER/agent-NAME.sock.  Returns 0; ENOENT when there is no socket
- * or folder; EEXIST when there are several sockets; another errno when the folder can't be
- * read.  On error 'message' has why, and what to do. */
+ * only one of an agent, FOLDER/agent-NAME.sock.  Returns 0; ENOENT when there is no
+ * socket or folder; EEXIST when there are several sockets; another errno when the
+ * folder can't be read.  On error 'message' has why, and what to do. */
 int triad_socket_find(const char *folder, bool is_agent, char *path, size_t path_size,
 	char *message, size_t message_size);
 
-/* Calls 'visit' with each socket of an OpenSM in 'folder'.  Returns how many there are. */
+/* Calls 'visit' with each socket of an OpenSM in 'folder'.  Returns how many there
+ * are. */
 unsigned triad_sockets_visit(const char *folder,
 	void (*visit)(void *context, const char *path), void *context);
 

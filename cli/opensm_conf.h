@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Reads and edits the settings of plugins in the text of an opensm.conf.
  *
- * Model: lines are parsed as by OpenSM.  A line is a key and the rest of the line, up to a
- * '#'; blanks and a pair of quotes around the value are not part of it; the last line of a
- * key counts; "(null)" is no value.  A line longer than OpenSM's buffer is several lines.
- * An edit replaces a value in its place and keeps each octet around it.
+ * Model: lines are parsed as by OpenSM.  A line is a key and the rest of the line, up
+ * to a '#'; blanks and a pair of quotes around the value are not part of it; the last
+ * line of a key counts; "(null)" is no value.  A line longer than OpenSM's buffer is
+ * several lines.  An edit replaces a value in its place and keeps each octet around it.
  *
  * Thread-safety: functions without state.  Memory: an edit owns its text. */
 #ifndef TRIAD_CLI_OPENSM_CONF_H
@@ -47,23 +47,23 @@ bool triad_opensm_conf_get(const char *octets, size_t size, const char *key,
 /* Whether 'names', a value of event_plugin_name, contains Triad. */
 bool triad_opensm_conf_loads(const char *names);
 
-/* Gets the configuration file that 'options', a value of event_plugin_options, names for
- * Triad; false when it names none. */
+/* Gets the configuration file that 'options', a value of event_plugin_options, names
+ * for Triad; false when it names none. */
 bool triad_opensm_conf_option(
 	const char *options, char path[TRIAD_OPENSM_CONF_LINE_SIZE]);
 
 /* Whether a path can stand in event_plugin_options. */
 bool triad_opensm_conf_takes_path(const char *path);
 
-/* Makes the text with which OpenSM loads Triad; 'path' is Triad's configuration, or NULL.
- * Returns 0; EMSGSIZE when a line would be too long for OpenSM; or ENOMEM. */
+/* Makes the text with which OpenSM loads Triad; 'path' is Triad's configuration, or
+ * NULL.  Returns 0; EMSGSIZE when a line would be too long for OpenSM; or ENOMEM. */
 int triad_opensm_conf_add(const char *octets, size_t size, const char *path,
 	struct triad_opensm_conf_edit *edit);
 
-/* Makes the text with which OpenSM does not load Triad.  'old' is a copy from before, or
- * NULL.  If adding Triad to 'old' gives this text, the result is 'old'.  Otherwise Triad's
- * name is removed, and its configuration unless another plugin is left that may read it.
- * Returns as '_add'. */
+/* Makes the text with which OpenSM does not load Triad.  'old' is a copy from before,
+ * or NULL.  If adding Triad to 'old' gives this text, the result is 'old'.  Otherwise
+ * Triad's name is removed, and its configuration unless another plugin is left that may
+ * read it.  Returns as '_add'. */
 int triad_opensm_conf_remove(const char *octets, size_t size, const char *old,
 	size_t old_size, struct triad_opensm_conf_edit *edit);
 

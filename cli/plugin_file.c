@@ -97,8 +97,8 @@ static bool find_symbol(const struct file *file, uint64_t *address)
 	return false;
 }
 
-/* Finds the target of a pointer by its relocation; only relocations without a symbol, which
- * pointers to constant texts have. */
+/* Finds the target of a pointer by its relocation; only relocations without a symbol,
+ * which pointers to constant texts have. */
 static bool find_addend(const struct file *file, const Elf64_Shdr *section, uint64_t of,
 	uint64_t *target)
 {

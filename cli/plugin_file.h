@@ -2,9 +2,9 @@
 /* Reads from the file of an OpenSM plugin for which OpenSM it was built.
  *
  * Model: OpenSM compares its own version with the text that the first member of the
- * symbol osm_event_plugin points to.  This code looks up that symbol, and the relocation
- * that sets the pointer, in the ELF file.  It does not load the plugin: a plugin's
- * undefined symbols are in OpenSM.
+ * symbol osm_event_plugin points to.  This code looks up that symbol, and the
+ * relocation that sets the pointer, in the ELF file.  It does not load the plugin: a
+ * plugin's undefined symbols are in OpenSM.
  *
  * Thread-safety: functions without state.  Source: System V ABI, chapters 4 and 5. */
 #ifndef TRIAD_CLI_PLUGIN_FILE_H

@@ -38,8 +38,8 @@ struct triad_port_command {
 
 struct triad_verb_table triad_port_verbs(void);
 
-/* Both the plugin and triadctl have 'port snapshot'.  Claims it for triadctl if the words
- * have --from, which the plugin lacks. */
+/* Both the plugin and triadctl have 'port snapshot'.  Claims it for triadctl if the
+ * words have --from, which the plugin lacks. */
 void triad_port_claim_snapshot(struct triad_parser *parser);
 
 /* Reads options and words behind the command's name.  Returns 0; or EINVAL, as

@@ -26,8 +26,8 @@ static int read_stream(FILE *stream, size_t max, char **octets, size_t *size)
 			size_t wanted = room ? 2 * room : FIRST_ROOM;
 			char *grown;
 
-			/* One octet more than allowed, so that the parser notices a file
-			 * that is too large. */
+			/* One octet more than allowed, so that the parser notices a
+			 * file that is too large. */
 			wanted = wanted > max + 1 ? max + 1 : wanted;
 			grown = realloc(*octets, wanted);
 			if (!grown)

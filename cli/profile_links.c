@@ -26,7 +26,8 @@ double triad_link_peak_bps(const struct triad_link *link)
 
 /* --- links --- */
 
-/* Sets the traffic of direction 'direction': what 'from' sent, or else what 'to' received. */
+/* Sets the traffic of direction 'direction': what 'from' sent, or else what 'to'
+ * received. */
 static void set_direction(struct triad_link *link, unsigned direction,
 	const struct triad_stats_port *from, const struct triad_stats_port *to)
 {

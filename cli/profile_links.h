@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The links between the ports of profiles, and bundles of parallel links.
  *
- * Model: a link has two directions.  The traffic from A to B is what A sent or, if A was
- * not read, what B received.  A is the end with the lower GUID, then port number.
+ * Model: a link has two directions.  The traffic from A to B is what A sent or, if A
+ * was not read, what B received.  A is the end with the lower GUID, then port number.
  *
- * Links between the same two nodes are a bundle; its imbalance is the busiest link's mean
- * rate divided by the mean of all, in the direction where that is greater.
+ * Links between the same two nodes are a bundle; its imbalance is the busiest link's
+ * mean rate divided by the mean of all, in the direction where that is greater.
  *
  * Thread-safety: none.  Memory: 72 octets a link. */
 #ifndef TRIAD_CLI_PROFILE_LINKS_H

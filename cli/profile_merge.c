@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'profile merge': checks frames, then copies them octet by octet.  So their content can't
- * change, and a damaged frame leaves no part of a sweep in the output. */
+/* 'profile merge': checks frames, then copies them octet by octet.  So their content
+ * can't change, and a damaged frame leaves no part of a sweep in the output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Draws, from top to bottom: a title, traffic over time, a bar for each direction of the
- * busiest links.  Lengths are in SVG's units; a browser shows one unit as a pixel. */
+/* Draws, from top to bottom: a title, traffic over time, a bar for each direction of
+ * the busiest links.  Lengths are in SVG's units; a browser shows one unit as a
+ * pixel. */
 #include "cli/profile_report.h"
 
 #include <inttypes.h>

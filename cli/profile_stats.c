@@ -19,8 +19,8 @@
  * sweep does not read all ports at the same instant. */
 #define LINK_SLACK 1.05
 
-/* A collector counts as ended after so long without a sweep: three of its periods, or ten
- * minutes if the period is not known. */
+/* A collector counts as ended after so long without a sweep: three of its periods, or
+ * ten minutes if the period is not known. */
 #define PERIODS_TO_END 3
 #define UNKNOWN_END_US (600 * TRIAD_US_PER_S)
 
@@ -57,8 +57,8 @@ static void double_bins(struct triad_stats *stats)
 	stats->n_bins = (stats->n_bins + 1) / 2;
 }
 
-/* The bin of a time; doubles the width of all bins until the time has one.  A time before
- * the first frame, when a clock went back, belongs to the first bin. */
+/* The bin of a time; doubles the width of all bins until the time has one.  A time
+ * before the first frame, when a clock went back, belongs to the first bin. */
 static uint64_t bin_of(struct triad_stats *stats, uint64_t time_us)
 {
 	uint64_t at = time_us > stats->first_us ? time_us - stats->first_us : 0;
@@ -103,8 +103,8 @@ static int compare_u64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The usual interval; 0: not known yet.  The upper quartile, because a sweep that a user
- * requests makes two short intervals. */
+/* The usual interval; 0: not known yet.  The upper quartile, because a sweep that a
+ * user requests makes two short intervals. */
 static uint64_t usual_interval_us(const struct triad_stats_collector *collector)
 {
 	unsigned n = collector->n_intervals < N_INTERVALS ? collector->n_intervals
@@ -119,8 +119,8 @@ static uint64_t usual_interval_us(const struct triad_stats_collector *collector)
 	return usual_us > collector->period_us ? usual_us : collector->period_us;
 }
 
-/* Whether an entry is that of a process: the same GUID, unless it is shared or the entry's
- * process began later. */
+/* Whether an entry is that of a process: the same GUID, unless it is shared or the
+ * entry's process began later. */
 static bool is_entry_of(const struct triad_stats_collector *collector,
 	const struct triad_profile_info *info)
 {
@@ -131,8 +131,9 @@ static bool is_entry_of(const struct triad_stats_collector *collector,
 	return !collector->is_shared && collector->started_us < info->started_us;
 }
 
-/* Marks entries of a GUID as shared: a process that began earlier writes it, too, so what
- * looked like a restart was another process.  Returns whether there are such entries. */
+/* Marks entries of a GUID as shared: a process that began earlier writes it, too, so
+ * what looked like a restart was another process.  Returns whether there are such
+ * entries. */
 static bool note_shared(struct triad_stats *stats, uint64_t sm_guid)
 {
 	bool is_shared = false;

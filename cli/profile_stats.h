@@ -12,9 +12,9 @@
  *     If a total goes down, or its collector has restarted, the change since the last row
  *     is unknown and ignored.  So no change is negative.
  *
- * A collector is identified by its port GUID.  If its start time goes back to an earlier
- * one, it is another collector: older agents below a manager all wrote the GUID of the
- * manager's SM.
+ * A collector is identified by its port GUID.  If its start time goes back to an
+ * earlier one, it is another collector: older agents below a manager all wrote the GUID
+ * of the manager's SM.
  *
  * When several collectors write a port at one time, only the first one's rows count,
  * unless the first has had no sweep for three of its periods.
@@ -23,13 +23,13 @@
  * when these run out, pairs are merged and each bin doubles its width.  So memory
  * depends on ports, not on time.  A packet is counted once on each link of its route.
  *
- * Means are over the time from a port's first row to its collector's last sweep, without
- * restarts; peaks over one interval.
+ * Means are over the time from a port's first row to its collector's last sweep,
+ * without restarts; peaks over one interval.
  *
  * A gap is an interval between two whole sweeps of a collector of more than twice the
- * usual one.  The usual interval is the upper quartile of its last nine, but not less than
- * the period that the file gives.  If it gives none, an interval that occurs again counts
- * as a new period.
+ * usual one.  The usual interval is the upper quartile of its last nine, but not less
+ * than the period that the file gives.  If it gives none, an interval that occurs again
+ * counts as a new period.
  *
  * Thread-safety: none.
  * Memory: 136 octets a port, half of it in reserve, at most TRIAD_FABRIC_MAX_PORTS of
@@ -125,8 +125,8 @@ void triad_stats_end(struct triad_stats *stats);
 const struct triad_stats_port *triad_stats_find(
 	const struct triad_stats *stats, uint64_t guid, uint8_t port);
 
-/* The mean of the fabric's traffic in bin 'i', in bits per second; the last bin ends with
- * the last frame. */
+/* The mean of the fabric's traffic in bin 'i', in bits per second; the last bin ends
+ * with the last frame. */
 double triad_stats_bin_bps(const struct triad_stats *stats, uint64_t i);
 /* Octets that all ports sent. */
 double triad_stats_octets(const struct triad_stats *stats);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Parses the frames of an answer (triad/control.h) piece by piece.
  *
- * Model: '_next' returns where the caller is to put how many octets; the caller reads them
- * and calls '_take'.  The content of frames comes in pieces of TRIAD_REPLY_PIECE_SIZE at
- * most, so that no frame has to fit into memory.
+ * Model: '_next' returns where the caller is to put how many octets; the caller reads
+ * them and calls '_take'.  The content of frames comes in pieces of
+ * TRIAD_REPLY_PIECE_SIZE at most, so that no frame has to fit into memory.
  *
  * Thread-safety: none.  Memory: a piece. */
 #ifndef TRIAD_CLI_REPLY_H

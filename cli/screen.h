@@ -2,9 +2,9 @@
 /* Standard output: a terminal of some size, or a file or pipe.
  *
  * Model: output is written as it comes.  In a watch on a terminal, an answer becomes a
- * picture instead: the screen keeps as many lines as the terminal has rows, less one, each
- * cut to its width; at the end of the answer, '_show' paints them over the last picture.
- * The last row shows how many lines are hidden.
+ * picture instead: the screen keeps as many lines as the terminal has rows, less one,
+ * each cut to its width; at the end of the answer, '_show' paints them over the last
+ * picture.  The last row shows how many lines are hidden.
  *
  * Thread-safety: one thread; '_leave' may be called by a signal handler.  Memory: a
  * picture. */

@@ -44,7 +44,8 @@ static const char *advice_of(int error)
 		: "name OpenSM's configuration with --conf";
 }
 
-/* Makes a missing opensm.conf of OpenSM's defaults, with which it runs without a file. */
+/* Makes a missing opensm.conf of OpenSM's defaults, with which it runs without a
+ * file. */
 static void make_conf(struct triad_setup *setup)
 {
 	char reason[768];
@@ -444,8 +445,8 @@ static int write_like(const struct triad_setup *setup, const char *path,
 	return triad_file_new_end(fd, path, error);
 }
 
-/* Copies the file before the change.  The copy is to be of a file without Triad, so a file
- * with Triad does not replace it. */
+/* Copies the file before the change.  The copy is to be of a file without Triad, so a
+ * file with Triad does not replace it. */
 static int keep_copy(struct triad_setup *setup)
 {
 	char names[TRIAD_OPENSM_CONF_LINE_SIZE];
@@ -547,9 +548,9 @@ static bool look_at_host(struct triad_setup *setup)
 	return true;
 }
 
-/* Whether the running OpenSM differs from its configuration: it has Triad but should not,
- * or should have it but lacks it.  An idle Triad counts as lacking: the mistakes in its
- * configuration have been mended. */
+/* Whether the running OpenSM differs from its configuration: it has Triad but should
+ * not, or should have it but lacks it.  An idle Triad counts as lacking: the mistakes
+ * in its configuration have been mended. */
 static bool is_behind(struct triad_setup *setup)
 {
 	char reason[1024];

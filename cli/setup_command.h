@@ -4,9 +4,10 @@
  *     setup [--dry-run] [--remove] [--restart] [--conf FILE] [--triad-conf FILE]
  *           [--timeout S] [--json]
  *
- * Model: setup first examines everything; each fact becomes a check: well, a warning or a
- * problem.  After a problem it changes nothing.  Otherwise it edits lines of opensm.conf
- * (cli/opensm_conf.h), and replaces the file as a whole.  It restarts OpenSM only with
+ * Model: setup first examines everything; each fact becomes a check: well, a warning or
+ * a problem.  After a problem it changes nothing.  Otherwise it edits lines of
+ * opensm.conf (cli/opensm_conf.h), and replaces the file as a whole.  It restarts
+ * OpenSM only with
  * --restart; then it asks Triad until Triad answers, or OpenSM's log shows why it does
  * not.
  *
@@ -44,8 +45,8 @@ typedef bool triad_setup_accepts(const void *context, int pid);
 
 /* Asks the plugin for its status. */
 struct triad_setup_asker {
-	/* 'socket' is a control socket, or a folder of sockets, where some may be left over
-	 * from processes that ended.  Returns the best answer. */
+	/* 'socket' is a control socket, or a folder of sockets, where some may be left
+	 * over from processes that ended.  Returns the best answer. */
 	enum triad_setup_answer (*ask)(void *context, const char *socket,
 		triad_setup_accepts *accepts, const void *accepts_context, char *reason,
 		size_t size);

@@ -31,8 +31,8 @@ struct triad_setup_checks {
 	struct triad_setup_check checks[TRIAD_SETUP_MAX_CHECKS];
 };
 
-/* Adds a check without advice and returns it; 'name' is borrowed.  When there is no room,
- * replaces the last check. */
+/* Adds a check without advice and returns it; 'name' is borrowed.  When there is no
+ * room, replaces the last check. */
 struct triad_setup_check *triad_setup_check(struct triad_setup_checks *checks,
 	enum triad_setup_state state, const char *name, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -71,13 +71,13 @@ struct triad_setup_sm {
 /* Reads a command line, as in /proc/PID/cmdline: each word ends with a 0. */
 void triad_setup_read_words(const char *words, size_t size, struct triad_setup_sm *sm);
 
-/* Whether a text that starts OpenSM, a unit or a file of variables, names a configuration:
- * has a word -F or --config outside of comments. */
+/* Whether a text that starts OpenSM, a unit or a file of variables, names a
+ * configuration: has a word -F or --config outside of comments. */
 bool triad_setup_names_conf(const char *text);
 
-/* Chooses the file: 'chosen' if there is one, else the one that running opensms read, else
- * 'default_conf' if 'ambiguity', a sentence, is empty.  False, with the reason, when there is no
- * single one. */
+/* Chooses the file: 'chosen' if there is one, else the one that running opensms read,
+ * else 'default_conf' if 'ambiguity', a sentence, is empty.  False, with the reason,
+ * when there is no single one. */
 bool triad_setup_choose(const char *chosen, const struct triad_setup_sm *sms,
 	unsigned n, const char *default_conf, const char *ambiguity,
 	char path[PATH_MAX], char *message, size_t size);

@@ -39,8 +39,8 @@ static void prepare_child(void *context)
 	(void)dup2(start->output_fd, STDERR_FILENO);
 }
 
-/* Reads the program's output from a file.  Not from a pipe: processes that the program left
- * running may hold that open for ever. */
+/* Reads the program's output from a file.  Not from a pipe: processes that the program
+ * left running may hold that open for ever. */
 static char *read_output(int fd)
 {
 	char *output = g_malloc0(MAX_OUTPUT_SIZE);
@@ -87,8 +87,8 @@ int triad_setup_run(const char *const *words, const char *const *variables,
 	return status;
 }
 
-/* Reads a file, up to one octet more than 'max': so the caller notices a file that is too
- * large. */
+/* Reads a file, up to one octet more than 'max': so the caller notices a file that is
+ * too large. */
 static int read_open(int fd, size_t max, char **octets, size_t *size, const char **why)
 {
 	struct stat status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The state of one run of 'triadctl setup', which its files share.
  *
- * Model: setup.c decides and changes; setup_look.c examines processes, programs and files;
- * setup_restart.c restarts OpenSM and waits; setup_show.c prints.
+ * Model: setup.c decides and changes; setup_look.c examines processes, programs and
+ * files; setup_restart.c restarts OpenSM and waits; setup_show.c prints.
  *
  * Thread-safety: none.  Memory: one run a process; texts live until its end. */
 #ifndef TRIAD_CLI_SETUP_PARTS_H
@@ -17,8 +17,8 @@
 /* Examining takes a moment; a restart may wait for OpenSM's end, and for its start. */
 #define TRIAD_SETUP_LOOK_S 10u
 #define TRIAD_SETUP_RESTART_S 300u
-/* A prefix, not a suffix: OpenSM's start script in Red Hat's packages takes opensm.conf.1
- * and so on for further configurations. */
+/* A prefix, not a suffix: OpenSM's start script in Red Hat's packages takes
+ * opensm.conf.1 and so on for further configurations. */
 #define TRIAD_SETUP_COPY_PREFIX "before-triad."
 
 struct triad_setup {
@@ -78,9 +78,9 @@ bool triad_setup_make_defaults(struct triad_setup *setup, char **octets, size_t 
 int triad_setup_read_file(
 	const char *path, size_t max, char **octets, size_t *size, const char **why);
 
-/* Runs a program for at most 'limit_s'; '*output', for g_free(), is its output, or a text
- * that it took longer.  'variables' are pairs for its environment, ended by NULL.  Returns
- * its exit status, or -1 when it did not run to its end. */
+/* Runs a program for at most 'limit_s'; '*output', for g_free(), is its output, or a
+ * text that it took longer.  'variables' are pairs for its environment, ended by NULL.
+ * Returns its exit status, or -1 when it did not run to its end. */
 int triad_setup_run(const char *const *words, const char *const *variables,
 	unsigned limit_s, char **output);
 
@@ -99,8 +99,8 @@ bool triad_setup_owns(const struct triad_setup *setup, const struct triad_setup_
 enum triad_setup_answer triad_setup_ask(
 	struct triad_setup *setup, char *reason, size_t size);
 
-/* Restarts the service; then, unless Triad was removed, waits until Triad answers.  False,
- * with the reason, when that failed. */
+/* Restarts the service; then, unless Triad was removed, waits until Triad answers.
+ * False, with the reason, when that failed. */
 bool triad_setup_restart(struct triad_setup *setup);
 
 /* --- setup_show.c --- */

@@ -14,8 +14,8 @@
 bool triad_slurm_job_hosts(
 	const char *job, char *hosts, size_t size, char *reason, size_t reason_size);
 
-/* Copies a command's words to 'to', which has room for two more, with "--nodes HOSTS" in
- * the place of '--slurm JOB'.  Returns how many words 'to' has. */
+/* Copies a command's words to 'to', which has room for two more, with "--nodes HOSTS"
+ * in the place of '--slurm JOB'.  Returns how many words 'to' has. */
 int triad_slurm_job_words(int n_words, char **words, char *hosts, char **to);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Lays out tables for standard output, by libsmartcols.
  *
- * Model: the plugin sends columns and cells (triad/table.h).  Rows are collected, laid out
- * and written in pieces of PIECE_ROWS: a million rows would not fit into memory twice, and
- * users should see the first rows before the last have come.  A column is at least as wide
- * as in the piece before, so that pieces line up unless a later one has a wider value.
- * Rows to be sorted are kept until the table ends.
+ * Model: the plugin sends columns and cells (triad/table.h).  Rows are collected, laid
+ * out and written in pieces of PIECE_ROWS: a million rows would not fit into memory
+ * twice, and users should see the first rows before the last have come.  A column is at
+ * least as wide as in the piece before, so that pieces line up unless a later one has a
+ * wider value.  Rows to be sorted are kept until the table ends.
  *
- * On a terminal a table is no wider than the terminal: table_fit.h cuts names and remarks,
- * and leaves out columns; numbers are never cut.  Elsewhere all is shown whole.
+ * On a terminal a table is no wider than the terminal: table_fit.h cuts names and
+ * remarks, and leaves out columns; numbers are never cut.  Elsewhere all is shown
+ * whole.
  *
  * Thread-safety: one thread.  Memory: a piece of rows; sorted, the whole table, up to
  * TRIAD_TABLES_MAX_ROWS. */
@@ -47,9 +48,9 @@ void triad_tables_free(struct triad_tables *tables);
  * triad_tables_end(). */
 struct triad_table_sink triad_tables_sink(struct triad_tables *tables);
 
-/* Writes the rest of the table, before text, another table or the answer's end.  Returns
- * 0; the errno of a write; or, with 'triad_tables_complaint()', ENOMEM or E2BIG (too many
- * rows to be sorted). */
+/* Writes the rest of the table, before text, another table or the answer's end.
+ * Returns 0; the errno of a write; or, with 'triad_tables_complaint()', ENOMEM or E2BIG
+ * (too many rows to be sorted). */
 int triad_tables_end(struct triad_tables *tables);
 
 /* After the answer's end.  Returns 0; or EINVAL, with 'triad_tables_complaint()', for a

@@ -12,7 +12,8 @@
 
 /* Shorter names would not tell nodes apart. */
 #define TRIAD_TABLE_FIT_LEAST 12
-/* Most names with a port are no longer: spare columns are left out before these are cut. */
+/* Most names with a port are no longer: spare columns are left out before these are
+ * cut. */
 #define TRIAD_TABLE_FIT_WHOLE 24
 
 struct triad_table_fit_column {
@@ -36,7 +37,8 @@ struct triad_table_fit {
  *       TRIAD_TABLE_FIT_LEAST; never the first column;
  *     - cuts the widest of names and remarks until all fits.
  *
- * No column is cut to less than 'least'.  A column that was left out before stays so. */
+ * No column is cut to less than 'least'.  A column that was left out before stays
+ * so. */
 void triad_table_fit_into(struct triad_table_fit *fit, unsigned gap, unsigned room);
 
 #endif

@@ -98,8 +98,8 @@ static void choose_column(struct triad_table_fit *fit, unsigned at)
 		fit->columns[fit->n++] = (struct triad_table_fit_column){.at = at};
 }
 
-/* Chooses the columns of --columns, in its order; all, if it names none of this table: then
- * it means another table of the answer. */
+/* Chooses the columns of --columns, in its order; all, if it names none of this table:
+ * then it means another table of the answer. */
 static void choose_columns(struct triad_tables *tables)
 {
 	const char *word = tables->layout->columns;
@@ -207,8 +207,9 @@ static bool has_none(const struct tables_row *row)
 	return !row->is_number && (!*row->text || !strcmp(row->text, "-"));
 }
 
-/* Compares numbers by value, texts with numbers in them as people count: "host-2" before
- * "host-10".  Empty values, and texts among numbers, come last in both directions. */
+/* Compares numbers by value, texts with numbers in them as people count: "host-2"
+ * before "host-10".  Empty values, and texts among numbers, come last in both
+ * directions. */
 static int compare_rows(const void *a, const void *b, bool is_descending)
 {
 	const struct tables_row *x = a, *y = b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The struct that the files of table.h share: table.c collects rows, table_order.c chooses
- * columns and sorts, table_write.c writes. */
+/* The struct that the files of table.h share: table.c collects rows, table_order.c
+ * chooses columns and sorts, table_write.c writes. */
 #ifndef TRIAD_CLI_TABLE_PARTS_H
 #define TRIAD_CLI_TABLE_PARTS_H
 
@@ -37,8 +37,8 @@ struct triad_tables {
 	bool has_begun;  /* a piece has been written */
 	bool has_failed; /* further rows are refused */
 	uint64_t n_rows; /* of all tables */
-	/* Of all tables: which names of --columns and --sort exist, and which names they
-	 * could have used. */
+	/* Of all tables: which names of --columns and --sort exist, and which names
+	 * they could have used. */
 	uint64_t found_columns; /* a bit for each word of --columns */
 	bool has_found_sort;
 	char offered[1024];
@@ -50,7 +50,8 @@ struct triad_tables {
 /* Chooses, for a new table, the columns to show and the one to sort by. */
 void tables_choose(struct triad_tables *tables);
 
-/* Whether the table is sorted: then all rows must have come before the first is written. */
+/* Whether the table is sorted: then all rows must have come before the first is
+ * written. */
 bool tables_is_sorted(const struct triad_tables *tables);
 /* Computes a row's sort key once, because rows are compared often. */
 void tables_set_key(const struct triad_tables *tables, struct tables_row *row);

@@ -23,8 +23,8 @@ static int write_text(struct triad_tables *tables, const char *text)
 	return triad_screen_write(tables->screen, text, strlen(text));
 }
 
-/* Writes a note; on a terminal breaks it between words, with the same indent for further
- * lines. */
+/* Writes a note; on a terminal breaks it between words, with the same indent for
+ * further lines. */
 static int write_note(struct triad_tables *tables, const char *line, size_t size)
 {
 	unsigned indent = (unsigned)strspn(line, " "), room = tables->screen->n_columns;
@@ -89,8 +89,8 @@ static bool has_headings(const struct triad_tables *tables)
 	return !tables->has_begun && !tables->layout->no_headings;
 }
 
-/* Writes the lines of libsmartcols: the headings, only for the first piece; then each row,
- * followed by its notes. */
+/* Writes the lines of libsmartcols: the headings, only for the first piece; then each
+ * row, followed by its notes. */
 static int write_lines(struct triad_tables *tables, const char *text,
 	const struct tables_row *rows, size_t n)
 {
@@ -109,8 +109,8 @@ static int write_lines(struct triad_tables *tables, const char *text,
 
 /* --- one piece, by libsmartcols ---------------------------------------- */
 
-/* Whether a text is a GUID, in the place of a missing name.  GUIDs, like numbers, are never
- * cut. */
+/* Whether a text is a GUID, in the place of a missing name.  GUIDs, like numbers, are
+ * never cut. */
 static bool is_guid(const char *text)
 {
 	return !strncmp(text, "0x", 2) &&
@@ -162,7 +162,8 @@ static const char *find_port(const char *text)
 	return at - text > 1 && at[-1] == ':' ? at - 1 : NULL;
 }
 
-/* Cuts a text to its column's width.  A name with a port keeps the port: "host-00~/P1". */
+/* Cuts a text to its column's width.  A name with a port keeps the port:
+ * "host-00~/P1". */
 static void cut_text(const char *whole, unsigned width, char *text, size_t text_size)
 {
 	bool is_cut;
@@ -206,8 +207,9 @@ static bool add_line(struct triad_tables *tables, struct libscols_table *table,
 	return line;
 }
 
-/* Adds a column, with its title padded to the width: so it is as wide as in the last piece,
- * whatever this one has.  (With a width hint, libsmartcols ignores the title's width.) */
+/* Adds a column, with its title padded to the width: so it is as wide as in the last
+ * piece, whatever this one has.  (With a width hint, libsmartcols ignores the title's
+ * width.) */
 static bool add_column(const struct triad_tables *tables, struct libscols_table *table,
 	const struct triad_table_fit_column *shown)
 {

@@ -191,8 +191,8 @@ static int parse_options(struct options *options, int argc, char **argv)
 	return status;
 }
 
-/* For 'set KEY -' reads the value from standard input: a password must not be a word, which
- * the list of processes shows. */
+/* For 'set KEY -' reads the value from standard input: a password must not be a word,
+ * which the list of processes shows. */
 static int read_value(int n_words, char **words)
 {
 	/* Static, because it becomes one of main()'s words. */
@@ -213,8 +213,8 @@ static int read_value(int n_words, char **words)
 
 /* --- the socket -------------------------------------------------------- */
 
-/* Finds the socket: by the command line, else the environment, which names an OpenSM, else
- * by a search. */
+/* Finds the socket: by the command line, else the environment, which names an OpenSM,
+ * else by a search. */
 static int find_socket_or_print(const struct options *options, char *path, size_t size,
 	char *message, size_t message_size)
 {
@@ -296,8 +296,8 @@ static bool write_output(
 	return fwrite(data, 1, size, stdout) == size;
 }
 
-/* Runs 'version'.  The answer has both versions.  Without an answer, as before OpenSM is
- * started, prints ours; that is not a failure. */
+/* Runs 'version'.  The answer has both versions.  Without an answer, as before OpenSM
+ * is started, prints ours; that is not a failure. */
 static int run_version(const struct options *options,
 	const struct triad_command *command, int n_words, char **words)
 {
@@ -562,8 +562,8 @@ static int (*const run_local[N_TABLES])(
 	[COMPLETION] = run_completion,
 };
 
-/* Prints the parser's message, for 'health' as unknown.  By the first word: the parser may
- * have dropped the command. */
+/* Prints the parser's message, for 'health' as unknown.  By the first word: the parser
+ * may have dropped the command. */
 static int complain_about(const char *first_word, const char *message)
 {
 	return strcmp(first_word, "health") ? complain(message)
@@ -614,8 +614,8 @@ int main(int argc, char **argv)
 	struct options options = {.timeout_s = DEFAULT_TIMEOUT_S};
 	int status;
 
-	/* Names of nodes are UTF-8 in any user's language; their widths must be right, and
-	 * they are written unchanged. */
+	/* Names of nodes are UTF-8 in any user's language; their widths must be right,
+	 * and they are written unchanged. */
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		setlocale(LC_CTYPE, "");
 	/* A closed output then shows as an error of write(). */

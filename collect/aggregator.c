@@ -12,8 +12,8 @@
 
 #define FIRST_ROWS 1024u
 #define NO_OFFSETS 0u
-/* How inexact the time is at which an agent read a row: its first message, and the port's
- * answer, may have been under way for long. */
+/* How inexact the time is at which an agent read a row: its first message, and the
+ * port's answer, may have been under way for long. */
 #define REVALIDATE_US (2 * TRIAD_US_PER_S)
 
 /* The source of a row's totals, and the offsets that are added to them. */
@@ -134,7 +134,8 @@ static void find_reporter(const struct triad_collect_head *head, uint64_t node_g
 	*reporter = (uint32_t)(triad_hash_word(sum, zeroed_s) >> 32) | 1;
 }
 
-/* Returns the total that follows from the hardware value in the new reporter's first row. */
+/* Returns the total that follows from the hardware value in the new reporter's first
+ * row. */
 static uint64_t continue_total(const struct triad_engine_report *before,
 	const struct triad_collect_row *row, unsigned counter)
 {
@@ -143,8 +144,8 @@ static uint64_t continue_total(const struct triad_engine_report *before,
 	return before->base[counter] + last + (raw >= last ? raw - last : raw);
 }
 
-/* Sets the offsets of counters that the reporter reports for the first time, so that totals
- * continue.  Returns false when memory is short. */
+/* Sets the offsets of counters that the reporter reports for the first time, so that
+ * totals continue.  Returns false when memory is short. */
 static bool settle(struct triad_aggregator *aggregator, struct origin *origin,
 	const struct triad_engine_report *before, const struct triad_collect_row *row)
 {
@@ -208,9 +209,9 @@ static bool went_back(
 	return false;
 }
 
-/* Whether a new reporter's first row is older than what is there.  If another reader reports
- * a lower counter within two seconds, this is more likely an older reading than a
- * reset.  So the row is requested again: a reset would still be visible then. */
+/* Whether a new reporter's first row is older than what is there.  If another reader
+ * reports a lower counter within two seconds, this is more likely an older reading than
+ * a reset.  So the row is requested again: a reset would still be visible then. */
 static bool is_stale(struct triad_aggregator *aggregator,
 	const struct triad_engine_report *before, const struct triad_collect_row *row,
 	uint64_t read_us, bool is_other_reader)
@@ -262,7 +263,8 @@ static void apply_row(struct triad_aggregator *aggregator,
 		return;
 	find_reporter(
 		head, row->node_guid, row->port, row->zeroed_s, &reader, &reporter);
-	/* Rows of one reporter come in order; only a row of another one can be older. */
+	/* Rows of one reporter come in order; only a row of another one can be
+	 * older. */
 	if (origin->reporter != reporter &&
 		is_stale(aggregator, &before, row, read_us, origin->reader != reader)) {
 		aggregator->status.n_stale++;
@@ -469,8 +471,8 @@ void triad_aggregator_clear_totals(
 	offsets = origin->reporter ? need_offsets(aggregator, origin) : NULL;
 	if (origin->reporter && !offsets)
 		return;
-	/* Subtract the present total, so that the agent's next one becomes what was counted
-	 * since. */
+	/* Subtract the present total, so that the agent's next one becomes what was
+	 * counted since. */
 	for (unsigned i = 0; offsets && i < TRIAD_N_COUNTERS; i++)
 		offsets->of[i] -= before.base[i] + before.raw[i];
 	triad_engine_zero(aggregator->engine, row, now_us);
@@ -490,7 +492,8 @@ static void mark_unseen(struct triad_aggregator *aggregator, uint32_t node)
 		}
 }
 
-/* Marks the node's ports as unanswered if no agent reports it, and returns true then. */
+/* Marks the node's ports as unanswered if no agent reports it, and returns true
+ * then. */
 static bool look_at_node(struct triad_aggregator *aggregator, uint32_t node)
 {
 	uint64_t owner = aggregator->sink.owner(aggregator->sink.context, node);

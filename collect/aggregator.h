@@ -53,8 +53,8 @@ struct triad_aggregator_sink {
 	uint64_t (*owner)(void *context, uint32_t node);
 	/* DATA of 'agent' from 'number' on are missing. */
 	void (*ask_again)(void *context, uint64_t agent, uint32_t number);
-	/* A row was just received: the causes (bits) now raised at the port, and how often
-	 * its link went down since the row before, as the port itself counts. */
+	/* A row was just received: the causes (bits) now raised at the port, and how
+	 * often its link went down since the row before, as the port itself counts. */
 	void (*row)(void *context, uint32_t port, uint32_t causes, uint64_t n_downs);
 };
 

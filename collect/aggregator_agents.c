@@ -6,7 +6,8 @@
 
 /* How often to request missing messages again. */
 #define ASK_AGAIN_US (2 * TRIAD_US_PER_S)
-/* A message is never under way for so long: the sender's clock must have stood still. */
+/* A message is never under way for so long: the sender's clock must have stood
+ * still. */
 #define LATE_US (10 * (int64_t)TRIAD_US_PER_S)
 /* Clocks of two machines drift apart by at most a ten-thousandth. */
 #define DRIFT_PART 10000
@@ -73,7 +74,8 @@ void aggregator_agent_note_octets(
 	if (!agent->rate_from_us)
 		agent->rate_from_us = now_us;
 	took_us = now_us - agent->rate_from_us;
-	/* Measure over two sweeps at least: an agent sends all its rows after a sweep. */
+	/* Measure over two sweeps at least: an agent sends all its rows after a
+	 * sweep. */
 	if (took_us < RATE_US || took_us < 2 * agent->sweep_us)
 		return;
 	agent->reported.octets_per_s =
@@ -82,8 +84,8 @@ void aggregator_agent_note_octets(
 	agent->rate_from_us = now_us;
 }
 
-/* Measures the offset of the clocks.  A message's delay adds to the difference, so keeps
- * the smallest one, increased by the possible drift since then. */
+/* Measures the offset of the clocks.  A message's delay adds to the difference, so
+ * keeps the smallest one, increased by the possible drift since then. */
 static void compare_clocks(
 	struct aggregator_agent *agent, uint64_t their_us, uint64_t now_us)
 {
@@ -99,8 +101,8 @@ static void compare_clocks(
 	agent->clock_us = now_us;
 }
 
-/* An agent repeats missing rows in messages with new numbers, and says from which number
- * on. These messages may get lost, too. */
+/* An agent repeats missing rows in messages with new numbers, and says from which
+ * number on. These messages may get lost, too. */
 static void note_sent_again(
 	struct aggregator_agent *agent, const struct triad_collect_data *data)
 {

@@ -47,7 +47,8 @@ void triad_claims_free(struct triad_claims *claims)
 
 /* --- beginnings and ends --- */
 
-/* Begins as if this agent had just started: messages were lost, so the state is invalid. */
+/* Begins as if this agent had just started: messages were lost, so the state is
+ * invalid. */
 static void begin(struct triad_claims *claims)
 {
 	claims->has_begun = true;
@@ -64,14 +65,15 @@ static void begin(struct triad_claims *claims)
 	for (uint32_t i = 0; i < claims->n; i++)
 		claims->nodes[i].due_us = CLAIMS_NEVER;
 	claims_plan_all(claims);
-	/* First announce that we own nothing, so that nobody relies on our old claims. */
+	/* First announce that we own nothing, so that nobody relies on our old
+	 * claims. */
 	if (claims->params.self)
 		claims_send_state(claims, true);
 	claims_ask_all(claims);
 }
 
-/* Notes the time and detects a stall.  Every public function that changes something calls
- * this first. */
+/* Notes the time and detects a stall.  Every public function that changes something
+ * calls this first. */
 static void enter(struct triad_claims *claims, uint64_t now_us)
 {
 	/* A known absence is no stall. */
@@ -119,7 +121,8 @@ void triad_claims_leave(struct triad_claims *claims, uint64_t now_us)
 		return;
 	claims->has_left = true;
 	claims->counts.n_given_up += claims->agents[CLAIMS_SELF].n_nodes;
-	/* Give up the nodes, so that the others need not wait until we count as dead. */
+	/* Give up the nodes, so that the others need not wait until we count as
+	 * dead. */
 	claims_disown(claims, CLAIMS_SELF, false);
 	claims_plan_all(claims);
 	claims_send_state(claims, true);

@@ -32,8 +32,8 @@
  *
  * OWNER messages to all are numbered.  ALIVE gives their number so far and a digest of
  * the sender's valid claims.  An agent that misses a message, or has had another digest
- * for an eighth of the liveness time, requests the list of all that the sender owns; the list
- * replaces what it knew.
+ * for an eighth of the liveness time, requests the list of all that the sender owns;
+ * the list replaces what it knew.
  *
  * An agent can't reach a node to which there is no route, or with which it shares no
  * partition.  It claims no such node, and gives up one that it owns, so that the next
@@ -79,7 +79,8 @@ struct triad_claims_sink {
 	void (*send_owner)(void *context, uint64_t to,
 		const struct triad_collect_owner *owner,
 		const struct triad_collect_claim *claims);
-	/* Request the list of what 'to' owns (TRIAD_CLAIMS_NO_AGENT: what each owns). */
+	/* Request the list of what 'to' owns (TRIAD_CLAIMS_NO_AGENT: what each
+	 * owns). */
 	void (*ask_list)(void *context, uint64_t to);
 	/* Ask all agents who owns these nodes.  May be NULL. */
 	void (*ask_nodes)(void *context, const uint64_t *guids, uint32_t n);
@@ -135,9 +136,9 @@ void triad_claims_free(struct triad_claims *claims);
 int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
 	const uint8_t *hops, uint32_t n, uint64_t now_us);
 
-/* While suspended, no message arrives and triad_claims_step() is not called: owned nodes
- * stay owned, whatever becomes of the fabric. Afterwards the machine behaves as after a
- * pause. */
+/* While suspended, no message arrives and triad_claims_step() is not called: owned
+ * nodes stay owned, whatever becomes of the fabric. Afterwards the machine behaves as
+ * after a pause. */
 void triad_claims_set_suspended(
 	struct triad_claims *claims, bool is_suspended, uint64_t now_us);
 

@@ -77,7 +77,8 @@ int claims_replace_nodes(struct triad_claims *claims, const uint64_t *guids,
 		free(change.nodes);
 		return ENOMEM;
 	}
-	/* Update sums and owners while the old nodes are there, then replace the nodes. */
+	/* Update sums and owners while the old nodes are there, then replace the
+	 * nodes. */
 	drop_removed(claims, guids, n);
 	merge_nodes(claims, &change, guids, hops);
 	free(claims->guids);

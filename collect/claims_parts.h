@@ -52,8 +52,8 @@ struct claims_agent {
 	bool is_expected;  /* requested, and not complete yet */
 	uint64_t parts;    /* parts received, a bit for each */
 	uint32_t as_of;    /* the announcement number that they are valid as of */
-	/* The state when its last list was complete, to tell whether digests still differ
-	 * as then. */
+	/* The state when its last list was complete, to tell whether digests still
+	 * differ as then. */
 	uint64_t settled_us, logged_settled, settled_digest, settled_n_freed;
 };
 
@@ -61,8 +61,8 @@ struct triad_claims {
 	struct triad_claims_params params;
 	struct triad_claims_sink sink;
 	uint64_t now_us; /* of the last call */
-	uint64_t
-		suspended_us; /* since when no message can arrive; CLAIMS_NEVER: one can */
+	/* Since when no message can arrive; CLAIMS_NEVER: it can. */
+	uint64_t suspended_us;
 	bool was_called, has_begun, is_draining, has_left;
 
 	uint32_t n;

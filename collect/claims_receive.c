@@ -103,7 +103,8 @@ static bool is_settled(
 		agent->settled_us + SETTLED_FOR * claims->params.liveness_us;
 }
 
-/* Asks for a list if digests differ for a while; once may be due to a message under way. */
+/* Asks for a list if digests differ for a while; once may be due to a message under
+ * way. */
 static void compare_digests(struct triad_claims *claims, struct claims_agent *agent)
 {
 	if (agent->digest == agent->announced_digest || is_settled(claims, agent))

@@ -22,7 +22,8 @@ static void gather(const struct triad_claims *claims, struct rivals *rivals)
 		if (!agent->is_alive || agent->is_draining)
 			continue;
 		rivals->agents[rivals->n++] = (uint16_t)i;
-		/* Loads are steps of a logarithmic scale, so two are a large difference. */
+		/* Loads are steps of a logarithmic scale, so two are a large
+		 * difference. */
 		rivals->is_heavy |= own >= triad_claims_load(agent->n_nodes) + 2;
 	}
 }
@@ -49,8 +50,8 @@ static unsigned rank(
 }
 
 /* The wait before a claim.  The winner of the tie-break claims at once, the others one
- * after the other, each a quarter of a back-off later.  An agent that owns much more than
- * another waits half a back-off longer. */
+ * after the other, each a quarter of a back-off later.  An agent that owns much more
+ * than another waits half a back-off longer. */
 static uint64_t wait_us(
 	const struct triad_claims *claims, const struct rivals *rivals, uint32_t i)
 {
@@ -93,8 +94,8 @@ static void run_node(
 		node->due_us = claims->now_us + claims->params.liveness_us;
 		return;
 	}
-	/* The back-offs for the distance are over.  Now add the wait that depends on the
-	 * agents that may claim the node at this moment. */
+	/* The back-offs for the distance are over.  Now add the wait that depends on
+	 * the agents that may claim the node at this moment. */
 	if (!node->has_drawn) {
 		node->has_drawn = true;
 		node->due_us = claims->now_us + wait_us(claims, rivals, i);
@@ -122,8 +123,8 @@ void claims_run_rounds(struct triad_claims *claims)
 
 /* --- loads --- */
 
-/* How many nodes to take: a quarter of what a fair share lacks, because other agents may
- * take nodes at the same time. */
+/* How many nodes to take: a quarter of what a fair share lacks, because other agents
+ * may take nodes at the same time. */
 static uint32_t quota(const struct triad_claims *claims, const struct rivals *rivals)
 {
 	uint32_t own = claims->agents[CLAIMS_SELF].n_nodes;

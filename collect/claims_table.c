@@ -47,7 +47,8 @@ bool claims_is_better(const struct triad_claims *claims, uint32_t i, unsigned a,
 		return hops < node->hops;
 	if (load != node->load)
 		return load < node->load;
-	/* Compare ids if the hashes are equal, so that all agents find the same winner. */
+	/* Compare ids if the hashes are equal, so that all agents find the same
+	 * winner. */
 	tie_break_a = claims_tie_break(claims, i, a);
 	tie_break_owner = claims_tie_break(claims, i, node->owner);
 	return tie_break_a != tie_break_owner ? tie_break_a < tie_break_owner
@@ -103,8 +104,8 @@ void claims_plan_all(struct triad_claims *claims)
 
 /* --- nodes and their owners --- */
 
-/* Searches from '*near', the last node, by steps that double: callers mostly look nodes up
- * in ascending order. */
+/* Searches from '*near', the last node, by steps that double: callers mostly look nodes
+ * up in ascending order. */
 uint32_t claims_find_node(
 	const struct triad_claims *claims, uint64_t guid, uint32_t *near)
 {

@@ -169,7 +169,8 @@ static uint32_t get_set(struct triad_wire *w, uint32_t allowed)
 {
 	uint32_t set = (uint32_t)triad_wire_get(w, 3);
 
-	/* Unknown bits are an error: if they were skipped, the rest would be misread. */
+	/* Unknown bits are an error: if they were skipped, the rest would be
+	 * misread. */
 	w->failed |= (set & ~allowed) != 0;
 	return set & allowed;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* DATA: the present counters of ports, as the agent that reads them has them.
  *
- * Model: a row is a port's state: the last hardware values and, for totals that differ from
- * them, the difference total - value ('base': 0 until the hardware or the total is reset;
- * modulo 2^64).  So a lost row costs only freshness, and an agent that takes a port over
- * can continue from the hardware's values.
+ * Model: a row is a port's state: the last hardware values and, for totals that differ
+ * from them, the difference total - value ('base': 0 until the hardware or the total is
+ * reset; modulo 2^64).  So a lost row costs only freshness, and an agent that takes a
+ * port over can continue from the hardware's values.
  *
  * After the head (message.h):
  *

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* DETAILS: the present detail attributes of ports (ib/detail.h), as the agent that reads
- * them has them.
+/* DETAILS: the present detail attributes of ports (ib/detail.h), as the agent that
+ * reads them has them.
  *
  * Model: a row is a port's state, as in DATA (data.h): the last hardware values of each
- * attribute and, for totals that differ from them, the difference.  So a lost message costs
- * only freshness.
+ * attribute and, for totals that differ from them, the difference.  So a lost message
+ * costs only freshness.
  *
  * After the head (message.h), up to the end of the message:
  *
@@ -25,7 +25,8 @@
  *          v   based      slots whose total differs from the value
  *          z...           the difference of each of these
  *
- * v and z are those of data.h.  A receiver reads and ignores unknown attributes and slots.
+ * v and z are those of data.h.  A receiver reads and ignores unknown attributes and
+ * slots.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_COLLECT_DETAIL_MESSAGE_H
@@ -70,8 +71,8 @@ struct triad_detail_writer {
 
 void triad_detail_writer_begin(struct triad_detail_writer *writer,
 	const struct triad_collect_head *head, uint8_t *to, size_t size);
-/* 'entries' has attributes in ascending order.  Returns false, with nothing written, when
- * there is no room.  Pass rows of a node one after the other. */
+/* 'entries' has attributes in ascending order.  Returns false, with nothing written,
+ * when there is no room.  Pass rows of a node one after the other. */
 bool triad_detail_writer_put(
 	struct triad_detail_writer *writer, const struct triad_detail_entries *entries);
 

@@ -76,8 +76,8 @@ static struct reported *allocate_bases(
 	return &reporter->reported[row];
 }
 
-/* A port is due when this hash changes: of the attributes that it has, and of the times at
- * which those were read that have a value other than 0. */
+/* A port is due when this hash changes: of the attributes that it has, and of the times
+ * at which those were read that have a value other than 0. */
 static uint32_t hash_of(const struct triad_detail_entries *entries)
 {
 	uint64_t sum = triad_hash_word(entries->node_guid, entries->port);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Selects the details that an agent reports to its master, as DETAILS, after a sweep and
- * its DATA.
+/* Selects the details that an agent reports to its master, as DETAILS, after a sweep
+ * and its DATA.
  *
- * Model: a port is due when one of its attributes was read for the first time, or was read
- * again and is not all zeros.  Besides, each port is due in one of 'refresh' sweeps, to
- * make up for lost messages.  Details are read from a few ports at a time
+ * Model: a port is due when one of its attributes was read for the first time, or was
+ * read again and is not all zeros.  Besides, each port is due in one of 'refresh'
+ * sweeps, to make up for lost messages.  Details are read from a few ports at a time
  * (perfmgr/sweep/rounds.h), so few ports are due in a sweep.
  *
  *     triad_detail_reporter_begin(reporter, view, refresh)
  *     while ((size = triad_detail_reporter_next(reporter, ...)))    each is one message
  *
- * Thread-safety: none; the engine's thread.  Memory: 8 octets for each row of the engine,
- * checked; without memory all ports with details are reported. */
+ * Thread-safety: none; the engine's thread.  Memory: 8 octets for each row of the
+ * engine, checked; without memory all ports with details are reported. */
 #ifndef TRIAD_COLLECT_DETAIL_REPORTER_H
 #define TRIAD_COLLECT_DETAIL_REPORTER_H
 

@@ -16,8 +16,8 @@
  *        counters, up to the end:
  *        u8 counter   v zeros   u8 joined   u8 first bucket   u8 n   n times v: counts
  *
- * Merging is exact in any order (watch/histogram.h) if the maximum number of buckets is the
- * same; it is the same for all ports and groups.
+ * Merging is exact in any order (watch/histogram.h) if the maximum number of buckets is
+ * the same; it is the same for all ports and groups.
  *
  * Thread-safety: none.  Memory: at most 252 buckets for each counter, checked.
  * Source: [monitoring-rfc: Get Histograms, Histogram], rows M8, M13. */
@@ -61,8 +61,8 @@ void triad_gather_clear(struct triad_gather *gather);
 /* Adds a histogram of this agent.  Returns false when memory is short. */
 bool triad_gather_add(struct triad_gather *gather, unsigned counter,
 	const struct triad_histogram *histogram, uint64_t n_zeros);
-/* Adds a HISTOGRAM ('body' is after the head).  Returns false, with nothing added, when it
- * is malformed or answers another request. */
+/* Adds a HISTOGRAM ('body' is after the head).  Returns false, with nothing added, when
+ * it is malformed or answers another request. */
 bool triad_gather_take(struct triad_gather *gather, const struct triad_wire *body);
 
 /* Write a message of at most TRIAD_GATHER_MESSAGE_SIZE octets; return its size. */

@@ -37,8 +37,8 @@ void triad_kept_owners_add_agent(
 void triad_kept_owners_add(struct triad_kept_list *list,
 	const struct triad_kept_owner *owners, uint32_t n);
 
-/* Find the owner of a node, and an agent by its id.  Return 0, ENOENT (none) or EPROTO (not
- * such a list). */
+/* Find the owner of a node, and an agent by its id.  Return 0, ENOENT (none) or EPROTO
+ * (not such a list). */
 int triad_kept_owners_find(const struct triad_kept_list *list, uint64_t node_guid,
 	struct triad_kept_owner *owner);
 int triad_kept_owners_find_agent(const struct triad_kept_list *list, uint64_t id,

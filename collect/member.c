@@ -83,7 +83,8 @@ static void ask_nodes(void *context, const uint64_t *guids, uint32_t n)
 			&head, &who, guids, member->octets, sizeof(member->octets)));
 }
 
-/* The real distance of an agent from a node; computed once for each agent and fabric. */
+/* The real distance of an agent from a node; computed once for each agent and
+ * fabric. */
 static uint8_t true_hops(void *context, uint64_t agent, uint32_t node)
 {
 	struct triad_member *member = context;

@@ -21,14 +21,14 @@
  * it on the same port.  All managers receive all reports; agents take the fabric from
  * the manager with the lowest id.
  *
- * Authority: the carrier names the sender of a message, not the octets: a broker can bind
- * that name to whom it has authenticated.  Messages in another's name are refused.  So are
- * messages that the sender has no right to send: only managers send the fabric; only
- * managers and one's master request histograms or clear totals; and only members on the
- * sender's way up relay its reports, by the masters that the sender and those between them
- * named last.  So an agent announces a change of master before it sends anything there, and
- * a former master may relay for a while.  If the announcement was lost, the manager
- * requests again what it refused.
+ * Authority: the carrier names the sender of a message, not the octets: a broker can
+ * bind that name to whom it has authenticated.  Messages in another's name are refused.
+ * So are messages that the sender has no right to send: only managers send the fabric;
+ * only managers and one's master request histograms or clear totals; and only members
+ * on the sender's way up relay its reports, by the masters that the sender and those
+ * between them named last.  So an agent announces a change of master before it sends
+ * anything there, and a former master may relay for a while.  If the announcement was
+ * lost, the manager requests again what it refused.
  *
  * Thread-safety: none; the thread of its owner's engine. Memory: that of the parts, and
  * TRIAD_MEMBER_MAX_GATHERS requests for histograms.
@@ -74,12 +74,12 @@ struct triad_member_sink {
 		unsigned counter, struct triad_histogram *copy, uint64_t *n_zeros);
 	/* Agents: clear totals, histograms or hardware counters. */
 	void (*clear)(void *context, const struct triad_collect_clear *clear);
-	/* Agents: a manager sent this fabric; the callback references it to keep it.  It
-	 * takes effect with triad_member_set_fabric().  NULL: it does not need one, and
-	 * requests none. */
+	/* Agents: a manager sent this fabric; the callback references it to keep it.
+	 * It takes effect with triad_member_set_fabric().  NULL: it does not need one,
+	 * and requests none. */
 	void (*fabric)(void *context, struct triad_fabric *fabric, uint64_t hash);
-	/* A message about paths (path_message.h); returns false if it is malformed.  NULL:
-	 * ignore them. */
+	/* A message about paths (path_message.h); returns false if it is malformed.
+	 * NULL: ignore them. */
 	bool (*paths)(void *context, const struct triad_collect_head *head,
 		struct triad_wire *body, uint64_t now_us);
 	/* Managers. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Nodes that can't be read because they share no partition with the reader: those that an
- * agent leaves to others, and those that no agent can read. */
+/* Nodes that can't be read because they share no partition with the reader: those that
+ * an agent leaves to others, and those that no agent can read. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +64,8 @@ static void add_table(struct tables *tables, struct triad_fabric_slice added)
 	tables->slices[tables->n++] = added;
 }
 
-/* Returns false when there is no agent, or when the table of one is unknown: that agent may
- * reach any node. */
+/* Returns false when there is no agent, or when the table of one is unknown: that agent
+ * may reach any node. */
 static bool gather_tables(const struct triad_member *member, struct tables *tables)
 {
 	const struct triad_fabric *fabric = member->fabric;

@@ -81,8 +81,8 @@ uint64_t triad_member_past_us(const struct triad_member *member);
 int triad_member_exclude_apart(const struct triad_member *member,
 	const struct triad_fabric *fabric, uint8_t *hops, uint32_t *n_apart);
 
-/* Sends up the tree, to the master that the last ALIVE named.  Relaying members know from
- * that ALIVE that it may come. */
+/* Sends up the tree, to the master that the last ALIVE named.  Relaying members know
+ * from that ALIVE that it may come. */
 void triad_member_send_up(
 	struct triad_member *member, const uint8_t *octets, size_t size);
 /* Whether a message that 'sender' sent up the tree may arrive by way of 'by': the

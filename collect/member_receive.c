@@ -69,8 +69,8 @@ static void receive_again(struct triad_member *member, struct triad_wire *body)
 		return;
 	}
 	triad_reporter_repeat_from(member->reporter, again.from);
-	/* DETAILS have no numbers.  If DATA were lost, DETAILS may have been, too: report
-	 * all again. */
+	/* DETAILS have no numbers.  If DATA were lost, DETAILS may have been, too:
+	 * report all again. */
 	triad_detail_reporter_forget(member->detail_reporter);
 }
 
@@ -129,7 +129,8 @@ static void receive_kind(struct triad_member *member,
 
 /* --- authority of senders --- */
 
-/* Whether this member's own report has come back to it: see relay() in member_tree.c. */
+/* Whether this member's own report has come back to it: see relay() in
+ * member_tree.c. */
 static bool is_own_come_round(
 	const struct triad_member *member, const struct triad_collect_head *head)
 {
@@ -166,8 +167,8 @@ static bool is_of_its_role(
 		alive.is_manager == from->is_manager;
 }
 
-/* Whether the message fits its sender's role: agents request paths, managers send them.  A
- * malformed one is counted later. */
+/* Whether the message fits its sender's role: agents request paths, managers send them.
+ * A malformed one is counted later. */
 static bool is_of_paths_role(
 	struct triad_wire body, const struct triad_member_sender *from)
 {
@@ -233,7 +234,8 @@ void triad_member_receive(struct triad_member *member,
 		member->counts.refused = from->id;
 		return;
 	}
-	/* A message with our id is from us, or from another process with the same id. */
+	/* A message with our id is from us, or from another process with the same
+	 * id. */
 	if (head.sender != member->params.id || is_own_come_round(member, &head))
 		receive_kind(member, &head, &body, now_us);
 	else

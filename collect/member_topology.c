@@ -131,8 +131,8 @@ static uint64_t step_agent(struct triad_member *member, uint64_t now_us)
 	if (!manager || !member->sink.fabric)
 		return UINT64_MAX;
 	if (manager->alive.topology == member->hash) {
-		/* After a new hash the fabric is probably under way: from here on, wait a
-		 * moment before requesting it. */
+		/* After a new hash the fabric is probably under way: from here on, wait
+		 * a moment before requesting it. */
 		member->wanted_us = now_us - WANT_US + PATIENCE_US;
 		return UINT64_MAX;
 	}

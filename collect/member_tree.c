@@ -31,8 +31,8 @@ static uint64_t named_master(const struct triad_member *member, uint64_t now_us)
 	return entry && !entry->alive.is_manager ? entry->id : TRIAD_MEMBER_MANAGERS;
 }
 
-/* Whether the path up from 'id' ends at a manager.  Cuts a circle that this member is in at
- * its lowest id, so that all members cut it at the same place. */
+/* Whether the path up from 'id' ends at a manager.  Cuts a circle that this member is
+ * in at its lowest id, so that all members cut it at the same place. */
 static bool leads_up(const struct triad_member *member, uint64_t id)
 {
 	uint64_t lowest = UINT64_MAX;
@@ -126,8 +126,8 @@ bool triad_member_is_path_up(const struct triad_member *member, uint64_t sender,
 
 /* --- reports from below --- */
 
-/* Whether the sender owns the node, as far as is known here.  Findings of a former owner
- * may be outdated: the present owner's DATA decide. */
+/* Whether the sender owns the node, as far as is known here.  Findings of a former
+ * owner may be outdated: the present owner's DATA decide. */
 static bool reads_node(
 	const struct triad_member *member, uint64_t sender, uint64_t guid)
 {
@@ -157,8 +157,8 @@ static void receive_trap(struct triad_member *member,
 	member->sink.trap(member->sink.context, &trap);
 }
 
-/* Passes a report on.  If two agents change masters at once, each may be the other's master
- * for a moment: a message that circles between them goes to the managers. */
+/* Passes a report on.  If two agents change masters at once, each may be the other's
+ * master for a moment: a message that circles between them goes to the managers. */
 static void relay(struct triad_member *member, const struct triad_collect_head *head,
 	struct triad_wire *body)
 {
@@ -242,8 +242,8 @@ static void end_gather(struct triad_member *member, struct triad_member_gather *
 	else
 		gather->done(gather->context, &gather->gather);
 	triad_gather_clear(&gather->gather);
-	/* Free the place only now: done() may ask for other histograms, which would take
-	 * it. */
+	/* Free the place only now: done() may ask for other histograms, which would
+	 * take it. */
 	gather->is_used = false;
 }
 

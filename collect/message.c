@@ -280,8 +280,8 @@ static bool is_amount(float value)
 	return isfinite(value) && value >= 0;
 }
 
-/* Reads members that older agents do not send.  Drops values that are unknown here, as from
- * a later version of Triad: the alert is raised without them. */
+/* Reads members that older agents do not send.  Drops values that are unknown here, as
+ * from a later version of Triad: the alert is raised without them. */
 static void get_evidence(struct triad_wire *body, struct triad_collect_trap *trap)
 {
 	const struct triad_detail_field *field;
@@ -312,7 +312,8 @@ static void get_evidence(struct triad_wire *body, struct triad_collect_trap *tra
 	}
 }
 
-/* Allows negative values only for temperatures and powers in dBm, never for counters. */
+/* Allows negative values only for temperatures and powers in dBm, never for
+ * counters. */
 static bool is_value(const struct triad_collect_trap *trap)
 {
 	bool is_of_hardware =
@@ -325,7 +326,8 @@ bool triad_collect_get_trap(struct triad_wire *body, struct triad_collect_trap *
 {
 	TRIAD_FIELDS_GET(body, trap_fields, trap);
 	get_evidence(body, trap);
-	/* Check the cause, which is used as an index, and numbers, which are compared. */
+	/* Check the cause, which is used as an index, and numbers, which are
+	 * compared. */
 	return !body->failed && trap->node_guid && trap->cause < TRIAD_ALERT_N_CAUSES &&
 		is_value(trap) && is_amount(trap->threshold) &&
 		trap->threshold_unit <= TRIAD_THRESHOLD_PERCENT;

@@ -181,8 +181,8 @@ void triad_collect_count_relay(uint8_t *octets);
 void triad_collect_put_head(
 	struct triad_wire *to, const struct triad_collect_head *head);
 
-/* Begins a message of that kind in 'to', of 'size' octets, with the head; the caller adds
- * its fields. */
+/* Begins a message of that kind in 'to', of 'size' octets, with the head; the caller
+ * adds its fields. */
 struct triad_wire triad_collect_begin(uint8_t *to, size_t size,
 	const struct triad_collect_head *head, enum triad_collect_kind kind);
 /* Its octets, 0 when 'to' was too small. */

@@ -74,7 +74,8 @@ static struct triad_path_manager *find_slot(struct triad_path_keeper *keeper)
 	return oldest;
 }
 
-/* The beat's manager; makes an entry for a new one.  NULL for an earlier incarnation. */
+/* The beat's manager; makes an entry for a new one.  NULL for an earlier
+ * incarnation. */
 static struct triad_path_manager *manager_of(struct triad_path_keeper *keeper,
 	const struct triad_collect_head *head, uint64_t now_us)
 {
@@ -111,8 +112,8 @@ static bool has_offset(const struct triad_path_manager *manager, uint64_t now_us
 	return manager->has_offset && now_us - manager->offset_us < OFFSET_LIFE_US;
 }
 
-/* Learns the clocks' offset from an answer: the manager sent it at 'beat->time_us' of its
- * clock; we sent the request at 'beat->echo' of ours. */
+/* Learns the clocks' offset from an answer: the manager sent it at 'beat->time_us' of
+ * its clock; we sent the request at 'beat->echo' of ours. */
 static void learn_offset(struct triad_path_manager *manager,
 	const struct triad_path_beat *beat, uint64_t now_us)
 {

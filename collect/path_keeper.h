@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* An agent's table of paths, and whether it still equals the SM's answers.
  *
- * Model: the manager beside the master SM sends beats four times a second.  A beat names
- * the generation from which the SM answers requests for paths.  A table may be used while
- * the last beat received named its generation, and was sent less than TRIAD_PATH_LIFE_US
- * ago.  The agent's own clock bounds the age of a beat, however long the beat was on its
- * way:
+ * Model: the manager beside the master SM sends beats four times a second.  A beat
+ * names the generation from which the SM answers requests for paths.  A table may be
+ * used while the last beat received named its generation, and was sent less than
+ * TRIAD_PATH_LIFE_US ago.  The agent's own clock bounds the age of a beat, however long
+ * the beat was on its way:
  *
  *     agent    asked at t0 ----------------------------- beat counts as sent at
  *                     \                                  t0 + (S - M), or later
  *     manager          answers at M ----- beat, sent at S
  *
- * M was after t0.  So a beat with the manager's time S was sent at t0 + (S - M) or later.
- * The bound is too early by the time that the request took.  The agent repeats requests and
- * uses the best bound; it discards old bounds, because clocks drift.  So old beats, which a
- * process that was stopped finds in its socket when it continues, count as old.
+ * M was after t0.  So a beat with the manager's time S was sent at t0 + (S - M) or
+ * later.  The bound is too early by the time that the request took.  The agent repeats
+ * requests and uses the best bound; it discards old bounds, because clocks drift.  So
+ * old beats, which a process that was stopped finds in its socket when it continues,
+ * count as old.
  *
- * A generation belongs to one incarnation of one manager.  If two managers report within
- * TRIAD_PATH_LIFE_US that their SM answers, no table may be used, because it is not known
- * which SM is right.
+ * A generation belongs to one incarnation of one manager.  If two managers report
+ * within TRIAD_PATH_LIFE_US that their SM answers, no table may be used, because it is
+ * not known which SM is right.
  *
- * The owner calls triad_path_keeper_look() at each use, so that nothing depends on timers
- * being on time.
+ * The owner calls triad_path_keeper_look() at each use, so that nothing depends on
+ * timers being on time.
  *
  * Thread-safety: none; the owner has a lock.
  * Memory: one table in force and one that is being assembled; checked. */
@@ -90,8 +91,8 @@ struct triad_path_keeper {
 void triad_path_keeper_init(struct triad_path_keeper *keeper, uint64_t self);
 void triad_path_keeper_clear(struct triad_path_keeper *keeper);
 
-/* Receives a manager's beat or piece; 'body' is after triad_path_get_what().  Returns false
- * if it is malformed. */
+/* Receives a manager's beat or piece; 'body' is after triad_path_get_what().  Returns
+ * false if it is malformed. */
 bool triad_path_keeper_receive(struct triad_path_keeper *keeper,
 	const struct triad_collect_head *head, enum triad_path_what what,
 	struct triad_wire *body, uint64_t now_us);
@@ -101,7 +102,8 @@ bool triad_path_keeper_receive(struct triad_path_keeper *keeper,
 bool triad_path_keeper_step(struct triad_path_keeper *keeper, uint64_t now_us,
 	struct triad_path_want *want, uint64_t *manager, uint64_t *next_us);
 
-/* Whether the table may be used at 'now_us', and until when, if no further beat comes. */
+/* Whether the table may be used at 'now_us', and until when, if no further beat
+ * comes. */
 enum triad_path_state triad_path_keeper_look(
 	const struct triad_path_keeper *keeper, uint64_t now_us, uint64_t *until_us);
 

@@ -2,7 +2,8 @@
 /* PATHS: messages that keep agents' tables of paths (ib/path_table.h) equal to the SM's
  * answers.
  *
- * Model: a message of kind PATHS (message.h) is one of three, by the octet after the head:
+ * Model: a message of kind PATHS (message.h) is one of three, by the octet after the
+ * head:
  *
  *    20  u8 which of the three
  *

@@ -112,8 +112,8 @@ void triad_reporter_begin(struct triad_reporter *reporter, struct triad_view *vi
 
 /* --- which ports --- */
 
-/* A port is due when this hash changes.  If the port has a finding, the hash includes the
- * totals of errors. */
+/* A port is due when this hash changes.  If the port has a finding, the hash includes
+ * the totals of errors. */
 static uint32_t watched(const struct triad_engine_report *report, uint32_t findings)
 {
 	uint64_t sum = triad_hash_word(TRIAD_HASH_START, report->answered);
@@ -132,8 +132,8 @@ static uint32_t watched(const struct triad_engine_report *report, uint32_t findi
 	return (uint32_t)(sum >> 32);
 }
 
-/* A counter's growth in a period at its last rate; the last interval may be shorter than a
- * period. */
+/* A counter's growth in a period at its last rate; the last interval may be shorter
+ * than a period. */
 static float pace(const struct triad_reporter *reporter,
 	const struct triad_engine_row *now, unsigned counter)
 {
@@ -205,7 +205,8 @@ static bool report_port(struct triad_reporter *reporter, uint32_t port, uint64_t
 		!now.was_asked ||
 		!triad_engine_describe(view->engine, view->rows[port], &report))
 		return true;
-	/* Check the room before asking the filter, which notes a due port as reported. */
+	/* Check the room before asking the filter, which notes a due port as
+	 * reported. */
 	if (writer->wire.size - writer->wire.at < TRIAD_COLLECT_MAX_ROW_SIZE)
 		return false;
 	if (!is_due(reporter, view->rows[port], &report, &now, findings)) {

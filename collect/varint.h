@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Numbers in as few octets as possible, over a cursor (triad/wire.h): 7 bits an octet, the
- * lowest first, the high bit set in all but the last.
+/* Numbers in as few octets as possible, over a cursor (triad/wire.h): 7 bits an octet,
+ * the lowest first, the high bit set in all but the last.
  *
  * A number that would need more than 64 bits sets 'failed'. */
 #ifndef TRIAD_COLLECT_VARINT_H

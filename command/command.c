@@ -428,8 +428,8 @@ int triad_command_read(struct triad_parser *parser, struct triad_command *comman
 	error = triad_parser_read_rest(parser, command, arguments.words, &arguments.n);
 	if (error)
 		return error;
-	/* By this the server refuses readers' changes.  "port blacklist" without arguments
-	 * only lists; with arguments it changes something. */
+	/* By this the server refuses readers' changes.  "port blacklist" without
+	 * arguments only lists; with arguments it changes something. */
 	command->changes = parser->verb->access != TRIAD_VERB_READS ||
 		(parser->verb->arguments_change && arguments.n);
 	if (command->interval_s && !command->watch)

@@ -14,7 +14,8 @@
 #define SYNOPSIS_SIZE 512
 #define HELP_COLUMNS 80u
 
-/* Options of so many commands that the overview leaves them out, to keep lines short. */
+/* Options of so many commands that the overview leaves them out, to keep lines
+ * short. */
 #define COMMON                                                                         \
 	(TRIAD_OPTIONS_OF_LAYOUT | TRIAD_OPTION_BIT(TRIAD_OPTION_WATCH) |              \
 		TRIAD_OPTION_BIT(TRIAD_OPTION_INTERVAL))
@@ -47,8 +48,8 @@ static void append_synopsis(const struct triad_verb_table *table,
 		triad_text_append(text, size, " %s", verb->arguments);
 }
 
-/* Appends words to a line of 'column' columns, and breaks it between words; further lines
- * begin with 'indent' blanks. */
+/* Appends words to a line of 'column' columns, and breaks it between words; further
+ * lines begin with 'indent' blanks. */
 static void append_wrapped(
 	const char *words, unsigned column, unsigned indent, char *text, size_t size)
 {

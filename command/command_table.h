@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The tables of all options and commands.  Parsing and help both loop over them, so they
- * agree; a new command is one row here and one member of enum triad_command_verb.
+/* The tables of all options and commands.  Parsing and help both loop over them, so
+ * they agree; a new command is one row here and one member of enum triad_command_verb.
  *
  * Thread-safety: constant data. */
 #ifndef TRIAD_COMMAND_COMMAND_TABLE_H
@@ -115,19 +115,19 @@ struct triad_verb {
 	const char *name; /* one word or two */
 	enum triad_command_verb verb;
 	enum triad_verb_access access;
-	/* For a command that reads: with arguments it changes something, or reads a file
-	 * with the rights of the process that runs it. */
+	/* For a command that reads: with arguments it changes something, or reads a
+	 * file with the rights of the process that runs it. */
 	bool arguments_change;
-	/* For a command that reads: it always waits for a disk or for switches, not only
-	 * because of an option. */
+	/* For a command that reads: it always waits for a disk or for switches, not
+	 * only because of an option. */
 	bool waits;
 	/* It is refused while parts are idle because the file has mistakes: its message
 	 * would advise to switch on what the mistakes keep off. */
 	bool needs_parts;
 	/* Its exit status is its verdict, or TRIAD_CONTROL_UNKNOWN without one. */
 	bool is_verdict;
-	/* TRIAD_OPTION_BIT()s.  With _AT the command reads a past moment like the present;
-	 * with _AT_KEPT images keep its answer, made without other options. */
+	/* TRIAD_OPTION_BIT()s.  With _AT the command reads a past moment like the
+	 * present; with _AT_KEPT images keep its answer, made without other options. */
 	uint64_t options;
 	unsigned kept_rows;  /* rows of a kept answer; 0: as many as without -n */
 	const char *no_past; /* why it lacks --at, for messages; or NULL */

@@ -130,8 +130,8 @@ static bool is_called(
 	return !verb->name[first] || !strcmp(words[1], verb->name + first + 1);
 }
 
-/* Finds the command with the longest name: the first word by itself may be a command, too
- * ("agents"), even one of another table ("election check"). */
+/* Finds the command with the longest name: the first word by itself may be a command,
+ * too ("agents"), even one of another table ("election check"). */
 static const struct triad_verb *find_verb(const struct triad_parser *parser,
 	int n_words, const char *const *words, const struct triad_verb_table **table)
 {
@@ -204,8 +204,8 @@ int triad_parser_read_verb(struct triad_parser *parser)
 
 /* --- options --- */
 
-/* The text after the option's name in 'word', often ""; NULL: another option.  A number may
- * follow a short option directly: "-n3". */
+/* The text after the option's name in 'word', often ""; NULL: another option.  A number
+ * may follow a short option directly: "-n3". */
 static const char *match_option(const struct triad_option *option, const char *word)
 {
 	size_t n = strlen(option->name);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Parses the words of a command line by tables of commands (command_table.h): the plugin's
- * table, and in triadctl also those of its own commands.
+/* Parses the words of a command line by tables of commands (command_table.h): the
+ * plugin's table, and in triadctl also those of its own commands.
  *
- * Model: triad_parser_read_verb() reads the words of the command's name, or a request for
- * help: "help perf show", "perf show --help".  The caller then knows the command's table,
- * and the struct that its options fill; triad_parser_read_rest() reads the options into
- * that struct and returns the other words.  Words behind "--" are not options.
+ * Model: triad_parser_read_verb() reads the words of the command's name, or a request
+ * for help: "help perf show", "perf show --help".  The caller then knows the command's
+ * table, and the struct that its options fill; triad_parser_read_rest() reads the
+ * options into that struct and returns the other words.  Words behind "--" are not
+ * options.
  *
  * Thread-safety: one thread.  Memory: results point into the words. */
 #ifndef TRIAD_COMMAND_PARSER_H
@@ -33,8 +34,8 @@ struct triad_parser {
 
 int triad_parser_read_verb(struct triad_parser *parser);
 
-/* Stores options at their offsets in 'command', and '*n' other words in 'arguments', which
- * has room for as many as the verb takes. */
+/* Stores options at their offsets in 'command', and '*n' other words in 'arguments',
+ * which has room for as many as the verb takes. */
 int triad_parser_read_rest(struct triad_parser *parser, void *command,
 	const char **arguments, unsigned *n);
 
@@ -54,7 +55,8 @@ int triad_parser_copy(struct triad_parser *parser, const char *what, char *to,
 int triad_parser_read_node(struct triad_parser *parser, const char *what,
 	const char *word, char node[TRIAD_NODE_TEXT_SIZE]);
 
-/* Parses the name of a counter; 'what' stands before it in the message: "--by ", or "". */
+/* Parses the name of a counter; 'what' stands before it in the message: "--by ", or
+ * "". */
 int triad_parser_read_counter(struct triad_parser *parser, const char *what,
 	const char *word, unsigned *counter);
 

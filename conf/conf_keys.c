@@ -217,7 +217,8 @@ static struct triad_conf_section find_rows(const char *name)
 		.first = &keys[first], .n = (uint8_t)(end - first)};
 }
 
-/* False if the section has an element's name but may not, or lacks one but must have it. */
+/* False if the section has an element's name but may not, or lacks one but must have
+ * it. */
 static bool may_stand(const struct triad_conf_section *section)
 {
 	return elements_of(section) !=
@@ -259,8 +260,8 @@ static void general_name(const struct triad_conf_key *key, char *name)
 		key->per == TRIAD_CONF_PER_GROUP ? "NAME." : "", key->name);
 }
 
-/* Whether the general name can be similar to a word of that length.  This check is faster
- * than making the name. */
+/* Whether the general name can be similar to a word of that length.  This check is
+ * faster than making the name. */
 static bool is_as_long(const struct triad_conf_key *key, size_t n_word)
 {
 	size_t n = strlen(key->section) + strlen(".") + strlen(key->name);
@@ -283,8 +284,8 @@ static const struct triad_conf_key *guess_key(
 	size_t i, n;
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
-	/* Of equally similar names the first one wins, so try those of the section before
-	 * all others. */
+	/* Of equally similar names the first one wins, so try those of the section
+	 * before all others. */
 	for (i = 0; section && i < n; i++)
 		if (stands_in(&keys[i], section) &&
 			triad_text_guess_try(&guess, keys[i].name))

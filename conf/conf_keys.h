@@ -51,7 +51,8 @@ unsigned triad_conf_group_find(const struct triad_conf *conf, const char *name);
 void triad_conf_key_ref_name(const struct triad_conf *conf,
 	struct triad_conf_key_ref ref, char *name, size_t size);
 
-/* Finds a section by the text between its brackets; groups must be in 'conf' already. */
+/* Finds a section by the text between its brackets; groups must be in 'conf'
+ * already. */
 bool triad_conf_section_find(const struct triad_conf *conf, const char *text,
 	struct triad_conf_section *section, char *reason, size_t size);
 

@@ -82,8 +82,8 @@ static void report_repeated_section(struct parser *parser)
 	}
 }
 
-/* Parses "[port 0x...]"; false when 'name' begins otherwise, or is just "port", the section
- * of the port manager. */
+/* Parses "[port 0x...]"; false when 'name' begins otherwise, or is just "port", the
+ * section of the port manager. */
 static bool parse_port_section(
 	struct parser *parser, struct section *section, const char *name)
 {
@@ -137,8 +137,8 @@ static void begin_section(struct parser *parser, const char *name)
 {
 	struct section *section;
 
-	/* Beyond the limit each section replaces the last one, so that its lines are still
-	 * checked. */
+	/* Beyond the limit each section replaces the last one, so that its lines are
+	 * still checked. */
 	if (parser->n_sections == MAX_SECTIONS) {
 		triad_diags_add(parser->diags, parser->line, 0, "more than %d sections",
 			MAX_SECTIONS - 1);
@@ -185,7 +185,8 @@ static void copy_name(char *name, struct span span)
 		span.text, fits ? "" : "...");
 }
 
-/* Copies the text between the brackets of '[section]'.  Returns NULL, or the mistake. */
+/* Copies the text between the brackets of '[section]'.  Returns NULL, or the
+ * mistake. */
 static const char *section_name(struct span line, char *name)
 {
 	const char *end = memchr(line.text, ']', line.length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The table of keys.  Rows of one section are adjacent: first keys that exist once, then
- * those of its elements. */
+/* The table of keys.  Rows of one section are adjacent: first keys that exist once,
+ * then those of its elements. */
 #include "conf/conf_keys.h"
 
 #include <stdio.h>
@@ -51,8 +51,8 @@ static bool check_histograms(const char *value, char *reason, size_t size)
 	return false;
 }
 
-/* Checks only the form of a group's name: looking it up in the database of groups may be
- * slow, and is done when a user connects. */
+/* Checks only the form of a group's name: looking it up in the database of groups may
+ * be slow, and is done when a user connects. */
 static bool check_user_group(const char *value, char *reason, size_t size)
 {
 	if (!strpbrk(value, ":, \t") && strlen(value) < 64)

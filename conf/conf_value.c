@@ -92,8 +92,8 @@ static bool set_choice(unsigned *member, const struct triad_conf_key *key,
 	return false;
 }
 
-/* Replaces %g and %%.  Returns the length of the result, even if it has no room, or -1 for
- * any other character after a '%'. */
+/* Replaces %g and %%.  Returns the length of the result, even if it has no room, or -1
+ * for any other character after a '%'. */
 static int path_expand(char *path, size_t size, const char *value, uint64_t port_guid)
 {
 	size_t length = 0;

@@ -258,7 +258,8 @@ bool triad_detail_thresholds_parse(const char *text,
 		if (!triad_threshold_parse(
 			    rate, TRIAD_SYMBOL_ERROR_COUNTER, &threshold, reason, size))
 			return false;
-		/* Sweeps do not read details each time, so only these units make sense. */
+		/* Sweeps do not read details each time, so only these units make
+		 * sense. */
 		if (threshold.unit != TRIAD_THRESHOLD_PER_S &&
 			threshold.unit != TRIAD_THRESHOLD_OFF) {
 			snprintf(reason, size,
@@ -377,8 +378,8 @@ static bool is_server(const char *item)
 	return false;
 }
 
-/* The '@' behind user and password at the beginning of 'text', an item of a list; 'text'
- * if there are none. */
+/* The '@' behind user and password at the beginning of 'text', an item of a list;
+ * 'text' if there are none. */
 static const char *skip_user(const char *text)
 {
 	size_t n = strcspn(text, ";");

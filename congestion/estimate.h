@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Estimates how much traffic turns from each link of a switch into each other one, from the
- * links' rates.
+/* Estimates how much traffic turns from each link of a switch into each other one, from
+ * the links' rates.
  *
- * Model: counters give only the sums of each link.  The numbers of pairs that turn are the
- * first guess.  Rows and columns are scaled alternately until both sums are right
- * (iterative proportional fitting: Deming, Stephan, Annals of Mathematical Statistics 11,
- * 1940).  The result is the most even spread that fits.
+ * Model: counters give only the sums of each link.  The numbers of pairs that turn are
+ * the first guess.  Rows and columns are scaled alternately until both sums are right
+ * (iterative proportional fitting: Deming, Stephan, Annals of Mathematical Statistics
+ * 11, 1940).  The result is the most even spread that fits.
  *
  * Thread-safety: none; the caller's.  Memory: that of one switch. */
 #ifndef TRIAD_CONGESTION_ESTIMATE_H
@@ -32,15 +32,15 @@ void triad_congestion_estimate_make(struct triad_congestion_estimate *estimate,
 	const struct triad_congestion_turns *turns,
 	const struct triad_congestion_load *loads, uint32_t sw);
 
-/* The share of the traffic into port 'in' that leaves by port 'out'; and of the traffic out
- * of 'out' that came in by 'in'; 0 to 1. */
+/* The share of the traffic into port 'in' that leaves by port 'out'; and of the traffic
+ * out of 'out' that came in by 'in'; 0 to 1. */
 double triad_congestion_share_of_in(
 	const struct triad_congestion_estimate *estimate, uint32_t in, uint32_t out);
 double triad_congestion_share_of_out(
 	const struct triad_congestion_estimate *estimate, uint32_t in, uint32_t out);
 
-/* The traffic that the port sends, and its link's rate, in bit/s; an unknown rate counts as
- * 1. */
+/* The traffic that the port sends, and its link's rate, in bit/s; an unknown rate
+ * counts as 1. */
 double triad_congestion_sent_bps(const struct triad_fabric *fabric,
 	const struct triad_congestion_load *loads, uint32_t port);
 double triad_congestion_link_bps(const struct triad_fabric *fabric, uint32_t port);

@@ -22,8 +22,8 @@ struct walk {
 	bool *may;             /* of each host: it may contribute */
 };
 
-/* Goes backwards from the root: a switch's path waits if its port waits and the rest of the
- * path does. */
+/* Goes backwards from the root: a switch's path waits if its port waits and the rest of
+ * the path does. */
 static void walk_goal(struct walk *walk, const struct triad_routes_goal *goal)
 {
 	const struct triad_congestion_finder *finder = walk->finder;

@@ -18,8 +18,8 @@
 #define N_SHARPENED 3u
 #define SHARPER 1.3
 #define KEPT 0.95
-/* A link counts as idle below NOTHING of its rate.  An old pair starts with at least LEAST
- * of what a new one would get. */
+/* A link counts as idle below NOTHING of its rate.  An old pair starts with at least
+ * LEAST of what a new one would get. */
 #define NOTHING 0.003f
 #define LEAST 1e-3
 /* A host's rate has changed when it differs by this share of the greater one. */
@@ -86,8 +86,8 @@ static int add_pair(struct learner *learner, const struct triad_congestion_pair 
 	return 0;
 }
 
-/* Finds the links of the path from a host to a goal.  Returns their number; 0 if the path
- * does not arrive or one of its links is idle. */
+/* Finds the links of the path from a host to a goal.  Returns their number; 0 if the
+ * path does not arrive or one of its links is idle. */
 static uint32_t find_path(const struct learner *learner, uint32_t host,
 	const struct triad_routes_goal *goal, uint32_t path[MAX_PATH])
 {
@@ -174,8 +174,8 @@ static int add_paths(struct learner *learner)
 
 /* --- the prior --- */
 
-/* Sets the prior: the known sum for old pairs; for new ones a value from the hosts' sent
- * and received traffic. */
+/* Sets the prior: the known sum for old pairs; for new ones a value from the hosts'
+ * sent and received traffic. */
 static void begin_with_known(
 	struct learner *learner, const struct triad_congestion_matrix *old)
 {

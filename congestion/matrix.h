@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A traffic matrix: how much each host sends to which, estimated from the rates of links
- * and learnt from sweep to sweep.
+/* A traffic matrix: how much each host sends to which, estimated from the rates of
+ * links and learnt from sweep to sweep.
  *
- * Model: a link carries the sum of the traffic of the pairs of hosts whose paths cross it;
- * the routes define these pairs.  A pair sends nothing if a link of its path carries
- * nothing, which leaves few pairs when only a part of the fabric is busy.  Of the matrices
- * that fit, the result is the one with the least relative entropy to the prior.  The first
- * prior is the host's sent traffic times the others' received traffic; later ones are the
- * sum of earlier estimates, of which each sweep forgets a part.  It is found by repeatedly
- * scaling pairs to the traffic of their links (multiplicative algebraic reconstruction:
- * Gordon, Bender, Herman, J. Theor.  Biol. 29, 1970; as tomography of networks: Zhang,
- * Roughan, Lund, Donoho, SIGCOMM 2003).  Between two rounds large pairs are made larger and
- * small ones smaller, because a host sends to few others at a time.
+ * Model: a link carries the sum of the traffic of the pairs of hosts whose paths cross
+ * it; the routes define these pairs.  A pair sends nothing if a link of its path
+ * carries nothing, which leaves few pairs when only a part of the fabric is busy.  Of
+ * the matrices that fit, the result is the one with the least relative entropy to the
+ * prior.  The first prior is the host's sent traffic times the others' received
+ * traffic; later ones are the sum of earlier estimates, of which each sweep forgets a
+ * part.  It is found by repeatedly scaling pairs to the traffic of their links
+ * (multiplicative algebraic reconstruction: Gordon, Bender, Herman, J. Theor.  Biol.
+ * 29, 1970; as tomography of networks: Zhang, Roughan, Lund, Donoho, SIGCOMM 2003).
+ * Between two rounds large pairs are made larger and small ones smaller, because a host
+ * sends to few others at a time.
  *
- * One sweep can't distinguish two hosts whose packets first take the same links: the matrix
- * with their goals exchanged fits, too.  A sweep in which one of the two pauses
+ * One sweep can't distinguish two hosts whose packets first take the same links: the
+ * matrix with their goals exchanged fits, too.  A sweep in which one of the two pauses
  * distinguishes them.  So the matrix is used only for hosts whose rate has changed
  * TRIAD_CONGESTION_MIN_CHANGES times; tests/sim/congestion_trials.c has the figures.
  *
- * Thread-safety: none; the caller's.
- * Memory: some 100 octets for each pair that sends, TRIAD_CONGESTION_MAX_PAIRS of them at
- * most; with more pairs the matrix stays empty. */
+ * Thread-safety: none; the caller's.  Memory: some 100 octets for each pair that sends,
+ * TRIAD_CONGESTION_MAX_PAIRS of them at most; with more pairs the matrix stays
+ * empty. */
 #ifndef TRIAD_CONGESTION_MATRIX_H
 #define TRIAD_CONGESTION_MATRIX_H
 
@@ -61,8 +62,8 @@ int triad_congestion_matrix_learn(struct triad_congestion_matrix *matrix,
 	const struct triad_congestion_turns *turns,
 	const struct triad_congestion_load *loads);
 
-/* The share of the traffic of 'host' (of the layout) that leaves by 'port', 0 to 1; NAN:
- * not known. */
+/* The share of the traffic of 'host' (of the layout) that leaves by 'port', 0 to 1;
+ * NAN: not known. */
 double triad_congestion_matrix_share(
 	const struct triad_congestion_matrix *matrix, uint32_t host, uint32_t port);
 

@@ -3,12 +3,12 @@
  * buffers.
  *
  * Model: waiting spreads from buffer to buffer, and each VL has its own buffers.  So
- * waiting stays in the plane where it begins, unless two planes share a VL somewhere: there
- * both wait.  Any pair of hosts may send in each SL that is used.  There are no planes if
- * the routing engine chooses the SL of each pair, or the SLs are not known.
+ * waiting stays in the plane where it begins, unless two planes share a VL somewhere:
+ * there both wait.  Any pair of hosts may send in each SL that is used.  There are no
+ * planes if the routing engine chooses the SL of each pair, or the SLs are not known.
  *
- * A port that counts waits of its VLs (PortVLXmitWait) waits only in the planes whose VLs
- * waited; a port without that counter waits in all planes.
+ * A port that counts waits of its VLs (PortVLXmitWait) waits only in the planes whose
+ * VLs waited; a port without that counter waits in all planes.
  *
  * Thread-safety: made by one thread, then immutable.
  * Memory: 2 octets for each port and plane. */

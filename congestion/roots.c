@@ -23,8 +23,8 @@ static bool leads_to_host(const struct triad_congestion_finder *finder, uint32_t
 		finder->layout->host_of_port[far] != TRIAD_FABRIC_NONE;
 }
 
-/* Whether a port other than 'but' can hold up packets that enter switch 'sw' by port number
- * 'in'. */
+/* Whether a port other than 'but' can hold up packets that enter switch 'sw' by port
+ * number 'in'. */
 static bool has_other_cause(const struct triad_congestion_finder *finder, uint32_t sw,
 	uint32_t in, uint32_t but)
 {
@@ -103,8 +103,8 @@ static uint32_t next_busy(struct triad_congestion_finder *finder, uint32_t port)
 	return TRIAD_FABRIC_NONE;
 }
 
-/* Traffic of many hosts to one host fills all links after the paths have met.  The root is
- * then the port to the host: returns that port, or else 'port'. */
+/* Traffic of many hosts to one host fills all links after the paths have met.  The root
+ * is then the port to the host: returns that port, or else 'port'. */
 static uint32_t follow_to_host(struct triad_congestion_finder *finder, uint32_t port)
 {
 	uint32_t at = port;
@@ -119,8 +119,8 @@ static uint32_t follow_to_host(struct triad_congestion_finder *finder, uint32_t 
 
 /* --- their trees --- */
 
-/* Whether packets that enter the switch by 'in' wait for 'port': the port that sends them
- * then belongs to the tree. */
+/* Whether packets that enter the switch by 'in' wait for 'port': the port that sends
+ * them then belongs to the tree. */
 static bool is_feeder(const struct triad_congestion_finder *finder, uint32_t port,
 	uint32_t sw, uint32_t in)
 {
@@ -132,8 +132,8 @@ static bool is_feeder(const struct triad_congestion_finder *finder, uint32_t por
 			finder->turns, sw, in, finder->fabric->ports[port].number);
 }
 
-/* Queues the waiting ports that hold packets for 'port'.  Returns their number, including
- * those that were queued already. */
+/* Queues the waiting ports that hold packets for 'port'.  Returns their number,
+ * including those that were queued already. */
 static uint32_t add_feeders(
 	struct triad_congestion_finder *finder, uint32_t port, uint32_t *n)
 {
@@ -158,8 +158,8 @@ static uint32_t add_feeders(
 	return n_feeders;
 }
 
-/* Marks ports that certainly carry packets for the root: those that only the root can hold
- * up, and further away the only feeder of such a port. */
+/* Marks ports that certainly carry packets for the root: those that only the root can
+ * hold up, and further away the only feeder of such a port. */
 static void mark_sure(struct triad_congestion_finder *finder, uint32_t port,
 	bool is_root, uint32_t n_feeders)
 {
@@ -269,7 +269,8 @@ static int add_root(struct triad_congestion_finder *finder,
 	uint8_t vl;
 	int error;
 
-	/* The root was found in this plane before: it does not matter from which port. */
+	/* The root was found in this plane before: it does not matter from which
+	 * port. */
 	for (uint32_t i = n_before; i < found->n_roots; i++)
 		if (found->roots[i].port == port)
 			return 0;
@@ -308,8 +309,8 @@ static int find_roots(
 
 /* --- planes --- */
 
-/* Clears waits that are not congestion: a busy port's VL waits although nothing behind it
- * holds it up, so it waits only for other VLs of the port. */
+/* Clears waits that are not congestion: a busy port's VL waits although nothing behind
+ * it holds it up, so it waits only for other VLs of the port. */
 static void clear_turns(struct triad_congestion_finder *finder)
 {
 	for (uint32_t i = 0; i < finder->fabric->n_ports; i++) {

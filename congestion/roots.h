@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Explains congestion: the ports where it begins, the ports that wait because of them, and
- * whose packets are involved.
+/* Explains congestion: the ports where it begins, the ports that wait because of them,
+ * and whose packets are involved.
  *
- * Model: a port waits (PortXmitWait) while it has packets and the buffer at the other end
- * of its link has no room.  That buffer is full because the port by which its packets leave
- * next waits itself, or sends all the time.  So waiting spreads against the direction of
- * packets, from a root:
+ * Model: a port waits (PortXmitWait) while it has packets and the buffer at the other
+ * end of its link has no room.  That buffer is full because the port by which its
+ * packets leave next waits itself, or sends all the time.  So waiting spreads against
+ * the direction of packets, from a root:
  *
  *     a port to a host that waits          the host takes packets too slowly
  *     a port that sends all the time,      more comes to it than its link carries: it
@@ -13,18 +13,19 @@
  *     ports that send to it                send to it
  *
  * (tests/sim/flows.h shows both.)  The tree of a root is the waiting ports from which
- * pairs of hosts turn (turns.h) into the root or into a port of the tree.  A port can be
- * in the trees of several roots.
+ * pairs of hosts turn (turns.h) into the root or into a port of the tree.  A port can
+ * be in the trees of several roots.
  *
- * A busy port is a root if it is the only port that can hold up some waiting port, or if
- * most of its traffic comes from waiting ports.  The latter is estimated (estimate.h): the
- * rates into and out of a switch are spread over its turns as evenly as their sums allow.
+ * A busy port is a root if it is the only port that can hold up some waiting port, or
+ * if most of its traffic comes from waiting ports.  The latter is estimated
+ * (estimate.h): the rates into and out of a switch are spread over its turns as evenly
+ * as their sums allow.
  *
- * The traffic of many hosts to one host fills each link from where their paths meet.  Then
- * the root is the port to the host, not the first of the full links.
+ * The traffic of many hosts to one host fills each link from where their paths meet.
+ * Then the root is the port to the host, not the first of the full links.
  *
- * Hosts: those in the tree whose own port waits.  Counters don't show where a host sends,
- * so a role is stated only if it follows from routes and waits:
+ * Hosts: those in the tree whose own port waits.  Counters don't show where a host
+ * sends, so a role is stated only if it follows from routes and waits:
  *
  *     victim       on each of its paths over the root, some link before the root does not
  *                  wait.  So the host waits for packets of others.
@@ -40,19 +41,20 @@
  * undecided hosts: a host that sends most of its traffic elsewhere is a victim.
  *
  * VLs: each has buffers of its own, so all this is done for each plane (planes.h)
- * separately, with the waits of the plane's VLs if ports count them.  A root then has a VL,
- * and two trees that cross the same links on different VLs have two roots.  Rates by VL are
- * not known, so a link is busy by its total traffic.  If the VL of a busy port waits, and
- * nothing behind it could hold it up, then it waits for its turn among the VLs: it is a
- * root and not in a tree.  A root has no VL if no port of its tree counts waits by VL.
+ * separately, with the waits of the plane's VLs if ports count them.  A root then has a
+ * VL, and two trees that cross the same links on different VLs have two roots.  Rates
+ * by VL are not known, so a link is busy by its total traffic.  If the VL of a busy
+ * port waits, and nothing behind it could hold it up, then it waits for its turn among
+ * the VLs: it is a root and not in a tree.  A root has no VL if no port of its tree
+ * counts waits by VL.
  *
  * Loss: the rate at which the tree's outermost ports, mostly those of hosts, could have
- * sent while they waited.  It is an upper bound of the cost: a host that offers more than
- * the root can carry would have to wait anyway.
+ * sent while they waited.  It is an upper bound of the cost: a host that offers more
+ * than the root can carry would have to wait anyway.
  *
- * Thread-safety: functions without state; what they return is immutable.
- * Memory: for each root its waiting ports and hosts; TRIAD_CONGESTION_MAX_ROOTS are kept,
- * those with the greatest loss. */
+ * Thread-safety: functions without state; what they return is immutable.  Memory: for
+ * each root its waiting ports and hosts; TRIAD_CONGESTION_MAX_ROOTS are kept, those
+ * with the greatest loss. */
 #ifndef TRIAD_CONGESTION_ROOTS_H
 #define TRIAD_CONGESTION_ROOTS_H
 
@@ -61,8 +63,8 @@
 
 #define TRIAD_CONGESTION_MAX_ROOTS 64u
 
-/* A port's last interval: the share of time that it waited, and of its link's rate that it
- * sent, from 0 to 1; NAN: not known, counts as 0. */
+/* A port's last interval: the share of time that it waited, and of its link's rate that
+ * it sent, from 0 to 1; NAN: not known, counts as 0. */
 struct triad_congestion_load {
 	float wait, sent;
 };
@@ -118,8 +120,8 @@ struct triad_congestion {
 	uint32_t n_unexplained;              /* of these, ports in no tree */
 };
 
-/* 'loads' has each port of the layout's fabric.  'by_vl' may be NULL, and so may 'matrix',
- * which has learnt from these loads.  Returns 0 or ENOMEM. */
+/* 'loads' has each port of the layout's fabric.  'by_vl' may be NULL, and so may
+ * 'matrix', which has learnt from these loads.  Returns 0 or ENOMEM. */
 int triad_congestion_find(const struct triad_congestion_turns *turns,
 	const struct triad_congestion_load *loads,
 	const struct triad_congestion_limits *limits,

@@ -3,8 +3,8 @@
 
 #include "lib/hash.h"
 
-/* Finds the root at a port: the one with that VL, else one whose VL is unknown.  Without a
- * VL, any root at the port. */
+/* Finds the root at a port: the one with that VL, else one whose VL is unknown.
+ * Without a VL, any root at the port. */
 static uint32_t find_root(const struct triad_congestion_track *track,
 	uint64_t node_guid, uint8_t port, uint8_t vl)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Follows roots of congestion from sweep to sweep: which root is still the same, and since
- * when.
+/* Follows roots of congestion from sweep to sweep: which root is still the same, and
+ * since when.
  *
- * Model: a root is identified by the GUID of its node, its port number and its VL. If the
- * VL is known in one sweep and not in another, it is still the same root.  A root ends when
- * TRIAD_CONGESTION_MISSES sweeps in a row don't find it.  If it is not found, while another
- * root begins for which mostly the same hosts wait, it has moved there and keeps its start
- * time.  How many hosts two roots share is estimated by the smallest hashes of each
- * (MinHash: Broder, SEQUENCES 1997).
+ * Model: a root is identified by the GUID of its node, its port number and its VL. If
+ * the VL is known in one sweep and not in another, it is still the same root.  A root
+ * ends when TRIAD_CONGESTION_MISSES sweeps in a row don't find it.  If it is not found,
+ * while another root begins for which mostly the same hosts wait, it has moved there
+ * and keeps its start time.  How many hosts two roots share is estimated by the
+ * smallest hashes of each (MinHash: Broder, SEQUENCES 1997).
  *
- * Thread-safety: none; the caller's.
- * Memory: TRIAD_CONGESTION_MAX_TRACKED roots, of a fixed size; others are not followed. */
+ * Thread-safety: none; the caller's.  Memory: TRIAD_CONGESTION_MAX_TRACKED roots, of a
+ * fixed size; others are not followed. */
 #ifndef TRIAD_CONGESTION_TRACK_H
 #define TRIAD_CONGESTION_TRACK_H
 

@@ -48,7 +48,8 @@ static void count_goal(struct counter *counter, const struct triad_routes_goal *
 	}
 }
 
-/* All hosts of a switch use the same port to a LID, except that none sends to its own. */
+/* All hosts of a switch use the same port to a LID, except that none sends to its
+ * own. */
 static void add_hosts(struct counter *counter)
 {
 	const struct triad_routes_layout *layout = counter->turns->layout;

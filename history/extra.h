@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Facts about a port or a device in an image, besides counters.
  *
- * Model: records follow each other in lines of a profile; a record may continue on the next
- * line:
+ * Model: records follow each other in lines of a profile; a record may continue on the
+ * next line:
  *
  *     # triad-extra HEX
  *
- * A record is its kind (1 octet), the size of the rest (2 octets), and the rest: a table of
- * fields (lib/fields.h).  A reader skips unknown kinds, and what a later version adds after
- * the fields.
+ * A record is its kind (1 octet), the size of the rest (2 octets), and the rest: a
+ * table of fields (lib/fields.h).  A reader skips unknown kinds, and what a later
+ * version adds after the fields.
  *
- * Times in memory are monotonic, those in records are of the wall clock: 'offset_us' added
- * to the former gives the latter.
+ * Times in memory are monotonic, those in records are of the wall clock: 'offset_us'
+ * added to the former gives the latter.
  *
  * Thread-safety: functions without state.  Memory: none is allocated. */
 #ifndef TRIAD_HISTORY_EXTRA_H
@@ -53,8 +53,8 @@ struct triad_extra {
 size_t triad_extra_put(uint8_t octets[TRIAD_EXTRA_SIZE],
 	const struct triad_extra *extra, int64_t offset_us);
 
-/* The size of the record that begins with these TRIAD_EXTRA_HEADER_SIZE octets; 0: it is
- * not a record. */
+/* The size of the record that begins with these TRIAD_EXTRA_HEADER_SIZE octets; 0: it
+ * is not a record. */
 size_t triad_extra_size(const uint8_t *octets);
 
 /* Reads a record of that size.  False, with 'extra' undefined, if its kind or form is

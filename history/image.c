@@ -36,7 +36,8 @@ static const char *quiet_name(enum triad_history_quiet quiet)
 
 /* --- the topology --- */
 
-/* Hashes eight octets in one step: the tables of a large fabric have a hundred million. */
+/* Hashes eight octets in one step: the tables of a large fabric have a hundred
+ * million. */
 static uint64_t hash_table(
 	uint64_t hash, const void *table, size_t at, size_t n, size_t element_size)
 {
@@ -144,8 +145,8 @@ void triad_history_key_clear(struct triad_history_key *key)
 	*key = (struct triad_history_key){0};
 }
 
-/* A key is not due while the packed form is the same: the fabric then has the same ports in
- * the same places. */
+/* A key is not due while the packed form is the same: the fabric then has the same
+ * ports in the same places. */
 bool triad_history_key_is_due(const struct triad_history_key *key,
 	const struct triad_history_topology *topology)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* An image: the state of a fabric after a sweep, written as a frame of a profile.
  *
- * Model: an image is a section of a profile (perfmgr/formats/profile.h) with all counters,
- * so 'triadctl profile report' and zstdcat read it.  What has no column in a profile is in
- * comments, which other readers ignore:
+ * Model: an image is a section of a profile (perfmgr/formats/profile.h) with all
+ * counters, so 'triadctl profile report' and zstdcat read it.  What has no column in a
+ * profile is in comments, which other readers ignore:
  *
  *     # triad-image version=1 kind=key sweep=7 generation=3 sm=master ...
  *     # triad-topology HASH SIZE PACKED-SIZE, then its octets in as many lines as needed:
@@ -25,18 +25,18 @@
  *
  * A key image has all ports and the topology.  The others have the differences from the
  * last key image, not from the image before.  So any image needs only two frames, and a
- * damaged frame spoils only its own image, unless it is a key.  An image becomes a key when
- * the topology, or a hash of tables, differs from the last key's; and when in the image
- * before more than a quarter of the cables and devices, or of the rows of a list, differed.
- * Of 'triad-extra', cables and devices are written as differences.  Error rates and details
- * are written completely in each image, but only those with errors: the others are many,
- * and change with each reading.
+ * damaged frame spoils only its own image, unless it is a key.  An image becomes a key
+ * when the topology, or a hash of tables, differs from the last key's; and when in the
+ * image before more than a quarter of the cables and devices, or of the rows of a list,
+ * differed.  Of 'triad-extra', cables and devices are written as differences.  Error
+ * rates and details are written completely in each image, but only those with errors:
+ * the others are many, and change with each reading.
  *
- * Invariant: a total in an image is the engine's; removing images later does not make the
- * others less precise.
+ * Invariant: a total in an image is the engine's; removing images later does not make
+ * the others less precise.
  *
- * Thread-safety: none.  Calls wait for the disk, as frame_writer.h does.
- * Memory: 17 octets a port and 8 a node for each key, and a packed topology; checked. */
+ * Thread-safety: none.  Calls wait for the disk, as frame_writer.h does.  Memory: 17
+ * octets a port and 8 a node for each key, and a packed topology; checked. */
 #ifndef TRIAD_HISTORY_IMAGE_H
 #define TRIAD_HISTORY_IMAGE_H
 
@@ -73,8 +73,8 @@ enum triad_history_quiet {
 	TRIAD_HISTORY_N_QUIET
 };
 
-/* Steps through the keys of a configuration that images have: those from a file or set by a
- * command, without passwords.  As triad_conf_next(). */
+/* Steps through the keys of a configuration that images have: those from a file or set
+ * by a command, without passwords.  As triad_conf_next(). */
 bool triad_history_conf_next(
 	const struct triad_conf *conf, struct triad_conf_entry *entry);
 
@@ -98,7 +98,8 @@ struct triad_history_sources {
 		struct triad_cable_known *copy);
 	void (*read_bers)(void *context, const struct triad_view *view, uint32_t port,
 		struct triad_bers_rate rates[TRIAD_BER_N_KINDS]);
-	/* Fills TRIAD_N_KEPT lists for an image of the view; called once for an image. */
+	/* Fills TRIAD_N_KEPT lists for an image of the view; called once for an
+	 * image. */
 	void (*fill_lists)(void *context, const struct triad_view *view,
 		struct triad_kept_list *lists);
 };
@@ -130,8 +131,8 @@ struct triad_history_topology {
 	uint64_t tables_hash;
 };
 
-/* Packs 'fabric', unless it is packed already.  Returns 0; or ENOMEM or EOVERFLOW, and then
- * it is empty. */
+/* Packs 'fabric', unless it is packed already.  Returns 0; or ENOMEM or EOVERFLOW, and
+ * then it is empty. */
 int triad_history_topology_update(
 	struct triad_history_topology *topology, struct triad_fabric *fabric);
 void triad_history_topology_clear(struct triad_history_topology *topology);
@@ -173,9 +174,9 @@ void triad_history_key_clear(struct triad_history_key *key);
 bool triad_history_key_is_due(const struct triad_history_key *key,
 	const struct triad_history_topology *topology);
 
-/* Writes the image as a complete frame into 'file'.  Returns 0, with the number of items
- * left out, those of the head included; or an errno: then the caller must drop the frame,
- * and the key is forgotten. */
+/* Writes the image as a complete frame into 'file'.  Returns 0, with the number of
+ * items left out, those of the head included; or an errno: then the caller must drop
+ * the frame, and the key is forgotten. */
 int triad_history_image_write(const struct triad_history_image *image,
 	const struct triad_history_topology *topology, struct triad_history_key *key,
 	struct triad_frame_writer *writer, struct triad_profile_file *file,

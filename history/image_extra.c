@@ -181,8 +181,8 @@ uint32_t triad_history_put_extras(const struct triad_history_image *image,
 		triad_frame_writer_add(out,
 			(size_t)sprintf(triad_frame_writer_line(out),
 				"# triad-left-out %u\n", w.n_left_out));
-	/* Modules are read in rounds, after which all have changed a little.  A new key is
-	 * smaller than these changes in each image until the next round. */
+	/* Modules are read in rounds, after which all have changed a little.  A new key
+	 * is smaller than these changes in each image until the next round. */
 	*is_key_due = !is_key && w.n_changed > w.n_hardware / 4;
 	return w.n_left_out;
 }

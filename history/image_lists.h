@@ -11,8 +11,8 @@
 int triad_history_reserve_lists(
 	const struct triad_history_image *image, struct triad_history_key *key);
 
-/* Returns how many lists were left out; sets '*is_key_due' to whether so many rows differ
- * from the key that the next image should be a key. */
+/* Returns how many lists were left out; sets '*is_key_due' to whether so many rows
+ * differ from the key that the next image should be a key. */
 uint32_t triad_history_put_lists(const struct triad_history_image *image,
 	struct triad_history_key *key, bool is_key, struct triad_frame_writer *out,
 	bool *is_key_due);

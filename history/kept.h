@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The rows of commands that list a fact of each port or node, as images keep them.
  *
- * The answer of such a command is too long for each image (history/output.h), and rarely
- * changes.  So images keep its rows (lib/kept_list.h), as octets that the command's own
- * code writes and reads.  Images that are not keys keep only the rows that differ from the
- * key's row at the same index:
+ * The answer of such a command is too long for each image (history/output.h), and
+ * rarely changes.  So images keep its rows (lib/kept_list.h), as octets that the
+ * command's own code writes and reads.  Images that are not keys keep only the rows
+ * that differ from the key's row at the same index:
  *
  *     # triad-list NAME N          it has N rows
  *     # triad-list-rows HEX        rows: index (4 octets), size (2), octets; a row may

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A command's answer at the time of an image.
  *
- * Some commands show more than an image has: roots of congestion, problems of routes, the
- * state of agents.  They are run for each image, and their answers are written with it, so
- * that they can be shown later.
+ * Some commands show more than an image has: roots of congestion, problems of routes,
+ * the state of agents.  They are run for each image, and their answers are written with
+ * it, so that they can be shown later.
  *
- * Model: an output has the frames of the answer (triad/control.h), without the EXIT frame,
- * whose status is kept separately.  A command has two outputs: one that triadctl lays out,
- * with TABLE frames, and one in JSON.
+ * Model: an output has the frames of the answer (triad/control.h), without the EXIT
+ * frame, whose status is kept separately.  A command has two outputs: one that triadctl
+ * lays out, with TABLE frames, and one in JSON.
  *
- * An output that is too long, or for which the others leave no room, is left out: it has no
- * frames, and 'is_left_out' is set.
+ * An output that is too long, or for which the others leave no room, is left out: it
+ * has no frames, and 'is_left_out' is set.
  *
  * Thread-safety: none.  Memory: TRIAD_HISTORY_OUTPUT_SIZE octets at most for each,
  * TRIAD_HISTORY_OUTPUTS_SIZE for those of an image; checked. */
@@ -43,8 +43,8 @@ struct triad_history_output {
 int triad_history_output_add(struct triad_history_output *output,
 	enum triad_frame_type type, const void *data, uint32_t size);
 
-/* Steps through the frames: '*at' begins with 0, '*data' is borrowed.  False at the end,
- * and before octets that are not a frame. */
+/* Steps through the frames: '*at' begins with 0, '*data' is borrowed.  False at the
+ * end, and before octets that are not a frame. */
 bool triad_history_output_next(const struct triad_history_output *output, uint32_t *at,
 	struct triad_frame *frame, const uint8_t **data);
 

@@ -228,7 +228,8 @@ void triad_past_begin(struct triad_past *past, enum triad_past_part part)
 		triad_past_begin_lists(past);
 	if (part == TRIAD_PAST_KEY || !building->fabric)
 		return;
-	/* Drop the key's alerts, links, outputs and quiet ports: the image has its own. */
+	/* Drop the key's alerts, links, outputs and quiet ports: the image has its
+	 * own. */
 	past->n_alerts = part == TRIAD_PAST_IMAGE ? 0 : past->n_alerts;
 	past->n_links = part == TRIAD_PAST_IMAGE ? 0 : past->n_links;
 	past->n_keys = part == TRIAD_PAST_IMAGE ? 0 : past->n_keys;
@@ -350,8 +351,8 @@ static void fill(struct triad_past *past, struct triad_engine *engine)
 			take_into_engine(past, engine, view->rows[i], now);
 		else if (now->quiet == TRIAD_HISTORY_UNANSWERED)
 			triad_engine_mark(engine, view->rows[i], false);
-		/* Images lack the skipped groups: treat such a port as one that can't be
-		 * read. */
+		/* Images lack the skipped groups: treat such a port as one that can't
+		 * be read. */
 		view->pkey_index[i] = now->quiet == TRIAD_HISTORY_APART ||
 				now->quiet == TRIAD_HISTORY_SKIPPED
 			? TRIAD_PKEY_NONE

@@ -12,17 +12,16 @@
  *     triad_frame_reader_read(..., triad_past_take_line, past);
  *     error = triad_past_end(past);
  *
- * triad_past_finish() makes a view of it, with an engine of its own; commands use it like
- * the present view.
+ * triad_past_finish() makes a view of it, with an engine of its own; commands use it
+ * like the present view.
  *
- * Its monotonic times are converted to wall times by the present clock; times before the
- * machine's start wrap around.
+ * Its monotonic times are converted to wall times by the present clock; times before
+ * the machine's start wrap around.
  *
- * Thread-safety: none.
- * Memory: some 400 octets a port while it is restored, and the engine's; fabrics of more
- * than TRIAD_PAST_MAX_PORTS ports are refused.  Outputs as in history/output.h, lists as in
- * history/kept.h; records of history/extra.h at their size, and 24 octets for each.
- * Checked. */
+ * Thread-safety: none.  Memory: some 400 octets a port while it is restored, and the
+ * engine's; fabrics of more than TRIAD_PAST_MAX_PORTS ports are refused.  Outputs as in
+ * history/output.h, lists as in history/kept.h; records of history/extra.h at their
+ * size, and 24 octets for each.  Checked. */
 #ifndef TRIAD_HISTORY_PAST_H
 #define TRIAD_HISTORY_PAST_H
 
@@ -104,23 +103,23 @@ struct triad_past *triad_past_new(int64_t offset_us);
 void triad_past_free(struct triad_past *past);
 
 void triad_past_begin(struct triad_past *past, enum triad_past_part part);
-/* Instead of all parts: begins an image, key or not, to read all of it except ports.  Then
- * there is no finish(), and no view. */
+/* Instead of all parts: begins an image, key or not, to read all of it except ports.
+ * Then there is no finish(), and no view. */
 void triad_past_begin_outputs(struct triad_past *past);
 
 /* As triad_profile_take_line; 'past' is the context.  False after an error. */
 bool triad_past_take_line(void *past, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length);
 
-/* Returns 0; or EPROTO (not a valid image), EOVERFLOW (the fabric is too large) or ENOMEM,
- * with a message. */
+/* Returns 0; or EPROTO (not a valid image), EOVERFLOW (the fabric is too large) or
+ * ENOMEM, with a message. */
 int triad_past_end(struct triad_past *past);
 
 /* Makes the view; reads nothing after that.  Returns 0 or ENOMEM. */
 int triad_past_finish(struct triad_past *past);
 
-/* Finds a record about a port or, with port 0, a device, after finish(); 'part' is as in
- * struct triad_extra.  False: there is none. */
+/* Finds a record about a port or, with port 0, a device, after finish(); 'part' is as
+ * in struct triad_extra.  False: there is none. */
 bool triad_past_find_extra(const struct triad_past *past, enum triad_extra_kind kind,
 	uint64_t node_guid, uint8_t port, unsigned part, struct triad_extra *extra);
 /* Whether there is any record of that kind. */

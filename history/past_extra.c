@@ -35,7 +35,8 @@ static bool take_record(struct triad_past *past, uint32_t at, size_t size)
 	return true;
 }
 
-/* Takes the complete records; the rest of an incomplete one follows in the next line. */
+/* Takes the complete records; the rest of an incomplete one follows in the next
+ * line. */
 static bool take_records(struct triad_past *past)
 {
 	uint32_t *at = &past->building->extra_at;
@@ -78,7 +79,8 @@ bool triad_past_take_left_out(struct triad_past *past, const char *text)
 	return true;
 }
 
-/* Whether to ignore such a record of a key image, because each image has all of its own. */
+/* Whether to ignore such a record of a key image, because each image has all of its
+ * own. */
 static bool is_of_image_alone(const struct triad_past_extra *extra)
 {
 	return extra->kind == TRIAD_EXTRA_DETAIL || extra->kind == TRIAD_EXTRA_BER;

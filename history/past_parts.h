@@ -30,8 +30,8 @@ struct triad_past_building {
 	struct triad_topology_packed packed; /* until the fabric is unpacked */
 	uint32_t n_packed;
 	struct triad_fabric *fabric;
-	/* For each port, counters of the image; and of the image before, which begin as its
-	 * key's. */
+	/* For each port, counters of the image; and of the image before, which begin as
+	 * its key's. */
 	struct triad_past_counted *ports, *before;
 	uint32_t extra_at; /* position in 'octets' of the incomplete record */
 	/* The list whose rows are being read; TRIAD_N_KEPT: an unknown one. */
@@ -58,8 +58,8 @@ bool triad_past_take_content(struct triad_past *past, const char *line, size_t l
 /* Removes all outputs. */
 void triad_past_drop_outputs(struct triad_past *past);
 
-/* Records about ports and devices besides counters: begin, read lines, end (false after an
- * error), sort for searches. */
+/* Records about ports and devices besides counters: begin, read lines, end (false after
+ * an error), sort for searches. */
 void triad_past_begin_extras(struct triad_past *past);
 bool triad_past_take_extra(struct triad_past *past, const char *digits, size_t n);
 bool triad_past_take_left_out(struct triad_past *past, const char *text);

@@ -186,8 +186,8 @@ bool triad_history_ring_is_full(const struct triad_history_ring *ring,
 	if (!state->n)
 		return true;
 	last = &state->segments[state->n - 1];
-	/* Use the first entry, not the segment's name: the name is later if the clock was
-	 * set back. */
+	/* Use the first entry, not the segment's name: the name is later if the clock
+	 * was set back. */
 	first_us = last->n ? last->entries[0].time_us : last->begun_us;
 	return last->octets > limits->max_octets / SEGMENTS || time_us < first_us ||
 		time_us - first_us >= triad_history_tiers[tier].segment_us;

@@ -8,15 +8,16 @@
  *     hours      the first of an hour    kept for as long as is configured
  *
  * A tier is a row of segments, each a file of images that begins with a key image
- * (history/image.h).  Segments are removed as a whole (history/rings.h).  A segment ends
- * after a time, or when it uses 1/32 of the limit.
+ * (history/image.h).  Segments are removed as a whole (history/rings.h).  A segment
+ * ends after a time, or when it uses 1/32 of the limit.
  *
- * The index of a segment is a line for each image, with a checksum (lib/checked_line.h):
+ * The index of a segment is a line for each image, with a checksum
+ * (lib/checked_line.h):
  *
  *     2026-01-02T03:04:05.678000Z 0 51234 key 17 1f2e3d4c
  *
- * its time, offset, size, key or change, the sweep's number.  It can always be rebuilt from
- * the segment.
+ * its time, offset, size, key or change, the sweep's number.  It can always be rebuilt
+ * from the segment.
  *
  * Images are found by their own times, even if the wall clock was set meanwhile.
  *
@@ -87,8 +88,8 @@ void triad_history_ring_clear(struct triad_history_ring *ring);
 /* Adds a segment as the newest of its tier.  NULL when memory is short. */
 struct triad_history_segment *triad_history_ring_begin(struct triad_history_ring *ring,
 	enum triad_history_tier tier, uint64_t begun_us);
-/* Adds a segment in its order among the others, or finds it if it exists.  NULL when memory
- * is short. */
+/* Adds a segment in its order among the others, or finds it if it exists.  NULL when
+ * memory is short. */
 struct triad_history_segment *triad_history_ring_insert(struct triad_history_ring *ring,
 	enum triad_history_tier tier, uint64_t begun_us);
 /* Finds a segment by its name; NULL: there is none. */
@@ -121,7 +122,8 @@ uint64_t triad_history_ring_last_us(
 bool triad_history_ring_takes(const struct triad_history_ring *ring,
 	enum triad_history_tier tier, uint64_t time_us);
 
-/* Whether the newest segment is full, so that an image of that time begins a new one. */
+/* Whether the newest segment is full, so that an image of that time begins a new
+ * one. */
 bool triad_history_ring_is_full(const struct triad_history_ring *ring,
 	enum triad_history_tier tier, const struct triad_history_limits *limits,
 	uint64_t time_us);
@@ -162,8 +164,9 @@ struct triad_history_answer triad_history_ring_find(
 	const struct triad_history_ring *ring,
 	const struct triad_history_limits *limits, uint64_t time_us);
 
-/* Selects at most 'room' images between two times (both included), in order, spread evenly
- * over the available ones, from the finest tier at each time.  Returns their number. */
+/* Selects at most 'room' images between two times (both included), in order, spread
+ * evenly over the available ones, from the finest tier at each time.  Returns their
+ * number. */
 uint32_t triad_history_ring_spread(const struct triad_history_ring *ring,
 	uint64_t from_us, uint64_t to_us, struct triad_history_position *places,
 	uint32_t room);

@@ -5,8 +5,8 @@
 
 #include "triad/clock.h"
 
-/* How far another SM's clock may be ahead.  An image from the far future would never be old
- * enough to be removed. */
+/* How far another SM's clock may be ahead.  An image from the far future would never be
+ * old enough to be removed. */
 #define AHEAD_US (24 * 3600 * TRIAD_US_PER_S)
 /* A segment counts as being written while its newest image is not older than this. */
 #define WRITTEN_US (60 * TRIAD_US_PER_S)
@@ -67,10 +67,10 @@ static uint64_t newest_time(const struct triad_history_segment *segment)
 			  : segment->begun_us;
 }
 
-/* Whether to remove the oldest segment because of a floor.  Never the one that this SM is
- * writing: if its clock was set back, all new names are lower than the old ones.  A
- * received floor only says that the sender's folder is full: it must not empty ours below
- * half. */
+/* Whether to remove the oldest segment because of a floor.  Never the one that this SM
+ * is writing: if its clock was set back, all new names are lower than the old ones.  A
+ * received floor only says that the sender's folder is full: it must not empty ours
+ * below half. */
 static bool is_below_floor(const struct triad_history_rings *rings, unsigned owner,
 	unsigned tier, const struct triad_history_segment *oldest, uint64_t now_us)
 {

@@ -3,9 +3,9 @@
  *
  * Decoding, totals, display, JSON, sorting and help loop over this table and know no
  * counter by name.  HACKING.md lists what a new counter of PortCounters or
- * PortCountersExtended needs besides.  The engine's rows (perfmgr/rows.h) and the causes of
- * alerts (perfmgr/watch/alerts.h) are full, agents' messages (collect/data.h) nearly: static
- * assertions check all three.
+ * PortCountersExtended needs besides.  The engine's rows (perfmgr/rows.h) and the
+ * causes of alerts (perfmgr/watch/alerts.h) are full, agents' messages (collect/data.h)
+ * nearly: static assertions check all three.
  *
  * Two attributes carry them: PortCounters, whose counters stop at their maximum
  * ("sticky"), and PortCountersExtended, whose 64-bit counters wrap.  The four data

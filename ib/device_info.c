@@ -197,8 +197,8 @@ static void take_mtmp(
 	take_text(sensor[i].name, data + 0x18, 8);
 }
 
-/* A bit for each tachometer: in the upper half of a word, bits 25 to 16 are of the first
- * ten, 31 to 26 of the others. */
+/* A bit for each tachometer: in the upper half of a word, bits 25 to 16 are of the
+ * first ten, 31 to 26 of the others. */
 static uint16_t get_fans(const uint8_t *word)
 {
 	return get16(word);

@@ -35,9 +35,9 @@ struct triad_partitions_counts triad_partitions_choose(
 	const struct triad_fabric *fabric, const uint16_t *ours, uint32_t n_ours,
 	uint16_t *indexes);
 
-/* Clears the marks in 'nodes' (one for each node of 'fabric') of nodes that can be asked: the
- * others have ports with counters, none of which shares a partition with 'ours'.  Returns how
- * many marks remain. */
+/* Clears the marks in 'nodes' (one for each node of 'fabric') of nodes that can be
+ * asked: the others have ports with counters, none of which shares a partition with
+ * 'ours'.  Returns how many marks remain. */
 uint32_t triad_partitions_retain_apart(const struct triad_fabric *fabric,
 	const uint16_t *ours, uint32_t n_ours, bool *nodes);
 

@@ -135,8 +135,8 @@ static const char *read_number(const char *at, unsigned *value)
 
 static int read_names(struct reader *reader, const char *at, char *name, size_t used);
 
-/* Adds the names of a range of numbers within brackets, at 'at'; 'rest' is the text behind
- * the brackets.  Sets '*end' behind the range. */
+/* Adds the names of a range of numbers within brackets, at 'at'; 'rest' is the text
+ * behind the brackets.  Sets '*end' behind the range. */
 static int read_range(struct reader *reader, const char *at, const char *rest,
 	const char **end, char *name, size_t used)
 {

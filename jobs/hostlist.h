@@ -2,8 +2,8 @@
 /* Lists of host names in Slurm's form: "host-[0001-0064,70],login1".
  *
  * Model: a list has each name once, sorted by prefix (the text before the number at the
- * name's end), by the number of digits, then by the number.  So names that differ only in
- * the number are neighbours, and are written as ranges.
+ * name's end), by the number of digits, then by the number.  So names that differ only
+ * in the number are neighbours, and are written as ranges.
  *
  * A number in brackets has as many digits as the first one of its range.  A name may
  * have several brackets.
@@ -34,8 +34,8 @@ void triad_hostlist_clear(struct triad_hostlist *list);
 int triad_hostlist_parse(
 	struct triad_hostlist *list, const char *text, char *reason, size_t size);
 
-/* Adds a name, cut to what fits, at the end; see triad_hostlist_sort().  Returns 0, E2BIG
- * or ENOMEM. */
+/* Adds a name, cut to what fits, at the end; see triad_hostlist_sort().  Returns 0,
+ * E2BIG or ENOMEM. */
 int triad_hostlist_add(struct triad_hostlist *list, const char *name);
 
 /* Sorts, and removes repeated names. */

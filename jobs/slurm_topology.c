@@ -53,8 +53,8 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Names all switches.  Equal names, as of switches with a product's default description,
- * get the GUID. */
+/* Names all switches.  Equal names, as of switches with a product's default
+ * description, get the GUID. */
 static int name_switches(struct builder *builder)
 {
 	const struct triad_routes_layout *layout = builder->layout;
@@ -120,8 +120,8 @@ static bool is_taken(const struct builder *builder, const char *name)
 	return false;
 }
 
-/* Names the line of a set of switches after one of its highest switches, whose name no line
- * has yet. */
+/* Names the line of a set of switches after one of its highest switches, whose name no
+ * line has yet. */
 static void name_set(struct builder *builder, uint32_t set, uint16_t level, char *name)
 {
 	uint32_t best = NONE;
@@ -248,8 +248,8 @@ static int compare_leaves(const void *a, const void *b, void *names)
 		of[*(const uint32_t *)a], of[*(const uint32_t *)b]);
 }
 
-/* Removes lines without hosts: a switch may have only routers, hosts without a valid name,
- * or hosts that are listed at another switch. */
+/* Removes lines without hosts: a switch may have only routers, hosts without a valid
+ * name, or hosts that are listed at another switch. */
 static void drop_empty_leaves(struct builder *builder)
 {
 	struct triad_slurm_topology *topology = builder->topology;

@@ -4,14 +4,14 @@
  * Model: in Slurm's tree a switch has hosts or switches below it, and one parent.  In a
  * fat tree a switch has many parents.  So a line above the leaves stands for a set of
  * switches: one line for each switch with hosts; above them, level by level
- * (routes/layout.h), one line for each set of switches that are connected by switches up
- * to that level, if the set joins several lines.  Such a line has the name of one of its
- * switches.  So hosts that are close in the fabric are close in the tree, whatever the
- * fabric's shape.  A switch at which no host is listed has no line.
+ * (routes/layout.h), one line for each set of switches that are connected by switches
+ * up to that level, if the set joins several lines.  Such a line has the name of one of
+ * its switches.  So hosts that are close in the fabric are close in the tree, whatever
+ * the fabric's shape.  A switch at which no host is listed has no line.
  *
  * Names: a host's is its node's description up to the first blank; a switch's the same,
- * with '_' for characters that a name can't have, and with the GUID where names would be
- * equal or empty.  A host at several switches is listed at the first one.
+ * with '_' for characters that a name can't have, and with the GUID where names would
+ * be equal or empty.  A host at several switches is listed at the first one.
  *
  * Thread-safety: none; the caller's.  Memory: some octets for each switch and host.
  * Source: topology.conf(5) of Slurm 22.05. */

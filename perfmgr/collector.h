@@ -7,10 +7,10 @@
  *     for (;;)
  *         sleep_us = triad_collector_step(collector);
  *
- * A step begins a sweep when one is due, sends queries as the window allows, waits a moment
- * for answers and handles them.  Sweeps begin at multiples of the period after the first,
- * so that the period does not drift.  A sweep that takes longer than the period counts as
- * late, and the starts that it missed are skipped.
+ * A step begins a sweep when one is due, sends queries as the window allows, waits a
+ * moment for answers and handles them.  Sweeps begin at multiples of the period after
+ * the first, so that the period does not drift.  A sweep that takes longer than the
+ * period counts as late, and the starts that it missed are skipped.
  *
  * A port group may be skipped, or swept more often than the rest.  A sweep of that
  * group alone then runs between two sweeps of all ports, if there is time.
@@ -18,8 +18,8 @@
  * At the end of a sweep, watch.h updates histograms and alerts.
  *
  * Readers see a view: the present fabric and the row of each of its ports.  A view is
- * immutable; adopting a fabric, which may happen in mid-sweep, publishes a new one.  Rows
- * are read through triad_engine_read().
+ * immutable; adopting a fabric, which may happen in mid-sweep, publishes a new one.
+ * Rows are read through triad_engine_read().
  *
  * Thread-safety: any thread may call triad_collector_view(), _status() and _watch()
  * while the collector lives; the owner's thread alone calls the rest.  A lock protects

@@ -319,7 +319,8 @@ static uint64_t new_base(const struct block *block,
 
 	if (is_same)
 		return slot->base + (report->base[i] - reported);
-	/* From another reporter: the hardware is the same, the reporter's total is not. */
+	/* From another reporter: the hardware is the same, the reporter's total is
+	 * not. */
 	if (block->was_read)
 		return report->raw[i] < slot->last ? slot->base + slot->last
 						   : slot->base;
@@ -351,8 +352,8 @@ static bool is_stale(const struct block *block,
 			report->read_us < block->read_us + TRIAD_DETAILS_REVALIDATE_US);
 }
 
-/* Allocates room for the reporter's bases unless all are 0.  Returns false when memory is
- * short. */
+/* Allocates room for the reporter's bases unless all are 0.  Returns false when memory
+ * is short. */
 static bool allocate_bases(struct triad_details *details, struct block *block,
 	const struct triad_details_report *report)
 {

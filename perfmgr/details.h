@@ -113,8 +113,8 @@ void triad_details_zero(
 uint32_t triad_details_known(
 	const struct triad_details *details, const struct triad_details_port *port);
 
-/* A number that changes with each change of the port's details; 0: it has none.  For the
- * engine's thread. */
+/* A number that changes with each change of the port's details; 0: it has none.  For
+ * the engine's thread. */
 uint32_t triad_details_version(
 	const struct triad_details *details, const struct triad_details_port *port);
 

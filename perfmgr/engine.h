@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The counter engine: from raw readings to totals that never go back.
  *
- * Model: a row for each (node GUID, port number) ever seen, holding for each counter the
- * raw value last read, a 64-bit total and the change of the last interval.  The first
- * reading sets the total to the raw value, so that a total begins at the hardware's value.
- * After that only changes are added:
+ * Model: a row for each (node GUID, port number) ever seen, holding for each counter
+ * the raw value last read, a 64-bit total and the change of the last interval.  The
+ * first reading sets the total to the raw value, so that a total begins at the
+ * hardware's value.  After that only changes are added:
  *
  *     raw >= last   the change is the difference;
  *     raw <  last   the counter was reset, by us or by somebody else, and has counted 'raw'
  *                   since, which is the change.
  *
  * The counters of PortCounters stop at their maximum, and those of PortCountersExtended
- * have 64 bits, so neither should ever wrap.  But the 32-bit counters of some agents do:
- * such a counter has wrapped if it goes from the last quarter of its range to the first,
- * while others of the same answer do not decrease.  (A reset affects all counters of an
- * attribute, or those that we selected.)
+ * have 64 bits, so neither should ever wrap.  But the 32-bit counters of some agents
+ * do: such a counter has wrapped if it goes from the last quarter of its range to the
+ * first, while others of the same answer do not decrease.  (A reset affects all
+ * counters of an attribute, or those that we selected.)
  *
- * A counter at its maximum has lost what came after.  Its change is then a lower bound, and
- * its bit in 'saturated' is set.
+ * A counter at its maximum has lost what came after.  Its change is then a lower bound,
+ * and its bit in 'saturated' is set.
  *
  * When an agent begins to give a counter in the other attribute (wider or narrower),
  * its total goes on from the value read there; what it counted in between is unknown.

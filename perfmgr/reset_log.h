@@ -4,9 +4,9 @@
  *
  * Model: a ring of TRIAD_RESET_LOG_SIZE records; a new one replaces the oldest.
  *
- * Thread-safety: any thread, except for new and free; the lock is held for a copy of one
- * record.  Memory: TRIAD_RESET_LOG_SIZE records of 32 octets.  Source: [perf-manager-arch
- * 2]. */
+ * Thread-safety: any thread, except for new and free; the lock is held for a copy of
+ * one record.  Memory: TRIAD_RESET_LOG_SIZE records of 32 octets.  Source:
+ * [perf-manager-arch 2]. */
 #ifndef TRIAD_PERFMGR_RESET_LOG_H
 #define TRIAD_PERFMGR_RESET_LOG_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The engine's storage of rows: slabs, and a directory by port.
  *
- * Model: a row has two halves in two slabs.  The hot half, four cache lines, has the last
- * values and changes; an update touches only this half.  The cold half has for each counter
- * the base that the last value is added to:
+ * Model: a row has two halves in two slabs.  The hot half, four cache lines, has the
+ * last values and changes; an update touches only this half.  The cold half has for
+ * each counter the base that the last value is added to:
  *
  *     total = base + last        (modulo 2^64)
  *

@@ -159,8 +159,9 @@ static void *run_loopback(void *argument)
 	}
 }
 
-/* Opens a listener on the loopback address, which only OpenSM's main thread accepts from.
- * Non-blocking: the old socket may still wake OpenSM, which then accepts from this one. */
+/* Opens a listener on the loopback address, which only OpenSM's main thread accepts
+ * from.  Non-blocking: the old socket may still wake OpenSM, which then accepts from
+ * this one. */
 static int open_inner(struct triad_console *console)
 {
 	socklen_t size = sizeof(console->inner_address);
@@ -344,7 +345,8 @@ void triad_console_stop(struct triad_console *console)
 
 	if (!console)
 		return;
-	/* First stop arming: no thread starts from here on.  Then 'stop_fd' ends all. */
+	/* First stop arming: no thread starts from here on.  Then 'stop_fd' ends
+	 * all. */
 	pthread_mutex_lock(&console->lock);
 	console->stopped = true;
 	pthread_mutex_unlock(&console->lock);

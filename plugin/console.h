@@ -10,14 +10,14 @@
  *   local     OpenSM reads descriptor 0.  Triad puts a pipe there, reads the real
  *             standard input itself, and passes lines on.
  *
- * Triad runs and answers lines whose first word is 'triad'; all else passes unchanged, both
- * ways.  OpenSM opens its console only after create(), without a notice: so the worker
- * calls triad_console_arm() repeatedly until the console is there.
+ * Triad runs and answers lines whose first word is 'triad'; all else passes unchanged,
+ * both ways.  OpenSM opens its console only after create(), without a notice: so the
+ * worker calls triad_console_arm() repeatedly until the console is there.
  *
- * Every user of the host can connect to a loopback console.  Triad runs its own commands
- * with the user's role (service/peer.h).  OpenSM's commands stay as open as they are
- * without Triad, which can't guard them: any user of the host can also find and connect to
- * OpenSM's own socket.
+ * Every user of the host can connect to a loopback console.  Triad runs its own
+ * commands with the user's role (service/peer.h).  OpenSM's commands stay as open as
+ * they are without Triad, which can't guard them: any user of the host can also find
+ * and connect to OpenSM's own socket.
  *
  * The console with a socket open to other hosts ("socket") is left alone, because
  * behind Triad OpenSM could not tell its clients apart.
@@ -32,8 +32,8 @@
 struct osm_opensm;
 struct triad_console;
 
-/* For the console that opensm.conf asks for.  Logs why and returns NULL when Triad can't
- * put itself before it. */
+/* For the console that opensm.conf asks for.  Logs why and returns NULL when Triad
+ * can't put itself before it. */
 struct triad_console *triad_console_new(struct osm_opensm *osm,
 	const struct triad_runner *runner, struct triad_log *log);
 

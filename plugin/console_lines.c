@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* 'line' is complete.  Leave a line that contains a 0 octet to OpenSM: we would lose the
- * text after it. */
+/* 'line' is complete.  Leave a line that contains a 0 octet to OpenSM: we would lose
+ * the text after it. */
 static bool is_ours(const char *line, size_t size)
 {
 	static const char name[] = "triad";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Assembles what a user types at OpenSM's console into lines.
  *
- * A line that begins with "triad" is ours; any other is OpenSM's, octet for octet.  A line
- * with a 0 octet, or longer than the buffer, is always OpenSM's; a long one is passed on in
- * pieces.
+ * A line that begins with "triad" is ours; any other is OpenSM's, octet for octet.  A
+ * line with a 0 octet, or longer than the buffer, is always OpenSM's; a long one is
+ * passed on in pieces.
  *
  * Thread-safety: none.  Memory: a line. */
 #ifndef TRIAD_PLUGIN_CONSOLE_LINES_H

@@ -123,9 +123,9 @@ static bool handle_typed(struct session *session)
 	ssize_t n = read(session->ends->user_in, typed, sizeof(typed));
 	bool works = true;
 
-	/* OpenSM gets the last line without its end, then the end of its input, and closes
-	 * after its answer. shutdown() fails if that end is a pipe, which its owner
-	 * closes. */
+	/* OpenSM gets the last line without its end, then the end of its input, and
+	 * closes after its answer. shutdown() fails if that end is a pipe, which its
+	 * owner closes. */
 	if (n == 0) {
 		session->ended = true;
 		return (!triad_console_lines_end(&session->lines) ||

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* One user at OpenSM's console, with Triad in between.
  *
- * Octets from OpenSM go to the user unchanged.  The session assembles the user's input into
- * lines.  It runs a line for Triad and answers it, followed by OpenSM's prompt; it passes
- * on any other.  It passes on a line longer than its buffer in pieces: that is no command
- * of ours.
+ * Octets from OpenSM go to the user unchanged.  The session assembles the user's input
+ * into lines.  It runs a line for Triad and answers it, followed by OpenSM's prompt; it
+ * passes on any other.  It passes on a line longer than its buffer in pieces: that is
+ * no command of ours.
  *
  * A user who closes the input, as 'nc -N' does, still receives OpenSM's answers.
  *
- * Every user may run Triad's commands that read.  Those that change something need the same
- * role as at the control socket (service/peer.h).  OpenSM's own commands pass for every
- * user.
+ * Every user may run Triad's commands that read.  Those that change something need the
+ * same role as at the control socket (service/peer.h).  OpenSM's own commands pass for
+ * every user.
  *
  * Thread-safety: one thread runs a session. */
 #ifndef TRIAD_PLUGIN_CONSOLE_SESSION_H

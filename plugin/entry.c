@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The plugin's entry point for OpenSM: the only symbol that the shared object exports. */
+/* The plugin's entry point for OpenSM: the only symbol that the shared object
+ * exports. */
 #include "plugin/opensm.h"
 
 #include <stdio.h>
@@ -25,7 +26,8 @@
 	"Triad stays off, OpenSM goes on without it; build Triad with the headers "    \
 	"of this opensm, configure --with-opensm=PREFIX"
 
-/* 'found' is the layout of this opensm; NULL: unknown, so OpenSM's log can't be found. */
+/* 'found' is the layout of this opensm; NULL: unknown, so OpenSM's log can't be
+ * found. */
 static void report_layout(struct osm_opensm *osm, const struct triad_layout *built_for,
 	const struct triad_layout *found)
 {
@@ -98,8 +100,8 @@ static struct triad_trap read_trap(const ib_mad_notice_attr_t *notice)
 	return trap;
 }
 
-/* Notes forwarding tables that change in mid-sweep, and ports that vanish: paths over them
- * are uncertain until the next snapshot. */
+/* Notes forwarding tables that change in mid-sweep, and ports that vanish: paths over
+ * them are uncertain until the next snapshot. */
 static void note_changes(struct triad_plugin *plugin, osm_epi_event_id_t id, void *data)
 {
 	const osm_epi_lft_change_event_t *change = data;
@@ -117,7 +119,8 @@ static void note_changes(struct triad_plugin *plugin, osm_epi_event_id_t id, voi
 					  .interface_id));
 }
 
-/* OpenSM calls this, for some events with its own locks held: so only note the event. */
+/* OpenSM calls this, for some events with its own locks held: so only note the
+ * event. */
 static void report(void *context, osm_epi_event_id_t id, void *data)
 {
 	static const enum triad_event_kind kinds[] = {

@@ -49,7 +49,8 @@ static void append_event(
 	struct triad_ring *ring = &events->ring;
 	uint32_t last = triad_ring_at(ring, QUEUE_SIZE, ring->n - 1);
 
-	/* Merge successive events of one kind: the worker looks at the present state. */
+	/* Merge successive events of one kind: the worker looks at the present
+	 * state. */
 	events->counts.reported[kind]++;
 	if (ring->n && events->queue[last].kind == kind) {
 		events->queue[last].at_us = now_us;

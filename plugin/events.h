@@ -2,11 +2,11 @@
 /* The queue of OpenSM's events, from its threads to the worker.
  *
  * OpenSM calls report() from its own threads, for some events with its locks held.  So
- * report() only puts a small record into a ring of fixed size.  It allocates nothing, does
- * not call OpenSM, and holds a lock only to copy one record.  Successive events of one kind
- * are merged into one, with the time of the last, because a sweep that finds thousands of
- * ports reports as many traps just before its end.  A full ring drops the new event and
- * counts it.
+ * report() only puts a small record into a ring of fixed size.  It allocates nothing,
+ * does not call OpenSM, and holds a lock only to copy one record.  Successive events of
+ * one kind are merged into one, with the time of the last, because a sweep that finds
+ * thousands of ports reports as many traps just before its end.  A full ring drops the
+ * new event and counts it.
  *
  * Thread-safety: put from any thread, take from one. */
 #ifndef TRIAD_PLUGIN_EVENTS_H
@@ -54,20 +54,21 @@ void triad_events_free(struct triad_events *events);
 void triad_events_put(
 	struct triad_events *events, enum triad_event_kind kind, uint64_t now_us);
 
-/* Puts an event for a trap, and keeps the trap's details; only those of the last 64 traps
- * are kept. */
+/* Puts an event for a trap, and keeps the trap's details; only those of the last 64
+ * traps are kept. */
 void triad_events_put_trap(struct triad_events *events, const struct triad_trap *trap);
 
-/* Takes the details of the oldest trap that is kept.  Returns false if there is none; never
- * waits. */
+/* Takes the details of the oldest trap that is kept.  Returns false if there is none;
+ * never waits. */
 bool triad_events_take_trap(struct triad_events *events, struct triad_trap *trap);
 
-/* Takes the oldest event; waits for one until 'until_us' at most.  Returns false when none
- * came in that time, or after triad_events_stop(). */
+/* Takes the oldest event; waits for one until 'until_us' at most.  Returns false when
+ * none came in that time, or after triad_events_stop(). */
 bool triad_events_take(
 	struct triad_events *events, uint64_t until_us, struct triad_event *event);
 
-/* Wakes the thread that takes; from now on triad_events_take() returns false at once. */
+/* Wakes the thread that takes; from now on triad_events_take() returns false at
+ * once. */
 void triad_events_stop(struct triad_events *events);
 bool triad_events_are_stopped(struct triad_events *events);
 

@@ -257,8 +257,8 @@ void triad_plugin_free(struct triad_plugin *plugin)
 	ended = triad_service_free(&plugin->service, ended);
 	triad_events_free(plugin->events);
 	triad_log_write(&plugin->osmlog.log, TRIAD_LOG_INFO, "ended");
-	/* If a thread hangs in a write, leave its memory allocated: the process ends soon.
-	 * Drop its log lines, because OpenSM closes the log. */
+	/* If a thread hangs in a write, leave its memory allocated: the process ends
+	 * soon. Drop its log lines, because OpenSM closes the log. */
 	if (ended)
 		free(plugin);
 	else

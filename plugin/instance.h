@@ -2,9 +2,9 @@
 /* One Triad in one OpenSM: the service (service/service.h), and what the plugin adds to
  * it.
  *
- * Life: entry.c makes the instance in OpenSM's create() and opens its console and control
- * socket (access.h).  In delete() it closes these, then frees the instance.  The parts are
- * created in the order of the members.
+ * Life: entry.c makes the instance in OpenSM's create() and opens its console and
+ * control socket (access.h).  In delete() it closes these, then frees the instance.
+ * The parts are created in the order of the members.
  *
  * Lock order: the locks of service.h before any part's own.  OpenSM's lock is
  * taken with none of ours held; ARCHITECTURE.md says where. */
@@ -45,8 +45,8 @@ struct triad_plugin {
 	_Atomic(struct triad_console *) console;
 };
 
-/* Returns NULL when this OpenSM is not the one that the plugin was built for, or memory is
- * short; OpenSM then continues without the plugin. */
+/* Returns NULL when this OpenSM is not the one that the plugin was built for, or memory
+ * is short; OpenSM then continues without the plugin. */
 struct triad_plugin *triad_plugin_new(struct osm_opensm *osm);
 
 /* After triad_access_stop(). */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads facts about OpenSM's ports that several parts need.  The caller holds osm->lock. */
+/* Reads facts about OpenSM's ports that several parts need.  The caller holds
+ * osm->lock. */
 #ifndef TRIAD_PLUGIN_PHYSP_H
 #define TRIAD_PLUGIN_PHYSP_H
 

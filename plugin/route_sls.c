@@ -79,7 +79,8 @@ static void ask(struct asking *asking, const struct osm_routing_engine *engine)
 					   0xf));
 }
 
-/* Asks for TRIAD_SNAPSHOT_HOLD_US at most.  Returns 0, EAGAIN (not done) or ECANCELED. */
+/* Asks for TRIAD_SNAPSHOT_HOLD_US at most.  Returns 0, EAGAIN (not done) or
+ * ECANCELED. */
 static int ask_some(struct asking *asking)
 {
 	struct osm_opensm *osm = asking->osm;
@@ -141,8 +142,8 @@ struct present {
 	bool was_stopped;
 };
 
-/* True when the check is to stop, and after a new sweep: the engine's answers no longer fit
- * the fabric's tables then. */
+/* True when the check is to stop, and after a new sweep: the engine's answers no longer
+ * fit the fabric's tables then. */
 static bool is_past(void *context)
 {
 	struct present *present = context;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The SLs of paths, for the check of routes: the SLs of the QoS policy's levels; and, if
- * the routing engine decides on SLs (LASH, DFSSSP, Nue, torus-2QoS), the engine's.
+/* The SLs of paths, for the check of routes: the SLs of the QoS policy's levels; and,
+ * if the routing engine decides on SLs (LASH, DFSSSP, Nue, torus-2QoS), the engine's.
  *
- * The engine is asked about each pair of hosts under OpenSM's shared lock, which is held
- * for TRIAD_SNAPSHOT_HOLD_US at a time, for TRIAD_ROUTE_SLS_MAX pairs at most.  Its answers
- * are valid only for the present fabric, so a new sweep cancels the queries.
+ * The engine is asked about each pair of hosts under OpenSM's shared lock, which is
+ * held for TRIAD_SNAPSHOT_HOLD_US at a time, for TRIAD_ROUTE_SLS_MAX pairs at most.
+ * Its answers are valid only for the present fabric, so a new sweep cancels the
+ * queries.
  *
  * For a command, the engine is asked about one pair, and only if the lock is free.
  *

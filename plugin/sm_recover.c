@@ -49,12 +49,13 @@ const char *triad_sm_recover(struct osm_opensm *osm, enum triad_sm_trouble troub
 	if (osm_exit_flag)
 		return NULL;
 	if (trouble == TRIAD_SM_NO_ANSWERS) {
-		/* Wake the sender directly: osm_vl15_poll() does so only if its counters
-		 * show free places. */
+		/* Wake the sender directly: osm_vl15_poll() does so only if its
+		 * counters show free places. */
 		cl_event_signal(&osm->vl15.signal);
 		return "woke what sends its SMPs";
 	}
-	/* Only try, because a sweep may hold the lock for long; OpenSM's own API can't. */
+	/* Only try, because a sweep may hold the lock for long; OpenSM's own API
+	 * can't. */
 	if (pthread_rwlock_trywrlock(&osm->lock.lock))
 		return NULL;
 	was_vain = triad_sm_end_vain_wait(osm);

@@ -23,7 +23,8 @@ bool triad_sm_is_in_first_sweep(const struct osm_opensm *osm)
 {
 	const osm_subn_t *subn = &osm->subn;
 
-	/* OpenSM sets the second flag before it clears the first, so one is always set. */
+	/* OpenSM sets the second flag before it clears the first, so one is always
+	 * set. */
 	return subn->sm_state == IB_SMINFO_STATE_MASTER &&
 		(subn->force_first_time_master_sweep || subn->first_time_master_sweep);
 }
@@ -39,7 +40,8 @@ bool triad_sm_other_master(struct osm_opensm *osm, uint64_t *guid, bool *waits)
 	cl_qmap_t *all = &osm->subn.sm_guid_tbl;
 	cl_map_item_t *item;
 
-	/* Only try, because a sweep may hold the lock for long; OpenSM's own API can't. */
+	/* Only try, because a sweep may hold the lock for long; OpenSM's own API
+	 * can't. */
 	if (osm_exit_flag || pthread_rwlock_tryrdlock(&osm->lock.lock))
 		return false;
 	*guid = 0;

@@ -8,12 +8,13 @@
 
 struct osm_opensm;
 
-/* "master", "standby", "discovering", "not-active" or "starting".  Each has one address, so
- * callers may compare pointers.  Takes no lock: OpenSM writes a single octet. */
+/* "master", "standby", "discovering", "not-active" or "starting".  Each has one
+ * address, so callers may compare pointers.  Takes no lock: OpenSM writes a single
+ * octet. */
 const char *triad_sm_state(const struct osm_opensm *osm);
 
-/* Whether this SM is master and in its first sweep, or about to begin it.  In that sweep
- * OpenSM empties its SA and drops requests. */
+/* Whether this SM is master and in its first sweep, or about to begin it.  In that
+ * sweep OpenSM empties its SA and drops requests. */
 bool triad_sm_is_in_first_sweep(const struct osm_opensm *osm);
 
 /* Whether another SM is master, or is to be. */
@@ -24,8 +25,8 @@ bool triad_sm_is_standby(const struct osm_opensm *osm);
  * Returns false, and sets neither, if OpenSM's lock is not free; never waits for it. */
 bool triad_sm_other_master(struct osm_opensm *osm, uint64_t *guid, bool *waits);
 
-/* The number of SMPs whose answers OpenSM waits for, and of those sent and received since
- * its start. */
+/* The number of SMPs whose answers OpenSM waits for, and of those sent and received
+ * since its start. */
 void triad_sm_smps(
 	const struct osm_opensm *osm, uint32_t *n_outstanding, uint32_t *n_moved);
 

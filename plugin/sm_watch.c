@@ -61,8 +61,8 @@ static bool look_at(struct triad_sm_watch *watch, enum triad_sm_trouble trouble,
 		*lasted_us = 0;
 	else if (was_so)
 		*lasted_us += step_us;
-	/* The longest finished sweep sets the limit for later ones.  Ignore a sweep that
-	 * ended because mastership ended. */
+	/* The longest finished sweep sets the limit for later ones.  Ignore a sweep
+	 * that ended because mastership ended. */
 	if (trouble == TRIAD_SM_SWEEP_UNENDED && was_so && !is && sight->is_master &&
 		*lasted_us > watch->longest_sweep_us)
 		watch->longest_sweep_us = *lasted_us;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Detects when this SM does not do its work.
  *
- * Model: the worker looks at OpenSM a few times a second.  A state that lasts longer than
- * it normally does is a trouble, until it ends:
+ * Model: the worker looks at OpenSM a few times a second.  A state that lasts longer
+ * than it normally does is a trouble, until it ends:
  *
  *     two masters      another SM is master, too: this one hands over or waits for a
  *                      hand-over, and none of its sweeps succeeds; normal for seconds
@@ -13,8 +13,8 @@
  *                      received for half a minute; OpenSM normally gives up an SMP
  *                      within seconds
  *
- * A standby that does not sweep has no trouble.  Time during which the process was stopped
- * does not count.
+ * A standby that does not sweep has no trouble.  Time during which the process was
+ * stopped does not count.
  *
  * Help (plugin/sm_recover.h) is due when a trouble begins, and again each minute.
  *
@@ -52,8 +52,8 @@ struct triad_sm_watch {
 						  * since the trouble was raised */
 };
 
-/* Adds what is seen now; a watch begins as zeros.  Returns the troubles that begin or end
- * with it: bit i stands for trouble i. */
+/* Adds what is seen now; a watch begins as zeros.  Returns the troubles that begin or
+ * end with it: bit i stands for trouble i. */
 uint32_t triad_sm_watch_look(
 	struct triad_sm_watch *watch, const struct triad_sm_sight *sight);
 

@@ -30,8 +30,8 @@ struct snapshot {
 	uint64_t longest_us;
 };
 
-/* The SL of MADs to a port in the partition of 'pkey': the partition's, unless the routing
- * engine chooses another, as for a PathRecord. */
+/* The SL of MADs to a port in the partition of 'pkey': the partition's, unless the
+ * routing engine chooses another, as for a PathRecord. */
 static uint8_t choose_sl(const struct snapshot *snapshot, uint16_t pkey, uint16_t lid)
 {
 	osm_subn_t *subn = &snapshot->osm->subn;
@@ -204,8 +204,8 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	add_vlarb(snapshot, physp);
 }
 
-/* A block has 32 multicast LIDs and 16 ports; the fabric needs all ports of a multicast LID
- * together. */
+/* A block has 32 multicast LIDs and 16 ports; the fabric needs all ports of a multicast
+ * LID together. */
 static void add_mft(const struct snapshot *snapshot, osm_switch_t *sw)
 {
 	uint16_t masks[TRIAD_FABRIC_MAX_MLIDS * (IB_MCAST_POSITION_MAX + 1)] = {0};
@@ -373,8 +373,8 @@ static struct triad_fabric_sa read_sa(const struct osm_opensm *osm)
 	return sa;
 }
 
-/* Reads what exists once: the SM's own port, partitions and aliases.  These are hundreds at
- * most, so it takes the lock only once. */
+/* Reads what exists once: the SM's own port, partitions and aliases.  These are
+ * hundreds at most, so it takes the lock only once. */
 static void read_once(struct snapshot *snapshot)
 {
 	osm_subn_t *subn = &snapshot->osm->subn;

@@ -157,7 +157,8 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 	triad_fabric_unref(worker->fabric);
 	worker->fabric = fabric;
 	triad_perf_set_fabric(worker->perf, fabric, worker->sm);
-	/* A standby uses its fabric only for counters: only the master changes ports. */
+	/* A standby uses its fabric only for counters: only the master changes
+	 * ports. */
 	if (worker->sm == TRIAD_SM_MASTER) {
 		triad_ports_set_fabric(worker->ports, fabric);
 		triad_route_checker_set_fabric(worker->routes, fabric);
@@ -186,7 +187,8 @@ static void fail(struct triad_worker *worker, int error)
 static int snapshot(struct triad_worker *worker, enum triad_qos_phase phase,
 	struct triad_fabric **fabric)
 {
-	/* Read both before the copy, so that a change during the copy counts as later. */
+	/* Read both before the copy, so that a change during the copy counts as
+	 * later. */
 	struct triad_qos_moment before = triad_qos_now(worker->qos);
 	uint32_t n_aliases = triad_osm_lookup_n_aliases(worker->osm);
 	int error = triad_snapshot_take(
@@ -199,8 +201,8 @@ static int snapshot(struct triad_worker *worker, enum triad_qos_phase phase,
 	return error;
 }
 
-/* After routing, paths are final.  Ports are not ACTIVE yet, so the copy is only for paths,
- * not for counters. */
+/* After routing, paths are final.  Ports are not ACTIVE yet, so the copy is only for
+ * paths, not for counters. */
 static void copy_subnet_for_paths(struct triad_worker *worker)
 {
 	struct triad_fabric *fabric = NULL;
@@ -294,8 +296,8 @@ static void recover_sm(struct triad_worker *worker, enum triad_sm_trouble troubl
 		"SM: to get it out of its trouble, Triad %s (sm.recover)", done);
 }
 
-/* Looks for trouble with this SM.  While OpenSM holds its lock, keeps the other master that
- * was seen last. */
+/* Looks for trouble with this SM.  While OpenSM holds its lock, keeps the other master
+ * that was seen last. */
 static void watch_sm(struct triad_worker *worker)
 {
 	struct triad_sm_sight sight = worker->watch.last;
@@ -322,7 +324,8 @@ static void watch_sm(struct triad_worker *worker)
 	}
 }
 
-/* As standby, uses the fabric that this SM discovered, and then that of the master's SA. */
+/* As standby, uses the fabric that this SM discovered, and then that of the master's
+ * SA. */
 static void look_at_role(struct triad_worker *worker)
 {
 	bool reads = worker->sm == TRIAD_SM_STANDBY &&

@@ -10,8 +10,8 @@
  *   (plugin/sm_recover.h).
  * - It waits for OpenSM's console to appear, and puts Triad before it.
  *
- * SUBNET_UP comes late when ports don't answer the SM. So the worker also takes a snapshot
- * some time after switches were routed. */
+ * SUBNET_UP comes late when ports don't answer the SM. So the worker also takes a
+ * snapshot some time after switches were routed. */
 #ifndef TRIAD_PLUGIN_WORKER_H
 #define TRIAD_PLUGIN_WORKER_H
 
@@ -44,7 +44,8 @@ struct triad_worker_status {
 	uint64_t n_recoveries;    /* steps taken to help it */
 };
 
-/* Starts the thread.  The arguments outlive it.  NULL when memory or threads are short. */
+/* Starts the thread.  The arguments outlive it.  NULL when memory or threads are
+ * short. */
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
 	struct triad_sa_source *source, struct triad_qos *qos,
@@ -64,8 +65,8 @@ void triad_worker_note_sweep(struct triad_worker *worker);
 
 struct triad_worker_status triad_worker_status(struct triad_worker *worker);
 
-/* Whether the fabric of that generation is the latest, and no heavy sweep has begun since
- * it was copied. */
+/* Whether the fabric of that generation is the latest, and no heavy sweep has begun
+ * since it was copied. */
 bool triad_worker_is_current(struct triad_worker *worker, uint64_t generation);
 
 #endif

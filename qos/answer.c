@@ -57,8 +57,8 @@ struct named {
 	uint32_t by_gid, by_lid; /* ports; TRIAD_FABRIC_NONE */
 };
 
-/* Looks up the ports of the end.  False when no port has the LID: the answer has no records
- * then; or the GUID: OpenSM must answer then. */
+/* Looks up the ports of the end.  False when no port has the LID: the answer has no
+ * records then; or the GUID: OpenSM must answer then. */
 static bool look_up(struct triad_answering *answering, struct named *named)
 {
 	const struct triad_paths *paths = paths_of(answering);
@@ -106,8 +106,8 @@ static struct triad_answer_end name_end(const struct triad_answering *answering,
 	return end;
 }
 
-/* The port that an end of a request names, if that is known.  A request that is passed on
- * gets its level by it. */
+/* The port that an end of a request names, if that is known.  A request that is passed
+ * on gets its level by it. */
 static uint32_t named_port(const struct triad_answering *answering, unsigned has_gid,
 	const struct triad_gid *gid, unsigned has_lid, uint16_t lid)
 {
@@ -161,8 +161,8 @@ static void answer_one(struct triad_answering *answering)
 		triad_answering_fall_back(answering, TRIAD_FALLBACK_ENDS);
 		return;
 	}
-	/* A destination in another subnet is reached through a router, which OpenSM finds.
-	 * From a source in another subnet no path begins here. */
+	/* A destination in another subnet is reached through a router, which OpenSM
+	 * finds.  From a source in another subnet no path begins here. */
 	if (from.has_gid && !triad_answering_is_local(answering, &from.gid))
 		return;
 	if (!look_up(answering, &from) || !look_up(answering, &to))
@@ -196,8 +196,8 @@ void triad_answer_path(const struct triad_answer_snapshot *snapshot,
 	answer->n = 0;
 	answer->source = answer->destination = TRIAD_FABRIC_NONE;
 	answer->level = answer->rule = TRIAD_POLICY_NONE;
-	/* Note the ends first: the caller needs them to restrict a request that it passes
-	 * on. */
+	/* Note the ends first: the caller needs them to restrict a request that it
+	 * passes on. */
 	if (!request->multi) {
 		answer->source = named_port(&answering, TRIAD_HAS_SGID,
 			&request->gids[0], TRIAD_HAS_SLID, request->slid);

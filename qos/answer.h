@@ -3,12 +3,12 @@
  *
  * Model: it looks up the end ports that the request names.  Each pair of them gets its
  * level (classifier.h) and its paths (decide.h), one for each pair of LIDs, in OpenSM's
- * order.  Without a policy the answer equals OpenSM's, octet for octet; with one, levels
- * lower the links' values.
+ * order.  Without a policy the answer equals OpenSM's, octet for octet; with one,
+ * levels lower the links' values.
  *
- * OpenSM must answer requests about multicast, routers or raw traffic; with only one end or
- * none; with unknown GUIDs, requesters or ends; with ends that the running sweep has
- * changed; and if the routing engine decides on SLs and can't be asked here.
+ * OpenSM must answer requests about multicast, routers or raw traffic; with only one
+ * end or none; with unknown GUIDs, requesters or ends; with ends that the running sweep
+ * has changed; and if the routing engine decides on SLs and can't be asked here.
  *
  * Thread-safety: any number of threads, each with its own room.  Memory: no
  * allocation. */
@@ -72,8 +72,8 @@ struct triad_class_request triad_answer_class_request(
 	const struct triad_path_request *request, uint32_t source,
 	uint32_t destination);
 
-/* The level of a request between these ends (TRIAD_FABRIC_NONE: not known), and the rule
- * that matched, if any; TRIAD_POLICY_NONE without a policy. */
+/* The level of a request between these ends (TRIAD_FABRIC_NONE: not known), and the
+ * rule that matched, if any; TRIAD_POLICY_NONE without a policy. */
 uint32_t triad_answer_level(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, uint32_t source, uint32_t destination,
 	uint32_t *rule);

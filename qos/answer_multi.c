@@ -4,8 +4,8 @@
 #define MAX_PATHS 127 /* when the request does not say how many */
 
 /* Looks up both lists, sources first.  A GID of another subnet makes the whole request
- * invalid.  If no port has a GID, OpenSM answers: the GID may be an alias that was added
- * after the snapshot. */
+ * invalid.  If no port has a GID, OpenSM answers: the GID may be an alias that was
+ * added after the snapshot. */
 static bool look_up(struct triad_answering *answering, struct triad_answer_end *ends)
 {
 	const struct triad_path_request *request = answering->request;
@@ -51,7 +51,8 @@ static void answer_pairs(
 					triad_answering_lids(
 						answering, destinations[j].port),
 					left);
-			/* The number of paths limits the whole request, not each pair. */
+			/* The number of paths limits the whole request, not each
+			 * pair. */
 			if (!left || answering->answer->kind != TRIAD_ANSWER_RECORDS)
 				return;
 		}

@@ -4,8 +4,8 @@
 #define LINK_LOCAL UINT64_C(0xfe80000000000000)
 #define LINK_LOCAL_MASK UINT64_C(0xffc0000000000000)
 
-/* Preferences of paths between two ends, as in OpenSM: paths that share no LID with each
- * other, and all others. */
+/* Preferences of paths between two ends, as in OpenSM: paths that share no LID with
+ * each other, and all others. */
 #define PREFERENCE_APART 0
 #define PREFERENCE_OTHER 2
 
@@ -55,8 +55,8 @@ uint32_t triad_answer_level(const struct triad_answer_snapshot *snapshot,
 	*rule = TRIAD_POLICY_NONE;
 	if (!snapshot->classifier)
 		return TRIAD_POLICY_NONE;
-	/* A partition may have a level.  For a request without a P_Key, use the partition
-	 * that both ends would use. */
+	/* A partition may have a level.  For a request without a P_Key, use the
+	 * partition that both ends would use. */
 	if (asked.has_pkey)
 		pkey = request->pkey;
 	else if (source != TRIAD_FABRIC_NONE && destination != TRIAD_FABRIC_NONE)

@@ -48,8 +48,8 @@ void triad_answering_fall_back(
 void triad_answering_fail(
 	struct triad_answering *answering, enum triad_sa_status status);
 
-/* Makes this pair the present one, with its level.  False when OpenSM must answer, which is
- * noted in the answer. */
+/* Makes this pair the present one, with its level.  False when OpenSM must answer,
+ * which is noted in the answer. */
 bool triad_answering_set_pair(struct triad_answering *answering,
 	const struct triad_answer_end *source,
 	const struct triad_answer_end *destination);

@@ -14,8 +14,8 @@
 struct triad_client_counts {
 	atomic_ulong n_requests;
 	atomic_ulong n_refused; /* answered with no path, or a status */
-	/* Not among those: requests without room in the queue, because the client had too
-	 * many waiting. */
+	/* Not among those: requests without room in the queue, because the client had
+	 * too many waiting. */
 	atomic_ulong n_not_taken;
 };
 
@@ -33,8 +33,8 @@ void triad_clients_count(struct triad_clients *clients, uint16_t lid, int refuse
 
 void triad_clients_count_not_taken(struct triad_clients *clients, uint16_t lid);
 
-/* Fills 'top' with the 'n' LIDs that asked most, in that order; returns their number, at
- * most 'n'. */
+/* Fills 'top' with the 'n' LIDs that asked most, in that order; returns their number,
+ * at most 'n'. */
 size_t triad_clients_top(
 	const struct triad_clients *clients, struct triad_path_client *top, size_t n);
 

@@ -52,8 +52,8 @@ static enum triad_refusal refusal_of(enum triad_walk_end end)
 		return TRIAD_REFUSAL_VL15;
 	case TRIAD_WALK_TOO_LONG:
 		return TRIAD_REFUSAL_TOO_LONG;
-	/* OpenSM may have newer tables than this copy, so a table that leads nowhere does
-	 * not prove that there is no path. */
+	/* OpenSM may have newer tables than this copy, so a table that leads nowhere
+	 * does not prove that there is no path. */
 	case TRIAD_WALK_NO_ROUTE:
 	case TRIAD_WALK_MARKED:
 		break;
@@ -90,8 +90,8 @@ static uint8_t lower(uint8_t a, uint8_t b)
 
 /* --- selectors of the request --- */
 
-/* Applies a selector to an MTU or a lifetime, whose codes are in the order of the values,
- * from 'least' on.  False when no value is left. */
+/* Applies a selector to an MTU or a lifetime, whose codes are in the order of the
+ * values, from 'least' on.  False when no value is left. */
 static bool select_value(uint8_t selector, uint8_t wanted, uint8_t *value)
 {
 	switch (selector) {
@@ -214,15 +214,15 @@ static enum triad_refusal choose_pkey(const struct triad_path_ask *ask, uint16_t
 	return *pkey ? TRIAD_REFUSAL_NONE : TRIAD_REFUSAL_NO_PKEY;
 }
 
-/* Refuses an SL that a hop of the path drops.  If the SM programs no tables, no SL is known
- * to be dropped. */
+/* Refuses an SL that a hop of the path drops.  If the SM programs no tables, no SL is
+ * known to be dropped. */
 static enum triad_refusal choose_sl(const struct triad_path_ask *ask,
 	const struct triad_walk *walk, uint16_t pkey, uint8_t *sl)
 {
 	bool has_sl = ask->level && ask->level->has_sl;
 
-	/* If a hop drops the level's SL, no request of this level gets a path: report this
-	 * before reasons that concern only this request. */
+	/* If a hop drops the level's SL, no request of this level gets a path: report
+	 * this before reasons that concern only this request. */
 	if (has_sl && !(walk->sls >> ask->level->sl & 1))
 		return TRIAD_REFUSAL_LEVEL_SL;
 	if (asks(ask, TRIAD_HAS_SL) && has_sl && ask->level->sl != ask->request->sl)
@@ -263,8 +263,8 @@ void triad_path_decide_links(const struct triad_path_ask *ask, uint16_t slid,
 
 	triad_paths_walk(ask->paths, ask->from, ask->to, dlid, false, &walk);
 	decision->links = (uint8_t)walk.links;
-	/* Stop at the first refusal.  Choose the P_Key before the SL, because the partition
-	 * may give the SL. */
+	/* Stop at the first refusal.  Choose the P_Key before the SL, because the
+	 * partition may give the SL. */
 	refusal = refusal_of(walk.end);
 	if (!refusal)
 		refusal = choose_mtu(ask, &walk, &decision->mtu);
@@ -311,8 +311,8 @@ bool triad_path_bits_allow(const struct triad_policy_level *level,
 
 	if (!level || !level->path_bits.n)
 		return true;
-	/* A port uses only as many low path bits as it has LIDs: check all values that lead
-	 * to the same LID. */
+	/* A port uses only as many low path bits as it has LIDs: check all values that
+	 * lead to the same LID. */
 	for (unsigned i = bits; i < 128; i += n_lids)
 		if (triad_ranges_has(&level->path_bits, i))
 			return true;
@@ -332,8 +332,8 @@ uint8_t triad_path_reported_rate(
 		return triad_rate_original(rate);
 	if (rate < 19) /* every client knows it */
 		return rate;
-	/* Give a later rate only to ports that announce support for it.  Both ends use a
-	 * reversible path, so both must support it. */
+	/* Give a later rate only to ports that announce support for it.  Both ends use
+	 * a reversible path, so both must support it. */
 	rate = triad_rate_for(rate, ends[ask->from].rate_caps);
 	return decision->reversible ? triad_rate_for(rate, ends[ask->to].rate_caps)
 				    : rate;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Decides whether a request and a QoS level allow a path from one LID to another, and with
- * which SL, MTU, rate, lifetime and P_Key.
+/* Decides whether a request and a QoS level allow a path from one LID to another, and
+ * with which SL, MTU, rate, lifetime and P_Key.
  *
- * Model: the walk from switch to switch gives what the links allow; the level lowers it;
- * the request's selectors choose; the P_Key gives the SL unless the level or the request
- * do.  Both directions use the same level: the reverse of a path belongs to it, and is not
- * matched again with source and destination swapped.
+ * Model: the walk from switch to switch gives what the links allow; the level lowers
+ * it; the request's selectors choose; the P_Key gives the SL unless the level or the
+ * request do.  Both directions use the same level: the reverse of a path belongs to it,
+ * and is not matched again with source and destination swapped.
  *
- * The values are those that OpenSM 3.3.23 answers; Triad's levels add TClass and path bits
- * [qos-rfc 3.2.2].
+ * The values are those that OpenSM 3.3.23 answers; Triad's levels add TClass and path
+ * bits [qos-rfc 3.2.2].
  *
  * Thread-safety: functions without state.  Memory: no allocation. */
 #ifndef TRIAD_QOS_DECIDE_H
@@ -42,8 +42,9 @@ enum triad_refusal {
 /* "no SL has a VL on every hop", ...: a reason in words. */
 const char *triad_refusal_text(enum triad_refusal refusal);
 
-/* The routing engine's choice of the SL, if it decides on SLs; its argument 'sl' is the SL
- * used otherwise.  A NULL 'sl' function means that the engine can't be asked here. */
+/* The routing engine's choice of the SL, if it decides on SLs; its argument 'sl' is the
+ * SL used otherwise.  A NULL 'sl' function means that the engine can't be asked
+ * here. */
 struct triad_path_engine {
 	uint8_t (*sl)(void *context, uint8_t sl, uint16_t slid, uint16_t dlid);
 	void *context;

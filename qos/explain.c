@@ -65,9 +65,9 @@ static unsigned n_conditions(const struct triad_policy_rule *rule)
 		!!rule->sls.n;
 }
 
-/* Lists rules before the matching one that fail exactly one condition.  Rules whose other
- * conditions hold come first.  Rules with a single condition come last: a large policy has
- * thousands of those. */
+/* Lists rules before the matching one that fail exactly one condition.  Rules whose
+ * other conditions hold come first.  Rules with a single condition come last: a large
+ * policy has thousands of those. */
 static void find_near_misses(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, struct triad_explanation *explanation)
 {
@@ -96,8 +96,8 @@ static void find_near_misses(const struct triad_answer_snapshot *snapshot,
 
 /* --- the whole --- */
 
-/* The SL for which the hops' VLs are shown.  A refused path has none: takes the SL of the
- * level, the request or the partition. */
+/* The SL for which the hops' VLs are shown.  A refused path has none: takes the SL of
+ * the level, the request or the partition. */
 static uint8_t sl_of(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request,
 	const struct triad_policy_level *level,
@@ -135,8 +135,8 @@ void triad_explain(const struct triad_answer_snapshot *snapshot,
 				 ->levels[explained->level];
 		find_near_misses(snapshot, request, explained);
 	}
-	/* The level was found for the unchanged request.  Answer it with both GIDs, so that
-	 * the answer is one path between these ends. */
+	/* The level was found for the unchanged request.  Answer it with both GIDs, so
+	 * that the answer is one path between these ends. */
 	asked.has |= TRIAD_HAS_SGID | TRIAD_HAS_DGID;
 	asked.one = true;
 	asked.multi = false;
@@ -147,8 +147,8 @@ void triad_explain(const struct triad_answer_snapshot *snapshot,
 	explained->answer.room = 1;
 	triad_answer_path(
 		snapshot, &asked, paths->ends[source].lid, &explained->answer);
-	/* Show the path between the answer's LIDs.  Without an answer, the path between the
-	 * base LIDs shows what is missing. */
+	/* Show the path between the answer's LIDs.  Without an answer, the path between
+	 * the base LIDs shows what is missing. */
 	explained->slid = paths->ends[source].lid;
 	explained->dlid = paths->ends[destination].lid;
 	if (explained->answer.n) {

@@ -31,15 +31,15 @@ struct triad_explanation {
 	struct triad_path_record record; /* the answer's, if it has one */
 };
 
-/* Explains the answer to 'request', which comes from its source and asks for one path; its
- * GIDs need not be set. */
+/* Explains the answer to 'request', which comes from its source and asks for one path;
+ * its GIDs need not be set. */
 void triad_explain(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, uint32_t source, uint32_t destination,
 	struct triad_explanation *explanation);
 
 /* The end port that 'text' names, in the form of ib/node_choice.h: one node, and a port
- * number unless it has only one end port.  TRIAD_FABRIC_NONE, with the reason in 'reason',
- * if there is none or there are several. */
+ * number unless it has only one end port.  TRIAD_FABRIC_NONE, with the reason in
+ * 'reason', if there is none or there are several. */
 uint32_t triad_explain_find_end(
 	const struct triad_paths *paths, const char *text, char *reason, size_t size);
 

@@ -70,8 +70,8 @@ struct triad_latency_summary triad_latency_summarize(
 	struct triad_latency_summary summary = {0};
 	uint64_t counts[TRIAD_LATENCY_BUCKETS];
 
-	/* Work on a copy: other threads add meanwhile, and quantiles need counts that fit
-	 * their sum. */
+	/* Work on a copy: other threads add meanwhile, and quantiles need counts that
+	 * fit their sum. */
 	for (unsigned i = 0; i < TRIAD_LATENCY_BUCKETS; i++) {
 		counts[i] = atomic_load_explicit(
 			&latency->buckets[i], memory_order_relaxed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A histogram of durations, with eight steps to each doubling.  A summary has quantiles,
- * and for Prometheus the counts below each doubling from 1 us to 1 s.
+/* A histogram of durations, with eight steps to each doubling.  A summary has
+ * quantiles, and for Prometheus the counts below each doubling from 1 us to 1 s.
  *
  * Thread-safety: any number of threads add and read; a summary taken meanwhile may have
  * some of the additions.  Memory: fixed. */

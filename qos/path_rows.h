@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Makes a port's table of paths (ib/path_table.h) from an answer snapshot.
  *
- * Model: each row is the answer to a PathRecord request of the port itself: from its base
- * LID to one LID, reversible, without Service-ID, TClass, QoS class or P_Key.  The row has
- * no path if OpenSM must answer (answer.h: FALLBACK) or no path is allowed.
+ * Model: each row is the answer to a PathRecord request of the port itself: from its
+ * base LID to one LID, reversible, without Service-ID, TClass, QoS class or P_Key.  The
+ * row has no path if OpenSM must answer (answer.h: FALLBACK) or no path is allowed.
  *
  * Thread-safety: any number of threads.  Memory: the table. */
 #ifndef TRIAD_QOS_PATH_ROWS_H

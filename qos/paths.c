@@ -59,7 +59,8 @@ static void *allocate(struct triad_paths *paths, size_t n, size_t size)
 
 /* --- SLs --- */
 
-/* The SLs that have a VL from 'in_port' to the port; all SLs if the SM has no tables. */
+/* The SLs that have a VL from 'in_port' to the port; all SLs if the SM has no
+ * tables. */
 static uint16_t sls_of(const struct triad_fabric *fabric,
 	const struct triad_fabric_port *port, unsigned in_port)
 {
@@ -88,8 +89,8 @@ uint8_t triad_paths_vl(
 	return sl % 2 ? octet & 0xf : octet >> 4;
 }
 
-/* Second pass: fills the rows that fill_link() gave to links.  Their number is known only
- * after the first pass. */
+/* Second pass: fills the rows that fill_link() gave to links.  Their number is known
+ * only after the first pass. */
 static int fill_sls(struct triad_paths *paths, size_t n_sls)
 {
 	paths->sls = allocate(paths, n_sls, sizeof(*paths->sls));
@@ -151,8 +152,8 @@ static int fill_links(struct triad_paths *paths)
 {
 	size_t n_sls = 0;
 
-	/* A fabric may lack ports of a switch.  Their numbers keep these values, so that a
-	 * route through them leads nowhere. */
+	/* A fabric may lack ports of a switch.  Their numbers keep these values, so
+	 * that a route through them leads nowhere. */
 	for (uint32_t i = 0; i < paths->n_links; i++)
 		paths->links[i] = (struct triad_path_link){.remote = TRIAD_FABRIC_NONE,
 			.next = TRIAD_FABRIC_NONE,
@@ -228,7 +229,8 @@ static void add_lids(struct triad_paths *paths, uint32_t port)
 
 	if (!at->lid)
 		return;
-	/* Nobody has checked the LIDs: cut a range that reaches into the multicast LIDs. */
+	/* Nobody has checked the LIDs: cut a range that reaches into the multicast
+	 * LIDs. */
 	for (uint32_t lid = at->lid; lid < end && lid < TRIAD_PATH_N_LIDS; lid++)
 		paths->port_of_lid[lid] = port;
 }
@@ -390,8 +392,8 @@ static void note_hop(struct triad_walk *walk, uint32_t port, uint8_t in_port,
 			.sls = sls};
 }
 
-/* The link by which switch 'sw' forwards packets to 'dlid'; NULL when it drops them.  If
- * the fabric lacks that port, the link's 'remote' is NONE. */
+/* The link by which switch 'sw' forwards packets to 'dlid'; NULL when it drops them.
+ * If the fabric lacks that port, the link's 'remote' is NONE. */
 static const struct triad_path_link *route(
 	const struct triad_paths *paths, uint32_t sw, uint16_t dlid)
 {
@@ -539,8 +541,8 @@ int triad_paths_build(struct triad_fabric *fabric, struct triad_paths **paths)
 	atomic_init(&counted->refs, 1);
 	built->fabric = triad_fabric_ref(fabric);
 	built->octets = sizeof(*counted);
-	/* Keep the order.  Ends need switches; P_Key sets and aliases need ends; marks need
-	 * switches. */
+	/* Keep the order.  Ends need switches; P_Key sets and aliases need ends; marks
+	 * need switches. */
 	error = build_switches(built);
 	if (!error)
 		error = build_ends(built);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A fabric, arranged so that a path through it is found in a few hundred nanoseconds.
  *
- * Model: each port of a switch has the other end of its link and the link's MTU and rate.
- * LIDs, end ports and GUIDs are indexed.  Equal P_Key tables are stored once.  The
- * forwarding tables stay in the fabric.  A walk goes from switch to switch as packets would
- * [IBA 14.3.2.2].
+ * Model: each port of a switch has the other end of its link and the link's MTU and
+ * rate.  LIDs, end ports and GUIDs are indexed.  Equal P_Key tables are stored once.
+ * The forwarding tables stay in the fabric.  A walk goes from switch to switch as
+ * packets would [IBA 14.3.2.2].
  *
- * While the SM sweeps, its changes are marked here, and a request that meets a mark is left
- * to the SM. Only the marks ever change in 'struct triad_paths'.
+ * While the SM sweeps, its changes are marked here, and a request that meets a mark is
+ * left to the SM. Only the marks ever change in 'struct triad_paths'.
  *
  * Thread-safety: built by one thread, then shared by reference count; marks are atomic
  * and may be set from any thread.
@@ -92,8 +92,8 @@ void triad_paths_unref(struct triad_paths *paths); /* accepts NULL */
 
 /* --- marks --- */
 
-/* Marks the end port with this GUID or alias as changed; ignores unknown ones.  Takes some
- * hundred nanoseconds at most. */
+/* Marks the end port with this GUID or alias as changed; ignores unknown ones.  Takes
+ * some hundred nanoseconds at most. */
 void triad_paths_mark_port(struct triad_paths *paths, uint64_t guid);
 
 /* Marks the routes of this node to 64 LIDs from 64 * 'block' on as changed. */
@@ -108,8 +108,8 @@ bool triad_paths_port_is_marked(const struct triad_paths *paths, uint32_t port);
 
 /* --- P_Keys --- */
 
-/* The P_Key by which 'from' can send to 'to', with the membership of 'from': the first in
- * OpenSM's order; 0: none [IBA 10.9.3]. */
+/* The P_Key by which 'from' can send to 'to', with the membership of 'from': the first
+ * in OpenSM's order; 0: none [IBA 10.9.3]. */
 uint16_t triad_paths_common_pkey(
 	const struct triad_paths *paths, uint32_t from, uint32_t to);
 
@@ -117,8 +117,8 @@ uint16_t triad_paths_common_pkey(
 bool triad_paths_share_this_pkey(
 	const struct triad_paths *paths, uint32_t a, uint32_t b, uint16_t pkey);
 
-/* True when they share a partition in which they may communicate; also, as in OpenSM, when
- * the table of one was never read. */
+/* True when they share a partition in which they may communicate; also, as in OpenSM,
+ * when the table of one was never read. */
 bool triad_paths_share_pkey(const struct triad_paths *paths, uint32_t a, uint32_t b);
 
 /* SL of the partition of 'pkey'; 0, OpenSM's default, when it is not known. */
@@ -151,9 +151,9 @@ struct triad_walk {
 	struct triad_walk_hop hops[TRIAD_PATH_MAX_HOPS + 2]; /* when asked for */
 };
 
-/* Walks from the end port 'from' to 'to' like packets to 'dlid', one of the LIDs of 'to'.
- * 'record': also records each hop, for display.  The caller sets the initial 'walk->mtu'
- * and 'rank'.  Never blocks or allocates. */
+/* Walks from the end port 'from' to 'to' like packets to 'dlid', one of the LIDs of
+ * 'to'.  'record': also records each hop, for display.  The caller sets the initial
+ * 'walk->mtu' and 'rank'.  Never blocks or allocates. */
 void triad_paths_walk(const struct triad_paths *paths, uint32_t from, uint32_t to,
 	uint16_t dlid, bool record, struct triad_walk *walk);
 

@@ -17,7 +17,8 @@ static uint16_t base_of(uint16_t pkey)
 
 /* --- building --- */
 
-/* Sorts as OpenSM's maps do: by the P_Key in wire order, read as a number of this host. */
+/* Sorts as OpenSM's maps do: by the P_Key in wire order, read as a number of this
+ * host. */
 static int compare_bases(const void *a, const void *b)
 {
 	uint16_t one = *(const uint16_t *)a, other = *(const uint16_t *)b;
@@ -140,8 +141,8 @@ static int fill(struct triad_paths *paths, struct pool *pool)
 
 int triad_pkey_sets_build(struct triad_paths *paths)
 {
-	/* At least as many as there are sets: each end port has an alias and adds at most
-	 * one set. */
+	/* At least as many as there are sets: each end port has an alias and adds at
+	 * most one set. */
 	uint32_t n_ends = paths->fabric->n_aliases + 1, slots = 64;
 	struct pool pool;
 	int error = ENOMEM;

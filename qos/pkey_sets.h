@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The distinct P_Key tables of a fabric's end ports: thousands of ports have the same one.
+/* The distinct P_Key tables of a fabric's end ports: thousands of ports have the same
+ * one.
  *
  * paths.h has the functions that use them, such as triad_paths_share_pkey(). */
 #ifndef TRIAD_QOS_PKEY_SETS_H

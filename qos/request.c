@@ -147,8 +147,8 @@ enum triad_sa_status triad_path_request_read(const uint8_t *record, uint64_t mas
 		(is_set(mask, 4) ? TRIAD_HAS_DLID : 0) |
 		(is_set(mask, 5) ? TRIAD_HAS_SLID : 0);
 	request->service_id = triad_wire_get64(&w);
-	/* The DGID comes first on the wire, but sources come first in 'gids'.  Fill both
-	 * even if the request names only one GID: 'has' shows which are valid. */
+	/* The DGID comes first on the wire, but sources come first in 'gids'.  Fill
+	 * both even if the request names only one GID: 'has' shows which are valid. */
 	dgid = read_gid(&w);
 	request->gids[0] = read_gid(&w);
 	request->gids[1] = dgid;
@@ -197,8 +197,8 @@ enum triad_sa_status triad_multipath_request_read(const uint8_t *record, size_t 
 			mask, of_multipath.service_id, rules->service_id, request);
 	if (status)
 		return status;
-	/* Don't trust the client's counts: ignore GIDs beyond the number that OpenSM takes;
-	 * GIDs past the end make the request invalid. */
+	/* Don't trust the client's counts: ignore GIDs beyond the number that OpenSM
+	 * takes; GIDs past the end make the request invalid. */
 	n = at_most(request->n_sources, TRIAD_MULTIPATH_MAX_GIDS);
 	request->n_sources = (uint8_t)n;
 	request->n_destinations =
@@ -248,8 +248,8 @@ void triad_path_record_read(const uint8_t *record, struct triad_path_record *pat
 	path->sgid = read_gid(&w);
 	path->dlid = triad_wire_get16(&w);
 	path->slid = triad_wire_get16(&w);
-	/* An answer has its values at the same places as a request.  Drop its selectors,
-	 * which are "exactly". */
+	/* An answer has its values at the same places as a request.  Drop its
+	 * selectors, which are "exactly". */
 	read_common(&w, &as_request);
 	path->tclass = as_request.tclass;
 	path->reversible = as_request.reversible;

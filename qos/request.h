@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Decodes clients' requests to the SA for PathRecord and MultiPathRecord [IBA 15.2.5.16,
- * 15.2.5.20].
+/* Decodes clients' requests to the SA for PathRecord and MultiPathRecord [IBA
+ * 15.2.5.16, 15.2.5.20].
  *
- * Model: both attributes have the same components at different offsets, so both become one
- * structure; 'has' tells which components the client set.  A PathRecord has at most one
- * source and one destination, by GID, LID or both; a MultiPathRecord has lists of GIDs.
- * Values are in host byte order.
+ * Model: both attributes have the same components at different offsets, so both become
+ * one structure; 'has' tells which components the client set.  A PathRecord has at most
+ * one source and one destination, by GID, LID or both; a MultiPathRecord has lists of
+ * GIDs.  Values are in host byte order.
  *
  * Thread-safety: functions without state.  Memory: no allocation. */
 #ifndef TRIAD_QOS_REQUEST_H

@@ -97,7 +97,8 @@ static bool restrict_rate(struct restricting *restricting, uint8_t limit)
 	}
 	if (selector == TRIAD_SELECT_LESS && wanted <= highest)
 		return true;
-	/* Nothing follows the highest rate that the SM supports, so it limits nothing. */
+	/* Nothing follows the highest rate that the SM supports, so it limits
+	 * nothing. */
 	if (next && next <= request->max_rate)
 		ask(restricting, AT_RATE, BIT_RATE, TRIAD_SELECT_LESS, next);
 	return true;

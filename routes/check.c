@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many goals to handle at once.  LIDs of one switch are spread over the tables, so each
- * row of a table that was fetched should serve many goals. */
+/* How many goals to handle at once.  LIDs of one switch are spread over the tables, so
+ * each row of a table that was fetched should serve many goals. */
 #define COLUMNS 1024u
 
 struct pass {
@@ -74,8 +74,8 @@ static uint32_t host_at(const struct pass *pass, uint32_t sw)
 	return TRIAD_FABRIC_NONE;
 }
 
-/* Whether packets from switch 'from' pass 'sw'; with 'down', whether they enter it from a
- * higher level. */
+/* Whether packets from switch 'from' pass 'sw'; with 'down', whether they enter it from
+ * a higher level. */
 static bool leads_by(const struct pass *pass, uint32_t from, uint32_t sw, bool down)
 {
 	const struct triad_routes_switch *switches = pass->layout->switches;
@@ -322,8 +322,8 @@ static void look_at_goal(
 
 /* --- the pass --- */
 
-/* Checks the goals at 'n' switches from 'first' on.  Compares their paths with distances
- * that are computed for all of them at once. */
+/* Checks the goals at 'n' switches from 'first' on.  Compares their paths with
+ * distances that are computed for all of them at once. */
 static void look_at_switches(struct pass *pass, uint32_t first, uint32_t n)
 {
 	const struct triad_routes_layout *layout = pass->layout;

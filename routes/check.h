@@ -3,14 +3,14 @@
  * wrong.
  *
  * Model: a pair is a host (layout.h) and a LID of another host; with LMC, each LID is a
- * path of its own.  The check is one pass over all LIDs.  The paths to a LID form a tree
- * (tree.h).  It adds up the numbers of hosts along the tree, so it need not walk each pair.
- * Only pairs that arrive count as crossing a link.
+ * path of its own.  The check is one pass over all LIDs.  The paths to a LID form a
+ * tree (tree.h).  It adds up the numbers of hosts along the tree, so it need not walk
+ * each pair.  Only pairs that arrive count as crossing a link.
  *
  * Switches: paths between the SM's port and a switch's own LID are checked, but are not
- * pairs and do not count on links.  Paths between other hosts and switches, and between two
- * switches, are not checked: routing engines that keep to up and down have no path between
- * some of these, and nobody needs it.
+ * pairs and do not count on links.  Paths between other hosts and switches, and between
+ * two switches, are not checked: routing engines that keep to up and down have no path
+ * between some of these, and nobody needs it.
  *
  * Thread-safety: functions without state; a result is immutable.
  * Memory: 8 octets for each port, some for each switch; the result owns its arrays and
@@ -80,8 +80,8 @@ struct triad_routes_options {
 	struct triad_routes_sls sls;
 	struct triad_routes_vls vls;
 	/* Only pairs from one of these ports to one of those, a bit for each of the
-	 * fabric's ports; NULL: from all, to all.  If set, credit loops and multicast are
-	 * not checked. */
+	 * fabric's ports; NULL: from all, to all.  If set, credit loops and multicast
+	 * are not checked. */
 	const uint64_t *from, *to;
 	/* Called from time to time: true ends the check with ECANCELED. May be NULL. */
 	bool (*is_stopped)(void *context);

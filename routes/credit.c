@@ -38,8 +38,8 @@ void triad_routes_deps_clear(struct triad_routes_deps *deps)
 	free(deps->words);
 }
 
-/* Of a link into a switch: a bit for each of the switch's out-ports by which packets from
- * that link leave. */
+/* Of a link into a switch: a bit for each of the switch's out-ports by which packets
+ * from that link leave. */
 static const uint64_t *dependents(
 	const struct triad_routes_deps *deps, const struct triad_routes_link *link)
 {
@@ -88,8 +88,8 @@ static void take_away(void *context, uint32_t link)
 		peeling->queue[peeling->n_queued++] = link;
 }
 
-/* Removes links without dependencies until there are no more.  The remaining links, with
- * 'n_in' above 0, are in a circle or behind one.  Returns their number. */
+/* Removes links without dependencies until there are no more.  The remaining links,
+ * with 'n_in' above 0, are in a circle or behind one.  Returns their number. */
 static uint32_t peel(struct peeling *peeling)
 {
 	const struct triad_routes_layout *layout = peeling->deps->layout;
@@ -115,7 +115,8 @@ struct search {
 	struct triad_routes_tree tree;
 	uint8_t *columns;
 	uint16_t *on; /* of each switch: VLs that packets leave on */
-	/* VLs of packets of a switch's hosts, for each link and SL; UNKNOWN at first. */
+	/* VLs of packets of a switch's hosts, for each link and SL; UNKNOWN at
+	 * first. */
 	uint16_t *of_hosts;
 };
 
@@ -188,8 +189,8 @@ static uint16_t sls_between(const struct search *search, uint32_t sw, uint32_t g
 		: search->sls->all;
 }
 
-/* The VLs of packets of the switch's hosts.  Keeps them: a switch may have many hosts, and
- * each goal needs them. */
+/* The VLs of packets of the switch's hosts.  Keeps them: a switch may have many hosts,
+ * and each goal needs them. */
 static uint16_t vls_of_hosts(
 	struct search *search, uint32_t sw, unsigned out, uint32_t goal, uint8_t sl)
 {

@@ -2,21 +2,21 @@
 /* Credit loops: circles of buffers, each of which can be emptied only when the next one
  * has room.
  *
- * Model: a channel is one direction of a link between switches and a VL. A channel depends
- * on another one when packets of some path come by the first and leave by the second.
- * Channels that depend on each other in a circle may fill up and block for ever; without a
- * circle that is impossible (Dally, Seitz: Deadlock-free message routing in multiprocessor
- * interconnection networks, 1987).  Hosts are not part of circles: packets begin and end
- * there.
+ * Model: a channel is one direction of a link between switches and a VL. A channel
+ * depends on another one when packets of some path come by the first and leave by the
+ * second.  Channels that depend on each other in a circle may fill up and block for
+ * ever; without a circle that is impossible (Dally, Seitz: Deadlock-free message
+ * routing in multiprocessor interconnection networks, 1987).  Hosts are not part of
+ * circles: packets begin and end there.
  *
- * Paths: those that arrive from each host at each LID of every other host, in each SL that
- * may be used between them.  VLs follow from the SL2VL tables; packets mapped to VL15 are
- * dropped.  Each set of channels that depend on each other counts as one loop.  Its
- * shortest circle is shown, each step with a path that takes it.
+ * Paths: those that arrive from each host at each LID of every other host, in each SL
+ * that may be used between them.  VLs follow from the SL2VL tables; packets mapped to
+ * VL15 are dropped.  Each set of channels that depend on each other counts as one loop.
+ * Its shortest circle is shown, each step with a path that takes it.
  *
- * Two steps: first only links, as if there were one VL. If they have no circle, no SLs and
- * tables can cause one.  Otherwise channels are examined, on the links that are in a circle
- * or behind one; for that the SLs must be known.
+ * Two steps: first only links, as if there were one VL. If they have no circle, no SLs
+ * and tables can cause one.  Otherwise channels are examined, on the links that are in
+ * a circle or behind one; for that the SLs must be known.
  *
  * Thread-safety: functions without state; a result is immutable.
  * Memory: TRIAD_ROUTES_MAX_EDGES dependencies of channels. */
@@ -31,7 +31,8 @@
 /* The SLs that packets may have. */
 struct triad_routes_sls {
 	uint16_t all; /* a bit for each, between any two; 0: not known */
-	/* If not NULL: SLs (a bit each) from the hosts of a switch to a goal, in entry goal
+	/* If not NULL: SLs (a bit each) from the hosts of a switch to a goal, in entry
+	 * goal
 	 * * n_switches + sw. */
 	const uint16_t *of;
 };
@@ -115,7 +116,8 @@ int triad_routes_credit_find(const struct triad_routes_deps *deps,
  * that the SM answers; only SL 0 if the SM programs no tables. */
 uint16_t triad_routes_sls_of(const struct triad_fabric *fabric);
 
-/* The VL by the fabric's tables; VL0 if the SM programs no tables or the port has none. */
+/* The VL by the fabric's tables; VL0 if the SM programs no tables or the port has
+ * none. */
 uint8_t triad_routes_fabric_vl(
 	const struct triad_fabric *fabric, uint32_t port, unsigned in_port, uint8_t sl);
 

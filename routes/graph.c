@@ -94,8 +94,8 @@ static uint32_t node_of(const struct triad_routes_graph *graph, uint32_t name)
 	return (uint32_t)(found - graph->names);
 }
 
-/* Moves the hash table's edges, sorted, to the beginning, and collects the names of their
- * ends. */
+/* Moves the hash table's edges, sorted, to the beginning, and collects the names of
+ * their ends. */
 static void name_nodes(struct triad_routes_graph *graph)
 {
 	uint32_t n = 0;
@@ -165,8 +165,8 @@ static void lower(struct search *search, uint32_t node, uint32_t low)
 		search->low[node] = low;
 }
 
-/* Leaves 'node': all nodes that it reaches are done.  If none leads further back, 'node'
- * and the nodes above it on the stack are one component. */
+/* Leaves 'node': all nodes that it reaches are done.  If none leads further back,
+ * 'node' and the nodes above it on the stack are one component. */
 static void leave(struct search *search, uint32_t node)
 {
 	struct triad_routes_graph *graph = search->graph;

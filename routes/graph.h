@@ -2,10 +2,10 @@
 /* Finds circles in a directed graph: the sets of nodes that depend on each other, and a
  * shortest circle of each.
  *
- * Model: edges are added in any order, even twice.  Nodes are numbers below 2^32, and exist
- * as ends of edges. triad_routes_graph_solve() finds the strongly connected components with
- * more than one node, or one with an edge to itself (Tarjan: Depth-first search and linear
- * graph algorithms, 1972; without recursion).
+ * Model: edges are added in any order, even twice.  Nodes are numbers below 2^32, and
+ * exist as ends of edges. triad_routes_graph_solve() finds the strongly connected
+ * components with more than one node, or one with an edge to itself (Tarjan:
+ * Depth-first search and linear graph algorithms, 1972; without recursion).
  *
  * Thread-safety: none; the caller's.
  * Memory: TRIAD_ROUTES_MAX_EDGES at most. */
@@ -39,8 +39,8 @@ int triad_routes_graph_add(
 int triad_routes_graph_solve(struct triad_routes_graph *graph);
 
 /* Finds one of the shortest circles in a component.  Sets '*circle', which the caller
- * frees, to its nodes' names in order, and '*n' to their number.  In a large component the
- * search is bounded and may miss a shorter one.  Returns 0 or ENOMEM. */
+ * frees, to its nodes' names in order, and '*n' to their number.  In a large component
+ * the search is bounded and may miss a shorter one.  Returns 0 or ENOMEM. */
 int triad_routes_graph_circle(const struct triad_routes_graph *graph,
 	uint32_t component, uint32_t **circle, uint32_t *n);
 

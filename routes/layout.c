@@ -102,8 +102,8 @@ static void add_goals(
 	layout->n_host_goals += host != TRIAD_FABRIC_NONE ? n : 0;
 }
 
-/* Excludes aggregation nodes (SHARP): such a CA inside a switch runs no programs, but would
- * make each spine a switch with hosts. */
+/* Excludes aggregation nodes (SHARP): such a CA inside a switch runs no programs, but
+ * would make each spine a switch with hosts. */
 static bool is_host(const struct triad_fabric *fabric, uint32_t port)
 {
 	const char *name = fabric->nodes[fabric->ports[port].node].name;
@@ -181,7 +181,8 @@ static void look_at_links(struct triad_routes_layout *layout)
 	}
 }
 
-/* Spreads levels from the switches of level 1 on.  'queue' has room for all switches. */
+/* Spreads levels from the switches of level 1 on.  'queue' has room for all
+ * switches. */
 static void spread_levels(
 	struct triad_routes_layout *layout, const bool *is_above, uint32_t *queue)
 {
@@ -372,8 +373,8 @@ void triad_routes_layout_free(struct triad_routes_layout *layout)
 
 /* --- distances --- */
 
-/* Does one step of all walks at once, with a bit for each switch where one begins.  Links
- * work in both directions. */
+/* Does one step of all walks at once, with a bit for each switch where one begins.
+ * Links work in both directions. */
 static bool step_walks(const struct triad_routes_layout *layout, const uint64_t *here,
 	uint64_t *seen, uint64_t *there)
 {

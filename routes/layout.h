@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A fabric's switches, links and LIDs, arranged for passes over all destinations.
  *
- * Model: switches have numbers from 0 on; a link is one port of a switch, as the port that
- * packets leave by.  Hosts are the ports of CAs and routers that have a LID and whose link
- * leads to a switch, except aggregation nodes, which are inside switches.  Packets begin
- * and end at hosts.  Goals are the LIDs that packets go to: each LID of each host (with
- * LMC, each is a path of its own) and those of switches and aggregation nodes.  Goals are
- * sorted by their switch, then by LID.
+ * Model: switches have numbers from 0 on; a link is one port of a switch, as the port
+ * that packets leave by.  Hosts are the ports of CAs and routers that have a LID and
+ * whose link leads to a switch, except aggregation nodes, which are inside switches.
+ * Packets begin and end at hosts.  Goals are the LIDs that packets go to: each LID of
+ * each host (with LMC, each is a path of its own) and those of switches and aggregation
+ * nodes.  Goals are sorted by their switch, then by LID.
  *
  * A link is dead when it can't carry packets: the port does not exist, its other end is
  * unknown, or an end is down or disabled.
  *
  * Levels: 1 for switches with hosts, else one more than the lowest neighbour's; 0 for
- * hosts.  The fabric is a tree (is_tree) when all links lead one level up or down.  Storage
- * attached to a spine does not make the spine a leaf.  A switch with hosts counts as one
- * without when it has at most half of the mean number of hosts, and some switch without
- * hosts has two or more lower neighbours, all of which are also its neighbours.
+ * hosts.  The fabric is a tree (is_tree) when all links lead one level up or down.
+ * Storage attached to a spine does not make the spine a leaf.  A switch with hosts
+ * counts as one without when it has at most half of the mean number of hosts, and some
+ * switch without hosts has two or more lower neighbours, all of which are also its
+ * neighbours.
  *
  * Thread-safety: made by one thread, then immutable.
  * Memory: owns its arrays and a reference to the fabric, whose sizes are capped. */

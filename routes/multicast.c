@@ -35,7 +35,8 @@ static bool sends(
 		1;
 }
 
-/* Calls 'visit' for each link to a switch by which packets leave that came by 'link'. */
+/* Calls 'visit' for each link to a switch by which packets leave that came by
+ * 'link'. */
 static void for_next(struct search *search, uint32_t link, uint32_t mlid,
 	void (*visit)(struct search *search, uint32_t next))
 {
@@ -90,8 +91,8 @@ static bool find_links(struct search *search, uint32_t mlid)
 	return any;
 }
 
-/* Removes links without predecessors.  Returns how many remain: those in circles or behind
- * one. */
+/* Removes links without predecessors.  Returns how many remain: those in circles or
+ * behind one. */
 static uint32_t peel(struct search *search, uint32_t mlid)
 {
 	uint32_t *n_queued = &search->queue[search->layout->n_links];
@@ -125,9 +126,9 @@ static uint32_t find_before(const struct search *search, uint32_t link, uint32_t
 	return TRIAD_FABRIC_NONE;
 }
 
-/* Shows a circle.  Each remaining link has a remaining predecessor, so walking back ends
- * in a circle, at the first link that repeats.  Uses 'queue', which is free now, for the
- * path. */
+/* Shows a circle.  Each remaining link has a remaining predecessor, so walking back
+ * ends in a circle, at the first link that repeats.  Uses 'queue', which is free now,
+ * for the path. */
 static void show_circle(
 	struct search *search, uint32_t mlid, struct triad_routes_multicast_loop *loop)
 {

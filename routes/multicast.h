@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Finds multicast trees that loop.
  *
- * Model: a switch sends a packet to a multicast LID out of all ports that its table has for
- * the LID, except the one by which it came [IBA 18.2.4.3.3].  So each directed link leads
- * to the links by which the switch at its end forwards its packets.  In a correct tree
- * these have no circle.  Packets in a circle are copied endlessly, and fill the fabric.
+ * Model: a switch sends a packet to a multicast LID out of all ports that its table has
+ * for the LID, except the one by which it came [IBA 18.2.4.3.3].  So each directed link
+ * leads to the links by which the switch at its end forwards its packets.  In a correct
+ * tree these have no circle.  Packets in a circle are copied endlessly, and fill the
+ * fabric.
  *
- * The tables are those in the copied fabric: groups that hosts join later are checked after
- * the next sweep.
+ * The tables are those in the copied fabric: groups that hosts join later are checked
+ * after the next sweep.
  *
  * Thread-safety: functions without state.  Memory: some octets for each link, for the
  * call. */

@@ -93,8 +93,8 @@ static bool take_hosts_of(
 	return true;
 }
 
-/* Goes from the root to the leaves: if the next switch's path crosses the link, this one's
- * does, too. */
+/* Goes from the root to the leaves: if the next switch's path crosses the link, this
+ * one's does, too. */
 static bool take_goal(struct over *over, const struct triad_routes_goal *goal)
 {
 	struct triad_routes_tree *tree = &over->tree;

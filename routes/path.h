@@ -25,8 +25,8 @@ struct triad_routes_path {
 	struct triad_routes_hop hops[TRIAD_ROUTES_MAX_HOPS];
 };
 
-/* Finds the path from a host, or a switch's port 0, to the end port 'to' by its LID 'lid'.
- * A path longer than TRIAD_ROUTES_MAX_HOPS counts as a circle. */
+/* Finds the path from a host, or a switch's port 0, to the end port 'to' by its LID
+ * 'lid'.  A path longer than TRIAD_ROUTES_MAX_HOPS counts as a circle. */
 void triad_routes_path_find(const struct triad_routes_layout *layout, uint32_t from,
 	uint32_t to, uint16_t lid, uint8_t sl, struct triad_routes_path *path);
 

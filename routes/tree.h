@@ -2,10 +2,10 @@
 /* The paths of packets to one LID from all switches, as a tree.
  *
  * Model: a switch sends packets to a LID out of one port, whatever port they entered by
- * [IBA 18.2.4.3].  So the paths to a LID are a tree with the goal as its root.  If tables
- * are wrong, there are further trees: their roots are switches at which packets end, or
- * circles.  'order' has the switches from the leaves to the roots, without those in
- * circles.
+ * [IBA 18.2.4.3].  So the paths to a LID are a tree with the goal as its root.  If
+ * tables are wrong, there are further trees: their roots are switches at which packets
+ * end, or circles.  'order' has the switches from the leaves to the roots, without
+ * those in circles.
  *
  * Thread-safety: none; the caller's.  Memory: owns its arrays; the same tree is grown
  * repeatedly, for one goal after the other. */
@@ -39,9 +39,9 @@ struct triad_routes_tree {
 int triad_routes_tree_init(struct triad_routes_tree *tree, uint32_t n_switches);
 void triad_routes_tree_clear(struct triad_routes_tree *tree);
 
-/* Grows the tree of 'goal'.  'column' has the port of each switch.  The caller sets 'count'
- * to the number that begins at each switch; afterwards it is the number that passes each
- * switch, or, for a switch in a circle, the number that comes in. */
+/* Grows the tree of 'goal'.  'column' has the port of each switch.  The caller sets
+ * 'count' to the number that begins at each switch; afterwards it is the number that
+ * passes each switch, or, for a switch in a circle, the number that comes in. */
 void triad_routes_tree_grow(struct triad_routes_tree *tree,
 	const struct triad_routes_layout *layout, const struct triad_routes_goal *goal,
 	const uint8_t *column);

@@ -217,8 +217,8 @@ static void find_lost_hosts(struct work *work, const struct triad_routes_check *
 	}
 }
 
-/* Copies counts from ports to links or back: the result has them by port, the computation
- * by number of the link. */
+/* Copies counts from ports to links or back: the result has them by port, the
+ * computation by number of the link. */
 static void copy_pairs(struct work *work, uint64_t *of_ports, bool to_links)
 {
 	const struct triad_routes_layout *layout = work->layout;

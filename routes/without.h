@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Estimates how routes change when links are taken down.
  *
- * Model: only an estimate, because the routing engine decides.  Paths that don't cross such
- * a link stay.  For the others, each switch takes one of the shortest remaining paths, by
- * the link that the fewest pairs cross so far.
+ * Model: only an estimate, because the routing engine decides.  Paths that don't cross
+ * such a link stay.  For the others, each switch takes one of the shortest remaining
+ * paths, by the link that the fewest pairs cross so far.
  *
  * Invariants: pairs that are still connected without the links still arrive.
  *

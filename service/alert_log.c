@@ -305,7 +305,8 @@ static void *run_thread(void *argument)
 		if (wake == AGAIN)
 			file_again(outlet->alert_log);
 		else
-			/* Read the offset for each item: the clock may have been set. */
+			/* Read the offset for each item: the clock may have been
+			 * set. */
 			outlet->write(outlet->alert_log, &outlet->item,
 				triad_clock_wall_offset_us());
 	return NULL;
@@ -447,8 +448,8 @@ static void write_line(struct triad_alert_log *alert_log, bool is_again)
 		look_again(&alert_log->to_file, triad_clock_now_us() + RETRY_US);
 }
 
-/* Puts the configuration of the file into force; only this thread uses the file.  Returns
- * whether a file is configured. */
+/* Puts the configuration of the file into force; only this thread uses the file.
+ * Returns whether a file is configured. */
 static bool apply_params(struct triad_alert_log *alert_log)
 {
 	struct triad_line_file_params params;

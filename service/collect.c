@@ -140,9 +140,9 @@ static int leave_job(struct triad_collect *collect, struct triad_collect_job *jo
 	return error;
 }
 
-/* Leaves the job for the PerfManager's thread and waits until it is done.  The job lies on
- * the caller's stack.  So a stop takes back a job that has not begun, but waits for one
- * that has; it ends soon, because jobs wait for nothing. */
+/* Leaves the job for the PerfManager's thread and waits until it is done.  The job lies
+ * on the caller's stack.  So a stop takes back a job that has not begun, but waits for
+ * one that has; it ends soon, because jobs wait for nothing. */
 static int have_done(struct triad_collect *collect, struct triad_collect_job *job)
 {
 	int error = leave_job(collect, job);

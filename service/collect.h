@@ -69,8 +69,8 @@ struct triad_collect_status {
 	uint32_t n_mute; /* of n_alive: silent or foreign, so their counters are old */
 	uint32_t n_managers; /* that send messages, this one included */
 	uint32_t n_nodes, n_owned, n_unowned;
-	/* An agent: nodes that share no partition with it.  A manager: unowned nodes that
-	 * share no partition with any agent. */
+	/* An agent: nodes that share no partition with it.  A manager: unowned nodes
+	 * that share no partition with any agent. */
 	uint32_t n_apart;
 	uint64_t master;
 	bool is_draining;
@@ -109,8 +109,8 @@ struct triad_collect_agent *triad_collect_agents(
  * mode local. */
 struct triad_fabric *triad_collect_fabric(struct triad_collect *collect);
 
-/* The owner of a node; 0: none.  Returns 0, ENOENT (no such node), ENODATA (mode local, or
- * no fabric), ETIMEDOUT or ECANCELED. */
+/* The owner of a node; 0: none.  Returns 0, ENOENT (no such node), ENODATA (mode local,
+ * or no fabric), ETIMEDOUT or ECANCELED. */
 int triad_collect_owner_of(struct triad_collect *collect, uint64_t node_guid,
 	uint64_t *owner, uint8_t *hops);
 
@@ -124,13 +124,13 @@ uint64_t *triad_collect_owners(
 int triad_collect_list_owners(
 	struct triad_collect *collect, struct triad_kept_owner **owners, uint32_t *n);
 
-/* Begins or ends the drain of this agent.  Returns 0, ENODATA (not an agent), ETIMEDOUT or
- * ECANCELED. */
+/* Begins or ends the drain of this agent.  Returns 0, ENODATA (not an agent), ETIMEDOUT
+ * or ECANCELED. */
 int triad_collect_drain(struct triad_collect *collect, bool drain);
 
-/* As triad_watch_histogram(), summed over all agents; '*n_agents' of '*n_asked' answered.
- * 'group' is the name of a group, for that scope.  Waits for two seconds at most.
- * Returns also EBUSY (another caller asks), ETIMEDOUT, ECANCELED. */
+/* As triad_watch_histogram(), summed over all agents; '*n_agents' of '*n_asked'
+ * answered.  'group' is the name of a group, for that scope.  Waits for two seconds at
+ * most.  Returns also EBUSY (another caller asks), ETIMEDOUT, ECANCELED. */
 int triad_collect_histogram(struct triad_collect *collect,
 	const struct triad_histograms_scope *scope, const char *group, unsigned counter,
 	struct triad_histogram *copy, uint64_t *n_zeros, uint32_t *n_agents,

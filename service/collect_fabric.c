@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Chooses the fabric to collect from, the own one or a manager's; and the part of it that
- * this process sweeps. */
+/* Chooses the fabric to collect from, the own one or a manager's; and the part of it
+ * that this process sweeps. */
 #include <stdlib.h>
 
 #include "collect/distance.h"
@@ -10,7 +10,8 @@
 
 /* The least time between two parts: ownership changes node by node. */
 #define PART_US TRIAD_US_PER_S
-/* A manager's fabric expires after so many liveness times without a manager's message. */
+/* A manager's fabric expires after so many liveness times without a manager's
+ * message. */
 #define GIVEN_TOPOLOGY_LIVES 20
 
 /* Our port's P_Keys are polled: no event reports their change. */

@@ -280,8 +280,8 @@ static void reset_node(struct triad_collect *collect,
 				selection->view->fabric->ports[i].number);
 }
 
-/* Has agents reset the hardware that they read: by one request if all ports are selected,
- * else by one for each node or port. */
+/* Has agents reset the hardware that they read: by one request if all ports are
+ * selected, else by one for each node or port. */
 static void reset_hardware(
 	struct triad_collect *collect, const struct triad_selection *selection)
 {

@@ -34,7 +34,8 @@ static void send_message(void *context, enum triad_member_to to, uint64_t id,
 	triad_bus_send(collect->bus, to, id, octets, size);
 }
 
-/* The owner of a node of the view.  The view's fabric may be older than that in force. */
+/* The owner of a node of the view.  The view's fabric may be older than that in
+ * force. */
 static uint64_t owner_of(void *context, uint32_t node)
 {
 	struct triad_collect *collect = context;
@@ -144,8 +145,8 @@ static void configure_member(struct triad_collect *collect)
 	triad_member_configure(collect->member, &settings);
 }
 
-/* Call it before the connection ends: an agent sends a LEAVE to all, so that others take
- * its nodes at once. */
+/* Call it before the connection ends: an agent sends a LEAVE to all, so that others
+ * take its nodes at once. */
 void triad_collect_end_member(struct triad_collect *collect)
 {
 	if (!collect->member)
@@ -516,8 +517,8 @@ static bool has_same_member(const struct triad_conf *a, const struct triad_conf 
 			offsetof(struct triad_conf, collect));
 }
 
-/* The hook configure(): ends the member if its keys have changed; a step then begins a new
- * one.  Returns true for an agent, which reads a part of the fabric. */
+/* The hook configure(): ends the member if its keys have changed; a step then begins a
+ * new one.  Returns true for an agent, which reads a part of the fabric. */
 static bool configure(void *context, const struct triad_conf *conf)
 {
 	struct triad_collect *collect = context;

@@ -49,8 +49,8 @@ struct triad_congestion_load *triad_congestion_loads_of(
 
 /* --- waits by VL --- */
 
-/* Reads the waits of a port's VLs in its last interval.  False: they were not read in it,
- * or do not show which VLs waited. */
+/* Reads the waits of a port's VLs in its last interval.  False: they were not read in
+ * it, or do not show which VLs waited. */
 static bool read_vl_waits(
 	const struct triad_view *view, uint32_t port, struct triad_detail_row *waits)
 {

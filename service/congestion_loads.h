@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The load of ports between their last two readings, as input of congestion/: which part
- * of the time they sent and waited, and which VLs waited.
+/* The load of ports between their last two readings, as input of congestion/: which
+ * part of the time they sent and waited, and which VLs waited.
  *
  * Thread-safety: any thread.  Source: the rows of a view, and its details by VL. */
 #ifndef TRIAD_SERVICE_CONGESTION_LOADS_H

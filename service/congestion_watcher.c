@@ -215,8 +215,8 @@ static int count_turns(
 	return error;
 }
 
-/* Updates the matrix; without it more hosts are undecided, but no root is lost.  Returns 0
- * or an errno why it is not known. */
+/* Updates the matrix; without it more hosts are undecided, but no root is lost.
+ * Returns 0 or an errno why it is not known. */
 static int learn(struct triad_congestion_watcher *watcher,
 	const struct triad_congestion_load *loads)
 {
@@ -316,7 +316,8 @@ static int fill_explained(struct triad_congestion_watcher *watcher,
 
 static uint64_t key_of(const struct triad_congestion_tracked *root)
 {
-	/* The VL at the begin: when the VL becomes known later, the root is the same. */
+	/* The VL at the begin: when the VL becomes known later, the root is the
+	 * same. */
 	return root->node_guid ^ (uint64_t)root->port << 56 ^
 		(uint64_t)root->begun_vl << 48;
 }
@@ -386,8 +387,8 @@ static void log_root(void *context, enum triad_congestion_change change,
 		what);
 }
 
-/* Adds a result to the track, and the tracked roots to the result.  NULL: nothing is known.
- * Returns 0 or ENOMEM. */
+/* Adds a result to the track, and the tracked roots to the result.  NULL: nothing is
+ * known.  Returns 0 or ENOMEM. */
 static int track_roots(struct triad_congestion_watcher *watcher,
 	struct triad_congestion_result *result)
 {
@@ -437,8 +438,8 @@ static enum triad_congestion_state state_of(
 	}
 }
 
-/* Explains the sweep that ended at 'ended_us', unless it has been explained.  Without the
- * lock. */
+/* Explains the sweep that ended at 'ended_us', unless it has been explained.  Without
+ * the lock. */
 static void explain_sweep(struct triad_congestion_watcher *watcher,
 	const struct triad_congestion_limits *limits, uint64_t ended_us)
 {

@@ -3,15 +3,16 @@
  *
  * Model: the thread triad-congest checks four times a second whether a sweep has ended.
  * It takes the rates of all ports from the present view and the forwarding tables from
- * the last check of routes.  Without either, or while this process reads no counters, it
- * has no result.  After a check of routes it counts anew how many pairs turn where.  The
- * result is immutable and swapped whole.  The log gets a line when a root begins, moves or
- * ends, and alerts get the roots.
+ * the last check of routes.  Without either, or while this process reads no counters,
+ * it has no result.  After a check of routes it counts anew how many pairs turn where.
+ * The result is immutable and swapped whole.  The log gets a line when a root begins,
+ * moves or ends, and alerts get the roots.
  *
  * Sweeps ask waiting ports for the waits of their VLs (PortVLXmitWait).  Where a port
- * counts these, roots are told apart by VL (congestion/planes.h).  These counters stop at
- * 65,535 ticks, after some microseconds.  A counter near that shows that the VL waited,
- * but not for how long: the VL then counts as having waited as long as the port.
+ * counts these, roots are told apart by VL (congestion/planes.h).  These counters stop
+ * at 65,535 ticks, after some microseconds.  A counter near that shows that the VL
+ * waited, but not for how long: the VL then counts as having waited as long as the
+ * port.
  *
  * A root that one sweep does not find is not over yet (track.h): the ports that waited
  * because of it before count as explained meanwhile.

@@ -244,8 +244,8 @@ static void *run_client(void *argument)
 	struct client *client = argument;
 	struct triad_control *control = client->control;
 
-	/* reap() closes the descriptor: until then no other one can get its number, which
-	 * finds_room() might shut down. */
+	/* reap() closes the descriptor: until then no other one can get its number,
+	 * which finds_room() might shut down. */
 	serve(client);
 	pthread_mutex_lock(&control->lock);
 	shutdown(client->fd, SHUT_RDWR);
@@ -299,8 +299,8 @@ static void turn_away(int fd, const char *reason)
 
 /* --- places --- */
 
-/* Whether 'other' competes with 'client' for places: both are own users, or both are not;
- * with 'same_user', both are the same user. */
+/* Whether 'other' competes with 'client' for places: both are own users, or both are
+ * not; with 'same_user', both are the same user. */
 static bool is_rival(
 	const struct client *client, const struct client *other, bool same_user)
 {
@@ -311,8 +311,8 @@ static bool is_rival(
 		(!same_user || other->peer.uid == client->peer.uid);
 }
 
-/* Whether there is room for 'client': it has fewer than 'max' rivals, or the oldest silent one
- * of them is displaced. */
+/* Whether there is room for 'client': it has fewer than 'max' rivals, or the oldest
+ * silent one of them is displaced. */
 static bool finds_room(struct triad_control *control, const struct client *client,
 	bool same_user, unsigned max)
 {

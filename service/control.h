@@ -6,15 +6,16 @@
  * request within TRIAD_CONTROL_REQUEST_US, and take each piece of the answer within
  * TRIAD_CONTROL_REPLY_US, or it is disconnected.
  *
- * Access: users with a role may ask (service/peer.h).  The socket has mode 0600, or 0666
- * when it is shared; then only the user's role, from the kernel's credentials, decides.
- * The client's thread looks up the role, because the database of groups may be slow.
+ * Access: users with a role may ask (service/peer.h).  The socket has mode 0600, or
+ * 0666 when it is shared; then only the user's role, from the kernel's credentials,
+ * decides.  The client's thread looks up the role, because the database of groups may
+ * be slow.
  *
- * Limits: root and the own user have 'max_clients' connections, all other users together
- * as many again, and one of those users at most half of them (but at least one).  So no
- * user can lock out root, or all other users.  When there is no room, the server
- * disconnects the oldest client that has not sent its request yet; when all have, it
- * tells the new client to try again.
+ * Limits: root and the own user have 'max_clients' connections, all other users
+ * together as many again, and one of those users at most half of them (but at least
+ * one).  So no user can lock out root, or all other users.  When there is no room, the
+ * server disconnects the oldest client that has not sent its request yet; when all
+ * have, it tells the new client to try again.
  *
  * A file "SOCKET.lock" next to the socket is locked while the socket is in use: this
  * distinguishes a socket of a killed process from one that another process serves.

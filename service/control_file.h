@@ -14,7 +14,8 @@ struct triad_control_file {
 };
 
 /* Makes the folder if it is missing (0755), takes the lock, removes a socket that no
- * process serves, listens with mode 0600.  Returns 0 or an errno, which it has logged. */
+ * process serves, listens with mode 0600.  Returns 0 or an errno, which it has
+ * logged. */
 int triad_control_file_open(
 	struct triad_control_file *file, const char *path, struct triad_log *log);
 

@@ -29,8 +29,8 @@ struct triad_device_reader {
 	uint64_t port_guid;
 	struct triad_log *log;
 
-	/* Changed with the lock.  Also read without it, so that callers need not take the
-	 * lock for each port while this is off. */
+	/* Changed with the lock.  Also read without it, so that callers need not take
+	 * the lock for each port while this is off. */
 	_Atomic bool is_enabled;
 
 	pthread_mutex_t lock; /* of what follows */
@@ -170,8 +170,8 @@ static int await(struct triad_device_reader *reader,
 		uint64_t left_us = until_us > now_us ? until_us - now_us : 0;
 		int error;
 
-		/* Also after the time: if this process was stopped meanwhile, the answer
-		 * may have come in time. */
+		/* Also after the time: if this process was stopped meanwhile, the
+		 * answer may have come in time. */
 		error = transport->receive(transport->context,
 			left_us < SLICE_US ? left_us : SLICE_US, reply);
 		if (error && error != EAGAIN)
@@ -199,8 +199,8 @@ static int ask(struct triad_device_reader *reader,
 
 /* --- the thread --- */
 
-/* The view of the nodes that this process reads; NULL: none, as at a manager, whose view
- * has what agents read. */
+/* The view of the nodes that this process reads; NULL: none, as at a manager, whose
+ * view has what agents read. */
 static struct triad_view *view_to_read(const struct triad_device_reader *reader)
 {
 	if (triad_perf_state(reader->perf) != TRIAD_PERF_RUNNING ||
@@ -217,8 +217,8 @@ static void clear(struct triad_device_reader *reader)
 	reader->must_clear = false;
 }
 
-/* Adopts 'view', if it is another one.  When memory is short, the last one stays, and the
- * next step tries again. */
+/* Adopts 'view', if it is another one.  When memory is short, the last one stays, and
+ * the next step tries again. */
 static void adopt(struct triad_device_reader *reader, struct triad_view *view)
 {
 	if (view == reader->view || triad_devices_adopt(reader->devices, view))

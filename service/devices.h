@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads the hardware behind links: [devices].  Runs perfmgr/devices/devices.h in a thread.
+/* Reads the hardware behind links: [devices].  Runs perfmgr/devices/devices.h in a
+ * thread.
  *
  * The thread asks while this process reads counters, about the nodes that it reads: an
- * agent about those that it owns, a manager about none.  It sends MADs by descriptors of
- * its own, one at a time, at most [devices] rate in a second, each once.  So OpenSM's SMPs
- * never wait for them, and at most one of ours waits with them for a port.
+ * agent about those that it owns, a manager about none.  It sends MADs by descriptors
+ * of its own, one at a time, at most [devices] rate in a second, each once.  So
+ * OpenSM's SMPs never wait for them, and at most one of ours waits with them for a
+ * port.
  *
  * Off by default.  Nothing is opened or asked before [devices] enabled is true.
  *

@@ -197,8 +197,8 @@ static void configure_profile(
 void triad_exports_configure(
 	struct triad_exports *exports, const struct triad_conf *conf)
 {
-	/* Ignore an error: http logs an address or a file that it can't use, and goes on as
-	 * before. */
+	/* Ignore an error: http logs an address or a file that it can't use, and goes
+	 * on as before. */
 	(void)triad_http_configure_listener(exports->http, &conf->prometheus);
 	configure_sflow(exports, conf);
 	configure_profile(exports, conf);

@@ -81,8 +81,8 @@ uint64_t triad_fact_uint(const struct triad_fact *fact, const void *status);
 /* The same in Prometheus' unit; 0 for a time that never was. */
 double triad_fact_value(const struct triad_fact *fact, const void *status);
 
-/* The value of a text, an error or a time in 'status', NULL when there is none; in 'room'
- * or borrowed from 'status'. */
+/* The value of a text, an error or a time in 'status', NULL when there is none; in
+ * 'room' or borrowed from 'status'. */
 const char *triad_fact_text(const struct triad_fact *fact, const void *status,
 	char room[TRIAD_CLOCK_TEXT_SIZE]);
 

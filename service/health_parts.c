@@ -131,8 +131,8 @@ static void add_last_sweep(struct triad_health *health,
 		status->n_sweeps);
 }
 
-/* For the state in which counters are read.  A sweep is due only from the last change of
- * the role or the period on. */
+/* For the state in which counters are read.  A sweep is due only from the last change
+ * of the role or the period on. */
 static void add_running_sweep(
 	struct triad_health *health, struct triad_service *service)
 {
@@ -265,7 +265,8 @@ static void add_alerts(struct triad_health *health, struct triad_service *servic
 			.since_us = alert.findings[0].since_us,
 			.alert = alert.id,
 		};
-		/* Make texts only of those that are kept: there may be 65,536 alerts. */
+		/* Make texts only of those that are kept: there may be 65,536
+		 * alerts. */
 		if (triad_health_would_keep(health, &finding))
 			describe_alert(&finding, &alert);
 		triad_health_add(health, &finding);
@@ -367,8 +368,8 @@ bool triad_health_alerts_report(struct triad_service *service)
 	return is_reported;
 }
 
-/* Reports the fabric, but not while this SM reads no counters: its findings are old, and
- * the SM that reads counters now reports those that are left. */
+/* Reports the fabric, but not while this SM reads no counters: its findings are old,
+ * and the SM that reads counters now reports those that are left. */
 static void add_fabric(struct triad_health *health, struct triad_service *service)
 {
 	static const char old[] = "not looked at here";

@@ -224,8 +224,8 @@ static void add_found(struct triad_found *found, const struct triad_fabric *fabr
 			fabric->ports[port].number, kind, &finding);
 }
 
-/* Adds a problem at the port of its first example: the port by which a switch forwards, or
- * that of the host whose packets don't arrive. */
+/* Adds a problem at the port of its first example: the port by which a switch forwards,
+ * or that of the host whose packets don't arrive. */
 static void give_problem(struct triad_found *found,
 	const struct triad_routes_check *check, enum triad_routes_problem problem)
 {

@@ -22,8 +22,8 @@ void triad_routes_add_metrics(
 /* For struct triad_finder; 'context' is the service. */
 void triad_routes_give(void *context, struct triad_found *found);
 
-/* How many pairs of hosts have their route out of each port of 'fabric'; the caller frees
- * it.  NULL: not known for this fabric. */
+/* How many pairs of hosts have their route out of each port of 'fabric'; the caller
+ * frees it.  NULL: not known for this fabric. */
 uint64_t *triad_routes_copy_pairs(
 	struct triad_service *service, const struct triad_fabric *fabric);
 

@@ -2,9 +2,9 @@
 /* Copies of other SMs' images in the folder of a store, and own images that come back
  * because only other SMs still have them.
  *
- * A copy is written like an own image: the image is appended, checked, and then kept; the
- * index gets a line.  So a kill or a full disk costs the image that is being written; the
- * next start cuts off its remains. */
+ * A copy is written like an own image: the image is appended, checked, and then kept;
+ * the index gets a line.  So a kill or a full disk costs the image that is being
+ * written; the next start cuts off its remains. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -124,8 +124,8 @@ static void load_segment(struct triad_history_store *store,
 	triad_history_ring_clear(&loaded);
 }
 
-/* Cuts off what the writer of a segment could not finish, unless another process has the
- * file open. */
+/* Cuts off what the writer of a segment could not finish, unless another process has
+ * the file open. */
 static void mend_segment(struct triad_history_store *store,
 	const struct triad_history_owner *owner, enum triad_history_tier tier,
 	struct triad_history_ring *ring, uint64_t begun_us)
@@ -258,8 +258,8 @@ static int open_file(struct triad_history_store *store,
 	return EBUSY;
 }
 
-/* Opens the segment to append the image.  EBUSY: the segment does not end at the image's
- * offset, the SM that owns it has it open, or something else has its name. */
+/* Opens the segment to append the image.  EBUSY: the segment does not end at the
+ * image's offset, the SM that owns it has it open, or something else has its name. */
 static int open_copy(struct triad_history_store *store,
 	const struct triad_mirror_image *image, struct triad_history_ring *ring)
 {
@@ -334,8 +334,8 @@ static void remove_empty(
 		(void)unlink(index);
 }
 
-/* Whether an own image that comes back has a segment name that this SM has yet to give.  A
- * genuine one is older than the segment that this SM writes. */
+/* Whether an own image that comes back has a segment name that this SM has yet to give.
+ * A genuine one is older than the segment that this SM writes. */
 static bool is_yet_to_be_written(
 	struct triad_history_store *store, const struct triad_mirror_image *image)
 {
@@ -348,8 +348,8 @@ static bool is_yet_to_be_written(
 			(is_written && last && image->begun_us > last->begun_us));
 }
 
-/* Passes on the events of another SM's image.  Only of the sweeps' tier: images of longer
- * periods repeat them. */
+/* Passes on the events of another SM's image.  Only of the sweeps' tier: images of
+ * longer periods repeat them. */
 static void hand_events_on(
 	struct triad_history_store *store, const struct triad_mirror_image *image)
 {

@@ -262,7 +262,8 @@ static bool look_at_line(void *context, enum triad_profile_line kind,
 	return false;
 }
 
-/* Adds the images behind the known ones, up to the file's end or an incomplete frame. */
+/* Adds the images behind the known ones, up to the file's end or an incomplete
+ * frame. */
 static int read_rest(struct loading *loading)
 {
 	struct triad_zstd_frame frame;
@@ -299,8 +300,8 @@ static void look_for_event(
 		events->n++;
 }
 
-/* Looks at a line.  Returns false, which ends the reading, once the frame's lines exceed
- * MAX_LINES_OCTETS. */
+/* Looks at a line.  Returns false, which ends the reading, once the frame's lines
+ * exceed MAX_LINES_OCTETS. */
 static bool look_at_all(void *context, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length)
 {

@@ -11,7 +11,8 @@
 #include "perfmgr/export/frame_reader.h"
 #include "perfmgr/timeline/event.h"
 
-/* Events of one image, at most; an image of a sweep has those since the sweep before. */
+/* Events of one image, at most; an image of a sweep has those since the sweep
+ * before. */
 #define TRIAD_HISTORY_MAX_COPIED_EVENTS 256u
 
 struct triad_history_events {
@@ -30,13 +31,13 @@ bool triad_history_segment_path(const struct triad_history_owner *owner,
 	enum triad_history_tier tier, uint64_t begun_us, char path[PATH_MAX]);
 bool triad_history_index_path(const char *segment, char path[PATH_MAX]);
 
-/* Lists the segments of a tier: their times, in order, for the caller to free.  Returns 0
- * or an errno. */
+/* Lists the segments of a tier: their times, in order, for the caller to free.  Returns
+ * 0 or an errno. */
 int triad_history_list(const struct triad_history_owner *owner,
 	enum triad_history_tier tier, uint64_t **times, uint32_t *n);
 
-/* The port GUIDs of other processes of the same program whose segments are in the folder;
- * at most 'room'.  Returns how many. */
+/* The port GUIDs of other processes of the same program whose segments are in the
+ * folder; at most 'room'.  Returns how many. */
 unsigned triad_history_list_others(
 	const struct triad_history_owner *owner, uint64_t *port_guids, unsigned room);
 
@@ -48,9 +49,10 @@ int triad_history_load(const struct triad_history_owner *owner,
 	struct triad_frame_reader *reader, struct triad_history_ring *ring,
 	bool is_own);
 
-/* Checks that a file's octets from 'entry->offset' on, 'entry->size' of them, are exactly
- * one image of the SM at 'port_guid', and completes the entry; copies the image's first
- * events to 'events'.  Returns 0, EPROTO (not such an image), or an errno of reading. */
+/* Checks that a file's octets from 'entry->offset' on, 'entry->size' of them, are
+ * exactly one image of the SM at 'port_guid', and completes the entry; copies the
+ * image's first events to 'events'.  Returns 0, EPROTO (not such an image), or an errno
+ * of reading. */
 int triad_history_check_image(struct triad_frame_reader *reader, int fd,
 	uint64_t port_guid, struct triad_history_entry *entry,
 	struct triad_history_events *events);

@@ -165,8 +165,8 @@ static bool take_events(struct triad_history_keeper *keeper,
 	return n > 0;
 }
 
-/* Copies the events of the last two hours: the hourly tier needs those of an hour.  Each
- * tier writes those since its last image. */
+/* Copies the events of the last two hours: the hourly tier needs those of an hour.
+ * Each tier writes those since its last image. */
 static void copy_events(struct triad_history_keeper *keeper, uint64_t wall_us)
 {
 	const uint64_t most_us = 2 * 3600 * TRIAD_US_PER_S;

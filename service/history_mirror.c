@@ -28,8 +28,8 @@ struct triad_history_mirror {
 	struct triad_inbox inbox;
 	struct triad_history_mirror_status status;
 
-	/* Held while the carrier is called.  The carrier's thread must not take it when it
-	 * leaves a payload: that would be a deadlock. */
+	/* Held while the carrier is called.  The carrier's thread must not take it when
+	 * it leaves a payload: that would be a deadlock. */
 	pthread_mutex_t carrier_lock;
 	struct triad_history_carrier carrier; /* 'send' NULL: none */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Runs the mirror (history/mirror/mirror.h) on the folder of a store, over a carrier: the
- * election's transport.
+/* Runs the mirror (history/mirror/mirror.h) on the folder of a store, over a carrier:
+ * the election's transport.
  *
  * Model: any thread puts received views and payloads into an inbox.  The thread that
- * writes images takes them, reads and writes the disk, and gives the carrier one payload
- * at a time; a payload that the carrier refuses is offered again later.
+ * writes images takes them, reads and writes the disk, and gives the carrier one
+ * payload at a time; a payload that the carrier refuses is offered again later.
  *
  * Thread-safety: run from one thread, which waits for the disk with no lock held; the
  * rest from any thread, under a lock held for a copy.  set_carrier also waits until no
@@ -48,15 +48,16 @@ void triad_history_mirror_free(struct triad_history_mirror *mirror);
 void triad_history_mirror_set_carrier(struct triad_history_mirror *mirror,
 	const struct triad_history_carrier *carrier);
 
-/* Leave a received view or payload, from any thread; the caller then wakes the thread of
- * triad_history_mirror_run().  False: images are not copied now, the payload is ignored. */
+/* Leave a received view or payload, from any thread; the caller then wakes the thread
+ * of triad_history_mirror_run().  False: images are not copied now, the payload is
+ * ignored. */
 void triad_history_mirror_leave_view(
 	struct triad_history_mirror *mirror, const uint64_t *members, uint32_t n);
 bool triad_history_mirror_leave_payload(struct triad_history_mirror *mirror,
 	uint64_t sender, const void *payload, size_t size);
 
-/* Sends, receives and copies what is due.  After triad_history_store_prepare().  Returns
- * when to call it again, at the latest (monotonic). */
+/* Sends, receives and copies what is due.  After triad_history_store_prepare().
+ * Returns when to call it again, at the latest (monotonic). */
 uint64_t triad_history_mirror_run(
 	struct triad_history_mirror *mirror, const struct triad_conf *conf);
 

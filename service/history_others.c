@@ -53,7 +53,8 @@ void triad_history_store_look_at_others(
 		triad_history_ring_clear(&old[i]);
 }
 
-/* Merges another SM's answer: it replaces one that found nothing, or an earlier image. */
+/* Merges another SM's answer: it replaces one that found nothing, or an earlier
+ * image. */
 static void take_answer(
 	struct triad_history_answer *answer, const struct triad_history_answer *other)
 {

@@ -280,8 +280,8 @@ uint64_t triad_history_read_list_since(struct triad_history_reading *reading,
 	uint64_t to_us = UINT64_MAX, since_us = 0;
 	uint32_t n, at;
 
-	/* Each pass narrows the time to one part of N_SINCE, until all images in it have
-	 * been in one pass. */
+	/* Each pass narrows the time to one part of N_SINCE, until all images in it
+	 * have been in one pass. */
 	do {
 		n = triad_history_store_spread(
 			reading->store, from_us, to_us, places, N_SINCE);

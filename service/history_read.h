@@ -34,8 +34,8 @@ struct triad_history_reading {
 	char message[TRIAD_HISTORY_MESSAGE_SIZE]; /* why there is nothing */
 };
 
-/* The fabric as it was at 'at_us' (wall clock): the last image up to then.  NULL, with a
- * message. */
+/* The fabric as it was at 'at_us' (wall clock): the last image up to then.  NULL, with
+ * a message. */
 struct triad_past *triad_history_read_past(
 	struct triad_history_reading *reading, uint64_t at_us);
 /* The same, with the lists of commands (history/kept.h). */
@@ -45,9 +45,9 @@ struct triad_past *triad_history_read_lists(
 struct triad_past *triad_history_read_outputs(
 	struct triad_history_reading *reading, uint64_t at_us);
 
-/* The time (wall clock) of the first image later than 'from_us' that has that list; 0: the
- * last image lacks it, or can't be read.  Searches by bisection, so it may be wrong where
- * images with the list precede images without. */
+/* The time (wall clock) of the first image later than 'from_us' that has that list; 0:
+ * the last image lacks it, or can't be read.  Searches by bisection, so it may be wrong
+ * where images with the list precede images without. */
 uint64_t triad_history_read_list_since(struct triad_history_reading *reading,
 	enum triad_kept_kind kind, uint64_t from_us);
 

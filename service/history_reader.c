@@ -192,8 +192,8 @@ static const char *run_job(struct triad_history_reader *reader, struct job *job,
 	return why;
 }
 
-/* Runs a copy of 'wanted' and returns it when it is done; the caller frees it.  NULL, with
- * a message. */
+/* Runs a copy of 'wanted' and returns it when it is done; the caller frees it.  NULL,
+ * with a message. */
 static struct job *ask(struct triad_history_reader *reader, const struct job *wanted,
 	char message[TRIAD_HISTORY_MESSAGE_SIZE])
 {

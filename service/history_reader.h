@@ -30,8 +30,9 @@ bool triad_history_reader_stop(struct triad_history_reader *reader);
 /* After triad_history_reader_stop() returned true.  Accepts NULL. */
 void triad_history_reader_free(struct triad_history_reader *reader);
 
-/* See triad_history_read_past(), _lists(), _list_since(), _outputs() and _series(); also
- * NULL or 0, with a message where there is room for one, when it takes too long. */
+/* See triad_history_read_past(), _lists(), _list_since(), _outputs() and _series();
+ * also NULL or 0, with a message where there is room for one, when it takes too
+ * long. */
 struct triad_past *triad_history_reader_read(struct triad_history_reader *reader,
 	uint64_t at_us, char message[TRIAD_HISTORY_MESSAGE_SIZE]);
 struct triad_past *triad_history_reader_lists(struct triad_history_reader *reader,

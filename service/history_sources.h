@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Callbacks by which an image reads what is known of ports and devices besides counters.
+/* Callbacks by which an image reads what is known of ports and devices besides
+ * counters.
  *
  * Thread-safety: any thread calls them. */
 #ifndef TRIAD_SERVICE_HISTORY_SOURCES_H

@@ -210,8 +210,8 @@ static int refuse(
 	return error;
 }
 
-/* The time in a new segment's name: later than the last one's, even if the clock was set
- * back. */
+/* The time in a new segment's name: later than the last one's, even if the clock was
+ * set back. */
 static uint64_t name_segment(struct triad_history_store *store,
 	enum triad_history_tier tier, uint64_t time_us)
 {
@@ -279,8 +279,8 @@ void history_write_index_line(
 
 	if (to->index < 0 || !triad_write_all(to->index, line, n))
 		return;
-	/* A torn line may be at the end.  So stop writing this index: the next start finds
-	 * the torn line by its checksum, and remakes the index. */
+	/* A torn line may be at the end.  So stop writing this index: the next start
+	 * finds the torn line by its checksum, and remakes the index. */
 	close(to->index);
 	to->index = -1;
 }

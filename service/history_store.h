@@ -23,8 +23,8 @@
  * Thread-safety: configure, status, find and spread from any thread: the lock between
  * them and the writer is held for a walk over the index.  write from one thread, the
  * owner's, which may wait for the disk without a lock.  new and free while no other
- * thread uses it.
- * Memory: that of history/image.h for each of three tiers, of the index, and 400 KiB. */
+ * thread uses it.  Memory: that of history/image.h for each of three tiers, of the
+ * index, and 400 KiB. */
 #ifndef TRIAD_SERVICE_HISTORY_STORE_H
 #define TRIAD_SERVICE_HISTORY_STORE_H
 
@@ -81,8 +81,8 @@ void triad_history_store_configure(
  * write's thread; write also calls it. */
 void triad_history_store_prepare(struct triad_history_store *store);
 
-/* Writes the image into each tier that is due for one.  Returns 0, also when none is due,
- * or the errno that the status shows. */
+/* Writes the image into each tier that is due for one.  Returns 0, also when none is
+ * due, or the errno that the status shows. */
 int triad_history_store_write(
 	struct triad_history_store *store, const struct triad_history_image *image);
 

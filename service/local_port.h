@@ -9,13 +9,13 @@
 
 #include <infiniband/umad.h>
 
-/* Sets the name of the CA and the number of the port, for umad_open_port(); returns false
- * when there is no such port.  After umad_init().
+/* Sets the name of the CA and the number of the port, for umad_open_port(); returns
+ * false when there is no such port.  After umad_init().
  *
- * A port of several planes (XDR) appears as two devices with one GUID: one for SMPs, and
- * one for all other MADs, which has IsSMdisabled set.  _find() finds the latter,
- * _find_for_smps() the former; for all other ports both find the same.
- * Source: rdma-core, libibumad/umad.c. */
+ * A port of several planes (XDR) appears as two devices with one GUID: one for SMPs,
+ * and one for all other MADs, which has IsSMdisabled set.  _find() finds the latter,
+ * _find_for_smps() the former; for all other ports both find the same.  Source:
+ * rdma-core, libibumad/umad.c. */
 bool triad_local_port_find(
 	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number);
 bool triad_local_port_find_for_smps(

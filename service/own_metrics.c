@@ -92,7 +92,8 @@ static void add_alerts(struct triad_own_metrics *list, struct triad_service *ser
 
 	struct triad_webhook_status webhook = triad_webhook_status(service->webhook);
 
-	/* As for triad_alerts: alerts of an SM that no longer reads counters are old. */
+	/* As for triad_alerts: alerts of an SM that no longer reads counters are
+	 * old. */
 	if (!triad_health_alerts_report(service))
 		status.alerts.n_active = status.alerts.n_silenced =
 			status.alerts.n_explained = 0;
@@ -213,8 +214,8 @@ static void add_sflow(struct triad_own_metrics *list, struct triad_service *serv
 		"Datagrams that did not leave, for any collector.", n_drops);
 }
 
-/* Dashboards of infiniband_exporter show the duration of each of its collectors.  Here one
- * sweep does the work of all. */
+/* Dashboards of infiniband_exporter show the duration of each of its collectors.  Here
+ * one sweep does the work of all. */
 static void add_collectors(
 	struct triad_own_metrics *list, struct triad_service *service)
 {

@@ -80,8 +80,8 @@ static uint64_t send_pieces(struct triad_path_exchange *exchange,
 	return n_octets;
 }
 
-/* Makes and sends a table.  Returns how long triad-paths rests after that; '*is_made': a
- * table was sent. */
+/* Makes and sends a table.  Returns how long triad-paths rests after that; '*is_made':
+ * a table was sent. */
 static uint64_t serve(struct triad_path_exchange *exchange,
 	const struct triad_collect_head *self, struct triad_bus *bus, uint64_t agent,
 	bool *is_made)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Distributes the paths that the SM answers with from a manager to agents (collect.paths).
+/* Distributes the paths that the SM answers with from a manager to agents
+ * (collect.paths).
  *
- * Model: a manager whose SM answers requests for paths sends beats with the generation of
- * its answers, and makes tables for agents that ask for theirs.  An agent keeps the table
- * of its own port, and knows whether it is valid (collect/path_keeper.h).  The owner's
- * source (struct triad_path_source) makes the tables; a manager without one sends nothing.
+ * Model: a manager whose SM answers requests for paths sends beats with the generation
+ * of its answers, and makes tables for agents that ask for theirs.  An agent keeps the
+ * table of its own port, and knows whether it is valid (collect/path_keeper.h).  The
+ * owner's source (struct triad_path_source) makes the tables; a manager without one
+ * sends nothing.
  *
  *     PerfManager's thread                         triad-paths, a manager's
  *     step: source.now() ---> BEAT to all
@@ -13,11 +15,13 @@
  *
  * Limits keep the cost for the SM low: the queue has each agent once; after each table,
  * triad-paths rests for three times the time that the table took; the manager answers a
- * limited number of requests a second, and few of one agent, and drops and counts others.
+ * limited number of requests a second, and few of one agent, and drops and counts
+ * others.
  *
- * Thread-safety: any thread, for all but new and free; begin, end, receive and step are for
- * the PerfManager's thread.  'lock' is held for a look, or for the rows of one message.
- * Memory: a manager's table that is being sent; an agent's as path_keeper.h says. */
+ * Thread-safety: any thread, for all but new and free; begin, end, receive and step are
+ * for the PerfManager's thread.  'lock' is held for a look, or for the rows of one
+ * message.  Memory: a manager's table that is being sent; an agent's as path_keeper.h
+ * says. */
 #ifndef TRIAD_SERVICE_PATH_EXCHANGE_H
 #define TRIAD_SERVICE_PATH_EXCHANGE_H
 
@@ -32,8 +36,8 @@ struct triad_path_exchange;
 /* The paths that the SM of this process answers with. */
 struct triad_path_source {
 	void *context;
-	/* Whether the SM answers requests for paths at this moment, and the generation that
-	 * it answers from.  Called 20 times a second: never blocks. */
+	/* Whether the SM answers requests for paths at this moment, and the generation
+	 * that it answers from.  Called 20 times a second: never blocks. */
 	bool (*now)(void *context, uint64_t *generation);
 	/* Makes the table of the port with that GUID, with one reference.  Returns 0,
 	 * ENOENT (no such port), ESTALE (before or after, the SM answers from another
@@ -64,8 +68,8 @@ struct triad_path_exchange *triad_path_exchange_new(uint64_t port_guid);
 void triad_path_exchange_set_source(
 	struct triad_path_exchange *exchange, const struct triad_path_source *source);
 /* 'changed' is called in the PerfManager's thread, without a lock, when the table, or
- * whether it is valid, has changed.  Set it before the first configuration, or after that
- * thread has ended. */
+ * whether it is valid, has changed.  Set it before the first configuration, or after
+ * that thread has ended. */
 void triad_path_exchange_set_listener(struct triad_path_exchange *exchange,
 	void (*changed)(void *context), void *context);
 /* Stops making tables; then the source may end. */

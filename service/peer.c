@@ -48,7 +48,8 @@ bool triad_peer_has_group(const char *group)
 {
 	gid_t gid;
 
-	/* Only ENOENT means no such group: a directory server may be down for a while. */
+	/* Only ENOENT means no such group: a directory server may be down for a
+	 * while. */
 	return !*group || find_group(group, &gid) != ENOENT;
 }
 
@@ -66,8 +67,8 @@ static int make_room(struct triad_peer *peer, size_t n)
 	return peer->groups ? 0 : ENOMEM;
 }
 
-/* Reads the supplementary groups, and adds 'first', the group of the process, which need
- * not be among them. */
+/* Reads the supplementary groups, and adds 'first', the group of the process, which
+ * need not be among them. */
 static int read_groups(int fd, struct triad_peer *peer, gid_t first)
 {
 	socklen_t size = 0;

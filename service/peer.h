@@ -19,8 +19,8 @@
  * A peer whose user can't be found out counts as no user, and may only read.
  *
  * Thread-safety: functions without state.  For other users than root and the process's
- * own they read the database of users and groups, which may be slow: do not call them in
- * a thread that others wait for. */
+ * own they read the database of users and groups, which may be slow: do not call them
+ * in a thread that others wait for. */
 #ifndef TRIAD_SERVICE_PEER_H
 #define TRIAD_SERVICE_PEER_H
 
@@ -67,9 +67,9 @@ bool triad_peer_has_group(const char *group);
 /* "user 1000", or a text why the user is not known. */
 void triad_peer_name(const struct triad_peer *peer, char name[TRIAD_PEER_NAME_SIZE]);
 
-/* The owner of the TCP socket that is bound to 'theirs' and connected to 'ours', both IPv4
- * addresses in host byte order.  Returns 0, or an errno: ESTALE (that socket was closed, or
- * it is another one), ENOENT (no such socket). */
+/* The owner of the TCP socket that is bound to 'theirs' and connected to 'ours', both
+ * IPv4 addresses in host byte order.  Returns 0, or an errno: ESTALE (that socket was
+ * closed, or it is another one), ENOENT (no such socket). */
 struct triad_loopback_end {
 	unsigned address, port;
 };

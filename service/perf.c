@@ -151,8 +151,8 @@ void triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf
 	triad_conf_unref(old);
 }
 
-/* Leaves 'fabric' (NULL: none) for the thread; returns one that the thread has not taken
- * yet.  Called with the lock. */
+/* Leaves 'fabric' (NULL: none) for the thread; returns one that the thread has not
+ * taken yet.  Called with the lock. */
 static struct triad_fabric *exchange_fabric(
 	struct triad_perf *perf, struct triad_fabric *fabric)
 {
@@ -275,8 +275,8 @@ void triad_perf_note_findings(struct triad_perf *perf)
 	pthread_mutex_unlock(&perf->lock);
 }
 
-/* Whether counters are read: by the thread's last step and by now, as it may not know of a
- * change yet.  With 'lock' held. */
+/* Whether counters are read: by the thread's last step and by now, as it may not know
+ * of a change yet.  With 'lock' held. */
 static bool is_reading(struct triad_perf *perf)
 {
 	return perf->reported_state == TRIAD_PERF_RUNNING &&
@@ -432,8 +432,8 @@ static struct work take_over_work(struct triad_perf *perf)
 	return work;
 }
 
-/* Details of an error are read when a sweep finds the error; these rounds find errors from
- * before. */
+/* Details of an error are read when a sweep finds the error; these rounds find errors
+ * from before. */
 #define ERROR_DETAILS_PERIOD_S 3600
 
 static struct triad_collector_params params_of(const struct triad_conf *conf)
@@ -568,8 +568,8 @@ static void end_reset(struct triad_perf *perf, const struct work *work)
 	perf->n_resets++;
 }
 
-/* Wakes waiting callers, but only when something has changed for them: there are thousands
- * of steps in a second.  Called with the lock. */
+/* Wakes waiting callers, but only when something has changed for them: there are
+ * thousands of steps in a second.  Called with the lock. */
 static void wake_waiters(struct triad_perf *perf, bool reset_made)
 {
 	uint64_t n_sweeps = triad_collector_status(perf->collector).n_sweeps;
@@ -599,7 +599,8 @@ static uint64_t run_hooks(struct triad_perf *perf, struct work *work)
 	pthread_mutex_lock(&perf->lock);
 	perf->has_hooks_fabric = has_fabric;
 	pthread_mutex_unlock(&perf->lock);
-	/* Without sweeps no step of the collector adopts a new fabric, so do it here. */
+	/* Without sweeps no step of the collector adopts a new fabric, so do it
+	 * here. */
 	if (work->wanted && !reads)
 		triad_collector_adopt(perf->collector);
 	work->wanted &= reads;

@@ -37,14 +37,14 @@ struct triad_perf_hooks {
 	/* Takes a new configuration.  Returns whether the collector's fabrics are parts
 	 * of a whole one from now on; see struct triad_collector_params. */
 	bool (*configure)(void *context, const struct triad_conf *conf);
-	/* Takes a new fabric.  Returns true when the hooks themselves give the collector
-	 * the fabric to sweep. */
+	/* Takes a new fabric.  Returns true when the hooks themselves give the
+	 * collector the fabric to sweep. */
 	bool (*take_fabric)(void *context, struct triad_fabric *fabric);
 	/* Sets totals to 0.  Returns false when the collector is to do that. */
 	bool (*reset)(void *context, const struct triad_selection *selection);
 	/* Called in each step.  'wanted': enabled, and in the role that reads counters.
-	 * Sets '*reads': the collector is to sweep; '*has_fabric': the hooks have a fabric
-	 * from a manager.  Returns until when the thread may sleep. */
+	 * Sets '*reads': the collector is to sweep; '*has_fabric': the hooks have a
+	 * fabric from a manager.  Returns until when the thread may sleep. */
 	uint64_t (*step)(void *context, bool wanted, bool *reads, bool *has_fabric);
 };
 
@@ -80,7 +80,8 @@ void triad_perf_free(struct triad_perf *perf);
 void triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf);
 void triad_perf_set_sm(struct triad_perf *perf, enum triad_sm sm);
 
-/* 'fabric' was taken while this SM was 'sm'; ignored when its role has changed since. */
+/* 'fabric' was taken while this SM was 'sm'; ignored when its role has changed
+ * since. */
 void triad_perf_set_fabric(
 	struct triad_perf *perf, struct triad_fabric *fabric, enum triad_sm sm);
 
@@ -117,13 +118,13 @@ struct triad_reset_log *triad_perf_resets(struct triad_perf *perf);
 /* Asks for a sweep and returns its ticket, for triad_perf_wait_sweep(). */
 uint64_t triad_perf_ask_sweep(struct triad_perf *perf);
 
-/* Waits, 'wait_us' at most, for the end of a sweep that began after the ticket was given.
- * A sweep that was cut short does not count.  Returns 0, ETIMEDOUT or ECANCELED (the
- * thread ends, or stops sweeping). */
+/* Waits, 'wait_us' at most, for the end of a sweep that began after the ticket was
+ * given.  A sweep that was cut short does not count.  Returns 0, ETIMEDOUT or ECANCELED
+ * (the thread ends, or stops sweeping). */
 int triad_perf_wait_sweep(struct triad_perf *perf, uint64_t ticket, uint64_t wait_us);
 
-/* Takes over 'selection' and sets the totals of its ports to 0; begins a sweep that also
- * resets their hardware counters, if 'selection' says so.  '*ticket' is for
+/* Takes over 'selection' and sets the totals of its ports to 0; begins a sweep that
+ * also resets their hardware counters, if 'selection' says so.  '*ticket' is for
  * triad_perf_wait_sweep().  Waits some 20 ms, until the totals are 0.  Returns 0, EBUSY
  * (another reset is under way) or ECANCELED (the thread ends). */
 int triad_perf_reset(

@@ -78,8 +78,8 @@ void triad_recorder_note_text(struct triad_recorder *recorder,
 
 /* --- what another SM recorded --- */
 
-/* Whether an event is about the fabric, and so of use to other SMs.  Each SM records its
- * port manager's actions and its own QoS itself. */
+/* Whether an event is about the fabric, and so of use to other SMs.  Each SM records
+ * its port manager's actions and its own QoS itself. */
 static bool is_of_fabric(unsigned kind)
 {
 	switch (kind) {

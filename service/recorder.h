@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Records events: links and nodes that come and go, alerts, resets of counters, the SM's
- * role, what the port manager did, and times when counters were not read.
+/* Records events: links and nodes that come and go, alerts, resets of counters, the
+ * SM's role, what the port manager did, and times when counters were not read.
  *
- * Model: any part adds an event to a timeline in memory (perfmgr/timeline/), which copies
- * 256 octets and waits for no disk.  A thread looks once a second whether counters are
- * read and which were reset.  Another thread reads a file of state.dir at the start, and
- * appends new events to it.
+ * Model: any part adds an event to a timeline in memory (perfmgr/timeline/), which
+ * copies 256 octets and waits for no disk.  A thread looks once a second whether
+ * counters are read and which were reset.  Another thread reads a file of state.dir at
+ * the start, and appends new events to it.
  *
  * The start and the end of the program are events, too.  A killed program leaves no end
  * in its file: then the file's time shows, to TRIAD_RECORDER_TOUCH_US, when it was last
@@ -14,9 +14,9 @@
  * A disk that fails or hangs stops only the writing thread.  Events stay in memory, and
  * are written when the disk works again; those that memory had no room for are counted.
  *
- * Thread-safety: any thread, for all but new, join, the sink, stop and free; the lock is
- * held for a copy.  No other lock is taken under it.
- * Memory: that of the timeline, twice while the file is read; 130 KiB for the file. */
+ * Thread-safety: any thread, for all but new, join, the sink, stop and free; the lock
+ * is held for a copy.  No other lock is taken under it.  Memory: that of the timeline,
+ * twice while the file is read; 130 KiB for the file. */
 #ifndef TRIAD_SERVICE_RECORDER_H
 #define TRIAD_SERVICE_RECORDER_H
 
@@ -48,8 +48,8 @@ struct triad_recorder_status {
 	uint64_t n_lost;  /* events dropped from memory before they were written */
 	uint64_t n_bad;   /* lines that could not be read at the start */
 	uint64_t hung_us; /* for how long the disk has not answered; 0: it answers */
-	/* When (wall clock) this process last began or stopped reading counters; 0: it has
-	 * not read any yet. */
+	/* When (wall clock) this process last began or stopped reading counters; 0: it
+	 * has not read any yet. */
 	uint64_t looked_us;
 	bool is_reading; /* the file is still being read */
 	int error; /* errno of the last attempt to read or write the file; 0: none */
@@ -68,9 +68,9 @@ void triad_recorder_join(struct triad_recorder *recorder, struct triad_perf *per
 struct triad_alerts_sink triad_recorder_sink(
 	struct triad_recorder *recorder, const struct triad_alerts_sink *next);
 
-/* Ends the threads, before triad_perf_free(); later events are not recorded.  Waits about
- * two seconds at most.  False: a thread hangs in a write; the recorder and its log must
- * stay.  Accepts NULL. */
+/* Ends the threads, before triad_perf_free(); later events are not recorded.  Waits
+ * about two seconds at most.  False: a thread hangs in a write; the recorder and its
+ * log must stay.  Accepts NULL. */
 bool triad_recorder_stop(struct triad_recorder *recorder);
 /* After triad_recorder_stop() returned true.  Accepts NULL. */
 void triad_recorder_free(struct triad_recorder *recorder);
@@ -83,17 +83,18 @@ void triad_recorder_note_text(struct triad_recorder *recorder,
 	enum triad_timeline_kind kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Takes an event that another SM recorded, a sweep or two after it happened: so this SM's
- * history has what happened while it was standby and read no counters itself.  Ignores the
- * event while this process reads counters; if it is here already; if it is about the other
- * SM and not the fabric; and if its time is more than TRIAD_RECORDER_LATE_US before that
- * of the newest event, or after now: it would be out of order. */
+/* Takes an event that another SM recorded, a sweep or two after it happened: so this
+ * SM's history has what happened while it was standby and read no counters itself.
+ * Ignores the event while this process reads counters; if it is here already; if it is
+ * about the other SM and not the fabric; and if its time is more than
+ * TRIAD_RECORDER_LATE_US before that of the newest event, or after now: it would be out
+ * of order. */
 #define TRIAD_RECORDER_LATE_US (60 * TRIAD_US_PER_S)
 void triad_recorder_take_copied(
 	struct triad_recorder *recorder, const struct triad_timeline_event *event);
 
-/* Copies events with numbers below '*number' (UINT64_MAX: all), the newest first, at most
- * 'room', and sets '*number' to that of the oldest one.  Returns how many. */
+/* Copies events with numbers below '*number' (UINT64_MAX: all), the newest first, at
+ * most 'room', and sets '*number' to that of the oldest one.  Returns how many. */
 uint32_t triad_recorder_copy(struct triad_recorder *recorder, uint64_t *number,
 	struct triad_timeline_event *events, uint32_t room);
 

@@ -17,8 +17,8 @@
 #include "triad/file.h"
 
 #define FLAGS (O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-/* The recorder writes the file anew at twice as many lines as it has room for events; so
- * a larger file, even of the longest lines, is not a recorder's. */
+/* The recorder writes the file anew at twice as many lines as it has room for events;
+ * so a larger file, even of the longest lines, is not a recorder's. */
 #define MAX_OCTETS ((uint64_t)4 * TRIAD_TIMELINE_MAX_EVENTS * TRIAD_TIMELINE_LINE_SIZE)
 
 void triad_recorder_file_init(struct triad_recorder_file *file, const char *dir,
@@ -237,7 +237,8 @@ int triad_recorder_file_new_begin(struct triad_recorder_file *file)
 		return fail_by(file, -fd);
 	file->new_fd = fd;
 	file->new_size = file->n_new_lines = 0;
-	/* Lock it before it gets its name, so that no other program can lock it first. */
+	/* Lock it before it gets its name, so that no other program can lock it
+	 * first. */
 	return flock(fd, LOCK_EX | LOCK_NB) ? discard_new(file, errno) : 0;
 }
 

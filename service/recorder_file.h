@@ -3,12 +3,13 @@
  * writes it anew, so that it doesn't grow for ever.
  *
  * The file is checked for trust and locked (flock) while it is open, so that a second
- * program with the same file is refused.  A write that fails leaves the file as it was, or
- * with a torn line at its end; the next line begins behind that.  When somebody has moved
- * the file away, it is written anew.
+ * program with the same file is refused.  A write that fails leaves the file as it was,
+ * or with a torn line at its end; the next line begins behind that.  When somebody has
+ * moved the file away, it is written anew.
  *
  * The program touches a file that it has not written for some time
- * (triad_recorder_file_touch()): so the file's time shows when the program was last alive.
+ * (triad_recorder_file_touch()): so the file's time shows when the program was last
+ * alive.
  *
  * Thread-safety: one thread; calls may wait for the disk.
  * Memory: none but the structure. */
@@ -41,8 +42,8 @@ void triad_recorder_file_init(struct triad_recorder_file *file, const char *dir,
 void triad_recorder_file_close(struct triad_recorder_file *file);
 
 /* Opens the file and reads it into 'older'; makes the file (0600) and its folder when
- * missing.  '*alive_us' is when the file was written or touched last (wall clock); 0: it
- * is new.  Returns 0 or an errno, with a reason. */
+ * missing.  '*alive_us' is when the file was written or touched last (wall clock); 0:
+ * it is new.  Returns 0 or an errno, with a reason. */
 int triad_recorder_file_open(struct triad_recorder_file *file,
 	struct triad_timeline *older, uint64_t *alive_us);
 
@@ -54,9 +55,9 @@ int triad_recorder_file_append(struct triad_recorder_file *file, const char *lin
 
 void triad_recorder_file_touch(struct triad_recorder_file *file);
 
-/* Write a new file beside the old one: begin, then lines; end replaces the old one.  Each
- * returns 0 or an errno, with a reason; after an error the old file is still there, and
- * the new one is gone. */
+/* Write a new file beside the old one: begin, then lines; end replaces the old one.
+ * Each returns 0 or an errno, with a reason; after an error the old file is still
+ * there, and the new one is gone. */
 int triad_recorder_file_new_begin(struct triad_recorder_file *file);
 int triad_recorder_file_new_append(struct triad_recorder_file *file, const char *lines,
 	size_t size, uint64_t n_lines);

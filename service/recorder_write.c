@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The thread that writes a recorder's events to its file: only it waits for the disk. */
+/* The thread that writes a recorder's events to its file: only it waits for the
+ * disk. */
 #include <errno.h>
 #include <string.h>
 

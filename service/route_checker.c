@@ -158,8 +158,8 @@ void triad_route_checker_set_fabric(
 	struct triad_route_checker *checker, struct triad_fabric *fabric)
 {
 	pthread_mutex_lock(&checker->lock);
-	/* Ignore a copy that the SM changed while it was made: its tables may not belong
-	 * together. */
+	/* Ignore a copy that the SM changed while it was made: its tables may not
+	 * belong together. */
 	if (!fabric || fabric->consistent) {
 		triad_fabric_unref(checker->fabric);
 		checker->fabric = fabric ? triad_fabric_ref(fabric) : NULL;
@@ -244,8 +244,8 @@ static bool is_stopped(void *context)
 	return is_over;
 }
 
-/* Asks the routing engine for its SLs, and checks credit loops again.  Called only if the
- * engine chooses SLs and the links by themselves could form a credit loop. */
+/* Asks the routing engine for its SLs, and checks credit loops again.  Called only if
+ * the engine chooses SLs and the links by themselves could form a credit loop. */
 static int ask_engine(struct triad_route_checker *checker,
 	struct triad_routes_options *options, struct triad_route_result *result)
 {
@@ -341,7 +341,8 @@ static void log_findings(
 }
 
 /* Whether the last result is also valid for 'fabric': its tables are the same, and the
- * result does not depend on SLs of a routing engine or a policy, which are in no table. */
+ * result does not depend on SLs of a routing engine or a policy, which are in no
+ * table. */
 static bool is_unchanged(struct triad_route_checker *checker,
 	const struct triad_fabric *fabric, uint64_t hash)
 {

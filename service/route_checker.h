@@ -2,11 +2,11 @@
 /* Checks the routes of each new fabric (routes/check.h), in a thread beside the SM.
  *
  * Model: the thread triad-routes checks the newest fabric that it was given, and skips
- * those that came while it was busy.  A fabric with the same tables as the last one needs
- * no new check.  The result is immutable and swapped whole; the last one stays until then.
- * Where the routing engine chooses SLs, and the links by themselves could form a credit
- * loop, the checker asks the owner for the SLs.  When it is enabled, it checks the last
- * fabric that it was given before.
+ * those that came while it was busy.  A fabric with the same tables as the last one
+ * needs no new check.  The result is immutable and swapped whole; the last one stays
+ * until then.  Where the routing engine chooses SLs, and the links by themselves could
+ * form a credit loop, the checker asks the owner for the SLs.  When it is enabled, it
+ * checks the last fabric that it was given before.
  *
  * It does not check a fabric without forwarding tables, such as an agent's, and shows
  * that in its status.
@@ -28,9 +28,10 @@ struct triad_route_source {
 	void *context;
 	/* SLs that packets may have besides those of the fabric, a bit for each. */
 	uint16_t (*more_sls)(void *context);
-	/* Where the routing engine chooses SLs: fills 'sls' (struct triad_routes_sls.of).
-	 * Returns 0, E2BIG (too many to ask for), ENOTSUP (SLs have no effect: the SM
-	 * programs no SL2VL tables), ECANCELED, or EAGAIN (no engine runs). */
+	/* Where the routing engine chooses SLs: fills 'sls' (struct
+	 * triad_routes_sls.of).  Returns 0, E2BIG (too many to ask for), ENOTSUP (SLs
+	 * have no effect: the SM programs no SL2VL tables), ECANCELED, or EAGAIN (no
+	 * engine runs). */
 	int (*ask_sls)(void *context, const struct triad_routes_layout *layout,
 		uint16_t *sls, bool (*is_stopped)(void *), void *stop_context);
 	/* The SL of one pair, from any thread; false when it is not known at once. */
@@ -77,8 +78,8 @@ struct triad_route_checker *triad_route_checker_new(
 bool triad_route_checker_stop(struct triad_route_checker *checker); /* accepts NULL */
 void triad_route_checker_free(struct triad_route_checker *checker); /* accepts NULL */
 
-/* 'changed' is called, without a lock, when the result has changed or gone.  Set it before
- * the first configuration. */
+/* 'changed' is called, without a lock, when the result has changed or gone.  Set it
+ * before the first configuration. */
 void triad_route_checker_set_listener(struct triad_route_checker *checker,
 	void (*changed)(void *context), void *context);
 

@@ -21,8 +21,8 @@ enum { AT_METHOD = 3 };
 #define RETRIES 1
 /* How often 'is_wanted' is called while a call waits. */
 #define SLICE_US (TRIAD_US_PER_S / 4)
-/* How long the port's attributes are cached: they are files, and a flood of reports must
- * not have them read each time. */
+/* How long the port's attributes are cached: they are files, and a flood of reports
+ * must not have them read each time. */
 #define PORT_AGE_US (TRIAD_US_PER_S / 20)
 
 struct triad_sa {
@@ -201,7 +201,8 @@ static int receive(struct triad_sa *sa, uint64_t wait_us)
 }
 
 /* Whether 'lid' is PortInfo:MasterSMLID of the local port at this moment.  Any node can
- * send a report; and after a hand-over the subscription goes on from another SM's LID. */
+ * send a report; and after a hand-over the subscription goes on from another SM's
+ * LID. */
 static bool is_from_sm(struct triad_sa *sa, uint16_t lid)
 {
 	if (triad_clock_now_us() - sa->port_read_us >= PORT_AGE_US && read_port(sa))
@@ -222,7 +223,8 @@ static void acknowledge(struct triad_sa *sa, const ib_mad_addr_t *address)
 	umad_set_addr(sa->buffer, be16toh(from.lid), (int)be32toh(from.qpn), from.sl,
 		(int)TRIAD_MAD_GSI_QKEY);
 	umad_set_pkey(sa->buffer, sa->pkey_index);
-	/* Ignore an error: without the acknowledgement, the SM sends the report again. */
+	/* Ignore an error: without the acknowledgement, the SM sends the report
+	 * again. */
 	(void)umad_send(sa->fd, sa->agent, sa->buffer, TRIAD_MAD_SIZE, 0, 0);
 }
 
@@ -248,8 +250,8 @@ static int await_answer(struct triad_sa *sa, uint8_t method, uint64_t wait_us)
 	uint64_t end_us = triad_clock_now_us() + wait_us, now_us;
 	uint16_t trap;
 
-	/* In slices, so that the wait ends when the answer is no longer wanted.  Reports
-	 * that come meanwhile are acknowledged, and counted as missed. */
+	/* In slices, so that the wait ends when the answer is no longer wanted.
+	 * Reports that come meanwhile are acknowledged, and counted as missed. */
 	while ((now_us = triad_clock_now_us()) < end_us) {
 		uint64_t left_us = end_us - now_us;
 		int error = receive(sa, left_us < SLICE_US ? left_us : SLICE_US);

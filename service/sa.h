@@ -26,9 +26,9 @@ static inline bool triad_sa_trap_is_of_ports(uint16_t trap)
 
 struct triad_sa;
 
-/* Opens the local port with that GUID.  Returns 0 or an errno.  While a call waits for an
- * answer, it calls 'is_wanted' a few times a second, and returns ECANCELED if that returns
- * false. */
+/* Opens the local port with that GUID.  Returns 0 or an errno.  While a call waits for
+ * an answer, it calls 'is_wanted' a few times a second, and returns ECANCELED if that
+ * returns false. */
 int triad_sa_open(uint64_t port_guid, bool (*is_wanted)(void *context), void *context,
 	struct triad_sa **sa);
 
@@ -50,8 +50,8 @@ int triad_sa_get_table(struct triad_sa *sa, uint16_t attribute, uint64_t wait_us
 	struct triad_sa_answer *answer);
 
 /* The same for P_KeyTableRecords, of end ports and of switches' ports 0.  An SM gives
- * them only to a requester that sends the SM's SM_Key.  OpenSM does not answer a request
- * with a wrong key. */
+ * them only to a requester that sends the SM's SM_Key.  OpenSM does not answer a
+ * request with a wrong key. */
 int triad_sa_get_pkeys(struct triad_sa *sa, uint64_t sm_key, uint64_t wait_us,
 	struct triad_sa_answer *answer);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Decides when to read the SA's tables again after reports of ports that came or went.
  *
- * Model: after a calm, the tables are read TRIAD_SA_PACE_SETTLE_US after the first report:
- * a switch's ports come and go together, so one reading serves the whole burst.  While
- * reports go on, intervals grow from 1 s to 10 s, so that reports can't cause much load.
+ * Model: after a calm, the tables are read TRIAD_SA_PACE_SETTLE_US after the first
+ * report: a switch's ports come and go together, so one reading serves the whole burst.
+ * While reports go on, intervals grow from 1 s to 10 s, so that reports can't cause
+ * much load.
  *
  * Thread-safety: none.  No clock: time comes in. */
 #ifndef TRIAD_SERVICE_SA_PACE_H

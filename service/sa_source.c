@@ -28,7 +28,8 @@
 #define PKEYS_LOOK_US (2 * TRIAD_US_PER_S)
 /* Discovered links are used for so long: the report of a change may be lost. */
 #define LINKS_US (3600 * TRIAD_US_PER_S)
-/* After a refusal, P_Keys are asked for again so late: OpenSM logs each such request. */
+/* After a refusal, P_Keys are asked for again so late: OpenSM logs each such
+ * request. */
 #define PKEYS_AGAIN_US (600 * TRIAD_US_PER_S)
 
 /* What the SA hides, as logged last: the advice differs. */
@@ -156,7 +157,8 @@ static int read_tables(
 	return error;
 }
 
-/* Reads the P_Key tables.  A refusal is not an error: the topology is of use without. */
+/* Reads the P_Key tables.  A refusal is not an error: the topology is of use
+ * without. */
 static int read_pkeys(struct triad_sa_source *source, struct triad_sa_answer *answer)
 {
 	uint64_t now_us = triad_clock_now_us(), key;
@@ -453,8 +455,8 @@ static int listen_for_reports(struct triad_sa_source *source)
 
 /* --- the thread --- */
 
-/* Reads the tables, or passes reports on to the user, by the wish.  For the tables a failed
- * subscription is not an error: they are also read at intervals. */
+/* Reads the tables, or passes reports on to the user, by the wish.  For the tables a
+ * failed subscription is not an error: they are also read at intervals. */
 static int refresh_or_report(struct triad_sa_source *source)
 {
 	struct triad_fabric *fabric = NULL;

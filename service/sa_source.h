@@ -37,8 +37,8 @@ enum triad_sa_source_use {
 /* Called from the source's thread. */
 struct triad_sa_source_user {
 	void *context;
-	/* Receives a fabric made of the tables; takes a reference to keep it.  The status
-	 * includes it already. */
+	/* Receives a fabric made of the tables; takes a reference to keep it.  The
+	 * status includes it already. */
 	void (*take)(void *context, struct triad_fabric *fabric);
 	/* Called when ports came or went a moment ago; for TRIAD_SA_REPORTS. */
 	void (*received)(void *context);

@@ -47,7 +47,8 @@ static struct triad_conf *make_default(const struct triad_service *service)
 	return conf;
 }
 
-/* Reads 'path' into 'conf', which has the defaults; NULL: there was no memory for it. */
+/* Reads 'path' into 'conf', which has the defaults; NULL: there was no memory for
+ * it. */
 static int load(const struct triad_service *service, const char *path,
 	struct triad_conf *conf, struct triad_diags *diags)
 {
@@ -80,9 +81,9 @@ static void load_first_conf(struct triad_service *service)
 	log_diags(service, &service->conf_diags);
 }
 
-/* The configuration for the parts, with a reference.  If the file has mistakes, it is one
- * that keeps the parts idle, because no part may trust such a file.  NULL: not enough
- * memory. */
+/* The configuration for the parts, with a reference.  If the file has mistakes, it is
+ * one that keeps the parts idle, because no part may trust such a file.  NULL: not
+ * enough memory. */
 static const struct triad_conf *make_effective(const struct triad_service *service)
 {
 	struct triad_conf *conf;
@@ -92,7 +93,8 @@ static const struct triad_conf *make_effective(const struct triad_service *servi
 	conf = make_default(service);
 	if (!conf)
 		return NULL;
-	/* These stay as configured, so that users can see the mistakes and mend them. */
+	/* These stay as configured, so that users can see the mistakes and mend
+	 * them. */
 	conf->log = service->conf->log;
 	conf->control = service->conf->control;
 	conf->perfmgr.enabled = false;
@@ -460,8 +462,8 @@ static bool judge_hardware(void *context, uint64_t guid, uint8_t number,
 	return triad_device_reader_judge(service->devices, guid, number, finding);
 }
 
-/* Fills the numbers of changes for event streams.  Must not take 'change_lock': its holder
- * may be waiting for the HTTP server's thread, which calls this. */
+/* Fills the numbers of changes for event streams.  Must not take 'change_lock': its
+ * holder may be waiting for the HTTP server's thread, which calls this. */
 static void look_for_changes(void *context, uint64_t numbers[TRIAD_STREAM_N_EVENTS])
 {
 	struct triad_service *service = context;
@@ -563,7 +565,8 @@ void triad_service_open(struct triad_service *service)
 
 void triad_service_close(struct triad_service *service)
 {
-	/* First release what commands wait for; then the threads of commands can end. */
+	/* First release what commands wait for; then the threads of commands can
+	 * end. */
 	if (service->collect)
 		triad_collect_stop(service->collect);
 	triad_history_keeper_close(service->history);

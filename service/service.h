@@ -6,7 +6,8 @@
  * Model: an owner (the plugin, triad-agent) embeds a service, supplies callbacks and
  * texts for what differs between processes, and adds its own parts and commands.  It
  * calls, in this order: init (reads the configuration), start; then it starts its own
- * parts; put_in_force, open.  At the end: close, stop; then it ends its own parts; free.
+ * parts; put_in_force, open.  At the end: close, stop; then it ends its own parts;
+ * free.
  *
  * Lock order: change_lock, then conf_lock, then any part's own lock.
  *
@@ -69,8 +70,8 @@ struct triad_service_owner {
 		const struct triad_command *command, struct triad_output *output);
 	/* Fills lists of the owner's commands for an image; NULL: it has none. */
 	void (*fill_lists)(void *context, struct triad_kept_list *lists);
-	/* Whether the owner has taken a port down; see struct triad_alerts_intent.  NULL:
-	 * the owner takes no ports down. */
+	/* Whether the owner has taken a port down; see struct triad_alerts_intent.
+	 * NULL: the owner takes no ports down. */
 	bool (*took_down)(
 		void *context, uint64_t node_guid, uint8_t number, bool is_disabled);
 	/* Callbacks of the check of routes; all NULL: none. */
@@ -88,8 +89,9 @@ struct triad_service {
 	struct triad_log *log;
 	struct triad_log_limit refused_limit; /* commands refused to readers */
 
-	/* Held while a configuration is changed and put into force.  That may take a while
-	 * and waits for threads of the HTTP servers, so those threads must not take it. */
+	/* Held while a configuration is changed and put into force.  That may take a
+	 * while and waits for threads of the HTTP servers, so those threads must not
+	 * take it. */
 	pthread_mutex_t change_lock;
 	pthread_mutex_t conf_lock;     /* of the four that follow; held for a copy */
 	const struct triad_conf *conf; /* NULL: there was no memory for it at init */
@@ -156,15 +158,15 @@ const struct triad_conf *triad_service_defaults(const struct triad_service *serv
 enum triad_conf_state triad_service_conf_state(struct triad_service *service);
 
 /* Reads the file as it is now, without putting it into force.  The caller owns '*conf':
- * what triad_conf_load() made of the file; the defaults when there is no file; NULL when
- * memory is short.  Returns 0, ENODATA (no file) or another errno with the mistakes in
- * 'diags', whose 'source' is the file. */
+ * what triad_conf_load() made of the file; the defaults when there is no file; NULL
+ * when memory is short.  Returns 0, ENODATA (no file) or another errno with the
+ * mistakes in 'diags', whose 'source' is the file. */
 int triad_service_read_file(struct triad_service *service, struct triad_conf **conf,
 	struct triad_diags *diags);
 
 /* Reads the file again and puts it into force.  Returns 0, with a line in 'diags' for
- * each change that waits for a restart.  Returns ENOENT (no file) or EINVAL (mistakes, or
- * memory is short), with lines in 'diags', and keeps the configuration in force. */
+ * each change that waits for a restart.  Returns ENOENT (no file) or EINVAL (mistakes,
+ * or memory is short), with lines in 'diags', and keeps the configuration in force. */
 int triad_service_reload(struct triad_service *service, struct triad_diags *diags);
 
 /* A text that parts are idle because the file has mistakes, and what to do; NULL: they
@@ -181,8 +183,8 @@ const char *triad_service_trouble(struct triad_service *service);
 int triad_service_set(struct triad_service *service, const char *key, const char *value,
 	struct triad_diags *diags);
 
-/* The functions of a 'struct triad_runner'; 'context' is the service.  The role that the
- * configuration in force gives a user: */
+/* The functions of a 'struct triad_runner'; 'context' is the service.  The role that
+ * the configuration in force gives a user: */
 enum triad_role triad_service_role(void *context, const struct triad_peer *peer);
 
 /* Parses words and has the owner run the command.  Refuses a reader's command that

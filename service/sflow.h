@@ -2,8 +2,8 @@
 /* The sFlow agent's thread: runs perfmgr/export/sflow_sender.h with the PerfManager's
  * view, while the PerfManager sweeps.
  *
- * The first configuration with a collector starts the thread.  It waits only for its next
- * time to send and for triad_sflow_configure().
+ * The first configuration with a collector starts the thread.  It waits only for its
+ * next time to send and for triad_sflow_configure().
  *
  * Thread-safety: any thread, for all but new, stop and free. */
 #ifndef TRIAD_SERVICE_SFLOW_H
@@ -25,8 +25,8 @@ void triad_sflow_stop(struct triad_sflow *sflow);
 /* After triad_sflow_stop().  Accepts NULL. */
 void triad_sflow_free(struct triad_sflow *sflow);
 
-/* Returns 0, EINVAL (a value is out of its range; nothing has changed), or an errno when
- * the thread can't be started. */
+/* Returns 0, EINVAL (a value is out of its range; nothing has changed), or an errno
+ * when the thread can't be started. */
 int triad_sflow_configure(
 	struct triad_sflow *sflow, const struct triad_sflow_params *params);
 

@@ -203,8 +203,8 @@ static int write_file(
 	}
 	triad_file_make_folder(keeper->path);
 	error = triad_file_check_folder(keeper->path, why) == EPERM ? EPERM : 0;
-	/* Until now the unread file has stayed, so that a user can mend it and restart the
-	 * program.  Now it gets out of the way of a new one. */
+	/* Until now the unread file has stayed, so that a user can mend it and restart
+	 * the program.  Now it gets out of the way of a new one. */
 	if (!error && keeper->has_unread)
 		put_aside(keeper);
 	if (!error) {
@@ -331,7 +331,8 @@ static void wait_until_kept(
 	pthread_mutex_unlock(&keeper->lock);
 }
 
-/* Waits until the file has been read: its silences have numbers, and new ones follow. */
+/* Waits until the file has been read: its silences have numbers, and new ones
+ * follow. */
 static bool wait_until_read(struct triad_silence_keeper *keeper)
 {
 	uint64_t until_us = triad_clock_now_us() + WAIT_US;

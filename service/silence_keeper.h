@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Keeps the silences of a watch: begins and ends them in time, and writes them to a file
- * in state.dir, from which they come back after a restart.
+/* Keeps the silences of a watch: begins and ends them in time, and writes them to a
+ * file in state.dir, from which they come back after a restart.
  *
- * A thread of its own reads and writes the file, so that a disk that hangs stops nothing
- * else.  It replaces the file as a whole.  It renames a malformed file to PATH.bad at once,
- * and one that it could not read before it writes a new one.  A write that fails is tried
- * again each 10 s, and logged once.
+ * A thread of its own reads and writes the file, so that a disk that hangs stops
+ * nothing else.  It replaces the file as a whole.  It renames a malformed file to
+ * PATH.bad at once, and one that it could not read before it writes a new one.  A write
+ * that fails is tried again each 10 s, and logged once.
  *
  * Each SM, and triad-agent, has its own silences, and does not send them to others.
  *
@@ -28,13 +28,14 @@ struct triad_silence_keeper_status {
 	uint32_t n;   /* silences, also those that have not begun yet */
 	bool is_read; /* reading the file has ended, well or not */
 	bool is_kept; /* the file has all silences */
-	/* Why not, and what to do; or what was wrong with the file at the start; or "". */
+	/* Why not, and what to do; or what was wrong with the file at the start; or
+	 * "". */
 	char trouble[TRIAD_SILENCE_TROUBLE_SIZE];
 	char path[TRIAD_CONF_PATH_SIZE]; /* "": state.dir is empty, nothing is kept */
 };
 
-/* 'watch' and 'log' are borrowed.  'program' and the port's GUID are in the file's name.
- * NULL when memory is short. */
+/* 'watch' and 'log' are borrowed.  'program' and the port's GUID are in the file's
+ * name.  NULL when memory is short. */
 struct triad_silence_keeper *triad_silence_keeper_new(struct triad_watch *watch,
 	const char *program, uint64_t port_guid, struct triad_log *log);
 
@@ -48,8 +49,8 @@ bool triad_silence_keeper_stop(struct triad_silence_keeper *keeper);
 void triad_silence_keeper_free(struct triad_silence_keeper *keeper);
 
 /* Adds a copy of 'silence', and waits 2 s at most until it is written; the status shows
- * whether it is.  Returns its number; 0 when there are too many, or when the file has not
- * been read yet (is_read). */
+ * whether it is.  Returns its number; 0 when there are too many, or when the file has
+ * not been read yet (is_read). */
 uint32_t triad_silence_keeper_add(struct triad_silence_keeper *keeper,
 	const struct triad_silence *silence,
 	struct triad_silence_keeper_status *status);

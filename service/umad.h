@@ -20,8 +20,8 @@ struct triad_umad;
  * ENODEV (no such port here), ENOMEM or another errno. */
 int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **umad);
 
-/* The same for a vendor's class with an OUI (0x30 to 0x4f).  Also receives requests with
- * 'method'; 0: receives answers only. */
+/* The same for a vendor's class with an OUI (0x30 to 0x4f).  Also receives requests
+ * with 'method'; 0: receives answers only. */
 int triad_umad_open_vendor(uint64_t port_guid, int mgmt_class, const uint8_t oui[3],
 	unsigned method, struct triad_umad **umad);
 
@@ -31,8 +31,9 @@ int triad_umad_fd(const struct triad_umad *umad);
 /* The default partition's place in the port's table [triad_local_port_pkey_index()]. */
 uint16_t triad_umad_default_pkey(const struct triad_umad *umad);
 
-/* 'in_flight': answers may still come.  Then the descriptor stays open until the process
- * ends: ibsim's must not be closed before its answers have come.  Accepts NULL. */
+/* 'in_flight': answers may still come.  Then the descriptor stays open until the
+ * process ends: ibsim's must not be closed before its answers have come.  Accepts
+ * NULL. */
 void triad_umad_close(struct triad_umad *umad, bool in_flight);
 
 /* Lives as long as 'umad'. */

@@ -127,8 +127,8 @@ static void take_change(
 	webhook->next_sink.take(webhook->next_sink.context, change, alert);
 }
 
-/* Wakes the thread after a sweep and not for each alert, so that the alerts of one sweep
- * are sent together. */
+/* Wakes the thread after a sweep and not for each alert, so that the alerts of one
+ * sweep are sent together. */
 static void note_done(void *context)
 {
 	struct triad_webhook *webhook = context;
@@ -182,7 +182,8 @@ static void take_target(
 	webhook->status.is_failing = false;
 	webhook->status.reason[0] = '\0';
 	if (is_other) {
-		/* A new receiver need not know ended alerts; the thread begins again. */
+		/* A new receiver need not know ended alerts; the thread begins
+		 * again. */
 		webhook->is_reporting = false;
 		triad_alert_outbox_pause(webhook->reported);
 	} else if (webhook->is_reporting) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Sends alerts to Alertmanager, or to a receiver with its API v2: [alerts] webhook.
  *
- * The PerfManager's thread puts alerts into a list (perfmgr/formats/alert_outbox.h), under
- * a lock that is held while one alert is copied.  A thread of its own, started with the
- * first URL, sends what is due (webhook_post.h); no other thread waits for it.
+ * The PerfManager's thread puts alerts into a list (perfmgr/formats/alert_outbox.h),
+ * under a lock that is held while one alert is copied.  A thread of its own, started
+ * with the first URL, sends what is due (webhook_post.h); no other thread waits for it.
  *
- * The thread sends only while 'may_report' allows it: alerts of an SM that became a standby
- * may be over.  The receiver drops them after its timeout, unless another SM sends them.
+ * The thread sends only while 'may_report' allows it: alerts of an SM that became a
+ * standby may be over.  The receiver drops them after its timeout, unless another SM
+ * sends them.
  *
  * Each reason why the URL can't be reached is logged once, until it is reached again.
  *
@@ -34,8 +35,8 @@ struct triad_webhook_status {
 	uint64_t taken_us; /* last success, monotonic; 0: never */
 };
 
-/* 'may_report' returns whether the alerts of this process are of the present; the thread
- * calls it, until triad_webhook_stop().  NULL when memory is short. */
+/* 'may_report' returns whether the alerts of this process are of the present; the
+ * thread calls it, until triad_webhook_stop().  NULL when memory is short. */
 struct triad_webhook *triad_webhook_new(
 	bool (*may_report)(void *context), void *context, struct triad_log *log);
 

@@ -2,8 +2,8 @@
 /* Sends a body to a URL by HTTP or HTTPS and waits for the answer, by libcurl.
  *
  * Ignores the process's environment, and so uses no proxy.  Follows no redirects, and
- * always verifies a server's certificate, by the CA of the target or those of the system.
- * Keeps one connection open between two calls.
+ * always verifies a server's certificate, by the CA of the target or those of the
+ * system.  Keeps one connection open between two calls.
  *
  * Thread-safety: one thread, but for triad_webhook_post_cancel(). */
 #ifndef TRIAD_SERVICE_WEBHOOK_POST_H

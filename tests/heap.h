@@ -6,7 +6,8 @@
 #include <malloc.h>
 #include <stddef.h>
 
-/* mallinfo()'s numbers are ints, and may have wrapped; glibc has mallinfo2() since 2.33. */
+/* mallinfo()'s numbers are ints, and may have wrapped; glibc has mallinfo2() since
+ * 2.33. */
 #if __GLIBC_PREREQ(2, 33)
 #define HEAP_INFO mallinfo2
 #else

@@ -19,8 +19,8 @@
 #define CONNECT_MS 3000
 #define MIN_CONNECT_MS 500
 #define RECONNECT_MS 500
-/* If the first connection failed, or the library gave up (a password refused twice), start
- * again after this time and read the files again. */
+/* If the first connection failed, or the library gave up (a password refused twice),
+ * start again after this time and read the files again. */
 #define ANEW_US (2 * TRIAD_US_PER_S)
 #define RECONNECT_JITTER_MS 500
 #define PING_MS 5000
@@ -128,8 +128,8 @@ static void note_not_connected(struct triad_bus *bus, const char *text)
 					       : "counters are read all the same");
 }
 
-/* Whether the connection's events count.  Not those of one closed on purpose, which still
- * flushes its queue. */
+/* Whether the connection's events count.  Not those of one closed on purpose, which
+ * still flushes its queue. */
 static bool is_current(struct triad_bus *bus, const natsConnection *connection)
 {
 	bool is_current;
@@ -200,8 +200,8 @@ static void on_error(natsConnection *connection, natsSubscription *subscription,
 	pthread_mutex_unlock(&bus->lock);
 }
 
-/* Reads the sender of a message from its subject (see the header).  False: the subject is
- * not one of ours. */
+/* Reads the sender of a message from its subject (see the header).  False: the subject
+ * is not one of ours. */
 static bool read_speaker(const struct triad_bus *bus, const char *subject,
 	struct triad_member_sender *speaker)
 {
@@ -421,8 +421,8 @@ static void connect_to(struct triad_bus *bus)
 	if (!are_files_trusted(bus))
 		return;
 	status = open_connection(bus);
-	/* Try again with another nonce: libnats 3.4 can't send a signature that begins with
-	 * a 0 octet (one in 256), and the broker refuses the connection. */
+	/* Try again with another nonce: libnats 3.4 can't send a signature that begins
+	 * with a 0 octet (one in 256), and the broker refuses the connection. */
 	if (status == NATS_CONNECTION_AUTH_FAILED && bus->params.credentials[0])
 		status = open_connection(bus);
 	/* Do this before subscribing, so that the library's callbacks count. */
@@ -500,8 +500,8 @@ static bool apply_conf(struct triad_bus *bus)
 		disconnect(bus);
 		note_connected(bus, false, "");
 	}
-	/* Change the parameters only now: the library's threads read them while there is a
-	 * connection. */
+	/* Change the parameters only now: the library's threads read them while there
+	 * is a connection. */
 	if (is_changed)
 		bus->params = wanted;
 	if (!stop && is_wanted && (is_changed || is_given_up(bus))) {
@@ -511,7 +511,8 @@ static bool apply_conf(struct triad_bus *bus)
 	return !stop;
 }
 
-/* Corrects the status: the library's callbacks may come too early or in another order. */
+/* Corrects the status: the library's callbacks may come too early or in another
+ * order. */
 static void look_at_connection(struct triad_bus *bus)
 {
 	bool is_connected;
@@ -592,7 +593,8 @@ void triad_bus_send(struct triad_bus *bus, enum triad_member_to to, uint64_t id,
 	is_connected = bus->status.is_connected;
 	bus->status.n_send_dropped += !is_connected;
 	pthread_mutex_unlock(&bus->lock);
-	/* Keep no message without a connection: it would be outdated when it is sent. */
+	/* Keep no message without a connection: it would be outdated when it is
+	 * sent. */
 	if (is_connected)
 		triad_bus_queue_put(&bus->out,
 			&(struct triad_bus_envelope){.to = to, .id = id}, octets, size);

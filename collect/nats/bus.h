@@ -11,15 +11,15 @@
  * The first ID is the sender's, so that the broker can enforce that nobody sends in
  * another's name.
  *
- * It uses core NATS only: messages are lost while a receiver is not connected, or does not
- * take them soon.  A thread connects and sends; the library's threads receive.  Each
- * direction has a queue of a bounded number of messages and octets; messages that do not
- * fit are dropped and counted.  So neither a hanging broker nor a sleeping owner blocks
- * anybody or uses more memory.  Without a connection messages are dropped at once, because
- * they would be outdated later.
+ * It uses core NATS only: messages are lost while a receiver is not connected, or does
+ * not take them soon.  A thread connects and sends; the library's threads receive.
+ * Each direction has a queue of a bounded number of messages and octets; messages that
+ * do not fit are dropped and counted.  So neither a hanging broker nor a sleeping owner
+ * blocks anybody or uses more memory.  Without a connection messages are dropped at
+ * once, because they would be outdated later.
  *
- * It retries a lost connection for ever, in turn with all known servers; and also settings
- * that fail, such as a missing file.
+ * It retries a lost connection for ever, in turn with all known servers; and also
+ * settings that fail, such as a missing file.
  *
  * Thread-safety: any thread, except for new, stop and free.  'wake' is called from the
  * library's threads: it must not block or call back.
@@ -67,13 +67,13 @@ struct triad_bus_status {
 struct triad_bus *triad_bus_new(
 	void (*wake)(void *context), void *context, struct triad_log *log);
 
-/* Ends the thread and the connection, within five seconds unless more than six servers are
- * silent.  If threads of the library still hang then, it leaves the memory.  Accepts
- * NULL. */
+/* Ends the thread and the connection, within five seconds unless more than six servers
+ * are silent.  If threads of the library still hang then, it leaves the memory.
+ * Accepts NULL. */
 void triad_bus_free(struct triad_bus *bus);
 
-/* Connects with 'params' (NULL: disconnects), unless they are unchanged.  Returns 0, or an
- * errno if the thread can't be created. */
+/* Connects with 'params' (NULL: disconnects), unless they are unchanged.  Returns 0, or
+ * an errno if the thread can't be created. */
 int triad_bus_configure(struct triad_bus *bus, const struct triad_bus_params *params);
 
 void triad_bus_send(struct triad_bus *bus, enum triad_member_to to, uint64_t id,

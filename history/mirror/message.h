@@ -3,8 +3,8 @@
  *
  * Octets, big-endian; a payload of another version is refused as a whole.  Within a
  * version, a receiver ignores what it does not know behind ASK_LIST and ASK, and in the
- * reserved octet; kinds that it does not know count as another version.  Times are of the
- * wall clock of the SM that wrote the images, in us.
+ * reserved octet; kinds that it does not know count as another version.  Times are of
+ * the wall clock of the SM that wrote the images, in us.
  *
  *     at    size
  *     0     4     magic "TrHi"

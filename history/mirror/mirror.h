@@ -2,17 +2,17 @@
 /* Copies images between SMs, so that each SM has the whole history.
  *
  * Model: a machine without threads, sockets and files.  Payloads and views of a cluster
- * come in, payloads to all members go out; they may be lost, doubled or late.  Images are
- * in a store; all members have an image as the same octets at the same offset of a segment
- * with the same name.
+ * come in, payloads to all members go out; they may be lost, doubled or late.  Images
+ * are in a store; all members have an image as the same octets at the same offset of a
+ * segment with the same name.
  *
- * Each member sends, at intervals and after a change, a digest of each tier of each SM's
- * images.  A member with another digest requests the list of segments, the newest first,
- * and then the images that it lacks: one after the other, piece by piece.  The store checks
- * a complete image before it accepts it.  The tier of sweeps and the images of present
- * members come first, so after a fail-over the last hour is available first.  Images of a
- * present member are requested only from that member; those of others, and a member's own,
- * from any member that has them.
+ * Each member sends, at intervals and after a change, a digest of each tier of each
+ * SM's images.  A member with another digest requests the list of segments, the newest
+ * first, and then the images that it lacks: one after the other, piece by piece.  The
+ * store checks a complete image before it accepts it.  The tier of sweeps and the
+ * images of present members come first, so after a fail-over the last hour is available
+ * first.  Images of a present member are requested only from that member; those of
+ * others, and a member's own, from any member that has them.
  *
  * A removal is not copied; all members remove the same images by the same rule
  * (history/rings.h).
@@ -50,15 +50,16 @@ struct triad_mirror_image {
 /* The store of images.  Calls may wait for a disk. */
 struct triad_mirror_store {
 	void *context;
-	/* Changed by 'add' and between calls; the machine changes only 'reported_floor_us'. */
+	/* Changed by 'add' and between calls; the machine changes only
+	 * 'reported_floor_us'. */
 	struct triad_history_rings *rings;
 	/* Reads a part of an image.  Returns 0 or an errno. */
 	int (*read)(void *context, const struct triad_mirror_image *image, uint32_t at,
 		void *octets, uint32_t size);
-	/* Appends an image to its segment, which ends at its offset.  Returns 0; EPROTO:
-	 * not an image of that SM; EBUSY: another process writes the segment, it has
-	 * changed meanwhile, or something else has its name; ENOBUFS: too many segments, or
-	 * SMs; or the errno of a disk. */
+	/* Appends an image to its segment, which ends at its offset.  Returns 0;
+	 * EPROTO: not an image of that SM; EBUSY: another process writes the segment,
+	 * it has changed meanwhile, or something else has its name; ENOBUFS: too many
+	 * segments, or SMs; or the errno of a disk. */
 	int (*add)(void *context, const struct triad_mirror_image *image,
 		const uint8_t *octets);
 };
@@ -77,8 +78,8 @@ struct triad_mirror_status {
 	uint64_t n_malformed, n_versions;   /* payloads */
 	uint32_t n_members;                 /* other members that send STATE */
 	uint64_t lacking_octets;            /* estimate of what only others have */
-	/* For the member that this one is most behind: how much newer its newest image is
-	 * than our copy, and for how long. */
+	/* For the member that this one is most behind: how much newer its newest image
+	 * is than our copy, and for how long. */
 	uint64_t behind_us, behind_for_us;
 	uint64_t behind_of; /* the member; 0: none */
 };
@@ -91,7 +92,8 @@ void triad_mirror_free(struct triad_mirror *mirror);
 void triad_mirror_set_rate(struct triad_mirror *mirror, uint32_t rate_octets_s);
 
 /* --- in --- */
-/* Sets the present members, with or without this one; ignores those over the maximum. */
+/* Sets the present members, with or without this one; ignores those over the
+ * maximum. */
 void triad_mirror_view(
 	struct triad_mirror *mirror, const uint64_t *members, uint32_t n);
 void triad_mirror_payload(

@@ -18,8 +18,8 @@ struct mirror_member {
 	uint64_t id;
 	bool has_state;
 	struct triad_mirror_state state;
-	/* A hash of its digest and ours of the tier when its list had nothing to copy; and
-	 * until when not to ask it about that tier. */
+	/* A hash of its digest and ours of the tier when its list had nothing to copy;
+	 * and until when not to ask it about that tier. */
 	uint64_t settled[TRIAD_HISTORY_MAX_OWNERS][TRIAD_HISTORY_N_TIERS];
 	uint64_t shunned_us[TRIAD_HISTORY_MAX_OWNERS][TRIAD_HISTORY_N_TIERS];
 	uint64_t behind_since_us; /* we lack its newest image; 0: we don't */

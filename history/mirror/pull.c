@@ -5,8 +5,8 @@
  *     list       a page of its segments, the newest first; then the next page
  *     image      of each segment those after its end here, one after the other
  *
- * After each image it checks whether something else should be copied first now, so that new
- * images come before old ones. */
+ * After each image it checks whether something else should be copied first now, so that
+ * new images come before old ones. */
 #include "history/mirror/parts.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 #define ANSWER_US TRIAD_US_PER_S       /* how long to wait for an answer */
 #define LATE_US (50 * TRIAD_US_PER_MS) /* the same, for a piece that others overtook */
 #define MAX_TRIES 5u
-/* Give up an image that takes longer, and a list with more pages than the segments that we
- * copy need. */
+/* Give up an image that takes longer, and a list with more pages than the segments that
+ * we copy need. */
 #define MAX_IMAGE_US (600 * TRIAD_US_PER_S)
 #define MAX_PAGES (TRIAD_HISTORY_MAX_COPIES / TRIAD_MIRROR_LIST_ROOM + 1)
 #define SHUN_US (10 * TRIAD_US_PER_S)     /* don't ask a member that did not answer */
@@ -78,8 +78,8 @@ static bool is_of_a_member(struct triad_mirror *mirror, uint64_t owner)
 	return member && member->has_state;
 }
 
-/* Whether to ask the member for these images.  For our own images only if the member has
- * more: otherwise it just lacks the newest one. */
+/* Whether to ask the member for these images.  For our own images only if the member
+ * has more: otherwise it just lacks the newest one. */
 static bool may_ask(struct triad_mirror *mirror, const struct mirror_member *member,
 	const struct triad_mirror_owned *owned)
 {
@@ -214,8 +214,8 @@ static bool copy_segment(
 	return true;
 }
 
-/* Continues with the next member.  Does not ask this one for as long as it took since its
- * last image, so that others are copied meanwhile. */
+/* Continues with the next member.  Does not ask this one for as long as it took since
+ * its last image, so that others are copied meanwhile. */
 static void pass_on(struct triad_mirror *mirror, struct mirror_member *member)
 {
 	if (member) {

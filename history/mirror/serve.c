@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Answers requests of other members.  Drops a request for a segment that was removed: the
- * requester gives up and requests another list. */
+/* Answers requests of other members.  Drops a request for a segment that was removed:
+ * the requester gives up and requests another list. */
 #include "history/mirror/parts.h"
 
 #include <string.h>
@@ -16,7 +16,8 @@ static bool is_same_image(
 		a->begun_us == b->begun_us && a->offset == b->offset;
 }
 
-/* Joins requests for the same pieces: pieces go to all members, so they are sent once. */
+/* Joins requests for the same pieces: pieces go to all members, so they are sent
+ * once. */
 static bool join_job(struct triad_mirror *mirror, const struct mirror_job *asked)
 {
 	for (uint32_t i = 0; i < mirror->n_jobs; i++) {

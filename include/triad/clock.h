@@ -44,9 +44,9 @@ void triad_clock_format(uint64_t wall_us, char text[TRIAD_CLOCK_TEXT_SIZE]);
 /* The same to the second, for people: "2026-01-02T03:04:05Z".  Returns 'text'. */
 const char *triad_clock_format_s(uint64_t wall_us, char text[TRIAD_CLOCK_TEXT_SIZE]);
 
-/* Reads what triad_clock_format() writes, to the second; also without seconds or without
- * the time of day, and with an offset ("2026-01-02T04:04+01:00").  Without one it is UTC.
- * False, and '*wall_us' untouched, for anything else. */
+/* Reads what triad_clock_format() writes, to the second; also without seconds or
+ * without the time of day, and with an offset ("2026-01-02T04:04+01:00").  Without one
+ * it is UTC.  False, and '*wall_us' untouched, for anything else. */
 bool triad_clock_parse(const char *text, uint64_t *wall_us);
 
 /* Writes a length of time in its two largest units: "12 s", "3 min 5 s", "4 d 2 h". */

@@ -68,10 +68,10 @@
  * triadctl carries these four out, so other askers are refused.
  *
  * --interval goes with --watch alone.  An option's value stands in the next word or
- * after '=' ("--port=3"; "-n3"); options may stand in any order, the last of two
- * wins.  Numbers are decimal, those of a request for a path also hexadecimal after 0x;
- * words of a choice and counters ignore case.  Each command also takes '--color', and
- * those with tables '--table', which help doesn't show: triadctl adds the former when its
+ * after '=' ("--port=3"; "-n3"); options may stand in any order, the last of two wins.
+ * Numbers are decimal, those of a request for a path also hexadecimal after 0x; words
+ * of a choice and counters ignore case.  Each command also takes '--color', and those
+ * with tables '--table', which help doesn't show: triadctl adds the former when its
  * output is a terminal, and the latter unless JSON is asked for.
  *
  * A command either reads or changes something, as the table of commands says.  The

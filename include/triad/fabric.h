@@ -72,8 +72,8 @@ struct triad_fabric_node {
 	bool optimized_sl2vl; /* a switch that can set one SL2VL table for many ports */
 	char name[TRIAD_NODE_NAME_SIZE]; /* printable UTF-8 */
 	struct triad_fabric_slice lft;   /* out-port for each LID, in 'lft' */
-	/* Masks for each multicast LID from 0xc000 on, in 'mft': 'mft_width' of them, each
-	 * with a bit for each of 16 ports. */
+	/* Masks for each multicast LID from 0xc000 on, in 'mft': 'mft_width' of them,
+	 * each with a bit for each of 16 ports. */
 	struct triad_fabric_slice mft;
 	uint8_t mft_width;
 	bool mft_is_cut; /* it has more than TRIAD_FABRIC_MAX_MLIDS */

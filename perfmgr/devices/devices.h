@@ -8,8 +8,8 @@
  *     about itself         ib/device_info.h, requests to its GSI
  *     about each port      ib/cable_info.h, SMPs by LID: what is plugged in there
  *
- * There is one question at a time.  The owner sends it, and passes the answer or that there
- * is none:
+ * There is one question at a time.  The owner sends it, and passes the answer or that
+ * there is none:
  *
  *     while (triad_devices_next(devices, now, &question, &due))
  *             triad_devices_answer(devices, ask(&question), now);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An HTTP server: counters for Prometheus, or the answers of a handler (http_handler.h).
+/* An HTTP server: counters for Prometheus, or the answers of a handler
+ * (http_handler.h).
  *
  * Model: one thread runs libmicrohttpd and does nothing else, so all clients together
  * take one core at most.  GET /metrics takes the view of that moment and writes it

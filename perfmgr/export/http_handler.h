@@ -59,7 +59,8 @@ struct triad_http_handler {
 	bool (*is_open)(void *context, const char *target);
 	/* NULL: memory is short. */
 	void *(*begin)(void *context, const struct triad_http_request *request);
-	/* Whether the head is ready; later, whether read() has octets or is at its end. */
+	/* Whether the head is ready; later, whether read() has octets or is at its
+	 * end. */
 	bool (*is_ready)(void *context, void *answer);
 	void (*head)(void *context, void *answer, struct triad_http_head *head);
 	/* At most 'size' octets. */

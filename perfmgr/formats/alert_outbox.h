@@ -73,8 +73,8 @@ struct triad_alert_outbox *triad_alert_outbox_new(void);
 /* Accepts NULL. */
 void triad_alert_outbox_free(struct triad_alert_outbox *outbox);
 
-/* Starts sending, everything at once.  Also for another receiver: the batch on its way to
- * the last one does not count. */
+/* Starts sending, everything at once.  Also for another receiver: the batch on its way
+ * to the last one does not count. */
 void triad_alert_outbox_begin(struct triad_alert_outbox *outbox, uint64_t repeat_us);
 
 /* Stops sending: forgets ended alerts, keeps active ones. */

@@ -4,8 +4,8 @@
  * Model: a writer stands at a place in memory and moves on.  It does not write what
  * does not fit, and sets 'cut'; callers give enough room.
  *
- * The name of a family is without "_total" or "_info"; the format determines where these
- * appear:
+ * The name of a family is without "_total" or "_info"; the format determines where
+ * these appear:
  *
  *                  text 0.0.4                      OpenMetrics 1.0.0
  *     counter   # TYPE x_total counter          # TYPE x counter
@@ -19,11 +19,11 @@
  *               x_sum 0.5                       x_sum 0.5
  *               x_count 2                       x_count 2
  *
- * So the samples are the same in both.  OpenMetrics also has the unit, if the name ends in
- * a known one.
+ * So the samples are the same in both.  OpenMetrics also has the unit, if the name ends
+ * in a known one.
  *
- * Numbers are written without printf, because there are millions, and the locale must have
- * no effect.
+ * Numbers are written without printf, because there are millions, and the locale must
+ * have no effect.
  *
  * Thread-safety: functions without state.
  * Memory: no allocation.

@@ -9,9 +9,9 @@
  *     time,node_guid,port,remote_guid,remote_port,gbps,PortXmitData,PortRcvData
  *     2026-01-02T03:04:05.678Z,0x0002c90300001234,1,0x0002c90300005678,7,100,12,34
  *
- * A section is some comments, a header and any number of rows.  Each section can be read
- * without those before it.  Its header lists its counters: the two data counters and, with
- * [profile] counters = all, the others after them, by their IBA names.
+ * A section is some comments, a header and any number of rows.  Each section can be
+ * read without those before it.  Its header lists its counters: the two data counters
+ * and, with [profile] counters = all, the others after them, by their IBA names.
  *
  *     time         when the sweep began, of the wall clock, UTC
  *     node_guid    with 'port', which port of the fabric it is
@@ -41,8 +41,8 @@
  *
  * A reader ignores comments that begin otherwise, and keys that it doesn't know.
  *
- * Invariants: numbers, GUIDs and times have one form, so that parsing and rendering gives
- * the same text, octet for octet.
+ * Invariants: numbers, GUIDs and times have one form, so that parsing and rendering
+ * gives the same text, octet for octet.
  *
  * Thread-safety: none; an instance for each thread.  Memory: none is allocated.
  * Source: [monitoring-rfc: to support data profiling we will need to store xmit recv

@@ -44,11 +44,11 @@
  * errors count as independent.
  *
  * Good: at the target or above, so few errors in the recent span would have a chance
- * below TRIAD_BER_ERROR_PROBABILITY.  The test is Chernoff's bound (1952): it needs little more
- * data than the exact interval, and one logarithm.  It holds for each look, not for all
- * looks together.  The recent span covers TRIAD_BER_SPAN to twice as many errors
- * expected at the target; older readings are dropped.  A link near its target may stay
- * neither good nor worse for ever.
+ * below TRIAD_BER_ERROR_PROBABILITY.  The test is Chernoff's bound (1952): it needs
+ * little more data than the exact interval, and one logarithm.  It holds for each look,
+ * not for all looks together.  The recent span covers TRIAD_BER_SPAN to twice as many
+ * errors expected at the target; older readings are dropped.  A link near its target
+ * may stay neither good nor worse for ever.
  *
  * A worse link stays so until readings after the alarm show it good again.
  *

@@ -2,9 +2,10 @@
 /* Runs commands from triadctl and from the console, and writes their answers.  Commands
  * that do not need OpenSM are the service's (service/command/commands.h).
  *
- * Thread-safety: any thread.  A command reads published state.  These commands wait, in the
- * caller's thread: 'perf sweep' and 'perf clear' for a sweep, 'port release' and 'port
- * approve' for the port manager (10 s at most), some commands of a manager for agents. */
+ * Thread-safety: any thread.  A command reads published state.  These commands wait, in
+ * the caller's thread: 'perf sweep' and 'perf clear' for a sweep, 'port release' and
+ * 'port approve' for the port manager (10 s at most), some commands of a manager for
+ * agents. */
 #ifndef TRIAD_PLUGIN_COMMAND_COMMANDS_H
 #define TRIAD_PLUGIN_COMMAND_COMMANDS_H
 
@@ -23,8 +24,8 @@ int triad_commands_run(void *context, const char *prefix,
 typedef int triad_plugin_command(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
 
-/* The 'fill_lists' of struct triad_service_owner: fills the lists of the plugin's commands
- * that images keep. */
+/* The 'fill_lists' of struct triad_service_owner: fills the lists of the plugin's
+ * commands that images keep. */
 void triad_commands_fill_lists(void *context, struct triad_kept_list *lists);
 
 /* One command each; see triad/command.h. */

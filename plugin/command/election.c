@@ -67,7 +67,8 @@ static uint64_t received_ms(const struct triad_elector_status *status,
 	return (status->now_us - member->received_us) / TRIAD_US_PER_MS;
 }
 
-/* 'has_granted' covers only grants in messages; the holder of the lease grants itself. */
+/* 'has_granted' covers only grants in messages; the holder of the lease grants
+ * itself. */
 static bool has_voted(const struct triad_elector_status *status,
 	const struct triad_election_member *member)
 {
@@ -179,7 +180,8 @@ static void put_fabric(
 	triad_report_array_end(report);
 }
 
-/* The general text fits every case; this one also says whether another SM has the lease. */
+/* The general text fits every case; this one also says whether another SM has the
+ * lease. */
 static const char *reason_text(const struct triad_elector_status *status, unsigned bit)
 {
 	if (1u << bit != TRIAD_PERMISSION_NOT_ELECTED || !status->is_on)
@@ -313,8 +315,8 @@ static void format_quorum(
 			: view->is_quorate ? "yes"
 					   : "no",
 		view->n_members, view->n_members == 1 ? "" : "s");
-	/* Corosync counts votes itself and reports only whether there are enough, so the
-	 * number that is needed may be unknown. */
+	/* Corosync counts votes itself and reports only whether there are enough, so
+	 * the number that is needed may be unknown. */
 	if (view->is_quorate || view->n_votes_needed > view->n_members)
 		triad_text_append(text, size, ", %" PRIu32 " vote%s needed",
 			view->n_votes_needed, view->n_votes_needed == 1 ? "" : "s");

@@ -65,7 +65,8 @@ int triad_command_find_switch(struct triad_plugin *plugin, const char *verb,
 	return status;
 }
 
-/* As triad_command_find_switch(), but requires a port that can be disabled: not port 0. */
+/* As triad_command_find_switch(), but requires a port that can be disabled: not port
+ * 0. */
 static int find_port(struct triad_plugin *plugin, const char *verb,
 	const struct triad_command *command, struct triad_command_switch *found,
 	struct triad_output *output)

@@ -9,9 +9,9 @@
 
 struct triad_plugin;
 
-/* Adds to the report, after the plan: links that will carry many more pairs of hosts, and
- * hosts that lose their last path.  Adds nothing if the plan takes no link down, or routes
- * are not checked. */
+/* Adds to the report, after the plan: links that will carry many more pairs of hosts,
+ * and hosts that lose their last path.  Adds nothing if the plan takes no link down, or
+ * routes are not checked. */
 void triad_port_effect_put(struct triad_plugin *plugin, struct triad_report *report);
 
 #endif

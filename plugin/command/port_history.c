@@ -46,8 +46,8 @@ static void format_writer(
 		name);
 }
 
-/* The intent that belongs to outcome 'i': the port's previous record.  Returns history->n
- * if there is none here. */
+/* The intent that belongs to outcome 'i': the port's previous record.  Returns
+ * history->n if there is none here. */
 static uint32_t find_intent(const struct history *history, uint32_t i)
 {
 	const struct triad_record *done = &history->records[i];

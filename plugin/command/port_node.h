@@ -17,9 +17,9 @@ struct triad_command_switch {
 	char name[TRIAD_NODE_NAME_SIZE]; /* as in the fabric; else as it was typed */
 };
 
-/* Finds the switch.  Accepts a GUID that no switch has: the history may know a switch that
- * is gone.  Returns 0, or TRIAD_CONTROL_FAILED with the reason in 'output'.  'verb' is the
- * command. */
+/* Finds the switch.  Accepts a GUID that no switch has: the history may know a switch
+ * that is gone.  Returns 0, or TRIAD_CONTROL_FAILED with the reason in 'output'.
+ * 'verb' is the command. */
 int triad_command_find_switch(struct triad_plugin *plugin, const char *verb,
 	const struct triad_command *command, struct triad_command_switch *found,
 	struct triad_output *output);

@@ -308,8 +308,8 @@ static void put_list(struct view *view)
 
 /* --- 'port list' of the past --- */
 
-/* Finds the next row for the switch and port that are meant.  Returns false at the end of
- * the list, or when a row can't be read; '*is_wrong' then is true. */
+/* Finds the next row for the switch and port that are meant.  Returns false at the end
+ * of the list, or when a row can't be read; '*is_wrong' then is true. */
 static bool next_row(const struct triad_kept_list *list, uint32_t *place,
 	const struct triad_command_switch *meant, bool is_failed,
 	struct triad_port_row *row, bool *is_wrong)
@@ -398,7 +398,8 @@ int triad_command_run_port_list(struct triad_plugin *plugin,
 #define PIECE 128u   /* rows that are copied under one lock */
 #define MAX_TRIES 3u /* starts again when the plan changed while rows were copied */
 
-/* Returns as triad_ports_rows_piece(), or ESTALE: the plan changed between two pieces. */
+/* Returns as triad_ports_rows_piece(), or ESTALE: the plan changed between two
+ * pieces. */
 static int keep_rows(struct triad_ports *ports, struct triad_kept_list *list,
 	struct triad_port_row *rows)
 {
@@ -443,7 +444,8 @@ void triad_command_keep_port_list(
 			break;
 	}
 	free(rows);
-	/* Keep rows of two plans when every try met a change: they are better than none. */
+	/* Keep rows of two plans when every try met a change: they are better than
+	 * none. */
 	if (error && error != ESTALE)
 		triad_kept_list_refuse(list, why_none(&status, error));
 }

@@ -334,7 +334,8 @@ static void put_plan(struct view *view)
 
 /* --- commands --- */
 
-/* Refuses names that match no node: an empty plan would look as if nothing were to do. */
+/* Refuses names that match no node: an empty plan would look as if nothing were to
+ * do. */
 static bool choose(struct view *view)
 {
 	const struct triad_fabric *fabric = view->context->fabric;
@@ -386,7 +387,8 @@ int triad_command_run_qos_plan(struct triad_plugin *plugin,
 	return status;
 }
 
-/* Reads the policy's file again; when it has mistakes, reports them and returns false. */
+/* Reads the policy's file again; when it has mistakes, reports them and returns
+ * false. */
 static bool read_policy(struct triad_plugin *plugin, struct triad_output *output)
 {
 	struct triad_diags *diags = malloc(sizeof(*diags));
@@ -415,8 +417,8 @@ static bool passes_guard(
 
 	if (!triad_setup_context_make(&context, plugin, "qos apply", "", output))
 		return false;
-	/* triad-qos checks again before it puts the tables into force; this check answers
-	 * the operator at once. */
+	/* triad-qos checks again before it puts the tables into force; this check
+	 * answers the operator at once. */
 	if (is_guarded &&
 		!triad_setup_plan_make(context.setup, context.fabric, &plan)) {
 		n_cut_off = plan->n_cut_off;

@@ -39,9 +39,9 @@ struct triad_fabric *triad_setup_find_fabric(
 bool triad_setup_sm_has_qos(const struct triad_fabric *fabric, const char *verb,
 	struct triad_output *output);
 
-/* Takes the policy in 'file', or the loaded one if that is "".  If there is no fabric, or
- * the policy can't be used, writes why to 'output' and returns false; then there is nothing
- * to drop. */
+/* Takes the policy in 'file', or the loaded one if that is "".  If there is no fabric,
+ * or the policy can't be used, writes why to 'output' and returns false; then there is
+ * nothing to drop. */
 bool triad_setup_context_make(struct triad_setup_context *context,
 	struct triad_plugin *plugin, const char *verb, const char *file,
 	struct triad_output *output);

@@ -24,7 +24,8 @@
 #define MAX_READ 20000 /* SMPs that one command may send */
 #define PROGRESS_US TRIAD_US_PER_S
 
-/* A port's table: as the policy wants it and the SM knows it ('is'), and as it answers. */
+/* A port's table: as the policy wants it and the SM knows it ('is'), and as it
+ * answers. */
 struct row {
 	uint32_t port;
 	struct triad_port_table is;
@@ -112,7 +113,8 @@ static void read_back(struct listing *listing, struct triad_plugin *plugin)
 	const struct triad_read_back_owner owner = {goes_on, listing};
 	int error;
 
-	/* The first pass only counts, because 'items' is NULL; the second fills them in. */
+	/* The first pass only counts, because 'items' is NULL; the second fills them
+	 * in. */
 	ask_for_all(listing);
 	if (!listing->n_items)
 		return;
@@ -151,7 +153,8 @@ static const char *format_value(const struct row *row,
 	return triad_format_setup_value(row->is.table, row->is.n, value, text);
 }
 
-/* The port's answer, or the reason that it lacks one; NULL if the port was not asked. */
+/* The port's answer, or the reason that it lacks one; NULL if the port was not
+ * asked. */
 static const char *format_answer(
 	const struct row *row, char text[TRIAD_TABLE_TEXT_SIZE])
 {
@@ -215,7 +218,8 @@ static void flush(struct listing *listing)
 	listing->n_unlike += !agrees(&listing->row);
 }
 
-/* Joins a row to the last one if they are SL2VL tables of one port with equal content. */
+/* Joins a row to the last one if they are SL2VL tables of one port with equal
+ * content. */
 static void add(struct listing *listing, const struct row *row)
 {
 	struct row *last = &listing->row;

@@ -11,15 +11,17 @@
 
 /* How often to check the SM's state: it changes without an event. */
 #define TICK_US (20 * TRIAD_US_PER_MS)
-/* How long to wait for a reading of local ports.  It takes milliseconds, or some hundreds
- * on an overloaded machine; if the driver hangs, its ports count as bad. */
+/* How long to wait for a reading of local ports.  It takes milliseconds, or some
+ * hundreds on an overloaded machine; if the driver hangs, its ports count as bad. */
 #define BLIND_US (5 * TRIAD_US_PER_S)
-/* Report a step that is later than 1/LATE_PARTS of the lease: little time is left then. */
+/* Report a step that is later than 1/LATE_PARTS of the lease: little time is left
+ * then. */
 #define LATE_PARTS 2u
 
 /* --- input from other threads --- */
 
-/* Only sets a flag, so that OpenSM's thread need not wait; ours checks it each TICK_US. */
+/* Only sets a flag, so that OpenSM's thread need not wait; ours checks it each
+ * TICK_US. */
 void triad_elector_note_up(struct triad_elector *elector)
 {
 	atomic_store(&elector->is_up, true);

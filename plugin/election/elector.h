@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The elector: runs the election (portmgr/election) in the plugin, and makes OpenSM follow
- * it.
+/* The elector: runs the election (portmgr/election) in the plugin, and makes OpenSM
+ * follow it.
  *
- * Threads: triad-election runs the machine.  It takes input from other threads (views and
- * payloads of the transport, events of OpenSM, operators' commands), reads the SM's state
- * and the last known health of local ports, carries out the machine's actions, and sleeps
- * until its next deadline.  Threads of their own run the transport, the calls into OpenSM
- * (sm_control.h), the reading of the ports' state (health_watch.h) and the queries over the
- * fabric (fabric_ask.h).  So neither a stopped Corosync, nor a long sweep, nor a slow HCA
- * delays the election.  A step waits only for files: the state, the trace and the log.  The
- * elector counts and logs steps that begin late.
+ * Threads: triad-election runs the machine.  It takes input from other threads (views
+ * and payloads of the transport, events of OpenSM, operators' commands), reads the SM's
+ * state and the last known health of local ports, carries out the machine's actions,
+ * and sleeps until its next deadline.  Threads of their own run the transport, the
+ * calls into OpenSM (sm_control.h), the reading of the ports' state (health_watch.h)
+ * and the queries over the fabric (fabric_ask.h).  So neither a stopped Corosync, nor a
+ * long sweep, nor a slow HCA delays the election.  A step waits only for files: the
+ * state, the trace and the log.  The elector counts and logs steps that begin late.
  *
- * The caller's thread judges the permission to enforce, from a copy of the facts and the
- * present time.  So permission ends in time even if triad-election sleeps, or hangs in a
- * write.
+ * The caller's thread judges the permission to enforce, from a copy of the facts and
+ * the present time.  So permission ends in time even if triad-election sleeps, or hangs
+ * in a write.
  *
- * Time is CLOCK_BOOTTIME, so a lease also runs out while the machine is suspended.  It does
- * not run out while a hypervisor has stopped the machine, which no clock of the machine
- * shows.
+ * Time is CLOCK_BOOTTIME, so a lease also runs out while the machine is suspended.  It
+ * does not run out while a hypervisor has stopped the machine, which no clock of the
+ * machine shows.
  *
  * Locks: a step holds 'lock' of the elector, also while it writes the state to disk.
- * Callers that change something wait for that; the status is what the last step published.
- * 'facts_lock' and 'inbox_lock' are held for a copy.  No lock is held while OpenSM is
- * called. */
+ * Callers that change something wait for that; the status is what the last step
+ * published.  'facts_lock' and 'inbox_lock' are held for a copy.  No lock is held while
+ * OpenSM is called. */
 #ifndef TRIAD_PLUGIN_ELECTION_ELECTOR_H
 #define TRIAD_PLUGIN_ELECTION_ELECTOR_H
 
@@ -71,8 +71,8 @@ struct triad_elector_status {
 /* NULL when memory or threads are short.  What it is given outlives it. */
 struct triad_elector *triad_elector_new(
 	struct osm_opensm *osm, uint64_t port_guid, struct triad_log *log);
-/* Returns false when a thread hangs, in a write or in Corosync's libraries: then it leaves
- * the thread and the memory that the thread can reach. */
+/* Returns false when a thread hangs, in a write or in Corosync's libraries: then it
+ * leaves the thread and the memory that the thread can reach. */
 bool triad_elector_free(struct triad_elector *elector);
 
 /* Applies the keys of [election].  Any thread, one at a time. */
@@ -99,8 +99,8 @@ void triad_elector_set_config(
 	struct triad_elector *elector, uint64_t generation, uint64_t hash);
 
 /* Other users of the transport.  The transport's thread passes views, and payloads that
- * begin with the listener's magic, to the listener's 'sink', which is copied.  NULL removes
- * the listener; after the return its functions are no longer running. */
+ * begin with the listener's magic, to the listener's 'sink', which is copied.  NULL
+ * removes the listener; after the return its functions are no longer running. */
 enum triad_elector_listener {
 	TRIAD_ELECTOR_PORTS,  /* "TrPm" */
 	TRIAD_ELECTOR_IMAGES, /* "TrHi" */
@@ -113,8 +113,8 @@ void triad_elector_set_listener(struct triad_elector *elector,
 /* Sends to all members.  Returns as the transport's send; ENOTCONN when elections are
  * off. */
 int triad_elector_send(struct triad_elector *elector, const void *payload, size_t size);
-/* Sends what can wait.  Returns EAGAIN while SMs elect, while the queue is not empty, or
- * while the election's thread works.  Never waits. */
+/* Sends what can wait.  Returns EAGAIN while SMs elect, while the queue is not empty,
+ * or while the election's thread works.  Never waits. */
 int triad_elector_send_spare(
 	struct triad_elector *elector, const void *payload, size_t size);
 

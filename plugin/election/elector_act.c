@@ -222,8 +222,8 @@ void elector_act(struct triad_elector *elector)
 		carry_out(elector, &action);
 		has_acted = true;
 	}
-	/* Publish the facts for threads that evaluate permission themselves and must not
-	 * wait for 'lock'. */
+	/* Publish the facts for threads that evaluate permission themselves and must
+	 * not wait for 'lock'. */
 	triad_election_facts(elector->election, &facts);
 	pthread_mutex_lock(&elector->facts_lock);
 	elector->facts = facts;

@@ -151,8 +151,8 @@ bool elector_stop(struct triad_elector *elector)
 	withdraw(elector);
 	if (!lock_in_time(elector))
 		return false;
-	/* Withdraw again below: a step that ran meanwhile, and elector_act() here, publish
-	 * facts anew. */
+	/* Withdraw again below: a step that ran meanwhile, and elector_act() here,
+	 * publish facts anew. */
 	if (elector->election) {
 		triad_election_resign(elector->election, triad_clock_boot_us());
 		elector_act(elector);
@@ -251,8 +251,8 @@ static void put_into_force(struct triad_elector *elector, const struct triad_con
 	elector_open_trace(elector);
 	if (conf->election.enabled && !elector->is_on)
 		start(elector);
-	/* Local ports are read only while elections are on.  Restart both times, so that
-	 * the time of this call does not count as blindness or lateness. */
+	/* Local ports are read only while elections are on.  Restart both times, so
+	 * that the time of this call does not count as blindness or lateness. */
 	triad_health_watch_set(
 		elector->watch, elector->ports, elector->is_on ? elector->n_ports : 0);
 	elector->health_us = triad_clock_boot_us();

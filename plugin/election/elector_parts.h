@@ -88,7 +88,8 @@ struct triad_elector {
 void elector_act(struct triad_elector *elector);
 /* Opens the trace that the configuration names, or closes it. */
 void elector_open_trace(struct triad_elector *elector);
-/* Tells fabric_ask.h the members to ask over the fabric, and which one is the master. */
+/* Tells fabric_ask.h the members to ask over the fabric, and which one is the
+ * master. */
 void elector_look_at_fabric(struct triad_elector *elector);
 
 /* --- elector_status.c --- */
@@ -99,8 +100,8 @@ enum triad_check elector_find_check(
 	const struct triad_elector *elector, uint64_t now_us);
 
 /* --- elector_conf.c --- */
-/* Resigns and leaves the cluster.  Returns false when the election's thread hangs: then it
- * has only withdrawn permission. */
+/* Resigns and leaves the cluster.  Returns false when the election's thread hangs: then
+ * it has only withdrawn permission. */
 bool elector_stop(struct triad_elector *elector);
 
 /* --- elector_sink.c --- */

@@ -55,8 +55,8 @@ static bool hand_payload(struct triad_elector *elector, uint64_t sender,
 	return true;
 }
 
-/* Calls listeners with the lock held, so that triad_elector_set_listener() can remove one
- * for certain. */
+/* Calls listeners with the lock held, so that triad_elector_set_listener() can remove
+ * one for certain. */
 static void hand_view(
 	struct triad_elector *elector, const struct triad_cluster_view *view)
 {

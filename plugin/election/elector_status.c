@@ -93,9 +93,9 @@ void elector_publish_and_unlock(struct triad_elector *elector)
 	pthread_mutex_unlock(&elector->lock);
 }
 
-/* A step publishes its facts at once, for permission, but its status only after it wrote
- * the trace and asked the transport.  So take holder and term of the lease from the facts:
- * an answer in between must agree with the permission in it. */
+/* A step publishes its facts at once, for permission, but its status only after it
+ * wrote the trace and asked the transport.  So take holder and term of the lease from
+ * the facts: an answer in between must agree with the permission in it. */
 static void take_lease_from_facts(struct triad_elector_status *status)
 {
 	struct triad_election_status *election = &status->election;
@@ -128,8 +128,8 @@ static void describe_fabric(
 			!triad_elector_hears(status, &fabric->peers[i]);
 }
 
-/* Returns the state at the end of the last step, because a step may hang in a write.  Only
- * the permission is judged now. */
+/* Returns the state at the end of the last step, because a step may hang in a write.
+ * Only the permission is judged now. */
 void triad_elector_status(
 	struct triad_elector *elector, struct triad_elector_status *status)
 {

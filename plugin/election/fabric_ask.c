@@ -20,7 +20,8 @@
 #define SLICE_US (50 * TRIAD_US_PER_MS)
 #define LOOK_US TRIAD_US_PER_S /* between looks at OpenSM's tables and the local port */
 #define REOPEN_US TRIAD_US_PER_S /* between attempts to open the port */
-/* The kernel gives up a little later than the watch, so that late answers still arrive. */
+/* The kernel gives up a little later than the watch, so that late answers still
+ * arrive. */
 #define TIMEOUT_MS 200u
 #define MAX_AT_ONCE 64u /* questions and answers of one step */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Asks the ports of the election's members over the fabric (portmgr/election/fabric_watch.h),
- * in a thread of its own.
+/* Asks the ports of the election's members over the fabric
+ * (portmgr/election/fabric_watch.h), in a thread of its own.
  *
  * The thread triad-fabric sends SMPs by LID and waits for the answers.  It uses a
- * descriptor of its own, because in OpenSM's queue its SMPs would wait behind those of a
- * sweep.  It takes the members' LIDs from OpenSM's tables, and the master's LID from the
- * local port, because a standby's tables may be older.  If the local port is down or
- * absent, it tries again later.
+ * descriptor of its own, because in OpenSM's queue its SMPs would wait behind those of
+ * a sweep.  It takes the members' LIDs from OpenSM's tables, and the master's LID from
+ * the local port, because a standby's tables may be older.  If the local port is down
+ * or absent, it tries again later.
  *
  * OpenSM's locks: osm->lock, shared, once a second; it tries, and never waits.
  *
@@ -35,8 +35,8 @@ struct triad_fabric_ask *triad_fabric_ask_new(
  * memory that the thread can reach. */
 bool triad_fabric_ask_free(struct triad_fabric_ask *ask);
 
-/* Forgets all, and from now on asks every 'period_ms' (0: never).  'status_ms': how often
- * members send STATUS in the election. */
+/* Forgets all, and from now on asks every 'period_ms' (0: never).  'status_ms': how
+ * often members send STATUS in the election. */
 void triad_fabric_ask_begin(
 	struct triad_fabric_ask *ask, uint32_t period_ms, uint32_t status_ms);
 
@@ -48,7 +48,8 @@ void triad_fabric_ask_members(struct triad_fabric_ask *ask,
 void triad_fabric_ask_dead(
 	struct triad_fabric_ask *ask, struct triad_fabric_dead *dead);
 
-/* The LID at which that SM answered within the last few seconds; 0: it did not answer. */
+/* The LID at which that SM answered within the last few seconds; 0: it did not
+ * answer. */
 uint16_t triad_fabric_ask_lid(struct triad_fabric_ask *ask, uint64_t id);
 
 /* An SM that answers over the fabric as master; 0: none does. */

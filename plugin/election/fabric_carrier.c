@@ -125,8 +125,8 @@ static void look_for_lids(struct fabric_carrier *carrier)
 	for (size_t i = 0; i < carrier->n; i++)
 		if (!carrier->places[i].lid)
 			carrier->look_us = now_us + SOON_US;
-	/* OpenSM finds its own port first; all other ports are in its tables only after it
-	 * has discovered the fabric. */
+	/* OpenSM finds its own port first; all other ports are in its tables only after
+	 * it has discovered the fabric. */
 	if (!carrier->up_us && carrier->places[0].lid &&
 		carrier->osm->subn.sm_state > IB_SMINFO_STATE_DISCOVERING)
 		carrier->up_us = now_us;

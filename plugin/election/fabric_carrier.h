@@ -2,12 +2,12 @@
 /* Carries datagrams of the election over the fabric [portmgr/cluster/carrier.h], as
  * MADs from the port of an SM to those of others.  Addresses are GUIDs of ports.
  *
- * Model: it reads the LIDs from OpenSM's tables once a second.  A standby's tables are from
- * its last discovery.  So a peer that has sent an authentic datagram is answered at the LID
- * that it came from, as long as it keeps sending.
+ * Model: it reads the LIDs from OpenSM's tables once a second.  A standby's tables are
+ * from its last discovery.  So a peer that has sent an authentic datagram is answered
+ * at the LID that it came from, as long as it keeps sending.
  *
- * A port without a LID can't be reached: on a fabric that starts, the OpenSMs agree among
- * themselves who sweeps first, and the election begins after that.
+ * A port without a LID can't be reached: on a fabric that starts, the OpenSMs agree
+ * among themselves who sweeps first, and the election begins after that.
  *
  * Thread-safety: one thread. */
 #ifndef TRIAD_PLUGIN_ELECTION_FABRIC_CARRIER_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Reads the health of local ports periodically, in a thread of its own.
  *
- * A reading needs three files of sysfs for each port, or some hundred if the port must be
- * found first.  For several of them the driver asks the HCA's firmware.  So a reading takes
- * longer when the HCA and the processors handle many MADs, and never ends when the firmware
- * hangs.  The election must not wait for that: its lease is a few hundred milliseconds
- * long.
+ * A reading needs three files of sysfs for each port, or some hundred if the port must
+ * be found first.  For several of them the driver asks the HCA's firmware.  So a
+ * reading takes longer when the HCA and the processors handle many MADs, and never ends
+ * when the firmware hangs.  The election must not wait for that: its lease is a few
+ * hundred milliseconds long.
  *
  * Model: the thread triad-health reads the ports that the owner set, every
- * TRIAD_HEALTH_READ_US, and leaves the result, which can be taken once.  A change of the
- * set discards the reading that is under way.
+ * TRIAD_HEALTH_READ_US, and leaves the result, which can be taken once.  A change of
+ * the set discards the reading that is under way.
  *
  * Thread-safety: any thread; only triad_health_watch_free() waits for a reading that is
  * under way, for half a second. */

@@ -15,17 +15,17 @@
 /* How often to check whether OpenSM is as desired. */
 #define TICK_US (200 * TRIAD_US_PER_MS)
 
-/* When opensm dies on a host, its kernel clears IsSM of the port.  Wait for that: a sweep
- * before it would wait for the dead SM's answer for nearly a second. */
+/* When opensm dies on a host, its kernel clears IsSM of the port.  Wait for that: a
+ * sweep before it would wait for the dead SM's answer for nearly a second. */
 #define SETTLE_US (30 * TRIAD_US_PER_MS)
 
-/* How long to wait for a live master to hand over before asking it again.  The wait grows
- * from RETRY_US to MAX_RETRY_US. */
+/* How long to wait for a live master to hand over before asking it again.  The wait
+ * grows from RETRY_US to MAX_RETRY_US. */
 #define RETRY_US TRIAD_US_PER_S
 #define MAX_RETRY_US (30 * TRIAD_US_PER_S)
 
-/* The longest time for which OpenSM ignores other SMs, and how often to check whether its
- * discovery is over. */
+/* The longest time for which OpenSM ignores other SMs, and how often to check whether
+ * its discovery is over. */
 #define IGNORE_US (2 * TRIAD_US_PER_S)
 #define IGNORE_TICK_US (10 * TRIAD_US_PER_MS)
 /* How long to wait for members to report that they are standby, and how often to check.
@@ -59,9 +59,9 @@ static bool may_touch(void)
 
 /* --- priority --- */
 
-/* Does not use osm_set_sm_priority(): a standby whose priority rises would send a trap at
- * once.  If the master is dead, the next sweep would wait for the answer for nearly a
- * second. */
+/* Does not use osm_set_sm_priority(): a standby whose priority rises would send a trap
+ * at once.  If the master is dead, the next sweep would wait for the answer for nearly
+ * a second. */
 static void put_priority(struct triad_sm_control *control, uint8_t priority)
 {
 	if (!may_touch())
@@ -100,7 +100,8 @@ static void set_priority(struct triad_sm_control *control, uint8_t priority)
 	pthread_mutex_unlock(&control->lock);
 	control->has_priority = true;
 	control->ours = priority;
-	/* Ask at once, even if a master refused to hand over to a lower priority before. */
+	/* Ask at once, even if a master refused to hand over to a lower priority
+	 * before. */
 	if (control->was_master_desired) {
 		control->retry_us = RETRY_US;
 		control->again_us = triad_clock_now_us();
@@ -128,8 +129,8 @@ static void wait_longer(struct triad_sm_control *control, uint64_t now_us)
 }
 
 /* Sends the trap by our own descriptor.  OpenSM counts a trap of its own as outstanding
- * until the master represses it.  A master that has handed over or is dead does not do so,
- * and the first sweep of this SM as master would wait for nearly a second. */
+ * until the master represses it.  A master that has handed over or is dead does not do
+ * so, and the first sweep of this SM as master would wait for nearly a second. */
 static bool send_trap(struct triad_sm_control *control, uint16_t to_lid,
 	const struct triad_sm_trap *trap)
 {
@@ -172,8 +173,8 @@ static uint16_t describe_trap(osm_sm_t *sm, struct triad_sm_trap *trap)
 	return cl_ntoh16(osm_port_get_base_lid(master));
 }
 
-/* Asks the SM 'master' to hand over; 0: the one that OpenSM polls.  OpenSM polls the last
- * SM of a higher priority that it has seen, which may be a standby. */
+/* Asks the SM 'master' to hand over; 0: the one that OpenSM polls.  OpenSM polls the
+ * last SM of a higher priority that it has seen, which may be a standby. */
 static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
 {
 	osm_sm_t *sm = &control->osm->sm;
@@ -202,9 +203,9 @@ static void sweep(struct triad_sm_control *control)
 	triad_sm_sweep(control->osm);
 }
 
-/* Whether discovery has found a master of a higher priority: an SM without Triad.  Don't
- * ask it: it would sweep in vain and not hand over.  OpenSM polls it, and takes over when
- * it dies. */
+/* Whether discovery has found a master of a higher priority: an SM without Triad.
+ * Don't ask it: it would sweep in vain and not hand over.  OpenSM polls it, and takes
+ * over when it dies. */
 static bool is_outranked(struct triad_sm_control *control)
 {
 	bool is_so;
@@ -258,8 +259,8 @@ static enum others find_others(struct triad_sm_control *control,
 	return found;
 }
 
-/* Finds the SMs that may be master after one that is certainly dead.  Returns false when
- * no master is known to be dead, or discovery has to ask all SMs in any case. */
+/* Finds the SMs that may be master after one that is certainly dead.  Returns false
+ * when no master is known to be dead, or discovery has to ask all SMs in any case. */
 static bool look_at_the_dead(struct triad_sm_control *control,
 	const struct triad_sm_desired *desired, struct triad_fabric_dead *dead,
 	enum others *others)
@@ -312,8 +313,8 @@ static void ignore_the_dead(
 		dead.master);
 }
 
-/* Ends ignore_the_dead().  Restores the option from opensm.conf, where it may have changed
- * meanwhile. */
+/* Ends ignore_the_dead().  Restores the option from opensm.conf, where it may have
+ * changed meanwhile. */
 static void heed_others(struct triad_sm_control *control)
 {
 	osm_subn_opt_t *opt = &control->osm->subn.opt;
@@ -336,8 +337,8 @@ static bool may_still_ignore(
 		triad_clock_now_us() < control->ignore_until_us;
 }
 
-/* Alternates between two ways: ask the SM that reports to be master, which may be wrong;
- * or discover, which finds the real master and asks it. */
+/* Alternates between two ways: ask the SM that reports to be master, which may be
+ * wrong; or discover, which finds the real master and asks it. */
 static void become_master(struct triad_sm_control *control,
 	const struct triad_sm_desired *desired, uint64_t now_us)
 {
@@ -382,8 +383,8 @@ static void see_to_mastership(
 	bool is_master = control->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
 
 	/* Follow a new target at once, with two exceptions.  Before this SM sweeps to
-	 * yield, the other one has time to ask by a trap.  Before it takes over from a dead
-	 * SM, that host's kernel has time to clear IsSM. */
+	 * yield, the other one has time to ask by a trap.  Before it takes over from a
+	 * dead SM, that host's kernel has time to clear IsSM. */
 	if (desired->is_master != control->was_master_desired) {
 		control->was_master_desired = desired->is_master;
 		control->has_taken_over = control->has_asked = false;
@@ -457,8 +458,8 @@ static uint64_t task_step(void *context)
 	struct triad_sm_desired desired = control->desired;
 	uint64_t now_us, next_us;
 
-	/* Release our lock: OpenSM may hold its own for a whole sweep, and callers of ours
-	 * must not wait for that. */
+	/* Release our lock: OpenSM may hold its own for a whole sweep, and callers of
+	 * ours must not wait for that. */
 	pthread_mutex_unlock(&control->lock);
 	carry_out(control, &desired);
 	pthread_mutex_lock(&control->lock);

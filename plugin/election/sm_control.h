@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Makes OpenSM follow the election: sets its SM priority, makes it become master or yield.
+/* Makes OpenSM follow the election: sets its SM priority, makes it become master or
+ * yield.
  *
  * Model: callers set a target (a priority, and whether this SM is to be master).  The
- * thread triad-sm brings OpenSM to the target and keeps it there.  It calls functions that
- * take OpenSM's locks, and the election must not wait for those.
+ * thread triad-sm brings OpenSM to the target and keeps it there.  It calls functions
+ * that take OpenSM's locks, and the election must not wait for those.
  *
  * - It sets the priority in OpenSM's options, which a changed opensm.conf overrides
  *   for a moment.
@@ -26,8 +27,8 @@
  *   elected.
  * - A master that is to yield sweeps: so it finds the other SM and hands over.
  *
- * OpenSM's locks: it takes the state lock and osm->lock briefly, with none of ours held.
- * The thread does not touch OpenSM once OpenSM is exiting.
+ * OpenSM's locks: it takes the state lock and osm->lock briefly, with none of ours
+ * held.  The thread does not touch OpenSM once OpenSM is exiting.
  *
  * Thread-safety: any thread; the functions only store the target. */
 #ifndef TRIAD_PLUGIN_ELECTION_SM_CONTROL_H
@@ -47,17 +48,17 @@ struct triad_sm_desired {
 	bool is_set;      /* false: OpenSM is left alone, with the priority it had */
 	uint8_t priority; /* 0 to 15 */
 	bool is_master;
-	/* The port GUID of another SM that reports in the election that it is the fabric's
-	 * master; 0: none does. */
+	/* The port GUID of another SM that reports in the election that it is the
+	 * fabric's master; 0: none does. */
 	uint64_t master;
 	bool is_quorate;
-	/* The other members; and those that have reported, since this SM's election began,
-	 * that they are standby. */
+	/* The other members; and those that have reported, since this SM's election
+	 * began, that they are standby. */
 	uint32_t n_members, n_standby;
 	uint64_t members[TRIAD_CLUSTER_MAX_MEMBERS];
 	uint64_t standby[TRIAD_CLUSTER_MAX_MEMBERS];
-	/* How many must report it so that this SM has a majority; not all, because the view
-	 * may still have dead members. */
+	/* How many must report it so that this SM has a majority; not all, because the
+	 * view may still have dead members. */
 	uint32_t n_standby_needed;
 };
 

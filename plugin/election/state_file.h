@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The file that keeps an election's state over a restart, as text.
  *
- * A write replaces the whole file and flushes it to disk before it returns: a member that
- * forgot its vote could vote twice.
+ * A write replaces the whole file and flushes it to disk before it returns: a member
+ * that forgot its vote could vote twice.
  *
  * Thread-safety: one thread. */
 #ifndef TRIAD_PLUGIN_ELECTION_STATE_FILE_H

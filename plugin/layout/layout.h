@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Offsets in OpenSM's structures, for each option of OpenSM's configure that changes them.
+/* Offsets in OpenSM's structures, for each option of OpenSM's configure that changes
+ * them.
  *
  * OpenSM compares only versions when it loads a plugin.  --enable-debug adds members to
  * its lists and maps, and --disable-perf-mgr leaves out its PerfMgr, so an opensm of
  * the same version may have another layout than the headers of Triad's build.
  *
- * Model: each layout is compiled from the same headers with another osm_config.h.  OpenSM's
- * structures point at each other: the running opensm has the layout at whose offsets those
- * pointers are found. --enable-perf-mgr-profile and the console options change no offset.
+ * Model: each layout is compiled from the same headers with another osm_config.h.
+ * OpenSM's structures point at each other: the running opensm has the layout at whose
+ * offsets those pointers are found. --enable-perf-mgr-profile and the console options
+ * change no offset.
  *
  * Thread-safety: none needed; all is constant.  Never blocks or allocates. */
 #ifndef TRIAD_PLUGIN_LAYOUT_LAYOUT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Defines the layout of OpenSM's structures for one set of options.  The including file
- * first changes the macros of osm_config.h; then MEASURED_LAYOUT(NAME, OPTIONS) defines the
- * layout that follows from them. */
+ * first changes the macros of osm_config.h; then MEASURED_LAYOUT(NAME, OPTIONS) defines
+ * the layout that follows from them. */
 #ifndef TRIAD_PLUGIN_LAYOUT_MEASURED_H
 #define TRIAD_PLUGIN_LAYOUT_MEASURED_H
 

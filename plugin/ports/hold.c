@@ -63,9 +63,9 @@ static struct triad_hold_port *find_held(
 		: NULL;
 }
 
-/* Copies the state of the old ports to the new ones: held ports stay held until the next
- * mark.  Appends links that routing still avoids though they are no longer published; they
- * stay until they are restored.  Returns the number of these. */
+/* Copies the state of the old ports to the new ones: held ports stay held until the
+ * next mark.  Appends links that routing still avoids though they are no longer
+ * published; they stay until they are restored.  Returns the number of these. */
 static uint32_t carry_over(
 	const struct triad_hold *hold, struct triad_hold_port *ports, uint32_t n)
 {
@@ -236,8 +236,8 @@ static void give_back(struct osm_opensm *osm, struct triad_hold_port *port)
 	port->is_avoided = false;
 }
 
-/* Makes routing avoid a link that must be held.  Skips one that OpenSM itself has marked
- * unhealthy: give_back() must not mark it healthy. */
+/* Makes routing avoid a link that must be held.  Skips one that OpenSM itself has
+ * marked unhealthy: give_back() must not mark it healthy. */
 static void avoid_port(struct triad_hold_port *port, osm_physp_t *physp,
 	osm_physp_t *far, const struct rules *rules)
 {
@@ -264,7 +264,8 @@ static void mark_port(struct triad_hold *hold, struct triad_hold_port *port,
 	 * sweep reads the copy anew. */
 	ib_port_info_set_port_state(&physp->port_info, IB_LINK_DOWN);
 	ib_port_info_set_port_state(&far->port_info, IB_LINK_DOWN);
-	/* If the far end is a switch, hold only the link: the switch may have others. */
+	/* If the far end is a switch, hold only the link: the switch may have
+	 * others. */
 	if (!far->p_node->sw)
 		add_end(hold, far);
 }

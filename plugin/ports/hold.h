@@ -12,13 +12,13 @@
  * the flag (updn, dnup, LASH, torus-2QoS and others): with those no link between
  * switches is held.
  *
- * The port manager's thread publishes the ports that may be held: those that are expected
- * to be tested.  The mark decides which of them are held: those whose link is in INIT and
- * whose component was not admitted since the link was last active.  Three cases hold a
- * port: this SM has permission to enforce; the port was held before; the history says that
- * its test has begun.  So a hand-over admits no untested port.  An SM that has permission
- * but could not test for a while, for example with a full disk, holds only those whose test
- * has begun.
+ * The port manager's thread publishes the ports that may be held: those that are
+ * expected to be tested.  The mark decides which of them are held: those whose link is
+ * in INIT and whose component was not admitted since the link was last active.  Three
+ * cases hold a port: this SM has permission to enforce; the port was held before; the
+ * history says that its test has begun.  So a hand-over admits no untested port.  An SM
+ * that has permission but could not test for a while, for example with a full disk,
+ * holds only those whose test has begun.
  *
  * A port to which an SM is attached is never held, above all this SM's own.
  *
@@ -78,7 +78,8 @@ enum triad_hold_whom {
 	TRIAD_HOLD_ALL,   /* all that are published */
 };
 
-/* From report() of HEAVY_SWEEP_DONE, before routing, with none of OpenSM's locks held. */
+/* From report() of HEAVY_SWEEP_DONE, before routing, with none of OpenSM's locks
+ * held. */
 void triad_hold_avoid(
 	struct triad_hold *hold, struct osm_opensm *osm, enum triad_hold_whom whom);
 

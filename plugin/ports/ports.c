@@ -57,8 +57,8 @@ void ports_end_wait(struct triad_ports *ports)
 
 /* --- the members --- */
 
-/* Writes received records to the journal.  While this fails (false), send nothing: a digest
- * states that its records are on this disk. */
+/* Writes received records to the journal.  While this fails (false), send nothing: a
+ * digest states that its records are on this disk. */
 static bool journal_news(struct triad_ports *ports)
 {
 	while (ports->records.has_unwritten ||
@@ -73,7 +73,8 @@ static bool journal_news(struct triad_ports *ports)
 	return true;
 }
 
-/* Another configuration is in force: offers it to the members and makes a new plan due. */
+/* Another configuration is in force: offers it to the members and makes a new plan
+ * due. */
 static void handle_expected(struct triad_ports *ports)
 {
 	const struct triad_expected *expected = ports->source.expected;
@@ -120,8 +121,8 @@ void ports_pump(struct triad_ports *ports)
 	struct triad_payload received;
 	size_t size;
 
-	/* Empty the inbox even while the port manager is off, so that old payloads do not
-	 * wait there until it is on. */
+	/* Empty the inbox even while the port manager is off, so that old payloads do
+	 * not wait there until it is on. */
 	if (ports_next_view(ports))
 		triad_replica_view(
 			ports->records.replica, &ports->view, triad_clock_boot_us());
@@ -181,7 +182,8 @@ void ports_take_conf(struct triad_ports *ports)
 	ports->must_plan = true;
 }
 
-/* Called right before the plan is made: commands must not find a fabric without a plan. */
+/* Called right before the plan is made: commands must not find a fabric without a
+ * plan. */
 static void handle_fabric(struct triad_ports *ports)
 {
 	struct triad_fabric *fabric;
@@ -218,8 +220,8 @@ static uint64_t run_step(struct triad_ports *ports)
 	if (!ports->conf->port.enabled)
 		return now_us + IDLE_US;
 	ports_retry_journal(ports, now_us);
-	/* Then the plan and its actions.  An ended test or records of members outdate the
-	 * plan, so that no action is done until there is a new one. */
+	/* Then the plan and its actions.  An ended test or records of members outdate
+	 * the plan, so that no action is done until there is a new one. */
 	if (ports->must_plan)
 		ports_plan(ports, now_us);
 	next_us = now_us + TICK_US;
@@ -236,8 +238,8 @@ static uint64_t run_step(struct triad_ports *ports)
 	return tests_us < next_us ? tests_us : next_us;
 }
 
-/* Ports that are no longer held become active in the next heavy sweep.  Ask for one, which
- * may not come otherwise. */
+/* Ports that are no longer held become active in the next heavy sweep.  Ask for one,
+ * which may not come otherwise. */
 static void look_whether_idle(struct triad_ports *ports)
 {
 	uint64_t now_us = triad_clock_boot_us(), term;
@@ -351,7 +353,8 @@ bool triad_ports_free(struct triad_ports *ports)
 {
 	if (!ports)
 		return true;
-	/* First leave the transport, so that it calls us no more; then end the thread. */
+	/* First leave the transport, so that it calls us no more; then end the
+	 * thread. */
 	triad_elector_set_listener(ports->elector, TRIAD_ELECTOR_PORTS, NULL);
 	if (!triad_task_stop(&ports->task, PATIENCE_US))
 		return false;

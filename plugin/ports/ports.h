@@ -125,8 +125,8 @@ int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int numbe
 	uint32_t max, struct triad_record **records, uint32_t *n);
 
 /* Whether the port manager of any SM took the port down and has not released it: it
- * disabled the port and the port still is disabled ('is_disabled'), or it takes the port
- * down for a test. */
+ * disabled the port and the port still is disabled ('is_disabled'), or it takes the
+ * port down for a test. */
 bool triad_ports_took_down(struct triad_ports *ports, uint64_t node_guid,
 	uint8_t number, bool is_disabled);
 
@@ -149,8 +149,8 @@ bool triad_ports_read(struct triad_ports *ports, struct triad_diags *mistakes);
 /* Voids the record of a failure, and enables the port again. */
 enum triad_ports_answer triad_ports_release(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
-/* Does the port's item although a guard stops it, or the plan has too many items.  'cut'
- * receives the nodes that this cuts off, by name and number, or "". */
+/* Does the port's item although a guard stops it, or the plan has too many items.
+ * 'cut' receives the nodes that this cuts off, by name and number, or "". */
 enum triad_ports_answer triad_ports_approve(struct triad_ports *ports,
 	uint64_t node_guid, uint8_t number, char cut[TRIAD_PORTS_CUT_SIZE]);
 /* Approves all items of the present plan that no guard stops. */

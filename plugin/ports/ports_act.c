@@ -81,9 +81,9 @@ static int get_port(struct action *action)
 		action->record.port, (uint8_t *)&action->info);
 }
 
-/* Guards and plan used the link as the last sweep saw it.  If another port is at its far
- * end now, or one where there was none, plan the port anew (ESTALE).  Go on if a known far
- * end does not answer: that may be what is wrong with the port. */
+/* Guards and plan used the link as the last sweep saw it.  If another port is at its
+ * far end now, or one where there was none, plan the port anew (ESTALE).  Go on if a
+ * known far end does not answer: that may be what is wrong with the port. */
 static int check_far_end(struct action *action)
 {
 	uint8_t data[TRIAD_SMP_DATA_SIZE];
@@ -254,8 +254,8 @@ static void conclude(struct action *action, int error)
 
 	outcome.outcome = outcome_of(action, error);
 	if (error) {
-		/* The text is reason and result.  Cut the reason if both do not fit: the
-		 * result matters more. */
+		/* The text is reason and result.  Cut the reason if both do not fit:
+		 * the result matters more. */
 		explain(action, error, text, sizeof(text));
 		room = (int)(sizeof(outcome.text) - strlen(text) - sizeof(" -- "));
 		snprintf(outcome.text, sizeof(outcome.text), "%.*s -- %s",
@@ -268,15 +268,16 @@ static void conclude(struct action *action, int error)
 		outcome.outcome == TRIAD_OUTCOME_UNANSWERED;
 	ports->acts.n_unpermitted += error == EPERM || action->has_lost_permission;
 	log_outcome(action, error);
-	/* If this fails, the next holder of the lease finds an intent without an outcome
-	 * and looks at the port itself. */
+	/* If this fails, the next holder of the lease finds an intent without an
+	 * outcome and looks at the port itself. */
 	(void)ports_record(ports, &outcome);
 	/* A sweep shows the effect of a Set, or the new far end. */
 	if (outcome.outcome != TRIAD_OUTCOME_DROPPED || error == ESTALE)
 		ports->acts.wants_sweep = true;
 }
 
-/* Records the intent at a majority of the members, does the action, records the outcome. */
+/* Records the intent at a majority of the members, does the action, records the
+ * outcome. */
 static int do_action(struct triad_ports *ports, const struct triad_record *intent)
 {
 	struct action action = {.ports = ports, .record = *intent};
@@ -347,8 +348,8 @@ static uint64_t measure_traffic(
 		ports_read_counters(ports, route.lid, route.sl, item->number,
 			SMP_TIMEOUT_MS, &before))
 		return UINT64_MAX;
-	/* Wait half a second.  Handle members' messages meanwhile, so that the inbox does
-	 * not overflow. */
+	/* Wait half a second.  Handle members' messages meanwhile, so that the inbox
+	 * does not overflow. */
 	begun_us = triad_clock_boot_us();
 	while (triad_clock_boot_us() < begun_us + TRIAD_US_PER_S / 2) {
 		if (!ports_wait_for_members(ports, begun_us + TRIAD_US_PER_S / 2))
@@ -407,7 +408,8 @@ static uint64_t act_on(struct triad_ports *ports,
 	uint64_t n_sets = ports->acts.n_sets;
 	int error;
 
-	/* The agenda belongs to the previous plan: memory was short for the present one. */
+	/* The agenda belongs to the previous plan: memory was short for the present
+	 * one. */
 	if (!item) {
 		ports->must_plan = true;
 		return now_us + TRIAD_US_PER_S;
@@ -455,7 +457,8 @@ uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
 		kind = triad_agenda_next(ports->agenda, now_us, &entry, &until_us);
 	if (kind != TRIAD_AGENDA_WAIT)
 		return act_on(ports, entry, kind, now_us);
-	/* Ask for one sweep after all actions of this plan, when nothing more is due. */
+	/* Ask for one sweep after all actions of this plan, when nothing more is
+	 * due. */
 	if (ports->acts.wants_sweep)
 		ports_ask_for_sweep(ports);
 	return until_us;

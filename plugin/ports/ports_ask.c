@@ -109,16 +109,16 @@ void ports_publish_status(struct triad_ports *ports)
 {
 	struct triad_ports_status status;
 
-	/* 'status_lock' is held only to copy, so that 'status' and metrics never wait for
-	 * a step. */
+	/* 'status_lock' is held only to copy, so that 'status' and metrics never wait
+	 * for a step. */
 	describe(ports, &status);
 	pthread_mutex_lock(&ports->status_lock);
 	ports->status = status;
 	pthread_mutex_unlock(&ports->status_lock);
 }
 
-/* Returns the state at the end of the last step, because a step may wait long for switches
- * and for the disk.  Only permission is evaluated now. */
+/* Returns the state at the end of the last step, because a step may wait long for
+ * switches and for the disk.  Only permission is evaluated now. */
 void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *status)
 {
 	pthread_mutex_lock(&ports->status_lock);
@@ -192,8 +192,8 @@ static void fill_place(
 		triad_test_step_name(test->test.step), test->test.text);
 }
 
-/* Writes the plan's note about a row without a port; a row without a GUID can't be looked
- * up in the plan. */
+/* Writes the plan's note about a row without a port; a row without a GUID can't be
+ * looked up in the plan. */
 static void fill_unplaced(
 	const struct triad_expected_port *desired, struct triad_port_row *row)
 {
@@ -211,8 +211,8 @@ static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_port_ro
 	uint32_t at = ports->placed->port_of[i];
 	const struct triad_plan_item *item = NULL;
 
-	/* First the configuration's row, then the facts of the fabric, where a row by name
-	 * gets its GUID. */
+	/* First the configuration's row, then the facts of the fabric, where a row by
+	 * name gets its GUID. */
 	memset(row, 0, sizeof(*row));
 	row->node_guid = desired->node_guid;
 	row->number = desired->port;
@@ -265,8 +265,8 @@ static void fill_rows(struct triad_ports *ports, enum triad_ports_which which,
 	}
 }
 
-/* 0 when rows can be made; ENOENT: no configuration; EAGAIN: no plan yet.  The caller holds
- * the lock. */
+/* 0 when rows can be made; ENOENT: no configuration; EAGAIN: no plan yet.  The caller
+ * holds the lock. */
 static int look_for_rows(const struct triad_ports *ports)
 {
 	if (!ports->source.expected)
@@ -415,8 +415,8 @@ static void describe_cut(const struct triad_ports *ports,
 			ports->fabric, &item->lost, TRIAD_GUARD_MAX_LOST, text, size);
 }
 
-/* The agenda lacks items that a guard stops.  So add the override, make a new plan, which
- * puts the item on the agenda, and approve that. */
+/* The agenda lacks items that a guard stops.  So add the override, make a new plan,
+ * which puts the item on the agenda, and approve that. */
 static enum triad_ports_answer approve(
 	struct triad_ports *ports, struct ports_request *request)
 {

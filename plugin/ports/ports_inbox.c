@@ -44,7 +44,8 @@ void ports_leave_payload(
 	struct triad_ports *ports = context;
 	struct ports_inbox *inbox = &ports->inbox;
 
-	/* A full inbox may drop this: replicas compare digests and repeat lost records. */
+	/* A full inbox may drop this: replicas compare digests and repeat lost
+	 * records. */
 	pthread_mutex_lock(&inbox->lock);
 	if (triad_inbox_put(&inbox->payloads, sender, payload, size))
 		triad_task_wake(&ports->task);
@@ -130,8 +131,9 @@ void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *c
 	inbox->conf = triad_conf_ref(conf);
 	inbox->is_configured = true;
 	triad_task_wake(&ports->task);
-	/* OpenSM sweeps right after its start.  Wait until the ports that were held before
-	 * the restart are published again; otherwise the sweep activates them. */
+	/* OpenSM sweeps right after its start.  Wait until the ports that were held
+	 * before the restart are published again; otherwise the sweep activates
+	 * them. */
 	while (!inbox->has_begun)
 		if (triad_condition_wait(&ports->task.changed, &inbox->lock, until_us))
 			break;
@@ -180,8 +182,8 @@ void ports_request(struct triad_ports *ports, struct ports_request *request)
 	uint64_t until_us = triad_clock_now_us() + REQUEST_US;
 
 	request->answer = TRIAD_PORTS_BUSY;
-	/* Wait until no other command uses the slot, then until our request is answered:
-	 * together REQUEST_US at most. */
+	/* Wait until no other command uses the slot, then until our request is
+	 * answered: together REQUEST_US at most. */
 	pthread_mutex_lock(&ports->inbox.lock);
 	if (await_state(ports, PORTS_NO_REQUEST, until_us)) {
 		*slot = *request;
@@ -191,7 +193,8 @@ void ports_request(struct triad_ports *ports, struct ports_request *request)
 			*request = *slot;
 		else if (slot->state == PORTS_BEGUN)
 			request->answer = TRIAD_PORTS_IN_PROGRESS;
-		/* If the thread still works on the request, it frees the slot itself. */
+		/* If the thread still works on the request, it frees the slot
+		 * itself. */
 		slot->state =
 			slot->state == PORTS_BEGUN ? PORTS_ABANDONED : PORTS_NO_REQUEST;
 		pthread_cond_broadcast(&ports->task.changed);

@@ -66,7 +66,8 @@ static bool is_guarded(
 		!item->is_overridden;
 }
 
-/* Before the first sweep only rows by GUID can be listed; rows by name need a fabric. */
+/* Before the first sweep only rows by GUID can be listed; rows by name need a
+ * fabric. */
 static uint32_t list_rows(const struct triad_ports *ports, struct triad_hold_port *list)
 {
 	const struct triad_expected *expected = ports->source.expected;
@@ -87,8 +88,8 @@ static uint32_t list_rows(const struct triad_ports *ports, struct triad_hold_por
 	return n;
 }
 
-/* Without a fabric, rows by name have no GUID.  So list the ports whose test has begun by
- * the history. */
+/* Without a fabric, rows by name have no GUID.  So list the ports whose test has begun
+ * by the history. */
 static uint32_t list_remembered(const struct triad_ports *ports,
 	struct triad_hold_port *list, uint32_t n_rows, uint32_t room)
 {
@@ -127,7 +128,8 @@ static void publish_hold(struct triad_ports *ports)
 	list = calloc((size_t)room + 1, sizeof(*list));
 	if (!list)
 		return; /* the ports that were published stay */
-	/* Sort the rows first, because list_remembered() searches them; then sort all. */
+	/* Sort the rows first, because list_remembered() searches them; then sort
+	 * all. */
 	n = list_rows(ports, list);
 	qsort(list, n, sizeof(*list), triad_hold_compare);
 	if (!ports->placed)
@@ -203,8 +205,8 @@ static void forget_plan(struct triad_ports *ports)
 	ports->placed = NULL;
 }
 
-/* Finds the fabric's port for each row.  Reports rows that can't be right in this fabric
- * once; plans leave them out. */
+/* Finds the fabric's port for each row.  Reports rows that can't be right in this
+ * fabric once; plans leave them out. */
 static void place(struct triad_ports *ports)
 {
 	const struct triad_expected *expected = ports->source.expected;
@@ -242,8 +244,8 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 	ports->must_plan = false;
 	if (!ports->conf->port.enabled)
 		return;
-	/* A standby that becomes master has no fabric yet.  Its first sweep must already
-	 * hold the ports that it knows from the members' records. */
+	/* A standby that becomes master has no fabric yet.  Its first sweep must
+	 * already hold the ports that it knows from the members' records. */
 	if (!ports->fabric || !ports->source.expected) {
 		ports_publish_hold(ports);
 		return;
@@ -261,8 +263,8 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 	ports->plan = plan;
 	ports->plan_us = triad_clock_now_us() - begun_us;
 	triad_overrides_keep_used(&ports->overrides, plan);
-	/* If memory is short, the agenda keeps its entries; act_on() skips those that the
-	 * plan lacks. */
+	/* If memory is short, the agenda keeps its entries; act_on() skips those that
+	 * the plan lacks. */
 	(void)triad_agenda_look(ports->agenda, plan, now_us);
 	ports_look_at_tests(ports, now_us);
 	ports_publish_hold(ports);

@@ -125,7 +125,8 @@ struct triad_ports {
 	struct triad_log *log;
 	struct triad_release release;
 	atomic_bool may_hold; /* enabled, and enforcing */
-	/* The term in which no test could begin for a while, as of the last step; 0: none. */
+	/* The term in which no test could begin for a while, as of the last step; 0:
+	 * none. */
 	atomic_uint_least64_t idle_term;
 
 	struct ports_inbox inbox;
@@ -214,9 +215,9 @@ bool ports_is_in_charge(const struct triad_ports *ports);
 /* Whether all conditions for acting are met, except permission; if not, no port is
  * changed. */
 bool ports_is_ready(const struct triad_ports *ports);
-/* The present term, if no test could begin in it for a while; else 0.  It is also 0 in the
- * first seconds of a term, or of a new configuration, when the members have not answered
- * yet. */
+/* The present term, if no test could begin in it for a while; else 0.  It is also 0 in
+ * the first seconds of a term, or of a new configuration, when the members have not
+ * answered yet. */
 uint64_t ports_idle_term(const struct triad_ports *ports, uint64_t now_us);
 /* Call it in each step: ports_idle_term() depends on it. */
 void ports_note_ready(struct triad_ports *ports, uint64_t now_us);

@@ -70,9 +70,9 @@ bool ports_may_act(struct triad_ports *ports)
 	struct triad_permission permission =
 		triad_elector_permission_in_term(ports->elector, ports->term.number);
 
-	/* After a confirmation by hand, stop as soon as the view changes: returning members
-	 * may have records that this SM lacks.  The election may notice them later, or in
-	 * the same term. */
+	/* After a confirmation by hand, stop as soon as the view changes: returning
+	 * members may have records that this SM lacks.  The election may notice them
+	 * later, or in the same term. */
 	return ports->term.number && !ports->sms.without_cluster &&
 		permission.is_given &&
 		permission.by_hand_view == ports->term.by_hand_view &&

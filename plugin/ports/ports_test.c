@@ -78,7 +78,8 @@ static struct triad_test_conf test_conf(const struct triad_ports *ports)
 	struct triad_test_conf test = {
 		.timeout_us = conf->port.test_timeout_s * TRIAD_US_PER_S,
 		.quality_us = conf->port.test_time_s * TRIAD_US_PER_S,
-		/* port.test_rate limits all tests together; each gets an equal share. */
+		/* port.test_rate limits all tests together; each gets an equal
+		 * share. */
 		.smp_interval_us =
 			TRIAD_US_PER_S * conf->port.max_tests / conf->port.test_rate,
 		.max_lost = conf->port.test_max_lost,
@@ -153,8 +154,8 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 	conf = test_conf(ports);
 	desired = desired_of(ports, item);
 	triad_port_test_begin(&test->test, &conf, &desired, triad_clock_boot_us());
-	/* A sweep follows a bounce and shows the link anew.  For any other link use this
-	 * fabric, as no sweep may come. */
+	/* A sweep follows a bounce and shows the link anew.  For any other link use
+	 * this fabric, as no sweep may come. */
 	if (!item->is_active)
 		look_at_port(ports, test, item->port,
 			&ports->source.expected->ports[item->row],
@@ -310,7 +311,8 @@ static bool has_ended(struct triad_ports *ports, struct ports_test *test)
 		triad_clock_boot_us() < test->again_us)
 		return false;
 	snprintf(record.text, sizeof(record.text), "%s", test->test.text);
-	/* A verdict counts only with its record: the test stays until that is written. */
+	/* A verdict counts only with its record: the test stays until that is
+	 * written. */
 	if (record_test(ports, test->node_guid, test->number, &record)) {
 		test->again_us = triad_clock_boot_us() + RECORD_AGAIN_US;
 		return false;

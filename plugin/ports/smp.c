@@ -65,8 +65,8 @@ int triad_smp_find_route(struct osm_opensm *osm, const struct triad_fabric *fabr
 	uint32_t port;
 	int error;
 
-	/* Requests to the PMA use LID and SL of the switch's port 0; SMPs use the directed
-	 * route. */
+	/* Requests to the PMA use LID and SL of the switch's port 0; SMPs use the
+	 * directed route. */
 	memset(route, 0, sizeof(*route));
 	if (node == TRIAD_FABRIC_NONE)
 		return ENOENT;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Sends MADs to one port and waits for the answers, one at a time: SMPs by directed route,
- * requests to a PMA, a ping.
+/* Sends MADs to one port and waits for the answers, one at a time: SMPs by directed
+ * route, requests to a PMA, a ping.
  *
- * They do not go through OpenSM's queue of SMPs, on purpose.  There a Set could wait, and
- * the kernel would send it again even if this SM has lost permission, or the process has
- * been stopped.  Here each is sent once; before a caller sends it again, it checks
- * permission again.  They also do not count as OpenSM's SMPs, so no sweep waits for them.
- * M_Keys are OpenSM's [IBA 14.2.4].
+ * They do not go through OpenSM's queue of SMPs, on purpose.  There a Set could wait,
+ * and the kernel would send it again even if this SM has lost permission, or the
+ * process has been stopped.  Here each is sent once; before a caller sends it again, it
+ * checks permission again.  They also do not count as OpenSM's SMPs, so no sweep waits
+ * for them.  M_Keys are OpenSM's [IBA 14.2.4].
  *
  * Thread-safety: one thread; a call waits for the answer, at most 'timeout_ms' and 50
  * ms.  OpenSM's lock is taken, shared, by triad_smp_find_route() alone. */

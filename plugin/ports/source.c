@@ -95,7 +95,8 @@ static void keep_copy(struct triad_source *source, const char *octets, size_t si
 		error = triad_file_check_folder(source->copy, why) == EPERM
 			? EPERM
 			: triad_file_replace(source->copy, octets, size, 0600);
-	/* The configuration stays in force.  Log one line until the copy works again. */
+	/* The configuration stays in force.  Log one line until the copy works
+	 * again. */
 	if (error && !source->has_copy_trouble)
 		triad_log_write(source->log, TRIAD_LOG_ERROR,
 			"ports: %s: the expected configuration can't be kept there: "
@@ -144,7 +145,8 @@ static void report_mistakes(const struct triad_source *source)
 					 : "there is none in force");
 }
 
-/* Parses a configuration; NULL: it has mistakes or is not newer.  Called without lock. */
+/* Parses a configuration; NULL: it has mistakes or is not newer.  Called without
+ * lock. */
 static struct triad_expected *parse(
 	struct triad_source *source, const char *name, const char *octets, size_t size)
 {
@@ -163,7 +165,8 @@ static struct triad_expected *parse(
 }
 
 /* Takes over 'octets'.  Writes the copy before it takes the lock again: from the moment
- * that the configuration is in force, the lock is held until the owner has handled it. */
+ * that the configuration is in force, the lock is held until the owner has handled
+ * it. */
 static bool attempt(struct triad_source *source, const char *name, char *octets,
 	size_t size, bool is_copy)
 {
@@ -231,8 +234,8 @@ static bool read_operators(struct triad_source *source)
 	source->seen = status;
 	if (error == EAGAIN)
 		return false; /* try again in a second */
-	/* Zeros in 'seen' mean a missing file.  So a file that can't be read differs from
-	 * 'seen' and is tried again in each look; a missing one is not. */
+	/* Zeros in 'seen' mean a missing file.  So a file that can't be read differs
+	 * from 'seen' and is tried again in each look; a missing one is not. */
 	if (error) {
 		memset(&source->seen, 0, sizeof(source->seen));
 		log_unreadable(source, error, why);

@@ -109,8 +109,8 @@ static bool is_broadcast(const osm_mgrp_t *mgrp)
 
 /* --- levels --- */
 
-/* The policy's levels of partitions.  'pkeys' has the P_Key of each level that names its
- * partition; 0: there is no such partition. */
+/* The policy's levels of partitions.  'pkeys' has the P_Key of each level that names
+ * its partition; 0: there is no such partition. */
 struct levels {
 	const struct triad_policy *policy; /* NULL: none */
 	uint16_t *pkeys;
@@ -158,8 +158,8 @@ static uint32_t level_of(const struct levels *levels, uint16_t pkey)
 
 /* --- capabilities of members --- */
 
-/* Finds the capabilities that all CA and router ports of a set share.  Looks ports up by
- * GUID, because OpenSM's pointers in the set may be stale. */
+/* Finds the capabilities that all CA and router ports of a set share.  Looks ports up
+ * by GUID, because OpenSM's pointers in the set may be stale. */
 static void look_at_members(
 	const struct osm_opensm *osm, const cl_map_t *members, struct traits *can)
 {
@@ -182,8 +182,8 @@ static void look_at_members(
 	}
 }
 
-/* OpenSM lets no port join a group whose MTU or rate the port can't do.  So limits a raise
- * to what all members of the partition can; a level may lower both freely. */
+/* OpenSM lets no port join a group whose MTU or rate the port can't do.  So limits a
+ * raise to what all members of the partition can; a level may lower both freely. */
 static void fit_to_members(
 	const struct osm_opensm *osm, const struct group *group, struct traits *wanted)
 {
@@ -231,8 +231,8 @@ static struct traits desired_traits(const struct triad_broadcast *groups,
 
 /* --- all groups --- */
 
-/* Finds the old group of 'mgrp', or begins a new one.  Both lists are sorted by MGID, as
- * OpenSM's map is; '*at' walks through the old one. */
+/* Finds the old group of 'mgrp', or begins a new one.  Both lists are sorted by MGID,
+ * as OpenSM's map is; '*at' walks through the old one. */
 static struct group start_from(
 	const struct triad_broadcast *groups, const osm_mgrp_t *mgrp, uint32_t *at)
 {
@@ -251,8 +251,8 @@ static struct group start_from(
 	return group;
 }
 
-/* Members got SL, MTU and rate when they joined and would not learn new ones.  So leaves a
- * group unchanged until its members have left. */
+/* Members got SL, MTU and rate when they joined and would not learn new ones.  So
+ * leaves a group unchanged until its members have left. */
 static void apply_to(struct triad_broadcast *groups, const struct levels *levels,
 	osm_mgrp_t *mgrp, struct group *group)
 {
@@ -366,8 +366,8 @@ static void apply(struct triad_broadcast *groups)
 
 void triad_broadcast_apply(struct triad_broadcast *groups)
 {
-	/* The SM's thread calls this and must not wait.  If the lock is taken, the thread
-	 * that has it does the same. */
+	/* The SM's thread calls this and must not wait.  If the lock is taken, the
+	 * thread that has it does the same. */
 	if (pthread_mutex_trylock(&groups->lock))
 		return;
 	apply(groups);

@@ -18,8 +18,8 @@ static void fill(const struct osm_subn *subn, ib_class_port_info_t *info)
 		OSM_CAP2_IS_SEND_ONLY_FULL_MEMBER_SUPPORTED |
 		OSM_CAP2_IS_LINK_WIDTH_2X_SUPPORTED |
 		OSM_CAP2_IS_LINK_SPEED_HDR_SUPPORTED;
-	/* RespTimeValue n: 4.096 us * 2^n, at least OpenSM's time-out [IBA 13.4.8.1].  It
-	 * begins at n = 8, one millisecond, as in OpenSM. */
+	/* RespTimeValue n: 4.096 us * 2^n, at least OpenSM's time-out [IBA 13.4.8.1].
+	 * It begins at n = 8, one millisecond, as in OpenSM. */
 	uint8_t time = 8;
 
 	while (time < 31 &&

@@ -74,8 +74,8 @@ static uint8_t engine_sl(void *context, uint8_t sl, uint16_t slid, uint16_t dlid
 {
 	const struct osm_routing_engine *engine = context;
 
-	/* OpenSM frees its engines without a lock.  Check for each path, as a request may
-	 * have thousands. */
+	/* OpenSM frees its engines without a lock.  Check for each path, as a request
+	 * may have thousands. */
 	if (osm_exit_flag)
 		return sl;
 	return engine->path_sl(engine->context, sl, cl_hton16(slid), cl_hton16(dlid));

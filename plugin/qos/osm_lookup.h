@@ -16,21 +16,22 @@ struct osm_opensm;
 bool triad_osm_lookup_is_same(
 	struct osm_opensm *osm, const struct triad_fabric *fabric, uint32_t port);
 
-/* True when 'guid' is still an alias of the end port; also when OpenSM's lock is not free.
- * Aliases come and go with virtual machines, without a sweep. */
+/* True when 'guid' is still an alias of the end port; also when OpenSM's lock is not
+ * free.  Aliases come and go with virtual machines, without a sweep. */
 bool triad_osm_lookup_has_alias(struct osm_opensm *osm,
 	const struct triad_fabric *fabric, uint32_t port, uint64_t guid);
 
-/* The end port to which OpenSM maps 'guid'; TRIAD_FABRIC_NONE when 'fabric' lacks it, or
- * OpenSM's lock is not free. */
+/* The end port to which OpenSM maps 'guid'; TRIAD_FABRIC_NONE when 'fabric' lacks it,
+ * or OpenSM's lock is not free. */
 uint32_t triad_osm_lookup_find_alias(
 	struct osm_opensm *osm, const struct triad_fabric *fabric, uint64_t guid);
 
-/* The number of alias GUIDs that OpenSM knows, plus one; 0 when its lock is not free. */
+/* The number of alias GUIDs that OpenSM knows, plus one; 0 when its lock is not
+ * free. */
 uint32_t triad_osm_lookup_n_aliases(struct osm_opensm *osm);
 
-/* The routing engine's function that chooses SLs.  The caller holds osm->lock as long as it
- * uses it. */
+/* The routing engine's function that chooses SLs.  The caller holds osm->lock as long
+ * as it uses it. */
 struct triad_path_engine triad_osm_lookup_engine(struct osm_opensm *osm);
 
 #endif

@@ -7,8 +7,8 @@
 
 struct osm_opensm;
 
-/* Reads the partitions into '*list', sorted by P_Key, without their SLs; the caller frees
- * it.  The caller holds osm->lock.  Returns 0 or ENOMEM. */
+/* Reads the partitions into '*list', sorted by P_Key, without their SLs; the caller
+ * frees it.  The caller holds osm->lock.  Returns 0 or ENOMEM. */
 int triad_partitions_read(const struct osm_opensm *osm,
 	struct triad_fabric_partition **list, uint32_t *n);
 

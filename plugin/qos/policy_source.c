@@ -172,12 +172,13 @@ int triad_policy_source_load(
 	struct settings settings;
 	int error = 0;
 
-	/* A command and triad-qos may load at the same time: one after the other, so that
-	 * the later one is in force. */
+	/* A command and triad-qos may load at the same time: one after the other, so
+	 * that the later one is in force. */
 	pthread_mutex_lock(&source->load_lock);
 	settings = settings_of(source);
 	triad_diags_init(diags, settings.path);
-	/* Take the stamp before reading: the next look then notices a change meanwhile. */
+	/* Take the stamp before reading: the next look then notices a change
+	 * meanwhile. */
 	stamp = stamp_of(settings.path);
 	if (settings.path[0] &&
 		triad_file_check_trusted(settings.path, false, why) == EPERM) {

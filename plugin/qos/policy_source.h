@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The file of the QoS policy: which file it is, whether it has changed, and the last policy
- * read from it without mistakes.
+/* The file of the QoS policy: which file it is, whether it has changed, and the last
+ * policy read from it without mistakes.
  *
- * A file with mistakes changes nothing: the last good policy stays.  If triad.conf names no
- * file, OpenSM's own policy file is used, if it exists; otherwise there is no policy.
+ * A file with mistakes changes nothing: the last good policy stays.  If triad.conf
+ * names no file, OpenSM's own policy file is used, if it exists; otherwise there is no
+ * policy.
  *
  * Thread-safety: any thread; only one load runs at a time.
  * Locks: 'load_lock', then 'lock', held for a few members.  Memory: one policy, shared

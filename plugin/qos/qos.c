@@ -65,8 +65,8 @@ static uint64_t task_step(void *context)
 	struct triad_qos *qos = context;
 	struct triad_diags *diags = NULL;
 	bool look = atomic_exchange(&qos->look_wanted, false);
-	/* Retry until OpenSM has bound its SA and the hook can be installed.  And drop a
-	 * snapshot that is kept for a limited time. */
+	/* Retry until OpenSM has bound its SA and the hook can be installed.  And drop
+	 * a snapshot that is kept for a limited time. */
 	bool retries = !look && qos->status.state == TRIAD_QOS_WAITING &&
 		(qos->snapshot || !triad_qos_server_is_installed(qos->server));
 	bool is_due = qos->work_wanted || retries, loads;
@@ -78,7 +78,8 @@ static uint64_t task_step(void *context)
 	loads = atomic_exchange(&qos->load_desired, false) ||
 		(look && is_enabled(qos) &&
 			triad_policy_source_has_changed(&qos->source));
-	/* The list of mistakes is too large for the stack.  Free it: they are logged. */
+	/* The list of mistakes is too large for the stack.  Free it: they are
+	 * logged. */
 	if (loads)
 		diags = malloc(sizeof(*diags));
 	if (diags)

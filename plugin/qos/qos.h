@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* QoS: makes the answer snapshot (qos_snapshot.h) from a fabric and a policy.
  *
- * Model: the plugin's worker hands over each new fabric.  The thread triad-qos builds paths
- * from it, reads the policy's file when it changed, compiles the policy for that fabric and
- * gives both to the server (server.h) as one answer snapshot.  Without an answer snapshot
- * OpenSM answers all requests itself.
+ * Model: the plugin's worker hands over each new fabric.  The thread triad-qos builds
+ * paths from it, reads the policy's file when it changed, compiles the policy for that
+ * fabric and gives both to the server (server.h) as one answer snapshot.  Without an
+ * answer snapshot OpenSM answers all requests itself.
  *
- * triad-qos checks the policy's file when the SM begins a heavy sweep, and at 'reload'.  A
- * file with mistakes changes nothing: the last good policy stays; if there was none, OpenSM
- * answers.
+ * triad-qos checks the policy's file when the SM begins a heavy sweep, and at 'reload'.
+ * A file with mistakes changes nothing: the last good policy stays; if there was none,
+ * OpenSM answers.
  *
- * Changes that OpenSM reports in mid-sweep mark paths of the snapshot in use (paths.h).  If
- * such a report comes after a fabric was copied and before its snapshot is in use, all
- * paths of that snapshot are marked, until the next one.
+ * Changes that OpenSM reports in mid-sweep mark paths of the snapshot in use (paths.h).
+ * If such a report comes after a fabric was copied and before its snapshot is in use,
+ * all paths of that snapshot are marked, until the next one.
  *
  * Lock order: 'lock', held for pointers and status; those of policy_source.h are taken
  * with none of the others held.  OpenSM's lock: not here. */
@@ -66,9 +66,9 @@ struct triad_qos_status {
 	struct triad_qos_server_status server;
 };
 
-/* 'n_threads' threads answer, once it is enabled; 'sampler' and 'hold' are as in server.h.
- * 'recorder' receives changes of the state of policy, answers and tables.  NULL: no memory
- * or threads. */
+/* 'n_threads' threads answer, once it is enabled; 'sampler' and 'hold' are as in
+ * server.h.  'recorder' receives changes of the state of policy, answers and tables.
+ * NULL: no memory or threads. */
 struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
 	struct triad_sampler *sampler, struct triad_hold *hold,
 	struct triad_recorder *recorder, struct triad_log *log);
@@ -79,8 +79,8 @@ void triad_qos_free(struct triad_qos *qos);
 /* Applies [qos]; returns at once. */
 void triad_qos_configure(struct triad_qos *qos, const struct triad_conf *conf);
 
-/* Reads the policy's file now; any thread.  Returns 0 or an errno; then every mistake is in
- * 'diags', which it initialises, and the last good policy stays. */
+/* Reads the policy's file now; any thread.  Returns 0 or an errno; then every mistake
+ * is in 'diags', which it initialises, and the last good policy stays. */
 int triad_qos_load(struct triad_qos *qos, struct triad_diags *diags);
 
 /* True while QoS needs a fabric as soon as routing is done, before the sweep ends. */

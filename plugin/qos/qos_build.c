@@ -54,9 +54,9 @@ static void set_state(struct triad_qos *qos, enum triad_qos_state state)
 		triad_qos_state_name(state));
 }
 
-/* Puts the snapshot, or NULL, into force and takes over the caller's reference.  If this SM
- * ceased to be master while it was made, frees it and returns false: the old one serves the
- * remaining requests. */
+/* Puts the snapshot, or NULL, into force and takes over the caller's reference.  If
+ * this SM ceased to be master while it was made, frees it and returns false: the old
+ * one serves the remaining requests. */
 static bool publish(struct triad_qos *qos, struct triad_qos_snapshot *snapshot,
 	unsigned long n_forgotten)
 {
@@ -141,7 +141,8 @@ static void put_into_force(struct triad_qos *qos, const struct inputs *inputs,
 		triad_qos_server_set_sweeping(qos->server, true);
 }
 
-/* Makes the server unless it exists; it stays until the end.  False: memory is short. */
+/* Makes the server unless it exists; it stays until the end.  False: memory is
+ * short. */
 static bool make_server(struct triad_qos *qos)
 {
 	if (!qos->server)
@@ -211,8 +212,8 @@ static void accept_policy(struct triad_qos *qos, struct triad_policy *policy)
 	qos->accepted = policy ? triad_policy_ref(policy) : NULL;
 }
 
-/* Levels of a policy need its tables.  So offers the tables first, and keeps the accepted
- * policy if they are refused. */
+/* Levels of a policy need its tables.  So offers the tables first, and keeps the
+ * accepted policy if they are refused. */
 static void choose_policy(struct triad_qos *qos, struct inputs *inputs)
 {
 	bool is_refused = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The parts of 'struct triad_qos': qos.c has its thread and public functions, qos_build.c
- * the work of the thread. */
+/* The parts of 'struct triad_qos': qos.c has its thread and public functions,
+ * qos_build.c the work of the thread. */
 #ifndef TRIAD_PLUGIN_QOS_QOS_PARTS_H
 #define TRIAD_PLUGIN_QOS_QOS_PARTS_H
 
@@ -40,8 +40,8 @@ struct triad_qos {
 	bool work_wanted;
 	struct triad_qos_settings settings;
 	uint64_t reported_not_found; /* triad-qos alone, as is the next */
-	/* The policy in force: the last one whose tables the guard did not refuse; NULL:
-	 * none. */
+	/* The policy in force: the last one whose tables the guard did not refuse;
+	 * NULL: none. */
 	struct triad_policy *accepted;
 	struct triad_fabric *fabric;
 	unsigned long n_forgotten; /* number of fabrics forgotten: their snapshots

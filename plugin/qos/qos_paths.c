@@ -10,9 +10,9 @@
 #include "plugin/ports/hold.h"
 #include "qos/path_rows.h"
 
-/* A generation is the number of the snapshot and, below HOLD_BITS, of the change of held
- * ports.  Both change with heavy sweeps, so no agent still has an old number when the
- * lower half wraps. */
+/* A generation is the number of the snapshot and, below HOLD_BITS, of the change of
+ * held ports.  Both change with heavy sweeps, so no agent still has an old number when
+ * the lower half wraps. */
 #define HOLD_BITS 32
 
 /* False also while paths are marked: the sweep is changing some, and OpenSM answers for

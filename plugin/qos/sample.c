@@ -34,7 +34,8 @@ bool triad_sample_describe(const struct osm_madw *madw, const struct triad_paths
 	*request = (struct triad_sampled_request){
 		.slid = cl_ntoh16(from->dest_lid),
 		.dlid = (uint16_t)(fabric->ports[port].lid | from->path_bits),
-		/* The fabric may be older than the port's table: use 0 beyond its end. */
+		/* The fabric may be older than the port's table: use 0 beyond its
+		 * end. */
 		.pkey = index < pkeys.n ? fabric->pkeys[pkeys.at + index] : 0,
 		.sl = sl,
 		.vl = triad_paths_vl(paths, port, 0, sl),

@@ -83,8 +83,8 @@ static bool is_for_paths(const ib_sa_mad_t *mad)
 		mad->rmpp_flags & IB_RMPP_FLAG_ACTIVE;
 }
 
-/* OpenSM drops all requests during a master's first sweep.  But paths are valid as soon as
- * switches have their tables, and a snapshot exists then.  So take requests: after a
+/* OpenSM drops all requests during a master's first sweep.  But paths are valid as soon
+ * as switches have their tables, and a snapshot exists then.  So take requests: after a
  * fail-over none waits for the rest of that sweep. */
 static bool is_wanted(struct triad_qos_server *server, const ib_sa_mad_t *mad)
 {
@@ -92,7 +92,8 @@ static bool is_wanted(struct triad_qos_server *server, const ib_sa_mad_t *mad)
 	bool is_for_info = mad->attr_id == IB_MAD_ATTR_CLASS_PORT_INFO &&
 		mad->method == IB_MAD_METHOD_GET;
 
-	/* Without 'qos TRUE' OpenSM's ClassPortInfo denies QoS in the SA: answer for it. */
+	/* Without 'qos TRUE' OpenSM's ClassPortInfo denies QoS in the SA: answer for
+	 * it. */
 	if (server_may_answer(server))
 		return is_for_paths(mad) || (is_for_info && !subn->opt.qos);
 	if (!is_for_paths(mad))

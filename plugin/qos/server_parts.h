@@ -65,8 +65,8 @@ uint64_t server_now_ns(void);
 
 bool server_is_master(const struct triad_qos_server *server);
 
-/* Whether there is a snapshot to answer from: as master, one from this time as master; as
- * standby, the one from before, for a limited time, which begins with this call. */
+/* Whether there is a snapshot to answer from: as master, one from this time as master;
+ * as standby, the one from before, for a limited time, which begins with this call. */
 bool server_may_answer(struct triad_qos_server *server);
 
 /* In a new master's first sweep OpenSM drops all requests. */

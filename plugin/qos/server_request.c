@@ -24,8 +24,8 @@ static uint8_t *record_of(const osm_madw_t *madw)
 }
 
 /* Restricts a request, which OpenSM will answer, to what its QoS level allows.  Returns
- * false when no path is left.  Leaves requests for a multicast group unchanged: the group
- * has its own SL, MTU and rate. */
+ * false when no path is left.  Leaves requests for a multicast group unchanged: the
+ * group has its own SL, MTU and rate. */
 static bool narrow(struct worker *worker, osm_madw_t *madw)
 {
 	const struct triad_qos_snapshot *snapshot = worker->snapshot;
@@ -66,13 +66,13 @@ static void respond_records(struct worker *worker, osm_madw_t *madw)
 
 	cl_qlist_init(&list);
 	for (uint32_t i = 0; i < worker->answer.n; i++) {
-		/* OpenSM's items end after their record: the allocation is smaller than the
-		 * struct. */
+		/* OpenSM's items end after their record: the allocation is smaller than
+		 * the struct. */
 		void *memory = malloc(SA_ITEM_RESP_SIZE(path_rec));
 		osm_sa_item_t *item = memory;
 
-		/* When memory is short, send fewer paths; but an answer without any would
-		 * deny that a path exists. */
+		/* When memory is short, send fewer paths; but an answer without any
+		 * would deny that a path exists. */
 		if (!item && !i) {
 			osm_sa_send_error(
 				&server->osm->sa, madw, IB_SA_MAD_STATUS_NO_RESOURCES);
@@ -162,8 +162,8 @@ static bool ends_are_there(const struct worker *worker)
 	return true;
 }
 
-/* Leaves a request to OpenSM if the snapshot may be outdated.  Aliases may change at any
- * time, everything else only while the SM sweeps. */
+/* Leaves a request to OpenSM if the snapshot may be outdated.  Aliases may change at
+ * any time, everything else only while the SM sweeps. */
 static void revalidate(struct worker *worker)
 {
 	struct triad_answer *answer = &worker->answer;
@@ -238,7 +238,8 @@ static void look_up(struct worker *worker, const osm_madw_t *madw)
 	uint16_t requester = cl_ntoh16(madw->mad_addr.dest_lid);
 
 	/* The fast queue gives no engine.  If the answer needs it, it is
-	 * TRIAD_FALLBACK_ENGINE, and fall_back() puts the request into the slow queue. */
+	 * TRIAD_FALLBACK_ENGINE, and fall_back() puts the request into the slow
+	 * queue. */
 	if (!worker->is_slow) {
 		triad_answer_path(
 			&snapshot, &worker->request, requester, &worker->answer);
@@ -260,8 +261,8 @@ static void fall_back(struct worker *worker, const struct triad_work_queue_job *
 		(worker->snapshot->classifier || !server_is_master(server)) &&
 		triad_work_queue_put(&server->slow, job))
 		return;
-	/* In its first sweep OpenSM drops requests: let this one wait in the slow queue,
-	 * so that the fast one continues. */
+	/* In its first sweep OpenSM drops requests: let this one wait in the slow
+	 * queue, so that the fast one continues. */
 	if (server_is_in_first_sweep(server) && !worker->is_slow &&
 		triad_work_queue_put(&server->slow, job)) {
 		server_count(&server->counts.waited);

@@ -45,8 +45,8 @@ bool server_may_answer(struct triad_qos_server *server)
 	if (server_is_master(server))
 		return !atomic_load(&server->handed_over_until_us);
 	/* Start the time here, because the worker notices only later that this SM is
-	 * standby; no request is lost until then.  While the SM discovers, the rest of the
-	 * time still counts. */
+	 * standby; no request is lost until then.  While the SM discovers, the rest of
+	 * the time still counts. */
 	if (server->osm->subn.sm_state == IB_SMINFO_STATE_STANDBY)
 		triad_qos_server_hand_over(server);
 	else if (server->osm->subn.sm_state != IB_SMINFO_STATE_DISCOVERING)

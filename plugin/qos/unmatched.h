@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Logs what a policy names but the fabric lacks, and nodes that are in no group [qos-rfc 9
- * 3.1]: once, and again when that changes.
+/* Logs what a policy names but the fabric lacks, and nodes that are in no group
+ * [qos-rfc 9 3.1]: once, and again when that changes.
  *
  * An absent port is not a mistake: it joins its groups when it appears. */
 #ifndef TRIAD_PLUGIN_QOS_UNMATCHED_H

@@ -4,8 +4,8 @@
 #include "qos/paths.h"
 #include "triad/thread.h"
 
-/* An adaptive mutex spins briefly before it sleeps in the kernel: the lock is held for some
- * instructions only. */
+/* An adaptive mutex spins briefly before it sleeps in the kernel: the lock is held for
+ * some instructions only. */
 static void init_lock(pthread_mutex_t *lock)
 {
 	pthread_mutexattr_t attributes;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A queue of requests, and the threads that process it.
  *
- * The queue is fair between clients (lib/fair_queue.h): a client that asks for all paths of
- * a large job at once delays only itself, and leaves room for others' requests.
+ * The queue is fair between clients (lib/fair_queue.h): a client that asks for all
+ * paths of a large job at once delays only itself, and leaves room for others'
+ * requests.
  *
  * To wake a thread costs more than to answer a request.  So as long as few jobs wait, a
  * sleeping thread is not woken if another one will soon take more jobs.
@@ -27,7 +28,8 @@
 /* Jobs taken at once.  A job takes about a microsecond, and so does contention for the
  * lock. */
 #define TRIAD_WORK_QUEUE_BATCH 16
-/* More waiting jobs than this count as many; this number is done in less than 0.1 ms. */
+/* More waiting jobs than this count as many; this number is done in less than 0.1
+ * ms. */
 #define TRIAD_WORK_QUEUE_MANY 64
 
 struct osm_madw;
@@ -53,8 +55,8 @@ struct triad_work_queue {
 	struct triad_work_queue_job jobs[TRIAD_WORK_QUEUE_ROOM];
 };
 
-/* Starts 'n_threads' threads that run 'run' with the queue as argument.  True when at least
- * one could be started. */
+/* Starts 'n_threads' threads that run 'run' with the queue as argument.  True when at
+ * least one could be started. */
 bool triad_work_queue_start(struct triad_work_queue *queue, const char *name,
 	unsigned n_threads, void *(*run)(void *), void *context,
 	const atomic_ulong *news);

@@ -12,8 +12,8 @@
 
 /* How often to check the SM's state: it changes without an event. */
 #define TICK_US (50 * TRIAD_US_PER_MS)
-/* The time between two readings of the SA: LOOK_US, or LOOK_PARTS times the duration of the
- * last one if that is longer. */
+/* The time between two readings of the SA: LOOK_US, or LOOK_PARTS times the duration of
+ * the last one if that is longer. */
 #define LOOK_US (250 * TRIAD_US_PER_MS)
 #define LOOK_PARTS 50u
 #define RATE_OCTETS_S 1000000u
@@ -110,8 +110,8 @@ static uint64_t send_all(struct triad_sa_copies *copies, uint64_t now_us)
 
 /* --- the SM --- */
 
-/* Whether the SA has the clients' records.  OpenSM empties its SA and restores it in the
- * first sweep as master; it also empties it while the SM's port is down. */
+/* Whether the SA has the clients' records.  OpenSM empties its SA and restores it in
+ * the first sweep as master; it also empties it while the SM's port is down. */
 static bool works_as_master(struct triad_sa_copies *copies)
 {
 	const osm_subn_t *subn = &copies->osm->subn;
@@ -188,8 +188,8 @@ static void look_at_sa(struct triad_sa_copies *copies, uint64_t now_us)
 
 	if (now_us < copies->look_us || find_role(copies, now_us) != TRIAD_SA_GIVES)
 		return;
-	/* Check the role again: if it changed, OpenSM may have emptied the SA, which must
-	 * not look as if clients had withdrawn their records. */
+	/* Check the role again: if it changed, OpenSM may have emptied the SA, which
+	 * must not look as if clients had withdrawn their records. */
 	if (!triad_sa_snapshot_take(copies->osm, snapshot) &&
 		find_role(copies, now_us) == TRIAD_SA_GIVES &&
 		!triad_sa_copier_set_records(
@@ -232,7 +232,8 @@ static void publish(
 		triad_sa_copier_status(copies->copier, &draft->copier);
 	else
 		memset(&draft->copier, 0, sizeof(draft->copier));
-	/* Complete as of the master's last message: its records may have changed since. */
+	/* Complete as of the master's last message: its records may have changed
+	 * since. */
 	if (draft->copier.role != TRIAD_SA_TAKES)
 		copies->complete_us = now_us;
 	else if (draft->copier.is_complete)
@@ -358,8 +359,8 @@ bool triad_sa_copies_free(struct triad_sa_copies *copies)
 	if (!copies)
 		return true;
 	triad_elector_set_listener(copies->elector, TRIAD_ELECTOR_SA, NULL);
-	/* The thread hangs.  Withdraw the file here: OpenSM no longer sweeps, and will free
-	 * the option with the file's name. */
+	/* The thread hangs.  Withdraw the file here: OpenSM no longer sweeps, and will
+	 * free the option with the file's name. */
 	if (!triad_task_stop(&copies->task, JOIN_US)) {
 		triad_sa_restore_withdraw(copies->restore);
 		return false;

@@ -2,11 +2,11 @@
 /* Copies the SA's records from the master to standbys, so that a new master's SA begins
  * with them.  Runs the copier (portmgr/sa/sa_copier.h) over the election's transport.
  *
- * Model: the thread triad-sa-copies checks the SM's state several times a second.  While
- * the SM works as master, the thread reads the SA (sa_snapshot.h) and sends its records;
- * while it is standby, the thread keeps a copy.  It writes a complete set to a file in
- * election.state_dir and names the file to OpenSM (sa_restore.h), which restores it in its
- * first sweep as master.
+ * Model: the thread triad-sa-copies checks the SM's state several times a second.
+ * While the SM works as master, the thread reads the SA (sa_snapshot.h) and sends its
+ * records; while it is standby, the thread keeps a copy.  It writes a complete set to a
+ * file in election.state_dir and names the file to OpenSM (sa_restore.h), which
+ * restores it in its first sweep as master.
  *
  * The file always has the records of the last master:
  * - While this SM is master, its own records: a master to which another one hands over also
@@ -15,11 +15,11 @@
  * - No file when for TRIAD_SA_COPIES_LEASE_US no master has confirmed the records.
  *
  * If a copy lacks a quarter of the group members that the file has, it is written only
- * after a delay: a master that is cut off from a part of the fabric loses the members there
- * just before another SM takes over that part.
+ * after a delay: a master that is cut off from a part of the fabric loses the members
+ * there just before another SM takes over that part.
  *
- * Thread-safety: any thread, except where said.  Only its thread waits for the disk and for
- * OpenSM's lock. */
+ * Thread-safety: any thread, except where said.  Only its thread waits for the disk and
+ * for OpenSM's lock. */
 #ifndef TRIAD_PLUGIN_SA_COPIES_H
 #define TRIAD_PLUGIN_SA_COPIES_H
 

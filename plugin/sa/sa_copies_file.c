@@ -15,8 +15,8 @@
 /* Rest this many times as long as the last write took, to spare a slow disk. */
 #define REST_PARTS 10u
 #define RETRY_US (5 * TRIAD_US_PER_S)
-/* How long to distrust a loss of many members: the master may be cut off from the fabric,
- * and be replaced in this time. */
+/* How long to distrust a loss of many members: the master may be cut off from the
+ * fabric, and be replaced in this time. */
 #define FEWER_US (10 * TRIAD_US_PER_S)
 #define MIN_MEMBERS 16u
 
@@ -24,7 +24,8 @@ void copies_file_forget(struct triad_sa_copies *copies)
 {
 	struct copies_file *file = &copies->file;
 
-	/* Withdraw the name before the file: OpenSM reports a missing file as an error. */
+	/* Withdraw the name before the file: OpenSM reports a missing file as an
+	 * error. */
 	triad_sa_restore_withdraw(copies->restore);
 	if (file->is_there)
 		(void)unlink(file->path);
@@ -198,7 +199,8 @@ static bool is_outlived(const struct triad_sa_copies *copies, uint64_t now_us)
 
 	if (copier->role == TRIAD_SA_GIVES)
 		return copier->is_outdated;
-	/* Only a master's silence counts, not the time in which SMs look for a master. */
+	/* Only a master's silence counts, not the time in which SMs look for a
+	 * master. */
 	return copier->role == TRIAD_SA_TAKES &&
 		now_us - copier->equal_us > TRIAD_SA_COPIES_LEASE_US;
 }

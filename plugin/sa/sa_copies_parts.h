@@ -64,7 +64,8 @@ struct triad_sa_copies {
 
 /* Takes the file's name from the configuration; removes a file with another name. */
 void copies_file_name(struct triad_sa_copies *copies, const struct triad_conf *conf);
-/* Writes the file, names it to OpenSM or withdraws it, as the copier's state requires. */
+/* Writes the file, names it to OpenSM or withdraws it, as the copier's state
+ * requires. */
 void copies_file_look(struct triad_sa_copies *copies, uint64_t now_us);
 /* Withdraws and removes it. */
 void copies_file_forget(struct triad_sa_copies *copies);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file's name, kept because OpenSM may still use it; a new folder makes a new name. */
+/* A file's name, kept because OpenSM may still use it; a new folder makes a new
+ * name. */
 struct name {
 	struct name *before;
 	char path[];
@@ -93,8 +94,8 @@ static void empty_lists(struct osm_opensm *osm)
 	}
 }
 
-/* Whether another SM has the records that count: this one is standby, or about to be, and
- * its SA takes no new records. */
+/* Whether another SM has the records that count: this one is standby, or about to be,
+ * and its SA takes no new records. */
 static bool follows_other(const struct osm_opensm *osm)
 {
 	if (osm_exit_flag)

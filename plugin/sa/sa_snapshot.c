@@ -180,7 +180,8 @@ static void add_guids(struct reader *reader, const osm_port_t *port)
 
 /* --- pieces; with the lock held; each returns whether there is more --- */
 
-/* Whether to release the lock: the time is over, or the next group or port may not fit. */
+/* Whether to release the lock: the time is over, or the next group or port may not
+ * fit. */
 static bool is_piece_over(const struct reader *reader)
 {
 	const struct triad_sa_snapshot *snapshot = reader->snapshot;
@@ -316,8 +317,8 @@ static int read_kind(struct reader *reader, bool (*read_piece)(struct reader *re
 	return reader->is_canceled ? ECANCELED : 0;
 }
 
-/* An estimate: records may be added before the lock is taken, but they fit in the room of a
- * piece.  Beyond the limit the set only counts. */
+/* An estimate: records may be added before the lock is taken, but they fit in the room
+ * of a piece.  Beyond the limit the set only counts. */
 static size_t expected_octets(const cl_qlist_t *list, enum triad_sa_kind kind)
 {
 	size_t n = cl_qlist_count(list), limit = triad_sa_set_limit(kind);

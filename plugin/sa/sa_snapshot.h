@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Copies the records that clients registered with OpenSM's SA (portmgr/sa/sa_record.h).
  *
- * It reads the SA under the SM's shared lock, which it holds for TRIAD_SA_SNAPSHOT_HOLD_US
- * and releases in between.  So the records may be of different moments, all some
- * milliseconds before the end of the call.  The lists of subscriptions and services have no
- * order that would allow to continue after a break: it reads each in one piece.
+ * It reads the SA under the SM's shared lock, which it holds for
+ * TRIAD_SA_SNAPSHOT_HOLD_US and releases in between.  So the records may be of
+ * different moments, all some milliseconds before the end of the call.  The lists of
+ * subscriptions and services have no order that would allow to continue after a break:
+ * it reads each in one piece.
  *
  * It keeps no pointer into OpenSM's structures after the call.
  *

@@ -26,7 +26,8 @@ struct triad_carrier_ops {
 	/* Reads a list of addresses, of at most 'max'; false: 'reason' says why not. */
 	bool (*parse)(const char *list, struct triad_address *addresses, size_t max,
 		size_t *n, char *reason, size_t size);
-	/* Opens this one's own address.  False: 'reason' says why not, and what to do. */
+	/* Opens this one's own address.  False: 'reason' says why not, and what to
+	 * do. */
 	bool (*open)(struct triad_carrier *carrier, const struct triad_address *own,
 		char *reason, size_t size);
 	/* A descriptor that is readable when a datagram may have come; -1: not open. */
@@ -37,13 +38,14 @@ struct triad_carrier_ops {
 	/* Never blocks.  False: it was not sent. */
 	bool (*send)(struct triad_carrier *carrier, const struct triad_address *to,
 		const void *datagram, size_t size);
-	/* Reads what has come.  Returns the size of a complete datagram, at most 'room';
+	/* Reads what has come.  Returns the size of a complete datagram, at most
+	 * 'room';
 	 * -EAGAIN: nothing has come; another negative errno: what has come does not
 	 * complete a datagram. */
 	ssize_t (*receive)(struct triad_carrier *carrier, struct triad_address *from,
 		void *datagram, size_t room);
-	/* The datagram received last was authentic: accepted, or a hello (seal.h) of a peer
-	 * that is not a member.  NULL: the carrier does not need this. */
+	/* The datagram received last was authentic: accepted, or a hello (seal.h) of a
+	 * peer that is not a member.  NULL: the carrier does not need this. */
 	void (*note_authentic)(
 		struct triad_carrier *carrier, const struct triad_address *from);
 	/* Closes what is open. */

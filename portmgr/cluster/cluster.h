@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* How the election reaches the other SMs: one interface, four transports.
  *
- * Model: a transport has members, each identified by the GUID of its SM's port, and carries
- * small payloads from one to all.  It reports its members (a view) and delivers payloads in
- * order, the sender's own included.  It does not look into payloads.
+ * Model: a transport has members, each identified by the GUID of its SM's port, and
+ * carries small payloads from one to all.  It reports its members (a view) and delivers
+ * payloads in order, the sender's own included.  It does not look into payloads.
  *
  *     corosync   a process group of Corosync's: the same order for everybody,
  *                membership and quorum from the cluster
@@ -21,9 +21,9 @@
  * - The transport delivers a view when it starts, and whenever something in it changes; its
  *   number grows.
  *
- * Thread-safety: send and status from any thread; they never block.  The transport has a
- * thread of its own; a stopped Corosync blocks only that thread.
- * Memory: a payload is borrowed for the call. */
+ * Thread-safety: send and status from any thread; they never block.  The transport has
+ * a thread of its own; a stopped Corosync blocks only that thread.  Memory: a payload
+ * is borrowed for the call. */
 #ifndef TRIAD_PORTMGR_CLUSTER_H
 #define TRIAD_PORTMGR_CLUSTER_H
 
@@ -44,17 +44,19 @@ struct triad_cluster_view {
 	bool is_connected;
 	/* More than half of the whole cluster is on this side. */
 	bool is_quorate;
-	/* Includes this member. 0 is a member whose id is not known yet; it counts, too. */
+	/* Includes this member. 0 is a member whose id is not known yet; it counts,
+	 * too. */
 	uint32_t n_members;
 	uint64_t members[TRIAD_CLUSTER_MAX_MEMBERS];
-	/* The votes that make a majority, one vote a member: a majority of all configured
-	 * peers, or, with a cluster that has its own quorum (Corosync), of the members of
-	 * this view. */
+	/* The votes that make a majority, one vote a member: a majority of all
+	 * configured peers, or, with a cluster that has its own quorum (Corosync), of
+	 * the members of this view. */
 	uint32_t n_votes_needed;
 	/* That majority is of all configured peers, so it is the same in every view. */
 	bool has_fixed_voters;
 	/* In a view with quorum, higher than in all earlier views with quorum, whatever
-	 * their members (Corosync's ring sequence); 0: the transport has no such number. */
+	 * their members (Corosync's ring sequence); 0: the transport has no such
+	 * number. */
 	uint64_t epoch;
 };
 
@@ -93,8 +95,8 @@ struct triad_cluster_ops {
 		struct triad_cluster *cluster, const void *payload, size_t size);
 	void (*status)(
 		struct triad_cluster *cluster, struct triad_cluster_status *status);
-	/* Ends the thread and frees all.  If the thread hangs in a call for more than half
-	 * a second, it leaves the thread and its memory, and returns false. */
+	/* Ends the thread and frees all.  If the thread hangs in a call for more than
+	 * half a second, it leaves the thread and its memory, and returns false. */
 	bool (*free)(struct triad_cluster *cluster);
 };
 
@@ -103,17 +105,17 @@ struct triad_cluster {
 	const struct triad_cluster_ops *ops;
 };
 
-/* Each returns NULL when memory or threads are short.  'status' reports other trouble; it
- * ends without a restart when its cause ends. */
+/* Each returns NULL when memory or threads are short.  'status' reports other trouble;
+ * it ends without a restart when its cause ends. */
 
 /* Joins Corosync's process group 'group' (at most 100 characters). */
 struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
 	const struct triad_cluster_sink *sink, struct triad_log *log);
 
 /* Datagrams over a carrier (carrier.h), which the transport frees.  'peers' has the
- * addresses of all members, this one included, and 'own' is this one's.  Both are in the
- * carrier's form: "HOST:PORT; ..." (numeric), or GUIDs of ports.  'key_file' has the key.
- * A peer is a member for 'silence_ms' after its last datagram. */
+ * addresses of all members, this one included, and 'own' is this one's.  Both are in
+ * the carrier's form: "HOST:PORT; ..." (numeric), or GUIDs of ports.  'key_file' has
+ * the key.  A peer is a member for 'silence_ms' after its last datagram. */
 struct triad_cluster_peers_conf {
 	uint64_t id;
 	const char *own;

@@ -3,9 +3,9 @@
  *
  * One thread, triad-corosync, has three connections: libcpg's (members, messages),
  * libquorum's (whether the cluster is quorate, and for which ring) and libvotequorum's
- * (votes).  A member of the group is a (node, process).  The header of each message names
- * the sender's SM, so each member announces itself, with only a header, whenever the
- * members change (group.h). libcpg does not let a process join twice.
+ * (votes).  A member of the group is a (node, process).  The header of each message
+ * names the sender's SM, so each member announces itself, with only a header, whenever
+ * the members change (group.h). libcpg does not let a process join twice.
  *
  * The view's quorum must belong to the view's members.  The two come over different
  * connections, each with its ring; while the rings differ, the view has no quorum.  The
@@ -14,16 +14,16 @@
  * Corosync's own quorum, more than half of the expected votes is required, because with
  * two_node and auto_tie_breaker exactly half has Corosync's quorum.
  *
- * When Corosync ends, all three connections are closed, the view has only this member, and
- * the thread tries to connect each RETRY_US. Queued payloads are dropped.
+ * When Corosync ends, all three connections are closed, the view has only this member,
+ * and the thread tries to connect each RETRY_US. Queued payloads are dropped.
  *
  * When Corosync hangs (SIGSTOP), the thread may hang, too: connecting, joining, leaving
  * (cpg_finalize), cpg_local_get, quorum_trackstart and votequorum_getinfo wait for its
- * answer without a limit. cpg_mcast_joined does not wait, and returns CS_ERR_TRY_AGAIN when
- * its buffer is full.  But libqb spins when Corosync does not take some 280 messages, so at
- * most WINDOW are sent before one has come back.  The dispatches read what has arrived, and
- * don't wait.  So a hanging Corosync shows in own payloads that don't come back, and in a
- * full queue. */
+ * answer without a limit. cpg_mcast_joined does not wait, and returns CS_ERR_TRY_AGAIN
+ * when its buffer is full.  But libqb spins when Corosync does not take some 280
+ * messages, so at most WINDOW are sent before one has come back.  The dispatches read
+ * what has arrived, and don't wait.  So a hanging Corosync shows in own payloads that
+ * don't come back, and in a full queue. */
 #include <corosync/cpg.h>
 #include <corosync/quorum.h>
 #include <corosync/votequorum.h>
@@ -157,8 +157,8 @@ static void set_members(
 			corosync->group.value, n, TRIAD_CLUSTER_MAX_MEMBERS);
 }
 
-/* When nodes come or go, the ring changes, too.  Corosync delivers the new ring next; it is
- * unknown until then. */
+/* When nodes come or go, the ring changes, too.  Corosync delivers the new ring next;
+ * it is unknown until then. */
 static void receive_group(cpg_handle_t handle, const struct cpg_name *group,
 	const struct cpg_address *members, size_t n, const struct cpg_address *left,
 	size_t n_left, const struct cpg_address *joined, size_t n_joined)
@@ -485,8 +485,8 @@ static void wait_for_more(struct corosync *corosync)
 	struct pollfd polled[4] = {{.fd = corosync->base.event, .events = POLLIN}};
 	int timeout_ms = 1000;
 
-	/* No descriptor signals that Corosync is back or has room again, or that a view is
-	 * due: use a timeout. */
+	/* No descriptor signals that Corosync is back or has room again, or that a view
+	 * is due: use a timeout. */
 	if (*corosync->wrong)
 		timeout_ms = -1;
 	else if (!corosync->is_open)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Datagrams in MADs: a datagram of up to TRIAD_SEAL_MAX_SIZE octets becomes one to six MADs
- * of the second vendor range.  Each is sent once and not answered.  RMPP would need
- * answers, and state for each receiver, which a flood could exhaust.
+/* Datagrams in MADs: a datagram of up to TRIAD_SEAL_MAX_SIZE octets becomes one to six
+ * MADs of the second vendor range.  Each is sent once and not answered.  RMPP would
+ * need answers, and state for each receiver, which a flood could exhaust.
  *
  *     offset  octets
  *      0     24       MAD header: class 0x3d, method VendorSend
@@ -18,8 +18,8 @@
  *
  * The OUI is 02-54-72, which belongs to nobody: its local bit is set.
  *
- * Fragments are not authenticated.  Forged ones can spoil a datagram, just as they could
- * flood the port; then the seal of the assembled datagram does not match.
+ * Fragments are not authenticated.  Forged ones can spoil a datagram, just as they
+ * could flood the port; then the seal of the assembled datagram does not match.
  *
  * Thread-safety: none.  Memory: no allocation.  Pure.
  * Spec: IBA volume 1, 13.4.2 (MAD header), 16.5 (vendor's classes). */
@@ -61,9 +61,9 @@ struct triad_fragments {
 	uint8_t octets[TRIAD_SEAL_MAX_SIZE];
 };
 
-/* Adds a fragment, after triad_fragment_sender().  A fragment of another datagram discards
- * an incomplete one.  Returns the size of the datagram in 'octets' when it is complete;
- * else 0. */
+/* Adds a fragment, after triad_fragment_sender().  A fragment of another datagram
+ * discards an incomplete one.  Returns the size of the datagram in 'octets' when it is
+ * complete; else 0. */
 size_t triad_fragments_add(
 	struct triad_fragments *fragments, const uint8_t mad[TRIAD_MAD_SIZE]);
 

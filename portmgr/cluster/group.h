@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Members of a Corosync process group: maps (node, process) to SMs, reads their messages,
- * and makes the view.
+/* Members of a Corosync process group: maps (node, process) to SMs, reads their
+ * messages, and makes the view.
  *
  * A message, big-endian: magic "TrCg" (4 octets), version 1, kind (1 announcement,
  * 2 payload), 2 octets of 0, the sender's id (8), the payload.
@@ -97,8 +97,8 @@ struct triad_group_quorum {
 bool triad_group_is_settled(const struct triad_group_quorum *quorum);
 
 /* The view of the group, which this member is in.  Leaves out members on nodes that the
- * ring lacks: when a ring breaks while it is formed, libcpg may keep listing processes of
- * the other side until the next ring. */
+ * ring lacks: when a ring breaks while it is formed, libcpg may keep listing processes
+ * of the other side until the next ring. */
 struct triad_cluster_view triad_group_view(
 	const struct triad_group *group, const struct triad_group_quorum *quorum);
 

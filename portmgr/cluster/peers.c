@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Peers by datagrams, over a carrier (carrier.h).
  *
- * One thread, triad-peers, owns the carrier and everything except what transport.h guards.
- * Its step: update the view by silence; receive at most BATCH datagrams; send queued
- * payloads; send due keepalives.  So a flood takes only the time of a batch.  Only poll()
- * and reading the key block; an unusable key is read again once a second.
+ * One thread, triad-peers, owns the carrier and everything except what transport.h
+ * guards.  Its step: update the view by silence; receive at most BATCH datagrams; send
+ * queued payloads; send due keepalives.  So a flood takes only the time of a batch.
+ * Only poll() and reading the key block; an unusable key is read again once a second.
  *
- * Silence comes first: a process that was paused has received nothing for long, and must
- * report that before it reads what waits in the carrier. */
+ * Silence comes first: a process that was paused has received nothing for long, and
+ * must report that before it reads what waits in the carrier. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -193,8 +193,8 @@ static void prepare(struct peers *peers, uint64_t now_us)
 
 /* --- the view --- */
 
-/* Whether peers had time to send since the carrier can reach them.  Before that none counts
- * as missing: a view without peers would make this member a master. */
+/* Whether peers had time to send since the carrier can reach them.  Before that none
+ * counts as missing: a view without peers would make this member a master. */
 static bool has_had_time(const struct peers *peers)
 {
 	uint64_t up_us;
@@ -241,8 +241,8 @@ static void end_silent(struct peers *peers, uint64_t now_us)
 	deliver_view(peers);
 }
 
-/* Whether another member has the id.  Two peers with one id would count as two members but
- * have one vote. */
+/* Whether another member has the id.  Two peers with one id would count as two members
+ * but have one vote. */
 static bool is_taken(const struct peers *peers, const struct peer *by, uint64_t id)
 {
 	if (id == peers->base.id)
@@ -266,7 +266,8 @@ static bool send_to(struct peers *peers, struct peer *peer, enum triad_seal_kind
 		payload ? payload->octets : NULL, payload ? payload->size : 0,
 		datagram);
 
-	/* Every datagram also serves as a keepalive: restart the time of the next one. */
+	/* Every datagram also serves as a keepalive: restart the time of the next
+	 * one. */
 	peer->send_us = now_us + peers->keepalive_us;
 	if (peers->carrier->ops->send(
 		    peers->carrier, &peer->seal.address, datagram, size))
@@ -275,8 +276,8 @@ static bool send_to(struct peers *peers, struct peer *peer, enum triad_seal_kind
 	return false;
 }
 
-/* Sends a payload to all peers.  Delivers it here if it went to at least one of them, as
- * cluster.h requires, or if the list has no other peer. */
+/* Sends a payload to all peers.  Delivers it here if it went to at least one of them,
+ * as cluster.h requires, or if the list has no other peer. */
 static void send_payload(struct peers *peers,
 	const struct triad_transport_payload *payload, uint64_t now_us)
 {
@@ -371,7 +372,8 @@ static void handle_datagram(struct peers *peers, const struct triad_address *fro
 	verdict = triad_seal_open(
 		&peers->seal, &peer->seal, datagram, size, now_us, &opened);
 	count_verdict(peers, peer, verdict);
-	/* Ignore the source of a hello for a member: a replay could redirect datagrams. */
+	/* Ignore the source of a hello for a member: a replay could redirect
+	 * datagrams. */
 	if ((verdict == TRIAD_SEAL_ACCEPTED ||
 		    (verdict == TRIAD_SEAL_HELLO && !peer->is_member)) &&
 		peers->carrier->ops->note_authentic)

@@ -133,7 +133,8 @@ static enum triad_seal_verdict judge(struct triad_seal *seal,
 		accept_it(peer, header);
 		return TRIAD_SEAL_ACCEPTED;
 	}
-	/* Case (b).  Change the challenge, so that no recorded datagram can be adopted. */
+	/* Case (b).  Change the challenge, so that no recorded datagram can be
+	 * adopted. */
 	if (header->echo == peer->challenge) {
 		accept_it(peer, header);
 		peer->challenge = draw(seal);
@@ -146,8 +147,8 @@ static enum triad_seal_verdict judge(struct triad_seal *seal,
 	return header->echo ? TRIAD_SEAL_OLD : TRIAD_SEAL_HELLO;
 }
 
-/* Whether to answer, to continue the handshake.  A repeated datagram of the adopted session
- * is not a hello. */
+/* Whether to answer, to continue the handshake.  A repeated datagram of the adopted
+ * session is not a hello. */
 static bool is_to_be_answered(struct triad_seal_peer *peer, const struct header *header,
 	enum triad_seal_verdict verdict, uint64_t now_us)
 {

@@ -240,8 +240,8 @@ void triad_transport_report_view(
 		transport->sink.view(transport->sink.context, reported);
 }
 
-/* Reports that this member is alone and cut off.  Nothing is queued from then on; drops the
- * payloads in the queue, which were for the old members. */
+/* Reports that this member is alone and cut off.  Nothing is queued from then on; drops
+ * the payloads in the queue, which were for the old members. */
 void triad_transport_report_cut_off(
 	struct triad_transport *transport, uint32_t n_votes_needed)
 {

@@ -70,7 +70,8 @@ static ssize_t receive_one(struct triad_carrier *carrier, struct triad_address *
 		triad_address_from_socket(&address, from);
 		return size;
 	}
-	/* Other errors concern a datagram that was sent before; this read cleared them. */
+	/* Other errors concern a datagram that was sent before; this read cleared
+	 * them. */
 	return -errno;
 }
 

@@ -62,8 +62,8 @@ int triad_blacklist_set(struct triad_blacklist *list, uint64_t id, bool is_liste
 
 	if (triad_blacklist_has(list, id) == is_listed)
 		return EALREADY;
-	/* Reserve version UINT32_MAX for taking ids off: no later version could take off
-	 * an id that was listed with it. */
+	/* Reserve version UINT32_MAX for taking ids off: no later version could take
+	 * off an id that was listed with it. */
 	if (highest >= UINT32_MAX - is_listed)
 		return ENOSPC;
 	if (!entry)

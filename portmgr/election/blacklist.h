@@ -2,15 +2,15 @@
 /* The SMs that must not become configuration manager; all members agree on the list.
  *
  * Model: an entry for each id that was ever listed has a version, and whether the id is
- * listed now.  A member that changes an entry increments its version.  Of two entries for
- * one id the higher version wins, and of equal versions the one that lists the id.  So
- * members that exchange their lists end up with the same list, in whatever order messages
- * come.  Changes on both sides of a partition survive, unless they contradict each other
- * about one id.
+ * listed now.  A member that changes an entry increments its version.  Of two entries
+ * for one id the higher version wins, and of equal versions the one that lists the id.
+ * So members that exchange their lists end up with the same list, in whatever order
+ * messages come.  Changes on both sides of a partition survive, unless they contradict
+ * each other about one id.
  *
- * A full list forgets the unlisted id with the lowest version.  A new id begins above all
- * versions of this list, so that an entry that other members remember of it does not undo
- * the change.
+ * A full list forgets the unlisted id with the lowest version.  A new id begins above
+ * all versions of this list, so that an entry that other members remember of it does
+ * not undo the change.
  *
  * Thread-safety: none.  Memory: none of its own; at most TRIAD_BLACKLIST_MAX ids. */
 #ifndef TRIAD_PORTMGR_BLACKLIST_H

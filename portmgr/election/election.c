@@ -57,8 +57,8 @@ void election_store(struct triad_election *e)
 {
 	struct triad_election_action *action = NULL;
 
-	/* Keep one STORE in the queue and put all changes into it, because the actions that
-	 * are queued after it depend on them. */
+	/* Keep one STORE in the queue and put all changes into it, because the actions
+	 * that are queued after it depend on them. */
 	for (uint32_t i = 0; i < e->n_actions && !action; i++)
 		if (e->actions[i].kind == TRIAD_ELECTION_STORE)
 			action = &e->actions[i];
@@ -151,8 +151,8 @@ bool triad_election_take_action(
 	if (!election->n_actions)
 		return false;
 	*action = election->actions[0];
-	/* Keep one previous state: the caller reports a failure before it takes the next
-	 * action. */
+	/* Keep one previous state: the caller reports a failure before it takes the
+	 * next action. */
 	if (action->kind == TRIAD_ELECTION_STORE) {
 		election->previous = election->durable;
 		election->durable = action->stored;
@@ -171,8 +171,8 @@ static void set_now(struct triad_election *e, uint64_t now_us)
 {
 	if (now_us > e->now_us)
 		e->now_us = now_us;
-	/* Do this first, so that nothing is sent or answered as the holder of a lease that
-	 * has ended. */
+	/* Do this first, so that nothing is sent or answered as the holder of a lease
+	 * that has ended. */
 	if (e->is_holder && e->now_us >= e->lease_until_us)
 		lease_run_out(e);
 }
@@ -228,16 +228,16 @@ static void handle(struct triad_election *e, const struct triad_election_message
 			lease_back(e, m);
 		return;
 	}
-	/* Note the sender's state even from an answer to another member, but don't react
-	 * to that. */
+	/* Note the sender's state even from an answer to another member, but don't
+	 * react to that. */
 	learn(e, m);
 	members_note(e, m);
 	if (m->to && m->to != e->conf.id)
 		return;
 	lease_granted(e, m);
-	/* The reaction depends on our priority, which a granted lease raises.  Update it
-	 * only after lease_granted(): a new priority sends STATUS, which may ask a new
-	 * question, but the grant answers the old one. */
+	/* The reaction depends on our priority, which a granted lease raises.  Update
+	 * it only after lease_granted(): a new priority sends STATUS, which may ask a
+	 * new question, but the grant answers the old one. */
 	states_update_priority(e);
 	if (m->kind == TRIAD_ELECTION_STATUS)
 		states_status(e, m);
@@ -459,8 +459,8 @@ static void describe(const struct triad_election *e, const struct received *rece
 		member->has_granted |= e->round.grants[i] == m->from;
 }
 
-/* Finds the holder by its own messages, so that members that gave it no promise know it,
- * too. */
+/* Finds the holder by its own messages, so that members that gave it no promise know
+ * it, too. */
 static const struct received *find_holder(const struct triad_election *e)
 {
 	for (uint32_t i = 0; i < e->n_received; i++)

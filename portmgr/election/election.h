@@ -77,8 +77,8 @@ struct triad_election_stored {
 };
 
 enum triad_election_action_kind {
-	/* Write 'stored' to disk before carrying out any later action.  If that fails, call
-	 * triad_election_store_failed() before taking the next action. */
+	/* Write 'stored' to disk before carrying out any later action.  If that fails,
+	 * call triad_election_store_failed() before taking the next action. */
 	TRIAD_ELECTION_STORE,
 	TRIAD_ELECTION_SEND,         /* 'message' to all */
 	TRIAD_ELECTION_SET_PRIORITY, /* of the SM, 'sm_priority' */

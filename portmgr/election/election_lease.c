@@ -2,16 +2,16 @@
 /* The lease of the configuration manager: claims and promises.
  *
  * Why two members never hold it at once: the holder's lease ends, by its clock, before
- * asked + lease.  A grant is a promise that lasts, by the voter's clock, until
- * received + lease, and received is not before asked.  Majorities intersect, so a second
- * holder's majority has a voter of the first one, whose promise must have ended.  Majorities
- * of fixed voters always intersect.  Majorities of views do because only one view at a time
- * has a quorum, and a claimant in a new view first waits for the length of a lease, in which
- * all promises of earlier views end.
+ * asked + lease.  A grant is a promise that lasts, by the voter's clock, until received
+ * + lease, and received is not before asked.  Majorities intersect, so a second
+ * holder's majority has a voter of the first one, whose promise must have ended.
+ * Majorities of fixed voters always intersect.  Majorities of views do because only one
+ * view at a time has a quorum, and a claimant in a new view first waits for the length
+ * of a lease, in which all promises of earlier views end.
  *
- * A question is repeated with the same number, and counts from its first time, until it has
- * come back to its sender.  So an old question in the queue of a stopped cluster service
- * gives nobody a lease when the service continues. */
+ * A question is repeated with the same number, and counts from its first time, until it
+ * has come back to its sender.  So an old question in the queue of a stopped cluster
+ * service gives nobody a lease when the service continues. */
 #include "portmgr/election/election_parts.h"
 
 /* 2^EPOCH_SHIFT terms can begin in one ring. */
@@ -41,8 +41,8 @@ bool lease_is_quorate(const struct triad_election *e)
 
 /* --- losing it --- */
 
-/* Ignores further answers to the round.  Still waits for its question to come back before
- * it asks a new one: see the top of the file. */
+/* Ignores further answers to the round.  Still waits for its question to come back
+ * before it asks a new one: see the top of the file. */
 static void forget_round(struct triad_election *e)
 {
 	e->round.is_complete = true;
@@ -58,8 +58,8 @@ void lease_give_up(struct triad_election *e)
 	e->yields_until_us = 0;
 	e->claim = 0;
 	forget_round(e);
-	/* Keep the promise to ourselves until the lease would have ended: a Set that was
-	 * permitted a moment ago may still be on its way to a port. */
+	/* Keep the promise to ourselves until the lease would have ended: a Set that
+	 * was permitted a moment ago may still be on its way to a port. */
 	if (e->promise.holder == e->conf.id)
 		e->promise.until_us = until_us > e->now_us ? until_us : e->now_us;
 	if (!had)
@@ -114,8 +114,8 @@ static void make_claim(struct triad_election *e)
 {
 	uint64_t first = e->view.epoch << EPOCH_SHIFT;
 
-	/* Make terms of a later ring higher than those of all earlier rings, even of rings
-	 * that this member missed. */
+	/* Make terms of a later ring higher than those of all earlier rings, even of
+	 * rings that this member missed. */
 	if (e->stored.term < first)
 		e->stored.term = first;
 	e->claim = ++e->stored.term;
@@ -126,22 +126,23 @@ static void make_claim(struct triad_election *e)
 	election_store(e);
 }
 
-/* Whether a claim made now continues an earlier one: our last promise was to ourselves and
- * ended less than a lease ago, so nobody else had much time to ask for it. */
+/* Whether a claim made now continues an earlier one: our last promise was to ourselves
+ * and ended less than a lease ago, so nobody else had much time to ask for it. */
 static bool continues_claim(const struct triad_election *e)
 {
 	return e->promise.holder == e->conf.id &&
 		e->now_us < e->promise.until_us + lease_us(e);
 }
 
-/* Makes a claim, or a new one if a member can't grant the old one because it knows a higher
- * term.  A holder keeps the lease of its old term meanwhile. */
+/* Makes a claim, or a new one if a member can't grant the old one because it knows a
+ * higher term.  A holder keeps the lease of its old term meanwhile. */
 static void renew_claim(struct triad_election *e)
 {
 	bool is_low = e->claim < e->stored.term && (!e->is_holder || e->was_refused);
 
-	/* A master that yields and at once takes over again drops its claim for a moment.
-	 * Count the time from its first claim all the same, or let_go() would never come. */
+	/* A master that yields and at once takes over again drops its claim for a
+	 * moment.  Count the time from its first claim all the same, or let_go() would
+	 * never come. */
 	if (!e->claim && !continues_claim(e))
 		e->first_claimed_us = e->now_us;
 	/* A term that is not on disk could be begun twice. */
@@ -192,7 +193,8 @@ static void complete(struct triad_election *e)
 		round->view != e->view.number ||
 		round->n_grants < lease_votes_needed(e))
 		return;
-	/* The round is over even if its majority came too late: ask in a new one then. */
+	/* The round is over even if its majority came too late: ask in a new one
+	 * then. */
 	round->is_complete = true;
 	if (e->now_us >= until_us || e->now_us < e->not_before_us)
 		return;
@@ -245,8 +247,8 @@ bool lease_is_on_disk(const struct triad_election *e, uint64_t to, uint64_t term
 	return e->durable.voted_term == term && e->durable.voted_for == to;
 }
 
-/* Whether the vote is on disk or can be written.  During disk trouble a request does not
- * cause a write; writes are retried at intervals. */
+/* Whether the vote is on disk or can be written.  During disk trouble a request does
+ * not cause a write; writes are retried at intervals. */
 static bool can_store(const struct triad_election *e, uint64_t to, uint64_t term)
 {
 	return !e->has_disk_trouble || lease_is_on_disk(e, to, term);
@@ -289,20 +291,20 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 	add_grant(e, e->conf.id);
 }
 
-/* Gives a promise and returns its term, or 0.  A promise lasts for our own 'lease_ms'; a
- * member with another value gets none, because it would rely on another length. */
+/* Gives a promise and returns its term, or 0.  A promise lasts for our own 'lease_ms';
+ * a member with another value gets none, because it would rely on another length. */
 uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m)
 {
-	/* The last condition refuses a member whose configuration has our generation but
-	 * differs: nobody knows which one is right. */
+	/* The last condition refuses a member whose configuration has our generation
+	 * but differs: nobody knows which one is right. */
 	if (!m->claim || !may_vote(e) || !members_in_view(e, m->from) ||
 		has_promised_other(e, m->from) || !members_is_able(e, m) ||
 		m->lease_ms != e->conf.lease_ms ||
 		(e->generation && m->generation == e->generation && m->hash != e->hash))
 		return 0;
 	if (!is_term_new(e, m->from, m->claim) || m->claim > e->stored.term) {
-		/* Our term, which the answer contains, must exceed the claim, so that the
-		 * sender uses a higher one. */
+		/* Our term, which the answer contains, must exceed the claim, so that
+		 * the sender uses a higher one. */
 		if (e->stored.term == m->claim)
 			e->stored.term++;
 		e->counts.n_stale++;
@@ -346,8 +348,8 @@ void lease_run(struct triad_election *e)
 {
 	if (e->is_holder && e->now_us >= e->lease_until_us)
 		lease_run_out(e);
-	/* A planned hand-over: give up the lease when OpenSM is no longer master, or after
-	 * a time. */
+	/* A planned hand-over: give up the lease when OpenSM is no longer master, or
+	 * after a time. */
 	if (e->yields_until_us && (!e->is_sm_master || e->now_us >= e->yields_until_us))
 		lease_give_up(e);
 	if (!e->view.number)

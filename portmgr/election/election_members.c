@@ -231,8 +231,8 @@ static uint64_t more_preferred(const struct triad_election *e)
 		const struct triad_election_message *theirs = &e->received[i].message;
 		unsigned health = triad_priority_health(theirs->priority);
 
-		/* Skip a member that is less healthy: we would get mastership back at once,
-		 * and a member whose ports flap would get it again and again. */
+		/* Skip a member that is less healthy: we would get mastership back at
+		 * once, and a member whose ports flap would get it again and again. */
 		if (!is_candidate(e, &e->received[i]) ||
 			theirs->state != TRIAD_ELECTION_STANDBY || !health ||
 			health < triad_priority_health(e->priority) ||

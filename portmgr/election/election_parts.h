@@ -16,7 +16,8 @@
 
 #define MAX_ACTIONS 16u
 
-/* The most answers to one member in 'status_ms', to limit what a faulty one can cause. */
+/* The most answers to one member in 'status_ms', to limit what a faulty one can
+ * cause. */
 #define MAX_ANSWERS 8u
 
 /* The fraction by which a lease is shorter for its holder than for those who promised
@@ -26,8 +27,8 @@
 /* The longest that a lease is kept in a planned hand-over. */
 #define YIELD_US (10 * TRIAD_US_PER_S)
 
-/* A sender whose term exceeds the highest known by more than this is faulty; following it
- * would soon use up all terms. */
+/* A sender whose term exceeds the highest known by more than this is faulty; following
+ * it would soon use up all terms. */
 #define MAX_TERM_JUMP (UINT64_C(1) << 32)
 
 /* A member and its last message. */
@@ -150,22 +151,24 @@ bool members_may_answer(struct triad_election *e, uint64_t id);
 const struct received *members_find(const struct triad_election *e, uint64_t id);
 bool members_in_view(const struct triad_election *e, uint64_t id);
 bool members_is_fresh(const struct triad_election *e, const struct received *received);
-/* A member's priority as this member honours it: with IS_CONF_MANAGER only if it has our
- * promise, with WAS_HOLDER_LAST only if that is not known to be wrong. */
+/* A member's priority as this member honours it: with IS_CONF_MANAGER only if it has
+ * our promise, with WAS_HOLDER_LAST only if that is not known to be wrong. */
 uint32_t members_priority(
 	const struct triad_election *e, const struct triad_election_message *message);
 bool members_is_better(
 	const struct triad_election *e, const struct triad_election_message *message);
 /* A master, received recently, that is better than this SM; 0: none. */
 uint64_t members_better_master(const struct triad_election *e);
-/* Whether messages of all others in the view came since 'since_us', and none is better. */
+/* Whether messages of all others in the view came since 'since_us', and none is
+ * better. */
 bool members_all_worse(const struct triad_election *e, uint64_t since_us);
 /* Who should be the configuration manager; 0: nobody is able. */
 uint64_t members_candidate(struct triad_election *e);
 bool members_is_able(
 	const struct triad_election *e, const struct triad_election_message *message);
 bool members_has_other_config(const struct triad_election *e);
-/* The member that the operator has preferred to this master for long enough; 0: none. */
+/* The member that the operator has preferred to this master for long enough; 0:
+ * none. */
 uint64_t members_preferred(struct triad_election *e);
 
 /* --- election_states.c --- */
@@ -182,8 +185,8 @@ uint64_t states_next_us(const struct triad_election *e);
 void states_update_priority(struct triad_election *e);
 
 /* --- election_lease.c --- */
-/* The votes of a majority; of the present members, once the operator has confirmed that the
- * others are down. */
+/* The votes of a majority; of the present members, once the operator has confirmed that
+ * the others are down. */
 uint32_t lease_votes_needed(const struct triad_election *e);
 bool lease_is_quorate(const struct triad_election *e);
 void lease_view(struct triad_election *e);
@@ -197,8 +200,8 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m);
 void lease_granted(struct triad_election *e, const struct triad_election_message *m);
 void lease_give_up(struct triad_election *e);
-/* Gives the lease up in a planned hand-over, once the SM here is no longer master.  That
- * takes a sweep; until then this SM may still enforce, and no other can. */
+/* Gives the lease up in a planned hand-over, once the SM here is no longer master.
+ * That takes a sweep; until then this SM may still enforce, and no other can. */
 void lease_yield(struct triad_election *e);
 /* Ends the lease when its time is over. */
 void lease_run_out(struct triad_election *e);

@@ -47,7 +47,8 @@ static void update_sm_priority(struct triad_election *e)
 		action->sm_priority = priority;
 }
 
-/* Sends STATUS when the priority changed [election-patent, "status update required"]. */
+/* Sends STATUS when the priority changed [election-patent, "status update
+ * required"]. */
 void states_update_priority(struct triad_election *e)
 {
 	uint32_t priority = make_priority(e);
@@ -162,9 +163,10 @@ void states_status(struct triad_election *e, const struct triad_election_message
 {
 	uint64_t grant;
 
-	/* Don't answer during an election: it is open who is better.  But vote for a holder
-	 * of the lease, because IS_CONF_MANAGER counts only of the sender that has our
-	 * promise.  A member that is better without it would otherwise go on electing. */
+	/* Don't answer during an election: it is open who is better.  But vote for a
+	 * holder of the lease, because IS_CONF_MANAGER counts only of the sender that
+	 * has our promise.  A member that is better without it would otherwise go on
+	 * electing. */
 	if (e->state == TRIAD_ELECTION_ELECTING) {
 		if ((m->priority & TRIAD_PRIORITY_IS_CONF_MANAGER) &&
 			members_may_answer(e, m->from))
@@ -242,7 +244,8 @@ void states_cede(struct triad_election *e, const struct triad_election_message *
 
 void states_view(struct triad_election *e)
 {
-	/* Once connected, start again: members need the time of an election to answer. */
+	/* Once connected, start again: members need the time of an election to
+	 * answer. */
 	bool is_reached = e->view.is_connected && !e->was_connected &&
 		e->state == TRIAD_ELECTION_ELECTING;
 	bool is_first = e->view.number && (!e->elected_since_us || is_reached);
@@ -285,9 +288,9 @@ void states_run(struct triad_election *e)
 	else if (e->state == TRIAD_ELECTION_STANDBY && e->now_us >= e->deadline_us)
 		states_elect(e);
 	preferred = e->state == TRIAD_ELECTION_MASTER ? members_preferred(e) : 0;
-	/* A planned hand-over.  The other SM first becomes master, then gets the lease; in
-	 * the other order no SM could enforce while OpenSM hands over.  Send TAKEOVER while
-	 * still master, because it is obeyed only from a master. */
+	/* A planned hand-over.  The other SM first becomes master, then gets the lease;
+	 * in the other order no SM could enforce while OpenSM hands over.  Send
+	 * TAKEOVER while still master, because it is obeyed only from a master. */
 	if (preferred) {
 		struct triad_election_message to = members_find(e, preferred)->message;
 

@@ -215,8 +215,8 @@ static bool ask_peer(struct triad_fabric_watch *watch, struct triad_fabric_peer 
 	return true;
 }
 
-/* Asks at the master's LID, which this SM's port knows; the answer names the master's port.
- * Needed because a standby's tables may be older than the fabric's LIDs. */
+/* Asks at the master's LID, which this SM's port knows; the answer names the master's
+ * port. Needed because a standby's tables may be older than the fabric's LIDs. */
 static bool ask_at_master_lid(struct triad_fabric_watch *watch, uint64_t now_us,
 	struct triad_fabric_question *question)
 {
@@ -266,7 +266,8 @@ void triad_fabric_watch_unsent(struct triad_fabric_watch *watch, uint32_t tid)
 
 /* --- answers --- */
 
-/* Another port answered at the LID: the peer has moved, and another peer may be there. */
+/* Another port answered at the LID: the peer has moved, and another peer may be
+ * there. */
 static void note_other_port(struct triad_fabric_watch *watch,
 	struct triad_fabric_peer *peer, uint16_t lid, uint64_t guid)
 {
@@ -459,7 +460,8 @@ static bool is_dead(const struct triad_fabric_peer *peer, uint64_t now_us)
 {
 	if (now_us - peer->port_answered_us > PROOF_US || peer->port.n)
 		return false;
-	/* The port answers that it has no SM, since its last message in the election. */
+	/* The port answers that it has no SM, since its last message in the
+	 * election. */
 	if (peer->refused_us && !peer->sm.n)
 		return peer->refused_us > peer->received_us + SILENT_US &&
 			now_us - peer->refused_us <= PROOF_US;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Watches the SMs of the election's members over the fabric itself, from port to port.
  *
- * An SM that has gone silent in the election may be dead, or hung, or only cut off from its
- * host's network.  The fabric tells these apart: if only the network is cut, the SM still
- * answers over the fabric; if the SM hangs, its port answers and the SM does not.
+ * An SM that has gone silent in the election may be dead, or hung, or only cut off from
+ * its host's network.  The fabric tells these apart: if only the network is cut, the SM
+ * still answers over the fabric; if the SM hangs, its port answers and the SM does not.
  *
- * Model: peers are identified by the GUIDs of their ports.  Each is asked for SMInfo, which
- * its SM answers; if that is missing, also for NodeInfo, which its port answers.  Both
- * answers name the port, so a LID that now belongs to another port is detected.  The
- * verdict on a peer follows from its answers and from the questions without a timely
- * answer.  A peer that left the election is still watched: as long as it answers, or else
- * for ten minutes.
+ * Model: peers are identified by the GUIDs of their ports.  Each is asked for SMInfo,
+ * which its SM answers; if that is missing, also for NodeInfo, which its port answers.
+ * Both answers name the port, so a LID that now belongs to another port is detected.
+ * The verdict on a peer follows from its answers and from the questions without a
+ * timely answer.  A peer that left the election is still watched: as long as it
+ * answers, or else for ten minutes.
  *
- * When: a standby asks the master every 'period_us'; all others ask and are asked once a
- * second.  When a member has just gone silent in the election, all members that are silent
- * there are asked every 40 ms, for five seconds.
+ * When: a standby asks the master every 'period_us'; all others ask and are asked once
+ * a second.  When a member has just gone silent in the election, all members that are
+ * silent there are asked every 40 ms, for five seconds.
  *
  * Dead for certain: a peer whose SM, since its last message in the election, has not
- * answered three questions over 250 ms or longer, while its port answered at the same LID.
- * So the questions did arrive.  A silent port proves nothing: the route to it may be
- * broken.
+ * answered three questions over 250 ms or longer, while its port answered at the same
+ * LID.  So the questions did arrive.  A silent port proves nothing: the route to it may
+ * be broken.
  *
  * Time is the election's.  Nothing here sends, waits or allocates.
  *
@@ -88,7 +88,8 @@ struct triad_fabric_watch {
 	uint64_t late_us;   /* a member that was silent in the election for so long
 			     * is asked often */
 	uint64_t master;    /* the election's; 0: none */
-	/* LID of the SM that manages our own port, as that port has it; 0: not known. */
+	/* LID of the SM that manages our own port, as that port has it; 0: not
+	 * known. */
 	uint16_t master_lid;
 	uint64_t master_m_key, master_lid_us, master_asked_us;
 	uint32_t last_tid;
@@ -108,8 +109,8 @@ struct triad_fabric_member {
 	uint64_t id, received_us;
 };
 
-/* Sets the present members, without this one, and the election's master.  Former members
- * that are not among them count as lost. */
+/* Sets the present members, without this one, and the election's master.  Former
+ * members that are not among them count as lost. */
 void triad_fabric_watch_members(struct triad_fabric_watch *watch,
 	const struct triad_fabric_member *members, size_t n, uint64_t master);
 
@@ -118,8 +119,8 @@ void triad_fabric_watch_members(struct triad_fabric_watch *watch,
 void triad_fabric_watch_address(struct triad_fabric_watch *watch, uint64_t id,
 	uint16_t lid, uint64_t m_key, uint64_t now_us);
 
-/* Sets the LID of the SM that our own port names; 0: it names none.  'm_key' is used for
- * the port there if that port is unknown. */
+/* Sets the LID of the SM that our own port names; 0: it names none.  'm_key' is used
+ * for the port there if that port is unknown. */
 void triad_fabric_watch_master_lid(struct triad_fabric_watch *watch, uint16_t lid,
 	uint64_t m_key, uint64_t now_us);
 
@@ -145,8 +146,8 @@ uint64_t triad_fabric_watch_next_us(
 struct triad_fabric_dead {
 	uint32_t n;
 	uint64_t ids[TRIAD_FABRIC_MAX_PEERS];
-	/* The one of them that is at the LID of the SM that manages our own port: then no
-	 * SM outside the election has replaced it. 0: none. */
+	/* The one of them that is at the LID of the SM that manages our own port: then
+	 * no SM outside the election has replaced it. 0: none. */
 	uint64_t master;
 };
 void triad_fabric_watch_dead(const struct triad_fabric_watch *watch, uint64_t now_us,

@@ -41,7 +41,8 @@
 
 #define TRIAD_ELECTION_MAGIC 0x5472456cu
 #define TRIAD_ELECTION_VERSION 2u
-/* Of generations and terms: leaves higher values, so that a wrong one can be exceeded. */
+/* Of generations and terms: leaves higher values, so that a wrong one can be
+ * exceeded. */
 #define TRIAD_ELECTION_MAX_GENERATION (UINT64_C(1) << 63)
 #define TRIAD_ELECTION_MAX_LEASE_MS 60000u
 #define TRIAD_ELECTION_MESSAGE_SIZE (108u + TRIAD_BLACKLIST_MAX * 13u)

@@ -78,8 +78,8 @@ static uint32_t lease_reasons(
 		return found | TRIAD_PERMISSION_NOT_ELECTED;
 	if (!facts->is_confirmed)
 		found |= TRIAD_PERMISSION_UNCONFIRMED;
-	/* End permission by the clock: the facts are as old as the election's last step,
-	 * and its thread may hang. */
+	/* End permission by the clock: the facts are as old as the election's last
+	 * step, and its thread may hang. */
 	if (now_us >= facts->deadline_us)
 		found |= TRIAD_PERMISSION_EXPIRED;
 	return found;

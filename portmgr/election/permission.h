@@ -69,7 +69,8 @@ struct triad_permission {
 	uint64_t term;    /* of the lease; 0 when it is not given */
 	uint64_t deadline_us;
 	/* Also when it is not given: the view whose missing members the operator has
-	 * confirmed to be down, and how many votes count as a majority in it; 0: none. */
+	 * confirmed to be down, and how many votes count as a majority in it; 0:
+	 * none. */
 	uint64_t by_hand_view;
 	uint32_t n_votes_by_hand;
 };

@@ -15,7 +15,8 @@ static void note_worse(struct triad_port_health *health, uint64_t now_us)
 {
 	bool is_quiet = now_us - health->worse_us >= TRIAD_PORT_HEALTH_MAX_US;
 
-	/* Each time that it gets worse doubles the time before it counts as good again. */
+	/* Each time that it gets worse doubles the time before it counts as good
+	 * again. */
 	if (!health->wait_us || is_quiet)
 		health->wait_us = TRIAD_PORT_HEALTH_BETTER_US;
 	else if (health->wait_us * 2 <= TRIAD_PORT_HEALTH_MAX_US)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The health of local ports, damped: a port that flaps counts as bad until it has been good
- * for long enough, so that it does not move mastership back and forth.
+/* The health of local ports, damped: a port that flaps counts as bad until it has been
+ * good for long enough, so that it does not move mastership back and forth.
  *
- * Model: a change for the worse counts when it has lasted for TRIAD_PORT_HEALTH_WORSE_US, a
- * change for the better when it has lasted for TRIAD_PORT_HEALTH_BETTER_US. The latter time
- * doubles each time the health gets worse again, up to TRIAD_PORT_HEALTH_MAX_US; it is
- * reset after that time without a change for the worse.  The first reading counts at once.
+ * Model: a change for the worse counts when it has lasted for
+ * TRIAD_PORT_HEALTH_WORSE_US, a change for the better when it has lasted for
+ * TRIAD_PORT_HEALTH_BETTER_US. The latter time doubles each time the health gets worse
+ * again, up to TRIAD_PORT_HEALTH_MAX_US; it is reset after that time without a change
+ * for the worse.  The first reading counts at once.
  *
  * The damped numbers decide which SM is the better one.  But an SM is able to hold the
- * lease as soon as a port has been good for TRIAD_PORT_HEALTH_UP_US, or for a tenth of the
- * present time for the better if that is longer: if the ports of all SMs have flapped, one
- * SM must hold it.
+ * lease as soon as a port has been good for TRIAD_PORT_HEALTH_UP_US, or for a tenth of
+ * the present time for the better if that is longer: if the ports of all SMs have
+ * flapped, one SM must hold it.
  *
  * Document: [election-patent, "processes the local port state change event"].
  * Thread-safety: none.  Memory: none of its own; begin with zeroes. */

@@ -12,9 +12,10 @@
  *                                  got a lease from the majority stays master
  *
  * The first three names are the document's, strongest first [election-patent, "computes
- * subnet manager priority"].  Among SMs whose ports are not all good, one with more good
- * ports beats the present master, because it reaches more of the fabric.  Among SMs whose
- * ports are all good, the present master stays, however many ports the others have.
+ * subnet manager priority"].  Among SMs whose ports are not all good, one with more
+ * good ports beats the present master, because it reaches more of the fabric.  Among
+ * SMs whose ports are all good, the present master stays, however many ports the others
+ * have.
  *
  * Equal numbers are decided by the id: the lower port GUID wins, as among SMs
  * [IBA 14.4.1].
@@ -42,8 +43,8 @@ struct triad_priority_parts {
 
 uint32_t triad_priority_make(const struct triad_priority_parts *parts);
 
-/* Parts of a priority: whether all ports are good; a number that grows with the good ports,
- * 0 if none is good; the operator's preference. */
+/* Parts of a priority: whether all ports are good; a number that grows with the good
+ * ports, 0 if none is good; the operator's preference. */
 bool triad_priority_ports_ok(uint32_t priority);
 unsigned triad_priority_health(uint32_t priority);
 uint8_t triad_priority_preference(uint32_t priority);

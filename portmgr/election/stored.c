@@ -30,8 +30,8 @@ size_t triad_election_stored_format(
 	return (size_t)size;
 }
 
-/* Whether a later version of Triad may have added the line: it begins with an unknown word,
- * so it is no damaged line of ours. */
+/* Whether a later version of Triad may have added the line: it begins with an unknown
+ * word, so it is no damaged line of ours. */
 static bool is_of_later(const char *line)
 {
 	static const char *const ours[] = {

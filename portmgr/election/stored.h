@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The state that an election keeps over a restart, as text: a line for each number, and one
- * for each id of the blacklist.
+/* The state that an election keeps over a restart, as text: a line for each number, and
+ * one for each id of the blacklist.
  *
- * Each state has exactly one text: the reader formats what it has read, and refuses a text
- * that differs, because it was truncated or altered.  Lines of a later Triad may follow,
- * each beginning with an unknown word; they are ignored.  The first line may name a version
- * (lib/format_version.h).
+ * Each state has exactly one text: the reader formats what it has read, and refuses a
+ * text that differs, because it was truncated or altered.  Lines of a later Triad may
+ * follow, each beginning with an unknown word; they are ignored.  The first line may
+ * name a version (lib/format_version.h).
  *
  * Thread-safety: no state. */
 #ifndef TRIAD_PORTMGR_ELECTION_STORED_H

@@ -29,7 +29,8 @@ static int keep_row(
 
 	if (error)
 		return error;
-	/* Store the row first, because the index reads it.  It counts when both worked. */
+	/* Store the row first, because the index reads it.  It counts when both
+	 * worked. */
 	expected->ports[expected->n_ports] = *row;
 	error = triad_expected_index_add(reader, expected->n_ports);
 	if (!error)
@@ -69,7 +70,8 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Whether the line is "generation", followed by one of the characters that may follow. */
+/* Whether the line is "generation", followed by one of the characters that may
+ * follow. */
 static bool is_generation(const char *octets, size_t size)
 {
 	const size_t n = strlen("generation");
@@ -87,7 +89,8 @@ static uint64_t parse_generation(const char *octets, size_t size)
 	while (at < size && octets[at] && strchr(" \t=,", octets[at]))
 		at++;
 	for (; at < size && g_ascii_isdigit(octets[at]); at++) {
-		/* Check before the multiplication, which could wrap to a small number. */
+		/* Check before the multiplication, which could wrap to a small
+		 * number. */
 		if (value > TRIAD_EXPECTED_MAX_GENERATION / 10)
 			return 0;
 		value = value * 10 + (uint64_t)g_ascii_digit_value(octets[at]);
@@ -242,8 +245,8 @@ static size_t count_lines(const char *octets, size_t size)
 	return n;
 }
 
-/* Checks the limits of a file.  Called first, so that other mistakes leave room for this
- * one.  Returns the octets to read. */
+/* Checks the limits of a file.  Called first, so that other mistakes leave room for
+ * this one.  Returns the octets to read. */
 static size_t check_caps(struct triad_expected_reader *reader, const char *octets,
 	size_t size, bool *is_big)
 {

@@ -7,10 +7,11 @@
  *     0x0002c90000000002,2,disabled
  *     "leaf 02",3,test,node_guid=0x2c903000a1b2c,,,name=host-0003*;ping,
  *
- * CSV [RFC 4180], but without line breaks in a field.  '#' begins a comment line.  Missing
- * fields at the end are empty; spaces around a field are ignored.  The line with the names
- * of the columns is optional.  'generation N', N from 1 to 2^63, comes before the first
- * port; a comma or '=' may replace its space.  A node called 'generation' must be quoted.
+ * CSV [RFC 4180], but without line breaks in a field.  '#' begins a comment line.
+ * Missing fields at the end are empty; spaces around a field are ignored.  The line
+ * with the names of the columns is optional.  'generation N', N from 1 to 2^63, comes
+ * before the first port; a comma or '=' may replace its space.  A node called
+ * 'generation' must be quoted.
  *
  *     node      a node GUID, 0x and hexadecimal digits, or the node's name as a whole
  *     port      1 to 254
@@ -26,9 +27,9 @@
  *
  * Triad does not change a switch port without a line.
  *
- * Rows about the two ends of a link must agree.  If a row's remote names a port, by GUID or
- * whole name and by port number, that port's row must not be disabled unless this row is,
- * and must not expect another far end.
+ * Rows about the two ends of a link must agree.  If a row's remote names a port, by
+ * GUID or whole name and by port number, that port's row must not be disabled unless
+ * this row is, and must not expect another far end.
  *
  * Thread-safety: a configuration is built by one thread, then immutable.
  * Memory: it owns its rows and texts; both are capped. */
@@ -85,9 +86,9 @@ struct triad_expected {
 	size_t text_size;
 };
 
-/* Reads 'size' octets.  Returns 0 and a configuration; EINVAL with all mistakes, and their
- * lines, in 'diags'; ENOMEM; E2BIG (a cap was exceeded; 'diags' has it and the mistakes
- * before).  'diags' was initialised by the caller. */
+/* Reads 'size' octets.  Returns 0 and a configuration; EINVAL with all mistakes, and
+ * their lines, in 'diags'; ENOMEM; E2BIG (a cap was exceeded; 'diags' has it and the
+ * mistakes before).  'diags' was initialised by the caller. */
 int triad_expected_parse(const char *octets, size_t size, struct triad_diags *diags,
 	struct triad_expected **expected);
 

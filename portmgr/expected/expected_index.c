@@ -8,8 +8,8 @@
 
 #define MIN_SLOTS 256
 
-/* Mixes the GUID before it adds the port.  GUIDs are often consecutive, and a plain sum of
- * (GUID, port + 1) would equal that of (GUID + 1, port). */
+/* Mixes the GUID before it adds the port.  GUIDs are often consecutive, and a plain sum
+ * of (GUID, port + 1) would equal that of (GUID + 1, port). */
 static uint64_t hash_of(uint64_t node_guid, const char *node_name, uint8_t port)
 {
 	uint64_t hash = node_guid
@@ -30,8 +30,8 @@ static bool is_row(const struct triad_expected *expected, uint32_t at,
 				node_name));
 }
 
-/* The row's slot, or the free one for it.  The search ends because half of the slots are
- * free. */
+/* The row's slot, or the free one for it.  The search ends because half of the slots
+ * are free. */
 static uint32_t *slot_of(const struct triad_expected_reader *reader, uint64_t node_guid,
 	const char *node_name, uint8_t port)
 {

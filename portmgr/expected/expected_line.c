@@ -4,8 +4,8 @@
 #include "lib/text.h"
 #include "portmgr/expected/expected_parts.h"
 
-/* Removes quotes and blanks from fields in place: the write position never passes the read
- * position. */
+/* Removes quotes and blanks from fields in place: the write position never passes the
+ * read position. */
 struct cutter {
 	struct triad_expected_line *line;
 	struct triad_diags *diags;
@@ -66,8 +66,8 @@ static void read_plain(struct cutter *cutter)
 	cutter->written += n;
 }
 
-/* Reads a field and the comma behind it, then writes the field's 0, which may overwrite the
- * comma. */
+/* Reads a field and the comma behind it, then writes the field's 0, which may overwrite
+ * the comma. */
 static void read_field(struct cutter *cutter)
 {
 	struct triad_expected_line *line = cutter->line;
@@ -95,8 +95,8 @@ static void read_field(struct cutter *cutter)
 	}
 }
 
-/* Reports the first octet that is no text, and makes the line one without a 0 before its
- * end. */
+/* Reports the first octet that is no text, and makes the line one without a 0 before
+ * its end. */
 static void clean(
 	struct triad_expected_line *line, size_t size, struct triad_diags *diags)
 {

@@ -53,8 +53,8 @@ struct triad_expected_reader {
 	int error;
 };
 
-/* Splits 'size' octets, TRIAD_EXPECTED_MAX_LINE at most, into fields without quotes; the
- * caller has set 'number'.  Octets that aren't text become '?'. */
+/* Splits 'size' octets, TRIAD_EXPECTED_MAX_LINE at most, into fields without quotes;
+ * the caller has set 'number'.  Octets that aren't text become '?'. */
 void triad_expected_line_cut(struct triad_expected_line *line, const char *octets,
 	size_t size, struct triad_diags *diags);
 
@@ -79,8 +79,8 @@ struct triad_expected_end {
 	uint32_t vendor_id;
 };
 
-/* Whether the row of 'near', whose remote names the port of 'far', contradicts the row of
- * 'far'; 'why' then gets a sentence. */
+/* Whether the row of 'near', whose remote names the port of 'far', contradicts the row
+ * of 'far'; 'why' then gets a sentence. */
 bool triad_expected_ends_contradict(const struct triad_expected *expected,
 	const struct triad_expected_end *near, const struct triad_expected_end *far,
 	char *why, size_t size);

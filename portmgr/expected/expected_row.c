@@ -13,8 +13,8 @@
 #define MAX_NAME (TRIAD_NODE_NAME_SIZE - 1)
 #define MAX_VENDOR_ID 0xffffff /* [IBA 14.2.5.3: 24 bits] */
 #define KEY_SIZE 16
-/* Limits the memory of texts: all are from the file, and each needs a 0 at its end, where
- * the file has a comma or a line's end. */
+/* Limits the memory of texts: all are from the file, and each needs a 0 at its end,
+ * where the file has a comma or a line's end. */
 #define MAX_TEXT (2 * TRIAD_EXPECTED_MAX_OCTETS)
 #define GUID_RULE "a GUID is 0x and 1 to 16 hexadecimal digits, not all 0"
 
@@ -324,8 +324,8 @@ bool triad_expected_row_read(struct triad_expected_reader *reader,
 	read_speed(&fields[TRIAD_COLUMN_SPEED], row);
 	read_check(&fields[TRIAD_COLUMN_CHECK], row);
 	row->comment = triad_expected_keep(reader, line->fields[TRIAD_COLUMN_COMMENT]);
-	/* All columns are read, to report all mistakes.  Keep a broken row if its port is
-	 * known, so that a second row about that port is found. */
+	/* All columns are read, to report all mistakes.  Keep a broken row if its port
+	 * is known, so that a second row about that port is found. */
 	if (reader->diags->n_total != n_before)
 		row->state = TRIAD_EXPECTED_BROKEN;
 	return is_known;

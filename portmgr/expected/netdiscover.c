@@ -82,8 +82,8 @@ static void add_port(struct reader *reader, unsigned number)
 			node->lines[number]);
 }
 
-/* Adds the present node after all its lines were read.  The file has only those ports of a
- * channel adapter or router that have a link, by their GUIDs. */
+/* Adds the present node after all its lines were read.  The file has only those ports
+ * of a channel adapter or router that have a link, by their GUIDs. */
 static void end_node(struct reader *reader)
 {
 	struct node *node = &reader->node;
@@ -162,7 +162,8 @@ static void read_line(
 	wrong = triad_netdiscover_line_read(octets, size, &line, &at);
 	if (wrong)
 		triad_diags_add(reader->diags, number, (unsigned)at + 1, "%s", wrong);
-	/* Begin a node even at a wrong header: the links below are not the last node's. */
+	/* Begin a node even at a wrong header: the links below are not the last
+	 * node's. */
 	if (line.kind == TRIAD_NETDISCOVER_NODE)
 		begin_node(reader, &line, number);
 	else if (!wrong && line.kind == TRIAD_NETDISCOVER_LINK)

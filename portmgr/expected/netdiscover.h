@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Reads the output of ibnetdiscover: a fabric without an SM.
  *
- * ibnetdiscover lists only links.  Switch ports without a line become ports that are down.
- * Thread-safety: no state. */
+ * ibnetdiscover lists only links.  Switch ports without a line become ports that are
+ * down.  Thread-safety: no state. */
 #ifndef TRIAD_PORTMGR_NETDISCOVER_H
 #define TRIAD_PORTMGR_NETDISCOVER_H
 

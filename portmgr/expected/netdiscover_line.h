@@ -8,8 +8,8 @@
  *     [1](200000100000051)	"S-0200000200000010"[5]	# lid 7 lmc 0 "leaf-01" lid 2
  * 4xEDR
  *
- * With grouping, "[ext 3]" follows port numbers, and there are lines about chassis.  With
- * all details, "s=4 w=2 v=4" ends the lines of links.
+ * With grouping, "[ext 3]" follows port numbers, and there are lines about chassis.
+ * With all details, "s=4 w=2 v=4" ends the lines of links.
  *
  * Thread-safety: functions without state.  Memory: none is allocated. */
 #ifndef TRIAD_PORTMGR_NETDISCOVER_LINE_H

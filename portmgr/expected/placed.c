@@ -15,15 +15,16 @@
 #define SEVERAL (TRIAD_FABRIC_NONE - 1)
 #define UNFIT SEVERAL /* or the node is no switch: its rows get no port */
 
-/* An entry of a sorted list: a row by its node's GUID or name, or a node by its name. */
+/* An entry of a sorted list: a row by its node's GUID or name, or a node by its
+ * name. */
 struct named {
 	uint64_t guid;
 	const char *name;
 	uint32_t at;
 };
 
-/* What is known of a row.  The first row about a node leads all rows about it, so that a
- * mistake about the node is reported once. */
+/* What is known of a row.  The first row about a node leads all rows about it, so that
+ * a mistake about the node is reported once. */
 struct about {
 	uint32_t leader;
 	uint32_t n_led; /* of a leader: its rows, itself included */
@@ -286,8 +287,8 @@ static uint32_t find_far_row(
 					 : placer->placed->row_of[port];
 }
 
-/* One end of a link, as its row names it.  If the row has a GUID, omits the node's present
- * name: it may change, so a difference is no contradiction. */
+/* One end of a link, as its row names it.  If the row has a GUID, omits the node's
+ * present name: it may change, so a difference is no contradiction. */
 static struct triad_expected_end end_of(const struct placer *placer, uint32_t row)
 {
 	const struct triad_expected_port *at = row_at(placer, row);
@@ -326,8 +327,8 @@ static void check_link(struct placer *placer, uint32_t row)
 	placer->abouts[other].is_bad = true;
 }
 
-/* Removes the ports of rows with mistakes.  Called last, so that the result does not depend
- * on the order of the rows. */
+/* Removes the ports of rows with mistakes.  Called last, so that the result does not
+ * depend on the order of the rows. */
 static void drop_bad_rows(struct placer *placer)
 {
 	struct triad_placed *placed = placer->placed;
@@ -349,7 +350,8 @@ static int place_all(struct placer *placer)
 
 	if (lead_rows(placer) || sort_names(placer))
 		return ENOMEM;
-	/* A leader precedes the other rows about its node, so they find the node known. */
+	/* A leader precedes the other rows about its node, so they find the node
+	 * known. */
 	for (uint32_t i = 0; i < n; i++) {
 		if (placer->abouts[i].leader == i)
 			find_leaders_node(placer, i);

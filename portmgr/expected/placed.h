@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Maps the rows of an expected configuration to the ports of a fabric.
  *
- * A missing switch is a warning, because it may appear later.  What can never be right is a
- * mistake.
+ * A missing switch is a warning, because it may appear later.  What can never be right
+ * is a mistake.
  *
  * Thread-safety: built by one thread, then immutable.  Memory: owns its arrays; the
  * configuration and the fabric are borrowed for the build alone. */
@@ -24,10 +24,11 @@ struct triad_placed {
 	uint32_t *unknown;  /* ascending */
 };
 
-/* Returns 0 or ENOMEM. 'mistakes' (may be NULL) gets, with their lines: a node that is not
- * a switch, a name of several nodes, a port number that the switch lacks, a port with two
- * rows (one by GUID, one by name), and contradicting rows about the two ends of a link.
- * 'warnings' (may be NULL) gets missing nodes.  A row with a mistake gets no port. */
+/* Returns 0 or ENOMEM. 'mistakes' (may be NULL) gets, with their lines: a node that is
+ * not a switch, a name of several nodes, a port number that the switch lacks, a port
+ * with two rows (one by GUID, one by name), and contradicting rows about the two ends
+ * of a link.  'warnings' (may be NULL) gets missing nodes.  A row with a mistake gets
+ * no port. */
 int triad_placed_build(const struct triad_expected *expected,
 	const struct triad_fabric *fabric, struct triad_diags *mistakes,
 	struct triad_diags *warnings, struct triad_placed **placed);

@@ -20,7 +20,8 @@ static const struct triad_fabric_port *far_end(
 	if (port->state < TRIAD_PORT_INIT || port->remote == TRIAD_FABRIC_NONE)
 		return NULL;
 	far = &fabric->ports[port->remote];
-	/* The far port may have been disabled since the last sweep: then it is unknown. */
+	/* The far port may have been disabled since the last sweep: then it is
+	 * unknown. */
 	return far->phys_state == TRIAD_PHYS_DISABLED || !far->number ||
 			far->number > MAX_PORT
 		? NULL

@@ -12,8 +12,8 @@ struct entry {
 	uint64_t taken; /* its place in the order in which records were taken, from 1 */
 };
 
-/* The ports of a bucket.  'index' is a hash table of twice their room: a port's place plus
- * 1, or 0: free. */
+/* The ports of a bucket.  'index' is a hash table of twice their room: a port's place
+ * plus 1, or 0: free. */
 struct bucket {
 	struct entry *entries;
 	uint32_t *index;
@@ -165,8 +165,8 @@ static void replace_record(struct triad_history *history, struct entry *entry,
 	uint64_t port_hash = hash_port(record->node_guid, record->port);
 	uint64_t before = entry->hash;
 
-	/* Remove the old line from the digest and add the new one.  The hash of a new entry
-	 * is 0. */
+	/* Remove the old line from the digest and add the new one.  The hash of a new
+	 * entry is 0. */
 	entry->record = *record;
 	entry->hash = hash_record(record);
 	history->digest.buckets[bucket_of(port_hash)] ^= before ^ entry->hash;
@@ -186,7 +186,8 @@ int triad_history_merge(
 	struct entry *entry = find_entry(history, record->node_guid, record->port);
 	int error = 0;
 
-	/* Compare the cleaned record: it must equal its copy that was read from a line. */
+	/* Compare the cleaned record: it must equal its copy that was read from a
+	 * line. */
 	triad_record_clean(&clean);
 	if (entry && triad_record_compare(&clean, &entry->record) <= 0)
 		return EALREADY;

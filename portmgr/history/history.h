@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The history of actions on ports: the last record of each port, and the latest records of
- * all ports.
+/* The history of actions on ports: the last record of each port, and the latest records
+ * of all ports.
  *
- * Records may come in any order, more than once, from the journal and from other members;
- * the newest record of a port stays.  So members that have received the same records have
- * the same history.  They compare histories by a digest: a number for each of
- * TRIAD_HISTORY_N_BUCKETS buckets of ports, computed from the lines of the ports' last
- * records (record.h), so that it is the same on all machines.
+ * Records may come in any order, more than once, from the journal and from other
+ * members; the newest record of a port stays.  So members that have received the same
+ * records have the same history.  They compare histories by a digest: a number for each
+ * of TRIAD_HISTORY_N_BUCKETS buckets of ports, computed from the lines of the ports'
+ * last records (record.h), so that it is the same on all machines.
  *
  * What a port's last record means:
  *     disabled by us      DISABLE: intended, done or unanswered
@@ -44,8 +44,8 @@ int triad_history_merge(
 const struct triad_record *triad_history_find(
 	const struct triad_history *history, uint64_t node_guid, uint8_t port);
 
-/* Record 'i' of the ports' last records in a bucket; their order is stable until the next
- * merge.  NULL after the last. */
+/* Record 'i' of the ports' last records in a bucket; their order is stable until the
+ * next merge.  NULL after the last. */
 const struct triad_record *triad_history_at(
 	const struct triad_history *history, unsigned bucket, uint32_t i);
 uint32_t triad_history_n(const struct triad_history *history);

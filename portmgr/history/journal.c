@@ -170,8 +170,8 @@ static int open_and_read(struct triad_journal *journal, struct triad_history *hi
 	error = check_file(journal, reason, size);
 	if (error)
 		return error;
-	/* The file may be new: sync its folder, or a crash could lose it with all confirmed
-	 * records. */
+	/* The file may be new: sync its folder, or a crash could lose it with all
+	 * confirmed records. */
 	error = triad_file_sync_folder(journal->path);
 	if (!error)
 		error = read_all(journal, history);
@@ -292,9 +292,9 @@ static void copy_record(struct copy *copy, const struct triad_record *record)
 	copy->octets[copy->used++] = '\n';
 }
 
-/* Writes each port's last record.  First those that are not among the latest records, then
- * the latest records, oldest first, so that the history has the same latest records after a
- * restart. */
+/* Writes each port's last record.  First those that are not among the latest records,
+ * then the latest records, oldest first, so that the history has the same latest
+ * records after a restart. */
 static void put_all(struct copy *copy, const struct triad_history *history)
 {
 	const struct triad_record *record;
@@ -328,7 +328,8 @@ static int write_anew(
 		triad_file_new_discard(copy.fd, journal->path);
 		return copy.error;
 	}
-	/* Ignore an error: if a crash brings the old file back, it has the same records. */
+	/* Ignore an error: if a crash brings the old file back, it has the same
+	 * records. */
 	(void)triad_file_sync_folder(journal->path);
 	close(journal->fd);
 	journal->fd = copy.fd;
@@ -342,8 +343,8 @@ void triad_journal_trim(
 {
 	if (journal->size <= journal->trim_size)
 		return;
-	/* Rewrite next at the limit.  If the new file exceeds half of it, wait until the
-	 * file has doubled, or it would be rewritten too often. */
+	/* Rewrite next at the limit.  If the new file exceeds half of it, wait until
+	 * the file has doubled, or it would be rewritten too often. */
 	if (write_anew(journal, history))
 		journal->trim_size = journal->size + AGAIN_OCTETS;
 	else if (journal->size * 2 > TRIAD_JOURNAL_MAX_OCTETS)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The journal: the file that keeps the records of actions on ports over a restart.
  *
- * Each record is a line (record.h), appended and synced before the call returns.  Opening
- * skips and counts torn or altered lines.  A file that has grown beyond
+ * Each record is a line (record.h), appended and synced before the call returns.
+ * Opening skips and counts torn or altered lines.  A file that has grown beyond
  * TRIAD_JOURNAL_MAX_OCTETS, or beyond twice its necessary size if that is more, is
  * rewritten (as a new file, then renamed) with the latest records and each port's last
- * record.  A failed write leaves the file unchanged, or with a torn line at its end; the
- * next line is still found.  A file of a later version is not read, and stays unchanged.
+ * record.  A failed write leaves the file unchanged, or with a torn line at its end;
+ * the next line is still found.  A file of a later version is not read, and stays
+ * unchanged.
  *
  * Thread-safety: one thread; calls may wait for the disk. */
 #ifndef TRIAD_PORTMGR_JOURNAL_H
@@ -18,8 +19,8 @@
 
 struct triad_journal;
 
-/* Reads 'path' into 'history'; creates the file (0600, with O_NOFOLLOW) and its folder if
- * missing.  Returns 0; or an errno, with the reason and what to do in 'reason': then
+/* Reads 'path' into 'history'; creates the file (0600, with O_NOFOLLOW) and its folder
+ * if missing.  Returns 0; or an errno, with the reason and what to do in 'reason': then
  * nothing, or only a part, was read. */
 int triad_journal_open(const char *path, struct triad_history *history,
 	struct triad_journal **journal, char *reason, size_t size);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Reads a journal's octets into the history, in pieces of any size.
  *
- * It skips and counts torn or altered lines.  Only the file's last line may lack its end,
- * if its writer was killed.
+ * It skips and counts torn or altered lines.  Only the file's last line may lack its
+ * end, if its writer was killed.
  *
- * The first line may name a version (lib/format_version.h); a journal of another version is
- * not read.
+ * The first line may name a version (lib/format_version.h); a journal of another
+ * version is not read.
  *
  * Thread-safety: none.  Memory: a line. */
 #ifndef TRIAD_PORTMGR_JOURNAL_READER_H

@@ -155,8 +155,9 @@ static bool is_sound(const struct triad_record *record)
 		record->action && record->outcome && record->reason;
 }
 
-/* Checks the checksum first, because it finds nearly all bad lines.  At the end, formats
- * the record and compares: this refuses lines that sscanf() accepts but no writer makes. */
+/* Checks the checksum first, because it finds nearly all bad lines.  At the end,
+ * formats the record and compares: this refuses lines that sscanf() accepts but no
+ * writer makes. */
 int triad_record_parse(const char *line, size_t length, struct triad_record *record)
 {
 	char copy[TRIAD_RECORD_LINE_SIZE], again[TRIAD_RECORD_LINE_SIZE];

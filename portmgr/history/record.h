@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A record of one action on a port, intended or done, with its reason; and its line in a
- * journal and on the wire.
+/* A record of one action on a port, intended or done, with its reason; and its line in
+ * a journal and on the wire.
  *
- * The intent is recorded before anything is sent, the outcome afterwards.  Only the holder
- * of the lease writes records, and numbers them within its term.  So (term, number) orders
- * the records of all writers.
+ * The intent is recorded before anything is sent, the outcome afterwards.  Only the
+ * holder of the lease writes records, and numbers them within its term.  So (term,
+ * number) orders the records of all writers.
  *
  * The line, its fields separated by a space, ends in a checksum, so that a line that
  * was torn or altered is noticed:
@@ -13,10 +13,10 @@
  *     7340033 12 2026-01-02T03:04:05.678901Z 0x... 0x... 3 disable done miswired 0x...
  *         "leaf-01 port 3 leads to ..." 1f2e3d4c
  *
- * In the text, quotes and backslashes are escaped by a backslash; control characters and
- * invalid UTF-8 are replaced by '?'.  The checksum is the CRC-32, in hexadecimal, of all
- * before the space in front of it.  Each record has exactly one valid line; the parser
- * refuses any other form.
+ * In the text, quotes and backslashes are escaped by a backslash; control characters
+ * and invalid UTF-8 are replaced by '?'.  The checksum is the CRC-32, in hexadecimal,
+ * of all before the space in front of it.  Each record has exactly one valid line; the
+ * parser refuses any other form.
  *
  * Thread-safety: no state. */
 #ifndef TRIAD_PORTMGR_RECORD_H
@@ -75,17 +75,17 @@ struct triad_record {
 /* Changes the record to what the parser would read from its line. */
 void triad_record_clean(struct triad_record *record);
 
-/* Negative, 0 or positive: 'a' is older than, the same as, or newer than 'b'.  Different
- * records with the same term and number should not exist; they have an order, too, the same
- * on all members. */
+/* Negative, 0 or positive: 'a' is older than, the same as, or newer than 'b'.
+ * Different records with the same term and number should not exist; they have an order,
+ * too, the same on all members. */
 int triad_record_compare(const struct triad_record *a, const struct triad_record *b);
 
 /* Writes the line, without an end; returns its length. */
 size_t triad_record_format(
 	const struct triad_record *record, char line[TRIAD_RECORD_LINE_SIZE]);
 
-/* 'line' is 'length' octets, without an end.  Returns 0; or EINVAL, if it is not a record's
- * line: then 'record' is undefined. */
+/* 'line' is 'length' octets, without an end.  Returns 0; or EINVAL, if it is not a
+ * record's line: then 'record' is undefined. */
 int triad_record_parse(const char *line, size_t length, struct triad_record *record);
 
 /* "disable", "intended", "miswired"; "?" for none. */

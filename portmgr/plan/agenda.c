@@ -101,8 +101,8 @@ static struct triad_agenda_entry begin(const struct triad_agenda *agenda,
 		.next_us = now_us,
 	};
 
-	/* Wait for the name of a component that may still be starting.  For a port that is
-	 * phased out, warn at once. */
+	/* Wait for the name of a component that may still be starting.  For a port that
+	 * is phased out, warn at once. */
 	if (item->may_be_name && item->kind == TRIAD_PLAN_DISABLE) {
 		entry.state = TRIAD_AGENDA_NAME;
 		entry.next_us = now_us + agenda->conf.name_grace_us;
@@ -112,8 +112,8 @@ static struct triad_agenda_entry begin(const struct triad_agenda *agenda,
 	return entry;
 }
 
-/* Whether the port's entry must restart, because the item is another one.  A new component
- * at the far end gets its own time for its name. */
+/* Whether the port's entry must restart, because the item is another one.  A new
+ * component at the far end gets its own time for its name. */
 static bool is_another(
 	const struct triad_agenda_entry *old, const struct triad_plan_item *item)
 {
@@ -148,8 +148,8 @@ static void continue_item(struct triad_agenda_entry *entry,
 			entry->state = TRIAD_AGENDA_AGAIN;
 		if (!is_gentle(item) || entry->is_warned)
 			break;
-		/* The link has started to carry traffic: phase it out from now on.  After
-		 * a failure, keep the pause before the next attempt. */
+		/* The link has started to carry traffic: phase it out from now on.
+		 * After a failure, keep the pause before the next attempt. */
 		entry->state = TRIAD_AGENDA_GRACE;
 		if (!entry->n_tried)
 			entry->next_us = now_us;
@@ -163,7 +163,8 @@ static struct triad_agenda_entry carry_on(const struct triad_agenda *agenda,
 		find_port(agenda, item->node_guid, item->number);
 	struct triad_agenda_entry entry;
 
-	/* An approval is for the action at the port: keep it if only the reason changed. */
+	/* An approval is for the action at the port: keep it if only the reason
+	 * changed. */
 	if (!old || is_another(old, item)) {
 		entry = begin(agenda, item, now_us);
 		entry.is_approved = old && old->is_approved && old->kind == item->kind;
@@ -217,8 +218,8 @@ int triad_agenda_look(
 	agenda->entries = entries;
 	agenda->n = n;
 	agenda->n_open = n_open;
-	/* Count actions until a plan of another sweep: a plan of the same sweep can't show
-	 * them as done. */
+	/* Count actions until a plan of another sweep: a plan of the same sweep can't
+	 * show them as done. */
 	if (plan->fabric != agenda->fabric)
 		agenda->n_done = 0;
 	agenda->fabric = plan->fabric;
@@ -261,8 +262,8 @@ static enum triad_agenda_kind kind_of(const struct triad_agenda_entry *entry)
 	}
 }
 
-/* The next entry that is due, or NULL. 'first' skips the entries with nothing to do until
- * 'soon_us', so that further calls need not check them. */
+/* The next entry that is due, or NULL. 'first' skips the entries with nothing to do
+ * until 'soon_us', so that further calls need not check them. */
 static const struct triad_agenda_entry *find_next(
 	struct triad_agenda *agenda, uint64_t now_us)
 {
@@ -300,7 +301,8 @@ enum triad_agenda_kind triad_agenda_next(struct triad_agenda *agenda, uint64_t n
 
 /* --- results --- */
 
-/* Sets the entry's time.  Also lowers 'soon_us', as 'first' may have passed this entry. */
+/* Sets the entry's time.  Also lowers 'soon_us', as 'first' may have passed this
+ * entry. */
 static void wait_until(
 	struct triad_agenda *agenda, struct triad_agenda_entry *entry, uint64_t next_us)
 {
@@ -350,8 +352,9 @@ void triad_agenda_done(struct triad_agenda *agenda, uint64_t node_guid, uint8_t 
 	struct triad_agenda_entry *entry = find_port(agenda, node_guid, number);
 	uint64_t pause_us = RETRY_US;
 
-	/* Count only what was sent: nothing else causes a sweep, which resets the count.
-	 * Otherwise attempts that a full disk ended would use up the actions for ever. */
+	/* Count only what was sent: nothing else causes a sweep, which resets the
+	 * count.  Otherwise attempts that a full disk ended would use up the actions
+	 * for ever. */
 	agenda->n_done += is_sent;
 	if (!entry)
 		return;

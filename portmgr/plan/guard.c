@@ -109,7 +109,8 @@ static uint32_t find_cut(
 	uint32_t here = guard_switch_at(guard, port),
 		 there = guard_switch_at(guard, far);
 
-	/* An unreached switch has the highest number, so both comparisons below fail. */
+	/* An unreached switch has the highest number, so both comparisons below
+	 * fail. */
 	if (!(guard->link_of[port] & view->need))
 		return NONE;
 	if (view->parent[there] == far && view->low[there] > view->enter[here])
@@ -146,8 +147,8 @@ static void add_lost(struct triad_guard_lost *lost, uint32_t node)
 }
 
 /* Whether the node of 'port', which is no switch, is lost with the subtree: none of its
- * links leads elsewhere.  True only for the first port that leads into the subtree, so that
- * the node counts once. */
+ * links leads elsewhere.  True only for the first port that leads into the subtree, so
+ * that the node counts once. */
 static bool is_lost_at(const struct triad_guard *guard, const struct guard_view *view,
 	uint32_t port, uint32_t top)
 {
@@ -186,8 +187,8 @@ static void add_lost_hosts(const struct triad_guard *guard,
 	}
 }
 
-/* Adds all nodes that are lost with the subtree of 'top', except 'known', which the caller
- * has added or spares. */
+/* Adds all nodes that are lost with the subtree of 'top', except 'known', which the
+ * caller has added or spares. */
 static void find_lost(const struct triad_guard *guard, const struct guard_view *view,
 	uint32_t top, uint32_t known, struct triad_guard_lost *lost)
 {
@@ -276,8 +277,8 @@ void triad_guard_remove(struct triad_guard *guard, uint32_t port)
 	if (far == NONE)
 		return;
 	guard->link_of[far] = 0;
-	/* Only a link between switches, or the SM's own, needs a new walk.  A host's link
-	 * is not in the graph, and find_path() reads 'link_of' itself. */
+	/* Only a link between switches, or the SM's own, needs a new walk.  A host's
+	 * link is not in the graph, and find_path() reads 'link_of' itself. */
 	if (guard_switch_at(guard, far) != NONE || far == guard->fabric->sm_port)
 		guard->views[0].is_stale = guard->views[1].is_stale = true;
 }

@@ -3,19 +3,19 @@
  *
  * It guards three things: this SM's own link to the fabric, another SM's link, and all
  * nodes reachable from here, whether the configuration names them or not.  The host or
- * router at the link's far end does not count, because the action is meant to cut it off.
- * Nor does a switch that the caller names; but the nodes behind it count.
+ * router at the link's far end does not count, because the action is meant to cut it
+ * off.  Nor does a switch that the caller names; but the nodes behind it count.
  *
  * Model: the switches and the links between them are a graph; CAs and routers forward
  * nothing.  The guard has two views of it: all links, which SMPs can use, and only the
  * links that carry traffic, because a port that is held for its test is up but carries
- * none.  Nodes reachable in one of the views must stay reachable in it.  Links that a plan
- * has decided to take down are removed from both, so that actions are judged together that
- * are harmless one by one.
+ * none.  Nodes reachable in one of the views must stay reachable in it.  Links that a
+ * plan has decided to take down are removed from both, so that actions are judged
+ * together that are harmless one by one.
  *
  * One depth-first walk finds all links that are the only way to what is behind them
- * (bridges): if no other link leads from a child's subtree to a switch entered before the
- * child, then only the link to its parent reaches the child.
+ * (bridges): if no other link leads from a child's subtree to a switch entered before
+ * the child, then only the link to its parent reaches the child.
  *
  * An SM on a switch's port 0 has no link of its own; cutting off its switch counts as
  * cutting off another SM.
@@ -56,8 +56,8 @@ int triad_guard_new(const struct triad_fabric *fabric, const uint64_t *sm_guids,
 /* Accepts NULL. */
 void triad_guard_free(struct triad_guard *guard);
 
-/* 'port': index in the fabric's ports, of a switch.  'spared': a node that may be lost, or
- * TRIAD_FABRIC_NONE. With SM_WAY and SPLIT '*lost' gets the nodes that would become
+/* 'port': index in the fabric's ports, of a switch.  'spared': a node that may be lost,
+ * or TRIAD_FABRIC_NONE. With SM_WAY and SPLIT '*lost' gets the nodes that would become
  * unreachable.  Cost: if the link is between two switches and such a link was removed
  * before, a walk over all switches; and one over the nodes that would be lost. */
 enum triad_guard_verdict triad_guard_judge(struct triad_guard *guard, uint32_t port,

@@ -22,14 +22,15 @@ struct guard_link {
 	uint32_t port; /* of the switch that it leads from */
 };
 
-/* The tree of a depth-first walk.  A switch's subtree has the switches entered from its own
- * 'enter' on and before its 'leave'. */
+/* The tree of a depth-first walk.  A switch's subtree has the switches entered from its
+ * own 'enter' on and before its 'leave'. */
 struct guard_view {
 	unsigned need; /* GUARD_UP, GUARD_TRAFFIC */
 	bool is_stale; /* links were removed since the walk */
 	/* For each switch: its number in the order of entering (NONE: not reached), the
-	 * first number after its subtree, the earliest switch that a link of its subtree
-	 * leads to, and its port to the switch that it was entered from (or NONE). */
+	 * first number after its subtree, the earliest switch that a link of its
+	 * subtree leads to, and its port to the switch that it was entered from (or
+	 * NONE). */
 	uint32_t *enter, *leave, *low, *parent;
 	uint32_t *order; /* switches, by 'enter' */
 };

@@ -60,8 +60,8 @@ static void measure_distances(struct triad_guard *guard)
 	memset(guard->distance, 0xff, guard->n_switches * sizeof(*guard->distance));
 	if (root == NONE)
 		return;
-	/* Breadth first; the memory of the stack serves as the queue.  Count the SM's own
-	 * link if the SM is on a host. */
+	/* Breadth first; the memory of the stack serves as the queue.  Count the SM's
+	 * own link if the SM is on a host. */
 	guard->distance[root] = guard->switch_of[guard->own] == NONE;
 	guard->stack[n++] = root;
 	for (uint32_t i = 0; i < n; i++) {

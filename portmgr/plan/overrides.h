@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The plan's items that the operator has approved although a guard stops them.
  *
- * Bounds: TRIAD_OVERRIDES_MAX of them.  Thread-safety: none.  Memory: none of its own; begin
- * with zeroes. */
+ * Bounds: TRIAD_OVERRIDES_MAX of them.  Thread-safety: none.  Memory: none of its own;
+ * begin with zeroes. */
 #ifndef TRIAD_PORTMGR_OVERRIDES_H
 #define TRIAD_PORTMGR_OVERRIDES_H
 
@@ -15,8 +15,8 @@ struct triad_overrides {
 	struct triad_plan_override all[TRIAD_OVERRIDES_MAX]; /* the oldest first */
 };
 
-/* Adds an override for the item as it is now.  If there is no room, forgets the oldest one:
- * its port must be approved again. */
+/* Adds an override for the item as it is now.  If there is no room, forgets the oldest
+ * one: its port must be approved again. */
 void triad_overrides_add(
 	struct triad_overrides *overrides, const struct triad_plan_item *item);
 /* Removes the override after the action: it is for one action only. */

@@ -31,8 +31,8 @@ bool triad_plan_has_failed(const struct triad_record *record)
 			record->outcome != TRIAD_OUTCOME_DROPPED);
 }
 
-/* Whether we have disabled the port: by a DISABLE, or by a bounce that was not finished.  A
- * released port was disabled by us, too. */
+/* Whether we have disabled the port: by a DISABLE, or by a bounce that was not
+ * finished.  A released port was disabled by us, too. */
 static bool was_ours(const struct triad_record *record)
 {
 	if (!record || record->outcome == TRIAD_OUTCOME_DROPPED)
@@ -127,8 +127,8 @@ static void look_at_port(struct build *build, struct triad_plan_item *item,
 	}
 }
 
-/* Looks at the rows in the order of the fabric's ports, so that the items are sorted and
- * find_port() can search them. */
+/* Looks at the rows in the order of the fabric's ports, so that the items are sorted
+ * and find_port() can search them. */
 static void look_at_rows(struct build *build)
 {
 	const struct triad_plan_input *input = build->input;
@@ -206,8 +206,8 @@ static void judge(struct build *build, struct triad_plan_item *item)
 	item->is_overridden = item->guard && is_overridden(build->input, item);
 	if (item->guard && !item->is_overridden)
 		return;
-	/* Each removed link costs a walk for the links after it.  Beyond the limit, leave
-	 * the link up; the next plan judges it. */
+	/* Each removed link costs a walk for the links after it.  Beyond the limit,
+	 * leave the link up; the next plan judges it. */
 	if (is_between_switches(fabric, item) &&
 		build->n_walks++ >= TRIAD_PLAN_MAX_WALKS) {
 		item->kind = TRIAD_PLAN_NOTE;
@@ -300,7 +300,8 @@ static int guard_items(struct build *build)
 	const struct triad_plan_input *input = build->input;
 	int error;
 
-	/* Most plans take nothing down and need no guard, which walks the whole fabric. */
+	/* Most plans take nothing down and need no guard, which walks the whole
+	 * fabric. */
 	if (!needs_guard(build->plan))
 		return 0;
 	build->is_wanted =

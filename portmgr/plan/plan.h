@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The plan: what to do so that every switch port is as expected; and what can't be done,
- * and why.
+/* The plan: what to do so that every switch port is as expected; and what can't be
+ * done, and why.
  *
  * Items for each port that the configuration has a row for [election-patent, "enforces
  * configuration"]:
@@ -26,10 +26,10 @@
  * A plan may cut off a switch at the far end of a miswired port, but nothing behind it,
  * unless that switch is expected to be up.  A switch is expected to be up when it has a
  * port that should be up; when it is at the far end of a port that should be up, and
- * belongs there; or when the row of such a port names it by GUID or whole name, wherever it
- * is: swapped cables are no reason to cut off the switches.  A link both of whose ends
- * should be disabled is disabled at the end nearer to the SM, because then the other end
- * may no longer answer.
+ * belongs there; or when the row of such a port names it by GUID or whole name,
+ * wherever it is: swapped cables are no reason to cut off the switches.  A link both of
+ * whose ends should be disabled is disabled at the end nearer to the SM, because then
+ * the other end may no longer answer.
  *
  * Thread-safety: built by one thread, then immutable.  Memory: bounded by the number of
  * rows; the fabric, configuration and history are borrowed for the build alone. */
@@ -41,8 +41,8 @@
 #include "portmgr/history/history.h"
 #include "portmgr/plan/guard.h"
 
-/* The most links between switches that one plan takes down: after each, judging the next
- * one costs a walk over the fabric.  Others wait for the next plan. */
+/* The most links between switches that one plan takes down: after each, judging the
+ * next one costs a walk over the fabric.  Others wait for the next plan. */
 #define TRIAD_PLAN_MAX_WALKS 64u
 
 enum triad_plan_kind {
@@ -95,8 +95,8 @@ struct triad_plan {
 	uint32_t n_guarded; /* items that a guard stops */
 };
 
-/* An operator's override of a guard, for a port (node GUID, number).  It is valid while no
- * more nodes would be lost than the operator was shown. */
+/* An operator's override of a guard, for a port (node GUID, number).  It is valid while
+ * no more nodes would be lost than the operator was shown. */
 struct triad_plan_override {
 	uint64_t node_guid;
 	uint32_t n_lost;
@@ -112,8 +112,8 @@ struct triad_plan_input {
 	uint32_t n_sm_guids;
 	const struct triad_plan_override *overrides;
 	uint32_t n_overrides;
-	/* The routing engine ignores whether a link is healthy, so links between switches
-	 * can't be held. */
+	/* The routing engine ignores whether a link is healthy, so links between
+	 * switches can't be held. */
 	bool routes_over_all;
 };
 

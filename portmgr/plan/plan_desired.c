@@ -73,8 +73,8 @@ static int want_named(struct finder *finder, const struct triad_expected_remote 
 	return 0;
 }
 
-/* Marks both ends of a port that should be up: its own node, and the component at the far
- * end if it belongs there, else the one that the row names. */
+/* Marks both ends of a port that should be up: its own node, and the component at the
+ * far end if it belongs there, else the one that the row names. */
 static int want_ends(
 	struct finder *finder, uint32_t at, const struct triad_expected_remote *remote)
 {

@@ -11,8 +11,8 @@
 
 #include "portmgr/plan/plan.h"
 
-/* Finds the nodes that are expected to be up.  'is_wanted' has an entry for each node of
- * the fabric, all false at first.  Returns 0 or ENOMEM. */
+/* Finds the nodes that are expected to be up.  'is_wanted' has an entry for each node
+ * of the fabric, all false at first.  Returns 0 or ENOMEM. */
 int triad_plan_find_desired(const struct triad_plan_input *input, bool *is_wanted);
 
 #endif

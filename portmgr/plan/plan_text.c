@@ -34,8 +34,8 @@ static void add(struct text *text, const char *format, ...)
 
 #define FAILED "it failed"
 
-/* Uses the record's text, which begins with the reason.  Skips FAILED, which this file put
- * before it when the port was disabled. */
+/* Uses the record's text, which begins with the reason.  Skips FAILED, which this file
+ * put before it when the port was disabled. */
 static void add_why(
 	struct text *text, const struct triad_record *record, unsigned reason)
 {

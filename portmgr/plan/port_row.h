@@ -4,9 +4,9 @@
  * keep them.
  *
  * The octets are one for the kind, then a table of fields (lib/fields.h) and a text.  A
- * reader ignores what a later version adds after that.  Enumerations are written by value:
- * new values must be added at the end, and functions that name them must accept unknown
- * values.
+ * reader ignores what a later version adds after that.  Enumerations are written by
+ * value: new values must be added at the end, and functions that name them must accept
+ * unknown values.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PORTMGR_PORT_ROW_H

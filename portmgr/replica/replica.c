@@ -10,8 +10,8 @@
 /* The shortest time between two digests; and between two that answer others. */
 #define GAP_US (5 * TRIAD_US_PER_MS)
 #define ANSWER_GAP_US (50 * TRIAD_US_PER_MS)
-/* Before sending records to a member that lacks some, wait: for messages under way; longer
- * for each member that may send them instead; and between two attempts. */
+/* Before sending records to a member that lacks some, wait: for messages under way;
+ * longer for each member that may send them instead; and between two attempts. */
 #define SETTLE_US (5 * TRIAD_US_PER_MS)
 #define TURN_US (5 * TRIAD_US_PER_MS)
 #define PASS_GAP_US (100 * TRIAD_US_PER_MS)
@@ -67,8 +67,8 @@ void triad_replica_view(struct triad_replica *replica,
 	replica->now_us = now_us;
 	replica->has_view = true;
 	replica->rank = 0;
-	/* Keep the state of members that stay.  'rank', this member's place by id, makes
-	 * members act one after the other. */
+	/* Keep the state of members that stay.  'rank', this member's place by id,
+	 * makes members act one after the other. */
 	for (uint32_t i = 0; i < view->n_members; i++) {
 		uint64_t id = view->members[i];
 		const struct replica_member *known = find_member(replica, id);
@@ -159,8 +159,9 @@ static void answer_digest(struct triad_replica *replica, struct replica_member *
 	buckets = differing(&own, &member->digest);
 	if (!buckets)
 		return;
-	/* Send our digest, because we may be the member that lacks records.  Send it once
-	 * for the same two digests, or members would answer each other for ever. */
+	/* Send our digest, because we may be the member that lacks records.  Send it
+	 * once for the same two digests, or members would answer each other for
+	 * ever. */
 	print = fingerprint(&own, &member->digest);
 	if (print != member->answered) {
 		uint64_t at_us = replica->digest_sent_us + ANSWER_GAP_US;
@@ -245,8 +246,8 @@ static bool receive_lines(struct triad_replica *replica, const char *lines, size
 		lines += length + 1;
 		size -= length + 1;
 	}
-	/* Another member sends records that we have: let it send the rest, but don't wait
-	 * for ever. */
+	/* Another member sends records that we have: let it send the rest, but don't
+	 * wait for ever. */
 	if (is_good && is_known && replica->answer_us != NEVER) {
 		uint64_t at_us = replica->now_us + SETTLE_US +
 			(replica->rank + REPLICA_BUDGET) * TURN_US / 4;

@@ -9,18 +9,19 @@
  * History: each member sends its digest (history.h) at intervals, and at once after a
  * change.  A member that receives another digest sends its own, and the records of the
  * buckets that differ, a few payloads at a time.  Members delay their answers, so that
- * usually only one of them sends these records.  So all replicas become equal.  A member
- * that is about to act records its intent first.  It acts only when a majority has since
- * sent the same digest as its own: then a majority knows the intent, and this member knows
- * all that any earlier majority knew.
+ * usually only one of them sends these records.  So all replicas become equal.  A
+ * member that is about to act records its intent first.  It acts only when a majority
+ * has since sent the same digest as its own: then a majority knows the intent, and this
+ * member knows all that any earlier majority knew.
  *
  * Configuration: each member sends generation, hash and size of its own.  A member with
  * an older one asks for the newest, piece by piece, and accepts it when the hash is
  * right.  It never asks for one that is not newer.  Pieces go to all members; a member
  * that does not receive one in time asks the next member that has it.
  *
- * Wire: every payload begins with the magic "TrPm" and a version; replica_message.h has the
- * layout.  Payloads of another version, and malformed ones, are dropped and counted.
+ * Wire: every payload begins with the magic "TrPm" and a version; replica_message.h has
+ * the layout.  Payloads of another version, and malformed ones, are dropped and
+ * counted.
  *
  * Thread-safety: one thread.  Time: CLOCK_BOOTTIME in us, as an argument. */
 #ifndef TRIAD_PORTMGR_REPLICA_H
@@ -75,13 +76,13 @@ void triad_replica_run(struct triad_replica *replica, uint64_t now_us);
 /* --- out --- */
 /* When to call run again, at the latest. */
 uint64_t triad_replica_next_us(const struct triad_replica *replica);
-/* Takes the next new record, for the journal.  Take all of them before taking payloads: a
- * member may announce a record only when it is on its disk.  If the journal can't be
+/* Takes the next new record, for the journal.  Take all of them before taking payloads:
+ * a member may announce a record only when it is on its disk.  If the journal can't be
  * written, send no payload. */
 bool triad_replica_take_record(
 	struct triad_replica *replica, struct triad_record *record);
-/* Takes the next payload for all members, after triad_replica_run().  Returns its size; 0:
- * none now, or records must be taken first. */
+/* Takes the next payload for all members, after triad_replica_run().  Returns its size;
+ * 0: none now, or records must be taken first. */
 size_t triad_replica_take_payload(
 	struct triad_replica *replica, uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE]);
 /* Takes a newer configuration that was received completely; its octets, from malloc(),
@@ -92,8 +93,8 @@ bool triad_replica_take_config(struct triad_replica *replica,
 /* The number of members in the present view, this one included, whose digest, received
  * after 'since_us', equals this one's now. */
 uint32_t triad_replica_n_same(const struct triad_replica *replica, uint64_t since_us);
-/* The number of members in the present view, this one included, that have the configuration
- * offered here. */
+/* The number of members in the present view, this one included, that have the
+ * configuration offered here. */
 uint32_t triad_replica_n_same_config(const struct triad_replica *replica);
 void triad_replica_status(
 	const struct triad_replica *replica, struct triad_replica_status *status);

@@ -9,13 +9,13 @@
 
 /* After this time without a piece, ask another member. */
 #define ASK_AGAIN_US (200 * TRIAD_US_PER_MS)
-/* The wait for each lower rank: members that need the same configuration ask one after the
- * other and see each other's requests. */
+/* The wait for each lower rank: members that need the same configuration ask one after
+ * the other and see each other's requests. */
 #define TURN_US (TRIAD_US_PER_MS / 2)
 /* How long a message may be on its way. */
 #define GIVEN_US (20 * TRIAD_US_PER_MS)
-/* How many rounds to ask all members that have a configuration, and how long to ignore one
- * that could not be fetched. */
+/* How many rounds to ask all members that have a configuration, and how long to ignore
+ * one that could not be fetched. */
 #define MAX_ROUNDS 3u
 #define SHUN_US (5 * TRIAD_US_PER_S)
 
@@ -45,8 +45,8 @@ static void shun(struct triad_replica *replica)
 static bool is_wanted(
 	const struct triad_replica *replica, const struct triad_replica_config *config)
 {
-	/* It must be newer than the one in force, the one that is ready and the last one
-	 * taken. */
+	/* It must be newer than the one in force, the one that is ready and the last
+	 * one taken. */
 	if (config->generation <= replica->own.generation ||
 		config->generation <= replica->ready.generation ||
 		config->generation <= replica->taken)
@@ -56,7 +56,8 @@ static bool is_wanted(
 			!is_same_config(config, &replica->shunned));
 }
 
-/* The next member, by id, that has the configuration, after the one asked last; 0: none. */
+/* The next member, by id, that has the configuration, after the one asked last; 0:
+ * none. */
 static uint64_t next_source(const struct triad_replica *replica)
 {
 	const struct replica_fetch *fetch = &replica->fetch;
@@ -94,7 +95,8 @@ static void begin_fetch(
 	fetch->ask_us = replica->now_us + replica->rank * TURN_US;
 }
 
-/* Fetches the newest configuration of all members if it is newer than the present one. */
+/* Fetches the newest configuration of all members if it is newer than the present
+ * one. */
 static void choose(struct triad_replica *replica)
 {
 	const struct triad_replica_config *best = NULL;
@@ -188,7 +190,8 @@ static void finish(struct triad_replica *replica)
 {
 	struct replica_fetch *fetch = &replica->fetch;
 
-	/* Only the whole can be checked, because pieces may come from several members. */
+	/* Only the whole can be checked, because pieces may come from several
+	 * members. */
 	if (triad_hash_sha256(fetch->octets, fetch->config.size) !=
 		fetch->config.hash) {
 		replica->status.n_configs_bad++;
@@ -250,7 +253,8 @@ void replica_config_part(
 
 /* --- giving --- */
 
-/* Whether these pieces are queued or were just sent: several members may ask for them. */
+/* Whether these pieces are queued or were just sent: several members may ask for
+ * them. */
 static bool is_given(const struct triad_replica *replica, uint64_t first, uint64_t end)
 {
 	for (uint32_t i = 0; i < replica->n_ranges; i++)
@@ -290,7 +294,8 @@ void replica_config_want(
 		fetch->missing++;
 	if (message->piece > fetch->missing || end <= fetch->missing)
 		return;
-	/* Another member has asked for our next pieces: wait, because pieces go to all. */
+	/* Another member has asked for our next pieces: wait, because pieces go to
+	 * all. */
 	fetch->first = message->piece;
 	fetch->n = message->n_pieces;
 	if (end > fetch->n_pieces)
@@ -337,8 +342,8 @@ int triad_replica_offer(struct triad_replica *replica,
 		? *config
 		: (struct triad_replica_config){.generation = 0};
 	replica->own_octets = copy;
-	/* Drop the ranges, which are of the old configuration, and a fetched one that is
-	 * not newer. */
+	/* Drop the ranges, which are of the old configuration, and a fetched one that
+	 * is not newer. */
 	replica->n_ranges = 0;
 	replica->given_us = 0;
 	if (replica->ready.generation <= replica->own.generation) {

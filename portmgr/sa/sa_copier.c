@@ -13,7 +13,8 @@
 /* An answer takes some milliseconds, unless others send much. */
 #define ASK_AGAIN_US (200 * TRIAD_US_PER_MS)
 #define ASK_AGAIN_MAX_US (2 * TRIAD_US_PER_S)
-/* Send changed buckets before the digests with which receivers check that they have all. */
+/* Send changed buckets before the digests with which receivers check that they have
+ * all. */
 #define SETTLE_US (20 * TRIAD_US_PER_MS)
 /* If more buckets change at once, send none: receivers request what they lack. */
 #define MAX_PUSHED 512u
@@ -143,8 +144,8 @@ static void begin_taking(struct triad_sa_copier *copier, uint64_t source)
 	drop_partial(copier);
 }
 
-/* The next era: at least the seconds since 1970, because a process that has just started
- * may not know the last one. */
+/* The next era: at least the seconds since 1970, because a process that has just
+ * started may not know the last one. */
 static uint64_t next_era(struct triad_sa_copier *copier)
 {
 	uint64_t now_s = copier->wall_us / TRIAD_US_PER_S;
@@ -186,9 +187,9 @@ void triad_sa_copier_set_role(
 	copier->preferred = preferred;
 }
 
-/* Follows the preferred SM as soon as it gives, and before that the latest giver.  OpenSM
- * may prefer, by polling it, an SM that is no master; and of two masters one may be
- * dead. */
+/* Follows the preferred SM as soon as it gives, and before that the latest giver.
+ * OpenSM may prefer, by polling it, an SM that is no master; and of two masters one may
+ * be dead. */
 static bool may_follow(
 	const struct triad_sa_copier *copier, uint64_t sender, uint64_t era)
 {
@@ -244,7 +245,8 @@ static void receive_ask(
 
 /* --- input, as taker --- */
 
-/* After an answer: waits for the rest, or soon asks again if all requested buckets came. */
+/* After an answer: waits for the rest, or soon asks again if all requested buckets
+ * came. */
 static void note_answer(struct triad_sa_copier *copier)
 {
 	bool waits = copier->asked_leaves || has_any(copier->asked);
@@ -483,8 +485,8 @@ static size_t take_pieces(
 			.octets = from.octets};
 		size_t before = at;
 
-		/* Continue the bucket, unless it has changed since its first piece: then
-		 * send it from the beginning. */
+		/* Continue the bucket, unless it has changed since its first piece:
+		 * then send it from the beginning. */
 		if (copier->sent && copier->sent_digest == from.digest)
 			piece.at = copier->sent;
 		at = triad_sa_message_add_piece(payload, at, &piece);
@@ -561,8 +563,8 @@ static size_t take_next(
 	struct triad_sa_copier *copier, uint8_t payload[TRIAD_SA_PAYLOAD_SIZE])
 {
 	bool is_due = copier->state_us <= copier->now_us;
-	/* Send a late STATE first: buckets for receivers that lack many would delay it for
-	 * all. */
+	/* Send a late STATE first: buckets for receivers that lack many would delay it
+	 * for all. */
 	bool is_late = is_due && copier->now_us - copier->state_us >= STATE_US;
 
 	if (wants_to_ask(copier) && copier->ask_us <= copier->now_us)

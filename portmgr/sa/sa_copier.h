@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Copies the records of the master's SA to standbys.
  *
- * Model: a machine without threads, sockets or OpenSM. Payloads come in, payloads to all
- * members go out; they may be lost, doubled or late.  A member has one of three roles:
+ * Model: a machine without threads, sockets or OpenSM. Payloads come in, payloads to
+ * all members go out; they may be lost, doubled or late.  A member has one of three
+ * roles:
  *
  *     gives   the master: it has the SA's records, sends their digests each second and
  *             after a change, and sends the buckets that changed
@@ -11,23 +12,23 @@
  *             of buckets, then buckets, until all are equal
  *     rests   neither, while SMs look for a master; the copy stays
  *
- * Two members may give at once, for a while: one of them was stopped, and does not know yet
- * that another one took over.  The one that became master later has the higher era.
+ * Two members may give at once, for a while: one of them was stopped, and does not know
+ * yet that another one took over.  The one that became master later has the higher era.
  *
- * A copy has no history: it becomes equal to the master's records, whatever it was before.
- * So no special rule is needed when a master is replaced, restarts or returns.  A new
- * master has mostly the records of the old one, which are not sent again.
+ * A copy has no history: it becomes equal to the master's records, whatever it was
+ * before.  So no special rule is needed when a master is replaced, restarts or returns.
+ * A new master has mostly the records of the old one, which are not sent again.
  *
  * A copy is 'complete' while its digests equal the last ones received from the master.
  *
- * Wire: sa_message.h.  Malformed messages, messages of another version, and those not from
- * the followed member are dropped; the first two are counted.
+ * Wire: sa_message.h.  Malformed messages, messages of another version, and those not
+ * from the followed member are dropped; the first two are counted.
  *
  * Bounds: a set of records (sa_set.h), and one bucket being received; it sends at most
  * conf.rate_octets_s.  A bucket that several standbys request is sent once.
  *
- * Thread-safety: one thread.  Time: any monotonic clock in us, as an argument; 'wall_us'
- * is since 1970. */
+ * Thread-safety: one thread.  Time: any monotonic clock in us, as an argument;
+ * 'wall_us' is since 1970. */
 #ifndef TRIAD_PORTMGR_SA_COPIER_H
 #define TRIAD_PORTMGR_SA_COPIER_H
 
@@ -69,7 +70,8 @@ struct triad_sa_copier *triad_sa_copier_new(const struct triad_sa_copier_conf *c
 void triad_sa_copier_free(struct triad_sa_copier *copier);
 
 /* --- in --- */
-/* Sets this member's role.  If it takes, it follows 'preferred' if that member gives. */
+/* Sets this member's role.  If it takes, it follows 'preferred' if that member
+ * gives. */
 void triad_sa_copier_set_role(
 	struct triad_sa_copier *copier, enum triad_sa_role role, uint64_t preferred);
 /* If it gives: sets the SA's present records, complete ones.  Returns 0 or ENOMEM. */

@@ -254,8 +254,8 @@ static void add_entry(struct writer *writer, const struct triad_sa_record *recor
 	entry->is_other = !is_broadcast(&entry->mgid);
 }
 
-/* Handles one record.  Each pass over all records writes one 'kind'; kind 0 collects groups
- * and members. */
+/* Handles one record.  Each pass over all records writes one 'kind'; kind 0 collects
+ * groups and members. */
 static void look_at(
 	struct writer *writer, unsigned kind, const uint8_t *octets, size_t size)
 {

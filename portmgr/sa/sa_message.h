@@ -92,9 +92,9 @@ size_t triad_sa_message_encode(
 int triad_sa_message_decode(
 	struct triad_sa_message *message, const void *payload, size_t size);
 
-/* The first function begins PIECES. The second adds a piece after 'at' octets of payload:
- * as much of it as fits, and sets 'piece->n' to that.  Returns the octets of the payload;
- * 'at' and n 0 if nothing fits. */
+/* The first function begins PIECES. The second adds a piece after 'at' octets of
+ * payload: as much of it as fits, and sets 'piece->n' to that.  Returns the octets of
+ * the payload; 'at' and n 0 if nothing fits. */
 size_t triad_sa_message_begin_pieces(uint8_t payload[TRIAD_SA_PAYLOAD_SIZE]);
 size_t triad_sa_message_add_piece(uint8_t payload[TRIAD_SA_PAYLOAD_SIZE], size_t at,
 	struct triad_sa_message_piece *piece);

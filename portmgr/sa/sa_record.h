@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The records that clients registered with the SA, which an SM that becomes master lacks.
+/* The records that clients registered with the SA, which an SM that becomes master
+ * lacks.
  *
  *     GUIDS          a block of alias GUIDs of a port [IBA 15.2.5.18 GUIDInfoRecord]
  *     GROUP          a multicast group, by its MGID, with its MLID
@@ -8,8 +9,8 @@
  *     SERVICE        a service at a port [IBA 15.2.5.14 ServiceRecord]
  *
  * Octets: the kind, the number of octets after it, and the members of its structure in
- * order, big-endian.  A reader ignores octets after the members that it knows, and unknown
- * kinds.
+ * order, big-endian.  A reader ignores octets after the members that it knows, and
+ * unknown kinds.
  *
  * The end of a lease is a time of the wall clock of the SM that has the record.
  *
@@ -111,8 +112,8 @@ size_t triad_sa_record_encode(
  * incomplete. */
 size_t triad_sa_record_size(const uint8_t *octets, size_t size);
 
-/* Reads a record, of triad_sa_record_size() octets.  False, and 'record' undefined, if it
- * is too short for its kind, or its kind is unknown. */
+/* Reads a record, of triad_sa_record_size() octets.  False, and 'record' undefined, if
+ * it is too short for its kind, or its kind is unknown. */
 bool triad_sa_record_decode(
 	const uint8_t *octets, size_t size, struct triad_sa_record *record);
 

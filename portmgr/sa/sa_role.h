@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Chooses an SM's role for the copier (sa_copier.h), also while mastership moves between
- * SMs.
+/* Chooses an SM's role for the copier (sa_copier.h), also while mastership moves
+ * between SMs.
  *
  * Model: a master that has brought its subnet up gives its records, and a standby takes
- * those of the master.  OpenSM drops its SA's records when another SM hands over to it, and
- * restores them from the file.  So the file's contents at that moment matter:
+ * those of the master.  OpenSM drops its SA's records when another SM hands over to it,
+ * and restores them from the file.  So the file's contents at that moment matter:
  *
  * - A master that waits for another one to hand over takes the other one's records.
  * - A master that holds the election's lease does not: the other one has returned from a
@@ -40,8 +40,8 @@ enum triad_sa_sm {
 struct triad_sa_facts {
 	enum triad_sa_sm sm;
 	bool is_up; /* the master's first sweep is done, so its SA has its records */
-	/* As standby: the master that OpenSM follows.  As master: the SM that is to hand
-	 * over to it. 0: none. */
+	/* As standby: the master that OpenSM follows.  As master: the SM that is to
+	 * hand over to it. 0: none. */
 	uint64_t other;
 	bool has_lease;
 };

@@ -28,9 +28,9 @@ struct triad_sa_set {
 
 uint32_t triad_sa_set_limit(enum triad_sa_kind kind)
 {
-	/* When OpenSM becomes master, it restores subscriptions and services and searches
-	 * all others for each.  The time grows with their square, to about a second for
-	 * these limits. */
+	/* When OpenSM becomes master, it restores subscriptions and services and
+	 * searches all others for each.  The time grows with their square, to about a
+	 * second for these limits. */
 	static const uint32_t limits[TRIAD_SA_KINDS_END] = {
 		[TRIAD_SA_GUIDS] = 65536,
 		[TRIAD_SA_GROUP] = 16384,
@@ -89,13 +89,15 @@ static void replace_bucket(
 	*bucket = *with;
 }
 
-/* 0 for an unknown kind: it is kept for members that know it, and counts only as octets. */
+/* 0 for an unknown kind: it is kept for members that know it, and counts only as
+ * octets. */
 static unsigned kind_of(const uint8_t *octets)
 {
 	return octets[0] < TRIAD_SA_KINDS_END ? octets[0] : 0;
 }
 
-/* Adds the records to 'counts', or subtracts them.  False: the octets are no records. */
+/* Adds the records to 'counts', or subtracts them.  False: the octets are no
+ * records. */
 static bool count_records(struct triad_sa_counts *counts, const uint8_t *octets,
 	size_t size, bool adds, uint64_t *digest)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The records of an SA (sa_record.h), or a copy of them.
  *
- * Model: a hash of a record's key selects its bucket.  A bucket has its records as octets,
- * in any order, and a digest: the sum of theirs.  Buckets form groups, whose digests are
- * again sums.  So two sets are compared by the digests of groups, then by those of buckets;
- * then buckets that differ are replaced.
+ * Model: a hash of a record's key selects its bucket.  A bucket has its records as
+ * octets, in any order, and a digest: the sum of theirs.  Buckets form groups, whose
+ * digests are again sums.  So two sets are compared by the digests of groups, then by
+ * those of buckets; then buckets that differ are replaced.
  *
  * Records over a cap are left out and counted.
  *
- * Thread-safety: none; the caller excludes others.
- * Memory: at most TRIAD_SA_SET_MAX_OCTETS of records, some 180 KiB besides, and, while a
- * list of records is taken, a second copy of the changed buckets. */
+ * Thread-safety: none; the caller excludes others.  Memory: at most
+ * TRIAD_SA_SET_MAX_OCTETS of records, some 180 KiB besides, and, while a list of
+ * records is taken, a second copy of the changed buckets. */
 #ifndef TRIAD_PORTMGR_SA_SET_H
 #define TRIAD_PORTMGR_SA_SET_H
 
@@ -44,8 +44,8 @@ struct triad_sa_set *triad_sa_set_new(void);
 /* Accepts NULL. */
 void triad_sa_set_free(struct triad_sa_set *set);
 
-/* Replaces the contents by a list of complete records.  Sets bit i of changed[g] for each
- * bucket that changed.  Returns 0, or ENOMEM: then nothing changed. */
+/* Replaces the contents by a list of complete records.  Sets bit i of changed[g] for
+ * each bucket that changed.  Returns 0, or ENOMEM: then nothing changed. */
 int triad_sa_set_take(struct triad_sa_set *set, const uint8_t *octets, size_t size,
 	uint64_t changed[TRIAD_SA_SET_N_GROUPS]);
 

@@ -209,8 +209,8 @@ static void report_presence(struct triad_port_test *test)
 			desired->speed ? speed_name(desired->speed) : "any speed");
 }
 
-/* Whether the link is present as desired.  Restarts the test if the link was lost since the
- * last sweep. */
+/* Whether the link is present as desired.  Restarts the test if the link was lost since
+ * the last sweep. */
 static bool look_at_presence(
 	struct triad_port_test *test, bool was_linked, uint64_t now_us)
 {
@@ -229,8 +229,8 @@ static bool look_at_presence(
 	return is_present;
 }
 
-/* Fails the test if another component is at the far end.  If only its name is wrong, waits:
- * the name may change while the far end's system starts. */
+/* Fails the test if another component is at the far end.  If only its name is wrong,
+ * waits: the name may change while the far end's system starts. */
 static void look_at_wiring(struct triad_port_test *test,
 	const struct triad_test_seen *seen, uint64_t now_us)
 {
@@ -256,8 +256,8 @@ static void look_at_wiring(struct triad_port_test *test,
 	set_text(test, "%s", why);
 }
 
-/* Restarts the test for another far end.  It may change between two sweeps that both find
- * the link up. */
+/* Restarts the test for another far end.  It may change between two sweeps that both
+ * find the link up. */
 static void look_at_far_end(struct triad_port_test *test,
 	const struct triad_test_seen *seen, uint64_t now_us)
 {

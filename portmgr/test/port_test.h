@@ -12,10 +12,10 @@
  *                    'max_errors' new errors counted by the far end, whose counters can't
  *                    be read before
  *
- * Model: facts go in (what a sweep found, answers, counters), and one wish at a time comes
- * out.  The caller carries it out and reports the result, also that no answer came.  It may
- * ask for the wish again at any time, and report a sweep at any time: the test continues
- * where it was.  The timer ends the test as failed in its present step.
+ * Model: facts go in (what a sweep found, answers, counters), and one wish at a time
+ * comes out.  The caller carries it out and reports the result, also that no answer
+ * came.  It may ask for the wish again at any time, and report a sweep at any time: the
+ * test continues where it was.  The timer ends the test as failed in its present step.
  *
  * When the link goes down, or its far end or name changes, the test restarts while its
  * timer continues.  It still waits for results requested before, but ignores them.  It
@@ -123,10 +123,10 @@ void triad_port_test_pong(
 
 /* --- what to do --- */
 
-/* Checks the timer.  With WAIT, '*until_us' says when to call again at the latest.  Returns
- * a wish other than WAIT and ADMIT only once, until its result comes.  Returns ADMIT until a
- * sweep finds the port active, even if the admission step is left out; in that case the test
- * has then passed. */
+/* Checks the timer.  With WAIT, '*until_us' says when to call again at the latest.
+ * Returns a wish other than WAIT and ADMIT only once, until its result comes.  Returns
+ * ADMIT until a sweep finds the port active, even if the admission step is left out; in
+ * that case the test has then passed. */
 enum triad_test_request triad_port_test_request(
 	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us);
 

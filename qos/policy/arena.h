@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Memory that is allocated piece by piece and freed all at once.
  *
- * Thread-safety: none.  Memory: returns NULL when memory is short, or an arena would exceed
- * TRIAD_ARENA_MAX_OCTETS. */
+ * Thread-safety: none.  Memory: returns NULL when memory is short, or an arena would
+ * exceed TRIAD_ARENA_MAX_OCTETS. */
 #ifndef TRIAD_QOS_ARENA_H
 #define TRIAD_QOS_ARENA_H
 
@@ -20,8 +20,8 @@ void triad_arena_free(struct triad_arena *arena);
 /* Aligned for anything, not cleared. */
 void *triad_arena_take(struct triad_arena *arena, size_t size);
 
-/* Enlarges 'old' to 'size' octets: in place if it was taken last, else by a copy.  'old'
- * (NULL when 'old_size' is 0) is invalid afterwards. */
+/* Enlarges 'old' to 'size' octets: in place if it was taken last, else by a copy.
+ * 'old' (NULL when 'old_size' is 0) is invalid afterwards. */
 void *triad_arena_grow(
 	struct triad_arena *arena, void *old, size_t old_size, size_t size);
 

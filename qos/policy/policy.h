@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A QoS policy as read from its file: port groups, tables, levels, rules.
  *
- * Model: [qos-rfc 3].  A request for a path is compared with the rules, in their order; the
- * first whose conditions all hold names the level that restricts the path.  If no rule
- * matches, the level of the path's partition applies if there is one, else the default
- * level.  Groups are sets of ports that rules and tables refer to.
+ * Model: [qos-rfc 3].  A request for a path is compared with the rules, in their order;
+ * the first whose conditions all hold names the level that restricts the path.  If no
+ * rule matches, the level of the path's partition applies if there is one, else the
+ * default level.  Groups are sets of ports that rules and tables refer to.
  *
  * There are two equivalent syntaxes: XML as in the RFC (policy_xml.c), and OpenSM's
  * qos-policy.conf with its qos-ulps (policy_text.c).  Both build a policy with the
- * functions of policy_build.h, which know from one table (policy_table.c) what is allowed
- * where.  Names and references are checked at the end (policy_check.c).  So every mistake
- * is reported with its line and column, in the same words for both.
+ * functions of policy_build.h, which know from one table (policy_table.c) what is
+ * allowed where.  Names and references are checked at the end (policy_check.c).  So
+ * every mistake is reported with its line and column, in the same words for both.
  *
  * This form is for parsing and display; classifier.h compiles it for matching.
  *
@@ -63,8 +63,8 @@ struct triad_source_location {
 struct triad_port_name {
 	char *node;
 	uint8_t number;
-	/* True for the RFC's form, which has only the first two words of the description:
-	 * only these are compared. */
+	/* True for the RFC's form, which has only the first two words of the
+	 * description: only these are compared. */
 	bool words;
 };
 
@@ -99,8 +99,8 @@ struct triad_policy_level {
 	struct triad_ranges pkeys; /* without the membership bit; n 0: any */
 };
 
-/* A missing condition (n 0) always holds.  A rule from qos-ulps has the level that was made
- * for its SL. */
+/* A missing condition (n 0) always holds.  A rule from qos-ulps has the level that was
+ * made for its SL. */
 struct triad_policy_rule {
 	char *use;
 	struct triad_source_location location;
@@ -189,13 +189,13 @@ struct triad_policy *triad_policy_ref(struct triad_policy *policy);
 /* Accepts NULL. */
 void triad_policy_unref(struct triad_policy *policy);
 
-/* Parses 'text' ('size' octets, need not end in 0): XML when its first octet that is not
- * blank (nor a byte-order mark) is '<', else OpenSM's syntax.  'source' names the file in
- * messages.  'default_level' (may be NULL or "") names the default level; it overrides the
- * one that the file names.  Returns 0 and a policy with one reference; EINVAL with every
- * mistake in 'diags' (which it initialises), EFBIG (over TRIAD_POLICY_FILE_MAX_SIZE) or
- * ENOMEM, also reported there.  Never aborts, whatever the text; never opens another file
- * or a connection. */
+/* Parses 'text' ('size' octets, need not end in 0): XML when its first octet that is
+ * not blank (nor a byte-order mark) is '<', else OpenSM's syntax.  'source' names the
+ * file in messages.  'default_level' (may be NULL or "") names the default level; it
+ * overrides the one that the file names.  Returns 0 and a policy with one reference;
+ * EINVAL with every mistake in 'diags' (which it initialises), EFBIG (over
+ * TRIAD_POLICY_FILE_MAX_SIZE) or ENOMEM, also reported there.  Never aborts, whatever
+ * the text; never opens another file or a connection. */
 int triad_policy_parse(const char *text, size_t size, const char *source,
 	const char *default_level, struct triad_policy **policy,
 	struct triad_diags *diags);

@@ -46,8 +46,8 @@ static struct guess guess_word(
 	char copy[NAME_SIZE];
 	struct triad_text_guess guess = {.word = copy};
 
-	/* Don't guess for mistakes that are not shown: it compares with all words, and a
-	 * file may have thousands of mistakes. */
+	/* Don't guess for mistakes that are not shown: it compares with all words, and
+	 * a file may have thousands of mistakes. */
 	if (!triad_policy_is_shown(builder) || length >= sizeof(copy))
 		return best;
 	snprintf(copy, sizeof(copy), "%.*s", (int)length, word);
@@ -301,9 +301,9 @@ static void make_room(struct triad_policy_builder *builder,
 	if (depth == builder->depth && (depth || parent == TRIAD_N_BLOCKS))
 		return;
 	mark(builder, kind, false, names[0]);
-	/* Two mistakes look alike.  If a block of the right kind is open further out, ends
-	 * are missing.  Otherwise 'kind' stands in the wrong place: open the block that it
-	 * needs, so that its lines are checked, too. */
+	/* Two mistakes look alike.  If a block of the right kind is open further out,
+	 * ends are missing.  Otherwise 'kind' stands in the wrong place: open the block
+	 * that it needs, so that its lines are checked, too. */
 	if (depth || parent == TRIAD_N_BLOCKS) {
 		present = &builder->open[builder->depth - 1];
 		if (builder->depth && !present->implied)

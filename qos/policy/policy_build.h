@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Builds a policy from the blocks and keys that a parser finds in a file.
  *
- * Model: a parser calls these functions in the order of the file, for each block and key.
- * The builder knows what is allowed where, and reports mistakes.  If a block is not allowed
- * where it begins, the builder closes open blocks until it is.  So one slip gives one
- * message, and the rest of the file is still checked.
+ * Model: a parser calls these functions in the order of the file, for each block and
+ * key.  The builder knows what is allowed where, and reports mistakes.  If a block is
+ * not allowed where it begins, the builder closes open blocks until it is.  So one slip
+ * gives one message, and the rest of the file is still checked.
  *
  * Thread-safety: one thread.  Memory: list items are counted and capped.  Over the cap
- * 'stopped' is set, and the parser should end.  When memory is short, 'error' is ENOMEM and
- * 'stopped' is set, too. */
+ * 'stopped' is set, and the parser should end.  When memory is short, 'error' is ENOMEM
+ * and 'stopped' is set, too. */
 #ifndef TRIAD_QOS_POLICY_BUILD_H
 #define TRIAD_QOS_POLICY_BUILD_H
 
@@ -30,8 +30,8 @@ struct triad_policy_open {
 	bool implied; /* not in the file */
 };
 
-/* A reference to a group or level by name; looked up at the end.  A reference to a group
- * counts as an item of its list. */
+/* A reference to a group or level by name; looked up at the end.  A reference to a
+ * group counts as an item of its list. */
 struct triad_policy_reference {
 	const char *name;
 	struct triad_source_location location;
@@ -88,8 +88,8 @@ void triad_policy_begin(struct triad_policy_builder *builder,
 void triad_policy_end(struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, struct triad_source_location location);
 
-/* Looks up 'word' as a key of the open block.  Returns the key; or reports a mistake and
- * returns NULL. */
+/* Looks up 'word' as a key of the open block.  Returns the key; or reports a mistake
+ * and returns NULL. */
 const struct triad_policy_key *triad_policy_key(struct triad_policy_builder *builder,
 	const char *word, size_t length, struct triad_source_location location);
 
@@ -117,7 +117,8 @@ __attribute__((format(printf, 3, 4))) void triad_policy_report(
 
 void triad_policy_out_of_memory(struct triad_policy_builder *builder);
 
-/* True while a mistake would still be shown, so that composing a better message pays. */
+/* True while a mistake would still be shown, so that composing a better message
+ * pays. */
 bool triad_policy_is_shown(const struct triad_policy_builder *builder);
 
 /* --- elements and references (policy_elements.c) --- */

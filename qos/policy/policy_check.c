@@ -45,7 +45,8 @@ static bool make_names(struct triad_policy_builder *builder)
 	for (uint32_t i = 0; i < policy->n_groups; i++)
 		if (policy->groups[i].use)
 			add_name(groups, policy->groups[i].name, i);
-	/* A level has two names, its name and its number, which may be the same text. */
+	/* A level has two names, its name and its number, which may be the same
+	 * text. */
 	for (uint32_t i = 0; i < policy->n_levels; i++) {
 		if (!policy->levels[i].use)
 			continue;
@@ -160,8 +161,8 @@ static void find_default(struct triad_policy_builder *builder)
 	struct triad_policy *policy = builder->policy;
 	const char *asked = builder->default_level;
 
-	/* If the configuration names a level, it must exist.  Otherwise use a level named
-	 * "default", one with that use (XML), or the line of qos-ulps (text). */
+	/* If the configuration names a level, it must exist.  Otherwise use a level
+	 * named "default", one with that use (XML), or the line of qos-ulps (text). */
 	policy->default_level =
 		triad_policy_find_level(policy, *asked ? asked : "default");
 	if (policy->default_level != TRIAD_POLICY_NONE)
@@ -254,8 +255,8 @@ void triad_policy_check(struct triad_policy_builder *builder)
 {
 	const struct triad_policy_reference *references = builder->references.items;
 
-	/* Move the elements even of an unusable policy, so that it frees them.  The rest
-	 * needs complete elements. */
+	/* Move the elements even of an unusable policy, so that it frees them.  The
+	 * rest needs complete elements. */
 	move_all(builder);
 	if (builder->stopped || !make_names(builder))
 		return;
@@ -263,8 +264,8 @@ void triad_policy_check(struct triad_policy_builder *builder)
 	report_duplicates(builder, true);
 	for (uint32_t i = 0; i < builder->references.n && !builder->stopped; i++)
 		look_up(builder, &references[i]);
-	/* Append the rules of qos-ulps only now: references use indexes of rules.  Fill in
-	 * 'use' last, because make_names() relies on NULL. */
+	/* Append the rules of qos-ulps only now: references use indexes of rules.  Fill
+	 * in 'use' last, because make_names() relies on NULL. */
 	add_ulp_rules(builder);
 	find_default(builder);
 	fill_in(builder->policy);

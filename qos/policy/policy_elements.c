@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The elements that a policy is built of, and the names by which one refers to another. */
+/* The elements that a policy is built of, and the names by which one refers to
+ * another. */
 #include <string.h>
 
 #include "lib/grow.h"
@@ -52,8 +53,8 @@ void triad_policy_refer(struct triad_policy_builder *builder, const char *name,
 
 	if (is_level || triad_policy_item_count(builder, location))
 		reference = append(builder, &builder->references, sizeof(*reference));
-	/* Names are looked up after the whole file was read, because a level may follow the
-	 * rule that names it.  Elements may move until then, so store an index, no
+	/* Names are looked up after the whole file was read, because a level may follow
+	 * the rule that names it.  Elements may move until then, so store an index, no
 	 * address. */
 	if (reference)
 		*reference = (struct triad_policy_reference){

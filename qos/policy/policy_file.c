@@ -40,8 +40,8 @@ static int read_open(int fd, char **text, size_t *size)
 	*text = malloc(room);
 	if (!*text)
 		return ENOMEM;
-	/* Refuse a file that changed during the read: a part of a policy may be valid but
-	 * mean something else. */
+	/* Refuse a file that changed during the read: a part of a policy may be valid
+	 * but mean something else. */
 	error = triad_read_all(fd, *text, room, size);
 	if (!error)
 		error = look_at(fd, &after);

@@ -389,8 +389,8 @@ char *triad_policy_copy(
 		triad_policy_out_of_memory(builder);
 		return NULL;
 	}
-	/* Omit quotes and copy what is between them unchanged.  Elsewhere join blanks in a
-	 * row to one. */
+	/* Omit quotes and copy what is between them unchanged.  Elsewhere join blanks
+	 * in a row to one. */
 	for (; item.size; skip_octet(&item)) {
 		bool blank = triad_policy_is_blank(*item.text) && !in_quotes;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Parses the parts of a value: words, lists, numbers, ranges; and reports mistakes in them.
- * Thread-safety: the parsing thread only. */
+/* Parses the parts of a value: words, lists, numbers, ranges; and reports mistakes in
+ * them.  Thread-safety: the parsing thread only. */
 #ifndef TRIAD_QOS_POLICY_ITEMS_H
 #define TRIAD_QOS_POLICY_ITEMS_H
 
@@ -50,13 +50,14 @@ char *triad_policy_copy(
  * follows it, or NULL. */
 const char *triad_policy_number(const char *text, const char *end, uint64_t *number);
 
-/* Reads "A" or "A-B"; B may be less than A, as in OpenSM. False when it is not a range, or
- * not within the limits. */
+/* Reads "A" or "A-B"; B may be less than A, as in OpenSM. False when it is not a range,
+ * or not within the limits. */
 bool triad_policy_range(const struct triad_policy_item *item, uint64_t min,
 	uint64_t max, struct triad_range *range);
 
-/* Adds a list of numbers and ranges, and reports mistakes.  'what' is its name in messages,
- * 'kind' one of TRIAD_VALUE_RANGES, PKEYS and SERVICES. False when there was a mistake. */
+/* Adds a list of numbers and ranges, and reports mistakes.  'what' is its name in
+ * messages, 'kind' one of TRIAD_VALUE_RANGES, PKEYS and SERVICES. False when there was
+ * a mistake. */
 bool triad_policy_ranges_read(struct triad_policy_builder *builder,
 	const struct triad_policy_value *value, const char *what,
 	enum triad_policy_value_kind kind, uint64_t min, uint64_t max,
@@ -67,7 +68,8 @@ void triad_policy_ranges_join(struct triad_ranges *ranges);
 
 /* --- lists --- */
 
-/* Counts an item.  Sets 'stopped' and returns false when all lists together are full. */
+/* Counts an item.  Sets 'stopped' and returns false when all lists together are
+ * full. */
 bool triad_policy_item_count(
 	struct triad_policy_builder *builder, struct triad_source_location location);
 
@@ -88,7 +90,8 @@ int triad_policy_shown_length(const struct triad_policy_item *item);
 void triad_policy_report_item(struct triad_policy_builder *builder, const char *what,
 	const struct triad_policy_item *item, const char *allowed);
 
-/* The same, if numbers from 'min' to 'max' are allowed, and 'more', as ", ..." or "". */
+/* The same, if numbers from 'min' to 'max' are allowed, and 'more', as ", ..." or
+ * "". */
 void triad_policy_report_number(struct triad_policy_builder *builder, const char *what,
 	const struct triad_policy_item *item, const char *more, uint64_t min,
 	uint64_t max);

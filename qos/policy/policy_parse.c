@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The common steps of triad_policy_parse() for both syntaxes.  Before parsing, turns all
- * octets into printable UTF-8, so that later code need not handle others.  Afterwards looks
- * up names and sorts mistakes. */
+/* The common steps of triad_policy_parse() for both syntaxes.  Before parsing, turns
+ * all octets into printable UTF-8, so that later code need not handle others.
+ * Afterwards looks up names and sorts mistakes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,8 +151,8 @@ static void adopt_text(
 	/* A final 0, because the readers look at the character after a word without
 	 * checking for the end. */
 	builder->text[builder->size] = '\0';
-	/* UTF-16 has its own mark, in either order of octets.  Without it, its 0 octets are
-	 * reported as control characters. */
+	/* UTF-16 has its own mark, in either order of octets.  Without it, its 0 octets
+	 * are reported as control characters. */
 	if (size >= 2 &&
 		(!memcmp(text, "\xff\xfe", 2) || !memcmp(text, "\xfe\xff", 2))) {
 		triad_policy_report(builder, (struct triad_source_location){1, 1},

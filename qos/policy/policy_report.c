@@ -32,8 +32,8 @@ struct triad_source_location triad_policy_location(
 {
 	const char *newline;
 
-	/* Locations are requested nearly in order.  So continue from the last one: a large
-	 * file is then scanned once, not once for each location. */
+	/* Locations are requested nearly in order.  So continue from the last one: a
+	 * large file is then scanned once, not once for each location. */
 	if (at < builder->at)
 		go_back(builder, at);
 	while ((newline =

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The grammar of a policy: its blocks, and the keys of each.
  *
- * Both syntaxes use this table.  A block is an element with elements in it, or the lines
- * between a keyword and its "end-"; a key is an element with text in it, or a line with a
- * ':'.  '-' and '_' are equivalent in names, because the RFC uses both.
+ * Both syntaxes use this table.  A block is an element with elements in it, or the
+ * lines between a keyword and its "end-"; a key is an element with text in it, or a
+ * line with a ':'.  '-' and '_' are equivalent in names, because the RFC uses both.
  *
  * Thread-safety: constant data. */
 #ifndef TRIAD_QOS_POLICY_TABLE_H

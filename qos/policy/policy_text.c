@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Reads OpenSM's qos-policy.conf.
  *
- * A line begins with the keyword of a block or of its end, or with a key and a ':'.  '#'
- * begins a comment, except between quotes on one line.  A list continues on the next line
- * if the ',' is at the end of this line or at the beginning of the next, because OpenSM's
- * lexer treats line ends as blanks. */
+ * A line begins with the keyword of a block or of its end, or with a key and a ':'.
+ * '#' begins a comment, except between quotes on one line.  A list continues on the
+ * next line if the ',' is at the end of this line or at the beginning of the next,
+ * because OpenSM's lexer treats line ends as blanks. */
 #include <string.h>
 
 #include "qos/policy/policy_build.h"
@@ -95,8 +95,8 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Whether the line at 'at' begins with a block's keyword or a key with ':', so that a list
- * can't continue there. */
+/* Whether the line at 'at' begins with a block's keyword or a key with ':', so that a
+ * list can't continue there. */
 static bool is_keyword(const struct triad_policy_builder *builder, size_t at)
 {
 	struct word word = read_word(builder, at);
@@ -109,7 +109,8 @@ static bool is_keyword(const struct triad_policy_builder *builder, size_t at)
 
 /* --- lines ------------------------------------------------------------- */
 
-/* The end of a value from 'at' to 'end', including the following lines that continue it. */
+/* The end of a value from 'at' to 'end', including the following lines that continue
+ * it. */
 static size_t find_end(
 	const struct triad_policy_builder *builder, size_t at, size_t end)
 {
@@ -123,8 +124,8 @@ static size_t find_end(
 			next++;
 		if (next >= builder->size)
 			return end;
-		/* It continues with a ',' on either side of the line's end, or if the ':'
-		 * was last and a value follows. */
+		/* It continues with a ',' on either side of the line's end, or if the
+		 * ':' was last and a value follows. */
 		before = last > at ? builder->text[last - 1] : '\0';
 		after = builder->text[next];
 		if (after != ',' && (before != ',' || is_keyword(builder, next)) &&

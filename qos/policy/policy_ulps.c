@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads the lines of OpenSM's qos-ulps: "ULP : SL" and "ULP, WHAT VALUES : SL".  Each line
- * makes a rule with one condition, and a level for its SL. */
+/* Reads the lines of OpenSM's qos-ulps: "ULP : SL" and "ULP, WHAT VALUES : SL".  Each
+ * line makes a rule with one condition, and a level for its SL. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -289,8 +289,8 @@ void triad_policy_ulp_read(struct triad_policy_builder *builder, size_t at, size
 		report_unknown(&line);
 		return;
 	}
-	/* A wrong SL was reported.  Continue with any level to find other mistakes in the
-	 * line; a policy with a mistake is not used. */
+	/* A wrong SL was reported.  Continue with any level to find other mistakes in
+	 * the line; a policy with a mistake is not used. */
 	sl = read_sl(&line, (size_t)(colon - builder->text));
 	level = sl > MAX_SL ? 0
 			    : triad_policy_ulp_level(

@@ -65,8 +65,8 @@ static void set_use(struct triad_policy_builder *builder,
 	if (text && strlen(text) > TRIAD_POLICY_MAX_NAME) {
 		size_t n = TRIAD_POLICY_MAX_NAME;
 
-		/* Don't cut within a character: in UTF-8 the octets behind its first one
-		 * are 10xxxxxx. */
+		/* Don't cut within a character: in UTF-8 the octets behind its first
+		 * one are 10xxxxxx. */
 		while (n && (text[n] & 0xc0) == 0x80)
 			n--;
 		text[n] = '\0';
@@ -156,8 +156,8 @@ static void set_number(struct triad_policy_builder *builder,
 #define BASE_TENTHS 25 /* 2.5 Gb/s: one lane at the lowest speed */
 #define MAX_WIDTHS 1000
 
-/* In XML the value is a multiple of 2.5 Gb/s, width times speed [qos-rfc 3.2.2]; in text it
- * is the code of PathRecord, as in OpenSM. */
+/* In XML the value is a multiple of 2.5 Gb/s, width times speed [qos-rfc 3.2.2]; in
+ * text it is the code of PathRecord, as in OpenSM. */
 static void set_rate(struct triad_policy_builder *builder,
 	const struct triad_policy_key *key, const struct triad_policy_value *value)
 {

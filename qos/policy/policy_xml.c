@@ -4,12 +4,12 @@
  *
  * A policy is elements and text.  All else in XML is refused: a document type (and so
  * entities that the document could define), processing instructions, namespaces (and so
- * XInclude), attributes. libxml2 is given no way to open anything: the handlers that would
- * load or define an entity aren't there, and XML_PARSE_NONET is set.
+ * XInclude), attributes. libxml2 is given no way to open anything: the handlers that
+ * would load or define an entity aren't there, and XML_PARSE_NONET is set.
  *
- * libxml2 continues after a mistake (XML_PARSE_RECOVER), but treats a wrong end tag as that
- * of the element which it believes is open.  The builder can guess better what was meant,
- * so it gets the name in the file, which libxml2's message has. */
+ * libxml2 continues after a mistake (XML_PARSE_RECOVER), but treats a wrong end tag as
+ * that of the element which it believes is open.  The builder can guess better what was
+ * meant, so it gets the name in the file, which libxml2's message has. */
 #include <libxml/parser.h>
 #include <libxml/xmlerror.h>
 
@@ -57,7 +57,8 @@ static void look_whether_stopped(struct reader *reader)
 
 /* --- places ------------------------------------------------------------ */
 
-/* How far the document has been read: after an end tag, or at the '>' of a start tag. */
+/* How far the document has been read: after an end tag, or at the '>' of a start
+ * tag. */
 static size_t position(const struct reader *reader)
 {
 	const xmlParserInput *input = reader->context->input;
@@ -197,8 +198,8 @@ static void on_start(void *data, const xmlChar *name, const xmlChar *prefix,
 	(void)attributes;
 	reader->has_text = false;
 	reader->end_name[0] = '\0';
-	/* Skip what an unknown element contains: it was reported, and this would only add
-	 * messages. */
+	/* Skip what an unknown element contains: it was reported, and this would only
+	 * add messages. */
 	if (reader->n_passed_over) {
 		reader->n_passed_over++;
 		return;
@@ -343,8 +344,8 @@ static void on_error(void *data, xmlError *error)
 
 	switch (error->code) {
 	case XML_ERR_TAG_NAME_MISMATCH:
-		/* libxml2 calls on_end() next with the name that it expected: keep the name
-		 * in the file for it. */
+		/* libxml2 calls on_end() next with the name that it expected: keep the
+		 * name in the file for it. */
 		if (error->str2)
 			snprintf(reader->end_name, sizeof(reader->end_name), "%s",
 				error->str2);
@@ -352,8 +353,8 @@ static void on_error(void *data, xmlError *error)
 			reader->mismatch = tag_location(reader);
 		reader->has_mismatch = true;
 		return;
-	/* At the end of the file; the builder reports which end is missing.  Until 2.9.10
-	 * libxml2 has the second for it. */
+	/* At the end of the file; the builder reports which end is missing.  Until
+	 * 2.9.10 libxml2 has the second for it. */
 	case XML_ERR_TAG_NOT_FINISHED:
 	case XML_ERR_LTSLASH_REQUIRED:
 	case XML_ERR_USER_STOP:

@@ -9,8 +9,8 @@
 #define PREFETCH_LINES 6
 #define AHEAD_OCTETS (8 * sizeof(uint64_t)) /* three steps down the tree */
 
-/* A long search mostly counts bits.  Not every x86-64 has an instruction for that, so this
- * compiles the function twice, and the dynamic linker chooses one. */
+/* A long search mostly counts bits.  Not every x86-64 has an instruction for that, so
+ * this compiles the function twice, and the dynamic linker chooses one. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) &&                \
 	!defined(__POPCNT__)
 #define WITH_POPCNT __attribute__((target_clones("popcnt", "default")))
@@ -55,8 +55,8 @@ size_t triad_classifier_octets(const struct triad_classifier *classifier)
 
 #define NO_VALUE UINT32_MAX
 
-/* A request's value in each field, or NO_VALUE.  For the service ID, 0 only means that the
- * request has one. */
+/* A request's value in each field, or NO_VALUE.  For the service ID, 0 only means that
+ * the request has one. */
 struct values {
 	uint32_t of[TRIAD_N_CLASS_FIELDS];
 };
@@ -138,8 +138,8 @@ static uint64_t words_in_all(
 	return words;
 }
 
-/* Prefetches a whole set at once.  Sets of ports are many and rarely in the cache; without
- * this each part would be waited for in turn. */
+/* Prefetches a whole set at once.  Sets of ports are many and rarely in the cache;
+ * without this each part would be waited for in turn. */
 static void prefetch(const struct triad_rule_sets *sets, uint32_t at)
 {
 	const char *line = (const char *)(sets->pool + at);

@@ -2,8 +2,8 @@
 /* Finds the rule of a policy that a request for a path matches [qos-rfc 3, 9 3.2.1].
  *
  * Model: the first rule whose conditions all hold wins.  A condition that a rule lacks
- * always holds; a condition on a field that the request lacks does not hold.  The level is
- * the rule's; if no rule matches, that of the path's partition, else the default.
+ * always holds; a condition on a field that the request lacks does not hold.  The level
+ * is the rule's; if no rule matches, that of the path's partition, else the default.
  *
  * Each field of a request gives a set of rules: those whose condition on that field
  * holds.  The answer is the first rule in all the sets.  For that
@@ -21,14 +21,14 @@
  * So a search costs the summaries' AND and a few words.  For the worst policy it reads
  * all words (rules / 32 for each field); none costs more.
  *
- * Invariants: a classifier is for one fabric: it does not know later ports, and a request's
- * indices are those of that fabric's ports.
+ * Invariants: a classifier is for one fabric: it does not know later ports, and a
+ * request's indices are those of that fabric's ports.
  *
- * Thread-safety: immutable; any thread may read it until it is freed.
- * Memory: at most TRIAD_CLASSIFIER_MAX_OCTETS for sets, and as much for all else, which
- * needs far less.  It refuses with EOVERFLOW a policy that needs more, or whose groups take
- * more than TRIAD_CLASSIFIER_MAX_WORK steps to follow.  It keeps a reference to the policy,
- * but not to the fabric. */
+ * Thread-safety: immutable; any thread may read it until it is freed.  Memory: at most
+ * TRIAD_CLASSIFIER_MAX_OCTETS for sets, and as much for all else, which needs far less.
+ * It refuses with EOVERFLOW a policy that needs more, or whose groups take more than
+ * TRIAD_CLASSIFIER_MAX_WORK steps to follow.  It keeps a reference to the policy, but
+ * not to the fabric. */
 #ifndef TRIAD_QOS_CLASSIFIER_H
 #define TRIAD_QOS_CLASSIFIER_H
 

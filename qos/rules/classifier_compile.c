@@ -66,8 +66,8 @@ static int compare_rules(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* Sorts the rules within each word, and words by their first rules.  Unused slots of the
- * last filled word are TRIAD_POLICY_NONE, which is greater than every rule. */
+/* Sorts the rules within each word, and words by their first rules.  Unused slots of
+ * the last filled word are TRIAD_POLICY_NONE, which is greater than every rule. */
 static void order_words(struct triad_classifier *classifier)
 {
 	for (uint32_t i = 0; i < classifier->n_words; i++)
@@ -154,8 +154,8 @@ static uint32_t find_free(uint16_t *next, uint32_t pkey)
 
 	while (next[free_one] != free_one)
 		free_one = next[free_one];
-	/* Make all passed entries lead there directly (union-find with path compression),
-	 * so that ranges that overlap many times stay cheap. */
+	/* Make all passed entries lead there directly (union-find with path
+	 * compression), so that ranges that overlap many times stay cheap. */
 	while (next[pkey] != free_one) {
 		uint32_t following = next[pkey];
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Internals of a classifier (classifier.h): classifier_compile.c and classifier_sets.c make
- * it, classifier.c reads it. */
+/* Internals of a classifier (classifier.h): classifier_compile.c and classifier_sets.c
+ * make it, classifier.c reads it. */
 #ifndef TRIAD_QOS_CLASSIFIER_PARTS_H
 #define TRIAD_QOS_CLASSIFIER_PARTS_H
 

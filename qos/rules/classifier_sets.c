@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Compiles, for each value of a field, the set of rules that match it.
  *
- * A sweep goes over the values, or ports, in ascending order.  At some of them rules begin
- * or cease to match; in between the set is constant. */
+ * A sweep goes over the values, or ports, in ascending order.  At some of them rules
+ * begin or cease to match; in between the set is constant. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,8 +165,8 @@ static int list_events(const struct triad_classifier *classifier,
 	return 0;
 }
 
-/* Values from 'ends[i]' to before the next end have 'sets[i + 1]'; values before the first
- * end have 'sets[0]'. */
+/* Values from 'ends[i]' to before the next end have 'sets[i + 1]'; values before the
+ * first end have 'sets[0]'. */
 struct steps {
 	uint64_t *ends;
 	uint32_t *sets;
@@ -213,8 +213,8 @@ static int make_steps(struct triad_classifier *classifier,
 static int fill_table(struct triad_classifier *classifier, enum triad_class_field field,
 	const struct steps *steps)
 {
-	/* The entry behind the last stays 0, the empty set: requests without the field use
-	 * it. */
+	/* The entry behind the last stays 0, the empty set: requests without the field
+	 * use it. */
 	uint32_t n = (uint32_t)greatest_value(field) + 1, step = 0;
 	int error = triad_classifier_take(classifier, &classifier->tables[field],
 		(size_t)n + 1, sizeof(*classifier->tables[field]));
@@ -230,8 +230,8 @@ static int fill_table(struct triad_classifier *classifier, enum triad_class_fiel
 	return 0;
 }
 
-/* Fills the subtree of node 'i' with steps, in order, beginning with 'step'; returns the
- * next one.  The recursion is at most as deep as the bits of 'i'. */
+/* Fills the subtree of node 'i' with steps, in order, beginning with 'step'; returns
+ * the next one.  The recursion is at most as deep as the bits of 'i'. */
 static uint32_t fill_tree(struct triad_class_tree *tree, const struct steps *steps,
 	uint32_t i, uint32_t step)
 {
@@ -285,7 +285,8 @@ int triad_classifier_compile_ranges(
 
 /* --- groups of ports --- */
 
-/* The rules that name a group in a field: from slots[first[group]] to the next group's. */
+/* The rules that name a group in a field: from slots[first[group]] to the next
+ * group's. */
 struct group_rules {
 	uint32_t *first; /* one entry more than there are groups */
 	uint32_t *slots;
@@ -359,8 +360,8 @@ static int compare_group_events(const void *a, const void *b)
 	return (one->at > other->at) - (one->at < other->at);
 }
 
-/* Lists where the groups of rules begin and end.  Events at one place may be in any order,
- * because what ends there has begun before. */
+/* Lists where the groups of rules begin and end.  Events at one place may be in any
+ * order, because what ends there has begun before. */
 static int list_group_events(const struct group_rules *rules,
 	const struct triad_group_spans *spans, struct group_events *events)
 {
@@ -374,8 +375,8 @@ static int list_group_events(const struct group_rules *rules,
 
 		if (!count_rules(rules, span->group))
 			continue;
-		/* sweep_group() takes a step for each rule of each span.  The file sizes
-		 * both, so limit the product. */
+		/* sweep_group() takes a step for each rule of each span.  The file
+		 * sizes both, so limit the product. */
 		work += count_rules(rules, span->group);
 		events->items[events->n++] =
 			(struct group_event){.at = span->first, .group = span->group};
@@ -430,8 +431,8 @@ static int compile_pkeys(struct port_sets *ports)
 	int error =
 		list_group_events(&ports->rules, &ports->membership->by_pkey, &events);
 
-	/* Without events no rule names a partition: 'pkeys' stays NULL, and ports' P_Keys
-	 * are not used. */
+	/* Without events no rule names a partition: 'pkeys' stays NULL, and ports'
+	 * P_Keys are not used. */
 	if (!error && events.n) {
 		ports->pkeys = malloc(TRIAD_N_PKEYS * sizeof(*ports->pkeys));
 		error = ports->pkeys ? triad_rule_sets_init(&ports->pkey_sets,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Finds the groups of a policy that each end port of a fabric is in [qos-rfc 9 3.1].
  *
- * Model: end ports have positions, sorted by the type of their node and then by their own
- * GUID. So a node type is one run of positions.  A range of GUIDs is one run for each type.
- * A name, and the SM's own port, is a run of one.  Partitions and P_Keys of groups become
- * runs of P_Keys; a port is in the group if its P_Key table has one of them, with either
- * membership.  There is no list of the ports of each group, because it would be as long as
- * groups times ports.
+ * Model: end ports have positions, sorted by the type of their node and then by their
+ * own GUID. So a node type is one run of positions.  A range of GUIDs is one run for
+ * each type.  A name, and the SM's own port, is a run of one.  Partitions and P_Keys of
+ * groups become runs of P_Keys; a port is in the group if its P_Key table has one of
+ * them, with either membership.  There is no list of the ports of each group, because
+ * it would be as long as groups times ports.
  *
  * What a group's items mean:
  * - a GUID is compared with the port's own, not with its aliases;
@@ -89,13 +89,13 @@ int triad_membership_resolve(struct triad_membership *membership,
 void triad_membership_clear(struct triad_membership *membership);
 
 /* Writes the groups of the end port 'port' (an index in the fabric's ports), ascending,
- * into 'groups', at most 'max'; returns the number of all.  It examines all spans, so use
- * it only for display. */
+ * into 'groups', at most 'max'; returns the number of all.  It examines all spans, so
+ * use it only for display. */
 uint32_t triad_membership_groups(const struct triad_membership *membership,
 	uint32_t port, uint32_t *groups, uint32_t max);
 
-/* Finds the nodes without a port in any group; 'is_lonely' has an entry for each node of
- * the fabric.  Returns 0 or ENOMEM. */
+/* Finds the nodes without a port in any group; 'is_lonely' has an entry for each node
+ * of the fabric.  Returns 0 or ENOMEM. */
 int triad_membership_find_lonely(
 	const struct triad_membership *membership, bool *is_lonely);
 

@@ -17,9 +17,9 @@ struct triad_node_key {
 	char text[TRIAD_NODE_NAME_SIZE + 1];
 };
 
-/* The first function makes the key of a node's name: the name, or with 'words' its first
- * two words.  The second makes the key of a policy's name; with a third word it matches no
- * node. */
+/* The first function makes the key of a node's name: the name, or with 'words' its
+ * first two words.  The second makes the key of a policy's name; with a third word it
+ * matches no node. */
 struct triad_node_key triad_node_key_of(const char *name, bool words);
 struct triad_node_key triad_node_key_wanted(const char *name, bool words);
 

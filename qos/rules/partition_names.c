@@ -55,7 +55,8 @@ uint16_t triad_partition_names_find(
 		i < names->n && !strcasecmp(names->items[i].name, name); i++) {
 		const struct triad_partition_name *at = &names->items[i];
 
-		/* Prefer the exact name; among names in other case, the lowest P_Key. */
+		/* Prefer the exact name; among names in other case, the lowest
+		 * P_Key. */
 		if (!strcmp(at->name, name))
 			return at->pkey;
 		if (!pkey || at->pkey < pkey)

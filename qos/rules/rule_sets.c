@@ -120,8 +120,8 @@ static size_t write_set(struct triad_rule_sets *sets, const triad_rule_word *wor
 	size_t n = 0;
 
 	memset(set, 0, with_header(sets, sets->n_words) * sizeof(*set));
-	/* For each word of the summary, store the number of words kept before it.  16 bits
-	 * suffice: 2^20 rules have 2^15 words. */
+	/* For each word of the summary, store the number of words kept before it.  16
+	 * bits suffice: 2^20 rules have 2^15 words. */
 	for (uint32_t i = 0; i < sets->n_words; i++) {
 		if (i % 64 == 0)
 			set[sets->n_summary + i / 256] |= (uint64_t)n
@@ -145,8 +145,8 @@ int triad_rule_sets_add(
 		error = reserve_slot(sets);
 	if (error)
 		return error;
-	/* Write the set first, then search for an equal one: if there is one, the next set
-	 * overwrites this one. */
+	/* Write the set first, then search for an equal one: if there is one, the next
+	 * set overwrites this one. */
 	size = write_set(sets, words);
 	slot.hash = (uint32_t)triad_hash_words(size, sets->pool + sets->n, size);
 	for (size_t i = slot.hash & (sets->n_slots - 1);

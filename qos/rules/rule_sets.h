@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Sets of rules; equal sets are stored once.
  *
- * Model: a set has one bit for each rule, 32 to a word.  Most words of most sets are zero
- * and are not kept: a set is a summary, with one bit for each word that is not zero, then
- * the number of such words before each word of the summary, then those words.  So a small
- * set is one or two cache lines, and the summaries of several sets say which words are
- * worth reading.  Equal sets have the same offset: adding an existing set returns its
- * offset.
+ * Model: a set has one bit for each rule, 32 to a word.  Most words of most sets are
+ * zero and are not kept: a set is a summary, with one bit for each word that is not
+ * zero, then the number of such words before each word of the summary, then those
+ * words.  So a small set is one or two cache lines, and the summaries of several sets
+ * say which words are worth reading.  Equal sets have the same offset: adding an
+ * existing set returns its offset.
  *
  * Invariants: the empty set is at TRIAD_RULE_SET_EMPTY.
  *

@@ -61,8 +61,8 @@ const struct triad_sl2vl *triad_desired_sl2vl(
 
 	if (scope != TRIAD_SCOPE_NONE)
 		return triad_setup_sl2vl(desired->setup, scope, is->op_vls);
-	/* Of an enhanced port 0, only the last row, for packets from port 0 itself, has the
-	 * defaults of port 0. */
+	/* Of an enhanced port 0, only the last row, for packets from port 0 itself, has
+	 * the defaults of port 0. */
 	if (kind == TRIAD_QOS_PORT_SWITCH0 &&
 		at < desired->nodes[desired->fabric->ports[port].node].n_kinds)
 		kind = TRIAD_QOS_PORT_SWITCH;
@@ -98,8 +98,8 @@ uint16_t triad_desired_high_limit(
 
 /* --- classes --- */
 
-/* Finds the class of 'port'.  'facts_from' is the port that gives GUID and P_Keys: port 0
- * of a switch (NONE if the fabric lacks it), else the port itself. */
+/* Finds the class of 'port'.  'facts_from' is the port that gives GUID and P_Keys: port
+ * 0 of a switch (NONE if the fabric lacks it), else the port itself. */
 static void classify_port(struct triad_desired *desired, uint32_t node, uint32_t port,
 	uint32_t facts_from)
 {

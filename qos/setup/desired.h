@@ -2,11 +2,12 @@
 /* The desired QoS tables of a fabric: the scope that applies to each table, and its
  * contents.
  *
- * Model: each examined port (not down, and not the port 0 of a switch without tables) has
- * the scope of its arbitration tables, and one row for each kind of in-port (setup.h), with
- * the scope of its SL2VL tables and the SLs that are dead there.  An enhanced port 0 has
- * one more row, for packets from port 0 itself, for which OpenSM has another default.
- * Contents are not stored: they follow from scope, kind of port and number of VLs.
+ * Model: each examined port (not down, and not the port 0 of a switch without tables)
+ * has the scope of its arbitration tables, and one row for each kind of in-port
+ * (setup.h), with the scope of its SL2VL tables and the SLs that are dead there.  An
+ * enhanced port 0 has one more row, for packets from port 0 itself, for which OpenSM
+ * has another default.  Contents are not stored: they follow from scope, kind of port
+ * and number of VLs.
  *
  * An SL is dead at a place where it has no VL, or a VL that is never sent: one without
  * weight in both arbitration tables of the out-port [IBA 7.6.9].  A port without
@@ -138,8 +139,8 @@ static inline uint16_t triad_desired_dead_by_scope(
 const struct triad_sl2vl *triad_desired_sl2vl(
 	const struct triad_desired *desired, uint32_t port, unsigned at);
 
-/* The low or high table, 'n' entries, of a port that has them.  Returns the scope that it
- * is from. */
+/* The low or high table, 'n' entries, of a port that has them.  Returns the scope that
+ * it is from. */
 uint16_t triad_desired_vlarb(const struct triad_desired *desired, uint32_t port,
 	bool high, struct triad_vlarb_entry *entries, unsigned n);
 
@@ -159,9 +160,9 @@ static inline unsigned triad_desired_n_vlarb(
 	return n < TRIAD_VLARB_MAX ? n : TRIAD_VLARB_MAX;
 }
 
-/* Whether a scope's high limit reaches the port.  OpenSM sends it with the link's settings,
- * so, except for port 0, only if it knows the other end.  And Triad supplies it when OpenSM
- * asks for arbitration tables, so only if the port has them. */
+/* Whether a scope's high limit reaches the port.  OpenSM sends it with the link's
+ * settings, so, except for port 0, only if it knows the other end.  And Triad supplies
+ * it when OpenSM asks for arbitration tables, so only if the port has them. */
 static inline bool triad_desired_has_high_limit(
 	const struct triad_desired *desired, uint32_t port)
 {

@@ -100,7 +100,8 @@ struct filling {
 	struct triad_kept_list *list;
 	struct known *known; /* a hash table with 'n_places', a power of two */
 	uint32_t n_places, n_known;
-	/* The tables of a port; 'last' is not written yet, as more in-ports may join it. */
+	/* The tables of a port; 'last' is not written yet, as more in-ports may join
+	 * it. */
 	uint8_t octets[TRIAD_KEPT_ROW_SIZE];
 	struct triad_wire tables;
 	struct triad_port_table last;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The QoS tables of a fabric as a list of rows that images keep (history/kept.h, lib/kept_list.h).
+/* The QoS tables of a fabric as a list of rows that images keep (history/kept.h,
+ * lib/kept_list.h).
  *
- * Model: few ports have unique tables.  So all tables of a port are written once for all
- * ports that have the same ones; then the ports that have them:
+ * Model: few ports have unique tables.  So all tables of a port are written once for
+ * all ports that have the same ones; then the ports that have them:
  *
  *     u8 1   tables of a port, numbered from 0 in their order:
  *            u8 table   u8 first and last in-port   u8 n   u8 1: policy and SM differ
@@ -31,8 +32,8 @@ struct triad_kept_tables_reader {
 		const struct triad_port_table *table);
 };
 
-/* Passes them to the reader in the order of nodes, ports and tables.  Returns 0, ENOMEM or
- * EPROTO (not such a list). */
+/* Passes them to the reader in the order of nodes, ports and tables.  Returns 0, ENOMEM
+ * or EPROTO (not such a list). */
 int triad_kept_tables_read(const struct triad_kept_list *list,
 	const struct triad_kept_tables_reader *reader);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Follows the routes of packets by the forwarding tables, with the desired QoS tables.
  *
- * Model: a route leads from an end port through out-ports until it arrives [IBA 14.3.2.2].
- * At each out-port some SLs are dead (desired.h), because its SL2VL table for the in-port
- * gives them no VL, or one that is never sent.  No SL is dead at a port without such
- * tables.
+ * Model: a route leads from an end port through out-ports until it arrives [IBA
+ * 14.3.2.2].  At each out-port some SLs are dead (desired.h), because its SL2VL table
+ * for the in-port gives them no VL, or one that is never sent.  No SL is dead at a port
+ * without such tables.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_QOS_ROUTES_H

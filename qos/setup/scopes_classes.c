@@ -119,8 +119,8 @@ static uint32_t add_class(struct triad_scopes *scopes)
 
 	if (!error)
 		error = reserve_slot(scopes);
-	/* Callers ask for one port at a time amid other work.  Keep the first error, which
-	 * they check at the end. */
+	/* Callers ask for one port at a time amid other work.  Keep the first error,
+	 * which they check at the end. */
 	if (error) {
 		if (!scopes->error)
 			scopes->error = error;
@@ -218,7 +218,8 @@ uint32_t triad_scopes_class(
 	const struct triad_setup *setup = scopes->setup;
 	uint32_t slot;
 
-	/* Collect the groups from all sources, then find the class with exactly these. */
+	/* Collect the groups from all sources, then find the class with exactly
+	 * these. */
 	memcpy(scopes->groups, triad_setup_of_type(setup, port->node_type),
 		setup->group_words * sizeof(*scopes->groups));
 	if (port->is_self)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Finds the groups that have a value (a GUID, a P_Key), where groups are ranges of values.
+/* Finds the groups that have a value (a GUID, a P_Key), where groups are ranges of
+ * values.
  *
- * Model: the ends of all ranges divide the values into segments; all values of a segment
- * are in the same groups.  A binary search finds a value's segment.
+ * Model: the ends of all ranges divide the values into segments; all values of a
+ * segment are in the same groups.  A binary search finds a value's segment.
  *
  * Invariants: the first segment starts at 0, so every value is in one.
  *
- * Thread-safety: made by one thread, then immutable.
- * Memory: at most TRIAD_SEGMENTS_MAX_SPANS and _MAX_LISTED: ranges that overlap a lot are
- * listed in many segments. */
+ * Thread-safety: made by one thread, then immutable.  Memory: at most
+ * TRIAD_SEGMENTS_MAX_SPANS and _MAX_LISTED: ranges that overlap a lot are listed in
+ * many segments. */
 #ifndef TRIAD_QOS_SETUP_SEGMENTS_H
 #define TRIAD_QOS_SETUP_SEGMENTS_H
 

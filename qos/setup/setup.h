@@ -24,8 +24,8 @@
  * which is skipped.  An arbitration table longer than the port's is not used.
  *
  * Two parts: 'struct triad_setup' is the policy's, immutable and shared; 'struct
- * triad_scopes' belongs to one thread, and caches which scopes fit.  Ports with the same
- * groups form a class; there are few classes, and each is computed once.
+ * triad_scopes' belongs to one thread, and caches which scopes fit.  Ports with the
+ * same groups form a class; there are few classes, and each is computed once.
  *
  * Memory: everything is capped (EOVERFLOW) and checked (ENOMEM); a scopes object grows
  * with the classes it meets, TRIAD_SCOPES_MAX_CLASSES at most. */
@@ -75,8 +75,8 @@ struct triad_scopes *triad_scopes_new(struct triad_setup *setup);
 void triad_scopes_free(struct triad_scopes *scopes); /* accepts NULL */
 const struct triad_setup *triad_scopes_setup(const struct triad_scopes *scopes);
 
-/* Sets the partitions, for groups that name them.  If they changed, or after an error, it
- * forgets the classes.  Returns 0; or ENOMEM or EOVERFLOW, and nothing changed. */
+/* Sets the partitions, for groups that name them.  If they changed, or after an error,
+ * it forgets the classes.  Returns 0; or ENOMEM or EOVERFLOW, and nothing changed. */
 int triad_scopes_set_partitions(struct triad_scopes *scopes,
 	const struct triad_fabric_partition *partitions, uint32_t n);
 
@@ -96,8 +96,8 @@ struct triad_scopes_port {
 uint32_t triad_scopes_class(
 	struct triad_scopes *scopes, const struct triad_scopes_port *port);
 
-/* The facts about ports that the scopes need; the caller may leave out the others: "" for a
- * name, no P_Keys. */
+/* The facts about ports that the scopes need; the caller may leave out the others: ""
+ * for a name, no P_Keys. */
 struct triad_scopes_needs {
 	bool names, pkeys;
 	bool links; /* the ports at the other ends */
@@ -129,7 +129,8 @@ uint16_t triad_scopes_endport_sl2vl(
 
 #define TRIAD_SCOPES_MAX_PORTS 256
 
-/* The kinds of a switch's in-ports: ports that no scope distinguishes are of one kind. */
+/* The kinds of a switch's in-ports: ports that no scope distinguishes are of one
+ * kind. */
 struct triad_scopes_switch {
 	uint8_t kind[TRIAD_SCOPES_MAX_PORTS]; /* by index in 'ports' */
 	unsigned n_kinds;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Finds out whether a policy's SL2VL tables would close a credit loop (routes/credit.h).
+/* Finds out whether a policy's SL2VL tables would close a credit loop
+ * (routes/credit.h).
  *
  * Model: the paths follow from the fabric's forwarding tables, the VLs from the desired
  * tables (desired.h).  The SLs are those of partitions, of answers of the SM and of the
  * policy's levels; or, if the routing engine decides, the SLs that it chose.  A policy
- * closes a loop if there is one with its tables and none with OpenSM's defaults.  If the
- * defaults have one, too, the routing is the cause.
+ * closes a loop if there is one with its tables and none with OpenSM's defaults.  If
+ * the defaults have one, too, the routing is the cause.
  *
  * If the routing engine replaces the tables, the result is unknown.
  *

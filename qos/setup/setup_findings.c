@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Finds problems of scopes in this fabric [qos-rfc 9 3.1].  Handles 64 scopes at a time,
- * in sets with a bit for each.  Finds which scopes a node's ports fit as out-ports and
- * in-ports, with and without regard to numbers, and which finally apply.  Compares the
- * values of these with what the port supports. */
+/* Finds problems of scopes in this fabric [qos-rfc 9 3.1].  Handles 64 scopes at a
+ * time, in sets with a bit for each.  Finds which scopes a node's ports fit as
+ * out-ports and in-ports, with and without regard to numbers, and which finally apply.
+ * Compares the values of these with what the port supports. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,9 +77,10 @@ static void sort_findings(struct triad_setup_plan *plan)
 		plan->n_findings = TRIAD_SETUP_MAX_FINDINGS;
 }
 
-/* Findings come by node but are listed by scope, so only the end shows which ones to keep.
- * The list has room for twice as many.  When it is full, it is sorted and its last half is
- * dropped.  From then on, a finding behind the first half is not stored. */
+/* Findings come by node but are listed by scope, so only the end shows which ones to
+ * keep.  The list has room for twice as many.  When it is full, it is sorted and its
+ * last half is dropped.  From then on, a finding behind the first half is not
+ * stored. */
 static void add_finding(
 	struct triad_setup_plan *plan, const struct triad_setup_finding *finding)
 {
@@ -351,8 +352,8 @@ static int search_kind(const struct triad_desired *desired,
 		.kind = is_vlarb ? &setup->vlarb : &setup->sl2vl,
 		.is_vlarb = is_vlarb};
 
-	/* First examine each scope, then each node with all scopes, then report scopes that
-	 * applied nowhere. */
+	/* First examine each scope, then each node with all scopes, then report scopes
+	 * that applied nowhere. */
 	if (!search.kind->n)
 		return 0;
 	search.scopes = calloc(search.kind->n, sizeof(*search.scopes));
@@ -367,9 +368,9 @@ static int search_kind(const struct triad_desired *desired,
 	return 0;
 }
 
-/* A routing engine with its own tables replaces those of scopes.  An engine that chooses
- * SLs but has no tables relies on OpenSM's, which give each SL its own VL as far as VLs
- * suffice. */
+/* A routing engine with its own tables replaces those of scopes.  An engine that
+ * chooses SLs but has no tables relies on OpenSM's, which give each SL its own VL as
+ * far as VLs suffice. */
 static void look_at_engine(
 	const struct triad_desired *desired, struct triad_setup_plan *plan)
 {

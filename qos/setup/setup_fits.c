@@ -64,8 +64,9 @@ static void fit_in(unsigned number, const uint64_t *far,
 	}
 }
 
-/* In-ports that the fabric lacks count as unlinked.  Adding an unlinked end even for a port
- * that is there is correct: scopes that fit it fit the number whatever its link. */
+/* In-ports that the fabric lacks count as unlinked.  Adding an unlinked end even for a
+ * port that is there is correct: scopes that fit it fit the number whatever its
+ * link. */
 static void fit_ins(const struct triad_desired *desired, uint32_t node,
 	const struct triad_setup_kind *kind, struct triad_setup_fits *fits)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Finds which groups the scopes use and for what, and which ports are in them, as far as
- * the policy alone defines that: all except partitions. */
+/* Finds which groups the scopes use and for what, and which ports are in them, as far
+ * as the policy alone defines that: all except partitions. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Internals of a compiled setup (setup.h): setup.c and setup_groups.c make it; scopes.c,
- * scopes_classes.c and scopes_pkeys.c read it.
+/* Internals of a compiled setup (setup.h): setup.c and setup_groups.c make it;
+ * scopes.c, scopes_classes.c and scopes_pkeys.c read it.
  *
  * Only the groups that scopes name matter; they are renumbered from 0.  A class has one
- * record of 64-bit words: for each kind of scope, the sets of scopes that have one of its
- * groups as 'group', as 'across' or 'across-to', and as 'across-from'; then the set of its
- * groups.  So a few operations on words, 64 scopes at a time, find the scopes that fit a
- * pair of ports. */
+ * record of 64-bit words: for each kind of scope, the sets of scopes that have one of
+ * its groups as 'group', as 'across' or 'across-to', and as 'across-from'; then the set
+ * of its groups.  So a few operations on words, 64 scopes at a time, find the scopes
+ * that fit a pair of ports. */
 #ifndef TRIAD_QOS_SETUP_PARTS_H
 #define TRIAD_QOS_SETUP_PARTS_H
 
@@ -92,8 +92,9 @@ const struct triad_setup_name *triad_setup_names_find(
 /* Compiles the groups, after the kinds of scopes.  Returns 0, ENOMEM or EOVERFLOW. */
 int triad_setup_compile_groups(struct triad_setup *setup);
 
-/* Makes the segments of P_Keys.  'partitions' has the P_Keys of the partitions that groups
- * name, in the groups' order; 0: no such partition.  Returns 0, ENOMEM or EOVERFLOW. */
+/* Makes the segments of P_Keys.  'partitions' has the P_Keys of the partitions that
+ * groups name, in the groups' order; 0: no such partition.  Returns 0, ENOMEM or
+ * EOVERFLOW. */
 int triad_setup_make_pkeys(const struct triad_setup *setup, const uint16_t *partitions,
 	struct triad_segments *segments);
 
@@ -114,8 +115,8 @@ struct triad_scopes {
 	uint32_t n_slots; /* a power of 2 */
 	uint64_t *groups; /* of the present port */
 
-	/* Caches of the last results: neighbours often have the same P_Keys, and the ports
-	 * of a switch the same name. */
+	/* Caches of the last results: neighbours often have the same P_Keys, and the
+	 * ports of a switch the same name. */
 	struct {
 		bool is_known;
 		uint32_t n;

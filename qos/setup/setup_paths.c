@@ -2,12 +2,12 @@
 /* What a plan would do to paths: the SM's own to the end ports, and places where the
  * packets of an SL in use would be dropped.
  *
- * Nearly always no SL in use is dead anywhere, and there is nothing to do.  Otherwise this
- * examines the dead places, switch by switch: (in-port, out-port) of a switch, or the
- * out-port of a source.  For each LID that leaves by such an out-port, the neighbour's
- * forwarding table shows whether it comes in by the in-port; then the source is searched.
- * A place that no LID passes costs a look at all LIDs, so each switch has a limited number
- * of tries, and some dead places may not be found. */
+ * Nearly always no SL in use is dead anywhere, and there is nothing to do.  Otherwise
+ * this examines the dead places, switch by switch: (in-port, out-port) of a switch, or
+ * the out-port of a source.  For each LID that leaves by such an out-port, the
+ * neighbour's forwarding table shows whether it comes in by the in-port; then the
+ * source is searched.  A place that no LID passes costs a look at all LIDs, so each
+ * switch has a limited number of tries, and some dead places may not be found. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -199,9 +199,9 @@ static uint32_t step_back(struct search *search, uint32_t node, uint16_t lid)
 	return TRIAD_FABRIC_NONE;
 }
 
-/* A source of packets to 'lid' that pass switch 'node': a host if one is near enough, else
- * port 0 of the switch itself.  That can't be the port of 'lid', because the packets go on
- * from this switch. */
+/* A source of packets to 'lid' that pass switch 'node': a host if one is near enough,
+ * else port 0 of the switch itself.  That can't be the port of 'lid', because the
+ * packets go on from this switch. */
 static uint32_t find_source(struct search *search, uint32_t node, uint16_t lid)
 {
 	uint32_t port0 = triad_routes_port(search->fabric, node, 0);
@@ -358,8 +358,8 @@ static void look_at_nodes(struct search *search)
 		n += has_dead(search, i);
 	if (!n)
 		return;
-	/* Give each node and each SL its share of the examples, so that they are diverse;
-	 * and each node its share of the tries. */
+	/* Give each node and each SL its share of the examples, so that they are
+	 * diverse; and each node its share of the tries. */
 	for (unsigned sl = 0; sl < 16; sl++)
 		search->of_sl[sl] = (TRIAD_SETUP_MAX_PATHS + n_sls - 1) / n_sls;
 	search->max_of_node = (TRIAD_SETUP_MAX_PATHS + n - 1) / n;
@@ -407,15 +407,15 @@ static int find_dead_places(
 
 /* --- the SM's own paths --- */
 
-/* The SLs of MADs: requests of the SM to the port, and of the port to the SM; answers use
- * the SL of their request. */
+/* The SLs of MADs: requests of the SM to the port, and of the port to the SM; answers
+ * use the SL of their request. */
 static uint16_t sls_of_mads(const struct triad_fabric_port *port)
 {
 	return (uint16_t)(1u << (port->sl & 0xf) | 1u << (port->sm_sl & 0xf));
 }
 
-/* Whether the policy cuts the port off.  False if OpenSM's own tables drop these packets,
- * too. */
+/* Whether the policy cuts the port off.  False if OpenSM's own tables drop these
+ * packets, too. */
 static bool is_cut_off(const struct triad_desired *desired, uint32_t port)
 {
 	const struct triad_fabric_port *at = &desired->fabric->ports[port];
@@ -436,8 +436,8 @@ static void guard(const struct triad_desired *desired, struct triad_setup_plan *
 	plan->first_cut_off = TRIAD_FABRIC_NONE;
 	if (!desired->dead || fabric->sm_port == TRIAD_FABRIC_NONE)
 		return;
-	/* Following two paths for each port is costly: do it last, and only if an SL of the
-	 * port's MADs is dead anywhere. */
+	/* Following two paths for each port is costly: do it last, and only if an SL of
+	 * the port's MADs is dead anywhere. */
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		if (!(desired->dead & sls_of_mads(&fabric->ports[i])) ||
 			i == fabric->sm_port || !is_end(fabric, i) ||

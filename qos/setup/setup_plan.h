@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The changes that a policy's scopes would make in a fabric, and the problems of the scopes
- * there.
+/* The changes that a policy's scopes would make in a fabric, and the problems of the
+ * scopes there.
  *
- * Model: for each table of each port that isn't down, it compares the desired table with
- * the fabric's; a difference is a change.  The desired table is that of the policy's scope
- * (setup.h), else OpenSM's default for that kind of port, as OpenSM would write it (VLs
- * limited to those of the port).
+ * Model: for each table of each port that isn't down, it compares the desired table
+ * with the fabric's; a difference is a change.  The desired table is that of the
+ * policy's scope (setup.h), else OpenSM's default for that kind of port, as OpenSM
+ * would write it (VLs limited to those of the port).
  *
  * Tables of a port: a port of a CA or router has one SL2VL table (in-port 0), if it
  * has_sl2vl.  A switch's ports have one for each in-port, 0 included, if its port 0
- * has_sl2vl.  An enhanced port 0 is also an out-port: from in-port 0 it has the defaults of
- * TRIAD_QOS_PORT_SWITCH0, from others those of TRIAD_QOS_PORT_SWITCH. A port 0 that is not
- * enhanced has none.  Ports with vl_cap above 1 have the arbitration tables that their caps
- * give.  Those with any have a high limit, if the other end is known or it is port 0:
- * OpenSM sends it to no other.  If the fabric lacks a port's rows (sl2vl.n, vlarb.n), they
- * count as zeros.
+ * has_sl2vl.  An enhanced port 0 is also an out-port: from in-port 0 it has the
+ * defaults of TRIAD_QOS_PORT_SWITCH0, from others those of TRIAD_QOS_PORT_SWITCH. A
+ * port 0 that is not enhanced has none.  Ports with vl_cap above 1 have the arbitration
+ * tables that their caps give.  Those with any have a high limit, if the other end is
+ * known or it is port 0: OpenSM sends it to no other.  If the fabric lacks a port's
+ * rows (sl2vl.n, vlarb.n), they count as zeros.
  *
- * SMPs: one for each SL2VL table.  It is fewer if a switch has optimized_sl2vl, the SM uses
- * that (fabric->qos.optimized) and the routing engine has no tables of its own: one for the
- * whole switch if all its tables are equal and any must change, else one for each out-port
- * whose tables are equal, else one each.  One more is needed for in-port 0 if that is not
- * an enhanced port 0, because then "all" in-ports do not include it.
- * One for each block of 32 entries of an arbitration table that differs; one PortInfo
- * for a high limit.
+ * SMPs: one for each SL2VL table.  It is fewer if a switch has optimized_sl2vl, the SM
+ * uses that (fabric->qos.optimized) and the routing engine has no tables of its own:
+ * one for the whole switch if all its tables are equal and any must change, else one
+ * for each out-port whose tables are equal, else one each.  One more is needed for
+ * in-port 0 if that is not an enhanced port 0, because then "all" in-ports do not
+ * include it.  One for each block of 32 entries of an arbitration table that differs;
+ * one PortInfo for a high limit.
  *
- * Thread-safety: functions without state.
- * Memory: lists are capped (TRIAD_SETUP_MAX_CHANGES, _FINDINGS, _PATHS); the counts include
- * everything. */
+ * Thread-safety: functions without state.  Memory: lists are capped
+ * (TRIAD_SETUP_MAX_CHANGES, _FINDINGS, _PATHS); the counts include everything. */
 #ifndef TRIAD_QOS_SETUP_PLAN_H
 #define TRIAD_QOS_SETUP_PLAN_H
 
@@ -113,10 +112,10 @@ struct triad_setup_plan {
 	struct triad_setup_path *paths;
 	uint32_t n_paths;
 	uint64_t n_dead_places; /* (in-port, out-port, SL) on some path */
-	/* End ports that are cut off from the SM by a scope, and the first of them: on the
-	 * path to or from the SM, the SL of its requests or answers is dead.  GMPs use two
-	 * SLs: triad_fabric_port.sl for the SM's requests; sm_sl for requests to the SM,
-	 * and its answers. */
+	/* End ports that are cut off from the SM by a scope, and the first of them: on
+	 * the path to or from the SM, the SL of its requests or answers is dead.  GMPs
+	 * use two SLs: triad_fabric_port.sl for the SM's requests; sm_sl for requests
+	 * to the SM, and its answers. */
 	uint32_t n_cut_off, first_cut_off;
 };
 

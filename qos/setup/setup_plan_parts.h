@@ -39,8 +39,8 @@ bool triad_scope_set_next(
 
 /* --- where scopes fit --- */
 
-/* The scopes that fit a node's ports: as out-ports, if they have tables of the kind (or,
- * for a scope with only a high limit, a high limit), and as in-ports; each without
+/* The scopes that fit a node's ports: as out-ports, if they have tables of the kind
+ * (or, for a scope with only a high limit, a high limit), and as in-ports; each without
  * ('_aside') and with regard to port numbers. */
 struct triad_setup_fits {
 	struct triad_scope_set out_aside, out, in_aside, in;
@@ -56,8 +56,8 @@ void triad_setup_fit_node(const struct triad_desired *desired, uint32_t node,
 
 /* --- parts of a plan --- */
 
-/* SLs that packets may have, a bit for each: of partitions, of answers of the SM, of the
- * policy's levels. */
+/* SLs that packets may have, a bit for each: of partitions, of answers of the SM, of
+ * the policy's levels. */
 uint16_t triad_setup_sls_in_use(const struct triad_desired *desired);
 
 /* Fills in the findings.  Returns 0 or ENOMEM. */

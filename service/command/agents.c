@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'agents', 'agents owner', 'agents drain', 'agents resume'; and the section of 'status'
- * about collecting together. */
+/* 'agents', 'agents owner', 'agents drain', 'agents resume'; and the section of
+ * 'status' about collecting together. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -401,7 +401,8 @@ void triad_command_keep_owners(
 	} else {
 		triad_kept_list_begin(list);
 		triad_kept_owners_add(list, owners, n);
-		/* At the end, so that agents that come and go do not shift other rows. */
+		/* At the end, so that agents that come and go do not shift other
+		 * rows. */
 		keep_agents(service, list);
 	}
 	free(owners);

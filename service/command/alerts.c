@@ -35,8 +35,8 @@ struct list {
 	uint32_t n, room;
 };
 
-/* Whether the command's options choose an alert.  An alert about a whole node counts for
- * each of its ports. */
+/* Whether the command's options choose an alert.  An alert about a whole node counts
+ * for each of its ports. */
 static bool is_wanted(const struct list *list, const struct triad_alert *alert)
 {
 	const struct triad_node_choice *choice = &list->choice;
@@ -285,8 +285,8 @@ static int put_list(const struct triad_fabric *fabric, const struct list *list,
 {
 	bool is_named = list->choice.rule != TRIAD_NODE_RULE_ALL;
 
-	/* A node with an alert may have left the fabric.  Without an alert the node must
-	 * be in the fabric: a mistyped name must not look like good news. */
+	/* A node with an alert may have left the fabric.  Without an alert the node
+	 * must be in the fabric: a mistyped name must not look like good news. */
 	if (is_named && !list->n && fabric && !list->choice.n)
 		return triad_command_print_choice(
 			"alerts", &list->choice, fabric, list->output);
@@ -297,8 +297,8 @@ static int put_list(const struct triad_fabric *fabric, const struct list *list,
 	return TRIAD_CONTROL_DONE;
 }
 
-/* Writes why counters are not read: without sweeps the list of alerts is old, and an empty
- * one means nothing. */
+/* Writes why counters are not read: without sweeps the list of alerts is old, and an
+ * empty one means nothing. */
 static void print_trouble(struct list *list, const char *trouble)
 {
 	struct triad_perf *perf = list->moment.service->perf;

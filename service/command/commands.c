@@ -28,8 +28,8 @@ void triad_commands_put_diags(
 	}
 }
 
-/* Returns true, having written why, if the listener's configuration could not be put into
- * force. */
+/* Returns true, having written why, if the listener's configuration could not be put
+ * into force. */
 static bool is_refused(const struct triad_http_status *http, const char *section,
 	struct triad_output *output)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The commands that need no OpenSM; triad_service_run() calls them.
  *
- * Thread-safety: any thread.  A command reads published state.  Some wait, in the caller's
- * thread: 'perf sweep' and 'perf clear' for a sweep, a manager's 'perf histogram' and
- * 'agents' for agents, commands with --at for a disk. */
+ * Thread-safety: any thread.  A command reads published state.  Some wait, in the
+ * caller's thread: 'perf sweep' and 'perf clear' for a sweep, a manager's 'perf
+ * histogram' and 'agents' for agents, commands with --at for a disk. */
 #ifndef TRIAD_SERVICE_COMMAND_COMMANDS_H
 #define TRIAD_SERVICE_COMMAND_COMMANDS_H
 
@@ -63,8 +63,8 @@ void triad_command_keep_owners(
 void triad_command_keep_histograms(struct triad_service *service,
 	const struct triad_view *view, struct triad_kept_list *list);
 
-/* Writes a line if the listener of the section of 'key' could not be put into force; "":
- * for each such listener.  Returns whether there is any. */
+/* Writes a line if the listener of the section of 'key' could not be put into force;
+ * "": for each such listener.  Returns whether there is any. */
 bool triad_commands_put_refused(
 	struct triad_service *service, const char *key, struct triad_output *output);
 

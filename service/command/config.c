@@ -34,8 +34,8 @@ static const char *origin_name(enum triad_conf_origin origin)
 	return names[origin];
 }
 
-/* The default of a key, in the form of triad_conf_next().  The default configuration lacks
- * the keys of configured groups and scopes. */
+/* The default of a key, in the form of triad_conf_next().  The default configuration
+ * lacks the keys of configured groups and scopes. */
 static const char *default_of(const struct triad_conf *defaults,
 	const struct triad_conf_entry *entry, struct triad_conf_entry *found)
 {
@@ -47,8 +47,8 @@ static const char *default_of(const struct triad_conf *defaults,
 
 /* --- get --- */
 
-/* The present values, or those of a past, whose image has only values that differed from
- * the default. */
+/* The present values, or those of a past, whose image has only values that differed
+ * from the default. */
 struct values {
 	const struct triad_conf *conf, *defaults;
 	const struct triad_past *past; /* NULL: now */
@@ -78,8 +78,8 @@ static void take_past_value(
 	memcpy(entry->value, key->value, sizeof(entry->value));
 }
 
-/* Steps to the next key of a group, or threshold, that the defaults lack.  Its row in the
- * table is known only if the present configuration has that key. */
+/* Steps to the next key of a group, or threshold, that the defaults lack.  Its row in
+ * the table is known only if the present configuration has that key. */
 static bool next_past_key(struct values *values, struct triad_conf_entry *entry)
 {
 	const struct triad_past *past = values->past;
@@ -289,8 +289,8 @@ static void put_setting(struct triad_list *list, const char *name, const char *v
 	triad_list_text(list, NULL, "", 0, text);
 }
 
-/* Writes one key that differs; 'entry' is from the configuration in force, or from the file
- * if the former lacks the key. */
+/* Writes one key that differs; 'entry' is from the configuration in force, or from the
+ * file if the former lacks the key. */
 static void put_difference(
 	struct diff *diff, const struct triad_conf_entry *entry, bool in_force)
 {
@@ -334,8 +334,8 @@ static void put_title(struct diff *diff, const char *title)
 		triad_output_printf(diff->report.output, "%s\n", title);
 }
 
-/* Whether the file's value of a key is known: in a file with mistakes it may be one that
- * could not be parsed. */
+/* Whether the file's value of a key is known: in a file with mistakes it may be one
+ * that could not be parsed. */
 static bool is_known(const struct diff *diff, const struct triad_conf_entry *entry)
 {
 	struct triad_conf_entry of_file;
@@ -412,8 +412,8 @@ static void put_changed(struct diff *diff)
 	triad_report_array_end(&diff->report);
 }
 
-/* Writes the mistakes.  They quote lines of the file, so passwords are masked: readers must
- * not see them. */
+/* Writes the mistakes.  They quote lines of the file, so passwords are masked: readers
+ * must not see them. */
 static void put_mistakes(struct diff *diff, const struct triad_diags *diags)
 {
 	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64], shown[sizeof(text)];

@@ -17,8 +17,8 @@ struct grown {
 	uint32_t n_ports, most_port; /* in the fabric of now */
 };
 
-/* Adds a port's growth.  A total that went back was set to 0: it has grown by its present
- * value. */
+/* Adds a port's growth.  A total that went back was set to 0: it has grown by its
+ * present value. */
 static void add_port(const struct diff *diff, uint32_t port, uint32_t before_port,
 	struct grown grown[TRIAD_N_COUNTERS])
 {

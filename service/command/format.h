@@ -24,8 +24,8 @@ unsigned triad_command_scale(enum triad_counter_unit unit);
 void triad_command_put_wrapped(struct triad_output *output, const char *text,
 	unsigned column, unsigned indent);
 
-/* Writes that -n left out 'n_left_out' of 'n' lines; nothing if it left out none.  'what'
- * names the lines: "more". */
+/* Writes that -n left out 'n_left_out' of 'n' lines; nothing if it left out none.
+ * 'what' names the lines: "more". */
 void triad_command_put_left_out(
 	struct triad_output *output, uint32_t n_left_out, uint32_t n, const char *what);
 

@@ -7,8 +7,8 @@
 
 #include "service/command/moment.h"
 
-/* Whether there is a view, and data of devices: they are read here, or the past moment's
- * image has extras of that kind.  If not, writes why, and what to do. */
+/* Whether there is a view, and data of devices: they are read here, or the past
+ * moment's image has extras of that kind.  If not, writes why, and what to do. */
 bool triad_command_has_devices(const struct triad_moment *moment,
 	enum triad_extra_kind kind, struct triad_output *output);
 

@@ -148,8 +148,8 @@ static void put_event(
 	triad_list_row_end(rows);
 }
 
-/* Writes an event if the options choose it.  Events without a place are about the program,
- * and always chosen: they show when the place was not watched. */
+/* Writes an event if the options choose it.  Events without a place are about the
+ * program, and always chosen: they show when the place was not watched. */
 static void add_event(
 	struct list *list, const struct triad_timeline_event *event, uint64_t number)
 {

@@ -121,8 +121,9 @@ static int find_links(struct job *job)
 	return 0;
 }
 
-/* Replaces the totals of 'row' by their growth since 'since'; false: the port was not read
- * then.  A total that went back was set to 0: it has grown by its present value. */
+/* Replaces the totals of 'row' by their growth since 'since'; false: the port was not
+ * read then.  A total that went back was set to 0: it has grown by its present
+ * value. */
 static bool count_since(const struct job *job, const struct triad_fabric *fabric,
 	uint32_t port, struct triad_engine_row *row)
 {

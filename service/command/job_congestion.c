@@ -15,8 +15,8 @@ struct part {
 	bool is_to_job;      /* the root leads to one of its hosts */
 };
 
-/* Whether a port is of the job.  The root's fabric may be older than the job's: routes may
- * have been checked again since the sweep. */
+/* Whether a port is of the job.  The root's fabric may be older than the job's: routes
+ * may have been checked again since the sweep. */
 static bool is_of_job(const struct triad_fabric *fabric, const uint64_t *ports,
 	const struct triad_fabric *other, uint32_t port)
 {

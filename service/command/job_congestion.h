@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The roots of congestion that concern a set of hosts: an array of 'job'.
  *
- * Thread-safety: functions without state; the result is the watcher's, and immutable. */
+ * Thread-safety: functions without state; the result is the watcher's, and
+ * immutable. */
 #ifndef TRIAD_SERVICE_COMMAND_JOB_CONGESTION_H
 #define TRIAD_SERVICE_COMMAND_JOB_CONGESTION_H
 

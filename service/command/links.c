@@ -158,8 +158,8 @@ static bool is_node_wanted(const struct list *list, const struct shown *shown)
 	return is_any;
 }
 
-/* Ranks the worst highest: down, then slow, then with errors, the rest in the order of the
- * fabric; with --by the counter's rate. */
+/* Ranks the worst highest: down, then slow, then with errors, the rest in the order of
+ * the fabric; with --by the counter's rate. */
 static double rank_of(const struct list *list, const struct shown *shown)
 {
 	double rank = 0;

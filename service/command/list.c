@@ -155,7 +155,8 @@ static void measure(int *width, const char *text)
 		*width = needed;
 }
 
-/* Appends a cell.  Pads measured columns by characters, others by octets, like printf(). */
+/* Appends a cell.  Pads measured columns by characters, others by octets, like
+ * printf(). */
 static void append_cell(
 	char *line, size_t size, int width, int measured, const char *text)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Lists: a table for people, or an array in JSON, from one description.
  *
- * Model: a command writes one row after the other, column by column.  A column has a name
- * in JSON (NULL: only people see it) and a title for people (NULL: only JSON has it).
- * Titles stand above the first row, in upper case, unless all are "".
+ * Model: a command writes one row after the other, column by column.  A column has a
+ * name in JSON (NULL: only people see it) and a title for people (NULL: only JSON has
+ * it).  Titles stand above the first row, in upper case, unless all are "".
  *
  * A receiver that lays tables out itself (triadctl; triad/table.h) gets columns and
  * cells; others, as OpenSM's console, get lines.  A list without titles is lines for
@@ -18,12 +18,13 @@
  *     }
  *     triad_report_array_end(report);
  *
- * Widths are printf()'s: negative is left-aligned, 0 as wide as the text.  For columns as
- * wide as their widest text (TRIAD_LIST_MEASURED), the command writes all rows twice: first
- * in the phase TRIAD_LIST_WIDTHS, which measures and shows nothing.  triadctl computes its
- * own widths, and derives the kind of a column from these: positive is a number, which is
- * never cut; TRIAD_LIST_MEASURED, TRIAD_LIST_LONG and 0 are names and remarks, which are
- * cut where a terminal is too narrow; other negative ones are short words.
+ * Widths are printf()'s: negative is left-aligned, 0 as wide as the text.  For columns
+ * as wide as their widest text (TRIAD_LIST_MEASURED), the command writes all rows
+ * twice: first in the phase TRIAD_LIST_WIDTHS, which measures and shows nothing.
+ * triadctl computes its own widths, and derives the kind of a column from these:
+ * positive is a number, which is never cut; TRIAD_LIST_MEASURED, TRIAD_LIST_LONG and 0
+ * are names and remarks, which are cut where a terminal is too narrow; other negative
+ * ones are short words.
  *
  * Thread-safety: one thread. */
 #ifndef TRIAD_SERVICE_COMMAND_LIST_H
@@ -67,8 +68,8 @@ struct triad_list {
 	struct triad_table_record record; /* the cells, for a receiver of tables */
 };
 
-/* Whether the command must write all rows in the phase TRIAD_LIST_WIDTHS first.  False for
- * JSON, and where triadctl measures. */
+/* Whether the command must write all rows in the phase TRIAD_LIST_WIDTHS first.  False
+ * for JSON, and where triadctl measures. */
 bool triad_list_is_measured(const struct triad_report *report);
 
 void triad_list_row(struct triad_list *list);
@@ -89,20 +90,21 @@ void triad_list_bool(struct triad_list *list, const char *name, const char *titl
 void triad_list_guid(
 	struct triad_list *list, const char *name, const char *title, uint64_t guid);
 
-/* Where to write further members of a row in JSON; NULL for people, and outside a row. */
+/* Where to write further members of a row in JSON; NULL for people, and outside a
+ * row. */
 struct triad_json *triad_list_json(const struct triad_list *list);
 
 /* In JSON only. */
 void triad_list_double(struct triad_list *list, const char *name, double value);
 
-/* The same, and a column for people: the text made by 'format', sorted by the value; "-"
- * for a value that is not finite. */
+/* The same, and a column for people: the text made by 'format', sorted by the value;
+ * "-" for a value that is not finite. */
 void triad_list_real(struct triad_list *list, const char *name, const char *title,
 	int width, double value, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
 
-/* For people: a counter's amount ('behind' is "") or rate ("/s"); "-" for NAN.  Data are in
- * octets, also for sorting and raw output. */
+/* For people: a counter's amount ('behind' is "") or rate ("/s"); "-" for NAN.  Data
+ * are in octets, also for sorting and raw output. */
 void triad_list_counter(struct triad_list *list, const char *title, int width,
 	enum triad_counter_unit unit, double amount, const char *behind);
 

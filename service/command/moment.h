@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The moment that a command shows: the present, or with --at a past one.
  *
- * The same code of a command shows both: it reads the view, alerts and links of a moment.
+ * The same code of a command shows both: it reads the view, alerts and links of a
+ * moment.
  *
  * Thread-safety: one thread.  Opening a past moment waits for the disk, and for other
  * callers that read images. */
@@ -33,8 +34,8 @@ bool triad_moment_open_at(struct triad_moment *moment, struct triad_service *ser
 	uint64_t at_us, const char *verb, struct triad_output *output);
 void triad_moment_close(struct triad_moment *moment);
 
-/* Opens the command's past moment and returns a list of that time (history/kept.h); NULL,
- * having written why.  The caller closes the moment in both cases. */
+/* Opens the command's past moment and returns a list of that time (history/kept.h);
+ * NULL, having written why.  The caller closes the moment in both cases. */
 const struct triad_kept_list *triad_moment_open_list(struct triad_moment *moment,
 	struct triad_service *service, const struct triad_command *command,
 	enum triad_kept_kind kind, struct triad_output *output);
@@ -42,8 +43,8 @@ const struct triad_kept_list *triad_moment_open_list(struct triad_moment *moment
 int triad_moment_refuse_row(
 	const struct triad_command *command, struct triad_output *output);
 
-/* The answers of commands at the command's past moment: a past without a view, which the
- * caller frees.  Writes which image it is.  NULL, having written why. */
+/* The answers of commands at the command's past moment: a past without a view, which
+ * the caller frees.  Writes which image it is.  NULL, having written why. */
 struct triad_past *triad_moment_outputs(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The answers of commands that images keep (history/output.h).
  *
- * The table of commands marks these commands.  They are run as by a reader who types only
+ * The table of commands marks these commands.  They are run as by a reader who types
+ * only
  * --json; so --at can't be combined with options that change such an answer.
  *
  * Thread-safety: any thread, for different outputs. */
@@ -16,7 +17,8 @@ struct triad_service;
 
 /* Runs these commands into the first elements of 'outputs', which has room for
  * TRIAD_HISTORY_MAX_OUTPUTS, and reuses their memory; returns how many.  Leaves out
- * answers that are too large or have no memory, and adds their number to '*n_left_out'. */
+ * answers that are too large or have no memory, and adds their number to
+ * '*n_left_out'. */
 uint32_t triad_outputs_run(struct triad_service *service,
 	struct triad_history_output *outputs, uint32_t *n_left_out);
 

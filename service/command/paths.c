@@ -33,8 +33,8 @@ static int fail(struct triad_output *output, const char *why)
 
 /* --- which --- */
 
-/* Parses NODE.  LIDs and GUIDs are compared with the table itself: the fabric, which has
- * the names, may differ from it. */
+/* Parses NODE.  LIDs and GUIDs are compared with the table itself: the fabric, which
+ * has the names, may differ from it. */
 static void read_typed(struct paths *paths)
 {
 	char *end;

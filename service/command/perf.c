@@ -255,8 +255,8 @@ struct ranked {
 	uint32_t port;
 };
 
-/* Orders ports: the busiest first, those without a rate last, equal ones in the order of
- * the fabric. */
+/* Orders ports: the busiest first, those without a rate last, equal ones in the order
+ * of the fabric. */
 static int compare_ranked(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;

@@ -102,8 +102,8 @@ static void format_amount(
 		text, size, triad_counters[curve->command->by].unit, amount);
 }
 
-/* Writes one line of the drawing.  The height of a column is its rate; a dot in the lowest
- * line means not known. */
+/* Writes one line of the drawing.  The height of a column is its rate; a dot in the
+ * lowest line means not known. */
 static void put_line(
 	const struct curve *curve, unsigned line, struct triad_output *output)
 {

@@ -29,14 +29,14 @@ struct triad_shown_port {
 };
 
 /* The choice of a command's --node, --port and --type ('fabric' may be NULL, as in
- * ib/node_choice.h).  False, having written why, when the name means one port and --port
- * another.  'verb' is the command, for messages. */
+ * ib/node_choice.h).  False, having written why, when the name means one port and
+ * --port another.  'verb' is the command, for messages. */
 bool triad_command_choose(const struct triad_command *command,
 	const struct triad_fabric *fabric, const char *verb,
 	struct triad_node_choice *choice, struct triad_output *output);
 
-/* The same for lists of present nodes: also false, having written why, when no node of the
- * fabric matches.  So an unknown name gives an error, not an empty list. */
+/* The same for lists of present nodes: also false, having written why, when no node of
+ * the fabric matches.  So an unknown name gives an error, not an empty list. */
 bool triad_command_choose_there(const struct triad_command *command,
 	const struct triad_fabric *fabric, const char *verb,
 	struct triad_node_choice *choice, struct triad_output *output);
@@ -46,8 +46,8 @@ bool triad_command_choose_of_type(const struct triad_command *command,
 	const struct triad_fabric *fabric, unsigned type, const char *verb,
 	struct triad_node_choice *choice, struct triad_output *output);
 
-/* Writes that the name matches no node, or several, where it must match one.  Returns the
- * command's status. */
+/* Writes that the name matches no node, or several, where it must match one.  Returns
+ * the command's status. */
 int triad_command_print_choice(const char *verb, const struct triad_node_choice *choice,
 	const struct triad_fabric *fabric, struct triad_output *output);
 
@@ -75,8 +75,8 @@ int triad_command_no_port(const char *verb, const struct triad_fabric *fabric,
 bool triad_command_lacks_port(const char *verb, const struct triad_fabric *fabric,
 	const struct triad_node_choice *choice, struct triad_output *output);
 
-/* The rate of a data counter or of PortXmitWait in percent of a link of 'link_bps', 100 at
- * most; NAN: not known. */
+/* The rate of a data counter or of PortXmitWait in percent of a link of 'link_bps', 100
+ * at most; NAN: not known. */
 double triad_command_link_percent(
 	const struct triad_engine_row *row, unsigned counter, uint64_t link_bps);
 

@@ -37,8 +37,9 @@ void triad_routes_put_loops(struct triad_report *report,
 const char *triad_routes_format_port(
 	const struct triad_fabric *fabric, uint32_t port, char *text, size_t size);
 
-/* Reads the counters of a port of 'fabric', which need not be the view's: looks the port
- * up in the view.  False: 'view' is NULL or lacks the port, or its row is another's. */
+/* Reads the counters of a port of 'fabric', which need not be the view's: looks the
+ * port up in the view.  False: 'view' is NULL or lacks the port, or its row is
+ * another's. */
 bool triad_routes_read_port(const struct triad_view *view,
 	const struct triad_fabric *fabric, uint32_t port, struct triad_engine_row *row);
 

@@ -27,8 +27,8 @@ static void copy_words(
 	triad_text_clean(silence->reason);
 }
 
-/* Writes a warning if the file could not be written: the change is in force, but a restart
- * would lose it. */
+/* Writes a warning if the file could not be written: the change is in force, but a
+ * restart would lose it. */
 static void put_whether_kept(struct triad_service *service,
 	const struct triad_silence_keeper_status *status, struct triad_output *output)
 {

@@ -94,8 +94,9 @@ static void put_json(
 
 /* --- the command --- */
 
-/* The whole fabric, with a reference; NULL: none yet.  First that of collect.h: an agent's
- * view has only its own nodes.  Last that of routes: all that an idle master has. */
+/* The whole fabric, with a reference; NULL: none yet.  First that of collect.h: an
+ * agent's view has only its own nodes.  Last that of routes: all that an idle master
+ * has. */
 static struct triad_fabric *whole_fabric(struct triad_service *service)
 {
 	struct triad_fabric *fabric = triad_collect_fabric(service->collect);

@@ -342,9 +342,9 @@ static void end_answer(void *context, void *it)
 	free(answer);
 }
 
-/* Whether the request comes from a page of another site, in a browser of somebody who may
- * ask here.  That page could not read the answer, but some commands send MADs.  Only
- * browsers send this header. */
+/* Whether the request comes from a page of another site, in a browser of somebody who
+ * may ask here.  That page could not read the answer, but some commands send MADs.
+ * Only browsers send this header. */
 static bool is_of_another_site(const struct triad_http_request *request)
 {
 	const char *site = request->sec_fetch_site;

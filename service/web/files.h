@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The files of the web page: constant data that scripts/embed-files makes at build time,
- * plain and packed by gzip.
+/* The files of the web page: constant data that scripts/embed-files makes at build
+ * time, plain and packed by gzip.
  *
  * Thread-safety: constant data. */
 #ifndef TRIAD_SERVICE_WEB_FILES_H

@@ -86,8 +86,8 @@ static bool has_patience(const struct triad_pool_job *job, uint64_t idle_us)
 	return idle_us < TRIAD_POOL_HASTE_US && job->paused_us < TRIAD_POOL_SHARE_US;
 }
 
-/* With the lock: waits until the client has read the buffer.  False: the job must be broken
- * off. */
+/* With the lock: waits until the client has read the buffer.  False: the job must be
+ * broken off. */
 static bool wait_for_client(struct triad_pool_job *job)
 {
 	struct triad_pool *pool = job->pool;

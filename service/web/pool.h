@@ -13,8 +13,8 @@
  * A client that does not read holds up a thread, and the resources of its command, for
  * TRIAD_POOL_PATIENCE_US at most.  While other jobs wait, a pause may take only
  * TRIAD_POOL_HASTE_US, and all pauses of the client together TRIAD_POOL_SHARE_US:
- * otherwise a client that reads a few octets now and then would keep the thread for ever.
- * After that the pool breaks off the answer.
+ * otherwise a client that reads a few octets now and then would keep the thread for
+ * ever.  After that the pool breaks off the answer.
  *
  * Limits, so that no group takes all places:
  *
@@ -23,10 +23,9 @@
  *                                                      other commands
  *     clients of one network address                   half of all places
  *
- * Thread-safety: any thread, but for new, start, stop and free.
- * Memory: a buffer of at most TRIAD_POOL_BUFFER_SIZE for each job; the caller limits the
- * number of jobs (web.max_clients).  A job is freed once it has ended and its reader has
- * left it. */
+ * Thread-safety: any thread, but for new, start, stop and free.  Memory: a buffer of at
+ * most TRIAD_POOL_BUFFER_SIZE for each job; the caller limits the number of jobs
+ * (web.max_clients).  A job is freed once it has ended and its reader has left it. */
 #ifndef TRIAD_SERVICE_WEB_POOL_H
 #define TRIAD_SERVICE_WEB_POOL_H
 
@@ -51,8 +50,8 @@ struct triad_pool;
 struct triad_pool_job;
 
 struct triad_pool_order {
-	/* Writes the document; returns an exit status, as a command does.  'resource' is
-	 * the job's, or NULL. */
+	/* Writes the document; returns an exit status, as a command does.  'resource'
+	 * is the job's, or NULL. */
 	int (*run)(void *context, const void *resource, struct triad_output *output);
 	void *context;
 	void *resource;         /* taken over, for free(); NULL: none */
@@ -83,24 +82,26 @@ struct triad_pool_status {
 	uint64_t n_broken_off; /* because the client did not read */
 };
 
-/* The pool's threads call 'ready', without a lock, when there is something to read.  NULL
- * when memory is short. */
+/* The pool's threads call 'ready', without a lock, when there is something to read.
+ * NULL when memory is short. */
 struct triad_pool *triad_pool_new(void (*ready)(void *context), void *context);
 
 /* Starts the threads, unless they run.  Returns 0 or an errno. */
 int triad_pool_start(struct triad_pool *pool);
 
-/* Breaks off all jobs and ends the threads, once their commands return.  Accepts NULL. */
+/* Breaks off all jobs and ends the threads, once their commands return.  Accepts
+ * NULL. */
 void triad_pool_stop(struct triad_pool *pool);
 /* After the last job was left.  Accepts NULL. */
 void triad_pool_free(struct triad_pool *pool);
 
-/* Queues a job.  Takes over the order's resource in any case.  Returns 0; EBUSY (no place
- * is free for it), ENOMEM or ECANCELED (the pool has stopped). */
+/* Queues a job.  Takes over the order's resource in any case.  Returns 0; EBUSY (no
+ * place is free for it), ENOMEM or ECANCELED (the pool has stopped). */
 int triad_pool_begin(struct triad_pool *pool, const struct triad_pool_order *order,
 	struct triad_pool_job **job);
 
-/* Whether the head is known, and there is something to read or the document has ended. */
+/* Whether the head is known, and there is something to read or the document has
+ * ended. */
 bool triad_pool_job_is_ready(struct triad_pool_job *job);
 /* Only after triad_pool_job_is_ready() returned true. */
 void triad_pool_job_head(struct triad_pool_job *job, struct triad_pool_head *head);

@@ -69,7 +69,8 @@ void triad_stream_begin(struct triad_stream *stream, const char *last_event_id,
 	add_text(stream, text);
 	if (last_event_id && parse_id(last_event_id, &stream->known))
 		return;
-	/* A new client has missed nothing; this event gives it an id to come back with. */
+	/* A new client has missed nothing; this event gives it an id to come back
+	 * with. */
 	stream->known = *now;
 	add_event(stream, "begin", 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A stream of Server-Sent Events that tells a client which kind of data has changed; the
- * client then requests the new data.
+/* A stream of Server-Sent Events that tells a client which kind of data has changed;
+ * the client then requests the new data.
  *
  *     event: sweep
  *     id: 69270f3a.12.3.1.2.1
@@ -8,9 +8,10 @@
  *
  * Model: a state has a number for each kind of change.  A stream knows the state of its
  * client, and sends one event for each number that differs from the present state.  An
- * event's id is the whole state after it.  So the server keeps nothing for a client that
- * disconnects: when the client returns with Last-Event-ID, the difference is what it
- * missed.  The first number identifies the process: after a restart all events are sent.
+ * event's id is the whole state after it.  So the server keeps nothing for a client
+ * that disconnects: when the client returns with Last-Event-ID, the difference is what
+ * it missed.  The first number identifies the process: after a restart all events are
+ * sent.
  *
  * A stream ends after TRIAD_STREAM_LIFE_US, and the client connects again: so a client
  * that has vanished does not keep its place.
@@ -57,8 +58,8 @@ const char *triad_stream_event_name(enum triad_stream_event change);
 void triad_stream_begin(struct triad_stream *stream, const char *last_event_id,
 	const struct triad_stream_state *now, uint64_t now_us);
 
-/* Makes the text of new events, unless earlier text is still to be sent.  Returns whether
- * there is text to send, or the stream has ended. */
+/* Makes the text of new events, unless earlier text is still to be sent.  Returns
+ * whether there is text to send, or the stream has ended. */
 bool triad_stream_look(struct triad_stream *stream,
 	const struct triad_stream_state *now, uint64_t now_us);
 

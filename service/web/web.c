@@ -8,7 +8,8 @@
 #include "service/web/web_parts.h"
 #include "triad/clock.h"
 
-/* Only one in so many clients may have a stream: a stream keeps its place for minutes. */
+/* Only one in so many clients may have a stream: a stream keeps its place for
+ * minutes. */
 #define CLIENTS_PER_STREAM 4
 
 /* --- life --- */

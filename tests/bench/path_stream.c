@@ -14,8 +14,8 @@
  *
  *     LID SENT_US ANSWERED_US
  *
- * with both moments in CLOCK_BOOTTIME; and one for each request that got no path: it was not
- * sent, was answered with a status, or with nothing for a second:
+ * with both moments in CLOCK_BOOTTIME; and one for each request that got no path: it
+ * was not sent, was answered with a status, or with nothing for a second:
  *
  *     lost LID SENT_US WHY
  *

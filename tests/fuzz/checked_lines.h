@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Lines that end in a checksum, made of any octets: mended, a fuzz target gets behind the
- * checksum, which random octets seldom meet.  It is calculated here once more, so that
- * the product's is compared with another one. */
+/* Lines that end in a checksum, made of any octets: mended, a fuzz target gets behind
+ * the checksum, which random octets seldom meet.  It is calculated here once more, so
+ * that the product's is compared with another one. */
 #ifndef TRIAD_TESTS_FUZZ_CHECKED_LINES_H
 #define TRIAD_TESTS_FUZZ_CHECKED_LINES_H
 

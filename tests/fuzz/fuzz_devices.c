@@ -4,8 +4,8 @@
  * within its caps.
  *
  * Input: answers, each a kind (1 octet: 0 none, 1 not sent, 2 a short one, others an
- * answer), the MAD's status (2), where its octets begin (1, behind the header), how many
- * there are (1), and these. */
+ * answer), the MAD's status (2), where its octets begin (1, behind the header), how
+ * many there are (1), and these. */
 #include "perfmgr/devices/devices.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/sim/fabrics.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Fragments of datagrams, as they come: what is whole has a size that can be, and what was
- * sent arrives whatever came before it.
+/* Fragments of datagrams, as they come: what is whole has a size that can be, and what
+ * was sent arrives whatever came before it.
  *
  * Input: MADs of 256 octets; then the octets of a datagram. */
 #include "portmgr/cluster/fragments.h"
@@ -40,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		require(whole <= TRIAD_SEAL_MAX_SIZE, "a size that can be");
 		require(!whole || whole == fragments.size, "the size that was told");
-		/* Whoever says to be nobody is not taken, but by the parts' own check. */
+		/* Whoever says to be nobody is not taken, but by the parts' own
+		 * check. */
 		(void)triad_fragment_sender(mad, TRIAD_MAD_SIZE);
 	}
 	datagram = fuzz_take(&w, TRIAD_MAD_SIZE, &rest);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What SMs say about images, as it comes and with its head made right, to one that has
- * some.  Whatever is accepted is written as it was read, but for the reserved octet, the
- * flag and what is behind a question; what is said in answer is sound; and no more is kept
- * than there is room for.
+ * some.  Whatever is accepted is written as it was read, but for the reserved octet,
+ * the flag and what is behind a question; what is said in answer is sound; and no more
+ * is kept than there is room for.
  *
  * Input: payloads, each behind its length (2 octets, big-endian; its highest bits say
  * how much time passes before). */

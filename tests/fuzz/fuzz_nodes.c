@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What a plugin may answer to the question for nodes that completion asks: any octets.
- * What is found can be shown on any terminal, and does not depend on how the octets came
- * in pieces.
+ * What is found can be shown on any terminal, and does not depend on how the octets
+ * came in pieces.
  *
  * Input: flags (1: GUIDs), the size of pieces (1 octet, 0: all at once), then JSON. */
 #include "cli/client.h"

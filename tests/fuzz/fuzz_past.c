@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Images put together again from any lines: what is taken is within its caps, and can be
- * shown.  A frame begins with its line 'triad-profile'; the first four are a key, an image
- * and the same of the image before.  Lines of an index are written as they were read. */
+/* Images put together again from any lines: what is taken is within its caps, and can
+ * be shown.  A frame begins with its line 'triad-profile'; the first four are a key, an
+ * image and the same of the image before.  Lines of an index are written as they were
+ * read. */
 #include "collect/kept_histograms.h"
 #include "collect/kept_owners.h"
 #include "history/past.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What SMs say about the SA's records, as it comes and with its head made right, to a
- * standby and to a master.  Whatever is accepted is within its caps and is said again as
- * sound; what a copy has makes lines that OpenSM reads, each with one beginning.
+ * standby and to a master.  Whatever is accepted is within its caps and is said again
+ * as sound; what a copy has makes lines that OpenSM reads, each with one beginning.
  *
- * Input: payloads, each behind its length (2 octets, big-endian; its highest bits say how
- * much time passes before, its lowest bit of these who says it). */
+ * Input: payloads, each behind its length (2 octets, big-endian; its highest bits say
+ * how much time passes before, its lowest bit of these who says it). */
 #include <string.h>
 
 #include "portmgr/sa/sa_copier.h"
@@ -72,7 +72,8 @@ static void receive_from(struct triad_sa_copier *copier, uint64_t sender,
 
 	triad_sa_copier_payload(copier, sender, octets, size);
 	check_out(copier, now_us);
-	/* Magic and version as they should be, so that what is behind them is reached. */
+	/* Magic and version as they should be, so that what is behind them is
+	 * reached. */
 	if (size < 8 || size > sizeof(mended))
 		return;
 	memcpy(mended, octets, size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What a plugin may send triadctl as tables: any octets.  What is accepted keeps within
- * its caps, can be shown on any terminal, is written as it was read, and does not depend
- * on how the octets came in pieces.
+ * its caps, can be shown on any terminal, is written as it was read, and does not
+ * depend on how the octets came in pieces.
  *
  * Input: the size of pieces (1 octet, 0: all at once), then records. */
 #include "lib/text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* In the place of MHD_get_connection_info(), as libmicrohttpd 1.0 does it, whichever is here:
- * each answer takes the place of the one before. */
+/* In the place of MHD_get_connection_info(), as libmicrohttpd 1.0 does it, whichever is
+ * here: each answer takes the place of the one before. */
 #include "perfmgr/export/microhttpd.h"
 
 const union MHD_ConnectionInfo *__real_MHD_get_connection_info(

@@ -3,9 +3,9 @@
  * people set it, how devices answer.
  *
  * Model: a store has octets, by the GUID of a node: of the memory of what is plugged in
- * at a port, and of registers.  Tests write them as the documents of the vendor lay them
- * out; nothing here knows what they mean.  A node for which nothing was set refuses; at
- * one for which cables were set, other ports are empty.
+ * at a port, and of registers.  Tests write them as the documents of the vendor lay
+ * them out; nothing here knows what they mean.  A node for which nothing was set
+ * refuses; at one for which cables were set, other ports are empty.
  *
  *     Cable "leaf-01"[3] PAGE.ADDRESS=HEX        octets from there on
  *     Cable "leaf-01"[3] empty

@@ -8,8 +8,8 @@
  * that is full, it is waited for once; from then on, until it reads again, what comes
  * for it is lost.
  *
- * Attributes: sim_details.h has the counters, sim_hardware.h the vendor's.  What ibsim reads is changed on the way
- * in, and what it writes on the way out:
+ * Attributes: sim_details.h has the counters, sim_hardware.h the vendor's.  What ibsim
+ * reads is changed on the way in, and what it writes on the way out:
  *
  *   - Console: a command that sets such a counter becomes a Dump of its node.  What
  *     ibsim prints comes by stdout, which is a stream of ours, and becomes the

@@ -233,8 +233,8 @@ static void put_port(struct lab_sysfs *sysfs)
 
 #define IS_SM 0x2u /* of the capability mask [IBA 14.2.5.6] */
 
-/* ibsim forgets IsSM when links go down and come up again; the kernel's HCAs don't as long as
- * issm0 is open. */
+/* ibsim forgets IsSM when links go down and come up again; the kernel's HCAs don't as
+ * long as issm0 is open. */
 static void set_issm_again(struct lab_sysfs *sysfs, const uint8_t *info)
 {
 	uint32_t data[LAB_WIRE_ANSWER_SIZE / 4] = {1};

@@ -44,8 +44,8 @@ struct agents {
 	unsigned send_room; /* EAGAIN past so many in flight; 0: any number */
 	bool broken;        /* receive() fails */
 	uint64_t (*raw)[TRIAD_N_COUNTERS]; /* for each port of the fabric */
-	/* Detail attributes that are answered; that are answered by nothing at all.  The
-	 * others are refused. */
+	/* Detail attributes that are answered; that are answered by nothing at all.
+	 * The others are refused. */
 	uint32_t details, ignored_details;
 	struct triad_detail_reading (
 		*detail)[TRIAD_PMA_N_ATTRIBUTES]; /* of each port */

@@ -15,29 +15,30 @@
  *     two        two of these
  *     none       other traffic alone
  *
- * With several sweeps, the last one is judged, in which all flows send.  In those before,
- * each flow pauses or not, by chance, for the whole sweep: as an assumption, what jobs do
- * in phases that are longer than a sweep.
+ * With several sweeps, the last one is judged, in which all flows send.  In those
+ * before, each flow pauses or not, by chance, for the whole sweep: as an assumption,
+ * what jobs do in phases that are longer than a sweep.
  *
- * With --vls 2, each part of a scenario, and each flow of the other traffic, has one of two
- * VLs by chance, and roots are true on the VLs of which flows are held there.  With --blind
- * the same runs are judged without counters of VLs: then a root counts as found when its
- * port is, and hosts of another VL are victims of nobody.
+ * With --vls 2, each part of a scenario, and each flow of the other traffic, has one of
+ * two VLs by chance, and roots are true on the VLs of which flows are held there.  With
+ * --blind the same runs are judged without counters of VLs: then a root counts as found
+ * when its port is, and hosts of another VL are victims of nobody.
  *
- * By seed 1, of victims 94 % are named and 0.5 % are called contributors, of contributors
- * 96 % are named and 2 % are called victims, when flows pause in half of 20 sweeps (120
- * trials); 81, 10, 81 and 9 % when they pause in a fifth of 40 (60 trials); without pauses
- * victims are undecided.
+ * By seed 1, of victims 94 % are named and 0.5 % are called contributors, of
+ * contributors 96 % are named and 2 % are called victims, when flows pause in half of
+ * 20 sweeps (120 trials); 81, 10, 81 and 9 % when they pause in a fifth of 40 (60
+ * trials); without pauses victims are undecided.
  *
- * By VL (--vls 2, 120 trials, seed 1): of 150 roots, each on its VL, 90 % are found, and one
- * is false; of those missed most are where little is held up on that VL.  Blind, of the 120
- * ports 98 % are, none false; but hosts that only use another VL are in their trees: 115
- * victims are named or undecided, not 88 (of two roots at once 61, not 34).  Counters that
- * stop at once (--full), as those of hardware do, cost next to nothing: 89 victims, the same
- * roots.
+ * By VL (--vls 2, 120 trials, seed 1): of 150 roots, each on its VL, 90 % are found,
+ * and one is false; of those missed most are where little is held up on that VL.
+ * Blind, of the 120 ports 98 % are, none false; but hosts that only use another VL are
+ * in their trees: 115 victims are named or undecided, not 88 (of two roots at once 61,
+ * not 34).  Counters that stop at once (--full), as those of hardware do, cost next to
+ * nothing: 89 victims, the same roots.
  *
  * Of hosts, each is counted for each true root that was named and in whose tree it is:
- * one that sends over the root is a contributor; one that does not, and waits, a victim. */
+ * one that sends over the root is a contributor; one that does not, and waits, a
+ * victim. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>

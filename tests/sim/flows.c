@@ -179,7 +179,8 @@ static double room_of(const struct flows *flows, uint32_t port)
 	return host == TRIAD_FABRIC_NONE ? rate : fmin(rate, flows->drains[host]);
 }
 
-/* Until the first of the growing flows is stopped: by its own rate, or by a full link. */
+/* Until the first of the growing flows is stopped: by its own rate, or by a full
+ * link. */
 static double step_of(struct flows *flows, const double *used, const uint32_t *growing)
 {
 	double step = INFINITY;
@@ -289,8 +290,8 @@ static void packet_send(struct flows *flows, uint32_t port, struct packet packet
 	link->n_sent++;
 }
 
-/* The VL to serve now, of those in 'wanted' (a bit for each), or FLOWS_N_VLS; counts what
- * waits because only credits are missing. */
+/* The VL to serve now, of those in 'wanted' (a bit for each), or FLOWS_N_VLS; counts
+ * what waits because only credits are missing. */
 static unsigned link_choose_vl(
 	const struct flows *flows, struct link *link, unsigned wanted)
 {

@@ -2,23 +2,24 @@
 /* Flows of packets over the forwarding tables of a fabric, with InfiniBand's credits.
  *
  * Model: time passes in slots, in one of which a link of rate 1 sends one packet.  Each
- * receiving port has a buffer for 'buffer' packets of each VL.  A port sends a packet only
- * when the buffer of its VL at the other end has room: that is what credits are.  Packets of a buffer
- * leave in their order; with a 'window' of more than 1 a switch may take one of the
- * first 'window' packets whose way out is free, as switches do whose buffers are shared
- * by queues for each way out.  Ways out take turns among the buffers that have something
- * for them.  Hosts take turns among their flows, take packets out of their buffer at the
- * rate that they have, and hold back 'backlog' packets of a flow at most: what would be
- * more is not sent.
+ * receiving port has a buffer for 'buffer' packets of each VL.  A port sends a packet
+ * only when the buffer of its VL at the other end has room: that is what credits are.
+ * Packets of a buffer leave in their order; with a 'window' of more than 1 a switch may
+ * take one of the first 'window' packets whose way out is free, as switches do whose
+ * buffers are shared by queues for each way out.  Ways out take turns among the buffers
+ * that have something for them.  Hosts take turns among their flows, take packets out
+ * of their buffer at the rate that they have, and hold back 'backlog' packets of a flow
+ * at most: what would be more is not sent.
  *
- * What is counted is what ports count: packets sent (PortXmitData), and slots in which a
- * packet was there to be sent and the link was idle, for want of credits (PortXmitWait).
- * A link that sends all the time does not wait, however much there is to send.  A VL
- * (PortVLXmitWait) waits in a slot in which it has a packet and no credits, whatever
- * other VLs send then.
+ * What is counted is what ports count: packets sent (PortXmitData), and slots in which
+ * a packet was there to be sent and the link was idle, for want of credits
+ * (PortXmitWait).  A link that sends all the time does not wait, however much there is
+ * to send.  A VL (PortVLXmitWait) waits in a slot in which it has a packet and no
+ * credits, whatever other VLs send then.
  *
- * Not modelled: the time that packets and credits are on a link, weights of VLs (they take
- * turns), a VL that changes on the way, congestion control, a limit to what a switch moves inside.
+ * Not modelled: the time that packets and credits are on a link, weights of VLs (they
+ * take turns), a VL that changes on the way, congestion control, a limit to what a
+ * switch moves inside.
  *
  * Nothing of this is shared with congestion/, which is judged by it.
  * Memory: owns its arrays and aborts when memory is short; the layout is borrowed. */

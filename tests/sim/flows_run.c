@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Runs flows (flows.h) on a fabric that is read from standard input, such as a lab's with
- * the tables that its OpenSM made, and prints what ports would count.
+/* Runs flows (flows.h) on a fabric that is read from standard input, such as a lab's
+ * with the tables that its OpenSM made, and prints what ports would count.
  *
  *     switch NAME N_PORTS
  *     host NAME LID                    one port

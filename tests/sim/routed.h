@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Small fabrics with forwarding and SL2VL tables, as plain arrays that a test can spoil,
- * and what routes in them do, found out pair by pair, hop by hop: nothing of that is
- * shared with what it is compared with. */
+/* Small fabrics with forwarding and SL2VL tables, as plain arrays that a test can
+ * spoil, and what routes in them do, found out pair by pair, hop by hop: nothing of
+ * that is shared with what it is compared with. */
 #ifndef TRIAD_TESTS_SIM_ROUTED_H
 #define TRIAD_TESTS_SIM_ROUTED_H
 

@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* check writes the place of each assertion that holds into a file, and its parent reads them
- * one by one, each time moving what is left of them: with some hundred thousand of them in a
- * random test that takes most of its time.  An assertion that fails tells its place without
- * them.  What they would tell is where a test was when it crashed; the sanitizers do. */
+/* check writes the place of each assertion that holds into a file, and its parent reads
+ * them one by one, each time moving what is left of them: with some hundred thousand of
+ * them in a random test that takes most of its time.  An assertion that fails tells its
+ * place without them.  What they would tell is where a test was when it crashed; the
+ * sanitizers do. */
 #define _mark_point(file, line) ((void)0)
 
 /* Runs the cases and prints TAP, which is what tells whether they passed. */
@@ -21,8 +22,8 @@ static inline int run_cases(TCase *cases)
 	SRunner *runner = srunner_create(suite);
 
 	suite_add_tcase(suite, cases);
-	/* Of wall time: in scripts/check they give way to the tests in Python, and on a busy
-	 * machine some seconds of work take minutes. */
+	/* Of wall time: in scripts/check they give way to the tests in Python, and on a
+	 * busy machine some seconds of work take minutes. */
 	tcase_set_timeout(cases, 300);
 	srunner_set_tap(runner, "-");
 	srunner_run_all(runner, CK_SILENT);
@@ -30,8 +31,8 @@ static inline int run_cases(TCase *cases)
 	return 0;
 }
 
-/* Whether a program that emulates one processor on another runs this (qemu-user); then all
- * cases are skipped, because it lacks something. */
+/* Whether a program that emulates one processor on another runs this (qemu-user); then
+ * all cases are skipped, because it lacks something. */
 static inline bool is_skipped_under_emulation(const char *what)
 {
 	if (!getenv("TRIAD_EMULATED"))

@@ -60,7 +60,8 @@ static bool closes_loop(const struct triad_tables_guard *guard,
 	bool closes = !error && state == TRIAD_SETUP_CREDIT_CLOSES;
 
 	*unlooked = triad_setup_credit_why_unknown(error, state, credit);
-	/* Don't report this reason: the tables' state (TRIAD_TABLES_ENGINE) shows it. */
+	/* Don't report this reason: the tables' state (TRIAD_TABLES_ENGINE) shows
+	 * it. */
 	if (guard->fabric->qos.engine_has_tables)
 		*unlooked = NULL;
 	if (closes)

@@ -3,8 +3,8 @@
  * hosts, or that closes a credit loop which OpenSM's own tables don't have
  * (qos/setup/setup_credit.h).
  *
- * If the routing engine decides on SLs, the guard asks it for them under OpenSM's shared
- * lock, in short pieces (plugin/route_sls.h), until a sweep begins.
+ * If the routing engine decides on SLs, the guard asks it for them under OpenSM's
+ * shared lock, in short pieces (plugin/route_sls.h), until a sweep begins.
  *
  * Thread-safety: functions without state; not in the SM's thread. */
 #ifndef TRIAD_PLUGIN_QOS_TABLES_GUARD_H
@@ -25,9 +25,9 @@ struct triad_tables_guard {
 	unsigned long n_sweeps;
 };
 
-/* Judges the setup, and reports why it is refused.  Returns TRIAD_TABLES_PASSES also when
- * the guard can't tell: then '*unlooked' is why it does not know whether a credit loop is
- * closed; otherwise NULL. */
+/* Judges the setup, and reports why it is refused.  Returns TRIAD_TABLES_PASSES also
+ * when the guard can't tell: then '*unlooked' is why it does not know whether a credit
+ * loop is closed; otherwise NULL. */
 enum triad_tables_refusal triad_tables_guard_look(
 	const struct triad_tables_guard *guard, struct triad_tables_report *report,
 	const char **unlooked);

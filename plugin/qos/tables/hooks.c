@@ -52,8 +52,8 @@ static void install(struct osm_routing_engine *engine)
 
 	if (!entry)
 		return;
-	/* Called before each sweep.  If a hook is not ours, the engine has set it since the
-	 * last sweep: keep it as the engine's own. */
+	/* Called before each sweep.  If a hook is not ours, the engine has set it since
+	 * the last sweep: keep it as the engine's own. */
 	entry->own.context = engine->context;
 	if (engine->update_sl2vl != update_sl2vl)
 		entry->own.sl2vl = engine->update_sl2vl;
@@ -101,7 +101,8 @@ struct triad_engine_hooks triad_hooks_of_engine(const struct osm_opensm *osm)
 
 	if (!used)
 		return own;
-	/* The engine's own hooks: those that we keep for it, or else the present ones. */
+	/* The engine's own hooks: those that we keep for it, or else the present
+	 * ones. */
 	pthread_mutex_lock(&hooks.lock);
 	own = (struct triad_engine_hooks){
 		used->context, used->update_sl2vl, used->update_vlarb};

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Hooks between OpenSM's QoS pass and its routing engines.  OpenSM asks the engine in use
- * for every SL2VL table and every block of VL arbitration; with these hooks it asks Triad.
+/* Hooks between OpenSM's QoS pass and its routing engines.  OpenSM asks the engine in
+ * use for every SL2VL table and every block of VL arbitration; with these hooks it asks
+ * Triad.
  *
- * A routing engine may have hooks of its own, as torus-2QoS has.  Triad keeps them, and its
- * hooks call them afterwards.
+ * A routing engine may have hooks of its own, as torus-2QoS has.  Triad keeps them, and
+ * its hooks call them afterwards.
  *
  * OpenSM passes only the engine's context, so the hooks find their owner in a static
  * variable: a process has only one OpenSM.
  *
- * Thread-safety: install and remove in the SM's thread, which also runs the pass, but not
- * during a pass; triad_hooks_has_other() in any thread.  Locks: one of its own, held to
- * copy some pointers. */
+ * Thread-safety: install and remove in the SM's thread, which also runs the pass, but
+ * not during a pass; triad_hooks_has_other() in any thread.  Locks: one of its own,
+ * held to copy some pointers. */
 #ifndef TRIAD_PLUGIN_QOS_TABLES_HOOKS_H
 #define TRIAD_PLUGIN_QOS_TABLES_HOOKS_H
 
@@ -31,8 +32,8 @@ struct triad_engine_hooks {
 	triad_vlarb_hook vlarb;
 };
 
-/* Installs the two hooks before those of every routing engine that doesn't have them yet;
- * 'owner' is their context.  May be called repeatedly. */
+/* Installs the two hooks before those of every routing engine that doesn't have them
+ * yet; 'owner' is their context.  May be called repeatedly. */
 void triad_hooks_install(struct osm_opensm *osm, triad_sl2vl_hook sl2vl,
 	triad_vlarb_hook vlarb, void *owner);
 

@@ -24,8 +24,8 @@ static unsigned next_number(const char **at)
 
 static void read_vlarb(const char *text, struct triad_vlarb_entry *entries)
 {
-	/* Parse as OpenSM does: past the end of the text all numbers are 0, and VL 15 can't
-	 * be arbitrated. */
+	/* Parse as OpenSM does: past the end of the text all numbers are 0, and VL 15
+	 * can't be arbitrated. */
 	for (unsigned i = 0; i < TRIAD_VLARB_MAX; i++) {
 		entries[i].vl = (uint8_t)(next_number(&text) % 15);
 		entries[i].weight = (uint8_t)next_number(&text);

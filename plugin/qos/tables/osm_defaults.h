@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The QoS tables that OpenSM programs by default: from opensm.conf (qos_ca_*, qos_sw0_*,
- * qos_swe_*, qos_rtr_*, else qos_*), else OpenSM's built-in ones.
+/* The QoS tables that OpenSM programs by default: from opensm.conf (qos_ca_*,
+ * qos_sw0_*, qos_swe_*, qos_rtr_*, else qos_*), else OpenSM's built-in ones.
  *
- * The texts are parsed as OpenSM parses them, mistakes included: entries after their end
- * are 0. */
+ * The texts are parsed as OpenSM parses them, mistakes included: entries after their
+ * end are 0. */
 #ifndef TRIAD_PLUGIN_QOS_TABLES_OSM_DEFAULTS_H
 #define TRIAD_PLUGIN_QOS_TABLES_OSM_DEFAULTS_H
 

@@ -54,7 +54,8 @@ static int use_setup(struct triad_tables_pass *pass, struct triad_setup *setup)
 		return 0;
 	if (!pass->scopes)
 		return ENOMEM;
-	/* The setup is the same, but partitions may have changed since the last pass. */
+	/* The setup is the same, but partitions may have changed since the last
+	 * pass. */
 	error = triad_partitions_read(pass->osm, &partitions, &n);
 	if (error)
 		return error;
@@ -67,8 +68,8 @@ int triad_tables_pass_begin(struct triad_tables_pass *pass, struct triad_setup *
 {
 	int error;
 
-	/* A new number invalidates the caches of the last pass: ports and P_Keys may have
-	 * changed. */
+	/* A new number invalidates the caches of the last pass: ports and P_Keys may
+	 * have changed. */
 	pass->number = (pass->number + 1) & INT32_MAX;
 	pass->view.node = NULL;
 	pass->vlarb_port = NULL;
@@ -99,8 +100,8 @@ struct triad_tables_pass_counts triad_tables_pass_end(struct triad_tables_pass *
 
 /* --- hooks --- */
 
-/* Whether ports keep their tables because memory is short.  OpenSM's tables in this sweep
- * and the policy's in the next would change traffic twice. */
+/* Whether ports keep their tables because memory is short.  OpenSM's tables in this
+ * sweep and the policy's in the next would change traffic twice. */
 static bool keeps(struct triad_tables_pass *pass)
 {
 	if (!pass->keeps && pass->scopes)
@@ -115,8 +116,8 @@ static bool is_known(const void *table, size_t size)
 	return memcmp(table, nothing, size) != 0;
 }
 
-/* Writes the port's present table.  If that is unknown, leaves OpenSM's, so that the port
- * gets one at all. */
+/* Writes the port's present table.  If that is unknown, leaves OpenSM's, so that the
+ * port gets one at all. */
 static void keep_sl2vl(const osm_physp_t *port, uint8_t in, ib_slvl_table_t *table)
 {
 	const ib_slvl_table_t *known = osm_physp_get_slvl_tbl(port, in);
@@ -204,8 +205,8 @@ static uint16_t vlarb_scope(struct triad_tables_pass *pass, osm_physp_t *port)
 	return pass->vlarb_scope;
 }
 
-/* Writes the scope's entries into the block.  Blocks 0 and 1 are the low-priority table, 2
- * and 3 the high-priority one. */
+/* Writes the scope's entries into the block.  Blocks 0 and 1 are the low-priority
+ * table, 2 and 3 the high-priority one. */
 static void apply_vlarb(struct triad_tables_pass *pass, uint16_t scope,
 	osm_physp_t *port, ib_vl_arb_table_t *block, unsigned length, unsigned index)
 {
@@ -226,7 +227,8 @@ static void apply_vlarb(struct triad_tables_pass *pass, uint16_t scope,
 	}
 }
 
-/* Whether OpenSM will send the block, compared after VLs are cut to those of the port. */
+/* Whether OpenSM will send the block, compared after VLs are cut to those of the
+ * port. */
 static bool block_differs(const osm_physp_t *port, const ib_vl_arb_table_t *block,
 	unsigned length, unsigned index)
 {
@@ -279,9 +281,9 @@ void triad_tables_pass_vlarb(void *context, osm_physp_t *port, uint8_t number,
 	osm_node_t *node = port->p_node;
 	bool is_last;
 
-	/* After the arbitration of its last port OpenSM continues with the switch's SL2VL
-	 * tables, so handle them now (pass_switch.c).  That port may have more blocks:
-	 * while OpenSM asks for these, the switch stays hidden. */
+	/* After the arbitration of its last port OpenSM continues with the switch's
+	 * SL2VL tables, so handle them now (pass_switch.c).  That port may have more
+	 * blocks: while OpenSM asks for these, the switch stays hidden. */
 	if (node->sw)
 		triad_tables_pass_look_at(pass, node);
 	is_last = node->sw && number && number == pass->view.last_up;

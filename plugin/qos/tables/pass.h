@@ -51,8 +51,8 @@ struct triad_tables_pass_counts {
 struct triad_tables_pass *triad_tables_pass_new(struct osm_opensm *osm);
 void triad_tables_pass_free(struct triad_tables_pass *pass); /* accepts NULL */
 
-/* Begins a pass with 'setup' (may be NULL), of which it takes a reference.  Under OpenSM's
- * lock.  Returns 0, ENOMEM or EOVERFLOW: then the pass changes no tables. */
+/* Begins a pass with 'setup' (may be NULL), of which it takes a reference.  Under
+ * OpenSM's lock.  Returns 0, ENOMEM or EOVERFLOW: then the pass changes no tables. */
 int triad_tables_pass_begin(struct triad_tables_pass *pass, struct triad_setup *setup);
 
 /* Ends the pass.  Without OpenSM's lock, which it takes exclusively if it must restore

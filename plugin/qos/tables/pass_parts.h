@@ -8,7 +8,8 @@
 
 #define TRIAD_TABLES_PASS_MEMO_SIZE 65536 /* a power of two */
 
-/* A cached class of a port, or of all ports of a switch, found in pass number 'pass'. */
+/* A cached class of a port, or of all ports of a switch, found in pass number
+ * 'pass'. */
 struct triad_tables_pass_memo {
 	const void *key; /* a port or a node */
 	uint32_t class;
@@ -71,14 +72,15 @@ uint8_t triad_tables_pass_op_vls(
 
 /* --- pass_switch.c: a switch's SL2VL tables as a whole --- */
 
-/* Call it when OpenSM has finished the arbitration of all ports of the switch in 'view'. */
+/* Call it when OpenSM has finished the arbitration of all ports of the switch in
+ * 'view'. */
 void triad_tables_pass_step(struct triad_tables_pass *pass, osm_node_t *node);
 
 /* Makes the tables of the skipped switch visible to OpenSM again. */
 void triad_tables_pass_put_back(struct triad_tables_pass *pass);
 
-/* The table as OpenSM writes it: all VLs except 15 are limited to those that the port uses
- * now. */
+/* The table as OpenSM writes it: all VLs except 15 are limited to those that the port
+ * uses now. */
 struct triad_sl2vl triad_tables_pass_cut(
 	const osm_physp_t *port, const struct triad_sl2vl *table);
 

@@ -39,8 +39,8 @@ static bool find_memo(struct triad_tables_pass *pass, const void *key,
 {
 	uint64_t hash = (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
 
-	/* Each key has one slot, where it replaces another key; that one is then looked up
-	 * again. */
+	/* Each key has one slot, where it replaces another key; that one is then looked
+	 * up again. */
 	*memo = &pass->memo[hash >> 32 & (TRIAD_TABLES_PASS_MEMO_SIZE - 1)];
 	if ((*memo)->key == key && (*memo)->pass == pass->number)
 		return true;

@@ -51,8 +51,8 @@ static bool asks_about(const osm_port_t *port)
 	return asks_about_port0(node);
 }
 
-/* Whether OpenSM will certainly call a hook again in this pass after the SL2VL tables of
- * the switch's outer ports.  OpenSM walks in the order of port GUIDs. */
+/* Whether OpenSM will certainly call a hook again in this pass after the SL2VL tables
+ * of the switch's outer ports.  OpenSM walks in the order of port GUIDs. */
 static bool asks_again(const struct triad_tables_pass *pass, osm_node_t *node)
 {
 	cl_qmap_t *ports = &pass->osm->subn.port_guid_tbl;
@@ -99,8 +99,8 @@ struct triad_sl2vl triad_tables_pass_cut(
 	return cut;
 }
 
-/* The desired tables of one out-port, one for each kind of in-port.  'own': from in-port 0
- * to an enhanced port 0. */
+/* The desired tables of one out-port, one for each kind of in-port.  'own': from
+ * in-port 0 to an enhanced port 0. */
 struct desired {
 	unsigned n;
 	struct triad_sl2vl tables[TRIAD_SCOPES_MAX_PORTS];
@@ -207,9 +207,9 @@ static void send_smp(struct triad_tables_pass *pass, osm_node_t *node,
 		pass->counts.n_smps++;
 }
 
-/* Sends a table for all in-ports, with the other bits of 'modifier'.  "All" excludes a base
- * port 0 [IBA 14.2.5.8; osm_slvl_rcv_process()]: its tables, for packets of the switch
- * itself, need another SMP. */
+/* Sends a table for all in-ports, with the other bits of 'modifier'.  "All" excludes a
+ * base port 0 [IBA 14.2.5.8; osm_slvl_rcv_process()]: its tables, for packets of the
+ * switch itself, need another SMP. */
 static void send_for_all_in(struct triad_tables_pass *pass, osm_node_t *node,
 	const osm_physp_t *out, uint32_t modifier, const struct triad_sl2vl *table)
 {
@@ -218,8 +218,8 @@ static void send_for_all_in(struct triad_tables_pass *pass, osm_node_t *node,
 		send_smp(pass, node, out, modifier, table);
 }
 
-/* Clears OpenSM's copy of a table that was sent; the answer fills it in.  Without an answer
- * it differs in the next sweep, which sends it again. */
+/* Clears OpenSM's copy of a table that was sent; the answer fills it in.  Without an
+ * answer it differs in the next sweep, which sends it again. */
 static void forget(const osm_physp_t *out, unsigned in)
 {
 	memset(known(out, in), 0, sizeof(ib_slvl_table_t));
@@ -298,8 +298,8 @@ static void send_few(struct triad_tables_pass *pass, osm_node_t *node)
 	struct triad_sl2vl common;
 	struct desired desired;
 
-	/* Send one SMP for the whole switch; or one for each out-port whose in-ports are
-	 * alike, and one for each other table that differs. */
+	/* Send one SMP for the whole switch; or one for each out-port whose in-ports
+	 * are alike, and one for each other table that differs. */
 	if (find_common(pass, node, &common)) {
 		send_for_all_in(pass, node,
 			osm_node_get_physp_ptr(node, pass->view.last_up), ALL_OUT,

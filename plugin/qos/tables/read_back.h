@@ -2,8 +2,8 @@
 /* Reads QoS tables from the ports themselves: SubnGet(SLtoVLMappingTable),
  * SubnGet(VLArbitrationTable), SubnGet(PortInfo), by LID, from a descriptor of our own.
  *
- * OpenSM's copies stay unchanged.  Only a few requests are in flight at a time, to leave
- * room for sweeps.
+ * OpenSM's copies stay unchanged.  Only a few requests are in flight at a time, to
+ * leave room for sweeps.
  *
  * Thread-safety: blocks; call it from a thread that may.  Memory: the caller's.
  * Spec: IBA volume 1, 14.2.5.6, 14.2.5.8, 14.2.5.9. */
@@ -39,9 +39,9 @@ struct triad_read_back_owner {
 	void *context;
 };
 
-/* Requests all 'items', with 'm_key'.  Does not ask a LID again that has not answered once.
- * Returns 0 when each item has been answered or given up, ECANCELED, or an errno when it
- * can't send at all. */
+/* Requests all 'items', with 'm_key'.  Does not ask a LID again that has not answered
+ * once.  Returns 0 when each item has been answered or given up, ECANCELED, or an errno
+ * when it can't send at all. */
 int triad_read_back(const struct triad_fabric *fabric, uint64_t m_key,
 	struct triad_read_back *items, size_t n,
 	const struct triad_read_back_owner *owner);

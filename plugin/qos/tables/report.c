@@ -55,8 +55,8 @@ static bool is_news(struct triad_tables_report *report, const char *text)
 	return true;
 }
 
-/* Logs a line unless it was logged before.  Returns 1 if it was left out because there are
- * too many, else 0. */
+/* Logs a line unless it was logged before.  Returns 1 if it was left out because there
+ * are too many, else 0. */
 static unsigned report_line(struct triad_tables_report *report, bool is_error,
 	const char *text, const struct triad_policy *policy, unsigned *n)
 {

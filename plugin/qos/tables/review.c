@@ -152,10 +152,10 @@ static uint64_t n_different(const struct triad_setup_plan *plan)
 	return n;
 }
 
-/* What to do about tables that differ: ask OpenSM for a sweep, wait for one, or report them
- * as lost: a pass with the present setup did not help.  Ask once for the same
- * differences, at most MAX_ASKED times in a row for others; never while OpenSM has trouble,
- * because it sweeps by itself then. */
+/* What to do about tables that differ: ask OpenSM for a sweep, wait for one, or report
+ * them as lost: a pass with the present setup did not help.  Ask once for the same
+ * differences, at most MAX_ASKED times in a row for others; never while OpenSM has
+ * trouble, because it sweeps by itself then. */
 enum verdict { FINE, ASK, WAIT, LOST };
 
 static enum verdict judge(const struct triad_tables *tables,
@@ -165,7 +165,8 @@ static enum verdict judge(const struct triad_tables *tables,
 	bool is_passed = tables->passed_offer == tables->offer;
 	bool may_ask = !subn->subnet_initialization_error && !subn->need_update;
 
-	/* An engine that replaces tables does so in a way unknown here: don't compare. */
+	/* An engine that replaces tables does so in a way unknown here: don't
+	 * compare. */
 	if (fabric->qos.engine_has_tables ? is_passed : !tables->status.n_different)
 		return FINE;
 	if (!is_passed)
@@ -269,9 +270,9 @@ static bool is_anything(struct triad_tables *tables, bool qos)
 	return anything && qos;
 }
 
-/* If there was no fabric when a setup was offered, as at the SM's start, the guard checks
- * it on the first one.  A setup that has passed once is never withdrawn: a new port must
- * not change all others. */
+/* If there was no fabric when a setup was offered, as at the SM's start, the guard
+ * checks it on the first one.  A setup that has passed once is never withdrawn: a new
+ * port must not change all others. */
 static void test_first(
 	struct triad_tables *tables, const struct triad_tables_goal *goal)
 {

@@ -146,7 +146,8 @@ static void begin_pass(struct triad_tables *tables)
 	setup = tables->setup ? triad_setup_ref(tables->setup) : NULL;
 	tables->begun_offer = tables->offer;
 	pthread_mutex_unlock(&tables->lock);
-	/* If memory is short, this pass leaves tables unchanged, and its end reports it. */
+	/* If memory is short, this pass leaves tables unchanged, and its end reports
+	 * it. */
 	(void)triad_tables_pass_begin(tables->pass, setup);
 	tables->in_pass = true;
 	triad_setup_unref(setup);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* QoS tables: puts the policy's setup into force, and checks that it is.
  *
- * Model: triad-qos offers the setup of each new policy.  A setup that would cut the SM off
- * from hosts, or close a credit loop, is refused, and the last one stays (guard.h).  The
- * setup in force is programmed in OpenSM's QoS pass (pass.h), of which there is one in each
- * heavy sweep and reroute; a pass uses one setup from beginning to end.  When the setup is
- * removed, the hooks stay until a pass has found OpenSM's own tables everywhere.  Without a
- * setup from the start there are no hooks.
+ * Model: triad-qos offers the setup of each new policy.  A setup that would cut the SM
+ * off from hosts, or close a credit loop, is refused, and the last one stays (guard.h).
+ * The setup in force is programmed in OpenSM's QoS pass (pass.h), of which there is one
+ * in each heavy sweep and reroute; a pass uses one setup from beginning to end.  When
+ * the setup is removed, the hooks stay until a pass has found OpenSM's own tables
+ * everywhere.  Without a setup from the start there are no hooks.
  *
- * After a sweep, triad-qos compares the desired tables with those that the SM knows.  If
- * they differ, it asks OpenSM for another heavy sweep, but only once for the same
- * differences.  So a setup that came too late for a sweep is soon in force, and a switch
- * that refuses a table does not keep the SM sweeping.  Tables that still differ then are
- * reported and counted.
+ * After a sweep, triad-qos compares the desired tables with those that the SM knows.
+ * If they differ, it asks OpenSM for another heavy sweep, but only once for the same
+ * differences.  So a setup that came too late for a sweep is soon in force, and a
+ * switch that refuses a table does not keep the SM sweeping.  Tables that still differ
+ * then are reported and counted.
  *
  * Threads: triad_tables_note_*() in the SM's thread; offers and reviews in triad-qos;
  * status anywhere.  Locks: 'lock', held for pointers and numbers. */
@@ -60,8 +60,8 @@ struct triad_tables_status {
 	uint64_t n_refused;                   /* setups */
 	bool refused;                      /* the last one: what is in force is older */
 	enum triad_tables_refusal refusal; /* why */
-	/* Why it is not known whether the setup in force closes a credit loop; NULL: it is
-	 * known, or does not matter. */
+	/* Why it is not known whether the setup in force closes a credit loop; NULL: it
+	 * is known, or does not matter. */
 	const char *unlooked;
 	/* Of the last review: */
 	uint64_t n_different; /* tables that differ from the desired ones */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The parts of 'struct triad_tables': tables.c has its life and the SM's passes, review.c
- * puts setups into force and checks them. */
+/* The parts of 'struct triad_tables': tables.c has its life and the SM's passes,
+ * review.c puts setups into force and checks them. */
 #ifndef TRIAD_PLUGIN_QOS_TABLES_TABLES_PARTS_H
 #define TRIAD_PLUGIN_QOS_TABLES_TABLES_PARTS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An agent's table against managers whose messages come late, get lost or are doubled, whose
- * clocks are others, and while the agent is stopped. */
+/* An agent's table against managers whose messages come late, get lost or are doubled,
+ * whose clocks are others, and while the agent is stopped. */
 #include "collect/path_keeper.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What earlier releases wrote (tests/compat/VERSION) is read, all of it: what was read is
- * written as it was.  A higher version is refused as such. */
+/* What earlier releases wrote (tests/compat/VERSION) is read, all of it: what was read
+ * is written as it was.  A higher version is refused as such. */
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>

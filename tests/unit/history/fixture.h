@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A fabric whose counters are said by a test, images of it, and a copy of what each image
- * has: the oracle. */
+/* A fabric whose counters are said by a test, images of it, and a copy of what each
+ * image has: the oracle. */
 #ifndef TRIAD_TESTS_UNIT_HISTORY_FIXTURE_H
 #define TRIAD_TESTS_UNIT_HISTORY_FIXTURE_H
 

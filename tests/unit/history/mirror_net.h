@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Members that copy each other's images, on a network that loses, repeats and holds back,
- * that falls apart and heals; they are killed, lose what their disk had not got yet, or all
- * of it; disks are full for a while; clocks differ. */
+/* Members that copy each other's images, on a network that loses, repeats and holds
+ * back, that falls apart and heals; they are killed, lose what their disk had not got
+ * yet, or all of it; disks are full for a while; clocks differ. */
 #ifndef TRIAD_TESTS_UNIT_HISTORY_MIRROR_NET_H
 #define TRIAD_TESTS_UNIT_HISTORY_MIRROR_NET_H
 
@@ -54,8 +54,8 @@ static struct {
 	struct packet packets[MAX_PACKETS];
 	unsigned n_packets;
 	unsigned writer;
-	/* Member 0 is one that says what it wants, when time passes and when it is asked;
-	 * NULL: it is none. */
+	/* Member 0 is one that says what it wants, when time passes and when it is
+	 * asked; NULL: it is none. */
 	void (*lie)(const struct triad_mirror_message *asked);
 	uint64_t lied_us;
 } net;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A member that lies, or whose clock is wrong, costs the others nothing of what they copy
- * from each other. */
+/* A member that lies, or whose clock is wrong, costs the others nothing of what they
+ * copy from each other. */
 #include "tests/unit/history/mirror_net.h"
 
 static void say(const struct triad_mirror_message *message)
@@ -212,8 +212,8 @@ static void tell_floor(const struct triad_mirror_message *asked)
 	claim(lied_floor_us);
 }
 
-/* A clock that is wrong by years costs the others nothing; whatever a floor is, it leaves
- * half of what has room. */
+/* A clock that is wrong by years costs the others nothing; whatever a floor is, it
+ * leaves half of what has room. */
 START_TEST(test_mirror_of_floors_that_can_not_be_keeps_images)
 {
 	const struct triad_history_limits tight = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Alerts and links come back from their lines as they were, and lines that nobody writes
- * are refused. */
+/* Alerts and links come back from their lines as they were, and lines that nobody
+ * writes are refused. */
 #include "history/record.h"
 
 #include <string.h>

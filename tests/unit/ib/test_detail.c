@@ -67,7 +67,8 @@ static struct triad_detail_reading decode(enum triad_pma_attribute attribute)
 	return reading;
 }
 
-/* A value that libibmad writes into a field is in one slot of ours, that of its name. */
+/* A value that libibmad writes into a field is in one slot of ours, that of its
+ * name. */
 START_TEST(test_every_field_is_where_libibmad_has_it)
 {
 	enum triad_pma_attribute attribute = theirs[_i].attribute;

@@ -107,7 +107,8 @@ START_TEST(test_room_is_left_for_others)
 {
 	ck_assert_uint_eq(fill(1), ROOM / 2);
 	ck_assert_uint_eq(fill(2), ROOM / 4);
-	/* A third that comes late has half of the rest, until the others are shorter. */
+	/* A third that comes late has half of the rest, until the others are
+	 * shorter. */
 	ck_assert_uint_eq(fill(3), ROOM / 8);
 	ck_assert(!put(1) && !put(2));
 	for (unsigned i = 10; put(i); i++)

@@ -196,7 +196,8 @@ static void *lock_shortly(void *mutex)
 
 START_TEST(test_mutex_is_waited_for_no_longer)
 {
-	/* Whatever the present fraction of a second is: two of them are more than one. */
+	/* Whatever the present fraction of a second is: two of them are more than
+	 * one. */
 	const uint64_t waits_us[] = {
 		0, 1, 700 * TRIAD_US_PER_MS, 700 * TRIAD_US_PER_MS};
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

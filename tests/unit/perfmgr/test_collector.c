@@ -283,8 +283,8 @@ START_TEST(test_drained_sweep_not_finished)
 }
 END_TEST
 
-/* As by an SM that is standby for a while, _i: for an hour, for a second, for an hour in which
- * the period changes. */
+/* As by an SM that is standby for a while, _i: for an hour, for a second, for an hour
+ * in which the period changes. */
 START_TEST(test_sweep_after_a_pause_is_due_at_once_and_late_by_nothing)
 {
 	struct triad_collector_status status;

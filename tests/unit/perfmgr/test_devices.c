@@ -454,8 +454,8 @@ START_TEST(test_fault_of_a_device_that_falls_silent_is_a_finding_no_longer)
 }
 END_TEST
 
-/* Views come in the middle of rounds; every device is asked in the end, and nobody twice
- * who was silent. */
+/* Views come in the middle of rounds; every device is asked in the end, and nobody
+ * twice who was silent. */
 START_TEST(test_views_that_change_in_a_round_lose_nobody)
 {
 	unsigned seed = (unsigned)time(NULL);

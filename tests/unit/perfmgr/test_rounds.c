@@ -9,7 +9,8 @@
 #define ALL_ERRORS triad_detail_attributes(TRIAD_DETAIL_ERRORS)
 #define RSFEC TRIAD_PMA_EXT_SPEEDS_RSFEC
 
-/* Rounds of all kinds go over all ports each 'sweeps' sweeps, as far as 'share' allows. */
+/* Rounds of all kinds go over all ports each 'sweeps' sweeps, as far as 'share'
+ * allows. */
 static void set_rounds(double share, unsigned sweeps)
 {
 	params.sweep.round_share = share;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* OpenSM made to do what the election decided: a master that waits for a hand-over, and a
- * standby that takes the place of a dead one.  OpenSM's structures are real, its functions
- * are in their place here. */
+/* OpenSM made to do what the election decided: a master that waits for a hand-over, and
+ * a standby that takes the place of a dead one.  OpenSM's structures are real, its
+ * functions are in their place here. */
 #include "plugin/opensm.h"
 
 #include "plugin/election/fabric_ask.h"

@@ -103,7 +103,8 @@ START_TEST(test_queue_full_refused_and_what_hangs_is_left)
 }
 END_TEST
 
-/* One that can wait goes only when nothing else does, and is not counted as a failure. */
+/* One that can wait goes only when nothing else does, and is not counted as a
+ * failure. */
 START_TEST(test_payload_that_can_wait_is_behind_all_others)
 {
 	struct triad_cluster_sink sink = fixture_sink(&fixture);

@@ -337,7 +337,8 @@ START_TEST(test_lease_is_kept_in_a_hand_over_until_the_sm_is_master_no_more)
 	hand_over();
 	ck_assert(is_holder());
 	ck_assert_uint_eq(status().priority & TRIAD_PRIORITY_IS_CONF_MANAGER, 0);
-	/* It is asked for again meanwhile, and nobody makes this one master by mistake. */
+	/* It is asked for again meanwhile, and nobody makes this one master by
+	 * mistake. */
 	for (unsigned i = 0; i < 10; i++) {
 		run_to(now_us + 100 * MS);
 		receive_new_master();
@@ -469,9 +470,9 @@ static void answer_check(enum triad_check check)
 	collect();
 }
 
-/* Asks in vain until 'until_us' or until the claim is dropped; returns when that was. With
- * 'is_interrupted', cannot be a candidate for a moment every 250 ms, as a master that
- * yields and at once takes over again. */
+/* Asks in vain until 'until_us' or until the claim is dropped; returns when that was.
+ * With 'is_interrupted', cannot be a candidate for a moment every 250 ms, as a master
+ * that yields and at once takes over again. */
 static uint64_t ask_in_vain(uint64_t until_us, bool is_interrupted)
 {
 	while (now_us < until_us && last_sent[TRIAD_ELECTION_STATUS].claim) {

@@ -352,7 +352,8 @@ END_TEST
 
 /* --- LIDs --- */
 
-/* Another port answers at the LID of the table: the master is at that of our own port. */
+/* Another port answers at the LID of the table: the master is at that of our own
+ * port. */
 START_TEST(test_old_lid_is_given_up_for_the_one_that_answers)
 {
 	table[0] = OTHER_LID;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Datagrams in MADs: whatever comes in whatever order, what is whole is what was sent. */
+/* Datagrams in MADs: whatever comes in whatever order, what is whole is what was
+ * sent. */
 #include "portmgr/cluster/fragments.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A master and standbys on a network that loses, repeats and holds back, that falls apart;
- * masters die, return, and do not know of each other for a while.  However that went, the
- * standbys have what the last master has, and say that they do only when it is so. */
+/* A master and standbys on a network that loses, repeats and holds back, that falls
+ * apart; masters die, return, and do not know of each other for a while.  However that
+ * went, the standbys have what the last master has, and say that they do only when it
+ * is so. */
 #include "portmgr/sa/sa_copier.h"
 
 #include <inttypes.h>
@@ -304,7 +305,8 @@ START_TEST(test_copier_of_a_new_master_sends_only_what_differs)
 }
 END_TEST
 
-/* A master that was stopped gives what it had, until it learns that another took over. */
+/* A master that was stopped gives what it had, until it learns that another took
+ * over. */
 START_TEST(test_copier_of_an_old_master_knows_that_it_is_outdated)
 {
 	build(3, 4);
@@ -472,8 +474,8 @@ static void change_records(void)
 	}
 }
 
-/* After a while without losses: who says that it is complete, by digests that its master
- * said since the last change, has what that has. */
+/* After a while without losses: who says that it is complete, by digests that its
+ * master said since the last change, has what that has. */
 static void check_complete(unsigned master, uint64_t changed_us)
 {
 	for (unsigned i = 0; i < net.n; i++)

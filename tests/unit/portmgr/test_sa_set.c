@@ -180,7 +180,8 @@ START_TEST(test_set_leaves_out_what_is_over_a_cap)
 	take();
 	ck_assert_uint_eq(triad_sa_set_counts(set).n[TRIAD_SA_GROUP], limit);
 	ck_assert_uint_eq(triad_sa_set_counts(set).n_left_out, 7);
-	/* Records whose keys are chosen to be in one bucket do harm to that one alone. */
+	/* Records whose keys are chosen to be in one bucket do harm to that one
+	 * alone. */
 	list.size = 0;
 	for (unsigned i = 0; i < 2000; i++) {
 		record = a_service(1, "one");

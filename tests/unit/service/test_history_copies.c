@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Two SMs with a folder each, which copy each other's images: in the end the folders have
- * the same files, whatever happened to them. */
+/* Two SMs with a folder each, which copy each other's images: in the end the folders
+ * have the same files, whatever happened to them. */
 #include "service/history_mirror.h"
 #include "service/history_reader.h"
 
@@ -478,7 +478,8 @@ START_TEST(test_octets_that_are_no_image_of_that_sm_leave_nothing)
 }
 END_TEST
 
-/* Where the copy of a segment of that tier will be; false: 'name' is of something else. */
+/* Where the copy of a segment of that tier will be; false: 'name' is of something
+ * else. */
 static bool path_of_copy(const char *name, const char *tier, char path[512])
 {
 	snprintf(path, 512, "%s/%s", sms[1].folder, name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Rows of lists in images: each image has what was listed for it, whatever of it the key
- * has. */
+/* Rows of lists in images: each image has what was listed for it, whatever of it the
+ * key has. */
 #include "service/history_reader.h"
 #include "service/history_store.h"
 
@@ -322,8 +322,8 @@ START_TEST(test_lines_that_are_no_list_are_refused)
 	ck_assert_int_eq(READ("# triad-list ports"), EPROTO);
 	ck_assert_int_eq(READ("# triad-list ports 4000000000"), EPROTO);
 	ck_assert_int_eq(READ("# triad-no-list ports"), EPROTO);
-	/* A row is missing, lies beyond the last one, is cut off, empty, too long; a digit
-	 * is none. */
+	/* A row is missing, lies beyond the last one, is cut off, empty, too long; a
+	 * digit is none. */
 	ck_assert_int_eq(READ("# triad-list ports 1"), EPROTO);
 	ck_assert_int_eq(READ("# triad-list ports 1",
 				 "# triad-list-rows 000000000001aa000000010001aa"),

@@ -404,8 +404,8 @@ END_TEST
 
 /* --- ports and devices --- */
 
-/* By a port's place: decimetres of its cable, 0: there is none; errors of its link, which
- * is worse than its target if there are any. */
+/* By a port's place: decimetres of its cable, 0: there is none; errors of its link,
+ * which is worse than its target if there are any. */
 struct hardware {
 	uint16_t length_dm[MAX_PORTS];
 	uint32_t errors[MAX_PORTS], uptime_s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The thread that checks routes: what it makes of fabrics that come, and of an owner that
- * knows SLs. */
+/* The thread that checks routes: what it makes of fabrics that come, and of an owner
+ * that knows SLs. */
 #include "service/route_checker.h"
 
 #include <errno.h>
