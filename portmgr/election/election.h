@@ -27,8 +27,8 @@
  * - A receiver obeys a CEDE only of a sender with a higher priority than its own, and
  *   honours IS_CONF_MANAGER only of the sender to which it gave its promise.  So it does
  *   not obey a faulty SM that sends CEDE to everything.
- * - An electing SM, which answers nobody, still makes that promise to a holder of the
- *   lease.
+ * - An electing SM answers no STATUS, but gives its promise to a sender that says it
+ *   holds the lease, so as to honour its IS_CONF_MANAGER.
  * - A receiver obeys a TAKEOVER of the master (a planned hand-over), and otherwise
  *   only when it knows no better master.
  * - In a planned hand-over the old master keeps the lease, without the priority that comes

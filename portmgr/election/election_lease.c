@@ -64,7 +64,7 @@ void lease_give_up(struct triad_election *e)
 		e->promise.until_us = until_us > e->now_us ? until_us : e->now_us;
 	if (!had)
 		return;
-	e->first_claimed_us = e->now_us;
+	e->first_claimed_us = e->now_us; /* the next claim has its full time */
 	e->counts.n_leases_lost++;
 	states_update_priority(e);
 }
@@ -126,12 +126,12 @@ static void make_claim(struct triad_election *e)
 	election_store(e);
 }
 
-/* Whether a claim made now continues an earlier one: our last promise was to ourselves
- * and ended less than a lease ago, so nobody else had much time to ask for it. */
+/* Whether a claim made now continues an earlier one: our last promise was to ourselves,
+ * and has not ended or did so a moment ago, so nobody else had time to get it. */
 static bool continues_claim(const struct triad_election *e)
 {
 	return e->promise.holder == e->conf.id &&
-		e->now_us < e->promise.until_us + lease_us(e);
+		e->now_us < e->promise.until_us + lease_us(e) / 2;
 }
 
 /* Makes a claim, or a new one if a member can't grant the old one because it knows a
@@ -141,8 +141,8 @@ static void renew_claim(struct triad_election *e)
 	bool is_low = e->claim < e->stored.term && (!e->is_holder || e->was_refused);
 
 	/* A master that yields and at once takes over again drops its claim for a
-	 * moment.  Count the time from its first claim all the same, or let_go() would
-	 * never come. */
+	 * moment.  Count the time from its first claim all the same, or lease_run()
+	 * would never call let_go(). */
 	if (!e->claim && !continues_claim(e))
 		e->first_claimed_us = e->now_us;
 	/* A term that is not on disk could be begun twice. */
@@ -161,7 +161,7 @@ static void let_go(struct triad_election *e)
 	uint64_t mixed = (e->conf.id ^ e->claim) * UINT64_C(0x9e3779b97f4a7c15);
 
 	e->claim_again_us = e->now_us + lease_us(e) / 4 * (1 + (mixed >> 60));
-	e->first_claimed_us = e->claim_again_us;
+	e->first_claimed_us = e->claim_again_us; /* the next claim has its full time */
 	lease_give_up(e);
 	election_send(e, TRIAD_ELECTION_STATUS, NULL, 0);
 }

@@ -165,8 +165,8 @@ void states_status(struct triad_election *e, const struct triad_election_message
 
 	/* Don't answer during an election: it is open who is better.  But vote for a
 	 * holder of the lease, because IS_CONF_MANAGER counts only of the sender that
-	 * has our promise.  A member that is better without it would otherwise go on
-	 * electing. */
+	 * has our promise.  Else a member with better ports than the holder would elect
+	 * for ever. */
 	if (e->state == TRIAD_ELECTION_ELECTING) {
 		if ((m->priority & TRIAD_PRIORITY_IS_CONF_MANAGER) &&
 			members_may_answer(e, m->from))

@@ -113,7 +113,7 @@ START_TEST(test_electing_that_hears_worse_master_does_not_follow)
 }
 END_TEST
 
-/* Its priority is lower without the lease.  Others told this member to elect, and do
+/* The holder's priority is lower without the lease.  Others told this member to elect, and do
  * not become master themselves, because they follow the holder. */
 START_TEST(test_electing_that_hears_the_holder_of_the_lease_follows_it)
 {

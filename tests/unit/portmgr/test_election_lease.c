@@ -509,7 +509,7 @@ START_TEST(test_claim_not_granted_is_dropped_and_another_gets_the_promise)
 }
 END_TEST
 
-/* The pauses have random lengths, some of them shorter than a lease. */
+/* The pauses have pseudo-random lengths, some of them shorter than a lease. */
 START_TEST(test_claim_made_again_has_all_its_time)
 {
 	ask();
