@@ -19,9 +19,9 @@
  * distinguishes them.  So the matrix is used only for hosts whose rate has changed
  * TRIAD_CONGESTION_MIN_CHANGES times; tests/sim/congestion_trials.c has the figures.
  *
- * Thread-safety: none; the caller's.  Memory: some 100 octets for each pair that sends,
- * TRIAD_CONGESTION_MAX_PAIRS of them at most; with more pairs the matrix stays
- * empty. */
+ * Thread-safety: none; the caller's.
+ * Memory: some 100 octets for each pair that sends, TRIAD_CONGESTION_MAX_PAIRS of them
+ * at most; with more pairs the matrix stays empty. */
 #ifndef TRIAD_CONGESTION_MATRIX_H
 #define TRIAD_CONGESTION_MATRIX_H
 

@@ -52,9 +52,9 @@
  * sent while they waited.  It is an upper bound of the cost: a host that offers more
  * than the root can carry would have to wait anyway.
  *
- * Thread-safety: functions without state; what they return is immutable.  Memory: for
- * each root its waiting ports and hosts; TRIAD_CONGESTION_MAX_ROOTS are kept, those
- * with the greatest loss. */
+ * Thread-safety: functions without state; what they return is immutable.
+ * Memory: for each root its waiting ports and hosts; TRIAD_CONGESTION_MAX_ROOTS are
+ * kept, those with the greatest loss. */
 #ifndef TRIAD_CONGESTION_ROOTS_H
 #define TRIAD_CONGESTION_ROOTS_H
 

@@ -9,8 +9,9 @@
  * and keeps its start time.  How many hosts two roots share is estimated by the
  * smallest hashes of each (MinHash: Broder, SEQUENCES 1997).
  *
- * Thread-safety: none; the caller's.  Memory: TRIAD_CONGESTION_MAX_TRACKED roots, of a
- * fixed size; others are not followed. */
+ * Thread-safety: none; the caller's.
+ * Memory: TRIAD_CONGESTION_MAX_TRACKED roots, of a fixed size; others are not
+ * followed. */
 #ifndef TRIAD_CONGESTION_TRACK_H
 #define TRIAD_CONGESTION_TRACK_H
 

@@ -5,9 +5,9 @@
  * they leave.  Pairs are those of routes/check.h that arrive.  If no pair turns from
  * one link into another, the second link can't hold up packets on the first.
  *
- * Thread-safety: made by one thread, then immutable.  Memory: 4 octets for each two
- * ports of each switch, TRIAD_CONGESTION_MAX_TURNS of them at most; the layout is
- * borrowed. */
+ * Thread-safety: made by one thread, then immutable.
+ * Memory: 4 octets for each two ports of each switch, TRIAD_CONGESTION_MAX_TURNS of
+ * them at most; the layout is borrowed. */
 #ifndef TRIAD_CONGESTION_TURNS_H
 #define TRIAD_CONGESTION_TURNS_H
 

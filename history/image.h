@@ -35,8 +35,9 @@
  * Invariant: a total in an image is the engine's; removing images later does not make
  * the others less precise.
  *
- * Thread-safety: none.  Calls wait for the disk, as frame_writer.h does.  Memory: 17
- * octets a port and 8 a node for each key, and a packed topology; checked. */
+ * Thread-safety: none.  Calls wait for the disk, as frame_writer.h does.
+ * Memory: 17 octets a port and 8 a node for each key, and a packed topology;
+ * checked. */
 #ifndef TRIAD_HISTORY_IMAGE_H
 #define TRIAD_HISTORY_IMAGE_H
 

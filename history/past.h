@@ -18,10 +18,11 @@
  * Its monotonic times are converted to wall times by the present clock; times before
  * the machine's start wrap around.
  *
- * Thread-safety: none.  Memory: some 400 octets a port while it is restored, and the
- * engine's; fabrics of more than TRIAD_PAST_MAX_PORTS ports are refused.  Outputs as in
- * history/output.h, lists as in history/kept.h; records of history/extra.h at their
- * size, and 24 octets for each.  Checked. */
+ * Thread-safety: none.
+ * Memory: some 400 octets a port while it is restored, and the engine's; fabrics of
+ * more than TRIAD_PAST_MAX_PORTS ports are refused.  Outputs as in history/output.h,
+ * lists as in history/kept.h; records of history/extra.h at their size, and 24 octets
+ * for each.  Checked. */
 #ifndef TRIAD_HISTORY_PAST_H
 #define TRIAD_HISTORY_PAST_H
 

@@ -160,8 +160,9 @@ static void *run_loopback(void *argument)
 }
 
 /* Opens a listener on the loopback address, which only OpenSM's main thread accepts
- * from.  Non-blocking: the old socket may still wake OpenSM, which then accepts from
- * this one. */
+ * from.
+ * Non-blocking: the old socket may still wake OpenSM, which then accepts from this
+ * one. */
 static int open_inner(struct triad_console *console)
 {
 	socklen_t size = sizeof(console->inner_address);

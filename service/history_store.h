@@ -23,8 +23,9 @@
  * Thread-safety: configure, status, find and spread from any thread: the lock between
  * them and the writer is held for a walk over the index.  write from one thread, the
  * owner's, which may wait for the disk without a lock.  new and free while no other
- * thread uses it.  Memory: that of history/image.h for each of three tiers, of the
- * index, and 400 KiB. */
+ * thread uses it.
+ * Memory: that of history/image.h for each of three tiers, of the index, and 400
+ * KiB. */
 #ifndef TRIAD_SERVICE_HISTORY_STORE_H
 #define TRIAD_SERVICE_HISTORY_STORE_H
 

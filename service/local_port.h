@@ -14,8 +14,8 @@
  *
  * A port of several planes (XDR) appears as two devices with one GUID: one for SMPs,
  * and one for all other MADs, which has IsSMdisabled set.  _find() finds the latter,
- * _find_for_smps() the former; for all other ports both find the same.  Source:
- * rdma-core, libibumad/umad.c. */
+ * _find_for_smps() the former; for all other ports both find the same.
+ * Source: rdma-core, libibumad/umad.c. */
 bool triad_local_port_find(
 	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number);
 bool triad_local_port_find_for_smps(

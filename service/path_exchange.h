@@ -20,8 +20,8 @@
  *
  * Thread-safety: any thread, for all but new and free; begin, end, receive and step are
  * for the PerfManager's thread.  'lock' is held for a look, or for the rows of one
- * message.  Memory: a manager's table that is being sent; an agent's as path_keeper.h
- * says. */
+ * message.
+ * Memory: a manager's table that is being sent; an agent's as path_keeper.h says. */
 #ifndef TRIAD_SERVICE_PATH_EXCHANGE_H
 #define TRIAD_SERVICE_PATH_EXCHANGE_H
 

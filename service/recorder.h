@@ -15,8 +15,8 @@
  * are written when the disk works again; those that memory had no room for are counted.
  *
  * Thread-safety: any thread, for all but new, join, the sink, stop and free; the lock
- * is held for a copy.  No other lock is taken under it.  Memory: that of the timeline,
- * twice while the file is read; 130 KiB for the file. */
+ * is held for a copy.  No other lock is taken under it.
+ * Memory: that of the timeline, twice while the file is read; 130 KiB for the file. */
 #ifndef TRIAD_SERVICE_RECORDER_H
 #define TRIAD_SERVICE_RECORDER_H
 

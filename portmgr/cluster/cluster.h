@@ -22,8 +22,8 @@
  *   number grows.
  *
  * Thread-safety: send and status from any thread; they never block.  The transport has
- * a thread of its own; a stopped Corosync blocks only that thread.  Memory: a payload
- * is borrowed for the call. */
+ * a thread of its own; a stopped Corosync blocks only that thread.
+ * Memory: a payload is borrowed for the call. */
 #ifndef TRIAD_PORTMGR_CLUSTER_H
 #define TRIAD_PORTMGR_CLUSTER_H
 

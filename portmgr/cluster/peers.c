@@ -2,9 +2,10 @@
 /* Peers by datagrams, over a carrier (carrier.h).
  *
  * One thread, triad-peers, owns the carrier and everything except what transport.h
- * guards.  Its step: update the view by silence; receive at most BATCH datagrams; send
- * queued payloads; send due keepalives.  So a flood takes only the time of a batch.
- * Only poll() and reading the key block; an unusable key is read again once a second.
+ * guards.
+ * Its step: update the view by silence; receive at most BATCH datagrams; send queued
+ * payloads; send due keepalives.  So a flood takes only the time of a batch.  Only
+ * poll() and reading the key block; an unusable key is read again once a second.
  *
  * Silence comes first: a process that was paused has received nothing for long, and
  * must report that before it reads what waits in the carrier. */

@@ -2,7 +2,8 @@
 /* Reads the output of ibnetdiscover: a fabric without an SM.
  *
  * ibnetdiscover lists only links.  Switch ports without a line become ports that are
- * down.  Thread-safety: no state. */
+ * down.
+ * Thread-safety: no state. */
 #ifndef TRIAD_PORTMGR_NETDISCOVER_H
 #define TRIAD_PORTMGR_NETDISCOVER_H
 

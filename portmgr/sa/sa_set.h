@@ -8,9 +8,9 @@
  *
  * Records over a cap are left out and counted.
  *
- * Thread-safety: none; the caller excludes others.  Memory: at most
- * TRIAD_SA_SET_MAX_OCTETS of records, some 180 KiB besides, and, while a list of
- * records is taken, a second copy of the changed buckets. */
+ * Thread-safety: none; the caller excludes others.
+ * Memory: at most TRIAD_SA_SET_MAX_OCTETS of records, some 180 KiB besides, and, while
+ * a list of records is taken, a second copy of the changed buckets. */
 #ifndef TRIAD_PORTMGR_SA_SET_H
 #define TRIAD_PORTMGR_SA_SET_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Parses the parts of a value: words, lists, numbers, ranges; and reports mistakes in
- * them.  Thread-safety: the parsing thread only. */
+ * them.
+ * Thread-safety: the parsing thread only. */
 #ifndef TRIAD_QOS_POLICY_ITEMS_H
 #define TRIAD_QOS_POLICY_ITEMS_H
 

@@ -24,11 +24,11 @@
  * Invariants: a classifier is for one fabric: it does not know later ports, and a
  * request's indices are those of that fabric's ports.
  *
- * Thread-safety: immutable; any thread may read it until it is freed.  Memory: at most
- * TRIAD_CLASSIFIER_MAX_OCTETS for sets, and as much for all else, which needs far less.
- * It refuses with EOVERFLOW a policy that needs more, or whose groups take more than
- * TRIAD_CLASSIFIER_MAX_WORK steps to follow.  It keeps a reference to the policy, but
- * not to the fabric. */
+ * Thread-safety: immutable; any thread may read it until it is freed.
+ * Memory: at most TRIAD_CLASSIFIER_MAX_OCTETS for sets, and as much for all else, which
+ * needs far less.  It refuses with EOVERFLOW a policy that needs more, or whose groups
+ * take more than TRIAD_CLASSIFIER_MAX_WORK steps to follow.  It keeps a reference to
+ * the policy, but not to the fabric. */
 #ifndef TRIAD_QOS_CLASSIFIER_H
 #define TRIAD_QOS_CLASSIFIER_H
 

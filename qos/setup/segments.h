@@ -7,9 +7,9 @@
  *
  * Invariants: the first segment starts at 0, so every value is in one.
  *
- * Thread-safety: made by one thread, then immutable.  Memory: at most
- * TRIAD_SEGMENTS_MAX_SPANS and _MAX_LISTED: ranges that overlap a lot are listed in
- * many segments. */
+ * Thread-safety: made by one thread, then immutable.
+ * Memory: at most TRIAD_SEGMENTS_MAX_SPANS and _MAX_LISTED: ranges that overlap a lot
+ * are listed in many segments. */
 #ifndef TRIAD_QOS_SETUP_SEGMENTS_H
 #define TRIAD_QOS_SETUP_SEGMENTS_H
 

@@ -24,8 +24,9 @@
  * include it.  One for each block of 32 entries of an arbitration table that differs;
  * one PortInfo for a high limit.
  *
- * Thread-safety: functions without state.  Memory: lists are capped
- * (TRIAD_SETUP_MAX_CHANGES, _FINDINGS, _PATHS); the counts include everything. */
+ * Thread-safety: functions without state.
+ * Memory: lists are capped (TRIAD_SETUP_MAX_CHANGES, _FINDINGS, _PATHS); the counts
+ * include everything. */
 #ifndef TRIAD_QOS_SETUP_PLAN_H
 #define TRIAD_QOS_SETUP_PLAN_H
 
@@ -114,8 +115,9 @@ struct triad_setup_plan {
 	uint64_t n_dead_places; /* (in-port, out-port, SL) on some path */
 	/* End ports that are cut off from the SM by a scope, and the first of them: on
 	 * the path to or from the SM, the SL of its requests or answers is dead.  GMPs
-	 * use two SLs: triad_fabric_port.sl for the SM's requests; sm_sl for requests
-	 * to the SM, and its answers. */
+	 * use two
+	 * SLs: triad_fabric_port.sl for the SM's requests; sm_sl for requests to the
+	 * SM, and its answers. */
 	uint32_t n_cut_off, first_cut_off;
 };
 

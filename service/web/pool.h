@@ -23,9 +23,10 @@
  *                                                      other commands
  *     clients of one network address                   half of all places
  *
- * Thread-safety: any thread, but for new, start, stop and free.  Memory: a buffer of at
- * most TRIAD_POOL_BUFFER_SIZE for each job; the caller limits the number of jobs
- * (web.max_clients).  A job is freed once it has ended and its reader has left it. */
+ * Thread-safety: any thread, but for new, start, stop and free.
+ * Memory: a buffer of at most TRIAD_POOL_BUFFER_SIZE for each job; the caller limits
+ * the number of jobs (web.max_clients).  A job is freed once it has ended and its
+ * reader has left it. */
 #ifndef TRIAD_SERVICE_WEB_POOL_H
 #define TRIAD_SERVICE_WEB_POOL_H
 

@@ -20,9 +20,10 @@
  *
  * Thread-safety: one thread at a time calls new, configure, stop and free; any thread
  * status.  configure waits for the server's thread, which therefore takes no lock that
- * configure holds.  Memory: a buffer for each answer that is being sent (pool.h),
- * web.max_clients of them; the answers of clients that were connected when
- * libmicrohttpd gave up (http.h) end, too. */
+ * configure holds.
+ * Memory: a buffer for each answer that is being sent (pool.h), web.max_clients of
+ * them; the answers of clients that were connected when libmicrohttpd gave up (http.h)
+ * end, too. */
 #ifndef TRIAD_SERVICE_WEB_WEB_H
 #define TRIAD_SERVICE_WEB_WEB_H
 

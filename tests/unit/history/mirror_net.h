@@ -55,7 +55,8 @@ static struct {
 	unsigned n_packets;
 	unsigned writer;
 	/* Member 0 is one that says what it wants, when time passes and when it is
-	 * asked; NULL: it is none. */
+	 * asked;
+	 * NULL: it is none. */
 	void (*lie)(const struct triad_mirror_message *asked);
 	uint64_t lied_us;
 } net;
